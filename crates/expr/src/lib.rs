@@ -1,0 +1,1 @@
+//! Expressions: hash-consed bit-vector terms, their laws and their evaluator.

@@ -1,0 +1,9 @@
+//! wryneck's intermediate representation: small, typed by bit width, made for running, and a file (DESIGN 1.3).
+//!
+//! Reading order: [`inst`] (what an instruction is), [`module`] (the tables). Imports nothing of ours.
+
+pub mod inst;
+pub mod module;
+
+pub use inst::{FcmpPred, Inst, NONE, Op, Operand, Round, limbs};
+pub use module::*;

@@ -1,0 +1,1 @@
+//! LLVM bitcode to IR; the executable wryneck-lower.

@@ -1,0 +1,1 @@
+//! Machine code: ELF and SLEIGH p-code to IR, on demand.

@@ -1,0 +1,1 @@
+//! Decides path conditions: stages, caches, bit-blasting, backends.
