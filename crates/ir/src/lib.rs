@@ -1,7 +1,9 @@
 //! wryneck's intermediate representation: small, typed by bit width, made for running, and a file (DESIGN 1.3).
 //!
-//! Reading order: [`inst`] (what an instruction is), [`module`] (the tables). Imports nothing of ours.
+//! Reading order: [`inst`] (what an instruction is), [`module`] (the tables), [`build`] (how they are made). Imports nothing
+//! of ours.
 
+pub mod build;
 pub mod inst;
 pub mod module;
 

@@ -13,7 +13,7 @@ use crate::inst::Inst;
 /// A table of records: built in memory, or a window of a mapped file.
 pub enum Table<T: Pod> {
     Owned(Vec<T>),
-    /// `bytes` records start at byte `start` of the map; alignment and length were checked when it was made.
+    /// `len` records start at byte `start` of the map; alignment and length were checked when it was made.
     Mapped { map: Arc<memmap2::Mmap>, start: usize, len: usize },
 }
 
@@ -348,16 +348,19 @@ impl<T: Pod> Deref for Table<T> {
 impl<T: Pod> Table<T> {
     /// Appends a record and returns its index. Only a module being built (owned tables) grows.
     pub fn push(&mut self, record: T) -> u32 {
-        let Table::Owned(v) = self else { panic!("a mapped module is not appended to") };
+        let v = self.owned();
         v.push(record);
         u32::try_from(v.len() - 1).expect("tables stay under 4 G records: the builder checks sizes")
+    }
+    /// The records to change. Only a module being built (owned tables) changes.
+    pub fn owned(&mut self) -> &mut Vec<T> {
+        let Table::Owned(v) = self else { panic!("a mapped module is not changed") };
+        v
     }
     /// Appends several records and returns where they are.
     pub fn extend(&mut self, records: &[T]) -> Range {
         let first = u32::try_from(self.len()).expect("tables stay under 4 G records");
-        for &r in records {
-            self.push(r);
-        }
+        self.owned().extend_from_slice(records);
         Range { first, count: u32::try_from(records.len()).expect("tables stay under 4 G records") }
     }
     /// The records of a range.
