@@ -241,6 +241,15 @@ pub enum Round {
     Away,
 }
 
+impl Round {
+    pub const ALL: [Round; 5] = [Round::Floor, Round::Ceil, Round::Trunc, Round::Even, Round::Away];
+
+    /// The rounding with this number, if there is one.
+    pub fn from_u32(n: u32) -> Option<Round> {
+        Round::ALL.get(n as usize).copied()
+    }
+}
+
 /// Predicates of [`Op::Fcmp`]: a bit set of the four possible outcomes of a comparison.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct FcmpPred(pub u32);
@@ -250,6 +259,16 @@ impl FcmpPred {
     pub const GT: u32 = 2;
     pub const LT: u32 = 4;
     pub const UNORDERED: u32 = 8;
+
+    /// The bit of an ordered outcome.
+    #[inline(always)]
+    pub fn of(order: std::cmp::Ordering) -> u32 {
+        match order {
+            std::cmp::Ordering::Less => FcmpPred::LT,
+            std::cmp::Ordering::Equal => FcmpPred::EQ,
+            std::cmp::Ordering::Greater => FcmpPred::GT,
+        }
+    }
 }
 
 impl Inst {

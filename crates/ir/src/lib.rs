@@ -3,7 +3,9 @@
 //! Reading order: [`inst`] (what an instruction is), [`module`] (the tables), [`build`] (how they are made). Imports nothing
 //! of ours.
 
+pub mod arith;
 pub mod build;
+pub mod float;
 pub mod inst;
 pub mod module;
 
