@@ -1,0 +1,216 @@
+//! The evaluator: the value of an expression under a model. What it says is what the operators mean.
+//!
+//! Values are memoised per node under the serial of the model they were computed for, so the second look at a node under
+//! one model is one comparison. The walk keeps its own stack: depth is bounded by memory only. An `Ite` evaluates only the
+//! side chosen, a `Read` only the element read.
+
+use crate::model::Model;
+use crate::node::{ExprId, Kind, Op, Width};
+use crate::pool::Pool;
+use crate::wide::{self, mask};
+
+/// Sign-extends the low `width` bits to 64.
+#[inline]
+pub fn signed(width: Width, value: u64) -> i64 {
+    ((value << (64 - width)) as i64) >> (64 - width)
+}
+
+/// A binary or comparing operator applied to two values of `width` (at most 64) bits, zero-extended as its result is.
+/// `None`: the operator is neither.
+#[inline]
+pub fn apply(op: Op, width: Width, x: u64, y: u64) -> Option<u64> {
+    let (sx, sy) = (signed(width, x), signed(width, y));
+    let shift_in_range = y < u64::from(width);
+    let value = match op {
+        Op::And => x & y,
+        Op::Or => x | y,
+        Op::Xor => x ^ y,
+        Op::Add => x.wrapping_add(y),
+        Op::Sub => x.wrapping_sub(y),
+        Op::Mul => x.wrapping_mul(y),
+        Op::Udiv => x.checked_div(y).unwrap_or(u64::MAX),
+        Op::Urem => x.checked_rem(y).unwrap_or(x),
+        Op::Sdiv if sy == 0 => (if sx < 0 { 1i64 } else { -1 }) as u64,
+        Op::Sdiv => sx.wrapping_div(sy) as u64,
+        Op::Srem if sy == 0 => x,
+        Op::Srem => sx.wrapping_rem(sy) as u64,
+        Op::Shl => if shift_in_range { x << y } else { 0 },
+        Op::Lshr => if shift_in_range { x >> y } else { 0 },
+        Op::Ashr => (sx >> y.min(63)) as u64,
+        Op::Eq => return Some(u64::from(x == y)),
+        Op::Ult => return Some(u64::from(x < y)),
+        Op::Ule => return Some(u64::from(x <= y)),
+        Op::Slt => return Some(u64::from(sx < sy)),
+        Op::Sle => return Some(u64::from(sx <= sy)),
+        Op::Const | Op::Sym | Op::Not | Op::Neg | Op::Ite | Op::Concat | Op::Extract => return None,
+        Op::Zext | Op::Sext | Op::Read | Op::PtrAdd => return None,
+    };
+    Some(value & mask(width))
+}
+
+/// Evaluates expressions of one pool. Keep one per pool, and [`clear`](Evaluator::clear) it when the pool is compacted.
+#[derive(Default)]
+pub struct Evaluator {
+    memo: Vec<Entry>,
+    /// Values above 64 bits; a node's entry holds its number here.
+    wides: Vec<Vec<u64>>,
+    stack: Vec<ExprId>,
+}
+
+/// The value under the model of that serial; serial 0: never evaluated.
+#[derive(Clone, Copy, Default)]
+struct Entry {
+    serial: u64,
+    value: u64,
+}
+
+/// An operand that has no value yet.
+struct Missing(ExprId);
+
+impl Evaluator {
+    pub fn new() -> Evaluator {
+        Evaluator::default()
+    }
+
+    /// The value, zero-extended, of an expression of at most 64 bits.
+    #[inline]
+    pub fn eval(&mut self, pool: &Pool, e: ExprId, model: &Model) -> u64 {
+        match self.memo.get(e.index()) {
+            Some(entry) if entry.serial == model.serial() => entry.value,
+            _ => self.run(pool, e, model),
+        }
+    }
+
+    /// The value of an expression of any width as limbs, lowest first.
+    pub fn eval_wide(&mut self, pool: &Pool, e: ExprId, model: &Model) -> Vec<u64> {
+        let value = self.eval(pool, e, model);
+        if pool.width(e) <= 64 { vec![value] } else { self.wides[value as usize].clone() }
+    }
+
+    /// Is the 1-bit expression 1?
+    #[inline]
+    pub fn holds(&mut self, pool: &Pool, e: ExprId, model: &Model) -> bool {
+        self.eval(pool, e, model) != 0
+    }
+
+    /// Forgets everything.
+    pub fn clear(&mut self) {
+        *self = Evaluator::default();
+    }
+
+    /// Bytes of memory held, about.
+    pub fn memory(&self) -> usize {
+        self.memory_of_wides() + self.memo.capacity() * size_of::<Entry>()
+    }
+
+    fn memory_of_wides(&self) -> usize {
+        self.wides.iter().map(|limbs| limbs.len() * 8 + 24).sum()
+    }
+
+    /// Evaluates whatever is missing below `root`, children first.
+    #[cold]
+    fn run(&mut self, pool: &Pool, root: ExprId, model: &Model) -> u64 {
+        if self.memo.len() < pool.len() {
+            self.memo.resize(pool.len(), Entry::default());
+        }
+        let mut stack = std::mem::take(&mut self.stack);
+        stack.push(root);
+        while let Some(&e) = stack.last() {
+            let done = if pool.width(e) <= 64 {
+                self.narrow(pool, e, model).map(|value| self.memo[e.index()] = Entry { serial: model.serial(), value })
+            } else {
+                self.limbs(pool, e, model).map(|limbs| self.store_wide(e, model, limbs))
+            };
+            match done {
+                Ok(()) => drop(stack.pop()),
+                Err(Missing(operand)) => stack.push(operand),
+            }
+        }
+        self.stack = stack;
+        self.memo[root.index()].value
+    }
+
+    /// The value of a node of at most 64 bits from its operands' values.
+    fn narrow(&self, pool: &Pool, e: ExprId, model: &Model) -> Result<u64, Missing> {
+        let width = pool.width(e);
+        let get = |operand: ExprId| self.get(operand, model);
+        Ok(match pool.kind(e) {
+            Kind::Const => pool.as_u64(e).expect("a constant of at most 64 bits"),
+            Kind::Sym(symbol) => model.get(symbol) & mask(width),
+            Kind::Not(a) => !get(a)? & mask(width),
+            Kind::Neg(a) => get(a)?.wrapping_neg() & mask(width),
+            Kind::Ite(c, a, b) => get(if get(c)? != 0 { a } else { b })?,
+            Kind::Concat(hi, lo) => {
+                let (x, y) = (get(hi)?, get(lo)?);
+                x << pool.width(lo) | y
+            }
+            Kind::Extract(a, lo) if pool.width(a) <= 64 => get(a)? >> lo & mask(width),
+            Kind::Extract(a, lo) => wide::extract(self.get_limbs(pool, a, model)?, lo, width)[0],
+            Kind::Zext(a) => get(a)?,
+            Kind::Sext(a) => signed(pool.width(a), get(a)?) as u64 & mask(width),
+            Kind::Read(array, index) => match pool.array_elems(array).get(get(index)? as usize) {
+                Some(&elem) => get(elem)?,
+                None => 0,
+            },
+            Kind::PtrAdd(base, offset) => base.wrapping_add(get(offset)?),
+            Kind::And(a, b) | Kind::Or(a, b) | Kind::Xor(a, b) | Kind::Add(a, b) | Kind::Sub(a, b) | Kind::Mul(a, b)
+            | Kind::Udiv(a, b) | Kind::Urem(a, b) | Kind::Sdiv(a, b) | Kind::Srem(a, b) | Kind::Shl(a, b)
+            | Kind::Lshr(a, b) | Kind::Ashr(a, b) | Kind::Eq(a, b) | Kind::Ult(a, b) | Kind::Ule(a, b)
+            | Kind::Slt(a, b) | Kind::Sle(a, b) => {
+                let (op, operands) = (pool.op(e), pool.width(a));
+                if operands <= 64 {
+                    apply(op, operands, get(a)?, get(b)?).expect("a binary operator")
+                } else {
+                    let (x, y) = (self.get_limbs(pool, a, model)?, self.get_limbs(pool, b, model)?);
+                    wide::binary(op, operands, x, y).expect("a binary operator")[0]
+                }
+            }
+        })
+    }
+
+    /// The value of a node above 64 bits.
+    fn limbs(&self, pool: &Pool, e: ExprId, model: &Model) -> Result<Vec<u64>, Missing> {
+        let width = pool.width(e);
+        let get = |operand: ExprId| self.get_limbs(pool, operand, model);
+        Ok(match pool.kind(e) {
+            Kind::Const => pool.as_limbs(e).expect("a constant").to_vec(),
+            Kind::Sym(_) | Kind::Read(..) | Kind::PtrAdd(..) => unreachable!("of at most 64 bits"),
+            Kind::Eq(..) | Kind::Ult(..) | Kind::Ule(..) | Kind::Slt(..) | Kind::Sle(..) => unreachable!("of 1 bit"),
+            Kind::Not(a) => wide::not(width, get(a)?),
+            Kind::Neg(a) => wide::neg(width, get(a)?),
+            Kind::Ite(c, a, b) => get(if self.get(c, model)? != 0 { a } else { b })?.to_vec(),
+            Kind::Concat(hi, lo) => wide::concat(width, get(hi)?, get(lo)?, pool.width(lo)),
+            Kind::Extract(a, lo) => wide::extract(get(a)?, lo, width),
+            Kind::Zext(a) => wide::zext(width, get(a)?),
+            Kind::Sext(a) => wide::sext(width, get(a)?, pool.width(a)),
+            Kind::And(a, b) | Kind::Or(a, b) | Kind::Xor(a, b) | Kind::Add(a, b) | Kind::Sub(a, b) | Kind::Mul(a, b)
+            | Kind::Udiv(a, b) | Kind::Urem(a, b) | Kind::Sdiv(a, b) | Kind::Srem(a, b) | Kind::Shl(a, b)
+            | Kind::Lshr(a, b) | Kind::Ashr(a, b) => {
+                wide::binary(pool.op(e), width, get(a)?, get(b)?).expect("a binary operator")
+            }
+        })
+    }
+
+    #[inline]
+    fn get(&self, e: ExprId, model: &Model) -> Result<u64, Missing> {
+        let entry = self.memo[e.index()];
+        if entry.serial == model.serial() { Ok(entry.value) } else { Err(Missing(e)) }
+    }
+
+    /// The value of an operand of any width, as limbs.
+    fn get_limbs(&self, pool: &Pool, e: ExprId, model: &Model) -> Result<&[u64], Missing> {
+        let slot = self.get(e, model)?;
+        Ok(if pool.width(e) <= 64 { std::slice::from_ref(&self.memo[e.index()].value) } else { &self.wides[slot as usize] })
+    }
+
+    fn store_wide(&mut self, e: ExprId, model: &Model, limbs: Vec<u64>) {
+        let entry = &mut self.memo[e.index()];
+        if entry.serial == 0 {
+            entry.value = self.wides.len() as u64;
+            self.wides.push(limbs);
+        } else {
+            self.wides[entry.value as usize] = limbs;
+        }
+        entry.serial = model.serial();
+    }
+}

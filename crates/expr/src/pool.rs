@@ -1,0 +1,400 @@
+//! The pool: hash-consing, symbols, arrays, and the facts kept with each node.
+//!
+//! One node costs 16 bytes for itself, 48 for its facts and about 16 in the table. The table is open addressing with
+//! linear probing over (hash, id) pairs. Ids ascend from children to parents.
+
+use rustc_hash::FxHashMap;
+
+use crate::facts::Facts;
+use crate::node::{ArrayId, ExprId, Kind, MAX_WIDTH, Node, Op, SymId, Width};
+use crate::support::{SetId, Supports};
+use crate::wide;
+
+/// What a symbol is: `name` and `index` say which input it stands for.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct SymInfo {
+    pub name: Box<str>,
+    pub index: u32,
+    /// At most 64 bits.
+    pub width: Width,
+}
+
+/// What is known of a node besides itself.
+#[derive(Clone, Copy)]
+pub(crate) struct Meta {
+    pub(crate) facts: Facts,
+    /// Hash of the structure, the same in every pool and process.
+    pub(crate) hash: u64,
+    pub(crate) support: SetId,
+}
+
+pub(crate) struct Array {
+    pub(crate) elems: Box<[ExprId]>,
+    pub(crate) hash: u64,
+    pub(crate) support: SetId,
+}
+
+/// Owner of expressions.
+pub struct Pool {
+    pub(crate) nodes: Vec<Node>,
+    pub(crate) meta: Vec<Meta>,
+    table: Table,
+    pub(crate) wides: Vec<Box<[u64]>>,
+    wide_ids: FxHashMap<(Width, Box<[u64]>), u32>,
+    symbols: Vec<SymInfo>,
+    symbol_ids: FxHashMap<(u32, u32, Width), SymId>,
+    names: FxHashMap<Box<str>, u32>,
+    pub(crate) arrays: Vec<Array>,
+    array_ids: FxHashMap<Box<[ExprId]>, ArrayId>,
+    array_elems: usize,
+    pub(crate) supports: Supports,
+    pub(crate) simplifying: bool,
+}
+
+impl Default for Pool {
+    fn default() -> Pool {
+        Pool::new()
+    }
+}
+
+impl Pool {
+    /// An empty pool whose constructors simplify.
+    pub fn new() -> Pool {
+        let mut pool = Pool {
+            nodes: Vec::new(),
+            meta: Vec::new(),
+            table: Table::new(),
+            wides: Vec::new(),
+            wide_ids: FxHashMap::default(),
+            symbols: Vec::new(),
+            symbol_ids: FxHashMap::default(),
+            names: FxHashMap::default(),
+            arrays: Vec::new(),
+            array_ids: FxHashMap::default(),
+            array_elems: 0,
+            supports: Supports::new(),
+            simplifying: true,
+        };
+        let (no, yes) = (pool.bits(1, 0), pool.bits(1, 1));
+        debug_assert!((no, yes) == (ExprId::FALSE, ExprId::TRUE));
+        pool
+    }
+
+    /// An empty pool whose constructors make exactly the node asked for: no law, no folding. The oracle of the laws.
+    pub fn plain() -> Pool {
+        Pool { simplifying: false, ..Pool::new() }
+    }
+
+    /// A constant of at most 64 bits; bits of `value` above the width are ignored.
+    #[inline]
+    pub fn bits(&mut self, width: Width, value: u64) -> ExprId {
+        assert!(matches!(width, 1..=64), "`bits` makes 1 to 64 bits, not {width}");
+        let value = value & wide::mask(width);
+        self.intern(Node::new(Op::Const, width, value as u32, (value >> 32) as u32, 0))
+    }
+
+    /// A constant of any width from limbs, lowest first; missing limbs are 0, surplus bits are ignored.
+    pub fn wide(&mut self, width: Width, limbs: &[u64]) -> ExprId {
+        check_width(width);
+        if width <= 64 {
+            return self.bits(width, limbs.first().copied().unwrap_or(0));
+        }
+        let limbs = wide::normalise(width, limbs.to_vec()).into_boxed_slice();
+        let next = self.wides.len() as u32;
+        let slot = *self.wide_ids.entry((width, limbs)).or_insert_with_key(|(_, limbs)| {
+            self.wides.push(limbs.clone());
+            next
+        });
+        self.intern(Node::new(Op::Const, width, slot, 0, 0))
+    }
+
+    /// The symbol of that name, index and width (at most 64 bits): the same key gives the same symbol.
+    pub fn symbol(&mut self, name: &str, index: u32, width: Width) -> SymId {
+        assert!(matches!(width, 1..=64), "a symbol has 1 to 64 bits, not {width}");
+        let name_id = match self.names.get(name) {
+            Some(&id) => id,
+            None => {
+                let id = self.names.len() as u32;
+                self.names.insert(name.into(), id);
+                id
+            }
+        };
+        let next = SymId(self.symbols.len() as u32);
+        let id = *self.symbol_ids.entry((name_id, index, width)).or_insert(next);
+        if id == next {
+            self.symbols.push(SymInfo { name: name.into(), index, width });
+        }
+        id
+    }
+
+    /// The symbol as an expression.
+    #[inline]
+    pub fn sym(&mut self, symbol: SymId) -> ExprId {
+        let width = self.symbols[symbol.index()].width;
+        self.intern(Node::new(Op::Sym, width, symbol.0, 0, 0))
+    }
+
+    pub fn sym_info(&self, symbol: SymId) -> &SymInfo {
+        &self.symbols[symbol.index()]
+    }
+
+    /// How many symbols there are; their ids are the numbers below.
+    pub fn symbol_count(&self) -> usize {
+        self.symbols.len()
+    }
+
+    /// The array of these 8-bit elements, from index 0; may be empty.
+    pub fn array(&mut self, elems: &[ExprId]) -> ArrayId {
+        if let Some(&id) = self.array_ids.get(elems) {
+            return id;
+        }
+        let (mut hash, mut support) = (0, SetId::EMPTY);
+        for &elem in elems {
+            assert!(self.width(elem) == 8, "an array's elements have 8 bits, not {}", self.width(elem));
+            hash = mix(hash, self.structural_hash(elem));
+            support = self.supports.union(support, self.meta[elem.index()].support);
+        }
+        let id = ArrayId(self.arrays.len() as u32);
+        self.arrays.push(Array { elems: elems.into(), hash, support });
+        self.array_ids.insert(elems.into(), id);
+        self.array_elems += 2 * elems.len();
+        id
+    }
+
+    pub fn array_elems(&self, array: ArrayId) -> &[ExprId] {
+        &self.arrays[array.index()].elems
+    }
+
+    /// Width in bits.
+    #[inline]
+    pub fn width(&self, e: ExprId) -> Width {
+        self.nodes[e.index()].width()
+    }
+
+    #[inline]
+    pub fn op(&self, e: ExprId) -> Op {
+        self.nodes[e.index()].op()
+    }
+
+    #[inline]
+    pub fn kind(&self, e: ExprId) -> Kind {
+        self.nodes[e.index()].kind()
+    }
+
+    /// The value of a constant of at most 64 bits.
+    #[inline]
+    pub fn as_u64(&self, e: ExprId) -> Option<u64> {
+        let node = self.nodes[e.index()];
+        (node.op() == Op::Const && node.width() <= 64).then(|| Node::join(node.a, node.b))
+    }
+
+    /// The value of a constant of any width, as limbs, lowest first.
+    pub fn as_limbs(&self, e: ExprId) -> Option<&[u64]> {
+        let node = self.nodes[e.index()];
+        match (node.op(), node.width()) {
+            (Op::Const, 0..=64) => Some(std::slice::from_ref(&self.meta[e.index()].facts.ones)),
+            (Op::Const, _) => Some(&self.wides[node.a as usize]),
+            _ => None,
+        }
+    }
+
+    #[inline]
+    pub fn is_const(&self, e: ExprId) -> bool {
+        self.op(e) == Op::Const
+    }
+
+    /// Base address and offset of a pointer made by [`Pool::ptr`].
+    #[inline]
+    pub fn as_ptr(&self, e: ExprId) -> Option<(u64, ExprId)> {
+        match self.kind(e) {
+            Kind::PtrAdd(base, offset) => Some((base, offset)),
+            _ => None,
+        }
+    }
+
+    /// Masks of the bits that are 0, and that are 1, under every model. Both 0 (nothing known) above 64 bits.
+    #[inline]
+    pub fn known_bits(&self, e: ExprId) -> (u64, u64) {
+        let facts = &self.meta[e.index()].facts;
+        (facts.zeros, facts.ones)
+    }
+
+    /// Inclusive unsigned bounds. Above 64 bits: nothing known, `(0, u64::MAX)`, and not to be relied on.
+    #[inline]
+    pub fn interval(&self, e: ExprId) -> (u64, u64) {
+        let facts = &self.meta[e.index()].facts;
+        (facts.lo, facts.hi)
+    }
+
+    /// The symbols the value may depend on, ascending.
+    #[inline]
+    pub fn support(&self, e: ExprId) -> &[SymId] {
+        self.supports.get(self.meta[e.index()].support)
+    }
+
+    /// A hash of the structure: symbols by name, constants by value, no ids. The same in every pool, run and process.
+    #[inline]
+    pub fn structural_hash(&self, e: ExprId) -> u64 {
+        self.meta[e.index()].hash
+    }
+
+    /// How many nodes there are.
+    pub fn len(&self) -> usize {
+        self.nodes.len()
+    }
+
+    /// Never: every pool has the two truth values.
+    pub fn is_empty(&self) -> bool {
+        self.nodes.is_empty()
+    }
+
+    /// Bytes of memory held, about.
+    pub fn memory(&self) -> usize {
+        let wides: usize = self.wides.iter().map(|limbs| 16 * limbs.len() + 64).sum();
+        self.nodes.capacity() * size_of::<Node>()
+            + self.meta.capacity() * size_of::<Meta>()
+            + self.table.slots.len() * 8
+            + wides
+            + self.symbols.len() * 80
+            + self.array_elems * 4
+            + self.arrays.len() * 80
+            + self.supports.bytes()
+    }
+
+    /// The node, new or known. The only place that adds one.
+    #[inline]
+    pub(crate) fn intern(&mut self, node: Node) -> ExprId {
+        match self.find(node) {
+            Some(id) => id,
+            None => self.insert(node),
+        }
+    }
+
+    /// The node, if there is one.
+    #[inline]
+    pub(crate) fn find(&self, node: Node) -> Option<ExprId> {
+        let hash = node.key_hash();
+        let mut at = hash as u32 as usize;
+        loop {
+            let (tag, id) = self.table.slot(at)?;
+            if tag == (hash >> 32) as u32 && self.nodes[id as usize] == node {
+                return Some(ExprId::from_raw(id));
+            }
+            at += 1;
+        }
+    }
+
+    #[cold]
+    fn insert(&mut self, node: Node) -> ExprId {
+        check_width(node.width());
+        let id = self.nodes.len() as u32;
+        assert!(id < u32::MAX - 1, "the pool holds at most 2^32 - 2 nodes");
+        let meta = Meta { facts: self.derive_facts(node), hash: self.derive_hash(node), support: self.derive_support(node) };
+        self.nodes.push(node);
+        self.meta.push(meta);
+        self.table.insert(node.key_hash(), id, &self.nodes);
+        ExprId::from_raw(id)
+    }
+
+    fn derive_hash(&self, node: Node) -> u64 {
+        let of = |raw: u32| self.meta[raw as usize].hash;
+        let seed = mix(u64::from(node.width()), node.op() as u64 + 1);
+        match node.kind() {
+            Kind::Const if node.width() <= 64 => mix(seed, Node::join(node.a, node.b)),
+            Kind::Const => self.wides[node.a as usize].iter().fold(seed, |hash, &limb| mix(hash, limb)),
+            Kind::Sym(symbol) => {
+                let info = self.sym_info(symbol);
+                info.name.bytes().fold(mix(seed, u64::from(info.index)), |hash, byte| mix(hash, u64::from(byte)))
+            }
+            Kind::Extract(a, lo) => mix(mix(seed, of(a.raw())), u64::from(lo)),
+            Kind::Read(array, index) => mix(mix(seed, self.arrays[array.index()].hash), of(index.raw())),
+            Kind::PtrAdd(base, offset) => mix(mix(seed, base), of(offset.raw())),
+            kind => kind.children().fold(seed, |hash, child| mix(hash, self.structural_hash(child))),
+        }
+    }
+
+    fn derive_support(&mut self, node: Node) -> SetId {
+        match node.kind() {
+            Kind::Sym(symbol) => self.supports.intern(&[symbol]),
+            Kind::Read(array, index) => {
+                let (elems, index) = (self.arrays[array.index()].support, self.meta[index.index()].support);
+                self.supports.union(elems, index)
+            }
+            kind => {
+                let mut set = SetId::EMPTY;
+                for child in kind.children() {
+                    set = self.supports.union(set, self.meta[child.index()].support);
+                }
+                set
+            }
+        }
+    }
+}
+
+#[cold]
+fn bad_width(width: Width) -> ! {
+    panic!("a width is 1 to {MAX_WIDTH} bits, not {width}")
+}
+
+#[inline]
+pub(crate) fn check_width(width: Width) {
+    if !matches!(width, 1..=MAX_WIDTH) {
+        bad_width(width)
+    }
+}
+
+/// One step of the structural hash.
+#[inline]
+fn mix(hash: u64, value: u64) -> u64 {
+    let x = (hash.rotate_left(23) ^ value).wrapping_mul(0x9e37_79b9_7f4a_7c15);
+    x ^ x >> 29
+}
+
+/// The hash table: 0 is an empty slot, else the hash's upper half above the id plus one.
+struct Table {
+    slots: Vec<u64>,
+    used: usize,
+}
+
+impl Table {
+    fn new() -> Table {
+        Table { slots: vec![0; 1 << 10], used: 0 }
+    }
+
+    /// Tag and id in the slot at a position taken modulo the size.
+    #[inline]
+    fn slot(&self, at: usize) -> Option<(u32, u32)> {
+        let slot = self.slots[at & (self.slots.len() - 1)];
+        (slot != 0).then(|| ((slot >> 32) as u32, (slot as u32).wrapping_sub(1)))
+    }
+
+    fn insert(&mut self, hash: u64, id: u32, nodes: &[Node]) {
+        self.used += 1;
+        if self.used * 2 > self.slots.len() {
+            self.slots = vec![0; self.slots.len() * 2];
+            for (id, node) in nodes.iter().enumerate() {
+                self.place(node.key_hash(), id as u32);
+            }
+        } else {
+            self.place(hash, id);
+        }
+    }
+
+    fn place(&mut self, hash: u64, id: u32) {
+        let mut at = hash as u32 as usize;
+        while self.slot(at).is_some() {
+            at += 1;
+        }
+        let mask = self.slots.len() - 1;
+        self.slots[at & mask] = (hash >> 32) << 32 | u64::from(id + 1);
+    }
+}
+
+impl Pool {
+    /// Takes the symbols, with their ids, from a pool that is being replaced.
+    pub(crate) fn adopt_symbols(&mut self, old: &mut Pool) {
+        self.symbols = std::mem::take(&mut old.symbols);
+        self.symbol_ids = std::mem::take(&mut old.symbol_ids);
+        self.names = std::mem::take(&mut old.names);
+    }
+}

@@ -1,0 +1,4 @@
+//! Printers: text for people and for solver processes.
+
+pub mod human;
+pub mod smtlib;

@@ -1,0 +1,81 @@
+//! Walking expressions: the children of a node, and every node below some roots once, children first.
+//!
+//! No recursion: an expression may be as deep as its program ran long.
+
+use crate::node::{ExprId, Kind};
+use crate::pool::Pool;
+
+impl Kind {
+    /// The operands that are expressions, in order (of a Read: the index; the elements are the array's).
+    #[inline]
+    pub fn children(self) -> impl Iterator<Item = ExprId> {
+        let three = match self {
+            Kind::Const | Kind::Sym(_) => [None, None, None],
+            Kind::Not(a) | Kind::Neg(a) | Kind::Extract(a, _) | Kind::Zext(a) | Kind::Sext(a) => [Some(a), None, None],
+            Kind::Read(_, a) | Kind::PtrAdd(_, a) => [Some(a), None, None],
+            Kind::And(a, b) | Kind::Or(a, b) | Kind::Xor(a, b) => [Some(a), Some(b), None],
+            Kind::Add(a, b) | Kind::Sub(a, b) | Kind::Mul(a, b) => [Some(a), Some(b), None],
+            Kind::Udiv(a, b) | Kind::Urem(a, b) => [Some(a), Some(b), None],
+            Kind::Sdiv(a, b) | Kind::Srem(a, b) => [Some(a), Some(b), None],
+            Kind::Shl(a, b) | Kind::Lshr(a, b) | Kind::Ashr(a, b) => [Some(a), Some(b), None],
+            Kind::Eq(a, b) | Kind::Ult(a, b) | Kind::Ule(a, b) => [Some(a), Some(b), None],
+            Kind::Slt(a, b) | Kind::Sle(a, b) | Kind::Concat(a, b) => [Some(a), Some(b), None],
+            Kind::Ite(a, b, c) => [Some(a), Some(b), Some(c)],
+        };
+        three.into_iter().flatten()
+    }
+}
+
+/// Calls `visit` on every node reachable from the roots, array elements included, once each, children before parents.
+/// Cost: time in the nodes reached, memory one bit per node of the pool.
+pub fn post_order(pool: &Pool, roots: &[ExprId], mut visit: impl FnMut(ExprId)) {
+    let mut reached = Reached::new(pool);
+    roots.iter().for_each(|&root| reached.add(pool, root));
+    reached.in_order().for_each(&mut visit);
+}
+
+/// The set of nodes reachable from some roots, as one bit per node.
+pub(crate) struct Reached {
+    bits: Vec<u64>,
+    arrays: Vec<bool>,
+    stack: Vec<ExprId>,
+}
+
+impl Reached {
+    pub(crate) fn new(pool: &Pool) -> Reached {
+        Reached { bits: vec![0; pool.len().div_ceil(64)], arrays: vec![false; pool.arrays.len()], stack: Vec::new() }
+    }
+
+    pub(crate) fn add(&mut self, pool: &Pool, root: ExprId) {
+        self.push(root);
+        while let Some(e) = self.stack.pop() {
+            let kind = pool.kind(e);
+            kind.children().for_each(|child| self.push(child));
+            if let Kind::Read(array, _) = kind
+                && !std::mem::replace(&mut self.arrays[array.index()], true)
+            {
+                pool.array_elems(array).iter().for_each(|&elem| self.push(elem));
+            }
+        }
+    }
+
+    fn push(&mut self, e: ExprId) {
+        let (word, bit) = (e.index() / 64, 1 << (e.index() % 64));
+        if self.bits[word] & bit == 0 {
+            self.bits[word] |= bit;
+            self.stack.push(e);
+        }
+    }
+
+    /// The nodes, ascending; since ids ascend from children to parents, children come first.
+    pub(crate) fn in_order(&self) -> impl Iterator<Item = ExprId> {
+        self.bits.iter().enumerate().flat_map(|(word, &bits)| {
+            let mut rest = bits;
+            std::iter::from_fn(move || {
+                let bit = rest.trailing_zeros();
+                rest &= rest.wrapping_sub(1);
+                (bit < 64).then(|| ExprId::from_raw(word as u32 * 64 + bit))
+            })
+        })
+    }
+}
