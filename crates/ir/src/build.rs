@@ -74,6 +74,10 @@ fn undefined(name: StrId) -> Symbol {
     Symbol { name, kind: symbol_kind::UNDEFINED, linkage: linkage::STRONG, index: NONE, offset: 0 }
 }
 
+fn is_undefined(s: &Symbol) -> bool {
+    matches!(s.kind, symbol_kind::UNDEFINED | symbol_kind::UNDEFINED_FUNCTION)
+}
+
 /// A variable to define.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct DataDef<'a> {
@@ -148,16 +152,23 @@ impl ModuleBuilder {
     pub fn loc(&mut self, loc: Loc) -> LocId {
         self.names.loc(&mut self.module, loc)
     }
-    /// Lets the undefined `symbol` stay undefined, with address 0.
+    /// Lets `symbol`, if nothing defines it, have the address 0.
     pub fn extern_weak(&mut self, symbol: SymbolId) {
         let s = &mut self.module.symbols.owned()[symbol as usize];
-        if s.kind == symbol_kind::UNDEFINED {
+        if is_undefined(s) {
             s.linkage = linkage::EXTERN_WEAK;
+        }
+    }
+    /// Says that `symbol`, if nothing defines it, is a function.
+    pub fn declare_function(&mut self, symbol: SymbolId) {
+        let s = &mut self.module.symbols.owned()[symbol as usize];
+        if is_undefined(s) {
+            s.kind = symbol_kind::UNDEFINED_FUNCTION;
         }
     }
     fn define(&mut self, id: SymbolId, kind: u32, linkage: u32, index: u32, offset: u64) -> Result<(), BuildError> {
         let old = self.module.symbols[id as usize];
-        if old.kind != symbol_kind::UNDEFINED {
+        if !is_undefined(&old) {
             return Err(BuildError::Redefined(self.module.str(old.name).to_owned()));
         }
         self.module.symbols.owned()[id as usize] = Symbol { name: old.name, kind, linkage, index, offset };

@@ -7,6 +7,7 @@ pub mod arith;
 pub mod build;
 pub mod float;
 pub mod inst;
+pub mod link;
 pub mod module;
 
 pub use inst::{FcmpPred, Inst, NONE, Op, Operand, Round, limbs};

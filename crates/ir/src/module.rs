@@ -198,6 +198,8 @@ pub mod symbol_kind {
     pub const FUNCTION: u32 = 1;
     pub const DATA: u32 = 2;
     pub const ALIAS: u32 = 3;
+    /// Defined elsewhere, and declared as a function.
+    pub const UNDEFINED_FUNCTION: u32 = 4;
 }
 
 pub mod linkage {
