@@ -3,12 +3,19 @@
 //! Reading order: [`inst`] (what an instruction is), [`module`] (the tables), [`build`] (how they are made). Imports nothing
 //! of ours.
 
+#![deny(unsafe_code)]
+
 pub mod arith;
 pub mod build;
+pub mod file;
 pub mod float;
 pub mod inst;
 pub mod link;
 pub mod module;
+pub mod verify;
+
+#[cfg(test)]
+mod samples;
 
 pub use inst::{FcmpPred, Inst, NONE, Op, Operand, Round, limbs};
 pub use module::*;

@@ -19,6 +19,10 @@ impl Slot {
     pub fn limb(self, n: u32) -> Slot {
         Slot(self.0 + n)
     }
+    /// Its number as an operand field, good until `finish`.
+    pub fn raw(self) -> u32 {
+        self.0
+    }
 }
 
 /// A block of the function being built.
