@@ -1,0 +1,98 @@
+//! Bit-blasting: expressions become gates of an and-inverter graph, the gates a query needs become clauses, CaDiCaL decides.
+//!
+//! The graph is kept between queries, so an expression is translated once and equal functions share their gates; when it outgrows its bound it
+//! starts afresh. See `aig`, `circuit`, `divide` for the gates, `blast` for the translation, `sat` for clauses and search.
+use wryneck_expr::{ExprId, Pool, SymId};
+
+use self::aig::{Aig, Lit};
+use self::blast::Blaster;
+use self::meter::Meter;
+use self::sat::{Outcome, Sat};
+use super::{Backend, Effort, Verdict};
+use crate::budget::Budget;
+use crate::config::Config;
+
+mod aig;
+mod blast;
+mod circuit;
+mod divide;
+mod meter;
+mod sat;
+
+pub(crate) struct Bitblast {
+    aig: Aig,
+    blaster: Blaster,
+    sat: Sat,
+    most_nodes: usize,
+    effort: Effort,
+}
+
+impl Bitblast {
+    pub(crate) fn new(config: &Config) -> Bitblast {
+        Bitblast {
+            aig: Aig::new(),
+            blaster: Blaster::default(),
+            sat: Sat::new(),
+            most_nodes: config.graph_nodes,
+            effort: Effort::default(),
+        }
+    }
+
+    fn values(&self, pool: &Pool, assertions: &[ExprId]) -> Vec<(SymId, u64)> {
+        let mut symbols: Vec<SymId> = assertions.iter().flat_map(|&e| pool.support(e)).copied().collect();
+        symbols.sort_unstable();
+        symbols.dedup();
+        let value = |bits: &[Lit]| {
+            let set = |(i, bit): (usize, &Lit)| u64::from(self.sat.input_value(bit.node())) << i;
+            bits.iter().enumerate().map(set).fold(0, |value, bit| value | bit)
+        };
+        symbols.into_iter().filter_map(|symbol| Some((symbol, value(self.blaster.symbol_bits(symbol)?)))).collect()
+    }
+}
+
+impl Backend for Bitblast {
+    fn check(&mut self, pool: &Pool, assertions: &[ExprId], budget: &Budget) -> Verdict {
+        if self.aig.len() > self.most_nodes {
+            self.forget();
+            self.effort.restarts += 1;
+        }
+        let before = self.aig.len();
+        let meter = Meter::new(&self.aig, budget.nodes, &budget.stop);
+        let mut lits = Vec::with_capacity(assertions.len());
+        for &assertion in assertions {
+            match self.blaster.bit(pool, &mut self.aig, assertion, &meter) {
+                Ok(lit) => lits.push(lit),
+                Err(why) => {
+                    self.effort.gates += (self.aig.len() - before) as u64;
+                    return Verdict::Unknown(why);
+                }
+            }
+        }
+        self.effort.gates += (self.aig.len() - before) as u64;
+        if let Some(at) = lits.iter().position(|&lit| lit == Lit::FALSE) {
+            return Verdict::Unsat(vec![at]);
+        }
+        self.effort.calls += 1;
+        let (outcome, conflicts) = self.sat.solve(&self.aig, &lits, budget);
+        self.effort.conflicts += conflicts;
+        match outcome {
+            Outcome::Sat => Verdict::Sat(self.values(pool, assertions)),
+            Outcome::Unsat(failed) => Verdict::Unsat((0..lits.len()).filter(|&at| failed.contains(&lits[at])).collect()),
+            Outcome::Unknown(why) => Verdict::Unknown(why),
+        }
+    }
+
+    fn forget(&mut self) {
+        self.aig = Aig::new();
+        self.blaster = Blaster::default();
+        self.sat = Sat::new();
+    }
+
+    fn effort(&self) -> Effort {
+        self.effort
+    }
+
+    fn memory(&self) -> usize {
+        self.aig.memory() + self.blaster.memory() + self.sat.memory()
+    }
+}

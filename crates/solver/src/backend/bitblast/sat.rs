@@ -1,0 +1,192 @@
+//! Clauses and search: the cone of gates below a query's literals as CNF, decided by CaDiCaL under assumptions.
+//!
+//! Technique: Tseitin clauses, with if-then-else and exclusive-or gates recognised and trees of ANDs that nothing else reads merged into one
+//! clause set (Een, Mishchenko and Soerensson, "Applying Logic Synthesis for Speeding Up SAT", SAT 2007, section 4, without the cut search).
+use rustc_hash::FxHashSet;
+use rustsat::solvers::{
+    ControlSignal, GetInternalStats, LimitConflicts, Solve, SolveIncremental, SolverResult, Terminate,
+};
+use rustsat::types::{Lit as SatLit, TernaryVal};
+use rustsat_cadical::CaDiCaL;
+
+use super::aig::{Aig, Lit, Node};
+use crate::answer::Why;
+use crate::budget::Budget;
+
+/// Most operands an AND is given by merging.
+const WIDEST: usize = 24;
+
+pub(super) enum Outcome {
+    Sat,
+    /// These of the literals asked for are contradictory.
+    Unsat(FxHashSet<Lit>),
+    Unknown(Why),
+}
+
+pub(super) struct Sat {
+    /// By node: the round it was last given a variable in, and that variable.
+    variables: Vec<(u32, u32)>,
+    round: u32,
+    next: u32,
+    /// Nodes that have a variable but no clauses yet.
+    undefined: Vec<u32>,
+    solver: CaDiCaL<'static, 'static>,
+}
+
+/// A node as a gate with clauses.
+enum Gate {
+    Input,
+    And(Vec<Lit>),
+    /// `if .0 { .1 } else { .2 }`.
+    Choose(Lit, Lit, Lit),
+}
+
+impl Sat {
+    pub(super) fn new() -> Sat {
+        Sat { variables: Vec::new(), round: 0, next: 0, undefined: Vec::new(), solver: CaDiCaL::default() }
+    }
+
+    /// Decides the conjunction of `lits`, none of them the constant false. Also how many conflicts it took.
+    pub(super) fn solve(&mut self, aig: &Aig, lits: &[Lit], budget: &Budget) -> (Outcome, u64) {
+        self.solver = CaDiCaL::default();
+        self.round += 1;
+        self.next = 0;
+        self.variables.resize(aig.len(), (0, 0));
+        match self.search(aig, lits, budget) {
+            Ok(outcome) => {
+                let conflicts = self.solver.conflicts() as u64;
+                (outcome, conflicts)
+            }
+            Err(why) => (Outcome::Unknown(why), 0),
+        }
+    }
+
+    fn search(&mut self, aig: &Aig, lits: &[Lit], budget: &Budget) -> Result<Outcome, Why> {
+        let assumptions: Vec<SatLit> = lits.iter().filter(|&&lit| lit != Lit::TRUE).map(|&lit| self.lit(lit)).collect();
+        self.define_all(aig)?;
+        // CaDiCaL counts in 31 bits; more is no limit.
+        let limit = u32::try_from(budget.conflicts).ok().filter(|&limit| limit < 1 << 31);
+        self.solver.limit_conflicts(limit).map_err(failed)?;
+        if !budget.stop.is_never() {
+            let stop = budget.stop.clone();
+            self.solver.attach_terminator(move || match stop.asked() {
+                true => ControlSignal::Terminate,
+                false => ControlSignal::Continue,
+            });
+        }
+        Ok(match self.solver.solve_assumps(&assumptions).map_err(failed)? {
+            SolverResult::Sat => Outcome::Sat,
+            SolverResult::Unsat => {
+                let core: FxHashSet<SatLit> = self.solver.core().map_err(failed)?.into_iter().map(|lit| !lit).collect();
+                Outcome::Unsat(lits.iter().copied().filter(|&lit| lit != Lit::TRUE && core.contains(&self.lit(lit))).collect())
+            }
+            SolverResult::Interrupted if budget.stop.asked() => Outcome::Unknown(Why::Stopped),
+            SolverResult::Interrupted => Outcome::Unknown(Why::Conflicts),
+        })
+    }
+
+    /// The value of an input under the model just found; one the query did not need is 0.
+    pub(super) fn input_value(&self, node: u32) -> bool {
+        match self.variables.get(node as usize) {
+            Some(&(round, variable)) if round == self.round => {
+                matches!(self.solver.lit_val(SatLit::positive(variable)), Ok(TernaryVal::True))
+            }
+            _ => false,
+        }
+    }
+
+    /// Bytes held, about; CaDiCaL's own are estimated by variable.
+    pub(super) fn memory(&self) -> usize {
+        self.variables.capacity() * 8 + self.next as usize * 500
+    }
+
+    /// The SAT literal of a graph literal that is no constant; its node is noted to be defined.
+    fn lit(&mut self, lit: Lit) -> SatLit {
+        let entry = &mut self.variables[lit.node() as usize];
+        if entry.0 != self.round {
+            *entry = (self.round, self.next);
+            self.next += 1;
+            self.undefined.push(lit.node());
+        }
+        SatLit::new(entry.1, lit.inverted())
+    }
+
+    fn clause(&mut self, lits: &[SatLit]) -> Result<(), Why> {
+        self.solver.add_clause_ref(lits).map_err(failed)
+    }
+
+    fn define_all(&mut self, aig: &Aig) -> Result<(), Why> {
+        while let Some(node) = self.undefined.pop() {
+            let out = SatLit::positive(self.variables[node as usize].1);
+            match gate(aig, node) {
+                Gate::Input => {}
+                Gate::And(operands) => {
+                    let mut whole = vec![out];
+                    for operand in operands {
+                        let operand = self.lit(operand);
+                        self.clause(&[!out, operand])?;
+                        whole.push(!operand);
+                    }
+                    self.clause(&whole)?;
+                }
+                Gate::Choose(c, t, e) => {
+                    let (c, t, e) = (self.lit(c), self.lit(t), self.lit(e));
+                    for clause in [[!out, !c, t], [out, !c, !t], [!out, c, e], [out, c, !e]] {
+                        self.clause(&clause)?;
+                    }
+                }
+            }
+        }
+        Ok(())
+    }
+}
+
+/// CaDiCaL ran out of memory or was called wrongly; which one makes no difference to a query.
+fn failed<E>(_: E) -> Why {
+    Why::Backend
+}
+
+fn gate(aig: &Aig, node: u32) -> Gate {
+    match aig.node(node) {
+        Node::False | Node::Input => Gate::Input,
+        Node::And(a, b) => match choice(aig, a, b) {
+            Some((c, t, e)) => Gate::Choose(c, t, e),
+            None => Gate::And(conjuncts(aig, a, b)),
+        },
+    }
+}
+
+/// Reads `!(c & t) & !(!c & e)` as `if c { !t } else { !e }`.
+fn choice(aig: &Aig, a: Lit, b: Lit) -> Option<(Lit, Lit, Lit)> {
+    if !(a.inverted() && b.inverted()) {
+        return None;
+    }
+    let (Node::And(p, q), Node::And(r, s)) = (aig.node(a.node()), aig.node(b.node())) else { return None };
+    match () {
+        () if p == !r => Some((p, !q, !s)),
+        () if p == !s => Some((p, !q, !r)),
+        () if q == !r => Some((q, !p, !s)),
+        () if q == !s => Some((q, !p, !r)),
+        () => None,
+    }
+}
+
+/// The operands of a tree of ANDs whose inner nodes nothing else reads.
+fn conjuncts(aig: &Aig, a: Lit, b: Lit) -> Vec<Lit> {
+    let mut open = vec![b, a];
+    let mut leaves = Vec::new();
+    while let Some(lit) = open.pop() {
+        match aig.node(lit.node()) {
+            Node::And(c, d)
+                if !lit.inverted()
+                    && aig.read_once(lit.node())
+                    && leaves.len() + open.len() < WIDEST
+                    && choice(aig, c, d).is_none() =>
+            {
+                open.extend([d, c]);
+            }
+            Node::And(..) | Node::Input | Node::False => leaves.push(lit),
+        }
+    }
+    leaves
+}

@@ -1,0 +1,68 @@
+//! What can be set: the stages, one flag each, and the bounds.
+
+/// A solver's settings. Switching a stage off changes how long answers take, never whether they are satisfiable.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Config {
+    /// Replace symbols the path fixes to one value, in queries only.
+    pub substitution: bool,
+    /// Decide by known bits and intervals.
+    pub known_bits: bool,
+    /// Decide conditions on one byte by its domain.
+    pub byte_domain: bool,
+    /// Ask only about the constraints that share symbols with the condition.
+    pub independence: bool,
+    /// Try every value of the one or two symbols left, if there are few.
+    pub enumeration: bool,
+    /// Look for the query, a larger satisfiable or a smaller unsatisfiable one among those answered.
+    pub cache: bool,
+    /// Try the models of recent answers.
+    pub recent_models: bool,
+    /// Evaluate every model on everything asked before it is answered. Debug builds always do.
+    pub validate: bool,
+    /// The row of [`BACKENDS`](crate::backend::BACKENDS) that decides what no stage did, by name.
+    pub backend: &'static str,
+    /// Most combinations of values the enumeration tries.
+    pub most_combinations: u32,
+    /// Models kept for trying.
+    pub recent: usize,
+    /// Answers kept by the cache before it starts afresh.
+    pub cached: usize,
+    /// Gates the and-inverter graph may hold before it starts afresh.
+    pub graph_nodes: usize,
+}
+
+impl Default for Config {
+    fn default() -> Config {
+        Config {
+            substitution: true,
+            known_bits: true,
+            byte_domain: true,
+            independence: true,
+            enumeration: true,
+            cache: true,
+            recent_models: true,
+            validate: false,
+            backend: "bitblast",
+            most_combinations: 128,
+            recent: 8,
+            cached: 100_000,
+            graph_nodes: 4_000_000,
+        }
+    }
+}
+
+impl Config {
+    /// Every optional stage off: bit-blast everything.
+    pub fn plain() -> Config {
+        Config {
+            substitution: false,
+            known_bits: false,
+            byte_domain: false,
+            independence: false,
+            enumeration: false,
+            cache: false,
+            recent_models: false,
+            ..Config::default()
+        }
+    }
+}

@@ -1,0 +1,69 @@
+//! Truth tables of single-byte conditions, made once per expression.
+//!
+//! A condition over one symbol of at most 8 bits *is* its table of 256 truth values (one sweep of its nodes); every question about it and
+//! others over the same symbol is then a few word operations.
+use rustc_hash::FxHashMap;
+use wryneck_expr::{ExprId, Pool, Remap, Sweep, SymId};
+
+use crate::domain::Domain;
+
+/// Tables by expression. Keep one per pool; see [`Tables::remap`].
+#[derive(Default)]
+pub struct Tables {
+    tables: FxHashMap<ExprId, Domain>,
+    sweep: Sweep,
+}
+
+impl Tables {
+    pub fn new() -> Tables {
+        Tables::default()
+    }
+
+    /// The symbol of a condition that depends on exactly one, of at most 8 bits.
+    #[inline]
+    pub fn byte_symbol(pool: &Pool, cond: ExprId) -> Option<SymId> {
+        match pool.support(cond) {
+            &[symbol] if pool.sym_info(symbol).width <= 8 => Some(symbol),
+            _ => None,
+        }
+    }
+
+    /// The values of `symbol` under which `cond` holds; `symbol` is the only one `cond` depends on and has at most 8 bits.
+    #[inline]
+    pub fn get(&mut self, pool: &Pool, cond: ExprId, symbol: SymId) -> Domain {
+        match self.tables.get(&cond) {
+            Some(&table) => table,
+            None => self.make(pool, cond, symbol),
+        }
+    }
+
+    #[cold]
+    fn make(&mut self, pool: &Pool, cond: ExprId, symbol: SymId) -> Domain {
+        let width = pool.sym_info(symbol).width;
+        let table = Domain(self.sweep.sweep(pool, cond, symbol)).and(Domain::full(width));
+        self.tables.insert(cond, table);
+        table
+    }
+
+    /// The values of an expression of at most 64 bits that depends on `symbol` alone, by the symbol's value.
+    pub fn values(&mut self, pool: &Pool, e: ExprId, symbol: SymId) -> [u64; 256] {
+        self.sweep.sweep_values(pool, e, symbol)
+    }
+
+    /// Keeps the tables of the expressions that survived a compaction.
+    pub fn remap(&mut self, remap: &Remap) {
+        self.sweep.clear();
+        let old = std::mem::take(&mut self.tables);
+        self.tables = old.into_iter().filter_map(|(e, table)| Some((remap.get(e)?, table))).collect();
+    }
+
+    pub fn clear(&mut self) {
+        self.tables.clear();
+        self.sweep.clear();
+    }
+
+    /// Bytes held, about.
+    pub fn memory(&self) -> usize {
+        self.tables.capacity() * (size_of::<(ExprId, Domain)>() + 1)
+    }
+}
