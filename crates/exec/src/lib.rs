@@ -1,1 +1,29 @@
-//! The engine: states, memory, steps, forks, searchers, replay, and the traits plug-ins meet.
+//! The engine: explores the paths of a program (DESIGN 1.1-1.6).
+//!
+//! Suggested reading order: [`state`] (what a path is), [`prefix`] (its decisions), [`cx`] (deciding: the one place that forks),
+//! [`step`] (running operations), [`engine`] (the exploration), [`search`], [`memory`], [`image`] and [`code`] (the program as it is run),
+//! [`plugin`] (what other rooms bring). Knows no rule, no libc function, no file format, and reads no clock.
+
+pub mod code;
+pub mod config;
+pub mod core;
+pub mod cx;
+pub mod engine;
+pub mod image;
+pub mod memory;
+pub mod path_end;
+pub mod plugin;
+pub mod prefix;
+pub mod search;
+pub mod state;
+pub mod step;
+pub mod tree;
+
+pub use config::Config;
+pub use core::{Core, Ended, Ledger, LedgerKind, Stats};
+pub use cx::Cx;
+pub use engine::{Control, Explorer, Outcome};
+pub use image::{CodePos, Image, SourcePos};
+pub use path_end::{Fault, FaultKind, Limit, PathEnd};
+pub use plugin::{Call, Environment, Reply, Stop, Value};
+pub use state::{Input, PathData, State};

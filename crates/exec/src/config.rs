@@ -1,0 +1,69 @@
+//! Bounds and switches of an exploration: one table, passed down, never global.
+//!
+//! Time is not here: the core reads no clock. The caller stops an exploration through [`crate::Control`].
+
+macro_rules! options {
+    ($($(#[$doc:meta])* $name:ident: $ty:ty = $default:expr;)*) => {
+        /// The table of options.
+        #[derive(Clone, Debug)]
+        pub struct Config { $($(#[$doc])* pub $name: $ty,)* }
+        impl Default for Config {
+            fn default() -> Config { Config { $($name: $default,)* } }
+        }
+    };
+}
+
+/// What reading memory that was never written gives.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Uninit {
+    /// Zero bytes.
+    Zero,
+    /// A fresh symbolic byte for each.
+    Symbolic,
+}
+
+/// What calling a function that is defined nowhere gives.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Undefined {
+    /// A fresh symbolic scalar; the call is listed in the ledger.
+    Symbolic,
+    /// The path ends as unsupported.
+    Error,
+}
+
+options! {
+    /// Decisions on one path.
+    max_depth: u32 = u32::MAX;
+    /// Pending flips made in the whole exploration; later ones are dropped and counted.
+    max_forks: u64 = u64::MAX;
+    /// Instructions over all paths.
+    max_instructions: u64 = u64::MAX;
+    /// How often one path may take the same back edge under a symbolic condition in one call.
+    loop_limit: u32 = u32::MAX;
+    /// Bytes of memory after which snapshots are given up for prefixes, and then flips dropped (counted).
+    max_memory: u64 = 8 << 30;
+    /// Instructions a path runs before another pending flip may get its turn.
+    batch: u64 = 2_000_000;
+    /// Objects tried for one symbolic pointer whose base is unknown.
+    max_resolutions: u32 = 32;
+    /// Largest object, in bytes, that is read or written at a symbolic offset without concretising the offset.
+    max_symbolic_object: u64 = 4096;
+    /// Frames of the call stack.
+    max_frames: u32 = 16_384;
+    /// Bytes of stack.
+    stack_size: u64 = 64 << 20;
+    uninit: Uninit = Uninit::Zero;
+    undefined: Undefined = Undefined::Symbolic;
+    /// Work the solver may spend on a decision inside a path (conflicts), so that paths do not depend on the clock.
+    step_conflicts: u64 = 200_000;
+    /// Keep snapshots at pending flips; off, a flip is its prefix and is run again from the start.
+    snapshots: bool = true;
+    /// Ask cheap facts whether a flip is infeasible as it is made.
+    quick_checks: bool = true;
+    /// Nodes in the expression pool above twice the live ones after which everything is compacted.
+    compact_above: usize = 4_000_000;
+    /// Searchers taking turns, by name; see the table in `search`.
+    search: Vec<String> = vec!["default".into()];
+    /// Seed of the random searchers.
+    seed: u64 = 0;
+}

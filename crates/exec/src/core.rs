@@ -1,0 +1,211 @@
+//! What all paths of an exploration share: pool, solver, program, coverage, counters, and what paths leave behind.
+
+use std::collections::BTreeMap;
+use std::rc::Rc;
+
+use wryneck_expr::{Evaluator, ExprId, Model, Pool};
+use wryneck_solver::Solver;
+
+use crate::config::Config;
+use crate::image::{CodePos, Image};
+use crate::path_end::PathEnd;
+use crate::plugin::{Environment, LazyInputs, Monitor};
+use crate::prefix::{Decision, Prefix};
+use crate::tree::Tree;
+use crate::state::{Frame, Input, PathData, Script, State};
+
+/// Shared by all paths of one exploration.
+pub struct Core {
+    pub pool: Pool,
+    pub solver: Solver,
+    pub eval: Evaluator,
+    pub image: Rc<Image>,
+    pub config: Config,
+    pub environment: Rc<dyn Environment>,
+    pub monitor: Option<Rc<dyn Monitor>>,
+    pub lazy: Option<Rc<dyn LazyInputs>>,
+    /// A byte per block of the program, 1 once a path entered it.
+    pub coverage: Vec<u8>,
+    /// Blocks covered since the searcher was last told.
+    pub newly_covered: Vec<u32>,
+    pub tree: Tree,
+    pub stats: Stats,
+    pub ledger: Ledger,
+    /// Flips made since the searcher was last told.
+    pub new_flips: Vec<Flip>,
+    pub ended: Vec<Ended>,
+    pub(crate) pending_end: Option<PathEnd>,
+    /// What the outermost function returned: a slot's contents and tag.
+    pub(crate) result: Option<(u64, u8)>,
+    /// Instructions of blocks entered by calls, not yet in `stats`.
+    pub(crate) entered: u64,
+    spare: Vec<Frame>,
+}
+
+/// A branch's other side, not yet explored: the state before it, and what must hold there (DESIGN 1.1). The solver has not
+/// been asked unless `checked`.
+pub struct Flip {
+    /// The state before the operation that decided, shared by the flips of one operation. `None`: run the prefix again.
+    pub state: Option<Rc<State>>,
+    /// Decisions up to and including the flipped one.
+    pub prefix: Prefix,
+    /// Decisions to follow from `state` on.
+    pub script: Script,
+    /// Holds on this side.
+    pub cond: ExprId,
+    /// The block this side leads to, if the decision was a branch.
+    pub block: Option<u32>,
+    pub pos: CodePos,
+    /// What is known about its feasibility.
+    pub checked: Checked,
+    pub instructions: u64,
+    /// Its leaf in the tree of paths.
+    pub node: u32,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Checked {
+    NotYet,
+    Feasible,
+}
+
+/// What a path leaves behind.
+pub struct Ended {
+    pub end: PathEnd,
+    pub prefix: Prefix,
+    pub model: Model,
+    pub inputs: Rc<Vec<Input>>,
+    /// Innermost first.
+    pub call_stack: Vec<CodePos>,
+    pub instructions: u64,
+    pub covers_new: bool,
+    pub approximated: bool,
+    pub env: Rc<dyn PathData>,
+    pub monitor: Rc<dyn PathData>,
+}
+
+/// Counters of an exploration. Plain numbers; the caller measures time.
+#[derive(Clone, Debug, Default)]
+pub struct Stats {
+    pub instructions: u64,
+    pub paths: u64,
+    pub decisions: u64,
+    pub flips: u64,
+    /// Flips that cheap facts showed infeasible as they were made.
+    pub flips_dropped_at_once: u64,
+    pub flips_infeasible: u64,
+    pub flips_lost: u64,
+    pub flips_unknown: u64,
+    pub solver_checks: u64,
+    pub compactions: u64,
+    pub snapshots_given_up: u64,
+    pub blocks_covered: u64,
+}
+
+/// What was skipped, bounded, guessed or given up, with how often: part of every result.
+#[derive(Clone, Debug, Default)]
+pub struct Ledger {
+    pub rows: BTreeMap<(LedgerKind, String), u64>,
+}
+
+/// Kinds of entries in the ledger.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum LedgerKind {
+    UndefinedFunction,
+    UnknownSystemCall,
+    UnsupportedInstruction,
+    UnsupportedOperation,
+    Concretisation,
+    DroppedFlip,
+    SolverTimeout,
+    Assumption,
+    Limit,
+    Warning,
+}
+
+impl Ledger {
+    pub fn note(&mut self, kind: LedgerKind, what: impl Into<String>) {
+        *self.rows.entry((kind, what.into())).or_default() += 1;
+    }
+}
+
+impl Core {
+    pub fn new(image: Image, pool: Pool, solver: Solver, environment: Rc<dyn Environment>, config: Config) -> Core {
+        Core {
+            pool,
+            solver,
+            eval: Evaluator::default(),
+            coverage: vec![0; image.blocks as usize],
+            image: Rc::new(image),
+            config,
+            environment,
+            monitor: None,
+            lazy: None,
+            newly_covered: Vec::new(),
+            tree: Tree::default(),
+            stats: Stats::default(),
+            ledger: Ledger::default(),
+            new_flips: Vec::new(),
+            ended: Vec::new(),
+            pending_end: None,
+            result: None,
+            entered: 0,
+            spare: Vec::new(),
+        }
+    }
+
+    /// Marks a block as entered.
+    pub fn cover(&mut self, state: &mut State, block: u32) {
+        let mark = &mut self.coverage[block as usize];
+        if *mark == 0 {
+            *mark = 1;
+            self.newly_covered.push(block);
+            self.stats.blocks_covered += 1;
+            state.covers_new = true;
+        }
+    }
+
+    pub(crate) fn spare_frame(&mut self) -> Frame {
+        self.spare.pop().unwrap_or_else(|| Frame {
+            func: 0,
+            op: 0,
+            slots: Vec::new(),
+            tags: Vec::new(),
+            symbolic: false,
+            dst: wryneck_ir::NONE,
+            ret_width: 0,
+            base: 0,
+            top: 0,
+            dynamic: Vec::new(),
+        })
+    }
+
+    pub(crate) fn recycle(&mut self, frame: Rc<Frame>) {
+        if self.spare.len() < 64
+            && let Ok(frame) = Rc::try_unwrap(frame)
+        {
+            self.spare.push(frame);
+        }
+    }
+
+    /// Records the end of a path. `state` is left as it is; `model` satisfies its path condition and whatever made it end.
+    pub(crate) fn end(&mut self, state: &State, end: PathEnd, extra: Option<Decision>, model: Model) {
+        self.stats.paths += 1;
+        let mut prefix = state.prefix.clone();
+        if let Some(d) = extra {
+            prefix.push(d);
+        }
+        self.ended.push(Ended {
+            end,
+            prefix,
+            model,
+            inputs: state.inputs.clone(),
+            call_stack: state.call_stack(),
+            instructions: state.instructions,
+            covers_new: state.covers_new,
+            approximated: state.approximated,
+            env: state.env.clone(),
+            monitor: state.monitor.clone(),
+        });
+    }
+}

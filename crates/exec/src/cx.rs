@@ -1,0 +1,310 @@
+//! What steps, models and monitors may do with the running path: decide, concretise, check, read and write memory.
+//!
+//! This is the only place that makes a second state. A decision is consumed on every non-constant condition (DESIGN 1.2); the
+//! model says which side the path takes, the other becomes a pending flip, and nobody asks the solver (DESIGN 1.1).
+//! What must be known now (may this division fail?) is asked at once.
+
+use std::rc::Rc;
+
+use wryneck_expr::{ExprId, Model};
+use wryneck_solver::{Answer, Budget};
+
+use crate::core::{Checked, Core, Flip, LedgerKind};
+use crate::image::CodePos;
+use crate::path_end::{Limit, PathEnd};
+use crate::plugin::{Stop, Value};
+use crate::prefix::Decision;
+use crate::state::{Input, Script, State};
+
+/// The running path and what it shares with all others.
+pub struct Cx<'a> {
+    pub core: &'a mut Core,
+    pub state: &'a mut State,
+}
+
+impl Cx<'_> {
+    /// The place of the running operation.
+    pub fn pos(&self) -> CodePos {
+        let f = self.state.frame();
+        CodePos { func: f.func, op: f.op }
+    }
+
+    pub(crate) fn begin_operation(&mut self) {
+        self.state.taken = 0;
+        self.state.dirty = false;
+    }
+
+    fn budget(&self) -> Budget {
+        Budget { conflicts: self.core.config.step_conflicts, ..Budget::default() }
+    }
+
+    /// Which side of a 1-bit condition the path takes; the other becomes a pending flip.
+    pub fn decide(&mut self, cond: ExprId) -> Result<bool, Stop> {
+        self.decide_branch(cond, None)
+    }
+
+    /// As [`Cx::decide`], where the sides lead to these blocks: (if it holds, if not).
+    pub fn decide_branch(&mut self, cond: ExprId, blocks: Option<(u32, u32)>) -> Result<bool, Stop> {
+        if let Some(value) = self.core.pool.as_u64(cond) {
+            return Ok(value != 0);
+        }
+        if let Some(taken) = self.follow_branch()? {
+            self.assert_side(cond, taken);
+            return Ok(taken);
+        }
+        self.count_decision()?;
+        let quick = if self.core.config.quick_checks { self.core.solver.quick(&mut self.core.pool, &self.state.path, cond) } else { None };
+        let taken = quick.unwrap_or_else(|| self.core.eval.eval(&self.core.pool, cond, &self.state.model) != 0);
+        if quick.is_none() {
+            let other = if taken { self.core.pool.not(cond) } else { cond };
+            let block = blocks.map(|(holds, not)| if taken { not } else { holds });
+            self.add_flip(other, Some(Decision::Branch(!taken)), block);
+            self.record(Decision::Branch(taken));
+            self.assert_side(cond, taken);
+        } else {
+            self.core.stats.flips_dropped_at_once += 1;
+            self.record(Decision::Branch(taken));
+        }
+        if let Some(monitor) = self.core.monitor.clone() {
+            monitor.on_decision(cond, taken, self);
+        }
+        Ok(taken)
+    }
+
+    /// Which of several conditions, exactly one of which holds, the path takes. `blocks` are where they lead.
+    pub fn choose(&mut self, conds: &[ExprId], blocks: &[u32]) -> Result<usize, Stop> {
+        if let Some(i) = conds.iter().position(|c| self.core.pool.as_u64(*c) == Some(1)) {
+            return Ok(i);
+        }
+        if let Some(d) = self.next_scripted() {
+            let Decision::Choice(i) = d else { return Err(self.lost_script("choice", d)) };
+            let Some(&cond) = conds.get(i as usize) else { return Err(self.lost_script("choice", d)) };
+            self.record(d);
+            self.assert_side(cond, true);
+            return Ok(i as usize);
+        }
+        self.count_decision()?;
+        let holds = |core: &mut Core, state: &State, c: ExprId| core.eval.eval(&core.pool, c, &state.model) != 0;
+        let Some(taken) = (0..conds.len()).find(|&i| holds(self.core, self.state, conds[i])) else {
+            return Err(PathEnd::Internal("no side of a choice holds under the path's model".into()).into());
+        };
+        for (i, &cond) in conds.iter().enumerate().filter(|(i, _)| *i != taken) {
+            if self.core.config.quick_checks && self.core.solver.quick(&mut self.core.pool, &self.state.path, cond) == Some(false) {
+                self.core.stats.flips_dropped_at_once += 1;
+                continue;
+            }
+            self.add_flip(cond, Some(Decision::Choice(i as u32)), blocks.get(i).copied());
+        }
+        self.record(Decision::Choice(taken as u32));
+        self.assert_side(conds[taken], true);
+        Ok(taken)
+    }
+
+    /// Fixes a value of `width` bits to the smallest it can have; larger ones become a pending flip. Asks the solver.
+    pub fn concretise(&mut self, value: Value, why: &str) -> Result<u64, Stop> {
+        let e = match value {
+            Value::Bits(bits) => return Ok(bits),
+            Value::Sym(e) => e,
+        };
+        if let Some(bits) = self.core.pool.as_u64(e) {
+            return Ok(bits);
+        }
+        let width = self.core.pool.width(e);
+        match self.next_scripted() {
+            Some(Decision::Value(v)) => {
+                self.record(Decision::Value(v));
+                let fixed = self.core.pool.bits(width, v);
+                let cond = self.core.pool.eq(e, fixed);
+                self.assert_side(cond, true);
+                return Ok(v);
+            }
+            Some(Decision::Above(v)) => {
+                let floor = self.core.pool.bits(width, v);
+                let cond = self.core.pool.ult(floor, e);
+                self.assert_side(cond, true);
+            }
+            Some(other) => return Err(self.lost_script("value", other)),
+            None => {}
+        }
+        self.count_decision()?;
+        let budget = self.budget();
+        let base = self.state.model.clone();
+        self.core.stats.solver_checks += 1;
+        let least = self.core.solver.min_value(&mut self.core.pool, &self.state.path, e, &base, &budget);
+        let (v, model) = least.map_err(|unknown| {
+            self.core.ledger.note(LedgerKind::SolverTimeout, format!("{why}: {unknown}"));
+            PathEnd::Limit(Limit::Solver)
+        })?;
+        let fixed = self.core.pool.bits(width, v);
+        let more = self.core.pool.ult(fixed, e);
+        let is = self.core.pool.eq(e, fixed);
+        if self.core.solver.quick(&mut self.core.pool, &self.state.path, more) != Some(false) {
+            self.core.ledger.note(LedgerKind::Concretisation, why);
+            self.add_flip(more, Some(Decision::Above(v)), None);
+        }
+        self.record(Decision::Value(v));
+        self.state.model = model;
+        self.assert_side(is, true);
+        Ok(v)
+    }
+
+    /// Decides now whether something can go wrong: where `ok` can be false, the path that makes it so ends as `fault` says; where it
+    /// can be true, this path goes on with it. Asks the solver unless cheap facts decide.
+    pub fn require(&mut self, ok: ExprId, fault: impl FnOnce(&Self, &Model) -> PathEnd) -> Result<(), Stop> {
+        if let Some(value) = self.core.pool.as_u64(ok) {
+            return if value != 0 { Ok(()) } else { Err(fault(self, &self.state.model).into()) };
+        }
+        if let Some(holds) = self.follow_branch()? {
+            self.assert_side(ok, holds);
+            return if holds { Ok(()) } else { Err(fault(self, &self.state.model).into()) };
+        }
+        self.count_decision()?;
+        match self.core.solver.quick(&mut self.core.pool, &self.state.path, ok) {
+            Some(true) => {
+                self.record(Decision::Branch(true));
+                return Ok(());
+            }
+            Some(false) => {
+                self.record(Decision::Branch(false));
+                return Err(fault(self, &self.state.model).into());
+            }
+            None => {}
+        }
+        let bad = self.core.pool.not(ok);
+        let now_ok = self.core.eval.eval(&self.core.pool, ok, &self.state.model) != 0;
+        let failing = if now_ok { self.ask(bad)? } else { Some(self.state.model.clone()) };
+        let passing = if now_ok { Some(self.state.model.clone()) } else { self.ask(ok)? };
+        match (failing, passing) {
+            (None, _) => {
+                self.record(Decision::Branch(true));
+                Ok(())
+            }
+            (Some(_), None) => {
+                self.record(Decision::Branch(false));
+                Err(fault(self, &self.state.model).into())
+            }
+            (Some(failing), Some(passing)) => {
+                let end = fault(self, &failing);
+                self.core.end(self.state, end, Some(Decision::Branch(false)), failing);
+                self.record(Decision::Branch(true));
+                self.state.model = passing;
+                self.assert_side(ok, true);
+                Ok(())
+            }
+        }
+    }
+
+    /// A model of the path condition and `cond`, if there is one. Asks the solver; a path ends if it does not decide.
+    pub fn ask(&mut self, cond: ExprId) -> Result<Option<Model>, Stop> {
+        let budget = self.budget();
+        let base = self.state.model.clone();
+        self.core.stats.solver_checks += 1;
+        match self.core.solver.check(&mut self.core.pool, &self.state.path, cond, &base, &budget) {
+            Answer::Sat(model) => Ok(Some(model)),
+            Answer::Unsat(_) => Ok(None),
+            Answer::Unknown(why) => {
+                self.core.ledger.note(LedgerKind::SolverTimeout, format!("{why}"));
+                Err(PathEnd::Limit(Limit::Solver).into())
+            }
+        }
+    }
+
+    /// Goes on only where `cond` holds; a path where it cannot ends as assumed. Asks the solver if the model does not satisfy it.
+    pub fn assume(&mut self, cond: ExprId) -> Result<(), Stop> {
+        if let Some(value) = self.core.pool.as_u64(cond) {
+            return if value != 0 { Ok(()) } else { Err(PathEnd::Assumed.into()) };
+        }
+        if self.core.eval.eval(&self.core.pool, cond, &self.state.model) == 0 {
+            match self.ask(cond)? {
+                Some(model) => self.state.model = model,
+                None => return Err(PathEnd::Assumed.into()),
+            }
+        }
+        self.assert_side(cond, true);
+        Ok(())
+    }
+
+    /// New symbolic input of `len` bytes: one 8-bit symbol each, part of the path's test case. A name used before gets a number.
+    pub fn new_input(&mut self, name: &str, len: u64) -> Vec<ExprId> {
+        let used = self.state.inputs.iter().filter(|i| i.name.strip_prefix(name).is_some_and(|r| r.is_empty() || r.starts_with('#'))).count();
+        let name: Rc<str> = if used == 0 { name.into() } else { format!("{name}#{}", used + 1).into() };
+        let symbols: Rc<[_]> = (0..len as u32).map(|i| self.core.pool.symbol(&name, i, 8)).collect();
+        let exprs = symbols.iter().map(|s| self.core.pool.sym(*s)).collect();
+        Rc::make_mut(&mut self.state.inputs).push(Input { name, bytes: symbols });
+        self.state.dirty = true;
+        exprs
+    }
+
+    fn count_decision(&mut self) -> Result<(), Stop> {
+        if self.state.dirty {
+            return Err(PathEnd::Internal("a model decided after it had changed the path".into()).into());
+        }
+        self.core.stats.decisions += 1;
+        if self.state.prefix.len() >= self.core.config.max_depth {
+            return Err(PathEnd::Limit(Limit::Depth).into());
+        }
+        Ok(())
+    }
+
+    fn next_scripted(&mut self) -> Option<Decision> {
+        self.state.script.pop_front()
+    }
+
+    fn follow_branch(&mut self) -> Result<Option<bool>, Stop> {
+        match self.next_scripted() {
+            None => Ok(None),
+            Some(d @ Decision::Branch(taken)) => {
+                self.record(d);
+                Ok(Some(taken))
+            }
+            Some(other) => Err(self.lost_script("branch", other)),
+        }
+    }
+
+    fn lost_script(&self, wanted: &str, got: Decision) -> Stop {
+        PathEnd::Internal(format!("a replayed prefix does not fit: {got:?} where a {wanted} was decided")).into()
+    }
+
+    fn record(&mut self, decision: Decision) {
+        self.state.prefix.push(decision);
+        self.state.taken += 1;
+    }
+
+    fn assert_side(&mut self, cond: ExprId, holds: bool) {
+        let cond = if holds { cond } else { self.core.pool.not(cond) };
+        if self.core.pool.as_u64(cond).is_none() && !self.state.path.contains(&self.core.pool, cond) {
+            self.core.solver.push(&self.core.pool, &mut self.state.path, cond);
+        }
+    }
+
+    /// Leaves the other side for later: a snapshot of the path as it was when the operation began.
+    fn add_flip(&mut self, cond: ExprId, decision: Option<Decision>, block: Option<u32>) {
+        if self.core.stats.flips >= self.core.config.max_forks {
+            self.core.stats.flips_lost += 1;
+            self.core.ledger.note(LedgerKind::DroppedFlip, "fork limit");
+            return;
+        }
+        self.core.stats.flips += 1;
+        let taken = self.state.taken as usize;
+        let before = self.state.prefix.without_last(taken);
+        let here = self.state.prefix.to_last(taken);
+        let mut prefix = self.state.prefix.clone();
+        let mut script: Script = here.into();
+        if let Some(d) = decision {
+            prefix.push(d);
+            script.push_back(d);
+        }
+        let state = self.core.config.snapshots.then(|| {
+            let mut snapshot = self.state.fork();
+            snapshot.prefix = before;
+            snapshot.taken = 0;
+            snapshot.covers_new = false;
+            Rc::new(snapshot)
+        });
+        let (pos, instructions) = (self.pos(), self.state.instructions);
+        let (stays, node) = self.core.tree.fork(self.state.node);
+        self.state.node = stays;
+        let checked = Checked::NotYet;
+        self.core.new_flips.push(Flip { state, prefix, script, cond, block, pos, checked, instructions, node });
+    }
+}

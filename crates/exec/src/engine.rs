@@ -1,0 +1,363 @@
+//! The exploration: pick a pending flip, ask whether it is feasible, run it to its end, tell the searcher what it left behind.
+
+use std::collections::BTreeMap;
+use std::rc::Rc;
+
+use wryneck_expr::{Model, Pool};
+use wryneck_solver::{Answer, Budget, Solver};
+
+use crate::config::Config;
+use crate::core::{Checked, Core, Ended, Flip, LedgerKind};
+use crate::cx::Cx;
+use crate::image::Image;
+use crate::path_end::{Limit, PathEnd};
+use crate::plugin::{Environment, Monitor, Stop, Value};
+use crate::prefix::Decision;
+use crate::search::{Candidate, ItemId, Searcher, View};
+use crate::state::{NoData, PathData, Script, Shared, State};
+use crate::step::run::{Exit, run};
+use crate::step::{arith, frame, slow};
+use crate::tree::Tree;
+
+/// What the caller of an exploration decides while it runs. Only it knows the time.
+pub trait Control {
+    /// Asked between batches and now and then inside them: shall the exploration end, and why?
+    fn stop(&mut self, core: &Core, pending: usize) -> Option<Limit>;
+    /// A path has ended.
+    fn ended(&mut self, core: &mut Core, ended: Ended);
+    /// A signal for the solver to give up one query that the caller thinks takes too long.
+    fn solver_stop(&mut self) -> wryneck_solver::Stop {
+        wryneck_solver::Stop::never()
+    }
+}
+
+/// How an exploration ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Outcome {
+    /// Every feasible path was run to its end.
+    Complete,
+    /// It was stopped with work left.
+    Stopped(Limit),
+}
+
+/// Something that can be run next.
+enum Item {
+    Flip(Flip),
+    /// A path that used up its batch.
+    Paused(Box<State>),
+}
+
+/// Instructions between two looks at the clock (the caller's).
+const POLL: i64 = 200_000;
+
+/// An exploration of one program from one entry.
+pub struct Explorer {
+    pub core: Core,
+    search: Box<dyn Searcher>,
+    items: BTreeMap<ItemId, Item>,
+    next_id: ItemId,
+    /// What every path starts as; prefixes are run from here.
+    root: State,
+    compact_at: usize,
+}
+
+impl Explorer {
+    /// Prepares an exploration that begins with a call of `entry`, a function with a body.
+    pub fn new(
+        image: Image, pool: Pool, solver: Solver, environment: Rc<dyn Environment>, monitor: Option<Rc<dyn Monitor>>,
+        config: Config, search: Box<dyn Searcher>,
+    ) -> Explorer {
+        let mut core = Core::new(image, pool, solver, environment.clone(), config);
+        let monitor_data: Rc<dyn PathData> = monitor.as_ref().map_or_else(|| Rc::new(NoData) as Rc<dyn PathData>, |m| m.initial());
+        core.monitor = monitor;
+        let root = State {
+            frames: Vec::new(),
+            memory: core.image.memory.fork_idle(),
+            path: Default::default(),
+            model: Model::default(),
+            prefix: Default::default(),
+            script: Script::new(),
+            taken: 0,
+            dirty: false,
+            inputs: Rc::default(),
+            env: environment.initial(),
+            monitor: monitor_data,
+            sp: crate::memory::STACK_TOP,
+            instructions: 0,
+            loops: Rc::default(),
+            covers_new: false,
+            node: Tree::ROOT,
+            approximated: false,
+        };
+        let compact_at = core.config.compact_above;
+        Explorer { core, search, items: BTreeMap::new(), next_id: 0, root, compact_at }
+    }
+
+    /// Lets `set_up` prepare the state all paths start from (arguments, files), then puts a call of function `entry` on it.
+    pub fn start(&mut self, entry: u32, set_up: impl FnOnce(&mut Cx<'_>) -> Result<Vec<Value>, Stop>) -> Result<(), Stop> {
+        self.root.memory.space.wake();
+        let mut cx = Cx { core: &mut self.core, state: &mut self.root };
+        let args = set_up(&mut cx)?;
+        let args: Vec<_> = args
+            .into_iter()
+            .map(|v| match v {
+                Value::Bits(bits) => (bits, 0),
+                Value::Sym(e) => arith::to_slot(&self.core.pool, e),
+            })
+            .collect();
+        let image = self.core.image.clone();
+        frame::enter(&mut self.core, &mut self.root, image.code(entry), &args, 0, 64)?;
+        self.root.memory.space.sleep();
+        let first = self.root.fork_idle();
+        self.add(Item::Paused(Box::new(first)));
+        Ok(())
+    }
+
+    /// Explores until everything is done or `control` stops it.
+    pub fn explore(&mut self, control: &mut dyn Control) -> Outcome {
+        loop {
+            if let Some(limit) = control.stop(&self.core, self.items.len()) {
+                return Outcome::Stopped(limit);
+            }
+            if self.core.stats.instructions >= self.core.config.max_instructions {
+                return Outcome::Stopped(Limit::Instructions);
+            }
+            let Some(id) = self.search.select(&View { coverage: &self.core.coverage, tree: &self.core.tree }) else {
+                return Outcome::Complete;
+            };
+            self.search.remove(id);
+            let Some(item) = self.items.remove(&id) else { continue };
+            let state = match item {
+                Item::Paused(state) => Some(state),
+                Item::Flip(flip) => self.activate(flip, control),
+            };
+            if let Some(mut state) = state {
+                state.memory.space.wake();
+                let stopped = self.run(&mut state, control);
+                state.memory.space.sleep();
+                self.after_run(state, stopped, control);
+            }
+            self.tell(control);
+            self.compact_if_due();
+        }
+    }
+
+    /// Pending flips and paused paths.
+    pub fn pending(&self) -> usize {
+        self.items.len()
+    }
+
+    /// The prefixes of everything pending: what is left to do, for resuming.
+    pub fn pending_prefixes(&self) -> impl Iterator<Item = Vec<Decision>> + '_ {
+        self.items.values().map(|item| match item {
+            Item::Flip(f) => f.prefix.to_vec(),
+            Item::Paused(s) => s.prefix.to_vec(),
+        })
+    }
+
+    fn add(&mut self, item: Item) {
+        let candidate = match &item {
+            Item::Flip(f) => Candidate { block: f.block, pos: f.pos, depth: f.prefix.len(), node: f.node, instructions: f.instructions },
+            Item::Paused(s) => {
+                let pos = s.call_stack()[0];
+                Candidate { block: None, pos, depth: s.prefix.len(), node: s.node, instructions: s.instructions }
+            }
+        };
+        let id = self.next_id;
+        self.next_id += 1;
+        self.search.add(id, &candidate);
+        self.items.insert(id, item);
+    }
+
+    /// Turns a flip into a path, if it is feasible. Asks the solver unless that is known.
+    fn activate(&mut self, flip: Flip, control: &mut dyn Control) -> Option<Box<State>> {
+        let node = flip.node;
+        let made = self.realise(flip, control);
+        if made.is_none() {
+            self.core.tree.finish(node);
+        }
+        made
+    }
+
+    fn realise(&mut self, flip: Flip, control: &mut dyn Control) -> Option<Box<State>> {
+        let mut state = match flip.state {
+            Some(snapshot) => {
+                let state = Rc::try_unwrap(snapshot).unwrap_or_else(|shared| shared.fork_idle());
+                Box::new(state)
+            }
+            None => self.rerun(&flip.prefix, flip.script.len(), control)?,
+        };
+        let budget = Budget { stop: control.solver_stop(), ..Budget::default() };
+        if flip.checked == Checked::NotYet {
+            self.core.stats.solver_checks += 1;
+            match self.core.solver.check(&mut self.core.pool, &state.path, flip.cond, &state.model, &budget) {
+                Answer::Sat(model) => state.model = model,
+                Answer::Unsat(_) => {
+                    self.core.stats.flips_infeasible += 1;
+                    return None;
+                }
+                Answer::Unknown(why) => {
+                    self.core.stats.flips_unknown += 1;
+                    self.core.ledger.note(LedgerKind::SolverTimeout, why.to_string());
+                    return None;
+                }
+            }
+        }
+        state.script = flip.script;
+        state.taken = 0;
+        state.node = flip.node;
+        Some(state)
+    }
+
+    /// Runs a prefix from the root up to the operation of its last `last` decisions.
+    fn rerun(&mut self, prefix: &crate::prefix::Prefix, last: usize, control: &mut dyn Control) -> Option<Box<State>> {
+        let keep = prefix.without_last(last);
+        let mut state = Box::new(self.root.fork_idle());
+        state.script = keep.to_vec().into();
+        state.memory.space.wake();
+        let (flips, ended) = (self.core.new_flips.len(), self.core.ended.len());
+        while !state.script.is_empty() {
+            if let Err(Stop::End(_)) = self.step(&mut state, &mut i64::MAX.clone()) {
+                break;
+            }
+        }
+        let _ = control;
+        state.memory.space.sleep();
+        self.core.new_flips.truncate(flips);
+        self.core.ended.truncate(ended);
+        // The model is found anew: decisions alone name the path.
+        let yes = self.core.pool.tru();
+        let budget = Budget::default();
+        match self.core.solver.check(&mut self.core.pool, &state.path, yes, &Model::default(), &budget) {
+            Answer::Sat(model) => state.model = model,
+            Answer::Unsat(_) | Answer::Unknown(_) => {
+                self.core.ledger.note(LedgerKind::SolverTimeout, "a prefix could not be run again");
+                return None;
+            }
+        }
+        Some(state)
+    }
+
+    /// Runs a path until it ends (`Some`) or its batch is used up.
+    fn run(&mut self, state: &mut State, control: &mut dyn Control) -> Option<Stop> {
+        let batch = self.core.config.batch;
+        let mut used = 0;
+        while used < batch {
+            let mut budget = POLL;
+            let ended = loop {
+                match self.step(state, &mut budget) {
+                    Ok(()) if budget < 0 => break None,
+                    Ok(()) => {}
+                    Err(stop) => break Some(stop),
+                }
+            };
+            let ran = (POLL - budget) as u64 + std::mem::take(&mut self.core.entered);
+            state.instructions += (POLL - budget) as u64;
+            self.core.stats.instructions += ran;
+            used += ran.max(1);
+            if ended.is_some() {
+                return ended;
+            }
+            if let Some(limit) = control.stop(&self.core, self.items.len()) {
+                return Some(PathEnd::Limit(limit).into());
+            }
+        }
+        None
+    }
+
+    /// The inner loop until its next exit, and the slow operation there.
+    fn step(&mut self, state: &mut State, budget: &mut i64) -> Result<(), Stop> {
+        let exit = if state.frame().symbolic {
+            run::<true>(&mut self.core, state, budget)
+        } else {
+            run::<false>(&mut self.core, state, budget)
+        };
+        match exit {
+            Exit::Budget | Exit::Again => Ok(()),
+            Exit::Slow => {
+                *budget -= 1;
+                slow(&mut Cx { core: &mut self.core, state })
+            }
+            Exit::Returned => {
+                let environment = self.core.environment.clone();
+                let value = self.core.result.map(|(value, tag)| {
+                    if tag == 0 { Value::Bits(value) } else { Value::Sym(crate::step::run::expr_of(value)) }
+                });
+                Err(environment.returned(value, &mut Cx { core: &mut self.core, state }).into())
+            }
+        }
+    }
+
+    fn after_run(&mut self, mut state: Box<State>, stopped: Option<Stop>, control: &mut dyn Control) {
+        match stopped {
+            None => self.add(Item::Paused(state)),
+            Some(Stop::End(end)) => {
+                if let Some(monitor) = self.core.monitor.clone() {
+                    monitor.on_end(&end, &mut Cx { core: &mut self.core, state: &mut state });
+                }
+                let model = state.model.clone();
+                self.core.end(&state, end, None, model);
+                self.core.tree.finish(state.node);
+            }
+        }
+        let _ = control;
+    }
+
+    /// Gives the searcher and the caller what a run left behind.
+    fn tell(&mut self, control: &mut dyn Control) {
+        for flip in std::mem::take(&mut self.core.new_flips) {
+            self.add(Item::Flip(flip));
+        }
+        for ended in std::mem::take(&mut self.core.ended) {
+            control.ended(&mut self.core, ended);
+        }
+        for block in std::mem::take(&mut self.core.newly_covered) {
+            self.search.covered(block);
+        }
+    }
+
+    fn compact_if_due(&mut self) {
+        if self.core.pool.len() > self.compact_at {
+            self.compact();
+        }
+    }
+
+    /// Drops every expression that no path needs, and renumbers the rest (DESIGN 1.6). A safe point: nothing runs.
+    pub fn compact(&mut self) {
+        self.core.stats.compactions += 1;
+        let (items, root) = (&self.items, &self.root);
+        let remap = self.core.pool.compact(&mut |keep| {
+            root.for_each_expr(keep);
+            for item in items.values() {
+                match item {
+                    Item::Flip(f) => {
+                        keep(f.cond);
+                        if let Some(s) = &f.state {
+                            s.for_each_expr(keep);
+                        }
+                    }
+                    Item::Paused(s) => s.for_each_expr(keep),
+                }
+            }
+        });
+        let mut shared = Shared::default();
+        self.root.remap(&remap, &mut shared);
+        for item in self.items.values_mut() {
+            match item {
+                Item::Flip(f) => {
+                    f.cond = remap.get(f.cond).expect("conditions of flips are roots");
+                    if let Some(s) = &mut f.state {
+                        if Rc::get_mut(s).is_none() {
+                            *s = Rc::new(s.fork_idle());
+                        }
+                        Rc::get_mut(s).expect("just made unique").remap(&remap, &mut shared);
+                    }
+                }
+                Item::Paused(s) => s.remap(&remap, &mut shared),
+            }
+        }
+        self.core.solver.remap(&remap);
+        self.core.eval.clear();
+        self.compact_at = self.core.config.compact_above.max(2 * self.core.pool.len());
+    }
+}

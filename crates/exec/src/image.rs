@@ -1,0 +1,286 @@
+//! A program as it is run: linked modules with addresses, prepared functions, and the memory every path begins with.
+
+use std::cell::OnceCell;
+use std::rc::Rc;
+
+use rustc_hash::FxHashMap;
+use wryneck_expr::Pool;
+use wryneck_ir::link::{Program, Target};
+use wryneck_ir::{self as ir, LocId, NONE, global_flags};
+
+use crate::code::{Callee, Code, Context};
+use crate::memory::{FUNC_BASE, GLOBAL_BASE, Memory, PAGE, Static};
+use crate::plugin::Environment;
+
+/// A place in the code: operation `op` of function `func` of the program.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct CodePos {
+    pub func: u32,
+    pub op: u32,
+}
+
+/// A source position; `function` is the source's name of it. Without debug information, `file` is empty and `line` 0.
+#[derive(Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
+pub struct SourcePos {
+    pub function: String,
+    pub file: String,
+    pub line: u32,
+    pub column: u32,
+}
+
+/// Bytes between function addresses.
+const FUNC_STRIDE: u64 = 16;
+/// Dead bytes between globals.
+const GLOBAL_SLACK: u64 = 16;
+
+/// A program ready to run.
+pub struct Image {
+    pub program: Program,
+    codes: Vec<OnceCell<Box<Code>>>,
+    callees: Vec<Callee>,
+    undefined: Vec<Option<u32>>,
+    /// What each model stands for: the function it replaces, or the undefined symbol it defines.
+    models: FxHashMap<u32, Callee>,
+    /// Number of each function's first block over the program.
+    first_block: Vec<u32>,
+    pub blocks: u32,
+    global_addrs: Vec<u64>,
+    pub statics: Rc<Vec<Static>>,
+    /// Memory as every path finds it.
+    pub memory: Memory,
+}
+
+impl Image {
+    /// Gives everything an address and fills the globals.
+    pub fn new(program: Program, environment: &dyn Environment, pool: &mut Pool) -> Image {
+        let functions = program.functions();
+        let mut first_block = Vec::with_capacity(functions.len());
+        let mut blocks = 0;
+        for f in functions {
+            first_block.push(blocks);
+            blocks += program.units[f.unit as usize].module.functions[f.index as usize].blocks.count;
+        }
+        let mut models = FxHashMap::default();
+        let mut callees = Vec::with_capacity(functions.len());
+        for f in 0..functions.len() as u32 {
+            let model = environment.model(function_name(&program, f), true);
+            callees.push(model.map_or(Callee::Body(f), Callee::Model));
+            models.extend(model.map(|m| (m, Callee::Body(f))));
+        }
+        let mut undefined = Vec::with_capacity(program.undefined().len());
+        for (u, symbol) in (0u32..).zip(program.undefined()) {
+            let model = environment.model(&String::from_utf8_lossy(&symbol.name), false);
+            models.extend(model.map(|m| (m, Callee::Undefined(u))));
+            undefined.push(model);
+        }
+        let mut image = Image {
+            codes: functions.iter().map(|_| OnceCell::new()).collect(),
+            callees,
+            undefined,
+            models,
+            first_block,
+            blocks,
+            global_addrs: Vec::new(),
+            statics: Rc::default(),
+            memory: Memory::default(),
+            program,
+        };
+        image.place_globals();
+        image.fill_globals(pool);
+        image
+    }
+
+    /// Addresses of globals: the read-only ones first, then, on other pages, those that may be written.
+    fn place_globals(&mut self) {
+        let mut at = GLOBAL_BASE;
+        let globals = self.program.globals();
+        let mut addrs = vec![0; globals.len()];
+        let mut statics = Vec::with_capacity(globals.len());
+        for read_only in [true, false] {
+            for (i, g) in globals.iter().enumerate() {
+                let module = &self.program.units[g.place.unit as usize].module;
+                let global = &module.globals[g.place.index as usize];
+                if !g.live || (global.flags & global_flags::READ_ONLY != 0) != read_only {
+                    continue;
+                }
+                at = at.next_multiple_of(u64::from(global.align.max(16)));
+                addrs[i] = at;
+                let name = module.str(module.symbols[global.symbol as usize].name);
+                statics.push(Static { base: at, size: g.size, name: name.into(), writable: !read_only });
+                at += g.size + GLOBAL_SLACK;
+            }
+            at = at.next_multiple_of(PAGE) + PAGE;
+        }
+        self.global_addrs = addrs;
+        self.statics = Rc::new(statics);
+        self.memory.statics = self.statics.clone();
+    }
+
+    fn fill_globals(&mut self, pool: &mut Pool) {
+        let mut space = std::mem::take(&mut self.memory.space);
+        for (i, g) in self.program.globals().iter().enumerate() {
+            let module = &self.program.units[g.place.unit as usize].module;
+            let global = &module.globals[g.place.index as usize];
+            if !g.live {
+                continue;
+            }
+            let base = self.global_addrs[i];
+            space.make_live(base, g.size, true, pool);
+            space.write(base, module.bytes.range(global.init));
+            for r in module.relocs.range(global.relocs) {
+                let value = self.target_address(self.program.target(g.place.unit, r.symbol)).wrapping_add_signed(r.addend);
+                space.write(base + r.offset, &value.to_le_bytes());
+            }
+        }
+        let read_only: Vec<(u64, u64)> = self.statics.iter().filter(|s| !s.writable).map(|s| (s.base, s.size)).collect();
+        for (base, size) in read_only {
+            space.set_writable(base, size, false);
+        }
+        space.sleep();
+        self.memory.space = space;
+    }
+
+    pub fn target_address(&self, target: Target) -> u64 {
+        match target {
+            Target::Func(f) => self.func_address(f.0),
+            Target::Data(g, offset) => self.global_addrs[g.0 as usize].wrapping_add(offset),
+            Target::Undefined(u) => self.func_address(self.codes.len() as u32 + u.0),
+            Target::Null => 0,
+        }
+    }
+
+    fn func_address(&self, number: u32) -> u64 {
+        FUNC_BASE + u64::from(number) * FUNC_STRIDE
+    }
+
+    /// The callee a code address stands for.
+    pub fn callee_at(&self, address: u64) -> Option<Callee> {
+        let offset = address.checked_sub(FUNC_BASE)?;
+        let number = u32::try_from(offset / FUNC_STRIDE).ok()?;
+        if !offset.is_multiple_of(FUNC_STRIDE) {
+            return None;
+        }
+        let functions = self.codes.len() as u32;
+        match number.checked_sub(functions) {
+            None => Some(self.callees[number as usize]),
+            Some(u) => (u < self.undefined.len() as u32).then(|| self.undefined_callee(u)),
+        }
+    }
+
+    fn undefined_callee(&self, u: u32) -> Callee {
+        self.undefined[u as usize].map_or(Callee::Undefined(u), Callee::Model)
+    }
+
+    /// The callee of a symbol of a module; `None` if it is data or null.
+    pub fn callee_of(&self, module: u32, symbol: u32) -> Option<Callee> {
+        match self.program.target(module, symbol) {
+            Target::Func(f) => Some(self.callees[f.0 as usize]),
+            Target::Undefined(u) => Some(self.undefined_callee(u.0)),
+            Target::Data(..) | Target::Null => None,
+        }
+    }
+
+    /// The name of a function of the program.
+    pub fn name(&self, func: u32) -> &str {
+        function_name(&self.program, func)
+    }
+
+    /// Name of a code address that is a function's.
+    pub fn name_at(&self, address: u64) -> Option<&str> {
+        let number = u32::try_from(address.checked_sub(FUNC_BASE)? / FUNC_STRIDE).ok()?;
+        match number.checked_sub(self.codes.len() as u32) {
+            None => Some(self.name(number)),
+            Some(u) => (u < self.undefined.len() as u32).then(|| self.undefined_name(u)),
+        }
+    }
+
+    pub fn function(&self, func: u32) -> (&ir::Module, &ir::Function) {
+        let f = &self.program.functions()[func as usize];
+        let module = &self.program.units[f.unit as usize].module;
+        (module, &module.functions[f.index as usize])
+    }
+
+    /// Name of an undefined symbol; the number no symbol has stands for data that is called.
+    pub fn undefined_name(&self, u: u32) -> &str {
+        let name = self.program.undefined().get(u as usize).map(|u| std::str::from_utf8(&u.name).unwrap_or("<not UTF-8>"));
+        name.unwrap_or("<not a function>")
+    }
+
+    /// Name of the function a model stands for.
+    pub fn model_name(&self, model: u32) -> &str {
+        match self.models.get(&model) {
+            Some(Callee::Body(f)) => self.name(*f),
+            Some(Callee::Undefined(u)) => self.undefined_name(*u),
+            Some(Callee::Model(_)) | None => "<model>",
+        }
+    }
+
+    /// The body of the function a model stands for, if the program has one.
+    pub fn body_of_model(&self, model: u32) -> Option<u32> {
+        match self.models.get(&model) {
+            Some(Callee::Body(f)) => Some(*f),
+            Some(Callee::Undefined(_) | Callee::Model(_)) | None => None,
+        }
+    }
+
+    /// The function, prepared (on first use).
+    pub fn code(&self, func: u32) -> &Code {
+        self.codes[func as usize].get_or_init(|| {
+            let f = &self.program.functions()[func as usize];
+            let module_index = f.unit;
+            let mut cx = Context {
+                module: &self.program.units[module_index as usize].module,
+                module_index,
+                func,
+                first_block: self.first_block[func as usize],
+                address_of: &mut |symbol| self.target_address(self.program.target(module_index, symbol)),
+                // A call of data or of null is decided when it is reached: no callee has this number.
+                callee_of: &mut |symbol| self.callee_of(module_index, symbol).unwrap_or(Callee::Undefined(u32::MAX)),
+            };
+            Box::new(Code::prepare(&mut cx, f.index as usize))
+        })
+    }
+
+    /// The function a block number belongs to, and the block's index in it.
+    pub fn block_owner(&self, block: u32) -> (u32, u32) {
+        let f = self.first_block.partition_point(|&first| first <= block) - 1;
+        (f as u32, block - self.first_block[f])
+    }
+
+    pub fn first_block_of(&self, func: u32) -> u32 {
+        self.first_block[func as usize]
+    }
+
+    /// The source position of a place, inlined calls unfolded: innermost first, the function itself last.
+    pub fn source(&self, pos: CodePos) -> Vec<SourcePos> {
+        let (module, f) = self.function(pos.func);
+        let first = module.blocks.range(f.blocks).iter().map(|b| b.insts.first).min().unwrap_or(0);
+        let mut loc = module.inst_locs.get((first + pos.op) as usize).copied().unwrap_or(0);
+        let mut all = Vec::new();
+        while loc != 0 && all.len() < 64 {
+            let l = module.locations[loc as usize];
+            all.push(source_pos(module, loc));
+            loc = l.inlined_at;
+        }
+        if all.is_empty() {
+            let mut here = source_pos(module, f.loc);
+            here.function = self.name(pos.func).to_owned();
+            all.push(here);
+        }
+        all
+    }
+}
+
+fn function_name(program: &Program, func: u32) -> &str {
+    let f = &program.functions()[func as usize];
+    let module = &program.units[f.unit as usize].module;
+    module.str(module.functions[f.index as usize].name)
+}
+
+fn source_pos(module: &ir::Module, loc: LocId) -> SourcePos {
+    if loc == 0 || loc == NONE {
+        return SourcePos::default();
+    }
+    let l = module.locations[loc as usize];
+    SourcePos { function: module.str(l.function).to_owned(), file: module.str(l.file).to_owned(), line: l.line, column: l.column }
+}

@@ -1,0 +1,56 @@
+//! Memory of a path: bytes, the heap's book-keeping, and what an address belongs to.
+
+pub mod heap;
+pub mod page;
+pub mod pvec;
+pub mod space;
+
+use std::rc::Rc;
+
+pub use heap::{Heap, HeapObject, Life};
+pub use page::{Byte, PAGE, Page};
+pub use space::Space;
+
+/// Addresses below this belong to nothing: a pointer there counts as null.
+pub const NULL_PAGE: u64 = 4096;
+/// Functions' addresses, 16 bytes apart.
+pub const FUNC_BASE: u64 = 1 << 24;
+/// Globals.
+pub const GLOBAL_BASE: u64 = 1 << 30;
+/// The stack grows down from here.
+pub const STACK_TOP: u64 = 0x7f00_0000_0000;
+
+/// An object at a fixed address: a global, or a segment of an executable.
+#[derive(Clone, Debug)]
+pub struct Static {
+    pub base: u64,
+    pub size: u64,
+    pub name: Rc<str>,
+    pub writable: bool,
+}
+
+/// The memory of one path.
+#[derive(Default)]
+pub struct Memory {
+    pub space: Space,
+    pub heap: Heap,
+    /// Sorted by base; the same for all paths of a program.
+    pub statics: Rc<Vec<Static>>,
+}
+
+impl Memory {
+    pub fn fork(&mut self) -> Memory {
+        Memory { space: self.space.fork(), heap: self.heap.clone(), statics: self.statics.clone() }
+    }
+
+    pub fn fork_idle(&self) -> Memory {
+        Memory { space: self.space.fork_idle(), heap: self.heap.clone(), statics: self.statics.clone() }
+    }
+
+    /// The static object containing the address, or within `slack` bytes of it (the nearest before it first).
+    pub fn static_near(&self, addr: u64, slack: u64) -> Option<&Static> {
+        let i = self.statics.partition_point(|s| s.base <= addr);
+        let before = i.checked_sub(1).and_then(|i| self.statics.get(i)).filter(|s| addr - s.base < s.size + slack);
+        before.or_else(|| self.statics.get(i).filter(|s| s.base - addr <= slack))
+    }
+}

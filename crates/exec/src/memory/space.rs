@@ -1,0 +1,364 @@
+//! The address space: a persistent, copy-on-write page table with a translation buffer in front of it.
+//!
+//! Forking an address space bumps one reference count. The first write afterwards copies the directory, one chunk of 64 page
+//! pointers and one page. The translation buffers hold raw pointers to pages: the read buffer to pages this space keeps
+//! alive, the write buffer to pages this space alone owns. So a fork empties the write buffer, and replacing a page forgets it in both.
+
+use std::rc::Rc;
+
+use wryneck_expr::{ExprId, Pool};
+
+use super::page::{Byte, PAGE, Page};
+
+const CHUNK: u64 = 64;
+const ENTRIES: usize = 128;
+
+#[derive(Clone)]
+struct Chunk {
+    pages: [Option<Rc<Page>>; CHUNK as usize],
+}
+
+#[derive(Clone, Default)]
+struct Dir {
+    /// Sorted by chunk number.
+    chunks: Vec<(u64, Rc<Chunk>)>,
+}
+
+#[derive(Clone, Copy)]
+struct Entry<P> {
+    number: u64,
+    page: P,
+}
+
+struct Tlb {
+    read: [Entry<*const Page>; ENTRIES],
+    write: [Entry<*mut Page>; ENTRIES],
+}
+
+const NO_PAGE: u64 = u64::MAX;
+
+impl Tlb {
+    fn empty() -> Box<Tlb> {
+        Box::new(Tlb {
+            read: [Entry { number: NO_PAGE, page: std::ptr::null() }; ENTRIES],
+            write: [Entry { number: NO_PAGE, page: std::ptr::null_mut() }; ENTRIES],
+        })
+    }
+    fn forget_writes(&mut self) {
+        for e in &mut self.write {
+            e.number = NO_PAGE;
+        }
+    }
+}
+
+#[inline(always)]
+fn slot_of(number: u64) -> usize {
+    (number ^ (number >> 14)) as usize & (ENTRIES - 1)
+}
+
+/// An address space. Not `Clone`: a fork needs the original to give up its exclusive pages, see [`Space::fork`].
+pub struct Space {
+    dir: Rc<Dir>,
+    tlb: Option<Box<Tlb>>,
+}
+
+impl Default for Space {
+    fn default() -> Space {
+        Space { dir: Rc::default(), tlb: Some(Tlb::empty()) }
+    }
+}
+
+impl Space {
+    /// A second space with the same contents; both copy what they write from now on.
+    pub fn fork(&mut self) -> Space {
+        if let Some(tlb) = &mut self.tlb {
+            tlb.forget_writes();
+        }
+        Space { dir: self.dir.clone(), tlb: None }
+    }
+
+    /// As [`Space::fork`], from a space that is not running (its buffers are empty).
+    pub fn fork_idle(&self) -> Space {
+        debug_assert!(self.tlb.is_none(), "a running space is forked by `fork`");
+        Space { dir: self.dir.clone(), tlb: None }
+    }
+
+    /// Gets ready to run: gives the space its translation buffers.
+    pub fn wake(&mut self) {
+        self.tlb = Some(Tlb::empty());
+    }
+
+    /// Drops the translation buffers (a snapshot does not need them).
+    pub fn sleep(&mut self) {
+        self.tlb = None;
+    }
+
+    /// The page with this number (address / [`PAGE`]).
+    pub fn page(&self, number: u64) -> Option<&Page> {
+        let chunk = number / CHUNK;
+        let i = self.dir.chunks.binary_search_by_key(&chunk, |c| c.0).ok()?;
+        self.dir.chunks[i].1.pages[(number % CHUNK) as usize].as_deref()
+    }
+
+    /// The page with this number for writing, copied if it is shared; made if `create`.
+    pub fn page_mut(&mut self, number: u64, create: bool) -> Option<&mut Page> {
+        if let Some(tlb) = &mut self.tlb {
+            let slot = slot_of(number);
+            tlb.read[slot].number = NO_PAGE;
+            tlb.write[slot].number = NO_PAGE;
+        }
+        let chunk = number / CHUNK;
+        let dir = Rc::make_mut(&mut self.dir);
+        let i = match dir.chunks.binary_search_by_key(&chunk, |c| c.0) {
+            Ok(i) => i,
+            Err(_) if !create => return None,
+            Err(i) => {
+                let pages = [const { None }; CHUNK as usize];
+                dir.chunks.insert(i, (chunk, Rc::new(Chunk { pages })));
+                i
+            }
+        };
+        let slot = &mut Rc::make_mut(&mut dir.chunks[i].1).pages[(number % CHUNK) as usize];
+        if slot.is_none() && create {
+            *slot = Some(Rc::new(Page::default()));
+        }
+        slot.as_mut().map(Rc::make_mut)
+    }
+
+    /// Puts a whole (shared) page in place.
+    pub fn set_page(&mut self, number: u64, page: Rc<Page>) {
+        self.page_mut(number, true);
+        let dir = Rc::make_mut(&mut self.dir);
+        let chunk = number / CHUNK;
+        if let Ok(i) = dir.chunks.binary_search_by_key(&chunk, |c| c.0) {
+            Rc::make_mut(&mut dir.chunks[i].1).pages[(number % CHUNK) as usize] = Some(page);
+        }
+    }
+
+    /// The `n` (1, 2, 4, 8) bytes at `addr`, if they lie in one page and are all live and concrete.
+    #[inline(always)]
+    pub fn load(&mut self, addr: u64, n: usize) -> Option<u64> {
+        let (number, offset) = (addr / PAGE, (addr % PAGE) as usize);
+        if offset + n > PAGE as usize {
+            return None;
+        }
+        let tlb = self.tlb.as_ref()?;
+        let e = tlb.read[slot_of(number)];
+        if e.number == number {
+            // SAFETY: entries point to pages this space holds; replacing a page (page_mut, set_page) forgets its entry.
+            return unsafe { &*e.page }.load(offset, n);
+        }
+        self.load_miss(number, offset, n)
+    }
+
+    #[inline(never)]
+    fn load_miss(&mut self, number: u64, offset: usize, n: usize) -> Option<u64> {
+        let page = self.page(number)?;
+        let (pointer, value) = (std::ptr::from_ref(page), page.load(offset, n));
+        if let Some(tlb) = &mut self.tlb {
+            tlb.read[slot_of(number)] = Entry { number, page: pointer };
+        }
+        value
+    }
+
+    /// Writes the `n` (1, 2, 4, 8) low bytes of `value` at `addr`, if they lie in one page, are live, and may be written.
+    #[inline(always)]
+    pub fn store(&mut self, addr: u64, n: usize, value: u64) -> bool {
+        let (number, offset) = (addr / PAGE, (addr % PAGE) as usize);
+        if offset + n > PAGE as usize {
+            return false;
+        }
+        let Some(tlb) = self.tlb.as_ref() else { return false };
+        let e = tlb.write[slot_of(number)];
+        if e.number == number {
+            // SAFETY: write entries point to pages only this space owns; `fork` empties them, `page_mut` and `set_page` forget them.
+            return unsafe { &mut *e.page }.store(offset, n, value);
+        }
+        self.store_miss(number, offset, n, value)
+    }
+
+    #[inline(never)]
+    fn store_miss(&mut self, number: u64, offset: usize, n: usize, value: u64) -> bool {
+        if !self.page(number).is_some_and(Page::is_writable) {
+            return false;
+        }
+        let Some(page) = self.page_mut(number, false) else { return false };
+        let stored = page.store(offset, n, value);
+        let pointer = std::ptr::from_mut(page);
+        if let Some(tlb) = &mut self.tlb {
+            tlb.write[slot_of(number)] = Entry { number, page: pointer };
+            tlb.read[slot_of(number)] = Entry { number, page: pointer };
+        }
+        stored
+    }
+
+    pub fn byte(&self, addr: u64) -> Byte {
+        self.page(addr / PAGE).map_or(Byte::Dead, |p| p.byte((addr % PAGE) as usize))
+    }
+
+    /// Whether a store to this byte is allowed by its page.
+    pub fn is_writable(&self, addr: u64) -> bool {
+        self.page(addr / PAGE).is_some_and(Page::is_writable)
+    }
+
+    /// The expression stored at exactly these bytes, if it is still whole.
+    pub fn whole_cell(&self, addr: u64, len: u64) -> Option<ExprId> {
+        let offset = addr % PAGE;
+        if offset + len > PAGE {
+            return None;
+        }
+        self.page(addr / PAGE)?.whole_cell(offset as usize, len as usize)
+    }
+
+    /// Stores a symbolic value of `len` bytes; `false` if a byte is not live (bytes before it may have been written).
+    pub fn store_expr(&mut self, addr: u64, len: u64, expr: ExprId, pool: &mut Pool) -> bool {
+        let offset = addr % PAGE;
+        if offset + len <= PAGE {
+            return self.page_mut(addr / PAGE, false).is_some_and(|p| p.store_cell(offset as usize, len as usize, expr, pool));
+        }
+        (0..len).all(|i| {
+            let byte = pool.extract(expr, i as u32 * 8, 8);
+            let at = addr + i;
+            match pool.as_u64(byte) {
+                Some(b) => self.write(at, &[b as u8]),
+                None => self.page_mut(at / PAGE, false).is_some_and(|p| p.store_cell((at % PAGE) as usize, 1, byte, pool)),
+            }
+        })
+    }
+
+    /// Calls `f` for the part of `[addr, addr + len)` in each page: page number, offset in it, start in the range, length.
+    fn parts(addr: u64, len: u64) -> impl Iterator<Item = (u64, usize, usize, usize)> {
+        let mut done = 0;
+        std::iter::from_fn(move || {
+            if done >= len {
+                return None;
+            }
+            let at = addr.wrapping_add(done);
+            let n = (PAGE - at % PAGE).min(len - done);
+            let part = (at / PAGE, (at % PAGE) as usize, done as usize, n as usize);
+            done += n;
+            Some(part)
+        })
+    }
+
+    /// Reads bytes that are all concrete; `false` at the first that is not.
+    pub fn read(&self, addr: u64, out: &mut [u8]) -> bool {
+        Space::parts(addr, out.len() as u64).all(|(number, offset, start, n)| {
+            let Some(bytes) = self.page(number).and_then(|p| p.concrete_slice(offset, n)) else { return false };
+            out[start..start + n].copy_from_slice(bytes);
+            true
+        })
+    }
+
+    /// Writes bytes, all of which must be live; page permissions are the caller's business. `false` at the first that is not.
+    pub fn write(&mut self, addr: u64, bytes: &[u8]) -> bool {
+        Space::parts(addr, bytes.len() as u64).all(|(number, offset, start, n)| {
+            self.page_mut(number, false).is_some_and(|p| p.write_slice(offset, &bytes[start..start + n]))
+        })
+    }
+
+    /// Makes a range live: zero, or uninitialised. Whole zero pages are shared.
+    pub fn make_live(&mut self, addr: u64, len: u64, zero: bool, pool: &mut Pool) {
+        let mut zero_page: Option<Rc<Page>> = None;
+        for (number, offset, _, n) in Space::parts(addr, len) {
+            if n as u64 == PAGE && zero {
+                let page = zero_page.get_or_insert_with(|| Rc::new(Page::full([0; PAGE as usize], true)));
+                self.set_page(number, page.clone());
+            } else if let Some(p) = self.page_mut(number, true) {
+                p.make_live(offset, n, zero, pool);
+            }
+        }
+    }
+
+    /// Makes a range belong to no object.
+    pub fn make_dead(&mut self, addr: u64, len: u64, pool: &mut Pool) {
+        for (number, offset, _, n) in Space::parts(addr, len) {
+            if let Some(p) = self.page_mut(number, false) {
+                p.make_dead(offset, n, pool);
+            }
+        }
+    }
+
+    /// Sets whether the pages a range touches may be written.
+    pub fn set_writable(&mut self, addr: u64, len: u64, writable: bool) {
+        for (number, ..) in Space::parts(addr, len) {
+            if let Some(p) = self.page_mut(number, false) {
+                p.set_writable(writable);
+            }
+        }
+    }
+
+    /// All pages in address order.
+    pub fn pages(&self) -> impl Iterator<Item = (u64, &Rc<Page>)> {
+        self.dir.chunks.iter().flat_map(|(number, chunk)| {
+            let pages = chunk.pages.iter().enumerate();
+            pages.filter_map(move |(i, p)| p.as_ref().map(|p| (number * CHUNK + i as u64, p)))
+        })
+    }
+
+    /// Replaces pages that hold symbolic cells by what `renumber` makes of them (at a compaction). Sharing between pages is kept
+    /// by `renumber`; sharing of directories and chunks is not.
+    pub fn replace_symbolic_pages(&mut self, mut renumber: impl FnMut(&Rc<Page>) -> Rc<Page>) {
+        if self.pages().all(|(_, p)| p.cells().is_empty()) {
+            return;
+        }
+        if let Some(tlb) = &mut self.tlb {
+            **tlb = *Tlb::empty();
+        }
+        for (_, chunk) in &mut Rc::make_mut(&mut self.dir).chunks {
+            if chunk.pages.iter().flatten().any(|p| !p.cells().is_empty()) {
+                for page in Rc::make_mut(chunk).pages.iter_mut().flatten().filter(|p| !p.cells().is_empty()) {
+                    *page = renumber(page);
+                }
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn forks_do_not_see_each_other() {
+        let mut pool = Pool::new();
+        let mut a = Space::default();
+        a.make_live(PAGE - 4, 2 * PAGE, true, &mut pool);
+        assert!(a.store(PAGE, 4, 1));
+        assert_eq!(a.load(PAGE, 4), Some(1));
+        let mut b = a.fork();
+        b.wake();
+        assert!(a.store(PAGE, 4, 2));
+        assert!(b.store(PAGE + 4, 4, 3));
+        assert_eq!((a.load(PAGE, 8), b.load(PAGE, 8)), (Some(2), Some(3 << 32 | 1)));
+        let mut c = b.fork();
+        c.wake();
+        assert_eq!(c.load(PAGE, 8), Some(3 << 32 | 1));
+        b.make_dead(PAGE, 8, &mut pool);
+        assert_eq!((b.load(PAGE, 1), c.load(PAGE, 1)), (None, Some(1)));
+        assert!(!b.store(PAGE, 1, 0));
+        assert_eq!(a.load(0, 1), None);
+    }
+
+    #[test]
+    fn ranges_cross_pages() {
+        let mut pool = Pool::new();
+        let mut m = Space::default();
+        m.make_live(10, 3000, false, &mut pool);
+        assert!(!m.read(10, &mut [0; 4]));
+        let bytes: Vec<u8> = (0..3000u32).map(|i| i as u8).collect();
+        assert!(m.write(10, &bytes));
+        let mut out = vec![0; 3000];
+        assert!(m.read(10, &mut out));
+        assert_eq!(out, bytes);
+        assert!(!m.write(3009, &[1, 2]));
+        let s = pool.symbol("s", 0, 32);
+        let s = pool.sym(s);
+        assert!(m.store_expr(PAGE - 2, 4, s, &mut pool));
+        assert!(matches!(m.byte(PAGE - 1), Byte::Symbolic { .. }));
+        assert!(matches!(m.byte(PAGE + 1), Byte::Symbolic { .. }));
+        assert_eq!(m.byte(PAGE + 2), Byte::Concrete(bytes[PAGE as usize - 8]));
+        m.set_writable(10, 1, false);
+        assert!(!m.store(20, 1, 0));
+    }
+}

@@ -1,0 +1,119 @@
+//! Why a path stopped: a closed list. Data, never an error of ours by itself.
+
+use std::fmt;
+
+/// Why a path ended.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum PathEnd {
+    /// The program ended itself with this status (0-255).
+    Exit(u8),
+    /// The program did something wrong.
+    Fault(Fault),
+    /// The program met something that we, or a front end, cannot express. A gap of the tool, not a defect of the program.
+    Unsupported(String),
+    /// A bound the user set (or its default) was reached.
+    Limit(Limit),
+    /// The path was left without a verdict on purpose: an assumption of the program does not hold here.
+    Assumed,
+    /// Our own defect, reported as such.
+    Internal(String),
+}
+
+/// A bound that ended a path.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Limit {
+    Time,
+    Memory,
+    Depth,
+    Forks,
+    Instructions,
+    Loop,
+    /// The solver did not decide within its budget whether the path can go on.
+    Solver,
+    /// Too many objects for one symbolic pointer.
+    Resolutions,
+    /// The user asked to stop.
+    Interrupted,
+}
+
+/// A defect of the analysed program, at the path's last position.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Fault {
+    pub kind: FaultKind,
+    /// What happened, in a sentence without the place: `write of 4 bytes at offset 16 of `a` (16 bytes)`.
+    pub message: String,
+}
+
+macro_rules! fault_kinds {
+    ($($(#[$doc:meta])* $name:ident $id:literal $cwe:literal;)*) => {
+        /// The kinds of fault the engine decides itself, since they split paths.
+        #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+        pub enum FaultKind { $($(#[$doc])* $name,)* }
+        impl FaultKind {
+            pub const ALL: &'static [FaultKind] = &[$(FaultKind::$name),*];
+            /// The name users see: in messages, files, SARIF.
+            pub fn id(self) -> &'static str { match self { $(FaultKind::$name => $id),* } }
+            /// Common Weakness Enumeration number.
+            pub fn cwe(self) -> u16 { match self { $(FaultKind::$name => $cwe),* } }
+        }
+    };
+}
+
+fault_kinds! {
+    OutOfBoundsRead "out-of-bounds-read" 125;
+    OutOfBoundsWrite "out-of-bounds-write" 787;
+    UseAfterFree "use-after-free" 416;
+    /// An address of a local variable used after its function returned.
+    UseAfterReturn "use-after-return" 562;
+    DoubleFree "double-free" 415;
+    InvalidFree "invalid-free" 763;
+    NullDereference "null-dereference" 476;
+    /// An address that belongs to no object.
+    WildPointer "wild-pointer" 822;
+    ReadOnlyWrite "read-only-write" 123;
+    BadCallTarget "bad-call-target" 824;
+    DivisionByZero "division-by-zero" 369;
+    /// MIN / -1.
+    DivisionOverflow "division-overflow" 190;
+    ShiftTooFar "shift-too-far" 1335;
+    AssertionFailed "assertion-failed" 617;
+    Abort "abort" 705;
+    StackOverflow "stack-overflow" 674;
+    /// A trap instruction, or code the compiler took for unreachable.
+    Trap "trap" 248;
+    /// What the program itself reported through an intrinsic.
+    Reported "reported" 710;
+}
+
+impl fmt::Display for FaultKind {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.id())
+    }
+}
+
+impl PathEnd {
+    pub fn fault(kind: FaultKind, message: impl Into<String>) -> PathEnd {
+        PathEnd::Fault(Fault { kind, message: message.into() })
+    }
+    /// Exit or fault: the program itself decided the end.
+    pub fn is_complete(&self) -> bool {
+        matches!(self, PathEnd::Exit(_) | PathEnd::Fault(_))
+    }
+}
+
+impl Limit {
+    /// The name users see, and the flag that changes the bound.
+    pub fn name_and_flag(self) -> (&'static str, &'static str) {
+        match self {
+            Limit::Time => ("time", "--max-time"),
+            Limit::Memory => ("memory", "--max-memory"),
+            Limit::Depth => ("depth", "--max-depth"),
+            Limit::Forks => ("forks", "--max-forks"),
+            Limit::Instructions => ("instructions", "--max-instructions"),
+            Limit::Loop => ("loop", "--loop-limit"),
+            Limit::Solver => ("solver", "--solver-timeout"),
+            Limit::Resolutions => ("resolutions", "--max-resolutions"),
+            Limit::Interrupted => ("interrupted", ""),
+        }
+    }
+}

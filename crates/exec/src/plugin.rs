@@ -1,0 +1,98 @@
+//! The traits plug-ins meet. The engine knows no rule, no libc function and no system call; they come in here.
+
+use std::rc::Rc;
+
+use wryneck_expr::ExprId;
+
+use crate::cx::Cx;
+use crate::path_end::PathEnd;
+use crate::state::PathData;
+
+/// A value as models see it: `Sym` has the width the call says.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Value {
+    Bits(u64),
+    Sym(ExprId),
+}
+
+/// Why an operation stops before it is done.
+#[derive(Clone, Debug)]
+pub enum Stop {
+    /// The path is over.
+    End(PathEnd),
+}
+
+impl From<PathEnd> for Stop {
+    fn from(end: PathEnd) -> Stop {
+        Stop::End(end)
+    }
+}
+
+/// What a model gives back.
+pub enum Reply {
+    /// The function returns nothing.
+    Void,
+    /// The function returns this; the caller takes as many low bits as it expects.
+    Value(Value),
+    /// The function returns a value of several limbs.
+    Limbs(Vec<Value>),
+    /// The model is not for this case: run the function's body, or treat it as undefined.
+    Decline,
+    /// Call these functions of the program first (addresses, each with its arguments), in this order; then return nothing.
+    Run(Vec<(u64, Vec<Value>)>),
+    /// Call this function with these arguments; its result is the result.
+    Tail(u64, Vec<Value>),
+}
+
+/// A call as a model sees it.
+pub struct Call<'a> {
+    /// Name of the called function.
+    pub name: &'a str,
+    /// One value per argument of at most 64 bits; a wider argument is several, lowest limb first.
+    pub args: &'a [Value],
+    /// Widths in bits of the arguments (not limbs).
+    pub widths: &'a [u32],
+    /// Width in bits of the result the caller expects; 0 for none.
+    pub ret_width: u32,
+    /// Arguments before the variable ones, whose address is the last argument, if the call is variadic.
+    pub variadic: Option<u32>,
+    pub returns_pointer: bool,
+}
+
+/// The world below the program: models of functions, by name.
+///
+/// A model may ask `cx` to decide or concretise only *before* it changes memory, path data or anything else: a fork runs the
+/// whole call again from its beginning. The engine checks this.
+pub trait Environment {
+    /// The model for a function of this name, if there is one; asked once per name. `defined`: the program has a body for it.
+    fn model(&self, name: &str, defined: bool) -> Option<u32>;
+    /// Runs a model.
+    fn call(&self, model: u32, call: &Call<'_>, cx: &mut Cx<'_>) -> Result<Reply, Stop>;
+    /// The path data every path begins with.
+    fn initial(&self) -> Rc<dyn PathData>;
+    /// The main function of the path has returned with this value.
+    fn returned(&self, value: Option<Value>, cx: &mut Cx<'_>) -> PathEnd;
+}
+
+/// Sees what a path does. Costs nothing where none is installed.
+pub trait Monitor {
+    fn initial(&self) -> Rc<dyn PathData>;
+    /// A call is about to happen; an error ends the path.
+    fn on_call(&self, call: &Call<'_>, cx: &mut Cx<'_>) -> Result<(), Stop>;
+    /// The path is about to end.
+    fn on_end(&self, end: &PathEnd, cx: &mut Cx<'_>);
+    /// A condition was decided.
+    fn on_decision(&self, _cond: ExprId, _taken: bool, _cx: &mut Cx<'_>) {}
+}
+
+/// Makes objects up where a path uses a pointer that nothing gave a meaning to (under-constrained execution, paper 2).
+pub trait LazyInputs {
+    /// A symbolic address without a known base is about to be used for `size` bytes; gives the address of an object it shall point to.
+    fn bind(&self, address: ExprId, size: u64, cx: &mut Cx<'_>) -> Result<Option<u64>, Stop>;
+}
+
+/// Gives the engine code it meets while it runs: machine code is lowered block by block on first visit (DESIGN 1.3).
+pub trait CodeSource {
+    /// Makes sure the function the engine runs has a block for this address, and returns its number in the function.
+    fn block_at(&mut self, address: u64, module: &mut wryneck_ir::Module, read: &dyn Fn(u64, &mut [u8]) -> bool) -> Result<u32, String>;
+}

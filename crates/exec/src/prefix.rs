@@ -1,0 +1,192 @@
+//! Prefixes: a path is its decisions (DESIGN 1.2).
+//!
+//! A decision is consumed at every branch, switch or pointer choice on a non-constant condition, also where only one side
+//! turns out feasible, and at every concretisation. Program, configuration and decisions name a state. The list is a tree
+//! seen from its leaves: forks share what they have in common, and appending is one allocation.
+
+use std::rc::Rc;
+
+/// One decision.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub enum Decision {
+    /// Whether a condition held.
+    Branch(bool),
+    /// Which of several ways was taken: a switch's edge, counted in the order of the switch's distinct edges.
+    Choice(u32),
+    /// The value an expression was fixed to, the smallest that was feasible.
+    Value(u64),
+    /// Only as the last decision of a pending flip: the value is larger than this one.
+    Above(u64),
+}
+
+/// The decisions of a path, cheap to clone and to append to.
+#[derive(Clone, Default)]
+pub struct Prefix {
+    last: Option<Rc<Node>>,
+}
+
+struct Node {
+    decision: Decision,
+    len: u32,
+    before: Prefix,
+}
+
+impl Prefix {
+    pub fn len(&self) -> u32 {
+        self.last.as_ref().map_or(0, |n| n.len)
+    }
+
+    pub fn is_empty(&self) -> bool {
+        self.last.is_none()
+    }
+
+    pub fn push(&mut self, decision: Decision) {
+        let len = self.len() + 1;
+        let before = std::mem::take(self);
+        self.last = Some(Rc::new(Node { decision, len, before }));
+    }
+
+    /// The prefix without its last `n` decisions.
+    pub fn without_last(&self, n: usize) -> Prefix {
+        let mut at = self.clone();
+        for _ in 0..n {
+            at = match &at.last {
+                Some(node) => node.before.clone(),
+                None => return Prefix::default(),
+            };
+        }
+        at
+    }
+
+    /// The last `n` decisions, first to last.
+    pub fn to_last(&self, n: usize) -> Vec<Decision> {
+        let mut last = Vec::with_capacity(n);
+        let mut at = self;
+        while let Some(node) = at.last.as_ref().filter(|_| last.len() < n) {
+            last.push(node.decision);
+            at = &node.before;
+        }
+        last.reverse();
+        last
+    }
+
+    /// All decisions, first to last.
+    pub fn to_vec(&self) -> Vec<Decision> {
+        let mut all = Vec::with_capacity(self.len() as usize);
+        let mut at = self;
+        while let Some(node) = &at.last {
+            all.push(node.decision);
+            at = &node.before;
+        }
+        all.reverse();
+        all
+    }
+}
+
+impl FromIterator<Decision> for Prefix {
+    fn from_iter<I: IntoIterator<Item = Decision>>(decisions: I) -> Prefix {
+        let mut prefix = Prefix::default();
+        for d in decisions {
+            prefix.push(d);
+        }
+        prefix
+    }
+}
+
+impl Drop for Prefix {
+    /// Long lists are unlinked in a loop: a recursive drop of a path with a million decisions would overflow the stack.
+    fn drop(&mut self) {
+        let mut at = self.last.take();
+        while let Some(node) = at {
+            match Rc::try_unwrap(node) {
+                Ok(mut node) => at = node.before.last.take(),
+                Err(_) => break,
+            }
+        }
+    }
+}
+
+/// Bytes of a prefix in files: one byte per branch, more for what carries a number.
+pub fn encode(decisions: &[Decision]) -> Vec<u8> {
+    let mut out = Vec::with_capacity(decisions.len());
+    for d in decisions {
+        let (tag, number) = match *d {
+            Decision::Branch(b) => (u8::from(b), None),
+            Decision::Choice(n) => (2, Some(u64::from(n))),
+            Decision::Value(v) => (3, Some(v)),
+            Decision::Above(v) => (4, Some(v)),
+        };
+        out.push(tag);
+        let Some(mut n) = number else { continue };
+        while n >= 0x80 {
+            out.push(n.to_le_bytes()[0] | 0x80);
+            n >>= 7;
+        }
+        out.push(n.to_le_bytes()[0]);
+    }
+    out
+}
+
+/// Decodes [`encode`]'s bytes; `None` if they are not a prefix.
+pub fn decode(mut bytes: &[u8]) -> Option<Vec<Decision>> {
+    let mut out = Vec::new();
+    while let Some((&tag, rest)) = bytes.split_first() {
+        bytes = rest;
+        let mut number = || -> Option<u64> {
+            let (mut n, mut shift) = (0u64, 0u32);
+            loop {
+                let (&b, rest) = bytes.split_first()?;
+                bytes = rest;
+                let low = u64::from(b & 0x7f);
+                if shift > 63 || (shift == 63 && low > 1) {
+                    return None;
+                }
+                n |= low << shift;
+                if b & 0x80 == 0 {
+                    return Some(n);
+                }
+                shift += 7;
+            }
+        };
+        out.push(match tag {
+            0 | 1 => Decision::Branch(tag == 1),
+            2 => Decision::Choice(u32::try_from(number()?).ok()?),
+            3 => Decision::Value(number()?),
+            4 => Decision::Above(number()?),
+            _ => return None,
+        });
+    }
+    Some(out)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_prefix_survives_its_encoding() {
+        let all = vec![
+            Decision::Branch(true),
+            Decision::Branch(false),
+            Decision::Choice(300),
+            Decision::Value(u64::MAX),
+            Decision::Above(0),
+            Decision::Value(0x80),
+        ];
+        assert_eq!(decode(&encode(&all)), Some(all));
+        assert_eq!(decode(&[9]), None);
+        assert_eq!(decode(&[3, 0x80]), None);
+        assert_eq!(decode(&[3, 255, 255, 255, 255, 255, 255, 255, 255, 255, 2]), None);
+    }
+
+    #[test]
+    fn forks_share_and_a_long_prefix_drops() {
+        let mut a: Prefix = (0..1_000_000).map(|i| Decision::Branch(i % 3 == 0)).collect();
+        let mut b = a.clone();
+        a.push(Decision::Value(1));
+        b.push(Decision::Value(2));
+        assert_eq!(a.len(), 1_000_001);
+        assert_eq!(a.without_last(1).to_vec(), b.without_last(1).to_vec());
+        assert_ne!(a.to_vec().last(), b.to_vec().last());
+    }
+}

@@ -1,0 +1,42 @@
+//! Several searchers taking turns over the same items.
+
+use super::{Candidate, ItemId, Searcher, View, cov_new::CoverageNew, random::RandomPath};
+
+pub struct Interleaved {
+    parts: Vec<Box<dyn Searcher>>,
+    turn: usize,
+}
+
+/// What runs unless something else is asked for.
+pub fn standard(seed: u64) -> Box<dyn Searcher> {
+    Box::new(Interleaved::new(vec![Box::new(RandomPath::new(seed)), Box::new(CoverageNew::new(seed))]))
+}
+
+impl Interleaved {
+    /// `parts` is not empty.
+    pub fn new(parts: Vec<Box<dyn Searcher>>) -> Interleaved {
+        Interleaved { parts, turn: 0 }
+    }
+}
+
+impl Searcher for Interleaved {
+    fn add(&mut self, id: ItemId, item: &Candidate) {
+        for p in &mut self.parts {
+            p.add(id, item);
+        }
+    }
+    fn remove(&mut self, id: ItemId) {
+        for p in &mut self.parts {
+            p.remove(id);
+        }
+    }
+    fn select(&mut self, view: &View<'_>) -> Option<ItemId> {
+        self.turn = (self.turn + 1) % self.parts.len();
+        self.parts[self.turn].select(view)
+    }
+    fn covered(&mut self, block: u32) {
+        for p in &mut self.parts {
+            p.covered(block);
+        }
+    }
+}

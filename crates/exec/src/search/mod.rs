@@ -1,0 +1,91 @@
+//! Searchers: which pending flip runs next. They see candidates, never states, and never ask the solver.
+
+mod cov_new;
+mod distance;
+mod interleaved;
+mod order;
+mod random;
+
+use crate::image::{CodePos, Image};
+use crate::tree::Tree;
+
+/// Number of a pending item; larger is younger.
+pub type ItemId = u64;
+
+/// What a searcher knows of a pending item.
+#[derive(Clone, Copy, Debug)]
+pub struct Candidate {
+    /// The block its first branch leads to, if it is a flip of a branch.
+    pub block: Option<u32>,
+    pub pos: CodePos,
+    /// Decisions.
+    pub depth: u32,
+    /// Its leaf in the tree of paths.
+    pub node: u32,
+    pub instructions: u64,
+}
+
+/// What a searcher may look at when it selects.
+pub struct View<'a> {
+    /// A byte per block, 0 if no path has entered it.
+    pub coverage: &'a [u8],
+    pub tree: &'a Tree,
+}
+
+/// Picks the next item. It never loses one: an item added and not removed can still be selected.
+pub trait Searcher {
+    fn add(&mut self, id: ItemId, item: &Candidate);
+    fn remove(&mut self, id: ItemId);
+    /// An item added and not removed; `None` only if there is none.
+    fn select(&mut self, view: &View<'_>) -> Option<ItemId>;
+    /// A block was entered for the first time.
+    fn covered(&mut self, _block: u32) {}
+}
+
+/// A row of the table of searchers.
+pub struct Row {
+    pub name: &'static str,
+    pub help: &'static str,
+    pub new: fn(seed: u64, image: &Image) -> Box<dyn Searcher>,
+}
+
+// One more searcher: a file with its `Searcher`, and a row here (sorted by name); `tests/searchers.rs` then runs it through
+// the contract all of them keep.
+pub static SEARCHERS: &[Row] = &[
+    Row { name: "bfs", help: "the flip with the fewest decisions, oldest first", new: |_, _| Box::new(order::Bfs::default()) },
+    Row { name: "coverage-new", help: "a flip that leads to a block no path has entered", new: |seed, _| Box::new(cov_new::CoverageNew::new(seed)) },
+    Row { name: "default", help: "random-path and coverage-new in turns", new: |seed, _| interleaved::standard(seed) },
+    Row { name: "dfs", help: "the youngest flip: least memory", new: |_, _| Box::new(order::Dfs::default()) },
+    Row { name: "distance-to-uncovered", help: "a flip near code no path has entered", new: |_, image| Box::new(distance::Distance::new(image)) },
+    Row { name: "random-path", help: "a random walk from the root of the tree of paths", new: |seed, _| Box::new(random::RandomPath::new(seed)) },
+];
+
+/// The searchers of these names, taking turns; the first unknown name is the error.
+pub fn by_names(names: &[String], seed: u64, image: &Image) -> Result<Box<dyn Searcher>, String> {
+    let mut parts = Vec::new();
+    for name in names {
+        let row = SEARCHERS.iter().find(|r| r.name == name).ok_or_else(|| name.clone())?;
+        parts.push((row.new)(seed, image));
+    }
+    match parts.len() {
+        0 => Err(String::new()),
+        1 => Ok(parts.remove(0)),
+        _ => Ok(Box::new(interleaved::Interleaved::new(parts))),
+    }
+}
+
+/// A small deterministic generator (splitmix64).
+struct Random(u64);
+
+impl Random {
+    fn next(&mut self) -> u64 {
+        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
+        let mut z = self.0;
+        z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+        z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+        z ^ (z >> 31)
+    }
+    fn below(&mut self, n: usize) -> usize {
+        (self.next() % n.max(1) as u64) as usize
+    }
+}

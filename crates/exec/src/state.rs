@@ -1,0 +1,303 @@
+//! A state: one path in progress. It has no link to the engine, and a fork of it is a handful of reference counts.
+
+use std::any::Any;
+use std::collections::VecDeque;
+use std::hash::Hasher;
+use std::rc::Rc;
+
+use rustc_hash::FxHasher;
+use wryneck_expr::{ExprId, Model, Pool, Remap, SymId};
+use wryneck_solver::{PathCondition, RemapMemo, Seen};
+
+use crate::image::CodePos;
+use crate::memory::{Memory, Page};
+use crate::prefix::{Decision, Prefix};
+
+/// One call in progress. `slots` are followed by their tags: a non-zero tag says the slot holds an `ExprId`.
+#[derive(Clone)]
+pub struct Frame {
+    pub func: u32,
+    /// Next operation to run; for a caller, the one after its call.
+    pub op: u32,
+    pub slots: Vec<u64>,
+    pub tags: Vec<u8>,
+    /// No slot is symbolic if this is `false`.
+    pub symbolic: bool,
+    /// Where the caller wants the result: its first slot, or NONE.
+    pub dst: u32,
+    /// Width in bits of the result the caller expects.
+    pub ret_width: u32,
+    /// Lowest address of the static allocas.
+    pub base: u64,
+    /// The stack pointer when the call began; the frame's own memory lies below.
+    pub top: u64,
+    /// Dynamic allocas: (address, size), lowest address last.
+    pub dynamic: Vec<(u64, u64)>,
+}
+
+/// Symbolic input a path has made: an object of the test case.
+#[derive(Clone, Debug)]
+pub struct Input {
+    pub name: Rc<str>,
+    /// One symbol of 8 bits per byte.
+    pub bytes: Rc<[SymId]>,
+}
+
+/// What a plug-in keeps per path. Cloned when a path that shares it writes to it.
+pub trait PathData: Any {
+    fn clone_data(&self) -> Rc<dyn PathData>;
+    fn as_any(&self) -> &dyn Any;
+    fn as_any_mut(&mut self) -> &mut dyn Any;
+    /// Calls `f` with every expression kept, so that a compaction keeps them.
+    fn for_each_expr(&self, f: &mut dyn FnMut(ExprId));
+    /// Whether there is any expression to renumber: shared data without one stays shared at a compaction.
+    fn has_exprs(&self) -> bool {
+        let mut any = false;
+        self.for_each_expr(&mut |_| any = true);
+        any
+    }
+    fn remap(&mut self, map: &Remap);
+    /// Adds what decides behaviour to a structural hash; expressions go through `hash_expr`.
+    fn hash_into(&self, h: &mut dyn Hasher, hash_expr: &mut dyn FnMut(ExprId) -> u64);
+}
+
+/// Path data of a plug-in that keeps none.
+#[derive(Clone)]
+pub struct NoData;
+
+impl PathData for NoData {
+    fn clone_data(&self) -> Rc<dyn PathData> {
+        Rc::new(NoData)
+    }
+    fn as_any(&self) -> &dyn Any {
+        self
+    }
+    fn as_any_mut(&mut self) -> &mut dyn Any {
+        self
+    }
+    fn for_each_expr(&self, _: &mut dyn FnMut(ExprId)) {}
+    fn remap(&mut self, _: &Remap) {}
+    fn hash_into(&self, _: &mut dyn Hasher, _: &mut dyn FnMut(ExprId) -> u64) {}
+}
+
+/// Decisions a path still has to follow before it decides for itself.
+pub type Script = VecDeque<Decision>;
+
+/// One path in progress.
+pub struct State {
+    pub frames: Vec<Rc<Frame>>,
+    pub memory: Memory,
+    pub path: PathCondition,
+    /// An assignment that satisfies `path`.
+    pub model: Model,
+    pub prefix: Prefix,
+    pub script: Script,
+    /// Decisions taken since the current operation began: a fork re-runs the operation from its beginning.
+    pub taken: u32,
+    /// Whether the current operation has changed anything yet; it must not decide afterwards.
+    pub dirty: bool,
+    pub inputs: Rc<Vec<Input>>,
+    /// The environment's data.
+    pub env: Rc<dyn PathData>,
+    /// The monitor's data.
+    pub monitor: Rc<dyn PathData>,
+    /// Lowest address of the stack in use.
+    pub sp: u64,
+    /// Instructions run on this path.
+    pub instructions: u64,
+    /// How often each back edge under a symbolic condition was taken, kept only under a loop limit: (function, edge, depth) → count.
+    pub loops: Rc<Vec<((u32, u32, u32), u32)>>,
+    /// The path has covered a block that no path had covered before.
+    pub covers_new: bool,
+    /// The path's leaf in the tree of paths.
+    pub node: u32,
+    /// Something on this path was concretised, skipped or bounded.
+    pub approximated: bool,
+}
+
+impl State {
+    /// A copy that goes its own way. The original gives up its exclusive pages.
+    pub fn fork(&mut self) -> State {
+        let memory = self.memory.fork();
+        self.with_memory(memory)
+    }
+
+    /// As [`State::fork`], of a state that is not running.
+    pub fn fork_idle(&self) -> State {
+        self.with_memory(self.memory.fork_idle())
+    }
+
+    fn with_memory(&self, memory: Memory) -> State {
+        State {
+            frames: self.frames.clone(),
+            memory,
+            path: self.path.clone(),
+            model: self.model.clone(),
+            prefix: self.prefix.clone(),
+            script: self.script.clone(),
+            taken: self.taken,
+            dirty: self.dirty,
+            inputs: self.inputs.clone(),
+            env: self.env.clone(),
+            monitor: self.monitor.clone(),
+            sp: self.sp,
+            instructions: self.instructions,
+            loops: self.loops.clone(),
+            covers_new: self.covers_new,
+            node: self.node,
+            approximated: self.approximated,
+        }
+    }
+
+    pub fn frame(&self) -> &Frame {
+        self.frames.last().expect("a running state has a frame")
+    }
+
+    pub fn frame_mut(&mut self) -> &mut Frame {
+        Rc::make_mut(self.frames.last_mut().expect("a running state has a frame"))
+    }
+
+    /// The positions of the calls in progress, innermost first.
+    pub fn call_stack(&self) -> Vec<CodePos> {
+        let frames = self.frames.iter().rev().enumerate();
+        frames.map(|(i, f)| CodePos { func: f.func, op: if i == 0 { f.op } else { f.op.saturating_sub(1) } }).collect()
+    }
+
+    /// The environment's data, as the type it has.
+    pub fn env<T: 'static>(&self) -> &T {
+        self.env.as_any().downcast_ref().expect("the environment that made the data reads it")
+    }
+
+    pub fn env_mut<T: 'static>(&mut self) -> &mut T {
+        data_mut(&mut self.env)
+    }
+
+    pub fn monitor_mut<T: 'static>(&mut self) -> &mut T {
+        data_mut(&mut self.monitor)
+    }
+
+    /// Calls `f` with every expression the state holds.
+    pub fn for_each_expr(&self, f: &mut dyn FnMut(ExprId)) {
+        for frame in &self.frames {
+            for (slot, tag) in frame.slots.iter().zip(&frame.tags) {
+                if *tag != 0 {
+                    f(ExprId::from_raw(*slot as u32));
+                }
+            }
+        }
+        for (_, page) in self.memory.space.pages() {
+            for cell in page.cells() {
+                f(cell.expr);
+            }
+        }
+        self.path.for_each_expr(&mut Seen::default(), f);
+        self.env.for_each_expr(f);
+        self.monitor.for_each_expr(f);
+    }
+
+    /// Renumbers every expression. `shared` keeps what states share shared.
+    pub fn remap(&mut self, map: &Remap, shared: &mut Shared) {
+        for frame in &mut self.frames {
+            if frame.tags.iter().all(|t| *t == 0) {
+                continue;
+            }
+            *frame = shared.frames.rebuild(frame, |frame| {
+                let mut new = Frame::clone(frame);
+                for (slot, tag) in new.slots.iter_mut().zip(&new.tags) {
+                    if *tag != 0 {
+                        *slot = u64::from(renumbered(map, ExprId::from_raw(*slot as u32)).raw());
+                    }
+                }
+                new
+            });
+        }
+        self.memory.space.replace_symbolic_pages(|page| {
+            shared.pages.rebuild(page, |page| {
+                let mut new = Page::clone(page);
+                for cell in new.cells_mut() {
+                    cell.expr = renumbered(map, cell.expr);
+                }
+                new
+            })
+        });
+        self.path.remap(map, &mut shared.paths);
+        for data in [&mut self.env, &mut self.monitor] {
+            if data.has_exprs() {
+                *data = data.clone_data();
+                Rc::get_mut(data).expect("just cloned").remap(map);
+            }
+        }
+    }
+
+    /// A structural hash: equal for equal states, whatever pool or order of exploration made them (DESIGN 1.2).
+    pub fn structural_hash(&self, pool: &Pool) -> u64 {
+        let exprs = |e| pool.structural_hash(e);
+        let mut h = FxHasher::default();
+        for f in &self.frames {
+            h.write_u32(f.func);
+            h.write_u32(f.op);
+            h.write_u64(f.base);
+            for (slot, tag) in f.slots.iter().zip(&f.tags) {
+                h.write_u64(if *tag == 0 { *slot } else { exprs(ExprId::from_raw(*slot as u32)) });
+            }
+        }
+        for (number, page) in self.memory.space.pages() {
+            h.write_u64(number);
+            page.hash_into(&mut h);
+            for cell in page.cells() {
+                let untouched = page.whole_cell(cell.offset.into(), cell.len.into()) == Some(cell.expr);
+                if untouched {
+                    h.write_u16(cell.offset);
+                    h.write_u64(exprs(cell.expr));
+                }
+            }
+        }
+        for e in self.path.constraints() {
+            h.write_u64(exprs(e));
+        }
+        for d in self.prefix.to_vec() {
+            std::hash::Hash::hash(&d, &mut h);
+        }
+        h.write_u64(self.sp);
+        self.env.hash_into(&mut h, &mut |e| exprs(e));
+        self.monitor.hash_into(&mut h, &mut |e| exprs(e));
+        h.finish()
+    }
+}
+
+fn data_mut<T: 'static>(data: &mut Rc<dyn PathData>) -> &mut T {
+    if Rc::get_mut(data).is_none() {
+        *data = data.clone_data();
+    }
+    let data = Rc::get_mut(data).expect("just made unique");
+    data.as_any_mut().downcast_mut().expect("the plug-in that made the data reads it")
+}
+
+fn renumbered(map: &Remap, e: ExprId) -> ExprId {
+    map.get(e).expect("every expression of a state was a root of the compaction")
+}
+
+/// What a compaction has rebuilt already, so that states go on sharing it. Old parts are kept alive, so their addresses stay theirs.
+#[derive(Default)]
+pub struct Shared {
+    frames: Memo<Frame>,
+    pages: Memo<Page>,
+    paths: RemapMemo,
+}
+
+struct Memo<T> {
+    done: rustc_hash::FxHashMap<*const T, (Rc<T>, Rc<T>)>,
+}
+
+impl<T> Default for Memo<T> {
+    fn default() -> Self {
+        Memo { done: Default::default() }
+    }
+}
+
+impl<T> Memo<T> {
+    fn rebuild(&mut self, old: &Rc<T>, make: impl FnOnce(&T) -> T) -> Rc<T> {
+        let entry = self.done.entry(Rc::as_ptr(old)).or_insert_with(|| (old.clone(), Rc::new(make(old))));
+        entry.1.clone()
+    }
+}

@@ -1,0 +1,220 @@
+//! Calls that leave the inner loop: models, undefined functions, function pointers, structures by value.
+
+use wryneck_ir::{Inst, NONE, Op, call_flags, limbs, param_kind};
+
+use super::frame::{self, Tagged};
+use crate::code::{Callee, Code};
+use crate::config::Undefined;
+use crate::core::LedgerKind;
+use crate::cx::Cx;
+use crate::path_end::{FaultKind, PathEnd};
+use crate::plugin::{Call, Reply, Stop, Value};
+
+/// A call site, with its arguments evaluated.
+struct Site {
+    args: Vec<Value>,
+    widths: Vec<u32>,
+    dst: u32,
+    ret_width: u32,
+    flags: u32,
+    named: u32,
+}
+
+/// Makes the call the top frame is at. On success the frame is behind it.
+pub fn call(cx: &mut Cx<'_>, code: &Code, op: Op, inst: &Inst) -> Result<(), Stop> {
+    let image = cx.core.image.clone();
+    let module = &image.program.units[code.module as usize].module;
+    let record = module.calls[inst.b as usize];
+    let callee = match op {
+        Op::Call => image.callee_of(code.module, inst.a),
+        _ => {
+            let pointer = cx.operand(inst.a, 64);
+            Some(target(cx, pointer)?)
+        }
+    };
+    let Some(callee) = callee else {
+        let message = format!("call of `{}`, which is not a function", module.str(module.symbols[inst.a as usize].name));
+        return Err(PathEnd::fault(FaultKind::BadCallTarget, message).into());
+    };
+    let widths = if record.widths.count == 0 { Vec::new() } else { module.slot_lists.range(record.widths).to_vec() };
+    let slots = if record.args.count == 0 { &[][..] } else { module.slot_lists.range(record.args) };
+    let mut args = Vec::with_capacity(slots.len());
+    let mut at = slots.iter();
+    for width in &widths {
+        for i in 0..limbs(*width) {
+            let Some(slot) = at.next() else { break };
+            args.push(cx.operand(*slot, (width - 64 * i).min(64)));
+        }
+    }
+    let site = Site { args, widths, dst: inst.dst, ret_width: record.ret_width, flags: record.flags, named: record.named };
+    dispatch(cx, callee, &site)
+}
+
+/// The callee of a function pointer; a symbolic one is fixed, one value after another.
+fn target(cx: &mut Cx<'_>, pointer: Value) -> Result<Callee, Stop> {
+    let addr = cx.concretise(pointer, "function pointer")?;
+    cx.core.image.callee_at(addr).ok_or_else(|| {
+        let message = match cx.object_at(addr) {
+            _ if addr == 0 => "call of the null pointer".to_owned(),
+            Some(o) => format!("call of {}, which is not a function", cx.describe(&o)),
+            None => format!("call of {addr:#x}, which is not a function"),
+        };
+        PathEnd::fault(FaultKind::BadCallTarget, message).into()
+    })
+}
+
+fn dispatch(cx: &mut Cx<'_>, callee: Callee, site: &Site) -> Result<(), Stop> {
+    let image = cx.core.image.clone();
+    let name = match callee {
+        Callee::Body(f) => image.name(f),
+        Callee::Model(m) => image.model_name(m),
+        Callee::Undefined(u) => image.undefined_name(u),
+    };
+    if let Some(monitor) = cx.core.monitor.clone() {
+        monitor.on_call(&site.call(name), cx)?;
+    }
+    match callee {
+        Callee::Body(f) => enter(cx, f, site),
+        Callee::Model(m) => {
+            let environment = cx.core.environment.clone();
+            let reply = environment.call(m, &site.call(name), cx)?;
+            answer(cx, reply, m, site)
+        }
+        Callee::Undefined(_) => undefined(cx, name, site),
+    }
+}
+
+fn answer(cx: &mut Cx<'_>, reply: Reply, model: u32, site: &Site) -> Result<(), Stop> {
+    match reply {
+        Reply::Void => {
+            for i in 0..limbs(site.ret_width) {
+                put_result(cx, site.dst, i, Value::Bits(0));
+            }
+        }
+        Reply::Value(v) => give(cx, site, &[v]),
+        Reply::Limbs(all) => give(cx, site, &all),
+        Reply::Decline => {
+            let image = cx.core.image.clone();
+            return match image.body_of_model(model) {
+                Some(f) => enter(cx, f, site),
+                None => undefined(cx, image.model_name(model), site),
+            };
+        }
+        Reply::Run(list) => {
+            cx.state.frame_mut().op += 1;
+            for (addr, args) in list.iter().rev() {
+                enter_at(cx, *addr, args, NONE, 0)?;
+            }
+            return Ok(());
+        }
+        Reply::Tail(addr, args) => {
+            cx.state.frame_mut().op += 1;
+            return enter_at(cx, addr, &args, site.dst, site.ret_width);
+        }
+    }
+    cx.state.frame_mut().op += 1;
+    Ok(())
+}
+
+fn give(cx: &mut Cx<'_>, site: &Site, values: &[Value]) {
+    for i in 0..limbs(site.ret_width) {
+        let width = (site.ret_width - 64 * i).min(64);
+        let value = values.get(i as usize).copied().unwrap_or(Value::Bits(0));
+        let e = cx.expr(value, width);
+        put_result(cx, site.dst, i, Value::Sym(e));
+    }
+}
+
+fn put_result(cx: &mut Cx<'_>, dst: u32, limb: u32, value: Value) {
+    if dst != NONE {
+        cx.put(dst + limb, value);
+    }
+}
+
+fn enter_at(cx: &mut Cx<'_>, addr: u64, args: &[Value], dst: u32, ret_width: u32) -> Result<(), Stop> {
+    let Some(Callee::Body(f)) = cx.core.image.callee_at(addr) else {
+        return Err(PathEnd::fault(FaultKind::BadCallTarget, format!("call back to {addr:#x}, which is not a function with a body")).into());
+    };
+    let args: Vec<Tagged> = args.iter().map(tagged).collect();
+    let image = cx.core.image.clone();
+    Ok(frame::enter(cx.core, cx.state, image.code(f), &args, dst, ret_width)?)
+}
+
+fn tagged(v: &Value) -> Tagged {
+    match *v {
+        Value::Bits(bits) => (bits, 0),
+        Value::Sym(e) => (u64::from(e.raw()), 1),
+    }
+}
+
+/// Enters a function of the program, making its own copies of structures passed by value.
+fn enter(cx: &mut Cx<'_>, func: u32, site: &Site) -> Result<(), Stop> {
+    let image = cx.core.image.clone();
+    let code = image.code(func);
+    let mut args: Vec<Tagged> = site.args.iter().map(tagged).collect();
+    let mut copies = Vec::new();
+    if code.by_value {
+        let (module, function) = image.function(func);
+        let mut limb = 0;
+        for param in module.params.range(function.params) {
+            if param.kind == param_kind::BY_VALUE && limb < args.len() {
+                let from = cx.concretise(site.args[limb], "address of a structure passed by value")?;
+                let bytes = cx.read_bytes(from, param.size.into())?;
+                copies.push((limb, bytes));
+            }
+            limb += limbs(param.width) as usize;
+        }
+    }
+    // The copies live on the callee's stack: they are booked on the caller's frame's top and handed over.
+    let mut dynamic = Vec::new();
+    let sp = cx.state.sp;
+    for (limb, bytes) in copies {
+        let Some(addr) = frame::allocate_dynamic(cx.core, cx.state, bytes.len() as u64, 16) else {
+            return Err(PathEnd::fault(FaultKind::StackOverflow, "no room for a structure passed by value").into());
+        };
+        cx.write_bytes(addr, &bytes)?;
+        args[limb] = (addr, 0);
+        dynamic.extend(cx.state.frame_mut().dynamic.pop());
+    }
+    cx.state.frame_mut().op += 1;
+    frame::enter(cx.core, cx.state, code, &args, site.dst, site.ret_width)?;
+    let top = cx.state.frame_mut();
+    top.top = sp;
+    top.dynamic = dynamic;
+    Ok(())
+}
+
+/// A function defined nowhere: a fresh symbolic scalar, or the end of the path.
+fn undefined(cx: &mut Cx<'_>, name: &str, site: &Site) -> Result<(), Stop> {
+    cx.core.ledger.note(LedgerKind::UndefinedFunction, name);
+    let float = site.flags & call_flags::RETURNS_FLOAT != 0;
+    if cx.core.config.undefined == Undefined::Error || site.flags & call_flags::NO_RETURN != 0 || float {
+        return Err(PathEnd::Unsupported(format!("call of `{name}`, which is defined nowhere")).into());
+    }
+    cx.state.approximated = true;
+    let bytes = cx.new_input(&format!("result of {name}"), u64::from(site.ret_width.div_ceil(8)));
+    let mut values = Vec::new();
+    for part in bytes.chunks(8) {
+        let mut whole = part[0];
+        for byte in &part[1..] {
+            whole = cx.core.pool.concat(*byte, whole);
+        }
+        values.push(Value::Sym(whole));
+    }
+    give(cx, site, &values);
+    cx.state.frame_mut().op += 1;
+    Ok(())
+}
+
+impl Site {
+    fn call<'a>(&'a self, name: &'a str) -> Call<'a> {
+        Call {
+            name,
+            args: &self.args,
+            widths: &self.widths,
+            ret_width: self.ret_width,
+            variadic: (self.flags & call_flags::VARIADIC != 0).then_some(self.named),
+            returns_pointer: self.flags & call_flags::RETURNS_POINTER != 0,
+        }
+    }
+}

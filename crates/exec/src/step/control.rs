@@ -1,0 +1,93 @@
+//! Branches and switches on symbolic conditions, and edges taken outside the inner loop.
+
+use wryneck_expr::ExprId;
+use wryneck_ir::Op;
+
+use crate::code::{Code, Kind, PreparedEdge};
+use crate::cx::Cx;
+use crate::path_end::{Limit, PathEnd};
+use crate::plugin::{Stop, Value};
+
+/// Takes the branch the top frame is at.
+pub fn branch(cx: &mut Cx<'_>, code: &Code, op: Op) -> Result<(), Stop> {
+    let p = code.ops[cx.pos().op as usize];
+    let edge = match op {
+        Op::CondBr => {
+            let cond = cx.wide_operand(p.a, 1);
+            let blocks = (code.edges[p.b as usize].block, code.edges[p.c as usize].block);
+            let taken = cx.decide_branch(cond, Some(blocks))?;
+            if taken { p.b } else { p.c }
+        }
+        Op::Switch => switch(cx, code, p.b, p.a, 64 - u32::from(p.shift))?,
+        _ => p.a,
+    };
+    count_loop(cx, code, edge)?;
+    take(cx, &code.edges[edge as usize], code);
+    Ok(())
+}
+
+/// The edge a switch takes: one decision among its distinct edges, in order of first appearance, the default last.
+fn switch(cx: &mut Cx<'_>, code: &Code, number: u32, slot: u32, width: u32) -> Result<u32, Stop> {
+    let s = &code.switches[number as usize];
+    let value = match cx.operand(slot, width) {
+        Value::Bits(v) => return Ok(s.cases.binary_search_by_key(&v, |c| c.0).map_or(s.default, |i| s.cases[i].1)),
+        Value::Sym(e) => e,
+    };
+    let mut sides: Vec<(u32, ExprId)> = Vec::new();
+    let pool = &mut cx.core.pool;
+    let mut any = pool.fls();
+    for &(v, edge) in &s.cases {
+        let constant = pool.bits(width, v);
+        let is = pool.eq(value, constant);
+        any = pool.or(any, is);
+        if edge == s.default {
+            continue;
+        }
+        match sides.iter_mut().find(|(e, _)| *e == edge) {
+            Some((_, cond)) => *cond = pool.or(*cond, is),
+            None => sides.push((edge, is)),
+        }
+    }
+    let listed = sides.iter().map(|(_, c)| *c).fold(pool.fls(), |a, b| pool.or(a, b));
+    let other = pool.not(listed);
+    sides.push((s.default, other));
+    let conds: Vec<ExprId> = sides.iter().map(|(_, c)| *c).collect();
+    let blocks: Vec<u32> = sides.iter().map(|(e, _)| code.edges[*e as usize].block).collect();
+    Ok(sides[cx.choose(&conds, &blocks)?].0)
+}
+
+/// Makes an edge's copies and moves the top frame to its target.
+pub fn take(cx: &mut Cx<'_>, edge: &PreparedEdge, code: &Code) {
+    let frame = cx.state.frame_mut();
+    for c in &code.copies[edge.copies.first as usize..(edge.copies.first + edge.copies.count) as usize] {
+        frame.slots[c.dst as usize] = frame.slots[c.src as usize];
+        frame.tags[c.dst as usize] = frame.tags[c.src as usize];
+    }
+    frame.op = edge.target;
+    cx.state.instructions += u64::from(edge.weight);
+    cx.core.entered += u64::from(edge.weight);
+    cx.core.cover(cx.state, edge.block);
+}
+
+/// Under a loop limit: counts back edges taken by a symbolic branch in one call.
+fn count_loop(cx: &mut Cx<'_>, code: &Code, edge: u32) -> Result<(), Stop> {
+    let limit = cx.core.config.loop_limit;
+    if limit == u32::MAX || code.edges[edge as usize].target > cx.pos().op {
+        return Ok(());
+    }
+    debug_assert!(matches!(code.ops[cx.pos().op as usize].kind, Kind::CondBr | Kind::Switch | Kind::Br));
+    let key = (code.func, edge, cx.state.frames.len() as u32);
+    let loops = std::rc::Rc::make_mut(&mut cx.state.loops);
+    loops.retain(|((_, _, depth), _)| *depth <= key.2);
+    let count = match loops.iter_mut().find(|(k, _)| *k == key) {
+        Some((_, n)) => {
+            *n += 1;
+            *n
+        }
+        None => {
+            loops.push((key, 1));
+            1
+        }
+    };
+    if count > limit { Err(PathEnd::Limit(Limit::Loop).into()) } else { Ok(()) }
+}

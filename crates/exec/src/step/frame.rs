@@ -1,0 +1,166 @@
+//! Calls and returns between functions of the program: frames made, filled, and taken down.
+
+use std::rc::Rc;
+
+use wryneck_ir::{NONE, limbs};
+
+use crate::code::Code;
+use crate::config::Uninit;
+use crate::core::Core;
+use crate::memory::{NULL_PAGE, STACK_TOP};
+use crate::path_end::{FaultKind, PathEnd};
+use crate::state::{Frame, State};
+
+/// A slot's contents with its tag.
+pub type Tagged = (u64, u8);
+
+/// Makes the direct call at operation `op` of `code`: `Ok(false)` if it must go the slow way, an error if the path ends.
+pub fn call(core: &mut Core, state: &mut State, code: &Code, op: u32) -> Result<bool, PathEnd> {
+    let p = code.ops[op as usize];
+    let image = core.image.clone();
+    let callee = image.code(p.a);
+    if callee.by_value || core.monitor.is_some() {
+        return Ok(false);
+    }
+    let call = code.calls[p.b as usize];
+    let caller = state.frame_mut();
+    caller.op = op + 1;
+    let mut frame = core.spare_frame();
+    shape(&mut frame, callee);
+    let args = &code.lists[call.args.first as usize..(call.args.first + call.args.count) as usize];
+    let first = callee.consts.len();
+    for (i, arg) in args.iter().take(callee.param_slots as usize).enumerate() {
+        frame.slots[first + i] = caller.slots[*arg as usize];
+        let tag = caller.tags[*arg as usize];
+        frame.tags[first + i] = tag;
+        frame.symbolic |= tag != 0;
+    }
+    frame.dst = p.dst;
+    frame.ret_width = call.ret_width;
+    push(core, state, callee, frame).inspect_err(|_| state.frame_mut().op = op)?;
+    Ok(true)
+}
+
+/// Pushes a frame for `callee` with these argument limbs; the caller's `op` is already behind its call.
+pub fn enter(core: &mut Core, state: &mut State, callee: &Code, args: &[Tagged], dst: u32, ret_width: u32) -> Result<(), PathEnd> {
+    let mut frame = core.spare_frame();
+    shape(&mut frame, callee);
+    let first = callee.consts.len();
+    for (i, (value, tag)) in args.iter().take(callee.param_slots as usize).enumerate() {
+        frame.slots[first + i] = *value;
+        frame.tags[first + i] = *tag;
+        frame.symbolic |= *tag != 0;
+    }
+    frame.dst = dst;
+    frame.ret_width = ret_width;
+    push(core, state, callee, frame)
+}
+
+fn shape(frame: &mut Frame, callee: &Code) {
+    frame.func = callee.func;
+    frame.op = callee.entry.target;
+    frame.slots.clear();
+    frame.slots.extend_from_slice(&callee.consts);
+    frame.slots.resize(callee.slots as usize, 0);
+    frame.tags.clear();
+    frame.tags.resize(callee.slots as usize, 0);
+    frame.symbolic = false;
+    frame.dynamic.clear();
+}
+
+/// Gives the frame its stack memory and puts it on top.
+fn push(core: &mut Core, state: &mut State, callee: &Code, mut frame: Frame) -> Result<(), PathEnd> {
+    let lowest = STACK_TOP - core.config.stack_size;
+    let fits = state.sp.checked_sub(callee.frame_size).is_some_and(|sp| sp >= lowest);
+    if !fits || state.frames.len() >= core.config.max_frames as usize {
+        let message = format!("the stack is used up ({} calls deep, {} bytes)", state.frames.len(), STACK_TOP - state.sp);
+        return Err(PathEnd::fault(FaultKind::StackOverflow, message));
+    }
+    frame.top = state.sp;
+    if callee.frame_size > 0 {
+        let base = (state.sp - callee.frame_size) & !(callee.frame_align - 1);
+        let zero = core.config.uninit == Uninit::Zero;
+        for slot in &callee.frame {
+            state.memory.space.make_live(base + slot.offset, slot.size, zero, &mut core.pool);
+        }
+        state.sp = base;
+    }
+    frame.base = state.sp;
+    state.frames.push(Rc::new(frame));
+    core.cover(state, callee.entry.block);
+    state.instructions += u64::from(callee.entry.weight);
+    core.entered += u64::from(callee.entry.weight);
+    Ok(())
+}
+
+/// Makes the return at operation `op` of `code`; `false` if the outermost function returned (its result is then in
+/// `core.result`).
+pub fn ret(core: &mut Core, state: &mut State, code: &Code, op: u32) -> bool {
+    let p = code.ops[op as usize];
+    let list = &code.lists[p.a as usize..(p.a + p.b) as usize];
+    let frame = state.frames.pop().expect("a return runs in a frame");
+    release_stack(core, state, &frame);
+    if state.frames.is_empty() {
+        core.result = list.first().map(|s| (frame.slots[*s as usize], frame.tags[*s as usize]));
+        state.frames.push(frame);
+        return false;
+    }
+    if frame.dst != NONE {
+        let want = limbs(frame.ret_width) as usize;
+        let caller = state.frame_mut();
+        for i in 0..want {
+            let (mut value, tag) = list.get(i).map_or((0, 0), |s| (frame.slots[*s as usize], frame.tags[*s as usize]));
+            // A call through a wrong prototype may expect fewer bits than the function returns.
+            if tag == 0 && i + 1 == want && !frame.ret_width.is_multiple_of(64) {
+                value &= (1 << (frame.ret_width % 64)) - 1;
+            }
+            caller.slots[frame.dst as usize + i] = value;
+            caller.tags[frame.dst as usize + i] = tag;
+            caller.symbolic |= tag != 0;
+        }
+    }
+    core.recycle(frame);
+    true
+}
+
+/// Gives a frame's stack memory back; its addresses belong to nothing afterwards.
+fn release_stack(core: &mut Core, state: &mut State, frame: &Frame) {
+    for (addr, size) in &frame.dynamic {
+        state.memory.space.make_dead(*addr, *size, &mut core.pool);
+    }
+    if frame.top > frame.base {
+        state.memory.space.make_dead(frame.base, frame.top - frame.base, &mut core.pool);
+    }
+    state.sp = frame.top;
+}
+
+/// Books `size` bytes of dynamic stack for the top frame; `None` if the stack is used up.
+pub fn allocate_dynamic(core: &mut Core, state: &mut State, size: u64, align: u64) -> Option<u64> {
+    const SLACK: u64 = 16;
+    let align = align.max(16);
+    let lowest = STACK_TOP - core.config.stack_size;
+    let sp = state.sp.checked_sub(size)?.checked_sub(2 * SLACK + align)?;
+    if sp < lowest.max(NULL_PAGE) {
+        return None;
+    }
+    let base = (sp + SLACK) & !(align - 1);
+    let zero = core.config.uninit == Uninit::Zero;
+    state.memory.space.make_live(base, size, zero, &mut core.pool);
+    state.sp = sp & !15;
+    state.frame_mut().dynamic.push((base, size));
+    Some(base)
+}
+
+/// Frees the dynamic allocations of the top frame below address `mark`.
+pub fn restore_dynamic(core: &mut Core, state: &mut State, mark: u64) {
+    let frame = state.frame_mut();
+    let mut gone = Vec::new();
+    while let Some(&(addr, size)) = frame.dynamic.last().filter(|(addr, _)| *addr < mark) {
+        gone.push((addr, size));
+        frame.dynamic.pop();
+    }
+    for (addr, size) in gone {
+        state.memory.space.make_dead(addr, size, &mut core.pool);
+    }
+    state.sp = mark.max(state.sp);
+}

@@ -1,0 +1,399 @@
+//! Loads, stores and block operations, with everything the inner loop leaves: faults, symbolic bytes, symbolic addresses.
+//!
+//! A load at a symbolic offset becomes a read of the object's bytes (those the offset's interval allows) as an array; a store
+//! there rewrites each byte it may reach as a choice. Objects above `max_symbolic_object` have their offset concretised.
+
+use wryneck_expr::ExprId;
+use wryneck_ir::Inst;
+
+use super::pointer::{Object, Place, What};
+use crate::config::Uninit;
+use crate::cx::Cx;
+use crate::memory::{Byte, PAGE};
+use crate::plugin::{Stop, Value};
+
+/// Offsets a store at a symbolic offset may have before the offset is concretised.
+const MAX_STORE_SPREAD: u64 = 256;
+/// Bytes one block operation may move.
+const MAX_BLOCK: u64 = 1 << 32;
+
+pub fn load(cx: &mut Cx<'_>, inst: &Inst) -> Result<(), Stop> {
+    let width = u32::from(inst.width);
+    let pointer = cx.operand(inst.a, 64);
+    let loaded = cx.load(pointer, width)?;
+    cx.put_wide(inst.dst, loaded);
+    Ok(())
+}
+
+pub fn store(cx: &mut Cx<'_>, inst: &Inst) -> Result<(), Stop> {
+    let width = u32::from(inst.width);
+    let pointer = cx.operand(inst.a, 64);
+    let value = cx.wide_operand(inst.b, width);
+    cx.store(pointer, value)
+}
+
+/// MemCopy and MemMove: the bytes are read before any is written, so every overlap behaves as memmove.
+pub fn copy(cx: &mut Cx<'_>, inst: &Inst) -> Result<(), Stop> {
+    let (to, from, len) = (cx.operand(inst.a, 64), cx.operand(inst.b, 64), cx.operand(inst.c, 64));
+    cx.copy_bytes(to, from, len)
+}
+
+pub fn set(cx: &mut Cx<'_>, inst: &Inst) -> Result<(), Stop> {
+    let (to, len) = (cx.operand(inst.a, 64), cx.operand(inst.c, 64));
+    let byte = cx.operand(inst.b, 8);
+    cx.fill_bytes(to, byte, len)
+}
+
+pub fn undef(cx: &mut Cx<'_>, inst: &Inst) -> Result<(), Stop> {
+    if cx.core.config.uninit == Uninit::Zero {
+        return Ok(());
+    }
+    let (addr, len) = (cx.operand(inst.a, 64), cx.operand(inst.b, 64));
+    if let (Value::Bits(addr), Value::Bits(len)) = (addr, len)
+        && cx.writable_range(addr, len)
+    {
+        cx.state.memory.space.make_live(addr, len, false, &mut cx.core.pool);
+    }
+    Ok(())
+}
+
+/// Bytes a value of `width` bits takes in memory.
+fn bytes_of(width: u32) -> u64 {
+    u64::from(width.div_ceil(8))
+}
+
+impl Cx<'_> {
+    /// Reads `width` bits, little-endian. May decide and fault; asks the solver only for symbolic addresses.
+    pub fn load(&mut self, pointer: Value, width: u32) -> Result<ExprId, Stop> {
+        let size = bytes_of(width);
+        let whole = match self.place(pointer, size, false)? {
+            Place::At(addr) => self.load_at(addr, size)?,
+            Place::In(object, offset) => {
+                self.check_bounds(&object, offset, size, false)?;
+                match self.core.pool.as_u64(offset) {
+                    Some(offset) => self.load_at(object.base + offset, size)?,
+                    None => self.load_in(&object, offset, size)?,
+                }
+            }
+        };
+        Ok(self.core.pool.extract(whole, 0, width))
+    }
+
+    fn load_at(&mut self, addr: u64, size: u64) -> Result<ExprId, Stop> {
+        if size <= 8
+            && let Some(e) = self.state.memory.space.whole_cell(addr, size)
+        {
+            return Ok(e);
+        }
+        let mut bytes = vec![0; size as usize];
+        if self.state.memory.space.read(addr, &mut bytes) {
+            return Ok(self.constant(&bytes));
+        }
+        let mut parts = Vec::with_capacity(size as usize);
+        for i in 0..size {
+            match self.byte_at(addr.wrapping_add(i)) {
+                Some(e) => parts.push(e),
+                None => return Err(self.bad_access(addr, size, false).into()),
+            }
+        }
+        Ok(self.join(&parts))
+    }
+
+    fn constant(&mut self, bytes: &[u8]) -> ExprId {
+        let mut limbs = vec![0u64; bytes.len().div_ceil(8)];
+        for (i, b) in bytes.iter().enumerate() {
+            limbs[i / 8] |= u64::from(*b) << (8 * (i % 8));
+        }
+        self.core.pool.wide(8 * bytes.len() as u32, &limbs)
+    }
+
+    /// Bytes, lowest first, as one value.
+    fn join(&mut self, parts: &[ExprId]) -> ExprId {
+        let mut whole = parts[0];
+        for part in &parts[1..] {
+            whole = self.core.pool.concat(*part, whole);
+        }
+        whole
+    }
+
+    /// The 8-bit expression of a byte; `None` if it belongs to no object. An uninitialised byte gets its value here.
+    pub fn byte_at(&mut self, addr: u64) -> Option<ExprId> {
+        Some(match self.state.memory.space.byte(addr) {
+            Byte::Dead => return None,
+            Byte::Concrete(b) => self.core.pool.bits(8, b.into()),
+            Byte::Symbolic { expr, index } => self.core.pool.extract(expr, 8 * u32::from(index), 8),
+            Byte::Uninitialised => {
+                // Named by its address, which is deterministic, so that paths share the symbol; not input of the program.
+                let s = match self.core.config.uninit {
+                    Uninit::Zero => self.core.pool.bits(8, 0),
+                    Uninit::Symbolic => {
+                        // Not a change that a fork would have to undo: reading again gives the same symbol.
+                        let dirty = self.state.dirty;
+                        let s = self.new_input(&format!("uninit@{addr:x}"), 1)[0];
+                        self.state.dirty = dirty;
+                        s
+                    }
+                };
+                self.state.memory.space.store_expr(addr, 1, s, &mut self.core.pool);
+                s
+            }
+        })
+    }
+
+    fn load_in(&mut self, object: &Object, offset: ExprId, size: u64) -> Result<ExprId, Stop> {
+        if object.size > self.core.config.max_symbolic_object {
+            let offset = self.concretise(Value::Sym(offset), "offset into a large object")?;
+            return self.load_at(object.base + offset, size);
+        }
+        let (low, high) = self.core.pool.interval(offset);
+        let high = high.min(object.size - size);
+        let low = low.min(high);
+        let mut bytes = Vec::with_capacity((high - low + size) as usize);
+        for i in low..high + size {
+            match self.byte_at(object.base + i) {
+                Some(e) => bytes.push(e),
+                None => return Err(self.bad_offset(object, i, 1, false).into()),
+            }
+        }
+        let array = self.core.pool.array(&bytes);
+        let mut parts = Vec::with_capacity(size as usize);
+        for i in 0..size {
+            let shift = self.core.pool.bits(64, i.wrapping_sub(low));
+            let index = self.core.pool.add(offset, shift);
+            parts.push(self.core.pool.read(array, index));
+        }
+        Ok(self.join(&parts))
+    }
+
+    /// Writes a value of any width, little-endian. May decide and fault; asks the solver only for symbolic addresses.
+    pub fn store(&mut self, pointer: Value, value: ExprId) -> Result<(), Stop> {
+        let size = bytes_of(self.core.pool.width(value));
+        let value = self.core.pool.zext(value, 8 * size as u32);
+        match self.place(pointer, size, true)? {
+            Place::At(addr) => self.store_at(addr, value, size),
+            Place::In(object, offset) => {
+                self.check_bounds(&object, offset, size, true)?;
+                match self.core.pool.as_u64(offset) {
+                    Some(offset) => self.store_at(object.base + offset, value, size),
+                    None => self.store_in(&object, offset, value, size),
+                }
+            }
+        }
+    }
+
+    /// Whether every byte of the range is live and on a writable page.
+    pub fn writable_range(&self, addr: u64, len: u64) -> bool {
+        if len > MAX_BLOCK || addr.checked_add(len).is_none() {
+            return false;
+        }
+        let mut at = addr;
+        let end = addr + len;
+        while at < end {
+            let stop = end.min((at / PAGE + 1) * PAGE);
+            let Some(page) = self.state.memory.space.page(at / PAGE) else { return false };
+            if !page.is_writable() || !(at..stop).all(|a| page.is_live((a % PAGE) as usize)) {
+                return false;
+            }
+            at = stop;
+        }
+        true
+    }
+
+    fn store_at(&mut self, addr: u64, value: ExprId, size: u64) -> Result<(), Stop> {
+        if !self.writable_range(addr, size) {
+            return Err(self.bad_access(addr, size, true).into());
+        }
+        self.put_bytes(addr, value, size);
+        Ok(())
+    }
+
+    /// Writes to bytes known to be live and writable.
+    fn put_bytes(&mut self, addr: u64, value: ExprId, size: u64) {
+        let space = &mut self.state.memory.space;
+        match self.core.pool.as_limbs(value) {
+            Some(limbs) => {
+                let bytes: Vec<u8> = limbs.iter().flat_map(|l| l.to_le_bytes()).take(size as usize).collect();
+                space.write(addr, &bytes);
+            }
+            None => {
+                for i in (0..size).step_by(8) {
+                    let n = (size - i).min(8);
+                    let part = self.core.pool.extract(value, 8 * i as u32, 8 * n as u32);
+                    match self.core.pool.as_u64(part) {
+                        Some(bits) => {
+                            space.write(addr + i, &bits.to_le_bytes()[..n as usize]);
+                        }
+                        None => {
+                            space.store_expr(addr + i, n, part, &mut self.core.pool);
+                        }
+                    }
+                }
+            }
+        }
+    }
+
+    fn store_in(&mut self, object: &Object, offset: ExprId, value: ExprId, size: u64) -> Result<(), Stop> {
+        let (low, high) = self.core.pool.interval(offset);
+        let high = high.min(object.size - size);
+        let low = low.min(high);
+        if high - low > MAX_STORE_SPREAD || object.size > self.core.config.max_symbolic_object {
+            let offset = self.concretise(Value::Sym(offset), "offset of a store into a large object")?;
+            return self.store_at(object.base + offset, value, size);
+        }
+        let mut new = Vec::with_capacity((high - low + size) as usize);
+        for at in low..high + size {
+            let Some(mut byte) = self.byte_at(object.base + at) else {
+                return Err(self.bad_offset(object, at, 1, true).into());
+            };
+            // Byte `at` is byte i of the value where the offset is at - i.
+            for i in 0..size.min(at + 1) {
+                let start = self.core.pool.bits(64, at - i);
+                let here = self.core.pool.eq(offset, start);
+                let part = self.core.pool.extract(value, 8 * i as u32, 8);
+                byte = self.core.pool.ite(here, part, byte);
+            }
+            new.push((object.base + at, byte));
+        }
+        for (addr, byte) in new {
+            self.put_bytes(addr, byte, 1);
+        }
+        Ok(())
+    }
+
+    /// The access must lie in the object's bounds, be to a live object, and be allowed.
+    fn check_bounds(&mut self, object: &Object, offset: ExprId, size: u64, write: bool) -> Result<(), Stop> {
+        let freed = matches!(object.what, What::Heap { freed: Some(_), .. });
+        let read_only = write && matches!(object.what, What::Global { writable: false, .. });
+        let code = matches!(object.what, What::Function { .. });
+        if freed || code || read_only || size > object.size {
+            let at = self.core.eval.eval(&self.core.pool, offset, &self.state.model);
+            return Err(self.bad_offset(object, at, size, write).into());
+        }
+        let last = self.core.pool.bits(64, object.size - size);
+        let ok = self.core.pool.ule(offset, last);
+        self.require(ok, |cx, model| {
+            let at = wryneck_expr::Evaluator::default().eval(&cx.core.pool, offset, model);
+            cx.bad_offset(object, at, size, write)
+        })
+    }
+
+    /// The bytes of a range, as 8-bit expressions; faults at the first that cannot be read.
+    pub fn read_bytes(&mut self, addr: u64, len: u64) -> Result<Vec<ExprId>, Stop> {
+        if len > MAX_BLOCK {
+            return Err(self.bad_access(addr, len, false).into());
+        }
+        let mut out = Vec::with_capacity(len as usize);
+        for i in 0..len {
+            match self.byte_at(addr.wrapping_add(i)) {
+                Some(e) => out.push(e),
+                None => return Err(self.bad_access(addr, len, false).into()),
+            }
+        }
+        Ok(out)
+    }
+
+    /// Writes 8-bit expressions to a range; faults if one byte cannot be written, and then writes nothing.
+    pub fn write_bytes(&mut self, addr: u64, bytes: &[ExprId]) -> Result<(), Stop> {
+        if !self.writable_range(addr, bytes.len() as u64) {
+            return Err(self.bad_access(addr, bytes.len() as u64, true).into());
+        }
+        self.state.dirty = true;
+        for (i, byte) in bytes.iter().enumerate() {
+            self.put_bytes(addr + i as u64, *byte, 1);
+        }
+        Ok(())
+    }
+
+    /// Writes concrete bytes; faults if one byte cannot be written, and then writes nothing.
+    pub fn write_concrete(&mut self, addr: u64, bytes: &[u8]) -> Result<(), Stop> {
+        if !self.writable_range(addr, bytes.len() as u64) {
+            return Err(self.bad_access(addr, bytes.len() as u64, true).into());
+        }
+        self.state.dirty = true;
+        self.state.memory.space.write(addr, bytes);
+        Ok(())
+    }
+
+    /// Copies a block; pointers and length are concretised where they are symbolic. Any overlap is a move.
+    pub fn copy_bytes(&mut self, to: Value, from: Value, len: Value) -> Result<(), Stop> {
+        let len = self.concretise(len, "length of a block copy")?;
+        if len == 0 {
+            return Ok(());
+        }
+        let from = self.block_address(from, len, false)?;
+        let to = self.block_address(to, len, true)?;
+        if len > MAX_BLOCK {
+            return Err(self.bad_access(to, len, true).into());
+        }
+        if !self.writable_range(to, len) {
+            return Err(self.bad_access(to, len, true).into());
+        }
+        let mut bytes = vec![0; len as usize];
+        if self.state.memory.space.read(from, &mut bytes) {
+            self.state.dirty = true;
+            self.state.memory.space.write(to, &bytes);
+            return Ok(());
+        }
+        // Whole cells of eight bytes travel as they are; the rest byte by byte.
+        let mut moved = Vec::new();
+        let mut at = 0;
+        while at < len {
+            let n = (len - at).min(8);
+            match self.state.memory.space.whole_cell(from + at, n) {
+                Some(e) => {
+                    moved.push((at, e, n));
+                    at += n;
+                }
+                None => match self.byte_at(from + at) {
+                    Some(e) => {
+                        moved.push((at, e, 1));
+                        at += 1;
+                    }
+                    None => return Err(self.bad_access(from, len, false).into()),
+                },
+            }
+        }
+        self.state.dirty = true;
+        for (at, e, n) in moved {
+            self.put_bytes(to + at, e, n);
+        }
+        Ok(())
+    }
+
+    /// Fills a block with a byte; pointer and length are concretised where they are symbolic.
+    pub fn fill_bytes(&mut self, to: Value, byte: Value, len: Value) -> Result<(), Stop> {
+        let len = self.concretise(len, "length of a block fill")?;
+        if len == 0 {
+            return Ok(());
+        }
+        let to = self.block_address(to, len, true)?;
+        if !self.writable_range(to, len) {
+            return Err(self.bad_access(to, len, true).into());
+        }
+        self.state.dirty = true;
+        match byte {
+            Value::Bits(b) => {
+                let bytes = vec![b as u8; len as usize];
+                self.state.memory.space.write(to, &bytes);
+            }
+            Value::Sym(_) => {
+                let byte = self.expr(byte, 8);
+                for i in 0..len {
+                    self.put_bytes(to + i, byte, 1);
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// The address of a block: bounds are checked before a symbolic offset is concretised.
+    pub fn block_address(&mut self, pointer: Value, len: u64, write: bool) -> Result<u64, Stop> {
+        match self.place(pointer, len, write)? {
+            Place::At(addr) => Ok(addr),
+            Place::In(object, offset) => {
+                self.check_bounds(&object, offset, len, write)?;
+                Ok(object.base + self.concretise(Value::Sym(offset), "address of a block")?)
+            }
+        }
+    }
+}

@@ -1,0 +1,235 @@
+//! Addresses: which object one belongs to, what a symbolic pointer may point to, and what to say when it is wrong.
+//!
+//! A symbolic pointer is base + offset (DESIGN 1.5): its bounds are those of the object its base came from, and leaving them
+//! is the fault; neighbours are not explored. Pointers without a known base are resolved over objects by the path's model,
+//! one decision each.
+
+use wryneck_expr::{ExprId, Kind};
+use wryneck_ir::Inst;
+
+use crate::core::LedgerKind;
+use crate::cx::Cx;
+use crate::image::CodePos;
+use crate::memory::heap::{self, Life, SLACK};
+use crate::memory::{FUNC_BASE, GLOBAL_BASE, NULL_PAGE, STACK_TOP};
+use crate::path_end::{FaultKind, Limit, PathEnd};
+use crate::plugin::{Stop, Value};
+use crate::state::State;
+
+/// An object an address belongs to, in bounds or in the slack around it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Object {
+    pub base: u64,
+    pub size: u64,
+    pub what: What,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum What {
+    Global { name: String, writable: bool },
+    /// Allocated at `site`; freed at the second place, if it is no longer live.
+    Heap { site: CodePos, freed: Option<CodePos>, kind: u32 },
+    Local { name: String, func: u32 },
+    /// A dynamic stack allocation.
+    Dynamic { func: u32 },
+    Function { name: String },
+}
+
+/// Where a memory access goes.
+#[derive(Clone, Debug)]
+pub enum Place {
+    At(u64),
+    /// At a symbolic offset (64 bits) inside an object; bounds not yet checked.
+    In(Object, ExprId),
+}
+
+impl Cx<'_> {
+    /// The object an address belongs to, counting the slack around it.
+    pub fn object_at(&self, addr: u64) -> Option<Object> {
+        let state: &State = self.state;
+        if heap::contains(addr) {
+            let o = state.memory.heap.find(addr)?;
+            let freed = match o.life {
+                Life::Live => None,
+                Life::Freed(pos) => Some(pos),
+            };
+            return Some(Object { base: o.base, size: o.size, what: What::Heap { site: o.site, freed, kind: o.kind } });
+        }
+        if addr >= state.sp && addr < STACK_TOP {
+            return self.local_at(addr);
+        }
+        if let Some(s) = state.memory.static_near(addr, SLACK) {
+            let what = What::Global { name: s.name.to_string(), writable: s.writable };
+            return Some(Object { base: s.base, size: s.size, what });
+        }
+        if (FUNC_BASE..GLOBAL_BASE).contains(&addr) {
+            let name = self.core.image.name_at(addr)?.to_owned();
+            return Some(Object { base: addr, size: 0, what: What::Function { name } });
+        }
+        None
+    }
+
+    fn local_at(&self, addr: u64) -> Option<Object> {
+        let frames = &self.state.frames;
+        // Frames lie one below the other: the innermost one whose top is above the address owns it.
+        let i = frames.partition_point(|f| f.top > addr).checked_sub(1)?;
+        let frame = &frames[i];
+        if let Some(&(base, size)) = frame.dynamic.iter().find(|(b, s)| addr + SLACK >= *b && addr < b + s + SLACK) {
+            return Some(Object { base, size, what: What::Dynamic { func: frame.func } });
+        }
+        let code = self.core.image.code(frame.func);
+        let rel = addr.checked_sub(frame.base)?;
+        let n = code.frame.partition_point(|s| s.offset <= rel);
+        let before = n.checked_sub(1).filter(|&n| rel < code.frame[n].offset + code.frame[n].size + SLACK);
+        let n = before.or_else(|| (n < code.frame.len()).then_some(n))?;
+        let slot = code.frame[n];
+        let (module, function) = self.core.image.function(frame.func);
+        let name = module.str(module.allocas.range(function.allocas)[n].name).to_owned();
+        Some(Object { base: frame.base + slot.offset, size: slot.size, what: What::Local { name, func: frame.func } })
+    }
+
+    /// Where a pointer leads: an address, or an object with a symbolic offset. May decide; binds unknown pointers to objects.
+    pub fn place(&mut self, pointer: Value, size: u64, write: bool) -> Result<Place, Stop> {
+        let mut e = match self.known(pointer) {
+            Value::Bits(addr) => return Ok(Place::At(addr)),
+            Value::Sym(e) => e,
+        };
+        for _ in 0..self.core.config.max_resolutions {
+            if let Some(addr) = self.core.pool.as_u64(e) {
+                return Ok(Place::At(addr));
+            }
+            if let Some((base, offset)) = self.core.pool.as_ptr(e)
+                && let Some(object) = self.object_at(base)
+            {
+                let shift = self.core.pool.bits(64, base.wrapping_sub(object.base));
+                let offset = self.core.pool.add(offset, shift);
+                return Ok(Place::In(object, offset));
+            }
+            match self.core.pool.kind(e) {
+                Kind::Ite(c, a, b) => {
+                    e = if self.decide(c)? { a } else { b };
+                    continue;
+                }
+                Kind::Add(a, b) => {
+                    let constant = self.core.pool.as_u64(a).map(|k| (k, b)).or_else(|| self.core.pool.as_u64(b).map(|k| (k, a)));
+                    if let Some((k, rest)) = constant
+                        && let Some(object) = self.object_at(k).filter(|o| !matches!(o.what, What::Function { .. }))
+                    {
+                        let shift = self.core.pool.bits(64, k.wrapping_sub(object.base));
+                        let offset = self.core.pool.add(rest, shift);
+                        return Ok(Place::In(object, offset));
+                    }
+                }
+                _ => {}
+            }
+            if let Some(lazy) = self.core.lazy.clone()
+                && let Some(addr) = lazy.bind(e, size, self)?
+            {
+                return Ok(Place::At(addr));
+            }
+            // No base: ask the model, and leave all other objects to the other side.
+            let guess = self.core.eval.eval(&self.core.pool, e, &self.state.model);
+            let Some(object) = self.object_at(guess).filter(|o| guess.wrapping_sub(o.base) < o.size) else {
+                self.core.ledger.note(LedgerKind::Limit, "a symbolic pointer without a base: only one address was tried");
+                return Err(self.bad_access(guess, size, write).into());
+            };
+            let base = self.core.pool.bits(64, object.base);
+            let offset = self.core.pool.sub(e, base);
+            let length = self.core.pool.bits(64, object.size);
+            let inside = self.core.pool.ult(offset, length);
+            if self.decide(inside)? {
+                return Ok(Place::In(object, offset));
+            }
+        }
+        Err(PathEnd::Limit(Limit::Resolutions).into())
+    }
+
+    /// A value, with a symbolic one replaced by its bits where the expression is constant.
+    fn known(&self, v: Value) -> Value {
+        match v {
+            Value::Sym(e) => self.value(e),
+            bits => bits,
+        }
+    }
+
+    /// The fault of accessing `size` bytes at a concrete address that does not allow it.
+    pub fn bad_access(&self, addr: u64, size: u64, write: bool) -> PathEnd {
+        let verb = if write { "write" } else { "read" };
+        let access = format!("{verb} of {size} byte{}", if size == 1 { "" } else { "s" });
+        if addr < NULL_PAGE {
+            let at = if addr == 0 { String::new() } else { format!(" plus {addr}") };
+            return PathEnd::fault(FaultKind::NullDereference, format!("{access} at the null pointer{at}"));
+        }
+        match self.object_at(addr) {
+            None if addr < STACK_TOP && addr >= STACK_TOP - self.core.config.stack_size => {
+                let message = format!("{access} on the stack below the running function: the variable's function has returned");
+                PathEnd::fault(FaultKind::UseAfterReturn, message)
+            }
+            None => PathEnd::fault(FaultKind::WildPointer, format!("{access} at {addr:#x}, which belongs to no object")),
+            Some(object) => self.bad_offset(&object, addr.wrapping_sub(object.base), size, write),
+        }
+    }
+
+    /// The fault of accessing `size` bytes at `offset` of an object that does not allow it.
+    pub fn bad_offset(&self, object: &Object, offset: u64, size: u64, write: bool) -> PathEnd {
+        let verb = if write { "write" } else { "read" };
+        let access = format!("{verb} of {size} byte{}", if size == 1 { "" } else { "s" });
+        let name = self.describe(object);
+        if let What::Heap { freed: Some(pos), .. } = object.what {
+            let message = format!("{access} at offset {} of {name}, freed at {}", offset as i64, self.place_name(pos));
+            return PathEnd::fault(FaultKind::UseAfterFree, message);
+        }
+        let inside = offset < object.size && size <= object.size - offset;
+        if inside && write {
+            return PathEnd::fault(FaultKind::ReadOnlyWrite, format!("{access} at offset {} of {name}, which is read-only", offset as i64));
+        }
+        let kind = if write { FaultKind::OutOfBoundsWrite } else { FaultKind::OutOfBoundsRead };
+        PathEnd::fault(kind, format!("{access} at offset {} of {name}", offset as i64))
+    }
+
+    /// The object in words: name, size, where it came from.
+    pub fn describe(&self, object: &Object) -> String {
+        let size = object.size;
+        match &object.what {
+            What::Global { name, .. } => format!("`{name}` ({size} bytes)"),
+            What::Local { name, .. } => format!("`{name}` ({size} bytes)"),
+            What::Dynamic { func } => format!("a stack allocation of `{}` ({size} bytes)", self.core.image.name(*func)),
+            What::Heap { site, .. } => format!("a heap object ({size} bytes) allocated at {}", self.place_name(*site)),
+            What::Function { name } => format!("the code of `{name}`"),
+        }
+    }
+
+    /// A place in the code in words: file and line, or the function.
+    pub fn place_name(&self, pos: CodePos) -> String {
+        let source = self.core.image.source(pos);
+        match source.first() {
+            Some(s) if s.line > 0 => format!("{}:{}", s.file.rsplit('/').next().unwrap_or(&s.file), s.line),
+            Some(s) => format!("`{}`", s.function),
+            None => "an unknown place".into(),
+        }
+    }
+}
+
+/// Address arithmetic on a symbolic base or count.
+pub fn add(cx: &mut Cx<'_>, inst: &Inst) -> Result<(), Stop> {
+    let base = cx.operand(inst.a, 64);
+    let count = cx.wide_operand(inst.b, 64);
+    let scale = cx.core.pool.bits(64, inst.c.into());
+    let offset = cx.core.pool.mul(count, scale);
+    let result = match base {
+        Value::Sym(base) => cx.core.pool.add(base, offset),
+        Value::Bits(addr) => match cx.object_at(addr).filter(|o| !matches!(o.what, What::Function { .. })) {
+            Some(object) => {
+                let inside = cx.core.pool.bits(64, addr.wrapping_sub(object.base));
+                let offset = cx.core.pool.add(offset, inside);
+                cx.core.pool.ptr(object.base, offset)
+            }
+            None => {
+                let addr = cx.core.pool.bits(64, addr);
+                cx.core.pool.add(addr, offset)
+            }
+        },
+    };
+    cx.put_wide(inst.dst, result);
+    Ok(())
+}
