@@ -36,8 +36,8 @@ pub(crate) static CHAIN: [Stage; 10] = [
 ];
 
 impl Solver {
-    /// Is `cond` (1 bit) satisfiable together with the path condition? `base` satisfies the path condition; a model returned equals it outside
-    /// the independent groups `cond` touches, and satisfies both.
+    /// Is `cond` (1 bit) satisfiable together with the path condition? `base` satisfies the path condition; a model returned satisfies both and,
+    /// unless independence is switched off, equals it outside the independent groups that `cond` touches.
     pub fn check(&mut self, pool: &mut Pool, pc: &PathCondition, cond: ExprId, base: &Model, budget: &Budget) -> Answer {
         self.stats.queries += 1;
         let mut query = Query::new(pc, cond, base, budget);

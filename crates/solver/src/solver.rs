@@ -1,10 +1,11 @@
 //! The solver: what its stages share, the facts asked at every branch, and its part in a pool's compaction.
 use std::io::Write;
 
-use wryneck_expr::{Evaluator, ExprId, Pool, Remap};
+use wryneck_expr::{Evaluator, ExprId, Model, Pool, Remap};
 
 use crate::backend::{self, Backend, UnknownBackend};
 use crate::config::Config;
+use crate::domain::Domain;
 use crate::path::PathCondition;
 use crate::stage::cache::Cache;
 use crate::stage::known_bits;
@@ -89,13 +90,16 @@ impl Solver {
         }
         if let Some(symbol) = Tables::byte_symbol(pool, cond) {
             // The domain contains what every constraint over this symbol alone says, this very condition or its negation included.
-            let domain = pc.domain(symbol)?;
+            let domain = pc.domain(symbol).unwrap_or_else(|| Domain::full(pool.sym_info(symbol).width));
             let table = self.tables.get(pool, cond, symbol);
             return match (domain.and(table).is_empty(), domain.within(table)) {
                 (true, _) => Some(false),
                 (_, true) => Some(true),
                 (false, false) => None,
             };
+        }
+        if pool.support(cond).is_empty() {
+            return Some(self.evaluator.holds(pool, cond, &Model::empty())); // A constant that no law folded.
         }
         if pc.contains(pool, cond) {
             return Some(true);

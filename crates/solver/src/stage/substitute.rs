@@ -24,11 +24,14 @@ const MOST_FORMS: usize = 200_000;
 
 pub(crate) fn run(solver: &mut Solver, pool: &mut Pool, query: &mut Query<'_>) -> Option<Answer> {
     query.goal = solver.replaced.form(pool, query.pc, query.cond);
-    match query.goal {
-        ExprId::TRUE => Some(Answer::Sat(query.base.clone())),
-        ExprId::FALSE => Some(query.unsat(pool, [])),
-        _ => None,
+    if !pool.support(query.goal).is_empty() {
+        return None;
     }
+    // A constant, whether or not a law folded it.
+    Some(match solver.evaluator.holds(pool, query.goal, query.base) {
+        true => Answer::Sat(query.base.clone()),
+        false => query.unsat(pool, []),
+    })
 }
 
 impl Replaced {
