@@ -1,1 +1,39 @@
-fn main() {}
+//! Chores of the repository, one file each under `cmd/`: the C library as bitcode, the corpus, the tidy check.
+//!
+//! One more chore: a file in `cmd/` with `Args` and `run`, a variant of [`Chore`], an arm of `main`.
+
+mod bitcode;
+mod cache;
+mod cmd;
+mod debian;
+mod process;
+
+use std::process::ExitCode;
+
+use clap::Parser;
+
+#[derive(Parser)]
+#[command(about = "Chores of the wryneck repository")]
+enum Chore {
+    /// Prepare what a run needs: musl as bitcode
+    Setup(cmd::setup::Args),
+    /// Build programs to explore: Debian's coreutils
+    Corpus(cmd::corpus::Args),
+    /// Check the conventions of the workspace
+    Tidy(cmd::tidy::Args),
+}
+
+fn main() -> ExitCode {
+    let done = match Chore::parse() {
+        Chore::Setup(args) => cmd::setup::run(&args),
+        Chore::Corpus(args) => cmd::corpus::run(&args),
+        Chore::Tidy(args) => cmd::tidy::run(&args),
+    };
+    match done {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(error) => {
+            eprintln!("error: {error:#}");
+            ExitCode::FAILURE
+        }
+    }
+}

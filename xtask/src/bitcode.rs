@@ -1,0 +1,66 @@
+//! How C becomes bitcode that is good to execute symbolically: which clang, which flags, and why.
+
+use std::collections::BTreeSet;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use anyhow::Result;
+
+use crate::process;
+
+/// The tools of the LLVM that `wryneck-lower` links, as Debian names them.
+pub const CLANG: &str = "clang-22";
+pub const LLVM_LINK: &str = "llvm-link-22";
+pub const LLVM_AR: &str = "llvm-ar-22";
+pub const LLVM_RANLIB: &str = "llvm-ranlib-22";
+const LLVM_NM: &str = "llvm-nm-22";
+
+/// Flags beside the optimisation level. Optimised code is a third of the instructions, but some optimisations cost more than
+/// they save: vectors hide that bytes are independent, unrolled loops add branches on the trip count, tables instead of
+/// switches turn a decision into a read at a symbolic address, and a fused multiply-add is not what x86-64 computes.
+pub const SHAPE: &[&str] =
+    &["-fno-vectorize", "-fno-slp-vectorize", "-fno-unroll-loops", "-fno-jump-tables", "-ffp-contract=off"];
+
+/// clang's own words on its version: part of every product's name.
+pub fn clang_version() -> Result<String> {
+    process::output(Command::new(CLANG).arg("--version"))
+}
+
+/// The names that bitcode file `file` leaves undefined. Not the weak ones: they are meant to be missing, their address is 0.
+pub fn undefined(file: &Path) -> Result<BTreeSet<String>> {
+    let listed = process::output(Command::new(LLVM_NM).args(["--undefined-only", "--format=posix"]).arg(file))?;
+    let strong = |line: &str| line.split_once(" U ").map(|(name, _)| name.to_owned());
+    Ok(listed.lines().filter_map(strong).collect())
+}
+
+/// Musl as Debian installs it for native programs.
+pub struct NativeMusl {
+    pub include: PathBuf,
+    pub lib: PathBuf,
+}
+
+impl NativeMusl {
+    /// Where Debian's `musl-dev` puts it.
+    pub fn debian() -> NativeMusl {
+        NativeMusl { include: "/usr/include/x86_64-linux-musl".into(), lib: "/usr/lib/x86_64-linux-musl".into() }
+    }
+
+    /// A static native program from bitcode or objects, for replays.
+    pub fn link(&self, inputs: &[PathBuf], program: &Path) -> Result<()> {
+        process::output(
+            Command::new(CLANG)
+                .args(["--target=x86_64-linux-musl", "-nostdlib", "-static", "-fuse-ld=lld", "-Wno-override-module"])
+                .args([self.lib.join("crt1.o"), self.lib.join("crti.o")])
+                .args(inputs)
+                .args([self.lib.join("libc.a"), compiler_support()?, self.lib.join("crtn.o")])
+                .arg("-o")
+                .arg(program),
+        )?;
+        Ok(())
+    }
+}
+
+/// The compiler's run-time library (`libgcc.a`), of which musl's `printf` needs the wide arithmetic.
+pub fn compiler_support() -> Result<PathBuf> {
+    Ok(process::output(Command::new(CLANG).arg("-print-libgcc-file-name"))?.trim().into())
+}
