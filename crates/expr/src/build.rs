@@ -95,7 +95,7 @@ impl Pool {
 
     /// Operands of a commutative operator in canonical order: a constant last, else by structural hash.
     #[inline]
-    fn in_order(&self, a: ExprId, b: ExprId) -> (ExprId, ExprId) {
+    pub(crate) fn in_order(&self, a: ExprId, b: ExprId) -> (ExprId, ExprId) {
         let key = |e: ExprId| (self.is_const(e), self.structural_hash(e), e);
         if key(a) <= key(b) { (a, b) } else { (b, a) }
     }

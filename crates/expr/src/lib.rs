@@ -23,6 +23,8 @@ pub mod print;
 mod simplify;
 pub mod subst;
 mod support;
+#[cfg(test)]
+mod random;
 pub mod sweep;
 pub mod visit;
 pub mod wide;

@@ -30,6 +30,8 @@ pub(crate) struct Meta {
 
 pub(crate) struct Array {
     pub(crate) elems: Box<[ExprId]>,
+    /// What holds of every element.
+    pub(crate) facts: Facts,
     pub(crate) hash: u64,
     pub(crate) support: SetId,
 }
@@ -149,13 +151,14 @@ impl Pool {
             return id;
         }
         let (mut hash, mut support) = (0, SetId::EMPTY);
+        let facts = elems.iter().map(|elem| self.meta[elem.index()].facts).reduce(Facts::or);
         for &elem in elems {
             assert!(self.width(elem) == 8, "an array's elements have 8 bits, not {}", self.width(elem));
             hash = mix(hash, self.structural_hash(elem));
             support = self.supports.union(support, self.meta[elem.index()].support);
         }
         let id = ArrayId(self.arrays.len() as u32);
-        self.arrays.push(Array { elems: elems.into(), hash, support });
+        self.arrays.push(Array { elems: elems.into(), facts: facts.unwrap_or(Facts::constant(8, 0)), hash, support });
         self.array_ids.insert(elems.into(), id);
         self.array_elems += 2 * elems.len();
         id
