@@ -226,8 +226,7 @@ impl Cx<'_> {
 
     /// New symbolic input of `len` bytes: one 8-bit symbol each, part of the path's test case. A name used before gets a number.
     pub fn new_input(&mut self, name: &str, len: u64) -> Vec<ExprId> {
-        let used = self.state.inputs.iter().filter(|i| i.name.strip_prefix(name).is_some_and(|r| r.is_empty() || r.starts_with('#'))).count();
-        let name: Rc<str> = if used == 0 { name.into() } else { format!("{name}#{}", used + 1).into() };
+        let name: Rc<str> = self.unused_input_name(name).into();
         let symbols: Rc<[_]> = (0..len as u32).map(|i| self.core.pool.symbol(&name, i, 8)).collect();
         let exprs = symbols.iter().map(|s| self.core.pool.sym(*s)).collect();
         Rc::make_mut(&mut self.state.inputs).push(Input { name, bytes: symbols });

@@ -63,7 +63,9 @@ impl Image {
         let mut models = FxHashMap::default();
         let mut callees = Vec::with_capacity(functions.len());
         for f in 0..functions.len() as u32 {
-            let model = environment.model(function_name(&program, f), true);
+            // What the program defines is the program's, whatever its name; models stand in for libraries.
+            let library = program.units[functions[f as usize].unit as usize].library;
+            let model = if library { environment.model(function_name(&program, f), true) } else { None };
             callees.push(model.map_or(Callee::Body(f), Callee::Model));
             models.extend(model.map(|m| (m, Callee::Body(f))));
         }

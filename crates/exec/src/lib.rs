@@ -9,6 +9,7 @@ pub mod config;
 pub mod core;
 pub mod cx;
 pub mod engine;
+pub mod heap_calls;
 pub mod image;
 pub mod memory;
 pub mod path_end;

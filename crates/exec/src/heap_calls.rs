@@ -1,0 +1,134 @@
+//! What models of allocators and of calls with strings need from a path: heap objects, C strings, input not yet made.
+//!
+//! Everything that decides comes before anything that changes: a fork runs the whole call again (DESIGN 1.1).
+
+use wryneck_expr::ExprId;
+
+use crate::config::Uninit;
+use crate::cx::Cx;
+use crate::memory::{HeapObject, Life, heap};
+use crate::path_end::{FaultKind, PathEnd};
+use crate::plugin::{Stop, Value};
+use crate::step::pointer::{Place, What};
+
+/// Bytes after which a string counts as endless.
+const MAX_STRING: u64 = 1 << 20;
+
+impl Cx<'_> {
+    /// A new heap object of `size` bytes, zero or uninitialised (as the configuration says); `None` if it is too large. Changes the path.
+    pub fn allocate(&mut self, size: u64, align: u64, zero: bool, kind: u32) -> Option<u64> {
+        let site = self.pos();
+        self.state.dirty = true;
+        let base = self.state.memory.heap.allocate(size, align, site, kind)?;
+        let zero = zero || self.core.config.uninit == Uninit::Zero;
+        self.state.memory.space.make_live(base, size, zero, &mut self.core.pool);
+        Some(base)
+    }
+
+    /// Frees a live heap object, as [`Cx::to_free`] gave it. Changes the path.
+    pub fn release(&mut self, object: &HeapObject) {
+        let site = self.pos();
+        self.state.dirty = true;
+        self.state.memory.heap.free(object.base, site);
+        self.state.memory.space.make_dead(object.base, object.size, &mut self.core.pool);
+    }
+
+    /// The object a pointer given to an allocator stands for; `None` for null. Faults if it is not the start of a live heap
+    /// object of that `kind`. May decide.
+    pub fn to_free(&mut self, pointer: Value, kind: u32) -> Result<Option<HeapObject>, Stop> {
+        let addr = match self.place(pointer, 0, false)? {
+            Place::At(addr) => addr,
+            Place::In(object, offset) => {
+                let zero = self.core.pool.zero(64);
+                let at_start = self.core.pool.eq(offset, zero);
+                self.require(at_start, |cx, _| {
+                    let message = format!("free of a pointer into {}", cx.describe(&object));
+                    PathEnd::fault(FaultKind::InvalidFree, message)
+                })?;
+                object.base
+            }
+        };
+        if addr == 0 {
+            return Ok(None);
+        }
+        let found = if heap::contains(addr) { self.state.memory.heap.find(addr) } else { None };
+        match found {
+            Some(o) if o.base == addr && o.life == Life::Live && o.kind == kind => Ok(Some(o)),
+            _ => Err(self.bad_free(addr).into()),
+        }
+    }
+
+    fn bad_free(&self, addr: u64) -> PathEnd {
+        let Some(object) = self.object_at(addr) else {
+            return PathEnd::fault(FaultKind::InvalidFree, format!("free of {addr:#x}, which belongs to no object"));
+        };
+        let name = self.describe(&object);
+        let offset = addr.wrapping_sub(object.base) as i64;
+        match object.what {
+            What::Heap { freed: Some(pos), .. } if offset == 0 => {
+                PathEnd::fault(FaultKind::DoubleFree, format!("free of {name}, freed before at {}", self.place_name(pos)))
+            }
+            _ if offset == 0 => PathEnd::fault(FaultKind::InvalidFree, format!("free of {name}, which this allocator did not make")),
+            _ => PathEnd::fault(FaultKind::InvalidFree, format!("free of a pointer to offset {offset} of {name}")),
+        }
+    }
+
+    /// The bytes of a C string before its first byte that is surely NUL; where memory ends first, those before the end. Faults
+    /// if it ends after bytes none of which can be NUL. May decide only where the pointer is symbolic.
+    pub fn c_string(&mut self, pointer: Value) -> Result<Vec<ExprId>, Stop> {
+        let addr = self.block_address(pointer, 1, false)?;
+        let mut bytes = Vec::new();
+        for i in 0..MAX_STRING {
+            let Some(byte) = self.byte_at(addr.wrapping_add(i)) else {
+                if bytes.iter().all(|b| self.core.pool.as_u64(*b).is_some()) {
+                    return Err(self.bad_access(addr.wrapping_add(i), 1, false).into());
+                }
+                return Ok(bytes);
+            };
+            if self.core.pool.as_u64(byte) == Some(0) {
+                return Ok(bytes);
+            }
+            bytes.push(byte);
+        }
+        Err(PathEnd::Unsupported(format!("a string of more than {MAX_STRING} bytes")).into())
+    }
+
+    /// As [`Cx::c_string`], if every byte is concrete.
+    pub fn concrete_string(&mut self, pointer: Value) -> Result<Option<Vec<u8>>, Stop> {
+        let bytes = self.c_string(pointer)?;
+        Ok(bytes.iter().map(|b| self.core.pool.as_u64(*b).map(|b| b as u8)).collect())
+    }
+
+    /// The bytes [`Cx::new_input`] would make, so that a model can decide on them before it makes them.
+    pub fn coming_input(&mut self, name: &str, len: u64) -> Vec<ExprId> {
+        let name = self.unused_input_name(name);
+        (0..len as u32)
+            .map(|i| {
+                let symbol = self.core.pool.symbol(&name, i, 8);
+                self.core.pool.sym(symbol)
+            })
+            .collect()
+    }
+
+    /// A name no input of the path has: the given one, or with `_1`, `_2` … behind it, as KLEE names objects.
+    pub(crate) fn unused_input_name(&self, name: &str) -> String {
+        let used = |name: &str| self.state.inputs.iter().any(|i| *i.name == *name);
+        if !used(name) {
+            return name.to_owned();
+        }
+        let mut number = self.state.inputs.iter().filter(|i| i.name.starts_with(name)).count();
+        while used(&format!("{name}_{number}")) {
+            number += 1;
+        }
+        format!("{name}_{number}")
+    }
+
+    /// 8-bit expressions, lowest first, as one value.
+    pub fn joined(&mut self, bytes: &[ExprId]) -> ExprId {
+        let mut whole = bytes[0];
+        for byte in &bytes[1..] {
+            whole = self.core.pool.concat(*byte, whole);
+        }
+        whole
+    }
+}
