@@ -12,6 +12,7 @@ pub mod float;
 pub mod inst;
 pub mod link;
 pub mod module;
+pub mod text;
 pub mod verify;
 
 #[cfg(test)]

@@ -44,7 +44,7 @@ rules! {
     13 Blocks "a function has a block; a block has instructions of its own, of which the last, and only it, ends it";
     14 Operators "every instruction's operator is known";
     15 Widths "an instruction's width and raw numbers are among those its operator allows";
-    16 Operands "an operand names what its kind says: slots of the function for its whole width, a record that exists, or nothing";
+    16 Operands "an operand names what its kind says: slots of the function for its whole width (all constants or none), a record that exists, or nothing";
     17 Results "a result goes to slots that are no constants, and a result of several limbs not to slots of an operand";
     18 Fit "a constant read as an operand has no bits above the operand's width, and an address is read whole";
     19 Calls "a call's argument widths add up to its argument slots, its result width is the instruction's, its flags are known";

@@ -19,6 +19,10 @@ impl Slot {
     pub fn limb(self, n: u32) -> Slot {
         Slot(self.0 + n)
     }
+    /// Slot `n` after the constants.
+    pub(crate) fn local(n: u32) -> Slot {
+        Slot(n)
+    }
     /// Its number as an operand field, good until `finish`.
     pub fn raw(self) -> u32 {
         self.0
@@ -217,11 +221,18 @@ impl<'m> FunctionBuilder<'m> {
         self.const_slots.insert(run.into(), slot);
         slot
     }
-    /// A static alloca: `size` bytes (not 0), aligned to `align`, one per call.
+    /// Makes the function have at least `n` slots besides its constants.
+    pub(crate) fn reserve(&mut self, n: u32) {
+        self.locals = self.locals.max(n);
+    }
+    /// A static alloca: `size` bytes (0 is made 1), aligned to `align`, one per call.
     pub fn alloca(&mut self, size: u64, align: u32, name: &str) -> AllocaId {
+        self.alloca_exact(size.max(1), align.max(1), name)
+    }
+    pub(crate) fn alloca_exact(&mut self, size: u64, align: u32, name: &str) -> AllocaId {
         let name = self.names.str(self.module, name);
         let first = self.old().allocas.first;
-        let alloca = Alloca { size: size.max(1), align: align.max(1), name, loc: self.loc, _pad: 0 };
+        let alloca = Alloca { size, align, name, loc: self.loc, _pad: 0 };
         AllocaId(self.module.allocas.push(alloca) - first)
     }
 
@@ -314,14 +325,16 @@ impl<'m> FunctionBuilder<'m> {
     }
     /// Emits a call. The result goes to `dst`, if there is one and it is wanted.
     pub fn call_to(&mut self, dst: Option<Slot>, callee: Callee, def: CallDef) {
-        let slots: Vec<u32> = def
-            .args
-            .iter()
-            .flat_map(|&(slot, width)| (0..limbs(u32::from(width))).map(move |i| slot.limb(i).0))
-            .collect();
+        let limbs_of = |&(slot, width): &(Slot, u16)| (0..limbs(u32::from(width))).map(move |i| slot.limb(i));
+        let slots: Vec<Slot> = def.args.iter().flat_map(limbs_of).collect();
         let widths: Vec<u32> = def.args.iter().map(|&(_, width)| u32::from(width)).collect();
+        self.call_limbs(dst, callee, &slots, &widths, def);
+    }
+    /// As `call_to`, but with the arguments limb by limb, wherever each is; `def.args` is not used.
+    pub fn call_limbs(&mut self, dst: Option<Slot>, callee: Callee, slots: &[Slot], widths: &[u32], def: CallDef) {
+        let slots: Vec<u32> = slots.iter().map(|s| s.0).collect();
         let lists = &mut self.module.slot_lists;
-        let (args, widths) = (lists.extend(&slots), lists.extend(&widths));
+        let (args, widths) = (lists.extend(&slots), lists.extend(widths));
         let CallDef { ret_width, flags, named, .. } = def;
         let record = Call { args, widths, ret_width: u32::from(ret_width), flags, named };
         let call = self.module.calls.push(record);
@@ -362,7 +375,13 @@ impl<'m> FunctionBuilder<'m> {
     }
     /// Returns `value` (`width` bits; 0: nothing).
     pub fn ret(&mut self, width: u16, value: Option<Slot>) {
-        let slots: Vec<u32> = value.map_or(Vec::new(), |v| (0..limbs(u32::from(width))).map(|i| v.limb(i).0).collect());
+        let limbs = if value.is_some() { limbs(u32::from(width)) } else { 0 };
+        let slots: Vec<Slot> = value.iter().flat_map(|v| (0..limbs).map(|i| v.limb(i))).collect();
+        self.ret_limbs(width, &slots);
+    }
+    /// Returns a value limb by limb, wherever each is.
+    pub fn ret_limbs(&mut self, width: u16, slots: &[Slot]) {
+        let slots: Vec<u32> = slots.iter().map(|s| s.0).collect();
         let list = self.module.slot_lists.extend(&slots);
         self.emit(Op::Ret, width, NONE, list.first, list.count, NONE);
     }

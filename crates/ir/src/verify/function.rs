@@ -93,13 +93,16 @@ fn broken(m: &Module, f: &Function, op: Op, inst: &Inst, scratch: &mut Scratch) 
             Operand::Val | Operand::Word | Operand::Bit | Operand::SrcVal => {
                 let width = operand_width(op, inst, n, kind);
                 let unused = n == 0 && field == NONE && matches!(op, Op::Call | Op::CallIndirect);
+                if n == 0 && !unused && field < f.consts.count {
+                    return Some(Rule::Results);
+                }
                 if !unused {
-                    if u64::from(field) + u64::from(limbs(width)) > u64::from(f.slots) || width == 0 {
+                    let end = u64::from(field) + u64::from(limbs(width));
+                    let mixed = field < f.consts.count && end > u64::from(f.consts.count);
+                    if end > u64::from(f.slots) || width == 0 || mixed {
                         return Some(Rule::Operands);
                     }
-                    if n == 0 && field < f.consts.count {
-                        return Some(Rule::Results);
-                    }
+
                     if n > 0 && !fits(m, f, field, width) {
                         return Some(Rule::Fit);
                     }
