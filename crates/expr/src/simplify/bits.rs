@@ -44,6 +44,10 @@ impl Pool {
                 let k = self.not(k);
                 self.add(x, k)
             }),
+            Kind::Xor(x, k) if self.is_const(k) => law!("~(x ^ k) => x ^ ~k", {
+                let k = self.not(k);
+                self.xor(x, k)
+            }),
             Kind::Neg(x) => law!("~-x => x + -1", {
                 let ones = self.ones(self.width(x));
                 self.add(x, ones)

@@ -140,7 +140,13 @@ impl Pool {
             }
             _ => {}
         }
-        self.merge(high, low, LEVELS)
+        let Kind::Sext(x) = self.kind(high) else { return self.merge(high, low, LEVELS) };
+        self.merge(high, low, LEVELS).or_else(|| {
+            law!("sext(x) ++ y => sext(x ++ y)", {
+                let both = self.concat(x, low);
+                self.sext(both, width)
+            })
+        })
     }
 
     /// The parts of `high`, then `low`, leaning right; without recursion over a long list.
@@ -166,19 +172,47 @@ impl Pool {
                 let merged = self.merge(x, y, levels - 1)?;
                 return law!("~x[hi] ++ ~x[lo] => ~x[hi and lo]", self.not(merged));
             }
-            (Kind::Ite(c, p, q), Kind::Ite(d, r, s)) if c == d && levels > 0 => {
-                if let Some(one) = self.merge(p, r, levels - 1)
-                    && let Some(zero) = self.merge(q, s, levels - 1)
-                {
-                    return law!("(c ? x[hi] : y[hi]) ++ (c ? x[lo] : y[lo]) => c ? x[both] : y[both]", self.ite(c, one, zero));
-                }
+            (Kind::Sext(x), _) if levels > 0 && self.width(x) > 1 => {
+                let merged = self.merge(x, low, levels - 1)?;
+                return law!("sext(x[hi]) ++ x[lo] => sext(x[hi and lo])", self.sext(merged, width));
+            }
+            (Kind::Ite(c, p, q), Kind::Ite(d, r, s)) if c == d && ![p, q, r, s].iter().all(|&e| self.is_const(e)) => {
+                return law!("(c ? x : y) ++ (c ? p : q) => c ? x ++ p : y ++ q", {
+                    let (one, zero) = (self.concat(p, r), self.concat(q, s));
+                    self.ite(c, one, zero)
+                });
             }
             _ => {}
         }
-        self.merge_sign(high, low)
+        self.merge_known(high, low)
+            .or_else(|| self.merge_sign(high, low))
             .or_else(|| self.merge_choices(high, low))
             .or_else(|| self.merge_with_high(high, low))
             .or_else(|| self.merge_with_low(high, low))
+    }
+
+    /// A constant beside a part of a value whose bits there are known to be that constant.
+    fn merge_known(&mut self, high: ExprId, low: ExprId) -> Option<ExprId> {
+        let (k, part, at_high) = if self.is_const(high) { (high, low, true) } else { (low, high, false) };
+        let value = self.as_u64(k)?;
+        let (bare, value) = match self.kind(part) {
+            Kind::Not(x) => (x, !value & mask(self.width(k))),
+            _ => (part, value),
+        };
+        let Kind::Extract(x, at) = self.kind(bare) else { return None };
+        let (len, added) = (self.width(part), self.width(k));
+        let known_at = if at_high { at + len } else { at.checked_sub(added)? };
+        let (zeros, ones) = self.known_bits(x);
+        let field = mask(added);
+        let is_known = known_at + added <= self.width(x)
+            && self.width(x) <= 64
+            && zeros >> known_at & field == !value & field
+            && ones >> known_at & field == value;
+        is_known.then_some(())?;
+        law!("k ++ x[lo] => x[hi and lo], x[hi] being known as k, and swapped", {
+            let whole = self.extract(x, at.min(known_at), len + added);
+            if bare == part { whole } else { self.not(whole) }
+        })
     }
 
     /// Copies of the sign of `low` above it.
@@ -200,8 +234,24 @@ impl Pool {
         self.width(low) == 1 || matches!(self.kind(bare(bit)), Kind::Extract(..)) || matches!(self.kind(low), Kind::Sext(_))
     }
 
-    /// Constants chosen by the same bit.
+    /// Constants chosen by the same bit, or beside a choice by it.
     fn merge_choices(&mut self, high: ExprId, low: ExprId) -> Option<ExprId> {
+        for (choice, other) in [(high, low), (low, high)] {
+            if let Kind::Ite(c, p, q) = self.kind(other)
+                && !(self.is_const(p) && self.is_const(q))
+                && let Some(Choice { by: Some(d), one, zero }) = self.as_choice(choice, LEVELS)
+                && c == d
+            {
+                return law!("(c ? k1 : k2) ++ (c ? x : y) => c ? k1 ++ x : k2 ++ y, and swapped", {
+                    let (p, q) = if choice == high {
+                        (self.concat(one, p), self.concat(zero, q))
+                    } else {
+                        (self.concat(p, one), self.concat(q, zero))
+                    };
+                    self.ite(c, p, q)
+                });
+            }
+        }
         let is_ite = |e: ExprId| matches!(self.kind(e), Kind::Ite(..));
         if (self.is_const(high) && !is_ite(low)) || (self.is_const(low) && !is_ite(high)) {
             return None;

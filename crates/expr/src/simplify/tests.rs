@@ -178,3 +178,66 @@ fn z3_finds_no_difference_between_simplified_and_plain() {
     assert_eq!(answers.lines().count(), questions.len());
     assert!(proved * 10 > questions.len() * 8, "z3 proved only {proved} of {}", questions.len());
 }
+
+/// The value stored as bytes and loaded again, in both orders of putting it together.
+fn through_memory(pool: &mut Pool, e: ExprId) -> (ExprId, ExprId) {
+    let bytes: Vec<ExprId> = (0..pool.width(e) / 8).map(|i| pool.byte(e, i)).collect();
+    let upwards = pool.concat_all(&bytes);
+    let downwards = bytes.iter().rev().copied().reduce(|value, byte| pool.concat(value, byte)).expect("a byte at least");
+    (upwards, downwards)
+}
+
+#[test]
+fn a_value_stored_and_loaded_is_the_identical_node() {
+    let mut pool = Pool::new();
+    let symbol = |pool: &mut Pool, index: u32, width: Width| {
+        let symbol = pool.symbol("s", index, width);
+        pool.sym(symbol)
+    };
+    let (byte, half, word, long) =
+        (symbol(&mut pool, 0, 8), symbol(&mut pool, 1, 16), symbol(&mut pool, 2, 32), symbol(&mut pool, 3, 64));
+    let (zero_extended, sign_extended) = (pool.zext(byte, 32), pool.sext(half, 64));
+    let (word_as_long, k) = (pool.zext(word, 64), pool.bits(32, 0x1234_5678));
+    let (sum, product, masked) = (pool.add(word, k), pool.mul(word, zero_extended), pool.and(word, k));
+    let (difference, quotient, rest) = (pool.sub(word, zero_extended), pool.udiv(word, k), pool.srem(word, zero_extended));
+    let (pointer, small_pointer) = (pool.ptr(0x7000_0000_0000, long), pool.ptr(0x7000_0000_0000, word_as_long));
+    let small_sum = pool.add(zero_extended, zero_extended);
+    let less = pool.slt(word, k);
+    let (flag, chosen, selected) = (pool.zext(less, 32), pool.ite(less, k, word), pool.ite(less, zero_extended, word));
+    let shifted = pool.shl(sum, zero_extended);
+    let text = pool.concat_all(&[byte, byte, byte, byte]);
+    let text_or_one = pool.ite(less, text, k);
+    let values = [
+        byte, half, word, long, zero_extended, sign_extended, sum, product, masked, difference, quotient, rest, pointer,
+        small_pointer, small_sum, flag, chosen, selected, shifted, text, text_or_one,
+    ];
+    for value in values {
+        assert_eq!(through_memory(&mut pool, value), (value, value), "{}", human(&pool, value));
+    }
+}
+
+#[test]
+fn nearly_every_random_value_stored_and_loaded_is_the_identical_node() {
+    let (mut differ, mut tried) = (0, 0);
+    let mut evaluator = Evaluator::new();
+    for seed in 0..1500 {
+        let mut rng = Rng::new(2_000_000 + seed);
+        let mut twins = Twins::new(&[8, 8, 16, 32, 64], 64);
+        let steps: Vec<Pair> = (0..14).map(|_| twins.grow(&mut rng)).collect();
+        evaluator.clear();
+        for pair in steps.into_iter().filter(|pair| matches!(twins.plain.width(pair.plain), 16 | 32 | 64)) {
+            let pool = &mut twins.simple;
+            let (upwards, downwards) = through_memory(pool, pair.simple);
+            tried += 1;
+            differ += u32::from((upwards, downwards) != (pair.simple, pair.simple));
+            for _ in 0..4 {
+                let values: Vec<_> = twins.symbols.iter().map(|&symbol| (symbol, rng.next() & rng.next())).collect();
+                let model = Model::empty().with(&values);
+                let value = evaluator.eval(pool, pair.simple, &model);
+                assert_eq!(evaluator.eval(pool, upwards, &model), value);
+                assert_eq!(evaluator.eval(pool, downwards, &model), value);
+            }
+        }
+    }
+    assert!(differ * 300 < tried, "{differ} of {tried} are not the identical node");
+}
