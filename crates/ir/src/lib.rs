@@ -10,6 +10,7 @@ pub mod build;
 pub mod file;
 pub mod float;
 pub mod inst;
+pub mod interp;
 pub mod link;
 pub mod module;
 pub mod text;
