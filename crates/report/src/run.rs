@@ -1,0 +1,232 @@
+//! What a run has to tell, as plain data: how its paths ended, what it found, what it skipped, what it covered.
+
+use serde::Serialize;
+
+/// One exploration, finished or stopped.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Run {
+    /// The command that was typed, word by word.
+    pub command: Vec<String>,
+    /// The folder with the results.
+    pub folder: String,
+    pub status: Status,
+    /// Wall time in seconds, start-up included.
+    pub seconds: f64,
+    /// How paths ended: classes in their order, then by count.
+    pub ends: Vec<EndCount>,
+    /// One per place and kind, in the order they were found.
+    pub findings: Vec<Finding>,
+    /// What was skipped, bounded or given up.
+    pub ledger: Vec<LedgerRow>,
+    pub totals: Totals,
+    /// Lines of the application's source.
+    pub lines: Lines,
+}
+
+/// Whether everything was explored.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "lowercase", tag = "kind")]
+pub enum Status {
+    /// Every feasible path was run to its end.
+    Complete,
+    /// A limit ended the run with work left; `flag` changes it (empty if none does).
+    Stopped { limit: String, flag: String, pending: u64 },
+}
+
+/// The classes of path ends.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Class {
+    /// The program ended itself.
+    Exit,
+    /// The program did something wrong.
+    Fault,
+    /// An assumption of the program does not hold on the path.
+    Assumed,
+    /// A gap of the tool.
+    Unsupported,
+    /// A bound was reached.
+    Limit,
+    /// A defect of the tool.
+    Internal,
+}
+
+impl Class {
+    /// The name users see, in the database too.
+    pub fn name(self) -> &'static str {
+        match self {
+            Class::Exit => "exit",
+            Class::Fault => "fault",
+            Class::Assumed => "assumed",
+            Class::Unsupported => "unsupported",
+            Class::Limit => "limit",
+            Class::Internal => "internal",
+        }
+    }
+}
+
+/// So many paths ended like this.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct EndCount {
+    pub class: Class,
+    /// Status, kind of fault, what is unsupported, which limit.
+    pub what: String,
+    pub count: u64,
+}
+
+/// A defect of the analysed program: one place, one kind.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct Finding {
+    pub kind: Kind,
+    /// What happened on the first path that showed it, without the place.
+    pub message: String,
+    /// Innermost first; never empty. The first is where it happened.
+    pub stack: Vec<Place>,
+    /// The first input that leads there.
+    pub inputs: Vec<InputValue>,
+    /// Paths that ended so.
+    pub count: u64,
+    /// The test that shows it, if one was written.
+    pub test: Option<String>,
+    /// The source line's text, if the source is there.
+    pub source_line: Option<String>,
+}
+
+/// A kind of fault.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+pub struct Kind {
+    pub id: String,
+    /// Common Weakness Enumeration number.
+    pub cwe: u16,
+}
+
+/// A source position; `line` 0 and an empty `file` where there is no debug information.
+#[derive(Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+pub struct Place {
+    pub function: String,
+    pub file: String,
+    pub line: u32,
+    pub column: u32,
+}
+
+/// A symbolic input and its value on a path.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct InputValue {
+    pub name: String,
+    pub bytes: Vec<u8>,
+}
+
+/// An entry of the ledger.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct LedgerRow {
+    pub kind: String,
+    pub what: String,
+    pub count: u64,
+    /// The flag that changes it; empty if none does.
+    pub flag: String,
+}
+
+/// Counters.
+#[derive(Clone, Debug, Default, PartialEq, Serialize)]
+pub struct Totals {
+    pub paths: u64,
+    pub instructions: u64,
+    pub decisions: u64,
+    pub tests: u64,
+    /// Queries to the solver, and those that reached the solver underneath.
+    pub queries: u64,
+    pub solver_calls: u64,
+    /// Wall time in the solver underneath, in seconds.
+    pub solver_seconds: f64,
+    /// Most memory the process had, in bytes.
+    pub memory: u64,
+}
+
+/// Lines with code, and those that some path ran.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
+pub struct Lines {
+    pub covered: u64,
+    pub all: u64,
+}
+
+impl Run {
+    /// The exit code of `wryneck run`: 0 complete and clean, 1 findings, 2 our defect, 3 clean but incomplete.
+    pub fn exit_code(&self) -> u8 {
+        let has = |class| self.ends.iter().any(|e| e.class == class);
+        let complete = self.status == Status::Complete
+            && !has(Class::Unsupported)
+            && !has(Class::Limit)
+            && !self.ledger.iter().any(|row| INCOMPLETE.contains(&row.kind.as_str()));
+        match () {
+            () if !self.findings.is_empty() => 1,
+            () if has(Class::Internal) => 2,
+            () if complete => 0,
+            () => 3,
+        }
+    }
+}
+
+/// Ledger entries that mean behaviour was left out.
+const INCOMPLETE: &[&str] = &["dropped-flip", "limit", "solver-timeout", "unsupported-instruction", "unsupported-operation"];
+
+impl Place {
+    /// `file:line:column`, or the function where no source is known.
+    pub fn text(&self) -> String {
+        match (self.file.is_empty(), self.column) {
+            (true, _) => format!("in `{}`", self.function),
+            (false, 0) => format!("{}:{}", self.file, self.line),
+            (false, column) => format!("{}:{}:{column}", self.file, self.line),
+        }
+    }
+}
+
+#[cfg(test)]
+pub(crate) mod tests {
+    use super::*;
+
+    /// The one run every format shows in its tests.
+    pub(crate) fn golden() -> Run {
+        let place = |function: &str, line, column| Place { function: function.into(), file: "t.c".into(), line, column };
+        Run {
+            command: ["wryneck", "run", "t.c", "--sym-arg", "2"].map(String::from).into(),
+            folder: "wryneck-out-3".into(),
+            status: Status::Stopped { limit: "time".into(), flag: "--max-time".into(), pending: 7 },
+            seconds: 1.5,
+            ends: vec![
+                EndCount { class: Class::Exit, what: "0".into(), count: 12 },
+                EndCount { class: Class::Fault, what: "out-of-bounds-write".into(), count: 2 },
+                EndCount { class: Class::Unsupported, what: "inline assembly".into(), count: 1 },
+            ],
+            findings: vec![Finding {
+                kind: Kind { id: "out-of-bounds-write".into(), cwe: 787 },
+                message: "write of 1 byte at offset 4 of `a` (4 bytes)".into(),
+                stack: vec![place("fill", 7, 10), place("main", 12, 3)],
+                inputs: vec![InputValue { name: "arg00".into(), bytes: b"x\x01\0".to_vec() }],
+                count: 2,
+                test: Some("test000002.ktest".into()),
+                source_line: Some("    a[i] = 1;".into()),
+            }],
+            ledger: vec![LedgerRow { kind: "undefined-function".into(), what: "gadget".into(), count: 3, flag: "--undefined".into() }],
+            totals: Totals {
+                paths: 15, instructions: 12_345_678, decisions: 90, tests: 3, queries: 40, solver_calls: 9, solver_seconds: 0.3, memory: 50 << 20,
+            },
+            lines: Lines { covered: 9, all: 12 },
+        }
+    }
+
+    #[test]
+    fn exit_codes_tell_findings_defects_and_gaps_apart() {
+        let found = golden();
+        assert_eq!(found.exit_code(), 1);
+        let stopped = Run { findings: vec![], ..found };
+        assert_eq!(stopped.exit_code(), 3);
+        let unsupported = Run { status: Status::Complete, ..stopped };
+        assert_eq!(unsupported.exit_code(), 3);
+        let complete = Run { ends: vec![EndCount { class: Class::Exit, what: "1".into(), count: 1 }], ..unsupported };
+        assert_eq!(complete.exit_code(), 0);
+        let dropped = LedgerRow { kind: "dropped-flip".into(), what: "fork limit".into(), count: 1, flag: String::new() };
+        assert_eq!(Run { ledger: vec![dropped], ..complete.clone() }.exit_code(), 3);
+        let internal = EndCount { class: Class::Internal, what: "?".into(), count: 1 };
+        assert_eq!(Run { ends: vec![internal], ..complete }.exit_code(), 2);
+    }
+}

@@ -1,0 +1,195 @@
+//! The summary people read: what happened → where → why it is feasible → how to replay it; then what was left out.
+//! No colour: every fact is in the words.
+
+use std::io::{self, Write};
+
+use crate::run::{Class, Finding, InputValue, Run, Status};
+use crate::units;
+
+/// Bytes of an input that a message shows; the test file has all of them.
+const SHOWN_BYTES: usize = 48;
+/// Frames of a call stack that a message shows.
+const SHOWN_FRAMES: usize = 12;
+/// Entries of the ledger shown per kind.
+const SHOWN_ENTRIES: usize = 8;
+
+/// Writes the summary.
+pub fn write(out: &mut dyn Write, run: &Run) -> io::Result<()> {
+    for (number, finding) in (1..).zip(&run.findings) {
+        write_finding(out, run, number, finding)?;
+    }
+    write_ends(out, run)?;
+    write_totals(out, run)?;
+    write_ledger(out, run)?;
+    write_verdict(out, run)
+}
+
+fn write_finding(out: &mut dyn Write, run: &Run, number: u32, f: &Finding) -> io::Result<()> {
+    writeln!(out, "fault[{}]: {}", f.kind.id, f.message)?;
+    for (depth, place) in f.stack.iter().take(SHOWN_FRAMES).enumerate() {
+        let arrow = if depth == 0 { "-->" } else { " by" };
+        match place.file.is_empty() {
+            true => writeln!(out, "  {arrow} `{}` (no debug information)", place.function)?,
+            false => writeln!(out, "  {arrow} {} in `{}`", place.text(), place.function)?,
+        }
+        if depth == 0 && let Some(line) = &f.source_line {
+            writeln!(out, "      {} | {}", place.line, line.trim_end())?;
+        }
+    }
+    if f.stack.len() > SHOWN_FRAMES {
+        writeln!(out, "   by {} more calls", f.stack.len() - SHOWN_FRAMES)?;
+    }
+    match f.inputs.is_empty() {
+        true => writeln!(out, "  = on every input")?,
+        false => writeln!(out, "  = when {}", inputs(&f.inputs))?,
+    }
+    if f.count > 1 {
+        writeln!(out, "  = {} paths end so", f.count)?;
+    }
+    if let Some(test) = &f.test {
+        writeln!(out, "  = replay: wryneck replay {}", units::shell_word(&format!("{}/{test}", run.folder)))?;
+    }
+    writeln!(out, "  = finding {number}, CWE-{}", f.kind.cwe)?;
+    writeln!(out)
+}
+
+fn inputs(values: &[InputValue]) -> String {
+    let shown = |v: &InputValue| {
+        let cut = &v.bytes[..v.bytes.len().min(SHOWN_BYTES)];
+        let more = if cut.len() < v.bytes.len() { "…" } else { "" };
+        match (v.bytes.len(), number(&v.bytes)) {
+            (1 | 2 | 4 | 8, Some(n)) if v.bytes.iter().any(|b| !(b' '..=b'~').contains(b)) => {
+                format!("{} = {} ({n})", v.name, units::c_string(cut))
+            }
+            _ => format!("{} = {}{more}", v.name, units::c_string(cut)),
+        }
+    };
+    values.iter().map(shown).collect::<Vec<_>>().join(", ")
+}
+
+/// Bytes read as a little-endian signed number.
+fn number(bytes: &[u8]) -> Option<i64> {
+    let mut wide = if bytes.last()? & 0x80 == 0 { [0; 8] } else { [0xff; 8] };
+    wide.get_mut(..bytes.len())?.copy_from_slice(bytes);
+    Some(i64::from_le_bytes(wide))
+}
+
+fn write_ends(out: &mut dyn Write, run: &Run) -> io::Result<()> {
+    writeln!(out, "paths: {}", run.totals.paths)?;
+    for end in &run.ends {
+        writeln!(out, "  {:>9}  {} {}", end.count, end.class.name(), end.what)?;
+    }
+    if run.ends.iter().any(|e| e.class == Class::Unsupported) {
+        writeln!(out, "  `unsupported` is a gap of this tool, not a defect of the program")?;
+    }
+    if run.ends.iter().any(|e| e.class == Class::Internal) {
+        writeln!(out, "  `internal` is a defect of this tool; please report it")?;
+    }
+    Ok(())
+}
+
+fn write_totals(out: &mut dyn Write, run: &Run) -> io::Result<()> {
+    let t = &run.totals;
+    let rate = t.instructions as f64 / run.seconds.max(1e-6);
+    writeln!(
+        out,
+        "work:  {} in {} ({}/s), {} decisions, {} queries, {} solver calls ({} in the solver), {} at most",
+        plural(t.instructions, "instruction"), units::seconds(run.seconds), units::count(rate), t.decisions, t.queries,
+        t.solver_calls, units::seconds(t.solver_seconds), units::bytes(t.memory),
+    )?;
+    if run.lines.all > 0 {
+        let share = 100.0 * run.lines.covered as f64 / run.lines.all as f64;
+        writeln!(out, "lines: {} of {} of the application covered ({share:.1} %)", run.lines.covered, run.lines.all)?;
+    }
+    let replay = units::shell_word(&run.folder);
+    match t.tests {
+        0 => writeln!(out, "tests: none written; results in {replay}"),
+        n => writeln!(out, "tests: {n} in {replay}; replay: wryneck replay {replay}"),
+    }
+}
+
+fn write_ledger(out: &mut dyn Write, run: &Run) -> io::Result<()> {
+    if run.ledger.is_empty() {
+        return Ok(());
+    }
+    writeln!(out, "ledger, what was skipped, bounded or given up:")?;
+    for group in run.ledger.chunk_by(|a, b| a.kind == b.kind) {
+        let flag = if group[0].flag.is_empty() { String::new() } else { format!("  (change: {})", group[0].flag) };
+        writeln!(out, "  {}{flag}", group[0].kind)?;
+        for row in group.iter().take(SHOWN_ENTRIES) {
+            writeln!(out, "  {:>9}  {}", row.count, row.what)?;
+        }
+        if group.len() > SHOWN_ENTRIES {
+            writeln!(out, "             and {} more in run.db", group.len() - SHOWN_ENTRIES)?;
+        }
+    }
+    Ok(())
+}
+
+fn write_verdict(out: &mut dyn Write, run: &Run) -> io::Result<()> {
+    let found = match run.findings.len() {
+        0 => "no finding".to_owned(),
+        n => plural(n as u64, "finding"),
+    };
+    match &run.status {
+        Status::Complete if matches!(run.exit_code(), 0 | 1) => writeln!(out, "{found}; every path was explored"),
+        Status::Complete => writeln!(out, "{found}; some paths could not be followed to their end, see above"),
+        Status::Stopped { limit, flag, pending } => {
+            let change = if flag.is_empty() { String::new() } else { format!(" ({flag})") };
+            writeln!(out, "{found}; stopped: {limit}{change}, {} pending", plural(*pending, "path"))
+        }
+    }
+}
+
+fn plural(n: u64, noun: &str) -> String {
+    let s = if n == 1 { "" } else { "s" };
+    format!("{} {noun}{s}", if n < 100_000 { n.to_string() } else { units::count(n as f64) })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::run::tests::golden;
+    use expect_test::expect;
+
+    fn text(run: &Run) -> String {
+        let mut out = Vec::new();
+        write(&mut out, run).expect("memory can be written");
+        String::from_utf8(out).expect("summaries are UTF-8")
+    }
+
+    #[test]
+    fn a_summary_tells_what_where_why_and_how_to_replay() {
+        expect![[r#"
+            fault[out-of-bounds-write]: write of 1 byte at offset 4 of `a` (4 bytes)
+              --> t.c:7:10 in `fill`
+                  7 |     a[i] = 1;
+               by t.c:12:3 in `main`
+              = when arg00 = "x\x01\x00"
+              = 2 paths end so
+              = replay: wryneck replay wryneck-out-3/test000002.ktest
+              = finding 1, CWE-787
+
+            paths: 15
+                     12  exit 0
+                      2  fault out-of-bounds-write
+                      1  unsupported inline assembly
+              `unsupported` is a gap of this tool, not a defect of the program
+            work:  12.35 M instructions in 1.50 s (8.23 M/s), 90 decisions, 40 queries, 9 solver calls (0.30 s in the solver), 50.00 MiB at most
+            lines: 9 of 12 of the application covered (75.0 %)
+            tests: 3 in wryneck-out-3; replay: wryneck replay wryneck-out-3
+            ledger, what was skipped, bounded or given up:
+              undefined-function  (change: --undefined)
+                      3  gadget
+            1 finding; stopped: time (--max-time), 7 paths pending
+        "#]].assert_eq(&text(&golden()));
+    }
+
+    #[test]
+    fn inputs_of_a_number_s_size_are_also_shown_as_numbers() {
+        let value = |bytes: &[u8]| inputs(&[InputValue { name: "n".into(), bytes: bytes.into() }]);
+        assert_eq!(value(&[0xfe, 0xff, 0xff, 0xff]), r#"n = "\xfe\xff\xff\xff" (-2)"#);
+        assert_eq!(value(b"ab"), r#"n = "ab""#);
+        assert_eq!(value(b"a\0\0"), r#"n = "a\x00\x00""#);
+    }
+}
