@@ -1,8 +1,8 @@
 //! The primitive constructors: one per operator, the only way to make a node.
 //!
 //! A constructor first looks the node up as asked for (with commutative operands in order): a node that exists is in normal
-//! form already, so repeated construction costs one probe. Otherwise constants are folded, then the operator's laws tried,
-//! and only then is a node made. Operands of a commutative operator are ordered by structural hash, a constant last.
+//! form already, so repeated construction costs one probe, and what was rewritten lately is remembered. Otherwise constants
+//! are folded, then the operator's laws tried, and only then is a node made. Operands of a commutative operator are ordered by structural hash, a constant last.
 
 use crate::eval;
 use crate::node::{ArrayId, ExprId, Kind, Node, Op, Shape, Width};
@@ -77,17 +77,19 @@ impl Pool {
     /// The node in normal form.
     #[inline]
     fn make(&mut self, node: Node) -> ExprId {
-        match self.find(node) {
+        match self.find(node).or_else(|| self.recall(node)) {
             Some(known) => known,
             None => self.make_new(node),
         }
     }
 
+    #[cold]
     fn make_new(&mut self, node: Node) -> ExprId {
         check_width(node.width());
         if self.simplifying
             && let Some(simpler) = self.fold(node).or_else(|| self.simplify(node))
         {
+            self.remember(node, simpler);
             return simpler;
         }
         self.intern(node)

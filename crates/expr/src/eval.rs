@@ -1,8 +1,8 @@
 //! The evaluator: the value of an expression under a model. What it says is what the operators mean.
 //!
 //! Values are memoised per node under the serial of the model they were computed for, so the second look at a node under
-//! one model is one comparison. The walk keeps its own stack: depth is bounded by memory only. An `Ite` evaluates only the
-//! side chosen, a `Read` only the element read.
+//! one model is one comparison. Recursion is bounded, and the walk keeps its own stack beyond that: depth is bounded by
+//! memory only. An `Ite` evaluates only the side chosen, a `Read` only the element read.
 
 use crate::model::Model;
 use crate::node::{ExprId, Kind, Op, Width};
@@ -17,7 +17,7 @@ pub fn signed(width: Width, value: u64) -> i64 {
 
 /// A binary or comparing operator applied to two values of `width` (at most 64) bits, zero-extended as its result is.
 /// `None`: the operator is neither.
-#[inline]
+#[inline(always)]
 pub fn apply(op: Op, width: Width, x: u64, y: u64) -> Option<u64> {
     let (sx, sy) = (signed(width, x), signed(width, y));
     let shift_in_range = y < u64::from(width);
@@ -48,6 +48,9 @@ pub fn apply(op: Op, width: Width, x: u64, y: u64) -> Option<u64> {
     Some(value & mask(width))
 }
 
+/// How deep the evaluator recurses before it notes where it is and starts afresh from there.
+const LEVELS: u32 = 64;
+
 /// Evaluates expressions of one pool. Keep one per pool, and [`clear`](Evaluator::clear) it when the pool is compacted.
 #[derive(Default)]
 pub struct Evaluator {
@@ -64,7 +67,7 @@ struct Entry {
     value: u64,
 }
 
-/// An operand that has no value yet.
+/// An operand without a value, too far down to be evaluated at once.
 struct Missing(ExprId);
 
 impl Evaluator {
@@ -107,7 +110,8 @@ impl Evaluator {
         self.wides.iter().map(|limbs| limbs.len() * 8 + 24).sum()
     }
 
-    /// Evaluates whatever is missing below `root`, children first.
+    /// Evaluates whatever is missing below `root`: by recursion for some levels, and by a stack of the nodes where that
+    /// ended for any number of them.
     #[cold]
     fn run(&mut self, pool: &Pool, root: ExprId, model: &Model) -> u64 {
         if self.memo.len() < pool.len() {
@@ -116,13 +120,8 @@ impl Evaluator {
         let mut stack = std::mem::take(&mut self.stack);
         stack.push(root);
         while let Some(&e) = stack.last() {
-            let done = if pool.width(e) <= 64 {
-                self.narrow(pool, e, model).map(|value| self.memo[e.index()] = Entry { serial: model.serial(), value })
-            } else {
-                self.limbs(pool, e, model).map(|limbs| self.store_wide(e, model, limbs))
-            };
-            match done {
-                Ok(()) => drop(stack.pop()),
+            match self.get(pool, e, model, LEVELS) {
+                Ok(_) => drop(stack.pop()),
                 Err(Missing(operand)) => stack.push(operand),
             }
         }
@@ -130,22 +129,43 @@ impl Evaluator {
         self.memo[root.index()].value
     }
 
-    /// The value of a node of at most 64 bits from its operands' values.
-    fn narrow(&self, pool: &Pool, e: ExprId, model: &Model) -> Result<u64, Missing> {
+    /// The value of a node, evaluated now if need be and no more than `levels` down. Above 64 bits: its number in `wides`.
+    #[inline]
+    fn get(&mut self, pool: &Pool, e: ExprId, model: &Model, levels: u32) -> Result<u64, Missing> {
+        let entry = self.memo[e.index()];
+        if entry.serial == model.serial() { Ok(entry.value) } else { self.compute(pool, e, model, levels) }
+    }
+
+    fn compute(&mut self, pool: &Pool, e: ExprId, model: &Model, levels: u32) -> Result<u64, Missing> {
+        let Some(levels) = levels.checked_sub(1) else { return Err(Missing(e)) };
+        if pool.width(e) > 64 {
+            let limbs = self.limbs(pool, e, model, levels)?;
+            return Ok(self.store_wide(e, model, limbs));
+        }
+        let value = self.narrow(pool, e, model, levels)?;
+        self.memo[e.index()] = Entry { serial: model.serial(), value };
+        Ok(value)
+    }
+
+    /// The value of a node of at most 64 bits.
+    fn narrow(&mut self, pool: &Pool, e: ExprId, model: &Model, levels: u32) -> Result<u64, Missing> {
         let width = pool.width(e);
-        let get = |operand: ExprId| self.get(operand, model);
+        let mut get = |operand: ExprId| self.get(pool, operand, model, levels);
         Ok(match pool.kind(e) {
             Kind::Const => pool.as_u64(e).expect("a constant of at most 64 bits"),
             Kind::Sym(symbol) => model.get(symbol) & mask(width),
             Kind::Not(a) => !get(a)? & mask(width),
             Kind::Neg(a) => get(a)?.wrapping_neg() & mask(width),
-            Kind::Ite(c, a, b) => get(if get(c)? != 0 { a } else { b })?,
+            Kind::Ite(c, a, b) => {
+                let chosen = if get(c)? != 0 { a } else { b };
+                get(chosen)?
+            }
             Kind::Concat(hi, lo) => {
                 let (x, y) = (get(hi)?, get(lo)?);
                 x << pool.width(lo) | y
             }
             Kind::Extract(a, lo) if pool.width(a) <= 64 => get(a)? >> lo & mask(width),
-            Kind::Extract(a, lo) => wide::extract(self.get_limbs(pool, a, model)?, lo, width)[0],
+            Kind::Extract(a, lo) => wide::extract(&self.get_limbs(pool, a, model, levels)?, lo, width)[0],
             Kind::Zext(a) => get(a)?,
             Kind::Sext(a) => signed(pool.width(a), get(a)?) as u64 & mask(width),
             Kind::Read(array, index) => match pool.array_elems(array).get(get(index)? as usize) {
@@ -161,49 +181,46 @@ impl Evaluator {
                 if operands <= 64 {
                     apply(op, operands, get(a)?, get(b)?).expect("a binary operator")
                 } else {
-                    let (x, y) = (self.get_limbs(pool, a, model)?, self.get_limbs(pool, b, model)?);
-                    wide::binary(op, operands, x, y).expect("a binary operator")[0]
+                    let (x, y) = (self.get_limbs(pool, a, model, levels)?, self.get_limbs(pool, b, model, levels)?);
+                    wide::binary(op, operands, &x, &y).expect("a binary operator")[0]
                 }
             }
         })
     }
 
     /// The value of a node above 64 bits.
-    fn limbs(&self, pool: &Pool, e: ExprId, model: &Model) -> Result<Vec<u64>, Missing> {
+    fn limbs(&mut self, pool: &Pool, e: ExprId, model: &Model, levels: u32) -> Result<Vec<u64>, Missing> {
         let width = pool.width(e);
-        let get = |operand: ExprId| self.get_limbs(pool, operand, model);
+        let mut get = |operand: ExprId| self.get_limbs(pool, operand, model, levels);
         Ok(match pool.kind(e) {
             Kind::Const => pool.as_limbs(e).expect("a constant").to_vec(),
             Kind::Sym(_) | Kind::Read(..) | Kind::PtrAdd(..) => unreachable!("of at most 64 bits"),
             Kind::Eq(..) | Kind::Ult(..) | Kind::Ule(..) | Kind::Slt(..) | Kind::Sle(..) => unreachable!("of 1 bit"),
-            Kind::Not(a) => wide::not(width, get(a)?),
-            Kind::Neg(a) => wide::neg(width, get(a)?),
-            Kind::Ite(c, a, b) => get(if self.get(c, model)? != 0 { a } else { b })?.to_vec(),
-            Kind::Concat(hi, lo) => wide::concat(width, get(hi)?, get(lo)?, pool.width(lo)),
-            Kind::Extract(a, lo) => wide::extract(get(a)?, lo, width),
-            Kind::Zext(a) => wide::zext(width, get(a)?),
-            Kind::Sext(a) => wide::sext(width, get(a)?, pool.width(a)),
+            Kind::Not(a) => wide::not(width, &get(a)?),
+            Kind::Neg(a) => wide::neg(width, &get(a)?),
+            Kind::Ite(c, a, b) => {
+                let chosen = if get(c)?[0] != 0 { a } else { b };
+                get(chosen)?
+            }
+            Kind::Concat(hi, lo) => wide::concat(width, &get(hi)?, &get(lo)?, pool.width(lo)),
+            Kind::Extract(a, lo) => wide::extract(&get(a)?, lo, width),
+            Kind::Zext(a) => wide::zext(width, &get(a)?),
+            Kind::Sext(a) => wide::sext(width, &get(a)?, pool.width(a)),
             Kind::And(a, b) | Kind::Or(a, b) | Kind::Xor(a, b) | Kind::Add(a, b) | Kind::Sub(a, b) | Kind::Mul(a, b)
             | Kind::Udiv(a, b) | Kind::Urem(a, b) | Kind::Sdiv(a, b) | Kind::Srem(a, b) | Kind::Shl(a, b)
             | Kind::Lshr(a, b) | Kind::Ashr(a, b) => {
-                wide::binary(pool.op(e), width, get(a)?, get(b)?).expect("a binary operator")
+                wide::binary(pool.op(e), width, &get(a)?, &get(b)?).expect("a binary operator")
             }
         })
     }
 
-    #[inline]
-    fn get(&self, e: ExprId, model: &Model) -> Result<u64, Missing> {
-        let entry = self.memo[e.index()];
-        if entry.serial == model.serial() { Ok(entry.value) } else { Err(Missing(e)) }
-    }
-
     /// The value of an operand of any width, as limbs.
-    fn get_limbs(&self, pool: &Pool, e: ExprId, model: &Model) -> Result<&[u64], Missing> {
-        let slot = self.get(e, model)?;
-        Ok(if pool.width(e) <= 64 { std::slice::from_ref(&self.memo[e.index()].value) } else { &self.wides[slot as usize] })
+    fn get_limbs(&mut self, pool: &Pool, e: ExprId, model: &Model, levels: u32) -> Result<Vec<u64>, Missing> {
+        let value = self.get(pool, e, model, levels)?;
+        Ok(if pool.width(e) <= 64 { vec![value] } else { self.wides[value as usize].clone() })
     }
 
-    fn store_wide(&mut self, e: ExprId, model: &Model, limbs: Vec<u64>) {
+    fn store_wide(&mut self, e: ExprId, model: &Model, limbs: Vec<u64>) -> u64 {
         let entry = &mut self.memo[e.index()];
         if entry.serial == 0 {
             entry.value = self.wides.len() as u64;
@@ -212,5 +229,6 @@ impl Evaluator {
             self.wides[entry.value as usize] = limbs;
         }
         entry.serial = model.serial();
+        entry.value
     }
 }

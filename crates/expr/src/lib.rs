@@ -26,6 +26,8 @@ mod support;
 #[cfg(test)]
 mod random;
 pub mod sweep;
+#[cfg(test)]
+mod tests;
 pub mod visit;
 pub mod wide;
 

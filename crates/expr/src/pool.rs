@@ -51,7 +51,12 @@ pub struct Pool {
     array_elems: usize,
     pub(crate) supports: Supports,
     pub(crate) simplifying: bool,
+    /// Nodes asked for that simplified to others, by their hash; one is forgotten for another.
+    rewritten: Box<[(Node, ExprId)]>,
 }
+
+/// Entries of the cache of rewritten nodes (20 bytes each).
+const REWRITTEN: usize = 1 << 14;
 
 impl Default for Pool {
     fn default() -> Pool {
@@ -76,6 +81,7 @@ impl Pool {
             array_elems: 0,
             supports: Supports::new(),
             simplifying: true,
+            rewritten: vec![(Node::new(Op::Const, 1, 0, 0, 0), ExprId::FALSE); REWRITTEN].into_boxed_slice(),
         };
         let (no, yes) = (pool.bits(1, 0), pool.bits(1, 1));
         debug_assert!((no, yes) == (ExprId::FALSE, ExprId::TRUE));
@@ -262,6 +268,7 @@ impl Pool {
             + self.array_elems * 4
             + self.arrays.len() * 80
             + self.supports.bytes()
+            + REWRITTEN * size_of::<(Node, ExprId)>()
     }
 
     /// The node, new or known. The only place that adds one.
@@ -285,6 +292,17 @@ impl Pool {
             }
             at += 1;
         }
+    }
+
+    /// What the node simplified to when it was last asked for, if that is remembered.
+    #[inline]
+    pub(crate) fn recall(&self, node: Node) -> Option<ExprId> {
+        let (known, result) = self.rewritten[node.key_hash() as usize % REWRITTEN];
+        (known == node).then_some(result)
+    }
+
+    pub(crate) fn remember(&mut self, node: Node, result: ExprId) {
+        self.rewritten[node.key_hash() as usize % REWRITTEN] = (node, result);
     }
 
     #[cold]
