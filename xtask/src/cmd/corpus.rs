@@ -40,12 +40,16 @@ enum Corpus {
 
 /// The programs of the gates.
 const PROGRAMS: &[&str] = &[
-    "base64", "basename", "cat", "comm", "cut", "dirname", "echo", "expr", "fold", "head", "nl", "paste", "pwd", "seq", "sort",
-    "tac", "tr", "uname", "uniq", "wc",
+    "base64", "basename", "cat", "comm", "cut", "dirname", "echo", "expr", "fold", "head", "nl",
+    "paste", "pwd", "seq", "sort", "tac", "tr", "uname", "uniq", "wc",
 ];
 
 pub fn run(args: &Args) -> Result<()> {
-    let Corpus::Coreutils { opt, source, programs } = &args.corpus;
+    let Corpus::Coreutils {
+        opt,
+        source,
+        programs,
+    } = &args.corpus;
     let cache = Cache::open()?;
     let source = match source {
         Some(dir) if dir.join("src/coreutils.c").is_file() => dir.canonicalize()?,
@@ -65,9 +69,21 @@ pub fn run(args: &Args) -> Result<()> {
         .texts(programs.iter().map(String::as_str))
         .tree(&source.join("src"))?;
     let product = cache.product("coreutils", &inputs, |dir| {
-        Build { source, dir: dir.to_owned(), opt, programs: &programs, musl: NativeMusl::debian() }.run()
+        Build {
+            source,
+            dir: dir.to_owned(),
+            opt,
+            programs: &programs,
+            musl: NativeMusl::debian()?,
+        }
+        .run()
     })?;
-    println!("{}", cache.link(&format!("coreutils/O{opt}"), &product)?.display());
+    println!(
+        "{}",
+        cache
+            .link(&format!("coreutils/O{opt}"), &product)?
+            .display()
+    );
     Ok(())
 }
 
@@ -102,9 +118,6 @@ struct Build<'a> {
 
 impl Build<'_> {
     fn run(&self) -> Result<()> {
-        if !self.musl.lib.join("libc.a").is_file() {
-            bail!("`{}` is missing; install Debian's `musl-dev`", self.musl.lib.join("libc.a").display());
-        }
         let build = self.dir.join("build");
         fs::create_dir_all(&build)?;
         let compiler = self.write_compiler(&build)?;
@@ -113,7 +126,7 @@ impl Build<'_> {
         process::parallel(self.programs, |program| {
             let bitcode = self.dir.join(program).with_extension("bc");
             fs::copy(build.join("src").join(program), &bitcode)?;
-            self.musl.link(&[bitcode], &self.dir.join(program))
+            self.musl.link(&[&bitcode], &self.dir.join(program))
         })?;
         fs::remove_dir_all(&build)?;
         Ok(())
@@ -145,7 +158,10 @@ impl Build<'_> {
                 .env("FORCE_UNSAFE_CONFIGURE", "1")
                 .args(CONFIGURE)
                 .arg(format!("CC={}", compiler.display()))
-                .args([format!("AR={}", bitcode::LLVM_AR), format!("RANLIB={}", bitcode::LLVM_RANLIB)])
+                .args([
+                    format!("AR={}", bitcode::LLVM_AR),
+                    format!("RANLIB={}", bitcode::LLVM_RANLIB),
+                ])
                 .arg("CFLAGS=-O0"),
             &self.dir.join("configure.log"),
         )?;
@@ -161,15 +177,28 @@ impl Build<'_> {
         let flags = format!("-O{} -g -w -flto {}", self.opt, bitcode::SHAPE.join(" "));
         let make = |log: &str, targets: &[String]| {
             let mut make = Command::new("make");
-            make.current_dir(build).arg(format!("-j{jobs}")).args(["-f", "Makefile", "-f", "more.mk"]);
+            make.current_dir(build)
+                .arg(format!("-j{jobs}"))
+                .args(["-f", "Makefile", "-f", "more.mk"]);
             // Debian's patches touch no input of the autotools, whatever the time stamps say.
-            make.args(["AUTOCONF=:", "AUTOMAKE=:", "ACLOCAL=:", "AUTOHEADER=:", "MAKEINFO=:"]);
+            make.args([
+                "AUTOCONF=:",
+                "AUTOMAKE=:",
+                "ACLOCAL=:",
+                "AUTOHEADER=:",
+                "MAKEINFO=:",
+            ]);
             // lld stops after resolving symbols and writes the program as bitcode.
-            make.arg(format!("CFLAGS={flags}")).arg("LDFLAGS=-flto -Wl,--plugin-opt=emit-llvm");
+            make.arg(format!("CFLAGS={flags}"))
+                .arg("LDFLAGS=-flto -Wl,--plugin-opt=emit-llvm");
             process::logged(make.args(targets), &self.dir.join(log))
         };
         make("headers.log", &["generated-headers".to_owned()])?;
-        let targets: Vec<String> = self.programs.iter().map(|program| format!("src/{program}")).collect();
+        let targets: Vec<String> = self
+            .programs
+            .iter()
+            .map(|program| format!("src/{program}"))
+            .collect();
         make("make.log", &targets)
     }
 }

@@ -2,4 +2,6 @@
 use anyhow::Result;
 #[derive(clap::Args)]
 pub struct Args {}
-pub fn run(_: &Args) -> Result<()> { Ok(()) }
+pub fn run(_: &Args) -> Result<()> {
+    Ok(())
+}

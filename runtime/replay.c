@@ -1,0 +1,341 @@
+/* Native replay: linked with a program, it answers the intrinsics of wryneck.h, klee.h and SV-COMP from one test.
+ *
+ *   WRYNECK_TEST=FILE    the test, a `.ktest` file; without it every input is 0
+ *   WRYNECK_REPORT=FILE  where the lines below go, one each; without it to standard error
+ *
+ * Inputs are handed out in the order of the calls: a call for input `x` takes the first object not yet taken whose name is `x`
+ * or `x_` and digits. How the replay ended beyond the program's own end (exit code, signal) is one line:
+ *
+ *   dropped                 an assumption does not hold, or the program dropped the path; exit code 0
+ *   finding KIND: MESSAGE   the program reported it; SIGABRT
+ *   cannot replay: WHY      the test does not fit the program; exit code 70
+ *
+ * Every definition is weak: a program's own goes first. */
+#include <signal.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "wryneck.h"
+#include "klee/klee.h"
+
+#define WEAK __attribute__((weak))
+
+/* Ends. */
+
+static void say(const char *format, ...)
+{
+	const char *file = getenv("WRYNECK_REPORT");
+	FILE *out = file ? fopen(file, "a") : stderr;
+	va_list args;
+	if (!out) out = stderr;
+	if (out == stderr) fputs("wryneck replay: ", out);
+	va_start(args, format);
+	vfprintf(out, format, args);
+	va_end(args);
+	fputc('\n', out);
+	if (out != stderr) fclose(out);
+}
+
+static _Noreturn void drop(void)
+{
+	say("dropped");
+	fflush(0);
+	_exit(0);
+}
+
+static _Noreturn void cannot(const char *why, const char *what)
+{
+	say("cannot replay: %s `%s`", why, what);
+	fflush(0);
+	_exit(70);
+}
+
+static _Noreturn void finding(const char *kind, const char *message)
+{
+	say("finding %s: %s", kind, message);
+	fflush(0);
+	signal(SIGABRT, SIG_DFL);
+	abort();
+}
+
+/* The test. KLEE's format, numbers big-endian and of four bytes: "KTEST", version, count of arguments and each (length, bytes),
+ * from version 2 two numbers on symbolic arguments, count of objects and each (length and bytes of its name, then of its value). */
+
+struct object {
+	const char *name; /* terminated by a 0 that replaces the first byte of the value's length */
+	const unsigned char *bytes;
+	size_t size;
+	int taken;
+};
+
+static struct {
+	int loaded;
+	unsigned char *file; /* what the objects point into */
+	struct object *objects;
+	size_t count;
+} test;
+
+struct reader {
+	unsigned char *at, *end;
+	const char *file;
+};
+
+static unsigned char *take(struct reader *r, size_t n)
+{
+	unsigned char *start = r->at;
+	if ((size_t)(r->end - r->at) < n) cannot("truncated test", r->file);
+	r->at += n;
+	return start;
+}
+
+static size_t number(struct reader *r)
+{
+	unsigned char *b = take(r, 4);
+	return (size_t)b[0] << 24 | (size_t)b[1] << 16 | (size_t)b[2] << 8 | b[3];
+}
+
+static struct reader slurp(const char *file)
+{
+	struct reader r = {0, 0, file};
+	size_t capacity = 0, used = 0, n;
+	FILE *in = fopen(file, "rb");
+	if (!in) cannot("cannot open test", file);
+	do {
+		if (used == capacity) r.at = realloc(r.at, capacity = 2 * capacity + 4096);
+		if (!r.at) cannot("no memory for test", file);
+		n = fread(r.at + used, 1, capacity - used, in);
+		used += n;
+	} while (n);
+	fclose(in);
+	r.end = r.at + used;
+	return r;
+}
+
+static void load(void)
+{
+	const char *file = getenv("WRYNECK_TEST");
+	test.loaded = 1;
+	if (!file) return;
+	struct reader r = slurp(file);
+	test.file = r.at;
+	if (memcmp(take(&r, 5), "KTEST", 5)) cannot("not a test", file);
+	size_t version = number(&r);
+	if (version == 0 || version > 4) cannot("unknown version of test", file);
+	for (size_t n = number(&r); n; n--) take(&r, number(&r));
+	if (version >= 2) take(&r, 8);
+	test.count = number(&r);
+	if (test.count > (size_t)(r.end - r.at) / 8) cannot("truncated test", file);
+	test.objects = calloc(test.count + 1, sizeof *test.objects);
+	if (!test.objects) cannot("no memory for test", file);
+	for (size_t i = 0; i < test.count; i++) {
+		struct object *o = &test.objects[i];
+		size_t length = number(&r);
+		o->name = (const char *)take(&r, length);
+		o->size = number(&r);
+		((char *)o->name)[length] = 0;
+		o->bytes = take(&r, o->size);
+	}
+}
+
+static int names(const char *object, const char *input)
+{
+	size_t n = strlen(input);
+	if (strncmp(object, input, n)) return 0;
+	object += n;
+	return !*object || (*object == '_' && object[1] && !object[1 + strspn(object + 1, "0123456789")]);
+}
+
+static struct object *find(const char *name)
+{
+	if (!test.loaded) load();
+	for (size_t i = 0; i < test.count; i++)
+		if (!test.objects[i].taken && names(test.objects[i].name, name)) return &test.objects[i];
+	return 0;
+}
+
+/* Fills `size` bytes with input `name`; with zeros if there is no test at all. */
+static void input(void *address, size_t size, const char *name)
+{
+	struct object *o = find(name ? name : "unnamed");
+	if (!o) {
+		if (test.count) cannot("the test has no input", name ? name : "unnamed");
+		memset(address, 0, size);
+		return;
+	}
+	if (o->size != size) cannot("another size in the test of input", o->name);
+	memcpy(address, o->bytes, size);
+	o->taken = 1;
+}
+
+/* wryneck.h */
+
+WEAK void wryneck_make_symbolic(void *address, size_t size, const char *name) { input(address, size, name); }
+WEAK void wryneck_assume(int condition) { if (!condition) drop(); }
+WEAK uint64_t wryneck_concretise(uint64_t value) { return value; }
+WEAK int wryneck_is_symbolic(uint64_t value) { return (void)value, 0; }
+WEAK int wryneck_is_replay(void) { return 1; }
+WEAK size_t wryneck_room(const void *address) { return address ? SIZE_MAX : 0; }
+WEAK void wryneck_report(const char *kind, const char *message) { finding(kind, message); }
+WEAK void wryneck_drop(void) { drop(); }
+
+WEAK int64_t wryneck_choose_range(int64_t low, int64_t high, const char *name)
+{
+	int64_t value;
+	input(&value, sizeof value, name);
+	if (value < low || value > high) drop();
+	return value;
+}
+
+/* klee.h */
+
+WEAK void klee_make_symbolic(void *addr, size_t nbytes, const char *name) { input(addr, nbytes, name); }
+WEAK void klee_assume(uintptr_t condition) { if (!condition) drop(); }
+WEAK void klee_prefer_cex(void *object, uintptr_t condition) { (void)object, (void)condition; }
+WEAK void klee_posix_prefer_cex(void *object, uintptr_t condition) { (void)object, (void)condition; }
+WEAK void klee_set_forking(unsigned enable) { (void)enable; }
+WEAK void klee_open_merge(void) {}
+WEAK void klee_close_merge(void) {}
+WEAK void klee_silent_exit(int status) { (void)status, drop(); }
+WEAK void klee_abort(void) { finding("abort", "klee_abort"); }
+WEAK unsigned klee_is_symbolic(uintptr_t n) { return (void)n, 0; }
+WEAK unsigned klee_is_replay(void) { return 1; }
+WEAK size_t klee_get_obj_size(void *ptr) { return wryneck_room(ptr); }
+WEAK float klee_get_valuef(float expr) { return expr; }
+WEAK double klee_get_valued(double expr) { return expr; }
+WEAK long klee_get_valuel(long expr) { return expr; }
+WEAK long long klee_get_valuell(long long expr) { return expr; }
+WEAK int32_t klee_get_value_i32(int32_t expr) { return expr; }
+WEAK int64_t klee_get_value_i64(int64_t expr) { return expr; }
+WEAK void klee_define_fixed_object(void *addr, size_t nbytes) { (void)addr, (void)nbytes; }
+WEAK void klee_mark_global(void *object) { (void)object; }
+WEAK void klee_check_memory_access(const void *address, size_t size) { (void)address, (void)size; }
+WEAK void klee_warning(const char *message) { fprintf(stderr, "warning: %s\n", message); }
+WEAK void klee_warning_once(const char *message) { klee_warning(message); }
+WEAK void klee_print_expr(const char *msg, ...) { (void)msg; }
+WEAK void klee_print_range(const char *name, int arg) { (void)name, (void)arg; }
+WEAK void klee_stack_trace(void) {}
+WEAK void klee_alias_function(const char *fn_name, const char *new_fn_name) { (void)fn_name, (void)new_fn_name; }
+WEAK void klee_set_rounding_mode(enum KleeRoundingMode mode) { (void)mode; }
+
+WEAK int klee_get_errno(void)
+{
+	extern int *__errno_location(void);
+	return *__errno_location();
+}
+
+WEAK int klee_int(const char *name)
+{
+	int value;
+	input(&value, sizeof value, name);
+	return value;
+}
+
+WEAK int klee_range(int begin, int end, const char *name)
+{
+	int value;
+	input(&value, sizeof value, name);
+	if (value < begin || value >= end) drop();
+	return value;
+}
+
+WEAK uintptr_t klee_choose(uintptr_t n)
+{
+	uintptr_t value;
+	input(&value, sizeof value, "klee_choose");
+	if (value >= n) drop();
+	return value;
+}
+
+WEAK void klee_report_error(const char *file, int line, const char *message, const char *suffix)
+{
+	char text[1024];
+	snprintf(text, sizeof text, "%s (%s:%d)", message, file, line);
+	finding(suffix, text);
+}
+
+/* SV-COMP: an input is named by its function. */
+
+#define NONDET(name, type) \
+	type __VERIFIER_nondet_##name(void); \
+	WEAK type __VERIFIER_nondet_##name(void) \
+	{ \
+		type value; \
+		input(&value, sizeof value, "__VERIFIER_nondet_" #name); \
+		return value; \
+	}
+
+NONDET(char, char)
+NONDET(double, double)
+NONDET(float, float)
+NONDET(int, int)
+NONDET(int128, __int128)
+NONDET(loff_t, long)
+NONDET(long, long)
+NONDET(longlong, long long)
+NONDET(pchar, char *)
+NONDET(pointer, void *)
+NONDET(pthread_t, unsigned long)
+NONDET(sector_t, unsigned long)
+NONDET(short, short)
+NONDET(size_t, size_t)
+NONDET(u16, uint16_t)
+NONDET(u32, uint32_t)
+NONDET(u64, uint64_t)
+NONDET(u8, uint8_t)
+NONDET(uchar, unsigned char)
+NONDET(uint, unsigned)
+NONDET(uint128, unsigned __int128)
+NONDET(ulong, unsigned long)
+NONDET(ulonglong, unsigned long long)
+NONDET(unsigned, unsigned)
+NONDET(ushort, unsigned short)
+
+_Bool __VERIFIER_nondet_bool(void);
+WEAK _Bool __VERIFIER_nondet_bool(void)
+{
+	unsigned char value;
+	input(&value, sizeof value, "__VERIFIER_nondet_bool");
+	return value & 1;
+}
+
+void __VERIFIER_nondet_memory(void *address, size_t size);
+WEAK void __VERIFIER_nondet_memory(void *address, size_t size) { input(address, size, "__VERIFIER_nondet_memory"); }
+
+void __VERIFIER_assume(int condition);
+WEAK void __VERIFIER_assume(int condition) { if (!condition) drop(); }
+
+void __VERIFIER_error(void);
+WEAK void __VERIFIER_error(void) { finding("reach_error", "__VERIFIER_error was called"); }
+
+void reach_error(void);
+WEAK void reach_error(void) { finding("reach_error", "reach_error was called"); }
+
+void __VERIFIER_atomic_begin(void);
+WEAK void __VERIFIER_atomic_begin(void) {}
+
+void __VERIFIER_atomic_end(void);
+WEAK void __VERIFIER_atomic_end(void) {}
+
+/* Fuzz harnesses: inputs `size` (8 bytes, little-endian; all of `data` if the test has none) and `data`. The harness gets a
+ * block of exactly `size` bytes, so that reading beyond it is seen. */
+
+extern WEAK int LLVMFuzzerInitialize(int *argc, char ***argv);
+extern WEAK int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+
+WEAK int main(int argc, char **argv)
+{
+	if (!LLVMFuzzerTestOneInput) cannot("the program has no", "main");
+	if (LLVMFuzzerInitialize) LLVMFuzzerInitialize(&argc, &argv);
+	struct object *data = find("data");
+	uint64_t size = data ? data->size : 0;
+	if (find("size")) input(&size, sizeof size, "size");
+	if (data ? size > data->size : size) cannot("longer than the test's `data` is its", "size");
+	uint8_t *block = malloc(size);
+	if (size) memcpy(block, data->bytes, size);
+	LLVMFuzzerTestOneInput(block, size);
+	free(block);
+	return 0;
+}
