@@ -1,1 +1,67 @@
-//! Models of the world below the program: system calls, libc stand-ins, intrinsics.
+//! The world below the program: models of Linux system calls, of libc functions and of intrinsics (DESIGN 1.8).
+//!
+//! Suggested reading order: [`input`] (what a program is given), [`state`] (what a path knows of the world), [`start`] (how a
+//! program begins), [`sys`] (system calls), [`libc`] and [`intrinsics`] (functions by name). Reads no real file, clock or
+//! variable: [`input::Host`] and [`input::ProgramInput`] bring what there is to read.
+//!
+//! Invariant: a model decides before it changes anything, because a fork runs the whole call again.
+#![forbid(unsafe_code)]
+
+pub mod content;
+pub mod errno;
+mod host;
+pub mod input;
+pub mod intrinsics;
+pub mod libc;
+mod models;
+mod sig;
+pub mod start;
+pub mod state;
+pub mod sys;
+
+use std::rc::Rc;
+
+use wryneck_exec::{Call, Cx, Environment, PathData, PathEnd, Reply, Stop, Value};
+
+pub use input::{Arg, DirEntry, Entry, EnvValue, Host, NoHost, ProgramInput, Stat, Stdin};
+pub use state::{STDERR, STDOUT, World};
+
+use host::Captured;
+use models::{MODELS, When};
+use sig::Args;
+
+/// The Linux world of one exploration.
+pub struct Linux {
+    input: ProgramInput,
+    captured: Captured,
+}
+
+impl Linux {
+    /// A world in which programs are given `input`, on top of what `host` says.
+    pub fn new(input: ProgramInput, host: Rc<dyn Host>) -> Linux {
+        Linux { input, captured: Captured::new(host) }
+    }
+}
+
+impl Environment for Linux {
+    fn model(&self, name: &str, defined: bool) -> Option<u32> {
+        let i = MODELS.binary_search_by(|m| m.name.cmp(name)).ok()?;
+        (!defined || MODELS[i].when == When::Always).then_some(i as u32)
+    }
+
+    fn call(&self, model: u32, call: &Call<'_>, cx: &mut Cx<'_>) -> Result<Reply, Stop> {
+        let model = &MODELS[model as usize];
+        (model.run)(self, &Args::of(call, model.sig)?, cx)
+    }
+
+    fn initial(&self) -> Rc<dyn PathData> {
+        Rc::new(start::world(&self.input))
+    }
+
+    fn returned(&self, value: Option<Value>, cx: &mut Cx<'_>) -> PathEnd {
+        match cx.concretise(value.unwrap_or(Value::Bits(0)), "exit status") {
+            Ok(status) => PathEnd::Exit(status as u8),
+            Err(Stop::End(end)) => end,
+        }
+    }
+}

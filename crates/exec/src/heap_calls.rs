@@ -3,11 +3,13 @@
 //! Everything that decides comes before anything that changes: a fork runs the whole call again (DESIGN 1.1).
 
 use wryneck_expr::ExprId;
+use wryneck_solver::Budget;
 
 use crate::config::Uninit;
+use crate::core::LedgerKind;
 use crate::cx::Cx;
 use crate::memory::{HeapObject, Life, heap};
-use crate::path_end::{FaultKind, PathEnd};
+use crate::path_end::{FaultKind, Limit, PathEnd};
 use crate::plugin::{Stop, Value};
 use crate::step::pointer::{Place, What};
 
@@ -121,6 +123,20 @@ impl Cx<'_> {
             number += 1;
         }
         format!("{name}_{number}")
+    }
+
+    /// The smallest value of at most 64 bits an expression can have here; the path keeps all others. Asks the solver.
+    pub fn least(&mut self, e: ExprId, why: &str) -> Result<u64, Stop> {
+        if let Some(bits) = self.core.pool.as_u64(e) {
+            return Ok(bits);
+        }
+        let budget = Budget { conflicts: self.core.config.step_conflicts, ..Budget::default() };
+        self.core.stats.solver_checks += 1;
+        let least = self.core.solver.min_value(&mut self.core.pool, &self.state.path, e, &self.state.model, &budget);
+        least.map(|(value, _)| value).map_err(|unknown| {
+            self.core.ledger.note(LedgerKind::SolverTimeout, format!("{why}: {unknown}"));
+            PathEnd::Limit(Limit::Solver).into()
+        })
     }
 
     /// 8-bit expressions, lowest first, as one value.

@@ -1,0 +1,65 @@
+//! Error numbers of Linux on x86-64, and the two ways a system call can stop: with an error number, or with its path.
+
+use wryneck_exec::{PathEnd, Stop};
+
+/// An error number, as the kernel returns it negated.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct Errno(pub i32);
+
+macro_rules! errnos {
+    ($($name:ident = $number:literal;)*) => { $(pub const $name: Errno = Errno($number);)* };
+}
+
+errnos! {
+    EPERM = 1;
+    ENOENT = 2;
+    ESRCH = 3;
+    EIO = 5;
+    EBADF = 9;
+    ECHILD = 10;
+    EAGAIN = 11;
+    ENOMEM = 12;
+    EACCES = 13;
+    EFAULT = 14;
+    EBUSY = 16;
+    EEXIST = 17;
+    ENOTDIR = 20;
+    EISDIR = 21;
+    EINVAL = 22;
+    EMFILE = 24;
+    ENOTTY = 25;
+    ESPIPE = 29;
+    EROFS = 30;
+    EPIPE = 32;
+    ERANGE = 34;
+    ENAMETOOLONG = 36;
+    ENOSYS = 38;
+    ENOTEMPTY = 39;
+    ELOOP = 40;
+    EOVERFLOW = 75;
+}
+
+/// Why a system call did not do its work.
+#[derive(Debug)]
+pub enum Halt {
+    Errno(Errno),
+    Stop(Stop),
+}
+
+impl From<Errno> for Halt {
+    fn from(e: Errno) -> Halt {
+        Halt::Errno(e)
+    }
+}
+
+impl From<Stop> for Halt {
+    fn from(s: Stop) -> Halt {
+        Halt::Stop(s)
+    }
+}
+
+impl From<PathEnd> for Halt {
+    fn from(end: PathEnd) -> Halt {
+        Halt::Stop(end.into())
+    }
+}

@@ -1,0 +1,152 @@
+//! What a program is given: arguments, environment, standard input, files; and the host's files behind an injected trait.
+//!
+//! Nothing here reads the real world: the caller does, once, and may keep what was read with the run (DESIGN 1.2).
+
+/// An argument of the program.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Arg {
+    Concrete(Vec<u8>),
+    /// `--sym-arg N`: up to this many symbolic bytes.
+    Symbolic(u32),
+    /// `--sym-args MIN MAX N`: MIN to MAX arguments of up to `len` symbolic bytes; how many is a decision.
+    Several { min: u32, max: u32, len: u32 },
+}
+
+/// A variable of the environment: `NAME=` and then this.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum EnvValue {
+    Concrete(Vec<u8>),
+    /// Up to this many symbolic bytes.
+    Symbolic(u32),
+}
+
+/// Standard input.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Stdin {
+    Bytes(Vec<u8>),
+    /// A file of exactly this many symbolic bytes.
+    Symbolic(u64),
+}
+
+/// What execution begins with.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Entry {
+    /// `main`, through the libc's start-up code if the program has one.
+    Main,
+    /// `LLVMFuzzerTestOneInput` on up to this many symbolic bytes.
+    Fuzzer { max_len: u32 },
+    /// Any function, on symbolic arguments; a pointer leads to this many symbolic bytes.
+    Function { name: String, pointee: u64 },
+}
+
+/// What a program is given.
+#[derive(Clone, Debug)]
+pub struct ProgramInput {
+    pub entry: Entry,
+    /// The program's name, `argv[0]`.
+    pub name: Vec<u8>,
+    /// The arguments after the name.
+    pub args: Vec<Arg>,
+    pub env: Vec<(Vec<u8>, EnvValue)>,
+    pub stdin: Stdin,
+    /// `--sym-files N SIZE`: files `A`, `B`, … in the working directory.
+    pub sym_files: u32,
+    /// Size of each in bytes.
+    pub sym_file_size: u64,
+    /// Absolute path of the working directory.
+    pub working_directory: Vec<u8>,
+    /// What `uname` says: system, node, release, version, machine, domain.
+    pub uname: [Vec<u8>; 6],
+    /// User and group id.
+    pub user: u32,
+    /// What the clock says first, in seconds since 1970.
+    pub time: i64,
+}
+
+impl Default for ProgramInput {
+    fn default() -> ProgramInput {
+        ProgramInput {
+            entry: Entry::Main,
+            name: b"program".to_vec(),
+            args: Vec::new(),
+            env: Vec::new(),
+            stdin: Stdin::Bytes(Vec::new()),
+            sym_files: 0,
+            sym_file_size: 0,
+            working_directory: b"/".to_vec(),
+            uname: ["Linux", "wryneck", "6.1.0", "#1 SMP", "x86_64", "(none)"].map(|s| s.as_bytes().to_vec()),
+            user: 1000,
+            time: 1_700_000_000,
+        }
+    }
+}
+
+/// Kinds of file, as `st_mode` has them.
+pub mod mode {
+    pub const FIFO: u32 = 0o010000;
+    pub const CHARACTER: u32 = 0o020000;
+    pub const DIRECTORY: u32 = 0o040000;
+    pub const REGULAR: u32 = 0o100000;
+    pub const LINK: u32 = 0o120000;
+    pub const KIND: u32 = 0o170000;
+}
+
+/// What `stat` says of a file.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Stat {
+    pub dev: u64,
+    pub ino: u64,
+    pub nlink: u64,
+    /// Kind and permissions, see [`mode`].
+    pub mode: u32,
+    pub uid: u32,
+    pub gid: u32,
+    pub rdev: u64,
+    /// Bytes.
+    pub size: u64,
+    /// Seconds and nanoseconds.
+    pub atime: (i64, i64),
+    pub mtime: (i64, i64),
+    pub ctime: (i64, i64),
+}
+
+/// An entry of a directory.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct DirEntry {
+    pub name: Vec<u8>,
+    pub ino: u64,
+    /// Its kind, one of [`mode`].
+    pub kind: u32,
+}
+
+/// The real file system, read only. Paths are absolute; errors are error numbers. The same question must get the same answer
+/// all through an exploration (the environment asks once per path and keeps the answer).
+pub trait Host {
+    /// `follow`: of what a symbolic link leads to.
+    fn stat(&self, path: &[u8], follow: bool) -> Result<Stat, i32>;
+    fn read_file(&self, path: &[u8]) -> Result<Vec<u8>, i32>;
+    /// Without `.` and `..`, in any order.
+    fn list_dir(&self, path: &[u8]) -> Result<Vec<DirEntry>, i32>;
+    fn read_link(&self, path: &[u8]) -> Result<Vec<u8>, i32>;
+}
+
+/// A host with nothing but directories on the way to the working directory.
+pub struct NoHost;
+
+impl Host for NoHost {
+    fn stat(&self, path: &[u8], _: bool) -> Result<Stat, i32> {
+        match path {
+            b"/" => Ok(Stat { dev: 1, ino: 1, nlink: 2, mode: mode::DIRECTORY | 0o755, size: 4096, ..Stat::default() }),
+            _ => Err(2),
+        }
+    }
+    fn read_file(&self, _: &[u8]) -> Result<Vec<u8>, i32> {
+        Err(2)
+    }
+    fn list_dir(&self, path: &[u8]) -> Result<Vec<DirEntry>, i32> {
+        if path == b"/" { Ok(Vec::new()) } else { Err(2) }
+    }
+    fn read_link(&self, _: &[u8]) -> Result<Vec<u8>, i32> {
+        Err(22)
+    }
+}

@@ -1,0 +1,5 @@
+//! Functions by which a program speaks to the tool: `wryneck.h`, KLEE's `klee/klee.h`, SV-COMP's `__VERIFIER_*`.
+
+pub mod klee;
+pub mod verifier;
+pub mod wryneck;

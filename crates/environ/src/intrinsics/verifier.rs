@@ -1,0 +1,49 @@
+//! SV-COMP's functions: `__VERIFIER_nondet_*`, `__VERIFIER_assume`, `__VERIFIER_error`, `reach_error`, `__VERIFIER_assert`.
+
+use wryneck_exec::{Cx, FaultKind, PathEnd, Reply, Stop, Value};
+
+use super::klee::nonzero;
+use crate::Linux;
+use crate::sig::Args;
+
+/// `__VERIFIER_nondet_T()`: a fresh value of the width the call expects, named after the type.
+pub fn nondet(_: &Linux, args: &Args<'_>, cx: &mut Cx<'_>) -> Result<Reply, Stop> {
+    let name = args.call.name.strip_prefix("__VERIFIER_nondet_").unwrap_or(args.call.name).to_owned();
+    if args.call.ret_width == 0 {
+        return Ok(Reply::Void);
+    }
+    let bytes = cx.new_input(&name, u64::from(args.call.ret_width.div_ceil(8)));
+    let values = bytes.chunks(8).map(|limb| Value::Sym(cx.joined(limb))).collect();
+    Ok(Reply::Limbs(values))
+}
+
+/// `__VERIFIER_nondet_bool()`: a byte that is 0 or 1.
+pub fn nondet_bool(_: &Linux, _: &Args<'_>, cx: &mut Cx<'_>) -> Result<Reply, Stop> {
+    let byte = cx.new_input("bool", 1)[0];
+    let one = cx.core.pool.bits(8, 1);
+    let is_bool = cx.core.pool.ule(byte, one);
+    cx.assume(is_bool)?;
+    Ok(Reply::Value(Value::Sym(byte)))
+}
+
+/// `__VERIFIER_assume(condition)`.
+pub fn assume(_: &Linux, args: &Args<'_>, cx: &mut Cx<'_>) -> Result<Reply, Stop> {
+    let condition = args.expr(cx, 0);
+    let holds = nonzero(cx, condition);
+    cx.assume(holds)?;
+    Ok(Reply::Void)
+}
+
+/// `__VERIFIER_error()`, `reach_error()`.
+pub fn error(_: &Linux, args: &Args<'_>, _: &mut Cx<'_>) -> Result<Reply, Stop> {
+    Err(PathEnd::fault(FaultKind::AssertionFailed, format!("`{}` is reached", args.call.name)).into())
+}
+
+/// `__VERIFIER_assert(condition)`.
+pub fn assert(_: &Linux, args: &Args<'_>, cx: &mut Cx<'_>) -> Result<Reply, Stop> {
+    let condition = args.expr(cx, 0);
+    let holds = nonzero(cx, condition);
+    let name = args.call.name;
+    cx.require(holds, |_, _| PathEnd::fault(FaultKind::AssertionFailed, format!("the condition of `{name}` fails")))?;
+    Ok(Reply::Void)
+}

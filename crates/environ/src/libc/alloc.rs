@@ -1,0 +1,143 @@
+//! The allocator: malloc and its family, C++'s operators new and delete. Objects are the engine's (DESIGN 1.5).
+//!
+//! A symbolic size is concretised, smallest first, and the ledger says so. Failing needs a size no machine has: null, and errno
+//! where the libc brought a function to set it.
+
+use wryneck_exec::memory::HeapObject;
+use wryneck_exec::{Cx, PathEnd, Reply, Stop, Value};
+
+use crate::Linux;
+use crate::errno::{EINVAL, ENOMEM};
+use crate::sig::Args;
+use crate::start;
+
+/// Kinds of heap object: who may free it.
+pub const MALLOC: u32 = 0;
+/// What the program was given: arguments, environment.
+pub const GIVEN: u32 = 1;
+/// By `mmap`.
+pub const MAPPED: u32 = 2;
+/// By C++'s `operator new`.
+pub const NEW: u32 = 3;
+/// By C++'s `operator new[]`.
+pub const NEW_ARRAY: u32 = 4;
+
+const ALIGN: u64 = 16;
+
+fn give(cx: &mut Cx<'_>, size: u64, align: u64, zero: bool, kind: u32) -> Reply {
+    match cx.allocate(size, align, zero, kind) {
+        Some(addr) => Reply::Value(Value::Bits(addr)),
+        None => out_of_memory(cx),
+    }
+}
+
+/// Null, with errno set by the overlay's function for it if it is there.
+fn out_of_memory(cx: &Cx<'_>) -> Reply {
+    match start::function(cx, "__wryneck_out_of_memory") {
+        Some(f) => Reply::Tail(f, Vec::new()),
+        None => Reply::Value(Value::Bits(0)),
+    }
+}
+
+pub fn malloc(_: &Linux, args: &Args<'_>, cx: &mut Cx<'_>) -> Result<Reply, Stop> {
+    let size = args.number(cx, 0)?;
+    Ok(give(cx, size, ALIGN, false, MALLOC))
+}
+
+pub fn calloc(_: &Linux, args: &Args<'_>, cx: &mut Cx<'_>) -> Result<Reply, Stop> {
+    let (count, size) = (args.number(cx, 0)?, args.number(cx, 1)?);
+    Ok(match count.checked_mul(size) {
+        Some(size) => give(cx, size, ALIGN, true, MALLOC),
+        None => out_of_memory(cx),
+    })
+}
+
+pub fn free(_: &Linux, args: &Args<'_>, cx: &mut Cx<'_>) -> Result<Reply, Stop> {
+    release(args, cx, MALLOC)
+}
+
+fn release(args: &Args<'_>, cx: &mut Cx<'_>, kind: u32) -> Result<Reply, Stop> {
+    if let Some(object) = cx.to_free(args.value(0), kind)? {
+        cx.release(&object);
+    }
+    Ok(Reply::Void)
+}
+
+pub fn realloc(_: &Linux, args: &Args<'_>, cx: &mut Cx<'_>) -> Result<Reply, Stop> {
+    let old = cx.to_free(args.value(0), MALLOC)?;
+    let size = args.number(cx, 1)?;
+    let new = give(cx, size, ALIGN, false, MALLOC);
+    if let (Some(old), &Reply::Value(Value::Bits(new))) = (old, &new)
+        && new != 0
+    {
+        move_to(cx, &old, new, size)?;
+    }
+    Ok(new)
+}
+
+/// Moves an object's bytes, uninitialised ones with them, and frees it.
+fn move_to(cx: &mut Cx<'_>, old: &HeapObject, new: u64, size: u64) -> Result<(), Stop> {
+    let len = old.size.min(size);
+    cx.copy_bytes(Value::Bits(new), Value::Bits(old.base), Value::Bits(len))?;
+    cx.release(old);
+    Ok(())
+}
+
+pub fn reallocarray(linux: &Linux, args: &Args<'_>, cx: &mut Cx<'_>) -> Result<Reply, Stop> {
+    let (count, size) = (args.number(cx, 1)?, args.number(cx, 2)?);
+    let Some(size) = count.checked_mul(size) else { return Ok(out_of_memory(cx)) };
+    let call = wryneck_exec::Call { args: &[args.value(0), Value::Bits(size)], widths: &[64, 64], ..*args.call };
+    realloc(linux, &Args::of(&call, &[crate::sig::Ty::Ptr, crate::sig::Ty::Size])?, cx)
+}
+
+/// aligned_alloc(alignment, size) and memalign.
+pub fn aligned_alloc(_: &Linux, args: &Args<'_>, cx: &mut Cx<'_>) -> Result<Reply, Stop> {
+    let (align, size) = (args.number(cx, 0)?, args.number(cx, 1)?);
+    Ok(if align.is_power_of_two() { give(cx, size, align.max(ALIGN), false, MALLOC) } else { Reply::Value(Value::Bits(0)) })
+}
+
+pub fn posix_memalign(_: &Linux, args: &Args<'_>, cx: &mut Cx<'_>) -> Result<Reply, Stop> {
+    let result = cx.block_address(args.value(0), 8, true)?;
+    let (align, size) = (args.number(cx, 1)?, args.number(cx, 2)?);
+    if !align.is_power_of_two() || !align.is_multiple_of(8) {
+        return Ok(Reply::Value(Value::Bits(EINVAL.0 as u64)));
+    }
+    let Some(addr) = cx.allocate(size, align.max(ALIGN), false, MALLOC) else {
+        return Ok(Reply::Value(Value::Bits(ENOMEM.0 as u64)));
+    };
+    cx.write_concrete(result, &addr.to_le_bytes())?;
+    Ok(Reply::Value(Value::Bits(0)))
+}
+
+pub fn malloc_usable_size(_: &Linux, args: &Args<'_>, cx: &mut Cx<'_>) -> Result<Reply, Stop> {
+    let object = cx.to_free(args.value(0), MALLOC)?;
+    Ok(Reply::Value(Value::Bits(object.map_or(0, |o| o.size))))
+}
+
+/// `operator new(size)`: without exceptions, failing ends the program.
+pub fn new(_: &Linux, args: &Args<'_>, cx: &mut Cx<'_>) -> Result<Reply, Stop> {
+    cpp_new(args, cx, NEW)
+}
+
+/// `operator new[](size)`.
+pub fn new_array(_: &Linux, args: &Args<'_>, cx: &mut Cx<'_>) -> Result<Reply, Stop> {
+    cpp_new(args, cx, NEW_ARRAY)
+}
+
+fn cpp_new(args: &Args<'_>, cx: &mut Cx<'_>, kind: u32) -> Result<Reply, Stop> {
+    let size = args.number(cx, 0)?;
+    match cx.allocate(size, ALIGN, false, kind) {
+        Some(addr) => Ok(Reply::Value(Value::Bits(addr))),
+        None => Err(PathEnd::Unsupported(format!("`operator new` of {size} bytes throws")).into()),
+    }
+}
+
+/// `operator delete(pointer)`, sized or not.
+pub fn delete(_: &Linux, args: &Args<'_>, cx: &mut Cx<'_>) -> Result<Reply, Stop> {
+    release(args, cx, NEW)
+}
+
+/// `operator delete[](pointer)`, sized or not.
+pub fn delete_array(_: &Linux, args: &Args<'_>, cx: &mut Cx<'_>) -> Result<Reply, Stop> {
+    release(args, cx, NEW_ARRAY)
+}

@@ -1,0 +1,170 @@
+//! The table of models: which functions are ours, by name.
+
+use wryneck_exec::{Cx, Reply, Stop};
+
+use crate::Linux;
+use crate::intrinsics::{klee, verifier, wryneck};
+use crate::libc::{alloc, assert, memory, stdlib, string};
+use crate::sig::{Args, Ty};
+use crate::{start, sys};
+
+/// When a model stands in for its function.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum When {
+    /// Also where a library has a body for it. What the program itself defines is never replaced.
+    Always,
+    /// Only where there is no body.
+    Undefined,
+}
+
+/// A model of a function.
+pub(crate) struct Model {
+    pub name: &'static str,
+    pub sig: &'static [Ty],
+    pub when: When,
+    pub run: fn(&Linux, &Args<'_>, &mut Cx<'_>) -> Result<Reply, Stop>,
+}
+
+macro_rules! models {
+    ($($name:literal ($($ty:ident)*) $when:ident $run:expr;)*) => {
+        pub(crate) static MODELS: &[Model] = &[$(Model { name: $name, sig: &[$(Ty::$ty),*], when: When::$when, run: $run }),*];
+    };
+}
+
+// One more model: a function in `libc/<area>.rs` or `intrinsics/<family>.rs`, its row here (sorted by name, as C sorts bytes),
+// and a test; where it stands in for real code, one that compares it with that code. One more system call: `sys::SYSCALLS`.
+models! {
+    "_Exit" (Int) Undefined stdlib::exit;
+    "_ZdaPv" (Ptr) Always alloc::delete_array;
+    "_ZdaPvm" (Ptr) Always alloc::delete_array;
+    "_ZdlPv" (Ptr) Always alloc::delete;
+    "_ZdlPvm" (Ptr) Always alloc::delete;
+    "_Znam" (Size) Always alloc::new_array;
+    "_Znwm" (Size) Always alloc::new;
+    "__VERIFIER_assert" (Int) Undefined verifier::assert;
+    "__VERIFIER_assume" (Int) Undefined verifier::assume;
+    "__VERIFIER_error" () Undefined verifier::error;
+    "__VERIFIER_nondet_S8" () Undefined verifier::nondet;
+    "__VERIFIER_nondet__Bool" () Undefined verifier::nondet_bool;
+    "__VERIFIER_nondet_bool" () Undefined verifier::nondet_bool;
+    "__VERIFIER_nondet_char" () Undefined verifier::nondet;
+    "__VERIFIER_nondet_charp" () Undefined verifier::nondet;
+    "__VERIFIER_nondet_double" () Undefined verifier::nondet;
+    "__VERIFIER_nondet_float" () Undefined verifier::nondet;
+    "__VERIFIER_nondet_int" () Undefined verifier::nondet;
+    "__VERIFIER_nondet_int128" () Undefined verifier::nondet;
+    "__VERIFIER_nondet_loff_t" () Undefined verifier::nondet;
+    "__VERIFIER_nondet_long" () Undefined verifier::nondet;
+    "__VERIFIER_nondet_longlong" () Undefined verifier::nondet;
+    "__VERIFIER_nondet_pchar" () Undefined verifier::nondet;
+    "__VERIFIER_nondet_pointer" () Undefined verifier::nondet;
+    "__VERIFIER_nondet_short" () Undefined verifier::nondet;
+    "__VERIFIER_nondet_size_t" () Undefined verifier::nondet;
+    "__VERIFIER_nondet_u128" () Undefined verifier::nondet;
+    "__VERIFIER_nondet_u16" () Undefined verifier::nondet;
+    "__VERIFIER_nondet_u32" () Undefined verifier::nondet;
+    "__VERIFIER_nondet_u64" () Undefined verifier::nondet;
+    "__VERIFIER_nondet_u8" () Undefined verifier::nondet;
+    "__VERIFIER_nondet_uchar" () Undefined verifier::nondet;
+    "__VERIFIER_nondet_uint" () Undefined verifier::nondet;
+    "__VERIFIER_nondet_uint128" () Undefined verifier::nondet;
+    "__VERIFIER_nondet_ulong" () Undefined verifier::nondet;
+    "__VERIFIER_nondet_ulonglong" () Undefined verifier::nondet;
+    "__VERIFIER_nondet_unsigned" () Undefined verifier::nondet;
+    "__VERIFIER_nondet_unsigned_char" () Undefined verifier::nondet;
+    "__VERIFIER_nondet_unsigned_int" () Undefined verifier::nondet;
+    "__VERIFIER_nondet_unsigned_long" () Undefined verifier::nondet;
+    "__VERIFIER_nondet_ushort" () Undefined verifier::nondet;
+    "__assert_fail" (Ptr Ptr Int Ptr) Always assert::assert_fail;
+    "__sigsetjmp" () Always stdlib::unsupported;
+    "__wryneck_begin" () Undefined start::begin;
+    "__wryneck_call" () Undefined start::call;
+    "__wryneck_exit" (Int) Undefined start::exit;
+    "__wryneck_run_fini_array" () Undefined start::run_fini_array;
+    "__wryneck_run_init_array" () Undefined start::run_init_array;
+    "__wryneck_start" () Undefined start::start;
+    "__wryneck_syscall" (Size Size Size Size Size Size Size) Undefined sys::syscall;
+    "_exit" (Int) Undefined stdlib::exit;
+    "_longjmp" () Always stdlib::unsupported;
+    "_setjmp" () Always stdlib::unsupported;
+    "abort" () Always assert::abort;
+    "aligned_alloc" (Size Size) Always alloc::aligned_alloc;
+    "bcmp" (Ptr Ptr Size) Always string::memcmp;
+    "calloc" (Size Size) Always alloc::calloc;
+    "exit" (Int) Undefined stdlib::exit;
+    "free" (Ptr) Always alloc::free;
+    "klee_abort" () Undefined klee::abort;
+    "klee_alias_function" () Undefined stdlib::unsupported;
+    "klee_alias_undefined" () Undefined stdlib::unsupported;
+    "klee_assume" (Size) Undefined klee::assume;
+    "klee_check_memory_access" (Ptr Size) Undefined klee::check_memory_access;
+    "klee_choose" (Size) Undefined klee::choose;
+    "klee_close_merge" () Undefined klee::nothing;
+    "klee_define_fixed_object" () Undefined stdlib::unsupported;
+    "klee_get_errno" () Undefined stdlib::unsupported;
+    "klee_get_obj_size" (Ptr) Undefined klee::get_obj_size;
+    "klee_get_value_d" (Size) Undefined klee::get_value;
+    "klee_get_value_i32" (Size) Undefined klee::get_value;
+    "klee_get_value_i64" (Size) Undefined klee::get_value;
+    "klee_get_value_l" (Size) Undefined klee::get_value;
+    "klee_get_value_ll" (Size) Undefined klee::get_value;
+    "klee_get_valuef" (Size) Undefined klee::get_value;
+    "klee_int" (Ptr) Undefined klee::int;
+    "klee_is_replay" () Undefined klee::is_replay;
+    "klee_is_symbolic" (Size) Undefined klee::is_symbolic;
+    "klee_make_symbolic" (Ptr Size Ptr) Undefined klee::make_symbolic;
+    "klee_mark_global" () Undefined klee::nothing;
+    "klee_open_merge" () Undefined klee::nothing;
+    "klee_posix_prefer_cex" () Undefined klee::nothing;
+    "klee_prefer_cex" () Undefined klee::nothing;
+    "klee_print_expr" (Ptr) Undefined klee::print_expr;
+    "klee_print_range" (Ptr) Undefined klee::print_expr;
+    "klee_range" (Int Int Ptr) Undefined klee::range;
+    "klee_report_error" (Ptr Int Ptr Ptr) Undefined klee::report_error;
+    "klee_set_forking" () Undefined klee::nothing;
+    "klee_silent_exit" (Int) Undefined klee::silent_exit;
+    "klee_stack_trace" () Undefined klee::nothing;
+    "klee_warning" (Ptr) Undefined klee::warning;
+    "klee_warning_once" (Ptr) Undefined klee::warning;
+    "longjmp" () Always stdlib::unsupported;
+    "malloc" (Size) Always alloc::malloc;
+    "malloc_usable_size" (Ptr) Always alloc::malloc_usable_size;
+    "memalign" (Size Size) Always alloc::aligned_alloc;
+    "memchr" (Ptr Int Size) Always string::memchr;
+    "memcmp" (Ptr Ptr Size) Always string::memcmp;
+    "memcpy" (Ptr Ptr Size) Always memory::memcpy;
+    "memmove" (Ptr Ptr Size) Always memory::memcpy;
+    "mempcpy" (Ptr Ptr Size) Always memory::mempcpy;
+    "memset" (Ptr Int Size) Always memory::memset;
+    "posix_memalign" (Ptr Size Size) Always alloc::posix_memalign;
+    "reach_error" () Undefined verifier::error;
+    "realloc" (Ptr Size) Always alloc::realloc;
+    "reallocarray" (Ptr Size Size) Always alloc::reallocarray;
+    "setjmp" () Always stdlib::unsupported;
+    "siglongjmp" () Always stdlib::unsupported;
+    "sigsetjmp" () Always stdlib::unsupported;
+    "strchr" (Ptr Int) Always string::strchr;
+    "strcmp" (Ptr Ptr) Always string::strcmp;
+    "strlen" (Ptr) Always string::strlen;
+    "strncmp" (Ptr Ptr Size) Always string::strncmp;
+    "strnlen" (Ptr Size) Always string::strnlen;
+    "wryneck_assert" (Size) Undefined verifier::assert;
+    "wryneck_assume" (Size) Undefined klee::assume;
+    "wryneck_error" (Ptr) Undefined wryneck::error;
+    "wryneck_int" (Ptr) Undefined klee::int;
+    "wryneck_is_symbolic" (Size) Undefined klee::is_symbolic;
+    "wryneck_make_symbolic" (Ptr Size Ptr) Undefined klee::make_symbolic;
+    "wryneck_note" (Ptr) Undefined klee::warning;
+    "wryneck_range" (Int Int Ptr) Undefined klee::range;
+    "wryneck_stop" () Undefined klee::silent_exit;
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_table_is_sorted_without_repetition() {
+        assert!(MODELS.windows(2).all(|w| w[0].name < w[1].name), "sort the rows of MODELS");
+    }
+}

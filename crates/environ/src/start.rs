@@ -1,0 +1,317 @@
+//! How a program begins: its arguments, environment and auxiliary vector in memory, then its libc's start-up code or `main`.
+//!
+//! Execution starts in a tiny module of our own ([`unit`]), because how many arguments there are is a decision, and only a call
+//! on a path can decide. The layout is the System V x86-64 ABI's initial stack (section 3.4.1): argc, argv, 0, envp, 0, auxv.
+
+use std::rc::Rc;
+
+use wryneck_exec::{Cx, PathEnd, Reply, Stop, Value};
+use wryneck_expr::ExprId;
+use wryneck_ir::build::{BuildError, CallDef, Callee, FunctionDef, ModuleBuilder, ParamDef};
+use wryneck_ir::link::{Target, Unit};
+use wryneck_ir::{function_flags, limbs, linkage, param_kind};
+
+use crate::content::{Byte, Content};
+use crate::input::{Arg, Entry, EnvValue, ProgramInput, Stat, Stdin};
+use crate::libc::alloc::GIVEN;
+use crate::sig::Args;
+use crate::state::{Fd, Node, NodeKind, Open, STDERR, STDOUT, World};
+use crate::{Linux, sys};
+
+/// The function an exploration starts with, defined by [`unit`].
+pub const ENTRY: &str = "__wryneck_entry";
+/// What libc's start-up code runs in place of `main` where the entry is another function.
+const CALL: &str = "__wryneck_entry_call";
+
+/// The module to link with the program: [`ENTRY`] prepares the program's start, makes it, and exits with what it returns.
+pub fn unit() -> Result<Unit, BuildError> {
+    let mut m = ModuleBuilder::new();
+    let [begin, start, exit, call] = ["__wryneck_begin", "__wryneck_start", "__wryneck_exit", "__wryneck_call"].map(|name| {
+        let symbol = m.symbol(name);
+        m.declare_function(symbol);
+        symbol
+    });
+    let def = FunctionDef { name: ENTRY, flags: function_flags::LIBRARY, ..FunctionDef::default() };
+    let entry = m.symbol(ENTRY);
+    let mut f = m.function(entry, linkage::STRONG, def)?;
+    let block = f.block();
+    f.start(block);
+    f.call_to(None, Callee::Symbol(begin), CallDef::default());
+    let status = f.call(Callee::Symbol(start), CallDef { ret_width: 32, ..CallDef::default() });
+    f.call_to(None, Callee::Symbol(exit), CallDef { args: &[(status, 32)], ..CallDef::default() });
+    f.unreachable();
+    f.finish()?;
+    let params = [32, 64, 64].map(|width| ParamDef { width, ..ParamDef::default() });
+    let def = FunctionDef { name: CALL, params: &params, ret_width: 32, flags: function_flags::LIBRARY, ..FunctionDef::default() };
+    let symbol = m.symbol(CALL);
+    let mut f = m.function(symbol, linkage::STRONG, def)?;
+    let block = f.block();
+    f.start(block);
+    f.call_to(None, Callee::Symbol(call), CallDef::default());
+    let zero = f.int(32, 0);
+    f.ret(32, Some(zero));
+    f.finish()?;
+    Ok(Unit { name: "the start".into(), module: m.finish(), library: true })
+}
+
+/// The world before the program starts: three descriptors, and nothing symbolic yet.
+pub fn world(input: &ProgramInput) -> World {
+    let stdin = match &input.stdin {
+        Stdin::Bytes(bytes) => Content::captured(bytes.as_slice().into()),
+        Stdin::Symbolic(_) => Content::default(),
+    };
+    let node = |kind, content, ino| Rc::new(Node { kind, content, meta: sys::file::new_meta(ino, 0o600, input.time), path: Rc::from(&b""[..]), from_host: false });
+    let open = |node, flags| Open { node, offset: 0, flags, refs: 1 };
+    World {
+        fds: (0..3).map(|open| Some(Fd { open, close_on_exec: false })).collect(),
+        opens: vec![open(0, 0), open(STDOUT, 1), open(STDERR, 1)],
+        nodes: vec![
+            node(NodeKind::Regular, stdin, 1),
+            node(NodeKind::Output, Content::default(), 2),
+            node(NodeKind::Output, Content::default(), 3),
+        ],
+        names: Rc::default(),
+        working_directory: input.working_directory.as_slice().into(),
+        umask: 0o022,
+        ticks: 0,
+        random: 0,
+        handlers: Rc::default(),
+        signal_mask: 0,
+        started: false,
+    }
+}
+
+/// The address of a visible function of the program.
+pub(crate) fn function(cx: &Cx<'_>, name: &str) -> Option<u64> {
+    match cx.core.image.program.lookup(name)? {
+        target @ Target::Func(_) => Some(cx.core.image.target_address(target)),
+        Target::Data(..) | Target::Undefined(_) | Target::Null => None,
+    }
+}
+
+/// `__wryneck_begin()`: runs the constructors where no libc will ask for it.
+pub fn begin(_: &Linux, _: &Args<'_>, cx: &mut Cx<'_>) -> Result<Reply, Stop> {
+    Ok(if function(cx, LIBC_START).is_some() { Reply::Void } else { Reply::Run(addresses(cx, cx.core.image.program.constructors())) })
+}
+
+const LIBC_START: &str = "__libc_start_main";
+
+/// `__wryneck_run_init_array()`: musl's overlay asks for the constructors.
+pub fn run_init_array(_: &Linux, _: &Args<'_>, cx: &mut Cx<'_>) -> Result<Reply, Stop> {
+    Ok(Reply::Run(addresses(cx, cx.core.image.program.constructors())))
+}
+
+/// `__wryneck_run_fini_array()`.
+pub fn run_fini_array(_: &Linux, _: &Args<'_>, cx: &mut Cx<'_>) -> Result<Reply, Stop> {
+    Ok(Reply::Run(addresses(cx, cx.core.image.program.destructors())))
+}
+
+fn addresses(cx: &Cx<'_>, targets: &[Target]) -> Vec<(u64, Vec<Value>)> {
+    targets.iter().map(|t| (cx.core.image.target_address(*t), Vec::new())).collect()
+}
+
+/// `__wryneck_exit(status)`: the end of a program that no libc ends.
+pub fn exit(_: &Linux, args: &Args<'_>, cx: &mut Cx<'_>) -> Result<Reply, Stop> {
+    let status = args.expr(cx, 0);
+    Err(sys::process::exited(cx, status)?.into())
+}
+
+/// `__wryneck_start()`: lays out what the program is given and begins it.
+pub fn start(linux: &Linux, _: &Args<'_>, cx: &mut Cx<'_>) -> Result<Reply, Stop> {
+    let input = &linux.input;
+    let main = if input.entry == Entry::Main { "main" } else { CALL };
+    let Some(main) = function(cx, main) else {
+        return Err(PathEnd::Unsupported("the program has no function `main`".into()).into());
+    };
+    let counts = decide_counts(cx, &input.args)?;
+    let argv = arguments(cx, input, &counts)?;
+    let envp = environment(cx, &input.env)?;
+    files(cx, input);
+    let user = u64::from(input.user);
+    // AT_PAGESZ, AT_UID, AT_EUID, AT_GID, AT_EGID, AT_SECURE; below AT_RANDOM.
+    let mut auxv = vec![(6, 4096), (11, user), (12, user), (13, user), (14, user), (23, 0)];
+    auxv.push((25, object(cx, &[], 16)?));
+    let mut words = vec![argv.len() as u64];
+    words.extend(&argv);
+    words.push(0);
+    words.extend(&envp);
+    words.push(0);
+    words.extend(auxv.iter().flat_map(|(key, value)| [*key, *value]));
+    words.extend([0, 0]);
+    let bytes: Vec<u8> = words.iter().flat_map(|w| w.to_le_bytes()).collect();
+    let stack = object(cx, &[], bytes.len() as u64)?;
+    cx.write_concrete(stack, &bytes)?;
+    World::change(cx).started = true;
+    let (argc, argv, envp) = (argv.len() as u64, stack + 8, stack + 8 * (argv.len() as u64 + 2));
+    let bits = |words: &[u64]| words.iter().map(|w| Value::Bits(*w)).collect();
+    Ok(match function(cx, LIBC_START) {
+        Some(libc) => Reply::Tail(libc, bits(&[main, argc, argv, 0, 0, 0])),
+        None => Reply::Tail(main, bits(&[argc, argv, envp])),
+    })
+}
+
+/// A new object that the program is given, zero but for these first bytes.
+fn object(cx: &mut Cx<'_>, bytes: &[ExprId], size: u64) -> Result<u64, Stop> {
+    let Some(addr) = cx.allocate(size, 16, true, GIVEN) else {
+        return Err(PathEnd::Unsupported(format!("program input of {size} bytes")).into());
+    };
+    cx.write_bytes(addr, bytes)?;
+    Ok(addr)
+}
+
+/// How many arguments each `--sym-args` stands for, as decisions on inputs named as KLEE's: `n_args`, `n_args_1`, …
+fn decide_counts(cx: &mut Cx<'_>, args: &[Arg]) -> Result<Vec<u32>, Stop> {
+    let mut counts = Vec::new();
+    for arg in args {
+        let Arg::Several { min, max, .. } = arg else { continue };
+        let name = if counts.is_empty() { "n_args".to_owned() } else { format!("n_args_{}", counts.len()) };
+        let bytes = cx.coming_input(&name, 4);
+        let count = cx.joined(&bytes);
+        let (low, high) = (cx.core.pool.bits(32, (*min).into()), cx.core.pool.bits(32, (*max).into()));
+        let (above, below) = (cx.core.pool.ule(low, count), cx.core.pool.ule(count, high));
+        let allowed = cx.core.pool.and(above, below);
+        cx.assume(allowed)?;
+        let conds: Vec<ExprId> = (*min..=*max).map(|n| {
+            let n = cx.core.pool.bits(32, n.into());
+            cx.core.pool.eq(count, n)
+        }).collect();
+        let chosen = if conds.len() == 1 { 0 } else { cx.choose(&conds, &[])? };
+        counts.push(min + chosen as u32);
+    }
+    Ok(counts)
+}
+
+/// Makes the arguments' strings; their addresses.
+fn arguments(cx: &mut Cx<'_>, input: &ProgramInput, counts: &[u32]) -> Result<Vec<u64>, Stop> {
+    let mut argv = vec![string(cx, &input.name)?];
+    let (mut number, mut counts) = (0, counts.iter());
+    let mut symbolic = |cx: &mut Cx<'_>, len: u32| {
+        let name = format!("arg{number:02}");
+        number += 1;
+        symbolic_string(cx, &name, len, b"")
+    };
+    for arg in &input.args {
+        match arg {
+            Arg::Concrete(bytes) => argv.push(string(cx, bytes)?),
+            Arg::Symbolic(len) => argv.push(symbolic(cx, *len)?),
+            Arg::Several { len, .. } => {
+                cx.new_input("n_args", 4);
+                for _ in 0..*counts.next().expect("one count was decided per group") {
+                    argv.push(symbolic(cx, *len)?);
+                }
+            }
+        }
+    }
+    Ok(argv)
+}
+
+fn string(cx: &mut Cx<'_>, bytes: &[u8]) -> Result<u64, Stop> {
+    let addr = object(cx, &[], bytes.len() as u64 + 1)?;
+    cx.write_concrete(addr, bytes)?;
+    Ok(addr)
+}
+
+/// A string of up to `len` symbolic bytes behind a concrete beginning. Its input has a byte more, as KLEE's has.
+fn symbolic_string(cx: &mut Cx<'_>, name: &str, len: u32, before: &[u8]) -> Result<u64, Stop> {
+    let mut bytes: Vec<ExprId> = before.iter().map(|b| cx.core.pool.bits(8, (*b).into())).collect();
+    bytes.extend(cx.new_input(name, u64::from(len) + 1));
+    bytes.pop();
+    let size = bytes.len() as u64 + 1;
+    object(cx, &bytes, size)
+}
+
+fn environment(cx: &mut Cx<'_>, env: &[(Vec<u8>, EnvValue)]) -> Result<Vec<u64>, Stop> {
+    let mut envp = Vec::new();
+    for (name, value) in env {
+        let mut text = name.clone();
+        text.push(b'=');
+        envp.push(match value {
+            EnvValue::Concrete(value) => {
+                text.extend(value);
+                string(cx, &text)?
+            }
+            EnvValue::Symbolic(len) => symbolic_string(cx, &format!("env_{}", String::from_utf8_lossy(name)), *len, &text)?,
+        });
+    }
+    Ok(envp)
+}
+
+/// Makes the symbolic files `A`, `B`, …, and standard input.
+fn files(cx: &mut Cx<'_>, input: &ProgramInput) {
+    for letter in (b'A'..=b'Z').take(input.sym_files as usize) {
+        let content = symbolic_content(cx, &format!("{}_data", char::from(letter)), input.sym_file_size);
+        let path = sys::path::join(&input.working_directory, &[letter]);
+        let world = World::change(cx);
+        let meta: Stat = sys::file::new_meta(sys::file::FIRST_INO + world.nodes.len() as u64, 0o644, input.time);
+        let node = world.add_node(Node { kind: NodeKind::Regular, content, meta, path: path.as_slice().into(), from_host: false });
+        world.set_name(&path, Some(node));
+    }
+    if let Stdin::Symbolic(size) = input.stdin {
+        let content = symbolic_content(cx, "stdin", size);
+        World::change(cx).node_mut(0).content = content;
+    }
+}
+
+fn symbolic_content(cx: &mut Cx<'_>, name: &str, size: u64) -> Content {
+    let bytes: Vec<Byte> = cx.new_input(name, size).into_iter().map(Byte::Symbolic).collect();
+    let mut content = Content::default();
+    content.write(0, &bytes);
+    content
+}
+
+/// `__wryneck_call()`: calls the entry function on symbolic arguments.
+pub fn call(linux: &Linux, _: &Args<'_>, cx: &mut Cx<'_>) -> Result<Reply, Stop> {
+    match &linux.input.entry {
+        Entry::Main => Err(PathEnd::Internal("`main` is not called through the entry".into()).into()),
+        Entry::Fuzzer { max_len } => fuzzer(cx, *max_len),
+        Entry::Function { name, pointee } => any_function(cx, name, *pointee),
+    }
+}
+
+/// `LLVMFuzzerTestOneInput(data, size)`: the size is a decision, so that the object is exactly that long.
+fn fuzzer(cx: &mut Cx<'_>, max_len: u32) -> Result<Reply, Stop> {
+    const NAME: &str = "LLVMFuzzerTestOneInput";
+    let Some(entry) = function(cx, NAME) else {
+        return Err(PathEnd::Unsupported(format!("the program has no function `{NAME}`")).into());
+    };
+    let bytes = cx.coming_input("size", 4);
+    let size = cx.joined(&bytes);
+    let limit = cx.core.pool.bits(32, max_len.into());
+    let allowed = cx.core.pool.ule(size, limit);
+    cx.assume(allowed)?;
+    let size = cx.concretise(Value::Sym(size), "size of the fuzzer's input")?;
+    cx.new_input("size", 4);
+    let data = cx.new_input("data", size);
+    let data = object(cx, &data, size)?;
+    Ok(Reply::Tail(entry, vec![Value::Bits(data), Value::Bits(size)]))
+}
+
+/// Any function: scalars are symbolic; a pointer leads to an object of symbolic bytes.
+fn any_function(cx: &mut Cx<'_>, name: &str, pointee: u64) -> Result<Reply, Stop> {
+    let image = cx.core.image.clone();
+    let Some(target @ Target::Func(id)) = image.program.lookup(name) else {
+        return Err(PathEnd::Unsupported(format!("the program has no function `{name}`")).into());
+    };
+    let (module, f) = image.program.function(id);
+    let mut args = Vec::new();
+    for (i, param) in module.params.range(f.params).iter().enumerate() {
+        let name = Some(module.str(param.name)).filter(|n| !n.is_empty()).map_or_else(|| format!("argument{i}"), str::to_owned);
+        let size = match param.kind {
+            param_kind::POINTER => pointee,
+            param_kind::BY_VALUE => param.size.into(),
+            param_kind::VARIADIC => 0,
+            _ => {
+                let bytes = cx.new_input(&name, u64::from(param.width.div_ceil(8)));
+                let whole = cx.joined(&bytes);
+                for limb in 0..limbs(param.width) {
+                    let width = (param.width - 64 * limb).min(64);
+                    args.push(Value::Sym(cx.core.pool.extract(whole, 64 * limb, width)));
+                }
+                continue;
+            }
+        };
+        let bytes = if size == 0 { Vec::new() } else { cx.new_input(&name, size) };
+        args.push(Value::Bits(object(cx, &bytes, size)?));
+    }
+    Ok(Reply::Tail(image.target_address(target), args))
+}

@@ -1,0 +1,225 @@
+//! What a path knows of the world: descriptors, files, directories, clock, masks. Cheap to fork: everything large is shared.
+
+use std::any::Any;
+use std::collections::BTreeMap;
+use std::hash::{Hash, Hasher};
+use std::rc::Rc;
+
+use wryneck_exec::{Cx, PathData};
+use wryneck_expr::{Evaluator, ExprId, Model, Pool, Remap};
+
+use crate::content::{Byte, Content};
+use crate::input::{Stat, mode};
+
+/// Index into [`World::nodes`].
+pub type NodeId = u32;
+
+/// What a node is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum NodeKind {
+    Regular,
+    Directory,
+    /// `taken` bytes have been read; `writers` descriptors can still write.
+    Pipe { taken: u64, writers: u32 },
+    /// Standard output and error: write only.
+    Output,
+    /// `/dev/null` and its like: reads nothing, keeps nothing.
+    Null,
+    /// `/dev/zero`, `/dev/urandom`: endless.
+    Endless,
+}
+
+/// A file that this path has opened, made or changed.
+#[derive(Clone)]
+pub struct Node {
+    pub kind: NodeKind,
+    pub content: Content,
+    /// Size and kind in it are not used: see [`Node::stat`].
+    pub meta: Stat,
+    /// Its absolute path when it was opened; of a directory, what is listed.
+    pub path: Rc<[u8]>,
+    /// The host has it too; what the host has below it shows through.
+    pub from_host: bool,
+}
+
+impl Node {
+    pub fn stat(&self) -> Stat {
+        let kind = match self.kind {
+            NodeKind::Regular => mode::REGULAR,
+            NodeKind::Directory => mode::DIRECTORY,
+            NodeKind::Pipe { .. } | NodeKind::Output => mode::FIFO,
+            NodeKind::Null | NodeKind::Endless => mode::CHARACTER,
+        };
+        let size = match self.kind {
+            NodeKind::Regular => self.content.len(),
+            NodeKind::Directory => self.meta.size,
+            NodeKind::Pipe { .. } | NodeKind::Output | NodeKind::Null | NodeKind::Endless => 0,
+        };
+        Stat { mode: kind | (self.meta.mode & !mode::KIND), size, ..self.meta }
+    }
+}
+
+/// An open file description: what `dup` shares.
+#[derive(Clone, Copy, Debug, Hash)]
+pub struct Open {
+    pub node: NodeId,
+    /// Bytes; of a directory, entries.
+    pub offset: u64,
+    /// The flags `open` was given, without those that act once.
+    pub flags: u32,
+    /// Descriptors that stand for it.
+    pub refs: u32,
+}
+
+/// A descriptor.
+#[derive(Clone, Copy, Debug, Hash)]
+pub struct Fd {
+    /// Index into [`World::opens`].
+    pub open: u32,
+    pub close_on_exec: bool,
+}
+
+/// The path data of the environment.
+#[derive(Clone)]
+pub struct World {
+    pub fds: Vec<Option<Fd>>,
+    pub opens: Vec<Open>,
+    pub nodes: Vec<Rc<Node>>,
+    /// What this path knows better than the host, by absolute path: a node, or that there is nothing.
+    pub names: Rc<BTreeMap<Rc<[u8]>, Option<NodeId>>>,
+    pub working_directory: Rc<[u8]>,
+    pub umask: u32,
+    /// Microseconds the clock has moved on.
+    pub ticks: u64,
+    /// Bytes of randomness given out.
+    pub random: u64,
+    /// Handlers by signal, as `rt_sigaction` was given them.
+    pub handlers: Rc<BTreeMap<u32, [u64; 4]>>,
+    pub signal_mask: u64,
+    /// Whether the start has been made.
+    pub started: bool,
+}
+
+pub const STDOUT: NodeId = 1;
+pub const STDERR: NodeId = 2;
+
+impl World {
+    /// The running path's world.
+    pub fn of<'c>(cx: &'c Cx<'_>) -> &'c World {
+        cx.state.env()
+    }
+
+    /// The running path's world, to change: nothing may be decided afterwards.
+    pub fn change<'c>(cx: &'c mut Cx<'_>) -> &'c mut World {
+        cx.state.dirty = true;
+        cx.state.env_mut()
+    }
+
+    /// The environment's part of what a path left behind.
+    pub fn left_by(data: &dyn PathData) -> Option<&World> {
+        data.as_any().downcast_ref()
+    }
+
+    pub fn add_node(&mut self, node: Node) -> NodeId {
+        self.nodes.push(Rc::new(node));
+        self.nodes.len() as NodeId - 1
+    }
+
+    pub fn node(&self, id: NodeId) -> &Node {
+        &self.nodes[id as usize]
+    }
+
+    pub fn node_mut(&mut self, id: NodeId) -> &mut Node {
+        Rc::make_mut(&mut self.nodes[id as usize])
+    }
+
+    /// What the path wrote to standard output ([`STDOUT`]) or error ([`STDERR`]), under a model.
+    pub fn written(&self, which: NodeId, pool: &Pool, model: &Model) -> Vec<u8> {
+        let mut eval = Evaluator::default();
+        let bytes = self.node(which).content.read(0, u64::MAX).into_iter();
+        bytes
+            .map(|b| match b {
+                Byte::Concrete(b) => b,
+                Byte::Symbolic(e) => eval.eval(pool, e, model) as u8,
+            })
+            .collect()
+    }
+
+    /// The lowest descriptor not in use, at least `from`.
+    pub fn lowest_free(&self, from: usize) -> usize {
+        (from..).find(|&i| self.fds.get(i).is_none_or(Option::is_none)).expect("descriptors are fewer than numbers")
+    }
+
+    /// Puts a descriptor in place.
+    pub fn set_fd(&mut self, number: usize, fd: Fd) {
+        if self.fds.len() <= number {
+            self.fds.resize(number + 1, None);
+        }
+        self.fds[number] = Some(fd);
+    }
+
+    /// Opens a node on the lowest free descriptor.
+    pub fn open_node(&mut self, node: NodeId, flags: u32, close_on_exec: bool) -> usize {
+        let number = self.lowest_free(0);
+        let open = self.opens.len() as u32;
+        self.opens.push(Open { node, offset: 0, flags, refs: 1 });
+        self.set_fd(number, Fd { open, close_on_exec });
+        number
+    }
+
+    /// The open file a descriptor stands for.
+    pub fn open_of(&self, fd: i32) -> Option<&Open> {
+        let fd = self.fds.get(usize::try_from(fd).ok()?)?.as_ref()?;
+        Some(&self.opens[fd.open as usize])
+    }
+
+    pub fn open_of_mut(&mut self, fd: i32) -> Option<&mut Open> {
+        let fd = (*self.fds.get(usize::try_from(fd).ok()?)?)?;
+        Some(&mut self.opens[fd.open as usize])
+    }
+
+    /// Makes a name stand for a node, or for nothing.
+    pub fn set_name(&mut self, path: &[u8], node: Option<NodeId>) {
+        Rc::make_mut(&mut self.names).insert(path.into(), node);
+    }
+}
+
+impl PathData for World {
+    fn clone_data(&self) -> Rc<dyn PathData> {
+        Rc::new(self.clone())
+    }
+    fn as_any(&self) -> &dyn Any {
+        self
+    }
+    fn as_any_mut(&mut self) -> &mut dyn Any {
+        self
+    }
+    fn for_each_expr(&self, f: &mut dyn FnMut(ExprId)) {
+        for node in &self.nodes {
+            node.content.for_each_expr(f);
+        }
+    }
+    fn remap(&mut self, map: &Remap) {
+        for node in &mut self.nodes {
+            let mut any = false;
+            node.content.for_each_expr(&mut |_| any = true);
+            if any {
+                Rc::make_mut(node).content.remap(map);
+            }
+        }
+    }
+    fn hash_into(&self, mut h: &mut dyn Hasher, hash_expr: &mut dyn FnMut(ExprId) -> u64) {
+        self.fds.hash(&mut h);
+        self.opens.hash(&mut h);
+        self.names.hash(&mut h);
+        self.working_directory.hash(&mut h);
+        (self.umask, self.ticks, self.random, self.signal_mask, self.started).hash(&mut h);
+        self.handlers.hash(&mut h);
+        for node in &self.nodes {
+            node.kind.hash(&mut h);
+            node.path.hash(&mut h);
+            node.meta.mode.hash(&mut h);
+            node.content.hash_into(h, hash_expr);
+        }
+    }
+}

@@ -1,0 +1,283 @@
+//! Linux system calls: one table by x86-64 number, one way to call them, for every front end.
+//!
+//! A call gets six values and gives one, or an error number, which goes back negated as the kernel's. Pointers that lead out of
+//! their object are the program's faults, not `EFAULT`; only the null page gives `EFAULT`. What is not in the table is `ENOSYS`
+//! and stands in the ledger.
+
+pub mod dir;
+pub mod fd;
+pub mod file;
+pub mod memory;
+pub mod path;
+pub mod process;
+pub mod terminal;
+pub mod time;
+
+use wryneck_exec::memory::NULL_PAGE;
+use wryneck_exec::{Cx, LedgerKind, Reply, Stop, Value};
+use wryneck_expr::ExprId;
+
+use crate::Linux;
+use crate::content::Byte;
+use crate::errno::{EBADF, EFAULT, ENOSYS, Halt};
+use crate::sig::Args;
+use crate::state::{Node, Open, World};
+
+/// A system call in progress.
+pub struct Sys<'s, 'c> {
+    pub linux: &'s Linux,
+    pub cx: &'s mut Cx<'c>,
+    pub args: [Value; 6],
+    name: &'static str,
+}
+
+/// What a system call gives: a number, or why not.
+pub type Done = Result<u64, Halt>;
+
+struct SystemCall {
+    number: u32,
+    name: &'static str,
+    run: fn(&mut Sys<'_, '_>) -> Done,
+}
+
+macro_rules! system_calls {
+    ($($number:literal $name:literal $run:expr;)*) => {
+        static SYSCALLS: &[SystemCall] = &[$(SystemCall { number: $number, name: $name, run: $run }),*];
+    };
+}
+
+// One more system call: a function in `sys/<area>.rs`, its row here (sorted by number), and a program in `tests/` that does the
+// same natively.
+system_calls! {
+    0 "read" fd::read;
+    1 "write" fd::write;
+    2 "open" file::open;
+    3 "close" fd::close;
+    4 "stat" file::stat;
+    5 "fstat" file::fstat;
+    6 "lstat" file::lstat;
+    7 "poll" fd::poll;
+    8 "lseek" fd::lseek;
+    9 "mmap" memory::mmap;
+    10 "mprotect" memory::ignored;
+    11 "munmap" memory::munmap;
+    12 "brk" memory::brk;
+    13 "rt_sigaction" process::rt_sigaction;
+    14 "rt_sigprocmask" process::rt_sigprocmask;
+    16 "ioctl" terminal::ioctl;
+    17 "pread64" fd::pread;
+    18 "pwrite64" fd::pwrite;
+    19 "readv" fd::readv;
+    20 "writev" fd::writev;
+    21 "access" file::access;
+    22 "pipe" fd::pipe;
+    24 "sched_yield" process::zero;
+    28 "madvise" memory::ignored;
+    32 "dup" fd::dup;
+    33 "dup2" fd::dup2;
+    35 "nanosleep" time::nanosleep;
+    39 "getpid" process::getpid;
+    60 "exit" process::exit;
+    62 "kill" process::kill;
+    63 "uname" process::uname;
+    72 "fcntl" fd::fcntl;
+    74 "fsync" fd::sync;
+    75 "fdatasync" fd::sync;
+    76 "truncate" file::truncate;
+    77 "ftruncate" file::ftruncate;
+    79 "getcwd" dir::getcwd;
+    80 "chdir" dir::chdir;
+    81 "fchdir" dir::fchdir;
+    82 "rename" file::rename;
+    83 "mkdir" dir::mkdir;
+    84 "rmdir" dir::rmdir;
+    85 "creat" file::creat;
+    87 "unlink" file::unlink;
+    89 "readlink" file::readlink;
+    90 "chmod" file::chmod;
+    91 "fchmod" file::fchmod;
+    92 "chown" file::chown;
+    93 "fchown" file::fchown;
+    95 "umask" process::umask;
+    96 "gettimeofday" time::gettimeofday;
+    97 "getrlimit" process::getrlimit;
+    99 "sysinfo" process::sysinfo;
+    102 "getuid" process::user;
+    104 "getgid" process::user;
+    107 "geteuid" process::user;
+    108 "getegid" process::user;
+    110 "getppid" process::getppid;
+    111 "getpgrp" process::getpid;
+    112 "setsid" process::getpid;
+    115 "getgroups" process::zero;
+    131 "sigaltstack" process::zero;
+    157 "prctl" process::zero;
+    158 "arch_prctl" process::zero;
+    162 "sync" process::zero;
+    186 "gettid" process::getpid;
+    200 "tkill" process::tkill;
+    201 "time" time::time;
+    202 "futex" process::futex;
+    204 "sched_getaffinity" process::sched_getaffinity;
+    217 "getdents64" dir::getdents64;
+    218 "set_tid_address" process::getpid;
+    221 "fadvise64" fd::sync;
+    228 "clock_gettime" time::clock_gettime;
+    229 "clock_getres" time::clock_getres;
+    230 "clock_nanosleep" time::clock_nanosleep;
+    231 "exit_group" process::exit;
+    234 "tgkill" process::tgkill;
+    257 "openat" file::openat;
+    258 "mkdirat" dir::mkdirat;
+    260 "fchownat" file::fchownat;
+    262 "newfstatat" file::newfstatat;
+    263 "unlinkat" file::unlinkat;
+    264 "renameat" file::renameat;
+    267 "readlinkat" file::readlinkat;
+    268 "fchmodat" file::fchmodat;
+    269 "faccessat" file::faccessat;
+    280 "utimensat" file::utimensat;
+    292 "dup3" fd::dup3;
+    293 "pipe2" fd::pipe2;
+    302 "prlimit64" process::prlimit64;
+    316 "renameat2" file::renameat;
+    318 "getrandom" process::getrandom;
+    332 "statx" file::statx;
+    334 "rseq" process::no_such;
+    439 "faccessat2" file::faccessat;
+}
+
+/// `__wryneck_syscall(n, a1, …, a6)`: the one external function the libc's overlay calls.
+pub fn syscall(linux: &Linux, args: &Args<'_>, cx: &mut Cx<'_>) -> Result<Reply, Stop> {
+    let number = args.number(cx, 0)?;
+    let args = std::array::from_fn(|i| args.value(i + 1));
+    perform(linux, number, args, cx).map(|v| Reply::Value(Value::Bits(v)))
+}
+
+/// Makes a system call by its x86-64 number; the result is what the kernel leaves in the register.
+pub fn perform(linux: &Linux, number: u64, args: [Value; 6], cx: &mut Cx<'_>) -> Result<u64, Stop> {
+    let row = SYSCALLS.binary_search_by(|row| u64::from(row.number).cmp(&number));
+    let Ok(row) = row.map(|i| &SYSCALLS[i]) else {
+        cx.core.ledger.note(LedgerKind::UnknownSystemCall, path::name_of_unknown(number));
+        cx.state.approximated = true;
+        return Ok(negated(ENOSYS.0));
+    };
+    let mut sys = Sys { linux, cx, args, name: row.name };
+    match (row.run)(&mut sys) {
+        Ok(value) => Ok(value),
+        Err(Halt::Errno(e)) => Ok(negated(e.0)),
+        Err(Halt::Stop(stop)) => Err(stop),
+    }
+}
+
+fn negated(errno: i32) -> u64 {
+    i64::from(-errno) as u64
+}
+
+impl Sys<'_, '_> {
+    /// Argument `i` as 64 bits; a symbolic one is concretised.
+    pub fn long(&mut self, i: usize) -> Result<u64, Halt> {
+        Ok(self.cx.concretise(self.args[i], &format!("argument {} of system call `{}`", i + 1, self.name))?)
+    }
+
+    /// Argument `i` as an `int`; a symbolic one is concretised.
+    pub fn int(&mut self, i: usize) -> Result<i32, Halt> {
+        let e = self.cx.expr(self.args[i], 32);
+        let bits = self.cx.concretise(Value::Sym(e), &format!("argument {} of system call `{}`", i + 1, self.name))?;
+        Ok(bits as u32 as i32)
+    }
+
+    pub fn world(&self) -> &World {
+        World::of(self.cx)
+    }
+
+    /// The world, to change: nothing may be decided afterwards.
+    pub fn change(&mut self) -> &mut World {
+        World::change(self.cx)
+    }
+
+    /// The open file and node of a descriptor.
+    pub fn opened(&self, fd: i32) -> Result<(Open, &Node), Halt> {
+        let world = self.world();
+        let open = *world.open_of(fd).ok_or(EBADF)?;
+        Ok((open, world.node(open.node)))
+    }
+
+    /// The address of a block of the program, in bounds; `EFAULT` in the null page.
+    pub fn block(&mut self, pointer: Value, len: u64, write: bool) -> Result<u64, Halt> {
+        if let Value::Bits(addr) = pointer
+            && addr < NULL_PAGE
+            && len > 0
+        {
+            return Err(EFAULT.into());
+        }
+        if len == 0 {
+            return Ok(0);
+        }
+        let addr = self.cx.block_address(pointer, len, write)?;
+        if write && !self.cx.writable_range(addr, len) {
+            return Err(self.cx.bad_access(addr, len, true).into());
+        }
+        Ok(addr)
+    }
+
+    /// Writes a structure of the kernel's at a checked address.
+    pub fn put(&mut self, addr: u64, bytes: &[u8]) -> Result<(), Halt> {
+        Ok(self.cx.write_concrete(addr, bytes)?)
+    }
+
+    /// Writes a file's bytes at a checked address.
+    pub fn put_bytes(&mut self, addr: u64, bytes: &[Byte]) -> Result<(), Halt> {
+        let concrete: Option<Vec<u8>> = bytes
+            .iter()
+            .map(|b| match b {
+                Byte::Concrete(b) => Some(*b),
+                Byte::Symbolic(_) => None,
+            })
+            .collect();
+        if let Some(bytes) = concrete {
+            return self.put(addr, &bytes);
+        }
+        let bytes: Vec<ExprId> = bytes
+            .iter()
+            .map(|b| match b {
+                Byte::Concrete(b) => self.cx.core.pool.bits(8, (*b).into()),
+                Byte::Symbolic(e) => *e,
+            })
+            .collect();
+        Ok(self.cx.write_bytes(addr, &bytes)?)
+    }
+
+    /// Reads a block of the program at a checked address.
+    pub fn get(&mut self, addr: u64, len: u64) -> Result<Vec<Byte>, Halt> {
+        let mut bytes = vec![0; len as usize];
+        if self.cx.state.memory.space.read(addr, &mut bytes) {
+            return Ok(bytes.into_iter().map(Byte::Concrete).collect());
+        }
+        let bytes = self.cx.read_bytes(addr, len)?;
+        let byte = |e: ExprId| self.cx.core.pool.as_u64(e).map_or(Byte::Symbolic(e), |b| Byte::Concrete(b as u8));
+        Ok(bytes.into_iter().map(byte).collect())
+    }
+
+    /// Reads 64-bit words of the program, concretised.
+    pub fn words(&mut self, pointer: Value, count: u64) -> Result<Vec<u64>, Halt> {
+        let addr = self.block(pointer, 8 * count, false)?;
+        let bytes = self.cx.read_bytes(addr, 8 * count)?;
+        let mut words = Vec::new();
+        for word in bytes.chunks(8) {
+            let e = self.cx.joined(word);
+            words.push(self.cx.concretise(Value::Sym(e), "a structure given to a system call")?);
+        }
+        Ok(words)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_table_is_sorted_without_repetition() {
+        assert!(SYSCALLS.windows(2).all(|w| w[0].number < w[1].number), "sort the rows of SYSCALLS");
+    }
+}

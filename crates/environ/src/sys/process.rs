@@ -1,0 +1,239 @@
+//! The process: its end, its ids, limits and signals. There is one process with one thread.
+
+use std::rc::Rc;
+
+use wryneck_exec::{Cx, FaultKind, PathEnd, Stop, Value};
+use wryneck_expr::ExprId;
+
+use super::{Done, Sys};
+use crate::errno::{EAGAIN, EFAULT, EINVAL, ENOSYS, EPERM, ESRCH, Halt};
+
+/// The process id.
+const PID: u64 = 4242;
+const SIGABRT: i32 = 6;
+const SIGNALS: i32 = 64;
+
+/// The end of a program with this status, of which the low eight bits count.
+pub fn exited(cx: &mut Cx<'_>, status: ExprId) -> Result<PathEnd, Stop> {
+    let low = cx.core.pool.extract(status, 0, 8);
+    Ok(PathEnd::Exit(cx.concretise(Value::Sym(low), "exit status")? as u8))
+}
+
+pub fn exit(s: &mut Sys<'_, '_>) -> Done {
+    let status = s.cx.expr(s.args[0], 32);
+    Err(exited(s.cx, status)?.into())
+}
+
+pub fn getpid(_: &mut Sys<'_, '_>) -> Done {
+    Ok(PID)
+}
+
+pub fn getppid(_: &mut Sys<'_, '_>) -> Done {
+    Ok(PID - 1)
+}
+
+/// User and group ids, real and effective.
+pub fn user(s: &mut Sys<'_, '_>) -> Done {
+    Ok(s.linux.input.user.into())
+}
+
+/// Calls that succeed and change nothing here.
+pub fn zero(_: &mut Sys<'_, '_>) -> Done {
+    Ok(0)
+}
+
+/// Calls that a libc tries and can do without.
+pub fn no_such(_: &mut Sys<'_, '_>) -> Done {
+    Err(ENOSYS.into())
+}
+
+pub fn umask(s: &mut Sys<'_, '_>) -> Done {
+    let new = s.int(0)? as u32 & 0o777;
+    Ok(std::mem::replace(&mut s.change().umask, new).into())
+}
+
+/// kill(pid, signal).
+pub fn kill(s: &mut Sys<'_, '_>) -> Done {
+    let (pid, signal) = (s.int(0)?, s.int(1)?);
+    match i64::from(pid) {
+        0 | -1 => {}
+        p if p.unsigned_abs() == PID => {}
+        1 => return Err(EPERM.into()),
+        _ => return Err(ESRCH.into()),
+    }
+    signalled(s, signal)
+}
+
+/// tkill(thread, signal).
+pub fn tkill(s: &mut Sys<'_, '_>) -> Done {
+    let signal = s.int(1)?;
+    signalled(s, signal)
+}
+
+/// tgkill(process, thread, signal).
+pub fn tgkill(s: &mut Sys<'_, '_>) -> Done {
+    let signal = s.int(2)?;
+    signalled(s, signal)
+}
+
+/// The program sends itself a signal. Handlers are recorded, but not run.
+fn signalled(s: &mut Sys<'_, '_>, signal: i32) -> Done {
+    const IGNORED_BY_DEFAULT: [i32; 4] = [17, 18, 23, 28];
+    if !(0..=SIGNALS).contains(&signal) {
+        return Err(EINVAL.into());
+    }
+    let handler = s.world().handlers.get(&(signal as u32)).map_or(0, |h| h[0]);
+    match (signal, handler) {
+        (0, _) | (_, 1) => Ok(0),
+        (_, 2..) => Err(PathEnd::Unsupported(format!("delivery of signal {signal} to its handler")).into()),
+        (SIGABRT, _) => Err(PathEnd::fault(FaultKind::Abort, "the program aborts").into()),
+        (signal, _) if IGNORED_BY_DEFAULT.contains(&signal) => Ok(0),
+        (signal, _) => Err(PathEnd::fault(FaultKind::Abort, format!("the program kills itself by signal {signal}")).into()),
+    }
+}
+
+/// rt_sigaction(signal, new, old, size): `struct k_sigaction` is handler, flags, restorer, mask.
+pub fn rt_sigaction(s: &mut Sys<'_, '_>) -> Done {
+    let signal = s.int(0)?;
+    if !(1..=SIGNALS).contains(&signal) || signal == 9 || signal == 19 {
+        return Err(EINVAL.into());
+    }
+    let new = if s.args[1] == Value::Bits(0) { None } else { Some(s.words(s.args[1], 4)?) };
+    let old = s.world().handlers.get(&(signal as u32)).copied().unwrap_or_default();
+    if s.args[2] != Value::Bits(0) {
+        let addr = s.block(s.args[2], 32, true)?;
+        s.put(addr, &old.map(u64::to_le_bytes).concat())?;
+    }
+    if let Some(new) = new {
+        Rc::make_mut(&mut s.change().handlers).insert(signal as u32, [new[0], new[1], new[2], new[3]]);
+    }
+    Ok(0)
+}
+
+/// rt_sigprocmask(how, new, old, size).
+pub fn rt_sigprocmask(s: &mut Sys<'_, '_>) -> Done {
+    let how = s.int(0)?;
+    let old = s.world().signal_mask;
+    let new = if s.args[1] == Value::Bits(0) { None } else { Some(s.words(s.args[1], 1)?[0]) };
+    let mask = match (how, new) {
+        (_, None) => old,
+        (0, Some(new)) => old | new,
+        (1, Some(new)) => old & !new,
+        (2, Some(new)) => new,
+        _ => return Err(EINVAL.into()),
+    };
+    if s.args[2] != Value::Bits(0) {
+        let addr = s.block(s.args[2], 8, true)?;
+        s.put(addr, &old.to_le_bytes())?;
+    }
+    s.change().signal_mask = mask;
+    Ok(0)
+}
+
+/// futex(word, operation, value, …): one thread, so a wait that would sleep would sleep for ever.
+pub fn futex(s: &mut Sys<'_, '_>) -> Done {
+    let (operation, value) = (s.int(1)? & 0x7f, s.int(2)?);
+    match operation {
+        // FUTEX_WAIT
+        0 => {
+            let addr = s.block(s.args[0], 4, false)?;
+            let word = s.cx.load(Value::Bits(addr), 32)?;
+            let word = s.cx.concretise(Value::Sym(word), "a futex")?;
+            if word as u32 as i32 != value {
+                return Err(EAGAIN.into());
+            }
+            Err(PathEnd::Unsupported("a wait for another thread, and there is none".into()).into())
+        }
+        // FUTEX_WAKE, FUTEX_REQUEUE
+        1 | 3 => Ok(0),
+        _ => Err(ENOSYS.into()),
+    }
+}
+
+pub fn sched_getaffinity(s: &mut Sys<'_, '_>) -> Done {
+    let size = s.long(1)?;
+    if size < 8 || !size.is_multiple_of(8) {
+        return Err(EINVAL.into());
+    }
+    let addr = s.block(s.args[2], 8, true)?;
+    s.put(addr, &1u64.to_le_bytes())?;
+    Ok(8)
+}
+
+pub fn uname(s: &mut Sys<'_, '_>) -> Done {
+    const FIELD: usize = 65;
+    let addr = s.block(s.args[0], 6 * FIELD as u64, true)?;
+    let mut out = Vec::new();
+    for text in &s.linux.input.uname {
+        let start = out.len();
+        out.extend(text.iter().take(FIELD - 1));
+        out.resize(start + FIELD, 0);
+    }
+    s.put(addr, &out)?;
+    Ok(0)
+}
+
+/// The limits of a process: stack and descriptors bounded, the rest not.
+fn limit(resource: i32) -> Result<[u8; 16], Halt> {
+    const NONE: u64 = u64::MAX;
+    let pair: [u64; 2] = match resource {
+        3 => [8 << 20, NONE],
+        7 => [1024, 1024],
+        0..=15 => [NONE, NONE],
+        _ => return Err(EINVAL.into()),
+    };
+    let mut out = [0; 16];
+    out[..8].copy_from_slice(&pair[0].to_le_bytes());
+    out[8..].copy_from_slice(&pair[1].to_le_bytes());
+    Ok(out)
+}
+
+pub fn getrlimit(s: &mut Sys<'_, '_>) -> Done {
+    let limit = limit(s.int(0)?)?;
+    let addr = s.block(s.args[1], 16, true)?;
+    s.put(addr, &limit)?;
+    Ok(0)
+}
+
+/// prlimit64(pid, resource, new, old): new limits are taken and not enforced.
+pub fn prlimit64(s: &mut Sys<'_, '_>) -> Done {
+    let limit = limit(s.int(1)?)?;
+    if s.args[3] != Value::Bits(0) {
+        let addr = s.block(s.args[3], 16, true)?;
+        s.put(addr, &limit)?;
+    }
+    Ok(0)
+}
+
+/// `struct sysinfo`: a machine with 8 GiB, half of it free.
+pub fn sysinfo(s: &mut Sys<'_, '_>) -> Done {
+    const SIZE: usize = 112;
+    let addr = s.block(s.args[0], SIZE as u64, true)?;
+    let uptime_loads_memory: [u64; 6] = [1000, 0, 0, 0, 8 << 30, 4 << 30];
+    let mut out: Vec<u8> = uptime_loads_memory.iter().flat_map(|w| w.to_le_bytes()).collect();
+    out.resize(SIZE, 0);
+    out[80..82].copy_from_slice(&1u16.to_le_bytes());
+    out[104..108].copy_from_slice(&1u32.to_le_bytes());
+    s.put(addr, &out)?;
+    Ok(0)
+}
+
+/// getrandom(buffer, length, flags): the same bytes on every path, a new run of them each time.
+pub fn getrandom(s: &mut Sys<'_, '_>) -> Done {
+    let (len, flags) = (s.long(1)?, s.int(2)?);
+    if flags & !7 != 0 {
+        return Err(EINVAL.into());
+    }
+    if len > 1 << 25 {
+        return Err(EFAULT.into());
+    }
+    let addr = s.block(s.args[0], len, true)?;
+    let first = s.world().random;
+    let byte = |i: u64| (i.wrapping_add(1).wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 56) as u8;
+    let bytes: Vec<u8> = (first..first + len).map(byte).collect();
+    if len > 0 {
+        s.put(addr, &bytes)?;
+    }
+    s.change().random += len;
+    Ok(len)
+}
