@@ -9,6 +9,10 @@ use crate::node::{ArrayId, ExprId, Kind, Node, Op, Shape, Width};
 use crate::pool::{Pool, check_width};
 use crate::wide;
 
+/// Laws that lead to laws this deep are left alone: a guard of the stack that programs do not meet. Below it alone can the
+/// normal form depend on what was made before.
+const DEEPEST: u32 = 256;
+
 impl Pool {
     /// A [`Shape::Unary`] operator applied.
     pub fn unary(&mut self, op: Op, a: ExprId) -> ExprId {
@@ -86,13 +90,21 @@ impl Pool {
     #[cold]
     fn make_new(&mut self, node: Node) -> ExprId {
         check_width(node.width());
-        if self.simplifying
-            && let Some(simpler) = self.fold(node).or_else(|| self.simplify(node))
-        {
-            self.remember(node, simpler);
-            return simpler;
+        if !self.simplifying {
+            return self.intern(node);
         }
-        self.intern(node)
+        let simpler = self.fold(node).or_else(|| {
+            (self.nesting < DEEPEST).then_some(())?;
+            self.nesting += 1;
+            let simpler = self.simplify(node);
+            self.nesting -= 1;
+            simpler
+        });
+        let result = simpler.unwrap_or_else(|| self.intern(node));
+        if simpler.is_some() {
+            self.remember(node, result);
+        }
+        result
     }
 
     /// Operands of a commutative operator in canonical order: a constant last, else by structural hash.

@@ -51,6 +51,8 @@ pub struct Pool {
     array_elems: usize,
     pub(crate) supports: Supports,
     pub(crate) simplifying: bool,
+    /// How many constructors are at work inside one another.
+    pub(crate) nesting: u32,
     /// Nodes asked for that simplified to others, by their hash; one is forgotten for another.
     rewritten: Box<[(Node, ExprId)]>,
 }
@@ -81,6 +83,7 @@ impl Pool {
             array_elems: 0,
             supports: Supports::new(),
             simplifying: true,
+            nesting: 0,
             rewritten: vec![(Node::new(Op::Const, 1, 0, 0, 0), ExprId::FALSE); REWRITTEN].into_boxed_slice(),
         };
         let (no, yes) = (pool.bits(1, 0), pool.bits(1, 1));

@@ -2,7 +2,9 @@
 //!
 //! Equal sets have one id, and unions are remembered, so that a node costs 4 bytes and most unions are one comparison.
 
-use rustc_hash::FxHashMap;
+use std::hash::{Hash, Hasher};
+
+use rustc_hash::{FxHashMap, FxHasher};
 
 use crate::node::SymId;
 
@@ -17,7 +19,8 @@ impl SetId {
 #[derive(Default)]
 pub(crate) struct Supports {
     sets: Vec<Box<[SymId]>>,
-    ids: FxHashMap<Box<[SymId]>, SetId>,
+    /// By hash of the content; a set whose key is taken by another has the next free one.
+    ids: FxHashMap<u64, SetId>,
     unions: FxHashMap<(SetId, SetId), SetId>,
     symbols_kept: usize,
 }
@@ -31,13 +34,17 @@ impl Supports {
 
     /// The set of the given symbols, sorted and without repeats.
     pub(crate) fn intern(&mut self, symbols: &[SymId]) -> SetId {
-        if let Some(&id) = self.ids.get(symbols) {
-            return id;
+        let mut key = hash(symbols);
+        while let Some(&id) = self.ids.get(&key) {
+            if self.get(id) == symbols {
+                return id;
+            }
+            key = key.wrapping_add(1);
         }
         let id = SetId(self.sets.len() as u32);
         self.sets.push(symbols.into());
-        self.ids.insert(symbols.into(), id);
-        self.symbols_kept += 2 * symbols.len();
+        self.ids.insert(key, id);
+        self.symbols_kept += symbols.len();
         id
     }
 
@@ -69,6 +76,12 @@ impl Supports {
     pub(crate) fn bytes(&self) -> usize {
         self.symbols_kept * 4 + self.sets.len() * 48 + self.unions.len() * 16
     }
+}
+
+fn hash(symbols: &[SymId]) -> u64 {
+    let mut hasher = FxHasher::default();
+    symbols.hash(&mut hasher);
+    hasher.finish()
 }
 
 /// The sorted union of two sorted lists.

@@ -63,3 +63,46 @@ fn deep_choices_and_byte_lists_are_simplified_without_recursion_over_them() {
     assert_eq!(evaluator.eval(&pool, less, &model), 0);
     assert_eq!(evaluator.eval(&pool, low, &model), 15);
 }
+
+#[test]
+fn a_long_chain_of_invertible_steps_is_compared() {
+    let mut pool = Pool::new();
+    let symbol = pool.symbol("x", 0, 64);
+    let x = pool.sym(symbol);
+    let (k1, k2) = (pool.bits(64, 0x5555), pool.bits(64, 0x1234_5677));
+    let chain = (0..DEPTH).fold(x, |value, _| {
+        let differ = pool.xor(value, k1);
+        pool.add(differ, k2)
+    });
+    let expected = (0..DEPTH).fold(9u64, |value, _| (value ^ 0x5555).wrapping_add(0x1234_5677));
+    let k = pool.bits(64, expected);
+    let equal = pool.eq(chain, k);
+    let mut evaluator = Evaluator::new();
+    assert!(evaluator.holds(&pool, equal, &Model::empty().with(&[(symbol, 9)])));
+    assert!(!evaluator.holds(&pool, equal, &Model::empty().with(&[(symbol, 8)])));
+}
+
+#[test]
+fn values_of_thousands_of_parts_are_combined() {
+    let mut pool = Pool::new();
+    let bytes: Vec<ExprId> = (0..8192)
+        .map(|i| {
+            let symbol = pool.symbol("byte", i, 8);
+            pool.sym(symbol)
+        })
+        .collect();
+    let buffer = pool.concat_all(&bytes);
+    let reversed: Vec<ExprId> = bytes.iter().rev().copied().collect();
+    let reversed = pool.concat_all(&reversed);
+    let (differ, zero) = (pool.xor(buffer, reversed), pool.zero(65_536));
+    let (same, blank, complement) = (pool.eq(buffer, reversed), pool.eq(differ, zero), pool.not(buffer));
+    let part = pool.extract(complement, 4, 65_000);
+    let mut evaluator = Evaluator::new();
+    assert!(evaluator.holds(&pool, same, &Model::empty()));
+    assert!(evaluator.holds(&pool, blank, &Model::empty()));
+    assert_eq!(evaluator.eval_wide(&pool, part, &Model::empty())[0], u64::MAX);
+    let first = pool.symbol("byte", 0, 8);
+    let model = Model::empty().with(&[(first, 1)]);
+    assert!(!evaluator.holds(&pool, same, &model));
+    assert!(!evaluator.holds(&pool, blank, &model));
+}

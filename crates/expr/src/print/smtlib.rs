@@ -1,8 +1,8 @@
 //! Queries as SMT-LIB 2 text (logic QF_BV), for any solver process.
 //!
-//! Every node used more than once is bound by a `let` of its own, so the text is linear in the nodes. Truth values are 1-bit
-//! vectors throughout; comparisons are turned into bits and assertions into `(= e #b1)`. A `Read` is a chain of `ite` over
-//! the elements; a `PtrAdd` is the addition it means. Symbols are named `s<number>`.
+//! Every operator node is bound by a `let` of its own, so the text is linear in the nodes (and array elements). Truth values
+//! are 1-bit vectors throughout; comparisons are turned into bits and assertions into `(= e #b1)`. A `Read` is a chain of
+//! `ite` over the elements; a `PtrAdd` is the addition it means. Symbols are named `s<number>`.
 
 use std::fmt::Write;
 

@@ -30,11 +30,7 @@ impl Pool {
             return law!("part of a part, of ++, of zext, of sext => part of what it lies in", self.extract(inner, at, width));
         }
         match self.kind(a) {
-            Kind::Concat(high, low) => law!("(x ++ y)[part of both] => x[part] ++ y[part]", {
-                let split = self.width(low);
-                let (high, low) = (self.extract(high, 0, lo + width - split), self.extract(low, lo, split - lo));
-                self.concat(high, low)
-            }),
+            Kind::Concat(..) => law!("(x ++ y)[part of both] => x[part] ++ y[part]", self.extract_list(a, lo, width)),
             Kind::Zext(x) if lo >= self.width(x) => law!("zext(x)[above x] => 0", self.zero(width)),
             Kind::Zext(x) => law!("zext(x)[part of x and above] => zext(x[part])", {
                 let part = self.extract(x, lo, self.width(x) - lo);
@@ -70,6 +66,23 @@ impl Pool {
             }
             _ => None,
         }
+    }
+
+    /// Part of a list of parts, without recursion over a long one.
+    fn extract_list(&mut self, a: ExprId, lo: Width, width: Width) -> ExprId {
+        let (mut parts, mut rest, mut width) = (vec![], a, width);
+        while let Kind::Concat(high, low) = self.kind(rest)
+            && lo < self.width(low)
+        {
+            let split = self.width(low);
+            if lo + width > split {
+                parts.push(self.extract(high, 0, lo + width - split));
+                width = split - lo;
+            }
+            rest = low;
+        }
+        let last = self.extract(rest, lo, width);
+        parts.into_iter().rev().fold(last, |value, part| self.concat(part, value))
     }
 
     /// The smallest part of `a` that `width` bits at `lo` lie wholly in, with their place there.
