@@ -24,9 +24,9 @@
 //! slot     = "%"NAME  a number is the slot's place after the constants; other names get the places left, in order
 //! number   = decimal or 0x hexadecimal, cut to the width; `-` negates
 //! ```
-//! Operators without a choice of width (`ptradd`, `mem.copy`, branches) have none in the text. Raw words that are 0 are left out
-//! (`align`, a shift's `checked`). Strings are in double quotes with `\xx` (hexadecimal) for what is not printable ASCII.
-//! Parsing does not verify.
+//! Operators without a choice of width (`ptradd`, `mem.copy`, branches) have none in the text. Raw words that say nothing
+//! are left out (`align 0`, a shift's `checked 0`, `scale 1`). Strings are in double quotes, with `\xx` (hexadecimal) for
+//! what is not printable ASCII. Parsing does not verify.
 
 mod body;
 mod lex;

@@ -23,11 +23,7 @@ pub fn print(module: &Module) -> String {
     for g in module.globals.iter() {
         p.data(g.symbol);
     }
-    for (id, s) in module.symbols.iter().enumerate().filter(|(_, s)| s.kind == symbol_kind::ALIAS) {
-        p.put(&format!("alias {} {} = {}", LINKAGES[s.linkage as usize], p.symbol(id as u32), p.symbol(s.index)));
-        p.offset(s.offset as i64);
-        p.put("\n");
-    }
+    p.aliases();
     for c in module.ctors.iter() {
         let word = if c.at_exit == 0 { "ctor" } else { "dtor" };
         p.put(&format!("{word} {} {}\n", p.symbol(c.symbol), c.priority));
@@ -109,6 +105,17 @@ impl Printer<'_> {
             };
             let weak = if s.linkage == linkage::EXTERN_WEAK { " extern_weak" } else { "" };
             self.put(&format!("declare{function}{weak} {}\n", self.symbol(id as u32)));
+        }
+    }
+    /// By name: the order of symbols is not kept by the text.
+    fn aliases(&mut self) {
+        let all = self.m.symbols.iter().enumerate().filter(|(_, s)| s.kind == symbol_kind::ALIAS);
+        let mut all: Vec<_> = all.map(|(id, s)| (self.symbol(id as u32), s)).collect();
+        all.sort_by(|a, b| a.0.cmp(&b.0));
+        for (name, s) in all {
+            self.put(&format!("alias {} {name} = {}", LINKAGES[s.linkage as usize], self.symbol(s.index)));
+            self.offset(s.offset as i64);
+            self.put("\n");
         }
     }
     fn data(&mut self, symbol: SymbolId) {

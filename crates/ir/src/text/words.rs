@@ -43,7 +43,7 @@ pub(super) fn raw(op: Op, n: usize) -> Raw {
         (Op::Extract, 2) => number("at"),
         (Op::Extract, _) => number("of"),
         (Op::Concat, _) => number("low"),
-        (Op::PtrAdd, _) => number("scale"),
+        (Op::PtrAdd, _) => Raw { default: Some(1), ..number("scale") },
         (Op::Fcmp, _) => Raw { names: PREDICATES, ..number("is") },
         (Op::Fround, _) => Raw { names: ROUNDINGS, ..number("to") },
         _ => number("from"),
