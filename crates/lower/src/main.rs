@@ -72,7 +72,7 @@ fn run(args: &Args) -> Result<(), ReadError> {
     }
     let write_error = |p: String, why: String| ReadError::Write { path: p, why };
     if args.print {
-        let text = wryneck_lower::dump(&lowered.module);
+        let text = wryneck_ir::text::print(&lowered.module);
         std::io::stdout().write_all(text.as_bytes()).map_err(|e| write_error("standard output".to_owned(), e.to_string()))?;
     }
     if let Some(output) = &args.output {
