@@ -2,7 +2,9 @@
 //!
 //! A variadic call writes its variable arguments to an object of exactly their size, so that reading one too many is out of bounds, and
 //! passes its address as a hidden last argument. `va_start` makes a System V `va_list` whose register areas are used up, so the code clang
-//! emits for `va_arg` always takes the memory path (System V ABI AMD64, section 3.5.7). Unwinding is not lowered: an invoke is a call, and goes on.
+//! emits for `va_arg` always takes the memory path (System V ABI AMD64, section 3.5.7). One thing does not survive that: a structure of at
+//! most 16 bytes aligned to 16, which clang passes as two words for two registers, is looked for at a multiple of 16. Unwinding is not
+//! lowered: an invoke is a call, and goes on.
 
 use wryneck_ir::build::{CallDef, Callee, Slot};
 use wryneck_ir::{NONE, Op, call_flags};

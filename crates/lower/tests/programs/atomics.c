@@ -22,7 +22,7 @@ int main(int argc, char **argv) {
   printf("%d %d %d\n", byte, atomic_flag_test_and_set(&flag), atomic_flag_test_and_set(&flag));
   static int cells[3] = {1, 2, 3};
   atomic_store(&pointer, cells);
-  atomic_fetch_add(&pointer, sizeof(int));
+  atomic_fetch_add(&pointer, 1);
   printf("%d %ld %ld %ld\n", *atomic_load(&pointer), __sync_fetch_and_nand(&word, 12), __sync_add_and_fetch(&word, 2), __sync_lock_test_and_set(&word, 1));
   printf("%ld %ld\n", __atomic_fetch_max(&word, 9, __ATOMIC_SEQ_CST), __atomic_fetch_min(&word, 4, __ATOMIC_SEQ_CST));
   atomic_thread_fence(memory_order_seq_cst), atomic_signal_fence(memory_order_acquire);

@@ -5,7 +5,7 @@
 struct small { int a, b; };
 struct pair { double x; long y; };
 struct large { long v[5]; };
-struct __attribute__((aligned(16))) aligned { long v[2]; };
+struct __attribute__((aligned(16))) aligned { long v[4]; };
 
 static long vsum(const char *kinds, va_list ap) {
   long sum = 0;
