@@ -2,17 +2,15 @@
 //!
 //! One pass over the nodes replaces 256 evaluations; it decides a condition on one input byte without a solver. Values of at
 //! most 8 bits are kept in bytes, others in words; the loops are over [`eval::apply`] with the operator fixed, which the
-//! compiler turns into vector code. Some tens of nanoseconds for a node of at most 8 bits, some hundreds for a wider one.
-//! What does not fit (a part above 64 bits, more than [`MOST_NODES`] nodes) is evaluated 256 times instead.
+//! compiler turns into vector code. Some tens of nanoseconds for a node of at most 8 bits, some hundreds for a wider one. A
+//! vector is reused once the last node that needs it is done, so memory follows the width of the expression, not its depth.
+//! What has a part above 64 bits is evaluated 256 times instead.
 
 use crate::eval::{self, Evaluator};
 use crate::model::Model;
 use crate::node::{ArrayId, ExprId, Kind, Op, SymId, Width};
 use crate::pool::Pool;
 use crate::wide::mask;
-
-/// The largest expression swept in one pass, in nodes: 8 MiB of vectors.
-const MOST_NODES: usize = 4096;
 
 const LANES: usize = 256;
 
@@ -83,17 +81,50 @@ impl Lanes<'_> {
 /// Working memory of sweeps over one pool; [`clear`](Sweep::clear) it when the pool is compacted.
 #[derive(Default)]
 pub struct Sweep {
-    /// By node: the sweep it was last part of, and its place among the vectors.
-    places: Vec<(u32, u32)>,
+    places: Vec<Place>,
     current: u32,
-    bytes: Vec<[u8; LANES]>,
-    words: Vec<[u64; LANES]>,
+    bytes: Vectors<u8>,
+    words: Vectors<u64>,
+    order: Vec<ExprId>,
     stack: Vec<ExprId>,
     evaluator: Evaluator,
 }
 
-/// The expression has to be evaluated value by value.
-struct DoesNotFit;
+/// Where the vector of a node is.
+#[derive(Clone, Copy, Default)]
+struct Place {
+    /// The sweep the node was last part of; 0: none.
+    sweep: u32,
+    /// How many operands in this sweep are still to be fetched from it.
+    uses: u32,
+    slot: u32,
+}
+
+/// Vectors of one kind, reused when free.
+#[derive(Default)]
+struct Vectors<L> {
+    lanes: Vec<[L; LANES]>,
+    free: Vec<u32>,
+}
+
+impl<L> Vectors<L> {
+    fn clear(&mut self) {
+        self.lanes.clear();
+        self.free.clear();
+    }
+
+    fn store(&mut self, lanes: [L; LANES]) -> u32 {
+        if let Some(slot) = self.free.pop() {
+            self.lanes[slot as usize] = lanes;
+            return slot;
+        }
+        self.lanes.push(lanes);
+        self.lanes.len() as u32 - 1
+    }
+}
+
+/// A part has more than 64 bits: the expression has to be evaluated value by value.
+struct TooWide;
 
 impl Sweep {
     pub fn new() -> Sweep {
@@ -113,7 +144,7 @@ impl Sweep {
                 Lanes::Bytes(x) => std::array::from_fn(|word| pack(&x[64 * word..64 * word + 64])),
                 Lanes::Words(_) => unreachable!("a 1-bit expression has byte lanes"),
             },
-            Err(DoesNotFit) => {
+            Err(TooWide) => {
                 let bits: [u8; LANES] = self.value_by_value(pool, e, sym).map(|value| value as u8);
                 std::array::from_fn(|word| pack(&bits[64 * word..64 * word + 64]))
             }
@@ -124,7 +155,7 @@ impl Sweep {
     pub fn sweep_values(&mut self, pool: &Pool, e: ExprId, sym: SymId) -> [u64; LANES] {
         match self.run(pool, e, sym) {
             Ok(()) => self.lanes(pool, e).map(|value| value),
-            Err(DoesNotFit) => self.value_by_value(pool, e, sym),
+            Err(TooWide) => self.value_by_value(pool, e, sym),
         }
     }
 
@@ -133,75 +164,85 @@ impl Sweep {
         std::array::from_fn(|v| self.evaluator.eval(pool, e, &Model::empty().with(&[(sym, v as u64)])))
     }
 
-    /// Computes the vectors of `root` and of all below it.
-    fn run(&mut self, pool: &Pool, root: ExprId, sym: SymId) -> Result<(), DoesNotFit> {
+    /// Computes the vector of `root`.
+    fn run(&mut self, pool: &Pool, root: ExprId, sym: SymId) -> Result<(), TooWide> {
         self.bytes.clear();
         self.words.clear();
-        self.current = self.current.wrapping_add(1);
-        if self.places.len() < pool.len() || self.current == 0 {
-            self.places.clear();
-            self.places.resize(pool.len(), (0, 0));
-            self.current = 1;
+        self.list(pool, root)?;
+        for i in 0..self.order.len() {
+            let e = self.order[i];
+            self.compute(pool, e, sym);
+            operands(pool, e).for_each(|operand| self.release(pool, operand));
         }
-        let mut stack = std::mem::take(&mut self.stack);
-        stack.clear();
-        stack.push(root);
-        while let Some(&e) = stack.last() {
-            if pool.width(e) > 64 || self.bytes.len() + self.words.len() > MOST_NODES {
-                self.stack = stack;
-                return Err(DoesNotFit);
-            }
-            let before = stack.len();
-            self.push_missing(pool, e, &mut stack);
-            if stack.len() == before {
-                stack.pop();
-                if !self.is_done(e) {
-                    self.compute(pool, e, sym)?;
-                }
-            }
-        }
-        self.stack = stack;
         Ok(())
     }
 
-    fn is_done(&self, e: ExprId) -> bool {
-        self.places[e.index()].0 == self.current
+    /// Lists `root` and all nodes below it, operands first, and counts how often each is an operand.
+    fn list(&mut self, pool: &Pool, root: ExprId) -> Result<(), TooWide> {
+        self.current = self.current.wrapping_add(1);
+        if self.places.len() < pool.len() || self.current == 0 {
+            self.places.clear();
+            self.places.resize(pool.len(), Place::default());
+            self.current = 1;
+        }
+        self.order.clear();
+        self.stack.clear();
+        // The root is needed by the caller.
+        self.use_once(root);
+        while let Some(e) = self.stack.pop() {
+            if pool.width(e) > 64 {
+                return Err(TooWide);
+            }
+            self.order.push(e);
+            operands(pool, e).for_each(|operand| self.use_once(operand));
+        }
+        // Ids ascend from operands to what is made of them.
+        self.order.sort_unstable();
+        Ok(())
     }
 
-    fn push_missing(&self, pool: &Pool, e: ExprId, stack: &mut Vec<ExprId>) {
-        let kind = pool.kind(e);
-        stack.extend(kind.children().filter(|&child| !self.is_done(child)));
-        if let Kind::Read(array, _) = kind {
-            stack.extend(pool.array_elems(array).iter().copied().filter(|&elem| !self.is_done(elem)));
+    /// Counts a use, and has the node listed at its first.
+    fn use_once(&mut self, e: ExprId) {
+        let place = &mut self.places[e.index()];
+        if place.sweep != self.current {
+            *place = Place { sweep: self.current, uses: 0, slot: 0 };
+            self.stack.push(e);
+        }
+        place.uses += 1;
+    }
+
+    /// Counts a use as over, and frees the vector after the last.
+    fn release(&mut self, pool: &Pool, e: ExprId) {
+        let place = &mut self.places[e.index()];
+        place.uses -= 1;
+        if place.uses == 0 {
+            let free = if pool.width(e) <= 8 { &mut self.bytes.free } else { &mut self.words.free };
+            free.push(place.slot);
         }
     }
 
     fn lanes(&self, pool: &Pool, e: ExprId) -> Lanes<'_> {
-        let place = self.places[e.index()].1 as usize;
-        if pool.width(e) <= 8 { Lanes::Bytes(&self.bytes[place]) } else { Lanes::Words(&self.words[place]) }
+        let slot = self.places[e.index()].slot as usize;
+        if pool.width(e) <= 8 { Lanes::Bytes(&self.bytes.lanes[slot]) } else { Lanes::Words(&self.words.lanes[slot]) }
     }
 
-    fn compute(&mut self, pool: &Pool, e: ExprId, sym: SymId) -> Result<(), DoesNotFit> {
-        let place = if pool.width(e) <= 8 {
-            let lanes = self.computed::<u8>(pool, e, sym)?;
-            self.bytes.push(lanes);
-            self.bytes.len() - 1
+    fn compute(&mut self, pool: &Pool, e: ExprId, sym: SymId) {
+        let slot = if pool.width(e) <= 8 {
+            let lanes = self.computed::<u8>(pool, e, sym);
+            self.bytes.store(lanes)
         } else {
-            let lanes = self.computed::<u64>(pool, e, sym)?;
-            self.words.push(lanes);
-            self.words.len() - 1
+            let lanes = self.computed::<u64>(pool, e, sym);
+            self.words.store(lanes)
         };
-        self.places[e.index()] = (self.current, place as u32);
-        Ok(())
+        self.places[e.index()].slot = slot;
     }
 
     /// The vector of a node from those of its operands.
-    fn computed<R: Lane>(&self, pool: &Pool, e: ExprId, sym: SymId) -> Result<[R; LANES], DoesNotFit> {
+    fn computed<R: Lane>(&self, pool: &Pool, e: ExprId, sym: SymId) -> [R; LANES] {
         let width = pool.width(e);
         let of = |operand: ExprId| self.lanes(pool, operand);
-        let fits = |operand: ExprId| if pool.width(operand) <= 64 { Ok(()) } else { Err(DoesNotFit) };
-        Ok(match pool.kind(e) {
-            Kind::Const => [R::from_u64(pool.as_u64(e).ok_or(DoesNotFit)?); LANES],
+        match pool.kind(e) {
+            Kind::Const => [R::from_u64(pool.as_u64(e).expect("a constant of at most 64 bits")); LANES],
             Kind::Sym(symbol) if symbol == sym => std::array::from_fn(|v| R::from_u64(v as u64 & mask(width))),
             Kind::Sym(_) => [R::from_u64(0); LANES],
             Kind::Not(a) => of(a).map(|x| !x & mask(width)),
@@ -211,10 +252,7 @@ impl Sweep {
                 let from = pool.width(a);
                 of(a).map(|x| eval::signed(from, x) as u64 & mask(width))
             }
-            Kind::Extract(a, lo) => {
-                fits(a)?;
-                of(a).map(|x| x >> lo & mask(width))
-            }
+            Kind::Extract(a, lo) => of(a).map(|x| x >> lo & mask(width)),
             Kind::Concat(hi, lo) => {
                 let shift = pool.width(lo);
                 of(hi).zip(of(lo), |x, y| x << shift | y)
@@ -230,11 +268,8 @@ impl Sweep {
             Kind::And(a, b) | Kind::Or(a, b) | Kind::Xor(a, b) | Kind::Add(a, b) | Kind::Sub(a, b) | Kind::Mul(a, b)
             | Kind::Udiv(a, b) | Kind::Urem(a, b) | Kind::Sdiv(a, b) | Kind::Srem(a, b) | Kind::Shl(a, b)
             | Kind::Lshr(a, b) | Kind::Ashr(a, b) | Kind::Eq(a, b) | Kind::Ult(a, b) | Kind::Ule(a, b)
-            | Kind::Slt(a, b) | Kind::Sle(a, b) => {
-                fits(a)?;
-                binary(pool.op(e), pool.width(a), of(a), of(b))
-            }
-        })
+            | Kind::Slt(a, b) | Kind::Sle(a, b) => binary(pool.op(e), pool.width(a), of(a), of(b)),
+        }
     }
 
     fn read<R: Lane>(&self, pool: &Pool, array: ArrayId, index: Lanes<'_>) -> [R; LANES] {
@@ -244,6 +279,13 @@ impl Sweep {
             R::from_u64(elem.map_or(0, |&elem| self.lanes(pool, elem).at(v)))
         })
     }
+}
+
+/// The operands of a node; of a `Read` also the elements.
+fn operands(pool: &Pool, e: ExprId) -> impl Iterator<Item = ExprId> {
+    let kind = pool.kind(e);
+    let elems = if let Kind::Read(array, _) = kind { pool.array_elems(array) } else { &[] };
+    kind.children().chain(elems.iter().copied())
 }
 
 /// Bit `i` is byte `i`'s lowest.

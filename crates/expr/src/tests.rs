@@ -49,18 +49,6 @@ fn a_sweep_is_256_evaluations() {
 }
 
 #[test]
-fn an_expression_too_large_to_sweep_is_evaluated_instead() {
-    let mut pool = Pool::plain();
-    let symbol = pool.symbol("c", 0, 8);
-    let c = pool.sym(symbol);
-    let sum = (0..5000).fold(c, |sum, i| if i % 2 == 0 { pool.add(sum, c) } else { pool.xor(sum, c) });
-    let mut evaluator = Evaluator::new();
-    let expected: [u64; 256] =
-        std::array::from_fn(|v| evaluator.eval(&pool, sum, &Model::empty().with(&[(symbol, v as u64)])));
-    assert_eq!(Sweep::new().sweep_values(&pool, sum, symbol), expected);
-}
-
-#[test]
 fn compaction_keeps_the_meaning_of_roots_and_drops_the_rest() {
     for seed in 0..200 {
         let (mut twins, pairs, mut rng) = grown(4_000_000 + seed, &[8, 16, 64], 130, 30);

@@ -28,7 +28,10 @@ fn deep_expressions_are_evaluated_swept_rebuilt_printed_and_compacted() {
 
     let (k, byte) = (pool.bits(32, u64::from(expected)), pool.bits(8, 7));
     let hit = pool.eq(hash, k);
-    assert_eq!(Sweep::new().sweep(&pool, hit, symbol)[0] >> 7 & 1, 1);
+    let table = Sweep::new().sweep(&pool, hit, symbol);
+    assert_eq!(table[0] >> 7 & 1, 1);
+    let hashes = Sweep::new().sweep_values(&pool, hash, symbol);
+    assert!((0..256).all(|v| (hashes[v] == u64::from(expected)) == (table[v / 64] >> (v % 64) & 1 == 1)));
 
     let c = pool.sym(symbol);
     let map = [(c, byte)].into_iter().collect();
