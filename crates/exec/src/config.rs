@@ -60,6 +60,8 @@ options! {
     snapshots: bool = true;
     /// Ask cheap facts whether a flip is infeasible as it is made.
     quick_checks: bool = true;
+    /// Hash the state of every path that ends (for tests of determinism).
+    hash_states: bool = false;
     /// Nodes in the expression pool above twice the live ones after which everything is compacted.
     compact_above: usize = 4_000_000;
     /// Searchers taking turns, by name; see the table in `search`.

@@ -10,7 +10,7 @@ use crate::config::Config;
 use crate::image::{CodePos, Image};
 use crate::path_end::PathEnd;
 use crate::plugin::{Environment, LazyInputs, Monitor};
-use crate::prefix::{Decision, Prefix};
+use crate::prefix::Prefix;
 use crate::tree::Tree;
 use crate::state::{Frame, Input, PathData, Script, State};
 
@@ -51,6 +51,8 @@ pub struct Flip {
     pub prefix: Prefix,
     /// Decisions to follow from `state` on.
     pub script: Script,
+    /// Satisfies the path condition up to the flipped decision.
+    pub model: Model,
     /// Holds on this side.
     pub cond: ExprId,
     /// The block this side leads to, if the decision was a branch.
@@ -80,6 +82,8 @@ pub struct Ended {
     pub instructions: u64,
     pub covers_new: bool,
     pub approximated: bool,
+    /// The state's structural hash, if the configuration asks for it.
+    pub hash: Option<u64>,
     pub env: Rc<dyn PathData>,
     pub monitor: Rc<dyn PathData>,
 }
@@ -188,22 +192,19 @@ impl Core {
         }
     }
 
-    /// Records the end of a path. `state` is left as it is; `model` satisfies its path condition and whatever made it end.
-    pub(crate) fn end(&mut self, state: &State, end: PathEnd, extra: Option<Decision>, model: Model) {
+    /// Records the end of a path.
+    pub(crate) fn end(&mut self, state: &State, end: PathEnd) {
         self.stats.paths += 1;
-        let mut prefix = state.prefix.clone();
-        if let Some(d) = extra {
-            prefix.push(d);
-        }
         self.ended.push(Ended {
             end,
-            prefix,
-            model,
+            prefix: state.prefix.clone(),
+            model: state.model.clone(),
             inputs: state.inputs.clone(),
             call_stack: state.call_stack(),
             instructions: state.instructions,
             covers_new: state.covers_new,
             approximated: state.approximated,
+            hash: self.config.hash_states.then(|| state.structural_hash(&self.pool)),
             env: state.env.clone(),
             monitor: state.monitor.clone(),
         });

@@ -34,6 +34,14 @@ impl Cx<'_> {
         self.state.dirty = false;
     }
 
+    /// What cheap facts say of a condition on this path, if they are switched on.
+    fn quick(&mut self, cond: ExprId) -> Option<bool> {
+        if !self.core.config.quick_checks {
+            return None;
+        }
+        self.core.solver.quick(&mut self.core.pool, &self.state.path, cond)
+    }
+
     fn budget(&self) -> Budget {
         Budget { conflicts: self.core.config.step_conflicts, ..Budget::default() }
     }
@@ -48,12 +56,14 @@ impl Cx<'_> {
         if let Some(value) = self.core.pool.as_u64(cond) {
             return Ok(value != 0);
         }
+        let quick = self.quick(cond);
         if let Some(taken) = self.follow_branch()? {
-            self.assert_side(cond, taken);
+            if quick != Some(taken) {
+                self.assert_side(cond, taken);
+            }
             return Ok(taken);
         }
         self.count_decision()?;
-        let quick = if self.core.config.quick_checks { self.core.solver.quick(&mut self.core.pool, &self.state.path, cond) } else { None };
         let taken = quick.unwrap_or_else(|| self.core.eval.eval(&self.core.pool, cond, &self.state.model) != 0);
         if quick.is_none() {
             let other = if taken { self.core.pool.not(cond) } else { cond };
@@ -110,6 +120,7 @@ impl Cx<'_> {
             return Ok(bits);
         }
         let width = self.core.pool.width(e);
+        let mut within = self.state.path.clone();
         match self.next_scripted() {
             Some(Decision::Value(v)) => {
                 self.record(Decision::Value(v));
@@ -118,10 +129,11 @@ impl Cx<'_> {
                 self.assert_side(cond, true);
                 return Ok(v);
             }
+            // The bound is for this query alone: the value chosen implies it.
             Some(Decision::Above(v)) => {
                 let floor = self.core.pool.bits(width, v);
                 let cond = self.core.pool.ult(floor, e);
-                self.assert_side(cond, true);
+                self.core.solver.push(&self.core.pool, &mut within, cond);
             }
             Some(other) => return Err(self.lost_script("value", other)),
             None => {}
@@ -130,7 +142,7 @@ impl Cx<'_> {
         let budget = self.budget();
         let base = self.state.model.clone();
         self.core.stats.solver_checks += 1;
-        let least = self.core.solver.min_value(&mut self.core.pool, &self.state.path, e, &base, &budget);
+        let least = self.core.solver.min_value(&mut self.core.pool, &within, e, &base, &budget);
         let (v, model) = least.map_err(|unknown| {
             self.core.ledger.note(LedgerKind::SolverTimeout, format!("{why}: {unknown}"));
             PathEnd::Limit(Limit::Solver)
@@ -154,12 +166,15 @@ impl Cx<'_> {
         if let Some(value) = self.core.pool.as_u64(ok) {
             return if value != 0 { Ok(()) } else { Err(fault(self, &self.state.model).into()) };
         }
+        let quick = self.quick(ok);
         if let Some(holds) = self.follow_branch()? {
-            self.assert_side(ok, holds);
+            if quick != Some(holds) {
+                self.assert_side(ok, holds);
+            }
             return if holds { Ok(()) } else { Err(fault(self, &self.state.model).into()) };
         }
         self.count_decision()?;
-        match self.core.solver.quick(&mut self.core.pool, &self.state.path, ok) {
+        match quick {
             Some(true) => {
                 self.record(Decision::Branch(true));
                 return Ok(());
@@ -177,15 +192,25 @@ impl Cx<'_> {
         match (failing, passing) {
             (None, _) => {
                 self.record(Decision::Branch(true));
+                self.assert_side(ok, true);
                 Ok(())
             }
             (Some(_), None) => {
                 self.record(Decision::Branch(false));
+                self.assert_side(ok, false);
                 Err(fault(self, &self.state.model).into())
             }
             (Some(failing), Some(passing)) => {
                 let end = fault(self, &failing);
-                self.core.end(self.state, end, Some(Decision::Branch(false)), failing);
+                let mut ended = self.state.fork();
+                ended.model = failing;
+                let mut there = Cx { core: self.core, state: &mut ended };
+                there.record(Decision::Branch(false));
+                there.assert_side(ok, false);
+                if let Some(monitor) = there.core.monitor.clone() {
+                    monitor.on_end(&end, &mut there);
+                }
+                self.core.end(&ended, end);
                 self.record(Decision::Branch(true));
                 self.state.model = passing;
                 self.assert_side(ok, true);
@@ -300,10 +325,10 @@ impl Cx<'_> {
             snapshot.covers_new = false;
             Rc::new(snapshot)
         });
-        let (pos, instructions) = (self.pos(), self.state.instructions);
+        let (pos, instructions, model) = (self.pos(), self.state.instructions, self.state.model.clone());
         let (stays, node) = self.core.tree.fork(self.state.node);
         self.state.node = stays;
         let checked = Checked::NotYet;
-        self.core.new_flips.push(Flip { state, prefix, script, cond, block, pos, checked, instructions, node });
+        self.core.new_flips.push(Flip { state, prefix, script, model, cond, block, pos, checked, instructions, node });
     }
 }

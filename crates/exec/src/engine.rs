@@ -25,6 +25,10 @@ pub trait Control {
     fn stop(&mut self, core: &Core, pending: usize) -> Option<Limit>;
     /// A path has ended.
     fn ended(&mut self, core: &mut Core, ended: Ended);
+    /// Bytes of memory in use; 0 if unknown. Asked now and then.
+    fn memory_used(&mut self) -> u64 {
+        0
+    }
     /// A signal for the solver to give up one query that the caller thinks takes too long.
     fn solver_stop(&mut self) -> wryneck_solver::Stop {
         wryneck_solver::Stop::never()
@@ -59,6 +63,10 @@ pub struct Explorer {
     /// What every path starts as; prefixes are run from here.
     root: State,
     compact_at: usize,
+    /// Memory in use when snapshots were last given up: only growth beyond it is pressure again, since freed memory is
+    /// used again but not always handed back to the system.
+    relieved_at: u64,
+    selections: u64,
 }
 
 impl Explorer {
@@ -90,7 +98,7 @@ impl Explorer {
             approximated: false,
         };
         let compact_at = core.config.compact_above;
-        Explorer { core, search, items: BTreeMap::new(), next_id: 0, root, compact_at }
+        Explorer { core, search, items: BTreeMap::new(), next_id: 0, root, compact_at, relieved_at: 0, selections: 0 }
     }
 
     /// Lets `set_up` prepare the state all paths start from (arguments, files), then puts a call of function `entry` on it.
@@ -135,11 +143,53 @@ impl Explorer {
                 state.memory.space.wake();
                 let stopped = self.run(&mut state, control);
                 state.memory.space.sleep();
-                self.after_run(state, stopped, control);
+                self.after_run(state, stopped);
             }
             self.tell(control);
-            self.compact_if_due();
+            if self.core.pool.len() > self.compact_at {
+                self.compact();
+            }
+            self.relieve_memory(control);
         }
+    }
+
+    /// Under memory pressure: first half of the snapshots go (their flips are run again from their prefixes), and when none is left,
+    /// half of the flips, counted (DESIGN 1.1).
+    fn relieve_memory(&mut self, control: &mut dyn Control) {
+        const EVERY: u64 = 16;
+        self.selections += 1;
+        if !self.selections.is_multiple_of(EVERY) {
+            return;
+        }
+        let used = control.memory_used();
+        if used <= self.core.config.max_memory || used <= self.relieved_at + self.relieved_at / 64 {
+            return;
+        }
+        self.relieved_at = used;
+        let mut snapshots = self.items.values_mut().filter_map(|item| match item {
+            Item::Flip(f) => f.state.is_some().then_some(&mut f.state),
+            Item::Paused(_) => None,
+        });
+        let mut given_up = 0;
+        while let Some(state) = snapshots.next() {
+            *state = None;
+            given_up += 1;
+            snapshots.next();
+        }
+        self.core.stats.snapshots_given_up += given_up;
+        if given_up == 0 {
+            let flips = self.items.iter().filter(|(_, item)| matches!(item, Item::Flip(_))).map(|(id, _)| *id);
+            let lost: Vec<ItemId> = flips.step_by(2).collect();
+            for id in lost {
+                self.search.remove(id);
+                if let Some(Item::Flip(f)) = self.items.remove(&id) {
+                    self.core.tree.finish(f.node);
+                    self.core.stats.flips_lost += 1;
+                    self.core.ledger.note(LedgerKind::DroppedFlip, "memory limit");
+                }
+            }
+        }
+        self.compact();
     }
 
     /// Pending flips and paused paths.
@@ -185,7 +235,7 @@ impl Explorer {
                 let state = Rc::try_unwrap(snapshot).unwrap_or_else(|shared| shared.fork_idle());
                 Box::new(state)
             }
-            None => self.rerun(&flip.prefix, flip.script.len(), control)?,
+            None => self.rerun(&flip)?,
         };
         let budget = Budget { stop: control.solver_stop(), ..Budget::default() };
         if flip.checked == Checked::NotYet {
@@ -209,32 +259,40 @@ impl Explorer {
         Some(state)
     }
 
-    /// Runs a prefix from the root up to the operation of its last `last` decisions.
-    fn rerun(&mut self, prefix: &crate::prefix::Prefix, last: usize, control: &mut dyn Control) -> Option<Box<State>> {
-        let keep = prefix.without_last(last);
+    /// Runs a whole path again by its decisions, which `model` satisfies; the solver is not asked. Gives the state at its end and how it ended.
+    pub fn replay(&mut self, decisions: &[Decision], model: Model) -> (Box<State>, PathEnd) {
+        let mut state = Box::new(self.root.fork_idle());
+        state.script = decisions.iter().copied().collect();
+        state.model = model;
+        state.memory.space.wake();
+        let stop = loop {
+            if let Err(stop) = self.step(&mut state, &mut POLL.clone()) {
+                break stop;
+            }
+        };
+        state.memory.space.sleep();
+        self.core.new_flips.clear();
+        self.core.ended.clear();
+        let Stop::End(end) = stop;
+        (state, end)
+    }
+
+    /// Runs a flip's prefix from the root up to the operation it was made at. Asks nothing; `None` if the prefix does not fit,
+    /// which would be our defect and is counted as a lost flip.
+    fn rerun(&mut self, flip: &Flip) -> Option<Box<State>> {
+        let keep = flip.prefix.without_last(flip.script.len());
         let mut state = Box::new(self.root.fork_idle());
         state.script = keep.to_vec().into();
+        state.model = flip.model.clone();
         state.memory.space.wake();
-        let (flips, ended) = (self.core.new_flips.len(), self.core.ended.len());
         while !state.script.is_empty() {
-            if let Err(Stop::End(_)) = self.step(&mut state, &mut i64::MAX.clone()) {
-                break;
-            }
-        }
-        let _ = control;
-        state.memory.space.sleep();
-        self.core.new_flips.truncate(flips);
-        self.core.ended.truncate(ended);
-        // The model is found anew: decisions alone name the path.
-        let yes = self.core.pool.tru();
-        let budget = Budget::default();
-        match self.core.solver.check(&mut self.core.pool, &state.path, yes, &Model::default(), &budget) {
-            Answer::Sat(model) => state.model = model,
-            Answer::Unsat(_) | Answer::Unknown(_) => {
-                self.core.ledger.note(LedgerKind::SolverTimeout, "a prefix could not be run again");
+            if let Err(Stop::End(end)) = self.step(&mut state, &mut POLL.clone()) {
+                self.core.stats.flips_lost += 1;
+                self.core.ledger.note(LedgerKind::DroppedFlip, format!("a prefix did not run again: {end:?}"));
                 return None;
             }
         }
+        state.memory.space.sleep();
         Some(state)
     }
 
@@ -288,19 +346,17 @@ impl Explorer {
         }
     }
 
-    fn after_run(&mut self, mut state: Box<State>, stopped: Option<Stop>, control: &mut dyn Control) {
+    fn after_run(&mut self, mut state: Box<State>, stopped: Option<Stop>) {
         match stopped {
             None => self.add(Item::Paused(state)),
             Some(Stop::End(end)) => {
                 if let Some(monitor) = self.core.monitor.clone() {
                     monitor.on_end(&end, &mut Cx { core: &mut self.core, state: &mut state });
                 }
-                let model = state.model.clone();
-                self.core.end(&state, end, None, model);
+                self.core.end(&state, end);
                 self.core.tree.finish(state.node);
             }
         }
-        let _ = control;
     }
 
     /// Gives the searcher and the caller what a run left behind.
@@ -313,12 +369,6 @@ impl Explorer {
         }
         for block in std::mem::take(&mut self.core.newly_covered) {
             self.search.covered(block);
-        }
-    }
-
-    fn compact_if_due(&mut self) {
-        if self.core.pool.len() > self.compact_at {
-            self.compact();
         }
     }
 

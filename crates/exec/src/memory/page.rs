@@ -46,7 +46,7 @@ pub struct Page {
 impl Clone for Page {
     /// Cells that are entirely overwritten are left behind.
     fn clone(&self) -> Page {
-        let cells = self.cells.iter().filter(|c| !self.bits_set(&self.concrete, c.offset.into(), c.len.into()));
+        let cells = self.cells.iter().filter(|c| !all_set(&self.concrete, c.offset.into(), c.len.into()));
         Page { data: self.data, concrete: self.concrete, live: self.live, cells: cells.copied().collect(), writable: self.writable }
     }
 }
@@ -57,21 +57,42 @@ impl Default for Page {
     }
 }
 
-fn set_bits(bits: &mut [u8; BITS], offset: usize, len: usize, on: bool) {
-    let (mut at, end) = (offset, offset + len);
-    while at < end && !at.is_multiple_of(8) {
-        let mask = 1 << (at % 8);
-        if on { bits[at / 8] |= mask } else { bits[at / 8] &= !mask }
-        at += 1;
+/// 56 bits at least fit behind any bit offset in one 64-bit word: (byte index, mask) for the `len <= 56` bits at `offset`.
+#[inline(always)]
+fn word(offset: usize, len: usize) -> (usize, u64) {
+    (offset >> 3, ((1 << len) - 1) << (offset & 7))
+}
+
+#[inline(always)]
+fn read_word(bits: &[u8; BITS], at: usize) -> u64 {
+    let mut bytes = [0; 8];
+    bytes.copy_from_slice(&bits[at..at + 8]);
+    u64::from_le_bytes(bytes)
+}
+
+fn set_bits(bits: &mut [u8; BITS], mut offset: usize, mut len: usize, on: bool) {
+    while len > 0 {
+        let n = len.min(56);
+        let (at, mask) = word(offset, n);
+        let old = read_word(bits, at);
+        let new = if on { old | mask } else { old & !mask };
+        bits[at..at + 8].copy_from_slice(&new.to_le_bytes());
+        offset += n;
+        len -= n;
     }
-    let whole = (end - at) / 8;
-    bits[at / 8..at / 8 + whole].fill(if on { 0xff } else { 0 });
-    at += whole * 8;
-    while at < end {
-        let mask = 1 << (at % 8);
-        if on { bits[at / 8] |= mask } else { bits[at / 8] &= !mask }
-        at += 1;
+}
+
+fn all_set(bits: &[u8; BITS], mut offset: usize, mut len: usize) -> bool {
+    while len > 0 {
+        let n = len.min(56);
+        let (at, mask) = word(offset, n);
+        if read_word(bits, at) & mask != mask {
+            return false;
+        }
+        offset += n;
+        len -= n;
     }
+    true
 }
 
 /// The bits of the `n <= 8` bytes at `offset`, as the low bits of the result.
@@ -137,8 +158,9 @@ impl Page {
         self.writable = writable;
     }
 
-    fn bits_set(&self, bits: &[u8; BITS], offset: usize, len: usize) -> bool {
-        (offset..offset + len).all(|i| bits[i / 8] >> (i % 8) & 1 == 1)
+    /// Whether all `len` bytes at `offset` are live.
+    pub fn all_live(&self, offset: usize, len: usize) -> bool {
+        all_set(&self.live, offset, len)
     }
 
     pub fn is_live(&self, offset: usize) -> bool {
@@ -147,12 +169,12 @@ impl Page {
 
     /// All `len` bytes at `offset`, if every one is concrete.
     pub fn concrete_slice(&self, offset: usize, len: usize) -> Option<&[u8]> {
-        self.bits_set(&self.concrete, offset, len).then(|| &self.data[offset..offset + len])
+        all_set(&self.concrete, offset, len).then(|| &self.data[offset..offset + len])
     }
 
     /// Writes bytes that are all live; `false`, and nothing written, if one is not.
     pub fn write_slice(&mut self, offset: usize, bytes: &[u8]) -> bool {
-        if !self.bits_set(&self.live, offset, bytes.len()) {
+        if !all_set(&self.live, offset, bytes.len()) {
             return false;
         }
         self.data[offset..offset + bytes.len()].copy_from_slice(bytes);
@@ -208,7 +230,7 @@ impl Page {
 
     /// Stores a symbolic value of `len` bytes over live bytes; `false`, and nothing written, if one is not live.
     pub fn store_cell(&mut self, offset: usize, len: usize, expr: ExprId, pool: &mut Pool) -> bool {
-        if !self.bits_set(&self.live, offset, len) {
+        if !all_set(&self.live, offset, len) {
             return false;
         }
         self.cut_cells(offset, len, pool);

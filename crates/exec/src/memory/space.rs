@@ -2,7 +2,8 @@
 //!
 //! Forking an address space bumps one reference count. The first write afterwards copies the directory, one chunk of 64 page
 //! pointers and one page. The translation buffers hold raw pointers to pages: the read buffer to pages this space keeps
-//! alive, the write buffer to pages this space alone owns. So a fork empties the write buffer, and replacing a page forgets it in both.
+//! alive, the write buffer to pages this space alone owns. So a fork empties the write buffer, and replacing
+//! a page (or changing its permissions) forgets it in both.
 
 use std::rc::Rc;
 
@@ -95,6 +96,13 @@ impl Space {
 
     /// The page with this number (address / [`PAGE`]).
     pub fn page(&self, number: u64) -> Option<&Page> {
+        if let Some(tlb) = &self.tlb {
+            let e = tlb.read[slot_of(number)];
+            if e.number == number {
+                // SAFETY: read entries point to pages this space holds, see the header.
+                return Some(unsafe { &*e.page });
+            }
+        }
         let chunk = number / CHUNK;
         let i = self.dir.chunks.binary_search_by_key(&chunk, |c| c.0).ok()?;
         self.dir.chunks[i].1.pages[(number % CHUNK) as usize].as_deref()
@@ -102,10 +110,12 @@ impl Space {
 
     /// The page with this number for writing, copied if it is shared; made if `create`.
     pub fn page_mut(&mut self, number: u64, create: bool) -> Option<&mut Page> {
-        if let Some(tlb) = &mut self.tlb {
-            let slot = slot_of(number);
-            tlb.read[slot].number = NO_PAGE;
-            tlb.write[slot].number = NO_PAGE;
+        if let Some(tlb) = &self.tlb {
+            let e = tlb.write[slot_of(number)];
+            if e.number == number {
+                // SAFETY: write entries point to pages only this space owns, see the header; the borrow is of the whole space.
+                return Some(unsafe { &mut *e.page });
+            }
         }
         let chunk = number / CHUNK;
         let dir = Rc::make_mut(&mut self.dir);
@@ -122,7 +132,22 @@ impl Space {
         if slot.is_none() && create {
             *slot = Some(Rc::new(Page::default()));
         }
-        slot.as_mut().map(Rc::make_mut)
+        let page = slot.as_mut().map(Rc::make_mut)?;
+        if let Some(tlb) = &mut self.tlb {
+            let pointer = std::ptr::from_mut(page);
+            tlb.read[slot_of(number)] = Entry { number, page: pointer };
+            let owner = if page.is_writable() { number } else { NO_PAGE };
+            tlb.write[slot_of(number)] = Entry { number: owner, page: pointer };
+        }
+        Some(page)
+    }
+
+    /// Drops what the buffers know of a page that is about to be replaced or to change its permissions.
+    fn forget(&mut self, number: u64) {
+        if let Some(tlb) = &mut self.tlb {
+            tlb.read[slot_of(number)].number = NO_PAGE;
+            tlb.write[slot_of(number)].number = NO_PAGE;
+        }
     }
 
     /// Puts a whole (shared) page in place.
@@ -133,6 +158,7 @@ impl Space {
         if let Ok(i) = dir.chunks.binary_search_by_key(&chunk, |c| c.0) {
             Rc::make_mut(&mut dir.chunks[i].1).pages[(number % CHUNK) as usize] = Some(page);
         }
+        self.forget(number);
     }
 
     /// The `n` (1, 2, 4, 8) bytes at `addr`, if they lie in one page and are all live and concrete.
@@ -182,14 +208,7 @@ impl Space {
         if !self.page(number).is_some_and(Page::is_writable) {
             return false;
         }
-        let Some(page) = self.page_mut(number, false) else { return false };
-        let stored = page.store(offset, n, value);
-        let pointer = std::ptr::from_mut(page);
-        if let Some(tlb) = &mut self.tlb {
-            tlb.write[slot_of(number)] = Entry { number, page: pointer };
-            tlb.read[slot_of(number)] = Entry { number, page: pointer };
-        }
-        stored
+        self.page_mut(number, false).is_some_and(|p| p.store(offset, n, value))
     }
 
     pub fn byte(&self, addr: u64) -> Byte {
@@ -285,6 +304,7 @@ impl Space {
             if let Some(p) = self.page_mut(number, false) {
                 p.set_writable(writable);
             }
+            self.forget(number);
         }
     }
 

@@ -85,9 +85,11 @@ impl Cx<'_> {
         {
             return Ok(e);
         }
-        let mut bytes = vec![0; size as usize];
-        if self.state.memory.space.read(addr, &mut bytes) {
-            return Ok(self.constant(&bytes));
+        let mut bytes = [0; 16];
+        if let Some(bytes) = bytes.get_mut(..size as usize)
+            && self.state.memory.space.read(addr, bytes)
+        {
+            return Ok(self.constant(bytes));
         }
         let mut parts = Vec::with_capacity(size as usize);
         for i in 0..size {
@@ -191,7 +193,7 @@ impl Cx<'_> {
         while at < end {
             let stop = end.min((at / PAGE + 1) * PAGE);
             let Some(page) = self.state.memory.space.page(at / PAGE) else { return false };
-            if !page.is_writable() || !(at..stop).all(|a| page.is_live((a % PAGE) as usize)) {
+            if !page.is_writable() || !page.all_live((at % PAGE) as usize, (stop - at) as usize) {
                 return false;
             }
             at = stop;
@@ -328,10 +330,18 @@ impl Cx<'_> {
         if !self.writable_range(to, len) {
             return Err(self.bad_access(to, len, true).into());
         }
-        let mut bytes = vec![0; len as usize];
-        if self.state.memory.space.read(from, &mut bytes) {
+        let mut few = [0; 64];
+        let mut many = Vec::new();
+        let bytes = match few.get_mut(..len as usize) {
+            Some(few) => few,
+            None => {
+                many.resize(len as usize, 0);
+                &mut many
+            }
+        };
+        if self.state.memory.space.read(from, bytes) {
             self.state.dirty = true;
-            self.state.memory.space.write(to, &bytes);
+            self.state.memory.space.write(to, bytes);
             return Ok(());
         }
         // Whole cells of eight bytes travel as they are; the rest byte by byte.

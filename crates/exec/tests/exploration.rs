@@ -1,0 +1,139 @@
+//! Exploration is complete and true, whatever is switched on or off: on random programs the ends of all paths are those of
+//! all inputs run concretely, each path's input ends as the path did, and a path's decisions give its state again.
+
+mod common;
+
+use std::collections::BTreeSet;
+
+use common::{Collect, Generator, class, concrete, explore, inputs};
+use wryneck_exec::{Config, Outcome};
+
+const PROGRAMS: u64 = 150;
+
+/// The ends of all 256 inputs.
+fn truth(text: &str) -> Vec<String> {
+    (0..256u32).map(|n| class(&concrete(text, &[(n & 15) as u8, (n >> 4) as u8]))).collect()
+}
+
+fn check(name: &str, config: &Config, solver: &wryneck_solver::Config, programs: u64) {
+    for seed in 0..programs {
+        let text = Generator::program(seed * 7919 + 1);
+        let truth = truth(&text);
+        let (_, all) = explore(&text, config.clone(), solver.clone());
+        let want: BTreeSet<&String> = truth.iter().collect();
+        let ends: Vec<String> = all.ended.iter().map(|e| class(&e.end)).collect();
+        let got: BTreeSet<&String> = ends.iter().collect();
+        // A path's end names its own input's; other inputs of the path may exit differently only by the value they return.
+        for (ended, end) in all.ended.iter().zip(&ends) {
+            let bytes = inputs(ended);
+            let n = usize::from(bytes[0] & 15) | usize::from(bytes[1] & 15) << 4;
+            assert_eq!(*end, truth[n], "{name}, seed {seed}, input {bytes:?}\n{text}");
+        }
+        let faults = |set: &BTreeSet<&String>| set.iter().filter(|s| !s.starts_with("exit")).map(|s| s.to_string()).collect::<BTreeSet<_>>();
+        assert_eq!(faults(&got), faults(&want), "{name}, seed {seed}\n{text}");
+    }
+}
+
+/// Programs whose result is decided by branches alone: every end must be found, exit statuses included.
+fn check_all_ends(name: &str, config: &Config, solver: &wryneck_solver::Config, programs: u64) {
+    for seed in 0..programs {
+        // The returned byte is decided bit by bit, so each value is a path of its own.
+        let mut text = Generator::program(seed * 104_729 + 5);
+        let at = text.rfind("  ret.8 ").expect("main returns");
+        let value = text[at + 8..].trim_end_matches(['\n', '}']).to_owned();
+        text.truncate(at);
+        text.push_str("  br d0(%r = 0)\n");
+        for bit in 0..8 {
+            text.push_str(&format!(
+                "d{bit}:\n  %b{bit} = extract.1 {value} at {bit} of 8\n  condbr %b{bit}, d{}(%r = %w{bit}), d{}(%r = %r)\n",
+                bit + 1,
+                bit + 1
+            ));
+            text = text.replace(&format!("%b{bit} = extract"), &format!("%w{bit} = or.8 %r, {}\n  %b{bit} = extract", 1 << bit));
+        }
+        text.push_str("d8:\n  ret.8 %r\n}\n");
+        if !value.starts_with('%') {
+            continue;
+        }
+        let want: BTreeSet<String> = truth(&text).into_iter().collect();
+        let (_, all) = explore(&text, config.clone(), solver.clone());
+        let got: BTreeSet<String> = all.ended.iter().map(|e| class(&e.end)).collect();
+        assert_eq!(got, want, "{name}, seed {seed}\n{text}");
+    }
+}
+
+#[test]
+fn all_ends_are_found_and_each_is_true() {
+    check("default", &Config::default(), &Default::default(), PROGRAMS);
+    check_all_ends("default", &Config::default(), &Default::default(), PROGRAMS);
+}
+
+#[test]
+fn every_searcher_finds_the_same() {
+    for row in wryneck_exec::search::SEARCHERS {
+        let config = Config { search: vec![row.name.into()], ..Config::default() };
+        check_all_ends(row.name, &config, &Default::default(), 40);
+    }
+}
+
+#[test]
+fn switching_parts_of_the_engine_off_changes_nothing() {
+    let without_quick = Config { quick_checks: false, ..Config::default() };
+    check_all_ends("no quick checks", &without_quick, &Default::default(), 40);
+    let without_snapshots = Config { snapshots: false, ..Config::default() };
+    check("no snapshots", &without_snapshots, &Default::default(), 40);
+    check_all_ends("no snapshots", &without_snapshots, &Default::default(), 40);
+    let compacting = Config { compact_above: 0, ..Config::default() };
+    check_all_ends("compaction all the time", &compacting, &Default::default(), 40);
+    check_all_ends("plain solver", &Config::default(), &wryneck_solver::Config::plain(), 40);
+}
+
+#[test]
+fn a_path_is_its_decisions() {
+    for seed in 0..60 {
+        let text = Generator::program(seed * 31 + 2);
+        let config = Config { hash_states: true, compact_above: if seed % 2 == 0 { 0 } else { 4_000_000 }, ..Config::default() };
+        let (mut explorer, all) = explore(&text, config, Default::default());
+        for ended in &all.ended {
+            let (state, end) = explorer.replay(&ended.prefix.to_vec(), ended.model.clone());
+            assert_eq!(end, ended.end, "seed {seed}\n{text}");
+            assert_eq!(Some(state.structural_hash(&explorer.core.pool)), ended.hash, "seed {seed}, {:?}\n{text}", ended.end);
+            assert_eq!(state.prefix.to_vec(), ended.prefix.to_vec());
+        }
+    }
+}
+
+#[test]
+fn searchers_and_compactions_give_the_same_states() {
+    for seed in 0..40 {
+        let text = Generator::program(seed * 17 + 3);
+        let hashes = |search: &str, compact_above| {
+            let config = Config { hash_states: true, search: vec![search.into()], compact_above, ..Config::default() };
+            let (_, all) = explore(&text, config, Default::default());
+            all.ended.iter().map(|e| (e.prefix.to_vec(), e.hash)).collect::<BTreeSet<_>>()
+        };
+        let dfs = hashes("dfs", usize::MAX);
+        assert_eq!(dfs, hashes("bfs", 0), "seed {seed}\n{text}");
+        assert_eq!(dfs, hashes("random-path", 500), "seed {seed}\n{text}");
+    }
+}
+
+#[test]
+fn under_memory_pressure_snapshots_go_first_and_nothing_is_lost() {
+    let mut given_up = 0;
+    for seed in 0..30 {
+        let text = Generator::program(seed * 13 + 4);
+        let want = explore(&text, Config::default(), Default::default()).1.ended.len();
+        let config = Config { max_memory: 1, search: vec!["bfs".into()], ..Config::default() };
+        let mut explorer = common::explorer(&text, None, config, Default::default());
+        // Memory seems to grow with every look.
+        let mut all = Collect { memory: 1 << 20, ..Collect::default() };
+        assert_eq!(explorer.explore(&mut all), Outcome::Complete);
+        given_up += explorer.core.stats.snapshots_given_up;
+        assert_eq!(all.ended.len() as u64 + explorer.core.stats.flips_lost, want as u64 + explorer.core.stats.flips_lost);
+        if explorer.core.stats.flips_lost == 0 {
+            assert_eq!(all.ended.len(), want, "seed {seed}");
+        }
+    }
+    assert!(given_up > 0, "no program was large enough to come under pressure");
+}
