@@ -30,7 +30,7 @@ const WRAPPED_BITCODE: &[u8] = b"\xde\xc0\x17\x0b";
 /// As [`ReadError`] names them, `Io` and `Write` excepted.
 pub fn read(input: &[u8]) -> Result<Module, ReadError> {
     let binary = is_bitcode(input)?;
-    let module = Module::parse(input).map_err(|(by_verifier, words)| sort(binary, by_verifier, &words))?;
+    let module = Module::parse(input).map_err(|(by_verifier, words)| sort(input, binary, by_verifier, &words))?;
     let triple = module.triple();
     let known = triple.is_empty() || (triple.starts_with("x86_64") && !triple.contains("windows"));
     let x32 = triple.contains("x32");
@@ -57,10 +57,30 @@ fn is_bitcode(input: &[u8]) -> Result<bool, ReadError> {
     }
 }
 
-/// Phrases of LLVM's bitcode reader for a file that ends too early.
-const TRUNCATED: &[&str] = &["end of file", "Unexpected end", "too small", "truncated", "Can't skip", "size is not a multiple"];
+/// Does a block at the top level reach beyond the end? Each is two words (abbreviation 1 of two bits, block number, abbreviation
+/// width; length in words) and its contents.
+fn is_truncated(input: &[u8]) -> bool {
+    let word = |bytes: &[u8], at: usize| bytes.get(at..at + 4).map(|w| u32::from_le_bytes([w[0], w[1], w[2], w[3]]) as usize);
+    let bitcode = if input.starts_with(WRAPPED_BITCODE) {
+        match (word(input, 8), word(input, 12)) {
+            (Some(offset), Some(size)) if offset + size <= input.len() => &input[offset..offset + size],
+            _ => return true,
+        }
+    } else {
+        input
+    };
+    let mut at = BITCODE.len();
+    while let (Some(header), Some(length)) = (word(bitcode, at), word(bitcode, at + 4)) {
+        if header & 3 != 1 {
+            return false;
+        }
+        at += 8 + 4 * length;
+    }
+    at != bitcode.len()
+}
 
-fn sort(binary: bool, by_verifier: bool, words: &str) -> ReadError {
+/// Names what LLVM said about an input (`binary`: bitcode, not text).
+fn sort(input: &[u8], binary: bool, by_verifier: bool, words: &str) -> ReadError {
     let why = words.trim().to_owned();
     let reader = ffi::version()[0];
     if by_verifier {
@@ -76,8 +96,19 @@ fn sort(binary: bool, by_verifier: bool, words: &str) -> ReadError {
     if major > reader {
         return ReadError::Newer { producer: producer.to_owned(), reader, why };
     }
-    match TRUNCATED.iter().any(|phrase| why.contains(phrase)) {
-        true => ReadError::Truncated { why },
-        false => ReadError::Malformed { why },
+    if is_truncated(input) { ReadError::Truncated { why } } else { ReadError::Malformed { why } }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_producer_of_a_newer_file_is_named() {
+        let words = "input: error: Unknown attribute kind (300) (Producer: 'LLVM99.0.1' Reader: 'LLVM 22.1.8')";
+        let error = sort(BITCODE, true, false, words);
+        assert!(matches!(error, ReadError::Newer { producer, reader: 22, .. } if producer == "LLVM99.0.1"));
+        let older = words.replace("99.0.1", "14.0.6");
+        assert!(matches!(sort(BITCODE, true, false, &older), ReadError::Malformed { .. }));
     }
 }
