@@ -260,6 +260,31 @@ mod tests {
         assert_eq!(message(&|b| b[entry + NAME + 15] = 255, true), "table `insts` damaged: it reaches beyond the file");
     }
 
+    /// Bytes changed anywhere, with a hash that fits again: an error, or a module that the verifier can judge.
+    #[test]
+    fn damaged_bytes_never_panic() {
+        let rng = &mut samples::Rng(9);
+        let (mut unreadable, mut refused, mut accepted) = (0, 0, 0);
+        let good: Vec<Vec<u8>> = (0..8).map(|seed| to_bytes(&samples::random(seed))).collect();
+        for round in 0..20_000 {
+            let mut bytes = good[round % 8].clone();
+            for _ in 0..=rng.below(3) {
+                // Half of the damage goes to the directory.
+                let end = if rng.below(2) == 0 { HEADER + 21 * ENTRY } else { bytes.len() };
+                let i = HEADER + rng.below(end - HEADER);
+                bytes[i] = rng.next() as u8;
+            }
+            let h = hash(&bytes[HEADER..]);
+            bytes[16..24].copy_from_slice(&h.to_le_bytes());
+            match read(&bytes).map(|m| crate::verify::verify(&m)) {
+                Err(_) => unreadable += 1,
+                Ok(Err(_)) => refused += 1,
+                Ok(Ok(())) => accepted += 1,
+            }
+        }
+        assert!(unreadable > 5_000 && refused > 1_000 && accepted > 100, "{unreadable} {refused} {accepted}");
+    }
+
     #[test]
     fn each_byte_counts_in_the_hash() {
         let mut bytes = vec![0u8; 100];

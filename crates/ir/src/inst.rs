@@ -10,7 +10,8 @@ use bytemuck::{Pod, Zeroable};
 pub const NONE: u32 = u32::MAX;
 
 /// One instruction. `dst`, `a`, `b`, `c` mean what [`Op`]'s table says; `width` is the width in bits of the result
-/// (comparisons and stores: of the operands; see the table).
+/// (comparisons and stores: of the operands; see the table). Where the result is an address it is 64, where there is nothing
+/// to measure 0.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Pod, Zeroable)]
 #[repr(C)]
 pub struct Inst {

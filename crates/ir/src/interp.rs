@@ -1,6 +1,6 @@
 //! The reference interpreter: runs a linked [`Program`] on concrete values, one instruction after another, as the operator
 //! table says and nothing else. It is the oracle for the engine, so it stays naive: every operand is a fresh vector of limbs,
-//! memory is a sorted map of objects ([`memory`]), nothing is cached. About a million instructions per second.
+//! memory is a sorted map of objects ([`memory`]), nothing is cached. Some millions of instructions per second.
 //!
 //! Faults are results ([`Fault`]), so are exits. Functions nobody defines go to an [`Externals`]; [`Libc`] knows a handful.
 //! Memory nobody wrote reads as 0. Machine code's computed jumps need the engine's code source; here they are a fault.
@@ -13,7 +13,7 @@ pub use externals::{Answer, ExternalCall, Externals, Libc};
 pub use memory::Memory;
 
 use crate::inst::limbs;
-use crate::link::{FuncId, LinkedGlobal, Program, Target};
+use crate::link::{FuncId, LinkedGlobal, Program, Target, UndefId};
 use crate::module::{LocId, SymbolId, param_kind};
 
 /// What the program did wrong, or what cannot be run.
@@ -153,6 +153,17 @@ impl<'p, E: Externals> Interp<'p, E> {
             Target::Null => 0,
         }
     }
+    /// What a call of the symbol's target runs.
+    fn callee(&self, target: Target) -> Option<Callee> {
+        match target {
+            Target::Func(id) => Some(Callee::Defined(id)),
+            Target::Undefined(id) => {
+                let name = &self.program.undefined()[id.0 as usize].name;
+                Some(Callee::External(String::from_utf8_lossy(name).into_owned()))
+            }
+            Target::Data(..) | Target::Null => None,
+        }
+    }
     /// What code there is at an address.
     fn code_at(&self, address: u64) -> Option<Callee> {
         let n = address.checked_sub(CODE).filter(|d| d % 16 == 0)? / 16;
@@ -160,8 +171,8 @@ impl<'p, E: Externals> Interp<'p, E> {
         if n < functions {
             return Some(Callee::Defined(FuncId(n as u32)));
         }
-        let undefined = self.program.undefined().get((n - functions) as usize)?;
-        Some(Callee::External(String::from_utf8_lossy(&undefined.name).into_owned()))
+        let id = u32::try_from(n - functions).ok().filter(|&id| (id as usize) < self.program.undefined().len())?;
+        self.callee(Target::Undefined(UndefId(id)))
     }
 
     /// Runs constructors, `main(argc, argv, envp)` and destructors; the result is the exit status or why it stopped.

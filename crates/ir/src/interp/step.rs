@@ -5,7 +5,6 @@ use super::{Callee, ExternalCall, Externals, Fault, Halt, Interp, memory};
 use crate::arith::{self, Trap};
 use crate::float::{self, Format};
 use crate::inst::{Inst, NONE, Op, Operand, Round, limbs};
-use crate::link::Target;
 use crate::module::Module;
 
 impl<'p, E: Externals> Interp<'p, E> {
@@ -256,21 +255,18 @@ impl<'p, E: Externals> Interp<'p, E> {
         let call = module.calls[inst.b as usize];
         let args: Vec<u64> = module.slot_lists.range(call.args).iter().map(|&slot| self.one(slot)).collect();
         let unit = self.frames.last().map_or(0, |f| f.unit);
-        let address = match op {
-            Op::Call => self.address(unit, inst.a),
-            _ => self.one(inst.a),
+        let callee = match op {
+            Op::Call => self.callee(self.program.target(unit, inst.a)),
+            _ => self.code_at(self.one(inst.a)),
         };
         let result = if inst.dst == NONE { (0, 0) } else { (inst.dst, limbs(call.ret_width)) };
-        let name = match self.code_at(address) {
+        let name = match callee {
             Some(Callee::Defined(id)) => return Ok(self.enter(id, &args, result)?),
             Some(Callee::External(name)) => name,
-            None => match (op, self.program.target(unit, if op == Op::Call { inst.a } else { 0 })) {
-                // Undefined, and so far taken for data.
-                (Op::Call, Target::Undefined(id)) => {
-                    String::from_utf8_lossy(&self.program.undefined()[id.0 as usize].name).into_owned()
-                }
-                _ => return Err(Fault::BadCall { address }.into()),
-            },
+            None => {
+                let address = if op == Op::Call { self.address(unit, inst.a) } else { self.one(inst.a) };
+                return Err(Fault::BadCall { address }.into());
+            }
         };
         let widths = module.slot_lists.range(call.widths);
         let external =
