@@ -43,12 +43,11 @@ models! {
     "_Znwm" (Size) Always alloc::new;
     "__VERIFIER_assert" (Int) Undefined verifier::assert;
     "__VERIFIER_assume" (Int) Undefined verifier::assume;
+    "__VERIFIER_atomic_begin" () Undefined klee::nothing;
+    "__VERIFIER_atomic_end" () Undefined klee::nothing;
     "__VERIFIER_error" () Undefined verifier::error;
-    "__VERIFIER_nondet_S8" () Undefined verifier::nondet;
-    "__VERIFIER_nondet__Bool" () Undefined verifier::nondet_bool;
     "__VERIFIER_nondet_bool" () Undefined verifier::nondet_bool;
     "__VERIFIER_nondet_char" () Undefined verifier::nondet;
-    "__VERIFIER_nondet_charp" () Undefined verifier::nondet;
     "__VERIFIER_nondet_double" () Undefined verifier::nondet;
     "__VERIFIER_nondet_float" () Undefined verifier::nondet;
     "__VERIFIER_nondet_int" () Undefined verifier::nondet;
@@ -56,11 +55,13 @@ models! {
     "__VERIFIER_nondet_loff_t" () Undefined verifier::nondet;
     "__VERIFIER_nondet_long" () Undefined verifier::nondet;
     "__VERIFIER_nondet_longlong" () Undefined verifier::nondet;
+    "__VERIFIER_nondet_memory" (Ptr Size) Undefined verifier::nondet_memory;
     "__VERIFIER_nondet_pchar" () Undefined verifier::nondet;
     "__VERIFIER_nondet_pointer" () Undefined verifier::nondet;
+    "__VERIFIER_nondet_pthread_t" () Undefined verifier::nondet;
+    "__VERIFIER_nondet_sector_t" () Undefined verifier::nondet;
     "__VERIFIER_nondet_short" () Undefined verifier::nondet;
     "__VERIFIER_nondet_size_t" () Undefined verifier::nondet;
-    "__VERIFIER_nondet_u128" () Undefined verifier::nondet;
     "__VERIFIER_nondet_u16" () Undefined verifier::nondet;
     "__VERIFIER_nondet_u32" () Undefined verifier::nondet;
     "__VERIFIER_nondet_u64" () Undefined verifier::nondet;
@@ -71,15 +72,13 @@ models! {
     "__VERIFIER_nondet_ulong" () Undefined verifier::nondet;
     "__VERIFIER_nondet_ulonglong" () Undefined verifier::nondet;
     "__VERIFIER_nondet_unsigned" () Undefined verifier::nondet;
-    "__VERIFIER_nondet_unsigned_char" () Undefined verifier::nondet;
-    "__VERIFIER_nondet_unsigned_int" () Undefined verifier::nondet;
-    "__VERIFIER_nondet_unsigned_long" () Undefined verifier::nondet;
     "__VERIFIER_nondet_ushort" () Undefined verifier::nondet;
     "__assert_fail" (Ptr Ptr Int Ptr) Always assert::assert_fail;
     "__sigsetjmp" () Always stdlib::unsupported;
     "__wryneck_begin" () Undefined start::begin;
     "__wryneck_call" () Undefined start::call;
     "__wryneck_exit" (Int) Undefined start::exit;
+    "__wryneck_room" (Ptr) Undefined wryneck::room;
     "__wryneck_run_fini_array" () Undefined start::run_fini_array;
     "__wryneck_run_init_array" () Undefined start::run_init_array;
     "__wryneck_start" () Undefined start::start;
@@ -103,12 +102,12 @@ models! {
     "klee_define_fixed_object" () Undefined stdlib::unsupported;
     "klee_get_errno" () Undefined stdlib::unsupported;
     "klee_get_obj_size" (Ptr) Undefined klee::get_obj_size;
-    "klee_get_value_d" (Size) Undefined klee::get_value;
     "klee_get_value_i32" (Size) Undefined klee::get_value;
     "klee_get_value_i64" (Size) Undefined klee::get_value;
-    "klee_get_value_l" (Size) Undefined klee::get_value;
-    "klee_get_value_ll" (Size) Undefined klee::get_value;
+    "klee_get_valued" (Size) Undefined klee::get_value;
     "klee_get_valuef" (Size) Undefined klee::get_value;
+    "klee_get_valuel" (Size) Undefined klee::get_value;
+    "klee_get_valuell" (Size) Undefined klee::get_value;
     "klee_int" (Ptr) Undefined klee::int;
     "klee_is_replay" () Undefined klee::is_replay;
     "klee_is_symbolic" (Size) Undefined klee::is_symbolic;
@@ -122,6 +121,7 @@ models! {
     "klee_range" (Int Int Ptr) Undefined klee::range;
     "klee_report_error" (Ptr Int Ptr Ptr) Undefined klee::report_error;
     "klee_set_forking" () Undefined klee::nothing;
+    "klee_set_rounding_mode" () Undefined klee::nothing;
     "klee_silent_exit" (Int) Undefined klee::silent_exit;
     "klee_stack_trace" () Undefined klee::nothing;
     "klee_warning" (Ptr) Undefined klee::warning;
@@ -148,15 +148,15 @@ models! {
     "strlen" (Ptr) Always string::strlen;
     "strncmp" (Ptr Ptr Size) Always string::strncmp;
     "strnlen" (Ptr Size) Always string::strnlen;
-    "wryneck_assert" (Size) Undefined verifier::assert;
-    "wryneck_assume" (Size) Undefined klee::assume;
-    "wryneck_error" (Ptr) Undefined wryneck::error;
-    "wryneck_int" (Ptr) Undefined klee::int;
+    "wryneck_assume" (Int) Undefined verifier::assume;
+    "wryneck_choose_range" (Size Size Ptr) Undefined wryneck::choose_range;
+    "wryneck_concretise" (Size) Undefined wryneck::concretise;
+    "wryneck_drop" () Undefined klee::silent_exit;
+    "wryneck_is_replay" () Undefined klee::is_replay;
     "wryneck_is_symbolic" (Size) Undefined klee::is_symbolic;
     "wryneck_make_symbolic" (Ptr Size Ptr) Undefined klee::make_symbolic;
-    "wryneck_note" (Ptr) Undefined klee::warning;
-    "wryneck_range" (Int Int Ptr) Undefined klee::range;
-    "wryneck_stop" () Undefined klee::silent_exit;
+    "wryneck_report" (Ptr Ptr) Undefined wryneck::report;
+    "wryneck_room" (Ptr) Undefined wryneck::room;
 }
 
 #[cfg(test)]

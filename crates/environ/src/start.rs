@@ -274,13 +274,13 @@ fn fuzzer(cx: &mut Cx<'_>, max_len: u32) -> Result<Reply, Stop> {
     let Some(entry) = function(cx, NAME) else {
         return Err(PathEnd::Unsupported(format!("the program has no function `{NAME}`")).into());
     };
-    let bytes = cx.coming_input("size", 4);
+    let bytes = cx.coming_input("size", 8);
     let size = cx.joined(&bytes);
-    let limit = cx.core.pool.bits(32, max_len.into());
+    let limit = cx.core.pool.bits(64, max_len.into());
     let allowed = cx.core.pool.ule(size, limit);
     cx.assume(allowed)?;
     let size = cx.concretise(Value::Sym(size), "size of the fuzzer's input")?;
-    cx.new_input("size", 4);
+    cx.new_input("size", 8);
     let data = cx.new_input("data", size);
     let data = object(cx, &data, size)?;
     Ok(Reply::Tail(entry, vec![Value::Bits(data), Value::Bits(size)]))

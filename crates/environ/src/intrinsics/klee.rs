@@ -13,15 +13,20 @@ use crate::sig::Args;
 /// klee_make_symbolic(address, size, name).
 pub fn make_symbolic(_: &Linux, args: &Args<'_>, cx: &mut Cx<'_>) -> Result<Reply, Stop> {
     let size = args.number(cx, 1)?;
-    let addr = cx.block_address(args.value(0), size, true)?;
-    if !cx.writable_range(addr, size) {
-        return Err(cx.bad_access(addr, size, true).into());
-    }
     let name = match args.value(2) {
         Value::Bits(0) => "unnamed".to_owned(),
         pointer => text(cx, pointer),
     };
-    let bytes = cx.new_input(&name, size);
+    fill(cx, args.value(0), size, &name)
+}
+
+/// Fills a block with a fresh input.
+pub(crate) fn fill(cx: &mut Cx<'_>, pointer: Value, size: u64, name: &str) -> Result<Reply, Stop> {
+    let addr = cx.block_address(pointer, size, true)?;
+    if !cx.writable_range(addr, size) {
+        return Err(cx.bad_access(addr, size, true).into());
+    }
+    let bytes = cx.new_input(name, size);
     cx.write_bytes(addr, &bytes)?;
     Ok(Reply::Void)
 }

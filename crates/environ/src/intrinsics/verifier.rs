@@ -6,24 +6,29 @@ use super::klee::nonzero;
 use crate::Linux;
 use crate::sig::Args;
 
-/// `__VERIFIER_nondet_T()`: a fresh value of the width the call expects, named after the type.
+/// `__VERIFIER_nondet_T()`: a fresh value of the width the call expects, named after the function.
 pub fn nondet(_: &Linux, args: &Args<'_>, cx: &mut Cx<'_>) -> Result<Reply, Stop> {
-    let name = args.call.name.strip_prefix("__VERIFIER_nondet_").unwrap_or(args.call.name).to_owned();
     if args.call.ret_width == 0 {
         return Ok(Reply::Void);
     }
-    let bytes = cx.new_input(&name, u64::from(args.call.ret_width.div_ceil(8)));
+    let bytes = cx.new_input(args.call.name, u64::from(args.call.ret_width.div_ceil(8)));
     let values = bytes.chunks(8).map(|limb| Value::Sym(cx.joined(limb))).collect();
     Ok(Reply::Limbs(values))
 }
 
 /// `__VERIFIER_nondet_bool()`: a byte that is 0 or 1.
 pub fn nondet_bool(_: &Linux, _: &Args<'_>, cx: &mut Cx<'_>) -> Result<Reply, Stop> {
-    let byte = cx.new_input("bool", 1)[0];
+    let byte = cx.new_input("__VERIFIER_nondet_bool", 1)[0];
     let one = cx.core.pool.bits(8, 1);
     let is_bool = cx.core.pool.ule(byte, one);
     cx.assume(is_bool)?;
     Ok(Reply::Value(Value::Sym(byte)))
+}
+
+/// `__VERIFIER_nondet_memory(address, size)`.
+pub fn nondet_memory(_: &Linux, args: &Args<'_>, cx: &mut Cx<'_>) -> Result<Reply, Stop> {
+    let size = args.number(cx, 1)?;
+    super::klee::fill(cx, args.value(0), size, args.call.name)
 }
 
 /// `__VERIFIER_assume(condition)`.

@@ -1,13 +1,37 @@
 //! Our own intrinsics, as `wryneck.h` declares them, where they are not the same as another family's.
 
-use wryneck_exec::{Cx, FaultKind, PathEnd, Reply, Stop};
+use wryneck_exec::{Cx, FaultKind, PathEnd, Reply, Stop, Value};
 
 use crate::Linux;
 use crate::libc::assert::text;
 use crate::sig::Args;
 
-/// wryneck_error(message): the path ends with a finding.
-pub fn error(_: &Linux, args: &Args<'_>, cx: &mut Cx<'_>) -> Result<Reply, Stop> {
-    let message = text(cx, args.value(0));
-    Err(PathEnd::fault(FaultKind::Reported, message).into())
+/// wryneck_report(kind, message): the path ends with a finding.
+pub fn report(_: &Linux, args: &Args<'_>, cx: &mut Cx<'_>) -> Result<Reply, Stop> {
+    let (kind, message) = (text(cx, args.value(0)), text(cx, args.value(1)));
+    Err(PathEnd::fault(FaultKind::Reported, format!("{kind}: {message}")).into())
+}
+
+/// wryneck_choose_range(low, high, name): an `int64_t`, both bounds included.
+pub fn choose_range(_: &Linux, args: &Args<'_>, cx: &mut Cx<'_>) -> Result<Reply, Stop> {
+    let (low, high) = (args.expr(cx, 0), args.expr(cx, 1));
+    let name = text(cx, args.value(2));
+    let bytes = cx.new_input(&name, 8);
+    let e = cx.joined(&bytes);
+    let (above, below) = (cx.core.pool.sle(low, e), cx.core.pool.sle(e, high));
+    let within = cx.core.pool.and(above, below);
+    cx.assume(within)?;
+    Ok(Reply::Value(Value::Sym(e)))
+}
+
+/// wryneck_concretise(value): the smallest it can have, and the path keeps that one; the others are other paths.
+pub fn concretise(_: &Linux, args: &Args<'_>, cx: &mut Cx<'_>) -> Result<Reply, Stop> {
+    Ok(Reply::Value(Value::Bits(args.number(cx, 0)?)))
+}
+
+/// wryneck_room(address): bytes from it to the end of the object that holds it, 0 if none does.
+pub fn room(_: &Linux, args: &Args<'_>, cx: &mut Cx<'_>) -> Result<Reply, Stop> {
+    let addr = args.number(cx, 0)?;
+    let room = cx.object_at(addr).map_or(0, |o| o.size.saturating_sub(addr.wrapping_sub(o.base)));
+    Ok(Reply::Value(Value::Bits(room)))
 }
