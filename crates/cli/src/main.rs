@@ -1,1 +1,89 @@
-fn main() {}
+//! The wryneck command: one file per subcommand under `cmd/`.
+//!
+//! Reading order: [`args`] (what is typed) and [`symbolic`] (symbolic input), [`cmd`] (what is done), [`build`] (source to IR file),
+//! [`program`] (IR files to a program), [`explore`] (the exploration's clock and ledger of results), [`folder`] (the run folder).
+//! The only crate that prints, reads clocks and environment variables.
+//!
+//! One more subcommand: a file in `cmd/` with its `run`, and a row of [`COMMANDS`].
+
+mod args;
+mod build;
+mod cache;
+mod child;
+mod cmd;
+mod explore;
+mod folder;
+mod host;
+mod native;
+mod options;
+mod problem;
+mod program;
+mod progress;
+mod results;
+mod signal;
+mod source;
+mod symbolic;
+mod timed;
+
+use std::ffi::OsString;
+use std::io::Write;
+
+use anyhow::Result;
+
+use crate::problem::problem;
+
+/// A row of [`COMMANDS`].
+struct Command {
+    name: &'static str,
+    help: &'static str,
+    /// Gives the exit code.
+    run: fn(Vec<String>) -> Result<u8>,
+}
+
+static COMMANDS: &[Command] = &[
+    Command { name: "replay", help: "run the tests of a run natively and compare how they end", run: cmd::replay::run },
+    Command { name: "run", help: "explore a whole program on symbolic input", run: cmd::run::run },
+];
+
+fn main() {
+    let words = std::env::args_os().skip(1).map(OsString::into_string).collect::<Result<Vec<_>, _>>();
+    let outcome = match words {
+        Ok(words) => dispatch(words),
+        Err(word) => Err(problem(format!("the argument `{}` is not UTF-8", word.display()), "")),
+    };
+    let code = outcome.unwrap_or_else(|error| {
+        problem::print(&error);
+        2
+    });
+    // Not returned through `main`: what is left of an exploration need not be taken apart.
+    let _ = std::io::stdout().flush();
+    std::process::exit(code.into());
+}
+
+fn dispatch(mut words: Vec<String>) -> Result<u8> {
+    match words.first().map(String::as_str) {
+        None | Some("--help" | "-h" | "help") => {
+            print!("{}", usage());
+            Ok(0)
+        }
+        Some("--version" | "-V") => {
+            println!("wryneck {}", env!("CARGO_PKG_VERSION"));
+            Ok(0)
+        }
+        Some(name) => match COMMANDS.iter().find(|c| c.name == name) {
+            Some(command) => {
+                words.remove(0);
+                (command.run)(words)
+            }
+            None => Err(problem(format!("`{name}` is not a command"), "the commands are `run` and `replay`; see `wryneck --help`")),
+        },
+    }
+}
+
+fn usage() -> String {
+    let mut text = "wryneck executes programs symbolically\n\nusage: wryneck COMMAND …\n\n".to_owned();
+    for command in COMMANDS {
+        text += &format!("  {:<8} {}\n", command.name, command.help);
+    }
+    text + "\n`wryneck COMMAND --help` tells more; exit codes: 0 complete and clean, 1 findings, 2 usage or our error, 3 clean but incomplete\n"
+}

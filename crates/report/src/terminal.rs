@@ -58,13 +58,19 @@ fn inputs(values: &[InputValue]) -> String {
         let cut = &v.bytes[..v.bytes.len().min(SHOWN_BYTES)];
         let more = if cut.len() < v.bytes.len() { "…" } else { "" };
         match (v.bytes.len(), number(&v.bytes)) {
-            (1 | 2 | 4 | 8, Some(n)) if v.bytes.iter().any(|b| !(b' '..=b'~').contains(b)) => {
+            (1 | 2 | 4 | 8, Some(n)) if !is_text(&v.bytes) => {
                 format!("{} = {} ({n})", v.name, units::c_string(cut))
             }
             _ => format!("{} = {}{more}", v.name, units::c_string(cut)),
         }
     };
     values.iter().map(shown).collect::<Vec<_>>().join(", ")
+}
+
+/// Whether the bytes are a printable string, zeros after its end included.
+fn is_text(bytes: &[u8]) -> bool {
+    let end = bytes.iter().position(|&b| b == 0).unwrap_or(bytes.len());
+    end > 0 && bytes[..end].iter().all(|b| (b' '..=b'~').contains(b)) && bytes[end..].iter().all(|&b| b == 0)
 }
 
 /// Bytes read as a little-endian signed number.

@@ -1,0 +1,207 @@
+//! What `wryneck run` is told: one table of options, then the target, then its symbolic input and arguments.
+
+use std::path::PathBuf;
+
+use anyhow::Result;
+use wryneck_exec::config::{Config, Undefined, Uninit};
+use wryneck_exec::search::SEARCHERS;
+
+use crate::options::{self, Opt, Words, bytes, number, one_of, seconds};
+use crate::problem::problem;
+
+/// Which paths leave a test behind.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Emit {
+    /// Those that cover new code, and the first of each finding.
+    New,
+    All,
+    None,
+}
+
+/// The options and words of one `wryneck run`.
+pub struct RunArgs {
+    pub target: PathBuf,
+    /// After the target: symbolic input and the program's arguments, as typed.
+    pub words: Vec<String>,
+    pub output: Option<PathBuf>,
+    /// Seconds of wall time for the exploration.
+    pub max_time: Option<f64>,
+    /// Bytes of resident memory.
+    pub max_memory: u64,
+    /// Seconds for one query.
+    pub solver_timeout: Option<f64>,
+    pub emit: Emit,
+    pub entry: Option<String>,
+    /// Bytes behind a pointer argument of `--entry`; most bytes given to a fuzz entry.
+    pub entry_bytes: u32,
+    pub stdin: Option<PathBuf>,
+    pub json: bool,
+    pub quiet: bool,
+    pub libc: bool,
+    pub cc_flags: Vec<String>,
+    pub config: Config,
+    pub solver: wryneck_solver::Config,
+}
+
+impl Default for RunArgs {
+    fn default() -> RunArgs {
+        RunArgs {
+            target: PathBuf::new(),
+            words: Vec::new(),
+            output: None,
+            max_time: None,
+            max_memory: 8 << 30,
+            solver_timeout: None,
+            emit: Emit::New,
+            entry: None,
+            entry_bytes: 16,
+            stdin: None,
+            json: false,
+            quiet: false,
+            libc: true,
+            cc_flags: Vec::new(),
+            config: Config::default(),
+            solver: wryneck_solver::Config::default(),
+        }
+    }
+}
+
+// One more option: a row (sorted by name). The help and the parsing follow.
+pub static OPTIONS: &[Opt<RunArgs>] = &[
+    Opt { name: "--cc-flag", value: "FLAG", help: "one more flag for clang (C targets); may be repeated",
+        set: |a, v| { a.cc_flags.push(v.into()); Ok(()) } },
+    Opt { name: "--compact-above", value: "NODES", help: "collect expressions above so many nodes",
+        set: |a, v| { a.config.compact_above = number(v)?; Ok(()) } },
+    Opt { name: "--emit", value: "new|all|none", help: "which paths leave a test: those that cover new code or first show a fault (default), all, none",
+        set: |a, v| { a.emit = one_of(v, &[("all", Emit::All), ("new", Emit::New), ("none", Emit::None)])?; Ok(()) } },
+    Opt { name: "--entry", value: "NAME", help: "begin with this function on symbolic arguments instead of `main`",
+        set: |a, v| { a.entry = Some(v.into()); Ok(()) } },
+    Opt { name: "--entry-bytes", value: "N", help: "bytes behind a pointer argument of the entry; most bytes for a fuzz entry (default 16)",
+        set: |a, v| { a.entry_bytes = number(v)?; Ok(()) } },
+    Opt { name: "--json", value: "", help: "print one JSON object at the end instead of a summary",
+        set: |a, _| { a.json = true; Ok(()) } },
+    Opt { name: "--loop-limit", value: "N", help: "end paths that take one loop's back edge more often under symbolic conditions",
+        set: |a, v| { a.config.loop_limit = number(v)?; Ok(()) } },
+    Opt { name: "--max-depth", value: "N", help: "end paths after so many decisions",
+        set: |a, v| { a.config.max_depth = number(v)?; Ok(()) } },
+    Opt { name: "--max-forks", value: "N", help: "stop forking after so many flips",
+        set: |a, v| { a.config.max_forks = number(v)?; Ok(()) } },
+    Opt { name: "--max-instructions", value: "N", help: "stop after so many instructions over all paths",
+        set: |a, v| { a.config.max_instructions = number(v)?; Ok(()) } },
+    Opt { name: "--max-memory", value: "SIZE", help: "stop above this much memory (default 8G)",
+        set: |a, v| { a.max_memory = bytes(v)?; a.config.max_memory = a.max_memory / 4 * 3; Ok(()) } },
+    Opt { name: "--max-resolutions", value: "N", help: "objects tried for one symbolic pointer without a known base",
+        set: |a, v| { a.config.max_resolutions = number(v)?; Ok(()) } },
+    Opt { name: "--max-time", value: "TIME", help: "stop after this time, such as `30s` or `5min`",
+        set: |a, v| { a.max_time = Some(seconds(v)?); Ok(()) } },
+    Opt { name: "--no-libc", value: "", help: "run without the C library: what it would define is undefined",
+        set: |a, _| { a.libc = false; Ok(()) } },
+    Opt { name: "--off", value: "NAME[,NAME]", help: "switch off: snapshots, quick-checks, substitution, known-bits, byte-domain, independence, enumeration, cache, recent-models",
+        set: |a, v| v.split(',').try_for_each(|name| switch_off(a, name)) },
+    Opt { name: "--output", value: "DIR", help: "the run folder (default `wryneck-out-N`; `wryneck-last` points to it)",
+        set: |a, v| { a.output = Some(v.into()); Ok(()) } },
+    Opt { name: "--quiet", value: "", help: "no progress and no summary",
+        set: |a, _| { a.quiet = true; Ok(()) } },
+    Opt { name: "--search", value: "NAME[,NAME]", help: "searchers taking turns: bfs, coverage-new, default, dfs, distance-to-uncovered, random-path",
+        set: |a, v| searchers(v).map(|names| a.config.search = names) },
+    Opt { name: "--seed", value: "N", help: "seed of the random searchers",
+        set: |a, v| { a.config.seed = number(v)?; Ok(()) } },
+    Opt { name: "--solver", value: "NAME", help: "what decides hard queries: bitblast (default), or the process bitwuzla, cvc5, yices, z3",
+        set: |a, v| backend(v).map(|name| a.solver.backend = name) },
+    Opt { name: "--solver-timeout", value: "TIME", help: "give up a query after this time",
+        set: |a, v| { a.solver_timeout = Some(seconds(v)?); Ok(()) } },
+    Opt { name: "--stdin", value: "FILE", help: "standard input, concrete (default: empty)",
+        set: |a, v| { a.stdin = Some(v.into()); Ok(()) } },
+    Opt { name: "--undefined", value: "symbolic|error", help: "what a call of an undefined function gives: a fresh symbolic value (default), or the path's end",
+        set: |a, v| { a.config.undefined = one_of(v, &[("symbolic", Undefined::Symbolic), ("error", Undefined::Error)])?; Ok(()) } },
+    Opt { name: "--uninit", value: "zero|symbolic", help: "what reading unwritten memory gives (default: zero)",
+        set: |a, v| { a.config.uninit = one_of(v, &[("zero", Uninit::Zero), ("symbolic", Uninit::Symbolic)])?; Ok(()) } },
+];
+
+fn searchers(names: &str) -> Result<Vec<String>, String> {
+    let known: Vec<_> = SEARCHERS.iter().map(|row| (row.name, row.name)).collect();
+    names.split(',').map(|name| one_of(name, &known).map(str::to_owned)).collect()
+}
+
+fn backend(name: &str) -> Result<&'static str, String> {
+    wryneck_solver::backend::by_name(name).map(|row| row.name).map_err(|e| e.to_string())
+}
+
+fn switch_off(a: &mut RunArgs, name: &str) -> Result<(), String> {
+    type Switch = fn(&mut RunArgs) -> &mut bool;
+    const SWITCHES: &[(&str, Switch)] = &[
+        ("byte-domain", |a| &mut a.solver.byte_domain),
+        ("cache", |a| &mut a.solver.cache),
+        ("enumeration", |a| &mut a.solver.enumeration),
+        ("independence", |a| &mut a.solver.independence),
+        ("known-bits", |a| &mut a.solver.known_bits),
+        ("quick-checks", |a| &mut a.config.quick_checks),
+        ("recent-models", |a| &mut a.solver.recent_models),
+        ("snapshots", |a| &mut a.config.snapshots),
+        ("substitution", |a| &mut a.solver.substitution),
+    ];
+    let switch = one_of(name, SWITCHES)?;
+    *switch(a) = false;
+    Ok(())
+}
+
+const SYNOPSIS: &str = "usage: wryneck run [options] TARGET [symbolic input and arguments]\n\n\
+    TARGET is a `.c`, `.bc` or `.ll` file. Options:\n";
+
+const SYMBOLIC: &str = "\nSymbolic input, after TARGET; other words are the program's arguments:\n\
+    \x20 --sym-arg N                  an argument of up to N symbolic bytes\n\
+    \x20 --sym-args MIN MAX N         MIN to MAX such arguments\n\
+    \x20 --sym-stdin N                N symbolic bytes of standard input\n\
+    \x20 --sym-files N SIZE           symbolic files `A`, `B`, … of SIZE bytes each\n\
+    \x20 --sym-env NAME:LEN           an environment variable of up to LEN symbolic bytes\n\
+    \x20 --                           what follows is arguments only\n";
+
+/// The arguments of one run; `None` if only help was asked for.
+pub fn parse(words: Vec<String>) -> Result<Option<RunArgs>> {
+    if matches!(words.first().map(String::as_str), Some("--help" | "-h")) {
+        print!("{SYNOPSIS}{}{SYMBOLIC}", options::help(OPTIONS));
+        return Ok(None);
+    }
+    let mut args = RunArgs::default();
+    let mut words = Words::new(words);
+    options::parse(OPTIONS, &mut args, &mut words)?;
+    let Some(target) = words.next() else {
+        return Err(problem("no target is given", "write `wryneck run [options] TARGET …`, TARGET a `.c`, `.bc` or `.ll` file"));
+    };
+    args.target = target.into();
+    args.words = words.rest();
+    Ok(Some(args))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn run(line: &str) -> Result<RunArgs, String> {
+        let words = line.split_whitespace().map(str::to_owned).collect();
+        parse(words).map(|a| a.expect("no help was asked for")).map_err(|e| e.to_string())
+    }
+
+    #[test]
+    fn options_come_before_the_target_and_words_after_it() {
+        let a = run("--max-time 30s --search dfs,bfs --off cache,snapshots t.c --sym-arg 2 --max-time").expect("it is fine");
+        assert_eq!(a.max_time, Some(30.0));
+        assert_eq!(a.config.search, ["dfs", "bfs"]);
+        assert!(!a.solver.cache && !a.config.snapshots && a.solver.known_bits);
+        assert_eq!(a.words, ["--sym-arg", "2", "--max-time"]);
+    }
+
+    #[test]
+    fn what_is_wrong_is_named() {
+        let error = |line| run(line).err().expect("it is an error");
+        assert_eq!(error(""), "no target is given");
+        assert_eq!(error("--search fast t.c"), "`--search fast`: not one of `bfs`, `coverage-new`, `default`, `dfs`, `distance-to-uncovered`, `random-path`");
+        assert_eq!(error("--solver magic t.c"), "`--solver magic`: no solver backend is called `magic`");
+        assert_eq!(error("--max-forks many t.c"), "`--max-forks many`: not a whole number in range");
+    }
+
+    #[test]
+    fn the_table_is_sorted() {
+        assert!(OPTIONS.windows(2).all(|w| w[0].name < w[1].name));
+    }
+}

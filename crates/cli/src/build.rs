@@ -1,0 +1,165 @@
+//! From a target to its IR file: `.c` through clang, `.bc` and `.ll` through `wryneck-lower`, a limited child whose results are
+//! cached by content.
+
+use std::path::{Path, PathBuf};
+use std::process::Command;
+use std::time::Duration;
+use std::{env, fs, io};
+
+use anyhow::{Context, Result, bail};
+
+use crate::child::{self, Limits};
+use crate::problem::problem;
+use crate::{cache, source};
+
+/// The compiler, of the LLVM that `wryneck-lower` links.
+pub const CLANG: &str = "clang-22";
+/// Musl's headers as Debian's `musl-dev` installs them.
+pub const MUSL_INCLUDE: &str = "/usr/include/x86_64-linux-musl";
+
+const LOWER_LIMITS: Limits = Limits { time: Duration::from_secs(300), memory: Some(8 << 30), file: 4 << 30 };
+const CLANG_LIMITS: Limits = Limits { time: Duration::from_secs(300), memory: Some(8 << 30), file: 4 << 30 };
+
+/// What kind of file the target is, by its name.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Kind {
+    C,
+    /// LLVM's bitcode or text.
+    Llvm,
+}
+
+impl Kind {
+    pub fn of(target: &Path) -> Result<Kind> {
+        match target.extension().and_then(|e| e.to_str()) {
+            Some("c") => Ok(Kind::C),
+            Some("bc" | "ll") => Ok(Kind::Llvm),
+            _ => Err(problem(
+                format!("`{}` is not a `.c`, `.bc` or `.ll` file", target.display()),
+                "compile with `clang-22 -g -c -emit-llvm` and give the `.bc` file",
+            )),
+        }
+    }
+}
+
+/// Which C library the target is compiled for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Libc {
+    Musl,
+    None,
+}
+
+/// The bitcode of a target: the target itself, or what clang makes of it in `scratch`.
+pub fn bitcode(target: &Path, libc: Libc, flags: &[String], scratch: &Path) -> Result<PathBuf> {
+    match Kind::of(target)? {
+        Kind::Llvm => Ok(target.to_owned()),
+        Kind::C => {
+            let out = scratch.join("program.bc");
+            compile(target, libc, flags, &out)?;
+            Ok(out)
+        }
+    }
+}
+
+fn compile(target: &Path, libc: Libc, flags: &[String], out: &Path) -> Result<()> {
+    fs::File::open(target).with_context(|| format!("cannot read `{}`", target.display()))?;
+    let mut clang = Command::new(CLANG);
+    clang.args(["-g", "-O0", "-emit-llvm", "-c", "-fno-stack-protector", "-ffp-contract=off", "-Wno-everything"]);
+    if libc == Libc::Musl && Path::new(MUSL_INCLUDE).is_dir() {
+        clang.args(["--target=x86_64-linux-musl", "-nostdlibinc", "-isystem", MUSL_INCLUDE]);
+    }
+    clang.arg("-I").arg(source::runtime()?.join("include")).args(flags).arg(target).arg("-o").arg(out);
+    let ended = child::run(&mut clang, CLANG_LIMITS).map_err(|e| missing(e, CLANG, "install Debian's `clang-22`, or give a `.bc` file"))?;
+    if !ended.status.success() {
+        let words = String::from_utf8_lossy(&ended.stderr);
+        bail!("`{}` does not compile:\n{}", target.display(), words.trim_end());
+    }
+    Ok(())
+}
+
+/// The error of a tool that could not be started.
+pub fn missing(error: io::Error, tool: &str, help: &str) -> anyhow::Error {
+    match error.kind() {
+        io::ErrorKind::NotFound => problem(format!("the tool `{tool}` is not installed"), help),
+        _ => anyhow::Error::new(error).context(format!("cannot start `{tool}`")),
+    }
+}
+
+/// An IR file, and what the lowering had to say about it.
+pub struct Lowered {
+    pub file: PathBuf,
+    pub notes: Vec<String>,
+}
+
+/// The IR file of a program's bitcode, from the cache if it is there.
+pub fn lower(bitcode: &Path) -> Result<Lowered> {
+    let content = fs::read(bitcode).with_context(|| format!("cannot read `{}`", bitcode.display()))?;
+    let lower = lower_tool()?;
+    let name = cache::digest(&[&content, cache::identity(&lower)?.as_bytes()]);
+    cached(&lower, bitcode, &name, &[])
+}
+
+/// The IR file of the C library; its bitcode is not read to find it, since the set-up never changes a file in place.
+pub fn lower_libc() -> Result<Option<Lowered>> {
+    let bitcode = cache::root()?.join("libc.bc");
+    if !bitcode.exists() {
+        return Ok(None);
+    }
+    let lower = lower_tool()?;
+    let name = cache::digest(&[b"libc", cache::identity(&bitcode)?.as_bytes(), cache::identity(&lower)?.as_bytes()]);
+    cached(&lower, &bitcode, &name, &["--library"]).map(Some)
+}
+
+/// `wryneck-lower`, beside this executable.
+fn lower_tool() -> Result<PathBuf> {
+    let here = env::current_exe().context("cannot find this executable")?;
+    let tool = here.with_file_name("wryneck-lower");
+    match tool.exists() {
+        true => Ok(tool),
+        false => Err(problem(
+            format!("`{}` is missing", tool.display()),
+            "build it with `cargo build --release -p wryneck-lower` (needs Debian's `llvm-22-dev`)",
+        )),
+    }
+}
+
+fn cached(tool: &Path, bitcode: &Path, name: &str, flags: &[&str]) -> Result<Lowered> {
+    let file = cache::folder("ir")?.join(format!("{name}.wir"));
+    let notes = file.with_extension("notes");
+    if !file.exists() {
+        let said = run_lower(tool, bitcode, &file, flags)?;
+        if !said.is_empty() {
+            fs::write(&notes, said.join("\n")).with_context(|| format!("cannot write `{}`", notes.display()))?;
+        }
+    }
+    let notes = fs::read_to_string(&notes).unwrap_or_default().lines().map(str::to_owned).collect();
+    Ok(Lowered { file, notes })
+}
+
+/// A line of the child's error output.
+#[derive(serde::Deserialize)]
+struct Diagnostic {
+    level: String,
+    message: String,
+    help: String,
+}
+
+/// Runs the child; its notes.
+fn run_lower(tool: &Path, bitcode: &Path, file: &Path, flags: &[&str]) -> Result<Vec<String>> {
+    let shown = bitcode.display();
+    let ended = child::run(Command::new(tool).arg(bitcode).arg("-o").arg(file).args(flags), LOWER_LIMITS)
+        .map_err(|e| missing(e, "wryneck-lower", "build it with `cargo build --release -p wryneck-lower`"))?;
+    let words = String::from_utf8_lossy(&ended.stderr);
+    let lines: Vec<Diagnostic> = words.lines().filter_map(|line| serde_json::from_str(line).ok()).collect();
+    if ended.status.success() {
+        return Ok(lines.into_iter().filter(|d| d.level == "note").map(|d| d.message).collect());
+    }
+    let damaged = "make the file again with clang 14 to 22";
+    match lines.into_iter().find(|d| d.level == "error") {
+        Some(error) => Err(problem(format!("`{shown}`: {}", error.message), error.help)),
+        None if ended.timed_out => Err(problem(format!("`{shown}`: lowering took more than {} s", LOWER_LIMITS.time.as_secs()), damaged)),
+        None => {
+            let last = words.lines().last().unwrap_or("no message").to_owned();
+            Err(problem(format!("`{shown}`: LLVM broke down reading the file ({}): {last}", ended.status), damaged))
+        }
+    }
+}

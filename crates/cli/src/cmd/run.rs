@@ -1,0 +1,233 @@
+//! `wryneck run`: from a target to a run folder and a summary.
+//!
+//! Start-up is part of the product: IR files are mapped, the database is opened on another thread, nothing is read twice.
+
+use std::cell::Cell;
+use std::io::Write;
+use std::path::Path;
+use std::rc::Rc;
+use std::time::{Duration, Instant, SystemTime};
+use std::{env, fs};
+
+use anyhow::{Context, Result};
+use wryneck_environ::{Linux, ProgramInput, Stdin};
+use wryneck_exec::search;
+use wryneck_exec::{Explorer, Image, Outcome, PathEnd, Stop};
+use wryneck_expr::Pool;
+use wryneck_report::{Run, Status, Totals};
+use wryneck_solver::Solver;
+
+use crate::args::{self, RunArgs};
+use crate::build::{self, Libc};
+use crate::explore::{Limits, Watch};
+use crate::folder::Folder;
+use crate::host::RealHost;
+use crate::problem::problem;
+use crate::progress::Progress;
+use crate::results::{Ends, Findings, LineMap};
+use crate::timed::Timed;
+use crate::{program, signal, symbolic};
+
+pub fn run(words: Vec<String>) -> Result<u8> {
+    let start = Instant::now();
+    let command = ["wryneck".to_owned(), "run".to_owned()].into_iter().chain(words.iter().cloned()).collect();
+    let Some(args) = args::parse(words)? else { return Ok(0) };
+    let words = symbolic::parse(&args.words)?;
+    let scratch = Scratch::new();
+    let ir = build::lower(&build::bitcode(&args.target, if args.libc { Libc::Musl } else { Libc::None }, &args.cc_flags, scratch.path()?)?)?;
+    let module = program::open(&ir.file)?;
+
+    let mut input = program_input(&args)?;
+    words.fill(&mut input);
+    input.entry = program::entry(&module, args.entry.as_deref(), args.entry_bytes)?;
+    let host = Rc::new(RealHost::default());
+    let record = host.record();
+    let environment = Rc::new(Linux::new(input, host));
+
+    let mut notes = ir.notes;
+    let libc = if args.libc && program::needs_libc(&module, &*environment) { Some(program::libc()?) } else { None };
+    let libc = match libc {
+        Some(lowered) => {
+            notes.extend(lowered.notes);
+            Some(program::open(&lowered.file)?)
+        }
+        None => None,
+    };
+    let (linked, entry) = program::link(args.target.display().to_string(), module, libc)?;
+
+    let folder = Folder::create(args.output.as_deref())?;
+    let bitcode = scratch.keep(&args.target, &folder.path)?;
+    describe(&folder, &args, &command, &bitcode);
+    let shown = folder.path.display().to_string();
+    signal::catch();
+
+    let mut pool = Pool::new();
+    let image = Image::new(linked, &*environment, &mut pool);
+    let solver_time = Rc::new(Cell::new(Duration::ZERO));
+    let lines = LineMap::new(&image);
+    let searcher = search::by_names(&args.config.search, args.config.seed, &image)
+        .map_err(|name| problem(format!("no searcher is called `{name}`"), ""))?;
+    let mut explorer =
+        Explorer::new(image, pool, solver(&args, solver_time.clone())?, environment, None, args.config.clone(), searcher);
+    let mut watch = watch(&args, start, folder, lines, record, notes, solver_time.clone());
+
+    let outcome = match explorer.start(entry, |_| Ok(Vec::new())) {
+        Ok(()) => explorer.explore(&mut watch),
+        Err(Stop::End(end)) => return Err(problem(format!("the program cannot begin: {}", end_text(&end)), "")),
+    };
+    watch.finish(&explorer.core);
+    let run = summary(command, shown, start, outcome, &explorer, &watch);
+    watch.folder.finish(&run)?;
+    print(&args, &run)?;
+    Ok(run.exit_code())
+}
+
+fn end_text(end: &PathEnd) -> String {
+    match end {
+        PathEnd::Fault(fault) => fault.message.clone(),
+        PathEnd::Exit(status) => format!("exit {status}"),
+        PathEnd::Unsupported(what) | PathEnd::Internal(what) => what.clone(),
+        PathEnd::Limit(limit) => format!("{} limit", limit.name_and_flag().0),
+        PathEnd::Assumed => "an assumption does not hold".into(),
+    }
+}
+
+/// What the program is given apart from its symbolic input.
+fn program_input(args: &RunArgs) -> Result<ProgramInput> {
+    use std::os::unix::ffi::{OsStrExt, OsStringExt};
+    let stdin = match &args.stdin {
+        Some(file) => Stdin::Bytes(fs::read(file).with_context(|| format!("cannot read `{}`", file.display()))?),
+        None => Stdin::Bytes(Vec::new()),
+    };
+    let here = env::current_dir().context("the working directory cannot be found")?;
+    let name = args.target.file_stem().unwrap_or(args.target.as_os_str()).as_bytes().to_vec();
+    Ok(ProgramInput { name, stdin, working_directory: here.into_os_string().into_vec(), ..ProgramInput::default() })
+}
+
+fn solver(args: &RunArgs, spent: Rc<Cell<Duration>>) -> Result<Solver> {
+    let row = wryneck_solver::backend::by_name(args.solver.backend)?;
+    if let Some(tool) = row.program()
+        && !env::split_paths(&env::var_os("PATH").unwrap_or_default()).any(|dir| dir.join(tool).is_file())
+    {
+        return Err(problem(format!("the solver `{tool}` is not installed"), "install it, or leave out `--solver`"));
+    }
+    let inner = row.make(&args.solver);
+    Ok(Solver::with_backend(args.solver.clone(), Box::new(Timed { inner, spent })))
+}
+
+fn watch(
+    args: &RunArgs, start: Instant, folder: Folder, lines: LineMap, host: Rc<std::cell::RefCell<Vec<crate::host::HostRead>>>,
+    notes: Vec<String>, solver_time: Rc<Cell<Duration>>,
+) -> Watch {
+    let program = args.target.display().to_string().into_bytes();
+    Watch {
+        folder,
+        ends: Ends::default(),
+        findings: Findings::default(),
+        lines,
+        tests: 0,
+        memory: 0,
+        progress: Progress::new(args.quiet || args.json),
+        limits: Limits {
+            deadline: args.max_time.map(|s| start + Duration::from_secs_f64(s)),
+            memory: args.max_memory,
+            solver: args.solver_timeout.map(Duration::from_secs_f64),
+        },
+        emit: args.emit,
+        args: std::iter::once(program).chain(args.words.iter().map(|w| w.clone().into_bytes())).collect(),
+        host,
+        notes,
+        solver_time,
+        next_memory: start,
+        next_save: start + Duration::from_secs(3),
+    }
+}
+
+/// The facts a replay needs, and when the run began.
+fn describe(folder: &Folder, args: &RunArgs, command: &Vec<String>, bitcode: &Path) {
+    let json = |words: &Vec<String>| serde_json::json!(words).to_string();
+    let absolute = |path: &Path| std::path::absolute(path).unwrap_or(path.to_owned()).display().to_string();
+    folder.fact("command", json(command));
+    folder.fact("words", json(&args.words));
+    folder.fact("program", absolute(&args.target));
+    folder.fact("bitcode", absolute(bitcode));
+    folder.fact("cc_flags", json(&args.cc_flags));
+    folder.fact("libc", args.libc.to_string());
+    folder.fact("version", env!("CARGO_PKG_VERSION").into());
+    let now = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).map_or(0, |d| d.as_secs());
+    folder.fact("started", now.to_string());
+}
+
+fn summary(command: Vec<String>, folder: String, start: Instant, outcome: Outcome, explorer: &Explorer, watch: &Watch) -> Run {
+    let core = &explorer.core;
+    let status = match outcome {
+        Outcome::Complete => Status::Complete,
+        Outcome::Stopped(limit) => {
+            let (limit, flag) = limit.name_and_flag();
+            Status::Stopped { limit: limit.into(), flag: flag.into(), pending: explorer.pending() as u64 }
+        }
+    };
+    let stats = core.solver.stats();
+    Run {
+        command,
+        folder,
+        status,
+        seconds: start.elapsed().as_secs_f64(),
+        ends: watch.ends.rows(),
+        findings: watch.findings.all.clone(),
+        ledger: watch.ledger(core),
+        totals: Totals {
+            paths: core.stats.paths,
+            instructions: core.stats.instructions,
+            decisions: core.stats.decisions,
+            tests: watch.tests,
+            queries: stats.queries,
+            solver_calls: stats.solver_calls,
+            solver_seconds: watch.solver_time.get().as_secs_f64(),
+            memory: watch.memory,
+        },
+        lines: watch.lines.count(&core.coverage),
+    }
+}
+
+fn print(args: &RunArgs, run: &Run) -> Result<()> {
+    let mut out = std::io::stdout().lock();
+    let written = match (args.json, args.quiet) {
+        (true, _) => wryneck_report::json::write(&mut out, run),
+        (false, true) => Ok(()),
+        (false, false) => wryneck_report::terminal::write(&mut out, run),
+    };
+    // A reader that has gone away, such as `head`, is no error.
+    match written.and_then(|()| out.flush()) {
+        Err(e) if e.kind() != std::io::ErrorKind::BrokenPipe => Err(e).context("cannot write the summary"),
+        Ok(()) | Err(_) => Ok(()),
+    }
+}
+
+/// A folder for what clang makes, made only for targets that need one.
+struct Scratch(std::cell::OnceCell<tempfile::TempDir>);
+
+impl Scratch {
+    fn new() -> Scratch {
+        Scratch(std::cell::OnceCell::new())
+    }
+
+    fn path(&self) -> Result<&Path> {
+        if self.0.get().is_none() {
+            let dir = tempfile::tempdir().context("cannot make a scratch folder")?;
+            let _ = self.0.set(dir);
+        }
+        Ok(self.0.get().expect("it was set").path())
+    }
+
+    /// Moves the bitcode that clang made into the run folder, where a replay finds it.
+    fn keep(&self, target: &Path, folder: &Path) -> Result<std::path::PathBuf> {
+        let made = self.path()?.join("program.bc");
+        if !made.exists() {
+            return Ok(target.to_owned());
+        }
+        let kept = folder.join("program.bc");
+        fs::copy(&made, &kept).with_context(|| format!("cannot write `{}`", kept.display()))?;
+        Ok(kept)
+    }
+}

@@ -1,0 +1,166 @@
+//! The exploration as the command sees it: clock, memory and Ctrl-C on one side, path ends on the other.
+//!
+//! Cost per path end: counting it, and a message to the thread that writes; a look at the clock is 25 ns, at memory 20 µs (every
+//! tenth of a second).
+
+use std::cell::{Cell, RefCell};
+use std::rc::Rc;
+use std::time::{Duration, Instant};
+
+use serde_json::json;
+use wryneck_exec::{Control, Core, Ended, Image, Limit, PathEnd};
+use wryneck_report::{Class, KTest, LedgerRow, Object};
+use wryneck_solver::Stop;
+
+use crate::args::Emit;
+use crate::folder::{Folder, PathRow, Test};
+use crate::host::HostRead;
+use crate::progress::{self, Numbers, Progress};
+use crate::results::{self, Ends, Findings, LineMap};
+use crate::signal;
+
+/// Between looks at memory.
+const MEMORY: Duration = Duration::from_millis(100);
+/// Between writings of findings, ledger and coverage.
+const SAVE: Duration = Duration::from_secs(3);
+
+/// What the command watches and keeps while paths run.
+pub struct Watch {
+    pub folder: Folder,
+    pub ends: Ends,
+    pub findings: Findings,
+    pub lines: LineMap,
+    pub tests: u64,
+    /// Most resident memory seen, in bytes.
+    pub memory: u64,
+    pub progress: Progress,
+    pub limits: Limits,
+    pub emit: Emit,
+    /// The command line that tests record: program and words after the target.
+    pub args: Vec<Vec<u8>>,
+    pub host: Rc<RefCell<Vec<HostRead>>>,
+    /// What the lowering left out.
+    pub notes: Vec<String>,
+    pub solver_time: Rc<Cell<Duration>>,
+    pub next_memory: Instant,
+    pub next_save: Instant,
+}
+
+/// When to stop.
+#[derive(Clone, Copy, Debug)]
+pub struct Limits {
+    pub deadline: Option<Instant>,
+    /// Bytes.
+    pub memory: u64,
+    /// For one query.
+    pub solver: Option<Duration>,
+}
+
+impl Watch {
+    fn save(&mut self, core: &Core) {
+        self.folder.host_reads(std::mem::take(&mut self.host.borrow_mut()));
+        self.folder.state(self.findings.all.clone(), self.ledger(core));
+        self.folder.coverage(self.lines.covered(&core.coverage).collect());
+    }
+
+    /// The ledger so far.
+    pub fn ledger(&self, core: &Core) -> Vec<LedgerRow> {
+        results::ledger(&core.ledger, &self.notes)
+    }
+
+    /// Writes what is known at the end.
+    pub fn finish(&mut self, core: &Core) {
+        self.progress.done();
+        self.memory = self.memory.max(progress::memory());
+        self.save(core);
+    }
+
+    fn look_at_memory(&mut self, now: Instant) -> Option<Limit> {
+        if now < self.next_memory {
+            return None;
+        }
+        self.next_memory = now + MEMORY;
+        let memory = progress::memory();
+        self.memory = self.memory.max(memory);
+        (memory > self.limits.memory).then_some(Limit::Memory)
+    }
+
+    fn test(&mut self, image: &Image, ended: &Ended, class: Class, what: &str) -> Box<Test> {
+        self.tests += 1;
+        let object = |i: wryneck_report::InputValue| Object { name: i.name.into_bytes(), bytes: i.bytes };
+        let objects = results::inputs(ended).into_iter().map(object).collect();
+        let mut about = json!({ "class": class.name(), "what": what, "instructions": ended.instructions, "approximated": ended.approximated });
+        if let PathEnd::Fault(fault) = &ended.end {
+            about["message"] = fault.message.as_str().into();
+            about["stack"] = json!(results::stack(image, &ended.call_stack));
+        }
+        let prefix = wryneck_exec::prefix::encode(&ended.prefix.to_vec());
+        Box::new(Test { number: self.tests, ktest: KTest { args: self.args.clone(), objects }, about, prefix })
+    }
+}
+
+impl Control for Watch {
+    fn stop(&mut self, core: &Core, pending: usize) -> Option<Limit> {
+        let now = Instant::now();
+        if signal::interrupted() || self.folder.has_failed() {
+            return Some(Limit::Interrupted);
+        }
+        if self.limits.deadline.is_some_and(|deadline| now >= deadline) {
+            return Some(Limit::Time);
+        }
+        if let Some(limit) = self.look_at_memory(now) {
+            return Some(limit);
+        }
+        if now >= self.next_save {
+            self.next_save = now + SAVE;
+            self.save(core);
+        }
+        let numbers = || Numbers {
+            paths: core.stats.paths,
+            findings: self.findings.all.len(),
+            instructions: core.stats.instructions,
+            coverage: self.lines.share(&core.coverage),
+            pending,
+            solver: self.solver_time.get(),
+            memory: self.memory,
+        };
+        self.progress.update(now, numbers);
+        None
+    }
+
+    fn ended(&mut self, core: &mut Core, ended: Ended) {
+        let (class, what) = results::class(&ended.end);
+        self.ends.add(class, &what);
+        let found = match &ended.end {
+            PathEnd::Fault(fault) => Some(self.findings.add(&core.image, fault, &ended)),
+            PathEnd::Exit(_) | PathEnd::Unsupported(_) | PathEnd::Limit(_) | PathEnd::Assumed | PathEnd::Internal(_) => None,
+        };
+        let first = found.is_some_and(|(first, _)| first);
+        let emit = match self.emit {
+            Emit::New => first || ended.covers_new && ended.end != PathEnd::Assumed,
+            Emit::All => ended.end != PathEnd::Assumed,
+            Emit::None => false,
+        };
+        let test = emit.then(|| self.test(&core.image, &ended, class, &what));
+        if let (Some((true, index)), Some(test)) = (found, &test) {
+            self.findings.set_test(index, test.number);
+        }
+        self.folder.path_ended(PathRow {
+            class,
+            what,
+            instructions: ended.instructions,
+            depth: ended.prefix.len(),
+            covers_new: ended.covers_new,
+            approximated: ended.approximated,
+            test,
+        });
+    }
+
+    fn solver_stop(&mut self) -> Stop {
+        let query = self.limits.solver.map(|time| Instant::now() + time);
+        let Some(until) = [query, self.limits.deadline].into_iter().flatten().min() else {
+            return Stop::when(signal::interrupted);
+        };
+        Stop::when(move || signal::interrupted() || Instant::now() >= until)
+    }
+}

@@ -1,0 +1,326 @@
+//! The run folder: `run.db`, a `.ktest` and a `.json` per test, `info`. Written by a thread of its own, so that exploring never waits
+//! for a disk; the queue is bounded, so memory stays bounded too.
+//!
+//! `schema.sql` documents the database. Cost: about 5 µs per path and 60 µs per test, on the other core.
+
+use std::io;
+use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::mpsc::{Receiver, RecvTimeoutError, SyncSender, sync_channel};
+use std::sync::{Arc, Mutex};
+use std::thread::JoinHandle;
+use std::time::{Duration, Instant};
+use std::{env, fs};
+
+use anyhow::{Context, Result};
+use rusqlite::{Connection, params};
+use serde_json::{Value, json};
+use wryneck_report::{Class, Finding, KTest, LedgerRow, Run};
+
+use crate::host::HostRead;
+use crate::problem::problem;
+
+const SCHEMA: &str = include_str!("schema.sql");
+/// Time between transactions.
+const COMMIT: Duration = Duration::from_millis(500);
+/// Messages that may wait.
+const QUEUE: usize = 4096;
+/// The name that points to the newest run folder.
+const LAST: &str = "wryneck-last";
+
+/// A path that ended.
+pub struct PathRow {
+    pub class: Class,
+    pub what: Arc<str>,
+    pub instructions: u64,
+    pub depth: u32,
+    pub covers_new: bool,
+    pub approximated: bool,
+    pub test: Option<Box<Test>>,
+}
+
+/// A test to write.
+pub struct Test {
+    /// From 1.
+    pub number: u64,
+    pub ktest: KTest,
+    /// What the `.json` says beside the objects.
+    pub about: Value,
+    /// The path's decisions.
+    pub prefix: Vec<u8>,
+}
+
+/// File name of a test.
+pub fn test_name(number: u64) -> String {
+    format!("test{number:06}.ktest")
+}
+
+/// Something to write.
+enum Message {
+    Path(PathRow),
+    Host(Vec<HostRead>),
+    /// The findings and the ledger as they are now.
+    State(Vec<Finding>, Vec<LedgerRow>),
+    Coverage(Vec<(String, u32, bool)>),
+    Fact(&'static str, String),
+}
+
+/// A run folder being written.
+pub struct Folder {
+    pub path: PathBuf,
+    queue: Option<SyncSender<Message>>,
+    writer: Option<JoinHandle<()>>,
+    failed: Arc<AtomicBool>,
+    failure: Arc<Mutex<Option<anyhow::Error>>>,
+}
+
+impl Folder {
+    /// Makes the folder: the given one, which must be new or empty, or the next free `wryneck-out-N`.
+    pub fn create(asked: Option<&Path>) -> Result<Folder> {
+        let path = match asked {
+            Some(dir) => make_asked(dir)?,
+            None => make_numbered()?,
+        };
+        let (sender, receiver) = sync_channel(QUEUE);
+        let (failed, failure) = (Arc::new(AtomicBool::new(false)), Arc::new(Mutex::new(None)));
+        let writer = {
+            let (path, failed, failure) = (path.clone(), failed.clone(), failure.clone());
+            std::thread::spawn(move || {
+                if let Err(error) = Writer::run(&path, &receiver) {
+                    *failure.lock().unwrap_or_else(|e| e.into_inner()) = Some(error);
+                    failed.store(true, Ordering::Relaxed);
+                }
+            })
+        };
+        Ok(Folder { path, queue: Some(sender), writer: Some(writer), failed, failure })
+    }
+
+    /// Nothing more can be written: the disk is full, or the folder is gone.
+    pub fn has_failed(&self) -> bool {
+        self.failed.load(Ordering::Relaxed)
+    }
+
+    pub fn path_ended(&self, row: PathRow) {
+        self.send(Message::Path(row));
+    }
+
+    pub fn host_reads(&self, reads: Vec<HostRead>) {
+        if !reads.is_empty() {
+            self.send(Message::Host(reads));
+        }
+    }
+
+    /// The findings and the ledger as they are now.
+    pub fn state(&self, findings: Vec<Finding>, ledger: Vec<LedgerRow>) {
+        self.send(Message::State(findings, ledger));
+    }
+
+    /// Lines of the application, and whether a path ran them.
+    pub fn coverage(&self, lines: Vec<(String, u32, bool)>) {
+        self.send(Message::Coverage(lines));
+    }
+
+    /// A row of the table `run`.
+    pub fn fact(&self, name: &'static str, value: String) {
+        self.send(Message::Fact(name, value));
+    }
+
+    fn send(&self, message: Message) {
+        // A writer that failed has hung up; `finish` tells why.
+        if let Some(queue) = &self.queue {
+            let _ = queue.send(message);
+        }
+    }
+
+    /// Writes what is left and the summary.
+    pub fn finish(mut self, run: &Run) -> Result<()> {
+        self.fact("summary", wryneck_report::json::value(run).to_string());
+        self.fact("status", if run.status == wryneck_report::Status::Complete { "complete".into() } else { "stopped".into() });
+        drop(self.queue.take());
+        if let Some(writer) = self.writer.take() {
+            let _ = writer.join();
+        }
+        match self.failure.lock().unwrap_or_else(|e| e.into_inner()).take() {
+            Some(error) => Err(error),
+            None => write_info(&self.path, run),
+        }
+    }
+}
+
+fn write_info(path: &Path, run: &Run) -> Result<()> {
+    let mut text = Vec::new();
+    let command: Vec<_> = run.command.iter().map(|w| wryneck_report::units::shell_word(w)).collect();
+    text.extend(format!("{}\n\n", command.join(" ")).bytes());
+    wryneck_report::terminal::write(&mut text, run)?;
+    write_file(&path.join("info"), &text)
+}
+
+fn unwritable(path: &Path, error: io::Error) -> anyhow::Error {
+    let help = match error.raw_os_error() {
+        Some(libc::ENOSPC | libc::EDQUOT) => "free some room, or give a folder on another disk by `--output DIR`",
+        _ => "give a folder that can be written by `--output DIR`",
+    };
+    problem(format!("cannot write `{}`: {error}", path.display()), help)
+}
+
+fn make_asked(dir: &Path) -> Result<PathBuf> {
+    fs::create_dir_all(dir).map_err(|e| unwritable(dir, e))?;
+    match fs::read_dir(dir).map_err(|e| unwritable(dir, e))?.next() {
+        None => Ok(dir.to_owned()),
+        Some(_) => Err(problem(format!("the output folder `{}` is not empty", dir.display()), "give a new one, or remove it")),
+    }
+}
+
+fn make_numbered() -> Result<PathBuf> {
+    let here = Path::new(".");
+    for number in 0_u32.. {
+        let path = PathBuf::from(format!("wryneck-out-{number}"));
+        match fs::create_dir(&path) {
+            Ok(()) => {
+                point_last_to(&path).map_err(|e| unwritable(Path::new(LAST), e))?;
+                return Ok(path);
+            }
+            Err(e) if e.kind() == io::ErrorKind::AlreadyExists => {}
+            Err(e) => return Err(unwritable(&env::current_dir().unwrap_or(here.into()), e)),
+        }
+    }
+    Err(problem("every `wryneck-out-N` is taken", "remove some"))
+}
+
+/// Replaces the link in one step, so that it always leads somewhere. A file of that name that is no link is left alone.
+fn point_last_to(path: &Path) -> io::Result<()> {
+    if fs::symlink_metadata(LAST).is_ok_and(|m| !m.is_symlink()) {
+        return Ok(());
+    }
+    let fresh = format!(".{LAST}-{}", std::process::id());
+    std::os::unix::fs::symlink(path, &fresh)?;
+    fs::rename(&fresh, LAST)
+}
+
+fn write_file(path: &Path, bytes: &[u8]) -> Result<()> {
+    fs::write(path, bytes).map_err(|e| unwritable(path, e))
+}
+
+/// The thread's side.
+struct Writer<'a> {
+    folder: &'a Path,
+    db: Connection,
+}
+
+impl Writer<'_> {
+    fn run(folder: &Path, queue: &Receiver<Message>) -> Result<()> {
+        let file = folder.join("run.db");
+        let db = open(&file).with_context(|| format!("cannot write `{}`; is the disk full?", file.display()))?;
+        let mut writer = Writer { folder, db };
+        loop {
+            writer.db.execute_batch("BEGIN").context("cannot write `run.db`")?;
+            let more = writer.batch(queue)?;
+            writer.db.execute_batch("COMMIT").with_context(|| format!("cannot write `{}`; is the disk full?", file.display()))?;
+            if !more {
+                // One plain file is left: readers need no log beside it.
+                writer.db.execute_batch("PRAGMA journal_mode = DELETE").context("cannot finish `run.db`")?;
+                return Ok(());
+            }
+        }
+    }
+
+    /// Takes messages until it is time to commit; whether more can come.
+    fn batch(&mut self, queue: &Receiver<Message>) -> Result<bool> {
+        let start = Instant::now();
+        loop {
+            match queue.recv_timeout(COMMIT.saturating_sub(start.elapsed())) {
+                Ok(message) => self.take(message)?,
+                Err(RecvTimeoutError::Timeout) => return Ok(true),
+                Err(RecvTimeoutError::Disconnected) => return Ok(false),
+            }
+        }
+    }
+
+    fn take(&mut self, message: Message) -> Result<()> {
+        match message {
+            Message::Path(row) => self.path(row),
+            Message::Host(reads) => {
+                let mut insert = self.db.prepare_cached("INSERT INTO host VALUES (?, ?, ?, ?)")?;
+                for r in reads {
+                    insert.execute(params![r.question, r.path, r.answer.as_ref().err(), r.answer.as_ref().ok()])?;
+                }
+                Ok(())
+            }
+            Message::State(findings, ledger) => self.state(&findings, &ledger),
+            Message::Coverage(lines) => {
+                let mut insert = self.db.prepare_cached("INSERT OR REPLACE INTO coverage VALUES (?, ?, ?)")?;
+                for (file, line, covered) in lines {
+                    insert.execute(params![file, line, covered])?;
+                }
+                Ok(())
+            }
+            Message::Fact(name, value) => {
+                self.db.execute("INSERT OR REPLACE INTO run VALUES (?, ?)", params![name, value])?;
+                Ok(())
+            }
+        }
+    }
+
+    fn path(&mut self, row: PathRow) -> Result<()> {
+        let name = row.test.as_ref().map(|t| test_name(t.number));
+        let mut insert = self.db.prepare_cached(
+            "INSERT INTO path (class, what, instructions, depth, covers_new, approximated, prefix, test) VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
+        )?;
+        let prefix = row.test.as_ref().map(|t| &t.prefix);
+        let (class, what) = (row.class.name(), &*row.what);
+        insert.execute(params![class, what, row.instructions as i64, row.depth, row.covers_new, row.approximated, prefix, name])?;
+        drop(insert);
+        if let (Some(test), Some(name)) = (row.test, name) {
+            let path = self.folder.join(name);
+            write_file(&path, &test.ktest.to_bytes())?;
+            write_file(&path.with_extension("json"), about(&test).to_string().as_bytes())?;
+        }
+        Ok(())
+    }
+
+    fn state(&mut self, findings: &[Finding], ledger: &[LedgerRow]) -> Result<()> {
+        let mut insert = self.db.prepare_cached("INSERT OR REPLACE INTO finding VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)")?;
+        for (id, f) in (1_i64..).zip(findings) {
+            let (place, stack, inputs) = (&f.stack[0], json!(f.stack).to_string(), json!(f.inputs).to_string());
+            insert.execute(params![
+                id, f.kind.id, f.kind.cwe, f.message, place.file, place.line, place.column, place.function, stack, inputs, f.count as i64, f.test
+            ])?;
+        }
+        let mut insert = self.db.prepare_cached("INSERT OR REPLACE INTO ledger VALUES (?, ?, ?, ?)")?;
+        for row in ledger {
+            insert.execute(params![row.kind, row.what, row.count as i64, row.flag])?;
+        }
+        Ok(())
+    }
+}
+
+fn open(file: &Path) -> rusqlite::Result<Connection> {
+    let db = Connection::open(file)?;
+    // A crash of the machine may lose the run; a crash of the tool may not.
+    db.execute_batch("PRAGMA synchronous = OFF; PRAGMA journal_mode = WAL;")?;
+    db.execute_batch(&format!("BEGIN; {SCHEMA} COMMIT;"))?;
+    db.execute("INSERT INTO run VALUES ('status', 'running')", [])?;
+    Ok(db)
+}
+
+/// The test as JSON: what it is about, and its objects as numbers.
+fn about(test: &Test) -> Value {
+    let mut about = test.about.clone();
+    let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
+    about["args"] = test.ktest.args.iter().map(|a| text(a)).collect();
+    about["objects"] = test.ktest.objects.iter().map(|o| json!({ "name": text(&o.name), "bytes": o.bytes })).collect();
+    about
+}
+
+/// The facts of a run folder's table `run`.
+pub fn read_fact(folder: &Path, name: &str) -> Result<Option<String>> {
+    let file = folder.join("run.db");
+    let flags = rusqlite::OpenFlags::SQLITE_OPEN_READ_ONLY;
+    let db = Connection::open_with_flags(&file, flags).with_context(|| format!("cannot open `{}`", file.display()))?;
+    let read = db.query_row("SELECT value FROM run WHERE name = ?", [name], |row| row.get(0));
+    match read {
+        Ok(value) => Ok(Some(value)),
+        Err(rusqlite::Error::QueryReturnedNoRows) => Ok(None),
+        Err(error) => Err(error).with_context(|| format!("cannot read `{}`", file.display())),
+    }
+}

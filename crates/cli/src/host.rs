@@ -1,0 +1,144 @@
+//! The real file system, read only, with a record of every answer for the run folder (DESIGN 1.2).
+
+use std::cell::RefCell;
+use std::ffi::OsStr;
+use std::fs::{self, Metadata};
+use std::io::{self, Read};
+use std::os::unix::ffi::{OsStrExt, OsStringExt};
+use std::os::unix::fs::{DirEntryExt, FileTypeExt, MetadataExt};
+use std::path::Path;
+use std::rc::Rc;
+
+use wryneck_environ::{DirEntry, Host, Stat, input::mode};
+
+/// Largest host file a program can read, in bytes.
+const LARGEST: u64 = 256 << 20;
+const EIO: i32 = 5;
+const EFBIG: i32 = 27;
+
+/// An answer of the host.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct HostRead {
+    /// `stat`, `lstat`, `file`, `dir` or `link`.
+    pub question: &'static str,
+    pub path: Vec<u8>,
+    /// The bytes of the answer (entries and `stat` as text), or an error number.
+    pub answer: Result<Vec<u8>, i32>,
+}
+
+/// The host, and what was read of it since the record was last taken.
+#[derive(Default)]
+pub struct RealHost {
+    record: Rc<RefCell<Vec<HostRead>>>,
+}
+
+impl RealHost {
+    /// The record, shared with the host.
+    pub fn record(&self) -> Rc<RefCell<Vec<HostRead>>> {
+        self.record.clone()
+    }
+
+    fn note<T>(&self, question: &'static str, path: &[u8], answer: &Result<T, i32>, bytes: impl FnOnce(&T) -> Vec<u8>) {
+        let answer = answer.as_ref().map(bytes).map_err(|e| *e);
+        self.record.borrow_mut().push(HostRead { question, path: path.to_vec(), answer });
+    }
+}
+
+impl Host for RealHost {
+    fn stat(&self, path: &[u8], follow: bool) -> Result<Stat, i32> {
+        let at = at(path);
+        let answer = if follow { fs::metadata(at) } else { fs::symlink_metadata(at) }.map(|m| stat(&m)).map_err(number);
+        self.note(if follow { "stat" } else { "lstat" }, path, &answer, |s| format!("{s:?}").into_bytes());
+        answer
+    }
+
+    fn read_file(&self, path: &[u8]) -> Result<Vec<u8>, i32> {
+        let answer = read(at(path));
+        self.note("file", path, &answer, Vec::clone);
+        answer
+    }
+
+    fn list_dir(&self, path: &[u8]) -> Result<Vec<DirEntry>, i32> {
+        let answer = list(at(path)).map_err(number).map(|mut entries| {
+            entries.sort();
+            entries
+        });
+        self.note("dir", path, &answer, |entries| entries.iter().flat_map(|e| [&e.name[..], b"\0"].concat()).collect());
+        answer
+    }
+
+    fn read_link(&self, path: &[u8]) -> Result<Vec<u8>, i32> {
+        let answer = fs::read_link(at(path)).map(|p| p.into_os_string().into_vec()).map_err(number);
+        self.note("link", path, &answer, Vec::clone);
+        answer
+    }
+}
+
+fn at(path: &[u8]) -> &Path {
+    Path::new(OsStr::from_bytes(path))
+}
+
+fn number(error: io::Error) -> i32 {
+    error.raw_os_error().unwrap_or(EIO)
+}
+
+/// Only regular files are read: a device or a pipe might never end.
+fn read(path: &Path) -> Result<Vec<u8>, i32> {
+    let meta = fs::metadata(path).map_err(number)?;
+    if !meta.is_file() {
+        return Err(EIO);
+    }
+    let mut bytes = Vec::new();
+    fs::File::open(path).and_then(|f| f.take(LARGEST + 1).read_to_end(&mut bytes)).map_err(number)?;
+    if bytes.len() as u64 > LARGEST { Err(EFBIG) } else { Ok(bytes) }
+}
+
+fn list(path: &Path) -> io::Result<Vec<DirEntry>> {
+    fs::read_dir(path)?
+        .map(|entry| {
+            let entry = entry?;
+            Ok(DirEntry { name: entry.file_name().into_vec(), ino: entry.ino(), kind: kind(entry.file_type()?) })
+        })
+        .collect()
+}
+
+fn kind(t: fs::FileType) -> u32 {
+    match () {
+        () if t.is_dir() => mode::DIRECTORY,
+        () if t.is_symlink() => mode::LINK,
+        () if t.is_fifo() => mode::FIFO,
+        () if t.is_char_device() => mode::CHARACTER,
+        () => mode::REGULAR,
+    }
+}
+
+fn stat(m: &Metadata) -> Stat {
+    Stat {
+        dev: m.dev(), ino: m.ino(), nlink: m.nlink(), mode: m.mode(), uid: m.uid(), gid: m.gid(), rdev: m.rdev(), size: m.size(),
+        atime: (m.atime(), m.atime_nsec()), mtime: (m.mtime(), m.mtime_nsec()), ctime: (m.ctime(), m.ctime_nsec()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn answers_are_those_of_the_kernel_and_are_recorded() {
+        let dir = tempfile::tempdir().expect("there is room");
+        let file = dir.path().join("f");
+        fs::write(&file, b"hello").expect("there is room");
+        let (host, path) = (RealHost::default(), file.as_os_str().as_bytes());
+        assert_eq!(host.read_file(path), Ok(b"hello".to_vec()));
+        assert_eq!(host.stat(path, true).map(|s| (s.size, s.mode & mode::KIND)), Ok((5, mode::REGULAR)));
+        assert_eq!(host.read_file(b"/no/such/file"), Err(2));
+        assert_eq!(host.read_file(b"/dev/zero"), Err(EIO));
+        let names = host.list_dir(dir.path().as_os_str().as_bytes()).map(|all| all.into_iter().map(|e| e.name).collect::<Vec<_>>());
+        assert_eq!(names, Ok(vec![b"f".to_vec()]));
+        let record = host.record();
+        let record = record.borrow();
+        assert_eq!(record.len(), 5);
+        assert_eq!((record[0].question, &record[0].answer), ("file", &Ok(b"hello".to_vec())));
+        assert_eq!(record[2].answer, Err(2));
+    }
+}

@@ -1,0 +1,1 @@
+//! Native programs for replays.

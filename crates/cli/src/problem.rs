@@ -1,0 +1,35 @@
+//! Errors as the user sees them: what is wrong, and what to do about it.
+
+use std::fmt;
+
+/// An error with advice.
+#[derive(Debug)]
+pub struct Problem {
+    /// Lower case, no final dot.
+    message: String,
+    /// What the user can do; empty if there is nothing to say.
+    help: String,
+}
+
+impl fmt::Display for Problem {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.message)
+    }
+}
+
+impl std::error::Error for Problem {}
+
+/// An error with advice.
+pub fn problem(message: impl Into<String>, help: impl Into<String>) -> anyhow::Error {
+    Problem { message: message.into(), help: help.into() }.into()
+}
+
+/// Prints an error, its causes and its advice.
+pub fn print(error: &anyhow::Error) {
+    eprintln!("error: {error:#}");
+    if let Some(problem) = error.chain().find_map(|cause| cause.downcast_ref::<Problem>())
+        && !problem.help.is_empty()
+    {
+        eprintln!("  = help: {}", problem.help);
+    }
+}

@@ -1,0 +1,74 @@
+//! From IR files to a linked program and the function it begins with.
+
+use std::path::Path;
+
+use anyhow::{Context, Result};
+use wryneck_environ::{Entry, start};
+use wryneck_exec::Environment;
+use wryneck_ir::link::{Program, Target, Unit};
+use wryneck_ir::{Module, file, linkage, symbol_kind, verify};
+
+use crate::build::{self, Lowered};
+use crate::problem::problem;
+
+/// The name under which fuzz harnesses are found.
+const FUZZ_ENTRY: &str = "LLVMFuzzerTestOneInput";
+
+/// Maps and verifies an IR file.
+pub fn open(path: &Path) -> Result<Module> {
+    let module = file::open(path).with_context(|| format!("cannot open `{}`; remove it to have it made again", path.display()))?;
+    verify::verify(&module).with_context(|| format!("`{}` is damaged; remove it to have it made again", path.display()))?;
+    Ok(module)
+}
+
+/// What the exploration begins with: what was asked for, `main`, or a fuzz entry.
+pub fn entry(module: &Module, asked: Option<&str>, bytes: u32) -> Result<Entry> {
+    let defines = |name: &str| module.functions.iter().any(|f| module.str(f.name) == name);
+    match asked {
+        Some("main") | None if defines("main") => Ok(Entry::Main),
+        Some(FUZZ_ENTRY) | None if defines(FUZZ_ENTRY) => Ok(Entry::Fuzzer { max_len: bytes }),
+        Some(name) if defines(name) => Ok(Entry::Function { name: name.into(), pointee: bytes.into() }),
+        Some(name) => Err(problem(format!("the program has no function `{name}`"), defined(module))),
+        None => Err(problem(
+            "the program has no function `main`",
+            format!("begin with another one by `--entry NAME`; {}", defined(module)),
+        )),
+    }
+}
+
+fn defined(module: &Module) -> String {
+    let names: Vec<_> = module.functions.iter().take(8).map(|f| format!("`{}`", module.str(f.name))).collect();
+    match names.len() {
+        0 => "it defines no function at all".into(),
+        _ => format!("it defines {}{}", names.join(", "), if module.functions.len() > 8 { ", …" } else { "" }),
+    }
+}
+
+/// Whether the program leaves something undefined that no model answers.
+pub fn needs_libc(module: &Module, environment: &dyn Environment) -> bool {
+    module.symbols.iter().any(|s| {
+        let undefined = matches!(s.kind, symbol_kind::UNDEFINED | symbol_kind::UNDEFINED_FUNCTION);
+        undefined && s.linkage != linkage::EXTERN_WEAK && environment.model(module.str(s.name), false).is_none()
+    })
+}
+
+/// The C library's IR file.
+pub fn libc() -> Result<Lowered> {
+    build::lower_libc()?.ok_or_else(|| {
+        problem("the C library is not set up", "set it up once with `cargo xtask setup libc`, or run without it: `--no-libc`")
+    })
+}
+
+/// Links the program with the library and the start; gives the number of the function that begins.
+pub fn link(name: String, module: Module, libc: Option<Module>) -> Result<(Program, u32)> {
+    let mut units = vec![Unit { name, module, library: false }];
+    units.extend(libc.map(|module| Unit { name: "libc".into(), module, library: true }));
+    units.push(start::unit().context("the start is not well formed")?);
+    let program = Program::link(units)?;
+    match program.lookup(start::ENTRY) {
+        Some(Target::Func(f)) => Ok((program, f.0)),
+        Some(Target::Data(..) | Target::Undefined(_) | Target::Null) | None => {
+            Err(problem(format!("the program defines `{}` itself", start::ENTRY), "rename it"))
+        }
+    }
+}

@@ -1,0 +1,210 @@
+//! From what the engine leaves behind to plain data: classes of path ends, findings by place and kind, covered lines, the ledger.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use wryneck_exec::{CodePos, Ended, Fault, FaultKind, Image, Ledger, LedgerKind, PathEnd, SourcePos};
+use wryneck_ir::function_flags;
+use wryneck_report::{Class, EndCount, Finding, InputValue, Kind, LedgerRow, Lines, Place};
+
+use crate::{folder, source};
+
+/// The class of an end, and what it is within its class.
+pub fn class(end: &PathEnd) -> (Class, Arc<str>) {
+    match end {
+        PathEnd::Exit(status) => (Class::Exit, status.to_string().into()),
+        PathEnd::Fault(fault) => (Class::Fault, fault.kind.id().into()),
+        PathEnd::Assumed => (Class::Assumed, "".into()),
+        PathEnd::Unsupported(what) => (Class::Unsupported, what.as_str().into()),
+        PathEnd::Limit(limit) => (Class::Limit, limit.name_and_flag().0.into()),
+        PathEnd::Internal(what) => (Class::Internal, what.as_str().into()),
+    }
+}
+
+/// Counts of ends.
+#[derive(Default)]
+pub struct Ends(BTreeMap<(Class, Arc<str>), u64>);
+
+impl Ends {
+    pub fn add(&mut self, class: Class, what: &Arc<str>) {
+        *self.0.entry((class, what.clone())).or_default() += 1;
+    }
+
+    /// Classes in their order, then by count.
+    pub fn rows(&self) -> Vec<EndCount> {
+        let mut rows: Vec<_> =
+            self.0.iter().map(|((class, what), count)| EndCount { class: *class, what: what.to_string(), count: *count }).collect();
+        rows.sort_by(|a, b| a.class.cmp(&b.class).then(b.count.cmp(&a.count)));
+        rows
+    }
+}
+
+/// Findings, one per kind and place. The place is the innermost frame together with the innermost one of the application, so that two
+/// misuses of one library function are two findings.
+#[derive(Default)]
+pub struct Findings {
+    pub all: Vec<Finding>,
+    by_code: BTreeMap<(FaultKind, Vec<CodePos>), usize>,
+    by_place: BTreeMap<(FaultKind, Vec<(String, u32, String)>), usize>,
+}
+
+impl Findings {
+    /// Adds a path that ended by a fault; whether it is the first of its finding, and the finding's index.
+    pub fn add(&mut self, image: &Image, fault: &Fault, ended: &Ended) -> (bool, usize) {
+        let code = (fault.kind, key_frames(image, &ended.call_stack));
+        if let Some(&index) = self.by_code.get(&code) {
+            self.all[index].count += 1;
+            return (false, index);
+        }
+        let sources: Vec<Vec<SourcePos>> = code.1.iter().map(|&pos| image.source(pos)).collect();
+        let place = sources.iter().filter_map(|s| s.first()).map(|s| (s.file.clone(), s.line, s.function.clone())).collect();
+        let next = self.all.len();
+        let index = *self.by_place.entry((fault.kind, place)).or_insert(next);
+        self.by_code.insert(code, index);
+        if index < next {
+            self.all[index].count += 1;
+            return (false, index);
+        }
+        self.all.push(finding(image, fault, ended));
+        (true, index)
+    }
+
+    /// The test that shows a finding.
+    pub fn set_test(&mut self, index: usize, number: u64) {
+        self.all[index].test = Some(folder::test_name(number));
+    }
+}
+
+fn key_frames(image: &Image, stack: &[CodePos]) -> Vec<CodePos> {
+    let application = stack.iter().position(|pos| !is_library(image, pos.func)).unwrap_or(0);
+    let mut frames = vec![stack.first().copied().unwrap_or_default()];
+    frames.extend(stack.get(application).filter(|_| application > 0));
+    frames
+}
+
+fn is_library(image: &Image, func: u32) -> bool {
+    image.function(func).1.flags & function_flags::LIBRARY != 0
+}
+
+fn finding(image: &Image, fault: &Fault, ended: &Ended) -> Finding {
+    let stack = stack(image, &ended.call_stack);
+    let source_line = source::line(&stack[0].file, stack[0].line);
+    Finding {
+        kind: Kind { id: fault.kind.id().into(), cwe: fault.kind.cwe() },
+        message: fault.message.clone(),
+        stack,
+        inputs: inputs(ended),
+        count: 1,
+        test: None,
+        source_line,
+    }
+}
+
+/// The call stack as places, innermost first, without the frames that begin a program. Never empty.
+pub fn stack(image: &Image, stack: &[CodePos]) -> Vec<Place> {
+    let last = stack.iter().rposition(|pos| !is_library(image, pos.func)).unwrap_or(stack.len().saturating_sub(1));
+    let mut places: Vec<Place> = stack.iter().take(last + 1).flat_map(|&pos| image.source(pos)).map(place).collect();
+    if places.is_empty() {
+        places.push(Place::default());
+    }
+    places
+}
+
+fn place(s: SourcePos) -> Place {
+    Place { function: s.function, file: s.file, line: s.line, column: s.column }
+}
+
+/// The inputs of a path under its model, in the order they were made.
+pub fn inputs(ended: &Ended) -> Vec<InputValue> {
+    let value = |i: &wryneck_exec::Input| InputValue {
+        name: i.name.to_string(),
+        bytes: i.bytes.iter().map(|s| ended.model.get(*s) as u8).collect(),
+    };
+    ended.inputs.iter().map(value).collect()
+}
+
+/// The lines of the application that have code, and the blocks that hold them.
+pub struct LineMap {
+    /// By file and line: blocks over the program.
+    lines: BTreeMap<(String, u32), Vec<u32>>,
+    /// Blocks of the application: ranges over the program's.
+    blocks: Vec<(u32, u32)>,
+}
+
+impl LineMap {
+    pub fn new(image: &Image) -> LineMap {
+        let mut lines: BTreeMap<(String, u32), Vec<u32>> = BTreeMap::new();
+        let mut blocks = Vec::new();
+        for func in 0..image.program.functions().len() as u32 {
+            let (module, f) = image.function(func);
+            if f.flags & function_flags::LIBRARY != 0 {
+                continue;
+            }
+            let first = image.first_block_of(func);
+            blocks.push((first, first + f.blocks.count));
+            for (block, b) in (first..).zip(module.blocks.range(f.blocks)) {
+                let mut before = (0, 0);
+                for &loc in module.inst_locs.range(b.insts) {
+                    let l = module.locations[loc as usize];
+                    if l.line == 0 || before == (l.file, l.line) {
+                        continue;
+                    }
+                    before = (l.file, l.line);
+                    let at = lines.entry((module.str(l.file).to_owned(), l.line)).or_default();
+                    if at.last() != Some(&block) {
+                        at.push(block);
+                    }
+                }
+            }
+        }
+        LineMap { lines, blocks }
+    }
+
+    /// Every line, and whether a path has run it.
+    pub fn covered<'a>(&'a self, coverage: &'a [u8]) -> impl Iterator<Item = (String, u32, bool)> + 'a {
+        let ran = |blocks: &[u32]| blocks.iter().any(|&b| coverage[b as usize] != 0);
+        self.lines.iter().map(move |((file, line), blocks)| (file.clone(), *line, ran(blocks)))
+    }
+
+    pub fn count(&self, coverage: &[u8]) -> Lines {
+        let all = self.lines.len() as u64;
+        Lines { covered: self.covered(coverage).filter(|(_, _, ran)| *ran).count() as u64, all }
+    }
+
+    /// Share of the application's blocks that were entered, from 0 to 1. Cheap enough for progress.
+    pub fn share(&self, coverage: &[u8]) -> f64 {
+        let (mut all, mut covered) = (0, 0);
+        for &(first, end) in &self.blocks {
+            all += end - first;
+            covered += coverage[first as usize..end as usize].iter().map(|&b| u32::from(b)).sum::<u32>();
+        }
+        f64::from(covered) / f64::from(all.max(1))
+    }
+}
+
+/// The name of a kind of entry, and the flag that changes it.
+fn ledger_kind(kind: LedgerKind) -> (&'static str, &'static str) {
+    match kind {
+        LedgerKind::UndefinedFunction => ("undefined-function", "--undefined error"),
+        LedgerKind::UnknownSystemCall => ("unknown-system-call", ""),
+        LedgerKind::UnsupportedInstruction => ("unsupported-instruction", ""),
+        LedgerKind::UnsupportedOperation => ("unsupported-operation", ""),
+        LedgerKind::Concretisation => ("concretisation", ""),
+        LedgerKind::DroppedFlip => ("dropped-flip", "--max-forks, --max-memory"),
+        LedgerKind::SolverTimeout => ("solver-timeout", "--solver-timeout, --solver"),
+        LedgerKind::Assumption => ("assumption", ""),
+        LedgerKind::Limit => ("limit", "--max-resolutions"),
+        LedgerKind::Warning => ("warning", ""),
+    }
+}
+
+/// The engine's ledger, and what the lowering left out.
+pub fn ledger(ledger: &Ledger, notes: &[String]) -> Vec<LedgerRow> {
+    let row = |kind, what: &str, count| {
+        let (kind, flag) = ledger_kind(kind);
+        LedgerRow { kind: kind.into(), what: what.into(), count, flag: flag.into() }
+    };
+    let mut rows: Vec<_> = ledger.rows.iter().map(|((kind, what), count)| row(*kind, what, *count)).collect();
+    rows.extend(notes.iter().map(|note| row(LedgerKind::Warning, note, 1)));
+    rows
+}

@@ -1,0 +1,44 @@
+-- A run folder's database. Written while the run goes on, a transaction every half second: a killed run leaves a readable one.
+-- Several runs' tables can be attached and compared: no number here is an address or depends on the machine.
+
+-- Facts of the run: command (JSON array), program, started (seconds since 1970), version, status (`running` until the end),
+-- and at the end summary (the JSON object that --json prints).
+CREATE TABLE run (name TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID;
+
+-- Every path that ended, in order.
+CREATE TABLE path (
+    id INTEGER PRIMARY KEY,
+    class TEXT NOT NULL,            -- exit, fault, assumed, unsupported, limit, internal
+    what TEXT NOT NULL,             -- status, kind of fault, what is unsupported, which limit
+    instructions INTEGER NOT NULL,  -- on this path
+    depth INTEGER NOT NULL,         -- decisions
+    covers_new INTEGER NOT NULL,    -- 1: it entered a block that no path had entered before
+    approximated INTEGER NOT NULL,  -- 1: something on it was skipped or bounded
+    prefix BLOB,                    -- its decisions; only where a test was written
+    test TEXT                       -- the test's file name
+);
+
+-- One row per place and kind, replaced as its count grows.
+CREATE TABLE finding (
+    id INTEGER PRIMARY KEY,
+    kind TEXT NOT NULL, cwe INTEGER NOT NULL, message TEXT NOT NULL,
+    file TEXT NOT NULL, line INTEGER NOT NULL, col INTEGER NOT NULL, function TEXT NOT NULL,
+    stack TEXT NOT NULL,            -- JSON array of places, innermost first
+    inputs TEXT NOT NULL,           -- JSON array of names and bytes
+    count INTEGER NOT NULL,         -- paths that ended so
+    test TEXT
+);
+
+-- What was skipped, bounded or given up, and the flag that changes it.
+CREATE TABLE ledger (kind TEXT NOT NULL, what TEXT NOT NULL, count INTEGER NOT NULL, flag TEXT NOT NULL, PRIMARY KEY (kind, what)) WITHOUT ROWID;
+
+-- Lines of the application with code.
+CREATE TABLE coverage (file TEXT NOT NULL, line INTEGER NOT NULL, covered INTEGER NOT NULL, PRIMARY KEY (file, line)) WITHOUT ROWID;
+
+-- What was read of the host, once per question.
+CREATE TABLE host (
+    question TEXT NOT NULL,         -- stat, lstat, file, dir, link
+    path BLOB NOT NULL,
+    error INTEGER,                  -- an error number, or null
+    answer BLOB                     -- bytes of a file or link, names with a zero byte after each, or stat's fields as text
+);

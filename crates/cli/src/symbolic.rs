@@ -1,0 +1,188 @@
+//! Symbolic input in KLEE's spelling and order, and the way back: from a test's objects to what a native program is given.
+
+use anyhow::Result;
+use wryneck_environ::{Arg, EnvValue, ProgramInput, Stdin};
+use wryneck_report::KTest;
+
+use crate::options::number;
+use crate::problem::problem;
+
+/// Most bytes of one symbolic argument, and most arguments or files.
+const MOST: u32 = 1 << 16;
+
+/// What the words after the target say.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Words {
+    pub args: Vec<Arg>,
+    pub stdin: Option<u64>,
+    /// How many, and bytes of each.
+    pub files: (u32, u64),
+    pub env: Vec<(Vec<u8>, EnvValue)>,
+}
+
+/// Reads the words after the target.
+pub fn parse(words: &[String]) -> Result<Words> {
+    let mut out = Words::default();
+    let mut rest = words.iter();
+    while let Some(word) = rest.next() {
+        // KLEE takes one dash or two.
+        let Some(name) = word.strip_prefix("--").or_else(|| word.strip_prefix('-')) else {
+            out.args.push(Arg::Concrete(word.clone().into_bytes()));
+            continue;
+        };
+        let mut numbers = |wanted: &[&str]| -> Result<Vec<u32>> {
+            wanted.iter().map(|what| value(word, wanted, what, rest.next())).collect()
+        };
+        match name {
+            "" if word == "--" => {
+                out.args.extend(rest.by_ref().map(|w| Arg::Concrete(w.clone().into_bytes())));
+            }
+            "sym-arg" => out.args.push(Arg::Symbolic(numbers(&["N"])?[0])),
+            "sym-args" => {
+                let n = numbers(&["MIN", "MAX", "N"])?;
+                if n[0] > n[1] {
+                    let (min, max, len) = (n[0], n[1], n[2]);
+                    return Err(problem(
+                        format!("`--sym-args {min} {max} {len}` asks for at least {min} and at most {max} arguments"),
+                        format!("the smaller number comes first: `--sym-args {max} {min} {len}`"),
+                    ));
+                }
+                out.args.push(Arg::Several { min: n[0], max: n[1], len: n[2] });
+            }
+            "sym-stdin" => out.stdin = Some(numbers(&["N"])?[0].into()),
+            "sym-files" => {
+                let n = numbers(&["N", "SIZE"])?;
+                if n[0] > 26 {
+                    return Err(problem(format!("`--sym-files {}`: at most 26 files, `A` to `Z`", n[0]), ""));
+                }
+                out.files = (n[0], n[1].into());
+            }
+            "sym-env" => out.env.push(environment(rest.next())?),
+            _ => out.args.push(Arg::Concrete(word.clone().into_bytes())),
+        }
+    }
+    Ok(out)
+}
+
+fn value(word: &str, wanted: &[&str], what: &str, given: Option<&String>) -> Result<u32> {
+    let help = format!("write `{word} {}`", wanted.join(" "));
+    let given = given.ok_or_else(|| problem(format!("`{word}` lacks its {what}"), &help))?;
+    match number::<u32>(given) {
+        Ok(n) if n <= MOST => Ok(n),
+        Ok(n) => Err(problem(format!("`{word}`: {what} is {n}, at most {MOST} is possible"), "")),
+        Err(_) => Err(problem(format!("`{word}`: {what} is `{given}`, not a number from 0 to {MOST}"), help)),
+    }
+}
+
+fn environment(given: Option<&String>) -> Result<(Vec<u8>, EnvValue)> {
+    let split = given.and_then(|g| g.split_once(':'));
+    match split.map(|(name, len)| (name, number::<u32>(len))) {
+        Some((name, Ok(len))) if !name.is_empty() && !name.contains('=') && len <= MOST => Ok((name.into(), EnvValue::Symbolic(len))),
+        _ => Err(problem(format!("`--sym-env {}` is not NAME:LEN", given.map_or("", String::as_str)), "write such as `--sym-env HOME:4`")),
+    }
+}
+
+impl Words {
+    /// Puts the words into what a program is given.
+    pub fn fill(self, input: &mut ProgramInput) {
+        input.args = self.args;
+        input.env = self.env;
+        (input.sym_files, input.sym_file_size) = self.files;
+        if let Some(size) = self.stdin {
+            input.stdin = Stdin::Symbolic(size);
+        }
+    }
+}
+
+/// What a native program is given to do what a test says.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Concrete {
+    /// Without the program's name.
+    pub args: Vec<Vec<u8>>,
+    pub env: Vec<(Vec<u8>, Vec<u8>)>,
+    /// `None`: nothing symbolic there.
+    pub stdin: Option<Vec<u8>>,
+    /// Names and contents.
+    pub files: Vec<(String, Vec<u8>)>,
+}
+
+impl Concrete {
+    /// From the words after the target and a test's objects. What a path did not get to is left out, or empty.
+    pub fn of(words: &Words, test: &KTest) -> Concrete {
+        let object = |name: &str| test.object(name).unwrap_or_default();
+        let c_string = |bytes: &[u8]| bytes.split(|&b| b == 0).next().unwrap_or_default().to_vec();
+        let mut out = Concrete::default();
+        let (mut number, mut group) = (0, 0);
+        let mut symbolic = |len: u32| {
+            let bytes = object(&format!("arg{number:02}"));
+            number += 1;
+            c_string(&bytes[..bytes.len().min(len as usize)])
+        };
+        for arg in &words.args {
+            match arg {
+                Arg::Concrete(bytes) => out.args.push(bytes.clone()),
+                Arg::Symbolic(len) => out.args.push(symbolic(*len)),
+                Arg::Several { min, max, len } => {
+                    let name = if group == 0 { "n_args".to_owned() } else { format!("n_args_{group}") };
+                    group += 1;
+                    let count = object(&name).first_chunk::<4>().map_or(*min, |b| u32::from_le_bytes(*b));
+                    out.args.extend((0..count.clamp(*min, *max)).map(|_| symbolic(*len)));
+                }
+            }
+        }
+        for (name, value) in &words.env {
+            let bytes = match value {
+                EnvValue::Concrete(bytes) => bytes.clone(),
+                EnvValue::Symbolic(_) => c_string(object(&format!("env_{}", String::from_utf8_lossy(name)))),
+            };
+            out.env.push((name.clone(), bytes));
+        }
+        out.stdin = words.stdin.map(|_| object("stdin").to_vec());
+        out.files = ('A'..='Z').take(words.files.0 as usize).map(|c| (c.to_string(), object(&format!("{c}_data")).to_vec())).collect();
+        out
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use wryneck_report::Object;
+
+    fn read(line: &str) -> Result<Words, String> {
+        parse(&line.split_whitespace().map(str::to_owned).collect::<Vec<_>>()).map_err(|e| e.to_string())
+    }
+
+    #[test]
+    fn the_words_are_klee_s() {
+        let words = read("-n --sym-args 0 2 3 --sym-files 1 8 -sym-stdin 4 x --sym-arg 5 --sym-env HOME:2 -- --sym-arg").expect("it is fine");
+        let concrete = |s: &str| Arg::Concrete(s.into());
+        assert_eq!(words.args, [concrete("-n"), Arg::Several { min: 0, max: 2, len: 3 }, concrete("x"), Arg::Symbolic(5), concrete("--sym-arg")]);
+        assert_eq!((words.stdin, words.files), (Some(4), (1, 8)));
+        assert_eq!(words.env, [(b"HOME".to_vec(), EnvValue::Symbolic(2))]);
+    }
+
+    #[test]
+    fn impossible_input_is_refused() {
+        let error = |line| read(line).expect_err("it is an error");
+        assert_eq!(error("--sym-args 2 1 3"), "`--sym-args 2 1 3` asks for at least 2 and at most 1 arguments");
+        assert_eq!(error("--sym-args 2 3"), "`--sym-args` lacks its N");
+        assert_eq!(error("--sym-arg -1"), "`--sym-arg`: N is `-1`, not a number from 0 to 65536");
+        assert_eq!(error("--sym-arg 70000"), "`--sym-arg`: N is 70000, at most 65536 is possible");
+        assert_eq!(error("--sym-files 27 1"), "`--sym-files 27`: at most 26 files, `A` to `Z`");
+        assert_eq!(error("--sym-env HOME"), "`--sym-env HOME` is not NAME:LEN");
+    }
+
+    #[test]
+    fn a_test_s_objects_become_a_command_line() {
+        let words = read("-n --sym-args 0 3 2 --sym-arg 2 --sym-stdin 3 --sym-files 1 2").expect("it is fine");
+        let object = |name: &str, bytes: &[u8]| Object { name: name.into(), bytes: bytes.into() };
+        let objects = vec![
+            object("n_args", &[2, 0, 0, 0]), object("arg00", b"a\0\0"), object("arg01", b"bcd"), object("arg02", b"\0z\0"),
+            object("A_data", b"pq"), object("stdin", b"xyz"),
+        ];
+        let concrete = Concrete::of(&words, &KTest { args: vec![], objects });
+        assert_eq!(concrete.args, [&b"-n"[..], b"a", b"bc", b""]);
+        assert_eq!(concrete.stdin.as_deref(), Some(&b"xyz"[..]));
+        assert_eq!(concrete.files, [("A".to_owned(), b"pq".to_vec())]);
+    }
+}
