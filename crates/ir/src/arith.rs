@@ -249,14 +249,14 @@ fn less(a: &[u64], b: &[u64]) -> bool {
 }
 
 fn shl(dst: &mut [u64], a: &[u64], n: u32) {
-    for i in 0..dst.len() {
-        dst[i] = window(a, i as i64 * 64 - i64::from(n));
+    for (limb, at) in dst.iter_mut().zip((0i64..).step_by(64)) {
+        *limb = window(a, at - i64::from(n));
     }
 }
 
 fn shr(dst: &mut [u64], a: &[u64], n: u32) {
-    for i in 0..dst.len() {
-        dst[i] = window(a, i as i64 * 64 + i64::from(n));
+    for (limb, at) in dst.iter_mut().zip((0i64..).step_by(64)) {
+        *limb = window(a, at + i64::from(n));
     }
 }
 

@@ -78,7 +78,7 @@ impl Format {
     }
     /// All exponent bits.
     fn exponent(self) -> u128 {
-        self.sign() - (1 << self.fraction()) & !self.integer_bit()
+        (self.sign() - (1 << self.fraction())) & !self.integer_bit()
     }
     /// What an invalid operation on numbers gives: a quiet NaN with the sign set.
     pub fn default_nan(self) -> u128 {

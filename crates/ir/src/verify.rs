@@ -203,7 +203,8 @@ fn globals(m: &Module) -> Result<(), Malformed> {
 }
 
 fn partition(m: &Module) -> Result<(), Malformed> {
-    let tables: [(fn(&Function) -> Range, usize); 6] = [
+    type Of = fn(&Function) -> Range;
+    let tables: [(Of, usize); 6] = [
         (|f| f.blocks, m.blocks.len()),
         (|f| f.edges, m.edges.len()),
         (|f| f.switches, m.switches.len()),
@@ -231,12 +232,12 @@ fn signature(m: &Module, i: usize) -> Result<(), Malformed> {
     check(fine, Rule::Signature, "functions", i)?;
     let mut slots = u64::from(f.consts.count);
     for (n, p) in m.params.range(f.params).iter().enumerate() {
-        let width = match p.kind {
-            param_kind::INTEGER | param_kind::FLOAT => 1..=u32::from(u16::MAX),
-            param_kind::POINTER | param_kind::BY_VALUE | param_kind::VARIADIC => 64..=64,
-            _ => 1..=0,
+        let fits = match p.kind {
+            param_kind::INTEGER | param_kind::FLOAT => (1..=u32::from(u16::MAX)).contains(&p.width),
+            param_kind::POINTER | param_kind::BY_VALUE | param_kind::VARIADIC => p.width == 64,
+            _ => false,
         };
-        check(width.contains(&p.width) && has_str(m, p.name), Rule::Signature, "params", f.params.first as usize + n)?;
+        check(fits && has_str(m, p.name), Rule::Signature, "params", f.params.first as usize + n)?;
         slots += u64::from(limbs(p.width));
     }
     let variadic = m.params.range(f.params).last().is_some_and(|p| p.kind == param_kind::VARIADIC);

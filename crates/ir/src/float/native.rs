@@ -38,8 +38,8 @@ macro_rules! native {
                     Op::Fma => bits(x.mul_add(y, value(c)), [a, b, c]),
                     Op::Fneg => a ^ SIGN,
                     Op::Fabs => a & !SIGN,
-                    Op::Fmin => if !x.is_nan() && !(y < x) { a } else { b },
-                    Op::Fmax => if !x.is_nan() && !(x < y) { a } else { b },
+                    Op::Fmin => if x.is_nan() || y < x { b } else { a },
+                    Op::Fmax => if x.is_nan() || x < y { b } else { a },
                     _ => return None,
                 })
             }

@@ -170,7 +170,7 @@ impl<'p, E: Externals> Interp<'p, E> {
 
     /// The address, if it is as aligned as the CPU wants (0: anything goes).
     fn access(&self, address: u64, align: u32) -> Result<u64, Fault> {
-        if align > 1 && address % u64::from(align) != 0 {
+        if align > 1 && !address.is_multiple_of(align.into()) {
             return Err(Fault::Misaligned { address, align });
         }
         Ok(address)

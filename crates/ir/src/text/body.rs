@@ -239,14 +239,14 @@ impl Parser<'_> {
     fn fields(&mut self, body: &mut Body, inst: &mut InstText) -> Result<(), ParseError> {
         let kinds = inst.op.operands();
         let mut first = true;
-        for n in 1..4 {
-            if matches!(kinds[n], Operand::No | Operand::Imm) {
+        for (n, kind) in kinds.into_iter().enumerate().skip(1) {
+            if matches!(kind, Operand::No | Operand::Imm) {
                 continue;
             }
             if !std::mem::take(&mut first) {
                 self.expect(',', "`,`")?;
             }
-            inst.fields[n - 1] = match kinds[n] {
+            inst.fields[n - 1] = match kind {
                 Operand::Word => FieldText::Value(self.value(body, 64)?),
                 Operand::Bit => FieldText::Value(self.value(body, 1)?),
                 Operand::SrcVal => FieldText::Value(self.value(body, ANY)?),
@@ -276,9 +276,9 @@ impl Parser<'_> {
     fn cut_sources(inst: &mut InstText) {
         let FieldText::Raw(from) = inst.fields[2] else { return };
         let kinds = inst.op.operands();
-        for n in 1..4 {
+        for (n, kind) in kinds.into_iter().enumerate().skip(1) {
             let width = if inst.op == Op::Concat && n == 1 { u32::from(inst.width).saturating_sub(from) } else { from };
-            if let (Operand::SrcVal, FieldText::Value(Value::Const(run))) = (kinds[n], &mut inst.fields[n - 1]) {
+            if let (Operand::SrcVal, FieldText::Value(Value::Const(run))) = (kind, &mut inst.fields[n - 1]) {
                 cut(run, width.min(ANY.into()));
             }
         }

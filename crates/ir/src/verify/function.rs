@@ -172,7 +172,7 @@ fn overlaps(op: Op, inst: &Inst) -> bool {
 /// If the slots are constants: do they fit the width?
 fn fits(m: &Module, f: &Function, slot: u32, width: u32) -> bool {
     let top = slot + limbs(width) - 1;
-    if width % 64 == 0 || top >= f.consts.count {
+    if width.is_multiple_of(64) || top >= f.consts.count {
         return true;
     }
     let c = &m.consts[(f.consts.first + top) as usize];

@@ -16,10 +16,12 @@ fn broken(edit: impl FnOnce(&mut Module)) -> Rule {
     verify(&m).expect_err("the edit breaks a rule").rule
 }
 
+type Edit = fn(&mut Module);
+
 /// For a rule: changes that break it and no earlier one.
-fn breaking(rule: Rule) -> Vec<Box<dyn Fn(&mut Module)>> {
-    fn edits<const N: usize>(list: [fn(&mut Module); N]) -> Vec<Box<dyn Fn(&mut Module)>> {
-        list.into_iter().map(|f| Box::new(f) as Box<dyn Fn(&mut Module)>).collect()
+fn breaking(rule: Rule) -> Vec<Edit> {
+    fn edits<const N: usize>(list: [Edit; N]) -> Vec<Edit> {
+        list.to_vec()
     }
     match rule {
         Rule::Strings => edits([

@@ -153,7 +153,7 @@ struct New<'r>(&'r mut Vec<Row>);
 
 impl New<'_> {
     /// `raw`, for the name: source width, predicate, rounding, scale or offset, or 0.
-    fn add(&mut self, op: Op, width: u32, raw: u32, types: [Type; 4], kind: Kind, operands: &str, body: &str) {
+    fn add(&mut self, (op, width, raw): (Op, u32, u32), types: [Type; 4], kind: Kind, operands: &str, body: &str) {
         let name = format!("{}.{width} (raw {raw})", op.name());
         let (operands, body) = (operands.to_owned(), body.to_owned());
         self.0.push(Row { op, name, width, body, types, operands, library: false, kind });
@@ -209,13 +209,13 @@ fn integers(rows: &mut Vec<Row>) {
             let operand = |n: usize| if n < count { int } else { Type::None };
             let types = [if bit { Type::Int(1) } else { int }, operand(0), operand(1), operand(2)];
             let body = body.replace("WIDTH", &width.to_string());
-            new.add(op, width, 0, types, kind, ["%a", "%a, %b", "%a, %b, %c"][count - 1], &body);
+            new.add((op, width, 0), types, kind, ["%a", "%a, %b", "%a, %b, %c"][count - 1], &body);
         }
         let int = Type::Int(width);
-        new.add(Op::Select, width, 0, [int, Type::Int(1), int, int], Integer, "%a, %b, %c", "r = a ? b : c;");
+        new.add((Op::Select, width, 0), [int, Type::Int(1), int, int], Integer, "%a, %b, %c", "r = a ? b : c;");
     }
     let word = Type::Int(64);
-    new.add(Op::PtrAdd, 64, 12, [word, word, word, Type::None], Integer, "%a, %b scale 12", "r = a + b * 12;");
+    new.add((Op::PtrAdd, 64, 12), [word, word, word, Type::None], Integer, "%a, %b scale 12", "r = a + b * 12;");
 }
 
 fn casts(rows: &mut Vec<Row>) {
@@ -226,18 +226,18 @@ fn casts(rows: &mut Vec<Row>) {
             let types = [int(to), int(from), Type::None, Type::None];
             let operands = format!("%a from {from}");
             if to > from {
-                new.add(Op::Zext, to, from, types, Kind::Integer, &operands, "r = (R)a;");
-                new.add(Op::Sext, to, from, types, Kind::Integer, &operands, &format!("r = (R)(_BitInt({to}))(SA)a;"));
+                new.add((Op::Zext, to, from), types, Kind::Integer, &operands, "r = (R)a;");
+                new.add((Op::Sext, to, from), types, Kind::Integer, &operands, &format!("r = (R)(_BitInt({to}))(SA)a;"));
                 let types = [int(to), int(to - from), int(from), Type::None];
                 let body = format!("r = (R)((R)a << {from}) | b;");
                 if to - from > 1 {
-                    new.add(Op::Concat, to, from, types, Kind::Integer, &format!("%a, %b low {from}"), &body);
+                    new.add((Op::Concat, to, from), types, Kind::Integer, &format!("%a, %b low {from}"), &body);
                 }
             } else if to < from {
-                new.add(Op::Trunc, to, from, types, Kind::Integer, &operands, "r = (R)a;");
+                new.add((Op::Trunc, to, from), types, Kind::Integer, &operands, "r = (R)a;");
                 for low in [0, (from - to) / 2, from - to] {
                     let operands = format!("%a at {low} of {from}");
-                    new.add(Op::Extract, to, from, types, Kind::Integer, &operands, &format!("r = (R)(a >> {low});"));
+                    new.add((Op::Extract, to, from), types, Kind::Integer, &operands, &format!("r = (R)(a >> {low});"));
                 }
             }
         }
@@ -258,37 +258,37 @@ fn floats(rows: &mut Vec<Row>, f: Format) {
     let mut new = New(rows);
     let (t, none, kind, width) = (Type::Float(f), Type::None, Kind::Float(f), f.width());
     for (op, c) in [(Op::Fadd, "+"), (Op::Fsub, "-"), (Op::Fmul, "*"), (Op::Fdiv, "/")] {
-        new.add(op, width, 0, [t, t, t, none], kind, "%a, %b", &format!("r = a {c} b;"));
+        new.add((op, width, 0), [t, t, t, none], kind, "%a, %b", &format!("r = a {c} b;"));
         // libgcc chooses among NaNs by its own rule.
         new.0.last_mut().unwrap().library = f == Format::Quad;
     }
-    new.add(Op::Fneg, width, 0, [t, t, none, none], kind, "%a", "r = -a;");
+    new.add((Op::Fneg, width, 0), [t, t, none, none], kind, "%a", "r = -a;");
     let sign = format!("r = a; ((unsigned char *)&r)[{}] &= 127;", width / 8 - 1);
-    new.add(Op::Fabs, width, 0, [t, t, none, none], kind, "%a", &sign);
+    new.add((Op::Fabs, width, 0), [t, t, none, none], kind, "%a", &sign);
     for (op, name) in [(Op::Frem, "fmod"), (Op::Fmin, "fmin"), (Op::Fmax, "fmax")] {
-        new.add(op, width, 0, [t, t, t, none], kind, "%a, %b", &format!("r = {}(a, b);", library(f, name)));
+        new.add((op, width, 0), [t, t, t, none], kind, "%a, %b", &format!("r = {}(a, b);", library(f, name)));
         new.0.last_mut().unwrap().library = op == Op::Frem || matches!(f, Format::Extended | Format::Quad | Format::Half);
     }
-    new.add(Op::Fsqrt, width, 0, [t, t, none, none], kind, "%a", &format!("r = {}(a);", library(f, "sqrt")));
+    new.add((Op::Fsqrt, width, 0), [t, t, none, none], kind, "%a", &format!("r = {}(a);", library(f, "sqrt")));
     new.0.last_mut().unwrap().library = f == Format::Quad;
     // C has no fma of 16 bits; a double holds the exact product and nearly the sum (see `inputs`).
     let fma = match f {
         Format::Half => "r = (_Float16)__builtin_fma((double)a, (double)b, (double)c);".to_owned(),
         _ => format!("r = {}(a, b, c);", library(f, "fma")),
     };
-    new.add(Op::Fma, width, 0, [t, t, t, t], kind, "%a, %b, %c", &fma);
+    new.add((Op::Fma, width, 0), [t, t, t, t], kind, "%a, %b, %c", &fma);
     new.0.last_mut().unwrap().library = true;
     let rounds = [("floor", "floor"), ("ceil", "ceil"), ("trunc", "trunc"), ("even", "rint"), ("away", "round")];
     for (mode, (word, name)) in rounds.into_iter().enumerate() {
         let body = format!("r = {}(a);", library(f, name));
-        new.add(Op::Fround, width, mode as u32, [t, t, none, none], kind, &format!("%a to {word}"), &body);
+        new.add((Op::Fround, width, mode as u32), [t, t, none, none], kind, &format!("%a to {word}"), &body);
         new.0.last_mut().unwrap().library = matches!(f, Format::Extended | Format::Quad);
     }
     for predicate in 0..16 {
         let body = format!(
             "int p = {predicate}; r = (p & 1 && a == b) || (p & 2 && a > b) || (p & 4 && a < b) || (p & 8 && __builtin_isunordered(a, b));"
         );
-        new.add(Op::Fcmp, width, predicate, [Type::Int(1), t, t, none], kind, &format!("%a, %b is {predicate}"), &body);
+        new.add((Op::Fcmp, width, predicate), [Type::Int(1), t, t, none], kind, &format!("%a, %b is {predicate}"), &body);
     }
 }
 
@@ -300,7 +300,7 @@ fn float_casts(rows: &mut Vec<Row>) {
         let source = Type::Float(from);
         for to in Format::ALL.into_iter().filter(|&to| to != from) {
             let types = [Type::Float(to), source, none, none];
-            new.add(Op::Fcast, to.width(), from.width(), types, Kind::Float(from), &operands, "r = (R)a;");
+            new.add((Op::Fcast, to.width(), from.width()), types, Kind::Float(from), &operands, "r = (R)a;");
             let by_cpu = |f| matches!(f, Format::Single | Format::Double | Format::Extended);
             new.0.last_mut().unwrap().library = from == Format::Quad || to == Format::Quad || from == Format::Extended && !by_cpu(to);
         }
@@ -311,8 +311,8 @@ fn float_casts(rows: &mut Vec<Row>) {
             let types = [Type::Int(width), source, none, none];
             // Standard types, since clang's conversions of `_BitInt` are others.
             let c = ["char", "short", "int", "long", "__int128"][width.trailing_zeros() as usize - 3];
-            new.add(Op::FtoS, width, from.width(), types, kind(true), &operands, &format!("r = (R)(signed {c})a;").replace("signed __int128", "__int128"));
-            new.add(Op::FtoU, width, from.width(), types, kind(false), &operands, &format!("r = (R)(unsigned {c})a;"));
+            new.add((Op::FtoS, width, from.width()), types, kind(true), &operands, &format!("r = (R)(signed {c})a;").replace("signed __int128", "__int128"));
+            new.add((Op::FtoU, width, from.width()), types, kind(false), &operands, &format!("r = (R)(unsigned {c})a;"));
         }
     }
     for to in Format::ALL {
@@ -321,8 +321,8 @@ fn float_casts(rows: &mut Vec<Row>) {
             let operands = format!("%a from {width}");
             let c = ["char", "short", "int", "long", "__int128"][width.trailing_zeros() as usize - 3];
             let signed = format!("r = (R)(signed {c})a;").replace("signed __int128", "__int128");
-            new.add(Op::StoF, to.width(), width, types, Kind::Integer, &operands, &signed);
-            new.add(Op::UtoF, to.width(), width, types, Kind::Integer, &operands, &format!("r = (R)(unsigned {c})a;"));
+            new.add((Op::StoF, to.width(), width), types, Kind::Integer, &operands, &signed);
+            new.add((Op::UtoF, to.width(), width), types, Kind::Integer, &operands, &format!("r = (R)(unsigned {c})a;"));
         }
     }
 }
