@@ -208,7 +208,7 @@ pub mod linkage {
     pub const STRONG: u32 = 1;
     /// Gives way to a strong one.
     pub const WEAK: u32 = 2;
-    /// C's tentative definition: gives way, and the largest size wins.
+    /// C's tentative definition: gives way to a strong one, wins over a weak one, and the largest size holds.
     pub const COMMON: u32 = 3;
     /// An undefined symbol that may stay so: its address is then 0.
     pub const EXTERN_WEAK: u32 = 4;
