@@ -7,6 +7,7 @@ mod cache;
 mod cmd;
 mod debian;
 mod process;
+mod random_c;
 
 use std::process::ExitCode;
 
@@ -19,6 +20,8 @@ enum Chore {
     Setup(cmd::setup::Args),
     /// Build programs to explore: Debian's coreutils
     Corpus(cmd::corpus::Args),
+    /// Measure a gate
+    Gate(cmd::gate::Args),
     /// Check the conventions of the workspace
     Tidy(cmd::tidy::Args),
 }
@@ -27,6 +30,7 @@ fn main() -> ExitCode {
     let done = match Chore::parse() {
         Chore::Setup(args) => cmd::setup::run(&args),
         Chore::Corpus(args) => cmd::corpus::run(&args),
+        Chore::Gate(args) => cmd::gate::run(&args),
         Chore::Tidy(args) => cmd::tidy::run(&args),
     };
     match done {

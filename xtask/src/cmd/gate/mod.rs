@@ -1,0 +1,29 @@
+//! The gates: measurements that decide whether the tool does what it says, each resumable or short, none with a fixed answer.
+
+mod complete;
+
+use anyhow::Result;
+use clap::Subcommand;
+
+#[derive(clap::Args)]
+pub struct Args {
+    #[command(subcommand)]
+    gate: Gate,
+}
+
+#[derive(Subcommand)]
+enum Gate {
+    /// Random C programs: the results of all inputs run natively equal the results of the emitted tests
+    Complete(complete::Args),
+}
+
+pub fn run(args: &Args) -> Result<()> {
+    match &args.gate {
+        Gate::Complete(args) => complete::run(args),
+    }
+}
+
+/// The tool under test: `target/release/wryneck`, or what `WRYNECK` names.
+fn wryneck() -> std::path::PathBuf {
+    std::env::var_os("WRYNECK").map_or_else(|| "target/release/wryneck".into(), Into::into)
+}
