@@ -312,11 +312,31 @@ fn about(test: &Test) -> Value {
     about
 }
 
-/// The facts of a run folder's table `run`.
+fn open_to_read(file: &Path) -> Result<Connection> {
+    Connection::open_with_flags(file, rusqlite::OpenFlags::SQLITE_OPEN_READ_ONLY).with_context(|| format!("cannot open `{}`", file.display()))
+}
+
+/// The host files that the run read below `directory`: path from there, content.
+pub fn read_files(folder: &Path, directory: &Path) -> Result<Vec<(PathBuf, Vec<u8>)>> {
+    use std::os::unix::ffi::OsStringExt;
+    let db = open_to_read(&folder.join("run.db"))?;
+    let mut select = db.prepare("SELECT path, answer FROM host WHERE question = 'file' AND error IS NULL")?;
+    let rows = select.query_map([], |row| Ok((row.get::<_, Vec<u8>>(0)?, row.get::<_, Vec<u8>>(1)?)))?;
+    let mut files = Vec::new();
+    for row in rows {
+        let (path, bytes) = row?;
+        let path = PathBuf::from(std::ffi::OsString::from_vec(path));
+        if let Ok(below) = path.strip_prefix(directory) {
+            files.push((below.to_owned(), bytes));
+        }
+    }
+    Ok(files)
+}
+
+/// A fact of a run folder's table `run`.
 pub fn read_fact(folder: &Path, name: &str) -> Result<Option<String>> {
     let file = folder.join("run.db");
-    let flags = rusqlite::OpenFlags::SQLITE_OPEN_READ_ONLY;
-    let db = Connection::open_with_flags(&file, flags).with_context(|| format!("cannot open `{}`", file.display()))?;
+    let db = open_to_read(&file)?;
     let read = db.query_row("SELECT value FROM run WHERE name = ?", [name], |row| row.get(0));
     match read {
         Ok(value) => Ok(Some(value)),

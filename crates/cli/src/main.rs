@@ -14,6 +14,7 @@ mod cmd;
 mod explore;
 mod folder;
 mod host;
+mod judge;
 mod native;
 mod options;
 mod problem;

@@ -1,1 +1,99 @@
-//! Native programs for replays.
+//! Native programs for replays: the run's bitcode with musl and the replay library, and, where there is C source, the same source under
+//! the address and undefined-behaviour sanitizers, since most memory faults do not show without.
+
+use std::path::{Path, PathBuf};
+use std::process::Command;
+use std::sync::OnceLock;
+use std::time::Duration;
+
+use anyhow::{Result, anyhow};
+
+use crate::build::{CLANG, Kind, MUSL_INCLUDE, missing};
+use crate::child::{self, Limits};
+use crate::source;
+
+/// Musl's objects as Debian's `musl-dev` installs them.
+const MUSL_LIB: &str = "/usr/lib/x86_64-linux-musl";
+const LIMITS: Limits = Limits { time: Duration::from_secs(300), memory: Some(8 << 30), file: 4 << 30 };
+
+/// A program that can be run, or why it cannot be built.
+pub type Built = std::result::Result<PathBuf, String>;
+
+/// The native forms of one run's program, each built when it is first needed.
+pub struct Native {
+    /// The target as it was given.
+    pub program: PathBuf,
+    pub bitcode: PathBuf,
+    pub cc_flags: Vec<String>,
+    /// Whether the program was compiled for musl.
+    pub libc: bool,
+    /// Where executables are put.
+    pub scratch: PathBuf,
+    plain: OnceLock<Built>,
+    sanitized: OnceLock<Built>,
+}
+
+impl Native {
+    pub fn new(program: PathBuf, bitcode: PathBuf, cc_flags: Vec<String>, libc: bool, scratch: PathBuf) -> Native {
+        Native { program, bitcode, cc_flags, libc, scratch, plain: OnceLock::new(), sanitized: OnceLock::new() }
+    }
+
+    /// The bitcode that was explored, as machine code.
+    pub fn plain(&self) -> &Built {
+        self.plain.get_or_init(|| self.build_plain().map_err(|e| format!("{e:#}")))
+    }
+
+    /// The C source under sanitizers; `None` if the target was not C.
+    pub fn sanitized(&self) -> Option<&Built> {
+        (Kind::of(&self.program).ok()? == Kind::C).then(|| self.sanitized.get_or_init(|| self.build_sanitized().map_err(|e| format!("{e:#}"))))
+    }
+
+    fn build_plain(&self) -> Result<PathBuf> {
+        let (runtime, out) = (source::runtime()?, self.scratch.join("plain"));
+        let replay = self.scratch.join("replay.o");
+        let musl = self.libc && Path::new(MUSL_LIB).join("libc.a").is_file();
+        let mut compile = Command::new(CLANG);
+        if musl {
+            compile.args(["--target=x86_64-linux-musl", "-nostdlibinc", "-isystem", MUSL_INCLUDE]);
+        }
+        compile.args(["-O1", "-w", "-c", "-I"]).arg(runtime.join("include")).arg(runtime.join("replay.c")).arg("-o").arg(&replay);
+        tool(&mut compile)?;
+        let mut link = Command::new(CLANG);
+        if musl {
+            let part = |name: &str| Path::new(MUSL_LIB).join(name);
+            let support = tool(Command::new(CLANG).arg("-print-libgcc-file-name"))?;
+            link.args(["--target=x86_64-linux-musl", "-nostdlib", "-static", "-fuse-ld=lld", "-w", "-Wno-override-module"])
+                .args([part("crt1.o"), part("crti.o"), self.bitcode.clone(), replay, part("libc.a")])
+                .args([support.trim().into(), part("libc.a"), part("crtn.o")]);
+        } else {
+            link.args(["-w", "-Wno-override-module"]).args([&self.bitcode, &replay]).arg("-lm");
+        }
+        tool(link.arg("-o").arg(&out))?;
+        Ok(out)
+    }
+
+    fn build_sanitized(&self) -> Result<PathBuf> {
+        let (runtime, out) = (source::runtime()?, self.scratch.join("sanitized"));
+        tool(
+            Command::new(CLANG)
+                .args(["-g", "-O0", "-w", "-fsanitize=address,undefined", "-fno-sanitize-recover=all", "-I"])
+                .arg(runtime.join("include"))
+                .args(&self.cc_flags)
+                .args([&self.program, &runtime.join("replay.c")])
+                .args(["-lm", "-o"])
+                .arg(&out),
+        )?;
+        Ok(out)
+    }
+}
+
+/// Runs a tool to its end; its standard output.
+fn tool(command: &mut Command) -> Result<String> {
+    let ended = child::run(command, LIMITS).map_err(|e| missing(e, CLANG, "install Debian's `clang-22`"))?;
+    if ended.status.success() {
+        return Ok(String::from_utf8_lossy(&ended.stdout).into_owned());
+    }
+    let words = String::from_utf8_lossy(&ended.stderr);
+    let line = words.lines().find(|l| l.contains("error")).or(words.lines().last()).unwrap_or("no message");
+    Err(anyhow!("it does not build natively: {}", line.trim()))
+}

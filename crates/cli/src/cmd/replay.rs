@@ -1,4 +1,236 @@
-//! `wryneck replay`.
-pub fn run(_: Vec<String>) -> anyhow::Result<u8> {
-    Err(crate::problem::problem("not yet", ""))
+//! `wryneck replay`: tests run natively, each in a scratch folder of its own under a time limit, and their ends compared.
+
+use std::fs::{self, File};
+use std::os::unix::ffi::OsStrExt;
+use std::os::unix::process::CommandExt;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Mutex, PoisonError};
+use std::time::Duration;
+use std::{ffi::OsStr, thread};
+
+use anyhow::{Context, Result};
+use serde_json::{Value, json};
+use wryneck_report::KTest;
+
+use crate::child::{self, Limits};
+use crate::folder;
+use crate::judge::{self, Expected, Verdict};
+use crate::native::{Built, Native};
+use crate::options::{self, Opt, Words, seconds};
+use crate::problem::problem;
+use crate::symbolic::{self, Concrete};
+
+struct Args {
+    timeout: f64,
+    json: bool,
+    quiet: bool,
+}
+
+// One more option: a row (sorted by name).
+static OPTIONS: &[Opt<Args>] = &[
+    Opt { name: "--json", value: "", help: "print one JSON object instead of lines", set: |a, _| { a.json = true; Ok(()) } },
+    Opt { name: "--quiet", value: "", help: "print the last line only", set: |a, _| { a.quiet = true; Ok(()) } },
+    Opt { name: "--timeout", value: "TIME", help: "wall time of one test (default 10s)",
+        set: |a, v| { a.timeout = seconds(v)?; Ok(()) } },
+];
+
+/// Above so many tests, those that end the same are not listed.
+const LISTED: usize = 20;
+
+pub fn run(words: Vec<String>) -> Result<u8> {
+    if matches!(words.first().map(String::as_str), Some("--help" | "-h")) {
+        print!("usage: wryneck replay [options] RUN|TEST…\n\n{}\nexit code 0: every test ended as its path did\n", options::help(OPTIONS));
+        return Ok(0);
+    }
+    let mut args = Args { timeout: 10.0, json: false, quiet: false };
+    let mut words = Words::new(words);
+    options::parse(OPTIONS, &mut args, &mut words)?;
+    let targets = words.rest();
+    if targets.is_empty() {
+        return Err(problem("no run and no test is given", "write `wryneck replay wryneck-last`"));
+    }
+    let mut verdicts = Vec::new();
+    for target in targets {
+        let (folder, tests) = tests_of(Path::new(&target))?;
+        let scratch = tempfile::tempdir().context("cannot make a scratch folder")?;
+        let replay = Replay::new(&folder, scratch.path(), Duration::from_secs_f64(args.timeout))?;
+        verdicts.extend(replay.all(&tests));
+    }
+    print(&args, &verdicts);
+    Ok(u8::from(verdicts.iter().any(|(_, v)| *v != Verdict::Same)))
+}
+
+/// The run folder a word names, and the tests to replay.
+fn tests_of(target: &Path) -> Result<(PathBuf, Vec<PathBuf>)> {
+    if target.is_dir() {
+        let mut tests: Vec<PathBuf> = fs::read_dir(target)
+            .with_context(|| format!("cannot list `{}`", target.display()))?
+            .filter_map(|entry| Some(entry.ok()?.path()))
+            .filter(|path| path.extension() == Some(OsStr::new("ktest")))
+            .collect();
+        tests.sort();
+        return match target.join("run.db").exists() {
+            true => Ok((target.to_owned(), tests)),
+            false => Err(problem(format!("`{}` is not a run folder: it has no `run.db`", target.display()), "")),
+        };
+    }
+    if !target.exists() {
+        return Err(problem(format!("`{}` does not exist", target.display()), "give a run folder or a `.ktest` file"));
+    }
+    let folder = target.parent().map_or(PathBuf::from("."), |p| if p.as_os_str().is_empty() { ".".into() } else { p.to_owned() });
+    match folder.join("run.db").exists() {
+        true => Ok((folder, vec![target.to_owned()])),
+        false => Err(problem(
+            format!("`{}` does not lie in a run folder, which says how its program is built", target.display()),
+            "replay tests where `wryneck run` wrote them",
+        )),
+    }
+}
+
+fn print(args: &Args, verdicts: &[(PathBuf, Verdict)]) {
+    let count = |f: fn(&Verdict) -> bool| verdicts.iter().filter(|(_, v)| f(v)).count();
+    let same = count(|v| *v == Verdict::Same);
+    let different = count(|v| matches!(v, Verdict::Different(_)));
+    let cannot = count(|v| matches!(v, Verdict::Cannot(_)));
+    if args.json {
+        let tests: Vec<Value> = verdicts.iter().map(|(path, v)| {
+            let (verdict, why) = parts(v);
+            json!({ "test": path.display().to_string(), "verdict": verdict, "why": why })
+        }).collect();
+        println!("{}", json!({ "same": same, "different": different, "cannot": cannot, "tests": tests }));
+        return;
+    }
+    for (path, verdict) in verdicts {
+        if args.quiet || *verdict == Verdict::Same && verdicts.len() > LISTED {
+            continue;
+        }
+        let (words, why) = parts(verdict);
+        let why = if why.is_empty() { String::new() } else { format!(": {why}") };
+        println!("{}: {words}{why}", path.display());
+    }
+    println!("{same} same end, {different} different end, {cannot} cannot replay");
+}
+
+fn parts(verdict: &Verdict) -> (&'static str, &str) {
+    match verdict {
+        Verdict::Same => ("same end", ""),
+        Verdict::Different(how) => ("different end", how),
+        Verdict::Cannot(why) => ("cannot replay", why),
+    }
+}
+
+/// What the tests of one run share.
+struct Replay<'a> {
+    native: Native,
+    /// The words after the target.
+    words: symbolic::Words,
+    /// `argv[0]`.
+    name: Vec<u8>,
+    /// Host files below the run's working directory: path from there, content.
+    files: Vec<(PathBuf, Vec<u8>)>,
+    scratch: &'a Path,
+    limits: Limits,
+}
+
+impl Replay<'_> {
+    fn new<'a>(folder: &Path, scratch: &'a Path, time: Duration) -> Result<Replay<'a>> {
+        let fact = |name: &str| -> Result<String> {
+            folder::read_fact(folder, name)?.ok_or_else(|| problem(format!("`{}/run.db` lacks the fact `{name}`", folder.display()), ""))
+        };
+        let words = |name: &str| -> Result<Vec<String>> {
+            serde_json::from_str(&fact(name)?).with_context(|| format!("the fact `{name}` of `{}` is not a list of words", folder.display()))
+        };
+        let program = PathBuf::from(fact("program")?);
+        let name = program.file_stem().unwrap_or_default().as_bytes().to_vec();
+        let kept = folder.join("program.bc");
+        let bitcode = if kept.exists() { kept } else { fact("bitcode")?.into() };
+        let native = Native::new(program, bitcode, words("cc_flags")?, fact("libc")? == "true", scratch.to_owned());
+        let files = folder::read_files(folder, Path::new(&fact("directory")?))?;
+        let limits = Limits { time, memory: None, file: 1 << 30 };
+        Ok(Replay { native, words: symbolic::parse(&words("words")?)?, name, files, scratch, limits })
+    }
+
+    /// Replays tests on every core; verdicts in their order.
+    fn all(&self, tests: &[PathBuf]) -> Vec<(PathBuf, Verdict)> {
+        let (next, verdicts) = (AtomicUsize::new(0), Mutex::new(vec![None; tests.len()]));
+        let work = || {
+            while let Some((i, test)) = Some(next.fetch_add(1, Ordering::Relaxed)).and_then(|i| Some((i, tests.get(i)?))) {
+                let verdict = self.one(test, i).unwrap_or_else(|e| Verdict::Cannot(format!("{e:#}")));
+                verdicts.lock().unwrap_or_else(PoisonError::into_inner)[i] = Some(verdict);
+            }
+        };
+        thread::scope(|scope| {
+            for _ in 0..thread::available_parallelism().map_or(1, usize::from).min(tests.len()) {
+                scope.spawn(work);
+            }
+        });
+        let verdicts = verdicts.into_inner().unwrap_or_else(PoisonError::into_inner);
+        let lost = || Verdict::Cannot("the replay was lost".into());
+        tests.iter().cloned().zip(verdicts.into_iter().map(|v| v.unwrap_or_else(lost))).collect()
+    }
+
+    fn one(&self, test: &Path, number: usize) -> Result<Verdict> {
+        let bytes = fs::read(test).with_context(|| format!("cannot read `{}`", test.display()))?;
+        let ktest = KTest::from_bytes(&bytes)?;
+        let expected = expected(&test.with_extension("json"))?;
+        let concrete = Concrete::of(&self.words, &ktest);
+        let plain = match self.native.plain() {
+            Ok(program) => program,
+            Err(why) => return Ok(Verdict::Cannot(why.clone())),
+        };
+        if let Expected::Fault(kind) = &expected
+            && let Some(Built::Ok(program)) = judge::needs_sanitizer(kind).then(|| self.native.sanitized()).flatten()
+            && let (ended, _) = self.execute(program, test, &concrete, &format!("{number}s"))?
+            && let Some(verdict) = judge::sanitized(kind, &ended)
+        {
+            return Ok(verdict);
+        }
+        let (ended, report) = self.execute(plain, test, &concrete, &number.to_string())?;
+        Ok(judge::plain(&expected, &ended, &report))
+    }
+
+    /// Runs a program on a test in the new folder `name`; how it ended and what the replay library said.
+    fn execute(&self, program: &Path, test: &Path, concrete: &Concrete, name: &str) -> Result<(child::Ended, String)> {
+        let dir = self.scratch.join(name);
+        let work = dir.join("work");
+        fs::create_dir_all(&work)?;
+        let symbolic = concrete.files.iter().map(|(name, bytes)| (Path::new(name), bytes));
+        for (path, bytes) in self.files.iter().map(|(path, bytes)| (path.as_path(), bytes)).chain(symbolic) {
+            let file = work.join(path);
+            fs::create_dir_all(file.parent().unwrap_or(&work))?;
+            fs::write(file, bytes)?;
+        }
+        let (stdin, report) = (dir.join("stdin"), dir.join("report"));
+        fs::write(&stdin, concrete.stdin.as_deref().unwrap_or_default())?;
+        let mut command = Command::new(program);
+        command
+            .arg0(OsStr::from_bytes(&self.name))
+            .args(concrete.args.iter().map(|a| OsStr::from_bytes(a)))
+            .env_clear()
+            .envs(concrete.env.iter().map(|(k, v)| (OsStr::from_bytes(k), OsStr::from_bytes(v))))
+            .env("WRYNECK_TEST", std::path::absolute(test)?)
+            .env("WRYNECK_REPORT", &report)
+            .env("ASAN_OPTIONS", "detect_leaks=0:detect_stack_use_after_return=1:symbolize=0")
+            .current_dir(&work)
+            .stdin(Stdio::from(File::open(&stdin)?));
+        let ended = child::run(&mut command, self.limits).context("the native program cannot be started")?;
+        let said = fs::read_to_string(&report).unwrap_or_default();
+        let _ = fs::remove_dir_all(&dir);
+        Ok((ended, said))
+    }
+}
+
+/// How the test's path ended, from the file beside it.
+fn expected(about: &Path) -> Result<Expected> {
+    let text = fs::read(about).with_context(|| format!("cannot read `{}`, which says how the path ended", about.display()))?;
+    let about: Value = serde_json::from_slice(&text).with_context(|| format!("`{}` is damaged", about.display()))?;
+    let what = about["what"].as_str().unwrap_or_default();
+    Ok(match about["class"].as_str() {
+        Some("exit") => Expected::Exit(what.parse().context("the exit status is not a number")?),
+        Some("fault") => Expected::Fault(what.into()),
+        Some(class) => Expected::Open(format!("{class} {what}")),
+        None => Expected::Open("it is not said how it ended".into()),
+    })
 }

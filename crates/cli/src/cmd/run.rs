@@ -153,6 +153,7 @@ fn describe(folder: &Folder, args: &RunArgs, command: &Vec<String>, bitcode: &Pa
     folder.fact("bitcode", absolute(bitcode));
     folder.fact("cc_flags", json(&args.cc_flags));
     folder.fact("libc", args.libc.to_string());
+    folder.fact("directory", env::current_dir().unwrap_or_default().display().to_string());
     folder.fact("version", env!("CARGO_PKG_VERSION").into());
     let now = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).map_or(0, |d| d.as_secs());
     folder.fact("started", now.to_string());

@@ -1,0 +1,148 @@
+//! Whether a native run ended as its path did.
+
+use std::os::unix::process::ExitStatusExt;
+
+use crate::child::Ended;
+
+/// What a replay of one test showed.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Verdict {
+    Same,
+    /// How it ended instead.
+    Different(String),
+    Cannot(String),
+}
+
+/// How a path ended, as its test says.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Expected {
+    Exit(i32),
+    /// A kind of fault.
+    Fault(String),
+    /// The path has no end of the program's own: a limit, a gap.
+    Open(String),
+}
+
+/// How a kind of fault shows natively.
+struct Sign {
+    kind: &'static str,
+    /// Words of which a sanitizer's report has one.
+    sanitizer: &'static [&'static str],
+    /// Signals that kill the program without a sanitizer; empty if it may well go on.
+    signals: &'static [i32],
+}
+
+const SEGV: i32 = libc::SIGSEGV;
+const MEMORY: &[i32] = &[SEGV, libc::SIGBUS, libc::SIGABRT];
+
+// One more kind: a row (sorted by kind) and a fixture in `tests/fail`.
+static SIGNS: &[Sign] = &[
+    Sign { kind: "abort", sanitizer: &[], signals: &[libc::SIGABRT] },
+    Sign { kind: "assertion-failed", sanitizer: &[], signals: &[libc::SIGABRT] },
+    Sign { kind: "bad-call-target", sanitizer: &["SEGV", "incorrect function type", "ILL"], signals: &[SEGV, libc::SIGBUS, libc::SIGILL] },
+    Sign { kind: "division-by-zero", sanitizer: &["division by zero", "FPE"], signals: &[libc::SIGFPE] },
+    Sign { kind: "division-overflow", sanitizer: &["cannot be represented", "FPE"], signals: &[libc::SIGFPE] },
+    Sign { kind: "double-free", sanitizer: &["double-free"], signals: &[] },
+    Sign { kind: "invalid-free", sanitizer: &["attempting free on address which was not malloc", "bad-free"], signals: &[] },
+    Sign { kind: "null-dereference", sanitizer: &["SEGV", "null pointer", "null-pointer"], signals: &[SEGV] },
+    Sign { kind: "out-of-bounds-read", sanitizer: &["overflow", "underflow", "out of bounds", "insufficient space", "SEGV"], signals: &[] },
+    Sign { kind: "out-of-bounds-write", sanitizer: &["overflow", "underflow", "out of bounds", "insufficient space", "SEGV"], signals: &[] },
+    Sign { kind: "read-only-write", sanitizer: &["SEGV"], signals: &[SEGV] },
+    Sign { kind: "reported", sanitizer: &[], signals: &[libc::SIGABRT] },
+    Sign { kind: "shift-too-far", sanitizer: &["shift exponent"], signals: &[] },
+    Sign { kind: "stack-overflow", sanitizer: &["stack-overflow"], signals: &[SEGV] },
+    Sign { kind: "trap", sanitizer: &["unreachable", "ILL", "TRAP"], signals: &[libc::SIGILL, libc::SIGTRAP] },
+    Sign { kind: "use-after-free", sanitizer: &["heap-use-after-free"], signals: &[] },
+    Sign { kind: "use-after-return", sanitizer: &["stack-use-after"], signals: &[] },
+    Sign { kind: "wild-pointer", sanitizer: &["SEGV", "misaligned", "overflow"], signals: &[SEGV, libc::SIGBUS] },
+];
+
+/// Whether this kind may go by unseen without a sanitizer.
+pub fn needs_sanitizer(kind: &str) -> bool {
+    SIGNS.iter().any(|s| s.kind == kind && s.signals.is_empty())
+}
+
+/// Judges the run of a program without sanitizers. `report` is what the replay library said.
+pub fn plain(expected: &Expected, ended: &Ended, report: &str) -> Verdict {
+    if let Some(why) = report.lines().find_map(|l| l.strip_prefix("cannot replay: ")) {
+        return Verdict::Cannot(why.to_owned());
+    }
+    if ended.timed_out {
+        return Verdict::Different("it did not end in time".into());
+    }
+    match expected {
+        Expected::Open(what) => Verdict::Cannot(format!("the path has no end of its own: {what}")),
+        Expected::Exit(status) if ended.status.code() == Some(*status) => Verdict::Same,
+        Expected::Exit(_) => Verdict::Different(how(ended)),
+        Expected::Fault(kind) => {
+            let Some(sign) = SIGNS.iter().find(|s| s.kind == kind) else {
+                return Verdict::Cannot(format!("nothing is known of faults of kind `{kind}`"));
+            };
+            let signals = if sign.signals.is_empty() { MEMORY } else { sign.signals };
+            match ended.status.signal() {
+                Some(signal) if signals.contains(&signal) => Verdict::Same,
+                Some(_) => Verdict::Different(how(ended)),
+                None if sign.signals.is_empty() => {
+                    Verdict::Cannot(format!("`{kind}` shows only under a sanitizer, which needs the program's C source"))
+                }
+                None => Verdict::Different(how(ended)),
+            }
+        }
+    }
+}
+
+/// Judges the run of a fault's test under sanitizers; `None` if they said nothing.
+pub fn sanitized(kind: &str, ended: &Ended) -> Option<Verdict> {
+    let said = String::from_utf8_lossy(&ended.stderr);
+    let report = said.lines().find(|l| l.contains("ERROR: AddressSanitizer") || l.contains("runtime error:"))?;
+    let words = SIGNS.iter().find(|s| s.kind == kind)?.sanitizer;
+    Some(match words.iter().any(|w| report.contains(w)) {
+        true => Verdict::Same,
+        false => Verdict::Different(report.trim().to_owned()),
+    })
+}
+
+fn how(ended: &Ended) -> String {
+    match (ended.status.code(), ended.status.signal()) {
+        (Some(code), _) => format!("exit {code}"),
+        (None, Some(signal)) => format!("signal {signal}"),
+        (None, None) => "an unknown end".into(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::process::ExitStatus;
+
+    fn ended(raw: i32, stderr: &str) -> Ended {
+        Ended { status: ExitStatus::from_raw(raw), timed_out: false, stdout: vec![], stderr: stderr.into() }
+    }
+
+    #[test]
+    fn every_kind_of_fault_has_a_sign() {
+        for kind in wryneck_exec::FaultKind::ALL {
+            assert!(SIGNS.iter().any(|s| s.kind == kind.id()), "`{kind}` has none");
+        }
+        assert!(SIGNS.windows(2).all(|w| w[0].kind < w[1].kind));
+    }
+
+    #[test]
+    fn ends_are_compared() {
+        let fault = |kind: &str| Expected::Fault(kind.into());
+        assert_eq!(plain(&Expected::Exit(3), &ended(3 << 8, ""), ""), Verdict::Same);
+        assert_eq!(plain(&Expected::Exit(3), &ended(0, ""), ""), Verdict::Different("exit 0".into()));
+        assert_eq!(plain(&fault("abort"), &ended(libc::SIGABRT, ""), ""), Verdict::Same);
+        assert_eq!(plain(&fault("division-by-zero"), &ended(0, ""), ""), Verdict::Different("exit 0".into()));
+        assert!(matches!(plain(&fault("use-after-free"), &ended(0, ""), ""), Verdict::Cannot(_)));
+        assert_eq!(plain(&Expected::Exit(0), &ended(70 << 8, ""), "cannot replay: truncated test `t`\n"), Verdict::Cannot("truncated test `t`".into()));
+    }
+
+    #[test]
+    fn sanitizers_are_believed_only_on_the_same_kind() {
+        let report = "==1==ERROR: AddressSanitizer: heap-use-after-free on address 0x1";
+        assert_eq!(sanitized("use-after-free", &ended(1 << 8, report)), Some(Verdict::Same));
+        assert!(matches!(sanitized("double-free", &ended(1 << 8, report)), Some(Verdict::Different(_))));
+        assert_eq!(sanitized("double-free", &ended(0, "")), None);
+    }
+}
