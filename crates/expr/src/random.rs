@@ -228,7 +228,7 @@ impl Twins {
             // The same done to two values, which then meet.
             2 => {
                 let (b, k, c) = (self.pick_at(rng, width), self.constant(rng, width), self.pick_at(rng, 1));
-                let (how, meet) = (rng.below(6), [Op::Ult, Op::Sle, Op::Eq, Op::Sub, Op::Xor][rng.below(5) as usize]);
+                let (how, meet) = (rng.below(6), [Op::Ult, Op::Sle, Op::Eq, Op::Sub, Op::Sub, Op::Xor][rng.below(6) as usize]);
                 let choose = rng.one_in(4);
                 self.both(|pool, of| {
                     let mut alter = |e: ExprId| match how {

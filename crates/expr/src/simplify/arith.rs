@@ -69,6 +69,11 @@ impl Pool {
                 let k = self.add(k, ones);
                 self.sub(k, x)
             }),
+            Kind::PtrAdd(base, offset) if self.undoes_base(base, k) => law!("ptr(b, x) + -k => x + (b - k), k more than half of b", {
+                let base = self.bits(64, base);
+                let k = self.add(base, k);
+                self.add(offset, k)
+            }),
             Kind::PtrAdd(base, offset) => law!("ptr(b, x) + k => ptr(b, x + k)", {
                 let offset = self.add(offset, k);
                 self.ptr(base, offset)
@@ -81,6 +86,11 @@ impl Pool {
             }
             _ => None,
         }
+    }
+
+    /// Does adding the constant take an address away again, so that a difference of pointers is left and not a pointer?
+    fn undoes_base(&self, base: u64, k: ExprId) -> bool {
+        self.as_u64(k).is_some_and(|k| (k as i64) < 0 && k.wrapping_neg() > base / 2)
     }
 
     /// `a + b`, neither a constant, with `a` looked into.

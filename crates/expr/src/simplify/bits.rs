@@ -91,6 +91,12 @@ impl Pool {
                     self.ite(c, k, zero)
                 });
             }
+            Kind::Sext(x) if let Some(k) = self.narrowed(k, self.width(x)) => {
+                return law!("sext(x) & zext(k) => zext(x & k)", {
+                    let both = self.and(x, k);
+                    self.zext(both, width)
+                });
+            }
             Kind::Zext(_) | Kind::Concat(..) => return self.split_bitwise(Op::And, a, k),
             Kind::Ite(c, x, y) if self.is_const(x) && self.is_const(y) => {
                 return self.choose_bitwise(Op::And, c, x, y, k);

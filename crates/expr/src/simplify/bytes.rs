@@ -45,6 +45,7 @@ impl Pool {
                 let part = self.extract(x, lo, width);
                 self.not(part)
             }),
+            Kind::Sub(..) | Kind::Add(..) if lo + 1 == self.width(a) && let Some(sign) = self.simplify_sign(a) => Some(sign),
             Kind::And(x, k) | Kind::Or(x, k) | Kind::Xor(x, k) if self.is_const(k) => self.extract_masked(a, x, k, lo, width),
             Kind::Ite(c, x, y) if self.is_const(x) && self.is_const(y) || self.is_ready(a, lo, width, LEVELS) => {
                 law!("(c ? x : y)[part] => c ? x[part] : y[part]", {

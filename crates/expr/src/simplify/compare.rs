@@ -403,6 +403,12 @@ impl Pool {
                 let (p, q) = (compare(self, p, k), compare(self, q, k));
                 self.ite(c, p, q)
             }),
+            Kind::Sub(p, q) if order == Order::Signed && !x_first && self.is_zero_const(k) && self.is_difference_exact(p, q) => {
+                law!("0 <s x - y => y <s x, not wrapping", self.slt(q, p))
+            }
+            Kind::Sub(p, q) if order == Order::Signed && x_first && self.is_one_const(k) && self.is_difference_exact(p, q) => {
+                law!("x - y <s 1 => x <=s y, not wrapping", self.sle(p, q))
+            }
             Kind::Add(y, k1) if self.is_const(k1) => match self.moved(order, y, k1, k)? {
                 Sum::Within(k) => law!("x + k1 < k2 => x < k2 - k1, not wrapping, and swapped", compare(self, y, k)),
                 Sum::TooSmall => law!("x + k1 < k2 => 0, k2 - k1 too small, and swapped", self.boolean(!x_first)),
@@ -410,6 +416,32 @@ impl Pool {
             },
             _ => None,
         }
+    }
+
+    /// The sign of a sum or difference, which is what `< 0` becomes.
+    pub(super) fn simplify_sign(&mut self, a: ExprId) -> Option<ExprId> {
+        match self.kind(a) {
+            Kind::Sub(x, y) if self.is_difference_exact(x, y) => law!("sign of x - y => x <s y, not wrapping", self.slt(x, y)),
+            Kind::Add(x, k1) if self.is_const(k1) => {
+                let zero = self.zero(self.width(a));
+                let Sum::Within(k) = self.moved(Order::Signed, x, k1, zero)? else { return None };
+                law!("sign of x + k => x <s -k, not wrapping", self.slt(x, k))
+            }
+            _ => None,
+        }
+    }
+
+    /// Is `x - y` as a signed value never outside the width?
+    fn is_difference_exact(&self, x: ExprId, y: ExprId) -> bool {
+        let width = self.width(x);
+        if width > 64 {
+            return false;
+        }
+        let ((x_lo, x_hi), (y_lo, y_hi)) = (self.signed_interval(x), self.signed_interval(y));
+        let fits = |x: i64, y: i64| {
+            x.checked_sub(y).is_some_and(|difference| crate::eval::signed(width, difference as u64) == difference)
+        };
+        fits(x_lo, y_hi) && fits(x_hi, y_lo)
     }
 
     /// `high ++ low` against `k`, where the low part cannot matter.

@@ -94,9 +94,11 @@ impl Pool {
             return law!("x sdiv y, neither negative => x udiv y", self.udiv(a, b));
         }
         let n = self.positive_power_of_two(b)?;
-        law!("x sdiv 2^n => (x + (x < 0 ? 2^n - 1 : 0)) >>s n", {
-            let (biased, n) = (self.biased(a, n), self.number(self.width(a), u64::from(n)));
-            self.ashr(biased, n)
+        law!("x sdiv 2^n => (x >>s n) + (x < 0 & x[low] != 0)", {
+            let width = self.width(a);
+            let (high, inexact) = (self.extract(a, n, width - n), self.rounds_up(a, n));
+            let (floor, correction) = (self.sext(high, width), self.zext(inexact, width));
+            self.add(floor, correction)
         })
     }
 
@@ -111,11 +113,10 @@ impl Pool {
             return law!("x srem y, neither negative => x urem y", self.urem(a, b));
         }
         let n = self.positive_power_of_two(b)?;
-        law!("x srem 2^n => x - ((x sdiv 2^n) << n)", {
-            let (biased, width) = (self.biased(a, n), self.width(a));
-            let (high, zeros) = (self.extract(biased, n, width - n), self.zero(n));
-            let multiple = self.concat(high, zeros);
-            self.sub(a, multiple)
+        law!("x srem 2^n => sext(x < 0 & x[low] != 0) ++ x[low]", {
+            let (inexact, low) = (self.rounds_up(a, n), self.extract(a, 0, n));
+            let high = self.sext(inexact, self.width(a) - n);
+            self.concat(high, low)
         })
     }
 
@@ -124,11 +125,11 @@ impl Pool {
         self.power_of_two(e).filter(|&n| n > 0 && n < self.width(e) - 1)
     }
 
-    /// `x + (x < 0 ? 2^n - 1 : 0)`: what makes a shift round towards zero.
-    fn biased(&mut self, x: ExprId, n: Width) -> ExprId {
-        let sign = self.sign_bit(x);
-        let bias = self.sext(sign, n);
-        let bias = self.zext(bias, self.width(x));
-        self.add(x, bias)
+    /// Does rounding `x / 2^n` towards zero round up?
+    fn rounds_up(&mut self, x: ExprId, n: Width) -> ExprId {
+        let (sign, low) = (self.sign_bit(x), self.extract(x, 0, n));
+        let exact = self.is_zero(low);
+        let inexact = self.not(exact);
+        self.and(sign, inexact)
     }
 }
