@@ -307,6 +307,12 @@ WEAK void __VERIFIER_nondet_memory(void *address, size_t size) { input(address, 
 void __VERIFIER_assume(int condition);
 WEAK void __VERIFIER_assume(int condition) { if (!condition) drop(); }
 
+void __VERIFIER_assert(int condition);
+WEAK void __VERIFIER_assert(int condition)
+{
+	if (!condition) finding("assertion", "the condition of __VERIFIER_assert fails");
+}
+
 void __VERIFIER_error(void);
 WEAK void __VERIFIER_error(void) { finding("reach_error", "__VERIFIER_error was called"); }
 

@@ -93,6 +93,31 @@ fn inputs(second: u8) -> Vec<u8> {
 }
 
 #[test]
+fn every_declared_intrinsic_is_there() {
+    let runtime = Path::new(env!("CARGO_MANIFEST_DIR")).join("../runtime");
+    let mut uses = "#include <wryneck.h>\n#include <klee/klee.h>\nvoid *all[] = {\n".to_owned();
+    for header in ["wryneck.h", "klee/klee.h"] {
+        let text = fs::read_to_string(runtime.join("include").join(header)).expect("it is ours");
+        let called = text
+            .lines()
+            .filter(|line| line.contains(';'))
+            .filter_map(|line| line.split_once('('));
+        let names = called.filter_map(|(before, _)| before.split([' ', '*']).next_back());
+        uses.extend(
+            names
+                .filter(|name| name.starts_with(['k', 'w']))
+                .map(|name| format!("(void *){name},\n")),
+        );
+    }
+    assert!(uses.matches("klee_").count() >= 30, "{uses}");
+    let run = replay(
+        &format!("{uses}}};\nint main(void) {{ return sizeof all / sizeof *all >= 40 ? 0 : 1; }}"),
+        &ktest(&[]),
+    );
+    assert!(run.status.success(), "{run:?}");
+}
+
+#[test]
 fn inputs_arrive_by_name_and_order() {
     let run = replay(INPUTS, &inputs(7));
     assert_eq!(

@@ -246,7 +246,10 @@ fn edges(source: &Source) -> Complaints {
 
 fn header(source: &Source) -> Complaints {
     // A file of a line or two needs no header.
-    if !source.path.ends_with(".rs") || source.text.starts_with("//!") || source.text.lines().count() < 3 {
+    if !source.path.ends_with(".rs")
+        || source.text.starts_with("//!")
+        || source.text.lines().count() < 3
+    {
         return Vec::new();
     }
     vec![(
@@ -350,7 +353,10 @@ mod tests {
             [""; 0]
         );
         assert_eq!(broken("crates/new/Cargo.toml", ""), ["edge"]);
-        assert_eq!(broken("crates/ir/src/a.rs", "use x;\n\nfn f() {}\n"), ["header"]);
+        assert_eq!(
+            broken("crates/ir/src/a.rs", "use x;\n\nfn f() {}\n"),
+            ["header"]
+        );
         assert_eq!(
             broken(
                 "crates/ir/src/a.rs",
