@@ -13,6 +13,7 @@ use wryneck_ir::{LocId, function_flags, param_kind};
 use crate::constant::Linear;
 use crate::context::{Context, blocks, function_tables, instructions, module_tables};
 use crate::error::Unsupported;
+use crate::frame;
 use crate::ffi::{Block, ON_FUNCTION, Opcode, Type, TypeKind, Value};
 use crate::symbols::definition_linkage;
 use crate::types::{Piece, Shape};
@@ -114,7 +115,9 @@ pub fn lower<'m>(
     body.b.start(start);
     body.parameters(&shapes, ty.is_var_arg());
     body.lower_blocks(entry);
-    body.b.finish().map(|_| ())
+    let index = body.b.finish()?;
+    frame::allocate(&mut b.module, index);
+    Ok(())
 }
 
 type Signature = (Vec<std::rc::Rc<Shape>>, Vec<Parameter>, u16);

@@ -1,7 +1,7 @@
 //! LLVM bitcode to IR: the only crate that links LLVM, built as the executable `wryneck-lower`, run as a child.
 //!
 //! Reading order: [`bitcode`] (what can go wrong with a file), [`types`] (what values are made of), [`context`] (policies), `body` (blocks
-//! and phis), `inst` (the instructions), `memory`, `call`, [`intrinsics`]. No pass of LLVM runs: what the compiler wrote is what is lowered.
+//! and phis), `inst` (the instructions), `memory`, `call`, [`intrinsics`], `frame` (slots). No pass of LLVM runs: what the compiler wrote is what is lowered.
 //! Cost: linear in the module; about a microsecond an instruction.
 
 pub mod bitcode;
@@ -12,6 +12,7 @@ pub mod context;
 mod debug_info;
 pub mod error;
 pub mod ffi;
+mod frame;
 mod inst;
 pub mod intrinsics;
 mod memory;
