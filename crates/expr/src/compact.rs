@@ -27,9 +27,12 @@ impl Remap {
     }
 }
 
+/// Calls the function it is given on every root.
+pub type Roots<'a> = dyn FnMut(&mut dyn FnMut(ExprId)) + 'a;
+
 impl Pool {
-    /// Keeps what is reachable from the roots. `roots` is called once, with the function to call on each root.
-    pub fn compact(&mut self, roots: &mut dyn FnMut(&mut dyn FnMut(ExprId))) -> Remap {
+    /// Keeps what is reachable from the roots, which are asked for once.
+    pub fn compact(&mut self, roots: &mut Roots<'_>) -> Remap {
         let mut reached = Reached::new(self);
         reached.add(self, ExprId::FALSE);
         reached.add(self, ExprId::TRUE);

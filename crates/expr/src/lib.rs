@@ -31,7 +31,7 @@ mod tests;
 pub mod visit;
 pub mod wide;
 
-pub use compact::Remap;
+pub use compact::{Remap, Roots};
 pub use eval::Evaluator;
 pub use model::Model;
 pub use node::{ArrayId, ExprId, Kind, Op, Shape, SymId, Width, MAX_WIDTH};

@@ -17,7 +17,7 @@ impl Rng {
         let limbs = (0..width.div_ceil(64)).map(|i| match kind {
             0 => self.next(),
             1 => [0, u64::MAX, self.next()][(self.next() % 3) as usize],
-            2 => if i == 0 { self.next() % 300 } else { 0 },
+            2 if i == 0 => self.next() % 300,
             3 => u64::MAX << (self.next() % 64),
             _ => 0,
         });
