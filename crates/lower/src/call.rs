@@ -67,7 +67,7 @@ impl<'m> Body<'_, 'm> {
             }
             if i < fixed {
                 let (shape, val) = (self.cx.types.shape(v.operand(i).ty())?, self.value(v.operand(i))?);
-                args.extend(self.to_pieces(&shape, &val));
+                args.extend(self.pack_pieces(&shape, &val));
             }
         }
         let named = args.len() as u32;
@@ -88,7 +88,7 @@ impl<'m> Body<'_, 'm> {
             return Ok(None);
         }
         let result = self.b.call(target, def);
-        Ok(Some(self.from_result(&shape, result)))
+        Ok(Some(self.unpack_result(&shape, result)))
     }
     fn call_flags(&mut self, v: Value<'m>, callee: Value<'m>, variadic: bool) -> u32 {
         let kind = self.cx.attributes.no_return;

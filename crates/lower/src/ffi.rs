@@ -439,6 +439,10 @@ pub fn version() -> [u32; 3] {
     v
 }
 
+/// How data lies in memory on x86-64 Linux; for text written by hand that does not say.
+const X86_64_LAYOUT: &CStr =
+    c"e-m:e-p270:32:32-p271:32:32-p272:64:64-i64:64-i128:128-f80:128-n8:16:32:64-S128";
+
 extern "C" fn ignore_diagnostic(_: LLVMDiagnosticInfoRef, _: *mut std::ffi::c_void) {}
 
 impl Module {
@@ -459,6 +463,9 @@ impl Module {
             if failed {
                 LLVMContextDispose(context);
                 return Err((false, text));
+            }
+            if CStr::from_ptr(LLVMGetDataLayoutStr(raw)).is_empty() {
+                LLVMSetDataLayout(raw, X86_64_LAYOUT.as_ptr());
             }
             let builder = LLVMCreateBuilderInContext(context);
             let module = Module { context, raw, builder, layout: LLVMGetModuleDataLayout(raw) };

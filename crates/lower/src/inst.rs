@@ -4,6 +4,9 @@
 //! bit, a choice between a bit and a constant bit is a conjunction or disjunction, a cut and widened value is a mask, an inverted
 //! condition swaps the edges. LLVM's `add nsw` and friends wrap: overflow is the source's concern only under a sanitizer.
 
+use std::collections::hash_map::Entry;
+
+use rustc_hash::FxHashMap;
 use wryneck_ir::build::{EdgeId, Slot};
 use wryneck_ir::{NONE, Op, limbs};
 
@@ -291,7 +294,7 @@ impl<'m> Body<'_, 'm> {
         }
         let val = self.value(v.operand(0))?;
         let shape = self.cx.types.shape(v.operand(0).ty())?;
-        let pieces = self.to_pieces(&shape, &val);
+        let pieces = self.pack_pieces(&shape, &val);
         self.return_pieces(&shape, &pieces);
         Ok(None)
     }
@@ -329,11 +332,10 @@ impl<'m> Body<'_, 'm> {
         if width > 64 {
             return self.wide_switch(width, value, from, default, &cases);
         }
-        let mut known = rustc_hash::FxHashMap::default();
+        let mut known = FxHashMap::default();
         for to in cases.iter().map(|&(_, to)| to).chain([default]) {
-            if !known.contains_key(&to) {
-                let edge = self.edge(from, to)?;
-                known.insert(to, edge);
+            if let Entry::Vacant(place) = known.entry(to) {
+                place.insert(self.edge(from, to)?);
             }
         }
         let rows: Vec<(u64, EdgeId)> = cases.iter().filter_map(|(n, to)| Some((n.as_int()?, known[to]))).collect();
@@ -364,11 +366,11 @@ impl<'m> Body<'_, 'm> {
     /// A jump to a block's number: a switch over the blocks it may go to.
     fn indirect_branch(&mut self, v: Value<'m>) -> Lowered {
         let address = self.scalar(v.operand(0))?;
-        let mut rows = std::collections::BTreeMap::new();
+        let mut rows = FxHashMap::default();
         for to in (0..v.successors()).map(|i| v.successor(i)) {
             let number = self.cx.block_number(self.function, to);
-            if !rows.contains_key(&number) {
-                rows.insert(number, self.edge(v.parent(), to)?);
+            if let Entry::Vacant(place) = rows.entry(number) {
+                place.insert(self.edge(v.parent(), to)?);
             }
         }
         let nowhere = self.b.block();

@@ -183,7 +183,7 @@ impl<'m> Body<'_, 'm> {
         }
     }
     /// Takes the result of a call or of another boundary apart: pieces in consecutive slots, whole slots each.
-    pub fn from_result(&mut self, shape: &Shape, mut at: Slot) -> Val {
+    pub fn unpack_result(&mut self, shape: &Shape, mut at: Slot) -> Val {
         let mut out = Vec::new();
         for &piece in &shape.pieces {
             self.unpack(piece, at, &mut out);
@@ -192,7 +192,7 @@ impl<'m> Body<'_, 'm> {
         out.into_iter().collect()
     }
     /// The packed pieces of a value, each with its width: how it crosses calls.
-    pub fn to_pieces(&mut self, shape: &Shape, val: &Val) -> Vec<(Slot, u16)> {
+    pub fn pack_pieces(&mut self, shape: &Shape, val: &Val) -> Vec<(Slot, u16)> {
         let mut leaves = val.leaves();
         let mut out = Vec::with_capacity(shape.pieces.len());
         for &piece in &shape.pieces {

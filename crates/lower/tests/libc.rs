@@ -9,7 +9,9 @@ pub struct World {
     pub output: Vec<u8>,
 }
 
-const DOUBLE: &[(&str, fn(f64) -> f64)] = &[
+type Unary = fn(f64) -> f64;
+
+const DOUBLE: &[(&str, Unary)] = &[
     ("ceil", f64::ceil),
     ("cos", f64::cos),
     ("exp", f64::exp),

@@ -5,6 +5,7 @@
 mod bad_input;
 mod csmith;
 mod debug_info;
+mod languages;
 mod libc;
 mod native;
 mod programs;

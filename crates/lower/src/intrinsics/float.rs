@@ -183,10 +183,10 @@ pub fn to_signed_saturating<'m>(s: &mut Body<'_, 'm>, v: Value<'m>) -> Lowered {
 /// Too large gives the largest, negative and NaN zero.
 pub fn to_unsigned_saturating<'m>(s: &mut Body<'_, 'm>, v: Value<'m>) -> Lowered {
     let (from, to) = (s.cx.types.float(v.operand(0).ty())?, s.element_width(v)?);
-    let (ones, zero) = (s.ones(to), s.b.int(to, 0));
+    let (ones, zero, top_bit) = (s.ones(to), s.b.int(to, 0), s.smallest(to));
     s.each1(v, |s, a| {
-        let past = s.smallest(to + 1);
-        let limit = s.b.cast(Op::UtoF, from, to + 1, past);
+        let half = s.b.cast(Op::UtoF, from, to, top_bit);
+        let limit = s.b.binary(Op::Fadd, from, half, half);
         let float_zero = s.b.int(from, 0);
         let exact = s.b.cast(Op::FtoU, to, from, a);
         let too_large = s.float_compare_slots(from, a, limit, AT_LEAST);
