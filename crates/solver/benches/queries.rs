@@ -84,7 +84,7 @@ fn sums(pool: &mut Pool, ids: &[SymId]) -> Vec<ExprId> {
 
 /// A class table read at a byte, and differences of bytes, as `strcmp` returns them.
 fn tables_and_differences(pool: &mut Pool, ids: &[SymId]) -> Vec<ExprId> {
-    let classes: Vec<ExprId> = (0..256u64).map(|c| pool.bits(8, c * c / 7 & 0x3f)).collect();
+    let classes: Vec<ExprId> = (0..256u64).map(|c| pool.bits(8, (c * c / 7) & 0x3f)).collect();
     let table = pool.array(&classes);
     let mut all = Vec::new();
     for pair in ids.windows(2) {

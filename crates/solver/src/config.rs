@@ -5,7 +5,7 @@
 pub struct Config {
     /// Replace symbols the path fixes to one value, in queries only.
     pub substitution: bool,
-    /// Decide by known bits and intervals.
+    /// Decide by known bits and ranges.
     pub known_bits: bool,
     /// Decide conditions on one byte by its domain.
     pub byte_domain: bool,

@@ -48,7 +48,14 @@ impl Domain {
 
     /// The smallest value.
     pub fn min(self) -> Option<u8> {
-        self.iter().next()
+        let at = self.0.iter().position(|&word| word != 0)?;
+        Some((at as u32 * 64 + self.0[at].trailing_zeros()) as u8)
+    }
+
+    /// The largest value.
+    pub fn max(self) -> Option<u8> {
+        let at = self.0.iter().rposition(|&word| word != 0)?;
+        Some((at as u32 * 64 + self.0[at].ilog2()) as u8)
     }
 
     /// The value, if there is exactly one.
@@ -72,5 +79,27 @@ impl Domain {
 impl std::fmt::Debug for Domain {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.debug_set().entries(self.iter()).finish()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn ends_and_counts_are_those_of_the_values() {
+        let mut seed = 1u64;
+        for round in 0..2000u32 {
+            seed = seed.wrapping_mul(6364136223846793005).wrapping_add(1);
+            let thin = if round % 2 == 0 { seed.rotate_left(17) & seed.rotate_left(31) & seed.rotate_left(43) } else { 0 };
+            let domain = Domain(std::array::from_fn(|i| if round as usize / 2 % 4 == i { thin | 1 << (seed >> 58) } else { thin & seed }))
+                .and(Domain::full(1 + round % 8));
+            let values: Vec<u8> = (0..=255).filter(|&v| domain.contains(v)).collect();
+            assert_eq!(domain.iter().collect::<Vec<_>>(), values);
+            assert_eq!(domain.count() as usize, values.len());
+            assert_eq!((domain.min(), domain.max()), (values.first().copied(), values.last().copied()));
+            assert_eq!(domain.single(), if values.len() == 1 { Some(values[0]) } else { None });
+            assert!(values.iter().all(|&v| u32::from(v) < 1 << (1 + round % 8)));
+        }
     }
 }

@@ -7,6 +7,7 @@ use crate::backend::{self, Backend, UnknownBackend};
 use crate::config::Config;
 use crate::domain::Domain;
 use crate::path::PathCondition;
+use crate::ranges;
 use crate::stage::cache::Cache;
 use crate::stage::known_bits;
 use crate::stage::recent_models::RecentModels;
@@ -105,7 +106,10 @@ impl Solver {
             return Some(true);
         }
         let negation = pool.not(cond);
-        pc.contains(pool, negation).then_some(false)
+        if pc.contains(pool, negation) {
+            return Some(false);
+        }
+        if self.config.known_bits { ranges::decided(pool, pc, cond) } else { None }
     }
 
     /// After a compaction of the pool: keeps what is known of the expressions that survived, and starts the graph and the SAT solver afresh.

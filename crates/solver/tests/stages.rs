@@ -4,7 +4,7 @@
 mod common;
 
 use common::{Random, assignments, installed, random_expr, satisfies, symbols};
-use wryneck_expr::{Evaluator, ExprId, Model, Pool, SymId};
+use wryneck_expr::{Evaluator, ExprId, Model, Op, Pool, SymId};
 use wryneck_solver::backend::{self, Verdict};
 use wryneck_solver::{Answer, Budget, Config, PathCondition, RemapMemo, Seen, Solver, Why};
 
@@ -290,4 +290,69 @@ fn queries_are_logged_as_scripts() {
     let text = String::from_utf8(log.borrow().clone()).unwrap();
     assert!(text.starts_with("; query 1\n(set-logic QF_BV)\n(declare-const s0 (_ BitVec 8))\n(assert "), "{text}");
     assert!(text.ends_with("(check-sat)\n(reset)\n"), "{text}");
+}
+
+#[test]
+fn ranges_on_a_path_decide_and_are_sound() {
+    let mut random = Random(21);
+    let (mut decided, mut rounds) = (0, 0);
+    for _ in 0..40 {
+        let mut pool = Pool::new();
+        let ids = symbols(&mut pool, &[5, 5]);
+        let mut solver = Solver::default();
+        let mut pc = PathCondition::new();
+        let mut left = assignments(&pool, &ids);
+        let mut evaluator = Evaluator::new();
+        for &id in &ids {
+            let (lo, size) = (random.below(28), 1 + random.below(8));
+            let (x, lo, hi) = (pool.sym(id), pool.bits(5, lo), pool.bits(5, (lo + size).min(31)));
+            for cond in [pool.ule(lo, x), pool.ule(x, hi)] {
+                solver.push(&pool, &mut pc, cond);
+                left.retain(|model| evaluator.holds(&pool, cond, model));
+            }
+        }
+        for _ in 0..60 {
+            let width = random.pick(&[6, 8, 16, 33, 64]);
+            let a = random_expr(&mut pool, &mut random, &ids, width, 3);
+            let b = random_expr(&mut pool, &mut random, &ids, width, 2);
+            let op = random.pick(&[Op::Eq, Op::Ult, Op::Ule, Op::Slt, Op::Sle]);
+            let cond = pool.binary(op, a, b);
+            let holds = left.iter().filter(|model| evaluator.holds(&pool, cond, model)).count();
+            rounds += 1;
+            match solver.quick(&mut pool, &pc, cond) {
+                Some(true) => assert_eq!(holds, left.len(), "{cond:?} need not hold"),
+                Some(false) => assert_eq!(holds, 0, "{cond:?} can hold"),
+                None => continue,
+            }
+            decided += 1;
+        }
+    }
+    assert!(decided > rounds / 5, "{decided} of {rounds}");
+}
+
+#[test]
+fn three_digits_are_below_a_thousand_without_a_solver() {
+    let mut pool = Pool::new();
+    let ids = symbols(&mut pool, &[8, 8, 8]);
+    let mut solver = Solver::default();
+    let mut pc = PathCondition::new();
+    let (zero, nine, ten) = (pool.bits(8, 48), pool.bits(8, 57), pool.bits(32, 10));
+    let mut number = pool.zero(32);
+    for &id in &ids {
+        let x = pool.sym(id);
+        for cond in [pool.ule(zero, x), pool.ule(x, nine)] {
+            solver.push(&pool, &mut pc, cond);
+        }
+        let (digit, bias) = (pool.zext(x, 32), pool.bits(32, 48));
+        let digit = pool.sub(digit, bias);
+        let scaled = pool.mul(number, ten);
+        number = pool.add(scaled, digit);
+    }
+    let (thousand, limit) = (pool.bits(32, 1000), pool.bits(32, 999));
+    let (below, above) = (pool.slt(number, thousand), pool.ult(limit, number));
+    assert_eq!(solver.quick(&mut pool, &pc, below), Some(true));
+    let base = Model::empty().with(&ids.iter().map(|&id| (id, 48)).collect::<Vec<_>>());
+    let answer = solver.check(&mut pool, &pc, above, &base, &Budget::default());
+    assert!(matches!(answer, Answer::Unsat(core) if core.0.len() == 6));
+    assert_eq!(solver.stats().solver_calls, 0);
 }

@@ -1,17 +1,32 @@
-//! Known bits and intervals: conditions that these facts, kept with every expression, decide under all models.
+//! Known bits and ranges: conditions decided by facts about all models, or about the values the path's byte domains leave.
 //!
-//! Cost: two loads; the facts were computed when the expression was made.
+//! The facts that hold on every path are kept with each expression: two loads. Those of this path are interval arithmetic over the goal
+//! (`ranges`). The base satisfies the path condition and not the goal, so only a refutation is left to find.
 use wryneck_expr::{ExprId, Pool};
 
 use crate::answer::Answer;
-use crate::query::Query;
+use crate::query::{Item, Query};
+use crate::ranges;
 use crate::solver::Solver;
 
-pub(crate) fn run(_: &mut Solver, pool: &mut Pool, query: &mut Query<'_>) -> Option<Answer> {
-    match decided(pool, query.goal)? {
-        true => Some(Answer::Sat(query.base.clone())),
-        false => Some(query.unsat(pool, [])),
+pub(crate) fn run(solver: &mut Solver, pool: &mut Pool, query: &mut Query<'_>) -> Option<Answer> {
+    if decided(pool, query.goal) == Some(false) {
+        return Some(query.unsat(pool, []));
     }
+    // One byte alone is the next stage's, which is exact.
+    if solver.config.byte_domain && pool.support(query.goal).len() <= 1 {
+        return None;
+    }
+    if ranges::decided(pool, query.pc, query.goal) != Some(false) {
+        return None;
+    }
+    let mut used = Vec::new();
+    for &symbol in pool.support(query.goal) {
+        let group = query.pc.group_of(symbol).into_iter().flat_map(|group| group.iter());
+        let alone = group.filter(|&(_, constraint)| pool.support(constraint) == [symbol]);
+        used.extend(alone.map(|(index, form)| Item { index, form }));
+    }
+    Some(query.unsat(pool, used))
 }
 
 /// The truth value a 1-bit expression has under every model, if its facts say so.

@@ -15,8 +15,13 @@ use crate::solver::Solver;
 /// Replaced expressions, by the expression and the values put in.
 #[derive(Default)]
 pub(crate) struct Replaced {
-    forms: FxHashMap<ExprId, Vec<(Box<[(SymId, u64)]>, ExprId)>>,
+    forms: FxHashMap<ExprId, Vec<Form>>,
     count: usize,
+}
+
+struct Form {
+    values: Box<[(SymId, u64)]>,
+    form: ExprId,
 }
 
 /// Results kept before starting afresh.
@@ -42,9 +47,9 @@ impl Replaced {
         if fixed.is_empty() {
             return e;
         }
-        let known = self.forms.get(&e).and_then(|forms| forms.iter().find(|(values, _)| **values == *fixed));
-        if let Some(&(_, form)) = known {
-            return form;
+        let known = self.forms.get(&e).and_then(|forms| forms.iter().find(|known| *known.values == *fixed));
+        if let Some(known) = known {
+            return known.form;
         }
         if self.count == MOST_FORMS {
             self.clear();
@@ -56,7 +61,7 @@ impl Replaced {
             substitution.replace(from, to);
         }
         let form = substitution.apply(pool, e);
-        self.forms.entry(e).or_default().push((fixed.into(), form));
+        self.forms.entry(e).or_default().push(Form { values: fixed.into(), form });
         self.count += 1;
         form
     }

@@ -6,7 +6,7 @@ use rustc_hash::FxHashMap;
 use wryneck_expr::{ArrayId, ExprId, Kind, Pool, SymId};
 
 use super::aig::{Aig, Lit};
-use super::circuit::{self, Bits, Shift};
+use super::circuit::{self, Bits, Byte, Shift};
 use super::divide;
 use super::meter::Meter;
 use crate::answer::Why;
@@ -119,13 +119,13 @@ impl Blaster {
     fn read(&self, pool: &Pool, aig: &mut Aig, array: ArrayId, index: ExprId, meter: &Meter) -> Result<Bits, Why> {
         let (all, allowed) = (pool.array_elems(array), reachable(pool, array, index));
         let (lo, hi) = pool.interval(index);
-        let outside = circuit::constant(0, 8);
-        let Some(first) = allowed.first() else { return Ok(outside) };
+        let Some(&first) = allowed.first() else { return Ok(circuit::constant(0, 8)) };
+        let byte = |e: ExprId| -> Byte { std::array::from_fn(|i| self.of(pool, e)[i]) };
         // Elements before the interval are never chosen: the first allowed one stands in for them.
-        let padding = std::iter::repeat_n(self.of(pool, *first).to_vec(), lo as usize);
-        let table = padding.chain(allowed.iter().map(|&elem| self.of(pool, elem).to_vec())).collect();
+        let padding = std::iter::repeat_n(byte(first), all.len().min(lo as usize));
+        let table = padding.chain(allowed.iter().map(|&elem| byte(elem))).collect();
         let can_leave = hi >= all.len() as u64;
-        circuit::read(aig, table, self.of(pool, index), can_leave.then_some(&outside), meter)
+        circuit::read(aig, table, self.of(pool, index), can_leave.then_some([Lit::FALSE; 8]), meter)
     }
 }
 

@@ -185,28 +185,29 @@ fn signed_digits(bits: &[Lit]) -> Option<Vec<Digit>> {
     Some(if rows(&signed) + 2 <= rows(&plain) { signed } else { plain })
 }
 
+/// The bits of an array's element.
+pub(super) type Byte = [Lit; 8];
+
 /// The element of `table`, not empty, at `index`. Past the table's end it is `outside`; `None`: the index never is. Pairs are merged
 /// from the lowest index bit up, so that equal stretches of constant tables share their gates.
 pub(super) fn read(
-    aig: &mut Aig, table: Vec<Bits>, index: &[Lit], outside: Option<&Bits>, meter: &Meter,
+    aig: &mut Aig, table: Vec<Byte>, index: &[Lit], outside: Option<Byte>, meter: &Meter,
 ) -> Result<Bits, Why> {
+    let mut select = |c: Lit, t: Byte, e: Byte| -> Byte { std::array::from_fn(|i| aig.ite(c, t[i], e[i])) };
     let mut level = table;
-    let mut bits = index.iter();
+    let mut used = 0;
     while level.len() > 1 {
-        meter.check(aig)?;
-        let bit = *bits.next().expect("a table has at most as many elements as the index has values");
-        let merge = |pair: &[Bits]| match (pair.get(1), outside) {
-            (Some(odd), _) | (None, Some(odd)) => select(aig, bit, odd, &pair[0]),
-            (None, None) => pair[0].clone(),
+        let bit = *index.get(used).expect("a table has at most as many elements as the index has values");
+        used += 1;
+        let merge = |pair: &[Byte]| match (pair.get(1).copied(), outside) {
+            (Some(odd), _) | (None, Some(odd)) => select(bit, odd, pair[0]),
+            (None, None) => pair[0],
         };
         level = level.chunks(2).map(merge).collect();
     }
-    let found = level.pop().unwrap_or_default();
-    Ok(match outside {
-        Some(outside) => {
-            let left = any(aig, bits.copied());
-            select(aig, left, outside, &found)
-        }
-        None => found,
-    })
+    meter.check(aig)?;
+    let found = level.pop().unwrap_or([Lit::FALSE; 8]);
+    let Some(outside) = outside else { return Ok(found.to_vec()) };
+    let left = any(aig, index[used..].iter().copied());
+    Ok(std::array::from_fn::<Lit, 8, _>(|i| aig.ite(left, outside[i], found[i])).to_vec())
 }
