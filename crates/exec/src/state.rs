@@ -43,6 +43,15 @@ pub struct Input {
     pub bytes: Rc<[SymId]>,
 }
 
+/// How often a path took edge `edge` of `func`, `depth` calls deep.
+#[derive(Clone, Copy, Debug)]
+pub struct LoopCount {
+    pub func: u32,
+    pub edge: u32,
+    pub depth: u32,
+    pub count: u32,
+}
+
 /// What a plug-in keeps per path. Cloned when a path that shares it writes to it.
 pub trait PathData: Any {
     fn clone_data(&self) -> Rc<dyn PathData>;
@@ -105,8 +114,8 @@ pub struct State {
     pub sp: u64,
     /// Instructions run on this path.
     pub instructions: u64,
-    /// How often each back edge under a symbolic condition was taken, kept only under a loop limit: (function, edge, depth) → count.
-    pub loops: Rc<Vec<((u32, u32, u32), u32)>>,
+    /// How often each back edge under a symbolic condition was taken, kept only under a loop limit.
+    pub loops: Rc<Vec<LoopCount>>,
     /// The path has covered a block that no path had covered before.
     pub covers_new: bool,
     /// The path's leaf in the tree of paths.

@@ -7,6 +7,7 @@ use crate::code::{Code, Kind, PreparedEdge};
 use crate::cx::Cx;
 use crate::path_end::{Limit, PathEnd};
 use crate::plugin::{Stop, Value};
+use crate::state::LoopCount;
 
 /// Takes the branch the top frame is at.
 pub fn branch(cx: &mut Cx<'_>, code: &Code, op: Op) -> Result<(), Stop> {
@@ -76,16 +77,16 @@ fn count_loop(cx: &mut Cx<'_>, code: &Code, edge: u32) -> Result<(), Stop> {
         return Ok(());
     }
     debug_assert!(matches!(code.ops[cx.pos().op as usize].kind, Kind::CondBr | Kind::Switch | Kind::Br));
-    let key = (code.func, edge, cx.state.frames.len() as u32);
+    let (func, depth) = (code.func, cx.state.frames.len() as u32);
     let loops = std::rc::Rc::make_mut(&mut cx.state.loops);
-    loops.retain(|((_, _, depth), _)| *depth <= key.2);
-    let count = match loops.iter_mut().find(|(k, _)| *k == key) {
-        Some((_, n)) => {
-            *n += 1;
-            *n
+    loops.retain(|l| l.depth <= depth);
+    let count = match loops.iter_mut().find(|l| (l.func, l.edge, l.depth) == (func, edge, depth)) {
+        Some(l) => {
+            l.count += 1;
+            l.count
         }
         None => {
-            loops.push((key, 1));
+            loops.push(LoopCount { func, edge, depth, count: 1 });
             1
         }
     };

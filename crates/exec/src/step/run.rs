@@ -167,8 +167,9 @@ unsafe fn run_frame<const CHECKED: bool>(
     }
     macro_rules! take {
         ($edge:expr) => {{
+            let edge = $edge;
             // SAFETY: a verified edge number.
-            let e = unsafe { code.edges.get_unchecked($edge as usize) };
+            let e = unsafe { code.edges.get_unchecked(edge as usize) };
             for i in e.copies.first..e.copies.first + e.copies.count {
                 // SAFETY: the edge's copies were appended to `copies` when it was prepared.
                 let c = unsafe { code.copies.get_unchecked(i as usize) };
