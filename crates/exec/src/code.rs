@@ -226,10 +226,12 @@ impl Code {
         code
     }
 
-    /// Prepares what the function has gained since it was last prepared (machine code grows block by block).
+    /// Prepares what the function has gained since it was last prepared (machine code grows block by block). Frames made
+    /// before may have fewer slots than it has now: they grow when they next run.
     pub fn append(&mut self, cx: &mut Context<'_>, index: usize) {
         let m = cx.module;
         let f = &m.functions[index];
+        self.slots = f.slots + 1;
         let blocks = m.blocks.range(f.blocks);
         let end = blocks.iter().map(|b| b.insts.first + b.insts.count).max().unwrap_or(self.first_inst);
         for e in &m.edges.range(f.edges)[self.edges.len()..] {

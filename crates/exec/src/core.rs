@@ -1,9 +1,11 @@
 //! What all paths of an exploration share: pool, solver, program, coverage, counters, and what paths leave behind.
 
+use std::cell::RefCell;
 use std::collections::BTreeMap;
 use std::rc::Rc;
 
 use wryneck_expr::{Evaluator, ExprId, Model, Pool};
+use wryneck_ir::CodeSource;
 use wryneck_solver::Solver;
 
 use crate::config::Config;
@@ -24,6 +26,8 @@ pub struct Core {
     pub environment: Rc<dyn Environment>,
     pub monitor: Option<Rc<dyn Monitor>>,
     pub lazy: Option<Rc<dyn LazyInputs>>,
+    /// Lowers the code computed jumps lead to.
+    pub code_source: Option<Rc<RefCell<dyn CodeSource>>>,
     /// A byte per block of the program, 1 once a path entered it.
     pub coverage: Vec<u8>,
     /// Blocks covered since the searcher was last told.
@@ -145,6 +149,7 @@ impl Core {
             environment,
             monitor: None,
             lazy: None,
+            code_source: None,
             newly_covered: Vec::new(),
             tree: Tree::default(),
             stats: Stats::default(),

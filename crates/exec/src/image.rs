@@ -6,9 +6,10 @@ use std::rc::Rc;
 use rustc_hash::FxHashMap;
 use wryneck_expr::Pool;
 use wryneck_ir::link::{Program, Target};
-use wryneck_ir::{self as ir, LocId, NONE, global_flags};
+use wryneck_ir::code_source::ReadBytes;
+use wryneck_ir::{self as ir, CodeSource, LocId, NONE, NoCode, global_flags};
 
-use crate::code::{Callee, Code, Context};
+use crate::code::{Callee, Code, Context, PreparedEdge};
 use crate::memory::{FUNC_BASE, GLOBAL_BASE, Memory, PAGE, Static};
 use crate::plugin::Environment;
 
@@ -228,19 +229,66 @@ impl Image {
     /// The function, prepared (on first use).
     pub fn code(&self, func: u32) -> &Code {
         self.codes[func as usize].get_or_init(|| {
-            let f = &self.program.functions()[func as usize];
-            let module_index = f.unit;
-            let mut cx = Context {
-                module: &self.program.units[module_index as usize].module,
-                module_index,
-                func,
-                first_block: self.first_block[func as usize],
-                address_of: &mut |symbol| self.target_address(self.program.target(module_index, symbol)),
-                // A call of data or of null is decided when it is reached: no callee has this number.
-                callee_of: &mut |symbol| self.callee_of(module_index, symbol).unwrap_or(Callee::Undefined(u32::MAX)),
-            };
-            Box::new(Code::prepare(&mut cx, f.index as usize))
+            let index = self.program.functions()[func as usize].index as usize;
+            self.preparing(func, |cx| Box::new(Code::prepare(cx, index)))
         })
+    }
+
+    /// Calls `prepare` with what preparing a function needs.
+    fn preparing<T>(&self, func: u32, prepare: impl FnOnce(&mut Context<'_>) -> T) -> T {
+        let module_index = self.program.functions()[func as usize].unit;
+        prepare(&mut Context {
+            module: &self.program.units[module_index as usize].module,
+            module_index,
+            func,
+            first_block: self.first_block[func as usize],
+            address_of: &mut |symbol| self.target_address(self.program.target(module_index, symbol)),
+            // A call of data or of null is decided when it is reached: no callee has this number.
+            callee_of: &mut |symbol| self.callee_of(module_index, symbol).unwrap_or(Callee::Undefined(u32::MAX)),
+        })
+    }
+
+    /// The way to a code address in `func`, the program's last function, which grows by what `source` lowers for it.
+    pub fn edge_to(&mut self, func: u32, address: u64, source: &mut dyn CodeSource, read: ReadBytes<'_>) -> Result<PreparedEdge, NoCode> {
+        let place = self.program.functions()[func as usize];
+        if func as usize + 1 != self.codes.len() {
+            return Err(NoCode::Unsupported("a computed jump in code that is not machine code".into()));
+        }
+        let module = &mut self.program.units[place.unit as usize].module;
+        let before = module.functions[place.index as usize];
+        let block = source.block_at(address, module, read)?;
+        let grown = module.functions[place.index as usize].blocks.count - before.blocks.count;
+        if grown > 0 {
+            wryneck_ir::verify::verify_growth(module, &before).map_err(|e| NoCode::Malformed(Box::new(e)))?;
+            self.blocks += grown;
+            if let Some(mut code) = self.codes[func as usize].take() {
+                self.preparing(func, |cx| code.append(cx, place.index as usize));
+                let _ = self.codes[func as usize].set(code);
+            }
+        }
+        let insts = {
+            let (module, function) = self.function(func);
+            module.blocks.range(function.blocks)[block as usize].insts
+        };
+        let target = insts.first - self.code(func).first_inst;
+        let block = self.first_block[func as usize] + block;
+        Ok(PreparedEdge { target, block, weight: insts.count, copies: ir::Range::default() })
+    }
+
+    /// Puts an object at a fixed address, before any path runs. Pages it shares with an object of other permissions get its own.
+    pub fn map(&mut self, object: Static, bytes: &[u8], pool: &mut Pool) {
+        let mut space = std::mem::take(&mut self.memory.space);
+        space.wake();
+        space.make_live(object.base, object.size, true, pool);
+        space.write(object.base, bytes);
+        space.set_writable(object.base, object.size, object.writable);
+        space.sleep();
+        self.memory.space = space;
+        let mut statics = self.statics.to_vec();
+        let at = statics.partition_point(|s| s.base < object.base);
+        statics.insert(at, object);
+        self.statics = Rc::new(statics);
+        self.memory.statics = self.statics.clone();
     }
 
     /// The function a block number belongs to, and the block's index in it.

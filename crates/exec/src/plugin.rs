@@ -90,9 +90,3 @@ pub trait LazyInputs {
     /// A symbolic address without a known base is about to be used for `size` bytes; gives the address of an object it shall point to.
     fn bind(&self, address: ExprId, size: u64, cx: &mut Cx<'_>) -> Result<Option<u64>, Stop>;
 }
-
-/// Gives the engine code it meets while it runs: machine code is lowered block by block on first visit (DESIGN 1.3).
-pub trait CodeSource {
-    /// Makes sure the function the engine runs has a block for this address, and returns its number in the function.
-    fn block_at(&mut self, address: u64, module: &mut wryneck_ir::Module, read: &dyn Fn(u64, &mut [u8]) -> bool) -> Result<u32, String>;
-}

@@ -7,6 +7,7 @@
 
 pub mod arith;
 pub mod build;
+pub mod code_source;
 pub mod file;
 pub mod float;
 pub mod inst;
@@ -19,5 +20,6 @@ pub mod verify;
 #[cfg(test)]
 mod samples;
 
+pub use code_source::{CodeSource, NoCode};
 pub use inst::{FcmpPred, Inst, NONE, Op, Operand, Round, limbs};
 pub use module::*;

@@ -51,7 +51,8 @@ impl Distance {
 
 impl Searcher for Distance {
     fn add(&mut self, id: ItemId, item: &Candidate) {
-        let block = item.block.unwrap_or(0);
+        // Blocks lowered since the exploration began have no distance; they count as the entry.
+        let block = item.block.filter(|b| (*b as usize) < self.distance.len()).unwrap_or(0);
         self.items.insert(id, block);
         self.order.insert((self.distance[block as usize], id));
     }

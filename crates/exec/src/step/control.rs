@@ -1,11 +1,13 @@
 //! Branches and switches on symbolic conditions, and edges taken outside the inner loop.
 
+use std::rc::Rc;
+
 use wryneck_expr::ExprId;
-use wryneck_ir::Op;
+use wryneck_ir::{Inst, NoCode, Op};
 
 use crate::code::{Code, Kind, PreparedEdge};
 use crate::cx::Cx;
-use crate::path_end::{Limit, PathEnd};
+use crate::path_end::{FaultKind, Limit, PathEnd};
 use crate::plugin::{Stop, Value};
 use crate::state::LoopCount;
 
@@ -55,6 +57,32 @@ fn switch(cx: &mut Cx<'_>, code: &Code, number: u32, slot: u32, width: u32) -> R
     let conds: Vec<ExprId> = sides.iter().map(|(_, c)| *c).collect();
     let blocks: Vec<u32> = sides.iter().map(|(e, _)| code.edges[*e as usize].block).collect();
     Ok(sides[cx.choose(&conds, &blocks)?].0)
+}
+
+/// Goes to the code address a slot holds; a symbolic one is fixed, one value after another. The program grows if nobody was
+/// there before, which needs the image unshared: hold no other reference to it while paths run.
+pub fn jump(cx: &mut Cx<'_>, inst: &Inst) -> Result<(), Stop> {
+    let target = cx.operand(inst.a, 64);
+    let address = cx.concretise(target, "target of a computed jump")?;
+    let Some(source) = cx.core.code_source.clone() else {
+        return Err(PathEnd::Unsupported("computed jump without a code source".into()).into());
+    };
+    let func = cx.pos().func;
+    let image = Rc::get_mut(&mut cx.core.image).ok_or_else(|| PathEnd::Internal("the program is in use and cannot grow".into()))?;
+    let memory = &cx.state.memory;
+    let edge = image.edge_to(func, address, &mut *source.borrow_mut(), &|at, out| memory.space.read(at, out));
+    let edge = edge.map_err(|no| match no {
+        NoCode::NotExecutable(_) => PathEnd::fault(FaultKind::BadCallTarget, format!("jump to {no}")),
+        NoCode::Unsupported(why) => PathEnd::Unsupported(why),
+        NoCode::Malformed(why) => {
+            cx.core.code_source = None;
+            PathEnd::Internal(why.to_string())
+        }
+    })?;
+    cx.core.coverage.resize(image.blocks as usize, 0);
+    let image = cx.core.image.clone();
+    take(cx, &edge, image.code(func));
+    Ok(())
 }
 
 /// Makes an edge's copies and moves the top frame to its target.

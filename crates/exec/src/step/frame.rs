@@ -68,6 +68,13 @@ fn shape(frame: &mut Frame, callee: &Code) {
     frame.dynamic.clear();
 }
 
+/// Gives a frame the slots its function has gained since it was made.
+#[cold]
+pub fn widen(frame: &mut Frame, code: &Code) {
+    frame.slots.resize(code.slots as usize, 0);
+    frame.tags.resize(code.slots as usize, 0);
+}
+
 /// Gives the frame its stack memory and puts it on top.
 fn push(core: &mut Core, state: &mut State, callee: &Code, mut frame: Frame) -> Result<(), PathEnd> {
     let lowest = STACK_TOP - core.config.stack_size;

@@ -60,7 +60,10 @@ pub fn slow(cx: &mut Cx<'_>) -> Result<(), Stop> {
         Op::Br | Op::CondBr | Op::Switch => return control::branch(cx, code, op),
         Op::Ret => return Err(PathEnd::Internal("return left the inner loop".into()).into()),
         Op::Call | Op::CallIndirect => return call::call(cx, code, op, &inst),
-        Op::Jump => return Err(PathEnd::Unsupported("computed jump without a code source".into()).into()),
+        Op::Jump => {
+            drop(image);
+            return control::jump(cx, &inst);
+        }
         Op::Unreachable => {
             let message = "code the compiler took for unreachable (a missing return, or a false assumption)";
             return Err(PathEnd::fault(FaultKind::Trap, message).into());

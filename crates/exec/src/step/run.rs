@@ -37,6 +37,9 @@ pub fn run<const CHECKED: bool>(core: &mut Core, state: &mut State, budget: &mut
             return Exit::Again;
         }
         let code = image.code(top.func);
+        if top.slots.len() < code.slots as usize {
+            frame::widen(top, code);
+        }
         let (slots, tags, op) = (top.slots.as_mut_ptr(), top.tags.as_mut_ptr(), top.op);
         debug_assert!(top.slots.len() >= code.slots as usize && top.tags.len() >= code.slots as usize);
         // SAFETY: the frame was made for `code`: it has `code.slots` slots and tags, and the verifier promises that operations,

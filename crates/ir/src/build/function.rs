@@ -241,6 +241,11 @@ impl<'m> FunctionBuilder<'m> {
         self.blocks.push(Block { insts: Range::default() });
         BlockId(self.first_block() + self.blocks.len() as u32 - 1)
     }
+    /// A block the function had before it grew, by its number; it must exist.
+    pub fn existing(&self, number: u32) -> BlockId {
+        debug_assert!(number < self.first_block());
+        BlockId(number)
+    }
     fn first_block(&self) -> u32 {
         if self.growing { self.old().blocks.count } else { 0 }
     }

@@ -1,0 +1,28 @@
+//! Code met while it runs: what an engine asks for when control reaches an address nobody lowered yet (DESIGN 1.3).
+
+use crate::module::Module;
+use crate::verify::Malformed;
+
+/// Reads concrete bytes of the running program from an address on; `false` if one of them is not concrete or not there.
+pub type ReadBytes<'a> = &'a dyn Fn(u64, &mut [u8]) -> bool;
+
+/// Lowers machine code block by block, on first visit, into the last function of one module.
+pub trait CodeSource {
+    /// The number, in that function, of the block at a code address; lowers it (and what it likes beside it) if there is none.
+    /// Existing records stay as they are; an address keeps its block.
+    fn block_at(&mut self, address: u64, module: &mut Module, read: ReadBytes<'_>) -> Result<u32, NoCode>;
+}
+
+/// Why there is no code at an address.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum NoCode {
+    /// The program is wrong: nothing there may be executed.
+    #[error("{0:#x} holds no code")]
+    NotExecutable(u64),
+    /// We are: it may be, and we cannot lower it.
+    #[error("{0}")]
+    Unsupported(String),
+    /// What was lowered breaks a rule of the IR: the source must not be asked again.
+    #[error("{0}")]
+    Malformed(Box<Malformed>),
+}
