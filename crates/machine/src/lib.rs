@@ -1,1 +1,218 @@
-//! Machine code: ELF and SLEIGH p-code to IR, on demand.
+//! Machine code: ELF executables run on the same IR as everything else (DESIGN 1.3).
+//!
+//! All machine code of a program is **one IR function** whose parameters are the register file and which never returns. It
+//! begins as one block that jumps to the instruction pointer, and grows by [`MachineProgram::block_at`] whenever the engine
+//! jumps where nobody was before: the block there, and what its fixed branches and calls lead to, up to a bound, become
+//! blocks of the function; what is beyond the bound becomes a jump, which asks again if it is ever reached.
+//!
+//! Suggested reading order: [`elf`], [`pcode`] (decoded instructions), [`block`] (what of them is needed), [`registers`] and
+//! [`place`] (where values live), [`lift`]. System calls are calls of [`SYSTEM_CALL`], which the environment models.
+//!
+//! Limits: code is lowered from memory that cannot be written, so it never changes; x87, MMX, AVX are unsupported where they
+//! are reached; a quotient too large for its register is cut off where the CPU traps.
+
+#![forbid(unsafe_code)]
+
+pub mod block;
+pub mod cpu;
+pub mod elf;
+pub mod error;
+pub mod lift;
+pub mod pcode;
+pub mod place;
+pub mod registers;
+
+use std::collections::VecDeque;
+
+use rustc_hash::FxHashMap;
+use wryneck_ir::build::{BlockId, FunctionBuilder, FunctionDef, ModuleBuilder, Names};
+use wryneck_ir::code_source::ReadBytes;
+use wryneck_ir::{CodeSource, Loc, Module, NoCode, SymbolId, function_flags, linkage};
+
+pub use elf::{Elf, Segment};
+pub use error::MachineError;
+
+use block::Block;
+use lift::Surroundings;
+use pcode::Decoder;
+use place::Places;
+use registers::RegisterFile;
+
+/// The function that machine code calls for a system call: number and six arguments, 64 bits each, to a 64-bit result.
+pub const SYSTEM_CALL: &str = "__wryneck_syscall";
+/// The function that all machine code is.
+pub const FUNCTION: &str = "__wryneck_machine_code";
+
+/// Blocks lowered at one visit, at most.
+const LOOKAHEAD: usize = 64;
+
+/// An executable whose code is lowered as it is reached.
+pub struct MachineProgram {
+    pub elf: Elf,
+    decoder: Decoder,
+    registers: RegisterFile,
+    names: Names,
+    function: u32,
+    system_call: SymbolId,
+    /// By address of their first instruction.
+    blocks: FxHashMap<u64, u32>,
+}
+
+impl MachineProgram {
+    /// The program, and the module its code will be in: link it alone, or last.
+    pub fn new(elf: Elf) -> Result<(MachineProgram, Module), MachineError> {
+        let decoder = Decoder::new(elf.cpu)?;
+        let registers = RegisterFile::new(elf.cpu, &decoder)?;
+        let mut m = ModuleBuilder::new();
+        let system_call = m.symbol(SYSTEM_CALL);
+        m.declare_function(system_call);
+        let symbol = m.symbol(FUNCTION);
+        let (params, flags) = (registers.params(), function_flags::NO_RETURN);
+        let def = FunctionDef { name: FUNCTION, params: &params, ret_width: 0, flags, loc: 0 };
+        let mut b = m.function(symbol, linkage::STRONG, def)?;
+        let entry = b.block();
+        b.start(entry);
+        let start = b.param(registers.named(elf.cpu.instruction_pointer)?.param);
+        b.jump(start);
+        let function = b.finish()?;
+        let ModuleBuilder { module, names } = m;
+        let blocks = FxHashMap::default();
+        Ok((MachineProgram { elf, decoder, registers, names, function, system_call, blocks }, module))
+    }
+
+    /// The arguments to call the function with: a value per limb, zero but for these registers' lowest limbs.
+    pub fn arguments(&self, values: &[(&str, u64)]) -> Result<Vec<u64>, MachineError> {
+        let mut limbs = vec![0; self.registers.limbs];
+        for (name, value) in values {
+            limbs[self.registers.named(name)?.limb] = *value;
+        }
+        Ok(limbs)
+    }
+
+    /// The arguments to start a program with: at its entry, with this stack pointer.
+    pub fn start_arguments(&self, stack: u64) -> Result<Vec<u64>, MachineError> {
+        let cpu = self.elf.cpu;
+        self.arguments(&[(cpu.instruction_pointer, self.elf.entry), (cpu.stack_pointer, stack)])
+    }
+
+    /// Is there code at the address that will stay as it is?
+    fn check(&self, address: u64) -> Result<(), NoCode> {
+        match self.elf.segment(address) {
+            Some(s) if s.executable && s.writable => Err(NoCode::Unsupported(format!("code at {address:#x}, which can be written"))),
+            Some(s) if s.executable => Ok(()),
+            Some(_) | None => Err(NoCode::NotExecutable(address)),
+        }
+    }
+}
+
+/// The bytes an instruction may have at an address: as many as are there, up to `max`.
+fn bytes_at(read: ReadBytes<'_>, address: u64, max: usize) -> Vec<u8> {
+    let mut bytes = vec![0; max];
+    if read(address, &mut bytes) {
+        return bytes;
+    }
+    let there = (0..max).take_while(|&i| read(address.wrapping_add(i as u64), &mut bytes[i..=i])).count();
+    bytes.truncate(there);
+    bytes
+}
+
+impl CodeSource for MachineProgram {
+    fn block_at(&mut self, address: u64, module: &mut Module, read: ReadBytes<'_>) -> Result<u32, NoCode> {
+        if let Some(&block) = self.blocks.get(&address) {
+            return Ok(block);
+        }
+        self.check(address)?;
+        let mut names = std::mem::take(&mut self.names);
+        let lowered = Session::run(self, module, &mut names, address, read);
+        self.names = names;
+        let new = lowered.map_err(|e| NoCode::Unsupported(e.to_string()))?;
+        self.blocks.extend(new.into_iter().map(|(address, block)| (address, block.index())));
+        self.blocks.get(&address).copied().ok_or(NoCode::NotExecutable(address))
+    }
+}
+
+/// One growth of the function: from an address, along fixed branches.
+struct Session<'p> {
+    program: &'p MachineProgram,
+    new: FxHashMap<u64, BlockId>,
+    /// To be lowered.
+    queue: VecDeque<(u64, BlockId)>,
+    /// Beyond the bound: blocks that only jump.
+    jumps: Vec<(u64, BlockId)>,
+}
+
+impl Session<'_> {
+    fn run(
+        program: &MachineProgram, module: &mut Module, names: &mut Names, address: u64, read: ReadBytes<'_>,
+    ) -> Result<FxHashMap<u64, BlockId>, wryneck_ir::build::BuildError> {
+        let mut builder = FunctionBuilder::append(module, names, program.function)?;
+        let mut session = Session { program, new: FxHashMap::default(), queue: VecDeque::new(), jumps: Vec::new() };
+        let mut places = Places::new(&mut builder, &program.registers);
+        session.block_of(&mut places, address);
+        while let Some((address, block)) = session.queue.pop_front() {
+            session.lower(&mut places, address, block, read);
+        }
+        for (address, block) in session.jumps {
+            places.at(&program.elf.place_name(address));
+            places.builder.start(block);
+            let to = places.constant(64, address);
+            places.builder.jump(to);
+            places.end();
+        }
+        builder.finish()?;
+        Ok(session.new)
+    }
+
+    /// The block that stands for a code address: there already, to be lowered, or a jump.
+    fn block_of(&mut self, places: &mut Places<'_, '_, '_>, address: u64) -> BlockId {
+        if let Some(&block) = self.new.get(&address) {
+            return block;
+        }
+        if let Some(&block) = self.program.blocks.get(&address) {
+            return places.builder.existing(block);
+        }
+        let block = places.builder.block();
+        if self.new.len() < LOOKAHEAD && self.program.check(address).is_ok() {
+            self.new.insert(address, block);
+            self.queue.push_back((address, block));
+        } else {
+            self.jumps.push((address, block));
+        }
+        block
+    }
+
+    fn lower(&mut self, places: &mut Places<'_, '_, '_>, address: u64, block: BlockId, read: ReadBytes<'_>) {
+        let program = self.program;
+        let max = program.elf.cpu.max_instruction;
+        let bytes = |at: u64| if program.check(at).is_ok() { bytes_at(read, at, max) } else { Vec::new() };
+        let begins = |at: u64| self.new.contains_key(&at) || program.blocks.contains_key(&at);
+        let code = Block::decode(&program.decoder, address, &bytes, &begins);
+        let surroundings = Surroundings {
+            cpu: program.elf.cpu,
+            decoder: &program.decoder,
+            registers: &program.registers,
+            system_call: program.system_call,
+        };
+        places.builder.start(block);
+        for it in &code.instructions {
+            let function = program.elf.place_name(it.address);
+            places.at(&function);
+            lift::instruction(&surroundings, places, it, &bytes(it.address), &mut |places, to| self.block_of(places, to));
+        }
+        if !places.builder.in_block() {
+            return;
+        }
+        match code.broken {
+            Some(why) => places.builder.unsupported(&why),
+            None => {
+                let next = self.block_of(places, code.end);
+                places.builder.jump_to(next);
+            }
+        }
+    }
+}
+
+/// A position without a line: the place in the code in words.
+fn position(function: u32) -> Loc {
+    Loc { file: 0, line: 0, column: 0, function, inlined_at: 0 }
+}

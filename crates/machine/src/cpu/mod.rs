@@ -1,0 +1,54 @@
+//! The CPUs we lift, one row and one file each.
+
+pub mod x86_64;
+
+/// What is particular about a CPU: everything else is SLEIGH's business.
+pub struct Cpu {
+    pub name: &'static str,
+    /// `e_machine` of its ELF files.
+    pub elf_machine: u16,
+    /// SLEIGH's compiled specification and processor variant.
+    pub specification: &'static [u8],
+    pub processor: &'static str,
+    /// Longest instruction in bytes.
+    pub max_instruction: usize,
+    /// The register file, by SLEIGH's names of the widest form: these live in slots, all others are unsupported.
+    pub registers: &'static [&'static str],
+    pub instruction_pointer: &'static str,
+    pub stack_pointer: &'static str,
+    pub system_call: SystemCall,
+    /// Instructions whose meaning SLEIGH leaves to user-defined operations.
+    pub user_ops: &'static [UserOpRow],
+    /// Mnemonics of the instructions that stop the program.
+    pub traps: &'static [&'static str],
+}
+
+/// The system call convention of the CPU's Linux.
+pub struct SystemCall {
+    pub number: &'static str,
+    pub arguments: &'static [&'static str],
+    pub result: &'static str,
+    /// Gets the address of the next instruction.
+    pub next_address: &'static str,
+    /// Gets the flags, packed: [`SystemCall::flag_bits`] over [`SystemCall::flags_set`].
+    pub flags: &'static str,
+    pub flag_bits: &'static [(&'static str, u8)],
+    pub flags_set: u64,
+}
+
+/// What a user-defined operation means.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum UserOp {
+    SystemCall,
+    /// Says something about other processors or about prediction, nothing about this one's state.
+    Nothing,
+}
+
+/// User-defined operations have no names in compiled specifications: the row says which instruction's p-code consists of them.
+pub struct UserOpRow {
+    pub instruction: &'static [u8],
+    pub meaning: UserOp,
+}
+
+/// One more CPU: a file with its row, a line here, and its instructions compared with the CPU in `tests/`.
+pub static CPUS: &[&Cpu] = &[&x86_64::CPU];

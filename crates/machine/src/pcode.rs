@@ -1,0 +1,191 @@
+//! P-code as we use it: SLEIGH's decoder behind small records without strings.
+
+use libsla::{Address, AddressSpace, AddressSpaceType, GhidraSleigh, InstructionLoader, Sleigh, VarnodeData};
+pub use libsla::{BoolOp, FloatOp, IntOp, IntSign, OpCode, PseudoOp};
+
+use crate::cpu::{Cpu, UserOp};
+use crate::error::MachineError;
+
+/// Where a varnode's bytes are.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Space {
+    /// Nowhere: the offset is the value.
+    Const,
+    Memory,
+    Register,
+    /// A temporary of one instruction.
+    Unique,
+}
+
+/// Bytes that an operation reads or writes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Varnode {
+    pub space: Space,
+    pub offset: u64,
+    /// Bytes.
+    pub size: u32,
+}
+
+impl Varnode {
+    /// Width in bits.
+    pub fn width(self) -> u32 {
+        8 * self.size
+    }
+    /// Offset behind the last byte.
+    pub fn end(self) -> u64 {
+        self.offset.wrapping_add(u64::from(self.size))
+    }
+}
+
+/// One p-code operation.
+#[derive(Clone, Debug)]
+pub struct Pcode {
+    pub op: OpCode,
+    pub output: Option<Varnode>,
+    pub inputs: Vec<Varnode>,
+}
+
+/// Where a branch of p-code leads.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Destination {
+    /// To a code address.
+    Address(u64),
+    /// To an operation of the same instruction; the number behind the last one is the next instruction.
+    Inside(usize),
+}
+
+/// An instruction, decoded.
+#[derive(Clone, Debug)]
+pub struct Instruction {
+    pub address: u64,
+    /// Bytes.
+    pub len: u64,
+    pub ops: Vec<Pcode>,
+}
+
+impl Instruction {
+    /// Address of the instruction behind this one.
+    pub fn next(&self) -> u64 {
+        self.address.wrapping_add(self.len)
+    }
+
+    /// Where operation `n` branches to, if it is a branch with a fixed destination. A branch to the next instruction's
+    /// address is one inside.
+    pub fn destination(&self, n: usize) -> Option<Destination> {
+        let op = &self.ops[n];
+        if !matches!(op.op, OpCode::Branch | OpCode::BranchConditional | OpCode::Call) {
+            return None;
+        }
+        let to = op.inputs.first()?;
+        Some(match to.space {
+            // Relative to this operation, as a signed number of the varnode's size.
+            Space::Const => {
+                let unused = 64u32.saturating_sub(to.width());
+                let distance = ((to.offset << unused) as i64) >> unused;
+                Destination::Inside((n as i64).saturating_add(distance).clamp(0, self.ops.len() as i64) as usize)
+            }
+            Space::Memory | Space::Register | Space::Unique if to.offset == self.next() && op.op != OpCode::Call => {
+                Destination::Inside(self.ops.len())
+            }
+            Space::Memory | Space::Register | Space::Unique => Destination::Address(to.offset),
+        })
+    }
+
+    /// Does control leave it in other ways than to the next instruction?
+    pub fn transfers(&self) -> bool {
+        (0..self.ops.len()).any(|n| match self.ops[n].op {
+            OpCode::BranchIndirect | OpCode::CallIndirect | OpCode::Return => true,
+            _ => matches!(self.destination(n), Some(Destination::Address(_))),
+        })
+    }
+
+    /// Are there branches from one of its operations to another, or over the rest of them?
+    pub fn branches_inside(&self) -> bool {
+        (0..self.ops.len()).any(|n| matches!(self.destination(n), Some(Destination::Inside(_))))
+    }
+}
+
+/// The bytes at one address, as SLEIGH asks for them.
+struct Window<'a> {
+    start: u64,
+    bytes: &'a [u8],
+}
+
+impl InstructionLoader for Window<'_> {
+    fn load_instruction_bytes(&self, source: &VarnodeData) -> Result<Vec<u8>, String> {
+        let skip = source.address.offset.wrapping_sub(self.start);
+        let rest = usize::try_from(skip).ok().and_then(|skip| self.bytes.get(skip..)).unwrap_or(&[]);
+        if rest.is_empty() {
+            return Err(format!("no instruction bytes at {:#x}", source.address.offset));
+        }
+        Ok(rest[..rest.len().min(source.size)].to_vec())
+    }
+}
+
+/// Decodes the instructions of one CPU.
+pub struct Decoder {
+    sleigh: GhidraSleigh,
+    code: AddressSpace,
+    user_ops: Vec<(u64, UserOp)>,
+}
+
+impl Decoder {
+    /// Loads the CPU's specification (some 65 ms) and finds out the numbers of its user-defined operations.
+    pub fn new(cpu: &Cpu) -> Result<Decoder, MachineError> {
+        let sleigh = GhidraSleigh::builder().processor_spec(cpu.processor)?.build(cpu.specification)?;
+        let code = sleigh.default_code_space();
+        let mut decoder = Decoder { sleigh, code, user_ops: Vec::new() };
+        for (i, row) in (0u64..).zip(cpu.user_ops) {
+            let instruction = decoder.decode(0x1000 * (i + 1), row.instruction)?;
+            let calls = instruction.ops.iter().filter(|op| op.op == OpCode::Pseudo(PseudoOp::CallOther));
+            let numbers: Vec<u64> = calls.filter_map(|op| op.inputs.first()).map(|v| v.offset).collect();
+            if numbers.is_empty() {
+                return Err(MachineError::NoUserOp(row.instruction));
+            }
+            decoder.user_ops.extend(numbers.into_iter().map(|n| (n, row.meaning)));
+        }
+        Ok(decoder)
+    }
+
+    /// What a user-defined operation means to us, if anything.
+    pub fn user_op(&self, number: u64) -> Option<UserOp> {
+        self.user_ops.iter().find(|(n, _)| *n == number).map(|(_, meaning)| *meaning)
+    }
+
+    /// A register's first byte in the register space and its size in bytes.
+    pub fn register(&self, name: &str) -> Result<(u64, u32), MachineError> {
+        let found = self.sleigh.register_from_name(name).map_err(|_| MachineError::NoRegister(name.to_owned()))?;
+        Ok((found.address.offset, found.size as u32))
+    }
+
+    /// The instruction at `address`, whose bytes `bytes` begins with.
+    pub fn decode(&self, address: u64, bytes: &[u8]) -> Result<Instruction, libsla::Error> {
+        let window = Window { start: address, bytes };
+        let lifted = self.sleigh.disassemble_pcode(&window, Address::new(self.code.clone(), address))?;
+        let ops = lifted.instructions.into_iter().map(|i| Pcode {
+            op: i.op_code,
+            output: i.output.as_ref().map(|v| self.varnode(v)),
+            inputs: i.inputs.iter().map(|v| self.varnode(v)).collect(),
+        });
+        Ok(Instruction { address, len: lifted.origin.size as u64, ops: ops.collect() })
+    }
+
+    /// The instruction in words: mnemonic and operands.
+    pub fn text(&self, address: u64, bytes: &[u8]) -> (String, String) {
+        let window = Window { start: address, bytes };
+        match self.sleigh.disassemble_native(&window, Address::new(self.code.clone(), address)) {
+            Ok(native) => (native.instruction.mnemonic, native.instruction.body),
+            Err(_) => ("?".to_owned(), String::new()),
+        }
+    }
+
+    fn varnode(&self, v: &VarnodeData) -> Varnode {
+        let space = match v.address.address_space.space_type {
+            AddressSpaceType::Constant => Space::Const,
+            AddressSpaceType::Internal => Space::Unique,
+            _ if v.address.address_space.name == "register" => Space::Register,
+            _ => Space::Memory,
+        };
+        Varnode { space, offset: v.address.offset, size: v.size as u32 }
+    }
+}

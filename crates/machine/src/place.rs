@@ -1,0 +1,273 @@
+//! Where p-code's values are among the slots, and how parts of them are read and written.
+//!
+//! A varnode is bits of a **place**: a register of the file, or a temporary of the instruction (overlapping temporaries share
+//! one). A part of a register is not written at once but kept **pending** in a slot of its own, because x86-64 writes most 32-bit
+//! results twice: the part, and then the whole, zero-extended. Slots for temporaries are used again by each instruction.
+
+use wryneck_ir::build::{FunctionBuilder, Slot};
+use wryneck_ir::{NONE, Op, limbs};
+
+use crate::pcode::{Instruction, Space, Varnode};
+use crate::registers::RegisterFile;
+
+/// A whole register or temporary.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct Home {
+    slot: Slot,
+    /// Width in bits.
+    width: u32,
+}
+
+/// Bits `low .. low + width` of a home.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct Part {
+    home: Home,
+    low: u32,
+    width: u32,
+}
+
+/// Emits into one function with p-code's values in their places.
+pub struct Places<'f, 'm, 'r> {
+    pub builder: &'f mut FunctionBuilder<'m>,
+    registers: &'r RegisterFile,
+    /// The instruction's temporaries: first byte, byte behind the last, slot. By first byte.
+    uniques: Vec<(u64, u64, Slot)>,
+    /// Slots for temporaries this session has; the first of them; how many the instruction uses.
+    scratch: Option<Slot>,
+    allocated: u32,
+    used: u32,
+    pending: Option<(Part, Slot)>,
+    /// The rest of the instruction happens only where this bit is 0: what it writes is chosen by it.
+    skip_if: Option<Slot>,
+}
+
+impl<'f, 'm, 'r> Places<'f, 'm, 'r> {
+    pub fn new(builder: &'f mut FunctionBuilder<'m>, registers: &'r RegisterFile) -> Self {
+        Places { builder, registers, uniques: Vec::new(), scratch: None, allocated: 0, used: 0, pending: None, skip_if: None }
+    }
+
+    /// Begins an instruction: its temporaries get slots.
+    pub fn begin(&mut self, instruction: &Instruction) {
+        self.used = 0;
+        let operands = instruction.ops.iter().flat_map(|op| op.inputs.iter().chain(&op.output));
+        let mut ranges: Vec<(u64, u64)> =
+            operands.filter(|v| v.space == Space::Unique).map(|v| (v.offset, v.end())).collect();
+        ranges.sort_unstable();
+        self.uniques.clear();
+        let mut merged: Vec<(u64, u64)> = Vec::new();
+        for (start, end) in ranges {
+            match merged.last_mut() {
+                Some(last) if start < last.1 => last.1 = last.1.max(end),
+                _ => merged.push((start, end)),
+            }
+        }
+        for (start, end) in merged {
+            let slot = self.temp(8 * (end - start) as u32);
+            self.uniques.push((start, end, slot));
+        }
+    }
+
+    /// Ends an instruction; the slots of its temporaries are free again.
+    pub fn end(&mut self) {
+        self.flush();
+        self.skip_if = None;
+        self.used = 0;
+    }
+
+    /// From here to the end of the instruction, nothing is written where `bit` is 1.
+    pub fn skip_if(&mut self, bit: Slot) {
+        self.flush();
+        let kept = self.temp(1);
+        self.emit(Op::Copy, 1, kept, bit.raw(), NONE, NONE);
+        self.skip_if = Some(kept);
+    }
+
+    /// A slot (slots, if wide) of the instruction's own.
+    pub fn temp(&mut self, width: u32) -> Slot {
+        let count = limbs(width).max(1);
+        while self.allocated < self.used + count {
+            let slot = self.builder.temp(64);
+            self.scratch.get_or_insert(slot);
+            self.allocated += 1;
+        }
+        self.used += count;
+        self.scratch.expect("the loop above has made one").limb(self.used - count)
+    }
+
+    /// Emits, unless the block has ended already (what follows a transfer of control never runs).
+    pub fn emit(&mut self, op: Op, width: u32, dst: Slot, a: u32, b: u32, c: u32) {
+        if self.builder.in_block() {
+            self.builder.emit(op, width as u16, dst, a, b, c);
+        }
+    }
+
+    /// A constant of `width` bits.
+    pub fn constant(&mut self, width: u32, value: u64) -> Slot {
+        let slot = self.temp(width);
+        for i in 0..limbs(width).max(1) {
+            let (value, w) = (if i == 0 { value } else { 0 }, (width - 64 * i).min(64));
+            let value = value & (u64::MAX >> (64 - w));
+            self.emit(Op::Imm, w, slot.limb(i), value as u32, (value >> 32) as u32, NONE);
+        }
+        slot
+    }
+
+    fn part(&self, v: Varnode) -> Result<Part, String> {
+        let (home, start) = match v.space {
+            Space::Register => {
+                let r = self.registers.holding(v.offset, v.size).ok_or_else(|| format!("the register at {:#x}, {} bytes", v.offset, v.size))?;
+                let slot = self.builder.param(r.param);
+                (Home { slot, width: 8 * r.size }, r.offset)
+            }
+            Space::Unique => {
+                let found = self.uniques.iter().find(|(start, end, _)| (*start..*end).contains(&v.offset));
+                let (start, end, slot) = *found.expect("`begin` saw every operand of the instruction");
+                (Home { slot, width: 8 * (end - start) as u32 }, start)
+            }
+            Space::Const | Space::Memory => return Err("a constant or memory as a place".to_owned()),
+        };
+        Ok(Part { home, low: 8 * (v.offset - start) as u32, width: v.width() })
+    }
+
+    /// The slot(s) that hold the varnode's value. They are good until one of its bytes is written.
+    pub fn read(&mut self, v: Varnode) -> Result<Slot, String> {
+        match v.space {
+            Space::Const => Ok(self.constant(v.width(), v.offset)),
+            Space::Memory => {
+                let address = self.constant(64, v.offset);
+                let value = self.temp(v.width());
+                self.emit(Op::Load, v.width(), value, address.raw(), 0, NONE);
+                Ok(value)
+            }
+            Space::Register | Space::Unique => {
+                let part = self.part(v)?;
+                if let Some((pending, slot)) = self.pending {
+                    if pending == part {
+                        return Ok(slot);
+                    }
+                    if pending.home == part.home {
+                        self.flush();
+                    }
+                }
+                Ok(self.read_part(part))
+            }
+        }
+    }
+
+    fn read_part(&mut self, Part { home, low, width }: Part) -> Slot {
+        if low == 0 && width == home.width {
+            return home.slot;
+        }
+        // Inside one limb, only that limb is looked at.
+        let limb = low / 64;
+        let (from, low, of) = match low % 64 + width <= 64 {
+            true => (home.slot.limb(limb), low % 64, (home.width - 64 * limb).min(64)),
+            false => (home.slot, low, home.width),
+        };
+        if low == 0 && width == of {
+            return from;
+        }
+        let value = self.temp(width);
+        self.emit(Op::Extract, width, value, from.raw(), low, of);
+        value
+    }
+
+    /// Where to compute the varnode's value, before [`Places::wrote`]: its own slots if nothing speaks against it.
+    pub fn target(&mut self, v: Varnode) -> Slot {
+        match self.part(v) {
+            Ok(Part { home, low: 0, width }) if width == home.width && width <= 64 && self.skip_if.is_none() => home.slot,
+            _ => self.temp(v.width()),
+        }
+    }
+
+    /// Copies a value, limb by limb.
+    pub fn copy(&mut self, width: u32, to: Slot, from: Slot) {
+        for i in (0..limbs(width)).filter(|_| to != from) {
+            self.emit(Op::Copy, (width - 64 * i).min(64), to.limb(i), from.limb(i).raw(), NONE, NONE);
+        }
+    }
+
+    /// Gives the varnode the value that was computed in `value`, which [`Places::target`] gave.
+    pub fn wrote(&mut self, v: Varnode, value: Slot) -> Result<(), String> {
+        if v.space == Space::Memory {
+            if self.skip_if.is_some() {
+                return Err("a conditional store".to_owned());
+            }
+            let address = self.constant(64, v.offset);
+            if self.builder.in_block() {
+                self.builder.store(v.width() as u16, address, value, 0);
+            }
+            return Ok(());
+        }
+        let part = self.part(v)?;
+        let value = match self.skip_if {
+            None => value,
+            Some(bit) => {
+                let (old, chosen) = (self.read(v)?, self.temp(v.width()));
+                self.emit(Op::Select, v.width(), chosen, bit.raw(), old.raw(), value.raw());
+                chosen
+            }
+        };
+        let whole = part.low == 0 && part.width == part.home.width;
+        if let Some((pending, _)) = self.pending
+            && pending.home == part.home
+        {
+            match whole || pending == part {
+                true => self.pending = None,
+                false => self.flush(),
+            }
+        }
+        if whole {
+            self.copy(part.width, part.home.slot, value);
+        } else {
+            self.flush();
+            self.pending = Some((part, value));
+        }
+        Ok(())
+    }
+
+    /// Writes the pending part into its register. Needed before control goes anywhere.
+    pub fn flush(&mut self) {
+        let Some((Part { home, low, width }, value)) = self.pending.take() else { return };
+        let limb = low / 64;
+        if low % 64 + width <= 64 {
+            let of = (home.width - 64 * limb).min(64);
+            return self.insert(home.slot.limb(limb), of, low % 64, width, value);
+        }
+        self.insert(home.slot, home.width, low, width, value);
+    }
+
+    /// Replaces bits `low .. low + width` of the `of` bits in `whole` by `value`.
+    fn insert(&mut self, whole: Slot, of: u32, low: u32, width: u32, value: Slot) {
+        let (mut joined, mut so_far) = (value, width);
+        if low > 0 {
+            let below = self.temp(low);
+            self.emit(Op::Extract, low, below, whole.raw(), 0, of);
+            (joined, so_far) = (self.concat(joined, width, below, low), width + low);
+        }
+        if so_far < of {
+            let above = self.temp(of - so_far);
+            self.emit(Op::Extract, of - so_far, above, whole.raw(), so_far, of);
+            joined = self.concat(above, of - so_far, joined, so_far);
+        }
+        self.copy(of, whole, joined);
+    }
+
+    fn concat(&mut self, high: Slot, high_width: u32, low: Slot, low_width: u32) -> Slot {
+        let joined = self.temp(high_width + low_width);
+        self.emit(Op::Concat, high_width + low_width, joined, high.raw(), low.raw(), low_width);
+        joined
+    }
+
+    /// What is emitted from here on stands at this place in the code.
+    pub fn at(&mut self, place: &str) {
+        let function = self.builder.names.str(self.builder.module, place);
+        self.builder.loc = self.builder.names.loc(self.builder.module, crate::position(function));
+    }
+
+    /// The slot of a whole register, with nothing pending in it.
+    pub fn register(&mut self, param: usize) -> Slot {
+        self.flush();
+        self.builder.param(param)
+    }
+}
