@@ -38,7 +38,14 @@ impl Cx<'_> {
     /// The object a pointer given to an allocator stands for; `None` for null. Faults if it is not the start of a live heap
     /// object of that `kind`. May decide.
     pub fn to_free(&mut self, pointer: Value, kind: u32) -> Result<Option<HeapObject>, Stop> {
-        let addr = match self.place(pointer, 0, false)? {
+        if let Value::Sym(e) = pointer {
+            let zero = self.core.pool.zero(64);
+            let null = self.core.pool.eq(e, zero);
+            if self.decide(null)? {
+                return Ok(None);
+            }
+        }
+        let addr = match self.place(pointer, 1, false)? {
             Place::At(addr) => addr,
             Place::In(object, offset) => {
                 let zero = self.core.pool.zero(64);

@@ -140,8 +140,13 @@ impl Sys<'_, '_> {
         if !(0..=1024).contains(&count) {
             return Err(EINVAL.into());
         }
-        let words = self.words(self.args[1], 2 * count as u64)?;
-        Ok(words.chunks(2).map(|w| (Value::Bits(w[0]), Value::Bits(w[1]))).collect())
+        let addr = self.block(self.args[1], 16 * count as u64, false)?;
+        let bytes = self.cx.read_bytes(addr, 16 * count as u64)?;
+        let word = |s: &mut Self, bytes| {
+            let e = s.cx.joined(bytes);
+            s.cx.value(e)
+        };
+        Ok(bytes.chunks(16).map(|v| (word(self, &v[..8]), word(self, &v[8..]))).collect())
     }
 }
 
