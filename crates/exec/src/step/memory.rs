@@ -150,6 +150,9 @@ impl Cx<'_> {
         let (low, high) = self.core.pool.interval(offset);
         let high = high.min(object.size - size);
         let low = low.min(high);
+        if let Some(word) = self.load_element(object, offset, size, low, high)? {
+            return Ok(word);
+        }
         let mut bytes = Vec::with_capacity((high - low + size) as usize);
         for i in low..high + size {
             match self.byte_at(object.base + i) {
@@ -165,6 +168,30 @@ impl Cx<'_> {
             parts.push(self.core.pool.read(array, index));
         }
         Ok(self.join(&parts))
+    }
+
+    /// A word of a table with few elements is a choice of whole words, not of bytes: a pointer keeps its base that way.
+    fn load_element(&mut self, object: &Object, offset: ExprId, size: u64, low: u64, high: u64) -> Result<Option<ExprId>, Stop> {
+        const ELEMENTS: u64 = 16;
+        let (zeros, _) = self.core.pool.known_bits(offset);
+        let step = 1u64.checked_shl(zeros.trailing_ones()).unwrap_or(size).max(1);
+        let first = low.next_multiple_of(step);
+        if size != 8 || step < size || first > high || (high - first) / step >= ELEMENTS {
+            return Ok(None);
+        }
+        let mut word = None;
+        for at in (first..=high).step_by(step as usize) {
+            let here = self.load_at(object.base + at, size)?;
+            word = Some(match word {
+                None => here,
+                Some(before) => {
+                    let index = self.core.pool.bits(64, at);
+                    let is = self.core.pool.eq(offset, index);
+                    self.core.pool.ite(is, here, before)
+                }
+            });
+        }
+        Ok(word)
     }
 
     /// Writes a value of any width, little-endian. May decide and fault; asks the solver only for symbolic addresses.

@@ -1,13 +1,12 @@
 //! Addresses: which object one belongs to, what a symbolic pointer may point to, and what to say when it is wrong.
 //!
 //! A symbolic pointer is base + offset (DESIGN 1.5): its bounds are those of the object its base came from, and leaving them
-//! is the fault; neighbours are not explored. Pointers without a known base are resolved over objects by the path's model,
-//! one decision each.
+//! is the fault; neighbours are not explored. Pointers without a known base are resolved over objects from the lowest
+//! address they can have upwards, one decision each.
 
 use wryneck_expr::{ExprId, Kind};
 use wryneck_ir::Inst;
 
-use crate::core::LedgerKind;
 use crate::cx::Cx;
 use crate::image::CodePos;
 use crate::memory::heap::{self, Life, SLACK};
@@ -127,11 +126,21 @@ impl Cx<'_> {
             {
                 return Ok(Place::At(addr));
             }
-            // No base: ask the model, and leave all other objects to the other side.
-            let guess = self.core.eval.eval(&self.core.pool, e, &self.state.model);
+            // No base: the object of the smallest address it can have, and then the next. Not the model's address: which object
+            // is tried first must depend on the path alone.
+            let guess = self.least(e, "a symbolic pointer without a base")?;
             let Some(object) = self.object_at(guess).filter(|o| guess.wrapping_sub(o.base) < o.size) else {
-                self.core.ledger.note(LedgerKind::Limit, "a symbolic pointer without a base: only one address was tried");
-                return Err(self.bad_access(guess, size, write).into());
+                let here = if guess < NULL_PAGE {
+                    let end = self.core.pool.bits(64, NULL_PAGE);
+                    self.core.pool.ult(e, end)
+                } else {
+                    let guess = self.core.pool.bits(64, guess);
+                    self.core.pool.eq(e, guess)
+                };
+                if self.decide(here)? {
+                    return Err(self.bad_access(guess, size, write).into());
+                }
+                continue;
             };
             let base = self.core.pool.bits(64, object.base);
             let offset = self.core.pool.sub(e, base);
