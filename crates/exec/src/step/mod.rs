@@ -127,7 +127,7 @@ fn check_division(cx: &mut Cx<'_>, divisor: ExprId, dividend: Option<ExprId>, wi
 }
 
 fn check_shift(cx: &mut Cx<'_>, by: ExprId, width: u32) -> Result<(), Stop> {
-    let limit = cx.core.pool.bits(width, u64::from(width));
+    let limit = cx.core.pool.number(width, u64::from(width));
     let ok = cx.core.pool.ult(by, limit);
     cx.require(ok, |cx, model| {
         let mut eval = wryneck_expr::Evaluator::default();
