@@ -2,7 +2,7 @@
 //!
 //! No operator of its own for any of these: what builds them decides their meaning, and the laws see through them.
 
-use crate::node::{ExprId, Op, Width};
+use crate::node::{ExprId, MAX_WIDTH, Width};
 use crate::pool::Pool;
 use crate::wide::limbs_for;
 
@@ -140,22 +140,21 @@ impl Pool {
     }
     /// Funnel shift: the high half of `a ++ b` shifted left by `c` modulo the width.
     pub fn fshl(&mut self, a: ExprId, b: ExprId, c: ExprId) -> ExprId {
-        self.funnel(Op::Shl, a, b, c)
+        let (by, rest) = self.shares(c);
+        let (high, low) = (self.shl(a, by), self.lshr(b, rest));
+        self.or(high, low)
     }
     /// Funnel shift: the low half of `a ++ b` shifted right by `c` modulo the width.
     pub fn fshr(&mut self, a: ExprId, b: ExprId, c: ExprId) -> ExprId {
-        self.funnel(Op::Lshr, a, b, c)
+        let (by, rest) = self.shares(c);
+        let (high, low) = (self.shl(a, rest), self.lshr(b, by));
+        self.or(high, low)
     }
-    fn funnel(&mut self, shift: Op, a: ExprId, b: ExprId, c: ExprId) -> ExprId {
-        let width = self.width(a);
-        let both = self.concat(a, b);
-        // The width itself may need more bits than `c` has: take the remainder at twice the width, where it fits for
-        // every width (at 1 bit: 1 fits in 2).
-        let (c, limit) = (self.zext(c, 2 * width), self.number(2 * width, u64::from(width)));
-        let by = self.urem(c, limit);
-        let shifted = self.binary(shift, both, by);
-        let lo = if shift == Op::Shl { width } else { 0 };
-        self.extract(shifted, lo, width)
+    /// `c` modulo the width, and what is left of the width (which every width can hold, and which shifts everything out).
+    fn shares(&mut self, c: ExprId) -> (ExprId, ExprId) {
+        let width = self.number(self.width(c), u64::from(self.width(c)));
+        let by = self.urem(c, width);
+        (by, self.sub(width, by))
     }
 
     /// Byte order reversed; the width is a multiple of 8.
@@ -240,6 +239,11 @@ impl Pool {
     /// Does the unsigned product exceed the width?
     pub fn umul_overflow(&mut self, a: ExprId, b: ExprId) -> ExprId {
         let width = self.width(a);
+        if width > MAX_WIDTH / 2 {
+            let product = self.mul(a, b);
+            let back = self.udiv(product, a);
+            return self.differs_unless_zero(a, back, b);
+        }
         let (a, b) = (self.zext(a, 2 * width), self.zext(b, 2 * width));
         let product = self.mul(a, b);
         let high = self.extract(product, width, width);
@@ -249,11 +253,23 @@ impl Pool {
     /// Does the signed product leave the width?
     pub fn smul_overflow(&mut self, a: ExprId, b: ExprId) -> ExprId {
         let width = self.width(a);
+        if width > MAX_WIDTH / 2 {
+            let product = self.mul(a, b);
+            let back = self.sdiv(product, a);
+            let (wrong, wraps) = (self.differs_unless_zero(a, back, b), self.sdiv_overflow(b, a));
+            return self.or(wrong, wraps);
+        }
         let (a, b) = (self.sext(a, 2 * width), self.sext(b, 2 * width));
         let product = self.mul(a, b);
         let low = self.extract(product, 0, width);
         let low = self.sext(low, 2 * width);
         self.ne(low, product)
+    }
+    /// `a != 0 & x != y`
+    fn differs_unless_zero(&mut self, a: ExprId, x: ExprId, y: ExprId) -> ExprId {
+        let (zero, differ) = (self.is_zero(a), self.ne(x, y));
+        let nonzero = self.not(zero);
+        self.and(nonzero, differ)
     }
     /// Is it MIN / -1?
     pub fn sdiv_overflow(&mut self, a: ExprId, b: ExprId) -> ExprId {

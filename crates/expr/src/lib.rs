@@ -4,15 +4,15 @@
 //! and one operator of our own, [`Op::PtrAdd`], which is addition that remembers the object a pointer came from.
 //! A [`Pool`] owns the nodes; an [`ExprId`] is a number in it; structural equality is equality of ids.
 //!
-//! Reading order: [`node`] (operators, ids, the view [`Kind`]), [`pool`] (hash-consing), [`build`] (the constructors, the
+//! Reading order: [`node`] (operators, ids, the view [`Kind`]), [`pool`] (hash-consing), `build` (the constructors, the
 //! only way to make a node), `simplify` (the laws), [`eval`] (what everything means), then the rest in any order.
 //!
 //! Invariants: children precede parents in a pool; a node of a simplifying pool is never changed by its own constructor;
 //! simplification depends on structure alone, never on the order in which nodes were made. No engine is known here.
 #![forbid(unsafe_code)]
 
-pub mod build;
-pub mod compact;
+mod build;
+mod compact;
 mod derived;
 pub mod eval;
 mod facts;

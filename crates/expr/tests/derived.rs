@@ -121,3 +121,28 @@ fn bytes_reverse_and_repeat() {
     assert_eq!(evaluator.eval_wide(&pool, repeated, &model), [0x1234_5678_1234_5678, 0x1234_5678]);
     assert_eq!(pool.bswap(swapped), x);
 }
+
+#[test]
+fn products_of_the_widest_values_overflow_where_the_halves_say() {
+    let mut pool = Pool::new();
+    let width = 65_535;
+    let power = |pool: &mut Pool, n: u32| {
+        let mut limbs = vec![0; 1024];
+        limbs[n as usize / 64] = 1 << (n % 64);
+        pool.wide(width, &limbs)
+    };
+    let (half, other, minus_one, least) =
+        (power(&mut pool, 32_767), power(&mut pool, 32_768), pool.ones(width), pool.signed_min(width));
+    let overflows = [
+        pool.umul_overflow(half, other),
+        pool.umul_overflow(half, half),
+        pool.smul_overflow(half, half),
+        pool.smul_overflow(half, other),
+        pool.smul_overflow(minus_one, least),
+        pool.smul_overflow(minus_one, half),
+    ];
+    let yes = ExprId::TRUE;
+    let no = ExprId::FALSE;
+    // 2^65535 is beyond both; 2^65534 only beyond the signed range.
+    assert_eq!(overflows, [yes, no, yes, yes, yes, no]);
+}
