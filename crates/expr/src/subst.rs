@@ -1,10 +1,11 @@
 //! Substitution: expressions with some nodes replaced, rebuilt through the constructors so that all laws apply.
 //!
-//! Results are kept while the [`Substitution`] lives, so that expressions sharing nodes share the work. No recursion.
+//! Results are kept while the [`Substitution`] lives, so that expressions sharing nodes share the work. What depends on no
+//! symbol of the replaced nodes is left as it is unseen. No recursion.
 
 use rustc_hash::FxHashMap;
 
-use crate::node::{ArrayId, ExprId, Kind};
+use crate::node::{ArrayId, ExprId, Kind, SymId};
 use crate::pool::Pool;
 
 /// Replaces every occurrence in `e` of a key of `map` by its value (of the same width), all at once: values are not
@@ -19,6 +20,19 @@ pub fn subst(pool: &mut Pool, e: ExprId, map: &FxHashMap<ExprId, ExprId>) -> Exp
 #[derive(Default)]
 pub struct Substitution {
     done: FxHashMap<ExprId, ExprId>,
+    reach: Reach,
+}
+
+/// Which nodes the replacements can occur in.
+#[derive(Default)]
+enum Reach {
+    /// Not asked yet.
+    #[default]
+    Unknown,
+    /// Those that depend on one of these symbols, ascending.
+    Symbols(Vec<SymId>),
+    /// All: a constant is replaced.
+    All,
 }
 
 impl Substitution {
@@ -33,9 +47,12 @@ impl Substitution {
 
     /// The expression with all replacements made.
     pub fn apply(&mut self, pool: &mut Pool, e: ExprId) -> ExprId {
+        if matches!(self.reach, Reach::Unknown) {
+            self.reach = self.reach_of_replaced(pool);
+        }
         let mut stack = vec![e];
         while let Some(&top) = stack.last() {
-            if !self.done.contains_key(&top) {
+            if self.image(pool, top).is_none() {
                 let before = stack.len();
                 self.push_missing(pool, top, &mut stack);
                 if stack.len() > before {
@@ -46,45 +63,69 @@ impl Substitution {
             }
             stack.pop();
         }
-        self.done[&e]
+        self.image(pool, e).expect("just made")
+    }
+
+    fn reach_of_replaced(&self, pool: &Pool) -> Reach {
+        if self.done.keys().any(|&from| pool.support(from).is_empty()) {
+            return Reach::All;
+        }
+        let mut symbols: Vec<SymId> = self.done.keys().flat_map(|&from| pool.support(from)).copied().collect();
+        symbols.sort_unstable();
+        symbols.dedup();
+        Reach::Symbols(symbols)
+    }
+
+    /// What the node becomes, if that is known.
+    fn image(&self, pool: &Pool, e: ExprId) -> Option<ExprId> {
+        let unreached = match &self.reach {
+            Reach::Symbols(symbols) => {
+                let support = pool.support(e);
+                let (few, many) = if symbols.len() < support.len() { (&symbols[..], support) } else { (support, &symbols[..]) };
+                few.iter().all(|symbol| many.binary_search(symbol).is_err())
+            }
+            Reach::All | Reach::Unknown => false,
+        };
+        if unreached { Some(e) } else { self.done.get(&e).copied() }
     }
 
     fn push_missing(&self, pool: &Pool, e: ExprId, stack: &mut Vec<ExprId>) {
         let kind = pool.kind(e);
-        stack.extend(kind.children().filter(|child| !self.done.contains_key(child)));
+        stack.extend(kind.children().filter(|&child| self.image(pool, child).is_none()));
         if let Kind::Read(array, _) = kind {
-            stack.extend(pool.array_elems(array).iter().filter(|elem| !self.done.contains_key(elem)));
+            stack.extend(pool.array_elems(array).iter().filter(|&&elem| self.image(pool, elem).is_none()));
         }
     }
 
     fn rebuild(&self, pool: &mut Pool, e: ExprId) -> ExprId {
-        let to = |child: ExprId| self.done[&child];
         let (width, op, kind) = (pool.width(e), pool.op(e), pool.kind(e));
-        if !matches!(kind, Kind::Read(..)) && kind.children().all(|child| to(child) == child) {
+        let to = |pool: &Pool, child: ExprId| self.image(pool, child).expect("operands come first");
+        if !matches!(kind, Kind::Read(..)) && kind.children().all(|child| to(pool, child) == child) {
             return e;
         }
         match kind {
             Kind::Const | Kind::Sym(_) => e,
-            Kind::Not(a) | Kind::Neg(a) => pool.unary(op, to(a)),
-            Kind::Ite(c, a, b) => pool.ite(to(c), to(a), to(b)),
-            Kind::Concat(a, b) => pool.concat(to(a), to(b)),
-            Kind::Extract(a, lo) => pool.extract(to(a), lo, width),
-            Kind::Zext(a) => pool.zext(to(a), width),
-            Kind::Sext(a) => pool.sext(to(a), width),
+            Kind::Not(a) | Kind::Neg(a) => pool.unary(op, to(pool, a)),
+            Kind::Ite(c, a, b) => pool.ite(to(pool, c), to(pool, a), to(pool, b)),
+            Kind::Concat(a, b) => pool.concat(to(pool, a), to(pool, b)),
+            Kind::Extract(a, lo) => pool.extract(to(pool, a), lo, width),
+            Kind::Zext(a) => pool.zext(to(pool, a), width),
+            Kind::Sext(a) => pool.sext(to(pool, a), width),
             Kind::Read(array, index) => {
                 let array = self.rebuild_array(pool, array);
-                pool.read(array, to(index))
+                pool.read(array, to(pool, index))
             }
-            Kind::PtrAdd(base, offset) => pool.ptr(base, to(offset)),
+            Kind::PtrAdd(base, offset) => pool.ptr(base, to(pool, offset)),
             Kind::And(a, b) | Kind::Or(a, b) | Kind::Xor(a, b) | Kind::Add(a, b) | Kind::Sub(a, b) | Kind::Mul(a, b)
             | Kind::Udiv(a, b) | Kind::Urem(a, b) | Kind::Sdiv(a, b) | Kind::Srem(a, b) | Kind::Shl(a, b)
             | Kind::Lshr(a, b) | Kind::Ashr(a, b) | Kind::Eq(a, b) | Kind::Ult(a, b) | Kind::Ule(a, b)
-            | Kind::Slt(a, b) | Kind::Sle(a, b) => pool.binary(op, to(a), to(b)),
+            | Kind::Slt(a, b) | Kind::Sle(a, b) => pool.binary(op, to(pool, a), to(pool, b)),
         }
     }
 
     fn rebuild_array(&self, pool: &mut Pool, array: ArrayId) -> ArrayId {
-        let elems: Vec<ExprId> = pool.array_elems(array).iter().map(|elem| self.done[elem]).collect();
+        let image = |elem: &ExprId| self.image(pool, *elem).expect("elements come first");
+        let elems: Vec<ExprId> = pool.array_elems(array).iter().map(image).collect();
         pool.array(&elems)
     }
 }

@@ -2,7 +2,9 @@
 //!
 //! No recursion: an expression may be as deep as its program ran long.
 
-use crate::node::{ExprId, Kind};
+use rustc_hash::FxHashSet;
+
+use crate::node::{ArrayId, ExprId, Kind};
 use crate::pool::Pool;
 
 impl Kind {
@@ -27,14 +29,30 @@ impl Kind {
 }
 
 /// Calls `visit` on every node reachable from the roots, array elements included, once each, children before parents.
-/// Cost: time in the nodes reached, memory one bit per node of the pool.
-pub fn post_order(pool: &Pool, roots: &[ExprId], mut visit: impl FnMut(ExprId)) {
-    let mut reached = Reached::new(pool);
-    roots.iter().for_each(|&root| reached.add(pool, root));
-    reached.in_order().for_each(&mut visit);
+/// Cost: in the nodes reached alone.
+pub fn post_order(pool: &Pool, roots: &[ExprId], visit: impl FnMut(ExprId)) {
+    let mut stack = roots.to_vec();
+    let mut reached: FxHashSet<ExprId> = FxHashSet::default();
+    let mut arrays: FxHashSet<ArrayId> = FxHashSet::default();
+    while let Some(e) = stack.pop() {
+        if !reached.insert(e) {
+            continue;
+        }
+        let kind = pool.kind(e);
+        stack.extend(kind.children());
+        if let Kind::Read(array, _) = kind
+            && arrays.insert(array)
+        {
+            stack.extend(pool.array_elems(array));
+        }
+    }
+    let mut order: Vec<ExprId> = reached.into_iter().collect();
+    // Ids ascend from children to parents.
+    order.sort_unstable();
+    order.into_iter().for_each(visit);
 }
 
-/// The set of nodes reachable from some roots, as one bit per node.
+/// The set of nodes reachable from the many roots of a whole pool, as one bit per node.
 pub(crate) struct Reached {
     bits: Vec<u64>,
     arrays: Vec<bool>,
