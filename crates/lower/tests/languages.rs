@@ -1,4 +1,4 @@
-//! C++ and Rust without unwinding end as they end natively.
+//! C++ and Rust without unwinding, and LLVM's own text, end as they end natively.
 
 use std::path::Path;
 use std::process::Command;
@@ -54,4 +54,15 @@ fn rust() {
         make("rustc", &[&flags[..], &["--emit=llvm-bc", "-C", "codegen-units=1"]].concat(), &bitcode);
         check(level, &native, &bitcode);
     }
+}
+
+#[test]
+fn llvm_text() {
+    let source = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/languages/intrinsics.ll");
+    let scratch = tempfile::tempdir().expect("a scratch directory");
+    let (native, bitcode) = (scratch.path().join("native"), scratch.path().join("program.bc"));
+    make("clang-22", &["-w", "-O0", source, "-lm"], &native);
+    check("as written", &native, Path::new(source));
+    make("clang-22", &["-w", "-O2", "-c", "-emit-llvm", source], &bitcode);
+    check("optimised", &native, &bitcode);
 }
