@@ -1,6 +1,8 @@
 //! The gates: measurements that decide whether the tool does what it says, each resumable or short, none with a fixed answer.
 
 mod complete;
+mod speed;
+mod twenty;
 
 use anyhow::Result;
 use clap::Subcommand;
@@ -15,11 +17,17 @@ pub struct Args {
 enum Gate {
     /// Random C programs: the results of all inputs run natively equal the results of the emitted tests
     Complete(complete::Args),
+    /// Concrete speed against native, start-up, small symbolic runs
+    Speed(speed::Args),
+    /// Twenty programs of coreutils: path ends, coverage, replays
+    Twenty(twenty::Args),
 }
 
 pub fn run(args: &Args) -> Result<()> {
     match &args.gate {
         Gate::Complete(args) => complete::run(args),
+        Gate::Speed(args) => speed::run(args),
+        Gate::Twenty(args) => twenty::run(args),
     }
 }
 

@@ -1,0 +1,118 @@
+//! Speed: concrete programs against native in the same run, start-up, and small symbolic runs to their end.
+//!
+//! Every figure is the least of several runs. Times of the native programs have the time of an empty one subtracted, and the tool's
+//! have the time of an empty one under it subtracted; symbolic runs are wall time, start-up included.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+use std::time::Instant;
+
+use anyhow::{Context, Result, ensure};
+
+use crate::cache::Cache;
+
+#[derive(clap::Args)]
+pub struct Args {
+    /// Runs of which the quickest counts
+    #[arg(long, default_value_t = 5)]
+    runs: u32,
+    /// Also echo `--sym-args 0 3 3`, which takes longer
+    #[arg(long)]
+    long: bool,
+}
+
+/// Symbolic runs: program, options, the gate in seconds.
+const SYMBOLIC: &[(&str, &[&str], f64)] = &[
+    ("echo", &["--sym-args", "0", "2", "2"], 0.15),
+    ("uname", &["--sym-arg", "2"], 0.6),
+    ("basename", &["--sym-arg", "3"], 0.15),
+    ("dirname", &["--sym-arg", "3"], 0.15),
+    ("cat", &["-v", "--sym-stdin", "3"], 1.5),
+];
+
+pub fn run(args: &Args) -> Result<()> {
+    let dir = tempfile::tempdir()?;
+    let empty = dir.path().join("empty.c");
+    fs::write(&empty, "int main(void) { return 0; }\n")?;
+    let native_empty = native(&empty, dir.path(), args.runs)?;
+    let ours_empty = ours(&[], &empty, &["--cc-flag", "-O2"], dir.path(), args.runs)?;
+    println!("start-up: {:.1} ms for a musl program, exec to the end of main (gate: 25)", ours_empty.seconds * 1e3);
+    println!("{:<10} {:>12} {:>12} {:>8} {:>16}", "concrete", "native -O2", "wryneck", "ratio", "instructions/s");
+    for name in ["sieve", "sha256"] {
+        let source = PathBuf::from("benches/c").join(name).with_extension("c");
+        let base = (native(&source, dir.path(), args.runs)? - native_empty).max(1e-4);
+        let flags = ["--cc-flag", "-O2", "--cc-flag", "-fno-vectorize", "--cc-flag", "-fno-slp-vectorize"];
+        let run = ours(&[], &source, &flags, dir.path(), args.runs)?;
+        let seconds = run.seconds - ours_empty.seconds;
+        let rate = run.instructions / seconds / 1e6;
+        println!("{name:<10} {:>9.1} ms {:>9.1} ms {:>7.0}x {rate:>12.0} M/s", base * 1e3, seconds * 1e3, seconds / base);
+    }
+    println!("{:<34} {:>10} {:>10} {:>8} {:>10}", "symbolic, to the end", "wall", "gate", "paths", "memory");
+    let programs = Cache::open()?.path("coreutils/O2");
+    for (name, input, gate) in SYMBOLIC {
+        let run = ours(input, &programs.join(name).with_extension("bc"), &[], dir.path(), args.runs)?;
+        report(&format!("{name} {}", input.join(" ")), &run, *gate);
+    }
+    let matcher = ours(&[], Path::new("benches/c/matcher.c"), &["--cc-flag", "-O1"], dir.path(), args.runs)?;
+    report("matcher, 7 pattern bytes", &matcher, 1.5);
+    if args.long {
+        let run = ours(&["--sym-args", "0", "3", "3"], &programs.join("echo.bc"), &[], dir.path(), 1)?;
+        report("echo --sym-args 0 3 3", &run, 60.0);
+    }
+    Ok(())
+}
+
+fn report(what: &str, run: &Ours, gate: f64) {
+    println!("{what:<34} {:>8.3} s {gate:>8.2} s {:>8} {:>6.0} MiB", run.seconds, run.paths, run.memory / 1048576.0);
+}
+
+fn native(source: &Path, dir: &Path, runs: u32) -> Result<f64> {
+    let binary = dir.join("native");
+    let built = Command::new("clang-22").args(["-O2", "-w", "-static", "-o"]).arg(&binary).arg(source).status()?;
+    ensure!(built.success(), "clang-22 does not compile {}", source.display());
+    let mut best = f64::MAX;
+    for _ in 0..runs * 4 {
+        let start = Instant::now();
+        let status = Command::new(&binary).stdout(Stdio::null()).status()?;
+        best = best.min(start.elapsed().as_secs_f64());
+        ensure!(status.success(), "{} ended with {status}", binary.display());
+    }
+    Ok(best)
+}
+
+struct Ours {
+    seconds: f64,
+    instructions: f64,
+    paths: u64,
+    memory: f64,
+}
+
+/// Runs the tool once to fill its caches, then `runs` times.
+fn ours(input: &[&str], target: &Path, options: &[&str], dir: &Path, runs: u32) -> Result<Ours> {
+    let mut best: Option<Ours> = None;
+    for i in 0..=runs {
+        let out = dir.join("out");
+        let _ = fs::remove_dir_all(&out);
+        let start = Instant::now();
+        let done = Command::new(super::wryneck())
+            .args(["run", "--json", "--output"])
+            .arg(&out)
+            .args(options)
+            .arg(target)
+            .args(input)
+            .output()
+            .context("cannot start wryneck: build it with `cargo build --release`")?;
+        let seconds = start.elapsed().as_secs_f64();
+        let text = String::from_utf8_lossy(&done.stdout);
+        let json: serde_json::Value = serde_json::from_str(text.trim())
+            .with_context(|| format!("{}: {}", target.display(), String::from_utf8_lossy(&done.stderr)))?;
+        ensure!(json["status"]["kind"] == "complete", "{} was not explored to its end", target.display());
+        let total = |name: &str| json["totals"][name].as_f64().unwrap_or(0.0);
+        let this = Ours { seconds, instructions: total("instructions"), paths: total("paths") as u64, memory: total("memory") };
+        if i > 0 && best.as_ref().is_none_or(|b| this.seconds < b.seconds) {
+            best = Some(this);
+        }
+    }
+    best.context("no run was asked for")
+}
