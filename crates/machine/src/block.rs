@@ -1,15 +1,19 @@
 //! Blocks of machine code: straight-line instructions up to a transfer of control, without the operations nobody reads.
 //!
 //! Most of what instructions compute is flags that the next instruction computes again. A backward pass over the block drops
-//! pure operations whose result is overwritten before it is read (liveness by bytes, "Compilers" 9.2.5); everything is live at
-//! the end of the block, and around instructions with branches of their own. Linear in the operations.
+//! pure operations whose result is overwritten before it is read (liveness by bytes, "Compilers" 9.2.5). Behind the block, what
+//! the next few instructions on all fixed ways overwrite is dead, everything else is live; so is everything around instructions
+//! with branches of their own. Linear in the operations.
 
 use rustc_hash::FxHashSet;
 
-use crate::pcode::{Decoder, Instruction, IntOp, OpCode, Pcode, Space, Varnode};
+use crate::pcode::{Decoder, Destination, Instruction, IntOp, OpCode, Pcode, Space, Varnode};
 
 /// Instructions in one block, at most.
 const MAX_INSTRUCTIONS: usize = 64;
+
+/// Instructions behind a block that are looked at.
+const LOOK_AHEAD: usize = 6;
 
 /// A block of machine code.
 pub struct Block {
@@ -41,18 +45,42 @@ impl Block {
                 }
             }
         }
-        block.drop_dead();
+        let overwritten = block.overwritten_behind(decoder, bytes_at);
+        block.drop_dead(overwritten);
         block
     }
 
-    fn drop_dead(&mut self) {
-        // Bytes of registers that are written before they are read, and bytes of temporaries that are read.
-        let mut overwritten = FxHashSet::default();
+    /// Bytes of registers that every way on from the block writes before it reads them, as far as a look ahead shows.
+    fn overwritten_behind(&self, decoder: &Decoder, bytes_at: &dyn Fn(u64) -> Vec<u8>) -> FxHashSet<u64> {
+        let Some(last) = self.instructions.last().filter(|_| self.broken.is_none()) else { return FxHashSet::default() };
+        let mut ways = Vec::new();
+        for n in 0..last.ops.len() {
+            match (last.ops[n].op, last.destination(n)) {
+                (OpCode::BranchIndirect | OpCode::CallIndirect | OpCode::Return, _) => return FxHashSet::default(),
+                (_, Some(Destination::Address(to))) => ways.push(to),
+                _ => {}
+            }
+        }
+        let goes_on = last.ops.last().is_none_or(|op| !matches!(op.op, OpCode::Branch | OpCode::Call)) || last.branches_inside();
+        ways.extend(goes_on.then_some(self.end));
+        let mut ways = ways.into_iter().map(|to| overwritten_at(decoder, to, bytes_at));
+        let first = ways.next().unwrap_or_default();
+        ways.fold(first, |all, way| all.intersection(&way).copied().collect())
+    }
+
+    /// Drops what nobody reads. `overwritten` are bytes of registers that are written before they are read behind the block.
+    fn drop_dead(&mut self, mut overwritten: FxHashSet<u64>) {
         for instruction in self.instructions.iter_mut().rev() {
-            if instruction.transfers() || instruction.branches_inside() || instruction.ops.iter().any(|op| matches!(op.op, OpCode::Pseudo(_))) {
+            if is_opaque(instruction) {
                 overwritten.clear();
                 continue;
             }
+            if instruction.transfers() {
+                let read = instruction.ops.iter().flat_map(|op| &op.inputs).filter(|v| v.space == Space::Register);
+                read.flat_map(|v| v.offset..v.end()).for_each(|b| _ = overwritten.remove(&b));
+                continue;
+            }
+            // Bytes of temporaries that are read.
             let mut read = FxHashSet::default();
             let mut keep = vec![true; instruction.ops.len()];
             for (op, keep) in instruction.ops.iter().zip(&mut keep).rev() {
@@ -79,6 +107,29 @@ impl Block {
             instruction.ops.retain(|_| keep.next().unwrap_or(true));
         }
     }
+}
+
+/// Has it branches of its own, or operations that may read anything?
+fn is_opaque(instruction: &Instruction) -> bool {
+    instruction.branches_inside() || instruction.ops.iter().any(|op| matches!(op.op, OpCode::Pseudo(_)))
+}
+
+/// Bytes of registers that the next few instructions at an address write before they read them.
+fn overwritten_at(decoder: &Decoder, mut address: u64, bytes_at: &dyn Fn(u64) -> Vec<u8>) -> FxHashSet<u64> {
+    let (mut read, mut written) = (FxHashSet::default(), FxHashSet::default());
+    for _ in 0..LOOK_AHEAD {
+        let Ok(instruction) = decoder.decode(address, &bytes_at(address)) else { break };
+        if is_opaque(&instruction) || instruction.transfers() {
+            break;
+        }
+        for op in &instruction.ops {
+            let bytes = |v: &Varnode| if v.space == Space::Register { v.offset..v.end() } else { 0..0 };
+            read.extend(op.inputs.iter().flat_map(bytes).filter(|b| !written.contains(b)));
+            written.extend(op.output.iter().flat_map(bytes).filter(|b| !read.contains(b)));
+        }
+        address = instruction.next();
+    }
+    written
 }
 
 fn is_live(v: Varnode, overwritten: &FxHashSet<u64>, read: &FxHashSet<u64>) -> bool {

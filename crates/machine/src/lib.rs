@@ -9,7 +9,7 @@
 //! [`place`] (where values live), [`lift`]. System calls are calls of [`SYSTEM_CALL`], which the environment models.
 //!
 //! Limits: code is lowered from memory that cannot be written, so it never changes; x87, MMX, AVX are unsupported where they
-//! are reached; a quotient too large for its register is cut off where the CPU traps.
+//! are reached; AF is not computed; `shr` by 1 clears OF; a quotient too large for its register is cut off where the CPU traps.
 
 #![forbid(unsafe_code)]
 
@@ -44,7 +44,7 @@ pub const SYSTEM_CALL: &str = "__wryneck_syscall";
 pub const FUNCTION: &str = "__wryneck_machine_code";
 
 /// Blocks lowered at one visit, at most.
-const LOOKAHEAD: usize = 64;
+const MAX_BLOCKS: usize = 64;
 
 /// An executable whose code is lowered as it is reached.
 pub struct MachineProgram {
@@ -80,10 +80,10 @@ impl MachineProgram {
         Ok((MachineProgram { elf, decoder, registers, names, function, system_call, blocks }, module))
     }
 
-    /// The arguments to call the function with: a value per limb, zero but for these registers' lowest limbs.
+    /// The arguments to call the function with: a value per limb, as the CPU starts but for these registers' lowest limbs.
     pub fn arguments(&self, values: &[(&str, u64)]) -> Result<Vec<u64>, MachineError> {
         let mut limbs = vec![0; self.registers.limbs];
-        for (name, value) in values {
+        for (name, value) in self.elf.cpu.initial.iter().chain(values) {
             limbs[self.registers.named(name)?.limb] = *value;
         }
         Ok(limbs)
@@ -172,7 +172,7 @@ impl Session<'_> {
             return places.builder.existing(block);
         }
         let block = places.builder.block();
-        if self.new.len() < LOOKAHEAD && self.program.check(address).is_ok() {
+        if self.new.len() < MAX_BLOCKS && self.program.check(address).is_ok() {
             self.new.insert(address, block);
             self.queue.push_back((address, block));
         } else {

@@ -14,6 +14,8 @@ pub struct Cpu {
     pub max_instruction: usize,
     /// The register file, by SLEIGH's names of the widest form: these live in slots, all others are unsupported.
     pub registers: &'static [&'static str],
+    /// What Linux starts a program with, where that is not 0.
+    pub initial: &'static [(&'static str, u64)],
     pub instruction_pointer: &'static str,
     pub stack_pointer: &'static str,
     pub system_call: SystemCall,

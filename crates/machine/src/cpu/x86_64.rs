@@ -12,9 +12,11 @@ pub static CPU: Cpu = Cpu {
     max_instruction: 15,
     registers: &[
         "RAX", "RCX", "RDX", "RBX", "RSP", "RBP", "RSI", "RDI", "R8", "R9", "R10", "R11", "R12", "R13", "R14", "R15", "RIP",
-        "FS_OFFSET", "GS_OFFSET", "CF", "PF", "AF", "ZF", "SF", "DF", "OF", "MXCSR", "XMM0", "XMM1", "XMM2", "XMM3", "XMM4",
+        "FS_OFFSET", "GS_OFFSET", "CF", "PF", "AF", "ZF", "SF", "DF", "OF", "rflags", "TF", "IF",
+        "IOPL", "NT", "RF", "VM", "AC", "VIF", "VIP", "ID", "MXCSR", "XMM0", "XMM1", "XMM2", "XMM3", "XMM4",
         "XMM5", "XMM6", "XMM7", "XMM8", "XMM9", "XMM10", "XMM11", "XMM12", "XMM13", "XMM14", "XMM15", "xmmTmp1", "xmmTmp2",
     ],
+    initial: &[("IF", 1), ("MXCSR", 0x1f80)],
     instruction_pointer: "RIP",
     stack_pointer: "RSP",
     system_call: SystemCall {

@@ -1,4 +1,5 @@
 //! A tiny environment for programs without a libc, and running them natively.
+#![allow(dead_code, reason = "each test target uses its part")]
 
 use std::any::Any;
 use std::cell::RefCell;
