@@ -186,7 +186,7 @@ fn value(p: &mut Places<'_, '_, '_>, op: &Pcode, output: Varnode) -> Result<Slot
         OpCode::Popcount => return counted(p, output, Op::Ctpop, from, a),
         OpCode::LzCount => return counted(p, output, Op::Ctlz, from, a),
         OpCode::Subpiece => {
-            let skip = 8 * op.inputs[1].offset as u32;
+            let skip = op.inputs[1].offset.saturating_mul(8).min(u64::from(from)) as u32;
             if skip + width > from {
                 return Err(unknown());
             }

@@ -131,6 +131,9 @@ impl<'f, 'm, 'r> Places<'f, 'm, 'r> {
 
     /// The slot(s) that hold the varnode's value. They are good until one of its bytes is written.
     pub fn read(&mut self, v: Varnode) -> Result<Slot, String> {
+        if v.size == 0 {
+            return Err("a value of no bytes".to_owned());
+        }
         match v.space {
             Space::Const => Ok(self.constant(v.width(), v.offset)),
             Space::Memory => {

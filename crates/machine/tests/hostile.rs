@@ -1,0 +1,107 @@
+//! Files and code made to be wrong: every answer is an error by name or well-formed IR, never a panic.
+
+mod common;
+
+use common::compile;
+use wryneck_ir::verify::{verify, verify_growth};
+use wryneck_ir::{CodeSource, NoCode};
+use wryneck_machine::{Elf, MachineError, MachineProgram};
+
+struct Random(u64);
+
+impl Random {
+    fn next(&mut self) -> u64 {
+        self.0 ^= self.0 << 13;
+        self.0 ^= self.0 >> 7;
+        self.0 ^= self.0 << 17;
+        self.0
+    }
+}
+
+/// An executable with one segment: these bytes, at this address.
+fn file(base: u64, flags: u32, bytes: &[u8]) -> Vec<u8> {
+    let mut f = Vec::from(*b"\x7fELF\x02\x01\x01\0\0\0\0\0\0\0\0\0\x02\0\x3e\0\x01\0\0\0");
+    for word in [base, 64, 0] {
+        f.extend(word.to_le_bytes());
+    }
+    f.extend([0, 0, 0, 0, 64, 0, 56, 0, 1, 0, 64, 0, 0, 0, 0, 0]);
+    f.extend(1u32.to_le_bytes());
+    f.extend(flags.to_le_bytes());
+    for word in [120, base, base, bytes.len() as u64, bytes.len() as u64, 1] {
+        f.extend(word.to_le_bytes());
+    }
+    f.extend(bytes);
+    f
+}
+
+#[test]
+fn damaged_files_are_refused_or_read() {
+    let source = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/programs/spike.c");
+    let (_dir, program) = compile(std::path::Path::new(source), "-O1");
+    let good = std::fs::read(program).unwrap();
+    assert!(Elf::parse(&good).is_ok());
+    let mut random = Random(42);
+    let mut refused = 0;
+    for len in 0..good.len().min(512) {
+        refused += u32::from(Elf::parse(&good[..len]).is_err());
+    }
+    assert!(refused > 100);
+    for _ in 0..20_000 {
+        let mut bad = good.clone();
+        for _ in 0..1 + random.next() % 4 {
+            let at = random.next() % 400;
+            bad[at as usize] = random.next() as u8;
+        }
+        if let Ok(elf) = Elf::parse(&bad) {
+            let _ = elf.segment(random.next());
+            let _ = elf.place_name(random.next());
+        }
+    }
+    assert!(matches!(Elf::parse(b"#!/bin/sh"), Err(MachineError::NotElf(_))));
+    let mut other = file(0x1000, 5, b"\xc3");
+    other[18] = 0xb7;
+    assert!(matches!(Elf::parse(&other), Err(MachineError::UnknownCpu(0xb7))));
+    other[18] = 0x3e;
+    other[16] = 3;
+    assert!(matches!(Elf::parse(&other), Err(MachineError::NotStatic(3))));
+}
+
+#[test]
+fn random_code_becomes_well_formed_blocks() {
+    let base = 0x40_0000;
+    let mut random = Random(7);
+    // Opcodes that matter come up more often than by chance.
+    let often = [0x0f, 0x48, 0x66, 0xf2, 0xf3, 0x89, 0x8b, 0x83, 0xff, 0x74, 0xeb, 0xe8, 0xd1, 0xa4, 0x40, 0x05];
+    let code: Vec<u8> = (0..1 << 16)
+        .map(|_| match random.next() % 3 {
+            0 => often[(random.next() % 16) as usize],
+            _ => random.next() as u8,
+        })
+        .collect();
+    let elf = Elf::parse(&file(base, 5, &code)).unwrap();
+    let (mut program, mut module) = MachineProgram::new(elf).unwrap();
+    verify(&module).unwrap();
+    let read = |at: u64, out: &mut [u8]| {
+        let from = at.wrapping_sub(base) as usize;
+        let there = code.get(from..).and_then(|rest| rest.get(..out.len()));
+        there.map(|bytes| out.copy_from_slice(bytes)).is_some()
+    };
+    for _ in 0..150 {
+        let address = base + random.next() % code.len() as u64;
+        let before = module.functions[0];
+        let block = program.block_at(address, &mut module, &read).unwrap();
+        assert!(block < module.functions[0].blocks.count);
+        verify_growth(&module, &before).unwrap();
+        assert_eq!(program.block_at(address, &mut module, &read), Ok(block));
+    }
+    assert_eq!(program.block_at(0x10, &mut module, &read), Err(NoCode::NotExecutable(0x10)));
+    verify(&module).unwrap();
+}
+
+#[test]
+fn code_that_can_be_written_is_not_lowered() {
+    let (mut program, mut module) = MachineProgram::new(Elf::parse(&file(0x1000, 7, b"\xc3")).unwrap()).unwrap();
+    assert!(matches!(program.block_at(0x1000, &mut module, &|_, _| true), Err(NoCode::Unsupported(_))));
+    let (mut program, mut module) = MachineProgram::new(Elf::parse(&file(0x1000, 6, b"\xc3")).unwrap()).unwrap();
+    assert_eq!(program.block_at(0x1000, &mut module, &|_, _| true), Err(NoCode::NotExecutable(0x1000)));
+}
