@@ -8,7 +8,8 @@ use std::rc::Rc;
 use std::time::{Duration, Instant};
 
 use serde_json::json;
-use wryneck_exec::{Control, Core, Ended, Image, Limit, PathEnd};
+use wryneck_environ::{STDOUT, World};
+use wryneck_exec::{Control, Core, Ended, Limit, PathEnd};
 use wryneck_report::{Class, KTest, LedgerRow, Object};
 use wryneck_solver::Stop;
 
@@ -23,6 +24,9 @@ use crate::signal;
 const MEMORY: Duration = Duration::from_millis(100);
 /// Between writings of findings, ledger and coverage.
 const SAVE: Duration = Duration::from_secs(3);
+
+/// Most bytes of standard output that a test records, to be compared by a replay.
+const MOST_OUTPUT: usize = 1 << 16;
 
 /// What the command watches and keeps while paths run.
 pub struct Watch {
@@ -85,14 +89,20 @@ impl Watch {
         (memory > self.limits.memory).then_some(Limit::Memory)
     }
 
-    fn test(&mut self, image: &Image, ended: &Ended, class: Class, what: &str) -> Box<Test> {
+    fn test(&mut self, core: &Core, ended: &Ended, class: Class, what: &str) -> Box<Test> {
         self.tests += 1;
         let object = |i: wryneck_report::InputValue| Object { name: i.name.into_bytes(), bytes: i.bytes };
         let objects = results::inputs(ended).into_iter().map(object).collect();
         let mut about = json!({ "class": class.name(), "what": what, "instructions": ended.instructions, "approximated": ended.approximated });
         if let PathEnd::Fault(fault) = &ended.end {
             about["message"] = fault.message.as_str().into();
-            about["stack"] = json!(results::stack(image, &ended.call_stack));
+            about["stack"] = json!(results::stack(&core.image, &ended.call_stack));
+        }
+        if let Some(world) = World::left_by(&*ended.env) {
+            let stdout = world.written(STDOUT, &core.pool, &ended.model);
+            if stdout.len() <= MOST_OUTPUT {
+                about["stdout"] = json!(stdout);
+            }
         }
         let prefix = wryneck_exec::prefix::encode(&ended.prefix.to_vec());
         Box::new(Test { number: self.tests, ktest: KTest { args: self.args.clone(), objects }, about, prefix })
@@ -141,7 +151,7 @@ impl Control for Watch {
             Emit::All => ended.end != PathEnd::Assumed,
             Emit::None => false,
         };
-        let test = emit.then(|| self.test(&core.image, &ended, class, &what));
+        let test = emit.then(|| self.test(core, &ended, class, &what));
         if let (Some((true, index)), Some(test)) = (found, &test) {
             self.findings.set_test(index, test.number);
         }

@@ -2,6 +2,8 @@
 
 use std::os::unix::process::ExitStatusExt;
 
+use wryneck_report::units;
+
 use crate::child::Ended;
 
 /// What a replay of one test showed.
@@ -16,7 +18,8 @@ pub enum Verdict {
 /// How a path ended, as its test says.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Expected {
-    Exit(i32),
+    /// The status, and what was written to standard output if that is known.
+    Exit(i32, Option<Vec<u8>>),
     /// A kind of fault.
     Fault(String),
     /// The path has no end of the program's own: a limit, a gap.
@@ -72,8 +75,12 @@ pub fn plain(expected: &Expected, ended: &Ended, report: &str) -> Verdict {
     }
     match expected {
         Expected::Open(what) => Verdict::Cannot(format!("the path has no end of its own: {what}")),
-        Expected::Exit(status) if ended.status.code() == Some(*status) => Verdict::Same,
-        Expected::Exit(_) => Verdict::Different(how(ended)),
+        Expected::Exit(status, _) if ended.status.code() != Some(*status) => Verdict::Different(how(ended)),
+        Expected::Exit(_, Some(output)) if ended.stdout != *output => {
+            let (was, is) = (units::c_string(shown(output)), units::c_string(shown(&ended.stdout)));
+            Verdict::Different(format!("the standard output is {is} instead of {was}"))
+        }
+        Expected::Exit(..) => Verdict::Same,
         Expected::Fault(kind) => {
             let Some(sign) = SIGNS.iter().find(|s| s.kind == kind) else {
                 return Verdict::Cannot(format!("nothing is known of faults of kind `{kind}`"));
@@ -100,6 +107,11 @@ pub fn sanitized(kind: &str, ended: &Ended) -> Option<Verdict> {
         true => Verdict::Same,
         false => Verdict::Different(report.trim().to_owned()),
     })
+}
+
+/// The beginning of an output.
+fn shown(bytes: &[u8]) -> &[u8] {
+    &bytes[..bytes.len().min(80)]
 }
 
 fn how(ended: &Ended) -> String {
@@ -130,12 +142,15 @@ mod tests {
     #[test]
     fn ends_are_compared() {
         let fault = |kind: &str| Expected::Fault(kind.into());
-        assert_eq!(plain(&Expected::Exit(3), &ended(3 << 8, ""), ""), Verdict::Same);
-        assert_eq!(plain(&Expected::Exit(3), &ended(0, ""), ""), Verdict::Different("exit 0".into()));
+        let exit = |status| Expected::Exit(status, None);
+        assert_eq!(plain(&exit(3), &ended(3 << 8, ""), ""), Verdict::Same);
+        assert_eq!(plain(&exit(3), &ended(0, ""), ""), Verdict::Different("exit 0".into()));
+        let output = Expected::Exit(0, Some(b"a".to_vec()));
+        assert_eq!(plain(&output, &ended(0, ""), ""), Verdict::Different(r#"the standard output is "" instead of "a""#.into()));
         assert_eq!(plain(&fault("abort"), &ended(libc::SIGABRT, ""), ""), Verdict::Same);
         assert_eq!(plain(&fault("division-by-zero"), &ended(0, ""), ""), Verdict::Different("exit 0".into()));
         assert!(matches!(plain(&fault("use-after-free"), &ended(0, ""), ""), Verdict::Cannot(_)));
-        assert_eq!(plain(&Expected::Exit(0), &ended(70 << 8, ""), "cannot replay: truncated test `t`\n"), Verdict::Cannot("truncated test `t`".into()));
+        assert_eq!(plain(&exit(0), &ended(70 << 8, ""), "cannot replay: truncated test `t`\n"), Verdict::Cannot("truncated test `t`".into()));
     }
 
     #[test]

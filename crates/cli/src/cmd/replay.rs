@@ -228,7 +228,10 @@ fn expected(about: &Path) -> Result<Expected> {
     let about: Value = serde_json::from_slice(&text).with_context(|| format!("`{}` is damaged", about.display()))?;
     let what = about["what"].as_str().unwrap_or_default();
     Ok(match about["class"].as_str() {
-        Some("exit") => Expected::Exit(what.parse().context("the exit status is not a number")?),
+        Some("exit") => {
+            let stdout = about.get("stdout").and_then(|v| serde_json::from_value(v.clone()).ok());
+            Expected::Exit(what.parse().context("the exit status is not a number")?, stdout)
+        }
         Some("fault") => Expected::Fault(what.into()),
         Some(class) => Expected::Open(format!("{class} {what}")),
         None => Expected::Open("it is not said how it ended".into()),
