@@ -1,0 +1,104 @@
+//! The run folder: what is in it, that a killed run leaves a readable one, that limits and an interrupt end cleanly.
+
+use std::fs;
+use std::path::Path;
+use std::process::{Command, Stdio};
+use std::thread::sleep;
+use std::time::{Duration, Instant};
+
+use rusqlite::{Connection, OpenFlags};
+
+const WRYNECK: &str = env!("CARGO_BIN_EXE_wryneck");
+/// Has more paths than a test waits for.
+const ENDLESS: &str = "int main(int argc, char **argv) {\n  volatile int n = 0;\n  for (char *p = argv[1]; *p; p++) if (*p == 'x') n++;\n  return n;\n}\n";
+
+fn endless(dir: &Path) {
+    fs::write(dir.join("endless.c"), ENDLESS).expect("there is room");
+}
+
+fn query<T: rusqlite::types::FromSql>(folder: &Path, sql: &str) -> T {
+    let db = Connection::open_with_flags(folder.join("run.db"), OpenFlags::SQLITE_OPEN_READ_ONLY).expect("the database opens");
+    db.query_row(sql, [], |row| row.get(0)).expect("the query fits the schema")
+}
+
+#[test]
+fn a_run_leaves_a_numbered_folder_with_everything() {
+    let scratch = tempfile::tempdir().expect("there is room");
+    let dir = scratch.path();
+    fs::write(dir.join("t.c"), "int main(int argc, char **argv) { return argv[1][0] == 'a' ? 1 / (argc - 2) : 3; }\n").expect("there is room");
+    for number in 0..2 {
+        let out = Command::new(WRYNECK).current_dir(dir).args(["run", "t.c", "--sym-arg", "1"]).output().expect("the tool was built");
+        assert_eq!(out.status.code(), Some(1), "{}", String::from_utf8_lossy(&out.stderr));
+        assert_eq!(fs::read_link(dir.join("wryneck-last")).expect("it is a link"), Path::new(&format!("wryneck-out-{number}")));
+    }
+    let folder = dir.join("wryneck-out-1");
+    assert_eq!(query::<String>(&folder, "SELECT value FROM run WHERE name = 'status'"), "complete");
+    assert_eq!(query::<i64>(&folder, "SELECT count(*) FROM path WHERE class = 'exit' AND what = '3'"), 1);
+    assert_eq!(query::<String>(&folder, "SELECT kind || ' ' || line || ' ' || count FROM finding"), "division-by-zero 1 1");
+    assert_eq!(query::<i64>(&folder, "SELECT covered FROM coverage WHERE line = 1"), 1);
+    let test: String = query(&folder, "SELECT test FROM finding");
+    let bytes = fs::read(folder.join(&test)).expect("the test was written");
+    assert!(bytes.starts_with(b"KTEST\0\0\0\x03"));
+    assert!(bytes.windows(2).any(|w| w == b"a\0"), "the input that divides by zero is in the test");
+    assert!(folder.join(&test).with_extension("json").exists() && folder.join("info").exists());
+}
+
+#[test]
+fn a_killed_run_leaves_a_readable_folder() {
+    let scratch = tempfile::tempdir().expect("there is room");
+    let dir = scratch.path();
+    endless(dir);
+    let mut child = Command::new(WRYNECK)
+        .current_dir(dir)
+        .args(["run", "--quiet", "--output", "out", "endless.c", "--sym-arg", "40"])
+        .stdout(Stdio::null())
+        .spawn()
+        .expect("the tool was built");
+    let (folder, start) = (dir.join("out"), Instant::now());
+    let paths = || Connection::open_with_flags(folder.join("run.db"), OpenFlags::SQLITE_OPEN_READ_ONLY)
+        .and_then(|db| db.query_row("SELECT count(*) FROM path", [], |row| row.get::<_, i64>(0)));
+    while !paths().is_ok_and(|n| n > 0) {
+        assert!(start.elapsed() < Duration::from_secs(60), "no path was committed in a minute");
+        sleep(Duration::from_millis(50));
+    }
+    child.kill().expect("it runs");
+    child.wait().expect("it was killed");
+    assert!(paths().expect("the database can be read") > 0);
+    assert_eq!(query::<String>(&folder, "SELECT value FROM run WHERE name = 'status'"), "running");
+    assert_eq!(query::<String>(&folder, "PRAGMA integrity_check"), "ok");
+}
+
+#[test]
+fn limits_and_an_interrupt_end_cleanly() {
+    let scratch = tempfile::tempdir().expect("there is room");
+    let dir = scratch.path();
+    endless(dir);
+    let out = Command::new(WRYNECK)
+        .current_dir(dir)
+        .args(["run", "--json", "--max-time", "1s", "--output", "limited", "endless.c", "--sym-arg", "40"])
+        .output()
+        .expect("the tool was built");
+    assert_eq!(out.status.code(), Some(3));
+    let run: serde_json::Value = serde_json::from_slice(&out.stdout).expect("one JSON object");
+    assert_eq!(run["status"]["limit"], "time");
+    assert_eq!(run["status"]["flag"], "--max-time");
+
+    let mut child = Command::new(WRYNECK)
+        .current_dir(dir)
+        .args(["run", "--json", "--output", "interrupted", "endless.c", "--sym-arg", "40"])
+        .stdout(Stdio::piped())
+        .spawn()
+        .expect("the tool was built");
+    while !dir.join("interrupted/test000001.ktest").exists() {
+        sleep(Duration::from_millis(50));
+        assert!(child.try_wait().expect("it runs").is_none(), "it ended before it was interrupted");
+    }
+    let killed = Command::new("kill").args(["-INT", &child.id().to_string()]).status().expect("there is a `kill`");
+    assert!(killed.success());
+    let out = child.wait_with_output().expect("it ends");
+    assert_eq!(out.status.code(), Some(3));
+    let run: serde_json::Value = serde_json::from_slice(&out.stdout).expect("one JSON object");
+    assert_eq!(run["status"]["limit"], "interrupted");
+    assert!(run["totals"]["tests"].as_u64() > Some(0));
+    assert_eq!(query::<String>(&dir.join("interrupted"), "SELECT value FROM run WHERE name = 'status'"), "stopped");
+}

@@ -1,0 +1,8 @@
+//@ args: --sym-arg 1
+#include <stdlib.h>
+int main(int argc, char **argv) {
+  char *p = malloc(8);
+  if (argv[1][0] == 'f') free(p);
+  free(p);  //~ FAULT double-free
+  return 0;
+}

@@ -1,0 +1,10 @@
+//@ args: --sym-arg 3
+#include <stdlib.h>
+#include <string.h>
+int main(int argc, char **argv) {
+  char *copy = malloc(3);
+  strcpy(copy, argv[1]);  //~ FAULT out-of-bounds-write
+  int r = copy[0];
+  free(copy);
+  return r != 0;
+}

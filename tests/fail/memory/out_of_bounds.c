@@ -1,0 +1,12 @@
+//@ args: --sym-arg 1
+//@ paths: 5
+static int table[4] = {1, 2, 3, 4};
+int main(int argc, char **argv) {
+  unsigned char i = argv[1][0];
+  if (i & 1) {
+    int local[3] = {0};
+    local[i & 7] = 1;   //~ FAULT out-of-bounds-write: write of 4 bytes
+    return local[1];
+  }
+  return table[i & 7];  //~ FAULT out-of-bounds-read: read of 4 bytes
+}

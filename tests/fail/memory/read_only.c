@@ -1,0 +1,7 @@
+//@ args: --sym-arg 1
+int main(int argc, char **argv) {
+  char *text = "constant", buffer[4] = "abc";
+  char *p = argv[1][0] == 'r' ? text : buffer;
+  p[1] = 'x';  //~ FAULT read-only-write
+  return 0;
+}

@@ -1,0 +1,5 @@
+//@ args: --sym-arg 1
+int main(int argc, char **argv) {
+  if (argv[1][0] == 'w') return *(volatile char *)0x123456789000;  //~ FAULT wild-pointer
+  return 0;
+}

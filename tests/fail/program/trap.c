@@ -1,0 +1,5 @@
+//@ args: --sym-arg 1
+int main(int argc, char **argv) {
+  if (argv[1][0] == 't') __builtin_trap();  //~ FAULT trap
+  return 0;
+}
