@@ -18,7 +18,7 @@ use crate::value::Val;
 /// Inline assembly that does nothing in a single-threaded program without interrupts.
 const INERT_ASM: &[&str] = &["nop", "pause", "rep nop", "rep; nop", "mfence", "lfence", "sfence", "endbr64", "lock; addl $0,0(%rsp)"];
 /// Inline assembly that stops the program.
-const TRAP_ASM: &[&str] = &["ud2", "int3", "int $3", "int $$3", "hlt"];
+const TRAP_ASM: &[&str] = &["ud2", "int3", "int $3", "hlt"];
 
 /// `gp_offset` 48 and `fp_offset` 176, as one little-endian word: no register is left.
 const REGISTERS_USED_UP: u64 = 176 << 32 | 48;
@@ -166,7 +166,7 @@ impl<'m> Body<'_, 'm> {
     /// Inline assembly without text does nothing but tie operands; a few instructions have a known effect.
     fn inline_asm(&mut self, v: Value<'m>, asm: Value<'m>) -> Lowered {
         let (text, constraints) = asm.inline_asm();
-        let text = String::from_utf8_lossy(text);
+        let text = String::from_utf8_lossy(text).replace("$$", "$");
         let code: Vec<&str> = text.lines().map(|line| line.split('#').next().unwrap_or_default().trim()).filter(|l| !l.is_empty()).collect();
         if let [trap] = code[..]
             && TRAP_ASM.contains(&trap)

@@ -74,6 +74,8 @@ pub enum Unsupported {
     TooWide { bits: u64 },
     #[error("an aggregate value of {leaves} members; at most 1023 words are lowered")]
     TooManyLeaves { leaves: u64 },
+    #[error("a variable of {bytes} bytes; addresses have 47 bits")]
+    TooLarge { bytes: u64 },
     #[error("arithmetic on `{0}`")]
     Float(String),
     #[error("instruction `{0}`")]
@@ -95,6 +97,8 @@ pub enum Unsupported {
 pub enum Note {
     #[error("{bytes} bytes at offset {offset} of `{global}` hold a constant that is neither a number nor an address; they are zero")]
     Initializer { global: String, offset: u64, bytes: u64 },
+    #[error("`{global}` has {bytes} bytes, more than addresses reach; it is left undefined")]
+    TooLarge { global: String, bytes: u64 },
     #[error("assembly at the top level is left out; it begins `{first_line}`")]
     ModuleAsm { first_line: String },
     #[error("`{0}` is chosen at load time by a resolver; calls of it are unsupported")]
@@ -108,6 +112,7 @@ impl Note {
     pub fn kind(&self) -> &'static str {
         match self {
             Note::Initializer { .. } => "initializer",
+            Note::TooLarge { .. } => "too-large",
             Note::ModuleAsm { .. } => "module-asm",
             Note::Ifunc(_) => "ifunc",
             Note::Alias(_) => "alias",

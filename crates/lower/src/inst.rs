@@ -13,7 +13,7 @@ use wryneck_ir::{NONE, Op, limbs};
 use crate::body::Body;
 use crate::constant::cut;
 use crate::error::Unsupported;
-use crate::ffi::{Block, IntPredicate, Opcode, TypeKind, Value, ValueKind};
+use crate::ffi::{Block, IntPredicate, Opcode, Type, TypeKind, Value, ValueKind};
 use crate::types::Shape;
 use crate::value::Val;
 
@@ -120,7 +120,7 @@ impl<'m> Body<'_, 'm> {
     fn shift(&mut self, op: Op, v: Value<'m>) -> Lowered {
         let width = self.elements(v.operand(0))?;
         let in_range = self.splat_number(v.operand(1)).is_some_and(|n| n < u64::from(width));
-        let undefined = u32::from(!in_range && (self.as_written || v.is_instruction() && is_surely_used(v, v.parent(), 8)));
+        let undefined = u32::from(!in_range && (self.as_written || v.is_instruction() && is_surely_used(v, v.parent(), 4)));
         self.each2(v, |s, a, b| s.b.value(op, width, a, b, undefined))
     }
     fn float_binary(&mut self, op: Op, v: Value<'m>) -> Lowered {
@@ -410,7 +410,9 @@ fn only_tested(v: Value) -> bool {
 fn masked<'m>(extension: Value<'m>) -> Option<Value<'m>> {
     let cut = extension.operand(0);
     let back = is_opcode(cut, Opcode::LLVMTrunc) && cut.operand(0).ty() == extension.ty();
-    (back && extension.ty().kind() == TypeKind::LLVMIntegerTypeKind && extension.ty().int_width() <= 64).then(|| cut.operand(0))
+    // A bit is left alone: a test of its extension reads the bit itself.
+    let widths = |ty: Type| ty.kind() == TypeKind::LLVMIntegerTypeKind && (2..=64).contains(&ty.int_width());
+    (back && widths(extension.ty()) && widths(cut.ty())).then(|| cut.operand(0))
 }
 
 /// A truncation whose users all mask the original instead.

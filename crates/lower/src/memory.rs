@@ -14,6 +14,9 @@ use crate::inst::Lowered;
 use crate::types::{Piece, Shape};
 use crate::value::Val;
 
+/// Variables stay below the address space of a process.
+pub const MAX_VARIABLE: u64 = 1 << 47;
+
 impl<'m> Body<'_, 'm> {
     /// An alloca of constant size in the entry block is one object per call; any other grows the stack where it stands.
     pub fn alloca(&mut self, v: Value<'m>) -> Lowered {
@@ -21,9 +24,13 @@ impl<'m> Body<'_, 'm> {
         let (size, align) = (self.cx.llvm.alloc_size(ty), v.alignment().max(1));
         let count = self.number(v.operand(0));
         if let Some(count) = count.filter(|_| v.parent() == self.entry) {
+            let bytes = size.saturating_mul(count);
+            if bytes >= MAX_VARIABLE {
+                return Err(Unsupported::TooLarge { bytes });
+            }
             let (name, loc) = self.variables.get(&v).copied().unwrap_or((v.name(), self.b.loc));
             let here = std::mem::replace(&mut self.b.loc, loc);
-            let id = self.b.alloca(size.saturating_mul(count), align, &String::from_utf8_lossy(name));
+            let id = self.b.alloca(bytes, align, &String::from_utf8_lossy(name));
             self.b.loc = here;
             return Ok(Some(self.b.value(Op::Alloca, 64, id, NONE, NONE).into()));
         }

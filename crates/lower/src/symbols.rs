@@ -10,6 +10,7 @@ use wryneck_ir::{SymbolId, global_flags, linkage};
 use crate::constant::{Image, Initializer, Linear};
 use crate::context::{Context, is_definition, is_local, linkage_of, linker_name, module_tables};
 use crate::error::Note;
+use crate::memory::MAX_VARIABLE;
 use crate::ffi::{Linkage, Opcode, TypeKind, Value, ValueKind};
 
 /// Lists of LLVM's own that say something about functions: name, and whether they run at exit.
@@ -65,6 +66,11 @@ fn variable<'m>(cx: &mut Context<'m>, b: &mut ModuleBuilder, global: Value<'m>, 
         asked => asked,
     };
     let mut size = cx.llvm.alloc_size(global.value_type());
+    if size >= MAX_VARIABLE {
+        let global = String::from_utf8_lossy(linker_name(global)).into_owned();
+        cx.notes.push(Note::TooLarge { global, bytes: size });
+        return Ok(());
+    }
     let image = match relative_table(cx, global) {
         Some(image) => {
             size *= 2;

@@ -59,6 +59,35 @@ fn conditions_are_folded_into_branches() {
 }
 
 #[test]
+fn a_bit_cut_out_is_there_for_its_test_and_for_its_extension() {
+    let code = body(
+        "define i32 @f(i32 %x) {
+           %b = trunc i32 %x to i1
+           %z = zext i1 %b to i32
+           %c = icmp eq i32 %z, 0
+           %s = select i1 %c, i32 %x, i32 %z
+           ret i32 %s
+         }",
+    );
+    assert!(code[0].contains("trunc.1"), "{code:#?}");
+    let masked = body("define i32 @f(i32 %x) { %b = trunc i32 %x to i8\n %z = zext i8 %b to i32\n ret i32 %z\n }");
+    assert!(masked.len() == 2 && masked[0].contains("and.32"), "{masked:#?}");
+}
+
+#[test]
+fn variables_beyond_the_address_space_are_gaps() {
+    let (printed, notes) = lower(
+        "@huge = global [281474976710656 x i8] zeroinitializer
+         define void @f() {
+           %a = alloca [281474976710656 x i8]
+           ret void
+         }",
+    );
+    assert!(printed.contains("unsupported") && printed.contains("281474976710656 bytes"), "{printed}");
+    assert_eq!(notes, [Note::TooLarge { global: "huge".to_owned(), bytes: 1 << 48 }]);
+}
+
+#[test]
 fn address_arithmetic_is_one_step_per_variable_and_one_for_the_rest() {
     let code = body(
         "%s = type { i32, [10 x { i64, i16 }] }
