@@ -60,15 +60,15 @@ pub fn world(input: &ProgramInput) -> World {
         Stdin::Bytes(bytes) => Content::captured(bytes.as_slice().into()),
         Stdin::Symbolic(_) => Content::default(),
     };
-    let node = |kind, content, ino| Rc::new(Node { kind, content, meta: sys::file::new_meta(ino, 0o600, input.time), path: Rc::from(&b""[..]), from_host: false });
+    let node = |kind, content, ino, permissions| Rc::new(Node { kind, content, meta: sys::file::new_meta(ino, permissions, input.time), path: Rc::from(&b""[..]), from_host: false });
     let open = |node, flags| Open { node, offset: 0, flags, refs: 1 };
     World {
         fds: (0..3).map(|open| Some(Fd { open, close_on_exec: false })).collect(),
         opens: vec![open(0, 0), open(STDOUT, 1), open(STDERR, 1)],
         nodes: vec![
-            node(NodeKind::Regular, stdin, 1),
-            node(NodeKind::Output, Content::default(), 2),
-            node(NodeKind::Output, Content::default(), 3),
+            node(NodeKind::Regular, stdin, 1, 0o644),
+            node(NodeKind::Output, Content::default(), 2, 0o600),
+            node(NodeKind::Output, Content::default(), 3, 0o600),
         ],
         names: Rc::default(),
         working_directory: input.working_directory.as_slice().into(),

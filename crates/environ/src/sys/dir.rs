@@ -70,7 +70,7 @@ pub fn rmdir(s: &mut Sys<'_, '_>) -> Done {
 pub fn remove_at(s: &mut Sys<'_, '_>, at: i32, path: usize) -> Done {
     let at = s.path(at, s.args[path])?;
     let found = s.find(&at, false)?;
-    if s.stat_of(found).mode & mode::KIND != mode::DIRECTORY {
+    if s.stat_of(&found).mode & mode::KIND != mode::DIRECTORY {
         return Err(ENOTDIR.into());
     }
     if at.path == b"/" || !list(s, &at.path)?.is_empty() {

@@ -41,6 +41,14 @@ impl Sys<'_, '_> {
         Ok((open, node))
     }
 
+    /// Only what has offsets can be read or written at one.
+    fn may_seek(&self, fd: i32, at: Option<u64>) -> Result<(), Halt> {
+        match self.opened(fd)?.1.kind {
+            NodeKind::Pipe { .. } | NodeKind::Output if at.is_some() => Err(ESPIPE.into()),
+            _ => Ok(()),
+        }
+    }
+
     /// The smaller of a count and what there is: only as many values as differ are tried for a symbolic count.
     fn count(&mut self, count: Value, there: u64) -> Result<u64, Halt> {
         let count = self.cx.expr(count, 64);
@@ -53,11 +61,9 @@ impl Sys<'_, '_> {
 
     /// Reads into blocks of the program, one after another; `at` is where, if not at the descriptor's offset.
     fn read_into(&mut self, fd: i32, blocks: &[(Value, Value)], at: Option<u64>) -> Done {
+        self.may_seek(fd, at)?;
         let (open, node) = self.readable(fd)?;
         let (kind, id) = (node.kind, open.node);
-        if at.is_some() && !matches!(kind, NodeKind::Regular) {
-            return Err(ESPIPE.into());
-        }
         let start = match kind {
             NodeKind::Pipe { taken, .. } => taken,
             _ => at.unwrap_or(open.offset),
@@ -102,11 +108,9 @@ impl Sys<'_, '_> {
 
     /// Writes blocks of the program, one after another.
     fn write_from(&mut self, fd: i32, blocks: &[(Value, Value)], at: Option<u64>) -> Done {
+        self.may_seek(fd, at)?;
         let (open, node) = self.writable(fd)?;
         let kind = node.kind;
-        if at.is_some() && !matches!(kind, NodeKind::Regular) {
-            return Err(ESPIPE.into());
-        }
         let end = node.content.len();
         let mut bytes = Vec::new();
         for (pointer, count) in blocks {

@@ -65,10 +65,10 @@ impl Sys<'_, '_> {
     }
 
     /// The node of something found, adopted if it is the host's.
-    pub fn node_of(&mut self, at: &Resolved, found: Found) -> Result<NodeId, Halt> {
+    pub fn node_of(&mut self, found: &Found) -> Result<NodeId, Halt> {
         match found {
-            Found::Node(id) => Ok(id),
-            Found::Host(stat) => self.adopt(&at.path, stat),
+            Found::Node(id) => Ok(*id),
+            Found::Host(stat, path) => self.adopt(path, *stat),
         }
     }
 
@@ -98,13 +98,15 @@ impl Sys<'_, '_> {
         let follow = flags & O_NOFOLLOW == 0 && flags & (O_CREAT | O_EXCL) != O_CREAT | O_EXCL;
         let node = match self.find(&at, follow) {
             Ok(_) if flags & (O_CREAT | O_EXCL) == O_CREAT | O_EXCL => return Err(EEXIST.into()),
-            Ok(found) => self.open_existing(&at, found, flags)?,
+            Ok(found) => self.open_existing(&found, flags)?,
             Err(Halt::Errno(e)) if e == ENOENT && flags & O_CREAT != 0 => {
                 if at.directory {
                     return Err(EISDIR.into());
                 }
-                self.check_parent(&at.path)?;
-                self.create(&at.path, NodeKind::Regular, permissions)
+                let path = if follow { self.follow(&at.path)? } else { at.path };
+                self.check_parent(&path)?;
+                self.may_change_entry(&path)?;
+                self.create(&path, NodeKind::Regular, permissions)
             }
             Err(halt) => return Err(halt),
         };
@@ -112,7 +114,7 @@ impl Sys<'_, '_> {
         Ok(self.change().open_node(node, kept, flags & O_CLOEXEC != 0) as u64)
     }
 
-    fn open_existing(&mut self, at: &Resolved, found: Found, flags: u32) -> Result<NodeId, Halt> {
+    fn open_existing(&mut self, found: &Found, flags: u32) -> Result<NodeId, Halt> {
         let stat = self.stat_of(found);
         let access = match flags & O_ACCMODE {
             O_RDONLY => 4,
@@ -129,7 +131,7 @@ impl Sys<'_, '_> {
         if !self.permits(&stat, access) {
             return Err(EACCES.into());
         }
-        let node = self.node_of(at, found)?;
+        let node = self.node_of(found)?;
         if flags & O_TRUNC != 0 && access & 2 != 0 && self.world().node(node).kind == NodeKind::Regular {
             self.change().node_mut(node).content.truncate(0);
         }
@@ -148,13 +150,13 @@ impl Sys<'_, '_> {
             return self.stat_fd(fd);
         }
         let found = self.find(&at, flags & AT_SYMLINK_NOFOLLOW == 0)?;
-        Ok(self.stat_of(found))
+        Ok(self.stat_of(&found))
     }
 
     fn stat_fd(&self, fd: i32) -> Result<Stat, Halt> {
         if fd == AT_FDCWD {
             let here = Resolved { path: self.world().working_directory.to_vec(), directory: true };
-            return Ok(self.stat_of(self.find(&here, true)?));
+            return Ok(self.stat_of(&self.find(&here, true)?));
         }
         Ok(self.opened(fd)?.1.stat())
     }
@@ -168,7 +170,7 @@ impl Sys<'_, '_> {
     fn unlink_at(&mut self, at: i32, path: usize) -> Done {
         let at = self.path(at, self.args[path])?;
         let found = self.find(&at, false)?;
-        if self.stat_of(found).mode & mode::KIND == mode::DIRECTORY {
+        if self.stat_of(&found).mode & mode::KIND == mode::DIRECTORY {
             return Err(EISDIR.into());
         }
         self.may_change_entry(&at.path)?;
@@ -183,7 +185,7 @@ impl Sys<'_, '_> {
     /// The directory of a name must let this user change it.
     pub fn may_change_entry(&self, path: &[u8]) -> Result<(), Halt> {
         let parent = Resolved { path: super::path::split(path).0.to_vec(), directory: true };
-        let stat = self.stat_of(self.find(&parent, true)?);
+        let stat = self.stat_of(&self.find(&parent, true)?);
         if self.permits(&stat, 2) { Ok(()) } else { Err(EACCES.into()) }
     }
 
@@ -191,11 +193,11 @@ impl Sys<'_, '_> {
         let from = self.path(from_at, self.args[from])?;
         let to = self.path(to_at, self.args[to])?;
         let found = self.find(&from, false)?;
-        let directory = self.stat_of(found).mode & mode::KIND == mode::DIRECTORY;
+        let directory = self.stat_of(&found).mode & mode::KIND == mode::DIRECTORY;
         self.may_change_entry(&from.path)?;
         self.may_change_entry(&to.path)?;
         if let Ok(target) = self.find(&to, false) {
-            match (directory, self.stat_of(target).mode & mode::KIND == mode::DIRECTORY) {
+            match (directory, self.stat_of(&target).mode & mode::KIND == mode::DIRECTORY) {
                 (false, true) => return Err(EISDIR.into()),
                 (true, false) => return Err(ENOTDIR.into()),
                 (true, true) if from.path != to.path => return Err(ENOTEMPTY.into()),
@@ -208,7 +210,7 @@ impl Sys<'_, '_> {
         if directory {
             return Err(PathEnd::Unsupported("rename of a directory".into()).into());
         }
-        let node = self.node_of(&from, found)?;
+        let node = self.node_of(&found)?;
         let world = self.change();
         world.set_name(&from.path, None);
         world.set_name(&to.path, Some(node));
@@ -221,7 +223,7 @@ impl Sys<'_, '_> {
             return Err(EINVAL.into());
         }
         let at = self.path(at, self.args[path])?;
-        let stat = self.stat_of(self.find(&at, true)?);
+        let stat = self.stat_of(&self.find(&at, true)?);
         if self.permits(&stat, want) { Ok(0) } else { Err(EACCES.into()) }
     }
 
@@ -231,7 +233,7 @@ impl Sys<'_, '_> {
         if size <= 0 {
             return Err(EINVAL.into());
         }
-        let stat = self.stat_of(self.find(&at, false)?);
+        let stat = self.stat_of(&self.find(&at, false)?);
         if stat.mode & mode::KIND != mode::LINK {
             return Err(EINVAL.into());
         }
@@ -256,14 +258,14 @@ impl Sys<'_, '_> {
         let at = self.path(at, self.args[path])?;
         let permissions = self.int(path + 1)? as u32;
         let found = self.find(&at, true)?;
-        let node = self.node_of(&at, found)?;
+        let node = self.node_of(&found)?;
         self.chmod_node(node, permissions)
     }
 
     /// The file must be there; giving it away needs the superuser.
     fn chown_at(&mut self, at: i32, path: usize) -> Done {
         let at = self.path(at, self.args[path])?;
-        let stat = self.stat_of(self.find(&at, true)?);
+        let stat = self.stat_of(&self.find(&at, true)?);
         self.may_chown(&stat, path + 1)
     }
 
@@ -427,14 +429,14 @@ pub fn truncate(s: &mut Sys<'_, '_>) -> Done {
     let at = s.path(AT_FDCWD, s.args[0])?;
     let len = s.long(1)?;
     let found = s.find(&at, true)?;
-    let stat = s.stat_of(found);
+    let stat = s.stat_of(&found);
     if stat.mode & mode::KIND == mode::DIRECTORY {
         return Err(EISDIR.into());
     }
     if !s.permits(&stat, 2) {
         return Err(EACCES.into());
     }
-    let node = s.node_of(&at, found)?;
+    let node = s.node_of(&found)?;
     s.truncate_node(node, len)
 }
 

@@ -7,21 +7,23 @@ use wryneck_exec::{LedgerKind, Value};
 use wryneck_expr::ExprId;
 
 use super::Sys;
-use crate::errno::{EBADF, EFAULT, ENAMETOOLONG, ENOENT, ENOTDIR, Halt};
+use crate::errno::{EBADF, EFAULT, ELOOP, ENAMETOOLONG, ENOENT, ENOTDIR, Halt};
 use crate::input::{Stat, mode};
 use crate::state::{NodeId, NodeKind};
 
 /// The directory a relative path starts at: the working directory.
 pub const AT_FDCWD: i32 = -100;
 const PATH_MAX: usize = 4096;
+/// Symbolic links followed one after another.
+const MAX_LINKS: u32 = 40;
 
 /// What a path leads to.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Debug)]
 pub enum Found {
     /// A file this path of execution knows.
     Node(NodeId),
-    /// A file of the host, as captured.
-    Host(Stat),
+    /// A file of the host, as captured, and its path.
+    Host(Stat, Vec<u8>),
 }
 
 /// An absolute path without `.`, `..`, and empty parts.
@@ -134,16 +136,32 @@ impl Sys<'_, '_> {
         Err(ENOENT.into())
     }
 
+    /// The path behind symbolic links; only the host has any. Links on the way to the last name are the host's to follow.
+    pub fn follow(&self, path: &[u8]) -> Result<Vec<u8>, Halt> {
+        let mut path = path.to_vec();
+        for _ in 0..MAX_LINKS {
+            if self.world().names.contains_key(path.as_slice()) {
+                return Ok(path);
+            }
+            match self.linux.captured.stat(&path, false) {
+                Ok(stat) if stat.mode & mode::KIND == mode::LINK => {}
+                _ => return Ok(path),
+            }
+            path = join(split(&path).0, &self.linux.captured.link(&path)?);
+        }
+        Err(ELOOP.into())
+    }
+
     /// What a resolved path leads to.
     pub fn find(&self, at: &Resolved, follow: bool) -> Result<Found, Halt> {
-        let found = self.find_name(&at.path, follow)?;
-        if at.directory && self.stat_of(found).mode & mode::KIND != mode::DIRECTORY {
+        let found = if follow { self.find_name(&self.follow(&at.path)?)? } else { self.find_name(&at.path)? };
+        if at.directory && self.stat_of(&found).mode & mode::KIND != mode::DIRECTORY {
             return Err(ENOTDIR.into());
         }
         Ok(found)
     }
 
-    fn find_name(&self, path: &[u8], follow: bool) -> Result<Found, Halt> {
+    fn find_name(&self, path: &[u8]) -> Result<Found, Halt> {
         let world = self.world();
         if let Some(known) = world.names.get(path) {
             return known.map(Found::Node).ok_or(ENOENT.into());
@@ -166,13 +184,13 @@ impl Sys<'_, '_> {
                 None => {}
             }
         }
-        Ok(Found::Host(self.linux.captured.stat(path, follow)?))
+        Ok(Found::Host(self.linux.captured.stat(path, false)?, path.to_vec()))
     }
 
-    pub fn stat_of(&self, found: Found) -> Stat {
+    pub fn stat_of(&self, found: &Found) -> Stat {
         match found {
-            Found::Node(id) => self.world().node(id).stat(),
-            Found::Host(stat) => stat,
+            Found::Node(id) => self.world().node(*id).stat(),
+            Found::Host(stat, _) => *stat,
         }
     }
 
