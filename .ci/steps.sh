@@ -43,7 +43,7 @@ PACKAGES=(
 )
 
 # The oldest rustc that the workspace builds with (1.RUST_MINOR).
-RUST_MINOR=88
+RUST_MINOR=89
 
 as_root() {
   if [ "$(id -u)" -eq 0 ]; then "$@"; elif command -v sudo >/dev/null; then sudo "$@"; else

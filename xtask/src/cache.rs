@@ -35,6 +35,13 @@ impl Cache {
         })
     }
 
+    /// Waits until no other process builds into the cache; the file holds the others off until it is dropped.
+    pub fn lock(&self) -> Result<fs::File> {
+        let file = fs::File::create(self.root.join("lock"))?;
+        file.lock().context("cannot lock the cache")?;
+        Ok(file)
+    }
+
     pub fn path(&self, name: &str) -> PathBuf {
         self.root.join(name)
     }

@@ -51,6 +51,7 @@ pub fn run(args: &Args) -> Result<()> {
         programs,
     } = &args.corpus;
     let cache = Cache::open()?;
+    let _lock = cache.lock()?;
     let source = match source {
         Some(dir) if dir.join("src/coreutils.c").is_file() => dir.canonicalize()?,
         Some(dir) => bail!("`{}` is not a coreutils source tree", dir.display()),

@@ -34,6 +34,7 @@ enum What {
 pub fn run(args: &Args) -> Result<()> {
     let What::Libc { musl_source } = &args.what;
     let cache = Cache::open()?;
+    let _lock = cache.lock()?;
     let source = match musl_source {
         Some(dir) if dir.join("src/env/__libc_start_main.c").is_file() => dir.canonicalize()?,
         Some(dir) => bail!("`{}` is not a musl source tree", dir.display()),
