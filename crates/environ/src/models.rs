@@ -100,7 +100,7 @@ models! {
     "klee_choose" (Size) Undefined klee::choose;
     "klee_close_merge" () Undefined klee::nothing;
     "klee_define_fixed_object" () Undefined stdlib::unsupported;
-    "klee_get_errno" () Undefined stdlib::unsupported;
+    "klee_get_errno" () Undefined klee::get_errno;
     "klee_get_obj_size" (Ptr) Undefined klee::get_obj_size;
     "klee_get_value_i32" (Size) Undefined klee::get_value;
     "klee_get_value_i64" (Size) Undefined klee::get_value;

@@ -94,7 +94,12 @@ fn clang() -> Command {
 }
 
 /// Explores a program (below `tests/`) to the end.
-pub fn explore(program: &str, mut input: ProgramInput, directory: &Path) -> Explored {
+pub fn explore(program: &str, input: ProgramInput, directory: &Path) -> Explored {
+    explore_with(program, input, directory, Config::default())
+}
+
+/// As [`explore`], with other bounds and switches.
+pub fn explore_with(program: &str, mut input: ProgramInput, directory: &Path, config: Config) -> Explored {
     let scratch = tempfile::tempdir().expect("a scratch directory");
     let bc = scratch.path().join("program.bc");
     let status = clang().args(["-emit-llvm", "-c", "-o"]).arg(&bc).arg(sources().join(program)).status();
@@ -107,7 +112,6 @@ pub fn explore(program: &str, mut input: ProgramInput, directory: &Path) -> Expl
     input.user = fs::metadata(directory).expect("the directory").uid();
     let environment = Rc::new(Linux::new(input, Rc::new(Real)));
     let mut pool = Pool::new();
-    let config = Config::default();
     let image = Image::new(linked, &*environment, &mut pool);
     let Some(Target::Func(entry)) = image.program.lookup(start::ENTRY) else { panic!("the start is linked") };
     let search = search::by_names(&["bfs".into()], 0, &image).expect("a searcher");

@@ -4,9 +4,9 @@ use std::collections::BTreeSet;
 use std::path::Path;
 
 use wryneck_environ::{Arg, Entry, EnvValue, ProgramInput, Stdin};
-use wryneck_exec::{FaultKind, PathEnd};
+use wryneck_exec::{Config, FaultKind, PathEnd};
 
-use crate::engine::{End, Explored, explore};
+use crate::engine::{End, Explored, explore, explore_with};
 
 fn run(program: &str, input: ProgramInput) -> Explored {
     let directory = tempfile::tempdir().expect("a directory");
@@ -69,6 +69,31 @@ fn files() {
             _ => 10 + u8::from(of("stdin") == b'x'),
         };
         assert_eq!(end.end, PathEnd::Exit(expected));
+    }
+}
+
+/// Compaction at every step, or running every prefix again from the start, changes nothing.
+#[test]
+fn files_survive_compaction_and_replay() {
+    let explored = |config: Config| {
+        let args = vec![Arg::Several { min: 0, max: 1, len: 1 }, Arg::Symbolic(1)];
+        let input = ProgramInput { args, stdin: Stdin::Symbolic(2), sym_files: 2, sym_file_size: 3, ..ProgramInput::default() };
+        let directory = tempfile::tempdir().expect("a directory");
+        let mut ends: Vec<_> = explore_with("symbolic/copies.c", input, directory.path(), config).ends;
+        ends.sort_by(|a, b| a.inputs.cmp(&b.inputs));
+        ends
+    };
+    let plain = explored(Config::default());
+    assert!(plain.len() > 8, "{} paths", plain.len());
+    assert!(plain.iter().all(|e| matches!(e.end, PathEnd::Exit(_))));
+    for config in [Config { compact_above: 1, ..Config::default() }, Config { snapshots: false, ..Config::default() }] {
+        let shapes = |ends: &[End]| ends.iter().map(|e| (e.end.clone(), e.stdout.len())).collect::<Vec<_>>();
+        let mut other = shapes(&explored(config));
+        let mut plain = shapes(&plain);
+        let key = |(end, len): &(PathEnd, usize)| (format!("{end:?}"), *len);
+        other.sort_by_key(key);
+        plain.sort_by_key(key);
+        assert_eq!(other, plain);
     }
 }
 

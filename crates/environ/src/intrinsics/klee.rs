@@ -9,6 +9,7 @@ use wryneck_expr::ExprId;
 use crate::Linux;
 use crate::libc::assert::text;
 use crate::sig::Args;
+use crate::start;
 
 /// klee_make_symbolic(address, size, name).
 pub fn make_symbolic(_: &Linux, args: &Args<'_>, cx: &mut Cx<'_>) -> Result<Reply, Stop> {
@@ -113,6 +114,14 @@ pub fn nothing(_: &Linux, _: &Args<'_>, _: &mut Cx<'_>) -> Result<Reply, Stop> {
 /// klee_is_replay(): this is not a replay.
 pub fn is_replay(_: &Linux, _: &Args<'_>, _: &mut Cx<'_>) -> Result<Reply, Stop> {
     Ok(Reply::Value(Value::Bits(0)))
+}
+
+/// klee_get_errno(): the libc's, if there is one.
+pub fn get_errno(_: &Linux, _: &Args<'_>, cx: &mut Cx<'_>) -> Result<Reply, Stop> {
+    Ok(match start::function(cx, "__wryneck_errno") {
+        Some(f) => Reply::Tail(f, Vec::new()),
+        None => Reply::Value(Value::Bits(0)),
+    })
 }
 
 /// klee_is_symbolic(value).
