@@ -6,6 +6,7 @@
 mod float;
 mod integer;
 mod memory;
+mod trap;
 mod vector;
 
 use wryneck_ir::build::Slot;
@@ -213,7 +214,7 @@ static INTRINSICS: &[(&str, Meaning)] = &[
     ("llvm.type.test", M::Constant(1)),
     ("llvm.uadd.sat", M::By(integer::saturating_unsigned_add)),
     ("llvm.uadd.with.overflow", M::Overflow(Op::Add, Op::UaddOverflow)),
-    ("llvm.ubsantrap", M::Trap("llvm.ubsantrap")),
+    ("llvm.ubsantrap", M::By(trap::sanitizer)),
     ("llvm.ucmp", M::ThreeWay(Op::Ult)),
     ("llvm.umax", M::Extreme(Op::Ult, true)),
     ("llvm.umin", M::Extreme(Op::Ult, false)),

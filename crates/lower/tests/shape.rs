@@ -174,6 +174,30 @@ fn what_cannot_be_lowered_is_named_where_it_stands() {
 }
 
 #[test]
+fn a_failed_check_of_a_sanitizer_is_named() {
+    let source = "int f(int a, int b, int *p) { switch (b) { case 0: return a + b; case 1: return a - b; case 2: return a * b; case 3: return a << b;
+      case 4: return -a; case 5: return a / b; case 6: return p[b]; case 7: { int v[4]; return v[a & 7]; } } return 0; }";
+    let scratch = tempfile::tempdir().expect("a scratch directory");
+    let file = scratch.path().join("source.c");
+    std::fs::write(&file, source).expect("written");
+    let flags = ["-O0", "-fsanitize=undefined,bounds", "-fsanitize-trap=all"];
+    let printed = wryneck_ir::text::print(&crate::native::lower_source("clang-22", &flags, &file, scratch.path()));
+    for check in [
+        "add-overflow",
+        "subtraction-overflow",
+        "multiplication-overflow",
+        "shift-out-of-bounds",
+        "negation-overflow",
+        "division-overflow",
+        "type-mismatch",
+        "pointer-overflow",
+        "out-of-bounds",
+    ] {
+        assert!(printed.contains(&format!("\"ubsan: {check}\"")), "{check}: {printed}");
+    }
+}
+
+#[test]
 fn data_that_cannot_be_expressed_is_noted() {
     let (_, notes) = lower(
         "@a = global i32 0
