@@ -48,19 +48,8 @@ pub enum Libc {
     None,
 }
 
-/// The bitcode of a target: the target itself, or what clang makes of it in `scratch`.
-pub fn bitcode(target: &Path, libc: Libc, flags: &[String], scratch: &Path) -> Result<PathBuf> {
-    match Kind::of(target)? {
-        Kind::Llvm => Ok(target.to_owned()),
-        Kind::C => {
-            let out = scratch.join("program.bc");
-            compile(target, libc, flags, &out)?;
-            Ok(out)
-        }
-    }
-}
-
-fn compile(target: &Path, libc: Libc, flags: &[String], out: &Path) -> Result<()> {
+/// Compiles a C file to bitcode, for the C library's headers if it is to be linked; clang's own words if it cannot.
+pub fn compile(target: &Path, libc: Libc, flags: &[String], out: &Path) -> Result<()> {
     fs::File::open(target).with_context(|| format!("cannot read `{}`", target.display()))?;
     let mut clang = Command::new(CLANG);
     clang.args(["-g", "-O0", "-emit-llvm", "-c", "-fno-stack-protector", "-ffp-contract=off", "-Wno-everything"]);

@@ -46,10 +46,13 @@ static COMMANDS: &[Command] = &[
     Command { name: "run", help: "explore a whole program on symbolic input", run: cmd::run::run },
 ];
 
+/// What is said where a panic ended the work.
+const DEFECT: &str = "this is a defect of wryneck, please report it with the lines above; what was found until then is in the run folder";
+
 fn main() {
     let words = std::env::args_os().skip(1).map(OsString::into_string).collect::<Result<Vec<_>, _>>();
     let outcome = match words {
-        Ok(words) => dispatch(words),
+        Ok(words) => std::panic::catch_unwind(|| dispatch(words)).unwrap_or_else(|_| Err(problem("wryneck broke down", DEFECT))),
         Err(word) => Err(problem(format!("the argument `{}` is not UTF-8", word.display()), "")),
     };
     let code = outcome.unwrap_or_else(|error| {

@@ -102,3 +102,18 @@ fn limits_and_an_interrupt_end_cleanly() {
     assert!(run["totals"]["tests"].as_u64() > Some(0));
     assert_eq!(query::<String>(&dir.join("interrupted"), "SELECT value FROM run WHERE name = 'status'"), "stopped");
 }
+
+#[test]
+fn text_and_bitcode_of_llvm_are_targets() {
+    let scratch = tempfile::tempdir().expect("there is room");
+    let dir = scratch.path();
+    fs::write(dir.join("t.c"), "int main(int argc, char **argv) { return argv[1][0] == 'a'; }\n").expect("there is room");
+    for (flags, file) in [(["-S", "-emit-llvm"], "t.ll"), (["-c", "-emit-llvm"], "t.bc")] {
+        let done = Command::new("clang-22").current_dir(dir).args(flags).args(["-O1", "t.c", "-o", file]).status().expect("clang-22 is installed");
+        assert!(done.success());
+        let run = Command::new(WRYNECK).current_dir(dir).args(["run", "--json", "--emit", "all", file, "--sym-arg", "1"]).output().expect("the tool was built");
+        assert_eq!(run.status.code(), Some(0), "{file}: {}", String::from_utf8_lossy(&run.stderr));
+        let replay = Command::new(WRYNECK).current_dir(dir).args(["replay", "wryneck-last"]).output().expect("the tool was built");
+        assert_eq!(replay.status.code(), Some(0), "{file}: {}", String::from_utf8_lossy(&replay.stdout));
+    }
+}

@@ -144,7 +144,7 @@ impl Replay<'_> {
         };
         let program = PathBuf::from(fact("program")?);
         let name = program.file_stem().unwrap_or_default().as_bytes().to_vec();
-        let kept = folder.join("program.bc");
+        let kept = folder.join(super::run::KEPT);
         let bitcode = if kept.exists() { kept } else { fact("bitcode")?.into() };
         let native = Native::new(program, bitcode, words("cc_flags")?, fact("libc")? == "true", scratch.to_owned());
         let files = folder::read_files(folder, Path::new(&fact("directory")?))?;

@@ -4,7 +4,7 @@
 
 use std::cell::Cell;
 use std::io::Write;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::rc::Rc;
 use std::time::{Duration, Instant, SystemTime};
 use std::{env, fs};
@@ -18,7 +18,7 @@ use wryneck_report::{Run, Status, Totals};
 use wryneck_solver::Solver;
 
 use crate::args::{self, RunArgs};
-use crate::build::{self, Libc};
+use crate::build::{self, Kind, Libc};
 use crate::explore::{Limits, Watch};
 use crate::folder::Folder;
 use crate::host::RealHost;
@@ -28,13 +28,16 @@ use crate::results::{Ends, Findings, LineMap};
 use crate::timed::Timed;
 use crate::{program, signal, symbolic};
 
+/// The name under which a run folder keeps bitcode that clang made.
+pub const KEPT: &str = "program.bc";
+
 pub fn run(words: Vec<String>) -> Result<u8> {
     let start = Instant::now();
     let command = ["wryneck".to_owned(), "run".to_owned()].into_iter().chain(words.iter().cloned()).collect();
     let Some(args) = args::parse(words)? else { return Ok(0) };
     let words = symbolic::parse(&args.words)?;
-    let scratch = Scratch::new();
-    let ir = build::lower(&build::bitcode(&args.target, if args.libc { Libc::Musl } else { Libc::None }, &args.cc_flags, scratch.path()?)?)?;
+    let bitcode = Bitcode::of(&args)?;
+    let ir = build::lower(&bitcode.file)?;
     let module = program::open(&ir.file)?;
 
     let mut input = program_input(&args)?;
@@ -56,7 +59,7 @@ pub fn run(words: Vec<String>) -> Result<u8> {
     let (linked, entry) = program::link(args.target.display().to_string(), module, libc)?;
 
     let folder = Folder::create(args.output.as_deref())?;
-    let bitcode = scratch.keep(&args.target, &folder.path)?;
+    let bitcode = bitcode.keep(&folder.path)?;
     describe(&folder, &args, &command, &bitcode);
     let shown = folder.path.display().to_string();
     signal::catch();
@@ -205,30 +208,30 @@ fn print(args: &RunArgs, run: &Run) -> Result<()> {
     }
 }
 
-/// A folder for what clang makes, made only for targets that need one.
-struct Scratch(std::cell::OnceCell<tempfile::TempDir>);
+/// The bitcode that is explored, and the folder it lies in where clang made it.
+struct Bitcode {
+    file: PathBuf,
+    made: Option<tempfile::TempDir>,
+}
 
-impl Scratch {
-    fn new() -> Scratch {
-        Scratch(std::cell::OnceCell::new())
+impl Bitcode {
+    fn of(args: &RunArgs) -> Result<Bitcode> {
+        if Kind::of(&args.target)? == Kind::Llvm {
+            return Ok(Bitcode { file: args.target.clone(), made: None });
+        }
+        let scratch = tempfile::tempdir().context("cannot make a scratch folder")?;
+        let file = scratch.path().join(KEPT);
+        build::compile(&args.target, if args.libc { Libc::Musl } else { Libc::None }, &args.cc_flags, &file)?;
+        Ok(Bitcode { file, made: Some(scratch) })
     }
 
-    fn path(&self) -> Result<&Path> {
-        if self.0.get().is_none() {
-            let dir = tempfile::tempdir().context("cannot make a scratch folder")?;
-            let _ = self.0.set(dir);
+    /// Copies what clang made into the run folder, where a replay finds it; where the bitcode now is.
+    fn keep(self, folder: &Path) -> Result<PathBuf> {
+        if self.made.is_none() {
+            return Ok(self.file);
         }
-        Ok(self.0.get().expect("it was set").path())
-    }
-
-    /// Moves the bitcode that clang made into the run folder, where a replay finds it.
-    fn keep(&self, target: &Path, folder: &Path) -> Result<std::path::PathBuf> {
-        let made = self.path()?.join("program.bc");
-        if !made.exists() {
-            return Ok(target.to_owned());
-        }
-        let kept = folder.join("program.bc");
-        fs::copy(&made, &kept).with_context(|| format!("cannot write `{}`", kept.display()))?;
+        let kept = folder.join(KEPT);
+        fs::copy(&self.file, &kept).with_context(|| format!("cannot write `{}`", kept.display()))?;
         Ok(kept)
     }
 }
