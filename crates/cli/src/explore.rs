@@ -47,6 +47,8 @@ pub struct Watch {
     pub notes: Vec<String>,
     pub solver_time: Rc<Cell<Duration>>,
     pub next_memory: Instant,
+    /// Bytes at the last look.
+    pub last_memory: u64,
     pub next_save: Instant,
 }
 
@@ -85,6 +87,7 @@ impl Watch {
         }
         self.next_memory = now + MEMORY;
         let memory = progress::memory();
+        self.last_memory = memory;
         self.memory = self.memory.max(memory);
         (memory > self.limits.memory).then_some(Limit::Memory)
     }
@@ -164,6 +167,16 @@ impl Control for Watch {
             approximated: ended.approximated,
             test,
         });
+    }
+
+    fn memory_used(&mut self) -> u64 {
+        self.look_at_memory(Instant::now());
+        self.last_memory
+    }
+
+    fn end_signal(&mut self) -> Stop {
+        let Some(deadline) = self.limits.deadline else { return Stop::when(signal::interrupted) };
+        Stop::when(move || signal::interrupted() || Instant::now() >= deadline)
     }
 
     fn solver_stop(&mut self) -> Stop {

@@ -38,6 +38,7 @@ pub struct Core {
     /// Flips made since the searcher was last told.
     pub new_flips: Vec<Flip>,
     pub ended: Vec<Ended>,
+    pub(crate) end_signal: wryneck_solver::Stop,
     pub(crate) pending_end: Option<PathEnd>,
     /// What the outermost function returned: a slot's contents and tag.
     pub(crate) result: Option<(u64, u8)>,
@@ -156,6 +157,7 @@ impl Core {
             ledger: Ledger::default(),
             new_flips: Vec::new(),
             ended: Vec::new(),
+            end_signal: wryneck_solver::Stop::never(),
             pending_end: None,
             result: None,
             entered: 0,

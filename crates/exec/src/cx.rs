@@ -7,7 +7,7 @@
 use std::rc::Rc;
 
 use wryneck_expr::{ExprId, Model};
-use wryneck_solver::{Answer, Budget};
+use wryneck_solver::{Answer, Budget, Why};
 
 use crate::core::{Checked, Core, Flip, LedgerKind};
 use crate::image::CodePos;
@@ -43,7 +43,7 @@ impl Cx<'_> {
     }
 
     fn budget(&self) -> Budget {
-        Budget { conflicts: self.core.config.step_conflicts, ..Budget::default() }
+        Budget { conflicts: self.core.config.step_conflicts, ..Budget::until(self.core.end_signal.clone()) }
     }
 
     /// Which side of a 1-bit condition the path takes; the other becomes a pending flip.
@@ -143,10 +143,7 @@ impl Cx<'_> {
         let base = self.state.model.clone();
         self.core.stats.solver_checks += 1;
         let least = self.core.solver.min_value(&mut self.core.pool, &within, e, &base, &budget);
-        let (v, model) = least.map_err(|unknown| {
-            self.core.ledger.note(LedgerKind::SolverTimeout, format!("{why}: {unknown}"));
-            PathEnd::Limit(Limit::Solver)
-        })?;
+        let (v, model) = least.map_err(|unknown| self.undecided(unknown, why))?;
         let fixed = self.core.pool.bits(width, v);
         let more = self.core.pool.ult(fixed, e);
         let is = self.core.pool.eq(e, fixed);
@@ -227,11 +224,17 @@ impl Cx<'_> {
         match self.core.solver.check(&mut self.core.pool, &self.state.path, cond, &base, &budget) {
             Answer::Sat(model) => Ok(Some(model)),
             Answer::Unsat(_) => Ok(None),
-            Answer::Unknown(why) => {
-                self.core.ledger.note(LedgerKind::SolverTimeout, format!("{why}"));
-                Err(PathEnd::Limit(Limit::Solver).into())
-            }
+            Answer::Unknown(unknown) => Err(self.undecided(unknown, "a decision inside a path").into()),
         }
+    }
+
+    /// The end of a path whose next step the solver did not decide.
+    fn undecided(&mut self, unknown: Why, what: &str) -> PathEnd {
+        if unknown == Why::Stopped {
+            return PathEnd::Limit(Limit::Interrupted);
+        }
+        self.core.ledger.note(LedgerKind::SolverTimeout, format!("{what}: {unknown}"));
+        PathEnd::Limit(Limit::Solver)
     }
 
     /// Goes on only where `cond` holds; a path where it cannot ends as assumed. Asks the solver if the model does not satisfy it.

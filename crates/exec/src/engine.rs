@@ -25,6 +25,10 @@ pub trait Control {
     fn stop(&mut self, core: &Core, pending: usize) -> Option<Limit>;
     /// A path has ended.
     fn ended(&mut self, core: &mut Core, ended: Ended);
+    /// A signal that the exploration is to end, asked inside the queries of running paths too.
+    fn end_signal(&mut self) -> wryneck_solver::Stop {
+        wryneck_solver::Stop::never()
+    }
     /// Bytes of memory in use; 0 if unknown. Asked now and then.
     fn memory_used(&mut self) -> u64 {
         0
@@ -53,6 +57,8 @@ enum Item {
 
 /// Instructions between two looks at the clock (the caller's).
 const POLL: i64 = 200_000;
+/// Queries inside a path between two looks at the clock.
+const POLL_QUERIES: u64 = 16;
 
 /// An exploration of one program from one entry.
 pub struct Explorer {
@@ -123,6 +129,7 @@ impl Explorer {
 
     /// Explores until everything is done or `control` stops it.
     pub fn explore(&mut self, control: &mut dyn Control) -> Outcome {
+        self.core.end_signal = control.end_signal();
         loop {
             if let Some(limit) = control.stop(&self.core, self.items.len()) {
                 return Outcome::Stopped(limit);
@@ -302,9 +309,10 @@ impl Explorer {
         let mut used = 0;
         while used < batch {
             let mut budget = POLL;
+            let queries = self.core.stats.solver_checks;
             let ended = loop {
                 match self.step(state, &mut budget) {
-                    Ok(()) if budget < 0 => break None,
+                    Ok(()) if budget < 0 || self.core.stats.solver_checks - queries >= POLL_QUERIES => break None,
                     Ok(()) => {}
                     Err(stop) => break Some(stop),
                 }

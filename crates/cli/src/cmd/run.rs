@@ -142,6 +142,7 @@ fn watch(
         notes,
         solver_time,
         next_memory: start,
+        last_memory: 0,
         next_save: start + Duration::from_secs(3),
     }
 }
