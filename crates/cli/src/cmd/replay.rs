@@ -128,6 +128,8 @@ struct Replay<'a> {
     words: symbolic::Words,
     /// `argv[0]`.
     name: Vec<u8>,
+    /// The working directory of the run.
+    directory: Vec<u8>,
     /// Host files below the run's working directory: path from there, content.
     files: Vec<(PathBuf, Vec<u8>)>,
     scratch: &'a Path,
@@ -147,9 +149,10 @@ impl Replay<'_> {
         let kept = folder.join(super::run::KEPT);
         let bitcode = if kept.exists() { kept } else { fact("bitcode")?.into() };
         let native = Native::new(program, bitcode, words("cc_flags")?, fact("libc")? == "true", scratch.to_owned());
-        let files = folder::read_files(folder, Path::new(&fact("directory")?))?;
+        let directory = fact("directory")?;
+        let files = folder::read_files(folder, Path::new(&directory))?;
         let limits = Limits { time, memory: None, file: 1 << 30 };
-        Ok(Replay { native, words: symbolic::parse(&words("words")?)?, name, files, scratch, limits })
+        Ok(Replay { native, words: symbolic::parse(&words("words")?)?, name, directory: directory.into_bytes(), files, scratch, limits })
     }
 
     /// Replays tests on every core; verdicts in their order.
@@ -215,11 +218,24 @@ impl Replay<'_> {
             .env("ASAN_OPTIONS", "detect_leaks=0:detect_stack_use_after_return=1:symbolize=0")
             .current_dir(&work)
             .stdin(Stdio::from(File::open(&stdin)?));
-        let ended = child::run(&mut command, self.limits).context("the native program cannot be started")?;
+        let mut ended = child::run(&mut command, self.limits).context("the native program cannot be started")?;
+        ended.stdout = replaced(&ended.stdout, work.as_os_str().as_bytes(), &self.directory);
         let said = fs::read_to_string(&report).unwrap_or_default();
         let _ = fs::remove_dir_all(&dir);
         Ok((ended, said))
     }
+}
+
+/// Where a program prints its working directory, the run's stands for the scratch folder.
+fn replaced(text: &[u8], from: &[u8], to: &[u8]) -> Vec<u8> {
+    let (mut out, mut rest) = (Vec::with_capacity(text.len()), text);
+    while let Some(at) = rest.windows(from.len()).position(|w| w == from) {
+        out.extend_from_slice(&rest[..at]);
+        out.extend_from_slice(to);
+        rest = &rest[at + from.len()..];
+    }
+    out.extend_from_slice(rest);
+    out
 }
 
 /// How the test's path ended, from the file beside it.
