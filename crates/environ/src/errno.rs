@@ -14,14 +14,12 @@ errnos! {
     EPERM = 1;
     ENOENT = 2;
     ESRCH = 3;
-    EIO = 5;
+    ENXIO = 6;
     EBADF = 9;
-    ECHILD = 10;
     EAGAIN = 11;
     ENOMEM = 12;
     EACCES = 13;
     EFAULT = 14;
-    EBUSY = 16;
     EEXIST = 17;
     ENOTDIR = 20;
     EISDIR = 21;
@@ -29,14 +27,12 @@ errnos! {
     EMFILE = 24;
     ENOTTY = 25;
     ESPIPE = 29;
-    EROFS = 30;
-    EPIPE = 32;
     ERANGE = 34;
     ENAMETOOLONG = 36;
     ENOSYS = 38;
     ENOTEMPTY = 39;
     ELOOP = 40;
-    EOVERFLOW = 75;
+    EOPNOTSUPP = 95;
 }
 
 /// Why a system call did not do its work.

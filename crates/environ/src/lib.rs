@@ -21,12 +21,14 @@ pub mod sys;
 
 use std::rc::Rc;
 
-use wryneck_exec::{Call, Cx, Environment, PathData, PathEnd, Reply, Stop, Value};
+use wryneck_exec::memory::HeapObject;
+use wryneck_exec::{Call, Cx, Environment, PathData, PathEnd, Reply, State, Stop, Value};
 
 pub use input::{Arg, DirEntry, Entry, EnvValue, Host, NoHost, ProgramInput, Stat, Stdin};
 pub use state::{STDERR, STDOUT, World};
 
 use host::Captured;
+use libc::alloc;
 use models::{MODELS, When};
 use sig::Args;
 
@@ -56,6 +58,14 @@ impl Environment for Linux {
 
     fn initial(&self) -> Rc<dyn PathData> {
         Rc::new(start::world(&self.input))
+    }
+
+    fn object_name(&self, object: &HeapObject, state: &State) -> Option<String> {
+        match object.kind {
+            alloc::GIVEN => state.env::<World>().given.get(&object.base).map(|name| name.to_string()),
+            alloc::MAPPED => Some("a mapping of memory".into()),
+            _ => None,
+        }
     }
 
     fn returned(&self, value: Option<Value>, cx: &mut Cx<'_>) -> PathEnd {

@@ -77,7 +77,7 @@ pub fn world(input: &ProgramInput) -> World {
         random: 0,
         handlers: Rc::default(),
         signal_mask: 0,
-        started: false,
+        given: Rc::default(),
     }
 }
 
@@ -130,7 +130,7 @@ pub fn start(linux: &Linux, _: &Args<'_>, cx: &mut Cx<'_>) -> Result<Reply, Stop
     let user = u64::from(input.user);
     // AT_PAGESZ, AT_UID, AT_EUID, AT_GID, AT_EGID, AT_SECURE; below AT_RANDOM.
     let mut auxv = vec![(6, 4096), (11, user), (12, user), (13, user), (14, user), (23, 0)];
-    auxv.push((25, object(cx, &[], 16)?));
+    auxv.push((25, object(cx, "the random bytes of the start", &[], 16)?));
     let mut words = vec![argv.len() as u64];
     words.extend(&argv);
     words.push(0);
@@ -139,9 +139,8 @@ pub fn start(linux: &Linux, _: &Args<'_>, cx: &mut Cx<'_>) -> Result<Reply, Stop
     words.extend(auxv.iter().flat_map(|(key, value)| [*key, *value]));
     words.extend([0, 0]);
     let bytes: Vec<u8> = words.iter().flat_map(|w| w.to_le_bytes()).collect();
-    let stack = object(cx, &[], bytes.len() as u64)?;
+    let stack = object(cx, "the vectors of arguments and environment", &[], bytes.len() as u64)?;
     cx.write_concrete(stack, &bytes)?;
-    World::change(cx).started = true;
     let (argc, argv, envp) = (argv.len() as u64, stack + 8, stack + 8 * (argv.len() as u64 + 2));
     let bits = |words: &[u64]| words.iter().map(|w| Value::Bits(*w)).collect();
     Ok(match function(cx, LIBC_START) {
@@ -150,12 +149,13 @@ pub fn start(linux: &Linux, _: &Args<'_>, cx: &mut Cx<'_>) -> Result<Reply, Stop
     })
 }
 
-/// A new object that the program is given, zero but for these first bytes.
-fn object(cx: &mut Cx<'_>, bytes: &[ExprId], size: u64) -> Result<u64, Stop> {
+/// A new object that the program is given, zero but for these first bytes; `what` it is for messages.
+fn object(cx: &mut Cx<'_>, what: &str, bytes: &[ExprId], size: u64) -> Result<u64, Stop> {
     let Some(addr) = cx.allocate(size, 16, true, GIVEN) else {
         return Err(PathEnd::Unsupported(format!("program input of {size} bytes")).into());
     };
     cx.write_bytes(addr, bytes)?;
+    Rc::make_mut(&mut World::change(cx).given).insert(addr, what.into());
     Ok(addr)
 }
 
@@ -183,16 +183,16 @@ fn decide_counts(cx: &mut Cx<'_>, args: &[Arg]) -> Result<Vec<u32>, Stop> {
 
 /// Makes the arguments' strings; their addresses.
 fn arguments(cx: &mut Cx<'_>, input: &ProgramInput, counts: &[u32]) -> Result<Vec<u64>, Stop> {
-    let mut argv = vec![string(cx, &input.name)?];
+    let mut argv = vec![string(cx, "the program's name", &input.name)?];
     let (mut number, mut counts) = (0, counts.iter());
     let mut symbolic = |cx: &mut Cx<'_>, len: u32| {
         let name = format!("arg{number:02}");
         number += 1;
-        symbolic_string(cx, &name, len, b"")
+        symbolic_string(cx, &format!("the argument `{name}`"), &name, len, b"")
     };
     for arg in &input.args {
         match arg {
-            Arg::Concrete(bytes) => argv.push(string(cx, bytes)?),
+            Arg::Concrete(bytes) => argv.push(string(cx, "an argument", bytes)?),
             Arg::Symbolic(len) => argv.push(symbolic(cx, *len)?),
             Arg::Several { len, .. } => {
                 cx.new_input("n_args", 4);
@@ -205,32 +205,33 @@ fn arguments(cx: &mut Cx<'_>, input: &ProgramInput, counts: &[u32]) -> Result<Ve
     Ok(argv)
 }
 
-fn string(cx: &mut Cx<'_>, bytes: &[u8]) -> Result<u64, Stop> {
-    let addr = object(cx, &[], bytes.len() as u64 + 1)?;
+fn string(cx: &mut Cx<'_>, what: &str, bytes: &[u8]) -> Result<u64, Stop> {
+    let addr = object(cx, what, &[], bytes.len() as u64 + 1)?;
     cx.write_concrete(addr, bytes)?;
     Ok(addr)
 }
 
 /// A string of up to `len` symbolic bytes behind a concrete beginning. Its input has a byte more, as KLEE's has.
-fn symbolic_string(cx: &mut Cx<'_>, name: &str, len: u32, before: &[u8]) -> Result<u64, Stop> {
+fn symbolic_string(cx: &mut Cx<'_>, what: &str, name: &str, len: u32, before: &[u8]) -> Result<u64, Stop> {
     let mut bytes: Vec<ExprId> = before.iter().map(|b| cx.core.pool.bits(8, (*b).into())).collect();
     bytes.extend(cx.new_input(name, u64::from(len) + 1));
     bytes.pop();
     let size = bytes.len() as u64 + 1;
-    object(cx, &bytes, size)
+    object(cx, what, &bytes, size)
 }
 
 fn environment(cx: &mut Cx<'_>, env: &[(Vec<u8>, EnvValue)]) -> Result<Vec<u64>, Stop> {
     let mut envp = Vec::new();
     for (name, value) in env {
+        let what = format!("the variable `{}`", String::from_utf8_lossy(name));
         let mut text = name.clone();
         text.push(b'=');
         envp.push(match value {
             EnvValue::Concrete(value) => {
                 text.extend(value);
-                string(cx, &text)?
+                string(cx, &what, &text)?
             }
-            EnvValue::Symbolic(len) => symbolic_string(cx, &format!("env_{}", String::from_utf8_lossy(name)), *len, &text)?,
+            EnvValue::Symbolic(len) => symbolic_string(cx, &what, &format!("env_{}", String::from_utf8_lossy(name)), *len, &text)?,
         });
     }
     Ok(envp)
@@ -282,7 +283,7 @@ fn fuzzer(cx: &mut Cx<'_>, max_len: u32) -> Result<Reply, Stop> {
     let size = cx.concretise(Value::Sym(size), "size of the fuzzer's input")?;
     cx.new_input("size", 8);
     let data = cx.new_input("data", size);
-    let data = object(cx, &data, size)?;
+    let data = object(cx, "`data`", &data, size)?;
     Ok(Reply::Tail(entry, vec![Value::Bits(data), Value::Bits(size)]))
 }
 
@@ -311,7 +312,7 @@ fn any_function(cx: &mut Cx<'_>, name: &str, pointee: u64) -> Result<Reply, Stop
             }
         };
         let bytes = if size == 0 { Vec::new() } else { cx.new_input(&name, size) };
-        args.push(Value::Bits(object(cx, &bytes, size)?));
+        args.push(Value::Bits(object(cx, &format!("what `{name}` points to"), &bytes, size)?));
     }
     Ok(Reply::Tail(image.target_address(target), args))
 }

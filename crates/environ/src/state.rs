@@ -96,8 +96,8 @@ pub struct World {
     /// Handlers by signal, as `rt_sigaction` was given them.
     pub handlers: Rc<BTreeMap<u32, [u64; 4]>>,
     pub signal_mask: u64,
-    /// Whether the start has been made.
-    pub started: bool,
+    /// What the program was given, in words, by address.
+    pub given: Rc<BTreeMap<u64, Rc<str>>>,
 }
 
 pub const STDOUT: NodeId = 1;
@@ -213,7 +213,7 @@ impl PathData for World {
         self.opens.hash(&mut h);
         self.names.hash(&mut h);
         self.working_directory.hash(&mut h);
-        (self.umask, self.ticks, self.random, self.signal_mask, self.started).hash(&mut h);
+        (self.umask, self.ticks, self.random, self.signal_mask).hash(&mut h);
         self.handlers.hash(&mut h);
         for node in &self.nodes {
             node.kind.hash(&mut h);

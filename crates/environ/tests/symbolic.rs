@@ -125,6 +125,8 @@ fn fuzz_harness() {
     let explored = run("symbolic/harness.c", input);
     assert_eq!(faults(&explored.ends), [FaultKind::OutOfBoundsRead]);
     let fault = explored.ends.iter().find(|e| matches!(e.end, PathEnd::Fault(_))).expect("a fault");
+    let PathEnd::Fault(what) = &fault.end else { panic!("a fault") };
+    assert_eq!(what.message, "read of 1 byte at offset 1 of `data` (1 bytes)");
     assert_eq!(fault.inputs[0], ("size".into(), vec![1, 0, 0, 0, 0, 0, 0, 0]));
     assert_eq!(fault.inputs[1], ("data".into(), vec![b'!']));
 }

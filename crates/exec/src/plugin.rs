@@ -5,8 +5,9 @@ use std::rc::Rc;
 use wryneck_expr::ExprId;
 
 use crate::cx::Cx;
+use crate::memory::HeapObject;
 use crate::path_end::PathEnd;
-use crate::state::PathData;
+use crate::state::{PathData, State};
 
 /// A value as models see it: `Sym` has the width the call says.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -70,6 +71,10 @@ pub trait Environment {
     fn call(&self, model: u32, call: &Call<'_>, cx: &mut Cx<'_>) -> Result<Reply, Stop>;
     /// The path data every path begins with.
     fn initial(&self) -> Rc<dyn PathData>;
+    /// What a heap object is in words, if it is one that the environment and not the program made.
+    fn object_name(&self, _object: &HeapObject, _state: &State) -> Option<String> {
+        None
+    }
     /// The main function of the path has returned with this value.
     fn returned(&self, value: Option<Value>, cx: &mut Cx<'_>) -> PathEnd;
 }

@@ -6,7 +6,7 @@ use wryneck_exec::{PathEnd, Value};
 
 use super::{Done, Sys};
 use crate::content::{Byte, Content};
-use crate::errno::{EBADF, EINVAL, EISDIR, EMFILE, ESPIPE, Halt};
+use crate::errno::{EBADF, EINVAL, EISDIR, EMFILE, ENXIO, ESPIPE, Halt};
 use crate::state::{Fd, Node, NodeKind, Open};
 
 /// Access mode bits of `open`'s flags.
@@ -240,7 +240,7 @@ pub fn lseek(s: &mut Sys<'_, '_>) -> Done {
         (NodeKind::Regular, 3 | 4) => {
             let len = node.content.len() as i64;
             if !(0..len).contains(&offset) {
-                return Err(crate::errno::Errno(6).into());
+                return Err(ENXIO.into());
             }
             if whence == 3 { 0 } else { len - offset }
         }

@@ -8,7 +8,7 @@ use super::fd::{O_ACCMODE, O_APPEND, O_CLOEXEC, O_NONBLOCK, O_RDONLY};
 use super::path::{AT_FDCWD, Found, Resolved};
 use super::{Done, Sys};
 use crate::content::Content;
-use crate::errno::{EACCES, EBADF, EEXIST, EFAULT, EINVAL, EISDIR, ELOOP, ENOENT, ENOTDIR, ENOTEMPTY, EPERM, Errno, Halt};
+use crate::errno::{EACCES, EBADF, EEXIST, EFAULT, EINVAL, EISDIR, ELOOP, ENOENT, ENOTDIR, ENOTEMPTY, EOPNOTSUPP, EPERM, Halt};
 use crate::input::{Stat, mode};
 use crate::state::{Node, NodeId, NodeKind};
 
@@ -93,7 +93,7 @@ impl Sys<'_, '_> {
             return Ok(world.open_node(node, flags & (O_ACCMODE | O_APPEND), flags & O_CLOEXEC != 0) as u64);
         }
         if flags & O_TMPFILE == O_TMPFILE {
-            return Err(Errno(95).into());
+            return Err(EOPNOTSUPP.into());
         }
         let follow = flags & O_NOFOLLOW == 0 && flags & (O_CREAT | O_EXCL) != O_CREAT | O_EXCL;
         let node = match self.find(&at, follow) {

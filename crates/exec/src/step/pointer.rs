@@ -203,9 +203,15 @@ impl Cx<'_> {
             What::Global { name, .. } => format!("`{name}` ({size} bytes)"),
             What::Local { name, .. } => format!("`{name}` ({size} bytes)"),
             What::Dynamic { func } => format!("a stack allocation of `{}` ({size} bytes)", self.core.image.name(*func)),
+            What::Heap { .. } if let Some(name) = self.environment_name(object.base) => format!("{name} ({size} bytes)"),
             What::Heap { site, .. } => format!("a heap object ({size} bytes) allocated at {}", self.place_name(*site)),
             What::Function { name } => format!("the code of `{name}`"),
         }
+    }
+
+    fn environment_name(&self, base: u64) -> Option<String> {
+        let object = self.state.memory.heap.find(base)?;
+        self.core.environment.object_name(&object, self.state)
     }
 
     /// A place in the code in words: file and line, or the function.
