@@ -32,6 +32,13 @@ pub enum Kind {
     /// Funnel shift by a concrete amount.
     Fshl,
     Fshr,
+    /// Overflow of concrete operands.
+    UaddOverflow,
+    SaddOverflow,
+    UsubOverflow,
+    SsubOverflow,
+    /// Bits set in a concrete operand.
+    Ctpop,
     Eq,
     Ne,
     Ult,
@@ -374,6 +381,11 @@ fn simple_kind(op: Op, width: u16) -> Kind {
         Op::Ashr => Kind::Ashr,
         Op::Fshl => Kind::Fshl,
         Op::Fshr => Kind::Fshr,
+        Op::UaddOverflow => Kind::UaddOverflow,
+        Op::SaddOverflow => Kind::SaddOverflow,
+        Op::UsubOverflow => Kind::UsubOverflow,
+        Op::SsubOverflow => Kind::SsubOverflow,
+        Op::Ctpop => Kind::Ctpop,
         Op::Eq => Kind::Eq,
         Op::Ne => Kind::Ne,
         Op::Ult => Kind::Ult,

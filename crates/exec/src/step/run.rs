@@ -298,6 +298,20 @@ unsafe fn run_frame<const CHECKED: bool>(
                 put!(p.dst, value);
                 at += 1;
             }
+            Kind::UaddOverflow => concrete_only!(p, x, y, true => u64::from(x.wrapping_add(y) & mask < x)),
+            Kind::SaddOverflow => concrete_only!(p, x, y, true => {
+                let sum = x.wrapping_add(y);
+                ((x ^ sum) & (y ^ sum)) >> (63 - shift) & 1
+            }),
+            Kind::UsubOverflow => concrete_only!(p, x, y, true => u64::from(x < y)),
+            Kind::SsubOverflow => concrete_only!(p, x, y, true => ((x ^ y) & (x ^ x.wrapping_sub(y))) >> (63 - shift) & 1),
+            Kind::Ctpop => {
+                if CHECKED && tag!(p.a) != 0 {
+                    leave!(Left::With(Exit::Slow));
+                }
+                put!(p.dst, u64::from(get!(p.a).count_ones()));
+                at += 1;
+            }
             Kind::Eq => compare!(p, x, y => x == y),
             Kind::Ne => compare!(p, x, y => x != y),
             Kind::Ult => compare!(p, x, y => x < y),
