@@ -1,7 +1,8 @@
 //! Reading the input: what kind of file it is, LLVM's reader and verifier, the target; every way to fail has a name.
 //!
-//! The magic numbers are looked at before LLVM is asked, since its answer to a foreign file is a parse error of its text form. LLVM's
-//! words are sorted afterwards: the reader names the producer when the file is newer than itself. Cost: one pass of LLVM's reader and verifier.
+//! The magic numbers are looked at before LLVM is asked, since its answer to a foreign file is a parse error of its
+//! text form. LLVM's words are sorted afterwards: the reader names the producer when the file is newer than itself.
+//! Cost: one pass of LLVM's reader and verifier.
 
 use crate::error::ReadError;
 use crate::ffi::{self, Module};
@@ -57,10 +58,11 @@ fn is_bitcode(input: &[u8]) -> Result<bool, ReadError> {
     }
 }
 
-/// Does a block at the top level reach beyond the end? Each is two words (abbreviation 1 of two bits, block number, abbreviation
-/// width; length in words) and its contents.
+/// Does a block at the top level reach beyond the end? Each is two words (abbreviation 1 of two bits, block number,
+/// abbreviation width; length in words) and its contents.
 fn is_truncated(input: &[u8]) -> bool {
-    let word = |bytes: &[u8], at: usize| bytes.get(at..at + 4).map(|w| u32::from_le_bytes([w[0], w[1], w[2], w[3]]) as usize);
+    let word =
+        |bytes: &[u8], at: usize| bytes.get(at..at + 4).map(|w| u32::from_le_bytes([w[0], w[1], w[2], w[3]]) as usize);
     let bitcode = if input.starts_with(WRAPPED_BITCODE) {
         match (word(input, 8), word(input, 12)) {
             (Some(offset), Some(size)) if offset + size <= input.len() => &input[offset..offset + size],

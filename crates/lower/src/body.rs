@@ -1,8 +1,9 @@
 //! A function's body: blocks, edges with the copies phis ask for, parameters.
 //!
-//! Blocks are lowered in reverse post-order, each when an edge to it exists, so that definitions come before uses and what only
-//! unsupported code leads to is never lowered. A block that an unconditional branch alone leads to is appended to its predecessor; a phi
-//! with one predecessor is its operand. Cost: linear, but for phis of blocks with many predecessors.
+//! Blocks are lowered in reverse post-order, each when an edge to it exists, so that definitions come before uses and
+//! what only unsupported code leads to is never lowered. A block that an unconditional branch alone leads to is
+//! appended to its predecessor; a phi with one predecessor is its operand. Cost: linear, but for phis of blocks with
+//! many predecessors.
 
 use std::collections::BTreeMap;
 
@@ -13,8 +14,8 @@ use wryneck_ir::{LocId, function_flags, param_kind};
 use crate::constant::Linear;
 use crate::context::{Context, blocks, function_tables, instructions, module_tables};
 use crate::error::Unsupported;
-use crate::frame;
 use crate::ffi::{Block, ON_FUNCTION, Opcode, Type, TypeKind, Value};
+use crate::frame;
 use crate::symbols::definition_linkage;
 use crate::types::{Piece, Shape};
 use crate::value::Val;
@@ -81,10 +82,8 @@ pub fn lower<'m>(
         Ok((shapes, parameters, ret_width)) => (shapes, parameters, ret_width, None),
         Err(why) => (Vec::new(), Vec::new(), 0, Some(why)),
     };
-    let params: Vec<ParamDef> = parameters
-        .iter()
-        .map(|p| ParamDef { width: p.width, kind: p.kind, size: p.size, name: &p.name })
-        .collect();
+    let params: Vec<ParamDef> =
+        parameters.iter().map(|p| ParamDef { width: p.width, kind: p.kind, size: p.size, name: &p.name }).collect();
     let def = FunctionDef { name: &name, params: &params, ret_width, flags: all, loc };
     let mut fb = b.function(symbol, definition_linkage(function), def)?;
     if let Some(why) = why {

@@ -1,10 +1,11 @@
 //! Calls: arguments as pieces, variable arguments laid out as x86-64 lays them on the stack, inline assembly.
 //!
-//! A variadic call writes its variable arguments to an object of exactly their size, so that reading one too many is out of bounds, and
-//! passes its address as a hidden last argument. `va_start` makes a System V `va_list` whose register areas are used up, so the code clang
-//! emits for `va_arg` always takes the memory path (System V ABI AMD64, section 3.5.7). One thing does not survive that: a structure of at
-//! most 16 bytes aligned to 16, which clang passes as two words for two registers, is looked for at a multiple of 16. Unwinding is not
-//! lowered: an invoke is a call, and goes on.
+//! A variadic call writes its variable arguments to an object of exactly their size, so that reading one too many is
+//! out of bounds, and passes its address as a hidden last argument. `va_start` makes a System V `va_list` whose
+//! register areas are used up, so the code clang emits for `va_arg` always takes the memory path (System V ABI AMD64,
+//! section 3.5.7). One thing does not survive that: a structure of at most 16 bytes aligned to 16, which clang passes
+//! as two words for two registers, is looked for at a multiple of 16. Unwinding is not lowered: an invoke is a call,
+//! and goes on.
 
 use wryneck_ir::build::{CallDef, Callee, Slot};
 use wryneck_ir::{NONE, Op, call_flags};
@@ -16,7 +17,8 @@ use crate::inst::Lowered;
 use crate::value::Val;
 
 /// Inline assembly that does nothing in a single-threaded program without interrupts.
-const INERT_ASM: &[&str] = &["nop", "pause", "rep nop", "rep; nop", "mfence", "lfence", "sfence", "endbr64", "lock; addl $0,0(%rsp)"];
+const INERT_ASM: &[&str] =
+    &["nop", "pause", "rep nop", "rep; nop", "mfence", "lfence", "sfence", "endbr64", "lock; addl $0,0(%rsp)"];
 /// Inline assembly that stops the program.
 const TRAP_ASM: &[&str] = &["ud2", "int3", "int $3", "hlt"];
 
@@ -43,7 +45,9 @@ impl<'m> Body<'_, 'm> {
         let result = match callee.kind() {
             ValueKind::LLVMInlineAsmValueKind => self.inline_asm(v, callee),
             ValueKind::LLVMFunctionValueKind if callee.name().starts_with(b"llvm.") => self.intrinsic(v, callee.name()),
-            ValueKind::LLVMGlobalIFuncValueKind => Err(Unsupported::Ifunc(String::from_utf8_lossy(callee.name()).into_owned())),
+            ValueKind::LLVMGlobalIFuncValueKind => {
+                Err(Unsupported::Ifunc(String::from_utf8_lossy(callee.name()).into_owned()))
+            }
             _ => self.ordinary_call(v, callee),
         }?;
         if v.opcode() == Opcode::LLVMInvoke && self.b.in_block() {
@@ -60,7 +64,9 @@ impl<'m> Body<'_, 'm> {
         let fixed = ty.param_types();
         let mut args = Vec::new();
         for i in 0..v.args() {
-            for (refused, name) in [(self.cx.attributes.in_alloca, "inalloca"), (self.cx.attributes.preallocated, "preallocated")] {
+            for (refused, name) in
+                [(self.cx.attributes.in_alloca, "inalloca"), (self.cx.attributes.preallocated, "preallocated")]
+            {
                 if v.call_attribute(i + 1, refused).is_some() {
                     return Err(Unsupported::Passing(name));
                 }
@@ -82,7 +88,12 @@ impl<'m> Body<'_, 'm> {
             _ => Callee::Address(self.scalar(callee)?),
         };
         let shape = self.cx.types.shape(v.ty())?;
-        let def = CallDef { args: &args, ret_width: shape.result_width(), flags: self.call_flags(v, callee, variadic), named };
+        let def = CallDef {
+            args: &args,
+            ret_width: shape.result_width(),
+            flags: self.call_flags(v, callee, variadic),
+            named,
+        };
         if shape.pieces.is_empty() || v.first_use().is_none() {
             self.b.call_to(None, target, def);
             return Ok(None);
@@ -167,7 +178,11 @@ impl<'m> Body<'_, 'm> {
     fn inline_asm(&mut self, v: Value<'m>, asm: Value<'m>) -> Lowered {
         let (text, constraints) = asm.inline_asm();
         let text = String::from_utf8_lossy(text).replace("$$", "$");
-        let code: Vec<&str> = text.lines().map(|line| line.split('#').next().unwrap_or_default().trim()).filter(|l| !l.is_empty()).collect();
+        let code: Vec<&str> = text
+            .lines()
+            .map(|line| line.split('#').next().unwrap_or_default().trim())
+            .filter(|l| !l.is_empty())
+            .collect();
         if let [trap] = code[..]
             && TRAP_ASM.contains(&trap)
         {
@@ -205,8 +220,8 @@ struct Ties {
 }
 
 impl Ties {
-    /// Reads LLVM's constraint string: outputs `=…` (indirect ones, `=*…`, are pointer arguments), inputs (a number ties
-    /// it to that output), clobbers `~…`.
+    /// Reads LLVM's constraint string: outputs `=…` (indirect ones, `=*…`, are pointer arguments), inputs (a number
+    /// ties it to that output), clobbers `~…`.
     fn of(constraints: &str) -> Ties {
         let (mut outputs, mut positions, mut argument) = (Vec::new(), Vec::new(), 0);
         for constraint in constraints.split(',').filter(|c| !c.is_empty() && !c.starts_with('~')) {

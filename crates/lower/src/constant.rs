@@ -1,7 +1,8 @@
 //! Constants: folded to a number or to a symbol plus a number, and written into the images of global variables.
 //!
-//! A constant expression whose value is not such a pair (a product of addresses, half of one) is computed by instructions where code uses
-//! it, and is a [`Note`] where an initialiser does. Cost: linear in the size of the initialiser; runs of plain numbers are copied whole.
+//! A constant expression whose value is not such a pair (a product of addresses, half of one) is computed by
+//! instructions where code uses it, and is a [`Note`] where an initialiser does. Cost: linear in the size of the
+//! initialiser; runs of plain numbers are copied whole.
 
 use wryneck_ir::{NONE, Reloc};
 
@@ -79,7 +80,9 @@ impl<'m> Context<'m> {
             }
             ValueKind::LLVMConstantExprValueKind => self.fold_expression(c),
             // `dso_local_equivalent` and `no_cfi` have no kind of their own: they stand for the function they name.
-            ValueKind::LLVMInstructionValueKind if c.operands() == 1 && c.operand(0).is_function() => self.fold(c.operand(0)),
+            ValueKind::LLVMInstructionValueKind if c.operands() == 1 && c.operand(0).is_function() => {
+                self.fold(c.operand(0))
+            }
             _ => None,
         }
     }
@@ -110,7 +113,9 @@ impl<'m> Context<'m> {
                     (Opcode::LLVMAdd, _, Some(n)) if width == 64 => Some(a.plus(n)),
                     (Opcode::LLVMAdd, Some(n), _) if width == 64 => Some(b.plus(n)),
                     (Opcode::LLVMSub, _, Some(n)) if width == 64 => Some(a.plus(n.wrapping_neg())),
-                    (Opcode::LLVMSub, _, _) if a.symbol == b.symbol => Some(Linear::number(cut(a.value.wrapping_sub(b.value), width))),
+                    (Opcode::LLVMSub, _, _) if a.symbol == b.symbol => {
+                        Some(Linear::number(cut(a.value.wrapping_sub(b.value), width)))
+                    }
                     (Opcode::LLVMAdd, Some(m), Some(n)) => Some(Linear::number(cut(m.wrapping_add(n), width))),
                     (Opcode::LLVMXor, Some(m), Some(n)) => Some(Linear::number(m ^ n)),
                     _ => None,
@@ -122,7 +127,9 @@ impl<'m> Context<'m> {
     /// The limbs of a plain number (integer or float) of any width.
     pub fn wide_number(&self, c: Value<'m>, bits: u16) -> Result<Vec<u64>, Unsupported> {
         match c.kind() {
-            ValueKind::LLVMConstantIntValueKind | ValueKind::LLVMConstantFPValueKind => Ok(self.llvm.number(c, u32::from(bits))),
+            ValueKind::LLVMConstantIntValueKind | ValueKind::LLVMConstantFPValueKind => {
+                Ok(self.llvm.number(c, u32::from(bits)))
+            }
             _ if c.is_null() || c.is_undef() => Ok(vec![0]),
             _ => Err(Unsupported::Constant),
         }
@@ -212,7 +219,9 @@ impl<'m> Initializer<'_, 'm> {
         let width = self.cx.llvm.bits(ty.element());
         let mut bytes = vec![0u8; self.cx.llvm.bits(ty).div_ceil(8) as usize];
         for i in 0..c.operands() as u32 {
-            let Some(value) = self.cx.fold(c.operand(i)).and_then(Linear::as_number) else { return self.leave_out(c, offset) };
+            let Some(value) = self.cx.fold(c.operand(i)).and_then(Linear::as_number) else {
+                return self.leave_out(c, offset);
+            };
             for bit in (0..width).filter(|bit| value >> bit & 1 == 1) {
                 let at = u64::from(i) * width + bit;
                 bytes[(at / 8) as usize] |= 1 << (at % 8);

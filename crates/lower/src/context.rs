@@ -1,8 +1,9 @@
 //! What lowering knows of the whole module: symbols, types, attributes, debug information, notes.
 //!
-//! Policies stated here once: `undef` and `poison` are zero. Volatile and atomic accesses are plain ones and fences vanish (one thread).
-//! A block's address is its position in its function, counted from 1, so that jump tables and differences of labels are plain
-//! numbers. A weak definition and a `linkonce` one are the same; an `available_externally` body is ignored, since its real one is elsewhere.
+//! Policies stated here once: `undef` and `poison` are zero. Volatile and atomic accesses are plain ones and fences
+//! vanish (one thread). A block's address is its position in its function, counted from 1, so that jump tables and
+//! differences of labels are plain numbers. A weak definition and a `linkonce` one are the same; an
+//! `available_externally` body is ignored, since its real one is elsewhere.
 
 use rustc_hash::FxHashMap;
 use wryneck_ir::build::{FunctionBuilder, ModuleBuilder};

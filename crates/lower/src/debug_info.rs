@@ -1,7 +1,8 @@
 //! Debug information: source positions with the calls they were inlined through, and names of variables.
 //!
-//! Positions are interned, so the many instructions of one line share one record. Files are made absolute with the compile directory,
-//! so that positions of modules compiled in different places can stand side by side. Cost: each node is read once.
+//! Positions are interned, so the many instructions of one line share one record. Files are made absolute with the
+//! compile directory, so that positions of modules compiled in different places can stand side by side. Cost: each node
+//! is read once.
 
 use rustc_hash::FxHashMap;
 use wryneck_ir::build::Names;
@@ -143,6 +144,8 @@ impl<'m> DebugInfo<'m> {
 fn has_file(kind: Kind) -> bool {
     matches!(
         kind,
-        Kind::LLVMDISubprogramMetadataKind | Kind::LLVMDILexicalBlockMetadataKind | Kind::LLVMDILexicalBlockFileMetadataKind
+        Kind::LLVMDISubprogramMetadataKind
+            | Kind::LLVMDILexicalBlockMetadataKind
+            | Kind::LLVMDILexicalBlockFileMetadataKind
     )
 }

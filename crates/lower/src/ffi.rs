@@ -1,8 +1,9 @@
 //! LLVM's C API, as far as lowering reads it: handles that cannot outlive their module, and one table of getters.
 //!
-//! The only file with `unsafe`. Handles ([`Value`], [`Type`], [`Block`], [`Metadata`]) borrow the [`Module`] they came from.
-//! A getter has the precondition LLVM gives it (`predicate` wants an `icmp`, `operand(i)` wants `i < operands`); the callers match on
-//! the opcode or kind first, and the module has passed LLVM's own verifier. Cost: one call into LLVM each; nothing is cached.
+//! The only file with `unsafe`. Handles ([`Value`], [`Type`], [`Block`], [`Metadata`]) borrow the [`Module`] they came
+//! from. A getter has the precondition LLVM gives it (`predicate` wants an `icmp`, `operand(i)` wants `i < operands`);
+//! the callers match on the opcode or kind first, and the module has passed LLVM's own verifier. Cost: one call into
+//! LLVM each; nothing is cached.
 
 use std::ffi::{CStr, c_char, c_int, c_uint};
 use std::marker::PhantomData;
@@ -10,12 +11,12 @@ use std::ptr;
 
 use llvm_sys::analysis::{LLVMVerifierFailureAction, LLVMVerifyModule};
 use llvm_sys::core::*;
+pub use llvm_sys::debuginfo::LLVMMetadataKind as MetadataKind;
 use llvm_sys::debuginfo::*;
 use llvm_sys::error_handling::LLVMInstallFatalErrorHandler;
 use llvm_sys::ir_reader::LLVMParseIRInContext2;
 use llvm_sys::prelude::*;
 use llvm_sys::target::*;
-pub use llvm_sys::debuginfo::LLVMMetadataKind as MetadataKind;
 pub use llvm_sys::{
     LLVMAtomicRMWBinOp as RmwOp, LLVMIntPredicate as IntPredicate, LLVMLinkage as Linkage, LLVMOpcode as Opcode,
     LLVMTypeKind as TypeKind, LLVMValueKind as ValueKind,
@@ -74,7 +75,8 @@ macro_rules! getters {
         impl<'m> $on<'m> {$(
             $(#[$doc])*
             pub fn $name(self $(, $arg: $ty)*) -> getters!(@type $ret) {
-                // SAFETY: the handle's module is alive ('m) and verified; the caller meets the getter's precondition (header).
+                // SAFETY: the handle's module is alive ('m) and verified; the caller meets the getter's precondition
+                // (header).
                 let raw = unsafe { $call(self.0 $(, $arg)*) };
                 getters!(@wrap $ret raw)
             }
@@ -245,14 +247,15 @@ impl<'m> Value<'m> {
     }
     /// An integer constant of at most 64 bits.
     pub fn as_int(self) -> Option<u64> {
-        let small = self.kind() == ValueKind::LLVMConstantIntValueKind && self.ty().kind() == TypeKind::LLVMIntegerTypeKind;
+        let small =
+            self.kind() == ValueKind::LLVMConstantIntValueKind && self.ty().kind() == TypeKind::LLVMIntegerTypeKind;
         (small && self.ty().int_width() <= 64).then(|| self.zext_value())
     }
     /// Memory image of a constant array or vector of plain numbers.
     pub fn raw_data(self) -> &'m [u8] {
         let mut len = 0usize;
-        // SAFETY: the caller saw a ConstantDataArray or -Vector; its bytes live in the context. The C function takes a pointer to
-        // where the length goes, which llvm-sys 221 declares as a number.
+        // SAFETY: the caller saw a ConstantDataArray or -Vector; its bytes live in the context. The C function takes a
+        // pointer to where the length goes, which llvm-sys 221 declares as a number.
         unsafe { bytes(LLVMGetRawDataValues(self.0, (&raw mut len).expose_provenance()), len) }
     }
     /// Predicate of an `fcmp` as LLVM's number: its four low bits are the outcomes (equal, greater, less, unordered).
@@ -440,8 +443,7 @@ pub fn version() -> [u32; 3] {
 }
 
 /// How data lies in memory on x86-64 Linux; for text written by hand that does not say.
-const X86_64_LAYOUT: &CStr =
-    c"e-m:e-p270:32:32-p271:32:32-p272:64:64-i64:64-i128:128-f80:128-n8:16:32:64-S128";
+const X86_64_LAYOUT: &CStr = c"e-m:e-p270:32:32-p271:32:32-p272:64:64-i64:64-i128:128-f80:128-n8:16:32:64-S128";
 
 extern "C" fn ignore_diagnostic(_: LLVMDiagnosticInfoRef, _: *mut std::ffi::c_void) {}
 
@@ -451,11 +453,13 @@ impl Module {
     /// # Errors
     /// LLVM's own words, and whether the parser (`false`) or the verifier (`true`) said them.
     pub fn parse(input: &[u8]) -> Result<Module, (bool, String)> {
-        // SAFETY: the buffer is copied and ends in NUL as LLVM wants; each object is disposed of once, on every way out.
+        // SAFETY: the buffer is copied and ends in NUL as LLVM wants; each object is disposed of once, on every way
+        // out.
         unsafe {
             let context = LLVMContextCreate();
             LLVMContextSetDiagnosticHandler(context, Some(ignore_diagnostic), ptr::null_mut());
-            let buffer = LLVMCreateMemoryBufferWithMemoryRangeCopy(input.as_ptr().cast(), input.len(), c"input".as_ptr());
+            let buffer =
+                LLVMCreateMemoryBufferWithMemoryRangeCopy(input.as_ptr().cast(), input.len(), c"input".as_ptr());
             let (mut raw, mut text) = (ptr::null_mut(), ptr::null_mut());
             let failed = LLVMParseIRInContext2(context, buffer, &mut raw, &mut text) != 0;
             LLVMDisposeMemoryBuffer(buffer);
@@ -495,7 +499,11 @@ impl Module {
         // SAFETY: a string of the module.
         unsafe { bytes(LLVMGetModuleInlineAsm(self.raw, &mut len), len) }
     }
-    fn list<'m>(&'m self, first: LLVMValueRef, next: fn(Value<'m>) -> Option<Value<'m>>) -> impl Iterator<Item = Value<'m>> {
+    fn list<'m>(
+        &'m self,
+        first: LLVMValueRef,
+        next: fn(Value<'m>) -> Option<Value<'m>>,
+    ) -> impl Iterator<Item = Value<'m>> {
         std::iter::successors(Maybe::<Value>::from(first).0, move |&v| next(v))
     }
     pub fn functions(&self) -> impl Iterator<Item = Value<'_>> {
@@ -540,12 +548,18 @@ impl Module {
     }
     /// The limbs of a plain number of any width: LLVM's own constant folder cuts it into words.
     pub fn number(&self, constant: Value, bits: u32) -> Vec<u64> {
-        // SAFETY: the caller saw a constant integer or float of `bits` bits; a builder without a place only folds constants.
+        // SAFETY: the caller saw a constant integer or float of `bits` bits; a builder without a place only folds
+        // constants.
         unsafe {
             let wide = LLVMIntTypeInContext(self.context, bits.next_multiple_of(64));
             let word = LLVMIntTypeInContext(self.context, 64);
             let int = LLVMIntTypeInContext(self.context, bits);
-            let value = LLVMBuildZExt(self.builder, LLVMBuildBitCast(self.builder, constant.0, int, c"".as_ptr()), wide, c"".as_ptr());
+            let value = LLVMBuildZExt(
+                self.builder,
+                LLVMBuildBitCast(self.builder, constant.0, int, c"".as_ptr()),
+                wide,
+                c"".as_ptr(),
+            );
             let limb = |i: u32| {
                 let shift = LLVMConstInt(wide, u64::from(i) * 64, 0);
                 let shifted = LLVMBuildLShr(self.builder, value, shift, c"".as_ptr());

@@ -1,8 +1,9 @@
 //! Instructions: one match from LLVM's opcodes to ours; arithmetic, comparisons, casts and control flow.
 //!
-//! Constant expressions come through the same match. Shapes folded here because clang emits them everywhere: a test of a widened bit is the
-//! bit, a choice between a bit and a constant bit is a conjunction or disjunction, a cut and widened value is a mask, an inverted
-//! condition swaps the edges. LLVM's `add nsw` and friends wrap: overflow is the source's concern only under a sanitizer.
+//! Constant expressions come through the same match. Shapes folded here because clang emits them everywhere: a test of
+//! a widened bit is the bit, a choice between a bit and a constant bit is a conjunction or disjunction, a cut and
+//! widened value is a mask, an inverted condition swaps the edges. LLVM's `add nsw` and friends wrap: overflow is the
+//! source's concern only under a sanitizer.
 
 use std::collections::hash_map::Entry;
 
@@ -115,12 +116,13 @@ impl<'m> Body<'_, 'm> {
         let width = self.elements(v.operand(0))?;
         self.each2(v, |s, a, b| s.b.binary(op, width, a, b))
     }
-    /// A shift too far is undefined in the source, but LLVM computes shifts ahead of the condition that guards them, and ignores the
-    /// result: it is reported only where the result is sure to be used.
+    /// A shift too far is undefined in the source, but LLVM computes shifts ahead of the condition that guards them,
+    /// and ignores the result: it is reported only where the result is sure to be used.
     fn shift(&mut self, op: Op, v: Value<'m>) -> Lowered {
         let width = self.elements(v.operand(0))?;
         let in_range = self.splat_number(v.operand(1)).is_some_and(|n| n < u64::from(width));
-        let undefined = u32::from(!in_range && (self.as_written || v.is_instruction() && is_surely_used(v, v.parent(), 4)));
+        let undefined =
+            u32::from(!in_range && (self.as_written || v.is_instruction() && is_surely_used(v, v.parent(), 4)));
         self.each2(v, |s, a, b| s.b.value(op, width, a, b, undefined))
     }
     fn float_binary(&mut self, op: Op, v: Value<'m>) -> Lowered {
@@ -211,7 +213,9 @@ impl<'m> Body<'_, 'm> {
     fn bit_cast(&mut self, v: Value<'m>) -> Lowered {
         let val = self.value(v.operand(0))?;
         let (to, from) = (self.cx.types.shape(v.ty())?, self.cx.types.shape(v.operand(0).ty())?);
-        let ([to], [from]) = (&to.pieces[..], &from.pieces[..]) else { return Err(Unsupported::Type(v.ty().to_string())) };
+        let ([to], [from]) = (&to.pieces[..], &from.pieces[..]) else {
+            return Err(Unsupported::Type(v.ty().to_string()));
+        };
         if to.len == from.len {
             return Ok(Some(val));
         }
@@ -219,7 +223,11 @@ impl<'m> Body<'_, 'm> {
         if to.bits > 1 && from.bits.is_multiple_of(to.bits) {
             // Each element falls apart into some of the new ones.
             for &whole in val.leaves() {
-                self.unpack(crate::types::Piece { bits: to.bits, len: u32::from(from.bits / to.bits), offset: 0 }, whole, &mut leaves);
+                self.unpack(
+                    crate::types::Piece { bits: to.bits, len: u32::from(from.bits / to.bits), offset: 0 },
+                    whole,
+                    &mut leaves,
+                );
             }
         } else if to.bits.is_multiple_of(from.bits) {
             // Some elements make each of the new ones.
@@ -303,7 +311,8 @@ impl<'m> Body<'_, 'm> {
         if let [(slot, width)] = *pieces {
             return self.b.ret(width, Some(slot));
         }
-        let slots = pieces.iter().flat_map(|&(slot, width)| (0..limbs(u32::from(width))).map(move |i| slot.limb(i).field()));
+        let slots =
+            pieces.iter().flat_map(|&(slot, width)| (0..limbs(u32::from(width))).map(move |i| slot.limb(i).field()));
         let slots: Vec<u32> = slots.collect();
         let list = self.b.module.slot_lists.extend(&slots);
         self.b.emit(Op::Ret, shape.result_width(), NONE, list.first, list.count, NONE);
@@ -390,7 +399,8 @@ fn is_opcode(v: Value, opcode: Opcode) -> bool {
 fn widened_bit<'m>(body: &mut Body<'_, 'm>, compare: Value<'m>) -> Option<Value<'m>> {
     let equality = matches!(compare.predicate(), IntPredicate::LLVMIntEQ | IntPredicate::LLVMIntNE);
     let wide = compare.operand(0);
-    let bit = (equality && is_opcode(wide, Opcode::LLVMZExt) && body.number(compare.operand(1)) == Some(0)).then(|| wide.operand(0))?;
+    let bit = (equality && is_opcode(wide, Opcode::LLVMZExt) && body.number(compare.operand(1)) == Some(0))
+        .then(|| wide.operand(0))?;
     (bit.ty().kind() == TypeKind::LLVMIntegerTypeKind && bit.ty().int_width() == 1).then_some(bit)
 }
 
@@ -403,7 +413,10 @@ fn only_tested(v: Value) -> bool {
             && user.operand(0) == v
             && user.operand(1).is_null()
     };
-    bit.kind() == TypeKind::LLVMIntegerTypeKind && bit.int_width() == 1 && v.first_use().is_some() && v.users().all(tested)
+    bit.kind() == TypeKind::LLVMIntegerTypeKind
+        && bit.int_width() == 1
+        && v.first_use().is_some()
+        && v.users().all(tested)
 }
 
 /// `zext (trunc x)` back to the type of `x`: `x`.
@@ -432,12 +445,18 @@ fn inverted(condition: Value) -> Option<Value> {
 fn is_surely_used<'m>(v: Value<'m>, block: Block<'m>, depth: u32) -> bool {
     use Opcode as O;
     depth > 0
-        && v.users().filter(|u| u.kind() == ValueKind::LLVMInstructionValueKind && u.parent() == block).any(|user| match user.opcode() {
-            O::LLVMStore | O::LLVMRet | O::LLVMBr | O::LLVMSwitch | O::LLVMLoad => true,
-            O::LLVMCall => !user.called_value().name().starts_with(b"llvm."),
-            O::LLVMAdd | O::LLVMSub | O::LLVMMul | O::LLVMAnd | O::LLVMOr | O::LLVMXor => is_surely_used(user, block, depth - 1),
-            O::LLVMShl | O::LLVMLShr | O::LLVMAShr | O::LLVMICmp | O::LLVMGetElementPtr => is_surely_used(user, block, depth - 1),
-            O::LLVMTrunc | O::LLVMZExt | O::LLVMSExt => is_surely_used(user, block, depth - 1),
-            _ => false,
+        && v.users().filter(|u| u.kind() == ValueKind::LLVMInstructionValueKind && u.parent() == block).any(|user| {
+            match user.opcode() {
+                O::LLVMStore | O::LLVMRet | O::LLVMBr | O::LLVMSwitch | O::LLVMLoad => true,
+                O::LLVMCall => !user.called_value().name().starts_with(b"llvm."),
+                O::LLVMAdd | O::LLVMSub | O::LLVMMul | O::LLVMAnd | O::LLVMOr | O::LLVMXor => {
+                    is_surely_used(user, block, depth - 1)
+                }
+                O::LLVMShl | O::LLVMLShr | O::LLVMAShr | O::LLVMICmp | O::LLVMGetElementPtr => {
+                    is_surely_used(user, block, depth - 1)
+                }
+                O::LLVMTrunc | O::LLVMZExt | O::LLVMSExt => is_surely_used(user, block, depth - 1),
+                _ => false,
+            }
         })
 }

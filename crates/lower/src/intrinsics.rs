@@ -1,7 +1,8 @@
 //! Intrinsics: one sorted table from names to what they lower to.
 //!
-//! LLVM appends the types an intrinsic is used at (`llvm.smax.v4i32`); a row's name is the part before them, found by dropping the last
-//! components one by one. Rows say what kind of thing the intrinsic is where that is enough, and name a function where it is not.
+//! LLVM appends the types an intrinsic is used at (`llvm.smax.v4i32`); a row's name is the part before them, found by
+//! dropping the last components one by one. Rows say what kind of thing the intrinsic is where that is enough, and name
+//! a function where it is not.
 
 mod float;
 mod integer;

@@ -1,7 +1,8 @@
 //! Memory: allocas, loads, stores, address arithmetic, atomics as plain accesses.
 //!
-//! Only what an access really touches is accessed: padding is neither read nor written, a vector goes limb by limb. Address arithmetic is
-//! one `ptradd` per variable index and one for all constants together, last, so that the base keeps its bounds.
+//! Only what an access really touches is accessed: padding is neither read nor written, a vector goes limb by limb.
+//! Address arithmetic is one `ptradd` per variable index and one for all constants together, last, so that the base
+//! keeps its bounds.
 
 use wryneck_ir::build::Slot;
 use wryneck_ir::{NONE, Op};
@@ -221,7 +222,9 @@ impl<'m> Body<'_, 'm> {
             | R::LLVMAtomicRMWBinOpUSubCond
             | R::LLVMAtomicRMWBinOpUSubSat
             | R::LLVMAtomicRMWBinOpFMaximum
-            | R::LLVMAtomicRMWBinOpFMinimum => return Err(Unsupported::Instruction("atomicrmw of a wrapping or IEEE 2019 kind")),
+            | R::LLVMAtomicRMWBinOpFMinimum => {
+                return Err(Unsupported::Instruction("atomicrmw of a wrapping or IEEE 2019 kind"));
+            }
         };
         if matches!(simple, Op::Fadd | Op::Fsub | Op::Fmax | Op::Fmin) {
             self.cx.types.float(ty)?;

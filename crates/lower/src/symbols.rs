@@ -1,8 +1,9 @@
 //! What the linker sees: functions, variables with their initial bytes, aliases, constructors.
 //!
-//! Symbols are made first, for everything the module names, so that constants and code can refer to any of them. A table of 32-bit
-//! differences from its own start (LLVM builds them from switches for position-independent code) is not expressible as bytes and addresses; where
-//! only `llvm.load.relative` reads it, it becomes a table of addresses twice its size.
+//! Symbols are made first, for everything the module names, so that constants and code can refer to any of them. A
+//! table of 32-bit differences from its own start (LLVM builds them from switches for position-independent code) is not
+//! expressible as bytes and addresses; where only `llvm.load.relative` reads it, it becomes a table of addresses twice
+//! its size.
 
 use wryneck_ir::build::{BuildError, DataDef, ModuleBuilder};
 use wryneck_ir::{SymbolId, global_flags, linkage};
@@ -10,8 +11,8 @@ use wryneck_ir::{SymbolId, global_flags, linkage};
 use crate::constant::{Image, Initializer, Linear};
 use crate::context::{Context, is_definition, is_local, linkage_of, linker_name, module_tables};
 use crate::error::Note;
-use crate::memory::MAX_VARIABLE;
 use crate::ffi::{Linkage, Opcode, TypeKind, Value, ValueKind};
+use crate::memory::MAX_VARIABLE;
 
 /// Lists of LLVM's own that say something about functions: name, and whether they run at exit.
 const CTOR_LISTS: &[(&[u8], u32)] = &[(b"llvm.global_ctors", 0), (b"llvm.global_dtors", 1)];
@@ -52,14 +53,21 @@ pub fn define<'m>(cx: &mut Context<'m>, b: &mut ModuleBuilder) -> Result<(), Bui
     for alias in llvm.aliases() {
         let symbol = cx.symbols[&alias];
         match cx.fold(alias.aliasee()) {
-            Some(target) if target.as_number().is_none() => b.alias(symbol, linkage_of(alias), target.symbol, target.value)?,
+            Some(target) if target.as_number().is_none() => {
+                b.alias(symbol, linkage_of(alias), target.symbol, target.value)?
+            }
             _ => cx.notes.push(Note::Alias(String::from_utf8_lossy(linker_name(alias)).into_owned())),
         }
     }
     Ok(())
 }
 
-fn variable<'m>(cx: &mut Context<'m>, b: &mut ModuleBuilder, global: Value<'m>, symbol: SymbolId) -> Result<(), BuildError> {
+fn variable<'m>(
+    cx: &mut Context<'m>,
+    b: &mut ModuleBuilder,
+    global: Value<'m>,
+    symbol: SymbolId,
+) -> Result<(), BuildError> {
     let loc = cx.debug.global_loc(&mut module_tables(b), global);
     let align = match global.alignment() {
         0 => cx.llvm.preferred_alignment(global),

@@ -1,10 +1,10 @@
 //! Types: what a first-class value is made of.
 //!
-//! A value is a list of **leaves**, each an integer of some width in slots of its own: a scalar is one leaf, a structure or array
-//! the leaves of its members in order, a vector **one leaf per element**. Keeping vector elements apart makes insertion, extraction, shuffles and
-//! every elementwise operation as cheap as on scalars; the packed form (elements concatenated, element 0 lowest) is made only where
-//! someone else looks: memory, bit casts, arguments and results. A [`Shape`] groups leaves into [`Piece`]s, the units of those places.
-//! Cost: each type is analysed once.
+//! A value is a list of **leaves**, each an integer of some width in slots of its own: a scalar is one leaf, a
+//! structure or array the leaves of its members in order, a vector **one leaf per element**. Keeping vector elements
+//! apart makes insertion, extraction, shuffles and every elementwise operation as cheap as on scalars; the packed form
+//! (elements concatenated, element 0 lowest) is made only where someone else looks: memory, bit casts, arguments and
+//! results. A [`Shape`] groups leaves into [`Piece`]s, the units of those places. Cost: each type is analysed once.
 
 use std::rc::Rc;
 
@@ -81,7 +81,11 @@ impl<'m> Types<'m> {
         let mut pieces = Vec::new();
         let shape = self.pieces(ty, 0, &mut pieces).and_then(|()| {
             let words: u64 = pieces.iter().map(|p| u64::from(limbs(u32::from(p.width())))).sum();
-            if words * 64 > MAX_BITS { Err(Unsupported::TooManyLeaves { leaves: words }) } else { Ok(Rc::new(Shape { pieces })) }
+            if words * 64 > MAX_BITS {
+                Err(Unsupported::TooManyLeaves { leaves: words })
+            } else {
+                Ok(Rc::new(Shape { pieces }))
+            }
         });
         self.shapes.insert(ty, shape.clone());
         shape

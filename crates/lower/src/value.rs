@@ -1,8 +1,8 @@
 //! Values while a function is lowered: which slots hold their leaves, and how leaves are packed and unpacked.
 //!
-//! Many LLVM instructions only rename leaves (insertions, extractions, shuffles, bit casts, freezes): they make a new [`Val`] over the same
-//! slots and emit nothing. This is SSA copy propagation, so it is sound wherever the original dominates. Packing works limb by limb, so that no
-//! instruction is wider than a word unless an element is.
+//! Many LLVM instructions only rename leaves (insertions, extractions, shuffles, bit casts, freezes): they make a new
+//! [`Val`] over the same slots and emit nothing. This is SSA copy propagation, so it is sound wherever the original
+//! dominates. Packing works limb by limb, so that no instruction is wider than a word unless an element is.
 
 use std::rc::Rc;
 
@@ -76,7 +76,8 @@ impl<'m> Body<'_, 'm> {
         let element = if v.ty().kind() == TypeKind::LLVMVectorTypeKind { v.element(0)? } else { v };
         let number = self.cx.fold(element)?.as_number()?;
         let same = v.ty().kind() != TypeKind::LLVMVectorTypeKind
-            || (1..v.ty().vector_len()).all(|i| v.element(i).and_then(|e| self.cx.fold(e)) == Some(Linear::number(number)));
+            || (1..v.ty().vector_len())
+                .all(|i| v.element(i).and_then(|e| self.cx.fold(e)) == Some(Linear::number(number)));
         same.then_some(number)
     }
     fn constant(&mut self, c: Value<'m>) -> Result<Val, Unsupported> {

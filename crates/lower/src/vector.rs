@@ -1,4 +1,5 @@
-//! Parts of vectors and aggregates: insertion, extraction, shuffles. With leaves apart, constant positions only rename slots.
+//! Parts of vectors and aggregates: insertion, extraction, shuffles. With leaves apart, constant positions only rename
+//! slots.
 
 use wryneck_ir::Op;
 use wryneck_ir::build::Slot;

@@ -1,4 +1,5 @@
-//! The C library that test programs need: formatted output from variable arguments as lowering lays them out, and some of libm.
+//! The C library that test programs need: formatted output from variable arguments as lowering lays them out, and some
+//! of libm.
 
 use wryneck_ir::interp::{Answer, ExternalCall, Externals, Fault, Libc, Memory};
 
@@ -57,7 +58,10 @@ impl Externals for World {
                 bits(len as u64)
             }
             "memcmp" | "bcmp" => {
-                let (a, b) = (call.memory.read(call.args[0], call.args[2])?.to_vec(), call.memory.read(call.args[1], call.args[2])?);
+                let (a, b) = (
+                    call.memory.read(call.args[0], call.args[2])?.to_vec(),
+                    call.memory.read(call.args[1], call.args[2])?,
+                );
                 bits(a.as_slice().cmp(b) as i64 as u64)
             }
             "fmin" => bits(double(0).min(double(1)).to_bits()),

@@ -14,7 +14,8 @@ fn folder() -> PathBuf {
 fn check(compiler: &str, flags: &[&str], name: &str) {
     let source = folder().join(name);
     let scratch = tempfile::tempdir().expect("a scratch directory");
-    let native = run(&compile(compiler, flags, &source, &scratch.path().join("program"))).expect("the program ends by itself");
+    let native =
+        run(&compile(compiler, flags, &source, &scratch.path().join("program"))).expect("the program ends by itself");
     let ours = interpret(lower_source(compiler, flags, &source, scratch.path()), STEPS);
     match ours {
         Ok(Some(ours)) => assert_eq!(ours, native, "{compiler} {flags:?} {name}"),
@@ -40,7 +41,8 @@ macro_rules! programs {
 
         #[test]
         fn every_program_has_a_test() {
-            let mut files: Vec<_> = std::fs::read_dir(folder()).unwrap().map(|f| f.unwrap().file_name().into_string().unwrap()).collect();
+            let entries = std::fs::read_dir(folder()).expect("the folder is there");
+            let mut files: Vec<_> = entries.map(|f| f.expect("an entry").file_name().into_string().expect("ASCII")).collect();
             files.sort();
             assert_eq!(files, [$(concat!(stringify!($name), ".c")),*]);
         }

@@ -5,7 +5,8 @@ use wryneck_lower::{Note, Options, bitcode, lower_module};
 fn lower(text: &str) -> (String, Vec<Note>) {
     let llvm = bitcode::read(text.as_bytes()).unwrap_or_else(|e| panic!("{e}"));
     let lowered = lower_module(&llvm, Options::default()).expect("the builder is used well");
-    wryneck_ir::verify::verify(&lowered.module).unwrap_or_else(|e| panic!("{e}\n{}", wryneck_ir::text::print(&lowered.module)));
+    wryneck_ir::verify::verify(&lowered.module)
+        .unwrap_or_else(|e| panic!("{e}\n{}", wryneck_ir::text::print(&lowered.module)));
     (wryneck_ir::text::print(&lowered.module), lowered.notes)
 }
 
@@ -13,7 +14,13 @@ fn lower(text: &str) -> (String, Vec<Note>) {
 fn body(text: &str) -> Vec<String> {
     let (printed, _) = lower(text);
     let function = printed.split("func ").nth(1).expect("a function");
-    function.lines().skip(1).map(str::trim).filter(|l| !l.ends_with(':') && *l != "}" && !l.is_empty()).map(str::to_owned).collect()
+    function
+        .lines()
+        .skip(1)
+        .map(str::trim)
+        .filter(|l| !l.ends_with(':') && *l != "}" && !l.is_empty())
+        .map(str::to_owned)
+        .collect()
 }
 
 #[test]
@@ -99,7 +106,10 @@ fn address_arithmetic_is_one_step_per_variable_and_one_for_the_rest() {
     );
     let steps: Vec<&String> = code.iter().filter(|l| l.contains("ptradd")).collect();
     assert_eq!(steps.len(), 3, "{code:#?}");
-    assert!(steps[0].ends_with("scale 168") && steps[1].ends_with("scale 16") && steps[2].contains(", 16"), "{code:#?}");
+    assert!(
+        steps[0].ends_with("scale 168") && steps[1].ends_with("scale 16") && steps[2].contains(", 16"),
+        "{code:#?}"
+    );
 }
 
 #[test]
@@ -160,12 +170,20 @@ fn shifts_are_checked_only_where_their_result_is_used_for_sure() {
 #[test]
 fn what_cannot_be_lowered_is_named_where_it_stands() {
     let cases = [
-        ("%r = call i32 @llvm.eh.typeid.for.p0(ptr null)\n ret void", "declare i32 @llvm.eh.typeid.for.p0(ptr)", "intrinsic llvm.eh.typeid.for.p0"),
+        (
+            "%r = call i32 @llvm.eh.typeid.for.p0(ptr null)\n ret void",
+            "declare i32 @llvm.eh.typeid.for.p0(ptr)",
+            "intrinsic llvm.eh.typeid.for.p0",
+        ),
         ("call void asm sideeffect \"cpuid\\0Anop\", \"~{eax}\"()\n ret void", "", "inline assembly `cpuid`"),
         ("%r = load <vscale x 4 x i32>, ptr null\n ret void", "", "type `<vscale x 4 x i32>`"),
         ("%r = fadd bfloat 1.0, 2.0\n ret void", "", "arithmetic on `bfloat`"),
         ("%r = load i70000, ptr null\n ret void", "", "a value of 70000 bits"),
-        ("call void @resolved()\n ret void", "@resolved = ifunc void (), ptr @resolver\n define ptr @resolver() { ret ptr null }", "indirect function `resolved`"),
+        (
+            "call void @resolved()\n ret void",
+            "@resolved = ifunc void (), ptr @resolver\n define ptr @resolver() { ret ptr null }",
+            "indirect function `resolved`",
+        ),
     ];
     for (code, declarations, expected) in cases {
         let (printed, _) = lower(&format!("{declarations}\ndefine void @before_f() {{ {code} }}"));
@@ -224,7 +242,10 @@ fn tables_of_differences_become_tables_of_addresses() {
          }",
     );
     assert!(notes.is_empty(), "{notes:?}");
-    assert!(printed.contains("@reltable size 16") && printed.contains("8: @t") && printed.contains("load.64"), "{printed}");
+    assert!(
+        printed.contains("@reltable size 16") && printed.contains("8: @t") && printed.contains("load.64"),
+        "{printed}"
+    );
 }
 
 #[test]

@@ -1,7 +1,7 @@
 //! Float intrinsics that are not one operator: library functions, conversions, IEEE 754-2019 extrema, classes.
 //!
-//! The rounding mode is to nearest and exceptions are not seen, also where the program asks for more (`constrained`). `fmuladd` rounds
-//! twice, as x86-64 without FMA does.
+//! The rounding mode is to nearest and exceptions are not seen, also where the program asks for more (`constrained`).
+//! `fmuladd` rounds twice, as x86-64 without FMA does.
 
 use wryneck_ir::build::{CallDef, Callee, Slot};
 use wryneck_ir::{FcmpPred, NONE, Op, call_flags};
@@ -34,7 +34,8 @@ impl<'m> Body<'_, 'm> {
         let leaves = args.first().map_or(0, |(val, ..)| val.leaves().len());
         let mut out = Vec::new();
         for i in 0..leaves {
-            let own: Vec<_> = args.iter().map(|(val, w, f)| (val.leaves()[i.min(val.leaves().len() - 1)], *w, *f)).collect();
+            let own: Vec<_> =
+                args.iter().map(|(val, w, f)| (val.leaves()[i.min(val.leaves().len() - 1)], *w, *f)).collect();
             out.push(self.call_libm(function, width, &own));
         }
         Ok(Some(out.into_iter().collect()))
@@ -105,7 +106,12 @@ pub fn power<'m>(s: &mut Body<'_, 'm>, v: Value<'m>) -> Lowered {
     let symbol = s.b.names.symbol(s.b.module, function);
     let exponent = s.scalar(v.operand(1))?;
     s.each1(v, |s, a| {
-        let def = CallDef { args: &[(a, width), (exponent, 32)], ret_width: width, flags: call_flags::RETURNS_FLOAT, named: 2 };
+        let def = CallDef {
+            args: &[(a, width), (exponent, 32)],
+            ret_width: width,
+            flags: call_flags::RETURNS_FLOAT,
+            named: 2,
+        };
         s.b.call(Callee::Symbol(symbol), def)
     })
 }
@@ -296,7 +302,8 @@ pub fn is_class<'m>(s: &mut Body<'_, 'm>, v: Value<'m>) -> Lowered {
             found = s.b.binary(Op::Or, 1, found, is);
         }
         if mask & SIGNALLING != 0 {
-            let (past, not_quiet) = (s.b.binary(Op::Ult, width, infinity, magnitude), s.b.binary(Op::Ult, width, magnitude, quiet));
+            let (past, not_quiet) =
+                (s.b.binary(Op::Ult, width, infinity, magnitude), s.b.binary(Op::Ult, width, magnitude, quiet));
             let is = s.b.binary(Op::And, 1, past, not_quiet);
             found = s.b.binary(Op::Or, 1, found, is);
         }
