@@ -19,7 +19,7 @@ const EFBIG: i32 = 27;
 /// An answer of the host.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct HostRead {
-    /// `stat`, `lstat`, `file`, `dir` or `link`.
+    /// `stat`, `lstat`, `file`, `dir`, `link` or `uname`.
     pub question: &'static str,
     pub path: Vec<u8>,
     /// The bytes of the answer (entries and `stat` as text), or an error number.
@@ -36,6 +36,26 @@ impl RealHost {
     /// The record, shared with the host.
     pub fn record(&self) -> Rc<RefCell<Vec<HostRead>>> {
         self.record.clone()
+    }
+
+    /// What `uname` says of the real system: system, node, release, version, machine, domain.
+    pub fn uname(&self) -> [Vec<u8>; 6] {
+        // SAFETY: `names` is plain arrays for which zero is valid, and is what the call fills.
+        let names = unsafe {
+            let mut names: libc::utsname = std::mem::zeroed();
+            libc::uname(&mut names);
+            names
+        };
+        let text = |field: &[libc::c_char]| field.iter().take_while(|&&c| c != 0).map(|&c| c as u8).collect::<Vec<u8>>();
+        let names = [&names.sysname, &names.nodename, &names.release, &names.version, &names.machine, &names.domainname].map(|f| text(f));
+        self.note("uname", b"", &Ok(()), |()| names.join(&0));
+        names
+    }
+
+    /// The user that programs run as: the real one.
+    pub fn user() -> u32 {
+        // SAFETY: a system call that only returns a number.
+        unsafe { libc::geteuid() }
     }
 
     fn note<T>(&self, question: &'static str, path: &[u8], answer: &Result<T, i32>, bytes: impl FnOnce(&T) -> Vec<u8>) {
@@ -112,15 +132,9 @@ fn kind(t: fs::FileType) -> u32 {
     }
 }
 
-/// The user and group a program runs as, as its start-up tells it. What belongs to us belongs to it.
-const USER: u32 = 1000;
-
 fn stat(m: &Metadata) -> Stat {
-    // SAFETY: two system calls that only return a number.
-    let (user, group) = unsafe { (libc::geteuid(), libc::getegid()) };
-    let seen = |id, own| if id == own { USER } else { id };
     Stat {
-        dev: m.dev(), ino: m.ino(), nlink: m.nlink(), mode: m.mode(), uid: seen(m.uid(), user), gid: seen(m.gid(), group), rdev: m.rdev(), size: m.size(),
+        dev: m.dev(), ino: m.ino(), nlink: m.nlink(), mode: m.mode(), uid: m.uid(), gid: m.gid(), rdev: m.rdev(), size: m.size(),
         atime: (m.atime(), m.atime_nsec()), mtime: (m.mtime(), m.mtime_nsec()), ctime: (m.ctime(), m.ctime_nsec()),
     }
 }

@@ -37,8 +37,8 @@ CREATE TABLE coverage (file TEXT NOT NULL, line INTEGER NOT NULL, covered INTEGE
 
 -- What was read of the host, once per question.
 CREATE TABLE host (
-    question TEXT NOT NULL,         -- stat, lstat, file, dir, link
+    question TEXT NOT NULL,         -- stat, lstat, file, dir, link, uname
     path BLOB NOT NULL,
     error INTEGER,                  -- an error number, or null
-    answer BLOB                     -- bytes of a file or link, names with a zero byte after each, or stat's fields as text
+    answer BLOB                     -- bytes of a file or link, names with a zero byte after each (uname: between), or stat's fields as text
 );

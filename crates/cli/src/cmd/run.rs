@@ -44,6 +44,8 @@ pub fn run(words: Vec<String>) -> Result<u8> {
     words.fill(&mut input);
     input.entry = program::entry(&module, args.entry.as_deref(), args.entry_bytes)?;
     let host = Rc::new(RealHost::default());
+    input.uname = host.uname();
+    input.user = RealHost::user();
     let record = host.record();
     let environment = Rc::new(Linux::new(input, host));
 
