@@ -1,5 +1,9 @@
 //! Floating point on concrete operands, bit for bit as x86-64 computes it; on symbolic operands a named limit, never a guess.
+//!
+//! A symbolic integer that becomes a floating-point number is concretised (ledger): each of its values is a path of its own,
+//! so a program that reads digits into a `double` still runs to its end. A choice between numbers is decided.
 
+use wryneck_expr::Kind;
 use wryneck_ir::float::{self, Format};
 use wryneck_ir::{Inst, Op, Round, limbs};
 
@@ -82,12 +86,19 @@ fn no_format(op: Op, width: u32) -> Stop {
     PathEnd::Unsupported(format!("`{}` at {width} bits", op.name())).into()
 }
 
-/// The concrete bits of an operand of at most 128 bits; a symbolic one ends the path as unsupported, by name.
+/// The concrete bits of an operand of at most 128 bits: a choice of values is decided; another symbolic one ends the path as unsupported, by name.
 fn bits(cx: &mut Cx<'_>, op: Op, slot: u32, width: u32) -> Result<u128, Stop> {
-    let e = cx.wide_operand(slot, width);
+    let mut e = cx.wide_operand(slot, width);
+    while let Kind::Ite(condition, holds, not) = cx.core.pool.kind(e) {
+        e = if cx.decide(condition)? { holds } else { not };
+    }
     match cx.core.pool.as_limbs(e) {
         Some(l) if l.len() <= 2 => Ok(u128::from(l[0]) | u128::from(l.get(1).copied().unwrap_or(0)) << 64),
         Some(_) => Err(no_format(op, width)),
+        None if matches!(op, Op::StoF | Op::UtoF) && width <= 64 => {
+            let value = cx.concretise(Value::Sym(e), "integer that becomes a floating-point number")?;
+            Ok(value.into())
+        }
         None => {
             let why = format!("floating point on symbolic input (`{}`)", op.name());
             cx.core.ledger.note(LedgerKind::UnsupportedOperation, why.clone());
