@@ -39,13 +39,21 @@ impl Ends {
     }
 }
 
+/// A line of a function in a file.
+#[derive(PartialEq, Eq, PartialOrd, Ord)]
+struct Line {
+    file: String,
+    line: u32,
+    function: String,
+}
+
 /// Findings, one per kind and place. The place is the innermost frame together with the innermost one of the application, so that two
 /// misuses of one library function are two findings.
 #[derive(Default)]
 pub struct Findings {
     pub all: Vec<Finding>,
     by_code: BTreeMap<(FaultKind, Vec<CodePos>), usize>,
-    by_place: BTreeMap<(FaultKind, Vec<(String, u32, String)>), usize>,
+    by_place: BTreeMap<(FaultKind, Vec<Line>), usize>,
 }
 
 impl Findings {
@@ -56,8 +64,9 @@ impl Findings {
             self.all[index].count += 1;
             return (false, index);
         }
-        let sources: Vec<Vec<SourcePos>> = code.1.iter().map(|&pos| image.source(pos)).collect();
-        let place = sources.iter().filter_map(|s| s.first()).map(|s| (s.file.clone(), s.line, s.function.clone())).collect();
+        let innermost = |&pos: &CodePos| image.source(pos).into_iter().next();
+        let line = |s: SourcePos| Line { file: s.file, line: s.line, function: s.function };
+        let place = code.1.iter().filter_map(innermost).map(line).collect();
         let next = self.all.len();
         let index = *self.by_place.entry((fault.kind, place)).or_insert(next);
         self.by_code.insert(code, index);
