@@ -15,14 +15,12 @@ use crate::solver::Solver;
 /// Replaced expressions, by the expression and the values put in.
 #[derive(Default)]
 pub(crate) struct Replaced {
-    forms: FxHashMap<ExprId, Vec<Form>>,
+    forms: FxHashMap<ExprId, FxHashMap<Fixed, ExprId>>,
     count: usize,
 }
 
-struct Form {
-    values: Box<[(SymId, u64)]>,
-    form: ExprId,
-}
+/// The fixed symbols of an expression and their values, ascending.
+type Fixed = Box<[(SymId, u64)]>;
 
 /// Results kept before starting afresh.
 const MOST_FORMS: usize = 200_000;
@@ -47,9 +45,8 @@ impl Replaced {
         if fixed.is_empty() {
             return e;
         }
-        let known = self.forms.get(&e).and_then(|forms| forms.iter().find(|known| *known.values == *fixed));
-        if let Some(known) = known {
-            return known.form;
+        if let Some(&form) = self.forms.get(&e).and_then(|forms| forms.get(&*fixed)) {
+            return form;
         }
         if self.count == MOST_FORMS {
             self.clear();
@@ -61,7 +58,7 @@ impl Replaced {
             substitution.replace(from, to);
         }
         let form = substitution.apply(pool, e);
-        self.forms.entry(e).or_default().push(Form { values: fixed.into(), form });
+        self.forms.entry(e).or_default().insert(fixed.into(), form);
         self.count += 1;
         form
     }
