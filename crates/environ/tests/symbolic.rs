@@ -107,6 +107,15 @@ fn intrinsics() {
     assert!(explored.ledger.iter().any(|row| row == "Warning: careful"));
 }
 
+/// Numbers read into floating point reach every value they can have.
+#[test]
+fn floats() {
+    let explored = run("symbolic/floats.c", ProgramInput::default());
+    let native = (-2..3).map(|x: i32| (x.abs() * 10 + (x + 2) * 50) as u8).collect();
+    assert_eq!(exits(&explored.ends), native);
+    assert_eq!(explored.ends.len(), 5);
+}
+
 /// Wrong uses of the heap are faults of their kind, and right ones are not.
 #[test]
 fn heap() {

@@ -3,7 +3,7 @@
 //! A symbolic integer that becomes a floating-point number is concretised (ledger): each of its values is a path of its own,
 //! so a program that reads digits into a `double` still runs to its end. A choice between numbers is decided.
 
-use wryneck_expr::Kind;
+use wryneck_expr::{ExprId, Kind};
 use wryneck_ir::float::{self, Format};
 use wryneck_ir::{Inst, Op, Round, limbs};
 
@@ -95,8 +95,8 @@ fn bits(cx: &mut Cx<'_>, op: Op, slot: u32, width: u32) -> Result<u128, Stop> {
     match cx.core.pool.as_limbs(e) {
         Some(l) if l.len() <= 2 => Ok(u128::from(l[0]) | u128::from(l.get(1).copied().unwrap_or(0)) << 64),
         Some(_) => Err(no_format(op, width)),
-        None if matches!(op, Op::StoF | Op::UtoF) && width <= 64 => {
-            let value = cx.concretise(Value::Sym(e), "integer that becomes a floating-point number")?;
+        None if width <= 64 && (matches!(op, Op::StoF | Op::UtoF) || is_choice(cx, e, width)) => {
+            let value = cx.concretise(Value::Sym(e), "number given to a floating-point operation")?;
             Ok(value.into())
         }
         None => {
@@ -105,4 +105,11 @@ fn bits(cx: &mut Cx<'_>, op: Op, slot: u32, width: u32) -> Result<u128, Stop> {
             Err(PathEnd::Unsupported(why).into())
         }
     }
+}
+
+/// Whether all but a few bits of a number are known: it was chosen among a few.
+fn is_choice(cx: &Cx<'_>, e: ExprId, width: u32) -> bool {
+    const BITS: u32 = 4;
+    let (zeros, ones) = cx.core.pool.known_bits(e);
+    (zeros | ones).count_ones() + BITS >= width
 }
