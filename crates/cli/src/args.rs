@@ -7,6 +7,7 @@ use wryneck_exec::config::{Config, Undefined, Uninit};
 use wryneck_exec::search::SEARCHERS;
 
 use crate::options::{self, Opt, Words, bytes, number, one_of, seconds};
+use crate::output;
 use crate::problem::problem;
 
 /// Which paths leave a test behind.
@@ -159,7 +160,7 @@ const SYMBOLIC: &str = "\nSymbolic input, after TARGET; other words are the prog
 /// The arguments of one run; `None` if only help was asked for.
 pub fn parse(words: Vec<String>) -> Result<Option<RunArgs>> {
     if matches!(words.first().map(String::as_str), Some("--help" | "-h")) {
-        print!("{SYNOPSIS}{}{SYMBOLIC}", options::help(OPTIONS));
+        output::write(|out| write!(out, "{SYNOPSIS}{}{SYMBOLIC}", options::help(OPTIONS)))?;
         return Ok(None);
     }
     let mut args = RunArgs::default();

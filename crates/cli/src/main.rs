@@ -17,6 +17,7 @@ mod host;
 mod judge;
 mod native;
 mod options;
+mod output;
 mod problem;
 mod program;
 mod progress;
@@ -27,7 +28,6 @@ mod symbolic;
 mod timed;
 
 use std::ffi::OsString;
-use std::io::Write;
 
 use anyhow::Result;
 
@@ -60,18 +60,17 @@ fn main() {
         2
     });
     // Not returned through `main`: what is left of an exploration need not be taken apart.
-    let _ = std::io::stdout().flush();
     std::process::exit(code.into());
 }
 
 fn dispatch(mut words: Vec<String>) -> Result<u8> {
     match words.first().map(String::as_str) {
         None | Some("--help" | "-h" | "help") => {
-            print!("{}", usage());
+            output::write(|out| out.write_all(usage().as_bytes()))?;
             Ok(0)
         }
         Some("--version" | "-V") => {
-            println!("wryneck {}", env!("CARGO_PKG_VERSION"));
+            output::write(|out| writeln!(out, "wryneck {}", env!("CARGO_PKG_VERSION")))?;
             Ok(0)
         }
         Some(name) => match COMMANDS.iter().find(|c| c.name == name) {

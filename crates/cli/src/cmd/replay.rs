@@ -1,6 +1,7 @@
 //! `wryneck replay`: tests run natively, each in a scratch folder of its own under a time limit, and their ends compared.
 
 use std::fs::{self, File};
+use std::io::{self, Write};
 use std::os::unix::ffi::OsStrExt;
 use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
@@ -19,6 +20,7 @@ use crate::folder;
 use crate::judge::{self, Expected, Verdict};
 use crate::native::{Built, Native};
 use crate::options::{self, Opt, Words, seconds};
+use crate::output;
 use crate::problem::problem;
 use crate::symbolic::{self, Concrete};
 
@@ -41,7 +43,8 @@ const LISTED: usize = 20;
 
 pub fn run(words: Vec<String>) -> Result<u8> {
     if matches!(words.first().map(String::as_str), Some("--help" | "-h")) {
-        print!("usage: wryneck replay [options] RUN|TEST…\n\n{}\nexit code 0: every test ended as its path did\n", options::help(OPTIONS));
+        let help = options::help(OPTIONS);
+        output::write(|out| writeln!(out, "usage: wryneck replay [options] RUN|TEST…\n\n{help}\nexit code 0: every test ended as its path did"))?;
         return Ok(0);
     }
     let mut args = Args { timeout: 10.0, json: false, quiet: false };
@@ -58,7 +61,7 @@ pub fn run(words: Vec<String>) -> Result<u8> {
         let replay = Replay::new(&folder, scratch.path(), Duration::from_secs_f64(args.timeout))?;
         verdicts.extend(replay.all(&tests));
     }
-    print(&args, &verdicts);
+    output::write(|out| print(out, &args, &verdicts))?;
     Ok(u8::from(verdicts.iter().any(|(_, v)| *v != Verdict::Same)))
 }
 
@@ -89,7 +92,7 @@ fn tests_of(target: &Path) -> Result<(PathBuf, Vec<PathBuf>)> {
     }
 }
 
-fn print(args: &Args, verdicts: &[(PathBuf, Verdict)]) {
+fn print(out: &mut dyn Write, args: &Args, verdicts: &[(PathBuf, Verdict)]) -> io::Result<()> {
     let count = |f: fn(&Verdict) -> bool| verdicts.iter().filter(|(_, v)| f(v)).count();
     let same = count(|v| *v == Verdict::Same);
     let different = count(|v| matches!(v, Verdict::Different(_)));
@@ -99,8 +102,7 @@ fn print(args: &Args, verdicts: &[(PathBuf, Verdict)]) {
             let (verdict, why) = parts(v);
             json!({ "test": path.display().to_string(), "verdict": verdict, "why": why })
         }).collect();
-        println!("{}", json!({ "same": same, "different": different, "cannot": cannot, "tests": tests }));
-        return;
+        return writeln!(out, "{}", json!({ "same": same, "different": different, "cannot": cannot, "tests": tests }));
     }
     for (path, verdict) in verdicts {
         if args.quiet || *verdict == Verdict::Same && verdicts.len() > LISTED {
@@ -108,9 +110,9 @@ fn print(args: &Args, verdicts: &[(PathBuf, Verdict)]) {
         }
         let (words, why) = parts(verdict);
         let why = if why.is_empty() { String::new() } else { format!(": {why}") };
-        println!("{}: {words}{why}", path.display());
+        writeln!(out, "{}: {words}{why}", path.display())?;
     }
-    println!("{same} same end, {different} different end, {cannot} cannot replay");
+    writeln!(out, "{same} same end, {different} different end, {cannot} cannot replay")
 }
 
 fn parts(verdict: &Verdict) -> (&'static str, &str) {

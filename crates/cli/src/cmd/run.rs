@@ -3,7 +3,6 @@
 //! Start-up is part of the product: IR files are mapped, the database is opened on another thread, nothing is read twice.
 
 use std::cell::Cell;
-use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::rc::Rc;
 use std::time::{Duration, Instant, SystemTime};
@@ -26,7 +25,7 @@ use crate::problem::problem;
 use crate::progress::Progress;
 use crate::results::{Ends, Findings, LineMap};
 use crate::timed::Timed;
-use crate::{program, signal, symbolic};
+use crate::{output, program, signal, symbolic};
 
 /// The name under which a run folder keeps bitcode that clang made.
 pub const KEPT: &str = "program.bc";
@@ -198,16 +197,10 @@ fn summary(command: Vec<String>, folder: String, start: Instant, outcome: Outcom
 }
 
 fn print(args: &RunArgs, run: &Run) -> Result<()> {
-    let mut out = std::io::stdout().lock();
-    let written = match (args.json, args.quiet) {
-        (true, _) => wryneck_report::json::write(&mut out, run),
+    match (args.json, args.quiet) {
+        (true, _) => output::write(|out| wryneck_report::json::write(out, run)),
         (false, true) => Ok(()),
-        (false, false) => wryneck_report::terminal::write(&mut out, run),
-    };
-    // A reader that has gone away, such as `head`, is no error.
-    match written.and_then(|()| out.flush()) {
-        Err(e) if e.kind() != std::io::ErrorKind::BrokenPipe => Err(e).context("cannot write the summary"),
-        Ok(()) | Err(_) => Ok(()),
+        (false, false) => output::write(|out| wryneck_report::terminal::write(out, run)),
     }
 }
 
