@@ -7,6 +7,7 @@ mod cache;
 mod cmd;
 mod debian;
 mod process;
+mod random;
 mod random_c;
 
 use std::process::ExitCode;

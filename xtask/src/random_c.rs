@@ -4,8 +4,10 @@
 //! switches, calls and recursion; it appends letters to `out` and returns a status whose bits are decided one by one, so that every
 //! result is a path of its own. Compiled with `-DNATIVE`, `main` prints the result of all 4,096 inputs.
 
+use crate::random::Random;
+
 pub struct Generator {
-    seed: u64,
+    random: Random,
     out: String,
     indent: usize,
     loops: u32,
@@ -17,7 +19,7 @@ const VARIABLES: [(&str, &str); 6] =
 impl Generator {
     /// The program of a seed.
     pub fn program(seed: u64) -> String {
-        let mut g = Generator { seed: seed.wrapping_mul(0x9e37_79b9_7f4a_7c15) | 1, out: String::new(), indent: 0, loops: 0 };
+        let mut g = Generator { random: Random::new(seed), out: String::new(), indent: 0, loops: 0 };
         g.line("#include <stdio.h>");
         g.line("#ifndef NATIVE\n#include <wryneck.h>\n#endif");
         g.line("struct pair { short x; unsigned char y; long z; };");
@@ -63,8 +65,7 @@ impl Generator {
     }
 
     fn below(&mut self, n: usize) -> usize {
-        self.seed = self.seed.wrapping_mul(6364136223846793005).wrapping_add(1442695040888963407);
-        (self.seed >> 33) as usize % n
+        self.random.below(n)
     }
 
     fn value(&mut self, depth: u32) -> String {

@@ -1,24 +1,17 @@
-//! From a target to its IR file: `.c` through clang, `.bc` and `.ll` through `wryneck-lower`, a limited child whose results are
-//! cached by content.
+//! From bitcode to its IR file: `wryneck-lower`, a limited child whose results are cached by content.
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::time::Duration;
 use std::{env, fs, io};
 
-use anyhow::{Context, Result, bail};
+use anyhow::{Context, Result};
 
 use crate::child::{self, Limits};
 use crate::problem::problem;
-use crate::{cache, source};
-
-/// The compiler, of the LLVM that `wryneck-lower` links.
-pub const CLANG: &str = "clang-22";
-/// Musl's headers as Debian's `musl-dev` installs them.
-pub const MUSL_INCLUDE: &str = "/usr/include/x86_64-linux-musl";
+use crate::cache;
 
 const LOWER_LIMITS: Limits = Limits { time: Duration::from_secs(300), memory: Some(8 << 30), file: 4 << 30 };
-const CLANG_LIMITS: Limits = Limits { time: Duration::from_secs(300), memory: Some(8 << 30), file: 4 << 30 };
 
 /// What kind of file the target is, by its name.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -39,30 +32,6 @@ impl Kind {
             )),
         }
     }
-}
-
-/// Which C library the target is compiled for.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Libc {
-    Musl,
-    None,
-}
-
-/// Compiles a C file to bitcode, for the C library's headers if it is to be linked; clang's own words if it cannot.
-pub fn compile(target: &Path, libc: Libc, flags: &[String], out: &Path) -> Result<()> {
-    fs::File::open(target).with_context(|| format!("cannot read `{}`", target.display()))?;
-    let mut clang = Command::new(CLANG);
-    clang.args(["-g", "-O0", "-emit-llvm", "-c", "-fno-stack-protector", "-ffp-contract=off", "-Wno-everything"]);
-    if libc == Libc::Musl && Path::new(MUSL_INCLUDE).is_dir() {
-        clang.args(["--target=x86_64-linux-musl", "-nostdlibinc", "-isystem", MUSL_INCLUDE]);
-    }
-    clang.arg("-I").arg(source::runtime()?.join("include")).args(flags).arg(target).arg("-o").arg(out);
-    let ended = child::run(&mut clang, CLANG_LIMITS).map_err(|e| missing(e, CLANG, "install Debian's `clang-22`, or give a `.bc` file"))?;
-    if !ended.status.success() {
-        let words = String::from_utf8_lossy(&ended.stderr);
-        bail!("`{}` does not compile:\n{}", target.display(), words.trim_end());
-    }
-    Ok(())
 }
 
 /// The error of a tool that could not be started.

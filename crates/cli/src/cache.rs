@@ -1,6 +1,7 @@
 //! The cache outside the repository, `$WRYNECK_CACHE` or `~/.cache/wryneck`: IR files by the hash of what they were made from.
 //!
-//! Layout: `libc.bc` (made by `cargo xtask setup libc`), `ir/HASH.wir` and, where there is something to say, `ir/HASH.notes`.
+//! Layout: `libc.bc` (made by `cargo xtask setup libc`), `ir/HASH.wir` and, where there is something to say, `ir/HASH.notes`; `c/` is
+//! described in `compile.rs`.
 
 use std::path::PathBuf;
 use std::{env, fs};

@@ -11,6 +11,7 @@ mod build;
 mod cache;
 mod child;
 mod cmd;
+mod compile;
 mod explore;
 mod folder;
 mod host;

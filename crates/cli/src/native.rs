@@ -8,8 +8,9 @@ use std::time::Duration;
 
 use anyhow::{Result, anyhow};
 
-use crate::build::{CLANG, Kind, MUSL_INCLUDE, missing};
+use crate::build::{Kind, missing};
 use crate::child::{self, Limits};
+use crate::compile::{CLANG, MUSL_INCLUDE};
 use crate::source;
 
 /// Musl's objects as Debian's `musl-dev` installs them.

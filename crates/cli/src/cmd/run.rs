@@ -17,7 +17,8 @@ use wryneck_report::{Run, Status, Totals};
 use wryneck_solver::Solver;
 
 use crate::args::{self, RunArgs};
-use crate::build::{self, Kind, Libc};
+use crate::build::{self, Kind};
+use crate::compile::{self, Libc};
 use crate::explore::{Limits, Watch};
 use crate::folder::Folder;
 use crate::host::RealHost;
@@ -35,8 +36,8 @@ pub fn run(words: Vec<String>) -> Result<u8> {
     let command = ["wryneck".to_owned(), "run".to_owned()].into_iter().chain(words.iter().cloned()).collect();
     let Some(args) = args::parse(words)? else { return Ok(0) };
     let words = symbolic::parse(&args.words)?;
-    let bitcode = Bitcode::of(&args)?;
-    let ir = build::lower(&bitcode.file)?;
+    let bitcode = bitcode(&args)?;
+    let ir = build::lower(&bitcode)?;
     let module = program::open(&ir.file)?;
 
     let mut input = program_input(&args)?;
@@ -60,7 +61,7 @@ pub fn run(words: Vec<String>) -> Result<u8> {
     let (linked, entry) = program::link(args.target.display().to_string(), module, libc)?;
 
     let folder = Folder::create(args.output.as_deref())?;
-    let bitcode = bitcode.keep(&folder.path)?;
+    let bitcode = keep(&args, bitcode, &folder.path)?;
     describe(&folder, &args, &command, &bitcode);
     let shown = folder.path.display().to_string();
     signal::catch();
@@ -204,30 +205,20 @@ fn print(args: &RunArgs, run: &Run) -> Result<()> {
     }
 }
 
-/// The bitcode that is explored, and the folder it lies in where clang made it.
-struct Bitcode {
-    file: PathBuf,
-    made: Option<tempfile::TempDir>,
+/// The bitcode that is explored: the target, or what clang makes of it.
+fn bitcode(args: &RunArgs) -> Result<PathBuf> {
+    match Kind::of(&args.target)? {
+        Kind::Llvm => Ok(args.target.clone()),
+        Kind::C => compile::bitcode(&args.target, if args.libc { Libc::Musl } else { Libc::None }, &args.cc_flags),
+    }
 }
 
-impl Bitcode {
-    fn of(args: &RunArgs) -> Result<Bitcode> {
-        if Kind::of(&args.target)? == Kind::Llvm {
-            return Ok(Bitcode { file: args.target.clone(), made: None });
-        }
-        let scratch = tempfile::tempdir().context("cannot make a scratch folder")?;
-        let file = scratch.path().join(KEPT);
-        build::compile(&args.target, if args.libc { Libc::Musl } else { Libc::None }, &args.cc_flags, &file)?;
-        Ok(Bitcode { file, made: Some(scratch) })
+/// Copies what clang made into the run folder, where a replay finds it; where the bitcode now is.
+fn keep(args: &RunArgs, bitcode: PathBuf, folder: &Path) -> Result<PathBuf> {
+    if bitcode == args.target {
+        return Ok(bitcode);
     }
-
-    /// Copies what clang made into the run folder, where a replay finds it; where the bitcode now is.
-    fn keep(self, folder: &Path) -> Result<PathBuf> {
-        if self.made.is_none() {
-            return Ok(self.file);
-        }
-        let kept = folder.join(KEPT);
-        fs::copy(&self.file, &kept).with_context(|| format!("cannot write `{}`", kept.display()))?;
-        Ok(kept)
-    }
+    let kept = folder.join(KEPT);
+    fs::copy(&bitcode, &kept).with_context(|| format!("cannot write `{}`", kept.display()))?;
+    Ok(kept)
 }

@@ -1,6 +1,9 @@
 //! The gates: measurements that decide whether the tool does what it says, each resumable or short, none with a fixed answer.
 
 mod complete;
+mod csmith;
+mod memory;
+mod mutants;
 mod speed;
 mod twenty;
 
@@ -17,6 +20,12 @@ pub struct Args {
 enum Gate {
     /// Random C programs: the results of all inputs run natively equal the results of the emitted tests
     Complete(complete::Args),
+    /// Programs of csmith at -O0 and -O2: status and output equal the native ones
+    Csmith(csmith::Args),
+    /// The memory of a long run, as a curve
+    Memory(memory::Args),
+    /// Mutated bitcode files: an answer for each, never a crash or a hang
+    Mutants(mutants::Args),
     /// Concrete speed against native, start-up, small symbolic runs
     Speed(speed::Args),
     /// Twenty programs of coreutils: path ends, coverage, replays
@@ -26,6 +35,9 @@ enum Gate {
 pub fn run(args: &Args) -> Result<()> {
     match &args.gate {
         Gate::Complete(args) => complete::run(args),
+        Gate::Csmith(args) => csmith::run(args),
+        Gate::Memory(args) => memory::run(args),
+        Gate::Mutants(args) => mutants::run(args),
         Gate::Speed(args) => speed::run(args),
         Gate::Twenty(args) => twenty::run(args),
     }

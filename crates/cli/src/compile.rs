@@ -1,0 +1,113 @@
+//! From C to bitcode: clang, a limited child whose results are cached by the content of every file it read.
+//!
+//! Layout, below `c/` in the cache: `KEY.d`, the files that the last compilation of this source with these flags read (make's syntax,
+//! clang's `-MD`); `HASH.bc`, the bitcode, where HASH is that of the key and of the contents of all those files. A header that appears
+//! earlier in the search path than the one read before is not noticed (ccache's direct mode has the same limit).
+
+use std::path::{Path, PathBuf};
+use std::process::Command;
+use std::time::Duration;
+use std::{env, fs};
+
+use anyhow::{Context, Result, bail};
+
+use crate::build::missing;
+use crate::child::{self, Limits};
+use crate::{cache, source};
+
+/// The compiler, of the LLVM that `wryneck-lower` links.
+pub const CLANG: &str = "clang-22";
+/// Musl's headers as Debian's `musl-dev` installs them.
+pub const MUSL_INCLUDE: &str = "/usr/include/x86_64-linux-musl";
+
+const LIMITS: Limits = Limits { time: Duration::from_secs(300), memory: Some(8 << 30), file: 4 << 30 };
+const FLAGS: [&str; 7] = ["-g", "-O0", "-emit-llvm", "-c", "-fno-stack-protector", "-ffp-contract=off", "-Wno-everything"];
+
+/// Which C library the target is compiled for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Libc {
+    Musl,
+    None,
+}
+
+/// The bitcode of a C file, compiled for the C library's headers if it is to be linked; clang's own words if it cannot be.
+pub fn bitcode(target: &Path, libc: Libc, flags: &[String]) -> Result<PathBuf> {
+    fs::File::open(target).with_context(|| format!("cannot read `{}`", target.display()))?;
+    let mut clang = Command::new(CLANG);
+    clang.args(FLAGS);
+    if libc == Libc::Musl && Path::new(MUSL_INCLUDE).is_dir() {
+        clang.args(["--target=x86_64-linux-musl", "-nostdlibinc", "-isystem", MUSL_INCLUDE]);
+    }
+    clang.arg("-I").arg(source::runtime()?.join("include")).args(flags).arg(target);
+
+    let (dir, key) = (cache::folder("c")?, key(&clang)?);
+    let read = dir.join(format!("{key}.d"));
+    if let Some(made) = content(&key, &read).map(|name| dir.join(name)).filter(|made| made.is_file()) {
+        return Ok(made);
+    }
+    let scratch = tempfile::tempdir_in(&dir).with_context(|| format!("cannot write to `{}`", dir.display()))?;
+    let (fresh, fresh_read) = (scratch.path().join("bc"), scratch.path().join("d"));
+    clang.args(["-MD", "-MT", "_", "-MF"]).arg(&fresh_read).arg("-o").arg(&fresh);
+    let ended = child::run(&mut clang, LIMITS).map_err(|e| missing(e, CLANG, "install Debian's `clang-22`, or give a `.bc` file"))?;
+    if !ended.status.success() {
+        let words = String::from_utf8_lossy(&ended.stderr);
+        bail!("`{}` does not compile:\n{}", target.display(), words.trim_end());
+    }
+    fs::rename(&fresh_read, &read).with_context(|| format!("cannot write `{}`", read.display()))?;
+    let name = content(&key, &read).with_context(|| format!("a file listed in `{}` changed while it was compiled", read.display()))?;
+    let made = dir.join(name);
+    fs::rename(&fresh, &made).with_context(|| format!("cannot write `{}`", made.display()))?;
+    Ok(made)
+}
+
+/// What names a compilation but for the contents of files: the compiler, its arguments, and the folder it runs in.
+fn key(clang: &Command) -> Result<String> {
+    let found = env::split_paths(&env::var_os("PATH").unwrap_or_default()).map(|dir| dir.join(CLANG)).find(|tool| tool.is_file());
+    let compiler = found.map(|tool| cache::identity(&tool)).transpose()?.unwrap_or_default();
+    let mut parts = vec![compiler.into_bytes(), env::current_dir()?.into_os_string().into_encoded_bytes()];
+    parts.extend(clang.get_args().map(|arg| arg.as_encoded_bytes().to_vec()));
+    Ok(cache::digest(&parts.iter().map(Vec::as_slice).collect::<Vec<_>>()))
+}
+
+/// The name of the bitcode made from what the files listed in `read` hold now; `None` if one of them cannot be read.
+fn content(key: &str, read: &Path) -> Option<String> {
+    let mut parts = vec![key.as_bytes().to_vec()];
+    for file in listed(&fs::read_to_string(read).ok()?) {
+        parts.push(fs::read(file).ok()?);
+    }
+    Some(format!("{}.bc", cache::digest(&parts.iter().map(Vec::as_slice).collect::<Vec<_>>())))
+}
+
+/// The prerequisites of make's rule `_: FILE...`, where a backslash continues the line or quotes a space or hash, and `$$` is `$`.
+fn listed(rule: &str) -> Vec<String> {
+    let (mut files, mut file) = (Vec::new(), String::new());
+    let mut chars = rule.strip_prefix("_:").unwrap_or(rule).chars().peekable();
+    while let Some(c) = chars.next() {
+        match (c, chars.peek()) {
+            ('\\', Some(&next @ (' ' | '#'))) => {
+                file.push(next);
+                chars.next();
+            }
+            ('\\', Some('\n')) => {}
+            ('$', Some('$')) => {
+                file.push('$');
+                chars.next();
+            }
+            (c, _) if c.is_whitespace() => files.extend((!file.is_empty()).then(|| std::mem::take(&mut file))),
+            (c, _) => file.push(c),
+        }
+    }
+    files.extend((!file.is_empty()).then_some(file));
+    files
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_in_rules_are_unquoted() {
+        assert_eq!(listed("_: a.c \\\n  my\\ file.h \\\n  x$$y.h z\\#.h\n"), ["a.c", "my file.h", "x$y.h", "z#.h"]);
+        assert!(listed("_:\n").is_empty());
+    }
+}

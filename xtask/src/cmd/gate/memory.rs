@@ -1,0 +1,65 @@
+//! The memory of a long run, as a curve: resident memory over time, written as CSV and drawn in the terminal.
+
+use std::fmt::Write as _;
+use std::fs;
+use std::path::PathBuf;
+use std::process::{Command, Stdio};
+use std::thread::sleep;
+use std::time::{Duration, Instant};
+
+use anyhow::{Context, Result, ensure};
+
+use crate::cache::Cache;
+
+#[derive(clap::Args)]
+pub struct Args {
+    /// Seconds of the run
+    #[arg(long, default_value_t = 3600)]
+    seconds: u64,
+    /// The program of coreutils
+    #[arg(long, default_value = "cat")]
+    program: String,
+    /// Where the curve is written: seconds and MiB, a pair a line
+    #[arg(long, default_value = "docs/results/memory.csv")]
+    results: PathBuf,
+}
+
+const POINTS: u64 = 120;
+const INPUT: [&str; 13] =
+    ["--sym-args", "0", "1", "4", "--sym-args", "0", "2", "2", "--sym-files", "1", "8", "--sym-stdin", "8"];
+
+pub fn run(args: &Args) -> Result<()> {
+    let dir = tempfile::tempdir()?;
+    let target = Cache::open()?.path("coreutils/O2").join(&args.program).with_extension("bc");
+    let mut child = Command::new(super::wryneck())
+        .args(["run", "--emit", "new", "--max-time", &format!("{}s", args.seconds), "--output"])
+        .arg(dir.path().join("out"))
+        .arg(target)
+        .args(INPUT)
+        .stdin(Stdio::null())
+        .stderr(Stdio::null())
+        .spawn()
+        .context("cannot start wryneck: build it with `cargo build --release`")?;
+    let (start, status) = (Instant::now(), format!("/proc/{}/status", child.id()));
+    let mut curve: Vec<(u64, u64)> = Vec::new();
+    let ended = loop {
+        if let Some(ended) = child.try_wait()? {
+            break ended;
+        }
+        let text = fs::read_to_string(&status).unwrap_or_default();
+        let resident = text.lines().find_map(|l| l.strip_prefix("VmRSS:")?.trim().strip_suffix(" kB")?.parse::<u64>().ok());
+        curve.extend(resident.map(|kib| (start.elapsed().as_secs(), kib / 1024)));
+        sleep(Duration::from_secs_f64(args.seconds as f64 / POINTS as f64));
+    };
+    ensure!(matches!(ended.code(), Some(0 | 1 | 3)), "wryneck ended with {ended}");
+    let mut csv = "seconds,MiB\n".to_owned();
+    let most = curve.iter().map(|(_, mib)| *mib).max().unwrap_or(1).max(1);
+    for (i, (at, mib)) in curve.iter().enumerate() {
+        writeln!(csv, "{at},{mib}")?;
+        if i % 4 == 0 {
+            println!("{at:>6} s {mib:>6} MiB {}", "#".repeat((mib * 60 / most) as usize));
+        }
+    }
+    fs::create_dir_all(args.results.parent().context("the results have a folder")?)?;
+    Ok(fs::write(&args.results, csv)?)
+}
