@@ -155,7 +155,13 @@ const SYMBOLIC: &str = "\nSymbolic input, after TARGET; other words are the prog
     \x20 --sym-stdin N                N symbolic bytes of standard input\n\
     \x20 --sym-files N SIZE           symbolic files `A`, `B`, … of SIZE bytes each\n\
     \x20 --sym-env NAME:LEN           an environment variable of up to LEN symbolic bytes\n\
-    \x20 --                           what follows is arguments only\n";
+    \x20 --                           what follows is arguments only\n\n\
+    Examples:\n\
+    \x20 wryneck run first.c                              every path of a C program that asks for input by wryneck.h or klee.h\n\
+    \x20 wryneck run echo.bc --sym-args 0 2 2             up to two arguments of up to two bytes\n\
+    \x20 wryneck run --max-time 30s wc.bc A --sym-files 1 8   a symbolic file of eight bytes, named as an argument\n\
+    \x20 wryneck run --search dfs --emit all --output out tr.bc --sym-arg 2 x --sym-stdin 4\n\
+    \x20 wryneck run --entry parse --entry-bytes 32 lib.bc    one function on symbolic arguments\n";
 
 /// The arguments of one run; `None` if only help was asked for.
 pub fn parse(words: Vec<String>) -> Result<Option<RunArgs>> {

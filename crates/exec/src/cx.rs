@@ -157,6 +157,27 @@ impl Cx<'_> {
         Ok(v)
     }
 
+    /// Fixes a value to the one it has in this state's model. The others are not explored, which the ledger says. Asks no solver.
+    pub fn pin(&mut self, value: ExprId, why: &str) -> Result<u64, Stop> {
+        if let Some(bits) = self.core.pool.as_u64(value) {
+            return Ok(bits);
+        }
+        let v = match self.next_scripted() {
+            Some(Decision::Value(v)) => v,
+            Some(other) => return Err(self.lost_script("value", other)),
+            None => {
+                self.count_decision()?;
+                self.core.eval.eval(&self.core.pool, value, &self.state.model)
+            }
+        };
+        self.core.ledger.note(LedgerKind::DroppedFlip, why);
+        self.record(Decision::Value(v));
+        let fixed = self.core.pool.bits(self.core.pool.width(value), v);
+        let cond = self.core.pool.eq(value, fixed);
+        self.assert_side(cond, true);
+        Ok(v)
+    }
+
     /// Decides now whether something can go wrong: where `ok` can be false, the path that makes it so ends as `fault` says; where it
     /// can be true, this path goes on with it. Asks the solver unless cheap facts decide.
     pub fn require(&mut self, ok: ExprId, fault: impl FnOnce(&Self, &Model) -> PathEnd) -> Result<(), Stop> {

@@ -49,7 +49,7 @@ pub fn mkdirat(s: &mut Sys<'_, '_>) -> Done {
 }
 
 fn make_at(s: &mut Sys<'_, '_>, at: i32, path: usize, permissions: u32) -> Done {
-    let at = s.path(at, s.args[path])?;
+    let at = s.path_for(at, s.args[path], true)?;
     match s.find(&Resolved { directory: false, ..at.clone() }, false) {
         Ok(_) => return Err(EEXIST.into()),
         Err(Halt::Errno(e)) if e == ENOENT => {}

@@ -85,7 +85,7 @@ impl Sys<'_, '_> {
     }
 
     fn open_at(&mut self, at: i32, path: usize, flags: u32, permissions: u32) -> Done {
-        let at = self.path(at, self.args[path])?;
+        let at = self.path_for(at, self.args[path], flags & O_CREAT != 0)?;
         if let Some(fd) = standard_stream(&at.path) {
             self.opened(fd)?;
             let world = self.change();
@@ -191,7 +191,7 @@ impl Sys<'_, '_> {
 
     fn rename_at(&mut self, (from_at, from): (i32, usize), (to_at, to): (i32, usize)) -> Done {
         let from = self.path(from_at, self.args[from])?;
-        let to = self.path(to_at, self.args[to])?;
+        let to = self.path_for(to_at, self.args[to], true)?;
         let found = self.find(&from, false)?;
         let directory = self.stat_of(&found).mode & mode::KIND == mode::DIRECTORY;
         self.may_change_entry(&from.path)?;

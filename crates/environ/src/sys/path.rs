@@ -1,7 +1,8 @@
 //! Paths: read from the program, made absolute, and what they lead to on this path of execution.
 //!
-//! A path with symbolic bytes is compared with the name of each symbolic file, one decision each; one that equals none of them
-//! does not exist, and the ledger says that this was assumed. `.` and `..` are resolved by text.
+//! A path with symbolic bytes is compared with the name of each symbolic file, and with `.`, `..` and `/`, one decision each. Of
+//! other paths with a slash, and of names of new files, a path of execution keeps one; any other name does not exist. The ledger says
+//! so each time. `.` and `..` are resolved by text.
 
 use wryneck_exec::{LedgerKind, Value};
 use wryneck_expr::ExprId;
@@ -86,14 +87,23 @@ static NAMES: &[(u64, &str)] = &[
 impl Sys<'_, '_> {
     /// The path string at a pointer, absolute, seen from the directory `at`.
     pub fn path(&mut self, at: i32, pointer: Value) -> Result<Resolved, Halt> {
+        self.path_for(at, pointer, false)
+    }
+
+    /// As [`Sys::path`]; `makes` if a file is to be made where there is none.
+    pub fn path_for(&mut self, at: i32, pointer: Value, makes: bool) -> Result<Resolved, Halt> {
         if matches!(pointer, Value::Bits(addr) if addr < wryneck_exec::memory::NULL_PAGE) {
             return Err(EFAULT.into());
         }
         let bytes = self.cx.c_string(pointer)?;
         let concrete: Option<Vec<u8>> = bytes.iter().map(|b| self.cx.core.pool.as_u64(*b).map(|b| b as u8)).collect();
         let Some(name) = concrete else {
-            return self.symbolic_path(&bytes);
+            return self.symbolic_path(&bytes, at, makes);
         };
+        self.resolve(&name, at)
+    }
+
+    fn resolve(&mut self, name: &[u8], at: i32) -> Result<Resolved, Halt> {
         if name.is_empty() {
             return Err(ENOENT.into());
         }
@@ -102,7 +112,7 @@ impl Sys<'_, '_> {
         }
         let base = if name.starts_with(b"/") { b"/".to_vec() } else { self.directory(at)? };
         let directory = name.ends_with(b"/") || name.ends_with(b"/.") || name == b"." || name == b"..";
-        Ok(Resolved { path: join(&base, &name), directory })
+        Ok(Resolved { path: join(&base, name), directory })
     }
 
     fn directory(&self, at: i32) -> Result<Vec<u8>, Halt> {
@@ -116,24 +126,68 @@ impl Sys<'_, '_> {
         }
     }
 
-    /// A path with symbolic bytes: one of the symbolic files, or nothing.
-    fn symbolic_path(&mut self, bytes: &[ExprId]) -> Result<Resolved, Halt> {
-        for letter in (b'A'..=b'Z').take(self.linux.input.sym_files as usize) {
-            let pool = &mut self.cx.core.pool;
-            let (letter_bits, nul) = (pool.bits(8, letter.into()), pool.bits(8, 0));
-            let mut same = pool.eq(bytes[0], letter_bits);
-            if let Some(second) = bytes.get(1) {
-                let ends = pool.eq(*second, nul);
-                same = pool.and(same, ends);
-            }
+    /// A path with symbolic bytes: one of the names that are there, decided one by one; one with a slash, of which this path of
+    /// execution keeps the one in its model; else a name that is not there, which is fixed likewise where it is to be made.
+    fn symbolic_path(&mut self, bytes: &[ExprId], at: i32, makes: bool) -> Result<Resolved, Halt> {
+        let pool = &mut self.cx.core.pool;
+        let nul = pool.bits(8, 0);
+        let empty = pool.eq(bytes[0], nul);
+        if self.cx.decide(empty)? {
+            return Err(ENOENT.into());
+        }
+        for name in self.names_here() {
+            let same = self.is_name(bytes, &name);
             if self.cx.decide(same)? {
-                let path = join(&self.linux.input.working_directory, &[letter]);
-                return Ok(Resolved { path, directory: false });
+                return self.resolve(&name, at);
             }
         }
-        self.cx.core.ledger.note(LedgerKind::Assumption, "a symbolic path that names no symbolic file does not exist");
+        let pool = &mut self.cx.core.pool;
+        let slash = pool.bits(8, b'/'.into());
+        let mut slashes = pool.bits(1, 0);
+        for byte in bytes {
+            let is = pool.eq(*byte, slash);
+            slashes = pool.or(slashes, is);
+        }
+        if self.cx.decide(slashes)? || makes {
+            let mut name = Vec::new();
+            for byte in bytes {
+                name.push(self.cx.pin(*byte, "other names of a symbolic path, with a slash or of a new file")? as u8);
+            }
+            name.truncate(name.iter().position(|b| *b == 0).unwrap_or(name.len()));
+            return self.resolve(&name, at);
+        }
+        self.cx.core.ledger.note(LedgerKind::Assumption, "a symbolic name that is no symbolic file's does not exist");
         self.cx.state.approximated = true;
         Err(ENOENT.into())
+    }
+
+    /// The names that a relative path of one part may have: symbolic files, files this path of execution made, and directories.
+    fn names_here(&self) -> Vec<Vec<u8>> {
+        let letters = (b'A'..=b'Z').take(self.linux.input.sym_files as usize).map(|letter| vec![letter]);
+        let mut names: Vec<_> = letters.chain([&b"."[..], b"..", b"/"].map(<[u8]>::to_vec)).collect();
+        let world = self.world();
+        for path in world.names.keys() {
+            let (directory, name) = split(path);
+            if directory == &*world.working_directory && !names.iter().any(|n| n == name) {
+                names.push(name.to_vec());
+            }
+        }
+        names
+    }
+
+    /// The condition that a string whose bytes may be symbolic is `name`.
+    fn is_name(&mut self, bytes: &[ExprId], name: &[u8]) -> ExprId {
+        let pool = &mut self.cx.core.pool;
+        if name.len() > bytes.len() {
+            return pool.bits(1, 0);
+        }
+        let mut same = pool.bits(1, 1);
+        for (i, byte) in bytes.iter().enumerate().take(name.len() + 1) {
+            let wanted = pool.bits(8, name.get(i).copied().unwrap_or(0).into());
+            let is = pool.eq(*byte, wanted);
+            same = pool.and(same, is);
+        }
+        same
     }
 
     /// The path behind symbolic links; only the host has any. Links on the way to the last name are the host's to follow.
