@@ -92,6 +92,9 @@ fn bits(cx: &mut Cx<'_>, op: Op, slot: u32, width: u32) -> Result<u128, Stop> {
     while let Kind::Ite(condition, holds, not) = cx.core.pool.kind(e) {
         e = if cx.decide(condition)? { holds } else { not };
     }
+    if let Some(bits) = scaled(cx, e, width)? {
+        return Ok(bits);
+    }
     match cx.core.pool.as_limbs(e) {
         Some(l) if l.len() <= 2 => Ok(u128::from(l[0]) | u128::from(l.get(1).copied().unwrap_or(0)) << 64),
         Some(_) => Err(no_format(op, width)),
@@ -105,6 +108,17 @@ fn bits(cx: &mut Cx<'_>, op: Op, slot: u32, width: u32) -> Result<u128, Stop> {
             Err(PathEnd::Unsupported(why).into())
         }
     }
+}
+
+/// An x87 number of which only sign and exponent are symbolic, as `scalbn` makes them: these are concretised. `None` for others.
+fn scaled(cx: &mut Cx<'_>, e: ExprId, width: u32) -> Result<Option<u128>, Stop> {
+    if width != 80 || cx.core.pool.as_limbs(e).is_some() {
+        return Ok(None);
+    }
+    let (exponent, fraction) = (cx.core.pool.extract(e, 64, 16), cx.core.pool.extract(e, 0, 64));
+    let Some(fraction) = cx.core.pool.as_u64(fraction) else { return Ok(None) };
+    let exponent = cx.concretise(Value::Sym(exponent), "exponent of a floating-point number")?;
+    Ok(Some(u128::from(exponent) << 64 | u128::from(fraction)))
 }
 
 /// Whether all but a few bits of a number are known: it was chosen among a few.
