@@ -18,13 +18,7 @@ const LLVM_NM: &str = "llvm-nm-22";
 /// Flags beside the optimisation level. Optimised code is a third of the instructions, but some optimisations cost more than
 /// they save: vectors hide that bytes are independent, unrolled loops add branches on the trip count, tables instead of
 /// switches turn a decision into a read at a symbolic address, and a fused multiply-add is not what x86-64 computes.
-pub const SHAPE: &[&str] = &[
-    "-fno-vectorize",
-    "-fno-slp-vectorize",
-    "-fno-unroll-loops",
-    "-fno-jump-tables",
-    "-ffp-contract=off",
-];
+pub const SHAPE: &[&str] = &["-fno-vectorize", "-fno-slp-vectorize", "-fno-unroll-loops", "-fno-jump-tables", "-ffp-contract=off"];
 
 /// clang's own words on its version: part of every product's name.
 pub fn clang_version() -> Result<String> {
@@ -33,11 +27,7 @@ pub fn clang_version() -> Result<String> {
 
 /// The names that bitcode file `file` leaves undefined. Not the weak ones: they are meant to be missing, their address is 0.
 pub fn undefined(file: &Path) -> Result<BTreeSet<String>> {
-    let listed = process::output(
-        Command::new(LLVM_NM)
-            .args(["--undefined-only", "--format=posix"])
-            .arg(file),
-    )?;
+    let listed = process::output(Command::new(LLVM_NM).args(["--undefined-only", "--format=posix"]).arg(file))?;
     let strong = |line: &str| line.split_once(" U ").map(|(name, _)| name.to_owned());
     Ok(listed.lines().filter_map(strong).collect())
 }
@@ -53,49 +43,24 @@ impl NativeMusl {
     pub fn debian() -> Result<NativeMusl> {
         let lib = PathBuf::from("/usr/lib/x86_64-linux-musl");
         if !lib.join("libc.a").is_file() {
-            bail!(
-                "`{}` has no `libc.a`; install Debian's `musl-dev`",
-                lib.display()
-            );
+            bail!("`{}` has no `libc.a`; install Debian's `musl-dev`", lib.display());
         }
-        Ok(NativeMusl {
-            include: "/usr/include/x86_64-linux-musl".into(),
-            lib,
-        })
+        Ok(NativeMusl { include: "/usr/include/x86_64-linux-musl".into(), lib })
     }
 
     /// A static native program from C, bitcode or objects.
     pub fn link(&self, inputs: &[&Path], program: &Path) -> Result<()> {
-        self.link_bare(
-            &[
-                &[&*self.lib.join("crt1.o"), &self.lib.join("crti.o")],
-                inputs,
-            ]
-            .concat(),
-            program,
-        )
+        self.link_bare(&[&[&*self.lib.join("crt1.o"), &self.lib.join("crti.o")], inputs].concat(), program)
     }
 
     /// The same, but `inputs` have their own `_start`, and take from musl's library only what they leave undefined.
     pub fn link_bare(&self, inputs: &[&Path], program: &Path) -> Result<()> {
         process::output(
             Command::new(CLANG)
-                .args([
-                    "--target=x86_64-linux-musl",
-                    "-nostdlibinc",
-                    "-nostdlib",
-                    "-static",
-                    "-fuse-ld=lld",
-                    "-w",
-                    "-isystem",
-                ])
+                .args(["--target=x86_64-linux-musl", "-nostdlibinc", "-nostdlib", "-static", "-fuse-ld=lld", "-w", "-isystem"])
                 .arg(&self.include)
                 .args(inputs)
-                .args([
-                    self.lib.join("libc.a"),
-                    compiler_support()?,
-                    self.lib.join("crtn.o"),
-                ])
+                .args([self.lib.join("libc.a"), compiler_support()?, self.lib.join("crtn.o")])
                 .arg("-o")
                 .arg(program),
         )?;
@@ -105,9 +70,5 @@ impl NativeMusl {
 
 /// The compiler's run-time library (`libgcc.a`), of which musl's `printf` needs the wide arithmetic.
 pub fn compiler_support() -> Result<PathBuf> {
-    Ok(
-        process::output(Command::new(CLANG).arg("-print-libgcc-file-name"))?
-            .trim()
-            .into(),
-    )
+    Ok(process::output(Command::new(CLANG).arg("-print-libgcc-file-name"))?.trim().into())
 }

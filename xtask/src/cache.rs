@@ -19,20 +19,11 @@ impl Cache {
     pub fn open() -> Result<Cache> {
         let root = match env::var_os("WRYNECK_CACHE") {
             Some(dir) => PathBuf::from(dir),
-            None => PathBuf::from(
-                env::var_os("HOME").context("neither `WRYNECK_CACHE` nor `HOME` is set")?,
-            )
-            .join(".cache/wryneck"),
+            None => PathBuf::from(env::var_os("HOME").context("neither `WRYNECK_CACHE` nor `HOME` is set")?).join(".cache/wryneck"),
         };
-        fs::create_dir_all(root.join("store")).with_context(|| {
-            format!(
-                "cannot make the cache `{}`; set `WRYNECK_CACHE` to a folder you can write",
-                root.display()
-            )
-        })?;
-        Ok(Cache {
-            root: root.canonicalize()?,
-        })
+        fs::create_dir_all(root.join("store"))
+            .with_context(|| format!("cannot make the cache `{}`; set `WRYNECK_CACHE` to a folder you can write", root.display()))?;
+        Ok(Cache { root: root.canonicalize()? })
     }
 
     /// Waits until no other process builds into the cache; the file holds the others off until it is dropped.
@@ -48,16 +39,8 @@ impl Cache {
 
     /// The folder of product `name` made from `inputs`, built by `build` in an empty folder if it is not there yet.
     /// What a failed build left stays as `<folder>.part` until the next try.
-    pub fn product(
-        &self,
-        name: &str,
-        inputs: &Inputs,
-        build: impl FnOnce(&Path) -> Result<()>,
-    ) -> Result<PathBuf> {
-        let dir = self
-            .root
-            .join("store")
-            .join(format!("{name}-{}", inputs.digest()));
+    pub fn product(&self, name: &str, inputs: &Inputs, build: impl FnOnce(&Path) -> Result<()>) -> Result<PathBuf> {
+        let dir = self.root.join("store").join(format!("{name}-{}", inputs.digest()));
         if dir.is_dir() {
             return Ok(dir);
         }
@@ -78,8 +61,7 @@ impl Cache {
         let fresh = link.with_extension("new");
         let _ = fs::remove_file(&fresh);
         os::unix::fs::symlink(target, &fresh)?;
-        fs::rename(&fresh, &link)
-            .with_context(|| format!("cannot replace `{}`", link.display()))?;
+        fs::rename(&fresh, &link).with_context(|| format!("cannot replace `{}`", link.display()))?;
         Ok(link)
     }
 }
@@ -90,9 +72,7 @@ pub struct Inputs(blake3::Hasher);
 
 impl Inputs {
     pub fn text(mut self, text: &str) -> Inputs {
-        self.0
-            .update(&text.len().to_le_bytes())
-            .update(text.as_bytes());
+        self.0.update(&text.len().to_le_bytes()).update(text.as_bytes());
         self
     }
 
@@ -103,12 +83,8 @@ impl Inputs {
     /// Every file below `dir`: its path from there and its content.
     pub fn tree(mut self, dir: &Path) -> Result<Inputs> {
         for file in files(dir)? {
-            let name = file
-                .strip_prefix(dir)
-                .expect("listed below it")
-                .to_string_lossy();
-            let content =
-                fs::read(&file).with_context(|| format!("cannot read `{}`", file.display()))?;
+            let name = file.strip_prefix(dir).expect("listed below it").to_string_lossy();
+            let content = fs::read(&file).with_context(|| format!("cannot read `{}`", file.display()))?;
             self = self.text(&name);
             self.0.update(&content.len().to_le_bytes()).update(&content);
         }
@@ -125,9 +101,7 @@ pub fn files(dir: &Path) -> Result<Vec<PathBuf>> {
     let mut found = Vec::new();
     let mut folders = vec![dir.to_owned()];
     while let Some(folder) = folders.pop() {
-        for entry in
-            fs::read_dir(&folder).with_context(|| format!("cannot list `{}`", folder.display()))?
-        {
+        for entry in fs::read_dir(&folder).with_context(|| format!("cannot list `{}`", folder.display()))? {
             let entry = entry?;
             let kind = entry.file_type()?;
             if kind.is_dir() {

@@ -29,13 +29,7 @@ pub fn source(cache: &Cache, package: &str) -> Result<PathBuf> {
         .find(|path| path.extension().is_some_and(|e| e == "dsc"))
         .context("apt-get fetched no `.dsc`")?;
     // apt has checked the files against the signed lists, so the uploader's own signature is not asked for again.
-    process::output(
-        Command::new("dpkg-source")
-            .args(["--no-check", "-x"])
-            .arg(&description)
-            .arg("tree")
-            .current_dir(&scratch),
-    )?;
+    process::output(Command::new("dpkg-source").args(["--no-check", "-x"]).arg(&description).arg("tree").current_dir(&scratch))?;
     fs::rename(scratch.join("tree"), &tree)?;
     fs::remove_dir_all(&scratch)?;
     Ok(tree)
@@ -48,17 +42,9 @@ fn fetch(scratch: &Path, package: &str) -> Result<()> {
         fs::create_dir_all(scratch.join(folder))?;
     }
     for (number, file) in configured_sources()?.iter().enumerate() {
-        let text = fs::read_to_string(file)
-            .with_context(|| format!("cannot read `{}`", file.display()))?;
-        let kind = if file.extension().is_some_and(|e| e == "sources") {
-            "sources"
-        } else {
-            "list"
-        };
-        fs::write(
-            parts.join(format!("{number}.{kind}")),
-            as_source_entries(&text),
-        )?;
+        let text = fs::read_to_string(file).with_context(|| format!("cannot read `{}`", file.display()))?;
+        let kind = if file.extension().is_some_and(|e| e == "sources") { "sources" } else { "list" };
+        fs::write(parts.join(format!("{number}.{kind}")), as_source_entries(&text))?;
     }
     // The machine's hooks after an update are for its own lists.
     let configuration = format!(
@@ -67,14 +53,7 @@ fn fetch(scratch: &Path, package: &str) -> Result<()> {
         at = scratch.display()
     );
     fs::write(scratch.join("apt.conf"), configuration)?;
-    let apt = |words: &[&str]| {
-        process::output(
-            Command::new("apt-get")
-                .current_dir(scratch)
-                .args(["-q", "-c", "apt.conf"])
-                .args(words),
-        )
-    };
+    let apt = |words: &[&str]| process::output(Command::new("apt-get").current_dir(scratch).args(["-q", "-c", "apt.conf"]).args(words));
     apt(&["update"])?;
     apt(&["--download-only", "source", package])?;
     Ok(())
@@ -82,18 +61,10 @@ fn fetch(scratch: &Path, package: &str) -> Result<()> {
 
 /// The files that configure this machine's Debian repositories.
 fn configured_sources() -> Result<BTreeSet<PathBuf>> {
-    let entries = process::output(Command::new("apt-get").args([
-        "indextargets",
-        "--format",
-        "$(SOURCESENTRY)",
-        "Created-By: Packages",
-        "Origin: Debian",
-    ]))?;
-    let files: BTreeSet<_> = entries
-        .lines()
-        .filter_map(|line| line.rsplit_once(':'))
-        .map(|(file, _)| PathBuf::from(file))
-        .collect();
+    let entries = process::output(
+        Command::new("apt-get").args(["indextargets", "--format", "$(SOURCESENTRY)", "Created-By: Packages", "Origin: Debian"]),
+    )?;
+    let files: BTreeSet<_> = entries.lines().filter_map(|line| line.rsplit_once(':')).map(|(file, _)| PathBuf::from(file)).collect();
     if files.is_empty() {
         bail!("apt knows no Debian repository; run `apt-get update` once");
     }
@@ -116,13 +87,7 @@ mod tests {
 
     #[test]
     fn both_formats_turn_to_sources() {
-        assert_eq!(
-            as_source_entries("deb\thttp://x y z\n# deb no"),
-            "deb-src\thttp://x y z\n# deb no\n"
-        );
-        assert_eq!(
-            as_source_entries("Types: deb deb-src\nURIs: u\n"),
-            "Types: deb-src\nURIs: u\n"
-        );
+        assert_eq!(as_source_entries("deb\thttp://x y z\n# deb no"), "deb-src\thttp://x y z\n# deb no\n");
+        assert_eq!(as_source_entries("Types: deb deb-src\nURIs: u\n"), "Types: deb-src\nURIs: u\n");
     }
 }

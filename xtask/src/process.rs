@@ -12,30 +12,18 @@ const SHOWN: usize = 15;
 
 /// Runs `command` to its end and returns what it wrote to its standard output.
 pub fn output(command: &mut Command) -> Result<String> {
-    let out = command
-        .output()
-        .with_context(|| format!("cannot start `{}`", shown(command)))?;
+    let out = command.output().with_context(|| format!("cannot start `{}`", shown(command)))?;
     check(command, &out)?;
     Ok(String::from_utf8_lossy(&out.stdout).into_owned())
 }
 
 /// Runs `command` to its end with both its outputs in the file `log`, whose end an error shows.
 pub fn logged(command: &mut Command, log: &Path) -> Result<()> {
-    let file =
-        fs::File::create(log).with_context(|| format!("cannot write `{}`", log.display()))?;
-    let status = command
-        .stdout(file.try_clone()?)
-        .stderr(file)
-        .status()
-        .with_context(|| format!("cannot start `{}`", shown(command)))?;
+    let file = fs::File::create(log).with_context(|| format!("cannot write `{}`", log.display()))?;
+    let status = command.stdout(file.try_clone()?).stderr(file).status().with_context(|| format!("cannot start `{}`", shown(command)))?;
     if !status.success() {
         let text = fs::read(log).unwrap_or_default();
-        bail!(
-            "`{}` failed ({status}), log in `{}`:\n{}",
-            shown(command),
-            log.display(),
-            tail(&text)
-        );
+        bail!("`{}` failed ({status}), log in `{}`:\n{}", shown(command), log.display(), tail(&text));
     }
     Ok(())
 }
@@ -55,26 +43,15 @@ pub fn parallel<T: Sync>(items: &[T], job: impl Fn(&T) -> Result<()> + Sync) -> 
             errors
         };
         let handles: Vec<_> = (0..workers).map(|_| scope.spawn(work)).collect();
-        handles
-            .into_iter()
-            .flat_map(|h| h.join().expect("jobs return their errors"))
-            .collect::<Vec<_>>()
+        handles.into_iter().flat_map(|h| h.join().expect("jobs return their errors")).collect::<Vec<_>>()
     });
     errors.sort_by_key(|(index, _)| *index);
-    errors
-        .into_iter()
-        .next()
-        .map_or(Ok(()), |(_, error)| Err(error))
+    errors.into_iter().next().map_or(Ok(()), |(_, error)| Err(error))
 }
 
 fn check(command: &Command, out: &Output) -> Result<()> {
     if !out.status.success() {
-        bail!(
-            "`{}` failed ({}):\n{}",
-            shown(command),
-            out.status,
-            tail(&out.stderr)
-        );
+        bail!("`{}` failed ({}):\n{}", shown(command), out.status, tail(&out.stderr));
     }
     Ok(())
 }
@@ -82,10 +59,7 @@ fn check(command: &Command, out: &Output) -> Result<()> {
 /// The command as one would type it, cut to a line that can be read.
 fn shown(command: &Command) -> String {
     let words = std::iter::once(command.get_program()).chain(command.get_args());
-    let mut line = words
-        .map(|w| w.to_string_lossy())
-        .collect::<Vec<_>>()
-        .join(" ");
+    let mut line = words.map(|w| w.to_string_lossy()).collect::<Vec<_>>().join(" ");
     if let Some((end, _)) = line.char_indices().nth(400) {
         line.truncate(end);
         line.push('…');

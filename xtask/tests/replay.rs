@@ -7,25 +7,9 @@ use std::{fs, str};
 /// A `.ktest` file (version 3) without arguments.
 fn ktest(objects: &[(&str, &[u8])]) -> Vec<u8> {
     let number = |n: usize| u32::try_from(n).expect("small").to_be_bytes();
-    let mut file = [
-        b"KTEST".as_slice(),
-        &number(3),
-        &number(0),
-        &number(0),
-        &number(0),
-        &number(objects.len()),
-    ]
-    .concat();
+    let mut file = [b"KTEST".as_slice(), &number(3), &number(0), &number(0), &number(0), &number(objects.len())].concat();
     for (name, bytes) in objects {
-        file.extend(
-            [
-                &number(name.len()),
-                name.as_bytes(),
-                &number(bytes.len()),
-                bytes,
-            ]
-            .concat(),
-        );
+        file.extend([&number(name.len()), name.as_bytes(), &number(bytes.len()), bytes].concat());
     }
     file
 }
@@ -98,32 +82,19 @@ fn every_declared_intrinsic_is_there() {
     let mut uses = "#include <wryneck.h>\n#include <klee/klee.h>\nvoid *all[] = {\n".to_owned();
     for header in ["wryneck.h", "klee/klee.h"] {
         let text = fs::read_to_string(runtime.join("include").join(header)).expect("it is ours");
-        let called = text
-            .lines()
-            .filter(|line| line.contains(';'))
-            .filter_map(|line| line.split_once('('));
+        let called = text.lines().filter(|line| line.contains(';')).filter_map(|line| line.split_once('('));
         let names = called.filter_map(|(before, _)| before.split([' ', '*']).next_back());
-        uses.extend(
-            names
-                .filter(|name| name.starts_with(['k', 'w']))
-                .map(|name| format!("(void *){name},\n")),
-        );
+        uses.extend(names.filter(|name| name.starts_with(['k', 'w'])).map(|name| format!("(void *){name},\n")));
     }
     assert!(uses.matches("klee_").count() >= 30, "{uses}");
-    let run = replay(
-        &format!("{uses}}};\nint main(void) {{ return sizeof all / sizeof *all >= 40 ? 0 : 1; }}"),
-        &ktest(&[]),
-    );
+    let run = replay(&format!("{uses}}};\nint main(void) {{ return sizeof all / sizeof *all >= 40 ? 0 : 1; }}"), &ktest(&[]));
     assert!(run.status.success(), "{run:?}");
 }
 
 #[test]
 fn inputs_arrive_by_name_and_order() {
     let run = replay(INPUTS, &inputs(7));
-    assert_eq!(
-        (run.output.as_str(), run.status.code(), run.report.as_str()),
-        ("abc 1 7 -4 -1\n", Some(3), "")
-    );
+    assert_eq!((run.output.as_str(), run.status.code(), run.report.as_str()), ("abc 1 7 -4 -1\n", Some(3), ""));
 }
 
 #[test]
@@ -131,35 +102,21 @@ fn ends_beyond_the_programs_own_are_told() {
     assert_eq!(replay(INPUTS, &inputs(1)).report, "dropped\n");
     assert_eq!(replay(INPUTS, &inputs(10)).report, "dropped\n");
     let found = replay(INPUTS, &inputs(9));
-    assert_eq!(
-        (found.status.code(), found.report.as_str()),
-        (None, "finding broken-invariant: second is 9\n")
-    );
+    assert_eq!((found.status.code(), found.report.as_str()), (None, "finding broken-invariant: second is 9\n"));
 }
 
 #[test]
 fn a_test_that_does_not_fit_is_told() {
     let cases = [
-        (
-            ktest(&[("word", b"ab")]),
-            "cannot replay: another size in the test of input `word`\n",
-        ),
-        (
-            ktest(&[("other", b"abc")]),
-            "cannot replay: the test has no input `word`\n",
-        ),
+        (ktest(&[("word", b"ab")]), "cannot replay: another size in the test of input `word`\n"),
+        (ktest(&[("other", b"abc")]), "cannot replay: the test has no input `word`\n"),
         (b"KTEST".to_vec(), ""),
         (inputs(7)[..40].to_vec(), ""),
     ];
     for (test, report) in cases {
         let run = replay(INPUTS, &test);
         assert_eq!(run.status.code(), Some(70), "{}", run.report);
-        assert!(
-            run.report.starts_with("cannot replay: ")
-                && (report.is_empty() || run.report == report),
-            "{}",
-            run.report
-        );
+        assert!(run.report.starts_with("cannot replay: ") && (report.is_empty() || run.report == report), "{}", run.report);
     }
 }
 
@@ -167,16 +124,9 @@ fn a_test_that_does_not_fit_is_told() {
 fn a_fuzz_harness_gets_exactly_its_bytes() {
     let harness = "#include <stdint.h>\n#include <stdio.h>\n\
         int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) { return printf(\"%zu:%.*s\\n\", size, (int)size, data), 0; }";
-    assert_eq!(
-        replay(harness, &ktest(&[("data", b"wryneck")])).output,
-        "7:wryneck\n"
-    );
+    assert_eq!(replay(harness, &ktest(&[("data", b"wryneck")])).output, "7:wryneck\n");
     let cut = ktest(&[("size", &3u64.to_le_bytes()), ("data", b"wryneck")]);
     assert_eq!(replay(harness, &cut).output, "3:wry\n");
     let none = replay(harness, &ktest(&[]));
-    assert_eq!(
-        (none.output.as_str(), none.report.as_str()),
-        ("0:\n", ""),
-        "{none:?}"
-    );
+    assert_eq!((none.output.as_str(), none.report.as_str()), ("0:\n", ""), "{none:?}");
 }

@@ -68,6 +68,7 @@ impl Default for RunArgs {
 }
 
 // One more option: a row (sorted by name). The help and the parsing follow.
+#[rustfmt::skip]
 pub static OPTIONS: &[Opt<RunArgs>] = &[
     Opt { name: "--cc-flag", value: "FLAG", help: "one more flag for clang (C targets); may be repeated",
         set: |a, v| { a.cc_flags.push(v.into()); Ok(()) } },
@@ -202,7 +203,10 @@ mod tests {
     fn what_is_wrong_is_named() {
         let error = |line| run(line).err().expect("it is an error");
         assert_eq!(error(""), "no target is given");
-        assert_eq!(error("--search fast t.c"), "`--search fast`: not one of `bfs`, `coverage-new`, `default`, `dfs`, `distance-to-uncovered`, `random-path`");
+        assert_eq!(
+            error("--search fast t.c"),
+            "`--search fast`: not one of `bfs`, `coverage-new`, `default`, `dfs`, `distance-to-uncovered`, `random-path`"
+        );
         assert_eq!(error("--solver magic t.c"), "`--solver magic`: no solver backend is called `magic`");
         assert_eq!(error("--max-forks many t.c"), "`--max-forks many`: not a whole number in range");
     }

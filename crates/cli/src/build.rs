@@ -7,9 +7,9 @@ use std::{env, fs, io};
 
 use anyhow::{Context, Result};
 
+use crate::cache;
 use crate::child::{self, Limits};
 use crate::problem::problem;
-use crate::cache;
 
 const LOWER_LIMITS: Limits = Limits { time: Duration::from_secs(300), memory: Some(8 << 30), file: 4 << 30 };
 

@@ -23,7 +23,8 @@ pub fn root() -> Result<PathBuf> {
 pub fn folder(name: &str) -> Result<PathBuf> {
     let dir = root()?.join(name);
     if !dir.is_dir() {
-        fs::create_dir_all(&dir).with_context(|| format!("cannot make the cache `{}`; set `WRYNECK_CACHE` to a folder that can be written", dir.display()))?;
+        fs::create_dir_all(&dir)
+            .with_context(|| format!("cannot make the cache `{}`; set `WRYNECK_CACHE` to a folder that can be written", dir.display()))?;
     }
     Ok(dir)
 }

@@ -96,7 +96,8 @@ impl Watch {
         self.tests += 1;
         let object = |i: wryneck_report::InputValue| Object { name: i.name.into_bytes(), bytes: i.bytes };
         let objects = results::inputs(ended).into_iter().map(object).collect();
-        let mut about = json!({ "class": class.name(), "what": what, "instructions": ended.instructions, "approximated": ended.approximated });
+        let mut about =
+            json!({ "class": class.name(), "what": what, "instructions": ended.instructions, "approximated": ended.approximated });
         if let PathEnd::Fault(fault) = &ended.end {
             about["message"] = fault.message.as_str().into();
             about["stack"] = json!(results::stack(&core.image, &ended.call_stack));

@@ -306,7 +306,8 @@ impl Writer<'_> {
         for (id, f) in (1_i64..).zip(findings) {
             let (place, stack, inputs) = (&f.stack[0], json!(f.stack).to_string(), json!(f.inputs).to_string());
             insert.execute(params![
-                id, f.kind.id, f.kind.cwe, f.message, place.file, place.line, place.column, place.function, stack, inputs, f.count as i64, f.test
+                id, f.kind.id, f.kind.cwe, f.message, place.file, place.line, place.column, place.function, stack, inputs, f.count as i64,
+                f.test
             ])?;
         }
         let mut insert = self.db.prepare_cached("INSERT OR REPLACE INTO ledger VALUES (?, ?, ?, ?)")?;
@@ -336,7 +337,8 @@ fn about(test: &Test) -> Value {
 }
 
 fn open_to_read(file: &Path) -> Result<Connection> {
-    Connection::open_with_flags(file, rusqlite::OpenFlags::SQLITE_OPEN_READ_ONLY).with_context(|| format!("cannot open `{}`", file.display()))
+    Connection::open_with_flags(file, rusqlite::OpenFlags::SQLITE_OPEN_READ_ONLY)
+        .with_context(|| format!("cannot open `{}`", file.display()))
 }
 
 /// The host files that the run read below `directory`: path from there, content.

@@ -134,8 +134,17 @@ fn kind(t: fs::FileType) -> u32 {
 
 fn stat(m: &Metadata) -> Stat {
     Stat {
-        dev: m.dev(), ino: m.ino(), nlink: m.nlink(), mode: m.mode(), uid: m.uid(), gid: m.gid(), rdev: m.rdev(), size: m.size(),
-        atime: (m.atime(), m.atime_nsec()), mtime: (m.mtime(), m.mtime_nsec()), ctime: (m.ctime(), m.ctime_nsec()),
+        dev: m.dev(),
+        ino: m.ino(),
+        nlink: m.nlink(),
+        mode: m.mode(),
+        uid: m.uid(),
+        gid: m.gid(),
+        rdev: m.rdev(),
+        size: m.size(),
+        atime: (m.atime(), m.atime_nsec()),
+        mtime: (m.mtime(), m.mtime_nsec()),
+        ctime: (m.ctime(), m.ctime_nsec()),
     }
 }
 

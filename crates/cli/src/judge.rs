@@ -49,7 +49,11 @@ static SIGNS: &[Sign] = &[
     Sign { kind: "invalid-free", sanitizer: &["attempting free on address which was not malloc", "bad-free"], signals: &[] },
     Sign { kind: "null-dereference", sanitizer: &["SEGV", "null pointer", "null-pointer"], signals: &[SEGV] },
     Sign { kind: "out-of-bounds-read", sanitizer: &["overflow", "underflow", "out of bounds", "insufficient space", "SEGV"], signals: &[] },
-    Sign { kind: "out-of-bounds-write", sanitizer: &["overflow", "underflow", "out of bounds", "insufficient space", "SEGV"], signals: &[] },
+    Sign {
+        kind: "out-of-bounds-write",
+        sanitizer: &["overflow", "underflow", "out of bounds", "insufficient space", "SEGV"],
+        signals: &[],
+    },
     Sign { kind: "read-only-write", sanitizer: &["SEGV"], signals: &[SEGV] },
     Sign { kind: "reported", sanitizer: &[], signals: &[libc::SIGABRT] },
     Sign { kind: "shift-too-far", sanitizer: &["shift exponent"], signals: &[] },
@@ -150,7 +154,10 @@ mod tests {
         assert_eq!(plain(&fault("abort"), &ended(libc::SIGABRT, ""), ""), Verdict::Same);
         assert_eq!(plain(&fault("division-by-zero"), &ended(0, ""), ""), Verdict::Different("exit 0".into()));
         assert!(matches!(plain(&fault("use-after-free"), &ended(0, ""), ""), Verdict::Cannot(_)));
-        assert_eq!(plain(&exit(0), &ended(70 << 8, ""), "cannot replay: truncated test `t`\n"), Verdict::Cannot("truncated test `t`".into()));
+        assert_eq!(
+            plain(&exit(0), &ended(70 << 8, ""), "cannot replay: truncated test `t`\n"),
+            Verdict::Cannot("truncated test `t`".into())
+        );
     }
 
     #[test]

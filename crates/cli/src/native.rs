@@ -46,7 +46,8 @@ impl Native {
 
     /// The C source under sanitizers; `None` if the target was not C.
     pub fn sanitized(&self) -> Option<&Built> {
-        (Kind::of(&self.program).ok()? == Kind::C).then(|| self.sanitized.get_or_init(|| self.build_sanitized().map_err(|e| format!("{e:#}"))))
+        (Kind::of(&self.program).ok()? == Kind::C)
+            .then(|| self.sanitized.get_or_init(|| self.build_sanitized().map_err(|e| format!("{e:#}"))))
     }
 
     fn build_plain(&self) -> Result<PathBuf> {

@@ -33,9 +33,9 @@ pub fn parse<T>(table: &[Opt<T>], into: &mut T, words: &mut Words) -> Result<()>
             (true, None) => String::new(),
             (true, Some(_)) => return Err(problem(format!("the option `{name}` takes no value"), "")),
             (false, Some(value)) => value,
-            (false, None) => {
-                words.next().ok_or_else(|| problem(format!("the option `{name}` needs a value"), format!("write `{name} {}`", opt.value)))?
-            }
+            (false, None) => words
+                .next()
+                .ok_or_else(|| problem(format!("the option `{name}` needs a value"), format!("write `{name} {}`", opt.value)))?,
         };
         (opt.set)(into, &value).map_err(|why| problem(format!("`{name} {value}`: {why}"), opt.help))?;
     }
@@ -145,14 +145,33 @@ mod tests {
     #[test]
     fn options_end_at_the_first_other_word() {
         let table: &[Opt<Vec<String>>] = &[
-            Opt { name: "--a", value: "N", help: "", set: |all, v| { all.push(format!("a{v}")); Ok(()) } },
-            Opt { name: "--b", value: "", help: "", set: |all, _| { all.push("b".into()); Ok(()) } },
+            Opt {
+                name: "--a",
+                value: "N",
+                help: "",
+                set: |all, v| {
+                    all.push(format!("a{v}"));
+                    Ok(())
+                },
+            },
+            Opt {
+                name: "--b",
+                value: "",
+                help: "",
+                set: |all, _| {
+                    all.push("b".into());
+                    Ok(())
+                },
+            },
         ];
         let run = |line: &str| {
             let (mut words, mut all) = (Words::new(line.split_whitespace().map(str::to_owned).collect()), Vec::new());
             parse(table, &mut all, &mut words).map(|()| (all, words.rest())).map_err(|e| e.to_string())
         };
-        assert_eq!(run("--a 1 --b --a=2 t.c --b").map(|(all, rest)| (all.join(" "), rest.join(" "))), Ok(("a1 b a2".into(), "t.c --b".into())));
+        assert_eq!(
+            run("--a 1 --b --a=2 t.c --b").map(|(all, rest)| (all.join(" "), rest.join(" "))),
+            Ok(("a1 b a2".into(), "t.c --b".into()))
+        );
         assert_eq!(run("--a"), Err("the option `--a` needs a value".into()));
         assert_eq!(run("--b=1"), Err("the option `--b` takes no value".into()));
         assert_eq!(run("--c"), Err("the option `--c` is unknown".into()));

@@ -29,10 +29,9 @@ pub fn entry(module: &Module, asked: Option<&str>, bytes: u32) -> Result<Entry> 
         Some(FUZZ_ENTRY) | None if defines(FUZZ_ENTRY) => Ok(Entry::Fuzzer { max_len: bytes }),
         Some(name) if defines(name) => Ok(Entry::Function { name: name.into(), pointee: bytes.into() }),
         Some(name) => Err(problem(format!("the program has no function `{name}`"), defined(module))),
-        None => Err(problem(
-            "the program has no function `main`",
-            format!("begin with another one by `--entry NAME`; {}", defined(module)),
-        )),
+        None => {
+            Err(problem("the program has no function `main`", format!("begin with another one by `--entry NAME`; {}", defined(module))))
+        }
     }
 }
 

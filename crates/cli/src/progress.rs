@@ -83,8 +83,14 @@ impl Progress {
         let elapsed = (now - self.start).as_secs_f64();
         format!(
             "{}: {} paths, {} findings, {} instructions/s, {:.1} % covered, {} pending, solver {:.0} %, {}",
-            units::seconds(elapsed), n.paths, n.findings, units::count(rate), 100.0 * n.coverage, n.pending,
-            100.0 * n.solver.as_secs_f64() / elapsed.max(1e-6), units::bytes(n.memory),
+            units::seconds(elapsed),
+            n.paths,
+            n.findings,
+            units::count(rate),
+            100.0 * n.coverage,
+            n.pending,
+            100.0 * n.solver.as_secs_f64() / elapsed.max(1e-6),
+            units::bytes(n.memory),
         )
     }
 

@@ -13,9 +13,12 @@ pub fn runtime() -> Result<PathBuf> {
     let executable = env::current_exe().unwrap_or_default();
     let above = executable.ancestors().skip(1).take(4).map(|dir| dir.join("runtime"));
     let built = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../runtime");
-    given.into_iter().chain(above).chain([built]).find(|dir| dir.join("include").is_dir()).ok_or_else(|| {
-        problem("the folder `runtime` is missing", "set `WRYNECK_RUNTIME` to the folder `runtime` of the repository")
-    })
+    given
+        .into_iter()
+        .chain(above)
+        .chain([built])
+        .find(|dir| dir.join("include").is_dir())
+        .ok_or_else(|| problem("the folder `runtime` is missing", "set `WRYNECK_RUNTIME` to the folder `runtime` of the repository"))
 }
 
 /// A line of a source file, if the file is there; the first is 1.

@@ -30,9 +30,8 @@ pub fn parse(words: &[String]) -> Result<Words> {
             out.args.push(Arg::Concrete(word.clone().into_bytes()));
             continue;
         };
-        let mut numbers = |wanted: &[&str]| -> Result<Vec<u32>> {
-            wanted.iter().map(|what| value(word, wanted, what, rest.next())).collect()
-        };
+        let mut numbers =
+            |wanted: &[&str]| -> Result<Vec<u32>> { wanted.iter().map(|what| value(word, wanted, what, rest.next())).collect() };
         match name {
             "" if word == "--" => {
                 out.args.extend(rest.by_ref().map(|w| Arg::Concrete(w.clone().into_bytes())));
@@ -154,9 +153,13 @@ mod tests {
 
     #[test]
     fn the_words_are_klee_s() {
-        let words = read("-n --sym-args 0 2 3 --sym-files 1 8 -sym-stdin 4 x --sym-arg 5 --sym-env HOME:2 -- --sym-arg").expect("it is fine");
+        let words =
+            read("-n --sym-args 0 2 3 --sym-files 1 8 -sym-stdin 4 x --sym-arg 5 --sym-env HOME:2 -- --sym-arg").expect("it is fine");
         let concrete = |s: &str| Arg::Concrete(s.into());
-        assert_eq!(words.args, [concrete("-n"), Arg::Several { min: 0, max: 2, len: 3 }, concrete("x"), Arg::Symbolic(5), concrete("--sym-arg")]);
+        assert_eq!(
+            words.args,
+            [concrete("-n"), Arg::Several { min: 0, max: 2, len: 3 }, concrete("x"), Arg::Symbolic(5), concrete("--sym-arg")]
+        );
         assert_eq!((words.stdin, words.files), (Some(4), (1, 8)));
         assert_eq!(words.env, [(b"HOME".to_vec(), EnvValue::Symbolic(2))]);
     }
@@ -177,8 +180,12 @@ mod tests {
         let words = read("-n --sym-args 0 3 2 --sym-arg 2 --sym-stdin 3 --sym-files 1 2").expect("it is fine");
         let object = |name: &str, bytes: &[u8]| Object { name: name.into(), bytes: bytes.into() };
         let objects = vec![
-            object("n_args", &[2, 0, 0, 0]), object("arg00", b"a\0\0"), object("arg01", b"bcd"), object("arg02", b"\0z\0"),
-            object("A_data", b"pq"), object("stdin", b"xyz"),
+            object("n_args", &[2, 0, 0, 0]),
+            object("arg00", b"a\0\0"),
+            object("arg01", b"bcd"),
+            object("arg02", b"\0z\0"),
+            object("A_data", b"pq"),
+            object("stdin", b"xyz"),
         ];
         let concrete = Concrete::of(&words, &KTest { args: vec![], objects });
         assert_eq!(concrete.args, [&b"-n"[..], b"a", b"bc", b""]);

@@ -87,7 +87,11 @@ fn command_lines_that_cannot_be_meant() {
     let dir = scratch();
     let dir = dir.path();
     fs::write(dir.join("p.c"), PROGRAM).expect("there is room");
-    refused(dir, &["run", "p.c", "--sym-args", "3", "1", "2"], &["`--sym-args 3 1 2` asks for at least 3 and at most 1", "`--sym-args 1 3 2`"]);
+    refused(
+        dir,
+        &["run", "p.c", "--sym-args", "3", "1", "2"],
+        &["`--sym-args 3 1 2` asks for at least 3 and at most 1", "`--sym-args 1 3 2`"],
+    );
     refused(dir, &["run", "p.c", "--sym-args", "1", "2"], &["`--sym-args` lacks its N", "write `--sym-args MIN MAX N`"]);
     refused(dir, &["run", "p.c", "--sym-arg", "x"], &["`--sym-arg`: N is `x`"]);
     refused(dir, &["run", "--max-time", "soon", "p.c"], &["`--max-time soon`: not a time"]);
@@ -140,7 +144,8 @@ fn tools_that_are_missing() {
     assert!(said.contains("wryneck-lower` is missing") && said.contains("cargo build --release -p wryneck-lower"), "{said}");
     let cache = dir.join("cache");
     fs::write(dir.join("libc.c"), "#include <stdio.h>\nint main(void) { return puts(\"x\"); }\n").expect("there is room");
-    let out = Command::new(WRYNECK).current_dir(dir).env("WRYNECK_CACHE", &cache).args(["run", "libc.c"]).output().expect("the tool was built");
+    let out =
+        Command::new(WRYNECK).current_dir(dir).env("WRYNECK_CACHE", &cache).args(["run", "libc.c"]).output().expect("the tool was built");
     let said = String::from_utf8_lossy(&out.stderr);
     assert!(said.contains("the C library is not set up") && said.contains("cargo xtask setup libc"), "{said}");
 }

@@ -133,8 +133,8 @@ fn check(file: &Path, bless: bool) -> Result<(), String> {
     command.current_dir(scratch.path()).args(["run", "--emit", "all", "--max-time", "60s", "--json"]);
     command.arg("--output").arg(&out).args(&f.options).arg(&f.file).args(&f.args);
     let ended = command.output().map_err(|e| e.to_string())?;
-    let run: Value = serde_json::from_slice(&ended.stdout)
-        .map_err(|_| format!("the run says: {}", String::from_utf8_lossy(&ended.stderr)))?;
+    let run: Value =
+        serde_json::from_slice(&ended.stdout).map_err(|_| format!("the run says: {}", String::from_utf8_lossy(&ended.stderr)))?;
     let mut wrong = compare(&f, &run, ended.status.code());
     if f.replay {
         wrong.extend(replay(&out)?);
@@ -179,8 +179,8 @@ fn in_file(finding: &Value, file: &Path) -> u64 {
 
 fn replay(out: &Path) -> Result<Vec<String>, String> {
     let ended = Command::new(WRYNECK).args(["replay", "--json"]).arg(out).output().map_err(|e| e.to_string())?;
-    let verdicts: Value = serde_json::from_slice(&ended.stdout)
-        .map_err(|_| format!("the replay says: {}", String::from_utf8_lossy(&ended.stderr)))?;
+    let verdicts: Value =
+        serde_json::from_slice(&ended.stdout).map_err(|_| format!("the replay says: {}", String::from_utf8_lossy(&ended.stderr)))?;
     let tests = verdicts["tests"].as_array().cloned().unwrap_or_default();
     let bad = tests.iter().filter(|t| t["verdict"] != "same end");
     Ok(bad.map(|t| format!("replay: {}: {}", t["verdict"].as_str().unwrap_or(""), t["why"].as_str().unwrap_or(""))).collect())

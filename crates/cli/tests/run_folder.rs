@@ -10,7 +10,8 @@ use rusqlite::{Connection, OpenFlags};
 
 const WRYNECK: &str = env!("CARGO_BIN_EXE_wryneck");
 /// Has more paths than a test waits for.
-const ENDLESS: &str = "int main(int argc, char **argv) {\n  volatile int n = 0;\n  for (char *p = argv[1]; *p; p++) if (*p == 'x') n++;\n  return n;\n}\n";
+const ENDLESS: &str =
+    "int main(int argc, char **argv) {\n  volatile int n = 0;\n  for (char *p = argv[1]; *p; p++) if (*p == 'x') n++;\n  return n;\n}\n";
 
 fn endless(dir: &Path) {
     fs::write(dir.join("endless.c"), ENDLESS).expect("there is room");
@@ -25,7 +26,8 @@ fn query<T: rusqlite::types::FromSql>(folder: &Path, sql: &str) -> T {
 fn a_run_leaves_a_numbered_folder_with_everything() {
     let scratch = tempfile::tempdir().expect("there is room");
     let dir = scratch.path();
-    fs::write(dir.join("t.c"), "int main(int argc, char **argv) { return argv[1][0] == 'a' ? 1 / (argc - 2) : 3; }\n").expect("there is room");
+    fs::write(dir.join("t.c"), "int main(int argc, char **argv) { return argv[1][0] == 'a' ? 1 / (argc - 2) : 3; }\n")
+        .expect("there is room");
     for number in 0..2 {
         let out = Command::new(WRYNECK).current_dir(dir).args(["run", "t.c", "--sym-arg", "1"]).output().expect("the tool was built");
         assert_eq!(out.status.code(), Some(1), "{}", String::from_utf8_lossy(&out.stderr));
@@ -55,8 +57,10 @@ fn a_killed_run_leaves_a_readable_folder() {
         .spawn()
         .expect("the tool was built");
     let (folder, start) = (dir.join("out"), Instant::now());
-    let paths = || Connection::open_with_flags(folder.join("run.db"), OpenFlags::SQLITE_OPEN_READ_ONLY)
-        .and_then(|db| db.query_row("SELECT count(*) FROM path", [], |row| row.get::<_, i64>(0)));
+    let paths = || {
+        Connection::open_with_flags(folder.join("run.db"), OpenFlags::SQLITE_OPEN_READ_ONLY)
+            .and_then(|db| db.query_row("SELECT count(*) FROM path", [], |row| row.get::<_, i64>(0)))
+    };
     while !paths().is_ok_and(|n| n > 0) {
         assert!(start.elapsed() < Duration::from_secs(60), "no path was committed in a minute");
         sleep(Duration::from_millis(50));
@@ -109,9 +113,14 @@ fn text_and_bitcode_of_llvm_are_targets() {
     let dir = scratch.path();
     fs::write(dir.join("t.c"), "int main(int argc, char **argv) { return argv[1][0] == 'a'; }\n").expect("there is room");
     for (flags, file) in [(["-S", "-emit-llvm"], "t.ll"), (["-c", "-emit-llvm"], "t.bc")] {
-        let done = Command::new("clang-22").current_dir(dir).args(flags).args(["-O1", "t.c", "-o", file]).status().expect("clang-22 is installed");
+        let done =
+            Command::new("clang-22").current_dir(dir).args(flags).args(["-O1", "t.c", "-o", file]).status().expect("clang-22 is installed");
         assert!(done.success());
-        let run = Command::new(WRYNECK).current_dir(dir).args(["run", "--json", "--emit", "all", file, "--sym-arg", "1"]).output().expect("the tool was built");
+        let run = Command::new(WRYNECK)
+            .current_dir(dir)
+            .args(["run", "--json", "--emit", "all", file, "--sym-arg", "1"])
+            .output()
+            .expect("the tool was built");
         assert_eq!(run.status.code(), Some(0), "{file}: {}", String::from_utf8_lossy(&run.stderr));
         let replay = Command::new(WRYNECK).current_dir(dir).args(["replay", "wryneck-last"]).output().expect("the tool was built");
         assert_eq!(replay.status.code(), Some(0), "{file}: {}", String::from_utf8_lossy(&replay.stdout));

@@ -9,7 +9,11 @@ pub enum Arg {
     /// `--sym-arg N`: up to this many symbolic bytes.
     Symbolic(u32),
     /// `--sym-args MIN MAX N`: MIN to MAX arguments of up to `len` symbolic bytes; how many is a decision.
-    Several { min: u32, max: u32, len: u32 },
+    Several {
+        min: u32,
+        max: u32,
+        len: u32,
+    },
 }
 
 /// A variable of the environment: `NAME=` and then this.

@@ -2,8 +2,8 @@
 //!
 //! A model's row says what its arguments are; a call that brings fewer ends its path as unsupported instead of running wrong.
 
-use wryneck_expr::ExprId;
 use wryneck_exec::{Call, Cx, PathEnd, Stop, Value};
+use wryneck_expr::ExprId;
 
 /// The type of an argument, as x86-64's C has it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

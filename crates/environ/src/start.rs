@@ -60,7 +60,9 @@ pub fn world(input: &ProgramInput) -> World {
         Stdin::Bytes(bytes) => Content::captured(bytes.as_slice().into()),
         Stdin::Symbolic(_) => Content::default(),
     };
-    let node = |kind, content, ino, permissions| Rc::new(Node { kind, content, meta: sys::file::new_meta(ino, permissions, input.time), path: Rc::from(&b""[..]), from_host: false });
+    let node = |kind, content, ino, permissions| {
+        Rc::new(Node { kind, content, meta: sys::file::new_meta(ino, permissions, input.time), path: Rc::from(&b""[..]), from_host: false })
+    };
     let open = |node, flags| Open { node, offset: 0, flags, refs: 1 };
     World {
         fds: (0..3).map(|open| Some(Fd { open, close_on_exec: false })).collect(),
@@ -171,10 +173,12 @@ fn decide_counts(cx: &mut Cx<'_>, args: &[Arg]) -> Result<Vec<u32>, Stop> {
         let (above, below) = (cx.core.pool.ule(low, count), cx.core.pool.ule(count, high));
         let allowed = cx.core.pool.and(above, below);
         cx.assume(allowed)?;
-        let conds: Vec<ExprId> = (*min..=*max).map(|n| {
-            let n = cx.core.pool.bits(32, n.into());
-            cx.core.pool.eq(count, n)
-        }).collect();
+        let conds: Vec<ExprId> = (*min..=*max)
+            .map(|n| {
+                let n = cx.core.pool.bits(32, n.into());
+                cx.core.pool.eq(count, n)
+            })
+            .collect();
         let chosen = if conds.len() == 1 { 0 } else { cx.choose(&conds, &[])? };
         counts.push(min + chosen as u32);
     }

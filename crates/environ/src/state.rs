@@ -20,7 +20,10 @@ pub enum NodeKind {
     Regular,
     Directory,
     /// `taken` bytes have been read; `writers` descriptors can still write.
-    Pipe { taken: u64, writers: u32 },
+    Pipe {
+        taken: u64,
+        writers: u32,
+    },
     /// Standard output and error: write only.
     Output,
     /// `/dev/null` and its like: reads nothing, keeps nothing.

@@ -38,7 +38,12 @@ fn names(end: &End) -> Vec<(&str, usize)> {
 /// Arguments are named, sized and counted as KLEE's.
 #[test]
 fn arguments() {
-    let args = vec![Arg::Several { min: 0, max: 2, len: 2 }, Arg::Concrete(b"fixed".to_vec()), Arg::Symbolic(1), Arg::Several { min: 1, max: 1, len: 3 }];
+    let args = vec![
+        Arg::Several { min: 0, max: 2, len: 2 },
+        Arg::Concrete(b"fixed".to_vec()),
+        Arg::Symbolic(1),
+        Arg::Several { min: 1, max: 1, len: 3 },
+    ];
     let env = vec![(b"NAME".to_vec(), EnvValue::Symbolic(2)), (b"OTHER".to_vec(), EnvValue::Concrete(b"x".to_vec()))];
     let explored = run("symbolic/arguments.c", ProgramInput { args, env, ..ProgramInput::default() });
     assert_eq!(exits(&explored.ends), BTreeSet::from([4, 5, 6]));
@@ -55,7 +60,8 @@ fn arguments() {
 /// A symbolic path is each symbolic file or nothing; contents and standard input are symbolic.
 #[test]
 fn files() {
-    let input = ProgramInput { args: vec![Arg::Symbolic(1)], stdin: Stdin::Symbolic(2), sym_files: 2, sym_file_size: 3, ..ProgramInput::default() };
+    let input =
+        ProgramInput { args: vec![Arg::Symbolic(1)], stdin: Stdin::Symbolic(2), sym_files: 2, sym_file_size: 3, ..ProgramInput::default() };
     let explored = run("symbolic/files.c", input);
     // No file; A and B each with a first byte that is or is not 'x'; and standard input likewise.
     assert_eq!(exits(&explored.ends), BTreeSet::from([10, 11, 20, 21, 22, 23]));

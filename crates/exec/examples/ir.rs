@@ -77,7 +77,11 @@ fn main() {
     let outcome = explorer.explore(&mut count);
     let seconds = start.elapsed().as_secs_f64();
     let s = &explorer.core.stats;
-    println!("{outcome:?} in {seconds:.3} s: {:.1} M instructions, {:.1} M/s", s.instructions as f64 / 1e6, s.instructions as f64 / 1e6 / seconds);
+    println!(
+        "{outcome:?} in {seconds:.3} s: {:.1} M instructions, {:.1} M/s",
+        s.instructions as f64 / 1e6,
+        s.instructions as f64 / 1e6 / seconds
+    );
     println!("{s:?}\n{:?}", explorer.core.solver.stats());
     for ((kind, what), n) in &explorer.core.ledger.rows {
         println!("ledger: {kind:?} {what}: {n}");

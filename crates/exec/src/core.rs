@@ -13,8 +13,8 @@ use crate::image::{CodePos, Image};
 use crate::path_end::PathEnd;
 use crate::plugin::{Environment, LazyInputs, Monitor};
 use crate::prefix::Prefix;
-use crate::tree::Tree;
 use crate::state::{Frame, Input, PathData, Script, State};
+use crate::tree::Tree;
 
 /// Shared by all paths of one exploration.
 pub struct Core {

@@ -78,8 +78,13 @@ pub struct Explorer {
 impl Explorer {
     /// Prepares an exploration that begins with a call of `entry`, a function with a body.
     pub fn new(
-        image: Image, pool: Pool, solver: Solver, environment: Rc<dyn Environment>, monitor: Option<Rc<dyn Monitor>>,
-        config: Config, search: Box<dyn Searcher>,
+        image: Image,
+        pool: Pool,
+        solver: Solver,
+        environment: Rc<dyn Environment>,
+        monitor: Option<Rc<dyn Monitor>>,
+        config: Config,
+        search: Box<dyn Searcher>,
     ) -> Explorer {
         let mut core = Core::new(image, pool, solver, environment.clone(), config);
         let monitor_data: Rc<dyn PathData> = monitor.as_ref().map_or_else(|| Rc::new(NoData) as Rc<dyn PathData>, |m| m.initial());
@@ -333,11 +338,8 @@ impl Explorer {
 
     /// The inner loop until its next exit, and the slow operation there.
     fn step(&mut self, state: &mut State, budget: &mut i64) -> Result<(), Stop> {
-        let exit = if state.frame().symbolic {
-            run::<true>(&mut self.core, state, budget)
-        } else {
-            run::<false>(&mut self.core, state, budget)
-        };
+        let exit =
+            if state.frame().symbolic { run::<true>(&mut self.core, state, budget) } else { run::<false>(&mut self.core, state, budget) };
         match exit {
             Exit::Budget | Exit::Again => Ok(()),
             Exit::Slow => {
@@ -346,9 +348,11 @@ impl Explorer {
             }
             Exit::Returned => {
                 let environment = self.core.environment.clone();
-                let value = self.core.result.map(|(value, tag)| {
-                    if tag == 0 { Value::Bits(value) } else { Value::Sym(crate::step::run::expr_of(value)) }
-                });
+                let value = self.core.result.map(
+                    |(value, tag)| {
+                        if tag == 0 { Value::Bits(value) } else { Value::Sym(crate::step::run::expr_of(value)) }
+                    },
+                );
                 Err(environment.returned(value, &mut Cx { core: &mut self.core, state }).into())
             }
         }

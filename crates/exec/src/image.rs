@@ -5,8 +5,8 @@ use std::rc::Rc;
 
 use rustc_hash::FxHashMap;
 use wryneck_expr::Pool;
-use wryneck_ir::link::{Program, Target};
 use wryneck_ir::code_source::ReadBytes;
+use wryneck_ir::link::{Program, Target};
 use wryneck_ir::{self as ir, CodeSource, LocId, NONE, NoCode, global_flags};
 
 use crate::code::{Callee, Code, Context, PreparedEdge};

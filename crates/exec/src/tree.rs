@@ -71,7 +71,13 @@ impl Tree {
                 [NONE, NONE] => return at,
                 [a, NONE] => a,
                 [NONE, b] => b,
-                [a, b] => if random() { a } else { b },
+                [a, b] => {
+                    if random() {
+                        a
+                    } else {
+                        b
+                    }
+                }
             };
         }
     }

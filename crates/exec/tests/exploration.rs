@@ -29,7 +29,8 @@ fn check(name: &str, config: &Config, solver: &wryneck_solver::Config, programs:
             let n = usize::from(bytes[0] & 15) | usize::from(bytes[1] & 15) << 4;
             assert_eq!(*end, truth[n], "{name}, seed {seed}, input {bytes:?}\n{text}");
         }
-        let faults = |set: &BTreeSet<&String>| set.iter().filter(|s| !s.starts_with("exit")).map(|s| s.to_string()).collect::<BTreeSet<_>>();
+        let faults =
+            |set: &BTreeSet<&String>| set.iter().filter(|s| !s.starts_with("exit")).map(|s| s.to_string()).collect::<BTreeSet<_>>();
         assert_eq!(faults(&got), faults(&want), "{name}, seed {seed}\n{text}");
     }
 }

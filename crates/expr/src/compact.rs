@@ -66,15 +66,29 @@ impl Pool {
             Kind::Ite(..) => Node::new(op, width, at(node.a), at(node.b), at(node.c)),
             Kind::Read(array, _) => {
                 if remap.arrays[array.index()] == 0 {
-                    let elems: Vec<ExprId> =
-                        old.array_elems(array).iter().map(|elem| ExprId::from_raw(at(elem.raw()))).collect();
+                    let elems: Vec<ExprId> = old.array_elems(array).iter().map(|elem| ExprId::from_raw(at(elem.raw()))).collect();
                     remap.arrays[array.index()] = self.array(&elems).0 + 1;
                 }
                 Node::new(Op::Read, width, remap.arrays[array.index()] - 1, new(&remap.nodes, node.b), 0)
             }
-            Kind::And(..) | Kind::Or(..) | Kind::Xor(..) | Kind::Add(..) | Kind::Sub(..) | Kind::Mul(..)
-            | Kind::Udiv(..) | Kind::Urem(..) | Kind::Sdiv(..) | Kind::Srem(..) | Kind::Shl(..) | Kind::Lshr(..)
-            | Kind::Ashr(..) | Kind::Eq(..) | Kind::Ult(..) | Kind::Ule(..) | Kind::Slt(..) | Kind::Sle(..)
+            Kind::And(..)
+            | Kind::Or(..)
+            | Kind::Xor(..)
+            | Kind::Add(..)
+            | Kind::Sub(..)
+            | Kind::Mul(..)
+            | Kind::Udiv(..)
+            | Kind::Urem(..)
+            | Kind::Sdiv(..)
+            | Kind::Srem(..)
+            | Kind::Shl(..)
+            | Kind::Lshr(..)
+            | Kind::Ashr(..)
+            | Kind::Eq(..)
+            | Kind::Ult(..)
+            | Kind::Ule(..)
+            | Kind::Slt(..)
+            | Kind::Sle(..)
             | Kind::Concat(..) => Node::new(op, width, at(node.a), at(node.b), node.c),
         };
         self.intern(node)

@@ -18,6 +18,7 @@ pub fn signed(width: Width, value: u64) -> i64 {
 /// A binary or comparing operator applied to two values of `width` (at most 64) bits, zero-extended as its result is.
 /// `None`: the operator is neither.
 #[inline(always)]
+#[rustfmt::skip]
 pub fn apply(op: Op, width: Width, x: u64, y: u64) -> Option<u64> {
     let (sx, sy) = (signed(width, x), signed(width, y));
     let shift_in_range = y < u64::from(width);
@@ -173,10 +174,24 @@ impl Evaluator {
                 None => 0,
             },
             Kind::PtrAdd(base, offset) => base.wrapping_add(get(offset)?),
-            Kind::And(a, b) | Kind::Or(a, b) | Kind::Xor(a, b) | Kind::Add(a, b) | Kind::Sub(a, b) | Kind::Mul(a, b)
-            | Kind::Udiv(a, b) | Kind::Urem(a, b) | Kind::Sdiv(a, b) | Kind::Srem(a, b) | Kind::Shl(a, b)
-            | Kind::Lshr(a, b) | Kind::Ashr(a, b) | Kind::Eq(a, b) | Kind::Ult(a, b) | Kind::Ule(a, b)
-            | Kind::Slt(a, b) | Kind::Sle(a, b) => {
+            Kind::And(a, b)
+            | Kind::Or(a, b)
+            | Kind::Xor(a, b)
+            | Kind::Add(a, b)
+            | Kind::Sub(a, b)
+            | Kind::Mul(a, b)
+            | Kind::Udiv(a, b)
+            | Kind::Urem(a, b)
+            | Kind::Sdiv(a, b)
+            | Kind::Srem(a, b)
+            | Kind::Shl(a, b)
+            | Kind::Lshr(a, b)
+            | Kind::Ashr(a, b)
+            | Kind::Eq(a, b)
+            | Kind::Ult(a, b)
+            | Kind::Ule(a, b)
+            | Kind::Slt(a, b)
+            | Kind::Sle(a, b) => {
                 let (op, operands) = (pool.op(e), pool.width(a));
                 if operands <= 64 {
                     apply(op, operands, get(a)?, get(b)?).expect("a binary operator")
@@ -206,11 +221,19 @@ impl Evaluator {
             Kind::Extract(a, lo) => wide::extract(&get(a)?, lo, width),
             Kind::Zext(a) => wide::zext(width, &get(a)?),
             Kind::Sext(a) => wide::sext(width, &get(a)?, pool.width(a)),
-            Kind::And(a, b) | Kind::Or(a, b) | Kind::Xor(a, b) | Kind::Add(a, b) | Kind::Sub(a, b) | Kind::Mul(a, b)
-            | Kind::Udiv(a, b) | Kind::Urem(a, b) | Kind::Sdiv(a, b) | Kind::Srem(a, b) | Kind::Shl(a, b)
-            | Kind::Lshr(a, b) | Kind::Ashr(a, b) => {
-                wide::binary(pool.op(e), width, &get(a)?, &get(b)?).expect("a binary operator")
-            }
+            Kind::And(a, b)
+            | Kind::Or(a, b)
+            | Kind::Xor(a, b)
+            | Kind::Add(a, b)
+            | Kind::Sub(a, b)
+            | Kind::Mul(a, b)
+            | Kind::Udiv(a, b)
+            | Kind::Urem(a, b)
+            | Kind::Sdiv(a, b)
+            | Kind::Srem(a, b)
+            | Kind::Shl(a, b)
+            | Kind::Lshr(a, b)
+            | Kind::Ashr(a, b) => wide::binary(pool.op(e), width, &get(a)?, &get(b)?).expect("a binary operator"),
         })
     }
 

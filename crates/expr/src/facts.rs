@@ -43,21 +43,11 @@ impl Facts {
 
     /// Both hold.
     fn and(self, other: Facts) -> Facts {
-        Facts {
-            zeros: self.zeros | other.zeros,
-            ones: self.ones | other.ones,
-            lo: self.lo.max(other.lo),
-            hi: self.hi.min(other.hi),
-        }
+        Facts { zeros: self.zeros | other.zeros, ones: self.ones | other.ones, lo: self.lo.max(other.lo), hi: self.hi.min(other.hi) }
     }
     /// One of them holds.
     pub(crate) fn or(self, other: Facts) -> Facts {
-        Facts {
-            zeros: self.zeros & other.zeros,
-            ones: self.ones & other.ones,
-            lo: self.lo.min(other.lo),
-            hi: self.hi.max(other.hi),
-        }
+        Facts { zeros: self.zeros & other.zeros, ones: self.ones & other.ones, lo: self.lo.min(other.lo), hi: self.hi.max(other.hi) }
     }
     /// Bounds from bits, and bits from the leading digits the bounds agree on.
     fn tightened(self, width: Width) -> Facts {
@@ -256,9 +246,8 @@ impl Pool {
         let two = |a: ExprId, b: ExprId| Two { width: self.width(a), a: self.facts(a), b: self.facts(b) };
         let both_positive = |a: ExprId, b: ExprId| [a, b].iter().all(|&e| sign(width, self.facts(e)) == Some(false));
         // Nothing is known of operands above 64 bits.
-        let truth = |a: ExprId, decide: fn(&Two) -> Option<bool>, two: Two| {
-            Facts::truth(if self.width(a) <= 64 { decide(&two) } else { None })
-        };
+        let truth =
+            |a: ExprId, decide: fn(&Two) -> Option<bool>, two: Two| Facts::truth(if self.width(a) <= 64 { decide(&two) } else { None });
         match node.kind() {
             Kind::Const => Facts::constant(width, Node::join(node.a, node.b)),
             Kind::Sym(_) => Facts::unknown(width),

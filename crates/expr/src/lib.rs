@@ -20,11 +20,11 @@ pub mod model;
 pub mod node;
 pub mod pool;
 pub mod print;
+#[cfg(test)]
+mod random;
 mod simplify;
 pub mod subst;
 mod support;
-#[cfg(test)]
-mod random;
 pub mod sweep;
 #[cfg(test)]
 mod tests;
@@ -34,6 +34,6 @@ pub mod wide;
 pub use compact::{Remap, Roots};
 pub use eval::Evaluator;
 pub use model::Model;
-pub use node::{ArrayId, ExprId, Kind, Op, Shape, SymId, Width, MAX_WIDTH};
+pub use node::{ArrayId, ExprId, Kind, MAX_WIDTH, Op, Shape, SymId, Width};
 pub use pool::{Pool, SymInfo};
 pub use sweep::Sweep;

@@ -116,10 +116,24 @@ impl Substitution {
                 pool.read(array, to(pool, index))
             }
             Kind::PtrAdd(base, offset) => pool.ptr(base, to(pool, offset)),
-            Kind::And(a, b) | Kind::Or(a, b) | Kind::Xor(a, b) | Kind::Add(a, b) | Kind::Sub(a, b) | Kind::Mul(a, b)
-            | Kind::Udiv(a, b) | Kind::Urem(a, b) | Kind::Sdiv(a, b) | Kind::Srem(a, b) | Kind::Shl(a, b)
-            | Kind::Lshr(a, b) | Kind::Ashr(a, b) | Kind::Eq(a, b) | Kind::Ult(a, b) | Kind::Ule(a, b)
-            | Kind::Slt(a, b) | Kind::Sle(a, b) => pool.binary(op, to(pool, a), to(pool, b)),
+            Kind::And(a, b)
+            | Kind::Or(a, b)
+            | Kind::Xor(a, b)
+            | Kind::Add(a, b)
+            | Kind::Sub(a, b)
+            | Kind::Mul(a, b)
+            | Kind::Udiv(a, b)
+            | Kind::Urem(a, b)
+            | Kind::Sdiv(a, b)
+            | Kind::Srem(a, b)
+            | Kind::Shl(a, b)
+            | Kind::Lshr(a, b)
+            | Kind::Ashr(a, b)
+            | Kind::Eq(a, b)
+            | Kind::Ult(a, b)
+            | Kind::Ule(a, b)
+            | Kind::Slt(a, b)
+            | Kind::Sle(a, b) => pool.binary(op, to(pool, a), to(pool, b)),
         }
     }
 

@@ -37,8 +37,7 @@ fn a_sweep_is_256_evaluations() {
             // Twins share one sweep: what it keeps is only valid for one pool.
             sweep.clear();
             evaluator.clear();
-            let expected: [u64; 256] =
-                std::array::from_fn(|v| evaluator.eval(pool, e, &Model::empty().with(&[(symbol, v as u64)])));
+            let expected: [u64; 256] = std::array::from_fn(|v| evaluator.eval(pool, e, &Model::empty().with(&[(symbol, v as u64)])));
             assert_eq!(sweep.sweep_values(pool, e, symbol), expected);
             if pool.width(e) == 1 {
                 let table = sweep.sweep(pool, e, symbol);
@@ -56,9 +55,8 @@ fn compaction_keeps_the_meaning_of_roots_and_drops_the_rest() {
         let roots: Vec<ExprId> = pairs.iter().step_by(3).map(|pair| pair.simple).collect();
         let models: Vec<Model> = (0..6).map(|_| random_model(&twins.symbols, &mut rng)).collect();
         let mut evaluator = Evaluator::new();
-        let mut values = |pool: &Pool, e: ExprId| -> Vec<Vec<u64>> {
-            models.iter().map(|model| evaluator.eval_wide(pool, e, model)).collect()
-        };
+        let mut values =
+            |pool: &Pool, e: ExprId| -> Vec<Vec<u64>> { models.iter().map(|model| evaluator.eval_wide(pool, e, model)).collect() };
         let before: Vec<_> = roots.iter().map(|&e| (values(pool, e), pool.structural_hash(e), pool.support(e).to_vec())).collect();
         let (nodes, hashes) = (pool.len(), pool.structural_hash(ExprId::TRUE));
 

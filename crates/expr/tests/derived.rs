@@ -32,10 +32,14 @@ const DERIVED: &[(&str, Build, Meaning)] = &[
     ("ctlz", |p, a, _| p.ctlz(a), |w, x, _| u64::from(x.leading_zeros() - (64 - w))),
     ("ctpop", |p, a, _| p.ctpop(a), |_, x, _| u64::from(x.count_ones())),
     ("cttz", |p, a, _| p.cttz(a), |w, x, _| u64::from(x.trailing_zeros().min(w))),
-    ("fshl", |p, a, b| p.fshl(a, b, b), |w, x, y| {
-        let by = y % u64::from(w);
-        ((u128::from(x) << w | u128::from(y)) << by >> w) as u64
-    }),
+    (
+        "fshl",
+        |p, a, b| p.fshl(a, b, b),
+        |w, x, y| {
+            let by = y % u64::from(w);
+            ((u128::from(x) << w | u128::from(y)) << by >> w) as u64
+        },
+    ),
     ("fshr", |p, a, b| p.fshr(a, b, b), |w, x, y| ((u128::from(x) << w | u128::from(y)) >> (y % u64::from(w))) as u64),
     ("implies", |p, a, b| p.implies(a, b), |_, x, y| !x | y),
     ("is_zero", |p, a, _| p.is_zero(a), |_, x, _| u64::from(x == 0)),
@@ -131,8 +135,7 @@ fn products_of_the_widest_values_overflow_where_the_halves_say() {
         limbs[n as usize / 64] = 1 << (n % 64);
         pool.wide(width, &limbs)
     };
-    let (half, other, minus_one, least) =
-        (power(&mut pool, 32_767), power(&mut pool, 32_768), pool.ones(width), pool.signed_min(width));
+    let (half, other, minus_one, least) = (power(&mut pool, 32_767), power(&mut pool, 32_768), pool.ones(width), pool.signed_min(width));
     let overflows = [
         pool.umul_overflow(half, other),
         pool.umul_overflow(half, half),

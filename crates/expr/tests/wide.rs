@@ -42,12 +42,30 @@ fn with_u128(op: Op, x: u128, y: u128) -> u128 {
         Op::Mul => x.wrapping_mul(y),
         Op::Udiv => x.checked_div(y).unwrap_or(u128::MAX),
         Op::Urem => x.checked_rem(y).unwrap_or(x),
-        Op::Sdiv if y == 0 => if sx < 0 { 1 } else { u128::MAX },
+        Op::Sdiv if y == 0 => {
+            if sx < 0 {
+                1
+            } else {
+                u128::MAX
+            }
+        }
         Op::Sdiv => sx.wrapping_div(sy) as u128,
         Op::Srem if y == 0 => x,
         Op::Srem => sx.wrapping_rem(sy) as u128,
-        Op::Shl => if y < 128 { x << y } else { 0 },
-        Op::Lshr => if y < 128 { x >> y } else { 0 },
+        Op::Shl => {
+            if y < 128 {
+                x << y
+            } else {
+                0
+            }
+        }
+        Op::Lshr => {
+            if y < 128 {
+                x >> y
+            } else {
+                0
+            }
+        }
         Op::Ashr => (sx >> y.min(127)) as u128,
         Op::Eq => u128::from(x == y),
         Op::Ult => u128::from(x < y),
@@ -114,7 +132,8 @@ fn at_any_width_sums_and_products_agree_with_loops_over_bits() {
             let product = (0..a.len()).filter(|&i| b[i]).fold(vec![false; a.len()], |sum, i| add_bits(&sum, &shifted(&a, i), false));
             assert_eq!(of(Op::Mul), product);
             // a = quotient * b + rest, rest < b.
-            let (quotient, rest) = (wide::binary(Op::Udiv, width, &x, &y).expect("binary"), wide::binary(Op::Urem, width, &x, &y).expect("binary"));
+            let (quotient, rest) =
+                (wide::binary(Op::Udiv, width, &x, &y).expect("binary"), wide::binary(Op::Urem, width, &x, &y).expect("binary"));
             let back = wide::binary(Op::Mul, width, &quotient, &y).expect("binary");
             let back = wide::binary(Op::Add, width, &back, &rest).expect("binary");
             assert_eq!(back, x);

@@ -34,6 +34,7 @@ pub fn signed(width: u32, v: u64) -> i64 {
 
 /// The integer operators at 1 to 64 bits. `c` is the third slot's value (funnel shifts, select) or the raw field (shifts).
 #[inline(always)]
+#[rustfmt::skip]
 pub fn narrow(op: Op, width: u32, a: u64, b: u64, c: u64) -> Result<u64, Trap> {
     let m = mask(width);
     let s = |v| signed(width, v);
@@ -387,10 +388,40 @@ mod tests {
     }
 
     const BOTH: &[Op] = &[
-        Op::Copy, Op::Add, Op::Sub, Op::Mul, Op::Udiv, Op::Sdiv, Op::Urem, Op::Srem, Op::And, Op::Or, Op::Xor, Op::Shl,
-        Op::Lshr, Op::Ashr, Op::Fshl, Op::Fshr, Op::Eq, Op::Ne, Op::Ult, Op::Ule, Op::Slt, Op::Sle, Op::UaddOverflow,
-        Op::SaddOverflow, Op::UsubOverflow, Op::SsubOverflow, Op::UmulOverflow, Op::SmulOverflow, Op::Select, Op::Bswap,
-        Op::Bitreverse, Op::Ctpop, Op::Ctlz, Op::Cttz,
+        Op::Copy,
+        Op::Add,
+        Op::Sub,
+        Op::Mul,
+        Op::Udiv,
+        Op::Sdiv,
+        Op::Urem,
+        Op::Srem,
+        Op::And,
+        Op::Or,
+        Op::Xor,
+        Op::Shl,
+        Op::Lshr,
+        Op::Ashr,
+        Op::Fshl,
+        Op::Fshr,
+        Op::Eq,
+        Op::Ne,
+        Op::Ult,
+        Op::Ule,
+        Op::Slt,
+        Op::Sle,
+        Op::UaddOverflow,
+        Op::SaddOverflow,
+        Op::UsubOverflow,
+        Op::SsubOverflow,
+        Op::UmulOverflow,
+        Op::SmulOverflow,
+        Op::Select,
+        Op::Bswap,
+        Op::Bitreverse,
+        Op::Ctpop,
+        Op::Ctlz,
+        Op::Cttz,
     ];
 
     #[test]
@@ -429,8 +460,20 @@ mod tests {
             Op::And => a & b,
             Op::Or => a | b,
             Op::Xor => a ^ b,
-            Op::Shl => if far { 0 } else { a << b & m },
-            Op::Lshr => if far { 0 } else { a >> b },
+            Op::Shl => {
+                if far {
+                    0
+                } else {
+                    a << b & m
+                }
+            }
+            Op::Lshr => {
+                if far {
+                    0
+                } else {
+                    a >> b
+                }
+            }
             Op::Ashr => (s(a) >> if far { 127 } else { b }) as u128 & m,
             Op::Ult => u128::from(a < b),
             Op::Ule => u128::from(a <= b),

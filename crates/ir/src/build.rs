@@ -16,9 +16,7 @@ mod function;
 pub use function::{AllocaId, BlockId, CallDef, Callee, EdgeId, Field, FunctionBuilder, Slot};
 
 use crate::inst::{NONE, limbs};
-use crate::module::{
-    Ctor, Function, Global, Loc, LocId, Module, Param, Range, Reloc, Str, StrId, Symbol, SymbolId, linkage, symbol_kind,
-};
+use crate::module::{Ctor, Function, Global, Loc, LocId, Module, Param, Range, Reloc, Str, StrId, Symbol, SymbolId, linkage, symbol_kind};
 
 /// What a front end did wrong.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -199,11 +197,8 @@ impl ModuleBuilder {
         let index = self.module.functions.len() as u32;
         self.define(symbol, symbol_kind::FUNCTION, linkage, index, 0)?;
         let name = self.str(def.name);
-        let params: Vec<Param> = def
-            .params
-            .iter()
-            .map(|p| Param { width: u32::from(p.width), kind: p.kind, size: p.size, name: self.str(p.name) })
-            .collect();
+        let params: Vec<Param> =
+            def.params.iter().map(|p| Param { width: u32::from(p.width), kind: p.kind, size: p.size, name: self.str(p.name) }).collect();
         let m = &mut self.module;
         let first = |len: usize| Range { first: len as u32, count: 0 };
         let function = Function {

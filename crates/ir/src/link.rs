@@ -353,9 +353,11 @@ impl Program {
     }
 
     fn order_constructors(&mut self) {
-        let all = self.units.iter().zip(&self.targets).flat_map(|(unit, targets)| {
-            unit.module.ctors.iter().map(|c| (c.at_exit, c.priority, targets[c.symbol as usize]))
-        });
+        let all = self
+            .units
+            .iter()
+            .zip(&self.targets)
+            .flat_map(|(unit, targets)| unit.module.ctors.iter().map(|c| (c.at_exit, c.priority, targets[c.symbol as usize])));
         let (mut dtors, mut ctors): (Vec<_>, Vec<_>) = all.partition(|&(at_exit, ..)| at_exit != 0);
         ctors.sort_by_key(|&(_, priority, _)| priority);
         dtors.sort_by_key(|&(_, priority, _)| priority);
@@ -428,12 +430,8 @@ mod tests {
 
     #[test]
     fn the_program_wins_over_the_library_and_strong_over_common_over_weak() {
-        let p = link(&[
-            ("a", false, "w:x ?:lib c8:v w:z"),
-            ("b", false, "f:x w:malloc c24:v c4:z"),
-            ("libc", true, "f:malloc f:lib d:v"),
-        ])
-        .unwrap_or_else(|e| panic!("{e}"));
+        let p = link(&[("a", false, "w:x ?:lib c8:v w:z"), ("b", false, "f:x w:malloc c24:v c4:z"), ("libc", true, "f:malloc f:lib d:v")])
+            .unwrap_or_else(|e| panic!("{e}"));
         assert_eq!((from_unit(&p, "x"), from_unit(&p, "malloc"), from_unit(&p, "lib")), (1, 1, 2));
         assert_eq!((from_unit(&p, "v"), from_unit(&p, "z")), (0, 1));
         let Some(Target::Data(v, 0)) = p.lookup("v") else { panic!() };
@@ -462,8 +460,7 @@ mod tests {
     #[test]
     fn the_undefined_are_one_table() {
         let p = link(&[("a", false, "!:f ?:d ~:weak"), ("l", true, "?:f ?:only ~:d")]).ok().unwrap();
-        let table: Vec<_> =
-            p.undefined().iter().map(|u| (String::from_utf8_lossy(&u.name).into_owned(), u.function, u.library)).collect();
+        let table: Vec<_> = p.undefined().iter().map(|u| (String::from_utf8_lossy(&u.name).into_owned(), u.function, u.library)).collect();
         let row = |n: &str, f, l| (n.to_owned(), f, l);
         assert_eq!(table, [row("f", true, false), row("d", false, false), row("only", false, true)]);
         assert_eq!(p.lookup("weak"), None);

@@ -14,7 +14,11 @@ use crate::inst::Inst;
 pub enum Table<T: Pod> {
     Owned(Vec<T>),
     /// `len` records start at byte `start` of the map; alignment and length were checked when it was made.
-    Mapped { map: Arc<memmap2::Mmap>, start: usize, len: usize },
+    Mapped {
+        map: Arc<memmap2::Mmap>,
+        start: usize,
+        len: usize,
+    },
 }
 
 /// Records `first .. first + count` of some table.
@@ -340,9 +344,7 @@ impl<T: Pod> Deref for Table<T> {
     fn deref(&self) -> &[T] {
         match self {
             Table::Owned(v) => v,
-            Table::Mapped { map, start, len } => {
-                bytemuck::cast_slice(&map[*start..*start + *len * size_of::<T>()])
-            }
+            Table::Mapped { map, start, len } => bytemuck::cast_slice(&map[*start..*start + *len * size_of::<T>()]),
         }
     }
 }

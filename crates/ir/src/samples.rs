@@ -3,9 +3,7 @@
 use crate::build::{CallDef, Callee, DataDef, FunctionBuilder, FunctionDef, ModuleBuilder, ParamDef, Slot};
 use crate::float::Format;
 use crate::inst::{NONE, Op, Operand};
-use crate::module::{
-    Loc, Module, Reloc, call_flags, function_flags, global_flags, linkage, param_kind,
-};
+use crate::module::{Loc, Module, Reloc, call_flags, function_flags, global_flags, linkage, param_kind};
 
 /// One of each kind of record.
 pub(crate) fn everything() -> Module {

@@ -11,9 +11,7 @@
 mod function;
 
 use crate::inst::{NONE, limbs};
-use crate::module::{
-    Ctor, Function, Global, Module, Range, SymbolId, function_flags, global_flags, linkage, param_kind, symbol_kind,
-};
+use crate::module::{Ctor, Function, Global, Module, Range, SymbolId, function_flags, global_flags, linkage, param_kind, symbol_kind};
 
 macro_rules! rules {
     ($($(#[$doc:meta])* $number:literal $name:ident $text:literal;)*) => {
@@ -170,9 +168,7 @@ fn symbols(m: &Module) -> Result<(), Malformed> {
         };
         check(mutual, Rule::Definitions, "symbols", i)?;
     }
-    let names = |symbol: SymbolId, kind, i| {
-        m.symbols.get(symbol as usize).is_some_and(|s| s.kind == kind && s.index as usize == i)
-    };
+    let names = |symbol: SymbolId, kind, i| m.symbols.get(symbol as usize).is_some_and(|s| s.kind == kind && s.index as usize == i);
     for (i, f) in m.functions.iter().enumerate() {
         check(names(f.symbol, symbol_kind::FUNCTION, i), Rule::Definitions, "functions", i)?;
     }

@@ -61,8 +61,7 @@ fn is_bitcode(input: &[u8]) -> Result<bool, ReadError> {
 /// Does a block at the top level reach beyond the end? Each is two words (abbreviation 1 of two bits, block number,
 /// abbreviation width; length in words) and its contents.
 fn is_truncated(input: &[u8]) -> bool {
-    let word =
-        |bytes: &[u8], at: usize| bytes.get(at..at + 4).map(|w| u32::from_le_bytes([w[0], w[1], w[2], w[3]]) as usize);
+    let word = |bytes: &[u8], at: usize| bytes.get(at..at + 4).map(|w| u32::from_le_bytes([w[0], w[1], w[2], w[3]]) as usize);
     let bitcode = if input.starts_with(WRAPPED_BITCODE) {
         match (word(input, 8), word(input, 12)) {
             (Some(offset), Some(size)) if offset + size <= input.len() => &input[offset..offset + size],

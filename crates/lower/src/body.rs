@@ -62,12 +62,7 @@ struct Parameter {
 ///
 /// # Errors
 /// The builder's, which are defects of this crate.
-pub fn lower<'m>(
-    cx: &mut Context<'m>,
-    b: &mut ModuleBuilder,
-    function: Value<'m>,
-    flags: u32,
-) -> Result<(), BuildError> {
+pub fn lower<'m>(cx: &mut Context<'m>, b: &mut ModuleBuilder, function: Value<'m>, flags: u32) -> Result<(), BuildError> {
     let symbol = cx.symbols[&function];
     let ty = function.value_type();
     let names = Names::of(cx, b, function);
@@ -82,8 +77,7 @@ pub fn lower<'m>(
         Ok((shapes, parameters, ret_width)) => (shapes, parameters, ret_width, None),
         Err(why) => (Vec::new(), Vec::new(), 0, Some(why)),
     };
-    let params: Vec<ParamDef> =
-        parameters.iter().map(|p| ParamDef { width: p.width, kind: p.kind, size: p.size, name: &p.name }).collect();
+    let params: Vec<ParamDef> = parameters.iter().map(|p| ParamDef { width: p.width, kind: p.kind, size: p.size, name: &p.name }).collect();
     let def = FunctionDef { name: &name, params: &params, ret_width, flags: all, loc };
     let mut fb = b.function(symbol, definition_linkage(function), def)?;
     if let Some(why) = why {
@@ -121,12 +115,7 @@ pub fn lower<'m>(
 
 type Signature = (Vec<std::rc::Rc<Shape>>, Vec<Parameter>, u16);
 
-fn signature<'m>(
-    cx: &mut Context<'m>,
-    function: Value<'m>,
-    ty: Type<'m>,
-    names: &Names<'m>,
-) -> Result<Signature, Unsupported> {
+fn signature<'m>(cx: &mut Context<'m>, function: Value<'m>, ty: Type<'m>, names: &Names<'m>) -> Result<Signature, Unsupported> {
     let mut shapes = Vec::new();
     let mut parameters = Vec::new();
     for i in 0..function.params() {

@@ -17,8 +17,7 @@ use crate::inst::Lowered;
 use crate::value::Val;
 
 /// Inline assembly that does nothing in a single-threaded program without interrupts.
-const INERT_ASM: &[&str] =
-    &["nop", "pause", "rep nop", "rep; nop", "mfence", "lfence", "sfence", "endbr64", "lock; addl $0,0(%rsp)"];
+const INERT_ASM: &[&str] = &["nop", "pause", "rep nop", "rep; nop", "mfence", "lfence", "sfence", "endbr64", "lock; addl $0,0(%rsp)"];
 /// Inline assembly that stops the program.
 const TRAP_ASM: &[&str] = &["ud2", "int3", "int $3", "hlt"];
 
@@ -45,9 +44,7 @@ impl<'m> Body<'_, 'm> {
         let result = match callee.kind() {
             ValueKind::LLVMInlineAsmValueKind => self.inline_asm(v, callee),
             ValueKind::LLVMFunctionValueKind if callee.name().starts_with(b"llvm.") => self.intrinsic(v, callee.name()),
-            ValueKind::LLVMGlobalIFuncValueKind => {
-                Err(Unsupported::Ifunc(String::from_utf8_lossy(callee.name()).into_owned()))
-            }
+            ValueKind::LLVMGlobalIFuncValueKind => Err(Unsupported::Ifunc(String::from_utf8_lossy(callee.name()).into_owned())),
             _ => self.ordinary_call(v, callee),
         }?;
         if v.opcode() == Opcode::LLVMInvoke && self.b.in_block() {
@@ -64,9 +61,7 @@ impl<'m> Body<'_, 'm> {
         let fixed = ty.param_types();
         let mut args = Vec::new();
         for i in 0..v.args() {
-            for (refused, name) in
-                [(self.cx.attributes.in_alloca, "inalloca"), (self.cx.attributes.preallocated, "preallocated")]
-            {
+            for (refused, name) in [(self.cx.attributes.in_alloca, "inalloca"), (self.cx.attributes.preallocated, "preallocated")] {
                 if v.call_attribute(i + 1, refused).is_some() {
                     return Err(Unsupported::Passing(name));
                 }
@@ -88,12 +83,7 @@ impl<'m> Body<'_, 'm> {
             _ => Callee::Address(self.scalar(callee)?),
         };
         let shape = self.cx.types.shape(v.ty())?;
-        let def = CallDef {
-            args: &args,
-            ret_width: shape.result_width(),
-            flags: self.call_flags(v, callee, variadic),
-            named,
-        };
+        let def = CallDef { args: &args, ret_width: shape.result_width(), flags: self.call_flags(v, callee, variadic), named };
         if shape.pieces.is_empty() || v.first_use().is_none() {
             self.b.call_to(None, target, def);
             return Ok(None);
@@ -178,11 +168,8 @@ impl<'m> Body<'_, 'm> {
     fn inline_asm(&mut self, v: Value<'m>, asm: Value<'m>) -> Lowered {
         let (text, constraints) = asm.inline_asm();
         let text = String::from_utf8_lossy(text).replace("$$", "$");
-        let code: Vec<&str> = text
-            .lines()
-            .map(|line| line.split('#').next().unwrap_or_default().trim())
-            .filter(|l| !l.is_empty())
-            .collect();
+        let code: Vec<&str> =
+            text.lines().map(|line| line.split('#').next().unwrap_or_default().trim()).filter(|l| !l.is_empty()).collect();
         if let [trap] = code[..]
             && TRAP_ASM.contains(&trap)
         {

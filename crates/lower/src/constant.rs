@@ -80,9 +80,7 @@ impl<'m> Context<'m> {
             }
             ValueKind::LLVMConstantExprValueKind => self.fold_expression(c),
             // `dso_local_equivalent` and `no_cfi` have no kind of their own: they stand for the function they name.
-            ValueKind::LLVMInstructionValueKind if c.operands() == 1 && c.operand(0).is_function() => {
-                self.fold(c.operand(0))
-            }
+            ValueKind::LLVMInstructionValueKind if c.operands() == 1 && c.operand(0).is_function() => self.fold(c.operand(0)),
             _ => None,
         }
     }
@@ -113,9 +111,7 @@ impl<'m> Context<'m> {
                     (Opcode::LLVMAdd, _, Some(n)) if width == 64 => Some(a.plus(n)),
                     (Opcode::LLVMAdd, Some(n), _) if width == 64 => Some(b.plus(n)),
                     (Opcode::LLVMSub, _, Some(n)) if width == 64 => Some(a.plus(n.wrapping_neg())),
-                    (Opcode::LLVMSub, _, _) if a.symbol == b.symbol => {
-                        Some(Linear::number(cut(a.value.wrapping_sub(b.value), width)))
-                    }
+                    (Opcode::LLVMSub, _, _) if a.symbol == b.symbol => Some(Linear::number(cut(a.value.wrapping_sub(b.value), width))),
                     (Opcode::LLVMAdd, Some(m), Some(n)) => Some(Linear::number(cut(m.wrapping_add(n), width))),
                     (Opcode::LLVMXor, Some(m), Some(n)) => Some(Linear::number(m ^ n)),
                     _ => None,
@@ -127,9 +123,7 @@ impl<'m> Context<'m> {
     /// The limbs of a plain number (integer or float) of any width.
     pub fn wide_number(&self, c: Value<'m>, bits: u16) -> Result<Vec<u64>, Unsupported> {
         match c.kind() {
-            ValueKind::LLVMConstantIntValueKind | ValueKind::LLVMConstantFPValueKind => {
-                Ok(self.llvm.number(c, u32::from(bits)))
-            }
+            ValueKind::LLVMConstantIntValueKind | ValueKind::LLVMConstantFPValueKind => Ok(self.llvm.number(c, u32::from(bits))),
             _ if c.is_null() || c.is_undef() => Ok(vec![0]),
             _ => Err(Unsupported::Constant),
         }

@@ -142,10 +142,5 @@ impl<'m> DebugInfo<'m> {
 }
 
 fn has_file(kind: Kind) -> bool {
-    matches!(
-        kind,
-        Kind::LLVMDISubprogramMetadataKind
-            | Kind::LLVMDILexicalBlockMetadataKind
-            | Kind::LLVMDILexicalBlockFileMetadataKind
-    )
+    matches!(kind, Kind::LLVMDISubprogramMetadataKind | Kind::LLVMDILexicalBlockMetadataKind | Kind::LLVMDILexicalBlockFileMetadataKind)
 }

@@ -55,13 +55,10 @@ impl ReadError {
         match self {
             ReadError::Io { .. } => "check that the file exists and can be read",
             ReadError::Write { .. } => "check that the folder exists, can be written and has room",
-            ReadError::Empty | ReadError::NotBitcode { .. } => {
-                "compile with `clang -c -emit-llvm`, or give a `.c`, `.bc` or `.ll` file"
+            ReadError::Empty | ReadError::NotBitcode { .. } => "compile with `clang -c -emit-llvm`, or give a `.c`, `.bc` or `.ll` file",
+            ReadError::Truncated { .. } | ReadError::Malformed { .. } | ReadError::Invalid { .. } | ReadError::Fatal { .. } => {
+                "make the file again with clang 14 to 22 or a rustc built on LLVM 22 or older"
             }
-            ReadError::Truncated { .. }
-            | ReadError::Malformed { .. }
-            | ReadError::Invalid { .. }
-            | ReadError::Fatal { .. } => "make the file again with clang 14 to 22 or a rustc built on LLVM 22 or older",
             ReadError::Newer { .. } => "compile with clang 22 or older",
             ReadError::WrongTarget { .. } => "compile with `--target=x86_64-linux-gnu`",
             ReadError::Internal { .. } => "this is a defect of wryneck-lower; please report it with the file",
@@ -99,9 +96,7 @@ pub enum Unsupported {
 /// Something about the module's data that the IR leaves out.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum Note {
-    #[error(
-        "{bytes} bytes at offset {offset} of `{global}` hold a constant that is neither a number nor an address; they are zero"
-    )]
+    #[error("{bytes} bytes at offset {offset} of `{global}` hold a constant that is neither a number nor an address; they are zero")]
     Initializer { global: String, offset: u64, bytes: u64 },
     #[error("`{global}` has {bytes} bytes, more than addresses reach; it is left undefined")]
     TooLarge { global: String, bytes: u64 },

@@ -18,8 +18,8 @@ use llvm_sys::ir_reader::LLVMParseIRInContext2;
 use llvm_sys::prelude::*;
 use llvm_sys::target::*;
 pub use llvm_sys::{
-    LLVMAtomicRMWBinOp as RmwOp, LLVMIntPredicate as IntPredicate, LLVMLinkage as Linkage, LLVMOpcode as Opcode,
-    LLVMTypeKind as TypeKind, LLVMValueKind as ValueKind,
+    LLVMAtomicRMWBinOp as RmwOp, LLVMIntPredicate as IntPredicate, LLVMLinkage as Linkage, LLVMOpcode as Opcode, LLVMTypeKind as TypeKind,
+    LLVMValueKind as ValueKind,
 };
 
 /// A parsed module and its context.
@@ -247,8 +247,7 @@ impl<'m> Value<'m> {
     }
     /// An integer constant of at most 64 bits.
     pub fn as_int(self) -> Option<u64> {
-        let small =
-            self.kind() == ValueKind::LLVMConstantIntValueKind && self.ty().kind() == TypeKind::LLVMIntegerTypeKind;
+        let small = self.kind() == ValueKind::LLVMConstantIntValueKind && self.ty().kind() == TypeKind::LLVMIntegerTypeKind;
         (small && self.ty().int_width() <= 64).then(|| self.zext_value())
     }
     /// Memory image of a constant array or vector of plain numbers.
@@ -458,8 +457,7 @@ impl Module {
         unsafe {
             let context = LLVMContextCreate();
             LLVMContextSetDiagnosticHandler(context, Some(ignore_diagnostic), ptr::null_mut());
-            let buffer =
-                LLVMCreateMemoryBufferWithMemoryRangeCopy(input.as_ptr().cast(), input.len(), c"input".as_ptr());
+            let buffer = LLVMCreateMemoryBufferWithMemoryRangeCopy(input.as_ptr().cast(), input.len(), c"input".as_ptr());
             let (mut raw, mut text) = (ptr::null_mut(), ptr::null_mut());
             let failed = LLVMParseIRInContext2(context, buffer, &mut raw, &mut text) != 0;
             LLVMDisposeMemoryBuffer(buffer);
@@ -488,10 +486,7 @@ impl Module {
     /// Is the data layout little-endian with 8-byte pointers?
     pub fn is_little_endian_64(&self) -> bool {
         // SAFETY: the layout belongs to the module.
-        unsafe {
-            LLVMByteOrder(self.layout) == llvm_sys::target::LLVMByteOrdering::LLVMLittleEndian
-                && LLVMPointerSize(self.layout) == 8
-        }
+        unsafe { LLVMByteOrder(self.layout) == llvm_sys::target::LLVMByteOrdering::LLVMLittleEndian && LLVMPointerSize(self.layout) == 8 }
     }
     /// Assembly at the top level, maybe empty.
     pub fn inline_asm(&self) -> &[u8] {
@@ -499,11 +494,7 @@ impl Module {
         // SAFETY: a string of the module.
         unsafe { bytes(LLVMGetModuleInlineAsm(self.raw, &mut len), len) }
     }
-    fn list<'m>(
-        &'m self,
-        first: LLVMValueRef,
-        next: fn(Value<'m>) -> Option<Value<'m>>,
-    ) -> impl Iterator<Item = Value<'m>> {
+    fn list<'m>(&'m self, first: LLVMValueRef, next: fn(Value<'m>) -> Option<Value<'m>>) -> impl Iterator<Item = Value<'m>> {
         std::iter::successors(Maybe::<Value>::from(first).0, move |&v| next(v))
     }
     pub fn functions(&self) -> impl Iterator<Item = Value<'_>> {
@@ -554,12 +545,7 @@ impl Module {
             let wide = LLVMIntTypeInContext(self.context, bits.next_multiple_of(64));
             let word = LLVMIntTypeInContext(self.context, 64);
             let int = LLVMIntTypeInContext(self.context, bits);
-            let value = LLVMBuildZExt(
-                self.builder,
-                LLVMBuildBitCast(self.builder, constant.0, int, c"".as_ptr()),
-                wide,
-                c"".as_ptr(),
-            );
+            let value = LLVMBuildZExt(self.builder, LLVMBuildBitCast(self.builder, constant.0, int, c"".as_ptr()), wide, c"".as_ptr());
             let limb = |i: u32| {
                 let shift = LLVMConstInt(wide, u64::from(i) * 64, 0);
                 let shifted = LLVMBuildLShr(self.builder, value, shift, c"".as_ptr());

@@ -138,17 +138,13 @@ impl Frame<'_> {
     }
     /// Calls `f` with every slot an instruction touches, reads first; copies on its edges are reads of their sources.
     fn for_each_access(&self, inst: Inst, op: Op, mut f: impl FnMut(u32, u32, Access)) {
-        fields(&inst, op)
-            .filter(|(.., access)| *access == Access::Read)
-            .for_each(|(slot, n, access)| f(slot, n, access));
+        fields(&inst, op).filter(|(.., access)| *access == Access::Read).for_each(|(slot, n, access)| f(slot, n, access));
         self.module.slot_lists[self.list(&inst, op)].iter().for_each(|&slot| f(slot, 1, Access::Read));
         for edge in self.edges_of(&inst, op) {
             let copies = self.edges()[edge as usize].copies;
             self.module.copies.range(copies).iter().for_each(|c| f(c.src, 1, Access::Read));
         }
-        fields(&inst, op)
-            .filter(|(.., access)| *access == Access::Write)
-            .for_each(|(slot, n, access)| f(slot, n, access));
+        fields(&inst, op).filter(|(.., access)| *access == Access::Write).for_each(|(slot, n, access)| f(slot, n, access));
     }
 
     /// Edges made for a branch that then could not be lowered copy nothing.
@@ -163,9 +159,7 @@ impl Frame<'_> {
     fn find_lives(&mut self) {
         self.for_each_inst(|s, inst, op, place| {
             let mut found = Vec::new();
-            s.for_each_access(inst, op, |slot, n, access| {
-                found.extend((slot..slot + n).map(|one| (one, n > 1, access)))
-            });
+            s.for_each_access(inst, op, |slot, n, access| found.extend((slot..slot + n).map(|one| (one, n > 1, access))));
             for (slot, is_wide, access) in found {
                 s.lives[slot as usize].note(is_wide, access, place);
             }
@@ -189,10 +183,8 @@ impl Frame<'_> {
                 for &SlotCopy { dst, src } in s.module.copies.range(edge.copies) {
                     let (phi, next) = (s.lives[dst as usize], s.lives[src as usize]);
                     let loops = edge.block == place.block && src >= first;
-                    let next_is_plain =
-                        next.writes == 1 && !next.is_phi && !next.is_wide && next.write.block == place.block;
-                    let read_before =
-                        phi.reads.block == NOWHERE || (phi.reads.block == place.block && phi.reads.at <= next.write.at);
+                    let next_is_plain = next.writes == 1 && !next.is_phi && !next.is_wide && next.write.block == place.block;
+                    let read_before = phi.reads.block == NOWHERE || (phi.reads.block == place.block && phi.reads.at <= next.write.at);
                     let phi_is_plain = phi.writes == 0 && !phi.is_wide && read_before;
                     if loops && next_is_plain && phi_is_plain && !taken[dst as usize] && !taken[src as usize] {
                         taken[dst as usize] = true;
@@ -228,9 +220,7 @@ impl Frame<'_> {
                     return;
                 }
                 match access {
-                    Access::Read if life.reads == place && !free.contains(&numbers[slot as usize]) => {
-                        free.push(numbers[slot as usize])
-                    }
+                    Access::Read if life.reads == place && !free.contains(&numbers[slot as usize]) => free.push(numbers[slot as usize]),
                     Access::Read => {}
                     Access::Write => {
                         numbers[slot as usize] = free.pop().unwrap_or_else(|| {
@@ -278,9 +268,7 @@ impl Frame<'_> {
             let own = &copies[edge.copies.first as usize..][..edge.copies.count as usize];
             let at = first_copy + kept.len() as u32;
             kept.extend(
-                own.iter()
-                    .map(|c| SlotCopy { dst: numbers[c.dst as usize], src: numbers[c.src as usize] })
-                    .filter(|c| c.dst != c.src),
+                own.iter().map(|c| SlotCopy { dst: numbers[c.dst as usize], src: numbers[c.src as usize] }).filter(|c| c.dst != c.src),
             );
             edge.copies = wryneck_ir::Range { first: at, count: first_copy + kept.len() as u32 - at };
         }

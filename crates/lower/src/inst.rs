@@ -121,8 +121,7 @@ impl<'m> Body<'_, 'm> {
     fn shift(&mut self, op: Op, v: Value<'m>) -> Lowered {
         let width = self.elements(v.operand(0))?;
         let in_range = self.splat_number(v.operand(1)).is_some_and(|n| n < u64::from(width));
-        let undefined =
-            u32::from(!in_range && (self.as_written || v.is_instruction() && is_surely_used(v, v.parent(), 4)));
+        let undefined = u32::from(!in_range && (self.as_written || v.is_instruction() && is_surely_used(v, v.parent(), 4)));
         self.each2(v, |s, a, b| s.b.value(op, width, a, b, undefined))
     }
     fn float_binary(&mut self, op: Op, v: Value<'m>) -> Lowered {
@@ -223,11 +222,7 @@ impl<'m> Body<'_, 'm> {
         if to.bits > 1 && from.bits.is_multiple_of(to.bits) {
             // Each element falls apart into some of the new ones.
             for &whole in val.leaves() {
-                self.unpack(
-                    crate::types::Piece { bits: to.bits, len: u32::from(from.bits / to.bits), offset: 0 },
-                    whole,
-                    &mut leaves,
-                );
+                self.unpack(crate::types::Piece { bits: to.bits, len: u32::from(from.bits / to.bits), offset: 0 }, whole, &mut leaves);
             }
         } else if to.bits.is_multiple_of(from.bits) {
             // Some elements make each of the new ones.
@@ -311,8 +306,7 @@ impl<'m> Body<'_, 'm> {
         if let [(slot, width)] = *pieces {
             return self.b.ret(width, Some(slot));
         }
-        let slots =
-            pieces.iter().flat_map(|&(slot, width)| (0..limbs(u32::from(width))).map(move |i| slot.limb(i).field()));
+        let slots = pieces.iter().flat_map(|&(slot, width)| (0..limbs(u32::from(width))).map(move |i| slot.limb(i).field()));
         let slots: Vec<u32> = slots.collect();
         let list = self.b.module.slot_lists.extend(&slots);
         self.b.emit(Op::Ret, shape.result_width(), NONE, list.first, list.count, NONE);
@@ -352,14 +346,7 @@ impl<'m> Body<'_, 'm> {
         Ok(None)
     }
     /// A switch on more than a word: a chain of comparisons.
-    fn wide_switch(
-        &mut self,
-        width: u16,
-        value: Slot,
-        from: Block<'m>,
-        default: Block<'m>,
-        cases: &[(Value<'m>, Block<'m>)],
-    ) -> Lowered {
+    fn wide_switch(&mut self, width: u16, value: Slot, from: Block<'m>, default: Block<'m>, cases: &[(Value<'m>, Block<'m>)]) -> Lowered {
         for &(n, to) in cases {
             let n = self.scalar(n)?;
             let equal = self.b.binary(Op::Eq, width, value, n);
@@ -399,8 +386,7 @@ fn is_opcode(v: Value, opcode: Opcode) -> bool {
 fn widened_bit<'m>(body: &mut Body<'_, 'm>, compare: Value<'m>) -> Option<Value<'m>> {
     let equality = matches!(compare.predicate(), IntPredicate::LLVMIntEQ | IntPredicate::LLVMIntNE);
     let wide = compare.operand(0);
-    let bit = (equality && is_opcode(wide, Opcode::LLVMZExt) && body.number(compare.operand(1)) == Some(0))
-        .then(|| wide.operand(0))?;
+    let bit = (equality && is_opcode(wide, Opcode::LLVMZExt) && body.number(compare.operand(1)) == Some(0)).then(|| wide.operand(0))?;
     (bit.ty().kind() == TypeKind::LLVMIntegerTypeKind && bit.ty().int_width() == 1).then_some(bit)
 }
 
@@ -413,10 +399,7 @@ fn only_tested(v: Value) -> bool {
             && user.operand(0) == v
             && user.operand(1).is_null()
     };
-    bit.kind() == TypeKind::LLVMIntegerTypeKind
-        && bit.int_width() == 1
-        && v.first_use().is_some()
-        && v.users().all(tested)
+    bit.kind() == TypeKind::LLVMIntegerTypeKind && bit.int_width() == 1 && v.first_use().is_some() && v.users().all(tested)
 }
 
 /// `zext (trunc x)` back to the type of `x`: `x`.
@@ -445,18 +428,12 @@ fn inverted(condition: Value) -> Option<Value> {
 fn is_surely_used<'m>(v: Value<'m>, block: Block<'m>, depth: u32) -> bool {
     use Opcode as O;
     depth > 0
-        && v.users().filter(|u| u.kind() == ValueKind::LLVMInstructionValueKind && u.parent() == block).any(|user| {
-            match user.opcode() {
-                O::LLVMStore | O::LLVMRet | O::LLVMBr | O::LLVMSwitch | O::LLVMLoad => true,
-                O::LLVMCall => !user.called_value().name().starts_with(b"llvm."),
-                O::LLVMAdd | O::LLVMSub | O::LLVMMul | O::LLVMAnd | O::LLVMOr | O::LLVMXor => {
-                    is_surely_used(user, block, depth - 1)
-                }
-                O::LLVMShl | O::LLVMLShr | O::LLVMAShr | O::LLVMICmp | O::LLVMGetElementPtr => {
-                    is_surely_used(user, block, depth - 1)
-                }
-                O::LLVMTrunc | O::LLVMZExt | O::LLVMSExt => is_surely_used(user, block, depth - 1),
-                _ => false,
-            }
+        && v.users().filter(|u| u.kind() == ValueKind::LLVMInstructionValueKind && u.parent() == block).any(|user| match user.opcode() {
+            O::LLVMStore | O::LLVMRet | O::LLVMBr | O::LLVMSwitch | O::LLVMLoad => true,
+            O::LLVMCall => !user.called_value().name().starts_with(b"llvm."),
+            O::LLVMAdd | O::LLVMSub | O::LLVMMul | O::LLVMAnd | O::LLVMOr | O::LLVMXor => is_surely_used(user, block, depth - 1),
+            O::LLVMShl | O::LLVMLShr | O::LLVMAShr | O::LLVMICmp | O::LLVMGetElementPtr => is_surely_used(user, block, depth - 1),
+            O::LLVMTrunc | O::LLVMZExt | O::LLVMSExt => is_surely_used(user, block, depth - 1),
+            _ => false,
         })
 }

@@ -62,8 +62,7 @@ fn parse(mut args: impl Iterator<Item = OsString>) -> Option<Args> {
 
 fn run(args: &Args) -> Result<(), ReadError> {
     let path = |p: &PathBuf| p.display().to_string();
-    let bytes =
-        std::fs::read(&args.input).map_err(|e| ReadError::Io { path: path(&args.input), why: e.to_string() })?;
+    let bytes = std::fs::read(&args.input).map_err(|e| ReadError::Io { path: path(&args.input), why: e.to_string() })?;
     let llvm = bitcode::read(&bytes)?;
     let internal = |why: String| ReadError::Internal { why };
     let lowered = lower_module(&llvm, args.options).map_err(|e| internal(e.to_string()))?;
@@ -74,9 +73,7 @@ fn run(args: &Args) -> Result<(), ReadError> {
     let write_error = |p: String, why: String| ReadError::Write { path: p, why };
     if args.print {
         let text = wryneck_ir::text::print(&lowered.module);
-        std::io::stdout()
-            .write_all(text.as_bytes())
-            .map_err(|e| write_error("standard output".to_owned(), e.to_string()))?;
+        std::io::stdout().write_all(text.as_bytes()).map_err(|e| write_error("standard output".to_owned(), e.to_string()))?;
     }
     if let Some(output) = &args.output {
         wryneck_ir::file::write(&lowered.module, output).map_err(|e| write_error(path(output), e.to_string()))?;

@@ -53,21 +53,14 @@ pub fn define<'m>(cx: &mut Context<'m>, b: &mut ModuleBuilder) -> Result<(), Bui
     for alias in llvm.aliases() {
         let symbol = cx.symbols[&alias];
         match cx.fold(alias.aliasee()) {
-            Some(target) if target.as_number().is_none() => {
-                b.alias(symbol, linkage_of(alias), target.symbol, target.value)?
-            }
+            Some(target) if target.as_number().is_none() => b.alias(symbol, linkage_of(alias), target.symbol, target.value)?,
             _ => cx.notes.push(Note::Alias(String::from_utf8_lossy(linker_name(alias)).into_owned())),
         }
     }
     Ok(())
 }
 
-fn variable<'m>(
-    cx: &mut Context<'m>,
-    b: &mut ModuleBuilder,
-    global: Value<'m>,
-    symbol: SymbolId,
-) -> Result<(), BuildError> {
+fn variable<'m>(cx: &mut Context<'m>, b: &mut ModuleBuilder, global: Value<'m>, symbol: SymbolId) -> Result<(), BuildError> {
     let loc = cx.debug.global_loc(&mut module_tables(b), global);
     let align = match global.alignment() {
         0 => cx.llvm.preferred_alignment(global),

@@ -81,11 +81,7 @@ impl<'m> Types<'m> {
         let mut pieces = Vec::new();
         let shape = self.pieces(ty, 0, &mut pieces).and_then(|()| {
             let words: u64 = pieces.iter().map(|p| u64::from(limbs(u32::from(p.width())))).sum();
-            if words * 64 > MAX_BITS {
-                Err(Unsupported::TooManyLeaves { leaves: words })
-            } else {
-                Ok(Rc::new(Shape { pieces }))
-            }
+            if words * 64 > MAX_BITS { Err(Unsupported::TooManyLeaves { leaves: words }) } else { Ok(Rc::new(Shape { pieces })) }
         });
         self.shapes.insert(ty, shape.clone());
         shape

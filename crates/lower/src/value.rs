@@ -76,8 +76,7 @@ impl<'m> Body<'_, 'm> {
         let element = if v.ty().kind() == TypeKind::LLVMVectorTypeKind { v.element(0)? } else { v };
         let number = self.cx.fold(element)?.as_number()?;
         let same = v.ty().kind() != TypeKind::LLVMVectorTypeKind
-            || (1..v.ty().vector_len())
-                .all(|i| v.element(i).and_then(|e| self.cx.fold(e)) == Some(Linear::number(number)));
+            || (1..v.ty().vector_len()).all(|i| v.element(i).and_then(|e| self.cx.fold(e)) == Some(Linear::number(number)));
         same.then_some(number)
     }
     fn constant(&mut self, c: Value<'m>) -> Result<Val, Unsupported> {

@@ -18,9 +18,7 @@ fn error_kind(output: &Output) -> String {
     let text = String::from_utf8_lossy(&output.stderr);
     let line: serde_json::Value = serde_json::from_str(text.lines().last().expect("a line")).expect("a line of JSON");
     assert_eq!(line["level"], "error");
-    assert!(
-        !line["message"].as_str().expect("a message").is_empty() && !line["help"].as_str().expect("help").is_empty()
-    );
+    assert!(!line["message"].as_str().expect("a message").is_empty() && !line["help"].as_str().expect("help").is_empty());
     line["kind"].as_str().expect("a kind").to_owned()
 }
 
@@ -40,8 +38,7 @@ fn bitcode(flags: &[&str], source: &str) -> Vec<u8> {
     std::fs::read(compile("clang-22", flags, &file, &scratch.path().join("out"))).expect("made")
 }
 
-const SOURCE: &str =
-    "int puts(const char *); int g[4] = {1, 2}; int main(int c, char **v) { if (c > 1) puts(v[1]); return g[c]; }";
+const SOURCE: &str = "int puts(const char *); int g[4] = {1, 2}; int main(int c, char **v) { if (c > 1) puts(v[1]); return g[c]; }";
 
 #[test]
 fn each_kind_of_wrong_file_has_its_error() {
@@ -122,14 +119,13 @@ fn mutate(bytes: &mut Vec<u8>, random: &mut Random) {
 #[test]
 fn mutated_bitcode_is_a_file_or_an_error_or_kills_only_the_child() {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/programs");
-    let originals: Vec<Vec<u8>> =
-        [("control.c", "-O0"), ("vectors.c", "-O2"), ("structures.c", "-O1"), ("variadic.c", "-O2")]
-            .iter()
-            .map(|(name, level)| {
-                let source = std::fs::read_to_string(folder.join(name)).expect("a program");
-                bitcode(&["-c", "-emit-llvm", "-g", level], &source)
-            })
-            .collect();
+    let originals: Vec<Vec<u8>> = [("control.c", "-O0"), ("vectors.c", "-O2"), ("structures.c", "-O1"), ("variadic.c", "-O2")]
+        .iter()
+        .map(|(name, level)| {
+            let source = std::fs::read_to_string(folder.join(name)).expect("a program");
+            bitcode(&["-c", "-emit-llvm", "-g", level], &source)
+        })
+        .collect();
     let scratch = tempfile::tempdir().expect("a scratch directory");
     let (input, out) = (scratch.path().join("input.bc"), scratch.path().join("out.wir"));
     let (mut random, mut killed) = (Random(1), 0);

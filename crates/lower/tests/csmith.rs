@@ -12,11 +12,7 @@ fn compare(seeds: std::ops::Range<u32>, level: &str) -> u32 {
     for seed in seeds {
         let scratch = tempfile::tempdir().expect("a scratch directory");
         let source = scratch.path().join("program.c");
-        let made = Command::new("csmith")
-            .args(["--seed", &seed.to_string(), "-o"])
-            .arg(&source)
-            .stdout(Stdio::null())
-            .status();
+        let made = Command::new("csmith").args(["--seed", &seed.to_string(), "-o"]).arg(&source).stdout(Stdio::null()).status();
         if !made.is_ok_and(|s| s.success()) {
             continue;
         }
@@ -35,8 +31,7 @@ fn compare(seeds: std::ops::Range<u32>, level: &str) -> u32 {
 /// `CSMITH_SEEDS=20..300` runs those instead of the first six.
 fn seeds() -> std::ops::Range<u32> {
     let asked = std::env::var("CSMITH_SEEDS").ok();
-    let parsed =
-        asked.as_deref().and_then(|s| s.split_once("..")).and_then(|(a, b)| Some(a.parse().ok()?..b.parse().ok()?));
+    let parsed = asked.as_deref().and_then(|s| s.split_once("..")).and_then(|(a, b)| Some(a.parse().ok()?..b.parse().ok()?));
     parsed.unwrap_or(1..7)
 }
 

@@ -47,10 +47,7 @@ fn positions_have_absolute_files_and_inlining() {
         let file = m.str(m.locations[division as usize].file);
         assert_eq!(Path::new(file), scratch.path().join("source.c"), "{level}");
         let global = m.globals[0];
-        assert_eq!(
-            (m.str(m.symbols[global.symbol as usize].name), m.locations[global.loc as usize].line),
-            ("global", 2)
-        );
+        assert_eq!((m.str(m.symbols[global.symbol as usize].name), m.locations[global.loc as usize].line), ("global", 2));
         let outer = m.functions.iter().find(|f| m.str(f.name) == "outer").expect("it is there");
         assert_eq!(chain(&m, outer.loc), "outer 6");
         let names: Vec<&str> = m.params.range(outer.params).iter().map(|p| m.str(p.name)).collect();
@@ -61,8 +58,7 @@ fn positions_have_absolute_files_and_inlining() {
 #[test]
 fn variables_have_their_source_names_and_lines() {
     let (_scratch, m) = module(&["-g", "-O0"]);
-    let mut found: Vec<(&str, u32)> =
-        m.allocas.iter().map(|a| (m.str(a.name), m.locations[a.loc as usize].line)).collect();
+    let mut found: Vec<(&str, u32)> = m.allocas.iter().map(|a| (m.str(a.name), m.locations[a.loc as usize].line)).collect();
     found.sort();
     assert_eq!(found, [("first", 6), ("local", 7), ("second", 6), ("value", 3)]);
 }

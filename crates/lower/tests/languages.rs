@@ -6,8 +6,7 @@ use std::process::Command;
 use crate::native::{End, interpret, lower, run};
 
 fn make(command: &str, args: &[&str], out: &Path) {
-    let output =
-        Command::new(command).args(args).arg("-o").arg(out).output().unwrap_or_else(|e| panic!("{command}: {e}"));
+    let output = Command::new(command).args(args).arg("-o").arg(out).output().unwrap_or_else(|e| panic!("{command}: {e}"));
     assert!(output.status.success(), "{command} {args:?}: {}", String::from_utf8_lossy(&output.stderr));
 }
 

@@ -58,10 +58,7 @@ impl Externals for World {
                 bits(len as u64)
             }
             "memcmp" | "bcmp" => {
-                let (a, b) = (
-                    call.memory.read(call.args[0], call.args[2])?.to_vec(),
-                    call.memory.read(call.args[1], call.args[2])?,
-                );
+                let (a, b) = (call.memory.read(call.args[0], call.args[2])?.to_vec(), call.memory.read(call.args[1], call.args[2])?);
                 bits(a.as_slice().cmp(b) as i64 as u64)
             }
             "fmin" => bits(double(0).min(double(1)).to_bits()),

@@ -12,9 +12,8 @@ use crate::libc::World;
 /// The C compilers that are installed, newest first.
 pub fn compilers() -> Vec<String> {
     let candidates = [22, 19, 18, 17, 16, 15, 14].map(|n| format!("clang-{n}"));
-    let there = |c: &String| {
-        Command::new(c).arg("--version").stdout(Stdio::null()).stderr(Stdio::null()).status().is_ok_and(|s| s.success())
-    };
+    let there =
+        |c: &String| Command::new(c).arg("--version").stdout(Stdio::null()).stderr(Stdio::null()).status().is_ok_and(|s| s.success());
     candidates.into_iter().filter(there).collect()
 }
 
@@ -26,12 +25,7 @@ pub fn compile(compiler: &str, flags: &[&str], source: &Path, out: &Path) -> Pat
         command.arg("-lm");
     }
     let output = command.output().expect("clang runs");
-    assert!(
-        output.status.success(),
-        "{compiler} {flags:?} {}: {}",
-        source.display(),
-        String::from_utf8_lossy(&output.stderr)
-    );
+    assert!(output.status.success(), "{compiler} {flags:?} {}: {}", source.display(), String::from_utf8_lossy(&output.stderr));
     out.to_owned()
 }
 

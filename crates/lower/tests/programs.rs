@@ -14,8 +14,7 @@ fn folder() -> PathBuf {
 fn check(compiler: &str, flags: &[&str], name: &str) {
     let source = folder().join(name);
     let scratch = tempfile::tempdir().expect("a scratch directory");
-    let native =
-        run(&compile(compiler, flags, &source, &scratch.path().join("program"))).expect("the program ends by itself");
+    let native = run(&compile(compiler, flags, &source, &scratch.path().join("program"))).expect("the program ends by itself");
     let ours = interpret(lower_source(compiler, flags, &source, scratch.path()), STEPS);
     match ours {
         Ok(Some(ours)) => assert_eq!(ours, native, "{compiler} {flags:?} {name}"),

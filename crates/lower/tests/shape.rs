@@ -5,8 +5,7 @@ use wryneck_lower::{Note, Options, bitcode, lower_module};
 fn lower(text: &str) -> (String, Vec<Note>) {
     let llvm = bitcode::read(text.as_bytes()).unwrap_or_else(|e| panic!("{e}"));
     let lowered = lower_module(&llvm, Options::default()).expect("the builder is used well");
-    wryneck_ir::verify::verify(&lowered.module)
-        .unwrap_or_else(|e| panic!("{e}\n{}", wryneck_ir::text::print(&lowered.module)));
+    wryneck_ir::verify::verify(&lowered.module).unwrap_or_else(|e| panic!("{e}\n{}", wryneck_ir::text::print(&lowered.module)));
     (wryneck_ir::text::print(&lowered.module), lowered.notes)
 }
 
@@ -14,13 +13,7 @@ fn lower(text: &str) -> (String, Vec<Note>) {
 fn body(text: &str) -> Vec<String> {
     let (printed, _) = lower(text);
     let function = printed.split("func ").nth(1).expect("a function");
-    function
-        .lines()
-        .skip(1)
-        .map(str::trim)
-        .filter(|l| !l.ends_with(':') && *l != "}" && !l.is_empty())
-        .map(str::to_owned)
-        .collect()
+    function.lines().skip(1).map(str::trim).filter(|l| !l.ends_with(':') && *l != "}" && !l.is_empty()).map(str::to_owned).collect()
 }
 
 #[test]
@@ -106,10 +99,7 @@ fn address_arithmetic_is_one_step_per_variable_and_one_for_the_rest() {
     );
     let steps: Vec<&String> = code.iter().filter(|l| l.contains("ptradd")).collect();
     assert_eq!(steps.len(), 3, "{code:#?}");
-    assert!(
-        steps[0].ends_with("scale 168") && steps[1].ends_with("scale 16") && steps[2].contains(", 16"),
-        "{code:#?}"
-    );
+    assert!(steps[0].ends_with("scale 168") && steps[1].ends_with("scale 16") && steps[2].contains(", 16"), "{code:#?}");
 }
 
 #[test]
@@ -242,10 +232,7 @@ fn tables_of_differences_become_tables_of_addresses() {
          }",
     );
     assert!(notes.is_empty(), "{notes:?}");
-    assert!(
-        printed.contains("@reltable size 16") && printed.contains("8: @t") && printed.contains("load.64"),
-        "{printed}"
-    );
+    assert!(printed.contains("@reltable size 16") && printed.contains("8: @t") && printed.contains("load.64"), "{printed}");
 }
 
 #[test]

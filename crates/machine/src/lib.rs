@@ -143,7 +143,11 @@ struct Session<'p> {
 
 impl Session<'_> {
     fn run(
-        program: &MachineProgram, module: &mut Module, names: &mut Names, address: u64, read: ReadBytes<'_>,
+        program: &MachineProgram,
+        module: &mut Module,
+        names: &mut Names,
+        address: u64,
+        read: ReadBytes<'_>,
     ) -> Result<FxHashMap<u64, BlockId>, wryneck_ir::build::BuildError> {
         let mut builder = FunctionBuilder::append(module, names, program.function)?;
         let mut session = Session { program, new: FxHashMap::default(), queue: VecDeque::new(), jumps: Vec::new() };

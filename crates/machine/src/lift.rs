@@ -29,10 +29,12 @@ pub fn instruction(s: &Surroundings<'_>, p: &mut Places<'_, '_, '_>, it: &Instru
     p.begin(it);
     let mut labels: Vec<Option<BlockId>> = vec![None; it.ops.len() + 1];
     let inside = (0..it.ops.len()).filter(|&n| skips_rest(it, n).is_none());
-    let targets: Vec<usize> = inside.filter_map(|n| match it.destination(n) {
-        Some(Destination::Inside(to)) => Some(to),
-        Some(Destination::Address(_)) | None => None,
-    }).collect();
+    let targets: Vec<usize> = inside
+        .filter_map(|n| match it.destination(n) {
+            Some(Destination::Inside(to)) => Some(to),
+            Some(Destination::Address(_)) | None => None,
+        })
+        .collect();
     for to in targets {
         labels[to].get_or_insert_with(|| p.builder.block());
     }
@@ -50,7 +52,9 @@ pub fn instruction(s: &Surroundings<'_>, p: &mut Places<'_, '_, '_>, it: &Instru
             p.flush();
             match s.cpu.traps.contains(&mnemonic.as_str()) {
                 true => p.builder.trap(&mnemonic.to_lowercase()),
-                false => p.builder.unsupported(&format!("instruction `{}` ({what})", format!("{mnemonic} {body}").trim_end().to_lowercase())),
+                false => {
+                    p.builder.unsupported(&format!("instruction `{}` ({what})", format!("{mnemonic} {body}").trim_end().to_lowercase()))
+                }
             }
         }
     }
@@ -90,7 +94,12 @@ fn skips_rest(it: &Instruction, n: usize) -> Option<Varnode> {
 
 /// Lifts one operation, or says what cannot be.
 fn operation(
-    s: &Surroundings<'_>, p: &mut Places<'_, '_, '_>, it: &Instruction, n: usize, op: &Pcode, labels: &[Option<BlockId>],
+    s: &Surroundings<'_>,
+    p: &mut Places<'_, '_, '_>,
+    it: &Instruction,
+    n: usize,
+    op: &Pcode,
+    labels: &[Option<BlockId>],
     block_of: BlockOf<'_>,
 ) -> Result<(), String> {
     match op.op {
@@ -131,7 +140,11 @@ fn operation(
 }
 
 fn destination(
-    p: &mut Places<'_, '_, '_>, it: &Instruction, n: usize, labels: &[Option<BlockId>], block_of: BlockOf<'_>,
+    p: &mut Places<'_, '_, '_>,
+    it: &Instruction,
+    n: usize,
+    labels: &[Option<BlockId>],
+    block_of: BlockOf<'_>,
 ) -> Result<BlockId, String> {
     match it.destination(n) {
         Some(Destination::Address(to)) => Ok(block_of(p, to)),

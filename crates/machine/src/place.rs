@@ -50,8 +50,7 @@ impl<'f, 'm, 'r> Places<'f, 'm, 'r> {
     pub fn begin(&mut self, instruction: &Instruction) {
         self.used = 0;
         let operands = instruction.ops.iter().flat_map(|op| op.inputs.iter().chain(&op.output));
-        let mut ranges: Vec<(u64, u64)> =
-            operands.filter(|v| v.space == Space::Unique).map(|v| (v.offset, v.end())).collect();
+        let mut ranges: Vec<(u64, u64)> = operands.filter(|v| v.space == Space::Unique).map(|v| (v.offset, v.end())).collect();
         ranges.sort_unstable();
         self.uniques.clear();
         let mut merged: Vec<(u64, u64)> = Vec::new();
@@ -115,7 +114,8 @@ impl<'f, 'm, 'r> Places<'f, 'm, 'r> {
     fn part(&self, v: Varnode) -> Result<Part, String> {
         let (home, start) = match v.space {
             Space::Register => {
-                let r = self.registers.holding(v.offset, v.size).ok_or_else(|| format!("the register at {:#x}, {} bytes", v.offset, v.size))?;
+                let r =
+                    self.registers.holding(v.offset, v.size).ok_or_else(|| format!("the register at {:#x}, {} bytes", v.offset, v.size))?;
                 let slot = self.builder.param(r.param);
                 (Home { slot, width: 8 * r.size }, r.offset)
             }

@@ -105,7 +105,11 @@ fn instructions_do_what_the_cpu_does() {
             let at = i * STATES * WORDS + n;
             let name = REGISTERS.get(n % WORDS).copied().unwrap_or("flags, memory or xmm");
             wrong.push(format!(
-                "{text}: state {}, word {} ({name}): CPU {:#x}, ours {:#x}", n / WORDS, n % WORDS, word(&cpu, at), word(&path.output, at)
+                "{text}: state {}, word {} ({name}): CPU {:#x}, ours {:#x}",
+                n / WORDS,
+                n % WORDS,
+                word(&cpu, at),
+                word(&path.output, at)
             ));
         }
     }

@@ -11,7 +11,7 @@ pub mod units;
 use std::io::{self, Write};
 
 pub use ktest::{KTest, Object};
-pub use run::{Class, EndCount, Finding, InputValue, Kind, Lines, LedgerRow, Place, Run, Status, Totals};
+pub use run::{Class, EndCount, Finding, InputValue, Kind, LedgerRow, Lines, Place, Run, Status, Totals};
 
 /// A row of [`FORMATS`].
 pub struct Format {
@@ -20,5 +20,4 @@ pub struct Format {
 }
 
 // One more format: a file with its `write`, a row here (sorted by name), and a snapshot of `Run::golden` in its tests.
-pub static FORMATS: &[Format] =
-    &[Format { name: "json", write: json::write }, Format { name: "terminal", write: terminal::write }];
+pub static FORMATS: &[Format] = &[Format { name: "json", write: json::write }, Format { name: "terminal", write: terminal::write }];

@@ -208,7 +208,14 @@ pub(crate) mod tests {
             }],
             ledger: vec![LedgerRow { kind: "undefined-function".into(), what: "gadget".into(), count: 3, flag: "--undefined".into() }],
             totals: Totals {
-                paths: 15, instructions: 12_345_678, decisions: 90, tests: 3, queries: 40, solver_calls: 9, solver_seconds: 0.3, memory: 50 << 20,
+                paths: 15,
+                instructions: 12_345_678,
+                decisions: 90,
+                tests: 3,
+                queries: 40,
+                solver_calls: 9,
+                solver_seconds: 0.3,
+                memory: 50 << 20,
             },
             lines: Lines { covered: 9, all: 12 },
         }

@@ -32,7 +32,9 @@ fn write_finding(out: &mut dyn Write, run: &Run, number: u32, f: &Finding) -> io
             true => writeln!(out, "  {arrow} `{}` (no debug information)", place.function)?,
             false => writeln!(out, "  {arrow} {} in `{}`", place.text(), place.function)?,
         }
-        if depth == 0 && let Some(line) = &f.source_line {
+        if depth == 0
+            && let Some(line) = &f.source_line
+        {
             writeln!(out, "      {} | {}", place.line, line.trim_end())?;
         }
     }
@@ -100,8 +102,14 @@ fn write_totals(out: &mut dyn Write, run: &Run) -> io::Result<()> {
     writeln!(
         out,
         "work:  {} in {} ({}/s), {} decisions, {} queries, {} solver calls ({} in the solver), {} at most",
-        plural(t.instructions, "instruction"), units::seconds(run.seconds), units::count(rate), t.decisions, t.queries,
-        t.solver_calls, units::seconds(t.solver_seconds), units::bytes(t.memory),
+        plural(t.instructions, "instruction"),
+        units::seconds(run.seconds),
+        units::count(rate),
+        t.decisions,
+        t.queries,
+        t.solver_calls,
+        units::seconds(t.solver_seconds),
+        units::bytes(t.memory),
     )?;
     if run.lines.all > 0 {
         let share = 100.0 * run.lines.covered as f64 / run.lines.all as f64;

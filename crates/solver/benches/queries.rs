@@ -107,12 +107,8 @@ fn tables_and_differences(pool: &mut Pool, ids: &[SymId]) -> Vec<ExprId> {
     all
 }
 
-const FAMILIES: &[Family] = &[
-    ("single bytes", single_bytes),
-    ("two bytes", two_bytes),
-    ("sums of bytes", sums),
-    ("tables, differences", tables_and_differences),
-];
+const FAMILIES: &[Family] =
+    &[("single bytes", single_bytes), ("two bytes", two_bytes), ("sums of bytes", sums), ("tables, differences", tables_and_differences)];
 
 struct State {
     pc: PathCondition,
@@ -189,8 +185,7 @@ fn main() {
             let (mut quicks, mut checks) = explore(&mut solver, &mut pool, &conditions, queries);
             println!("  {family:20} quick {}", quicks.show());
             println!("  {:20} check {}", "", checks.show());
-            let stages: Vec<String> =
-                solver.stats().by_stage().filter(|(_, n)| *n > 0).map(|(stage, n)| format!("{stage} {n}")).collect();
+            let stages: Vec<String> = solver.stats().by_stage().filter(|(_, n)| *n > 0).map(|(stage, n)| format!("{stage} {n}")).collect();
             let stats = solver.stats();
             println!("  {:20} {}; {} conflicts", "", stages.join(", "), stats.conflicts);
         }

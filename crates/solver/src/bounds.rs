@@ -20,9 +20,7 @@ enum End {
 
 impl Solver {
     /// Does `cond` (1 bit) hold under every model of the path condition?
-    pub fn must_hold(
-        &mut self, pool: &mut Pool, pc: &PathCondition, cond: ExprId, base: &Model, budget: &Budget,
-    ) -> Result<bool, Why> {
+    pub fn must_hold(&mut self, pool: &mut Pool, pc: &PathCondition, cond: ExprId, base: &Model, budget: &Budget) -> Result<bool, Why> {
         if let Some(value) = self.quick(pool, pc, cond) {
             return Ok(value);
         }
@@ -36,29 +34,43 @@ impl Solver {
 
     /// The smallest unsigned value of `e` (at most 64 bits) on this path, and a model that gives it; the budget is for each query.
     pub fn min_value(
-        &mut self, pool: &mut Pool, pc: &PathCondition, e: ExprId, base: &Model, budget: &Budget,
+        &mut self,
+        pool: &mut Pool,
+        pc: &PathCondition,
+        e: ExprId,
+        base: &Model,
+        budget: &Budget,
     ) -> Result<(u64, Model), Why> {
         self.end(pool, pc, e, base, budget, End::Min)
     }
 
     /// The largest unsigned value of `e`; as [`min_value`](Self::min_value).
     pub fn max_value(
-        &mut self, pool: &mut Pool, pc: &PathCondition, e: ExprId, base: &Model, budget: &Budget,
+        &mut self,
+        pool: &mut Pool,
+        pc: &PathCondition,
+        e: ExprId,
+        base: &Model,
+        budget: &Budget,
     ) -> Result<(u64, Model), Why> {
         self.end(pool, pc, e, base, budget, End::Max)
     }
 
     /// Smallest and largest unsigned value of `e`; not every value between need be possible.
-    pub fn range(
-        &mut self, pool: &mut Pool, pc: &PathCondition, e: ExprId, base: &Model, budget: &Budget,
-    ) -> Result<(u64, u64), Why> {
+    pub fn range(&mut self, pool: &mut Pool, pc: &PathCondition, e: ExprId, base: &Model, budget: &Budget) -> Result<(u64, u64), Why> {
         let (min, _) = self.min_value(pool, pc, e, base, budget)?;
         let (max, _) = self.max_value(pool, pc, e, base, budget)?;
         Ok((min, max))
     }
 
     fn end(
-        &mut self, pool: &mut Pool, pc: &PathCondition, e: ExprId, base: &Model, budget: &Budget, end: End,
+        &mut self,
+        pool: &mut Pool,
+        pc: &PathCondition,
+        e: ExprId,
+        base: &Model,
+        budget: &Budget,
+        end: End,
     ) -> Result<(u64, Model), Why> {
         if pool.width(e) > 64 {
             return Err(Why::TooWide);
@@ -106,9 +118,7 @@ impl Solver {
     }
 
     /// For an expression over one byte that no constraint links to other symbols: the best of its values over the byte's domain.
-    fn end_by_table(
-        &mut self, pool: &Pool, pc: &PathCondition, e: ExprId, base: &Model, end: End,
-    ) -> Option<(u64, Model)> {
+    fn end_by_table(&mut self, pool: &Pool, pc: &PathCondition, e: ExprId, base: &Model, end: End) -> Option<(u64, Model)> {
         let symbol = Tables::byte_symbol(pool, e)?;
         if pc.group_of(symbol).is_some_and(|group| group.symbols.len() > 1) {
             return None;

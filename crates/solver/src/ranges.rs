@@ -76,14 +76,17 @@ impl Ranges<'_> {
                 let (lo, hi) = self.of(a, levels);
                 Some((!hi & mask(width), !lo & mask(width)))
             }
-            Kind::Add(a, b) | Kind::Sub(a, b) | Kind::Mul(a, b) | Kind::Udiv(a, b) | Kind::Urem(a, b) | Kind::And(a, b)
+            Kind::Add(a, b)
+            | Kind::Sub(a, b)
+            | Kind::Mul(a, b)
+            | Kind::Udiv(a, b)
+            | Kind::Urem(a, b)
+            | Kind::And(a, b)
             | Kind::Or(a, b) => {
                 let (a, b) = (self.of(a, levels), self.of(b, levels));
                 arithmetic(self.pool.kind(e), width, a, b)
             }
-            Kind::Eq(a, b) | Kind::Ult(a, b) | Kind::Ule(a, b) | Kind::Slt(a, b) | Kind::Sle(a, b)
-                if self.pool.width(a) <= 64 =>
-            {
+            Kind::Eq(a, b) | Kind::Ult(a, b) | Kind::Ule(a, b) | Kind::Slt(a, b) | Kind::Sle(a, b) if self.pool.width(a) <= 64 => {
                 let width = self.pool.width(a);
                 let (a, b) = (self.of(a, levels), self.of(b, levels));
                 comparison(self.pool.kind(e), width, a, b)

@@ -146,9 +146,7 @@ impl<T: Clone> TrieMemo<T> {
         }
         let new = Rc::new(match &**node {
             Node::Leaf(values) => Node::Leaf(std::array::from_fn(|i| values[i].as_ref().map(&mut *f))),
-            Node::Inner(children) => {
-                Node::Inner(std::array::from_fn(|i| children[i].as_ref().map(|child| self.map(child, f))))
-            }
+            Node::Inner(children) => Node::Inner(std::array::from_fn(|i| children[i].as_ref().map(|child| self.map(child, f)))),
         });
         self.0.insert(Rc::as_ptr(node), [node.clone(), new.clone()]);
         new

@@ -111,8 +111,7 @@ fn random_conjunctions_agree_with_brute_force() {
         let models = assignments(&pool, &ids);
         let mut unsat = 0;
         for round in 0..rounds {
-            let all: Vec<ExprId> =
-                (0..1 + random.below(4)).map(|_| random_expr(&mut pool, &mut random, &ids, 1, 6)).collect();
+            let all: Vec<ExprId> = (0..1 + random.below(4)).map(|_| random_expr(&mut pool, &mut random, &ids, 1, 6)).collect();
             let mut evaluator = Evaluator::new();
             let sat = models.iter().any(|model| satisfies(&mut evaluator, &pool, &all, model));
             unsat += u32::from(!sat);

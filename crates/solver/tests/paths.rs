@@ -12,8 +12,7 @@ use wryneck_solver::{Domain, PathCondition, RemapMemo, Seen, Solver, Tables};
 fn naive_groups(pool: &Pool, constraints: &[ExprId]) -> BTreeSet<(Vec<SymId>, Vec<u32>)> {
     let mut groups: Vec<(BTreeSet<SymId>, BTreeSet<u32>)> = Vec::new();
     for (index, &constraint) in (0u32..).zip(constraints) {
-        let mut joined: (BTreeSet<SymId>, BTreeSet<u32>) =
-            (pool.support(constraint).iter().copied().collect(), [index].into());
+        let mut joined: (BTreeSet<SymId>, BTreeSet<u32>) = (pool.support(constraint).iter().copied().collect(), [index].into());
         if joined.0.is_empty() {
             continue;
         }

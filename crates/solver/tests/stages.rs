@@ -34,7 +34,11 @@ struct State {
 
 /// A random walk over states: forks on random conditions, keeps some of both sides. `judge` sees every query and answer.
 fn explore(
-    solver: &mut Solver, pool: &mut Pool, random: &mut Random, conditions: &[ExprId], steps: u32,
+    solver: &mut Solver,
+    pool: &mut Pool,
+    random: &mut Random,
+    conditions: &[ExprId],
+    steps: u32,
     judge: &mut dyn FnMut(&mut Pool, &State, ExprId, &Answer),
 ) {
     let mut states = vec![State { pc: PathCondition::new(), model: Model::empty() }];
@@ -124,9 +128,7 @@ fn every_setting_agrees_with_brute_force() {
     }
 }
 
-fn only_touched_groups_change(
-    pool: &Pool, pc: &PathCondition, cond: ExprId, base: &Model, model: &Model, ids: &[SymId],
-) -> bool {
+fn only_touched_groups_change(pool: &Pool, pc: &PathCondition, cond: ExprId, base: &Model, model: &Model, ids: &[SymId]) -> bool {
     let touched: Vec<SymId> = pc
         .groups()
         .into_iter()

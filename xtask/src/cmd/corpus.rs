@@ -40,16 +40,12 @@ enum Corpus {
 
 /// The programs of the gates.
 const PROGRAMS: &[&str] = &[
-    "base64", "basename", "cat", "comm", "cut", "dirname", "echo", "expr", "fold", "head", "nl",
-    "paste", "pwd", "seq", "sort", "tac", "tr", "uname", "uniq", "wc",
+    "base64", "basename", "cat", "comm", "cut", "dirname", "echo", "expr", "fold", "head", "nl", "paste", "pwd", "seq", "sort", "tac",
+    "tr", "uname", "uniq", "wc",
 ];
 
 pub fn run(args: &Args) -> Result<()> {
-    let Corpus::Coreutils {
-        opt,
-        source,
-        programs,
-    } = &args.corpus;
+    let Corpus::Coreutils { opt, source, programs } = &args.corpus;
     let cache = Cache::open()?;
     let _lock = cache.lock()?;
     let source = match source {
@@ -70,21 +66,9 @@ pub fn run(args: &Args) -> Result<()> {
         .texts(programs.iter().map(String::as_str))
         .tree(&source.join("src"))?;
     let product = cache.product("coreutils", &inputs, |dir| {
-        Build {
-            source,
-            dir: dir.to_owned(),
-            opt,
-            programs: &programs,
-            musl: NativeMusl::debian()?,
-        }
-        .run()
+        Build { source, dir: dir.to_owned(), opt, programs: &programs, musl: NativeMusl::debian()? }.run()
     })?;
-    println!(
-        "{}",
-        cache
-            .link(&format!("coreutils/O{opt}"), &product)?
-            .display()
-    );
+    println!("{}", cache.link(&format!("coreutils/O{opt}"), &product)?.display());
     Ok(())
 }
 
@@ -159,10 +143,7 @@ impl Build<'_> {
                 .env("FORCE_UNSAFE_CONFIGURE", "1")
                 .args(CONFIGURE)
                 .arg(format!("CC={}", compiler.display()))
-                .args([
-                    format!("AR={}", bitcode::LLVM_AR),
-                    format!("RANLIB={}", bitcode::LLVM_RANLIB),
-                ])
+                .args([format!("AR={}", bitcode::LLVM_AR), format!("RANLIB={}", bitcode::LLVM_RANLIB)])
                 .arg("CFLAGS=-O0"),
             &self.dir.join("configure.log"),
         )?;
@@ -178,28 +159,15 @@ impl Build<'_> {
         let flags = format!("-O{} -g -w -flto {}", self.opt, bitcode::SHAPE.join(" "));
         let make = |log: &str, targets: &[String]| {
             let mut make = Command::new("make");
-            make.current_dir(build)
-                .arg(format!("-j{jobs}"))
-                .args(["-f", "Makefile", "-f", "more.mk"]);
+            make.current_dir(build).arg(format!("-j{jobs}")).args(["-f", "Makefile", "-f", "more.mk"]);
             // Debian's patches touch no input of the autotools, whatever the time stamps say.
-            make.args([
-                "AUTOCONF=:",
-                "AUTOMAKE=:",
-                "ACLOCAL=:",
-                "AUTOHEADER=:",
-                "MAKEINFO=:",
-            ]);
+            make.args(["AUTOCONF=:", "AUTOMAKE=:", "ACLOCAL=:", "AUTOHEADER=:", "MAKEINFO=:"]);
             // lld stops after resolving symbols and writes the program as bitcode.
-            make.arg(format!("CFLAGS={flags}"))
-                .arg("LDFLAGS=-flto -Wl,--plugin-opt=emit-llvm");
+            make.arg(format!("CFLAGS={flags}")).arg("LDFLAGS=-flto -Wl,--plugin-opt=emit-llvm");
             process::logged(make.args(targets), &self.dir.join(log))
         };
         make("headers.log", &["generated-headers".to_owned()])?;
-        let targets: Vec<String> = self
-            .programs
-            .iter()
-            .map(|program| format!("src/{program}"))
-            .collect();
+        let targets: Vec<String> = self.programs.iter().map(|program| format!("src/{program}")).collect();
         make("make.log", &targets)
     }
 }

@@ -40,33 +40,15 @@ struct Rule {
 }
 
 const RULES: &[Rule] = &[
-    Rule {
-        name: "edge",
-        check: edges,
-    },
-    Rule {
-        name: "header",
-        check: header,
-    },
-    Rule {
-        name: "length",
-        check: length,
-    },
-    Rule {
-        name: "words",
-        check: words,
-    },
+    Rule { name: "edge", check: edges },
+    Rule { name: "header", check: header },
+    Rule { name: "length", check: length },
+    Rule { name: "words", check: words },
 ];
 
 /// Which of our crates a crate may use (DESIGN.md, "The house"), outside of its tests.
 const EDGES: &[(&str, &[&str])] = &[
-    (
-        "cli",
-        &[
-            "environ", "exec", "expr", "guard", "ir", "machine", "probe", "report", "solver",
-            "verify",
-        ],
-    ),
+    ("cli", &["environ", "exec", "expr", "guard", "ir", "machine", "probe", "report", "solver", "verify"]),
     ("environ", &["exec", "expr", "ir"]),
     ("exec", &["expr", "ir", "solver"]),
     ("expr", &[]),
@@ -87,10 +69,7 @@ const LONGEST: usize = 600;
 const LONGER: &[(&str, usize)] = &[];
 
 /// Programs that tests compile: material, not our code.
-const FIXTURES: &[&str] = &[
-    "crates/lower/tests/languages/",
-    "crates/lower/tests/programs/",
-];
+const FIXTURES: &[&str] = &["crates/lower/tests/languages/", "crates/lower/tests/programs/"];
 
 /// What must not be written, where, and why.
 struct Word {
@@ -106,60 +85,15 @@ struct Word {
 const OUTER: &[&str] = &["crates/cli/", "crates/lower/src/main.rs", "xtask/"];
 
 const WORDS: &[Word] = &[
-    Word {
-        text: "Instant::now",
-        allowed: OUTER,
-        in_tests: true,
-        why: "the core reads no clock",
-    },
-    Word {
-        text: "SystemTime",
-        allowed: OUTER,
-        in_tests: true,
-        why: "the core reads no clock",
-    },
-    Word {
-        text: "collections::HashMap",
-        allowed: &[],
-        in_tests: false,
-        why: "its order is random; use FxHashMap",
-    },
-    Word {
-        text: "collections::HashSet",
-        allowed: &[],
-        in_tests: false,
-        why: "its order is random; use FxHashSet",
-    },
-    Word {
-        text: "env::var",
-        allowed: OUTER,
-        in_tests: true,
-        why: "only the command reads the environment",
-    },
-    Word {
-        text: "#[ignore",
-        allowed: &[],
-        in_tests: false,
-        why: "a test runs or is not there",
-    },
-    Word {
-        text: "#[should_panic",
-        allowed: &[],
-        in_tests: false,
-        why: "a panic is our bug, errors are values",
-    },
-    Word {
-        text: "eprintln!",
-        allowed: OUTER,
-        in_tests: true,
-        why: "only the command prints",
-    },
-    Word {
-        text: " println!",
-        allowed: OUTER,
-        in_tests: true,
-        why: "only the command prints",
-    },
+    Word { text: "Instant::now", allowed: OUTER, in_tests: true, why: "the core reads no clock" },
+    Word { text: "SystemTime", allowed: OUTER, in_tests: true, why: "the core reads no clock" },
+    Word { text: "collections::HashMap", allowed: &[], in_tests: false, why: "its order is random; use FxHashMap" },
+    Word { text: "collections::HashSet", allowed: &[], in_tests: false, why: "its order is random; use FxHashSet" },
+    Word { text: "env::var", allowed: OUTER, in_tests: true, why: "only the command reads the environment" },
+    Word { text: "#[ignore", allowed: &[], in_tests: false, why: "a test runs or is not there" },
+    Word { text: "#[should_panic", allowed: &[], in_tests: false, why: "a panic is our bug, errors are values" },
+    Word { text: "eprintln!", allowed: OUTER, in_tests: true, why: "only the command prints" },
+    Word { text: " println!", allowed: OUTER, in_tests: true, why: "only the command prints" },
 ];
 
 /// Every complaint on the workspace at `root`, as `path:line: rule: text`.
@@ -171,18 +105,11 @@ fn complaints(root: &Path) -> Result<Vec<String>> {
             continue;
         }
         for file in files(&folder)? {
-            let path = file
-                .strip_prefix(root)
-                .expect("listed below it")
-                .to_string_lossy()
-                .into_owned();
-            if path.contains("/target/")
-                || !(path.ends_with(".rs") || path.ends_with("/Cargo.toml"))
-            {
+            let path = file.strip_prefix(root).expect("listed below it").to_string_lossy().into_owned();
+            if path.contains("/target/") || !(path.ends_with(".rs") || path.ends_with("/Cargo.toml")) {
                 continue;
             }
-            let text =
-                fs::read_to_string(&file).with_context(|| format!("cannot read `{path}`"))?;
+            let text = fs::read_to_string(&file).with_context(|| format!("cannot read `{path}`"))?;
             let source = Source { path, text };
             for rule in RULES {
                 let place = |(line, text)| format!("{}:{line}: {}: {text}", source.path, rule.name);
@@ -196,9 +123,7 @@ fn complaints(root: &Path) -> Result<Vec<String>> {
 impl Source {
     /// Whether the whole file is tests, or measures.
     fn is_tests(&self) -> bool {
-        ["/tests/", "/examples/", "/benches/"]
-            .iter()
-            .any(|folder| self.path.contains(folder))
+        ["/tests/", "/examples/", "/benches/"].iter().any(|folder| self.path.contains(folder))
             || self.path.ends_with("/tests.rs")
             || self.path.starts_with("tests/")
     }
@@ -207,25 +132,14 @@ impl Source {
     fn lines_before_tests(&self) -> impl Iterator<Item = (usize, &str)> {
         let opens_tests = |at: usize| {
             let mut rest = self.text.lines().skip(at);
-            rest.next() == Some("#[cfg(test)]")
-                && rest
-                    .find(|line| !line.starts_with('#'))
-                    .is_some_and(|l| l.ends_with('{'))
+            rest.next() == Some("#[cfg(test)]") && rest.find(|line| !line.starts_with('#')).is_some_and(|l| l.ends_with('{'))
         };
-        (1..)
-            .zip(self.text.lines())
-            .take_while(move |(number, line)| {
-                !(line.starts_with("#[cfg(test)]") && opens_tests(number - 1))
-            })
+        (1..).zip(self.text.lines()).take_while(move |(number, line)| !(line.starts_with("#[cfg(test)]") && opens_tests(number - 1)))
     }
 }
 
 fn edges(source: &Source) -> Complaints {
-    let Some(name) = source
-        .path
-        .strip_prefix("crates/")
-        .and_then(|path| path.strip_suffix("/Cargo.toml"))
-    else {
+    let Some(name) = source.path.strip_prefix("crates/").and_then(|path| path.strip_suffix("/Cargo.toml")) else {
         return Vec::new();
     };
     let Some((_, allowed)) = EDGES.iter().find(|(from, _)| *from == name) else {
@@ -237,9 +151,7 @@ fn edges(source: &Source) -> Complaints {
         if line.starts_with('[') {
             section = line;
         }
-        let target = line
-            .strip_prefix("wryneck-")
-            .and_then(|rest| rest.split(['.', ' ', '=']).next());
+        let target = line.strip_prefix("wryneck-").and_then(|rest| rest.split(['.', ' ', '=']).next());
         if let Some(target) = target
             && section == "[dependencies]"
             && !allowed.contains(&target)
@@ -255,10 +167,7 @@ fn header(source: &Source) -> Complaints {
     if fixture || !source.path.ends_with(".rs") || source.text.starts_with("//!") {
         return Vec::new();
     }
-    vec![(
-        1,
-        "the file does not open with `//!` and its one job".to_owned(),
-    )]
+    vec![(1, "the file does not open with `//!` and its one job".to_owned())]
 }
 
 fn length(source: &Source) -> Complaints {
@@ -266,10 +175,7 @@ fn length(source: &Source) -> Complaints {
         return Vec::new();
     }
     let lines = source.lines_before_tests().count();
-    let listed = LONGER
-        .iter()
-        .find(|(path, _)| *path == source.path)
-        .map(|(_, lines)| *lines);
+    let listed = LONGER.iter().find(|(path, _)| *path == source.path).map(|(_, lines)| *lines);
     match listed {
         None if lines > LONGEST => {
             vec![(LONGEST, format!("{lines} lines, {LONGEST} are the most"))]
@@ -287,31 +193,14 @@ fn words(source: &Source) -> Complaints {
     if !source.path.ends_with(".rs") || source.path == "xtask/src/cmd/tidy.rs" {
         return Vec::new();
     }
-    let applies = |word: &&Word| {
-        !word
-            .allowed
-            .iter()
-            .any(|path| source.path.starts_with(path))
-    };
-    let complaint =
-        |number: usize, word: &Word| (number, format!("`{}`: {}", word.text.trim(), word.why));
+    let applies = |word: &&Word| !word.allowed.iter().any(|path| source.path.starts_with(path));
+    let complaint = |number: usize, word: &Word| (number, format!("`{}`: {}", word.text.trim(), word.why));
     let mut found = Vec::new();
-    let before_tests = if source.is_tests() {
-        0
-    } else {
-        source.lines_before_tests().count()
-    };
+    let before_tests = if source.is_tests() { 0 } else { source.lines_before_tests().count() };
     for (number, line) in (1..).zip(source.text.lines()) {
         let code = line.split("//").next().unwrap_or_default();
-        let wrong = WORDS
-            .iter()
-            .filter(applies)
-            .filter(|word| number <= before_tests || !word.in_tests);
-        found.extend(
-            wrong
-                .filter(|word| code.contains(word.text))
-                .map(|word| complaint(number, word)),
-        );
+        let wrong = WORDS.iter().filter(applies).filter(|word| number <= before_tests || !word.in_tests);
+        found.extend(wrong.filter(|word| code.contains(word.text)).map(|word| complaint(number, word)));
     }
     found
 }
@@ -322,71 +211,27 @@ mod tests {
 
     #[test]
     fn the_workspace_is_tidy() {
-        let found = complaints(&Path::new(env!("CARGO_MANIFEST_DIR")).join(".."))
-            .expect("the workspace is readable");
+        let found = complaints(&Path::new(env!("CARGO_MANIFEST_DIR")).join("..")).expect("the workspace is readable");
         assert!(found.is_empty(), "{}", found.join("\n"));
     }
 
     fn broken(path: &str, text: &str) -> Vec<&'static str> {
-        let source = Source {
-            path: path.to_owned(),
-            text: text.to_owned(),
-        };
-        RULES
-            .iter()
-            .filter(|rule| !(rule.check)(&source).is_empty())
-            .map(|rule| rule.name)
-            .collect()
+        let source = Source { path: path.to_owned(), text: text.to_owned() };
+        RULES.iter().filter(|rule| !(rule.check)(&source).is_empty()).map(|rule| rule.name).collect()
     }
 
     #[test]
     fn each_rule_can_be_broken() {
-        assert_eq!(
-            broken(
-                "crates/ir/Cargo.toml",
-                "[dependencies]\nwryneck-expr.workspace = true\n"
-            ),
-            ["edge"]
-        );
-        assert_eq!(
-            broken(
-                "crates/ir/Cargo.toml",
-                "[dev-dependencies]\nwryneck-expr.workspace = true\n"
-            ),
-            [""; 0]
-        );
+        assert_eq!(broken("crates/ir/Cargo.toml", "[dependencies]\nwryneck-expr.workspace = true\n"), ["edge"]);
+        assert_eq!(broken("crates/ir/Cargo.toml", "[dev-dependencies]\nwryneck-expr.workspace = true\n"), [""; 0]);
         assert_eq!(broken("crates/new/Cargo.toml", ""), ["edge"]);
-        assert_eq!(
-            broken("crates/ir/src/a.rs", "use x;\n\nfn f() {}\n"),
-            ["header"]
-        );
-        assert_eq!(
-            broken(
-                "crates/ir/src/a.rs",
-                &format!("//! a\n{}", "\n".repeat(LONGEST))
-            ),
-            ["length"]
-        );
-        let tests = format!(
-            "//! a\n#[cfg(test)]\nmod tests {{\n{}}}\n",
-            "\n".repeat(LONGEST)
-        );
+        assert_eq!(broken("crates/ir/src/a.rs", "use x;\n\nfn f() {}\n"), ["header"]);
+        assert_eq!(broken("crates/ir/src/a.rs", &format!("//! a\n{}", "\n".repeat(LONGEST))), ["length"]);
+        let tests = format!("//! a\n#[cfg(test)]\nmod tests {{\n{}}}\n", "\n".repeat(LONGEST));
         assert_eq!(broken("crates/ir/src/a.rs", &tests), [""; 0]);
-        assert_eq!(
-            broken("crates/ir/src/a.rs", "//! a\nlet t = Instant::now();\n"),
-            ["words"]
-        );
-        assert_eq!(
-            broken("crates/cli/src/a.rs", "//! a\nlet t = Instant::now();\n"),
-            [""; 0]
-        );
-        assert_eq!(
-            broken("crates/ir/tests/a.rs", "//! a\n    println!(\"x\");\n"),
-            [""; 0]
-        );
-        assert_eq!(
-            broken("crates/ir/tests/a.rs", "//! a\n#[ignore]\n"),
-            ["words"]
-        );
+        assert_eq!(broken("crates/ir/src/a.rs", "//! a\nlet t = Instant::now();\n"), ["words"]);
+        assert_eq!(broken("crates/cli/src/a.rs", "//! a\nlet t = Instant::now();\n"), [""; 0]);
+        assert_eq!(broken("crates/ir/tests/a.rs", "//! a\n    println!(\"x\");\n"), [""; 0]);
+        assert_eq!(broken("crates/ir/tests/a.rs", "//! a\n#[ignore]\n"), ["words"]);
     }
 }

@@ -32,10 +32,33 @@ struct Args {
 
 // One more option: a row (sorted by name).
 static OPTIONS: &[Opt<Args>] = &[
-    Opt { name: "--json", value: "", help: "print one JSON object instead of lines", set: |a, _| { a.json = true; Ok(()) } },
-    Opt { name: "--quiet", value: "", help: "print the last line only", set: |a, _| { a.quiet = true; Ok(()) } },
-    Opt { name: "--timeout", value: "TIME", help: "wall time of one test (default 10s)",
-        set: |a, v| { a.timeout = seconds(v)?; Ok(()) } },
+    Opt {
+        name: "--json",
+        value: "",
+        help: "print one JSON object instead of lines",
+        set: |a, _| {
+            a.json = true;
+            Ok(())
+        },
+    },
+    Opt {
+        name: "--quiet",
+        value: "",
+        help: "print the last line only",
+        set: |a, _| {
+            a.quiet = true;
+            Ok(())
+        },
+    },
+    Opt {
+        name: "--timeout",
+        value: "TIME",
+        help: "wall time of one test (default 10s)",
+        set: |a, v| {
+            a.timeout = seconds(v)?;
+            Ok(())
+        },
+    },
 ];
 
 /// Above so many tests, those that end the same are not listed.
@@ -44,7 +67,9 @@ const LISTED: usize = 20;
 pub fn run(words: Vec<String>) -> Result<u8> {
     if matches!(words.first().map(String::as_str), Some("--help" | "-h")) {
         let help = options::help(OPTIONS);
-        output::write(|out| writeln!(out, "usage: wryneck replay [options] RUN|TEST…\n\n{help}\nexit code 0: every test ended as its path did"))?;
+        output::write(|out| {
+            writeln!(out, "usage: wryneck replay [options] RUN|TEST…\n\n{help}\nexit code 0: every test ended as its path did")
+        })?;
         return Ok(0);
     }
     let mut args = Args { timeout: 10.0, json: false, quiet: false };
@@ -98,10 +123,13 @@ fn print(out: &mut dyn Write, args: &Args, verdicts: &[(PathBuf, Verdict)]) -> i
     let different = count(|v| matches!(v, Verdict::Different(_)));
     let cannot = count(|v| matches!(v, Verdict::Cannot(_)));
     if args.json {
-        let tests: Vec<Value> = verdicts.iter().map(|(path, v)| {
-            let (verdict, why) = parts(v);
-            json!({ "test": path.display().to_string(), "verdict": verdict, "why": why })
-        }).collect();
+        let tests: Vec<Value> = verdicts
+            .iter()
+            .map(|(path, v)| {
+                let (verdict, why) = parts(v);
+                json!({ "test": path.display().to_string(), "verdict": verdict, "why": why })
+            })
+            .collect();
         return writeln!(out, "{}", json!({ "same": same, "different": different, "cannot": cannot, "tests": tests }));
     }
     for (path, verdict) in verdicts {
@@ -144,7 +172,8 @@ impl Replay<'_> {
             folder::read_fact(folder, name)?.ok_or_else(|| problem(format!("`{}/run.db` lacks the fact `{name}`", folder.display()), ""))
         };
         let words = |name: &str| -> Result<Vec<String>> {
-            serde_json::from_str(&fact(name)?).with_context(|| format!("the fact `{name}` of `{}` is not a list of words", folder.display()))
+            serde_json::from_str(&fact(name)?)
+                .with_context(|| format!("the fact `{name}` of `{}` is not a list of words", folder.display()))
         };
         let program = PathBuf::from(fact("program")?);
         let name = program.file_stem().unwrap_or_default().as_bytes().to_vec();

@@ -72,8 +72,7 @@ pub fn run(words: Vec<String>) -> Result<u8> {
     let lines = LineMap::new(&image);
     let searcher = search::by_names(&args.config.search, args.config.seed, &image)
         .map_err(|name| problem(format!("no searcher is called `{name}`"), ""))?;
-    let mut explorer =
-        Explorer::new(image, pool, solver(&args, solver_time.clone())?, environment, None, args.config.clone(), searcher);
+    let mut explorer = Explorer::new(image, pool, solver(&args, solver_time.clone())?, environment, None, args.config.clone(), searcher);
     let mut watch = watch(&args, start, folder, lines, record, notes, solver_time.clone());
 
     let outcome = match explorer.start(entry, |_| Ok(Vec::new())) {
@@ -121,8 +120,13 @@ fn solver(args: &RunArgs, spent: Rc<Cell<Duration>>) -> Result<Solver> {
 }
 
 fn watch(
-    args: &RunArgs, start: Instant, folder: Folder, lines: LineMap, host: Rc<std::cell::RefCell<Vec<crate::host::HostRead>>>,
-    notes: Vec<String>, solver_time: Rc<Cell<Duration>>,
+    args: &RunArgs,
+    start: Instant,
+    folder: Folder,
+    lines: LineMap,
+    host: Rc<std::cell::RefCell<Vec<crate::host::HostRead>>>,
+    notes: Vec<String>,
+    solver_time: Rc<Cell<Duration>>,
 ) -> Watch {
     let program = args.target.display().to_string().into_bytes();
     Watch {

@@ -84,7 +84,8 @@ fn compare(cx: &Cx<'_>, a: u64, b: u64, limit: u64, to_nul: bool) -> Option<u64>
     while at < limit {
         let (p, q) = (a.wrapping_add(at), b.wrapping_add(at));
         let mut n = 64.min(limit - at).min(PAGE - p % PAGE).min(PAGE - q % PAGE) as usize;
-        let read = |n: usize, x: &mut [u8], y: &mut [u8]| cx.state.memory.space.read(p, &mut x[..n]) && cx.state.memory.space.read(q, &mut y[..n]);
+        let read =
+            |n: usize, x: &mut [u8], y: &mut [u8]| cx.state.memory.space.read(p, &mut x[..n]) && cx.state.memory.space.read(q, &mut y[..n]);
         if !read(n, &mut x, &mut y) {
             n = 1;
             if !read(1, &mut x, &mut y) {

@@ -389,4 +389,3 @@ pub fn sync(s: &mut Sys<'_, '_>) -> Done {
         _ => Ok(0),
     }
 }
-

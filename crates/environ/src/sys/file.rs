@@ -44,7 +44,13 @@ impl Sys<'_, '_> {
     /// Whether this user may do what `want` (4 read, 2 write, 1 execute) says.
     fn permits(&self, stat: &Stat, want: u32) -> bool {
         let user = self.linux.input.user;
-        let shift = if stat.uid == user { 6 } else if stat.gid == user { 3 } else { 0 };
+        let shift = if stat.uid == user {
+            6
+        } else if stat.gid == user {
+            3
+        } else {
+            0
+        };
         let any_execute = stat.mode & 0o111 != 0 || stat.mode & mode::KIND == mode::DIRECTORY;
         if user == 0 { want & 1 == 0 || any_execute } else { (stat.mode >> shift) & want == want }
     }
@@ -489,4 +495,3 @@ pub fn utimensat(s: &mut Sys<'_, '_>) -> Done {
     s.find(&at, true)?;
     Ok(0)
 }
-

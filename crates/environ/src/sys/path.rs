@@ -74,6 +74,7 @@ pub fn name_of_unknown(number: u64) -> String {
 }
 
 /// Names of the system calls programs most often make and we do not model.
+#[rustfmt::skip]
 static NAMES: &[(u64, &str)] = &[
     (15, "rt_sigreturn"), (23, "select"), (25, "mremap"), (26, "msync"), (29, "shmget"), (34, "pause"), (37, "alarm"), (38, "setitimer"),
     (40, "sendfile"), (41, "socket"), (42, "connect"), (43, "accept"), (44, "sendto"), (45, "recvfrom"), (46, "sendmsg"), (47, "recvmsg"),
@@ -268,13 +269,9 @@ mod tests {
 
     #[test]
     fn paths_are_resolved_by_text() {
-        for (base, name, path) in [
-            ("/a/b", "c", "/a/b/c"),
-            ("/a/b", "../c", "/a/c"),
-            ("/a/b", "/c//d/.", "/c/d"),
-            ("/", "../..", "/"),
-            ("/a", ".", "/a"),
-        ] {
+        for (base, name, path) in
+            [("/a/b", "c", "/a/b/c"), ("/a/b", "../c", "/a/c"), ("/a/b", "/c//d/.", "/c/d"), ("/", "../..", "/"), ("/a", ".", "/a")]
+        {
             assert_eq!(join(base.as_bytes(), name.as_bytes()), path.as_bytes());
         }
         assert_eq!(split(b"/a"), (&b"/"[..], &b"a"[..]));

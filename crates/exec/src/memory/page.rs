@@ -29,7 +29,10 @@ pub enum Byte {
     Dead,
     Concrete(u8),
     /// Byte `index` (from the lowest) of the cell's expression.
-    Symbolic { expr: ExprId, index: u16 },
+    Symbolic {
+        expr: ExprId,
+        index: u16,
+    },
     Uninitialised,
 }
 

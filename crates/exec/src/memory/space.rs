@@ -271,9 +271,8 @@ impl Space {
 
     /// Writes bytes, all of which must be live; page permissions are the caller's business. `false` at the first that is not.
     pub fn write(&mut self, addr: u64, bytes: &[u8]) -> bool {
-        Space::parts(addr, bytes.len() as u64).all(|(number, offset, start, n)| {
-            self.page_mut(number, false).is_some_and(|p| p.write_slice(offset, &bytes[start..start + n]))
-        })
+        Space::parts(addr, bytes.len() as u64)
+            .all(|(number, offset, start, n)| self.page_mut(number, false).is_some_and(|p| p.write_slice(offset, &bytes[start..start + n])))
     }
 
     /// Makes a range live: zero, or uninitialised. Whole zero pages are shared.

@@ -53,11 +53,23 @@ pub struct Row {
 // the contract all of them keep.
 pub static SEARCHERS: &[Row] = &[
     Row { name: "bfs", help: "the flip with the fewest decisions, oldest first", new: |_, _| Box::new(order::Bfs::default()) },
-    Row { name: "coverage-new", help: "a flip that leads to a block no path has entered", new: |seed, _| Box::new(cov_new::CoverageNew::new(seed)) },
+    Row {
+        name: "coverage-new",
+        help: "a flip that leads to a block no path has entered",
+        new: |seed, _| Box::new(cov_new::CoverageNew::new(seed)),
+    },
     Row { name: "default", help: "random-path and coverage-new in turns", new: |seed, _| interleaved::standard(seed) },
     Row { name: "dfs", help: "the youngest flip: least memory", new: |_, _| Box::new(order::Dfs::default()) },
-    Row { name: "distance-to-uncovered", help: "a flip near code no path has entered", new: |_, image| Box::new(distance::Distance::new(image)) },
-    Row { name: "random-path", help: "a random walk from the root of the tree of paths", new: |seed, _| Box::new(random::RandomPath::new(seed)) },
+    Row {
+        name: "distance-to-uncovered",
+        help: "a flip near code no path has entered",
+        new: |_, image| Box::new(distance::Distance::new(image)),
+    },
+    Row {
+        name: "random-path",
+        help: "a random walk from the root of the tree of paths",
+        new: |seed, _| Box::new(random::RandomPath::new(seed)),
+    },
 ];
 
 /// The searchers of these names, taking turns; the first unknown name is the error.

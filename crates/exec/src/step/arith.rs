@@ -39,9 +39,7 @@ pub fn to_slot(pool: &Pool, e: ExprId) -> (u64, u8) {
 #[inline(never)]
 pub fn symbolic(pool: &mut Pool, slots: &mut [u64], tags: &mut [u8], p: &Prepared) {
     let width = 64 - u32::from(p.shift);
-    let operand = |pool: &mut Pool, slot: u32, width: u32| {
-        slot_expr(pool, slots[slot as usize], tags[slot as usize], width)
-    };
+    let operand = |pool: &mut Pool, slot: u32, width: u32| slot_expr(pool, slots[slot as usize], tags[slot as usize], width);
     let result = match p.kind {
         Kind::Sext => {
             let a = operand(pool, p.a, 64 - u32::from(p.extra));

@@ -94,7 +94,13 @@ fn integer(cx: &mut Cx<'_>, op: Op, inst: &Inst) -> Result<(), Stop> {
             Operand::Val => width,
             Operand::Bit => 1,
             Operand::Word => 64,
-            Operand::SrcVal if op == Op::Concat => if high { width - inst.c } else { inst.c },
+            Operand::SrcVal if op == Op::Concat => {
+                if high {
+                    width - inst.c
+                } else {
+                    inst.c
+                }
+            }
             Operand::SrcVal => inst.c,
             _ => continue,
         };

@@ -25,13 +25,27 @@ pub struct Object {
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum What {
-    Global { name: String, writable: bool },
+    Global {
+        name: String,
+        writable: bool,
+    },
     /// Allocated at `site`; freed at the second place, if it is no longer live.
-    Heap { site: CodePos, freed: Option<CodePos>, kind: u32 },
-    Local { name: String, func: u32 },
+    Heap {
+        site: CodePos,
+        freed: Option<CodePos>,
+        kind: u32,
+    },
+    Local {
+        name: String,
+        func: u32,
+    },
     /// A dynamic stack allocation.
-    Dynamic { func: u32 },
-    Function { name: String },
+    Dynamic {
+        func: u32,
+    },
+    Function {
+        name: String,
+    },
 }
 
 /// Where a memory access goes.

@@ -390,7 +390,9 @@ unsafe fn run_frame<const CHECKED: bool>(
             Kind::Fmul64 => float!(p, u64, f64, x, y => x * y),
             Kind::Fdiv32 => float!(p, u32, f32, x, y => x / y),
             Kind::Fdiv64 => float!(p, u64, f64, x, y => x / y),
-            Kind::Fcmp32 => concrete_only!(p, x, y, true => arith::fcmp(f32::from_bits(x as u32).partial_cmp(&f32::from_bits(y as u32)), p.c)),
+            Kind::Fcmp32 => {
+                concrete_only!(p, x, y, true => arith::fcmp(f32::from_bits(x as u32).partial_cmp(&f32::from_bits(y as u32)), p.c))
+            }
             Kind::Fcmp64 => concrete_only!(p, x, y, true => arith::fcmp(f64::from_bits(x).partial_cmp(&f64::from_bits(y)), p.c)),
         }
     }

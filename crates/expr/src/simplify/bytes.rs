@@ -45,7 +45,12 @@ impl Pool {
                 let part = self.extract(x, lo, width);
                 self.not(part)
             }),
-            Kind::Sub(..) | Kind::Add(..) if lo + 1 == self.width(a) && let Some(sign) = self.simplify_sign(a) => Some(sign),
+            Kind::Sub(..) | Kind::Add(..)
+                if lo + 1 == self.width(a)
+                    && let Some(sign) = self.simplify_sign(a) =>
+            {
+                Some(sign)
+            }
             Kind::And(x, k) | Kind::Or(x, k) | Kind::Xor(x, k) if self.is_const(k) => self.extract_masked(a, x, k, lo, width),
             Kind::Ite(c, x, y) if self.is_const(x) && self.is_const(y) || self.is_ready(a, lo, width, LEVELS) => {
                 law!("(c ? x : y)[part] => c ? x[part] : y[part]", {
@@ -289,9 +294,7 @@ impl Pool {
         let width = self.width(e);
         match self.kind(e) {
             Kind::Const => Some(Choice { by: None, one: e, zero: e }),
-            Kind::Ite(c, one, zero) if self.is_const(one) && self.is_const(zero) => {
-                Some(Choice { by: Some(c), one, zero })
-            }
+            Kind::Ite(c, one, zero) if self.is_const(one) && self.is_const(zero) => Some(Choice { by: Some(c), one, zero }),
             Kind::Zext(x) if levels > 0 => {
                 let x = self.as_choice(x, levels - 1)?;
                 Some(Choice { by: x.by, one: self.zext(x.one, width), zero: self.zext(x.zero, width) })

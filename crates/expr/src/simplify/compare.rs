@@ -438,9 +438,7 @@ impl Pool {
             return false;
         }
         let ((x_lo, x_hi), (y_lo, y_hi)) = (self.signed_interval(x), self.signed_interval(y));
-        let fits = |x: i64, y: i64| {
-            x.checked_sub(y).is_some_and(|difference| crate::eval::signed(width, difference as u64) == difference)
-        };
+        let fits = |x: i64, y: i64| x.checked_sub(y).is_some_and(|difference| crate::eval::signed(width, difference as u64) == difference);
         fits(x_lo, y_hi) && fits(x_hi, y_lo)
     }
 

@@ -194,8 +194,7 @@ fn a_value_stored_and_loaded_is_the_identical_node() {
         let symbol = pool.symbol("s", index, width);
         pool.sym(symbol)
     };
-    let (byte, half, word, long) =
-        (symbol(&mut pool, 0, 8), symbol(&mut pool, 1, 16), symbol(&mut pool, 2, 32), symbol(&mut pool, 3, 64));
+    let (byte, half, word, long) = (symbol(&mut pool, 0, 8), symbol(&mut pool, 1, 16), symbol(&mut pool, 2, 32), symbol(&mut pool, 3, 64));
     let (zero_extended, sign_extended) = (pool.zext(byte, 32), pool.sext(half, 64));
     let (word_as_long, k) = (pool.zext(word, 64), pool.bits(32, 0x1234_5678));
     let (sum, product, masked) = (pool.add(word, k), pool.mul(word, zero_extended), pool.and(word, k));
@@ -208,8 +207,8 @@ fn a_value_stored_and_loaded_is_the_identical_node() {
     let text = pool.concat_all(&[byte, byte, byte, byte]);
     let text_or_one = pool.ite(less, text, k);
     let values = [
-        byte, half, word, long, zero_extended, sign_extended, sum, product, masked, difference, quotient, rest, pointer,
-        small_pointer, small_sum, flag, chosen, selected, shifted, text, text_or_one,
+        byte, half, word, long, zero_extended, sign_extended, sum, product, masked, difference, quotient, rest, pointer, small_pointer,
+        small_sum, flag, chosen, selected, shifted, text, text_or_one,
     ];
     for value in values {
         assert_eq!(through_memory(&mut pool, value), (value, value), "{}", human(&pool, value));

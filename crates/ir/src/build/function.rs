@@ -4,9 +4,7 @@ use rustc_hash::FxHashMap;
 
 use super::{BuildError, Names};
 use crate::inst::{Flow, Inst, NONE, Op, Operand, limbs};
-use crate::module::{
-    Alloca, Block, Call, Case, Const, Edge, LocId, Module, Function, Range, SlotCopy, Switch, SymbolId,
-};
+use crate::module::{Alloca, Block, Call, Case, Const, Edge, Function, LocId, Module, Range, SlotCopy, Switch, SymbolId};
 
 /// A slot of the function being built: where a value's lowest limb lives. Not yet the number it has in the module.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]

@@ -11,11 +11,26 @@ use crate::inst::{FcmpPred, Op, Round};
 macro_rules! with_format {
     ($format:expr, $F:ident => $body:expr) => {
         match $format {
-            Format::Half => { type $F = Half; $body }
-            Format::Single => { type $F = Single; $body }
-            Format::Double => { type $F = Double; $body }
-            Format::Extended => { type $F = X87DoubleExtended; $body }
-            Format::Quad => { type $F = Quad; $body }
+            Format::Half => {
+                type $F = Half;
+                $body
+            }
+            Format::Single => {
+                type $F = Single;
+                $body
+            }
+            Format::Double => {
+                type $F = Double;
+                $body
+            }
+            Format::Extended => {
+                type $F = X87DoubleExtended;
+                $body
+            }
+            Format::Quad => {
+                type $F = Quad;
+                $body
+            }
         }
     };
 }

@@ -269,8 +269,7 @@ impl<'p, E: Externals> Interp<'p, E> {
             }
         };
         let widths = module.slot_lists.range(call.widths);
-        let external =
-            ExternalCall { name: &name, args: &args, widths, ret_width: call.ret_width, memory: &mut self.memory };
+        let external = ExternalCall { name: &name, args: &args, widths, ret_width: call.ret_width, memory: &mut self.memory };
         match self.externals.call(external)? {
             Answer::Return(limbs) => self.deliver(result, &limbs),
             Answer::Exit(status) => return Err(Halt::Exit(status)),

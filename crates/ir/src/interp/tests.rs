@@ -64,8 +64,13 @@ fn calls_of_all_kinds() {
 #[test]
 fn memory_and_its_faults() {
     let f = |body: &str| {
-        run(&format!("data strong @d size 12 = \"abcdefgh\" {{ 0: @d+3 }} data strong @c size 4 [read_only] = \"xy\"
-            func strong @f() -> 64 {{ $v: 16 align 16 a: %p = alloca $v {body} }}"), &[])
+        run(
+            &format!(
+                "data strong @d size 12 = \"abcdefgh\" {{ 0: @d+3 }} data strong @c size 4 [read_only] = \"xy\"
+            func strong @f() -> 64 {{ $v: 16 align 16 a: %p = alloca $v {body} }}"
+            ),
+            &[],
+        )
     };
     let out_of = |address: u64, size, write| Err(Fault::OutOfBounds { address, size, write });
     assert_eq!(f("store.24 %p, 0x123456 %x = load.64 %p ret.64 %x"), Ok(vec![0x12_3456]));
@@ -96,14 +101,24 @@ fn lives_of_stack_and_heap() {
         func strong @f() -> 64 { a: %p = call.64 @g() %x = load.64 %p ret.64 %x }";
     let Err(Fault::OutOfBounds { .. }) = run(dangling, &[]) else { panic!() };
     let dynamic = |end: &str| {
-        run(&format!("func strong @f(%n: 64) -> 64 {{ a: %m = stack.save %p = alloca.dyn %n align 32 store.64 %p, 5
-            {end} %x = load.64 %p ret.64 %x }}"), &[8])
+        run(
+            &format!(
+                "func strong @f(%n: 64) -> 64 {{ a: %m = stack.save %p = alloca.dyn %n align 32 store.64 %p, 5
+            {end} %x = load.64 %p ret.64 %x }}"
+            ),
+            &[8],
+        )
     };
     assert_eq!(dynamic(""), Ok(vec![5]));
     assert!(dynamic("stack.restore %m").is_err());
     let heap = |body: &str| {
-        run(&format!("declare func @malloc declare func @free declare func @realloc declare func @calloc
-            func strong @f() -> 64 {{ a: %p = call.64 @malloc(8:64) store.64 %p, 5 {body} %x = load.64 %p ret.64 %x }}"), &[])
+        run(
+            &format!(
+                "declare func @malloc declare func @free declare func @realloc declare func @calloc
+            func strong @f() -> 64 {{ a: %p = call.64 @malloc(8:64) store.64 %p, 5 {body} %x = load.64 %p ret.64 %x }}"
+            ),
+            &[],
+        )
     };
     assert_eq!(heap(""), Ok(vec![5]));
     assert!(matches!(heap("call @free(%p:64)"), Err(Fault::OutOfBounds { .. })));

@@ -330,11 +330,8 @@ impl Parser<'_> {
         let locals = self.place_names(&head, &mut body)?;
         let place = self.error(Why::OpenString);
         let at = |why| ParseError { why, ..place.clone() };
-        let params: Vec<ParamDef> = head
-            .params
-            .iter()
-            .map(|p| ParamDef { width: p.width, kind: p.kind, size: p.size, name: &p.name })
-            .collect();
+        let params: Vec<ParamDef> =
+            head.params.iter().map(|p| ParamDef { width: p.width, kind: p.kind, size: p.size, name: &p.name }).collect();
         let Head { ret_width, flags, loc, .. } = head;
         let def = FunctionDef { name: &head.name, params: &params, ret_width, flags, loc };
         let mut b = self.m.function(head.symbol, head.linkage, def).map_err(|e| at(e.into()))?;

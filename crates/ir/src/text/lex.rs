@@ -6,7 +6,10 @@ use super::Why;
 pub(super) enum Token {
     /// A keyword, operator, label or number of decimal digits used as a name.
     Word(String),
-    Number { negative: bool, limbs: Vec<u64> },
+    Number {
+        negative: bool,
+        limbs: Vec<u64>,
+    },
     Text(Vec<u8>),
     /// `%name`, `$name`, `@name` (`@"name"`).
     Slot(String),

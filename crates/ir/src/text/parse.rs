@@ -11,14 +11,8 @@ use crate::module::{Const, Loc, LocId, Module, Reloc, SymbolId, linkage, param_k
 
 /// The module a text describes. It still has to be verified.
 pub fn parse(text: &str) -> Result<Module, ParseError> {
-    let mut p = Parser {
-        lex: Lexer::new(text),
-        token: Token::End,
-        line: 1,
-        column: 1,
-        m: ModuleBuilder::new(),
-        locals: FxHashMap::default(),
-    };
+    let mut p =
+        Parser { lex: Lexer::new(text), token: Token::End, line: 1, column: 1, m: ModuleBuilder::new(), locals: FxHashMap::default() };
     p.advance()?;
     while p.token != Token::End {
         p.item()?;

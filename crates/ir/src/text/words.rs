@@ -19,9 +19,8 @@ pub(super) const CALL_FLAGS: Flags = &[
 ];
 
 /// By the bits of [`crate::FcmpPred`].
-const PREDICATES: &[&str] = &[
-    "false", "oeq", "ogt", "oge", "olt", "ole", "one", "ord", "uno", "ueq", "ugt", "uge", "ult", "ule", "une", "true",
-];
+const PREDICATES: &[&str] =
+    &["false", "oeq", "ogt", "oge", "olt", "ole", "one", "ord", "uno", "ueq", "ugt", "uge", "ult", "ule", "une", "true"];
 /// By [`crate::Round`].
 const ROUNDINGS: &[&str] = &["floor", "ceil", "trunc", "even", "away"];
 

@@ -62,11 +62,9 @@ fn breaking(rule: Rule) -> Vec<Edit> {
             |m| m.relocs.owned()[0].symbol = 50,
             |m| m.globals.owned()[0].size = 7,
         ]),
-        Rule::Constructors => edits([
-            |m| m.ctors.owned()[0].symbol = 1,
-            |m| m.ctors.owned()[0].symbol = 100,
-            |m| m.ctors.owned()[0].at_exit = 2,
-        ]),
+        Rule::Constructors => {
+            edits([|m| m.ctors.owned()[0].symbol = 1, |m| m.ctors.owned()[0].symbol = 100, |m| m.ctors.owned()[0].at_exit = 2])
+        }
         Rule::Partition => edits([
             |m| m.functions.owned()[0].blocks.first = 1,
             |m| m.functions.owned()[0].blocks.count -= 1,
@@ -85,11 +83,9 @@ fn breaking(rule: Rule) -> Vec<Edit> {
         ]),
         Rule::Slots => edits([|m| m.functions.owned()[0].slots = 8, |m| m.functions.owned()[0].slots = u32::MAX]),
         Rule::Constants => edits([|m| m.consts.owned()[0].symbol = 99]),
-        Rule::Allocas => edits([
-            |m| m.allocas.owned()[0].size = 0,
-            |m| m.allocas.owned()[0].align = 3,
-            |m| m.allocas.owned()[0].name = 1000,
-        ]),
+        Rule::Allocas => {
+            edits([|m| m.allocas.owned()[0].size = 0, |m| m.allocas.owned()[0].align = 3, |m| m.allocas.owned()[0].name = 1000])
+        }
         Rule::Blocks => edits([
             |m| m.blocks.owned()[1].insts.count = 0,
             |m| m.blocks.owned()[1].insts.first = u32::MAX,
@@ -232,7 +228,11 @@ fn damage(m: &mut Module, rng: &mut samples::Rng) {
         type Error = std::convert::Infallible;
         fn table<T: bytemuck::Pod>(&mut self, name: &'static str) -> Result<Table<T>, Self::Error> {
             let mut bytes = Vec::new();
-            self.0.for_each_table(|n, _, b| if n == name { bytes = b.to_vec() });
+            self.0.for_each_table(|n, _, b| {
+                if n == name {
+                    bytes = b.to_vec()
+                }
+            });
             (self.1)(&mut bytes);
             let mut records = vec![T::zeroed(); bytes.len() / size_of::<T>()];
             let whole = records.len() * size_of::<T>();
@@ -281,7 +281,7 @@ fn walk(m: &Module) {
 
 #[test]
 fn growth_is_checked_alone() {
-    use crate::build::{FunctionBuilder, ModuleBuilder, FunctionDef};
+    use crate::build::{FunctionBuilder, FunctionDef, ModuleBuilder};
     let mut b = ModuleBuilder::new();
     let s = b.symbol("machine");
     let mut f = b.function(s, linkage::STRONG, FunctionDef::default()).unwrap();

@@ -45,10 +45,14 @@ pub fn of(row: &Row, rng: &mut Rng) -> Vec<[Value; 3]> {
         if row.kind == Kind::Division && (operands[1] == [0; LIMBS] || overflows(&operands, widths[0])) {
             continue;
         }
-        if let (Op::Fma, Kind::Float(f)) = (row.op, row.kind) && !fma_is_fair(f, &operands) {
+        if let (Op::Fma, Kind::Float(f)) = (row.op, row.kind)
+            && !fma_is_fair(f, &operands)
+        {
             continue;
         }
-        if let (true, Kind::Float(f)) = (row.library, row.kind) && operands.iter().any(|v| is_unstated(f, row.op, v)) {
+        if let (true, Kind::Float(f)) = (row.library, row.kind)
+            && operands.iter().any(|v| is_unstated(f, row.op, v))
+        {
             continue;
         }
         out.push(operands);
@@ -59,13 +63,14 @@ pub fn of(row: &Row, rng: &mut Rng) -> Vec<[Value; 3]> {
 /// What libraries treat in ways of their own: x87 patterns that are no numbers, and signalling NaNs in fmin and fmax.
 fn is_unstated(f: Format, op: Op, v: &Value) -> bool {
     let bits = u128::from(v[0]) | u128::from(v[1]) << 64;
-    let quiet = 1 << match f {
-        Format::Half => 9,
-        Format::Single => 22,
-        Format::Double => 51,
-        Format::Extended => 62,
-        Format::Quad => 111,
-    };
+    let quiet = 1
+        << match f {
+            Format::Half => 9,
+            Format::Single => 22,
+            Format::Double => 51,
+            Format::Extended => 62,
+            Format::Quad => 111,
+        };
     let no_number = f == Format::Extended && v[0] >> 63 == 0;
     f.is_nan(bits) && (no_number || matches!(op, Op::Fmin | Op::Fmax) && bits & quiet == 0)
 }
@@ -110,7 +115,13 @@ fn integer(width: u32, rng: &mut Rng) -> Value {
         let limb = match shape {
             0 => here(at),
             1 => u64::MAX - if i == 0 { at % 4 } else { 0 },
-            2 => if i == 0 { at % 5 } else { 0 },
+            2 => {
+                if i == 0 {
+                    at % 5
+                } else {
+                    0
+                }
+            }
             3 => ones_below((at as u32).saturating_sub(64 * i as u32)),
             4 => here(u64::from(width) - 1) | if i == 0 { at % 3 } else { 0 },
             _ => rng.next(),
@@ -158,7 +169,7 @@ fn any_float(f: Format, rng: &mut Rng) -> u128 {
 fn float_within(f: Format, bits: u32, signed: bool, rng: &mut Rng) -> u128 {
     let limit = if f == Format::Half { bits.min(15) } else { bits };
     let whole = u128::from(rng.next()) << 64 | u128::from(rng.next());
-    let whole = whole >> (128 - (limit - 1)).max(rng.below(128) as u32) ;
+    let whole = whole >> (128 - (limit - 1)).max(rng.below(128) as u32);
     let x = float::from_unsigned(f, whole);
     let x = if rng.below(3) == 0 { float::eval(Op::Fdiv, f, x, float::from_unsigned(f, 3), 0).unwrap() } else { x };
     // Rounding may have reached the limit itself.

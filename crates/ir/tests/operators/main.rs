@@ -63,11 +63,8 @@ fn every_operator_is_native() {
     };
     let rows = rows::all();
     let rng = &mut Rng(3);
-    let cases: Vec<Case> = rows
-        .iter()
-        .enumerate()
-        .flat_map(|(i, row)| inputs::of(row, rng).into_iter().map(move |input| (i, input)))
-        .collect();
+    let cases: Vec<Case> =
+        rows.iter().enumerate().flat_map(|(i, row)| inputs::of(row, rng).into_iter().map(move |input| (i, input))).collect();
     let expected = native(cc, &rows, &cases);
     assert_eq!(expected.len(), cases.len());
     let program = program(&rows);
@@ -104,9 +101,27 @@ fn every_operator_has_a_row() {
     for &op in Op::ALL {
         let control_or_memory = matches!(
             op,
-            Op::Imm | Op::Load | Op::Store | Op::Alloca | Op::AllocaDyn | Op::StackSave | Op::StackRestore | Op::MemUndef
-                | Op::MemCopy | Op::MemMove | Op::MemSet | Op::Call | Op::CallIndirect | Op::Br | Op::CondBr | Op::Switch
-                | Op::Ret | Op::Jump | Op::Unreachable | Op::Unsupported | Op::Trap
+            Op::Imm
+                | Op::Load
+                | Op::Store
+                | Op::Alloca
+                | Op::AllocaDyn
+                | Op::StackSave
+                | Op::StackRestore
+                | Op::MemUndef
+                | Op::MemCopy
+                | Op::MemMove
+                | Op::MemSet
+                | Op::Call
+                | Op::CallIndirect
+                | Op::Br
+                | Op::CondBr
+                | Op::Switch
+                | Op::Ret
+                | Op::Jump
+                | Op::Unreachable
+                | Op::Unsupported
+                | Op::Trap
         );
         assert_ne!(rows.iter().any(|r| r.op == op), control_or_memory, "{op:?}");
     }

@@ -99,15 +99,23 @@ impl Row {
         for (i, t) in self.types[1..].iter().enumerate().filter(|(_, t)| **t != Type::None) {
             let (upper, lower) = (["A", "B", "C"][i], ["a", "b", "c"][i]);
             let read = match t {
-                Type::Int(w) => (0..w.div_ceil(64)).map(|l| format!("({upper})in[{}] << {}", 4 * i as u32 + l, 64 * l)).collect::<Vec<_>>().join(" | "),
+                Type::Int(w) => {
+                    (0..w.div_ceil(64)).map(|l| format!("({upper})in[{}] << {}", 4 * i as u32 + l, 64 * l)).collect::<Vec<_>>().join(" | ")
+                }
                 _ => String::new(),
             };
             out += &match t {
-                Type::Float(f) => format!("typedef {} {upper}; {upper} {lower}; memcpy(&{lower}, in + {}, {});\n", t.c(), 4 * i, f.width() / 8),
+                Type::Float(f) => {
+                    format!("typedef {} {upper}; {upper} {lower}; memcpy(&{lower}, in + {}, {});\n", t.c(), 4 * i, f.width() / 8)
+                }
                 _ => format!("typedef {} {upper}; {upper} {lower} = {read};\n", t.c()),
             };
             if let Type::Int(w @ 2..) = t {
-                out += &format!("typedef _BitInt({w}) S{upper}; typedef _BitInt({}) D{upper}; typedef unsigned _BitInt({}) W{upper};\n", 2 * w + 2, 2 * w);
+                out += &format!(
+                    "typedef _BitInt({w}) S{upper}; typedef _BitInt({}) D{upper}; typedef unsigned _BitInt({}) W{upper};\n",
+                    2 * w + 2,
+                    2 * w
+                );
             }
         }
         out += &self.body;
@@ -311,7 +319,13 @@ fn float_casts(rows: &mut Vec<Row>) {
             let types = [Type::Int(width), source, none, none];
             // Standard types, since clang's conversions of `_BitInt` are others.
             let c = ["char", "short", "int", "long", "__int128"][width.trailing_zeros() as usize - 3];
-            new.add((Op::FtoS, width, from.width()), types, kind(true), &operands, &format!("r = (R)(signed {c})a;").replace("signed __int128", "__int128"));
+            new.add(
+                (Op::FtoS, width, from.width()),
+                types,
+                kind(true),
+                &operands,
+                &format!("r = (R)(signed {c})a;").replace("signed __int128", "__int128"),
+            );
             new.add((Op::FtoU, width, from.width()), types, kind(false), &operands, &format!("r = (R)(unsigned {c})a;"));
         }
     }

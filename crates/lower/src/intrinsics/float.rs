@@ -34,8 +34,7 @@ impl<'m> Body<'_, 'm> {
         let leaves = args.first().map_or(0, |(val, ..)| val.leaves().len());
         let mut out = Vec::new();
         for i in 0..leaves {
-            let own: Vec<_> =
-                args.iter().map(|(val, w, f)| (val.leaves()[i.min(val.leaves().len() - 1)], *w, *f)).collect();
+            let own: Vec<_> = args.iter().map(|(val, w, f)| (val.leaves()[i.min(val.leaves().len() - 1)], *w, *f)).collect();
             out.push(self.call_libm(function, width, &own));
         }
         Ok(Some(out.into_iter().collect()))
@@ -106,12 +105,7 @@ pub fn power<'m>(s: &mut Body<'_, 'm>, v: Value<'m>) -> Lowered {
     let symbol = s.b.names.symbol(s.b.module, function);
     let exponent = s.scalar(v.operand(1))?;
     s.each1(v, |s, a| {
-        let def = CallDef {
-            args: &[(a, width), (exponent, 32)],
-            ret_width: width,
-            flags: call_flags::RETURNS_FLOAT,
-            named: 2,
-        };
+        let def = CallDef { args: &[(a, width), (exponent, 32)], ret_width: width, flags: call_flags::RETURNS_FLOAT, named: 2 };
         s.b.call(Callee::Symbol(symbol), def)
     })
 }
@@ -302,8 +296,7 @@ pub fn is_class<'m>(s: &mut Body<'_, 'm>, v: Value<'m>) -> Lowered {
             found = s.b.binary(Op::Or, 1, found, is);
         }
         if mask & SIGNALLING != 0 {
-            let (past, not_quiet) =
-                (s.b.binary(Op::Ult, width, infinity, magnitude), s.b.binary(Op::Ult, width, magnitude, quiet));
+            let (past, not_quiet) = (s.b.binary(Op::Ult, width, infinity, magnitude), s.b.binary(Op::Ult, width, magnitude, quiet));
             let is = s.b.binary(Op::And, 1, past, not_quiet);
             found = s.b.binary(Op::Or, 1, found, is);
         }

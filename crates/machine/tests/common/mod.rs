@@ -11,7 +11,9 @@ use std::rc::Rc;
 
 use wryneck_exec::memory::Static;
 use wryneck_exec::search::by_names;
-use wryneck_exec::{Call, Config, Control, Core, Cx, Ended, Environment, Explorer, Image, Limit, Outcome, PathData, PathEnd, Reply, Stop, Value};
+use wryneck_exec::{
+    Call, Config, Control, Core, Cx, Ended, Environment, Explorer, Image, Limit, Outcome, PathData, PathEnd, Reply, Stop, Value,
+};
 use wryneck_expr::{Evaluator, ExprId, Pool, Remap};
 use wryneck_ir::link::{Program, Unit};
 use wryneck_machine::{Elf, MachineProgram, SYSTEM_CALL};

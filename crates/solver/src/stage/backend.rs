@@ -20,9 +20,7 @@ pub(crate) fn run(solver: &mut Solver, pool: &mut Pool, query: &mut Query<'_>) -
             query.sat(&values)
         }
         // Assertion 0 is the goal; the slice follows.
-        Verdict::Unsat(used) => {
-            query.unsat(pool, used.into_iter().filter_map(|at| query.slice.get(at.checked_sub(1)?).copied()))
-        }
+        Verdict::Unsat(used) => query.unsat(pool, used.into_iter().filter_map(|at| query.slice.get(at.checked_sub(1)?).copied())),
         Verdict::Unknown(why) => Answer::Unknown(why),
     })
 }

@@ -23,8 +23,7 @@ pub(crate) fn run(solver: &mut Solver, pool: &mut Pool, query: &mut Query<'_>) -
     if firsts.count().saturating_mul(seconds.count()) > solver.config.most_combinations {
         return None;
     }
-    let linking: Vec<_> =
-        query.assertions().into_iter().filter(|&form| second.is_some() && pool.support(form).len() > 1).collect();
+    let linking: Vec<_> = query.assertions().into_iter().filter(|&form| second.is_some() && pool.support(form).len() > 1).collect();
     for a in firsts.iter() {
         for b in seconds.iter() {
             let mut values = vec![(first, u64::from(a))];

@@ -40,8 +40,7 @@ pub(crate) fn run(solver: &mut Solver, pool: &mut Pool, query: &mut Query<'_>) -
 impl Replaced {
     /// The expression with the symbols that the path fixes replaced.
     pub(crate) fn form(&mut self, pool: &mut Pool, pc: &PathCondition, e: ExprId) -> ExprId {
-        let fixed: Vec<(SymId, u64)> =
-            pool.support(e).iter().filter_map(|&symbol| Some((symbol, pc.fixed(symbol)?))).collect();
+        let fixed: Vec<(SymId, u64)> = pool.support(e).iter().filter_map(|&symbol| Some((symbol, pc.fixed(symbol)?))).collect();
         if fixed.is_empty() {
             return e;
         }

@@ -25,8 +25,7 @@ pub struct Args {
 }
 
 const POINTS: u64 = 120;
-const INPUT: [&str; 13] =
-    ["--sym-args", "0", "1", "4", "--sym-args", "0", "2", "2", "--sym-files", "1", "8", "--sym-stdin", "8"];
+const INPUT: [&str; 13] = ["--sym-args", "0", "1", "4", "--sym-args", "0", "2", "2", "--sym-files", "1", "8", "--sym-stdin", "8"];
 
 pub fn run(args: &Args) -> Result<()> {
     let dir = tempfile::tempdir()?;

@@ -69,7 +69,8 @@ pub fn run(args: &Args) -> Result<()> {
 
 /// The files that are mutated: small C programs that between them use every kind of instruction, at two levels.
 fn originals(dir: &Path) -> Result<Vec<Vec<u8>>> {
-    let mut sources: Vec<_> = fs::read_dir(SOURCES)?.flatten().map(|e| e.path()).filter(|p| p.extension().is_some_and(|e| e == "c")).collect();
+    let mut sources: Vec<_> =
+        fs::read_dir(SOURCES)?.flatten().map(|e| e.path()).filter(|p| p.extension().is_some_and(|e| e == "c")).collect();
     sources.sort();
     let mut made = Vec::new();
     for source in sources {

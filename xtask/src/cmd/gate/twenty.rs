@@ -32,8 +32,7 @@ const PROGRAMS: [&str; 20] = [
     "base64", "basename", "cat", "comm", "cut", "dirname", "echo", "expr", "fold", "head", "nl", "paste", "pwd", "seq", "sort", "tac",
     "tr", "uname", "uniq", "wc",
 ];
-const INPUT: [&str; 13] =
-    ["--sym-args", "0", "1", "4", "--sym-args", "0", "2", "2", "--sym-files", "1", "8", "--sym-stdin", "8"];
+const INPUT: [&str; 13] = ["--sym-args", "0", "1", "4", "--sym-args", "0", "2", "2", "--sym-files", "1", "8", "--sym-stdin", "8"];
 
 pub fn run(args: &Args) -> Result<()> {
     let known = fs::read_to_string(&args.results).unwrap_or_default();
@@ -70,8 +69,8 @@ fn measure(program: &str, args: &Args) -> Result<Value> {
         .args(INPUT)
         .output()
         .context("cannot start wryneck: build it with `cargo build --release`")?;
-    let run: Value = serde_json::from_slice(&done.stdout)
-        .with_context(|| format!("{program}: {}", String::from_utf8_lossy(&done.stderr)))?;
+    let run: Value =
+        serde_json::from_slice(&done.stdout).with_context(|| format!("{program}: {}", String::from_utf8_lossy(&done.stderr)))?;
     let count = |class: &str| -> u64 {
         let ends = run["ends"].as_array().into_iter().flatten();
         ends.filter(|e| e["class"] == class).filter_map(|e| e["count"].as_u64()).sum()
@@ -90,7 +89,9 @@ fn measure(program: &str, args: &Args) -> Result<Value> {
 fn replay(out: &std::path::Path) -> Result<Value> {
     let done = Command::new(super::wryneck()).args(["replay", "--json"]).arg(out).output()?;
     let told: Value = serde_json::from_slice(&done.stdout).unwrap_or(Value::Null);
-    Ok(json!({ "exit": done.status.code(), "verdicts": told["verdicts"], "same": told["same"], "different": told["different"], "cannot": told["cannot"] }))
+    Ok(
+        json!({ "exit": done.status.code(), "verdicts": told["verdicts"], "same": told["same"], "different": told["different"], "cannot": told["cannot"] }),
+    )
 }
 
 fn print(r: &Value) {

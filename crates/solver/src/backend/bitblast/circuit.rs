@@ -190,9 +190,7 @@ pub(super) type Byte = [Lit; 8];
 
 /// The element of `table`, not empty, at `index`. Past the table's end it is `outside`; `None`: the index never is. Pairs are merged
 /// from the lowest index bit up, so that equal stretches of constant tables share their gates.
-pub(super) fn read(
-    aig: &mut Aig, table: Vec<Byte>, index: &[Lit], outside: Option<Byte>, meter: &Meter,
-) -> Result<Bits, Why> {
+pub(super) fn read(aig: &mut Aig, table: Vec<Byte>, index: &[Lit], outside: Option<Byte>, meter: &Meter) -> Result<Bits, Why> {
     let mut select = |c: Lit, t: Byte, e: Byte| -> Byte { std::array::from_fn(|i| aig.ite(c, t[i], e[i])) };
     let mut level = table;
     let mut used = 0;

@@ -16,9 +16,7 @@
 //!
 //! (Two shared cores under heavy load: read the ratios. CaDiCaL's start-up preprocessing alone costs milliseconds on these small cones.)
 use rustc_hash::FxHashSet;
-use rustsat::solvers::{
-    ControlSignal, GetInternalStats, LimitConflicts, Solve, SolveIncremental, SolverResult, Terminate,
-};
+use rustsat::solvers::{ControlSignal, GetInternalStats, LimitConflicts, Solve, SolveIncremental, SolverResult, Terminate};
 use rustsat::types::{Lit as SatLit, TernaryVal};
 use rustsat_cadical::CaDiCaL;
 
@@ -280,10 +278,7 @@ fn conjuncts(aig: &Aig, a: Lit, b: Lit) -> Vec<Lit> {
     while let Some(lit) = open.pop() {
         match aig.node(lit.node()) {
             Node::And(c, d)
-                if !lit.inverted()
-                    && aig.read_once(lit.node())
-                    && leaves.len() + open.len() < WIDEST
-                    && choice(aig, c, d).is_none() =>
+                if !lit.inverted() && aig.read_once(lit.node()) && leaves.len() + open.len() < WIDEST && choice(aig, c, d).is_none() =>
             {
                 open.extend([d, c]);
             }
