@@ -91,7 +91,7 @@ pub static OPTIONS: &[Opt<RunArgs>] = &[
     Opt { name: "--max-instructions", value: "N", help: "stop after so many instructions over all paths",
         set: |a, v| { a.config.max_instructions = number(v)?; Ok(()) } },
     Opt { name: "--max-memory", value: "SIZE", help: "stop above this much memory (default 8G)",
-        set: |a, v| { a.max_memory = bytes(v)?; a.config.max_memory = a.max_memory / 4 * 3; Ok(()) } },
+        set: |a, v| { a.max_memory = bytes(v)?; Ok(()) } },
     Opt { name: "--max-resolutions", value: "N", help: "objects tried for one symbolic pointer without a known base",
         set: |a, v| { a.config.max_resolutions = number(v)?; Ok(()) } },
     Opt { name: "--max-time", value: "TIME", help: "stop after this time, such as `30s` or `5min`",

@@ -40,7 +40,7 @@ options! {
     max_instructions: u64 = u64::MAX;
     /// How often one path may take the same back edge under a symbolic condition in one call.
     loop_limit: u32 = u32::MAX;
-    /// Bytes of memory after which snapshots are given up for prefixes, and then flips dropped (counted).
+    /// Bytes of memory after which snapshots are given up for prefixes, and then the exploration goes depth-first.
     max_memory: u64 = 8 << 30;
     /// Instructions a path runs before another pending flip may get its turn.
     batch: u64 = 2_000_000;

@@ -14,7 +14,8 @@ use crate::path_end::{Limit, PathEnd};
 use crate::plugin::{Environment, Monitor, Stop, Value};
 use crate::prefix::Decision;
 use crate::search::{Candidate, ItemId, Searcher, View};
-use crate::state::{NoData, PathData, Script, Shared, State};
+use crate::sharing::{Rebuilt, Visited};
+use crate::state::{NoData, PathData, Script, State};
 use crate::step::run::{Exit, run};
 use crate::step::{arith, frame, slow};
 use crate::tree::Tree;
@@ -72,6 +73,8 @@ pub struct Explorer {
     /// Memory in use when snapshots were last given up: only growth beyond it is pressure again, since freed memory is
     /// used again but not always handed back to the system.
     relieved_at: u64,
+    /// Set while the exploration goes depth-first under memory pressure: the number of pending items at which it stops doing so.
+    deep_until: Option<usize>,
     selections: u64,
 }
 
@@ -109,7 +112,7 @@ impl Explorer {
             approximated: false,
         };
         let compact_at = core.config.compact_above;
-        Explorer { core, search, items: BTreeMap::new(), next_id: 0, root, compact_at, relieved_at: 0, selections: 0 }
+        Explorer { core, search, items: BTreeMap::new(), next_id: 0, root, compact_at, relieved_at: 0, deep_until: None, selections: 0 }
     }
 
     /// Lets `set_up` prepare the state all paths start from (arguments, files), then puts a call of function `entry` on it.
@@ -142,9 +145,7 @@ impl Explorer {
             if self.core.stats.instructions >= self.core.config.max_instructions {
                 return Outcome::Stopped(Limit::Instructions);
             }
-            let Some(id) = self.search.select(&View { coverage: &self.core.coverage, tree: &self.core.tree }) else {
-                return Outcome::Complete;
-            };
+            let Some(id) = self.select() else { return Outcome::Complete };
             self.search.remove(id);
             let Some(item) = self.items.remove(&id) else { continue };
             let state = match item {
@@ -165,11 +166,15 @@ impl Explorer {
         }
     }
 
-    /// Under memory pressure: first half of the snapshots go (their flips are run again from their prefixes), and when none is left,
-    /// half of the flips, counted (DESIGN 1.1).
+    /// Under memory pressure half of the snapshots go; their flips are run again from their prefixes. Where few are left or memory grows
+    /// all the same, the exploration goes depth-first until a quarter of what is pending is done: nothing is lost (DESIGN 1.1).
     fn relieve_memory(&mut self, control: &mut dyn Control) {
         const EVERY: u64 = 16;
+        const FEW: usize = 16;
         self.selections += 1;
+        if self.deep_until.is_some_and(|pending| self.items.len() <= pending) {
+            self.deep_until = None;
+        }
         if !self.selections.is_multiple_of(EVERY) {
             return;
         }
@@ -178,30 +183,28 @@ impl Explorer {
             return;
         }
         self.relieved_at = used;
-        let mut snapshots = self.items.values_mut().filter_map(|item| match item {
+        let snapshots = self.items.values_mut().filter_map(|item| match item {
             Item::Flip(f) => f.state.is_some().then_some(&mut f.state),
             Item::Paused(_) => None,
         });
         let mut given_up = 0;
-        while let Some(state) = snapshots.next() {
+        for state in snapshots.step_by(2) {
             *state = None;
             given_up += 1;
-            snapshots.next();
         }
-        self.core.stats.snapshots_given_up += given_up;
-        if given_up == 0 {
-            let flips = self.items.iter().filter(|(_, item)| matches!(item, Item::Flip(_))).map(|(id, _)| *id);
-            let lost: Vec<ItemId> = flips.step_by(2).collect();
-            for id in lost {
-                self.search.remove(id);
-                if let Some(Item::Flip(f)) = self.items.remove(&id) {
-                    self.core.tree.finish(f.node);
-                    self.core.stats.flips_lost += 1;
-                    self.core.ledger.note(LedgerKind::DroppedFlip, "memory limit");
-                }
-            }
+        self.core.stats.snapshots_given_up += given_up as u64;
+        if given_up * FEW < self.items.len() || used > self.core.config.max_memory / 4 * 5 {
+            self.deep_until = Some(self.items.len() / 4 * 3);
         }
-        self.compact();
+    }
+
+    /// What to run next: what the searcher says, or nearly always the newest under memory pressure.
+    fn select(&mut self) -> Option<ItemId> {
+        const JUMP: u64 = 256;
+        match self.deep_until {
+            Some(_) if !self.selections.is_multiple_of(JUMP) => self.items.last_key_value().map(|(id, _)| *id),
+            Some(_) | None => self.search.select(&View { coverage: &self.core.coverage, tree: &self.core.tree }),
+        }
     }
 
     /// Pending flips and paused paths.
@@ -389,21 +392,22 @@ impl Explorer {
         self.core.stats.compactions += 1;
         let (items, root) = (&self.items, &self.root);
         let remap = self.core.pool.compact(&mut |keep| {
-            root.for_each_expr(keep);
+            let mut visited = Visited::default();
+            root.for_each_expr(&mut visited, keep);
             for item in items.values() {
                 match item {
                     Item::Flip(f) => {
                         keep(f.cond);
                         if let Some(s) = &f.state {
-                            s.for_each_expr(keep);
+                            s.for_each_expr(&mut visited, keep);
                         }
                     }
-                    Item::Paused(s) => s.for_each_expr(keep),
+                    Item::Paused(s) => s.for_each_expr(&mut visited, keep),
                 }
             }
         });
-        let mut shared = Shared::default();
-        self.root.remap(&remap, &mut shared);
+        let mut rebuilt = Rebuilt::default();
+        self.root.remap(&remap, &mut rebuilt);
         for item in self.items.values_mut() {
             match item {
                 Item::Flip(f) => {
@@ -412,10 +416,10 @@ impl Explorer {
                         if Rc::get_mut(s).is_none() {
                             *s = Rc::new(s.fork_idle());
                         }
-                        Rc::get_mut(s).expect("just made unique").remap(&remap, &mut shared);
+                        Rc::get_mut(s).expect("just made unique").remap(&remap, &mut rebuilt);
                     }
                 }
-                Item::Paused(s) => s.remap(&remap, &mut shared),
+                Item::Paused(s) => s.remap(&remap, &mut rebuilt),
             }
         }
         self.core.solver.remap(&remap);

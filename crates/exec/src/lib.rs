@@ -16,6 +16,7 @@ pub mod path_end;
 pub mod plugin;
 pub mod prefix;
 pub mod search;
+pub mod sharing;
 pub mod state;
 pub mod step;
 pub mod tree;

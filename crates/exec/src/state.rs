@@ -7,11 +7,12 @@ use std::rc::Rc;
 
 use rustc_hash::FxHasher;
 use wryneck_expr::{ExprId, Model, Pool, Remap, SymId};
-use wryneck_solver::{PathCondition, RemapMemo, Seen};
+use wryneck_solver::PathCondition;
 
 use crate::image::CodePos;
-use crate::memory::{Memory, Page};
+use crate::memory::Memory;
 use crate::prefix::{Decision, Prefix};
+use crate::sharing::{Rebuilt, Visited};
 
 /// One call in progress. `slots` are followed by their tags: a non-zero tag says the slot holds an `ExprId`.
 #[derive(Clone)]
@@ -185,56 +186,49 @@ impl State {
         data_mut(&mut self.monitor)
     }
 
-    /// Calls `f` with every expression the state holds.
-    pub fn for_each_expr(&self, f: &mut dyn FnMut(ExprId)) {
-        for frame in &self.frames {
+    /// Calls `f` with every expression the state holds, but for those in parts already met.
+    pub fn for_each_expr(&self, visited: &mut Visited, f: &mut dyn FnMut(ExprId)) {
+        for frame in self.frames.iter().filter(|frame| visited.is_new(frame)) {
             for (slot, tag) in frame.slots.iter().zip(&frame.tags) {
                 if *tag != 0 {
                     f(ExprId::from_raw(*slot as u32));
                 }
             }
         }
-        for (_, page) in self.memory.space.pages() {
-            for cell in page.cells() {
-                f(cell.expr);
+        self.memory.space.for_each_new_page(visited, &mut |page| page.cells().iter().for_each(|cell| f(cell.expr)));
+        self.path.for_each_expr(&mut visited.paths, f);
+        for data in [&self.env, &self.monitor] {
+            if visited.is_new(data) {
+                data.for_each_expr(f);
             }
         }
-        self.path.for_each_expr(&mut Seen::default(), f);
-        self.env.for_each_expr(f);
-        self.monitor.for_each_expr(f);
     }
 
-    /// Renumbers every expression. `shared` keeps what states share shared.
-    pub fn remap(&mut self, map: &Remap, shared: &mut Shared) {
+    /// Renumbers every expression. `rebuilt` keeps what states share shared.
+    pub fn remap(&mut self, map: &Remap, rebuilt: &mut Rebuilt) {
         for frame in &mut self.frames {
-            if frame.tags.iter().all(|t| *t == 0) {
-                continue;
-            }
-            *frame = shared.frames.rebuild(frame, |frame| {
-                let mut new = Frame::clone(frame);
-                for (slot, tag) in new.slots.iter_mut().zip(&new.tags) {
+            let symbolic = |frame: &Frame| frame.tags.iter().any(|t| *t != 0);
+            rebuilt.frames.change(frame, symbolic, |frame| {
+                for (slot, tag) in frame.slots.iter_mut().zip(&frame.tags) {
                     if *tag != 0 {
                         *slot = u64::from(renumbered(map, ExprId::from_raw(*slot as u32)).raw());
                     }
                 }
-                new
             });
         }
-        self.memory.space.replace_symbolic_pages(|page| {
-            shared.pages.rebuild(page, |page| {
-                let mut new = Page::clone(page);
-                for cell in new.cells_mut() {
-                    cell.expr = renumbered(map, cell.expr);
-                }
-                new
-            })
+        self.memory.space.replace_symbolic_pages(&mut rebuilt.space, &mut |page| {
+            page.cells_mut().iter_mut().for_each(|cell| cell.expr = renumbered(map, cell.expr));
         });
-        self.path.remap(map, &mut shared.paths);
+        self.path.remap(map, &mut rebuilt.paths);
         for data in [&mut self.env, &mut self.monitor] {
-            if data.has_exprs() {
-                *data = data.clone_data();
-                Rc::get_mut(data).expect("just cloned").remap(map);
-            }
+            *data = rebuilt.data.rebuild(data, |data| {
+                if !data.has_exprs() {
+                    return data.clone();
+                }
+                let mut new = data.clone_data();
+                Rc::get_mut(&mut new).expect("just cloned").remap(map);
+                new
+            });
         }
     }
 
@@ -284,29 +278,4 @@ fn data_mut<T: 'static>(data: &mut Rc<dyn PathData>) -> &mut T {
 
 fn renumbered(map: &Remap, e: ExprId) -> ExprId {
     map.get(e).expect("every expression of a state was a root of the compaction")
-}
-
-/// What a compaction has rebuilt already, so that states go on sharing it. Old parts are kept alive, so their addresses stay theirs.
-#[derive(Default)]
-pub struct Shared {
-    frames: Memo<Frame>,
-    pages: Memo<Page>,
-    paths: RemapMemo,
-}
-
-struct Memo<T> {
-    done: rustc_hash::FxHashMap<*const T, (Rc<T>, Rc<T>)>,
-}
-
-impl<T> Default for Memo<T> {
-    fn default() -> Self {
-        Memo { done: Default::default() }
-    }
-}
-
-impl<T> Memo<T> {
-    fn rebuild(&mut self, old: &Rc<T>, make: impl FnOnce(&T) -> T) -> Rc<T> {
-        let entry = self.done.entry(Rc::as_ptr(old)).or_insert_with(|| (old.clone(), Rc::new(make(old))));
-        entry.1.clone()
-    }
 }

@@ -72,7 +72,9 @@ pub fn run(words: Vec<String>) -> Result<u8> {
     let lines = LineMap::new(&image);
     let searcher = search::by_names(&args.config.search, args.config.seed, &image)
         .map_err(|name| problem(format!("no searcher is called `{name}`"), ""))?;
-    let mut explorer = Explorer::new(image, pool, solver(&args, solver_time.clone())?, environment, None, args.config.clone(), searcher);
+    // The exploration spares memory at half of what the run may have.
+    let config = wryneck_exec::Config { max_memory: args.max_memory / 2, ..args.config.clone() };
+    let mut explorer = Explorer::new(image, pool, solver(&args, solver_time.clone())?, environment, None, config, searcher);
     let mut watch = watch(&args, start, folder, lines, record, notes, solver_time.clone());
 
     let outcome = match explorer.start(entry, |_| Ok(Vec::new())) {

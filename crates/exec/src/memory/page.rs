@@ -106,14 +106,6 @@ fn bits_at(bits: &[u8; BITS], offset: usize) -> u16 {
 }
 
 impl Page {
-    /// A page all of whose bytes are live and hold `data`.
-    pub fn full(data: [u8; BYTES], writable: bool) -> Page {
-        let mut page = Page { data, writable, ..Page::default() };
-        page.concrete[..BYTES / 8].fill(0xff);
-        page.live[..BYTES / 8].fill(0xff);
-        page
-    }
-
     /// The `n` (1, 2, 4 or 8) bytes at `offset`, if all are concrete; the caller keeps `offset + n` inside the page.
     #[inline(always)]
     pub fn load(&self, offset: usize, n: usize) -> Option<u64> {

@@ -10,6 +10,7 @@ use std::rc::Rc;
 use wryneck_expr::{ExprId, Pool};
 
 use super::page::{Byte, PAGE, Page};
+use crate::sharing::{Memo, Visited};
 
 const CHUNK: u64 = 64;
 const ENTRIES: usize = 128;
@@ -117,18 +118,7 @@ impl Space {
                 return Some(unsafe { &mut *e.page });
             }
         }
-        let chunk = number / CHUNK;
-        let dir = Rc::make_mut(&mut self.dir);
-        let i = match dir.chunks.binary_search_by_key(&chunk, |c| c.0) {
-            Ok(i) => i,
-            Err(_) if !create => return None,
-            Err(i) => {
-                let pages = [const { None }; CHUNK as usize];
-                dir.chunks.insert(i, (chunk, Rc::new(Chunk { pages })));
-                i
-            }
-        };
-        let slot = &mut Rc::make_mut(&mut dir.chunks[i].1).pages[(number % CHUNK) as usize];
+        let slot = Space::slot_mut(&mut self.dir, number, create)?;
         if slot.is_none() && create {
             *slot = Some(Rc::new(Page::default()));
         }
@@ -142,6 +132,22 @@ impl Space {
         Some(page)
     }
 
+    /// Where the page with this number is kept, in a chunk that only this directory owns.
+    fn slot_mut(dir: &mut Rc<Dir>, number: u64, create: bool) -> Option<&mut Option<Rc<Page>>> {
+        let chunk = number / CHUNK;
+        let dir = Rc::make_mut(dir);
+        let i = match dir.chunks.binary_search_by_key(&chunk, |c| c.0) {
+            Ok(i) => i,
+            Err(_) if !create => return None,
+            Err(i) => {
+                let pages = [const { None }; CHUNK as usize];
+                dir.chunks.insert(i, (chunk, Rc::new(Chunk { pages })));
+                i
+            }
+        };
+        Some(&mut Rc::make_mut(&mut dir.chunks[i].1).pages[(number % CHUNK) as usize])
+    }
+
     /// Drops what the buffers know of a page that is about to be replaced or to change its permissions.
     fn forget(&mut self, number: u64) {
         if let Some(tlb) = &mut self.tlb {
@@ -150,13 +156,10 @@ impl Space {
         }
     }
 
-    /// Puts a whole (shared) page in place.
-    pub fn set_page(&mut self, number: u64, page: Rc<Page>) {
-        self.page_mut(number, true);
-        let dir = Rc::make_mut(&mut self.dir);
-        let chunk = number / CHUNK;
-        if let Ok(i) = dir.chunks.binary_search_by_key(&chunk, |c| c.0) {
-            Rc::make_mut(&mut dir.chunks[i].1).pages[(number % CHUNK) as usize] = Some(page);
+    /// Puts a whole (shared) page in place, or none.
+    pub fn set_page(&mut self, number: u64, page: Option<Rc<Page>>) {
+        if let Some(slot) = Space::slot_mut(&mut self.dir, number, page.is_some()) {
+            *slot = page;
         }
         self.forget(number);
     }
@@ -275,13 +278,18 @@ impl Space {
             .all(|(number, offset, start, n)| self.page_mut(number, false).is_some_and(|p| p.write_slice(offset, &bytes[start..start + n])))
     }
 
-    /// Makes a range live: zero, or uninitialised. Whole zero pages are shared.
+    /// Makes a range live: zero, or uninitialised. Whole pages are shared until they are written.
     pub fn make_live(&mut self, addr: u64, len: u64, zero: bool, pool: &mut Pool) {
-        let mut zero_page: Option<Rc<Page>> = None;
+        let mut fresh: Option<Rc<Page>> = None;
         for (number, offset, _, n) in Space::parts(addr, len) {
-            if n as u64 == PAGE && zero {
-                let page = zero_page.get_or_insert_with(|| Rc::new(Page::full([0; PAGE as usize], true)));
-                self.set_page(number, page.clone());
+            if n as u64 == PAGE {
+                let page = fresh.get_or_insert_with(|| {
+                    let mut page = Page::default();
+                    page.make_live(0, n, zero, pool);
+                    Rc::new(page)
+                });
+                let page = page.clone();
+                self.set_page(number, Some(page));
             } else if let Some(p) = self.page_mut(number, true) {
                 p.make_live(offset, n, zero, pool);
             }
@@ -291,7 +299,9 @@ impl Space {
     /// Makes a range belong to no object.
     pub fn make_dead(&mut self, addr: u64, len: u64, pool: &mut Pool) {
         for (number, offset, _, n) in Space::parts(addr, len) {
-            if let Some(p) = self.page_mut(number, false) {
+            if n as u64 == PAGE {
+                self.set_page(number, None);
+            } else if let Some(p) = self.page_mut(number, false) {
                 p.make_dead(offset, n, pool);
             }
         }
@@ -315,23 +325,44 @@ impl Space {
         })
     }
 
-    /// Replaces pages that hold symbolic cells by what `renumber` makes of them (at a compaction). Sharing between pages is kept
-    /// by `renumber`; sharing of directories and chunks is not.
-    pub fn replace_symbolic_pages(&mut self, mut renumber: impl FnMut(&Rc<Page>) -> Rc<Page>) {
-        if self.pages().all(|(_, p)| p.cells().is_empty()) {
+    /// Calls `f` with every page not met before.
+    pub fn for_each_new_page(&self, visited: &mut Visited, f: &mut dyn FnMut(&Page)) {
+        if !visited.is_new(&self.dir) {
             return;
         }
-        if let Some(tlb) = &mut self.tlb {
-            **tlb = *Tlb::empty();
-        }
-        for (_, chunk) in &mut Rc::make_mut(&mut self.dir).chunks {
-            if chunk.pages.iter().flatten().any(|p| !p.cells().is_empty()) {
-                for page in Rc::make_mut(chunk).pages.iter_mut().flatten().filter(|p| !p.cells().is_empty()) {
-                    *page = renumber(page);
-                }
+        for (_, chunk) in &self.dir.chunks {
+            if visited.is_new(chunk) {
+                chunk.pages.iter().flatten().filter(|page| visited.is_new(page)).for_each(|page| f(page));
             }
         }
     }
+
+    /// Has `renumber` change every page that holds symbolic cells (at a compaction). What spaces share, `memo` keeps shared.
+    pub fn replace_symbolic_pages(&mut self, memo: &mut SpaceMemo, renumber: &mut dyn FnMut(&mut Page)) {
+        if let Some(tlb) = &mut self.tlb {
+            **tlb = *Tlb::empty();
+        }
+        let SpaceMemo { dirs, chunks, pages } = memo;
+        let symbolic = |chunk: &Chunk| chunk.pages.iter().flatten().any(|page| !page.cells().is_empty());
+        let any = |dir: &Dir| dir.chunks.iter().any(|(_, chunk)| symbolic(chunk));
+        dirs.change(&mut self.dir, any, |dir| {
+            for (_, chunk) in &mut dir.chunks {
+                chunks.change(chunk, symbolic, |chunk| {
+                    for page in chunk.pages.iter_mut().flatten().filter(|page| !page.cells().is_empty()) {
+                        pages.change(page, |_| true, &mut *renumber);
+                    }
+                });
+            }
+        });
+    }
+}
+
+/// What a compaction has rebuilt of address spaces.
+#[derive(Default)]
+pub struct SpaceMemo {
+    dirs: Memo<Dir>,
+    chunks: Memo<Chunk>,
+    pages: Memo<Page>,
 }
 
 #[cfg(test)]

@@ -19,6 +19,9 @@ pub struct Args {
     /// The program of coreutils
     #[arg(long, default_value = "cat")]
     program: String,
+    /// Memory that the run may have
+    #[arg(long, default_value = "2G")]
+    max_memory: String,
     /// Where the curve is written: seconds and MiB, a pair a line
     #[arg(long, default_value = "docs/results/memory.csv")]
     results: PathBuf,
@@ -31,7 +34,8 @@ pub fn run(args: &Args) -> Result<()> {
     let dir = tempfile::tempdir()?;
     let target = Cache::open()?.path("coreutils/O2").join(&args.program).with_extension("bc");
     let mut child = Command::new(super::wryneck())
-        .args(["run", "--emit", "new", "--max-time", &format!("{}s", args.seconds), "--output"])
+        .args(["run", "--emit", "new", "--max-time", &format!("{}s", args.seconds)])
+        .args(["--max-memory", &args.max_memory, "--output"])
         .arg(dir.path().join("out"))
         .arg(target)
         .args(INPUT)
