@@ -23,6 +23,18 @@
 
 #define WEAK __attribute__((weak))
 
+#if defined(__has_feature)
+#if __has_feature(address_sanitizer)
+/* Arguments and environment lie end to end on the stack; copies have bounds that the sanitizer watches. */
+__attribute__((constructor)) static void copy_arguments(int argc, char **argv, char **envp)
+{
+	(void)argc;
+	for (; *argv; argv++) *argv = strdup(*argv);
+	for (; *envp; envp++) *envp = strdup(*envp);
+}
+#endif
+#endif
+
 /* Ends. */
 
 static void say(const char *format, ...)

@@ -63,7 +63,7 @@ pub struct Limits {
 }
 
 impl Watch {
-    fn save(&mut self, core: &Core) {
+    pub fn save(&mut self, core: &Core) {
         self.folder.host_reads(std::mem::take(&mut self.host.borrow_mut()));
         self.folder.state(self.findings.all.clone(), self.ledger(core));
         self.folder.coverage(self.lines.covered(&core.coverage).collect());

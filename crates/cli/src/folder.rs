@@ -15,7 +15,7 @@ use std::{env, fs};
 use anyhow::{Context, Result};
 use rusqlite::{Connection, params};
 use serde_json::{Value, json};
-use wryneck_report::{Class, Finding, KTest, LedgerRow, Run};
+use wryneck_report::{Class, Finding, KTest, LedgerRow, Native, Run};
 
 use crate::host::HostRead;
 use crate::problem::problem;
@@ -64,6 +64,8 @@ enum Message {
     State(Vec<Finding>, Vec<LedgerRow>),
     Coverage(Vec<(String, u32, bool)>),
     Fact(&'static str, String),
+    /// Everything before is to be on disk before this is answered.
+    Commit(SyncSender<()>),
 }
 
 /// A run folder being written.
@@ -124,6 +126,14 @@ impl Folder {
     /// A row of the table `run`.
     pub fn fact(&self, name: &'static str, value: String) {
         self.send(Message::Fact(name, value));
+    }
+
+    /// Waits until everything so far is on disk, where others can read it.
+    pub fn commit(&self) {
+        let (done, wait) = sync_channel(1);
+        self.send(Message::Commit(done));
+        // A writer that failed answers by hanging up.
+        let _ = wait.recv();
     }
 
     fn send(&self, message: Message) {
@@ -228,17 +238,22 @@ fn write_file(path: &Path, bytes: &[u8]) -> Result<()> {
 struct Writer<'a> {
     folder: &'a Path,
     db: Connection,
+    /// Who waits for the transaction to be committed.
+    waiting: Vec<SyncSender<()>>,
 }
 
 impl Writer<'_> {
     fn run(folder: &Path, queue: &Receiver<Message>) -> Result<()> {
         let file = folder.join("run.db");
         let db = open(&file).with_context(|| format!("cannot write `{}`; is the disk full?", file.display()))?;
-        let mut writer = Writer { folder, db };
+        let mut writer = Writer { folder, db, waiting: Vec::new() };
         loop {
             writer.db.execute_batch("BEGIN").context("cannot write `run.db`")?;
             let more = writer.batch(queue)?;
             writer.db.execute_batch("COMMIT").with_context(|| format!("cannot write `{}`; is the disk full?", file.display()))?;
+            for done in writer.waiting.drain(..) {
+                let _ = done.send(());
+            }
             if !more {
                 // One plain file is left: readers need no log beside it.
                 writer.db.execute_batch("PRAGMA journal_mode = DELETE").context("cannot finish `run.db`")?;
@@ -252,7 +267,12 @@ impl Writer<'_> {
         let start = Instant::now();
         loop {
             match queue.recv_timeout(COMMIT.saturating_sub(start.elapsed())) {
-                Ok(message) => self.take(message)?,
+                Ok(message) => {
+                    self.take(message)?;
+                    if !self.waiting.is_empty() {
+                        return Ok(true);
+                    }
+                }
                 Err(RecvTimeoutError::Timeout) => return Ok(true),
                 Err(RecvTimeoutError::Disconnected) => return Ok(false),
             }
@@ -261,6 +281,10 @@ impl Writer<'_> {
 
     fn take(&mut self, message: Message) -> Result<()> {
         match message {
+            Message::Commit(done) => {
+                self.waiting.push(done);
+                Ok(())
+            }
             Message::Path(row) => self.path(row),
             Message::Host(reads) => {
                 let mut insert = self.db.prepare_cached("INSERT INTO host VALUES (?, ?, ?, ?)")?;
@@ -302,12 +326,13 @@ impl Writer<'_> {
     }
 
     fn state(&mut self, findings: &[Finding], ledger: &[LedgerRow]) -> Result<()> {
-        let mut insert = self.db.prepare_cached("INSERT OR REPLACE INTO finding VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)")?;
+        let mut insert = self.db.prepare_cached("INSERT OR REPLACE INTO finding VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)")?;
         for (id, f) in (1_i64..).zip(findings) {
             let (place, stack, inputs) = (&f.stack[0], json!(f.stack).to_string(), json!(f.inputs).to_string());
+            let (native, why) = f.native.as_ref().map(Native::words).unzip();
             insert.execute(params![
                 id, f.kind.id, f.kind.cwe, f.message, place.file, place.line, place.column, place.function, stack, inputs, f.count as i64,
-                f.test
+                f.test, native, why
             ])?;
         }
         let mut insert = self.db.prepare_cached("INSERT OR REPLACE INTO ledger VALUES (?, ?, ?, ?)")?;

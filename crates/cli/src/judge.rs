@@ -69,8 +69,30 @@ pub fn needs_sanitizer(kind: &str) -> bool {
     SIGNS.iter().any(|s| s.kind == kind && s.signals.is_empty())
 }
 
+/// Kinds that only the undefined-behaviour sanitizer sees.
+const UNDEFINED: &[&str] = &["shift-too-far"];
+
+/// What a run under sanitizers has shown of a fault that may well not show without.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Watched {
+    /// No such run, and why.
+    No(String),
+    /// The sanitizers said nothing.
+    Silent,
+}
+
+impl Watched {
+    /// A run under sanitizers, of bitcode or of C source, that said nothing of a fault of this kind.
+    pub fn silent(kind: &str, is_c: bool) -> Watched {
+        match is_c || !UNDEFINED.contains(&kind) {
+            true => Watched::Silent,
+            false => Watched::No("which needs the program's C source".into()),
+        }
+    }
+}
+
 /// Judges the run of a program without sanitizers. `report` is what the replay library said.
-pub fn plain(expected: &Expected, ended: &Ended, report: &str) -> Verdict {
+pub fn plain(expected: &Expected, ended: &Ended, report: &str, watched: &Watched) -> Verdict {
     if let Some(why) = report.lines().find_map(|l| l.strip_prefix("cannot replay: ")) {
         return Verdict::Cannot(why.to_owned());
     }
@@ -93,9 +115,10 @@ pub fn plain(expected: &Expected, ended: &Ended, report: &str) -> Verdict {
             match ended.status.signal() {
                 Some(signal) if signals.contains(&signal) => Verdict::Same,
                 Some(_) => Verdict::Different(how(ended)),
-                None if sign.signals.is_empty() => {
-                    Verdict::Cannot(format!("`{kind}` shows only under a sanitizer, which needs the program's C source"))
-                }
+                None if sign.signals.is_empty() => match watched {
+                    Watched::Silent => Verdict::Different(format!("{}, and the sanitizers saw nothing", how(ended))),
+                    Watched::No(why) => Verdict::Cannot(format!("`{kind}` shows only under a sanitizer, {why}")),
+                },
                 None => Verdict::Different(how(ended)),
             }
         }
@@ -147,15 +170,21 @@ mod tests {
     fn ends_are_compared() {
         let fault = |kind: &str| Expected::Fault(kind.into());
         let exit = |status| Expected::Exit(status, None);
-        assert_eq!(plain(&exit(3), &ended(3 << 8, ""), ""), Verdict::Same);
-        assert_eq!(plain(&exit(3), &ended(0, ""), ""), Verdict::Different("exit 0".into()));
+        assert_eq!(plain(&exit(3), &ended(3 << 8, ""), "", &Watched::Silent), Verdict::Same);
+        assert_eq!(plain(&exit(3), &ended(0, ""), "", &Watched::Silent), Verdict::Different("exit 0".into()));
         let output = Expected::Exit(0, Some(b"a".to_vec()));
-        assert_eq!(plain(&output, &ended(0, ""), ""), Verdict::Different(r#"the standard output is "" instead of "a""#.into()));
-        assert_eq!(plain(&fault("abort"), &ended(libc::SIGABRT, ""), ""), Verdict::Same);
-        assert_eq!(plain(&fault("division-by-zero"), &ended(0, ""), ""), Verdict::Different("exit 0".into()));
-        assert!(matches!(plain(&fault("use-after-free"), &ended(0, ""), ""), Verdict::Cannot(_)));
         assert_eq!(
-            plain(&exit(0), &ended(70 << 8, ""), "cannot replay: truncated test `t`\n"),
+            plain(&output, &ended(0, ""), "", &Watched::Silent),
+            Verdict::Different(r#"the standard output is "" instead of "a""#.into())
+        );
+        assert_eq!(plain(&fault("abort"), &ended(libc::SIGABRT, ""), "", &Watched::Silent), Verdict::Same);
+        assert_eq!(plain(&fault("division-by-zero"), &ended(0, ""), "", &Watched::Silent), Verdict::Different("exit 0".into()));
+        assert!(matches!(plain(&fault("use-after-free"), &ended(0, ""), "", &Watched::Silent), Verdict::Different(_)));
+        assert_eq!(Watched::silent("use-after-free", false), Watched::Silent);
+        let unseen = Watched::silent("shift-too-far", false);
+        assert!(matches!(plain(&fault("shift-too-far"), &ended(0, ""), "", &unseen), Verdict::Cannot(_)));
+        assert_eq!(
+            plain(&exit(0), &ended(70 << 8, ""), "cannot replay: truncated test `t`\n", &Watched::Silent),
             Verdict::Cannot("truncated test `t`".into())
         );
     }

@@ -22,6 +22,7 @@ mod output;
 mod problem;
 mod program;
 mod progress;
+mod replay;
 mod results;
 mod signal;
 mod source;

@@ -1,5 +1,6 @@
-//! Native programs for replays: the run's bitcode with musl and the replay library, and, where there is C source, the same source under
-//! the address and undefined-behaviour sanitizers, since most memory faults do not show without.
+//! Native programs for replays: the run's bitcode with musl and the replay library, and one under sanitizers, since most memory faults do
+//! not show without: of C source under the address and undefined-behaviour sanitizers; of bitcode under the address sanitizer, with the
+//! host's C library, which the sanitizer needs (the headers of both agree in what programs' code depends on).
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -44,10 +45,17 @@ impl Native {
         self.plain.get_or_init(|| self.build_plain().map_err(|e| format!("{e:#}")))
     }
 
-    /// The C source under sanitizers; `None` if the target was not C.
-    pub fn sanitized(&self) -> Option<&Built> {
-        (Kind::of(&self.program).ok()? == Kind::C)
-            .then(|| self.sanitized.get_or_init(|| self.build_sanitized().map_err(|e| format!("{e:#}"))))
+    /// The program under sanitizers.
+    pub fn sanitized(&self) -> &Built {
+        self.sanitized.get_or_init(|| {
+            let built = if self.is_c() { self.build_sanitized() } else { self.build_sanitized_bitcode() };
+            built.map_err(|e| format!("{e:#}"))
+        })
+    }
+
+    /// Whether the target was C source.
+    pub fn is_c(&self) -> bool {
+        matches!(Kind::of(&self.program), Ok(Kind::C))
     }
 
     fn build_plain(&self) -> Result<PathBuf> {
@@ -87,7 +95,26 @@ impl Native {
         )?;
         Ok(out)
     }
+
+    fn build_sanitized_bitcode(&self) -> Result<PathBuf> {
+        let (runtime, out) = (source::runtime()?, self.scratch.join("sanitized"));
+        let marked = self.scratch.join("sanitized.bc");
+        let mark = ["-passes=forceattrs", "-force-attribute=sanitize_address", "-o"];
+        tool(Command::new(OPT).args(mark).arg(&marked).arg(&self.bitcode))?;
+        tool(
+            Command::new(CLANG)
+                .args(["--target=x86_64-linux-gnu", "-g", "-O0", "-w", "-Wno-override-module", "-fsanitize=address", "-I"])
+                .arg(runtime.join("include"))
+                .args([&marked, &runtime.join("replay.c")])
+                .args(["-lm", "-o"])
+                .arg(&out),
+        )?;
+        Ok(out)
+    }
 }
+
+/// LLVM's optimiser, of the same version: it marks functions for the sanitizer, which clang does only when it compiles source.
+const OPT: &str = "opt-22";
 
 /// Runs a tool to its end; its standard output.
 fn tool(command: &mut Command) -> Result<String> {

@@ -106,6 +106,7 @@ fn finding(image: &Image, fault: &Fault, ended: &Ended) -> Finding {
         count: 1,
         test: None,
         source_line,
+        native: None,
     }
 }
 

@@ -26,7 +26,8 @@ CREATE TABLE finding (
     stack TEXT NOT NULL,            -- JSON array of places, innermost first
     inputs TEXT NOT NULL,           -- JSON array of names and bytes
     count INTEGER NOT NULL,         -- paths that ended so
-    test TEXT
+    test TEXT,
+    native TEXT, native_why TEXT    -- reproduced, not reproduced, not replayable; null before it was tried
 );
 
 -- What was skipped, bounded or given up, and the flag that changes it.

@@ -11,7 +11,9 @@
 //! //@ replay: no               the tests are not replayed, and why
 //! p[4] = 0;                    //~ FAULT out-of-bounds-write: offset 4
 //! ```
-//! Every finding must be announced by `//~` on its line with its kind and a part of its message, and every announcement found. A file
+//! A fixture whose text has `FIXED` has a twin, itself compiled with `-DFIXED`, which must be clean.
+//! Every finding must show natively too, and be announced by `//~` on its line with its kind and a part of its message, and every
+//! announcement found. A file
 //! `NAME.txt` beside `NAME.c` is the whole summary, renewed by `cargo test --test fixtures -- --bless`. Other words select fixtures.
 
 use std::path::{Path, PathBuf};
@@ -33,6 +35,8 @@ struct Fixture {
     paths: Option<u64>,
     exit: i32,
     replay: bool,
+    /// Compiled with `-DFIXED` it is clean.
+    twin: bool,
     /// Line, kind, part of the message.
     faults: Vec<(u64, String, String)>,
 }
@@ -100,6 +104,7 @@ fn read(file: &Path) -> Result<Fixture, String> {
     let text = fs::read_to_string(file).map_err(|e| e.to_string())?;
     let fails = file.components().any(|c| c.as_os_str() == "fail");
     let mut f = Fixture { file: file.to_owned(), exit: i32::from(fails), replay: true, ..Fixture::default() };
+    f.twin = text.contains("FIXED");
     let words = |s: &str| s.split_whitespace().map(str::to_owned).collect::<Vec<_>>();
     for (number, line) in (1..).zip(text.lines()) {
         if let Some(header) = line.strip_prefix("//@ ") {
@@ -138,11 +143,28 @@ fn check(file: &Path, bless: bool) -> Result<(), String> {
     let mut wrong = compare(&f, &run, ended.status.code());
     if f.replay {
         wrong.extend(replay(&out)?);
+        let findings = run["findings"].as_array().into_iter().flatten();
+        let unseen = findings.filter(|f| f["native"]["verdict"] != "reproduced");
+        wrong.extend(unseen.map(|f| format!("{}: natively: {}", f["message"], f["native"])));
+    }
+    if f.twin {
+        wrong.extend(check_twin(&f, scratch.path())?);
     }
     if snapshot.exists() {
         wrong.extend(compare_summary(&f, &out, &snapshot, bless)?);
     }
     if wrong.is_empty() { Ok(()) } else { Err(wrong.join("\n")) }
+}
+
+/// Runs the repaired fixture: nothing may be found.
+fn check_twin(f: &Fixture, scratch: &Path) -> Result<Vec<String>, String> {
+    let out = scratch.join("twin");
+    let mut command = Command::new(WRYNECK);
+    command.current_dir(scratch).args(["run", "--max-time", "60s", "--json", "--cc-flag", "-DFIXED", "--output"]);
+    let ended = command.arg(&out).args(&f.options).arg(&f.file).args(&f.args).output().map_err(|e| e.to_string())?;
+    let said = if ended.stdout.is_empty() { ended.stderr } else { ended.stdout };
+    let wrong = (ended.status.code() != Some(0)).then(|| format!("the twin: {}: {}", ended.status, String::from_utf8_lossy(&said)));
+    Ok(wrong.into_iter().collect())
 }
 
 fn compare(f: &Fixture, run: &Value, exit: Option<i32>) -> Vec<String> {

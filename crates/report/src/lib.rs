@@ -11,7 +11,7 @@ pub mod units;
 use std::io::{self, Write};
 
 pub use ktest::{KTest, Object};
-pub use run::{Class, EndCount, Finding, InputValue, Kind, LedgerRow, Lines, Place, Run, Status, Totals};
+pub use run::{Class, EndCount, Finding, InputValue, Kind, LedgerRow, Lines, Native, Place, Run, Status, Totals};
 
 /// A row of [`FORMATS`].
 pub struct Format {

@@ -90,6 +90,30 @@ pub struct Finding {
     pub test: Option<String>,
     /// The source line's text, if the source is there.
     pub source_line: Option<String>,
+    /// What running the program natively on that input showed; `None` if that was not asked for.
+    pub native: Option<Native>,
+}
+
+/// Whether a finding shows natively.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "kebab-case", tag = "verdict", content = "why")]
+pub enum Native {
+    Reproduced,
+    /// How it ended instead.
+    NotReproduced(String),
+    /// Why it cannot be run, or cannot show.
+    NotReplayable(String),
+}
+
+impl Native {
+    /// The verdict in words, and what explains it (empty if nothing needs to).
+    pub fn words(&self) -> (&'static str, &str) {
+        match self {
+            Native::Reproduced => ("reproduced", ""),
+            Native::NotReproduced(how) => ("not reproduced", how),
+            Native::NotReplayable(why) => ("not replayable", why),
+        }
+    }
 }
 
 /// A kind of fault.
@@ -205,6 +229,7 @@ pub(crate) mod tests {
                 count: 2,
                 test: Some("test000002.ktest".into()),
                 source_line: Some("    a[i] = 1;".into()),
+                native: Some(Native::Reproduced),
             }],
             ledger: vec![LedgerRow { kind: "undefined-function".into(), what: "gadget".into(), count: 3, flag: "--undefined".into() }],
             totals: Totals {

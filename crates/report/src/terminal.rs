@@ -48,6 +48,10 @@ fn write_finding(out: &mut dyn Write, run: &Run, number: u32, f: &Finding) -> io
     if f.count > 1 {
         writeln!(out, "  = {} paths end so", f.count)?;
     }
+    if let Some(native) = &f.native {
+        let (verdict, why) = native.words();
+        writeln!(out, "  = natively: {verdict}{}{why}", if why.is_empty() { "" } else { ": " })?;
+    }
     if let Some(test) = &f.test {
         writeln!(out, "  = replay: wryneck replay {}", units::shell_word(&format!("{}/{test}", run.folder)))?;
     }
@@ -181,6 +185,7 @@ mod tests {
                by t.c:12:3 in `main`
               = when arg00 = "x\x01\x00"
               = 2 paths end so
+              = natively: reproduced
               = replay: wryneck replay wryneck-out-3/test000002.ktest
               = finding 1, CWE-787
 

@@ -26,7 +26,7 @@ use crate::problem::problem;
 use crate::progress::Progress;
 use crate::results::{Ends, Findings, LineMap};
 use crate::timed::Timed;
-use crate::{output, program, signal, symbolic};
+use crate::{output, program, replay, signal, symbolic};
 
 /// The name under which a run folder keeps bitcode that clang made.
 pub const KEPT: &str = "program.bc";
@@ -82,7 +82,13 @@ pub fn run(words: Vec<String>) -> Result<u8> {
         Err(Stop::End(end)) => return Err(problem(format!("the program cannot begin: {}", end_text(&end)), "")),
     };
     watch.finish(&explorer.core);
-    let run = summary(command, shown, start, outcome, &explorer, &watch);
+    let explored = start.elapsed();
+    if args.replay && !watch.findings.all.is_empty() {
+        watch.folder.commit();
+        replay::findings(&watch.folder.path, &mut watch.findings.all)?;
+        watch.save(&explorer.core);
+    }
+    let run = summary(command, shown, explored, outcome, &explorer, &watch);
     watch.folder.finish(&run)?;
     print(&args, &run)?;
     Ok(run.exit_code())
@@ -171,7 +177,7 @@ fn describe(folder: &Folder, args: &RunArgs, command: &Vec<String>, bitcode: &Pa
     folder.fact("started", now.to_string());
 }
 
-fn summary(command: Vec<String>, folder: String, start: Instant, outcome: Outcome, explorer: &Explorer, watch: &Watch) -> Run {
+fn summary(command: Vec<String>, folder: String, explored: Duration, outcome: Outcome, explorer: &Explorer, watch: &Watch) -> Run {
     let core = &explorer.core;
     let status = match outcome {
         Outcome::Complete => Status::Complete,
@@ -185,7 +191,7 @@ fn summary(command: Vec<String>, folder: String, start: Instant, outcome: Outcom
         command,
         folder,
         status,
-        seconds: start.elapsed().as_secs_f64(),
+        seconds: explored.as_secs_f64(),
         ends: watch.ends.rows(),
         findings: watch.findings.all.clone(),
         ledger: watch.ledger(core),
