@@ -308,6 +308,8 @@ impl Explorer {
             }
         }
         state.memory.space.sleep();
+        // What its prefix covers was new to another path.
+        state.covers_new = false;
         Some(state)
     }
 

@@ -135,3 +135,15 @@ fn under_memory_pressure_snapshots_go_first_and_nothing_is_lost() {
     }
     assert!(given_up > 0, "no program was large enough to come under pressure");
 }
+
+#[test]
+fn a_prefix_that_is_run_again_covers_nothing_new() {
+    for seed in 0..10 {
+        let text = Generator::program(seed * 13 + 4);
+        let covering = |snapshots| {
+            let config = Config { snapshots, search: vec!["bfs".into()], ..Config::default() };
+            explore(&text, config, Default::default()).1.ended.iter().filter(|e| e.covers_new).count()
+        };
+        assert_eq!(covering(false), covering(true), "seed {seed}");
+    }
+}
