@@ -57,21 +57,22 @@ fn arguments() {
     assert_eq!(names(most)[1..3], [("arg00", 3), ("arg01", 3)]);
 }
 
-/// A symbolic path is each symbolic file or nothing; contents and standard input are symbolic.
+/// A symbolic path is each symbolic file, `.`, `/` or nothing; contents and standard input are symbolic.
 #[test]
 fn files() {
     let input =
         ProgramInput { args: vec![Arg::Symbolic(1)], stdin: Stdin::Symbolic(2), sym_files: 2, sym_file_size: 3, ..ProgramInput::default() };
     let explored = run("symbolic/files.c", input);
-    // No file; A and B each with a first byte that is or is not 'x'; and standard input likewise.
-    assert_eq!(exits(&explored.ends), BTreeSet::from([10, 11, 20, 21, 22, 23]));
-    assert!(explored.ledger.iter().any(|row| row.contains("names no symbolic file does not exist")));
+    // No file; A and B each with a first byte that is or is not 'x'; standard input likewise; a directory.
+    assert_eq!(exits(&explored.ends), BTreeSet::from([10, 11, 20, 21, 22, 23, 30]));
+    assert!(explored.ledger.iter().any(|row| row.contains("is no symbolic file's does not exist")));
     for end in &explored.ends {
         assert_eq!(names(end), [("arg00", 2), ("A_data", 3), ("B_data", 3), ("stdin", 2)]);
         let of = |name: &str| end.inputs.iter().find(|(n, _)| n == name).expect("made").1[0];
         let expected = match of("arg00") {
             b'A' => 20 + u8::from(of("A_data") == b'x'),
             b'B' => 22 + u8::from(of("B_data") == b'x'),
+            b'.' | b'/' => 30,
             _ => 10 + u8::from(of("stdin") == b'x'),
         };
         assert_eq!(end.end, PathEnd::Exit(expected));
