@@ -1,10 +1,15 @@
 //@ args: --sym-arg 1
 //@ paths: 5
-static int table[4] = {1, 2, 3, 4};
+#ifdef FIXED
+enum { TABLE = 8, LOCAL = 8 };
+#else
+enum { TABLE = 4, LOCAL = 3 };
+#endif
+static int table[TABLE] = {1, 2, 3, 4};
 int main(int argc, char **argv) {
   unsigned char i = argv[1][0];
   if (i & 1) {
-    int local[3] = {0};
+    int local[LOCAL] = {0};
     local[i & 7] = 1;   //~ FAULT out-of-bounds-write: write of 4 bytes
     return local[1];
   }

@@ -4,6 +4,8 @@
 int main(int argc, char **argv) {
   char *p = malloc(8);
   p[0] = 1;
+#ifndef FIXED
   if (argv[1][0] == 'f') free(p);
+#endif
   return p[0];  //~ FAULT use-after-free: read of 1 byte at offset 0
 }

@@ -1,6 +1,13 @@
 //@ args: --sym-arg 1
+#ifdef FIXED
+#define STORAGE static
+#else
+#define STORAGE
+#endif
 static int *leak(int x) {
-  int local = x, *volatile p = &local;
+  STORAGE int local;
+  int *volatile p = &local;
+  local = x;
   return p;
 }
 int main(int argc, char **argv) {
