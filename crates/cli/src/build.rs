@@ -1,5 +1,6 @@
 //! From bitcode to its IR file: `wryneck-lower`, a limited child whose results are cached by content.
 
+use std::io::Read;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::time::Duration;
@@ -7,31 +8,42 @@ use std::{env, fs, io};
 
 use anyhow::{Context, Result};
 
-use crate::cache;
 use crate::child::{self, Limits};
 use crate::problem::problem;
+use crate::{cache, carried};
 
 const LOWER_LIMITS: Limits = Limits { time: Duration::from_secs(300), memory: Some(8 << 30), file: 4 << 30 };
 
-/// What kind of file the target is, by its name.
+/// What kind of file the target is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Kind {
     C,
     /// LLVM's bitcode or text.
     Llvm,
+    /// A program, an object or a static library, which carries its bitcode.
+    Native,
 }
 
 impl Kind {
+    /// By its name, else by its first bytes.
     pub fn of(target: &Path) -> Result<Kind> {
         match target.extension().and_then(|e| e.to_str()) {
             Some("c") => Ok(Kind::C),
             Some("bc" | "ll") => Ok(Kind::Llvm),
+            _ if begins_as_native(target)? => Ok(Kind::Native),
             _ => Err(problem(
-                format!("`{}` is not a `.c`, `.bc` or `.ll` file", target.display()),
-                "compile with `clang-22 -g -c -emit-llvm` and give the `.bc` file",
+                format!("`{}` is not a `.c`, `.bc` or `.ll` file, nor a program", target.display()),
+                "compile with `wryneck cc`, or with `clang-22 -g -c -emit-llvm` and give the `.bc` file",
             )),
         }
     }
+}
+
+fn begins_as_native(target: &Path) -> Result<bool> {
+    let mut magic = Vec::new();
+    let file = fs::File::open(target).with_context(|| format!("cannot read `{}`", target.display()))?;
+    file.take(8).read_to_end(&mut magic).with_context(|| format!("cannot read `{}`", target.display()))?;
+    Ok(carried::is_native(&magic))
 }
 
 /// The error of a tool that could not be started.

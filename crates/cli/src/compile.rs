@@ -23,6 +23,10 @@ pub const MUSL_INCLUDE: &str = "/usr/include/x86_64-linux-musl";
 const LIMITS: Limits = Limits { time: Duration::from_secs(300), memory: Some(8 << 30), file: 4 << 30 };
 const FLAGS: [&str; 7] = ["-g", "-O0", "-emit-llvm", "-c", "-fno-stack-protector", "-ffp-contract=off", "-Wno-everything"];
 
+/// For bitcode that is good to explore: vectors hide that bytes are independent, unrolled loops add branches on the trip count, tables
+/// instead of switches turn a decision into a read at a symbolic address, and a fused multiply-add is not what x86-64 computes.
+pub const SHAPE: &[&str] = &["-fno-vectorize", "-fno-slp-vectorize", "-fno-unroll-loops", "-fno-jump-tables", "-ffp-contract=off"];
+
 /// Which C library the target is compiled for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Libc {

@@ -9,6 +9,7 @@
 mod args;
 mod build;
 mod cache;
+mod carried;
 mod child;
 mod cmd;
 mod compile;
@@ -28,6 +29,7 @@ mod signal;
 mod source;
 mod symbolic;
 mod timed;
+mod toolchain;
 
 use std::ffi::OsString;
 
@@ -44,6 +46,11 @@ struct Command {
 }
 
 static COMMANDS: &[Command] = &[
+    Command { name: "build", help: "run a build with compilers whose programs can be explored", run: cmd::build::run },
+    Command { name: "c++", help: "clang++, whose objects and programs carry their bitcode", run: cmd::cc::cxx },
+    Command { name: "cc", help: "clang, whose objects and programs carry their bitcode", run: cmd::cc::c },
+    Command { name: "extract", help: "write the bitcode that a program, object or static library carries", run: cmd::extract::run },
+    Command { name: "ld", help: "lld, whose programs carry their bitcode", run: cmd::ld::run },
     Command { name: "replay", help: "run the tests of a run natively and compare how they end", run: cmd::replay::run },
     Command { name: "run", help: "explore a whole program on symbolic input", run: cmd::run::run },
 ];
@@ -52,7 +59,10 @@ static COMMANDS: &[Command] = &[
 const DEFECT: &str = "this is a defect of wryneck, please report it with the lines above; what was found until then is in the run folder";
 
 fn main() {
-    let words = std::env::args_os().skip(1).map(OsString::into_string).collect::<Result<Vec<_>, _>>();
+    let mut words = std::env::args_os();
+    // Under the name of a compiler this is one.
+    let tool = words.next().and_then(|name| toolchain::command_of(&name)).map(|command| Ok(command.to_owned()));
+    let words = tool.into_iter().chain(words.map(OsString::into_string)).collect::<Result<Vec<_>, _>>();
     let outcome = match words {
         Ok(words) => std::panic::catch_unwind(|| dispatch(words)).unwrap_or_else(|_| Err(problem("wryneck broke down", DEFECT))),
         Err(word) => Err(problem(format!("the argument `{}` is not UTF-8", word.display()), "")),
@@ -80,7 +90,7 @@ fn dispatch(mut words: Vec<String>) -> Result<u8> {
                 words.remove(0);
                 (command.run)(words)
             }
-            None => Err(problem(format!("`{name}` is not a command"), "the commands are `run` and `replay`; see `wryneck --help`")),
+            None => Err(problem(format!("`{name}` is not a command"), "see `wryneck --help`")),
         },
     }
 }

@@ -15,7 +15,7 @@ use crate::compile::{CLANG, MUSL_INCLUDE};
 use crate::source;
 
 /// Musl's objects as Debian's `musl-dev` installs them.
-const MUSL_LIB: &str = "/usr/lib/x86_64-linux-musl";
+pub const MUSL_LIB: &str = "/usr/lib/x86_64-linux-musl";
 const LIMITS: Limits = Limits { time: Duration::from_secs(300), memory: Some(8 << 30), file: 4 << 30 };
 
 /// A program that can be run, or why it cannot be built.

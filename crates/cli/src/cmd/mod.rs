@@ -1,4 +1,8 @@
 //! The subcommands, one file each.
 
+pub mod build;
+pub mod cc;
+pub mod extract;
+pub mod ld;
 pub mod replay;
 pub mod run;

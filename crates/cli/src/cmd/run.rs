@@ -18,6 +18,7 @@ use wryneck_solver::Solver;
 
 use crate::args::{self, RunArgs};
 use crate::build::{self, Kind};
+use crate::carried;
 use crate::compile::{self, Libc};
 use crate::explore::{Limits, Watch};
 use crate::folder::Folder;
@@ -217,10 +218,11 @@ fn print(args: &RunArgs, run: &Run) -> Result<()> {
     }
 }
 
-/// The bitcode that is explored: the target, or what clang makes of it.
+/// The bitcode that is explored: the target, what clang makes of it, or what it carries.
 fn bitcode(args: &RunArgs) -> Result<PathBuf> {
     match Kind::of(&args.target)? {
         Kind::Llvm => Ok(args.target.clone()),
+        Kind::Native => carried::extract(&args.target),
         Kind::C => compile::bitcode(&args.target, if args.libc { Libc::Musl } else { Libc::None }, &args.cc_flags),
     }
 }

@@ -1,0 +1,87 @@
+//! `wryneck build`: any build, with the compilers and the linker replaced by those whose programs can be explored.
+//!
+//! They are named by `CC`, `CXX` and `LD` and come first on `PATH` under their usual names, for project files that do not ask. Archivers
+//! and `nm` stay what they are: objects are ordinary ELF files that carry something. Cost: as the compilers.
+
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+use std::{env, fs};
+
+use anyhow::{Context, Result};
+
+use super::ld::{self, Made};
+use crate::build::missing;
+use crate::problem::{self, problem};
+use crate::{output, toolchain};
+
+const HELP: &str = "usage: wryneck build [--] COMMAND…\n\n\
+    Runs COMMAND (make, cmake --build …, a script) with compilers whose programs carry their bitcode:\n\
+    CC, CXX and LD are set, and cc, gcc, clang, c++, g++, clang++ and ld come first on PATH.\n\
+    A build directory that was configured before with another compiler has to be configured again:\n\n\
+    \x20 wryneck build -- ./configure --disable-shared\n\
+    \x20 wryneck build -- make\n\
+    \x20 wryneck run src/program --sym-arg 3\n\n\
+    exit code: that of COMMAND\n";
+
+pub fn run(mut words: Vec<String>) -> Result<u8> {
+    match words.first().map(String::as_str) {
+        Some("--help" | "-h") => {
+            output::write(|out| out.write_all(HELP.as_bytes()))?;
+            return Ok(0);
+        }
+        Some("--") => drop(words.remove(0)),
+        Some(_) | None => {}
+    }
+    let Some((program, arguments)) = words.split_first() else {
+        return Err(problem("no command is given", "write `wryneck build -- make`, or whatever builds the project"));
+    };
+    let scratch = tempfile::tempdir().context("cannot make a scratch folder")?;
+    let journal = scratch.path().join("journal");
+    let tools = toolchain::tools()?;
+    toolchain::sysroot()?;
+    let path = env::var_os("PATH").unwrap_or_default();
+    let path = env::join_paths([tools.clone()].into_iter().chain(env::split_paths(&path))).context("`PATH` cannot be extended")?;
+    let status = Command::new(program)
+        .args(arguments)
+        .env("PATH", path)
+        .env("CC", tools.join("wryneck-cc"))
+        .env("CXX", tools.join("wryneck-c++"))
+        .env("LD", tools.join("wryneck-ld"))
+        .env(ld::JOURNAL, &journal)
+        .status()
+        .map_err(|e| missing(e, program, "the command after `--` is run as it stands, without a shell"))?;
+    say(&journal, status.success())?;
+    if !status.success() {
+        problem::print(&problem(format!("the build failed: `{}` ended with {}", words.join(" "), how(status)), ""));
+    }
+    Ok(ld::exit_code(status))
+}
+
+fn how(status: std::process::ExitStatus) -> String {
+    status.code().map_or_else(|| status.to_string(), |code| format!("exit code {code}"))
+}
+
+/// Says which programs there are now. To standard error: standard output is the command's.
+fn say(journal: &Path, done: bool) -> Result<()> {
+    let text = fs::read_to_string(journal).unwrap_or_default();
+    let mut made: BTreeMap<PathBuf, Option<String>> = BTreeMap::new();
+    for line in text.lines() {
+        let Made { program, bare } = serde_json::from_str(line).context("the build's journal is damaged")?;
+        made.insert(program, bare);
+    }
+    // Those that a `configure` made to see whether they link are gone; cmake keeps its own in a folder of this name.
+    made.retain(|program, _| program.is_file() && program.components().all(|part| part.as_os_str() != "CMakeFiles"));
+    let here = env::current_dir().unwrap_or_default();
+    let shown = |program: &Path| program.strip_prefix(&here).map_or(program.display().to_string(), |p| format!("./{}", p.display()));
+    for (program, bare) in &made {
+        match bare {
+            None => eprintln!("wryneck: made `{}`", shown(program)),
+            Some(why) => eprintln!("wryneck: made `{}`, which cannot be explored: {why}", shown(program)),
+        }
+    }
+    if made.is_empty() && done {
+        eprintln!("wryneck: no program was linked; if there should have been one, clean the build and repeat it");
+    }
+    Ok(())
+}

@@ -1,0 +1,178 @@
+//! The tools that `wryneck cc` and its kin stand for: which executables do the work, and the two folders of the cache that they need.
+//!
+//! `sysroot/HASH/` is musl as a compiler driver expects to find it: links to Debian's musl headers with the kernel's beside them, to
+//! musl's library, and to gcc's start files and support library. Nothing else can be found from there, so what `configure` finds out is
+//! true of the C library that runs. For C++ there is `libc++.a`, made of `runtime/cxx`, under the headers of libc++ if they are installed.
+//! `tools/HASH/` has this executable under the names of compilers and linkers; [`NAMES`] says what each one is.
+//! Both are made once, elsewhere, and then renamed, so that many compilers may begin at once. Cost: a second, once.
+
+use std::ffi::OsStr;
+use std::os::unix::fs::symlink;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+use std::{env, fs};
+
+use anyhow::{Context, Result, bail};
+
+use crate::build::missing;
+use crate::compile::{CLANG, MUSL_INCLUDE, SHAPE};
+use crate::native::MUSL_LIB;
+use crate::problem::problem;
+use crate::{cache, source};
+
+pub const LINKER: &str = "ld.lld-22";
+pub const AR: &str = "llvm-ar-22";
+pub const LLVM_LINK: &str = "llvm-link-22";
+pub const OBJCOPY: &str = "llvm-objcopy-22";
+/// What to do if one of the above is missing.
+pub const INSTALL: &str = "install Debian's `clang-22`, `lld-22` and `llvm-22`";
+
+/// What code is made for.
+pub const TARGET: &str = "--target=x86_64-linux-musl";
+/// Objects are ordinary ones that carry their bitcode.
+pub const FAT: &[&str] = &["-flto", "-ffat-lto-objects"];
+/// C++ as far as it can be explored: what would be thrown ends the program.
+pub const CXX_FLAGS: &[&str] = &["-stdlib=libc++", "-fno-exceptions"];
+
+/// The names under which this executable is a tool, sorted, and the command each one means. Project files name compilers as
+/// they like; those of gcc are here because clang takes its arguments.
+pub static NAMES: &[(&str, &str)] = &[
+    ("c++", "c++"),
+    ("c99", "cc"),
+    ("cc", "cc"),
+    ("clang", "cc"),
+    ("clang++", "c++"),
+    ("g++", "c++"),
+    ("gcc", "cc"),
+    ("ld", "ld"),
+    ("ld.lld", "ld"),
+    ("wryneck-c++", "c++"),
+    ("wryneck-cc", "cc"),
+    ("wryneck-ld", "ld"),
+];
+
+/// The command that an executable called `name` is, if that is not `wryneck` itself.
+pub fn command_of(name: &OsStr) -> Option<&'static str> {
+    let name = Path::new(name).file_name()?;
+    NAMES.iter().find(|(known, _)| *known == name).map(|(_, command)| *command)
+}
+
+/// Where musl and nothing else is found.
+pub fn sysroot() -> Result<PathBuf> {
+    let sources = cxx_sources()?;
+    let mut parts = vec![LAYOUT.as_bytes().to_vec()];
+    for source in &sources {
+        parts.push(fs::read(source).with_context(|| format!("cannot read `{}`", source.display()))?);
+    }
+    let name = cache::digest(&parts.iter().map(Vec::as_slice).collect::<Vec<_>>());
+    folder(&format!("sysroot/{name}"), |dir| {
+        let (include, lib) = (dir.join("usr/include"), dir.join("usr/lib"));
+        fs::create_dir_all(&include)?;
+        fs::create_dir_all(&lib)?;
+        if !Path::new(MUSL_LIB).join("libc.a").is_file() {
+            return Err(problem(format!("musl is missing: `{MUSL_LIB}` has no `libc.a`"), "install Debian's `musl-dev`"));
+        }
+        link_all(Path::new(MUSL_INCLUDE), &include, |_| true)?;
+        // Left out where they are not installed: few programs ask the kernel past the C library.
+        for kernel in ["/usr/include/linux", "/usr/include/asm-generic", "/usr/include/x86_64-linux-gnu/asm"] {
+            symlink(kernel, include.join(Path::new(kernel).file_name().expect("it has one")))?;
+        }
+        link_all(Path::new(MUSL_LIB), &lib, |_| true)?;
+        for version in fs::read_dir(GCC).into_iter().flatten().flatten() {
+            let place = lib.join("gcc/x86_64-linux-gnu").join(version.file_name());
+            fs::create_dir_all(&place)?;
+            link_all(&version.path(), &place, |name| name.starts_with("crt") || name.starts_with("libgcc"))?;
+        }
+        cxx_library(dir, &lib.join("libc++.a"), &sources)
+    })
+}
+
+/// Changed whenever [`sysroot`] lays out anything else than before.
+const LAYOUT: &str = "3";
+/// Gcc's own files, a folder for each version.
+const GCC: &str = "/usr/lib/gcc/x86_64-linux-gnu";
+/// Libc++'s headers as Debian's `libc++-22-dev` installs them.
+const LIBCXX: &str = "/usr/lib/llvm-22/include/c++/v1";
+
+/// The folder of the C++ library's sources and configuration.
+pub fn cxx() -> Result<PathBuf> {
+    Ok(source::runtime()?.join("cxx"))
+}
+
+/// What the C++ library is made of; `library.cc` needs the headers of libc++.
+fn cxx_sources() -> Result<Vec<PathBuf>> {
+    let library = Path::new(LIBCXX).is_dir().then_some("library.cc");
+    let dir = cxx()?;
+    Ok(["support.cc"].into_iter().chain(library).map(|name| dir.join(name)).collect())
+}
+
+/// Compiles the C++ library, as objects that carry their bitcode.
+fn cxx_library(sysroot: &Path, library: &Path, sources: &[PathBuf]) -> Result<()> {
+    let mut objects = Vec::new();
+    for source in sources {
+        let object = sysroot.join(source.file_name().expect("it has one")).with_extension("o");
+        let mut clang = Command::new(CLANG);
+        clang.arg(TARGET).arg(format!("--sysroot={}", sysroot.display())).args(CXX_FLAGS).arg("-cxx-isystem").arg(cxx()?);
+        clang.args(FAT).args(SHAPE).args(["-std=c++20", "-O1", "-w", "-c"]).arg(source).arg("-o").arg(&object);
+        must(&mut clang, CLANG)?;
+        objects.push(object);
+    }
+    must(Command::new(AR).arg("rcs").arg(library).args(&objects), AR)?;
+    objects.iter().try_for_each(|object| Ok(fs::remove_file(object)?))
+}
+
+fn must(command: &mut Command, tool: &str) -> Result<()> {
+    let ended = command.output().map_err(|e| missing(e, tool, INSTALL))?;
+    match ended.status.success() {
+        true => Ok(()),
+        false => bail!("the C++ library cannot be made: {}", String::from_utf8_lossy(&ended.stderr).trim_end()),
+    }
+}
+
+/// This executable under each of [`NAMES`].
+pub fn tools() -> Result<PathBuf> {
+    let here = env::current_exe().context("cannot find this executable")?;
+    let name = format!("tools/{}", cache::digest(&[here.as_os_str().as_encoded_bytes()]));
+    folder(&name, |dir| NAMES.iter().try_for_each(|(name, _)| Ok(symlink(&here, dir.join(name))?)))
+}
+
+/// Links to every file in the folder `from` whose name is `wanted`.
+fn link_all(from: &Path, into: &Path, wanted: impl Fn(&str) -> bool) -> Result<()> {
+    for entry in fs::read_dir(from).with_context(|| format!("cannot list `{}`; install Debian's `musl-dev`", from.display()))? {
+        let entry = entry?;
+        if entry.file_name().to_str().is_some_and(&wanted) {
+            symlink(entry.path(), into.join(entry.file_name()))?;
+        }
+    }
+    Ok(())
+}
+
+/// The folder `name` below the cache, filled by `fill` if it is not there yet.
+fn folder(name: &str, fill: impl FnOnce(&Path) -> Result<()>) -> Result<PathBuf> {
+    let dir = cache::folder("")?.canonicalize()?.join(name);
+    if dir.is_dir() {
+        return Ok(dir);
+    }
+    let above = dir.parent().expect("it lies in the cache");
+    fs::create_dir_all(above)?;
+    let fresh = tempfile::tempdir_in(above).with_context(|| format!("cannot write to `{}`", above.display()))?;
+    fill(fresh.path())?;
+    match fs::rename(fresh.path(), &dir) {
+        Err(error) if !dir.is_dir() => Err(error).with_context(|| format!("cannot make `{}`", dir.display())),
+        // Another compiler was faster.
+        Ok(()) | Err(_) => Ok(dir),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn tools_are_known_by_their_names() {
+        assert!(NAMES.windows(2).all(|w| w[0].0 < w[1].0));
+        assert_eq!(command_of(OsStr::new("/usr/bin/g++")), Some("c++"));
+        assert_eq!(command_of(OsStr::new("wryneck-cc")), Some("cc"));
+        assert_eq!(command_of(OsStr::new("./wryneck")), None);
+    }
+}
