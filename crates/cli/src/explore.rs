@@ -14,10 +14,11 @@ use wryneck_report::{Class, KTest, LedgerRow, Object};
 use wryneck_solver::Stop;
 
 use crate::args::Emit;
+use crate::coverage::LineMap;
 use crate::folder::{Folder, PathRow, Test};
 use crate::host::HostRead;
 use crate::progress::{self, Numbers, Progress};
-use crate::results::{self, Ends, Findings, LineMap};
+use crate::results::{self, Ends, Findings};
 use crate::signal;
 
 /// Between looks at memory.
@@ -66,7 +67,8 @@ impl Watch {
     pub fn save(&mut self, core: &Core) {
         self.folder.host_reads(std::mem::take(&mut self.host.borrow_mut()));
         self.folder.state(self.findings.all.clone(), self.ledger(core));
-        self.folder.coverage(self.lines.covered(&core.coverage).collect());
+        let (lines, functions) = self.lines.news(&core.coverage);
+        self.folder.coverage(lines, functions);
     }
 
     /// The ledger so far.

@@ -1,4 +1,4 @@
-//! The run folder: `run.db`, a `.ktest` and a `.json` per test, `info`. Written by a thread of its own, so that exploring never waits
+//! The run folder: `run.db`, a `.ktest` and a `.json` per test, `info`. [`read`] reads it; written by a thread of its own, so that exploring never waits
 //! for a disk; the queue is bounded, so memory stays bounded too.
 //!
 //! `schema.sql` documents the database. Cost: about 5 µs per path and 45 µs per test (`uname --sym-args 0 2 2`: 8,991 tests add 0.4 s), on the other core.
@@ -17,8 +17,13 @@ use rusqlite::{Connection, params};
 use serde_json::{Value, json};
 use wryneck_report::{Class, Finding, KTest, LedgerRow, Native, Run};
 
+use crate::coverage::{FunctionRow, LineRow};
 use crate::host::HostRead;
 use crate::problem::problem;
+
+mod read;
+
+pub use read::{Code, read_fact, read_files, report};
 
 const SCHEMA: &str = include_str!("schema.sql");
 /// Time between transactions.
@@ -62,7 +67,7 @@ enum Message {
     Host(Vec<HostRead>),
     /// The findings and the ledger as they are now.
     State(Vec<Finding>, Vec<LedgerRow>),
-    Coverage(Vec<(String, u32, bool)>),
+    Coverage(Vec<LineRow>, Vec<FunctionRow>),
     Fact(&'static str, String),
     /// Everything before is to be on disk before this is answered.
     Commit(SyncSender<()>),
@@ -118,9 +123,9 @@ impl Folder {
         self.send(Message::State(findings, ledger));
     }
 
-    /// Lines of the application, and whether a path ran them.
-    pub fn coverage(&self, lines: Vec<(String, u32, bool)>) {
-        self.send(Message::Coverage(lines));
+    /// Lines and functions whose coverage is new.
+    pub fn coverage(&self, lines: Vec<LineRow>, functions: Vec<FunctionRow>) {
+        self.send(Message::Coverage(lines, functions));
     }
 
     /// A row of the table `run`.
@@ -294,10 +299,14 @@ impl Writer<'_> {
                 Ok(())
             }
             Message::State(findings, ledger) => self.state(&findings, &ledger),
-            Message::Coverage(lines) => {
-                let mut insert = self.db.prepare_cached("INSERT OR REPLACE INTO coverage VALUES (?, ?, ?)")?;
-                for (file, line, covered) in lines {
-                    insert.execute(params![file, line, covered])?;
+            Message::Coverage(lines, functions) => {
+                let mut insert = self.db.prepare_cached("INSERT OR REPLACE INTO coverage VALUES (?, ?, ?, ?)")?;
+                for l in lines {
+                    insert.execute(params![l.file, l.line, l.covered, l.library])?;
+                }
+                let mut insert = self.db.prepare_cached("INSERT OR REPLACE INTO function VALUES (?, ?, ?, ?, ?)")?;
+                for f in functions {
+                    insert.execute(params![f.file, f.line, f.name, f.entered, f.library])?;
                 }
                 Ok(())
             }
@@ -326,13 +335,28 @@ impl Writer<'_> {
     }
 
     fn state(&mut self, findings: &[Finding], ledger: &[LedgerRow]) -> Result<()> {
-        let mut insert = self.db.prepare_cached("INSERT OR REPLACE INTO finding VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)")?;
+        let mut insert =
+            self.db.prepare_cached("INSERT OR REPLACE INTO finding VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)")?;
         for (id, f) in (1_i64..).zip(findings) {
             let (place, stack, inputs) = (&f.stack[0], json!(f.stack).to_string(), json!(f.inputs).to_string());
             let (native, why) = f.native.as_ref().map(Native::words).unzip();
             insert.execute(params![
-                id, f.kind.id, f.kind.cwe, f.message, place.file, place.line, place.column, place.function, stack, inputs, f.count as i64,
-                f.test, native, why
+                id,
+                f.kind.id,
+                f.kind.cwe,
+                f.message,
+                place.file,
+                place.line,
+                place.column,
+                place.function,
+                stack,
+                inputs,
+                f.count as i64,
+                f.test,
+                f.source_line,
+                json!(f.steps).to_string(),
+                native,
+                why
             ])?;
         }
         let mut insert = self.db.prepare_cached("INSERT OR REPLACE INTO ledger VALUES (?, ?, ?, ?)")?;
@@ -359,38 +383,4 @@ fn about(test: &Test) -> Value {
     about["args"] = test.ktest.args.iter().map(|a| text(a)).collect();
     about["objects"] = test.ktest.objects.iter().map(|o| json!({ "name": text(&o.name), "bytes": o.bytes })).collect();
     about
-}
-
-fn open_to_read(file: &Path) -> Result<Connection> {
-    Connection::open_with_flags(file, rusqlite::OpenFlags::SQLITE_OPEN_READ_ONLY)
-        .with_context(|| format!("cannot open `{}`", file.display()))
-}
-
-/// The host files that the run read below `directory`: path from there, content.
-pub fn read_files(folder: &Path, directory: &Path) -> Result<Vec<(PathBuf, Vec<u8>)>> {
-    use std::os::unix::ffi::OsStringExt;
-    let db = open_to_read(&folder.join("run.db"))?;
-    let mut select = db.prepare("SELECT path, answer FROM host WHERE question = 'file' AND error IS NULL")?;
-    let rows = select.query_map([], |row| Ok((row.get::<_, Vec<u8>>(0)?, row.get::<_, Vec<u8>>(1)?)))?;
-    let mut files = Vec::new();
-    for row in rows {
-        let (path, bytes) = row?;
-        let path = PathBuf::from(std::ffi::OsString::from_vec(path));
-        if let Ok(below) = path.strip_prefix(directory) {
-            files.push((below.to_owned(), bytes));
-        }
-    }
-    Ok(files)
-}
-
-/// A fact of a run folder's table `run`.
-pub fn read_fact(folder: &Path, name: &str) -> Result<Option<String>> {
-    let file = folder.join("run.db");
-    let db = open_to_read(&file)?;
-    let read = db.query_row("SELECT value FROM run WHERE name = ?", [name], |row| row.get(0));
-    match read {
-        Ok(value) => Ok(Some(value)),
-        Err(rusqlite::Error::QueryReturnedNoRows) => Ok(None),
-        Err(error) => Err(error).with_context(|| format!("cannot read `{}`", file.display())),
-    }
 }

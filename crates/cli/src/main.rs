@@ -1,7 +1,7 @@
 //! The wryneck command: one file per subcommand under `cmd/`.
 //!
 //! Reading order: [`args`] (what is typed) and [`symbolic`] (symbolic input), [`cmd`] (what is done), [`build`] (source to IR file),
-//! [`program`] (IR files to a program), [`explore`] (the exploration's clock and ledger of results), [`folder`] (the run folder).
+//! [`program`] (IR files to a program), [`explore`] (the exploration's clock and ledger of results), [`coverage`], [`folder`] (the run folder, written and read).
 //! The only crate that prints, reads clocks and environment variables.
 //!
 //! One more subcommand: a file in `cmd/` with its `run`, and a row of [`COMMANDS`].
@@ -13,6 +13,7 @@ mod carried;
 mod child;
 mod cmd;
 mod compile;
+mod coverage;
 mod explore;
 mod folder;
 mod host;
@@ -53,6 +54,7 @@ static COMMANDS: &[Command] = &[
     Command { name: "ld", help: "lld, whose programs carry their bitcode", run: cmd::ld::run },
     Command { name: "replay", help: "run the tests of a run natively and compare how they end", run: cmd::replay::run },
     Command { name: "run", help: "explore a whole program on symbolic input", run: cmd::run::run },
+    Command { name: "show", help: "tell what a run found, with source and coverage; as SARIF, lcov, JSON lines", run: cmd::show::run },
 ];
 
 /// What is said where a panic ended the work.

@@ -1,11 +1,11 @@
-//! From what the engine leaves behind to plain data: classes of path ends, findings by place and kind, covered lines, the ledger.
+//! From what the engine leaves behind to plain data: classes of path ends, findings by place and kind, the ledger.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use wryneck_exec::{CodePos, Ended, Fault, FaultKind, Image, Ledger, LedgerKind, PathEnd, SourcePos};
 use wryneck_ir::function_flags;
-use wryneck_report::{Class, EndCount, Finding, InputValue, Kind, LedgerRow, Lines, Place};
+use wryneck_report::{Class, EndCount, Finding, InputValue, Kind, LedgerRow, Place};
 
 use crate::{folder, source};
 
@@ -91,7 +91,7 @@ fn key_frames(image: &Image, stack: &[CodePos]) -> Vec<CodePos> {
     frames
 }
 
-fn is_library(image: &Image, func: u32) -> bool {
+pub fn is_library(image: &Image, func: u32) -> bool {
     image.function(func).1.flags & function_flags::LIBRARY != 0
 }
 
@@ -107,6 +107,7 @@ fn finding(image: &Image, fault: &Fault, ended: &Ended) -> Finding {
         test: None,
         source_line,
         native: None,
+        steps: Vec::new(),
     }
 }
 
@@ -131,65 +132,6 @@ pub fn inputs(ended: &Ended) -> Vec<InputValue> {
         bytes: i.bytes.iter().map(|s| ended.model.get(*s) as u8).collect(),
     };
     ended.inputs.iter().map(value).collect()
-}
-
-/// The lines of the application that have code, and the blocks that hold them.
-pub struct LineMap {
-    /// By file and line: blocks over the program.
-    lines: BTreeMap<(String, u32), Vec<u32>>,
-    /// Blocks of the application: ranges over the program's.
-    blocks: Vec<(u32, u32)>,
-}
-
-impl LineMap {
-    pub fn new(image: &Image) -> LineMap {
-        let mut lines: BTreeMap<(String, u32), Vec<u32>> = BTreeMap::new();
-        let mut blocks = Vec::new();
-        for func in 0..image.program.functions().len() as u32 {
-            let (module, f) = image.function(func);
-            if f.flags & function_flags::LIBRARY != 0 {
-                continue;
-            }
-            let first = image.first_block_of(func);
-            blocks.push((first, first + f.blocks.count));
-            for (block, b) in (first..).zip(module.blocks.range(f.blocks)) {
-                let mut before = (0, 0);
-                for &loc in module.inst_locs.range(b.insts) {
-                    let l = module.locations[loc as usize];
-                    if l.line == 0 || before == (l.file, l.line) {
-                        continue;
-                    }
-                    before = (l.file, l.line);
-                    let at = lines.entry((module.str(l.file).to_owned(), l.line)).or_default();
-                    if at.last() != Some(&block) {
-                        at.push(block);
-                    }
-                }
-            }
-        }
-        LineMap { lines, blocks }
-    }
-
-    /// Every line, and whether a path has run it.
-    pub fn covered<'a>(&'a self, coverage: &'a [u8]) -> impl Iterator<Item = (String, u32, bool)> + 'a {
-        let ran = |blocks: &[u32]| blocks.iter().any(|&b| coverage[b as usize] != 0);
-        self.lines.iter().map(move |((file, line), blocks)| (file.clone(), *line, ran(blocks)))
-    }
-
-    pub fn count(&self, coverage: &[u8]) -> Lines {
-        let all = self.lines.len() as u64;
-        Lines { covered: self.covered(coverage).filter(|(_, _, ran)| *ran).count() as u64, all }
-    }
-
-    /// Share of the application's blocks that were entered, from 0 to 1. Cheap enough for progress.
-    pub fn share(&self, coverage: &[u8]) -> f64 {
-        let (mut all, mut covered) = (0, 0);
-        for &(first, end) in &self.blocks {
-            all += end - first;
-            covered += coverage[first as usize..end as usize].iter().map(|&b| u32::from(b)).sum::<u32>();
-        }
-        f64::from(covered) / f64::from(all.max(1))
-    }
 }
 
 /// The name of a kind of entry, and the flag that changes it.

@@ -1,6 +1,9 @@
 -- A run folder's database. Written while the run goes on, a transaction every half second: a killed run leaves a readable one.
 -- Several runs' tables can be attached and compared: no number here is an address or depends on the machine.
 
+-- The number of this schema; a change here is a new number, and `show` and `replay` say which one they read.
+PRAGMA user_version = 2;
+
 -- Facts of the run: command (JSON array), program, started (seconds since 1970), version, status (`running` until the end),
 -- and at the end summary (the JSON object that --json prints).
 CREATE TABLE run (name TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID;
@@ -27,14 +30,24 @@ CREATE TABLE finding (
     inputs TEXT NOT NULL,           -- JSON array of names and bytes
     count INTEGER NOT NULL,         -- paths that ended so
     test TEXT,
+    source_line TEXT,               -- its text, if the source was there
+    steps TEXT NOT NULL,            -- JSON array: the decisions on the way there, repetitions counted
     native TEXT, native_why TEXT    -- reproduced, not reproduced, not replayable; null before it was tried
 );
 
 -- What was skipped, bounded or given up, and the flag that changes it.
 CREATE TABLE ledger (kind TEXT NOT NULL, what TEXT NOT NULL, count INTEGER NOT NULL, flag TEXT NOT NULL, PRIMARY KEY (kind, what)) WITHOUT ROWID;
 
--- Lines of the application with code.
-CREATE TABLE coverage (file TEXT NOT NULL, line INTEGER NOT NULL, covered INTEGER NOT NULL, PRIMARY KEY (file, line)) WITHOUT ROWID;
+-- Lines with code, and whether a path ran them; library: 1 for those of the C library only.
+CREATE TABLE coverage (
+    file TEXT NOT NULL, line INTEGER NOT NULL, covered INTEGER NOT NULL, library INTEGER NOT NULL, PRIMARY KEY (file, line)
+) WITHOUT ROWID;
+
+-- Functions with code, where they begin, and whether a path entered them.
+CREATE TABLE function (
+    file TEXT NOT NULL, line INTEGER NOT NULL, name TEXT NOT NULL, entered INTEGER NOT NULL, library INTEGER NOT NULL,
+    PRIMARY KEY (file, line, name)
+) WITHOUT ROWID;
 
 -- What was read of the host, once per question.
 CREATE TABLE host (

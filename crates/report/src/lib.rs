@@ -1,23 +1,40 @@
 //! Findings and runs as plain data, and the formats they are written in. Knows no engine: numbers, names and bytes in, text out.
 //!
-//! Reading order: [`run`] (what there is to tell), [`ktest`] (test files), [`terminal`] and [`json`] (summaries), [`units`].
+//! Reading order: [`run`] (what there is to tell), [`report`] (the rest of a run folder), [`ktest`] (test files), [`terminal`] and
+//! [`json`] (summaries), [`show`] (a run folder for people), [`annotate`] (source beside it), [`jsonl`], [`lcov`], [`sarif`], [`units`].
 
+pub mod annotate;
 pub mod json;
+pub mod jsonl;
 pub mod ktest;
+pub mod lcov;
+pub mod report;
 pub mod run;
+pub mod sarif;
+pub mod show;
 pub mod terminal;
 pub mod units;
 
 use std::io::{self, Write};
 
 pub use ktest::{KTest, Object};
-pub use run::{Class, EndCount, Finding, InputValue, Kind, LedgerRow, Lines, Native, Place, Run, Status, Totals};
+pub use report::{FileCoverage, FunctionCoverage, Report, Sources, Test};
+pub use run::{Class, EndCount, Finding, InputValue, Kind, LedgerRow, Lines, Native, Place, Run, Status, Step, Totals};
 
 /// A row of [`FORMATS`].
 pub struct Format {
     pub name: &'static str,
-    pub write: fn(&mut dyn Write, &Run) -> io::Result<()>,
+    /// Who reads it.
+    pub help: &'static str,
+    pub write: fn(&mut dyn Write, &Report) -> io::Result<()>,
 }
 
-// One more format: a file with its `write`, a row here (sorted by name), and a snapshot of `Run::golden` in its tests.
-pub static FORMATS: &[Format] = &[Format { name: "json", write: json::write }, Format { name: "terminal", write: terminal::write }];
+// One more format: a file with its `write`, a row here (sorted by name), and a snapshot of `report::tests::golden` in its tests.
+#[rustfmt::skip]
+pub static FORMATS: &[Format] = &[
+    Format { name: "json", help: "one object, as `wryneck run --json` prints it", write: |out, report| json::write(out, &report.run) },
+    Format { name: "jsonl", help: "one object per line: run, findings, ends, tests, ledger, coverage", write: jsonl::write },
+    Format { name: "lcov", help: "line and function coverage, for genhtml and editors", write: lcov::write },
+    Format { name: "sarif", help: "SARIF 2.1.0, for code scanning services and editors", write: sarif::write },
+    Format { name: "terminal", help: "for people", write: |out, report| show::write(out, report, &show::Section::ALL) },
+];

@@ -1,6 +1,6 @@
 //! What a run has to tell, as plain data: how its paths ended, what it found, what it skipped, what it covered.
 
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 /// One exploration, finished or stopped.
 #[derive(Clone, Debug, PartialEq, Serialize)]
@@ -24,13 +24,15 @@ pub struct Run {
 }
 
 /// Whether everything was explored.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase", tag = "kind")]
 pub enum Status {
     /// Every feasible path was run to its end.
     Complete,
     /// A limit ended the run with work left; `flag` changes it (empty if none does).
     Stopped { limit: String, flag: String, pending: u64 },
+    /// The run goes on, or it was killed: only a run folder that is read meanwhile says so.
+    Unfinished,
 }
 
 /// The classes of path ends.
@@ -52,6 +54,8 @@ pub enum Class {
 }
 
 impl Class {
+    pub const ALL: [Class; 6] = [Class::Exit, Class::Fault, Class::Assumed, Class::Unsupported, Class::Limit, Class::Internal];
+
     /// The name users see, in the database too.
     pub fn name(self) -> &'static str {
         match self {
@@ -92,6 +96,23 @@ pub struct Finding {
     pub source_line: Option<String>,
     /// What running the program natively on that input showed; `None` if that was not asked for.
     pub native: Option<Native>,
+    /// How the first path that showed it came there: its decisions in their order, repetitions counted. Empty if not recorded.
+    pub steps: Vec<Step>,
+}
+
+/// A decision on the way to a finding: a branch, a choice or a value that depends on the input.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Step {
+    /// Where it was decided; in the application, if a function of it was running.
+    pub place: Place,
+    /// The library function called there that decided; empty if the place itself did.
+    pub library: String,
+    /// How it was decided.
+    pub decision: String,
+    /// Calls that were open, from 1.
+    pub depth: u32,
+    /// Times in a row.
+    pub count: u32,
 }
 
 /// Whether a finding shows natively.
@@ -106,6 +127,16 @@ pub enum Native {
 }
 
 impl Native {
+    /// The verdict that these words say, if they say one.
+    pub fn from_words(verdict: &str, why: &str) -> Option<Native> {
+        match verdict {
+            "reproduced" => Some(Native::Reproduced),
+            "not reproduced" => Some(Native::NotReproduced(why.to_owned())),
+            "not replayable" => Some(Native::NotReplayable(why.to_owned())),
+            _ => None,
+        }
+    }
+
     /// The verdict in words, and what explains it (empty if nothing needs to).
     pub fn words(&self) -> (&'static str, &str) {
         match self {
@@ -125,7 +156,7 @@ pub struct Kind {
 }
 
 /// A source position; `line` 0 and an empty `file` where there is no debug information.
-#[derive(Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 pub struct Place {
     pub function: String,
     pub file: String,
@@ -134,7 +165,7 @@ pub struct Place {
 }
 
 /// A symbolic input and its value on a path.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct InputValue {
     pub name: String,
     pub bytes: Vec<u8>,
@@ -151,7 +182,7 @@ pub struct LedgerRow {
 }
 
 /// Counters.
-#[derive(Clone, Debug, Default, PartialEq, Serialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Totals {
     pub paths: u64,
     pub instructions: u64,
@@ -230,6 +261,10 @@ pub(crate) mod tests {
                 test: Some("test000002.ktest".into()),
                 source_line: Some("    a[i] = 1;".into()),
                 native: Some(Native::Reproduced),
+                steps: vec![
+                    Step { place: place("main", 11, 7), library: "strchr".into(), decision: "goes on".into(), depth: 2, count: 3 },
+                    Step { place: place("fill", 6, 9), library: String::new(), decision: "to line 7".into(), depth: 2, count: 1 },
+                ],
             }],
             ledger: vec![LedgerRow { kind: "undefined-function".into(), what: "gadget".into(), count: 3, flag: "--undefined".into() }],
             totals: Totals {
@@ -244,6 +279,15 @@ pub(crate) mod tests {
             },
             lines: Lines { covered: 9, all: 12 },
         }
+    }
+
+    #[test]
+    fn native_verdicts_are_read_from_their_words() {
+        for native in [Native::Reproduced, Native::NotReproduced("exit 0".into()), Native::NotReplayable("no source".into())] {
+            let (verdict, why) = native.words();
+            assert_eq!(Native::from_words(verdict, why), Some(native.clone()));
+        }
+        assert_eq!(Native::from_words("maybe", ""), None);
     }
 
     #[test]

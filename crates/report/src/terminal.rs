@@ -3,6 +3,8 @@
 
 use std::io::{self, Write};
 
+use crate::annotate;
+use crate::report::Sources;
 use crate::run::{Class, Finding, InputValue, Run, Status};
 use crate::units;
 
@@ -10,21 +12,22 @@ use crate::units;
 const SHOWN_BYTES: usize = 48;
 /// Frames of a call stack that a message shows.
 const SHOWN_FRAMES: usize = 12;
-/// Entries of the ledger shown per kind.
+/// Entries of the ledger shown per kind in a summary.
 const SHOWN_ENTRIES: usize = 8;
 
 /// Writes the summary.
 pub fn write(out: &mut dyn Write, run: &Run) -> io::Result<()> {
     for (number, finding) in (1..).zip(&run.findings) {
-        write_finding(out, run, number, finding)?;
+        write_finding(out, run, number, finding, None)?;
     }
     write_ends(out, run)?;
     write_totals(out, run)?;
-    write_ledger(out, run)?;
+    write_ledger(out, run, SHOWN_ENTRIES)?;
     write_verdict(out, run)
 }
 
-fn write_finding(out: &mut dyn Write, run: &Run, number: u32, f: &Finding) -> io::Result<()> {
+/// Writes a finding: with `sources`, more of the source and the decisions on the way.
+pub(crate) fn write_finding(out: &mut dyn Write, run: &Run, number: u32, f: &Finding, sources: Option<&Sources>) -> io::Result<()> {
     writeln!(out, "fault[{}]: {}", f.kind.id, f.message)?;
     for (depth, place) in f.stack.iter().take(SHOWN_FRAMES).enumerate() {
         let arrow = if depth == 0 { "-->" } else { " by" };
@@ -32,14 +35,17 @@ fn write_finding(out: &mut dyn Write, run: &Run, number: u32, f: &Finding) -> io
             true => writeln!(out, "  {arrow} `{}` (no debug information)", place.function)?,
             false => writeln!(out, "  {arrow} {} in `{}`", place.text(), place.function)?,
         }
-        if depth == 0
-            && let Some(line) = &f.source_line
-        {
-            writeln!(out, "      {} | {}", place.line, line.trim_end())?;
+        match (sources, &f.source_line) {
+            (Some(sources), _) => annotate::write(out, sources, f, depth)?,
+            (None, Some(line)) if depth == 0 => writeln!(out, "      {} | {}", place.line, line.trim_end())?,
+            (None, _) => {}
         }
     }
     if f.stack.len() > SHOWN_FRAMES {
         writeln!(out, "   by {} more calls", f.stack.len() - SHOWN_FRAMES)?;
+    }
+    if sources.is_some() {
+        annotate::write_steps(out, f)?;
     }
     match f.inputs.is_empty() {
         true => writeln!(out, "  = on every input")?,
@@ -86,7 +92,7 @@ fn number(bytes: &[u8]) -> Option<i64> {
     Some(i64::from_le_bytes(wide))
 }
 
-fn write_ends(out: &mut dyn Write, run: &Run) -> io::Result<()> {
+pub(crate) fn write_ends(out: &mut dyn Write, run: &Run) -> io::Result<()> {
     writeln!(out, "paths: {}", run.totals.paths)?;
     for end in &run.ends {
         writeln!(out, "  {:>9}  {} {}", end.count, end.class.name(), end.what)?;
@@ -100,7 +106,7 @@ fn write_ends(out: &mut dyn Write, run: &Run) -> io::Result<()> {
     Ok(())
 }
 
-fn write_totals(out: &mut dyn Write, run: &Run) -> io::Result<()> {
+pub(crate) fn write_totals(out: &mut dyn Write, run: &Run) -> io::Result<()> {
     let t = &run.totals;
     let rate = t.instructions as f64 / run.seconds.max(1e-6);
     writeln!(
@@ -126,7 +132,8 @@ fn write_totals(out: &mut dyn Write, run: &Run) -> io::Result<()> {
     }
 }
 
-fn write_ledger(out: &mut dyn Write, run: &Run) -> io::Result<()> {
+/// Writes the ledger, at most `entries` of each kind.
+pub(crate) fn write_ledger(out: &mut dyn Write, run: &Run, entries: usize) -> io::Result<()> {
     if run.ledger.is_empty() {
         return Ok(());
     }
@@ -134,17 +141,17 @@ fn write_ledger(out: &mut dyn Write, run: &Run) -> io::Result<()> {
     for group in run.ledger.chunk_by(|a, b| a.kind == b.kind) {
         let flag = if group[0].flag.is_empty() { String::new() } else { format!("  (change: {})", group[0].flag) };
         writeln!(out, "  {}{flag}", group[0].kind)?;
-        for row in group.iter().take(SHOWN_ENTRIES) {
+        for row in group.iter().take(entries) {
             writeln!(out, "  {:>9}  {}", row.count, row.what)?;
         }
-        if group.len() > SHOWN_ENTRIES {
-            writeln!(out, "             and {} more in run.db", group.len() - SHOWN_ENTRIES)?;
+        if group.len() > entries {
+            writeln!(out, "             and {} more in run.db", group.len() - entries)?;
         }
     }
     Ok(())
 }
 
-fn write_verdict(out: &mut dyn Write, run: &Run) -> io::Result<()> {
+pub(crate) fn write_verdict(out: &mut dyn Write, run: &Run) -> io::Result<()> {
     let found = match run.findings.len() {
         0 => "no finding".to_owned(),
         n => plural(n as u64, "finding"),
@@ -152,6 +159,7 @@ fn write_verdict(out: &mut dyn Write, run: &Run) -> io::Result<()> {
     match &run.status {
         Status::Complete if matches!(run.exit_code(), 0 | 1) => writeln!(out, "{found}; every path was explored"),
         Status::Complete => writeln!(out, "{found}; some paths could not be followed to their end, see above"),
+        Status::Unfinished => writeln!(out, "{found}; the run has not ended: it goes on, or it was killed"),
         Status::Stopped { limit, flag, pending } => {
             let change = if flag.is_empty() { String::new() } else { format!(" ({flag})") };
             writeln!(out, "{found}; stopped: {limit}{change}, {} pending", plural(*pending, "path"))
@@ -159,7 +167,7 @@ fn write_verdict(out: &mut dyn Write, run: &Run) -> io::Result<()> {
     }
 }
 
-fn plural(n: u64, noun: &str) -> String {
+pub(crate) fn plural(n: u64, noun: &str) -> String {
     let s = if n == 1 { "" } else { "s" };
     format!("{} {noun}{s}", if n < 100_000 { n.to_string() } else { units::count(n as f64) })
 }

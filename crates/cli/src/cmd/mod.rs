@@ -6,3 +6,4 @@ pub mod extract;
 pub mod ld;
 pub mod replay;
 pub mod run;
+pub mod show;

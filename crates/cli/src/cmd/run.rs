@@ -20,12 +20,13 @@ use crate::args::{self, RunArgs};
 use crate::build::{self, Kind};
 use crate::carried;
 use crate::compile::{self, Libc};
+use crate::coverage::LineMap;
 use crate::explore::{Limits, Watch};
 use crate::folder::Folder;
 use crate::host::RealHost;
 use crate::problem::problem;
 use crate::progress::Progress;
-use crate::results::{Ends, Findings, LineMap};
+use crate::results::{Ends, Findings};
 use crate::timed::Timed;
 use crate::{output, program, replay, signal, symbolic};
 
