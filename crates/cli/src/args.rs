@@ -6,6 +6,7 @@ use anyhow::Result;
 use wryneck_exec::config::{Config, Undefined, Uninit};
 use wryneck_exec::search::SEARCHERS;
 
+use crate::formats::Wanted;
 use crate::options::{self, Opt, Words, bytes, number, one_of, seconds};
 use crate::output;
 use crate::problem::problem;
@@ -37,6 +38,8 @@ pub struct RunArgs {
     pub entry_bytes: u32,
     pub stdin: Option<PathBuf>,
     pub json: bool,
+    /// Files for other tools.
+    pub formats: Wanted,
     pub quiet: bool,
     pub libc: bool,
     /// Findings are replayed natively before they are reported.
@@ -60,6 +63,7 @@ impl Default for RunArgs {
             entry_bytes: 16,
             stdin: None,
             json: false,
+            formats: Wanted::default(),
             quiet: false,
             libc: true,
             replay: true,
@@ -85,6 +89,10 @@ pub static OPTIONS: &[Opt<RunArgs>] = &[
         set: |a, v| { a.entry_bytes = number(v)?; Ok(()) } },
     Opt { name: "--json", value: "", help: "print one JSON object at the end instead of a summary",
         set: |a, _| { a.json = true; Ok(()) } },
+    Opt { name: "--jsonl", value: "FILE", help: "write JSON lines at the end; `-` is standard output, here and below",
+        set: |a, v| a.formats.add("jsonl", v) },
+    Opt { name: "--lcov", value: "FILE", help: "write the coverage at the end, for genhtml and editors",
+        set: |a, v| a.formats.add("lcov", v) },
     Opt { name: "--loop-limit", value: "N", help: "end paths that take one loop's back edge more often under symbolic conditions",
         set: |a, v| { a.config.loop_limit = number(v)?; Ok(()) } },
     Opt { name: "--max-depth", value: "N", help: "end paths after so many decisions",
@@ -109,6 +117,8 @@ pub static OPTIONS: &[Opt<RunArgs>] = &[
         set: |a, v| { a.output = Some(v.into()); Ok(()) } },
     Opt { name: "--quiet", value: "", help: "no progress and no summary",
         set: |a, _| { a.quiet = true; Ok(()) } },
+    Opt { name: "--sarif", value: "FILE", help: "write the findings at the end as SARIF 2.1.0, for code scanning",
+        set: |a, v| a.formats.add("sarif", v) },
     Opt { name: "--search", value: "NAME[,NAME]", help: "searchers taking turns: bfs, coverage-new, default, dfs, distance-to-uncovered, random-path",
         set: |a, v| searchers(v).map(|names| a.config.search = names) },
     Opt { name: "--seed", value: "N", help: "seed of the random searchers",

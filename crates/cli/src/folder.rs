@@ -23,7 +23,7 @@ use crate::problem::problem;
 
 mod read;
 
-pub use read::{Code, read_fact, read_files, report};
+pub use read::{Code, check, read_fact, read_files, report};
 
 const SCHEMA: &str = include_str!("schema.sql");
 /// Time between transactions.

@@ -16,6 +16,7 @@ mod compile;
 mod coverage;
 mod explore;
 mod folder;
+mod formats;
 mod host;
 mod judge;
 mod native;

@@ -43,19 +43,24 @@ fn defined(module: &Module) -> String {
     }
 }
 
-/// Whether the program leaves something undefined that no model answers.
-pub fn needs_libc(module: &Module, environment: &dyn Environment) -> bool {
-    module.symbols.iter().any(|s| {
-        let undefined = matches!(s.kind, symbol_kind::UNDEFINED | symbol_kind::UNDEFINED_FUNCTION);
-        undefined && s.linkage != linkage::EXTERN_WEAK && environment.model(module.str(s.name), false).is_none()
-    })
-}
-
-/// The C library's IR file.
-pub fn libc() -> Result<Lowered> {
-    build::lower_libc()?.ok_or_else(|| {
-        problem("the C library is not set up", "set it up once with `cargo xtask setup libc`, or run without it: `--no-libc`")
-    })
+/// The C library's IR file, if the program leaves something undefined that it has to define; also where it could only help out a
+/// model, if it is set up.
+pub fn libc(module: &Module, environment: &dyn Environment) -> Result<Option<Lowered>> {
+    let undefined = module
+        .symbols
+        .iter()
+        .filter(|s| matches!(s.kind, symbol_kind::UNDEFINED | symbol_kind::UNDEFINED_FUNCTION) && s.linkage != linkage::EXTERN_WEAK);
+    let mut helps = false;
+    for symbol in undefined {
+        let name = module.str(symbol.name);
+        if environment.model(name, false).is_none() {
+            let missing =
+                || problem("the C library is not set up", "set it up once with `cargo xtask setup libc`, or run without it: `--no-libc`");
+            return build::lower_libc()?.ok_or_else(missing).map(Some);
+        }
+        helps |= wryneck_environ::needs_body(name);
+    }
+    if helps { build::lower_libc() } else { Ok(None) }
 }
 
 /// Links the program with the library and the start; gives the number of the function that begins.

@@ -72,6 +72,9 @@ impl Replay<'_> {
         let name = program.file_stem().unwrap_or_default().as_bytes().to_vec();
         let kept = folder.join(crate::cmd::run::KEPT);
         let bitcode = if kept.exists() { kept } else { fact("bitcode")?.into() };
+        if !bitcode.exists() {
+            return Err(problem(format!("the bitcode `{}` is gone", bitcode.display()), "put it back, or run the program again"));
+        }
         let native = Native::new(program, bitcode, words("cc_flags")?, fact("libc")? == "true", scratch.to_owned());
         let directory = fact("directory")?;
         let files = folder::read_files(folder, Path::new(&directory))?;

@@ -70,15 +70,15 @@ fn a_run_is_shown_with_source_coverage_and_ledger() {
     );
     contains(
         &all,
-        &["unused                   never entered", "never ran: 2\n", "of 3 functions entered", "1 finding; every path was explored\n"],
+        &["unused                   never entered", "never ran: 2\n", "2 of 3 functions entered", "1 finding; every path was explored\n"],
     );
     let source = shown(dir, &["--source", "t.c", "out"]);
-    contains(&source, &["     2 - | static int unused", "     5 + |     a[n] = 1;", "    13   |", "`+` ran, `-` never ran"]);
+    contains(&source, &["     2 - | static int unused", "     5 + |     a[n] = 1;", "     1   | #include", "`+` ran, `-` never ran"]);
     assert!(shown(dir, &["out", "--ledger"]).starts_with("ledger"));
     assert!(shown(dir, &["out", "--findings"]).starts_with("fault["));
     assert!(!shown(dir, &["out", "--coverage"]).contains("strchr"));
     contains(&shown(dir, &["out", "--coverage", "--libc"]), &["strchr"]);
-    contains(&shown(dir, &["--help"]), &["Examples:", "--format NAME", "sarif"]);
+    contains(&shown(dir, &["--help"]), &["Examples:", "--sarif FILE"]);
 
     // The same in the summary of the run.
     let info = fs::read_to_string(dir.join("out/info")).expect("it was written");
@@ -118,8 +118,8 @@ fn a_killed_run_is_shown() {
     child.wait().expect("it was killed");
     let text = shown(dir, &["out"]);
     contains(&text, &["endless.c: ", "exit", "no finding; the run has not ended: it goes on, or it was killed\n"]);
-    for format in ["json", "jsonl", "lcov", "sarif"] {
-        assert!(!shown(dir, &["out", "--format", format]).is_empty());
+    for format in [&["--json"][..], &["--jsonl", "-"], &["--lcov", "-"], &["--sarif", "-"]] {
+        assert!(!shown(dir, &[&["out"], format].concat()).is_empty());
     }
 }
 
@@ -127,13 +127,13 @@ fn a_killed_run_is_shown() {
 fn formats_agree_with_the_run() {
     let scratch = explored(&["--sarif", "t.sarif", "--lcov", "t.info"]);
     let dir = scratch.path();
-    let lcov = shown(dir, &["out", "--format", "lcov"]);
+    let lcov = shown(dir, &["out", "--lcov", "-"]);
     contains(&lcov, &["/t.c\n", "FN:2,unused\n", "FNDA:0,unused\n", "FNDA:1,main\n", "DA:2,0\n", "DA:5,1\n", "end_of_record\n"]);
     assert_eq!(lcov.matches("end_of_record").count(), 1);
-    assert!(shown(dir, &["out", "--format", "lcov", "--libc"]).contains("FNDA:1,strchr\n"));
+    assert!(shown(dir, &["out", "--lcov", "-", "--libc"]).contains("FNDA:1,strchr\n"));
     assert_eq!(fs::read_to_string(dir.join("t.info")).expect("it was written"), lcov);
 
-    let sarif = shown(dir, &["out", "--format", "sarif"]);
+    let sarif = shown(dir, &["out", "--sarif", "-"]);
     assert_eq!(fs::read_to_string(dir.join("t.sarif")).expect("it was written"), sarif);
     let log: Value = serde_json::from_str(&sarif).expect("JSON");
     let result = &log["runs"][0]["results"][0];
@@ -141,7 +141,7 @@ fn formats_agree_with_the_run() {
     assert_eq!(result["locations"][0]["physicalLocation"]["region"]["startLine"], 5);
     assert_eq!(result["ruleId"], "out-of-bounds-write");
 
-    let rows: Vec<Value> = shown(dir, &["out", "--format", "jsonl"]).lines().map(|l| serde_json::from_str(l).expect("an object")).collect();
+    let rows: Vec<Value> = shown(dir, &["out", "--jsonl", "-"]).lines().map(|l| serde_json::from_str(l).expect("an object")).collect();
     let of = |kind: &str| rows.iter().filter(|row| row["type"] == kind).collect::<Vec<_>>();
     let tests = fs::read_dir(dir.join("out")).expect("it is there").flatten();
     assert_eq!(of("test").len(), tests.filter(|e| e.path().extension().is_some_and(|x| x == "ktest")).count());
@@ -156,7 +156,7 @@ fn fingerprints_survive_another_run_of_moved_source() {
         let scratch = tempfile::tempdir().expect("there is room");
         fs::write(scratch.path().join("t.c"), source).expect("there is room");
         wryneck(scratch.path(), &[&["run", "--quiet", "--output", "out"], options, &["t.c", "--sym-arg", "4"]].concat());
-        let log: Value = serde_json::from_str(&shown(scratch.path(), &["out", "--format", "sarif"])).expect("JSON");
+        let log: Value = serde_json::from_str(&shown(scratch.path(), &["out", "--sarif", "-"])).expect("JSON");
         log["runs"][0]["results"].as_array().expect("results").iter().map(|r| r["partialFingerprints"].clone()).collect::<Vec<_>>()
     };
     let first = fingerprints(PROGRAM, &[]);
@@ -188,8 +188,8 @@ fn folders_that_are_no_run_folders() {
     refused(dir, &["`out` is not a run folder: it has no `run.db`"]);
     let out = wryneck(dir, &["show"]);
     contains(&String::from_utf8_lossy(&out.stderr), &["error: no run is given", "wryneck show wryneck-last"]);
-    let out = wryneck(dir, &["show", "out", "--format", "pdf"]);
-    contains(&String::from_utf8_lossy(&out.stderr), &["`--format pdf`: not one of `json`, `jsonl`, `lcov`, `sarif`, `terminal`"]);
+    let out = wryneck(dir, &["show", "out", "--pdf", "-"]);
+    contains(&String::from_utf8_lossy(&out.stderr), &["error: the option `--pdf` is unknown"]);
 }
 
 #[test]

@@ -45,10 +45,19 @@ impl Linux {
     }
 }
 
+/// Whether a model of this name leaves some arguments to the function's body: without one, calls with them are calls of an undefined
+/// function.
+pub fn needs_body(name: &str) -> bool {
+    MODELS.binary_search_by(|m| m.name.cmp(name)).is_ok_and(|i| MODELS[i].when == When::Partly)
+}
+
 impl Environment for Linux {
     fn model(&self, name: &str, defined: bool) -> Option<u32> {
         let i = MODELS.binary_search_by(|m| m.name.cmp(name)).ok()?;
-        (!defined || MODELS[i].when == When::Always).then_some(i as u32)
+        match MODELS[i].when {
+            When::Always | When::Partly => Some(i as u32),
+            When::Undefined => (!defined).then_some(i as u32),
+        }
     }
 
     fn call(&self, model: u32, call: &Call<'_>, cx: &mut Cx<'_>) -> Result<Reply, Stop> {

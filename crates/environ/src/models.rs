@@ -13,6 +13,8 @@ use crate::{start, sys};
 pub(crate) enum When {
     /// Also where a library has a body for it. What the program itself defines is never replaced.
     Always,
+    /// As `Always`, but only for some arguments: for others the body runs.
+    Partly,
     /// Only where there is no body.
     Undefined,
 }
@@ -88,7 +90,7 @@ models! {
     "_setjmp" () Always stdlib::unsupported;
     "abort" () Always assert::abort;
     "aligned_alloc" (Size Size) Always alloc::aligned_alloc;
-    "bcmp" (Ptr Ptr Size) Always string::memcmp;
+    "bcmp" (Ptr Ptr Size) Partly string::memcmp;
     "calloc" (Size Size) Always alloc::calloc;
     "exit" (Int) Undefined stdlib::exit;
     "free" (Ptr) Always alloc::free;
@@ -130,12 +132,12 @@ models! {
     "malloc" (Size) Always alloc::malloc;
     "malloc_usable_size" (Ptr) Always alloc::malloc_usable_size;
     "memalign" (Size Size) Always alloc::aligned_alloc;
-    "memchr" (Ptr Int Size) Always string::memchr;
-    "memcmp" (Ptr Ptr Size) Always string::memcmp;
-    "memcpy" (Ptr Ptr Size) Always memory::memcpy;
-    "memmove" (Ptr Ptr Size) Always memory::memcpy;
-    "mempcpy" (Ptr Ptr Size) Always memory::mempcpy;
-    "memset" (Ptr Int Size) Always memory::memset;
+    "memchr" (Ptr Int Size) Partly string::memchr;
+    "memcmp" (Ptr Ptr Size) Partly string::memcmp;
+    "memcpy" (Ptr Ptr Size) Partly memory::memcpy;
+    "memmove" (Ptr Ptr Size) Partly memory::memcpy;
+    "mempcpy" (Ptr Ptr Size) Partly memory::mempcpy;
+    "memset" (Ptr Int Size) Partly memory::memset;
     "posix_memalign" (Ptr Size Size) Always alloc::posix_memalign;
     "reach_error" () Undefined verifier::error;
     "realloc" (Ptr Size) Always alloc::realloc;
@@ -143,11 +145,11 @@ models! {
     "setjmp" () Always stdlib::unsupported;
     "siglongjmp" () Always stdlib::unsupported;
     "sigsetjmp" () Always stdlib::unsupported;
-    "strchr" (Ptr Int) Always string::strchr;
-    "strcmp" (Ptr Ptr) Always string::strcmp;
-    "strlen" (Ptr) Always string::strlen;
-    "strncmp" (Ptr Ptr Size) Always string::strncmp;
-    "strnlen" (Ptr Size) Always string::strnlen;
+    "strchr" (Ptr Int) Partly string::strchr;
+    "strcmp" (Ptr Ptr) Partly string::strcmp;
+    "strlen" (Ptr) Partly string::strlen;
+    "strncmp" (Ptr Ptr Size) Partly string::strncmp;
+    "strnlen" (Ptr Size) Partly string::strnlen;
     "wryneck_assume" (Int) Undefined verifier::assume;
     "wryneck_choose_range" (Size Size Ptr) Undefined wryneck::choose_range;
     "wryneck_concretise" (Size) Undefined wryneck::concretise;

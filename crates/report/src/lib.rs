@@ -24,17 +24,20 @@ pub use run::{Class, EndCount, Finding, InputValue, Kind, LedgerRow, Lines, Nati
 /// A row of [`FORMATS`].
 pub struct Format {
     pub name: &'static str,
-    /// Who reads it.
-    pub help: &'static str,
     pub write: fn(&mut dyn Write, &Report) -> io::Result<()>,
 }
 
-// One more format: a file with its `write`, a row here (sorted by name), and a snapshot of `report::tests::golden` in its tests.
+// One more format: a file with its `write`, a row here (sorted by name), an option in the command line, and a test on
+// `report::tests::golden`.
 #[rustfmt::skip]
 pub static FORMATS: &[Format] = &[
-    Format { name: "json", help: "one object, as `wryneck run --json` prints it", write: |out, report| json::write(out, &report.run) },
-    Format { name: "jsonl", help: "one object per line: run, findings, ends, tests, ledger, coverage", write: jsonl::write },
-    Format { name: "lcov", help: "line and function coverage, for genhtml and editors", write: lcov::write },
-    Format { name: "sarif", help: "SARIF 2.1.0, for code scanning services and editors", write: sarif::write },
-    Format { name: "terminal", help: "for people", write: |out, report| show::write(out, report, &show::Section::ALL) },
+    Format { name: "json", write: |out, report| json::write(out, &report.run) },
+    Format { name: "jsonl", write: jsonl::write },
+    Format { name: "lcov", write: lcov::write },
+    Format { name: "sarif", write: sarif::write },
 ];
+
+/// The format of this name.
+pub fn format(name: &str) -> Option<&'static Format> {
+    FORMATS.iter().find(|f| f.name == name)
+}

@@ -72,7 +72,7 @@ fn write_coverage(out: &mut dyn Write, report: &Report) -> io::Result<()> {
     for file in &report.coverage {
         let entered = file.functions.iter().filter(|f| f.entered).count();
         let (lines, functions) = (share(file.covered(), file.lines.len()), file.functions.len());
-        writeln!(out, "  {}: {lines}, {entered} of {functions} functions entered", file.file)?;
+        writeln!(out, "  {}: {lines}, {entered} of {} entered", file.file, terminal::plural(functions as u64, "function"))?;
         for (i, function) in file.functions.iter().enumerate() {
             let lines = file.lines_of(i);
             let covered = lines.iter().filter(|(_, ran)| *ran).count();
@@ -164,6 +164,7 @@ mod tests {
                   t.c:6:9 in `fill`: to line 7
               = when arg00 = "x\x01\x00"
               = 2 paths end so
+              = natively: reproduced
               = replay: wryneck replay wryneck-out-3/test000002.ktest
               = finding 1, CWE-787
 
@@ -181,7 +182,7 @@ mod tests {
                    4  fill                     4 of 4 lines (100.0 %)
                   10  main                     2 of 3 lines (66.7 %)
                 never ran: 3, 13
-              /musl/strchr.c: 1 of 1 line (100.0 %), 1 of 1 functions entered
+              /musl/strchr.c: 1 of 1 line (100.0 %), 1 of 1 function entered
                    3  strchr                   1 of 1 line (100.0 %)
             ledger, what was skipped, bounded or given up:
               undefined-function  (change: --undefined)

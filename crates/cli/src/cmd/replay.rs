@@ -9,6 +9,7 @@ use std::time::Duration;
 use anyhow::{Context, Result};
 use serde_json::{Value, json};
 
+use crate::folder;
 use crate::judge::Verdict;
 use crate::options::{self, Opt, Words, seconds};
 use crate::output;
@@ -84,16 +85,14 @@ pub fn run(words: Vec<String>) -> Result<u8> {
 /// The run folder a word names, and the tests to replay.
 fn tests_of(target: &Path) -> Result<(PathBuf, Vec<PathBuf>)> {
     if target.is_dir() {
+        folder::check(target)?;
         let mut tests: Vec<PathBuf> = fs::read_dir(target)
             .with_context(|| format!("cannot list `{}`", target.display()))?
             .filter_map(|entry| Some(entry.ok()?.path()))
             .filter(|path| path.extension() == Some(OsStr::new("ktest")))
             .collect();
         tests.sort();
-        return match target.join("run.db").exists() {
-            true => Ok((target.to_owned(), tests)),
-            false => Err(problem(format!("`{}` is not a run folder: it has no `run.db`", target.display()), "")),
-        };
+        return Ok((target.to_owned(), tests));
     }
     if !target.exists() {
         return Err(problem(format!("`{}` does not exist", target.display()), "give a run folder or a `.ktest` file"));

@@ -52,7 +52,7 @@ pub fn run(words: Vec<String>) -> Result<u8> {
     let environment = Rc::new(Linux::new(input, host));
 
     let mut notes = ir.notes;
-    let libc = if args.libc && program::needs_libc(&module, &*environment) { Some(program::libc()?) } else { None };
+    let libc = if args.libc { program::libc(&module, &*environment)? } else { None };
     let libc = match libc {
         Some(lowered) => {
             notes.extend(lowered.notes);
@@ -92,6 +92,7 @@ pub fn run(words: Vec<String>) -> Result<u8> {
     }
     let run = summary(command, shown, explored, outcome, &explorer, &watch);
     watch.folder.finish(&run)?;
+    args.formats.write_of(Path::new(&run.folder))?;
     print(&args, &run)?;
     Ok(run.exit_code())
 }

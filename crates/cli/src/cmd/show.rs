@@ -4,15 +4,15 @@ use std::path::Path;
 
 use anyhow::Result;
 use wryneck_report::show::{self, Section};
-use wryneck_report::{FORMATS, Format};
 
 use crate::folder::{self, Code};
-use crate::options::{self, Opt, Words, one_of};
+use crate::formats::Wanted;
+use crate::options::{self, Opt, Words};
 use crate::output;
 use crate::problem::problem;
 
 struct Args {
-    format: Option<&'static Format>,
+    formats: Wanted,
     code: Code,
     sections: Vec<Section>,
 }
@@ -26,36 +26,40 @@ static OPTIONS: &[Opt<Args>] = &[
         set: |a, _| { a.sections.push(Section::Ends); Ok(()) } },
     Opt { name: "--findings", value: "", help: "findings with their source and the decisions on the way",
         set: |a, _| { a.sections.push(Section::Findings); Ok(()) } },
-    Opt { name: "--format", value: "NAME", help: "print the whole run in a format instead:",
-        set: |a, v| { a.format = Some(format(v)?); Ok(()) } },
+    Opt { name: "--json", value: "", help: "the run as one JSON object, as `wryneck run --json` prints it",
+        set: |a, _| a.formats.add("json", "-") },
+    Opt { name: "--jsonl", value: "FILE", help: "JSON lines: run, findings, ends, tests, ledger, coverage, each line with its `type`",
+        set: |a, v| a.formats.add("jsonl", v) },
+    Opt { name: "--lcov", value: "FILE", help: "line and function coverage, for genhtml and editors",
+        set: |a, v| a.formats.add("lcov", v) },
     Opt { name: "--ledger", value: "", help: "what was skipped, bounded or given up, with the flag that changes it",
         set: |a, _| { a.sections.push(Section::Ledger); Ok(()) } },
     Opt { name: "--libc", value: "", help: "coverage of the C library too",
         set: |a, _| { a.code = Code::All; Ok(()) } },
+    Opt { name: "--sarif", value: "FILE", help: "findings as SARIF 2.1.0, for code scanning services and editors",
+        set: |a, v| a.formats.add("sarif", v) },
     Opt { name: "--source", value: "FILE", help: "a source file with what ran and what never did; may be repeated",
         set: |a, v| { a.sections.push(Section::Source(v.into())); Ok(()) } },
 ];
 
-const EXAMPLES: &str = "
-Examples:
-  wryneck show wryneck-last                            findings, ends, coverage, the ledger
-  wryneck show wryneck-last --findings                 the findings only
-  wryneck show wryneck-last --source parse.c           a file, line by line
-  wryneck show wryneck-last --format sarif > out.sarif for code scanning
-  wryneck show wryneck-last --format lcov > out.info   then `genhtml out.info`
-";
+const SYNOPSIS: &str = "usage: wryneck show [options] RUN\n\n\
+    RUN is a run folder, such as `wryneck-last`; the run may still go on, or have been killed. Options, before or after it:\n";
 
-pub fn format(name: &str) -> Result<&'static Format, String> {
-    let known: Vec<_> = FORMATS.iter().map(|f| (f.name, f)).collect();
-    one_of(name, &known)
-}
+const EXAMPLES: &str = "\nWithout an option: findings, ends, coverage, ledger. A FILE `-` is standard output.\n\n\
+    Examples:\n\
+    \x20 wryneck show wryneck-last                        everything, for people\n\
+    \x20 wryneck show wryneck-last --findings             the findings only\n\
+    \x20 wryneck show wryneck-last --source parse.c       a file line by line, with what ran\n\
+    \x20 wryneck show wryneck-last --sarif out.sarif      for code scanning\n\
+    \x20 wryneck show wryneck-last --lcov out.info        then `genhtml out.info`\n\
+    \x20 wryneck show wryneck-last --jsonl - | jq 'select(.type == \"finding\")'\n";
 
 pub fn run(words: Vec<String>) -> Result<u8> {
     if words.iter().any(|w| w == "--help" || w == "-h") {
-        output::write(|out| out.write_all(help().as_bytes()))?;
+        output::write(|out| write!(out, "{SYNOPSIS}{}{EXAMPLES}", options::help(OPTIONS)))?;
         return Ok(0);
     }
-    let mut args = Args { format: None, code: Code::Application, sections: Vec::new() };
+    let mut args = Args { formats: Wanted::default(), code: Code::Application, sections: Vec::new() };
     let mut words = Words::new(words);
     options::parse(OPTIONS, &mut args, &mut words)?;
     let Some(folder) = words.next() else {
@@ -66,21 +70,11 @@ pub fn run(words: Vec<String>) -> Result<u8> {
         return Err(problem(format!("`{word}` is one word too many"), "one run is shown at a time"));
     }
     let report = folder::report(Path::new(&folder), args.code)?;
-    match args.format {
-        Some(format) => output::write(|out| (format.write)(out, &report))?,
-        None if args.sections.is_empty() => output::write(|out| show::write(out, &report, &Section::ALL))?,
-        None => output::write(|out| show::write(out, &report, &args.sections))?,
+    args.formats.write(&report)?;
+    match (args.sections.is_empty(), args.formats.is_empty()) {
+        (false, _) => output::write(|out| show::write(out, &report, &args.sections))?,
+        (true, true) => output::write(|out| show::write(out, &report, &Section::ALL))?,
+        (true, false) => {}
     }
     Ok(0)
-}
-
-fn help() -> String {
-    let mut text = format!("usage: wryneck show [options] RUN\n\nRUN is a run folder. Options, before or after it:\n");
-    for option in OPTIONS {
-        text += &options::help(std::slice::from_ref(option));
-        if option.name == "--format" {
-            FORMATS.iter().for_each(|f| text += &format!("  {:<28}   {:<9} {}\n", "", f.name, f.help));
-        }
-    }
-    text + EXAMPLES
 }

@@ -37,6 +37,11 @@ struct Reader {
     file: PathBuf,
 }
 
+/// Whether a folder is a run folder that this version reads.
+pub fn check(folder: &Path) -> Result<()> {
+    Reader::open(folder).map(|_| ())
+}
+
 /// A fact of a run folder's table `run`.
 pub fn read_fact(folder: &Path, name: &str) -> Result<Option<String>> {
     Ok(Reader::open(folder)?.facts()?.remove(name))
