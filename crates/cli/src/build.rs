@@ -41,9 +41,13 @@ impl Kind {
 
 fn begins_as_native(target: &Path) -> Result<bool> {
     let mut magic = Vec::new();
-    let file = fs::File::open(target).with_context(|| format!("cannot read `{}`", target.display()))?;
-    file.take(8).read_to_end(&mut magic).with_context(|| format!("cannot read `{}`", target.display()))?;
-    Ok(carried::is_native(&magic))
+    match fs::File::open(target).and_then(|file| file.take(8).read_to_end(&mut magic)) {
+        Ok(_) => Ok(carried::is_native(&magic)),
+        Err(error) => Err(problem(
+            format!("cannot read `{}`: {error}", target.display()),
+            "if it is gone, build it again with `wryneck build -- make` (or whatever builds it)",
+        )),
+    }
 }
 
 /// The error of a tool that could not be started.

@@ -1,9 +1,10 @@
 //! Bitcode carried in files of machine code: an object has it in the section `.llvm.lto` (as clang's FatLTO writes it), a linked
 //! program in `.llvmbc`, and a static library in its members.
 //!
-//! A program's `.wryneck` holds the hash of its machine code, so that code changed afterwards is noticed. Files of unknown origin are
-//! read here; the `object` crate checks every offset.
+//! A program's `.wryneck` is its [`Label`]: what the bitcode is of, so that either one changed afterwards is noticed, and what it lacks.
+//! Files of unknown origin are read here; the `object` crate checks every offset.
 
+use std::borrow::Cow;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -11,7 +12,7 @@ use std::time::Duration;
 
 use anyhow::{Context, Result, bail};
 use object::read::archive::ArchiveFile;
-use object::{Object, ObjectSection};
+use object::{Object, ObjectSection, SectionFlags};
 
 use crate::build::missing;
 use crate::cache;
@@ -23,78 +24,121 @@ use crate::toolchain;
 pub const IN_OBJECT: &str = ".llvm.lto";
 /// The section of a linked program.
 pub const IN_PROGRAM: &str = ".llvmbc";
-/// The section with the hash of the program's `.text`.
-pub const CODE_HASH: &str = ".wryneck";
+/// The section with a program's [`Label`], as JSON.
+pub const LABEL: &str = ".wryneck";
+
+/// What a linked program says of the bitcode it carries.
+#[derive(Default, serde::Serialize, serde::Deserialize)]
+pub struct Label {
+    /// Hash of the program and its bitcode, see [`digest`].
+    pub digest: String,
+    /// Objects it was linked of that carry none, the C library and the compiler's own left out.
+    pub bare: Vec<String>,
+    /// Why it carries none at all.
+    pub none: Option<String>,
+}
+
+/// The bitcode of a file.
+pub struct Carried {
+    /// In the cache.
+    pub bitcode: PathBuf,
+    /// Objects that should have carried a part of it and did not.
+    pub bare: Vec<String>,
+}
 
 const LIMITS: Limits = Limits { time: Duration::from_secs(300), memory: Some(8 << 30), file: 4 << 30 };
-const HOW_TO: &str = "build it with `wryneck build -- make` (or whatever builds it)";
+const HOW_TO: &str = "clean the build and repeat it with `wryneck build -- make` (or whatever builds it)";
+const AGAIN: &str = "build it again";
 
 /// Whether a file of this content is machine code: an ELF file or an archive.
 pub fn is_native(content: &[u8]) -> bool {
     [&b"\x7fELF"[..], b"!<arch>\n", b"!<thin>\n"].iter().any(|magic| content.starts_with(magic))
 }
 
-/// The bitcode that `file` carries, as a file in the cache.
-pub fn extract(file: &Path) -> Result<PathBuf> {
+/// The bitcode that `file` carries.
+pub fn extract(file: &Path) -> Result<Carried> {
     let content = fs::read(file).with_context(|| format!("cannot read `{}`", file.display()))?;
     let dir = cache::folder("carried")?;
-    match content.starts_with(b"\x7fELF") {
-        true => kept(&dir, of_elf(file, &content)?),
-        false => of_archive(file, &content, &dir),
+    if !content.starts_with(b"\x7fELF") {
+        return of_archive(file, &content, &dir);
     }
+    let (bitcode, bare) = of_elf(file, &content)?;
+    Ok(Carried { bitcode: kept(&dir, bitcode)?, bare })
 }
 
-/// The hash of the machine code of a linked program.
-pub fn code_hash(content: &[u8]) -> Option<String> {
-    let elf = object::File::parse(content).ok()?;
-    let code = elf.section_by_name(".text")?;
-    Some(cache::digest(&[code.data().ok()?]))
+/// What to say of an object in [`Carried::bare`].
+pub fn lacking(object: &str) -> String {
+    format!("`{object}` carries no bitcode (assembly, or made by another compiler): what it defines is not explored")
 }
 
-fn of_elf<'a>(file: &Path, content: &'a [u8]) -> Result<&'a [u8]> {
+/// Whether an object, of which this is the content, carries its bitcode.
+pub fn carries(object: &[u8]) -> bool {
+    object.starts_with(b"BC\xc0\xde") || object::File::parse(object).is_ok_and(|elf| elf.section_by_name(IN_OBJECT).is_some())
+}
+
+/// The hash of everything of a linked program that is loaded to run it (so it may be stripped), and of its bitcode.
+/// `None` if the program is no whole ELF file.
+pub fn digest(program: &[u8], bitcode: &[u8]) -> Option<String> {
+    let elf = object::File::parse(program).ok()?;
+    let mut parts = vec![bitcode];
+    for section in elf.sections() {
+        if matches!(section.flags(), SectionFlags::Elf { sh_flags, .. } if sh_flags.contains(object::elf::SHF_ALLOC)) {
+            parts.push(section.data().ok()?);
+        }
+    }
+    Some(cache::digest(&parts))
+}
+
+/// The bitcode in an ELF file, and the objects that lack theirs.
+fn of_elf<'a>(file: &Path, content: &'a [u8]) -> Result<(&'a [u8], Vec<String>)> {
     let shown = file.display();
     let elf = object::File::parse(content).map_err(|e| problem(format!("`{shown}` is a damaged ELF file: {e}"), HOW_TO))?;
     let section = |name: &str| elf.section_by_name(name).and_then(|s| s.data().ok());
     if let Some(bitcode) = section(IN_OBJECT) {
-        return Ok(bitcode);
+        return Ok((bitcode, Vec::new()));
     }
-    let Some(bitcode) = section(IN_PROGRAM) else {
-        return Err(problem(format!("`{shown}` carries no bitcode"), HOW_TO));
+    let label: Label = match section(LABEL).map(serde_json::from_slice) {
+        Some(Ok(label)) => label,
+        Some(Err(_)) => return Err(problem(format!("the section `{LABEL}` of `{shown}` is damaged, or of another version"), AGAIN)),
+        None => {
+            return Err(problem(
+                format!("`{shown}` carries no bitcode: it was not built by `wryneck cc`, or it was stripped of it"),
+                HOW_TO,
+            ));
+        }
     };
-    match (section(CODE_HASH), code_hash(content)) {
-        (Some(then), Some(now)) if then != now.as_bytes() => Err(problem(
-            format!("the bitcode that `{shown}` carries is not that of its machine code, which was changed after it was linked"),
-            "build it again",
-        )),
-        _ => Ok(bitcode),
+    match (label.none, section(IN_PROGRAM)) {
+        (Some(why), _) => Err(problem(format!("`{shown}` carries no bitcode: {why}"), HOW_TO)),
+        (None, None) => Err(problem(format!("`{shown}` has lost the bitcode it carried: the section `{IN_PROGRAM}` is gone"), AGAIN)),
+        (None, Some(bitcode)) if digest(content, bitcode).is_none_or(|now| now != label.digest) => {
+            let what = format!("the bitcode in `{shown}` is not that of its machine code: one of them was changed after it was linked");
+            Err(problem(what, AGAIN))
+        }
+        (None, Some(bitcode)) => Ok((bitcode, label.bare)),
     }
 }
 
-/// Links the bitcode of all members.
-fn of_archive(file: &Path, content: &[u8], dir: &Path) -> Result<PathBuf> {
+/// Links the bitcode of all members that have some.
+fn of_archive(file: &Path, content: &[u8], dir: &Path) -> Result<Carried> {
     let shown = file.display();
-    let damaged = |e: object::Error| problem(format!("`{shown}` is a damaged archive: {e}"), HOW_TO);
-    let archive = ArchiveFile::parse(content).map_err(damaged)?;
-    let (mut members, mut parts) = (Vec::new(), Vec::new());
-    for member in archive.members() {
-        let member = member.map_err(damaged)?;
-        let name = String::from_utf8_lossy(member.name()).into_owned();
-        let outside;
-        let data = if archive.is_thin() {
-            let place = file.parent().unwrap_or(Path::new("")).join(&name);
-            outside = fs::read(&place).with_context(|| format!("cannot read `{}`, a member of `{shown}`", place.display()))?;
-            &outside
-        } else {
-            member.data(content).map_err(damaged)?
-        };
-        let bitcode = of_elf(Path::new(&format!("{shown}({name})")), data)?;
-        parts.push(cache::digest(&[bitcode]));
-        members.push(kept(dir, bitcode)?);
+    let (mut members, mut parts, mut bare) = (Vec::new(), Vec::new(), Vec::new());
+    for (name, data) in members_of(file, content)? {
+        match carries(&data) {
+            true => {
+                let (bitcode, _) = of_elf(Path::new(&name), &data)?;
+                parts.push(cache::digest(&[bitcode]));
+                members.push(kept(dir, bitcode)?);
+            }
+            false => bare.push(name),
+        }
+    }
+    if members.is_empty() {
+        return Err(problem(format!("no member of `{shown}` carries bitcode"), HOW_TO));
     }
     let name = cache::digest(&parts.iter().map(String::as_bytes).collect::<Vec<_>>());
     let linked = dir.join(format!("{name}.bc"));
     if linked.is_file() {
-        return Ok(linked);
+        return Ok(Carried { bitcode: linked, bare });
     }
     let scratch = tempfile::tempdir_in(dir)?;
     let fresh = scratch.path().join("bc");
@@ -104,7 +148,27 @@ fn of_archive(file: &Path, content: &[u8], dir: &Path) -> Result<PathBuf> {
         bail!("the members of `{shown}` do not link:\n{}", String::from_utf8_lossy(&ended.stderr).trim_end());
     }
     fs::rename(&fresh, &linked)?;
-    Ok(linked)
+    Ok(Carried { bitcode: linked, bare })
+}
+
+/// The members of an archive: `archive(member)` and the content.
+pub fn members_of<'a>(file: &Path, content: &'a [u8]) -> Result<Vec<(String, Cow<'a, [u8]>)>> {
+    let shown = file.display();
+    let damaged = |e: object::Error| problem(format!("`{shown}` is a damaged archive: {e}"), HOW_TO);
+    let archive = ArchiveFile::parse(content).map_err(damaged)?;
+    let mut members = Vec::new();
+    for member in archive.members() {
+        let member = member.map_err(damaged)?;
+        let name = String::from_utf8_lossy(member.name()).into_owned();
+        let data = if archive.is_thin() {
+            let place = file.parent().unwrap_or(Path::new("")).join(&name);
+            fs::read(&place).with_context(|| format!("cannot read `{}`, a member of `{shown}`", place.display()))?.into()
+        } else {
+            member.data(content).map_err(damaged)?.into()
+        };
+        members.push((format!("{shown}({name})"), data));
+    }
+    Ok(members)
 }
 
 /// Writes bitcode to the cache under its hash.

@@ -105,3 +105,71 @@ fn bitcode_is_written_to_a_file() {
     }
     assert_eq!(project.explored("check.bc --sym-arg 3"), ["0", "1"]);
 }
+
+/// Assembly has no bitcode: it is named where the program is made, and in every run's ledger; what is lost with it is not passed over.
+#[test]
+fn objects_without_bitcode_are_named() {
+    let project = Project::new();
+    fs::write(project.path("fast.s"), ".globl fast\n.text\nfast:\n  mov $3, %eax\n  ret\n").expect("there is room");
+    fs::write(project.path("main.c"), "int fast(void);\nint main(void) { return fast() == 3 ? 0 : 1; }\n").expect("there is room");
+    fs::write(project.path("Makefile"), "prog: main.o libfast.a\n\t$(CC) -o $@ main.o libfast.a\nlibfast.a: fast.o\n\t$(AR) rcs $@ $^\n")
+        .expect("there is room");
+    assert_eq!(project.done("build -- make prog"), "wryneck: made `./prog`, without the bitcode of `libfast.a(fast.o)`\n");
+    let run = text(&project.wryneck("run --output out ./prog").stdout);
+    assert!(run.contains("`libfast.a(fast.o)` carries no bitcode"), "{run}");
+    assert!(run.contains("undefined-function") && run.contains(" exit 0") && run.contains(" exit 1"), "{run}");
+    project.refused("extract libfast.a", &["no member of `libfast.a` carries bitcode", "help: "]);
+    // Nothing but assembly.
+    fs::write(project.path("start.s"), ".globl main\n.text\nmain:\n  xor %eax, %eax\n  ret\n").expect("there is room");
+    let said = project.done("build -- cc start.s -o start");
+    assert!(said.contains("made `./start`, which cannot be explored, since it carries no bitcode: none of its objects does"), "{said}");
+    project.refused("run ./start", &["`./start` carries no bitcode: none of its objects does", "help: "]);
+}
+
+#[test]
+fn programs_that_are_gone_strange_or_changed_are_refused() {
+    let project = Project::new();
+    project.done("build -- make");
+    project.refused("run ./gone", &["cannot read `./gone`: No such file", "help: ", "build it again"]);
+    project
+        .refused("run /bin/true", &["`/bin/true` carries no bitcode: it was not built by `wryneck cc`", "help: ", "wryneck build -- make"]);
+    fs::write(project.path("cut"), &fs::read(project.path("count")).expect("it was made")[..3000]).expect("there is room");
+    project.refused("run ./cut", &["`./cut` is a damaged ELF file", "help: "]);
+
+    let objcopy = |words: &[&str]| {
+        let done = Command::new("llvm-objcopy-22").current_dir(project.0.path()).args(words).status().expect("it is installed");
+        assert!(done.success(), "{words:?}");
+    };
+    // Stripped, it is still the same program; LLVM's own tool strips everything.
+    let strip = Command::new("strip").current_dir(project.0.path()).args(["count", "-o", "stripped"]).status().expect("it is installed");
+    assert!(strip.success());
+    objcopy(&["--strip-all", "count", "shorn"]);
+    project.refused("run ./shorn", &["`./shorn` carries no bitcode: ", "or it was stripped of it"]);
+    assert_eq!(project.explored("./stripped --sym-arg 3"), ["0", "1", "2"]);
+    // The bitcode of another program; machine code that was changed; bitcode that was taken out.
+    let other = "is not that of its machine code: one of them was changed after it was linked";
+    project.done("extract check -o check.bc");
+    objcopy(&["--update-section", ".llvmbc=check.bc", "count", "mixed"]);
+    project.refused("run ./mixed", &["the bitcode in `./mixed`", other, "help: build it again"]);
+    objcopy(&["--dump-section", ".text=text", "count", "same"]);
+    let mut code = fs::read(project.path("text")).expect("it was written");
+    code[40] ^= 1;
+    fs::write(project.path("text"), code).expect("there is room");
+    objcopy(&["--update-section", ".text=text", "count", "patched"]);
+    project.refused("run ./patched", &["the bitcode in `./patched`", other]);
+    objcopy(&["--remove-section", ".llvmbc", "count", "bare"]);
+    project.refused("run ./bare", &["`./bare` has lost the bitcode it carried"]);
+}
+
+#[test]
+fn a_build_that_fails_is_shown_in_its_own_words() {
+    let project = Project::new();
+    fs::write(project.path("count.c"), "int main(void) { return missing; }\n").expect("there is room");
+    let out = project.wryneck("build -- make count");
+    let said = text(&out.stderr);
+    assert_eq!(out.status.code(), Some(2), "{said}");
+    assert!(said.contains("count.c:1:25: error: use of undeclared identifier 'missing'"), "{said}");
+    assert!(said.ends_with("error: the build failed: `make count` ended with exit code 2\n"), "{said}");
+    project.refused("build", &["no command is given", "help: "]);
+    project.refused("build -- nosuchtool", &["the tool `nosuchtool` is not installed", "help: "]);
+}

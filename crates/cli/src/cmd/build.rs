@@ -12,6 +12,7 @@ use anyhow::{Context, Result};
 
 use super::ld::{self, Made};
 use crate::build::missing;
+use crate::carried::Label;
 use crate::problem::{self, problem};
 use crate::{output, toolchain};
 
@@ -65,23 +66,35 @@ fn how(status: std::process::ExitStatus) -> String {
 /// Says which programs there are now. To standard error: standard output is the command's.
 fn say(journal: &Path, done: bool) -> Result<()> {
     let text = fs::read_to_string(journal).unwrap_or_default();
-    let mut made: BTreeMap<PathBuf, Option<String>> = BTreeMap::new();
+    let mut made: BTreeMap<PathBuf, Label> = BTreeMap::new();
     for line in text.lines() {
-        let Made { program, bare } = serde_json::from_str(line).context("the build's journal is damaged")?;
-        made.insert(program, bare);
+        let Made { program, label } = serde_json::from_str(line).context("the build's journal is damaged")?;
+        made.insert(program, label);
     }
     // Those that a `configure` made to see whether they link are gone; cmake keeps its own in a folder of this name.
     made.retain(|program, _| program.is_file() && program.components().all(|part| part.as_os_str() != "CMakeFiles"));
     let here = env::current_dir().unwrap_or_default();
     let shown = |program: &Path| program.strip_prefix(&here).map_or(program.display().to_string(), |p| format!("./{}", p.display()));
-    for (program, bare) in &made {
-        match bare {
-            None => eprintln!("wryneck: made `{}`", shown(program)),
-            Some(why) => eprintln!("wryneck: made `{}`, which cannot be explored: {why}", shown(program)),
-        }
+    for (program, label) in &made {
+        let note = match (&label.none, label.bare.as_slice()) {
+            (Some(why), _) => format!(", which cannot be explored, since it carries no bitcode: {why}"),
+            (None, []) => String::new(),
+            (None, bare) => format!(", without the bitcode of {}", listed(bare)),
+        };
+        eprintln!("wryneck: made `{}`{note}", shown(program));
     }
     if made.is_empty() && done {
         eprintln!("wryneck: no program was linked; if there should have been one, clean the build and repeat it");
     }
     Ok(())
+}
+
+/// Names in words, the first few of many.
+fn listed(names: &[String]) -> String {
+    const SHOWN: usize = 8;
+    let mut text = names.iter().take(SHOWN).map(|name| format!("`{name}`")).collect::<Vec<_>>().join(", ");
+    if names.len() > SHOWN {
+        text += &format!(" and {} more", names.len() - SHOWN);
+    }
+    text
 }

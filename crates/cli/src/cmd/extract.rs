@@ -6,6 +6,7 @@ use std::path::PathBuf;
 use anyhow::{Context, Result};
 
 use crate::build::Kind;
+use crate::carried::Carried;
 use crate::options::{self, Opt, Words};
 use crate::problem::problem;
 use crate::{carried, output};
@@ -44,7 +45,10 @@ pub fn run(words: Vec<String>) -> Result<u8> {
     if Kind::of(&program)? != Kind::Native {
         return Err(problem(format!("`{}` is not a program, an object or a static library", program.display()), ""));
     }
-    let bitcode = carried::extract(&program)?;
+    let Carried { bitcode, bare } = carried::extract(&program)?;
+    for object in &bare {
+        eprintln!("wryneck: {}", carried::lacking(object));
+    }
     let mut beside = program.clone().into_os_string();
     beside.push(".bc");
     let output = args.output.unwrap_or(beside.into());

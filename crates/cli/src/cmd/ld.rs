@@ -3,7 +3,8 @@
 //! A link is done twice with the same arguments: once for machine code, as it would be without us, and once for bitcode
 //! (`--fat-lto-objects --plugin-opt=emit-llvm`). So symbols are resolved by the linker itself, archive members, weak symbols,
 //! wraps and groups included, and the bitcode has what the machine code has. The second result becomes a section of the first.
-//! That the bitcode cannot be linked does not fail the build: it is told on standard error and to `wryneck build`.
+//! That bitcode is missing or cannot be linked does not fail the build: it is told on standard error, to `wryneck build`, and in the
+//! program itself.
 //!
 //! Cost: two links and a copy of the program.
 
@@ -15,11 +16,11 @@ use std::process::Command;
 use std::time::SystemTime;
 use std::{env, path};
 
-use anyhow::{Context, Result, anyhow};
+use anyhow::{Context, Result};
 
 use crate::build::missing;
-use crate::carried;
-use crate::toolchain::{INSTALL, LINKER, OBJCOPY};
+use crate::carried::{self, Label};
+use crate::toolchain::{self, INSTALL, LINKER, OBJCOPY};
 
 /// Names the file that collects what a build made: lines of [`Made`].
 pub const JOURNAL: &str = "WRYNECK_JOURNAL";
@@ -28,8 +29,7 @@ pub const JOURNAL: &str = "WRYNECK_JOURNAL";
 #[derive(serde::Serialize, serde::Deserialize)]
 pub struct Made {
     pub program: PathBuf,
-    /// Why it carries no bitcode, if it does not.
-    pub bare: Option<String>,
+    pub label: Label,
 }
 
 /// The type of the section [`carried::IN_OBJECT`], `SHT_LLVM_LTO`.
@@ -47,16 +47,12 @@ pub fn run(words: Vec<String>) -> Result<u8> {
     if !made {
         return Ok(0);
     }
-    let bare = match link.carry(&words) {
-        Ok(Carries::Bitcode) => None,
-        Ok(Carries::Nothing) => Some("none of its objects does".to_owned()),
-        Err(error) => Some(format!("{error:#}")),
-    };
-    if let Some(why) = &bare {
+    let label = link.carry(&words)?;
+    if let Some(why) = &label.none {
         eprintln!("wryneck: `{}` carries no bitcode: {why}", link.output.display());
     }
     if !link.relocatable {
-        tell(&Made { program: path::absolute(&link.output)?, bare })?;
+        tell(&Made { program: path::absolute(&link.output)?, label })?;
     }
     Ok(0)
 }
@@ -76,12 +72,6 @@ fn tell(made: &Made) -> Result<()> {
     // One write of a short line: linkers that run at once do not mix theirs.
     let file = OpenOptions::new().append(true).create(true).open(&journal);
     file.and_then(|mut f| f.write_all(line.as_bytes())).with_context(|| format!("cannot write `{}`", Path::new(&journal).display()))
-}
-
-/// What a linked file has got.
-enum Carries {
-    Bitcode,
-    Nothing,
 }
 
 /// What the arguments of a link ask for.
@@ -122,46 +112,69 @@ impl Link {
         }
     }
 
-    /// Links the bitcode and puts it into the output.
-    fn carry(&self, words: &[String]) -> Result<Carries> {
+    /// Links the bitcode and puts it into the output; what the output then says of itself.
+    fn carry(&self, words: &[String]) -> Result<Label> {
         let scratch = tempfile::tempdir().context("cannot make a scratch folder")?;
         let bitcode = scratch.path().join("bc");
         let linked = Command::new(LINKER)
             .args(words)
-            .args(["--fat-lto-objects", "--plugin-opt=emit-llvm", "-o"])
+            .args(["--fat-lto-objects", "--plugin-opt=emit-llvm", "--trace", "-o"])
             .arg(&bitcode)
             .output()
             .map_err(|e| missing(e, LINKER, INSTALL))?;
+        let mut label = Label { bare: bare(&String::from_utf8_lossy(&linked.stdout)), ..Label::default() };
         if !linked.status.success() {
-            return Err(anyhow!("its bitcode does not link: {}", String::from_utf8_lossy(&linked.stderr).trim_end()));
-        }
-        // Without any bitcode among its inputs lld links machine code.
-        if !is_bitcode(&fs::read(&bitcode)?) {
-            return Ok(Carries::Nothing);
+            label.none = Some(format!("it does not link: {}", String::from_utf8_lossy(&linked.stderr).trim_end()));
+        } else if !fs::read(&bitcode).is_ok_and(|content| content.starts_with(b"BC\xc0\xde")) {
+            // Without any bitcode among its inputs lld writes nothing, or machine code.
+            label.none = Some("none of its objects does".into());
         }
         let mut objcopy = Command::new(OBJCOPY);
+        let mut add = |section: &str, file: &Path| {
+            objcopy.arg(format!("--add-section={section}={}", file.display()));
+        };
         if self.relocatable {
+            if label.none.is_some() {
+                return Ok(label);
+            }
+            add(carried::IN_OBJECT, &bitcode);
             let name = carried::IN_OBJECT;
-            objcopy.arg(format!("--add-section={name}={}", bitcode.display()));
             objcopy.arg(format!("--set-section-flags={name}=exclude")).arg(format!("--set-section-type={name}={OBJECT_SECTION_TYPE}"));
         } else {
-            objcopy.arg(format!("--add-section={}={}", carried::IN_PROGRAM, bitcode.display()));
-            if let Some(hash) = carried::code_hash(&fs::read(&self.output)?) {
-                let file = scratch.path().join("hash");
-                fs::write(&file, hash)?;
-                objcopy.arg(format!("--add-section={}={}", carried::CODE_HASH, file.display()));
+            if label.none.is_none() {
+                add(carried::IN_PROGRAM, &bitcode);
+                label.digest = carried::digest(&fs::read(&self.output)?, &fs::read(&bitcode)?).unwrap_or_default();
             }
+            let file = scratch.path().join("label");
+            fs::write(&file, serde_json::to_vec(&label)?)?;
+            add(carried::LABEL, &file);
         }
         let copied = objcopy.arg(&self.output).output().map_err(|e| missing(e, OBJCOPY, INSTALL))?;
-        match copied.status.success() {
-            true => Ok(Carries::Bitcode),
-            false => Err(anyhow!("{}", String::from_utf8_lossy(&copied.stderr).trim_end())),
+        if !copied.status.success() {
+            label.none = Some(format!("it cannot be put in: {}", String::from_utf8_lossy(&copied.stderr).trim_end()));
         }
+        Ok(label)
     }
 }
 
-fn is_bitcode(content: &[u8]) -> bool {
-    content.starts_with(b"BC\xc0\xde")
+/// Those of a link's inputs, as lld's `--trace` lists them (`a.o`, `b.a(c.o)`), that carry no bitcode: assembly, or made by another
+/// compiler. The C library and the compiler's own objects are not looked at; they are below the folder of the system root.
+fn bare(trace: &str) -> Vec<String> {
+    let ours = toolchain::sysroot().ok();
+    let of_the_program = |line: &&str| ours.as_ref().is_none_or(|root| !Path::new(line).starts_with(root));
+    trace.lines().filter(of_the_program).filter(|line| !carries(line)).map(str::to_owned).collect()
+}
+
+/// Whether an input carries bitcode; what cannot be read is taken to.
+fn carries(input: &str) -> bool {
+    let Some((archive, _)) = input.strip_suffix(')').and_then(|input| input.rsplit_once('(')) else {
+        return fs::read(input).map_or(true, |content| carried::carries(&content));
+    };
+    let archive = Path::new(archive);
+    let content = fs::read(archive).unwrap_or_default();
+    let members = carried::members_of(archive, &content).unwrap_or_default();
+    // Several members may have the same name.
+    members.iter().filter(|(name, _)| name == input).all(|(_, content)| carried::carries(content))
 }
 
 /// The words of a response file: quotes group, a backslash takes the next character as it is.

@@ -18,7 +18,7 @@ use wryneck_solver::Solver;
 
 use crate::args::{self, RunArgs};
 use crate::build::{self, Kind};
-use crate::carried;
+use crate::carried::{self, Carried};
 use crate::compile::{self, Libc};
 use crate::coverage::LineMap;
 use crate::explore::{Limits, Watch};
@@ -38,7 +38,7 @@ pub fn run(words: Vec<String>) -> Result<u8> {
     let command = ["wryneck".to_owned(), "run".to_owned()].into_iter().chain(words.iter().cloned()).collect();
     let Some(args) = args::parse(words)? else { return Ok(0) };
     let words = symbolic::parse(&args.words)?;
-    let bitcode = bitcode(&args)?;
+    let Carried { bitcode, bare } = bitcode(&args)?;
     let ir = build::lower(&bitcode)?;
     let module = program::open(&ir.file)?;
 
@@ -52,6 +52,7 @@ pub fn run(words: Vec<String>) -> Result<u8> {
     let environment = Rc::new(Linux::new(input, host));
 
     let mut notes = ir.notes;
+    notes.extend(bare.iter().map(|object| carried::lacking(object)));
     let libc = if args.libc { program::libc(&module, &*environment)? } else { None };
     let libc = match libc {
         Some(lowered) => {
@@ -221,12 +222,13 @@ fn print(args: &RunArgs, run: &Run) -> Result<()> {
 }
 
 /// The bitcode that is explored: the target, what clang makes of it, or what it carries.
-fn bitcode(args: &RunArgs) -> Result<PathBuf> {
-    match Kind::of(&args.target)? {
-        Kind::Llvm => Ok(args.target.clone()),
-        Kind::Native => carried::extract(&args.target),
-        Kind::C => compile::bitcode(&args.target, if args.libc { Libc::Musl } else { Libc::None }, &args.cc_flags),
-    }
+fn bitcode(args: &RunArgs) -> Result<Carried> {
+    let bitcode = match Kind::of(&args.target)? {
+        Kind::Llvm => args.target.clone(),
+        Kind::Native => return carried::extract(&args.target),
+        Kind::C => compile::bitcode(&args.target, if args.libc { Libc::Musl } else { Libc::None }, &args.cc_flags)?,
+    };
+    Ok(Carried { bitcode, bare: Vec::new() })
 }
 
 /// Copies what clang made into the run folder, where a replay finds it; where the bitcode now is.
