@@ -26,11 +26,20 @@
 #if defined(__has_feature)
 #if __has_feature(address_sanitizer)
 /* Arguments and environment lie end to end on the stack; copies have bounds that the sanitizer watches. */
+void __lsan_ignore_object(const void *);
+
+static char *copy(const char *text)
+{
+	char *own = strdup(text);
+	__lsan_ignore_object(own);
+	return own;
+}
+
 __attribute__((constructor)) static void copy_arguments(int argc, char **argv, char **envp)
 {
 	(void)argc;
-	for (; *argv; argv++) *argv = strdup(*argv);
-	for (; *envp; envp++) *envp = strdup(*envp);
+	for (; *argv; argv++) *argv = copy(*argv);
+	for (; *envp; envp++) *envp = copy(*envp);
 }
 #endif
 #endif

@@ -93,6 +93,8 @@ pub static OPTIONS: &[Opt<RunArgs>] = &[
         set: |a, v| a.formats.add("jsonl", v) },
     Opt { name: "--lcov", value: "FILE", help: "write the coverage at the end, for genhtml and editors",
         set: |a, v| a.formats.add("lcov", v) },
+    Opt { name: "--leaks", value: "", help: "report memory that no pointer leads to when a path exits; what is still reachable goes into the ledger",
+        set: |a, _| { a.config.leaks = true; Ok(()) } },
     Opt { name: "--loop-limit", value: "N", help: "end paths that take one loop's back edge more often under symbolic conditions",
         set: |a, v| { a.config.loop_limit = number(v)?; Ok(()) } },
     Opt { name: "--max-depth", value: "N", help: "end paths after so many decisions",

@@ -9,8 +9,6 @@ use wryneck_exec::Image;
 use wryneck_ir::{Function, Module};
 use wryneck_report::Lines;
 
-use crate::results::is_library;
-
 /// The lines and functions of a program, and the blocks that hold them.
 pub struct LineMap {
     lines: Vec<Line>,
@@ -66,7 +64,7 @@ impl LineMap {
         let (mut files, mut held, mut functions, mut blocks) = (Files::default(), Vec::new(), Vec::new(), Vec::new());
         for func in 0..image.program.functions().len() as u32 {
             let (module, f) = image.function(func);
-            let (library, first) = (is_library(image, func), image.first_block_of(func));
+            let (library, first) = (image.is_library(func), image.first_block_of(func));
             if !library {
                 blocks.push((first, first + f.blocks.count));
             }

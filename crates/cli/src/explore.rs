@@ -9,7 +9,7 @@ use std::time::{Duration, Instant};
 
 use serde_json::json;
 use wryneck_environ::{STDOUT, World};
-use wryneck_exec::{Control, Core, Ended, Limit, PathEnd};
+use wryneck_exec::{Control, Core, Ended, Leak, Limit, PathEnd};
 use wryneck_report::{Class, KTest, LedgerRow, Object};
 use wryneck_solver::Stop;
 
@@ -104,6 +104,13 @@ impl Watch {
             about["message"] = fault.message.as_str().into();
             about["stack"] = json!(results::stack(&core.image, &ended.call_stack));
         }
+        if !ended.leaks.is_empty() {
+            let leak = |l: &Leak| {
+                let stack = results::stack(&core.image, &l.stack);
+                json!({ "message": l.fault.message, "bytes": l.bytes, "objects": l.objects, "stack": stack })
+            };
+            about["leaks"] = ended.leaks.iter().map(leak).collect();
+        }
         if let Some(world) = World::left_by(&*ended.env) {
             let stdout = world.written(STDOUT, &core.pool, &ended.model);
             if stdout.len() <= MOST_OUTPUT {
@@ -147,19 +154,21 @@ impl Control for Watch {
     fn ended(&mut self, core: &mut Core, ended: Ended) {
         let (class, what) = results::class(&ended.end);
         self.ends.add(class, &what);
-        let found = match &ended.end {
-            PathEnd::Fault(fault) => Some(self.findings.add(&core.image, fault, &ended)),
+        let fault = match &ended.end {
+            PathEnd::Fault(fault) => Some((fault, &ended.call_stack)),
             PathEnd::Exit(_) | PathEnd::Unsupported(_) | PathEnd::Limit(_) | PathEnd::Assumed | PathEnd::Internal(_) => None,
         };
-        let first = found.is_some_and(|(first, _)| first);
+        let shown = fault.into_iter().chain(ended.leaks.iter().map(|leak| (&leak.fault, &leak.stack)));
+        let found = shown.map(|(fault, at)| self.findings.add(&core.image, fault, at, &ended));
+        let first: Vec<usize> = found.filter(|(first, _)| *first).map(|(_, index)| index).collect();
         let emit = match self.emit {
-            Emit::New => first || ended.covers_new && ended.end != PathEnd::Assumed,
+            Emit::New => !first.is_empty() || ended.covers_new && ended.end != PathEnd::Assumed,
             Emit::All => ended.end != PathEnd::Assumed,
             Emit::None => false,
         };
         let test = emit.then(|| self.test(core, &ended, class, &what));
-        if let (Some((true, index)), Some(test)) = (found, &test) {
-            self.findings.set_test(index, test.number);
+        if let Some(test) = &test {
+            first.into_iter().for_each(|index| self.findings.set_test(index, test.number));
         }
         self.folder.path_ended(PathRow {
             class,

@@ -22,6 +22,8 @@ pub enum Expected {
     Exit(i32, Option<Vec<u8>>),
     /// A kind of fault.
     Fault(String),
+    /// So many bytes and objects that one call stack allocated are lost when the program exits, however it does.
+    Leak { bytes: u64, objects: u64 },
     /// The path has no end of the program's own: a limit, a gap.
     Open(String),
 }
@@ -47,6 +49,7 @@ static SIGNS: &[Sign] = &[
     Sign { kind: "division-overflow", sanitizer: &["cannot be represented", "FPE"], signals: &[libc::SIGFPE] },
     Sign { kind: "double-free", sanitizer: &["double-free"], signals: &[] },
     Sign { kind: "invalid-free", sanitizer: &["attempting free on address which was not malloc", "bad-free"], signals: &[] },
+    Sign { kind: MEMORY_LEAK, sanitizer: &[], signals: &[] },
     Sign { kind: "null-dereference", sanitizer: &["SEGV", "null pointer", "null-pointer"], signals: &[SEGV] },
     Sign { kind: "out-of-bounds-read", sanitizer: &["overflow", "underflow", "out of bounds", "insufficient space", "SEGV"], signals: &[] },
     Sign {
@@ -64,9 +67,18 @@ static SIGNS: &[Sign] = &[
     Sign { kind: "wild-pointer", sanitizer: &["SEGV", "misaligned", "overflow"], signals: &[SEGV, libc::SIGBUS] },
 ];
 
-/// Whether this kind may go by unseen without a sanitizer.
-pub fn needs_sanitizer(kind: &str) -> bool {
-    SIGNS.iter().any(|s| s.kind == kind && s.signals.is_empty())
+/// The kind of fault that a program which ends well may have.
+pub const MEMORY_LEAK: &str = "memory-leak";
+
+impl Expected {
+    /// The kind of fault, if it is one that may go by unseen without a sanitizer.
+    pub fn needs_sanitizer(&self) -> Option<&str> {
+        match self {
+            Expected::Fault(kind) => SIGNS.iter().any(|s| s.kind == kind && s.signals.is_empty()).then_some(kind),
+            Expected::Leak { .. } => Some(MEMORY_LEAK),
+            Expected::Exit(..) | Expected::Open(_) => None,
+        }
+    }
 }
 
 /// Kinds that only the undefined-behaviour sanitizer sees.
@@ -115,25 +127,41 @@ pub fn plain(expected: &Expected, ended: &Ended, report: &str, watched: &Watched
             match ended.status.signal() {
                 Some(signal) if signals.contains(&signal) => Verdict::Same,
                 Some(_) => Verdict::Different(how(ended)),
-                None if sign.signals.is_empty() => match watched {
-                    Watched::Silent => Verdict::Different(format!("{}, and the sanitizers saw nothing", how(ended))),
-                    Watched::No(why) => Verdict::Cannot(format!("`{kind}` shows only under a sanitizer, {why}")),
-                },
+                None if sign.signals.is_empty() => unseen(kind, ended, watched),
                 None => Verdict::Different(how(ended)),
             }
         }
+        Expected::Leak { .. } => unseen(MEMORY_LEAK, ended, watched),
     }
 }
 
-/// Judges the run of a fault's test under sanitizers; `None` if they said nothing.
-pub fn sanitized(kind: &str, ended: &Ended) -> Option<Verdict> {
-    let said = String::from_utf8_lossy(&ended.stderr);
-    let report = said.lines().find(|l| l.contains("ERROR: AddressSanitizer") || l.contains("runtime error:"))?;
-    let words = SIGNS.iter().find(|s| s.kind == kind)?.sanitizer;
-    Some(match words.iter().any(|w| report.contains(w)) {
-        true => Verdict::Same,
-        false => Verdict::Different(report.trim().to_owned()),
-    })
+/// The verdict on a fault that shows only under a sanitizer, and did not show.
+fn unseen(kind: &str, ended: &Ended, watched: &Watched) -> Verdict {
+    match watched {
+        Watched::Silent => Verdict::Different(format!("{}, and the sanitizers saw nothing", how(ended))),
+        Watched::No(why) => Verdict::Cannot(format!("`{kind}` shows only under a sanitizer, {why}")),
+    }
+}
+
+/// Judges the run of a test under sanitizers by what they said; `None` if nothing.
+pub fn sanitized(expected: &Expected, said: &str) -> Option<Verdict> {
+    if said.contains("LeakSanitizer has encountered a fatal error") {
+        return Some(Verdict::Cannot("the leak checker may not watch processes here".into()));
+    }
+    let report = said.lines().find(|l| l.contains("ERROR: AddressSanitizer") || l.contains("runtime error:"));
+    let leaked = |amount: &str| said.lines().any(|l| l.contains(amount));
+    let (same, report) = match expected {
+        Expected::Leak { bytes, objects } => {
+            let lost = said.lines().find(|l| l.contains("SUMMARY: AddressSanitizer"));
+            (leaked(&format!("leak of {bytes} byte(s) in {objects} object(s)")), report.or(lost)?)
+        }
+        Expected::Fault(kind) => {
+            let report = report?;
+            (SIGNS.iter().find(|s| s.kind == kind)?.sanitizer.iter().any(|w| report.contains(w)), report)
+        }
+        Expected::Exit(..) | Expected::Open(_) => return None,
+    };
+    Some(if same { Verdict::Same } else { Verdict::Different(report.trim().to_owned()) })
 }
 
 /// The beginning of an output.
@@ -154,8 +182,8 @@ mod tests {
     use super::*;
     use std::process::ExitStatus;
 
-    fn ended(raw: i32, stderr: &str) -> Ended {
-        Ended { status: ExitStatus::from_raw(raw), timed_out: false, stdout: vec![], stderr: stderr.into() }
+    fn ended(raw: i32) -> Ended {
+        Ended { status: ExitStatus::from_raw(raw), timed_out: false, stdout: vec![], stderr: vec![] }
     }
 
     #[test]
@@ -170,21 +198,21 @@ mod tests {
     fn ends_are_compared() {
         let fault = |kind: &str| Expected::Fault(kind.into());
         let exit = |status| Expected::Exit(status, None);
-        assert_eq!(plain(&exit(3), &ended(3 << 8, ""), "", &Watched::Silent), Verdict::Same);
-        assert_eq!(plain(&exit(3), &ended(0, ""), "", &Watched::Silent), Verdict::Different("exit 0".into()));
+        assert_eq!(plain(&exit(3), &ended(3 << 8), "", &Watched::Silent), Verdict::Same);
+        assert_eq!(plain(&exit(3), &ended(0), "", &Watched::Silent), Verdict::Different("exit 0".into()));
         let output = Expected::Exit(0, Some(b"a".to_vec()));
         assert_eq!(
-            plain(&output, &ended(0, ""), "", &Watched::Silent),
+            plain(&output, &ended(0), "", &Watched::Silent),
             Verdict::Different(r#"the standard output is "" instead of "a""#.into())
         );
-        assert_eq!(plain(&fault("abort"), &ended(libc::SIGABRT, ""), "", &Watched::Silent), Verdict::Same);
-        assert_eq!(plain(&fault("division-by-zero"), &ended(0, ""), "", &Watched::Silent), Verdict::Different("exit 0".into()));
-        assert!(matches!(plain(&fault("use-after-free"), &ended(0, ""), "", &Watched::Silent), Verdict::Different(_)));
+        assert_eq!(plain(&fault("abort"), &ended(libc::SIGABRT), "", &Watched::Silent), Verdict::Same);
+        assert_eq!(plain(&fault("division-by-zero"), &ended(0), "", &Watched::Silent), Verdict::Different("exit 0".into()));
+        assert!(matches!(plain(&fault("use-after-free"), &ended(0), "", &Watched::Silent), Verdict::Different(_)));
         assert_eq!(Watched::silent("use-after-free", false), Watched::Silent);
         let unseen = Watched::silent("shift-too-far", false);
-        assert!(matches!(plain(&fault("shift-too-far"), &ended(0, ""), "", &unseen), Verdict::Cannot(_)));
+        assert!(matches!(plain(&fault("shift-too-far"), &ended(0), "", &unseen), Verdict::Cannot(_)));
         assert_eq!(
-            plain(&exit(0), &ended(70 << 8, ""), "cannot replay: truncated test `t`\n", &Watched::Silent),
+            plain(&exit(0), &ended(70 << 8), "cannot replay: truncated test `t`\n", &Watched::Silent),
             Verdict::Cannot("truncated test `t`".into())
         );
     }
@@ -192,8 +220,13 @@ mod tests {
     #[test]
     fn sanitizers_are_believed_only_on_the_same_kind() {
         let report = "==1==ERROR: AddressSanitizer: heap-use-after-free on address 0x1";
-        assert_eq!(sanitized("use-after-free", &ended(1 << 8, report)), Some(Verdict::Same));
-        assert!(matches!(sanitized("double-free", &ended(1 << 8, report)), Some(Verdict::Different(_))));
-        assert_eq!(sanitized("double-free", &ended(0, "")), None);
+        let fault = |kind: &str| Expected::Fault(kind.into());
+        assert_eq!(sanitized(&fault("use-after-free"), report), Some(Verdict::Same));
+        assert!(matches!(sanitized(&fault("double-free"), report), Some(Verdict::Different(_))));
+        assert_eq!(sanitized(&fault("double-free"), ""), None);
+        let report =
+            "Direct leak of 8 byte(s) in 1 object(s) allocated from:\nSUMMARY: AddressSanitizer: 8 byte(s) leaked in 1 allocation(s).";
+        assert_eq!(sanitized(&Expected::Leak { bytes: 8, objects: 1 }, report), Some(Verdict::Same));
+        assert!(matches!(sanitized(&Expected::Leak { bytes: 9, objects: 1 }, report), Some(Verdict::Different(_))));
     }
 }

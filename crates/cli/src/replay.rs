@@ -28,20 +28,45 @@ pub const TIME: Duration = Duration::from_secs(10);
 /// Runs the program on the test of each finding and notes what that showed.
 pub fn findings(folder: &Path, findings: &mut [Finding]) -> Result<()> {
     let scratch = tempfile::tempdir().context("cannot make a scratch folder")?;
-    let tests: Vec<PathBuf> = findings.iter().filter_map(|f| Some(folder.join(f.test.as_ref()?))).collect();
+    let mut tests = Vec::new();
+    for finding in findings.iter() {
+        if let Some(test) = &finding.test {
+            let test = folder.join(test);
+            tests.push(Task { shows: leak(finding, &test)?, test });
+        }
+    }
     let replay = Replay::new(folder, scratch.path(), TIME)?;
     let mut verdicts = replay.all(&tests).into_iter();
     for finding in findings {
         use wryneck_report::Native;
         let verdict = finding.test.as_ref().and_then(|_| verdicts.next());
         finding.native = Some(match verdict {
-            Some((_, Verdict::Same)) => Native::Reproduced,
-            Some((_, Verdict::Different(how))) => Native::NotReproduced(how),
-            Some((_, Verdict::Cannot(why))) => Native::NotReplayable(why),
+            Some(Verdict::Same) => Native::Reproduced,
+            Some(Verdict::Different(how)) => Native::NotReproduced(how),
+            Some(Verdict::Cannot(why)) => Native::NotReplayable(why),
             None => Native::NotReplayable("no test was written".into()),
         });
     }
     Ok(())
+}
+
+/// The leak that a finding tells of, if it is one: its test says how much.
+fn leak(finding: &Finding, test: &Path) -> Result<Option<Expected>> {
+    if finding.kind.id != judge::MEMORY_LEAK {
+        return Ok(None);
+    }
+    let about = about(&test.with_extension("json"))?;
+    let leaks = about["leaks"].as_array().into_iter().flatten();
+    let same = |leak: &&Value| leak["message"] == *finding.message;
+    let number = |value: &Value| value.as_u64().unwrap_or_default();
+    Ok(leaks.clone().find(same).map(|leak| Expected::Leak { bytes: number(&leak["bytes"]), objects: number(&leak["objects"]) }))
+}
+
+/// One run of a test.
+pub struct Task {
+    pub test: PathBuf,
+    /// What it is to show, if not how its path ended.
+    pub shows: Option<Expected>,
 }
 
 /// What the tests of one run share.
@@ -83,7 +108,7 @@ impl Replay<'_> {
     }
 
     /// Replays tests on every core; verdicts in their order.
-    pub fn all(&self, tests: &[PathBuf]) -> Vec<(PathBuf, Verdict)> {
+    pub fn all(&self, tests: &[Task]) -> Vec<Verdict> {
         let (next, verdicts) = (AtomicUsize::new(0), Mutex::new(vec![None; tests.len()]));
         let work = || {
             while let Some((i, test)) = Some(next.fetch_add(1, Ordering::Relaxed)).and_then(|i| Some((i, tests.get(i)?))) {
@@ -98,14 +123,15 @@ impl Replay<'_> {
         });
         let verdicts = verdicts.into_inner().unwrap_or_else(PoisonError::into_inner);
         let lost = || Verdict::Cannot("the replay was lost".into());
-        tests.iter().cloned().zip(verdicts.into_iter().map(|v| v.unwrap_or_else(lost))).collect()
+        verdicts.into_iter().map(|v| v.unwrap_or_else(lost)).collect()
     }
 
-    fn one(&self, test: &Path, number: usize) -> Result<Verdict> {
+    fn one(&self, Task { test, shows }: &Task, number: usize) -> Result<Verdict> {
         let bytes = fs::read(test).with_context(|| format!("cannot read `{}`", test.display()))?;
         let ktest = KTest::from_bytes(&bytes)?;
         let about = about(&test.with_extension("json"))?;
-        let verdict = self.judged(test, number, &ktest, &expected(&about)?)?;
+        let expected = shows.clone().map_or_else(|| expected(&about), Ok)?;
+        let verdict = self.judged(test, number, &ktest, &expected)?;
         Ok(match verdict {
             Verdict::Different(how) if about["approximated"] == true => {
                 Verdict::Different(format!("{how}; something on the path was skipped or assumed, see the ledger"))
@@ -121,13 +147,11 @@ impl Replay<'_> {
             Err(why) => return Ok(Verdict::Cannot(why.clone())),
         };
         let mut watched = Watched::Silent;
-        if let Expected::Fault(kind) = expected
-            && judge::needs_sanitizer(kind)
-        {
+        if let Some(kind) = expected.needs_sanitizer() {
             match self.native.sanitized() {
                 Ok(program) => {
-                    let (ended, _) = self.execute(program, test, &concrete, &format!("{number}s"))?;
-                    if let Some(verdict) = judge::sanitized(kind, &ended) {
+                    let ran = self.execute(program, test, &concrete, &format!("{number}s"), kind == judge::MEMORY_LEAK)?;
+                    if let Some(verdict) = judge::sanitized(expected, &ran.sanitizers) {
                         return Ok(verdict);
                     }
                     watched = Watched::silent(kind, self.native.is_c());
@@ -135,12 +159,12 @@ impl Replay<'_> {
                 Err(why) => watched = Watched::No(why.clone()),
             }
         }
-        let (ended, report) = self.execute(plain, test, &concrete, &number.to_string())?;
-        Ok(judge::plain(expected, &ended, &report, &watched))
+        let ran = self.execute(plain, test, &concrete, &number.to_string(), false)?;
+        Ok(judge::plain(expected, &ran.ended, &ran.report, &watched))
     }
 
-    /// Runs a program on a test in the new folder `name`; how it ended and what the replay library said.
-    fn execute(&self, program: &Path, test: &Path, concrete: &Concrete, name: &str) -> Result<(child::Ended, String)> {
+    /// Runs a program on a test in the new folder `name`, looking for leaks if asked to.
+    fn execute(&self, program: &Path, test: &Path, concrete: &Concrete, name: &str, leaks: bool) -> Result<Ran> {
         let dir = self.scratch.join(name);
         let work = dir.join("work");
         fs::create_dir_all(&work)?;
@@ -152,6 +176,8 @@ impl Replay<'_> {
         }
         let (stdin, report) = (dir.join("stdin"), dir.join("report"));
         fs::write(&stdin, concrete.stdin.as_deref().unwrap_or_default())?;
+        // To a file: a program may close its standard error before it ends.
+        let log = format!("log_path={}", dir.join(SANITIZERS).display());
         let mut command = Command::new(program);
         command
             .arg0(OsStr::from_bytes(&self.name))
@@ -160,15 +186,35 @@ impl Replay<'_> {
             .envs(concrete.env.iter().map(|(k, v)| (OsStr::from_bytes(k), OsStr::from_bytes(v))))
             .env("WRYNECK_TEST", std::path::absolute(test)?)
             .env("WRYNECK_REPORT", &report)
-            .env("ASAN_OPTIONS", "detect_leaks=0:detect_stack_use_after_return=1:symbolize=0")
+            .env("LSAN_OPTIONS", "use_stacks=0:use_registers=0")
+            .env("ASAN_OPTIONS", format!("{log}:detect_leaks={}:detect_stack_use_after_return=1:symbolize=0", u8::from(leaks)))
+            .env("UBSAN_OPTIONS", log)
             .current_dir(&work)
             .stdin(Stdio::from(File::open(&stdin)?));
         let mut ended = child::run(&mut command, self.limits).context("the native program cannot be started")?;
         ended.stdout = replaced(&ended.stdout, work.as_os_str().as_bytes(), &self.directory);
-        let said = fs::read_to_string(&report).unwrap_or_default();
+        let report = fs::read_to_string(&report).unwrap_or_default();
+        let sanitizers = logs(&dir);
         let _ = fs::remove_dir_all(&dir);
-        Ok((ended, said))
+        Ok(Ran { ended, report, sanitizers })
     }
+}
+
+/// What running a program on a test showed.
+struct Ran {
+    ended: child::Ended,
+    /// Of the replay library.
+    report: String,
+    sanitizers: String,
+}
+
+/// The name of the sanitizers' logs, to which they add a process number.
+const SANITIZERS: &str = "sanitizers";
+
+fn logs(dir: &Path) -> String {
+    let is_log = |entry: &fs::DirEntry| entry.file_name().to_string_lossy().starts_with(SANITIZERS);
+    let logs = fs::read_dir(dir).into_iter().flatten().flatten().filter(is_log);
+    logs.map(|log| String::from_utf8_lossy(&fs::read(log.path()).unwrap_or_default()).into_owned()).collect()
 }
 
 /// Where a program prints its working directory, the run's stands for the scratch folder.

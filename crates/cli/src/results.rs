@@ -4,7 +4,6 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use wryneck_exec::{CodePos, Ended, Fault, FaultKind, Image, Ledger, LedgerKind, PathEnd, SourcePos};
-use wryneck_ir::function_flags;
 use wryneck_report::{Class, EndCount, Finding, InputValue, Kind, LedgerRow, Place};
 
 use crate::{folder, source};
@@ -57,9 +56,9 @@ pub struct Findings {
 }
 
 impl Findings {
-    /// Adds a path that ended by a fault; whether it is the first of its finding, and the finding's index.
-    pub fn add(&mut self, image: &Image, fault: &Fault, ended: &Ended) -> (bool, usize) {
-        let code = (fault.kind, key_frames(image, &ended.call_stack));
+    /// Adds a fault that a path showed at a place (innermost first); whether it is the first of its finding, and the finding's index.
+    pub fn add(&mut self, image: &Image, fault: &Fault, at: &[CodePos], ended: &Ended) -> (bool, usize) {
+        let code = (fault.kind, key_frames(image, at));
         if let Some(&index) = self.by_code.get(&code) {
             self.all[index].count += 1;
             return (false, index);
@@ -74,7 +73,7 @@ impl Findings {
             self.all[index].count += 1;
             return (false, index);
         }
-        self.all.push(finding(image, fault, ended));
+        self.all.push(finding(image, fault, at, ended));
         (true, index)
     }
 
@@ -85,18 +84,14 @@ impl Findings {
 }
 
 fn key_frames(image: &Image, stack: &[CodePos]) -> Vec<CodePos> {
-    let application = stack.iter().position(|pos| !is_library(image, pos.func)).unwrap_or(0);
+    let application = stack.iter().position(|pos| !image.is_library(pos.func)).unwrap_or(0);
     let mut frames = vec![stack.first().copied().unwrap_or_default()];
     frames.extend(stack.get(application).filter(|_| application > 0));
     frames
 }
 
-pub fn is_library(image: &Image, func: u32) -> bool {
-    image.function(func).1.flags & function_flags::LIBRARY != 0
-}
-
-fn finding(image: &Image, fault: &Fault, ended: &Ended) -> Finding {
-    let stack = stack(image, &ended.call_stack);
+fn finding(image: &Image, fault: &Fault, at: &[CodePos], ended: &Ended) -> Finding {
+    let stack = stack(image, at);
     let source_line = source::line(&stack[0].file, stack[0].line);
     Finding {
         kind: Kind { id: fault.kind.id().into(), cwe: fault.kind.cwe() },
@@ -113,7 +108,7 @@ fn finding(image: &Image, fault: &Fault, ended: &Ended) -> Finding {
 
 /// The call stack as places, innermost first, without the frames that begin a program. Never empty.
 pub fn stack(image: &Image, stack: &[CodePos]) -> Vec<Place> {
-    let last = stack.iter().rposition(|pos| !is_library(image, pos.func)).unwrap_or(stack.len().saturating_sub(1));
+    let last = stack.iter().rposition(|pos| !image.is_library(pos.func)).unwrap_or(stack.len().saturating_sub(1));
     let mut places: Vec<Place> = stack.iter().take(last + 1).flat_map(|&pos| image.source(pos)).map(place).collect();
     if places.is_empty() {
         places.push(Place::default());

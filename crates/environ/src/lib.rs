@@ -77,6 +77,10 @@ impl Environment for Linux {
         }
     }
 
+    fn allocates(&self, object: &HeapObject) -> bool {
+        !matches!(object.kind, alloc::GIVEN | alloc::MAPPED)
+    }
+
     fn returned(&self, value: Option<Value>, cx: &mut Cx<'_>) -> PathEnd {
         match cx.concretise(value.unwrap_or(Value::Bits(0)), "exit status") {
             Ok(status) => PathEnd::Exit(status as u8),

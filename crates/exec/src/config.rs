@@ -53,6 +53,8 @@ options! {
     /// Bytes of stack.
     stack_size: u64 = 64 << 20;
     uninit: Uninit = Uninit::Zero;
+    /// Look for lost memory where a path exits, and keep the call stack of every allocation for it.
+    leaks: bool = false;
     undefined: Undefined = Undefined::Symbolic;
     /// Work the solver may spend on a decision inside a path (conflicts), so that paths do not depend on the clock.
     step_conflicts: u64 = 200_000;

@@ -10,9 +10,11 @@ use wryneck_solver::Solver;
 
 use crate::config::Config;
 use crate::image::{CodePos, Image};
+use crate::leaks::Leak;
 use crate::path_end::PathEnd;
 use crate::plugin::{Environment, LazyInputs, Monitor};
 use crate::prefix::Prefix;
+use crate::stacks::Stacks;
 use crate::state::{Frame, Input, PathData, Script, State};
 use crate::tree::Tree;
 
@@ -35,6 +37,8 @@ pub struct Core {
     pub tree: Tree,
     pub stats: Stats,
     pub ledger: Ledger,
+    /// Who allocated heap objects.
+    pub stacks: Stacks,
     /// Flips made since the searcher was last told.
     pub new_flips: Vec<Flip>,
     pub ended: Vec<Ended>,
@@ -87,6 +91,8 @@ pub struct Ended {
     pub instructions: u64,
     pub covers_new: bool,
     pub approximated: bool,
+    /// What it lost, if the configuration asks for it and the path exits.
+    pub leaks: Vec<Leak>,
     /// The state's structural hash, if the configuration asks for it.
     pub hash: Option<u64>,
     pub env: Rc<dyn PathData>,
@@ -155,6 +161,7 @@ impl Core {
             tree: Tree::default(),
             stats: Stats::default(),
             ledger: Ledger::default(),
+            stacks: Stacks::default(),
             new_flips: Vec::new(),
             ended: Vec::new(),
             end_signal: wryneck_solver::Stop::never(),
@@ -200,7 +207,7 @@ impl Core {
     }
 
     /// Records the end of a path.
-    pub(crate) fn end(&mut self, state: &State, end: PathEnd) {
+    pub(crate) fn end(&mut self, state: &State, end: PathEnd, leaks: Vec<Leak>) {
         self.stats.paths += 1;
         self.ended.push(Ended {
             end,
@@ -211,6 +218,7 @@ impl Core {
             instructions: state.instructions,
             covers_new: state.covers_new,
             approximated: state.approximated,
+            leaks,
             hash: self.config.hash_states.then(|| state.structural_hash(&self.pool)),
             env: state.env.clone(),
             monitor: state.monitor.clone(),

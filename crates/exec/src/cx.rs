@@ -228,7 +228,7 @@ impl Cx<'_> {
                 if let Some(monitor) = there.core.monitor.clone() {
                     monitor.on_end(&end, &mut there);
                 }
-                self.core.end(&ended, end);
+                self.core.end(&ended, end, Vec::new());
                 self.record(Decision::Branch(true));
                 self.state.model = passing;
                 self.assert_side(ok, true);

@@ -10,6 +10,7 @@ use crate::config::Config;
 use crate::core::{Checked, Core, Ended, Flip, LedgerKind};
 use crate::cx::Cx;
 use crate::image::Image;
+use crate::leaks;
 use crate::path_end::{Limit, PathEnd};
 use crate::plugin::{Environment, Monitor, Stop, Value};
 use crate::prefix::Decision;
@@ -370,7 +371,11 @@ impl Explorer {
                 if let Some(monitor) = self.core.monitor.clone() {
                     monitor.on_end(&end, &mut Cx { core: &mut self.core, state: &mut state });
                 }
-                self.core.end(&state, end);
+                let leaks = match end {
+                    PathEnd::Exit(_) if self.core.config.leaks => leaks::at_exit(&mut Cx { core: &mut self.core, state: &mut state }),
+                    _ => Vec::new(),
+                };
+                self.core.end(&state, end, leaks);
                 self.core.tree.finish(state.node);
             }
         }

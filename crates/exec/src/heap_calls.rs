@@ -19,9 +19,12 @@ const MAX_STRING: u64 = 1 << 20;
 impl Cx<'_> {
     /// A new heap object of `size` bytes, zero or uninitialised (as the configuration says); `None` if it is too large. Changes the path.
     pub fn allocate(&mut self, size: u64, align: u64, zero: bool, kind: u32) -> Option<u64> {
-        let site = self.pos();
+        let origin = match self.core.config.leaks {
+            true => self.core.stacks.intern(&self.state.call_stack()),
+            false => self.core.stacks.intern(&[self.pos()]),
+        };
         self.state.dirty = true;
-        let base = self.state.memory.heap.allocate(size, align, site, kind)?;
+        let base = self.state.memory.heap.allocate(size, align, origin, kind)?;
         let zero = zero || self.core.config.uninit == Uninit::Zero;
         self.state.memory.space.make_live(base, size, zero, &mut self.core.pool);
         Some(base)

@@ -203,6 +203,11 @@ impl Image {
         (module, &module.functions[f.index as usize])
     }
 
+    /// Whether the function came with a library, not with the program.
+    pub fn is_library(&self, func: u32) -> bool {
+        self.function(func).1.flags & ir::function_flags::LIBRARY != 0
+    }
+
     /// Name of an undefined symbol; the number no symbol has stands for data that is called.
     pub fn undefined_name(&self, u: u32) -> &str {
         let name = self.program.undefined().get(u as usize).map(|u| std::str::from_utf8(&u.name).unwrap_or("<not UTF-8>"));

@@ -78,6 +78,8 @@ fault_kinds! {
     ShiftTooFar "shift-too-far" 1335;
     AssertionFailed "assertion-failed" 617;
     Abort "abort" 705;
+    /// Memory that no pointer leads to when the program exits.
+    MemoryLeak "memory-leak" 401;
     StackOverflow "stack-overflow" 674;
     /// A trap instruction, or code the compiler took for unreachable.
     Trap "trap" 248;

@@ -75,6 +75,10 @@ pub trait Environment {
     fn object_name(&self, _object: &HeapObject, _state: &State) -> Option<String> {
         None
     }
+    /// Whether the program made this heap object and so has to free it; if not, it is a root of the search for leaks.
+    fn allocates(&self, _object: &HeapObject) -> bool {
+        true
+    }
     /// The main function of the path has returned with this value.
     fn returned(&self, value: Option<Value>, cx: &mut Cx<'_>) -> PathEnd;
 }

@@ -14,7 +14,7 @@ use crate::judge::Verdict;
 use crate::options::{self, Opt, Words, seconds};
 use crate::output;
 use crate::problem::problem;
-use crate::replay::Replay;
+use crate::replay::{Replay, Task};
 
 struct Args {
     timeout: f64,
@@ -76,7 +76,8 @@ pub fn run(words: Vec<String>) -> Result<u8> {
         let (folder, tests) = tests_of(Path::new(&target))?;
         let scratch = tempfile::tempdir().context("cannot make a scratch folder")?;
         let replay = Replay::new(&folder, scratch.path(), Duration::from_secs_f64(args.timeout))?;
-        verdicts.extend(replay.all(&tests));
+        let tasks: Vec<Task> = tests.iter().map(|test| Task { test: test.clone(), shows: None }).collect();
+        verdicts.extend(tests.into_iter().zip(replay.all(&tasks)));
     }
     output::write(|out| print(out, &args, &verdicts))?;
     Ok(u8::from(verdicts.iter().any(|(_, v)| *v != Verdict::Same)))

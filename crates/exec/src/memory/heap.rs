@@ -7,6 +7,7 @@ use std::rc::Rc;
 
 use super::pvec::PVec;
 use crate::image::CodePos;
+use crate::stacks::StackId;
 
 /// First address of the heap's regions.
 pub const HEAP_BASE: u64 = 1 << 40;
@@ -34,7 +35,7 @@ struct Slot {
     /// Bytes from the slot's start to the object.
     lead: u32,
     next_free: u32,
-    site: CodePos,
+    origin: StackId,
     life: Life,
     kind: u32,
 }
@@ -53,8 +54,8 @@ pub struct HeapObject {
     pub base: u64,
     pub size: u64,
     pub life: Life,
-    /// Where it was allocated.
-    pub site: CodePos,
+    /// Who allocated it.
+    pub origin: StackId,
     /// Which allocator made it: the environment's number, so that it can tell malloc from others.
     pub kind: u32,
 }
@@ -91,7 +92,7 @@ pub fn contains(addr: u64) -> bool {
 impl Heap {
     /// Books `size` bytes aligned to `align` (a power of two); returns the address, or `None` if the request is too large. The
     /// caller makes the bytes live.
-    pub fn allocate(&mut self, size: u64, align: u64, site: CodePos, kind: u32) -> Option<u64> {
+    pub fn allocate(&mut self, size: u64, align: u64, origin: StackId, kind: u32) -> Option<u64> {
         if size > MAX_SIZE || align > MAX_SIZE {
             return None;
         }
@@ -112,7 +113,7 @@ impl Heap {
         };
         let start = region(number) + u64::from(index) * stride(number);
         let base = (start + SLACK).next_multiple_of(align.max(SLACK));
-        let slot = Slot { size, lead: (base - start) as u32, next_free: NO_SLOT, site, life: Life::Live, kind };
+        let slot = Slot { size, lead: (base - start) as u32, next_free: NO_SLOT, origin, life: Life::Live, kind };
         match class.slots.get_mut(index as usize) {
             Some(old) => *old = slot,
             None => class.slots.push(slot),
@@ -133,7 +134,7 @@ impl Heap {
         let (class, index) = Heap::locate(addr)?;
         let s = self.classes[class].slots.get(index)?;
         let base = region(class) + index as u64 * stride(class) + u64::from(s.lead);
-        Some(HeapObject { base, size: s.size, life: s.life, site: s.site, kind: s.kind })
+        Some(HeapObject { base, size: s.size, life: s.life, origin: s.origin, kind: s.kind })
     }
 
     /// Marks the live object at exactly `base` as freed; the caller checked that it is one, and makes its bytes dead.
@@ -159,7 +160,7 @@ impl Heap {
                 base: region(number) + i as u64 * stride(number) + u64::from(s.lead),
                 size: s.size,
                 life: s.life,
-                site: s.site,
+                origin: s.origin,
                 kind: s.kind,
             })
         })
@@ -172,13 +173,17 @@ mod tests {
 
     const HERE: CodePos = CodePos { func: 0, op: 0 };
 
+    fn someone() -> StackId {
+        crate::stacks::Stacks::default().intern(&[HERE])
+    }
+
     #[test]
     fn address_to_object_is_arithmetic() {
         let mut heap = Heap::default();
         let mut all = Vec::new();
         for (i, size) in [0, 1, 16, 17, 100, 1000, 4096, 1 << 20, 1 << 30].into_iter().cycle().take(90).enumerate() {
             let align = 16 << (i % 4);
-            let base = heap.allocate(size, align, HERE, 0).expect("fits");
+            let base = heap.allocate(size, align, someone(), 0).expect("fits");
             assert_eq!(base % align, 0);
             all.push((base, size));
         }
@@ -191,18 +196,18 @@ mod tests {
         assert_eq!(heap.live().count(), all.len());
         all.sort_unstable();
         assert!(all.windows(2).all(|w| w[0].0 + w[0].1 + SLACK <= w[1].0));
-        assert!(heap.allocate(MAX_SIZE + 1, 16, HERE, 0).is_none());
+        assert!(heap.allocate(MAX_SIZE + 1, 16, someone(), 0).is_none());
     }
 
     #[test]
     fn freed_slots_wait_before_they_come_back() {
         let mut heap = Heap::default();
-        let first = heap.allocate(32, 16, HERE, 0).expect("fits");
+        let first = heap.allocate(32, 16, someone(), 0).expect("fits");
         heap.free(first, HERE);
         assert_eq!(heap.find(first).map(|o| o.life), Some(Life::Freed(HERE)));
         let mut again = None;
         for i in 0..40_000u64 {
-            let p = heap.allocate(32, 16, HERE, 0).expect("fits");
+            let p = heap.allocate(32, 16, someone(), 0).expect("fits");
             if p == first {
                 again = Some(i);
                 break;

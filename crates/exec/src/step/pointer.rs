@@ -66,7 +66,11 @@ impl Cx<'_> {
                 Life::Live => None,
                 Life::Freed(pos) => Some(pos),
             };
-            return Some(Object { base: o.base, size: o.size, what: What::Heap { site: o.site, freed, kind: o.kind } });
+            return Some(Object {
+                base: o.base,
+                size: o.size,
+                what: What::Heap { site: self.core.stacks.get(o.origin)[0], freed, kind: o.kind },
+            });
         }
         if addr >= state.sp && addr < STACK_TOP {
             return self.local_at(addr);
