@@ -135,6 +135,22 @@ impl Content {
         self.len = len;
     }
 
+    /// Makes the bytes `at .. end` zero, as far as the file reaches.
+    pub fn clear(&mut self, at: u64, end: u64) {
+        let end = end.min(self.len);
+        if at >= end {
+            return;
+        }
+        let (first, last) = (at / CHUNK, end.div_ceil(CHUNK));
+        let mut numbers: Vec<u64> = (first..last.min(self.base_len.div_ceil(CHUNK))).collect();
+        numbers.extend(self.chunks.range(first..last).map(|(number, _)| *number));
+        for number in numbers {
+            let (from, to) = (at.max(number * CHUNK), end.min((number + 1) * CHUNK));
+            let zeros = vec![Byte::Concrete(0); (to - from) as usize];
+            self.chunk_mut(number).write((from % CHUNK) as u16, &zeros);
+        }
+    }
+
     /// Calls `f` with every symbolic byte.
     pub fn for_each_expr(&self, f: &mut dyn FnMut(ExprId)) {
         self.chunks.values().flat_map(|c| &c.symbolic).for_each(|(_, e)| f(*e));
@@ -190,6 +206,10 @@ mod tests {
             if next(4) == 0 {
                 content.truncate(at as u64);
                 model.resize(at, 0);
+            } else if next(4) == 0 {
+                content.clear(at as u64, (at + n) as u64);
+                let len = model.len();
+                model[at.min(len)..(at + n).min(len)].fill(0);
             } else {
                 let b = next(256) as u8;
                 content.write(at as u64, &vec![Byte::Concrete(b); n]);

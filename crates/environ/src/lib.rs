@@ -66,7 +66,7 @@ impl Environment for Linux {
     }
 
     fn initial(&self) -> Rc<dyn PathData> {
-        Rc::new(start::world(&self.input))
+        Rc::new(start::world(&self.input, &self.captured))
     }
 
     fn object_name(&self, object: &HeapObject, state: &State) -> Option<String> {

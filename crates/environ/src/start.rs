@@ -12,10 +12,11 @@ use wryneck_ir::link::{Target, Unit};
 use wryneck_ir::{function_flags, limbs, linkage, param_kind};
 
 use crate::content::{Byte, Content};
+use crate::host::Captured;
 use crate::input::{Arg, Entry, EnvValue, ProgramInput, Stat, Stdin};
 use crate::libc::alloc::GIVEN;
 use crate::sig::Args;
-use crate::state::{Fd, Node, NodeKind, Open, STDERR, STDOUT, World};
+use crate::state::{Fd, Lock, Node, NodeId, NodeKind, Open, ROOT, STDERR, STDOUT, World};
 use crate::{Linux, sys};
 
 /// The function an exploration starts with, defined by [`unit`].
@@ -54,33 +55,51 @@ pub fn unit() -> Result<Unit, BuildError> {
     Ok(Unit { name: "the start".into(), module: m.finish(), library: true })
 }
 
-/// The world before the program starts: three descriptors, and nothing symbolic yet.
-pub fn world(input: &ProgramInput) -> World {
+/// The world before the program starts: three descriptors, the directories down to the working directory, and nothing symbolic yet.
+pub fn world(input: &ProgramInput, captured: &Captured) -> World {
     let stdin = match &input.stdin {
         Stdin::Bytes(bytes) => Content::captured(bytes.as_slice().into()),
         Stdin::Symbolic(_) => Content::default(),
     };
-    let node = |kind, content, ino, permissions| {
-        Rc::new(Node { kind, content, meta: sys::file::new_meta(ino, permissions, input.time), path: Rc::from(&b""[..]), from_host: false })
-    };
-    let open = |node, flags| Open { node, offset: 0, flags, refs: 1 };
-    World {
+    let node = |kind, ino, permissions| Node::new(kind, sys::file::new_meta(ino, permissions, input.time));
+    let open = |node, flags| Open { node, offset: 0, flags, refs: 1, lock: Lock::None };
+    let nodes = vec![
+        Node { content: stdin, ..node(NodeKind::Regular, 1, 0o644) },
+        node(NodeKind::Output, 2, 0o600),
+        node(NodeKind::Output, 3, 0o600),
+        directory(captured, b"/", ROOT),
+    ];
+    let mut world = World {
         fds: (0..3).map(|open| Some(Fd { open, close_on_exec: false })).collect(),
         opens: vec![open(0, 0), open(STDOUT, 1), open(STDERR, 1)],
-        nodes: vec![
-            node(NodeKind::Regular, stdin, 1, 0o644),
-            node(NodeKind::Output, Content::default(), 2, 0o600),
-            node(NodeKind::Output, Content::default(), 3, 0o600),
-        ],
-        names: Rc::default(),
-        working_directory: input.working_directory.as_slice().into(),
+        nodes: nodes.into_iter().map(Rc::new).collect(),
+        working_directory: ROOT,
+        mappings: Rc::default(),
+        break_at: None,
         umask: 0o022,
         ticks: 0,
         random: 0,
         handlers: Rc::default(),
         signal_mask: 0,
         given: Rc::default(),
+    };
+    let mut path = Vec::new();
+    for name in input.working_directory.split(|b| *b == b'/').filter(|name| !name.is_empty()) {
+        path.push(b'/');
+        path.extend(name);
+        let above = world.working_directory;
+        let id = world.add_node(directory(captured, &path, above));
+        world.set_name(above, name, Some(id));
+        world.working_directory = id;
     }
+    world
+}
+
+/// A directory of the host that everything below is seen from.
+fn directory(captured: &Captured, path: &[u8], parent: NodeId) -> Node {
+    let unknown = || Stat { nlink: 2, size: 4096, ..sys::file::new_meta(parent.into(), 0o755, 0) };
+    let meta = captured.stat(path, false).unwrap_or_else(|_| unknown());
+    Node { parent, host: Some(path.into()), ..Node::new(NodeKind::Directory, meta) }
 }
 
 /// The address of a visible function of the program.
@@ -245,11 +264,11 @@ fn environment(cx: &mut Cx<'_>, env: &[(Vec<u8>, EnvValue)]) -> Result<Vec<u64>,
 fn files(cx: &mut Cx<'_>, input: &ProgramInput) {
     for letter in (b'A'..=b'Z').take(input.sym_files as usize) {
         let content = symbolic_content(cx, &format!("{}_data", char::from(letter)), input.sym_file_size);
-        let path = sys::path::join(&input.working_directory, &[letter]);
         let world = World::change(cx);
-        let meta: Stat = sys::file::new_meta(sys::file::FIRST_INO + world.nodes.len() as u64, 0o644, input.time);
-        let node = world.add_node(Node { kind: NodeKind::Regular, content, meta, path: path.as_slice().into(), from_host: false });
-        world.set_name(&path, Some(node));
+        let meta = sys::file::new_meta(sys::file::FIRST_INO + world.nodes.len() as u64, 0o644, input.time);
+        let here = world.working_directory;
+        let node = world.add_node(Node { content, parent: here, ..Node::new(NodeKind::Regular, meta) });
+        world.set_name(here, &[letter], Some(node));
     }
     if let Stdin::Symbolic(size) = input.stdin {
         let content = symbolic_content(cx, "stdin", size);

@@ -19,10 +19,13 @@ pub type NodeId = u32;
 pub enum NodeKind {
     Regular,
     Directory,
-    /// `taken` bytes have been read; `writers` descriptors can still write.
+    /// A symbolic link.
+    Link,
+    /// `taken` bytes have been read; so many open files can still write, and read.
     Pipe {
         taken: u64,
         writers: u32,
+        readers: u32,
     },
     /// Standard output and error: write only.
     Output,
@@ -32,30 +35,44 @@ pub enum NodeKind {
     Endless,
 }
 
-/// A file that this path has opened, made or changed.
+/// What a path knows of a directory better than the host: a node by its name there, or that there is nothing of that name.
+pub type Entries = BTreeMap<Rc<[u8]>, Option<NodeId>>;
+
+/// A file that this path has opened, made or changed: an inode. Names are in directories alone, so that a file may have several.
 #[derive(Clone)]
 pub struct Node {
     pub kind: NodeKind,
     pub content: Content,
-    /// Size and kind in it are not used: see [`Node::stat`].
+    /// Size and kind in it are not used: see [`Node::stat`]. Of a directory that was removed, no links.
     pub meta: Stat,
-    /// Its absolute path when it was opened; of a directory, what is listed.
-    pub path: Rc<[u8]>,
-    /// The host has it too; what the host has below it shows through.
-    pub from_host: bool,
+    /// Of a symbolic link, where it leads.
+    pub target: Rc<[u8]>,
+    /// Of a directory.
+    pub entries: Rc<Entries>,
+    /// The directory that `..` is.
+    pub parent: NodeId,
+    /// Its path on the host, if the host has it; what the host has below it shows through.
+    pub host: Option<Rc<[u8]>>,
 }
 
 impl Node {
+    /// A file without content or names.
+    pub fn new(kind: NodeKind, meta: Stat) -> Node {
+        Node { kind, content: Content::default(), meta, target: Rc::from(&b""[..]), entries: Rc::default(), parent: ROOT, host: None }
+    }
+
     pub fn stat(&self) -> Stat {
         let kind = match self.kind {
             NodeKind::Regular => mode::REGULAR,
             NodeKind::Directory => mode::DIRECTORY,
+            NodeKind::Link => mode::LINK,
             NodeKind::Pipe { .. } | NodeKind::Output => mode::FIFO,
             NodeKind::Null | NodeKind::Endless => mode::CHARACTER,
         };
         let size = match self.kind {
             NodeKind::Regular => self.content.len(),
             NodeKind::Directory => self.meta.size,
+            NodeKind::Link => self.target.len() as u64,
             NodeKind::Pipe { .. } | NodeKind::Output | NodeKind::Null | NodeKind::Endless => 0,
         };
         Stat { mode: kind | (self.meta.mode & !mode::KIND), size, ..self.meta }
@@ -72,6 +89,25 @@ pub struct Open {
     pub flags: u32,
     /// Descriptors that stand for it.
     pub refs: u32,
+    /// By `flock`.
+    pub lock: Lock,
+}
+
+/// What an open file asks of the others of its file.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Lock {
+    None,
+    Shared,
+    Exclusive,
+}
+
+impl Lock {
+    pub fn excludes(self, wanted: Lock) -> bool {
+        match (self, wanted) {
+            (Lock::None, _) | (_, Lock::None) | (Lock::Shared, Lock::Shared) => false,
+            (Lock::Exclusive, _) | (_, Lock::Exclusive) => true,
+        }
+    }
 }
 
 /// A descriptor.
@@ -88,9 +124,11 @@ pub struct World {
     pub fds: Vec<Option<Fd>>,
     pub opens: Vec<Open>,
     pub nodes: Vec<Rc<Node>>,
-    /// What this path knows better than the host, by absolute path: a node, or that there is nothing.
-    pub names: Rc<BTreeMap<Rc<[u8]>, Option<NodeId>>>,
-    pub working_directory: Rc<[u8]>,
+    pub working_directory: NodeId,
+    /// Mappings of files, by address.
+    pub mappings: Rc<BTreeMap<u64, Mapping>>,
+    /// The first address of the break's room and the break, once the program has asked.
+    pub break_at: Option<(u64, u64)>,
     pub umask: u32,
     /// Microseconds the clock has moved on.
     pub ticks: u64,
@@ -105,6 +143,21 @@ pub struct World {
 
 pub const STDOUT: NodeId = 1;
 pub const STDERR: NodeId = 2;
+pub const ROOT: NodeId = 3;
+
+/// A mapping of a file.
+#[derive(Clone, Copy, Debug, Hash)]
+pub struct Mapping {
+    /// Bytes.
+    pub len: u64,
+    pub node: NodeId,
+    /// Where in the file it begins.
+    pub offset: u64,
+    /// What the program writes there, the file gets.
+    pub shared: bool,
+    /// It may be written.
+    pub writable: bool,
+}
 
 impl World {
     /// The running path's world.
@@ -165,7 +218,7 @@ impl World {
     pub fn open_node(&mut self, node: NodeId, flags: u32, close_on_exec: bool) -> usize {
         let number = self.lowest_free(0);
         let open = self.opens.len() as u32;
-        self.opens.push(Open { node, offset: 0, flags, refs: 1 });
+        self.opens.push(Open { node, offset: 0, flags, refs: 1, lock: Lock::None });
         self.set_fd(number, Fd { open, close_on_exec });
         number
     }
@@ -181,9 +234,28 @@ impl World {
         Some(&mut self.opens[fd.open as usize])
     }
 
-    /// Makes a name stand for a node, or for nothing.
-    pub fn set_name(&mut self, path: &[u8], node: Option<NodeId>) {
-        Rc::make_mut(&mut self.names).insert(path.into(), node);
+    /// Makes a name in a directory stand for a node, or for nothing.
+    pub fn set_name(&mut self, directory: NodeId, name: &[u8], node: Option<NodeId>) {
+        Rc::make_mut(&mut self.node_mut(directory).entries).insert(name.into(), node);
+    }
+
+    /// The absolute path of a directory; `None` if it was removed.
+    pub fn path_of(&self, directory: NodeId) -> Option<Vec<u8>> {
+        let (mut parts, mut at) = (Vec::new(), directory);
+        while at != ROOT {
+            let parent = self.node(at).parent;
+            parts.push(self.node(parent).entries.iter().find(|(_, node)| **node == Some(at))?.0.clone());
+            at = parent;
+        }
+        let mut path = Vec::new();
+        for part in parts.iter().rev() {
+            path.push(b'/');
+            path.extend(&**part);
+        }
+        if path.is_empty() {
+            path.push(b'/');
+        }
+        Some(path)
     }
 }
 
@@ -214,14 +286,16 @@ impl PathData for World {
     fn hash_into(&self, mut h: &mut dyn Hasher, hash_expr: &mut dyn FnMut(ExprId) -> u64) {
         self.fds.hash(&mut h);
         self.opens.hash(&mut h);
-        self.names.hash(&mut h);
         self.working_directory.hash(&mut h);
+        self.mappings.hash(&mut h);
+        self.break_at.hash(&mut h);
         (self.umask, self.ticks, self.random, self.signal_mask).hash(&mut h);
         self.handlers.hash(&mut h);
         for node in &self.nodes {
             node.kind.hash(&mut h);
-            node.path.hash(&mut h);
-            node.meta.mode.hash(&mut h);
+            node.entries.hash(&mut h);
+            node.target.hash(&mut h);
+            (node.host.as_ref(), node.parent, node.meta.mode, node.meta.nlink).hash(&mut h);
             node.content.hash_into(h, hash_expr);
         }
     }

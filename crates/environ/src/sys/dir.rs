@@ -2,15 +2,16 @@
 
 use std::collections::BTreeMap;
 
-use super::path::{AT_FDCWD, Resolved, split};
+use super::path::{AT_FDCWD, Follow, Last, Place};
 use super::{Done, Sys};
-use crate::errno::{EBADF, EEXIST, EINVAL, ENOENT, ENOTDIR, ENOTEMPTY, ERANGE, Halt};
+use crate::errno::{EACCES, EBADF, EBUSY, EINVAL, ENOENT, ENOTDIR, ENOTEMPTY, ERANGE, Halt};
 use crate::input::{DirEntry, mode};
-use crate::state::NodeKind;
+use crate::state::{NodeId, NodeKind};
 
 pub fn getcwd(s: &mut Sys<'_, '_>) -> Done {
     let size = s.long(1)?;
-    let mut path = s.world().working_directory.to_vec();
+    let world = s.world();
+    let mut path = world.path_of(world.working_directory).ok_or(ENOENT)?;
     path.push(0);
     if size < path.len() as u64 {
         return Err(ERANGE.into());
@@ -21,20 +22,29 @@ pub fn getcwd(s: &mut Sys<'_, '_>) -> Done {
 }
 
 pub fn chdir(s: &mut Sys<'_, '_>) -> Done {
-    let mut at = s.path(AT_FDCWD, s.args[0])?;
-    at.directory = true;
-    s.find(&at, true)?;
-    s.change().working_directory = at.path.into();
+    let found = s.path(AT_FDCWD, s.args[0], Follow::Yes)?;
+    let stat = s.stat_of(found.there()?);
+    if stat.mode & mode::KIND != mode::DIRECTORY {
+        return Err(ENOTDIR.into());
+    }
+    if !s.permits(&stat, 1) {
+        return Err(EACCES.into());
+    }
+    let node = s.node_of(&found)?;
+    s.change().working_directory = node;
     Ok(0)
 }
 
 pub fn fchdir(s: &mut Sys<'_, '_>) -> Done {
     let fd = s.int(0)?;
-    if s.opened(fd)?.1.kind != NodeKind::Directory {
+    let (open, node) = s.opened_any(fd)?;
+    if node.kind != NodeKind::Directory {
         return Err(ENOTDIR.into());
     }
-    let path = s.path_of(fd)?;
-    s.change().working_directory = path.into();
+    if !s.permits(&node.stat(), 1) {
+        return Err(EACCES.into());
+    }
+    s.change().working_directory = open.node;
     Ok(0)
 }
 
@@ -49,17 +59,9 @@ pub fn mkdirat(s: &mut Sys<'_, '_>) -> Done {
 }
 
 fn make_at(s: &mut Sys<'_, '_>, at: i32, path: usize, permissions: u32) -> Done {
-    let at = s.path_for(at, s.args[path], true)?;
-    match s.find(&Resolved { directory: false, ..at.clone() }, false) {
-        Ok(_) => return Err(EEXIST.into()),
-        Err(Halt::Errno(e)) if e == ENOENT => {}
-        Err(halt) => return Err(halt),
-    }
-    s.check_parent(&at.path)?;
-    s.may_change_entry(&at.path)?;
-    let node = s.create(&at.path, NodeKind::Directory, permissions);
-    let meta = &mut s.change().node_mut(node).meta;
-    (meta.nlink, meta.size) = (2, 4096);
+    let found = s.path(at, s.args[path], Follow::Name)?;
+    s.may_create(&found, true)?;
+    s.create(&found, NodeKind::Directory, permissions & 0o1777)?;
     Ok(0)
 }
 
@@ -68,32 +70,39 @@ pub fn rmdir(s: &mut Sys<'_, '_>) -> Done {
 }
 
 pub fn remove_at(s: &mut Sys<'_, '_>, at: i32, path: usize) -> Done {
-    let at = s.path(at, s.args[path])?;
-    let found = s.find(&at, false)?;
-    if s.stat_of(&found).mode & mode::KIND != mode::DIRECTORY {
-        return Err(ENOTDIR.into());
+    let found = s.path(at, s.args[path], Follow::Name)?;
+    match found.last {
+        Last::Name => {}
+        Last::DotDot => return Err(ENOTEMPTY.into()),
+        Last::Dot => return Err(EINVAL.into()),
+        Last::Root => return Err(EBUSY.into()),
     }
-    if at.path == b"/" || !list(s, &at.path)?.is_empty() {
+    found.there()?;
+    s.may_remove(&found, true)?;
+    let empty = match found.there()? {
+        Place::Node(id) => list(s, *id)?.is_empty(),
+        Place::Host(path, _) => s.linux.captured.dir(path)?.is_empty(),
+    };
+    if !empty {
         return Err(ENOTEMPTY.into());
     }
-    s.may_change_entry(&at.path)?;
-    s.change().set_name(&at.path, None);
+    s.remove(&found)?;
     Ok(0)
 }
 
 /// The entries of a directory but `.` and `..`, by name: the host's, changed as this path changed them.
-fn list(s: &Sys<'_, '_>, path: &[u8]) -> Result<Vec<DirEntry>, Halt> {
+pub fn list(s: &Sys<'_, '_>, directory: NodeId) -> Result<Vec<DirEntry>, Halt> {
     let world = s.world();
-    let made_here = world.names.get(path).is_some_and(|n| n.is_some_and(|id| !world.node(id).from_host));
+    let node = world.node(directory);
     let mut entries = BTreeMap::new();
-    if !made_here {
-        for entry in s.linux.captured.dir(path)?.iter() {
+    if let Some(host) = &node.host {
+        for entry in s.linux.captured.dir(host)?.iter() {
             entries.insert(entry.name.clone(), entry.clone());
         }
     }
-    for (full, node) in world.names.iter().filter(|(full, _)| full.len() > 1 && split(full).0 == path) {
-        let name = split(full).1.to_vec();
-        match node {
+    for (name, known) in node.entries.iter() {
+        let name = name.to_vec();
+        match known {
             None => {
                 entries.remove(&name);
             }
@@ -112,10 +121,13 @@ pub fn getdents64(s: &mut Sys<'_, '_>) -> Done {
     if node.kind != NodeKind::Directory {
         return Err(ENOTDIR.into());
     }
-    let (path, ino) = (node.path.clone(), node.meta.ino);
-    let dot = |name: &[u8]| DirEntry { name: name.to_vec(), ino, kind: mode::DIRECTORY };
-    let mut entries = vec![dot(b"."), dot(b"..")];
-    entries.extend(list(s, &path)?);
+    if node.meta.nlink == 0 {
+        return Err(ENOENT.into());
+    }
+    let (ino, above) = (node.meta.ino, s.world().node(node.parent).meta.ino);
+    let dot = |name: &[u8], ino| DirEntry { name: name.to_vec(), ino, kind: mode::DIRECTORY };
+    let mut entries = vec![dot(b".", ino), dot(b"..", above)];
+    entries.extend(list(s, open.node)?);
     let mut out = Vec::new();
     let mut next = open.offset;
     for entry in entries.iter().skip(open.offset as usize) {

@@ -1,13 +1,12 @@
 //! Descriptors: reading, writing, seeking, duplicating, pipes.
 
-use std::rc::Rc;
-
 use wryneck_exec::{PathEnd, Value};
 
+use super::file::MAX_FILE;
 use super::{Done, Sys};
-use crate::content::{Byte, Content};
-use crate::errno::{EBADF, EINVAL, EISDIR, EMFILE, ENXIO, ESPIPE, Halt};
-use crate::state::{Fd, Node, NodeKind, Open};
+use crate::content::Byte;
+use crate::errno::{EAGAIN, EBADF, EFBIG, EINVAL, EISDIR, EMFILE, ENXIO, EPIPE, ESPIPE, Halt};
+use crate::state::{Fd, Lock, Node, NodeId, NodeKind, Open};
 
 /// Access mode bits of `open`'s flags.
 pub const O_ACCMODE: u32 = 3;
@@ -16,26 +15,32 @@ pub const O_WRONLY: u32 = 1;
 pub const O_APPEND: u32 = 0o2000;
 pub const O_NONBLOCK: u32 = 0o4000;
 pub const O_CLOEXEC: u32 = 0o2_000_000;
+pub const O_PATH: u32 = 0o10_000_000;
+/// `O_DIRECT`, `O_NOATIME`, `FASYNC`: what `F_SETFL` changes beside the two above.
+const SETTABLE: u32 = O_APPEND | O_NONBLOCK | 0o40_000 | 0o1_000_000;
+/// Bytes that a pipe takes all at once or not at all.
+const PAGE: u64 = 4096;
+/// Bytes a pipe holds.
+const PIPE_ROOM: u64 = 65536;
 /// Descriptors a process may have.
 const MAX_FDS: usize = 1024;
 /// Most bytes one call moves, as on Linux.
 const MAX_COUNT: u64 = 0x7fff_f000;
+/// Most bytes that one call copies between files; more is a short copy.
+const MAX_TRANSFER: u64 = 1 << 24;
 
 impl Sys<'_, '_> {
     fn readable(&self, fd: i32) -> Result<(Open, &Node), Halt> {
         let (open, node) = self.opened(fd)?;
-        if open.flags & O_ACCMODE == O_WRONLY {
+        if !matches!(open.flags & O_ACCMODE, O_RDONLY | 2) {
             return Err(EBADF.into());
-        }
-        if node.kind == NodeKind::Directory {
-            return Err(EISDIR.into());
         }
         Ok((open, node))
     }
 
     fn writable(&self, fd: i32) -> Result<(Open, &Node), Halt> {
         let (open, node) = self.opened(fd)?;
-        if open.flags & O_ACCMODE == O_RDONLY {
+        if !matches!(open.flags & O_ACCMODE, O_WRONLY | 2) {
             return Err(EBADF.into());
         }
         Ok((open, node))
@@ -64,18 +69,27 @@ impl Sys<'_, '_> {
         self.may_seek(fd, at)?;
         let (open, node) = self.readable(fd)?;
         let (kind, id) = (node.kind, open.node);
+        if kind == NodeKind::Directory {
+            let asked = |(_, count): &(Value, Value)| if let Value::Bits(n) = count { *n } else { 0 };
+            let end = blocks.iter().map(asked).try_fold(open.offset, u64::checked_add);
+            return Err(if end.is_none_or(|end| end > i64::MAX as u64) { EINVAL } else { EISDIR }.into());
+        }
         let start = match kind {
             NodeKind::Pipe { taken, .. } => taken,
             _ => at.unwrap_or(open.offset),
         };
         let there = match kind {
-            NodeKind::Regular | NodeKind::Pipe { .. } => node.content.len().saturating_sub(start),
+            NodeKind::Regular | NodeKind::Pipe { .. } => node.content.len().saturating_sub(start).min(MAX_COUNT),
             NodeKind::Endless => MAX_COUNT,
-            NodeKind::Output | NodeKind::Null | NodeKind::Directory => 0,
+            NodeKind::Output | NodeKind::Null | NodeKind::Directory | NodeKind::Link => 0,
         };
         if let NodeKind::Pipe { writers: 1.., .. } = kind
             && there == 0
+            && !nothing_asked(blocks)
         {
+            if open.flags & O_NONBLOCK != 0 {
+                return Err(EAGAIN.into());
+            }
             return Err(PathEnd::Unsupported("a read of an empty pipe that nobody else can fill".into()).into());
         }
         let mut total = 0;
@@ -85,6 +99,7 @@ impl Sys<'_, '_> {
             targets.push((self.block(*pointer, n, true)?, n));
             total += n;
         }
+        self.from_mappings(id)?;
         let bytes = match kind {
             NodeKind::Endless => vec![Byte::Concrete(0); total as usize],
             _ => self.world().node(id).content.read(start, total),
@@ -120,20 +135,108 @@ impl Sys<'_, '_> {
                 bytes.extend(self.get(addr, n)?);
             }
         }
+        let start = if open.flags & O_APPEND != 0 { end } else { at.unwrap_or(open.offset) };
+        if let NodeKind::Pipe { taken, readers, .. } = kind {
+            let room = PIPE_ROOM - (end - taken).min(PIPE_ROOM);
+            bytes.truncate(self.room_in_pipe(bytes.len() as u64, room, readers, open.flags)? as usize);
+        }
+        if kind == NodeKind::Regular && !bytes.is_empty() {
+            if start >= MAX_FILE {
+                return Err(EFBIG.into());
+            }
+            bytes.truncate((MAX_FILE - start).min(MAX_COUNT) as usize);
+        }
         let total = bytes.len() as u64;
         let world = self.change();
         match kind {
             NodeKind::Null | NodeKind::Endless => {}
             NodeKind::Output | NodeKind::Pipe { .. } => world.node_mut(open.node).content.write(end, &bytes),
-            NodeKind::Directory => return Err(EBADF.into()),
+            NodeKind::Directory | NodeKind::Link => return Err(EBADF.into()),
             NodeKind::Regular => {
-                let start = if open.flags & O_APPEND != 0 { end } else { at.unwrap_or(open.offset) };
                 if total > 0 {
-                    world.node_mut(open.node).content.write(start, &bytes);
+                    self.write_at(open.node, start, &bytes)?;
                 }
                 if at.is_none() {
-                    world.open_of_mut(fd).ok_or(EBADF)?.offset = start + total;
+                    self.change().open_of_mut(fd).ok_or(EBADF)?.offset = start + total;
                 }
+            }
+        }
+        Ok(total)
+    }
+
+    /// Writes to a regular file, and to where it is mapped.
+    fn write_at(&mut self, node: NodeId, start: u64, bytes: &[Byte]) -> Result<(), Halt> {
+        self.from_mappings(node)?;
+        self.change().node_mut(node).content.write(start, bytes);
+        self.touch(node);
+        self.to_mappings(node)
+    }
+
+    /// How many of so many bytes a pipe takes. There is nobody else who could read it.
+    fn room_in_pipe(&mut self, wanted: u64, room: u64, readers: u32, flags: u32) -> Result<u64, Halt> {
+        const SIGPIPE: i32 = 13;
+        match () {
+            () if wanted == 0 => Ok(0),
+            () if readers == 0 => {
+                super::process::signalled(self, SIGPIPE)?;
+                Err(EPIPE.into())
+            }
+            () if wanted <= room => Ok(wanted),
+            () if flags & O_NONBLOCK == 0 => Err(PathEnd::Unsupported("a write to a full pipe that nobody else can empty".into()).into()),
+            () if room == 0 || wanted <= PAGE => Err(EAGAIN.into()),
+            () => Ok(room),
+        }
+    }
+
+    /// Opens a node on the lowest free descriptor.
+    pub fn open_on(&mut self, node: NodeId, flags: u32, close_on_exec: bool) -> Done {
+        if self.world().lowest_free(0) >= MAX_FDS {
+            return Err(EMFILE.into());
+        }
+        Ok(self.change().open_node(node, flags, close_on_exec) as u64)
+    }
+
+    /// Copies from a regular file to another or to a pipe; offsets are at pointers, or the descriptors' own.
+    fn transfer(&mut self, (from, from_at): (i32, usize), (to, to_at): (i32, Option<usize>), count: usize) -> Done {
+        let (from_open, source) = self.readable(from)?;
+        if source.kind != NodeKind::Regular {
+            return Err(EINVAL.into());
+        }
+        let len = source.content.len();
+        let (to_open, target) = self.writable(to)?;
+        let (kind, end) = (target.kind, target.content.len());
+        if !matches!(kind, NodeKind::Regular | NodeKind::Output | NodeKind::Pipe { .. } | NodeKind::Null) || to_open.flags & O_APPEND != 0 {
+            return Err(EINVAL.into());
+        }
+        let given = |s: &mut Self, i: usize| -> Result<Option<u64>, Halt> {
+            Ok(if s.args[i] == Value::Bits(0) { None } else { s.words(s.args[i], 1)?.first().copied() })
+        };
+        let start = given(self, from_at)?;
+        let target_start = to_at.map_or(Ok(None), |i| given(self, i))?;
+        let from_start = start.unwrap_or(from_open.offset);
+        let mut total = self.count(self.args[count], len.saturating_sub(from_start).min(MAX_TRANSFER))?;
+        let asked = total;
+        if let NodeKind::Pipe { taken, readers, .. } = kind {
+            total = self.room_in_pipe(total, PIPE_ROOM - (end - taken).min(PIPE_ROOM), readers, to_open.flags)?;
+        }
+        self.from_mappings(from_open.node)?;
+        let bytes = self.world().node(from_open.node).content.read(from_start, total);
+        let to_start = target_start.unwrap_or(to_open.offset);
+        if from_open.node == to_open.node && from_start.abs_diff(to_start) < asked {
+            return Err(EINVAL.into());
+        }
+        match kind {
+            NodeKind::Regular if total > 0 => self.write_at(to_open.node, to_start, &bytes)?,
+            NodeKind::Output | NodeKind::Pipe { .. } => self.change().node_mut(to_open.node).content.write(end, &bytes),
+            _ => {}
+        }
+        for (fd, at, given, next) in [(from, Some(from_at), start, from_start + total), (to, to_at, target_start, to_start + total)] {
+            match (at, given) {
+                (Some(i), Some(_)) => {
+                    let addr = self.block(self.args[i], 8, true)?;
+                    self.put(addr, &next.to_le_bytes())?;
+                }
+                _ => self.change().open_of_mut(fd).ok_or(EBADF)?.offset = next,
             }
         }
         Ok(total)
@@ -167,6 +270,11 @@ impl crate::state::World {
     }
 }
 
+/// Whether every block is known to be empty.
+fn nothing_asked(blocks: &[(Value, Value)]) -> bool {
+    blocks.iter().all(|(_, count)| *count == Value::Bits(0))
+}
+
 pub fn read(s: &mut Sys<'_, '_>) -> Done {
     let fd = s.int(0)?;
     s.read_into(fd, &[(s.args[1], s.args[2])], None)
@@ -175,6 +283,10 @@ pub fn read(s: &mut Sys<'_, '_>) -> Done {
 pub fn readv(s: &mut Sys<'_, '_>) -> Done {
     let fd = s.int(0)?;
     let blocks = s.vectors()?;
+    // Even of a directory, which `read` refuses.
+    if nothing_asked(&blocks) && matches!(s.opened(fd)?.0.flags & O_ACCMODE, O_RDONLY | 2) {
+        return Ok(0);
+    }
     s.read_into(fd, &blocks, None)
 }
 
@@ -207,7 +319,7 @@ pub fn pwrite(s: &mut Sys<'_, '_>) -> Done {
 
 pub fn close(s: &mut Sys<'_, '_>) -> Done {
     let fd = s.int(0)?;
-    s.opened(fd)?;
+    s.opened_any(fd)?;
     close_fd(s, fd);
     Ok(0)
 }
@@ -217,25 +329,28 @@ fn close_fd(s: &mut Sys<'_, '_>, fd: i32) {
     let Some(Fd { open, .. }) = world.fds.get_mut(fd as usize).and_then(Option::take) else { return };
     let open = &mut world.opens[open as usize];
     open.refs -= 1;
-    let (node, last, writes) = (open.node, open.refs == 0, open.flags & O_ACCMODE != O_RDONLY);
+    let (node, last, way) = (open.node, open.refs == 0, open.flags & O_ACCMODE);
     if last
-        && writes
         && matches!(world.node(node).kind, NodeKind::Pipe { .. })
-        && let NodeKind::Pipe { writers, .. } = &mut world.node_mut(node).kind
+        && let NodeKind::Pipe { writers, readers, .. } = &mut world.node_mut(node).kind
     {
-        *writers -= 1;
+        *writers -= u32::from(way != O_RDONLY);
+        *readers -= u32::from(way == O_RDONLY);
     }
 }
 
 pub fn lseek(s: &mut Sys<'_, '_>) -> Done {
     let (fd, offset, whence) = (s.int(0)?, s.long(1)? as i64, s.int(2)?);
     let (open, node) = s.opened(fd)?;
+    // A directory's offsets are hashes on ext4.
+    let limit = if node.kind == NodeKind::Directory { i64::MAX } else { MAX_FILE as i64 };
     let base = match (node.kind, whence) {
         (NodeKind::Pipe { .. } | NodeKind::Output, _) => return Err(ESPIPE.into()),
         (NodeKind::Null | NodeKind::Endless, _) => return Ok(0),
         (_, 0) => 0,
         (_, 1) => open.offset as i64,
         (NodeKind::Regular, 2) => node.content.len() as i64,
+        (NodeKind::Directory, 2) => limit,
         // SEEK_DATA, SEEK_HOLE: the file has no holes.
         (NodeKind::Regular, 3 | 4) => {
             let len = node.content.len() as i64;
@@ -244,9 +359,9 @@ pub fn lseek(s: &mut Sys<'_, '_>) -> Done {
             }
             if whence == 3 { 0 } else { len - offset }
         }
-        (NodeKind::Regular | NodeKind::Directory, _) => return Err(EINVAL.into()),
+        (NodeKind::Regular | NodeKind::Directory | NodeKind::Link, _) => return Err(EINVAL.into()),
     };
-    let to = base.checked_add(offset).filter(|to| *to >= 0).ok_or(EINVAL)? as u64;
+    let to = base.checked_add(offset).filter(|to| (0..=limit).contains(to)).ok_or(EINVAL)? as u64;
     s.change().open_of_mut(fd).ok_or(EBADF)?.offset = to;
     Ok(to)
 }
@@ -258,7 +373,7 @@ pub fn dup(s: &mut Sys<'_, '_>) -> Done {
 
 /// Duplicates on the lowest free descriptor at least `from`.
 fn duplicate(s: &mut Sys<'_, '_>, fd: i32, from: usize, close_on_exec: bool) -> Done {
-    s.opened(fd)?;
+    s.opened_any(fd)?;
     let number = s.world().lowest_free(from);
     if number >= MAX_FDS {
         return Err(EMFILE.into());
@@ -276,7 +391,7 @@ fn put_duplicate(s: &mut Sys<'_, '_>, fd: i32, number: usize, close_on_exec: boo
 
 pub fn dup2(s: &mut Sys<'_, '_>) -> Done {
     let (fd, to) = (s.int(0)?, s.int(1)?);
-    s.opened(fd)?;
+    s.opened_any(fd)?;
     if fd == to { Ok(to as u64) } else { duplicate_to(s, fd, to, false) }
 }
 
@@ -285,7 +400,7 @@ pub fn dup3(s: &mut Sys<'_, '_>) -> Done {
     if fd == to || flags & !O_CLOEXEC != 0 {
         return Err(EINVAL.into());
     }
-    s.opened(fd)?;
+    s.opened_any(fd)?;
     duplicate_to(s, fd, to, flags & O_CLOEXEC != 0)
 }
 
@@ -297,7 +412,10 @@ fn duplicate_to(s: &mut Sys<'_, '_>, fd: i32, to: i32, close_on_exec: bool) -> D
 
 pub fn fcntl(s: &mut Sys<'_, '_>) -> Done {
     let (fd, command) = (s.int(0)?, s.int(1)?);
-    let (open, _) = s.opened(fd)?;
+    let (open, node) = s.opened_any(fd)?;
+    if open.flags & O_PATH != 0 && !matches!(command, 0..=3 | 1030) {
+        return Err(EBADF.into());
+    }
     match command {
         // F_DUPFD, F_DUPFD_CLOEXEC
         0 | 1030 => {
@@ -317,13 +435,21 @@ pub fn fcntl(s: &mut Sys<'_, '_>) -> Done {
         // F_GETFL, F_SETFL
         3 => Ok(open.flags.into()),
         4 => {
-            let new = s.int(2)? as u32 & (O_APPEND | O_NONBLOCK);
+            let new = s.int(2)? as u32 & SETTABLE;
             let open = s.change().open_of_mut(fd).ok_or(EBADF)?;
-            open.flags = (open.flags & !(O_APPEND | O_NONBLOCK)) | new;
+            open.flags = (open.flags & !SETTABLE) | new;
             Ok(0)
         }
-        // F_GETLK, F_SETLK, F_SETLKW: nobody else locks anything.
-        5..=7 => Ok(0),
+        // F_GETLK: nobody else locks anything, so the answer is F_UNLCK. F_SETLK, F_SETLKW, and those of open files.
+        5 | 36 => {
+            let addr = s.block(s.args[2], 32, true)?;
+            s.put(addr, &2u16.to_le_bytes())?;
+            Ok(0)
+        }
+        6 | 7 | 37 | 38 => Ok(0),
+        // F_GETPIPE_SZ
+        1032 if matches!(node.kind, NodeKind::Pipe { .. }) => Ok(PIPE_ROOM),
+        1032 => Err(EBADF.into()),
         _ => Err(EINVAL.into()),
     }
 }
@@ -342,11 +468,15 @@ pub fn pipe2(s: &mut Sys<'_, '_>) -> Done {
 
 fn make_pipe(s: &mut Sys<'_, '_>, flags: u32) -> Done {
     let addr = s.block(s.args[0], 8, true)?;
-    let time = s.linux.input.time;
+    let (time, user) = (s.linux.input.time, s.linux.input.user);
+    if s.world().lowest_free(s.world().lowest_free(0) + 1) >= MAX_FDS {
+        return Err(EMFILE.into());
+    }
     let world = s.change();
-    let meta = super::file::new_meta(super::file::FIRST_INO + world.nodes.len() as u64, 0o600, time);
-    let kind = NodeKind::Pipe { taken: 0, writers: 1 };
-    let node = world.add_node(Node { kind, content: Content::default(), meta, path: Rc::from(&b""[..]), from_host: false });
+    let mut meta = super::file::new_meta(super::file::FIRST_INO + world.nodes.len() as u64, 0o600, time);
+    (meta.uid, meta.gid) = (user, user);
+    let kind = NodeKind::Pipe { taken: 0, writers: 1, readers: 1 };
+    let node = world.add_node(Node::new(kind, meta));
     let on_exec = flags & O_CLOEXEC != 0;
     let read = world.open_node(node, O_RDONLY | (flags & O_NONBLOCK), on_exec);
     let write = world.open_node(node, O_WRONLY | (flags & O_NONBLOCK), on_exec);
@@ -388,4 +518,58 @@ pub fn sync(s: &mut Sys<'_, '_>) -> Done {
         NodeKind::Pipe { .. } | NodeKind::Output => Err(EINVAL.into()),
         _ => Ok(0),
     }
+}
+
+/// flock(descriptor, operation): open files of this process may exclude one another; there is nobody else.
+pub fn flock(s: &mut Sys<'_, '_>) -> Done {
+    const NO_WAIT: i32 = 4;
+    let (fd, operation) = (s.int(0)?, s.int(1)?);
+    let wanted = match operation & !NO_WAIT {
+        1 => Lock::Shared,
+        2 => Lock::Exclusive,
+        8 => Lock::None,
+        _ => return Err(EINVAL.into()),
+    };
+    let (open, _) = s.opened(fd)?;
+    if wanted != Lock::None && open.flags & O_ACCMODE == 3 {
+        return Err(EBADF.into());
+    }
+    let world = s.world();
+    let this = world.fds[fd as usize].map(|fd| fd.open as usize);
+    let others = world.opens.iter().enumerate().filter(|(i, o)| o.refs > 0 && o.node == open.node && Some(*i) != this);
+    let blocked = others.map(|(_, o)| o.lock).any(|lock| lock.excludes(wanted));
+    if blocked && operation & NO_WAIT == 0 {
+        return Err(PathEnd::Unsupported("a wait for a lock that nobody else can give up".into()).into());
+    }
+    // The kernel gives up the old lock before it asks for another kind.
+    let new = if blocked { Lock::None } else { wanted };
+    if !blocked || open.lock != wanted {
+        s.change().open_of_mut(fd).ok_or(EBADF)?.lock = new;
+    }
+    if blocked { Err(EAGAIN.into()) } else { Ok(0) }
+}
+
+/// sendfile(to, from, offset, count).
+pub fn sendfile(s: &mut Sys<'_, '_>) -> Done {
+    let (to, from) = (s.int(0)?, s.int(1)?);
+    s.transfer((from, 2), (to, None), 3)
+}
+
+/// copy_file_range(from, offset, to, offset, count, flags).
+pub fn copy_file_range(s: &mut Sys<'_, '_>) -> Done {
+    let (from, to, flags) = (s.int(0)?, s.int(2)?, s.int(5)?);
+    if flags != 0 {
+        return Err(EINVAL.into());
+    }
+    let kinds = [s.opened(from)?.1.kind, s.opened(to)?.1.kind];
+    if kinds.contains(&NodeKind::Directory) {
+        return Err(EISDIR.into());
+    }
+    if kinds.iter().any(|kind| *kind != NodeKind::Regular) {
+        return Err(EINVAL.into());
+    }
+    if s.writable(to)?.0.flags & O_APPEND != 0 {
+        return Err(EBADF.into());
+    }
+    s.transfer((from, 1), (to, Some(3)), 4)
 }

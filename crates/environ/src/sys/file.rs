@@ -1,29 +1,25 @@
-//! Files by name: open, stat, rename, unlink, permissions. What the host has is read only; what changes, changes on this path alone.
+//! Files: open, make, truncate, permissions, times. What the host has is read only; what changes, changes on this path alone.
 
-use std::rc::Rc;
-
-use wryneck_exec::PathEnd;
-
-use super::fd::{O_ACCMODE, O_APPEND, O_CLOEXEC, O_NONBLOCK, O_RDONLY};
-use super::path::{AT_FDCWD, Found, Resolved};
+use super::fd::{O_ACCMODE, O_CLOEXEC, O_PATH};
+use super::path::{AT_FDCWD, Follow, Found};
+use super::stat::{AT_EMPTY_PATH, AT_SYMLINK_NOFOLLOW};
 use super::{Done, Sys};
-use crate::content::Content;
-use crate::errno::{EACCES, EBADF, EEXIST, EFAULT, EINVAL, EISDIR, ELOOP, ENOENT, ENOTDIR, ENOTEMPTY, EOPNOTSUPP, EPERM, Halt};
+use crate::errno::{EACCES, EBADF, EEXIST, EFAULT, EINVAL, EISDIR, ELOOP, ENODEV, ENOENT, ENOTDIR, EOPNOTSUPP, EPERM, ESPIPE, Halt};
 use crate::input::{Stat, mode};
 use crate::state::{Node, NodeId, NodeKind};
 
 const O_CREAT: u32 = 0o100;
 const O_EXCL: u32 = 0o200;
+const O_NOCTTY: u32 = 0o400;
 const O_TRUNC: u32 = 0o1000;
 const O_DIRECTORY: u32 = 0o200_000;
 const O_NOFOLLOW: u32 = 0o400_000;
+const O_LARGEFILE: u32 = 0o100_000;
 const O_TMPFILE: u32 = 0o20_000_000;
-const AT_SYMLINK_NOFOLLOW: u32 = 0x100;
-const AT_REMOVEDIR: u32 = 0x200;
-const AT_EMPTY_PATH: u32 = 0x1000;
 /// Inode numbers of files made on a path begin here.
 pub const FIRST_INO: u64 = 1 << 20;
-const BLOCK: u64 = 4096;
+/// Most bytes of a file, as ext4 has it.
+pub const MAX_FILE: u64 = 0xfff_ffff_f000;
 
 /// What `stat` says of a new file.
 pub fn new_meta(ino: u64, permissions: u32, time: i64) -> Stat {
@@ -32,7 +28,7 @@ pub fn new_meta(ino: u64, permissions: u32, time: i64) -> Stat {
 }
 
 /// Files of the host that are devices, and what they do here.
-fn device(path: &[u8]) -> Option<NodeKind> {
+pub fn device(path: &[u8]) -> Option<NodeKind> {
     match path {
         b"/dev/null" => Some(NodeKind::Null),
         b"/dev/zero" | b"/dev/full" | b"/dev/random" | b"/dev/urandom" => Some(NodeKind::Endless),
@@ -41,308 +37,196 @@ fn device(path: &[u8]) -> Option<NodeKind> {
 }
 
 impl Sys<'_, '_> {
-    /// Whether this user may do what `want` (4 read, 2 write, 1 execute) says.
-    fn permits(&self, stat: &Stat, want: u32) -> bool {
-        let user = self.linux.input.user;
-        let shift = if stat.uid == user {
-            6
-        } else if stat.gid == user {
-            3
-        } else {
-            0
-        };
-        let any_execute = stat.mode & 0o111 != 0 || stat.mode & mode::KIND == mode::DIRECTORY;
-        if user == 0 { want & 1 == 0 || any_execute } else { (stat.mode >> shift) & want == want }
+    /// The clock, in seconds and nanoseconds. Looking does not move it here.
+    fn stamp(&self) -> (i64, i64) {
+        let ticks = self.world().ticks;
+        (self.linux.input.time + (ticks / 1_000_000) as i64, (ticks % 1_000_000 * 1000) as i64)
     }
 
-    /// A file of the host becomes one that this path knows, so that it can be opened or changed.
-    fn adopt(&mut self, path: &[u8], stat: Stat) -> Result<NodeId, Halt> {
-        let (kind, content) = match (stat.mode & mode::KIND, device(path)) {
-            (_, Some(kind)) => (kind, Content::default()),
-            (mode::REGULAR, None) => (NodeKind::Regular, Content::captured(self.linux.captured.file(path)?)),
-            (mode::DIRECTORY, None) => (NodeKind::Directory, Content::default()),
-            _ => return Err(PathEnd::Unsupported(format!("open of the device `{}`", String::from_utf8_lossy(path))).into()),
-        };
-        let node = Node { kind, content, meta: stat, path: path.into(), from_host: true };
+    /// The content, or the entries, of a file change now.
+    pub fn touch(&mut self, node: NodeId) {
+        let now = self.stamp();
+        let meta = &mut self.change().node_mut(node).meta;
+        (meta.mtime, meta.ctime) = (now, now);
+    }
+
+    /// A new file, without a name.
+    fn new_node(&mut self, directory: NodeId, kind: NodeKind, permissions: u32) -> NodeId {
+        let (now, user) = (self.stamp(), self.linux.input.user);
         let world = self.change();
-        let id = world.add_node(node);
-        world.set_name(path, Some(id));
+        let ino = FIRST_INO + world.nodes.len() as u64;
+        let mut meta = new_meta(ino, permissions & 0o7777 & !world.umask, 0);
+        meta.dev = world.node(directory).meta.dev;
+        (meta.uid, meta.gid, meta.atime, meta.mtime, meta.ctime) = (user, user, now, now, now);
+        if kind == NodeKind::Directory {
+            (meta.nlink, meta.size) = (2, 4096);
+        }
+        world.add_node(Node { parent: directory, ..Node::new(kind, meta) })
+    }
+
+    /// Makes a new file where a walk found none.
+    pub fn create(&mut self, found: &Found, kind: NodeKind, permissions: u32) -> Result<NodeId, Halt> {
+        let directory = self.adopt_directory(found)?;
+        let id = self.new_node(directory, kind, permissions);
+        self.set_entry(directory, &found.name, Some(id));
         Ok(id)
     }
 
-    /// The node of something found, adopted if it is the host's.
-    pub fn node_of(&mut self, found: &Found) -> Result<NodeId, Halt> {
-        match found {
-            Found::Node(id) => Ok(*id),
-            Found::Host(stat, path) => self.adopt(path, *stat),
-        }
-    }
-
-    /// Makes a new file or directory and its name.
-    pub fn create(&mut self, path: &[u8], kind: NodeKind, permissions: u32) -> NodeId {
-        let (time, user) = (self.linux.input.time, self.linux.input.user);
+    /// Changes what a name in a directory stands for; a directory's links are counted.
+    pub fn set_entry(&mut self, directory: NodeId, name: &[u8], new: Option<NodeId>) {
+        self.touch(directory);
         let world = self.change();
-        let ino = FIRST_INO + world.nodes.len() as u64;
-        let mut meta = new_meta(ino, permissions & 0o7777 & !world.umask, time);
-        (meta.uid, meta.gid) = (user, user);
-        let id = world.add_node(Node { kind, content: Content::default(), meta, path: path.into(), from_host: false });
-        world.set_name(path, Some(id));
-        id
+        world.set_name(directory, name, new);
+        if let Some(id) = new
+            && world.node(id).kind == NodeKind::Directory
+        {
+            world.node_mut(id).parent = directory;
+            let links = &mut world.node_mut(directory).meta.nlink;
+            *links += u64::from(*links > 1);
+        }
     }
 
     fn open_at(&mut self, at: i32, path: usize, flags: u32, permissions: u32) -> Done {
-        let at = self.path_for(at, self.args[path], flags & O_CREAT != 0)?;
-        if let Some(fd) = standard_stream(&at.path) {
-            self.opened(fd)?;
-            let world = self.change();
-            let node = world.open_of(fd).ok_or(EBADF)?.node;
-            return Ok(world.open_node(node, flags & (O_ACCMODE | O_APPEND), flags & O_CLOEXEC != 0) as u64);
+        let mut flags = flags;
+        if flags & O_PATH != 0 {
+            flags &= O_PATH | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC;
         }
-        if flags & O_TMPFILE == O_TMPFILE {
-            return Err(EOPNOTSUPP.into());
+        let (creates, unnamed) = (flags & O_CREAT != 0, flags & O_TMPFILE == O_TMPFILE);
+        if creates && flags & O_DIRECTORY != 0 || unnamed && flags & O_ACCMODE == 0 {
+            return Err(EINVAL.into());
         }
-        let follow = flags & O_NOFOLLOW == 0 && flags & (O_CREAT | O_EXCL) != O_CREAT | O_EXCL;
-        let node = match self.find(&at, follow) {
-            Ok(_) if flags & (O_CREAT | O_EXCL) == O_CREAT | O_EXCL => return Err(EEXIST.into()),
-            Ok(found) => self.open_existing(&found, flags)?,
-            Err(Halt::Errno(e)) if e == ENOENT && flags & O_CREAT != 0 => {
-                if at.directory {
-                    return Err(EISDIR.into());
-                }
-                let path = if follow { self.follow(&at.path)? } else { at.path };
-                self.check_parent(&path)?;
-                self.may_change_entry(&path)?;
-                self.create(&path, NodeKind::Regular, permissions)
+        let exclusive = creates && flags & O_EXCL != 0;
+        let stays = flags & O_NOFOLLOW != 0;
+        let follow = if creates { Follow::Make { follow: !exclusive && !stays } } else { self.follow_unless(stays) };
+        let given = self.given_for(at, self.args[path], creates)?;
+        let found = self.walk(&given, follow)?;
+        let node = match found.entry()? {
+            Some(_) if exclusive => return Err(EEXIST.into()),
+            Some(_) if unnamed => self.open_unnamed(&found, permissions)?,
+            Some(_) => self.open_existing(&found, flags)?,
+            None if creates => {
+                self.may_make(&found)?;
+                self.create(&found, NodeKind::Regular, permissions)?
             }
-            Err(halt) => return Err(halt),
+            None => return Err(ENOENT.into()),
         };
-        let kept = flags & (O_ACCMODE | O_APPEND | O_NONBLOCK | O_DIRECTORY);
-        Ok(self.change().open_node(node, kept, flags & O_CLOEXEC != 0) as u64)
+        let large = if flags & O_PATH == 0 { O_LARGEFILE } else { 0 };
+        let kept = flags & !(O_CREAT | O_EXCL | O_NOCTTY | O_TRUNC | O_CLOEXEC) | large;
+        self.open_on(node, kept, flags & O_CLOEXEC != 0)
+    }
+
+    fn follow_unless(&self, no: bool) -> Follow {
+        if no { Follow::No } else { Follow::Yes }
+    }
+
+    /// `O_TMPFILE`: a file without a name, on the file system of a directory.
+    fn open_unnamed(&mut self, found: &Found, permissions: u32) -> Result<NodeId, Halt> {
+        if self.kind_of(found.there()?) != mode::DIRECTORY {
+            return Err(ENOTDIR.into());
+        }
+        let directory = self.node_of(found)?;
+        let node = self.new_node(directory, NodeKind::Regular, permissions);
+        self.change().node_mut(node).meta.nlink = 0;
+        Ok(node)
     }
 
     fn open_existing(&mut self, found: &Found, flags: u32) -> Result<NodeId, Halt> {
-        let stat = self.stat_of(found);
-        let access = match flags & O_ACCMODE {
-            O_RDONLY => 4,
+        let stat = self.stat_of(found.there()?);
+        let kind = stat.mode & mode::KIND;
+        let wants = match flags & O_ACCMODE {
+            0 => 4,
             1 => 2,
             _ => 6,
         };
-        match stat.mode & mode::KIND {
+        let wants = if flags & O_TRUNC != 0 { wants | 2 } else { wants };
+        if kind == mode::DIRECTORY && flags & O_CREAT != 0 {
+            return Err(EISDIR.into());
+        }
+        if kind != mode::DIRECTORY && flags & O_DIRECTORY != 0 {
+            return Err(ENOTDIR.into());
+        }
+        if flags & O_PATH != 0 {
+            return self.node_of(found);
+        }
+        match kind {
             mode::LINK => return Err(ELOOP.into()),
-            mode::DIRECTORY if access & 2 != 0 || flags & O_CREAT != 0 => return Err(EISDIR.into()),
-            mode::DIRECTORY => {}
-            _ if flags & O_DIRECTORY != 0 => return Err(ENOTDIR.into()),
+            mode::DIRECTORY if wants & 2 != 0 => return Err(EISDIR.into()),
+            _ if !self.permits(&stat, wants) => return Err(EACCES.into()),
             _ => {}
         }
-        if !self.permits(&stat, access) {
-            return Err(EACCES.into());
-        }
         let node = self.node_of(found)?;
-        if flags & O_TRUNC != 0 && access & 2 != 0 && self.world().node(node).kind == NodeKind::Regular {
-            self.change().node_mut(node).content.truncate(0);
+        if flags & O_TRUNC != 0 && self.world().node(node).kind == NodeKind::Regular {
+            self.resize(node, 0)?;
         }
         Ok(node)
     }
 
-    fn stat_at(&mut self, at: i32, path: usize, flags: u32) -> Result<Stat, Halt> {
-        if flags & AT_EMPTY_PATH != 0 {
-            let addr = self.cx.block_address(self.args[path], 1, false)?;
-            if self.cx.read_bytes(addr, 1)?.first().and_then(|b| self.cx.core.pool.as_u64(*b)) == Some(0) {
-                return self.stat_fd(at);
-            }
-        }
-        let at = self.path(at, self.args[path])?;
-        if let Some(fd) = standard_stream(&at.path) {
-            return self.stat_fd(fd);
-        }
-        let found = self.find(&at, flags & AT_SYMLINK_NOFOLLOW == 0)?;
-        Ok(self.stat_of(&found))
-    }
-
-    fn stat_fd(&self, fd: i32) -> Result<Stat, Halt> {
-        if fd == AT_FDCWD {
-            let here = Resolved { path: self.world().working_directory.to_vec(), directory: true };
-            return Ok(self.stat_of(&self.find(&here, true)?));
-        }
-        Ok(self.opened(fd)?.1.stat())
-    }
-
-    fn put_stat(&mut self, i: usize, stat: &Stat) -> Done {
-        let addr = self.block(self.args[i], 144, true)?;
-        self.put(addr, &stat_bytes(stat))?;
-        Ok(0)
-    }
-
-    fn unlink_at(&mut self, at: i32, path: usize) -> Done {
-        let at = self.path(at, self.args[path])?;
-        let found = self.find(&at, false)?;
-        if self.stat_of(&found).mode & mode::KIND == mode::DIRECTORY {
-            return Err(EISDIR.into());
-        }
-        self.may_change_entry(&at.path)?;
-        if let Found::Node(id) = found {
-            let links = &mut self.change().node_mut(id).meta.nlink;
-            *links = links.saturating_sub(1);
-        }
-        self.change().set_name(&at.path, None);
-        Ok(0)
-    }
-
-    /// The directory of a name must let this user change it.
-    pub fn may_change_entry(&self, path: &[u8]) -> Result<(), Halt> {
-        let parent = Resolved { path: super::path::split(path).0.to_vec(), directory: true };
-        let stat = self.stat_of(&self.find(&parent, true)?);
-        if self.permits(&stat, 2) { Ok(()) } else { Err(EACCES.into()) }
-    }
-
-    fn rename_at(&mut self, (from_at, from): (i32, usize), (to_at, to): (i32, usize)) -> Done {
-        let from = self.path(from_at, self.args[from])?;
-        let to = self.path_for(to_at, self.args[to], true)?;
-        let found = self.find(&from, false)?;
-        let directory = self.stat_of(&found).mode & mode::KIND == mode::DIRECTORY;
-        self.may_change_entry(&from.path)?;
-        self.may_change_entry(&to.path)?;
-        if let Ok(target) = self.find(&to, false) {
-            match (directory, self.stat_of(&target).mode & mode::KIND == mode::DIRECTORY) {
-                (false, true) => return Err(EISDIR.into()),
-                (true, false) => return Err(ENOTDIR.into()),
-                (true, true) if from.path != to.path => return Err(ENOTEMPTY.into()),
-                _ => {}
-            }
-        }
-        if from.path == to.path {
-            return Ok(0);
-        }
-        if directory {
-            return Err(PathEnd::Unsupported("rename of a directory".into()).into());
-        }
-        let node = self.node_of(&found)?;
-        let world = self.change();
-        world.set_name(&from.path, None);
-        world.set_name(&to.path, Some(node));
-        world.node_mut(node).path = to.path.as_slice().into();
-        Ok(0)
-    }
-
-    fn access_at(&mut self, at: i32, path: usize, want: u32) -> Done {
-        if want & !7 != 0 {
-            return Err(EINVAL.into());
-        }
-        let at = self.path(at, self.args[path])?;
-        let stat = self.stat_of(&self.find(&at, true)?);
-        if self.permits(&stat, want) { Ok(0) } else { Err(EACCES.into()) }
-    }
-
-    fn readlink_at(&mut self, at: i32, path: usize) -> Done {
-        let at = self.path(at, self.args[path])?;
-        let size = self.int(path + 2)?;
-        if size <= 0 {
-            return Err(EINVAL.into());
-        }
-        let stat = self.stat_of(&self.find(&at, false)?);
-        if stat.mode & mode::KIND != mode::LINK {
-            return Err(EINVAL.into());
-        }
-        let target: Rc<[u8]> = self.linux.captured.link(&at.path)?;
-        let n = target.len().min(size as usize);
-        let addr = self.block(self.args[path + 1], n as u64, true)?;
-        self.put(addr, &target[..n])?;
-        Ok(n as u64)
-    }
-
     fn chmod_node(&mut self, node: NodeId, permissions: u32) -> Done {
-        let user = self.linux.input.user;
-        if user != 0 && self.world().node(node).meta.uid != user {
-            return Err(EPERM.into());
-        }
+        self.may_own(node)?;
+        let now = self.stamp();
         let meta = &mut self.change().node_mut(node).meta;
         meta.mode = (meta.mode & mode::KIND) | (permissions & 0o7777);
+        meta.ctime = now;
         Ok(0)
     }
 
-    fn chmod_at(&mut self, at: i32, path: usize) -> Done {
-        let at = self.path(at, self.args[path])?;
+    /// Only the owner and the superuser change permissions and times.
+    fn may_own(&self, node: NodeId) -> Result<(), Halt> {
+        let user = self.linux.input.user;
+        if user == 0 || self.world().node(node).meta.uid == user { Ok(()) } else { Err(EPERM.into()) }
+    }
+
+    fn chmod_at(&mut self, at: i32, path: usize, flags: u32) -> Done {
+        if flags & !(AT_SYMLINK_NOFOLLOW | AT_EMPTY_PATH) != 0 {
+            return Err(EINVAL.into());
+        }
         let permissions = self.int(path + 1)? as u32;
-        let found = self.find(&at, true)?;
+        let found = self.path(at, self.args[path], self.follow_unless(flags & AT_SYMLINK_NOFOLLOW != 0))?;
+        if self.kind_of(found.there()?) == mode::LINK {
+            return Err(EOPNOTSUPP.into());
+        }
         let node = self.node_of(&found)?;
         self.chmod_node(node, permissions)
     }
 
-    /// The file must be there; giving it away needs the superuser.
-    fn chown_at(&mut self, at: i32, path: usize) -> Done {
-        let at = self.path(at, self.args[path])?;
-        let stat = self.stat_of(&self.find(&at, true)?);
-        self.may_chown(&stat, path + 1)
+    /// Giving a file away needs the superuser.
+    fn chown_at(&mut self, at: i32, path: usize, flags: u32) -> Done {
+        let node = if self.is_empty_path(path, flags)? {
+            self.opened_any(at)?.0.node
+        } else {
+            let found = self.path(at, self.args[path], self.follow_unless(flags & AT_SYMLINK_NOFOLLOW != 0))?;
+            self.node_of(&found)?
+        };
+        self.chown_node(node, path + 1)
     }
 
-    fn may_chown(&mut self, stat: &Stat, first: usize) -> Done {
-        let same = |new: i32, old: u32| new == -1 || new as u32 == old;
+    fn chown_node(&mut self, node: NodeId, first: usize) -> Done {
         let (uid, gid) = (self.int(first)?, self.int(first + 1)?);
-        let allowed = self.linux.input.user == 0 || (same(uid, stat.uid) && same(gid, stat.gid));
-        if allowed { Ok(0) } else { Err(EPERM.into()) }
-    }
-
-    fn truncate_node(&mut self, node: NodeId, len: u64) -> Done {
-        if (len as i64) < 0 || self.world().node(node).kind != NodeKind::Regular {
-            return Err(EINVAL.into());
+        let now = self.stamp();
+        let old = self.world().node(node).meta;
+        let new = |id: i32, old: u32| if id == -1 { old } else { id as u32 };
+        let (uid, gid) = (new(uid, old.uid), new(gid, old.gid));
+        if self.linux.input.user != 0 && (uid, gid) != (old.uid, old.gid) {
+            return Err(EPERM.into());
         }
-        self.change().node_mut(node).content.truncate(len);
+        let meta = &mut self.change().node_mut(node).meta;
+        (meta.uid, meta.gid, meta.ctime) = (uid, gid, now);
+        if meta.mode & 0o111 != 0 {
+            meta.mode &= !0o4000;
+            if meta.mode & 0o010 != 0 {
+                meta.mode &= !0o2000;
+            }
+        }
         Ok(0)
     }
-}
 
-/// `/dev/stdin` and its like: the descriptor they stand for.
-fn standard_stream(path: &[u8]) -> Option<i32> {
-    match path {
-        b"/dev/stdin" | b"/dev/fd/0" | b"/proc/self/fd/0" => Some(0),
-        b"/dev/stdout" | b"/dev/fd/1" | b"/proc/self/fd/1" => Some(1),
-        b"/dev/stderr" | b"/dev/fd/2" | b"/proc/self/fd/2" => Some(2),
-        _ => None,
+    /// Makes a regular file so long.
+    fn resize(&mut self, node: NodeId, len: u64) -> Result<(), Halt> {
+        self.from_mappings(node)?;
+        self.change().node_mut(node).content.truncate(len);
+        self.touch(node);
+        self.to_mappings(node)
     }
-}
-
-/// `struct stat` of x86-64.
-fn stat_bytes(s: &Stat) -> Vec<u8> {
-    let mut out = Vec::with_capacity(144);
-    for word in [s.dev, s.ino, s.nlink] {
-        out.extend(word.to_le_bytes());
-    }
-    for half in [s.mode, s.uid, s.gid, 0] {
-        out.extend(half.to_le_bytes());
-    }
-    for word in [s.rdev, s.size, BLOCK, s.size.div_ceil(512)] {
-        out.extend(word.to_le_bytes());
-    }
-    for (seconds, nanoseconds) in [s.atime, s.mtime, s.ctime] {
-        out.extend(seconds.to_le_bytes());
-        out.extend(nanoseconds.to_le_bytes());
-    }
-    out.resize(144, 0);
-    out
-}
-
-/// `struct statx`.
-fn statx_bytes(s: &Stat) -> Vec<u8> {
-    let device = |d: u64| [((d >> 8) & 0xfff) as u32, ((d & 0xff) | ((d >> 12) & 0xfff00)) as u32];
-    let mut out = Vec::with_capacity(256);
-    out.extend(0x7ffu32.to_le_bytes());
-    out.extend((BLOCK as u32).to_le_bytes());
-    out.extend(0u64.to_le_bytes());
-    for half in [s.nlink as u32, s.uid, s.gid, s.mode] {
-        out.extend(half.to_le_bytes());
-    }
-    for word in [s.ino, s.size, s.size.div_ceil(512), 0] {
-        out.extend(word.to_le_bytes());
-    }
-    for (seconds, nanoseconds) in [s.atime, s.ctime, s.ctime, s.mtime] {
-        out.extend(seconds.to_le_bytes());
-        out.extend(nanoseconds.to_le_bytes());
-    }
-    for half in device(s.rdev).into_iter().chain(device(s.dev)) {
-        out.extend(half.to_le_bytes());
-    }
-    out.resize(256, 0);
-    out
 }
 
 pub fn open(s: &mut Sys<'_, '_>) -> Done {
@@ -360,108 +244,122 @@ pub fn creat(s: &mut Sys<'_, '_>) -> Done {
     s.open_at(AT_FDCWD, 0, O_CREAT | O_TRUNC | 1, permissions)
 }
 
-pub fn stat(s: &mut Sys<'_, '_>) -> Done {
-    let stat = s.stat_at(AT_FDCWD, 0, 0)?;
-    s.put_stat(1, &stat)
+/// mknod(path, mode, device): a regular file; others are a limit.
+pub fn mknod(s: &mut Sys<'_, '_>) -> Done {
+    make_node(s, AT_FDCWD, 0)
 }
 
-pub fn lstat(s: &mut Sys<'_, '_>) -> Done {
-    let stat = s.stat_at(AT_FDCWD, 0, AT_SYMLINK_NOFOLLOW)?;
-    s.put_stat(1, &stat)
+pub fn mknodat(s: &mut Sys<'_, '_>) -> Done {
+    let at = s.int(0)?;
+    make_node(s, at, 1)
 }
 
-pub fn fstat(s: &mut Sys<'_, '_>) -> Done {
-    let fd = s.int(0)?;
-    let stat = s.opened(fd)?.1.stat();
-    s.put_stat(1, &stat)
-}
-
-pub fn newfstatat(s: &mut Sys<'_, '_>) -> Done {
-    let (at, flags) = (s.int(0)?, s.int(3)? as u32);
-    let stat = s.stat_at(at, 1, flags)?;
-    s.put_stat(2, &stat)
-}
-
-pub fn statx(s: &mut Sys<'_, '_>) -> Done {
-    let (at, flags) = (s.int(0)?, s.int(2)? as u32);
-    let stat = s.stat_at(at, 1, flags)?;
-    let addr = s.block(s.args[4], 256, true)?;
-    s.put(addr, &statx_bytes(&stat))?;
+fn make_node(s: &mut Sys<'_, '_>, at: i32, path: usize) -> Done {
+    let wanted = s.int(path + 1)? as u32;
+    if !matches!(wanted & mode::KIND, 0 | mode::REGULAR) {
+        return Err(wryneck_exec::PathEnd::Unsupported("`mknod` of a pipe, a socket or a device".into()).into());
+    }
+    let found = s.path(at, s.args[path], Follow::Name)?;
+    s.may_create(&found, false)?;
+    s.create(&found, NodeKind::Regular, wanted)?;
     Ok(0)
 }
 
-pub fn access(s: &mut Sys<'_, '_>) -> Done {
-    let want = s.int(1)? as u32;
-    s.access_at(AT_FDCWD, 0, want)
-}
-
-pub fn faccessat(s: &mut Sys<'_, '_>) -> Done {
-    let (at, want) = (s.int(0)?, s.int(2)? as u32);
-    s.access_at(at, 1, want)
-}
-
-pub fn readlink(s: &mut Sys<'_, '_>) -> Done {
-    s.readlink_at(AT_FDCWD, 0)
-}
-
-pub fn readlinkat(s: &mut Sys<'_, '_>) -> Done {
-    let at = s.int(0)?;
-    s.readlink_at(at, 1)
-}
-
-pub fn unlink(s: &mut Sys<'_, '_>) -> Done {
-    s.unlink_at(AT_FDCWD, 0)
-}
-
-pub fn unlinkat(s: &mut Sys<'_, '_>) -> Done {
-    let (at, flags) = (s.int(0)?, s.int(2)? as u32);
-    if flags & AT_REMOVEDIR != 0 { super::dir::remove_at(s, at, 1) } else { s.unlink_at(at, 1) }
-}
-
-pub fn rename(s: &mut Sys<'_, '_>) -> Done {
-    s.rename_at((AT_FDCWD, 0), (AT_FDCWD, 1))
-}
-
-/// renameat, and renameat2 without flags.
-pub fn renameat(s: &mut Sys<'_, '_>) -> Done {
-    if s.name == "renameat2" && s.int(4)? != 0 {
+pub fn truncate(s: &mut Sys<'_, '_>) -> Done {
+    let len = s.long(1)?;
+    if (len as i64) < 0 {
         return Err(EINVAL.into());
     }
-    let (from, to) = (s.int(0)?, s.int(2)?);
-    s.rename_at((from, 1), (to, 3))
-}
-
-pub fn truncate(s: &mut Sys<'_, '_>) -> Done {
-    let at = s.path(AT_FDCWD, s.args[0])?;
-    let len = s.long(1)?;
-    let found = s.find(&at, true)?;
-    let stat = s.stat_of(&found);
-    if stat.mode & mode::KIND == mode::DIRECTORY {
-        return Err(EISDIR.into());
+    let found = s.path(AT_FDCWD, s.args[0], Follow::Yes)?;
+    let stat = s.stat_of(found.there()?);
+    match stat.mode & mode::KIND {
+        mode::DIRECTORY => return Err(EISDIR.into()),
+        mode::REGULAR => {}
+        _ => return Err(EINVAL.into()),
     }
     if !s.permits(&stat, 2) {
         return Err(EACCES.into());
     }
     let node = s.node_of(&found)?;
-    s.truncate_node(node, len)
+    truncate_node(s, node, len)
 }
 
 pub fn ftruncate(s: &mut Sys<'_, '_>) -> Done {
     let (fd, len) = (s.int(0)?, s.long(1)?);
-    let (open, _) = s.opened(fd)?;
-    if open.flags & O_ACCMODE == O_RDONLY {
+    if (len as i64) < 0 {
         return Err(EINVAL.into());
     }
-    s.truncate_node(open.node, len)
+    let (open, node) = s.opened(fd)?;
+    if node.kind != NodeKind::Regular || !matches!(open.flags & O_ACCMODE, 1 | 2) {
+        return Err(EINVAL.into());
+    }
+    truncate_node(s, open.node, len)
+}
+
+fn truncate_node(s: &mut Sys<'_, '_>, node: NodeId, len: u64) -> Done {
+    if len > MAX_FILE {
+        return Err(crate::errno::EFBIG.into());
+    }
+    s.resize(node, len)?;
+    Ok(0)
+}
+
+/// fallocate(descriptor, mode, offset, length): room is there; holes and zeroed ranges are zeros.
+pub fn fallocate(s: &mut Sys<'_, '_>) -> Done {
+    const KEEP_SIZE: u32 = 1;
+    const PUNCH_HOLE: u32 = 2;
+    const ZERO_RANGE: u32 = 16;
+    const KNOWN: u32 = 0x7f;
+    let (fd, how, offset, len) = (s.int(0)?, s.int(1)? as u32, s.long(2)?, s.long(3)?);
+    let (open, node) = s.opened(fd)?;
+    if (offset as i64) < 0 || (len as i64) <= 0 {
+        return Err(EINVAL.into());
+    }
+    if how & !KNOWN != 0 || how & PUNCH_HOLE != 0 && how & (ZERO_RANGE | KEEP_SIZE) != KEEP_SIZE {
+        return Err(EOPNOTSUPP.into());
+    }
+    if !matches!(open.flags & O_ACCMODE, 1 | 2) {
+        return Err(EBADF.into());
+    }
+    match node.kind {
+        NodeKind::Regular => {}
+        NodeKind::Pipe { .. } | NodeKind::Output => return Err(ESPIPE.into()),
+        NodeKind::Directory => return Err(EISDIR.into()),
+        NodeKind::Link | NodeKind::Null | NodeKind::Endless => return Err(ENODEV.into()),
+    }
+    let (old, end) = (node.content.len(), offset.saturating_add(len));
+    if end > MAX_FILE {
+        return Err(crate::errno::EFBIG.into());
+    }
+    let zeroes = match how & !KEEP_SIZE {
+        0 => false,
+        PUNCH_HOLE | ZERO_RANGE => true,
+        // Ranges collapsed, inserted or unshared: as on a file system that cannot.
+        _ => return Err(EOPNOTSUPP.into()),
+    };
+    s.from_mappings(open.node)?;
+    let content = &mut s.change().node_mut(open.node).content;
+    if zeroes {
+        content.clear(offset, end);
+    }
+    content.truncate(if how & KEEP_SIZE == 0 { old.max(end) } else { old });
+    s.touch(open.node);
+    s.to_mappings(open.node)?;
+    Ok(0)
 }
 
 pub fn chmod(s: &mut Sys<'_, '_>) -> Done {
-    s.chmod_at(AT_FDCWD, 0)
+    s.chmod_at(AT_FDCWD, 0, 0)
 }
 
 pub fn fchmodat(s: &mut Sys<'_, '_>) -> Done {
     let at = s.int(0)?;
-    s.chmod_at(at, 1)
+    s.chmod_at(at, 1, 0)
+}
+
+pub fn fchmodat2(s: &mut Sys<'_, '_>) -> Done {
+    let (at, flags) = (s.int(0)?, s.int(3)? as u32);
+    s.chmod_at(at, 1, flags)
 }
 
 pub fn fchmod(s: &mut Sys<'_, '_>) -> Done {
@@ -471,27 +369,63 @@ pub fn fchmod(s: &mut Sys<'_, '_>) -> Done {
 }
 
 pub fn chown(s: &mut Sys<'_, '_>) -> Done {
-    s.chown_at(AT_FDCWD, 0)
+    s.chown_at(AT_FDCWD, 0, 0)
+}
+
+pub fn lchown(s: &mut Sys<'_, '_>) -> Done {
+    s.chown_at(AT_FDCWD, 0, AT_SYMLINK_NOFOLLOW)
 }
 
 pub fn fchownat(s: &mut Sys<'_, '_>) -> Done {
-    let at = s.int(0)?;
-    s.chown_at(at, 1)
+    let (at, flags) = (s.int(0)?, s.int(4)? as u32);
+    s.chown_at(at, 1, flags)
 }
 
 pub fn fchown(s: &mut Sys<'_, '_>) -> Done {
     let fd = s.int(0)?;
-    let stat = s.opened(fd)?.1.stat();
-    s.may_chown(&stat, 1)
+    let node = s.opened(fd)?.0.node;
+    s.chown_node(node, 1)
 }
 
-/// The file must be there; its times are not kept.
+/// utimensat(directory, path, times, flags): of access and of change; the kernel's clock where there are none.
 pub fn utimensat(s: &mut Sys<'_, '_>) -> Done {
-    let at = s.int(0)?;
-    if s.args[1] == wryneck_exec::Value::Bits(0) {
-        return if at == AT_FDCWD { Err(EFAULT.into()) } else { s.opened(at).map(|_| 0) };
+    const NOW: i64 = (1 << 30) - 1;
+    const OMIT: i64 = (1 << 30) - 2;
+    let (at, flags) = (s.int(0)?, s.int(3)? as u32);
+    let nothing = wryneck_exec::Value::Bits(0);
+    let wanted = if s.args[2] == nothing { [0, NOW as u64, 0, NOW as u64].to_vec() } else { s.words(s.args[2], 4)? };
+    let wanted = [(wanted[0] as i64, wanted[1] as i64), (wanted[2] as i64, wanted[3] as i64)];
+    if wanted.iter().all(|(_, ns)| *ns == OMIT) {
+        return Ok(0);
     }
-    let at = s.path(at, s.args[1])?;
-    s.find(&at, true)?;
+    if flags & !(AT_SYMLINK_NOFOLLOW | AT_EMPTY_PATH) != 0 {
+        return Err(EINVAL.into());
+    }
+    let node = match s.args[1] == nothing {
+        true if at == AT_FDCWD => return Err(EFAULT.into()),
+        true if flags != 0 => return Err(EINVAL.into()),
+        true => s.opened(at)?.0.node,
+        false => {
+            let found = s.path(at, s.args[1], s.follow_unless(flags & AT_SYMLINK_NOFOLLOW != 0))?;
+            s.node_of(&found)?
+        }
+    };
+    if wanted.iter().any(|(_, ns)| !matches!(*ns, 0..1_000_000_000 | NOW | OMIT)) {
+        return Err(EINVAL.into());
+    }
+    let may_now = wanted.iter().all(|(_, ns)| *ns == NOW) && s.permits(&s.world().node(node).stat(), 2);
+    if !may_now {
+        s.may_own(node)?;
+    }
+    let now = s.stamp();
+    let meta = &mut s.change().node_mut(node).meta;
+    for (time, wanted) in [&mut meta.atime, &mut meta.mtime].into_iter().zip(wanted) {
+        match wanted.1 {
+            OMIT => {}
+            NOW => *time = now,
+            _ => *time = wanted,
+        }
+    }
+    meta.ctime = now;
     Ok(0)
 }

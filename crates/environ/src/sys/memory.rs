@@ -1,57 +1,161 @@
-//! Memory from the kernel: anonymous and private file mappings are heap objects; the break cannot move.
+//! Memory from the kernel: mappings are heap objects; the break moves in an object of a fixed size.
+//!
+//! A mapping of a file is a copy. A shared one and the file are made equal where they can be told apart: before the file is read,
+//! after it is written, and when the mapping goes. Two mappings of one file of which one is shared and writable would have to be
+//! equal at every access: that is a named limit.
+
+use std::rc::Rc;
 
 use wryneck_exec::memory::{HeapObject, Life};
 use wryneck_exec::{PathEnd, Value};
 
+use super::fd::O_ACCMODE;
 use super::{Done, Sys};
 use crate::content::Byte;
-use crate::errno::{EACCES, EINVAL, ENOMEM};
+use crate::errno::{EACCES, EEXIST, EFAULT, EINVAL, ENODEV, ENOMEM, Halt};
 use crate::libc::alloc::MAPPED;
-use crate::state::NodeKind;
+use crate::state::{Mapping, NodeId, NodeKind};
 
 const PAGE: u64 = 4096;
 const MAP_SHARED: u32 = 1;
+const MAP_TYPE: u32 = 3;
 const MAP_FIXED: u32 = 0x10;
 const MAP_ANONYMOUS: u32 = 0x20;
+const MAP_FIXED_NOREPLACE: u32 = 0x100_000;
 const PROT_WRITE: u32 = 2;
+/// Bytes the break can move.
+const BREAK_ROOM: u64 = 1 << 24;
+
+impl Sys<'_, '_> {
+    /// The shared mappings of a file: their addresses, and how much of each the file reaches.
+    fn shared_mappings(&self, node: NodeId) -> Vec<(u64, Mapping, u64)> {
+        let world = self.world();
+        if world.mappings.is_empty() {
+            return Vec::new();
+        }
+        let len = world.node(node).content.len();
+        let reached = |m: &Mapping| len.saturating_sub(m.offset).min(m.len);
+        world.mappings.iter().filter(|(_, m)| m.shared && m.node == node).map(|(addr, m)| (*addr, *m, reached(m))).collect()
+    }
+
+    /// What the program wrote to shared mappings of a file gets there.
+    pub fn from_mappings(&mut self, node: NodeId) -> Result<(), Halt> {
+        for (addr, mapping, len) in self.shared_mappings(node).into_iter().filter(|(_, m, _)| m.writable) {
+            if len > 0 {
+                let bytes = self.get(addr, len)?;
+                self.change().node_mut(node).content.write(mapping.offset, &bytes);
+            }
+        }
+        Ok(())
+    }
+
+    /// What a file now holds gets to its shared mappings.
+    pub fn to_mappings(&mut self, node: NodeId) -> Result<(), Halt> {
+        for (addr, mapping, len) in self.shared_mappings(node) {
+            let mut bytes = self.world().node(node).content.read(mapping.offset, len);
+            bytes.resize(mapping.len as usize, Byte::Concrete(0));
+            self.put_bytes(addr, &bytes)?;
+        }
+        Ok(())
+    }
+
+    /// The mapping that a range lies in.
+    fn mapped(&self, addr: u64, len: u64) -> Option<HeapObject> {
+        let object = self.cx.state.memory.heap.find(addr)?;
+        let inside = addr >= object.base && addr.checked_add(len)? <= object.base + object.size;
+        (object.kind == MAPPED && object.life == Life::Live && inside).then_some(object)
+    }
+
+    /// Ends the mappings of files in a range, as what the range is from now on is told otherwise.
+    fn unmap(&mut self, addr: u64, len: u64) -> Result<(), Halt> {
+        let end = addr.saturating_add(len);
+        let over: Vec<_> =
+            self.world().mappings.iter().filter(|(at, m)| **at < end && addr < **at + m.len).map(|(a, m)| (*a, *m)).collect();
+        for (at, mapping) in over {
+            if mapping.shared {
+                self.from_mappings(mapping.node)?;
+            }
+            let mappings = Rc::make_mut(&mut self.change().mappings);
+            mappings.remove(&at);
+            if at < addr {
+                mappings.insert(at, Mapping { len: addr - at, ..mapping });
+            }
+            if end < at + mapping.len {
+                mappings.insert(end, Mapping { len: at + mapping.len - end, offset: mapping.offset + (end - at), ..mapping });
+            }
+        }
+        Ok(())
+    }
+}
 
 /// mmap(address, length, protection, flags, descriptor, offset).
 pub fn mmap(s: &mut Sys<'_, '_>) -> Done {
-    let (len, protection, flags, fd, offset) = (s.long(1)?, s.int(2)? as u32, s.int(3)? as u32, s.int(4)?, s.long(5)?);
-    if len == 0 || !offset.is_multiple_of(PAGE) || flags & 3 == 0 {
+    let (hint, len, protection) = (s.long(0)?, s.long(1)?, s.int(2)? as u32);
+    let (flags, fd, offset) = (s.int(3)? as u32, s.int(4)?, s.long(5)?);
+    let fixed = flags & (MAP_FIXED | MAP_FIXED_NOREPLACE) != 0;
+    if !offset.is_multiple_of(PAGE) {
         return Err(EINVAL.into());
     }
-    if flags & MAP_FIXED != 0 {
-        return Err(PathEnd::Unsupported("`mmap` at a fixed address".into()).into());
-    }
-    let mut bytes: Vec<Byte> = Vec::new();
-    if flags & MAP_ANONYMOUS == 0 {
-        let (_, node) = s.opened(fd)?;
-        if node.kind != NodeKind::Regular {
-            return Err(EACCES.into());
-        }
-        bytes = node.content.read(offset, len);
-        if flags & MAP_SHARED != 0 && protection & PROT_WRITE != 0 {
-            return Err(PathEnd::Unsupported("a shared, writable mapping of a file".into()).into());
-        }
+    let file = if flags & MAP_ANONYMOUS == 0 { Some(s.opened(fd)?.0) } else { None };
+    if len == 0 || flags & MAP_TYPE == 0 || fixed && !hint.is_multiple_of(PAGE) {
+        return Err(EINVAL.into());
     }
     let len = len.checked_next_multiple_of(PAGE).ok_or(ENOMEM)?;
-    let addr = s.cx.allocate(len, PAGE, true, MAPPED).ok_or(ENOMEM)?;
-    if !bytes.is_empty() {
-        s.put_bytes(addr, &bytes)?;
+    let mut mapping = None;
+    if let Some(open) = file {
+        let shared = flags & MAP_SHARED != 0;
+        let readable = matches!(open.flags & O_ACCMODE, 0 | 2);
+        let kind = s.world().node(open.node).kind;
+        match kind {
+            _ if !readable || shared && protection & PROT_WRITE != 0 && open.flags & O_ACCMODE != 2 => return Err(EACCES.into()),
+            NodeKind::Regular | NodeKind::Endless => {}
+            NodeKind::Directory | NodeKind::Link | NodeKind::Pipe { .. } | NodeKind::Output | NodeKind::Null => return Err(ENODEV.into()),
+        }
+        if kind == NodeKind::Regular {
+            mapping = Some(Mapping { len, node: open.node, offset, shared, writable: protection & PROT_WRITE != 0 });
+        }
+    }
+    if let Some(new) = mapping.filter(|m| m.shared)
+        && s.world().mappings.values().any(|m| m.node == new.node && m.shared && (m.writable || new.writable))
+    {
+        return Err(PathEnd::Unsupported("two shared mappings of one file that may be written".into()).into());
+    }
+    let addr = if fixed { fixed_room(s, hint, len, flags)? } else { s.cx.allocate(len, PAGE, true, MAPPED).ok_or(ENOMEM)? };
+    if fixed {
+        s.put(addr, &vec![0; len as usize])?;
+    }
+    if let Some(mapping) = mapping {
+        s.from_mappings(mapping.node)?;
+        let bytes = s.world().node(mapping.node).content.read(offset, len);
+        if !bytes.is_empty() {
+            s.put_bytes(addr, &bytes)?;
+        }
+        Rc::make_mut(&mut s.change().mappings).insert(addr, mapping);
     }
     Ok(addr)
 }
 
-/// munmap(address, length): a whole mapping goes; a part of one stays.
+/// A fixed address must lie in a mapping there is, which is how programs that reserve room first use it.
+fn fixed_room(s: &mut Sys<'_, '_>, addr: u64, len: u64, flags: u32) -> Done {
+    if s.mapped(addr, len).is_none() {
+        return Err(PathEnd::Unsupported("`mmap` at a fixed address that is not mapped".into()).into());
+    }
+    if flags & MAP_FIXED_NOREPLACE != 0 {
+        return Err(EEXIST.into());
+    }
+    s.unmap(addr, len)?;
+    Ok(addr)
+}
+
+/// munmap(address, length): a whole mapping goes; a part of one stays accessible, which the documents say.
 pub fn munmap(s: &mut Sys<'_, '_>) -> Done {
     let (addr, len) = (s.long(0)?, s.long(1)?);
     if !addr.is_multiple_of(PAGE) || len == 0 {
         return Err(EINVAL.into());
     }
-    let found: Option<HeapObject> = s.cx.state.memory.heap.find(addr);
-    if let Some(object) = found
-        && (object.base, object.kind, object.life) == (addr, MAPPED, Life::Live)
+    s.unmap(addr, len)?;
+    if let Some(object) = s.mapped(addr, 1)
+        && object.base == addr
         && object.size <= len.next_multiple_of(PAGE)
     {
         s.cx.release(&object);
@@ -59,9 +163,78 @@ pub fn munmap(s: &mut Sys<'_, '_>) -> Done {
     Ok(0)
 }
 
-/// The break stays where it is, which is how the kernel says no.
-pub fn brk(_: &mut Sys<'_, '_>) -> Done {
-    Ok(1 << 39)
+/// mremap(address, old length, new length, flags): a mapping that grows moves.
+pub fn mremap(s: &mut Sys<'_, '_>) -> Done {
+    const MAY_MOVE: u32 = 1;
+    let (addr, old, new, flags) = (s.long(0)?, s.long(1)?, s.long(2)?, s.int(3)? as u32);
+    if !addr.is_multiple_of(PAGE) || new == 0 || flags & !7 != 0 {
+        return Err(EINVAL.into());
+    }
+    if flags & !MAY_MOVE != 0 || old == 0 {
+        return Err(PathEnd::Unsupported("`mremap` to a fixed address, or of a second view".into()).into());
+    }
+    let (old, new) = (old.checked_next_multiple_of(PAGE).ok_or(EINVAL)?, new.checked_next_multiple_of(PAGE).ok_or(EINVAL)?);
+    let object = s.mapped(addr, old).ok_or(EFAULT)?;
+    if new <= old {
+        if new < old {
+            s.unmap(addr + new, old - new)?;
+        }
+        return Ok(addr);
+    }
+    if flags & MAY_MOVE == 0 {
+        return Err(ENOMEM.into());
+    }
+    let mapping = s.world().mappings.get(&addr).copied().filter(|m| m.len == old);
+    if let Some(mapping) = mapping {
+        s.from_mappings(mapping.node)?;
+    }
+    let to = s.cx.allocate(new, PAGE, true, MAPPED).ok_or(ENOMEM)?;
+    let bytes = s.get(addr, old)?;
+    s.put_bytes(to, &bytes)?;
+    s.unmap(addr, old)?;
+    if let Some(mapping) = mapping {
+        let more = s.world().node(mapping.node).content.read(mapping.offset + old, new - old);
+        if !more.is_empty() {
+            s.put_bytes(to + old, &more)?;
+        }
+        Rc::make_mut(&mut s.change().mappings).insert(to, Mapping { len: new, ..mapping });
+    }
+    if object.base == addr && object.size <= old {
+        s.cx.release(&object);
+    }
+    Ok(to)
+}
+
+/// msync(address, length, flags).
+pub fn msync(s: &mut Sys<'_, '_>) -> Done {
+    let (addr, len, flags) = (s.long(0)?, s.long(1)?, s.int(2)? as u32);
+    if !addr.is_multiple_of(PAGE) || flags & !7 != 0 || flags & 5 == 5 {
+        return Err(EINVAL.into());
+    }
+    if len > 0 && s.mapped(addr, len).is_none() {
+        return Err(ENOMEM.into());
+    }
+    Ok(0)
+}
+
+/// brk(address): where the break now is. It begins at an object of its own, all of which may be accessed.
+pub fn brk(s: &mut Sys<'_, '_>) -> Done {
+    let wanted = s.long(0)?;
+    let (first, old) = match s.world().break_at {
+        Some(known) => known,
+        None => match s.cx.allocate(BREAK_ROOM, PAGE, true, MAPPED) {
+            Some(addr) => (addr, addr),
+            None => return Err(ENOMEM.into()),
+        },
+    };
+    let new = if (first..=first + BREAK_ROOM).contains(&wanted) { wanted } else { old };
+    if new < old {
+        // What comes back later is zero again, from the next page on.
+        let from = new.next_multiple_of(PAGE).min(old);
+        s.put(from, &vec![0; (old - from) as usize])?;
+    }
+    s.change().break_at = Some((first, new));
+    Ok(new)
 }
 
 /// mprotect, madvise: nothing that a correct program can see.

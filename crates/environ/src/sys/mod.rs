@@ -7,9 +7,11 @@
 pub mod dir;
 pub mod fd;
 pub mod file;
+pub mod link;
 pub mod memory;
 pub mod path;
 pub mod process;
+pub mod stat;
 pub mod terminal;
 pub mod time;
 
@@ -53,9 +55,9 @@ system_calls! {
     1 "write" fd::write;
     2 "open" file::open;
     3 "close" fd::close;
-    4 "stat" file::stat;
-    5 "fstat" file::fstat;
-    6 "lstat" file::lstat;
+    4 "stat" stat::stat;
+    5 "fstat" stat::fstat;
+    6 "lstat" stat::lstat;
     7 "poll" fd::poll;
     8 "lseek" fd::lseek;
     9 "mmap" memory::mmap;
@@ -69,18 +71,22 @@ system_calls! {
     18 "pwrite64" fd::pwrite;
     19 "readv" fd::readv;
     20 "writev" fd::writev;
-    21 "access" file::access;
+    21 "access" stat::access;
     22 "pipe" fd::pipe;
     24 "sched_yield" process::zero;
+    25 "mremap" memory::mremap;
+    26 "msync" memory::msync;
     28 "madvise" memory::ignored;
     32 "dup" fd::dup;
     33 "dup2" fd::dup2;
     35 "nanosleep" time::nanosleep;
     39 "getpid" process::getpid;
+    40 "sendfile" fd::sendfile;
     60 "exit" process::exit;
     62 "kill" process::kill;
     63 "uname" process::uname;
     72 "fcntl" fd::fcntl;
+    73 "flock" fd::flock;
     74 "fsync" fd::sync;
     75 "fdatasync" fd::sync;
     76 "truncate" file::truncate;
@@ -88,16 +94,19 @@ system_calls! {
     79 "getcwd" dir::getcwd;
     80 "chdir" dir::chdir;
     81 "fchdir" dir::fchdir;
-    82 "rename" file::rename;
+    82 "rename" link::rename;
     83 "mkdir" dir::mkdir;
     84 "rmdir" dir::rmdir;
     85 "creat" file::creat;
-    87 "unlink" file::unlink;
-    89 "readlink" file::readlink;
+    86 "link" link::link;
+    87 "unlink" link::unlink;
+    88 "symlink" link::symlink;
+    89 "readlink" link::readlink;
     90 "chmod" file::chmod;
     91 "fchmod" file::fchmod;
     92 "chown" file::chown;
     93 "fchown" file::fchown;
+    94 "lchown" file::lchown;
     95 "umask" process::umask;
     96 "gettimeofday" time::gettimeofday;
     97 "getrlimit" process::getrlimit;
@@ -111,6 +120,9 @@ system_calls! {
     112 "setsid" process::getpid;
     115 "getgroups" process::zero;
     131 "sigaltstack" process::zero;
+    133 "mknod" file::mknod;
+    137 "statfs" stat::statfs;
+    138 "fstatfs" stat::fstatfs;
     157 "prctl" process::zero;
     158 "arch_prctl" process::zero;
     162 "sync" process::zero;
@@ -129,22 +141,29 @@ system_calls! {
     234 "tgkill" process::tgkill;
     257 "openat" file::openat;
     258 "mkdirat" dir::mkdirat;
+    259 "mknodat" file::mknodat;
     260 "fchownat" file::fchownat;
-    262 "newfstatat" file::newfstatat;
-    263 "unlinkat" file::unlinkat;
-    264 "renameat" file::renameat;
-    267 "readlinkat" file::readlinkat;
+    262 "newfstatat" stat::newfstatat;
+    263 "unlinkat" link::unlinkat;
+    264 "renameat" link::renameat;
+    265 "linkat" link::linkat;
+    266 "symlinkat" link::symlinkat;
+    267 "readlinkat" link::readlinkat;
     268 "fchmodat" file::fchmodat;
-    269 "faccessat" file::faccessat;
+    269 "faccessat" stat::faccessat;
     280 "utimensat" file::utimensat;
+    285 "fallocate" file::fallocate;
     292 "dup3" fd::dup3;
     293 "pipe2" fd::pipe2;
     302 "prlimit64" process::prlimit64;
-    316 "renameat2" file::renameat;
+    306 "syncfs" fd::sync;
+    316 "renameat2" link::renameat2;
     318 "getrandom" process::getrandom;
-    332 "statx" file::statx;
+    326 "copy_file_range" fd::copy_file_range;
+    332 "statx" stat::statx;
     334 "rseq" process::no_such;
-    439 "faccessat2" file::faccessat;
+    439 "faccessat2" stat::faccessat2;
+    452 "fchmodat2" file::fchmodat2;
 }
 
 /// `__wryneck_syscall(n, a1, …, a6)`: the one external function the libc's overlay calls.
@@ -196,8 +215,14 @@ impl Sys<'_, '_> {
         World::change(self.cx)
     }
 
-    /// The open file and node of a descriptor.
+    /// The open file and node of a descriptor; of one that stands for a path alone, `EBADF`.
     pub fn opened(&self, fd: i32) -> Result<(Open, &Node), Halt> {
+        let (open, node) = self.opened_any(fd)?;
+        if open.flags & fd::O_PATH != 0 { Err(EBADF.into()) } else { Ok((open, node)) }
+    }
+
+    /// The open file and node of any descriptor.
+    pub fn opened_any(&self, fd: i32) -> Result<(Open, &Node), Halt> {
         let world = self.world();
         let open = *world.open_of(fd).ok_or(EBADF)?;
         Ok((open, world.node(open.node)))

@@ -1,68 +1,122 @@
-//! Paths: read from the program, made absolute, and what they lead to on this path of execution.
+//! Paths: read from the program, and walked name by name as the kernel does (`fs/namei.c`), over what this path of execution
+//! knows and, below it, the host.
 //!
 //! A path with symbolic bytes is compared with the name of each symbolic file, and with `.`, `..` and `/`, one decision each. Of
 //! other paths with a slash, and of names of new files, a path of execution keeps one; any other name does not exist. The ledger says
-//! so each time. `.` and `..` are resolved by text.
+//! so each time. Walking changes nothing: a file of the host stays the host's until [`Sys::adopt`].
 
-use wryneck_exec::{LedgerKind, Value};
+use std::rc::Rc;
+
+use wryneck_exec::{LedgerKind, PathEnd, Value};
 use wryneck_expr::ExprId;
 
 use super::Sys;
-use crate::errno::{EBADF, EFAULT, ELOOP, ENAMETOOLONG, ENOENT, ENOTDIR, Halt};
+use super::file::device;
+use crate::content::Content;
+use crate::errno::{EACCES, EFAULT, EISDIR, ELOOP, ENAMETOOLONG, ENOENT, ENOTDIR, Halt};
 use crate::input::{Stat, mode};
-use crate::state::{NodeId, NodeKind};
+use crate::state::{Node, NodeId, NodeKind, ROOT};
 
 /// The directory a relative path starts at: the working directory.
 pub const AT_FDCWD: i32 = -100;
 const PATH_MAX: usize = 4096;
-/// Symbolic links followed one after another.
+const NAME_MAX: usize = 255;
+/// Symbolic links followed on one walk.
 const MAX_LINKS: u32 = 40;
 
-/// What a path leads to.
+/// A file.
 #[derive(Clone, Debug)]
-pub enum Found {
-    /// A file this path of execution knows.
+pub enum Place {
+    /// One that this path of execution knows.
     Node(NodeId),
-    /// A file of the host, as captured, and its path.
-    Host(Stat, Vec<u8>),
+    /// One of the host: its path there, and what `lstat` says.
+    Host(Rc<[u8]>, Stat),
 }
 
-/// An absolute path without `.`, `..`, and empty parts.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Resolved {
-    pub path: Vec<u8>,
-    /// It ended in a slash, so it must be a directory.
-    pub directory: bool,
+/// The last part of a path.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Last {
+    Name,
+    Root,
+    Dot,
+    DotDot,
+}
+
+/// What a walk does with a symbolic link that the last name is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Follow {
+    Yes,
+    /// Only if a slash follows it.
+    No,
+    /// Never: the name itself is meant, to be made or removed.
+    Name,
+    /// To open a file that may have to be made: a slash after its name is `EISDIR`. `follow`: as in [`Follow::Yes`].
+    Make {
+        follow: bool,
+    },
+}
+
+/// A path as the program gave it: its bytes, and the directory a relative one starts at.
+#[derive(Clone, Debug)]
+pub struct Given {
+    at: i32,
+    name: Vec<u8>,
+}
+
+impl Given {
+    pub fn name(&self) -> &[u8] {
+        &self.name
+    }
+
+    pub fn into_name(self) -> Vec<u8> {
+        self.name
+    }
+}
+
+/// Where a walk ended.
+#[derive(Clone, Debug)]
+pub struct Found {
+    /// The directories, each with its name in the one before: from one that is a node to the one with the last name.
+    way: Vec<(Vec<u8>, Place)>,
+    pub name: Vec<u8>,
+    pub last: Last,
+    /// A slash follows the last name.
+    pub slash: bool,
+    /// See [`Found::entry`].
+    place: Option<Place>,
+}
+
+impl Found {
+    /// The directory that has the last name, or is the path's end.
+    pub fn directory(&self) -> &Place {
+        &self.way.last().expect("a walk starts somewhere").1
+    }
+
+    /// The file, if there is one. Only here does the kernel look for the last name, which may be too long.
+    pub fn entry(&self) -> Result<Option<&Place>, Halt> {
+        if self.name.len() > NAME_MAX { Err(ENAMETOOLONG.into()) } else { Ok(self.place.as_ref()) }
+    }
+
+    /// The file, which must be there.
+    pub fn there(&self) -> Result<&Place, Halt> {
+        self.entry()?.ok_or(ENOENT.into())
+    }
 }
 
 /// `name` seen from the directory `base` (absolute).
-pub fn join(base: &[u8], name: &[u8]) -> Vec<u8> {
-    let mut parts: Vec<&[u8]> = Vec::new();
-    let base = if name.starts_with(b"/") { &b""[..] } else { base };
-    for part in base.split(|b| *b == b'/').chain(name.split(|b| *b == b'/')) {
-        match part {
-            b"" | b"." => {}
-            b".." => {
-                parts.pop();
-            }
-            part => parts.push(part),
-        }
-    }
-    let mut path = Vec::new();
-    for part in parts {
-        path.push(b'/');
-        path.extend(part);
-    }
-    if path.is_empty() {
-        path.push(b'/');
-    }
-    path
+fn below(base: &[u8], name: &[u8]) -> Rc<[u8]> {
+    let base = if base == b"/" { &b""[..] } else { base };
+    [base, b"/", name].concat().into()
 }
 
-/// The directory of an absolute path, and the name in it.
-pub fn split(path: &[u8]) -> (&[u8], &[u8]) {
-    let at = path.iter().rposition(|b| *b == b'/').unwrap_or(0);
-    (if at == 0 { b"/" } else { &path[..at] }, &path[at + 1..])
+/// Splits a path at its first slashes: the first part, and what comes after the slashes, if there are any.
+fn first_part(path: &[u8]) -> (&[u8], Option<&[u8]>) {
+    let Some(end) = path.iter().position(|b| *b == b'/') else { return (path, None) };
+    (&path[..end], Some(skip_slashes(&path[end..])))
+}
+
+fn skip_slashes(path: &[u8]) -> &[u8] {
+    &path[path.iter().take_while(|b| **b == b'/').count()..]
 }
 
 /// What the ledger calls a system call without a row.
@@ -76,60 +130,252 @@ pub fn name_of_unknown(number: u64) -> String {
 /// Names of the system calls programs most often make and we do not model.
 #[rustfmt::skip]
 static NAMES: &[(u64, &str)] = &[
-    (15, "rt_sigreturn"), (23, "select"), (25, "mremap"), (26, "msync"), (29, "shmget"), (34, "pause"), (37, "alarm"), (38, "setitimer"),
-    (40, "sendfile"), (41, "socket"), (42, "connect"), (43, "accept"), (44, "sendto"), (45, "recvfrom"), (46, "sendmsg"), (47, "recvmsg"),
+    (15, "rt_sigreturn"), (23, "select"), (29, "shmget"), (34, "pause"), (37, "alarm"), (38, "setitimer"),
+    (41, "socket"), (42, "connect"), (43, "accept"), (44, "sendto"), (45, "recvfrom"), (46, "sendmsg"), (47, "recvmsg"),
     (48, "shutdown"), (49, "bind"), (50, "listen"), (53, "socketpair"), (54, "setsockopt"), (55, "getsockopt"), (56, "clone"), (57, "fork"),
-    (58, "vfork"), (59, "execve"), (61, "wait4"), (73, "flock"), (86, "link"), (88, "symlink"), (98, "getrusage"), (100, "times"),
-    (109, "setpgid"), (132, "utime"), (133, "mknod"), (137, "statfs"), (138, "fstatfs"), (161, "chroot"), (165, "mount"), (187, "readahead"),
-    (213, "epoll_create"), (232, "epoll_wait"), (233, "epoll_ctl"), (247, "waitid"), (265, "linkat"), (266, "symlinkat"), (270, "pselect6"),
-    (271, "ppoll"), (275, "splice"), (276, "tee"), (285, "fallocate"), (326, "copy_file_range"), (435, "clone3"),
+    (58, "vfork"), (59, "execve"), (61, "wait4"), (98, "getrusage"), (100, "times"),
+    (109, "setpgid"), (132, "utime"), (161, "chroot"), (165, "mount"), (187, "readahead"),
+    (213, "epoll_create"), (232, "epoll_wait"), (233, "epoll_ctl"), (247, "waitid"), (270, "pselect6"),
+    (271, "ppoll"), (275, "splice"), (276, "tee"), (435, "clone3"),
 ];
 
 impl Sys<'_, '_> {
-    /// The path string at a pointer, absolute, seen from the directory `at`.
-    pub fn path(&mut self, at: i32, pointer: Value) -> Result<Resolved, Halt> {
-        self.path_for(at, pointer, false)
+    /// The path string at a pointer, seen from the directory `at`. Decides.
+    pub fn given(&mut self, at: i32, pointer: Value) -> Result<Given, Halt> {
+        self.given_for(at, pointer, false)
     }
 
-    /// As [`Sys::path`]; `makes` if a file is to be made where there is none.
-    pub fn path_for(&mut self, at: i32, pointer: Value, makes: bool) -> Result<Resolved, Halt> {
+    /// As [`Sys::given`]; `makes` if a file is to be made where there is none.
+    pub fn given_for(&mut self, at: i32, pointer: Value, makes: bool) -> Result<Given, Halt> {
         if matches!(pointer, Value::Bits(addr) if addr < wryneck_exec::memory::NULL_PAGE) {
             return Err(EFAULT.into());
         }
         let bytes = self.cx.c_string(pointer)?;
         let concrete: Option<Vec<u8>> = bytes.iter().map(|b| self.cx.core.pool.as_u64(*b).map(|b| b as u8)).collect();
-        let Some(name) = concrete else {
-            return self.symbolic_path(&bytes, at, makes);
+        let name = match concrete {
+            Some(name) => name,
+            None => self.symbolic_path(&bytes, makes)?,
         };
-        self.resolve(&name, at)
+        if name.len() >= PATH_MAX { Err(ENAMETOOLONG.into()) } else { Ok(Given { at, name }) }
     }
 
-    fn resolve(&mut self, name: &[u8], at: i32) -> Result<Resolved, Halt> {
-        if name.is_empty() {
+    /// Reads and walks a path.
+    pub fn path(&mut self, at: i32, pointer: Value, follow: Follow) -> Result<Found, Halt> {
+        let given = self.given_for(at, pointer, follow == Follow::Name)?;
+        self.walk(&given, follow)
+    }
+
+    fn start(&self, given: &Given) -> Result<NodeId, Halt> {
+        match (given.name.first(), given.at) {
+            (Some(b'/'), _) => Ok(ROOT),
+            (_, AT_FDCWD) => Ok(self.world().working_directory),
+            (_, fd) => {
+                let (open, node) = self.opened_any(fd)?;
+                if node.kind == NodeKind::Directory { Ok(open.node) } else { Err(ENOTDIR.into()) }
+            }
+        }
+    }
+
+    /// What a path leads to. Changes nothing and decides nothing.
+    pub fn walk(&self, given: &Given, follow: Follow) -> Result<Found, Halt> {
+        if given.name.is_empty() {
             return Err(ENOENT.into());
         }
-        if name.len() >= PATH_MAX {
-            return Err(ENAMETOOLONG.into());
+        if let Some(fd) = descriptor_named(&given.name) {
+            let place = Place::Node(self.world().open_of(fd).ok_or(ENOENT)?.node);
+            let way = vec![(Vec::new(), Place::Node(ROOT))];
+            return Ok(Found { way, name: given.name.clone(), last: Last::Name, slash: false, place: Some(place) });
         }
-        let base = if name.starts_with(b"/") { b"/".to_vec() } else { self.directory(at)? };
-        let directory = name.ends_with(b"/") || name.ends_with(b"/.") || name == b"." || name == b"..";
-        Ok(Resolved { path: join(&base, name), directory })
+        let mut way = vec![(Vec::new(), Place::Node(self.start(given)?))];
+        let mut rest = skip_slashes(&given.name).to_vec();
+        let mut links = 0;
+        loop {
+            if rest.is_empty() {
+                let place = way.last().map(|(_, place)| place.clone());
+                return Ok(Found { way, name: Vec::new(), last: Last::Root, slash: false, place });
+            }
+            let (part, after) = first_part(&rest);
+            let (part, slash, after) = (part.to_vec(), after.is_some(), after.unwrap_or_default().to_vec());
+            let directory = &way.last().expect("a walk starts somewhere").1;
+            self.may_search(directory)?;
+            let last = match &part[..] {
+                b"." => Last::Dot,
+                b".." => Last::DotDot,
+                _ => Last::Name,
+            };
+            if last != Last::Name {
+                if last == Last::DotDot {
+                    self.go_up(&mut way);
+                }
+                if after.is_empty() {
+                    let place = way.last().map(|(_, place)| place.clone());
+                    return Ok(Found { way, name: part, last, slash, place });
+                }
+                rest = after;
+                continue;
+            }
+            let is_last = after.is_empty();
+            let follows = match follow {
+                Follow::Yes => true,
+                Follow::No => slash,
+                Follow::Name => false,
+                Follow::Make { .. } if is_last && slash => return Err(EISDIR.into()),
+                Follow::Make { follow } => follow,
+            };
+            if part.len() > NAME_MAX {
+                if is_last {
+                    return Ok(Found { way, name: part, last, slash, place: None });
+                }
+                return Err(ENAMETOOLONG.into());
+            }
+            let place = self.entry(directory, &part)?;
+            match &place {
+                Some(link) if self.kind_of(link) == mode::LINK && (!is_last || follows) => {
+                    links += 1;
+                    if links > MAX_LINKS {
+                        return Err(ELOOP.into());
+                    }
+                    let target = self.target_of(link)?;
+                    if target.is_empty() {
+                        return Err(ENOENT.into());
+                    }
+                    if target.starts_with(b"/") {
+                        way = vec![(Vec::new(), Place::Node(ROOT))];
+                    }
+                    let mut next = skip_slashes(&target).to_vec();
+                    if slash {
+                        next.push(b'/');
+                        next.extend(after);
+                    }
+                    rest = skip_slashes(&next).to_vec();
+                }
+                _ if is_last => {
+                    let wrong = slash && follow != Follow::Name && place.as_ref().is_some_and(|p| self.kind_of(p) != mode::DIRECTORY);
+                    return if wrong { Err(ENOTDIR.into()) } else { Ok(Found { way, name: part, last, slash, place }) };
+                }
+                None => return Err(ENOENT.into()),
+                Some(directory) if self.kind_of(directory) == mode::DIRECTORY => {
+                    way.push((part, directory.clone()));
+                    rest = after;
+                }
+                Some(_) => return Err(ENOTDIR.into()),
+            }
+        }
     }
 
-    fn directory(&self, at: i32) -> Result<Vec<u8>, Halt> {
-        if at == AT_FDCWD {
-            return Ok(self.world().working_directory.to_vec());
+    /// `..`: the first of a way is a node, which knows its parent.
+    fn go_up(&self, way: &mut Vec<(Vec<u8>, Place)>) {
+        match way.as_slice() {
+            [(_, Place::Node(id))] => way[0].1 = Place::Node(self.world().node(*id).parent),
+            _ => _ = way.pop(),
         }
-        let (_, node) = self.opened(at)?;
-        match node.kind {
-            NodeKind::Directory => Ok(node.path.to_vec()),
-            NodeKind::Regular | NodeKind::Pipe { .. } | NodeKind::Output | NodeKind::Null | NodeKind::Endless => Err(ENOTDIR.into()),
+    }
+
+    /// The file of a name in a directory.
+    pub fn entry(&self, directory: &Place, name: &[u8]) -> Result<Option<Place>, Halt> {
+        let host = match directory {
+            Place::Host(path, _) => path,
+            Place::Node(id) => {
+                let node = self.world().node(*id);
+                match (node.entries.get(name), &node.host) {
+                    (Some(known), _) => return Ok(known.map(Place::Node)),
+                    (None, None) => return Ok(None),
+                    (None, Some(host)) => host,
+                }
+            }
+        };
+        let path = below(host, name);
+        match self.linux.captured.stat(&path, false) {
+            Ok(stat) => Ok(Some(self.known(&stat).map_or(Place::Host(path, stat), Place::Node))),
+            Err(e) if e == ENOENT => Ok(None),
+            Err(e) => Err(e.into()),
         }
+    }
+
+    /// The node of a file of the host that has several names, if another one was adopted.
+    fn known(&self, stat: &Stat) -> Option<NodeId> {
+        if stat.nlink < 2 || stat.mode & mode::KIND == mode::DIRECTORY {
+            return None;
+        }
+        let same = |n: &Rc<Node>| n.host.is_some() && (n.meta.dev, n.meta.ino) == (stat.dev, stat.ino);
+        self.world().nodes.iter().position(same).map(|i| i as NodeId)
+    }
+
+    pub fn stat_of(&self, place: &Place) -> Stat {
+        match place {
+            Place::Node(id) => self.world().node(*id).stat(),
+            Place::Host(_, stat) => *stat,
+        }
+    }
+
+    /// One of [`mode`]'s kinds.
+    pub fn kind_of(&self, place: &Place) -> u32 {
+        self.stat_of(place).mode & mode::KIND
+    }
+
+    /// Where a symbolic link leads.
+    pub fn target_of(&self, link: &Place) -> Result<Rc<[u8]>, Halt> {
+        match link {
+            Place::Node(id) => Ok(self.world().node(*id).target.clone()),
+            Place::Host(path, _) => Ok(self.linux.captured.link(path)?),
+        }
+    }
+
+    fn may_search(&self, directory: &Place) -> Result<(), Halt> {
+        if self.permits(&self.stat_of(directory), 1) { Ok(()) } else { Err(EACCES.into()) }
+    }
+
+    /// The directory at the end of a way becomes a node, and those before it.
+    pub fn adopt_directory(&mut self, found: &Found) -> Result<NodeId, Halt> {
+        let mut id = ROOT;
+        for (name, place) in &found.way {
+            id = self.adopt(id, name, place)?;
+        }
+        Ok(id)
+    }
+
+    /// The node of what was found; a file of the host becomes one, so that it can be opened or changed.
+    pub fn node_of(&mut self, found: &Found) -> Result<NodeId, Halt> {
+        let place = found.there()?.clone();
+        if let Place::Node(id) = place {
+            return Ok(id);
+        }
+        let directory = self.adopt_directory(found)?;
+        // Behind `.` and `..`, the directory itself was meant.
+        if found.last == Last::Name { self.adopt(directory, &found.name, &place) } else { Ok(directory) }
+    }
+
+    fn adopt(&mut self, directory: NodeId, name: &[u8], place: &Place) -> Result<NodeId, Halt> {
+        let (path, stat) = match place {
+            Place::Node(id) => return Ok(*id),
+            Place::Host(path, stat) => (path, stat),
+        };
+        // Another walk may have adopted it since this one.
+        if let Some(Place::Node(id)) = self.entry(&Place::Node(directory), name)? {
+            return Ok(id);
+        }
+        let kind = match (stat.mode & mode::KIND, device(path)) {
+            (_, Some(kind)) => kind,
+            (mode::REGULAR, None) => NodeKind::Regular,
+            (mode::DIRECTORY, None) => NodeKind::Directory,
+            (mode::LINK, None) => NodeKind::Link,
+            _ => return Err(PathEnd::Unsupported(format!("use of the device `{}`", String::from_utf8_lossy(path))).into()),
+        };
+        let mut node = Node { parent: directory, host: Some(path.clone()), ..Node::new(kind, *stat) };
+        match kind {
+            NodeKind::Regular => node.content = Content::captured(self.linux.captured.file(path)?),
+            NodeKind::Link => node.target = self.linux.captured.link(path)?,
+            _ => {}
+        }
+        let world = self.change();
+        let id = world.add_node(node);
+        world.set_name(directory, name, Some(id));
+        Ok(id)
     }
 
     /// A path with symbolic bytes: one of the names that are there, decided one by one; one with a slash, of which this path of
     /// execution keeps the one in its model; else a name that is not there, which is fixed likewise where it is to be made.
-    fn symbolic_path(&mut self, bytes: &[ExprId], at: i32, makes: bool) -> Result<Resolved, Halt> {
+    fn symbolic_path(&mut self, bytes: &[ExprId], makes: bool) -> Result<Vec<u8>, Halt> {
         let pool = &mut self.cx.core.pool;
         let nul = pool.bits(8, 0);
         let empty = pool.eq(bytes[0], nul);
@@ -139,7 +385,7 @@ impl Sys<'_, '_> {
         for name in self.names_here() {
             let same = self.is_name(bytes, &name);
             if self.cx.decide(same)? {
-                return self.resolve(&name, at);
+                return Ok(name);
             }
         }
         let pool = &mut self.cx.core.pool;
@@ -155,7 +401,7 @@ impl Sys<'_, '_> {
                 name.push(self.cx.pin(*byte, "other names of a symbolic path, with a slash or of a new file")? as u8);
             }
             name.truncate(name.iter().position(|b| *b == 0).unwrap_or(name.len()));
-            return self.resolve(&name, at);
+            return Ok(name);
         }
         self.cx.core.ledger.note(LedgerKind::Assumption, "a symbolic name that is no symbolic file's does not exist");
         self.cx.state.approximated = true;
@@ -167,9 +413,8 @@ impl Sys<'_, '_> {
         let letters = (b'A'..=b'Z').take(self.linux.input.sym_files as usize).map(|letter| vec![letter]);
         let mut names: Vec<_> = letters.chain([&b"."[..], b"..", b"/"].map(<[u8]>::to_vec)).collect();
         let world = self.world();
-        for path in world.names.keys() {
-            let (directory, name) = split(path);
-            if directory == &*world.working_directory && !names.iter().any(|n| n == name) {
+        for name in world.node(world.working_directory).entries.keys() {
+            if !names.iter().any(|n| n[..] == **name) {
                 names.push(name.to_vec());
             }
         }
@@ -190,77 +435,18 @@ impl Sys<'_, '_> {
         }
         same
     }
+}
 
-    /// The path behind symbolic links; only the host has any. Links on the way to the last name are the host's to follow.
-    pub fn follow(&self, path: &[u8]) -> Result<Vec<u8>, Halt> {
-        let mut path = path.to_vec();
-        for _ in 0..MAX_LINKS {
-            if self.world().names.contains_key(path.as_slice()) {
-                return Ok(path);
-            }
-            match self.linux.captured.stat(&path, false) {
-                Ok(stat) if stat.mode & mode::KIND == mode::LINK => {}
-                _ => return Ok(path),
-            }
-            path = join(split(&path).0, &self.linux.captured.link(&path)?);
-        }
-        Err(ELOOP.into())
+/// `/dev/stdin`, `/proc/self/fd/3` and their like: the descriptor they stand for.
+pub fn descriptor_named(path: &[u8]) -> Option<i32> {
+    match path {
+        b"/dev/stdin" => return Some(0),
+        b"/dev/stdout" => return Some(1),
+        b"/dev/stderr" => return Some(2),
+        _ => {}
     }
-
-    /// What a resolved path leads to.
-    pub fn find(&self, at: &Resolved, follow: bool) -> Result<Found, Halt> {
-        let found = if follow { self.find_name(&self.follow(&at.path)?)? } else { self.find_name(&at.path)? };
-        if at.directory && self.stat_of(&found).mode & mode::KIND != mode::DIRECTORY {
-            return Err(ENOTDIR.into());
-        }
-        Ok(found)
-    }
-
-    fn find_name(&self, path: &[u8]) -> Result<Found, Halt> {
-        let world = self.world();
-        if let Some(known) = world.names.get(path) {
-            return known.map(Found::Node).ok_or(ENOENT.into());
-        }
-        // A directory that this path of execution removed or made hides what the host has below it.
-        let mut above = path;
-        while above.len() > 1 {
-            above = split(above).0;
-            match world.names.get(above) {
-                Some(None) => return Err(ENOENT.into()),
-                Some(Some(node)) => {
-                    let node = world.node(*node);
-                    if node.kind != NodeKind::Directory {
-                        return Err(ENOTDIR.into());
-                    }
-                    if !node.from_host {
-                        return Err(ENOENT.into());
-                    }
-                }
-                None => {}
-            }
-        }
-        Ok(Found::Host(self.linux.captured.stat(path, false)?, path.to_vec()))
-    }
-
-    pub fn stat_of(&self, found: &Found) -> Stat {
-        match found {
-            Found::Node(id) => self.world().node(*id).stat(),
-            Found::Host(stat, _) => *stat,
-        }
-    }
-
-    /// The directory a new name would be in must be one.
-    pub fn check_parent(&self, path: &[u8]) -> Result<(), Halt> {
-        let parent = Resolved { path: split(path).0.to_vec(), directory: true };
-        self.find(&parent, true).map(|_| ())
-    }
-
-    /// The path a descriptor stands for; `EBADF` if it is none.
-    pub fn path_of(&self, fd: i32) -> Result<Vec<u8>, Halt> {
-        let world = self.world();
-        let open = world.open_of(fd).ok_or(EBADF)?;
-        Ok(world.node(open.node).path.to_vec())
-    }
+    let number = [&b"/dev/fd/"[..], b"/proc/self/fd/"].iter().find_map(|directory| path.strip_prefix(*directory))?;
+    std::str::from_utf8(number).ok()?.parse().ok()
 }
 
 #[cfg(test)]
@@ -268,14 +454,11 @@ mod tests {
     use super::*;
 
     #[test]
-    fn paths_are_resolved_by_text() {
-        for (base, name, path) in
-            [("/a/b", "c", "/a/b/c"), ("/a/b", "../c", "/a/c"), ("/a/b", "/c//d/.", "/c/d"), ("/", "../..", "/"), ("/a", ".", "/a")]
-        {
-            assert_eq!(join(base.as_bytes(), name.as_bytes()), path.as_bytes());
-        }
-        assert_eq!(split(b"/a"), (&b"/"[..], &b"a"[..]));
-        assert_eq!(split(b"/a/b"), (&b"/a"[..], &b"b"[..]));
+    fn paths_are_taken_apart_at_slashes() {
+        assert_eq!(first_part(b"a"), (&b"a"[..], None));
+        assert_eq!(first_part(b"a//b/c"), (&b"a"[..], Some(&b"b/c"[..])));
+        assert_eq!(first_part(b"a/"), (&b"a"[..], Some(&b""[..])));
+        assert_eq!((&*below(b"/", b"a"), &*below(b"/a", b"b")), (&b"/a"[..], &b"/a/b"[..]));
     }
 
     #[test]

@@ -77,7 +77,7 @@ pub fn tgkill(s: &mut Sys<'_, '_>) -> Done {
 }
 
 /// The program sends itself a signal. Handlers are recorded, but not run.
-fn signalled(s: &mut Sys<'_, '_>, signal: i32) -> Done {
+pub fn signalled(s: &mut Sys<'_, '_>, signal: i32) -> Done {
     const IGNORED_BY_DEFAULT: [i32; 4] = [17, 18, 23, 28];
     if !(0..=SIGNALS).contains(&signal) {
         return Err(EINVAL.into());

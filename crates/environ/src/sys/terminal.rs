@@ -12,7 +12,7 @@ pub fn ioctl(s: &mut Sys<'_, '_>) -> Done {
     let there = match node.kind {
         NodeKind::Regular => node.content.len().saturating_sub(open.offset),
         NodeKind::Pipe { taken, .. } => node.content.len() - taken,
-        NodeKind::Directory | NodeKind::Output | NodeKind::Null | NodeKind::Endless => return Err(ENOTTY.into()),
+        NodeKind::Directory | NodeKind::Link | NodeKind::Output | NodeKind::Null | NodeKind::Endless => return Err(ENOTTY.into()),
     };
     if request != FIONREAD {
         return Err(ENOTTY.into());

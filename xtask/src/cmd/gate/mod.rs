@@ -2,6 +2,7 @@
 
 mod complete;
 mod csmith;
+mod files;
 mod memory;
 mod mutants;
 mod speed;
@@ -22,6 +23,8 @@ enum Gate {
     Complete(complete::Args),
     /// Programs of csmith at -O0 and -O2: status and output equal the native ones
     Csmith(csmith::Args),
+    /// Random sequences of file-system calls: the same results as on the real kernel
+    Files(files::Args),
     /// The memory of a long run, as a curve
     Memory(memory::Args),
     /// Mutated bitcode files: an answer for each, never a crash or a hang
@@ -36,6 +39,7 @@ pub fn run(args: &Args) -> Result<()> {
     match &args.gate {
         Gate::Complete(args) => complete::run(args),
         Gate::Csmith(args) => csmith::run(args),
+        Gate::Files(args) => files::run(args),
         Gate::Memory(args) => memory::run(args),
         Gate::Mutants(args) => mutants::run(args),
         Gate::Speed(args) => speed::run(args),

@@ -1,0 +1,175 @@
+//! What files are: stat and its family, access, statfs.
+
+use super::path::{AT_FDCWD, Follow, Place};
+use super::{Done, Sys};
+use crate::errno::{EACCES, EINVAL, Halt};
+use crate::input::{Stat, mode};
+
+pub const AT_SYMLINK_NOFOLLOW: u32 = 0x100;
+pub const AT_EMPTY_PATH: u32 = 0x1000;
+const AT_EACCESS: u32 = 0x200;
+const BLOCK: u64 = 4096;
+
+impl Sys<'_, '_> {
+    /// Whether this user may do what `want` (4 read, 2 write, 1 execute) says.
+    pub fn permits(&self, stat: &Stat, want: u32) -> bool {
+        let user = self.linux.input.user;
+        let shift = if stat.uid == user {
+            6
+        } else if stat.gid == user {
+            3
+        } else {
+            0
+        };
+        let any_execute = stat.mode & 0o111 != 0 || stat.mode & mode::KIND == mode::DIRECTORY;
+        if user == 0 { want & 1 == 0 || any_execute } else { (stat.mode >> shift) & want == want }
+    }
+
+    /// Whether the path at a pointer is empty, so that with `AT_EMPTY_PATH` the descriptor itself is meant.
+    pub fn is_empty_path(&mut self, path: usize, flags: u32) -> Result<bool, Halt> {
+        if flags & AT_EMPTY_PATH == 0 {
+            return Ok(false);
+        }
+        let addr = self.block(self.args[path], 1, false)?;
+        Ok(self.cx.read_bytes(addr, 1)?.first().and_then(|b| self.cx.core.pool.as_u64(*b)) == Some(0))
+    }
+
+    /// The file that a descriptor stands for; the working directory if it is none.
+    pub fn place_of(&self, fd: i32) -> Result<Place, Halt> {
+        Ok(Place::Node(if fd == AT_FDCWD { self.world().working_directory } else { self.opened_any(fd)?.0.node }))
+    }
+
+    fn stat_at(&mut self, at: i32, path: usize, flags: u32) -> Result<Stat, Halt> {
+        if self.is_empty_path(path, flags)? {
+            return Ok(self.stat_of(&self.place_of(at)?));
+        }
+        let follow = if flags & AT_SYMLINK_NOFOLLOW == 0 { Follow::Yes } else { Follow::No };
+        let found = self.path(at, self.args[path], follow)?;
+        Ok(self.stat_of(found.there()?))
+    }
+
+    fn put_stat(&mut self, i: usize, stat: &Stat) -> Done {
+        let addr = self.block(self.args[i], 144, true)?;
+        self.put(addr, &stat_bytes(stat))?;
+        Ok(0)
+    }
+
+    fn access_at(&mut self, at: i32, path: usize, want: u32, flags: u32) -> Done {
+        if want & !7 != 0 || flags & !(AT_SYMLINK_NOFOLLOW | AT_EMPTY_PATH | AT_EACCESS) != 0 {
+            return Err(EINVAL.into());
+        }
+        let stat = self.stat_at(at, path, flags)?;
+        if self.permits(&stat, want) { Ok(0) } else { Err(EACCES.into()) }
+    }
+}
+
+/// `struct stat` of x86-64.
+fn stat_bytes(s: &Stat) -> Vec<u8> {
+    let mut out = Vec::with_capacity(144);
+    for word in [s.dev, s.ino, s.nlink] {
+        out.extend(word.to_le_bytes());
+    }
+    for half in [s.mode, s.uid, s.gid, 0] {
+        out.extend(half.to_le_bytes());
+    }
+    for word in [s.rdev, s.size, BLOCK, s.size.div_ceil(512)] {
+        out.extend(word.to_le_bytes());
+    }
+    for (seconds, nanoseconds) in [s.atime, s.mtime, s.ctime] {
+        out.extend(seconds.to_le_bytes());
+        out.extend(nanoseconds.to_le_bytes());
+    }
+    out.resize(144, 0);
+    out
+}
+
+/// `struct statx`.
+fn statx_bytes(s: &Stat) -> Vec<u8> {
+    let device = |d: u64| [((d >> 8) & 0xfff) as u32, ((d & 0xff) | ((d >> 12) & 0xfff00)) as u32];
+    let mut out = Vec::with_capacity(256);
+    out.extend(0x7ffu32.to_le_bytes());
+    out.extend((BLOCK as u32).to_le_bytes());
+    out.extend(0u64.to_le_bytes());
+    for half in [s.nlink as u32, s.uid, s.gid, s.mode] {
+        out.extend(half.to_le_bytes());
+    }
+    for word in [s.ino, s.size, s.size.div_ceil(512), 0] {
+        out.extend(word.to_le_bytes());
+    }
+    for (seconds, nanoseconds) in [s.atime, s.ctime, s.ctime, s.mtime] {
+        out.extend(seconds.to_le_bytes());
+        out.extend(nanoseconds.to_le_bytes());
+    }
+    for half in device(s.rdev).into_iter().chain(device(s.dev)) {
+        out.extend(half.to_le_bytes());
+    }
+    out.resize(256, 0);
+    out
+}
+
+pub fn stat(s: &mut Sys<'_, '_>) -> Done {
+    let stat = s.stat_at(AT_FDCWD, 0, 0)?;
+    s.put_stat(1, &stat)
+}
+
+pub fn lstat(s: &mut Sys<'_, '_>) -> Done {
+    let stat = s.stat_at(AT_FDCWD, 0, AT_SYMLINK_NOFOLLOW)?;
+    s.put_stat(1, &stat)
+}
+
+pub fn fstat(s: &mut Sys<'_, '_>) -> Done {
+    let fd = s.int(0)?;
+    let stat = s.opened_any(fd)?.1.stat();
+    s.put_stat(1, &stat)
+}
+
+pub fn newfstatat(s: &mut Sys<'_, '_>) -> Done {
+    let (at, flags) = (s.int(0)?, s.int(3)? as u32);
+    let stat = s.stat_at(at, 1, flags)?;
+    s.put_stat(2, &stat)
+}
+
+pub fn statx(s: &mut Sys<'_, '_>) -> Done {
+    let (at, flags) = (s.int(0)?, s.int(2)? as u32);
+    let stat = s.stat_at(at, 1, flags)?;
+    let addr = s.block(s.args[4], 256, true)?;
+    s.put(addr, &statx_bytes(&stat))?;
+    Ok(0)
+}
+
+pub fn access(s: &mut Sys<'_, '_>) -> Done {
+    let want = s.int(1)? as u32;
+    s.access_at(AT_FDCWD, 0, want, 0)
+}
+
+pub fn faccessat(s: &mut Sys<'_, '_>) -> Done {
+    let (at, want) = (s.int(0)?, s.int(2)? as u32);
+    s.access_at(at, 1, want, 0)
+}
+
+pub fn faccessat2(s: &mut Sys<'_, '_>) -> Done {
+    let (at, want, flags) = (s.int(0)?, s.int(2)? as u32, s.int(3)? as u32);
+    s.access_at(at, 1, want, flags)
+}
+
+/// statfs(path, result): one file system, half full.
+pub fn statfs(s: &mut Sys<'_, '_>) -> Done {
+    let found = s.path(AT_FDCWD, s.args[0], Follow::Yes)?;
+    found.there()?;
+    put_statfs(s)
+}
+
+pub fn fstatfs(s: &mut Sys<'_, '_>) -> Done {
+    let fd = s.int(0)?;
+    s.opened_any(fd)?;
+    put_statfs(s)
+}
+
+/// `struct statfs`: type, block size, blocks, free, available, files, free ones, id, longest name, fragment, flags.
+fn put_statfs(s: &mut Sys<'_, '_>) -> Done {
+    const EXT4: u64 = 0xef53;
+    let words: [u64; 15] = [EXT4, BLOCK, 1 << 24, 1 << 23, 1 << 23, 1 << 22, 1 << 21, 1, 255, BLOCK, 0x1020, 0, 0, 0, 0];
+    let addr = s.block(s.args[1], 120, true)?;
+    s.put(addr, &words.map(u64::to_le_bytes).concat())?;
+    Ok(0)
+}
