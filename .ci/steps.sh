@@ -31,8 +31,10 @@ trap explain_failure EXIT
 PACKAGES=(
   build-essential  # the C++ of the SAT solver and of the p-code library; make, dpkg-source
   clang-22         # C to bitcode
+  cmake            # a project of the tests
   csmith           # random C programs for the tests
   ca-certificates  # crates over https
+  libc++-22-dev    # headers for C++ programs
   libpolly-22-dev  # llvm-config names it
   lld-22           # links whole programs as bitcode
   llvm-22-dev      # read by wryneck-lower

@@ -49,6 +49,9 @@ pub static NAMES: &[(&str, &str)] = &[
     ("wryneck-c++", "c++"),
     ("wryneck-cc", "cc"),
     ("wryneck-ld", "ld"),
+    ("x86_64-linux-gnu-g++", "c++"),
+    ("x86_64-linux-gnu-gcc", "cc"),
+    ("x86_64-linux-gnu-ld", "ld"),
 ];
 
 /// The command that an executable called `name` is, if that is not `wryneck` itself.
@@ -78,6 +81,8 @@ pub fn sysroot() -> Result<PathBuf> {
             symlink(kernel, include.join(Path::new(kernel).file_name().expect("it has one")))?;
         }
         link_all(Path::new(MUSL_LIB), &lib, |_| true)?;
+        // Musl has `crypt` in its one library; Debian leaves out the empty one that build systems ask for.
+        fs::write(lib.join("libcrypt.a"), "!<arch>\n")?;
         for version in fs::read_dir(GCC).into_iter().flatten().flatten() {
             let place = lib.join("gcc/x86_64-linux-gnu").join(version.file_name());
             fs::create_dir_all(&place)?;
@@ -88,7 +93,7 @@ pub fn sysroot() -> Result<PathBuf> {
 }
 
 /// Changed whenever [`sysroot`] lays out anything else than before.
-const LAYOUT: &str = "3";
+const LAYOUT: &str = "4";
 /// Gcc's own files, a folder for each version.
 const GCC: &str = "/usr/lib/gcc/x86_64-linux-gnu";
 /// Libc++'s headers as Debian's `libc++-22-dev` installs them.

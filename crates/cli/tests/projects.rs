@@ -106,6 +106,32 @@ fn bitcode_is_written_to_a_file() {
     assert_eq!(project.explored("check.bc --sym-arg 3"), ["0", "1"]);
 }
 
+/// Containers, strings, numbers, shared and function objects; whoever misses exceptions or streams is told so by the compiler.
+#[test]
+fn the_library_of_c_plus_plus_is_there() {
+    let project = Project::new();
+    let program = "#include <algorithm>\n#include <functional>\n#include <map>\n#include <memory>\n#include <string>\n\
+        #include <unordered_map>\n#include <vector>\n\
+        int main(int argc, char **argv) {\n\
+        \u{20} std::string text = argc > 1 ? argv[1] : \"\";\n\
+        \u{20} std::vector<int> order(text.begin(), text.end());\n\
+        \u{20} std::sort(order.begin(), order.end());\n\
+        \u{20} std::map<char, int> count;\n\
+        \u{20} for (char c : text) count[c]++;\n\
+        \u{20} std::unordered_map<std::string, int> known{{\"ab\", 1}};\n\
+        \u{20} auto last = std::make_shared<int>(order.empty() ? 0 : order.back());\n\
+        \u{20} std::function<bool(int)> is = [last](int c) { return *last == c; };\n\
+        \u{20} if (known.count(text)) return 4;\n\
+        \u{20} return std::to_string(count.size()) == \"2\" && is('z') ? 3 : (int)count.size();\n\
+        }\n";
+    fs::write(project.path("all.cc"), program).expect("there is room");
+    project.done("c++ -O1 all.cc -o all");
+    assert_eq!(project.explored("./all --sym-arg 2"), ["0", "1", "2", "3", "4"]);
+    fs::write(project.path("throws.cc"), "int main(int c, char **) { if (c > 1) throw 3; }\n").expect("there is room");
+    let out = project.wryneck("c++ throws.cc -o throws");
+    assert!(!out.status.success() && text(&out.stderr).contains("exceptions disabled"), "{}", text(&out.stderr));
+}
+
 /// Assembly has no bitcode: it is named where the program is made, and in every run's ledger; what is lost with it is not passed over.
 #[test]
 fn objects_without_bitcode_are_named() {

@@ -3,7 +3,7 @@
 //! This process becomes clang: same words, same output, same exit code, whatever the arguments mean. Two flags do the work. With
 //! `-ffat-lto-objects` clang puts the bitcode it would give to link-time optimisation into the section `.llvm.lto` of an otherwise
 //! ordinary object (LLVM's FatLTO), and static libraries of such objects are libraries of bitcode too. With `--ld-path` it links by
-//! `wryneck ld`. Cost: as clang, and a third of a second start-up less than nothing: one `exec`.
+//! `wryneck ld`. Programs are static, so that they hold all they run. Cost: one `exec` more, and optimised code is made twice.
 
 use std::os::unix::process::CommandExt;
 use std::process::Command;
