@@ -16,6 +16,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "wryneck.h"
@@ -345,6 +346,11 @@ WEAK void __VERIFIER_atomic_begin(void) {}
 
 void __VERIFIER_atomic_end(void);
 WEAK void __VERIFIER_atomic_end(void) {}
+
+/* No test waits: a path that slept goes on at once, as it did when it was explored. */
+
+WEAK int nanosleep(const struct timespec *time, struct timespec *left) { return 0; }
+WEAK int clock_nanosleep(clockid_t clock, int flags, const struct timespec *time, struct timespec *left) { return 0; }
 
 /* Fuzz harnesses: inputs `size` (8 bytes, little-endian; all of `data` if the test has none) and `data`. The harness gets a
  * block of exactly `size` bytes, so that reading beyond it is seen. */

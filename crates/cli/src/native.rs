@@ -106,7 +106,8 @@ impl Native {
                 .args(["--target=x86_64-linux-gnu", "-g", "-O0", "-w", "-Wno-override-module", "-fsanitize=address", "-I"])
                 .arg(runtime.join("include"))
                 .args([&marked, &runtime.join("replay.c")])
-                .args(["-lm", "-o"])
+                // Bitcode may be that of position-dependent code.
+                .args(["-no-pie", "-lm", "-o"])
                 .arg(&out),
         )?;
         Ok(out)

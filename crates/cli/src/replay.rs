@@ -9,10 +9,11 @@ use std::process::{Command, Stdio};
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Mutex, PoisonError};
 use std::thread;
-use std::time::Duration;
+use std::time::{Duration, SystemTime};
 
 use anyhow::{Context, Result};
 use serde_json::Value;
+use wryneck_environ::ProgramInput;
 use wryneck_report::{Finding, KTest};
 
 use crate::child::{self, Limits};
@@ -169,6 +170,9 @@ impl Replay<'_> {
         let work = dir.join("work");
         fs::create_dir_all(&work)?;
         let symbolic = concrete.files.iter().map(|(name, bytes)| (Path::new(name), bytes));
+        // What is symbolic was last changed when the clock of the run began.
+        let then =
+            fs::FileTimes::new().set_modified(SystemTime::UNIX_EPOCH + Duration::from_secs(ProgramInput::default().time.unsigned_abs()));
         for (path, bytes) in self.files.iter().map(|(path, bytes)| (path.as_path(), bytes)).chain(symbolic) {
             let file = work.join(path);
             fs::create_dir_all(file.parent().unwrap_or(&work))?;
@@ -176,6 +180,9 @@ impl Replay<'_> {
         }
         let (stdin, report) = (dir.join("stdin"), dir.join("report"));
         fs::write(&stdin, concrete.stdin.as_deref().unwrap_or_default())?;
+        for file in concrete.files.iter().map(|(name, _)| work.join(name)).chain([stdin.clone()]) {
+            File::options().write(true).open(file)?.set_times(then)?;
+        }
         // To a file: a program may close its standard error before it ends.
         let log = format!("log_path={}", dir.join(SANITIZERS).display());
         let mut command = Command::new(program);
