@@ -81,8 +81,8 @@ impl Expected {
     }
 }
 
-/// Kinds that only the undefined-behaviour sanitizer sees.
-const UNDEFINED: &[&str] = &["shift-too-far"];
+/// Kinds of which some faults are seen only by the undefined-behaviour sanitizer.
+const UNDEFINED: &[&str] = &["shift-too-far", "trap"];
 
 /// What a run under sanitizers has shown of a fault that may well not show without.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -140,6 +140,15 @@ fn unseen(kind: &str, ended: &Ended, watched: &Watched) -> Verdict {
     match watched {
         Watched::Silent => Verdict::Different(format!("{}, and the sanitizers saw nothing", how(ended))),
         Watched::No(why) => Verdict::Cannot(format!("`{kind}` shows only under a sanitizer, {why}")),
+    }
+}
+
+/// Judges a fault that was looked for under sanitizers after the run without had ended otherwise.
+pub fn second(kind: &str, otherwise: String, seen: std::result::Result<Verdict, Watched>) -> Verdict {
+    match seen {
+        Ok(Verdict::Same) => Verdict::Same,
+        Err(Watched::No(why)) if UNDEFINED.contains(&kind) => Verdict::Cannot(format!("`{kind}` shows only under a sanitizer, {why}")),
+        Ok(Verdict::Different(_) | Verdict::Cannot(_)) | Err(Watched::No(_) | Watched::Silent) => Verdict::Different(otherwise),
     }
 }
 
@@ -215,6 +224,15 @@ mod tests {
             plain(&exit(0), &ended(70 << 8), "cannot replay: truncated test `t`\n", &Watched::Silent),
             Verdict::Cannot("truncated test `t`".into())
         );
+    }
+
+    #[test]
+    fn what_does_not_kill_may_show_under_sanitizers() {
+        let no = || Err(Watched::No("which needs the program's C source".into()));
+        assert_eq!(second("trap", "exit 1".into(), Ok(Verdict::Same)), Verdict::Same);
+        assert_eq!(second("trap", "exit 1".into(), Err(Watched::Silent)), Verdict::Different("exit 1".into()));
+        assert!(matches!(second("trap", "exit 1".into(), no()), Verdict::Cannot(_)));
+        assert_eq!(second("division-by-zero", "exit 1".into(), no()), Verdict::Different("exit 1".into()));
     }
 
     #[test]

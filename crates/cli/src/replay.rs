@@ -149,19 +149,35 @@ impl Replay<'_> {
         };
         let mut watched = Watched::Silent;
         if let Some(kind) = expected.needs_sanitizer() {
-            match self.native.sanitized() {
-                Ok(program) => {
-                    let ran = self.execute(program, test, &concrete, &format!("{number}s"), kind == judge::MEMORY_LEAK)?;
-                    if let Some(verdict) = judge::sanitized(expected, &ran.sanitizers) {
-                        return Ok(verdict);
-                    }
-                    watched = Watched::silent(kind, self.native.is_c());
-                }
-                Err(why) => watched = Watched::No(why.clone()),
+            match self.sanitized(expected, kind, test, number, &concrete)? {
+                Ok(verdict) => return Ok(verdict),
+                Err(not) => watched = not,
             }
         }
         let ran = self.execute(plain, test, &concrete, &number.to_string(), false)?;
-        Ok(judge::plain(expected, &ran.ended, &ran.report, &watched))
+        Ok(match (judge::plain(expected, &ran.ended, &ran.report, &watched), expected) {
+            (Verdict::Different(how), Expected::Fault(kind)) if expected.needs_sanitizer().is_none() => {
+                judge::second(kind, how, self.sanitized(expected, kind, test, number, &concrete)?)
+            }
+            (verdict, _) => verdict,
+        })
+    }
+
+    /// What sanitizers say of the test of a fault of this kind, or that they say nothing.
+    fn sanitized(
+        &self,
+        expected: &Expected,
+        kind: &str,
+        test: &Path,
+        number: usize,
+        concrete: &Concrete,
+    ) -> Result<std::result::Result<Verdict, Watched>> {
+        let program = match self.native.sanitized() {
+            Ok(program) => program,
+            Err(why) => return Ok(Err(Watched::No(why.clone()))),
+        };
+        let ran = self.execute(program, test, concrete, &format!("{number}s"), kind == judge::MEMORY_LEAK)?;
+        Ok(judge::sanitized(expected, &ran.sanitizers).ok_or_else(|| Watched::silent(kind, self.native.is_c())))
     }
 
     /// Runs a program on a test in the new folder `name`, looking for leaks if asked to.
