@@ -1,10 +1,14 @@
-/* The intrinsics of KLEE, so that programs written for it run as they stand. Declarations only, in our words; `wryneck.h` has
+/* The intrinsics of KLEE, so that programs written for it run as they stand. Declarations in our words; `wryneck.h` has
  * the ones that new programs should use. */
 #ifndef WRYNECK_KLEE_H
 #define WRYNECK_KLEE_H
 
+#include <assert.h>
 #include <stddef.h>
 #include <stdint.h>
+
+/* An assertion that `NDEBUG` does not switch off. */
+#define klee_assert(condition) ((condition) ? (void)0 : __assert_fail(#condition, __FILE__, __LINE__, __func__))
 
 #ifdef __cplusplus
 extern "C" {
