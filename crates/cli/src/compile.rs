@@ -1,7 +1,7 @@
-//! From C to bitcode: clang, a limited child whose results are cached by the content of every file it read.
+//! From C to bitcode, and to objects for replays: clang, a limited child whose results are cached by the content of every file it read.
 //!
 //! Layout, below `c/` in the cache: `KEY.d`, the files that the last compilation of this source with these flags read (make's syntax,
-//! clang's `-MD`); `HASH.bc`, the bitcode, where HASH is that of the key and of the contents of all those files. A header that appears
+//! clang's `-MD`); `HASH.bc` or `HASH.o`, what was made, where HASH is that of the key and of the contents of all those files. A header that appears
 //! earlier in the search path than the one read before is not noticed (ccache's direct mode has the same limit).
 
 use std::path::{Path, PathBuf};
@@ -44,9 +44,16 @@ pub fn bitcode(target: &Path, libc: Libc, flags: &[String]) -> Result<PathBuf> {
     }
     clang.arg("-I").arg(source::runtime()?.join("include")).args(flags).arg(target);
 
+    cached(clang, target, "bc")
+}
+
+/// What clang makes of `target` by these arguments, which lack only the output; in the cache, with this extension. Clang's own words if
+/// it cannot.
+pub fn cached(mut clang: Command, target: &Path, extension: &str) -> Result<PathBuf> {
     let (dir, key) = (cache::folder("c")?, key(&clang)?);
     let read = dir.join(format!("{key}.d"));
-    if let Some(made) = content(&key, &read).map(|name| dir.join(name)).filter(|made| made.is_file()) {
+    let file = |name| dir.join(name).with_extension(extension);
+    if let Some(made) = content(&key, &read).map(file).filter(|made| made.is_file()) {
         return Ok(made);
     }
     let scratch = tempfile::tempdir_in(&dir).with_context(|| format!("cannot write to `{}`", dir.display()))?;
@@ -59,7 +66,7 @@ pub fn bitcode(target: &Path, libc: Libc, flags: &[String]) -> Result<PathBuf> {
     }
     fs::rename(&fresh_read, &read).with_context(|| format!("cannot write `{}`", read.display()))?;
     let name = content(&key, &read).with_context(|| format!("a file listed in `{}` changed while it was compiled", read.display()))?;
-    let made = dir.join(name);
+    let made = file(name);
     fs::rename(&fresh, &made).with_context(|| format!("cannot write `{}`", made.display()))?;
     Ok(made)
 }
@@ -68,18 +75,19 @@ pub fn bitcode(target: &Path, libc: Libc, flags: &[String]) -> Result<PathBuf> {
 fn key(clang: &Command) -> Result<String> {
     let found = env::split_paths(&env::var_os("PATH").unwrap_or_default()).map(|dir| dir.join(CLANG)).find(|tool| tool.is_file());
     let compiler = found.map(|tool| cache::identity(&tool)).transpose()?.unwrap_or_default();
-    let mut parts = vec![compiler.into_bytes(), env::current_dir()?.into_os_string().into_encoded_bytes()];
+    let folder = clang.get_current_dir().map_or_else(env::current_dir, |dir| Ok(dir.to_owned()))?;
+    let mut parts = vec![compiler.into_bytes(), folder.into_os_string().into_encoded_bytes()];
     parts.extend(clang.get_args().map(|arg| arg.as_encoded_bytes().to_vec()));
     Ok(cache::digest(&parts.iter().map(Vec::as_slice).collect::<Vec<_>>()))
 }
 
-/// The name of the bitcode made from what the files listed in `read` hold now; `None` if one of them cannot be read.
+/// The name, without extension, of the file made from what the files listed in `read` hold now; `None` if one of them cannot be read.
 fn content(key: &str, read: &Path) -> Option<String> {
     let mut parts = vec![key.as_bytes().to_vec()];
     for file in listed(&fs::read_to_string(read).ok()?) {
         parts.push(fs::read(file).ok()?);
     }
-    Some(format!("{}.bc", cache::digest(&parts.iter().map(Vec::as_slice).collect::<Vec<_>>())))
+    Some(cache::digest(&parts.iter().map(Vec::as_slice).collect::<Vec<_>>()))
 }
 
 /// The prerequisites of make's rule `_: FILE...`, where a backslash continues the line or quotes a space or hash, and `$$` is `$`.

@@ -11,7 +11,7 @@ use anyhow::{Result, anyhow};
 
 use crate::build::{Kind, missing};
 use crate::child::{self, Limits};
-use crate::compile::{CLANG, MUSL_INCLUDE};
+use crate::compile::{self, CLANG, MUSL_INCLUDE};
 use crate::source;
 
 /// Musl's objects as Debian's `musl-dev` installs them.
@@ -59,15 +59,10 @@ impl Native {
     }
 
     fn build_plain(&self) -> Result<PathBuf> {
-        let (runtime, out) = (source::runtime()?, self.scratch.join("plain"));
-        let replay = self.scratch.join("replay.o");
+        let out = self.scratch.join("plain");
         let musl = self.libc && Path::new(MUSL_LIB).join("libc.a").is_file();
-        let mut compile = Command::new(CLANG);
-        if musl {
-            compile.args(["--target=x86_64-linux-musl", "-nostdlibinc", "-isystem", MUSL_INCLUDE]);
-        }
-        compile.args(["-O1", "-w", "-c", "-I"]).arg(runtime.join("include")).arg(runtime.join("replay.c")).arg("-o").arg(&replay);
-        tool(&mut compile)?;
+        let for_musl: &[&str] = if musl { &["--target=x86_64-linux-musl", "-nostdlibinc", "-isystem", MUSL_INCLUDE] } else { &[] };
+        let replay = replay_library(&[for_musl, &["-O1"]].concat())?;
         let mut link = Command::new(CLANG);
         if musl {
             let part = |name: &str| Path::new(MUSL_LIB).join(name);
@@ -83,13 +78,15 @@ impl Native {
     }
 
     fn build_sanitized(&self) -> Result<PathBuf> {
-        let (runtime, out) = (source::runtime()?, self.scratch.join("sanitized"));
+        let out = self.scratch.join("sanitized");
+        let flags = ["-g", "-O0", "-w", "-fsanitize=address,undefined", "-fno-sanitize-recover=all"];
         tool(
             Command::new(CLANG)
-                .args(["-g", "-O0", "-w", "-fsanitize=address,undefined", "-fno-sanitize-recover=all", "-I"])
-                .arg(runtime.join("include"))
+                .args(flags)
+                .arg("-I")
+                .arg(source::runtime()?.join("include"))
                 .args(&self.cc_flags)
-                .args([&self.program, &runtime.join("replay.c")])
+                .args([&self.program, &replay_library(&flags)?])
                 .args(["-lm", "-o"])
                 .arg(&out),
         )?;
@@ -97,21 +94,25 @@ impl Native {
     }
 
     fn build_sanitized_bitcode(&self) -> Result<PathBuf> {
-        let (runtime, out) = (source::runtime()?, self.scratch.join("sanitized"));
+        let out = self.scratch.join("sanitized");
         let marked = self.scratch.join("sanitized.bc");
         let mark = ["-passes=forceattrs", "-force-attribute=sanitize_address", "-o"];
         tool(Command::new(OPT).args(mark).arg(&marked).arg(&self.bitcode))?;
-        tool(
-            Command::new(CLANG)
-                .args(["--target=x86_64-linux-gnu", "-g", "-O0", "-w", "-Wno-override-module", "-fsanitize=address", "-I"])
-                .arg(runtime.join("include"))
-                .args([&marked, &runtime.join("replay.c")])
-                // Bitcode may be that of position-dependent code.
-                .args(["-no-pie", "-lm", "-o"])
-                .arg(&out),
-        )?;
+        let flags = ["--target=x86_64-linux-gnu", "-g", "-O0", "-w", "-Wno-override-module", "-fsanitize=address"];
+        // Bitcode may be that of position-dependent code.
+        let link = ["-no-pie", "-lm", "-o"];
+        tool(Command::new(CLANG).args(flags).args([&marked, &replay_library(&flags)?]).args(link).arg(&out))?;
         Ok(out)
     }
+}
+
+/// The replay library as an object, compiled by these flags.
+fn replay_library(flags: &[&str]) -> Result<PathBuf> {
+    let runtime = source::runtime()?.canonicalize()?;
+    let library = runtime.join("replay.c");
+    let mut clang = Command::new(CLANG);
+    clang.current_dir(&runtime).args(flags).args(["-w", "-c", "-I"]).arg(runtime.join("include")).arg(&library);
+    compile::cached(clang, &library, "o")
 }
 
 /// LLVM's optimiser, of the same version: it marks functions for the sanitizer, which clang does only when it compiles source.
