@@ -1,0 +1,12 @@
+//@ args: --sym-arg 4
+// `strncat` is told the size of the buffer instead of what is left of it.
+#include <string.h>
+int main(int argc, char **argv) {
+  char message[8] = "got ";
+#ifdef FIXED
+  strncat(message, argv[1], sizeof message - strlen(message) - 1);
+#else
+  strncat(message, argv[1], sizeof message);  //~ FAULT out-of-bounds-write
+#endif
+  return message[4] == 'x';
+}
