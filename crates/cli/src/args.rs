@@ -133,8 +133,8 @@ pub static OPTIONS: &[Opt<RunArgs>] = &[
         set: |a, v| { a.stdin = Some(v.into()); Ok(()) } },
     Opt { name: "--undefined", value: "symbolic|error", help: "what a call of an undefined function gives: a fresh symbolic value (default), or the path's end",
         set: |a, v| { a.config.undefined = one_of(v, &[("symbolic", Undefined::Symbolic), ("error", Undefined::Error)])?; Ok(()) } },
-    Opt { name: "--uninit", value: "zero|symbolic", help: "what reading unwritten memory gives (default: zero)",
-        set: |a, v| { a.config.uninit = one_of(v, &[("zero", Uninit::Zero), ("symbolic", Uninit::Symbolic)])?; Ok(()) } },
+    Opt { name: "--uninit", value: "zero|symbolic|report", help: "what reading unwritten memory gives: zero (default), symbolic input, or a finding where a branch, an address or output depends on it",
+        set: |a, v| { a.config.uninit = one_of(v, &[("zero", Uninit::Zero), ("symbolic", Uninit::Symbolic), ("report", Uninit::Report)])?; Ok(()) } },
 ];
 
 fn searchers(names: &str) -> Result<Vec<String>, String> {

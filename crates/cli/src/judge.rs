@@ -5,6 +5,7 @@ use std::os::unix::process::ExitStatusExt;
 use wryneck_report::units;
 
 use crate::child::Ended;
+use crate::native::Sanitizer;
 
 /// What a replay of one test showed.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -62,6 +63,7 @@ static SIGNS: &[Sign] = &[
     Sign { kind: "shift-too-far", sanitizer: &["shift exponent"], signals: &[] },
     Sign { kind: "stack-overflow", sanitizer: &["stack-overflow"], signals: &[SEGV] },
     Sign { kind: "trap", sanitizer: &["unreachable", "ILL", "TRAP"], signals: &[libc::SIGILL, libc::SIGTRAP] },
+    Sign { kind: UNINITIALISED, sanitizer: &["use-of-uninitialized-value"], signals: &[] },
     Sign { kind: "use-after-free", sanitizer: &["heap-use-after-free"], signals: &[] },
     Sign { kind: "use-after-return", sanitizer: &["stack-use-after"], signals: &[] },
     Sign { kind: "wild-pointer", sanitizer: &["SEGV", "misaligned", "overflow"], signals: &[SEGV, libc::SIGBUS] },
@@ -69,13 +71,16 @@ static SIGNS: &[Sign] = &[
 
 /// The kind of fault that a program which ends well may have.
 pub const MEMORY_LEAK: &str = "memory-leak";
+/// The kind of fault that is not one of addresses.
+const UNINITIALISED: &str = "uninitialised-read";
 
 impl Expected {
-    /// The kind of fault, if it is one that may go by unseen without a sanitizer.
-    pub fn needs_sanitizer(&self) -> Option<&str> {
+    /// The kind of fault, if it is one that may go by unseen without a sanitizer, and that sanitizer.
+    pub fn needs_sanitizer(&self) -> Option<(&str, Sanitizer)> {
         match self {
-            Expected::Fault(kind) => SIGNS.iter().any(|s| s.kind == kind && s.signals.is_empty()).then_some(kind),
-            Expected::Leak { .. } => Some(MEMORY_LEAK),
+            Expected::Fault(kind) if kind == UNINITIALISED => Some((kind, Sanitizer::Memory)),
+            Expected::Fault(kind) => SIGNS.iter().any(|s| s.kind == kind && s.signals.is_empty()).then_some((kind, Sanitizer::Address)),
+            Expected::Leak { .. } => Some((MEMORY_LEAK, Sanitizer::Address)),
             Expected::Exit(..) | Expected::Open(_) => None,
         }
     }
@@ -157,7 +162,8 @@ pub fn sanitized(expected: &Expected, said: &str) -> Option<Verdict> {
     if said.contains("LeakSanitizer has encountered a fatal error") {
         return Some(Verdict::Cannot("the leak checker may not watch processes here".into()));
     }
-    let report = said.lines().find(|l| l.contains("ERROR: AddressSanitizer") || l.contains("runtime error:"));
+    const REPORTS: [&str; 3] = ["ERROR: AddressSanitizer", "WARNING: MemorySanitizer", "runtime error:"];
+    let report = said.lines().find(|l| REPORTS.iter().any(|r| l.contains(r)));
     let leaked = |amount: &str| said.lines().any(|l| l.contains(amount));
     let (same, report) = match expected {
         Expected::Leak { bytes, objects } => {

@@ -1,6 +1,7 @@
 //! Native programs for replays: the run's bitcode with musl and the replay library, and one under sanitizers, since most memory faults do
 //! not show without: of C source under the address and undefined-behaviour sanitizers; of bitcode under the address sanitizer, with the
-//! host's C library, which the sanitizer needs (the headers of both agree in what programs' code depends on).
+//! host's C library, which the sanitizer needs (the headers of both agree in what programs' code depends on). The memory sanitizer, which sees
+//! uninitialised reads, excludes the others and has a program of its own.
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -32,12 +33,32 @@ pub struct Native {
     /// Where executables are put.
     pub scratch: PathBuf,
     plain: OnceLock<Built>,
-    sanitized: OnceLock<Built>,
+    sanitized: [OnceLock<Built>; 2],
+}
+
+/// What watches a native run.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Sanitizer {
+    /// And of leaks; of C source, undefined behaviour too.
+    Address,
+    /// Uninitialised memory.
+    Memory,
+}
+
+impl Sanitizer {
+    /// Clang's name, and for C source the one that goes with it.
+    fn names(self, is_c: bool) -> &'static str {
+        match (self, is_c) {
+            (Sanitizer::Address, true) => "address,undefined",
+            (Sanitizer::Address, false) => "address",
+            (Sanitizer::Memory, _) => "memory",
+        }
+    }
 }
 
 impl Native {
     pub fn new(program: PathBuf, bitcode: PathBuf, cc_flags: Vec<String>, libc: bool, scratch: PathBuf) -> Native {
-        Native { program, bitcode, cc_flags, libc, scratch, plain: OnceLock::new(), sanitized: OnceLock::new() }
+        Native { program, bitcode, cc_flags, libc, scratch, plain: OnceLock::new(), sanitized: Default::default() }
     }
 
     /// The bitcode that was explored, as machine code.
@@ -45,10 +66,10 @@ impl Native {
         self.plain.get_or_init(|| self.build_plain().map_err(|e| format!("{e:#}")))
     }
 
-    /// The program under sanitizers.
-    pub fn sanitized(&self) -> &Built {
-        self.sanitized.get_or_init(|| {
-            let built = if self.is_c() { self.build_sanitized() } else { self.build_sanitized_bitcode() };
+    /// The program under a sanitizer.
+    pub fn under(&self, sanitizer: Sanitizer) -> &Built {
+        self.sanitized[sanitizer as usize].get_or_init(|| {
+            let built = if self.is_c() { self.build_sanitized(sanitizer) } else { self.build_sanitized_bitcode(sanitizer) };
             built.map_err(|e| format!("{e:#}"))
         })
     }
@@ -77,9 +98,10 @@ impl Native {
         Ok(out)
     }
 
-    fn build_sanitized(&self) -> Result<PathBuf> {
-        let out = self.scratch.join("sanitized");
-        let flags = ["-g", "-O0", "-w", "-fsanitize=address,undefined", "-fno-sanitize-recover=all"];
+    fn build_sanitized(&self, sanitizer: Sanitizer) -> Result<PathBuf> {
+        let out = self.scratch.join(format!("{sanitizer:?}"));
+        let watch = format!("-fsanitize={}", sanitizer.names(true));
+        let flags = ["-g", "-O0", "-w", &watch, "-fno-sanitize-recover=all"];
         tool(
             Command::new(CLANG)
                 .args(flags)
@@ -93,12 +115,13 @@ impl Native {
         Ok(out)
     }
 
-    fn build_sanitized_bitcode(&self) -> Result<PathBuf> {
-        let out = self.scratch.join("sanitized");
-        let marked = self.scratch.join("sanitized.bc");
-        let mark = ["-passes=forceattrs", "-force-attribute=sanitize_address", "-o"];
-        tool(Command::new(OPT).args(mark).arg(&marked).arg(&self.bitcode))?;
-        let flags = ["--target=x86_64-linux-gnu", "-g", "-O0", "-w", "-Wno-override-module", "-fsanitize=address"];
+    fn build_sanitized_bitcode(&self, sanitizer: Sanitizer) -> Result<PathBuf> {
+        let out = self.scratch.join(format!("{sanitizer:?}"));
+        let (name, marked) = (sanitizer.names(false), out.with_extension("bc"));
+        let mark = format!("-force-attribute=sanitize_{name}");
+        tool(Command::new(OPT).args(["-passes=forceattrs", &mark, "-o"]).arg(&marked).arg(&self.bitcode))?;
+        let watch = format!("-fsanitize={name}");
+        let flags = ["--target=x86_64-linux-gnu", "-g", "-O0", "-w", "-Wno-override-module", &watch];
         // Bitcode may be that of position-dependent code.
         let link = ["-no-pie", "-lm", "-o"];
         tool(Command::new(CLANG).args(flags).args([&marked, &replay_library(&flags)?]).args(link).arg(&out))?;

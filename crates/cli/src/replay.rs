@@ -19,7 +19,7 @@ use wryneck_report::{Finding, KTest};
 use crate::child::{self, Limits};
 use crate::folder;
 use crate::judge::{self, Expected, Verdict, Watched};
-use crate::native::Native;
+use crate::native::{Native, Sanitizer};
 use crate::problem::problem;
 use crate::symbolic::{self, Concrete};
 
@@ -148,8 +148,8 @@ impl Replay<'_> {
             Err(why) => return Ok(Verdict::Cannot(why.clone())),
         };
         let mut watched = Watched::Silent;
-        if let Some(kind) = expected.needs_sanitizer() {
-            match self.sanitized(expected, kind, test, number, &concrete)? {
+        if let Some(needed) = expected.needs_sanitizer() {
+            match self.sanitized(expected, needed, test, number, &concrete)? {
                 Ok(verdict) => return Ok(verdict),
                 Err(not) => watched = not,
             }
@@ -157,7 +157,7 @@ impl Replay<'_> {
         let ran = self.execute(plain, test, &concrete, &number.to_string(), false)?;
         Ok(match (judge::plain(expected, &ran.ended, &ran.report, &watched), expected) {
             (Verdict::Different(how), Expected::Fault(kind)) if expected.needs_sanitizer().is_none() => {
-                judge::second(kind, how, self.sanitized(expected, kind, test, number, &concrete)?)
+                judge::second(kind, how, self.sanitized(expected, (kind, Sanitizer::Address), test, number, &concrete)?)
             }
             (verdict, _) => verdict,
         })
@@ -167,12 +167,12 @@ impl Replay<'_> {
     fn sanitized(
         &self,
         expected: &Expected,
-        kind: &str,
+        (kind, sanitizer): (&str, Sanitizer),
         test: &Path,
         number: usize,
         concrete: &Concrete,
     ) -> Result<std::result::Result<Verdict, Watched>> {
-        let program = match self.native.sanitized() {
+        let program = match self.native.under(sanitizer) {
             Ok(program) => program,
             Err(why) => return Ok(Err(Watched::No(why.clone()))),
         };
@@ -211,7 +211,8 @@ impl Replay<'_> {
             .env("WRYNECK_REPORT", &report)
             .env("LSAN_OPTIONS", "use_stacks=0:use_registers=0")
             .env("ASAN_OPTIONS", format!("{log}:detect_leaks={}:detect_stack_use_after_return=1:symbolize=0", u8::from(leaks)))
-            .env("UBSAN_OPTIONS", log)
+            .env("MSAN_OPTIONS", &log)
+            .env("UBSAN_OPTIONS", &log)
             .current_dir(&work)
             .stdin(Stdio::from(File::open(&stdin)?));
         let mut ended = child::run(&mut command, self.limits).context("the native program cannot be started")?;

@@ -20,6 +20,8 @@ pub enum Uninit {
     Zero,
     /// A fresh symbolic byte for each.
     Symbolic,
+    /// As symbolic, but not input: a path whose branches, addresses or output depend on it faults there.
+    Report,
 }
 
 /// What calling a function that is defined nowhere gives.

@@ -56,6 +56,7 @@ impl Cx<'_> {
         if let Some(value) = self.core.pool.as_u64(cond) {
             return Ok(value != 0);
         }
+        self.require_written(cond, "a branch")?;
         let quick = self.quick(cond);
         if let Some(taken) = self.follow_branch()? {
             if quick != Some(taken) {
@@ -85,6 +86,9 @@ impl Cx<'_> {
     pub fn choose(&mut self, conds: &[ExprId], blocks: &[u32]) -> Result<usize, Stop> {
         if let Some(i) = conds.iter().position(|c| self.core.pool.as_u64(*c) == Some(1)) {
             return Ok(i);
+        }
+        for cond in conds {
+            self.require_written(*cond, "a branch")?;
         }
         if let Some(d) = self.next_scripted() {
             let Decision::Choice(i) = d else { return Err(self.lost_script("choice", d)) };
@@ -119,6 +123,7 @@ impl Cx<'_> {
         if let Some(bits) = self.core.pool.as_u64(e) {
             return Ok(bits);
         }
+        self.require_written(e, why)?;
         let width = self.core.pool.width(e);
         let mut within = self.state.path.clone();
         match self.next_scripted() {
@@ -184,6 +189,7 @@ impl Cx<'_> {
         if let Some(value) = self.core.pool.as_u64(ok) {
             return if value != 0 { Ok(()) } else { Err(fault(self, &self.state.model).into()) };
         }
+        self.require_written(ok, "whether this is a fault")?;
         let quick = self.quick(ok);
         if let Some(holds) = self.follow_branch()? {
             if quick != Some(holds) {

@@ -22,6 +22,7 @@ pub mod stacks;
 pub mod state;
 pub mod step;
 pub mod tree;
+mod unwritten;
 
 pub use config::Config;
 pub use core::{Core, Ended, Ledger, LedgerKind, Stats};

@@ -83,6 +83,8 @@ fault_kinds! {
     StackOverflow "stack-overflow" 674;
     /// A trap instruction, or code the compiler took for unreachable.
     Trap "trap" 248;
+    /// A branch, an address or output depends on memory that was never written.
+    UninitialisedRead "uninitialised-read" 457;
     /// What the program itself reported through an intrinsic.
     Reported "reported" 710;
 }

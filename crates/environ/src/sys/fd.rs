@@ -132,7 +132,7 @@ impl Sys<'_, '_> {
             let n = self.count(*count, MAX_COUNT - bytes.len() as u64)?;
             if n > 0 {
                 let addr = self.block(*pointer, n, false)?;
-                bytes.extend(self.get(addr, n)?);
+                bytes.extend(self.output(addr, n)?);
             }
         }
         let start = if open.flags & O_APPEND != 0 { end } else { at.unwrap_or(open.offset) };

@@ -284,6 +284,17 @@ impl Sys<'_, '_> {
         Ok(bytes.into_iter().map(byte).collect())
     }
 
+    /// Reads a block of the program that is about to leave it.
+    pub fn output(&mut self, addr: u64, len: u64) -> Result<Vec<Byte>, Halt> {
+        let bytes = self.get(addr, len)?;
+        for byte in &bytes {
+            if let Byte::Symbolic(e) = byte {
+                self.cx.require_written(*e, "output")?;
+            }
+        }
+        Ok(bytes)
+    }
+
     /// Reads 64-bit words of the program, concretised.
     pub fn words(&mut self, pointer: Value, count: u64) -> Result<Vec<u64>, Halt> {
         let addr = self.block(pointer, 8 * count, false)?;

@@ -128,6 +128,7 @@ impl Cx<'_> {
                 // Named by its address, which is deterministic, so that paths share the symbol; not input of the program.
                 let s = match self.core.config.uninit {
                     Uninit::Zero => self.core.pool.bits(8, 0),
+                    Uninit::Report => self.unwritten_byte(addr),
                     Uninit::Symbolic => {
                         // Not a change that a fork would have to undo: reading again gives the same symbol.
                         let dirty = self.state.dirty;

@@ -111,6 +111,7 @@ impl Cx<'_> {
             Value::Bits(addr) => return Ok(Place::At(addr)),
             Value::Sym(e) => e,
         };
+        self.require_written(e, "an address")?;
         for _ in 0..self.core.config.max_resolutions {
             if let Some(addr) = self.core.pool.as_u64(e) {
                 return Ok(Place::At(addr));

@@ -1,0 +1,93 @@
+//! Memory that was never written and matters: reading it is harmless, deciding a branch, an address or an output by it is not.
+//!
+//! Under [`Uninit::Report`] a byte read before it is written is a symbol named for the object it belongs to, so the name tells where it
+//! came from, and copies carry it along. What decides asks whether an expression depends on such a symbol: by its support, which the pool
+//! knows; only where that says yes is the solver asked whether another value of the symbols would change the result. Conditions with
+//! a clean first part are decided part by part, as the program's own `&&` and `||` would. Costs nothing in the other modes.
+
+use rustc_hash::FxHashMap;
+use wryneck_expr::subst::subst;
+use wryneck_expr::{ExprId, Kind, SymId};
+
+use crate::config::Uninit;
+use crate::cx::Cx;
+use crate::path_end::{FaultKind, PathEnd};
+use crate::plugin::Stop;
+
+/// What the names of such symbols begin with; no input of a program does.
+const MARK: &str = "never written: ";
+
+impl Cx<'_> {
+    /// The symbol of a byte that was never written.
+    pub(crate) fn unwritten_byte(&mut self, addr: u64) -> ExprId {
+        let (name, offset) = match self.object_at(addr) {
+            Some(object) => (self.describe(&object), addr.wrapping_sub(object.base)),
+            None => ("memory that belongs to no object".into(), addr),
+        };
+        let symbol = self.core.pool.symbol(&format!("{MARK}{name}"), offset as u32, 8);
+        self.core.pool.sym(symbol)
+    }
+
+    /// The bytes never written that the expression mentions.
+    fn unwritten_in(&self, e: ExprId) -> Vec<SymId> {
+        let pool = &self.core.pool;
+        pool.support(e).iter().filter(|s| pool.sym_info(**s).name.starts_with(MARK)).copied().collect()
+    }
+
+    /// Faults if the value depends on memory that was never written. `what` is decided by it: "a branch", "an address". May decide; asks
+    /// the solver where the value mentions such memory.
+    pub fn require_written(&mut self, e: ExprId, what: &str) -> Result<(), Stop> {
+        if self.core.config.uninit != Uninit::Report {
+            return Ok(());
+        }
+        let mut e = e;
+        loop {
+            let unwritten = self.unwritten_in(e);
+            if unwritten.is_empty() {
+                return Ok(());
+            }
+            match self.clean_part(e) {
+                Some((first, if_set, if_clear)) => e = if self.decide(first)? { if_set } else { if_clear },
+                None => return self.require_same(e, &unwritten, what),
+            }
+        }
+    }
+
+    /// A value as a choice by a condition that mentions nothing unwritten: the condition, the value if it holds, the value if not.
+    fn clean_part(&mut self, e: ExprId) -> Option<(ExprId, ExprId, ExprId)> {
+        let clean = |cx: &Self, e: ExprId| cx.core.pool.as_u64(e).is_none() && cx.unwritten_in(e).is_empty();
+        let bit = self.core.pool.width(e) == 1;
+        let (fls, tru) = (self.core.pool.bits(1, 0), self.core.pool.bits(1, 1));
+        match self.core.pool.kind(e) {
+            Kind::Ite(c, a, b) if clean(self, c) => Some((c, a, b)),
+            Kind::And(a, b) if bit && clean(self, a) => Some((a, b, fls)),
+            Kind::And(a, b) if bit && clean(self, b) => Some((b, a, fls)),
+            Kind::Or(a, b) if bit && clean(self, a) => Some((a, tru, b)),
+            Kind::Or(a, b) if bit && clean(self, b) => Some((b, tru, a)),
+            Kind::Not(a) => {
+                let (c, x, y) = self.clean_part(a)?;
+                Some((c, self.core.pool.not(x), self.core.pool.not(y)))
+            }
+            _ => None,
+        }
+    }
+
+    /// Faults if other values of the unwritten bytes would change the value.
+    fn require_same(&mut self, e: ExprId, unwritten: &[SymId], what: &str) -> Result<(), Stop> {
+        let pool = &mut self.core.pool;
+        let mut others = FxHashMap::default();
+        for &byte in unwritten {
+            let info = pool.sym_info(byte);
+            let (name, index) = (format!("another {}", info.name), info.index);
+            let other = pool.symbol(&name, index, 8);
+            others.insert(pool.sym(byte), pool.sym(other));
+        }
+        let other = subst(pool, e, &others);
+        let differs = pool.ne(e, other);
+        let Some(model) = self.ask(differs)? else { return Ok(()) };
+        self.state.model = model;
+        let info = self.core.pool.sym_info(unwritten[0]);
+        let message = format!("{what} depends on byte {} of {}, which was never written", info.index, info.name.trim_start_matches(MARK));
+        Err(PathEnd::fault(FaultKind::UninitialisedRead, message).into())
+    }
+}
