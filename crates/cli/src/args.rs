@@ -172,6 +172,8 @@ const SYMBOLIC: &str = "\nSymbolic input, after TARGET; other words are the prog
     \x20 --sym-args MIN MAX N         MIN to MAX such arguments\n\
     \x20 --sym-stdin N                N symbolic bytes of standard input\n\
     \x20 --sym-files N SIZE           symbolic files `A`, `B`, … of SIZE bytes each\n\
+    \x20 --sym-file PATH[:SIZE][:stat]  a symbolic file; `PATH` may have `*` and `?`; `SIZE` is `N` or `MIN-MAX`, else the file's own;\n\
+    \x20                              `:stat` makes times and permissions symbolic that do not bind this user\n\
     \x20 --sym-env NAME:LEN           an environment variable of up to LEN symbolic bytes\n\
     \x20 --                           what follows is arguments only\n\n\
     Examples:\n\

@@ -29,6 +29,7 @@ mod replay;
 mod results;
 mod signal;
 mod source;
+mod sym_file;
 mod symbolic;
 mod timed;
 mod toolchain;

@@ -1,15 +1,16 @@
 //! Replaying tests: the program runs natively on each, in a scratch folder of its own under a time limit, and the ends are compared.
 
 use std::ffi::OsStr;
-use std::fs::{self, File};
+use std::fs::{self, File, FileTimes, Permissions};
 use std::os::unix::ffi::OsStrExt;
+use std::os::unix::fs::{MetadataExt, PermissionsExt};
 use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Mutex, PoisonError};
 use std::thread;
-use std::time::{Duration, SystemTime};
+use std::time::{Duration, UNIX_EPOCH};
 
 use anyhow::{Context, Result};
 use serde_json::Value;
@@ -143,6 +144,9 @@ impl Replay<'_> {
 
     fn judged(&self, test: &Path, number: usize, ktest: &KTest, expected: &Expected) -> Result<Verdict> {
         let concrete = Concrete::of(&self.words, ktest);
+        if let Some(file) = concrete.files.iter().find(|file| !file.is_below()) {
+            return Ok(Verdict::Cannot(format!("the symbolic file `{}` is outside of the scratch folder", file.path.display())));
+        }
         let plain = match self.native.plain() {
             Ok(program) => program,
             Err(why) => return Ok(Verdict::Cannot(why.clone())),
@@ -185,10 +189,7 @@ impl Replay<'_> {
         let dir = self.scratch.join(name);
         let work = dir.join("work");
         fs::create_dir_all(&work)?;
-        let symbolic = concrete.files.iter().map(|(name, bytes)| (Path::new(name), bytes));
-        // What is symbolic was last changed when the clock of the run began.
-        let then =
-            fs::FileTimes::new().set_modified(SystemTime::UNIX_EPOCH + Duration::from_secs(ProgramInput::default().time.unsigned_abs()));
+        let symbolic = concrete.files.iter().map(|file| (file.path.as_path(), &file.bytes));
         for (path, bytes) in self.files.iter().map(|(path, bytes)| (path.as_path(), bytes)).chain(symbolic) {
             let file = work.join(path);
             fs::create_dir_all(file.parent().unwrap_or(&work))?;
@@ -196,8 +197,15 @@ impl Replay<'_> {
         }
         let (stdin, report) = (dir.join("stdin"), dir.join("report"));
         fs::write(&stdin, concrete.stdin.as_deref().unwrap_or_default())?;
-        for file in concrete.files.iter().map(|(name, _)| work.join(name)).chain([stdin.clone()]) {
-            File::options().write(true).open(file)?.set_times(then)?;
+        // What is symbolic was last changed when the clock of the run began, unless that is symbolic too.
+        let then = UNIX_EPOCH + Duration::from_secs(ProgramInput::default().time.unsigned_abs());
+        File::options().write(true).open(&stdin)?.set_times(FileTimes::new().set_modified(then))?;
+        for file in &concrete.files {
+            let path = work.join(&file.path);
+            match file.stat {
+                Some(stat) => set_metadata(&path, stat)?,
+                None => File::options().write(true).open(path)?.set_times(FileTimes::new().set_modified(then))?,
+            }
         }
         // To a file: a program may close its standard error before it ends.
         let log = format!("log_path={}", dir.join(SANITIZERS).display());
@@ -222,6 +230,15 @@ impl Replay<'_> {
         let _ = fs::remove_dir_all(&dir);
         Ok(Ran { ended, report, sanitizers })
     }
+}
+
+/// Gives a file the permissions that were symbolic, and its times.
+fn set_metadata(file: &Path, [permissions, accessed, modified]: [u32; 3]) -> Result<()> {
+    let file = File::options().write(true).open(file)?;
+    let time = |seconds: u32| UNIX_EPOCH + Duration::from_secs(seconds.into());
+    file.set_times(FileTimes::new().set_accessed(time(accessed)).set_modified(time(modified)))?;
+    let fixed = file.metadata()?.mode() & !wryneck_environ::FREE_PERMISSIONS;
+    Ok(file.set_permissions(Permissions::from_mode(fixed | (permissions & wryneck_environ::FREE_PERMISSIONS)))?)
 }
 
 /// What running a program on a test showed.

@@ -1,11 +1,16 @@
 //! Symbolic input in KLEE's spelling and order, and the way back: from a test's objects to what a native program is given.
 
+use std::ffi::OsStr;
+use std::os::unix::ffi::OsStrExt;
+use std::path::{Component, PathBuf};
+
 use anyhow::Result;
-use wryneck_environ::{Arg, EnvValue, ProgramInput, Stdin};
+use wryneck_environ::{Arg, EnvValue, ProgramInput, Stdin, SymFile};
 use wryneck_report::KTest;
 
 use crate::options::number;
 use crate::problem::problem;
+use crate::sym_file;
 
 /// Most bytes of one symbolic argument, and most arguments or files.
 const MOST: u32 = 1 << 16;
@@ -15,8 +20,7 @@ const MOST: u32 = 1 << 16;
 pub struct Words {
     pub args: Vec<Arg>,
     pub stdin: Option<u64>,
-    /// How many, and bytes of each.
-    pub files: (u32, u64),
+    pub files: Vec<SymFile>,
     pub env: Vec<(Vec<u8>, EnvValue)>,
 }
 
@@ -54,8 +58,11 @@ pub fn parse(words: &[String]) -> Result<Words> {
                 if n[0] > 26 {
                     return Err(problem(format!("`--sym-files {}`: at most 26 files, `A` to `Z`", n[0]), ""));
                 }
-                out.files = (n[0], n[1].into());
+                let size = (n[1].into(), n[1].into());
+                let letter = |letter| SymFile { path: vec![letter], size, metadata: false };
+                out.files.extend((b'A'..=b'Z').take(n[0] as usize).map(letter));
             }
+            "sym-file" => out.files.push(sym_file::parse(rest.next())?),
             "sym-env" => out.env.push(environment(rest.next())?),
             _ => out.args.push(Arg::Concrete(word.clone().into_bytes())),
         }
@@ -86,7 +93,7 @@ impl Words {
     pub fn fill(self, input: &mut ProgramInput) {
         input.args = self.args;
         input.env = self.env;
-        (input.sym_files, input.sym_file_size) = self.files;
+        input.sym_files = self.files;
         if let Some(size) = self.stdin {
             input.stdin = Stdin::Symbolic(size);
         }
@@ -101,8 +108,34 @@ pub struct Concrete {
     pub env: Vec<(Vec<u8>, Vec<u8>)>,
     /// `None`: nothing symbolic there.
     pub stdin: Option<Vec<u8>>,
-    /// Names and contents.
-    pub files: Vec<(String, Vec<u8>)>,
+    pub files: Vec<ConcreteFile>,
+}
+
+/// A file that a native program finds.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ConcreteFile {
+    pub path: PathBuf,
+    pub bytes: Vec<u8>,
+    /// Permissions, times of access and change in seconds, if they were symbolic.
+    pub stat: Option<[u32; 3]>,
+}
+
+impl ConcreteFile {
+    fn of(file: &SymFile, test: &KTest) -> ConcreteFile {
+        let path = String::from_utf8_lossy(&file.path);
+        let stat = test.object(&format!("{path}_data_stat")).filter(|_| file.metadata);
+        let half = |bytes: &[u8], i: usize| bytes.get(4 * i..).and_then(|b| b.first_chunk()).map_or(0, |b| u32::from_le_bytes(*b));
+        ConcreteFile {
+            path: OsStr::from_bytes(&file.path).into(),
+            bytes: test.object(&format!("{path}_data")).unwrap_or_default().to_vec(),
+            stat: stat.map(|bytes| [0, 1, 2].map(|i| half(bytes, i))),
+        }
+    }
+
+    /// Whether it lies below the working directory, so that a scratch folder can stand for it.
+    pub fn is_below(&self) -> bool {
+        self.path.components().all(|part| matches!(part, Component::Normal(_) | Component::CurDir))
+    }
 }
 
 impl Concrete {
@@ -137,7 +170,7 @@ impl Concrete {
             out.env.push((name.clone(), bytes));
         }
         out.stdin = words.stdin.map(|_| object("stdin").to_vec());
-        out.files = ('A'..='Z').take(words.files.0 as usize).map(|c| (c.to_string(), object(&format!("{c}_data")).to_vec())).collect();
+        out.files = words.files.iter().map(|file| ConcreteFile::of(file, test)).collect();
         out
     }
 }
@@ -160,7 +193,8 @@ mod tests {
             words.args,
             [concrete("-n"), Arg::Several { min: 0, max: 2, len: 3 }, concrete("x"), Arg::Symbolic(5), concrete("--sym-arg")]
         );
-        assert_eq!((words.stdin, words.files), (Some(4), (1, 8)));
+        let file = SymFile { path: b"A".to_vec(), size: (8, 8), metadata: false };
+        assert_eq!((words.stdin, words.files), (Some(4), vec![file]));
         assert_eq!(words.env, [(b"HOME".to_vec(), EnvValue::Symbolic(2))]);
     }
 
@@ -190,6 +224,6 @@ mod tests {
         let concrete = Concrete::of(&words, &KTest { args: vec![], objects });
         assert_eq!(concrete.args, [&b"-n"[..], b"a", b"bc", b""]);
         assert_eq!(concrete.stdin.as_deref(), Some(&b"xyz"[..]));
-        assert_eq!(concrete.files, [("A".to_owned(), b"pq".to_vec())]);
+        assert_eq!(concrete.files, [ConcreteFile { path: "A".into(), bytes: b"pq".to_vec(), stat: None }]);
     }
 }

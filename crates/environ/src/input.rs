@@ -32,6 +32,17 @@ pub enum Stdin {
     Symbolic(u64),
 }
 
+/// A file with symbolic content, in place of the host's or new.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct SymFile {
+    /// From the working directory if it is relative. Its directory is the host's.
+    pub path: Vec<u8>,
+    /// Fewest and most bytes; how many is a decision.
+    pub size: (u64, u64),
+    /// Permissions that do not decide what this user may do, and times, are symbolic too.
+    pub metadata: bool,
+}
+
 /// What execution begins with.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Entry {
@@ -53,10 +64,7 @@ pub struct ProgramInput {
     pub args: Vec<Arg>,
     pub env: Vec<(Vec<u8>, EnvValue)>,
     pub stdin: Stdin,
-    /// `--sym-files N SIZE`: files `A`, `B`, … in the working directory.
-    pub sym_files: u32,
-    /// Size of each in bytes.
-    pub sym_file_size: u64,
+    pub sym_files: Vec<SymFile>,
     /// Absolute path of the working directory.
     pub working_directory: Vec<u8>,
     /// What `uname` says: system, node, release, version, machine, domain.
@@ -75,8 +83,7 @@ impl Default for ProgramInput {
             args: Vec::new(),
             env: Vec::new(),
             stdin: Stdin::Bytes(Vec::new()),
-            sym_files: 0,
-            sym_file_size: 0,
+            sym_files: Vec::new(),
             working_directory: b"/".to_vec(),
             uname: ["Linux", "wryneck", "6.1.0", "#1 SMP", "x86_64", "(none)"].map(|s| s.as_bytes().to_vec()),
             user: 1000,

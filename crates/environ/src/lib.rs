@@ -17,6 +17,7 @@ mod models;
 mod sig;
 pub mod start;
 pub mod state;
+mod sym_files;
 pub mod sys;
 
 use std::rc::Rc;
@@ -24,8 +25,9 @@ use std::rc::Rc;
 use wryneck_exec::memory::HeapObject;
 use wryneck_exec::{Call, Cx, Environment, PathData, PathEnd, Reply, State, Stop, Value};
 
-pub use input::{Arg, DirEntry, Entry, EnvValue, Host, NoHost, ProgramInput, Stat, Stdin};
+pub use input::{Arg, DirEntry, Entry, EnvValue, Host, NoHost, ProgramInput, Stat, Stdin, SymFile};
 pub use state::{STDERR, STDOUT, World};
+pub use sym_files::FREE_PERMISSIONS;
 
 use host::Captured;
 use libc::alloc;

@@ -11,13 +11,13 @@ use wryneck_ir::build::{BuildError, CallDef, Callee, FunctionDef, ModuleBuilder,
 use wryneck_ir::link::{Target, Unit};
 use wryneck_ir::{function_flags, limbs, linkage, param_kind};
 
-use crate::content::{Byte, Content};
+use crate::content::Content;
 use crate::host::Captured;
 use crate::input::{Arg, Entry, EnvValue, ProgramInput, Stat, Stdin};
 use crate::libc::alloc::GIVEN;
 use crate::sig::Args;
 use crate::state::{Fd, Lock, Node, NodeId, NodeKind, Open, ROOT, STDERR, STDOUT, World};
-use crate::{Linux, sys};
+use crate::{Linux, sym_files, sys};
 
 /// The function an exploration starts with, defined by [`unit`].
 pub const ENTRY: &str = "__wryneck_entry";
@@ -145,9 +145,10 @@ pub fn start(linux: &Linux, _: &Args<'_>, cx: &mut Cx<'_>) -> Result<Reply, Stop
         return Err(PathEnd::Unsupported("the program has no function `main`".into()).into());
     };
     let counts = decide_counts(cx, &input.args)?;
+    let sizes = sym_files::decide_sizes(cx, &input.sym_files)?;
     let argv = arguments(cx, input, &counts)?;
     let envp = environment(cx, &input.env)?;
-    files(cx, input);
+    sym_files::make(linux, cx, &sizes)?;
     let user = u64::from(input.user);
     // AT_PAGESZ, AT_UID, AT_EUID, AT_GID, AT_EGID, AT_SECURE; below AT_RANDOM.
     let mut auxv = vec![(6, 4096), (11, user), (12, user), (13, user), (14, user), (23, 0)];
@@ -258,29 +259,6 @@ fn environment(cx: &mut Cx<'_>, env: &[(Vec<u8>, EnvValue)]) -> Result<Vec<u64>,
         });
     }
     Ok(envp)
-}
-
-/// Makes the symbolic files `A`, `B`, …, and standard input.
-fn files(cx: &mut Cx<'_>, input: &ProgramInput) {
-    for letter in (b'A'..=b'Z').take(input.sym_files as usize) {
-        let content = symbolic_content(cx, &format!("{}_data", char::from(letter)), input.sym_file_size);
-        let world = World::change(cx);
-        let meta = sys::file::new_meta(sys::file::FIRST_INO + world.nodes.len() as u64, 0o644, input.time);
-        let here = world.working_directory;
-        let node = world.add_node(Node { content, parent: here, ..Node::new(NodeKind::Regular, meta) });
-        world.set_name(here, &[letter], Some(node));
-    }
-    if let Stdin::Symbolic(size) = input.stdin {
-        let content = symbolic_content(cx, "stdin", size);
-        World::change(cx).node_mut(0).content = content;
-    }
-}
-
-fn symbolic_content(cx: &mut Cx<'_>, name: &str, size: u64) -> Content {
-    let bytes: Vec<Byte> = cx.new_input(name, size).into_iter().map(Byte::Symbolic).collect();
-    let mut content = Content::default();
-    content.write(0, &bytes);
-    content
 }
 
 /// `__wryneck_call()`: calls the entry function on symbolic arguments.

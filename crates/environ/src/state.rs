@@ -38,6 +38,22 @@ pub enum NodeKind {
 /// What a path knows of a directory better than the host: a node by its name there, or that there is nothing of that name.
 pub type Entries = BTreeMap<Rc<[u8]>, Option<NodeId>>;
 
+/// What of a file's metadata is symbolic, until the program sets it.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct SymbolicMeta {
+    /// Kind and permissions, 32 bits.
+    pub mode: Option<ExprId>,
+    /// Seconds, 64 bits.
+    pub atime: Option<ExprId>,
+    pub mtime: Option<ExprId>,
+}
+
+impl SymbolicMeta {
+    fn all(&mut self) -> impl Iterator<Item = &mut ExprId> {
+        [&mut self.mode, &mut self.atime, &mut self.mtime].into_iter().flatten()
+    }
+}
+
 /// A file that this path has opened, made or changed: an inode. Names are in directories alone, so that a file may have several.
 #[derive(Clone)]
 pub struct Node {
@@ -45,6 +61,7 @@ pub struct Node {
     pub content: Content,
     /// Size and kind in it are not used: see [`Node::stat`]. Of a directory that was removed, no links.
     pub meta: Stat,
+    pub symbolic: SymbolicMeta,
     /// Of a symbolic link, where it leads.
     pub target: Rc<[u8]>,
     /// Of a directory.
@@ -58,7 +75,22 @@ pub struct Node {
 impl Node {
     /// A file without content or names.
     pub fn new(kind: NodeKind, meta: Stat) -> Node {
-        Node { kind, content: Content::default(), meta, target: Rc::from(&b""[..]), entries: Rc::default(), parent: ROOT, host: None }
+        Node {
+            kind,
+            content: Content::default(),
+            meta,
+            symbolic: SymbolicMeta::default(),
+            target: Rc::from(&b""[..]),
+            entries: Rc::default(),
+            parent: ROOT,
+            host: None,
+        }
+    }
+
+    /// Calls `f` with every expression in the file.
+    fn for_each_expr(&self, f: &mut dyn FnMut(ExprId)) {
+        self.content.for_each_expr(f);
+        self.symbolic.clone().all().for_each(|e| f(*e));
     }
 
     pub fn stat(&self) -> Stat {
@@ -271,15 +303,19 @@ impl PathData for World {
     }
     fn for_each_expr(&self, f: &mut dyn FnMut(ExprId)) {
         for node in &self.nodes {
-            node.content.for_each_expr(f);
+            node.for_each_expr(f);
         }
     }
     fn remap(&mut self, map: &Remap) {
         for node in &mut self.nodes {
             let mut any = false;
-            node.content.for_each_expr(&mut |_| any = true);
+            node.for_each_expr(&mut |_| any = true);
             if any {
-                Rc::make_mut(node).content.remap(map);
+                let node = Rc::make_mut(node);
+                node.content.remap(map);
+                for e in node.symbolic.all() {
+                    *e = map.get(*e).expect("every expression of path data is a root of a compaction");
+                }
             }
         }
     }
@@ -296,6 +332,7 @@ impl PathData for World {
             node.entries.hash(&mut h);
             node.target.hash(&mut h);
             (node.host.as_ref(), node.parent, node.meta.mode, node.meta.nlink).hash(&mut h);
+            node.symbolic.clone().all().for_each(|e| h.write_u64(hash_expr(*e)));
             node.content.hash_into(h, hash_expr);
         }
     }

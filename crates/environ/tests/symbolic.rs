@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 use std::path::Path;
 
-use wryneck_environ::{Arg, Entry, EnvValue, ProgramInput, Stdin};
+use wryneck_environ::{Arg, Entry, EnvValue, ProgramInput, Stdin, SymFile};
 use wryneck_exec::{Config, FaultKind, PathEnd};
 
 use crate::engine::{End, Explored, explore, explore_with};
@@ -57,11 +57,15 @@ fn arguments() {
     assert_eq!(names(most)[1..3], [("arg00", 3), ("arg01", 3)]);
 }
 
+/// Files `A` and `B` of three bytes each.
+fn sym_files() -> Vec<SymFile> {
+    ["A", "B"].map(|name| SymFile { path: name.into(), size: (3, 3), metadata: false }).to_vec()
+}
+
 /// A symbolic path is each symbolic file, `.`, `/` or nothing; contents and standard input are symbolic.
 #[test]
 fn files() {
-    let input =
-        ProgramInput { args: vec![Arg::Symbolic(1)], stdin: Stdin::Symbolic(2), sym_files: 2, sym_file_size: 3, ..ProgramInput::default() };
+    let input = ProgramInput { args: vec![Arg::Symbolic(1)], stdin: Stdin::Symbolic(2), sym_files: sym_files(), ..ProgramInput::default() };
     let explored = run("symbolic/files.c", input);
     // No file; A and B each with a first byte that is or is not 'x'; standard input likewise; a directory.
     assert_eq!(exits(&explored.ends), BTreeSet::from([10, 11, 20, 21, 22, 23, 30]));
@@ -84,7 +88,7 @@ fn files() {
 fn files_survive_compaction_and_replay() {
     let explored = |config: Config| {
         let args = vec![Arg::Several { min: 0, max: 1, len: 1 }, Arg::Symbolic(1)];
-        let input = ProgramInput { args, stdin: Stdin::Symbolic(2), sym_files: 2, sym_file_size: 3, ..ProgramInput::default() };
+        let input = ProgramInput { args, stdin: Stdin::Symbolic(2), sym_files: sym_files(), ..ProgramInput::default() };
         let directory = tempfile::tempdir().expect("a directory");
         let mut ends: Vec<_> = explore_with("symbolic/copies.c", input, directory.path(), config).ends;
         ends.sort_by(|a, b| a.inputs.cmp(&b.inputs));

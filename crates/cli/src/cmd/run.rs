@@ -28,7 +28,7 @@ use crate::problem::problem;
 use crate::progress::Progress;
 use crate::results::{Ends, Findings};
 use crate::timed::Timed;
-use crate::{output, program, replay, signal, symbolic};
+use crate::{output, program, replay, signal, sym_file, symbolic};
 
 /// The name under which a run folder keeps bitcode that clang made.
 pub const KEPT: &str = "program.bc";
@@ -36,7 +36,8 @@ pub const KEPT: &str = "program.bc";
 pub fn run(words: Vec<String>) -> Result<u8> {
     let start = Instant::now();
     let command = ["wryneck".to_owned(), "run".to_owned()].into_iter().chain(words.iter().cloned()).collect();
-    let Some(args) = args::parse(words)? else { return Ok(0) };
+    let Some(mut args) = args::parse(words)? else { return Ok(0) };
+    args.words = sym_file::expand(args.words)?;
     let words = symbolic::parse(&args.words)?;
     let Carried { bitcode, bare } = bitcode(&args)?;
     let ir = build::lower(&bitcode)?;

@@ -1,5 +1,7 @@
 //! Files: open, make, truncate, permissions, times. What the host has is read only; what changes, changes on this path alone.
 
+use wryneck_exec::PathEnd;
+
 use super::fd::{O_ACCMODE, O_CLOEXEC, O_PATH};
 use super::path::{AT_FDCWD, Follow, Found};
 use super::stat::{AT_EMPTY_PATH, AT_SYMLINK_NOFOLLOW};
@@ -46,8 +48,9 @@ impl Sys<'_, '_> {
     /// The content, or the entries, of a file change now.
     pub fn touch(&mut self, node: NodeId) {
         let now = self.stamp();
-        let meta = &mut self.change().node_mut(node).meta;
-        (meta.mtime, meta.ctime) = (now, now);
+        let node = self.change().node_mut(node);
+        (node.meta.mtime, node.meta.ctime) = (now, now);
+        node.symbolic.mtime = None;
     }
 
     /// A new file, without a name.
@@ -164,9 +167,10 @@ impl Sys<'_, '_> {
     fn chmod_node(&mut self, node: NodeId, permissions: u32) -> Done {
         self.may_own(node)?;
         let now = self.stamp();
-        let meta = &mut self.change().node_mut(node).meta;
-        meta.mode = (meta.mode & mode::KIND) | (permissions & 0o7777);
-        meta.ctime = now;
+        let node = self.change().node_mut(node);
+        node.meta.mode = (node.meta.mode & mode::KIND) | (permissions & 0o7777);
+        node.meta.ctime = now;
+        node.symbolic.mode = None;
         Ok(0)
     }
 
@@ -203,6 +207,9 @@ impl Sys<'_, '_> {
     fn chown_node(&mut self, node: NodeId, first: usize) -> Done {
         let (uid, gid) = (self.int(first)?, self.int(first + 1)?);
         let now = self.stamp();
+        if self.world().node(node).symbolic.mode.is_some() {
+            return Err(PathEnd::Unsupported("`chown` of a file with symbolic permissions".into()).into());
+        }
         let old = self.world().node(node).meta;
         let new = |id: i32, old: u32| if id == -1 { old } else { id as u32 };
         let (uid, gid) = (new(uid, old.uid), new(gid, old.gid));
@@ -257,7 +264,7 @@ pub fn mknodat(s: &mut Sys<'_, '_>) -> Done {
 fn make_node(s: &mut Sys<'_, '_>, at: i32, path: usize) -> Done {
     let wanted = s.int(path + 1)? as u32;
     if !matches!(wanted & mode::KIND, 0 | mode::REGULAR) {
-        return Err(wryneck_exec::PathEnd::Unsupported("`mknod` of a pipe, a socket or a device".into()).into());
+        return Err(PathEnd::Unsupported("`mknod` of a pipe, a socket or a device".into()).into());
     }
     let found = s.path(at, s.args[path], Follow::Name)?;
     s.may_create(&found, false)?;
@@ -418,12 +425,12 @@ pub fn utimensat(s: &mut Sys<'_, '_>) -> Done {
         s.may_own(node)?;
     }
     let now = s.stamp();
-    let meta = &mut s.change().node_mut(node).meta;
-    for (time, wanted) in [&mut meta.atime, &mut meta.mtime].into_iter().zip(wanted) {
-        match wanted.1 {
-            OMIT => {}
-            NOW => *time = now,
-            _ => *time = wanted,
+    let Node { meta, symbolic, .. } = s.change().node_mut(node);
+    let times = [(&mut meta.atime, &mut symbolic.atime), (&mut meta.mtime, &mut symbolic.mtime)];
+    for ((time, symbolic), wanted) in times.into_iter().zip(wanted) {
+        if wanted.1 != OMIT {
+            *time = if wanted.1 == NOW { now } else { wanted };
+            *symbolic = None;
         }
     }
     meta.ctime = now;

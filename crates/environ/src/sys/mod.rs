@@ -193,6 +193,13 @@ fn negated(errno: i32) -> u64 {
     i64::from(-errno) as u64
 }
 
+impl<'s, 'c> Sys<'s, 'c> {
+    /// Access to files before the program starts.
+    pub fn of_start(linux: &'s Linux, cx: &'s mut Cx<'c>) -> Sys<'s, 'c> {
+        Sys { linux, cx, args: [Value::Bits(0); 6], name: "start" }
+    }
+}
+
 impl Sys<'_, '_> {
     /// Argument `i` as 64 bits; a symbolic one is concretised.
     pub fn long(&mut self, i: usize) -> Result<u64, Halt> {

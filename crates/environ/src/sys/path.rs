@@ -64,6 +64,11 @@ pub struct Given {
 }
 
 impl Given {
+    /// A path from the working directory.
+    pub fn here(name: &[u8]) -> Given {
+        Given { at: AT_FDCWD, name: name.to_vec() }
+    }
+
     pub fn name(&self) -> &[u8] {
         &self.name
     }
@@ -410,8 +415,8 @@ impl Sys<'_, '_> {
 
     /// The names that a relative path of one part may have: symbolic files, files this path of execution made, and directories.
     fn names_here(&self) -> Vec<Vec<u8>> {
-        let letters = (b'A'..=b'Z').take(self.linux.input.sym_files as usize).map(|letter| vec![letter]);
-        let mut names: Vec<_> = letters.chain([&b"."[..], b"..", b"/"].map(<[u8]>::to_vec)).collect();
+        let files = self.linux.input.sym_files.iter().map(|file| file.path.clone());
+        let mut names: Vec<_> = files.chain([&b"."[..], b"..", b"/"].map(<[u8]>::to_vec)).collect();
         let world = self.world();
         for name in world.node(world.working_directory).entries.keys() {
             if !names.iter().any(|n| n[..] == **name) {

@@ -1,14 +1,20 @@
 //! What files are: stat and its family, access, statfs.
 
+use wryneck_expr::ExprId;
+
 use super::path::{AT_FDCWD, Follow, Place};
 use super::{Done, Sys};
 use crate::errno::{EACCES, EINVAL, Halt};
 use crate::input::{Stat, mode};
+use crate::state::SymbolicMeta;
 
 pub const AT_SYMLINK_NOFOLLOW: u32 = 0x100;
 pub const AT_EMPTY_PATH: u32 = 0x1000;
 const AT_EACCESS: u32 = 0x200;
 const BLOCK: u64 = 4096;
+
+/// What `stat` tells of a file.
+type Told = (Stat, SymbolicMeta);
 
 impl Sys<'_, '_> {
     /// Whether this user may do what `want` (4 read, 2 write, 1 execute) says.
@@ -39,18 +45,36 @@ impl Sys<'_, '_> {
         Ok(Place::Node(if fd == AT_FDCWD { self.world().working_directory } else { self.opened_any(fd)?.0.node }))
     }
 
-    fn stat_at(&mut self, at: i32, path: usize, flags: u32) -> Result<Stat, Halt> {
+    fn stat_at(&mut self, at: i32, path: usize, flags: u32) -> Result<Told, Halt> {
         if self.is_empty_path(path, flags)? {
-            return Ok(self.stat_of(&self.place_of(at)?));
+            return Ok(self.told_of(&self.place_of(at)?));
         }
         let follow = if flags & AT_SYMLINK_NOFOLLOW == 0 { Follow::Yes } else { Follow::No };
         let found = self.path(at, self.args[path], follow)?;
-        Ok(self.stat_of(found.there()?))
+        Ok(self.told_of(found.there()?))
     }
 
-    fn put_stat(&mut self, i: usize, stat: &Stat) -> Done {
+    fn told_of(&self, place: &Place) -> Told {
+        let symbolic = match place {
+            Place::Node(id) => self.world().node(*id).symbolic,
+            Place::Host(..) => SymbolicMeta::default(),
+        };
+        (self.stat_of(place), symbolic)
+    }
+
+    fn put_stat(&mut self, i: usize, (stat, symbolic): &Told) -> Done {
         let addr = self.block(self.args[i], 144, true)?;
         self.put(addr, &stat_bytes(stat))?;
+        self.put_symbolic(addr, [(24, symbolic.mode), (72, symbolic.atime), (88, symbolic.mtime)])
+    }
+
+    /// Writes expressions into a structure, each at its offset.
+    fn put_symbolic(&mut self, addr: u64, fields: [(u64, Option<ExprId>); 3]) -> Done {
+        for (offset, e) in fields.into_iter().filter_map(|(offset, e)| Some((offset, e?))) {
+            let pool = &mut self.cx.core.pool;
+            let bytes: Vec<_> = (0..pool.width(e) / 8).map(|i| pool.extract(e, 8 * i, 8)).collect();
+            self.cx.write_bytes(addr + offset, &bytes)?;
+        }
         Ok(0)
     }
 
@@ -58,7 +82,7 @@ impl Sys<'_, '_> {
         if want & !7 != 0 || flags & !(AT_SYMLINK_NOFOLLOW | AT_EMPTY_PATH | AT_EACCESS) != 0 {
             return Err(EINVAL.into());
         }
-        let stat = self.stat_at(at, path, flags)?;
+        let (stat, _) = self.stat_at(at, path, flags)?;
         if self.permits(&stat, want) { Ok(0) } else { Err(EACCES.into()) }
     }
 }
@@ -119,8 +143,9 @@ pub fn lstat(s: &mut Sys<'_, '_>) -> Done {
 
 pub fn fstat(s: &mut Sys<'_, '_>) -> Done {
     let fd = s.int(0)?;
-    let stat = s.opened_any(fd)?.1.stat();
-    s.put_stat(1, &stat)
+    let node = s.opened_any(fd)?.1;
+    let told = (node.stat(), node.symbolic);
+    s.put_stat(1, &told)
 }
 
 pub fn newfstatat(s: &mut Sys<'_, '_>) -> Done {
@@ -131,10 +156,10 @@ pub fn newfstatat(s: &mut Sys<'_, '_>) -> Done {
 
 pub fn statx(s: &mut Sys<'_, '_>) -> Done {
     let (at, flags) = (s.int(0)?, s.int(2)? as u32);
-    let stat = s.stat_at(at, 1, flags)?;
+    let (stat, symbolic) = s.stat_at(at, 1, flags)?;
     let addr = s.block(s.args[4], 256, true)?;
     s.put(addr, &statx_bytes(&stat))?;
-    Ok(0)
+    s.put_symbolic(addr, [(28, symbolic.mode), (64, symbolic.atime), (112, symbolic.mtime)])
 }
 
 pub fn access(s: &mut Sys<'_, '_>) -> Done {

@@ -1,0 +1,104 @@
+//! Symbolic files and standard input, made before the program starts.
+//!
+//! A file's inputs are named as KLEE's: `A_data`; with a size that is a decision `A_data_size`, with metadata `A_data_stat`.
+
+use wryneck_exec::{Cx, PathEnd, Stop, Value};
+
+use crate::Linux;
+use crate::content::{Byte, Content};
+use crate::errno::Halt;
+use crate::input::{Stdin, SymFile, mode};
+use crate::state::{NodeId, NodeKind, SymbolicMeta, World};
+use crate::sys::Sys;
+use crate::sys::path::{Follow, Given};
+
+/// Permissions that decide nothing for the owner and the superuser: those to read and write of the others, set-id, sticky.
+pub const FREE_PERMISSIONS: u32 = 0o7066;
+
+fn input_name(path: &[u8], what: &str) -> String {
+    format!("{}_{what}", String::from_utf8_lossy(path))
+}
+
+/// How long each file is. Changes nothing.
+pub fn decide_sizes(cx: &mut Cx<'_>, files: &[SymFile]) -> Result<Vec<u64>, Stop> {
+    files.iter().map(|file| decide_size(cx, file)).collect()
+}
+
+fn decide_size(cx: &mut Cx<'_>, file: &SymFile) -> Result<u64, Stop> {
+    let (least, most) = file.size;
+    if least == most {
+        return Ok(least);
+    }
+    let bytes = cx.coming_input(&input_name(&file.path, "data_size"), 8);
+    let size = cx.joined(&bytes);
+    let pool = &mut cx.core.pool;
+    let (least, most) = (pool.bits(64, least), pool.bits(64, most));
+    let (above, below) = (pool.ule(least, size), pool.ule(size, most));
+    let allowed = pool.and(above, below);
+    cx.assume(allowed)?;
+    cx.concretise(Value::Sym(size), "size of a symbolic file")
+}
+
+/// Makes the symbolic files, of these sizes, and standard input.
+pub fn make(linux: &Linux, cx: &mut Cx<'_>, sizes: &[u64]) -> Result<(), Stop> {
+    for (file, size) in linux.input.sym_files.iter().zip(sizes) {
+        if file.size.0 != file.size.1 {
+            cx.new_input(&input_name(&file.path, "data_size"), 8);
+        }
+        let content = symbolic_content(cx, &input_name(&file.path, "data"), *size);
+        let id = node(linux, cx, &file.path).map_err(|halt| match halt {
+            Halt::Errno(e) => {
+                PathEnd::Unsupported(format!("the symbolic file `{}`: error number {}", String::from_utf8_lossy(&file.path), e.0)).into()
+            }
+            Halt::Stop(stop) => stop,
+        })?;
+        World::change(cx).node_mut(id).content = content;
+        if file.metadata {
+            metadata(cx, &file.path, id, linux.input.user)?;
+        }
+    }
+    if let Stdin::Symbolic(size) = linux.input.stdin {
+        let content = symbolic_content(cx, "stdin", size);
+        World::change(cx).node_mut(0).content = content;
+    }
+    Ok(())
+}
+
+/// The regular file of a path: the host's, or a new one.
+fn node(linux: &Linux, cx: &mut Cx<'_>, path: &[u8]) -> Result<NodeId, Halt> {
+    let mut sys = Sys::of_start(linux, cx);
+    let found = sys.walk(&Given::here(path), Follow::Make { follow: true })?;
+    let id = match found.entry()? {
+        Some(_) => sys.node_of(&found)?,
+        None => sys.create(&found, NodeKind::Regular, 0o644)?,
+    };
+    if sys.world().node(id).kind == NodeKind::Regular {
+        return Ok(id);
+    }
+    Err(PathEnd::Unsupported(format!("`{}`, which is no regular file, as a symbolic file", String::from_utf8_lossy(path))).into())
+}
+
+fn metadata(cx: &mut Cx<'_>, path: &[u8], id: NodeId, user: u32) -> Result<(), Stop> {
+    let meta = World::of(cx).node(id).meta;
+    if ![0, meta.uid].contains(&user) {
+        return Err(PathEnd::Unsupported("symbolic metadata of a file of somebody else's".into()).into());
+    }
+    let bytes = cx.new_input(&input_name(path, "data_stat"), 12);
+    let [permissions, atime, mtime] = [0, 4, 8].map(|i| cx.joined(&bytes[i..i + 4]));
+    let free = u64::from(FREE_PERMISSIONS);
+    let pool = &mut cx.core.pool;
+    let mask = pool.bits(32, free);
+    let fixed = pool.bits(32, u64::from(mode::REGULAR | (meta.mode & 0o7777)) & !free);
+    let chosen = pool.and(permissions, mask);
+    let [atime, mtime] = [atime, mtime].map(|seconds| pool.zext(seconds, 64));
+    let symbolic = SymbolicMeta { mode: Some(pool.or(chosen, fixed)), atime: Some(atime), mtime: Some(mtime) };
+    World::change(cx).node_mut(id).symbolic = symbolic;
+    Ok(())
+}
+
+fn symbolic_content(cx: &mut Cx<'_>, name: &str, size: u64) -> Content {
+    let bytes: Vec<Byte> = cx.new_input(name, size).into_iter().map(Byte::Symbolic).collect();
+    let mut content = Content::default();
+    content.write(0, &bytes);
+    content
+}
