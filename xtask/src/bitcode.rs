@@ -11,8 +11,6 @@ use crate::process;
 /// The tools of the LLVM that `wryneck-lower` links, as Debian names them.
 pub const CLANG: &str = "clang-22";
 pub const LLVM_LINK: &str = "llvm-link-22";
-pub const LLVM_AR: &str = "llvm-ar-22";
-pub const LLVM_RANLIB: &str = "llvm-ranlib-22";
 const LLVM_NM: &str = "llvm-nm-22";
 
 /// Flags beside the optimisation level. Optimised code is a third of the instructions, but some optimisations cost more than

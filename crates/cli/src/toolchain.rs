@@ -81,8 +81,6 @@ pub fn sysroot() -> Result<PathBuf> {
             symlink(kernel, include.join(Path::new(kernel).file_name().expect("it has one")))?;
         }
         link_all(Path::new(MUSL_LIB), &lib, |_| true)?;
-        // Musl has `crypt` in its one library; Debian leaves out the empty one that build systems ask for.
-        fs::write(lib.join("libcrypt.a"), "!<arch>\n")?;
         for version in fs::read_dir(GCC).into_iter().flatten().flatten() {
             let place = lib.join("gcc/x86_64-linux-gnu").join(version.file_name());
             fs::create_dir_all(&place)?;
@@ -93,7 +91,7 @@ pub fn sysroot() -> Result<PathBuf> {
 }
 
 /// Changed whenever [`sysroot`] lays out anything else than before.
-const LAYOUT: &str = "4";
+const LAYOUT: &str = "5";
 /// Gcc's own files, a folder for each version.
 const GCC: &str = "/usr/lib/gcc/x86_64-linux-gnu";
 /// Libc++'s headers as Debian's `libc++-22-dev` installs them.

@@ -1,173 +1,262 @@
-//! `xtask corpus coreutils`: Debian's coreutils, each program whole as bitcode and as a native executable of that same bitcode.
+//! `xtask corpus PACKAGE`: Debian's coreutils, sed, tar, grep, gzip, zlib or shadow, built by `wryneck build` as anyone would build it.
 //!
-//! `<cache>/coreutils/O2/echo.bc` is what is explored, `<cache>/coreutils/O2/echo` is where its tests are replayed. Configured
-//! for musl, since gnulib's replacements reach into the C library they were configured for. The objects are bitcode (`-flto`)
-//! and lld's own symbol resolution links them, so a program holds the archive members it needs and no more; only the C library
-//! stays outside. Cost: 50 s for configure, 10 s for twenty programs on two cores.
+//! `<cache>/PACKAGE/O2/PROGRAM` is the program, which carries its bitcode, and `PROGRAM.bc` that bitcode, for every program of the
+//! package. Configured for musl, since gnulib's replacements reach into the C library they were configured for. Cost on two cores:
+//! zlib 20 s, the others two to seven minutes each, of which configure takes most.
 
-use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::{fs, thread};
 
 use anyhow::{Context, Result, bail};
 
-use crate::bitcode::{self, NativeMusl};
-use crate::cache::{Cache, Inputs};
-use crate::{debian, process};
+use crate::cache::{self, Cache, Inputs};
+use crate::{bitcode, debian, process};
 
 #[derive(clap::Args)]
 pub struct Args {
-    #[command(subcommand)]
-    corpus: Corpus,
+    /// coreutils, grep, gzip, sed, shadow, tar or zlib
+    package: String,
+    /// Optimisation level of clang; 2 because a path then runs a third of the instructions of 0, and tests on several
+    /// values fold into one
+    #[arg(long, default_value = "2", value_parser = ["0", "1", "2", "3", "s"])]
+    opt: String,
+    /// An unpacked release or Debian source tree to use instead of Debian's package
+    #[arg(long, value_name = "DIR")]
+    source: Option<PathBuf>,
+    /// Every program of coreutils instead of the twenty of the gates
+    #[arg(long)]
+    all: bool,
+    /// Programs of coreutils to build instead of the twenty of the gates
+    programs: Vec<String>,
 }
 
-#[derive(clap::Subcommand)]
-enum Corpus {
-    /// Programs of Debian's coreutils
-    Coreutils {
-        /// Optimisation level of clang; 2 because a path then runs a third of the instructions of 0, and tests on several
-        /// values fold into one
-        #[arg(long, default_value = "2", value_parser = ["0", "1", "2", "3", "s"])]
-        opt: String,
-        /// An unpacked coreutils release or Debian source tree to use instead of Debian's package
-        #[arg(long, value_name = "DIR")]
-        source: Option<PathBuf>,
-        /// Programs to build instead of the twenty of the gates
-        programs: Vec<String>,
+/// A Debian source package.
+struct Package {
+    name: &'static str,
+    /// What configure is told: nothing that a static single-threaded program cannot have, no libraries beside libc.
+    configure: &'static [&'static str],
+    /// Appended to the configured header.
+    config: Option<(&'static str, &'static str)>,
+    /// Libraries of which `musl-dev` has none, and the folder of musl's source that they are made of.
+    libraries: &'static [(&'static str, &'static str)],
+    /// What is made, one make after the other; none is make's own default.
+    targets: &'static [&'static str],
+}
+
+/// What configure scripts made by autoconf are told beside.
+const AUTOCONF: &[&str] = &["--build=x86_64-pc-linux-musl", "--disable-dependency-tracking", "--disable-nls"];
+
+// One more package: a row (sorted by name) and, in `gate/corpus.rs`, what its programs are run on.
+static PACKAGES: &[Package] = &[
+    Package {
+        name: "coreutils",
+        configure: &[
+            "--disable-acl",
+            "--disable-libcap",
+            "--disable-threads",
+            "--disable-xattr",
+            "--enable-no-install-program=stdbuf",
+            "--without-libgmp",
+            "--without-openssl",
+            "--without-selinux",
+        ],
+        // Code that picks instructions by asking the CPU, in assembly; without it the portable code runs.
+        config: Some(("lib/config.h", "\n#undef USE_AVX2_WC_LINECOUNT\n#undef USE_PCLMUL_CRC32\n")),
+        libraries: &[],
+        targets: &["generated-headers", "PROGRAMS"],
     },
-}
+    Package { name: "grep", configure: &["--disable-perl-regexp", "--disable-threads"], config: None, libraries: &[], targets: &[] },
+    Package { name: "gzip", configure: &["--disable-threads"], config: None, libraries: &[], targets: &[] },
+    Package {
+        name: "sed",
+        configure: &["--disable-acl", "--disable-threads", "--without-selinux"],
+        config: None,
+        libraries: &[],
+        targets: &[],
+    },
+    Package {
+        name: "shadow",
+        configure: &[
+            "--disable-shared", "--disable-man", "--without-acl", "--without-attr", "--without-audit", "--without-btrfs",
+            "--without-libpam", "--without-nscd", "--without-selinux", "--without-sssd", "--without-tcb",
+        ],
+        config: None,
+        libraries: &[("libcrypt.a", "src/crypt")],
+        targets: &[],
+    },
+    Package {
+        name: "tar",
+        configure: &["--disable-acl", "--disable-threads", "--without-posix-acls", "--without-selinux", "--without-xattrs"],
+        config: None,
+        libraries: &[],
+        targets: &[],
+    },
+    Package { name: "zlib", configure: &["--static"], config: None, libraries: &[], targets: &["example", "minigzip"] },
+];
 
-/// The programs of the gates.
-const PROGRAMS: &[&str] = &[
+/// The programs of coreutils that the gates run.
+const TWENTY: &[&str] = &[
     "base64", "basename", "cat", "comm", "cut", "dirname", "echo", "expr", "fold", "head", "nl", "paste", "pwd", "seq", "sort", "tac",
     "tr", "uname", "uniq", "wc",
 ];
 
+/// Targets that automake's makefiles lack: the generated headers, which `all` makes first, and all programs without their manuals.
+const MORE_TARGETS: &str = ".PHONY: generated-headers every-program\n\
+    generated-headers: $(BUILT_SOURCES)\nevery-program: $(bin_PROGRAMS)\n";
+
 pub fn run(args: &Args) -> Result<()> {
-    let Corpus::Coreutils { opt, source, programs } = &args.corpus;
+    let Some(package) = PACKAGES.iter().find(|row| row.name == args.package) else {
+        let names: Vec<_> = PACKAGES.iter().map(|row| row.name).collect();
+        bail!("`{}` is not one of {}", args.package, names.join(", "));
+    };
     let cache = Cache::open()?;
     let _lock = cache.lock()?;
-    let source = match source {
-        Some(dir) if dir.join("src/coreutils.c").is_file() => dir.canonicalize()?,
-        Some(dir) => bail!("`{}` is not a coreutils source tree", dir.display()),
-        None => debian::source(&cache, "coreutils")?,
+    let source = match &args.source {
+        Some(dir) if dir.join("configure").is_file() => dir.canonicalize()?,
+        Some(dir) => bail!("`{}` is not a source tree: it has no `configure`", dir.display()),
+        None => debian::source(&cache, package.name)?,
     };
-    let programs: Vec<String> = match programs.as_slice() {
-        [] => PROGRAMS.iter().map(|&name| name.to_owned()).collect(),
-        given => given.to_vec(),
+    let programs: Vec<String> = match args.programs.as_slice() {
+        _ if args.all => vec!["every-program".to_owned()],
+        [] => TWENTY.iter().map(|name| format!("src/{name}")).collect(),
+        given => given.iter().map(|name| format!("src/{name}")).collect(),
     };
     let inputs = Inputs::default()
         .text(&bitcode::clang_version()?)
-        .text(include_str!("corpus.rs"))
-        .texts(bitcode::SHAPE.iter().copied())
-        .text(opt)
+        .texts([
+            include_str!("corpus.rs"),
+            include_str!("../../../crates/cli/src/cmd/cc.rs"),
+            include_str!("../../../crates/cli/src/cmd/ld.rs"),
+        ])
+        .text(&args.opt)
         .text(&source.to_string_lossy())
         .texts(programs.iter().map(String::as_str))
-        .tree(&source.join("src"))?;
-    let product = cache.product("coreutils", &inputs, |dir| {
-        Build { source, dir: dir.to_owned(), opt, programs: &programs, musl: NativeMusl::debian()? }.run()
+        .tree(&source)?;
+    let product = cache.product(package.name, &inputs, |dir| {
+        let musl = if package.libraries.is_empty() { None } else { Some(debian::source(&cache, "musl")?) };
+        Build { package, source, musl, dir: dir.to_owned(), opt: &args.opt, programs: &programs, wryneck: super::wryneck()? }.run()
     })?;
-    println!("{}", cache.link(&format!("coreutils/O{opt}"), &product)?.display());
+    println!("{}", cache.link(&format!("{}/O{}", package.name, args.opt), &product)?.display());
     Ok(())
 }
 
-/// What configure is told: nothing that a static single-threaded program cannot have, no libraries beside libc.
-const CONFIGURE: &[&str] = &[
-    "--build=x86_64-pc-linux-musl",
-    "--disable-acl",
-    "--disable-dependency-tracking",
-    "--disable-libcap",
-    "--disable-nls",
-    "--disable-threads",
-    "--disable-xattr",
-    "--enable-no-install-program=stdbuf",
-    "--without-libgmp",
-    "--without-openssl",
-    "--without-selinux",
-];
-
-/// Code that picks instructions by asking the CPU, in assembly; without it the portable code runs.
-const CONFIG_TAIL: &str = "\n#undef USE_AVX2_WC_LINECOUNT\n#undef USE_PCLMUL_CRC32\n";
-
-/// Targets that the programs' own makefile lacks: the generated headers, which its `all` makes first.
-const MORE_TARGETS: &str = ".PHONY: generated-headers\ngenerated-headers: $(BUILT_SOURCES)\n";
-
 struct Build<'a> {
+    package: &'a Package,
     source: PathBuf,
+    /// Musl's source, if the package needs libraries of it.
+    musl: Option<PathBuf>,
     dir: PathBuf,
     opt: &'a str,
     programs: &'a [String],
-    musl: NativeMusl,
+    wryneck: PathBuf,
 }
 
 impl Build<'_> {
     fn run(&self) -> Result<()> {
         let build = self.dir.join("build");
-        fs::create_dir_all(&build)?;
-        let compiler = self.write_compiler(&build)?;
-        self.configure(&build, &compiler)?;
+        process::output(Command::new("cp").arg("-a").arg(&self.source).arg(&build))?;
+        self.libraries()?;
+        self.configure(&build)?;
         self.make(&build)?;
-        process::parallel(self.programs, |program| {
-            let bitcode = self.dir.join(program).with_extension("bc");
-            fs::copy(build.join("src").join(program), &bitcode)?;
-            self.musl.link(&[&bitcode], &self.dir.join(program))
+        let programs = programs_below(&build)?;
+        if programs.is_empty() {
+            bail!("`make` made no program in `{}`", build.display());
+        }
+        process::parallel(&programs, |program| {
+            let copy = self.dir.join(program.file_name().expect("it is a file"));
+            fs::copy(program, &copy)?;
+            process::output(Command::new(&self.wryneck).arg("extract").arg(&copy).arg("-o").arg(with_bc(&copy)))?;
+            Ok(())
         })?;
         fs::remove_dir_all(&build)?;
+        fs::remove_dir_all(self.dir.join("lib"))?;
         Ok(())
     }
 
-    /// A compiler for configure and make: clang for musl's headers, and for linking musl's start files and library.
-    fn write_compiler(&self, build: &Path) -> Result<PathBuf> {
-        let path = build.join("cc");
-        let lib = self.musl.lib.display();
-        let text = format!(
-            "#!/bin/sh\n\
-             common='{clang} --target=x86_64-linux-musl -nostdlibinc -isystem {include}'\n\
-             for word; do case $word in -c|-S|-E) exec $common \"$@\";; esac; done\n\
-             exec $common -nostdlib -static -fuse-ld=lld {lib}/crt1.o {lib}/crti.o \"$@\" {lib}/libc.a {support} {lib}/crtn.o\n",
-            clang = bitcode::CLANG,
-            include = self.musl.include.display(),
-            support = bitcode::compiler_support()?.display(),
-        );
-        fs::write(&path, text)?;
-        fs::set_permissions(&path, fs::Permissions::from_mode(0o755))?;
-        Ok(path)
+    /// Makes the libraries that `musl-dev` lacks, in the folder `lib`.
+    fn libraries(&self) -> Result<()> {
+        let lib = self.dir.join("lib");
+        fs::create_dir_all(&lib)?;
+        for (name, folder) in self.package.libraries {
+            let musl = self.musl.as_ref().expect("fetched where there are libraries to make");
+            let sources = cache::files(&musl.join(folder))?.into_iter().filter(|file| file.extension().is_some_and(|e| e == "c"));
+            let mut cc = Command::new(&self.wryneck);
+            cc.current_dir(&lib).args(["cc", "-O2", "-w", "-D_GNU_SOURCE", "-c"]);
+            for include in ["src/include", "src/internal"] {
+                cc.arg("-I").arg(musl.join(include));
+            }
+            process::output(cc.args(sources))?;
+            let objects = cache::files(&lib)?.into_iter().filter(|file| file.extension().is_some_and(|e| e == "o"));
+            let objects: Vec<_> = objects.collect();
+            process::output(Command::new("ar").arg("rcs").arg(lib.join(name)).args(&objects))?;
+            objects.iter().try_for_each(fs::remove_file)?;
+        }
+        Ok(())
     }
 
-    fn configure(&self, build: &Path, compiler: &Path) -> Result<()> {
-        process::logged(
-            Command::new(self.source.join("configure"))
-                .current_dir(build)
-                // configure refuses to run as root otherwise.
-                .env("FORCE_UNSAFE_CONFIGURE", "1")
-                .args(CONFIGURE)
-                .arg(format!("CC={}", compiler.display()))
-                .args([format!("AR={}", bitcode::LLVM_AR), format!("RANLIB={}", bitcode::LLVM_RANLIB)])
-                .arg("CFLAGS=-O0"),
-            &self.dir.join("configure.log"),
-        )?;
-        let config = build.join("lib/config.h");
-        let text = fs::read_to_string(&config).context("configure wrote no `lib/config.h`")?;
-        fs::write(&config, text + CONFIG_TAIL)?;
-        fs::write(build.join("more.mk"), MORE_TARGETS)?;
+    /// `wryneck build -- PROGRAM …`, in the build's folder.
+    fn command(&self, build: &Path, program: &str) -> Command {
+        let mut command = Command::new(&self.wryneck);
+        // configure refuses to run as root otherwise.
+        command.current_dir(build).env("FORCE_UNSAFE_CONFIGURE", "1").args(["build", "--", program]);
+        command
+    }
+
+    fn configure(&self, build: &Path) -> Result<()> {
+        let mut configure = self.command(build, "./configure");
+        // The build's folder goes away, the source stays: findings show its lines.
+        let place = format!("-ffile-prefix-map={}={}", build.display(), self.source.display());
+        configure.args(self.package.configure).env("CFLAGS", format!("-O{} -w {place}", self.opt));
+        configure.env("LDFLAGS", format!("-L{}", self.dir.join("lib").display()));
+        if build.join("configure.ac").exists() {
+            configure.args(AUTOCONF);
+        }
+        process::logged(&mut configure, &self.dir.join("configure.log"))?;
+        if let Some((header, more)) = self.package.config {
+            let header = build.join(header);
+            let text = fs::read_to_string(&header).with_context(|| format!("configure wrote no `{}`", header.display()))?;
+            fs::write(&header, text + more)?;
+        }
         Ok(())
     }
 
     fn make(&self, build: &Path) -> Result<()> {
+        fs::write(build.join("more.mk"), MORE_TARGETS)?;
         let jobs = thread::available_parallelism().map_or(1, usize::from);
-        let flags = format!("-O{} -g -w -flto {}", self.opt, bitcode::SHAPE.join(" "));
-        let make = |log: &str, targets: &[String]| {
-            let mut make = Command::new("make");
-            make.current_dir(build).arg(format!("-j{jobs}")).args(["-f", "Makefile", "-f", "more.mk"]);
+        let make = |number: usize, targets: &[String]| {
+            let mut make = self.command(build, "make");
+            make.arg(format!("-j{jobs}")).args(["-f", "Makefile", "-f", "more.mk"]);
             // Debian's patches touch no input of the autotools, whatever the time stamps say.
             make.args(["AUTOCONF=:", "AUTOMAKE=:", "ACLOCAL=:", "AUTOHEADER=:", "MAKEINFO=:"]);
-            // lld stops after resolving symbols and writes the program as bitcode.
-            make.arg(format!("CFLAGS={flags}")).arg("LDFLAGS=-flto -Wl,--plugin-opt=emit-llvm");
-            process::logged(make.args(targets), &self.dir.join(log))
+            process::logged(make.args(targets), &self.dir.join(format!("make{number}.log")))
         };
-        make("headers.log", &["generated-headers".to_owned()])?;
-        let targets: Vec<String> = self.programs.iter().map(|program| format!("src/{program}")).collect();
-        make("make.log", &targets)
+        if self.package.targets.is_empty() {
+            return make(0, &["all".to_owned()]);
+        }
+        for (number, &target) in self.package.targets.iter().enumerate() {
+            match target {
+                "PROGRAMS" => make(number, self.programs)?,
+                _ => make(number, &[target.to_owned()])?,
+            }
+        }
+        Ok(())
     }
+}
+
+/// Linked programs below `build`, those of gnulib's tests left out.
+fn programs_below(build: &Path) -> Result<Vec<PathBuf>> {
+    let linked = |file: &PathBuf| {
+        let content = fs::read(file).unwrap_or_default();
+        // An ELF file of type `ET_EXEC`.
+        content.starts_with(b"\x7fELF") && content.get(16..18) == Some(&[2, 0])
+    };
+    let tests = build.join("gnulib-tests");
+    Ok(cache::files(build)?.into_iter().filter(|file| !file.starts_with(&tests)).filter(linked).collect())
+}
+
+fn with_bc(program: &Path) -> PathBuf {
+    let mut name = program.as_os_str().to_owned();
+    name.push(".bc");
+    name.into()
 }

@@ -1,7 +1,9 @@
 //! The gates: measurements that decide whether the tool does what it says, each resumable or short, none with a fixed answer.
 
 mod complete;
+mod corpus;
 mod csmith;
+mod explore;
 mod files;
 mod memory;
 mod mutants;
@@ -21,6 +23,8 @@ pub struct Args {
 enum Gate {
     /// Random C programs: the results of all inputs run natively equal the results of the emitted tests
     Complete(complete::Args),
+    /// Programs of unmodified builds: path ends, coverage, replays
+    Corpus(corpus::Args),
     /// Programs of csmith at -O0 and -O2: status and output equal the native ones
     Csmith(csmith::Args),
     /// Random sequences of file-system calls: the same results as on the real kernel
@@ -38,6 +42,7 @@ enum Gate {
 pub fn run(args: &Args) -> Result<()> {
     match &args.gate {
         Gate::Complete(args) => complete::run(args),
+        Gate::Corpus(args) => corpus::run(args),
         Gate::Csmith(args) => csmith::run(args),
         Gate::Files(args) => files::run(args),
         Gate::Memory(args) => memory::run(args),

@@ -1,0 +1,102 @@
+//! Programs explored for a while each, and their tests replayed: what the gates over many programs share. Resumable: a program
+//! already in the results file is not run again.
+
+use std::collections::BTreeMap;
+use std::fs::{self, OpenOptions};
+use std::io::Write;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use anyhow::{Context, Result};
+use serde_json::{Value, json};
+
+/// One program on one input.
+pub struct Job {
+    /// As in the results.
+    pub name: String,
+    pub target: PathBuf,
+    /// The words after the target.
+    pub input: Vec<String>,
+}
+
+/// Runs those jobs that `results` has not for this many seconds, replays their tests if `replays`, and prints a line for each; the
+/// rows of all of them, sorted by name.
+pub fn all(jobs: &[Job], seconds: u32, replays: bool, results: &Path) -> Result<Vec<Value>> {
+    let known = fs::read_to_string(results).unwrap_or_default();
+    let mut rows: BTreeMap<String, Value> = BTreeMap::new();
+    for line in known.lines() {
+        let row: Value = serde_json::from_str(line).with_context(|| format!("{}: not our results", results.display()))?;
+        rows.insert(format!("{} {}", row["program"], row["limit"]), row);
+    }
+    if let Some(dir) = results.parent() {
+        fs::create_dir_all(dir)?;
+    }
+    for job in jobs {
+        let key = format!("{} {seconds}", Value::from(job.name.as_str()));
+        if rows.contains_key(&key) {
+            continue;
+        }
+        let row = measure(job, seconds, replays)?;
+        writeln!(OpenOptions::new().create(true).append(true).open(results)?, "{row}")?;
+        print(&row);
+        rows.insert(key, row);
+    }
+    Ok(rows.into_values().filter(|row| row["limit"] == seconds).collect())
+}
+
+fn measure(job: &Job, seconds: u32, replays: bool) -> Result<Value> {
+    let dir = tempfile::tempdir()?;
+    let out = dir.path().join("out");
+    let done = Command::new(super::wryneck())
+        .args(["run", "--json", "--max-time", &format!("{seconds}s"), "--output"])
+        .arg(&out)
+        .arg(&job.target)
+        .args(&job.input)
+        .output()
+        .context("cannot start wryneck: build it with `cargo build --release`")?;
+    let run: Value =
+        serde_json::from_slice(&done.stdout).with_context(|| format!("{}: {}", job.name, String::from_utf8_lossy(&done.stderr)))?;
+    let count = |class: &str| -> u64 {
+        let ends = run["ends"].as_array().into_iter().flatten();
+        ends.filter(|e| e["class"] == class).filter_map(|e| e["count"].as_u64()).sum()
+    };
+    let gap = |e: &&Value| e["class"] == "unsupported" || e["class"] == "internal";
+    let gaps: Vec<&Value> = run["ends"].as_array().into_iter().flatten().filter(gap).collect();
+    let tests = fs::read_dir(&out)?.flatten().filter(|e| e.path().extension().is_some_and(|x| x == "ktest")).count();
+    let replay = if replays { replay(&out)? } else { Value::Null };
+    Ok(json!({
+        "program": job.name, "limit": seconds, "seconds": run["seconds"], "status": run["status"]["kind"],
+        "paths": run["totals"]["paths"], "exit": count("exit"), "fault": count("fault"), "unsupported": count("unsupported"),
+        "limits": count("limit"), "internal": count("internal"), "assumed": count("assumed"),
+        "lines": run["lines"]["all"], "covered": run["lines"]["covered"], "memory": run["totals"]["memory"],
+        "tests": tests, "replay": replay, "gaps": gaps, "ledger": run["ledger"],
+    }))
+}
+
+fn replay(out: &Path) -> Result<Value> {
+    let done = Command::new(super::wryneck()).args(["replay", "--json"]).arg(out).output()?;
+    let told: Value = serde_json::from_slice(&done.stdout).unwrap_or(Value::Null);
+    Ok(
+        json!({ "exit": done.status.code(), "verdicts": told["verdicts"], "same": told["same"], "different": told["different"], "cannot": told["cannot"] }),
+    )
+}
+
+fn print(r: &Value) {
+    let n = |name: &str| r[name].as_u64().unwrap_or(0);
+    println!(
+        "{:<16} {:>7.1} s {:<9} {:>8} paths: {:>7} exit {:>5} fault {:>4} unsupported {:>4} limit {:>2} internal; lines {:>4}/{:<5} {:>5} tests, replay {}",
+        r["program"].as_str().unwrap_or(""),
+        r["seconds"].as_f64().unwrap_or(0.0),
+        r["status"].as_str().unwrap_or(""),
+        n("paths"),
+        n("exit"),
+        n("fault"),
+        n("unsupported"),
+        n("limits"),
+        n("internal"),
+        n("covered"),
+        n("lines"),
+        n("tests"),
+        r["replay"]["exit"],
+    );
+}
