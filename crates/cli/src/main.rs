@@ -33,6 +33,7 @@ mod sym_file;
 mod symbolic;
 mod timed;
 mod toolchain;
+mod way;
 
 use std::ffi::OsString;
 

@@ -3,7 +3,9 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
+use wryneck_exec::prefix::Prefix;
 use wryneck_exec::{CodePos, Ended, Fault, FaultKind, Image, Ledger, LedgerKind, PathEnd, SourcePos};
+use wryneck_expr::Model;
 use wryneck_report::{Class, EndCount, Finding, InputValue, Kind, LedgerRow, Place};
 
 use crate::{folder, source};
@@ -46,11 +48,20 @@ struct Line {
     function: String,
 }
 
+/// A path that can be run again.
+pub struct Way {
+    pub prefix: Prefix,
+    pub model: Model,
+    pub instructions: u64,
+}
+
 /// Findings, one per kind and place. The place is the innermost frame together with the innermost one of the application, so that two
 /// misuses of one library function are two findings.
 #[derive(Default)]
 pub struct Findings {
     pub all: Vec<Finding>,
+    /// How the first path of each came there.
+    pub ways: Vec<Way>,
     by_code: BTreeMap<(FaultKind, Vec<CodePos>), usize>,
     by_place: BTreeMap<(FaultKind, Vec<Line>), usize>,
 }
@@ -74,6 +85,7 @@ impl Findings {
             return (false, index);
         }
         self.all.push(finding(image, fault, at, ended));
+        self.ways.push(Way { prefix: ended.prefix.clone(), model: ended.model.clone(), instructions: ended.instructions });
         (true, index)
     }
 
@@ -116,7 +128,8 @@ pub fn stack(image: &Image, stack: &[CodePos]) -> Vec<Place> {
     places
 }
 
-fn place(s: SourcePos) -> Place {
+/// A source position as plain data.
+pub fn place(s: SourcePos) -> Place {
     Place { function: s.function, file: s.file, line: s.line, column: s.column }
 }
 

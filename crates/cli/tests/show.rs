@@ -68,10 +68,16 @@ fn a_run_is_shown_with_source_coverage_and_ledger() {
             "      11 |     fill(a,",
         ],
     );
+    contains(&all, &["t.c: 9 of 10 lines (90.0 %), 2 of 3 functions entered\n", "1 finding; every path was explored\n"]);
     contains(
         &all,
-        &["unused                   never entered", "never ran: 2\n", "2 of 3 functions entered", "1 finding; every path was explored\n"],
+        &[
+            "t.c:10:7 in `main`: `strchr` looks at the input\n",
+            "t.c:10:7 in `main`: goes to line 11",
+            "`strlen` looks at the input (4 times)",
+        ],
     );
+    contains(&shown(dir, &["out", "--coverage"]), &["     2  unused  never entered", "never ran: 2\n"]);
     let source = shown(dir, &["--source", "t.c", "out"]);
     contains(&source, &["     2 - | static int unused", "     5 + |     a[n] = 1;", "     1   | #include", "`+` ran, `-` never ran"]);
     assert!(shown(dir, &["out", "--ledger"]).starts_with("ledger"));

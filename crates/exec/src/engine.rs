@@ -9,7 +9,7 @@ use wryneck_solver::{Answer, Budget, Solver};
 use crate::config::Config;
 use crate::core::{Checked, Core, Ended, Flip, LedgerKind};
 use crate::cx::Cx;
-use crate::image::Image;
+use crate::image::{CodePos, Image};
 use crate::leaks;
 use crate::path_end::{Limit, PathEnd};
 use crate::plugin::{Environment, Monitor, Stop, Value};
@@ -48,6 +48,15 @@ pub enum Outcome {
     Complete,
     /// It was stopped with work left.
     Stopped(Limit),
+}
+
+/// A decision of a path that is run again.
+pub struct Decided<'a> {
+    pub decision: Decision,
+    /// Where it was decided: innermost first.
+    pub stack: &'a [CodePos],
+    /// Where the function that decided goes on; `None` if the path ended there, or it calls or returns.
+    pub next: Option<CodePos>,
 }
 
 /// Something that can be run next.
@@ -277,19 +286,35 @@ impl Explorer {
 
     /// Runs a whole path again by its decisions, which `model` satisfies; the solver is not asked. Gives the state at its end and how it ended.
     pub fn replay(&mut self, decisions: &[Decision], model: Model) -> (Box<State>, PathEnd) {
+        self.retrace(decisions, model, &mut |_, _| {})
+    }
+
+    /// As [`Explorer::replay`], showing each decision. Counters and ledger stay as they are.
+    pub fn retrace(&mut self, decisions: &[Decision], model: Model, see: &mut dyn FnMut(&Image, &Decided<'_>)) -> (Box<State>, PathEnd) {
+        let (ledger, stats, entered) = (self.core.ledger.clone(), self.core.stats.clone(), self.core.entered);
         let mut state = Box::new(self.root.fork_idle());
         state.script = decisions.iter().copied().collect();
         state.model = model;
         state.memory.space.wake();
-        let stop = loop {
-            if let Err(stop) = self.step(&mut state, &mut POLL.clone()) {
-                break stop;
+        let end = loop {
+            let budget = &mut POLL.clone();
+            let exit = self.advance(&mut state, budget);
+            let (stack, before) = (state.call_stack(), state.prefix.len());
+            let done = self.handle(exit, &mut state, budget);
+            let image = self.core.image.clone();
+            for decision in state.prefix.to_last((state.prefix.len() - before) as usize) {
+                let next =
+                    state.call_stack().first().copied().filter(|pos| done.is_ok() && stack.first().is_some_and(|at| at.func == pos.func));
+                see(&image, &Decided { decision, stack: &stack, next });
+            }
+            if let Err(Stop::End(end)) = done {
+                break end;
             }
         };
         state.memory.space.sleep();
         self.core.new_flips.clear();
         self.core.ended.clear();
-        let Stop::End(end) = stop;
+        (self.core.ledger, self.core.stats, self.core.entered) = (ledger, stats, entered);
         (state, end)
     }
 
@@ -344,8 +369,15 @@ impl Explorer {
 
     /// The inner loop until its next exit, and the slow operation there.
     fn step(&mut self, state: &mut State, budget: &mut i64) -> Result<(), Stop> {
-        let exit =
-            if state.frame().symbolic { run::<true>(&mut self.core, state, budget) } else { run::<false>(&mut self.core, state, budget) };
+        let exit = self.advance(state, budget);
+        self.handle(exit, state, budget)
+    }
+
+    fn advance(&mut self, state: &mut State, budget: &mut i64) -> Exit {
+        if state.frame().symbolic { run::<true>(&mut self.core, state, budget) } else { run::<false>(&mut self.core, state, budget) }
+    }
+
+    fn handle(&mut self, exit: Exit, state: &mut State, budget: &mut i64) -> Result<(), Stop> {
         match exit {
             Exit::Budget | Exit::Again => Ok(()),
             Exit::Slow => {

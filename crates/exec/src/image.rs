@@ -29,6 +29,15 @@ pub struct SourcePos {
     pub column: u32,
 }
 
+/// What the operation at a place does, as far as those who explain its decision care.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Does<'a> {
+    Branch,
+    /// With the callee's name, if the call names it.
+    Call(Option<&'a str>),
+    Other,
+}
+
 /// Bytes between function addresses.
 const FUNC_STRIDE: u64 = 16;
 /// Dead bytes between globals.
@@ -304,6 +313,19 @@ impl Image {
 
     pub fn first_block_of(&self, func: u32) -> u32 {
         self.first_block[func as usize]
+    }
+
+    /// What the operation at a place does.
+    pub fn does(&self, pos: CodePos) -> Does<'_> {
+        let (module, f) = self.function(pos.func);
+        let first = module.blocks.range(f.blocks).iter().map(|b| b.insts.first).min().unwrap_or(0);
+        let Some(inst) = module.insts.get((first + pos.op) as usize) else { return Does::Other };
+        match inst.operator() {
+            Some(ir::Op::CondBr | ir::Op::Switch) => Does::Branch,
+            Some(ir::Op::Call) => Does::Call(Some(module.str(module.symbols[inst.a as usize].name))),
+            Some(ir::Op::CallIndirect) => Does::Call(None),
+            Some(_) | None => Does::Other,
+        }
     }
 
     /// The source position of a place, inlined calls unfolded: innermost first, the function itself last.

@@ -68,12 +68,13 @@ pub(crate) fn write_steps(out: &mut dyn Write, f: &Finding) -> io::Result<()> {
     Ok(())
 }
 
-/// A decision as a line: place, function, how it was decided, how often.
-pub(crate) fn step_text(step: &Step) -> String {
+/// A decision as a line: place (its file without directories, which the call stack names), function, how it was decided, how often.
+fn step_text(step: &Step) -> String {
     let times = if step.count > 1 { format!(" ({} times)", step.count) } else { String::new() };
-    let place = match step.place.file.is_empty() {
+    let file = step.place.file.rsplit('/').next().unwrap_or_default().to_owned();
+    let place = match file.is_empty() {
         true => format!("`{}`", step.place.function),
-        false => format!("{} in `{}`", step.place.text(), step.place.function),
+        false => format!("{} in `{}`", Place { file, ..step.place.clone() }.text(), step.place.function),
     };
     format!("{place}: {}{times}", what(step))
 }
@@ -142,6 +143,6 @@ mod tests {
         write_steps(&mut out, &finding).expect("memory can be written");
         let text = String::from_utf8(out).expect("text");
         assert_eq!(text.lines().count(), 1 + FIRST_STEPS + 1 + LAST_STEPS);
-        assert!(text.contains("… 64 more …") && text.contains("t.c:11:7 in `main`: `strchr` goes on (3 times)"), "{text}");
+        assert!(text.contains("… 64 more …") && text.contains("t.c:11:7 in `main`: `strchr` looks at the input (3 times)"), "{text}");
     }
 }

@@ -44,7 +44,7 @@ mod tests {
         let rows: Vec<Value> = String::from_utf8(out).expect("text").lines().map(|l| serde_json::from_str(l).expect("an object")).collect();
         let kinds: Vec<_> = rows.iter().filter_map(|row| row["type"].as_str()).collect();
         assert_eq!(kinds, ["run", "finding", "end", "end", "end", "test", "ledger", "coverage", "coverage"]);
-        assert_eq!(rows[1]["steps"][1]["decision"], "to line 7");
+        assert_eq!(rows[1]["steps"][1]["decision"], "goes to line 7");
         assert_eq!(rows[7]["lines"][0], json!([3, false]));
     }
 }

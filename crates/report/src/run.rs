@@ -262,8 +262,14 @@ pub(crate) mod tests {
                 source_line: Some("    a[i] = 1;".into()),
                 native: Some(Native::Reproduced),
                 steps: vec![
-                    Step { place: place("main", 11, 7), library: "strchr".into(), decision: "goes on".into(), depth: 2, count: 3 },
-                    Step { place: place("fill", 6, 9), library: String::new(), decision: "to line 7".into(), depth: 2, count: 1 },
+                    Step {
+                        place: place("main", 11, 7),
+                        library: "strchr".into(),
+                        decision: "looks at the input".into(),
+                        depth: 2,
+                        count: 3,
+                    },
+                    Step { place: place("fill", 6, 9), library: String::new(), decision: "goes to line 7".into(), depth: 2, count: 1 },
                 ],
             }],
             ledger: vec![LedgerRow { kind: "undefined-function".into(), what: "gadget".into(), count: 3, flag: "--undefined".into() }],

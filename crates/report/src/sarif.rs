@@ -247,7 +247,7 @@ mod tests {
         assert_eq!(result["locations"][0]["physicalLocation"]["region"]["startLine"], 7);
         assert_eq!(result["taxa"][0], json!({ "id": "787", "index": 0, "toolComponent": { "name": "CWE", "index": 0 } }));
         let flow = &result["codeFlows"][0]["threadFlows"][0]["locations"];
-        assert_eq!(flow[0]["location"]["message"]["text"], "`strchr` goes on (3 times)");
+        assert_eq!(flow[0]["location"]["message"]["text"], "`strchr` looks at the input (3 times)");
         assert_eq!(flow[2]["location"]["message"]["text"], "write of 1 byte at offset 4 of `a` (4 bytes)");
         assert_eq!(log["runs"][0]["invocations"][0]["exitCode"], 1);
     }
@@ -268,6 +268,26 @@ mod tests {
         twice.run.findings.push(twice.run.findings[0].clone());
         let results = &log(&twice)["runs"][0]["results"];
         assert_ne!(results[0]["partialFingerprints"], results[1]["partialFingerprints"]);
+    }
+
+    /// The types are made from the standard's schema: a missing, misspelt or mistyped property does not come back as it was.
+    #[test]
+    fn logs_have_the_schema_s_shape() {
+        let unfinished = {
+            let mut report = golden();
+            report.run.status = Status::Unfinished;
+            report.run.findings[0].native = Some(crate::run::Native::NotReproduced("exit 0".into()));
+            report.run.findings[0].stack[0].column = 0;
+            report
+        };
+        let mut clean = golden();
+        clean.run.findings.clear();
+        for report in [golden(), unfinished, clean] {
+            let log = log(&report);
+            let read: serde_sarif::sarif::Sarif = serde_json::from_value(log.clone()).expect("it has the schema's shape");
+            let again = serde_json::to_value(&read).expect("it is JSON");
+            assert_eq!(again, log);
+        }
     }
 
     #[test]

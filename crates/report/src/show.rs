@@ -36,7 +36,7 @@ pub fn write(out: &mut dyn Write, report: &Report, sections: &[Section]) -> io::
         match section {
             Section::Findings => write_findings(out, report)?,
             Section::Ends => write_ends(out, report)?,
-            Section::Coverage => write_coverage(out, report)?,
+            Section::Coverage => write_coverage(out, report, if whole { Depth::Files } else { Depth::Functions })?,
             Section::Ledger if report.run.ledger.is_empty() => writeln!(out, "ledger: nothing was skipped, bounded or given up")?,
             Section::Ledger => terminal::write_ledger(out, &report.run, usize::MAX)?,
             Section::Source(name) => write_source(out, report, name)?,
@@ -64,22 +64,55 @@ fn write_ends(out: &mut dyn Write, report: &Report) -> io::Result<()> {
     }
 }
 
-fn write_coverage(out: &mut dyn Write, report: &Report) -> io::Result<()> {
+/// How much of the functions is told.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Depth {
+    Files,
+    Functions,
+}
+
+fn write_coverage(out: &mut dyn Write, report: &Report, depth: Depth) -> io::Result<()> {
     if report.coverage.is_empty() {
         return writeln!(out, "coverage: none is recorded; compile with `-g` to have lines");
     }
-    writeln!(out, "coverage:")?;
+    let directory = common_directory(&report.coverage);
+    writeln!(out, "coverage{}:", if directory.is_empty() { String::new() } else { format!(" in {directory}") })?;
     for file in &report.coverage {
+        let name = &file.file[directory.len()..];
         let entered = file.functions.iter().filter(|f| f.entered).count();
-        let (lines, functions) = (share(file.covered(), file.lines.len()), file.functions.len());
-        writeln!(out, "  {}: {lines}, {entered} of {} entered", file.file, terminal::plural(functions as u64, "function"))?;
-        for (i, function) in file.functions.iter().enumerate() {
-            let lines = file.lines_of(i);
-            let covered = lines.iter().filter(|(_, ran)| *ran).count();
-            let how = if function.entered { share(covered, lines.len()) } else { "never entered".to_owned() };
-            writeln!(out, "  {:>6}  {:<24} {how}", function.line, function.name)?;
+        let lines = share(file.covered(), file.lines.len());
+        match file.functions.len() {
+            // Every one was inlined.
+            0 => writeln!(out, "  {name}: {lines}")?,
+            all => writeln!(out, "  {name}: {lines}, {entered} of {} entered", terminal::plural(all as u64, "function"))?,
         }
-        write_never(out, file)?;
+        if depth == Depth::Functions {
+            write_functions(out, file)?;
+            write_never(out, file)?;
+        }
+    }
+    match depth {
+        Depth::Files => writeln!(out, "  (`--coverage`: functions, and lines that never ran; `--source FILE`: a file line by line)"),
+        Depth::Functions => Ok(()),
+    }
+}
+
+/// The directory that holds all files, with its slash; empty if there is none or a single file.
+fn common_directory(files: &[FileCoverage]) -> &str {
+    let [first, rest @ ..] = files else { return "" };
+    let shared = |a: &str, b: &str| a.bytes().zip(b.bytes()).take_while(|(x, y)| x == y).count();
+    let len = rest.iter().map(|f| shared(&first.file, &f.file)).min().unwrap_or(0);
+    let end = first.file.as_bytes()[..len].iter().rposition(|b| *b == b'/').map_or(0, |at| at + 1);
+    if end > 1 { &first.file[..end] } else { "" }
+}
+
+fn write_functions(out: &mut dyn Write, file: &FileCoverage) -> io::Result<()> {
+    let width = file.functions.iter().map(|f| f.name.chars().count()).max().unwrap_or(0).min(48);
+    for (i, function) in file.functions.iter().enumerate() {
+        let lines = file.lines_of(i);
+        let covered = lines.iter().filter(|(_, ran)| *ran).count();
+        let how = if function.entered { share(covered, lines.len()) } else { "never entered".to_owned() };
+        writeln!(out, "  {:>6}  {:<width$}  {how}", function.line, function.name)?;
     }
     Ok(())
 }
@@ -160,8 +193,8 @@ mod tests {
                by t.c:12:3 in `main`
                   12 |   fill(v[1], c);
               = decided on the way there:
-                  t.c:11:7 in `main`: `strchr` goes on (3 times)
-                  t.c:6:9 in `fill`: to line 7
+                  t.c:11:7 in `main`: `strchr` looks at the input (3 times)
+                  t.c:6:9 in `fill`: goes to line 7
               = when arg00 = "x\x01\x00"
               = 2 paths end so
               = natively: reproduced
@@ -178,12 +211,8 @@ mod tests {
             tests: 3 in wryneck-out-3; replay: wryneck replay wryneck-out-3
             coverage:
               t.c: 6 of 8 lines (75.0 %), 2 of 3 functions entered
-                   3  unused                   never entered
-                   4  fill                     4 of 4 lines (100.0 %)
-                  10  main                     2 of 3 lines (66.7 %)
-                never ran: 3, 13
               /musl/strchr.c: 1 of 1 line (100.0 %), 1 of 1 function entered
-                   3  strchr                   1 of 1 line (100.0 %)
+              (`--coverage`: functions, and lines that never ran; `--source FILE`: a file line by line)
             ledger, what was skipped, bounded or given up:
               undefined-function  (change: --undefined)
                       3  gadget

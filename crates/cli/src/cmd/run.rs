@@ -28,7 +28,7 @@ use crate::problem::problem;
 use crate::progress::Progress;
 use crate::results::{Ends, Findings};
 use crate::timed::Timed;
-use crate::{output, program, replay, signal, sym_file, symbolic};
+use crate::{output, program, replay, signal, sym_file, symbolic, way};
 
 /// The name under which a run folder keeps bitcode that clang made.
 pub const KEPT: &str = "program.bc";
@@ -87,9 +87,12 @@ pub fn run(words: Vec<String>) -> Result<u8> {
     };
     watch.finish(&explorer.core);
     let explored = start.elapsed();
-    if args.replay && !watch.findings.all.is_empty() {
-        watch.folder.commit();
-        replay::findings(&watch.folder.path, &mut watch.findings.all)?;
+    if !watch.findings.all.is_empty() {
+        way::trace(&mut explorer, &mut watch.findings);
+        if args.replay {
+            watch.folder.commit();
+            replay::findings(&watch.folder.path, &mut watch.findings.all)?;
+        }
         watch.save(&explorer.core);
     }
     let run = summary(command, shown, explored, outcome, &explorer, &watch);

@@ -1,0 +1,76 @@
+//! The way to a finding: its path is run again by its decisions, and each is put into words with its place in the application.
+//!
+//! Decisions inside library functions are told as the application's call of them, which is what its author knows; in a row the same
+//! ones are counted. Checks that found nothing wrong are no part of the story. Cost: one more run of the path, no solver.
+
+use wryneck_exec::prefix::Decision;
+use wryneck_exec::{CodePos, Decided, Does, Explorer, Image};
+use wryneck_report::{Place, Step};
+
+use crate::results::{Findings, place};
+
+/// Paths of more instructions are not run again.
+const MOST: u64 = 200_000_000;
+/// Decisions kept of one way.
+const KEPT: usize = 10_000;
+
+/// Gives each finding the decisions on its way.
+pub fn trace(explorer: &mut Explorer, findings: &mut Findings) {
+    for (finding, way) in findings.all.iter_mut().zip(&findings.ways) {
+        if way.instructions > MOST {
+            continue;
+        }
+        let mut steps: Vec<Step> = Vec::new();
+        explorer.retrace(&way.prefix.to_vec(), way.model.clone(), &mut |image, decided| {
+            let Some(step) = step(image, decided).filter(|_| steps.len() < KEPT) else { return };
+            match steps.last_mut() {
+                Some(last) if (&last.place, &last.library, &last.decision) == (&step.place, &step.library, &step.decision) => {
+                    last.count += 1
+                }
+                Some(_) | None => steps.push(step),
+            }
+        });
+        finding.steps = steps;
+    }
+}
+
+/// A decision in words; `None` if it belongs to no function of the application, or tells nothing.
+fn step(image: &Image, decided: &Decided<'_>) -> Option<Step> {
+    let frame = decided.stack.iter().position(|pos| !image.is_library(pos.func))?;
+    let pos = decided.stack[frame];
+    let here = image.source(pos).into_iter().next()?;
+    let (library, decision) = match (frame.checked_sub(1), image.does(pos)) {
+        (Some(callee), _) => (image.name(decided.stack[callee].func).to_owned(), LOOKS.to_owned()),
+        (None, Does::Call(name)) if !matches!(decided.decision, Decision::Value(_)) => {
+            (name.unwrap_or("a function").to_owned(), LOOKS.to_owned())
+        }
+        (None, does) => (String::new(), own(image, decided, does, pos)?),
+    };
+    let depth = u32::try_from(decided.stack.len()).unwrap_or(u32::MAX);
+    Some(Step { place: place(here), library, decision, depth, count: 1 })
+}
+
+/// What library functions do.
+const LOOKS: &str = "looks at the input";
+
+/// A decision of the application's own code.
+fn own(image: &Image, decided: &Decided<'_>, does: Does<'_>, pos: CodePos) -> Option<String> {
+    match (decided.decision, does) {
+        (Decision::Value(value), _) => Some(format!("a value is fixed to {value}")),
+        (Decision::Branch(_) | Decision::Choice(_), Does::Branch) => {
+            let (from, to): (Place, Place) = (first(image, pos)?, first(image, decided.next?)?);
+            Some(match (from.function == to.function, from.line == to.line) {
+                (true, false) => format!("goes to line {}", to.line),
+                (true, true) => format!("goes to column {} of the line", to.column),
+                // Into or out of a call that was inlined.
+                (false, _) => format!("goes to line {} in `{}`", to.line, to.function),
+            })
+        }
+        // A check that held, or the fault itself.
+        (Decision::Branch(_) | Decision::Choice(_) | Decision::Above(_), _) => None,
+    }
+}
+
+fn first(image: &Image, pos: CodePos) -> Option<Place> {
+    image.source(pos).into_iter().next().map(place)
+}
