@@ -46,6 +46,8 @@ pub struct Core {
     pub(crate) pending_end: Option<PathEnd>,
     /// What the outermost function returned: a slot's contents and tag.
     pub(crate) result: Option<(u64, u8)>,
+    /// Bytes that block operations and allocations have filled since the clock was looked at.
+    pub(crate) block_bytes: u64,
     /// Instructions of blocks entered by calls, not yet in `stats`.
     pub(crate) entered: u64,
     spare: Vec<Frame>,
@@ -167,6 +169,7 @@ impl Core {
             end_signal: wryneck_solver::Stop::never(),
             pending_end: None,
             result: None,
+            block_bytes: 0,
             entered: 0,
             spare: Vec::new(),
         }

@@ -70,6 +70,8 @@ enum Item {
 const POLL: i64 = 200_000;
 /// Queries inside a path between two looks at the clock.
 const POLL_QUERIES: u64 = 16;
+/// Bytes of memory that block operations may fill between two looks at the clock and at memory.
+const POLL_BYTES: u64 = 16 << 20;
 
 /// An exploration of one program from one entry.
 pub struct Explorer {
@@ -346,9 +348,12 @@ impl Explorer {
         while used < batch {
             let mut budget = POLL;
             let queries = self.core.stats.solver_checks;
+            self.core.block_bytes = 0;
             let ended = loop {
-                match self.step(state, &mut budget) {
-                    Ok(()) if budget < 0 || self.core.stats.solver_checks - queries >= POLL_QUERIES => break None,
+                let stepped = self.step(state, &mut budget);
+                let asked = self.core.stats.solver_checks - queries;
+                match stepped {
+                    Ok(()) if budget < 0 || asked >= POLL_QUERIES || self.core.block_bytes >= POLL_BYTES => break None,
                     Ok(()) => {}
                     Err(stop) => break Some(stop),
                 }

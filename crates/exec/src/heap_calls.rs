@@ -25,6 +25,7 @@ impl Cx<'_> {
         };
         self.state.dirty = true;
         let base = self.state.memory.heap.allocate(size, align, origin, kind)?;
+        self.core.block_bytes += size;
         let zero = zero || self.core.config.uninit == Uninit::Zero;
         self.state.memory.space.make_live(base, size, zero, &mut self.core.pool);
         Some(base)

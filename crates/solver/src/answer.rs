@@ -24,7 +24,7 @@ pub enum Why {
     Nodes,
     #[error("the search met more conflicts than its budget allows")]
     Conflicts,
-    #[error("the caller asked to stop")]
+    #[error("its time was up")]
     Stopped,
     #[error("the expression has more than 64 bits")]
     TooWide,

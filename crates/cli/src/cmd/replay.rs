@@ -23,35 +23,22 @@ struct Args {
 }
 
 // One more option: a row (sorted by name).
+#[rustfmt::skip]
 static OPTIONS: &[Opt<Args>] = &[
-    Opt {
-        name: "--json",
-        value: "",
-        help: "print one JSON object instead of lines",
-        set: |a, _| {
-            a.json = true;
-            Ok(())
-        },
-    },
-    Opt {
-        name: "--quiet",
-        value: "",
-        help: "print the last line only",
-        set: |a, _| {
-            a.quiet = true;
-            Ok(())
-        },
-    },
-    Opt {
-        name: "--timeout",
-        value: "TIME",
-        help: "wall time of one test (default 10s)",
-        set: |a, v| {
-            a.timeout = seconds(v)?;
-            Ok(())
-        },
-    },
+    Opt { name: "--json", value: "", help: "print one JSON object instead of lines",
+        set: |a, _| { a.json = true; Ok(()) } },
+    Opt { name: "--quiet", value: "", help: "print the last line only",
+        set: |a, _| { a.quiet = true; Ok(()) } },
+    Opt { name: "--timeout", value: "TIME", help: "wall time of one test (default 10s)",
+        set: |a, v| { a.timeout = seconds(v)?; Ok(()) } },
 ];
+
+const EXAMPLES: &str = "\
+examples:
+  wryneck replay wryneck-last                    every test of the newest run
+  wryneck replay --json out | jq .               as data
+  wryneck replay out/test000003.ktest            one test
+";
 
 /// Above so many tests, those that end the same are not listed.
 const LISTED: usize = 20;
@@ -60,7 +47,10 @@ pub fn run(words: Vec<String>) -> Result<u8> {
     if matches!(words.first().map(String::as_str), Some("--help" | "-h")) {
         let help = options::help(OPTIONS);
         output::write(|out| {
-            writeln!(out, "usage: wryneck replay [options] RUN|TEST…\n\n{help}\nexit code 0: every test ended as its path did")
+            writeln!(
+                out,
+                "usage: wryneck replay [options] RUN|TEST…\n\n{EXAMPLES}\noptions:\n{help}\nexit code 0: every test ended as its path did"
+            )
         })?;
         return Ok(0);
     }

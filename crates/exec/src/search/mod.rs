@@ -49,7 +49,7 @@ pub struct Row {
     pub new: fn(seed: u64, image: &Image) -> Box<dyn Searcher>,
 }
 
-// One more searcher: a file with its `Searcher`, and a row here (sorted by name); `tests/searchers.rs` then runs it through
+// One more searcher: a file with its `Searcher`, and a row here (sorted by name); `tests/exploration.rs` then runs it through
 // the contract all of them keep.
 pub static SEARCHERS: &[Row] = &[
     Row { name: "bfs", help: "the flip with the fewest decisions, oldest first", new: |_, _| Box::new(order::Bfs::default()) },

@@ -347,6 +347,7 @@ impl Cx<'_> {
     /// Copies a block; pointers and length are concretised where they are symbolic. Any overlap is a move.
     pub fn copy_bytes(&mut self, to: Value, from: Value, len: Value) -> Result<(), Stop> {
         let len = self.concretise(len, "length of a block copy")?;
+        self.core.block_bytes += len;
         if len == 0 {
             return Ok(());
         }
@@ -401,6 +402,7 @@ impl Cx<'_> {
     /// Fills a block with a byte; pointer and length are concretised where they are symbolic.
     pub fn fill_bytes(&mut self, to: Value, byte: Value, len: Value) -> Result<(), Stop> {
         let len = self.concretise(len, "length of a block fill")?;
+        self.core.block_bytes += len;
         if len == 0 {
             return Ok(());
         }

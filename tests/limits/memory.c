@@ -1,0 +1,9 @@
+//@ options: --max-memory 200M
+//@ exit: 3
+//@ replay: no, the path is not run to its end
+// A path that fills memory without end is stopped by the limit, long before it has run many instructions.
+#include <stdlib.h>
+#include <string.h>
+int main(void) {
+  for (;;) memset(malloc(1 << 20), 1, 1 << 20);
+}
