@@ -40,6 +40,7 @@ PACKAGES=(
   llvm-22-dev      # read by wryneck-lower
   musl-dev         # native programs for replays
   patch            # Debian's patches on source packages
+  valgrind         # second opinion on reads of memory never written
   xz-utils         # source packages
   z3               # second opinion on the solver
 )

@@ -24,8 +24,13 @@
 
 #define WEAK __attribute__((weak))
 
-#if defined(__has_feature)
+#ifdef __has_feature
 #if __has_feature(address_sanitizer)
+#define __SANITIZE_ADDRESS__ 1 /* as gcc says it */
+#endif
+#endif
+
+#ifdef __SANITIZE_ADDRESS__
 /* Arguments and environment lie end to end on the stack; copies have bounds that the sanitizer watches. */
 void __lsan_ignore_object(const void *);
 
@@ -42,7 +47,6 @@ __attribute__((constructor)) static void copy_arguments(int argc, char **argv, c
 	for (; *argv; argv++) *argv = copy(*argv);
 	for (; *envp; envp++) *envp = copy(*envp);
 }
-#endif
 #endif
 
 /* Ends. */

@@ -4,6 +4,7 @@ mod complete;
 mod corpus;
 mod csmith;
 mod explore;
+mod faults;
 mod files;
 mod memory;
 mod mutants;
@@ -27,6 +28,8 @@ enum Gate {
     Corpus(corpus::Args),
     /// Programs of csmith at -O0 and -O2: status and output equal the native ones
     Csmith(csmith::Args),
+    /// Planted faults: found, reproduced, confirmed by gcc's sanitizers and valgrind; their repaired twins clean
+    Faults(faults::Args),
     /// Random sequences of file-system calls: the same results as on the real kernel
     Files(files::Args),
     /// The memory of a long run, as a curve
@@ -44,6 +47,7 @@ pub fn run(args: &Args) -> Result<()> {
         Gate::Complete(args) => complete::run(args),
         Gate::Corpus(args) => corpus::run(args),
         Gate::Csmith(args) => csmith::run(args),
+        Gate::Faults(args) => faults::run(args),
         Gate::Files(args) => files::run(args),
         Gate::Memory(args) => memory::run(args),
         Gate::Mutants(args) => mutants::run(args),
