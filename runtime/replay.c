@@ -10,7 +10,9 @@
  *   finding KIND: MESSAGE   the program reported it; SIGABRT
  *   cannot replay: WHY      the test does not fit the program; exit code 70
  *
- * Every definition is weak: a program's own goes first. */
+ * Every definition is weak: a program's own goes first. Built with -DFAIL_CALLS it also makes the calls fail that the test's inputs
+ * `fail_NAME` say. */
+#define _GNU_SOURCE
 #include <signal.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -51,8 +53,15 @@ __attribute__((constructor)) static void copy_arguments(int argc, char **argv, c
 
 /* Ends. */
 
+#ifdef FAIL_CALLS
+static int failing; /* from the constructor to the first line of the report */
+#endif
+
 static void say(const char *format, ...)
 {
+#ifdef FAIL_CALLS
+	failing = 0;
+#endif
 	const char *file = getenv("WRYNECK_REPORT");
 	FILE *out = file ? fopen(file, "a") : stderr;
 	va_list args;
@@ -195,6 +204,127 @@ static void input(void *address, size_t size, const char *name)
 	memcpy(address, o->bytes, size);
 	o->taken = 1;
 }
+
+#ifdef FAIL_CALLS
+/* Calls that fail. For every call of NAME the test has an input `fail_NAME` of one byte, in order: 0, it works; an error number; or
+ * 255, it moves one byte or block. A filter of seccomp's turns the system calls into SIGSYS, whose handler makes them or not; the
+ * filter knows the handler's own by their address. The linker leads calls of the allocator here (--wrap). */
+
+#include <errno.h>
+#include <stddef.h>
+#include <sys/prctl.h>
+#include <sys/syscall.h>
+#include <ucontext.h>
+
+enum { SHORT = 255 };
+static int within; /* the allocator calls itself */
+
+static int fate(const char *name)
+{
+	struct object *o = failing && !within ? find(name) : 0;
+	if (!o) return 0;
+	o->taken = 1;
+	return o->size ? o->bytes[0] : 0;
+}
+
+static const struct {
+	int number;
+	const char *name;
+} calls[] = {
+#define CALL(name) {SYS_##name, "fail_" #name}
+	CALL(close), CALL(creat), CALL(dup), CALL(fallocate), CALL(fdatasync), CALL(fsync), CALL(ftruncate), CALL(getdents64), CALL(link),
+	CALL(linkat), CALL(mkdir), CALL(mkdirat), CALL(open), CALL(openat), CALL(pipe), CALL(pipe2), CALL(pread64), CALL(pwrite64), CALL(read),
+	CALL(readv), CALL(rename), CALL(renameat), CALL(renameat2), CALL(rmdir), CALL(symlink), CALL(symlinkat), CALL(unlink), CALL(unlinkat),
+	CALL(write), CALL(writev),
+};
+enum { CALLS = sizeof calls / sizeof *calls };
+
+/* `wryneck_made` is where the kernel finds the program after the system call. */
+long wryneck_make(long number, long a, long b, long c, long d, long e, long f);
+extern const char wryneck_made[];
+__asm__(".text\nwryneck_make:\n"
+	"mov %rdi, %rax\nmov %rsi, %rdi\nmov %rdx, %rsi\nmov %rcx, %rdx\nmov %r8, %r10\nmov %r9, %r8\nmov 8(%rsp), %r9\nsyscall\n"
+	"wryneck_made: ret\n");
+
+static void trapped(int signal, siginfo_t *info, void *context)
+{
+	greg_t *r = ((ucontext_t *)context)->uc_mcontext.gregs;
+	long number = r[REG_RAX];
+	int code = 0;
+	for (int i = 0; i < CALLS; i++)
+		if (calls[i].number == number) code = fate(calls[i].name);
+	(void)signal, (void)info;
+	if (code && code != SHORT && number != SYS_close) {
+		r[REG_RAX] = -code;
+		return;
+	}
+	long count = code == SHORT ? 1 : r[REG_RDX];
+	long result = wryneck_make(number, r[REG_RDI], r[REG_RSI], count, r[REG_R10], r[REG_R8], r[REG_R9]);
+	r[REG_RAX] = code && code != SHORT ? -code : result;
+}
+
+struct instruction {
+	unsigned short code;
+	unsigned char yes, no;
+	unsigned k;
+};
+
+static void filter(void)
+{
+	enum { LOAD = 0x20, EQUAL = 0x15, RETURN = 0x06, TRAP = 0x30000, ALLOW = 0x7fff0000, ADDRESS = 8, MODE_FILTER = 2 };
+	uintptr_t made = (uintptr_t)wryneck_made;
+	struct instruction program[CALLS + 8], *p = program;
+	*p++ = (struct instruction){LOAD, 0, 0, 0};
+	for (int i = 0; i < CALLS; i++) *p++ = (struct instruction){EQUAL, CALLS - i, 0, calls[i].number};
+	*p++ = (struct instruction){RETURN, 0, 0, ALLOW};
+	*p++ = (struct instruction){LOAD, 0, 0, ADDRESS};
+	*p++ = (struct instruction){EQUAL, 0, 2, (unsigned)made};
+	*p++ = (struct instruction){LOAD, 0, 0, ADDRESS + 4};
+	*p++ = (struct instruction){EQUAL, 1, 0, (unsigned)(made >> 32)};
+	*p++ = (struct instruction){RETURN, 0, 0, TRAP};
+	*p++ = (struct instruction){RETURN, 0, 0, ALLOW};
+	struct {
+		unsigned short count;
+		struct instruction *first;
+	} all = {p - program, program};
+	struct sigaction action = {.sa_sigaction = trapped, .sa_flags = SA_SIGINFO | SA_NODEFER};
+	sigaction(SIGSYS, &action, 0);
+	if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) || prctl(PR_SET_SECCOMP, MODE_FILTER, &all)) cannot("no seccomp for", "failing calls");
+}
+
+__attribute__((constructor(101))) static void fail_calls(void)
+{
+	int any = 0;
+	load();
+	for (size_t i = 0; i < test.count; i++) {
+		struct object *o = &test.objects[i];
+		if (!strncmp(o->name, "fail_", 5) && strncmp(o->name, "fail_malloc", 11)) any |= o->size && o->bytes[0];
+	}
+	failing = 1;
+	if (any) filter();
+}
+
+/* `__wrap_NAME`: fails if the test says so, where the call is one that counts. */
+#define WRAP(type, failed, name, counts, parameters, ...) \
+	type __real_##name parameters; \
+	type __wrap_##name parameters \
+	{ \
+		if ((counts) && fate("fail_malloc")) return failed; \
+		within++; \
+		type result = __real_##name(__VA_ARGS__); \
+		within--; \
+		return result; \
+	}
+#define POWER_OF_TWO(n) ((n) && !((n) & ((n) - 1)))
+#define NO_MEMORY (errno = ENOMEM, (void *)0)
+
+WRAP(void *, NO_MEMORY, malloc, 1, (size_t size), size)
+WRAP(void *, NO_MEMORY, calloc, !size || count <= SIZE_MAX / size, (size_t count, size_t size), count, size)
+WRAP(void *, NO_MEMORY, realloc, 1, (void *old, size_t size), old, size)
+WRAP(void *, NO_MEMORY, aligned_alloc, POWER_OF_TWO(align), (size_t align, size_t size), align, size)
+WRAP(void *, NO_MEMORY, memalign, POWER_OF_TWO(align), (size_t align, size_t size), align, size)
+WRAP(int, ENOMEM, posix_memalign, POWER_OF_TWO(align) && !(align % 8), (void **to, size_t align, size_t size), to, align, size)
+#endif
 
 /* wryneck.h */
 

@@ -45,6 +45,8 @@ pub struct RunArgs {
     /// Findings are replayed natively before they are reported.
     pub replay: bool,
     pub cc_flags: Vec<String>,
+    /// Calls of a path that may fail though they need not.
+    pub fail_calls: u32,
     pub config: Config,
     pub solver: wryneck_solver::Config,
 }
@@ -68,6 +70,7 @@ impl Default for RunArgs {
             libc: true,
             replay: true,
             cc_flags: Vec::new(),
+            fail_calls: 0,
             config: Config::default(),
             solver: wryneck_solver::Config::default(),
         }
@@ -87,6 +90,8 @@ pub static OPTIONS: &[Opt<RunArgs>] = &[
         set: |a, v| { a.entry = Some(v.into()); Ok(()) } },
     Opt { name: "--entry-bytes", value: "N", help: "bytes behind a pointer argument of the entry; most bytes for a fuzz entry (default 16)",
         set: |a, v| { a.entry_bytes = number(v)?; Ok(()) } },
+    Opt { name: "--fail-calls", value: "N", help: "let up to N calls of a path fail: disk full or bad, interrupts, short transfers, no memory",
+        set: |a, v| { a.fail_calls = number(v)?; Ok(()) } },
     Opt { name: "--json", value: "", help: "print one JSON object at the end instead of a summary",
         set: |a, _| { a.json = true; Ok(()) } },
     Opt { name: "--jsonl", value: "FILE", help: "write JSON lines at the end; `-` is standard output, here and below",

@@ -17,6 +17,8 @@ use crate::source;
 
 /// Musl's objects as Debian's `musl-dev` installs them.
 pub const MUSL_LIB: &str = "/usr/lib/x86_64-linux-musl";
+/// Functions whose calls the replay library may make fail.
+const ALLOCATORS: [&str; 6] = ["malloc", "calloc", "realloc", "aligned_alloc", "memalign", "posix_memalign"];
 const LIMITS: Limits = Limits { time: Duration::from_secs(300), memory: Some(8 << 30), file: 4 << 30 };
 
 /// A program that can be run, or why it cannot be built.
@@ -30,6 +32,8 @@ pub struct Native {
     pub cc_flags: Vec<String>,
     /// Whether the program was compiled for musl.
     pub libc: bool,
+    /// Whether calls failed on purpose: the replay library is built to do the same.
+    pub fail_calls: bool,
     /// Where executables are put.
     pub scratch: PathBuf,
     plain: OnceLock<Built>,
@@ -57,8 +61,8 @@ impl Sanitizer {
 }
 
 impl Native {
-    pub fn new(program: PathBuf, bitcode: PathBuf, cc_flags: Vec<String>, libc: bool, scratch: PathBuf) -> Native {
-        Native { program, bitcode, cc_flags, libc, scratch, plain: OnceLock::new(), sanitized: Default::default() }
+    pub fn new(program: PathBuf, bitcode: PathBuf, cc_flags: Vec<String>, libc: bool, fail_calls: bool, scratch: PathBuf) -> Native {
+        Native { program, bitcode, cc_flags, libc, fail_calls, scratch, plain: OnceLock::new(), sanitized: Default::default() }
     }
 
     /// The bitcode that was explored, as machine code.
@@ -83,8 +87,12 @@ impl Native {
         let out = self.scratch.join("plain");
         let musl = self.libc && Path::new(MUSL_LIB).join("libc.a").is_file();
         let for_musl: &[&str] = if musl { &["--target=x86_64-linux-musl", "-nostdlibinc", "-isystem", MUSL_INCLUDE] } else { &[] };
-        let replay = replay_library(&[for_musl, &["-O1"]].concat())?;
+        let fails: &[&str] = if self.fail_calls { &["-DFAIL_CALLS"] } else { &[] };
+        let replay = replay_library(&[for_musl, &["-O1"], fails].concat())?;
         let mut link = Command::new(CLANG);
+        if self.fail_calls {
+            link.args(ALLOCATORS.map(|name| format!("-Wl,--wrap={name}")));
+        }
         if musl {
             let part = |name: &str| Path::new(MUSL_LIB).join(name);
             let support = tool(Command::new(CLANG).arg("-print-libgcc-file-name"))?;

@@ -102,7 +102,8 @@ impl Replay<'_> {
         if !bitcode.exists() {
             return Err(problem(format!("the bitcode `{}` is gone", bitcode.display()), "put it back, or run the program again"));
         }
-        let native = Native::new(program, bitcode, words("cc_flags")?, fact("libc")? == "true", scratch.to_owned());
+        let fails = folder::read_fact(folder, "fail_calls")?.is_some_and(|n| n != "0");
+        let native = Native::new(program, bitcode, words("cc_flags")?, fact("libc")? == "true", fails, scratch.to_owned());
         let directory = fact("directory")?;
         let files = folder::read_files(folder, Path::new(&directory))?;
         let limits = Limits { time, memory: None, file: 1 << 30 };
@@ -147,6 +148,9 @@ impl Replay<'_> {
         if let Some(file) = concrete.files.iter().find(|file| !file.is_below()) {
             return Ok(Verdict::Cannot(format!("the symbolic file `{}` is outside of the scratch folder", file.path.display())));
         }
+        if concrete.fails.iter().any(|name| UNCOUNTED.iter().any(|call| name.starts_with(call))) {
+            return Ok(Verdict::Cannot("a mapping fails, and the allocator makes natively such calls too".into()));
+        }
         let plain = match self.native.plain() {
             Ok(program) => program,
             Err(why) => return Ok(Verdict::Cannot(why.clone())),
@@ -176,6 +180,9 @@ impl Replay<'_> {
         number: usize,
         concrete: &Concrete,
     ) -> Result<std::result::Result<Verdict, Watched>> {
+        if !concrete.fails.is_empty() {
+            return Ok(Err(Watched::No("under which no calls are made to fail".into())));
+        }
         let program = match self.native.under(sanitizer) {
             Ok(program) => program,
             Err(why) => return Ok(Err(Watched::No(why.clone()))),
@@ -240,6 +247,9 @@ fn set_metadata(file: &Path, [permissions, accessed, modified]: [u32; 3]) -> Res
     let fixed = file.metadata()?.mode() & !wryneck_environ::FREE_PERMISSIONS;
     Ok(file.set_permissions(Permissions::from_mode(fixed | (permissions & wryneck_environ::FREE_PERMISSIONS)))?)
 }
+
+/// Failing calls that cannot be found natively by counting.
+const UNCOUNTED: [&str; 2] = ["fail_mmap", "fail_mremap"];
 
 /// What running a program on a test showed.
 struct Ran {

@@ -8,6 +8,7 @@ use wryneck_exec::{CodePos, Ended, Fault, FaultKind, Image, Ledger, LedgerKind, 
 use wryneck_expr::Model;
 use wryneck_report::{Class, EndCount, Finding, InputValue, Kind, LedgerRow, Place};
 
+use crate::symbolic::is_of_working_call;
 use crate::{folder, source};
 
 /// The class of an end, and what it is within its class.
@@ -109,7 +110,7 @@ fn finding(image: &Image, fault: &Fault, at: &[CodePos], ended: &Ended) -> Findi
         kind: Kind { id: fault.kind.id().into(), cwe: fault.kind.cwe() },
         message: fault.message.clone(),
         stack,
-        inputs: inputs(ended),
+        inputs: inputs(ended).into_iter().filter(|i| !is_of_working_call(i.name.as_bytes(), &i.bytes)).collect(),
         count: 1,
         test: None,
         source_line,

@@ -6,7 +6,7 @@ use std::path::{Component, PathBuf};
 
 use anyhow::Result;
 use wryneck_environ::{Arg, EnvValue, ProgramInput, Stdin, SymFile};
-use wryneck_report::KTest;
+use wryneck_report::{KTest, Object};
 
 use crate::options::number;
 use crate::problem::problem;
@@ -109,6 +109,13 @@ pub struct Concrete {
     /// `None`: nothing symbolic there.
     pub stdin: Option<Vec<u8>>,
     pub files: Vec<ConcreteFile>,
+    /// Inputs `fail_NAME` of calls that fail.
+    pub fails: Vec<String>,
+}
+
+/// Whether an input says that a call works, as nearly all calls do.
+pub fn is_of_working_call(name: &[u8], bytes: &[u8]) -> bool {
+    name.starts_with(b"fail_") && bytes == [0]
 }
 
 /// A file that a native program finds.
@@ -170,6 +177,8 @@ impl Concrete {
             out.env.push((name.clone(), bytes));
         }
         out.stdin = words.stdin.map(|_| object("stdin").to_vec());
+        let failing = |o: &&Object| o.name.starts_with(b"fail_") && o.bytes.iter().any(|b| *b != 0);
+        out.fails = test.objects.iter().filter(failing).map(|o| String::from_utf8_lossy(&o.name).into_owned()).collect();
         out.files = words.files.iter().map(|file| ConcreteFile::of(file, test)).collect();
         out
     }
@@ -178,7 +187,6 @@ impl Concrete {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use wryneck_report::Object;
 
     fn read(line: &str) -> Result<Words, String> {
         parse(&line.split_whitespace().map(str::to_owned).collect::<Vec<_>>()).map_err(|e| e.to_string())

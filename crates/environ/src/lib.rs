@@ -9,6 +9,7 @@
 
 pub mod content;
 pub mod errno;
+mod failing;
 mod host;
 pub mod input;
 pub mod intrinsics;
@@ -25,6 +26,7 @@ use std::rc::Rc;
 use wryneck_exec::memory::HeapObject;
 use wryneck_exec::{Call, Cx, Environment, PathData, PathEnd, Reply, State, Stop, Value};
 
+pub use failing::SHORT as SHORT_TRANSFER;
 pub use input::{Arg, DirEntry, Entry, EnvValue, Host, NoHost, ProgramInput, Stat, Stdin, SymFile};
 pub use state::{STDERR, STDOUT, World};
 pub use sym_files::FREE_PERMISSIONS;

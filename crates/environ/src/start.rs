@@ -77,6 +77,7 @@ pub fn world(input: &ProgramInput, captured: &Captured) -> World {
         mappings: Rc::default(),
         break_at: None,
         umask: 0o022,
+        may_fail: input.fail_calls,
         ticks: 0,
         random: 0,
         handlers: Rc::default(),

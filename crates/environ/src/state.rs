@@ -162,6 +162,8 @@ pub struct World {
     /// The first address of the break's room and the break, once the program has asked.
     pub break_at: Option<(u64, u64)>,
     pub umask: u32,
+    /// Calls that may yet fail though they need not.
+    pub may_fail: u32,
     /// Microseconds the clock has moved on.
     pub ticks: u64,
     /// Bytes of randomness given out.
@@ -325,7 +327,7 @@ impl PathData for World {
         self.working_directory.hash(&mut h);
         self.mappings.hash(&mut h);
         self.break_at.hash(&mut h);
-        (self.umask, self.ticks, self.random, self.signal_mask).hash(&mut h);
+        (self.umask, self.may_fail, self.ticks, self.random, self.signal_mask).hash(&mut h);
         self.handlers.hash(&mut h);
         for node in &self.nodes {
             node.kind.hash(&mut h);

@@ -121,7 +121,13 @@ fn program_input(args: &RunArgs) -> Result<ProgramInput> {
     };
     let here = env::current_dir().context("the working directory cannot be found")?;
     let name = args.target.file_stem().unwrap_or(args.target.as_os_str()).as_bytes().to_vec();
-    Ok(ProgramInput { name, stdin, working_directory: here.into_os_string().into_vec(), ..ProgramInput::default() })
+    Ok(ProgramInput {
+        name,
+        stdin,
+        fail_calls: args.fail_calls,
+        working_directory: here.into_os_string().into_vec(),
+        ..ProgramInput::default()
+    })
 }
 
 fn solver(args: &RunArgs, spent: Rc<Cell<Duration>>) -> Result<Solver> {
@@ -178,6 +184,7 @@ fn describe(folder: &Folder, args: &RunArgs, command: &Vec<String>, bitcode: &Pa
     folder.fact("program", absolute(&args.target));
     folder.fact("bitcode", absolute(bitcode));
     folder.fact("cc_flags", json(&args.cc_flags));
+    folder.fact("fail_calls", args.fail_calls.to_string());
     folder.fact("libc", args.libc.to_string());
     folder.fact("directory", env::current_dir().unwrap_or_default().display().to_string());
     folder.fact("version", env!("CARGO_PKG_VERSION").into());

@@ -8,6 +8,7 @@ use wryneck_exec::{Cx, PathEnd, Reply, Stop, Value};
 
 use crate::Linux;
 use crate::errno::{EINVAL, ENOMEM};
+use crate::failing;
 use crate::sig::Args;
 use crate::start;
 
@@ -24,11 +25,14 @@ pub const NEW_ARRAY: u32 = 4;
 
 const ALIGN: u64 = 16;
 
-fn give(cx: &mut Cx<'_>, size: u64, align: u64, zero: bool, kind: u32) -> Reply {
-    match cx.allocate(size, align, zero, kind) {
+fn give(cx: &mut Cx<'_>, size: u64, align: u64, zero: bool, kind: u32) -> Result<Reply, Stop> {
+    let fate = failing::allocation(cx)?;
+    let addr = if fate.error().is_none() { cx.allocate(size, align, zero, kind) } else { None };
+    fate.seal(cx);
+    Ok(match addr {
         Some(addr) => Reply::Value(Value::Bits(addr)),
         None => out_of_memory(cx),
-    }
+    })
 }
 
 /// Null, with errno set by the overlay's function for it if it is there.
@@ -41,15 +45,15 @@ fn out_of_memory(cx: &Cx<'_>) -> Reply {
 
 pub fn malloc(_: &Linux, args: &Args<'_>, cx: &mut Cx<'_>) -> Result<Reply, Stop> {
     let size = args.number(cx, 0)?;
-    Ok(give(cx, size, ALIGN, false, MALLOC))
+    give(cx, size, ALIGN, false, MALLOC)
 }
 
 pub fn calloc(_: &Linux, args: &Args<'_>, cx: &mut Cx<'_>) -> Result<Reply, Stop> {
     let (count, size) = (args.number(cx, 0)?, args.number(cx, 1)?);
-    Ok(match count.checked_mul(size) {
+    match count.checked_mul(size) {
         Some(size) => give(cx, size, ALIGN, true, MALLOC),
-        None => out_of_memory(cx),
-    })
+        None => Ok(out_of_memory(cx)),
+    }
 }
 
 pub fn free(_: &Linux, args: &Args<'_>, cx: &mut Cx<'_>) -> Result<Reply, Stop> {
@@ -66,7 +70,7 @@ fn release(args: &Args<'_>, cx: &mut Cx<'_>, kind: u32) -> Result<Reply, Stop> {
 pub fn realloc(_: &Linux, args: &Args<'_>, cx: &mut Cx<'_>) -> Result<Reply, Stop> {
     let old = cx.to_free(args.value(0), MALLOC)?;
     let size = args.number(cx, 1)?;
-    let new = give(cx, size, ALIGN, false, MALLOC);
+    let new = give(cx, size, ALIGN, false, MALLOC)?;
     if let (Some(old), &Reply::Value(Value::Bits(new))) = (old, &new)
         && new != 0
     {
@@ -93,7 +97,7 @@ pub fn reallocarray(linux: &Linux, args: &Args<'_>, cx: &mut Cx<'_>) -> Result<R
 /// aligned_alloc(alignment, size) and memalign.
 pub fn aligned_alloc(_: &Linux, args: &Args<'_>, cx: &mut Cx<'_>) -> Result<Reply, Stop> {
     let (align, size) = (args.number(cx, 0)?, args.number(cx, 1)?);
-    Ok(if align.is_power_of_two() { give(cx, size, align.max(ALIGN), false, MALLOC) } else { Reply::Value(Value::Bits(0)) })
+    if align.is_power_of_two() { give(cx, size, align.max(ALIGN), false, MALLOC) } else { Ok(Reply::Value(Value::Bits(0))) }
 }
 
 pub fn posix_memalign(_: &Linux, args: &Args<'_>, cx: &mut Cx<'_>) -> Result<Reply, Stop> {
@@ -102,7 +106,10 @@ pub fn posix_memalign(_: &Linux, args: &Args<'_>, cx: &mut Cx<'_>) -> Result<Rep
     if !align.is_power_of_two() || !align.is_multiple_of(8) {
         return Ok(Reply::Value(Value::Bits(EINVAL.0 as u64)));
     }
-    let Some(addr) = cx.allocate(size, align.max(ALIGN), false, MALLOC) else {
+    let fate = failing::allocation(cx)?;
+    let addr = if fate.error().is_none() { cx.allocate(size, align.max(ALIGN), false, MALLOC) } else { None };
+    fate.seal(cx);
+    let Some(addr) = addr else {
         return Ok(Reply::Value(Value::Bits(ENOMEM.0 as u64)));
     };
     cx.write_concrete(result, &addr.to_le_bytes())?;

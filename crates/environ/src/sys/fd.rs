@@ -30,7 +30,7 @@ const MAX_COUNT: u64 = 0x7fff_f000;
 const MAX_TRANSFER: u64 = 1 << 24;
 
 impl Sys<'_, '_> {
-    fn readable(&self, fd: i32) -> Result<(Open, &Node), Halt> {
+    pub fn readable(&self, fd: i32) -> Result<(Open, &Node), Halt> {
         let (open, node) = self.opened(fd)?;
         if !matches!(open.flags & O_ACCMODE, O_RDONLY | 2) {
             return Err(EBADF.into());
@@ -38,7 +38,7 @@ impl Sys<'_, '_> {
         Ok((open, node))
     }
 
-    fn writable(&self, fd: i32) -> Result<(Open, &Node), Halt> {
+    pub fn writable(&self, fd: i32) -> Result<(Open, &Node), Halt> {
         let (open, node) = self.opened(fd)?;
         if !matches!(open.flags & O_ACCMODE, O_WRONLY | 2) {
             return Err(EBADF.into());

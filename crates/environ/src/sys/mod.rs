@@ -22,6 +22,7 @@ use wryneck_expr::ExprId;
 use crate::Linux;
 use crate::content::Byte;
 use crate::errno::{EBADF, EFAULT, ENOSYS, Halt};
+use crate::failing;
 use crate::sig::Args;
 use crate::state::{Node, Open, World};
 
@@ -182,7 +183,18 @@ pub fn perform(linux: &Linux, number: u64, args: [Value; 6], cx: &mut Cx<'_>) ->
         return Ok(negated(ENOSYS.0));
     };
     let mut sys = Sys { linux, cx, args, name: row.name };
-    match (row.run)(&mut sys) {
+    let fate = failing::system_call(&mut sys, row.name)?;
+    if fate.is_short() {
+        sys.args[2] = Value::Bits(1);
+    }
+    let done = match fate.error() {
+        // A descriptor is closed whatever `close` says.
+        Some(e) if row.name == "close" => (row.run)(&mut sys).and(Err(e.into())),
+        Some(e) => Err(e.into()),
+        None => (row.run)(&mut sys),
+    };
+    fate.seal(sys.cx);
+    match done {
         Ok(value) => Ok(value),
         Err(Halt::Errno(e)) => Ok(negated(e.0)),
         Err(Halt::Stop(stop)) => Err(stop),
