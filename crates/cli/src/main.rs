@@ -13,6 +13,7 @@ mod carried;
 mod child;
 mod cmd;
 mod compile;
+mod confine;
 mod coverage;
 mod explore;
 mod folder;

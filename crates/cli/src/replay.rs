@@ -18,6 +18,7 @@ use wryneck_environ::ProgramInput;
 use wryneck_report::{Finding, KTest};
 
 use crate::child::{self, Limits};
+use crate::confine;
 use crate::folder;
 use crate::judge::{self, Expected, Verdict, Watched};
 use crate::native::{Native, Sanitizer};
@@ -88,6 +89,9 @@ pub struct Replay<'a> {
 
 impl Replay<'_> {
     pub fn new<'a>(folder: &Path, scratch: &'a Path, time: Duration) -> Result<Replay<'a>> {
+        if let Err(why) = confine::possible() {
+            eprintln!("note: tests run on the real file system, since it cannot be kept from them ({why}): mind what the program writes");
+        }
         let fact = |name: &str| -> Result<String> {
             folder::read_fact(folder, name)?.ok_or_else(|| problem(format!("`{}/run.db` lacks the fact `{name}`", folder.display()), ""))
         };
@@ -230,6 +234,9 @@ impl Replay<'_> {
             .env("UBSAN_OPTIONS", &log)
             .current_dir(&work)
             .stdin(Stdio::from(File::open(&stdin)?));
+        if confine::possible().is_ok() {
+            confine::confine(&mut command, self.scratch, &work)?;
+        }
         let mut ended = child::run(&mut command, self.limits).context("the native program cannot be started")?;
         ended.stdout = replaced(&ended.stdout, work.as_os_str().as_bytes(), &self.directory);
         let report = fs::read_to_string(&report).unwrap_or_default();

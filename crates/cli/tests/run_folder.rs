@@ -126,3 +126,32 @@ fn text_and_bitcode_of_llvm_are_targets() {
         assert_eq!(replay.status.code(), Some(0), "{file}: {}", String::from_utf8_lossy(&replay.stdout));
     }
 }
+
+/// What a test does to files it does to a copy, as its path did; the real ones stay.
+#[test]
+fn replays_change_nothing_outside() {
+    let scratch = tempfile::tempdir().expect("there is room");
+    let dir = scratch.path();
+    fs::write(dir.join("kept"), "old\n").expect("there is room");
+    let program = "#include <fcntl.h>\n#include <signal.h>\n#include <unistd.h>\n\
+        int main(int argc, char **argv) {\n\
+        \u{20} int file = open(KEPT, O_WRONLY | O_TRUNC);\n\
+        \u{20} if (file < 0 || write(file, argv[1], 1) != 1 || close(file)) return 2;\n\
+        \u{20} return argv[1][0] == 'x' ? 1 : 0;\n}\n";
+    fs::write(dir.join("t.c"), program).expect("there is room");
+    let flag = format!("--cc-flag=-DKEPT=\"{}\"", dir.join("kept").display());
+    let run = Command::new(WRYNECK)
+        .current_dir(dir)
+        .args(["run", "--emit", "all", "--output", "out", &flag, "t.c", "--sym-arg", "1"])
+        .output()
+        .expect("the tool was built");
+    let said = String::from_utf8_lossy(&run.stdout);
+    assert!(said.contains(" exit 0") && said.contains(" exit 1") && !said.contains(" exit 2"), "{said}");
+    let replay = Command::new(WRYNECK).current_dir(dir).args(["replay", "out"]).output().expect("the tool was built");
+    let (said, noted) = (String::from_utf8_lossy(&replay.stdout), String::from_utf8_lossy(&replay.stderr));
+    assert!(said.contains(" 0 different end, 0 cannot replay"), "{said}");
+    // Where the kernel gives no file system of one's own, that is said.
+    if !noted.contains("note: tests run on the real file system") {
+        assert_eq!(fs::read_to_string(dir.join("kept")).expect("it is there"), "old\n");
+    }
+}
