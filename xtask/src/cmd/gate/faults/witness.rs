@@ -70,13 +70,27 @@ static SIGNS: &[Sign] = &[
 const LIMIT: &str = "10";
 const SIGABRT: i32 = 6;
 
+/// Makes the call of `malloc` fail whose number (from 1) is in `$FAILS`.
+const FAILING: &str = "
+#include <stdlib.h>
+void *__real_malloc(size_t size);
+void *__wrap_malloc(size_t size) {
+  static int calls;
+  const char *fails = getenv(\"FAILS\");
+  return ++calls == (fails ? atoi(fails) : 0) ? NULL : __real_malloc(size);
+}
+";
+
 /// The row of a kind.
 pub fn sign(kind: &str) -> Result<&'static Sign> {
     SIGNS.iter().find(|s| s.kind == kind).with_context(|| format!("no row for the kind `{kind}`"))
 }
 
-/// Compiles what answers programs' intrinsics, once in each form.
+/// Compiles what answers programs' intrinsics, once in each form, and what fails.
 pub fn libraries(dir: &Path) -> Result<()> {
+    let source = dir.join("failing.c");
+    fs::write(&source, FAILING)?;
+    process::output(Command::new("gcc").args(["-O1", "-c"]).arg(&source).arg("-o").arg(dir.join("failing.o")))?;
     for witness in [Witness::Sanitizers, Witness::Valgrind] {
         process::output(witness.gcc().args(["-c", "runtime/replay.c", "-o"]).arg(witness.library(dir)))?;
     }
@@ -130,7 +144,8 @@ impl Pair {
         let build = |name: &str, flag: &str| -> Result<PathBuf> {
             let out = scratch.join(name);
             let mut gcc = witness.gcc();
-            gcc.args(cc).arg(flag).arg(file).arg(witness.library(libraries)).args(["-lm", "-o"]).arg(&out);
+            gcc.args(cc).arg(flag).arg(file).arg(witness.library(libraries)).arg(libraries.join("failing.o"));
+            gcc.args(["-Wl,--wrap=malloc", "-lm", "-o"]).arg(&out);
             process::output(&mut gcc)?;
             Ok(out)
         };
@@ -170,6 +185,9 @@ impl Pair {
         }
         let mut command = self.witness.start(program);
         command.args(input.args.iter().map(|a| OsStr::from_bytes(a))).env("WRYNECK_TEST", test);
+        if let Some(number) = input.fails {
+            command.env("FAILS", number.to_string());
+        }
         command.envs(input.env.iter().map(|(name, value)| (name, OsStr::from_bytes(value))));
         command.current_dir(dir.path()).stdin(Stdio::from(File::open(&stdin)?)).output().context("cannot start `timeout`")
     }
@@ -188,6 +206,8 @@ pub struct Input {
     stdin: Vec<u8>,
     /// Names and contents.
     files: Vec<(String, Vec<u8>)>,
+    /// Which call of `malloc` finds no memory, from 1.
+    fails: Option<usize>,
 }
 
 impl Input {
@@ -196,8 +216,11 @@ impl Input {
             let object = inputs.as_array().into_iter().flatten().find(|o| o["name"] == name);
             object.and_then(|o| serde_json::from_value(o["bytes"].clone()).ok()).unwrap_or_default()
         };
+        let allocations =
+            inputs.as_array().into_iter().flatten().filter(|o| o["name"].as_str().is_some_and(|n| n.starts_with("fail_malloc")));
+        let fails = allocations.map(|o| o["bytes"][0] != 0).position(|fails| fails).map(|before| before + 1);
         let text = |name: &str| bytes(name).split(|&b| b == 0).next().unwrap_or_default().to_vec();
-        let (mut input, mut symbolic, mut words) = (Input::default(), 0, words.iter());
+        let (mut input, mut symbolic, mut words) = (Input { fails, ..Input::default() }, 0, words.iter());
         while let Some(word) = words.next() {
             let mut value = || words.next().ok_or_else(|| anyhow!("`{word}` lacks its value"));
             match word.as_str() {
