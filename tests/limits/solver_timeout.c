@@ -8,6 +8,6 @@ int main(void) {
   if (read(0, in, 16) != 16) return 3;
   unsigned long long a = in[0], b = in[1];
   if ((a >> 32) || (b >> 32) || a < 2 || b < 2) return 0;
-  if (a * b == 18446743979220271189ull) return 1;
+  if (a * b == 9996897349958715673ull) return 1;
   return 2;
 }
