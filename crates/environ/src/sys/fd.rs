@@ -153,11 +153,12 @@ impl Sys<'_, '_> {
             NodeKind::Output | NodeKind::Pipe { .. } => world.node_mut(open.node).content.write(end, &bytes),
             NodeKind::Directory | NodeKind::Link => return Err(EBADF.into()),
             NodeKind::Regular => {
+                // Nothing written does not even go to the end for `O_APPEND`.
                 if total > 0 {
                     self.write_at(open.node, start, &bytes)?;
-                }
-                if at.is_none() {
-                    self.change().open_of_mut(fd).ok_or(EBADF)?.offset = start + total;
+                    if at.is_none() {
+                        self.change().open_of_mut(fd).ok_or(EBADF)?.offset = start + total;
+                    }
                 }
             }
         }
@@ -199,13 +200,22 @@ impl Sys<'_, '_> {
     /// Copies from a regular file to another or to a pipe; offsets are at pointers, or the descriptors' own.
     fn transfer(&mut self, (from, from_at): (i32, usize), (to, to_at): (i32, Option<usize>), count: usize) -> Done {
         let (from_open, source) = self.readable(from)?;
-        if source.kind != NodeKind::Regular {
-            return Err(EINVAL.into());
+        let (from_kind, len) = (source.kind, source.content.len());
+        if self.args[from_at] != Value::Bits(0) && matches!(from_kind, NodeKind::Pipe { .. } | NodeKind::Output) {
+            return Err(ESPIPE.into());
         }
-        let len = source.content.len();
         let (to_open, target) = self.writable(to)?;
         let (kind, end) = (target.kind, target.content.len());
-        if !matches!(kind, NodeKind::Regular | NodeKind::Output | NodeKind::Pipe { .. } | NodeKind::Null) || to_open.flags & O_APPEND != 0 {
+        if let NodeKind::Pipe { readers: 0, .. } = kind {
+            self.room_in_pipe(1, 0, 0, to_open.flags)?;
+        }
+        let to_pipe = matches!(kind, NodeKind::Pipe { .. });
+        let appends = to_open.flags & O_APPEND != 0 && !to_pipe;
+        if from_kind != NodeKind::Regular {
+            let nothing = self.args[count] == Value::Bits(0) && (to_pipe || from_kind == NodeKind::Directory && !appends);
+            return if nothing { Ok(0) } else { Err(EINVAL.into()) };
+        }
+        if appends || !(to_pipe || matches!(kind, NodeKind::Regular | NodeKind::Output | NodeKind::Null)) {
             return Err(EINVAL.into());
         }
         let given = |s: &mut Self, i: usize| -> Result<Option<u64>, Halt> {
@@ -222,7 +232,7 @@ impl Sys<'_, '_> {
         self.from_mappings(from_open.node)?;
         let bytes = self.world().node(from_open.node).content.read(from_start, total);
         let to_start = target_start.unwrap_or(to_open.offset);
-        if from_open.node == to_open.node && from_start.abs_diff(to_start) < asked {
+        if to_at.is_some() && from_open.node == to_open.node && from_start.abs_diff(to_start) < asked {
             return Err(EINVAL.into());
         }
         match kind {
@@ -315,6 +325,26 @@ pub fn pwrite(s: &mut Sys<'_, '_>) -> Done {
         return Err(EINVAL.into());
     }
     s.write_from(fd, &[(s.args[1], s.args[2])], Some(at))
+}
+
+/// preadv(descriptor, vectors, count, low half of the offset, high half); the low half has all 64 bits.
+pub fn preadv(s: &mut Sys<'_, '_>) -> Done {
+    let (fd, at) = (s.int(0)?, s.long(3)?);
+    if (at as i64) < 0 {
+        return Err(EINVAL.into());
+    }
+    let blocks = s.vectors()?;
+    s.read_into(fd, &blocks, Some(at))
+}
+
+/// pwritev, as [`preadv`].
+pub fn pwritev(s: &mut Sys<'_, '_>) -> Done {
+    let (fd, at) = (s.int(0)?, s.long(3)?);
+    if (at as i64) < 0 {
+        return Err(EINVAL.into());
+    }
+    let blocks = s.vectors()?;
+    s.write_from(fd, &blocks, Some(at))
 }
 
 pub fn close(s: &mut Sys<'_, '_>) -> Done {
@@ -485,28 +515,78 @@ fn make_pipe(s: &mut Sys<'_, '_>, flags: u32) -> Done {
     Ok(0)
 }
 
-/// Everything asked for is ready at once; a descriptor that is not open says so.
+impl Sys<'_, '_> {
+    /// What `poll` would say of a descriptor. Pipes are all that is not always ready.
+    fn ready(&self, fd: i32, wanted: u16) -> u16 {
+        const ALWAYS: u16 = poll::IN | poll::OUT | poll::READ_NORMAL | poll::WRITE_NORMAL;
+        let Ok((open, node)) = self.opened(fd) else { return poll::INVALID };
+        let NodeKind::Pipe { taken, writers, readers } = node.kind else { return wanted & ALWAYS };
+        let (held, mut events) = (node.content.len() - taken, 0);
+        if open.flags & O_ACCMODE == O_RDONLY {
+            events |= if held > 0 { wanted & (poll::IN | poll::READ_NORMAL) } else { 0 };
+            events |= if writers == 0 { poll::HANG_UP } else { 0 };
+        } else {
+            events |= if held < PIPE_ROOM { wanted & (poll::OUT | poll::WRITE_NORMAL) } else { 0 };
+            events |= if readers == 0 { poll::ERROR } else { 0 };
+        }
+        events
+    }
+
+    /// Fills in an array of `struct pollfd`; how many descriptors are ready.
+    fn poll_all(&mut self) -> Done {
+        let count = self.long(1)?;
+        if count > MAX_FDS as u64 {
+            return Err(EINVAL.into());
+        }
+        let entries = self.words(self.args[0], count)?;
+        let addr = self.block(self.args[0], 8 * count, true)?;
+        let mut ready = 0;
+        for (i, entry) in (0..).zip(entries) {
+            let (fd, wanted) = (entry as u32 as i32, (entry >> 32) as u16);
+            let events = if fd < 0 { 0 } else { self.ready(fd, wanted) };
+            ready += u64::from(events != 0);
+            self.put(addr + 8 * i + 6, &events.to_le_bytes())?;
+        }
+        Ok(ready)
+    }
+
+    /// Nothing becomes ready while one waits: there is nobody else. `time`: microseconds.
+    fn wait_in_vain(&mut self, time: Option<u64>) -> Done {
+        match time {
+            Some(time) => self.change().ticks += time,
+            None => return Err(PathEnd::Unsupported("a wait for descriptors that nobody else can make ready".into()).into()),
+        }
+        Ok(0)
+    }
+}
+
+/// Events of `poll`.
+mod poll {
+    pub const IN: u16 = 1;
+    pub const OUT: u16 = 4;
+    pub const ERROR: u16 = 8;
+    pub const HANG_UP: u16 = 16;
+    pub const INVALID: u16 = 32;
+    pub const READ_NORMAL: u16 = 64;
+    pub const WRITE_NORMAL: u16 = 256;
+}
+
+/// poll(descriptors, count, milliseconds).
 pub fn poll(s: &mut Sys<'_, '_>) -> Done {
-    const IN_OR_OUT: u16 = 1 | 4;
-    const INVALID: u16 = 32;
-    let count = s.long(1)?;
-    if count > MAX_FDS as u64 {
-        return Err(EINVAL.into());
+    let time = s.int(2)?;
+    match s.poll_all()? {
+        0 => s.wait_in_vain(u64::try_from(time).ok().map(|ms| 1000 * ms)),
+        ready => Ok(ready),
     }
-    let entries = s.words(s.args[0], count)?;
-    let addr = s.block(s.args[0], 8 * count, true)?;
-    let mut ready = 0;
-    for (i, entry) in (0..).zip(entries) {
-        let (fd, wanted) = (entry as u32 as i32, (entry >> 32) as u16);
-        let events = match s.opened(fd) {
-            _ if fd < 0 => 0,
-            Ok(_) => wanted & IN_OR_OUT,
-            Err(_) => INVALID,
-        };
-        ready += u64::from(events != 0);
-        s.put(addr + 8 * i + 6, &events.to_le_bytes())?;
+}
+
+/// ppoll(descriptors, count, time, signals).
+pub fn ppoll(s: &mut Sys<'_, '_>) -> Done {
+    let time = if s.args[2] == Value::Bits(0) { None } else { Some(s.words(s.args[2], 2)?) };
+    match s.poll_all()? {
+        0 => s.wait_in_vain(time.map(|t| t[0].saturating_mul(1_000_000).saturating_add(t[1] / 1000))),
+        ready => Ok(ready),
     }
-    Ok(ready)
 }
 
 /// fsync, fdatasync, fadvise64: nothing to do but to look at the descriptor.

@@ -127,6 +127,9 @@ impl Sys<'_, '_> {
         if self.kind_of(found.there()?) != mode::DIRECTORY {
             return Err(ENOTDIR.into());
         }
+        if !self.permits(&self.stat_of(found.there()?), 3) {
+            return Err(EACCES.into());
+        }
         let directory = self.node_of(found)?;
         let node = self.new_node(directory, NodeKind::Regular, permissions);
         self.change().node_mut(node).meta.nlink = 0;

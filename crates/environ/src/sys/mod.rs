@@ -152,10 +152,13 @@ system_calls! {
     267 "readlinkat" link::readlinkat;
     268 "fchmodat" file::fchmodat;
     269 "faccessat" stat::faccessat;
+    271 "ppoll" fd::ppoll;
     280 "utimensat" file::utimensat;
     285 "fallocate" file::fallocate;
     292 "dup3" fd::dup3;
     293 "pipe2" fd::pipe2;
+    295 "preadv" fd::preadv;
+    296 "pwritev" fd::pwritev;
     302 "prlimit64" process::prlimit64;
     306 "syncfs" fd::sync;
     316 "renameat2" link::renameat2;

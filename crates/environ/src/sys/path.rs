@@ -141,7 +141,7 @@ static NAMES: &[(u64, &str)] = &[
     (58, "vfork"), (59, "execve"), (61, "wait4"), (98, "getrusage"), (100, "times"),
     (109, "setpgid"), (132, "utime"), (161, "chroot"), (165, "mount"), (187, "readahead"),
     (213, "epoll_create"), (232, "epoll_wait"), (233, "epoll_ctl"), (247, "waitid"), (270, "pselect6"),
-    (271, "ppoll"), (275, "splice"), (276, "tee"), (435, "clone3"),
+    (275, "splice"), (276, "tee"), (435, "clone3"),
 ];
 
 impl Sys<'_, '_> {

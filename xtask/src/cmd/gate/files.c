@@ -3,12 +3,14 @@
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <poll.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/file.h>
 #include <sys/mman.h>
+#include <sys/sendfile.h>
 #include <sys/stat.h>
 #include <sys/statfs.h>
 #include <sys/syscall.h>
@@ -216,6 +218,33 @@ static void one(void)
 	else if (!strcmp(op, "fsync")) say(fsync(n(1)));
 	else if (!strcmp(op, "fdatasync")) say(fdatasync(n(1)));
 	else if (!strcmp(op, "flock")) say(flock(n(1), n(2)));
+	else if (!strcmp(op, "preadv")) {
+		struct iovec v[2] = {{buffer, 3}, {buffer + 3, n(2)}};
+		say(r = preadv(n(1), v, 2, n(3)));
+		dump(buffer, r);
+	}
+	else if (!strcmp(op, "pwritev")) {
+		struct iovec v[2] = {{"one", 3}, {"second", n(2)}};
+		say(pwritev(n(1), v, 2, n(3)));
+	}
+	else if (!strcmp(op, "poll")) {
+		struct pollfd p[3] = {{n(1), n(4), 99}, {n(2), n(4), 99}, {n(3), n(5), 99}};
+		say(poll(p, 3, 0));
+		printf(" %x %x %x\n", p[0].revents, p[1].revents, p[2].revents);
+	}
+	else if (!strcmp(op, "sendfile")) {
+		off_t at = n(4);
+		say(sendfile(n(1), n(2), n(4) < 0 ? 0 : &at, n(3)));
+		printf(" %ld\n", (long)at);
+	}
+	else if (!strcmp(op, "chown")) say(chown(path(1), n(2), n(3)));
+	else if (!strcmp(op, "lchown")) say(lchown(path(1), n(2), n(3)));
+	else if (!strcmp(op, "fchown")) say(fchown(n(1), n(2), n(3)));
+	else if (!strcmp(op, "mknod")) say(mknod(path(1), S_IFREG | n(2), 0));
+	else if (!strcmp(op, "faccessat")) say(syscall(SYS_faccessat, n(1), path(2), n(3)));
+	else if (!strcmp(op, "readlinkat")) { say(r = readlinkat(n(1), path(2), buffer, n(3))); dump(buffer, r); }
+	else if (!strcmp(op, "touch")) say(utimensat(AT_FDCWD, path(1), 0, 0));
+	else if (!strcmp(op, "unnamed")) { r = open(path(1), O_TMPFILE | O_RDWR, n(2)); say(r); if (r >= 0 && !fstat(r, &s)) describe(0, &s); }
 	else if (!strcmp(op, "access")) say(access(path(1), n(2)));
 	else if (!strcmp(op, "chmod")) say(chmod(path(1), n(2)));
 	else if (!strcmp(op, "fchmod")) say(fchmod(n(1), n(2)));

@@ -4,7 +4,8 @@
 //! first, which must leave it as it was, then natively, with musl as `wryneck replay` builds.
 
 use std::fs;
-use std::os::unix::fs::{MetadataExt, symlink};
+use std::os::unix::fs::{MetadataExt, PermissionsExt, lchown, symlink};
+use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::sync::Mutex;
@@ -31,6 +32,8 @@ pub struct Args {
     show: bool,
 }
 
+/// Who runs every second sequence, if the superuser asks.
+const NOBODY: u32 = 65534;
 const PROGRAM: &str = include_str!("files.c");
 /// Seconds; a call that blocks is a difference, not a hang.
 const NATIVE_LIMIT: &str = "10";
@@ -45,6 +48,10 @@ pub fn run(args: &Args) -> Result<()> {
     let dir = tempfile::tempdir()?;
     let (bitcode, native) = build(dir.path())?;
     let counted = counts_links(dir.path())?;
+    // Nobody may read the bitcode, and find it lowered.
+    fs::set_permissions(dir.path(), fs::Permissions::from_mode(0o755))?;
+    let is_root = fs::metadata(dir.path())?.uid() == 0;
+    ours(&bitcode, dir.path(), &dir.path().join("out"), "", None)?;
     let (calls, differ) = (Mutex::new(0), Mutex::new(Vec::new()));
     let seeds: Vec<u64> = (args.first..args.first + args.sequences).collect();
     process::parallel(&seeds, |&seed| {
@@ -53,10 +60,14 @@ pub fn run(args: &Args) -> Result<()> {
         let top = dir.path().join(seed.to_string());
         let home = top.join("x/y/home");
         furnish(&home)?;
+        let user = (is_root && seed % 2 == 0).then_some(NOBODY);
+        if let Some(user) = user {
+            give(&top, user)?;
+        }
         let before = tree(&home)?;
-        let ours = ours(&bitcode, &home, &top.join("out"), &script)?;
+        let ours = ours(&bitcode, &home, &top.join("out"), &script, user)?;
         ensure!(tree(&home)? == before, "seed {seed}: the tool changed the real file system");
-        let real = Command::new("timeout").arg(NATIVE_LIMIT).arg(&native).arg(&script).current_dir(&home).output()?;
+        let real = run_as(user, Command::new("timeout").arg(NATIVE_LIMIT).arg(&native).arg(&script).current_dir(&home)).output()?;
         let real = End(real.status.code().unwrap_or(-1), String::from_utf8_lossy(&real.stdout).into_owned());
         *calls.lock().expect("no holder panics") += real.1.lines().filter(|l| !l.starts_with(' ')).count();
         if ours != real {
@@ -139,16 +150,29 @@ fn tree(dir: &Path) -> Result<Vec<(PathBuf, Vec<u8>)>> {
     Ok(all)
 }
 
-fn ours(bitcode: &Path, home: &Path, out: &Path, script: &str) -> Result<End> {
+/// Gives a directory and all below it to a user.
+fn give(path: &Path, user: u32) -> Result<()> {
+    lchown(path, Some(user), Some(user))?;
+    if fs::symlink_metadata(path)?.is_dir() {
+        for entry in fs::read_dir(path)? {
+            give(&entry?.path(), user)?;
+        }
+    }
+    Ok(())
+}
+
+fn run_as(user: Option<u32>, command: &mut Command) -> &mut Command {
+    match user {
+        Some(user) => command.uid(user).gid(user),
+        None => command,
+    }
+}
+
+fn ours(bitcode: &Path, home: &Path, out: &Path, script: &str, user: Option<u32>) -> Result<End> {
     let tool = std::path::absolute(super::wryneck())?;
-    let done = Command::new(tool)
-        .args(["run", "--quiet", "--emit", "all", "--output"])
-        .arg(out)
-        .arg(bitcode)
-        .args(["--", script])
-        .current_dir(home)
-        .output()
-        .context("cannot start wryneck: build it with `cargo build --release`")?;
+    let mut command = Command::new(tool);
+    command.args(["run", "--quiet", "--emit", "all", "--output"]).arg(out).arg(bitcode).args(["--", script]).current_dir(home);
+    let done = run_as(user, &mut command).output().context("cannot start wryneck: build it with `cargo build --release`")?;
     let text = fs::read(out.join("test000001.json")).with_context(|| String::from_utf8_lossy(&done.stderr).into_owned())?;
     let test: Value = serde_json::from_slice(&text)?;
     let status = test["what"].as_str().filter(|_| test["class"] == "exit").and_then(|s| s.parse().ok());
@@ -167,6 +191,7 @@ const NAMES: &[&str] = &[
 ];
 const FLAGS: &[u32] =
     &[0, 0, 0o100, 0o100, 0o100, 0o200, 0o1000, 0o1000, 0o2000, 0o4000, 0o200_000, 0o400_000, 0o2_000_000, 0o10_000_000, 0o20_200_000];
+const USERS: &[i32] = &[-1, 0, 0, NOBODY as i32];
 const SIZES: &[u32] = &[0, 1, 5, 20, 100, 1000, 1024, 4096, 5000, 9000];
 
 fn script(seed: u64, calls: usize, counted: bool) -> String {
@@ -194,7 +219,7 @@ fn call(r: &mut Random) -> String {
     let permissions = pick(r, &["0644", "0600", "0777", "0444", "0755", "01777", "0"]);
     let map = r.below(4);
     let flags = (0..r.below(3)).fold(pick(r, &[0, 1, 2, 2, 3]), |all, _| all | pick(r, FLAGS));
-    match r.below(62) {
+    match r.below(70) {
         0..=8 => format!("open {name} 0{flags:o} {permissions}"),
         9 => format!("openat {fd} {name} 0{flags:o} {permissions}"),
         10 => format!("creat {name} {permissions}"),
@@ -260,6 +285,21 @@ fn call(r: &mut Random) -> String {
             let (protection, how) = (pick(r, &[1, 3, 3]), pick(r, &[0x22, 0x21, 1, 1, 2, 0x20]));
             format!("mmap {map} {} {protection} {how:#x} {fd} {}", pick(r, &[0, 100, 4096, 9000, 12288]), pick(r, &[0, 0, 4096, 5]))
         }
+        61 => format!("preadv {fd} {size} {at}"),
+        62 => format!("pwritev {fd} {} {at}", size % 7),
+        63 => format!("poll {fd} {fd2} {} {:#x} {:#x}", pick(r, &[-1, 3, 60]), pick(r, &[1, 4, 5, 0x145]), pick(r, &[0, 1, 4])),
+        64 => format!("sendfile {fd} {fd2} {size} {}", pick(r, &[-1, 0, 10])),
+        65 => match r.below(3) {
+            0 => format!("chown {name} {} {}", pick(r, USERS), pick(r, USERS)),
+            1 => format!("lchown {name} {} {}", pick(r, USERS), pick(r, USERS)),
+            _ => format!("fchown {fd} {} {}", pick(r, USERS), pick(r, USERS)),
+        },
+        66 => match r.below(3) {
+            0 => format!("mknod {name} {permissions}"),
+            1 => format!("faccessat {fd} {name} {}", pick(r, &[0, 1, 2, 4])),
+            _ => format!("readlinkat {fd} {name} {}", pick(r, &[0, 3, 100])),
+        },
+        67 => pick(r, &[format!("touch {name}"), format!("unnamed {name} {permissions}")].each_ref()).clone(),
         _ => match r.below(7) {
             0 | 1 => format!("mread {map}"),
             2 | 3 => format!("mwrite {map} {at} {} {letter};read {fd} {size}", size % 200),
