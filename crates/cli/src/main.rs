@@ -18,6 +18,7 @@ mod coverage;
 mod explore;
 mod folder;
 mod formats;
+mod gcov;
 mod host;
 mod judge;
 mod native;

@@ -13,7 +13,7 @@ use anyhow::{Result, anyhow};
 use crate::build::{Kind, missing};
 use crate::child::{self, Limits};
 use crate::compile::{self, CLANG, MUSL_INCLUDE};
-use crate::source;
+use crate::{gcov, source};
 
 /// Musl's objects as Debian's `musl-dev` installs them.
 pub const MUSL_LIB: &str = "/usr/lib/x86_64-linux-musl";
@@ -36,6 +36,8 @@ pub struct Native {
     pub fail_calls: bool,
     /// Where executables are put.
     pub scratch: PathBuf,
+    /// Where the plain program's line counts go, if it is to count.
+    pub gcov: Option<PathBuf>,
     plain: OnceLock<Built>,
     sanitized: [OnceLock<Built>; 2],
 }
@@ -62,7 +64,7 @@ impl Sanitizer {
 
 impl Native {
     pub fn new(program: PathBuf, bitcode: PathBuf, cc_flags: Vec<String>, libc: bool, fail_calls: bool, scratch: PathBuf) -> Native {
-        Native { program, bitcode, cc_flags, libc, fail_calls, scratch, plain: OnceLock::new(), sanitized: Default::default() }
+        Native { program, bitcode, cc_flags, libc, fail_calls, scratch, gcov: None, plain: OnceLock::new(), sanitized: Default::default() }
     }
 
     /// The bitcode that was explored, as machine code.
@@ -89,6 +91,10 @@ impl Native {
         let for_musl: &[&str] = if musl { &["--target=x86_64-linux-musl", "-nostdlibinc", "-isystem", MUSL_INCLUDE] } else { &[] };
         let fails: &[&str] = if self.fail_calls { &["-DFAIL_CALLS"] } else { &[] };
         let replay = replay_library(&[for_musl, &["-O1"], fails].concat())?;
+        let (bitcode, counts) = match &self.gcov {
+            None => (self.bitcode.clone(), Vec::new()),
+            Some(dir) => (gcov::instrument(&self.bitcode, dir)?, gcov::library(musl, for_musl)?),
+        };
         let mut link = Command::new(CLANG);
         if self.fail_calls {
             link.args(ALLOCATORS.map(|name| format!("-Wl,--wrap={name}")));
@@ -97,10 +103,12 @@ impl Native {
             let part = |name: &str| Path::new(MUSL_LIB).join(name);
             let support = tool(Command::new(CLANG).arg("-print-libgcc-file-name"))?;
             link.args(["--target=x86_64-linux-musl", "-nostdlib", "-static", "-fuse-ld=lld", "-w", "-Wno-override-module"])
-                .args([part("crt1.o"), part("crti.o"), self.bitcode.clone(), replay, part("libc.a")])
+                .args([part("crt1.o"), part("crti.o"), bitcode, replay])
+                .args(counts)
+                .arg(part("libc.a"))
                 .args([support.trim().into(), part("libc.a"), part("crtn.o")]);
         } else {
-            link.args(["-w", "-Wno-override-module"]).args([&self.bitcode, &replay]).arg("-lm");
+            link.args(["-w", "-Wno-override-module"]).args([&bitcode, &replay]).args(counts).arg("-lm");
         }
         tool(link.arg("-o").arg(&out))?;
         Ok(out)
@@ -147,10 +155,10 @@ fn replay_library(flags: &[&str]) -> Result<PathBuf> {
 }
 
 /// LLVM's optimiser, of the same version: it marks functions for the sanitizer, which clang does only when it compiles source.
-const OPT: &str = "opt-22";
+pub const OPT: &str = "opt-22";
 
 /// Runs a tool to its end; its standard output.
-fn tool(command: &mut Command) -> Result<String> {
+pub fn tool(command: &mut Command) -> Result<String> {
     let ended = child::run(command, LIMITS).map_err(|e| missing(e, CLANG, "install Debian's `clang-22`"))?;
     if ended.status.success() {
         return Ok(String::from_utf8_lossy(&ended.stdout).into_owned());

@@ -114,6 +114,11 @@ impl Replay<'_> {
         Ok(Replay { native, words: symbolic::parse(&words("words")?)?, name, directory: directory.into_bytes(), files, scratch, limits })
     }
 
+    /// Lets the program count its lines as tests run; the counts are left in a folder below the scratch one, which is returned.
+    pub fn count_lines(&mut self) -> PathBuf {
+        self.native.gcov.insert(self.scratch.join("gcov")).clone()
+    }
+
     /// Replays tests on every core; verdicts in their order.
     pub fn all(&self, tests: &[Task]) -> Vec<Verdict> {
         let (next, verdicts) = (AtomicUsize::new(0), Mutex::new(vec![None; tests.len()]));

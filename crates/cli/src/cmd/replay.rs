@@ -10,6 +10,7 @@ use anyhow::{Context, Result};
 use serde_json::{Value, json};
 
 use crate::folder;
+use crate::gcov;
 use crate::judge::Verdict;
 use crate::options::{self, Opt, Words, seconds};
 use crate::output;
@@ -17,6 +18,8 @@ use crate::problem::problem;
 use crate::replay::{Replay, Task};
 
 struct Args {
+    /// Where line counts go, if they are wanted.
+    gcov: Option<PathBuf>,
     timeout: f64,
     json: bool,
     quiet: bool,
@@ -25,6 +28,8 @@ struct Args {
 // One more option: a row (sorted by name).
 #[rustfmt::skip]
 static OPTIONS: &[Opt<Args>] = &[
+    Opt { name: "--gcov", value: "DIR", help: "count lines natively: DIR gets `.gcno` and `.gcda` files for `llvm-cov-22 gcov`",
+        set: |a, v| { a.gcov = Some(v.into()); Ok(()) } },
     Opt { name: "--json", value: "", help: "print one JSON object instead of lines",
         set: |a, _| { a.json = true; Ok(()) } },
     Opt { name: "--quiet", value: "", help: "print the last line only",
@@ -54,7 +59,7 @@ pub fn run(words: Vec<String>) -> Result<u8> {
         })?;
         return Ok(0);
     }
-    let mut args = Args { timeout: 10.0, json: false, quiet: false };
+    let mut args = Args { gcov: None, timeout: 10.0, json: false, quiet: false };
     let mut words = Words::new(words);
     options::parse(OPTIONS, &mut args, &mut words)?;
     let targets = words.rest();
@@ -65,9 +70,13 @@ pub fn run(words: Vec<String>) -> Result<u8> {
     for target in targets {
         let (folder, tests) = tests_of(Path::new(&target))?;
         let scratch = tempfile::tempdir().context("cannot make a scratch folder")?;
-        let replay = Replay::new(&folder, scratch.path(), Duration::from_secs_f64(args.timeout))?;
+        let mut replay = Replay::new(&folder, scratch.path(), Duration::from_secs_f64(args.timeout))?;
+        let counts = args.gcov.is_some().then(|| replay.count_lines());
         let tasks: Vec<Task> = tests.iter().map(|test| Task { test: test.clone(), shows: None }).collect();
         verdicts.extend(tests.into_iter().zip(replay.all(&tasks)));
+        if let (Some(from), Some(to)) = (&counts, &args.gcov) {
+            gcov::collect(from, to)?;
+        }
     }
     output::write(|out| print(out, &args, &verdicts))?;
     Ok(u8::from(verdicts.iter().any(|(_, v)| *v != Verdict::Same)))

@@ -48,7 +48,7 @@ pub fn run(args: &Args) -> Result<()> {
         }
         jobs.push(Job { name: format!("{package}/{program}"), target, input: input.split_whitespace().map(str::to_owned).collect() });
     }
-    let rows = explore::all(&jobs, args.seconds, true, &args.results)?;
+    let rows = explore::all(&jobs, args.seconds, Some(&explore::replay), &args.results)?;
     println!(
         "\n| program | input | paths | exit | fault | other | lines covered | tests: same, different, cannot |\n|---|---|---|---|---|---|---|---|"
     );

@@ -19,9 +19,12 @@ pub struct Job {
     pub input: Vec<String>,
 }
 
-/// Runs those jobs that `results` has not for this many seconds, replays their tests if `replays`, and prints a line for each; the
+/// What is done with a run folder, and what it showed.
+pub type Replay<'a> = &'a dyn Fn(&Path) -> Result<Value>;
+
+/// Runs those jobs that `results` has not for this many seconds, lets `replay` have their run folders, and prints a line for each; the
 /// rows of all of them, sorted by name.
-pub fn all(jobs: &[Job], seconds: u32, replays: bool, results: &Path) -> Result<Vec<Value>> {
+pub fn all(jobs: &[Job], seconds: u32, replay: Option<Replay<'_>>, results: &Path) -> Result<Vec<Value>> {
     let known = fs::read_to_string(results).unwrap_or_default();
     let mut rows: BTreeMap<String, Value> = BTreeMap::new();
     for line in known.lines() {
@@ -36,7 +39,7 @@ pub fn all(jobs: &[Job], seconds: u32, replays: bool, results: &Path) -> Result<
         if rows.contains_key(&key) {
             continue;
         }
-        let row = measure(job, seconds, replays)?;
+        let row = measure(job, seconds, replay)?;
         writeln!(OpenOptions::new().create(true).append(true).open(results)?, "{row}")?;
         print(&row);
         rows.insert(key, row);
@@ -44,7 +47,7 @@ pub fn all(jobs: &[Job], seconds: u32, replays: bool, results: &Path) -> Result<
     Ok(rows.into_values().filter(|row| row["limit"] == seconds).collect())
 }
 
-fn measure(job: &Job, seconds: u32, replays: bool) -> Result<Value> {
+fn measure(job: &Job, seconds: u32, replay: Option<Replay<'_>>) -> Result<Value> {
     let dir = tempfile::tempdir()?;
     let out = dir.path().join("out");
     let done = Command::new(super::wryneck())
@@ -63,7 +66,7 @@ fn measure(job: &Job, seconds: u32, replays: bool) -> Result<Value> {
     let gap = |e: &&Value| e["class"] == "unsupported" || e["class"] == "internal";
     let gaps: Vec<&Value> = run["ends"].as_array().into_iter().flatten().filter(gap).collect();
     let tests = fs::read_dir(&out)?.flatten().filter(|e| e.path().extension().is_some_and(|x| x == "ktest")).count();
-    let replay = if replays { replay(&out)? } else { Value::Null };
+    let replay = replay.map_or(Ok(Value::Null), |replay| replay(&out))?;
     Ok(json!({
         "program": job.name, "limit": seconds, "seconds": run["seconds"], "status": run["status"]["kind"],
         "paths": run["totals"]["paths"], "exit": count("exit"), "fault": count("fault"), "unsupported": count("unsupported"),
@@ -73,7 +76,8 @@ fn measure(job: &Job, seconds: u32, replays: bool) -> Result<Value> {
     }))
 }
 
-fn replay(out: &Path) -> Result<Value> {
+/// Replays every test of a run folder.
+pub fn replay(out: &Path) -> Result<Value> {
     let done = Command::new(super::wryneck()).args(["replay", "--json"]).arg(out).output()?;
     let told: Value = serde_json::from_slice(&done.stdout).unwrap_or(Value::Null);
     Ok(

@@ -1,6 +1,7 @@
 //! The gates: measurements that decide whether the tool does what it says, each resumable or short, none with a fixed answer.
 
 mod complete;
+mod coreutils;
 mod corpus;
 mod csmith;
 mod explore;
@@ -26,6 +27,8 @@ enum Gate {
     Complete(complete::Args),
     /// Programs of unmodified builds: path ends, coverage, replays
     Corpus(corpus::Args),
+    /// Every program of coreutils: no internal error, replays, coverage against gcov's
+    Coreutils(coreutils::Args),
     /// Programs of csmith at -O0 and -O2: status and output equal the native ones
     Csmith(csmith::Args),
     /// Planted faults: found, reproduced, confirmed by gcc's sanitizers and valgrind; their repaired twins clean
@@ -46,6 +49,7 @@ pub fn run(args: &Args) -> Result<()> {
     match &args.gate {
         Gate::Complete(args) => complete::run(args),
         Gate::Corpus(args) => corpus::run(args),
+        Gate::Coreutils(args) => coreutils::run(args),
         Gate::Csmith(args) => csmith::run(args),
         Gate::Faults(args) => faults::run(args),
         Gate::Files(args) => files::run(args),

@@ -40,7 +40,8 @@ pub fn run(args: &Args) -> Result<()> {
         target: programs.join(name).with_extension("bc"),
         input: INPUT.map(str::to_owned).to_vec(),
     };
-    let rows = explore::all(&wanted.map(job).collect::<Vec<_>>(), args.seconds, !args.no_replay, &args.results)?;
+    let replay: Option<explore::Replay<'_>> = if args.no_replay { None } else { Some(&explore::replay) };
+    let rows = explore::all(&wanted.map(job).collect::<Vec<_>>(), args.seconds, replay, &args.results)?;
     summarise(rows.iter());
     Ok(())
 }

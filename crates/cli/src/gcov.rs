@@ -1,0 +1,81 @@
+//! Line counts of native replays, by the compiler's own means: the explored bitcode gets gcov's counters, and what they count while tests
+//! run is left for gcov to read. An oracle for the engine's coverage, which shares nothing with it but the bitcode.
+//!
+//! The counters are written when a program exits: what runs before a fault, an abort or `_exit` is not counted.
+
+use std::ffi::OsStr;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+use std::{fs, io};
+
+use anyhow::{Context, Result};
+
+use crate::compile::{self, CLANG};
+use crate::native::{OPT, tool};
+use crate::source;
+
+/// What gcov reads: the program's blocks and lines, and their counts.
+const KINDS: [&str; 2] = ["gcno", "gcda"];
+
+/// The bitcode with counters; `dir` gets a `.gcno`, and its `.gcda` when the program runs.
+pub fn instrument(bitcode: &Path, dir: &Path) -> Result<PathBuf> {
+    fs::create_dir_all(dir)?;
+    let (text, counted) = (dir.join("units.ll"), dir.join("counted.bc"));
+    tool(Command::new("llvm-dis-22").arg("-o").arg(&text).arg(bitcode))?;
+    fs::write(&text, one_unit(&fs::read_to_string(&text)?))?;
+    tool(Command::new(OPT).current_dir(dir).args(["-passes=insert-gcov-profiling", "-o"]).arg(&counted).arg(&text))?;
+    Ok(counted)
+}
+
+/// A linked module has many units, and LLVM's pass would count every function anew for each of them. It passes over units that look like
+/// those of modules, so all but the first are made to.
+fn one_unit(module: &str) -> String {
+    const UNIT: &str = " = distinct !DICompileUnit(";
+    let mut seen = 0;
+    let line = |line: &str| {
+        let Some((name, rest)) = line.split_once(UNIT) else { return format!("{line}\n") };
+        seen += 1;
+        format!("{name}{UNIT}{}{rest}\n", if seen == 1 { "" } else { "dwoId: 1, " })
+    };
+    module.lines().map(line).collect()
+}
+
+/// What a program with counters is linked with.
+pub fn library(musl: bool, flags: &[&str]) -> Result<Vec<PathBuf>> {
+    let resources = tool(Command::new(CLANG).arg("-print-resource-dir"))?;
+    let mut library = vec![Path::new(resources.trim()).join("lib/linux/libclang_rt.profile-x86_64.a")];
+    if musl {
+        let source = source::runtime()?.canonicalize()?.join("gcov.c");
+        let mut clang = Command::new(CLANG);
+        clang.args(flags).args(["-O1", "-w", "-c"]).arg(&source);
+        library.push(compile::cached(clang, &source, "o")?);
+    }
+    Ok(library)
+}
+
+/// Copies what gcov reads to a new folder or one that has such files.
+pub fn collect(from: &Path, to: &Path) -> Result<()> {
+    let copy = || -> io::Result<()> {
+        fs::create_dir_all(to)?;
+        for entry in fs::read_dir(from)? {
+            let path = entry?.path();
+            if let Some(name) = path.file_name().filter(|_| KINDS.iter().any(|kind| path.extension() == Some(OsStr::new(kind)))) {
+                fs::copy(&path, to.join(name))?;
+            }
+        }
+        Ok(())
+    };
+    copy().with_context(|| format!("cannot copy the counts to `{}`", to.display()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_the_first_unit_is_counted() {
+        let module = "!0 = distinct !DICompileUnit(file: !1)\n!2 = distinct !DICompileUnit(file: !3)\n!4 = !{}\n";
+        let one = "!0 = distinct !DICompileUnit(file: !1)\n!2 = distinct !DICompileUnit(dwoId: 1, file: !3)\n!4 = !{}\n";
+        assert_eq!(one_unit(module), one);
+    }
+}
