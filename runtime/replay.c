@@ -18,6 +18,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/time.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -481,10 +482,46 @@ WEAK void __VERIFIER_atomic_begin(void) {}
 void __VERIFIER_atomic_end(void);
 WEAK void __VERIFIER_atomic_end(void) {}
 
-/* No test waits: a path that slept goes on at once, as it did when it was explored. */
+/* The clock, as the explored path saw it: it begins at a fixed time and moves by a microsecond at each look and by every sleep, which
+ * takes no time. */
 
-WEAK int nanosleep(const struct timespec *time, struct timespec *left) { return 0; }
-WEAK int clock_nanosleep(clockid_t clock, int flags, const struct timespec *time, struct timespec *left) { return 0; }
+static struct timespec look(uint64_t microseconds)
+{
+	static uint64_t now = UINT64_C(1700000000) * 1000000;
+	now += microseconds;
+	return (struct timespec) {now / 1000000, now % 1000000 * 1000};
+}
+
+WEAK int clock_gettime(clockid_t clock, struct timespec *time)
+{
+	*time = look(1);
+	return 0;
+}
+
+WEAK int gettimeofday(struct timeval *restrict time, void *restrict zone)
+{
+	struct timespec now = look(1);
+	*time = (struct timeval) {now.tv_sec, now.tv_nsec / 1000};
+	return 0;
+}
+
+WEAK time_t time(time_t *time)
+{
+	struct timespec now = look(1);
+	if (time) *time = now.tv_sec;
+	return now.tv_sec;
+}
+
+WEAK int nanosleep(const struct timespec *time, struct timespec *left)
+{
+	look(time->tv_sec * UINT64_C(1000000) + time->tv_nsec / 1000);
+	return 0;
+}
+
+WEAK int clock_nanosleep(clockid_t clock, int flags, const struct timespec *time, struct timespec *left)
+{
+	return flags ? 0 : nanosleep(time, left);
+}
 
 /* Fuzz harnesses: inputs `size` (8 bytes, little-endian; all of `data` if the test has none) and `data`. The harness gets a
  * block of exactly `size` bytes, so that reading beyond it is seen. */

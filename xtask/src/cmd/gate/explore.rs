@@ -50,13 +50,18 @@ pub fn all(jobs: &[Job], seconds: u32, replay: Option<Replay<'_>>, results: &Pat
 fn measure(job: &Job, seconds: u32, replay: Option<Replay<'_>>) -> Result<Value> {
     let dir = tempfile::tempdir()?;
     let out = dir.path().join("out");
-    let done = Command::new(super::wryneck())
+    let wryneck = crate::cmd::wryneck()?;
+    // Its working directory is empty: a program may read all of it.
+    let empty = dir.path().join("empty");
+    fs::create_dir(&empty)?;
+    let done = Command::new(&wryneck)
+        .current_dir(empty)
         .args(["run", "--json", "--max-time", &format!("{seconds}s"), "--output"])
         .arg(&out)
         .arg(&job.target)
         .args(&job.input)
         .output()
-        .context("cannot start wryneck: build it with `cargo build --release`")?;
+        .with_context(|| format!("cannot start `{}`", wryneck.display()))?;
     let run: Value =
         serde_json::from_slice(&done.stdout).with_context(|| format!("{}: {}", job.name, String::from_utf8_lossy(&done.stderr)))?;
     let count = |class: &str| -> u64 {
