@@ -11,7 +11,7 @@ use std::ffi::{CStr, CString};
 use std::io;
 use std::os::unix::ffi::OsStrExt;
 use std::os::unix::process::CommandExt;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::sync::OnceLock;
 use std::{fs, ptr};
@@ -30,15 +30,27 @@ pub fn possible() -> &'static Result<(), String> {
         let shared = tempfile::tempdir().map_err(|e| e.to_string())?;
         let mut command = Command::new("/bin/true");
         command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
-        confine(&mut command, shared.path(), shared.path()).map_err(|e| e.to_string())?;
+        confine(&mut command, shared.path(), shared.path(), &[]).map_err(|e| e.to_string())?;
         let ended = command.status().map_err(|e| e.to_string())?;
         ended.success().then_some(()).ok_or(ended.to_string())
     })
 }
 
+/// A file that the child is to find.
+pub struct Put {
+    /// Below the shared folder.
+    pub from: PathBuf,
+    /// Absolute.
+    pub to: PathBuf,
+    /// Without it there is no point in running.
+    pub must: bool,
+}
+
 /// Has the child run confined, in the folder `work`; `shared`, an absolute path, is the folder where it meets the rest of the world.
-pub fn confine(command: &mut Command, shared: &Path, work: &Path) -> io::Result<()> {
-    let plan = Plan::new(shared, work)?;
+/// `files` are put there first.
+pub fn confine(command: &mut Command, shared: &Path, work: &Path, files: &[Put]) -> io::Result<()> {
+    let mut plan = Plan::new(shared, work)?;
+    plan.files = files.iter().map(|put| Ok((text(&put.from)?, text(&put.to)?, put.must))).collect::<io::Result<_>>()?;
     // SAFETY: between fork and exec only system calls are made, on memory that `plan` owns.
     unsafe {
         command.pre_exec(move || plan.carry_out());
@@ -70,6 +82,8 @@ struct Plan {
     shared: CString,
     shared_inside: CString,
     work: CString,
+    /// As in [`Put`].
+    files: Vec<(CString, CString, bool)>,
     /// Lines of the user namespace, if there is to be one.
     user: Option<(CString, CString)>,
 }
@@ -112,6 +126,7 @@ impl Plan {
             shared: text(shared)?,
             shared_inside: text(&shared_inside)?,
             work: text(work)?,
+            files: Vec::new(),
             user: if uid == 0 { None } else { Some((line(uid)?, line(gid)?)) },
             root: text(&root)?,
         })
@@ -159,6 +174,11 @@ impl Plan {
             check(libc::chdir(self.root.as_ptr()))?;
             check(libc::syscall(libc::SYS_pivot_root, c".".as_ptr(), c".".as_ptr()) as libc::c_int)?;
             check(libc::umount2(c".".as_ptr(), libc::MNT_DETACH))?;
+            for (from, to, must) in &self.files {
+                if let (Err(why), true) = (copy(from, to), must) {
+                    return Err(why);
+                }
+            }
             check(libc::chdir(self.work.as_ptr()))?;
             for power in POWERS {
                 libc::prctl(libc::PR_CAPBSET_DROP, power, 0, 0, 0);
@@ -166,6 +186,24 @@ impl Plan {
         }
         only_own_signals()
     }
+}
+
+/// Copies a file with its permissions and times.
+fn copy(from: &CStr, to: &CStr) -> io::Result<()> {
+    // SAFETY: plain system calls on strings and structures that live through them; zero is a valid `stat`.
+    unsafe {
+        let mut about: libc::stat = std::mem::zeroed();
+        let source = check(libc::open(from.as_ptr(), libc::O_RDONLY | libc::O_CLOEXEC))?;
+        let target = check(libc::open(to.as_ptr(), libc::O_CREAT | libc::O_TRUNC | libc::O_WRONLY | libc::O_CLOEXEC, 0o644))?;
+        check(libc::fstat(source, &raw mut about))?;
+        while libc::sendfile(target, source, ptr::null_mut(), 1 << 20) > 0 {}
+        check(libc::fchmod(target, about.st_mode & 0o7777))?;
+        let time = |seconds| libc::timespec { tv_sec: seconds, tv_nsec: 0 };
+        check(libc::futimens(target, [time(about.st_atime), time(about.st_mtime)].as_ptr()))?;
+        libc::close(source);
+        libc::close(target);
+    }
+    Ok(())
 }
 
 /// A copy-on-write view of a mounted file system in its place.

@@ -18,12 +18,12 @@ use wryneck_environ::ProgramInput;
 use wryneck_report::{Finding, KTest};
 
 use crate::child::{self, Limits};
-use crate::confine;
+use crate::confine::{self, Put};
 use crate::folder;
 use crate::judge::{self, Expected, Verdict, Watched};
 use crate::native::{Native, Sanitizer};
 use crate::problem::problem;
-use crate::symbolic::{self, Concrete};
+use crate::symbolic::{self, Concrete, ConcreteFile};
 
 /// Wall time of one test, unless another is asked for.
 pub const TIME: Duration = Duration::from_secs(10);
@@ -154,7 +154,8 @@ impl Replay<'_> {
 
     fn judged(&self, test: &Path, number: usize, ktest: &KTest, expected: &Expected) -> Result<Verdict> {
         let concrete = Concrete::of(&self.words, ktest);
-        if let Some(file) = concrete.files.iter().find(|file| !file.is_below()) {
+        let outside = |file: &&ConcreteFile| !file.is_below() && (file.path.is_relative() || confine::possible().is_err());
+        if let Some(file) = concrete.files.iter().find(outside) {
             return Ok(Verdict::Cannot(format!("the symbolic file `{}` is outside of the scratch folder", file.path.display())));
         }
         if concrete.fails.iter().any(|name| UNCOUNTED.iter().any(|call| name.starts_with(call))) {
@@ -205,7 +206,21 @@ impl Replay<'_> {
         let dir = self.scratch.join(name);
         let work = dir.join("work");
         fs::create_dir_all(&work)?;
-        let symbolic = concrete.files.iter().map(|file| (file.path.as_path(), &file.bytes));
+        // Each goes to its absolute path too, which where the program runs is no place of the real file system.
+        let (mut placed, mut elsewhere) = (Vec::new(), Vec::new());
+        for (number, file) in concrete.files.iter().enumerate() {
+            let directory = Path::new(OsStr::from_bytes(&self.directory));
+            let to = directory.join(&file.path);
+            if file.path.is_relative() {
+                placed.push((file.path.clone(), file));
+                elsewhere.push(Put { from: work.join(&file.path), to, must: false });
+                continue;
+            }
+            let (name, below) = (dir.join(format!("file{number}")), file.path.strip_prefix(directory));
+            elsewhere.push(Put { from: name.clone(), to, must: true });
+            placed.extend([Ok(name.as_path()), below].into_iter().flatten().map(|path| (path.to_owned(), file)));
+        }
+        let symbolic = placed.iter().map(|(path, file)| (path.as_path(), &file.bytes));
         for (path, bytes) in self.files.iter().map(|(path, bytes)| (path.as_path(), bytes)).chain(symbolic) {
             let file = work.join(path);
             fs::create_dir_all(file.parent().unwrap_or(&work))?;
@@ -216,8 +231,8 @@ impl Replay<'_> {
         // What is symbolic was last changed when the clock of the run began, unless that is symbolic too.
         let then = UNIX_EPOCH + Duration::from_secs(ProgramInput::default().time.unsigned_abs());
         File::options().write(true).open(&stdin)?.set_times(FileTimes::new().set_modified(then))?;
-        for file in &concrete.files {
-            let path = work.join(&file.path);
+        for (path, file) in &placed {
+            let path = work.join(path);
             match file.stat {
                 Some(stat) => set_metadata(&path, stat)?,
                 None => File::options().write(true).open(path)?.set_times(FileTimes::new().set_modified(then))?,
@@ -240,7 +255,7 @@ impl Replay<'_> {
             .current_dir(&work)
             .stdin(Stdio::from(File::open(&stdin)?));
         if confine::possible().is_ok() {
-            confine::confine(&mut command, self.scratch, &work)?;
+            confine::confine(&mut command, self.scratch, &work, &elsewhere)?;
         }
         let mut ended = child::run(&mut command, self.limits).context("the native program cannot be started")?;
         ended.stdout = replaced(&ended.stdout, work.as_os_str().as_bytes(), &self.directory);
