@@ -21,9 +21,9 @@ const SETTABLE: u32 = O_APPEND | O_NONBLOCK | 0o40_000 | 0o1_000_000;
 /// Bytes that a pipe takes all at once or not at all.
 const PAGE: u64 = 4096;
 /// Bytes a pipe holds.
-const PIPE_ROOM: u64 = 65536;
+pub const PIPE_ROOM: u64 = 65536;
 /// Descriptors a process may have.
-const MAX_FDS: usize = 1024;
+pub const MAX_FDS: usize = 1024;
 /// Most bytes one call moves, as on Linux.
 const MAX_COUNT: u64 = 0x7fff_f000;
 /// Most bytes that one call copies between files; more is a short copy.
@@ -513,80 +513,6 @@ fn make_pipe(s: &mut Sys<'_, '_>, flags: u32) -> Done {
     let numbers = [read as u32, write as u32].map(u32::to_le_bytes).concat();
     s.put(addr, &numbers)?;
     Ok(0)
-}
-
-impl Sys<'_, '_> {
-    /// What `poll` would say of a descriptor. Pipes are all that is not always ready.
-    fn ready(&self, fd: i32, wanted: u16) -> u16 {
-        const ALWAYS: u16 = poll::IN | poll::OUT | poll::READ_NORMAL | poll::WRITE_NORMAL;
-        let Ok((open, node)) = self.opened(fd) else { return poll::INVALID };
-        let NodeKind::Pipe { taken, writers, readers } = node.kind else { return wanted & ALWAYS };
-        let (held, mut events) = (node.content.len() - taken, 0);
-        if open.flags & O_ACCMODE == O_RDONLY {
-            events |= if held > 0 { wanted & (poll::IN | poll::READ_NORMAL) } else { 0 };
-            events |= if writers == 0 { poll::HANG_UP } else { 0 };
-        } else {
-            events |= if held < PIPE_ROOM { wanted & (poll::OUT | poll::WRITE_NORMAL) } else { 0 };
-            events |= if readers == 0 { poll::ERROR } else { 0 };
-        }
-        events
-    }
-
-    /// Fills in an array of `struct pollfd`; how many descriptors are ready.
-    fn poll_all(&mut self) -> Done {
-        let count = self.long(1)?;
-        if count > MAX_FDS as u64 {
-            return Err(EINVAL.into());
-        }
-        let entries = self.words(self.args[0], count)?;
-        let addr = self.block(self.args[0], 8 * count, true)?;
-        let mut ready = 0;
-        for (i, entry) in (0..).zip(entries) {
-            let (fd, wanted) = (entry as u32 as i32, (entry >> 32) as u16);
-            let events = if fd < 0 { 0 } else { self.ready(fd, wanted) };
-            ready += u64::from(events != 0);
-            self.put(addr + 8 * i + 6, &events.to_le_bytes())?;
-        }
-        Ok(ready)
-    }
-
-    /// Nothing becomes ready while one waits: there is nobody else. `time`: microseconds.
-    fn wait_in_vain(&mut self, time: Option<u64>) -> Done {
-        match time {
-            Some(time) => self.change().ticks += time,
-            None => return Err(PathEnd::Unsupported("a wait for descriptors that nobody else can make ready".into()).into()),
-        }
-        Ok(0)
-    }
-}
-
-/// Events of `poll`.
-mod poll {
-    pub const IN: u16 = 1;
-    pub const OUT: u16 = 4;
-    pub const ERROR: u16 = 8;
-    pub const HANG_UP: u16 = 16;
-    pub const INVALID: u16 = 32;
-    pub const READ_NORMAL: u16 = 64;
-    pub const WRITE_NORMAL: u16 = 256;
-}
-
-/// poll(descriptors, count, milliseconds).
-pub fn poll(s: &mut Sys<'_, '_>) -> Done {
-    let time = s.int(2)?;
-    match s.poll_all()? {
-        0 => s.wait_in_vain(u64::try_from(time).ok().map(|ms| 1000 * ms)),
-        ready => Ok(ready),
-    }
-}
-
-/// ppoll(descriptors, count, time, signals).
-pub fn ppoll(s: &mut Sys<'_, '_>) -> Done {
-    let time = if s.args[2] == Value::Bits(0) { None } else { Some(s.words(s.args[2], 2)?) };
-    match s.poll_all()? {
-        0 => s.wait_in_vain(time.map(|t| t[0].saturating_mul(1_000_000).saturating_add(t[1] / 1000))),
-        ready => Ok(ready),
-    }
 }
 
 /// fsync, fdatasync, fadvise64: nothing to do but to look at the descriptor.

@@ -10,6 +10,7 @@ pub mod file;
 pub mod link;
 pub mod memory;
 pub mod path;
+pub mod poll;
 pub mod process;
 pub mod stat;
 pub mod terminal;
@@ -59,7 +60,7 @@ system_calls! {
     4 "stat" stat::stat;
     5 "fstat" stat::fstat;
     6 "lstat" stat::lstat;
-    7 "poll" fd::poll;
+    7 "poll" poll::poll;
     8 "lseek" fd::lseek;
     9 "mmap" memory::mmap;
     10 "mprotect" memory::ignored;
@@ -152,7 +153,7 @@ system_calls! {
     267 "readlinkat" link::readlinkat;
     268 "fchmodat" file::fchmodat;
     269 "faccessat" stat::faccessat;
-    271 "ppoll" fd::ppoll;
+    271 "ppoll" poll::ppoll;
     280 "utimensat" file::utimensat;
     285 "fallocate" file::fallocate;
     292 "dup3" fd::dup3;
