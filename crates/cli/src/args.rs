@@ -47,6 +47,10 @@ pub struct RunArgs {
     pub cc_flags: Vec<String>,
     /// Calls of a path that may fail though they need not.
     pub fail_calls: u32,
+    /// Names and files of rules to check.
+    pub rules: Vec<String>,
+    /// Events inside libraries count too.
+    pub inside_libraries: bool,
     pub config: Config,
     pub solver: wryneck_solver::Config,
 }
@@ -71,6 +75,8 @@ impl Default for RunArgs {
             replay: true,
             cc_flags: Vec::new(),
             fail_calls: 0,
+            rules: Vec::new(),
+            inside_libraries: false,
             config: Config::default(),
             solver: wryneck_solver::Config::default(),
         }
@@ -126,6 +132,10 @@ pub static OPTIONS: &[Opt<RunArgs>] = &[
         set: |a, _| { a.quiet = true; Ok(()) } },
     Opt { name: "--sarif", value: "FILE", help: "write the findings at the end as SARIF 2.1.0, for code scanning",
         set: |a, v| a.formats.add("sarif", v) },
+    Opt { name: "--rule", value: "ID|FILE[,…]", help: "check these rules; see `wryneck rules`",
+        set: |a, v| { a.rules.extend(v.split(',').map(str::to_owned)); Ok(()) } },
+    Opt { name: "--rules-in-libraries", value: "", help: "calls that libraries make inside themselves are events of rules too",
+        set: |a, _| { a.inside_libraries = true; Ok(()) } },
     Opt { name: "--search", value: "NAME[,NAME]", help: "searchers taking turns: bfs, coverage-new, default, dfs, distance-to-uncovered, random-path",
         set: |a, v| searchers(v).map(|names| a.config.search = names) },
     Opt { name: "--seed", value: "N", help: "seed of the random searchers",

@@ -18,7 +18,8 @@ use crate::coverage::LineMap;
 use crate::folder::{Folder, PathRow, Test};
 use crate::host::HostRead;
 use crate::progress::{self, Numbers, Progress};
-use crate::results::{self, Ends, Findings};
+use crate::results::{self, Defect, Ends, Findings};
+use crate::rules::Rules;
 use crate::signal;
 
 /// Between looks at memory.
@@ -44,6 +45,8 @@ pub struct Watch {
     /// The command line that tests record: program and words after the target.
     pub args: Vec<Vec<u8>>,
     pub host: Rc<RefCell<Vec<HostRead>>>,
+    /// Rules that are checked.
+    pub rules: Option<Rules>,
     /// What the lowering left out.
     pub notes: Vec<String>,
     pub solver_time: Rc<Cell<Duration>>,
@@ -155,11 +158,13 @@ impl Control for Watch {
         let (class, what) = results::class(&ended.end);
         self.ends.add(class, &what);
         let fault = match &ended.end {
-            PathEnd::Fault(fault) => Some((fault, &ended.call_stack)),
+            PathEnd::Fault(fault) => Some(Defect::fault(fault, &ended.call_stack)),
             PathEnd::Exit(_) | PathEnd::Unsupported(_) | PathEnd::Limit(_) | PathEnd::Assumed | PathEnd::Internal(_) => None,
         };
-        let shown = fault.into_iter().chain(ended.leaks.iter().map(|leak| (&leak.fault, &leak.stack)));
-        let found = shown.map(|(fault, at)| self.findings.add(&core.image, fault, at, &ended));
+        let leaks = ended.leaks.iter().map(|leak| Defect::fault(&leak.fault, &leak.stack));
+        let violations = self.rules.as_mut().map_or(Vec::new(), |rules| rules.ended(core, &ended));
+        let shown = fault.into_iter().chain(leaks).chain(violations);
+        let found = shown.map(|defect| self.findings.add(&core.image, defect, &ended));
         let first: Vec<usize> = found.filter(|(first, _)| *first).map(|(_, index)| index).collect();
         let emit = match self.emit {
             Emit::New => !first.is_empty() || ended.covers_new && ended.end != PathEnd::Assumed,

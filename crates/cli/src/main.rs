@@ -29,6 +29,7 @@ mod program;
 mod progress;
 mod replay;
 mod results;
+mod rules;
 mod signal;
 mod source;
 mod sym_file;
@@ -58,8 +59,10 @@ static COMMANDS: &[Command] = &[
     Command { name: "extract", help: "write the bitcode that a program, object or static library carries", run: cmd::extract::run },
     Command { name: "ld", help: "lld, whose programs carry their bitcode", run: cmd::ld::run },
     Command { name: "replay", help: "run the tests of a run natively and compare how they end", run: cmd::replay::run },
+    Command { name: "rules", help: "list and explain the rules that `verify` checks", run: cmd::rules::run },
     Command { name: "run", help: "explore a whole program on symbolic input", run: cmd::run::run },
     Command { name: "show", help: "tell what a run found, with source and coverage; as SARIF, lcov, JSON lines", run: cmd::show::run },
+    Command { name: "verify", help: "explore a program and give a verdict on systems rules", run: cmd::verify::run },
 ];
 
 /// What is said where a panic ended the work.

@@ -44,6 +44,9 @@ pub fn findings(folder: &Path, findings: &mut [Finding]) -> Result<()> {
         use wryneck_report::Native;
         let verdict = finding.test.as_ref().and_then(|_| verdicts.next());
         finding.native = Some(match verdict {
+            Some(Verdict::Same) if finding.kind.id.starts_with("rule:") && !ends_in_fault(folder, finding)? => {
+                Native::NotReplayable("the program ends the same natively, where the rule's events are not watched".into())
+            }
             Some(Verdict::Same) => Native::Reproduced,
             Some(Verdict::Different(how)) => Native::NotReproduced(how),
             Some(Verdict::Cannot(why)) => Native::NotReplayable(why),
@@ -51,6 +54,12 @@ pub fn findings(folder: &Path, findings: &mut [Finding]) -> Result<()> {
         });
     }
     Ok(())
+}
+
+/// Whether the path of a finding's test ends in a fault, which shows natively.
+fn ends_in_fault(folder: &Path, finding: &Finding) -> Result<bool> {
+    let Some(test) = &finding.test else { return Ok(false) };
+    Ok(about(&folder.join(test).with_extension("json"))?["class"] == "fault")
 }
 
 /// The leak that a finding tells of, if it is one: its test says how much.

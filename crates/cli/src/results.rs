@@ -1,10 +1,11 @@
 //! From what the engine leaves behind to plain data: classes of path ends, findings by place and kind, the ledger.
 
 use std::collections::BTreeMap;
+use std::rc::Rc;
 use std::sync::Arc;
 
 use wryneck_exec::prefix::Prefix;
-use wryneck_exec::{CodePos, Ended, Fault, FaultKind, Image, Ledger, LedgerKind, PathEnd, SourcePos};
+use wryneck_exec::{CodePos, Ended, Fault, Image, Ledger, LedgerKind, PathEnd, SourcePos};
 use wryneck_expr::Model;
 use wryneck_report::{Class, EndCount, Finding, InputValue, Kind, LedgerRow, Place};
 
@@ -56,6 +57,22 @@ pub struct Way {
     pub instructions: u64,
 }
 
+/// Something wrong that a path showed.
+pub struct Defect<'a> {
+    /// The kind's name.
+    pub id: Rc<str>,
+    pub cwe: u16,
+    pub message: String,
+    /// Where, innermost first.
+    pub at: &'a [CodePos],
+}
+
+impl Defect<'_> {
+    pub fn fault<'a>(fault: &Fault, at: &'a [CodePos]) -> Defect<'a> {
+        Defect { id: fault.kind.id().into(), cwe: fault.kind.cwe(), message: fault.message.clone(), at }
+    }
+}
+
 /// Findings, one per kind and place. The place is the innermost frame together with the innermost one of the application, so that two
 /// misuses of one library function are two findings.
 #[derive(Default)]
@@ -63,14 +80,14 @@ pub struct Findings {
     pub all: Vec<Finding>,
     /// How the first path of each came there.
     pub ways: Vec<Way>,
-    by_code: BTreeMap<(FaultKind, Vec<CodePos>), usize>,
-    by_place: BTreeMap<(FaultKind, Vec<Line>), usize>,
+    by_code: BTreeMap<(Rc<str>, Vec<CodePos>), usize>,
+    by_place: BTreeMap<(Rc<str>, Vec<Line>), usize>,
 }
 
 impl Findings {
-    /// Adds a fault that a path showed at a place (innermost first); whether it is the first of its finding, and the finding's index.
-    pub fn add(&mut self, image: &Image, fault: &Fault, at: &[CodePos], ended: &Ended) -> (bool, usize) {
-        let code = (fault.kind, key_frames(image, at));
+    /// Adds a defect that a path showed; whether it is the first of its finding, and the finding's index.
+    pub fn add(&mut self, image: &Image, defect: Defect<'_>, ended: &Ended) -> (bool, usize) {
+        let code = (defect.id.clone(), key_frames(image, defect.at));
         if let Some(&index) = self.by_code.get(&code) {
             self.all[index].count += 1;
             return (false, index);
@@ -79,13 +96,13 @@ impl Findings {
         let line = |s: SourcePos| Line { file: s.file, line: s.line, function: s.function };
         let place = code.1.iter().filter_map(innermost).map(line).collect();
         let next = self.all.len();
-        let index = *self.by_place.entry((fault.kind, place)).or_insert(next);
+        let index = *self.by_place.entry((defect.id.clone(), place)).or_insert(next);
         self.by_code.insert(code, index);
         if index < next {
             self.all[index].count += 1;
             return (false, index);
         }
-        self.all.push(finding(image, fault, at, ended));
+        self.all.push(finding(image, defect, ended));
         self.ways.push(Way { prefix: ended.prefix.clone(), model: ended.model.clone(), instructions: ended.instructions });
         (true, index)
     }
@@ -103,12 +120,12 @@ fn key_frames(image: &Image, stack: &[CodePos]) -> Vec<CodePos> {
     frames
 }
 
-fn finding(image: &Image, fault: &Fault, at: &[CodePos], ended: &Ended) -> Finding {
-    let stack = stack(image, at);
+fn finding(image: &Image, defect: Defect<'_>, ended: &Ended) -> Finding {
+    let stack = stack(image, defect.at);
     let source_line = source::line(&stack[0].file, stack[0].line);
     Finding {
-        kind: Kind { id: fault.kind.id().into(), cwe: fault.kind.cwe() },
-        message: fault.message.clone(),
+        kind: Kind { id: defect.id.to_string(), cwe: defect.cwe },
+        message: defect.message,
         stack,
         inputs: inputs(ended).into_iter().filter(|i| !is_of_working_call(i.name.as_bytes(), &i.bytes)).collect(),
         count: 1,

@@ -11,6 +11,7 @@
 //! //@ replay: no               the tests are not replayed, and why
 //! p[4] = 0;                    //~ FAULT out-of-bounds-write: offset 4
 //! ```
+//! A rule's violation is announced by `//~ VIOLATION RULE: message`; it need not show natively.
 //! A fixture whose text has `FIXED` has a twin, itself compiled with `-DFIXED`, which must be clean.
 //! Every finding must show natively too, and be announced by `//~` on its line with its kind and a part of its message, and every
 //! announcement found. A file
@@ -124,6 +125,11 @@ fn read(file: &Path) -> Result<Fixture, String> {
             let (kind, part) = fault.split_once(':').unwrap_or((fault, ""));
             f.faults.push((number, kind.trim().into(), part.trim().into()));
         }
+        if let Some((_, violation)) = line.split_once("//~ VIOLATION ") {
+            let violation = violation.split("//~").next().unwrap_or_default();
+            let (rule, part) = violation.split_once(':').unwrap_or((violation, ""));
+            f.faults.push((number, format!("rule:{}", rule.trim()), part.trim().into()));
+        }
     }
     Ok(f)
 }
@@ -149,7 +155,8 @@ fn check(file: &Path, bless: bool) -> Result<(), String> {
     if f.replay {
         wrong.extend(replay(&out)?);
         let findings = run["findings"].as_array().into_iter().flatten();
-        let seen = |f: &&Value| f["native"]["verdict"] == "reproduced" || f["native"].is_null() && ends_in_fault(&out, f);
+        let of_rule = |f: &Value| f["kind"]["id"].as_str().is_some_and(|id| id.starts_with("rule:"));
+        let seen = |f: &&Value| of_rule(f) || f["native"]["verdict"] == "reproduced" || f["native"].is_null() && ends_in_fault(&out, f);
         wrong.extend(findings.filter(|f| !seen(f)).map(|f| format!("{}: natively: {}", f["message"], f["native"])));
     }
     if f.twin {

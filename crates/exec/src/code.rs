@@ -140,7 +140,7 @@ pub struct PreparedCall {
 }
 
 /// A callee, as a call finds it.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Callee {
     /// A function with a body: its number in the program.
     Body(u32),

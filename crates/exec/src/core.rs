@@ -193,6 +193,7 @@ impl Core {
             slots: Vec::new(),
             tags: Vec::new(),
             symbolic: false,
+            watched: false,
             dst: wryneck_ir::NONE,
             ret_width: 0,
             base: 0,

@@ -18,7 +18,7 @@ use crate::search::{Candidate, ItemId, Searcher, View};
 use crate::sharing::{Rebuilt, Visited};
 use crate::state::{NoData, PathData, Script, State};
 use crate::step::run::{Exit, run};
-use crate::step::{arith, frame, slow};
+use crate::step::{arith, call, frame, slow};
 use crate::tree::Tree;
 
 /// What the caller of an exploration decides while it runs. Only it knows the time.
@@ -101,6 +101,10 @@ impl Explorer {
         config: Config,
         search: Box<dyn Searcher>,
     ) -> Explorer {
+        let mut image = image;
+        if let Some(monitor) = &monitor {
+            image.watch(&|name| monitor.watches(name));
+        }
         let mut core = Core::new(image, pool, solver, environment.clone(), config);
         let monitor_data: Rc<dyn PathData> = monitor.as_ref().map_or_else(|| Rc::new(NoData) as Rc<dyn PathData>, |m| m.initial());
         core.monitor = monitor;
@@ -116,6 +120,8 @@ impl Explorer {
             inputs: Rc::default(),
             env: environment.initial(),
             monitor: monitor_data,
+            announced: false,
+            returned: None,
             sp: crate::memory::STACK_TOP,
             instructions: 0,
             loops: Rc::default(),
@@ -374,6 +380,10 @@ impl Explorer {
 
     /// The inner loop until its next exit, and the slow operation there.
     fn step(&mut self, state: &mut State, budget: &mut i64) -> Result<(), Stop> {
+        if state.returned.is_some() {
+            *budget -= 1;
+            return call::show_return(&mut Cx { core: &mut self.core, state });
+        }
         let exit = self.advance(state, budget);
         self.handle(exit, state, budget)
     }

@@ -3,7 +3,7 @@
 use std::cell::OnceCell;
 use std::rc::Rc;
 
-use rustc_hash::FxHashMap;
+use rustc_hash::{FxHashMap, FxHashSet};
 use wryneck_expr::Pool;
 use wryneck_ir::code_source::ReadBytes;
 use wryneck_ir::link::{Program, Target};
@@ -58,9 +58,22 @@ pub struct Image {
     pub statics: Rc<Vec<Static>>,
     /// Memory as every path finds it.
     pub memory: Memory,
+    /// Callees whose calls a monitor sees.
+    watched: FxHashSet<Callee>,
 }
 
 impl Image {
+    /// Has calls of the functions that `watches` names go where a monitor sees them.
+    pub fn watch(&mut self, watches: &dyn Fn(&str) -> bool) {
+        let bodies = (0..self.callees.len() as u32).filter(|f| watches(self.name(*f))).map(|f| self.callees[f as usize]);
+        let undefined = (0..self.undefined.len() as u32).filter(|u| watches(self.undefined_name(*u))).map(|u| self.undefined_callee(u));
+        self.watched = bodies.chain(undefined).collect();
+    }
+
+    pub fn is_watched(&self, callee: Callee) -> bool {
+        self.watched.contains(&callee)
+    }
+
     /// Gives everything an address and fills the globals.
     pub fn new(program: Program, environment: &dyn Environment, pool: &mut Pool) -> Image {
         let functions = program.functions();
@@ -95,6 +108,7 @@ impl Image {
             global_addrs: Vec::new(),
             statics: Rc::default(),
             memory: Memory::default(),
+            watched: FxHashSet::default(),
             program,
         };
         image.place_globals();
@@ -210,6 +224,16 @@ impl Image {
         let f = &self.program.functions()[func as usize];
         let module = &self.program.units[f.unit as usize].module;
         (module, &module.functions[f.index as usize])
+    }
+
+    /// A place in the code in words: file and line, or the function.
+    pub fn place_name(&self, pos: CodePos) -> String {
+        let source = self.source(pos);
+        match source.first() {
+            Some(s) if s.line > 0 => format!("{}:{}", s.file.rsplit('/').next().unwrap_or(&s.file), s.line),
+            Some(s) => format!("`{}`", s.function),
+            None => "an unknown place".into(),
+        }
     }
 
     /// Whether the function came with a library, not with the program.

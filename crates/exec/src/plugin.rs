@@ -83,11 +83,18 @@ pub trait Environment {
     fn returned(&self, value: Option<Value>, cx: &mut Cx<'_>) -> PathEnd;
 }
 
-/// Sees what a path does. Costs nothing where none is installed.
+/// Sees what a path does. Costs nothing where none is installed, and little where the functions it watches are not called.
+///
+/// `on_call` and `on_return` are operations of their own: each may decide, but only before it changes its data.
 pub trait Monitor {
     fn initial(&self) -> Rc<dyn PathData>;
-    /// A call is about to happen; an error ends the path.
-    fn on_call(&self, call: &Call<'_>, cx: &mut Cx<'_>) -> Result<(), Stop>;
+    /// Whether calls of the function of this name are to be shown; asked once per name.
+    fn watches(&self, name: &str) -> bool;
+    /// A call of a watched function is about to happen. `false`: it is of no interest, nothing was changed, and its return is not to be
+    /// shown. An error ends the path.
+    fn on_call(&self, call: &Call<'_>, cx: &mut Cx<'_>) -> Result<bool, Stop>;
+    /// The innermost call whose return is to be shown has returned, with the low 64 bits of its result if it has one.
+    fn on_return(&self, result: Option<Value>, cx: &mut Cx<'_>) -> Result<(), Stop>;
     /// The path is about to end.
     fn on_end(&self, end: &PathEnd, cx: &mut Cx<'_>);
     /// A condition was decided.

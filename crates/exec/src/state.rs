@@ -24,6 +24,8 @@ pub struct Frame {
     pub tags: Vec<u8>,
     /// No slot is symbolic if this is `false`.
     pub symbolic: bool,
+    /// A monitor wants to see its return.
+    pub watched: bool,
     /// Where the caller wants the result: its first slot, or NONE.
     pub dst: u32,
     /// Width in bits of the result the caller expects.
@@ -42,6 +44,19 @@ pub struct Input {
     pub name: Rc<str>,
     /// One symbol of 8 bits per byte.
     pub bytes: Rc<[SymId]>,
+}
+
+/// A watched call that has returned, which the monitor has not been shown yet.
+#[derive(Clone, Copy, Debug)]
+pub struct Returned {
+    /// The lowest limb of the result: a slot's contents and tag.
+    pub result: Option<(u64, u8)>,
+}
+
+impl Returned {
+    fn expr(&self) -> Option<ExprId> {
+        self.result.filter(|(_, tag)| *tag != 0).map(|(value, _)| ExprId::from_raw(value as u32))
+    }
 }
 
 /// How often a path took edge `edge` of `func`, `depth` calls deep.
@@ -111,6 +126,9 @@ pub struct State {
     pub env: Rc<dyn PathData>,
     /// The monitor's data.
     pub monitor: Rc<dyn PathData>,
+    /// The monitor has been shown the call the top frame is at.
+    pub announced: bool,
+    pub returned: Option<Returned>,
     /// Lowest address of the stack in use.
     pub sp: u64,
     /// Instructions run on this path.
@@ -150,6 +168,8 @@ impl State {
             inputs: self.inputs.clone(),
             env: self.env.clone(),
             monitor: self.monitor.clone(),
+            announced: self.announced,
+            returned: self.returned,
             sp: self.sp,
             instructions: self.instructions,
             loops: self.loops.clone(),
@@ -197,6 +217,7 @@ impl State {
         }
         self.memory.space.for_each_new_page(visited, &mut |page| page.cells().iter().for_each(|cell| f(cell.expr)));
         self.path.for_each_expr(&mut visited.paths, f);
+        self.returned.and_then(|returned| returned.expr()).into_iter().for_each(&mut *f);
         for data in [&self.env, &self.monitor] {
             if visited.is_new(data) {
                 data.for_each_expr(f);
@@ -220,6 +241,11 @@ impl State {
             page.cells_mut().iter_mut().for_each(|cell| cell.expr = renumbered(map, cell.expr));
         });
         self.path.remap(map, &mut rebuilt.paths);
+        if let Some(returned) = &mut self.returned
+            && let Some(e) = returned.expr()
+        {
+            returned.result = Some((u64::from(renumbered(map, e).raw()), 1));
+        }
         for data in [&mut self.env, &mut self.monitor] {
             *data = rebuilt.data.rebuild(data, |data| {
                 if !data.has_exprs() {
@@ -262,6 +288,7 @@ impl State {
             std::hash::Hash::hash(&d, &mut h);
         }
         h.write_u64(self.sp);
+        h.write_u8(u8::from(self.announced) | u8::from(self.returned.is_some()) << 1);
         self.env.hash_into(&mut h, &mut |e| exprs(e));
         self.monitor.hash_into(&mut h, &mut |e| exprs(e));
         h.finish()

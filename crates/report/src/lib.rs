@@ -9,6 +9,7 @@ pub mod jsonl;
 pub mod ktest;
 pub mod lcov;
 pub mod report;
+pub mod rules;
 pub mod run;
 pub mod sarif;
 pub mod show;
@@ -19,6 +20,7 @@ use std::io::{self, Write};
 
 pub use ktest::{KTest, Object};
 pub use report::{FileCoverage, FunctionCoverage, Report, Sources, Test};
+pub use rules::{RuleResult, Verdict};
 pub use run::{Class, EndCount, Finding, InputValue, Kind, LedgerRow, Lines, Native, Place, Run, Status, Step, Totals};
 
 /// A row of [`FORMATS`].

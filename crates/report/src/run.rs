@@ -2,6 +2,8 @@
 
 use serde::{Deserialize, Serialize};
 
+use crate::rules::RuleResult;
+
 /// One exploration, finished or stopped.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Run {
@@ -21,6 +23,8 @@ pub struct Run {
     pub totals: Totals,
     /// Lines of the application's source.
     pub lines: Lines,
+    /// What the rules say that were checked.
+    pub rules: Vec<RuleResult>,
 }
 
 /// Whether everything was explored.
@@ -207,17 +211,23 @@ pub struct Lines {
 impl Run {
     /// The exit code of `wryneck run`: 0 complete and clean, 1 findings, 2 our defect, 3 clean but incomplete.
     pub fn exit_code(&self) -> u8 {
-        let has = |class| self.ends.iter().any(|e| e.class == class);
-        let complete = self.status == Status::Complete
-            && !has(Class::Unsupported)
-            && !has(Class::Limit)
-            && !self.ledger.iter().any(|row| INCOMPLETE.contains(&row.kind.as_str()));
         match () {
             () if !self.findings.is_empty() => 1,
-            () if has(Class::Internal) => 2,
-            () if complete => 0,
+            () if self.has(Class::Internal) => 2,
+            () if self.is_complete() => 0,
             () => 3,
         }
+    }
+
+    /// Whether every feasible path was followed to an end of the program's own.
+    pub fn is_complete(&self) -> bool {
+        self.status == Status::Complete
+            && ![Class::Unsupported, Class::Limit, Class::Internal].into_iter().any(|class| self.has(class))
+            && !self.ledger.iter().any(|row| INCOMPLETE.contains(&row.kind.as_str()))
+    }
+
+    fn has(&self, class: Class) -> bool {
+        self.ends.iter().any(|e| e.class == class)
     }
 }
 
@@ -284,6 +294,7 @@ pub(crate) mod tests {
                 memory: 50 << 20,
             },
             lines: Lines { covered: 9, all: 12 },
+            rules: vec![],
         }
     }
 

@@ -28,7 +28,10 @@ pub fn write(out: &mut dyn Write, run: &Run) -> io::Result<()> {
 
 /// Writes a finding: with `sources`, more of the source and the decisions on the way.
 pub(crate) fn write_finding(out: &mut dyn Write, run: &Run, number: u32, f: &Finding, sources: Option<&Sources>) -> io::Result<()> {
-    writeln!(out, "fault[{}]: {}", f.kind.id, f.message)?;
+    match f.kind.id.strip_prefix("rule:") {
+        Some(rule) => writeln!(out, "violation[{rule}]: {}", f.message)?,
+        None => writeln!(out, "fault[{}]: {}", f.kind.id, f.message)?,
+    }
     for (depth, place) in f.stack.iter().take(SHOWN_FRAMES).enumerate() {
         let arrow = if depth == 0 { "-->" } else { " by" };
         match place.file.is_empty() {
@@ -152,6 +155,10 @@ pub(crate) fn write_ledger(out: &mut dyn Write, run: &Run, entries: usize) -> io
 }
 
 pub(crate) fn write_verdict(out: &mut dyn Write, run: &Run) -> io::Result<()> {
+    for rule in &run.rules {
+        let paths = plural(run.totals.paths, "path");
+        writeln!(out, "{}: {} ({}): {}; {} of {paths} had an event", rule.verdict.word(), rule.id, rule.summary, rule.why, rule.relevant)?;
+    }
     let found = match run.findings.len() {
         0 => "no finding".to_owned(),
         n => plural(n as u64, "finding"),

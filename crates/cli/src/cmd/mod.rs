@@ -5,5 +5,7 @@ pub mod cc;
 pub mod extract;
 pub mod ld;
 pub mod replay;
+pub mod rules;
 pub mod run;
 pub mod show;
+pub mod verify;

@@ -10,6 +10,7 @@ use std::{env, fs};
 
 use anyhow::{Context, Result};
 use wryneck_environ::{Linux, ProgramInput, Stdin};
+use wryneck_exec::plugin::Monitor;
 use wryneck_exec::search;
 use wryneck_exec::{Explorer, Image, Outcome, PathEnd, Stop};
 use wryneck_expr::Pool;
@@ -27,6 +28,7 @@ use crate::host::RealHost;
 use crate::problem::problem;
 use crate::progress::Progress;
 use crate::results::{Ends, Findings};
+use crate::rules::{self, Rules};
 use crate::timed::Timed;
 use crate::{output, program, replay, signal, sym_file, symbolic, way};
 
@@ -36,7 +38,19 @@ pub const KEPT: &str = "program.bc";
 pub fn run(words: Vec<String>) -> Result<u8> {
     let start = Instant::now();
     let command = ["wryneck".to_owned(), "run".to_owned()].into_iter().chain(words.iter().cloned()).collect();
-    let Some(mut args) = args::parse(words)? else { return Ok(0) };
+    match args::parse(words)? {
+        Some(args) => explore(start, command, args),
+        None => Ok(0),
+    }
+}
+
+/// Explores a program as the command says; the exit code.
+pub fn explore(start: Instant, command: Vec<String>, mut args: RunArgs) -> Result<u8> {
+    let rules = match args.rules.is_empty() {
+        true => None,
+        false => Some(Rules::new(rules::find(&args.rules)?, args.inside_libraries)),
+    };
+    let monitor = rules.as_ref().map(|rules| rules.automata.clone() as Rc<dyn Monitor>);
     args.words = sym_file::expand(args.words)?;
     let words = symbolic::parse(&args.words)?;
     let Carried { bitcode, bare } = bitcode(&args)?;
@@ -78,8 +92,9 @@ pub fn run(words: Vec<String>) -> Result<u8> {
         .map_err(|name| problem(format!("no searcher is called `{name}`"), ""))?;
     // The exploration spares memory at half of what the run may have.
     let config = wryneck_exec::Config { max_memory: args.max_memory / 2, ..args.config.clone() };
-    let mut explorer = Explorer::new(image, pool, solver(&args, solver_time.clone())?, environment, None, config, searcher);
+    let mut explorer = Explorer::new(image, pool, solver(&args, solver_time.clone())?, environment, monitor, config, searcher);
     let mut watch = watch(&args, start, folder, lines, record, notes, solver_time.clone());
+    watch.rules = rules;
 
     let outcome = match explorer.start(entry, |_| Ok(Vec::new())) {
         Ok(()) => explorer.explore(&mut watch),
@@ -167,6 +182,7 @@ fn watch(
         emit: args.emit,
         args: std::iter::once(program).chain(args.words.iter().map(|w| w.clone().into_bytes())).collect(),
         host,
+        rules: None,
         notes,
         solver_time,
         next_memory: start,
@@ -202,7 +218,7 @@ fn summary(command: Vec<String>, folder: String, explored: Duration, outcome: Ou
         }
     };
     let stats = core.solver.stats();
-    Run {
+    let mut run = Run {
         command,
         folder,
         status,
@@ -221,7 +237,10 @@ fn summary(command: Vec<String>, folder: String, explored: Duration, outcome: Ou
             memory: watch.memory,
         },
         lines: watch.lines.count(&core.coverage),
-    }
+        rules: Vec::new(),
+    };
+    run.rules = watch.rules.as_ref().map_or(Vec::new(), |rules| rules.judge(&run));
+    run
 }
 
 fn print(args: &RunArgs, run: &Run) -> Result<()> {

@@ -169,6 +169,7 @@ impl Reader {
                 self.json("the time", &part("seconds"))?,
             ),
         };
+        let rules = if summary["rules"].is_array() { self.json("the rules' verdicts", &part("rules"))? } else { Vec::new() };
         let application = || coverage.iter().filter(|f| !f.library);
         Ok(Run {
             command: self.json("the command", command)?,
@@ -183,6 +184,7 @@ impl Reader {
                 covered: application().map(FileCoverage::covered).sum::<usize>() as u64,
                 all: application().map(|f| f.lines.len()).sum::<usize>() as u64,
             },
+            rules,
         })
     }
 

@@ -3,12 +3,14 @@
 use wryneck_ir::{Inst, NONE, Op, call_flags, limbs, param_kind};
 
 use super::frame::{self, Tagged};
+use super::run::expr_of;
 use crate::code::{Callee, Code};
 use crate::config::Undefined;
 use crate::core::LedgerKind;
 use crate::cx::Cx;
 use crate::path_end::{FaultKind, PathEnd};
 use crate::plugin::{Call, Reply, Stop, Value};
+use crate::state::Returned;
 
 /// A call site, with its arguments evaluated.
 struct Site {
@@ -70,33 +72,71 @@ fn dispatch(cx: &mut Cx<'_>, callee: Callee, site: &Site) -> Result<(), Stop> {
         Callee::Model(m) => image.model_name(m),
         Callee::Undefined(u) => image.undefined_name(u),
     };
-    if let Some(monitor) = cx.core.monitor.clone() {
-        monitor.on_call(&site.call(name), cx)?;
+    if !cx.state.announced
+        && image.is_watched(callee)
+        && let Some(monitor) = cx.core.monitor.clone()
+        && monitor.on_call(&site.call(name), cx)?
+    {
+        // The call itself is the next operation, at the same place: what the monitor has changed must not be done again with it.
+        cx.state.announced = true;
+        return Ok(());
     }
-    match callee {
-        Callee::Body(f) => enter(cx, f, site),
+    let watched = cx.state.announced;
+    let depth = cx.state.frames.len();
+    let result = match callee {
+        Callee::Body(f) => {
+            enter(cx, f, site)?;
+            None
+        }
         Callee::Model(m) => {
             let environment = cx.core.environment.clone();
             let reply = environment.call(m, &site.call(name), cx)?;
-            answer(cx, reply, m, site)
+            answer(cx, reply, m, site)?
         }
-        Callee::Undefined(_) => undefined(cx, name, site),
+        Callee::Undefined(_) => undefined(cx, name, site)?,
+    };
+    cx.state.announced = false;
+    if watched && cx.state.frames.len() > depth {
+        cx.state.frame_mut().watched = true;
+    } else if watched {
+        cx.state.returned = Some(Returned { result: result.as_ref().map(tagged) });
     }
+    Ok(())
 }
 
-fn answer(cx: &mut Cx<'_>, reply: Reply, model: u32, site: &Site) -> Result<(), Stop> {
-    match reply {
+/// Shows the monitor a watched call's return: an operation of its own, between those of the program.
+pub fn show_return(cx: &mut Cx<'_>) -> Result<(), Stop> {
+    cx.begin_operation();
+    let Some(Returned { result }) = cx.state.returned else { return Ok(()) };
+    let value = result.map(|(value, tag)| if tag == 0 { Value::Bits(value) } else { Value::Sym(expr_of(value)) });
+    if let Some(monitor) = cx.core.monitor.clone() {
+        monitor.on_return(value, cx)?;
+    }
+    cx.state.returned = None;
+    Ok(())
+}
+
+/// Does what a model replied; the result, if it is there already.
+fn answer(cx: &mut Cx<'_>, reply: Reply, model: u32, site: &Site) -> Result<Option<Value>, Stop> {
+    let result = match reply {
         Reply::Void => {
             for i in 0..limbs(site.ret_width) {
                 put_result(cx, site.dst, i, Value::Bits(0));
             }
+            None
         }
-        Reply::Value(v) => give(cx, site, &[v]),
-        Reply::Limbs(all) => give(cx, site, &all),
+        Reply::Value(v) => {
+            give(cx, site, &[v]);
+            Some(v)
+        }
+        Reply::Limbs(all) => {
+            give(cx, site, &all);
+            all.first().copied()
+        }
         Reply::Decline => {
             let image = cx.core.image.clone();
             return match image.body_of_model(model) {
-                Some(f) => enter(cx, f, site),
+                Some(f) => enter(cx, f, site).map(|()| None),
                 None => undefined(cx, image.model_name(model), site),
             };
         }
@@ -105,15 +145,16 @@ fn answer(cx: &mut Cx<'_>, reply: Reply, model: u32, site: &Site) -> Result<(), 
             for (addr, args) in list.iter().rev() {
                 enter_at(cx, *addr, args, NONE, 0)?;
             }
-            return Ok(());
+            return Ok(None);
         }
         Reply::Tail(addr, args) => {
             cx.state.frame_mut().op += 1;
-            return enter_at(cx, addr, &args, site.dst, site.ret_width);
+            enter_at(cx, addr, &args, site.dst, site.ret_width)?;
+            return Ok(None);
         }
-    }
+    };
     cx.state.frame_mut().op += 1;
-    Ok(())
+    Ok(result)
 }
 
 fn give(cx: &mut Cx<'_>, site: &Site, values: &[Value]) {
@@ -185,7 +226,7 @@ fn enter(cx: &mut Cx<'_>, func: u32, site: &Site) -> Result<(), Stop> {
 }
 
 /// A function defined nowhere: a fresh symbolic scalar, or the end of the path.
-fn undefined(cx: &mut Cx<'_>, name: &str, site: &Site) -> Result<(), Stop> {
+fn undefined(cx: &mut Cx<'_>, name: &str, site: &Site) -> Result<Option<Value>, Stop> {
     cx.core.ledger.note(LedgerKind::UndefinedFunction, name);
     let float = site.flags & call_flags::RETURNS_FLOAT != 0;
     if cx.core.config.undefined == Undefined::Error || site.flags & call_flags::NO_RETURN != 0 || float {
@@ -203,7 +244,7 @@ fn undefined(cx: &mut Cx<'_>, name: &str, site: &Site) -> Result<(), Stop> {
     }
     give(cx, site, &values);
     cx.state.frame_mut().op += 1;
-    Ok(())
+    Ok(values.first().copied())
 }
 
 impl Site {

@@ -4,12 +4,12 @@ use std::rc::Rc;
 
 use wryneck_ir::{NONE, limbs};
 
-use crate::code::Code;
+use crate::code::{Callee, Code};
 use crate::config::Uninit;
 use crate::core::Core;
 use crate::memory::{NULL_PAGE, STACK_TOP};
 use crate::path_end::{FaultKind, PathEnd};
-use crate::state::{Frame, State};
+use crate::state::{Frame, Returned, State};
 
 /// A slot's contents with its tag.
 pub type Tagged = (u64, u8);
@@ -19,7 +19,7 @@ pub fn call(core: &mut Core, state: &mut State, code: &Code, op: u32) -> Result<
     let p = code.ops[op as usize];
     let image = core.image.clone();
     let callee = image.code(p.a);
-    if callee.by_value || core.monitor.is_some() {
+    if callee.by_value || core.monitor.is_some() && image.is_watched(Callee::Body(p.a)) {
         return Ok(false);
     }
     let call = code.calls[p.b as usize];
@@ -65,6 +65,7 @@ fn shape(frame: &mut Frame, callee: &Code) {
     frame.tags.clear();
     frame.tags.resize(callee.slots as usize, 0);
     frame.symbolic = false;
+    frame.watched = false;
     frame.dynamic.clear();
 }
 
@@ -125,6 +126,10 @@ pub fn ret(core: &mut Core, state: &mut State, code: &Code, op: u32) -> bool {
             caller.tags[frame.dst as usize + i] = tag;
             caller.symbolic |= tag != 0;
         }
+    }
+    if frame.watched {
+        let result = list.first().map(|s| (frame.slots[*s as usize], frame.tags[*s as usize]));
+        state.returned = Some(Returned { result });
     }
     core.recycle(frame);
     true

@@ -235,12 +235,7 @@ impl Cx<'_> {
 
     /// A place in the code in words: file and line, or the function.
     pub fn place_name(&self, pos: CodePos) -> String {
-        let source = self.core.image.source(pos);
-        match source.first() {
-            Some(s) if s.line > 0 => format!("{}:{}", s.file.rsplit('/').next().unwrap_or(&s.file), s.line),
-            Some(s) => format!("`{}`", s.function),
-            None => "an unknown place".into(),
-        }
+        self.core.image.place_name(pos)
     }
 }
 

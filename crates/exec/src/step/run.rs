@@ -58,6 +58,9 @@ pub fn run<const CHECKED: bool>(core: &mut Core, state: &mut State, budget: &mut
                 if !frame::ret(core, state, code, op) {
                     return Exit::Returned;
                 }
+                if state.returned.is_some() {
+                    return Exit::Again;
+                }
             }
             Left::With(exit) => return exit,
         }

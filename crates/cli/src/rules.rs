@@ -1,0 +1,78 @@
+//! Rules from the command line to verdicts: found by name or file, watched along paths, judged at the end.
+
+use std::fs;
+use std::path::Path;
+use std::rc::Rc;
+
+use anyhow::{Context, Result};
+use wryneck_exec::{Core, Ended};
+use wryneck_report::{RuleResult, Run, rules};
+use wryneck_verify::monitor::Happened;
+use wryneck_verify::{Automata, Observed, Rule, builtin, rule_file};
+
+use crate::problem::problem;
+use crate::results::Defect;
+
+/// The built-in rules of these names, and those in these files.
+pub fn find(names: &[String]) -> Result<Vec<Rule>> {
+    let builtin = builtin::rules();
+    let find = |name: &String| match builtin.iter().find(|rule| rule.id == *name) {
+        Some(rule) => Ok(rule.clone()),
+        None if Path::new(name).exists() => {
+            let text = fs::read_to_string(name).with_context(|| format!("cannot read `{name}`"))?;
+            rule_file::parse(&text).with_context(|| format!("`{name}` is no rule"))
+        }
+        None => {
+            let ids: Vec<&str> = builtin.iter().map(|rule| rule.id.as_str()).collect();
+            let help = format!("the built-in rules are {}; or give a file", ids.join(", "));
+            Err(problem(format!("no rule is called `{name}`"), help))
+        }
+    };
+    names.iter().map(find).collect()
+}
+
+/// The rules of a run, and how many paths had to do with each.
+pub struct Rules {
+    pub automata: Rc<Automata>,
+    relevant: Vec<u64>,
+}
+
+impl Rules {
+    pub fn new(rules: Vec<Rule>, inside_libraries: bool) -> Rules {
+        Rules { relevant: vec![0; rules.len()], automata: Rc::new(Automata::new(rules, inside_libraries)) }
+    }
+
+    /// Counts a path that ended; what it did wrong.
+    pub fn ended<'a>(&mut self, core: &Core, ended: &'a Ended) -> Vec<Defect<'a>> {
+        let Some(observed) = ended.monitor.as_any().downcast_ref::<Observed>() else { return Vec::new() };
+        for (relevant, events) in self.relevant.iter_mut().zip(&observed.events) {
+            *relevant += u64::from(*events > 0);
+        }
+        let rules = self.automata.rules();
+        let defect = |v: &'a wryneck_verify::Violation| {
+            let rule = &rules[v.rule];
+            let message = match v.trail.len() {
+                0 | 1 => v.message.clone(),
+                _ => format!("{}; its events: {}", v.message, trail(core, &v.trail)),
+            };
+            Defect { id: rules::kind(&rule.id).into(), cwe: rule.cwe, message, at: &v.stack }
+        };
+        observed.violations.iter().map(defect).collect()
+    }
+
+    /// The verdict on each rule.
+    pub fn judge(&self, run: &Run) -> Vec<RuleResult> {
+        let rules = self.automata.rules().iter().zip(&self.relevant);
+        rules.map(|(rule, relevant)| RuleResult::new(run, &rule.id, &rule.summary, *relevant)).collect()
+    }
+}
+
+fn trail(core: &Core, trail: &[Happened]) -> String {
+    let event = |h: &Happened| {
+        let stack = core.stacks.get(h.stack);
+        let place = stack.iter().find(|pos| !core.image.is_library(pos.func)).or(stack.first());
+        let place = place.map_or(String::new(), |pos| format!(" at {}", core.image.place_name(*pos)));
+        format!("{} by `{}`{place}", h.event, h.function)
+    };
+    trail.iter().map(event).collect::<Vec<_>>().join(", ")
+}

@@ -1,0 +1,11 @@
+//@ args: --sym-arg 1
+//@ options: --rule assertion
+#include <assert.h>
+int main(int argc, char **argv) {
+  int digit = argv[1][0] - '0';
+#ifdef FIXED
+  if (digit < 0 || digit > 9) return 1;
+#endif
+  assert(digit >= 0 && digit < 75);  //~ VIOLATION assertion: assertion fails //~ FAULT assertion-failed
+  return 0;
+}
