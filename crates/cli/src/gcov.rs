@@ -57,6 +57,8 @@ pub fn library(musl: bool, flags: &[&str]) -> Result<Vec<PathBuf>> {
 pub fn collect(from: &Path, to: &Path) -> Result<()> {
     let copy = || -> io::Result<()> {
         fs::create_dir_all(to)?;
+        // Where there was no test, nothing was built.
+        fs::create_dir_all(from)?;
         for entry in fs::read_dir(from)? {
             let path = entry?.path();
             if let Some(name) = path.file_name().filter(|_| KINDS.iter().any(|kind| path.extension() == Some(OsStr::new(kind)))) {
