@@ -180,7 +180,7 @@ fn switch_off(a: &mut RunArgs, name: &str) -> Result<(), String> {
 }
 
 const SYNOPSIS: &str = "usage: wryneck run [options] TARGET [symbolic input and arguments]\n\n\
-    TARGET is a `.c`, `.bc` or `.ll` file. Options:\n";
+    TARGET is a `.c`, `.bc` or `.ll` file, or a program made by `wryneck build`. Options:\n";
 
 const SYMBOLIC: &str = "\nSymbolic input, after TARGET; other words are the program's arguments:\n\
     \x20 --sym-arg N                  an argument of up to N symbolic bytes\n\
@@ -208,7 +208,10 @@ pub fn parse(words: Vec<String>) -> Result<Option<RunArgs>> {
     let mut words = Words::new(words);
     options::parse(OPTIONS, &mut args, &mut words)?;
     let Some(target) = words.next() else {
-        return Err(problem("no target is given", "write `wryneck run [options] TARGET …`, TARGET a `.c`, `.bc` or `.ll` file"));
+        return Err(problem(
+            "no target is given",
+            "write `wryneck run [options] TARGET …`, TARGET a `.c`, `.bc` or `.ll` file or a program made by `wryneck build`",
+        ));
     };
     args.target = target.into();
     args.words = words.rest();
