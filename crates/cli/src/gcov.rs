@@ -28,14 +28,15 @@ pub fn instrument(bitcode: &Path, dir: &Path) -> Result<PathBuf> {
 }
 
 /// A linked module has many units, and LLVM's pass would count every function anew for each of them. It passes over units that look like
-/// those of modules, so all but the first are made to.
+/// those of modules, so all but the first of their list are made to: the pass keeps one checksum per unit that it counts, and finds it by the
+/// unit's place in the list.
 fn one_unit(module: &str) -> String {
     const UNIT: &str = " = distinct !DICompileUnit(";
-    let mut seen = 0;
-    let line = |line: &str| {
-        let Some((name, rest)) = line.split_once(UNIT) else { return format!("{line}\n") };
-        seen += 1;
-        format!("{name}{UNIT}{}{rest}\n", if seen == 1 { "" } else { "dwoId: 1, " })
+    const LIST: &str = "!llvm.dbg.cu = !{";
+    let first = module.lines().find_map(|l| l.strip_prefix(LIST)).and_then(|list| list.split([',', '}']).next()).unwrap_or_default();
+    let line = |line: &str| match line.split_once(UNIT) {
+        Some((name, rest)) if name != first => format!("{name}{UNIT}dwoId: 1, {rest}\n"),
+        Some(_) | None => format!("{line}\n"),
     };
     module.lines().map(line).collect()
 }
@@ -75,9 +76,9 @@ mod tests {
     use super::*;
 
     #[test]
-    fn only_the_first_unit_is_counted() {
-        let module = "!0 = distinct !DICompileUnit(file: !1)\n!2 = distinct !DICompileUnit(file: !3)\n!4 = !{}\n";
-        let one = "!0 = distinct !DICompileUnit(file: !1)\n!2 = distinct !DICompileUnit(dwoId: 1, file: !3)\n!4 = !{}\n";
+    fn only_the_first_unit_of_the_list_is_counted() {
+        let module = "!llvm.dbg.cu = !{!2, !0}\n!0 = distinct !DICompileUnit(file: !1)\n!2 = distinct !DICompileUnit(file: !3)\n";
+        let one = "!llvm.dbg.cu = !{!2, !0}\n!0 = distinct !DICompileUnit(dwoId: 1, file: !1)\n!2 = distinct !DICompileUnit(file: !3)\n";
         assert_eq!(one_unit(module), one);
     }
 }

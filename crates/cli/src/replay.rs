@@ -137,10 +137,8 @@ impl Replay<'_> {
                 verdicts.lock().unwrap_or_else(PoisonError::into_inner)[i] = Some(verdict);
             }
         };
-        // Two programs that make the same file of counts at once spoil it.
-        let workers = if self.native.gcov.is_some() { 1 } else { thread::available_parallelism().map_or(1, usize::from) };
         thread::scope(|scope| {
-            for _ in 0..workers.min(tests.len()) {
+            for _ in 0..thread::available_parallelism().map_or(1, usize::from).min(tests.len()) {
                 scope.spawn(work);
             }
         });
