@@ -33,6 +33,19 @@
 #endif
 #endif
 
+/* What the replay and the sanitizers are told is taken out of the environment, which the program may print. */
+static const char *test_file, *report_file;
+
+__attribute__((constructor(101))) static void take_settings(void)
+{
+	static const char *const names[] = {
+		"WRYNECK_TEST", "WRYNECK_REPORT", "ASAN_OPTIONS", "LSAN_OPTIONS", "MSAN_OPTIONS", "UBSAN_OPTIONS",
+	};
+	test_file = getenv("WRYNECK_TEST");
+	report_file = getenv("WRYNECK_REPORT");
+	for (size_t i = 0; i < sizeof names / sizeof *names; i++) unsetenv(names[i]);
+}
+
 #ifdef __SANITIZE_ADDRESS__
 /* Arguments and environment lie end to end on the stack; copies have bounds that the sanitizer watches. */
 void __lsan_ignore_object(const void *);
@@ -63,8 +76,7 @@ static void say(const char *format, ...)
 #ifdef FAIL_CALLS
 	failing = 0;
 #endif
-	const char *file = getenv("WRYNECK_REPORT");
-	FILE *out = file ? fopen(file, "a") : stderr;
+	FILE *out = report_file ? fopen(report_file, "a") : stderr;
 	va_list args;
 	if (!out) out = stderr;
 	if (out == stderr) fputs("wryneck replay: ", out);
@@ -152,7 +164,7 @@ static struct reader slurp(const char *file)
 
 static void load(void)
 {
-	const char *file = getenv("WRYNECK_TEST");
+	const char *file = test_file;
 	test.loaded = 1;
 	if (!file) return;
 	struct reader r = slurp(file);

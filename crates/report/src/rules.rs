@@ -42,18 +42,50 @@ pub fn kind(id: &str) -> String {
     format!("rule:{id}")
 }
 
+/// Entries of the ledger that mean a path went on with a guess.
+const GUESSED: &[&str] = &["undefined-function", "unknown-system-call"];
+
 impl RuleResult {
     /// Judges a rule by the rest of the run.
     pub fn new(run: &Run, id: &str, summary: &str, relevant: u64) -> RuleResult {
+        let ledger = |kinds: &[&str]| run.ledger.iter().any(|row| kinds.contains(&row.kind.as_str()));
         let findings = run.findings.iter().filter(|f| f.kind.id == kind(id)).count();
         let (verdict, why) = match &run.status {
             _ if findings > 0 => (Verdict::Violated, format!("{}, see above", plural(findings as u64, "violation"))),
-            Status::Complete if run.is_complete() && relevant > 0 => (Verdict::Verified, "on every input within the bounds".into()),
+            Status::Complete if ledger(GUESSED) => (Verdict::Incomplete, "some calls have no model, see the ledger".into()),
+            Status::Complete if run.is_complete() && relevant > 0 => {
+                let assumed = if ledger(&["assumption"]) { ", under the assumptions in the ledger" } else { "" };
+                (Verdict::Verified, format!("on every input within the bounds{assumed}"))
+            }
             Status::Complete if run.is_complete() => (Verdict::Incomplete, "no path has an event of this rule".into()),
             Status::Complete => (Verdict::Incomplete, "some paths were not followed to their end or were left out, see the ledger".into()),
             Status::Stopped { limit, .. } => (Verdict::Incomplete, format!("stopped: {limit}")),
             Status::Unfinished => (Verdict::Incomplete, "the run has not ended".into()),
         };
         RuleResult { id: id.into(), summary: summary.into(), verdict, relevant, why }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::run::tests::golden;
+    use crate::run::{Class, EndCount, LedgerRow};
+
+    #[test]
+    fn only_a_complete_run_with_an_event_verifies() {
+        let ends = vec![EndCount { class: Class::Exit, what: "0".into(), count: 2 }];
+        let clean = Run { status: Status::Complete, findings: vec![], ends, ledger: vec![], ..golden() };
+        let verdict = |run: &Run, relevant| RuleResult::new(run, "r", "s", relevant).verdict;
+        assert_eq!(verdict(&clean, 1), Verdict::Verified);
+        assert_eq!(verdict(&clean, 0), Verdict::Incomplete);
+        assert_eq!(verdict(&golden(), 1), Verdict::Incomplete);
+        for kind in ["undefined-function", "unknown-system-call", "dropped-flip", "solver-timeout"] {
+            let row = LedgerRow { kind: kind.into(), what: "x".into(), count: 1, flag: String::new() };
+            assert_eq!(verdict(&Run { ledger: vec![row], ..clean.clone() }, 1), Verdict::Incomplete, "{kind}");
+        }
+        let mut found = golden().findings;
+        found[0].kind.id = kind("r");
+        assert_eq!(verdict(&Run { findings: found, ..clean }, 1), Verdict::Violated);
     }
 }

@@ -84,6 +84,7 @@ system_calls! {
     35 "nanosleep" time::nanosleep;
     39 "getpid" process::getpid;
     40 "sendfile" fd::sendfile;
+    59 "execve" stat::execve;
     60 "exit" process::exit;
     62 "kill" process::kill;
     63 "uname" process::uname;

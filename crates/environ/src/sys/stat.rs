@@ -1,5 +1,6 @@
 //! What files are: stat and its family, access, statfs.
 
+use wryneck_exec::PathEnd;
 use wryneck_expr::ExprId;
 
 use super::path::{AT_FDCWD, Follow, Place};
@@ -175,6 +176,16 @@ pub fn faccessat(s: &mut Sys<'_, '_>) -> Done {
 pub fn faccessat2(s: &mut Sys<'_, '_>) -> Done {
     let (at, want, flags) = (s.int(0)?, s.int(2)? as u32, s.int(3)? as u32);
     s.access_at(at, 1, want, flags)
+}
+
+/// execve(path, …): fails as it does where there is no such program; what another program would do is not explored.
+pub fn execve(s: &mut Sys<'_, '_>) -> Done {
+    const EXECUTE: u32 = 1;
+    let (stat, _) = s.stat_at(AT_FDCWD, 0, 0)?;
+    if stat.mode & mode::KIND != mode::REGULAR || !s.permits(&stat, EXECUTE) {
+        return Err(EACCES.into());
+    }
+    Err(PathEnd::Unsupported("the program becomes another one (`execve`)".into()).into())
 }
 
 /// statfs(path, result): one file system, half full.
