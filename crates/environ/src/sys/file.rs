@@ -198,17 +198,22 @@ impl Sys<'_, '_> {
 
     /// Giving a file away needs the superuser.
     fn chown_at(&mut self, at: i32, path: usize, flags: u32) -> Done {
+        let ids = self.ids(path + 1)?;
         let node = if self.is_empty_path(path, flags)? {
             self.opened_any(at)?.0.node
         } else {
             let found = self.path(at, self.args[path], self.follow_unless(flags & AT_SYMLINK_NOFOLLOW != 0))?;
             self.node_of(&found)?
         };
-        self.chown_node(node, path + 1)
+        self.chown_node(node, ids)
     }
 
-    fn chown_node(&mut self, node: NodeId, first: usize) -> Done {
-        let (uid, gid) = (self.int(first)?, self.int(first + 1)?);
+    /// A user and a group, -1 for none; before a file's node is made, since they may be symbolic.
+    fn ids(&mut self, first: usize) -> Result<(i32, i32), Halt> {
+        Ok((self.int(first)?, self.int(first + 1)?))
+    }
+
+    fn chown_node(&mut self, node: NodeId, (uid, gid): (i32, i32)) -> Done {
         let now = self.stamp();
         if self.world().node(node).symbolic.mode.is_some() {
             return Err(PathEnd::Unsupported("`chown` of a file with symbolic permissions".into()).into());
@@ -392,9 +397,9 @@ pub fn fchownat(s: &mut Sys<'_, '_>) -> Done {
 }
 
 pub fn fchown(s: &mut Sys<'_, '_>) -> Done {
-    let fd = s.int(0)?;
+    let (fd, ids) = (s.int(0)?, s.ids(1)?);
     let node = s.opened(fd)?.0.node;
-    s.chown_node(node, 1)
+    s.chown_node(node, ids)
 }
 
 /// utimensat(directory, path, times, flags): of access and of change; the kernel's clock where there are none.
