@@ -1,6 +1,6 @@
 //@ exit: 3
 //@ replay: no, the path is not run to its end
-// Jumping back over frames is not supported; the call of `setjmp` ends the path, named.
+// Jumping back over frames is not supported; the call of `longjmp` ends the path, named.
 #include <setjmp.h>
 static jmp_buf back;
 int main(int argc, char **argv) {

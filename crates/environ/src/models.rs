@@ -76,7 +76,7 @@ models! {
     "__VERIFIER_nondet_unsigned" () Undefined verifier::nondet;
     "__VERIFIER_nondet_ushort" () Undefined verifier::nondet;
     "__assert_fail" (Ptr Ptr Int Ptr) Always assert::assert_fail;
-    "__sigsetjmp" () Always stdlib::unsupported;
+    "__sigsetjmp" () Always stdlib::setjmp;
     "__wryneck_begin" () Undefined start::begin;
     "__wryneck_call" () Undefined start::call;
     "__wryneck_exit" (Int) Undefined start::exit;
@@ -87,7 +87,7 @@ models! {
     "__wryneck_syscall" (Size Size Size Size Size Size Size) Undefined sys::syscall;
     "_exit" (Int) Undefined stdlib::exit;
     "_longjmp" () Always stdlib::unsupported;
-    "_setjmp" () Always stdlib::unsupported;
+    "_setjmp" () Always stdlib::setjmp;
     "abort" () Always assert::abort;
     "aligned_alloc" (Size Size) Always alloc::aligned_alloc;
     "bcmp" (Ptr Ptr Size) Partly string::memcmp;
@@ -142,9 +142,9 @@ models! {
     "reach_error" () Undefined verifier::error;
     "realloc" (Ptr Size) Always alloc::realloc;
     "reallocarray" (Ptr Size Size) Always alloc::reallocarray;
-    "setjmp" () Always stdlib::unsupported;
+    "setjmp" () Always stdlib::setjmp;
     "siglongjmp" () Always stdlib::unsupported;
-    "sigsetjmp" () Always stdlib::unsupported;
+    "sigsetjmp" () Always stdlib::setjmp;
     "strchr" (Ptr Int) Partly string::strchr;
     "strcmp" (Ptr Ptr) Partly string::strcmp;
     "strlen" (Ptr) Partly string::strlen;

@@ -1,6 +1,6 @@
-//! What ends a program, and what C cannot express: non-local jumps.
+//! What ends a program, and non-local jumps, of which only the setting is there.
 
-use wryneck_exec::{Cx, PathEnd, Reply, Stop};
+use wryneck_exec::{Cx, PathEnd, Reply, Stop, Value};
 
 use crate::Linux;
 use crate::sig::Args;
@@ -10,6 +10,11 @@ use crate::sys::process::exited;
 pub fn exit(_: &Linux, args: &Args<'_>, cx: &mut Cx<'_>) -> Result<Reply, Stop> {
     let status = args.expr(cx, 0);
     Err(exited(cx, status)?.into())
+}
+
+/// `setjmp` and its kin return at once; the jump back is what we cannot do.
+pub fn setjmp(_: &Linux, _: &Args<'_>, _: &mut Cx<'_>) -> Result<Reply, Stop> {
+    Ok(Reply::Value(Value::Bits(0)))
 }
 
 /// Functions we know by name and cannot do.
