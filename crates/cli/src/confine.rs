@@ -36,9 +36,22 @@ pub fn possible() -> &'static Result<(), String> {
     })
 }
 
+/// Whether a confined child may write outside of the shared folder, to what only it sees.
+pub fn writes_everywhere() -> bool {
+    static EVERYWHERE: OnceLock<bool> = OnceLock::new();
+    *EVERYWHERE.get_or_init(|| {
+        let Ok(place) = tempfile::tempdir() else { return false };
+        let (shared, work) = (place.path().join("shared"), place.path().join("work"));
+        let mut command = Command::new("/bin/mkdir");
+        command.arg(work.join("made")).stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
+        let made =
+            fs::create_dir_all(&shared).and_then(|()| fs::create_dir_all(&work)).and_then(|()| confine(&mut command, &shared, &work, &[]));
+        made.is_ok() && command.status().is_ok_and(|status| status.success()) && !work.join("made").exists()
+    })
+}
+
 /// A file that the child is to find.
 pub struct Put {
-    /// Below the shared folder.
     pub from: PathBuf,
     /// Absolute.
     pub to: PathBuf,

@@ -123,9 +123,16 @@ impl Replay<'_> {
         Ok(Replay { native, words: symbolic::parse(&words("words")?)?, name, directory: directory.into_bytes(), files, scratch, limits })
     }
 
+    /// The folder where confined programs leave what is to be read here. Where they run is another one if it can be, since files cannot be
+    /// renamed into or out of a folder that is shared.
+    fn shared(&self) -> PathBuf {
+        if confine::writes_everywhere() { self.scratch.join("shared") } else { self.scratch.to_owned() }
+    }
+
     /// Lets the program count its lines as tests run; the counts are left in a folder below the scratch one, which is returned.
     pub fn count_lines(&mut self) -> PathBuf {
-        self.native.gcov.insert(self.scratch.join("gcov")).clone()
+        let dir = self.shared().join("gcov");
+        self.native.gcov.insert(dir).clone()
     }
 
     /// Replays tests on every core; verdicts in their order.
@@ -235,7 +242,9 @@ impl Replay<'_> {
             fs::create_dir_all(file.parent().unwrap_or(&work))?;
             fs::write(file, bytes)?;
         }
-        let (stdin, report) = (dir.join("stdin"), dir.join("report"));
+        let told = self.shared().join(format!("told{name}"));
+        fs::create_dir_all(&told)?;
+        let (stdin, report) = (dir.join("stdin"), told.join("report"));
         fs::write(&stdin, concrete.stdin.as_deref().unwrap_or_default())?;
         // What is symbolic was last changed when the clock of the run began, unless that is symbolic too.
         let then = UNIX_EPOCH + Duration::from_secs(ProgramInput::default().time.unsigned_abs());
@@ -248,7 +257,7 @@ impl Replay<'_> {
             }
         }
         // To a file: a program may close its standard error before it ends.
-        let log = format!("log_path={}", dir.join(SANITIZERS).display());
+        let log = format!("log_path={}", told.join(SANITIZERS).display());
         let mut command = Command::new(program);
         command
             .arg0(OsStr::from_bytes(&self.name))
@@ -264,13 +273,13 @@ impl Replay<'_> {
             .current_dir(&work)
             .stdin(Stdio::from(File::open(&stdin)?));
         if confine::possible().is_ok() {
-            confine::confine(&mut command, self.scratch, &work, &elsewhere)?;
+            confine::confine(&mut command, &self.shared(), &work, &elsewhere)?;
         }
         let mut ended = child::run(&mut command, self.limits).context("the native program cannot be started")?;
         ended.stdout = replaced(&ended.stdout, work.as_os_str().as_bytes(), &self.directory);
         let report = fs::read_to_string(&report).unwrap_or_default();
-        let sanitizers = logs(&dir);
-        let _ = fs::remove_dir_all(&dir);
+        let sanitizers = logs(&told);
+        let _ = (fs::remove_dir_all(&dir), fs::remove_dir_all(&told));
         Ok(Ran { ended, report, sanitizers })
     }
 }
