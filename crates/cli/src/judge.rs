@@ -40,10 +40,23 @@ struct Sign {
 
 const SEGV: i32 = libc::SIGSEGV;
 const MEMORY: &[i32] = &[SEGV, libc::SIGBUS, libc::SIGABRT];
+/// What a program ends itself by, but for those that the processor raises.
+const SENT: &[i32] = &[
+    libc::SIGABRT,
+    libc::SIGTERM,
+    libc::SIGKILL,
+    libc::SIGHUP,
+    libc::SIGINT,
+    libc::SIGQUIT,
+    libc::SIGALRM,
+    libc::SIGPIPE,
+    libc::SIGUSR1,
+    libc::SIGUSR2,
+];
 
 // One more kind: a row (sorted by kind) and a fixture in `tests/fail`.
 static SIGNS: &[Sign] = &[
-    Sign { kind: "abort", sanitizer: &[], signals: &[libc::SIGABRT] },
+    Sign { kind: "abort", sanitizer: &[], signals: SENT },
     Sign { kind: "assertion-failed", sanitizer: &[], signals: &[libc::SIGABRT] },
     Sign { kind: "bad-call-target", sanitizer: &["SEGV", "incorrect function type", "ILL"], signals: &[SEGV, libc::SIGBUS, libc::SIGILL] },
     Sign { kind: "division-by-zero", sanitizer: &["division by zero", "FPE"], signals: &[libc::SIGFPE] },
@@ -221,6 +234,8 @@ mod tests {
             Verdict::Different(r#"the standard output is "" instead of "a""#.into())
         );
         assert_eq!(plain(&fault("abort"), &ended(libc::SIGABRT), "", &Watched::Silent), Verdict::Same);
+        assert_eq!(plain(&fault("abort"), &ended(libc::SIGTERM), "", &Watched::Silent), Verdict::Same);
+        assert_eq!(plain(&fault("abort"), &ended(libc::SIGSEGV), "", &Watched::Silent), Verdict::Different("signal 11".into()));
         assert_eq!(plain(&fault("division-by-zero"), &ended(0), "", &Watched::Silent), Verdict::Different("exit 0".into()));
         assert!(matches!(plain(&fault("use-after-free"), &ended(0), "", &Watched::Silent), Verdict::Different(_)));
         assert_eq!(Watched::silent("use-after-free", false), Watched::Silent);
