@@ -305,6 +305,7 @@ static void filter(void)
 	if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) || prctl(PR_SET_SECCOMP, MODE_FILTER, &all)) cannot("no seccomp for", "failing calls");
 }
 
+/* After the settings were taken. */
 __attribute__((constructor(102))) static void fail_calls(void)
 {
 	int any = 0;

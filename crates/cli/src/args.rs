@@ -179,7 +179,7 @@ fn switch_off(a: &mut RunArgs, name: &str) -> Result<(), String> {
     Ok(())
 }
 
-const SYNOPSIS: &str = "usage: wryneck run [options] TARGET [symbolic input and arguments]\n\n\
+const TARGETS: &str = "\
     TARGET is a `.c`, `.bc` or `.ll` file, or a program made by `wryneck build`. Options:\n";
 
 const SYMBOLIC: &str = "\nSymbolic input, after TARGET; other words are the program's arguments:\n\
@@ -196,12 +196,22 @@ const SYMBOLIC: &str = "\nSymbolic input, after TARGET; other words are the prog
     \x20 wryneck run echo.bc --sym-args 0 2 2             up to two arguments of up to two bytes\n\
     \x20 wryneck run --max-time 30s wc.bc A --sym-files 1 8   a symbolic file of eight bytes, named as an argument\n\
     \x20 wryneck run --search dfs --emit all --output out tr.bc --sym-arg 2 x --sym-stdin 4\n\
+    \x20 wryneck verify --rule open-close cat.bc A --sym-files 1 8   is what it opens closed?\n\
     \x20 wryneck run --entry parse --entry-bytes 32 lib.bc    one function on symbolic arguments\n";
 
-/// The arguments of one run; `None` if only help was asked for.
-pub fn parse(words: Vec<String>) -> Result<Option<RunArgs>> {
+/// What the commands that take these arguments do; `verify` is `run` with verdicts.
+fn purpose(command: &str) -> &'static str {
+    match command {
+        "verify" => "Explores a program and gives a verdict on each `--rule`, on all that are built in if there is none.\n",
+        _ => "",
+    }
+}
+
+/// The arguments of one `wryneck run` or another command that takes the same; `None` if only help was asked for.
+pub fn parse(command: &str, words: Vec<String>) -> Result<Option<RunArgs>> {
     if matches!(words.first().map(String::as_str), Some("--help" | "-h")) {
-        output::write(|out| write!(out, "{SYNOPSIS}{}{SYMBOLIC}", options::help(OPTIONS)))?;
+        let usage = format!("usage: wryneck {command} [options] TARGET [symbolic input and arguments]\n\n{}", purpose(command));
+        output::write(|out| write!(out, "{usage}{TARGETS}{}{SYMBOLIC}", options::help(OPTIONS)))?;
         return Ok(None);
     }
     let mut args = RunArgs::default();
@@ -210,7 +220,9 @@ pub fn parse(words: Vec<String>) -> Result<Option<RunArgs>> {
     let Some(target) = words.next() else {
         return Err(problem(
             "no target is given",
-            "write `wryneck run [options] TARGET …`, TARGET a `.c`, `.bc` or `.ll` file or a program made by `wryneck build`",
+            format!(
+                "write `wryneck {command} [options] TARGET …`, TARGET a `.c`, `.bc` or `.ll` file or a program made by `wryneck build`"
+            ),
         ));
     };
     args.target = target.into();
@@ -224,7 +236,7 @@ mod tests {
 
     fn run(line: &str) -> Result<RunArgs, String> {
         let words = line.split_whitespace().map(str::to_owned).collect();
-        parse(words).map(|a| a.expect("no help was asked for")).map_err(|e| e.to_string())
+        parse("run", words).map(|a| a.expect("no help was asked for")).map_err(|e| e.to_string())
     }
 
     #[test]

@@ -77,6 +77,7 @@ static SIGNS: &[Sign] = &[
     Sign { kind: "stack-overflow", sanitizer: &["stack-overflow"], signals: &[SEGV] },
     Sign { kind: "trap", sanitizer: &["unreachable", "ILL", "TRAP"], signals: &[libc::SIGILL, libc::SIGTRAP] },
     Sign { kind: UNINITIALISED, sanitizer: &["use-of-uninitialized-value"], signals: &[] },
+    // The host's C library is not watched inside: closing a stream twice shows there as the second `free`.
     Sign { kind: "use-after-free", sanitizer: &["heap-use-after-free", "double-free"], signals: &[] },
     Sign { kind: "use-after-return", sanitizer: &["stack-use-after"], signals: &[] },
     Sign { kind: "wild-pointer", sanitizer: &["SEGV", "misaligned", "overflow"], signals: &[SEGV, libc::SIGBUS] },

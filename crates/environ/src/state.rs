@@ -1,6 +1,5 @@
 //! What a path knows of the world: descriptors, files, directories, clock, masks. Cheap to fork: everything large is shared.
 
-use std::any::Any;
 use std::collections::BTreeMap;
 use std::hash::{Hash, Hasher};
 use std::rc::Rc;
@@ -294,15 +293,6 @@ impl World {
 }
 
 impl PathData for World {
-    fn clone_data(&self) -> Rc<dyn PathData> {
-        Rc::new(self.clone())
-    }
-    fn as_any(&self) -> &dyn Any {
-        self
-    }
-    fn as_any_mut(&mut self) -> &mut dyn Any {
-        self
-    }
     fn for_each_expr(&self, f: &mut dyn FnMut(ExprId)) {
         for node in &self.nodes {
             node.for_each_expr(f);

@@ -32,4 +32,4 @@ pub use image::{CodePos, Does, Image, SourcePos};
 pub use leaks::Leak;
 pub use path_end::{Fault, FaultKind, Limit, PathEnd};
 pub use plugin::{Call, Environment, Reply, Stop, Value};
-pub use state::{Input, PathData, State};
+pub use state::{AnyData, Input, PathData, State};

@@ -68,11 +68,27 @@ pub struct LoopCount {
     pub count: u32,
 }
 
-/// What a plug-in keeps per path. Cloned when a path that shares it writes to it.
-pub trait PathData: Any {
+/// What all path data can, since it can be cloned.
+pub trait AnyData {
     fn clone_data(&self) -> Rc<dyn PathData>;
     fn as_any(&self) -> &dyn Any;
     fn as_any_mut(&mut self) -> &mut dyn Any;
+}
+
+impl<T: PathData + Clone> AnyData for T {
+    fn clone_data(&self) -> Rc<dyn PathData> {
+        Rc::new(self.clone())
+    }
+    fn as_any(&self) -> &dyn Any {
+        self
+    }
+    fn as_any_mut(&mut self) -> &mut dyn Any {
+        self
+    }
+}
+
+/// What a plug-in keeps per path. Cloned when a path that shares it writes to it.
+pub trait PathData: AnyData + Any {
     /// Calls `f` with every expression kept, so that a compaction keeps them.
     fn for_each_expr(&self, f: &mut dyn FnMut(ExprId));
     /// Whether there is any expression to renumber: shared data without one stays shared at a compaction.
@@ -91,15 +107,6 @@ pub trait PathData: Any {
 pub struct NoData;
 
 impl PathData for NoData {
-    fn clone_data(&self) -> Rc<dyn PathData> {
-        Rc::new(NoData)
-    }
-    fn as_any(&self) -> &dyn Any {
-        self
-    }
-    fn as_any_mut(&mut self) -> &mut dyn Any {
-        self
-    }
     fn for_each_expr(&self, _: &mut dyn FnMut(ExprId)) {}
     fn remap(&mut self, _: &Remap) {}
     fn hash_into(&self, _: &mut dyn Hasher, _: &mut dyn FnMut(ExprId) -> u64) {}

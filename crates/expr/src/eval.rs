@@ -5,7 +5,7 @@
 //! memory only. An `Ite` evaluates only the side chosen, a `Read` only the element read.
 
 use crate::model::Model;
-use crate::node::{ExprId, Kind, Op, Width};
+use crate::node::{ExprId, Kind, Op, Width, arithmetic, comparison};
 use crate::pool::Pool;
 use crate::wide::{self, mask};
 
@@ -174,24 +174,7 @@ impl Evaluator {
                 None => 0,
             },
             Kind::PtrAdd(base, offset) => base.wrapping_add(get(offset)?),
-            Kind::And(a, b)
-            | Kind::Or(a, b)
-            | Kind::Xor(a, b)
-            | Kind::Add(a, b)
-            | Kind::Sub(a, b)
-            | Kind::Mul(a, b)
-            | Kind::Udiv(a, b)
-            | Kind::Urem(a, b)
-            | Kind::Sdiv(a, b)
-            | Kind::Srem(a, b)
-            | Kind::Shl(a, b)
-            | Kind::Lshr(a, b)
-            | Kind::Ashr(a, b)
-            | Kind::Eq(a, b)
-            | Kind::Ult(a, b)
-            | Kind::Ule(a, b)
-            | Kind::Slt(a, b)
-            | Kind::Sle(a, b) => {
+            arithmetic!(a, b) | comparison!(a, b) => {
                 let (op, operands) = (pool.op(e), pool.width(a));
                 if operands <= 64 {
                     apply(op, operands, get(a)?, get(b)?).expect("a binary operator")
@@ -221,19 +204,7 @@ impl Evaluator {
             Kind::Extract(a, lo) => wide::extract(&get(a)?, lo, width),
             Kind::Zext(a) => wide::zext(width, &get(a)?),
             Kind::Sext(a) => wide::sext(width, &get(a)?, pool.width(a)),
-            Kind::And(a, b)
-            | Kind::Or(a, b)
-            | Kind::Xor(a, b)
-            | Kind::Add(a, b)
-            | Kind::Sub(a, b)
-            | Kind::Mul(a, b)
-            | Kind::Udiv(a, b)
-            | Kind::Urem(a, b)
-            | Kind::Sdiv(a, b)
-            | Kind::Srem(a, b)
-            | Kind::Shl(a, b)
-            | Kind::Lshr(a, b)
-            | Kind::Ashr(a, b) => wide::binary(pool.op(e), width, &get(a)?, &get(b)?).expect("a binary operator"),
+            arithmetic!(a, b) => wide::binary(pool.op(e), width, &get(a)?, &get(b)?).expect("a binary operator"),
         })
     }
 

@@ -191,6 +191,34 @@ pub enum Kind {
     PtrAdd(u64, ExprId),
 }
 
+/// The pattern of operators whose two operands and result have one width.
+macro_rules! arithmetic {
+    ($a:ident, $b:ident) => {
+        Kind::And($a, $b)
+            | Kind::Or($a, $b)
+            | Kind::Xor($a, $b)
+            | Kind::Add($a, $b)
+            | Kind::Sub($a, $b)
+            | Kind::Mul($a, $b)
+            | Kind::Udiv($a, $b)
+            | Kind::Urem($a, $b)
+            | Kind::Sdiv($a, $b)
+            | Kind::Srem($a, $b)
+            | Kind::Shl($a, $b)
+            | Kind::Lshr($a, $b)
+            | Kind::Ashr($a, $b)
+    };
+}
+
+/// The pattern of operators whose two operands have one width and whose result is a bit.
+macro_rules! comparison {
+    ($a:ident, $b:ident) => {
+        Kind::Eq($a, $b) | Kind::Ult($a, $b) | Kind::Ule($a, $b) | Kind::Slt($a, $b) | Kind::Sle($a, $b)
+    };
+}
+
+pub(crate) use {arithmetic, comparison};
+
 /// A node as stored, and the key of its hash-consing.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Node {

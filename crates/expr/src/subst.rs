@@ -5,7 +5,7 @@
 
 use rustc_hash::FxHashMap;
 
-use crate::node::{ArrayId, ExprId, Kind, SymId};
+use crate::node::{ArrayId, ExprId, Kind, SymId, arithmetic, comparison};
 use crate::pool::Pool;
 
 /// Replaces every occurrence in `e` of a key of `map` by its value (of the same width), all at once: values are not
@@ -116,24 +116,7 @@ impl Substitution {
                 pool.read(array, to(pool, index))
             }
             Kind::PtrAdd(base, offset) => pool.ptr(base, to(pool, offset)),
-            Kind::And(a, b)
-            | Kind::Or(a, b)
-            | Kind::Xor(a, b)
-            | Kind::Add(a, b)
-            | Kind::Sub(a, b)
-            | Kind::Mul(a, b)
-            | Kind::Udiv(a, b)
-            | Kind::Urem(a, b)
-            | Kind::Sdiv(a, b)
-            | Kind::Srem(a, b)
-            | Kind::Shl(a, b)
-            | Kind::Lshr(a, b)
-            | Kind::Ashr(a, b)
-            | Kind::Eq(a, b)
-            | Kind::Ult(a, b)
-            | Kind::Ule(a, b)
-            | Kind::Slt(a, b)
-            | Kind::Sle(a, b) => pool.binary(op, to(pool, a), to(pool, b)),
+            arithmetic!(a, b) | comparison!(a, b) => pool.binary(op, to(pool, a), to(pool, b)),
         }
     }
 

@@ -8,7 +8,7 @@
 
 use crate::eval::{self, Evaluator};
 use crate::model::Model;
-use crate::node::{ArrayId, ExprId, Kind, Op, SymId, Width};
+use crate::node::{ArrayId, ExprId, Kind, Op, SymId, Width, arithmetic, comparison};
 use crate::pool::Pool;
 use crate::wide::mask;
 
@@ -265,24 +265,7 @@ impl Sweep {
                 std::array::from_fn(|i| R::from_u64(chosen[i].to_u64() | other[i].to_u64()))
             }
             Kind::Read(array, index) => self.read(pool, array, of(index)),
-            Kind::And(a, b)
-            | Kind::Or(a, b)
-            | Kind::Xor(a, b)
-            | Kind::Add(a, b)
-            | Kind::Sub(a, b)
-            | Kind::Mul(a, b)
-            | Kind::Udiv(a, b)
-            | Kind::Urem(a, b)
-            | Kind::Sdiv(a, b)
-            | Kind::Srem(a, b)
-            | Kind::Shl(a, b)
-            | Kind::Lshr(a, b)
-            | Kind::Ashr(a, b)
-            | Kind::Eq(a, b)
-            | Kind::Ult(a, b)
-            | Kind::Ule(a, b)
-            | Kind::Slt(a, b)
-            | Kind::Sle(a, b) => binary(pool.op(e), pool.width(a), of(a), of(b)),
+            arithmetic!(a, b) | comparison!(a, b) => binary(pool.op(e), pool.width(a), of(a), of(b)),
         }
     }
 

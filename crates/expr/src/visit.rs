@@ -4,7 +4,7 @@
 
 use rustc_hash::FxHashSet;
 
-use crate::node::{ArrayId, ExprId, Kind};
+use crate::node::{ArrayId, ExprId, Kind, arithmetic, comparison};
 use crate::pool::Pool;
 
 impl Kind {
@@ -15,13 +15,7 @@ impl Kind {
             Kind::Const | Kind::Sym(_) => [None, None, None],
             Kind::Not(a) | Kind::Neg(a) | Kind::Extract(a, _) | Kind::Zext(a) | Kind::Sext(a) => [Some(a), None, None],
             Kind::Read(_, a) | Kind::PtrAdd(_, a) => [Some(a), None, None],
-            Kind::And(a, b) | Kind::Or(a, b) | Kind::Xor(a, b) => [Some(a), Some(b), None],
-            Kind::Add(a, b) | Kind::Sub(a, b) | Kind::Mul(a, b) => [Some(a), Some(b), None],
-            Kind::Udiv(a, b) | Kind::Urem(a, b) => [Some(a), Some(b), None],
-            Kind::Sdiv(a, b) | Kind::Srem(a, b) => [Some(a), Some(b), None],
-            Kind::Shl(a, b) | Kind::Lshr(a, b) | Kind::Ashr(a, b) => [Some(a), Some(b), None],
-            Kind::Eq(a, b) | Kind::Ult(a, b) | Kind::Ule(a, b) => [Some(a), Some(b), None],
-            Kind::Slt(a, b) | Kind::Sle(a, b) | Kind::Concat(a, b) => [Some(a), Some(b), None],
+            arithmetic!(a, b) | comparison!(a, b) | Kind::Concat(a, b) => [Some(a), Some(b), None],
             Kind::Ite(a, b, c) => [Some(a), Some(b), Some(c)],
         };
         three.into_iter().flatten()

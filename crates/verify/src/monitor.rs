@@ -4,7 +4,6 @@
 //! (the path splits), keys are concretised; both before anything changes. A violation is noted and the path goes on. Calls that a library
 //! makes inside itself are not the program's and are left out unless asked for (paper 1, section 6).
 
-use std::any::Any;
 use std::collections::BTreeMap;
 use std::hash::Hasher;
 use std::rc::Rc;
@@ -246,15 +245,6 @@ impl Monitor for Automata {
 }
 
 impl PathData for Observed {
-    fn clone_data(&self) -> Rc<dyn PathData> {
-        Rc::new(self.clone())
-    }
-    fn as_any(&self) -> &dyn Any {
-        self
-    }
-    fn as_any_mut(&mut self) -> &mut dyn Any {
-        self
-    }
     fn for_each_expr(&self, f: &mut dyn FnMut(ExprId)) {
         for value in self.pending.iter().flat_map(|p| &p.args) {
             if let Value::Sym(e) = value {

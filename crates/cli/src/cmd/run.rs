@@ -36,16 +36,15 @@ use crate::{output, program, replay, signal, sym_file, symbolic, way};
 pub const KEPT: &str = "program.bc";
 
 pub fn run(words: Vec<String>) -> Result<u8> {
-    let start = Instant::now();
-    let command = ["wryneck".to_owned(), "run".to_owned()].into_iter().chain(words.iter().cloned()).collect();
-    match args::parse(words)? {
-        Some(args) => explore(start, command, args),
-        None => Ok(0),
-    }
+    explore("run", words, |_| {})
 }
 
-/// Explores a program as the command says; the exit code.
-pub fn explore(start: Instant, command: Vec<String>, mut args: RunArgs) -> Result<u8> {
+/// Explores a program as the words after the command `name` say, completed by `complete`; the exit code.
+pub fn explore(name: &str, words: Vec<String>, complete: impl FnOnce(&mut RunArgs)) -> Result<u8> {
+    let start = Instant::now();
+    let command = ["wryneck", name].map(str::to_owned).into_iter().chain(words.iter().cloned()).collect();
+    let Some(mut args) = args::parse(name, words)? else { return Ok(0) };
+    complete(&mut args);
     let rules = match args.rules.is_empty() {
         true => None,
         false => Some(Rules::new(rules::find(&args.rules)?, args.inside_libraries)),

@@ -301,10 +301,7 @@ pub fn readv(s: &mut Sys<'_, '_>) -> Done {
 }
 
 pub fn pread(s: &mut Sys<'_, '_>) -> Done {
-    let (fd, at) = (s.int(0)?, s.long(3)?);
-    if (at as i64) < 0 {
-        return Err(EINVAL.into());
-    }
+    let (fd, at) = (s.int(0)?, s.offset(3)?);
     s.read_into(fd, &[(s.args[1], s.args[2])], Some(at))
 }
 
@@ -320,29 +317,20 @@ pub fn writev(s: &mut Sys<'_, '_>) -> Done {
 }
 
 pub fn pwrite(s: &mut Sys<'_, '_>) -> Done {
-    let (fd, at) = (s.int(0)?, s.long(3)?);
-    if (at as i64) < 0 {
-        return Err(EINVAL.into());
-    }
+    let (fd, at) = (s.int(0)?, s.offset(3)?);
     s.write_from(fd, &[(s.args[1], s.args[2])], Some(at))
 }
 
 /// preadv(descriptor, vectors, count, low half of the offset, high half); the low half has all 64 bits.
 pub fn preadv(s: &mut Sys<'_, '_>) -> Done {
-    let (fd, at) = (s.int(0)?, s.long(3)?);
-    if (at as i64) < 0 {
-        return Err(EINVAL.into());
-    }
+    let (fd, at) = (s.int(0)?, s.offset(3)?);
     let blocks = s.vectors()?;
     s.read_into(fd, &blocks, Some(at))
 }
 
 /// pwritev, as [`preadv`].
 pub fn pwritev(s: &mut Sys<'_, '_>) -> Done {
-    let (fd, at) = (s.int(0)?, s.long(3)?);
-    if (at as i64) < 0 {
-        return Err(EINVAL.into());
-    }
+    let (fd, at) = (s.int(0)?, s.offset(3)?);
     let blocks = s.vectors()?;
     s.write_from(fd, &blocks, Some(at))
 }

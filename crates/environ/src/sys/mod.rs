@@ -22,7 +22,7 @@ use wryneck_expr::ExprId;
 
 use crate::Linux;
 use crate::content::Byte;
-use crate::errno::{EBADF, EFAULT, ENOSYS, Halt};
+use crate::errno::{EBADF, EFAULT, EINVAL, ENOSYS, Halt};
 use crate::failing;
 use crate::sig::Args;
 use crate::state::{Node, Open, World};
@@ -221,6 +221,12 @@ impl Sys<'_, '_> {
     /// Argument `i` as 64 bits; a symbolic one is concretised.
     pub fn long(&mut self, i: usize) -> Result<u64, Halt> {
         Ok(self.cx.concretise(self.args[i], &format!("argument {} of system call `{}`", i + 1, self.name))?)
+    }
+
+    /// Argument `i` as a place in a file, from its start.
+    pub fn offset(&mut self, i: usize) -> Result<u64, Halt> {
+        let at = self.long(i)?;
+        if (at as i64) < 0 { Err(EINVAL.into()) } else { Ok(at) }
     }
 
     /// Argument `i` as an `int`; a symbolic one is concretised.

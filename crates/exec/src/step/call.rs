@@ -72,9 +72,9 @@ fn dispatch(cx: &mut Cx<'_>, callee: Callee, site: &Site) -> Result<(), Stop> {
         Callee::Model(m) => image.model_name(m),
         Callee::Undefined(u) => image.undefined_name(u),
     };
-    if !cx.state.announced
+    if let Some(monitor) = cx.core.monitor.clone()
+        && !cx.state.announced
         && image.is_watched(callee)
-        && let Some(monitor) = cx.core.monitor.clone()
         && monitor.on_call(&site.call(name), cx)?
     {
         // The call itself is the next operation, at the same place: what the monitor has changed must not be done again with it.

@@ -1,6 +1,6 @@
 //! Short text of an expression, for people: infix, constants in hexadecimal, cut off below a depth.
 
-use crate::node::{ExprId, Kind};
+use crate::node::{ExprId, Kind, arithmetic, comparison};
 use crate::pool::Pool;
 
 /// How deep the text follows an expression before it writes `...`.
@@ -47,25 +47,7 @@ fn write(pool: &Pool, e: ExprId, depth: u32, out: &mut String) {
             put(&[Text("array"), Number(array.0.into()), Text("["), Expr(index), Text("]")]);
         }
         Kind::PtrAdd(base, offset) => put(&[Text("ptr("), Address(base), Text(", "), Expr(offset), Text(")")]),
-        Kind::And(a, b)
-        | Kind::Or(a, b)
-        | Kind::Xor(a, b)
-        | Kind::Add(a, b)
-        | Kind::Sub(a, b)
-        | Kind::Mul(a, b)
-        | Kind::Udiv(a, b)
-        | Kind::Urem(a, b)
-        | Kind::Sdiv(a, b)
-        | Kind::Srem(a, b)
-        | Kind::Shl(a, b)
-        | Kind::Lshr(a, b)
-        | Kind::Ashr(a, b)
-        | Kind::Eq(a, b)
-        | Kind::Ult(a, b)
-        | Kind::Ule(a, b)
-        | Kind::Slt(a, b)
-        | Kind::Sle(a, b)
-        | Kind::Concat(a, b) => {
+        arithmetic!(a, b) | comparison!(a, b) | Kind::Concat(a, b) => {
             put(&[Text("("), Expr(a), Text(" "), Text(op), Text(" "), Expr(b), Text(")")]);
         }
     }

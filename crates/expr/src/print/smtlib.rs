@@ -8,7 +8,7 @@ use std::fmt::Write;
 
 use rustc_hash::FxHashMap;
 
-use crate::node::{ExprId, Kind, SymId};
+use crate::node::{ExprId, Kind, SymId, arithmetic, comparison};
 use crate::pool::Pool;
 use crate::visit::post_order;
 use crate::wide;
@@ -83,23 +83,10 @@ fn operator(pool: &Pool, e: ExprId, names: &FxHashMap<ExprId, String>, out: &mut
     match pool.kind(e) {
         Kind::Const | Kind::Sym(_) => out.push_str(name(e)),
         Kind::Not(a) | Kind::Neg(a) => put(out, format_args!("({op} {})", name(a))),
-        Kind::Eq(a, b) | Kind::Ult(a, b) | Kind::Ule(a, b) | Kind::Slt(a, b) | Kind::Sle(a, b) => {
+        comparison!(a, b) => {
             put(out, format_args!("(ite ({op} {} {}) #b1 #b0)", name(a), name(b)));
         }
-        Kind::And(a, b)
-        | Kind::Or(a, b)
-        | Kind::Xor(a, b)
-        | Kind::Add(a, b)
-        | Kind::Sub(a, b)
-        | Kind::Mul(a, b)
-        | Kind::Udiv(a, b)
-        | Kind::Urem(a, b)
-        | Kind::Sdiv(a, b)
-        | Kind::Srem(a, b)
-        | Kind::Shl(a, b)
-        | Kind::Lshr(a, b)
-        | Kind::Ashr(a, b)
-        | Kind::Concat(a, b) => {
+        arithmetic!(a, b) | Kind::Concat(a, b) => {
             put(out, format_args!("({op} {} {})", name(a), name(b)));
         }
         Kind::Ite(c, a, b) => put(out, format_args!("(ite (= {} #b1) {} {})", name(c), name(a), name(b))),

@@ -1,7 +1,6 @@
 //! A tiny environment for programs without a libc, and running them natively.
 #![allow(dead_code, reason = "each test target uses its part")]
 
-use std::any::Any;
 use std::cell::RefCell;
 use std::hash::Hasher;
 use std::io::Write;
@@ -31,15 +30,6 @@ pub struct Io {
 }
 
 impl PathData for Io {
-    fn clone_data(&self) -> Rc<dyn PathData> {
-        Rc::new(self.clone())
-    }
-    fn as_any(&self) -> &dyn Any {
-        self
-    }
-    fn as_any_mut(&mut self) -> &mut dyn Any {
-        self
-    }
     fn for_each_expr(&self, f: &mut dyn FnMut(ExprId)) {
         self.input.iter().chain(&self.output).for_each(|e| f(*e));
     }
