@@ -13,6 +13,7 @@ use std::sync::Mutex;
 use anyhow::{Context, Result, ensure};
 use serde_json::Value;
 
+use crate::cache::Cache;
 use crate::process;
 use crate::random::Random;
 
@@ -47,11 +48,12 @@ struct End(i32, String);
 pub fn run(args: &Args) -> Result<()> {
     let dir = tempfile::tempdir()?;
     let (bitcode, native) = build(dir.path())?;
+    let tool = readable_tool(dir.path())?;
     let counted = counts_links(dir.path())?;
-    // Nobody may read the bitcode, and find it lowered.
     fs::set_permissions(dir.path(), fs::Permissions::from_mode(0o755))?;
     let is_root = fs::metadata(dir.path())?.uid() == 0;
-    ours(&bitcode, dir.path(), &dir.path().join("out"), "", None)?;
+    // So that nobody finds the bitcode lowered.
+    tool.run(&bitcode, dir.path(), &dir.path().join("out"), "", None)?;
     let (calls, differ) = (Mutex::new(0), Mutex::new(Vec::new()));
     let seeds: Vec<u64> = (args.first..args.first + args.sequences).collect();
     process::parallel(&seeds, |&seed| {
@@ -65,7 +67,7 @@ pub fn run(args: &Args) -> Result<()> {
             give(&top, user)?;
         }
         let before = tree(&home)?;
-        let ours = ours(&bitcode, &home, &top.join("out"), &script, user)?;
+        let ours = tool.run(&bitcode, &home, &top.join("out"), &script, user)?;
         ensure!(tree(&home)? == before, "seed {seed}: the tool changed the real file system");
         let real = run_as(user, Command::new("timeout").arg(NATIVE_LIMIT).arg(&native).arg(&script).current_dir(&home)).output()?;
         let real = End(real.status.code().unwrap_or(-1), String::from_utf8_lossy(&real.stdout).into_owned());
@@ -168,19 +170,37 @@ fn run_as(user: Option<u32>, command: &mut Command) -> &mut Command {
     }
 }
 
-fn ours(bitcode: &Path, home: &Path, out: &Path, script: &str, user: Option<u32>) -> Result<End> {
-    let tool = std::path::absolute(super::wryneck())?;
-    let mut command = Command::new(tool);
-    command.args(["run", "--quiet", "--emit", "all", "--output"]).arg(out).arg(bitcode).args(["--", script]).current_dir(home);
-    let done = run_as(user, &mut command).output().context("cannot start wryneck: build it with `cargo build --release`")?;
-    let text = fs::read(out.join("test000001.json")).with_context(|| String::from_utf8_lossy(&done.stderr).into_owned())?;
-    let test: Value = serde_json::from_slice(&text)?;
-    let status = test["what"].as_str().filter(|_| test["class"] == "exit").and_then(|s| s.parse().ok());
-    let bytes = test["stdout"].as_array().into_iter().flatten().filter_map(|b| b.as_u64()).map(|b| b as u8).collect::<Vec<_>>();
-    Ok(match status {
-        Some(status) => End(status, String::from_utf8_lossy(&bytes).into_owned()),
-        None => End(-1, format!("{} {} {}", test["class"], test["what"], test["message"])),
-    })
+/// The tool under test and a cache, where every user may read: a home directory may be closed to all others.
+struct Tool {
+    program: PathBuf,
+    cache: PathBuf,
+}
+
+fn readable_tool(dir: &Path) -> Result<Tool> {
+    let tool = Tool { program: dir.join("wryneck"), cache: dir.join("cache") };
+    let built = super::wryneck();
+    for (from, to) in [(built.with_file_name("wryneck-lower"), dir.join("wryneck-lower")), (built, tool.program.clone())] {
+        fs::copy(&from, to).with_context(|| format!("no `{}`: build it with `cargo build --release`", from.display()))?;
+    }
+    fs::create_dir(&tool.cache)?;
+    fs::copy(Cache::open()?.path("libc.bc"), tool.cache.join("libc.bc")).context("no C library: make it with `cargo xtask setup libc`")?;
+    Ok(tool)
+}
+
+impl Tool {
+    fn run(&self, bitcode: &Path, home: &Path, out: &Path, script: &str, user: Option<u32>) -> Result<End> {
+        let mut command = Command::new(&self.program);
+        command.args(["run", "--quiet", "--emit", "all", "--output"]).arg(out).arg(bitcode).args(["--", script]);
+        let done = run_as(user, command.env("WRYNECK_CACHE", &self.cache).current_dir(home)).output()?;
+        let text = fs::read(out.join("test000001.json")).with_context(|| String::from_utf8_lossy(&done.stderr).into_owned())?;
+        let test: Value = serde_json::from_slice(&text)?;
+        let status = test["what"].as_str().filter(|_| test["class"] == "exit").and_then(|s| s.parse().ok());
+        let bytes = test["stdout"].as_array().into_iter().flatten().filter_map(|b| b.as_u64()).map(|b| b as u8).collect::<Vec<_>>();
+        Ok(match status {
+            Some(status) => End(status, String::from_utf8_lossy(&bytes).into_owned()),
+            None => End(-1, format!("{} {} {}", test["class"], test["what"], test["message"])),
+        })
+    }
 }
 
 /// Names that sequences use: few, so that they meet; of the host, made, through links, and wrong ones.
