@@ -80,23 +80,26 @@ struct FileState {
 
 /// Reads a rule file.
 pub fn parse(text: &str) -> Result<Rule, Mistake> {
-    let file: File = toml::from_str(text).map_err(|e| mistake(text, e.span().map_or(0, |s| s.start), e.message().to_owned()))?;
+    let file: File = toml::from_str(text).map_err(|e| Mistake::at(text, e.span().map_or(0, |s| s.start), e.message().to_owned()))?;
     let reader = Reader { text };
     let events: Vec<Event> = file.events.into_iter().map(|e| reader.event(e)).collect::<Result<_, _>>()?;
     let names: Vec<String> = file.states.iter().map(|s| s.name.get_ref().clone()).collect();
     if names.is_empty() {
-        return Err(mistake(text, 0, "the rule has no state".into()));
+        return Err(Mistake::at(text, 0, "the rule has no state".into()));
     }
     let states = file.states.into_iter().map(|s| reader.state(s, &events, &names)).collect::<Result<_, _>>()?;
     let File { id, summary, cwe, severity, instance, .. } = file;
     Ok(Rule { id, summary, cwe, severity, instance, events, states })
 }
 
-fn mistake(text: &str, at: usize, message: String) -> Mistake {
-    let before = &text[..at.min(text.len())];
-    let line = before.matches('\n').count() + 1;
-    let column = before.rsplit('\n').next().map_or(0, |l| l.chars().count()) + 1;
-    Mistake { line, column, message }
+impl Mistake {
+    /// A mistake at byte `at` of the text.
+    pub(crate) fn at(text: &str, at: usize, message: String) -> Mistake {
+        let before = &text[..at.min(text.len())];
+        let line = before.matches('\n').count() + 1;
+        let column = before.rsplit('\n').next().map_or(0, |l| l.chars().count()) + 1;
+        Mistake { line, column, message }
+    }
 }
 
 struct Reader<'a> {
@@ -105,7 +108,7 @@ struct Reader<'a> {
 
 impl Reader<'_> {
     fn wrong<T>(&self, at: &Spanned<String>, message: String) -> Result<T, Mistake> {
-        Err(mistake(self.text, at.span().start, message))
+        Err(Mistake::at(self.text, at.span().start, message))
     }
 
     fn event(&self, e: FileEvent) -> Result<Event, Mistake> {

@@ -1,0 +1,207 @@
+//! Control flow of one function: where its blocks lead, and where the ways out of a branch meet again.
+//!
+//! Ways end at the function's return, at what no run gets past (unreachable, unsupported, traps), at computed jumps and at calls that
+//! never return. All of them lead to one virtual exit, so a block behind a call that never returns is on no way to the join.
+//! Post-dominators as in Cooper, Harvey, Kennedy, "A simple, fast dominance algorithm" (2001), on the reversed graph. Where a loop
+//! has no way out, its last block counts as one. Cost: a few passes over the blocks.
+
+use wryneck_ir::{Function, Inst, Module, Op};
+
+/// A block of the function.
+#[derive(Clone, Debug, Default)]
+pub struct Block {
+    /// First operation, and the first one behind those that can run: behind the last, or behind a call that never returns.
+    pub ops: std::ops::Range<u32>,
+    /// The edges it ends with, and the blocks they lead to. An edge that several cases take is there once.
+    pub edges: Vec<(u32, u32)>,
+    /// A way ends here.
+    pub end: Option<End>,
+}
+
+/// How a way ends.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum End {
+    Return,
+    /// A call that never returns, or what no run gets past.
+    Leave,
+    /// A computed jump.
+    Jump,
+}
+
+#[derive(Clone, Debug)]
+pub struct Cfg {
+    pub blocks: Vec<Block>,
+    /// Number of the function's first instruction in its module.
+    pub first_inst: u32,
+    /// First operations, ascending, with their blocks.
+    order: Vec<(u32, u32)>,
+    /// Immediate post-dominators; the number behind the last block is the exit.
+    post: Vec<u32>,
+}
+
+impl Cfg {
+    /// `stops` says whether the call at an instruction never returns.
+    pub fn new(module: &Module, function: &Function, stops: &dyn Fn(&Inst) -> bool) -> Cfg {
+        let records = module.blocks.range(function.blocks);
+        let first_inst = records.iter().map(|b| b.insts.first).min().unwrap_or(0);
+        let blocks: Vec<Block> = records.iter().map(|b| block(module, function, first_inst, b.insts, stops)).collect();
+        let mut order: Vec<(u32, u32)> = blocks.iter().zip(0..).map(|(b, i)| (b.ops.start, i)).collect();
+        order.sort_unstable();
+        let post = post_dominators(&blocks);
+        Cfg { blocks, first_inst, order, post }
+    }
+
+    /// The block an operation lies in.
+    pub fn block_of(&self, op: u32) -> u32 {
+        let behind = self.order.partition_point(|(first, _)| *first <= op);
+        self.order.get(behind.saturating_sub(1)).map_or(0, |(_, block)| *block)
+    }
+
+    /// The first block where all ways out of `block` meet.
+    pub fn join(&self, block: u32) -> Option<u32> {
+        self.post.get(block as usize).copied().filter(|p| (*p as usize) < self.blocks.len())
+    }
+
+    /// The blocks on the ways from `starts` that do not pass `stop`, each once.
+    pub fn reachable(&self, starts: impl IntoIterator<Item = u32>, stop: Option<u32>) -> Vec<u32> {
+        let mut seen = vec![false; self.blocks.len()];
+        let mut found = Vec::new();
+        let mut todo: Vec<u32> = starts.into_iter().collect();
+        while let Some(b) = todo.pop() {
+            if Some(b) == stop || std::mem::replace(&mut seen[b as usize], true) {
+                continue;
+            }
+            found.push(b);
+            todo.extend(self.blocks[b as usize].edges.iter().map(|(_, to)| *to));
+        }
+        found
+    }
+
+    /// Whether a run of the function may return.
+    pub fn returns(&self) -> bool {
+        self.blocks.is_empty()
+            || self.reachable([0], None).iter().any(|b| matches!(self.blocks[*b as usize].end, Some(End::Return | End::Jump)))
+    }
+}
+
+fn block(module: &Module, function: &Function, first_inst: u32, insts: wryneck_ir::Range, stops: &dyn Fn(&Inst) -> bool) -> Block {
+    let start = insts.first - first_inst;
+    let all = module.insts.range(insts);
+    if let Some(i) = all.iter().position(|inst| matches!(inst.operator(), Some(Op::Call | Op::CallIndirect)) && stops(inst)) {
+        return Block { ops: start..start + i as u32 + 1, edges: Vec::new(), end: Some(End::Leave) };
+    }
+    let mut edges: Vec<u32> = Vec::new();
+    let mut end = None;
+    if let Some(last) = all.last() {
+        match last.operator() {
+            Some(Op::Br) => edges.push(last.a),
+            Some(Op::CondBr) => edges.extend([last.b, last.c]),
+            Some(Op::Switch) => {
+                let switch = module.switches.range(function.switches)[last.b as usize];
+                edges.extend(module.cases.range(switch.cases).iter().map(|c| c.edge));
+                edges.push(switch.default);
+            }
+            Some(Op::Ret) => end = Some(End::Return),
+            Some(Op::Jump) => end = Some(End::Jump),
+            Some(_) | None => end = Some(End::Leave),
+        }
+    }
+    edges.sort_unstable();
+    edges.dedup();
+    let records = module.edges.range(function.edges);
+    Block { ops: start..start + insts.count, edges: edges.into_iter().map(|e| (e, records[e as usize].block)).collect(), end }
+}
+
+/// By block; the number of blocks is the exit's.
+fn post_dominators(blocks: &[Block]) -> Vec<u32> {
+    let exit = blocks.len();
+    let mut preds = vec![Vec::new(); exit + 1];
+    for (b, block) in blocks.iter().enumerate() {
+        block.edges.iter().for_each(|(_, to)| preds[*to as usize].push(b as u32));
+        if block.end.is_some() {
+            preds[exit].push(b as u32);
+        }
+    }
+    let mut reached = vec![false; exit + 1];
+    let mut order = post_order(exit as u32, &preds, &mut reached);
+    if reached.contains(&false) {
+        // Loops without a way out: the last block of each gets one.
+        let succs: Vec<Vec<u32>> = blocks.iter().map(|b| b.edges.iter().map(|(_, to)| *to).collect()).collect();
+        let mut seen = vec![false; exit];
+        let mut forward = Vec::new();
+        (0..exit as u32).for_each(|b| {
+            if !seen[b as usize] {
+                let part = post_order(b, &succs, &mut seen);
+                forward.extend(part);
+            }
+        });
+        for b in forward {
+            if !reached[b as usize] {
+                preds[exit].push(b);
+                post_order(b, &preds, &mut reached);
+            }
+        }
+        reached = vec![false; exit + 1];
+        order = post_order(exit as u32, &preds, &mut reached);
+    }
+    let mut succs = vec![Vec::new(); exit + 1];
+    for (to, from) in preds.iter().enumerate() {
+        from.iter().for_each(|b| succs[*b as usize].push(to as u32));
+    }
+    let mut number = vec![0; exit + 1];
+    order.iter().enumerate().for_each(|(i, b)| number[*b as usize] = i);
+    let mut post = vec![u32::MAX; exit + 1];
+    post[exit] = exit as u32;
+    loop {
+        let mut changed = false;
+        for &b in order.iter().rev().filter(|b| **b as usize != exit) {
+            let mut best = u32::MAX;
+            for &s in succs[b as usize].iter().filter(|s| post[**s as usize] != u32::MAX) {
+                best = if best == u32::MAX { s } else { meet(best, s, &post, &number) };
+            }
+            if post[b as usize] != best {
+                post[b as usize] = best;
+                changed = true;
+            }
+        }
+        if !changed {
+            post.truncate(exit);
+            return post;
+        }
+    }
+}
+
+/// The nearest block that post-dominates both.
+fn meet(mut a: u32, mut b: u32, post: &[u32], number: &[usize]) -> u32 {
+    while a != b {
+        while number[a as usize] < number[b as usize] {
+            a = post[a as usize];
+        }
+        while number[b as usize] < number[a as usize] {
+            b = post[b as usize];
+        }
+    }
+    a
+}
+
+/// What is reached from `start` and was not yet, each behind all that it leads to first.
+fn post_order(start: u32, next: &[Vec<u32>], reached: &mut [bool]) -> Vec<u32> {
+    let mut order = Vec::new();
+    let mut stack = vec![(start, 0)];
+    reached[start as usize] = true;
+    while let Some((node, at)) = stack.last_mut() {
+        match next[*node as usize].get(*at) {
+            Some(&n) => {
+                *at += 1;
+                if !std::mem::replace(&mut reached[n as usize], true) {
+                    stack.push((n, 0));
+                }
+            }
+            None => {
+                order.push(*node);
+                stack.pop();
+            }
+        }
+    }
+    order
+}

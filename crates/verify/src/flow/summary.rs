@@ -1,0 +1,252 @@
+//! Summaries of functions: what a call reads and writes, for those whose instructions nobody needs to look at (paper 1, section 7.3).
+//!
+//! ```toml
+//! [[function]]
+//! names = ["fputc", "putc"]
+//! reads = ["arg0"]
+//! writes = ["result", "output(arg1)"]
+//!
+//! [[function]]
+//! names = ["abort"]
+//! returns = "never"
+//!
+//! [[system-call]]             # arguments as of the call that makes it: arg0 is the number
+//! numbers = [0]               # read
+//! reads = ["arg1", "arg3", "descriptors", "files"]
+//! writes = ["result", "*arg2", "descriptors"]
+//! ```
+//! Places: `result`; `errno`; `arg0`, the argument itself; `*arg0`, the object it points into; `**arg0`, all that can be reached from it;
+//! `error(arg1)`, `input(arg1)`, `output(arg1)`, what a stream knows, and without an argument of any stream; `descriptors`, `files`
+//! (contents and attributes), `names` (which file a path name is), `directory` (the working directory), `clock`, `process` (the
+//! rest of the kernel's state), `everything`. A variadic function's last argument is the address of its variable arguments.
+//!
+//! The built-in file assumes that output to a stream does not fail (the environment makes calls fail only on demand), so output does
+//! not write `error(…)`; and that `%n` is not used. A row that comes later replaces what an earlier one said of the same name.
+
+use std::collections::BTreeMap;
+
+use serde::Deserialize;
+use toml::Spanned;
+
+use crate::rule_file::Mistake;
+
+/// What one kind of state the environment or stdio keeps is called.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum CellKind {
+    /// Whether an operation of the stream has failed, or met the end.
+    StreamError,
+    /// What the stream will read next.
+    StreamInput,
+    /// What was written to the stream.
+    StreamOutput,
+    /// What each descriptor is open on, and where in it.
+    Descriptors,
+    /// What is in files.
+    Files,
+    /// Which file a path name is.
+    Names,
+    /// The working directory.
+    Directory,
+    Clock,
+    /// The rest: signal handlers, mappings, umask.
+    Process,
+}
+
+impl CellKind {
+    /// The names of the places, and whether an argument can key them.
+    const NAMES: [(&str, CellKind, bool); 9] = [
+        ("error", CellKind::StreamError, true),
+        ("input", CellKind::StreamInput, true),
+        ("output", CellKind::StreamOutput, true),
+        ("descriptors", CellKind::Descriptors, false),
+        ("files", CellKind::Files, false),
+        ("names", CellKind::Names, false),
+        ("directory", CellKind::Directory, false),
+        ("clock", CellKind::Clock, false),
+        ("process", CellKind::Process, false),
+    ];
+}
+
+/// A set of kinds of cells.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Cells(u16);
+
+impl Cells {
+    pub const ALL: Cells = Cells((1 << CellKind::NAMES.len()) - 1);
+
+    pub fn contains(self, kind: CellKind) -> bool {
+        self.0 >> (kind as u16) & 1 != 0
+    }
+    pub fn insert(&mut self, kind: CellKind) {
+        self.0 |= 1 << (kind as u16);
+    }
+    pub fn union(self, other: Cells) -> Cells {
+        Cells(self.0 | other.0)
+    }
+    pub fn is_empty(self) -> bool {
+        self.0 == 0
+    }
+}
+
+/// What a summary's function reads or writes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Place {
+    Result,
+    /// C's `errno`.
+    Errno,
+    Arg(u32),
+    /// The object that the argument points into.
+    Memory(u32),
+    /// All that can be reached from the argument.
+    Reachable(u32),
+    /// A cell; of the stream that the argument points to, if there is one.
+    Cell(CellKind, Option<u32>),
+    Everything,
+}
+
+/// What a function does.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Summary {
+    pub reads: Vec<Place>,
+    pub writes: Vec<Place>,
+    pub never_returns: bool,
+}
+
+/// Summaries by name, and by number of system calls.
+#[derive(Clone, Debug, Default)]
+pub struct Summaries {
+    functions: BTreeMap<String, Summary>,
+    system_calls: BTreeMap<u64, Summary>,
+}
+
+/// The function whose calls are system calls; its first argument is the number.
+pub const SYSTEM_CALL: &str = "__wryneck_syscall";
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct File {
+    #[serde(rename = "function", default)]
+    functions: Vec<Row<String>>,
+    #[serde(rename = "system-call", default)]
+    system_calls: Vec<Row<u64>>,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Row<Name> {
+    #[serde(alias = "numbers")]
+    names: Vec<Name>,
+    #[serde(default)]
+    reads: Vec<Spanned<String>>,
+    #[serde(default)]
+    writes: Vec<Spanned<String>>,
+    returns: Option<Returns>,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "lowercase")]
+enum Returns {
+    Never,
+}
+
+impl Summaries {
+    /// Those of libc, of the environment's models and of system calls.
+    pub fn builtin() -> Summaries {
+        let mut all = Summaries::default();
+        all.add(include_str!("summaries.toml")).expect("a test reads the built-in file");
+        all
+    }
+
+    /// Adds the rows of a file.
+    pub fn add(&mut self, text: &str) -> Result<(), Mistake> {
+        let file: File = toml::from_str(text).map_err(|e| Mistake::at(text, e.span().map_or(0, |s| s.start), e.message().to_owned()))?;
+        for row in &file.functions {
+            let summary = row.summary(text)?;
+            self.functions.extend(row.names.iter().map(|name| (name.clone(), summary.clone())));
+        }
+        for row in &file.system_calls {
+            let summary = row.summary(text)?;
+            self.system_calls.extend(row.names.iter().map(|number| (*number, summary.clone())));
+        }
+        Ok(())
+    }
+
+    pub fn get(&self, name: &str) -> Option<&Summary> {
+        self.functions.get(name)
+    }
+
+    /// Of a call of [`SYSTEM_CALL`] with this number.
+    pub fn system_call(&self, number: u64) -> Option<&Summary> {
+        self.system_calls.get(&number)
+    }
+
+    /// The names that have a summary.
+    pub fn names(&self) -> impl Iterator<Item = &str> {
+        self.functions.keys().map(String::as_str)
+    }
+}
+
+impl<Name> Row<Name> {
+    fn summary(&self, text: &str) -> Result<Summary, Mistake> {
+        let places = |words: &[Spanned<String>]| {
+            let place = |word: &Spanned<String>| {
+                parse_place(word.get_ref()).ok_or_else(|| {
+                    let message =
+                        format!("`{}` is no place: expected one such as `result`, `*arg0`, `input(arg1)` or `files`", word.get_ref());
+                    Mistake::at(text, word.span().start, message)
+                })
+            };
+            words.iter().map(place).collect::<Result<Vec<Place>, Mistake>>()
+        };
+        Ok(Summary { reads: places(&self.reads)?, writes: places(&self.writes)?, never_returns: self.returns == Some(Returns::Never) })
+    }
+}
+
+fn parse_place(word: &str) -> Option<Place> {
+    let argument = |text: &str| text.strip_prefix("arg").and_then(|n| n.parse().ok());
+    if let Some(rest) = word.strip_prefix("**") {
+        return argument(rest).map(Place::Reachable);
+    }
+    if let Some(rest) = word.strip_prefix('*') {
+        return argument(rest).map(Place::Memory);
+    }
+    match word {
+        "result" => return Some(Place::Result),
+        "errno" => return Some(Place::Errno),
+        "everything" => return Some(Place::Everything),
+        _ => {}
+    }
+    let (name, key) = match word.strip_suffix(')').and_then(|w| w.split_once('(')) {
+        Some((name, key)) => (name, Some(argument(key)?)),
+        None => (word, None),
+    };
+    let cell = CellKind::NAMES.iter().find(|(n, _, keyed)| *n == name && (*keyed || key.is_none()));
+    match cell {
+        Some((_, kind, _)) => Some(Place::Cell(*kind, key)),
+        None => argument(word).map(Place::Arg),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_builtin_file_is_read() {
+        let all = Summaries::builtin();
+        assert_eq!(all.get("ferror").map(|s| s.reads.clone()), Some(vec![Place::Arg(0), Place::Cell(CellKind::StreamError, Some(0))]));
+        assert!(all.get("abort").is_some_and(|s| s.never_returns));
+        assert_eq!(all.get("exit"), None, "exit handlers are the program's");
+    }
+
+    #[test]
+    fn rows_of_the_user_win_and_mistakes_have_their_place() {
+        let mut all = Summaries::builtin();
+        all.add("[[function]]\nnames = [\"abort\", \"f\"]\nwrites = [\"**arg2\"]\n").expect("a good file");
+        assert_eq!(all.get("abort"), all.get("f"));
+        assert_eq!(all.get("f").map(|s| s.writes.clone()), Some(vec![Place::Reachable(2)]));
+        let wrong = all.add("[[function]]\nnames = [\"f\"]\nwrites = [\"result\", \"files(arg0)\"]\n").expect_err("files have no key");
+        assert_eq!((wrong.line, wrong.column), (3, 21), "{wrong}");
+        assert!(all.add("[[function]]\nnames = [\"f\"]\nreturns = \"always\"\n").is_err());
+    }
+}
