@@ -1,5 +1,6 @@
 //! A small generator of its own, so that a seed means the same programs and mutants for ever (Knuth's MMIX constants).
 
+#[derive(Default)]
 pub struct Random(u64);
 
 impl Random {

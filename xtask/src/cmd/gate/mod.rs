@@ -9,6 +9,7 @@ mod faults;
 mod files;
 mod memory;
 mod mutants;
+mod prune;
 mod speed;
 mod twenty;
 
@@ -39,6 +40,8 @@ enum Gate {
     Memory(memory::Args),
     /// Mutated bitcode files: an answer for each, never a crash or a hang
     Mutants(mutants::Args),
+    /// Pruning: random programs show the event sequences of all their inputs, pruned or not; the published algorithm loses some
+    Prune(prune::Args),
     /// Concrete speed against native, start-up, small symbolic runs
     Speed(speed::Args),
     /// Twenty programs of coreutils: path ends, coverage, replays
@@ -55,6 +58,7 @@ pub fn run(args: &Args) -> Result<()> {
         Gate::Files(args) => files::run(args),
         Gate::Memory(args) => memory::run(args),
         Gate::Mutants(args) => mutants::run(args),
+        Gate::Prune(args) => prune::run(args),
         Gate::Speed(args) => speed::run(args),
         Gate::Twenty(args) => twenty::run(args),
     }

@@ -1,0 +1,121 @@
+/* The events of random programs (rule.toml, more.toml have them as rules), and what runs the programs natively on every input.
+ *
+ * A native run notes events as they happen, in the words of `wryneck verify --sequences`: `rule/event#N`, where N numbers the keys of a
+ * rule in the order in which the path meets them. Addresses are keys, so memory is never handed out twice. */
+#include <stdlib.h>
+#include <string.h>
+#ifdef NATIVE
+#include <setjmp.h>
+#include <stdint.h>
+#include <stdio.h>
+static struct note {
+  const char *rule, *event;
+  uint64_t key;
+} notes[1 << 14];
+static int noted;
+static jmp_buf stop;
+static unsigned char given[3];
+static _Alignas(16) char memory[1 << 16];
+static size_t taken;
+
+static void note(const char *rule, const char *event, uint64_t key) {
+  if (noted == sizeof notes / sizeof *notes) abort();
+  notes[noted++] = (struct note){rule, event, key};
+}
+
+static void *take(size_t size) {
+  void *at = memory + taken;
+  if ((taken += (size + 15) & -16) > sizeof memory) abort();
+  return at;
+}
+#define NOTE(happens, rule, event, key) ((happens) ? note(rule, event, (uint64_t)(key)) : (void)0)
+#define malloc take
+#define free(at) ((void)(at))
+#define exit(status) longjmp(stop, 1)
+#define wryneck_assume(holds) ((holds) ? (void)0 : longjmp(stop, 2))
+#define wryneck_make_symbolic(at, size, name) memcpy(at, given, size)
+#else
+#include <wryneck.h>
+#define NOTE(happens, rule, event, key) ((void)0)
+#endif
+
+/* What an event does is not known where it is called, at -O2 neither. */
+#define OPAQUE __attribute__((noinline, optnone))
+static int cells[4];
+
+OPAQUE void ev0(void) { NOTE(1, "rule", "e0", 0); }
+OPAQUE void ev1(void) { NOTE(1, "rule", "e1", 0); }
+OPAQUE void ev2(void) { NOTE(1, "rule", "e2", 0); }
+OPAQUE int evk(int k) {
+  NOTE(1, "rule", "k", k);
+  return k;
+}
+OPAQUE void evp(void *p) { NOTE(1, "rule", "p", p); }
+OPAQUE int evw(int k) {
+  NOTE(k != 0, "rule", "w", 0);
+  return k == 0;
+}
+OPAQUE int evr(int k, int j) {
+  int result = k & 1;
+  NOTE(result != 0, "rule", "r", j);
+  return result;
+}
+OPAQUE int *evq(int k) {
+  int *result = k ? &cells[k & 3] : 0;
+  NOTE(result != 0, "more", "q", result);
+  return result;
+}
+OPAQUE int evn(int k) {
+  NOTE(1, "more", "n", 0);
+  if (k > 1) ev1();
+  return k & 1;
+}
+OPAQUE void evm(int **p) { NOTE(*p != 0, "more", "m", *p); }
+OPAQUE int evx(int k) {
+  NOTE(k == 2, "more", "x", 0);
+  int result = k >> 1;
+  NOTE(result == 0, "more", "y", k);
+  return result;
+}
+
+#ifdef NATIVE
+struct program {
+  int seed, values[3];
+  void (*entry)(void), (*reset)(void);
+};
+
+static int number(int at) {
+  int keys = 1;
+  for (int i = 0; i < at; i++) {
+    if (strcmp(notes[i].rule, notes[at].rule)) continue;
+    int first = 1;
+    for (int j = 0; j < i; j++) first &= strcmp(notes[j].rule, notes[i].rule) || notes[j].key != notes[i].key;
+    if (notes[i].key == notes[at].key) return keys;
+    keys += first;
+  }
+  return keys;
+}
+
+static void show(int seed) {
+  printf("%d", seed);
+  for (int i = 0; i < noted; i++) printf(" %s/%s#%d", notes[i].rule, notes[i].event, number(i));
+  putchar('\n');
+}
+
+static void run(const struct program *program) {
+  const int *values = program->values;
+  for (int n = 0; n < values[0] * values[1] * values[2]; n++) {
+    given[0] = n % values[0];
+    given[1] = n / values[0] % values[1];
+    given[2] = n / values[0] / values[1];
+    memset(cells, 0, sizeof cells);
+    memset(memory, 0, sizeof memory);
+    taken = noted = 0;
+    program->reset();
+    switch (setjmp(stop)) {
+    case 0: program->entry(); /* falls through */
+    case 1: show(program->seed);
+    }
+  }
+}
+#endif

@@ -1,0 +1,274 @@
+//! Pruning keeps every event sequence: for random C programs, the set of sequences of the paths that end equals the set over all inputs
+//! run natively, without pruning and with it, by every searcher. Algorithm 1 of paper 1 as printed must lose some, which shows that the
+//! programs can tell.
+//!
+//! Programs share C files, ten each: clang and the lowering cost more than the explorations. Cost: about 30 ms of one core a program.
+
+mod program;
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+use std::sync::Mutex;
+use std::time::{Duration, Instant};
+
+use anyhow::{Context, Result, ensure};
+use clap::ValueEnum;
+use serde_json::Value;
+
+use self::program::Program;
+use crate::bitcode::CLANG;
+use crate::process;
+
+#[derive(clap::Args)]
+pub struct Args {
+    /// How many programs
+    #[arg(long, default_value_t = 5000)]
+    programs: u64,
+    /// The first one's seed
+    #[arg(long, default_value_t = 1)]
+    first: u64,
+    /// Every searcher on every program, or one after the other
+    #[arg(long, default_value = "rotate")]
+    searchers: Searchers,
+    /// Keep the programs' files, and say where
+    #[arg(long)]
+    show: bool,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
+enum Searchers {
+    All,
+    Rotate,
+}
+
+const SEARCHERS: [&str; 6] = ["bfs", "coverage-new", "default", "dfs", "distance-to-uncovered", "random-path"];
+/// Programs of a C file.
+const BATCH: u64 = 10;
+/// The largest number of sequences a failure names.
+const NAMED: usize = 5;
+const RULES: [(&str, &str); 2] = [("rule.toml", include_str!("rule.toml")), ("more.toml", include_str!("more.toml"))];
+
+/// How a program is explored.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+enum Mode {
+    Unpruned,
+    Wanted,
+    Algorithm1,
+}
+
+impl Mode {
+    const ALL: [Mode; 3] = [Mode::Unpruned, Mode::Wanted, Mode::Algorithm1];
+
+    /// The value of `--prune`.
+    fn word(self) -> &'static str {
+        match self {
+            Mode::Unpruned => "off",
+            Mode::Wanted => "wanted",
+            Mode::Algorithm1 => "algorithm1",
+        }
+    }
+}
+
+type Sequences = BTreeSet<String>;
+
+/// What the explorations of a mode came to.
+#[derive(Default)]
+struct Sum {
+    runs: u64,
+    paths: u64,
+    time: Duration,
+    /// Runs without a sequence that an input shows.
+    lost: u64,
+}
+
+/// A program on which a mode is wrong.
+struct Failure {
+    seed: u64,
+    mode: Mode,
+    searcher: &'static str,
+    missing: Sequences,
+    extra: Sequences,
+    text: String,
+}
+
+#[derive(Default)]
+struct Results {
+    sums: BTreeMap<Mode, Sum>,
+    sequences: usize,
+    inputs: usize,
+    failures: Vec<Failure>,
+}
+
+pub fn run(args: &Args) -> Result<()> {
+    let mut dir = tempfile::Builder::new().prefix("prune-").tempdir()?;
+    dir.disable_cleanup(args.show);
+    for (name, text) in RULES.iter().chain([&("events.c", include_str!("events.c"))]) {
+        fs::write(dir.path().join(name), text)?;
+    }
+    let wryneck = crate::cmd::wryneck()?;
+    let seeds = args.first..args.first + args.programs;
+    let batches: Vec<Batch<'_>> = seeds
+        .clone()
+        .step_by(BATCH as usize)
+        .map(|first| Batch { dir: dir.path(), wryneck: &wryneck, first, seeds: first..(first + BATCH).min(seeds.end) })
+        .collect();
+    let results = Mutex::new(Results::default());
+    process::parallel(&batches, |batch| batch.run(args.searchers, &results))?;
+    if args.show {
+        println!("files: {}", dir.path().display());
+    }
+    results.into_inner().expect("no job panics").judge(args.programs)
+}
+
+/// Programs of one C file.
+struct Batch<'a> {
+    dir: &'a Path,
+    wryneck: &'a Path,
+    first: u64,
+    seeds: std::ops::Range<u64>,
+}
+
+impl Batch<'_> {
+    fn run(&self, searchers: Searchers, results: &Mutex<Results>) -> Result<()> {
+        let programs: Vec<Program> = self.seeds.clone().map(Program::new).collect();
+        let source = self.dir.join(format!("{}.c", self.first));
+        fs::write(&source, file(&programs))?;
+        let truth = native(&source)?;
+        // Half of the files are optimised.
+        let level = if (self.first / BATCH).is_multiple_of(2) { "-O0" } else { "-O2" };
+        let bitcode = bitcode(&source, level)?;
+        for program in &programs {
+            let truth = truth.get(&program.seed).context("every program ends on some input")?;
+            // Not in step with the simple programs, which are every third.
+            let rotated = [SEARCHERS[program.seed as usize / 3 % SEARCHERS.len()]];
+            {
+                let mut results = results.lock().expect("no job panics");
+                results.sequences += truth.len();
+                results.inputs += program.values.iter().product::<usize>();
+            }
+            for mode in Mode::ALL {
+                let every = mode == Mode::Wanted && searchers == Searchers::All;
+                for searcher in if every { &SEARCHERS[..] } else { &rotated } {
+                    self.explore(&bitcode, program, mode, searcher, truth, results)?;
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// Compares one exploration with the truth.
+    fn explore(
+        &self,
+        bitcode: &Path,
+        program: &Program,
+        mode: Mode,
+        searcher: &'static str,
+        truth: &Sequences,
+        results: &Mutex<Results>,
+    ) -> Result<()> {
+        let started = Instant::now();
+        let (paths, found) = explored(self.wryneck, bitcode, program.seed, mode, searcher)?;
+        let time = started.elapsed();
+        let (missing, extra): (Sequences, Sequences) = (truth - &found, &found - truth);
+        let mut results = results.lock().expect("no job panics");
+        let sum = results.sums.entry(mode).or_default();
+        sum.runs += 1;
+        sum.paths += paths;
+        sum.time += time;
+        sum.lost += u64::from(!missing.is_empty());
+        if !extra.is_empty() || (mode != Mode::Algorithm1 && !missing.is_empty()) {
+            let text = program.text.clone();
+            results.failures.push(Failure { seed: program.seed, mode, searcher, missing, extra, text });
+        }
+        Ok(())
+    }
+}
+
+/// The C file of some programs.
+fn file(programs: &[Program]) -> String {
+    let (texts, rows): (Vec<&str>, Vec<String>) = programs.iter().map(|p| (p.text.as_str(), p.row())).unzip();
+    format!(
+        "#include \"events.c\"\n\n{}\n#ifdef NATIVE\nstatic const struct program programs[] = {{\n  {}\n}};\n\
+         int main(void) {{ for (unsigned i = 0; i < sizeof programs / sizeof *programs; i++) run(&programs[i]); return 0; }}\n#endif\n",
+        texts.join("\n"),
+        rows.join("\n  ")
+    )
+}
+
+/// The sequences of all inputs, by program.
+fn native(source: &Path) -> Result<BTreeMap<u64, Sequences>> {
+    let binary = source.with_extension("native");
+    process::output(Command::new(CLANG).args(["-DNATIVE", "-w", "-O0", "-o"]).arg(&binary).arg(source))?;
+    let mut found: BTreeMap<u64, Sequences> = BTreeMap::new();
+    for line in process::output(&mut Command::new(&binary))?.lines() {
+        let (seed, sequence) = line.split_once(' ').unwrap_or((line, ""));
+        found.entry(seed.parse()?).or_default().insert(sequence.to_owned());
+    }
+    Ok(found)
+}
+
+fn bitcode(source: &Path, level: &str) -> Result<PathBuf> {
+    let include = Path::new(env!("CARGO_MANIFEST_DIR")).join("../runtime/include");
+    let bitcode = source.with_extension("bc");
+    let mut clang = Command::new(CLANG);
+    clang.args(["-c", "-emit-llvm", "-g", "-w", level, "-I"]).arg(include).arg("-o").arg(&bitcode).arg(source);
+    process::output(&mut clang)?;
+    Ok(bitcode)
+}
+
+/// The paths of an exploration, and the sequences of those that ended.
+fn explored(wryneck: &Path, bitcode: &Path, seed: u64, mode: Mode, searcher: &str) -> Result<(u64, Sequences)> {
+    let name = |what: &str| bitcode.with_extension(format!("{seed}-{}-{searcher}.{what}", mode.word()));
+    let (out, sequences) = (name("out"), name("sequences"));
+    let dir = bitcode.parent().context("bitcode lies in the folder of its rules")?;
+    let rules = RULES.map(|(rule, _)| dir.join(rule).display().to_string()).join(",");
+    let mut command = Command::new(wryneck);
+    command
+        .args(["verify", "--json", "--no-replay", "--emit", "none", "--max-time", "60s", "--rule", &rules])
+        .args(["--search", searcher, "--prune", mode.word(), "--entry", &format!("p_{seed}"), "--sequences"])
+        .arg(&sequences)
+        .arg("--output")
+        .arg(&out)
+        .arg(bitcode);
+    let said = process::output(&mut command)?;
+    let run: Value = serde_json::from_str(&said).with_context(|| format!("seed {seed}: no summary"))?;
+    ensure!(run["status"]["kind"] == "complete", "seed {seed}, {} by {searcher}: not complete: {}", mode.word(), run["status"]);
+    let found = fs::read_to_string(&sequences).with_context(|| format!("seed {seed}: no sequences"))?;
+    let _ = fs::remove_dir_all(&out);
+    Ok((run["totals"]["paths"].as_u64().unwrap_or(0), found.lines().map(str::to_owned).collect()))
+}
+
+impl Results {
+    fn judge(mut self, programs: u64) -> Result<()> {
+        println!("{programs} programs, {} inputs, {} distinct event sequences", self.inputs, self.sequences);
+        for (mode, sum) in &self.sums {
+            let (name, seconds) = (mode.word(), sum.time.as_secs_f64());
+            println!("{name:<10} {:>6} runs {:>8} paths {seconds:>7.1} s; sequences lost in {}", sum.runs, sum.paths, sum.lost);
+        }
+        self.failures.sort_by_key(|f| (f.text.len(), f.mode, f.searcher));
+        for failure in &self.failures {
+            failure.print();
+        }
+        if let Some(smallest) = self.failures.first() {
+            println!("the smallest, seed {}:\n{}", smallest.seed, smallest.text);
+        }
+        let wrong: BTreeSet<u64> = self.failures.iter().map(|f| f.seed).collect();
+        ensure!(wrong.is_empty(), "{} of {programs} programs show other sequences than natively", wrong.len());
+        let lost = self.sums.get(&Mode::Algorithm1).map_or(0, |sum| sum.lost);
+        ensure!(lost > 0, "the published algorithm lost no sequence, so these programs test nothing");
+        Ok(())
+    }
+}
+
+impl Failure {
+    fn print(&self) {
+        println!("seed {} `--prune {}` by {}:", self.seed, self.mode.word(), self.searcher);
+        for (what, sequences) in [("missing", &self.missing), ("extra", &self.extra)] {
+            for sequence in sequences.iter().take(NAMED) {
+                println!("  {what}: `{sequence}`");
+            }
+        }
+    }
+}
