@@ -3,6 +3,7 @@
 use std::path::PathBuf;
 
 use anyhow::Result;
+use wryneck_exec::Pruning;
 use wryneck_exec::config::{Config, Undefined, Uninit};
 use wryneck_exec::search::SEARCHERS;
 
@@ -51,6 +52,10 @@ pub struct RunArgs {
     pub rules: Vec<String>,
     /// Events inside libraries count too.
     pub inside_libraries: bool,
+    /// How `verify` prunes; `None`: not at all.
+    pub prune: Option<Pruning>,
+    /// Where to write the sequences of events.
+    pub sequences: Option<PathBuf>,
     pub config: Config,
     pub solver: wryneck_solver::Config,
 }
@@ -77,6 +82,8 @@ impl Default for RunArgs {
             fail_calls: 0,
             rules: Vec::new(),
             inside_libraries: false,
+            prune: Some(Pruning::Wanted),
+            sequences: None,
             config: Config::default(),
             solver: wryneck_solver::Config::default(),
         }
@@ -122,12 +129,16 @@ pub static OPTIONS: &[Opt<RunArgs>] = &[
         set: |a, v| { a.max_time = Some(seconds(v)?); Ok(()) } },
     Opt { name: "--no-libc", value: "", help: "run without the C library: what it would define is undefined",
         set: |a, _| { a.libc = false; Ok(()) } },
+    Opt { name: "--no-prune", value: "", help: "with rules, explore all paths, whether or not they can matter; as `--prune off`",
+        set: |a, _| { a.prune = None; Ok(()) } },
     Opt { name: "--no-replay", value: "", help: "report findings without running the program natively on their inputs",
         set: |a, _| { a.replay = false; Ok(()) } },
     Opt { name: "--off", value: "NAME[,NAME]", help: "switch off: snapshots, quick-checks, substitution, known-bits, byte-domain, independence, enumeration, cache, recent-models",
         set: |a, v| v.split(',').try_for_each(|name| switch_off(a, name)) },
     Opt { name: "--output", value: "DIR", help: "the run folder (default `wryneck-out-N`; `wryneck-last` points to it)",
         set: |a, v| { a.output = Some(v.into()); Ok(()) } },
+    Opt { name: "--prune", value: "wanted|algorithm1|off", help: "with rules: explore what can matter to them (default of `verify`), as paper 1's algorithm is printed (loses behaviour), or all",
+        set: |a, v| { a.prune = one_of(v, &[("wanted", Some(Pruning::Wanted)), ("algorithm1", Some(Pruning::AsPrinted)), ("off", None)])?; Ok(()) } },
     Opt { name: "--quiet", value: "", help: "no progress and no summary",
         set: |a, _| { a.quiet = true; Ok(()) } },
     Opt { name: "--rule", value: "ID|FILE[,…]", help: "check these rules; see `wryneck rules`",
@@ -140,6 +151,8 @@ pub static OPTIONS: &[Opt<RunArgs>] = &[
         set: |a, v| searchers(v).map(|names| a.config.search = names) },
     Opt { name: "--seed", value: "N", help: "seed of the random searchers",
         set: |a, v| { a.config.seed = number(v)?; Ok(()) } },
+    Opt { name: "--sequences", value: "FILE", help: "with rules: write the distinct sequences of their events, a line each",
+        set: |a, v| { a.sequences = Some(v.into()); Ok(()) } },
     Opt { name: "--solver", value: "NAME", help: "what decides hard queries: bitblast (default), or the process bitwuzla, cvc5, yices, z3",
         set: |a, v| backend(v).map(|name| a.solver.backend = name) },
     Opt { name: "--solver-timeout", value: "TIME", help: "give up a query after this time",

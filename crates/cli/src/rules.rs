@@ -1,14 +1,18 @@
 //! Rules from the command line to verdicts: found by name or file, watched along paths, judged at the end.
 
+use std::collections::BTreeMap;
 use std::fs;
 use std::path::Path;
 use std::rc::Rc;
 
 use anyhow::{Context, Result};
-use wryneck_exec::{Core, Ended};
+use wryneck_exec::code::Callee;
+use wryneck_exec::{Core, Ended, Image, PathEnd, Pruner};
 use wryneck_report::{RuleResult, Run, rules};
+use wryneck_verify::flow::{Flow, Summaries};
 use wryneck_verify::monitor::Happened;
-use wryneck_verify::{Automata, Observed, Rule, builtin, rule_file};
+use wryneck_verify::sequence::Occurred;
+use wryneck_verify::{Automata, Observed, Rule, Sequence, Slicer, builtin, rule_file};
 
 use crate::problem::problem;
 use crate::results::Defect;
@@ -34,12 +38,36 @@ pub fn find(names: &[String]) -> Result<Vec<Rule>> {
 /// The rules of a run, and how many paths had to do with each.
 pub struct Rules {
     pub automata: Rc<Automata>,
+    inside_libraries: bool,
     relevant: Vec<u64>,
+    /// The distinct sequences of events of paths that the program ended, by hash.
+    sequences: BTreeMap<u64, Sequence>,
 }
 
 impl Rules {
     pub fn new(rules: Vec<Rule>, inside_libraries: bool) -> Rules {
-        Rules { relevant: vec![0; rules.len()], automata: Rc::new(Automata::new(rules, inside_libraries)) }
+        let relevant = vec![0; rules.len()];
+        Rules { relevant, inside_libraries, sequences: BTreeMap::new(), automata: Rc::new(Automata::new(rules, inside_libraries)) }
+    }
+
+    /// What says which flips can matter to these rules.
+    pub fn slicer(&self, image: Rc<Image>) -> Rc<dyn Pruner> {
+        let (program, inside_libraries) = (image.clone(), self.inside_libraries);
+        let is_event = move |caller: u32, callee: Callee| program.is_watched(callee) && (inside_libraries || !program.is_library(caller));
+        Rc::new(Slicer { flow: Flow::new(image, Box::new(is_event), Summaries::builtin()) })
+    }
+
+    /// Writes the distinct sequences, a line each, sorted.
+    pub fn write_sequences(&self, file: &Path) -> Result<()> {
+        let rules = self.automata.rules();
+        let event = |o: Occurred| {
+            let rule = &rules[o.rule as usize];
+            format!("{}/{}#{}", rule.id, rule.events[o.event as usize].name, o.instance)
+        };
+        let line = |sequence: &Sequence| sequence.to_vec().into_iter().map(event).collect::<Vec<_>>().join(" ") + "\n";
+        let mut lines: Vec<String> = self.sequences.values().map(line).collect();
+        lines.sort();
+        fs::write(file, lines.concat()).with_context(|| format!("cannot write `{}`", file.display()))
     }
 
     /// Counts a path that ended; what it did wrong.
@@ -47,6 +75,9 @@ impl Rules {
         let Some(observed) = ended.monitor.as_any().downcast_ref::<Observed>() else { return Vec::new() };
         for (relevant, events) in self.relevant.iter_mut().zip(&observed.events) {
             *relevant += u64::from(*events > 0);
+        }
+        if let PathEnd::Exit(_) = ended.end {
+            self.sequences.entry(observed.sequence.hash()).or_insert_with(|| observed.sequence.clone());
         }
         let rules = self.automata.rules();
         let defect = |v: &'a wryneck_verify::Violation| {

@@ -64,6 +64,8 @@ options! {
     snapshots: bool = true;
     /// Ask cheap facts whether a flip is infeasible as it is made.
     quick_checks: bool = true;
+    /// Make a flip also of a side that cheap facts show infeasible: pruning asks why it is (DESIGN 1.10).
+    keep_infeasible_flips: bool = false;
     /// Hash the state of every path that ends (for tests of determinism).
     hash_states: bool = false;
     /// Nodes in the expression pool above twice the live ones after which everything is compacted.

@@ -4,7 +4,7 @@ use std::cell::RefCell;
 use std::collections::BTreeMap;
 use std::rc::Rc;
 
-use wryneck_expr::{Evaluator, ExprId, Model, Pool};
+use wryneck_expr::{Evaluator, ExprId, Model, Pool, Remap};
 use wryneck_ir::CodeSource;
 use wryneck_solver::Solver;
 
@@ -13,7 +13,9 @@ use crate::image::{CodePos, Image};
 use crate::leaks::Leak;
 use crate::path_end::PathEnd;
 use crate::plugin::{Environment, LazyInputs, Monitor};
-use crate::prefix::Prefix;
+use crate::prefix::{Prefix, PrefixId};
+use crate::recorder::Recorder;
+use crate::sharing::{Rebuilt, Visited};
 use crate::stacks::Stacks;
 use crate::state::{Frame, Input, PathData, Script, State};
 use crate::tree::Tree;
@@ -28,6 +30,8 @@ pub struct Core {
     pub environment: Rc<dyn Environment>,
     pub monitor: Option<Rc<dyn Monitor>>,
     pub lazy: Option<Rc<dyn LazyInputs>>,
+    /// Records the path that is run again, if it is to be.
+    pub recorder: Option<Box<Recorder>>,
     /// Lowers the code computed jumps lead to.
     pub code_source: Option<Rc<RefCell<dyn CodeSource>>>,
     /// A byte per block of the program, 1 once a path entered it.
@@ -76,6 +80,51 @@ pub struct Flip {
     pub node: u32,
 }
 
+impl Flip {
+    /// The name of the decisions before the flipped one.
+    pub fn before(&self) -> PrefixId {
+        self.prefix.backwards().next().map_or(PrefixId::default(), |made| made.before)
+    }
+
+    /// A flip that leads to where this one was made, to run on from there.
+    pub(crate) fn again(&self) -> Flip {
+        Flip { state: self.state.clone(), prefix: self.prefix.clone(), script: self.script.clone(), model: self.model.clone(), ..*self }
+    }
+
+    /// A flip that leads to the beginning of a path.
+    pub(crate) fn at_start(prefix: &Prefix, model: Model) -> Flip {
+        Flip {
+            state: None,
+            prefix: prefix.clone(),
+            script: prefix.to_vec().into(),
+            model,
+            cond: ExprId::TRUE,
+            block: None,
+            pos: CodePos { func: 0, op: 0 },
+            checked: Checked::Feasible,
+            instructions: 0,
+            node: Tree::ROOT,
+        }
+    }
+
+    pub(crate) fn for_each_expr(&self, visited: &mut Visited, keep: &mut dyn FnMut(ExprId)) {
+        keep(self.cond);
+        if let Some(state) = &self.state {
+            state.for_each_expr(visited, keep);
+        }
+    }
+
+    pub(crate) fn remap(&mut self, map: &Remap, rebuilt: &mut Rebuilt) {
+        self.cond = map.get(self.cond).expect("conditions of flips are roots");
+        if let Some(state) = &mut self.state {
+            if Rc::get_mut(state).is_none() {
+                *state = Rc::new(state.fork_idle());
+            }
+            Rc::get_mut(state).expect("just made unique").remap(map, rebuilt);
+        }
+    }
+}
+
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Checked {
     NotYet,
@@ -111,6 +160,8 @@ pub struct Stats {
     /// Flips that cheap facts showed infeasible as they were made.
     pub flips_dropped_at_once: u64,
     pub flips_infeasible: u64,
+    /// Under pruning: flips that some path wanted.
+    pub flips_wanted: u64,
     pub flips_lost: u64,
     pub flips_unknown: u64,
     pub solver_checks: u64,
@@ -158,6 +209,7 @@ impl Core {
             environment,
             monitor: None,
             lazy: None,
+            recorder: None,
             code_source: None,
             newly_covered: Vec::new(),
             tree: Tree::default(),

@@ -14,6 +14,7 @@ use crate::image::CodePos;
 use crate::path_end::{Limit, PathEnd};
 use crate::plugin::{Stop, Value};
 use crate::prefix::Decision;
+use crate::recorder::Step;
 use crate::state::{Input, Script, State};
 
 /// The running path and what it shares with all others.
@@ -32,6 +33,9 @@ impl Cx<'_> {
     pub(crate) fn begin_operation(&mut self) {
         self.state.taken = 0;
         self.state.dirty = false;
+        if !std::mem::take(&mut self.state.resumed) {
+            self.state.constraints_before = self.state.path.len() as u32;
+        }
     }
 
     /// What cheap facts say of a condition on this path, if they are switched on.
@@ -66,12 +70,14 @@ impl Cx<'_> {
         }
         self.count_decision()?;
         let taken = quick.unwrap_or_else(|| self.core.eval.eval(&self.core.pool, cond, &self.state.model) != 0);
-        if quick.is_none() {
+        if quick.is_none() || self.core.config.keep_infeasible_flips {
             let other = if taken { self.core.pool.not(cond) } else { cond };
             let block = blocks.map(|(holds, not)| if taken { not } else { holds });
             self.add_flip(other, Some(Decision::Branch(!taken)), block);
             self.record(Decision::Branch(taken));
-            self.assert_side(cond, taken);
+            if quick.is_none() {
+                self.assert_side(cond, taken);
+            }
         } else {
             self.core.stats.flips_dropped_at_once += 1;
             self.record(Decision::Branch(taken));
@@ -103,7 +109,7 @@ impl Cx<'_> {
             return Err(PathEnd::Internal("no side of a choice holds under the path's model".into()).into());
         };
         for (i, &cond) in conds.iter().enumerate().filter(|(i, _)| *i != taken) {
-            if self.core.config.quick_checks && self.core.solver.quick(&mut self.core.pool, &self.state.path, cond) == Some(false) {
+            if !self.core.config.keep_infeasible_flips && self.quick(cond) == Some(false) {
                 self.core.stats.flips_dropped_at_once += 1;
                 continue;
             }
@@ -152,7 +158,10 @@ impl Cx<'_> {
         let fixed = self.core.pool.bits(width, v);
         let more = self.core.pool.ult(fixed, e);
         let is = self.core.pool.eq(e, fixed);
-        if self.core.solver.quick(&mut self.core.pool, &self.state.path, more) != Some(false) {
+        let single = self.core.solver.quick(&mut self.core.pool, &self.state.path, more) == Some(false);
+        if single && self.core.config.keep_infeasible_flips {
+            self.add_flip(more, Some(Decision::Above(v)), None);
+        } else if !single {
             self.core.ledger.note(LedgerKind::Concretisation, why);
             self.add_flip(more, Some(Decision::Above(v)), None);
         }
@@ -289,6 +298,13 @@ impl Cx<'_> {
         exprs
     }
 
+    /// Tells the recorder, if there is one, of something that the running operation did.
+    pub fn mark(&mut self, step: Step) {
+        if let Some(recorder) = &mut self.core.recorder {
+            recorder.step(step);
+        }
+    }
+
     fn count_decision(&mut self) -> Result<(), Stop> {
         if self.state.dirty {
             return Err(PathEnd::Internal("a model decided after it had changed the path".into()).into());
@@ -320,7 +336,8 @@ impl Cx<'_> {
     }
 
     fn record(&mut self, decision: Decision) {
-        self.state.prefix.push(decision);
+        self.mark(Step::Decision { index: self.state.prefix.len() });
+        self.state.prefix.push(decision, self.state.constraints_before, self.state.taken == 0);
         self.state.taken += 1;
     }
 
@@ -345,7 +362,7 @@ impl Cx<'_> {
         let mut prefix = self.state.prefix.clone();
         let mut script: Script = here.into();
         if let Some(d) = decision {
-            prefix.push(d);
+            prefix.push(d, self.state.constraints_before, taken == 0);
             script.push_back(d);
         }
         let state = self.core.config.snapshots.then(|| {

@@ -12,8 +12,10 @@ use crate::cx::Cx;
 use crate::image::{CodePos, Image};
 use crate::leaks;
 use crate::path_end::{Limit, PathEnd};
-use crate::plugin::{Environment, Monitor, Stop, Value};
-use crate::prefix::Decision;
+use crate::plugin::{Environment, Monitor, Pruner, Stop, Value};
+use crate::prefix::{Decision, PrefixId};
+use crate::pruning::Pruning;
+use crate::recorder::{Recorder, Step, Trace};
 use crate::search::{Candidate, ItemId, Searcher, View};
 use crate::sharing::{Rebuilt, Visited};
 use crate::state::{NoData, PathData, Script, State};
@@ -59,8 +61,17 @@ pub struct Decided<'a> {
     pub next: Option<CodePos>,
 }
 
+/// What a recorded operation is.
+#[derive(Clone, Copy)]
+enum Shown {
+    /// One of the program.
+    Operation,
+    /// A call's return, shown to the monitor.
+    Return,
+}
+
 /// Something that can be run next.
-enum Item {
+pub(crate) enum Item {
     Flip(Flip),
     /// A path that used up its batch.
     Paused(Box<State>),
@@ -76,8 +87,11 @@ const POLL_BYTES: u64 = 16 << 20;
 /// An exploration of one program from one entry.
 pub struct Explorer {
     pub core: Core,
-    search: Box<dyn Searcher>,
-    items: BTreeMap<ItemId, Item>,
+    pub(crate) search: Box<dyn Searcher>,
+    pub(crate) items: BTreeMap<ItemId, Item>,
+    /// Flips that nobody wants yet, by the decisions before the flipped one.
+    pub(crate) waiting: BTreeMap<PrefixId, Vec<Flip>>,
+    pub(crate) pruning: Option<(Pruning, Rc<dyn Pruner>)>,
     next_id: ItemId,
     /// What every path starts as; prefixes are run from here.
     root: State,
@@ -117,6 +131,8 @@ impl Explorer {
             script: Script::new(),
             taken: 0,
             dirty: false,
+            constraints_before: 0,
+            resumed: false,
             inputs: Rc::default(),
             env: environment.initial(),
             monitor: monitor_data,
@@ -130,7 +146,30 @@ impl Explorer {
             approximated: false,
         };
         let compact_at = core.config.compact_above;
-        Explorer { core, search, items: BTreeMap::new(), next_id: 0, root, compact_at, relieved_at: 0, deep_until: None, selections: 0 }
+        Explorer {
+            core,
+            search,
+            items: BTreeMap::new(),
+            waiting: BTreeMap::new(),
+            pruning: None,
+            next_id: 0,
+            root,
+            compact_at,
+            relieved_at: 0,
+            deep_until: None,
+            selections: 0,
+        }
+    }
+
+    /// Has only those flips explored that `pruner` wants. To be called before [`Explorer::start`].
+    pub fn prune(&mut self, pruning: Pruning, pruner: Rc<dyn Pruner>) {
+        self.core.config.keep_infeasible_flips = pruning == Pruning::Wanted;
+        self.pruning = Some((pruning, pruner));
+    }
+
+    /// Flips that nobody wanted so far.
+    pub fn unwanted(&self) -> usize {
+        self.waiting.values().map(Vec::len).sum()
     }
 
     /// Lets `set_up` prepare the state all paths start from (arguments, files), then puts a call of function `entry` on it.
@@ -201,13 +240,14 @@ impl Explorer {
             return;
         }
         self.relieved_at = used;
-        let snapshots = self.items.values_mut().filter_map(|item| match item {
-            Item::Flip(f) => f.state.is_some().then_some(&mut f.state),
+        let pending = self.items.values_mut().filter_map(|item| match item {
+            Item::Flip(flip) => Some(flip),
             Item::Paused(_) => None,
         });
+        let flips = pending.chain(self.waiting.values_mut().flatten());
         let mut given_up = 0;
-        for state in snapshots.step_by(2) {
-            *state = None;
+        for flip in flips.filter(|flip| flip.state.is_some()).step_by(2) {
+            flip.state = None;
             given_up += 1;
         }
         self.core.stats.snapshots_given_up += given_up as u64;
@@ -238,7 +278,7 @@ impl Explorer {
         })
     }
 
-    fn add(&mut self, item: Item) {
+    pub(crate) fn add(&mut self, item: Item) {
         let candidate = match &item {
             Item::Flip(f) => Candidate { block: f.block, pos: f.pos, depth: f.prefix.len(), node: f.node, instructions: f.instructions },
             Item::Paused(s) => {
@@ -275,11 +315,13 @@ impl Explorer {
             self.core.stats.solver_checks += 1;
             match self.core.solver.check(&mut self.core.pool, &state.path, flip.cond, &state.model, &budget) {
                 Answer::Sat(model) => state.model = model,
-                Answer::Unsat(_) => {
+                Answer::Unsat(core) => {
                     self.core.stats.flips_infeasible += 1;
+                    self.want_core(&flip.prefix, &core.0);
                     return None;
                 }
                 Answer::Unknown(why) => {
+                    self.want_all(&flip.prefix.without_last(1));
                     self.core.stats.flips_unknown += 1;
                     self.core.ledger.note(LedgerKind::SolverTimeout, why.to_string());
                     return None;
@@ -288,6 +330,7 @@ impl Explorer {
         }
         state.script = flip.script;
         state.taken = 0;
+        state.resumed = true;
         state.node = flip.node;
         Some(state)
     }
@@ -306,9 +349,12 @@ impl Explorer {
         state.memory.space.wake();
         let end = loop {
             let budget = &mut POLL.clone();
-            let exit = self.advance(&mut state, budget);
+            let exit = if state.returned.is_some() { None } else { Some(self.advance(&mut state, budget)) };
             let (stack, before) = (state.call_stack(), state.prefix.len());
-            let done = self.handle(exit, &mut state, budget);
+            let done = match exit {
+                Some(exit) => self.handle(exit, &mut state, budget),
+                None => self.step(&mut state, budget),
+            };
             let image = self.core.image.clone();
             for decision in state.prefix.to_last((state.prefix.len() - before) as usize) {
                 let next =
@@ -324,6 +370,33 @@ impl Explorer {
         self.core.ended.clear();
         (self.core.ledger, self.core.stats, self.core.entered) = (ledger, stats, entered);
         (state, end)
+    }
+
+    /// Runs a completed path again and records it, from the operation that made the flip `from` on, which lies on it.
+    pub(crate) fn record(&mut self, ended: &Ended, from: &Flip) -> Result<(Trace, Box<State>, PathEnd), PathEnd> {
+        let (ledger, stats, entered) = (self.core.ledger.clone(), self.core.stats.clone(), self.core.entered);
+        let begin = match &from.state {
+            Some(snapshot) => Some(Box::new(snapshot.fork_idle())),
+            None => self.rerun(from),
+        };
+        let Some(mut state) = begin else { return Err(PathEnd::Internal("a prefix did not run again".into())) };
+        state.resumed = true;
+        state.taken = 0;
+        state.script = ended.prefix.to_last((ended.prefix.len() - state.prefix.len()) as usize).into();
+        state.model = ended.model.clone();
+        state.memory.space.wake();
+        state.memory.space.log();
+        self.core.recorder = Some(Box::new(Recorder::new(&state)));
+        let end = loop {
+            if let Err(Stop::End(end)) = self.step(&mut state, &mut POLL.clone()) {
+                break end;
+            }
+        };
+        state.memory.space.sleep();
+        self.core.new_flips.clear();
+        (self.core.ledger, self.core.stats, self.core.entered) = (ledger, stats, entered);
+        let recorder = self.core.recorder.take().ok_or_else(|| PathEnd::Internal("the recorder is gone".into()))?;
+        Ok((recorder.finish(&state), state, end))
     }
 
     /// Runs a flip's prefix from the root up to the operation it was made at. Asks nothing; `None` if the prefix does not fit,
@@ -382,14 +455,19 @@ impl Explorer {
     fn step(&mut self, state: &mut State, budget: &mut i64) -> Result<(), Stop> {
         if state.returned.is_some() {
             *budget -= 1;
-            return call::show_return(&mut Cx { core: &mut self.core, state });
+            return self.recorded(state, Shown::Return, call::show_return);
         }
         let exit = self.advance(state, budget);
         self.handle(exit, state, budget)
     }
 
     fn advance(&mut self, state: &mut State, budget: &mut i64) -> Exit {
-        if state.frame().symbolic { run::<true>(&mut self.core, state, budget) } else { run::<false>(&mut self.core, state, budget) }
+        match (state.frame().symbolic, self.core.recorder.is_some()) {
+            (true, false) => run::<true, false>(&mut self.core, state, budget),
+            (false, false) => run::<false, false>(&mut self.core, state, budget),
+            (true, true) => run::<true, true>(&mut self.core, state, budget),
+            (false, true) => run::<false, true>(&mut self.core, state, budget),
+        }
     }
 
     fn handle(&mut self, exit: Exit, state: &mut State, budget: &mut i64) -> Result<(), Stop> {
@@ -397,7 +475,7 @@ impl Explorer {
             Exit::Budget | Exit::Again => Ok(()),
             Exit::Slow => {
                 *budget -= 1;
-                slow(&mut Cx { core: &mut self.core, state })
+                self.recorded(state, Shown::Operation, slow)
             }
             Exit::Returned => {
                 let environment = self.core.environment.clone();
@@ -409,6 +487,24 @@ impl Explorer {
                 Err(environment.returned(value, &mut Cx { core: &mut self.core, state }).into())
             }
         }
+    }
+
+    /// Does a slow operation; if there is a recorder, it is told what the operation did.
+    fn recorded(&mut self, state: &mut State, what: Shown, operation: fn(&mut Cx<'_>) -> Result<(), Stop>) -> Result<(), Stop> {
+        let Some(recorder) = &mut self.core.recorder else { return operation(&mut Cx { core: &mut self.core, state }) };
+        let (op, first) = (state.frame().op, recorder.trace.steps.len());
+        state.memory.space.drain_log(&mut Vec::new());
+        let done = operation(&mut Cx { core: &mut self.core, state });
+        if let Some(recorder) = &mut self.core.recorder {
+            let steps = &mut recorder.trace.steps;
+            state.memory.space.drain_log(steps);
+            let count = (steps.len() - first) as u32;
+            steps.push(match what {
+                Shown::Operation => Step::Slow { op, count },
+                Shown::Return => Step::Shown { op: op.saturating_sub(1), count },
+            });
+        }
+        done
     }
 
     fn after_run(&mut self, mut state: Box<State>, stopped: Option<Stop>) {
@@ -431,9 +527,13 @@ impl Explorer {
     /// Gives the searcher and the caller what a run left behind.
     fn tell(&mut self, control: &mut dyn Control) {
         for flip in std::mem::take(&mut self.core.new_flips) {
-            self.add(Item::Flip(flip));
+            match self.pruning {
+                Some((Pruning::Wanted, _)) => self.wait(flip),
+                Some((Pruning::AsPrinted, _)) | None => self.add(Item::Flip(flip)),
+            }
         }
         for ended in std::mem::take(&mut self.core.ended) {
+            self.prune_after(&ended);
             control.ended(&mut self.core, ended);
         }
         for block in std::mem::take(&mut self.core.newly_covered) {
@@ -444,38 +544,27 @@ impl Explorer {
     /// Drops every expression that no path needs, and renumbers the rest (DESIGN 1.6). A safe point: nothing runs.
     pub fn compact(&mut self) {
         self.core.stats.compactions += 1;
-        let (items, root) = (&self.items, &self.root);
+        let (items, waiting, root) = (&self.items, &self.waiting, &self.root);
         let remap = self.core.pool.compact(&mut |keep| {
             let mut visited = Visited::default();
             root.for_each_expr(&mut visited, keep);
             for item in items.values() {
                 match item {
-                    Item::Flip(f) => {
-                        keep(f.cond);
-                        if let Some(s) = &f.state {
-                            s.for_each_expr(&mut visited, keep);
-                        }
-                    }
+                    Item::Flip(flip) => flip.for_each_expr(&mut visited, keep),
                     Item::Paused(s) => s.for_each_expr(&mut visited, keep),
                 }
             }
+            waiting.values().flatten().for_each(|flip| flip.for_each_expr(&mut visited, keep));
         });
         let mut rebuilt = Rebuilt::default();
         self.root.remap(&remap, &mut rebuilt);
         for item in self.items.values_mut() {
             match item {
-                Item::Flip(f) => {
-                    f.cond = remap.get(f.cond).expect("conditions of flips are roots");
-                    if let Some(s) = &mut f.state {
-                        if Rc::get_mut(s).is_none() {
-                            *s = Rc::new(s.fork_idle());
-                        }
-                        Rc::get_mut(s).expect("just made unique").remap(&remap, &mut rebuilt);
-                    }
-                }
+                Item::Flip(flip) => flip.remap(&remap, &mut rebuilt),
                 Item::Paused(s) => s.remap(&remap, &mut rebuilt),
             }
         }
+        self.waiting.values_mut().flatten().for_each(|flip| flip.remap(&remap, &mut rebuilt));
         self.core.solver.remap(&remap);
         self.core.eval.clear();
         self.compact_at = self.core.config.compact_above.max(2 * self.core.pool.len());

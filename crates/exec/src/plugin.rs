@@ -5,8 +5,11 @@ use std::rc::Rc;
 use wryneck_expr::ExprId;
 
 use crate::cx::Cx;
+use crate::image::Image;
 use crate::memory::HeapObject;
 use crate::path_end::PathEnd;
+use crate::recorder::Trace;
+use crate::stacks::Stacks;
 use crate::state::{PathData, State};
 
 /// A value as models see it: `Sym` has the width the call says.
@@ -105,4 +108,22 @@ pub trait Monitor {
 pub trait LazyInputs {
     /// A symbolic address without a known base is about to be used for `size` bytes; gives the address of an object it shall point to.
     fn bind(&self, address: ExprId, size: u64, cx: &mut Cx<'_>) -> Result<Option<u64>, Stop>;
+}
+
+/// A completed path, recorded.
+pub struct Traced<'a> {
+    pub image: &'a Image,
+    pub trace: &'a Trace,
+    /// The path at its end.
+    pub state: &'a State,
+    pub stacks: &'a Stacks,
+    pub end: &'a PathEnd,
+    /// Only decisions from this index on are asked for.
+    pub oldest: u32,
+}
+
+/// Says which other sides of a path's decisions can matter (paper 1, section 5).
+pub trait Pruner {
+    /// The indices of the decisions of a completed path whose other sides are to be explored; `None`: all of them.
+    fn wanted(&self, path: &Traced<'_>) -> Option<Vec<u32>>;
 }

@@ -25,10 +25,57 @@ pub struct Prefix {
     last: Option<Rc<Node>>,
 }
 
+/// A decision on a path.
+#[derive(Clone, Copy, Debug)]
+pub struct Made {
+    /// Among the path's decisions.
+    pub index: u32,
+    pub decision: Decision,
+    /// The name of the decisions before it.
+    pub before: PrefixId,
+    /// Constraints of the path before the operation that decided.
+    pub constraints: u32,
+    /// Whether it was that operation's first decision.
+    pub first: bool,
+}
+
 struct Node {
     decision: Decision,
     len: u32,
+    /// Constraints of the path before the operation that decided, and whether it was that operation's first decision.
+    constraints: u32,
+    first: bool,
+    /// Names the decisions up to this one.
+    id: PrefixId,
     before: Prefix,
+}
+
+/// Names a list of decisions: equal for equal lists, and as good as never for others (a hash of 128 bits).
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct PrefixId(u64, u64);
+
+impl PrefixId {
+    fn then(self, decision: Decision) -> PrefixId {
+        let (tag, number) = decision.parts();
+        let word = number.unwrap_or(0).rotate_left(8) ^ u64::from(tag);
+        let mix = |state: u64, by: u64, turn: u32| {
+            let mixed = (state ^ word).wrapping_add(by).wrapping_mul(by);
+            (mixed ^ mixed >> 29).rotate_left(turn).wrapping_mul(0x9fb2_1c65_1e98_df25)
+        };
+        PrefixId(mix(self.0, 0x9e37_79b9_7f4a_7c15, 23), mix(self.1, 0xd6e8_feb8_6659_fd93, 41))
+    }
+}
+
+impl Decision {
+    /// Its tag in files, and the number it carries.
+    fn parts(self) -> (u8, Option<u64>) {
+        match self {
+            Decision::Branch(b) => (u8::from(b), None),
+            Decision::Choice(n) => (2, Some(u64::from(n))),
+            Decision::Value(v) => (3, Some(v)),
+            Decision::Above(v) => (4, Some(v)),
+        }
+    }
 }
 
 impl Prefix {
@@ -40,10 +87,27 @@ impl Prefix {
         self.last.is_none()
     }
 
-    pub fn push(&mut self, decision: Decision) {
-        let len = self.len() + 1;
+    /// Adds a decision, an operation's `first` or not, before which the path had so many constraints.
+    pub fn push(&mut self, decision: Decision, constraints: u32, first: bool) {
+        let (len, id) = (self.len() + 1, self.id().then(decision));
         let before = std::mem::take(self);
-        self.last = Some(Rc::new(Node { decision, len, before }));
+        self.last = Some(Rc::new(Node { decision, len, constraints, first, id, before }));
+    }
+
+    /// The name of these decisions.
+    pub fn id(&self) -> PrefixId {
+        self.last.as_ref().map_or(PrefixId::default(), |node| node.id)
+    }
+
+    /// From the last decision to the first.
+    pub fn backwards(&self) -> impl Iterator<Item = Made> + '_ {
+        let mut at = self;
+        std::iter::from_fn(move || {
+            let node = at.last.as_ref()?;
+            at = &node.before;
+            let (decision, constraints, first) = (node.decision, node.constraints, node.first);
+            Some(Made { index: node.len - 1, decision, before: node.before.id(), constraints, first })
+        })
     }
 
     /// The prefix without its last `n` decisions.
@@ -87,7 +151,7 @@ impl FromIterator<Decision> for Prefix {
     fn from_iter<I: IntoIterator<Item = Decision>>(decisions: I) -> Prefix {
         let mut prefix = Prefix::default();
         for d in decisions {
-            prefix.push(d);
+            prefix.push(d, 0, true);
         }
         prefix
     }
@@ -110,12 +174,7 @@ impl Drop for Prefix {
 pub fn encode(decisions: &[Decision]) -> Vec<u8> {
     let mut out = Vec::with_capacity(decisions.len());
     for d in decisions {
-        let (tag, number) = match *d {
-            Decision::Branch(b) => (u8::from(b), None),
-            Decision::Choice(n) => (2, Some(u64::from(n))),
-            Decision::Value(v) => (3, Some(v)),
-            Decision::Above(v) => (4, Some(v)),
-        };
+        let (tag, number) = d.parts();
         out.push(tag);
         let Some(mut n) = number else { continue };
         while n >= 0x80 {
@@ -183,8 +242,11 @@ mod tests {
     fn forks_share_and_a_long_prefix_drops() {
         let mut a: Prefix = (0..1_000_000).map(|i| Decision::Branch(i % 3 == 0)).collect();
         let mut b = a.clone();
-        a.push(Decision::Value(1));
-        b.push(Decision::Value(2));
+        a.push(Decision::Value(1), 0, true);
+        b.push(Decision::Value(2), 0, true);
+        assert_ne!(a.id(), b.id());
+        assert_eq!(a.without_last(1).id(), b.without_last(1).id());
+        assert_eq!(a.backwards().next().map(|made| made.index), Some(1_000_000));
         assert_eq!(a.len(), 1_000_001);
         assert_eq!(a.without_last(1).to_vec(), b.without_last(1).to_vec());
         assert_ne!(a.to_vec().last(), b.to_vec().last());

@@ -126,6 +126,10 @@ pub struct State {
     pub script: Script,
     /// Decisions taken since the current operation began: a fork re-runs the operation from its beginning.
     pub taken: u32,
+    /// Constraints of the path when the current operation began.
+    pub constraints_before: u32,
+    /// The path is a flip whose operation is about to run again; [`State::constraints_before`] holds what it was.
+    pub resumed: bool,
     /// Whether the current operation has changed anything yet; it must not decide afterwards.
     pub dirty: bool,
     pub inputs: Rc<Vec<Input>>,
@@ -171,6 +175,8 @@ impl State {
             prefix: self.prefix.clone(),
             script: self.script.clone(),
             taken: self.taken,
+            constraints_before: self.constraints_before,
+            resumed: self.resumed,
             dirty: self.dirty,
             inputs: self.inputs.clone(),
             env: self.env.clone(),

@@ -8,7 +8,11 @@ pub mod flow;
 pub mod monitor;
 pub mod rule;
 pub mod rule_file;
+pub mod sequence;
+pub mod slice;
 
 pub use monitor::{Automata, Observed, Violation};
 pub use rule::Rule;
 pub use rule_file::Mistake;
+pub use sequence::Sequence;
+pub use slice::Slicer;

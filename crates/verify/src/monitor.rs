@@ -10,10 +10,11 @@ use std::rc::Rc;
 
 use wryneck_exec::plugin::Monitor;
 use wryneck_exec::stacks::StackId;
-use wryneck_exec::{Call, CodePos, Cx, PathData, PathEnd, Stop, Value};
+use wryneck_exec::{Call, CodePos, Cx, PathData, PathEnd, Step as Recorded, Stop, Value};
 use wryneck_expr::{ExprId, Remap};
 
 use crate::rule::{At, Event, Operand, Rule, Step};
+use crate::sequence::{Occurred, Sequence};
 
 /// The automata of some rules, as a monitor.
 pub struct Automata {
@@ -49,6 +50,8 @@ pub struct Violation {
 #[derive(Clone)]
 struct Instance {
     state: usize,
+    /// Among those of its rule, by first appearance on the path, from 1.
+    number: u32,
     trail: Rc<Vec<Happened>>,
 }
 
@@ -68,6 +71,9 @@ pub struct Observed {
     pub violations: Vec<Violation>,
     /// Events per rule.
     pub events: Vec<u64>,
+    pub sequence: Sequence,
+    /// Instances met, per rule.
+    met: Vec<u32>,
 }
 
 impl Automata {
@@ -85,6 +91,16 @@ impl Automata {
 
     pub fn rules(&self) -> &[Rule] {
         &self.rules
+    }
+
+    /// Argument limbs of a function, a bit each, that its events look at (paper 1, section 4: the event mask).
+    fn interest(&self, function: &str) -> u32 {
+        let events = self.by_function.get(function).into_iter().flatten().map(|&(r, e)| &self.rules[r].events[e]);
+        let operands = events.flat_map(|event| event.key.into_iter().chain(event.when.iter().map(|condition| condition.operand)));
+        operands.fold(0, |mask, operand| match operand {
+            Operand::Arg(i) | Operand::At(i) => mask | 1u32.checked_shl(i).unwrap_or(0),
+            Operand::Result => mask,
+        })
     }
 
     /// The events of a call that happen, at most one per rule, with the keys of their instances. May decide.
@@ -115,7 +131,12 @@ impl Automata {
             let rule = &self.rules[r];
             let event = &rule.events[e];
             data.events[r] += 1;
-            let instance = data.instances.entry((r, key)).or_insert(Instance { state: 0, trail: Rc::default() });
+            let met = &mut data.met[r];
+            let instance = data.instances.entry((r, key)).or_insert_with(|| {
+                *met += 1;
+                Instance { state: 0, number: *met, trail: Rc::default() }
+            });
+            data.sequence.push(Occurred { rule: r as u32, event: e as u32, instance: instance.number });
             let Some(step) = rule.states[instance.state].steps.get(&event.name) else { continue };
             let trail = Rc::make_mut(&mut instance.trail);
             if instance.state == 0 {
@@ -193,7 +214,8 @@ fn stack(cx: &mut Cx<'_>, behind: bool) -> StackId {
 
 impl Monitor for Automata {
     fn initial(&self) -> Rc<dyn PathData> {
-        Rc::new(Observed { events: vec![0; self.rules.len()], ..Observed::default() })
+        let none = || vec![0; self.rules.len()];
+        Rc::new(Observed { events: vec![0; self.rules.len()], met: none(), ..Observed::default() })
     }
 
     fn watches(&self, name: &str) -> bool {
@@ -205,6 +227,7 @@ impl Monitor for Automata {
         if cx.core.image.is_library(caller) && !self.inside_libraries {
             return Ok(false);
         }
+        cx.mark(Recorded::Event { args: self.interest(call.name) });
         let shown = Shown { function: call.name, args: call.args, result: None };
         let happening = self.happening(At::Call, &shown, cx)?;
         let (function, stack): (Rc<str>, _) = (call.name.into(), stack(cx, false));
@@ -218,6 +241,7 @@ impl Monitor for Automata {
         let Some(Pending { function, args, stack }) = pending else {
             return Err(PathEnd::Internal("a call returned that no rule saw".into()).into());
         };
+        cx.mark(Recorded::ResultMatters);
         let shown = Shown { function: &function, args: &args, result };
         let happening = self.happening(At::Return, &shown, cx)?;
         self.step(&happening, &function, stack, cx);
@@ -273,5 +297,6 @@ impl PathData for Observed {
         }
         h.write_usize(self.violations.len());
         self.events.iter().for_each(|n| h.write_u64(*n));
+        h.write_u64(self.sequence.hash());
     }
 }

@@ -36,7 +36,7 @@ use crate::{output, program, replay, signal, sym_file, symbolic, way};
 pub const KEPT: &str = "program.bc";
 
 pub fn run(words: Vec<String>) -> Result<u8> {
-    explore("run", words, |_| {})
+    explore("run", words, |args| args.prune = None)
 }
 
 /// Explores a program as the words after the command `name` say, completed by `complete`; the exit code.
@@ -92,6 +92,9 @@ pub fn explore(name: &str, words: Vec<String>, complete: impl FnOnce(&mut RunArg
     // The exploration spares memory at half of what the run may have.
     let config = wryneck_exec::Config { max_memory: args.max_memory / 2, ..args.config.clone() };
     let mut explorer = Explorer::new(image, pool, solver(&args, solver_time.clone())?, environment, monitor, config, searcher);
+    if let (Some(pruning), Some(rules)) = (args.prune, &rules) {
+        explorer.prune(pruning, rules.slicer(explorer.core.image.clone()));
+    }
     let mut watch = watch(&args, start, folder, lines, record, notes, solver_time.clone());
     watch.rules = rules;
 
@@ -110,6 +113,9 @@ pub fn explore(name: &str, words: Vec<String>, complete: impl FnOnce(&mut RunArg
         watch.save(&explorer.core);
     }
     let run = summary(command, shown, explored, outcome, &explorer, &watch);
+    if let (Some(file), Some(rules)) = (&args.sequences, &watch.rules) {
+        rules.write_sequences(file)?;
+    }
     watch.folder.finish(&run)?;
     args.formats.write_of(Path::new(&run.folder))?;
     print(&args, &run)?;

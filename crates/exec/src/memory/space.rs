@@ -5,11 +5,13 @@
 //! alive, the write buffer to pages this space alone owns. So a fork empties the write buffer, and replacing
 //! a page (or changing its permissions) forgets it in both.
 
+use std::cell::RefCell;
 use std::rc::Rc;
 
 use wryneck_expr::{ExprId, Pool};
 
 use super::page::{Byte, PAGE, Page};
+use crate::recorder::Step;
 use crate::sharing::{Memo, Visited};
 
 const CHUNK: u64 = 64;
@@ -38,6 +40,9 @@ struct Tlb {
 }
 
 const NO_PAGE: u64 = u64::MAX;
+const READ: fn(u32, u64) -> Step = |len, address| Step::Read { len, address };
+const WRITE: fn(u32, u64) -> Step = |len, address| Step::Write { len, address };
+const ALLOCATE: fn(u32, u64) -> Step = |len, address| Step::Allocate { len, address };
 
 impl Tlb {
     fn empty() -> Box<Tlb> {
@@ -62,11 +67,13 @@ fn slot_of(number: u64) -> usize {
 pub struct Space {
     dir: Rc<Dir>,
     tlb: Option<Box<Tlb>>,
+    /// What all but [`Space::load`] and [`Space::store`] touch, while a path is recorded.
+    log: Option<RefCell<Vec<Step>>>,
 }
 
 impl Default for Space {
     fn default() -> Space {
-        Space { dir: Rc::default(), tlb: Some(Tlb::empty()) }
+        Space { dir: Rc::default(), tlb: Some(Tlb::empty()), log: None }
     }
 }
 
@@ -76,18 +83,41 @@ impl Space {
         if let Some(tlb) = &mut self.tlb {
             tlb.forget_writes();
         }
-        Space { dir: self.dir.clone(), tlb: None }
+        Space { dir: self.dir.clone(), tlb: None, log: None }
     }
 
     /// As [`Space::fork`], from a space that is not running (its buffers are empty).
     pub fn fork_idle(&self) -> Space {
         debug_assert!(self.tlb.is_none(), "a running space is forked by `fork`");
-        Space { dir: self.dir.clone(), tlb: None }
+        Space { dir: self.dir.clone(), tlb: None, log: None }
     }
 
     /// Gets ready to run: gives the space its translation buffers.
     pub fn wake(&mut self) {
         self.tlb = Some(Tlb::empty());
+    }
+
+    /// Begins to log what is touched.
+    pub fn log(&mut self) {
+        self.log = Some(RefCell::default());
+    }
+
+    /// Moves what was logged to the end of `steps`.
+    pub fn drain_log(&mut self, steps: &mut Vec<Step>) {
+        if let Some(log) = &mut self.log {
+            steps.append(log.get_mut());
+        }
+    }
+
+    fn touched(&self, addr: u64, len: u64, step: fn(u32, u64) -> Step) {
+        let Some(log) = &self.log else { return };
+        let mut log = log.borrow_mut();
+        match log.last_mut() {
+            Some(Step::Read { len: before, address }) if *address + u64::from(*before) == addr && step(0, 0) == READ(0, 0) => {
+                *before += len as u32;
+            }
+            _ => log.push(step(len as u32, addr)),
+        }
     }
 
     /// Drops the translation buffers (a snapshot does not need them).
@@ -215,6 +245,7 @@ impl Space {
     }
 
     pub fn byte(&self, addr: u64) -> Byte {
+        self.touched(addr, 1, READ);
         self.page(addr / PAGE).map_or(Byte::Dead, |p| p.byte((addr % PAGE) as usize))
     }
 
@@ -229,11 +260,13 @@ impl Space {
         if offset + len > PAGE {
             return None;
         }
+        self.touched(addr, len, READ);
         self.page(addr / PAGE)?.whole_cell(offset as usize, len as usize)
     }
 
     /// Stores a symbolic value of `len` bytes; `false` if a byte is not live (bytes before it may have been written).
     pub fn store_expr(&mut self, addr: u64, len: u64, expr: ExprId, pool: &mut Pool) -> bool {
+        self.touched(addr, len, WRITE);
         let offset = addr % PAGE;
         if offset + len <= PAGE {
             return self.page_mut(addr / PAGE, false).is_some_and(|p| p.store_cell(offset as usize, len as usize, expr, pool));
@@ -265,6 +298,7 @@ impl Space {
 
     /// Reads bytes that are all concrete; `false` at the first that is not.
     pub fn read(&self, addr: u64, out: &mut [u8]) -> bool {
+        self.touched(addr, out.len() as u64, READ);
         Space::parts(addr, out.len() as u64).all(|(number, offset, start, n)| {
             let Some(bytes) = self.page(number).and_then(|p| p.concrete_slice(offset, n)) else { return false };
             out[start..start + n].copy_from_slice(bytes);
@@ -274,12 +308,14 @@ impl Space {
 
     /// Writes bytes, all of which must be live; page permissions are the caller's business. `false` at the first that is not.
     pub fn write(&mut self, addr: u64, bytes: &[u8]) -> bool {
+        self.touched(addr, bytes.len() as u64, WRITE);
         Space::parts(addr, bytes.len() as u64)
             .all(|(number, offset, start, n)| self.page_mut(number, false).is_some_and(|p| p.write_slice(offset, &bytes[start..start + n])))
     }
 
     /// Makes a range live: zero, or uninitialised. Whole pages are shared until they are written.
     pub fn make_live(&mut self, addr: u64, len: u64, zero: bool, pool: &mut Pool) {
+        self.touched(addr, len, ALLOCATE);
         let mut fresh: Option<Rc<Page>> = None;
         for (number, offset, _, n) in Space::parts(addr, len) {
             if n as u64 == PAGE {

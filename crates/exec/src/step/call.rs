@@ -3,7 +3,7 @@
 use wryneck_ir::{Inst, NONE, Op, call_flags, limbs, param_kind};
 
 use super::frame::{self, Tagged};
-use super::run::expr_of;
+use super::run::{entered, expr_of};
 use crate::code::{Callee, Code};
 use crate::config::Undefined;
 use crate::core::LedgerKind;
@@ -178,7 +178,9 @@ fn enter_at(cx: &mut Cx<'_>, addr: u64, args: &[Value], dst: u32, ret_width: u32
     };
     let args: Vec<Tagged> = args.iter().map(tagged).collect();
     let image = cx.core.image.clone();
-    Ok(frame::enter(cx.core, cx.state, image.code(f), &args, dst, ret_width)?)
+    frame::enter(cx.core, cx.state, image.code(f), &args, dst, ret_width)?;
+    entered(cx.core, cx.state);
+    Ok(())
 }
 
 fn tagged(v: &Value) -> Tagged {
@@ -222,6 +224,7 @@ fn enter(cx: &mut Cx<'_>, func: u32, site: &Site) -> Result<(), Stop> {
     let top = cx.state.frame_mut();
     top.top = sp;
     top.dynamic = dynamic;
+    entered(cx.core, cx.state);
     Ok(())
 }
 

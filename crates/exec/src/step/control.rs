@@ -9,6 +9,7 @@ use crate::code::{Code, Kind, PreparedEdge};
 use crate::cx::Cx;
 use crate::path_end::{FaultKind, Limit, PathEnd};
 use crate::plugin::{Stop, Value};
+use crate::recorder::Step;
 use crate::state::LoopCount;
 
 /// Takes the branch the top frame is at.
@@ -25,6 +26,9 @@ pub fn branch(cx: &mut Cx<'_>, code: &Code, op: Op) -> Result<(), Stop> {
         _ => p.a,
     };
     count_loop(cx, code, edge)?;
+    if let Some(recorder) = &mut cx.core.recorder {
+        recorder.step(Step::Edge { op: cx.state.frame().op, edge });
+    }
     take(cx, &code.edges[edge as usize], code);
     Ok(())
 }

@@ -13,6 +13,7 @@ use super::arith;
 use super::frame;
 use crate::code::{Code, Kind, Prepared};
 use crate::core::Core;
+use crate::recorder::Step;
 use crate::state::State;
 
 /// Why the inner loop was left. The top frame's `op` says where.
@@ -29,7 +30,8 @@ pub enum Exit {
 }
 
 /// Runs until an exit. `budget` is counted down by the instructions of each block entered.
-pub fn run<const CHECKED: bool>(core: &mut Core, state: &mut State, budget: &mut i64) -> Exit {
+/// `TRACE`: a recorder is installed and is told of every edge, address, call and return.
+pub fn run<const CHECKED: bool, const TRACE: bool>(core: &mut Core, state: &mut State, budget: &mut i64) -> Exit {
     let image = core.image.clone();
     loop {
         let top = state.frame_mut();
@@ -44,10 +46,14 @@ pub fn run<const CHECKED: bool>(core: &mut Core, state: &mut State, budget: &mut
         debug_assert!(top.slots.len() >= code.slots as usize && top.tags.len() >= code.slots as usize);
         // SAFETY: the frame was made for `code`: it has `code.slots` slots and tags, and the verifier promises that operations,
         // edges and switches only name slots, operations and edges of this function. Nothing else touches the frame in there.
-        let left = unsafe { run_frame::<CHECKED>(core, state, code, slots, tags, op, budget) };
+        let left = unsafe { run_frame::<CHECKED, TRACE>(core, state, code, slots, tags, op, budget) };
         match left {
             Left::Call { op } => match frame::call(core, state, code, op) {
-                Ok(true) => {}
+                Ok(true) => {
+                    if TRACE {
+                        entered(core, state);
+                    }
+                }
                 Ok(false) => return Exit::Slow,
                 Err(end) => {
                     core.pending_end = Some(end);
@@ -58,6 +64,9 @@ pub fn run<const CHECKED: bool>(core: &mut Core, state: &mut State, budget: &mut
                 if !frame::ret(core, state, code, op) {
                     return Exit::Returned;
                 }
+                if TRACE && let Some(recorder) = &mut core.recorder {
+                    recorder.leave(op);
+                }
                 if state.returned.is_some() {
                     return Exit::Again;
                 }
@@ -65,6 +74,18 @@ pub fn run<const CHECKED: bool>(core: &mut Core, state: &mut State, budget: &mut
             Left::With(exit) => return exit,
         }
     }
+}
+
+/// Tells the recorder, if there is one, of the frame on top, which was just put there.
+pub fn entered(core: &mut Core, state: &mut State) {
+    let Some(recorder) = &mut core.recorder else { return };
+    let frame = state.frame();
+    let first = core.image.code(frame.func).consts.len();
+    let arg = |i: usize| match frame.tags.get(first + i) {
+        Some(0) => frame.slots[first + i],
+        Some(_) | None => 0,
+    };
+    recorder.enter(frame.func, frame.base, frame.top, std::array::from_fn(arg));
 }
 
 /// How `run_frame` ends: a call or return to make at `op` (also stored in the frame), or an exit of the loop.
@@ -82,7 +103,7 @@ fn sign_extend(value: u64, shift: u32) -> i64 {
 /// # Safety
 /// `slots` and `tags` are those of the top frame of `state`, which runs `code`, verified; `start` is one of its operations.
 #[inline(always)]
-unsafe fn run_frame<const CHECKED: bool>(
+unsafe fn run_frame<const CHECKED: bool, const TRACE: bool>(
     core: &mut Core,
     state: &mut State,
     code: &Code,
@@ -174,6 +195,9 @@ unsafe fn run_frame<const CHECKED: bool>(
     macro_rules! take {
         ($edge:expr) => {{
             let edge = $edge;
+            if TRACE && let Some(recorder) = &mut core.recorder {
+                recorder.step(Step::Edge { op: at as u32, edge });
+            }
             // SAFETY: a verified edge number.
             let e = unsafe { code.edges.get_unchecked(edge as usize) };
             for i in e.copies.first..e.copies.first + e.copies.count {
@@ -222,8 +246,14 @@ unsafe fn run_frame<const CHECKED: bool>(
             if CHECKED && tag!($p.a) != 0 {
                 leave!(Left::With(Exit::Slow));
             }
-            match state.memory.space.load(get!($p.a), $bytes) {
-                Some(value) => put!($p.dst, value),
+            let address = get!($p.a);
+            match state.memory.space.load(address, $bytes) {
+                Some(value) => {
+                    if TRACE && let Some(recorder) = &mut core.recorder {
+                        recorder.step(Step::Load { op: at as u32, bytes: $bytes, address });
+                    }
+                    put!($p.dst, value)
+                }
                 None => leave!(Left::With(Exit::Slow)),
             }
             at += 1;
@@ -234,8 +264,12 @@ unsafe fn run_frame<const CHECKED: bool>(
             if CHECKED && tag!($p.a) | tag!($p.b) != 0 {
                 leave!(Left::With(Exit::Slow));
             }
-            if !state.memory.space.store(get!($p.a), $bytes, get!($p.b)) {
+            let address = get!($p.a);
+            if !state.memory.space.store(address, $bytes, get!($p.b)) {
                 leave!(Left::With(Exit::Slow));
+            }
+            if TRACE && let Some(recorder) = &mut core.recorder {
+                recorder.step(Step::Store { op: at as u32, bytes: $bytes, address });
             }
             at += 1;
         }};

@@ -42,6 +42,11 @@ impl BitSet {
         new
     }
 
+    /// Whether a number is in both.
+    pub fn meets(&self, other: &BitSet) -> bool {
+        self.words.iter().zip(&other.words).any(|(mine, theirs)| mine & theirs != 0)
+    }
+
     pub fn is_empty(&self) -> bool {
         self.words.iter().all(|w| *w == 0)
     }
@@ -63,6 +68,14 @@ impl FromIterator<u32> for BitSet {
             set.insert(n);
         });
         set
+    }
+}
+
+impl Extend<u32> for BitSet {
+    fn extend<I: IntoIterator<Item = u32>>(&mut self, numbers: I) {
+        numbers.into_iter().for_each(|n| {
+            self.insert(n);
+        });
     }
 }
 

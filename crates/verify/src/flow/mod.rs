@@ -17,7 +17,7 @@ use wryneck_exec::{CodePos, Image};
 
 pub use bits::BitSet;
 pub use cfg::Cfg;
-pub use summary::{CellKind, Cells, Place, Summaries, Summary};
+pub use summary::{CellKind, Cells, Place, SYSTEM_CALL, Summaries, Summary};
 
 /// A variable, a stack slot of a function, what one call allocates: an object as the static facts know it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -106,6 +106,30 @@ impl Flow {
     /// What may happen in `func` behind the call at `op` until `func` returns.
     pub fn rest(&self, func: u32, _op: u32) -> Rc<Effects> {
         self.anything(func)
+    }
+
+    /// What the operation at `op` may do, whatever its operands are: a store through a pointer any of the objects the pointer may lead to, a
+    /// call by pointer any of the functions. No slots.
+    pub fn operation(&self, func: u32, _op: u32) -> Rc<Effects> {
+        self.function(func)
+    }
+
+    /// First operation of a block.
+    pub fn first_op(&self, func: u32, block: u32) -> u32 {
+        self.cfg(func).blocks[block as usize].ops.start
+    }
+
+    /// The edges a block ends with.
+    pub fn edges(&self, func: u32, block: u32) -> Vec<u32> {
+        self.cfg(func).blocks[block as usize].edges.iter().map(|(edge, _)| *edge).collect()
+    }
+
+    /// The summary of a function without a body; of a system call by its number, if that is known.
+    pub fn summary_of(&self, name: &str, number: Option<u64>) -> Option<&Summary> {
+        match name {
+            SYSTEM_CALL => self.summaries.system_call(number?),
+            _ => self.summaries.get(name),
+        }
     }
 
     /// What a call of the function may do; no slots.

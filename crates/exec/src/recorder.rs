@@ -1,0 +1,155 @@
+//! What a path did, recorded for walking it backwards (paper 1, section 5: `Slice`).
+//!
+//! Only a path that is run again by its decisions is recorded ([`crate::Explorer::record`]), by a copy of the inner loop of its own, so
+//! exploring costs nothing more. Recorded is what the code alone does not say: edges, addresses, calls, and what each slow operation
+//! touched. The steps of one slow operation stand before their [`Step::Slow`], which counts them. Size: 16 bytes per step.
+
+use crate::image::CodePos;
+use crate::state::State;
+
+/// One thing that happened. `op` is the operation's index in the running function.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Step {
+    /// The branch at `op` (or the comparison fused with it, just before) took an edge of the function.
+    Edge {
+        op: u32,
+        edge: u32,
+    },
+    /// The load at `op` was of so many bytes at this address.
+    Load {
+        op: u32,
+        bytes: u8,
+        address: u64,
+    },
+    Store {
+        op: u32,
+        bytes: u8,
+        address: u64,
+    },
+    /// The frame of this number (of [`Trace::frames`]) was put on top.
+    Enter {
+        frame: u32,
+    },
+    /// The frame on top, of this number, returned by the operation at `op`.
+    Leave {
+        op: u32,
+        frame: u32,
+    },
+    /// The `count` steps before this one belong to the operation at `op`, which the inner loop left to others.
+    Slow {
+        op: u32,
+        count: u32,
+    },
+    /// The same, where a monitor was shown that the call at `op` has returned.
+    Shown {
+        op: u32,
+        count: u32,
+    },
+    /// So many bytes were read.
+    Read {
+        len: u32,
+        address: u64,
+    },
+    Write {
+        len: u32,
+        address: u64,
+    },
+    /// Heap memory or stack came to be.
+    Allocate {
+        len: u32,
+        address: u64,
+    },
+    /// State of the environment was used or changed.
+    Cell {
+        write: bool,
+        kind: u8,
+        key: u64,
+    },
+    /// The path's decision of this index was made.
+    Decision {
+        index: u32,
+    },
+    /// The call at hand is an event, or may be one: argument limbs (a bit each) that matter.
+    Event {
+        args: u32,
+    },
+    /// The result of the call at hand matters.
+    ResultMatters,
+}
+
+/// A call of the path.
+#[derive(Clone, Copy, Debug)]
+pub struct TracedFrame {
+    pub func: u32,
+    /// Its stack memory: `base .. top`, addresses.
+    pub base: u64,
+    pub top: u64,
+    /// Arguments, concrete ones (others are 0): the first four limbs.
+    pub args: [u64; 4],
+    /// The step it was entered by.
+    pub entered: u32,
+}
+
+/// A recorded part of a path, to its end.
+#[derive(Default)]
+pub struct Trace {
+    pub steps: Vec<Step>,
+    pub frames: Vec<TracedFrame>,
+    /// Where recording began: frames (numbers), innermost last, with the operation each was at.
+    pub start: Vec<(u32, u32)>,
+    /// The call stack at the end, outermost first: frames with the operation each was at.
+    pub end: Vec<(u32, u32)>,
+}
+
+/// Records the path that is run.
+#[derive(Default)]
+pub struct Recorder {
+    pub trace: Trace,
+    /// Frames in progress.
+    stack: Vec<u32>,
+}
+
+impl Recorder {
+    /// Begins where `state` is.
+    pub fn new(state: &State) -> Recorder {
+        let mut recorder = Recorder::default();
+        for frame in &state.frames {
+            let traced = TracedFrame { func: frame.func, base: frame.base, top: frame.top, args: [0; 4], entered: 0 };
+            recorder.stack.push(recorder.trace.frames.len() as u32);
+            recorder.trace.frames.push(traced);
+        }
+        recorder.trace.start = recorder.at(&state.call_stack());
+        recorder
+    }
+
+    #[inline(always)]
+    pub fn step(&mut self, step: Step) {
+        self.trace.steps.push(step);
+    }
+
+    /// A frame was put on top.
+    pub fn enter(&mut self, func: u32, base: u64, top: u64, args: [u64; 4]) {
+        let number = self.trace.frames.len() as u32;
+        self.trace.frames.push(TracedFrame { func, base, top, args, entered: self.trace.steps.len() as u32 });
+        self.stack.push(number);
+        self.step(Step::Enter { frame: number });
+    }
+
+    /// The frame on top returned.
+    pub fn leave(&mut self, op: u32) {
+        if let Some(frame) = self.stack.pop() {
+            self.step(Step::Leave { op, frame });
+        }
+    }
+
+    /// Ends the recording.
+    pub fn finish(mut self, state: &State) -> Trace {
+        self.trace.end = self.at(&state.call_stack());
+        self.trace
+    }
+
+    /// The frames in progress with their operations, from the call stack, innermost first.
+    fn at(&self, stack: &[CodePos]) -> Vec<(u32, u32)> {
+        self.stack.iter().copied().zip(stack.iter().rev().map(|pos| pos.op)).collect()
+    }
+}

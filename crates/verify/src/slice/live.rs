@@ -1,0 +1,142 @@
+//! What a backward walk still needs: bytes of memory and cells of the environment.
+
+use std::collections::BTreeMap;
+
+use rustc_hash::FxHashMap;
+
+use crate::flow::{CellKind, Effects, ObjectId, Writes};
+
+/// Bytes per word of the bit map.
+const LINE: u64 = 64;
+
+/// An object where it lies: as the static facts know it, and its first address.
+pub type Placed = (ObjectId, u64);
+
+/// Live bytes by address, counted by object.
+#[derive(Default)]
+pub struct Live {
+    lines: FxHashMap<u64, u64>,
+    objects: BTreeMap<Placed, u32>,
+    /// Kinds, with the stream they belong to if that is known.
+    cells: Vec<(CellKind, Option<u64>)>,
+}
+
+/// The parts of `address .. address + len` in each line: its number and the bits.
+fn lines(address: u64, len: u64) -> impl Iterator<Item = (u64, u64)> {
+    let mut at = address;
+    let end = address.saturating_add(len);
+    std::iter::from_fn(move || {
+        let (line, low) = (at / LINE, at % LINE);
+        let count = (LINE - low).min(end.checked_sub(at).filter(|left| *left > 0)?);
+        at += count;
+        Some((line, u64::MAX >> (LINE - count) << low))
+    })
+}
+
+impl Live {
+    pub fn is_live(&self, address: u64, len: u64) -> bool {
+        !self.lines.is_empty() && lines(address, len).any(|(line, bits)| self.lines.get(&line).is_some_and(|live| live & bits != 0))
+    }
+
+    /// Bytes of an object become live.
+    pub fn add(&mut self, object: Placed, address: u64, len: u64) {
+        let mut new = 0;
+        for (line, bits) in lines(address, len) {
+            let live = self.lines.entry(line).or_default();
+            new += (bits & !*live).count_ones();
+            *live |= bits;
+        }
+        if new > 0 {
+            *self.objects.entry(object).or_default() += new;
+        }
+    }
+
+    /// Bytes got their value here; whether one was live.
+    pub fn kill(&mut self, object: impl FnOnce() -> Placed, address: u64, len: u64) -> bool {
+        if self.lines.is_empty() {
+            return false;
+        }
+        let mut gone = 0;
+        for (line, bits) in lines(address, len) {
+            let Some(live) = self.lines.get_mut(&line) else { continue };
+            gone += (*live & bits).count_ones();
+            *live &= !bits;
+            if *live == 0 {
+                self.lines.remove(&line);
+            }
+        }
+        if gone > 0 {
+            let object = object();
+            let left = self.objects.get(&object).map_or(0, |count| count.saturating_sub(gone));
+            match left {
+                0 => drop(self.objects.remove(&object)),
+                left => drop(self.objects.insert(object, left)),
+            }
+        }
+        gone > 0
+    }
+
+    /// The live bytes of a range, as offsets into it.
+    pub fn offsets(&self, address: u64, len: u64) -> Vec<u64> {
+        let bits = lines(address, len).flat_map(|(line, bits)| {
+            let live = self.lines.get(&line).map_or(0, |live| live & bits);
+            (0..LINE).filter(move |bit| live >> bit & 1 != 0).map(move |bit| line * LINE + bit - address)
+        });
+        bits.collect()
+    }
+
+    pub fn add_cell(&mut self, kind: CellKind, key: Option<u64>) {
+        if !self.cells.contains(&(kind, key)) {
+            self.cells.push((kind, key));
+        }
+    }
+
+    pub fn has_cell(&self, kind: CellKind, key: Option<u64>) -> bool {
+        self.cells.iter().any(|(k, of)| *k == kind && (key.is_none() || of.is_none() || *of == key))
+    }
+
+    /// Whether any of these effects may change what is live in memory or in the environment.
+    pub fn touched_by(&self, effects: &Effects) -> bool {
+        self.cells.iter().any(|(kind, _)| effects.cells.contains(*kind)) || self.written_by(&effects.writes)
+    }
+
+    fn written_by(&self, writes: &Writes) -> bool {
+        self.objects.keys().any(|(object, base)| {
+            writes.everything
+                || writes.whole.contains(object.0)
+                || writes.parts.get(object).is_some_and(|part| {
+                    let len = part.high.saturating_sub(part.low);
+                    len > 1 << 16 || self.is_live(base.wrapping_add(part.low), len)
+                })
+        })
+    }
+
+    /// Whether anything is live.
+    pub fn is_empty(&self) -> bool {
+        self.objects.is_empty() && self.cells.is_empty()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::flow::Extent;
+
+    #[test]
+    fn bytes_are_counted_by_object() {
+        let (a, b) = ((ObjectId(1), 100), (ObjectId(2), 1000));
+        let mut live = Live::default();
+        live.add(a, 100, 40);
+        live.add(b, 1020, 130);
+        assert!(live.is_live(139, 1) && !live.is_live(140, 860) && live.is_live(0, 2000));
+        assert_eq!(live.offsets(130, 20), (0..10).collect::<Vec<_>>());
+        let part = |low, high| Effects {
+            writes: Writes { parts: [(b.0, Extent { low, high })].into(), ..Writes::default() },
+            ..Effects::default()
+        };
+        assert!(live.touched_by(&part(0, 21)) && !live.touched_by(&part(0, 20)) && live.touched_by(&part(0, u64::MAX)));
+        assert!(live.kill(|| b, 1000, 200) && !live.kill(|| b, 1000, 200));
+        assert!(!live.touched_by(&part(0, u64::MAX)));
+        assert!(live.kill(|| a, 100, 40) && live.is_empty());
+    }
+}
