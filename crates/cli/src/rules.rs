@@ -7,8 +7,8 @@ use std::rc::Rc;
 
 use anyhow::{Context, Result};
 use wryneck_exec::code::Callee;
-use wryneck_exec::{Core, Ended, Image, PathEnd, Pruner};
-use wryneck_report::{RuleResult, Run, rules};
+use wryneck_exec::{Core, Ended, Explorer, Image, PathEnd, Pruner};
+use wryneck_report::{Pruning, RuleResult, Run, rules};
 use wryneck_verify::flow::{Flow, Summaries};
 use wryneck_verify::monitor::Happened;
 use wryneck_verify::sequence::Occurred;
@@ -42,12 +42,20 @@ pub struct Rules {
     relevant: Vec<u64>,
     /// The distinct sequences of events of paths that the program ended, by hash.
     sequences: BTreeMap<u64, Sequence>,
+    /// Such paths.
+    ended: u64,
 }
 
 impl Rules {
     pub fn new(rules: Vec<Rule>, inside_libraries: bool) -> Rules {
         let relevant = vec![0; rules.len()];
-        Rules { relevant, inside_libraries, sequences: BTreeMap::new(), automata: Rc::new(Automata::new(rules, inside_libraries)) }
+        Rules {
+            relevant,
+            inside_libraries,
+            sequences: BTreeMap::new(),
+            ended: 0,
+            automata: Rc::new(Automata::new(rules, inside_libraries)),
+        }
     }
 
     /// What says which flips can matter to these rules.
@@ -55,6 +63,17 @@ impl Rules {
         let (program, inside_libraries) = (image.clone(), self.inside_libraries);
         let is_event = move |caller: u32, callee: Callee| program.is_watched(callee) && (inside_libraries || !program.is_library(caller));
         Rc::new(Slicer { flow: Flow::new(image, Box::new(is_event), Summaries::builtin()) })
+    }
+
+    /// What the exploration came to for the rules.
+    pub fn pruning(&self, explorer: &Explorer) -> Pruning {
+        let sequences = self.sequences.len() as u64;
+        Pruning {
+            sequences,
+            redundant: self.ended - sequences,
+            wanted: explorer.core.stats.flips_wanted,
+            never: explorer.is_pruned().then_some(explorer.unwanted() as u64),
+        }
     }
 
     /// Writes the distinct sequences, a line each, sorted.
@@ -77,6 +96,7 @@ impl Rules {
             *relevant += u64::from(*events > 0);
         }
         if let PathEnd::Exit(_) = ended.end {
+            self.ended += 1;
             self.sequences.entry(observed.sequence.hash()).or_insert_with(|| observed.sequence.clone());
         }
         let rules = self.automata.rules();

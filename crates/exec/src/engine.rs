@@ -167,6 +167,10 @@ impl Explorer {
         self.pruning = Some((pruning, pruner));
     }
 
+    pub fn is_pruned(&self) -> bool {
+        self.pruning.is_some()
+    }
+
     /// Flips that nobody wanted so far.
     pub fn unwanted(&self) -> usize {
         self.waiting.values().map(Vec::len).sum()

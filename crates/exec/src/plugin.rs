@@ -124,6 +124,6 @@ pub struct Traced<'a> {
 
 /// Says which other sides of a path's decisions can matter (paper 1, section 5).
 pub trait Pruner {
-    /// The indices of the decisions of a completed path whose other sides are to be explored; `None`: all of them.
-    fn wanted(&self, path: &Traced<'_>) -> Option<Vec<u32>>;
+    /// The indices of the decisions of a completed path whose other sides are to be explored; an error says why that is not known.
+    fn wanted(&self, path: &Traced<'_>) -> Result<Vec<u32>, String>;
 }

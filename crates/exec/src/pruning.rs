@@ -66,7 +66,14 @@ impl Explorer {
             }
         };
         let image = self.core.image.clone();
-        pruner.wanted(&Traced { image: &image, trace: &trace, state: &state, stacks: &self.core.stacks, end: &end, oldest })
+        let path = Traced { image: &image, trace: &trace, state: &state, stacks: &self.core.stacks, end: &end, oldest };
+        match pruner.wanted(&path) {
+            Ok(wanted) => Some(wanted),
+            Err(why) => {
+                self.core.ledger.note(LedgerKind::Warning, format!("a path was not sliced, so all its flips are explored: {why}"));
+                None
+            }
+        }
     }
 
     /// Wants the flips of the decision made after these.

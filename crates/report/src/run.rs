@@ -25,6 +25,21 @@ pub struct Run {
     pub lines: Lines,
     /// What the rules say that were checked.
     pub rules: Vec<RuleResult>,
+    /// What was left out because it cannot matter to them, if that was looked for.
+    pub pruning: Option<Pruning>,
+}
+
+/// How far rules narrowed the exploration down (paper 1, section 8.1).
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Pruning {
+    /// Distinct sequences of events: the relevant paths.
+    pub sequences: u64,
+    /// Paths that ended with a sequence that another one had shown.
+    pub redundant: u64,
+    /// Other sides of decisions that could matter and were looked at.
+    pub wanted: u64,
+    /// Those that cannot matter and were never looked at; `None` if nothing was left out.
+    pub never: Option<u64>,
 }
 
 /// Whether everything was explored.
@@ -295,6 +310,7 @@ pub(crate) mod tests {
             },
             lines: Lines { covered: 9, all: 12 },
             rules: vec![],
+            pruning: None,
         }
     }
 

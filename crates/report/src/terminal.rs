@@ -5,7 +5,7 @@ use std::io::{self, Write};
 
 use crate::annotate;
 use crate::report::Sources;
-use crate::run::{Class, Finding, InputValue, Run, Status};
+use crate::run::{Class, Finding, InputValue, Pruning, Run, Status};
 use crate::units;
 
 /// Bytes of an input that a message shows; the test file has all of them.
@@ -159,12 +159,26 @@ pub(crate) fn write_verdict(out: &mut dyn Write, run: &Run) -> io::Result<()> {
         let paths = plural(run.totals.paths, "path");
         writeln!(out, "{}: {} ({}): {}; {} of {paths} had an event", rule.verdict.word(), rule.id, rule.summary, rule.why, rule.relevant)?;
     }
+    if let Some(Pruning { sequences, redundant, wanted, never }) = &run.pruning {
+        let (sequences, redundant) = (plural(*sequences, "sequence"), plural(*redundant, "redundant path"));
+        match never {
+            Some(never) => {
+                let (wanted, never) = (plural(*wanted, "other side"), plural(*never, "other side"));
+                writeln!(out, "pruning: {sequences} of events, {redundant}; {wanted} could matter, {never} never looked at")?;
+            }
+            None => writeln!(out, "pruning: off; {sequences} of events, {redundant}")?,
+        }
+    }
+    let all = match &run.pruning {
+        Some(Pruning { never: Some(1..), .. }) => "every path that can matter was explored",
+        Some(_) | None => "every path was explored",
+    };
     let found = match run.findings.len() {
         0 => "no finding".to_owned(),
         n => plural(n as u64, "finding"),
     };
     match &run.status {
-        Status::Complete if matches!(run.exit_code(), 0 | 1) => writeln!(out, "{found}; every path was explored"),
+        Status::Complete if matches!(run.exit_code(), 0 | 1) => writeln!(out, "{found}; {all}"),
         Status::Complete => writeln!(out, "{found}; some paths could not be followed to their end, see above"),
         Status::Unfinished => writeln!(out, "{found}; the run has not ended: it goes on, or it was killed"),
         Status::Stopped { limit, flag, pending } => {

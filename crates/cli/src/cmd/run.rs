@@ -243,6 +243,7 @@ fn summary(command: Vec<String>, folder: String, explored: Duration, outcome: Ou
         },
         lines: watch.lines.count(&core.coverage),
         rules: Vec::new(),
+        pruning: watch.rules.as_ref().map(|rules| rules.pruning(explorer)),
     };
     run.rules = watch.rules.as_ref().map_or(Vec::new(), |rules| rules.judge(&run));
     run

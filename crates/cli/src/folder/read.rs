@@ -185,6 +185,7 @@ impl Reader {
                 all: application().map(|f| f.lines.len()).sum::<usize>() as u64,
             },
             rules,
+            pruning: if summary["pruning"].is_object() { self.json("the pruning", &part("pruning"))? } else { None },
         })
     }
 

@@ -20,7 +20,7 @@ pub struct Slicer {
 }
 
 impl Pruner for Slicer {
-    fn wanted(&self, path: &Traced<'_>) -> Option<Vec<u32>> {
-        walk::wanted(&self.flow, path).ok()
+    fn wanted(&self, path: &Traced<'_>) -> Result<Vec<u32>, String> {
+        walk::wanted(&self.flow, path).map_err(|mismatch| mismatch.to_string())
     }
 }

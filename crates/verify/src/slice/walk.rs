@@ -13,8 +13,9 @@ use super::live::{Live, Placed};
 use super::operand;
 use crate::flow::{BitSet, Effects, Flow, Place, Summary};
 
-/// The steps do not fit the code: our defect.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+/// The steps do not fit the code: our defect, but for code that came to be while it ran.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("{0}")]
 pub struct Mismatch(pub &'static str);
 
 /// The decisions of the path, from its oldest undecided one on, that its events depend on.
@@ -172,6 +173,13 @@ impl<'a> Walk<'a> {
         Ok(Group { steps: &self.path.trace.steps[start..end], stack_below: 0 })
     }
 
+    /// Whether the slow operation just before called the function at hand: then it is its caller's.
+    fn enters(&self, count: u32) -> bool {
+        let end = self.position - 1;
+        let steps = self.path.trace.steps.get(end.saturating_sub(count as usize)..end);
+        steps.is_some_and(|steps| steps.iter().any(|step| matches!(step, Step::Enter { .. })))
+    }
+
     /// Something is taken: what decided that it happens matters.
     fn take(&mut self) {
         self.time += 1;
@@ -194,7 +202,7 @@ impl<'a> Walk<'a> {
         let op = cursor - 1;
         let inst = self.inst(func, op);
         match self.peek() {
-            Some(Step::Slow { op: at, count }) if at == op => {
+            Some(Step::Slow { op: at, count }) if at == op && !self.enters(count) => {
                 let group = self.group(count)?;
                 self.slow(&inst, op, &group);
                 self.at_end = false;
