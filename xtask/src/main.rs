@@ -17,6 +17,8 @@ use clap::Parser;
 #[derive(Parser)]
 #[command(about = "Chores of the wryneck repository")]
 enum Chore {
+    /// Measure what the tool is worth
+    Bench(cmd::bench::Args),
     /// Prepare what a run needs: musl as bitcode
     Setup(cmd::setup::Args),
     /// Build programs to explore: Debian's coreutils
@@ -29,6 +31,7 @@ enum Chore {
 
 fn main() -> ExitCode {
     let done = match Chore::parse() {
+        Chore::Bench(args) => cmd::bench::run(&args),
         Chore::Setup(args) => cmd::setup::run(&args),
         Chore::Corpus(args) => cmd::corpus::run(&args),
         Chore::Gate(args) => cmd::gate::run(&args),

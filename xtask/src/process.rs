@@ -30,8 +30,12 @@ pub fn logged(command: &mut Command, log: &Path) -> Result<()> {
 
 /// Calls `job` on every item, on as many threads as the machine has cores; the first error in item order is returned.
 pub fn parallel<T: Sync>(items: &[T], job: impl Fn(&T) -> Result<()> + Sync) -> Result<()> {
+    parallel_on(thread::available_parallelism().map_or(1, usize::from), items, job)
+}
+
+/// The same on so many threads.
+pub fn parallel_on<T: Sync>(workers: usize, items: &[T], job: impl Fn(&T) -> Result<()> + Sync) -> Result<()> {
     let next = AtomicUsize::new(0);
-    let workers = thread::available_parallelism().map_or(1, usize::from);
     let mut errors = thread::scope(|scope| {
         let work = || {
             let mut errors = Vec::new();

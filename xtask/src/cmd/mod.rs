@@ -1,5 +1,6 @@
 //! The chores, one file each.
 
+pub mod bench;
 pub mod corpus;
 pub mod gate;
 pub mod setup;

@@ -1,0 +1,109 @@
+//! One exploration under rules, pruned or not: what the benches compare.
+
+use std::collections::BTreeSet;
+use std::fs;
+use std::path::Path;
+use std::process::Command;
+
+use anyhow::{Context, Result};
+use serde_json::{Value, json};
+
+/// Whether flips that cannot matter are left out.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Mode {
+    Pruned,
+    Unpruned,
+}
+
+impl Mode {
+    pub const BOTH: [Mode; 2] = [Mode::Pruned, Mode::Unpruned];
+
+    /// As in the results.
+    pub fn word(self) -> &'static str {
+        match self {
+            Mode::Pruned => "pruned",
+            Mode::Unpruned => "unpruned",
+        }
+    }
+
+    /// The value of `--prune`.
+    fn option(self) -> &'static str {
+        match self {
+            Mode::Pruned => "wanted",
+            Mode::Unpruned => "off",
+        }
+    }
+}
+
+/// What is explored.
+pub struct Exploration<'a> {
+    pub target: &'a Path,
+    /// The words after the target.
+    pub input: &'a [&'a str],
+    /// Identifiers of rules.
+    pub rules: &'a [&'a str],
+    pub mode: Mode,
+    /// The time limit.
+    pub seconds: u32,
+    /// Bytes, as `--max-memory` takes them.
+    pub memory: &'a str,
+}
+
+/// What came out.
+pub struct Explored {
+    /// What `--json` says.
+    pub run: Value,
+    /// Distinct event sequences of the paths that exited, and those of them that have an event.
+    pub sequences: u64,
+    pub relevant: u64,
+}
+
+impl Explored {
+    /// What is said of a rule.
+    pub fn rule(&self, id: &str) -> &Value {
+        let rules = self.run["rules"].as_array().into_iter().flatten();
+        rules.into_iter().find(|rule| rule["id"] == id).unwrap_or(&Value::Null)
+    }
+
+    /// The counts that rows of results share.
+    pub fn counts(&self) -> Value {
+        let run = &self.run;
+        let ended = |class: &str| -> u64 {
+            let ends = run["ends"].as_array().into_iter().flatten();
+            ends.filter(|e| e["class"] == class).filter_map(|e| e["count"].as_u64()).sum()
+        };
+        json!({
+            "took": run["seconds"], "status": run["status"], "paths": run["totals"]["paths"], "instructions": run["totals"]["instructions"],
+            "memory": run["totals"]["memory"], "exit": ended("exit"), "fault": ended("fault"), "limit": ended("limit"),
+            "unsupported": ended("unsupported"), "internal": ended("internal"), "sequences": self.sequences,
+            "relevant_sequences": self.relevant, "pruning": run["pruning"],
+        })
+    }
+}
+
+impl Exploration<'_> {
+    /// Runs it in an empty folder, since a program may read all of its working directory.
+    pub fn run(&self) -> Result<Explored> {
+        let dir = tempfile::tempdir()?;
+        let (empty, out, sequences) = (dir.path().join("empty"), dir.path().join("out"), dir.path().join("sequences"));
+        fs::create_dir(&empty)?;
+        let wryneck = crate::cmd::wryneck()?;
+        let mut command = Command::new(&wryneck);
+        command
+            .current_dir(&empty)
+            .args(["verify", "--json", "--no-replay", "--prune", self.mode.option(), "--max-memory", self.memory])
+            .args(["--max-time", &format!("{}s", self.seconds), "--rule", &self.rules.join(","), "--sequences"])
+            .arg(&sequences)
+            .arg("--output")
+            .arg(&out)
+            .arg(self.target)
+            .args(self.input);
+        let done = command.output().with_context(|| format!("cannot start `{}`", wryneck.display()))?;
+        let said = || format!("{}: {}: {}", self.target.display(), done.status, String::from_utf8_lossy(&done.stderr));
+        let run: Value = serde_json::from_slice(&done.stdout).with_context(said)?;
+        let lines = fs::read_to_string(&sequences).with_context(said)?;
+        let lines: BTreeSet<&str> = lines.lines().collect();
+        let relevant = lines.iter().filter(|line| !line.is_empty()).count() as u64;
+        Ok(Explored { run, sequences: lines.len() as u64, relevant })
+    }
+}

@@ -1,0 +1,30 @@
+//! The benches: what the tool is worth on programs that people use, beside what it would be without one of its parts. They take long and
+//! are kept in `docs/results`; they judge nothing that a test could.
+
+mod explore;
+mod figure1;
+mod verify;
+
+use anyhow::Result;
+use clap::Subcommand;
+
+#[derive(clap::Args)]
+pub struct Args {
+    #[command(subcommand)]
+    bench: Bench,
+}
+
+#[derive(Subcommand)]
+enum Bench {
+    /// The program of paper 1's Figure 1 and its broken variant, pruned and not
+    Figure1(figure1::Args),
+    /// coreutils under each built-in rule, pruned and not: verdicts and relevant paths
+    Verify(verify::Args),
+}
+
+pub fn run(args: &Args) -> Result<()> {
+    match &args.bench {
+        Bench::Figure1(args) => figure1::run(args),
+        Bench::Verify(args) => verify::run(args),
+    }
+}
