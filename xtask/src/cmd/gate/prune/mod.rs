@@ -5,6 +5,7 @@
 //! Programs share C files, ten each: clang and the lowering cost more than the explorations. Cost: about 30 ms of one core a program.
 
 mod program;
+mod reduce;
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
@@ -35,6 +36,9 @@ pub struct Args {
     /// Keep the programs' files, and say where
     #[arg(long)]
     show: bool,
+    /// Shrink the smallest program that is wrong
+    #[arg(long)]
+    reduce: bool,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
@@ -83,14 +87,40 @@ struct Sum {
     lost: u64,
 }
 
-/// A program on which a mode is wrong.
-struct Failure {
-    seed: u64,
-    mode: Mode,
-    searcher: &'static str,
+/// How an exploration differs from the truth.
+#[derive(Default)]
+struct Wrong {
     missing: Sequences,
     extra: Sequences,
-    text: String,
+    /// Why there is no answer, if there is none.
+    broken: String,
+}
+
+impl Wrong {
+    fn new(found: Result<Sequences>, truth: &Sequences) -> Wrong {
+        match found {
+            Ok(found) => Wrong { missing: truth - &found, extra: &found - truth, broken: String::new() },
+            Err(error) => Wrong { broken: format!("{error:#}"), ..Wrong::default() },
+        }
+    }
+
+    /// Where the tool broke down, if it did.
+    fn panic(&self) -> Option<&str> {
+        self.broken.lines().find_map(|line| Some(line.split_once("panicked at")?.1))
+    }
+
+    /// The published algorithm may lose sequences.
+    fn is_failure(&self, mode: Mode) -> bool {
+        !self.broken.is_empty() || !self.extra.is_empty() || mode != Mode::Algorithm1 && !self.missing.is_empty()
+    }
+}
+
+/// A program on which a mode is wrong.
+struct Failure {
+    program: Program,
+    mode: Mode,
+    searcher: &'static str,
+    wrong: Wrong,
 }
 
 #[derive(Default)]
@@ -107,38 +137,41 @@ pub fn run(args: &Args) -> Result<()> {
     for (name, text) in RULES.iter().chain([&("events.c", include_str!("events.c"))]) {
         fs::write(dir.path().join(name), text)?;
     }
-    let wryneck = crate::cmd::wryneck()?;
-    let seeds = args.first..args.first + args.programs;
-    let batches: Vec<Batch<'_>> = seeds
-        .clone()
-        .step_by(BATCH as usize)
-        .map(|first| Batch { dir: dir.path(), wryneck: &wryneck, first, seeds: first..(first + BATCH).min(seeds.end) })
-        .collect();
+    let mut batches: BTreeMap<u64, Vec<u64>> = BTreeMap::new();
+    for seed in args.first..args.first + args.programs {
+        batches.entry(seed / BATCH).or_default().push(seed);
+    }
+    let bench = Bench { dir: dir.path().to_owned(), wryneck: crate::cmd::wryneck()? };
+    let batches: Vec<_> = batches.into_iter().collect();
     let results = Mutex::new(Results::default());
-    process::parallel(&batches, |batch| batch.run(args.searchers, &results))?;
+    process::parallel(&batches, |(number, seeds)| bench.batch(*number, seeds, args.searchers, &results))?;
     if args.show {
         println!("files: {}", dir.path().display());
     }
-    results.into_inner().expect("no job panics").judge(args.programs)
+    let mut results = results.into_inner().expect("no job panics");
+    results.failures.sort_by_key(|f| (f.program.text.len(), f.mode, f.searcher));
+    results.print(args.programs);
+    if let Some(smallest) = results.failures.first() {
+        let text = if args.reduce { bench.reduce(smallest)? } else { smallest.program.text.clone() };
+        println!("the smallest, seed {}, {}:\n{text}", smallest.program.seed, level(smallest.program.seed));
+    }
+    results.judge(args.programs)
 }
 
-/// Programs of one C file.
-struct Batch<'a> {
-    dir: &'a Path,
-    wryneck: &'a Path,
-    first: u64,
-    seeds: std::ops::Range<u64>,
+/// What explores, and where.
+struct Bench {
+    dir: PathBuf,
+    wryneck: PathBuf,
 }
 
-impl Batch<'_> {
-    fn run(&self, searchers: Searchers, results: &Mutex<Results>) -> Result<()> {
-        let programs: Vec<Program> = self.seeds.clone().map(Program::new).collect();
-        let source = self.dir.join(format!("{}.c", self.first));
+impl Bench {
+    /// Programs of one C file.
+    fn batch(&self, number: u64, seeds: &[u64], searchers: Searchers, results: &Mutex<Results>) -> Result<()> {
+        let programs: Vec<Program> = seeds.iter().copied().map(Program::new).collect();
+        let source = self.dir.join(format!("{number}.c"));
         fs::write(&source, file(&programs))?;
-        let truth = native(&source)?;
-        // Half of the files are optimised.
-        let level = if (self.first / BATCH).is_multiple_of(2) { "-O0" } else { "-O2" };
-        let bitcode = bitcode(&source, level)?;
+        let truth = native(&source, &["-O0"])?;
+        let bitcode = bitcode(&source, level(number * BATCH))?;
         for program in &programs {
             let truth = truth.get(&program.seed).context("every program ends on some input")?;
             // Not in step with the simple programs, which are every third.
@@ -151,7 +184,7 @@ impl Batch<'_> {
             for mode in Mode::ALL {
                 let every = mode == Mode::Wanted && searchers == Searchers::All;
                 for searcher in if every { &SEARCHERS[..] } else { &rotated } {
-                    self.explore(&bitcode, program, mode, searcher, truth, results)?;
+                    self.explore(&bitcode, program, mode, searcher, truth, results);
                 }
             }
         }
@@ -159,31 +192,42 @@ impl Batch<'_> {
     }
 
     /// Compares one exploration with the truth.
-    fn explore(
-        &self,
-        bitcode: &Path,
-        program: &Program,
-        mode: Mode,
-        searcher: &'static str,
-        truth: &Sequences,
-        results: &Mutex<Results>,
-    ) -> Result<()> {
+    fn explore(&self, bitcode: &Path, program: &Program, mode: Mode, searcher: &'static str, truth: &Sequences, results: &Mutex<Results>) {
         let started = Instant::now();
-        let (paths, found) = explored(self.wryneck, bitcode, program.seed, mode, searcher)?;
+        let answer = explored(&self.wryneck, bitcode, program.seed, mode, searcher);
         let time = started.elapsed();
-        let (missing, extra): (Sequences, Sequences) = (truth - &found, &found - truth);
         let mut results = results.lock().expect("no job panics");
         let sum = results.sums.entry(mode).or_default();
         sum.runs += 1;
-        sum.paths += paths;
         sum.time += time;
-        sum.lost += u64::from(!missing.is_empty());
-        if !extra.is_empty() || (mode != Mode::Algorithm1 && !missing.is_empty()) {
-            let text = program.text.clone();
-            results.failures.push(Failure { seed: program.seed, mode, searcher, missing, extra, text });
+        sum.paths += answer.as_ref().map_or(0, |(paths, _)| *paths);
+        let wrong = Wrong::new(answer.map(|(_, found)| found), truth);
+        sum.lost += u64::from(!wrong.missing.is_empty());
+        if wrong.is_failure(mode) {
+            results.failures.push(Failure { program: program.clone(), mode, searcher, wrong });
         }
-        Ok(())
     }
+
+    /// The text of a smaller program that is wrong in the same way, and defined natively.
+    fn reduce(&self, failure: &Failure) -> Result<String> {
+        let Failure { program, mode, searcher, wrong } = failure;
+        let source = self.dir.join("reduced.c");
+        let try_it = |text: &str| -> Result<bool> {
+            fs::write(&source, file(&[Program { text: text.to_owned(), ..program.clone() }]))?;
+            let truth = native(&source, &["-O1", "-fsanitize=address,undefined", "-fno-sanitize-recover=all"])?;
+            let truth = truth.get(&program.seed).context("no path ends")?;
+            let bitcode = bitcode(&source, level(program.seed))?;
+            let found = explored(&self.wryneck, &bitcode, program.seed, *mode, searcher).map(|(_, found)| found);
+            let now = Wrong::new(found, truth);
+            Ok(now.is_failure(*mode) && now.panic() == wrong.panic())
+        };
+        Ok(reduce::reduce(&program.text, |text| try_it(text).unwrap_or(false)))
+    }
+}
+
+/// How clang optimises a program's file: every second file is.
+fn level(seed: u64) -> &'static str {
+    if (seed / BATCH).is_multiple_of(2) { "-O0" } else { "-O2" }
 }
 
 /// The C file of some programs.
@@ -198,11 +242,11 @@ fn file(programs: &[Program]) -> String {
 }
 
 /// The sequences of all inputs, by program.
-fn native(source: &Path) -> Result<BTreeMap<u64, Sequences>> {
+fn native(source: &Path, flags: &[&str]) -> Result<BTreeMap<u64, Sequences>> {
     let binary = source.with_extension("native");
-    process::output(Command::new(CLANG).args(["-DNATIVE", "-w", "-O0", "-o"]).arg(&binary).arg(source))?;
+    process::output(Command::new(CLANG).args(["-DNATIVE", "-w", "-o"]).arg(&binary).args(flags).arg(source))?;
     let mut found: BTreeMap<u64, Sequences> = BTreeMap::new();
-    for line in process::output(&mut Command::new(&binary))?.lines() {
+    for line in process::output(Command::new("timeout").arg("10").arg(&binary))?.lines() {
         let (seed, sequence) = line.split_once(' ').unwrap_or((line, ""));
         found.entry(seed.parse()?).or_default().insert(sequence.to_owned());
     }
@@ -222,6 +266,7 @@ fn bitcode(source: &Path, level: &str) -> Result<PathBuf> {
 fn explored(wryneck: &Path, bitcode: &Path, seed: u64, mode: Mode, searcher: &str) -> Result<(u64, Sequences)> {
     let name = |what: &str| bitcode.with_extension(format!("{seed}-{}-{searcher}.{what}", mode.word()));
     let (out, sequences) = (name("out"), name("sequences"));
+    let _ = fs::remove_dir_all(&out);
     let dir = bitcode.parent().context("bitcode lies in the folder of its rules")?;
     let rules = RULES.map(|(rule, _)| dir.join(rule).display().to_string()).join(",");
     let mut command = Command::new(wryneck);
@@ -232,29 +277,26 @@ fn explored(wryneck: &Path, bitcode: &Path, seed: u64, mode: Mode, searcher: &st
         .arg("--output")
         .arg(&out)
         .arg(bitcode);
-    let said = process::output(&mut command)?;
-    let run: Value = serde_json::from_str(&said).with_context(|| format!("seed {seed}: no summary"))?;
-    ensure!(run["status"]["kind"] == "complete", "seed {seed}, {} by {searcher}: not complete: {}", mode.word(), run["status"]);
-    let found = fs::read_to_string(&sequences).with_context(|| format!("seed {seed}: no sequences"))?;
+    let done = command.env("RUST_BACKTRACE", "0").output()?;
+    let run: Value = serde_json::from_slice(&done.stdout).with_context(|| String::from_utf8_lossy(&done.stderr).into_owned())?;
+    ensure!(run["status"]["kind"] == "complete", "not complete: {}", run["status"]);
+    let found = fs::read_to_string(&sequences).context("no sequences")?;
     let _ = fs::remove_dir_all(&out);
     Ok((run["totals"]["paths"].as_u64().unwrap_or(0), found.lines().map(str::to_owned).collect()))
 }
 
 impl Results {
-    fn judge(mut self, programs: u64) -> Result<()> {
+    fn print(&self, programs: u64) {
         println!("{programs} programs, {} inputs, {} distinct event sequences", self.inputs, self.sequences);
         for (mode, sum) in &self.sums {
             let (name, seconds) = (mode.word(), sum.time.as_secs_f64());
             println!("{name:<10} {:>6} runs {:>8} paths {seconds:>7.1} s; sequences lost in {}", sum.runs, sum.paths, sum.lost);
         }
-        self.failures.sort_by_key(|f| (f.text.len(), f.mode, f.searcher));
-        for failure in &self.failures {
-            failure.print();
-        }
-        if let Some(smallest) = self.failures.first() {
-            println!("the smallest, seed {}:\n{}", smallest.seed, smallest.text);
-        }
-        let wrong: BTreeSet<u64> = self.failures.iter().map(|f| f.seed).collect();
+        self.failures.iter().for_each(Failure::print);
+    }
+
+    fn judge(&self, programs: u64) -> Result<()> {
+        let wrong: BTreeSet<u64> = self.failures.iter().map(|f| f.program.seed).collect();
         ensure!(wrong.is_empty(), "{} of {programs} programs show other sequences than natively", wrong.len());
         let lost = self.sums.get(&Mode::Algorithm1).map_or(0, |sum| sum.lost);
         ensure!(lost > 0, "the published algorithm lost no sequence, so these programs test nothing");
@@ -264,8 +306,9 @@ impl Results {
 
 impl Failure {
     fn print(&self) {
-        println!("seed {} `--prune {}` by {}:", self.seed, self.mode.word(), self.searcher);
-        for (what, sequences) in [("missing", &self.missing), ("extra", &self.extra)] {
+        let Wrong { missing, extra, broken } = &self.wrong;
+        println!("seed {} `--prune {}` by {}: {broken}", self.program.seed, self.mode.word(), self.searcher);
+        for (what, sequences) in [("missing", missing), ("extra", extra)] {
             for sequence in sequences.iter().take(NAMED) {
                 println!("  {what}: `{sequence}`");
             }

@@ -70,6 +70,7 @@ const TARGETS: [&str; 4] = ["c0@", "c1@", "evk", "evw"];
 const HELPER: usize = 5;
 
 /// A program, as part of a C file.
+#[derive(Clone)]
 pub struct Program {
     pub seed: u64,
     /// How many values each of the three input bytes has, from 0.
