@@ -54,6 +54,8 @@ pub struct RunArgs {
     pub inside_libraries: bool,
     /// How `verify` prunes; `None`: not at all.
     pub prune: Option<Pruning>,
+    /// The source line whose branches are to be explained.
+    pub explain: Option<(String, u32)>,
     /// Where to write the sequences of events.
     pub sequences: Option<PathBuf>,
     pub config: Config,
@@ -83,6 +85,7 @@ impl Default for RunArgs {
             rules: Vec::new(),
             inside_libraries: false,
             prune: Some(Pruning::Wanted),
+            explain: None,
             sequences: None,
             config: Config::default(),
             solver: wryneck_solver::Config::default(),
@@ -93,6 +96,8 @@ impl Default for RunArgs {
 // One more option: a row (sorted by name). The help and the parsing follow.
 #[rustfmt::skip]
 pub static OPTIONS: &[Opt<RunArgs>] = &[
+    Opt { name: "--audit-pruning", value: "SHARE", help: "with rules: explore this share (0 to 1) of what cannot matter too, and tell which events pruning would have lost",
+        set: |a, v| { a.config.audit = v.parse().ok().filter(|share| (0.0..=1.0).contains(share)).ok_or("expected a number from 0 to 1")?; Ok(()) } },
     Opt { name: "--cc-flag", value: "FLAG", help: "one more flag for clang (C targets); may be repeated",
         set: |a, v| { a.cc_flags.push(v.into()); Ok(()) } },
     Opt { name: "--compact-above", value: "NODES", help: "collect expressions above so many nodes",
@@ -103,6 +108,8 @@ pub static OPTIONS: &[Opt<RunArgs>] = &[
         set: |a, v| { a.entry = Some(v.into()); Ok(()) } },
     Opt { name: "--entry-bytes", value: "N", help: "bytes behind a pointer argument of the entry; most bytes for a fuzz entry (default 16)",
         set: |a, v| { a.entry_bytes = number(v)?; Ok(()) } },
+    Opt { name: "--explain", value: "FILE:LINE", help: "with rules: say why the branches of this source line were kept or pruned",
+        set: |a, v| { a.explain = Some(file_and_line(v)?); Ok(()) } },
     Opt { name: "--fail-calls", value: "N", help: "let up to N calls of a path fail: disk full or bad, interrupts, short transfers, no memory",
         set: |a, v| { a.fail_calls = number(v)?; Ok(()) } },
     Opt { name: "--json", value: "", help: "print one JSON object at the end instead of a summary",
@@ -164,6 +171,11 @@ pub static OPTIONS: &[Opt<RunArgs>] = &[
     Opt { name: "--uninit", value: "zero|symbolic|report", help: "what reading unwritten memory gives: zero (default), symbolic input, or a finding where a branch, an address or output depends on it",
         set: |a, v| { a.config.uninit = one_of(v, &[("zero", Uninit::Zero), ("symbolic", Uninit::Symbolic), ("report", Uninit::Report)])?; Ok(()) } },
 ];
+
+fn file_and_line(words: &str) -> Result<(String, u32), String> {
+    let parts = words.rsplit_once(':').and_then(|(file, line)| Some((file.to_owned(), line.parse().ok()?)));
+    parts.ok_or_else(|| "expected a file and a line, such as `copy.c:12`".into())
+}
 
 fn searchers(names: &str) -> Result<Vec<String>, String> {
     let known: Vec<_> = SEARCHERS.iter().map(|row| (row.name, row.name)).collect();

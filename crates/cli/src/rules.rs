@@ -7,11 +7,12 @@ use std::rc::Rc;
 
 use anyhow::{Context, Result};
 use wryneck_exec::code::Callee;
-use wryneck_exec::{Core, Ended, Explorer, Image, PathEnd, Pruner};
+use wryneck_exec::{Core, Ended, Explorer, Image, PathEnd};
 use wryneck_report::{Pruning, RuleResult, Run, rules};
 use wryneck_verify::flow::{Flow, Summaries};
 use wryneck_verify::monitor::Happened;
 use wryneck_verify::sequence::Occurred;
+use wryneck_verify::slice::Explain;
 use wryneck_verify::{Automata, Observed, Rule, Sequence, Slicer, builtin, rule_file};
 
 use crate::problem::problem;
@@ -44,6 +45,8 @@ pub struct Rules {
     sequences: BTreeMap<u64, Sequence>,
     /// Such paths.
     ended: u64,
+    /// Those that pruning would have lost.
+    lost: Vec<u64>,
 }
 
 impl Rules {
@@ -54,15 +57,16 @@ impl Rules {
             inside_libraries,
             sequences: BTreeMap::new(),
             ended: 0,
+            lost: Vec::new(),
             automata: Rc::new(Automata::new(rules, inside_libraries)),
         }
     }
 
     /// What says which flips can matter to these rules.
-    pub fn slicer(&self, image: Rc<Image>) -> Rc<dyn Pruner> {
+    pub fn slicer(&self, image: Rc<Image>, explain: Option<Explain>) -> Rc<Slicer> {
         let (program, inside_libraries) = (image.clone(), self.inside_libraries);
         let is_event = move |caller: u32, callee: Callee| program.is_watched(callee) && (inside_libraries || !program.is_library(caller));
-        Rc::new(Slicer { flow: Flow::new(image, Box::new(is_event), Summaries::builtin()) })
+        Rc::new(Slicer { flow: Flow::new(image, Box::new(is_event), Summaries::builtin()), explain })
     }
 
     /// What the exploration came to for the rules.
@@ -73,18 +77,22 @@ impl Rules {
             redundant: self.ended - sequences,
             wanted: explorer.core.stats.flips_wanted,
             never: explorer.is_pruned().then_some(explorer.unwanted() as u64),
+            audited: explorer.core.stats.flips_audited,
+            lost: self.lost.iter().filter_map(|hash| Some(self.line(self.sequences.get(hash)?))).collect(),
         }
+    }
+
+    fn line(&self, sequence: &Sequence) -> String {
+        let event = |o: Occurred| {
+            let rule = &self.automata.rules()[o.rule as usize];
+            format!("{}/{}#{}", rule.id, rule.events[o.event as usize].name, o.instance)
+        };
+        sequence.to_vec().into_iter().map(event).collect::<Vec<_>>().join(" ")
     }
 
     /// Writes the distinct sequences, a line each, sorted.
     pub fn write_sequences(&self, file: &Path) -> Result<()> {
-        let rules = self.automata.rules();
-        let event = |o: Occurred| {
-            let rule = &rules[o.rule as usize];
-            format!("{}/{}#{}", rule.id, rule.events[o.event as usize].name, o.instance)
-        };
-        let line = |sequence: &Sequence| sequence.to_vec().into_iter().map(event).collect::<Vec<_>>().join(" ") + "\n";
-        let mut lines: Vec<String> = self.sequences.values().map(line).collect();
+        let mut lines: Vec<String> = self.sequences.values().map(|sequence| self.line(sequence) + "\n").collect();
         lines.sort();
         fs::write(file, lines.concat()).with_context(|| format!("cannot write `{}`", file.display()))
     }
@@ -97,7 +105,10 @@ impl Rules {
         }
         if let PathEnd::Exit(_) = ended.end {
             self.ended += 1;
-            self.sequences.entry(observed.sequence.hash()).or_insert_with(|| observed.sequence.clone());
+            let hash = observed.sequence.hash();
+            if self.sequences.insert(hash, observed.sequence.clone()).is_none() && core.auditing {
+                self.lost.push(hash);
+            }
         }
         let rules = self.automata.rules();
         let defect = |v: &'a wryneck_verify::Violation| {

@@ -55,8 +55,10 @@ options! {
     /// Bytes of stack.
     stack_size: u64 = 64 << 20;
     uninit: Uninit = Uninit::Zero;
-    /// Look for lost memory where a path exits, and keep the call stack of every allocation for it.
+    /// Look for lost memory where a path exits.
     leaks: bool = false;
+    /// Keep the whole call stack of every allocation, not only its place.
+    allocation_stacks: bool = false;
     undefined: Undefined = Undefined::Symbolic;
     /// Work the solver may spend on a decision inside a path (conflicts), so that paths do not depend on the clock.
     step_conflicts: u64 = 200_000;
@@ -66,6 +68,8 @@ options! {
     quick_checks: bool = true;
     /// Make a flip also of a side that cheap facts show infeasible: pruning asks why it is (DESIGN 1.10).
     keep_infeasible_flips: bool = false;
+    /// The share, of 1, of the flips nobody wanted that are explored at the end all the same, to see what pruning loses.
+    audit: f64 = 0.0;
     /// Hash the state of every path that ends (for tests of determinism).
     hash_states: bool = false;
     /// Nodes in the expression pool above twice the live ones after which everything is compacted.

@@ -30,6 +30,8 @@ pub struct Core {
     pub environment: Rc<dyn Environment>,
     pub monitor: Option<Rc<dyn Monitor>>,
     pub lazy: Option<Rc<dyn LazyInputs>>,
+    /// What runs now, nobody wanted: it is run to see what pruning loses.
+    pub auditing: bool,
     /// Records the path that is run again, if it is to be.
     pub recorder: Option<Box<Recorder>>,
     /// Lowers the code computed jumps lead to.
@@ -160,8 +162,9 @@ pub struct Stats {
     /// Flips that cheap facts showed infeasible as they were made.
     pub flips_dropped_at_once: u64,
     pub flips_infeasible: u64,
-    /// Under pruning: flips that some path wanted.
+    /// Under pruning: flips that some path wanted, and those that nobody did and were explored all the same.
     pub flips_wanted: u64,
+    pub flips_audited: u64,
     pub flips_lost: u64,
     pub flips_unknown: u64,
     pub solver_checks: u64,
@@ -209,6 +212,7 @@ impl Core {
             environment,
             monitor: None,
             lazy: None,
+            auditing: false,
             recorder: None,
             code_source: None,
             newly_covered: Vec::new(),

@@ -164,6 +164,7 @@ impl Explorer {
     /// Has only those flips explored that `pruner` wants. To be called before [`Explorer::start`].
     pub fn prune(&mut self, pruning: Pruning, pruner: Rc<dyn Pruner>) {
         self.core.config.keep_infeasible_flips = pruning == Pruning::Wanted;
+        self.core.config.allocation_stacks = true;
         self.pruning = Some((pruning, pruner));
     }
 
@@ -206,7 +207,12 @@ impl Explorer {
             if self.core.stats.instructions >= self.core.config.max_instructions {
                 return Outcome::Stopped(Limit::Instructions);
             }
-            let Some(id) = self.select() else { return Outcome::Complete };
+            let Some(id) = self.select() else {
+                if self.audit() {
+                    continue;
+                }
+                return Outcome::Complete;
+            };
             self.search.remove(id);
             let Some(item) = self.items.remove(&id) else { continue };
             let state = match item {

@@ -19,7 +19,7 @@ const MAX_STRING: u64 = 1 << 20;
 impl Cx<'_> {
     /// A new heap object of `size` bytes, zero or uninitialised (as the configuration says); `None` if it is too large. Changes the path.
     pub fn allocate(&mut self, size: u64, align: u64, zero: bool, kind: u32) -> Option<u64> {
-        let origin = match self.core.config.leaks {
+        let origin = match self.core.config.leaks || self.core.config.allocation_stacks {
             true => self.core.stacks.intern(&self.state.call_stack()),
             false => self.core.stacks.intern(&[self.pos()]),
         };

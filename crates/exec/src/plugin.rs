@@ -117,6 +117,7 @@ pub struct Traced<'a> {
     /// The path at its end.
     pub state: &'a State,
     pub stacks: &'a Stacks,
+    pub environment: &'a dyn Environment,
     pub end: &'a PathEnd,
     /// Only decisions from this index on are asked for.
     pub oldest: u32,

@@ -10,6 +10,7 @@ use crate::core::{Ended, Flip, LedgerKind};
 use crate::engine::{Explorer, Item};
 use crate::plugin::{Pruner, Traced};
 use crate::prefix::{Made, Prefix, PrefixId};
+use crate::search::Random;
 
 /// How flips are pruned.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -30,6 +31,9 @@ impl Explorer {
     /// Decides about the flips along a path that has ended.
     pub(crate) fn prune_after(&mut self, ended: &Ended) {
         let Some((pruning, pruner)) = self.pruning.clone() else { return };
+        if self.core.auditing {
+            return;
+        }
         match pruning {
             Pruning::Wanted => {
                 if !ended.end.is_complete() {
@@ -66,7 +70,8 @@ impl Explorer {
             }
         };
         let image = self.core.image.clone();
-        let path = Traced { image: &image, trace: &trace, state: &state, stacks: &self.core.stacks, end: &end, oldest };
+        let (stacks, environment) = (&self.core.stacks, &*self.core.environment);
+        let path = Traced { image: &image, trace: &trace, state: &state, stacks, environment, end: &end, oldest };
         match pruner.wanted(&path) {
             Ok(wanted) => Some(wanted),
             Err(why) => {
@@ -87,14 +92,14 @@ impl Explorer {
 
     /// Wants the flips of all these decisions.
     pub(crate) fn want_all(&mut self, prefix: &Prefix) {
-        if self.pruning.is_some() {
+        if self.pruning.is_some() && !self.core.auditing {
             ids(prefix).into_iter().for_each(|id| self.want(id));
         }
     }
 
     /// A wanted flip after `prefix` (its own decision included) is infeasible because of these constraints of its path.
     pub(crate) fn want_core(&mut self, prefix: &Prefix, constraints: &[u32]) {
-        if !matches!(self.pruning, Some((Pruning::Wanted, _))) {
+        if self.core.auditing || !matches!(self.pruning, Some((Pruning::Wanted, _))) {
             return;
         }
         let before: Vec<Made> = prefix.backwards().skip(1).collect();
@@ -106,6 +111,28 @@ impl Explorer {
             let wanted: Vec<PrefixId> = decisions.map(|made| made.before).collect();
             wanted.into_iter().for_each(|id| self.want(id));
         }
+    }
+
+    /// When everything wanted is done: takes a random share of the rest, once. Whether there is any.
+    pub(crate) fn audit(&mut self) -> bool {
+        let share = self.core.config.audit;
+        if self.core.auditing || share <= 0.0 || !matches!(self.pruning, Some((Pruning::Wanted, _))) {
+            return false;
+        }
+        self.core.auditing = true;
+        let mut random = Random(self.core.config.seed);
+        let places: Vec<PrefixId> = self.waiting.keys().copied().collect();
+        for before in places {
+            if (random.next() >> 11) as f64 / (1u64 << 53) as f64 <= share {
+                let flips = self.waiting.remove(&before).unwrap_or_default();
+                self.core.stats.flips_audited += flips.len() as u64;
+                for flip in flips {
+                    self.core.tree.unpark(flip.node);
+                    self.add(Item::Flip(flip));
+                }
+            }
+        }
+        !self.items.is_empty()
     }
 
     /// Drops every pending item on another side of this decision.

@@ -52,6 +52,9 @@ impl RuleResult {
         let findings = run.findings.iter().filter(|f| f.kind.id == kind(id)).count();
         let (verdict, why) = match &run.status {
             _ if findings > 0 => (Verdict::Violated, format!("{}, see above", plural(findings as u64, "violation"))),
+            _ if run.pruning.as_ref().is_some_and(|pruning| !pruning.lost.is_empty()) => {
+                (Verdict::Incomplete, "pruning lost a sequence of events, which is a defect of wryneck: please report it".into())
+            }
             Status::Complete if ledger(GUESSED) => (Verdict::Incomplete, "some calls have no model, see the ledger".into()),
             Status::Complete if run.is_complete() && relevant > 0 => {
                 let assumed = if ledger(&["assumption"]) { ", under the assumptions in the ledger" } else { "" };

@@ -40,6 +40,10 @@ pub struct Pruning {
     pub wanted: u64,
     /// Those that cannot matter and were never looked at; `None` if nothing was left out.
     pub never: Option<u64>,
+    /// Of those that cannot matter, so many were looked at all the same.
+    pub audited: u64,
+    /// Sequences that only these showed: each is a defect of the tool.
+    pub lost: Vec<String>,
 }
 
 /// Whether everything was explored.

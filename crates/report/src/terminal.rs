@@ -159,7 +159,7 @@ pub(crate) fn write_verdict(out: &mut dyn Write, run: &Run) -> io::Result<()> {
         let paths = plural(run.totals.paths, "path");
         writeln!(out, "{}: {} ({}): {}; {} of {paths} had an event", rule.verdict.word(), rule.id, rule.summary, rule.why, rule.relevant)?;
     }
-    if let Some(Pruning { sequences, redundant, wanted, never }) = &run.pruning {
+    if let Some(Pruning { sequences, redundant, wanted, never, .. }) = &run.pruning {
         let (sequences, redundant) = (plural(*sequences, "sequence"), plural(*redundant, "redundant path"));
         match never {
             Some(never) => {
@@ -168,6 +168,15 @@ pub(crate) fn write_verdict(out: &mut dyn Write, run: &Run) -> io::Result<()> {
             }
             None => writeln!(out, "pruning: off; {sequences} of events, {redundant}")?,
         }
+    }
+    if let Some(Pruning { audited: audited @ 1.., lost, .. }) = &run.pruning {
+        writeln!(
+            out,
+            "audit: {} that cannot matter looked at, {} lost by pruning",
+            plural(*audited, "other side"),
+            plural(lost.len() as u64, "sequence")
+        )?;
+        lost.iter().try_for_each(|sequence| writeln!(out, "  lost: {sequence}"))?;
     }
     let all = match &run.pruning {
         Some(Pruning { never: Some(1..), .. }) => "every path that can matter was explored",

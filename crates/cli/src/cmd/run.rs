@@ -16,6 +16,8 @@ use wryneck_exec::{Explorer, Image, Outcome, PathEnd, Stop};
 use wryneck_expr::Pool;
 use wryneck_report::{Run, Status, Totals};
 use wryneck_solver::Solver;
+use wryneck_verify::Slicer;
+use wryneck_verify::slice::Explain;
 
 use crate::args::{self, RunArgs};
 use crate::build::{self, Kind};
@@ -92,9 +94,15 @@ pub fn explore(name: &str, words: Vec<String>, complete: impl FnOnce(&mut RunArg
     // The exploration spares memory at half of what the run may have.
     let config = wryneck_exec::Config { max_memory: args.max_memory / 2, ..args.config.clone() };
     let mut explorer = Explorer::new(image, pool, solver(&args, solver_time.clone())?, environment, monitor, config, searcher);
-    if let (Some(pruning), Some(rules)) = (args.prune, &rules) {
-        explorer.prune(pruning, rules.slicer(explorer.core.image.clone()));
-    }
+    let slicer = match (args.prune, &rules) {
+        (Some(pruning), Some(rules)) => {
+            let explain = args.explain.as_ref().map(|(file, line)| Explain::new(file, *line));
+            let slicer = rules.slicer(explorer.core.image.clone(), explain);
+            explorer.prune(pruning, slicer.clone());
+            Some(slicer)
+        }
+        _ => None,
+    };
     let mut watch = watch(&args, start, folder, lines, record, notes, solver_time.clone());
     watch.rules = rules;
 
@@ -119,6 +127,10 @@ pub fn explore(name: &str, words: Vec<String>, complete: impl FnOnce(&mut RunArg
     watch.folder.finish(&run)?;
     args.formats.write_of(Path::new(&run.folder))?;
     print(&args, &run)?;
+    if let Some(Slicer { flow, explain: Some(explain) }) = slicer.as_deref() {
+        let lines = explain.lines(&explorer.core.image, flow);
+        output::write(|out| lines.iter().try_for_each(|line| writeln!(out, "{line}")))?;
+    }
     Ok(run.exit_code())
 }
 

@@ -170,6 +170,11 @@ impl Flow {
         ObjectId(0)
     }
 
+    /// An object in words.
+    pub fn object_name(&self, object: ObjectId) -> String {
+        format!("object {}", object.0)
+    }
+
     pub fn summaries(&self) -> &Summaries {
         &self.summaries
     }

@@ -67,6 +67,22 @@ impl CellKind {
     ];
 }
 
+impl CellKind {
+    pub fn words(self) -> &'static str {
+        match self {
+            CellKind::StreamError => "whether a stream has failed",
+            CellKind::StreamInput => "what a stream reads next",
+            CellKind::StreamOutput => "what was written to a stream",
+            CellKind::Descriptors => "what descriptors are open on",
+            CellKind::Files => "the contents of files",
+            CellKind::Names => "which files there are",
+            CellKind::Directory => "the working directory",
+            CellKind::Clock => "the time",
+            CellKind::Process => "the state of the process",
+        }
+    }
+}
+
 /// A set of kinds of cells.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Cells(u16);

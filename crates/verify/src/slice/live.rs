@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 
 use rustc_hash::FxHashMap;
 
+use super::explain::Why;
 use crate::flow::{CellKind, Effects, ObjectId, Writes};
 
 /// Bytes per word of the bit map.
@@ -95,20 +96,22 @@ impl Live {
         self.cells.iter().any(|(k, of)| *k == kind && (key.is_none() || of.is_none() || *of == key))
     }
 
-    /// Whether any of these effects may change what is live in memory or in the environment.
-    pub fn touched_by(&self, effects: &Effects) -> bool {
-        self.cells.iter().any(|(kind, _)| effects.cells.contains(*kind)) || self.written_by(&effects.writes)
+    /// What these effects may change of what is live in memory or in the environment, if anything.
+    pub fn touched_by(&self, effects: &Effects) -> Option<Why> {
+        let cell = self.cells.iter().find(|(kind, _)| effects.cells.contains(*kind));
+        cell.map(|(kind, _)| Why::Cell(*kind)).or_else(|| self.written_by(&effects.writes).map(Why::Object))
     }
 
-    fn written_by(&self, writes: &Writes) -> bool {
-        self.objects.keys().any(|(object, base)| {
+    fn written_by(&self, writes: &Writes) -> Option<ObjectId> {
+        let written = self.objects.keys().find(|(object, base)| {
             writes.everything
                 || writes.whole.contains(object.0)
                 || writes.parts.get(object).is_some_and(|part| {
                     let len = part.high.saturating_sub(part.low);
                     len > 1 << 16 || self.is_live(base.wrapping_add(part.low), len)
                 })
-        })
+        });
+        written.map(|(object, _)| *object)
     }
 
     /// Whether anything is live.
@@ -134,9 +137,11 @@ mod tests {
             writes: Writes { parts: [(b.0, Extent { low, high })].into(), ..Writes::default() },
             ..Effects::default()
         };
-        assert!(live.touched_by(&part(0, 21)) && !live.touched_by(&part(0, 20)) && live.touched_by(&part(0, u64::MAX)));
+        assert_eq!(live.touched_by(&part(0, 21)), Some(Why::Object(b.0)));
+        assert_eq!(live.touched_by(&part(0, 20)), None);
+        assert!(live.touched_by(&part(0, u64::MAX)).is_some());
         assert!(live.kill(|| b, 1000, 200) && !live.kill(|| b, 1000, 200));
-        assert!(!live.touched_by(&part(0, u64::MAX)));
+        assert_eq!(live.touched_by(&part(0, u64::MAX)), None);
         assert!(live.kill(|| a, 100, 40) && live.is_empty());
     }
 }

@@ -6,21 +6,30 @@
 //! it and its join, or if its other side may reach an event, write what is needed, or leave where something needed comes later; the static
 //! facts are [`crate::flow`]'s. Other sides are assumed to come back, without a fault of their own. Cost: a few steps per instruction.
 
+pub mod explain;
 pub mod live;
 pub mod operand;
 pub mod walk;
 
 use wryneck_exec::{Pruner, Traced};
 
+pub use explain::Explain;
+
 use crate::flow::Flow;
 
 /// Wants what a path's slice holds.
 pub struct Slicer {
     pub flow: Flow,
+    pub explain: Option<Explain>,
 }
 
 impl Pruner for Slicer {
     fn wanted(&self, path: &Traced<'_>) -> Result<Vec<u32>, String> {
-        walk::wanted(&self.flow, path).map_err(|mismatch| mismatch.to_string())
+        let mut see = |pos, why| {
+            if let Some(explain) = &self.explain {
+                explain.note(path.image, pos, why);
+            }
+        };
+        walk::wanted(&self.flow, path, &mut see).map_err(|mismatch| mismatch.to_string())
     }
 }

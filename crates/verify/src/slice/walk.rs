@@ -6,12 +6,13 @@
 
 use rustc_hash::FxHashMap;
 use wryneck_exec::code::Callee;
-use wryneck_exec::{PathEnd, Step, Traced};
+use wryneck_exec::{CodePos, PathEnd, Step, Traced};
 use wryneck_ir::{Inst, Module, NONE, Op, limbs};
 
+use super::explain::Why;
 use super::live::{Live, Placed};
 use super::operand;
-use crate::flow::{BitSet, Effects, Flow, Place, Summary};
+use crate::flow::{BitSet, Flow, Place, Summary};
 
 /// The steps do not fit the code: our defect, but for code that came to be while it ran.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
@@ -19,8 +20,9 @@ use crate::flow::{BitSet, Effects, Flow, Place, Summary};
 pub struct Mismatch(pub &'static str);
 
 /// The decisions of the path, from its oldest undecided one on, that its events depend on.
-pub fn wanted(flow: &Flow, path: &Traced<'_>) -> Result<Vec<u32>, Mismatch> {
-    let mut walk = Walk::new(flow, path);
+/// `see` is told of each branch with two sides why it matters, if it does.
+pub fn wanted(flow: &Flow, path: &Traced<'_>, see: &mut dyn FnMut(CodePos, Option<Why>)) -> Result<Vec<u32>, Mismatch> {
+    let mut walk = Walk::new(flow, path, see);
     while walk.position > 0 && !walk.frames.is_empty() {
         walk.step()?;
     }
@@ -61,6 +63,7 @@ struct Walk<'a> {
     /// The operation at hand is the one the path ended at.
     at_end: bool,
     wanted: Vec<u32>,
+    see: &'a mut dyn FnMut(CodePos, Option<Why>),
 }
 
 /// What the steps of a slow operation were, in order.
@@ -109,7 +112,7 @@ impl Group<'_> {
 }
 
 impl<'a> Walk<'a> {
-    fn new(flow: &'a Flow, path: &'a Traced<'a>) -> Walk<'a> {
+    fn new(flow: &'a Flow, path: &'a Traced<'a>, see: &'a mut dyn FnMut(CodePos, Option<Why>)) -> Walk<'a> {
         let fault = matches!(path.end, PathEnd::Fault(_));
         let mut walk = Walk {
             flow,
@@ -121,6 +124,7 @@ impl<'a> Walk<'a> {
             any: fault,
             at_end: true,
             wanted: Vec::new(),
+            see,
         };
         for (number, op) in &path.trace.end {
             walk.push(*number, *op + 1, false);
@@ -296,7 +300,9 @@ impl<'a> Walk<'a> {
         match inst.operator() {
             Some(Op::Br) => {}
             Some(Op::CondBr | Op::Switch) => {
-                if self.matters(func, branch, edge) {
+                let why = self.matters(func, branch, edge);
+                (self.see)(CodePos { func, op: branch }, why);
+                if why.is_some() {
                     self.take();
                     self.top().live.insert(inst.a);
                     if let Some(group) = group {
@@ -310,13 +316,13 @@ impl<'a> Walk<'a> {
     }
 
     /// Whether the branch at operation `branch` of the top frame, which took `edge`, matters to what was taken behind it.
-    fn matters(&mut self, func: u32, branch: u32, edge: u32) -> bool {
+    fn matters(&mut self, func: u32, branch: u32, edge: u32) -> Option<Why> {
         let block = self.flow.block_of(func, branch);
         let join = self.flow.join(func, block);
         let frame = self.frames.last().expect("a branch runs in a frame");
         let joined = join.and_then(|join| frame.passed.get(&join).copied());
         if frame.taken > joined.unwrap_or(0) {
-            return true;
+            return Some(Why::Between);
         }
         // The path ended on this side: the other one may go on.
         if joined.is_none() && !frame.returned {
@@ -324,19 +330,19 @@ impl<'a> Walk<'a> {
             let callers = self.frames[..self.frames.len() - 1].iter();
             let unfinished = callers.rev().take_while(|frame| !frame.returned);
             if goes_on(frame, branch) || unfinished.into_iter().any(|frame| goes_on(frame, frame.cursor.saturating_sub(1))) {
-                return true;
+                return Some(Why::GoesOn);
             }
         }
         let other = self.flow.edges(func, block).into_iter().filter(|other| *other != edge);
-        other.into_iter().any(|other| {
+        other.into_iter().find_map(|other| {
             let side = self.flow.side(func, block, other);
-            side.event || side.leaves && self.any || self.changes(frame, &side)
+            match () {
+                () if side.event => Some(Why::Event),
+                () if side.leaves && self.any => Some(Why::Leaves),
+                () if frame.live.meets(&side.slots) => Some(Why::Local),
+                () => self.live.touched_by(&side),
+            }
         })
-    }
-
-    /// Whether effects in this frame may change what is needed.
-    fn changes(&self, frame: &Frame, effects: &Effects) -> bool {
-        frame.live.meets(&effects.slots) || self.live.touched_by(effects)
     }
 
     /// Through the call of the innermost `count` functions.
@@ -395,7 +401,7 @@ impl<'a> Walk<'a> {
     /// Whether the operation, whatever its operands, may be an event or change what is needed.
     fn may_matter(&mut self, func: u32, op: u32) -> bool {
         let effects = self.flow.operation(func, op);
-        effects.event || effects.leaves && self.any || self.live.touched_by(&effects)
+        effects.event || effects.leaves && self.any || self.live.touched_by(&effects).is_some()
     }
 
     /// Argument limbs of a call.
@@ -760,7 +766,10 @@ impl<'a> Walk<'a> {
             };
         }
         match self.path.state.memory.heap.find(address) {
-            Some(object) => (self.flow.heap_object(self.path.stacks.get(object.origin)), object.base),
+            Some(object) if self.path.environment.allocates(&object) => {
+                (self.flow.heap_object(self.path.stacks.get(object.origin)), object.base)
+            }
+            Some(object) => (self.flow.outside_object(), object.base),
             None => (self.flow.outside_object(), 0),
         }
     }

@@ -1,0 +1,81 @@
+//! Why branches of a source line were kept or not: for people who wonder what pruning did.
+
+use std::cell::RefCell;
+use std::collections::BTreeMap;
+
+use wryneck_exec::{CodePos, Image};
+
+use crate::flow::{CellKind, Flow, ObjectId};
+
+/// Why a branch matters to what happened behind it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Why {
+    /// Something that matters lies between it and its join.
+    Between,
+    /// The path ended on the side it took; the other goes on to an event.
+    GoesOn,
+    /// Its other side may reach an event.
+    Event,
+    /// Its other side may end the program before something that matters.
+    Leaves,
+    /// Its other side may change a local variable that matters.
+    Local,
+    /// Its other side may change an object that matters.
+    Object(ObjectId),
+    /// Its other side may change state of the environment that matters.
+    Cell(CellKind),
+}
+
+/// The branches of one source line, with what was found on the paths that met them.
+pub struct Explain {
+    file: String,
+    line: u32,
+    found: RefCell<BTreeMap<CodePos, BTreeMap<Option<Why>, u64>>>,
+}
+
+impl Explain {
+    /// Of the file whose path ends with `file`.
+    pub fn new(file: &str, line: u32) -> Explain {
+        Explain { file: file.to_owned(), line, found: RefCell::default() }
+    }
+
+    pub(super) fn note(&self, image: &Image, pos: CodePos, why: Option<Why>) {
+        let here = image.source(pos).into_iter().next();
+        if here.is_some_and(|here| here.line == self.line && here.file.ends_with(&self.file)) {
+            *self.found.borrow_mut().entry(pos).or_default().entry(why).or_default() += 1;
+        }
+    }
+
+    /// What was found, in lines.
+    pub fn lines(&self, image: &Image, flow: &Flow) -> Vec<String> {
+        let found = self.found.borrow();
+        if found.is_empty() {
+            let what = "no path that ended met a branch there whose other side was still undecided";
+            return vec![format!("{}:{}: {what}", self.file, self.line)];
+        }
+        let mut lines = Vec::new();
+        for (pos, reasons) in &*found {
+            let function = image.source(*pos).into_iter().next().map_or(String::new(), |here| here.function);
+            lines.push(format!("{}:{}, a branch in `{function}` ({}):", self.file, self.line, image.name(pos.func)));
+            for (why, count) in reasons {
+                let times = if *count == 1 { "once".to_owned() } else { format!("{count} times") };
+                let kept = if why.is_some() { "kept" } else { "not kept" };
+                lines.push(format!("  {kept} {times}: {}", words(*why, flow)));
+            }
+        }
+        lines
+    }
+}
+
+fn words(why: Option<Why>, flow: &Flow) -> String {
+    match why {
+        None => "its sides meet again before an event, and the other one changes nothing that an event depends on".into(),
+        Some(Why::Between) => "something that an event depends on happens on the side it took".into(),
+        Some(Why::GoesOn) => "the path ended on the side it took, and the other one goes on to where an event may happen".into(),
+        Some(Why::Event) => "its other side may reach an event".into(),
+        Some(Why::Leaves) => "its other side may end the program before something that an event depends on".into(),
+        Some(Why::Local) => "its other side may change a local variable that an event depends on".into(),
+        Some(Why::Object(object)) => format!("its other side may change {}, which an event depends on", flow.object_name(object)),
+        Some(Why::Cell(kind)) => format!("its other side may change {}, which an event depends on", kind.words()),
+    }
+}
