@@ -5,6 +5,8 @@
 //! Post-dominators as in Cooper, Harvey, Kennedy, "A simple, fast dominance algorithm" (2001), on the reversed graph. Where a loop
 //! has no way out, its last block counts as one. Cost: a few passes over the blocks.
 
+use std::cell::OnceCell;
+
 use wryneck_ir::{Function, Inst, Module, Op};
 
 /// A block of the function.
@@ -36,7 +38,9 @@ pub struct Cfg {
     /// First operations, ascending, with their blocks.
     order: Vec<(u32, u32)>,
     /// Immediate post-dominators; the number behind the last block is the exit.
-    post: Vec<u32>,
+    post: OnceCell<Vec<u32>>,
+    /// Blocks that no way ends behind.
+    endless: OnceCell<Vec<bool>>,
 }
 
 impl Cfg {
@@ -47,8 +51,7 @@ impl Cfg {
         let blocks: Vec<Block> = records.iter().map(|b| block(module, function, first_inst, b.insts, stops)).collect();
         let mut order: Vec<(u32, u32)> = blocks.iter().zip(0..).map(|(b, i)| (b.ops.start, i)).collect();
         order.sort_unstable();
-        let post = post_dominators(&blocks);
-        Cfg { blocks, first_inst, order, post }
+        Cfg { blocks, first_inst, order, post: OnceCell::new(), endless: OnceCell::new() }
     }
 
     /// The block an operation lies in.
@@ -59,7 +62,8 @@ impl Cfg {
 
     /// The first block where all ways out of `block` meet.
     pub fn join(&self, block: u32) -> Option<u32> {
-        self.post.get(block as usize).copied().filter(|p| (*p as usize) < self.blocks.len())
+        let post = self.post.get_or_init(|| post_dominators(&self.blocks));
+        post.get(block as usize).copied().filter(|p| (*p as usize) < self.blocks.len())
     }
 
     /// The blocks on the ways from `starts` that do not pass `stop`, each once.
@@ -75,6 +79,16 @@ impl Cfg {
             todo.extend(self.blocks[b as usize].edges.iter().map(|(_, to)| *to));
         }
         found
+    }
+
+    /// Whether no way ends behind the block: what gets there stays in a loop.
+    pub fn endless(&self, block: u32) -> bool {
+        self.endless.get_or_init(|| {
+            let preds = predecessors(&self.blocks);
+            let mut reached = vec![false; preds.len()];
+            post_order(self.blocks.len() as u32, &preds, &mut reached);
+            reached.iter().map(|r| !r).collect()
+        })[block as usize]
     }
 
     /// Whether a run of the function may return.
@@ -113,15 +127,21 @@ fn block(module: &Module, function: &Function, first_inst: u32, insts: wryneck_i
 }
 
 /// By block; the number of blocks is the exit's.
-fn post_dominators(blocks: &[Block]) -> Vec<u32> {
-    let exit = blocks.len();
-    let mut preds = vec![Vec::new(); exit + 1];
+fn predecessors(blocks: &[Block]) -> Vec<Vec<u32>> {
+    let mut preds = vec![Vec::new(); blocks.len() + 1];
     for (b, block) in blocks.iter().enumerate() {
         block.edges.iter().for_each(|(_, to)| preds[*to as usize].push(b as u32));
         if block.end.is_some() {
-            preds[exit].push(b as u32);
+            preds[blocks.len()].push(b as u32);
         }
     }
+    preds
+}
+
+/// By block; the number of blocks is the exit's.
+fn post_dominators(blocks: &[Block]) -> Vec<u32> {
+    let exit = blocks.len();
+    let mut preds = predecessors(blocks);
     let mut reached = vec![false; exit + 1];
     let mut order = post_order(exit as u32, &preds, &mut reached);
     if reached.contains(&false) {

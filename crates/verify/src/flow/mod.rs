@@ -6,62 +6,30 @@
 
 pub mod bits;
 pub mod cfg;
+mod effects;
+mod local;
+mod objects;
+mod points_to;
+mod sparse;
 pub mod summary;
+mod waves;
 
-use std::cell::OnceCell;
-use std::collections::BTreeMap;
+use std::cell::RefCell;
 use std::rc::Rc;
 
+use rustc_hash::FxHashMap;
 use wryneck_exec::code::Callee;
 use wryneck_exec::{CodePos, Image};
 
 pub use bits::BitSet;
 pub use cfg::Cfg;
-pub use summary::{CellKind, Cells, Place, SYSTEM_CALL, Summaries, Summary};
+use effects::Facts;
+pub use effects::{Effects, Extent, Writes};
+pub use summary::{CellKind, Cells, Holder, Place, PointerFlow, SYSTEM_CALL, Summaries, Summary};
 
 /// A variable, a stack slot of a function, what one call allocates: an object as the static facts know it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct ObjectId(pub u32);
-
-/// Bytes `low .. high` of an object; `u64::MAX`: unknown.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Extent {
-    pub low: u64,
-    pub high: u64,
-}
-
-/// What may be written.
-#[derive(Clone, Debug, Default)]
-pub struct Writes {
-    pub everything: bool,
-    /// Objects that may be written anywhere.
-    pub whole: BitSet,
-    /// Objects that may be written in part.
-    pub parts: BTreeMap<ObjectId, Extent>,
-}
-
-impl Writes {
-    /// Whether byte `offset` of the object may be written.
-    pub fn touches(&self, object: ObjectId, offset: u64) -> bool {
-        self.everything
-            || self.whole.contains(object.0)
-            || self.parts.get(&object).is_some_and(|e| e.low <= offset && (offset < e.high || e.high == u64::MAX))
-    }
-}
-
-/// What may happen on a way.
-#[derive(Clone, Debug, Default)]
-pub struct Effects {
-    /// An event of the rules.
-    pub event: bool,
-    /// The program may end, or never come back to the way's end.
-    pub leaves: bool,
-    /// Slots of the function that may be written.
-    pub slots: BitSet,
-    pub writes: Writes,
-    /// Cells of the environment that may be written.
-    pub cells: Cells,
-}
 
 /// May such a call be an event? The number of the function that calls, and what it calls.
 pub type IsEvent = Box<dyn Fn(u32, Callee) -> bool>;
@@ -69,113 +37,162 @@ pub type IsEvent = Box<dyn Fn(u32, Callee) -> bool>;
 /// The static facts of a program.
 pub struct Flow {
     image: Rc<Image>,
-    is_event: IsEvent,
-    summaries: Summaries,
-    cfgs: Vec<OnceCell<Rc<Cfg>>>,
+    facts: Facts,
+    sides: RefCell<FxHashMap<(u32, u32, u32), Rc<Effects>>>,
+    rests: RefCell<FxHashMap<CodePos, Rc<Effects>>>,
+    operations: RefCell<FxHashMap<CodePos, Rc<Effects>>>,
 }
 
 impl Flow {
     pub fn new(image: Rc<Image>, is_event: IsEvent, summaries: Summaries) -> Flow {
-        let functions = image.program.functions().len();
-        Flow { cfgs: vec![OnceCell::new(); functions], image, is_event, summaries }
-    }
-
-    fn cfg(&self, func: u32) -> &Rc<Cfg> {
-        self.cfgs[func as usize].get_or_init(|| {
-            let (module, function) = self.image.function(func);
-            Rc::new(Cfg::new(module, function, &|_| false))
-        })
+        let facts = Facts::new(image.clone(), is_event, summaries);
+        Flow { image, facts, sides: RefCell::default(), rests: RefCell::default(), operations: RefCell::default() }
     }
 
     /// The block that operation `op` lies in.
     pub fn block_of(&self, func: u32, op: u32) -> u32 {
-        self.cfg(func).block_of(op)
+        self.facts.cfg(func).block_of(op)
     }
 
     /// The first block where all ways out of the branch that ends `block` meet again; `None`: only at the function's return, or never.
     pub fn join(&self, func: u32, block: u32) -> Option<u32> {
-        self.cfg(func).join(block)
+        self.facts.cfg(func).join(block)
+    }
+
+    /// The edges that a block ends with, each once.
+    pub fn edges(&self, func: u32, block: u32) -> Vec<u32> {
+        self.facts.cfg(func).blocks[block as usize].edges.iter().map(|(edge, _)| *edge).collect()
     }
 
     /// What may happen when the branch that ends `block` takes `edge` (as the function numbers it), from the edge's copies on until the
     /// join, copies of edges into the join with it, or until the function returns if there is none.
-    pub fn side(&self, func: u32, _block: u32, _edge: u32) -> Rc<Effects> {
-        self.anything(func)
+    pub fn side(&self, func: u32, block: u32, edge: u32) -> Rc<Effects> {
+        if let Some(known) = self.sides.borrow().get(&(func, block, edge)) {
+            return known.clone();
+        }
+        let (module, function) = self.image.function(func);
+        let target = module.edges.range(function.edges)[edge as usize].block;
+        let mut all = Effects::default();
+        self.add_copies(func, edge, &mut all);
+        self.add_ways(func, [target], self.join(func, block), &mut all);
+        let all = Rc::new(all);
+        self.sides.borrow_mut().insert((func, block, edge), all.clone());
+        all
     }
 
     /// What may happen in `func` behind the call at `op` until `func` returns.
-    pub fn rest(&self, func: u32, _op: u32) -> Rc<Effects> {
-        self.anything(func)
+    pub fn rest(&self, func: u32, op: u32) -> Rc<Effects> {
+        let at = CodePos { func, op };
+        if let Some(known) = self.rests.borrow().get(&at) {
+            return known.clone();
+        }
+        let mut all = self.facts.behind(func, op);
+        let cfg = self.facts.cfg(func);
+        let edges = &cfg.blocks[cfg.block_of(op) as usize].edges;
+        edges.iter().for_each(|(edge, _)| self.add_copies(func, *edge, &mut all));
+        self.add_ways(func, edges.iter().map(|(_, to)| *to), None, &mut all);
+        let all = Rc::new(all);
+        self.rests.borrow_mut().insert(at, all.clone());
+        all
+    }
+
+    fn add_copies(&self, func: u32, edge: u32, all: &mut Effects) {
+        let (module, function) = self.image.function(func);
+        let copies = module.edges.range(function.edges)[edge as usize].copies;
+        for copy in module.copies.range(copies) {
+            all.slots.insert(copy.dst);
+        }
+    }
+
+    /// What may happen on the ways from blocks until `stop`.
+    fn add_ways(&self, func: u32, starts: impl IntoIterator<Item = u32>, stop: Option<u32>, all: &mut Effects) {
+        let cfg = self.facts.cfg(func);
+        for block in cfg.reachable(starts, stop) {
+            all.add(&self.facts.block(func, block));
+            cfg.blocks[block as usize].edges.iter().for_each(|(edge, _)| self.add_copies(func, *edge, all));
+        }
     }
 
     /// What the operation at `op` may do, whatever its operands are: a store through a pointer any of the objects the pointer may lead to, a
     /// call by pointer any of the functions. No slots.
-    pub fn operation(&self, func: u32, _op: u32) -> Rc<Effects> {
-        self.function(func)
+    pub fn operation(&self, func: u32, op: u32) -> Rc<Effects> {
+        let at = CodePos { func, op };
+        self.operations.borrow_mut().entry(at).or_insert_with(|| Rc::new(self.facts.operation(func, op))).clone()
     }
 
     /// First operation of a block.
     pub fn first_op(&self, func: u32, block: u32) -> u32 {
-        self.cfg(func).blocks[block as usize].ops.start
+        self.facts.cfg(func).blocks[block as usize].ops.start
     }
 
-    /// The edges a block ends with.
-    pub fn edges(&self, func: u32, block: u32) -> Vec<u32> {
-        self.cfg(func).blocks[block as usize].edges.iter().map(|(edge, _)| *edge).collect()
-    }
-
-    /// The summary of a function without a body; of a system call by its number, if that is known.
+    /// The summary of a function without a body, or replaced by a model; of a system call by its number, if that is known.
     pub fn summary_of(&self, name: &str, number: Option<u64>) -> Option<&Summary> {
-        match name {
-            SYSTEM_CALL => self.summaries.system_call(number?),
-            _ => self.summaries.get(name),
-        }
+        self.facts.summaries.of_call(name, number)
     }
 
     /// What a call of the function may do; no slots.
     pub fn function(&self, func: u32) -> Rc<Effects> {
-        let _ = (self.is_event)(func, Callee::Body(func));
-        Rc::new(Effects { slots: BitSet::default(), ..(*self.anything(func)).clone() })
+        self.facts.function(func)
     }
 
-    fn anything(&self, func: u32) -> Rc<Effects> {
-        let slots = (0..self.image.function(func).1.slots).collect();
-        Rc::new(Effects { event: true, leaves: true, slots, writes: Writes { everything: true, ..Writes::default() }, cells: Cells::ALL })
+    /// The summary that stands for a call; `number` is the first argument if it is known, which tells system calls apart. Functions of
+    /// the program itself have none, whatever their names.
+    pub fn summary(&self, callee: Callee, number: Option<u64>) -> Option<&Summary> {
+        self.facts.summary(callee, number)
+    }
+
+    /// What the call by pointer at a place may call.
+    pub fn targets(&self, at: CodePos) -> &[Callee] {
+        self.facts.points_to.targets(at)
     }
 
     /// The variable at an address, and where it begins.
     pub fn global_object(&self, address: u64) -> Option<(ObjectId, u64)> {
-        let at = self.image.statics.partition_point(|s| s.base <= address).checked_sub(1)?;
-        let s = &self.image.statics[at];
-        (address - s.base < s.size.max(1)).then_some((ObjectId(1 + at as u32), s.base))
+        self.facts.points_to.objects.global(address)
     }
 
     /// The instance, in a frame of `func`, of its stack variable `alloca`.
-    pub fn alloca_object(&self, _func: u32, _alloca: u32) -> ObjectId {
-        self.outside_object()
+    pub fn alloca_object(&self, func: u32, alloca: u32) -> ObjectId {
+        self.facts.points_to.objects.alloca(func, alloca)
     }
 
     /// What frames of `func` allocate as they go, and their copies of structures passed by value.
-    pub fn dynamic_object(&self, _func: u32) -> ObjectId {
-        self.outside_object()
+    pub fn dynamic_object(&self, func: u32) -> ObjectId {
+        self.facts.points_to.objects.dynamic(func)
     }
 
-    /// What the call at the first place allocates; the places after it are its callers, innermost first. May be cut off.
-    pub fn heap_object(&self, _stack: &[CodePos]) -> ObjectId {
-        self.outside_object()
+    /// What the call at the first place allocates; the places after it are its callers, innermost first. May be cut off where nobody is
+    /// told apart any more.
+    pub fn heap_object(&self, stack: &[CodePos]) -> ObjectId {
+        self.facts.points_to.objects.heap_object(stack).unwrap_or(self.outside_object())
     }
 
-    /// Memory the environment made: arguments, variables of the environment, mappings.
+    /// What the program maps.
+    pub fn mapped_object(&self) -> ObjectId {
+        objects::MAPPED
+    }
+
+    /// What the program is given: arguments, variables of the environment.
     pub fn outside_object(&self) -> ObjectId {
-        ObjectId(0)
+        objects::OUTSIDE
+    }
+
+    /// Where C's `errno` lies.
+    pub fn errno(&self) -> Option<(ObjectId, u64)> {
+        self.facts.errno()
+    }
+
+    pub fn summaries(&self) -> &Summaries {
+        &self.facts.summaries
+    }
+
+    /// How large the points-to problem was, in words.
+    pub fn statistics(&self) -> String {
+        self.facts.points_to.statistics()
     }
 
     /// An object in words.
     pub fn object_name(&self, object: ObjectId) -> String {
-        format!("object {}", object.0)
-    }
-
-    pub fn summaries(&self) -> &Summaries {
-        &self.summaries
+        self.facts.points_to.objects.name(object)
     }
 }

@@ -12,16 +12,20 @@
 //!
 //! [[system-call]]             # arguments as of the call that makes it: arg0 is the number
 //! numbers = [0]               # read
-//! reads = ["arg1", "arg3", "descriptors", "files"]
-//! writes = ["result", "*arg2", "descriptors"]
+//! reads = ["arg1", "arg3", "input", "descriptors", "files"]
+//! writes = ["result", "*arg2", "input"]
 //! ```
+//! `returns = "perhaps"` says that a path may end in the function; `without-body = true` that the row holds only where the program has
+//! no body for it.
+//!
 //! Places: `result`; `errno`; `arg0`, the argument itself; `*arg0`, the object it points into; `**arg0`, all that can be reached from it;
 //! `error(arg1)`, `input(arg1)`, `output(arg1)`, what a stream knows, and without an argument of any stream; `descriptors`, `files`
 //! (contents and attributes), `names` (which file a path name is), `directory` (the working directory), `clock`, `process` (the
 //! rest of the kernel's state), `everything`. A variadic function's last argument is the address of its variable arguments.
 //!
 //! The built-in file assumes that output to a stream does not fail (the environment makes calls fail only on demand), so output does
-//! not write `error(…)`; and that `%n` is not used. A row that comes later replaces what an earlier one said of the same name.
+//! not write `error(…)`; that what a program writes it does not read back, so output does not write `files` or `input`; and that `%n`
+//! is not used. Where that does not hold, rows of the user's say so. A row that comes later replaces what an earlier one said of the same name.
 
 use std::collections::BTreeMap;
 
@@ -120,18 +124,47 @@ pub enum Place {
     Everything,
 }
 
+/// Where a pointer is before or after a call.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Holder {
+    /// The address of an object that this call allocates.
+    New,
+    /// An address of what the program is given.
+    Outside,
+    /// An address of what it maps.
+    Mapped,
+    Result,
+    Arg(u32),
+    /// In the object that the result points into.
+    InResult,
+    /// In the object that the argument points into.
+    In(u32),
+}
+
+/// The call may take a pointer over.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct PointerFlow {
+    pub to: Holder,
+    pub from: Holder,
+}
+
 /// What a function does.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Summary {
     pub reads: Vec<Place>,
     pub writes: Vec<Place>,
+    pub flows: Vec<PointerFlow>,
     pub never_returns: bool,
+    /// The path may end in it.
+    pub may_end: bool,
 }
 
 /// Summaries by name, and by number of system calls.
 #[derive(Clone, Debug, Default)]
 pub struct Summaries {
     functions: BTreeMap<String, Summary>,
+    /// Those that hold only where there is no body.
+    bodiless: BTreeMap<String, Summary>,
     system_calls: BTreeMap<u64, Summary>,
 }
 
@@ -156,13 +189,18 @@ struct Row<Name> {
     reads: Vec<Spanned<String>>,
     #[serde(default)]
     writes: Vec<Spanned<String>>,
+    #[serde(default)]
+    flows: Vec<Spanned<String>>,
     returns: Option<Returns>,
+    #[serde(default, rename = "without-body")]
+    without_body: bool,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "lowercase")]
 enum Returns {
     Never,
+    Perhaps,
 }
 
 impl Summaries {
@@ -178,7 +216,8 @@ impl Summaries {
         let file: File = toml::from_str(text).map_err(|e| Mistake::at(text, e.span().map_or(0, |s| s.start), e.message().to_owned()))?;
         for row in &file.functions {
             let summary = row.summary(text)?;
-            self.functions.extend(row.names.iter().map(|name| (name.clone(), summary.clone())));
+            let table = if row.without_body { &mut self.bodiless } else { &mut self.functions };
+            table.extend(row.names.iter().map(|name| (name.clone(), summary.clone())));
         }
         for row in &file.system_calls {
             let summary = row.summary(text)?;
@@ -187,13 +226,28 @@ impl Summaries {
         Ok(())
     }
 
+    /// Of a library's function, whether or not it has a body.
     pub fn get(&self, name: &str) -> Option<&Summary> {
         self.functions.get(name)
     }
 
-    /// Of a call of [`SYSTEM_CALL`] with this number.
-    pub fn system_call(&self, number: u64) -> Option<&Summary> {
-        self.system_calls.get(&number)
+    /// Of a function without a body, or that is replaced by a model.
+    pub fn external(&self, name: &str) -> Option<&Summary> {
+        self.functions.get(name).or_else(|| self.bodiless.get(name))
+    }
+
+    /// Of a call of [`SYSTEM_CALL`] with this number; one that has no row is one the environment does not have, and fails.
+    pub fn system_call(&self, number: u64) -> &Summary {
+        static FAILS: Summary = Summary { reads: Vec::new(), writes: Vec::new(), flows: Vec::new(), never_returns: false, may_end: false };
+        self.system_calls.get(&number).unwrap_or(&FAILS)
+    }
+
+    /// Of a call of a function without a body, or replaced by a model; `number` is the first argument, if it is known.
+    pub fn of_call(&self, name: &str, number: Option<u64>) -> Option<&Summary> {
+        match number {
+            Some(number) if name == SYSTEM_CALL => Some(self.system_call(number)),
+            _ => self.external(name),
+        }
     }
 
     /// The names that have a summary.
@@ -214,12 +268,45 @@ impl<Name> Row<Name> {
             };
             words.iter().map(place).collect::<Result<Vec<Place>, Mistake>>()
         };
-        Ok(Summary { reads: places(&self.reads)?, writes: places(&self.writes)?, never_returns: self.returns == Some(Returns::Never) })
+        let flow = |words: &Spanned<String>| {
+            let flow = words.get_ref().split_once(" = ").and_then(|(to, from)| {
+                let (to, from) = (parse_holder(to)?, parse_holder(from)?);
+                let sensible = !matches!(to, Holder::New | Holder::Outside | Holder::Mapped | Holder::Arg(_)) && from != Holder::Result;
+                sensible.then_some(PointerFlow { to, from })
+            });
+            flow.ok_or_else(|| {
+                let message =
+                    format!("`{}` is no way of a pointer: expected one such as `result = arg0` or `*arg0 = new`", words.get_ref());
+                Mistake::at(text, words.span().start, message)
+            })
+        };
+        Ok(Summary {
+            reads: places(&self.reads)?,
+            writes: places(&self.writes)?,
+            flows: self.flows.iter().map(flow).collect::<Result<_, _>>()?,
+            never_returns: self.returns == Some(Returns::Never),
+            may_end: self.returns.is_some(),
+        })
+    }
+}
+
+fn argument(text: &str) -> Option<u32> {
+    text.strip_prefix("arg").and_then(|n| n.parse().ok())
+}
+
+fn parse_holder(word: &str) -> Option<Holder> {
+    match (word, word.strip_prefix('*')) {
+        ("new", _) => Some(Holder::New),
+        ("outside", _) => Some(Holder::Outside),
+        ("mapped", _) => Some(Holder::Mapped),
+        ("result", _) => Some(Holder::Result),
+        (_, Some("result")) => Some(Holder::InResult),
+        (_, Some(rest)) => argument(rest).map(Holder::In),
+        (_, None) => argument(word).map(Holder::Arg),
     }
 }
 
 fn parse_place(word: &str) -> Option<Place> {
-    let argument = |text: &str| text.strip_prefix("arg").and_then(|n| n.parse().ok());
     if let Some(rest) = word.strip_prefix("**") {
         return argument(rest).map(Place::Reachable);
     }
@@ -253,6 +340,26 @@ mod tests {
         assert_eq!(all.get("ferror").map(|s| s.reads.clone()), Some(vec![Place::Arg(0), Place::Cell(CellKind::StreamError, Some(0))]));
         assert!(all.get("abort").is_some_and(|s| s.never_returns));
         assert_eq!(all.get("exit"), None, "exit handlers are the program's");
+    }
+
+    #[test]
+    fn every_system_call_of_the_environment_and_every_model_has_a_row() {
+        let all = Summaries::builtin();
+        let rows = |text: &'static str| text.lines().filter_map(|line| line.trim().strip_suffix(';').map(str::to_owned));
+        let mut count = 0;
+        for row in rows(include_str!("../../../environ/src/sys/mod.rs")) {
+            if let Some((Ok(number), _)) = row.split_once(" \"").map(|(number, rest)| (number.parse::<u64>(), rest)) {
+                assert!(all.system_calls.contains_key(&number), "{row}");
+                count += 1;
+            }
+        }
+        for row in rows(include_str!("../../../environ/src/models.rs")) {
+            if let Some((name, _)) = row.strip_prefix('"').and_then(|row| row.split_once("\" (")) {
+                assert!(all.external(name).is_some(), "{row}");
+                count += 1;
+            }
+        }
+        assert!(count > 200, "the tables are found: {count}");
     }
 
     #[test]

@@ -430,7 +430,7 @@ impl<'a> Walk<'a> {
     fn leave(&mut self, inst: &Inst, op: u32, ret: u32, number: u32) -> Result<(), Mismatch> {
         let traced = self.path.trace.frames[number as usize];
         let caller = self.top().func;
-        if let Some(summary) = self.flow.summaries().get(self.path.image.name(traced.func)) {
+        if let Some(summary) = self.flow.summary(Callee::Body(traced.func), None) {
             return self.summarised(inst, op, number, summary);
         }
         let width = self.module(caller).calls[inst.b as usize].ret_width;
@@ -617,7 +617,7 @@ impl<'a> Walk<'a> {
         match summary {
             Some(summary) => self.by_summary(inst, op, group, summary, &constant),
             None => {
-                let unknown = Summary { reads: vec![Place::Everything], writes: vec![Place::Everything], never_returns: false };
+                let unknown = Summary { reads: vec![Place::Everything], writes: vec![Place::Everything], ..Summary::default() };
                 self.by_summary(inst, op, group, &unknown, &constant);
             }
         }

@@ -1,0 +1,541 @@
+//! What may happen: events, ends of the program and writes, of blocks, of sides of branches, and of functions with all they call.
+//!
+//! A function's facts are those of its blocks, closed over the call graph component by component (Tarjan, "Depth-first search and
+//! linear graph algorithms", 1972). The stack variables of a function that has returned are gone, and a function that cannot be
+//! running already gets new ones at each call: its own are left out of what callers see; those of a component that calls itself
+//! are, outside of it. What an allocator writes into what it has just allocated is left out, too: nobody had it before.
+
+use std::cell::{OnceCell, RefCell};
+use std::collections::BTreeMap;
+use std::rc::Rc;
+
+use rustc_hash::{FxHashMap, FxHashSet};
+use wryneck_exec::code::Callee;
+use wryneck_exec::{CodePos, Image};
+use wryneck_ir::{Inst, NONE, Op, Range, call_flags, function_flags, limbs};
+
+use super::bits::BitSet;
+use super::cfg::{Cfg, End};
+use super::local::{self, CallTarget, Local};
+use super::objects::{MAPPED, OUTSIDE};
+use super::points_to::PointsTo;
+use super::summary::{Cells, Place, Summaries, Summary};
+use super::{IsEvent, ObjectId};
+
+/// Bytes `low .. high` of an object; `u64::MAX`: unknown.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Extent {
+    pub low: u64,
+    pub high: u64,
+}
+
+/// What may be written.
+#[derive(Clone, Debug, Default)]
+pub struct Writes {
+    pub everything: bool,
+    /// Objects that may be written anywhere, by number.
+    pub whole: BitSet,
+    /// Objects that may be written in part.
+    pub parts: BTreeMap<ObjectId, Extent>,
+}
+
+impl Writes {
+    /// Whether byte `offset` of the object may be written.
+    pub fn touches(&self, object: ObjectId, offset: u64) -> bool {
+        self.everything
+            || self.whole.contains(object.0)
+            || self.parts.get(&object).is_some_and(|e| e.low <= offset && (offset < e.high || e.high == u64::MAX))
+    }
+
+    fn add_part(&mut self, object: ObjectId, extent: Extent) {
+        let part = self.parts.entry(object).or_insert(extent);
+        *part = Extent { low: part.low.min(extent.low), high: part.high.max(extent.high) };
+    }
+
+    fn add(&mut self, other: &Writes) {
+        self.everything |= other.everything;
+        self.whole.union_with(&other.whole);
+        other.parts.iter().for_each(|(object, extent)| self.add_part(*object, *extent));
+    }
+
+    fn remove(&mut self, object: ObjectId) {
+        self.whole.remove(object.0);
+        self.parts.remove(&object);
+    }
+}
+
+/// What may happen on a way.
+#[derive(Clone, Debug, Default)]
+pub struct Effects {
+    /// An event of the rules.
+    pub event: bool,
+    /// The program may end, or never come back to the way's end.
+    pub leaves: bool,
+    /// Slots of the function that may be written.
+    pub slots: BitSet,
+    pub writes: Writes,
+    /// Cells of the environment that may be written.
+    pub cells: Cells,
+}
+
+impl Effects {
+    pub(super) fn add(&mut self, other: &Effects) {
+        self.slots.union_with(&other.slots);
+        self.add_call(other);
+    }
+
+    /// As [`Effects::add`], without the slots, which are another function's.
+    fn add_call(&mut self, other: &Effects) {
+        self.event |= other.event;
+        self.leaves |= other.leaves;
+        self.writes.add(&other.writes);
+        self.cells = self.cells.union(other.cells);
+    }
+
+    /// Anything, in a function with so many slots.
+    pub(super) fn anything(slots: u32) -> Effects {
+        let writes = Writes { everything: true, ..Writes::default() };
+        Effects { event: true, leaves: true, slots: (0..slots).collect(), writes, cells: Cells::ALL }
+    }
+}
+
+/// What a call of a function may do.
+struct Closed {
+    /// Its component of the call graph.
+    component: u32,
+    /// For callers in the component, and for others.
+    inside: Rc<Effects>,
+    outside: Rc<Effects>,
+}
+
+pub struct Facts {
+    image: Rc<Image>,
+    is_event: IsEvent,
+    pub summaries: Summaries,
+    pub points_to: PointsTo,
+    /// By function: whether it never returns.
+    never: Vec<bool>,
+    cfgs: Vec<OnceCell<Rc<Cfg>>>,
+    closed: Vec<Option<Closed>>,
+    /// By function and block: what happens there, calls included.
+    blocks: Vec<OnceCell<Vec<OnceCell<Rc<Effects>>>>>,
+    errno: Option<(ObjectId, u64)>,
+    library_events: RefCell<FxHashMap<u32, bool>>,
+}
+
+impl Facts {
+    pub fn new(image: Rc<Image>, is_event: IsEvent, summaries: Summaries) -> Facts {
+        let points_to = PointsTo::solve(&image, &summaries);
+        let count = image.program.functions().len();
+        let mut facts = Facts {
+            never: (0..count as u32).map(|f| image.function(f).1.flags & function_flags::NO_RETURN != 0).collect(),
+            cfgs: vec![OnceCell::new(); count],
+            closed: (0..count).map(|_| None).collect(),
+            blocks: vec![OnceCell::new(); count],
+            errno: None,
+            library_events: RefCell::default(),
+            image,
+            is_event,
+            summaries,
+            points_to,
+        };
+        facts.errno = facts.find_errno();
+        facts.find_never();
+        facts.close();
+        facts
+    }
+
+    pub fn cfg(&self, func: u32) -> &Rc<Cfg> {
+        self.cfgs[func as usize].get_or_init(|| Rc::new(self.make_cfg(func)))
+    }
+
+    fn make_cfg(&self, func: u32) -> Cfg {
+        let (module, function) = self.image.function(func);
+        let unit = self.image.program.functions()[func as usize].unit;
+        Cfg::new(module, function, &|inst| {
+            let flagged = module.calls[inst.b as usize].flags & call_flags::NO_RETURN != 0;
+            let direct = inst.operator() == Some(Op::Call);
+            flagged || direct && self.image.callee_of(unit, inst.a).is_some_and(|callee| self.never_returns(callee, inst, module, func))
+        })
+    }
+
+    fn never_returns(&self, callee: Callee, inst: &Inst, module: &wryneck_ir::Module, func: u32) -> bool {
+        match callee {
+            Callee::Body(f) => self.never[f as usize],
+            Callee::Model(_) | Callee::Undefined(_) => {
+                let number = self.constant(func, module.slot_lists.get(module.calls[inst.b as usize].args.first as usize).copied());
+                self.summary(callee, number).is_some_and(|s| s.never_returns)
+            }
+        }
+    }
+
+    /// The value of a slot that is a constant number.
+    fn constant(&self, func: u32, slot: Option<u32>) -> Option<u64> {
+        let (module, function) = self.image.function(func);
+        module.consts.range(function.consts).get(slot? as usize).filter(|c| c.symbol == NONE).map(|c| c.value)
+    }
+
+    /// The summary that stands for a call; `number` is the first argument if it is constant.
+    pub fn summary(&self, callee: Callee, number: Option<u64>) -> Option<&Summary> {
+        match callee {
+            Callee::Body(f) if self.image.is_library(f) => self.summaries.get(self.image.name(f)),
+            Callee::Body(_) => None,
+            Callee::Model(m) => self.summaries.of_call(self.image.model_name(m), number),
+            Callee::Undefined(u) => self.summaries.external(self.image.undefined_name(u)),
+        }
+    }
+
+    /// Functions that no return is reached in never return; so do those that must call one of them.
+    fn find_never(&mut self) {
+        let reached: Vec<u32> = (0..self.never.len() as u32).filter(|f| self.points_to.local(*f).is_some_and(|l| !l.jumps)).collect();
+        loop {
+            let found: Vec<u32> = reached.iter().copied().filter(|f| !self.never[*f as usize] && !self.make_cfg(*f).returns()).collect();
+            if found.is_empty() {
+                return;
+            }
+            found.iter().for_each(|f| self.never[*f as usize] = true);
+        }
+    }
+
+    /// Where C's errno lies.
+    fn find_errno(&self) -> Option<(ObjectId, u64)> {
+        let Some(wryneck_ir::link::Target::Func(f)) = self.image.program.lookup("__errno_location") else { return None };
+        let local = self.points_to.local(f.0)?;
+        let (module, function) = self.image.function(f.0);
+        let ret = module.blocks.range(function.blocks).iter().map(|b| module.insts[(b.insts.first + b.insts.count - 1) as usize]);
+        let slot = ret.filter(|i| i.operator() == Some(Op::Ret) && i.b == 1).map(|i| module.slot_lists[i.a as usize]).next()?;
+        local.fixed.get(&slot).copied()
+    }
+
+    /// Closes the functions' effects over the call graph.
+    fn close(&mut self) {
+        let count = self.never.len();
+        let callees: Vec<Vec<u32>> = (0..count as u32).map(|f| self.bodies_called(f)).collect();
+        for (component, members) in (0..).zip(components(&callees)) {
+            let own: FxHashSet<u32> = members.iter().copied().collect();
+            let cyclic = members.len() > 1 || members.iter().any(|f| callees[*f as usize].contains(f));
+            let mut all = Effects::default();
+            for f in &members {
+                all.add_call(&self.whole(*f, &own));
+            }
+            let mut outside = all.clone();
+            for f in &members {
+                self.points_to.objects.of_frame(*f).for_each(|object| outside.writes.remove(object));
+            }
+            let outside = Rc::new(outside);
+            let inside = if cyclic { Rc::new(all) } else { outside.clone() };
+            for f in members {
+                self.closed[f as usize] = Some(Closed { component, inside: inside.clone(), outside: outside.clone() });
+            }
+        }
+    }
+
+    /// What a call of the function may do.
+    pub fn function(&self, func: u32) -> Rc<Effects> {
+        match &self.closed[func as usize] {
+            Some(closed) => closed.inside.clone(),
+            None => Rc::new(Effects::anything(0)),
+        }
+    }
+
+    pub fn errno(&self) -> Option<(ObjectId, u64)> {
+        self.errno
+    }
+
+    /// What all blocks of a function may do, but for calls of `own`.
+    fn whole(&self, func: u32, own: &FxHashSet<u32>) -> Effects {
+        match self.points_to.local(func) {
+            None => Effects::anything(0),
+            Some(local) if local.jumps => Effects::anything(0),
+            Some(local) => {
+                let cfg = self.cfg(func);
+                let mut all = Effects::default();
+                for block in cfg.reachable([0], None) {
+                    self.add_block(func, local, cfg, block, own, &mut all);
+                }
+                all
+            }
+        }
+    }
+
+    /// Whether the body of a function that has a summary may make an event, where a rule asks for those inside of the library. What has
+    /// a summary calls nothing of the program's.
+    fn library_event(&self, callee: Callee) -> bool {
+        let Callee::Body(start) = callee else { return false };
+        if let Some(known) = self.library_events.borrow().get(&start) {
+            return *known;
+        }
+        let (mut todo, mut seen, mut event) = (vec![start], FxHashSet::default(), false);
+        while let Some(f) = todo.pop() {
+            let Some(local) = self.points_to.local(f).filter(|_| self.image.is_library(f) && seen.insert(f)) else { continue };
+            for callee in local.calls.iter().flat_map(|site| self.callees(f, site)) {
+                event |= (self.is_event)(f, callee);
+                if let Callee::Body(next) = callee {
+                    todo.push(next);
+                }
+            }
+        }
+        self.library_events.borrow_mut().insert(start, event);
+        event
+    }
+
+    /// What is called at a place.
+    fn callees(&self, func: u32, site: &local::CallSite) -> Vec<Callee> {
+        let direct = match site.target {
+            CallTarget::Direct(callee) => callee,
+            CallTarget::Indirect(_) => None,
+        };
+        let others = self.points_to.targets(CodePos { func, op: site.op });
+        direct.into_iter().chain(others.iter().copied()).collect()
+    }
+
+    /// The functions whose bodies a function's calls may run, those aside that a summary stands for.
+    fn bodies_called(&self, func: u32) -> Vec<u32> {
+        let Some(local) = self.points_to.local(func) else { return Vec::new() };
+        let bodies = local.calls.iter().flat_map(|site| self.callees(func, site)).filter_map(|callee| match callee {
+            Callee::Body(f) if self.summary(callee, None).is_none() => Some(f),
+            Callee::Body(_) | Callee::Model(_) | Callee::Undefined(_) => None,
+        });
+        let mut bodies: Vec<u32> = bodies.collect();
+        bodies.sort_unstable();
+        bodies.dedup();
+        bodies
+    }
+
+    /// What may happen in a block, calls included.
+    pub fn block(&self, func: u32, block: u32) -> Rc<Effects> {
+        let cfg = self.cfg(func);
+        let blocks = self.blocks[func as usize].get_or_init(|| vec![OnceCell::new(); cfg.blocks.len()]);
+        let effects = blocks[block as usize].get_or_init(|| {
+            let mut effects = Effects::default();
+            match self.points_to.local(func) {
+                Some(local) if !local.jumps => self.add_block(func, local, cfg, block, &FxHashSet::default(), &mut effects),
+                Some(_) | None => effects = Effects::anything(self.image.function(func).1.slots),
+            }
+            Rc::new(effects)
+        });
+        effects.clone()
+    }
+
+    fn add_block(&self, func: u32, local: &Local, cfg: &Cfg, block: u32, own: &FxHashSet<u32>, all: &mut Effects) {
+        let b = &cfg.blocks[block as usize];
+        all.leaves |= b.end == Some(End::Leave) || cfg.endless(block);
+        self.add_ops(func, local, cfg, b.ops.clone(), own, all);
+    }
+
+    /// What the operation may do; no slots.
+    pub fn operation(&self, func: u32, op: u32) -> Effects {
+        let mut all = Effects::default();
+        match self.points_to.local(func) {
+            Some(local) if !local.jumps => {
+                self.add_ops(func, local, self.cfg(func), op..op + 1, &FxHashSet::default(), &mut all);
+                all.slots = BitSet::default();
+            }
+            Some(_) | None => all = Effects::anything(0),
+        }
+        all
+    }
+
+    /// What the operations behind `op` in its block may do.
+    pub fn behind(&self, func: u32, op: u32) -> Effects {
+        let (cfg, mut all) = (self.cfg(func), Effects::default());
+        let b = &cfg.blocks[cfg.block_of(op) as usize];
+        match self.points_to.local(func) {
+            Some(local) if !local.jumps => {
+                all.leaves |= b.end == Some(End::Leave) && op + 1 < b.ops.end;
+                self.add_ops(func, local, cfg, op + 1..b.ops.end, &FxHashSet::default(), &mut all);
+            }
+            Some(_) | None => all = Effects::anything(self.image.function(func).1.slots),
+        }
+        all
+    }
+
+    fn add_ops(&self, func: u32, local: &Local, cfg: &Cfg, ops: std::ops::Range<u32>, own: &FxHashSet<u32>, all: &mut Effects) {
+        let (module, _) = self.image.function(func);
+        let mut at = Writer { facts: self, func, local, all };
+        for op in ops {
+            let inst = &module.insts[(cfg.first_inst + op) as usize];
+            local::written(module, inst).for_each(|slot| {
+                at.all.slots.insert(slot);
+            });
+            match inst.operator() {
+                Some(Op::Store) => at.memory(inst.a, Some(u64::from(inst.width.div_ceil(8)))),
+                Some(Op::MemUndef) => at.memory(inst.a, self.constant(func, Some(inst.b))),
+                Some(Op::MemCopy | Op::MemMove | Op::MemSet) => at.memory(inst.a, self.constant(func, Some(inst.c))),
+                Some(Op::Call | Op::CallIndirect) => self.add_call(func, op, inst, own, &mut at),
+                Some(Op::Jump) => *at.all = Effects::anything(self.image.function(func).1.slots),
+                // Nothing else writes anything but its result.
+                Some(_) | None => {}
+            }
+        }
+    }
+
+    fn add_call(&self, func: u32, op: u32, inst: &Inst, own: &FxHashSet<u32>, at: &mut Writer<'_>) {
+        let Ok(index) = at.local.calls.binary_search_by_key(&op, |site| site.op) else { return };
+        let site = &at.local.calls[index];
+        let (module, _) = self.image.function(func);
+        let args = arguments(module, inst);
+        at.all.leaves |= module.calls[inst.b as usize].flags & call_flags::NO_RETURN != 0;
+        for callee in self.callees(func, site) {
+            at.all.event |= (self.is_event)(func, callee);
+            match (self.summary(callee, site.number), callee) {
+                (Some(summary), _) => {
+                    at.all.event |= self.library_event(callee);
+                    at.summary(summary, &args);
+                }
+                (None, Callee::Body(f)) => {
+                    at.all.leaves |= self.never[f as usize];
+                    let closed = self.closed[f as usize].as_ref();
+                    let same = closed.zip(self.closed[func as usize].as_ref()).is_some_and(|(a, b)| a.component == b.component);
+                    match closed {
+                        Some(c) => at.all.add_call(if same { &c.inside } else { &c.outside }),
+                        None if own.contains(&f) => {}
+                        None => at.all.add_call(&Effects::anything(0)),
+                    }
+                }
+                (None, Callee::Model(_) | Callee::Undefined(_)) => at.unknown(&args),
+            }
+        }
+    }
+}
+
+/// Collects what operations of a function write.
+struct Writer<'a> {
+    facts: &'a Facts,
+    func: u32,
+    local: &'a Local,
+    all: &'a mut Effects,
+}
+
+impl Writer<'_> {
+    /// Writes of so many bytes to the address in a slot.
+    fn memory(&mut self, slot: u32, size: Option<u64>) {
+        let points_to = &self.facts.points_to;
+        if points_to.wrapper(self.func).is_some_and(|w| w.fresh.contains(&self.local.class(slot))) {
+            return;
+        }
+        if let Some((object, offset)) = self.local.fixed.get(&slot).copied() {
+            let high = size.and_then(|size| offset.checked_add(size));
+            match high {
+                _ if (offset as i64) < 0 => drop(self.all.writes.whole.insert(object.0)),
+                Some(high) if high == offset => {}
+                high => self.all.writes.add_part(object, Extent { low: offset, high: high.unwrap_or(u64::MAX) }),
+            }
+            return;
+        }
+        for object in points_to.of_slot(self.func, slot) {
+            self.whole(object);
+        }
+    }
+
+    fn whole(&mut self, object: ObjectId) {
+        let objects = &self.facts.points_to.objects;
+        if object == MAPPED {
+            // A mapping is told apart from what the program is given only as long as points-to sets are made.
+            self.all.writes.whole.insert(OUTSIDE.0);
+        }
+        if !objects.is_function(object) {
+            objects.with_clones(object, &mut |o| {
+                self.all.writes.whole.insert(o.0);
+            });
+        }
+    }
+
+    /// Writes of all that can be reached from the address in a slot.
+    fn reachable(&mut self, slot: u32) {
+        let points_to = &self.facts.points_to;
+        let mut todo = points_to.of_slot(self.func, slot);
+        todo.extend(self.local.fixed.get(&slot).map(|(object, _)| *object));
+        let mut seen = FxHashSet::default();
+        while let Some(object) = todo.pop() {
+            if seen.insert(object) {
+                self.whole(object);
+                todo.extend(points_to.in_object(object));
+            }
+        }
+    }
+
+    fn summary(&mut self, summary: &Summary, args: &[u32]) {
+        self.all.leaves |= summary.may_end;
+        for place in &summary.writes {
+            let arg = |i: &u32| args.get(*i as usize).copied().filter(|slot| *slot != NONE);
+            match place {
+                Place::Result | Place::Arg(_) => {}
+                Place::Errno => {
+                    if let Some((object, offset)) = self.facts.errno {
+                        self.all.writes.add_part(object, Extent { low: offset, high: offset + 4 });
+                    }
+                }
+                Place::Memory(i) => arg(i).into_iter().for_each(|slot| self.memory(slot, None)),
+                Place::Reachable(i) => arg(i).into_iter().for_each(|slot| self.reachable(slot)),
+                Place::Cell(kind, _) => self.all.cells.insert(*kind),
+                Place::Everything => *self.all = Effects { slots: std::mem::take(&mut self.all.slots), ..Effects::anything(0) },
+            }
+        }
+    }
+
+    /// A function nobody knows.
+    fn unknown(&mut self, args: &[u32]) {
+        args.iter().filter(|slot| **slot != NONE).for_each(|slot| self.reachable(*slot));
+        self.all.cells = Cells::ALL;
+        self.all.leaves = true;
+        for object in self.facts.points_to.escaped() {
+            self.whole(object);
+        }
+    }
+}
+
+/// By argument: the slot of its first limb; [`NONE`] for those too narrow for an address.
+fn arguments(module: &wryneck_ir::Module, inst: &Inst) -> Vec<u32> {
+    let record = module.calls[inst.b as usize];
+    let list = |range: Range| if range.count == 0 { &[][..] } else { module.slot_lists.range(range) };
+    let mut slots = list(record.args).iter().copied();
+    let widths = list(record.widths).iter();
+    let argument = |width: &u32| {
+        let first = slots.next().unwrap_or(NONE);
+        let _ = slots.by_ref().take((limbs(*width) as usize).saturating_sub(1)).count();
+        if *width >= 64 { first } else { NONE }
+    };
+    widths.map(argument).collect()
+}
+
+/// The components of a graph, each behind all that it leads to.
+fn components(next: &[Vec<u32>]) -> Vec<Vec<u32>> {
+    let count = next.len();
+    let (mut index, mut low, mut on_stack) = (vec![0u32; count], vec![0u32; count], vec![false; count]);
+    let (mut stack, mut found, mut counter) = (Vec::new(), Vec::new(), 0);
+    for start in 0..count as u32 {
+        if index[start as usize] != 0 {
+            continue;
+        }
+        let mut calls = vec![(start, 0)];
+        while let Some((node, at)) = calls.last_mut() {
+            let n = *node as usize;
+            if *at == 0 {
+                counter += 1;
+                (index[n], low[n], on_stack[n]) = (counter, counter, true);
+                stack.push(*node);
+            }
+            if let Some(&to) = next[n].get(*at) {
+                *at += 1;
+                if index[to as usize] == 0 {
+                    calls.push((to, 0));
+                } else if on_stack[to as usize] {
+                    low[n] = low[n].min(index[to as usize]);
+                }
+                continue;
+            }
+            calls.pop();
+            if let Some((caller, _)) = calls.last() {
+                low[*caller as usize] = low[*caller as usize].min(low[n]);
+            }
+            if low[n] == index[n] {
+                let at = stack.iter().rposition(|m| *m as usize == n).expect("a node stays on the stack until its component is found");
+                let members = stack.split_off(at);
+                members.iter().for_each(|m| on_stack[*m as usize] = false);
+                found.push(members);
+            }
+        }
+    }
+    found
+}

@@ -1,0 +1,373 @@
+//! What one function says about pointers: constraints between its slots, before anything is known of its callers and callees.
+//!
+//! A pointer moves whole, in limbs of 64 bits: narrower values carry none (this is an assumption; memory that is copied byte by byte
+//! other than by the block operators and memcpy's family loses its pointers). Address arithmetic stays in its base's object, as in the
+//! engine. Slots that can only hold what another slot holds are one class. Cost: a few passes over the instructions.
+
+use rustc_hash::FxHashMap;
+use wryneck_exec::Image;
+use wryneck_exec::code::Callee;
+use wryneck_ir::{Inst, Module, NONE, Op, Operand, Range, limbs, param_kind};
+
+use super::ObjectId;
+use super::objects::Objects;
+
+/// Slots are classes, see [`Local::class`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Constraint {
+    Address {
+        to: u32,
+        object: ObjectId,
+    },
+    Copy {
+        to: u32,
+        from: u32,
+    },
+    Load {
+        to: u32,
+        address: u32,
+    },
+    Store {
+        address: u32,
+        value: u32,
+    },
+    /// From the memory at one address to the memory at another.
+    Move {
+        to: u32,
+        from: u32,
+    },
+}
+
+#[derive(Clone, Copy, Debug)]
+pub enum CallTarget {
+    /// `None`: what is called is no function.
+    Direct(Option<Callee>),
+    /// The address is in this class.
+    Indirect(u32),
+}
+
+/// A call, with classes instead of slots.
+#[derive(Clone, Debug)]
+pub struct CallSite {
+    pub op: u32,
+    pub target: CallTarget,
+    /// Arguments' limbs; those too narrow for a pointer are [`NONE`].
+    pub limbs: Vec<u32>,
+    /// By argument: its first limb in `limbs`.
+    pub args: Vec<u32>,
+    /// The result's, or [`NONE`].
+    pub result: u32,
+    /// The first argument, if it is constant: the number of a system call.
+    pub number: Option<u64>,
+}
+
+#[derive(Debug, Default)]
+pub struct Local {
+    class: Vec<u32>,
+    pub constraints: Vec<Constraint>,
+    pub calls: Vec<CallSite>,
+    /// Classes that are returned.
+    pub returned: Vec<u32>,
+    /// By parameter limb: its class, and whether the callee gets a copy of the structure it points to.
+    pub params: Vec<(u32, bool)>,
+    /// Slots that always hold an address known but for where the object lies: object and offset.
+    pub fixed: FxHashMap<u32, (ObjectId, u64)>,
+    /// Control may leave by a computed jump.
+    pub jumps: bool,
+}
+
+struct Reader<'a> {
+    image: &'a Image,
+    objects: &'a Objects,
+    module: &'a Module,
+    unit: u32,
+    func: u32,
+    consts: &'a [wryneck_ir::Const],
+    local: Local,
+}
+
+impl Local {
+    pub fn read(image: &Image, objects: &Objects, func: u32) -> Local {
+        let (module, function) = image.function(func);
+        let unit = image.program.functions()[func as usize].unit;
+        let consts = module.consts.range(function.consts);
+        let mut reader = Reader { image, objects, module, unit, func, consts, local: Local::default() };
+        for (slot, c) in (0..).zip(consts).filter(|(_, c)| c.symbol != NONE) {
+            if let Some((object, offset)) = objects.target(image.program.target(unit, c.symbol)) {
+                reader.push(Constraint::Address { to: slot, object });
+                reader.local.fixed.insert(slot, (object, offset.wrapping_add(c.value)));
+            }
+        }
+        let mut slot = function.consts.count;
+        for param in module.params.range(function.params) {
+            for _ in 0..limbs(param.width) {
+                reader.local.params.push((slot, param.kind == param_kind::BY_VALUE));
+                slot += 1;
+            }
+        }
+        let mut definitions = vec![0u8; function.slots as usize];
+        let mut define = |slot: u32| definitions[slot as usize] = definitions[slot as usize].saturating_add(1);
+        let blocks = module.blocks.range(function.blocks);
+        let first = blocks.iter().map(|b| b.insts.first).min().unwrap_or(0);
+        for block in blocks {
+            for (i, inst) in (block.insts.first..).zip(module.insts.range(block.insts)) {
+                written(module, inst).for_each(&mut define);
+                reader.instruction(i - first, inst);
+            }
+        }
+        for edge in module.edges.range(function.edges) {
+            for copy in module.copies.range(edge.copies).iter().filter(|c| c.src != c.dst) {
+                define(copy.dst);
+                reader.copy(copy.dst, copy.src);
+            }
+        }
+        reader.fix(&definitions, function);
+        let mut local = reader.local;
+        local.classify(function.slots as usize);
+        local
+    }
+
+    /// The class of a slot.
+    pub fn class(&self, slot: u32) -> u32 {
+        self.class[slot as usize]
+    }
+
+    /// Makes one class of slots that hold the same, and puts the classes into the constraints.
+    fn classify(&mut self, slots: usize) {
+        let mut class: Vec<u32> = (0..slots as u32).collect();
+        // What a slot may hold: nothing yet, what one other slot holds, or more.
+        let mut only: Vec<Option<u32>> = vec![None; slots];
+        let mut more = vec![false; slots];
+        for (limb, _) in &self.params {
+            more[*limb as usize] = true;
+        }
+        for call in self.calls.iter().filter(|c| c.result != NONE) {
+            more[call.result as usize] = true;
+        }
+        for c in &self.constraints {
+            if let Constraint::Address { to, .. } | Constraint::Load { to, .. } = c {
+                more[*to as usize] = true;
+            }
+        }
+        let find = |class: &[u32], mut slot: u32| {
+            while class[slot as usize] != slot {
+                slot = class[slot as usize];
+            }
+            slot
+        };
+        for _ in 0..4 {
+            let mut changed = false;
+            only.fill(None);
+            let mut several = more.clone();
+            for c in &self.constraints {
+                let Constraint::Copy { to, from } = c else { continue };
+                let (to, from) = (find(&class, *to), find(&class, *from));
+                match only[to as usize] {
+                    _ if to == from => {}
+                    None => only[to as usize] = Some(from),
+                    Some(f) => several[to as usize] |= f != from,
+                }
+            }
+            for slot in 0..slots as u32 {
+                if let (Some(from), false) = (only[slot as usize], several[slot as usize])
+                    && find(&class, from) != slot
+                {
+                    class[slot as usize] = from;
+                    changed = true;
+                }
+            }
+            if !changed {
+                break;
+            }
+        }
+        for slot in 0..slots as u32 {
+            class[slot as usize] = find(&class, slot);
+        }
+        let at = |slot: u32| if slot == NONE { NONE } else { class[slot as usize] };
+        for c in &mut self.constraints {
+            *c = match *c {
+                Constraint::Address { to, object } => Constraint::Address { to: at(to), object },
+                Constraint::Copy { to, from } => Constraint::Copy { to: at(to), from: at(from) },
+                Constraint::Load { to, address } => Constraint::Load { to: at(to), address: at(address) },
+                Constraint::Store { address, value } => Constraint::Store { address: at(address), value: at(value) },
+                Constraint::Move { to, from } => Constraint::Move { to: at(to), from: at(from) },
+            };
+        }
+        self.constraints.retain(|c| !matches!(c, Constraint::Copy { to, from } if to == from));
+        for call in &mut self.calls {
+            call.result = at(call.result);
+            call.limbs.iter_mut().for_each(|limb| *limb = at(*limb));
+            if let CallTarget::Indirect(slot) = &mut call.target {
+                *slot = at(*slot);
+            }
+        }
+        self.returned.iter_mut().for_each(|slot| *slot = at(*slot));
+        self.params.iter_mut().for_each(|(slot, _)| *slot = at(*slot));
+        self.calls.sort_unstable_by_key(|call| call.op);
+        self.class = class;
+    }
+}
+
+impl Reader<'_> {
+    fn push(&mut self, c: Constraint) {
+        self.local.constraints.push(c);
+    }
+
+    /// The value of a slot that is a constant number.
+    fn number(&self, slot: u32) -> Option<u64> {
+        self.consts.get(slot as usize).filter(|c| c.symbol == NONE).map(|c| c.value)
+    }
+
+    fn copy(&mut self, to: u32, from: u32) {
+        if self.number(from).is_none() && to != from {
+            self.push(Constraint::Copy { to, from });
+        }
+    }
+
+    /// All limbs of a wide value hold the same.
+    fn join_limbs(&mut self, slots: std::ops::Range<u32>) {
+        for other in slots.clone().skip(1) {
+            self.copy(slots.start, other);
+            self.copy(other, slots.start);
+        }
+    }
+
+    /// From operand `n`, of at least 64 bits, to the result.
+    fn pass(&mut self, inst: &Inst, ns: &[usize]) {
+        if inst.width < 64 {
+            return;
+        }
+        for &n in ns {
+            for from in operand_slots(inst, n) {
+                self.copy(inst.dst, from);
+            }
+        }
+        self.join_limbs(operand_slots(inst, 0));
+    }
+
+    fn instruction(&mut self, op: u32, inst: &Inst) {
+        let wide = inst.width > 64;
+        match inst.operator() {
+            Some(Op::Copy | Op::Zext | Op::Sext | Op::Trunc | Op::Extract) => self.pass(inst, &[1]),
+            Some(Op::Shl | Op::Lshr | Op::Ashr | Op::Bswap | Op::Bitreverse | Op::Fneg | Op::Fabs) if wide => self.pass(inst, &[1]),
+            Some(Op::Add | Op::And | Op::Or | Op::Xor | Op::Concat | Op::Fshl | Op::Fshr) => self.pass(inst, &[1, 2]),
+            Some(Op::Select) => self.pass(inst, &[2, 3]),
+            // A difference is a place in an object only if what is subtracted from is one.
+            Some(Op::Sub | Op::PtrAdd) => match self.number(inst.a) {
+                Some(_) => self.pass(inst, &[2]),
+                None => self.pass(inst, &[1]),
+            },
+            Some(Op::Load) if inst.width >= 64 => {
+                self.push(Constraint::Load { to: inst.dst, address: inst.a });
+                self.join_limbs(operand_slots(inst, 0));
+            }
+            Some(Op::Store) if inst.width >= 64 => {
+                for value in operand_slots(inst, 2).filter(|v| self.number(*v).is_none()).collect::<Vec<_>>() {
+                    self.push(Constraint::Store { address: inst.a, value });
+                }
+            }
+            Some(Op::Alloca) => {
+                let object = self.objects.alloca(self.func, inst.a);
+                self.push(Constraint::Address { to: inst.dst, object });
+            }
+            Some(Op::AllocaDyn) => {
+                let object = self.objects.dynamic(self.func);
+                self.push(Constraint::Address { to: inst.dst, object });
+            }
+            Some(Op::MemCopy | Op::MemMove) => self.push(Constraint::Move { to: inst.a, from: inst.b }),
+            Some(Op::Call) => {
+                let target = CallTarget::Direct(self.image.callee_of(self.unit, inst.a));
+                self.call(op, inst, target);
+            }
+            Some(Op::CallIndirect) => self.call(op, inst, CallTarget::Indirect(inst.a)),
+            Some(Op::Ret) if inst.width >= 64 => {
+                let list = self.module.slot_lists.range(Range { first: inst.a, count: inst.b });
+                let list: Vec<u32> = list.iter().copied().filter(|slot| self.number(*slot).is_none()).collect();
+                self.local.returned.extend(list);
+            }
+            Some(Op::Jump) => self.local.jumps = true,
+            // Nothing else gives a pointer.
+            Some(_) | None => {}
+        }
+    }
+
+    fn call(&mut self, op: u32, inst: &Inst, target: CallTarget) {
+        let record = self.module.calls[inst.b as usize];
+        let list = |range: Range| if range.count == 0 { &[][..] } else { self.module.slot_lists.range(range) };
+        let (slots, widths) = (list(record.args), list(record.widths));
+        let (mut all, mut args) = (Vec::with_capacity(slots.len()), Vec::with_capacity(widths.len()));
+        let mut at = slots.iter();
+        for width in widths {
+            args.push(all.len() as u32);
+            for _ in 0..limbs(*width) {
+                let Some(slot) = at.next() else { break };
+                let carries = *width >= 64 && self.number(*slot).is_none();
+                all.push(if carries { *slot } else { NONE });
+            }
+        }
+        let number = slots.first().and_then(|slot| self.number(*slot));
+        let mut result = NONE;
+        if inst.dst != NONE && record.ret_width >= 64 {
+            result = inst.dst;
+            self.join_limbs(inst.dst..inst.dst + limbs(record.ret_width));
+        }
+        self.local.calls.push(CallSite { op, target, limbs: all, args, result, number });
+    }
+
+    /// Finds the slots that hold a known object's address plus a constant.
+    fn fix(&mut self, definitions: &[u8], function: &wryneck_ir::Function) {
+        loop {
+            let before = self.local.fixed.len();
+            for block in self.module.blocks.range(function.blocks) {
+                for inst in self.module.insts.range(block.insts) {
+                    let once = inst.dst != NONE && definitions.get(inst.dst as usize) == Some(&1);
+                    if !once || self.local.fixed.contains_key(&inst.dst) {
+                        continue;
+                    }
+                    let base = || self.local.fixed.get(&inst.a).copied();
+                    let fixed = match inst.operator() {
+                        Some(Op::Alloca) => Some((self.objects.alloca(self.func, inst.a), 0)),
+                        Some(Op::Copy) if inst.width == 64 => base(),
+                        Some(Op::Add) if inst.width == 64 => {
+                            self.number(inst.b).and_then(|n| base().map(|(o, at)| (o, at.wrapping_add(n))))
+                        }
+                        Some(Op::PtrAdd) => {
+                            let moved = self.number(inst.b).map(|n| n.wrapping_mul(inst.c.into()));
+                            moved.and_then(|n| base().map(|(o, at)| (o, at.wrapping_add(n))))
+                        }
+                        Some(_) | None => None,
+                    };
+                    if let Some(fixed) = fixed {
+                        self.local.fixed.insert(inst.dst, fixed);
+                    }
+                }
+            }
+            if self.local.fixed.len() == before {
+                return;
+            }
+        }
+    }
+}
+
+/// The slots of operand `n` (0: the result, which for calls is not known here).
+pub fn operand_slots(inst: &Inst, n: usize) -> std::ops::Range<u32> {
+    let Some(op) = inst.operator() else { return 0..0 };
+    let field = [inst.dst, inst.a, inst.b, inst.c][n];
+    let width = match op.operands()[n] {
+        Operand::Val => u32::from(inst.width),
+        Operand::Word | Operand::Bit => 1,
+        Operand::SrcVal if op == Op::Concat && n == 1 => u32::from(inst.width).saturating_sub(inst.c),
+        Operand::SrcVal => inst.c,
+        Operand::No | Operand::Imm | Operand::Edge | Operand::Switch | Operand::Symbol => 0,
+        Operand::Str | Operand::Call | Operand::Alloca | Operand::List => 0,
+    };
+    if field == NONE { 0..0 } else { field..field + limbs(width) }
+}
+
+/// The slots an instruction writes.
+pub fn written(module: &Module, inst: &Inst) -> std::ops::Range<u32> {
+    match inst.operator() {
+        Some(Op::Call | Op::CallIndirect) if inst.dst != NONE => inst.dst..inst.dst + limbs(module.calls[inst.b as usize].ret_width),
+        _ => operand_slots(inst, 0),
+    }
+}

@@ -1,0 +1,609 @@
+//! Which objects each pointer of the program may point to: Andersen's analysis over all functions that may be called from the start.
+//!
+//! Inclusion-based, insensitive to fields and to the order of instructions ([`local`](super::local) reads a function's constraints,
+//! [`waves`](super::waves) solves them). Functions are read when a call may reach them; calls by pointer are resolved as the sets grow.
+//! Context: a function that only hands out what it has just allocated (xmalloc, xcalloc …) is an allocator itself, so the objects
+//! differ by its callers, up to a limit. Functions without body, summary or model may do anything with what they are given.
+
+use std::rc::Rc;
+
+use rustc_hash::{FxHashMap, FxHashSet};
+use wryneck_exec::code::Callee;
+use wryneck_exec::{CodePos, Image};
+use wryneck_ir::NONE;
+use wryneck_ir::link::Target;
+
+use super::ObjectId;
+use super::local::{CallSite, CallTarget, Constraint, Local};
+use super::objects::{MAPPED, OUTSIDE, Objects};
+use super::summary::{Holder, PointerFlow, Summaries, Summary};
+use super::waves::{Node, Waves};
+
+/// The functions through which a program begins (models of the environment), and what calls of them run.
+const START: &str = "__wryneck_start";
+const LIBC_START: &str = "__libc_start_main";
+const BEGIN: [&str; 2] = ["__wryneck_begin", "__wryneck_run_init_array"];
+const FINISH: &str = "__wryneck_run_fini_array";
+const ENTRY: &str = "__wryneck_entry";
+const OUT_OF_MEMORY: &str = "__wryneck_out_of_memory";
+
+pub struct PointsTo {
+    pub objects: Objects,
+    waves: Waves,
+    locals: Vec<Option<Rc<Local>>>,
+    /// By function and class; those that never hold a pointer have no node.
+    nodes: Vec<FxHashMap<u32, Node>>,
+    /// By function: what it returns.
+    results: Vec<Node>,
+    /// What functions nobody knows may have.
+    escaped: Node,
+    /// By call of a pointer, in order of discovery without repetition.
+    targets: FxHashMap<CodePos, Vec<Callee>>,
+    /// What the functions that are allocators themselves allocate: calls of theirs, and the classes of their objects.
+    wrappers: FxHashMap<u32, Option<Rc<Wrapper>>>,
+}
+
+/// A function that only hands out what it has just allocated.
+pub struct Wrapper {
+    calls: Vec<CallSite>,
+    /// Classes that only hold new objects.
+    pub fresh: FxHashSet<u32>,
+}
+
+struct Solver<'a> {
+    image: &'a Image,
+    summaries: &'a Summaries,
+    to: PointsTo,
+    todo: Vec<u32>,
+    /// Watched calls by pointer, by number.
+    watched: Vec<(u32, CallSite)>,
+    linked: FxHashSet<(u32, ObjectId)>,
+    escaped_seen: FxHashSet<u32>,
+}
+
+/// The number under which escaped objects are named.
+const ESCAPED: u32 = u32::MAX;
+
+impl PointsTo {
+    pub fn solve(image: &Rc<Image>, summaries: &Summaries) -> PointsTo {
+        let functions = image.program.functions().len();
+        let mut waves = Waves::default();
+        let results = (0..functions).map(|_| waves.node()).collect();
+        let escaped = waves.node();
+        let to = PointsTo {
+            objects: Objects::new(image.clone()),
+            waves,
+            locals: vec![None; functions],
+            nodes: vec![FxHashMap::default(); functions],
+            results,
+            escaped,
+            targets: FxHashMap::default(),
+            wrappers: FxHashMap::default(),
+        };
+        let mut solver = Solver {
+            image,
+            summaries,
+            to,
+            todo: Vec::new(),
+            watched: Vec::new(),
+            linked: FxHashSet::default(),
+            escaped_seen: FxHashSet::default(),
+        };
+        solver.globals();
+        solver.roots();
+        solver.run();
+        solver.to
+    }
+
+    /// The objects that a slot of a function may point to.
+    pub fn of_slot(&self, func: u32, slot: u32) -> Vec<ObjectId> {
+        let Some(local) = &self.locals[func as usize] else { return Vec::new() };
+        self.of_class(func, local.class(slot))
+    }
+
+    fn of_class(&self, func: u32, class: u32) -> Vec<ObjectId> {
+        let node = self.nodes[func as usize].get(&class);
+        node.map(|n| self.waves.points_to(*n).iter().map(ObjectId).collect()).unwrap_or_default()
+    }
+
+    /// The objects that the object may hold addresses of.
+    pub fn in_object(&self, object: ObjectId) -> impl Iterator<Item = ObjectId> + '_ {
+        self.waves.content_of(object.0).into_iter().flat_map(|set| set.iter().map(ObjectId))
+    }
+
+    /// Sizes, in words.
+    pub fn statistics(&self) -> String {
+        let functions = self.locals.iter().flatten().count();
+        let wrappers = self.wrappers.values().flatten().count();
+        let (nodes, edges, members) = self.waves.sizes();
+        format!("{functions} functions, of which {wrappers} are allocators; {nodes} nodes, {edges} edges, {members} members of sets")
+    }
+
+    /// What functions nobody knows may have.
+    pub fn escaped(&self) -> impl Iterator<Item = ObjectId> + '_ {
+        self.waves.points_to(self.escaped).iter().map(ObjectId)
+    }
+
+    /// What the function says about pointers; `None`: no call reaches it.
+    pub fn local(&self, func: u32) -> Option<&Rc<Local>> {
+        self.locals[func as usize].as_ref()
+    }
+
+    /// What the call by pointer at a place may call.
+    pub fn targets(&self, at: CodePos) -> &[Callee] {
+        self.targets.get(&at).map_or(&[], Vec::as_slice)
+    }
+
+    /// How the function is an allocator itself, if it is one.
+    pub fn wrapper(&self, func: u32) -> Option<&Wrapper> {
+        self.wrappers.get(&func).and_then(|w| w.as_deref())
+    }
+}
+
+impl Solver<'_> {
+    fn globals(&mut self) {
+        let image = self.image;
+        for (g, global) in (0..).zip(image.program.globals()).filter(|(_, g)| g.live) {
+            let (module, record) = image.program.global(wryneck_ir::link::GlobalId(g));
+            let relocs = module.relocs.range(record.relocs);
+            let Some((object, _)) = self.to.objects.target(Target::Data(wryneck_ir::link::GlobalId(g), 0)) else { continue };
+            for r in relocs {
+                if let Some((target, _)) = self.to.objects.target(image.program.target(global.place.unit, r.symbol)) {
+                    let content = self.to.waves.content(object.0);
+                    self.to.waves.add(content, target.0);
+                }
+            }
+        }
+        let outside = self.to.waves.content(OUTSIDE.0);
+        self.to.waves.add(outside, OUTSIDE.0);
+        self.to.waves.add(self.to.escaped, OUTSIDE.0);
+        self.to.waves.add(self.to.escaped, MAPPED.0);
+        self.to.waves.watch(self.to.escaped, ESCAPED);
+    }
+
+    /// The program's start; without one, main; without one, any function, given anything from outside.
+    fn roots(&mut self) {
+        let lookup = |name: &str| match self.image.program.lookup(name) {
+            Some(Target::Func(f)) => Some(f.0),
+            Some(Target::Data(..) | Target::Undefined(_) | Target::Null) | None => None,
+        };
+        if let Some(entry) = lookup(ENTRY) {
+            return self.reach(entry);
+        }
+        let main = lookup("main");
+        let all = 0..self.image.program.functions().len() as u32;
+        let roots: Vec<u32> = main.map_or(all.collect(), |main| vec![main]);
+        for root in roots {
+            self.reach(root);
+            self.given_outside(root);
+        }
+        self.call_all(self.image.program.constructors());
+        self.call_all(self.image.program.destructors());
+    }
+
+    fn given_outside(&mut self, func: u32) {
+        self.reach(func);
+        let local = self.local(func);
+        for (class, _) in &local.params {
+            let node = self.node(func, *class);
+            self.to.waves.add(node, OUTSIDE.0);
+        }
+    }
+
+    fn call_all(&mut self, targets: &[Target]) {
+        for target in targets {
+            if let Target::Func(f) = target {
+                self.reach(f.0);
+            }
+        }
+    }
+
+    fn run(&mut self) {
+        loop {
+            while let Some(func) = self.todo.pop() {
+                self.read(func);
+            }
+            let news = self.to.waves.run();
+            if news.is_empty() && self.todo.is_empty() {
+                return;
+            }
+            for (number, object) in news {
+                self.found(number, ObjectId(object));
+            }
+        }
+    }
+
+    fn reach(&mut self, func: u32) {
+        if self.to.locals[func as usize].is_none() {
+            self.local(func);
+            self.todo.push(func);
+        }
+    }
+
+    fn local(&mut self, func: u32) -> Rc<Local> {
+        if let Some(local) = &self.to.locals[func as usize] {
+            return local.clone();
+        }
+        let local = Rc::new(Local::read(self.image, &self.to.objects, func));
+        self.to.locals[func as usize] = Some(local.clone());
+        local
+    }
+
+    fn node(&mut self, func: u32, class: u32) -> Node {
+        if let Some(node) = self.to.nodes[func as usize].get(&class) {
+            return *node;
+        }
+        let node = self.to.waves.node();
+        self.to.nodes[func as usize].insert(class, node);
+        node
+    }
+
+    /// Takes a function's constraints in.
+    fn read(&mut self, func: u32) {
+        let local = self.local(func);
+        for c in &local.constraints {
+            match *c {
+                Constraint::Address { to, object } => {
+                    let to = self.node(func, to);
+                    self.to.waves.add(to, object.0);
+                }
+                Constraint::Copy { to, from } => {
+                    let (to, from) = (self.node(func, to), self.node(func, from));
+                    self.to.waves.edge(from, to);
+                }
+                Constraint::Load { to, address } => {
+                    let (to, address) = (self.node(func, to), self.node(func, address));
+                    let loaded = self.to.waves.loaded(address);
+                    self.to.waves.edge(loaded, to);
+                }
+                Constraint::Store { address, value } => {
+                    let (address, value) = (self.node(func, address), self.node(func, value));
+                    let stored = self.to.waves.stored(address);
+                    self.to.waves.edge(value, stored);
+                }
+                Constraint::Move { to, from } => {
+                    let (to, from) = (self.node(func, to), self.node(func, from));
+                    self.move_between(to, from);
+                }
+            }
+        }
+        for class in &local.returned {
+            let node = self.node(func, *class);
+            self.to.waves.edge(node, self.to.results[func as usize]);
+        }
+        for call in &local.calls {
+            match call.target {
+                CallTarget::Direct(None) => {}
+                CallTarget::Direct(Some(callee)) => self.call(func, call, callee, true),
+                CallTarget::Indirect(class) => {
+                    let node = self.node(func, class);
+                    self.to.waves.watch(node, self.watched.len() as u32);
+                    self.watched.push((func, call.clone()));
+                }
+            }
+        }
+    }
+
+    fn move_between(&mut self, to: Node, from: Node) {
+        let (loaded, stored) = (self.to.waves.loaded(from), self.to.waves.stored(to));
+        self.to.waves.edge(loaded, stored);
+    }
+
+    /// A watched node has come to point to an object.
+    fn found(&mut self, number: u32, object: ObjectId) {
+        if number == ESCAPED {
+            return self.escapes(object);
+        }
+        if !self.linked.insert((number, object)) {
+            return;
+        }
+        let Some(callee) = self.to.objects.callee(object) else { return };
+        let (func, call) = self.watched[number as usize].clone();
+        let targets = self.to.targets.entry(CodePos { func, op: call.op }).or_default();
+        if !targets.contains(&callee) {
+            targets.push(callee);
+            self.call(func, &call, callee, false);
+        }
+    }
+
+    /// A function nobody knows has the object: it may change it, and call it.
+    fn escapes(&mut self, object: ObjectId) {
+        if !self.escaped_seen.insert(object.0) {
+            return;
+        }
+        let escaped = self.to.escaped;
+        match self.to.objects.callee(object) {
+            Some(Callee::Body(f)) => {
+                self.reach(f);
+                for (class, _) in &self.local(f).params {
+                    let node = self.node(f, *class);
+                    self.to.waves.edge(escaped, node);
+                }
+                self.to.waves.edge(self.to.results[f as usize], escaped);
+            }
+            Some(Callee::Model(_) | Callee::Undefined(_)) => {}
+            None => {
+                let content = self.to.waves.content(object.0);
+                self.to.waves.edge(content, escaped);
+                self.to.waves.edge(escaped, content);
+            }
+        }
+    }
+
+    fn call(&mut self, func: u32, call: &CallSite, callee: Callee, direct: bool) {
+        match callee {
+            Callee::Body(f) => self.call_body(func, call, f, direct),
+            Callee::Model(m) => {
+                let image = self.image;
+                let name = image.model_name(m);
+                if self.start(CodePos { func, op: call.op }, name) {
+                    return;
+                }
+                match self.summaries.of_call(name, call.number) {
+                    Some(summary) => self.summarised(func, call, summary),
+                    None => self.unknown(func, call),
+                }
+                if let Some(f) = image.body_of_model(m)
+                    && self.summaries.get(name).is_none_or(|s| s.flows.is_empty())
+                {
+                    self.call_body(func, call, f, false);
+                }
+            }
+            Callee::Undefined(u) => match self.summaries.external(self.image.undefined_name(u)) {
+                Some(summary) => self.summarised(func, call, summary),
+                None => self.unknown(func, call),
+            },
+        }
+    }
+
+    fn call_body(&mut self, func: u32, call: &CallSite, callee: u32, direct: bool) {
+        self.reach(callee);
+        let local = self.local(callee);
+        for (limb, (param, by_value)) in call.limbs.iter().zip(&local.params).filter(|(limb, _)| **limb != NONE) {
+            let (from, to) = (self.node(func, *limb), self.node(callee, *param));
+            if *by_value {
+                // The callee's own copy of the structure.
+                self.to.waves.add(to, self.to.objects.dynamic(callee).0);
+                self.move_between(to, from);
+            } else {
+                self.to.waves.edge(from, to);
+            }
+        }
+        if call.result == NONE {
+            return;
+        }
+        let result = self.node(func, call.result);
+        match self.wrapper(callee).filter(|_| direct) {
+            Some(wrapper) => {
+                for object in self.objects_of(callee, &wrapper) {
+                    let seen = self.to.objects.seen_from(object, CodePos { func, op: call.op });
+                    if seen != object {
+                        let (inner, outer) = (self.to.waves.content(object.0), self.to.waves.content(seen.0));
+                        self.to.waves.edge(inner, outer);
+                    }
+                    self.to.waves.add(result, seen.0);
+                }
+            }
+            None => self.to.waves.edge(self.to.results[callee as usize], result),
+        }
+    }
+
+    /// What a wrapper's own calls allocate.
+    fn objects_of(&mut self, func: u32, wrapper: &Wrapper) -> Vec<ObjectId> {
+        let mut all = Vec::new();
+        for call in &wrapper.calls {
+            let at = CodePos { func, op: call.op };
+            match call.target {
+                CallTarget::Direct(Some(Callee::Body(f))) => {
+                    let Some(inner) = self.wrapper(f) else { continue };
+                    for object in self.objects_of(f, &inner) {
+                        let seen = self.to.objects.seen_from(object, at);
+                        if seen != object {
+                            let (inner, outer) = (self.to.waves.content(object.0), self.to.waves.content(seen.0));
+                            self.to.waves.edge(inner, outer);
+                        }
+                        all.push(seen);
+                    }
+                }
+                CallTarget::Direct(Some(Callee::Model(_) | Callee::Undefined(_))) => all.push(self.to.objects.allocated(at)),
+                CallTarget::Direct(None) | CallTarget::Indirect(_) => {}
+            }
+        }
+        all.sort_unstable();
+        all.dedup();
+        all
+    }
+
+    /// Calls that begin the program, or run what runs before and behind it.
+    fn start(&mut self, at: CodePos, name: &str) -> bool {
+        let image = self.image;
+        let runs: Vec<Target> = match name {
+            START => image.program.lookup(LIBC_START).or(image.program.lookup("main")).into_iter().collect(),
+            FINISH => image.program.destructors().to_vec(),
+            name if BEGIN.contains(&name) => image.program.constructors().to_vec(),
+            _ => return false,
+        };
+        for target in runs {
+            let Target::Func(f) = target else { continue };
+            self.reach(f.0);
+            self.to.targets.entry(at).or_default().push(Callee::Body(f.0));
+            if name == START {
+                self.given_outside(f.0);
+                let main = image.program.lookup("main").and_then(|main| self.to.objects.target(main));
+                if let (Some((object, _)), Some((class, _))) = (main, self.local(f.0).params.first()) {
+                    let node = self.node(f.0, *class);
+                    self.to.waves.add(node, object.0);
+                }
+            }
+        }
+        true
+    }
+
+    fn holder(&mut self, func: u32, call: &CallSite, holder: Holder) -> Option<Node> {
+        let argument = |i: u32| call.args.get(i as usize).and_then(|at| call.limbs.get(*at as usize)).copied().filter(|s| *s != NONE);
+        let slot = match holder {
+            Holder::New | Holder::Outside | Holder::Mapped => return None,
+            Holder::Result | Holder::InResult => Some(call.result).filter(|s| *s != NONE),
+            Holder::Arg(i) | Holder::In(i) => argument(i),
+        };
+        slot.map(|slot| self.node(func, slot))
+    }
+
+    fn summarised(&mut self, func: u32, call: &CallSite, summary: &Summary) {
+        for flow in &summary.flows {
+            self.flow(func, call, *flow);
+        }
+        // What fails to allocate goes on here.
+        if summary.flows.iter().any(|f| f.from == Holder::New)
+            && let Some(Target::Func(f)) = self.image.program.lookup(OUT_OF_MEMORY)
+        {
+            self.reach(f.0);
+        }
+    }
+
+    fn flow(&mut self, func: u32, call: &CallSite, flow: PointerFlow) {
+        let Some(to) = self.holder(func, call, flow.to) else { return };
+        let from = match flow.from {
+            Holder::New => self.address_of(|to| to.objects.allocated(CodePos { func, op: call.op })),
+            Holder::Outside => self.address_of(|_| OUTSIDE),
+            Holder::Mapped => self.address_of(|_| MAPPED),
+            Holder::Result | Holder::Arg(_) => match self.holder(func, call, flow.from) {
+                Some(node) => node,
+                None => return,
+            },
+            Holder::InResult | Holder::In(_) => match self.holder(func, call, flow.from) {
+                Some(node) => self.to.waves.loaded(node),
+                None => return,
+            },
+        };
+        let to = match flow.to {
+            Holder::InResult | Holder::In(_) => self.to.waves.stored(to),
+            Holder::New | Holder::Outside | Holder::Mapped | Holder::Result | Holder::Arg(_) => to,
+        };
+        self.to.waves.edge(from, to);
+    }
+
+    fn address_of(&mut self, object: impl FnOnce(&mut PointsTo) -> ObjectId) -> Node {
+        let object = object(&mut self.to);
+        let node = self.to.waves.node();
+        self.to.waves.add(node, object.0);
+        node
+    }
+
+    fn unknown(&mut self, func: u32, call: &CallSite) {
+        for limb in call.limbs.iter().filter(|limb| **limb != NONE) {
+            let node = self.node(func, *limb);
+            self.to.waves.edge(node, self.to.escaped);
+        }
+        if call.result != NONE {
+            let node = self.node(func, call.result);
+            self.to.waves.edge(self.to.escaped, node);
+        }
+    }
+
+    fn wrapper(&mut self, func: u32) -> Option<Rc<Wrapper>> {
+        if let Some(known) = self.to.wrappers.get(&func) {
+            return known.clone();
+        }
+        // A function that calls itself is none.
+        self.to.wrappers.insert(func, None);
+        let local = self.local_unread(func);
+        let found = self.find_wrapper(&local).map(Rc::new);
+        self.to.wrappers.insert(func, found.clone());
+        found
+    }
+
+    /// A function's constraints, which are not taken in by this.
+    fn local_unread(&mut self, func: u32) -> Rc<Local> {
+        match &self.to.locals[func as usize] {
+            Some(local) => local.clone(),
+            None => Rc::new(Local::read(self.image, &self.to.objects, func)),
+        }
+    }
+
+    fn find_wrapper(&mut self, local: &Local) -> Option<Wrapper> {
+        if local.returned.is_empty() || local.jumps {
+            return None;
+        }
+        let mut stale: FxHashSet<u32> = local.params.iter().map(|(class, _)| *class).collect();
+        let mut copies: Vec<(u32, u32)> = Vec::new();
+        let mut calls = Vec::new();
+        let mut kept: Vec<u32> = Vec::new();
+        for c in &local.constraints {
+            match *c {
+                Constraint::Address { to, .. } | Constraint::Load { to, .. } => drop(stale.insert(to)),
+                Constraint::Copy { to, from } => copies.push((to, from)),
+                Constraint::Store { value, .. } => kept.push(value),
+                Constraint::Move { .. } => {}
+            }
+        }
+        for call in &local.calls {
+            let summary = self.callee_summary(call).cloned();
+            let body = if let CallTarget::Direct(Some(Callee::Body(f))) = call.target { self.wrapper(f).map(|_| ()) } else { None };
+            let allocates = |s: &Summary| s.flows.contains(&PointerFlow { to: Holder::Result, from: Holder::New });
+            let argument = |i: u32| call.args.get(i as usize).and_then(|at| call.limbs.get(*at as usize)).copied().filter(|s| *s != NONE);
+            match summary {
+                Some(s) => {
+                    if call.result != NONE && allocates(&s) {
+                        calls.push(call.clone());
+                    }
+                    for flow in &s.flows {
+                        match (flow.to, flow.from) {
+                            (Holder::Result, Holder::Arg(i)) => copies.extend(argument(i).map(|from| (call.result, from))),
+                            (Holder::Result, Holder::New) => {}
+                            (Holder::Result, _) => drop(stale.insert(call.result)),
+                            (_, Holder::Arg(i)) => kept.extend(argument(i)),
+                            _ => {}
+                        }
+                    }
+                    if s.flows.iter().all(|f| f.to != Holder::Result) {
+                        stale.insert(call.result);
+                    }
+                }
+                None => {
+                    kept.extend(call.limbs.iter().filter(|limb| **limb != NONE));
+                    if body.is_some() && call.result != NONE {
+                        calls.push(call.clone());
+                    } else {
+                        stale.insert(call.result);
+                    }
+                }
+            }
+        }
+        loop {
+            let before = stale.len();
+            for (to, from) in &copies {
+                if stale.contains(from) {
+                    stale.insert(*to);
+                }
+            }
+            if stale.len() == before {
+                break;
+            }
+        }
+        let mut fresh: FxHashSet<u32> = calls.iter().map(|c| c.result).filter(|c| !stale.contains(c)).collect();
+        loop {
+            let before = fresh.len();
+            fresh.extend(
+                copies.iter().filter(|(to, from)| fresh.contains(from) && !stale.contains(to)).map(|(to, _)| *to).collect::<Vec<_>>(),
+            );
+            if fresh.len() == before {
+                break;
+            }
+        }
+        let handed_out = local.returned.iter().all(|class| fresh.contains(class));
+        let leaks =
+            kept.iter().any(|class| fresh.contains(class)) || copies.iter().any(|(to, from)| fresh.contains(from) && !fresh.contains(to));
+        calls.retain(|c| fresh.contains(&c.result));
+        (handed_out && !leaks && !fresh.is_empty()).then_some(Wrapper { calls, fresh })
+    }
+
+    /// The summary of a call whose callee has no body that is looked into.
+    fn callee_summary(&self, call: &CallSite) -> Option<&Summary> {
+        match call.target {
+            CallTarget::Direct(Some(Callee::Model(m))) => self.summaries.of_call(self.image.model_name(m), call.number),
+            CallTarget::Direct(Some(Callee::Undefined(u))) => self.summaries.external(self.image.undefined_name(u)),
+            CallTarget::Direct(Some(Callee::Body(_)) | None) | CallTarget::Indirect(_) => None,
+        }
+    }
+}

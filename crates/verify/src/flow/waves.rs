@@ -1,0 +1,262 @@
+//! The solver of inclusion constraints: a graph of nodes, each with the set of objects it may point to, and edges along which sets flow.
+//!
+//! Wave propagation (Pereira and Berlin, "Wave propagation and deep propagation for pointer analysis", CGO 2009): cycles become one node,
+//! what is new flows in topological order, then loads and stores through pointers add edges; again, until nothing is new. The loads
+//! through one pointer share a node, as do the stores: a pointer's objects are joined to two nodes, not to every load and store.
+
+use rustc_hash::FxHashSet;
+
+use super::sparse::Sparse;
+
+/// A node by its number; several numbers may be one node.
+pub type Node = u32;
+const NONE: Node = Node::MAX;
+
+#[derive(Clone, Debug, Default)]
+struct Data {
+    now: Sparse,
+    /// What has flowed on already.
+    passed: Sparse,
+    /// What loads, stores and calls have seen already.
+    seen: Sparse,
+    next: Vec<Node>,
+    calls: Vec<u32>,
+}
+
+#[derive(Default)]
+pub struct Waves {
+    parent: Vec<Node>,
+    data: Vec<Data>,
+    /// What is loaded through the node's pointers, and what is stored.
+    loaded: Vec<Node>,
+    stored: Vec<Node>,
+    edges: FxHashSet<(Node, Node)>,
+    /// By object.
+    contents: Vec<Node>,
+}
+
+impl Waves {
+    pub fn node(&mut self) -> Node {
+        self.parent.push(self.data.len() as Node);
+        self.data.push(Data::default());
+        self.loaded.push(NONE);
+        self.stored.push(NONE);
+        self.data.len() as Node - 1
+    }
+
+    pub fn find(&self, mut node: Node) -> Node {
+        while self.parent[node as usize] != node {
+            node = self.parent[node as usize];
+        }
+        node
+    }
+
+    /// What the object holds.
+    pub fn content(&mut self, object: u32) -> Node {
+        if object as usize >= self.contents.len() {
+            self.contents.resize(object as usize + 1, NONE);
+        }
+        if self.contents[object as usize] == NONE {
+            self.contents[object as usize] = self.node();
+        }
+        self.contents[object as usize]
+    }
+
+    /// What the object holds, if anything was ever asked about it.
+    pub fn content_of(&self, object: u32) -> Option<&Sparse> {
+        self.contents.get(object as usize).filter(|n| **n != NONE).map(|n| self.points_to(*n))
+    }
+
+    pub fn points_to(&self, node: Node) -> &Sparse {
+        &self.data[self.find(node) as usize].now
+    }
+
+    pub fn add(&mut self, node: Node, object: u32) {
+        let node = self.find(node);
+        self.data[node as usize].now.insert(object);
+    }
+
+    pub fn edge(&mut self, from: Node, to: Node) {
+        let (from, to) = (self.find(from), self.find(to));
+        if from != to && self.edges.insert((from, to)) {
+            self.data[from as usize].next.push(to);
+            // What has passed does not pass again.
+            let passed = std::mem::take(&mut self.data[from as usize].passed);
+            self.data[to as usize].now.union_with(&passed);
+            self.data[from as usize].passed = passed;
+        }
+    }
+
+    /// What is loaded through the node's pointers.
+    pub fn loaded(&mut self, address: Node) -> Node {
+        let address = self.find(address);
+        if self.loaded[address as usize] == NONE {
+            let node = self.node();
+            self.loaded[address as usize] = node;
+            self.data[address as usize].seen = Sparse::default();
+        }
+        self.loaded[address as usize]
+    }
+
+    /// What is stored through the node's pointers.
+    pub fn stored(&mut self, address: Node) -> Node {
+        let address = self.find(address);
+        if self.stored[address as usize] == NONE {
+            let node = self.node();
+            self.stored[address as usize] = node;
+            self.data[address as usize].seen = Sparse::default();
+        }
+        self.stored[address as usize]
+    }
+
+    /// Has [`Waves::run`] name what the node comes to point to, with this number.
+    pub fn watch(&mut self, node: Node, number: u32) {
+        let node = self.find(node);
+        self.data[node as usize].calls.push(number);
+        self.data[node as usize].seen = Sparse::default();
+    }
+
+    /// Lets sets flow until nothing changes but for what the watched nodes newly point to: (number, object), some perhaps again.
+    pub fn run(&mut self) -> Vec<(u32, u32)> {
+        loop {
+            let order = self.collapse();
+            for node in order {
+                let data = &self.data[node as usize];
+                let new = data.now.without(&data.passed);
+                if new.is_empty() {
+                    continue;
+                }
+                let next = std::mem::take(&mut self.data[node as usize].next);
+                for to in &next {
+                    let to = self.find(*to);
+                    self.data[to as usize].now.union_with(&new);
+                }
+                let data = &mut self.data[node as usize];
+                data.next = next;
+                data.passed = data.now.clone();
+            }
+            let before = self.edges.len();
+            let news = self.through_pointers();
+            if !news.is_empty() {
+                return news;
+            }
+            if self.edges.len() == before {
+                return Vec::new();
+            }
+        }
+    }
+
+    fn through_pointers(&mut self) -> Vec<(u32, u32)> {
+        let mut news = Vec::new();
+        for node in 0..self.parent.len() as Node {
+            let at = node as usize;
+            let data = &self.data[at];
+            if self.parent[at] != node || (self.loaded[at] == NONE && self.stored[at] == NONE && data.calls.is_empty()) {
+                continue;
+            }
+            let new = data.now.without(&data.seen);
+            if new.is_empty() {
+                continue;
+            }
+            self.data[at].seen = self.data[at].now.clone();
+            let (loaded, stored) = (self.loaded[at], self.stored[at]);
+            for object in new.iter() {
+                let content = self.content(object);
+                if loaded != NONE {
+                    self.edge(content, loaded);
+                }
+                if stored != NONE {
+                    self.edge(stored, content);
+                }
+                news.extend(self.data[at].calls.iter().map(|call| (*call, object)));
+            }
+        }
+        news
+    }
+
+    /// Nodes, edges, and members of all sets.
+    pub fn sizes(&self) -> (usize, usize, usize) {
+        let own = self.data.iter().zip(&self.parent).enumerate().filter(|(i, (_, parent))| **parent as usize == *i);
+        let members = own.clone().map(|(_, (data, _))| data.now.len()).sum();
+        (own.count(), self.edges.len(), members)
+    }
+
+    /// Makes one node of each cycle; the nodes that are left, each before those its set flows to.
+    fn collapse(&mut self) -> Vec<Node> {
+        let count = self.parent.len();
+        let (mut index, mut low) = (vec![0u32; count], vec![0u32; count]);
+        let mut on_stack = vec![false; count];
+        let (mut stack, mut order, mut cycles) = (Vec::new(), Vec::new(), Vec::new());
+        let mut counter = 0;
+        for start in 0..count as Node {
+            if self.parent[start as usize] != start || index[start as usize] != 0 {
+                continue;
+            }
+            let mut calls: Vec<(Node, usize)> = vec![(start, 0)];
+            while let Some((node, at)) = calls.last_mut() {
+                let n = *node as usize;
+                if *at == 0 {
+                    counter += 1;
+                    (index[n], low[n], on_stack[n]) = (counter, counter, true);
+                    stack.push(*node);
+                }
+                if let Some(next) = self.data[n].next.get(*at) {
+                    *at += 1;
+                    let next = self.find(*next);
+                    if index[next as usize] == 0 {
+                        calls.push((next, 0));
+                    } else if on_stack[next as usize] {
+                        low[n] = low[n].min(index[next as usize]);
+                    }
+                    continue;
+                }
+                let node = *node;
+                calls.pop();
+                if let Some((caller, _)) = calls.last() {
+                    low[*caller as usize] = low[*caller as usize].min(low[n]);
+                }
+                if low[n] == index[n] {
+                    while let Some(member) = stack.pop() {
+                        on_stack[member as usize] = false;
+                        if member == node {
+                            break;
+                        }
+                        cycles.push((node, member));
+                    }
+                    order.push(node);
+                }
+            }
+        }
+        for (into, member) in cycles {
+            self.merge(into, member);
+        }
+        order.reverse();
+        order
+    }
+
+    /// Makes `other` the same node as `into`; both are representatives.
+    pub fn merge(&mut self, into: Node, other: Node) {
+        let (into, other) = (self.find(into), self.find(other));
+        if into == other {
+            return;
+        }
+        let from = std::mem::take(&mut self.data[other as usize]);
+        self.parent[other as usize] = into;
+        let data = &mut self.data[into as usize];
+        data.now.union_with(&from.now);
+        data.passed = Sparse::default();
+        data.seen = Sparse::default();
+        data.calls.extend(from.calls);
+        // An edge keeps its place among the known ones under its old name; under the new one it may be there twice, which costs little.
+        data.next.extend(from.next);
+        for kind in 0..2 {
+            let table = if kind == 0 { &mut self.loaded } else { &mut self.stored };
+            let (mine, theirs) = (table[into as usize], table[other as usize]);
+            match (mine, theirs) {
+                (NONE, _) => table[into as usize] = theirs,
+                (_, NONE) => {}
+                (mine, theirs) => self.merge(mine, theirs),
+            }
+        }
+    }
+}

@@ -1,0 +1,101 @@
+//! Facts beside a path, worked out by hand on small programs in text form.
+
+use std::rc::Rc;
+
+use wryneck_environ::{Linux, NoHost, ProgramInput};
+use wryneck_exec::Image;
+use wryneck_exec::code::Callee;
+use wryneck_expr::Pool;
+use wryneck_ir::link::{Program, Unit};
+use wryneck_verify::flow::{Flow, ObjectId, Summaries};
+
+fn flow(text: &str) -> (Flow, Rc<Image>) {
+    let module = wryneck_ir::text::parse(text).unwrap_or_else(|e| panic!("{e}\n{text}"));
+    wryneck_ir::verify::verify(&module).unwrap_or_else(|e| panic!("{e}\n{text}"));
+    let program = Program::link(vec![Unit { name: "test".into(), module, library: false }]).expect("links");
+    let environment = Linux::new(ProgramInput::default(), Rc::new(NoHost));
+    let image = Rc::new(Image::new(program, &environment, &mut Pool::new()));
+    let named = image.clone();
+    let is_event = move |_, callee| match callee {
+        Callee::Body(f) => named.name(f) == "event",
+        Callee::Model(_) | Callee::Undefined(_) => false,
+    };
+    (Flow::new(image.clone(), Box::new(is_event), Summaries::builtin()), image)
+}
+
+fn number(image: &Image, name: &str) -> u32 {
+    (0..image.program.functions().len() as u32).find(|f| image.name(*f) == name).unwrap_or_else(|| panic!("no function `{name}`"))
+}
+
+fn variable(flow: &Flow, image: &Image, name: &str) -> ObjectId {
+    let target = image.program.lookup(name).unwrap_or_else(|| panic!("no `{name}`"));
+    flow.global_object(image.target_address(target)).unwrap_or_else(|| panic!("`{name}` has no object")).0
+}
+
+#[test]
+fn sides_end_where_they_meet_again() {
+    let (flow, image) = flow(
+        "func strong @event() { entry: ret }
+         func strong @main(%x: 8) -> 8 {
+         entry: %c = eq.8 %x, 1 condbr %c, yes, no
+         yes: call @event() br end
+         no: %d = eq.8 %x, 2 condbr %d, out, end
+         out: ret.8 7
+         end: %e = eq.8 %x, 3 condbr %e, loop, done
+         loop: %f = eq.8 %x, 4 condbr %f, loop, done
+         done: ret.8 0 }",
+    );
+    let main = number(&image, "main");
+    // Blocks: entry, yes, no, out, end, loop, done.
+    let joins: Vec<_> = (0..7).map(|b| flow.join(main, b)).collect();
+    assert_eq!(joins, [None, Some(4), None, None, Some(6), Some(6), None]);
+    let ways = flow.edges(main, 0);
+    assert!(flow.side(main, 0, ways[0]).event && !flow.side(main, 0, ways[1]).event);
+    assert!(!flow.side(main, 0, ways[0]).leaves);
+}
+
+#[test]
+fn what_never_returns_is_on_no_way_to_the_join() {
+    let (flow, image) = flow(
+        "declare func @exit
+         func strong @die() { entry: call @exit(1:32) ret }
+         func strong @spin() { entry: br entry }
+         func strong @main(%x: 8) -> 8 {
+         entry: %c = eq.8 %x, 1 condbr %c, yes, no
+         yes: call @die() br end
+         no: %d = eq.8 %x, 2 condbr %d, far, end
+         far: call @spin() br end
+         end: ret.8 0 }",
+    );
+    let main = number(&image, "main");
+    assert_eq!((flow.join(main, 0), flow.join(main, 2)), (None, None));
+    let [yes, no] = flow.edges(main, 0)[..] else { panic!("two ways") };
+    assert!(flow.side(main, 0, yes).leaves && flow.side(main, 0, no).leaves);
+    assert!(!flow.side(main, 2, flow.edges(main, 2)[1]).leaves);
+    assert!(flow.function(number(&image, "spin")).leaves);
+}
+
+#[test]
+fn calls_by_pointer_reach_events_and_writes() {
+    let (flow, image) = flow(
+        "data strong @hook size 8 align 8
+         data strong @g size 16 align 8
+         data strong @h size 8 align 8
+         func strong @event() { entry: ret }
+         func strong @loud() { entry: call @event() store.32 @g+4, 1 ret }
+         func strong @silent() { entry: store.32 @h, 1 ret }
+         func strong @main(%x: 8) -> 8 {
+         entry: store.64 @hook, @loud %c = eq.8 %x, 1 condbr %c, yes, no
+         yes: %p = load.64 @hook call.indirect %p() br end
+         no: call @silent() br end
+         end: ret.8 0 }",
+    );
+    let main = number(&image, "main");
+    let [yes, no] = flow.edges(main, 0)[..] else { panic!("two ways") };
+    let (yes, no) = (flow.side(main, 0, yes), flow.side(main, 0, no));
+    assert!(yes.event && !no.event);
+    let (g, h) = (variable(&flow, &image, "g"), variable(&flow, &image, "h"));
+    let touched = |o| (0..16).filter(|i| yes.writes.touches(o, *i)).collect::<Vec<_>>();
+    assert_eq!((touched(g), touched(h)), (vec![4, 5, 6, 7], vec![]));
+    assert!(no.writes.touches(h, 3) && !no.writes.touches(g, 4));
+}
