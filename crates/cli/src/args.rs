@@ -6,6 +6,7 @@ use anyhow::Result;
 use wryneck_exec::Pruning;
 use wryneck_exec::config::{Config, Undefined, Uninit};
 use wryneck_exec::search::SEARCHERS;
+use wryneck_verify::{AtExit, Policy};
 
 use crate::formats::Wanted;
 use crate::options::{self, Opt, Words, bytes, number, one_of, seconds};
@@ -50,8 +51,8 @@ pub struct RunArgs {
     pub fail_calls: u32,
     /// Names and files of rules to check.
     pub rules: Vec<String>,
-    /// Events inside libraries count too.
-    pub inside_libraries: bool,
+    /// How they are watched.
+    pub policy: Policy,
     /// How `verify` prunes; `None`: not at all.
     pub prune: Option<Pruning>,
     /// The source line whose branches are to be explained.
@@ -83,7 +84,7 @@ impl Default for RunArgs {
             cc_flags: Vec::new(),
             fail_calls: 0,
             rules: Vec::new(),
-            inside_libraries: false,
+            policy: Policy::default(),
             prune: Some(Pruning::Wanted),
             explain: None,
             sequences: None,
@@ -151,7 +152,10 @@ pub static OPTIONS: &[Opt<RunArgs>] = &[
     Opt { name: "--rule", value: "ID|FILE[,…]", help: "check these rules; see `wryneck rules`",
         set: |a, v| { a.rules.extend(v.split(',').map(str::to_owned)); Ok(()) } },
     Opt { name: "--rules-in-libraries", value: "", help: "calls that libraries make inside themselves are events of rules too",
-        set: |a, _| { a.inside_libraries = true; Ok(()) } },
+        set: |a, _| { a.policy.inside_libraries = true; Ok(()) } },
+    Opt { name: "--at-exit", value: "strict|lenient",
+        help: "rules: all that is left at exit is wrong, or only what is left twice by the same calls",
+        set: |a, v| { a.policy.at_exit = one_of(v, &[("strict", AtExit::Strict), ("lenient", AtExit::Lenient)])?; Ok(()) } },
     Opt { name: "--sarif", value: "FILE", help: "write the findings at the end as SARIF 2.1.0, for code scanning",
         set: |a, v| a.formats.add("sarif", v) },
     Opt { name: "--search", value: "NAME[,NAME]", help: "searchers taking turns: bfs, coverage-new, default, dfs, distance-to-uncovered, random-path",

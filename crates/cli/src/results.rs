@@ -65,29 +65,31 @@ pub struct Defect<'a> {
     pub message: String,
     /// Where, innermost first.
     pub at: &'a [CodePos],
+    /// What tells it apart from others of its kind at its place; 0 for what has no history.
+    pub story: u64,
 }
 
 impl Defect<'_> {
     pub fn fault<'a>(fault: &Fault, at: &'a [CodePos]) -> Defect<'a> {
-        Defect { id: fault.kind.id().into(), cwe: fault.kind.cwe(), message: fault.message.clone(), at }
+        Defect { id: fault.kind.id().into(), cwe: fault.kind.cwe(), message: fault.message.clone(), at, story: 0 }
     }
 }
 
-/// Findings, one per kind and place. The place is the innermost frame together with the innermost one of the application, so that two
+/// Findings, one per kind, place and story. The place is the innermost frame together with the innermost one of the application, so that two
 /// misuses of one library function are two findings.
 #[derive(Default)]
 pub struct Findings {
     pub all: Vec<Finding>,
     /// How the first path of each came there.
     pub ways: Vec<Way>,
-    by_code: BTreeMap<(Rc<str>, Vec<CodePos>), usize>,
-    by_place: BTreeMap<(Rc<str>, Vec<Line>), usize>,
+    by_code: BTreeMap<(Rc<str>, Vec<CodePos>, u64), usize>,
+    by_place: BTreeMap<(Rc<str>, Vec<Line>, u64), usize>,
 }
 
 impl Findings {
     /// Adds a defect that a path showed; whether it is the first of its finding, and the finding's index.
     pub fn add(&mut self, image: &Image, defect: Defect<'_>, ended: &Ended) -> (bool, usize) {
-        let code = (defect.id.clone(), key_frames(image, defect.at));
+        let code = (defect.id.clone(), key_frames(image, defect.at), defect.story);
         if let Some(&index) = self.by_code.get(&code) {
             self.all[index].count += 1;
             return (false, index);
@@ -96,7 +98,7 @@ impl Findings {
         let line = |s: SourcePos| Line { file: s.file, line: s.line, function: s.function };
         let place = code.1.iter().filter_map(innermost).map(line).collect();
         let next = self.all.len();
-        let index = *self.by_place.entry((defect.id.clone(), place)).or_insert(next);
+        let index = *self.by_place.entry((defect.id.clone(), place, defect.story)).or_insert(next);
         self.by_code.insert(code, index);
         if index < next {
             self.all[index].count += 1;

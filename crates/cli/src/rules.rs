@@ -2,33 +2,36 @@
 
 use std::collections::BTreeMap;
 use std::fs;
+use std::hash::{Hash, Hasher};
 use std::path::Path;
 use std::rc::Rc;
 
 use anyhow::{Context, Result};
+use rustc_hash::FxHasher;
 use wryneck_exec::code::Callee;
 use wryneck_exec::{Core, Ended, Explorer, Image, PathEnd};
 use wryneck_report::{Pruning, RuleResult, Run, rules};
+use wryneck_verify::checker::Happened;
 use wryneck_verify::flow::{Flow, Summaries};
-use wryneck_verify::monitor::Happened;
 use wryneck_verify::sequence::Occurred;
 use wryneck_verify::slice::Explain;
-use wryneck_verify::{Automata, Observed, Rule, Sequence, Slicer, builtin, rule_file};
+use wryneck_verify::{Automata, Checker, Observed, Policy, Sequence, Slicer, builtin, rule_file};
 
 use crate::problem::problem;
 use crate::results::Defect;
 
 /// The built-in rules of these names, and those in these files.
-pub fn find(names: &[String]) -> Result<Vec<Rule>> {
+pub fn find(names: &[String]) -> Result<Vec<Rc<dyn Checker>>> {
     let builtin = builtin::rules();
-    let find = |name: &String| match builtin.iter().find(|rule| rule.id == *name) {
+    let find = |name: &String| match builtin.iter().find(|rule| rule.about().id == *name) {
         Some(rule) => Ok(rule.clone()),
         None if Path::new(name).exists() => {
             let text = fs::read_to_string(name).with_context(|| format!("cannot read `{name}`"))?;
-            rule_file::parse(&text).with_context(|| format!("`{name}` is no rule"))
+            let rule = rule_file::parse(&text).with_context(|| format!("`{name}` is no rule"))?;
+            Ok(Rc::new(rule) as Rc<dyn Checker>)
         }
         None => {
-            let ids: Vec<&str> = builtin.iter().map(|rule| rule.id.as_str()).collect();
+            let ids: Vec<&str> = builtin.iter().map(|rule| rule.about().id.as_str()).collect();
             let help = format!("the built-in rules are {}; or give a file", ids.join(", "));
             Err(problem(format!("no rule is called `{name}`"), help))
         }
@@ -50,16 +53,11 @@ pub struct Rules {
 }
 
 impl Rules {
-    pub fn new(rules: Vec<Rule>, inside_libraries: bool) -> Rules {
+    pub fn new(rules: Vec<Rc<dyn Checker>>, policy: Policy, image: &Image) -> Rules {
         let relevant = vec![0; rules.len()];
-        Rules {
-            relevant,
-            inside_libraries,
-            sequences: BTreeMap::new(),
-            ended: 0,
-            lost: Vec::new(),
-            automata: Rc::new(Automata::new(rules, inside_libraries)),
-        }
+        let automata = Rc::new(Automata::new(rules, policy, &|name| image.canonical(name).to_owned()));
+        let inside_libraries = policy.inside_libraries;
+        Rules { relevant, inside_libraries, sequences: BTreeMap::new(), ended: 0, lost: Vec::new(), automata }
     }
 
     /// What says which flips can matter to these rules.
@@ -84,8 +82,8 @@ impl Rules {
 
     fn line(&self, sequence: &Sequence) -> String {
         let event = |o: Occurred| {
-            let rule = &self.automata.rules()[o.rule as usize];
-            format!("{}/{}#{}", rule.id, rule.events[o.event as usize].name, o.instance)
+            let rule = &self.automata.checkers()[o.rule as usize];
+            format!("{}/{}#{}", rule.about().id, rule.event_name(o.event as usize), o.instance)
         };
         sequence.to_vec().into_iter().map(event).collect::<Vec<_>>().join(" ")
     }
@@ -110,23 +108,31 @@ impl Rules {
                 self.lost.push(hash);
             }
         }
-        let rules = self.automata.rules();
         let defect = |v: &'a wryneck_verify::Violation| {
-            let rule = &rules[v.rule];
+            let rule = self.automata.checkers()[v.rule].about();
             let message = match v.trail.len() {
                 0 | 1 => v.message.clone(),
                 _ => format!("{}; its events: {}", v.message, trail(core, &v.trail)),
             };
-            Defect { id: rules::kind(&rule.id).into(), cwe: rule.cwe, message, at: &v.stack }
+            Defect { id: rules::kind(&rule.id).into(), cwe: rule.cwe, message, at: &v.stack, story: story(core, &v.trail) }
         };
         observed.violations.iter().map(defect).collect()
     }
 
     /// The verdict on each rule.
     pub fn judge(&self, run: &Run) -> Vec<RuleResult> {
-        let rules = self.automata.rules().iter().zip(&self.relevant);
+        let rules = self.automata.checkers().iter().map(|c| c.about()).zip(&self.relevant);
         rules.map(|(rule, relevant)| RuleResult::new(run, &rule.id, &rule.summary, *relevant)).collect()
     }
+}
+
+/// What tells violations of one kind at one place apart: the events that led there, with their call stacks (paper 1, section 6).
+fn story(core: &Core, trail: &[Happened]) -> u64 {
+    let mut h = FxHasher::default();
+    for happened in trail {
+        (&happened.event, &happened.function, core.stacks.get(happened.stack)).hash(&mut h);
+    }
+    h.finish()
 }
 
 fn trail(core: &Core, trail: &[Happened]) -> String {

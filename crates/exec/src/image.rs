@@ -211,6 +211,22 @@ impl Image {
         function_name(&self.program, func)
     }
 
+    /// The name that calls of a function have, which may be known by several: its own, if there is one called `name`.
+    pub fn canonical<'a>(&'a self, name: &'a str) -> &'a str {
+        match self.program.lookup(name) {
+            Some(Target::Func(f)) => self.name(f.0),
+            Some(Target::Data(..) | Target::Undefined(_) | Target::Null) | None => name,
+        }
+    }
+
+    /// The address of a visible variable.
+    pub fn variable(&self, name: &str) -> Option<u64> {
+        match self.program.lookup(name)? {
+            target @ Target::Data(..) => Some(self.target_address(target)),
+            Target::Func(_) | Target::Undefined(_) | Target::Null => None,
+        }
+    }
+
     /// Name of a code address that is a function's.
     pub fn name_at(&self, address: u64) -> Option<&str> {
         let number = u32::try_from(address.checked_sub(FUNC_BASE)? / FUNC_STRIDE).ok()?;

@@ -1,21 +1,41 @@
-//! The rules that come with the tool: the files in `rules/`, checked by a test.
+//! The rules that come with the tool: the files in `rules/`, checked by a test, and those that are code.
 
-use crate::rule::Rule;
+use std::rc::Rc;
+
+use crate::checker::Checker;
 use crate::rule_file;
+use crate::unchecked::Unchecked;
 
-macro_rules! builtin {
-    ($($id:literal),*) => {
-        /// Names and texts.
-        static FILES: &[(&str, &str)] = &[$(($id, include_str!(concat!("../../../rules/", $id, ".toml")))),*];
+/// Where a built-in rule is from.
+enum Source {
+    /// The text of its file.
+    File(&'static str),
+    Code(fn() -> Rc<dyn Checker>),
+}
+
+macro_rules! file {
+    ($id:literal) => {
+        ($id, Source::File(include_str!(concat!("../../../rules/", $id, ".toml"))))
     };
 }
 
-// One more rule: a file in `rules/`, its name here (sorted), and fixtures in `tests/fail/rules` and `tests/pass/rules`.
-builtin!("assertion", "file-access", "memory-leak", "open-close");
+// One more rule: a file in `rules/`, or a type that is a `Checker` in a file here; its row (sorted); and fixtures in `tests/fail/rules` and
+// `tests/pass/rules`.
+static RULES: &[(&str, Source)] = &[
+    file!("assertion"),
+    file!("file-access"),
+    file!("memory-leak"),
+    file!("open-close"),
+    ("unchecked-results", Source::Code(Unchecked::checker)),
+];
 
 /// All of them, by id.
-pub fn rules() -> Vec<Rule> {
-    FILES.iter().map(|(_, text)| rule_file::parse(text).expect("tested: every built-in rule is right")).collect()
+pub fn rules() -> Vec<Rc<dyn Checker>> {
+    let checker = |(_, source): &(&str, Source)| match source {
+        Source::File(text) => Rc::new(rule_file::parse(text).expect("tested: every built-in rule is right")),
+        Source::Code(make) => make(),
+    };
+    RULES.iter().map(checker).collect()
 }
 
 #[cfg(test)]
@@ -23,11 +43,18 @@ mod tests {
     use super::*;
 
     #[test]
-    fn every_file_is_right_and_named_for_its_rule() {
-        for (name, text) in FILES {
-            let rule = rule_file::parse(text).unwrap_or_else(|m| panic!("rules/{name}.toml: {m}"));
-            assert_eq!(rule.id, *name);
+    fn every_rule_is_right_and_named_as_in_the_table() {
+        for (name, source) in RULES {
+            if let Source::File(text) = source {
+                rule_file::parse(text).unwrap_or_else(|m| panic!("rules/{name}.toml: {m}"));
+            }
         }
-        assert!(FILES.windows(2).all(|w| w[0].0 < w[1].0));
+        for ((name, _), rule) in RULES.iter().zip(rules()) {
+            assert_eq!(rule.about().id, *name);
+            let mut text = String::new();
+            rule.explain(&mut text).expect("a string takes everything");
+            assert!(rule.functions().iter().all(|function| text.contains(function)), "{name} explains every function it watches");
+        }
+        assert!(RULES.windows(2).all(|w| w[0].0 < w[1].0));
     }
 }

@@ -1,4 +1,4 @@
-//! Rules along a path: an automaton per rule and instance.
+//! Rules along a path, as a monitor of the engine.
 //!
 //! Each call of a function that a rule names is shown before it runs and when it has returned. Conditions on symbolic values are decided
 //! (the path splits), keys are concretised; both before anything changes. A violation is noted and the path goes on. Calls that a library
@@ -13,25 +13,44 @@ use wryneck_exec::stacks::StackId;
 use wryneck_exec::{Call, CodePos, Cx, PathData, PathEnd, Step as Recorded, Stop, Value};
 use wryneck_expr::{ExprId, Remap};
 
-use crate::rule::{At, Event, Operand, Rule, Step};
+use crate::checker::{At, Checker, Happened, Here, Occurrence, Operands, Shown, Word, Wrong};
 use crate::sequence::{Occurred, Sequence};
 
-/// The automata of some rules, as a monitor.
-pub struct Automata {
-    rules: Vec<Rule>,
-    /// By function: (rule, event), in the order of the rules' files.
-    by_function: BTreeMap<String, Vec<(usize, usize)>>,
-    inside_libraries: bool,
+/// What the end of a program forgives.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum AtExit {
+    /// Nothing: what is left when the program has ended and its exit handlers have run is a violation, though the kernel cleans up (paper 1).
+    #[default]
+    Strict,
+    /// One of each kind: what is left is a violation if two of it come from the same calls, so that more input may leave more.
+    Lenient,
 }
 
-/// What happened to an instance.
-#[derive(Clone, Debug)]
-pub struct Happened {
-    pub event: String,
-    /// The function called.
-    pub function: Rc<str>,
-    /// Where, innermost first.
-    pub stack: StackId,
+/// How rules are watched.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Policy {
+    /// Calls that libraries make inside themselves are events too.
+    pub inside_libraries: bool,
+    pub at_exit: AtExit,
+}
+
+/// Rules, as a monitor.
+pub struct Automata {
+    checkers: Vec<Rc<dyn Checker>>,
+    /// By the name that the image has for a function, of which rules may use others.
+    watched: BTreeMap<String, Watched>,
+    policy: Policy,
+}
+
+/// A function that rules name.
+#[derive(Default)]
+struct Watched {
+    /// As they name it, the image's own name first if it is one of them.
+    names: Vec<Rc<str>>,
+    /// Those which name it.
+    checkers: Vec<usize>,
+    /// What of a call they look at (paper 1, section 4: the event mask).
+    operands: Operands,
 }
 
 /// A rule that a path broke.
@@ -44,207 +63,167 @@ pub struct Violation {
     /// Where: the last event, or for what is wrong at exit the instance's first.
     pub stack: Vec<CodePos>,
     /// The events of the instance so far.
-    pub trail: Vec<Happened>,
-}
-
-#[derive(Clone)]
-struct Instance {
-    state: usize,
-    /// Among those of its rule, by first appearance on the path, from 1.
-    number: u32,
-    trail: Rc<Vec<Happened>>,
+    pub trail: Rc<Vec<Happened>>,
 }
 
 /// A call that has not returned yet.
 #[derive(Clone)]
 struct Pending {
+    /// The image's name of the function.
     function: Rc<str>,
-    args: Vec<Value>,
+    args: Vec<Word>,
+    ret_width: u32,
     stack: StackId,
+    pos: CodePos,
 }
 
 /// What the rules know of a path.
 #[derive(Clone, Default)]
 pub struct Observed {
-    instances: BTreeMap<(usize, u64), Instance>,
+    /// By rule.
+    known: Vec<Rc<dyn PathData>>,
     pending: Vec<Pending>,
     pub violations: Vec<Violation>,
     /// Events per rule.
     pub events: Vec<u64>,
     pub sequence: Sequence,
-    /// Instances met, per rule.
-    met: Vec<u32>,
 }
 
 impl Automata {
-    pub fn new(rules: Vec<Rule>, inside_libraries: bool) -> Automata {
-        let mut by_function: BTreeMap<String, Vec<(usize, usize)>> = BTreeMap::new();
-        for (r, rule) in rules.iter().enumerate() {
-            for (e, event) in rule.events.iter().enumerate() {
-                for function in &event.functions {
-                    by_function.entry(function.clone()).or_default().push((r, e));
+    /// `canonical` is the image's name for the function that a name stands for.
+    pub fn new(checkers: Vec<Rc<dyn Checker>>, policy: Policy, canonical: &dyn Fn(&str) -> String) -> Automata {
+        let mut watched: BTreeMap<String, Watched> = BTreeMap::new();
+        for (c, checker) in checkers.iter().enumerate() {
+            for name in checker.functions() {
+                let body = canonical(name);
+                let of = watched.entry(body.clone()).or_default();
+                of.operands |= checker.operands(name);
+                if !of.names.iter().any(|n| **n == *name) {
+                    of.names.insert(if body == name { 0 } else { of.names.len() }, name.into());
+                }
+                if of.checkers.last() != Some(&c) {
+                    of.checkers.push(c);
                 }
             }
         }
-        Automata { rules, by_function, inside_libraries }
+        Automata { checkers, watched, policy }
     }
 
-    pub fn rules(&self) -> &[Rule] {
-        &self.rules
+    pub fn checkers(&self) -> &[Rc<dyn Checker>] {
+        &self.checkers
     }
 
-    /// Argument limbs of a function, a bit each, that its events look at (paper 1, section 4: the event mask).
-    fn interest(&self, function: &str) -> u32 {
-        let events = self.by_function.get(function).into_iter().flatten().map(|&(r, e)| &self.rules[r].events[e]);
-        let operands = events.flat_map(|event| event.key.into_iter().chain(event.when.iter().map(|condition| condition.operand)));
-        operands.fold(0, |mask, operand| match operand {
-            Operand::Arg(i) | Operand::At(i) => mask | 1u32.checked_shl(i).unwrap_or(0),
-            Operand::Result => mask,
-        })
-    }
-
-    /// The events of a call that happen, at most one per rule, with the keys of their instances. May decide.
-    fn happening(&self, at: At, call: &Shown<'_>, cx: &mut Cx<'_>) -> Result<Vec<(usize, usize, u64)>, Stop> {
-        let mut all: Vec<(usize, usize, u64)> = Vec::new();
-        for &(r, e) in self.by_function.get(call.function).into_iter().flatten() {
-            let event = &self.rules[r].events[e];
-            if event.at != at || all.iter().any(|(rule, ..)| *rule == r) || !holds(event, call, cx)? {
-                continue;
-            }
-            let key = match event.key {
-                None => Some(0),
-                Some(operand) => match call.operand(operand, cx)? {
-                    Some(value) => Some(cx.concretise(value, "an operand that a rule follows")?),
-                    None => None,
-                },
-            };
-            all.extend(key.map(|key| (r, e, key)));
+    /// The events of a call, by rule. May decide.
+    fn happening(&self, watched: &Watched, shown: &Shown<'_>, cx: &mut Cx<'_>) -> Result<Vec<(usize, Occurrence)>, Stop> {
+        let mut all = Vec::new();
+        for &c in &watched.checkers {
+            let known = observed(cx)?.known[c].clone();
+            all.extend(self.checkers[c].events(shown, &*known, cx)?.into_iter().map(|occurrence| (c, occurrence)));
         }
         Ok(all)
     }
 
-    /// Moves the automata; the path's data changes.
-    fn step(&self, happening: &[(usize, usize, u64)], function: &Rc<str>, stack: StackId, cx: &mut Cx<'_>) {
-        let places = cx.core.stacks.get(stack).to_vec();
+    /// Lets the rules learn of events; the path's data changes.
+    fn step(&self, happening: &[(usize, Occurrence)], here: Here<'_>, cx: &mut Cx<'_>) {
+        let mut wrong = Vec::new();
         let data = cx.state.monitor_mut::<Observed>();
-        for &(r, e, key) in happening {
-            let rule = &self.rules[r];
-            let event = &rule.events[e];
-            data.events[r] += 1;
-            let met = &mut data.met[r];
-            let instance = data.instances.entry((r, key)).or_insert_with(|| {
-                *met += 1;
-                Instance { state: 0, number: *met, trail: Rc::default() }
-            });
-            data.sequence.push(Occurred { rule: r as u32, event: e as u32, instance: instance.number });
-            let Some(step) = rule.states[instance.state].steps.get(&event.name) else { continue };
-            let trail = Rc::make_mut(&mut instance.trail);
-            if instance.state == 0 {
-                trail.clear();
+        for (c, occurrence) in happening {
+            let learned = self.checkers[*c].learn(occurrence, here, own(&mut data.known[*c]));
+            if let Some(instance) = learned.instance {
+                data.events[*c] += 1;
+                data.sequence.push(Occurred { rule: *c as u32, event: occurrence.event as u32, instance });
             }
-            trail.push(Happened { event: event.name.clone(), function: function.clone(), stack });
-            match step {
-                Step::To(0) => drop(data.instances.remove(&(r, key))),
-                Step::To(state) => instance.state = *state,
-                Step::Error(what) => {
-                    let message = format!("{} {what}", rule.instance);
-                    data.violations.push(Violation { rule: r, message, stack: places.clone(), trail: trail.clone() });
-                }
-            }
+            wrong.extend(learned.wrong.into_iter().map(|w| (*c, w)));
         }
+        note(wrong, cx);
     }
 }
 
-fn holds(event: &Event, call: &Shown<'_>, cx: &mut Cx<'_>) -> Result<bool, Stop> {
-    for condition in &event.when {
-        let Some(value) = call.operand(condition.operand, cx)? else { return Ok(false) };
-        let equal = match value {
-            Value::Bits(bits) => bits == condition.value,
-            Value::Sym(e) => {
-                let width = cx.core.pool.width(e);
-                let constant = cx.core.pool.number(width, condition.value);
-                let equal = cx.core.pool.eq(e, constant);
-                cx.decide(equal)?
-            }
-        };
-        if equal != condition.equal {
-            return Ok(false);
-        }
-    }
-    Ok(true)
-}
-
-/// A call as events see it.
-struct Shown<'a> {
-    function: &'a str,
-    args: &'a [Value],
-    result: Option<Value>,
-}
-
-impl Shown<'_> {
-    /// The value of an operand; `None` if the call has none such.
-    fn operand(&self, operand: Operand, cx: &mut Cx<'_>) -> Result<Option<Value>, Stop> {
-        let arg = |i: u32| self.args.get(i as usize).copied();
-        Ok(match operand {
-            Operand::Result => self.result,
-            Operand::Arg(i) => arg(i),
-            Operand::At(i) => match arg(i) {
-                Some(pointer) => {
-                    let addr = cx.concretise(pointer, "a pointer that a rule follows")?;
-                    // A pointer that cannot be followed is the program's fault, which it meets itself.
-                    cx.read_bytes(addr, 8).ok().map(|bytes| {
-                        let word = cx.joined(&bytes);
-                        cx.value(word)
-                    })
-                }
-                None => None,
-            },
-        })
+/// Adds violations to the path's.
+fn note(wrong: Vec<(usize, Wrong)>, cx: &mut Cx<'_>) {
+    for (rule, Wrong { message, stack, trail }) in wrong {
+        let stack = cx.core.stacks.get(stack).to_vec();
+        cx.state.monitor_mut::<Observed>().violations.push(Violation { rule, message, stack, trail });
     }
 }
 
-/// The call stack, where the innermost call is at its place or just behind it.
-fn stack(cx: &mut Cx<'_>, behind: bool) -> StackId {
-    let mut stack = cx.state.call_stack();
-    if let Some(innermost) = stack.first_mut() {
-        innermost.op = innermost.op.saturating_sub(u32::from(behind));
+fn observed<'a>(cx: &'a Cx<'_>) -> Result<&'a Observed, Stop> {
+    let data = cx.state.monitor.as_any().downcast_ref::<Observed>();
+    data.ok_or_else(|| PathEnd::Internal("the monitor's data is not the rules'".into()).into())
+}
+
+/// The data alone, to be changed.
+fn own(data: &mut Rc<dyn PathData>) -> &mut dyn PathData {
+    if Rc::get_mut(data).is_none() {
+        *data = data.clone_data();
     }
+    Rc::get_mut(data).expect("just made unique")
+}
+
+/// The arguments with their widths; of one wider than 64 bits the lowest.
+fn words(call: &Call<'_>) -> Vec<Word> {
+    let mut limb = 0;
+    let word = |&width: &u32| {
+        let value = call.args.get(limb).copied().unwrap_or(Value::Bits(0));
+        limb += (width.div_ceil(64) as usize).max(1);
+        Word { value, width: width.min(64) }
+    };
+    call.widths.iter().map(word).collect()
+}
+
+/// A bit for each argument as a bit for the lowest limb of each.
+fn limbs(args: u32, call: &Call<'_>) -> u32 {
+    let (mut limb, mut mask) = (0, 0);
+    for (i, width) in (0..32).zip(call.widths) {
+        mask |= (args >> i & 1).checked_shl(limb).unwrap_or(0);
+        limb += width.div_ceil(64).max(1);
+    }
+    mask
+}
+
+/// The call stack; the innermost call is at its place.
+fn stack(cx: &mut Cx<'_>) -> StackId {
+    let stack = cx.state.call_stack();
     cx.core.stacks.intern(&stack)
 }
 
 impl Monitor for Automata {
     fn initial(&self) -> Rc<dyn PathData> {
-        let none = || vec![0; self.rules.len()];
-        Rc::new(Observed { events: vec![0; self.rules.len()], met: none(), ..Observed::default() })
+        let known = self.checkers.iter().map(|checker| checker.start()).collect();
+        Rc::new(Observed { known, events: vec![0; self.checkers.len()], ..Observed::default() })
     }
 
     fn watches(&self, name: &str) -> bool {
-        self.by_function.contains_key(name)
+        self.watched.contains_key(name)
     }
 
     fn on_call(&self, call: &Call<'_>, cx: &mut Cx<'_>) -> Result<bool, Stop> {
         let caller = cx.state.frame().func;
-        if cx.core.image.is_library(caller) && !self.inside_libraries {
+        if cx.core.image.is_library(caller) && !self.policy.inside_libraries {
             return Ok(false);
         }
-        cx.mark(Recorded::Event { args: self.interest(call.name) });
-        let shown = Shown { function: call.name, args: call.args, result: None };
-        let happening = self.happening(At::Call, &shown, cx)?;
-        let (function, stack): (Rc<str>, _) = (call.name.into(), stack(cx, false));
-        self.step(&happening, &function, stack, cx);
-        cx.state.monitor_mut::<Observed>().pending.push(Pending { function, args: call.args.to_vec(), stack });
+        let Some(watched) = self.watched.get(call.name) else { return Ok(false) };
+        cx.mark(Recorded::Event { args: limbs(watched.operands.args, call) });
+        let (args, pos) = (words(call), cx.pos());
+        let shown = Shown { at: At::Call, names: &watched.names, args: &args, result: None, pos };
+        let happening = self.happening(watched, &shown, cx)?;
+        let stack = stack(cx);
+        self.step(&happening, Here { function: &watched.names[0], stack }, cx);
+        let pending = Pending { function: call.name.into(), args, ret_width: call.ret_width, stack, pos };
+        cx.state.monitor_mut::<Observed>().pending.push(pending);
         Ok(true)
     }
 
     fn on_return(&self, result: Option<Value>, cx: &mut Cx<'_>) -> Result<(), Stop> {
-        let pending = cx.state.monitor.as_any().downcast_ref::<Observed>().and_then(|o| o.pending.last()).cloned();
-        let Some(Pending { function, args, stack }) = pending else {
+        let pending = observed(cx)?.pending.last().cloned();
+        let Some((pending, watched)) = pending.and_then(|p| self.watched.get(&*p.function).map(|w| (p, w))) else {
             return Err(PathEnd::Internal("a call returned that no rule saw".into()).into());
         };
         cx.mark(Recorded::ResultMatters);
-        let shown = Shown { function: &function, args: &args, result };
-        let happening = self.happening(At::Return, &shown, cx)?;
-        self.step(&happening, &function, stack, cx);
+        let result = result.map(|value| Word { value, width: pending.ret_width.min(64) });
+        let shown = Shown { at: At::Return, names: &watched.names, args: &pending.args, result, pos: pending.pos };
+        let happening = self.happening(watched, &shown, cx)?;
+        self.step(&happening, Here { function: &watched.names[0], stack: pending.stack }, cx);
         cx.state.monitor_mut::<Observed>().pending.pop();
         Ok(())
     }
@@ -255,44 +234,42 @@ impl Monitor for Automata {
         }
         let data = cx.state.monitor_mut::<Observed>();
         let mut left = Vec::new();
-        for ((r, _), instance) in &data.instances {
-            let rule = &self.rules[*r];
-            if let (Some(what), Some(first)) = (&rule.states[instance.state].at_exit, instance.trail.first()) {
-                left.push((*r, format!("{} from `{}` {what}", rule.instance, first.function), first.stack, instance.trail.to_vec()));
-            }
+        for (c, checker) in self.checkers.iter().enumerate() {
+            let all = checker.at_exit(&*data.known[c]);
+            let alike = |w: &Wrong| all.iter().filter(|other| (other.stack, &other.message) == (w.stack, &w.message)).count();
+            let counts = |w: &&Wrong| match self.policy.at_exit {
+                AtExit::Strict => true,
+                AtExit::Lenient => alike(w) > 1,
+            };
+            left.extend(all.iter().filter(counts).map(|w| (c, w.clone())));
         }
-        for (rule, message, stack, trail) in left {
-            let stack = cx.core.stacks.get(stack).to_vec();
-            cx.state.monitor_mut::<Observed>().violations.push(Violation { rule, message, stack, trail });
-        }
+        note(left, cx);
     }
 }
 
 impl PathData for Observed {
     fn for_each_expr(&self, f: &mut dyn FnMut(ExprId)) {
-        for value in self.pending.iter().flat_map(|p| &p.args) {
-            if let Value::Sym(e) = value {
-                f(*e);
+        for word in self.pending.iter().flat_map(|p| &p.args) {
+            if let Value::Sym(e) = word.value {
+                f(e);
             }
         }
+        self.known.iter().for_each(|known| known.for_each_expr(f));
     }
     fn remap(&mut self, map: &Remap) {
-        for value in self.pending.iter_mut().flat_map(|p| &mut p.args) {
-            if let Value::Sym(e) = value {
+        for word in self.pending.iter_mut().flat_map(|p| &mut p.args) {
+            if let Value::Sym(e) = &mut word.value {
                 *e = map.get(*e).expect("every expression of a state was a root of the compaction");
             }
         }
+        self.known.iter_mut().filter(|known| known.has_exprs()).for_each(|known| own(known).remap(map));
     }
     fn hash_into(&self, h: &mut dyn Hasher, hash_expr: &mut dyn FnMut(ExprId) -> u64) {
-        for ((rule, key), instance) in &self.instances {
-            h.write_usize(*rule);
-            h.write_u64(*key);
-            h.write_usize(instance.state);
-        }
-        for value in self.pending.iter().flat_map(|p| &p.args) {
-            h.write_u64(match value {
-                Value::Bits(bits) => *bits,
-                Value::Sym(e) => hash_expr(*e),
+        self.known.iter().for_each(|known| known.hash_into(h, hash_expr));
+        for word in self.pending.iter().flat_map(|p| &p.args) {
+            h.write_u64(match word.value {
+                Value::Bits(bits) => bits,
+                Value::Sym(e) => hash_expr(e),
             });
         }
         h.write_usize(self.violations.len());

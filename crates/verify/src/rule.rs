@@ -1,30 +1,21 @@
-//! What a rule is: events, and an automaton over them for each instance.
+//! What a rule file says: events, and an automaton over them for each instance.
 
 use std::collections::BTreeMap;
 use std::fmt;
 
+use crate::checker::{About, At, Operands};
+
 /// A systems rule.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Rule {
-    pub id: String,
-    /// What must hold, in a line.
-    pub summary: String,
-    /// Common Weakness Enumeration number.
-    pub cwe: u16,
-    pub severity: Severity,
-    /// What an instance is, in a word: `stream`.
-    pub instance: String,
+    pub about: About,
     pub events: Vec<Event>,
+    /// Indices of events, by function.
+    pub by_function: BTreeMap<String, Vec<usize>>,
+    /// Names of the name spaces. The first is that of the instances themselves and has none.
+    pub spaces: Vec<String>,
     /// The first is where an instance is before its first event.
     pub states: Vec<State>,
-}
-
-#[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Deserialize)]
-#[serde(rename_all = "lowercase")]
-pub enum Severity {
-    Error,
-    Warning,
-    Note,
 }
 
 /// Calls that matter.
@@ -34,34 +25,75 @@ pub struct Event {
     pub at: At,
     /// Names of functions.
     pub functions: Vec<String>,
-    /// What tells instances apart; without it the rule has one instance.
-    pub key: Option<Operand>,
+    pub whose: Whose,
+    /// Further names that the instance gets.
+    pub gains: Vec<Naming>,
+    pub loses: Vec<Lost>,
     /// All must hold.
     pub when: Vec<Condition>,
 }
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum At {
-    Call,
-    Return,
+/// The instance that an event happens to.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Whose {
+    /// The rule has one.
+    Only,
+    /// All that are known.
+    Every,
+    /// The one of this name. A name of the first space is always somebody's, others must have been given.
+    Named(Naming),
+}
+
+/// A name: what an operand is in a name space.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Naming {
+    pub space: u8,
+    pub operand: Operand,
+}
+
+/// Names that an instance loses.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Lost {
+    Name(Naming),
+    /// All it has in a space.
+    Space(u8),
 }
 
 /// A value of a call.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Operand {
     Result,
     /// An argument, the first is 0.
     Arg(u32),
     /// The pointer that an argument points to.
     At(u32),
+    /// An `int` of the array that an argument points to.
+    Int(u32, u32),
+    /// The string that an argument points to.
+    Text(u32),
+    /// As `Text`, a file name: without `./` and repeated slashes.
+    Path(u32),
+    /// The value of a pointer that is a global variable.
+    Global(String),
 }
 
-/// `operand == value` or `operand != value`.
+/// What must hold of a call.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Condition {
+    /// Of the operand, or its bits in `mask`; as signed numbers of its width.
+    Compare { operand: Operand, mask: Option<u64>, relation: Relation, value: i64 },
+    /// The string has one of these characters, or none of them.
+    Has { text: Operand, any: bool, of: String },
+}
+
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Condition {
-    pub operand: Operand,
-    pub equal: bool,
-    pub value: u64,
+pub enum Relation {
+    Equal,
+    NotEqual,
+    Less,
+    AtMost,
+    Greater,
+    AtLeast,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -81,18 +113,89 @@ pub enum Step {
     Error(String),
 }
 
+impl Relation {
+    /// Every relation, as it is written.
+    pub const ALL: [(&'static str, Relation); 6] = [
+        ("==", Relation::Equal),
+        ("!=", Relation::NotEqual),
+        ("<", Relation::Less),
+        ("<=", Relation::AtMost),
+        (">", Relation::Greater),
+        (">=", Relation::AtLeast),
+    ];
+
+    pub fn holds(self, left: i64, right: i64) -> bool {
+        match self {
+            Relation::Equal => left == right,
+            Relation::NotEqual => left != right,
+            Relation::Less => left < right,
+            Relation::AtMost => left <= right,
+            Relation::Greater => left > right,
+            Relation::AtLeast => left >= right,
+        }
+    }
+}
+
+impl Operand {
+    fn mark(&self, operands: &mut Operands) {
+        match self {
+            Operand::Result => operands.result = true,
+            Operand::Global(_) => {}
+            Operand::Arg(i) | Operand::At(i) | Operand::Int(i, _) | Operand::Text(i) | Operand::Path(i) => {
+                operands.args |= 1_u32.checked_shl(*i).unwrap_or(0);
+            }
+        }
+    }
+}
+
+impl Event {
+    /// What decides whether and to whom it happens.
+    pub fn operands(&self) -> Operands {
+        let mut all = Operands::default();
+        let lost = self.loses.iter().filter_map(|lost| match lost {
+            Lost::Name(naming) => Some(naming),
+            Lost::Space(_) => None,
+        });
+        let whose = match &self.whose {
+            Whose::Named(naming) => Some(naming),
+            Whose::Only | Whose::Every => None,
+        };
+        whose.into_iter().chain(&self.gains).chain(lost).for_each(|naming| naming.operand.mark(&mut all));
+        for condition in &self.when {
+            let (Condition::Compare { operand, .. } | Condition::Has { text: operand, .. }) = condition;
+            operand.mark(&mut all);
+        }
+        all
+    }
+}
+
 impl fmt::Display for Operand {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Operand::Result => f.write_str("result"),
             Operand::Arg(i) => write!(f, "arg{i}"),
             Operand::At(i) => write!(f, "*arg{i}"),
+            Operand::Int(i, index) => write!(f, "arg{i}[{index}]"),
+            Operand::Text(i) => write!(f, "text arg{i}"),
+            Operand::Path(i) => write!(f, "path arg{i}"),
+            Operand::Global(name) => write!(f, "global {name}"),
         }
+    }
+}
+
+impl fmt::Display for Relation {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(Relation::ALL.iter().find(|(_, r)| r == self).map_or("", |(text, _)| text))
     }
 }
 
 impl fmt::Display for Condition {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{} {} {}", self.operand, if self.equal { "==" } else { "!=" }, self.value)
+        match self {
+            Condition::Compare { operand, mask: None, relation, value } => write!(f, "{operand} {relation} {value}"),
+            Condition::Compare { operand, mask: Some(mask), relation, value } => write!(f, "{operand} & {mask:#x} {relation} {value:#x}"),
+            Condition::Has { text, any: true, of } => write!(f, "{text} has {of}"),
+            Condition::Has { text, any: false, of } => write!(f, "{text} lacks {of}"),
+        }
     }
 }

@@ -10,7 +10,7 @@
 //! [[event]]
 //! name = "open"
 //! return = ["fopen"]          # or `call`: before the function runs
-//! key = "result"              # or arg0, arg1, …; *arg0 is the pointer it points to
+//! key = "result"              # which stream; without a key the rule is about one thing, and "every" means all streams that are known
 //! when = ["result != 0"]      # all must hold
 //!
 //! [[state]]                   # the first one is where an instance begins
@@ -22,14 +22,26 @@
 //! at-exit = "is never closed"
 //! errors = { open = "is opened twice" }
 //! ```
-//! Several events may share a name.
+//!
+//! Operands: `result`, `arg0`; `*arg0`, the pointer that it points to; `arg0[1]`, an `int` of the array that it points to; `text arg0`, a
+//! string; `path arg0`, a string that is a file name; `global stdout`, the value of a global pointer. Conditions (`terms.rs`): `==`, `!=`, `<`, `<=`,
+//! `>`, `>=` with a number, of an operand or of bits of it (`arg1 & 0x3 != 0`), signed at the operand's width; `text arg1 has w+`: one
+//! of these characters, `lacks`: none of them.
+//!
+//! One thing may have several names: `also = ["descriptor: result"]` gives it one in another name space, under which an event finds it by
+//! `key = "descriptor: arg0"`. In the space without a name every key is an instance; in others only those that were given.
+//! `loses = ["descriptor: arg0"]` takes a name away, `loses = ["descriptor"]` all of that space.
+//!
+//! Several events may share a name. Of one call all events that fit happen, in the order of the file.
 
 use std::collections::BTreeMap;
 
 use serde::Deserialize;
 use toml::Spanned;
 
-use crate::rule::{At, Condition, Event, Operand, Rule, Severity, State, Step};
+use crate::checker::{About, At, Severity};
+use crate::rule::{Condition, Event, Lost, Naming, Operand, Rule, State, Step, Whose};
+use crate::terms;
 
 /// What is wrong with a rule file, and where (lines and columns from 1).
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -63,6 +75,10 @@ struct FileEvent {
     returns: Option<Vec<String>>,
     key: Option<Spanned<String>>,
     #[serde(default)]
+    also: Vec<Spanned<String>>,
+    #[serde(default)]
+    loses: Vec<Spanned<String>>,
+    #[serde(default)]
     when: Vec<Spanned<String>>,
 }
 
@@ -81,15 +97,23 @@ struct FileState {
 /// Reads a rule file.
 pub fn parse(text: &str) -> Result<Rule, Mistake> {
     let file: File = toml::from_str(text).map_err(|e| Mistake::at(text, e.span().map_or(0, |s| s.start), e.message().to_owned()))?;
-    let reader = Reader { text };
+    let mut reader = Reader { text, spaces: vec![String::new()] };
+    // Names are given before they are looked for, in whatever order the events are.
+    for e in &file.events {
+        reader.spaces(&e.also)?;
+    }
     let events: Vec<Event> = file.events.into_iter().map(|e| reader.event(e)).collect::<Result<_, _>>()?;
     let names: Vec<String> = file.states.iter().map(|s| s.name.get_ref().clone()).collect();
     if names.is_empty() {
         return Err(Mistake::at(text, 0, "the rule has no state".into()));
     }
     let states = file.states.into_iter().map(|s| reader.state(s, &events, &names)).collect::<Result<_, _>>()?;
+    let mut by_function: BTreeMap<String, Vec<usize>> = BTreeMap::new();
+    for (index, event) in events.iter().enumerate() {
+        event.functions.iter().for_each(|function| by_function.entry(function.clone()).or_default().push(index));
+    }
     let File { id, summary, cwe, severity, instance, .. } = file;
-    Ok(Rule { id, summary, cwe, severity, instance, events, states })
+    Ok(Rule { about: About { id, summary, cwe, severity, instance }, events, by_function, spaces: reader.spaces, states })
 }
 
 impl Mistake {
@@ -104,11 +128,27 @@ impl Mistake {
 
 struct Reader<'a> {
     text: &'a str,
+    /// Of names; see [`Rule::spaces`].
+    spaces: Vec<String>,
 }
 
 impl Reader<'_> {
     fn wrong<T>(&self, at: &Spanned<String>, message: String) -> Result<T, Mistake> {
         Err(Mistake::at(self.text, at.span().start, message))
+    }
+
+    fn spaces(&mut self, also: &[Spanned<String>]) -> Result<(), Mistake> {
+        for name in also {
+            if let Some((space, _)) = name.get_ref().split_once(':')
+                && !self.spaces.iter().any(|s| s == space)
+            {
+                if self.spaces.len() > usize::from(u8::MAX) {
+                    return self.wrong(name, "there are more than 255 name spaces".into());
+                }
+                self.spaces.push(space.to_owned());
+            }
+        }
+        Ok(())
     }
 
     fn event(&self, e: FileEvent) -> Result<Event, Mistake> {
@@ -118,34 +158,52 @@ impl Reader<'_> {
             (None, None) => return self.wrong(&e.name, "an event has a list of functions, `call` or `return`".into()),
             (Some(_), Some(_)) => return self.wrong(&e.name, "an event is at the `call` or at the `return`, not at both".into()),
         };
-        let key = e.key.as_ref().map(|key| self.operand(key, key.get_ref(), at)).transpose()?;
+        let whose = match &e.key {
+            None => Whose::Only,
+            Some(key) if key.get_ref() == "every" => Whose::Every,
+            Some(key) => Whose::Named(self.naming(key, at)?),
+        };
+        let gains: Vec<Naming> = e.also.iter().map(|name| self.naming(name, at)).collect::<Result<_, _>>()?;
+        if let (Whose::Every, Some(name)) = (&whose, e.also.first().or(e.loses.first())) {
+            return self.wrong(name, "a name is one instance's; the event is `every` one's".into());
+        }
+        let loses = e.loses.iter().map(|name| self.lost(name, at)).collect::<Result<_, _>>()?;
         let when = e.when.iter().map(|c| self.condition(c, at)).collect::<Result<_, _>>()?;
-        Ok(Event { name: e.name.into_inner(), at, functions, key, when })
+        Ok(Event { name: e.name.into_inner(), at, functions, whose, gains, loses, when })
     }
 
-    fn operand(&self, whole: &Spanned<String>, text: &str, at: At) -> Result<Operand, Mistake> {
-        let number = |text: &str| text.strip_prefix("arg").and_then(|n| n.parse().ok());
-        match (text, text.strip_prefix('*'), number(text)) {
-            ("result", ..) if at == At::Return => Ok(Operand::Result),
-            ("result", ..) => self.wrong(whole, "there is no result before the function runs; make it an event at `return`".into()),
-            (_, None, Some(i)) => Ok(Operand::Arg(i)),
-            (_, Some(pointer), _) if number(pointer).is_some() => Ok(Operand::At(number(pointer).unwrap_or_default())),
-            _ => self.wrong(whole, format!("`{text}` is no operand: expected `result`, `arg0`, `arg1` …, or `*arg0`")),
+    fn lost(&self, name: &Spanned<String>, at: At) -> Result<Lost, Mistake> {
+        match self.spaces.iter().position(|s| s == name.get_ref() && !s.is_empty()) {
+            Some(space) => Ok(Lost::Space(space as u8)),
+            None => self.naming(name, at).map(Lost::Name),
+        }
+    }
+
+    /// `OPERAND`, or `SPACE: OPERAND`.
+    fn naming(&self, name: &Spanned<String>, at: At) -> Result<Naming, Mistake> {
+        let (space, operand) = name.get_ref().split_once(':').map_or(("", name.get_ref().as_str()), |(s, o)| (s, o.trim()));
+        let Some(number) = self.spaces.iter().position(|s| s == space) else {
+            return self.wrong(name, format!("nothing gets a name of `{space}`: an `also` of some event would"));
+        };
+        let operand = terms::operand(operand).or_else(|why| self.wrong(name, why))?;
+        self.at_right_time(name, &operand, at)?;
+        Ok(Naming { space: number as u8, operand })
+    }
+
+    fn at_right_time(&self, whole: &Spanned<String>, operand: &Operand, at: At) -> Result<(), Mistake> {
+        match (operand, at) {
+            (Operand::Result, At::Call) => {
+                self.wrong(whole, "there is no result before the function runs; make it an event at `return`".into())
+            }
+            _ => Ok(()),
         }
     }
 
     fn condition(&self, whole: &Spanned<String>, at: At) -> Result<Condition, Mistake> {
-        let words: Vec<&str> = whole.get_ref().split_whitespace().collect();
-        let &[operand, relation, value] = &words[..] else {
-            return self.wrong(whole, format!("`{}` is no condition: expected one such as `result != 0`", whole.get_ref()));
-        };
-        let equal = match relation {
-            "==" => true,
-            "!=" => false,
-            _ => return self.wrong(whole, format!("`{relation}` is unknown: expected `==` or `!=`")),
-        };
-        let Ok(value) = value.parse() else { return self.wrong(whole, format!("`{value}` is no number")) };
-        Ok(Condition { operand: self.operand(whole, operand, at)?, equal, value })
+        let condition = terms::condition(whole.get_ref()).or_else(|why| self.wrong(whole, why))?;
+        let (Condition::Compare { operand, .. } | Condition::Has { text: operand, .. }) = &condition;
+        self.at_right_time(whole, operand, at)?;
+        Ok(condition)
     }
 
     fn state(&self, s: FileState, events: &[Event], names: &[String]) -> Result<State, Mistake> {
@@ -172,6 +230,8 @@ impl Reader<'_> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::checker::Operands;
+    use crate::rule::Relation;
 
     const GOOD: &str = r#"id = "x"
 summary = "s"
@@ -201,7 +261,10 @@ errors = { use = "is used" }
         let rule = parse(GOOD).expect("a good file");
         assert_eq!((rule.events.len(), rule.states.len()), (2, 2));
         assert_eq!(rule.events[0].at, At::Return);
-        assert_eq!(rule.events[0].when[1], Condition { operand: Operand::At(1), equal: true, value: 3 });
+        let third = Condition::Compare { operand: Operand::At(1), mask: None, relation: Relation::Equal, value: 3 };
+        assert_eq!(rule.events[0].when[1], third);
+        assert_eq!(rule.events[0].operands(), Operands { args: 2, result: true });
+        assert_eq!(rule.by_function["make2"], [0]);
         assert_eq!(rule.states[0].steps["make"], Step::To(1));
         assert_eq!(rule.states[1].steps["use"], Step::Error("is used".into()));
     }
@@ -216,7 +279,12 @@ errors = { use = "is used" }
         check("key = \"arg0\"", "key = \"result\"", 14, "no result before");
         check("make = \"made\"", "make = \"gone\"", 17, "no state is called `gone`");
         check("{ use = ", "{ used = ", 21, "no event is called `used`");
-        check("result != 0", "result > 0", 10, "`>` is unknown");
+        check("result != 0", "result =! 0", 10, "`=!` is unknown");
+        check("result != 0", "result != 0\", \"text arg1 == w", 10, "is a string");
+        check("key = \"arg0\"", "key = \"file: arg0\"", 14, "nothing gets a name of `file`");
+        check("key = \"arg0\"", "key = \"arg0\"\nalso = [\"file: first\"]", 15, "`first` is no operand");
+        check("key = \"arg0\"", "key = \"every\"\nloses = [\"arg0\"]", 15, "a name is one instance's");
+        check("key = \"arg0\"", "key = \"arg0\"\nwhen = [\"result == 0\"]", 15, "no result before");
         check("call = [\"use\"]\n", "", 12, "`call` or `return`");
         check("cwe = 1", "cwe = \"one\"", 3, "invalid type");
         check("cwe = 1", "cve = 1", 3, "unknown field");

@@ -47,11 +47,7 @@ pub fn explore(name: &str, words: Vec<String>, complete: impl FnOnce(&mut RunArg
     let command = ["wryneck", name].map(str::to_owned).into_iter().chain(words.iter().cloned()).collect();
     let Some(mut args) = args::parse(name, words)? else { return Ok(0) };
     complete(&mut args);
-    let rules = match args.rules.is_empty() {
-        true => None,
-        false => Some(Rules::new(rules::find(&args.rules)?, args.inside_libraries)),
-    };
-    let monitor = rules.as_ref().map(|rules| rules.automata.clone() as Rc<dyn Monitor>);
+    let checkers = rules::find(&args.rules)?;
     args.words = sym_file::expand(args.words)?;
     let words = symbolic::parse(&args.words)?;
     let Carried { bitcode, bare } = bitcode(&args)?;
@@ -87,6 +83,8 @@ pub fn explore(name: &str, words: Vec<String>, complete: impl FnOnce(&mut RunArg
 
     let mut pool = Pool::new();
     let image = Image::new(linked, &*environment, &mut pool);
+    let rules = (!checkers.is_empty()).then(|| Rules::new(checkers, args.policy, &image));
+    let monitor = rules.as_ref().map(|rules| rules.automata.clone() as Rc<dyn Monitor>);
     let solver_time = Rc::new(Cell::new(Duration::ZERO));
     let lines = LineMap::new(&image);
     let searcher = search::by_names(&args.config.search, args.config.seed, &image)

@@ -1,0 +1,458 @@
+//! Rule files as checkers: an automaton per instance.
+//!
+//! An instance is known by names, each in a name space; its first name, in the space that has none itself, brings it into being. A step into a
+//! state that the first state leads to in the same way begins a new life, and what happened before is forgotten: a stream is opened where a
+//! closed one was.
+
+use std::collections::BTreeMap;
+use std::fmt;
+use std::hash::{Hash, Hasher};
+use std::rc::Rc;
+
+use wryneck_exec::{Cx, LedgerKind, PathData, Stop, Value};
+use wryneck_expr::{ExprId, Remap};
+
+use crate::checker::{About, Checker, Happened, Here, Key, Learned, Name, Occurrence, Operands, Shown, Word, Wrong};
+use crate::rule::{Condition, Event, Lost, Naming, Operand, Relation, Rule, Step, Whose};
+
+#[derive(Clone)]
+struct Instance {
+    state: usize,
+    /// In the order in which a path meets them, from 1. A new life gets a new one, as if it were at another address.
+    number: u32,
+    /// What changed its state in this life, each once.
+    trail: Rc<Vec<Happened>>,
+    /// A name that means something to people.
+    label: Option<Rc<[u8]>>,
+}
+
+/// The instances of a rule on a path.
+#[derive(Clone, Default)]
+struct Instances {
+    all: BTreeMap<u32, Instance>,
+    names: BTreeMap<Name, u32>,
+    /// How many lives were met.
+    met: u32,
+}
+
+impl Instances {
+    fn of(data: &dyn PathData) -> &Instances {
+        data.as_any().downcast_ref().expect("the rule that made the data reads it")
+    }
+
+    fn find(&self, name: &Name) -> Option<u32> {
+        self.names.get(name).copied()
+    }
+
+    /// A new instance, in the first state.
+    fn add(&mut self, name: Name) -> u32 {
+        let label = match &name.key {
+            Key::Text(text) => Some(text.clone()),
+            Key::Number(_) => None,
+        };
+        self.met += 1;
+        let id = self.met;
+        self.all.insert(id, Instance { state: 0, number: id, trail: Rc::default(), label });
+        self.names.insert(name, id);
+        id
+    }
+}
+
+impl Checker for Rule {
+    fn about(&self) -> &About {
+        &self.about
+    }
+
+    fn functions(&self) -> Vec<&str> {
+        self.by_function.keys().map(String::as_str).collect()
+    }
+
+    fn operands(&self, function: &str) -> Operands {
+        let mut all = Operands::default();
+        self.by_function.get(function).into_iter().flatten().for_each(|event| all |= self.events[*event].operands());
+        all
+    }
+
+    fn event_name(&self, event: usize) -> &str {
+        &self.events[event].name
+    }
+
+    fn start(&self) -> Rc<dyn PathData> {
+        Rc::new(Instances::default())
+    }
+
+    fn events(&self, call: &Shown<'_>, _: &dyn PathData, cx: &mut Cx<'_>) -> Result<Vec<Occurrence>, Stop> {
+        let mut indices: Vec<usize> = call.names.iter().filter_map(|name| self.by_function.get(&**name)).flatten().copied().collect();
+        indices.sort_unstable();
+        indices.dedup();
+        let mut all = Vec::new();
+        for index in indices {
+            let event = &self.events[index];
+            if event.at == call.at
+                && holds(event, call, cx)?
+                && let Some(occurrence) = occurrence(index, event, call, cx)?
+            {
+                all.push(occurrence);
+            }
+        }
+        Ok(all)
+    }
+
+    fn learn(&self, occurrence: &Occurrence, here: Here<'_>, known: &mut dyn PathData) -> Learned {
+        let known: &mut Instances = known.as_any_mut().downcast_mut().expect("the rule that made the data changes it");
+        let event = &self.events[occurrence.event];
+        let name = occurrence.key.clone().unwrap_or(Name { space: 0, key: Key::Number(0) });
+        let id = match (&event.whose, known.find(&name)) {
+            (Whose::Every, _) => {
+                let ids: Vec<u32> = known.all.keys().copied().collect();
+                let wrong = ids.iter().filter_map(|id| self.step(event, *id, here, known)).collect();
+                return Learned { instance: (!ids.is_empty()).then_some(0), wrong };
+            }
+            (_, Some(id)) => id,
+            (_, None) if name.space == 0 => known.add(name),
+            (_, None) => return Learned::default(),
+        };
+        let wrong = self.step(event, id, here, known).into_iter().collect();
+        let learned = Learned { instance: known.all.get(&id).map(|instance| instance.number), wrong };
+        self.rename(occurrence, event, id, known);
+        learned
+    }
+
+    fn at_exit(&self, known: &dyn PathData) -> Vec<Wrong> {
+        let left = |instance: &Instance| {
+            let (what, first) = (self.states[instance.state].at_exit.as_ref()?, instance.trail.first()?);
+            let message = format!("{} from `{}` {what}", self.called(instance), first.function);
+            Some(Wrong { message, stack: first.stack, trail: instance.trail.clone() })
+        };
+        Instances::of(known).all.values().filter_map(left).collect()
+    }
+
+    fn explain(&self, out: &mut dyn fmt::Write) -> fmt::Result {
+        crate::explain::rule(self, out)
+    }
+}
+
+impl Rule {
+    /// Moves an instance's automaton.
+    fn step(&self, event: &Event, id: u32, here: Here<'_>, known: &mut Instances) -> Option<Wrong> {
+        let instance = known.all.get_mut(&id)?;
+        let step = self.states[instance.state].steps.get(&event.name)?;
+        if self.states[0].steps.get(&event.name) == Some(step) {
+            instance.trail = Rc::default();
+            if instance.state != 0 {
+                known.met += 1;
+                instance.number = known.met;
+            }
+        }
+        let happened = Happened { event: event.name.as_str().into(), function: here.function.clone(), stack: here.stack };
+        if !instance.trail.contains(&happened) {
+            Rc::make_mut(&mut instance.trail).push(happened);
+        }
+        match step {
+            Step::To(state) => instance.state = *state,
+            Step::Error(what) => {
+                let message = format!("{} {what}", self.called(instance));
+                return Some(Wrong { message, stack: here.stack, trail: instance.trail.clone() });
+            }
+        }
+        None
+    }
+
+    fn rename(&self, occurrence: &Occurrence, event: &Event, id: u32, known: &mut Instances) {
+        for name in &occurrence.loses {
+            known.names.retain(|n, owner| n != name || *owner != id);
+        }
+        for lost in &event.loses {
+            if let Lost::Space(space) = lost {
+                known.names.retain(|n, owner| n.space != *space || *owner != id);
+            }
+        }
+        for name in &occurrence.gains {
+            known.names.insert(name.clone(), id);
+        }
+    }
+
+    fn called(&self, instance: &Instance) -> String {
+        match &instance.label {
+            Some(label) => format!("{} `{}`", self.about.instance, String::from_utf8_lossy(label)),
+            None => self.about.instance.clone(),
+        }
+    }
+}
+
+/// The event with the names it is about; `None` if the call has no such operand.
+fn occurrence(index: usize, event: &Event, call: &Shown<'_>, cx: &mut Cx<'_>) -> Result<Option<Occurrence>, Stop> {
+    let mut found = Occurrence { event: index, key: None, gains: Vec::new(), loses: Vec::new() };
+    if let Whose::Named(naming) = &event.whose {
+        found.key = name(naming, call, cx)?;
+        if found.key.is_none() {
+            return Ok(None);
+        }
+    }
+    for naming in &event.gains {
+        found.gains.extend(name(naming, call, cx)?);
+    }
+    for lost in &event.loses {
+        if let Lost::Name(naming) = lost {
+            found.loses.extend(name(naming, call, cx)?);
+        }
+    }
+    Ok(Some(found))
+}
+
+fn name(naming: &Naming, call: &Shown<'_>, cx: &mut Cx<'_>) -> Result<Option<Name>, Stop> {
+    let key = match &naming.operand {
+        Operand::Text(i) => call.arg(*i).map(|arg| text(arg, cx)).transpose()?.flatten().map(Key::Text),
+        Operand::Path(i) => call.arg(*i).map(|arg| text(arg, cx)).transpose()?.flatten().map(|text| Key::Text(plain(&text))),
+        operand => match call.word(operand, cx)? {
+            Some(word) => Some(Key::Number(cx.concretise(word.value, "an operand that a rule follows")?)),
+            None => None,
+        },
+    };
+    Ok(key.map(|key| Name { space: naming.space, key }))
+}
+
+fn holds(event: &Event, call: &Shown<'_>, cx: &mut Cx<'_>) -> Result<bool, Stop> {
+    for condition in &event.when {
+        let holds = match condition {
+            Condition::Compare { operand, mask, relation, value } => match call.word(operand, cx)? {
+                Some(word) => compare(word, *mask, *relation, *value, cx)?,
+                None => false,
+            },
+            Condition::Has { text: operand, any, of } => {
+                let (Operand::Text(i) | Operand::Path(i)) = operand else { return Ok(false) };
+                let Some(text) = call.arg(*i).map(|arg| text(arg, cx)).transpose()?.flatten() else { return Ok(false) };
+                text.iter().any(|byte| of.as_bytes().contains(byte)) == *any
+            }
+        };
+        if !holds {
+            return Ok(false);
+        }
+    }
+    Ok(true)
+}
+
+/// Compares at the operand's width; decides if it is symbolic.
+fn compare(word: Word, mask: Option<u64>, relation: Relation, value: i64, cx: &mut Cx<'_>) -> Result<bool, Stop> {
+    let e = match word.value {
+        Value::Bits(bits) => {
+            let (mask, unused) = (mask.unwrap_or(u64::MAX), 64 - word.width.clamp(1, 64));
+            return Ok(relation.holds((((bits & mask) << unused) as i64) >> unused, value));
+        }
+        Value::Sym(e) => e,
+    };
+    let pool = &mut cx.core.pool;
+    let width = pool.width(e);
+    let e = match mask {
+        Some(mask) => {
+            let mask = pool.number(width, mask);
+            pool.and(e, mask)
+        }
+        None => e,
+    };
+    let value = pool.number(width, value as u64);
+    let cond = match relation {
+        Relation::Equal => pool.eq(e, value),
+        Relation::NotEqual => pool.ne(e, value),
+        Relation::Less => pool.slt(e, value),
+        Relation::AtMost => pool.sle(e, value),
+        Relation::Greater => pool.slt(value, e),
+        Relation::AtLeast => pool.sle(value, e),
+    };
+    cx.decide(cond)
+}
+
+impl Shown<'_> {
+    fn arg(&self, i: u32) -> Option<Word> {
+        self.args.get(i as usize).copied()
+    }
+
+    /// The value of an operand that is no string; `None` if the call has none such, or if a pointer cannot be followed, which is the program's
+    /// fault and which it meets itself.
+    fn word(&self, operand: &Operand, cx: &mut Cx<'_>) -> Result<Option<Word>, Stop> {
+        let (pointer, offset, width) = match operand {
+            Operand::Result => return Ok(self.result),
+            Operand::Arg(i) => return Ok(self.arg(*i)),
+            Operand::At(i) => (self.arg(*i), 0, 64),
+            Operand::Int(i, index) => (self.arg(*i), 4 * u64::from(*index), 32),
+            Operand::Global(name) => {
+                let value = cx.core.image.variable(name).map(Value::Bits);
+                (value.map(|value| Word { value, width: 64 }), 0, 64)
+            }
+            Operand::Text(_) | Operand::Path(_) => return Ok(None),
+        };
+        let Some(pointer) = pointer else { return Ok(None) };
+        let addr = cx.concretise(pointer.value, "a pointer that a rule follows")?;
+        let bytes = cx.read_bytes(addr.wrapping_add(offset), u64::from(width) / 8).ok();
+        Ok(bytes.map(|bytes| {
+            let word = cx.joined(&bytes);
+            Word { value: cx.value(word), width }
+        }))
+    }
+}
+
+/// The string at a pointer; a symbolic one is fixed to what the path's model says, and the ledger tells unless the path implies it.
+fn text(pointer: Word, cx: &mut Cx<'_>) -> Result<Option<Rc<[u8]>>, Stop> {
+    let addr = cx.concretise(pointer.value, "a pointer that a rule follows")?;
+    let Ok(bytes) = cx.c_string(Value::Bits(addr)) else { return Ok(None) };
+    let mut text = Vec::with_capacity(bytes.len());
+    for byte in bytes {
+        match fixed(byte, cx)? {
+            0 => break,
+            byte => text.push(byte),
+        }
+    }
+    Ok(Some(text.into()))
+}
+
+fn fixed(byte: ExprId, cx: &mut Cx<'_>) -> Result<u8, Stop> {
+    if let Some(bits) = cx.core.pool.as_u64(byte) {
+        return Ok(bits as u8);
+    }
+    let now = cx.core.eval.eval(&cx.core.pool, byte, &cx.state.model);
+    let constant = cx.core.pool.number(8, now);
+    let differs = cx.core.pool.ne(byte, constant);
+    // One decision in either case, so that positions do not depend on what the solver finds out.
+    let value = match cx.ask(differs)? {
+        None => cx.concretise(Value::Sym(byte), "a file name that a rule follows")?,
+        Some(_) => {
+            cx.core.ledger.note(LedgerKind::Concretisation, "a file name that a rule follows");
+            cx.pin(byte, "other file names than the one that a rule follows")?
+        }
+    };
+    Ok(value as u8)
+}
+
+/// A file name without `./` and repeated slashes. Symbolic links and `..` are left as they are.
+fn plain(path: &[u8]) -> Rc<[u8]> {
+    let mut out: Vec<u8> = if path.first() == Some(&b'/') { b"/".to_vec() } else { Vec::new() };
+    for part in path.split(|b| *b == b'/').filter(|part| !part.is_empty() && *part != b".") {
+        if !out.is_empty() && out != b"/" {
+            out.push(b'/');
+        }
+        out.extend(part);
+    }
+    if out.is_empty() { b".".as_slice().into() } else { out.into() }
+}
+
+impl PathData for Instances {
+    fn for_each_expr(&self, _: &mut dyn FnMut(ExprId)) {}
+    fn remap(&mut self, _: &Remap) {}
+    fn hash_into(&self, mut h: &mut dyn Hasher, _: &mut dyn FnMut(ExprId) -> u64) {
+        for (id, instance) in &self.all {
+            (id, instance.state).hash(&mut h);
+        }
+        self.names.hash(&mut h);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::rule_file;
+    use wryneck_exec::stacks::Stacks;
+
+    /// A file with a stream: what it is called by moves.
+    const RULE: &str = r#"id = "x"
+summary = "s"
+cwe = 1
+severity = "note"
+instance = "file"
+[[event]]
+name = "open"
+return = ["open"]
+key = "path arg0"
+also = ["stream: result"]
+[[event]]
+name = "write"
+call = ["write"]
+key = "stream: arg0"
+[[event]]
+name = "rename"
+return = ["rename"]
+key = "path arg0"
+also = ["path arg1"]
+loses = ["path arg0"]
+[[event]]
+name = "check"
+call = ["check"]
+key = "path arg0"
+[[event]]
+name = "close"
+call = ["close"]
+key = "stream: arg0"
+loses = ["stream"]
+[[event]]
+name = "write"
+call = ["write_all"]
+key = "every"
+[[state]]
+name = "clean"
+on = { write = "written" }
+[[state]]
+name = "written"
+errors = { check = "is written" }
+at-exit = "is left"
+"#;
+
+    struct Run {
+        rule: Rule,
+        known: Rc<dyn PathData>,
+        stack: StackId,
+    }
+
+    use wryneck_exec::stacks::StackId;
+
+    impl Run {
+        fn new() -> Run {
+            let rule = rule_file::parse(RULE).expect("a good rule");
+            let stack = Stacks::default().intern(&[]);
+            Run { known: rule.start(), rule, stack }
+        }
+
+        /// An event of `function` with these names; whether it happened, and what is wrong.
+        fn event(&mut self, function: &str, key: Option<Name>, gains: &[Name], loses: &[Name]) -> (bool, Option<String>) {
+            let event = self.rule.by_function[function][0];
+            let occurrence = Occurrence { event, key, gains: gains.to_vec(), loses: loses.to_vec() };
+            let here = Here { function: &function.into(), stack: self.stack };
+            let learned = self.rule.learn(&occurrence, here, Rc::get_mut(&mut self.known).expect("nobody else has it"));
+            (learned.instance.is_some(), learned.wrong.first().map(|w| w.message.clone()))
+        }
+    }
+
+    fn path(text: &str) -> Name {
+        Name { space: 0, key: Key::Text(text.as_bytes().into()) }
+    }
+
+    fn stream(number: u64) -> Name {
+        Name { space: 1, key: Key::Number(number) }
+    }
+
+    #[test]
+    fn names_lead_to_instances_and_move() {
+        let mut run = Run::new();
+        let fine = (true, None);
+        let none = (false, None);
+        assert_eq!(run.event("write", Some(stream(7)), &[], &[]), none, "nobody knows the stream");
+        assert_eq!(run.event("open", Some(path("a")), &[stream(7)], &[]), fine);
+        assert_eq!(run.event("write", Some(stream(7)), &[], &[]), fine);
+        assert_eq!(run.event("check", Some(path("b")), &[], &[]), fine, "another file");
+        assert_eq!(run.event("check", Some(path("a")), &[], &[]), (true, Some("file `a` is written".into())));
+        assert_eq!(run.event("rename", Some(path("a")), &[path("b")], &[path("a")]), fine);
+        assert_eq!(run.event("check", Some(path("a")), &[], &[]), fine, "the name is free");
+        assert_eq!(run.event("check", Some(path("b")), &[], &[]), (true, Some("file `a` is written".into())));
+        assert_eq!(run.event("close", Some(stream(7)), &[], &[]), fine);
+        assert_eq!(run.event("write", Some(stream(7)), &[], &[]), none, "the stream is no more");
+        assert_eq!(run.rule.at_exit(&*run.known).len(), 1);
+        assert_eq!(run.event("open", Some(path("c")), &[stream(8)], &[]), fine);
+        assert_eq!(run.event("write_all", None, &[], &[]), fine);
+        assert_eq!(run.rule.at_exit(&*run.known).len(), 2);
+    }
+
+    #[test]
+    fn file_names_have_one_form() {
+        for (path, form) in [("a", "a"), ("./a", "a"), ("a//b/./c/", "a/b/c"), ("//a", "/a"), ("/", "/"), ("./", "."), ("../a", "../a")] {
+            assert_eq!(&*plain(path.as_bytes()), form.as_bytes(), "{path}");
+        }
+    }
+}

@@ -1,0 +1,160 @@
+//! What a rule is to the machinery around it (paper 1, section 4, `Checker`).
+//!
+//! Rule files are one implementation ([`crate::automaton`]), Rust code is another ([`crate::unchecked`]); both are rows of one table. The paper's
+//! `OnExecution` is in two halves, since a fork runs its operation again: [`Checker::events`] reads and decides, [`Checker::learn`] changes.
+//! `MayBeEvent` is a list of names, which the image resolves once, so that the static side runs no code of a rule. `Clone` is [`PathData`]'s.
+
+use std::fmt;
+use std::ops::BitOrAssign;
+use std::rc::Rc;
+
+use wryneck_exec::stacks::StackId;
+use wryneck_exec::{CodePos, Cx, PathData, Stop, Value};
+
+/// A rule as something that watches paths.
+pub trait Checker {
+    fn about(&self) -> &About;
+    /// The functions whose calls may be events; nothing else ever is one.
+    fn functions(&self) -> Vec<&str>;
+    /// What of a call of this function decides whether it is an event, which and of what: the paper's `evmask`.
+    fn operands(&self, function: &str) -> Operands;
+    /// What an event is called, by its index.
+    fn event_name(&self, event: usize) -> &str;
+    /// What is known at a path's start. It forks with the state.
+    fn start(&self) -> Rc<dyn PathData>;
+    /// What a call is to the rule, in the order it happens; usually nothing or one event. May read memory, decide and concretise, and changes
+    /// nothing.
+    fn events(&self, call: &Shown<'_>, known: &dyn PathData, cx: &mut Cx<'_>) -> Result<Vec<Occurrence>, Stop>;
+    /// An event happens: what that means, and what it breaks. Asks nothing.
+    fn learn(&self, event: &Occurrence, here: Here<'_>, known: &mut dyn PathData) -> Learned;
+    /// The program ends: what is left and should not be.
+    fn at_exit(&self, known: &dyn PathData) -> Vec<Wrong>;
+    /// Says what the rule is about, for people.
+    fn explain(&self, out: &mut dyn fmt::Write) -> fmt::Result;
+}
+
+/// What everyone asks of a rule.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct About {
+    pub id: String,
+    /// What must hold, in a line.
+    pub summary: String,
+    /// Common Weakness Enumeration number.
+    pub cwe: u16,
+    pub severity: Severity,
+    /// What an instance is, in a word: `stream`.
+    pub instance: String,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Severity {
+    Error,
+    Warning,
+    Note,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum At {
+    Call,
+    Return,
+}
+
+/// A value of a call, of `width` bits (at most 64: of a wider one the lowest).
+#[derive(Clone, Copy, Debug)]
+pub struct Word {
+    pub value: Value,
+    pub width: u32,
+}
+
+/// A call as rules see it.
+pub struct Shown<'a> {
+    pub at: At,
+    /// The names that rules have for the function called.
+    pub names: &'a [Rc<str>],
+    pub args: &'a [Word],
+    /// At the return.
+    pub result: Option<Word>,
+    /// The call.
+    pub pos: CodePos,
+}
+
+/// Parts of a call. Memory that arguments point to belongs to them.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Operands {
+    /// Bit `i`: argument `i`.
+    pub args: u32,
+    pub result: bool,
+}
+
+impl BitOrAssign for Operands {
+    fn bitor_assign(&mut self, other: Operands) {
+        self.args |= other.args;
+        self.result |= other.result;
+    }
+}
+
+/// What tells instances apart.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Key {
+    Number(u64),
+    Text(Rc<[u8]>),
+}
+
+/// A key in a name space: an instance may be known as a path, as streams and as descriptors.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Name {
+    /// 0 is the space of what the rule is about.
+    pub space: u8,
+    pub key: Key,
+}
+
+/// A call that is an event, with all that was decided about it.
+#[derive(Clone, Debug)]
+pub struct Occurrence {
+    /// Index among the checker's events.
+    pub event: usize,
+    /// The instance it happens to, if the event has a key.
+    pub key: Option<Name>,
+    /// Further names that the instance gets, and names that it loses.
+    pub gains: Vec<Name>,
+    pub loses: Vec<Name>,
+}
+
+/// Where an event happens.
+#[derive(Clone, Copy)]
+pub struct Here<'a> {
+    /// The function called.
+    pub function: &'a Rc<str>,
+    pub stack: StackId,
+}
+
+/// What became of an event.
+#[derive(Debug, Default)]
+pub struct Learned {
+    /// The instance, numbered from 1 in the order in which a path meets them, 0 if it is about none in particular. `None`: it was no event after
+    /// all, since it concerns an instance that nobody knows.
+    pub instance: Option<u32>,
+    pub wrong: Vec<Wrong>,
+}
+
+/// What happened to an instance.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub struct Happened {
+    pub event: Rc<str>,
+    /// The function called.
+    pub function: Rc<str>,
+    /// Where, innermost first.
+    pub stack: StackId,
+}
+
+/// A rule is broken.
+#[derive(Clone, Debug)]
+pub struct Wrong {
+    /// What is wrong, without the place.
+    pub message: String,
+    /// The last event, or for what is wrong at exit the instance's first.
+    pub stack: StackId,
+    /// The events of the instance so far, each once.
+    pub trail: Rc<Vec<Happened>>,
+}

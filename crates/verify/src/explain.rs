@@ -1,0 +1,62 @@
+//! A rule in words: what `wryneck rules RULE` prints.
+
+use std::fmt::{Result, Write};
+
+use crate::checker::{About, At};
+use crate::rule::{Event, Lost, Naming, Rule, Step, Whose};
+
+/// The line every rule begins with.
+pub fn head(about: &About, out: &mut dyn Write) -> Result {
+    writeln!(out, "{}: {} (CWE-{})\n", about.id, about.summary, about.cwe)
+}
+
+/// A rule file's rule: its events with their functions, then its states.
+pub fn rule(rule: &Rule, out: &mut dyn Write) -> Result {
+    head(&rule.about, out)?;
+    let instance = &rule.about.instance;
+    writeln!(out, "events of a {instance}:")?;
+    for event in &rule.events {
+        explain_event(rule, event, out)?;
+    }
+    writeln!(out, "\nstates, the first is where a {instance} begins:")?;
+    for state in &rule.states {
+        writeln!(out, "  {}", state.name)?;
+        for (event, step) in &state.steps {
+            match step {
+                Step::To(to) => writeln!(out, "    {event} -> {}", rule.states[*to].name)?,
+                Step::Error(what) => writeln!(out, "    {event}: violation, {instance} {what}")?,
+            }
+        }
+        if let Some(what) = &state.at_exit {
+            writeln!(out, "    at exit: violation, {instance} {what}")?;
+        }
+    }
+    Ok(())
+}
+
+fn explain_event(rule: &Rule, event: &Event, out: &mut dyn Write) -> Result {
+    let at = match event.at {
+        At::Call => "call of",
+        At::Return => "return of",
+    };
+    writeln!(out, "  {}: {at} {}", event.name, event.functions.join(", "))?;
+    let naming = |n: &Naming| match rule.spaces[usize::from(n.space)].as_str() {
+        "" => n.operand.to_string(),
+        space => format!("{space} {}", n.operand),
+    };
+    let mut words = Vec::new();
+    match &event.whose {
+        Whose::Only => {}
+        Whose::Every => words.push(format!("of every {}", rule.about.instance)),
+        Whose::Named(n) => words.push(format!("the {} is {}", rule.about.instance, naming(n))),
+    }
+    if !event.when.is_empty() {
+        words.push(format!("when {}", event.when.iter().map(ToString::to_string).collect::<Vec<_>>().join(" and ")));
+    }
+    words.extend(event.gains.iter().map(|n| format!("from now on also {}", naming(n))));
+    words.extend(event.loses.iter().map(|lost| match lost {
+        Lost::Name(n) => format!("no longer {}", naming(n)),
+        Lost::Space(space) => format!("no longer any {}", rule.spaces[usize::from(*space)]),
+    }));
+    if words.is_empty() { Ok(()) } else { writeln!(out, "      {}", words.join("; ")) }
+}

@@ -1,0 +1,158 @@
+//! Whether a program looks at a call's result: a search forward from the call, through copies and local variables.
+//!
+//! What does anything with the value but keep it looks at it: compares, computes, passes it on, returns it, or stores it where others may read.
+//! A local variable that holds the value keeps it until it is written again; a variable whose address is used for anything but loads and stores
+//! counts as looked at. Ways of the function all count, whichever a path takes. Cost: the operations behind the call, once for each
+//! place that holds the value.
+
+use std::collections::BTreeSet;
+
+use wryneck_exec::{CodePos, Image};
+use wryneck_ir::inst::Operand;
+use wryneck_ir::{Function, Inst, Module, NONE, Op, limbs};
+
+use crate::flow::Cfg;
+
+/// What holds the value.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+enum Holder {
+    Slot(u32),
+    /// A local variable, by its number.
+    Local(u32),
+}
+
+/// Whether anything looks at the result of the call at a place.
+pub fn looked_at(image: &Image, call: CodePos) -> bool {
+    let (module, function) = image.function(call.func);
+    let cfg = Cfg::new(module, function, &|_| false);
+    let Some(inst) = module.insts.get((cfg.first_inst + call.op) as usize) else { return true };
+    let locals = locals(module, function);
+    if inst.dst == NONE {
+        return false;
+    }
+    let mut seen = BTreeSet::new();
+    let mut work = vec![(call.op + 1, Holder::Slot(inst.dst))];
+    while let Some((op, holder)) = work.pop() {
+        if !seen.insert((op, holder)) {
+            continue;
+        }
+        let Some(inst) = module.insts.get((cfg.first_inst + op) as usize) else { return true };
+        match effect(module, inst, holder, &locals) {
+            Effect::Looks => return true,
+            Effect::Keeps { also, still } => {
+                let holders = || also.into_iter().chain(still.then_some(holder));
+                match cfg.blocks.iter().find(|b| b.ops.end == op + 1 && b.ops.start <= op) {
+                    None => work.extend(holders().map(|h| (op + 1, h))),
+                    Some(block) => {
+                        for (edge, to) in &block.edges {
+                            let start = cfg.blocks[*to as usize].ops.start;
+                            work.extend(holders().flat_map(|h| along(module, function, *edge, h)).map(|h| (start, h)));
+                        }
+                    }
+                }
+            }
+        }
+    }
+    false
+}
+
+/// What an instruction does with a value.
+enum Effect {
+    Looks,
+    Keeps { also: Option<Holder>, still: bool },
+}
+
+fn effect(module: &Module, inst: &Inst, holder: Holder, locals: &[Option<u32>]) -> Effect {
+    let Some(op) = inst.operator() else { return Effect::Looks };
+    let local = |slot: u32| locals.get(slot as usize).copied().flatten();
+    let kept = |also, still| Effect::Keeps { also, still };
+    match holder {
+        Holder::Slot(slot) => {
+            let overwritten = writes(inst, op, slot);
+            match op {
+                Op::Copy | Op::Trunc | Op::Zext | Op::Sext if inst.a == slot => kept(Some(Holder::Slot(inst.dst)), !overwritten),
+                Op::Store if inst.b == slot && inst.a != slot => match local(inst.a) {
+                    Some(variable) => kept(Some(Holder::Local(variable)), true),
+                    None => Effect::Looks,
+                },
+                _ if reads(module, inst, op).contains(&slot) => Effect::Looks,
+                _ => kept(None, !overwritten),
+            }
+        }
+        Holder::Local(variable) => {
+            let is = |slot: u32| local(slot) == Some(variable);
+            match op {
+                Op::Load if is(inst.a) => kept(Some(Holder::Slot(inst.dst)), true),
+                Op::Store if is(inst.a) && !is(inst.b) => kept(None, false),
+                // A life that ends or begins forgets it.
+                Op::MemUndef if is(inst.a) => kept(None, false),
+                _ if reads(module, inst, op).into_iter().any(is) => Effect::Looks,
+                _ => kept(None, true),
+            }
+        }
+    }
+}
+
+/// The holders behind an edge, whose copies happen at once.
+fn along(module: &Module, function: &Function, edge: u32, holder: Holder) -> Vec<Holder> {
+    let Holder::Slot(slot) = holder else { return vec![holder] };
+    let edge = module.edges.range(function.edges)[edge as usize];
+    let copies = module.copies.range(edge.copies);
+    let mut all: Vec<Holder> = copies.iter().filter(|c| c.src == slot).map(|c| Holder::Slot(c.dst)).collect();
+    if !copies.iter().any(|c| c.dst == slot) {
+        all.push(holder);
+    }
+    all
+}
+
+/// By slot: the local variable whose address it always has.
+fn locals(module: &Module, function: &Function) -> Vec<Option<u32>> {
+    let mut writers = vec![0; function.slots as usize];
+    let mut locals = vec![None; function.slots as usize];
+    for block in module.blocks.range(function.blocks) {
+        for inst in module.insts.range(block.insts) {
+            let Some(op) = inst.operator() else { continue };
+            for slot in written(inst, op) {
+                if let Some(n) = writers.get_mut(slot as usize) {
+                    *n += 1;
+                }
+            }
+            if op == Op::Alloca {
+                locals[inst.dst as usize] = Some(inst.a);
+            }
+        }
+    }
+    for copy in module.edges.range(function.edges).iter().flat_map(|e| module.copies.range(e.copies)) {
+        writers[copy.dst as usize] += 1;
+    }
+    locals.iter().zip(&writers).map(|(local, n)| local.filter(|_| *n == 1)).collect()
+}
+
+fn writes(inst: &Inst, op: Op, slot: u32) -> bool {
+    written(inst, op).contains(&slot)
+}
+
+fn written(inst: &Inst, op: Op) -> std::ops::Range<u32> {
+    match op.operands()[0] {
+        _ if inst.dst == NONE => 0..0,
+        // A call's width is in its record; no result that is followed has more than one slot.
+        Operand::Val => inst.dst..inst.dst + limbs(inst.width.into()).max(1),
+        Operand::Word | Operand::Bit => inst.dst..inst.dst + 1,
+        _ => 0..0,
+    }
+}
+
+fn reads(module: &Module, inst: &Inst, op: Op) -> Vec<u32> {
+    let mut all = Vec::new();
+    for (kind, field) in op.operands()[1..].iter().zip([inst.a, inst.b, inst.c]) {
+        match kind {
+            Operand::Val => all.extend(field..field + limbs(inst.width.into())),
+            Operand::SrcVal => all.extend(field..field + limbs(inst.c)),
+            Operand::Word | Operand::Bit => all.push(field),
+            Operand::Call => all.extend(module.slot_lists.range(module.calls[field as usize].args)),
+            Operand::List => all.extend(module.slot_lists.range(wryneck_ir::Range { first: inst.a, count: inst.b })),
+            Operand::No | Operand::Imm | Operand::Edge | Operand::Switch | Operand::Symbol | Operand::Str | Operand::Alloca => {}
+        }
+    }
+    all
+}

@@ -1,0 +1,101 @@
+//! The rule unchecked-results: what a function says of its success is looked at.
+//!
+//! Every call of such a function that returns is an event, and a violation if nothing behind the call looks at its result
+//! ([`looked_at`]). That is a property of the place, so a path that passes by a check is fine if another way from the call has one: nothing
+//! is reported that is checked somewhere, and `(void)` does not count as looking. Functions as in glibc's `warn_unused_result`, and those
+//! whose failure loses data (CWE-252); `close`, `fclose`, `fflush` and output to streams are not among them, since programs rightly look at `ferror`
+//! once, at the end.
+
+use std::fmt;
+use std::rc::Rc;
+
+use wryneck_exec::state::NoData;
+use wryneck_exec::{Cx, PathData, Stop};
+
+use crate::checker::{About, At, Checker, Happened, Here, Learned, Occurrence, Operands, Severity, Shown, Wrong};
+use crate::{explain, looked_at};
+
+/// What tells of its success by its result.
+static FUNCTIONS: &[&str] = &[
+    "asprintf", "chdir", "chown", "chroot", "dup", "dup2", "dup3", "fchdir", "fchmod", "fchown", "fchownat", "fdatasync", "fgets", "fread",
+    "freopen", "fscanf", "fsync", "ftruncate", "getcwd", "getdelim", "getline", "initgroups", "lchown", "link", "linkat", "lockf",
+    "mkdtemp", "mkostemp", "mkstemp", "nice", "pipe", "pipe2", "posix_memalign", "pread", "pthread_mutex_trylock", "pwrite", "read",
+    "readlink", "readlinkat", "readv", "realpath", "rename", "renameat", "scanf", "setegid", "seteuid", "setgid", "setgroups", "setregid",
+    "setresgid", "setresuid", "setreuid", "setuid", "sscanf", "symlink", "symlinkat", "system", "truncate", "vasprintf", "vfscanf",
+    "vscanf", "vsscanf", "write", "writev",
+];
+
+/// Events.
+const CHECKED: usize = 0;
+const IGNORED: usize = 1;
+
+/// The rule.
+pub struct Unchecked {
+    about: About,
+}
+
+impl Unchecked {
+    pub fn checker() -> Rc<dyn Checker> {
+        let about = About {
+            id: "unchecked-results".into(),
+            summary: "what a function says of its success is looked at".into(),
+            cwe: 252,
+            severity: Severity::Warning,
+            instance: "result".into(),
+        };
+        Rc::new(Unchecked { about })
+    }
+}
+
+impl Checker for Unchecked {
+    fn about(&self) -> &About {
+        &self.about
+    }
+
+    fn functions(&self) -> Vec<&str> {
+        FUNCTIONS.to_vec()
+    }
+
+    fn operands(&self, _: &str) -> Operands {
+        Operands::default()
+    }
+
+    fn event_name(&self, event: usize) -> &str {
+        if event == CHECKED { "checked" } else { "ignored" }
+    }
+
+    fn start(&self) -> Rc<dyn PathData> {
+        Rc::new(NoData)
+    }
+
+    fn events(&self, call: &Shown<'_>, _: &dyn PathData, cx: &mut Cx<'_>) -> Result<Vec<Occurrence>, Stop> {
+        if call.at == At::Call {
+            return Ok(Vec::new());
+        }
+        let event = if looked_at::looked_at(&cx.core.image, call.pos) { CHECKED } else { IGNORED };
+        Ok(vec![Occurrence { event, key: None, gains: Vec::new(), loses: Vec::new() }])
+    }
+
+    fn learn(&self, event: &Occurrence, here: Here<'_>, _: &mut dyn PathData) -> Learned {
+        let mut learned = Learned { instance: Some(0), wrong: Vec::new() };
+        if event.event == IGNORED {
+            let trail = vec![Happened { event: "ignored".into(), function: here.function.clone(), stack: here.stack }];
+            let message = format!("result of `{}` is looked at by nobody", here.function);
+            learned.wrong.push(Wrong { message, stack: here.stack, trail: Rc::new(trail) });
+        }
+        learned
+    }
+
+    fn at_exit(&self, _: &dyn PathData) -> Vec<Wrong> {
+        Vec::new()
+    }
+
+    fn explain(&self, out: &mut dyn fmt::Write) -> fmt::Result {
+        explain::head(&self.about, out)?;
+        writeln!(out, "events: return of {}", FUNCTIONS.join(", "))?;
+        writeln!(
+            out,
+            "violation: nothing behind the call compares, computes with, passes on or returns the result; `(void)` is not looking at it"
+        )
+    }
+}
