@@ -191,10 +191,11 @@ impl Results {
 
     /// Which rules have an event on some path of a program, in a short run without pruning.
     fn screen(&self, target: &Path, program: &str, rules: &[Rule]) -> Result<()> {
-        if rules.iter().all(|rule| self.get(program, rule.id, "screen", SCREEN).is_some()) {
+        let unknown = |rule: &&Rule| self.get(program, rule.id, "screen", SCREEN).is_none();
+        let ids: Vec<&str> = rules.iter().filter(unknown).map(|rule| rule.id).collect();
+        if ids.is_empty() {
             return Ok(());
         }
-        let ids: Vec<&str> = rules.iter().map(|rule| rule.id).collect();
         let exploration = Exploration { target, input: &INPUT, rules: &ids, mode: Mode::Unpruned, seconds: SCREEN, memory: MEMORY };
         let explored = exploration.run()?;
         ids.iter().try_for_each(|id| {
