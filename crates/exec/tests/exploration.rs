@@ -4,9 +4,10 @@
 mod common;
 
 use std::collections::BTreeSet;
+use std::rc::Rc;
 
 use common::{Collect, Generator, class, concrete, explore, inputs};
-use wryneck_exec::{Config, Outcome};
+use wryneck_exec::{Config, Outcome, Pruner, Pruning, Step, Traced};
 
 const PROGRAMS: u64 = 150;
 
@@ -119,6 +120,41 @@ fn searchers_and_compactions_give_the_same_states() {
         let dfs = hashes("dfs", usize::MAX);
         assert_eq!(dfs, hashes("bfs", 0), "seed {seed}\n{text}");
         assert_eq!(dfs, hashes("random-path", 500), "seed {seed}\n{text}");
+    }
+}
+
+/// Wants every decision of a path that was recorded whole.
+struct WantsAll;
+
+impl Pruner for WantsAll {
+    fn wanted(&self, path: &Traced<'_>) -> Result<Vec<u32>, String> {
+        let decisions = path.trace.steps.iter().filter_map(|step| match step {
+            Step::Decision { index } => Some(*index),
+            _ => None,
+        });
+        let decisions: Vec<u32> = decisions.collect();
+        assert_eq!(decisions.last().map_or(0, |last| last + 1), path.state.prefix.len(), "recorded to its end");
+        assert!(decisions.windows(2).all(|w| w[0] + 1 == w[1]) && decisions.first().is_none_or(|first| *first <= path.oldest));
+        Ok(decisions)
+    }
+}
+
+#[test]
+fn flips_that_wait_until_they_are_wanted_are_the_same_in_the_end() {
+    let prefixes = |all: &Collect| all.ended.iter().map(|ended| ended.prefix.to_vec()).collect::<BTreeSet<_>>();
+    for seed in 0..40 {
+        let text = Generator::program(seed * 23 + 6);
+        let row = &wryneck_exec::search::SEARCHERS[seed as usize % wryneck_exec::search::SEARCHERS.len()];
+        let (_, want) = explore(&text, Config::default(), Default::default());
+        for snapshots in [true, false] {
+            let config = Config { search: vec![row.name.into()], snapshots, ..Config::default() };
+            let mut explorer = common::explorer(&text, None, config, Default::default());
+            explorer.prune(Pruning::Wanted, Rc::new(WantsAll));
+            let mut got = Collect::default();
+            assert_eq!(explorer.explore(&mut got), Outcome::Complete);
+            assert_eq!(prefixes(&got), prefixes(&want), "{}, seed {seed}\n{text}", row.name);
+            assert_eq!(explorer.unwanted(), 0);
+        }
     }
 }
 
