@@ -56,7 +56,7 @@ pub struct RunArgs {
     /// How `verify` prunes; `None`: not at all.
     pub prune: Option<Pruning>,
     /// The source line whose branches are to be explained.
-    pub explain: Option<(String, u32)>,
+    pub explain: Option<(String, Option<u32>)>,
     /// Where to write the sequences of events.
     pub sequences: Option<PathBuf>,
     pub config: Config,
@@ -109,8 +109,8 @@ pub static OPTIONS: &[Opt<RunArgs>] = &[
         set: |a, v| { a.entry = Some(v.into()); Ok(()) } },
     Opt { name: "--entry-bytes", value: "N", help: "bytes behind a pointer argument of the entry; most bytes for a fuzz entry (default 16)",
         set: |a, v| { a.entry_bytes = number(v)?; Ok(()) } },
-    Opt { name: "--explain", value: "FILE:LINE", help: "with rules: say why the branches of this source line were kept or pruned",
-        set: |a, v| { a.explain = Some(file_and_line(v)?); Ok(()) } },
+    Opt { name: "--explain", value: "FILE[:LINE]", help: "with rules: say why the branches of this source line were kept or pruned",
+        set: |a, v| { a.explain = Some(file_and_line(v)); Ok(()) } },
     Opt { name: "--fail-calls", value: "N", help: "let up to N calls of a path fail: disk full or bad, interrupts, short transfers, no memory",
         set: |a, v| { a.fail_calls = number(v)?; Ok(()) } },
     Opt { name: "--json", value: "", help: "print one JSON object at the end instead of a summary",
@@ -176,9 +176,9 @@ pub static OPTIONS: &[Opt<RunArgs>] = &[
         set: |a, v| { a.config.uninit = one_of(v, &[("zero", Uninit::Zero), ("symbolic", Uninit::Symbolic), ("report", Uninit::Report)])?; Ok(()) } },
 ];
 
-fn file_and_line(words: &str) -> Result<(String, u32), String> {
-    let parts = words.rsplit_once(':').and_then(|(file, line)| Some((file.to_owned(), line.parse().ok()?)));
-    parts.ok_or_else(|| "expected a file and a line, such as `copy.c:12`".into())
+fn file_and_line(words: &str) -> (String, Option<u32>) {
+    let parts = words.rsplit_once(':').and_then(|(file, line)| Some((file.to_owned(), Some(line.parse().ok()?))));
+    parts.unwrap_or_else(|| (words.to_owned(), None))
 }
 
 fn searchers(names: &str) -> Result<Vec<String>, String> {

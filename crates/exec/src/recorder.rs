@@ -26,6 +26,12 @@ pub enum Step {
         bytes: u8,
         address: u64,
     },
+    /// Of the operands of the operation at `op`, this one alone (0, 1, 2 for a, b, c) decided its result: a zero of a conjunction, the
+    /// chosen side of a select, whose condition counts besides.
+    Only {
+        op: u32,
+        operand: u8,
+    },
     /// The frame of this number (of [`Trace::frames`]) was put on top.
     Enter {
         frame: u32,

@@ -223,6 +223,18 @@ unsafe fn run_frame<const CHECKED: bool, const TRACE: bool>(
             }
         }};
     }
+    // For the recorder: one operand whose value is `$value` decides the result alone.
+    macro_rules! decided_by {
+        ($p:ident, $value:expr) => {
+            if TRACE {
+                let decides = |slot: u32| !(CHECKED && tag!(slot) != 0) && get!(slot) == $value;
+                let operand = if decides($p.a) { Some(0) } else { decides($p.b).then_some(1) };
+                if let (Some(operand), Some(recorder)) = (operand, &mut core.recorder) {
+                    recorder.step(Step::Only { op: at as u32, operand });
+                }
+            }
+        };
+    }
     macro_rules! compare {
         ($p:ident, $x:ident, $y:ident => $value:expr) => {
             binary!($p, $x, $y => u64::from($value))
@@ -310,8 +322,14 @@ unsafe fn run_frame<const CHECKED: bool, const TRACE: bool>(
             Kind::Add => binary!(p, x, y => x.wrapping_add(y) & mask),
             Kind::Sub => binary!(p, x, y => x.wrapping_sub(y) & mask),
             Kind::Mul => binary!(p, x, y => x.wrapping_mul(y) & mask),
-            Kind::And => binary!(p, x, y => x & y),
-            Kind::Or => binary!(p, x, y => x | y),
+            Kind::And => {
+                decided_by!(p, 0);
+                binary!(p, x, y => x & y)
+            }
+            Kind::Or => {
+                decided_by!(p, mask);
+                binary!(p, x, y => x | y)
+            }
             Kind::Xor => binary!(p, x, y => x ^ y),
             Kind::Udiv => concrete_only!(p, x, y, y != 0 => x / y),
             Kind::Urem => concrete_only!(p, x, y, y != 0 => x % y),
@@ -370,6 +388,9 @@ unsafe fn run_frame<const CHECKED: bool, const TRACE: bool>(
                     symbolic!(p);
                 }
                 let from = if get!(p.a) != 0 { p.b } else { p.c };
+                if TRACE && let Some(recorder) = &mut core.recorder {
+                    recorder.step(Step::Only { op: at as u32, operand: 2 - u8::from(get!(p.a) != 0) });
+                }
                 let value = get!(from);
                 // SAFETY: verified slots.
                 unsafe {

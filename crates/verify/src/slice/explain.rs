@@ -26,22 +26,22 @@ pub enum Why {
     Cell(CellKind),
 }
 
-/// The branches of one source line, with what was found on the paths that met them.
+/// The branches of a source line or file, with what was found on the paths that met them.
 pub struct Explain {
     file: String,
-    line: u32,
+    line: Option<u32>,
     found: RefCell<BTreeMap<CodePos, BTreeMap<Option<Why>, u64>>>,
 }
 
 impl Explain {
-    /// Of the file whose path ends with `file`.
-    pub fn new(file: &str, line: u32) -> Explain {
+    /// Of the file whose path ends with `file`; of all its lines if none is given.
+    pub fn new(file: &str, line: Option<u32>) -> Explain {
         Explain { file: file.to_owned(), line, found: RefCell::default() }
     }
 
     pub(super) fn note(&self, image: &Image, pos: CodePos, why: Option<Why>) {
         let here = image.source(pos).into_iter().next();
-        if here.is_some_and(|here| here.line == self.line && here.file.ends_with(&self.file)) {
+        if here.is_some_and(|here| self.line.is_none_or(|line| here.line == line) && here.file.ends_with(&self.file)) {
             *self.found.borrow_mut().entry(pos).or_default().entry(why).or_default() += 1;
         }
     }
@@ -50,13 +50,15 @@ impl Explain {
     pub fn lines(&self, image: &Image, flow: &Flow) -> Vec<String> {
         let found = self.found.borrow();
         if found.is_empty() {
+            let line = self.line.map_or(String::new(), |line| format!(":{line}"));
             let what = "no path that ended met a branch there whose other side was still undecided";
-            return vec![format!("{}:{}: {what}", self.file, self.line)];
+            return vec![format!("{}{line}: {what}", self.file)];
         }
         let mut lines = Vec::new();
         for (pos, reasons) in &*found {
-            let function = image.source(*pos).into_iter().next().map_or(String::new(), |here| here.function);
-            lines.push(format!("{}:{}, a branch in `{function}` ({}):", self.file, self.line, image.name(pos.func)));
+            let Some(here) = image.source(*pos).into_iter().next() else { continue };
+            let file = here.file.rsplit('/').next().unwrap_or(&here.file);
+            lines.push(format!("{file}:{}:{}, a branch in `{}`:", here.line, here.column, here.function));
             for (why, count) in reasons {
                 let times = if *count == 1 { "once".to_owned() } else { format!("{count} times") };
                 let kept = if why.is_some() { "kept" } else { "not kept" };

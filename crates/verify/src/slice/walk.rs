@@ -467,6 +467,13 @@ impl<'a> Walk<'a> {
         let traced = self.path.trace.frames[number as usize];
         let steps = &self.path.trace.steps;
         let enter = traced.entered as usize;
+        if self.path.trace.start.iter().any(|(frame, _)| *frame == number) {
+            // Recording began inside of it.
+            let group = Group { steps: &steps[..self.position], stack_below: traced.top };
+            self.position = 0;
+            self.by_summary(inst, op, &group, summary, &|_| None);
+            return Ok(());
+        }
         if !matches!(steps.get(enter), Some(Step::Enter { frame }) if *frame == number) {
             return Err(Mismatch("a call whose beginning was not recorded"));
         }
@@ -650,6 +657,13 @@ impl<'a> Walk<'a> {
     /// An operation of the inner loop.
     fn plain(&mut self, inst: &Inst, op: u32) -> Result<(), Mismatch> {
         let func = self.top().func;
+        let only = match self.peek() {
+            Some(Step::Only { op: at, operand }) if at == op => {
+                self.position -= 1;
+                Some(operand)
+            }
+            _ => None,
+        };
         match inst.operator() {
             Some(Op::Load) => {
                 let access = self.access(op)?;
@@ -671,11 +685,14 @@ impl<'a> Walk<'a> {
                 }
             }
             Some(Op::Call | Op::CallIndirect) if !self.at_end => return Err(Mismatch("a call left no step")),
-            _ => {
+            operator => {
                 if self.define(operand::defines(inst)) {
                     self.take();
                     let top = self.top();
-                    operand::uses(inst).for_each(|run| top.live.extend(run.0..run.0 + run.1));
+                    let used = |n: u8| only.is_none_or(|only| only == n || n == 0 && operator == Some(Op::Select));
+                    for (run, _) in operand::uses(inst).zip(0..).filter(|(_, n)| used(*n)) {
+                        top.live.extend(run.0..run.0 + run.1);
+                    }
                 }
             }
         }
