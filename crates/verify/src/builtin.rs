@@ -23,7 +23,11 @@ macro_rules! file {
 // `tests/pass/rules`.
 static RULES: &[(&str, Source)] = &[
     file!("assertion"),
+    file!("data-loss"),
+    file!("descriptors"),
+    file!("directories"),
     file!("file-access"),
+    file!("locks"),
     file!("memory-leak"),
     file!("open-close"),
     ("unchecked-results", Source::Code(Unchecked::checker)),

@@ -26,7 +26,7 @@ pub fn looked_at(image: &Image, call: CodePos) -> bool {
     let (module, function) = image.function(call.func);
     let cfg = Cfg::new(module, function, &|_| false);
     let Some(inst) = module.insts.get((cfg.first_inst + call.op) as usize) else { return true };
-    let locals = locals(module, function);
+    let locals = Locals::new(module, function, &cfg);
     if inst.dst == NONE {
         return false;
     }
@@ -37,7 +37,7 @@ pub fn looked_at(image: &Image, call: CodePos) -> bool {
             continue;
         }
         let Some(inst) = module.insts.get((cfg.first_inst + op) as usize) else { return true };
-        match effect(module, inst, holder, &locals) {
+        match effect(module, inst, holder, &locals.at(cfg.block_of(op), op)) {
             Effect::Looks => return true,
             Effect::Keeps { also, still } => {
                 let holders = || also.into_iter().chain(still.then_some(holder));
@@ -105,27 +105,57 @@ fn along(module: &Module, function: &Function, edge: u32, holder: Holder) -> Vec
     all
 }
 
-/// By slot: the local variable whose address it always has.
-fn locals(module: &Module, function: &Function) -> Vec<Option<u32>> {
-    let mut writers = vec![0; function.slots as usize];
-    let mut locals = vec![None; function.slots as usize];
-    for block in module.blocks.range(function.blocks) {
-        for inst in module.insts.range(block.insts) {
-            let Some(op) = inst.operator() else { continue };
-            for slot in written(inst, op) {
-                if let Some(n) = writers.get_mut(slot as usize) {
-                    *n += 1;
+/// Which slots hold the addresses of local variables, where blocks begin: a slot is used again when nobody needs the address any more.
+struct Locals<'a> {
+    module: &'a Module,
+    cfg: &'a Cfg,
+    /// By block, then by slot; `None`: no way leads there.
+    at_entry: Vec<Option<Vec<Option<u32>>>>,
+}
+
+impl<'a> Locals<'a> {
+    fn new(module: &'a Module, function: &Function, cfg: &'a Cfg) -> Locals<'a> {
+        let mut found = Locals { module, cfg, at_entry: vec![None; cfg.blocks.len()] };
+        let mut work = vec![0];
+        if let Some(entry) = found.at_entry.first_mut() {
+            *entry = Some(vec![None; function.slots as usize]);
+        }
+        while let Some(b) = work.pop() {
+            let Some(block) = cfg.blocks.get(b as usize) else { continue };
+            let after = found.at(b, block.ops.end);
+            for (edge, to) in &block.edges {
+                let mut there = after.clone();
+                for copy in module.copies.range(module.edges.range(function.edges)[*edge as usize].copies) {
+                    there[copy.dst as usize] = after[copy.src as usize];
+                }
+                let old = &mut found.at_entry[*to as usize];
+                let met = match old {
+                    Some(old) => there.iter().zip(&*old).map(|(new, old)| if new == old { *new } else { None }).collect(),
+                    None => there,
+                };
+                if old.as_ref() != Some(&met) {
+                    *old = Some(met);
+                    work.push(*to);
                 }
             }
-            if op == Op::Alloca {
-                locals[inst.dst as usize] = Some(inst.a);
+        }
+        found
+    }
+
+    /// By slot, before an operation of a block.
+    fn at(&self, block: u32, op: u32) -> Vec<Option<u32>> {
+        let mut slots = self.at_entry[block as usize].clone().unwrap_or_default();
+        for at in self.cfg.blocks[block as usize].ops.start..op {
+            let Some(inst) = self.module.insts.get((self.cfg.first_inst + at) as usize) else { break };
+            let Some(op) = inst.operator() else { break };
+            for slot in written(inst, op) {
+                if let Some(slot) = slots.get_mut(slot as usize) {
+                    *slot = (op == Op::Alloca).then_some(inst.a);
+                }
             }
         }
+        slots
     }
-    for copy in module.edges.range(function.edges).iter().flat_map(|e| module.copies.range(e.copies)) {
-        writers[copy.dst as usize] += 1;
-    }
-    locals.iter().zip(&writers).map(|(local, n)| local.filter(|_| *n == 1)).collect()
 }
 
 fn writes(inst: &Inst, op: Op, slot: u32) -> bool {

@@ -6,11 +6,13 @@
 //! whose failure loses data (CWE-252); `close`, `fclose`, `fflush` and output to streams are not among them, since programs rightly look at `ferror`
 //! once, at the end.
 
+use std::cell::RefCell;
+use std::collections::BTreeMap;
 use std::fmt;
 use std::rc::Rc;
 
 use wryneck_exec::state::NoData;
-use wryneck_exec::{Cx, PathData, Stop};
+use wryneck_exec::{CodePos, Cx, PathData, Stop};
 
 use crate::checker::{About, At, Checker, Happened, Here, Learned, Occurrence, Operands, Severity, Shown, Wrong};
 use crate::{explain, looked_at};
@@ -32,6 +34,8 @@ const IGNORED: usize = 1;
 /// The rule.
 pub struct Unchecked {
     about: About,
+    /// Whether a call's result is looked at, by place: the same on every path.
+    looked_at: RefCell<BTreeMap<CodePos, bool>>,
 }
 
 impl Unchecked {
@@ -43,7 +47,7 @@ impl Unchecked {
             severity: Severity::Warning,
             instance: "result".into(),
         };
-        Rc::new(Unchecked { about })
+        Rc::new(Unchecked { about, looked_at: RefCell::default() })
     }
 }
 
@@ -72,7 +76,9 @@ impl Checker for Unchecked {
         if call.at == At::Call {
             return Ok(Vec::new());
         }
-        let event = if looked_at::looked_at(&cx.core.image, call.pos) { CHECKED } else { IGNORED };
+        let mut known = self.looked_at.borrow_mut();
+        let looked_at = *known.entry(call.pos).or_insert_with(|| looked_at::looked_at(&cx.core.image, call.pos));
+        let event = if looked_at { CHECKED } else { IGNORED };
         Ok(vec![Occurrence { event, key: None, gains: Vec::new(), loses: Vec::new() }])
     }
 
