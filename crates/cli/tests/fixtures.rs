@@ -1,4 +1,4 @@
-//! Runs every C program below `tests/pass`, `tests/fail` and `tests/limits` symbolically and compares with what it says of itself; then replays its
+//! Runs every C program below `tests/pass`, `tests/fail`, `tests/limits` and `tests/rules` symbolically and compares with what it says of itself; then replays its
 //! tests natively, where exit code and output must be the same and faults must show.
 //!
 //! A fixture states, the harness acts:
@@ -13,6 +13,9 @@
 //! ```
 //! A rule's violation is announced by `//~ VIOLATION RULE: message`; it need not show natively.
 //! A fixture whose text has `FIXED` has a twin, itself compiled with `-DFIXED`, which must be clean.
+//! A file of `tests/rules` begins with `//@ rule: ID` and holds many programs: each function whose line begins with `int NAME(` is one, on symbolic
+//! arguments. `wryneck verify` must say VIOLATED of those that announce a violation, at its line, and VERIFIED of the others, which so must have
+//! events. Both are checked pruned and unpruned.
 //! Every finding must show natively too, and be announced by `//~` on its line with its kind and a part of its message, and every
 //! announcement found. A file
 //! `NAME.txt` beside `NAME.c` is the whole summary, renewed by `cargo test --test fixtures -- --bless`. Other words select fixtures.
@@ -25,6 +28,9 @@ use std::{env, fs, thread};
 
 use serde_json::Value;
 
+/// Programs of each kind that every rule has.
+const MANY: usize = 8;
+
 const WRYNECK: &str = env!("CARGO_BIN_EXE_wryneck");
 
 /// What a fixture says of itself.
@@ -36,6 +42,8 @@ struct Fixture {
     paths: Option<u64>,
     exit: i32,
     replay: bool,
+    /// Its functions are programs, which this rule is about.
+    rule: Option<String>,
     /// Compiled with `-DFIXED` it is clean.
     twin: bool,
     /// Line, kind, part of the message.
@@ -55,7 +63,7 @@ fn main() -> ExitCode {
     let wanted: Vec<&String> = words.iter().filter(|w| !w.starts_with('-') && *w != "fixtures").collect();
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../tests").canonicalize().expect("the repository has the folder `tests`");
     let mut files = Vec::new();
-    for folder in ["pass", "fail", "limits"] {
+    for folder in ["pass", "fail", "limits", "rules"] {
         c_files(&root.join(folder), &mut files);
     }
     files.retain(|f| wanted.is_empty() || wanted.iter().any(|w| f.to_string_lossy().contains(*w)));
@@ -118,6 +126,7 @@ fn read(file: &Path) -> Result<Fixture, String> {
                 "paths" => f.paths = Some(value.parse().map_err(|_| format!("line {number}: `{value}` is no number"))?),
                 "exit" => f.exit = value.parse().map_err(|_| format!("line {number}: `{value}` is no number"))?,
                 "replay" => f.replay = false,
+                "rule" => f.rule = Some(value.to_owned()),
                 _ => return Err(format!("line {number}: the header `{name}` is unknown")),
             }
         }
@@ -138,6 +147,9 @@ fn read(file: &Path) -> Result<Fixture, String> {
 fn check(file: &Path, bless: bool) -> Result<(), String> {
     let f = read(file)?;
     let scratch = Scratch::of(file)?;
+    if let Some(rule) = &f.rule {
+        return check_programs(&f, rule, &scratch.0);
+    }
     let out = scratch.0.join("out");
     let snapshot = file.with_extension("txt");
     let mut command = Command::new(WRYNECK);
@@ -164,6 +176,43 @@ fn check(file: &Path, bless: bool) -> Result<(), String> {
     }
     if snapshot.exists() {
         wrong.extend(compare_summary(&f, &out, &snapshot, bless)?);
+    }
+    if wrong.is_empty() { Ok(()) } else { Err(wrong.join("\n")) }
+}
+
+/// Verifies each program of a file; the error says which are not as announced.
+fn check_programs(f: &Fixture, rule: &str, scratch: &Path) -> Result<(), String> {
+    let text = fs::read_to_string(&f.file).map_err(|e| e.to_string())?;
+    let begins = |(number, line): (u64, &str)| Some((number, line.strip_prefix("int ")?.split_once('(')?.0.to_owned()));
+    let programs: Vec<(u64, String)> = (1..).zip(text.lines()).filter_map(begins).collect();
+    let (mut wrong, mut violated) = (Vec::new(), 0);
+    for (i, (first, name)) in programs.iter().enumerate() {
+        let end = programs.get(i + 1).map_or(u64::MAX, |(next, _)| *next);
+        let of_it = |line: u64| (*first..end).contains(&line);
+        let faults: Vec<_> = f.faults.iter().filter(|(line, ..)| of_it(*line)).cloned().collect();
+        let verdict = if faults.is_empty() { "VERIFIED" } else { "VIOLATED" };
+        violated += usize::from(!faults.is_empty());
+        let exit = i32::from(!faults.is_empty());
+        let announced = Fixture { file: f.file.clone(), faults, exit, ..Fixture::default() };
+        for prune in ["wanted", "off"] {
+            let mut command = Command::new(WRYNECK);
+            command
+                .current_dir(scratch)
+                .args(["verify", "--rule", rule, "--prune", prune, "--entry", name, "--json", "--no-replay", "--emit", "none"]);
+            let output = command.args(["--max-time", "60s", "--output", "out"]).args(&f.options).arg(&f.file).args(&f.args).output();
+            let ended = output.map_err(|e| e.to_string())?;
+            let run: Value = serde_json::from_slice(&ended.stdout)
+                .map_err(|_| format!("{name}: the run says: {}", String::from_utf8_lossy(&ended.stderr)))?;
+            let said = &run["rules"][0];
+            if said["verdict"] != verdict {
+                wrong.push(format!("{name}, pruning {prune}: {} instead of {verdict}: {}", said["verdict"], said["why"]));
+            }
+            wrong.extend(compare(&announced, &run, ended.status.code()).into_iter().map(|w| format!("{name}, pruning {prune}: {w}")));
+            fs::remove_dir_all(scratch.join("out")).map_err(|e| e.to_string())?;
+        }
+    }
+    if violated < MANY || programs.len() - violated < MANY {
+        wrong.push(format!("{violated} violating and {} clean programs; at least {MANY} of each are wanted", programs.len() - violated));
     }
     if wrong.is_empty() { Ok(()) } else { Err(wrong.join("\n")) }
 }
