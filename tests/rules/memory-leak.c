@@ -106,7 +106,7 @@ int freed_twice(char c) {
 int grown_when_freed(char c) {
   char *p = malloc(4);
   free(p);
-  if (c == 'a') p = realloc(p, 8);  //~ VIOLATION memory-leak: memory is used after it was freed //~ FAULT
+  if (c == 'a') p = realloc(p, 8);  //~ VIOLATION memory-leak: memory is used after it was freed //~ FAULT double-free
   return 0;
 }
 

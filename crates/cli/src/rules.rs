@@ -44,6 +44,8 @@ pub struct Rules {
     pub automata: Rc<Automata>,
     inside_libraries: bool,
     relevant: Vec<u64>,
+    /// By rule: a path without an event has to do with it too, since the program could have made one.
+    without: Vec<bool>,
     /// The distinct sequences of events of paths that the program ended, by hash.
     sequences: BTreeMap<u64, Sequence>,
     /// Such paths.
@@ -57,7 +59,8 @@ impl Rules {
         let relevant = vec![0; rules.len()];
         let automata = Rc::new(Automata::new(rules, policy, &|name| image.canonical(name).to_owned()));
         let inside_libraries = policy.inside_libraries;
-        Rules { relevant, inside_libraries, sequences: BTreeMap::new(), ended: 0, lost: Vec::new(), automata }
+        let without = automata.checkers().iter().zip(automata.may_happen(image)).map(|(c, may)| may && c.wants_no_event()).collect();
+        Rules { relevant, without, inside_libraries, sequences: BTreeMap::new(), ended: 0, lost: Vec::new(), automata }
     }
 
     /// What says which flips can matter to these rules.
@@ -98,10 +101,11 @@ impl Rules {
     /// Counts a path that ended; what it did wrong.
     pub fn ended<'a>(&mut self, core: &Core, ended: &'a Ended) -> Vec<Defect<'a>> {
         let Some(observed) = ended.monitor.as_any().downcast_ref::<Observed>() else { return Vec::new() };
-        for (relevant, events) in self.relevant.iter_mut().zip(&observed.events) {
-            *relevant += u64::from(*events > 0);
+        let exits = matches!(ended.end, PathEnd::Exit(_));
+        for ((relevant, events), without) in self.relevant.iter_mut().zip(&observed.events).zip(&self.without) {
+            *relevant += u64::from(*events > 0 || exits && *without);
         }
-        if let PathEnd::Exit(_) = ended.end {
+        if exits {
             self.ended += 1;
             let hash = observed.sequence.hash();
             if self.sequences.insert(hash, observed.sequence.clone()).is_none() && core.auditing {

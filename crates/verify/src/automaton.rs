@@ -77,6 +77,11 @@ impl Checker for Rule {
         &self.events[event].name
     }
 
+    fn wants_no_event(&self) -> bool {
+        let steps = &self.states[0].steps;
+        !steps.is_empty() && steps.values().all(|step| matches!(step, Step::Error(_)))
+    }
+
     fn start(&self) -> Rc<dyn PathData> {
         Rc::new(Instances::default())
     }

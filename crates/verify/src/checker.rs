@@ -20,6 +20,10 @@ pub trait Checker {
     fn operands(&self, function: &str) -> Operands;
     /// What an event is called, by its index.
     fn event_name(&self, event: usize) -> &str;
+    /// Whether any event at all is a violation: then a path without one is what the rule wants, if the program has calls that may be events.
+    fn wants_no_event(&self) -> bool {
+        false
+    }
     /// What is known at a path's start. It forks with the state.
     fn start(&self) -> Rc<dyn PathData>;
     /// What a call is to the rule, in the order it happens; usually nothing or one event. May read memory, decide and concretise, and changes

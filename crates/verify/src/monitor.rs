@@ -10,8 +10,10 @@ use std::rc::Rc;
 
 use wryneck_exec::plugin::Monitor;
 use wryneck_exec::stacks::StackId;
-use wryneck_exec::{Call, CodePos, Cx, PathData, PathEnd, Step as Recorded, Stop, Value};
+use wryneck_exec::{Call, CodePos, Cx, Image, PathData, PathEnd, Step as Recorded, Stop, Value};
 use wryneck_expr::{ExprId, Remap};
+use wryneck_ir::Op;
+use wryneck_ir::link::Target;
 
 use crate::checker::{At, Checker, Happened, Here, Occurrence, Operands, Shown, Word, Wrong};
 use crate::sequence::{Occurred, Sequence};
@@ -111,6 +113,24 @@ impl Automata {
 
     pub fn checkers(&self) -> &[Rc<dyn Checker>] {
         &self.checkers
+    }
+
+    /// By rule, whether the program itself calls a function whose calls may be events. Calls by pointers are not looked for.
+    pub fn may_happen(&self, image: &Image) -> Vec<bool> {
+        let mut may = vec![false; self.checkers.len()];
+        for (f, place) in (0u32..).zip(image.program.functions()).filter(|(f, _)| !image.is_library(*f)) {
+            let (module, function) = image.function(f);
+            let insts = module.blocks.range(function.blocks).iter().flat_map(|block| module.insts.range(block.insts));
+            for call in insts.filter(|inst| inst.operator() == Some(Op::Call)) {
+                let name = match image.program.target(place.unit, call.a) {
+                    Target::Func(f) => image.name(f.0),
+                    Target::Undefined(u) => image.undefined_name(u.0),
+                    Target::Data(..) | Target::Null => continue,
+                };
+                self.watched.get(name).into_iter().flat_map(|w| &w.checkers).for_each(|c| may[*c] = true);
+            }
+        }
+        may
     }
 
     /// The events of a call, by rule. May decide.
