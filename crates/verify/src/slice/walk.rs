@@ -62,6 +62,8 @@ struct Walk<'a> {
     any: bool,
     /// The operation at hand is the one the path ended at.
     at_end: bool,
+    /// A monitor looked at the result of the call at hand.
+    result_matters: bool,
     wanted: Vec<u32>,
     see: &'a mut dyn FnMut(CodePos, Option<Why>),
 }
@@ -123,6 +125,7 @@ impl<'a> Walk<'a> {
             live: Live::default(),
             any: fault,
             at_end: true,
+            result_matters: false,
             wanted: Vec::new(),
             see,
         };
@@ -453,12 +456,13 @@ impl<'a> Walk<'a> {
 
     /// The limbs of a call's result that are live, which get their value here.
     fn live_result(&mut self, inst: &Inst, count: u32) -> Vec<u32> {
-        if inst.dst == NONE {
-            return Vec::new();
-        }
+        let shown = std::mem::take(&mut self.result_matters);
         let frame = self.top();
-        let live: Vec<u32> = (0..count).filter(|limb| frame.live.contains(inst.dst + limb)).collect();
-        live.iter().for_each(|limb| frame.live.remove(inst.dst + limb));
+        let is_live = |limb: u32| inst.dst != NONE && frame.live.contains(inst.dst + limb);
+        let live: Vec<u32> = (0..count).filter(|limb| shown && *limb == 0 || is_live(*limb)).collect();
+        if inst.dst != NONE {
+            live.iter().for_each(|limb| frame.live.remove(inst.dst + limb));
+        }
         live
     }
 
@@ -648,9 +652,7 @@ impl<'a> Walk<'a> {
     fn shown(&mut self, inst: &Inst, group: &Group<'_>) {
         self.take();
         self.want(group);
-        if is_call(inst) && inst.dst != NONE {
-            self.top().live.insert(inst.dst);
-        }
+        self.result_matters = is_call(inst);
         self.add_reads(group.reads());
     }
 
