@@ -41,17 +41,26 @@ pub struct Cfg {
     post: OnceCell<Vec<u32>>,
     /// Blocks that no way ends behind.
     endless: OnceCell<Vec<bool>>,
+    /// Blocks behind which the function returns on some way.
+    returning: OnceCell<Vec<bool>>,
+}
+
+/// What is known of the calls of a function, and so of its ways.
+pub trait Calls {
+    /// Whether the call at an instruction never returns.
+    fn never_returns(&self, call: &Inst) -> bool;
+    /// Whether the branch with this condition never takes an edge, and which.
+    fn never_takes(&self, branch: &Inst) -> Option<u32>;
 }
 
 impl Cfg {
-    /// `stops` says whether the call at an instruction never returns.
-    pub fn new(module: &Module, function: &Function, stops: &dyn Fn(&Inst) -> bool) -> Cfg {
+    pub fn new(module: &Module, function: &Function, calls: &dyn Calls) -> Cfg {
         let records = module.blocks.range(function.blocks);
         let first_inst = records.iter().map(|b| b.insts.first).min().unwrap_or(0);
-        let blocks: Vec<Block> = records.iter().map(|b| block(module, function, first_inst, b.insts, stops)).collect();
+        let blocks: Vec<Block> = records.iter().map(|b| block(module, function, first_inst, b.insts, calls)).collect();
         let mut order: Vec<(u32, u32)> = blocks.iter().zip(0..).map(|(b, i)| (b.ops.start, i)).collect();
         order.sort_unstable();
-        Cfg { blocks, first_inst, order, post: OnceCell::new(), endless: OnceCell::new() }
+        Cfg { blocks, first_inst, order, post: OnceCell::new(), endless: OnceCell::new(), returning: OnceCell::new() }
     }
 
     /// The block an operation lies in.
@@ -91,6 +100,40 @@ impl Cfg {
         })[block as usize]
     }
 
+    /// Whether the function returns on some way from the block.
+    pub fn returning(&self, block: u32) -> bool {
+        self.returning.get_or_init(|| {
+            let mut preds = predecessors(&self.blocks);
+            let exit = self.blocks.len();
+            preds[exit].retain(|b| self.blocks[*b as usize].end != Some(End::Leave));
+            let mut reached = vec![false; exit + 1];
+            post_order(exit as u32, &preds, &mut reached);
+            reached
+        })[block as usize]
+    }
+
+    /// Of these blocks, which hold all on their ways, those with a way to `stop`, or to a return if there is none.
+    pub fn arriving(&self, blocks: &[u32], stop: Option<u32>) -> Vec<bool> {
+        let mut arrives = vec![false; self.blocks.len()];
+        let Some(stop) = stop else {
+            blocks.iter().for_each(|b| arrives[*b as usize] = self.returning(*b));
+            return arrives;
+        };
+        loop {
+            let mut changed = false;
+            for &b in blocks {
+                let block = &self.blocks[b as usize];
+                if !arrives[b as usize] && block.edges.iter().any(|(_, to)| *to == stop || arrives[*to as usize]) {
+                    arrives[b as usize] = true;
+                    changed = true;
+                }
+            }
+            if !changed {
+                return arrives;
+            }
+        }
+    }
+
     /// Whether a run of the function may return.
     pub fn returns(&self) -> bool {
         self.blocks.is_empty()
@@ -98,10 +141,10 @@ impl Cfg {
     }
 }
 
-fn block(module: &Module, function: &Function, first_inst: u32, insts: wryneck_ir::Range, stops: &dyn Fn(&Inst) -> bool) -> Block {
+fn block(module: &Module, function: &Function, first_inst: u32, insts: wryneck_ir::Range, calls: &dyn Calls) -> Block {
     let start = insts.first - first_inst;
     let all = module.insts.range(insts);
-    if let Some(i) = all.iter().position(|inst| matches!(inst.operator(), Some(Op::Call | Op::CallIndirect)) && stops(inst)) {
+    if let Some(i) = all.iter().position(|inst| matches!(inst.operator(), Some(Op::Call | Op::CallIndirect)) && calls.never_returns(inst)) {
         return Block { ops: start..start + i as u32 + 1, edges: Vec::new(), end: Some(End::Leave) };
     }
     let mut edges: Vec<u32> = Vec::new();
@@ -109,7 +152,10 @@ fn block(module: &Module, function: &Function, first_inst: u32, insts: wryneck_i
     if let Some(last) = all.last() {
         match last.operator() {
             Some(Op::Br) => edges.push(last.a),
-            Some(Op::CondBr) => edges.extend([last.b, last.c]),
+            Some(Op::CondBr) => {
+                let never = calls.never_takes(last);
+                edges.extend([last.b, last.c].into_iter().filter(|e| Some(*e) != never));
+            }
             Some(Op::Switch) => {
                 let switch = module.switches.range(function.switches)[last.b as usize];
                 edges.extend(module.cases.range(switch.cases).iter().map(|c| c.edge));

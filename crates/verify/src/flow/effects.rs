@@ -16,6 +16,7 @@ use wryneck_ir::{Inst, NONE, Op, Range, call_flags, function_flags, limbs};
 
 use super::bits::BitSet;
 use super::cfg::{Cfg, End};
+use super::known::Known;
 use super::local::{self, CallTarget, Local};
 use super::objects::{MAPPED, OUTSIDE};
 use super::points_to::PointsTo;
@@ -109,12 +110,14 @@ struct Closed {
 }
 
 pub struct Facts {
-    image: Rc<Image>,
+    pub(super) image: Rc<Image>,
     is_event: IsEvent,
     pub summaries: Summaries,
     pub points_to: PointsTo,
     /// By function: whether it never returns.
-    never: Vec<bool>,
+    pub(super) never: Vec<bool>,
+    /// By function: whether it never returns null.
+    pub(super) not_null: Vec<bool>,
     cfgs: Vec<OnceCell<Rc<Cfg>>>,
     closed: Vec<Option<Closed>>,
     /// By function and block: what happens there, calls included.
@@ -129,6 +132,7 @@ impl Facts {
         let count = image.program.functions().len();
         let mut facts = Facts {
             never: (0..count as u32).map(|f| image.function(f).1.flags & function_flags::NO_RETURN != 0).collect(),
+            not_null: vec![false; count],
             cfgs: vec![OnceCell::new(); count],
             closed: (0..count).map(|_| None).collect(),
             blocks: vec![OnceCell::new(); count],
@@ -151,26 +155,15 @@ impl Facts {
 
     fn make_cfg(&self, func: u32) -> Cfg {
         let (module, function) = self.image.function(func);
-        let unit = self.image.program.functions()[func as usize].unit;
-        Cfg::new(module, function, &|inst| {
-            let flagged = module.calls[inst.b as usize].flags & call_flags::NO_RETURN != 0;
-            let direct = inst.operator() == Some(Op::Call);
-            flagged || direct && self.image.callee_of(unit, inst.a).is_some_and(|callee| self.never_returns(callee, inst, module, func))
-        })
-    }
-
-    fn never_returns(&self, callee: Callee, inst: &Inst, module: &wryneck_ir::Module, func: u32) -> bool {
-        match callee {
-            Callee::Body(f) => self.never[f as usize],
-            Callee::Model(_) | Callee::Undefined(_) => {
-                let number = self.constant(func, module.slot_lists.get(module.calls[inst.b as usize].args.first as usize).copied());
-                self.summary(callee, number).is_some_and(|s| s.never_returns)
-            }
-        }
+        let none = Local::default();
+        let local = self.points_to.local(func).map_or(&none, |local| local);
+        let mut known = Known { facts: self, func, module, not_null: FxHashSet::default(), null_tests: FxHashMap::default() };
+        known.find(local);
+        Cfg::new(module, function, &known)
     }
 
     /// The value of a slot that is a constant number.
-    fn constant(&self, func: u32, slot: Option<u32>) -> Option<u64> {
+    pub(super) fn constant(&self, func: u32, slot: Option<u32>) -> Option<u64> {
         let (module, function) = self.image.function(func);
         module.consts.range(function.consts).get(slot? as usize).filter(|c| c.symbol == NONE).map(|c| c.value)
     }
@@ -185,16 +178,39 @@ impl Facts {
         }
     }
 
-    /// Functions that no return is reached in never return; so do those that must call one of them.
+    /// Functions that no return is reached in never return; so do those that must call one of them. Those that return only what is not
+    /// null do not return null.
     fn find_never(&mut self) {
         let reached: Vec<u32> = (0..self.never.len() as u32).filter(|f| self.points_to.local(*f).is_some_and(|l| !l.jumps)).collect();
         loop {
-            let found: Vec<u32> = reached.iter().copied().filter(|f| !self.never[*f as usize] && !self.make_cfg(*f).returns()).collect();
-            if found.is_empty() {
+            let mut changed = false;
+            for &f in &reached {
+                let (never, not_null) = (self.never[f as usize], self.not_null[f as usize]);
+                if never {
+                    continue;
+                }
+                let cfg = self.make_cfg(f);
+                self.never[f as usize] = !cfg.returns();
+                self.not_null[f as usize] = not_null || self.returns_object(f, &cfg);
+                changed |= self.never[f as usize] || self.not_null[f as usize] != not_null;
+            }
+            if !changed {
                 return;
             }
-            found.iter().for_each(|f| self.never[*f as usize] = true);
         }
+    }
+
+    /// Whether all that the function returns are addresses that are not null.
+    fn returns_object(&self, func: u32, cfg: &Cfg) -> bool {
+        let (module, function) = self.image.function(func);
+        let Some(local) = self.points_to.local(func).filter(|_| function.ret_width == 64) else { return false };
+        let reached = cfg.reachable([0], None);
+        let mut known = Known { facts: self, func, module, not_null: FxHashSet::default(), null_tests: FxHashMap::default() };
+        known.find(local);
+        known.follow(cfg, &reached);
+        let returned = reached.iter().map(|b| &cfg.blocks[*b as usize]).filter(|b| b.end == Some(End::Return));
+        let mut slots = returned.map(|b| module.slot_lists[module.insts[(cfg.first_inst + b.ops.end - 1) as usize].a as usize]).peekable();
+        slots.peek().is_some() && slots.all(|slot| known.not_null.contains(&slot))
     }
 
     /// Where C's errno lies.
@@ -251,7 +267,15 @@ impl Facts {
                 let cfg = self.cfg(func);
                 let mut all = Effects::default();
                 for block in cfg.reachable([0], None) {
-                    self.add_block(func, local, cfg, block, own, &mut all);
+                    if cfg.returning(block) {
+                        self.add_block(func, local, cfg, block, own, &mut all);
+                    } else {
+                        // What was written before the end nobody reads.
+                        let mut last = Effects::default();
+                        self.add_block(func, local, cfg, block, own, &mut last);
+                        all.event |= last.event;
+                        all.leaves = true;
+                    }
                 }
                 all
             }
@@ -486,7 +510,7 @@ impl Writer<'_> {
 }
 
 /// By argument: the slot of its first limb; [`NONE`] for those too narrow for an address.
-fn arguments(module: &wryneck_ir::Module, inst: &Inst) -> Vec<u32> {
+pub(super) fn arguments(module: &wryneck_ir::Module, inst: &Inst) -> Vec<u32> {
     let record = module.calls[inst.b as usize];
     let list = |range: Range| if range.count == 0 { &[][..] } else { module.slot_lists.range(range) };
     let mut slots = list(record.args).iter().copied();

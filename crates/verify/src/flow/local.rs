@@ -10,6 +10,7 @@ use wryneck_exec::code::Callee;
 use wryneck_ir::{Inst, Module, NONE, Op, Operand, Range, limbs, param_kind};
 
 use super::ObjectId;
+use super::bits::BitSet;
 use super::objects::Objects;
 
 /// Slots are classes, see [`Local::class`].
@@ -72,6 +73,8 @@ pub struct Local {
     pub params: Vec<(u32, bool)>,
     /// Slots that always hold an address known but for where the object lies: object and offset.
     pub fixed: FxHashMap<u32, (ObjectId, u64)>,
+    /// Slots that are written at one place.
+    once: BitSet,
     /// Control may leave by a computed jump.
     pub jumps: bool,
 }
@@ -106,6 +109,8 @@ impl Local {
             }
         }
         let mut definitions = vec![0u8; function.slots as usize];
+        // A parameter is written by the call.
+        reader.local.params.iter().for_each(|(slot, _)| definitions[*slot as usize] = 1);
         let mut define = |slot: u32| definitions[slot as usize] = definitions[slot as usize].saturating_add(1);
         let blocks = module.blocks.range(function.blocks);
         let first = blocks.iter().map(|b| b.insts.first).min().unwrap_or(0);
@@ -122,9 +127,15 @@ impl Local {
             }
         }
         reader.fix(&definitions, function);
+        reader.local.once = (0..).zip(&definitions).filter(|(_, n)| **n == 1).map(|(slot, _)| slot).collect();
         let mut local = reader.local;
         local.classify(function.slots as usize);
         local
+    }
+
+    /// Whether the slot is written at one place.
+    pub fn is_once(&self, slot: u32) -> bool {
+        self.once.contains(slot)
     }
 
     /// The class of a slot.

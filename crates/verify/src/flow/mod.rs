@@ -1,12 +1,14 @@
 //! What a program may do beside a path: the static facts that path slicing asks for (paper 1, sections 5 and 7.3; Jhala and Majumdar,
 //! "Path slicing", PLDI 2005).
 //!
-//! [`cfg`] finds where the sides of a branch meet again, [`summary`] holds what calls do whose instructions nobody looks at.
-//! Facts are computed when they are first asked for, and kept.
+//! [`cfg`] finds where the sides of a branch meet again, [`summary`] holds what calls do whose instructions nobody looks at, `local`,
+//! `waves` and `points_to` find what pointers point to, `effects` puts it together. On ways that never get to a side's end only events
+//! count: what they write is read by nobody. Facts of single sides are computed when they are first asked for, and kept.
 
 pub mod bits;
 pub mod cfg;
 mod effects;
+mod known;
 mod local;
 mod objects;
 mod points_to;
@@ -107,8 +109,17 @@ impl Flow {
     /// What may happen on the ways from blocks until `stop`.
     fn add_ways(&self, func: u32, starts: impl IntoIterator<Item = u32>, stop: Option<u32>, all: &mut Effects) {
         let cfg = self.facts.cfg(func);
-        for block in cfg.reachable(starts, stop) {
-            all.add(&self.facts.block(func, block));
+        let blocks = cfg.reachable(starts, stop);
+        let arrives = cfg.arriving(&blocks, stop);
+        for block in blocks {
+            let effects = self.facts.block(func, block);
+            if !arrives[block as usize] {
+                // What was written on a way that never gets there, nobody reads.
+                all.event |= effects.event;
+                all.leaves = true;
+                continue;
+            }
+            all.add(&effects);
             cfg.blocks[block as usize].edges.iter().for_each(|(edge, _)| self.add_copies(func, *edge, all));
         }
     }

@@ -15,7 +15,8 @@
 //! reads = ["arg1", "arg3", "input", "descriptors", "files"]
 //! writes = ["result", "*arg2", "input"]
 //! ```
-//! `returns = "perhaps"` says that a path may end in the function; `without-body = true` that the row holds only where the program has
+//! `returns = "perhaps"` says that a path may end in the function; `returns = "object"` that the result is not null, `returns = "found"`
+//! that it may be null though `flows` gives it an address; `without-body = true` that the row holds only where the program has
 //! no body for it.
 //!
 //! Places: `result`; `errno`; `arg0`, the argument itself; `*arg0`, the object it points into; `**arg0`, all that can be reached from it;
@@ -23,7 +24,7 @@
 //! (contents and attributes), `names` (which file a path name is), `directory` (the working directory), `clock`, `process` (the
 //! rest of the kernel's state), `everything`. A variadic function's last argument is the address of its variable arguments.
 //!
-//! The built-in file assumes that output to a stream does not fail (the environment makes calls fail only on demand), so output does
+//! The built-in file assumes that allocation succeeds ([`Summaries::with_failing_allocation`] does not); that output to a stream does not fail (the environment makes calls fail only on demand), so output does
 //! not write `error(…)`; that what a program writes it does not read back, so output does not write `files` or `input`; and that `%n`
 //! is not used. Where that does not hold, rows of the user's say so. A row that comes later replaces what an earlier one said of the same name.
 
@@ -157,6 +158,10 @@ pub struct Summary {
     pub never_returns: bool,
     /// The path may end in it.
     pub may_end: bool,
+    /// The result is assumed not to be null.
+    pub not_null: bool,
+    /// The result may be null though what goes there is not.
+    pub finds: bool,
 }
 
 /// Summaries by name, and by number of system calls.
@@ -201,6 +206,8 @@ struct Row<Name> {
 enum Returns {
     Never,
     Perhaps,
+    Object,
+    Found,
 }
 
 impl Summaries {
@@ -209,6 +216,12 @@ impl Summaries {
         let mut all = Summaries::default();
         all.add(include_str!("summaries.toml")).expect("a test reads the built-in file");
         all
+    }
+
+    /// The same, where allocation may fail.
+    pub fn with_failing_allocation(mut self) -> Summaries {
+        self.functions.values_mut().for_each(|s| s.not_null = false);
+        self
     }
 
     /// Adds the rows of a file.
@@ -238,7 +251,15 @@ impl Summaries {
 
     /// Of a call of [`SYSTEM_CALL`] with this number; one that has no row is one the environment does not have, and fails.
     pub fn system_call(&self, number: u64) -> &Summary {
-        static FAILS: Summary = Summary { reads: Vec::new(), writes: Vec::new(), flows: Vec::new(), never_returns: false, may_end: false };
+        static FAILS: Summary = Summary {
+            reads: Vec::new(),
+            writes: Vec::new(),
+            flows: Vec::new(),
+            never_returns: false,
+            may_end: false,
+            not_null: false,
+            finds: false,
+        };
         self.system_calls.get(&number).unwrap_or(&FAILS)
     }
 
@@ -285,7 +306,9 @@ impl<Name> Row<Name> {
             writes: places(&self.writes)?,
             flows: self.flows.iter().map(flow).collect::<Result<_, _>>()?,
             never_returns: self.returns == Some(Returns::Never),
-            may_end: self.returns.is_some(),
+            may_end: matches!(self.returns, Some(Returns::Never | Returns::Perhaps)),
+            not_null: self.returns == Some(Returns::Object),
+            finds: self.returns == Some(Returns::Found),
         })
     }
 }
