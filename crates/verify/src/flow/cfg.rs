@@ -49,8 +49,8 @@ pub struct Cfg {
 pub trait Calls {
     /// Whether the call at an instruction never returns.
     fn never_returns(&self, call: &Inst) -> bool;
-    /// Whether the branch with this condition never takes an edge, and which.
-    fn never_takes(&self, branch: &Inst) -> Option<u32>;
+    /// The edge that the branch at an operation never takes, if there is one.
+    fn never_takes(&self, op: u32) -> Option<u32>;
 }
 
 impl Cfg {
@@ -153,7 +153,7 @@ fn block(module: &Module, function: &Function, first_inst: u32, insts: wryneck_i
         match last.operator() {
             Some(Op::Br) => edges.push(last.a),
             Some(Op::CondBr) => {
-                let never = calls.never_takes(last);
+                let never = calls.never_takes(start + insts.count - 1);
                 edges.extend([last.b, last.c].into_iter().filter(|e| Some(*e) != never));
             }
             Some(Op::Switch) => {

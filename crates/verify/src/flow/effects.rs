@@ -1,7 +1,6 @@
 //! What may happen: events, ends of the program and writes, of blocks, of sides of branches, and of functions with all they call.
 //!
-//! A function's facts are those of its blocks, closed over the call graph component by component (Tarjan, "Depth-first search and
-//! linear graph algorithms", 1972). The stack variables of a function that has returned are gone, and a function that cannot be
+//! A function's facts are those of its blocks, closed over the call graph component by component. The stack variables of a function that has returned are gone, and a function that cannot be
 //! running already gets new ones at each call: its own are left out of what callers see; those of a component that calls itself
 //! are, outside of it. What an allocator writes into what it has just allocated is left out, too: nobody had it before.
 
@@ -12,15 +11,17 @@ use std::rc::Rc;
 use rustc_hash::{FxHashMap, FxHashSet};
 use wryneck_exec::code::Callee;
 use wryneck_exec::{CodePos, Image};
-use wryneck_ir::{Inst, NONE, Op, Range, call_flags, function_flags, limbs};
+use wryneck_ir::{Inst, NONE, Op, call_flags, function_flags, limbs};
 
 use super::bits::BitSet;
 use super::cfg::{Cfg, End};
+use super::graph::components;
 use super::known::Known;
-use super::local::{self, CallTarget, Local};
+use super::local::{CallSite, CallTarget, Local};
 use super::objects::{MAPPED, OUTSIDE};
-use super::points_to::PointsTo;
+use super::points_to::{self, PointsTo};
 use super::summary::{Cells, Place, Summaries, Summary};
+use super::values::slots_written;
 use super::{IsEvent, ObjectId};
 
 /// Bytes `low .. high` of an object; `u64::MAX`: unknown.
@@ -157,8 +158,8 @@ impl Facts {
         let (module, function) = self.image.function(func);
         let none = Local::default();
         let local = self.points_to.local(func).map_or(&none, |local| local);
-        let mut known = Known { facts: self, func, module, not_null: FxHashSet::default(), null_tests: FxHashMap::default() };
-        known.find(local);
+        let mut known = Known { facts: self, func, module, local, not_null: FxHashSet::default(), null_tests: FxHashMap::default() };
+        known.find();
         Cfg::new(module, function, &known)
     }
 
@@ -170,12 +171,7 @@ impl Facts {
 
     /// The summary that stands for a call; `number` is the first argument if it is constant.
     pub fn summary(&self, callee: Callee, number: Option<u64>) -> Option<&Summary> {
-        match callee {
-            Callee::Body(f) if self.image.is_library(f) => self.summaries.get(self.image.name(f)),
-            Callee::Body(_) => None,
-            Callee::Model(m) => self.summaries.of_call(self.image.model_name(m), number),
-            Callee::Undefined(u) => self.summaries.external(self.image.undefined_name(u)),
-        }
+        points_to::summary(&self.image, &self.summaries, callee, number)
     }
 
     /// Functions that no return is reached in never return; so do those that must call one of them. Those that return only what is not
@@ -205,22 +201,20 @@ impl Facts {
         let (module, function) = self.image.function(func);
         let Some(local) = self.points_to.local(func).filter(|_| function.ret_width == 64) else { return false };
         let reached = cfg.reachable([0], None);
-        let mut known = Known { facts: self, func, module, not_null: FxHashSet::default(), null_tests: FxHashMap::default() };
-        known.find(local);
+        let mut known = Known { facts: self, func, module, local, not_null: FxHashSet::default(), null_tests: FxHashMap::default() };
+        known.find();
         known.follow(cfg, &reached);
         let returned = reached.iter().map(|b| &cfg.blocks[*b as usize]).filter(|b| b.end == Some(End::Return));
-        let mut slots = returned.map(|b| module.slot_lists[module.insts[(cfg.first_inst + b.ops.end - 1) as usize].a as usize]).peekable();
-        slots.peek().is_some() && slots.all(|slot| known.not_null.contains(&slot))
+        let mut values = returned.map(|b| local.values.list(b.ops.end - 1)).peekable();
+        values.peek().is_some() && values.all(|value| value.iter().all(|v| known.not_null.contains(v)))
     }
 
     /// Where C's errno lies.
     fn find_errno(&self) -> Option<(ObjectId, u64)> {
         let Some(wryneck_ir::link::Target::Func(f)) = self.image.program.lookup("__errno_location") else { return None };
         let local = self.points_to.local(f.0)?;
-        let (module, function) = self.image.function(f.0);
-        let ret = module.blocks.range(function.blocks).iter().map(|b| module.insts[(b.insts.first + b.insts.count - 1) as usize]);
-        let slot = ret.filter(|i| i.operator() == Some(Op::Ret) && i.b == 1).map(|i| module.slot_lists[i.a as usize]).next()?;
-        local.fixed.get(&slot).copied()
+        let ret = (0..).zip(&local.values.insts).find(|(_, inst)| inst.operator() == Some(Op::Ret))?.0;
+        local.fixed.get(local.values.list(ret).first()?).copied()
     }
 
     /// Closes the functions' effects over the call graph.
@@ -291,11 +285,18 @@ impl Facts {
         }
         let (mut todo, mut seen, mut event) = (vec![start], FxHashSet::default(), false);
         while let Some(f) = todo.pop() {
-            let Some(local) = self.points_to.local(f).filter(|_| self.image.is_library(f) && seen.insert(f)) else { continue };
-            for callee in local.calls.iter().flat_map(|site| self.callees(f, site)) {
-                event |= (self.is_event)(f, callee);
-                if let Callee::Body(next) = callee {
-                    todo.push(next);
+            if !self.image.is_library(f) || !seen.insert(f) {
+                continue;
+            }
+            for site in Local::read(&self.image, &self.points_to.objects, f).calls {
+                let callees = match site.target {
+                    CallTarget::Direct(callee) => callee.into_iter().collect(),
+                    // Streams' functions are called by pointer; any function of the library may be one of them.
+                    CallTarget::Indirect(_) => self.library_pointers(),
+                };
+                for callee in callees {
+                    event |= (self.is_event)(f, callee);
+                    todo.extend(if let Callee::Body(next) = callee { Some(next) } else { None });
                 }
             }
         }
@@ -303,8 +304,20 @@ impl Facts {
         event
     }
 
+    /// The library's functions that variables hold the addresses of.
+    fn library_pointers(&self) -> Vec<Callee> {
+        let program = &self.image.program;
+        let globals = program.globals().iter().filter(|g| g.live && program.units[g.place.unit as usize].library);
+        let targets = globals.flat_map(|g| {
+            let module = &program.units[g.place.unit as usize].module;
+            let relocs = module.relocs.range(module.globals[g.place.index as usize].relocs);
+            relocs.iter().filter_map(|r| self.image.callee_of(g.place.unit, r.symbol))
+        });
+        targets.collect()
+    }
+
     /// What is called at a place.
-    fn callees(&self, func: u32, site: &local::CallSite) -> Vec<Callee> {
+    fn callees(&self, func: u32, site: &CallSite) -> Vec<Callee> {
         let direct = match site.target {
             CallTarget::Direct(callee) => callee,
             CallTarget::Indirect(_) => None,
@@ -378,10 +391,8 @@ impl Facts {
         let (module, _) = self.image.function(func);
         let mut at = Writer { facts: self, func, local, all };
         for op in ops {
-            let inst = &module.insts[(cfg.first_inst + op) as usize];
-            local::written(module, inst).for_each(|slot| {
-                at.all.slots.insert(slot);
-            });
+            at.all.slots.extend(slots_written(module, &module.insts[(cfg.first_inst + op) as usize]));
+            let inst = &local.values.insts[op as usize];
             match inst.operator() {
                 Some(Op::Store) => at.memory(inst.a, Some(u64::from(inst.width.div_ceil(8)))),
                 Some(Op::MemUndef) => at.memory(inst.a, self.constant(func, Some(inst.b))),
@@ -398,7 +409,7 @@ impl Facts {
         let Ok(index) = at.local.calls.binary_search_by_key(&op, |site| site.op) else { return };
         let site = &at.local.calls[index];
         let (module, _) = self.image.function(func);
-        let args = arguments(module, inst);
+        let args = arguments(module, inst, at.local.values.list(op));
         at.all.leaves |= module.calls[inst.b as usize].flags & call_flags::NO_RETURN != 0;
         for callee in self.callees(func, site) {
             at.all.event |= (self.is_event)(func, callee);
@@ -447,8 +458,19 @@ impl Writer<'_> {
             }
             return;
         }
-        for object in points_to.of_slot(self.func, slot) {
-            self.whole(object);
+        for place in points_to.of_slot(self.func, slot) {
+            let high = place.offset.and_then(|low| u64::from(low).checked_add(size?));
+            match (place.offset, high) {
+                (Some(low), high) => self.part(place.object, Extent { low: low.into(), high: high.unwrap_or(u64::MAX) }),
+                (None, _) => self.whole(place.object),
+            }
+        }
+    }
+
+    fn part(&mut self, object: ObjectId, extent: Extent) {
+        let objects = &self.facts.points_to.objects;
+        if !objects.is_function(object) {
+            objects.with_clones(object, &mut |o| self.all.writes.add_part(o, extent));
         }
     }
 
@@ -468,7 +490,7 @@ impl Writer<'_> {
     /// Writes of all that can be reached from the address in a slot.
     fn reachable(&mut self, slot: u32) {
         let points_to = &self.facts.points_to;
-        let mut todo = points_to.of_slot(self.func, slot);
+        let mut todo: Vec<ObjectId> = points_to.of_slot(self.func, slot).map(|place| place.object).collect();
         todo.extend(self.local.fixed.get(&slot).map(|(object, _)| *object));
         let mut seen = FxHashSet::default();
         while let Some(object) = todo.pop() {
@@ -509,57 +531,15 @@ impl Writer<'_> {
     }
 }
 
-/// By argument: the slot of its first limb; [`NONE`] for those too narrow for an address.
-pub(super) fn arguments(module: &wryneck_ir::Module, inst: &Inst) -> Vec<u32> {
-    let record = module.calls[inst.b as usize];
-    let list = |range: Range| if range.count == 0 { &[][..] } else { module.slot_lists.range(range) };
-    let mut slots = list(record.args).iter().copied();
-    let widths = list(record.widths).iter();
+/// By argument: its first limb of these; [`NONE`] for those too narrow for an address.
+pub(super) fn arguments(module: &wryneck_ir::Module, call: &Inst, limbs_of_all: &[u32]) -> Vec<u32> {
+    let widths = module.calls[call.b as usize].widths;
+    let widths = if widths.count == 0 { &[][..] } else { module.slot_lists.range(widths) };
+    let mut values = limbs_of_all.iter().copied();
     let argument = |width: &u32| {
-        let first = slots.next().unwrap_or(NONE);
-        let _ = slots.by_ref().take((limbs(*width) as usize).saturating_sub(1)).count();
+        let first = values.next().unwrap_or(NONE);
+        let _ = values.by_ref().take((limbs(*width) as usize).saturating_sub(1)).count();
         if *width >= 64 { first } else { NONE }
     };
-    widths.map(argument).collect()
-}
-
-/// The components of a graph, each behind all that it leads to.
-fn components(next: &[Vec<u32>]) -> Vec<Vec<u32>> {
-    let count = next.len();
-    let (mut index, mut low, mut on_stack) = (vec![0u32; count], vec![0u32; count], vec![false; count]);
-    let (mut stack, mut found, mut counter) = (Vec::new(), Vec::new(), 0);
-    for start in 0..count as u32 {
-        if index[start as usize] != 0 {
-            continue;
-        }
-        let mut calls = vec![(start, 0)];
-        while let Some((node, at)) = calls.last_mut() {
-            let n = *node as usize;
-            if *at == 0 {
-                counter += 1;
-                (index[n], low[n], on_stack[n]) = (counter, counter, true);
-                stack.push(*node);
-            }
-            if let Some(&to) = next[n].get(*at) {
-                *at += 1;
-                if index[to as usize] == 0 {
-                    calls.push((to, 0));
-                } else if on_stack[to as usize] {
-                    low[n] = low[n].min(index[to as usize]);
-                }
-                continue;
-            }
-            calls.pop();
-            if let Some((caller, _)) = calls.last() {
-                low[*caller as usize] = low[*caller as usize].min(low[n]);
-            }
-            if low[n] == index[n] {
-                let at = stack.iter().rposition(|m| *m as usize == n).expect("a node stays on the stack until its component is found");
-                let members = stack.split_off(at);
-                members.iter().for_each(|m| on_stack[*m as usize] = false);
-                found.push(members);
-            }
-        }
-    }
-    found
+    widths.iter().map(argument).collect()
 }

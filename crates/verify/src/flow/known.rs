@@ -9,82 +9,86 @@ use wryneck_ir::{Inst, Module, NONE, Op, call_flags, limbs};
 
 use super::cfg::{Calls, Cfg};
 use super::effects::{Facts, arguments};
-use super::local::{self, CallTarget, Local};
+use super::local::{CallSite, CallTarget, Local};
 use super::summary::Holder;
+use super::values::slots_written;
 
 pub struct Known<'a> {
     pub facts: &'a Facts,
     pub func: u32,
     pub module: &'a Module,
-    /// Slots that are never null: results of calls, addresses of variables.
+    pub local: &'a Local,
+    /// Values that are never null: results of calls, addresses of variables.
     pub not_null: FxHashSet<u32>,
-    /// Slots that hold whether another one is null (`true`) or not null.
+    /// Values that say whether another one is null (`true`) or not null.
     pub null_tests: FxHashMap<u32, (u32, bool)>,
 }
 
 impl Known<'_> {
     /// Looks at the calls, and at what is compared with null.
-    pub fn find(&mut self, local: &Local) {
+    pub fn find(&mut self) {
+        let local = self.local;
         self.not_null.extend(local.fixed.keys());
-        let (module, function) = self.facts.image.function(self.func);
-        let zero = |slot| self.facts.constant(self.func, Some(slot)) == Some(0);
-        for block in module.blocks.range(function.blocks) {
-            for inst in module.insts.range(block.insts) {
-                if let Some(op @ (Op::Eq | Op::Ne)) = inst.operator()
-                    && inst.width == 64
-                    && local.is_once(inst.dst)
-                {
-                    let tested = if zero(inst.b) { Some(inst.a) } else { zero(inst.a).then_some(inst.b) };
-                    if let Some(slot) = tested {
-                        self.null_tests.insert(inst.dst, (slot, op == Op::Eq));
-                    }
+        let zero = |value| self.facts.constant(self.func, Some(value)) == Some(0);
+        for inst in &local.values.insts {
+            if let Some(op @ (Op::Eq | Op::Ne)) = inst.operator()
+                && inst.width == 64
+                && local.is_once(inst.dst)
+            {
+                let tested = if zero(inst.b) { Some(inst.a) } else { zero(inst.a).then_some(inst.b) };
+                if let Some(value) = tested {
+                    self.null_tests.insert(inst.dst, (value, op == Op::Eq));
                 }
             }
         }
-        let first = module.blocks.range(function.blocks).iter().map(|b| b.insts.first).min().unwrap_or(0);
         for site in &local.calls {
-            let inst = &module.insts[(first + site.op) as usize];
+            let inst = &local.values.insts[site.op as usize];
             let CallTarget::Direct(Some(callee)) = site.target else { continue };
-            if inst.dst != NONE && local.is_once(inst.dst) && self.gives_object(callee, inst, site.number) {
+            if inst.dst != NONE && local.is_once(inst.dst) && self.gives_object(callee, inst, site) {
                 self.not_null.insert(inst.dst);
             }
         }
     }
 
-    fn gives_object(&self, callee: Callee, inst: &Inst, number: Option<u64>) -> bool {
+    fn gives_object(&self, callee: Callee, inst: &Inst, site: &CallSite) -> bool {
         if let Callee::Body(f) = callee
             && self.facts.not_null[f as usize]
         {
             return true;
         }
-        let Some(summary) = self.facts.summary(callee, number) else { return false };
+        let Some(summary) = self.facts.summary(callee, site.number) else { return false };
         let mut to_result = summary.flows.iter().filter(|flow| flow.to == Holder::Result).map(|flow| flow.from);
         let passed = match (to_result.next(), to_result.next(), summary.finds) {
-            (Some(Holder::Arg(i)), None, false) => arguments(self.module, inst).get(i as usize).copied(),
+            (Some(Holder::Arg(i)), None, false) => arguments(self.module, inst, self.local.values.list(site.op)).get(i as usize).copied(),
             _ => None,
         };
         summary.not_null || passed.is_some_and(|slot| self.not_null.contains(&slot))
     }
 
-    /// Adds the slots that hold nothing else where only the reached blocks run.
+    /// Adds the values that are nothing else where only the reached blocks run.
     pub fn follow(&mut self, cfg: &Cfg, reached: &[u32]) {
-        let (module, function) = self.facts.image.function(self.func);
-        let params = module.params.range(function.params).iter().map(|p| limbs(p.width)).sum::<u32>();
+        let values = &self.local.values;
+        let function = self.facts.image.function(self.func).1;
+        let params = self.module.params.range(function.params).iter().map(|p| limbs(p.width)).sum::<u32>();
         let given = function.consts.count..function.consts.count + params;
         let mut sources: FxHashMap<u32, Vec<u32>> = given.map(|slot| (slot, vec![NONE])).collect();
-        for b in reached.iter().map(|b| &cfg.blocks[*b as usize]) {
-            for inst in &module.insts[(cfg.first_inst + b.ops.start) as usize..(cfg.first_inst + b.ops.end) as usize] {
+        for number in reached {
+            let block = &cfg.blocks[*number as usize];
+            for inst in &values.insts[block.ops.start as usize..block.ops.end as usize] {
                 let from = match inst.operator() {
                     Some(Op::Copy | Op::PtrAdd) if inst.width == 64 => &[inst.a][..],
                     Some(Op::Select) if inst.width == 64 => &[inst.b, inst.c][..],
                     Some(_) | None => &[NONE][..],
                 };
-                local::written(module, inst).for_each(|slot| sources.entry(slot).or_default().extend(from));
+                slots_written(self.module, inst).for_each(|value| sources.entry(value).or_default().extend(from));
             }
-            for (edge, _) in &b.edges {
-                let copies = module.edges.range(function.edges)[*edge as usize].copies;
-                module.copies.range(copies).iter().for_each(|c| sources.entry(c.dst).or_default().push(c.src));
-            }
+        }
+        let taken = values
+            .copies
+            .iter()
+            .filter(|(block, edge, _)| reached.contains(block) && cfg.blocks[*block as usize].edges.iter().any(|(e, _)| e == edge));
+        for (to, from) in taken.flat_map(|(_, _, copies)| copies).chain(&values.joined) {
+            sources.entry(*to).or_default().push(*from);
         }
         loop {
             let holds = |from: &Vec<u32>| from.iter().all(|slot| self.not_null.contains(slot));
@@ -117,7 +121,8 @@ impl Calls for Known<'_> {
         }
     }
 
-    fn never_takes(&self, branch: &Inst) -> Option<u32> {
+    fn never_takes(&self, op: u32) -> Option<u32> {
+        let branch = self.local.values.insts.get(op as usize)?;
         let (slot, null) = self.null_tests.get(&branch.a)?;
         let never = if *null { branch.b } else { branch.c };
         (self.not_null.contains(slot) && branch.b != branch.c).then_some(never)

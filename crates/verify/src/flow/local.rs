@@ -1,39 +1,51 @@
-//! What one function says about pointers: constraints between its slots, before anything is known of its callers and callees.
+//! What one function says about pointers: constraints between its values, before anything is known of its callers and callees.
 //!
 //! A pointer moves whole, in limbs of 64 bits: narrower values carry none (this is an assumption; memory that is copied byte by byte
 //! other than by the block operators and memcpy's family loses its pointers). Address arithmetic stays in its base's object, as in the
-//! engine. Slots that can only hold what another slot holds are one class. Cost: a few passes over the instructions.
+//! engine. Values that can only be what another value is are one class. Cost: a few passes over the instructions.
 
 use rustc_hash::FxHashMap;
 use wryneck_exec::Image;
 use wryneck_exec::code::Callee;
-use wryneck_ir::{Inst, Module, NONE, Op, Operand, Range, limbs, param_kind};
+use wryneck_ir::{Inst, Module, NONE, Op, limbs, param_kind};
 
 use super::ObjectId;
 use super::bits::BitSet;
+use super::graph::components;
 use super::objects::Objects;
+use super::values::{Values, operand_slots, slots_written};
 
-/// Slots are classes, see [`Local::class`].
+/// Values are classes, see [`Local::class`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Constraint {
     Address {
         to: u32,
         object: ObjectId,
+        offset: u64,
     },
     Copy {
         to: u32,
         from: u32,
     },
+    /// To so many bytes behind what `from` points to; `None`: somewhere in the same object.
+    Move {
+        to: u32,
+        from: u32,
+        by: Option<i64>,
+    },
+    /// From so many limbs at the address.
     Load {
         to: u32,
         address: u32,
+        limbs: u32,
     },
     Store {
         address: u32,
         value: u32,
+        limbs: u32,
     },
     /// From the memory at one address to the memory at another.
-    Move {
+    Transfer {
         to: u32,
         from: u32,
     },
@@ -47,7 +59,7 @@ pub enum CallTarget {
     Indirect(u32),
 }
 
-/// A call, with classes instead of slots.
+/// A call, with classes instead of values.
 #[derive(Clone, Debug)]
 pub struct CallSite {
     pub op: u32,
@@ -64,6 +76,7 @@ pub struct CallSite {
 
 #[derive(Debug, Default)]
 pub struct Local {
+    pub values: Values,
     class: Vec<u32>,
     pub constraints: Vec<Constraint>,
     pub calls: Vec<CallSite>,
@@ -71,9 +84,9 @@ pub struct Local {
     pub returned: Vec<u32>,
     /// By parameter limb: its class, and whether the callee gets a copy of the structure it points to.
     pub params: Vec<(u32, bool)>,
-    /// Slots that always hold an address known but for where the object lies: object and offset.
+    /// Values that are an address known but for where the object lies: object and offset.
     pub fixed: FxHashMap<u32, (ObjectId, u64)>,
-    /// Slots that are written at one place.
+    /// Values that are written at one place.
     once: BitSet,
     /// Control may leave by a computed jump.
     pub jumps: bool,
@@ -97,8 +110,9 @@ impl Local {
         let mut reader = Reader { image, objects, module, unit, func, consts, local: Local::default() };
         for (slot, c) in (0..).zip(consts).filter(|(_, c)| c.symbol != NONE) {
             if let Some((object, offset)) = objects.target(image.program.target(unit, c.symbol)) {
-                reader.push(Constraint::Address { to: slot, object });
-                reader.local.fixed.insert(slot, (object, offset.wrapping_add(c.value)));
+                let offset = offset.wrapping_add(c.value);
+                reader.push(Constraint::Address { to: slot, object, offset });
+                reader.local.fixed.insert(slot, (object, offset));
             }
         }
         let mut slot = function.consts.count;
@@ -108,39 +122,35 @@ impl Local {
                 slot += 1;
             }
         }
-        let mut definitions = vec![0u8; function.slots as usize];
+        let values = Values::of(module, function);
+        let mut definitions = vec![0u8; values.count as usize];
         // A parameter is written by the call.
         reader.local.params.iter().for_each(|(slot, _)| definitions[*slot as usize] = 1);
-        let mut define = |slot: u32| definitions[slot as usize] = definitions[slot as usize].saturating_add(1);
-        let blocks = module.blocks.range(function.blocks);
-        let first = blocks.iter().map(|b| b.insts.first).min().unwrap_or(0);
-        for block in blocks {
-            for (i, inst) in (block.insts.first..).zip(module.insts.range(block.insts)) {
-                written(module, inst).for_each(&mut define);
-                reader.instruction(i - first, inst);
-            }
+        let mut define = |value: u32| definitions[value as usize] = definitions[value as usize].saturating_add(1);
+        for (op, inst) in (0..).zip(&values.insts) {
+            slots_written(module, inst).for_each(&mut define);
+            reader.instruction(op, inst, values.list(op));
         }
-        for edge in module.edges.range(function.edges) {
-            for copy in module.copies.range(edge.copies).iter().filter(|c| c.src != c.dst) {
-                define(copy.dst);
-                reader.copy(copy.dst, copy.src);
-            }
+        for (to, from) in values.copies.iter().flat_map(|(_, _, copies)| copies).chain(&values.joined).filter(|(to, from)| to != from) {
+            define(*to);
+            reader.copy(*to, *from);
         }
-        reader.fix(&definitions, function);
-        reader.local.once = (0..).zip(&definitions).filter(|(_, n)| **n == 1).map(|(slot, _)| slot).collect();
+        reader.fix(&definitions, &values);
+        reader.local.once = (0..).zip(&definitions).filter(|(_, n)| **n == 1).map(|(value, _)| value).collect();
         let mut local = reader.local;
-        local.classify(function.slots as usize);
+        local.classify(values.count as usize);
+        local.values = values;
         local
     }
 
-    /// Whether the slot is written at one place.
-    pub fn is_once(&self, slot: u32) -> bool {
-        self.once.contains(slot)
+    /// Whether the value is written at one place.
+    pub fn is_once(&self, value: u32) -> bool {
+        self.once.contains(value)
     }
 
-    /// The class of a slot.
-    pub fn class(&self, slot: u32) -> u32 {
-        self.class[slot as usize]
+    /// The class of a value.
+    pub fn class(&self, value: u32) -> u32 {
+        self.class[value as usize]
     }
 
     /// Makes one class of slots that hold the same, and puts the classes into the constraints.
@@ -156,7 +166,7 @@ impl Local {
             more[call.result as usize] = true;
         }
         for c in &self.constraints {
-            if let Constraint::Address { to, .. } | Constraint::Load { to, .. } = c {
+            if let Constraint::Address { to, .. } | Constraint::Load { to, .. } | Constraint::Move { to, .. } = c {
                 more[*to as usize] = true;
             }
         }
@@ -197,14 +207,16 @@ impl Local {
         let at = |slot: u32| if slot == NONE { NONE } else { class[slot as usize] };
         for c in &mut self.constraints {
             *c = match *c {
-                Constraint::Address { to, object } => Constraint::Address { to: at(to), object },
+                Constraint::Address { to, object, offset } => Constraint::Address { to: at(to), object, offset },
                 Constraint::Copy { to, from } => Constraint::Copy { to: at(to), from: at(from) },
-                Constraint::Load { to, address } => Constraint::Load { to: at(to), address: at(address) },
-                Constraint::Store { address, value } => Constraint::Store { address: at(address), value: at(value) },
-                Constraint::Move { to, from } => Constraint::Move { to: at(to), from: at(from) },
+                Constraint::Move { to, from, by } => Constraint::Move { to: at(to), from: at(from), by },
+                Constraint::Load { to, address, limbs } => Constraint::Load { to: at(to), address: at(address), limbs },
+                Constraint::Store { address, value, limbs } => Constraint::Store { address: at(address), value: at(value), limbs },
+                Constraint::Transfer { to, from } => Constraint::Transfer { to: at(to), from: at(from) },
             };
         }
         self.constraints.retain(|c| !matches!(c, Constraint::Copy { to, from } if to == from));
+        self.cut_loops(slots);
         for call in &mut self.calls {
             call.result = at(call.result);
             call.limbs.iter_mut().for_each(|limb| *limb = at(*limb));
@@ -216,6 +228,29 @@ impl Local {
         self.params.iter_mut().for_each(|(slot, _)| *slot = at(*slot));
         self.calls.sort_unstable_by_key(|call| call.op);
         self.class = class;
+    }
+}
+
+impl Local {
+    /// An address that moves on in a loop is somewhere.
+    fn cut_loops(&mut self, slots: usize) {
+        let mut next = vec![Vec::new(); slots];
+        for c in &self.constraints {
+            if let Constraint::Copy { to, from } | Constraint::Move { to, from, .. } = c {
+                next[*from as usize].push(*to);
+            }
+        }
+        let mut component = vec![0; slots];
+        for (number, members) in (0u32..).zip(components(&next)) {
+            members.iter().for_each(|slot| component[*slot as usize] = number);
+        }
+        for c in &mut self.constraints {
+            if let Constraint::Move { to, from, by } = c
+                && component[*to as usize] == component[*from as usize]
+            {
+                *by = None;
+            }
+        }
     }
 }
 
@@ -243,7 +278,17 @@ impl Reader<'_> {
         }
     }
 
-    /// From operand `n`, of at least 64 bits, to the result.
+    /// The result points so many bytes behind what a slot points to, or somewhere.
+    fn shift(&mut self, inst: &Inst, from: u32, by: Option<i64>) {
+        if inst.width == 64 && self.number(from).is_none() {
+            match by {
+                Some(0) => self.copy(inst.dst, from),
+                by => self.push(Constraint::Move { to: inst.dst, from, by }),
+            }
+        }
+    }
+
+    /// From operands, of at least 64 bits, to the result.
     fn pass(&mut self, inst: &Inst, ns: &[usize]) {
         if inst.width < 64 {
             return;
@@ -256,43 +301,55 @@ impl Reader<'_> {
         self.join_limbs(operand_slots(inst, 0));
     }
 
-    fn instruction(&mut self, op: u32, inst: &Inst) {
+    fn instruction(&mut self, op: u32, inst: &Inst, list: &[u32]) {
         let wide = inst.width > 64;
         match inst.operator() {
             Some(Op::Copy | Op::Zext | Op::Sext | Op::Trunc | Op::Extract) => self.pass(inst, &[1]),
             Some(Op::Shl | Op::Lshr | Op::Ashr | Op::Bswap | Op::Bitreverse | Op::Fneg | Op::Fabs) if wide => self.pass(inst, &[1]),
-            Some(Op::Add | Op::And | Op::Or | Op::Xor | Op::Concat | Op::Fshl | Op::Fshr) => self.pass(inst, &[1, 2]),
+            Some(Op::Concat | Op::Fshl | Op::Fshr) => self.pass(inst, &[1, 2]),
             Some(Op::Select) => self.pass(inst, &[2, 3]),
+            Some(Op::Add | Op::Sub | Op::And | Op::Or | Op::Xor) if wide => self.pass(inst, &[1, 2]),
+            Some(Op::Add) => {
+                self.shift(inst, inst.a, self.number(inst.b).map(|n| n as i64));
+                self.shift(inst, inst.b, self.number(inst.a).map(|n| n as i64));
+            }
             // A difference is a place in an object only if what is subtracted from is one.
-            Some(Op::Sub | Op::PtrAdd) => match self.number(inst.a) {
-                Some(_) => self.pass(inst, &[2]),
-                None => self.pass(inst, &[1]),
+            Some(Op::Sub) => match self.number(inst.a) {
+                Some(_) => self.shift(inst, inst.b, None),
+                None => self.shift(inst, inst.a, self.number(inst.b).map(|n| (n as i64).wrapping_neg())),
             },
+            Some(Op::PtrAdd) => match self.number(inst.a) {
+                Some(_) => self.shift(inst, inst.b, None),
+                None => self.shift(inst, inst.a, self.number(inst.b).map(|n| n.wrapping_mul(inst.c.into()) as i64)),
+            },
+            Some(Op::And | Op::Or | Op::Xor) => {
+                self.shift(inst, inst.a, None);
+                self.shift(inst, inst.b, None);
+            }
             Some(Op::Load) if inst.width >= 64 => {
-                self.push(Constraint::Load { to: inst.dst, address: inst.a });
+                self.push(Constraint::Load { to: inst.dst, address: inst.a, limbs: limbs(inst.width.into()) });
                 self.join_limbs(operand_slots(inst, 0));
             }
             Some(Op::Store) if inst.width >= 64 => {
                 for value in operand_slots(inst, 2).filter(|v| self.number(*v).is_none()).collect::<Vec<_>>() {
-                    self.push(Constraint::Store { address: inst.a, value });
+                    self.push(Constraint::Store { address: inst.a, value, limbs: limbs(inst.width.into()) });
                 }
             }
             Some(Op::Alloca) => {
                 let object = self.objects.alloca(self.func, inst.a);
-                self.push(Constraint::Address { to: inst.dst, object });
+                self.push(Constraint::Address { to: inst.dst, object, offset: 0 });
             }
             Some(Op::AllocaDyn) => {
                 let object = self.objects.dynamic(self.func);
-                self.push(Constraint::Address { to: inst.dst, object });
+                self.push(Constraint::Address { to: inst.dst, object, offset: 0 });
             }
-            Some(Op::MemCopy | Op::MemMove) => self.push(Constraint::Move { to: inst.a, from: inst.b }),
+            Some(Op::MemCopy | Op::MemMove) => self.push(Constraint::Transfer { to: inst.a, from: inst.b }),
             Some(Op::Call) => {
                 let target = CallTarget::Direct(self.image.callee_of(self.unit, inst.a));
-                self.call(op, inst, target);
+                self.call(op, inst, list, target);
             }
-            Some(Op::CallIndirect) => self.call(op, inst, CallTarget::Indirect(inst.a)),
+            Some(Op::CallIndirect) => self.call(op, inst, list, CallTarget::Indirect(inst.a)),
             Some(Op::Ret) if inst.width >= 64 => {
-                let list = self.module.slot_lists.range(Range { first: inst.a, count: inst.b });
                 let list: Vec<u32> = list.iter().copied().filter(|slot| self.number(*slot).is_none()).collect();
                 self.local.returned.extend(list);
             }
@@ -302,10 +359,9 @@ impl Reader<'_> {
         }
     }
 
-    fn call(&mut self, op: u32, inst: &Inst, target: CallTarget) {
+    fn call(&mut self, op: u32, inst: &Inst, slots: &[u32], target: CallTarget) {
         let record = self.module.calls[inst.b as usize];
-        let list = |range: Range| if range.count == 0 { &[][..] } else { self.module.slot_lists.range(range) };
-        let (slots, widths) = (list(record.args), list(record.widths));
+        let widths = if record.widths.count == 0 { &[][..] } else { self.module.slot_lists.range(record.widths) };
         let (mut all, mut args) = (Vec::with_capacity(slots.len()), Vec::with_capacity(widths.len()));
         let mut at = slots.iter();
         for width in widths {
@@ -325,60 +381,33 @@ impl Reader<'_> {
         self.local.calls.push(CallSite { op, target, limbs: all, args, result, number });
     }
 
-    /// Finds the slots that hold a known object's address plus a constant.
-    fn fix(&mut self, definitions: &[u8], function: &wryneck_ir::Function) {
+    /// Finds the values that are a known object's address plus a constant.
+    fn fix(&mut self, definitions: &[u8], values: &Values) {
         loop {
             let before = self.local.fixed.len();
-            for block in self.module.blocks.range(function.blocks) {
-                for inst in self.module.insts.range(block.insts) {
-                    let once = inst.dst != NONE && definitions.get(inst.dst as usize) == Some(&1);
-                    if !once || self.local.fixed.contains_key(&inst.dst) {
-                        continue;
+            for inst in &values.insts {
+                let once = inst.dst != NONE && definitions.get(inst.dst as usize) == Some(&1);
+                if !once || self.local.fixed.contains_key(&inst.dst) {
+                    continue;
+                }
+                let base = || self.local.fixed.get(&inst.a).copied();
+                let fixed = match inst.operator() {
+                    Some(Op::Alloca) => Some((self.objects.alloca(self.func, inst.a), 0)),
+                    Some(Op::Copy) if inst.width == 64 => base(),
+                    Some(Op::Add) if inst.width == 64 => self.number(inst.b).and_then(|n| base().map(|(o, at)| (o, at.wrapping_add(n)))),
+                    Some(Op::PtrAdd) => {
+                        let moved = self.number(inst.b).map(|n| n.wrapping_mul(inst.c.into()));
+                        moved.and_then(|n| base().map(|(o, at)| (o, at.wrapping_add(n))))
                     }
-                    let base = || self.local.fixed.get(&inst.a).copied();
-                    let fixed = match inst.operator() {
-                        Some(Op::Alloca) => Some((self.objects.alloca(self.func, inst.a), 0)),
-                        Some(Op::Copy) if inst.width == 64 => base(),
-                        Some(Op::Add) if inst.width == 64 => {
-                            self.number(inst.b).and_then(|n| base().map(|(o, at)| (o, at.wrapping_add(n))))
-                        }
-                        Some(Op::PtrAdd) => {
-                            let moved = self.number(inst.b).map(|n| n.wrapping_mul(inst.c.into()));
-                            moved.and_then(|n| base().map(|(o, at)| (o, at.wrapping_add(n))))
-                        }
-                        Some(_) | None => None,
-                    };
-                    if let Some(fixed) = fixed {
-                        self.local.fixed.insert(inst.dst, fixed);
-                    }
+                    Some(_) | None => None,
+                };
+                if let Some(fixed) = fixed {
+                    self.local.fixed.insert(inst.dst, fixed);
                 }
             }
             if self.local.fixed.len() == before {
                 return;
             }
         }
-    }
-}
-
-/// The slots of operand `n` (0: the result, which for calls is not known here).
-pub fn operand_slots(inst: &Inst, n: usize) -> std::ops::Range<u32> {
-    let Some(op) = inst.operator() else { return 0..0 };
-    let field = [inst.dst, inst.a, inst.b, inst.c][n];
-    let width = match op.operands()[n] {
-        Operand::Val => u32::from(inst.width),
-        Operand::Word | Operand::Bit => 1,
-        Operand::SrcVal if op == Op::Concat && n == 1 => u32::from(inst.width).saturating_sub(inst.c),
-        Operand::SrcVal => inst.c,
-        Operand::No | Operand::Imm | Operand::Edge | Operand::Switch | Operand::Symbol => 0,
-        Operand::Str | Operand::Call | Operand::Alloca | Operand::List => 0,
-    };
-    if field == NONE { 0..0 } else { field..field + limbs(width) }
-}
-
-/// The slots an instruction writes.
-pub fn written(module: &Module, inst: &Inst) -> std::ops::Range<u32> {
-    match inst.operator() {
-        Some(Op::Call | Op::CallIndirect) if inst.dst != NONE => inst.dst..inst.dst + limbs(module.calls[inst.b as usize].ret_width),
-        _ => operand_slots(inst, 0),
     }
 }

@@ -8,12 +8,15 @@
 pub mod bits;
 pub mod cfg;
 mod effects;
+mod graph;
 mod known;
 mod local;
 mod objects;
+mod places;
 mod points_to;
 mod sparse;
 pub mod summary;
+mod values;
 mod waves;
 
 use std::cell::RefCell;

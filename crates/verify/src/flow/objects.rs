@@ -31,6 +31,8 @@ pub const OUTSIDE: ObjectId = ObjectId(0);
 pub const MAPPED: ObjectId = ObjectId(1);
 const FIRST_STATIC: u32 = 2;
 
+/// Of what is allocated, so many bytes are told apart.
+const MOST_OF_HEAP: u64 = 1 << 12;
 /// A wrapper's object differs by this many callers of callers.
 const MOST_CALLERS: u32 = 3;
 
@@ -89,6 +91,23 @@ impl Objects {
         ObjectId(self.allocas[func as usize] + alloca)
     }
 
+    /// Bytes of an object that are told apart.
+    pub fn size(&self, object: ObjectId) -> u64 {
+        let n = object.0;
+        match () {
+            () if n < FIRST_STATIC => 0,
+            () if n < self.functions => self.image.statics[(n - FIRST_STATIC) as usize].size,
+            () if n < self.dynamic => 1,
+            () if n < self.allocas[0] => 0,
+            () if n < self.heap => {
+                let func = self.allocas.partition_point(|first| *first <= n) as u32 - 1;
+                let (module, function) = self.image.function(func);
+                module.allocas.range(function.allocas)[(n - self.allocas[func as usize]) as usize].size
+            }
+            () => MOST_OF_HEAP,
+        }
+    }
+
     pub fn dynamic(&self, func: u32) -> ObjectId {
         ObjectId(self.dynamic + func)
     }
@@ -136,9 +155,9 @@ impl Objects {
 
     /// What was allocated at a place that was reached by these calls, innermost first.
     pub fn heap_object(&self, stack: &[CodePos]) -> Option<ObjectId> {
-        let (first, callers) = stack.split_first()?;
-        let mut object = *self.made.get(&(None, *first))?;
-        for at in callers {
+        // Calls inside of functions that have a summary are not known; the call of such a function is.
+        let (first, mut object) = stack.iter().enumerate().find_map(|(i, at)| self.made.get(&(None, *at)).map(|object| (i, *object)))?;
+        for at in &stack[first + 1..] {
             match self.made.get(&(Some(object), *at)) {
                 Some(outer) => object = *outer,
                 None => break,

@@ -1,9 +1,10 @@
 //! Which objects each pointer of the program may point to: Andersen's analysis over all functions that may be called from the start.
 //!
-//! Inclusion-based, insensitive to fields and to the order of instructions ([`local`](super::local) reads a function's constraints,
+//! Inclusion-based, sensitive to fields at constant offsets, not to the order of instructions ([`local`](super::local) reads a function's constraints,
 //! [`waves`](super::waves) solves them). Functions are read when a call may reach them; calls by pointer are resolved as the sets grow.
 //! Context: a function that only hands out what it has just allocated (xmalloc, xcalloc …) is an allocator itself, so the objects
-//! differ by its callers, up to a limit. Functions without body, summary or model may do anything with what they are given.
+//! differ by its callers, up to a limit. Where there is a summary, its pointer flows stand for the body. Functions without body, summary
+//! or model may do anything with what they are given.
 
 use std::rc::Rc;
 
@@ -16,6 +17,7 @@ use wryneck_ir::link::Target;
 use super::ObjectId;
 use super::local::{CallSite, CallTarget, Constraint, Local};
 use super::objects::{MAPPED, OUTSIDE, Objects};
+use super::places::{Loc, Place};
 use super::summary::{Holder, PointerFlow, Summaries, Summary};
 use super::waves::{Node, Waves};
 
@@ -95,20 +97,16 @@ impl PointsTo {
         solver.to
     }
 
-    /// The objects that a slot of a function may point to.
-    pub fn of_slot(&self, func: u32, slot: u32) -> Vec<ObjectId> {
-        let Some(local) = &self.locals[func as usize] else { return Vec::new() };
-        self.of_class(func, local.class(slot))
-    }
-
-    fn of_class(&self, func: u32, class: u32) -> Vec<ObjectId> {
-        let node = self.nodes[func as usize].get(&class);
-        node.map(|n| self.waves.points_to(*n).iter().map(ObjectId).collect()).unwrap_or_default()
+    /// The places that a slot of a function may point to.
+    pub fn of_slot(&self, func: u32, slot: u32) -> impl Iterator<Item = Place> + '_ {
+        let local = self.locals[func as usize].as_ref();
+        let node = local.and_then(|local| self.nodes[func as usize].get(&local.class(slot)));
+        node.into_iter().flat_map(|n| self.waves.points_to(*n).iter().map(|loc| self.waves.places.place(loc)))
     }
 
     /// The objects that the object may hold addresses of.
     pub fn in_object(&self, object: ObjectId) -> impl Iterator<Item = ObjectId> + '_ {
-        self.waves.content_of(object.0).into_iter().flat_map(|set| set.iter().map(ObjectId))
+        self.waves.in_object(object).into_iter().flat_map(|set| set.iter().map(|loc| self.waves.places.place(loc).object))
     }
 
     /// Sizes, in words.
@@ -121,7 +119,7 @@ impl PointsTo {
 
     /// What functions nobody knows may have.
     pub fn escaped(&self) -> impl Iterator<Item = ObjectId> + '_ {
-        self.waves.points_to(self.escaped).iter().map(ObjectId)
+        self.waves.points_to(self.escaped).iter().map(|loc| self.waves.places.place(loc).object)
     }
 
     /// What the function says about pointers; `None`: no call reaches it.
@@ -148,16 +146,17 @@ impl Solver<'_> {
             let relocs = module.relocs.range(record.relocs);
             let Some((object, _)) = self.to.objects.target(Target::Data(wryneck_ir::link::GlobalId(g), 0)) else { continue };
             for r in relocs {
-                if let Some((target, _)) = self.to.objects.target(image.program.target(global.place.unit, r.symbol)) {
-                    let content = self.to.waves.content(object.0);
-                    self.to.waves.add(content, target.0);
+                if let Some((target, offset)) = self.to.objects.target(image.program.target(global.place.unit, r.symbol)) {
+                    let at = self.at(object, r.offset);
+                    let cell = self.to.waves.cell(at);
+                    self.add_address(cell, target, offset.wrapping_add_signed(r.addend));
                 }
             }
         }
-        let outside = self.to.waves.content(OUTSIDE.0);
-        self.to.waves.add(outside, OUTSIDE.0);
-        self.to.waves.add(self.to.escaped, OUTSIDE.0);
-        self.to.waves.add(self.to.escaped, MAPPED.0);
+        let outside = self.to.waves.anywhere(OUTSIDE);
+        self.add_address(outside, OUTSIDE, 0);
+        self.add_address(self.to.escaped, OUTSIDE, 0);
+        self.add_address(self.to.escaped, MAPPED, 0);
         self.to.waves.watch(self.to.escaped, ESCAPED);
     }
 
@@ -186,8 +185,20 @@ impl Solver<'_> {
         let local = self.local(func);
         for (class, _) in &local.params {
             let node = self.node(func, *class);
-            self.to.waves.add(node, OUTSIDE.0);
+            self.add_address(node, OUTSIDE, 0);
         }
+    }
+
+    /// The place at a byte of an object.
+    fn at(&mut self, object: ObjectId, offset: u64) -> Loc {
+        let size = self.to.objects.size(object);
+        self.to.waves.set_size(object, size);
+        self.to.waves.at(object, offset)
+    }
+
+    fn add_address(&mut self, node: Node, object: ObjectId, offset: u64) {
+        let loc = self.at(object, offset);
+        self.to.waves.add(node, loc);
     }
 
     fn call_all(&mut self, targets: &[Target]) {
@@ -207,8 +218,9 @@ impl Solver<'_> {
             if news.is_empty() && self.todo.is_empty() {
                 return;
             }
-            for (number, object) in news {
-                self.found(number, ObjectId(object));
+            for (number, loc) in news {
+                let object = self.to.waves.places.place(loc).object;
+                self.found(number, object);
             }
         }
     }
@@ -243,27 +255,35 @@ impl Solver<'_> {
         let local = self.local(func);
         for c in &local.constraints {
             match *c {
-                Constraint::Address { to, object } => {
+                Constraint::Address { to, object, offset } => {
                     let to = self.node(func, to);
-                    self.to.waves.add(to, object.0);
+                    self.add_address(to, object, offset);
                 }
                 Constraint::Copy { to, from } => {
                     let (to, from) = (self.node(func, to), self.node(func, from));
                     self.to.waves.edge(from, to);
                 }
-                Constraint::Load { to, address } => {
-                    let (to, address) = (self.node(func, to), self.node(func, address));
-                    let loaded = self.to.waves.loaded(address);
-                    self.to.waves.edge(loaded, to);
-                }
-                Constraint::Store { address, value } => {
-                    let (address, value) = (self.node(func, address), self.node(func, value));
-                    let stored = self.to.waves.stored(address);
-                    self.to.waves.edge(value, stored);
-                }
-                Constraint::Move { to, from } => {
+                Constraint::Move { to, from, by } => {
                     let (to, from) = (self.node(func, to), self.node(func, from));
-                    self.move_between(to, from);
+                    self.to.waves.move_to(from, by, to);
+                }
+                Constraint::Load { to, address, limbs } => {
+                    let to = self.node(func, to);
+                    for address in self.limbs(func, address, limbs) {
+                        let loaded = self.to.waves.loaded(address);
+                        self.to.waves.edge(loaded, to);
+                    }
+                }
+                Constraint::Store { address, value, limbs } => {
+                    let value = self.node(func, value);
+                    for address in self.limbs(func, address, limbs) {
+                        let stored = self.to.waves.stored(address);
+                        self.to.waves.edge(value, stored);
+                    }
+                }
+                Constraint::Transfer { to, from } => {
+                    let (to, from) = (self.node(func, to), self.node(func, from));
+                    self.transfer(to, from);
                 }
             }
         }
@@ -284,7 +304,16 @@ impl Solver<'_> {
         }
     }
 
-    fn move_between(&mut self, to: Node, from: Node) {
+    /// The addresses of so many limbs.
+    fn limbs(&mut self, func: u32, address: u32, limbs: u32) -> Vec<Node> {
+        let first = self.node(func, address);
+        let others: Vec<Node> = (1..limbs).map(|i| self.to.waves.moved(first, Some(8 * i64::from(i)))).collect();
+        [first].into_iter().chain(others).collect()
+    }
+
+    /// From all that the objects at one address hold, to anywhere in those at another.
+    fn transfer(&mut self, to: Node, from: Node) {
+        let (to, from) = (self.to.waves.moved(to, None), self.to.waves.moved(from, None));
         let (loaded, stored) = (self.to.waves.loaded(from), self.to.waves.stored(to));
         self.to.waves.edge(loaded, stored);
     }
@@ -323,36 +352,20 @@ impl Solver<'_> {
             }
             Some(Callee::Model(_) | Callee::Undefined(_)) => {}
             None => {
-                let content = self.to.waves.content(object.0);
-                self.to.waves.edge(content, escaped);
-                self.to.waves.edge(escaped, content);
+                let (all, anywhere) = (self.to.waves.all(object), self.to.waves.anywhere(object));
+                self.to.waves.edge(all, escaped);
+                self.to.waves.edge(escaped, anywhere);
             }
         }
     }
 
     fn call(&mut self, func: u32, call: &CallSite, callee: Callee, direct: bool) {
-        match callee {
-            Callee::Body(f) => self.call_body(func, call, f, direct),
-            Callee::Model(m) => {
-                let image = self.image;
-                let name = image.model_name(m);
-                if self.start(CodePos { func, op: call.op }, name) {
-                    return;
-                }
-                match self.summaries.of_call(name, call.number) {
-                    Some(summary) => self.summarised(func, call, summary),
-                    None => self.unknown(func, call),
-                }
-                if let Some(f) = image.body_of_model(m)
-                    && self.summaries.get(name).is_none_or(|s| s.flows.is_empty())
-                {
-                    self.call_body(func, call, f, false);
-                }
-            }
-            Callee::Undefined(u) => match self.summaries.external(self.image.undefined_name(u)) {
-                Some(summary) => self.summarised(func, call, summary),
-                None => self.unknown(func, call),
-            },
+        let image = self.image;
+        match (summary(image, self.summaries, callee, call.number), callee) {
+            (_, Callee::Model(m)) if self.start(CodePos { func, op: call.op }, image.model_name(m)) => {}
+            (Some(summary), _) => self.summarised(func, call, summary),
+            (None, Callee::Body(f)) => self.call_body(func, call, f, direct),
+            (None, Callee::Model(_) | Callee::Undefined(_)) => self.unknown(func, call),
         }
     }
 
@@ -363,8 +376,9 @@ impl Solver<'_> {
             let (from, to) = (self.node(func, *limb), self.node(callee, *param));
             if *by_value {
                 // The callee's own copy of the structure.
-                self.to.waves.add(to, self.to.objects.dynamic(callee).0);
-                self.move_between(to, from);
+                let copy = self.to.objects.dynamic(callee);
+                self.add_address(to, copy, 0);
+                self.transfer(to, from);
             } else {
                 self.to.waves.edge(from, to);
             }
@@ -376,16 +390,22 @@ impl Solver<'_> {
         match self.wrapper(callee).filter(|_| direct) {
             Some(wrapper) => {
                 for object in self.objects_of(callee, &wrapper) {
-                    let seen = self.to.objects.seen_from(object, CodePos { func, op: call.op });
-                    if seen != object {
-                        let (inner, outer) = (self.to.waves.content(object.0), self.to.waves.content(seen.0));
-                        self.to.waves.edge(inner, outer);
-                    }
-                    self.to.waves.add(result, seen.0);
+                    let seen = self.seen_from(object, CodePos { func, op: call.op });
+                    self.add_address(result, seen, 0);
                 }
             }
             None => self.to.waves.edge(self.to.results[callee as usize], result),
         }
+    }
+
+    /// What an object is for a caller, who sees in it what is in there.
+    fn seen_from(&mut self, object: ObjectId, at: CodePos) -> ObjectId {
+        let seen = self.to.objects.seen_from(object, at);
+        if seen != object {
+            let (inner, outer) = (self.to.waves.all(object), self.to.waves.anywhere(seen));
+            self.to.waves.edge(inner, outer);
+        }
+        seen
     }
 
     /// What a wrapper's own calls allocate.
@@ -393,20 +413,15 @@ impl Solver<'_> {
         let mut all = Vec::new();
         for call in &wrapper.calls {
             let at = CodePos { func, op: call.op };
-            match call.target {
-                CallTarget::Direct(Some(Callee::Body(f))) => {
+            let CallTarget::Direct(Some(callee)) = call.target else { continue };
+            match callee {
+                Callee::Body(f) if self.callee_summary(call).is_none() => {
                     let Some(inner) = self.wrapper(f) else { continue };
                     for object in self.objects_of(f, &inner) {
-                        let seen = self.to.objects.seen_from(object, at);
-                        if seen != object {
-                            let (inner, outer) = (self.to.waves.content(object.0), self.to.waves.content(seen.0));
-                            self.to.waves.edge(inner, outer);
-                        }
-                        all.push(seen);
+                        all.push(self.seen_from(object, at));
                     }
                 }
-                CallTarget::Direct(Some(Callee::Model(_) | Callee::Undefined(_))) => all.push(self.to.objects.allocated(at)),
-                CallTarget::Direct(None) | CallTarget::Indirect(_) => {}
+                Callee::Body(_) | Callee::Model(_) | Callee::Undefined(_) => all.push(self.to.objects.allocated(at)),
             }
         }
         all.sort_unstable();
@@ -432,7 +447,7 @@ impl Solver<'_> {
                 let main = image.program.lookup("main").and_then(|main| self.to.objects.target(main));
                 if let (Some((object, _)), Some((class, _))) = (main, self.local(f.0).params.first()) {
                     let node = self.node(f.0, *class);
-                    self.to.waves.add(node, object.0);
+                    self.add_address(node, object, 0);
                 }
             }
         }
@@ -472,12 +487,18 @@ impl Solver<'_> {
                 None => return,
             },
             Holder::InResult | Holder::In(_) => match self.holder(func, call, flow.from) {
-                Some(node) => self.to.waves.loaded(node),
+                Some(node) => {
+                    let anywhere = self.to.waves.moved(node, None);
+                    self.to.waves.loaded(anywhere)
+                }
                 None => return,
             },
         };
         let to = match flow.to {
-            Holder::InResult | Holder::In(_) => self.to.waves.stored(to),
+            Holder::InResult | Holder::In(_) => {
+                let anywhere = self.to.waves.moved(to, None);
+                self.to.waves.stored(anywhere)
+            }
             Holder::New | Holder::Outside | Holder::Mapped | Holder::Result | Holder::Arg(_) => to,
         };
         self.to.waves.edge(from, to);
@@ -486,7 +507,7 @@ impl Solver<'_> {
     fn address_of(&mut self, object: impl FnOnce(&mut PointsTo) -> ObjectId) -> Node {
         let object = object(&mut self.to);
         let node = self.to.waves.node();
-        self.to.waves.add(node, object.0);
+        self.add_address(node, object, 0);
         node
     }
 
@@ -528,13 +549,14 @@ impl Solver<'_> {
         let mut stale: FxHashSet<u32> = local.params.iter().map(|(class, _)| *class).collect();
         let mut copies: Vec<(u32, u32)> = Vec::new();
         let mut calls = Vec::new();
-        let mut kept: Vec<u32> = Vec::new();
+        let (mut kept, mut moves): (Vec<u32>, Vec<(u32, u32)>) = (Vec::new(), Vec::new());
         for c in &local.constraints {
             match *c {
                 Constraint::Address { to, .. } | Constraint::Load { to, .. } => drop(stale.insert(to)),
                 Constraint::Copy { to, from } => copies.push((to, from)),
+                Constraint::Move { to, from, .. } => moves.push((to, from)),
                 Constraint::Store { value, .. } => kept.push(value),
-                Constraint::Move { .. } => {}
+                Constraint::Transfer { .. } => {}
             }
         }
         for call in &local.calls {
@@ -570,40 +592,44 @@ impl Solver<'_> {
                 }
             }
         }
-        loop {
-            let before = stale.len();
-            for (to, from) in &copies {
-                if stale.contains(from) {
-                    stale.insert(*to);
+        let spread = |set: &mut FxHashSet<u32>, ways: &[&[(u32, u32)]]| loop {
+            let before = set.len();
+            for (to, from) in ways.iter().flat_map(|way| way.iter()) {
+                if set.contains(from) {
+                    set.insert(*to);
                 }
             }
-            if stale.len() == before {
+            if set.len() == before {
                 break;
             }
-        }
-        let mut fresh: FxHashSet<u32> = calls.iter().map(|c| c.result).filter(|c| !stale.contains(c)).collect();
-        loop {
-            let before = fresh.len();
-            fresh.extend(
-                copies.iter().filter(|(to, from)| fresh.contains(from) && !stale.contains(to)).map(|(to, _)| *to).collect::<Vec<_>>(),
-            );
-            if fresh.len() == before {
-                break;
-            }
-        }
-        let handed_out = local.returned.iter().all(|class| fresh.contains(class));
-        let leaks =
-            kept.iter().any(|class| fresh.contains(class)) || copies.iter().any(|(to, from)| fresh.contains(from) && !fresh.contains(to));
-        calls.retain(|c| fresh.contains(&c.result));
-        (handed_out && !leaks && !fresh.is_empty()).then_some(Wrapper { calls, fresh })
+        };
+        spread(&mut stale, &[&copies, &moves]);
+        // What only holds new objects, their beginnings and what is in them.
+        let begins: FxHashSet<u32> = calls.iter().map(|c| c.result).collect();
+        let mut fresh = begins.clone();
+        spread(&mut fresh, &[&copies, &moves]);
+        let mut within: FxHashSet<u32> = moves.iter().filter(|(_, from)| fresh.contains(from)).map(|(to, _)| *to).collect();
+        spread(&mut within, &[&copies, &moves]);
+        let handed_out = local.returned.iter().all(|class| fresh.contains(class) && !within.contains(class));
+        let leaks = kept.iter().any(|class| fresh.contains(class)) || fresh.iter().any(|class| stale.contains(class));
+        (handed_out && !leaks && !calls.is_empty()).then_some(Wrapper { calls, fresh })
     }
 
-    /// The summary of a call whose callee has no body that is looked into.
+    /// The summary of a direct call.
     fn callee_summary(&self, call: &CallSite) -> Option<&Summary> {
         match call.target {
-            CallTarget::Direct(Some(Callee::Model(m))) => self.summaries.of_call(self.image.model_name(m), call.number),
-            CallTarget::Direct(Some(Callee::Undefined(u))) => self.summaries.external(self.image.undefined_name(u)),
-            CallTarget::Direct(Some(Callee::Body(_)) | None) | CallTarget::Indirect(_) => None,
+            CallTarget::Direct(Some(callee)) => summary(self.image, self.summaries, callee, call.number),
+            CallTarget::Direct(None) | CallTarget::Indirect(_) => None,
         }
+    }
+}
+
+/// The summary that stands for a call; `number` is the first argument if it is known. The program's own functions have none.
+pub fn summary<'s>(image: &Image, summaries: &'s Summaries, callee: Callee, number: Option<u64>) -> Option<&'s Summary> {
+    match callee {
+        Callee::Body(f) if image.is_library(f) => summaries.get(image.name(f)),
+        Callee::Body(_) => None,
+        Callee::Model(m) => summaries.of_call(image.model_name(m), number),
+        Callee::Undefined(u) => summaries.external(image.undefined_name(u)),
     }
 }

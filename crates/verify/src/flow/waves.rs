@@ -1,11 +1,16 @@
-//! The solver of inclusion constraints: a graph of nodes, each with the set of objects it may point to, and edges along which sets flow.
+//! The solver of inclusion constraints: a graph of nodes, each with the set of places it may point to, and edges along which sets flow.
 //!
 //! Wave propagation (Pereira and Berlin, "Wave propagation and deep propagation for pointer analysis", CGO 2009): cycles become one node,
 //! what is new flows in topological order, then loads and stores through pointers add edges; again, until nothing is new. The loads
-//! through one pointer share a node, as do the stores: a pointer's objects are joined to two nodes, not to every load and store.
+//! through one pointer share a node, as do the stores: a pointer's places are joined to two nodes, not to every load and store.
+//!
+//! What an object holds is a node for each cell of 8 bytes that is stored to or loaded from at a known place, one that flows into all
+//! of them (stored somewhere), and one that all flow into (loaded from somewhere). An access that is not aligned is somewhere.
 
-use rustc_hash::FxHashSet;
+use rustc_hash::{FxHashMap, FxHashSet};
 
+use super::ObjectId;
+use super::places::{Loc, Places};
 use super::sparse::Sparse;
 
 /// A node by its number; several numbers may be one node.
@@ -20,7 +25,18 @@ struct Data {
     /// What loads, stores and calls have seen already.
     seen: Sparse,
     next: Vec<Node>,
+    /// Nodes that point so many bytes behind this one, or somewhere.
+    moved: Vec<(Option<i64>, Node)>,
     calls: Vec<u32>,
+}
+
+/// What an object holds.
+#[derive(Clone, Copy)]
+struct Content {
+    /// Flows into all cells.
+    anywhere: Node,
+    /// All cells flow into it.
+    all: Node,
 }
 
 #[derive(Default)]
@@ -31,8 +47,13 @@ pub struct Waves {
     loaded: Vec<Node>,
     stored: Vec<Node>,
     edges: FxHashSet<(Node, Node)>,
-    /// By object.
-    contents: Vec<Node>,
+    pub places: Places,
+    contents: FxHashMap<ObjectId, Content>,
+    cells: FxHashMap<(ObjectId, u32), Node>,
+    /// Sizes of objects in bytes, 0 if their bytes are not told apart.
+    sizes: FxHashMap<ObjectId, u64>,
+    /// Something was added to a set.
+    grew: bool,
 }
 
 impl Waves {
@@ -51,29 +72,83 @@ impl Waves {
         node
     }
 
-    /// What the object holds.
-    pub fn content(&mut self, object: u32) -> Node {
-        if object as usize >= self.contents.len() {
-            self.contents.resize(object as usize + 1, NONE);
-        }
-        if self.contents[object as usize] == NONE {
-            self.contents[object as usize] = self.node();
-        }
-        self.contents[object as usize]
+    /// Has the bytes of an object be told apart.
+    pub fn set_size(&mut self, object: ObjectId, size: u64) {
+        self.sizes.insert(object, size);
     }
 
-    /// What the object holds, if anything was ever asked about it.
-    pub fn content_of(&self, object: u32) -> Option<&Sparse> {
-        self.contents.get(object as usize).filter(|n| **n != NONE).map(|n| self.points_to(*n))
+    /// The number of a byte of an object.
+    pub fn at(&mut self, object: ObjectId, offset: u64) -> Loc {
+        let size = self.sizes.get(&object).copied().unwrap_or(0);
+        self.places.at(object, offset, size)
+    }
+
+    fn content(&mut self, object: ObjectId) -> Content {
+        if let Some(content) = self.contents.get(&object) {
+            return *content;
+        }
+        let content = Content { anywhere: self.node(), all: self.node() };
+        self.contents.insert(object, content);
+        self.edge(content.anywhere, content.all);
+        content
+    }
+
+    /// What is stored somewhere in the object.
+    pub fn anywhere(&mut self, object: ObjectId) -> Node {
+        self.content(object).anywhere
+    }
+
+    /// All that the object holds.
+    pub fn all(&mut self, object: ObjectId) -> Node {
+        self.content(object).all
+    }
+
+    /// What lies at a place: the node to load from, and the one to store to.
+    fn held(&mut self, loc: Loc) -> (Node, Node) {
+        let place = self.places.place(loc);
+        let content = self.content(place.object);
+        let Some(offset) = place.offset.filter(|offset| offset % 8 == 0) else { return (content.all, content.anywhere) };
+        if let Some(cell) = self.cells.get(&(place.object, offset)) {
+            return (*cell, *cell);
+        }
+        let cell = self.node();
+        self.cells.insert((place.object, offset), cell);
+        self.edge(content.anywhere, cell);
+        self.edge(cell, content.all);
+        (cell, cell)
+    }
+
+    /// What lies in the cell at a place.
+    pub fn cell(&mut self, loc: Loc) -> Node {
+        self.held(loc).1
+    }
+
+    /// All that the object holds, if anything was ever asked about it.
+    pub fn in_object(&self, object: ObjectId) -> Option<&Sparse> {
+        self.contents.get(&object).map(|content| self.points_to(content.all))
     }
 
     pub fn points_to(&self, node: Node) -> &Sparse {
         &self.data[self.find(node) as usize].now
     }
 
-    pub fn add(&mut self, node: Node, object: u32) {
+    pub fn add(&mut self, node: Node, loc: Loc) {
         let node = self.find(node);
-        self.data[node as usize].now.insert(object);
+        self.grew |= self.data[node as usize].now.insert(loc);
+    }
+
+    /// A new node that points so many bytes behind what `from` points to, or somewhere in the same objects.
+    pub fn moved(&mut self, from: Node, by: Option<i64>) -> Node {
+        let to = self.node();
+        self.move_to(from, by, to);
+        to
+    }
+
+    /// Has `to` point so many bytes behind what `from` points to, or somewhere in the same objects.
+    pub fn move_to(&mut self, from: Node, by: Option<i64>, to: Node) {
+        let from = self.find(from);
+        self.data[from as usize].moved.push((by, to));
+        self.data[from as usize].seen = Sparse::default();
     }
 
     pub fn edge(&mut self, from: Node, to: Node) {
@@ -116,7 +191,7 @@ impl Waves {
         self.data[node as usize].seen = Sparse::default();
     }
 
-    /// Lets sets flow until nothing changes but for what the watched nodes newly point to: (number, object), some perhaps again.
+    /// Lets sets flow until nothing changes but for what the watched nodes newly point to: (number, place), some perhaps again.
     pub fn run(&mut self) -> Vec<(u32, u32)> {
         loop {
             let order = self.collapse();
@@ -136,11 +211,12 @@ impl Waves {
                 data.passed = data.now.clone();
             }
             let before = self.edges.len();
+            self.grew = false;
             let news = self.through_pointers();
             if !news.is_empty() {
                 return news;
             }
-            if self.edges.len() == before {
+            if self.edges.len() == before && !self.grew {
                 return Vec::new();
             }
         }
@@ -151,7 +227,8 @@ impl Waves {
         for node in 0..self.parent.len() as Node {
             let at = node as usize;
             let data = &self.data[at];
-            if self.parent[at] != node || (self.loaded[at] == NONE && self.stored[at] == NONE && data.calls.is_empty()) {
+            let used = self.loaded[at] != NONE || self.stored[at] != NONE || !data.calls.is_empty() || !data.moved.is_empty();
+            if self.parent[at] != node || !used {
                 continue;
             }
             let new = data.now.without(&data.seen);
@@ -160,16 +237,28 @@ impl Waves {
             }
             self.data[at].seen = self.data[at].now.clone();
             let (loaded, stored) = (self.loaded[at], self.stored[at]);
-            for object in new.iter() {
-                let content = self.content(object);
-                if loaded != NONE {
-                    self.edge(content, loaded);
+            let moved = std::mem::take(&mut self.data[at].moved);
+            for loc in new.iter() {
+                if loaded != NONE || stored != NONE {
+                    let (load, store) = self.held(loc);
+                    if loaded != NONE {
+                        self.edge(load, loaded);
+                    }
+                    if stored != NONE {
+                        self.edge(stored, store);
+                    }
                 }
-                if stored != NONE {
-                    self.edge(stored, content);
+                for (by, to) in &moved {
+                    let place = self.places.place(loc);
+                    let there = match (place.offset, by) {
+                        (Some(offset), Some(by)) => self.at(place.object, u64::from(offset).wrapping_add_signed(*by)),
+                        _ => self.places.somewhere(place.object),
+                    };
+                    self.add(*to, there);
                 }
-                news.extend(self.data[at].calls.iter().map(|call| (*call, object)));
+                news.extend(self.data[at].calls.iter().map(|call| (*call, loc)));
             }
+            self.data[at].moved.extend(moved);
         }
         news
     }
@@ -247,6 +336,7 @@ impl Waves {
         data.passed = Sparse::default();
         data.seen = Sparse::default();
         data.calls.extend(from.calls);
+        data.moved.extend(from.moved);
         // An edge keeps its place among the known ones under its old name; under the new one it may be there twice, which costs little.
         data.next.extend(from.next);
         for kind in 0..2 {
