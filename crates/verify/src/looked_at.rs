@@ -11,7 +11,7 @@ use wryneck_exec::{CodePos, Image};
 use wryneck_ir::inst::Operand;
 use wryneck_ir::{Function, Inst, Module, NONE, Op, limbs};
 
-use crate::flow::Cfg;
+use crate::flow::cfg::{Cfg, Unknown};
 
 /// What holds the value.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -24,7 +24,7 @@ enum Holder {
 /// Whether anything looks at the result of the call at a place.
 pub fn looked_at(image: &Image, call: CodePos) -> bool {
     let (module, function) = image.function(call.func);
-    let cfg = Cfg::new(module, function, &|_| false);
+    let cfg = Cfg::new(module, function, &Unknown);
     let Some(inst) = module.insts.get((cfg.first_inst + call.op) as usize) else { return true };
     let locals = Locals::new(module, function, &cfg);
     if inst.dst == NONE {

@@ -53,6 +53,18 @@ pub trait Calls {
     fn never_takes(&self, op: u32) -> Option<u32>;
 }
 
+/// Nothing is known of any call.
+pub struct Unknown;
+
+impl Calls for Unknown {
+    fn never_returns(&self, _: &Inst) -> bool {
+        false
+    }
+    fn never_takes(&self, _: u32) -> Option<u32> {
+        None
+    }
+}
+
 impl Cfg {
     pub fn new(module: &Module, function: &Function, calls: &dyn Calls) -> Cfg {
         let records = module.blocks.range(function.blocks);

@@ -11,7 +11,7 @@ use super::cfg::{Calls, Cfg};
 use super::effects::{Facts, arguments};
 use super::local::{CallSite, CallTarget, Local};
 use super::summary::Holder;
-use super::values::slots_written;
+use super::values::{EdgeCopies, slots_written};
 
 pub struct Known<'a> {
     pub facts: &'a Facts,
@@ -83,11 +83,8 @@ impl Known<'_> {
                 slots_written(self.module, inst).for_each(|value| sources.entry(value).or_default().extend(from));
             }
         }
-        let taken = values
-            .copies
-            .iter()
-            .filter(|(block, edge, _)| reached.contains(block) && cfg.blocks[*block as usize].edges.iter().any(|(e, _)| e == edge));
-        for (to, from) in taken.flat_map(|(_, _, copies)| copies).chain(&values.joined) {
+        let taken = |c: &&EdgeCopies| reached.contains(&c.block) && cfg.blocks[c.block as usize].edges.iter().any(|(e, _)| *e == c.edge);
+        for (to, from) in values.copies.iter().filter(taken).flat_map(|c| &c.copies).chain(&values.joined) {
             sources.entry(*to).or_default().push(*from);
         }
         loop {

@@ -131,7 +131,7 @@ impl Local {
             slots_written(module, inst).for_each(&mut define);
             reader.instruction(op, inst, values.list(op));
         }
-        for (to, from) in values.copies.iter().flat_map(|(_, _, copies)| copies).chain(&values.joined).filter(|(to, from)| to != from) {
+        for (to, from) in values.copies.iter().flat_map(|c| &c.copies).chain(&values.joined).filter(|(to, from)| to != from) {
             define(*to);
             reader.copy(*to, *from);
         }

@@ -13,11 +13,19 @@ pub struct Values {
     pub insts: Vec<Inst>,
     /// By operation: the arguments' limbs of calls, and what is returned.
     lists: FxHashMap<u32, Vec<u32>>,
-    /// By block and edge: (to, from).
-    pub copies: Vec<(u32, u32, Vec<(u32, u32)>)>,
+    /// What edges copy.
+    pub copies: Vec<EdgeCopies>,
     /// Wide values put together of others: (to, from).
     pub joined: Vec<(u32, u32)>,
     pub count: u32,
+}
+
+/// What the edge of a block copies: (to, from).
+#[derive(Debug)]
+pub struct EdgeCopies {
+    pub block: u32,
+    pub edge: u32,
+    pub copies: Vec<(u32, u32)>,
 }
 
 struct Namer<'a> {
@@ -57,8 +65,8 @@ impl Values {
             for i in block.insts.first..block.insts.first + block.insts.count {
                 namer.name(i - first, &module.insts[i as usize]);
                 for edge in edges_of(module, function, &module.insts[i as usize]) {
-                    let of_edge = copies(edge).iter().map(|c| (c.dst, namer.value(c.src))).collect();
-                    namer.made.copies.push((number, edge, of_edge));
+                    let copies = copies(edge).iter().map(|c| (c.dst, namer.value(c.src))).collect();
+                    namer.made.copies.push(EdgeCopies { block: number, edge, copies });
                 }
             }
         }
