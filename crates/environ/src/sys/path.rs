@@ -1,9 +1,9 @@
 //! Paths: read from the program, and walked name by name as the kernel does (`fs/namei.c`), over what this path of execution
 //! knows and, below it, the host.
 //!
-//! A path with symbolic bytes is compared with the name of each symbolic file, and with `.`, `..` and `/`, one decision each. Of
-//! other paths with a slash, and of names of new files, a path of execution keeps one; any other name does not exist. The ledger says
-//! so each time. Walking changes nothing: a file of the host stays the host's until [`Sys::adopt`].
+//! A path with symbolic bytes is compared with the name of each symbolic file, and with `.`, `..` and `/`, one decision each. Of the
+//! names of new files a path of execution keeps one; any other name does not exist. The ledger says so each time. Walking changes
+//! nothing: a file of the host stays the host's until [`Sys::adopt`].
 
 use std::rc::Rc;
 
@@ -378,8 +378,8 @@ impl Sys<'_, '_> {
         Ok(id)
     }
 
-    /// A path with symbolic bytes: one of the names that are there, decided one by one; one with a slash, of which this path of
-    /// execution keeps the one in its model; else a name that is not there, which is fixed likewise where it is to be made.
+    /// A path with symbolic bytes: one of the names that are there, decided one by one; else a name that is not there, of which this path
+    /// of execution keeps the one in its model where it is to be made.
     fn symbolic_path(&mut self, bytes: &[ExprId], makes: bool) -> Result<Vec<u8>, Halt> {
         let pool = &mut self.cx.core.pool;
         let nul = pool.bits(8, 0);
@@ -393,17 +393,10 @@ impl Sys<'_, '_> {
                 return Ok(name);
             }
         }
-        let pool = &mut self.cx.core.pool;
-        let slash = pool.bits(8, b'/'.into());
-        let mut slashes = pool.bits(1, 0);
-        for byte in bytes {
-            let is = pool.eq(*byte, slash);
-            slashes = pool.or(slashes, is);
-        }
-        if self.cx.decide(slashes)? || makes {
+        if makes {
             let mut name = Vec::new();
             for byte in bytes {
-                name.push(self.cx.pin(*byte, "other names of a symbolic path, with a slash or of a new file")? as u8);
+                name.push(self.cx.pin(*byte, "other names of a new file")? as u8);
             }
             name.truncate(name.iter().position(|b| *b == 0).unwrap_or(name.len()));
             return Ok(name);
