@@ -262,11 +262,11 @@ impl Facts {
                 let mut all = Effects::default();
                 for block in cfg.reachable([0], None) {
                     if cfg.returning(block) {
-                        self.add_block(func, local, cfg, block, own, &mut all);
+                        self.add_block(func, local, cfg, block, Some(own), &mut all);
                     } else {
                         // What was written before the end nobody reads.
                         let mut last = Effects::default();
-                        self.add_block(func, local, cfg, block, own, &mut last);
+                        self.add_block(func, local, cfg, block, Some(own), &mut last);
                         all.event |= last.event;
                         all.leaves = true;
                     }
@@ -346,7 +346,7 @@ impl Facts {
         let effects = blocks[block as usize].get_or_init(|| {
             let mut effects = Effects::default();
             match self.points_to.local(func) {
-                Some(local) if !local.jumps => self.add_block(func, local, cfg, block, &FxHashSet::default(), &mut effects),
+                Some(local) if !local.jumps => self.add_block(func, local, cfg, block, None, &mut effects),
                 Some(_) | None => effects = Effects::anything(self.image.function(func).1.slots),
             }
             Rc::new(effects)
@@ -354,7 +354,8 @@ impl Facts {
         effects.clone()
     }
 
-    fn add_block(&self, func: u32, local: &Local, cfg: &Cfg, block: u32, own: &FxHashSet<u32>, all: &mut Effects) {
+    /// `own`: the functions of the component that is being closed.
+    fn add_block(&self, func: u32, local: &Local, cfg: &Cfg, block: u32, own: Option<&FxHashSet<u32>>, all: &mut Effects) {
         let b = &cfg.blocks[block as usize];
         all.leaves |= b.end == Some(End::Leave) || cfg.endless(block);
         self.add_ops(func, local, cfg, b.ops.clone(), own, all);
@@ -365,7 +366,7 @@ impl Facts {
         let mut all = Effects::default();
         match self.points_to.local(func) {
             Some(local) if !local.jumps => {
-                self.add_ops(func, local, self.cfg(func), op..op + 1, &FxHashSet::default(), &mut all);
+                self.add_ops(func, local, self.cfg(func), op..op + 1, None, &mut all);
                 all.slots = BitSet::default();
             }
             Some(_) | None => all = Effects::anything(0),
@@ -380,16 +381,16 @@ impl Facts {
         match self.points_to.local(func) {
             Some(local) if !local.jumps => {
                 all.leaves |= b.end == Some(End::Leave) && op + 1 < b.ops.end;
-                self.add_ops(func, local, cfg, op + 1..b.ops.end, &FxHashSet::default(), &mut all);
+                self.add_ops(func, local, cfg, op + 1..b.ops.end, None, &mut all);
             }
             Some(_) | None => all = Effects::anything(self.image.function(func).1.slots),
         }
         all
     }
 
-    fn add_ops(&self, func: u32, local: &Local, cfg: &Cfg, ops: std::ops::Range<u32>, own: &FxHashSet<u32>, all: &mut Effects) {
+    fn add_ops(&self, func: u32, local: &Local, cfg: &Cfg, ops: std::ops::Range<u32>, own: Option<&FxHashSet<u32>>, all: &mut Effects) {
         let (module, _) = self.image.function(func);
-        let mut at = Writer { facts: self, func, local, all };
+        let mut at = Writer { facts: self, func, local, new: own.is_some(), all };
         for op in ops {
             at.all.slots.extend(slots_written(module, &module.insts[(cfg.first_inst + op) as usize]));
             let inst = &local.values.insts[op as usize];
@@ -405,7 +406,7 @@ impl Facts {
         }
     }
 
-    fn add_call(&self, func: u32, op: u32, inst: &Inst, own: &FxHashSet<u32>, at: &mut Writer<'_>) {
+    fn add_call(&self, func: u32, op: u32, inst: &Inst, own: Option<&FxHashSet<u32>>, at: &mut Writer<'_>) {
         let Ok(index) = at.local.calls.binary_search_by_key(&op, |site| site.op) else { return };
         let site = &at.local.calls[index];
         let (module, _) = self.image.function(func);
@@ -424,7 +425,7 @@ impl Facts {
                     let same = closed.zip(self.closed[func as usize].as_ref()).is_some_and(|(a, b)| a.component == b.component);
                     match closed {
                         Some(c) => at.all.add_call(if same { &c.inside } else { &c.outside }),
-                        None if own.contains(&f) => {}
+                        None if own.is_some_and(|own| own.contains(&f)) => {}
                         None => at.all.add_call(&Effects::anything(0)),
                     }
                 }
@@ -439,6 +440,8 @@ struct Writer<'a> {
     facts: &'a Facts,
     func: u32,
     local: &'a Local,
+    /// What the function allocates is new: the effects are those of a whole call.
+    new: bool,
     all: &'a mut Effects,
 }
 
@@ -446,7 +449,7 @@ impl Writer<'_> {
     /// Writes of so many bytes to the address in a slot.
     fn memory(&mut self, slot: u32, size: Option<u64>) {
         let points_to = &self.facts.points_to;
-        if points_to.wrapper(self.func).is_some_and(|w| w.fresh.contains(&self.local.class(slot))) {
+        if self.new && points_to.wrapper(self.func).is_some_and(|w| w.fresh.contains(&self.local.class(slot))) {
             return;
         }
         if let Some((object, offset)) = self.local.fixed.get(&slot).copied() {
