@@ -130,14 +130,15 @@ fn read(file: &Path) -> Result<Fixture, String> {
                 _ => return Err(format!("line {number}: the header `{name}` is unknown")),
             }
         }
-        if let Some((_, fault)) = line.split_once("//~ FAULT ") {
-            let (kind, part) = fault.split_once(':').unwrap_or((fault, ""));
-            f.faults.push((number, kind.trim().into(), part.trim().into()));
-        }
-        if let Some((_, violation)) = line.split_once("//~ VIOLATION ") {
-            let violation = violation.split("//~").next().unwrap_or_default();
-            let (rule, part) = violation.split_once(':').unwrap_or((violation, ""));
-            f.faults.push((number, format!("rule:{}", rule.trim()), part.trim().into()));
+        for announced in line.split("//~ ").skip(1) {
+            let (what, words) = announced.split_once(' ').unwrap_or((announced, ""));
+            let (kind, part) = words.split_once(':').unwrap_or((words, ""));
+            let kind = match what {
+                "FAULT" => kind.trim().to_owned(),
+                "VIOLATION" => format!("rule:{}", kind.trim()),
+                _ => return Err(format!("line {number}: `{what}` is neither FAULT nor VIOLATION")),
+            };
+            f.faults.push((number, kind, part.trim().to_owned()));
         }
     }
     Ok(f)

@@ -1,8 +1,7 @@
 //! Rule files as checkers: an automaton per instance.
 //!
-//! An instance is known by names, each in a name space; its first name, in the space that has none itself, brings it into being. A step into a
-//! state that the first state leads to in the same way begins a new life, and what happened before is forgotten: a stream is opened where a
-//! closed one was.
+//! An instance is known by names, each in a name space; its first name, in the space that has none itself, brings it into being. A step
+//! out of an end begins a new life, and what happened before is forgotten: a stream is opened where a closed one was.
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -142,12 +141,13 @@ impl Rule {
     fn step(&self, event: &Event, id: u32, here: Here<'_>, known: &mut Instances) -> Option<Wrong> {
         let instance = known.all.get_mut(&id)?;
         let step = self.states[instance.state].steps.get(&event.name)?;
-        if self.states[0].steps.get(&event.name) == Some(step) {
+        let ended = self.states[instance.state].end && matches!(step, Step::To(_));
+        if ended || instance.state == 0 {
             instance.trail = Rc::default();
-            if instance.state != 0 {
-                known.met += 1;
-                instance.number = known.met;
-            }
+        }
+        if ended {
+            known.met += 1;
+            instance.number = known.met;
         }
         let happened = Happened { event: event.name.as_str().into(), function: here.function.clone(), stack: here.stack };
         if !instance.trail.contains(&happened) {

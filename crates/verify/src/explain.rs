@@ -20,7 +20,8 @@ pub fn rule(rule: &Rule, out: &mut dyn Write) -> Result {
     }
     writeln!(out, "\nstates, the first is where a {instance} begins:")?;
     for state in &rule.states {
-        writeln!(out, "  {}", state.name)?;
+        let end = if state.end { format!(" (the end of a {instance})") } else { String::new() };
+        writeln!(out, "  {}{end}", state.name)?;
         for (event, step) in &state.steps {
             match step {
                 Step::To(to) => writeln!(out, "    {event} -> {}", rule.states[*to].name)?,

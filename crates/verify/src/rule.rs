@@ -101,6 +101,8 @@ pub struct State {
     pub name: String,
     /// By the event's name; events that are not here change nothing.
     pub steps: BTreeMap<String, Step>,
+    /// An instance's life ends here; the next step begins another.
+    pub end: bool,
     /// What is wrong with an instance that is in this state when the program exits.
     pub at_exit: Option<String>,
 }

@@ -20,7 +20,14 @@
 //! [[state]]
 //! name = "open"
 //! at-exit = "is never closed"
+//! on = { close = "closed" }
 //! errors = { open = "is opened twice" }
+//!
+//! [[state]]
+//! name = "closed"
+//! end = true                  # what happens next happens to another stream, though it may be at the same address
+//! on = { open = "open" }
+//! errors = { close = "is closed again" }
 //! ```
 //!
 //! Operands: `result`, `arg0`; `*arg0`, the pointer that it points to; `arg0[1]`, an `int` of the array that it points to; `text arg0`, a
@@ -90,6 +97,8 @@ struct FileState {
     on: BTreeMap<Spanned<String>, Spanned<String>>,
     #[serde(default)]
     errors: BTreeMap<Spanned<String>, String>,
+    #[serde(default)]
+    end: bool,
     #[serde(rename = "at-exit")]
     at_exit: Option<String>,
 }
@@ -223,7 +232,7 @@ impl Reader<'_> {
                 return self.wrong(event, format!("`{}` is both in `on` and in `errors`", event.get_ref()));
             }
         }
-        Ok(State { name: s.name.into_inner(), steps, at_exit: s.at_exit })
+        Ok(State { name: s.name.into_inner(), steps, end: s.end, at_exit: s.at_exit })
     }
 }
 
