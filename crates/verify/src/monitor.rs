@@ -239,7 +239,9 @@ impl Monitor for Automata {
         let Some((pending, watched)) = pending.and_then(|p| self.watched.get(&*p.function).map(|w| (p, w))) else {
             return Err(PathEnd::Internal("a call returned that no rule saw".into()).into());
         };
-        cx.mark(Recorded::ResultMatters);
+        if watched.operands.result {
+            cx.mark(Recorded::ResultMatters);
+        }
         let result = result.map(|value| Word { value, width: pending.ret_width.min(64) });
         let shown = Shown { at: At::Return, names: &watched.names, args: &pending.args, result, pos: pending.pos };
         let happening = self.happening(watched, &shown, cx)?;
