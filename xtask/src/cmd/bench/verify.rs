@@ -80,7 +80,8 @@ pub fn run(args: &Args) -> Result<()> {
         draw(&mut pairs, sample);
     }
     ensure!(!pairs.is_empty(), "no pair of a program and a rule");
-    let jobs: Vec<(&Pair, Mode)> = pairs.iter().flat_map(|pair| Mode::BOTH.map(|mode| (pair, mode))).collect();
+    // What pruning does is known first.
+    let jobs: Vec<(&Pair, Mode)> = Mode::BOTH.into_iter().flat_map(|mode| pairs.iter().map(move |pair| (pair, mode))).collect();
     process::parallel_on(args.jobs, &jobs, |(pair, mode)| {
         let target = programs.join(&pair.program).with_extension("bc");
         results.measure(&target, pair, *mode, args.seconds).map(drop)
@@ -134,9 +135,10 @@ fn pairs(programs: &Path, rules: &[Rule], args: &Args, results: &Results) -> Res
             }
         }
     }
-    let by_file: BTreeMap<&PathBuf, &str> = screened.iter().map(|(file, pair)| (*file, pair.program.as_str())).collect();
+    let mut by_file: BTreeMap<&PathBuf, Vec<&Pair>> = BTreeMap::new();
+    screened.iter().for_each(|(file, pair)| by_file.entry(file).or_default().push(pair));
     let by_file: Vec<_> = by_file.into_iter().collect();
-    process::parallel_on(args.jobs, &by_file, |(file, program)| results.screen(file, program, rules))?;
+    process::parallel_on(args.jobs, &by_file, |(file, pairs)| results.screen(file, pairs))?;
     for (_, pair) in screened {
         if results.has_event(&pair) { kept.push(pair) } else { no_event.push(pair.name()) }
     }
@@ -189,18 +191,19 @@ impl Results {
         Ok(())
     }
 
-    /// Which rules have an event on some path of a program, in a short run without pruning.
-    fn screen(&self, target: &Path, program: &str, rules: &[Rule]) -> Result<()> {
-        let unknown = |rule: &&Rule| self.get(program, rule.id, "screen", SCREEN).is_none();
-        let ids: Vec<&str> = rules.iter().filter(unknown).map(|rule| rule.id).collect();
-        if ids.is_empty() {
+    /// Which rules have an event on some path of their program, in a short run without pruning.
+    fn screen(&self, target: &Path, pairs: &[&Pair]) -> Result<()> {
+        let unknown = pairs.iter().filter(|pair| self.get(&pair.program, pair.rule, "screen", SCREEN).is_none());
+        let unknown: Vec<&&Pair> = unknown.collect();
+        if unknown.is_empty() {
             return Ok(());
         }
+        let ids: Vec<&str> = unknown.iter().map(|pair| pair.rule).collect();
         let exploration = Exploration { target, input: &INPUT, rules: &ids, mode: Mode::Unpruned, seconds: SCREEN, memory: MEMORY };
         let explored = exploration.run()?;
-        ids.iter().try_for_each(|id| {
-            let relevant = &explored.rule(id)["relevant"];
-            self.add(json!({ "program": program, "rule": id, "mode": "screen", "limit": SCREEN, "relevant": relevant }))
+        unknown.iter().try_for_each(|pair| {
+            let relevant = &explored.rule(pair.rule)["relevant"];
+            self.add(json!({ "program": pair.program, "rule": pair.rule, "mode": "screen", "limit": SCREEN, "relevant": relevant }))
         })
     }
 
