@@ -99,3 +99,26 @@ fn calls_by_pointer_reach_events_and_writes() {
     assert_eq!((touched(g), touched(h)), (vec![4, 5, 6, 7], vec![]));
     assert!(no.writes.touches(h, 3) && !no.writes.touches(g, 4));
 }
+
+#[test]
+fn a_first_argument_of_zero_is_told_apart() {
+    let (flow, image) = flow(
+        "declare func @exit
+         data strong @g size 8 align 8
+         func strong @event() { entry: ret }
+         func strong @error(%s: 32) { entry: call @tail(%s:32) ret }
+         func strong @tail(%s: 32) { entry: %c = eq.32 %s, 0 condbr %c, back, out
+         out: call @event() call @exit(%s:32) ret
+         back: store.64 @g, 1 ret }
+         func strong @main(%x: 8) -> 8 {
+         entry: %c = eq.8 %x, 1 condbr %c, yes, no
+         yes: call @error(0:32) br end
+         no: call @error(1:32) br end
+         end: ret.8 0 }",
+    );
+    let main = number(&image, "main");
+    let [yes, no] = flow.edges(main, 0)[..] else { panic!("two ways") };
+    let (yes, no) = (flow.side(main, 0, yes), flow.side(main, 0, no));
+    assert!(!yes.event && !yes.leaves && yes.writes.touches(variable(&flow, &image, "g"), 0));
+    assert!(no.event && no.leaves);
+}

@@ -39,6 +39,14 @@ impl Generator {
              bad: call @exit(3:32) unreachable
              good: %q = ptradd %p, 16 store.64 %q, @g0 %q = ptradd %p, 24 store.64 %q, @g1 ret.64 %p }",
         );
+        g.line(
+            "func strong @fail(%s: 32, %p: ptr) { entry: call @told(%s:32, %p:64) %c = ne.32 %s, 0 condbr %c, bad, good
+             bad: store.64 @g2, 1 call @exit(%s:32) ret
+             good: store.64 %p, 9 ret }
+             func strong @told(%s: 32, %p: ptr) { entry: %c = eq.32 %s, 0 condbr %c, good, bad
+             bad: %q = ptradd %p, 8 store.64 %q, 8 ret
+             good: store.64 @g3, 9 ret }",
+        );
         for f in 0..FUNCTIONS {
             g.function(f);
         }
@@ -182,7 +190,10 @@ impl Generator {
             }
             12 => {
                 let (a, b) = (self.any_pointer(), self.pointer());
-                let n = self.below(9);
+                let n = self.below(12);
+                if n > 8 {
+                    return self.line(&format!("  call @fail({}:32, {a}:64)", u64::from(n == 9)));
+                }
                 self.line(&if n == 0 { format!("  mem.move {a}, {b}, 32") } else { format!("  mem.set {a}, 7, {n}") });
             }
             _ => {
@@ -344,6 +355,7 @@ impl Run<'_> {
                     Op::Add => get(inst.a).wrapping_add(get(inst.b)) & mask,
                     Op::Urem => get(inst.a) % get(inst.b),
                     Op::Eq => u64::from(get(inst.a) == get(inst.b)),
+                    Op::Ne => u64::from(get(inst.a) != get(inst.b)),
                     Op::Ult => u64::from(get(inst.a) < get(inst.b)),
                     Op::Zext => get(inst.a),
                     Op::Select => get(if get(inst.a) != 0 { inst.b } else { inst.c }),
@@ -370,7 +382,8 @@ impl Run<'_> {
                         continue;
                     }
                     Op::Ret => {
-                        let result = get(module.slot_lists.range(Range { first: inst.a, count: inst.b })[0]);
+                        let list = Range { first: inst.a, count: inst.b };
+                        let result = if inst.b == 0 { 0 } else { get(module.slot_lists.range(list)[0]) };
                         self.running.pop();
                         self.log.push(Happened::Leave { frame });
                         return Ok(result);

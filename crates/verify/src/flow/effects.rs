@@ -2,10 +2,10 @@
 //!
 //! A function's facts are those of its blocks, closed over the call graph component by component. The stack variables of a function that has returned are gone, and a function that cannot be
 //! running already gets new ones at each call: its own are left out of what callers see; those of a component that calls itself
-//! are, outside of it. What an allocator writes into what it has just allocated is left out, too: nobody had it before.
+//! are, outside of it. Calls whose first argument is the constant 0 are told apart (`error (0, …)` comes back). What an allocator writes into what it has just allocated is left out, too: nobody had it before.
 
 use std::cell::{OnceCell, RefCell};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::rc::Rc;
 
 use rustc_hash::{FxHashMap, FxHashSet};
@@ -125,6 +125,8 @@ pub struct Facts {
     blocks: Vec<OnceCell<Vec<OnceCell<Rc<Effects>>>>>,
     errno: Option<(ObjectId, u64)>,
     library_events: RefCell<FxHashMap<u32, bool>>,
+    /// What calls with a first argument of 0 may do, of functions that are called so.
+    zeros: RefCell<FxHashMap<u32, Option<Rc<Effects>>>>,
 }
 
 impl Facts {
@@ -139,6 +141,7 @@ impl Facts {
             blocks: vec![OnceCell::new(); count],
             errno: None,
             library_events: RefCell::default(),
+            zeros: RefCell::default(),
             image,
             is_event,
             summaries,
@@ -146,6 +149,8 @@ impl Facts {
         };
         facts.errno = facts.find_errno();
         facts.find_never();
+        facts.close();
+        facts.find_given_zero();
         facts.close();
         facts
     }
@@ -158,9 +163,7 @@ impl Facts {
         let (module, function) = self.image.function(func);
         let none = Local::default();
         let local = self.points_to.local(func).map_or(&none, |local| local);
-        let mut known = Known { facts: self, func, module, local, not_null: FxHashSet::default(), null_tests: FxHashMap::default() };
-        known.find();
-        Cfg::new(module, function, &known)
+        Cfg::new(module, function, &Known::of(self, func, local))
     }
 
     /// The value of a slot that is a constant number.
@@ -198,11 +201,10 @@ impl Facts {
 
     /// Whether all that the function returns are addresses that are not null.
     fn returns_object(&self, func: u32, cfg: &Cfg) -> bool {
-        let (module, function) = self.image.function(func);
+        let function = self.image.function(func).1;
         let Some(local) = self.points_to.local(func).filter(|_| function.ret_width == 64) else { return false };
         let reached = cfg.reachable([0], None);
-        let mut known = Known { facts: self, func, module, local, not_null: FxHashSet::default(), null_tests: FxHashMap::default() };
-        known.find();
+        let mut known = Known::of(self, func, local);
         known.follow(cfg, &reached);
         let returned = reached.iter().map(|b| &cfg.blocks[*b as usize]).filter(|b| b.end == Some(End::Return));
         let mut values = returned.map(|b| local.values.list(b.ops.end - 1)).peekable();
@@ -224,6 +226,7 @@ impl Facts {
         for (component, members) in (0..).zip(components(&callees)) {
             let own: FxHashSet<u32> = members.iter().copied().collect();
             let cyclic = members.len() > 1 || members.iter().any(|f| callees[*f as usize].contains(f));
+            members.iter().for_each(|f| self.closed[*f as usize] = None);
             let mut all = Effects::default();
             for f in &members {
                 all.add_call(&self.whole(*f, &own));
@@ -258,22 +261,68 @@ impl Facts {
             None => Effects::anything(0),
             Some(local) if local.jumps => Effects::anything(0),
             Some(local) => {
-                let cfg = self.cfg(func);
-                let mut all = Effects::default();
-                for block in cfg.reachable([0], None) {
-                    if cfg.returning(block) {
-                        self.add_block(func, local, cfg, block, Some(own), &mut all);
-                    } else {
-                        // What was written before the end nobody reads.
-                        let mut last = Effects::default();
-                        self.add_block(func, local, cfg, block, Some(own), &mut last);
-                        all.event |= last.event;
-                        all.leaves = true;
-                    }
-                }
+                let (mut all, view) = (Effects::default(), View { func, local, cfg: self.cfg(func), own: Some(own), zero: None });
+                self.add_function(&view, &mut all);
                 all
             }
         }
+    }
+
+    /// What all blocks of a function may do.
+    fn add_function(&self, view: &View<'_>, all: &mut Effects) {
+        for block in view.cfg.reachable([0], None) {
+            if view.cfg.returning(block) {
+                self.add_block(view, block, all);
+            } else {
+                // What was written before the end nobody reads.
+                let mut last = Effects::default();
+                self.add_block(view, block, &mut last);
+                all.event |= last.event;
+                all.leaves = true;
+            }
+        }
+    }
+
+    /// Finds what functions do whose first argument is 0, of those that are called so and do something else then.
+    fn find_given_zero(&mut self) {
+        let called = (0..self.never.len() as u32).filter_map(|f| self.points_to.local(f)).flat_map(|local| &local.calls);
+        let called: BTreeSet<u32> = called
+            .filter(|site| site.number == Some(0))
+            .filter_map(|site| match site.target {
+                CallTarget::Direct(Some(Callee::Body(f))) if self.points_to.local(f).is_some_and(|l| !l.jumps) => Some(f),
+                CallTarget::Direct(_) | CallTarget::Indirect(_) => None,
+            })
+            .collect();
+        for f in called {
+            self.given_zero(f);
+        }
+    }
+
+    /// Whether what a call with a first argument of 0 may do is known, or is to be found.
+    fn is_given_zero(&self, func: u32, view: &View<'_>) -> bool {
+        view.zero.is_some() || self.zeros.borrow().get(&func).is_some_and(Option::is_some)
+    }
+
+    /// What a call of the function may do if its first argument is 0; on the way to it, what any call may do.
+    fn given_zero(&self, func: u32) -> Rc<Effects> {
+        let any = || self.closed[func as usize].as_ref().map_or_else(|| Rc::new(Effects::anything(0)), |c| c.inside.clone());
+        if let Some(known) = self.zeros.borrow().get(&func) {
+            return known.clone().unwrap_or_else(any);
+        }
+        self.zeros.borrow_mut().insert(func, None);
+        let (module, function) = self.image.function(func);
+        let Some(local) = self.points_to.local(func).filter(|_| function.params.count > 0) else { return any() };
+        let zero = function.consts.count;
+        if !local.is_once(zero) || limbs(module.params.range(function.params)[0].width) != 1 {
+            return any();
+        }
+        let cfg = Cfg::new(module, function, &Known { zero: Some(zero), ..Known::of(self, func, local) });
+        let mut all = Effects::default();
+        self.add_function(&View { func, local, cfg: &cfg, own: None, zero: Some(zero) }, &mut all);
+        all.slots = BitSet::default();
+        let all = Rc::new(all);
+        self.zeros.borrow_mut().insert(func, Some(all.clone()));
+        all
     }
 
     /// Whether the body of a function that has a summary may make an event, where a rule asks for those inside of the library. What has
@@ -346,7 +395,7 @@ impl Facts {
         let effects = blocks[block as usize].get_or_init(|| {
             let mut effects = Effects::default();
             match self.points_to.local(func) {
-                Some(local) if !local.jumps => self.add_block(func, local, cfg, block, None, &mut effects),
+                Some(local) if !local.jumps => self.add_block(&View { func, local, cfg, own: None, zero: None }, block, &mut effects),
                 Some(_) | None => effects = Effects::anything(self.image.function(func).1.slots),
             }
             Rc::new(effects)
@@ -354,11 +403,10 @@ impl Facts {
         effects.clone()
     }
 
-    /// `own`: the functions of the component that is being closed.
-    fn add_block(&self, func: u32, local: &Local, cfg: &Cfg, block: u32, own: Option<&FxHashSet<u32>>, all: &mut Effects) {
-        let b = &cfg.blocks[block as usize];
-        all.leaves |= b.end == Some(End::Leave) || cfg.endless(block);
-        self.add_ops(func, local, cfg, b.ops.clone(), own, all);
+    fn add_block(&self, view: &View<'_>, block: u32, all: &mut Effects) {
+        let b = &view.cfg.blocks[block as usize];
+        all.leaves |= b.end == Some(End::Leave) || view.cfg.endless(block);
+        self.add_ops(view, b.ops.clone(), all);
     }
 
     /// What the operation may do; no slots.
@@ -366,7 +414,7 @@ impl Facts {
         let mut all = Effects::default();
         match self.points_to.local(func) {
             Some(local) if !local.jumps => {
-                self.add_ops(func, local, self.cfg(func), op..op + 1, None, &mut all);
+                self.add_ops(&View { func, local, cfg: self.cfg(func), own: None, zero: None }, op..op + 1, &mut all);
                 all.slots = BitSet::default();
             }
             Some(_) | None => all = Effects::anything(0),
@@ -381,16 +429,17 @@ impl Facts {
         match self.points_to.local(func) {
             Some(local) if !local.jumps => {
                 all.leaves |= b.end == Some(End::Leave) && op + 1 < b.ops.end;
-                self.add_ops(func, local, cfg, op + 1..b.ops.end, None, &mut all);
+                self.add_ops(&View { func, local, cfg, own: None, zero: None }, op + 1..b.ops.end, &mut all);
             }
             Some(_) | None => all = Effects::anything(self.image.function(func).1.slots),
         }
         all
     }
 
-    fn add_ops(&self, func: u32, local: &Local, cfg: &Cfg, ops: std::ops::Range<u32>, own: Option<&FxHashSet<u32>>, all: &mut Effects) {
+    fn add_ops(&self, view: &View<'_>, ops: std::ops::Range<u32>, all: &mut Effects) {
+        let &View { func, local, cfg, .. } = view;
         let (module, _) = self.image.function(func);
-        let mut at = Writer { facts: self, func, local, new: own.is_some(), all };
+        let mut at = Writer { facts: self, func, local, new: view.own.is_some() || view.zero.is_some(), all };
         for op in ops {
             at.all.slots.extend(slots_written(module, &module.insts[(cfg.first_inst + op) as usize]));
             let inst = &local.values.insts[op as usize];
@@ -398,7 +447,7 @@ impl Facts {
                 Some(Op::Store) => at.memory(inst.a, Some(u64::from(inst.width.div_ceil(8)))),
                 Some(Op::MemUndef) => at.memory(inst.a, self.constant(func, Some(inst.b))),
                 Some(Op::MemCopy | Op::MemMove | Op::MemSet) => at.memory(inst.a, self.constant(func, Some(inst.c))),
-                Some(Op::Call | Op::CallIndirect) => self.add_call(func, op, inst, own, &mut at),
+                Some(Op::Call | Op::CallIndirect) => self.add_call(view, op, inst, &mut at),
                 Some(Op::Jump) => *at.all = Effects::anything(self.image.function(func).1.slots),
                 // Nothing else writes anything but its result.
                 Some(_) | None => {}
@@ -406,12 +455,14 @@ impl Facts {
         }
     }
 
-    fn add_call(&self, func: u32, op: u32, inst: &Inst, own: Option<&FxHashSet<u32>>, at: &mut Writer<'_>) {
+    fn add_call(&self, view: &View<'_>, op: u32, inst: &Inst, at: &mut Writer<'_>) {
+        let func = view.func;
         let Ok(index) = at.local.calls.binary_search_by_key(&op, |site| site.op) else { return };
         let site = &at.local.calls[index];
         let (module, _) = self.image.function(func);
         let args = arguments(module, inst, at.local.values.list(op));
         at.all.leaves |= module.calls[inst.b as usize].flags & call_flags::NO_RETURN != 0;
+        let zero = site.number == Some(0) || view.zero.is_some_and(|zero| at.local.values.list(op).first() == Some(&zero));
         for callee in self.callees(func, site) {
             at.all.event |= (self.is_event)(func, callee);
             match (self.summary(callee, site.number), callee) {
@@ -419,13 +470,14 @@ impl Facts {
                     at.all.event |= self.library_event(callee);
                     at.summary(summary, &args);
                 }
+                (None, Callee::Body(f)) if zero && self.is_given_zero(f, view) => at.all.add_call(&self.given_zero(f)),
                 (None, Callee::Body(f)) => {
                     at.all.leaves |= self.never[f as usize];
                     let closed = self.closed[f as usize].as_ref();
                     let same = closed.zip(self.closed[func as usize].as_ref()).is_some_and(|(a, b)| a.component == b.component);
                     match closed {
                         Some(c) => at.all.add_call(if same { &c.inside } else { &c.outside }),
-                        None if own.is_some_and(|own| own.contains(&f)) => {}
+                        None if view.own.is_some_and(|own| own.contains(&f)) => {}
                         None => at.all.add_call(&Effects::anything(0)),
                     }
                 }
@@ -433,6 +485,17 @@ impl Facts {
             }
         }
     }
+}
+
+/// A function as it is looked at.
+struct View<'a> {
+    func: u32,
+    local: &'a Local,
+    cfg: &'a Cfg,
+    /// The functions of the component that is being closed.
+    own: Option<&'a FxHashSet<u32>>,
+    /// A value that is 0.
+    zero: Option<u32>,
 }
 
 /// Collects what operations of a function write.

@@ -20,19 +20,28 @@ pub struct Known<'a> {
     pub local: &'a Local,
     /// Values that are never null: results of calls, addresses of variables.
     pub not_null: FxHashSet<u32>,
-    /// Values that say whether another one is null (`true`) or not null.
+    /// A value that is 0.
+    pub zero: Option<u32>,
+    /// Values that say whether another one is 0 (`true`) or is not.
     pub null_tests: FxHashMap<u32, (u32, bool)>,
 }
 
-impl Known<'_> {
-    /// Looks at the calls, and at what is compared with null.
-    pub fn find(&mut self) {
+impl<'a> Known<'a> {
+    /// Looks at the calls of a function, and at what it compares with 0.
+    pub fn of(facts: &'a Facts, func: u32, local: &'a Local) -> Known<'a> {
+        let module = facts.image.function(func).0;
+        let mut known = Known { facts, func, module, local, not_null: FxHashSet::default(), zero: None, null_tests: FxHashMap::default() };
+        known.find();
+        known
+    }
+
+    fn find(&mut self) {
         let local = self.local;
         self.not_null.extend(local.fixed.keys());
         let zero = |value| self.facts.constant(self.func, Some(value)) == Some(0);
         for inst in &local.values.insts {
             if let Some(op @ (Op::Eq | Op::Ne)) = inst.operator()
-                && inst.width == 64
+                && inst.width <= 64
                 && local.is_once(inst.dst)
             {
                 let tested = if zero(inst.b) { Some(inst.a) } else { zero(inst.a).then_some(inst.b) };
@@ -120,8 +129,11 @@ impl Calls for Known<'_> {
 
     fn never_takes(&self, op: u32) -> Option<u32> {
         let branch = self.local.values.insts.get(op as usize)?;
-        let (slot, null) = self.null_tests.get(&branch.a)?;
-        let never = if *null { branch.b } else { branch.c };
-        (self.not_null.contains(slot) && branch.b != branch.c).then_some(never)
+        let (value, null) = self.null_tests.get(&branch.a).filter(|_| branch.b != branch.c)?;
+        match () {
+            () if self.zero == Some(*value) => Some(if *null { branch.c } else { branch.b }),
+            () if self.not_null.contains(value) => Some(if *null { branch.b } else { branch.c }),
+            () => None,
+        }
     }
 }

@@ -25,7 +25,8 @@
 //! rest of the kernel's state), `everything`. A variadic function's last argument is the address of its variable arguments.
 //!
 //! The built-in file assumes that allocation succeeds ([`Summaries::with_failing_allocation`] does not); that output to a stream does not fail (the environment makes calls fail only on demand), so output does
-//! not write `error(…)`; that what a program writes it does not read back, so output does not write `files` or `input`; and that `%n`
+//! not write `error(…)`, and what is pending in a stream, asked for where closing it fails, is not `output(…)`; that what a program writes
+//! it does not read back, so output does not write `files` or `input`, and what `write` is given to write is not read; and that `%n`
 //! is not used. Where that does not hold, rows of the user's say so. A row that comes later replaces what an earlier one said of the same name.
 
 use std::collections::BTreeMap;
