@@ -83,6 +83,7 @@ pub fn world(input: &ProgramInput, captured: &Captured) -> World {
         handlers: Rc::default(),
         signal_mask: 0,
         given: Rc::default(),
+        names: Rc::default(),
     };
     let mut path = Vec::new();
     for name in input.working_directory.split(|b| *b == b'/').filter(|name| !name.is_empty()) {

@@ -34,7 +34,8 @@ pub enum NodeKind {
     Endless,
 }
 
-/// What a path knows of a directory better than the host: a node by its name there, or that there is nothing of that name.
+/// What a path knows of a directory better than the host: a node by its name there, or that there is nothing of that name. A
+/// symbolic name stands here by its [`key`].
 pub type Entries = BTreeMap<Rc<[u8]>, Option<NodeId>>;
 
 /// What of a file's metadata is symbolic, until the program sets it.
@@ -172,6 +173,13 @@ pub struct World {
     pub signal_mask: u64,
     /// What the program was given, in words, by address.
     pub given: Rc<BTreeMap<u64, Rc<str>>>,
+    /// Symbolic names of files made on this path: 8-bit bytes, zeros behind the name. Each differs from all others in its directory.
+    pub names: Rc<Vec<Rc<[ExprId]>>>,
+}
+
+/// What stands for a symbolic name, an index into [`World::names`], in [`Entries`] and in paths. A real name has no zero byte.
+pub fn key(index: usize) -> Vec<u8> {
+    format!("\0{index}").into_bytes()
 }
 
 pub const STDOUT: NodeId = 1;
@@ -272,7 +280,13 @@ impl World {
         Rc::make_mut(&mut self.node_mut(directory).entries).insert(name.into(), node);
     }
 
-    /// The absolute path of a directory; `None` if it was removed.
+    /// The bytes of the symbolic name that a name of a directory is the key of.
+    pub fn symbolic_name(&self, name: &[u8]) -> Option<&Rc<[ExprId]>> {
+        let index = std::str::from_utf8(name.strip_prefix(b"\0")?).ok()?;
+        self.names.get(index.parse::<usize>().ok()?)
+    }
+
+    /// The absolute path of a directory, with keys for symbolic names; `None` if it was removed.
     pub fn path_of(&self, directory: NodeId) -> Option<Vec<u8>> {
         let (mut parts, mut at) = (Vec::new(), directory);
         while at != ROOT {
@@ -297,6 +311,7 @@ impl PathData for World {
         for node in &self.nodes {
             node.for_each_expr(f);
         }
+        self.names.iter().flat_map(|name| name.iter()).for_each(|e| f(*e));
     }
     fn remap(&mut self, map: &Remap) {
         for node in &mut self.nodes {
@@ -309,6 +324,10 @@ impl PathData for World {
                     *e = map.get(*e).expect("every expression of path data is a root of a compaction");
                 }
             }
+        }
+        if !self.names.is_empty() {
+            let kept = |e: &ExprId| map.get(*e).expect("every expression of path data is a root of a compaction");
+            self.names = Rc::new(self.names.iter().map(|name| name.iter().map(kept).collect()).collect());
         }
     }
     fn hash_into(&self, mut h: &mut dyn Hasher, hash_expr: &mut dyn FnMut(ExprId) -> u64) {
@@ -327,5 +346,6 @@ impl PathData for World {
             node.symbolic.clone().all().for_each(|e| h.write_u64(hash_expr(*e)));
             node.content.hash_into(h, hash_expr);
         }
+        self.names.iter().flat_map(|name| name.iter()).for_each(|e| h.write_u64(hash_expr(*e)));
     }
 }

@@ -124,14 +124,27 @@ pub fn explore_with(program: &str, mut input: ProgramInput, directory: &Path, co
     Explored { ends: control.0, ledger }
 }
 
-/// Runs a program natively in a directory: output and exit code.
-pub fn run_natively(program: &str, directory: &Path, stdin: &Path) -> (String, Option<i32>) {
-    let scratch = tempfile::tempdir().expect("a scratch directory");
-    let exe = scratch.path().join("program");
-    let status = clang().arg("-o").arg(&exe).arg(sources().join(program)).arg(sources().join("programs/kernel.c")).status();
-    assert!(status.expect("clang-22 runs").success(), "{program} compiles");
-    let mut command = Command::new(exe);
-    command.current_dir(directory).stdin(fs::File::open(stdin).expect("the input")).stdout(Stdio::piped()).stderr(Stdio::piped());
-    let out = command.output().expect("it runs");
-    (String::from_utf8_lossy(&out.stdout).into_owned(), out.status.code())
+/// A program compiled for this machine.
+pub struct Native(tempfile::TempDir);
+
+impl Native {
+    pub fn new(program: &str) -> Native {
+        let scratch = tempfile::tempdir().expect("a scratch directory");
+        let status = clang()
+            .arg("-o")
+            .arg(scratch.path().join("program"))
+            .arg(sources().join(program))
+            .arg(sources().join("programs/kernel.c"))
+            .status();
+        assert!(status.expect("clang-22 runs").success(), "{program} compiles");
+        Native(scratch)
+    }
+
+    /// Runs it in a directory: output and exit code.
+    pub fn run(&self, directory: &Path, stdin: &Path, args: &[&str]) -> (String, Option<i32>) {
+        let mut command = Command::new(self.0.path().join("program"));
+        command.current_dir(directory).args(args).stdin(fs::File::open(stdin).expect("the input"));
+        let out = command.stdout(Stdio::piped()).stderr(Stdio::piped()).output().expect("it runs");
+        (String::from_utf8_lossy(&out.stdout).into_owned(), out.status.code())
+    }
 }

@@ -2,4 +2,5 @@
 
 mod engine;
 mod native;
+mod paths;
 mod symbolic;

@@ -7,7 +7,7 @@ use std::path::Path;
 use wryneck_environ::{ProgramInput, Stdin};
 use wryneck_exec::PathEnd;
 
-use crate::engine::{explore, run_natively};
+use crate::engine::{Native, explore};
 
 const INPUT: &[u8] = b"the input\nof the program\n";
 
@@ -28,7 +28,7 @@ fn same_as_kernel(program: &str) {
     furnish(ours.path());
     let stdin = outside.path().join("stdin");
     fs::write(&stdin, INPUT).expect("the input");
-    let (stdout, code) = run_natively(program, real.path(), &stdin);
+    let (stdout, code) = Native::new(program).run(real.path(), &stdin, &[]);
     let input = ProgramInput { stdin: Stdin::Bytes(INPUT.to_vec()), ..ProgramInput::default() };
     let explored = explore(program, input, ours.path());
     let [end] = explored.ends.as_slice() else { panic!("one path, not {}", explored.ends.len()) };

@@ -1,7 +1,7 @@
 //@ args: --sym-arg 2 --sym-arg 1 --sym-files 1 4
 //@ options: --emit all
-//@ exit: 3
-// File names that are inputs: every name that is there is found; of new files and of other paths one is tried, which the run says.
+//@ paths: 23
+// File names that are inputs: every name that is there is found, in every spelling; a new file's name stays an input.
 #include <errno.h>
 #include <fcntl.h>
 int main(int argc, char **argv) {

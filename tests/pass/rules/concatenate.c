@@ -1,4 +1,4 @@
-//@ args: --sym-args 1 2 1 --sym-files 2 2 --sym-stdin 1
+//@ args: --sym-args 1 2 2 --sym-files 2 2 --sym-stdin 1
 //@ options: --rule open-close
 /* Each file is opened and closed under conditions that look different and mean the same (the example of paper 1, figure 1). */
 #include <stdio.h>

@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 
 use super::path::{AT_FDCWD, Follow, Last, Place};
 use super::{Done, Sys};
+use crate::content::Byte;
 use crate::errno::{EACCES, EBADF, EBUSY, EINVAL, ENOENT, ENOTDIR, ENOTEMPTY, ERANGE, Halt};
 use crate::input::{DirEntry, mode};
 use crate::state::{NodeId, NodeKind};
@@ -11,7 +12,8 @@ use crate::state::{NodeId, NodeKind};
 pub fn getcwd(s: &mut Sys<'_, '_>) -> Done {
     let size = s.long(1)?;
     let world = s.world();
-    let mut path = world.path_of(world.working_directory).ok_or(ENOENT)?;
+    let path = world.path_of(world.working_directory).ok_or(ENOENT)?;
+    let mut path = s.spelled_out(&path)?;
     path.push(0);
     if size < path.len() as u64 {
         return Err(ERANGE.into());
@@ -59,7 +61,7 @@ pub fn mkdirat(s: &mut Sys<'_, '_>) -> Done {
 }
 
 fn make_at(s: &mut Sys<'_, '_>, at: i32, path: usize, permissions: u32) -> Done {
-    let found = s.path(at, s.args[path], Follow::Name)?;
+    let found = s.path(at, s.args[path], Follow::Name { makes: true })?;
     s.may_create(&found, true)?;
     s.create(&found, NodeKind::Directory, permissions & 0o1777)?;
     Ok(0)
@@ -70,7 +72,7 @@ pub fn rmdir(s: &mut Sys<'_, '_>) -> Done {
 }
 
 pub fn remove_at(s: &mut Sys<'_, '_>, at: i32, path: usize) -> Done {
-    let found = s.path(at, s.args[path], Follow::Name)?;
+    let found = s.path(at, s.args[path], Follow::Name { makes: false })?;
     match found.last {
         Last::Name => {}
         Last::DotDot => return Err(ENOTEMPTY.into()),
@@ -90,7 +92,7 @@ pub fn remove_at(s: &mut Sys<'_, '_>, at: i32, path: usize) -> Done {
     Ok(0)
 }
 
-/// The entries of a directory but `.` and `..`, by name: the host's, changed as this path changed them.
+/// The entries of a directory but `.` and `..`, by name or the key of a symbolic one: the host's, changed as this path changed them.
 pub fn list(s: &Sys<'_, '_>, directory: NodeId) -> Result<Vec<DirEntry>, Halt> {
     let world = s.world();
     let node = world.node(directory);
@@ -131,25 +133,27 @@ pub fn getdents64(s: &mut Sys<'_, '_>) -> Done {
     let mut out = Vec::new();
     let mut next = open.offset;
     for entry in entries.iter().skip(open.offset as usize) {
-        let len = (19 + entry.name.len() + 1).next_multiple_of(8);
+        let name: Vec<Byte> = match s.world().symbolic_name(&entry.name) {
+            Some(name) => name.iter().map(|e| Byte::Symbolic(*e)).collect(),
+            None => entry.name.iter().map(|b| Byte::Concrete(*b)).collect(),
+        };
+        let len = (19 + name.len() + 1).next_multiple_of(8);
         if (out.len() + len) as u64 > size {
             break;
         }
         next += 1;
         let start = out.len();
-        out.extend(entry.ino.to_le_bytes());
-        out.extend(next.to_le_bytes());
-        out.extend((len as u16).to_le_bytes());
-        out.push((entry.kind >> 12) as u8);
-        out.extend(&entry.name);
-        out.resize(start + len, 0);
+        let head = [&entry.ino.to_le_bytes()[..], &next.to_le_bytes(), &(len as u16).to_le_bytes(), &[(entry.kind >> 12) as u8]].concat();
+        out.extend(head.into_iter().map(Byte::Concrete));
+        out.extend(name);
+        out.resize(start + len, Byte::Concrete(0));
     }
     if out.is_empty() && entries.len() as u64 > open.offset {
         return Err(EINVAL.into());
     }
     let addr = s.block(s.args[1], out.len() as u64, true)?;
     if !out.is_empty() {
-        s.put(addr, &out)?;
+        s.put_bytes(addr, &out)?;
     }
     s.change().open_of_mut(fd).ok_or(EBADF)?.offset = next;
     Ok(out.len() as u64)

@@ -1,5 +1,7 @@
 //! Files: open, make, truncate, permissions, times. What the host has is read only; what changes, changes on this path alone.
 
+use std::rc::Rc;
+
 use wryneck_exec::PathEnd;
 
 use super::fd::{O_ACCMODE, O_CLOEXEC, O_PATH};
@@ -8,7 +10,7 @@ use super::stat::{AT_EMPTY_PATH, AT_SYMLINK_NOFOLLOW};
 use super::{Done, Sys};
 use crate::errno::{EACCES, EBADF, EEXIST, EFAULT, EINVAL, EISDIR, ELOOP, ENODEV, ENOENT, ENOTDIR, EOPNOTSUPP, EPERM, ESPIPE, Halt};
 use crate::input::{Stat, mode};
-use crate::state::{Node, NodeId, NodeKind};
+use crate::state::{Node, NodeId, NodeKind, key};
 
 const O_CREAT: u32 = 0o100;
 const O_EXCL: u32 = 0o200;
@@ -78,7 +80,11 @@ impl Sys<'_, '_> {
     /// Changes what a name in a directory stands for; a directory's links are counted.
     pub fn set_entry(&mut self, directory: NodeId, name: &[u8], new: Option<NodeId>) {
         self.touch(directory);
+        let coming = self.coming.clone();
         let world = self.change();
+        if new.is_some() && name == key(world.names.len()) {
+            Rc::make_mut(&mut world.names).push(coming);
+        }
         world.set_name(directory, name, new);
         if let Some(id) = new
             && world.node(id).kind == NodeKind::Directory
@@ -101,7 +107,7 @@ impl Sys<'_, '_> {
         let exclusive = creates && flags & O_EXCL != 0;
         let stays = flags & O_NOFOLLOW != 0;
         let follow = if creates { Follow::Make { follow: !exclusive && !stays } } else { self.follow_unless(stays) };
-        let given = self.given_for(at, self.args[path], creates)?;
+        let given = self.given(at, self.args[path], follow)?;
         let found = self.walk(&given, follow)?;
         let node = match found.entry()? {
             Some(_) if exclusive => return Err(EEXIST.into()),
@@ -274,7 +280,7 @@ fn make_node(s: &mut Sys<'_, '_>, at: i32, path: usize) -> Done {
     if !matches!(wanted & mode::KIND, 0 | mode::REGULAR) {
         return Err(PathEnd::Unsupported("`mknod` of a pipe, a socket or a device".into()).into());
     }
-    let found = s.path(at, s.args[path], Follow::Name)?;
+    let found = s.path(at, s.args[path], Follow::Name { makes: true })?;
     s.may_create(&found, false)?;
     s.create(&found, NodeKind::Regular, wanted)?;
     Ok(0)

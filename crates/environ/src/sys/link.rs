@@ -88,7 +88,7 @@ impl Sys<'_, '_> {
     }
 
     fn unlink_at(&mut self, at: i32, path: usize) -> Done {
-        let found = self.path(at, self.args[path], Follow::Name)?;
+        let found = self.path(at, self.args[path], Follow::Name { makes: false })?;
         if found.last != Last::Name {
             return Err(EISDIR.into());
         }
@@ -107,14 +107,15 @@ impl Sys<'_, '_> {
         }
         let follow = if flags & AT_SYMLINK_FOLLOW != 0 { Follow::Yes } else { Follow::No };
         let itself = self.is_empty_path(from, flags)?;
-        let source = if itself { None } else { Some(self.given(from_at, self.args[from])?) };
-        let target = self.given_for(to_at, self.args[to], true)?;
+        let source = if itself { None } else { Some(self.given(from_at, self.args[from], follow)?) };
+        let made = Follow::Name { makes: true };
+        let target = self.given(to_at, self.args[to], made)?;
         let source = source.map(|given| self.walk(&given, follow)).transpose()?;
         let old = match &source {
             Some(found) => found.there()?.clone(),
             None => self.place_of(from_at)?,
         };
-        let new = self.walk(&target, Follow::Name)?;
+        let new = self.walk(&target, made)?;
         self.may_create(&new, false)?;
         let stat = self.stat_of(&old);
         match () {
@@ -135,11 +136,11 @@ impl Sys<'_, '_> {
     }
 
     fn symlink_at(&mut self, target: usize, at: i32, path: usize) -> Done {
-        let target = self.given(AT_FDCWD, self.args[target])?.into_name();
+        let target = self.text(self.args[target])?;
         if target.is_empty() {
             return Err(ENOENT.into());
         }
-        let found = self.path(at, self.args[path], Follow::Name)?;
+        let found = self.path(at, self.args[path], Follow::Name { makes: true })?;
         self.may_create(&found, false)?;
         let node = self.create(&found, NodeKind::Link, 0o777)?;
         let node = self.change().node_mut(node);
@@ -157,7 +158,7 @@ impl Sys<'_, '_> {
         let (place, wrong) = match itself {
             true => (self.place_of(at)?, ENOENT),
             false => {
-                let given = self.given(at, self.args[path])?;
+                let given = self.given(at, self.args[path], Follow::No)?;
                 if descriptor_named(given.name()).is_some() {
                     return Err(PathEnd::Unsupported("`readlink` of a descriptor".into()).into());
                 }
@@ -178,9 +179,11 @@ impl Sys<'_, '_> {
         if flags & !(NOREPLACE | EXCHANGE) != 0 || flags == NOREPLACE | EXCHANGE {
             return Err(EINVAL.into());
         }
-        let from = self.given(from_at, self.args[from])?;
-        let to = self.given_for(to_at, self.args[to], true)?;
-        let (old, new) = (self.walk(&from, Follow::Name)?, self.walk(&to, Follow::Name)?);
+        // That the first name is not there is said only after both directories were found.
+        let follow = Follow::Name { makes: true };
+        let from = self.given(from_at, self.args[from], follow)?;
+        let to = self.given(to_at, self.args[to], follow)?;
+        let (old, new) = (self.walk(&from, follow)?, self.walk(&to, follow)?);
         if old.last != Last::Name {
             return Err(EBUSY.into());
         }

@@ -12,9 +12,12 @@ pub mod memory;
 pub mod path;
 pub mod poll;
 pub mod process;
+pub mod spelling;
 pub mod stat;
 pub mod terminal;
 pub mod time;
+
+use std::rc::Rc;
 
 use wryneck_exec::memory::NULL_PAGE;
 use wryneck_exec::{Cx, LedgerKind, Reply, Stop, Value};
@@ -33,6 +36,8 @@ pub struct Sys<'s, 'c> {
     pub cx: &'s mut Cx<'c>,
     pub args: [Value; 6],
     name: &'static str,
+    /// The bytes of the symbolic name that the call may make, as in [`World::names`].
+    coming: Rc<[ExprId]>,
 }
 
 /// What a system call gives: a number, or why not.
@@ -187,7 +192,7 @@ pub fn perform(linux: &Linux, number: u64, args: [Value; 6], cx: &mut Cx<'_>) ->
         cx.state.approximated = true;
         return Ok(negated(ENOSYS.0));
     };
-    let mut sys = Sys { linux, cx, args, name: row.name };
+    let mut sys = Sys { linux, cx, args, name: row.name, coming: Rc::default() };
     let fate = failing::system_call(&mut sys, row.name)?;
     if fate.is_short() {
         sys.args[2] = Value::Bits(1);
@@ -213,7 +218,7 @@ fn negated(errno: i32) -> u64 {
 impl<'s, 'c> Sys<'s, 'c> {
     /// Access to files before the program starts.
     pub fn of_start(linux: &'s Linux, cx: &'s mut Cx<'c>) -> Sys<'s, 'c> {
-        Sys { linux, cx, args: [Value::Bits(0); 6], name: "start" }
+        Sys { linux, cx, args: [Value::Bits(0); 6], name: "start", coming: Rc::default() }
     }
 }
 

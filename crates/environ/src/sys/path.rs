@@ -1,13 +1,12 @@
 //! Paths: read from the program, and walked name by name as the kernel does (`fs/namei.c`), over what this path of execution
 //! knows and, below it, the host.
 //!
-//! A path with symbolic bytes is compared with the name of each symbolic file, and with `.`, `..` and `/`, one decision each. Of the
-//! names of new files a path of execution keeps one; any other name does not exist. The ledger says so each time. Walking changes
-//! nothing: a file of the host stays the host's until [`Sys::adopt`].
+//! Walking changes nothing: a file of the host stays the host's until [`Sys::adopt`]. It decides only whether a name is that of a
+//! file made under a symbolic name; which file a symbolic path leads to, [`super::spelling`] has decided before.
 
 use std::rc::Rc;
 
-use wryneck_exec::{LedgerKind, PathEnd, Value};
+use wryneck_exec::{PathEnd, Value};
 use wryneck_expr::ExprId;
 
 use super::Sys;
@@ -19,13 +18,13 @@ use crate::state::{Node, NodeId, NodeKind, ROOT};
 
 /// The directory a relative path starts at: the working directory.
 pub const AT_FDCWD: i32 = -100;
-const PATH_MAX: usize = 4096;
-const NAME_MAX: usize = 255;
+pub const PATH_MAX: usize = 4096;
+pub const NAME_MAX: usize = 255;
 /// Symbolic links followed on one walk.
 const MAX_LINKS: u32 = 40;
 
 /// A file.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Place {
     /// One that this path of execution knows.
     Node(NodeId),
@@ -48,8 +47,10 @@ pub enum Follow {
     Yes,
     /// Only if a slash follows it.
     No,
-    /// Never: the name itself is meant, to be made or removed.
-    Name,
+    /// Never: the name itself is meant. `makes`: also where there is none, which otherwise fails like a directory that is not there.
+    Name {
+        makes: bool,
+    },
     /// To open a file that may have to be made: a slash after its name is `EISDIR`. `follow`: as in [`Follow::Yes`].
     Make {
         follow: bool,
@@ -69,12 +70,12 @@ impl Given {
         Given { at: AT_FDCWD, name: name.to_vec() }
     }
 
-    pub fn name(&self) -> &[u8] {
-        &self.name
+    pub fn from(at: i32, name: Vec<u8>) -> Given {
+        Given { at, name }
     }
 
-    pub fn into_name(self) -> Vec<u8> {
-        self.name
+    pub fn name(&self) -> &[u8] {
+        &self.name
     }
 }
 
@@ -145,28 +146,31 @@ static NAMES: &[(u64, &str)] = &[
 ];
 
 impl Sys<'_, '_> {
-    /// The path string at a pointer, seen from the directory `at`. Decides.
-    pub fn given(&mut self, at: i32, pointer: Value) -> Result<Given, Halt> {
-        self.given_for(at, pointer, false)
-    }
-
-    /// As [`Sys::given`]; `makes` if a file is to be made where there is none.
-    pub fn given_for(&mut self, at: i32, pointer: Value, makes: bool) -> Result<Given, Halt> {
-        if matches!(pointer, Value::Bits(addr) if addr < wryneck_exec::memory::NULL_PAGE) {
-            return Err(EFAULT.into());
-        }
-        let bytes = self.cx.c_string(pointer)?;
-        let concrete: Option<Vec<u8>> = bytes.iter().map(|b| self.cx.core.pool.as_u64(*b).map(|b| b as u8)).collect();
-        let name = match concrete {
+    /// The path string at a pointer, seen from the directory `at`, to be walked likewise. Decides.
+    pub fn given(&mut self, at: i32, pointer: Value, follow: Follow) -> Result<Given, Halt> {
+        let bytes = self.string(pointer)?;
+        let name = match self.concrete(&bytes) {
             Some(name) => name,
-            None => self.symbolic_path(&bytes, makes)?,
+            None => self.symbolic_path(at, &bytes, follow)?,
         };
         if name.len() >= PATH_MAX { Err(ENAMETOOLONG.into()) } else { Ok(Given { at, name }) }
     }
 
+    /// The string at a pointer, up to its first byte that is surely zero.
+    pub fn string(&mut self, pointer: Value) -> Result<Vec<ExprId>, Halt> {
+        if matches!(pointer, Value::Bits(addr) if addr < wryneck_exec::memory::NULL_PAGE) {
+            return Err(EFAULT.into());
+        }
+        Ok(self.cx.c_string(pointer)?)
+    }
+
+    pub fn concrete(&self, bytes: &[ExprId]) -> Option<Vec<u8>> {
+        bytes.iter().map(|b| self.cx.core.pool.as_u64(*b).map(|b| b as u8)).collect()
+    }
+
     /// Reads and walks a path.
     pub fn path(&mut self, at: i32, pointer: Value, follow: Follow) -> Result<Found, Halt> {
-        let given = self.given_for(at, pointer, follow == Follow::Name)?;
+        let given = self.given(at, pointer, follow)?;
         self.walk(&given, follow)
     }
 
@@ -181,8 +185,8 @@ impl Sys<'_, '_> {
         }
     }
 
-    /// What a path leads to. Changes nothing and decides nothing.
-    pub fn walk(&self, given: &Given, follow: Follow) -> Result<Found, Halt> {
+    /// What a path leads to. Changes nothing; decides where it comes across a symbolic name.
+    pub fn walk(&mut self, given: &Given, follow: Follow) -> Result<Found, Halt> {
         if given.name.is_empty() {
             return Err(ENOENT.into());
         }
@@ -201,8 +205,8 @@ impl Sys<'_, '_> {
             }
             let (part, after) = first_part(&rest);
             let (part, slash, after) = (part.to_vec(), after.is_some(), after.unwrap_or_default().to_vec());
-            let directory = &way.last().expect("a walk starts somewhere").1;
-            self.may_search(directory)?;
+            let directory = way.last().expect("a walk starts somewhere").1.clone();
+            self.may_search(&directory)?;
             let last = match &part[..] {
                 b"." => Last::Dot,
                 b".." => Last::DotDot,
@@ -223,7 +227,7 @@ impl Sys<'_, '_> {
             let follows = match follow {
                 Follow::Yes => true,
                 Follow::No => slash,
-                Follow::Name => false,
+                Follow::Name { .. } => false,
                 Follow::Make { .. } if is_last && slash => return Err(EISDIR.into()),
                 Follow::Make { follow } => follow,
             };
@@ -233,7 +237,7 @@ impl Sys<'_, '_> {
                 }
                 return Err(ENAMETOOLONG.into());
             }
-            let place = self.entry(directory, &part)?;
+            let place = self.entry(&directory, &part)?;
             match &place {
                 Some(link) if self.kind_of(link) == mode::LINK && (!is_last || follows) => {
                     links += 1;
@@ -255,7 +259,9 @@ impl Sys<'_, '_> {
                     rest = skip_slashes(&next).to_vec();
                 }
                 _ if is_last => {
-                    let wrong = slash && follow != Follow::Name && place.as_ref().is_some_and(|p| self.kind_of(p) != mode::DIRECTORY);
+                    let wrong = slash
+                        && !matches!(follow, Follow::Name { .. })
+                        && place.as_ref().is_some_and(|p| self.kind_of(p) != mode::DIRECTORY);
                     return if wrong { Err(ENOTDIR.into()) } else { Ok(Found { way, name: part, last, slash, place }) };
                 }
                 None => return Err(ENOENT.into()),
@@ -276,8 +282,34 @@ impl Sys<'_, '_> {
         }
     }
 
-    /// The file of a name in a directory.
-    pub fn entry(&self, directory: &Place, name: &[u8]) -> Result<Option<Place>, Halt> {
+    /// The file of a name in a directory. Decides if that may be a file's with a symbolic name.
+    fn entry(&mut self, directory: &Place, name: &[u8]) -> Result<Option<Place>, Halt> {
+        let known = self.known_entry(directory, name)?;
+        if name.starts_with(b"\0") {
+            return Ok(known);
+        }
+        let (Place::Node(id), None | Some(Place::Host(..))) = (directory, &known) else { return Ok(known) };
+        for (symbolic, node) in self.symbolic_entries(*id) {
+            let same = self.is_name(&symbolic, name);
+            if self.cx.decide(same)? {
+                return Ok(Some(Place::Node(node)));
+            }
+        }
+        Ok(known)
+    }
+
+    /// The files with symbolic names in a directory.
+    fn symbolic_entries(&self, directory: NodeId) -> Vec<(Rc<[ExprId]>, NodeId)> {
+        let world = self.world();
+        if world.names.is_empty() {
+            return Vec::new();
+        }
+        let entries = world.node(directory).entries.iter();
+        entries.filter_map(|(name, node)| Some((world.symbolic_name(name)?.clone(), (*node)?))).collect()
+    }
+
+    /// As [`Sys::entry`], by the names that are known, keys of symbolic ones among them. Decides nothing.
+    fn known_entry(&self, directory: &Place, name: &[u8]) -> Result<Option<Place>, Halt> {
         let host = match directory {
             Place::Host(path, _) => path,
             Place::Node(id) => {
@@ -289,6 +321,9 @@ impl Sys<'_, '_> {
                 }
             }
         };
+        if name.starts_with(b"\0") {
+            return Ok(None);
+        }
         let path = below(host, name);
         match self.linux.captured.stat(&path, false) {
             Ok(stat) => Ok(Some(self.known(&stat).map_or(Place::Host(path, stat), Place::Node))),
@@ -356,7 +391,7 @@ impl Sys<'_, '_> {
             Place::Host(path, stat) => (path, stat),
         };
         // Another walk may have adopted it since this one.
-        if let Some(Place::Node(id)) = self.entry(&Place::Node(directory), name)? {
+        if let Some(Place::Node(id)) = self.known_entry(&Place::Node(directory), name)? {
             return Ok(id);
         }
         let kind = match (stat.mode & mode::KIND, device(path)) {
@@ -376,47 +411,6 @@ impl Sys<'_, '_> {
         let id = world.add_node(node);
         world.set_name(directory, name, Some(id));
         Ok(id)
-    }
-
-    /// A path with symbolic bytes: one of the names that are there, decided one by one; else a name that is not there, of which this path
-    /// of execution keeps the one in its model where it is to be made.
-    fn symbolic_path(&mut self, bytes: &[ExprId], makes: bool) -> Result<Vec<u8>, Halt> {
-        let pool = &mut self.cx.core.pool;
-        let nul = pool.bits(8, 0);
-        let empty = pool.eq(bytes[0], nul);
-        if self.cx.decide(empty)? {
-            return Err(ENOENT.into());
-        }
-        for name in self.names_here() {
-            let same = self.is_name(bytes, &name);
-            if self.cx.decide(same)? {
-                return Ok(name);
-            }
-        }
-        if makes {
-            let mut name = Vec::new();
-            for byte in bytes {
-                name.push(self.cx.pin(*byte, "other names of a new file")? as u8);
-            }
-            name.truncate(name.iter().position(|b| *b == 0).unwrap_or(name.len()));
-            return Ok(name);
-        }
-        self.cx.core.ledger.note(LedgerKind::Assumption, "a symbolic name that is no symbolic file's does not exist");
-        self.cx.state.approximated = true;
-        Err(ENOENT.into())
-    }
-
-    /// The names that a relative path of one part may have: symbolic files, files this path of execution made, and directories.
-    fn names_here(&self) -> Vec<Vec<u8>> {
-        let files = self.linux.input.sym_files.iter().map(|file| file.path.clone());
-        let mut names: Vec<_> = files.chain([&b"."[..], b"..", b"/"].map(<[u8]>::to_vec)).collect();
-        let world = self.world();
-        for name in world.node(world.working_directory).entries.keys() {
-            if !names.iter().any(|n| n[..] == **name) {
-                names.push(name.to_vec());
-            }
-        }
-        names
     }
 
     /// The condition that a string whose bytes may be symbolic is `name`.

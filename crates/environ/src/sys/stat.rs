@@ -38,7 +38,12 @@ impl Sys<'_, '_> {
             return Ok(false);
         }
         let addr = self.block(self.args[path], 1, false)?;
-        Ok(self.cx.read_bytes(addr, 1)?.first().and_then(|b| self.cx.core.pool.as_u64(*b)) == Some(0))
+        let first = self.cx.read_bytes(addr, 1)?;
+        let first = self.cx.joined(&first);
+        let pool = &mut self.cx.core.pool;
+        let zero = pool.bits(8, 0);
+        let empty = pool.eq(first, zero);
+        Ok(self.cx.decide(empty)?)
     }
 
     /// The file that a descriptor stands for; the working directory if it is none.
