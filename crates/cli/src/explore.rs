@@ -164,7 +164,7 @@ impl Control for Watch {
         let leaks = ended.leaks.iter().map(|leak| Defect::fault(&leak.fault, &leak.stack));
         let violations = self.rules.as_mut().map_or(Vec::new(), |rules| rules.ended(core, &ended));
         let shown = fault.into_iter().chain(leaks).chain(violations);
-        let found = shown.map(|defect| self.findings.add(&core.image, defect, &ended));
+        let found = shown.map(|defect| self.findings.add(core, defect, &ended));
         let first: Vec<usize> = found.filter(|(first, _)| *first).map(|(_, index)| index).collect();
         let emit = match self.emit {
             Emit::New => !first.is_empty() || ended.covers_new && ended.end != PathEnd::Assumed,

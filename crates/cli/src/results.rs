@@ -1,13 +1,16 @@
 //! From what the engine leaves behind to plain data: classes of path ends, findings by place and kind, the ledger.
 
 use std::collections::BTreeMap;
+use std::hash::{Hash, Hasher};
 use std::rc::Rc;
 use std::sync::Arc;
 
+use rustc_hash::FxHasher;
 use wryneck_exec::prefix::Prefix;
-use wryneck_exec::{CodePos, Ended, Fault, Image, Ledger, LedgerKind, PathEnd, SourcePos};
+use wryneck_exec::{CodePos, Core, Ended, Fault, Image, Ledger, LedgerKind, PathEnd, SourcePos};
 use wryneck_expr::Model;
 use wryneck_report::{Class, EndCount, Finding, InputValue, Kind, LedgerRow, Place};
+use wryneck_verify::checker::Happened;
 
 use crate::symbolic::is_of_working_call;
 use crate::{folder, source};
@@ -65,13 +68,13 @@ pub struct Defect<'a> {
     pub message: String,
     /// Where, innermost first.
     pub at: &'a [CodePos],
-    /// What tells it apart from others of its kind at its place; 0 for what has no history.
-    pub story: u64,
+    /// The events that led there; a fault has none.
+    pub story: &'a [Happened],
 }
 
 impl Defect<'_> {
     pub fn fault<'a>(fault: &Fault, at: &'a [CodePos]) -> Defect<'a> {
-        Defect { id: fault.kind.id().into(), cwe: fault.kind.cwe(), message: fault.message.clone(), at, story: 0 }
+        Defect { id: fault.kind.id().into(), cwe: fault.kind.cwe(), message: fault.message.clone(), at, story: &[] }
     }
 }
 
@@ -88,8 +91,9 @@ pub struct Findings {
 
 impl Findings {
     /// Adds a defect that a path showed; whether it is the first of its finding, and the finding's index.
-    pub fn add(&mut self, image: &Image, defect: Defect<'_>, ended: &Ended) -> (bool, usize) {
-        let code = (defect.id.clone(), key_frames(image, defect.at), defect.story);
+    pub fn add(&mut self, core: &Core, defect: Defect<'_>, ended: &Ended) -> (bool, usize) {
+        let image = &core.image;
+        let code = (defect.id.clone(), key_frames(image, defect.at), story(core, defect.story, &mut |pos, h| pos.hash(h)));
         if let Some(&index) = self.by_code.get(&code) {
             self.all[index].count += 1;
             return (false, index);
@@ -97,8 +101,9 @@ impl Findings {
         let innermost = |&pos: &CodePos| image.source(pos).into_iter().next();
         let line = |s: SourcePos| Line { file: s.file, line: s.line, function: s.function };
         let place = code.1.iter().filter_map(innermost).map(line).collect();
+        let told = story(core, defect.story, &mut |pos, h| image.source(pos).iter().for_each(|s| (&s.file, s.line).hash(h)));
         let next = self.all.len();
-        let index = *self.by_place.entry((defect.id.clone(), place, defect.story)).or_insert(next);
+        let index = *self.by_place.entry((defect.id.clone(), place, told)).or_insert(next);
         self.by_code.insert(code, index);
         if index < next {
             self.all[index].count += 1;
@@ -113,6 +118,17 @@ impl Findings {
     pub fn set_test(&mut self, index: usize, number: u64) {
         self.all[index].test = Some(folder::test_name(number));
     }
+}
+
+/// What tells violations of one kind at one place apart: the events that led there, with their call stacks (paper 1, section 6), of which
+/// `position` hashes the places. The same code may be there twice, so places in the source decide in the end.
+fn story(core: &Core, events: &[Happened], position: &mut dyn FnMut(CodePos, &mut FxHasher)) -> u64 {
+    let mut h = FxHasher::default();
+    for happened in events {
+        (&happened.event, &happened.function).hash(&mut h);
+        core.stacks.get(happened.stack).iter().for_each(|pos| position(*pos, &mut h));
+    }
+    h.finish()
 }
 
 fn key_frames(image: &Image, stack: &[CodePos]) -> Vec<CodePos> {

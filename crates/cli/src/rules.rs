@@ -2,12 +2,10 @@
 
 use std::collections::BTreeMap;
 use std::fs;
-use std::hash::{Hash, Hasher};
 use std::path::Path;
 use std::rc::Rc;
 
 use anyhow::{Context, Result};
-use rustc_hash::FxHasher;
 use wryneck_exec::code::Callee;
 use wryneck_exec::{Core, Ended, Explorer, Image, PathEnd};
 use wryneck_report::{Pruning, RuleResult, Run, rules};
@@ -118,7 +116,7 @@ impl Rules {
                 0 | 1 => v.message.clone(),
                 _ => format!("{}; its events: {}", v.message, trail(core, &v.trail)),
             };
-            Defect { id: rules::kind(&rule.id).into(), cwe: rule.cwe, message, at: &v.stack, story: story(core, &v.trail) }
+            Defect { id: rules::kind(&rule.id).into(), cwe: rule.cwe, message, at: &v.stack, story: &v.trail }
         };
         observed.violations.iter().map(defect).collect()
     }
@@ -128,15 +126,6 @@ impl Rules {
         let rules = self.automata.checkers().iter().map(|c| c.about()).zip(&self.relevant);
         rules.map(|(rule, relevant)| RuleResult::new(run, &rule.id, &rule.summary, *relevant)).collect()
     }
-}
-
-/// What tells violations of one kind at one place apart: the events that led there, with their call stacks (paper 1, section 6).
-fn story(core: &Core, trail: &[Happened]) -> u64 {
-    let mut h = FxHasher::default();
-    for happened in trail {
-        (&happened.event, &happened.function, core.stacks.get(happened.stack)).hash(&mut h);
-    }
-    h.finish()
 }
 
 fn trail(core: &Core, trail: &[Happened]) -> String {

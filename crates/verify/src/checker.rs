@@ -48,6 +48,8 @@ pub struct About {
     pub severity: Severity,
     /// What an instance is, in a word: `stream`.
     pub instance: String,
+    /// What is worth knowing besides; may be empty.
+    pub notes: String,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Deserialize)]

@@ -5,9 +5,30 @@ use std::fmt::{Result, Write};
 use crate::checker::{About, At};
 use crate::rule::{Event, Lost, Naming, Rule, Step, Whose};
 
-/// The line every rule begins with.
+/// Columns of a line of functions.
+const WIDTH: usize = 110;
+
+/// What every rule begins with.
 pub fn head(about: &About, out: &mut dyn Write) -> Result {
-    writeln!(out, "{}: {} (CWE-{})\n", about.id, about.summary, about.cwe)
+    writeln!(out, "{}: {} (CWE-{})\n", about.id, about.summary, about.cwe)?;
+    if about.notes.is_empty() { Ok(()) } else { writeln!(out, "{}\n", about.notes) }
+}
+
+/// `intro` and names, over several lines.
+pub fn functions<'a>(intro: &str, names: impl Iterator<Item = &'a str>, out: &mut dyn Write) -> Result {
+    let mut line = intro.to_owned();
+    let mut separator = "";
+    for name in names {
+        line.push_str(separator);
+        if line.len() + 1 + name.len() > WIDTH {
+            writeln!(out, "{line}")?;
+            line = "     ".to_owned();
+        }
+        line.push(' ');
+        line.push_str(name);
+        separator = ",";
+    }
+    writeln!(out, "{line}")
 }
 
 /// A rule file's rule: its events with their functions, then its states.
@@ -40,7 +61,7 @@ fn explain_event(rule: &Rule, event: &Event, out: &mut dyn Write) -> Result {
         At::Call => "call of",
         At::Return => "return of",
     };
-    writeln!(out, "  {}: {at} {}", event.name, event.functions.join(", "))?;
+    functions(&format!("  {}: {at}", event.name), event.functions.iter().map(String::as_str), out)?;
     let naming = |n: &Naming| match rule.spaces[usize::from(n.space)].as_str() {
         "" => n.operand.to_string(),
         space => format!("{space} {}", n.operand),

@@ -6,6 +6,7 @@
 //! cwe = 775
 //! severity = "warning"        # or "error", "note"
 //! instance = "stream"
+//! notes = "What is worth knowing besides, for `wryneck rules`."     # may be left out
 //!
 //! [[event]]
 //! name = "open"
@@ -67,6 +68,8 @@ struct File {
     cwe: u16,
     severity: Severity,
     instance: String,
+    #[serde(default)]
+    notes: String,
     #[serde(rename = "event")]
     events: Vec<FileEvent>,
     #[serde(rename = "state")]
@@ -121,8 +124,9 @@ pub fn parse(text: &str) -> Result<Rule, Mistake> {
     for (index, event) in events.iter().enumerate() {
         event.functions.iter().for_each(|function| by_function.entry(function.clone()).or_default().push(index));
     }
-    let File { id, summary, cwe, severity, instance, .. } = file;
-    Ok(Rule { about: About { id, summary, cwe, severity, instance }, events, by_function, spaces: reader.spaces, states })
+    let File { id, summary, cwe, severity, instance, notes, .. } = file;
+    let about = About { id, summary, cwe, severity, instance, notes: notes.trim().into() };
+    Ok(Rule { about, events, by_function, spaces: reader.spaces, states })
 }
 
 impl Mistake {

@@ -46,6 +46,10 @@ impl Unchecked {
             cwe: 252,
             severity: Severity::Warning,
             instance: "result".into(),
+            notes: "A result is looked at if anything behind the call compares it, computes with it, passes it on, returns it, or stores it where others\n\
+                may read. `(void)` is not looking. What is checked on one way from the call counts as checked on all.\n\
+                `close`, `fclose`, `fflush` and output to streams are left out, since `ferror` may be asked once, at the end."
+                .into(),
         };
         Rc::new(Unchecked { about, looked_at: RefCell::default() })
     }
@@ -98,10 +102,7 @@ impl Checker for Unchecked {
 
     fn explain(&self, out: &mut dyn fmt::Write) -> fmt::Result {
         explain::head(&self.about, out)?;
-        writeln!(out, "events: return of {}", FUNCTIONS.join(", "))?;
-        writeln!(
-            out,
-            "violation: nothing behind the call compares, computes with, passes on or returns the result; `(void)` is not looking at it"
-        )
+        explain::functions("events: return of", FUNCTIONS.iter().copied(), out)?;
+        writeln!(out, "\n  checked: nothing\n  ignored: violation, result is looked at by nobody")
     }
 }
