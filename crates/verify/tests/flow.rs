@@ -3,8 +3,8 @@
 use std::rc::Rc;
 
 use wryneck_environ::{Linux, NoHost, ProgramInput};
-use wryneck_exec::Image;
 use wryneck_exec::code::Callee;
+use wryneck_exec::{CodePos, Image};
 use wryneck_expr::Pool;
 use wryneck_ir::link::{Program, Unit};
 use wryneck_verify::flow::{Flow, ObjectId, Summaries};
@@ -121,4 +121,61 @@ fn a_first_argument_of_zero_is_told_apart() {
     let (yes, no) = (flow.side(main, 0, yes), flow.side(main, 0, no));
     assert!(!yes.event && !yes.leaves && yes.writes.touches(variable(&flow, &image, "g"), 0));
     assert!(no.event && no.leaves);
+}
+
+#[test]
+fn addresses_go_through_wide_values_copies_and_new_objects() {
+    let (flow, image) = flow(
+        "declare func @realloc
+         declare func @memcpy
+         data strong @a size 8 align 8
+         data strong @b size 8 align 8
+         data strong @c size 8 align 8
+         data strong @d size 8 align 8
+         data strong @two size 16 align 8 { 0: @a, 8: @b }
+         data strong @three size 16 align 8 { 8: @c }
+         func strong @by_value(%s: byval 16) { entry: %q = ptradd %s, 8 %p = load.64 %q store.8 %p, 4 store.8 %s, 1 ret }
+         func strong @main(%x: 8) -> 8 {
+         $s: 16 align 8
+         $t: 16 align 8
+         entry: %s = alloca $s %t = alloca $t
+         %w = load.128 @two store.128 %s, %w
+         %r = call.64 @realloc(%s:64, 32:64) %q = ptradd %r, 8 %p = load.64 %q
+         call.64 @memcpy(%t:64, @three:64, 16:64) %q = ptradd %t, 8 %k = load.64 %q
+         %c = eq.8 %x, 1 condbr %c, one, other
+         one: store.8 %p, 3 store.64 %k, 5 br end
+         other: call @by_value(@two:64) br end
+         end: ret.8 0 }",
+    );
+    let main = number(&image, "main");
+    let [one, other] = flow.edges(main, 0)[..] else { panic!("two ways") };
+    let (one, other) = (flow.side(main, 0, one), flow.side(main, 0, other));
+    let [a, b, c, d, two] = ["a", "b", "c", "d", "two"].map(|name| variable(&flow, &image, name));
+    assert!(one.writes.touches(b, 0) && one.writes.touches(c, 7) && !one.writes.touches(d, 0) && !one.writes.touches(b, 1));
+    assert!(other.writes.touches(b, 0) && !other.writes.touches(two, 0) && !other.writes.touches(a, 1));
+}
+
+#[test]
+fn what_wrappers_allocate_differs_by_caller() {
+    let (flow, image) = flow(
+        "declare func @malloc
+         declare func @exit
+         func strong @xmalloc(%n: 64) -> 64 { entry: %p = call.64 @malloc(%n:64) %c = eq.64 %p, 0 condbr %c, bad, good
+         bad: call @exit(1:32) unreachable
+         good: ret.64 %p }
+         func strong @pair() -> 64 { entry: %p = call.64 @xmalloc(16:64) store.64 %p, 1 ret.64 %p }
+         func strong @main(%x: 8) -> 8 {
+         entry: %p = call.64 @pair() %q = call.64 @pair() %c = eq.8 %x, 1 condbr %c, one, other
+         one: store.8 %p, 3 br end
+         other: %r = call.64 @pair() br end
+         end: ret.8 0 }",
+    );
+    let [main, pair, xmalloc] = ["main", "pair", "xmalloc"].map(|name| number(&image, name));
+    let at = |func, op| CodePos { func, op };
+    let made = |op| flow.heap_object(&[at(xmalloc, 0), at(pair, 0), at(main, op)]);
+    let [one, other] = flow.edges(main, 0)[..] else { panic!("two ways") };
+    let (one, other) = (flow.side(main, 0, one), flow.side(main, 0, other));
+    assert!(one.writes.touches(made(0), 0) && !one.writes.touches(made(0), 1) && !one.writes.touches(made(1), 0));
+    assert!(![0, 1].iter().any(|op| other.writes.touches(made(*op), 0)), "what is new was nobody's");
+    assert!(!one.leaves && !other.leaves, "allocation succeeds");
 }

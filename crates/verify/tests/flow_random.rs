@@ -28,7 +28,7 @@ const FUNCTIONS: u64 = 4;
 impl Generator {
     fn program(seed: u64) -> String {
         let mut g = Generator { seed, labels: 0, function: 0, out: String::new() };
-        g.line("declare func @malloc\ndeclare func @exit\ndeclare func @memcpy\ndata strong @input size 8 align 8");
+        g.line("declare func @malloc\ndeclare func @exit\ndeclare func @memcpy\ndata strong @input size 8 align 8\ndata strong @depth size 8 align 8");
         for i in 0..4 {
             g.line(&format!("data strong @g{i} size 32 align 8 {{ 16: @g{}, 24: @g{} }}", (i + 1) % 4, (i + 2) % 4));
         }
@@ -127,7 +127,7 @@ impl Generator {
     }
 
     fn statement(&mut self, depth: u32) {
-        let kind = if depth == 0 { 3 + self.below(10) } else { self.below(13) };
+        let kind = if depth == 0 { 3 + self.below(10) } else { self.below(14) };
         match kind {
             0 | 1 => {
                 let (c, yes, no, end) = (self.condition(), self.label(), self.label(), self.label());
@@ -187,6 +187,12 @@ impl Generator {
                 }
                 let h = 8 * self.below(4);
                 self.line(&format!("  %t2 = load.64 @hooks+{h}\n  %v0 = call.indirect.64 %t2({b}:64, @g2:64)"));
+            }
+            13 => {
+                // Any function, a few times in a run: recursion, with addresses of this frame.
+                let (f, a, b, yes, end) = (self.below(FUNCTIONS), self.any_pointer(), self.pointer(), self.label(), self.label());
+                self.line(&format!("  %t0 = load.64 @depth\n  %t1 = add.64 %t0, 1\n  store.64 @depth, %t1\n  %c = ult.64 %t0, 12"));
+                self.line(&format!("  condbr %c, {yes}, {end}\n{yes}:\n  %v0 = call.64 @f{f}({a}:64, {b}:64)\n  br {end}\n{end}:"));
             }
             12 => {
                 let (a, b) = (self.any_pointer(), self.pointer());
