@@ -139,7 +139,10 @@ impl Generator {
                         self.line(&format!("  ret.64 {p}\n{no}:"));
                     }
                     1 => self.line(&format!("  call @exit(1:32)\n  br {end}\n{no}:")),
-                    _ => self.line(&format!("  br {end}(%v0 = 5)\n{no}:")),
+                    _ => {
+                        let (to, from) = ([0, 1, 3][self.below(3) as usize], self.pointer());
+                        self.line(&format!("  br {end}(%v0 = 5, %p{to} = {from})\n{no}:"));
+                    }
                 }
                 self.statements(depth - 1, 2);
                 self.line(&format!("  br {end}\n{end}:"));
@@ -541,7 +544,7 @@ impl Run<'_> {
 #[test]
 fn what_happens_is_among_the_facts() {
     let mut checked = 0;
-    for seed in 0..400 {
+    for seed in 0..250 {
         let text = Generator::program(seed);
         let module = wryneck_ir::text::parse(&text).unwrap_or_else(|e| panic!("{e}\n{text}"));
         wryneck_ir::verify::verify(&module).unwrap_or_else(|e| panic!("{e}\n{text}"));
@@ -562,5 +565,5 @@ fn what_happens_is_among_the_facts() {
             }
         }
     }
-    assert!(checked > 20_000, "the programs have sides: {checked}");
+    assert!(checked > 12_000, "the programs have sides: {checked}");
 }
