@@ -303,6 +303,9 @@ impl<'a> Walk<'a> {
         match inst.operator() {
             Some(Op::Br) => {}
             Some(Op::CondBr | Op::Switch) => {
+                if !self.flow.edges(func, self.flow.block_of(func, branch)).contains(&edge) {
+                    return Err(Mismatch("an allocation failed, which slices take for impossible"));
+                }
                 let why = self.matters(func, branch, edge);
                 (self.see)(CodePos { func, op: branch }, why);
                 if why.is_some() {
