@@ -57,6 +57,8 @@ pub struct RunArgs {
     pub prune: Option<Pruning>,
     /// The source line whose branches are to be explained.
     pub explain: Option<(String, Option<u32>)>,
+    /// Files that say what functions of the program do.
+    pub summaries: Vec<PathBuf>,
     /// Where to write the sequences of events.
     pub sequences: Option<PathBuf>,
     pub config: Config,
@@ -87,6 +89,7 @@ impl Default for RunArgs {
             policy: Policy::default(),
             prune: Some(Pruning::Wanted),
             explain: None,
+            summaries: Vec::new(),
             sequences: None,
             config: Config::default(),
             solver: wryneck_solver::Config::default(),
@@ -170,6 +173,8 @@ pub static OPTIONS: &[Opt<RunArgs>] = &[
         set: |a, v| { a.solver_timeout = Some(seconds(v)?); Ok(()) } },
     Opt { name: "--stdin", value: "FILE", help: "standard input, concrete (default: empty)",
         set: |a, v| { a.stdin = Some(v.into()); Ok(()) } },
+    Opt { name: "--summaries", value: "FILE", help: "with rules: what functions of the program do, taken on trust; may be repeated (see rules/summaries)",
+        set: |a, v| { a.summaries.push(v.into()); Ok(()) } },
     Opt { name: "--undefined", value: "symbolic|error", help: "what a call of an undefined function gives: a fresh symbolic value (default), or the path's end",
         set: |a, v| { a.config.undefined = one_of(v, &[("symbolic", Undefined::Symbolic), ("error", Undefined::Error)])?; Ok(()) } },
     Opt { name: "--uninit", value: "zero|symbolic|report", help: "what reading unwritten memory gives: zero (default), symbolic input, or a finding where a branch, an address or output depends on it",

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 use std::fs;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::rc::Rc;
 
 use anyhow::{Context, Result};
@@ -37,6 +37,16 @@ pub fn find(names: &[String]) -> Result<Vec<Rc<dyn Checker>>> {
     names.iter().map(find).collect()
 }
 
+/// The built-in summaries of functions, and those in these files.
+pub fn summaries(files: &[PathBuf]) -> Result<Summaries> {
+    let mut all = Summaries::builtin();
+    for file in files {
+        let text = fs::read_to_string(file).with_context(|| format!("cannot read `{}`", file.display()))?;
+        all.add_of_program(&text).with_context(|| format!("`{}` is no file of summaries", file.display()))?;
+    }
+    Ok(all)
+}
+
 /// The rules of a run, and how many paths had to do with each.
 pub struct Rules {
     pub automata: Rc<Automata>,
@@ -62,10 +72,10 @@ impl Rules {
     }
 
     /// What says which flips can matter to these rules.
-    pub fn slicer(&self, image: Rc<Image>, explain: Option<Explain>) -> Rc<Slicer> {
+    pub fn slicer(&self, image: Rc<Image>, summaries: Summaries, explain: Option<Explain>) -> Rc<Slicer> {
         let (program, inside_libraries) = (image.clone(), self.inside_libraries);
         let is_event = move |caller: u32, callee: Callee| program.is_watched(callee) && (inside_libraries || !program.is_library(caller));
-        Rc::new(Slicer { flow: Flow::new(image, Box::new(is_event), Summaries::builtin()), explain })
+        Rc::new(Slicer { flow: Flow::new(image, Box::new(is_event), summaries), explain })
     }
 
     /// What the exploration came to for the rules.

@@ -43,9 +43,9 @@ fn main() {
     for f in (0..functions).filter(|f| !image.is_library(*f)) {
         let function = image.function(f).1;
         for block in 0..function.blocks.count {
-            let edges = flow.edges(f, block);
+            let edges = flow.edges(f, 0, block);
             for edge in edges.iter().filter(|_| edges.len() > 1) {
-                let side = flow.side(f, block, *edge);
+                let side = flow.side(f, 0, block, *edge);
                 sides += 1;
                 events += u32::from(side.event);
                 leave += u32::from(side.leaves);

@@ -47,11 +47,11 @@ fn sides_end_where_they_meet_again() {
     );
     let main = number(&image, "main");
     // Blocks: entry, yes, no, out, end, loop, done.
-    let joins: Vec<_> = (0..7).map(|b| flow.join(main, b)).collect();
+    let joins: Vec<_> = (0..7).map(|b| flow.join(main, 0, b)).collect();
     assert_eq!(joins, [None, Some(4), None, None, Some(6), Some(6), None]);
-    let ways = flow.edges(main, 0);
-    assert!(flow.side(main, 0, ways[0]).event && !flow.side(main, 0, ways[1]).event);
-    assert!(!flow.side(main, 0, ways[0]).leaves);
+    let ways = flow.edges(main, 0, 0);
+    assert!(flow.side(main, 0, 0, ways[0]).event && !flow.side(main, 0, 0, ways[1]).event);
+    assert!(!flow.side(main, 0, 0, ways[0]).leaves);
 }
 
 #[test]
@@ -68,10 +68,10 @@ fn what_never_returns_is_on_no_way_to_the_join() {
          end: ret.8 0 }",
     );
     let main = number(&image, "main");
-    assert_eq!((flow.join(main, 0), flow.join(main, 2)), (None, None));
-    let [yes, no] = flow.edges(main, 0)[..] else { panic!("two ways") };
-    assert!(flow.side(main, 0, yes).leaves && flow.side(main, 0, no).leaves);
-    assert!(!flow.side(main, 2, flow.edges(main, 2)[1]).leaves);
+    assert_eq!((flow.join(main, 0, 0), flow.join(main, 0, 2)), (None, None));
+    let [yes, no] = flow.edges(main, 0, 0)[..] else { panic!("two ways") };
+    assert!(flow.side(main, 0, 0, yes).leaves && flow.side(main, 0, 0, no).leaves);
+    assert!(!flow.side(main, 0, 2, flow.edges(main, 0, 2)[1]).leaves);
     assert!(flow.function(number(&image, "spin")).leaves);
 }
 
@@ -91,8 +91,8 @@ fn calls_by_pointer_reach_events_and_writes() {
          end: ret.8 0 }",
     );
     let main = number(&image, "main");
-    let [yes, no] = flow.edges(main, 0)[..] else { panic!("two ways") };
-    let (yes, no) = (flow.side(main, 0, yes), flow.side(main, 0, no));
+    let [yes, no] = flow.edges(main, 0, 0)[..] else { panic!("two ways") };
+    let (yes, no) = (flow.side(main, 0, 0, yes), flow.side(main, 0, 0, no));
     assert!(yes.event && !no.event);
     let (g, h) = (variable(&flow, &image, "g"), variable(&flow, &image, "h"));
     let touched = |o| (0..16).filter(|i| yes.writes.touches(o, *i)).collect::<Vec<_>>();
@@ -117,8 +117,8 @@ fn a_first_argument_of_zero_is_told_apart() {
          end: ret.8 0 }",
     );
     let main = number(&image, "main");
-    let [yes, no] = flow.edges(main, 0)[..] else { panic!("two ways") };
-    let (yes, no) = (flow.side(main, 0, yes), flow.side(main, 0, no));
+    let [yes, no] = flow.edges(main, 0, 0)[..] else { panic!("two ways") };
+    let (yes, no) = (flow.side(main, 0, 0, yes), flow.side(main, 0, 0, no));
     assert!(!yes.event && !yes.leaves && yes.writes.touches(variable(&flow, &image, "g"), 0));
     assert!(no.event && no.leaves);
 }

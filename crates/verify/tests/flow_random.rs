@@ -467,9 +467,9 @@ impl Run<'_> {
         let name = |frame: usize| self.image.name(self.frames[frame]);
         for (i, happened) in self.log.iter().enumerate() {
             match *happened {
-                Happened::Edge { frame, block, edge, to } if self.flow.edges(self.frames[frame], block).len() > 1 => {
+                Happened::Edge { frame, block, edge, to } if self.flow.edges(self.frames[frame], 0, block).len() > 1 => {
                     let func = self.frames[frame];
-                    let join = self.flow.join(func, block);
+                    let join = self.flow.join(func, 0, block);
                     let joins = |n: usize| matches!(self.log[n], Happened::Edge { frame: f, to, .. } if f == frame && Some(to) == join);
                     let copy = |n: usize| matches!(self.log.get(n), Some(Happened::Slot { .. }));
                     // Behind the copies of the edge into the join, or at the return.
@@ -487,7 +487,7 @@ impl Run<'_> {
                     });
                     let what = format!("side {edge} of block {block} of `{}`", name(frame));
                     let left = |n: usize| matches!(self.log[n], Happened::Leave { frame: f } if f == frame);
-                    let side = self.flow.side(func, block, edge);
+                    let side = self.flow.side(func, 0, block, edge);
                     self.check(&what, &side, i + 1, Some(frame), |n| match behind {
                         Some(behind) => n >= behind,
                         None => join.is_none() && left(n),
@@ -496,7 +496,7 @@ impl Run<'_> {
                 }
                 Happened::Back { frame, op } => {
                     let what = format!("the rest behind {op} of `{}`", name(frame));
-                    let rest = self.flow.rest(self.frames[frame], op);
+                    let rest = self.flow.rest(self.frames[frame], 0, op);
                     self.check(&what, &rest, i + 1, Some(frame), |n| matches!(self.log[n], Happened::Leave { frame: f } if f == frame))?;
                 }
                 Happened::Enter { frame } => {
@@ -510,7 +510,7 @@ impl Run<'_> {
                     )?;
                 }
                 Happened::Call { frame, op } => {
-                    let effects = self.flow.operation(self.frames[frame], op);
+                    let effects = self.flow.operation(self.frames[frame], 0, op);
                     self.check(
                         &format!("call {op} of `{}`", name(frame)),
                         &effects,
@@ -521,7 +521,7 @@ impl Run<'_> {
                 }
                 Happened::Store { frame, op, object, offset } => {
                     let object = &self.objects[object];
-                    let effects = self.flow.operation(self.frames[frame], op);
+                    let effects = self.flow.operation(self.frames[frame], 0, op);
                     if !effects.writes.touches(object.id, offset) {
                         return Err(format!("store {op} of `{}`: byte {offset} of {}", name(frame), self.flow.object_name(object.id)));
                     }

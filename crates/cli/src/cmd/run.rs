@@ -84,6 +84,7 @@ pub fn explore(name: &str, words: Vec<String>, complete: impl FnOnce(&mut RunArg
     let mut pool = Pool::new();
     let image = Image::new(linked, &*environment, &mut pool);
     let rules = (!checkers.is_empty()).then(|| Rules::new(checkers, args.policy, &image));
+    let summaries = rules::summaries(&args.summaries)?;
     let monitor = rules.as_ref().map(|rules| rules.automata.clone() as Rc<dyn Monitor>);
     let solver_time = Rc::new(Cell::new(Duration::ZERO));
     let lines = LineMap::new(&image);
@@ -93,9 +94,14 @@ pub fn explore(name: &str, words: Vec<String>, complete: impl FnOnce(&mut RunArg
     let config = wryneck_exec::Config { max_memory: args.max_memory / 2, ..args.config.clone() };
     let mut explorer = Explorer::new(image, pool, solver(&args, solver_time.clone())?, environment, monitor, config, searcher);
     let slicer = match (args.prune, &rules) {
+        // Where calls fail on demand, what the summaries assume does not hold.
+        (Some(_), Some(_)) if args.fail_calls > 0 => {
+            notes.push("calls are made to fail, so nothing is pruned".into());
+            None
+        }
         (Some(pruning), Some(rules)) => {
             let explain = args.explain.as_ref().map(|(file, line)| Explain::new(file, *line));
-            let slicer = rules.slicer(explorer.core.image.clone(), explain);
+            let slicer = rules.slicer(explorer.core.image.clone(), summaries, explain);
             explorer.prune(pruning, slicer.clone());
             Some(slicer)
         }

@@ -2,19 +2,20 @@
 //!
 //! A function's facts are those of its blocks, closed over the call graph component by component. The stack variables of a function that has returned are gone, and a function that cannot be
 //! running already gets new ones at each call: its own are left out of what callers see; those of a component that calls itself
-//! are, outside of it. Calls whose first argument is the constant 0 are told apart (`error (0, …)` comes back). What an allocator writes into what it has just allocated is left out, too: nobody had it before.
+//! are, outside of it. What an allocator writes into what it has just allocated is left out, too: nobody had it before.
 
 use std::cell::{OnceCell, RefCell};
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 use std::rc::Rc;
 
 use rustc_hash::{FxHashMap, FxHashSet};
 use wryneck_exec::code::Callee;
 use wryneck_exec::{CodePos, Image};
-use wryneck_ir::{Inst, NONE, Op, call_flags, function_flags, limbs};
+use wryneck_ir::{Function, Inst, Module, NONE, Op, call_flags, function_flags, limbs};
 
 use super::bits::BitSet;
 use super::cfg::{Cfg, End};
+use super::context::{ContextId, InContext, Specialised};
 use super::graph::components;
 use super::known::Known;
 use super::local::{CallSite, CallTarget, Local};
@@ -60,7 +61,7 @@ impl Writes {
         other.parts.iter().for_each(|(object, extent)| self.add_part(*object, *extent));
     }
 
-    fn remove(&mut self, object: ObjectId) {
+    pub(super) fn remove(&mut self, object: ObjectId) {
         self.whole.remove(object.0);
         self.parts.remove(&object);
     }
@@ -125,8 +126,7 @@ pub struct Facts {
     blocks: Vec<OnceCell<Vec<OnceCell<Rc<Effects>>>>>,
     errno: Option<(ObjectId, u64)>,
     library_events: RefCell<FxHashMap<u32, bool>>,
-    /// What calls with a first argument of 0 may do, of functions that are called so.
-    zeros: RefCell<FxHashMap<u32, Option<Rc<Effects>>>>,
+    pub(super) specialised: Specialised,
 }
 
 impl Facts {
@@ -141,7 +141,7 @@ impl Facts {
             blocks: vec![OnceCell::new(); count],
             errno: None,
             library_events: RefCell::default(),
-            zeros: RefCell::default(),
+            specialised: Specialised::default(),
             image,
             is_event,
             summaries,
@@ -149,8 +149,6 @@ impl Facts {
         };
         facts.errno = facts.find_errno();
         facts.find_never();
-        facts.close();
-        facts.find_given_zero();
         facts.close();
         facts
     }
@@ -160,10 +158,15 @@ impl Facts {
     }
 
     fn make_cfg(&self, func: u32) -> Cfg {
+        self.with_known(func, |known, module, function| Cfg::new(module, function, &InContext { known, context: 0 }))
+    }
+
+    /// Calls `with` with what is known of the function's calls.
+    pub(super) fn with_known<T>(&self, func: u32, with: impl FnOnce(&Known<'_>, &Module, &Function) -> T) -> T {
         let (module, function) = self.image.function(func);
         let none = Local::default();
         let local = self.points_to.local(func).map_or(&none, |local| local);
-        Cfg::new(module, function, &Known::of(self, func, local))
+        with(&Known::of(self, func, local), module, function)
     }
 
     /// The value of a slot that is a constant number.
@@ -201,7 +204,7 @@ impl Facts {
 
     /// Whether all that the function returns are addresses that are not null.
     fn returns_object(&self, func: u32, cfg: &Cfg) -> bool {
-        let function = self.image.function(func).1;
+        let (_, function) = self.image.function(func);
         let Some(local) = self.points_to.local(func).filter(|_| function.ret_width == 64) else { return false };
         let reached = cfg.reachable([0], None);
         let mut known = Known::of(self, func, local);
@@ -226,10 +229,9 @@ impl Facts {
         for (component, members) in (0..).zip(components(&callees)) {
             let own: FxHashSet<u32> = members.iter().copied().collect();
             let cyclic = members.len() > 1 || members.iter().any(|f| callees[*f as usize].contains(f));
-            members.iter().for_each(|f| self.closed[*f as usize] = None);
             let mut all = Effects::default();
             for f in &members {
-                all.add_call(&self.whole(*f, &own));
+                all.add_call(&self.whole(*f, self.cfg(*f), 0, &own));
             }
             let mut outside = all.clone();
             for f in &members {
@@ -256,73 +258,26 @@ impl Facts {
     }
 
     /// What all blocks of a function may do, but for calls of `own`.
-    fn whole(&self, func: u32, own: &FxHashSet<u32>) -> Effects {
+    pub(super) fn whole(&self, func: u32, cfg: &Cfg, context: ContextId, own: &FxHashSet<u32>) -> Effects {
         match self.points_to.local(func) {
             None => Effects::anything(0),
             Some(local) if local.jumps => Effects::anything(0),
             Some(local) => {
-                let (mut all, view) = (Effects::default(), View { func, local, cfg: self.cfg(func), own: Some(own), zero: None });
-                self.add_function(&view, &mut all);
+                let mut all = Effects::default();
+                for block in cfg.reachable([0], None) {
+                    if cfg.returning(block) {
+                        self.add_block(func, local, cfg, context, block, Some(own), &mut all);
+                    } else {
+                        // What was written before the end nobody reads.
+                        let mut last = Effects::default();
+                        self.add_block(func, local, cfg, context, block, Some(own), &mut last);
+                        all.event |= last.event;
+                        all.leaves = true;
+                    }
+                }
                 all
             }
         }
-    }
-
-    /// What all blocks of a function may do.
-    fn add_function(&self, view: &View<'_>, all: &mut Effects) {
-        for block in view.cfg.reachable([0], None) {
-            if view.cfg.returning(block) {
-                self.add_block(view, block, all);
-            } else {
-                // What was written before the end nobody reads.
-                let mut last = Effects::default();
-                self.add_block(view, block, &mut last);
-                all.event |= last.event;
-                all.leaves = true;
-            }
-        }
-    }
-
-    /// Finds what functions do whose first argument is 0, of those that are called so and do something else then.
-    fn find_given_zero(&mut self) {
-        let called = (0..self.never.len() as u32).filter_map(|f| self.points_to.local(f)).flat_map(|local| &local.calls);
-        let called: BTreeSet<u32> = called
-            .filter(|site| site.number == Some(0))
-            .filter_map(|site| match site.target {
-                CallTarget::Direct(Some(Callee::Body(f))) if self.points_to.local(f).is_some_and(|l| !l.jumps) => Some(f),
-                CallTarget::Direct(_) | CallTarget::Indirect(_) => None,
-            })
-            .collect();
-        for f in called {
-            self.given_zero(f);
-        }
-    }
-
-    /// Whether what a call with a first argument of 0 may do is known, or is to be found.
-    fn is_given_zero(&self, func: u32, view: &View<'_>) -> bool {
-        view.zero.is_some() || self.zeros.borrow().get(&func).is_some_and(Option::is_some)
-    }
-
-    /// What a call of the function may do if its first argument is 0; on the way to it, what any call may do.
-    fn given_zero(&self, func: u32) -> Rc<Effects> {
-        let any = || self.closed[func as usize].as_ref().map_or_else(|| Rc::new(Effects::anything(0)), |c| c.inside.clone());
-        if let Some(known) = self.zeros.borrow().get(&func) {
-            return known.clone().unwrap_or_else(any);
-        }
-        self.zeros.borrow_mut().insert(func, None);
-        let (module, function) = self.image.function(func);
-        let Some(local) = self.points_to.local(func).filter(|_| function.params.count > 0) else { return any() };
-        let zero = function.consts.count;
-        if !local.is_once(zero) || limbs(module.params.range(function.params)[0].width) != 1 {
-            return any();
-        }
-        let cfg = Cfg::new(module, function, &Known { zero: Some(zero), ..Known::of(self, func, local) });
-        let mut all = Effects::default();
-        self.add_function(&View { func, local, cfg: &cfg, own: None, zero: Some(zero) }, &mut all);
-        all.slots = BitSet::default();
-        let all = Rc::new(all);
-        self.zeros.borrow_mut().insert(func, Some(all.clone()));
-        all
     }
 
     /// Whether the body of a function that has a summary may make an event, where a rule asks for those inside of the library. What has
@@ -389,13 +344,18 @@ impl Facts {
     }
 
     /// What may happen in a block, calls included.
-    pub fn block(&self, func: u32, block: u32) -> Rc<Effects> {
+    pub fn block(&self, func: u32, context: ContextId, block: u32) -> Rc<Effects> {
+        if let (Some(local), true) = (self.points_to.local(func).filter(|local| !local.jumps), context > 0) {
+            let mut effects = Effects::default();
+            self.add_block(func, local, &self.cfg_in(func, context), context, block, None, &mut effects);
+            return Rc::new(effects);
+        }
         let cfg = self.cfg(func);
         let blocks = self.blocks[func as usize].get_or_init(|| vec![OnceCell::new(); cfg.blocks.len()]);
         let effects = blocks[block as usize].get_or_init(|| {
             let mut effects = Effects::default();
             match self.points_to.local(func) {
-                Some(local) if !local.jumps => self.add_block(&View { func, local, cfg, own: None, zero: None }, block, &mut effects),
+                Some(local) if !local.jumps => self.add_block(func, local, cfg, 0, block, None, &mut effects),
                 Some(_) | None => effects = Effects::anything(self.image.function(func).1.slots),
             }
             Rc::new(effects)
@@ -403,18 +363,29 @@ impl Facts {
         effects.clone()
     }
 
-    fn add_block(&self, view: &View<'_>, block: u32, all: &mut Effects) {
-        let b = &view.cfg.blocks[block as usize];
-        all.leaves |= b.end == Some(End::Leave) || view.cfg.endless(block);
-        self.add_ops(view, b.ops.clone(), all);
+    /// `own`: the functions of the component that is being closed.
+    #[allow(clippy::too_many_arguments, reason = "what is asked, of which function, seen how")]
+    fn add_block(
+        &self,
+        func: u32,
+        local: &Local,
+        cfg: &Cfg,
+        context: ContextId,
+        block: u32,
+        own: Option<&FxHashSet<u32>>,
+        all: &mut Effects,
+    ) {
+        let b = &cfg.blocks[block as usize];
+        all.leaves |= b.end == Some(End::Leave) || cfg.endless(block);
+        self.add_ops(func, local, context, b.ops.clone(), own, all);
     }
 
     /// What the operation may do; no slots.
-    pub fn operation(&self, func: u32, op: u32) -> Effects {
+    pub fn operation(&self, func: u32, context: ContextId, op: u32) -> Effects {
         let mut all = Effects::default();
         match self.points_to.local(func) {
             Some(local) if !local.jumps => {
-                self.add_ops(&View { func, local, cfg: self.cfg(func), own: None, zero: None }, op..op + 1, &mut all);
+                self.add_ops(func, local, context, op..op + 1, None, &mut all);
                 all.slots = BitSet::default();
             }
             Some(_) | None => all = Effects::anything(0),
@@ -423,31 +394,39 @@ impl Facts {
     }
 
     /// What the operations behind `op` in its block may do.
-    pub fn behind(&self, func: u32, op: u32) -> Effects {
-        let (cfg, mut all) = (self.cfg(func), Effects::default());
+    pub fn behind(&self, func: u32, context: ContextId, op: u32) -> Effects {
+        let (cfg, mut all) = (self.cfg_in(func, context), Effects::default());
         let b = &cfg.blocks[cfg.block_of(op) as usize];
         match self.points_to.local(func) {
             Some(local) if !local.jumps => {
                 all.leaves |= b.end == Some(End::Leave) && op + 1 < b.ops.end;
-                self.add_ops(&View { func, local, cfg, own: None, zero: None }, op + 1..b.ops.end, &mut all);
+                self.add_ops(func, local, context, op + 1..b.ops.end, None, &mut all);
             }
             Some(_) | None => all = Effects::anything(self.image.function(func).1.slots),
         }
         all
     }
 
-    fn add_ops(&self, view: &View<'_>, ops: std::ops::Range<u32>, all: &mut Effects) {
-        let &View { func, local, cfg, .. } = view;
+    fn add_ops(
+        &self,
+        func: u32,
+        local: &Local,
+        context: ContextId,
+        ops: std::ops::Range<u32>,
+        own: Option<&FxHashSet<u32>>,
+        all: &mut Effects,
+    ) {
         let (module, _) = self.image.function(func);
-        let mut at = Writer { facts: self, func, local, new: view.own.is_some() || view.zero.is_some(), all };
+        let first_inst = self.cfg(func).first_inst;
+        let mut at = Writer { facts: self, func, local, new: own.is_some(), all };
         for op in ops {
-            at.all.slots.extend(slots_written(module, &module.insts[(cfg.first_inst + op) as usize]));
+            at.all.slots.extend(slots_written(module, &module.insts[(first_inst + op) as usize]));
             let inst = &local.values.insts[op as usize];
             match inst.operator() {
                 Some(Op::Store) => at.memory(inst.a, Some(u64::from(inst.width.div_ceil(8)))),
                 Some(Op::MemUndef) => at.memory(inst.a, self.constant(func, Some(inst.b))),
                 Some(Op::MemCopy | Op::MemMove | Op::MemSet) => at.memory(inst.a, self.constant(func, Some(inst.c))),
-                Some(Op::Call | Op::CallIndirect) => self.add_call(view, op, inst, &mut at),
+                Some(Op::Call | Op::CallIndirect) => self.add_call(func, context, op, inst, own, &mut at),
                 Some(Op::Jump) => *at.all = Effects::anything(self.image.function(func).1.slots),
                 // Nothing else writes anything but its result.
                 Some(_) | None => {}
@@ -455,14 +434,12 @@ impl Facts {
         }
     }
 
-    fn add_call(&self, view: &View<'_>, op: u32, inst: &Inst, at: &mut Writer<'_>) {
-        let func = view.func;
+    fn add_call(&self, func: u32, context: ContextId, op: u32, inst: &Inst, own: Option<&FxHashSet<u32>>, at: &mut Writer<'_>) {
         let Ok(index) = at.local.calls.binary_search_by_key(&op, |site| site.op) else { return };
         let site = &at.local.calls[index];
         let (module, _) = self.image.function(func);
         let args = arguments(module, inst, at.local.values.list(op));
         at.all.leaves |= module.calls[inst.b as usize].flags & call_flags::NO_RETURN != 0;
-        let zero = site.number == Some(0) || view.zero.is_some_and(|zero| at.local.values.list(op).first() == Some(&zero));
         for callee in self.callees(func, site) {
             at.all.event |= (self.is_event)(func, callee);
             match (self.summary(callee, site.number), callee) {
@@ -470,14 +447,23 @@ impl Facts {
                     at.all.event |= self.library_event(callee);
                     at.summary(summary, &args);
                 }
-                (None, Callee::Body(f)) if zero && self.is_given_zero(f, view) => at.all.add_call(&self.given_zero(f)),
                 (None, Callee::Body(f)) => {
+                    // In the same component only what holds everywhere is known.
+                    let recursive = own.is_some_and(|own| own.contains(&f));
+                    let inner = if recursive { 0 } else { self.context(func, context, at.local.values.list(op), f) };
+                    if inner > 0
+                        && self.closed[f as usize].is_some()
+                        && let Some(effects) = self.function_in(f, inner)
+                    {
+                        at.all.add_call(&effects);
+                        continue;
+                    }
                     at.all.leaves |= self.never[f as usize];
                     let closed = self.closed[f as usize].as_ref();
                     let same = closed.zip(self.closed[func as usize].as_ref()).is_some_and(|(a, b)| a.component == b.component);
                     match closed {
                         Some(c) => at.all.add_call(if same { &c.inside } else { &c.outside }),
-                        None if view.own.is_some_and(|own| own.contains(&f)) => {}
+                        None if own.is_some_and(|own| own.contains(&f)) => {}
                         None => at.all.add_call(&Effects::anything(0)),
                     }
                 }
@@ -485,17 +471,6 @@ impl Facts {
             }
         }
     }
-}
-
-/// A function as it is looked at.
-struct View<'a> {
-    func: u32,
-    local: &'a Local,
-    cfg: &'a Cfg,
-    /// The functions of the component that is being closed.
-    own: Option<&'a FxHashSet<u32>>,
-    /// A value that is 0.
-    zero: Option<u32>,
 }
 
 /// Collects what operations of a function write.

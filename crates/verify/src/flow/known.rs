@@ -20,8 +20,6 @@ pub struct Known<'a> {
     pub local: &'a Local,
     /// Values that are never null: results of calls, addresses of variables.
     pub not_null: FxHashSet<u32>,
-    /// A value that is 0.
-    pub zero: Option<u32>,
     /// Values that say whether another one is 0 (`true`) or is not.
     pub null_tests: FxHashMap<u32, (u32, bool)>,
 }
@@ -30,7 +28,7 @@ impl<'a> Known<'a> {
     /// Looks at the calls of a function, and at what it compares with 0.
     pub fn of(facts: &'a Facts, func: u32, local: &'a Local) -> Known<'a> {
         let module = facts.image.function(func).0;
-        let mut known = Known { facts, func, module, local, not_null: FxHashSet::default(), zero: None, null_tests: FxHashMap::default() };
+        let mut known = Known { facts, func, module, local, not_null: FxHashSet::default(), null_tests: FxHashMap::default() };
         known.find();
         known
     }
@@ -130,10 +128,6 @@ impl Calls for Known<'_> {
     fn never_takes(&self, op: u32) -> Option<u32> {
         let branch = self.local.values.insts.get(op as usize)?;
         let (value, null) = self.null_tests.get(&branch.a).filter(|_| branch.b != branch.c)?;
-        match () {
-            () if self.zero == Some(*value) => Some(if *null { branch.c } else { branch.b }),
-            () if self.not_null.contains(value) => Some(if *null { branch.b } else { branch.c }),
-            () => None,
-        }
+        self.not_null.contains(value).then_some(if *null { branch.b } else { branch.c })
     }
 }

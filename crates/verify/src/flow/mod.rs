@@ -7,6 +7,7 @@
 
 pub mod bits;
 pub mod cfg;
+mod context;
 mod effects;
 mod graph;
 mod known;
@@ -28,9 +29,10 @@ use wryneck_exec::{CodePos, Image};
 
 pub use bits::BitSet;
 pub use cfg::Cfg;
+pub use context::ContextId;
 use effects::Facts;
 pub use effects::{Effects, Extent, Writes};
-pub use summary::{CellKind, Cells, Holder, Place, PointerFlow, SYSTEM_CALL, Summaries, Summary};
+pub use summary::{CellKind, Cells, Gives, Holder, Place, PointerFlow, SYSTEM_CALL, Summaries, Summary};
 
 /// A variable, a stack slot of a function, what one call allocates: an object as the static facts know it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -43,9 +45,9 @@ pub type IsEvent = Box<dyn Fn(u32, Callee) -> bool>;
 pub struct Flow {
     image: Rc<Image>,
     facts: Facts,
-    sides: RefCell<FxHashMap<(u32, u32, u32), Rc<Effects>>>,
-    rests: RefCell<FxHashMap<CodePos, Rc<Effects>>>,
-    operations: RefCell<FxHashMap<CodePos, Rc<Effects>>>,
+    sides: RefCell<FxHashMap<(u32, ContextId, u32, u32), Rc<Effects>>>,
+    rests: RefCell<FxHashMap<(CodePos, ContextId), Rc<Effects>>>,
+    operations: RefCell<FxHashMap<(CodePos, ContextId), Rc<Effects>>>,
 }
 
 impl Flow {
@@ -60,42 +62,42 @@ impl Flow {
     }
 
     /// The first block where all ways out of the branch that ends `block` meet again; `None`: only at the function's return, or never.
-    pub fn join(&self, func: u32, block: u32) -> Option<u32> {
-        self.facts.cfg(func).join(block)
+    pub fn join(&self, func: u32, context: ContextId, block: u32) -> Option<u32> {
+        self.facts.cfg_in(func, context).join(block)
     }
 
     /// The edges that a block ends with, each once.
-    pub fn edges(&self, func: u32, block: u32) -> Vec<u32> {
-        self.facts.cfg(func).blocks[block as usize].edges.iter().map(|(edge, _)| *edge).collect()
+    pub fn edges(&self, func: u32, context: ContextId, block: u32) -> Vec<u32> {
+        self.facts.cfg_in(func, context).blocks[block as usize].edges.iter().map(|(edge, _)| *edge).collect()
     }
 
     /// What may happen when the branch that ends `block` takes `edge` (as the function numbers it), from the edge's copies on until the
     /// join, copies of edges into the join with it, or until the function returns if there is none.
-    pub fn side(&self, func: u32, block: u32, edge: u32) -> Rc<Effects> {
-        if let Some(known) = self.sides.borrow().get(&(func, block, edge)) {
+    pub fn side(&self, func: u32, context: ContextId, block: u32, edge: u32) -> Rc<Effects> {
+        if let Some(known) = self.sides.borrow().get(&(func, context, block, edge)) {
             return known.clone();
         }
         let (module, function) = self.image.function(func);
         let target = module.edges.range(function.edges)[edge as usize].block;
         let mut all = Effects::default();
         self.add_copies(func, edge, &mut all);
-        self.add_ways(func, [target], self.join(func, block), &mut all);
+        self.add_ways(func, context, [target], self.join(func, context, block), &mut all);
         let all = Rc::new(all);
-        self.sides.borrow_mut().insert((func, block, edge), all.clone());
+        self.sides.borrow_mut().insert((func, context, block, edge), all.clone());
         all
     }
 
     /// What may happen in `func` behind the call at `op` until `func` returns.
-    pub fn rest(&self, func: u32, op: u32) -> Rc<Effects> {
-        let at = CodePos { func, op };
+    pub fn rest(&self, func: u32, context: ContextId, op: u32) -> Rc<Effects> {
+        let at = (CodePos { func, op }, context);
         if let Some(known) = self.rests.borrow().get(&at) {
             return known.clone();
         }
-        let mut all = self.facts.behind(func, op);
-        let cfg = self.facts.cfg(func);
+        let mut all = self.facts.behind(func, context, op);
+        let cfg = self.facts.cfg_in(func, context);
         let edges = &cfg.blocks[cfg.block_of(op) as usize].edges;
         edges.iter().for_each(|(edge, _)| self.add_copies(func, *edge, &mut all));
-        self.add_ways(func, edges.iter().map(|(_, to)| *to), None, &mut all);
+        self.add_ways(func, context, edges.iter().map(|(_, to)| *to), None, &mut all);
         let all = Rc::new(all);
         self.rests.borrow_mut().insert(at, all.clone());
         all
@@ -110,12 +112,12 @@ impl Flow {
     }
 
     /// What may happen on the ways from blocks until `stop`.
-    fn add_ways(&self, func: u32, starts: impl IntoIterator<Item = u32>, stop: Option<u32>, all: &mut Effects) {
-        let cfg = self.facts.cfg(func);
+    fn add_ways(&self, func: u32, context: ContextId, starts: impl IntoIterator<Item = u32>, stop: Option<u32>, all: &mut Effects) {
+        let cfg = self.facts.cfg_in(func, context);
         let blocks = cfg.reachable(starts, stop);
         let arrives = cfg.arriving(&blocks, stop);
         for block in blocks {
-            let effects = self.facts.block(func, block);
+            let effects = self.facts.block(func, context, block);
             if !arrives[block as usize] {
                 // What was written on a way that never gets there, nobody reads.
                 all.event |= effects.event;
@@ -129,9 +131,22 @@ impl Flow {
 
     /// What the operation at `op` may do, whatever its operands are: a store through a pointer any of the objects the pointer may lead to, a
     /// call by pointer any of the functions. No slots.
-    pub fn operation(&self, func: u32, op: u32) -> Rc<Effects> {
-        let at = CodePos { func, op };
-        self.operations.borrow_mut().entry(at).or_insert_with(|| Rc::new(self.facts.operation(func, op))).clone()
+    pub fn operation(&self, func: u32, context: ContextId, op: u32) -> Rc<Effects> {
+        let at = (CodePos { func, op }, context);
+        if let Some(known) = self.operations.borrow().get(&at) {
+            return known.clone();
+        }
+        let effects = Rc::new(self.facts.operation(func, context, op));
+        self.operations.borrow_mut().insert(at, effects.clone());
+        effects
+    }
+
+    /// The context of the call of `callee` at `op` of `func`, which runs in its own.
+    pub fn context(&self, func: u32, own: ContextId, op: u32, callee: u32) -> ContextId {
+        match self.facts.points_to.local(func) {
+            Some(local) => self.facts.context(func, own, local.values.list(op), callee),
+            None => 0,
+        }
     }
 
     /// First operation of a block.

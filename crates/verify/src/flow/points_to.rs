@@ -628,7 +628,7 @@ impl Solver<'_> {
 pub fn summary<'s>(image: &Image, summaries: &'s Summaries, callee: Callee, number: Option<u64>) -> Option<&'s Summary> {
     match callee {
         Callee::Body(f) if image.is_library(f) => summaries.get(image.name(f)),
-        Callee::Body(_) => None,
+        Callee::Body(f) => summaries.of_program(image.name(f)),
         Callee::Model(m) => summaries.of_call(image.model_name(m), number),
         Callee::Undefined(u) => summaries.external(image.undefined_name(u)),
     }

@@ -15,6 +15,7 @@
 //! reads = ["arg1", "arg3", "input", "descriptors", "files"]
 //! writes = ["result", "*arg2", "input"]
 //! ```
+//! `gives = "zero"` (or `"arg2"`, or `"arg2 unless arg1 = 0"`) says what the result is where nothing is made to fail.
 //! `returns = "perhaps"` says that a path may end in the function; `returns = "object"` that the result is not null, `returns = "found"`
 //! that it may be null though `flows` gives it an address; `without-body = true` that the row holds only where the program has
 //! no body for it.
@@ -163,6 +164,19 @@ pub struct Summary {
     pub not_null: bool,
     /// The result may be null though what goes there is not.
     pub finds: bool,
+    /// What the result is assumed to be.
+    pub gives: Option<Gives>,
+}
+
+/// A result that is known where nothing is made to fail.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Gives {
+    Zero,
+    /// The argument itself; `unless` that other argument is zero.
+    Arg {
+        arg: u32,
+        unless: Option<u32>,
+    },
 }
 
 /// Summaries by name, and by number of system calls.
@@ -172,6 +186,8 @@ pub struct Summaries {
     /// Those that hold only where there is no body.
     bodiless: BTreeMap<String, Summary>,
     system_calls: BTreeMap<u64, Summary>,
+    /// Those of functions of the program itself, which only a user can vouch for.
+    program: BTreeMap<String, Summary>,
 }
 
 /// The function whose calls are system calls; its first argument is the number.
@@ -198,6 +214,7 @@ struct Row<Name> {
     #[serde(default)]
     flows: Vec<Spanned<String>>,
     returns: Option<Returns>,
+    gives: Option<Spanned<String>>,
     #[serde(default, rename = "without-body")]
     without_body: bool,
 }
@@ -221,7 +238,7 @@ impl Summaries {
 
     /// The same, where allocation may fail.
     pub fn with_failing_allocation(mut self) -> Summaries {
-        self.functions.values_mut().for_each(|s| s.not_null = false);
+        self.functions.values_mut().for_each(|s| (s.not_null, s.gives) = (false, None));
         self
     }
 
@@ -238,6 +255,22 @@ impl Summaries {
             self.system_calls.extend(row.names.iter().map(|number| (*number, summary.clone())));
         }
         Ok(())
+    }
+
+    /// Adds the rows of a user's file; those of functions hold for the program's own functions too.
+    pub fn add_of_program(&mut self, text: &str) -> Result<(), Mistake> {
+        let mut more = Summaries::default();
+        more.add(text)?;
+        self.program.extend(more.functions.clone());
+        self.functions.extend(more.functions);
+        self.bodiless.extend(more.bodiless);
+        self.system_calls.extend(more.system_calls);
+        Ok(())
+    }
+
+    /// Of one of the program's own functions.
+    pub fn of_program(&self, name: &str) -> Option<&Summary> {
+        self.program.get(name)
     }
 
     /// Of a library's function, whether or not it has a body.
@@ -260,6 +293,7 @@ impl Summaries {
             may_end: false,
             not_null: false,
             finds: false,
+            gives: None,
         };
         self.system_calls.get(&number).unwrap_or(&FAILS)
     }
@@ -302,6 +336,12 @@ impl<Name> Row<Name> {
                 Mistake::at(text, words.span().start, message)
             })
         };
+        let gives = |words: &Spanned<String>| {
+            parse_gives(words.get_ref()).ok_or_else(|| {
+                let message = format!("`{}` is no result: expected `zero`, `arg2` or `arg2 unless arg1 = 0`", words.get_ref());
+                Mistake::at(text, words.span().start, message)
+            })
+        };
         Ok(Summary {
             reads: places(&self.reads)?,
             writes: places(&self.writes)?,
@@ -310,12 +350,23 @@ impl<Name> Row<Name> {
             may_end: matches!(self.returns, Some(Returns::Never | Returns::Perhaps)),
             not_null: self.returns == Some(Returns::Object),
             finds: self.returns == Some(Returns::Found),
+            gives: self.gives.as_ref().map(gives).transpose()?,
         })
     }
 }
 
 fn argument(text: &str) -> Option<u32> {
     text.strip_prefix("arg").and_then(|n| n.parse().ok())
+}
+
+fn parse_gives(words: &str) -> Option<Gives> {
+    if words == "zero" {
+        return Some(Gives::Zero);
+    }
+    match words.split_once(" unless ") {
+        None => Some(Gives::Arg { arg: argument(words)?, unless: None }),
+        Some((arg, unless)) => Some(Gives::Arg { arg: argument(arg)?, unless: Some(argument(unless.strip_suffix(" = 0")?)?) }),
+    }
 }
 
 fn parse_holder(word: &str) -> Option<Holder> {

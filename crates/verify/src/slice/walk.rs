@@ -12,7 +12,7 @@ use wryneck_ir::{Inst, Module, NONE, Op, limbs};
 use super::explain::Why;
 use super::live::{Live, Placed};
 use super::operand;
-use crate::flow::{BitSet, Flow, Place, Summary};
+use crate::flow::{BitSet, ContextId, Flow, Gives, Place, Summary};
 
 /// The steps do not fit the code: our defect, but for code that came to be while it ran.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
@@ -34,6 +34,8 @@ struct Frame {
     /// In the trace.
     number: u32,
     func: u32,
+    /// What is known of its arguments.
+    context: ContextId,
     /// Operations from here on are done.
     cursor: u32,
     /// First operation of the block the cursor is in.
@@ -130,17 +132,26 @@ impl<'a> Walk<'a> {
             see,
         };
         for (number, op) in &path.trace.end {
-            walk.push(*number, *op + 1, false);
+            let call = walk.frames.last().map(|caller| caller.cursor - 1);
+            walk.push(*number, call, *op + 1, false);
         }
         walk
     }
 
-    fn push(&mut self, number: u32, cursor: u32, returned: bool) {
+    /// `call`: the operation of the frame on top that called it, if that is known.
+    fn push(&mut self, number: u32, call: Option<u32>, cursor: u32, returned: bool) {
         let func = self.path.trace.frames[number as usize].func;
+        let context = match (self.frames.last(), call) {
+            (Some(caller), Some(op)) if self.calls(caller.func, &self.inst(caller.func, op), func) => {
+                self.flow.context(caller.func, caller.context, op, func)
+            }
+            _ => 0,
+        };
         let block_start = self.block_start(func, cursor.saturating_sub(1));
         self.frames.push(Frame {
             number,
             func,
+            context,
             cursor,
             block_start,
             handled: false,
@@ -259,7 +270,7 @@ impl<'a> Walk<'a> {
             // A function that a model called before this one.
             Some(Step::Leave { op, frame }) => {
                 self.position -= 1;
-                self.push(frame, op + 1, true);
+                self.push(frame, None, op + 1, true);
                 self.pass_return(op);
                 Ok(())
             }
@@ -303,7 +314,7 @@ impl<'a> Walk<'a> {
         match inst.operator() {
             Some(Op::Br) => {}
             Some(Op::CondBr | Op::Switch) => {
-                if !self.flow.edges(func, self.flow.block_of(func, branch)).contains(&edge) {
+                if !self.flow.edges(func, self.top().context, self.flow.block_of(func, branch)).contains(&edge) {
                     return Err(Mismatch("an allocation failed, which slices take for impossible"));
                 }
                 let why = self.matters(func, branch, edge);
@@ -324,24 +335,24 @@ impl<'a> Walk<'a> {
     /// Whether the branch at operation `branch` of the top frame, which took `edge`, matters to what was taken behind it.
     fn matters(&mut self, func: u32, branch: u32, edge: u32) -> Option<Why> {
         let block = self.flow.block_of(func, branch);
-        let join = self.flow.join(func, block);
         let frame = self.frames.last().expect("a branch runs in a frame");
+        let join = self.flow.join(func, frame.context, block);
         let joined = join.and_then(|join| frame.passed.get(&join).copied());
         if frame.taken > joined.unwrap_or(0) {
             return Some(Why::Between);
         }
         // The path ended on this side: the other one may go on.
         if joined.is_none() && !frame.returned {
-            let goes_on = |frame: &Frame, op: u32| self.flow.rest(frame.func, op).event;
+            let goes_on = |frame: &Frame, op: u32| self.flow.rest(frame.func, frame.context, op).event;
             let callers = self.frames[..self.frames.len() - 1].iter();
             let unfinished = callers.rev().take_while(|frame| !frame.returned);
             if goes_on(frame, branch) || unfinished.into_iter().any(|frame| goes_on(frame, frame.cursor.saturating_sub(1))) {
                 return Some(Why::GoesOn);
             }
         }
-        let other = self.flow.edges(func, block).into_iter().filter(|other| *other != edge);
+        let other = self.flow.edges(func, frame.context, block).into_iter().filter(|other| *other != edge);
         other.into_iter().find_map(|other| {
-            let side = self.flow.side(func, block, other);
+            let side = self.flow.side(func, frame.context, block, other);
             match () {
                 () if side.event => Some(Why::Event),
                 () if side.leaves && self.any => Some(Why::Leaves),
@@ -406,7 +417,8 @@ impl<'a> Walk<'a> {
 
     /// Whether the operation, whatever its operands, may be an event or change what is needed.
     fn may_matter(&mut self, func: u32, op: u32) -> bool {
-        let effects = self.flow.operation(func, op);
+        let context = self.top().context;
+        let effects = self.flow.operation(func, context, op);
         effects.event || effects.leaves && self.any || self.live.touched_by(&effects).is_some()
     }
 
@@ -441,7 +453,7 @@ impl<'a> Walk<'a> {
         }
         let width = self.module(caller).calls[inst.b as usize].ret_width;
         let result = self.live_result(inst, limbs(width));
-        self.push(number, ret + 1, true);
+        self.push(number, Some(op), ret + 1, true);
         let returned = self.inst(traced.func, ret);
         let list = if returned.b == 0 {
             &[][..]
@@ -513,22 +525,32 @@ impl<'a> Walk<'a> {
     fn by_summary(&mut self, inst: &Inst, op: u32, group: &Group<'_>, summary: &Summary, key: &dyn Fn(u32) -> Option<u64>) {
         let func = self.top().func;
         let width = self.module(func).calls[inst.b as usize].ret_width;
-        let mut relevant = !self.live_result(inst, limbs(width)).is_empty();
+        let result = !self.live_result(inst, limbs(width)).is_empty();
+        let mut relevant = result && summary.gives.is_none();
         relevant |= self.kill_writes(group);
         relevant |= summary.writes.iter().any(|place| match place {
             Place::Cell(kind, stream) => self.live.has_cell(*kind, stream.and_then(key)),
             Place::Everything => !self.live.is_empty(),
             _ => false,
         });
-        if !relevant && !self.may_matter(func, op) && !self.end_matters() {
+        let args = self.args(func, inst);
+        if !relevant && !self.end_matters() {
+            // Where it writes may matter, but not what.
+            if self.may_matter(func, op) {
+                self.take();
+                self.want(group);
+                self.live_places(inst, &summary.writes, args);
+            }
+            // What it is assumed to give depends on an argument alone, or on nothing.
+            if let (true, Some(Gives::Arg { arg, .. })) = (result, summary.gives) {
+                self.take();
+                self.top().live.extend(args.get(arg as usize).copied());
+            }
             return;
         }
         self.take();
         self.want(group);
-        let args = self.args(func, inst);
-        if inst.operator() == Some(Op::CallIndirect) {
-            self.top().live.insert(inst.a);
-        }
+        self.live_places(inst, &summary.writes, args);
         for place in &summary.reads {
             match place {
                 Place::Arg(i) => {
@@ -551,11 +573,18 @@ impl<'a> Walk<'a> {
                 Place::Result | Place::Errno => {}
             }
         }
-        // Where its memory is, arguments said.
-        for place in &summary.writes {
-            if let Place::Memory(i) | Place::Reachable(i) = place {
-                let slot = args.get(*i as usize).copied();
-                self.top().live.extend(slot);
+    }
+
+    /// The arguments that say where a call writes become live, and the pointer it is made by.
+    fn live_places(&mut self, inst: &Inst, writes: &[Place], args: &[u32]) {
+        let by_pointer = (inst.operator() == Some(Op::CallIndirect)).then_some(inst.a);
+        let top = self.top();
+        top.live.extend(by_pointer);
+        for place in writes {
+            match place {
+                Place::Memory(i) | Place::Reachable(i) | Place::Cell(_, Some(i)) => top.live.extend(args.get(*i as usize).copied()),
+                Place::Everything => top.live.extend(args.iter().copied()),
+                Place::Result | Place::Errno | Place::Arg(_) | Place::Cell(_, None) => {}
             }
         }
     }

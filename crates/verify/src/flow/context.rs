@@ -1,0 +1,258 @@
+//! Functions called with constants: `error (0, …)` comes back, `error (1, …)` does not (paper 1, section 7.4: context sensitivity with a limit).
+//!
+//! A context says which parameters of a call are known numbers. Under it conditions are evaluated over the function's values, and edges that
+//! they never take are no ways. Contexts are numbered; 0 knows nothing. A function has at most [`MOST`] of them, what comes later gets
+//! number 0, which is always right. Cost: one closure per function and context, when it is first asked for.
+
+use std::cell::RefCell;
+use std::rc::Rc;
+
+use rustc_hash::{FxHashMap, FxHashSet};
+use wryneck_ir::{Inst, Op};
+
+use super::Effects;
+use super::cfg::{Calls, Cfg};
+use super::effects::Facts;
+use super::known::Known;
+use super::local::Local;
+use super::summary::Gives;
+use super::values::slots_written;
+
+/// The number of a context; 0 knows nothing.
+pub type ContextId = u32;
+
+/// Contexts of one function.
+const MOST: usize = 24;
+/// Steps of a chain of values.
+const DEEP: u32 = 16;
+
+#[derive(Default)]
+pub struct Contexts {
+    /// By number less 1: the function, and its parameters' limbs.
+    known: Vec<(u32, Rc<[Option<u64>]>)>,
+    numbers: FxHashMap<(u32, Rc<[Option<u64>]>), ContextId>,
+    per_function: FxHashMap<u32, usize>,
+}
+
+/// Where the values of a function that are written at one place are written.
+pub struct Definitions {
+    at: FxHashMap<u32, u32>,
+    /// Values written anywhere.
+    written: FxHashSet<u32>,
+}
+
+/// What is found under contexts.
+#[derive(Default)]
+pub struct Specialised {
+    contexts: RefCell<Contexts>,
+    cfgs: RefCell<FxHashMap<ContextId, Rc<Cfg>>>,
+    effects: RefCell<FxHashMap<ContextId, Rc<Effects>>>,
+    definitions: RefCell<FxHashMap<u32, Rc<Definitions>>>,
+    /// Being computed: a function that calls itself gets what holds everywhere.
+    in_work: RefCell<FxHashSet<ContextId>>,
+}
+
+/// A function's calls and branches under a context.
+pub struct InContext<'a> {
+    pub known: &'a Known<'a>,
+    pub context: ContextId,
+}
+
+impl Calls for InContext<'_> {
+    fn never_returns(&self, call: &Inst) -> bool {
+        self.known.never_returns(call)
+    }
+    fn never_takes(&self, op: u32) -> Option<u32> {
+        let known = self.known;
+        let branch = known.local.values.insts.get(op as usize)?;
+        let by_context = || {
+            let value = known.facts.value(known.func, self.context, branch.a)?;
+            (branch.operator() == Some(Op::CondBr) && branch.b != branch.c).then(|| if value != 0 { branch.c } else { branch.b })
+        };
+        by_context().or_else(|| known.never_takes(op))
+    }
+}
+
+impl Facts {
+    /// The context of a call of `callee` with these values of `func`, which has its own context, as arguments' limbs.
+    pub fn context(&self, func: u32, own: ContextId, args: &[u32], callee: u32) -> ContextId {
+        if self.points_to.local(callee).is_none_or(|local| local.jumps) {
+            return 0;
+        }
+        let code = self.image.code(callee);
+        let known: Rc<[Option<u64>]> =
+            (0..code.param_slots as usize).map(|i| args.get(i).and_then(|value| self.value(func, own, *value))).collect();
+        if known.iter().all(Option::is_none) {
+            return 0;
+        }
+        let mut contexts = self.specialised.contexts.borrow_mut();
+        if let Some(number) = contexts.numbers.get(&(callee, known.clone())) {
+            return *number;
+        }
+        let count = contexts.per_function.entry(callee).or_default();
+        *count += 1;
+        if *count > MOST {
+            return 0;
+        }
+        contexts.known.push((callee, known.clone()));
+        let number = contexts.known.len() as u32;
+        contexts.numbers.insert((callee, known), number);
+        number
+    }
+
+    /// The number that a value of a function is under a context, if it is known.
+    pub fn value(&self, func: u32, context: ContextId, value: u32) -> Option<u64> {
+        let local = self.points_to.local(func)?;
+        self.evaluate(func, local, context, value, DEEP)
+    }
+
+    fn evaluate(&self, func: u32, local: &Local, context: ContextId, value: u32, deep: u32) -> Option<u64> {
+        if let Some(constant) = self.constant(func, Some(value)) {
+            return Some(constant);
+        }
+        let definitions = self.definitions(func, local);
+        let first = self.image.code(func).consts.len() as u32;
+        if let Some(param) = value.checked_sub(first).filter(|_| !definitions.written.contains(&value)) {
+            let contexts = self.specialised.contexts.borrow();
+            let (_, known) = contexts.known.get(context.checked_sub(1)? as usize)?;
+            return known.get(param as usize).copied().flatten();
+        }
+        let deep = deep.checked_sub(1)?;
+        let op = *definitions.at.get(&value)?;
+        let inst = &local.values.insts[op as usize];
+        if inst.operator() == Some(Op::Call) {
+            return (self.gives(func, local, op)? == Gives::Zero).then_some(0);
+        }
+        let operand = |value: u32| self.evaluate(func, local, context, value, deep);
+        let mask = |bits: u32| if bits >= 64 { u64::MAX } else { (1 << bits) - 1 };
+        if inst.width > 64 {
+            return None;
+        }
+        let ours = mask(inst.width.into());
+        let signed = |value: u64| (value << (64 - u32::from(inst.width))) as i64;
+        match inst.operator()? {
+            Op::Copy | Op::Zext if inst.c <= 64 || inst.operator() == Some(Op::Copy) => operand(inst.a),
+            Op::Trunc if inst.c <= 64 => Some(operand(inst.a)? & ours),
+            Op::And => match (operand(inst.a), operand(inst.b)) {
+                (Some(0), _) | (_, Some(0)) => Some(0),
+                (a, b) => Some(a? & b?),
+            },
+            Op::Or => match (operand(inst.a), operand(inst.b)) {
+                (Some(all), _) | (_, Some(all)) if all == ours => Some(all),
+                (a, b) => Some(a? | b?),
+            },
+            Op::Xor => Some(operand(inst.a)? ^ operand(inst.b)?),
+            Op::Add => Some(operand(inst.a)?.wrapping_add(operand(inst.b)?) & ours),
+            Op::Sub => Some(operand(inst.a)?.wrapping_sub(operand(inst.b)?) & ours),
+            Op::Eq | Op::Ule | Op::Sle if self.same(func, local, inst.a, inst.b) => Some(1),
+            Op::Ne | Op::Ult | Op::Slt if self.same(func, local, inst.a, inst.b) => Some(0),
+            Op::Eq => Some(u64::from(operand(inst.a)? == operand(inst.b)?)),
+            Op::Ne => Some(u64::from(operand(inst.a)? != operand(inst.b)?)),
+            Op::Ult => Some(u64::from(operand(inst.a)? < operand(inst.b)?)),
+            Op::Ule => Some(u64::from(operand(inst.a)? <= operand(inst.b)?)),
+            Op::Slt => Some(u64::from(signed(operand(inst.a)?) < signed(operand(inst.b)?))),
+            Op::Sle => Some(u64::from(signed(operand(inst.a)?) <= signed(operand(inst.b)?))),
+            Op::Select => match operand(inst.a) {
+                Some(0) => operand(inst.c),
+                Some(_) => operand(inst.b),
+                None => None,
+            },
+            _ => None,
+        }
+    }
+
+    /// What a call is assumed to give.
+    fn gives(&self, func: u32, local: &Local, op: u32) -> Option<Gives> {
+        let inst = &local.values.insts[op as usize];
+        let unit = self.image.program.functions()[func as usize].unit;
+        let callee = self.image.callee_of(unit, inst.a)?;
+        self.summary(callee, None)?.gives
+    }
+
+    /// Whether two values are one: a call gives its argument.
+    fn same(&self, func: u32, local: &Local, a: u32, b: u32) -> bool {
+        let definitions = self.definitions(func, local);
+        let root = |mut value: u32| {
+            for _ in 0..DEEP {
+                let Some(op) = definitions.at.get(&value) else { break };
+                let inst = &local.values.insts[*op as usize];
+                let list = local.values.list(*op);
+                value = match inst.operator() {
+                    Some(Op::Copy) => inst.a,
+                    Some(Op::Call) => match self.gives(func, local, *op) {
+                        Some(Gives::Arg { arg, unless }) => {
+                            let constant = |arg: u32| self.constant(func, list.get(arg as usize).copied());
+                            let Some(given) = list.get(arg as usize) else { break };
+                            if unless.is_some_and(|unless| constant(unless).is_none_or(|value| value == 0)) {
+                                break;
+                            }
+                            *given
+                        }
+                        Some(Gives::Zero) | None => break,
+                    },
+                    _ => break,
+                };
+            }
+            value
+        };
+        let (root_a, root_b) = (root(a), root(b));
+        root_a == root_b && (definitions.at.contains_key(&root_a) || !definitions.written.contains(&root_a))
+    }
+
+    fn definitions(&self, func: u32, local: &Local) -> Rc<Definitions> {
+        if let Some(known) = self.specialised.definitions.borrow().get(&func) {
+            return known.clone();
+        }
+        let (module, _) = self.image.function(func);
+        let mut found = Definitions { at: FxHashMap::default(), written: FxHashSet::default() };
+        let mut twice = FxHashSet::default();
+        for (inst, op) in local.values.insts.iter().zip(0..) {
+            for value in slots_written(module, inst) {
+                if !found.written.insert(value) {
+                    twice.insert(value);
+                }
+                found.at.insert(value, op);
+            }
+        }
+        let copied = local.values.copies.iter().flat_map(|edge| &edge.copies).chain(&local.values.joined).map(|(to, _)| *to);
+        for to in copied {
+            found.written.insert(to);
+            twice.insert(to);
+        }
+        found.at.retain(|value, _| !twice.contains(value));
+        let found = Rc::new(found);
+        self.specialised.definitions.borrow_mut().insert(func, found.clone());
+        found
+    }
+
+    /// The ways of a function under a context.
+    pub fn cfg_in(&self, func: u32, context: ContextId) -> Rc<Cfg> {
+        if context == 0 {
+            return self.cfg(func).clone();
+        }
+        if let Some(known) = self.specialised.cfgs.borrow().get(&context) {
+            return known.clone();
+        }
+        let cfg = Rc::new(self.with_known(func, |known, module, function| Cfg::new(module, function, &InContext { known, context })));
+        self.specialised.cfgs.borrow_mut().insert(context, cfg.clone());
+        cfg
+    }
+
+    /// What a call of the function may do under a context; `None` while that is found out.
+    pub fn function_in(&self, func: u32, context: ContextId) -> Option<Rc<Effects>> {
+        if let Some(known) = self.specialised.effects.borrow().get(&context) {
+            return Some(known.clone());
+        }
+        if !self.specialised.in_work.borrow_mut().insert(context) {
+            return None;
+        }
+        let cfg = self.cfg_in(func, context);
+        let mut all = self.whole(func, &cfg, context, &FxHashSet::default());
+        all.leaves |= !cfg.returns();
+        self.points_to.objects.of_frame(func).for_each(|object| all.writes.remove(object));
+        let all = Rc::new(all);
+        self.specialised.in_work.borrow_mut().remove(&context);
+        self.specialised.effects.borrow_mut().insert(context, all.clone());
+        Some(all)
+    }
+}
