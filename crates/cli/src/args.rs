@@ -100,6 +100,9 @@ impl Default for RunArgs {
 // One more option: a row (sorted by name). The help and the parsing follow.
 #[rustfmt::skip]
 pub static OPTIONS: &[Opt<RunArgs>] = &[
+    Opt { name: "--at-exit", value: "strict|lenient",
+        help: "with rules: what is left when the program exits is wrong (default), or only what is left twice by the same calls",
+        set: |a, v| { a.policy.at_exit = one_of(v, &[("strict", AtExit::Strict), ("lenient", AtExit::Lenient)])?; Ok(()) } },
     Opt { name: "--audit-pruning", value: "SHARE", help: "with rules: explore this share (0 to 1) of what cannot matter too, and tell which events pruning would have lost",
         set: |a, v| { a.config.audit = v.parse().ok().filter(|share| (0.0..=1.0).contains(share)).ok_or("expected a number from 0 to 1")?; Ok(()) } },
     Opt { name: "--cc-flag", value: "FLAG", help: "one more flag for clang (C targets); may be repeated",
@@ -156,9 +159,6 @@ pub static OPTIONS: &[Opt<RunArgs>] = &[
         set: |a, v| { a.rules.extend(v.split(',').map(str::to_owned)); Ok(()) } },
     Opt { name: "--rules-in-libraries", value: "", help: "calls that libraries make inside themselves are events of rules too",
         set: |a, _| { a.policy.inside_libraries = true; Ok(()) } },
-    Opt { name: "--at-exit", value: "strict|lenient",
-        help: "rules: all that is left at exit is wrong, or only what is left twice by the same calls",
-        set: |a, v| { a.policy.at_exit = one_of(v, &[("strict", AtExit::Strict), ("lenient", AtExit::Lenient)])?; Ok(()) } },
     Opt { name: "--sarif", value: "FILE", help: "write the findings at the end as SARIF 2.1.0, for code scanning",
         set: |a, v| a.formats.add("sarif", v) },
     Opt { name: "--search", value: "NAME[,NAME]", help: "searchers taking turns: bfs, coverage-new, default, dfs, distance-to-uncovered, random-path",

@@ -337,7 +337,7 @@ fn plain(path: &[u8]) -> Rc<[u8]> {
         }
         out.extend(part);
     }
-    if out.is_empty() { b".".as_slice().into() } else { out.into() }
+    if out.is_empty() && !path.is_empty() { b".".as_slice().into() } else { out.into() }
 }
 
 impl PathData for Instances {
@@ -456,7 +456,9 @@ at-exit = "is left"
 
     #[test]
     fn file_names_have_one_form() {
-        for (path, form) in [("a", "a"), ("./a", "a"), ("a//b/./c/", "a/b/c"), ("//a", "/a"), ("/", "/"), ("./", "."), ("../a", "../a")] {
+        for (path, form) in
+            [("a", "a"), ("./a", "a"), ("a//b/./c/", "a/b/c"), ("//a", "/a"), ("/", "/"), ("./", "."), ("../a", "../a"), ("", "")]
+        {
             assert_eq!(&*plain(path.as_bytes()), form.as_bytes(), "{path}");
         }
     }

@@ -19,8 +19,7 @@ macro_rules! file {
     };
 }
 
-// One more rule: a file in `rules/`, or a type that is a `Checker` in a file here; its row (sorted); and fixtures in `tests/fail/rules` and
-// `tests/pass/rules`.
+// One more rule: a file in `rules/`, or a type that is a `Checker` in a file here; its row (sorted); and its programs, `tests/rules/ID.c`.
 static RULES: &[(&str, Source)] = &[
     file!("assertion"),
     file!("data-loss"),
@@ -45,6 +44,7 @@ pub fn rules() -> Vec<Rc<dyn Checker>> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use std::path::Path;
 
     #[test]
     fn every_rule_is_right_and_named_as_in_the_table() {
@@ -53,8 +53,10 @@ mod tests {
                 rule_file::parse(text).unwrap_or_else(|m| panic!("rules/{name}.toml: {m}"));
             }
         }
+        let programs = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../tests/rules");
         for ((name, _), rule) in RULES.iter().zip(rules()) {
             assert_eq!(rule.about().id, *name);
+            assert!(programs.join(format!("{name}.c")).is_file(), "tests/rules/{name}.c shows what {name} is about");
             let mut text = String::new();
             rule.explain(&mut text).expect("a string takes everything");
             assert!(rule.functions().iter().all(|function| text.contains(function)), "{name} explains every function it watches");

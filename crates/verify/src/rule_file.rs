@@ -14,6 +14,11 @@
 //! key = "result"              # which stream; without a key the rule is about one thing, and "every" means all streams that are known
 //! when = ["result != 0"]      # all must hold
 //!
+//! [[event]]
+//! name = "close"
+//! call = ["fclose"]
+//! key = "arg0"
+//!
 //! [[state]]                   # the first one is where an instance begins
 //! name = "unknown"
 //! on = { open = "open" }
@@ -280,6 +285,19 @@ errors = { use = "is used" }
         assert_eq!(rule.by_function["make2"], [0]);
         assert_eq!(rule.states[0].steps["make"], Step::To(1));
         assert_eq!(rule.states[1].steps["use"], Step::Error("is used".into()));
+    }
+
+    #[test]
+    fn examples_are_rules() {
+        let documentation = include_str!("../../../docs/rules.md");
+        let (_, behind) = documentation.split_once("```toml\n").expect("the documentation shows a rule");
+        let (example, _) = behind.split_once("```").expect("the example ends");
+        assert_eq!(parse(example).map(|rule| rule.about.id), Ok("directories".into()));
+        let header = include_str!("rule_file.rs").lines().take_while(|line| line.starts_with("//!"));
+        let header: String = header.map(|line| line.trim_start_matches("//!").trim_start().to_owned() + "\n").collect();
+        let (_, behind) = header.split_once("```toml\n").expect("the header shows a rule");
+        let (example, _) = behind.split_once("```").expect("the example ends");
+        assert_eq!(parse(example).map(|rule| rule.about.id), Ok("open-close".into()));
     }
 
     #[test]
