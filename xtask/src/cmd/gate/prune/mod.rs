@@ -278,8 +278,8 @@ fn explored(wryneck: &Path, bitcode: &Path, seed: u64, mode: Mode, searcher: &st
         .arg(&sequences)
         .arg("--output")
         .arg(&out);
-    // A function of its own, or called by `main`.
-    match (seed / BATCH / 2).is_multiple_of(2) {
+    // Called by `main`, or a function of its own, in a quarter of the files at each level.
+    match (seed / BATCH / 2).is_multiple_of(4) {
         true => command.args(["--entry", &format!("p_{seed}")]).arg(bitcode),
         false => command.arg(bitcode).arg((seed % BATCH).to_string()),
     };
