@@ -151,6 +151,57 @@ int a_second_rename_of_it(char c) {
   return 0;
 }
 
+int descriptor_taken_at_once(char c) {
+  FILE *f = fopen("new", "w");
+  if (!f) return 1;
+  int fd = fileno(f);
+  if (c == 'a') close(fd);  //~ VIOLATION data-loss: file `new` loses its descriptor to `close` though it belongs to a stream
+  else fputc(c, f);
+  if (c == 'b') close(fd);  //~ VIOLATION data-loss: file `new` loses its descriptor to `close` though it belongs to a stream
+  fflush(f);
+  if (c == 'c') close(fd);  //~ VIOLATION data-loss: file `new` loses its descriptor to `close` though it belongs to a stream
+  fclose(f);
+  return 0;
+}
+
+int written_after_it_was_flushed(char c) {
+  FILE *f = written("new");
+  fflush(f);
+  fputs("more", f);
+  fsync(fileno(f));
+  rename("new", "old");  //~ VIOLATION data-loss: file `new` replaces another before it is flushed and synced
+  fclose(f);
+  return 0;
+}
+
+int written_through_after_it_was_synced(char c) {
+  int fd = open("new", O_WRONLY | O_CREAT, 0600);
+  write(fd, "a", 1);
+  fsync(fd);
+  if (c == 'a') write(fd, "b", 1);
+  close(fd);
+  return rename("new", "old");  //~ VIOLATION data-loss: file `new` replaces another before it is synced
+}
+
+static void synced(const char *name) {
+  FILE *f = written(name);
+  fflush(f);
+  fsync(fileno(f));
+  fclose(f);
+}
+
+int removed_in_any_state(char c) {
+  synced("new");
+  FILE *f = written("old");
+  if (c == 'a') unlink("old");
+  fflush(f);
+  if (c == 'b') unlink("old");
+  fsync(fileno(f));
+  if (c == 'c') unlink("old");
+  fclose(f);
+  return rename("new", "old");  //~ VIOLATION data-loss: write by `fputs` at data-loss.c:18, remove by `unlink` at data-loss.c:196 //~ VIOLATION data-loss: flush by `fflush` at data-loss.c:197, remove //~ VIOLATION data-loss: sync by `fsync` at data-loss.c:199, remove
+}
+
 int figure_5(void) {
   FILE *f = fopen("src", "w");
   if (!f) return 1;
@@ -216,6 +267,14 @@ int removed_and_made_again(char c) {
   fflush(f);
   fdatasync(fileno(f));
   fclose(f);
+  return rename("new", "old");
+}
+
+int directory_made_again(char c) {
+  mkdir("old", 0700);
+  rmdir("old");
+  mkdir("old", 0700);
+  mkdir("new", 0700);
   return rename("new", "old");
 }
 

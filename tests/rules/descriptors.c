@@ -106,6 +106,40 @@ int closed_again_after_its_stream(char c) {
   return 0;
 }
 
+int standard_input_closed_twice(char c) {
+  close(0);
+  if (c == 'a') close(0);  //~ VIOLATION descriptors: descriptor is closed again
+  return 0;
+}
+
+int standard_input_given_to_a_stream(char c) {
+  FILE *in = fdopen(0, "r");
+  if (!in) return 1;
+  if (c == 'a') close(0);  //~ VIOLATION descriptors: descriptor is closed by `close` though it belongs to a stream
+  fclose(in);
+  return 0;
+}
+
+int standard_input_put_in_place_of_a_directory(char c) {
+  close(0);
+  if (open("/", O_RDONLY | O_DIRECTORY) != 0) return 1;
+  DIR *d = fdopendir(0);
+  if (!d) return 1;
+  if (c == 'a') close(0);  //~ VIOLATION descriptors: descriptor is closed by `close` though it belongs to a directory
+  closedir(d);
+  return 0;
+}
+
+int number_used_again_by_a_stream(char c) {
+  int fd = open(IN, O_RDONLY);
+  close(fd);
+  FILE *in = fopen(IN, "r");
+  if (!in) return 1;
+  if (fileno(in) == fd && c == 'a') close(fd);  //~ VIOLATION descriptors: descriptor is closed by `close` though it belongs to a stream
+  fclose(in);
+  return 0;
+}
+
 int closed(void) {
   int fd = open(IN, O_RDONLY);
   if (fd >= 0) close(fd);
@@ -129,6 +163,13 @@ int both_ends(void) {
   close(ends[0]);
   close(ends[1]);
   return 0;
+}
+
+int put_in_place_of_standard_input(char c) {
+  char b;
+  close(0);
+  if (open(IN, O_RDONLY) != 0) return 1;
+  return read(0, &b, 1);
 }
 
 int put_in_place_of_standard_output(char c) {

@@ -83,6 +83,14 @@ int the_other_way_round(char c) {
   return 0;
 }
 
+int twice_in_two_ways(char c) {
+  FILE *in = fopen(FILE_NAME, "r");
+  if (!in) return 1;
+  fclose(in);
+  if (c == 'a') pclose(in);  //~ VIOLATION open-close: stream is closed again //~ FAULT use-after-free
+  return 0;
+}
+
 int reopened_when_closed(char c) {
   FILE *in = fopen(FILE_NAME, "r");
   if (!in) return 1;
