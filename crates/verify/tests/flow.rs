@@ -148,8 +148,8 @@ fn addresses_go_through_wide_values_copies_and_new_objects() {
          end: ret.8 0 }",
     );
     let main = number(&image, "main");
-    let [one, other] = flow.edges(main, 0)[..] else { panic!("two ways") };
-    let (one, other) = (flow.side(main, 0, one), flow.side(main, 0, other));
+    let [one, other] = flow.edges(main, 0, 0)[..] else { panic!("two ways") };
+    let (one, other) = (flow.side(main, 0, 0, one), flow.side(main, 0, 0, other));
     let [a, b, c, d, two] = ["a", "b", "c", "d", "two"].map(|name| variable(&flow, &image, name));
     assert!(one.writes.touches(b, 0) && one.writes.touches(c, 7) && !one.writes.touches(d, 0) && !one.writes.touches(b, 1));
     assert!(other.writes.touches(b, 0) && !other.writes.touches(two, 0) && !other.writes.touches(a, 1));
@@ -173,8 +173,8 @@ fn what_wrappers_allocate_differs_by_caller() {
     let [main, pair, xmalloc] = ["main", "pair", "xmalloc"].map(|name| number(&image, name));
     let at = |func, op| CodePos { func, op };
     let made = |op| flow.heap_object(&[at(xmalloc, 0), at(pair, 0), at(main, op)]);
-    let [one, other] = flow.edges(main, 0)[..] else { panic!("two ways") };
-    let (one, other) = (flow.side(main, 0, one), flow.side(main, 0, other));
+    let [one, other] = flow.edges(main, 0, 0)[..] else { panic!("two ways") };
+    let (one, other) = (flow.side(main, 0, 0, one), flow.side(main, 0, 0, other));
     assert!(one.writes.touches(made(0), 0) && !one.writes.touches(made(0), 1) && !one.writes.touches(made(1), 0));
     assert!(![0, 1].iter().any(|op| other.writes.touches(made(*op), 0)), "what is new was nobody's");
     assert!(!one.leaves && !other.leaves, "allocation succeeds");
