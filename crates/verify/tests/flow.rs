@@ -179,3 +179,20 @@ fn what_wrappers_allocate_differs_by_caller() {
     assert!(![0, 1].iter().any(|op| other.writes.touches(made(*op), 0)), "what is new was nobody's");
     assert!(!one.leaves && !other.leaves, "allocation succeeds");
 }
+
+#[test]
+fn faults_are_assumed_not_to_happen_on_other_sides() {
+    let (flow, image) = flow(
+        "declare func @abort
+         data strong @g size 8 align 8
+         func strong @event() { entry: ret }
+         func strong @give_up() { entry: store.8 @g, 1 call @abort() unreachable }
+         func strong @main(%x: 8) -> 8 {
+         entry: %c = eq.8 %x, 1 condbr %c, bad, end
+         bad: call @event() call @give_up() unreachable
+         end: ret.8 0 }",
+    );
+    let main = number(&image, "main");
+    let side = flow.side(main, 0, 0, flow.edges(main, 0, 0)[0]);
+    assert!(side.event && !side.leaves && !side.writes.touches(variable(&flow, &image, "g"), 0));
+}

@@ -194,7 +194,7 @@ impl Generator {
             13 => {
                 // Any function, a few times in a run: recursion, with addresses of this frame.
                 let (f, a, b, yes, end) = (self.below(FUNCTIONS), self.any_pointer(), self.pointer(), self.label(), self.label());
-                self.line(&format!("  %t0 = load.64 @depth\n  %t1 = add.64 %t0, 1\n  store.64 @depth, %t1\n  %c = ult.64 %t0, 12"));
+                self.line("  %t0 = load.64 @depth\n  %t1 = add.64 %t0, 1\n  store.64 @depth, %t1\n  %c = ult.64 %t0, 12");
                 self.line(&format!("  condbr %c, {yes}, {end}\n{yes}:\n  %v0 = call.64 @f{f}({a}:64, {b}:64)\n  br {end}\n{end}:"));
             }
             12 => {

@@ -24,8 +24,10 @@ pub struct Block {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum End {
     Return,
-    /// A call that never returns, or what no run gets past.
+    /// A call that never returns, or what cannot be expressed.
     Leave,
+    /// By a fault of the program.
+    Fault,
     /// A computed jump.
     Jump,
 }
@@ -47,8 +49,8 @@ pub struct Cfg {
 
 /// What is known of the calls of a function, and so of its ways.
 pub trait Calls {
-    /// Whether the call at an instruction never returns.
-    fn never_returns(&self, call: &Inst) -> bool;
+    /// How the program ends in the call at an instruction, if that never returns.
+    fn never_returns(&self, call: &Inst) -> Option<End>;
     /// The edge that the branch at an operation never takes, if there is one.
     fn never_takes(&self, op: u32) -> Option<u32>;
 }
@@ -57,8 +59,8 @@ pub trait Calls {
 pub struct Unknown;
 
 impl Calls for Unknown {
-    fn never_returns(&self, _: &Inst) -> bool {
-        false
+    fn never_returns(&self, _: &Inst) -> Option<End> {
+        None
     }
     fn never_takes(&self, _: u32) -> Option<u32> {
         None
@@ -117,7 +119,7 @@ impl Cfg {
         self.returning.get_or_init(|| {
             let mut preds = predecessors(&self.blocks);
             let exit = self.blocks.len();
-            preds[exit].retain(|b| self.blocks[*b as usize].end != Some(End::Leave));
+            preds[exit].retain(|b| !matches!(self.blocks[*b as usize].end, Some(End::Leave | End::Fault)));
             let mut reached = vec![false; exit + 1];
             post_order(exit as u32, &preds, &mut reached);
             reached
@@ -146,6 +148,16 @@ impl Cfg {
         }
     }
 
+    /// How a run of the function ends that never returns; `None`: it may return.
+    pub fn never_returns(&self) -> Option<End> {
+        if self.returns() {
+            return None;
+        }
+        let reached = self.reachable([0], None);
+        let faults = |b: &u32| !matches!(self.blocks[*b as usize].end, Some(End::Leave)) && !self.endless(*b);
+        Some(if reached.iter().all(faults) { End::Fault } else { End::Leave })
+    }
+
     /// Whether a run of the function may return.
     pub fn returns(&self) -> bool {
         self.blocks.is_empty()
@@ -156,8 +168,10 @@ impl Cfg {
 fn block(module: &Module, function: &Function, first_inst: u32, insts: wryneck_ir::Range, calls: &dyn Calls) -> Block {
     let start = insts.first - first_inst;
     let all = module.insts.range(insts);
-    if let Some(i) = all.iter().position(|inst| matches!(inst.operator(), Some(Op::Call | Op::CallIndirect)) && calls.never_returns(inst)) {
-        return Block { ops: start..start + i as u32 + 1, edges: Vec::new(), end: Some(End::Leave) };
+    let call = |inst: &Inst| matches!(inst.operator(), Some(Op::Call | Op::CallIndirect));
+    let stop = (0..).zip(all).filter(|(_, inst)| call(inst)).find_map(|(i, inst)| Some((i, calls.never_returns(inst)?)));
+    if let Some((i, end)) = stop {
+        return Block { ops: start..start + i + 1, edges: Vec::new(), end: Some(end) };
     }
     let mut edges: Vec<u32> = Vec::new();
     let mut end = None;
@@ -175,6 +189,7 @@ fn block(module: &Module, function: &Function, first_inst: u32, insts: wryneck_i
             }
             Some(Op::Ret) => end = Some(End::Return),
             Some(Op::Jump) => end = Some(End::Jump),
+            Some(Op::Unreachable | Op::Trap) => end = Some(End::Fault),
             Some(_) | None => end = Some(End::Leave),
         }
     }

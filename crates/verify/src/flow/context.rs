@@ -11,7 +11,7 @@ use rustc_hash::{FxHashMap, FxHashSet};
 use wryneck_ir::{Inst, Op};
 
 use super::Effects;
-use super::cfg::{Calls, Cfg};
+use super::cfg::{Calls, Cfg, End};
 use super::effects::Facts;
 use super::known::Known;
 use super::local::Local;
@@ -59,7 +59,7 @@ pub struct InContext<'a> {
 }
 
 impl Calls for InContext<'_> {
-    fn never_returns(&self, call: &Inst) -> bool {
+    fn never_returns(&self, call: &Inst) -> Option<End> {
         self.known.never_returns(call)
     }
     fn never_takes(&self, op: u32) -> Option<u32> {
@@ -248,7 +248,7 @@ impl Facts {
         }
         let cfg = self.cfg_in(func, context);
         let mut all = self.whole(func, &cfg, context, &FxHashSet::default());
-        all.leaves |= !cfg.returns();
+        all.leaves |= cfg.never_returns() == Some(End::Leave);
         self.points_to.objects.of_frame(func).for_each(|object| all.writes.remove(object));
         let all = Rc::new(all);
         self.specialised.in_work.borrow_mut().remove(&context);

@@ -5,13 +5,12 @@
 //! are, outside of it. What an allocator writes into what it has just allocated is left out, too: nobody had it before.
 
 use std::cell::{OnceCell, RefCell};
-use std::collections::BTreeMap;
 use std::rc::Rc;
 
 use rustc_hash::{FxHashMap, FxHashSet};
 use wryneck_exec::code::Callee;
 use wryneck_exec::{CodePos, Image};
-use wryneck_ir::{Function, Inst, Module, NONE, Op, call_flags, function_flags, limbs};
+use wryneck_ir::{Function, Inst, Module, NONE, Op, function_flags, limbs};
 
 use super::bits::BitSet;
 use super::cfg::{Cfg, End};
@@ -23,84 +22,8 @@ use super::objects::{MAPPED, OUTSIDE};
 use super::points_to::{self, PointsTo};
 use super::summary::{Cells, Place, Summaries, Summary};
 use super::values::slots_written;
+use super::writes::{Effects, Extent};
 use super::{IsEvent, ObjectId};
-
-/// Bytes `low .. high` of an object; `u64::MAX`: unknown.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Extent {
-    pub low: u64,
-    pub high: u64,
-}
-
-/// What may be written.
-#[derive(Clone, Debug, Default)]
-pub struct Writes {
-    pub everything: bool,
-    /// Objects that may be written anywhere, by number.
-    pub whole: BitSet,
-    /// Objects that may be written in part.
-    pub parts: BTreeMap<ObjectId, Extent>,
-}
-
-impl Writes {
-    /// Whether byte `offset` of the object may be written.
-    pub fn touches(&self, object: ObjectId, offset: u64) -> bool {
-        self.everything
-            || self.whole.contains(object.0)
-            || self.parts.get(&object).is_some_and(|e| e.low <= offset && (offset < e.high || e.high == u64::MAX))
-    }
-
-    fn add_part(&mut self, object: ObjectId, extent: Extent) {
-        let part = self.parts.entry(object).or_insert(extent);
-        *part = Extent { low: part.low.min(extent.low), high: part.high.max(extent.high) };
-    }
-
-    fn add(&mut self, other: &Writes) {
-        self.everything |= other.everything;
-        self.whole.union_with(&other.whole);
-        other.parts.iter().for_each(|(object, extent)| self.add_part(*object, *extent));
-    }
-
-    pub(super) fn remove(&mut self, object: ObjectId) {
-        self.whole.remove(object.0);
-        self.parts.remove(&object);
-    }
-}
-
-/// What may happen on a way.
-#[derive(Clone, Debug, Default)]
-pub struct Effects {
-    /// An event of the rules.
-    pub event: bool,
-    /// The program may end, or never come back to the way's end.
-    pub leaves: bool,
-    /// Slots of the function that may be written.
-    pub slots: BitSet,
-    pub writes: Writes,
-    /// Cells of the environment that may be written.
-    pub cells: Cells,
-}
-
-impl Effects {
-    pub(super) fn add(&mut self, other: &Effects) {
-        self.slots.union_with(&other.slots);
-        self.add_call(other);
-    }
-
-    /// As [`Effects::add`], without the slots, which are another function's.
-    fn add_call(&mut self, other: &Effects) {
-        self.event |= other.event;
-        self.leaves |= other.leaves;
-        self.writes.add(&other.writes);
-        self.cells = self.cells.union(other.cells);
-    }
-
-    /// Anything, in a function with so many slots.
-    pub(super) fn anything(slots: u32) -> Effects {
-        let writes = Writes { everything: true, ..Writes::default() };
-        Effects { event: true, leaves: true, slots: (0..slots).collect(), writes, cells: Cells::ALL }
-    }
-}
 
 /// What a call of a function may do.
 struct Closed {
@@ -116,8 +39,8 @@ pub struct Facts {
     is_event: IsEvent,
     pub summaries: Summaries,
     pub points_to: PointsTo,
-    /// By function: whether it never returns.
-    pub(super) never: Vec<bool>,
+    /// By function: how the program ends in it if it never returns.
+    never: Vec<Option<End>>,
     /// By function: whether it never returns null.
     pub(super) not_null: Vec<bool>,
     cfgs: Vec<OnceCell<Rc<Cfg>>>,
@@ -134,7 +57,7 @@ impl Facts {
         let points_to = PointsTo::solve(&image, &summaries);
         let count = image.program.functions().len();
         let mut facts = Facts {
-            never: (0..count as u32).map(|f| image.function(f).1.flags & function_flags::NO_RETURN != 0).collect(),
+            never: (0..count as u32).map(|f| (image.function(f).1.flags & function_flags::NO_RETURN != 0).then_some(End::Leave)).collect(),
             not_null: vec![false; count],
             cfgs: vec![OnceCell::new(); count],
             closed: (0..count).map(|_| None).collect(),
@@ -180,6 +103,15 @@ impl Facts {
         points_to::summary(&self.image, &self.summaries, callee, number)
     }
 
+    /// How the program ends in a call that never returns.
+    pub(super) fn never_returns(&self, callee: Callee, number: Option<u64>) -> Option<End> {
+        match (self.summary(callee, number), callee) {
+            (Some(summary), _) if summary.never_returns => Some(if summary.may_end { End::Leave } else { End::Fault }),
+            (_, Callee::Body(f)) => self.never[f as usize],
+            (_, Callee::Model(_) | Callee::Undefined(_)) => None,
+        }
+    }
+
     /// Functions that no return is reached in never return; so do those that must call one of them. Those that return only what is not
     /// null do not return null.
     fn find_never(&mut self) {
@@ -187,14 +119,14 @@ impl Facts {
         loop {
             let mut changed = false;
             for &f in &reached {
-                let (never, not_null) = (self.never[f as usize], self.not_null[f as usize]);
-                if never {
+                let before = (self.never[f as usize], self.not_null[f as usize]);
+                if before.0 == Some(End::Fault) {
                     continue;
                 }
                 let cfg = self.make_cfg(f);
-                self.never[f as usize] = !cfg.returns();
-                self.not_null[f as usize] = not_null || self.returns_object(f, &cfg);
-                changed |= self.never[f as usize] || self.not_null[f as usize] != not_null;
+                self.never[f as usize] = cfg.never_returns().or(before.0);
+                self.not_null[f as usize] = before.1 || before.0.is_none() && self.returns_object(f, &cfg);
+                changed |= before != (self.never[f as usize], self.not_null[f as usize]);
             }
             if !changed {
                 return;
@@ -272,7 +204,7 @@ impl Facts {
                         let mut last = Effects::default();
                         self.add_block(func, local, cfg, context, block, Some(own), &mut last);
                         all.event |= last.event;
-                        all.leaves = true;
+                        all.leaves |= last.leaves;
                     }
                 }
                 all
@@ -439,7 +371,6 @@ impl Facts {
         let site = &at.local.calls[index];
         let (module, _) = self.image.function(func);
         let args = arguments(module, inst, at.local.values.list(op));
-        at.all.leaves |= module.calls[inst.b as usize].flags & call_flags::NO_RETURN != 0;
         for callee in self.callees(func, site) {
             at.all.event |= (self.is_event)(func, callee);
             match (self.summary(callee, site.number), callee) {
@@ -458,7 +389,7 @@ impl Facts {
                         at.all.add_call(&effects);
                         continue;
                     }
-                    at.all.leaves |= self.never[f as usize];
+                    at.all.leaves |= self.never[f as usize] == Some(End::Leave);
                     let closed = self.closed[f as usize].as_ref();
                     let same = closed.zip(self.closed[func as usize].as_ref()).is_some_and(|(a, b)| a.component == b.component);
                     match closed {

@@ -7,7 +7,7 @@ use rustc_hash::{FxHashMap, FxHashSet};
 use wryneck_exec::code::Callee;
 use wryneck_ir::{Inst, Module, NONE, Op, call_flags, limbs};
 
-use super::cfg::{Calls, Cfg};
+use super::cfg::{Calls, Cfg, End};
 use super::effects::{Facts, arguments};
 use super::local::{CallSite, CallTarget, Local};
 use super::summary::Holder;
@@ -107,24 +107,15 @@ impl<'a> Known<'a> {
 }
 
 impl Calls for Known<'_> {
-    fn never_returns(&self, call: &Inst) -> bool {
+    fn never_returns(&self, call: &Inst) -> Option<End> {
         let record = self.module.calls[call.b as usize];
-        if record.flags & call_flags::NO_RETURN != 0 {
-            return true;
-        }
         let unit = self.facts.image.program.functions()[self.func as usize].unit;
         let callee = if call.operator() == Some(Op::Call) { self.facts.image.callee_of(unit, call.a) } else { None };
-        match callee {
-            Some(Callee::Body(f)) => self.facts.never[f as usize],
-            Some(callee) => {
-                let first = self.module.slot_lists.get(record.args.first as usize).filter(|_| record.args.count > 0);
-                let number = self.facts.constant(self.func, first.copied());
-                self.facts.summary(callee, number).is_some_and(|s| s.never_returns)
-            }
-            None => false,
-        }
+        let first = self.module.slot_lists.get(record.args.first as usize).filter(|_| record.args.count > 0);
+        let number = self.facts.constant(self.func, first.copied());
+        let known = callee.and_then(|callee| self.facts.never_returns(callee, number));
+        known.or((record.flags & call_flags::NO_RETURN != 0).then_some(End::Leave))
     }
-
     fn never_takes(&self, op: u32) -> Option<u32> {
         let branch = self.local.values.insts.get(op as usize)?;
         let (value, null) = self.null_tests.get(&branch.a).filter(|_| branch.b != branch.c)?;

@@ -19,6 +19,8 @@ mod sparse;
 pub mod summary;
 mod values;
 mod waves;
+mod wrappers;
+mod writes;
 
 use std::cell::RefCell;
 use std::rc::Rc;
@@ -31,8 +33,8 @@ pub use bits::BitSet;
 pub use cfg::Cfg;
 pub use context::ContextId;
 use effects::Facts;
-pub use effects::{Effects, Extent, Writes};
 pub use summary::{CellKind, Cells, Gives, Holder, Place, PointerFlow, SYSTEM_CALL, Summaries, Summary};
+pub use writes::{Effects, Extent, Writes};
 
 /// A variable, a stack slot of a function, what one call allocates: an object as the static facts know it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -121,7 +123,7 @@ impl Flow {
             if !arrives[block as usize] {
                 // What was written on a way that never gets there, nobody reads.
                 all.event |= effects.event;
-                all.leaves = true;
+                all.leaves |= effects.leaves;
                 continue;
             }
             all.add(&effects);

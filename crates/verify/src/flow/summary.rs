@@ -16,7 +16,8 @@
 //! writes = ["result", "*arg2", "input"]
 //! ```
 //! `gives = "zero"` (or `"arg2"`, or `"arg2 unless arg1 = 0"`) says what the result is where nothing is made to fail.
-//! `returns = "perhaps"` says that a path may end in the function; `returns = "object"` that the result is not null, `returns = "found"`
+//! `returns = "fault"` says that the function never returns and is a fault, which other sides of branches are assumed not to have;
+//! `returns = "perhaps"` that a path may end in the function; `returns = "object"` that the result is not null, `returns = "found"`
 //! that it may be null though `flows` gives it an address; `without-body = true` that the row holds only where the program has
 //! no body for it.
 //!
@@ -158,7 +159,7 @@ pub struct Summary {
     pub writes: Vec<Place>,
     pub flows: Vec<PointerFlow>,
     pub never_returns: bool,
-    /// The path may end in it.
+    /// The path may end in it, but by a fault.
     pub may_end: bool,
     /// The result is assumed not to be null.
     pub not_null: bool,
@@ -223,6 +224,7 @@ struct Row<Name> {
 #[serde(rename_all = "lowercase")]
 enum Returns {
     Never,
+    Fault,
     Perhaps,
     Object,
     Found,
@@ -346,7 +348,7 @@ impl<Name> Row<Name> {
             reads: places(&self.reads)?,
             writes: places(&self.writes)?,
             flows: self.flows.iter().map(flow).collect::<Result<_, _>>()?,
-            never_returns: self.returns == Some(Returns::Never),
+            never_returns: matches!(self.returns, Some(Returns::Never | Returns::Fault)),
             may_end: matches!(self.returns, Some(Returns::Never | Returns::Perhaps)),
             not_null: self.returns == Some(Returns::Object),
             finds: self.returns == Some(Returns::Found),
