@@ -74,7 +74,7 @@ impl Explored {
         };
         json!({
             "took": run["seconds"], "status": run["status"], "paths": run["totals"]["paths"], "instructions": run["totals"]["instructions"],
-            "memory": run["totals"]["memory"], "exit": ended("exit"), "fault": ended("fault"), "limit": ended("limit"),
+            "memory": run["totals"]["memory"], "exit": ended("exit"), "fault": ended("fault"), "limits": ended("limit"),
             "unsupported": ended("unsupported"), "internal": ended("internal"), "sequences": self.sequences,
             "relevant_sequences": self.relevant, "pruning": run["pruning"],
         })
