@@ -43,11 +43,14 @@ pub struct ObjectId(pub u32);
 /// May such a call be an event? The number of the function that calls, and what it calls.
 pub type IsEvent = Box<dyn Fn(u32, Callee) -> bool>;
 
+/// A function, its context, a block that branches, and the edge taken.
+type Side = (u32, ContextId, u32, u32);
+
 /// The static facts of a program.
 pub struct Flow {
     image: Rc<Image>,
     facts: Facts,
-    sides: RefCell<FxHashMap<(u32, ContextId, u32, u32), Rc<Effects>>>,
+    sides: RefCell<FxHashMap<Side, Rc<Effects>>>,
     rests: RefCell<FxHashMap<(CodePos, ContextId), Rc<Effects>>>,
     operations: RefCell<FxHashMap<(CodePos, ContextId), Rc<Effects>>>,
 }
