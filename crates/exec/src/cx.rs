@@ -132,6 +132,7 @@ impl Cx<'_> {
         self.require_written(e, why)?;
         let width = self.core.pool.width(e);
         let mut within = self.state.path.clone();
+        let mut bound = ExprId::TRUE;
         match self.next_scripted() {
             Some(Decision::Value(v)) => {
                 self.record(Decision::Value(v));
@@ -143,8 +144,8 @@ impl Cx<'_> {
             // The bound is for this query alone: the value chosen implies it.
             Some(Decision::Above(v)) => {
                 let floor = self.core.pool.bits(width, v);
-                let cond = self.core.pool.ult(floor, e);
-                self.core.solver.push(&self.core.pool, &mut within, cond);
+                bound = self.core.pool.ult(floor, e);
+                self.core.solver.push(&self.core.pool, &mut within, bound);
             }
             Some(other) => return Err(self.lost_script("value", other)),
             None => {}
@@ -159,6 +160,14 @@ impl Cx<'_> {
         let more = self.core.pool.ult(fixed, e);
         let is = self.core.pool.eq(e, fixed);
         let single = self.core.solver.quick(&mut self.core.pool, &self.state.path, more) == Some(false);
+        if self.core.config.keep_infeasible_flips {
+            // No smaller value is possible: what makes it so matters if the value does.
+            let smaller = self.core.pool.ult(e, fixed);
+            let smaller = self.core.pool.and(bound, smaller);
+            if smaller != ExprId::FALSE {
+                self.add_flip(smaller, Some(Decision::Above(v)), None);
+            }
+        }
         if single && self.core.config.keep_infeasible_flips {
             self.add_flip(more, Some(Decision::Above(v)), None);
         } else if !single {
