@@ -21,6 +21,9 @@ use super::values::slots_written;
 /// The number of a context; 0 knows nothing.
 pub type ContextId = u32;
 
+/// Parameters' limbs of a function that are known numbers.
+type Parameters = Rc<[Option<u64>]>;
+
 /// Contexts of one function.
 const MOST: usize = 24;
 /// Steps of a chain of values.
@@ -29,8 +32,8 @@ const DEEP: u32 = 16;
 #[derive(Default)]
 pub struct Contexts {
     /// By number less 1: the function, and its parameters' limbs.
-    known: Vec<(u32, Rc<[Option<u64>]>)>,
-    numbers: FxHashMap<(u32, Rc<[Option<u64>]>), ContextId>,
+    known: Vec<(u32, Parameters)>,
+    numbers: FxHashMap<(u32, Parameters), ContextId>,
     per_function: FxHashMap<u32, usize>,
 }
 
@@ -67,7 +70,8 @@ impl Calls for InContext<'_> {
         let branch = known.local.values.insts.get(op as usize)?;
         let by_context = || {
             let value = known.facts.value(known.func, self.context, branch.a)?;
-            (branch.operator() == Some(Op::CondBr) && branch.b != branch.c).then(|| if value != 0 { branch.c } else { branch.b })
+            let never = if value != 0 { branch.c } else { branch.b };
+            (branch.operator() == Some(Op::CondBr) && branch.b != branch.c).then_some(never)
         };
         by_context().or_else(|| known.never_takes(op))
     }
@@ -80,7 +84,7 @@ impl Facts {
             return 0;
         }
         let code = self.image.code(callee);
-        let known: Rc<[Option<u64>]> =
+        let known: Parameters =
             (0..code.param_slots as usize).map(|i| args.get(i).and_then(|value| self.value(func, own, *value))).collect();
         if known.iter().all(Option::is_none) {
             return 0;
