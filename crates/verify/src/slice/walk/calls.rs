@@ -1,0 +1,283 @@
+//! Calls on the walk: into functions and out of them, past those with a summary, and calls that rules look at.
+
+use wryneck_exec::Step;
+use wryneck_exec::code::Callee;
+use wryneck_ir::{Inst, NONE, Op, limbs};
+
+use super::group::Group;
+use super::{Mismatch, Walk, is_call};
+use crate::flow::{Gives, Place, Summary};
+
+impl<'a> Walk<'a> {
+    /// Through the call of the innermost `count` functions.
+    pub(super) fn entered(&mut self, count: usize, group: Option<&Group<'_>>) -> Result<(), Mismatch> {
+        let mut callees = Vec::with_capacity(count);
+        for _ in 0..count {
+            callees.extend(self.frames.pop());
+        }
+        callees.iter().for_each(|callee| self.kill_frame(callee));
+        let Some(caller) = self.frames.last() else { return Ok(()) };
+        let (func, op) = (caller.func, caller.cursor.saturating_sub(1));
+        let inst = self.inst(func, op);
+        if !is_call(&inst) {
+            return Err(Mismatch("a function was entered by no call"));
+        }
+        let mut took = callees.iter().any(|callee| callee.taken > 0);
+        let args = self.args(func, &inst);
+        match &callees[..] {
+            [callee] if self.calls(func, &inst, callee.func) => {
+                let code = self.path.image.code(callee.func);
+                let first = code.consts.len() as u32;
+                let params = (0..code.param_slots).filter(|i| callee.live.contains(first + i));
+                let slots: Vec<u32> = params.filter_map(|i| args.get(i as usize).copied()).collect();
+                let by_value = code.by_value && group.is_some_and(|group| group.writes().any(|(at, len)| self.live.is_live(at, len)));
+                self.top().live.extend(slots);
+                if let (true, Some(group)) = (by_value, group) {
+                    self.kill_writes(group);
+                    self.add_reads(group.reads());
+                    self.top().live.extend(args.iter().copied());
+                    took = true;
+                }
+            }
+            _ if callees.iter().any(|callee| !callee.live.is_empty()) => {
+                self.top().live.extend(args.iter().copied());
+                if let Some(group) = group {
+                    self.add_reads(group.reads());
+                }
+            }
+            _ => {}
+        }
+        let indirect = inst.operator() == Some(Op::CallIndirect);
+        if indirect && (took || self.may_matter(func, op)) {
+            took = true;
+            self.top().live.insert(inst.a);
+        }
+        if took {
+            self.take();
+            if let Some(group) = group {
+                self.want(group);
+            }
+        }
+        self.top().handled = true;
+        Ok(())
+    }
+
+    /// Whether the operation, whatever its operands, may be an event or change what is needed.
+    pub(super) fn may_matter(&mut self, func: u32, op: u32) -> bool {
+        let context = self.top().context;
+        let effects = self.flow.operation(func, context, op);
+        effects.event || effects.leaves && self.any || self.live.touched_by(&effects).is_some()
+    }
+
+    /// Argument limbs of a call.
+    pub(super) fn args(&self, func: u32, inst: &Inst) -> &'a [u32] {
+        let module = self.module(func);
+        let args = module.calls[inst.b as usize].args;
+        if args.count == 0 { &[] } else { module.slot_lists.range(args) }
+    }
+
+    /// Whether the call at hand calls `callee` itself, and not a model that does.
+    pub(super) fn calls(&self, func: u32, inst: &Inst, callee: u32) -> bool {
+        match inst.operator() {
+            Some(Op::Call) => self.callee(func, inst) == Some(Callee::Body(callee)),
+            _ => true,
+        }
+    }
+
+    pub(super) fn callee(&self, func: u32, inst: &Inst) -> Option<Callee> {
+        match inst.operator() {
+            Some(Op::Call) => self.path.image.callee_of(self.path.image.code(func).module, inst.a),
+            _ => None,
+        }
+    }
+
+    /// Into a function that returned by operation `ret` to the call at `op`; past it, if it has a summary.
+    pub(super) fn leave(&mut self, inst: &Inst, op: u32, ret: u32, number: u32) -> Result<(), Mismatch> {
+        let traced = self.path.trace.frames[number as usize];
+        let caller = self.top().func;
+        if let Some(summary) = self.flow.summary(Callee::Body(traced.func), None) {
+            return self.summarised(inst, op, number, summary);
+        }
+        let width = self.module(caller).calls[inst.b as usize].ret_width;
+        let result = self.live_result(inst, limbs(width));
+        self.push(number, Some(op), ret + 1, true);
+        let returned = self.inst(traced.func, ret);
+        let list = if returned.b == 0 {
+            &[][..]
+        } else {
+            &self.module(traced.func).slot_lists[returned.a as usize..(returned.a + returned.b) as usize]
+        };
+        let needed: Vec<u32> = result.iter().filter_map(|limb| list.get(*limb as usize).copied()).collect();
+        if !needed.is_empty() {
+            self.top().live.extend(needed);
+            self.take();
+        }
+        self.pass_return(ret);
+        Ok(())
+    }
+
+    /// The limbs of a call's result that are live, which get their value here.
+    pub(super) fn live_result(&mut self, inst: &Inst, count: u32) -> Vec<u32> {
+        let shown = std::mem::take(&mut self.result_matters);
+        let frame = self.top();
+        let is_live = |limb: u32| inst.dst != NONE && frame.live.contains(inst.dst + limb);
+        let live: Vec<u32> = (0..count).filter(|limb| shown && *limb == 0 || is_live(*limb)).collect();
+        if inst.dst != NONE {
+            live.iter().for_each(|limb| frame.live.remove(inst.dst + limb));
+        }
+        live
+    }
+
+    /// Past a call of a function with a body and a summary, which is taken or left as a whole.
+    pub(super) fn summarised(&mut self, inst: &Inst, op: u32, number: u32, summary: &Summary) -> Result<(), Mismatch> {
+        let traced = self.path.trace.frames[number as usize];
+        let steps = &self.path.trace.steps;
+        let enter = traced.entered as usize;
+        if self.path.trace.start.iter().any(|(frame, _)| *frame == number) {
+            // Recording began inside of it.
+            let group = Group { steps: &steps[..self.position], stack_below: traced.top };
+            self.position = 0;
+            self.by_summary(inst, op, &group, summary, &|_| None);
+            return Ok(());
+        }
+        if !matches!(steps.get(enter), Some(Step::Enter { frame }) if *frame == number) {
+            return Err(Mismatch("a call whose beginning was not recorded"));
+        }
+        // In a slow call other steps of the same operation stand around the entry.
+        let behind = steps[enter + 1..].iter().position(|step| {
+            !matches!(
+                step,
+                Step::Read { .. }
+                    | Step::Write { .. }
+                    | Step::Allocate { .. }
+                    | Step::Cell { .. }
+                    | Step::Decision { .. }
+                    | Step::Event { .. }
+            )
+        });
+        let after = enter + 1 + behind.unwrap_or(0);
+        let begin = match steps.get(after) {
+            Some(Step::Slow { count, .. }) if after - *count as usize <= enter => after - *count as usize,
+            _ => enter,
+        };
+        let group = Group { steps: &steps[begin..self.position], stack_below: traced.top };
+        self.position = begin;
+        let key = |arg: u32| traced.args.get(arg as usize).copied().filter(|key| *key != 0);
+        self.by_summary(inst, op, &group, summary, &key);
+        self.top().handled = true;
+        Ok(())
+    }
+
+    /// A call that is taken or left as a whole, by what its summary says. `key` gives arguments' values, where they are known.
+    pub(super) fn by_summary(&mut self, inst: &Inst, op: u32, group: &Group<'_>, summary: &Summary, key: &dyn Fn(u32) -> Option<u64>) {
+        let func = self.top().func;
+        let width = self.module(func).calls[inst.b as usize].ret_width;
+        let result = !self.live_result(inst, limbs(width)).is_empty();
+        let mut relevant = result && summary.gives.is_none();
+        relevant |= self.kill_writes(group);
+        relevant |= summary.writes.iter().any(|place| match place {
+            Place::Cell(kind, stream) => self.live.has_cell(*kind, stream.and_then(key)),
+            Place::Everything => !self.live.is_empty(),
+            _ => false,
+        });
+        let args = self.args(func, inst);
+        if !relevant && !self.end_matters() {
+            // Where it writes may matter, but not what.
+            if self.may_matter(func, op) {
+                self.take();
+                self.want(group);
+                self.live_places(inst, &summary.writes, args);
+            }
+            // What it is assumed to give depends on an argument alone, or on nothing.
+            if let (true, Some(Gives::Arg { arg, .. })) = (result, summary.gives) {
+                self.take();
+                self.top().live.extend(args.get(arg as usize).copied());
+            }
+            return;
+        }
+        self.take();
+        self.want(group);
+        self.live_places(inst, &summary.writes, args);
+        for place in &summary.reads {
+            match place {
+                Place::Arg(i) => {
+                    let slot = args.get(*i as usize).copied();
+                    self.top().live.extend(slot);
+                }
+                Place::Memory(i) => {
+                    let slot = args.get(*i as usize).copied();
+                    self.top().live.extend(slot);
+                    let object = key(*i).map(|address| self.placed(address));
+                    let of_object: Vec<_> =
+                        group.reads().filter(|(address, _)| object.is_none_or(|object| self.placed(*address) == object)).collect();
+                    self.add_reads(of_object.into_iter());
+                }
+                Place::Reachable(_) | Place::Everything => {
+                    self.top().live.extend(args.iter().copied());
+                    self.add_reads(group.reads());
+                }
+                Place::Cell(kind, stream) => self.live.add_cell(*kind, stream.and_then(key)),
+                Place::Result | Place::Errno => {}
+            }
+        }
+    }
+
+    /// The arguments that say where a call writes become live, and the pointer it is made by.
+    pub(super) fn live_places(&mut self, inst: &Inst, writes: &[Place], args: &[u32]) {
+        let by_pointer = (inst.operator() == Some(Op::CallIndirect)).then_some(inst.a);
+        let top = self.top();
+        top.live.extend(by_pointer);
+        for place in writes {
+            match place {
+                Place::Memory(i) | Place::Reachable(i) | Place::Cell(_, Some(i)) => top.live.extend(args.get(*i as usize).copied()),
+                Place::Everything => top.live.extend(args.iter().copied()),
+                Place::Result | Place::Errno | Place::Arg(_) | Place::Cell(_, None) => {}
+            }
+        }
+    }
+
+    /// A call of a model, or of a function nobody defines.
+    pub(super) fn called(&mut self, inst: &Inst, op: u32, group: &Group<'a>) {
+        let func = self.top().func;
+        let image = self.path.image;
+        let args = self.args(func, inst);
+        let constant = |arg: u32| {
+            let consts = &image.code(func).consts;
+            args.get(arg as usize).and_then(|slot| consts.get(*slot as usize)).copied()
+        };
+        let summary = match self.callee(func, inst) {
+            Some(Callee::Model(model)) => self.flow.summary_of(image.model_name(model), constant(0)),
+            Some(Callee::Undefined(u)) => self.flow.summary_of(image.undefined_name(u), constant(0)),
+            Some(Callee::Body(_)) | None => None,
+        };
+        match summary {
+            Some(summary) => self.by_summary(inst, op, group, summary, &constant),
+            None => {
+                let unknown = Summary { reads: vec![Place::Everything], writes: vec![Place::Everything], ..Summary::default() };
+                self.by_summary(inst, op, group, &unknown, &constant);
+            }
+        }
+    }
+
+    /// A call that is an event, or may be one for other arguments, seen before it is made.
+    pub(super) fn announced(&mut self, inst: &Inst, mask: u32, group: &Group<'_>) {
+        let func = self.top().func;
+        self.take();
+        self.want(group);
+        let slots: Vec<u32> = self.args(func, inst).iter().zip(0..32).filter(|(_, i)| mask >> i & 1 != 0).map(|(slot, _)| *slot).collect();
+        let top = self.top();
+        top.live.extend(slots);
+        if inst.operator() == Some(Op::CallIndirect) {
+            top.live.insert(inst.a);
+        }
+        self.add_reads(group.reads());
+    }
+
+    /// The return of such a call.
+    pub(super) fn shown(&mut self, inst: &Inst, group: &Group<'_>) {
+        self.take();
+        self.want(group);
+        self.result_matters = is_call(inst);
+        self.add_reads(group.reads());
+    }
+}

@@ -1,0 +1,48 @@
+//! The recorded steps of one slow operation.
+
+use wryneck_exec::Step;
+
+/// What the steps of a slow operation were, in order.
+pub struct Group<'a> {
+    pub steps: &'a [Step],
+    /// The stack below this address belongs to calls that are part of the operation; 0 if there are none.
+    pub stack_below: u64,
+}
+
+/// No stack is larger, in bytes.
+const STACK: u64 = 1 << 32;
+
+impl Group<'_> {
+    pub fn decisions(&self) -> impl Iterator<Item = u32> + '_ {
+        self.steps.iter().filter_map(|step| match step {
+            Step::Decision { index } => Some(*index),
+            _ => None,
+        })
+    }
+    /// But for what calls in there keep on the stack: addresses and lengths.
+    pub fn reads(&self) -> impl Iterator<Item = (u64, u64)> + '_ {
+        let outside = |address: u64| !(self.stack_below.saturating_sub(STACK)..self.stack_below).contains(&address);
+        let reads = self.steps.iter().filter_map(|step| match *step {
+            Step::Read { len, address } => Some((address, u64::from(len))),
+            Step::Load { bytes, address, .. } => Some((address, u64::from(bytes))),
+            _ => None,
+        });
+        reads.filter(move |(address, _)| outside(*address))
+    }
+    pub fn writes(&self) -> impl Iterator<Item = (u64, u64)> + '_ {
+        self.steps.iter().filter_map(|step| match *step {
+            Step::Write { len, address } => Some((address, u64::from(len))),
+            Step::Store { bytes, address, .. } => Some((address, u64::from(bytes))),
+            _ => None,
+        })
+    }
+    pub fn enters(&self) -> usize {
+        self.steps.iter().filter(|step| matches!(step, Step::Enter { .. })).count()
+    }
+    pub fn edge(&self) -> Option<(u32, u32)> {
+        self.steps.iter().find_map(|step| match step {
+            Step::Edge { op, edge } => Some((*op, *edge)),
+            _ => None,
+        })
+    }
+}
