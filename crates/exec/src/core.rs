@@ -88,25 +88,9 @@ impl Flip {
         self.prefix.backwards().next().map_or(PrefixId::default(), |made| made.before)
     }
 
-    /// A flip that leads to where this one was made, to run on from there.
-    pub(crate) fn again(&self) -> Flip {
-        Flip { state: self.state.clone(), prefix: self.prefix.clone(), script: self.script.clone(), model: self.model.clone(), ..*self }
-    }
-
-    /// A flip that leads to the beginning of a path.
-    pub(crate) fn at_start(prefix: &Prefix, model: Model) -> Flip {
-        Flip {
-            state: None,
-            prefix: prefix.clone(),
-            script: prefix.to_vec().into(),
-            model,
-            cond: ExprId::TRUE,
-            block: None,
-            pos: CodePos { func: 0, op: 0 },
-            checked: Checked::Feasible,
-            instructions: 0,
-            node: Tree::ROOT,
-        }
+    /// The decisions before the operation that made the flip.
+    pub(crate) fn before_operation(&self) -> Prefix {
+        self.prefix.without_last(self.script.len())
     }
 
     pub(crate) fn for_each_expr(&self, visited: &mut Visited, keep: &mut dyn FnMut(ExprId)) {

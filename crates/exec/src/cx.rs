@@ -74,13 +74,12 @@ impl Cx<'_> {
             let other = if taken { self.core.pool.not(cond) } else { cond };
             let block = blocks.map(|(holds, not)| if taken { not } else { holds });
             self.add_flip(other, Some(Decision::Branch(!taken)), block);
-            self.record(Decision::Branch(taken));
-            if quick.is_none() {
-                self.assert_side(cond, taken);
-            }
         } else {
             self.core.stats.flips_dropped_at_once += 1;
-            self.record(Decision::Branch(taken));
+        }
+        self.record(Decision::Branch(taken));
+        if quick.is_none() {
+            self.assert_side(cond, taken);
         }
         if let Some(monitor) = self.core.monitor.clone() {
             monitor.on_decision(cond, taken, self);
@@ -160,7 +159,8 @@ impl Cx<'_> {
         let more = self.core.pool.ult(fixed, e);
         let is = self.core.pool.eq(e, fixed);
         let single = self.core.solver.quick(&mut self.core.pool, &self.state.path, more) == Some(false);
-        if self.core.config.keep_infeasible_flips {
+        let keep = self.core.config.keep_infeasible_flips;
+        if keep {
             // No smaller value is possible: what makes it so matters if the value does.
             let smaller = self.core.pool.ult(e, fixed);
             let smaller = self.core.pool.and(bound, smaller);
@@ -168,10 +168,10 @@ impl Cx<'_> {
                 self.add_flip(smaller, Some(Decision::Above(v)), None);
             }
         }
-        if single && self.core.config.keep_infeasible_flips {
-            self.add_flip(more, Some(Decision::Above(v)), None);
-        } else if !single {
+        if !single {
             self.core.ledger.note(LedgerKind::Concretisation, why);
+        }
+        if keep || !single {
             self.add_flip(more, Some(Decision::Above(v)), None);
         }
         self.record(Decision::Value(v));

@@ -13,7 +13,7 @@ use crate::image::{CodePos, Image};
 use crate::leaks;
 use crate::path_end::{Limit, PathEnd};
 use crate::plugin::{Environment, Monitor, Pruner, Stop, Value};
-use crate::prefix::{Decision, PrefixId};
+use crate::prefix::{Decision, Prefix, PrefixId};
 use crate::pruning::Pruning;
 use crate::recorder::{Recorder, Step, Trace};
 use crate::search::{Candidate, ItemId, Searcher, View};
@@ -318,7 +318,7 @@ impl Explorer {
                 let state = Rc::try_unwrap(snapshot).unwrap_or_else(|shared| shared.fork_idle());
                 Box::new(state)
             }
-            None => self.rerun(&flip)?,
+            None => self.rerun(&flip.before_operation(), &flip.model)?,
         };
         let budget = Budget { stop: control.solver_stop(), ..Budget::default() };
         if flip.checked == Checked::NotYet {
@@ -352,26 +352,34 @@ impl Explorer {
 
     /// As [`Explorer::replay`], showing each decision. Counters and ledger stay as they are.
     pub fn retrace(&mut self, decisions: &[Decision], model: Model, see: &mut dyn FnMut(&Image, &Decided<'_>)) -> (Box<State>, PathEnd) {
-        let (ledger, stats, entered) = (self.core.ledger.clone(), self.core.stats.clone(), self.core.entered);
         let mut state = Box::new(self.root.fork_idle());
         state.script = decisions.iter().copied().collect();
         state.model = model;
-        state.memory.space.wake();
-        let end = loop {
+        let end = self.again(&mut state, &mut |explorer, state| {
             let budget = &mut POLL.clone();
-            let exit = if state.returned.is_some() { None } else { Some(self.advance(&mut state, budget)) };
+            let exit = if state.returned.is_some() { None } else { Some(explorer.advance(state, budget)) };
             let (stack, before) = (state.call_stack(), state.prefix.len());
             let done = match exit {
-                Some(exit) => self.handle(exit, &mut state, budget),
-                None => self.step(&mut state, budget),
+                Some(exit) => explorer.handle(exit, state, budget),
+                None => explorer.step(state, budget),
             };
-            let image = self.core.image.clone();
+            let image = explorer.core.image.clone();
             for decision in state.prefix.to_last((state.prefix.len() - before) as usize) {
                 let next =
                     state.call_stack().first().copied().filter(|pos| done.is_ok() && stack.first().is_some_and(|at| at.func == pos.func));
                 see(&image, &Decided { decision, stack: &stack, next });
             }
-            if let Err(Stop::End(end)) = done {
+            done
+        });
+        (state, end)
+    }
+
+    /// Runs a path again by its script to its end, a `step` at a time; what it leaves behind, counters and ledger are as if it had not run.
+    fn again(&mut self, state: &mut State, step: &mut dyn FnMut(&mut Explorer, &mut State) -> Result<(), Stop>) -> PathEnd {
+        let (ledger, stats, entered) = (std::mem::take(&mut self.core.ledger), self.core.stats.clone(), self.core.entered);
+        state.memory.space.wake();
+        let end = loop {
+            if let Err(Stop::End(end)) = step(self, state) {
                 break end;
             }
         };
@@ -379,43 +387,33 @@ impl Explorer {
         self.core.new_flips.clear();
         self.core.ended.clear();
         (self.core.ledger, self.core.stats, self.core.entered) = (ledger, stats, entered);
-        (state, end)
+        end
     }
 
-    /// Runs a completed path again and records it, from the operation that made the flip `from` on, which lies on it.
-    pub(crate) fn record(&mut self, ended: &Ended, from: &Flip) -> Result<(Trace, Box<State>, PathEnd), PathEnd> {
-        let (ledger, stats, entered) = (self.core.ledger.clone(), self.core.stats.clone(), self.core.entered);
-        let begin = match &from.state {
-            Some(snapshot) => Some(Box::new(snapshot.fork_idle())),
-            None => self.rerun(from),
+    /// Runs a path that has ended again and records it, from where its decisions are `before`: in this snapshot, or else run again too. `None`
+    /// if they do not fit, as in [`Explorer::rerun`].
+    pub(crate) fn record(&mut self, ended: &Ended, snapshot: Option<Rc<State>>, before: &Prefix) -> Option<(Trace, Box<State>, PathEnd)> {
+        let mut state = match snapshot {
+            Some(snapshot) => Box::new(snapshot.fork_idle()),
+            None => self.rerun(before, &ended.model)?,
         };
-        let Some(mut state) = begin else { return Err(PathEnd::Internal("a prefix did not run again".into())) };
         state.resumed = true;
         state.taken = 0;
         state.script = ended.prefix.to_last((ended.prefix.len() - state.prefix.len()) as usize).into();
         state.model = ended.model.clone();
-        state.memory.space.wake();
         state.memory.space.log();
         self.core.recorder = Some(Box::new(Recorder::new(&state)));
-        let end = loop {
-            if let Err(Stop::End(end)) = self.step(&mut state, &mut POLL.clone()) {
-                break end;
-            }
-        };
-        state.memory.space.sleep();
-        self.core.new_flips.clear();
-        (self.core.ledger, self.core.stats, self.core.entered) = (ledger, stats, entered);
-        let recorder = self.core.recorder.take().ok_or_else(|| PathEnd::Internal("the recorder is gone".into()))?;
-        Ok((recorder.finish(&state), state, end))
+        let end = self.again(&mut state, &mut |explorer, state| explorer.step(state, &mut POLL.clone()));
+        let recorder = self.core.recorder.take().unwrap_or_default();
+        Some((recorder.finish(&state), state, end))
     }
 
-    /// Runs a flip's prefix from the root up to the operation it was made at. Asks nothing; `None` if the prefix does not fit,
-    /// which would be our defect and is counted as a lost flip.
-    fn rerun(&mut self, flip: &Flip) -> Option<Box<State>> {
-        let keep = flip.prefix.without_last(flip.script.len());
+    /// Runs decisions from the root up to the operation behind them. Asks nothing; `None` if they do not fit, which would be our defect
+    /// and is counted as a lost flip.
+    fn rerun(&mut self, before: &Prefix, model: &Model) -> Option<Box<State>> {
         let mut state = Box::new(self.root.fork_idle());
-        state.script = keep.to_vec().into();
-        state.model = flip.model.clone();
+        state.script = before.to_vec().into();
+        state.model = model.clone();
         state.memory.space.wake();
         while !state.script.is_empty() {
             if let Err(Stop::End(end)) = self.step(&mut state, &mut POLL.clone()) {

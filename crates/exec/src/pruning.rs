@@ -58,17 +58,14 @@ impl Explorer {
 
     /// The decisions of a path, from `oldest` on, that its slice holds; `None` if that is not known.
     fn slice(&mut self, ended: &Ended, oldest: u32, places: &[PrefixId], pruner: &dyn Pruner) -> Option<Vec<u32>> {
-        let begin = self.waiting.get(places.get(oldest as usize)?).and_then(|flips| flips.first()).map(Flip::again);
-        let begin = begin.unwrap_or_else(|| Flip::at_start(&ended.prefix, ended.model.clone()));
-        let recorded = self.record(ended, &begin);
-        let (trace, state, end) = match recorded {
-            Ok((trace, state, end)) if end == ended.end => (trace, state, end),
-            Ok((.., other)) | Err(other) => {
-                let what = format!("a path that ended as {:?} ended as {other:?} when it was run again", ended.end);
-                self.core.ledger.note(LedgerKind::Warning, what);
-                return None;
-            }
-        };
+        let from = self.waiting.get(places.get(oldest as usize)?).and_then(|flips| flips.first());
+        let (snapshot, before) = from.map_or((None, Prefix::default()), |flip| (flip.state.clone(), flip.before_operation()));
+        let (trace, state, end) = self.record(ended, snapshot, &before)?;
+        if end != ended.end {
+            let what = format!("a path that ended as {:?} ended as {end:?} when it was run again", ended.end);
+            self.core.ledger.note(LedgerKind::Warning, what);
+            return None;
+        }
         let image = self.core.image.clone();
         let (stacks, environment) = (&self.core.stacks, &*self.core.environment);
         let path = Traced { image: &image, trace: &trace, state: &state, stacks, environment, end: &end, oldest };
@@ -81,25 +78,37 @@ impl Explorer {
         }
     }
 
-    /// Wants the flips of the decision made after these.
-    fn want(&mut self, before: PrefixId) {
-        for flip in self.waiting.remove(&before).into_iter().flatten() {
+    /// Lets the searcher have the flips of the decision made after these; how many there are.
+    fn release(&mut self, before: PrefixId) -> u64 {
+        let flips = self.waiting.remove(&before).unwrap_or_default();
+        let count = flips.len() as u64;
+        for flip in flips {
             self.core.tree.unpark(flip.node);
-            self.core.stats.flips_wanted += 1;
             self.add(Item::Flip(flip));
         }
+        count
+    }
+
+    /// Wants the flips of the decision made after these.
+    fn want(&mut self, before: PrefixId) {
+        self.core.stats.flips_wanted += self.release(before);
+    }
+
+    /// Whether flips wait until they are wanted.
+    fn waits(&self) -> bool {
+        !self.core.auditing && matches!(self.pruning, Some((Pruning::Wanted, _)))
     }
 
     /// Wants the flips of all these decisions.
     pub(crate) fn want_all(&mut self, prefix: &Prefix) {
-        if self.pruning.is_some() && !self.core.auditing {
+        if self.waits() {
             ids(prefix).into_iter().for_each(|id| self.want(id));
         }
     }
 
     /// A wanted flip after `prefix` (its own decision included) is infeasible because of these constraints of its path.
     pub(crate) fn want_core(&mut self, prefix: &Prefix, constraints: &[u32]) {
-        if self.core.auditing || !matches!(self.pruning, Some((Pruning::Wanted, _))) {
+        if !self.waits() {
             return;
         }
         let before: Vec<Made> = prefix.backwards().skip(1).collect();
@@ -116,7 +125,7 @@ impl Explorer {
     /// When everything wanted is done: takes a random share of the rest, once. Whether there is any.
     pub(crate) fn audit(&mut self) -> bool {
         let share = self.core.config.audit;
-        if self.core.auditing || share <= 0.0 || !matches!(self.pruning, Some((Pruning::Wanted, _))) {
+        if share <= 0.0 || !self.waits() {
             return false;
         }
         self.core.auditing = true;
@@ -124,12 +133,7 @@ impl Explorer {
         let places: Vec<PrefixId> = self.waiting.keys().copied().collect();
         for before in places {
             if (random.next() >> 11) as f64 / (1u64 << 53) as f64 <= share {
-                let flips = self.waiting.remove(&before).unwrap_or_default();
-                self.core.stats.flips_audited += flips.len() as u64;
-                for flip in flips {
-                    self.core.tree.unpark(flip.node);
-                    self.add(Item::Flip(flip));
-                }
+                self.core.stats.flips_audited += self.release(before);
             }
         }
         !self.items.is_empty()

@@ -4,7 +4,6 @@
 //! exploring costs nothing more. Recorded is what the code alone does not say: edges, addresses, calls, and what each slow operation
 //! touched. The steps of one slow operation stand before their [`Step::Slow`], which counts them. Size: 16 bytes per step.
 
-use crate::image::CodePos;
 use crate::state::State;
 
 /// One thing that happened. `op` is the operation's index in the running function.
@@ -65,12 +64,6 @@ pub enum Step {
         len: u32,
         address: u64,
     },
-    /// State of the environment was used or changed.
-    Cell {
-        write: bool,
-        kind: u8,
-        key: u64,
-    },
     /// The path's decision of this index was made.
     Decision {
         index: u32,
@@ -101,8 +94,8 @@ pub struct TracedFrame {
 pub struct Trace {
     pub steps: Vec<Step>,
     pub frames: Vec<TracedFrame>,
-    /// Where recording began: frames (numbers), innermost last, with the operation each was at.
-    pub start: Vec<(u32, u32)>,
+    /// Frames of numbers below this one were in progress when recording began.
+    pub open: u32,
     /// The call stack at the end, outermost first: frames with the operation each was at.
     pub end: Vec<(u32, u32)>,
 }
@@ -124,7 +117,7 @@ impl Recorder {
             recorder.stack.push(recorder.trace.frames.len() as u32);
             recorder.trace.frames.push(traced);
         }
-        recorder.trace.start = recorder.at(&state.call_stack());
+        recorder.trace.open = recorder.stack.len() as u32;
         recorder
     }
 
@@ -150,12 +143,7 @@ impl Recorder {
 
     /// Ends the recording.
     pub fn finish(mut self, state: &State) -> Trace {
-        self.trace.end = self.at(&state.call_stack());
+        self.trace.end = self.stack.into_iter().zip(state.call_stack().iter().rev().map(|pos| pos.op)).collect();
         self.trace
-    }
-
-    /// The frames in progress with their operations, from the call stack, innermost first.
-    fn at(&self, stack: &[CodePos]) -> Vec<(u32, u32)> {
-        self.stack.iter().copied().zip(stack.iter().rev().map(|pos| pos.op)).collect()
     }
 }

@@ -84,7 +84,6 @@ pub fn explore(name: &str, words: Vec<String>, complete: impl FnOnce(&mut RunArg
     let mut pool = Pool::new();
     let image = Image::new(linked, &*environment, &mut pool);
     let rules = (!checkers.is_empty()).then(|| Rules::new(checkers, args.policy, &image));
-    let summaries = rules::summaries(&args.summaries)?;
     let monitor = rules.as_ref().map(|rules| rules.automata.clone() as Rc<dyn Monitor>);
     let solver_time = Rc::new(Cell::new(Duration::ZERO));
     let lines = LineMap::new(&image);
@@ -101,7 +100,7 @@ pub fn explore(name: &str, words: Vec<String>, complete: impl FnOnce(&mut RunArg
         }
         (Some(pruning), Some(rules)) => {
             let explain = args.explain.as_ref().map(|(file, line)| Explain::new(file, *line));
-            let slicer = rules.slicer(explorer.core.image.clone(), summaries, explain);
+            let slicer = rules.slicer(explorer.core.image.clone(), rules::summaries(&args.summaries)?, explain);
             explorer.prune(pruning, slicer.clone());
             Some(slicer)
         }

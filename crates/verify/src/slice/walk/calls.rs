@@ -133,7 +133,7 @@ impl<'a> Walk<'a> {
         let traced = self.path.trace.frames[number as usize];
         let steps = &self.path.trace.steps;
         let enter = traced.entered as usize;
-        if self.path.trace.start.iter().any(|(frame, _)| *frame == number) {
+        if number < self.path.trace.open {
             // Recording began inside of it.
             let group = Group { steps: &steps[..self.position], stack_below: traced.top };
             self.position = 0;
@@ -145,15 +145,7 @@ impl<'a> Walk<'a> {
         }
         // In a slow call other steps of the same operation stand around the entry.
         let behind = steps[enter + 1..].iter().position(|step| {
-            !matches!(
-                step,
-                Step::Read { .. }
-                    | Step::Write { .. }
-                    | Step::Allocate { .. }
-                    | Step::Cell { .. }
-                    | Step::Decision { .. }
-                    | Step::Event { .. }
-            )
+            !matches!(step, Step::Read { .. } | Step::Write { .. } | Step::Allocate { .. } | Step::Decision { .. } | Step::Event { .. })
         });
         let after = enter + 1 + behind.unwrap_or(0);
         let begin = match steps.get(after) {
