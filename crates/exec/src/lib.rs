@@ -4,6 +4,7 @@
 //! [`step`] (running operations), [`engine`] (the exploration), [`search`], [`memory`], [`image`] and [`code`] (the program as it is run),
 //! [`plugin`] (what other rooms bring). Knows no rule, no libc function, no file format, and reads no clock.
 
+pub mod chain;
 pub mod code;
 pub mod config;
 pub mod core;

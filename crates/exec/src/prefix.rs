@@ -4,7 +4,7 @@
 //! turns out feasible, and at every concretisation. Program, configuration and decisions name a state. The list is a tree
 //! seen from its leaves: forks share what they have in common, and appending is one allocation.
 
-use std::rc::Rc;
+use crate::chain::Chain;
 
 /// One decision.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -22,7 +22,7 @@ pub enum Decision {
 /// The decisions of a path, cheap to clone and to append to.
 #[derive(Clone, Default)]
 pub struct Prefix {
-    last: Option<Rc<Node>>,
+    made: Chain<Node>,
 }
 
 /// A decision on a path.
@@ -47,7 +47,6 @@ struct Node {
     first: bool,
     /// Names the decisions up to this one.
     id: PrefixId,
-    before: Prefix,
 }
 
 /// Names a list of decisions: equal for equal lists, and as good as never for others (a hash of 128 bits).
@@ -80,70 +79,52 @@ impl Decision {
 
 impl Prefix {
     pub fn len(&self) -> u32 {
-        self.last.as_ref().map_or(0, |n| n.len)
+        self.made.last().map_or(0, |node| node.len)
     }
 
     pub fn is_empty(&self) -> bool {
-        self.last.is_none()
+        self.made.last().is_none()
     }
 
     /// Adds a decision, an operation's `first` or not, before which the path had so many constraints.
     pub fn push(&mut self, decision: Decision, constraints: u32, first: bool) {
         let (len, id) = (self.len() + 1, self.id().then(decision));
-        let before = std::mem::take(self);
-        self.last = Some(Rc::new(Node { decision, len, constraints, first, id, before }));
+        self.made.push(Node { decision, len, constraints, first, id });
     }
 
     /// The name of these decisions.
     pub fn id(&self) -> PrefixId {
-        self.last.as_ref().map_or(PrefixId::default(), |node| node.id)
+        self.made.last().map_or(PrefixId::default(), |node| node.id)
     }
 
     /// From the last decision to the first.
     pub fn backwards(&self) -> impl Iterator<Item = Made> + '_ {
-        let mut at = self;
-        std::iter::from_fn(move || {
-            let node = at.last.as_ref()?;
-            at = &node.before;
-            let (decision, constraints, first) = (node.decision, node.constraints, node.first);
-            Some(Made { index: node.len - 1, decision, before: node.before.id(), constraints, first })
+        self.made.backwards().map(|(node, before)| {
+            let &Node { decision, len, constraints, first, .. } = node;
+            let before = before.last().map_or(PrefixId::default(), |node| node.id);
+            Made { index: len - 1, decision, before, constraints, first }
         })
     }
 
     /// The prefix without its last `n` decisions.
     pub fn without_last(&self, n: usize) -> Prefix {
-        let mut at = self.clone();
-        for _ in 0..n {
-            at = match &at.last {
-                Some(node) => node.before.clone(),
-                None => return Prefix::default(),
-            };
+        match n.checked_sub(1) {
+            None => self.clone(),
+            Some(last) => Prefix { made: self.made.backwards().nth(last).map(|(_, before)| before.clone()).unwrap_or_default() },
         }
-        at
     }
 
     /// The last `n` decisions, first to last.
     pub fn to_last(&self, n: usize) -> Vec<Decision> {
         let mut last = Vec::with_capacity(n);
-        let mut at = self;
-        while let Some(node) = at.last.as_ref().filter(|_| last.len() < n) {
-            last.push(node.decision);
-            at = &node.before;
-        }
+        last.extend(self.made.backwards().take(n).map(|(node, _)| node.decision));
         last.reverse();
         last
     }
 
     /// All decisions, first to last.
     pub fn to_vec(&self) -> Vec<Decision> {
-        let mut all = Vec::with_capacity(self.len() as usize);
-        let mut at = self;
-        while let Some(node) = &at.last {
-            all.push(node.decision);
-            at = &node.before;
-        }
-        all.reverse();
-        all
+        self.to_last(self.len() as usize)
     }
 }
 
@@ -154,19 +135,6 @@ impl FromIterator<Decision> for Prefix {
             prefix.push(d, 0, true);
         }
         prefix
-    }
-}
-
-impl Drop for Prefix {
-    /// Long lists are unlinked in a loop: a recursive drop of a path with a million decisions would overflow the stack.
-    fn drop(&mut self) {
-        let mut at = self.last.take();
-        while let Some(node) = at {
-            match Rc::try_unwrap(node) {
-                Ok(mut node) => at = node.before.last.take(),
-                Err(_) => break,
-            }
-        }
     }
 }
 

@@ -308,12 +308,16 @@ impl State {
     }
 }
 
-fn data_mut<T: 'static>(data: &mut Rc<dyn PathData>) -> &mut T {
+/// The data to be changed: of its own, if it was shared.
+pub fn own_data(data: &mut Rc<dyn PathData>) -> &mut dyn PathData {
     if Rc::get_mut(data).is_none() {
         *data = data.clone_data();
     }
-    let data = Rc::get_mut(data).expect("just made unique");
-    data.as_any_mut().downcast_mut().expect("the plug-in that made the data reads it")
+    Rc::get_mut(data).expect("just made unique")
+}
+
+fn data_mut<T: 'static>(data: &mut Rc<dyn PathData>) -> &mut T {
+    own_data(data).as_any_mut().downcast_mut().expect("the plug-in that made the data reads it")
 }
 
 fn renumbered(map: &Remap, e: ExprId) -> ExprId {

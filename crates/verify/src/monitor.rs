@@ -10,6 +10,7 @@ use std::rc::Rc;
 
 use wryneck_exec::plugin::Monitor;
 use wryneck_exec::stacks::StackId;
+use wryneck_exec::state::own_data;
 use wryneck_exec::{Call, CodePos, Cx, Image, PathData, PathEnd, Step as Recorded, Stop, Value};
 use wryneck_expr::{ExprId, Remap};
 use wryneck_ir::Op;
@@ -148,7 +149,7 @@ impl Automata {
         let mut wrong = Vec::new();
         let data = cx.state.monitor_mut::<Observed>();
         for (c, occurrence) in happening {
-            let learned = self.checkers[*c].learn(occurrence, here, own(&mut data.known[*c]));
+            let learned = self.checkers[*c].learn(occurrence, here, own_data(&mut data.known[*c]));
             if let Some(instance) = learned.instance {
                 data.events[*c] += 1;
                 data.sequence.push(Occurred { rule: *c as u32, event: occurrence.event as u32, instance });
@@ -170,14 +171,6 @@ fn note(wrong: Vec<(usize, Wrong)>, cx: &mut Cx<'_>) {
 fn observed<'a>(cx: &'a Cx<'_>) -> Result<&'a Observed, Stop> {
     let data = cx.state.monitor.as_any().downcast_ref::<Observed>();
     data.ok_or_else(|| PathEnd::Internal("the monitor's data is not the rules'".into()).into())
-}
-
-/// The data alone, to be changed.
-fn own(data: &mut Rc<dyn PathData>) -> &mut dyn PathData {
-    if Rc::get_mut(data).is_none() {
-        *data = data.clone_data();
-    }
-    Rc::get_mut(data).expect("just made unique")
 }
 
 /// The arguments with their widths; of one wider than 64 bits the lowest.
@@ -284,7 +277,7 @@ impl PathData for Observed {
                 *e = map.get(*e).expect("every expression of a state was a root of the compaction");
             }
         }
-        self.known.iter_mut().filter(|known| known.has_exprs()).for_each(|known| own(known).remap(map));
+        self.known.iter_mut().filter(|known| known.has_exprs()).for_each(|known| own_data(known).remap(map));
     }
     fn hash_into(&self, h: &mut dyn Hasher, hash_expr: &mut dyn FnMut(ExprId) -> u64) {
         self.known.iter().for_each(|known| known.hash_into(h, hash_expr));

@@ -158,7 +158,9 @@ impl Facts {
     fn close(&mut self) {
         let count = self.never.len();
         let callees: Vec<Vec<u32>> = (0..count as u32).map(|f| self.bodies_called(f)).collect();
-        for (component, members) in (0..).zip(components(&callees)) {
+        for (component, members) in
+            (0..).zip(components(callees.len(), 0..callees.len() as u32, |node, edge| callees[node as usize].get(edge).copied()))
+        {
             let own: FxHashSet<u32> = members.iter().copied().collect();
             let cyclic = members.len() > 1 || members.iter().any(|f| callees[*f as usize].contains(f));
             let mut all = Effects::default();

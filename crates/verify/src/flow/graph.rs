@@ -1,11 +1,11 @@
 //! Strongly connected components of small graphs (Tarjan, "Depth-first search and linear graph algorithms", 1972). Linear.
 
-/// The components of a graph, each behind all that it leads to.
-pub fn components(next: &[Vec<u32>]) -> Vec<Vec<u32>> {
-    let count = next.len();
+/// The components of a graph of nodes below `count` that are reached from `starts`, each behind all that it leads to. `next` gives the node
+/// that an edge of a node leads to, by the edge's number, if there is one.
+pub fn components(count: usize, starts: impl IntoIterator<Item = u32>, mut next: impl FnMut(u32, usize) -> Option<u32>) -> Vec<Vec<u32>> {
     let (mut index, mut low, mut on_stack) = (vec![0u32; count], vec![0u32; count], vec![false; count]);
     let (mut stack, mut found, mut counter) = (Vec::new(), Vec::new(), 0);
-    for start in 0..count as u32 {
+    for start in starts {
         if index[start as usize] != 0 {
             continue;
         }
@@ -17,7 +17,7 @@ pub fn components(next: &[Vec<u32>]) -> Vec<Vec<u32>> {
                 (index[n], low[n], on_stack[n]) = (counter, counter, true);
                 stack.push(*node);
             }
-            if let Some(&to) = next[n].get(*at) {
+            if let Some(to) = next(*node, *at) {
                 *at += 1;
                 if index[to as usize] == 0 {
                     calls.push((to, 0));

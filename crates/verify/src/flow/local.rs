@@ -241,7 +241,9 @@ impl Local {
             }
         }
         let mut component = vec![0; slots];
-        for (number, members) in (0u32..).zip(components(&next)) {
+        for (number, members) in
+            (0u32..).zip(components(next.len(), 0..next.len() as u32, |node, edge| next[node as usize].get(edge).copied()))
+        {
             members.iter().for_each(|slot| component[*slot as usize] = number);
         }
         for c in &mut self.constraints {

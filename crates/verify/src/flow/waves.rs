@@ -10,6 +10,7 @@
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::ObjectId;
+use super::graph::components;
 use super::places::{Loc, Places};
 use super::sparse::Sparse;
 
@@ -272,52 +273,15 @@ impl Waves {
 
     /// Makes one node of each cycle; the nodes that are left, each before those its set flows to.
     fn collapse(&mut self) -> Vec<Node> {
-        let count = self.parent.len();
-        let (mut index, mut low) = (vec![0u32; count], vec![0u32; count]);
-        let mut on_stack = vec![false; count];
-        let (mut stack, mut order, mut cycles) = (Vec::new(), Vec::new(), Vec::new());
-        let mut counter = 0;
-        for start in 0..count as Node {
-            if self.parent[start as usize] != start || index[start as usize] != 0 {
-                continue;
-            }
-            let mut calls: Vec<(Node, usize)> = vec![(start, 0)];
-            while let Some((node, at)) = calls.last_mut() {
-                let n = *node as usize;
-                if *at == 0 {
-                    counter += 1;
-                    (index[n], low[n], on_stack[n]) = (counter, counter, true);
-                    stack.push(*node);
-                }
-                if let Some(next) = self.data[n].next.get(*at) {
-                    *at += 1;
-                    let next = self.find(*next);
-                    if index[next as usize] == 0 {
-                        calls.push((next, 0));
-                    } else if on_stack[next as usize] {
-                        low[n] = low[n].min(index[next as usize]);
-                    }
-                    continue;
-                }
-                let node = *node;
-                calls.pop();
-                if let Some((caller, _)) = calls.last() {
-                    low[*caller as usize] = low[*caller as usize].min(low[n]);
-                }
-                if low[n] == index[n] {
-                    while let Some(member) = stack.pop() {
-                        on_stack[member as usize] = false;
-                        if member == node {
-                            break;
-                        }
-                        cycles.push((node, member));
-                    }
-                    order.push(node);
-                }
-            }
-        }
-        for (into, member) in cycles {
-            self.merge(into, member);
+        let starts: Vec<Node> = (0..self.parent.len() as Node).filter(|node| self.parent[*node as usize] == *node).collect();
+        let found = components(self.parent.len(), starts, |node, edge| {
+            let next = *self.data[node as usize].next.get(edge)?;
+            Some(self.find(next))
+        });
+        let mut order = Vec::with_capacity(found.len());
+        for members in found {
+            order.push(members[0]);
+            members[1..].iter().rev().for_each(|member| self.merge(members[0], *member));
         }
         order.reverse();
         order
