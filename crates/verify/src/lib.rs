@@ -11,6 +11,7 @@ mod explain;
 pub mod flow;
 mod looked_at;
 pub mod monitor;
+mod operand;
 pub mod rule;
 pub mod rule_file;
 pub mod sequence;

@@ -8,10 +8,10 @@
 use std::collections::BTreeSet;
 
 use wryneck_exec::{CodePos, Image};
-use wryneck_ir::inst::Operand;
-use wryneck_ir::{Function, Inst, Module, NONE, Op, limbs};
+use wryneck_ir::{Function, Inst, Module, NONE, Op};
 
 use crate::flow::cfg::{Cfg, Unknown};
+use crate::operand::{slots_read, slots_written};
 
 /// What holds the value.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -68,14 +68,14 @@ fn effect(module: &Module, inst: &Inst, holder: Holder, locals: &[Option<u32>]) 
     let kept = |also, still| Effect::Keeps { also, still };
     match holder {
         Holder::Slot(slot) => {
-            let overwritten = writes(inst, op, slot);
+            let overwritten = slots_written(module, inst).contains(&slot);
             match op {
                 Op::Copy | Op::Trunc | Op::Zext | Op::Sext if inst.a == slot => kept(Some(Holder::Slot(inst.dst)), !overwritten),
                 Op::Store if inst.b == slot && inst.a != slot => match local(inst.a) {
                     Some(variable) => kept(Some(Holder::Local(variable)), true),
                     None => Effect::Looks,
                 },
-                _ if reads(module, inst, op).contains(&slot) => Effect::Looks,
+                _ if slots_read(module, inst).iter().flatten().any(|read| *read == slot) => Effect::Looks,
                 _ => kept(None, !overwritten),
             }
         }
@@ -86,7 +86,7 @@ fn effect(module: &Module, inst: &Inst, holder: Holder, locals: &[Option<u32>]) 
                 Op::Store if is(inst.a) && !is(inst.b) => kept(None, false),
                 // A life that ends or begins forgets it.
                 Op::MemUndef if is(inst.a) => kept(None, false),
-                _ if reads(module, inst, op).into_iter().any(is) => Effect::Looks,
+                _ if slots_read(module, inst).into_iter().flatten().any(is) => Effect::Looks,
                 _ => kept(None, true),
             }
         }
@@ -148,7 +148,7 @@ impl<'a> Locals<'a> {
         for at in self.cfg.blocks[block as usize].ops.start..op {
             let Some(inst) = self.module.insts.get((self.cfg.first_inst + at) as usize) else { break };
             let Some(op) = inst.operator() else { break };
-            for slot in written(inst, op) {
+            for slot in slots_written(self.module, inst) {
                 if let Some(slot) = slots.get_mut(slot as usize) {
                     *slot = (op == Op::Alloca).then_some(inst.a);
                 }
@@ -156,33 +156,4 @@ impl<'a> Locals<'a> {
         }
         slots
     }
-}
-
-fn writes(inst: &Inst, op: Op, slot: u32) -> bool {
-    written(inst, op).contains(&slot)
-}
-
-fn written(inst: &Inst, op: Op) -> std::ops::Range<u32> {
-    match op.operands()[0] {
-        _ if inst.dst == NONE => 0..0,
-        // A call's width is in its record; no result that is followed has more than one slot.
-        Operand::Val => inst.dst..inst.dst + limbs(inst.width.into()).max(1),
-        Operand::Word | Operand::Bit => inst.dst..inst.dst + 1,
-        _ => 0..0,
-    }
-}
-
-fn reads(module: &Module, inst: &Inst, op: Op) -> Vec<u32> {
-    let mut all = Vec::new();
-    for (kind, field) in op.operands()[1..].iter().zip([inst.a, inst.b, inst.c]) {
-        match kind {
-            Operand::Val => all.extend(field..field + limbs(inst.width.into())),
-            Operand::SrcVal => all.extend(field..field + limbs(inst.c)),
-            Operand::Word | Operand::Bit => all.push(field),
-            Operand::Call => all.extend(module.slot_lists.range(module.calls[field as usize].args)),
-            Operand::List => all.extend(module.slot_lists.range(wryneck_ir::Range { first: inst.a, count: inst.b })),
-            Operand::No | Operand::Imm | Operand::Edge | Operand::Switch | Operand::Symbol | Operand::Str | Operand::Alloca => {}
-        }
-    }
-    all
 }

@@ -16,7 +16,7 @@ use super::effects::Facts;
 use super::known::Known;
 use super::local::Local;
 use super::summary::Gives;
-use super::values::slots_written;
+use crate::operand::slots_written;
 
 /// The number of a context; 0 knows nothing.
 pub type ContextId = u32;

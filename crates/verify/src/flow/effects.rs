@@ -21,9 +21,9 @@ use super::local::{CallSite, CallTarget, Local};
 use super::objects::{MAPPED, OUTSIDE};
 use super::points_to::{self, PointsTo};
 use super::summary::{Cells, Place, Summaries, Summary};
-use super::values::slots_written;
 use super::writes::{Effects, Extent};
 use super::{IsEvent, ObjectId};
+use crate::operand::slots_written;
 
 /// What a call of a function may do.
 struct Closed {

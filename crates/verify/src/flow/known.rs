@@ -11,7 +11,8 @@ use super::cfg::{Calls, Cfg, End};
 use super::effects::{Facts, arguments};
 use super::local::{CallSite, CallTarget, Local};
 use super::summary::Holder;
-use super::values::{EdgeCopies, slots_written};
+use super::values::EdgeCopies;
+use crate::operand::slots_written;
 
 pub struct Known<'a> {
     pub facts: &'a Facts,

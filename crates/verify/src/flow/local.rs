@@ -13,7 +13,8 @@ use super::ObjectId;
 use super::bits::BitSet;
 use super::graph::components;
 use super::objects::Objects;
-use super::values::{Values, operand_slots, slots_written};
+use super::values::Values;
+use crate::operand::{operand_slots, slots_written};
 
 /// Values are classes, see [`Local::class`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]

@@ -4,7 +4,9 @@
 //! and each time it is written it is a new value. Values are numbered: slots first, then the others. Cost: two passes.
 
 use rustc_hash::{FxHashMap, FxHashSet};
-use wryneck_ir::{Function, Inst, Module, NONE, Op, Operand, Range, limbs};
+use wryneck_ir::{Function, Inst, Module, Op, Range, limbs};
+
+use crate::operand::{operand_slots, slots_read, slots_written};
 
 /// A function over values.
 #[derive(Debug, Default)]
@@ -52,7 +54,7 @@ impl Values {
         for block in blocks {
             written.clear();
             for inst in module.insts.range(block.insts) {
-                let read = runs_read(module, inst);
+                let read = slots_read(module, inst);
                 namer.fixed.extend(read.into_iter().flatten().filter(|slot| !written.contains(slot)));
                 written.extend(slots_written(module, inst));
                 for edge in edges_of(module, function, inst) {
@@ -125,44 +127,6 @@ impl Namer<'_> {
         }
         self.made.insts[op as usize] = new;
     }
-}
-
-/// The slots of operand `n` (0: the result, which for calls is not known here).
-pub fn operand_slots(inst: &Inst, n: usize) -> std::ops::Range<u32> {
-    let Some(op) = inst.operator() else { return 0..0 };
-    let field = [inst.dst, inst.a, inst.b, inst.c][n];
-    let width = match op.operands()[n] {
-        Operand::Val => u32::from(inst.width),
-        Operand::Word | Operand::Bit => 1,
-        Operand::SrcVal if op == Op::Concat && n == 1 => u32::from(inst.width).saturating_sub(inst.c),
-        Operand::SrcVal => inst.c,
-        Operand::No | Operand::Imm | Operand::Edge | Operand::Switch | Operand::Symbol => 0,
-        Operand::Str | Operand::Call | Operand::Alloca | Operand::List => 0,
-    };
-    if field == NONE { 0..0 } else { field..field + limbs(width) }
-}
-
-/// The slots an instruction writes.
-pub fn slots_written(module: &Module, inst: &Inst) -> std::ops::Range<u32> {
-    match inst.operator() {
-        Some(Op::Call | Op::CallIndirect) if inst.dst == NONE => 0..0,
-        Some(Op::Call | Op::CallIndirect) => inst.dst..inst.dst + limbs(module.calls[inst.b as usize].ret_width),
-        _ => operand_slots(inst, 0),
-    }
-}
-
-/// The slots an instruction reads.
-fn runs_read(module: &Module, inst: &Inst) -> Vec<Vec<u32>> {
-    let mut runs: Vec<Vec<u32>> = (1..4).map(|n| operand_slots(inst, n).collect()).collect();
-    let list = match inst.operator() {
-        Some(Op::Call | Op::CallIndirect) => module.calls[inst.b as usize].args,
-        Some(Op::Ret) => Range { first: inst.a, count: inst.b },
-        Some(_) | None => Range::default(),
-    };
-    if list.count > 0 {
-        runs.push(module.slot_lists.range(list).to_vec());
-    }
-    runs
 }
 
 /// The edges an instruction may take, each once.

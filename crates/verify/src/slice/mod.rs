@@ -8,7 +8,6 @@
 
 pub mod explain;
 pub mod live;
-pub mod operand;
 pub mod walk;
 
 use wryneck_exec::{Pruner, Traced};

@@ -5,8 +5,8 @@ use wryneck_ir::{Inst, Op};
 
 use super::group::Group;
 use super::{Frame, Mismatch, Walk, is_call};
+use crate::operand::operand_slots;
 use crate::slice::live::Placed;
-use crate::slice::operand;
 
 impl<'a> Walk<'a> {
     /// Whether the operation at hand is where the path ended by a fault.
@@ -29,7 +29,7 @@ impl<'a> Walk<'a> {
         if is_call(inst) {
             return self.called(inst, op, group);
         }
-        let mut relevant = self.define(operand::defines(inst));
+        let mut relevant = self.define(operand_slots(inst, 0));
         let moved = self.moved(inst, group);
         relevant |= self.kill_writes(group);
         let needs = relevant;
@@ -40,8 +40,7 @@ impl<'a> Walk<'a> {
         }
         self.take();
         self.want(group);
-        let top = self.top();
-        operand::uses(inst).for_each(|run| top.live.extend(run.0..run.0 + run.1));
+        self.use_operands(inst, &|_| true);
         match moved {
             Some(bytes) => self.add_reads(bytes.into_iter()),
             None if needs || self.end_matters() => self.add_reads(group.reads()),
@@ -76,7 +75,7 @@ impl<'a> Walk<'a> {
         match inst.operator() {
             Some(Op::Load) => {
                 let access = self.access(op)?;
-                if self.define(operand::defines(inst)) {
+                if self.define(operand_slots(inst, 0)) {
                     self.take();
                     self.top().live.insert(inst.a);
                     self.add_reads(std::iter::once(access));
@@ -86,8 +85,7 @@ impl<'a> Walk<'a> {
                 let (address, bytes) = self.access(op)?;
                 if self.kill(address, bytes) {
                     self.take();
-                    let top = self.top();
-                    operand::uses(inst).for_each(|run| top.live.extend(run.0..run.0 + run.1));
+                    self.use_operands(inst, &|_| true);
                 } else if !self.live.is_empty() && self.may_matter(func, op) {
                     self.take();
                     self.top().live.insert(inst.a);
@@ -95,13 +93,9 @@ impl<'a> Walk<'a> {
             }
             Some(Op::Call | Op::CallIndirect) if !self.at_end => return Err(Mismatch("a call left no step")),
             operator => {
-                if self.define(operand::defines(inst)) {
+                if self.define(operand_slots(inst, 0)) {
                     self.take();
-                    let top = self.top();
-                    let used = |n: u8| only.is_none_or(|only| only == n || n == 0 && operator == Some(Op::Select));
-                    for (run, _) in operand::uses(inst).zip(0..).filter(|(_, n)| used(*n)) {
-                        top.live.extend(run.0..run.0 + run.1);
-                    }
+                    self.use_operands(inst, &|n| only.is_none_or(|only| only == n || n == 0 && operator == Some(Op::Select)));
                 }
             }
         }
@@ -120,12 +114,17 @@ impl<'a> Walk<'a> {
     }
 
     /// These slots get their value here; whether one was live.
-    pub(super) fn define(&mut self, run: Option<operand::Run>) -> bool {
-        let Some((first, count)) = run else { return false };
+    pub(super) fn define(&mut self, slots: std::ops::Range<u32>) -> bool {
         let frame = self.top();
-        let live = (first..first + count).any(|slot| frame.live.contains(slot));
-        (first..first + count).for_each(|slot| frame.live.remove(slot));
+        let live = slots.clone().any(|slot| frame.live.contains(slot));
+        slots.for_each(|slot| frame.live.remove(slot));
         live
+    }
+
+    /// The operands of these numbers (0, 1, 2 for a, b, c) become live.
+    fn use_operands(&mut self, inst: &Inst, used: &dyn Fn(u8) -> bool) {
+        let top = self.top();
+        (0..3).filter(|n| used(*n)).for_each(|n| top.live.extend(operand_slots(inst, usize::from(n) + 1)));
     }
 
     pub(super) fn kill(&mut self, address: u64, len: u64) -> bool {
