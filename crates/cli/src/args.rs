@@ -44,6 +44,10 @@ pub struct RunArgs {
     pub formats: Wanted,
     pub quiet: bool,
     pub libc: bool,
+    /// An executable is run as machine code though it carries its bitcode.
+    pub machine_code: bool,
+    /// Functions of machine code that have models are recognised by their symbols.
+    pub stand_ins: bool,
     /// Findings are replayed natively before they are reported.
     pub replay: bool,
     pub cc_flags: Vec<String>,
@@ -82,6 +86,8 @@ impl Default for RunArgs {
             formats: Wanted::default(),
             quiet: false,
             libc: true,
+            machine_code: false,
+            stand_ins: true,
             replay: true,
             cc_flags: Vec::new(),
             fail_calls: 0,
@@ -129,6 +135,8 @@ pub static OPTIONS: &[Opt<RunArgs>] = &[
         set: |a, _| { a.config.leaks = true; Ok(()) } },
     Opt { name: "--loop-limit", value: "N", help: "end paths that take one loop's back edge more often under symbolic conditions",
         set: |a, v| { a.config.loop_limit = number(v)?; Ok(()) } },
+    Opt { name: "--machine-code", value: "", help: "run an executable's machine code though it carries bitcode",
+        set: |a, _| { a.machine_code = true; Ok(()) } },
     Opt { name: "--max-depth", value: "N", help: "end paths after so many decisions",
         set: |a, v| { a.config.max_depth = number(v)?; Ok(()) } },
     Opt { name: "--max-forks", value: "N", help: "stop forking after so many flips",
@@ -147,7 +155,7 @@ pub static OPTIONS: &[Opt<RunArgs>] = &[
         set: |a, _| { a.prune = None; Ok(()) } },
     Opt { name: "--no-replay", value: "", help: "report findings without running the program natively on their inputs",
         set: |a, _| { a.replay = false; Ok(()) } },
-    Opt { name: "--off", value: "NAME[,NAME]", help: "switch off: snapshots, quick-checks, substitution, known-bits, byte-domain, independence, enumeration, cache, recent-models",
+    Opt { name: "--off", value: "NAME[,NAME]", help: "switch off: snapshots, quick-checks, substitution, known-bits, byte-domain, independence, enumeration, cache, recent-models; of machine code, stand-ins",
         set: |a, v| v.split(',').try_for_each(|name| switch_off(a, name)) },
     Opt { name: "--output", value: "DIR", help: "the run folder (default `wryneck-out-N`; `wryneck-last` points to it)",
         set: |a, v| { a.output = Some(v.into()); Ok(()) } },
@@ -206,6 +214,7 @@ fn switch_off(a: &mut RunArgs, name: &str) -> Result<(), String> {
         ("quick-checks", |a| &mut a.config.quick_checks),
         ("recent-models", |a| &mut a.solver.recent_models),
         ("snapshots", |a| &mut a.config.snapshots),
+        ("stand-ins", |a| &mut a.stand_ins),
         ("substitution", |a| &mut a.solver.substitution),
     ];
     let switch = one_of(name, SWITCHES)?;
@@ -214,7 +223,7 @@ fn switch_off(a: &mut RunArgs, name: &str) -> Result<(), String> {
 }
 
 const TARGETS: &str = "\
-    TARGET is a `.c`, `.bc` or `.ll` file, or a program made by `wryneck build`. Options:\n";
+    TARGET is a `.c`, `.bc` or `.ll` file, a program made by `wryneck build`, or an executable. Options:\n";
 
 const SYMBOLIC: &str = "\nSymbolic input, after TARGET; other words are the program's arguments:\n\
     \x20 --sym-arg N                  an argument of up to N symbolic bytes\n\
@@ -255,7 +264,7 @@ pub fn parse(command: &str, words: Vec<String>) -> Result<Option<RunArgs>> {
         return Err(problem(
             "no target is given",
             format!(
-                "write `wryneck {command} [options] TARGET …`, TARGET a `.c`, `.bc` or `.ll` file or a program made by `wryneck build`"
+                "write `wryneck {command} [options] TARGET …`, TARGET a `.c`, `.bc` or `.ll` file, a program made by `wryneck build`, or an executable"
             ),
         ));
     };

@@ -28,7 +28,8 @@ pub type Built = std::result::Result<PathBuf, String>;
 pub struct Native {
     /// The target as it was given.
     pub program: PathBuf,
-    pub bitcode: PathBuf,
+    /// `None`: the program's machine code was explored.
+    pub bitcode: Option<PathBuf>,
     pub cc_flags: Vec<String>,
     /// Whether the program was compiled for musl.
     pub libc: bool,
@@ -63,7 +64,14 @@ impl Sanitizer {
 }
 
 impl Native {
-    pub fn new(program: PathBuf, bitcode: PathBuf, cc_flags: Vec<String>, libc: bool, fail_calls: bool, scratch: PathBuf) -> Native {
+    pub fn new(
+        program: PathBuf,
+        bitcode: Option<PathBuf>,
+        cc_flags: Vec<String>,
+        libc: bool,
+        fail_calls: bool,
+        scratch: PathBuf,
+    ) -> Native {
         Native { program, bitcode, cc_flags, libc, fail_calls, scratch, gcov: None, plain: OnceLock::new(), sanitized: Default::default() }
     }
 
@@ -75,7 +83,11 @@ impl Native {
     /// The program under a sanitizer.
     pub fn under(&self, sanitizer: Sanitizer) -> &Built {
         self.sanitized[sanitizer as usize].get_or_init(|| {
-            let built = if self.is_c() { self.build_sanitized(sanitizer) } else { self.build_sanitized_bitcode(sanitizer) };
+            let built = match &self.bitcode {
+                None => Err(anyhow!("machine code cannot be watched by sanitizers")),
+                Some(_) if self.is_c() => self.build_sanitized(sanitizer),
+                Some(bitcode) => self.build_sanitized_bitcode(bitcode, sanitizer),
+            };
             built.map_err(|e| format!("{e:#}"))
         })
     }
@@ -86,14 +98,15 @@ impl Native {
     }
 
     fn build_plain(&self) -> Result<PathBuf> {
+        let Some(explored) = &self.bitcode else { return Ok(self.program.clone()) };
         let out = self.scratch.join("plain");
         let musl = self.libc && Path::new(MUSL_LIB).join("libc.a").is_file();
         let for_musl: &[&str] = if musl { &["--target=x86_64-linux-musl", "-nostdlibinc", "-isystem", MUSL_INCLUDE] } else { &[] };
         let fails: &[&str] = if self.fail_calls { &["-DFAIL_CALLS"] } else { &[] };
         let replay = replay_library(&[for_musl, &["-O1"], fails].concat())?;
         let (bitcode, counts) = match &self.gcov {
-            None => (self.bitcode.clone(), Vec::new()),
-            Some(dir) => (gcov::instrument(&self.bitcode, dir)?, gcov::library(musl, for_musl)?),
+            None => (explored.clone(), Vec::new()),
+            Some(dir) => (gcov::instrument(explored, dir)?, gcov::library(musl, for_musl)?),
         };
         let mut link = Command::new(CLANG);
         if self.fail_calls {
@@ -132,11 +145,11 @@ impl Native {
         Ok(out)
     }
 
-    fn build_sanitized_bitcode(&self, sanitizer: Sanitizer) -> Result<PathBuf> {
+    fn build_sanitized_bitcode(&self, bitcode: &Path, sanitizer: Sanitizer) -> Result<PathBuf> {
         let out = self.scratch.join(format!("{sanitizer:?}"));
         let (name, marked) = (sanitizer.names(false), out.with_extension("bc"));
         let mark = format!("-force-attribute=sanitize_{name}");
-        tool(Command::new(OPT).args(["-passes=forceattrs", &mark, "-o"]).arg(&marked).arg(&self.bitcode))?;
+        tool(Command::new(OPT).args(["-passes=forceattrs", &mark, "-o"]).arg(&marked).arg(bitcode))?;
         let watch = format!("-fsanitize={name}");
         let flags = ["--target=x86_64-linux-gnu", "-g", "-O0", "-w", "-Wno-override-module", &watch];
         // Bitcode may be that of position-dependent code.

@@ -111,9 +111,11 @@ impl Replay<'_> {
         let program = PathBuf::from(fact("program")?);
         let name = program.file_stem().unwrap_or_default().as_bytes().to_vec();
         let kept = folder.join(crate::cmd::run::KEPT);
-        let bitcode = if kept.exists() { kept } else { fact("bitcode")?.into() };
-        if !bitcode.exists() {
-            return Err(problem(format!("the bitcode `{}` is gone", bitcode.display()), "put it back, or run the program again"));
+        // Without bitcode, it was the program itself that was explored.
+        let bitcode = if kept.exists() { Some(kept) } else { folder::read_fact(folder, "bitcode")?.map(PathBuf::from) };
+        let explored = bitcode.as_ref().unwrap_or(&program);
+        if !explored.exists() {
+            return Err(problem(format!("`{}`, which was explored, is gone", explored.display()), "put it back, or run the program again"));
         }
         let fails = folder::read_fact(folder, "fail_calls")?.is_some_and(|n| n != "0");
         let native = Native::new(program, bitcode, words("cc_flags")?, fact("libc")? == "true", fails, scratch.to_owned());
@@ -130,9 +132,12 @@ impl Replay<'_> {
     }
 
     /// Lets the program count its lines as tests run; the counts are left in a folder below the scratch one, which is returned.
-    pub fn count_lines(&mut self) -> PathBuf {
+    pub fn count_lines(&mut self) -> Result<PathBuf> {
+        if self.native.bitcode.is_none() {
+            return Err(problem("machine code has no line counts", "leave out `--gcov`"));
+        }
         let dir = self.shared().join("gcov");
-        self.native.gcov.insert(dir).clone()
+        Ok(self.native.gcov.insert(dir).clone())
     }
 
     /// Replays tests on every core; verdicts in their order.

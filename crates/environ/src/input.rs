@@ -52,6 +52,23 @@ pub enum Entry {
     Fuzzer { max_len: u32 },
     /// Any function, on symbolic arguments; a pointer leads to this many symbolic bytes.
     Function { name: String, pointee: u64 },
+    /// A program of machine code, as the kernel begins one.
+    Process(Process),
+}
+
+/// How a program of machine code begins.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Process {
+    /// The function that all its code is.
+    pub function: String,
+    /// Its arguments: the CPU's registers.
+    pub registers: Vec<u64>,
+    /// Which of them is the stack pointer.
+    pub stack_pointer: usize,
+    /// The address behind the room for its stack.
+    pub stack_end: u64,
+    /// Rows of the auxiliary vector that say where the program is.
+    pub auxiliary: Vec<(u64, u64)>,
 }
 
 /// What a program is given.

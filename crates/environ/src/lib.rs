@@ -27,11 +27,12 @@ use wryneck_exec::memory::HeapObject;
 use wryneck_exec::{Call, Cx, Environment, PathData, PathEnd, Reply, State, Stop, Value};
 
 pub use failing::SHORT as SHORT_TRANSFER;
-pub use input::{Arg, DirEntry, Entry, EnvValue, Host, NoHost, ProgramInput, Stat, Stdin, SymFile};
+pub use input::{Arg, DirEntry, Entry, EnvValue, Host, NoHost, Process, ProgramInput, Stat, Stdin, SymFile};
 pub use state::{STDERR, STDOUT, World};
 pub use sym_files::FREE_PERMISSIONS;
 
 use host::Captured;
+use intrinsics::verifier;
 use libc::alloc;
 use models::{MODELS, When};
 use sig::Args;
@@ -53,6 +54,33 @@ impl Linux {
 /// function.
 pub fn needs_body(name: &str) -> bool {
     MODELS.binary_search_by(|m| m.name.cmp(name)).is_ok_and(|i| MODELS[i].when == When::Partly)
+}
+
+/// A function of a program that is not run but modelled.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct StandIn {
+    pub name: &'static str,
+    /// Widths of the arguments in bits.
+    pub widths: Vec<u32>,
+    /// 0: no result, or none of use.
+    pub ret_width: u32,
+    /// For some arguments it needs the function's body.
+    pub needs_body: bool,
+}
+
+/// The models that stand in for functions of programs in machine code: those of libc's functions that leave control where it is,
+/// and the intrinsics whose arguments and results are integers.
+pub fn stand_ins() -> impl Iterator<Item = StandIn> {
+    const JUMPS: [&str; 7] = ["__sigsetjmp", "_longjmp", "_setjmp", "longjmp", "setjmp", "siglongjmp", "sigsetjmp"];
+    const INTRINSICS: [&str; 4] = ["__VERIFIER_", "klee_", "reach_error", "wryneck_"];
+    let stands_in = |m: &&models::Model| match m.when {
+        When::Always | When::Partly => !JUMPS.contains(&m.name),
+        When::Undefined => INTRINSICS.iter().any(|prefix| m.name.starts_with(prefix)),
+    };
+    MODELS.iter().filter(stands_in).filter_map(|m| {
+        let widths = m.sig.iter().map(|ty| ty.width()).collect();
+        Some(StandIn { name: m.name, widths, ret_width: verifier::result(m.name)?, needs_body: m.when == When::Partly })
+    })
 }
 
 impl Environment for Linux {

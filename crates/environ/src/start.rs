@@ -142,8 +142,12 @@ pub fn exit(_: &Linux, args: &Args<'_>, cx: &mut Cx<'_>) -> Result<Reply, Stop> 
 /// `__wryneck_start()`: lays out what the program is given and begins it.
 pub fn start(linux: &Linux, _: &Args<'_>, cx: &mut Cx<'_>) -> Result<Reply, Stop> {
     let input = &linux.input;
-    let main = if input.entry == Entry::Main { "main" } else { CALL };
-    let Some(main) = function(cx, main) else {
+    let begins = match &input.entry {
+        Entry::Main => "main",
+        Entry::Fuzzer { .. } | Entry::Function { .. } => CALL,
+        Entry::Process(process) => &process.function,
+    };
+    let Some(begins) = function(cx, begins) else {
         return Err(PathEnd::Unsupported("the program has no function `main`".into()).into());
     };
     let counts = decide_counts(cx, &input.args)?;
@@ -151,26 +155,48 @@ pub fn start(linux: &Linux, _: &Args<'_>, cx: &mut Cx<'_>) -> Result<Reply, Stop
     let argv = arguments(cx, input, &counts)?;
     let envp = environment(cx, &input.env)?;
     sym_files::make(linux, cx, &sizes)?;
-    let user = u64::from(input.user);
-    // AT_PAGESZ, AT_UID, AT_EUID, AT_GID, AT_EGID, AT_SECURE; below AT_RANDOM.
-    let mut auxv = vec![(6, 4096), (11, user), (12, user), (13, user), (14, user), (23, 0)];
-    auxv.push((25, object(cx, "the random bytes of the start", &[], 16)?));
+    let auxiliary = auxiliary(cx, input, argv[0])?;
     let mut words = vec![argv.len() as u64];
     words.extend(&argv);
     words.push(0);
     words.extend(&envp);
     words.push(0);
-    words.extend(auxv.iter().flat_map(|(key, value)| [*key, *value]));
+    words.extend(auxiliary.iter().flat_map(|(key, value)| [*key, *value]));
     words.extend([0, 0]);
     let bytes: Vec<u8> = words.iter().flat_map(|w| w.to_le_bytes()).collect();
+    let bits = |words: &[u64]| words.iter().map(|w| Value::Bits(*w)).collect();
+    if let Entry::Process(process) = &input.entry {
+        let stack = process.stack_end.saturating_sub(bytes.len() as u64) & !15;
+        cx.write_concrete(stack, &bytes)?;
+        let mut registers = process.registers.clone();
+        registers[process.stack_pointer] = stack;
+        return Ok(Reply::Tail(begins, bits(&registers)));
+    }
     let stack = object(cx, "the vectors of arguments and environment", &[], bytes.len() as u64)?;
     cx.write_concrete(stack, &bytes)?;
     let (argc, argv, envp) = (argv.len() as u64, stack + 8, stack + 8 * (argv.len() as u64 + 2));
-    let bits = |words: &[u64]| words.iter().map(|w| Value::Bits(*w)).collect();
     Ok(match function(cx, LIBC_START) {
-        Some(libc) => Reply::Tail(libc, bits(&[main, argc, argv, 0, 0, 0])),
-        None => Reply::Tail(main, bits(&[argc, argv, envp])),
+        Some(libc) => Reply::Tail(libc, bits(&[begins, argc, argv, 0, 0, 0])),
+        None => Reply::Tail(begins, bits(&[argc, argv, envp])),
     })
+}
+
+/// The auxiliary vector without its end. `name` is the address of the program's name.
+fn auxiliary(cx: &mut Cx<'_>, input: &ProgramInput, name: u64) -> Result<Vec<(u64, u64)>, Stop> {
+    let user = u64::from(input.user);
+    let mut rows = match &input.entry {
+        Entry::Process(process) => {
+            // AT_CLKTCK, AT_EXECFN.
+            let mut rows = process.auxiliary.clone();
+            rows.extend([(17, 100), (31, name)]);
+            rows
+        }
+        Entry::Main | Entry::Fuzzer { .. } | Entry::Function { .. } => Vec::new(),
+    };
+    // AT_PAGESZ, AT_UID, AT_EUID, AT_GID, AT_EGID, AT_SECURE, AT_RANDOM.
+    rows.extend([(6, 4096), (11, user), (12, user), (13, user), (14, user), (23, 0)]);
+    rows.push((25, object(cx, "the random bytes of the start", &[], 16)?));
+    Ok(rows)
 }
 
 /// A new object that the program is given, zero but for these first bytes; `what` it is for messages.
@@ -266,7 +292,7 @@ fn environment(cx: &mut Cx<'_>, env: &[(Vec<u8>, EnvValue)]) -> Result<Vec<u64>,
 /// `__wryneck_call()`: calls the entry function on symbolic arguments.
 pub fn call(linux: &Linux, _: &Args<'_>, cx: &mut Cx<'_>) -> Result<Reply, Stop> {
     match &linux.input.entry {
-        Entry::Main => Err(PathEnd::Internal("`main` is not called through the entry".into()).into()),
+        Entry::Main | Entry::Process(_) => Err(PathEnd::Internal("a whole program is not called through the entry".into()).into()),
         Entry::Fuzzer { max_len } => fuzzer(cx, *max_len),
         Entry::Function { name, pointee } => any_function(cx, name, *pointee),
     }

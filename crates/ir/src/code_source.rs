@@ -16,9 +16,9 @@ pub trait CodeSource {
 /// Why there is no code at an address.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum NoCode {
-    /// The program is wrong: nothing there may be executed.
-    #[error("{0:#x} holds no code")]
-    NotExecutable(u64),
+    /// The program is wrong: nothing there may be executed. The address, and where that is in words.
+    #[error("{0:#x}{1}")]
+    NotExecutable(u64, String),
     /// We are: it may be, and we cannot lower it.
     #[error("{0}")]
     Unsupported(String),

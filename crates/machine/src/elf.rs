@@ -1,18 +1,22 @@
-//! ELF executables: segments with their permissions, entry, names of code. Addresses are the file's own (DESIGN 1.5).
+//! ELF files: what they put in memory with which permissions, where they begin, names of code and data (System V gABI, chapters 4
+//! and 5). Fixed addresses are the file's own (DESIGN 1.5); position-independent files are put at a base.
 //!
-//! Only executables with fixed addresses and without an interpreter: relocations and dynamic linking are not done.
+//! A segment is cut at its sections, so that findings name them; what no section covers (headers, padding) is a piece too.
 //! Nothing here trusts the file: sizes are checked before they are used.
 
-use object::elf::{ET_EXEC, PF_W, PF_X, PT_INTERP, PT_LOAD};
-use object::read::elf::{ElfFile64, FileHeader, ProgramHeader};
-use object::{Object, ObjectSymbol, SymbolKind};
+use object::elf::{ET_DYN, ET_EXEC, PF_W, PF_X, PT_INTERP, PT_LOAD, SHF_ALLOC, SHF_TLS, SHT_NOBITS};
+use object::read::elf::{ElfFile64, FileHeader, ProgramHeader, SectionHeader};
+use object::{Endianness, Object, ObjectSection, ObjectSymbol, SymbolKind};
 
 use crate::cpu::{CPUS, Cpu};
+use crate::dwarf::Dwarf;
 use crate::error::MachineError;
 
-/// A range of memory the file fills.
-#[derive(Clone, Debug)]
+/// A range of memory the file fills: a section, or what is between sections.
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Segment {
+    /// The section's name, or words.
+    pub name: String,
     /// Address of its first byte.
     pub base: u64,
     /// Bytes in memory; those behind `bytes` are zero.
@@ -22,55 +26,129 @@ pub struct Segment {
     pub executable: bool,
 }
 
-/// A loaded executable.
+/// A named address.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Symbol {
+    pub address: u64,
+    /// Not visible to other files.
+    pub local: bool,
+    pub name: String,
+    /// Bytes; 0 if the file does not say.
+    pub size: u64,
+    /// A function, not data.
+    pub code: bool,
+}
+
+/// Where the program headers are in memory, as programs are told.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Headers {
+    pub address: u64,
+    /// Bytes of one.
+    pub size: u64,
+    pub count: u64,
+}
+
+/// What a program is in memory before it begins.
 pub struct Elf {
     pub cpu: &'static Cpu,
     pub entry: u64,
     /// By address, apart.
     pub segments: Vec<Segment>,
-    /// Functions' names by address.
-    symbols: Vec<(u64, String)>,
+    pub headers: Headers,
+    /// Path of the program that is to load this one.
+    pub interpreter: Option<Vec<u8>>,
+    /// What was added to the file's addresses.
+    pub base: u64,
+    /// By address.
+    pub symbols: Vec<Symbol>,
+    /// Debug information, of each file that has some.
+    pub dwarf: Vec<Dwarf>,
 }
 
+/// Where position-independent programs are put.
+pub const PROGRAM_BASE: u64 = 0x5555_5555_4000;
+/// Where their interpreters are put.
+pub const INTERPRETER_BASE: u64 = 0x7fff_f000_0000;
+/// Bytes of a page of the CPU's.
+const PAGE: u64 = 4096;
 /// Larger segments than this (bytes) are taken for nonsense.
 const MAX_SEGMENT: u64 = 1 << 32;
+/// More sections or symbols than this are taken for nonsense.
+const MAX_NAMES: usize = 1 << 24;
+
+type File<'a> = ElfFile64<'a, Endianness>;
+
+/// The parts of a file by name: section or words, first address, address behind the last.
+type Part = (String, u64, u64);
 
 impl Elf {
     /// Reads an executable from the bytes of its file.
     pub fn parse(file: &[u8]) -> Result<Elf, MachineError> {
-        let elf: ElfFile64<'_> = ElfFile64::parse(file).map_err(MachineError::NotElf)?;
+        Elf::parse_at(file, PROGRAM_BASE)
+    }
+
+    /// Reads an executable from the bytes of its file; a position-independent one is put at `base`.
+    pub fn parse_at(file: &[u8], base: u64) -> Result<Elf, MachineError> {
+        let elf: File<'_> = File::parse(file).map_err(MachineError::NotElf)?;
         let (header, endian) = (elf.elf_header(), elf.endian());
-        let machine = header.e_machine(endian).0;
-        let cpu = CPUS.iter().find(|c| c.elf_machine == machine).ok_or(MachineError::UnknownCpu(machine))?;
-        let kind = header.e_type(endian);
-        if kind != ET_EXEC {
-            return Err(MachineError::NotStatic(kind.0));
-        }
+        let cpu = cpu_of(&elf)?;
+        let base = match header.e_type(endian) {
+            ET_EXEC => 0,
+            ET_DYN => base,
+            other => return Err(MachineError::NotExecutable(other.0)),
+        };
+        let parts = sections(&elf, base)?;
         let mut segments = Vec::new();
+        let (mut headers, mut interpreter) = (Headers::default(), None);
+        let at_offset = header.e_phoff(endian);
         for h in elf.elf_program_headers() {
-            let (base, size, in_file) = (h.p_vaddr(endian), h.p_memsz(endian), h.p_filesz(endian));
-            match h.p_type(endian) {
-                PT_INTERP => return Err(MachineError::Dynamic(base)),
-                PT_LOAD if size > 0 => {}
-                _ => continue,
+            let (start, size, in_file) = (h.p_vaddr(endian), h.p_memsz(endian), h.p_filesz(endian));
+            let bad = MachineError::BadSegment { base: start, file: in_file, memory: size };
+            let kind = h.p_type(endian);
+            if kind != PT_INTERP && (kind != PT_LOAD || size == 0) {
+                continue;
             }
-            let bad = MachineError::BadSegment { base, file: in_file, memory: size };
             let Ok(bytes) = h.data(endian, file) else { return Err(bad) };
-            if in_file > size || size > MAX_SEGMENT || base.checked_add(size).is_none() {
+            if kind == PT_INTERP {
+                interpreter = Some(bytes.split(|b| *b == 0).next().unwrap_or_default().to_vec());
+                continue;
+            }
+            let Some(start) = start.checked_add(base) else { return Err(bad) };
+            if in_file > size || size > MAX_SEGMENT || start.checked_add(size).is_none() {
                 return Err(bad);
             }
             let flags = h.p_flags(endian);
             let (writable, executable) = (flags.0 & PF_W.0 != 0, flags.0 & PF_X.0 != 0);
-            segments.push(Segment { base, size, bytes: bytes.to_vec(), writable, executable });
+            let whole =
+                Segment { name: format!("the segment at {start:#x}"), base: start, size, bytes: bytes.to_vec(), writable, executable };
+            cut(whole, &parts, &mut segments);
+            if let Some(inside) = at_offset.checked_sub(h.p_offset(endian)).filter(|inside| *inside < in_file) {
+                let (size, count) = (header.e_phentsize(endian).into(), elf.elf_program_headers().len() as u64);
+                headers = Headers { address: start + inside, size, count };
+            }
         }
-        segments.sort_by_key(|s| s.base);
-        if let Some(w) = segments.windows(2).find(|w| w[0].base + w[0].size > w[1].base) {
-            return Err(MachineError::Overlap(w[0].base, w[1].base));
-        }
-        let functions = elf.symbols().filter(|s| s.kind() == SymbolKind::Text || s.name() == Ok("_start"));
-        let mut symbols: Vec<(u64, String)> = functions.map(|s| (s.address(), s.name().unwrap_or("").to_owned())).collect();
-        symbols.sort();
-        Ok(Elf { cpu, entry: elf.entry(), segments, symbols })
+        apart(&mut segments)?;
+        fill_pages(&mut segments);
+        let entry = elf.entry().wrapping_add(base);
+        Ok(Elf {
+            cpu,
+            entry,
+            segments,
+            headers,
+            interpreter,
+            base,
+            symbols: symbols(&elf, base)?,
+            dwarf: Dwarf::read(&elf, base).into_iter().collect(),
+        })
+    }
+
+    /// Puts another file into the same memory.
+    pub fn join(&mut self, other: Elf) -> Result<(), MachineError> {
+        self.segments.extend(other.segments);
+        self.symbols.extend(other.symbols);
+        self.dwarf.extend(other.dwarf);
+        self.symbols.sort();
+        apart(&mut self.segments)
     }
 
     /// The segment an address lies in.
@@ -79,13 +157,120 @@ impl Elf {
         self.segments.get(before).filter(|s| address - s.base < s.size)
     }
 
+    /// The function at or before a code address: the first of those that begin there.
+    pub fn function(&self, address: u64) -> Option<&Symbol> {
+        let before = self.symbols.partition_point(|s| s.address <= address);
+        let nearest = self.symbols[..before].iter().rfind(|s| s.code)?;
+        let first = self.symbols.partition_point(|s| s.address < nearest.address);
+        self.symbols[first..].iter().find(|s| s.code)
+    }
+
     /// A code address in words: the function before it, and the distance; or the bare address.
     pub fn place_name(&self, address: u64) -> String {
-        let before = self.symbols.partition_point(|s| s.0 <= address).checked_sub(1);
-        match before.map(|i| &self.symbols[i]) {
-            Some((base, name)) if *base == address => name.clone(),
-            Some((base, name)) => format!("{name}+{:#x}", address - base),
+        match self.function(address) {
+            Some(f) if f.address == address => f.name.clone(),
+            Some(f) => format!("{}+{:#x}", f.name, address - f.address),
             None => format!("{address:#x}"),
         }
     }
+}
+
+/// The CPU a file is for.
+pub(crate) fn cpu_of(elf: &File<'_>) -> Result<&'static Cpu, MachineError> {
+    let machine = elf.elf_header().e_machine(elf.endian()).0;
+    CPUS.iter().find(|c| c.elf_machine == machine).copied().ok_or(MachineError::UnknownCpu(machine))
+}
+
+/// The sections that are in memory, by address; of such that overlap, which is nonsense, the first.
+fn sections(elf: &File<'_>, base: u64) -> Result<Vec<Part>, MachineError> {
+    let endian = elf.endian();
+    let mut parts = Vec::new();
+    for section in elf.sections().take(MAX_NAMES) {
+        let h = section.elf_section_header();
+        let flags = h.sh_flags(endian).0;
+        // Zeros of thread-local storage are in no memory before there is a thread.
+        let nowhere = flags & SHF_TLS.0 != 0 && h.sh_type(endian) == SHT_NOBITS;
+        if flags & SHF_ALLOC.0 == 0 || nowhere || section.size() == 0 {
+            continue;
+        }
+        let name = section.name().map_err(MachineError::Damaged)?;
+        let start = section.address().wrapping_add(base);
+        parts.push((name.to_owned(), start, start.saturating_add(section.size())));
+    }
+    parts.sort_by_key(|(_, start, _)| *start);
+    parts.dedup_by(|later, before| later.1 < before.2);
+    Ok(parts)
+}
+
+/// Cuts a segment at the sections inside it.
+fn cut(whole: Segment, parts: &[Part], out: &mut Vec<Segment>) {
+    let end = whole.base + whole.size;
+    let piece = |name: &str, from: u64, to: u64| {
+        let (start, stop) = ((from - whole.base) as usize, (to - whole.base) as usize);
+        let bytes = whole.bytes.get(start.min(whole.bytes.len())..stop.min(whole.bytes.len())).unwrap_or_default().to_vec();
+        Segment { name: name.to_owned(), base: from, size: to - from, bytes, ..whole }
+    };
+    let mut at = whole.base;
+    for (name, start, stop) in parts.iter().filter(|(_, start, stop)| whole.base <= *start && *stop <= end) {
+        if at < *start {
+            out.push(piece(&whole.name, at, *start));
+        }
+        out.push(piece(name, *start, *stop));
+        at = *stop;
+    }
+    if at < end {
+        out.push(piece(&whole.name, at, end));
+    }
+}
+
+/// Sorts segments, which must not overlap.
+fn apart(segments: &mut [Segment]) -> Result<(), MachineError> {
+    segments.sort_by_key(|s| s.base);
+    match segments.windows(2).find(|w| w[0].base + w[0].size > w[1].base) {
+        Some(w) => Err(MachineError::Overlap(w[0].base, w[1].base)),
+        None => Ok(()),
+    }
+}
+
+/// Fills the pages of segments as mapping files does, in front of them and behind: C libraries give what is left there to their allocators.
+fn fill_pages(segments: &mut Vec<Segment>) {
+    let mut rest = Vec::new();
+    for (i, s) in segments.iter().enumerate() {
+        let before = i.checked_sub(1).map_or(0, |i| segments[i].base + segments[i].size);
+        let after = segments.get(i + 1).map_or(u64::MAX, |s| s.base);
+        let (start, end) = (s.base & !(PAGE - 1), (s.base + s.size).checked_next_multiple_of(PAGE).unwrap_or(u64::MAX));
+        let mut piece = |name: &str, from: u64, to: u64| {
+            if from < to {
+                rest.push(Segment { name: format!("the page {name} {:#x}", s.base), base: from, size: to - from, bytes: Vec::new(), ..*s });
+            }
+        };
+        piece("before", start.max(before), s.base);
+        // What is on the next segment's page goes to it.
+        let stop = s.base + s.size;
+        piece("behind", stop, end.min((after & !(PAGE - 1)).max(stop)));
+    }
+    segments.extend(rest);
+    segments.sort_by_key(|s| s.base);
+}
+
+/// The names of code and data, those of the dynamic table among them, by address.
+fn symbols(elf: &File<'_>, base: u64) -> Result<Vec<Symbol>, MachineError> {
+    let mut symbols = Vec::new();
+    for s in elf.symbols().chain(elf.dynamic_symbols()).take(MAX_NAMES) {
+        let code = match s.kind() {
+            SymbolKind::Text => true,
+            SymbolKind::Data => false,
+            // Assembly may leave out what a symbol is.
+            SymbolKind::Label | SymbolKind::Unknown if s.name() == Ok("_start") => true,
+            _ => continue,
+        };
+        if s.is_undefined() {
+            continue;
+        }
+        let name = s.name().map_err(MachineError::Damaged)?.to_owned();
+        symbols.push(Symbol { address: s.address().wrapping_add(base), local: !s.is_global(), name, size: s.size(), code });
+    }
+    symbols.sort();
+    symbols.dedup();
+    Ok(symbols)
 }

@@ -1,20 +1,22 @@
-//! What can be wrong with an executable, or with our set-up, before anything runs.
+//! What can be wrong with a program's files, or with our set-up, before anything runs.
 
 /// Why a program cannot be loaded.
 #[derive(Debug, thiserror::Error)]
 pub enum MachineError {
-    #[error("not an ELF file: {0}")]
+    #[error("not an ELF file for 64 bits: {0}")]
     NotElf(object::read::Error),
     #[error("the ELF file is for machine {0}, which is not lifted")]
     UnknownCpu(u16),
-    #[error("the ELF file is not an executable with fixed addresses (its type is {0})")]
-    NotStatic(u16),
-    #[error("the ELF file wants the interpreter that its segment at {0:#x} names: dynamic linking is not supported")]
-    Dynamic(u64),
+    #[error("the ELF file is no executable (its type is {0})")]
+    NotExecutable(u16),
+    #[error("the ELF file is damaged: {0}")]
+    Damaged(object::read::Error),
     #[error("the segment at {base:#x} has {file} bytes in the file and {memory} in memory")]
     BadSegment { base: u64, file: u64, memory: u64 },
     #[error("the segments at {0:#x} and {1:#x} overlap")]
     Overlap(u64, u64),
+    #[error("the loader `{0}` wants a loader itself")]
+    Interpreter(String),
     #[error("SLEIGH: {0}")]
     Sleigh(#[from] libsla::Error),
     #[error("the CPU has no register `{0}`")]

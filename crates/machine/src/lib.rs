@@ -15,11 +15,14 @@
 
 pub mod block;
 pub mod cpu;
+pub mod dwarf;
 pub mod elf;
 pub mod error;
 pub mod lift;
+pub mod load;
 pub mod pcode;
 pub mod place;
+pub mod recognise;
 pub mod registers;
 
 use std::collections::VecDeque;
@@ -27,15 +30,18 @@ use std::collections::VecDeque;
 use rustc_hash::FxHashMap;
 use wryneck_ir::build::{BlockId, FunctionBuilder, FunctionDef, ModuleBuilder, Names};
 use wryneck_ir::code_source::ReadBytes;
-use wryneck_ir::{CodeSource, Loc, Module, NoCode, SymbolId, function_flags, linkage};
+use wryneck_ir::{CodeSource, Module, NoCode, SymbolId, function_flags, linkage};
 
 pub use elf::{Elf, Segment};
 pub use error::MachineError;
+pub use load::Process;
+pub use recognise::Known;
 
 use block::Block;
 use lift::Surroundings;
 use pcode::Decoder;
 use place::Places;
+use recognise::Recognition;
 use registers::RegisterFile;
 
 /// The function that machine code calls for a system call: number and six arguments, 64 bits each, to a 64-bit result.
@@ -54,6 +60,7 @@ pub struct MachineProgram {
     names: Names,
     function: u32,
     system_call: SymbolId,
+    recognition: Recognition,
     /// By address of their first instruction.
     blocks: FxHashMap<u64, u32>,
 }
@@ -61,11 +68,17 @@ pub struct MachineProgram {
 impl MachineProgram {
     /// The program, and the module its code will be in: link it alone, or last.
     pub fn new(elf: Elf) -> Result<(MachineProgram, Module), MachineError> {
+        MachineProgram::recognising(elf, &[])
+    }
+
+    /// As [`MachineProgram::new`]; functions known by these names are not run but called, as undefined functions of the module.
+    pub fn recognising(elf: Elf, known: &[Known]) -> Result<(MachineProgram, Module), MachineError> {
         let decoder = Decoder::new(elf.cpu)?;
         let registers = RegisterFile::new(elf.cpu, &decoder)?;
         let mut m = ModuleBuilder::new();
         let system_call = m.symbol(SYSTEM_CALL);
         m.declare_function(system_call);
+        let recognition = Recognition::new(&elf, known, &mut m);
         let symbol = m.symbol(FUNCTION);
         let (params, flags) = (registers.params(), function_flags::NO_RETURN);
         let def = FunctionDef { name: FUNCTION, params: &params, ret_width: 0, flags, loc: 0 };
@@ -77,7 +90,7 @@ impl MachineProgram {
         let function = b.finish()?;
         let ModuleBuilder { module, names } = m;
         let blocks = FxHashMap::default();
-        Ok((MachineProgram { elf, decoder, registers, names, function, system_call, blocks }, module))
+        Ok((MachineProgram { elf, decoder, registers, names, function, system_call, recognition, blocks }, module))
     }
 
     /// The arguments to call the function with: a value per limb, as the CPU starts but for these registers' lowest limbs.
@@ -95,12 +108,18 @@ impl MachineProgram {
         self.arguments(&[(cpu.instruction_pointer, self.elf.entry), (cpu.stack_pointer, stack)])
     }
 
+    /// Which of the arguments is the stack pointer.
+    pub fn stack_pointer(&self) -> Result<usize, MachineError> {
+        Ok(self.registers.named(self.elf.cpu.stack_pointer)?.limb)
+    }
+
     /// Is there code at the address that will stay as it is?
     fn check(&self, address: u64) -> Result<(), NoCode> {
         match self.elf.segment(address) {
             Some(s) if s.executable && s.writable => Err(NoCode::Unsupported(format!("code at {address:#x}, which can be written"))),
             Some(s) if s.executable => Ok(()),
-            Some(_) | None => Err(NoCode::NotExecutable(address)),
+            Some(s) => Err(NoCode::NotExecutable(address, format!(" in `{}`, which may not be executed", s.name))),
+            None => Err(NoCode::NotExecutable(address, ", where no code is".to_owned())),
         }
     }
 }
@@ -127,7 +146,7 @@ impl CodeSource for MachineProgram {
         self.names = names;
         let new = lowered.map_err(|e| NoCode::Unsupported(e.to_string()))?;
         self.blocks.extend(new.into_iter().map(|(address, block)| (address, block.index())));
-        self.blocks.get(&address).copied().ok_or(NoCode::NotExecutable(address))
+        self.blocks.get(&address).copied().ok_or_else(|| NoCode::NotExecutable(address, " without code".to_owned()))
     }
 }
 
@@ -157,7 +176,7 @@ impl Session<'_> {
             session.lower(&mut places, address, block, read);
         }
         for (address, block) in session.jumps {
-            places.at(&program.elf.place_name(address));
+            places.at(&program.elf, address);
             places.builder.start(block);
             let to = places.constant(64, address);
             places.builder.jump(to);
@@ -190,7 +209,6 @@ impl Session<'_> {
         let max = program.elf.cpu.max_instruction;
         let bytes = |at: u64| if program.check(at).is_ok() { bytes_at(read, at, max) } else { Vec::new() };
         let begins = |at: u64| self.new.contains_key(&at) || program.blocks.contains_key(&at);
-        let code = Block::decode(&program.decoder, address, &bytes, &begins);
         let surroundings = Surroundings {
             cpu: program.elf.cpu,
             decoder: &program.decoder,
@@ -198,9 +216,17 @@ impl Session<'_> {
             system_call: program.system_call,
         };
         places.builder.start(block);
+        if program.recognition.contains(address) {
+            places.at(&program.elf, address);
+            if let Err(why) = self.stand_in(&surroundings, places, address) {
+                places.builder.unsupported(&why.to_string());
+            }
+            return;
+        }
+        let begins = |at: u64| begins(at) || program.recognition.contains(at);
+        let code = Block::decode(&program.decoder, address, &bytes, &begins);
         for it in &code.instructions {
-            let function = program.elf.place_name(it.address);
-            places.at(&function);
+            places.at(&program.elf, it.address);
             lift::instruction(&surroundings, places, it, &bytes(it.address), &mut |places, to| self.block_of(places, to));
         }
         if !places.builder.in_block() {
@@ -216,7 +242,16 @@ impl Session<'_> {
     }
 }
 
-/// A position without a line: the place in the code in words.
-fn position(function: u32) -> Loc {
-    Loc { file: 0, line: 0, column: 0, function, inlined_at: 0 }
+impl Session<'_> {
+    /// A recognised function: the call of its model, and the return.
+    fn stand_in(&mut self, s: &Surroundings<'_>, places: &mut Places<'_, '_, '_>, address: u64) -> Result<(), MachineError> {
+        let program = self.program;
+        // SLEIGH remembers instructions by address: none is at this one.
+        let returns = s.cpu.call.returns;
+        let back = program.decoder.decode(0, returns)?;
+        program.recognition.call(address, s.cpu, s.registers, places)?;
+        places.end();
+        lift::instruction(s, places, &back, returns, &mut |places, to| self.block_of(places, to));
+        Ok(())
+    }
 }

@@ -165,7 +165,15 @@ fn system_call(s: &Surroundings<'_>, p: &mut Places<'_, '_, '_>, next: u64) -> R
         args.push((register(p, name)?, 64));
     }
     let result = register(p, call.result)?;
+    let (set_base, sets_base) = (p.constant(64, call.set_base), p.temp(1));
+    p.emit(Op::Eq, 64, sets_base, args[0].0.raw(), set_base.raw(), NONE);
     p.builder.call_to(Some(result), Callee::Symbol(s.system_call), CallDef { args: &args, ret_width: 64, flags: 0, named: 0 });
+    for (code, name) in call.bases {
+        let (base, code, named, set) = (register(p, name)?, p.constant(64, *code), p.temp(1), p.temp(1));
+        p.emit(Op::Eq, 64, named, args[1].0.raw(), code.raw(), NONE);
+        p.emit(Op::And, 1, set, named.raw(), sets_base.raw(), NONE);
+        p.emit(Op::Select, 64, base, set.raw(), args[2].0.raw(), base.raw());
+    }
     let mut flags = p.constant(64, call.flags_set);
     for (name, bit) in call.flag_bits {
         let (flag, by, shifted, all) = (register(p, name)?, p.constant(64, u64::from(*bit)), p.temp(64), p.temp(64));

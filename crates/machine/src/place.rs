@@ -5,8 +5,10 @@
 //! results twice: the part, and then the whole, zero-extended. Slots for temporaries are used again by each instruction.
 
 use wryneck_ir::build::{FunctionBuilder, Slot};
-use wryneck_ir::{NONE, Op, limbs};
+use wryneck_ir::{Loc, NONE, Op, limbs};
 
+use crate::dwarf::Position;
+use crate::elf::Elf;
 use crate::pcode::{Instruction, Space, Varnode};
 use crate::registers::RegisterFile;
 
@@ -262,10 +264,20 @@ impl<'f, 'm, 'r> Places<'f, 'm, 'r> {
         joined
     }
 
-    /// What is emitted from here on stands at this place in the code.
-    pub fn at(&mut self, place: &str) {
-        let function = self.builder.names.str(self.builder.module, place);
-        self.builder.loc = self.builder.names.loc(self.builder.module, crate::position(function));
+    /// What is emitted from here on stands at this address of the program: at its source lines, or else at its place in words.
+    pub fn at(&mut self, elf: &Elf, address: u64) {
+        let mut positions = elf.dwarf.iter().map(|d| d.positions(address)).find(|p| !p.is_empty()).unwrap_or_default();
+        if positions.last().is_none_or(|p| p.function.is_empty()) {
+            positions.pop();
+            positions.push(Position { function: elf.place_name(address), ..Position::default() });
+        }
+        let mut inlined_at = 0;
+        for p in positions.iter().rev() {
+            let [function, file] = [&p.function, &p.file].map(|text| self.builder.names.str(self.builder.module, text));
+            let loc = Loc { file, line: p.line, column: p.column, function, inlined_at };
+            inlined_at = self.builder.names.loc(self.builder.module, loc);
+        }
+        self.builder.loc = inlined_at;
     }
 
     /// The slot of a whole register, with nothing pending in it.

@@ -71,7 +71,7 @@ pub fn run(words: Vec<String>) -> Result<u8> {
         let (folder, tests) = tests_of(Path::new(&target))?;
         let scratch = tempfile::tempdir().context("cannot make a scratch folder")?;
         let mut replay = Replay::new(&folder, scratch.path(), Duration::from_secs_f64(args.timeout))?;
-        let counts = args.gcov.is_some().then(|| replay.count_lines());
+        let counts = args.gcov.is_some().then(|| replay.count_lines()).transpose()?;
         let tasks: Vec<Task> = tests.iter().map(|test| Task { test: test.clone(), shows: None }).collect();
         verdicts.extend(tests.into_iter().zip(replay.all(&tasks)));
         if let (Some(from), Some(to)) = (&counts, &args.gcov) {

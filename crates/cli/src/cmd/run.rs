@@ -2,31 +2,35 @@
 //!
 //! Start-up is part of the product: IR files are mapped, the database is opened on another thread, nothing is read twice.
 
-use std::cell::Cell;
+use std::cell::{Cell, RefCell};
 use std::path::{Path, PathBuf};
 use std::rc::Rc;
 use std::time::{Duration, Instant, SystemTime};
 use std::{env, fs};
 
 use anyhow::{Context, Result};
-use wryneck_environ::{Linux, ProgramInput, Stdin};
+use wryneck_environ::{Entry, Linux, ProgramInput, Stdin};
 use wryneck_exec::plugin::Monitor;
 use wryneck_exec::search;
 use wryneck_exec::{Explorer, Image, Outcome, PathEnd, Stop};
 use wryneck_expr::Pool;
+use wryneck_ir::Module;
+use wryneck_ir::link::Program;
+use wryneck_machine::MachineProgram;
 use wryneck_report::{Run, Status, Totals};
 use wryneck_solver::Solver;
 use wryneck_verify::Slicer;
 use wryneck_verify::slice::Explain;
 
 use crate::args::{self, RunArgs};
-use crate::build::{self, Kind};
+use crate::build::{self, Kind, Lowered};
 use crate::carried::{self, Carried};
 use crate::compile::{self, Libc};
 use crate::coverage::LineMap;
 use crate::explore::{Limits, Watch};
 use crate::folder::Folder;
 use crate::host::RealHost;
+use crate::machine::{self, Executable};
 use crate::problem::problem;
 use crate::progress::Progress;
 use crate::results::{Ends, Findings};
@@ -50,39 +54,27 @@ pub fn explore(name: &str, words: Vec<String>, complete: impl FnOnce(&mut RunArg
     let checkers = rules::find(&args.rules)?;
     args.words = sym_file::expand(args.words)?;
     let words = symbolic::parse(&args.words)?;
-    let Carried { bitcode, bare } = bitcode(&args)?;
-    let ir = build::lower(&bitcode)?;
-    let module = program::open(&ir.file)?;
-
     let mut input = program_input(&args)?;
     words.fill(&mut input);
-    input.entry = program::entry(&module, args.entry.as_deref(), args.entry_bytes)?;
+    let target = Target::open(&args, &mut input)?;
     let host = Rc::new(RealHost::default());
     input.uname = host.uname();
     input.user = RealHost::user();
     let record = host.record();
     let environment = Rc::new(Linux::new(input, host));
-
-    let mut notes = ir.notes;
-    notes.extend(bare.iter().map(|object| carried::lacking(object)));
-    let libc = if args.libc { program::libc(&module, &*environment)? } else { None };
-    let libc = match libc {
-        Some(lowered) => {
-            notes.extend(lowered.notes);
-            Some(program::open(&lowered.file)?)
-        }
-        None => None,
-    };
-    let (linked, entry) = program::link(args.target.display().to_string(), module, libc)?;
+    let Linked { program, entry, bitcode, code, mut notes } = target.link(&args, &*environment)?;
 
     let folder = Folder::create(args.output.as_deref())?;
-    let bitcode = keep(&args, bitcode, &folder.path)?;
-    describe(&folder, &args, &command, &bitcode);
+    let bitcode = bitcode.map(|bitcode| keep(&args, bitcode, &folder.path)).transpose()?;
+    describe(&folder, &args, &command, bitcode.as_deref());
     let shown = folder.path.display().to_string();
     signal::catch();
 
     let mut pool = Pool::new();
-    let image = Image::new(linked, &*environment, &mut pool);
+    let mut image = Image::new(program, &*environment, &mut pool);
+    if let Some(code) = &code {
+        machine::map(code, &mut image, &mut pool);
+    }
     let rules = (!checkers.is_empty()).then(|| Rules::new(checkers, args.policy, &image));
     let monitor = rules.as_ref().map(|rules| rules.automata.clone() as Rc<dyn Monitor>);
     let solver_time = Rc::new(Cell::new(Duration::ZERO));
@@ -90,8 +82,9 @@ pub fn explore(name: &str, words: Vec<String>, complete: impl FnOnce(&mut RunArg
     let searcher = search::by_names(&args.config.search, args.config.seed, &image)
         .map_err(|name| problem(format!("no searcher is called `{name}`"), ""))?;
     // The exploration spares memory at half of what the run may have.
-    let config = wryneck_exec::Config { max_memory: args.max_memory / 2, ..args.config.clone() };
+    let config = wryneck_exec::Config { max_memory: args.max_memory / 2, whole_words: code.is_some(), ..args.config.clone() };
     let mut explorer = Explorer::new(image, pool, solver(&args, solver_time.clone())?, environment, monitor, config, searcher);
+    explorer.core.code_source = code.map(|code| Rc::new(RefCell::new(code)) as _);
     let slicer = match (args.prune, &rules) {
         // Where calls fail on demand, what the summaries assume does not hold.
         (Some(_), Some(_)) if args.fail_calls > 0 => {
@@ -144,6 +137,65 @@ fn end_text(end: &PathEnd) -> String {
         PathEnd::Unsupported(what) | PathEnd::Internal(what) => what.clone(),
         PathEnd::Limit(limit) => format!("{} limit", limit.name_and_flag().0),
         PathEnd::Assumed => "an assumption does not hold".into(),
+    }
+}
+
+/// What is explored.
+enum Target {
+    Bitcode { carried: Carried, module: Module, notes: Vec<String> },
+    Machine(Executable),
+}
+
+/// A program, and what is known of it beside.
+struct Linked {
+    program: Program,
+    /// The function that begins.
+    entry: u32,
+    bitcode: Option<PathBuf>,
+    /// What lowers machine code as it is reached.
+    code: Option<MachineProgram>,
+    notes: Vec<String>,
+}
+
+impl Target {
+    /// Reads the target and says how it begins.
+    fn open(args: &RunArgs, input: &mut ProgramInput) -> Result<Target> {
+        if machine::is_wanted(args)? {
+            let executable = machine::load(args)?;
+            input.entry = Entry::Process(executable.process.clone());
+            return Ok(Target::Machine(executable));
+        }
+        if !args.stand_ins {
+            return Err(problem("`--off stand-ins` is for machine code", "leave it out, or run an executable by `--machine-code`"));
+        }
+        let carried = bitcode(args)?;
+        let Lowered { file, notes } = build::lower(&carried.bitcode)?;
+        let module = program::open(&file)?;
+        input.entry = program::entry(&module, args.entry.as_deref(), args.entry_bytes)?;
+        Ok(Target::Bitcode { carried, module, notes })
+    }
+
+    fn link(self, args: &RunArgs, environment: &Linux) -> Result<Linked> {
+        let name = args.target.display().to_string();
+        let (carried, module, mut notes) = match self {
+            Target::Bitcode { carried, module, notes } => (carried, module, notes),
+            Target::Machine(mut executable) => {
+                let notes = std::mem::take(&mut executable.notes);
+                let (program, entry, code) = executable.link(name)?;
+                return Ok(Linked { program, entry, bitcode: None, code: Some(code), notes });
+            }
+        };
+        notes.extend(carried.bare.iter().map(|object| carried::lacking(object)));
+        let libc = if args.libc { program::libc(&module, environment)? } else { None };
+        let libc = match libc {
+            Some(lowered) => {
+                notes.extend(lowered.notes);
+                Some(program::open(&lowered.file)?)
+            }
+            None => None,
+        };
+        let (program, entry) = program::link(name, module, libc)?;
+        Ok(Linked { program, entry, bitcode: Some(carried.bitcode), code: None, notes })
     }
 }
 
@@ -212,13 +264,15 @@ fn watch(
 }
 
 /// The facts a replay needs, and when the run began.
-fn describe(folder: &Folder, args: &RunArgs, command: &Vec<String>, bitcode: &Path) {
+fn describe(folder: &Folder, args: &RunArgs, command: &Vec<String>, bitcode: Option<&Path>) {
     let json = |words: &Vec<String>| serde_json::json!(words).to_string();
     let absolute = |path: &Path| std::path::absolute(path).unwrap_or(path.to_owned()).display().to_string();
     folder.fact("command", json(command));
     folder.fact("words", json(&args.words));
     folder.fact("program", absolute(&args.target));
-    folder.fact("bitcode", absolute(bitcode));
+    if let Some(bitcode) = bitcode {
+        folder.fact("bitcode", absolute(bitcode));
+    }
     folder.fact("cc_flags", json(&args.cc_flags));
     folder.fact("fail_calls", args.fail_calls.to_string());
     folder.fact("libc", args.libc.to_string());

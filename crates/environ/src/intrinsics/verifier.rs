@@ -16,6 +16,21 @@ pub fn nondet(_: &Linux, args: &Args<'_>, cx: &mut Cx<'_>) -> Result<Reply, Stop
     Ok(Reply::Limbs(values))
 }
 
+/// The width in bits of the result that code calling a function of this name uses; of one that is not `nondet`, all 64. `None` if it is no
+/// integer of one register.
+pub fn result(name: &str) -> Option<u32> {
+    let Some(of) = name.strip_prefix("__VERIFIER_nondet_") else {
+        return if ["klee_get_valued", "klee_get_valuef"].contains(&name) { None } else { Some(64) };
+    };
+    match of {
+        "bool" | "char" | "u8" | "uchar" => Some(8),
+        "short" | "u16" | "ushort" => Some(16),
+        "int" | "u32" | "uint" | "unsigned" => Some(32),
+        "double" | "float" | "int128" | "uint128" => None,
+        _ => Some(64),
+    }
+}
+
 /// `__VERIFIER_nondet_bool()`: a byte that is 0 or 1.
 pub fn nondet_bool(_: &Linux, _: &Args<'_>, cx: &mut Cx<'_>) -> Result<Reply, Stop> {
     let byte = cx.new_input("__VERIFIER_nondet_bool", 1)[0];

@@ -76,7 +76,7 @@ pub fn jump(cx: &mut Cx<'_>, inst: &Inst) -> Result<(), Stop> {
     let memory = &cx.state.memory;
     let edge = image.edge_to(func, address, &mut *source.borrow_mut(), &|at, out| memory.space.read(at, out));
     let edge = edge.map_err(|no| match no {
-        NoCode::NotExecutable(_) => PathEnd::fault(FaultKind::BadCallTarget, format!("jump to {no}")),
+        NoCode::NotExecutable(..) => PathEnd::fault(FaultKind::BadCallTarget, format!("jump to {no}")),
         NoCode::Unsupported(why) => PathEnd::Unsupported(why),
         NoCode::Malformed(why) => {
             cx.core.code_source = None;

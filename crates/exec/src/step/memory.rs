@@ -69,10 +69,11 @@ impl Cx<'_> {
         let whole = match self.place(pointer, size, false)? {
             Place::At(addr) => self.load_at(addr, size)?,
             Place::In(object, offset) => {
-                self.check_bounds(&object, offset, size, false)?;
+                let readable = self.readable(&object, offset, size);
+                self.check_within(&object, readable, offset, size, false)?;
                 match self.core.pool.as_u64(offset) {
                     Some(offset) => self.load_at(object.base + offset, size)?,
-                    None => self.load_in(&object, offset, size)?,
+                    None => self.load_in(&Object { size: readable, ..object }, offset, size)?,
                 }
             }
         };
@@ -92,13 +93,28 @@ impl Cx<'_> {
             return Ok(self.constant(bytes));
         }
         let mut parts = Vec::with_capacity(size as usize);
+        let (mut inside, zero) = (false, self.core.pool.bits(8, 0));
         for i in 0..size {
-            match self.byte_at(addr.wrapping_add(i)) {
-                Some(e) => parts.push(e),
-                None => return Err(self.bad_access(addr, size, false).into()),
+            let byte = self.byte_at(addr.wrapping_add(i));
+            inside |= byte.is_some();
+            parts.push(byte.unwrap_or(zero));
+            if byte.is_none() && !self.may_overhang(addr, size) {
+                return Err(self.bad_access(addr, size, false).into());
             }
         }
-        Ok(self.join(&parts))
+        if inside { Ok(self.join(&parts)) } else { Err(self.bad_access(addr, size, false).into()) }
+    }
+
+    /// Whether a read of `size` bytes at an address may lie partly outside of the object.
+    fn may_overhang(&self, addr: u64, size: u64) -> bool {
+        self.core.config.whole_words && size <= 16 && size.is_power_of_two() && addr.is_multiple_of(size)
+    }
+
+    /// Up to which size of the object a read of `size` bytes at `offset` may reach: the object's own, or whole words.
+    fn readable(&self, object: &Object, offset: ExprId, size: u64) -> u64 {
+        let (zeros, _) = self.core.pool.known_bits(offset);
+        let aligned = zeros.trailing_ones() >= size.trailing_zeros();
+        if aligned && self.may_overhang(object.base, size) { object.size.next_multiple_of(size) } else { object.size }
     }
 
     fn constant(&mut self, bytes: &[u8]) -> ExprId {
@@ -155,9 +171,11 @@ impl Cx<'_> {
             return Ok(word);
         }
         let mut bytes = Vec::with_capacity((high - low + size) as usize);
+        let overhangs = self.may_overhang(object.base, size);
         for i in low..high + size {
             match self.byte_at(object.base + i) {
                 Some(e) => bytes.push(e),
+                None if overhangs => bytes.push(self.core.pool.bits(8, 0)),
                 None => return Err(self.bad_offset(object, i, 1, false).into()),
             }
         }
@@ -292,14 +310,19 @@ impl Cx<'_> {
 
     /// The access must lie in the object's bounds, be to a live object, and be allowed.
     fn check_bounds(&mut self, object: &Object, offset: ExprId, size: u64, write: bool) -> Result<(), Stop> {
+        self.check_within(object, object.size, offset, size, write)
+    }
+
+    /// As [`Cx::check_bounds`], where the object's bytes may be used up to `end`.
+    fn check_within(&mut self, object: &Object, end: u64, offset: ExprId, size: u64, write: bool) -> Result<(), Stop> {
         let freed = matches!(object.what, What::Heap { freed: Some(_), .. });
         let read_only = write && matches!(object.what, What::Global { writable: false, .. });
         let code = matches!(object.what, What::Function { .. });
-        if freed || code || read_only || size > object.size {
+        if freed || code || read_only || size > end {
             let at = self.core.eval.eval(&self.core.pool, offset, &self.state.model);
             return Err(self.bad_offset(object, at, size, write).into());
         }
-        let last = self.core.pool.bits(64, object.size - size);
+        let last = self.core.pool.bits(64, end - size);
         let ok = self.core.pool.ule(offset, last);
         self.require(ok, |cx, model| {
             let at = wryneck_expr::Evaluator::default().eval(&cx.core.pool, offset, model);

@@ -19,10 +19,19 @@ pub struct Cpu {
     pub instruction_pointer: &'static str,
     pub stack_pointer: &'static str,
     pub system_call: SystemCall,
+    pub call: Convention,
     /// Instructions whose meaning SLEIGH leaves to user-defined operations.
     pub user_ops: &'static [UserOpRow],
     /// Mnemonics of the instructions that stop the program.
     pub traps: &'static [&'static str],
+}
+
+/// How functions are called, as far as integers and pointers go.
+pub struct Convention {
+    pub arguments: &'static [&'static str],
+    pub result: &'static str,
+    /// The instruction that returns.
+    pub returns: &'static [u8],
 }
 
 /// The system call convention of the CPU's Linux.
@@ -36,6 +45,9 @@ pub struct SystemCall {
     pub flags: &'static str,
     pub flag_bits: &'static [(&'static str, u8)],
     pub flags_set: u64,
+    /// The system call that gives its second argument to the register that its first argument names: the bases of segments.
+    pub set_base: u64,
+    pub bases: &'static [(u64, &'static str)],
 }
 
 /// What a user-defined operation means.

@@ -2,7 +2,7 @@
 
 use sleigh_config::processor_x86::{PSPEC_X86_64, SLA_X86_64};
 
-use super::{Cpu, SystemCall, UserOp, UserOpRow};
+use super::{Convention, Cpu, SystemCall, UserOp, UserOpRow};
 
 pub static CPU: Cpu = Cpu {
     name: "x86-64",
@@ -28,7 +28,12 @@ pub static CPU: Cpu = Cpu {
         flag_bits: &[("CF", 0), ("PF", 2), ("AF", 4), ("ZF", 6), ("SF", 7), ("DF", 10), ("OF", 11)],
         // Bit 1 is always set, bit 9 lets interrupts in.
         flags_set: 0x202,
+        // arch_prctl with ARCH_SET_GS, ARCH_SET_FS.
+        set_base: 158,
+        bases: &[(0x1001, "GS_OFFSET"), (0x1002, "FS_OFFSET")],
     },
+    // System V x86-64 ABI, section 3.2.3.
+    call: Convention { arguments: &["RDI", "RSI", "RDX", "RCX", "R8", "R9"], result: "RAX", returns: &[0xc3] },
     user_ops: &[
         // syscall
         UserOpRow { instruction: &[0x0f, 0x05], meaning: UserOp::SystemCall },

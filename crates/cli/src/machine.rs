@@ -1,0 +1,167 @@
+//! Targets of machine code: an executable, loaded as the kernel loads it, as a program that grows while it runs.
+
+use std::ffi::OsStr;
+use std::fs;
+use std::os::unix::ffi::OsStrExt;
+use std::path::Path;
+
+use anyhow::{Context, Result};
+use object::{Object, ObjectSection};
+use wryneck_environ::{Process, stand_ins, start};
+use wryneck_exec::Image;
+use wryneck_exec::memory::Static;
+use wryneck_expr::Pool;
+use wryneck_ir::Module;
+use wryneck_ir::link::{Program, Target, Unit};
+use wryneck_machine::{FUNCTION, Known, MachineProgram, load};
+
+use crate::args::RunArgs;
+use crate::build::{self, Kind};
+use crate::problem::problem;
+use crate::{carried, program};
+
+/// An executable in memory, and how it begins.
+pub struct Executable {
+    source: MachineProgram,
+    module: Module,
+    /// The C library's functions that run in place of the executable's.
+    library: Option<Module>,
+    pub process: Process,
+    pub notes: Vec<String>,
+}
+
+/// Functions without a model that read strings by whole words, which symbolic bytes make costly: those of the lowered C library, which read
+/// byte by byte, run in their place. They touch nothing but what their arguments lead to.
+const BYTEWISE: [&str; 15] = [
+    "__memrchr", "__stpcpy", "__stpncpy", "__strchrnul", "memccpy", "memrchr", "stpcpy", "stpncpy", "strcat", "strchrnul", "strcpy",
+    "strlcpy", "strncat", "strncpy", "strrchr",
+];
+
+/// Options of `run` that say nothing about machine code yet, whether they are given, and why.
+type Refused = (&'static str, fn(&RunArgs) -> bool, &'static str);
+
+const RULES: &str = "rules watch calls by name, which is not done for machine code yet";
+
+static REFUSED: &[Refused] = &[
+    ("--cc-flag", |a| !a.cc_flags.is_empty(), "nothing is compiled"),
+    ("--entry", |a| a.entry.is_some(), "an executable begins at its own entry"),
+    ("--explain", |a| a.explain.is_some(), RULES),
+    ("--fail-calls", |a| a.fail_calls > 0, "an executable has no replay library that makes the same calls fail"),
+    ("--loop-limit", |a| a.config.loop_limit != u32::MAX, "loops of machine code are not known while it runs"),
+    ("--no-libc", |a| !a.libc, "an executable brings its own C library"),
+    ("--rule", |a| !a.rules.is_empty(), RULES),
+    ("--sequences", |a| a.sequences.is_some(), RULES),
+    ("--summaries", |a| !a.summaries.is_empty(), RULES),
+];
+
+/// Whether the target is to be run as machine code: if asked for, or if it is an ELF file that carries no bitcode and does not say why.
+pub fn is_wanted(args: &RunArgs) -> Result<bool> {
+    if Kind::of(&args.target)? != Kind::Native {
+        return match args.machine_code {
+            true => Err(problem(format!("`{}` is not an executable", args.target.display()), "leave out `--machine-code`")),
+            false => Ok(false),
+        };
+    }
+    let content = read(&args.target)?;
+    let bare = |content: &[u8]| {
+        let parts = [carried::IN_OBJECT, carried::IN_PROGRAM, carried::LABEL];
+        object::File::parse(content).is_ok_and(|elf| !elf.sections().any(|s| s.name().is_ok_and(|name| parts.contains(&name))))
+    };
+    Ok(args.machine_code || content.starts_with(b"\x7fELF") && bare(&content))
+}
+
+fn read(file: &Path) -> Result<Vec<u8>> {
+    fs::read(file).with_context(|| format!("cannot read `{}`", file.display()))
+}
+
+/// Loads the target.
+pub fn load(args: &RunArgs) -> Result<Executable> {
+    let shown = args.target.display();
+    if let Some((option, _, why)) = REFUSED.iter().find(|(_, given, _)| given(args)) {
+        return Err(problem(format!("`{option}` cannot be used with machine code: {why}"), format!("leave out `{option}`")));
+    }
+    let content = read(&args.target)?;
+    let load::Process { elf, auxiliary } =
+        load::Process::load(&content, &mut |path| interpreter(args, path)).map_err(|e| e.context(format!("`{shown}` cannot be loaded")))?;
+    let (library, mut notes) = match args.stand_ins {
+        true => library()?,
+        false => (None, Vec::new()),
+    };
+    let known = if args.stand_ins { known(library.as_ref()) } else { Vec::new() };
+    if args.stand_ins && library.is_none() {
+        notes.push("functions of strings run as they are in the executable: the C library is not set up (`cargo xtask setup libc`)".into());
+    }
+    let (source, module) = MachineProgram::recognising(elf, &known).with_context(|| format!("`{shown}` cannot be lifted"))?;
+    let registers = source.start_arguments(0)?;
+    let process = Process {
+        function: FUNCTION.into(),
+        registers,
+        stack_pointer: source.stack_pointer()?,
+        stack_end: load::STACK + load::STACK_SIZE,
+        auxiliary,
+    };
+    Ok(Executable { source, module, library, process, notes })
+}
+
+/// The lowered C library, if it is set up.
+fn library() -> Result<(Option<Module>, Vec<String>)> {
+    match build::lower_libc()? {
+        Some(lowered) => Ok((Some(program::open(&lowered.file)?), lowered.notes)),
+        None => Ok((None, Vec::new())),
+    }
+}
+
+/// What is known of functions by their names: the models, where nothing is missing of what they need, and functions of `library`.
+fn known(library: Option<&Module>) -> Vec<Known> {
+    let models = stand_ins().filter(|s| !s.needs_body || library.is_some()).map(|s| Known {
+        name: s.name.into(),
+        widths: s.widths.iter().map(|w| *w as u16).collect(),
+        ret_width: s.ret_width as u16,
+    });
+    let bodies = library.into_iter().flat_map(|m| m.functions.iter().map(move |f| (m, f)));
+    let bytewise = bodies.filter(|(m, f)| BYTEWISE.contains(&m.str(f.name))).map(|(m, f)| Known {
+        name: m.str(f.name).into(),
+        widths: m.params.range(f.params).iter().map(|p| p.width as u16).collect(),
+        ret_width: f.ret_width as u16,
+    });
+    models.chain(bytewise).collect()
+}
+
+/// The bytes of the program that loads the target.
+fn interpreter(args: &RunArgs, path: &[u8]) -> Result<Vec<u8>> {
+    let path = Path::new(OsStr::from_bytes(path));
+    let is_musl = path.file_name().is_some_and(|name| name.as_bytes().starts_with(b"ld-musl"));
+    if !is_musl {
+        return Err(problem(
+            format!("`{}` is linked dynamically, for the loader `{}`", args.target.display(), path.display()),
+            "machine code is run if it is linked statically or for musl (`musl-gcc`); or build it with its bitcode: `wryneck build -- make`",
+        ));
+    }
+    read(path)
+}
+
+impl Executable {
+    /// Links the code with the start; gives the program, the number of the function that begins, and what its code comes from.
+    pub fn link(self, name: String) -> Result<(Program, u32, MachineProgram)> {
+        let mut units = vec![start::unit().context("the start is not well formed")?];
+        units.extend(self.library.map(|module| Unit { name: "libc".into(), module, library: true }));
+        // What grows comes last.
+        units.push(Unit { name, module: self.module, library: false });
+        let program = Program::link(units)?;
+        match program.lookup(start::ENTRY) {
+            Some(Target::Func(f)) => Ok((program, f.0, self.source)),
+            Some(Target::Data(..) | Target::Undefined(_) | Target::Null) | None => {
+                Err(problem("the start of the program is not there", "this is a defect of wryneck, please report it"))
+            }
+        }
+    }
+}
+
+/// Puts the program and its stack into memory.
+pub fn map(source: &MachineProgram, image: &mut Image, pool: &mut Pool) {
+    for s in &source.elf.segments {
+        image.map(Static { base: s.base, size: s.size, name: s.name.as_str().into(), writable: s.writable }, &s.bytes, pool);
+    }
+    let stack = Static { base: load::STACK, size: load::STACK_SIZE, name: "the stack".into(), writable: true };
+    image.map(stack, &[], pool);
+}

@@ -1,0 +1,168 @@
+//! Executables as machine code: they end as natively, however they are linked; their paths are those of their bitcode; what is wrong with them
+//! is found and named; and what cannot be done with them is said.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output};
+
+use serde_json::Value;
+
+const WRYNECK: &str = env!("CARGO_BIN_EXE_wryneck");
+/// How programs are linked, all for musl.
+const LINKED: [&[&str]; 4] = [&["-static"], &["-static", "-g"], &["-static-pie", "-fPIE"], &[]];
+
+/// A folder for programs, removed when it is dropped.
+struct Place(tempfile::TempDir);
+
+impl Place {
+    fn new() -> Place {
+        Place(tempfile::tempdir().expect("there is room"))
+    }
+
+    fn path(&self, name: &str) -> PathBuf {
+        self.0.path().join(name)
+    }
+
+    /// Compiles a program of `tests/machine`.
+    #[track_caller]
+    fn compiled(&self, name: &str, flags: &[&str]) {
+        let source = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/machine").join(name).with_extension("c");
+        let done = Command::new("musl-gcc").current_dir(self.0.path()).args(flags).arg(source).args(["-o", name]).status();
+        assert!(done.expect("musl-tools is installed").success(), "{name} {flags:?}");
+    }
+
+    fn wryneck(&self, words: &[&str]) -> Output {
+        Command::new(WRYNECK).current_dir(self.0.path()).args(words).output().expect("the tool was built")
+    }
+
+    fn native(&self, words: &[&str]) -> Output {
+        Command::new(self.path(words[0])).current_dir(self.0.path()).args(&words[1..]).output().expect("it runs")
+    }
+
+    /// Explores; the run as JSON.
+    #[track_caller]
+    fn explored(&self, words: &[&str]) -> Value {
+        let _ = fs::remove_dir_all(self.path("out"));
+        let out = self.wryneck(&[&["run", "--emit", "all", "--json", "--output", "out"], words].concat());
+        serde_json::from_slice(&out.stdout).unwrap_or_else(|e| panic!("{words:?}: {e}: {}", text(&out.stderr)))
+    }
+
+    /// All tests must replay to the same end.
+    #[track_caller]
+    fn replayed(&self) {
+        let said = text(&self.wryneck(&["replay", "out"]).stdout);
+        assert!(said.ends_with(" same end, 0 different end, 0 cannot replay\n"), "{said}");
+    }
+
+    #[track_caller]
+    fn refused(&self, words: &[&str], parts: &[&str]) {
+        let out = self.wryneck(words);
+        let said = text(&out.stderr);
+        assert_eq!(out.status.code(), Some(2), "{words:?}: {said}");
+        for part in parts {
+            assert!(said.contains(part), "{words:?}: `{part}` is missing: {said}");
+        }
+    }
+}
+
+fn text(bytes: &[u8]) -> String {
+    String::from_utf8_lossy(bytes).into_owned()
+}
+
+/// How paths end, and how many in each way.
+fn ends(run: &Value) -> Vec<(String, u64)> {
+    let end = |e: &Value| {
+        (format!("{} {}", e["class"].as_str().unwrap_or(""), e["what"].as_str().unwrap_or("")), e["count"].as_u64().unwrap_or(0))
+    };
+    let mut all: Vec<_> = run["ends"].as_array().expect("ends are listed").iter().map(end).collect();
+    all.sort();
+    all
+}
+
+#[test]
+fn concrete_runs_end_as_on_the_cpu() {
+    let place = Place::new();
+    fs::write(place.path("text"), "one\ntwo\nthree\n").expect("there is room");
+    for flags in LINKED {
+        for level in ["-O0", "-O2"] {
+            place.compiled("works", &[&[level], flags].concat());
+            let native = place.native(&["works", "first"]);
+            for options in [&[][..], &["--off", "stand-ins"]] {
+                let run = place.explored(&[options, &["./works", "first"]].concat());
+                let status = native.status.code().expect("it exits");
+                assert_eq!(ends(&run), [(format!("exit {status}"), 1)], "{flags:?} {level} {options:?}");
+                let test: Value =
+                    serde_json::from_slice(&fs::read(place.path("out/test000001.json")).expect("it was written")).expect("JSON");
+                let printed: Vec<u8> = serde_json::from_value(test["stdout"].clone()).expect("bytes");
+                assert_eq!(text(&printed), text(&native.stdout), "{flags:?} {level} {options:?}");
+                place.replayed();
+            }
+        }
+    }
+}
+
+/// The paths of an executable are those of its bitcode, with stand-ins and without.
+#[test]
+fn symbolic_runs_find_the_ends_that_bitcode_has() {
+    let place = Place::new();
+    let input = ["--sym-args", "0", "1", "3", "--sym-stdin", "2", "--sym-files", "1", "2"];
+    let source = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/machine/asks.c");
+    let bitcode = place.explored(&[&[source.to_str().expect("UTF-8")][..], &input].concat());
+    let statuses = ["exit 1", "exit 2", "exit 5", "exit 6", "exit 9"];
+    assert_eq!(ends(&bitcode).iter().map(|e| e.0.as_str()).collect::<Vec<_>>(), statuses);
+    for flags in LINKED {
+        place.compiled("asks", &[&["-O2"], flags].concat());
+        let run = place.explored(&[&["./asks"][..], &input].concat());
+        assert_eq!(ends(&run), ends(&bitcode), "{flags:?}");
+        place.replayed();
+        let run = place.explored(&[&["--off", "stand-ins", "./asks"][..], &input].concat());
+        assert_eq!(ends(&run).iter().map(|e| e.0.as_str()).collect::<Vec<_>>(), statuses, "{flags:?}");
+        place.replayed();
+    }
+}
+
+#[test]
+fn what_is_wrong_is_found_and_named() {
+    let place = Place::new();
+    place.compiled("wrong", &["-static", "-O0"]);
+    let expected = [
+        ("h", "out-of-bounds-write", "write of 1 byte at offset 100 of a heap object (100 bytes)"),
+        ("f", "use-after-free", "write of 1 byte at offset 3 of a heap object (100 bytes)"),
+        ("d", "double-free", "heap object (100 bytes)"),
+        ("c", "read-only-write", "`.rodata`"),
+        ("t", "read-only-write", "`.text`"),
+        ("j", "bad-call-target", "in `.bss`, which may not be executed"),
+        ("z", "bad-call-target", "jump to 0"),
+        ("n", "null-dereference", "write of 1 byte at the null pointer"),
+        ("a", "abort", "the program aborts"),
+    ];
+    for (what, kind, message) in expected {
+        let run = place.explored(&["./wrong", what]);
+        let findings = run["findings"].as_array().expect("findings are listed");
+        assert_eq!(findings.len(), 1, "{what}: {run}");
+        assert_eq!(findings[0]["kind"]["id"], kind, "{what}: {run}");
+        assert!(findings[0]["message"].as_str().is_some_and(|m| m.contains(message)), "{what}: {run}");
+    }
+    assert_eq!(ends(&place.explored(&["./wrong", "x"])), [("exit 1".to_owned(), 1)]);
+}
+
+#[test]
+fn what_cannot_be_done_is_said() {
+    let place = Place::new();
+    place.compiled("asks", &["-static"]);
+    for (option, value) in
+        [("--rule", "open-close"), ("--fail-calls", "1"), ("--loop-limit", "3"), ("--cc-flag", "-O2"), ("--entry", "main")]
+    {
+        place.refused(&["run", option, value, "./asks"], &[&format!("`{option}` cannot be used with machine code: "), "help: leave out"]);
+    }
+    place.refused(&["verify", "./asks"], &["rules watch calls by name"]);
+    place.refused(&["run", "--no-libc", "./asks"], &["`--no-libc` cannot be used with machine code"]);
+    fs::write(place.path("asks.c"), "int main(void) { return 0; }\n").expect("there is room");
+    place.refused(&["run", "--machine-code", "asks.c"], &["`asks.c` is not an executable"]);
+    place.refused(&["run", "--off", "stand-ins", "asks.c"], &["`--off stand-ins` is for machine code"]);
+    let host = Command::new("gcc").current_dir(place.0.path()).args(["asks.c", "-o", "host"]).status().expect("gcc is installed");
+    assert!(host.success());
+    place.refused(&["run", "./host"], &["`./host` is linked dynamically, for the loader `/lib64/ld-linux-x86-64.so.2`", "help: "]);
+    place.explored(&["./asks"]);
+    place.refused(&["replay", "--gcov", "counts", "out"], &["machine code has no line counts"]);
+}

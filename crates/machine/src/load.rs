@@ -1,0 +1,53 @@
+//! Loading as the kernel does it: the executable, and beside it the interpreter it names, which then loads the rest itself.
+//!
+//! What a program is told beside its arguments is the auxiliary vector (System V x86-64 ABI, section 3.4.3).
+
+use crate::elf::{Elf, INTERPRETER_BASE};
+use crate::error::MachineError;
+
+/// First address of the room for the stack, and its size in bytes. Shadow words of it lie behind it, see [`crate::calls`].
+pub const STACK: u64 = 0x7ffe_0000_0000;
+pub const STACK_SIZE: u64 = 8 << 20;
+
+/// A program in memory, about to begin.
+pub struct Process {
+    pub elf: Elf,
+    /// The rows of the auxiliary vector that say where the program is.
+    pub auxiliary: Vec<(u64, u64)>,
+}
+
+const AT_PHDR: u64 = 3;
+const AT_PHENT: u64 = 4;
+const AT_PHNUM: u64 = 5;
+const AT_BASE: u64 = 7;
+const AT_FLAGS: u64 = 8;
+const AT_ENTRY: u64 = 9;
+
+impl Process {
+    /// Loads an executable from its bytes; `read` gives the bytes of the interpreter, by path.
+    pub fn load<E>(file: &[u8], read: &mut dyn FnMut(&[u8]) -> Result<Vec<u8>, E>) -> Result<Process, E>
+    where
+        E: From<MachineError>,
+    {
+        let mut elf = Elf::parse(file)?;
+        let (entry, headers) = (elf.entry, elf.headers);
+        let mut loader = 0;
+        if let Some(path) = elf.interpreter.take() {
+            let interpreter = Elf::parse_at(&read(&path)?, INTERPRETER_BASE)?;
+            if interpreter.interpreter.is_some() {
+                return Err(MachineError::Interpreter(String::from_utf8_lossy(&path).into_owned()).into());
+            }
+            (loader, elf.entry) = (interpreter.base, interpreter.entry);
+            elf.join(interpreter)?;
+        }
+        let auxiliary = vec![
+            (AT_PHDR, headers.address),
+            (AT_PHENT, headers.size),
+            (AT_PHNUM, headers.count),
+            (AT_BASE, loader),
+            (AT_FLAGS, 0),
+            (AT_ENTRY, entry),
+        ];
+        Ok(Process { elf, auxiliary })
+    }
+}
