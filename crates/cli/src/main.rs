@@ -35,6 +35,7 @@ mod signal;
 mod source;
 mod sym_file;
 mod symbolic;
+mod target;
 mod timed;
 mod toolchain;
 mod way;

@@ -23,12 +23,12 @@ const AT_BASE: u64 = 7;
 const AT_FLAGS: u64 = 8;
 const AT_ENTRY: u64 = 9;
 
+/// Gives the bytes of the program at a path.
+pub type ReadFile<'a, E> = &'a mut dyn FnMut(&[u8]) -> Result<Vec<u8>, E>;
+
 impl Process {
-    /// Loads an executable from its bytes; `read` gives the bytes of the interpreter, by path.
-    pub fn load<E>(file: &[u8], read: &mut dyn FnMut(&[u8]) -> Result<Vec<u8>, E>) -> Result<Process, E>
-    where
-        E: From<MachineError>,
-    {
+    /// Loads an executable from its bytes; `read` is asked for the interpreter.
+    pub fn load<E: From<MachineError>>(file: &[u8], read: ReadFile<'_, E>) -> Result<Process, E> {
         let mut elf = Elf::parse(file)?;
         let (entry, headers) = (elf.entry, elf.headers);
         let mut loader = 0;

@@ -89,7 +89,7 @@ fn damaged_programs_are_refused_or_loaded() {
             let (start, len) = places[n % places.len()];
             for _ in 0..1 + random.next() % 8 {
                 let at = start + random.next() as usize % len.min(good.len() - start);
-                bad[at] = if random.next() % 4 == 0 { 0xff } else { random.next() as u8 };
+                bad[at] = if random.next().is_multiple_of(4) { 0xff } else { random.next() as u8 };
             }
             if n % 50 == 0 {
                 bad.truncate(random.next() as usize % bad.len());

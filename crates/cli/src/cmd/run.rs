@@ -9,34 +9,29 @@ use std::time::{Duration, Instant, SystemTime};
 use std::{env, fs};
 
 use anyhow::{Context, Result};
-use wryneck_environ::{Entry, Linux, ProgramInput, Stdin};
+use wryneck_environ::{Linux, ProgramInput, Stdin};
 use wryneck_exec::plugin::Monitor;
 use wryneck_exec::search;
 use wryneck_exec::{Explorer, Image, Outcome, PathEnd, Stop};
 use wryneck_expr::Pool;
-use wryneck_ir::Module;
-use wryneck_ir::link::Program;
-use wryneck_machine::MachineProgram;
 use wryneck_report::{Run, Status, Totals};
 use wryneck_solver::Solver;
 use wryneck_verify::Slicer;
 use wryneck_verify::slice::Explain;
 
 use crate::args::{self, RunArgs};
-use crate::build::{self, Kind, Lowered};
-use crate::carried::{self, Carried};
-use crate::compile::{self, Libc};
 use crate::coverage::LineMap;
 use crate::explore::{Limits, Watch};
 use crate::folder::Folder;
 use crate::host::RealHost;
-use crate::machine::{self, Executable};
+use crate::machine;
 use crate::problem::problem;
 use crate::progress::Progress;
 use crate::results::{Ends, Findings};
 use crate::rules::{self, Rules};
+use crate::target::{Linked, Target};
 use crate::timed::Timed;
-use crate::{output, program, replay, signal, sym_file, symbolic, way};
+use crate::{output, replay, signal, sym_file, symbolic, way};
 
 /// The name under which a run folder keeps bitcode that clang made.
 pub const KEPT: &str = "program.bc";
@@ -62,7 +57,7 @@ pub fn explore(name: &str, words: Vec<String>, complete: impl FnOnce(&mut RunArg
     input.user = RealHost::user();
     let record = host.record();
     let environment = Rc::new(Linux::new(input, host));
-    let Linked { program, entry, bitcode, code, mut notes } = target.link(&args, &*environment)?;
+    let Linked { program, entry, bitcode, code, mut notes } = target.link(&args, &environment)?;
 
     let folder = Folder::create(args.output.as_deref())?;
     let bitcode = bitcode.map(|bitcode| keep(&args, bitcode, &folder.path)).transpose()?;
@@ -137,65 +132,6 @@ fn end_text(end: &PathEnd) -> String {
         PathEnd::Unsupported(what) | PathEnd::Internal(what) => what.clone(),
         PathEnd::Limit(limit) => format!("{} limit", limit.name_and_flag().0),
         PathEnd::Assumed => "an assumption does not hold".into(),
-    }
-}
-
-/// What is explored.
-enum Target {
-    Bitcode { carried: Carried, module: Module, notes: Vec<String> },
-    Machine(Executable),
-}
-
-/// A program, and what is known of it beside.
-struct Linked {
-    program: Program,
-    /// The function that begins.
-    entry: u32,
-    bitcode: Option<PathBuf>,
-    /// What lowers machine code as it is reached.
-    code: Option<MachineProgram>,
-    notes: Vec<String>,
-}
-
-impl Target {
-    /// Reads the target and says how it begins.
-    fn open(args: &RunArgs, input: &mut ProgramInput) -> Result<Target> {
-        if machine::is_wanted(args)? {
-            let executable = machine::load(args)?;
-            input.entry = Entry::Process(executable.process.clone());
-            return Ok(Target::Machine(executable));
-        }
-        if !args.stand_ins {
-            return Err(problem("`--off stand-ins` is for machine code", "leave it out, or run an executable by `--machine-code`"));
-        }
-        let carried = bitcode(args)?;
-        let Lowered { file, notes } = build::lower(&carried.bitcode)?;
-        let module = program::open(&file)?;
-        input.entry = program::entry(&module, args.entry.as_deref(), args.entry_bytes)?;
-        Ok(Target::Bitcode { carried, module, notes })
-    }
-
-    fn link(self, args: &RunArgs, environment: &Linux) -> Result<Linked> {
-        let name = args.target.display().to_string();
-        let (carried, module, mut notes) = match self {
-            Target::Bitcode { carried, module, notes } => (carried, module, notes),
-            Target::Machine(mut executable) => {
-                let notes = std::mem::take(&mut executable.notes);
-                let (program, entry, code) = executable.link(name)?;
-                return Ok(Linked { program, entry, bitcode: None, code: Some(code), notes });
-            }
-        };
-        notes.extend(carried.bare.iter().map(|object| carried::lacking(object)));
-        let libc = if args.libc { program::libc(&module, environment)? } else { None };
-        let libc = match libc {
-            Some(lowered) => {
-                notes.extend(lowered.notes);
-                Some(program::open(&lowered.file)?)
-            }
-            None => None,
-        };
-        let (program, entry) = program::link(name, module, libc)?;
-        Ok(Linked { program, entry, bitcode: Some(carried.bitcode), code: None, notes })
     }
 }
 
@@ -324,16 +260,6 @@ fn print(args: &RunArgs, run: &Run) -> Result<()> {
         (false, true) => Ok(()),
         (false, false) => output::write(|out| wryneck_report::terminal::write(out, run)),
     }
-}
-
-/// The bitcode that is explored: the target, what clang makes of it, or what it carries.
-fn bitcode(args: &RunArgs) -> Result<Carried> {
-    let bitcode = match Kind::of(&args.target)? {
-        Kind::Llvm => args.target.clone(),
-        Kind::Native => return carried::extract(&args.target),
-        Kind::C => compile::bitcode(&args.target, if args.libc { Libc::Musl } else { Libc::None }, &args.cc_flags)?,
-    };
-    Ok(Carried { bitcode, bare: Vec::new() })
 }
 
 /// Copies what clang made into the run folder, where a replay finds it; where the bitcode now is.
