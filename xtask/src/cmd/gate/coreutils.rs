@@ -53,7 +53,7 @@ pub fn run(args: &Args) -> Result<()> {
     let job = |target: PathBuf| -> Option<Job> {
         let name = target.file_name()?.to_str()?.strip_suffix(".bc")?.to_owned();
         let wanted = args.program.is_empty() || args.program.contains(&name);
-        wanted.then(|| Job { name, target, input: INPUT.split(' ').map(str::to_owned).collect() })
+        wanted.then(|| Job { name, target, options: Vec::new(), input: INPUT.split(' ').map(str::to_owned).collect() })
     };
     let jobs: Vec<Job> = listed.into_iter().filter_map(job).collect();
     if jobs.is_empty() {

@@ -50,7 +50,12 @@ pub fn run(args: &Args) -> Result<()> {
         if !target.is_file() {
             bail!("`{}` is missing; build it with `cargo xtask corpus {package}`", target.display());
         }
-        jobs.push(Job { name: format!("{package}/{program}"), target, input: input.split_whitespace().map(str::to_owned).collect() });
+        jobs.push(Job {
+            name: format!("{package}/{program}"),
+            target,
+            options: Vec::new(),
+            input: input.split_whitespace().map(str::to_owned).collect(),
+        });
     }
     let rows = explore::all(&jobs, args.seconds, Some(&explore::replay), &args.results)?;
     println!(

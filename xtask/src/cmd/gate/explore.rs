@@ -15,6 +15,8 @@ pub struct Job {
     /// As in the results.
     pub name: String,
     pub target: PathBuf,
+    /// Options of `run`.
+    pub options: Vec<String>,
     /// The words after the target.
     pub input: Vec<String>,
 }
@@ -58,6 +60,7 @@ fn measure(job: &Job, seconds: u32, replay: Option<Replay<'_>>) -> Result<Value>
         .current_dir(empty)
         .args(["run", "--json", "--max-time", &format!("{seconds}s"), "--output"])
         .arg(&out)
+        .args(&job.options)
         .arg(&job.target)
         .args(&job.input)
         .output()

@@ -7,6 +7,7 @@ mod csmith;
 mod explore;
 mod faults;
 mod files;
+mod machine;
 mod memory;
 mod mutants;
 mod prune;
@@ -36,6 +37,8 @@ enum Gate {
     Faults(faults::Args),
     /// Random sequences of file-system calls: the same results as on the real kernel
     Files(files::Args),
+    /// Twenty programs of coreutils as machine code against their bitcode: paths a second, replays
+    Machine(machine::Args),
     /// The memory of a long run, as a curve
     Memory(memory::Args),
     /// Mutated bitcode files: an answer for each, never a crash or a hang
@@ -56,6 +59,7 @@ pub fn run(args: &Args) -> Result<()> {
         Gate::Csmith(args) => csmith::run(args),
         Gate::Faults(args) => faults::run(args),
         Gate::Files(args) => files::run(args),
+        Gate::Machine(args) => machine::run(args),
         Gate::Memory(args) => memory::run(args),
         Gate::Mutants(args) => mutants::run(args),
         Gate::Prune(args) => prune::run(args),

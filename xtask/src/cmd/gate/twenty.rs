@@ -26,11 +26,11 @@ pub struct Args {
     no_replay: bool,
 }
 
-const PROGRAMS: [&str; 20] = [
+pub const PROGRAMS: [&str; 20] = [
     "base64", "basename", "cat", "comm", "cut", "dirname", "echo", "expr", "fold", "head", "nl", "paste", "pwd", "seq", "sort", "tac",
     "tr", "uname", "uniq", "wc",
 ];
-const INPUT: [&str; 13] = ["--sym-args", "0", "1", "4", "--sym-args", "0", "2", "2", "--sym-files", "1", "8", "--sym-stdin", "8"];
+pub const INPUT: [&str; 13] = ["--sym-args", "0", "1", "4", "--sym-args", "0", "2", "2", "--sym-files", "1", "8", "--sym-stdin", "8"];
 
 pub fn run(args: &Args) -> Result<()> {
     let programs = Cache::open()?.path("coreutils/O2");
@@ -38,6 +38,7 @@ pub fn run(args: &Args) -> Result<()> {
     let job = |name: &&str| Job {
         name: (*name).to_owned(),
         target: programs.join(name).with_extension("bc"),
+        options: Vec::new(),
         input: INPUT.map(str::to_owned).to_vec(),
     };
     let replay: Option<explore::Replay<'_>> = if args.no_replay { None } else { Some(&explore::replay) };
