@@ -230,6 +230,10 @@ impl<'p, E: Externals> Interp<'p, E> {
         }
         Ok(std::mem::take(&mut self.returned))
     }
+    /// The slots of the function that runs, or that a fault stopped; none when all have returned.
+    pub fn slots(&self) -> &[u64] {
+        self.frames.last().map_or(&[], |frame| &frame.slots)
+    }
     fn stopped(&self, fault: Fault) -> Stop {
         let Some(frame) = self.frames.last() else { return Stop::Fault { fault, function: FuncId(0), loc: 0 } };
         let module = &self.program.units[frame.unit as usize].module;

@@ -5,6 +5,8 @@
 //! the next few instructions on all fixed ways overwrite is dead, everything else is live; so is everything around instructions
 //! with branches of their own. Linear in the operations.
 
+use std::ops::Range;
+
 use rustc_hash::FxHashSet;
 
 use crate::pcode::{Decoder, Destination, Instruction, IntOp, OpCode, Pcode, Space, Varnode};
@@ -46,7 +48,7 @@ impl Block {
             }
         }
         let overwritten = block.overwritten_behind(decoder, bytes_at);
-        block.drop_dead(overwritten);
+        block.drop_dead(overwritten, &decoder.flags);
         block
     }
 
@@ -69,8 +71,12 @@ impl Block {
     }
 
     /// Drops what nobody reads. `overwritten` are bytes of registers that are written before they are read behind the block.
-    fn drop_dead(&mut self, mut overwritten: FxHashSet<u64>) {
+    fn drop_dead(&mut self, mut overwritten: FxHashSet<u64>, flags: &Range<u64>) {
         for instruction in self.instructions.iter_mut().rev() {
+            if instruction.own.is_some() {
+                // It reads no flag, but who knows what else.
+                overwritten.retain(|byte| flags.contains(byte));
+            }
             if is_opaque(instruction) {
                 overwritten.clear();
                 continue;
@@ -119,7 +125,7 @@ fn overwritten_at(decoder: &Decoder, mut address: u64, bytes_at: &dyn Fn(u64) ->
     let (mut read, mut written) = (FxHashSet::default(), FxHashSet::default());
     for _ in 0..LOOK_AHEAD {
         let Ok(instruction) = decoder.decode(address, &bytes_at(address)) else { break };
-        if is_opaque(&instruction) || instruction.transfers() {
+        if is_opaque(&instruction) || instruction.transfers() || instruction.own.is_some() {
             break;
         }
         for op in &instruction.ops {

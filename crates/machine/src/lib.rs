@@ -8,8 +8,9 @@
 //! Suggested reading order: [`elf`], [`pcode`] (decoded instructions), [`block`] (what of them is needed), [`registers`] and
 //! [`place`] (where values live), [`lift`]. System calls are calls of [`SYSTEM_CALL`], which the environment models.
 //!
-//! Limits: code is lowered from memory that cannot be written, so it never changes; x87, MMX, AVX are unsupported where they
-//! are reached; AF is not computed; `shr` by 1 clears OF; a quotient too large for its register is cut off where the CPU traps.
+//! Limits: code is lowered from memory that cannot be written, so it never changes; MMX, EVEX and what else the list in
+//! `docs/results/lift.jsonl` names are unsupported where they are reached; AF is not computed; exceptions of floating point leave
+//! no flags.
 
 #![forbid(unsafe_code)]
 

@@ -26,6 +26,10 @@ pub type BlockOf<'a> = &'a mut dyn FnMut(&mut Places<'_, '_, '_>, u64) -> BlockI
 /// Lifts an instruction into the open block. Afterwards the block is still open exactly if control can get to the next
 /// instruction. `bytes` are the instruction's, for messages.
 pub fn instruction(s: &Surroundings<'_>, p: &mut Places<'_, '_, '_>, it: &Instruction, bytes: &[u8], block_of: BlockOf<'_>) {
+    if !p.builder.in_block() {
+        // Behind what ends the path.
+        return;
+    }
     p.begin(it);
     let mut labels: Vec<Option<BlockId>> = vec![None; it.ops.len() + 1];
     let inside = (0..it.ops.len()).filter(|&n| skips_rest(it, n).is_none());
@@ -38,6 +42,12 @@ pub fn instruction(s: &Surroundings<'_>, p: &mut Places<'_, '_, '_>, it: &Instru
     for to in targets {
         labels[to].get_or_insert_with(|| p.builder.block());
     }
+    if let Some(own) = &it.own {
+        let end = own.has_fallback().then(|| *labels[it.ops.len()].get_or_insert_with(|| p.builder.block()));
+        if let Err(what) = own.emit(s.registers, p, it, end) {
+            unsupported(s, p, it, bytes, &what);
+        }
+    }
     for (n, op) in it.ops.iter().enumerate() {
         open_label(p, labels[n]);
         if !p.builder.in_block() {
@@ -48,18 +58,20 @@ pub fn instruction(s: &Surroundings<'_>, p: &mut Places<'_, '_, '_>, it: &Instru
             None => operation(s, p, it, n, op, &labels, block_of),
         };
         if let Err(what) = done {
-            let (mnemonic, body) = s.decoder.text(it.address, bytes);
-            p.flush();
-            match s.cpu.traps.contains(&mnemonic.as_str()) {
-                true => p.builder.trap(&mnemonic.to_lowercase()),
-                false => {
-                    p.builder.unsupported(&format!("instruction `{}` ({what})", format!("{mnemonic} {body}").trim_end().to_lowercase()))
-                }
-            }
+            unsupported(s, p, it, bytes, &what);
         }
     }
     p.end();
     open_label(p, labels[it.ops.len()]);
+}
+
+/// Ends the path: the instruction cannot be lifted.
+fn unsupported(s: &Surroundings<'_>, p: &mut Places<'_, '_, '_>, it: &Instruction, bytes: &[u8], what: &str) {
+    let (mnemonic, body) = s.decoder.text(it.address, bytes);
+    p.flush();
+    if p.builder.in_block() {
+        p.builder.unsupported(&format!("instruction `{}` ({what})", format!("{mnemonic} {body}").trim_end().to_lowercase()));
+    }
 }
 
 /// Begins the block of a label, reached from the open block too.
@@ -123,7 +135,8 @@ fn operation(
         }
         OpCode::Store => {
             let (address, value) = (p.read(op.inputs[1])?, p.read(op.inputs[2])?);
-            p.builder.store(op.inputs[2].width() as u16, address, value, 0);
+            let width = op.inputs[2].width();
+            p.store(width, address, value, it.alignment_of(width));
         }
         OpCode::Pseudo(PseudoOp::CallOther) => match s.decoder.user_op(op.inputs[0].offset) {
             Some(UserOp::SystemCall) => system_call(s, p, it.next())?,
@@ -132,7 +145,7 @@ fn operation(
         },
         _ => {
             let Some(output) = op.output else { return Err(format!("p-code {:?} without a result", op.op)) };
-            let dst = value(p, op, output)?;
+            let dst = value(p, op, output, it)?;
             p.wrote(output, dst)?;
         }
     }
@@ -188,7 +201,7 @@ fn system_call(s: &Surroundings<'_>, p: &mut Places<'_, '_, '_>, next: u64) -> R
 }
 
 /// Emits an operation with a result and says where the result is.
-fn value(p: &mut Places<'_, '_, '_>, op: &Pcode, output: Varnode) -> Result<Slot, String> {
+fn value(p: &mut Places<'_, '_, '_>, op: &Pcode, output: Varnode, it: &Instruction) -> Result<Slot, String> {
     let width = output.width();
     let unknown = || format!("p-code {:?}", op.op);
     let Some(&first) = op.inputs.first() else { return Err(unknown()) };
@@ -198,7 +211,11 @@ fn value(p: &mut Places<'_, '_, '_>, op: &Pcode, output: Varnode) -> Result<Slot
         _ => p.read(first)?,
     };
     match op.op {
-        OpCode::Load => return Ok(emit(p, output, Op::Load, width, a.raw(), 0, NONE)),
+        OpCode::Load => {
+            let dst = if width <= 64 { p.target(output) } else { p.temp(width) };
+            p.load(width, dst, a, it.alignment_of(width));
+            return Ok(dst);
+        }
         OpCode::Copy => {
             let dst = p.target(output);
             p.copy(width, dst, a);

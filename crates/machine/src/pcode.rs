@@ -1,9 +1,12 @@
 //! P-code as we use it: SLEIGH's decoder behind small records without strings.
 
+use std::ops::Range;
+use std::rc::Rc;
+
 use libsla::{Address, AddressSpace, AddressSpaceType, GhidraSleigh, InstructionLoader, Sleigh, VarnodeData};
 pub use libsla::{BoolOp, FloatOp, IntOp, IntSign, OpCode, PseudoOp};
 
-use crate::cpu::{Cpu, UserOp};
+use crate::cpu::{Cpu, Own, UserOp};
 use crate::error::MachineError;
 
 /// Where a varnode's bytes are.
@@ -61,12 +64,21 @@ pub struct Instruction {
     /// Bytes.
     pub len: u64,
     pub ops: Vec<Pcode>,
+    /// Bytes to which the processor wants operands of 16 and more bytes aligned; 0: it does not care.
+    pub alignment: u32,
+    /// Lifted by us.
+    pub own: Option<Rc<dyn Own>>,
 }
 
 impl Instruction {
     /// Address of the instruction behind this one.
     pub fn next(&self) -> u64 {
         self.address.wrapping_add(self.len)
+    }
+
+    /// The alignment the processor wants of a memory operand of `width` bits.
+    pub fn alignment_of(&self, width: u32) -> u32 {
+        if width < 128 { 0 } else { self.alignment }
     }
 
     /// Where operation `n` branches to, if it is a branch with a fixed destination. A branch to the next instruction's
@@ -127,6 +139,9 @@ pub struct Decoder {
     sleigh: GhidraSleigh,
     code: AddressSpace,
     user_ops: Vec<(u64, UserOp)>,
+    /// Bytes of the flags in the register space.
+    pub flags: Range<u64>,
+    adjust: fn(&mut Instruction, &[u8]),
 }
 
 impl Decoder {
@@ -134,7 +149,9 @@ impl Decoder {
     pub fn new(cpu: &Cpu) -> Result<Decoder, MachineError> {
         let sleigh = GhidraSleigh::builder().processor_spec(cpu.processor)?.build(cpu.specification)?;
         let code = sleigh.default_code_space();
-        let mut decoder = Decoder { sleigh, code, user_ops: Vec::new() };
+        let mut decoder = Decoder { sleigh, code, user_ops: Vec::new(), flags: 0..0, adjust: cpu.adjust };
+        let ((first, _), (last, size)) = (decoder.register(cpu.flags.0)?, decoder.register(cpu.flags.1)?);
+        decoder.flags = first..last + u64::from(size);
         for (i, row) in (0u64..).zip(cpu.user_ops) {
             let instruction = decoder.decode(0x1000 * (i + 1), row.instruction)?;
             let calls = instruction.ops.iter().filter(|op| op.op == OpCode::Pseudo(PseudoOp::CallOther));
@@ -167,7 +184,10 @@ impl Decoder {
             output: i.output.as_ref().map(|v| self.varnode(v)),
             inputs: i.inputs.iter().map(|v| self.varnode(v)).collect(),
         });
-        Ok(Instruction { address, len: lifted.origin.size as u64, ops: ops.collect() })
+        let len = lifted.origin.size;
+        let mut it = Instruction { address, len: len as u64, ops: ops.collect(), alignment: 0, own: None };
+        (self.adjust)(&mut it, bytes.get(..len).unwrap_or(bytes));
+        Ok(it)
     }
 
     /// The instruction in words: mnemonic and operands.

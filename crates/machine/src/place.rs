@@ -95,6 +95,15 @@ impl<'f, 'm, 'r> Places<'f, 'm, 'r> {
         self.scratch.expect("the loop above has made one").limb(self.used - count)
     }
 
+    /// The temporaries there are; [`Places::release`] frees those that came later.
+    pub fn mark(&self) -> u32 {
+        self.used
+    }
+    /// Frees the temporaries made since the mark: their values are not needed any more.
+    pub fn release(&mut self, mark: u32) {
+        self.used = mark;
+    }
+
     /// Emits, unless the block has ended already (what follows a transfer of control never runs).
     pub fn emit(&mut self, op: Op, width: u32, dst: Slot, a: u32, b: u32, c: u32) {
         if self.builder.in_block() {
@@ -141,7 +150,7 @@ impl<'f, 'm, 'r> Places<'f, 'm, 'r> {
             Space::Memory => {
                 let address = self.constant(64, v.offset);
                 let value = self.temp(v.width());
-                self.emit(Op::Load, v.width(), value, address.raw(), 0, NONE);
+                self.load(v.width(), value, address, 0);
                 Ok(value)
             }
             Space::Register | Space::Unique => {
@@ -162,6 +171,9 @@ impl<'f, 'm, 'r> Places<'f, 'm, 'r> {
     fn read_part(&mut self, Part { home, low, width }: Part) -> Slot {
         if low == 0 && width == home.width {
             return home.slot;
+        }
+        if low.is_multiple_of(64) && width.is_multiple_of(64) {
+            return home.slot.limb(low / 64);
         }
         // Inside one limb, only that limb is looked at.
         let limb = low / 64;
@@ -199,9 +211,7 @@ impl<'f, 'm, 'r> Places<'f, 'm, 'r> {
                 return Err("a conditional store".to_owned());
             }
             let address = self.constant(64, v.offset);
-            if self.builder.in_block() {
-                self.builder.store(v.width() as u16, address, value, 0);
-            }
+            self.store(v.width(), address, value, 0);
             return Ok(());
         }
         let part = self.part(v)?;
@@ -224,6 +234,9 @@ impl<'f, 'm, 'r> Places<'f, 'm, 'r> {
         }
         if whole {
             self.copy(part.width, part.home.slot, value);
+        } else if part.low.is_multiple_of(64) && part.width.is_multiple_of(64) {
+            self.flush();
+            self.copy(part.width, part.home.slot.limb(part.low / 64), value);
         } else {
             self.flush();
             self.pending = Some((part, value));
@@ -262,6 +275,53 @@ impl<'f, 'm, 'r> Places<'f, 'm, 'r> {
         let joined = self.temp(high_width + low_width);
         self.emit(Op::Concat, high_width + low_width, joined, high.raw(), low.raw(), low_width);
         joined
+    }
+
+    /// A load, limb by limb. Where the address is not a multiple of `alignment` (a power of two, 0 for any), the processor faults.
+    pub fn load(&mut self, width: u32, to: Slot, address: Slot, alignment: u32) {
+        self.check_alignment(address, alignment);
+        for i in 0..limbs(width) {
+            let from = self.behind(address, i);
+            self.emit(Op::Load, (width - 64 * i).min(64), to.limb(i), from.raw(), 0, NONE);
+        }
+    }
+
+    /// A store, likewise.
+    pub fn store(&mut self, width: u32, address: Slot, value: Slot, alignment: u32) {
+        self.check_alignment(address, alignment);
+        for i in 0..limbs(width) {
+            let to = self.behind(address, i);
+            if self.builder.in_block() {
+                self.builder.store((width - 64 * i).min(64) as u16, to, value.limb(i), 0);
+            }
+        }
+    }
+
+    /// The address of limb `i`.
+    fn behind(&mut self, address: Slot, i: u32) -> Slot {
+        if i == 0 {
+            return address;
+        }
+        let (by, sum) = (self.constant(64, u64::from(8 * i)), self.temp(64));
+        self.emit(Op::Add, 64, sum, address.raw(), by.raw(), NONE);
+        sum
+    }
+
+    fn check_alignment(&mut self, address: Slot, alignment: u32) {
+        if alignment == 0 || !self.builder.in_block() {
+            return;
+        }
+        self.flush();
+        let (mask, zero) = (self.constant(64, u64::from(alignment - 1)), self.constant(64, 0));
+        let (low, bit) = (self.temp(64), self.temp(1));
+        self.emit(Op::And, 64, low, address.raw(), mask.raw(), NONE);
+        self.emit(Op::Ne, 64, bit, low.raw(), zero.raw(), NONE);
+        let (bad, good) = (self.builder.block(), self.builder.block());
+        let (then, other) = (self.builder.edge(bad), self.builder.edge(good));
+        self.builder.cond_br(bit, then, other);
+        self.builder.start(bad);
+        self.builder.trap(&format!("memory operand not aligned to {alignment} bytes"));
+        self.builder.start(good);
     }
 
     /// What is emitted from here on stands at this address of the program: at its source lines, or else at its place in words.

@@ -56,6 +56,7 @@ const EDGES: &[(&str, &[&str])] = &[
     ("ir", &[]),
     ("lower", &["ir"]),
     ("machine", &["ir"]),
+    ("oracle", &["exec", "expr", "ir", "machine", "solver"]),
     ("probe", &["exec", "expr", "ir"]),
     ("report", &[]),
     ("solver", &["expr"]),

@@ -49,6 +49,15 @@ impl Memory {
         self.objects.insert(address, Object { bytes: vec![0; size as usize], kind, read_only: false });
         Ok(address)
     }
+    /// A new object of zeros at an address of the caller's choice, apart from all others.
+    pub fn map(&mut self, address: u64, size: u64) -> Result<(), Fault> {
+        if size > MAX_BYTES - self.live {
+            return Err(Fault::OutOfMemory { size });
+        }
+        self.live += size;
+        self.objects.insert(address, Object { bytes: vec![0; size as usize], kind: Kind::Global, read_only: false });
+        Ok(())
+    }
     fn remove(&mut self, address: u64) {
         if let Some(o) = self.objects.remove(&address) {
             self.live -= o.bytes.len() as u64;

@@ -2,6 +2,12 @@
 
 pub mod x86_64;
 
+use wryneck_ir::build::BlockId;
+
+use crate::pcode::Instruction;
+use crate::place::Places;
+use crate::registers::RegisterFile;
+
 /// What is particular about a CPU: everything else is SLEIGH's business.
 pub struct Cpu {
     pub name: &'static str,
@@ -22,8 +28,18 @@ pub struct Cpu {
     pub call: Convention,
     /// Instructions whose meaning SLEIGH leaves to user-defined operations.
     pub user_ops: &'static [UserOpRow],
-    /// Mnemonics of the instructions that stop the program.
-    pub traps: &'static [&'static str],
+    /// The first and the last of the flags in SLEIGH's register space.
+    pub flags: (&'static str, &'static str),
+    /// Corrects the p-code of an instruction with these bytes, or makes it one of our own.
+    pub adjust: fn(&mut Instruction, &[u8]),
+}
+
+/// An instruction that is lifted by us, not by its p-code. It may read and write any register, but reads no flag.
+pub trait Own: std::fmt::Debug {
+    /// Does its p-code follow, for the cases it leaves to that?
+    fn has_fallback(&self) -> bool;
+    /// Emits it into the open block. `end` is the block behind the instruction, if it has a fallback. Errors say what cannot be.
+    fn emit(&self, registers: &RegisterFile, p: &mut Places<'_, '_, '_>, it: &Instruction, end: Option<BlockId>) -> Result<(), String>;
 }
 
 /// How functions are called, as far as integers and pointers go.
