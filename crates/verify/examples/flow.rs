@@ -49,8 +49,8 @@ fn main() {
                 sides += 1;
                 events += u32::from(side.event);
                 leave += u32::from(side.leaves);
-                everything += u32::from(side.writes.everything);
-                objects += side.writes.whole.len() + side.writes.parts.len();
+                everything += u32::from(side.changes.writes.everything);
+                objects += side.changes.writes.whole.len() + side.changes.writes.parts.len();
             }
         }
     }
@@ -63,9 +63,9 @@ fn main() {
     let Some(wanted) = args.iter().find(|a| !a.ends_with(".wir")) else { return };
     for f in (0..functions).filter(|f| image.name(*f).contains(wanted.as_str())) {
         let effects = flow.function(f);
-        println!("{}: event {}, leaves {}, cells {:?}", image.name(f), effects.event, effects.leaves, effects.cells);
-        let whole = effects.writes.whole.iter().map(|o| flow.object_name(ObjectId(o)));
-        let parts = effects.writes.parts.iter().map(|(o, e)| format!("{} {}..{}", flow.object_name(*o), e.low, e.high));
+        println!("{}: event {}, leaves {}, cells {:?}", image.name(f), effects.event, effects.leaves, effects.changes.cells);
+        let whole = effects.changes.writes.whole.iter().map(|o| flow.object_name(ObjectId(o)));
+        let parts = effects.changes.writes.parts.iter().map(|(o, e)| format!("{} {}..{}", flow.object_name(*o), e.low, e.high));
         whole.chain(parts).take(100).for_each(|name| println!("    {name}"));
     }
 }

@@ -95,9 +95,9 @@ fn calls_by_pointer_reach_events_and_writes() {
     let (yes, no) = (flow.side(main, 0, 0, yes), flow.side(main, 0, 0, no));
     assert!(yes.event && !no.event);
     let (g, h) = (variable(&flow, &image, "g"), variable(&flow, &image, "h"));
-    let touched = |o| (0..16).filter(|i| yes.writes.touches(o, *i)).collect::<Vec<_>>();
+    let touched = |o| (0..16).filter(|i| yes.changes.writes.touches(o, *i)).collect::<Vec<_>>();
     assert_eq!((touched(g), touched(h)), (vec![4, 5, 6, 7], vec![]));
-    assert!(no.writes.touches(h, 3) && !no.writes.touches(g, 4));
+    assert!(no.changes.writes.touches(h, 3) && !no.changes.writes.touches(g, 4));
 }
 
 #[test]
@@ -119,7 +119,7 @@ fn a_first_argument_of_zero_is_told_apart() {
     let main = number(&image, "main");
     let [yes, no] = flow.edges(main, 0, 0)[..] else { panic!("two ways") };
     let (yes, no) = (flow.side(main, 0, 0, yes), flow.side(main, 0, 0, no));
-    assert!(!yes.event && !yes.leaves && yes.writes.touches(variable(&flow, &image, "g"), 0));
+    assert!(!yes.event && !yes.leaves && yes.changes.writes.touches(variable(&flow, &image, "g"), 0));
     assert!(no.event && no.leaves);
 }
 
@@ -151,8 +151,8 @@ fn addresses_go_through_wide_values_copies_and_new_objects() {
     let [one, other] = flow.edges(main, 0, 0)[..] else { panic!("two ways") };
     let (one, other) = (flow.side(main, 0, 0, one), flow.side(main, 0, 0, other));
     let [a, b, c, d, two] = ["a", "b", "c", "d", "two"].map(|name| variable(&flow, &image, name));
-    assert!(one.writes.touches(b, 0) && one.writes.touches(c, 7) && !one.writes.touches(d, 0) && !one.writes.touches(b, 1));
-    assert!(other.writes.touches(b, 0) && !other.writes.touches(two, 0) && !other.writes.touches(a, 1));
+    assert!(one.changes.writes.touches(b, 0) && one.changes.writes.touches(c, 7) && !one.changes.writes.touches(d, 0) && !one.changes.writes.touches(b, 1));
+    assert!(other.changes.writes.touches(b, 0) && !other.changes.writes.touches(two, 0) && !other.changes.writes.touches(a, 1));
 }
 
 #[test]
@@ -175,8 +175,8 @@ fn what_wrappers_allocate_differs_by_caller() {
     let made = |op| flow.heap_object(&[at(xmalloc, 0), at(pair, 0), at(main, op)]);
     let [one, other] = flow.edges(main, 0, 0)[..] else { panic!("two ways") };
     let (one, other) = (flow.side(main, 0, 0, one), flow.side(main, 0, 0, other));
-    assert!(one.writes.touches(made(0), 0) && !one.writes.touches(made(0), 1) && !one.writes.touches(made(1), 0));
-    assert!(![0, 1].iter().any(|op| other.writes.touches(made(*op), 0)), "what is new was nobody's");
+    assert!(one.changes.writes.touches(made(0), 0) && !one.changes.writes.touches(made(0), 1) && !one.changes.writes.touches(made(1), 0));
+    assert!(![0, 1].iter().any(|op| other.changes.writes.touches(made(*op), 0)), "what is new was nobody's");
     assert!(!one.leaves && !other.leaves, "allocation succeeds");
 }
 
@@ -194,5 +194,5 @@ fn faults_are_assumed_not_to_happen_on_other_sides() {
     );
     let main = number(&image, "main");
     let side = flow.side(main, 0, 0, flow.edges(main, 0, 0)[0]);
-    assert!(side.event && !side.leaves && !side.writes.touches(variable(&flow, &image, "g"), 0));
+    assert!(side.event && !side.leaves && !side.changes.writes.touches(variable(&flow, &image, "g"), 0));
 }

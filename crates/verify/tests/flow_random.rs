@@ -452,7 +452,7 @@ impl Run<'_> {
                 Happened::Store { object, offset, .. } => {
                     let object = &self.objects[object];
                     // What came to be on the way nobody had before.
-                    if object.since < start && !effects.writes.touches(object.id, offset) {
+                    if object.since < start && !effects.changes.writes.touches(object.id, offset) {
                         return Err(format!("{what}: byte {offset} of {} was written", self.flow.object_name(object.id)));
                     }
                 }
@@ -522,7 +522,7 @@ impl Run<'_> {
                 Happened::Store { frame, op, object, offset } => {
                     let object = &self.objects[object];
                     let effects = self.flow.operation(self.frames[frame], 0, op);
-                    if !effects.writes.touches(object.id, offset) {
+                    if !effects.changes.writes.touches(object.id, offset) {
                         return Err(format!("store {op} of `{}`: byte {offset} of {}", name(frame), self.flow.object_name(object.id)));
                     }
                 }

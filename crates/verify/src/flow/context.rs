@@ -252,8 +252,7 @@ impl Facts {
         }
         let cfg = self.cfg_in(func, context);
         let mut all = self.whole(func, &cfg, context, &FxHashSet::default());
-        all.leaves |= cfg.never_returns() == Some(End::Leave);
-        self.points_to.objects.of_frame(func).for_each(|object| all.writes.remove(object));
+        all.forget(self.points_to.objects.of_frame(func));
         let all = Rc::new(all);
         self.specialised.in_work.borrow_mut().remove(&context);
         self.specialised.effects.borrow_mut().insert(context, all.clone());

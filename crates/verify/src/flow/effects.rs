@@ -20,7 +20,7 @@ use super::known::Known;
 use super::local::{CallSite, CallTarget, Local};
 use super::objects::{MAPPED, OUTSIDE};
 use super::points_to::{self, PointsTo};
-use super::summary::{Cells, Place, Summaries, Summary};
+use super::summary::{CellKind, Place, Summaries, Summary};
 use super::writes::{Effects, Extent};
 use super::{IsEvent, ObjectId};
 use crate::operand::slots_written;
@@ -48,6 +48,8 @@ pub struct Facts {
     /// By function and block: what happens there, calls included.
     blocks: Vec<OnceCell<Vec<OnceCell<Rc<Effects>>>>>,
     errno: Option<(ObjectId, u64)>,
+    /// C's `exit`, if it has a body.
+    pub(super) exit: Option<u32>,
     library_events: RefCell<FxHashMap<u32, bool>>,
     pub(super) specialised: Specialised,
 }
@@ -63,6 +65,10 @@ impl Facts {
             closed: (0..count).map(|_| None).collect(),
             blocks: vec![OnceCell::new(); count],
             errno: None,
+            exit: match image.program.lookup("exit") {
+                Some(wryneck_ir::link::Target::Func(f)) if image.is_library(f.0) => Some(f.0),
+                Some(_) | None => None,
+            },
             library_events: RefCell::default(),
             specialised: Specialised::default(),
             image,
@@ -168,9 +174,7 @@ impl Facts {
                 all.add_call(&self.whole(*f, self.cfg(*f), 0, &own));
             }
             let mut outside = all.clone();
-            for f in &members {
-                self.points_to.objects.of_frame(*f).for_each(|object| outside.writes.remove(object));
-            }
+            outside.forget(members.iter().flat_map(|f| self.points_to.objects.of_frame(*f)));
             let outside = Rc::new(outside);
             let inside = if cyclic { Rc::new(all) } else { outside.clone() };
             for f in members {
@@ -197,18 +201,15 @@ impl Facts {
             None => Effects::anything(0),
             Some(local) if local.jumps => Effects::anything(0),
             Some(local) => {
-                let mut all = Effects::default();
+                let (mut all, mut ends) = (Effects::default(), Effects::default());
                 for block in cfg.reachable([0], None) {
-                    if cfg.returning(block) {
-                        self.add_block(func, local, cfg, context, block, Some(own), &mut all);
-                    } else {
-                        // What was written before the end nobody reads.
-                        let mut last = Effects::default();
-                        self.add_block(func, local, cfg, context, block, Some(own), &mut last);
-                        all.event |= last.event;
-                        all.leaves |= last.leaves;
-                    }
+                    let to = if cfg.returning(block) { &mut all } else { &mut ends };
+                    self.add_block(func, local, cfg, context, block, Some(own), to);
                 }
+                let mut written = all.changes.clone();
+                written.add(&ends.changes);
+                all.add_end(&ends);
+                all.close(&written);
                 all
             }
         }
@@ -310,7 +311,7 @@ impl Facts {
         all: &mut Effects,
     ) {
         let b = &cfg.blocks[block as usize];
-        all.leaves |= b.end == Some(End::Leave) || cfg.endless(block);
+        all.leaves |= cfg.endless(block);
         self.add_ops(func, local, context, b.ops.clone(), own, all);
     }
 
@@ -332,10 +333,7 @@ impl Facts {
         let (cfg, mut all) = (self.cfg_in(func, context), Effects::default());
         let b = &cfg.blocks[cfg.block_of(op) as usize];
         match self.points_to.local(func) {
-            Some(local) if !local.jumps => {
-                all.leaves |= b.end == Some(End::Leave) && op + 1 < b.ops.end;
-                self.add_ops(func, local, context, op + 1..b.ops.end, None, &mut all);
-            }
+            Some(local) if !local.jumps => self.add_ops(func, local, context, op + 1..b.ops.end, None, &mut all),
             Some(_) | None => all = Effects::anything(self.image.function(func).1.slots),
         }
         all
@@ -361,9 +359,10 @@ impl Facts {
                 Some(Op::MemUndef) => at.memory(inst.a, self.constant(func, Some(inst.b))),
                 Some(Op::MemCopy | Op::MemMove | Op::MemSet) => at.memory(inst.a, self.constant(func, Some(inst.c))),
                 Some(Op::Call | Op::CallIndirect) => self.add_call(func, context, op, inst, own, &mut at),
+                Some(Op::Unsupported) | None => at.all.leaves = true,
                 Some(Op::Jump) => *at.all = Effects::anything(self.image.function(func).1.slots),
                 // Nothing else writes anything but its result.
-                Some(_) | None => {}
+                Some(_) => {}
             }
         }
     }
@@ -380,6 +379,7 @@ impl Facts {
                     at.all.event |= self.library_event(callee);
                     at.summary(summary, &args);
                 }
+                (None, Callee::Body(f)) if self.exit == Some(f) => at.all.exits = true,
                 (None, Callee::Body(f)) => {
                     // In the same component only what holds everywhere is known.
                     let recursive = own.is_some_and(|own| own.contains(&f));
@@ -391,7 +391,6 @@ impl Facts {
                         at.all.add_call(&effects);
                         continue;
                     }
-                    at.all.leaves |= self.never[f as usize] == Some(End::Leave);
                     let closed = self.closed[f as usize].as_ref();
                     let same = closed.zip(self.closed[func as usize].as_ref()).is_some_and(|(a, b)| a.component == b.component);
                     match closed {
@@ -426,9 +425,9 @@ impl Writer<'_> {
         if let Some((object, offset)) = self.local.fixed.get(&slot).copied() {
             let high = size.and_then(|size| offset.checked_add(size));
             match high {
-                _ if (offset as i64) < 0 => drop(self.all.writes.whole.insert(object.0)),
+                _ if (offset as i64) < 0 => drop(self.all.changes.writes.whole.insert(object.0)),
                 Some(high) if high == offset => {}
-                high => self.all.writes.add_part(object, Extent { low: offset, high: high.unwrap_or(u64::MAX) }),
+                high => self.all.changes.writes.add_part(object, Extent { low: offset, high: high.unwrap_or(u64::MAX) }),
             }
             return;
         }
@@ -444,7 +443,7 @@ impl Writer<'_> {
     fn part(&mut self, object: ObjectId, extent: Extent) {
         let objects = &self.facts.points_to.objects;
         if !objects.is_function(object) {
-            objects.with_clones(object, &mut |o| self.all.writes.add_part(o, extent));
+            objects.with_clones(object, &mut |o| self.all.changes.writes.add_part(o, extent));
         }
     }
 
@@ -452,12 +451,30 @@ impl Writer<'_> {
         let objects = &self.facts.points_to.objects;
         if object == MAPPED {
             // A mapping is told apart from what the program is given only as long as points-to sets are made.
-            self.all.writes.whole.insert(OUTSIDE.0);
+            self.all.changes.writes.whole.insert(OUTSIDE.0);
         }
         if !objects.is_function(object) {
             objects.with_clones(object, &mut |o| {
-                self.all.writes.whole.insert(o.0);
+                self.all.changes.writes.whole.insert(o.0);
             });
+        }
+    }
+
+    /// Writes of a cell; of the streams that the address in a slot may lead to.
+    fn cell(&mut self, kind: CellKind, stream: Option<u32>) {
+        let Some(slot) = stream else { return self.all.changes.cells.add_any(kind) };
+        let facts = self.facts;
+        let fixed = self.local.fixed.get(&slot).map(|(object, _)| *object);
+        let mut none = true;
+        for object in fixed.into_iter().chain(facts.points_to.of_slot(self.func, slot).map(|place| place.object)) {
+            none = false;
+            match object {
+                MAPPED | OUTSIDE => self.all.changes.cells.add_any(kind),
+                object => facts.points_to.objects.with_clones(object, &mut |o| self.all.changes.cells.add_of(kind, o)),
+            }
+        }
+        if none {
+            self.all.changes.cells.add_any(kind);
         }
     }
 
@@ -483,12 +500,12 @@ impl Writer<'_> {
                 Place::Result | Place::Arg(_) => {}
                 Place::Errno => {
                     if let Some((object, offset)) = self.facts.errno {
-                        self.all.writes.add_part(object, Extent { low: offset, high: offset + 4 });
+                        self.all.changes.writes.add_part(object, Extent { low: offset, high: offset + 4 });
                     }
                 }
                 Place::Memory(i) => arg(i).into_iter().for_each(|slot| self.memory(slot, None)),
                 Place::Reachable(i) => arg(i).into_iter().for_each(|slot| self.reachable(slot)),
-                Place::Cell(kind, _) => self.all.cells.insert(*kind),
+                Place::Cell(kind, stream) => self.cell(*kind, stream.as_ref().and_then(arg)),
                 Place::Everything => *self.all = Effects { slots: std::mem::take(&mut self.all.slots), ..Effects::anything(0) },
             }
         }
@@ -497,8 +514,9 @@ impl Writer<'_> {
     /// A function nobody knows.
     fn unknown(&mut self, args: &[u32]) {
         args.iter().filter(|slot| **slot != NONE).for_each(|slot| self.reachable(*slot));
-        self.all.cells = Cells::ALL;
+        CellKind::all().for_each(|kind| self.all.changes.cells.add_any(kind));
         self.all.leaves = true;
+        self.all.exits = true;
         for object in self.facts.points_to.escaped() {
             self.whole(object);
         }

@@ -3,7 +3,8 @@
 //!
 //! [`cfg`] finds where the sides of a branch meet again, [`summary`] holds what calls do whose instructions nobody looks at, `local`,
 //! `waves` and `points_to` find what pointers point to, `effects` puts it together. On ways that never get to a side's end only events
-//! count: what they write is read by nobody. Facts of single sides are computed when they are first asked for, and kept.
+//! count, and what they write before a call of `exit`, where all such ways meet again: nobody else reads it. Facts of single sides are
+//! computed when they are first asked for, and kept.
 
 pub mod bits;
 pub mod cfg;
@@ -33,8 +34,8 @@ pub use bits::BitSet;
 pub use cfg::Cfg;
 pub use context::ContextId;
 use effects::Facts;
-pub use summary::{CellKind, Cells, Gives, Holder, Place, PointerFlow, SYSTEM_CALL, Summaries, Summary};
-pub use writes::{Effects, Extent, Writes};
+pub use summary::{CellKind, Gives, Holder, Place, PointerFlow, SYSTEM_CALL, Summaries, Summary};
+pub use writes::{CellWrites, Changes, Effects, Extent, Writes};
 
 /// A variable, a stack slot of a function, what one call allocates: an object as the static facts know it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -121,17 +122,18 @@ impl Flow {
         let cfg = self.facts.cfg_in(func, context);
         let blocks = cfg.reachable(starts, stop);
         let arrives = cfg.arriving(&blocks, stop);
+        let mut written = all.changes.clone();
         for block in blocks {
             let effects = self.facts.block(func, context, block);
-            if !arrives[block as usize] {
-                // What was written on a way that never gets there, nobody reads.
-                all.event |= effects.event;
-                all.leaves |= effects.leaves;
-                continue;
+            written.add(&effects.changes);
+            if arrives[block as usize] {
+                all.add(&effects);
+                cfg.blocks[block as usize].edges.iter().for_each(|(edge, _)| self.add_copies(func, *edge, all));
+            } else {
+                all.add_end(&effects);
             }
-            all.add(&effects);
-            cfg.blocks[block as usize].edges.iter().for_each(|(edge, _)| self.add_copies(func, *edge, all));
         }
+        all.close(&written);
     }
 
     /// What the operation at `op` may do, whatever its operands are: a store through a pointer any of the objects the pointer may lead to, a
@@ -209,6 +211,16 @@ impl Flow {
     /// What the program is given: arguments, variables of the environment.
     pub fn outside_object(&self) -> ObjectId {
         objects::OUTSIDE
+    }
+
+    /// Whether the function is C's `exit`, where all ways meet that end the program in good order.
+    pub fn is_exit(&self, func: u32) -> bool {
+        self.facts.exit == Some(func)
+    }
+
+    /// Whether an event may happen once `exit` is called.
+    pub fn event_at_exit(&self) -> bool {
+        self.facts.exit.is_some_and(|exit| self.function(exit).event)
     }
 
     /// Where C's `errno` lies.

@@ -76,6 +76,10 @@ impl CellKind {
 }
 
 impl CellKind {
+    pub fn all() -> impl Iterator<Item = CellKind> {
+        CellKind::NAMES.into_iter().map(|(_, kind, _)| kind)
+    }
+
     pub fn words(self) -> &'static str {
         match self {
             CellKind::StreamError => "whether a stream has failed",
@@ -106,9 +110,6 @@ impl Cells {
     }
     pub fn union(self, other: Cells) -> Cells {
         Cells(self.0 | other.0)
-    }
-    pub fn is_empty(self) -> bool {
-        self.0 == 0
     }
 }
 

@@ -1,10 +1,10 @@
 //! What may happen on a way, as sets that grow: objects that may be written, in part or anywhere, slots, cells, events and ends.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use super::ObjectId;
 use super::bits::BitSet;
-use super::summary::Cells;
+use super::summary::{CellKind, Cells};
 
 /// Bytes `low .. high` of an object; `u64::MAX`: unknown.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -48,18 +48,69 @@ impl Writes {
     }
 }
 
+/// Cells of the environment that may be written.
+#[derive(Clone, Debug, Default)]
+pub struct CellWrites {
+    /// Those of any stream.
+    any: Cells,
+    /// Those of streams that lie in this object.
+    of: BTreeSet<(CellKind, ObjectId)>,
+}
+
+impl CellWrites {
+    /// Whether the cell may be written of the stream in `object`, of any if that is unknown.
+    pub fn touches(&self, kind: CellKind, object: Option<ObjectId>) -> bool {
+        self.any.contains(kind)
+            || match object {
+                Some(object) => self.of.contains(&(kind, object)),
+                None => self.of.iter().any(|(of, _)| *of == kind),
+            }
+    }
+
+    pub(super) fn add_any(&mut self, kind: CellKind) {
+        self.any.insert(kind);
+    }
+
+    pub(super) fn add_of(&mut self, kind: CellKind, object: ObjectId) {
+        self.of.insert((kind, object));
+    }
+}
+
+/// What may be written of what a function's callers know.
+#[derive(Clone, Debug, Default)]
+pub struct Changes {
+    pub writes: Writes,
+    pub cells: CellWrites,
+}
+
+impl Changes {
+    pub(super) fn add(&mut self, other: &Changes) {
+        self.writes.add(&other.writes);
+        self.cells.any = self.cells.any.union(other.cells.any);
+        self.cells.of.extend(&other.cells.of);
+    }
+
+    fn anything() -> Changes {
+        let writes = Writes { everything: true, ..Writes::default() };
+        Changes { writes, cells: CellWrites { any: Cells::ALL, ..CellWrites::default() } }
+    }
+}
+
 /// What may happen on a way.
 #[derive(Clone, Debug, Default)]
 pub struct Effects {
-    /// An event of the rules.
+    /// An event of the rules, before `exit` is called.
     pub event: bool,
-    /// The program may end, or never come back to the way's end.
+    /// `exit` may be called.
+    pub exits: bool,
+    /// The program may end otherwise, or never come back to the way's end.
     pub leaves: bool,
     /// Slots of the function that may be written.
     pub slots: BitSet,
-    pub writes: Writes,
-    /// Cells of the environment that may be written.
-    pub cells: Cells,
+    /// What may be written on the way to its end.
+    pub changes: Changes,
+    /// What may be written on the way to a call of `exit`.
+    pub at_exit: Changes,
 }
 
 impl Effects {
@@ -70,15 +121,33 @@ impl Effects {
 
     /// As [`Effects::add`], without the slots, which are another function's.
     pub(super) fn add_call(&mut self, other: &Effects) {
+        self.changes.add(&other.changes);
+        self.add_end(other);
+    }
+
+    /// What happens on a way that never gets to its end: what is written there nobody reads, unless at `exit`.
+    pub(super) fn add_end(&mut self, other: &Effects) {
         self.event |= other.event;
+        self.exits |= other.exits;
         self.leaves |= other.leaves;
-        self.writes.add(&other.writes);
-        self.cells = self.cells.union(other.cells);
+        self.at_exit.add(&other.at_exit);
+    }
+
+    /// Once all of a way is known: what is written anywhere on it may be written before it gets to a call of `exit` on it.
+    pub(super) fn close(&mut self, written: &Changes) {
+        if self.exits {
+            self.at_exit.add(written);
+        }
+    }
+
+    /// Objects that are gone where the way ends, but not where `exit` is called.
+    pub(super) fn forget(&mut self, objects: impl Iterator<Item = ObjectId>) {
+        objects.for_each(|object| self.changes.writes.remove(object));
     }
 
     /// Anything, in a function with so many slots.
     pub(super) fn anything(slots: u32) -> Effects {
-        let writes = Writes { everything: true, ..Writes::default() };
-        Effects { event: true, leaves: true, slots: (0..slots).collect(), writes, cells: Cells::ALL }
+        let changes = Changes::anything();
+        Effects { event: true, exits: true, leaves: true, slots: (0..slots).collect(), at_exit: changes.clone(), changes }
     }
 }

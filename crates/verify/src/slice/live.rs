@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use rustc_hash::FxHashMap;
 
 use super::explain::Why;
-use crate::flow::{CellKind, Effects, ObjectId, Writes};
+use crate::flow::{CellKind, Changes, ObjectId, Writes};
 
 /// Bytes per word of the bit map.
 const LINE: u64 = 64;
@@ -13,13 +13,15 @@ const LINE: u64 = 64;
 /// An object where it lies: as the static facts know it, and its first address.
 pub type Placed = (ObjectId, u64);
 
+/// The stream that a cell belongs to, if that is known: its address, and the object there.
+pub type Stream = (u64, ObjectId);
+
 /// Live bytes by address, counted by object.
 #[derive(Default)]
 pub struct Live {
     lines: FxHashMap<u64, u64>,
     objects: BTreeMap<Placed, u32>,
-    /// Kinds, with the stream they belong to if that is known.
-    cells: Vec<(CellKind, Option<u64>)>,
+    cells: Vec<(CellKind, Option<Stream>)>,
 }
 
 /// The parts of `address .. address + len` in each line: its number and the bits.
@@ -86,20 +88,21 @@ impl Live {
         bits.collect()
     }
 
-    pub fn add_cell(&mut self, kind: CellKind, key: Option<u64>) {
-        if !self.cells.contains(&(kind, key)) {
-            self.cells.push((kind, key));
+    pub fn add_cell(&mut self, kind: CellKind, of: Option<Stream>) {
+        if !self.cells.contains(&(kind, of)) {
+            self.cells.push((kind, of));
         }
     }
 
-    pub fn has_cell(&self, kind: CellKind, key: Option<u64>) -> bool {
-        self.cells.iter().any(|(k, of)| *k == kind && (key.is_none() || of.is_none() || *of == key))
+    /// Whether the cell is live, of the stream at an address or of any.
+    pub fn has_cell(&self, kind: CellKind, address: Option<u64>) -> bool {
+        self.cells.iter().any(|(k, of)| *k == kind && of.is_none_or(|(live, _)| address.is_none_or(|address| address == live)))
     }
 
-    /// What these effects may change of what is live in memory or in the environment, if anything.
-    pub fn touched_by(&self, effects: &Effects) -> Option<Why> {
-        let cell = self.cells.iter().find(|(kind, _)| effects.cells.contains(*kind));
-        cell.map(|(kind, _)| Why::Cell(*kind)).or_else(|| self.written_by(&effects.writes).map(Why::Object))
+    /// What these changes may be of what is live in memory or in the environment, if anything.
+    pub fn touched_by(&self, changes: &Changes) -> Option<Why> {
+        let cell = self.cells.iter().find(|(kind, of)| changes.cells.touches(*kind, of.map(|(_, object)| object)));
+        cell.map(|(kind, _)| Why::Cell(*kind)).or_else(|| self.written_by(&changes.writes).map(Why::Object))
     }
 
     fn written_by(&self, writes: &Writes) -> Option<ObjectId> {
@@ -133,9 +136,9 @@ mod tests {
         live.add(b, 1020, 130);
         assert!(live.is_live(139, 1) && !live.is_live(140, 860) && live.is_live(0, 2000));
         assert_eq!(live.offsets(130, 20), (0..10).collect::<Vec<_>>());
-        let part = |low, high| Effects {
+        let part = |low, high| Changes {
             writes: Writes { parts: [(b.0, Extent { low, high })].into(), ..Writes::default() },
-            ..Effects::default()
+            ..Changes::default()
         };
         assert_eq!(live.touched_by(&part(0, 21)), Some(Why::Object(b.0)));
         assert_eq!(live.touched_by(&part(0, 20)), None);

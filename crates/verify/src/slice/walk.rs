@@ -15,7 +15,7 @@ use wryneck_ir::{Inst, Module, Op};
 use self::group::Group;
 use super::explain::Why;
 use super::live::Live;
-use crate::flow::{BitSet, ContextId, Flow};
+use crate::flow::{BitSet, ContextId, Effects, Flow};
 
 /// The steps do not fit the code: our defect, but for code that came to be while it ran.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
@@ -54,6 +54,13 @@ struct Frame {
     returned: bool,
 }
 
+/// The path's call of `exit`, without a status that matters: ways that call it with the same in what is live end as the path did.
+#[derive(Clone, Copy)]
+struct Exit {
+    /// When the walk passed it, and what happens there was taken.
+    time: u64,
+}
+
 struct Walk<'a> {
     flow: &'a Flow,
     path: &'a Traced<'a>,
@@ -63,8 +70,10 @@ struct Walk<'a> {
     /// Innermost last.
     frames: Vec<Frame>,
     live: Live,
-    /// Something was taken.
-    any: bool,
+    /// When something was taken last; 0: never.
+    taken: u64,
+    /// Where the path called `exit`.
+    exit: Option<Exit>,
     /// The operation at hand is the one the path ended at.
     at_end: bool,
     /// A monitor looked at the result of the call at hand.
@@ -83,7 +92,8 @@ impl<'a> Walk<'a> {
             time: 1,
             frames: Vec::new(),
             live: Live::default(),
-            any: fault,
+            taken: u64::from(fault),
+            exit: None,
             at_end: true,
             result_matters: false,
             wanted: Vec::new(),
@@ -159,9 +169,15 @@ impl<'a> Walk<'a> {
     /// Something is taken: what decided that it happens matters.
     fn take(&mut self) {
         self.time += 1;
-        self.any = true;
         let time = self.time;
+        self.taken = time;
         self.top().taken = time;
+    }
+
+    /// The path's call of `exit`, if nothing between here and there is needed: who gets there on another way ends with the same events,
+    /// unless what is live was changed.
+    fn same_exit(&self) -> Option<Exit> {
+        self.exit.filter(|exit| self.taken <= exit.time)
     }
 
     fn want(&mut self, group: &Group<'_>) {
@@ -296,28 +312,46 @@ impl<'a> Walk<'a> {
         let frame = self.frames.last().expect("a branch runs in a frame");
         let join = self.flow.join(func, frame.context, block);
         let joined = join.and_then(|join| frame.passed.get(&join).copied());
-        if frame.taken > joined.unwrap_or(0) {
+        let meets = joined.or(self.same_exit().map(|exit| exit.time));
+        if frame.taken > meets.unwrap_or(0) {
             return Some(Why::Between);
         }
         // The path ended on this side: the other one may go on.
         if joined.is_none() && !frame.returned {
-            let goes_on = |frame: &Frame, op: u32| self.flow.rest(frame.func, frame.context, op).event;
-            let callers = self.frames[..self.frames.len() - 1].iter();
-            let unfinished = callers.rev().take_while(|frame| !frame.returned);
-            if goes_on(frame, branch) || unfinished.into_iter().any(|frame| goes_on(frame, frame.cursor.saturating_sub(1))) {
-                return Some(Why::GoesOn);
+            let callers = self.frames[..self.frames.len() - 1].iter().rev().take_while(|frame| !frame.returned);
+            let unfinished = callers.map(|frame| (frame, frame.cursor.saturating_sub(1)));
+            let mut rests = std::iter::once((frame, branch)).chain(unfinished).map(|(f, op)| self.flow.rest(f.func, f.context, op));
+            if let Some(why) = rests.find_map(|rest| self.goes_on(&rest)) {
+                return Some(why);
             }
         }
         let other = self.flow.edges(func, frame.context, block).into_iter().filter(|other| *other != edge);
         other.into_iter().find_map(|other| {
             let side = self.flow.side(func, frame.context, block, other);
-            match () {
-                () if side.event => Some(Why::Event),
-                () if side.leaves && self.any => Some(Why::Leaves),
-                () if frame.live.meets(&side.slots) => Some(Why::Local),
-                () => self.live.touched_by(&side),
-            }
+            let changes = || if frame.live.meets(&side.slots) { Some(Why::Local) } else { self.live.touched_by(&side.changes) };
+            self.happens(&side).or_else(changes)
         })
+    }
+
+    /// What matters of what happens on another way, but for what it writes on the way to its end.
+    fn happens(&self, way: &Effects) -> Option<Why> {
+        match self.same_exit() {
+            _ if way.event => Some(Why::Event),
+            _ if way.leaves && self.taken > 0 => Some(Why::Leaves),
+            Some(_) if way.exits => self.live.touched_by(&way.at_exit),
+            None if way.exits && self.taken > 0 => Some(Why::Leaves),
+            None if way.exits && self.flow.event_at_exit() => Some(Why::Event),
+            _ => None,
+        }
+    }
+
+    /// What matters of what the other way does behind where the path ended; it goes on until `exit` is called.
+    fn goes_on(&self, rest: &Effects) -> Option<Why> {
+        match self.same_exit() {
+            None => (rest.event || rest.exits && self.flow.event_at_exit()).then_some(Why::GoesOn),
+            Some(_) if rest.event => Some(Why::GoesOn),
+            Some(_) => self.happens(rest).or_else(|| self.live.touched_by(&rest.changes)),
+        }
     }
 }
 

@@ -5,7 +5,7 @@ use wryneck_exec::code::Callee;
 use wryneck_ir::{Inst, NONE, Op, limbs};
 
 use super::group::Group;
-use super::{Mismatch, Walk, is_call};
+use super::{Exit, Frame, Mismatch, Walk, is_call};
 use crate::flow::{Gives, Place, Summary};
 
 impl<'a> Walk<'a> {
@@ -22,14 +22,15 @@ impl<'a> Walk<'a> {
         if !is_call(&inst) {
             return Err(Mismatch("a function was entered by no call"));
         }
-        let mut took = callees.iter().any(|callee| callee.taken > 0);
+        let since = self.same_exit().map_or(0, |exit| exit.time);
+        // What was taken only for what happens at `exit` does not matter to how it was come to.
+        let exits = callees.iter().any(|callee| callee.taken > 0);
+        let mut took = callees.iter().any(|callee| callee.taken > since);
         let args = self.args(func, &inst);
         match &callees[..] {
             [callee] if self.calls(func, &inst, callee.func) => {
                 let code = self.path.image.code(callee.func);
-                let first = code.consts.len() as u32;
-                let params = (0..code.param_slots).filter(|i| callee.live.contains(first + i));
-                let slots: Vec<u32> = params.filter_map(|i| args.get(i as usize).copied()).collect();
+                let slots: Vec<u32> = self.live_params(callee).filter_map(|i| args.get(i as usize).copied()).collect();
                 let by_value = code.by_value && group.is_some_and(|group| group.writes().any(|(at, len)| self.live.is_live(at, len)));
                 self.top().live.extend(slots);
                 if let (true, Some(group)) = (by_value, group) {
@@ -48,7 +49,7 @@ impl<'a> Walk<'a> {
             _ => {}
         }
         let indirect = inst.operator() == Some(Op::CallIndirect);
-        if indirect && (took || self.may_matter(func, op)) {
+        if indirect && (took || exits || self.may_matter(func, op)) {
             took = true;
             self.top().live.insert(inst.a);
         }
@@ -57,16 +58,31 @@ impl<'a> Walk<'a> {
             if let Some(group) = group {
                 self.want(group);
             }
+        } else if exits {
+            self.top().taken = since;
         }
         self.top().handled = true;
+        if let [callee] = &callees[..]
+            && self.flow.is_exit(callee.func)
+            && self.live_params(callee).next().is_none()
+        {
+            self.exit = Some(Exit { time: self.time });
+        }
         Ok(())
+    }
+
+    /// The parameters' limbs that are live at the beginning of a call.
+    fn live_params(&self, callee: &Frame) -> impl Iterator<Item = u32> {
+        let code = self.path.image.code(callee.func);
+        let first = code.consts.len() as u32;
+        (0..code.param_slots).filter(move |i| callee.live.contains(first + i))
     }
 
     /// Whether the operation, whatever its operands, may be an event or change what is needed.
     pub(super) fn may_matter(&mut self, func: u32, op: u32) -> bool {
         let context = self.top().context;
         let effects = self.flow.operation(func, context, op);
-        effects.event || effects.leaves && self.any || self.live.touched_by(&effects).is_some()
+        self.happens(&effects).is_some() || self.live.touched_by(&effects.changes).is_some()
     }
 
     /// Argument limbs of a call.
@@ -208,7 +224,10 @@ impl<'a> Walk<'a> {
                     self.top().live.extend(args.iter().copied());
                     self.add_reads(group.reads());
                 }
-                Place::Cell(kind, stream) => self.live.add_cell(*kind, stream.and_then(key)),
+                Place::Cell(kind, stream) => {
+                    let of = stream.and_then(key).map(|address| (address, self.placed(address).0));
+                    self.live.add_cell(*kind, of);
+                }
                 Place::Result | Place::Errno => {}
             }
         }

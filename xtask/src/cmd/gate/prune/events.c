@@ -14,6 +14,7 @@ static struct note {
 } notes[1 << 14];
 static int noted;
 static jmp_buf stop;
+static void (*last)(void);
 static unsigned char given[3];
 static _Alignas(16) char memory[1 << 16];
 static size_t taken;
@@ -31,6 +32,7 @@ static void *take(size_t size) {
 #define NOTE(happens, rule, event, key) ((happens) ? note(rule, event, (uint64_t)(key)) : (void)0)
 #define malloc take
 #define free(at) ((void)(at))
+#define atexit(f) ((void)(last = (f)))
 #define exit(status) longjmp(stop, 1)
 #define wryneck_assume(holds) ((holds) ? (void)0 : longjmp(stop, 2))
 #define wryneck_make_symbolic(at, size, name) memcpy(at, given, size)
@@ -111,10 +113,13 @@ static void run(const struct program *program) {
     memset(cells, 0, sizeof cells);
     memset(memory, 0, sizeof memory);
     taken = noted = 0;
+    last = 0;
     program->reset();
     switch (setjmp(stop)) {
     case 0: program->entry(); /* falls through */
-    case 1: show(program->seed);
+    case 1:
+      if (last) last();
+      show(program->seed);
     }
   }
 }

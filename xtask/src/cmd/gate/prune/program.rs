@@ -2,7 +2,8 @@
 //!
 //! Each program draws the constructs it may use (swarm testing: Groce et al., ISSTA 2012), so that small ones meet in pairs. Every integer
 //! lies in 0..=7, every pointer leads to one, every loop and recursion counts down; conditions are used again, and so are variables that
-//! were set under conditions. A third of the programs have assignments, conditions and events only, as `pruning_check` of the design.
+//! were set under conditions. A third of the programs have assignments, conditions and events only, as `pruning_check` of the design; half
+//! of the others have events when they exit.
 //! `@` in the text stands for the program's suffix. A seed means the same program for ever.
 
 use crate::random::Random;
@@ -93,7 +94,8 @@ impl Program {
         };
         let budget = 8 + random.below(if simple { 8 } else { 32 });
         let events = (0..3).map(|_| random.below(if simple { 3 } else { EVENTS.len() })).collect();
-        let generator = Generator { random, parts, values, events, ..Generator::default() };
+        let at_exit = !simple && seed % 4 < 2;
+        let generator = Generator { random, parts, values, events, at_exit, ..Generator::default() };
         Program { seed, values, text: generator.program(budget).replace('@', &format!("_{seed}")) }
     }
 
@@ -148,6 +150,8 @@ struct Generator {
     /// Functions that may be called, by name; the entry alone may point to its locals.
     callable: Vec<&'static str>,
     entry: bool,
+    /// There is a function to run at the end.
+    at_exit: bool,
     /// Conditions on input that were used before.
     conditions: Vec<String>,
     happened: bool,
@@ -165,6 +169,9 @@ impl Generator {
             self.callable.push("h0@");
             self.helper("r@", HELPER);
             self.callable.push("r@");
+        }
+        if self.at_exit {
+            self.last();
         }
         self.entry(budget);
         let (globals, resets) = self.globals();
@@ -219,6 +226,17 @@ impl Generator {
         self.end(&format!("{inline}static int {name}(int n)"));
     }
 
+    /// Writes the function that runs at the end: it neither ends the program nor calls what does.
+    fn last(&mut self) {
+        let (parts, callable) = (std::mem::take(&mut self.parts), std::mem::take(&mut self.callable));
+        (self.readable, self.writable, self.declared) = (Vec::new(), Vec::new(), String::new());
+        self.begin(HELPER, 2);
+        self.statements(3);
+        self.line("ev2();");
+        self.end("static void last@(void)");
+        (self.parts, self.callable) = (parts, callable);
+    }
+
     fn entry(&mut self, budget: usize) {
         let locals = ["u", "v"].map(str::to_owned).to_vec();
         (self.readable, self.writable, self.entry) = (locals.clone(), locals, true);
@@ -233,6 +251,10 @@ impl Generator {
         }
         self.line("s@.p = o@.p = &g1@;");
         self.line("s@.f = o@.f = evk;");
+        if self.at_exit {
+            let c = self.condition();
+            self.line(&format!("if (!({c})) atexit(last@);"));
+        }
         while self.left > 0 {
             self.statements(4);
         }
