@@ -78,7 +78,7 @@ impl Rules {
     pub fn slicer(&self, image: Rc<Image>, summaries: Summaries, explain: Option<Explain>) -> Rc<Slicer> {
         let (program, inside_libraries) = (image.clone(), self.inside_libraries);
         let is_event = move |caller: u32, callee: Callee| program.is_watched(callee) && (inside_libraries || !program.is_library(caller));
-        Rc::new(Slicer { flow: Flow::new(image, Box::new(is_event), summaries), explain })
+        Rc::new(Slicer::new(Flow::new(image, Box::new(is_event), summaries), explain))
     }
 
     /// What the exploration came to for the rules.

@@ -6,7 +6,7 @@ use std::rc::Rc;
 
 use wryneck_expr::{Evaluator, ExprId, Model, Pool, Remap};
 use wryneck_ir::CodeSource;
-use wryneck_solver::Solver;
+use wryneck_solver::{PathCondition, Solver};
 
 use crate::config::Config;
 use crate::image::{CodePos, Image};
@@ -47,6 +47,8 @@ pub struct Core {
     pub stacks: Stacks,
     /// Flips made since the searcher was last told.
     pub new_flips: Vec<Flip>,
+    /// Infeasible other sides that are kept for their cores.
+    pub new_refuted: Vec<Refuted>,
     pub ended: Vec<Ended>,
     pub(crate) end_signal: wryneck_solver::Stop,
     pub(crate) pending_end: Option<PathEnd>,
@@ -80,6 +82,28 @@ pub struct Flip {
     pub instructions: u64,
     /// Its leaf in the tree of paths.
     pub node: u32,
+}
+
+/// The other side of a decision that cheap facts show infeasible: what made it so may matter to whoever wants it (DESIGN 1.10).
+pub struct Refuted {
+    /// Decisions before it.
+    pub before: Prefix,
+    /// Of the path, when it decided.
+    pub path: PathCondition,
+    /// What cannot hold besides.
+    pub cond: ExprId,
+}
+
+impl Refuted {
+    pub(crate) fn for_each_expr(&self, visited: &mut Visited, keep: &mut dyn FnMut(ExprId)) {
+        keep(self.cond);
+        self.path.for_each_expr(&mut visited.paths, keep);
+    }
+
+    pub(crate) fn remap(&mut self, map: &Remap, rebuilt: &mut Rebuilt) {
+        self.cond = map.get(self.cond).expect("conditions of flips are roots");
+        self.path.remap(map, &mut rebuilt.paths);
+    }
 }
 
 impl Flip {
@@ -205,6 +229,7 @@ impl Core {
             ledger: Ledger::default(),
             stacks: Stacks::default(),
             new_flips: Vec::new(),
+            new_refuted: Vec::new(),
             ended: Vec::new(),
             end_signal: wryneck_solver::Stop::never(),
             pending_end: None,

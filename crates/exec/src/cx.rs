@@ -9,7 +9,7 @@ use std::rc::Rc;
 use wryneck_expr::{ExprId, Model};
 use wryneck_solver::{Answer, Budget, Why};
 
-use crate::core::{Checked, Core, Flip, LedgerKind};
+use crate::core::{Checked, Core, Flip, LedgerKind, Refuted};
 use crate::image::CodePos;
 use crate::path_end::{Limit, PathEnd};
 use crate::plugin::{Stop, Value};
@@ -70,12 +70,12 @@ impl Cx<'_> {
         }
         self.count_decision()?;
         let taken = quick.unwrap_or_else(|| self.core.eval.eval(&self.core.pool, cond, &self.state.model) != 0);
-        if quick.is_none() || self.core.config.keep_infeasible_flips {
-            let other = if taken { self.core.pool.not(cond) } else { cond };
+        let other = if taken { self.core.pool.not(cond) } else { cond };
+        if quick.is_none() {
             let block = blocks.map(|(holds, not)| if taken { not } else { holds });
             self.add_flip(other, Some(Decision::Branch(!taken)), block);
         } else {
-            self.core.stats.flips_dropped_at_once += 1;
+            self.refute(other);
         }
         self.record(Decision::Branch(taken));
         if quick.is_none() {
@@ -108,11 +108,10 @@ impl Cx<'_> {
             return Err(PathEnd::Internal("no side of a choice holds under the path's model".into()).into());
         };
         for (i, &cond) in conds.iter().enumerate().filter(|(i, _)| *i != taken) {
-            if !self.core.config.keep_infeasible_flips && self.quick(cond) == Some(false) {
-                self.core.stats.flips_dropped_at_once += 1;
-                continue;
+            match self.quick(cond) {
+                Some(false) => self.refute(cond),
+                Some(true) | None => self.add_flip(cond, Some(Decision::Choice(i as u32)), blocks.get(i).copied()),
             }
-            self.add_flip(cond, Some(Decision::Choice(i as u32)), blocks.get(i).copied());
         }
         self.record(Decision::Choice(taken as u32));
         self.assert_side(conds[taken], true);
@@ -159,19 +158,16 @@ impl Cx<'_> {
         let more = self.core.pool.ult(fixed, e);
         let is = self.core.pool.eq(e, fixed);
         let single = self.core.solver.quick(&mut self.core.pool, &self.state.path, more) == Some(false);
-        let keep = self.core.config.keep_infeasible_flips;
-        if keep {
-            // No smaller value is possible: what makes it so matters if the value does.
-            let smaller = self.core.pool.ult(e, fixed);
-            let smaller = self.core.pool.and(bound, smaller);
-            if smaller != ExprId::FALSE {
-                self.add_flip(smaller, Some(Decision::Above(v)), None);
-            }
+        // No smaller value is possible: what makes it so matters if the value does.
+        let smaller = self.core.pool.ult(e, fixed);
+        let smaller = self.core.pool.and(bound, smaller);
+        if smaller != ExprId::FALSE {
+            self.refute(smaller);
         }
-        if !single {
+        if single {
+            self.refute(more);
+        } else {
             self.core.ledger.note(LedgerKind::Concretisation, why);
-        }
-        if keep || !single {
             self.add_flip(more, Some(Decision::Above(v)), None);
         }
         self.record(Decision::Value(v));
@@ -355,6 +351,16 @@ impl Cx<'_> {
         if self.core.pool.as_u64(cond).is_none() && !self.state.path.contains(&self.core.pool, cond) {
             self.core.solver.push(&self.core.pool, &mut self.state.path, cond);
         }
+    }
+
+    /// Drops an other side that cannot be; where cores are wanted it is kept for its own.
+    fn refute(&mut self, cond: ExprId) {
+        if !self.core.config.keep_infeasible_flips {
+            self.core.stats.flips_dropped_at_once += 1;
+            return;
+        }
+        let (before, path) = (self.state.prefix.clone(), self.state.path.clone());
+        self.core.new_refuted.push(Refuted { before, path, cond });
     }
 
     /// Leaves the other side for later: a snapshot of the path as it was when the operation began.

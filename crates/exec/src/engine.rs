@@ -7,14 +7,14 @@ use wryneck_expr::{Model, Pool};
 use wryneck_solver::{Answer, Budget, Solver};
 
 use crate::config::Config;
-use crate::core::{Checked, Core, Ended, Flip, LedgerKind};
+use crate::core::{Checked, Core, Ended, Flip, LedgerKind, Refuted};
 use crate::cx::Cx;
 use crate::image::{CodePos, Image};
 use crate::leaks;
 use crate::path_end::{Limit, PathEnd};
 use crate::plugin::{Environment, Monitor, Pruner, Stop, Value};
 use crate::prefix::{Decision, Prefix, PrefixId};
-use crate::pruning::Pruning;
+use crate::pruning::{Benefit, Pruning, Waiting};
 use crate::recorder::{Recorder, Step, Trace};
 use crate::search::{Candidate, ItemId, Searcher, View};
 use crate::sharing::{Rebuilt, Visited};
@@ -90,7 +90,12 @@ pub struct Explorer {
     pub(crate) search: Box<dyn Searcher>,
     pub(crate) items: BTreeMap<ItemId, Item>,
     /// Flips that nobody wants yet, by the decisions before the flipped one.
-    pub(crate) waiting: BTreeMap<PrefixId, Vec<Flip>>,
+    pub(crate) waiting: BTreeMap<PrefixId, Waiting>,
+    /// Wanted other sides that cannot be: what makes them so is still to be wanted.
+    pub(crate) wanted_cores: Vec<Refuted>,
+    pub(crate) benefit: Benefit,
+    /// Under pruning: where the running path began, if it began at a flip and was not interrupted.
+    pub(crate) begun: Option<Rc<State>>,
     pub(crate) pruning: Option<(Pruning, Rc<dyn Pruner>)>,
     next_id: ItemId,
     /// What every path starts as; prefixes are run from here.
@@ -151,6 +156,9 @@ impl Explorer {
             search,
             items: BTreeMap::new(),
             waiting: BTreeMap::new(),
+            wanted_cores: Vec::new(),
+            benefit: Benefit::default(),
+            begun: None,
             pruning: None,
             next_id: 0,
             root,
@@ -174,7 +182,7 @@ impl Explorer {
 
     /// Flips that nobody wanted so far.
     pub fn unwanted(&self) -> usize {
-        self.waiting.values().map(Vec::len).sum()
+        self.waiting.values().map(|waiting| waiting.flips.len() + waiting.refuted.len()).sum()
     }
 
     /// Lets `set_up` prepare the state all paths start from (arguments, files), then puts a call of function `entry` on it.
@@ -254,7 +262,7 @@ impl Explorer {
             Item::Flip(flip) => Some(flip),
             Item::Paused(_) => None,
         });
-        let flips = pending.chain(self.waiting.values_mut().flatten());
+        let flips = pending.chain(self.waiting.values_mut().flat_map(|waiting| &mut waiting.flips));
         let mut given_up = 0;
         for flip in flips.filter(|flip| flip.state.is_some()).step_by(2) {
             flip.state = None;
@@ -315,6 +323,7 @@ impl Explorer {
     fn realise(&mut self, flip: Flip, control: &mut dyn Control) -> Option<Box<State>> {
         let mut state = match flip.state {
             Some(snapshot) => {
+                self.begun = self.waits().then(|| snapshot.clone());
                 let state = Rc::try_unwrap(snapshot).unwrap_or_else(|shared| shared.fork_idle());
                 Box::new(state)
             }
@@ -327,7 +336,7 @@ impl Explorer {
                 Answer::Sat(model) => state.model = model,
                 Answer::Unsat(core) => {
                     self.core.stats.flips_infeasible += 1;
-                    self.want_core(&flip.prefix, &core.0);
+                    self.want_core(&flip.prefix.without_last(1), &core.0);
                     return None;
                 }
                 Answer::Unknown(why) => {
@@ -385,6 +394,7 @@ impl Explorer {
         };
         state.memory.space.sleep();
         self.core.new_flips.clear();
+        self.core.new_refuted.clear();
         self.core.ended.clear();
         (self.core.ledger, self.core.stats, self.core.entered) = (ledger, stats, entered);
         end
@@ -540,10 +550,15 @@ impl Explorer {
                 Some((Pruning::AsPrinted, _)) | None => self.add(Item::Flip(flip)),
             }
         }
+        for refuted in std::mem::take(&mut self.core.new_refuted) {
+            self.wait_refuted(refuted);
+        }
         for ended in std::mem::take(&mut self.core.ended) {
             self.prune_after(&ended);
             control.ended(&mut self.core, ended);
         }
+        self.want_cores();
+        self.begun = None;
         for block in std::mem::take(&mut self.core.newly_covered) {
             self.search.covered(block);
         }
@@ -562,7 +577,10 @@ impl Explorer {
                     Item::Paused(s) => s.for_each_expr(&mut visited, keep),
                 }
             }
-            waiting.values().flatten().for_each(|flip| flip.for_each_expr(&mut visited, keep));
+            for waiting in waiting.values() {
+                waiting.flips.iter().for_each(|flip| flip.for_each_expr(&mut visited, keep));
+                waiting.refuted.iter().for_each(|refuted| refuted.for_each_expr(&mut visited, keep));
+            }
         });
         let mut rebuilt = Rebuilt::default();
         self.root.remap(&remap, &mut rebuilt);
@@ -572,7 +590,10 @@ impl Explorer {
                 Item::Paused(s) => s.remap(&remap, &mut rebuilt),
             }
         }
-        self.waiting.values_mut().flatten().for_each(|flip| flip.remap(&remap, &mut rebuilt));
+        for waiting in self.waiting.values_mut() {
+            waiting.flips.iter_mut().for_each(|flip| flip.remap(&remap, &mut rebuilt));
+            waiting.refuted.iter_mut().for_each(|refuted| refuted.remap(&remap, &mut rebuilt));
+        }
         self.core.solver.remap(&remap);
         self.core.eval.clear();
         self.compact_at = self.core.config.compact_above.max(2 * self.core.pool.len());

@@ -34,7 +34,7 @@ pub use engine::{Control, Decided, Explorer, Outcome};
 pub use image::{CodePos, Does, Image, SourcePos};
 pub use leaks::Leak;
 pub use path_end::{Fault, FaultKind, Limit, PathEnd};
-pub use plugin::{Call, Environment, Pruner, Reply, Stop, Traced, Value};
+pub use plugin::{Call, Environment, Pruner, Reply, Stop, Traced, Value, Wanted};
 pub use pruning::Pruning;
 pub use recorder::{Step, Trace};
 pub use state::{AnyData, Input, PathData, State};

@@ -8,6 +8,7 @@ use crate::cx::Cx;
 use crate::image::Image;
 use crate::memory::HeapObject;
 use crate::path_end::PathEnd;
+use crate::prefix::PrefixId;
 use crate::recorder::Trace;
 use crate::stacks::Stacks;
 use crate::state::{PathData, State};
@@ -119,12 +120,24 @@ pub struct Traced<'a> {
     pub stacks: &'a Stacks,
     pub environment: &'a dyn Environment,
     pub end: &'a PathEnd,
-    /// Only decisions from this index on are asked for.
+    /// The first decision that was recorded; only those from it on are asked for.
     pub oldest: u32,
+    /// By decision: the name of those before it.
+    pub places: &'a [PrefixId],
+    /// Whether other sides of a decision wait to be wanted.
+    pub open: &'a dyn Fn(u32) -> bool,
+}
+
+/// Which decisions of a path matter.
+pub struct Wanted {
+    /// Indices of the decisions whose other sides are to be explored.
+    pub decisions: Vec<u32>,
+    /// All decisions before the recording that matter were found before, by a path that shares them.
+    pub settled: bool,
 }
 
 /// Says which other sides of a path's decisions can matter (paper 1, section 5).
 pub trait Pruner {
-    /// The indices of the decisions of a completed path whose other sides are to be explored; an error says why that is not known.
-    fn wanted(&self, path: &Traced<'_>) -> Result<Vec<u32>, String>;
+    /// The decisions of a completed path whose other sides are to be explored; an error says why that is not known.
+    fn wanted(&self, path: &Traced<'_>) -> Result<Wanted, String>;
 }

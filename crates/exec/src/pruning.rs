@@ -3,14 +3,22 @@
 //! A flip is not yet wanted. A path that completes wants the flips of the decisions that its slice holds; a wanted flip that proves
 //! infeasible wants those of every decision in its unsat core, since one of them taken otherwise may make it feasible; a path that does not
 //! complete wants all of its flips. What nobody wants when no wanted flip is left is pruned. The order of exploration does not matter, so any
-//! searcher will do. The paper's own algorithm, which loses behaviour, is kept beside it to show that. Cost: a completed path whose
-//! flips are not all decided runs once more from the oldest of them, without the solver.
+//! searcher will do. The paper's own algorithm, which loses behaviour, is kept beside it to show that.
+//!
+//! A completed path runs once more, without the solver, to be sliced: from where it left its parent, and from its oldest undecided flip
+//! if it needs more of what was before than paths that share that did. What cheap facts show infeasible is kept without a state. Where
+//! nearly every flip turns out wanted, few paths are sliced and the others want all their flips, which is always right.
 
-use crate::core::{Ended, Flip, LedgerKind};
+use std::rc::Rc;
+
+use wryneck_solver::{Answer, Budget};
+
+use crate::core::{Ended, Flip, LedgerKind, Refuted};
 use crate::engine::{Explorer, Item};
-use crate::plugin::{Pruner, Traced};
+use crate::plugin::{Pruner, Traced, Wanted};
 use crate::prefix::{Made, Prefix, PrefixId};
 use crate::search::Random;
+use crate::state::State;
 
 /// How flips are pruned.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -21,11 +29,58 @@ pub enum Pruning {
     AsPrinted,
 }
 
+/// Other sides of a decision that nobody wants yet.
+#[derive(Default)]
+pub struct Waiting {
+    pub flips: Vec<Flip>,
+    pub refuted: Vec<Refuted>,
+}
+
+/// What slicing brings: of the decisions it was asked about lately, how many it did not want.
+#[derive(Default)]
+pub struct Benefit {
+    asked: u64,
+    unwanted: u64,
+    /// Paths that are not sliced for each that is.
+    rest: u32,
+    since: u32,
+}
+
+impl Benefit {
+    /// Decisions between two judgements.
+    const WINDOW: u64 = 256;
+    /// Fewer than one unwanted decision in so many is not worth slicing every path.
+    const WORTH: u64 = 64;
+    const MOST_REST: u32 = 15;
+
+    /// Whether the next path is sliced.
+    fn slices(&mut self) -> bool {
+        let turn = self.since >= self.rest;
+        self.since = if turn { 0 } else { self.since + 1 };
+        turn
+    }
+
+    fn note(&mut self, asked: u64, unwanted: u64) {
+        self.asked += asked;
+        self.unwanted += unwanted;
+        if self.asked >= Benefit::WINDOW {
+            let poor = self.unwanted * Benefit::WORTH < self.asked;
+            self.rest = if poor { (2 * self.rest + 1).min(Benefit::MOST_REST) } else { 0 };
+            (self.asked, self.unwanted) = (0, 0);
+        }
+    }
+}
+
 impl Explorer {
     /// Keeps a flip until it is wanted.
     pub(crate) fn wait(&mut self, flip: Flip) {
         self.core.tree.park(flip.node);
-        self.waiting.entry(flip.before()).or_default().push(flip);
+        self.waiting.entry(flip.before()).or_default().flips.push(flip);
+    }
+
+    /// Keeps what is infeasible until its core is wanted.
+    pub(crate) fn wait_refuted(&mut self, refuted: Refuted) {
+        self.waiting.entry(refuted.before.id()).or_default().refuted.push(refuted);
     }
 
     /// Decides about the flips along a path that has ended.
@@ -36,30 +91,56 @@ impl Explorer {
         }
         match pruning {
             Pruning::Wanted => {
-                if !ended.end.is_complete() {
+                if !ended.end.is_complete() || !self.benefit.slices() {
                     return self.want_all(&ended.prefix);
                 }
                 let places: Vec<PrefixId> = ids(&ended.prefix);
                 let Some(oldest) = places.iter().position(|id| self.waiting.contains_key(id)) else { return };
-                let Some(wanted) = self.slice(ended, oldest as u32, &places, &*pruner) else { return self.want_all(&ended.prefix) };
-                for index in wanted {
-                    self.want(places[index as usize]);
+                let own = self.begun.clone().filter(|begun| begun.prefix.len() as usize > oldest);
+                let starts = own.into_iter().map(|begun| (begun.prefix.len(), Some(begun))).chain([(oldest as u32, None)]);
+                for (start, snapshot) in starts {
+                    let Some(wanted) = self.slice(ended, start, snapshot, &places, &*pruner) else { return self.want_all(&ended.prefix) };
+                    let waiting = |explorer: &Explorer| {
+                        let waits = |id: &&PrefixId| explorer.waiting.contains_key(id);
+                        places[start as usize..].iter().filter(waits).count() as u64
+                    };
+                    let asked = waiting(self);
+                    for index in wanted.decisions {
+                        self.want(places[index as usize]);
+                    }
+                    let unwanted = waiting(self);
+                    self.benefit.note(asked, unwanted);
+                    if wanted.settled {
+                        return;
+                    }
                 }
             }
             Pruning::AsPrinted => {
                 let places: Vec<PrefixId> = ids(&ended.prefix);
-                let Some(wanted) = self.slice(ended, 0, &places, &*pruner) else { return };
-                for made in ended.prefix.backwards().filter(|made| !wanted.contains(&made.index)) {
+                let Some(wanted) = self.slice(ended, 0, None, &places, &*pruner) else { return };
+                for made in ended.prefix.backwards().filter(|made| !wanted.decisions.contains(&made.index)) {
                     self.drop_other_sides(&made);
                 }
             }
         }
     }
 
-    /// The decisions of a path, from `oldest` on, that its slice holds; `None` if that is not known.
-    fn slice(&mut self, ended: &Ended, oldest: u32, places: &[PrefixId], pruner: &dyn Pruner) -> Option<Vec<u32>> {
-        let from = self.waiting.get(places.get(oldest as usize)?).and_then(|flips| flips.first());
-        let (snapshot, before) = from.map_or((None, Prefix::default()), |flip| (flip.state.clone(), flip.before_operation()));
+    /// The decisions of a path, from `oldest` on, that its slice holds; `None` if that is not known. Recorded from the snapshot on, if
+    /// there is one.
+    fn slice(
+        &mut self,
+        ended: &Ended,
+        oldest: u32,
+        snapshot: Option<Rc<State>>,
+        places: &[PrefixId],
+        pruner: &dyn Pruner,
+    ) -> Option<Wanted> {
+        let of_flip = |id| self.waiting.get(id).and_then(|waiting| waiting.flips.first()?.state.clone());
+        let own = || self.begun.clone().filter(|begun| begun.prefix.len() <= oldest);
+        let snapshot = snapshot.or_else(|| of_flip(places.get(oldest as usize)?)).or_else(own);
+        // From the beginning of the operation that decided.
+        let first = ended.prefix.backwards().find(|made| made.index <= oldest && made.first).map_or(0, |made| made.index);
+        let before = ended.prefix.without_last((ended.prefix.len() - first) as usize);
         let (trace, state, end) = self.record(ended, snapshot, &before)?;
         if end != ended.end {
             let what = format!("a path that ended as {:?} ended as {end:?} when it was run again", ended.end);
@@ -68,7 +149,8 @@ impl Explorer {
         }
         let image = self.core.image.clone();
         let (stacks, environment) = (&self.core.stacks, &*self.core.environment);
-        let path = Traced { image: &image, trace: &trace, state: &state, stacks, environment, end: &end, oldest };
+        let open = |index: u32| places.get(index as usize).is_some_and(|id| self.waiting.contains_key(id));
+        let path = Traced { image: &image, trace: &trace, state: &state, stacks, environment, end: &end, oldest, places, open: &open };
         match pruner.wanted(&path) {
             Ok(wanted) => Some(wanted),
             Err(why) => {
@@ -78,24 +160,46 @@ impl Explorer {
         }
     }
 
-    /// Lets the searcher have the flips of the decision made after these; how many there are.
-    fn release(&mut self, before: PrefixId) -> u64 {
-        let flips = self.waiting.remove(&before).unwrap_or_default();
+    /// Lets the searcher have the flips of the decision made after these. How many there are, and what is infeasible of its other sides.
+    fn release(&mut self, before: PrefixId) -> (u64, Vec<Refuted>) {
+        let Waiting { flips, refuted } = self.waiting.remove(&before).unwrap_or_default();
         let count = flips.len() as u64;
         for flip in flips {
             self.core.tree.unpark(flip.node);
             self.add(Item::Flip(flip));
         }
-        count
+        (count, refuted)
     }
 
-    /// Wants the flips of the decision made after these.
+    /// Wants the other sides of the decision made after these.
     fn want(&mut self, before: PrefixId) {
-        self.core.stats.flips_wanted += self.release(before);
+        let (flips, refuted) = self.release(before);
+        self.core.stats.flips_wanted += flips + refuted.len() as u64;
+        self.wanted_cores.extend(refuted);
+    }
+
+    /// Wants what makes wanted other sides infeasible. Asks the solver where cheap facts do not say.
+    pub(crate) fn want_cores(&mut self) {
+        while let Some(Refuted { before, path, cond }) = self.wanted_cores.pop() {
+            if self.waiting.is_empty() {
+                // There is nothing to want.
+                self.core.stats.flips_infeasible += 1;
+                continue;
+            }
+            let base = wryneck_expr::Model::empty();
+            self.core.stats.solver_checks += 1;
+            match self.core.solver.check(&mut self.core.pool, &path, cond, &base, &Budget::default()) {
+                Answer::Unsat(core) => {
+                    self.core.stats.flips_infeasible += 1;
+                    self.want_core(&before, &core.0);
+                }
+                Answer::Sat(_) | Answer::Unknown(_) => self.want_all(&before),
+            }
+        }
     }
 
     /// Whether flips wait until they are wanted.
-    fn waits(&self) -> bool {
+    pub(crate) fn waits(&self) -> bool {
         !self.core.auditing && matches!(self.pruning, Some((Pruning::Wanted, _)))
     }
 
@@ -106,12 +210,12 @@ impl Explorer {
         }
     }
 
-    /// A wanted flip after `prefix` (its own decision included) is infeasible because of these constraints of its path.
-    pub(crate) fn want_core(&mut self, prefix: &Prefix, constraints: &[u32]) {
+    /// A wanted other side of the decision after these is infeasible because of these constraints of its path.
+    pub(crate) fn want_core(&mut self, before: &Prefix, constraints: &[u32]) {
         if !self.waits() {
             return;
         }
-        let before: Vec<Made> = prefix.backwards().skip(1).collect();
+        let before: Vec<Made> = before.backwards().collect();
         for constraint in constraints {
             // The operation that asserted it is the last one that found fewer constraints.
             let operation = before.iter().skip_while(|made| made.constraints > *constraint);
@@ -133,7 +237,7 @@ impl Explorer {
         let places: Vec<PrefixId> = self.waiting.keys().copied().collect();
         for before in places {
             if (random.next() >> 11) as f64 / (1u64 << 53) as f64 <= share {
-                self.core.stats.flips_audited += self.release(before);
+                self.core.stats.flips_audited += self.release(before).0;
             }
         }
         !self.items.is_empty()

@@ -7,7 +7,7 @@ use std::collections::BTreeSet;
 use std::rc::Rc;
 
 use common::{Collect, Generator, class, concrete, explore, inputs};
-use wryneck_exec::{Config, Outcome, Pruner, Pruning, Step, Traced};
+use wryneck_exec::{Config, Outcome, Pruner, Pruning, Step, Traced, Wanted};
 
 const PROGRAMS: u64 = 150;
 
@@ -127,7 +127,7 @@ fn searchers_and_compactions_give_the_same_states() {
 struct WantsAll;
 
 impl Pruner for WantsAll {
-    fn wanted(&self, path: &Traced<'_>) -> Result<Vec<u32>, String> {
+    fn wanted(&self, path: &Traced<'_>) -> Result<Wanted, String> {
         let decisions = path.trace.steps.iter().filter_map(|step| match step {
             Step::Decision { index } => Some(*index),
             _ => None,
@@ -135,7 +135,7 @@ impl Pruner for WantsAll {
         let decisions: Vec<u32> = decisions.collect();
         assert_eq!(decisions.last().map_or(0, |last| last + 1), path.state.prefix.len(), "recorded to its end");
         assert!(decisions.windows(2).all(|w| w[0] + 1 == w[1]) && decisions.first().is_none_or(|first| *first <= path.oldest));
-        Ok(decisions)
+        Ok(Wanted { decisions, settled: false })
     }
 }
 

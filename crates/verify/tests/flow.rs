@@ -151,7 +151,12 @@ fn addresses_go_through_wide_values_copies_and_new_objects() {
     let [one, other] = flow.edges(main, 0, 0)[..] else { panic!("two ways") };
     let (one, other) = (flow.side(main, 0, 0, one), flow.side(main, 0, 0, other));
     let [a, b, c, d, two] = ["a", "b", "c", "d", "two"].map(|name| variable(&flow, &image, name));
-    assert!(one.changes.writes.touches(b, 0) && one.changes.writes.touches(c, 7) && !one.changes.writes.touches(d, 0) && !one.changes.writes.touches(b, 1));
+    assert!(
+        one.changes.writes.touches(b, 0)
+            && one.changes.writes.touches(c, 7)
+            && !one.changes.writes.touches(d, 0)
+            && !one.changes.writes.touches(b, 1)
+    );
     assert!(other.changes.writes.touches(b, 0) && !other.changes.writes.touches(two, 0) && !other.changes.writes.touches(a, 1));
 }
 

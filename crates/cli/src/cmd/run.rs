@@ -16,7 +16,6 @@ use wryneck_exec::{Explorer, Image, Outcome, PathEnd, Stop};
 use wryneck_expr::Pool;
 use wryneck_report::{Run, Status, Totals};
 use wryneck_solver::Solver;
-use wryneck_verify::Slicer;
 use wryneck_verify::slice::Explain;
 
 use crate::args::{self, RunArgs};
@@ -118,10 +117,8 @@ pub fn explore(name: &str, words: Vec<String>, complete: impl FnOnce(&mut RunArg
     watch.folder.finish(&run)?;
     args.formats.write_of(Path::new(&run.folder))?;
     print(&args, &run)?;
-    if let Some(Slicer { flow, explain: Some(explain) }) = slicer.as_deref() {
-        let lines = explain.lines(&explorer.core.image, flow);
-        output::write(|out| lines.iter().try_for_each(|line| writeln!(out, "{line}")))?;
-    }
+    let explained = slicer.map(|slicer| slicer.explained(&explorer.core.image)).unwrap_or_default();
+    output::write(|out| explained.iter().try_for_each(|line| writeln!(out, "{line}")))?;
     Ok(run.exit_code())
 }
 

@@ -47,6 +47,12 @@ impl BitSet {
         self.words.iter().zip(&other.words).any(|(mine, theirs)| mine & theirs != 0)
     }
 
+    /// Whether all numbers are in `other`.
+    pub fn is_within(&self, other: &BitSet) -> bool {
+        let others = other.words.iter().chain(std::iter::repeat(&0));
+        self.words.iter().zip(others).all(|(mine, theirs)| mine & !theirs == 0)
+    }
+
     pub fn is_empty(&self) -> bool {
         self.words.iter().all(|w| *w == 0)
     }

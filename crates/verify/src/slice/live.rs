@@ -17,7 +17,7 @@ pub type Placed = (ObjectId, u64);
 pub type Stream = (u64, ObjectId);
 
 /// Live bytes by address, counted by object.
-#[derive(Default)]
+#[derive(Clone, Default)]
 pub struct Live {
     lines: FxHashMap<u64, u64>,
     objects: BTreeMap<Placed, u32>,
@@ -115,6 +115,12 @@ impl Live {
                 })
         });
         written.map(|(object, _)| *object)
+    }
+
+    /// Whether all that is live is live in `other`.
+    pub fn is_within(&self, other: &Live) -> bool {
+        let lines = self.lines.iter().all(|(line, bits)| other.lines.get(line).is_some_and(|live| bits & !live == 0));
+        lines && self.cells.iter().all(|cell| other.cells.contains(cell))
     }
 
     /// Whether anything is live.

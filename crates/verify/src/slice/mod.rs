@@ -4,31 +4,46 @@
 //! The recorded path is walked backwards ([`walk`]) with what is still needed ([`live`]): the operands of events that matter, what these were
 //! computed from, and the branches that decided whether and in which order events happen. A branch matters if something needed lies between
 //! it and its join, or if its other side may reach an event, write what is needed, or leave where something needed comes later; the static
-//! facts are [`crate::flow`]'s. Other sides are assumed to come back, without a fault of their own. Cost: a few steps per instruction.
+//! facts are [`crate::flow`]'s. Other sides are assumed to come back, without a fault of their own. Cost: a few steps per instruction,
+//! of the part of the path that it does not share, if paths that share the rest needed as much of it ([`needs`]).
 
 pub mod explain;
 pub mod live;
+pub mod needs;
 pub mod walk;
 
-use wryneck_exec::{Pruner, Traced};
+use wryneck_exec::{Image, Pruner, Traced, Wanted};
 
 pub use explain::Explain;
+use needs::Known;
 
 use crate::flow::Flow;
 
 /// Wants what a path's slice holds.
 pub struct Slicer {
-    pub flow: Flow,
-    pub explain: Option<Explain>,
+    flow: Flow,
+    explain: Option<Explain>,
+    known: Known,
+}
+
+impl Slicer {
+    pub fn new(flow: Flow, explain: Option<Explain>) -> Slicer {
+        Slicer { flow, explain, known: Known::default() }
+    }
+
+    /// What was found of the lines that were asked for, in words.
+    pub fn explained(&self, image: &Image) -> Vec<String> {
+        self.explain.iter().flat_map(|explain| explain.lines(image, &self.flow)).collect()
+    }
 }
 
 impl Pruner for Slicer {
-    fn wanted(&self, path: &Traced<'_>) -> Result<Vec<u32>, String> {
+    fn wanted(&self, path: &Traced<'_>) -> Result<Wanted, String> {
         let mut see = |pos, why| {
             if let Some(explain) = &self.explain {
                 explain.note(path.image, pos, why);
             }
         };
-        walk::wanted(&self.flow, path, &mut see).map_err(|mismatch| mismatch.to_string())
+        walk::wanted(&self.flow, &self.known, path, &mut see).map_err(|mismatch| mismatch.to_string())
     }
 }

@@ -8,13 +8,16 @@ mod calls;
 mod group;
 mod operations;
 
+use std::ops::Range;
+
 use rustc_hash::FxHashMap;
-use wryneck_exec::{CodePos, PathEnd, Step, Traced};
+use wryneck_exec::{CodePos, PathEnd, Step, Traced, Wanted};
 use wryneck_ir::{Inst, Module, Op};
 
 use self::group::Group;
 use super::explain::Why;
 use super::live::Live;
+use super::needs::{Call, Known, Needs};
 use crate::flow::{BitSet, ContextId, Effects, Flow};
 
 /// The steps do not fit the code: our defect, but for code that came to be while it ran.
@@ -22,14 +25,23 @@ use crate::flow::{BitSet, ContextId, Effects, Flow};
 #[error("{0}")]
 pub struct Mismatch(pub &'static str);
 
-/// The decisions of the path, from its oldest undecided one on, that its events depend on.
+/// The decisions of the path, of those that were recorded, that its events depend on, and whether what it needs of the others is known.
 /// `see` is told of each branch with two sides why it matters, if it does.
-pub fn wanted(flow: &Flow, path: &Traced<'_>, see: &mut dyn FnMut(CodePos, Option<Why>)) -> Result<Vec<u32>, Mismatch> {
+pub fn wanted(flow: &Flow, known: &Known, path: &Traced<'_>, see: &mut dyn FnMut(CodePos, Option<Why>)) -> Result<Wanted, Mismatch> {
     let mut walk = Walk::new(flow, path, see);
     while walk.position > 0 && !walk.frames.is_empty() {
         walk.step()?;
+        if let Some(decisions) = walk.decided.take()
+            && walk.position > 0
+            && decisions.clone().any(path.open)
+            && let Some(place) = path.places.get(decisions.start as usize)
+        {
+            known.add(*place, walk.needs());
+        }
     }
-    Ok(walk.wanted)
+    let start = path.places.get(path.oldest as usize);
+    let settled = !walk.frames.is_empty() && start.is_some_and(|place| known.covers(*place, &walk.needs()));
+    Ok(Wanted { decisions: walk.wanted, settled })
 }
 
 /// A call in progress.
@@ -79,6 +91,8 @@ struct Walk<'a> {
     /// A monitor looked at the result of the call at hand.
     result_matters: bool,
     wanted: Vec<u32>,
+    /// What the operation just passed decided.
+    decided: Option<Range<u32>>,
     see: &'a mut dyn FnMut(CodePos, Option<Why>),
 }
 
@@ -97,6 +111,7 @@ impl<'a> Walk<'a> {
             at_end: true,
             result_matters: false,
             wanted: Vec::new(),
+            decided: None,
             see,
         };
         for (number, op) in &path.trace.end {
@@ -156,7 +171,26 @@ impl<'a> Walk<'a> {
         let end = self.position - 1;
         let start = end.checked_sub(count as usize).ok_or(Mismatch("a slow operation has more steps than there are"))?;
         self.position = start;
-        Ok(Group { steps: &self.path.trace.steps[start..end], stack_below: 0 })
+        let group = Group { steps: &self.path.trace.steps[start..end], stack_below: 0 };
+        if let Some(first) = group.decisions().next() {
+            self.decided = Some(first..group.decisions().last().map_or(first, |last| last + 1));
+        }
+        Ok(group)
+    }
+
+    /// What is needed of all that is before.
+    fn needs(&self) -> Needs {
+        let exit = self.same_exit().map_or(0, |exit| exit.time);
+        let call = |frame: &Frame| Call {
+            func: frame.func,
+            live: frame.live.clone(),
+            passed: frame.passed.keys().copied().collect(),
+            settled: frame.passed.iter().filter(|(_, at)| **at >= frame.taken).map(|(block, _)| *block).collect(),
+            taken: frame.taken > exit,
+            returned: frame.returned,
+        };
+        let calls = self.frames.iter().map(call).collect();
+        Needs { calls, live: self.live.clone(), any: self.taken > 0, exits: self.same_exit().is_some() }
     }
 
     /// Whether the slow operation just before called the function at hand: then it is its caller's.

@@ -1,0 +1,87 @@
+//! What walks need of the part of a path before a place: paths that share that part and need no more of it settle nothing new there.
+//!
+//! A walk with less behind it finds less: what is live only adds to what matters, so does what was taken. So a walk may stop where an
+//! earlier one passed that needed all that it needs. Cost: a few sets for each place whose other sides wait.
+
+use std::cell::RefCell;
+
+use rustc_hash::FxHashMap;
+use wryneck_exec::prefix::PrefixId;
+
+use super::live::Live;
+use crate::flow::BitSet;
+
+/// Walks that are remembered of one place.
+const KEPT: usize = 3;
+
+/// What a walk needs of a call in progress.
+#[derive(Clone)]
+pub struct Call {
+    pub func: u32,
+    /// Slots.
+    pub live: BitSet,
+    /// Beginnings of blocks that were passed, and those of them behind which nothing was taken.
+    pub passed: BitSet,
+    pub settled: BitSet,
+    /// Something was taken that no block passed since lies before.
+    pub taken: bool,
+    pub returned: bool,
+}
+
+impl Call {
+    /// Whether a branch of the call that `other` does not keep may be kept here.
+    fn within(&self, other: &Call) -> bool {
+        // Branches whose join was not passed ask whether the call returned.
+        let ends = self.returned || !other.returned && other.passed.is_within(&self.passed);
+        let meets = |block: u32| if self.passed.contains(block) { self.settled.contains(block) } else { !self.taken };
+        let taken = match other.taken {
+            true => other.settled.iter().all(meets),
+            false => !self.taken && self.passed.is_within(&self.settled),
+        };
+        self.func == other.func && self.live.is_within(&other.live) && ends && taken
+    }
+}
+
+/// What a walk needs of all that is before a place.
+pub struct Needs {
+    /// Outermost first.
+    pub calls: Vec<Call>,
+    pub live: Live,
+    /// Something was taken.
+    pub any: bool,
+    /// Nothing was taken before the path called `exit`.
+    pub exits: bool,
+}
+
+impl Needs {
+    fn within(&self, other: &Needs) -> bool {
+        self.exits == other.exits
+            && (!self.any || other.any)
+            && self.calls.len() == other.calls.len()
+            && self.calls.iter().zip(&other.calls).all(|(call, other)| call.within(other))
+            && self.live.is_within(&other.live)
+    }
+}
+
+/// By the decisions before a place: what the last walks that passed it needed.
+#[derive(Default)]
+pub struct Known {
+    walks: RefCell<FxHashMap<PrefixId, Vec<Needs>>>,
+}
+
+impl Known {
+    /// Whether an earlier walk needed all this.
+    pub fn covers(&self, place: PrefixId, needs: &Needs) -> bool {
+        self.walks.borrow().get(&place).is_some_and(|walks| walks.iter().any(|other| needs.within(other)))
+    }
+
+    /// A walk that is to go on to the oldest undecided decision passed a place.
+    pub fn add(&self, place: PrefixId, needs: Needs) {
+        let mut walks = self.walks.borrow_mut();
+        let walks = walks.entry(place).or_default();
+        if walks.len() == KEPT {
+            walks.remove(0);
+        }
+        walks.push(needs);
+    }
+}
