@@ -40,6 +40,7 @@ errnos! {
     ENOTEMPTY = 39;
     ELOOP = 40;
     EOPNOTSUPP = 95;
+    EAFNOSUPPORT = 97;
 }
 
 /// Why a system call did not do its work.

@@ -38,11 +38,14 @@ pub enum NodeKind {
 /// symbolic name stands here by its [`key`].
 pub type Entries = BTreeMap<Rc<[u8]>, Option<NodeId>>;
 
-/// What of a file's metadata is symbolic, until the program sets it.
+/// What of a file's metadata is symbolic, until the program sets it to something else.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct SymbolicMeta {
     /// Kind and permissions, 32 bits.
     pub mode: Option<ExprId>,
+    /// Owners, 32 bits each.
+    pub uid: Option<ExprId>,
+    pub gid: Option<ExprId>,
     /// Seconds, 64 bits.
     pub atime: Option<ExprId>,
     pub mtime: Option<ExprId>,
@@ -50,7 +53,7 @@ pub struct SymbolicMeta {
 
 impl SymbolicMeta {
     fn all(&mut self) -> impl Iterator<Item = &mut ExprId> {
-        [&mut self.mode, &mut self.atime, &mut self.mtime].into_iter().flatten()
+        [&mut self.mode, &mut self.uid, &mut self.gid, &mut self.atime, &mut self.mtime].into_iter().flatten()
     }
 }
 

@@ -91,7 +91,7 @@ fn metadata(cx: &mut Cx<'_>, path: &[u8], id: NodeId, user: u32) -> Result<(), S
     let fixed = pool.bits(32, u64::from(mode::REGULAR | (meta.mode & 0o7777)) & !free);
     let chosen = pool.and(permissions, mask);
     let [atime, mtime] = [atime, mtime].map(|seconds| pool.zext(seconds, 64));
-    let symbolic = SymbolicMeta { mode: Some(pool.or(chosen, fixed)), atime: Some(atime), mtime: Some(mtime) };
+    let symbolic = SymbolicMeta { mode: Some(pool.or(chosen, fixed)), atime: Some(atime), mtime: Some(mtime), ..SymbolicMeta::default() };
     World::change(cx).node_mut(id).symbolic = symbolic;
     Ok(())
 }

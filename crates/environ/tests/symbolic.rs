@@ -62,6 +62,22 @@ fn sym_files() -> Vec<SymFile> {
     ["A", "B"].map(|name| SymFile { path: name.into(), size: (3, 3), metadata: false }).to_vec()
 }
 
+/// A file can be given to a symbolic owner, whom `stat` tells as it is.
+#[test]
+fn owners() {
+    let explored = run("symbolic/owners.c", ProgramInput { args: vec![Arg::Symbolic(1)], ..ProgramInput::default() });
+    assert_eq!(exits(&explored.ends), BTreeSet::from([1, 2, 3]));
+    assert!(explored.ledger.is_empty(), "{:?}", explored.ledger);
+    for end in &explored.ends {
+        let expected = match end.inputs[0].1[0] {
+            b'a' => 1,
+            b'x' | 0 => 2,
+            _ => 3,
+        };
+        assert_eq!(end.end, PathEnd::Exit(expected), "{:?}", end.inputs);
+    }
+}
+
 /// A symbolic path is each symbolic file, `.`, `/` or nothing; contents and standard input are symbolic.
 #[test]
 fn files() {

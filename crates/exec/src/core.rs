@@ -88,8 +88,9 @@ pub struct Flip {
 pub struct Refuted {
     /// Decisions before it.
     pub before: Prefix,
-    /// Of the path, when it decided.
+    /// Of the path, when it decided, and what satisfies it.
     pub path: PathCondition,
+    pub model: Model,
     /// What cannot hold besides.
     pub cond: ExprId,
 }

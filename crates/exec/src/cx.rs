@@ -359,8 +359,8 @@ impl Cx<'_> {
             self.core.stats.flips_dropped_at_once += 1;
             return;
         }
-        let (before, path) = (self.state.prefix.clone(), self.state.path.clone());
-        self.core.new_refuted.push(Refuted { before, path, cond });
+        let State { prefix, path, model, .. } = &*self.state;
+        self.core.new_refuted.push(Refuted { before: prefix.clone(), path: path.clone(), model: model.clone(), cond });
     }
 
     /// Leaves the other side for later: a snapshot of the path as it was when the operation began.

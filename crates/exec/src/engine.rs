@@ -7,7 +7,7 @@ use wryneck_expr::{Model, Pool};
 use wryneck_solver::{Answer, Budget, Solver};
 
 use crate::config::Config;
-use crate::core::{Checked, Core, Ended, Flip, LedgerKind, Refuted};
+use crate::core::{Checked, Core, Ended, Flip, LedgerKind};
 use crate::cx::Cx;
 use crate::image::{CodePos, Image};
 use crate::leaks;
@@ -91,8 +91,6 @@ pub struct Explorer {
     pub(crate) items: BTreeMap<ItemId, Item>,
     /// Flips that nobody wants yet, by the decisions before the flipped one.
     pub(crate) waiting: BTreeMap<PrefixId, Waiting>,
-    /// Wanted other sides that cannot be: what makes them so is still to be wanted.
-    pub(crate) wanted_cores: Vec<Refuted>,
     pub(crate) benefit: Benefit,
     /// Under pruning: where the running path began, if it began at a flip and was not interrupted.
     pub(crate) begun: Option<Rc<State>>,
@@ -156,7 +154,6 @@ impl Explorer {
             search,
             items: BTreeMap::new(),
             waiting: BTreeMap::new(),
-            wanted_cores: Vec::new(),
             benefit: Benefit::default(),
             begun: None,
             pruning: None,
@@ -557,7 +554,6 @@ impl Explorer {
             self.prune_after(&ended);
             control.ended(&mut self.core, ended);
         }
-        self.want_cores();
         self.begun = None;
         for block in std::mem::take(&mut self.core.newly_covered) {
             self.search.covered(block);

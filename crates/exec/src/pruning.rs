@@ -9,6 +9,7 @@
 //! if it needs more of what was before than paths that share that did. What cheap facts show infeasible is kept without a state. Where
 //! nearly every flip turns out wanted, few paths are sliced and the others want all their flips, which is always right.
 
+use std::collections::BTreeSet;
 use std::rc::Rc;
 
 use wryneck_solver::{Answer, Budget};
@@ -105,9 +106,8 @@ impl Explorer {
                         places[start as usize..].iter().filter(waits).count() as u64
                     };
                     let asked = waiting(self);
-                    for index in wanted.decisions {
-                        self.want(places[index as usize]);
-                    }
+                    let decisions = wanted.decisions.into_iter().collect();
+                    self.want(&ended.prefix, decisions, BTreeSet::new());
                     let unwanted = waiting(self);
                     self.benefit.note(asked, unwanted);
                     if wanted.settled {
@@ -171,30 +171,53 @@ impl Explorer {
         (count, refuted)
     }
 
-    /// Wants the other sides of the decision made after these.
-    fn want(&mut self, before: PrefixId) {
-        let (flips, refuted) = self.release(before);
-        self.core.stats.flips_wanted += flips + refuted.len() as u64;
-        self.wanted_cores.extend(refuted);
-    }
-
-    /// Wants what makes wanted other sides infeasible. Asks the solver where cheap facts do not say.
-    pub(crate) fn want_cores(&mut self) {
-        while let Some(Refuted { before, path, cond }) = self.wanted_cores.pop() {
+    /// Wants the other sides of these decisions of a path, by index, and of those that asserted these constraints of it; and what makes
+    /// infeasible ones so, which was asserted before them. Asks the solver where cheap facts do not say.
+    fn want(&mut self, prefix: &Prefix, decisions: BTreeSet<u32>, mut constraints: BTreeSet<u32>) {
+        let mut operation: Vec<Made> = Vec::new();
+        for made in prefix.backwards() {
             if self.waiting.is_empty() {
-                // There is nothing to want.
-                self.core.stats.flips_infeasible += 1;
+                return;
+            }
+            operation.push(made);
+            if !made.first {
                 continue;
             }
-            let base = wryneck_expr::Model::empty();
-            self.core.stats.solver_checks += 1;
-            match self.core.solver.check(&mut self.core.pool, &path, cond, &base, &Budget::default()) {
-                Answer::Unsat(core) => {
-                    self.core.stats.flips_infeasible += 1;
-                    self.want_core(&before, &core.0);
+            // What an operation asserted are the constraints there were not before it, but before the one behind it. Its own cores may
+            // hold some, too.
+            let (mut asserted, mut again) = (false, true);
+            while again {
+                again = !constraints.split_off(&made.constraints).is_empty() && !asserted;
+                asserted |= again;
+                for made in operation.iter().filter(|made| asserted || decisions.contains(&made.index)) {
+                    for refuted in self.want_one(made.before) {
+                        match self.core_of(&refuted) {
+                            Some(core) => constraints.extend(core),
+                            None => return self.want_all(prefix),
+                        }
+                        again = true;
+                    }
                 }
-                Answer::Sat(_) | Answer::Unknown(_) => self.want_all(&before),
             }
+            operation.clear();
+        }
+    }
+
+    /// Wants the other sides of the decision made after these; those that are infeasible.
+    fn want_one(&mut self, before: PrefixId) -> Vec<Refuted> {
+        let (flips, refuted) = self.release(before);
+        self.core.stats.flips_wanted += flips + refuted.len() as u64;
+        self.core.stats.flips_infeasible += refuted.len() as u64;
+        refuted
+    }
+
+    /// The constraints that make an other side infeasible.
+    fn core_of(&mut self, refuted: &Refuted) -> Option<Vec<u32>> {
+        let budget = Budget { conflicts: self.core.config.step_conflicts, ..Budget::until(self.core.end_signal.clone()) };
+        self.core.stats.solver_checks += 1;
+        match self.core.solver.check(&mut self.core.pool, &refuted.path, refuted.cond, &refuted.model, &budget) {
+            Answer::Unsat(core) => Some(core.0.to_vec()),
+            Answer::Sat(_) | Answer::Unknown(_) => None,
         }
     }
 
@@ -203,26 +226,19 @@ impl Explorer {
         !self.core.auditing && matches!(self.pruning, Some((Pruning::Wanted, _)))
     }
 
-    /// Wants the flips of all these decisions.
+    /// Wants the flips of all these decisions; so the cores of infeasible ones are wanted, too.
     pub(crate) fn want_all(&mut self, prefix: &Prefix) {
-        if self.waits() {
-            ids(prefix).into_iter().for_each(|id| self.want(id));
+        if self.waits() && !self.waiting.is_empty() {
+            for id in ids(prefix) {
+                self.want_one(id);
+            }
         }
     }
 
     /// A wanted other side of the decision after these is infeasible because of these constraints of its path.
     pub(crate) fn want_core(&mut self, before: &Prefix, constraints: &[u32]) {
-        if !self.waits() {
-            return;
-        }
-        let before: Vec<Made> = before.backwards().collect();
-        for constraint in constraints {
-            // The operation that asserted it is the last one that found fewer constraints.
-            let operation = before.iter().skip_while(|made| made.constraints > *constraint);
-            let mut ended = false;
-            let decisions = operation.take_while(|made| !std::mem::replace(&mut ended, made.first));
-            let wanted: Vec<PrefixId> = decisions.map(|made| made.before).collect();
-            wanted.into_iter().for_each(|id| self.want(id));
+        if self.waits() {
+            self.want(before, BTreeSet::new(), constraints.iter().copied().collect());
         }
     }
 

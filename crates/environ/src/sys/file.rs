@@ -3,6 +3,7 @@
 use std::rc::Rc;
 
 use wryneck_exec::PathEnd;
+use wryneck_expr::ExprId;
 
 use super::fd::{O_ACCMODE, O_CLOEXEC, O_PATH};
 use super::path::{AT_FDCWD, Follow, Found};
@@ -38,6 +39,15 @@ pub fn device(path: &[u8]) -> Option<NodeKind> {
         b"/dev/zero" | b"/dev/full" | b"/dev/random" | b"/dev/urandom" => Some(NodeKind::Endless),
         _ => None,
     }
+}
+
+/// Who `chown` gives a file to.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum NewOwner {
+    Old,
+    Id(u32),
+    /// 32 bits.
+    Symbolic(ExprId),
 }
 
 impl Sys<'_, '_> {
@@ -214,24 +224,46 @@ impl Sys<'_, '_> {
         self.chown_node(node, ids)
     }
 
-    /// A user and a group, -1 for none; before a file's node is made, since they may be symbolic.
-    fn ids(&mut self, first: usize) -> Result<(i32, i32), Halt> {
-        Ok((self.int(first)?, self.int(first + 1)?))
+    /// A user and a group, before a file's node is made: whether there is one is decided.
+    fn ids(&mut self, first: usize) -> Result<[NewOwner; 2], Halt> {
+        Ok([self.new_owner(first)?, self.new_owner(first + 1)?])
     }
 
-    fn chown_node(&mut self, node: NodeId, (uid, gid): (i32, i32)) -> Done {
+    /// Argument `i` as the number of a user or a group, -1 for none. Only the superuser can use one that is symbolic.
+    fn new_owner(&mut self, i: usize) -> Result<NewOwner, Halt> {
+        let e = self.cx.expr(self.args[i], 32);
+        if self.cx.core.pool.as_u64(e).is_some() || self.linux.input.user != 0 {
+            return Ok(match self.int(i)? {
+                -1 => NewOwner::Old,
+                id => NewOwner::Id(id as u32),
+            });
+        }
+        let pool = &mut self.cx.core.pool;
+        let none = pool.bits(32, u32::MAX.into());
+        let none = pool.eq(e, none);
+        Ok(if self.cx.decide(none)? { NewOwner::Old } else { NewOwner::Symbolic(e) })
+    }
+
+    fn chown_node(&mut self, node: NodeId, ids: [NewOwner; 2]) -> Done {
         let now = self.stamp();
         if self.world().node(node).symbolic.mode.is_some() {
             return Err(PathEnd::Unsupported("`chown` of a file with symbolic permissions".into()).into());
         }
         let old = self.world().node(node).meta;
-        let new = |id: i32, old: u32| if id == -1 { old } else { id as u32 };
-        let (uid, gid) = (new(uid, old.uid), new(gid, old.gid));
-        if self.linux.input.user != 0 && (uid, gid) != (old.uid, old.gid) {
+        let changed = ids.iter().zip([old.uid, old.gid]).any(|(id, old)| !matches!(*id, NewOwner::Old) && *id != NewOwner::Id(old));
+        if self.linux.input.user != 0 && changed {
             return Err(EPERM.into());
         }
-        let meta = &mut self.change().node_mut(node).meta;
-        (meta.uid, meta.gid, meta.ctime) = (uid, gid, now);
+        let Node { meta, symbolic, .. } = self.change().node_mut(node);
+        let owners = [(&mut meta.uid, &mut symbolic.uid), (&mut meta.gid, &mut symbolic.gid)];
+        for ((owner, symbolic), new) in owners.into_iter().zip(ids) {
+            match new {
+                NewOwner::Old => {}
+                NewOwner::Id(id) => (*owner, *symbolic) = (id, None),
+                NewOwner::Symbolic(e) => *symbolic = Some(e),
+            }
+        }
+        meta.ctime = now;
         if meta.mode & 0o111 != 0 {
             meta.mode &= !0o4000;
             if meta.mode & 0o010 != 0 {

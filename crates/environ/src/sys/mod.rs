@@ -89,6 +89,7 @@ system_calls! {
     35 "nanosleep" time::nanosleep;
     39 "getpid" process::getpid;
     40 "sendfile" fd::sendfile;
+    41 "socket" process::socket;
     59 "execve" stat::execve;
     60 "exit" process::exit;
     62 "kill" process::kill;
@@ -142,6 +143,7 @@ system_calls! {
     217 "getdents64" dir::getdents64;
     218 "set_tid_address" process::getpid;
     221 "fadvise64" fd::sync;
+    227 "clock_settime" time::clock_settime;
     228 "clock_gettime" time::clock_gettime;
     229 "clock_getres" time::clock_getres;
     230 "clock_nanosleep" time::clock_nanosleep;

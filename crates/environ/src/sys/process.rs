@@ -6,7 +6,7 @@ use wryneck_exec::{Cx, FaultKind, PathEnd, Stop, Value};
 use wryneck_expr::ExprId;
 
 use super::{Done, Sys};
-use crate::errno::{EAGAIN, EFAULT, EINVAL, ENOSYS, EPERM, ESRCH, Halt};
+use crate::errno::{EAFNOSUPPORT, EAGAIN, EFAULT, EINVAL, ENOSYS, EPERM, ESRCH, Halt};
 
 /// The process id.
 const PID: u64 = 4242;
@@ -35,6 +35,11 @@ pub fn getppid(_: &mut Sys<'_, '_>) -> Done {
 /// User and group ids, real and effective.
 pub fn user(s: &mut Sys<'_, '_>) -> Done {
     Ok(s.linux.input.user.into())
+}
+
+/// socket(domain, type, protocol): there is no network, nor are there sockets of any other family.
+pub fn socket(_: &mut Sys<'_, '_>) -> Done {
+    Err(EAFNOSUPPORT.into())
 }
 
 /// Calls that succeed and change nothing here.

@@ -71,11 +71,12 @@ impl Sys<'_, '_> {
     fn put_stat(&mut self, i: usize, (stat, symbolic): &Told) -> Done {
         let addr = self.block(self.args[i], 144, true)?;
         self.put(addr, &stat_bytes(stat))?;
-        self.put_symbolic(addr, [(24, symbolic.mode), (72, symbolic.atime), (88, symbolic.mtime)])
+        let SymbolicMeta { mode, uid, gid, atime, mtime } = *symbolic;
+        self.put_symbolic(addr, [(24, mode), (28, uid), (32, gid), (72, atime), (88, mtime)])
     }
 
     /// Writes expressions into a structure, each at its offset.
-    fn put_symbolic(&mut self, addr: u64, fields: [(u64, Option<ExprId>); 3]) -> Done {
+    fn put_symbolic(&mut self, addr: u64, fields: [(u64, Option<ExprId>); 5]) -> Done {
         for (offset, e) in fields.into_iter().filter_map(|(offset, e)| Some((offset, e?))) {
             let pool = &mut self.cx.core.pool;
             let bytes: Vec<_> = (0..pool.width(e) / 8).map(|i| pool.extract(e, 8 * i, 8)).collect();
@@ -162,10 +163,10 @@ pub fn newfstatat(s: &mut Sys<'_, '_>) -> Done {
 
 pub fn statx(s: &mut Sys<'_, '_>) -> Done {
     let (at, flags) = (s.int(0)?, s.int(2)? as u32);
-    let (stat, symbolic) = s.stat_at(at, 1, flags)?;
+    let (stat, SymbolicMeta { mode, uid, gid, atime, mtime }) = s.stat_at(at, 1, flags)?;
     let addr = s.block(s.args[4], 256, true)?;
     s.put(addr, &statx_bytes(&stat))?;
-    s.put_symbolic(addr, [(28, symbolic.mode), (64, symbolic.atime), (112, symbolic.mtime)])
+    s.put_symbolic(addr, [(20, uid), (24, gid), (28, mode), (64, atime), (112, mtime)])
 }
 
 pub fn access(s: &mut Sys<'_, '_>) -> Done {

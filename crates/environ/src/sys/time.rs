@@ -3,7 +3,7 @@
 use wryneck_exec::Value;
 
 use super::{Done, Sys};
-use crate::errno::{EINVAL, Halt};
+use crate::errno::{EINVAL, EPERM, Halt};
 
 impl Sys<'_, '_> {
     /// Microseconds since 1970, and the clock moves on.
@@ -42,6 +42,19 @@ pub fn clock_gettime(s: &mut Sys<'_, '_>) -> Done {
     let now = s.now();
     s.put_pair(1, [now / 1_000_000, now % 1_000_000 * 1000])?;
     Ok(0)
+}
+
+/// clock_settime(clock, time): nobody may set the clock, as in a replay.
+pub fn clock_settime(s: &mut Sys<'_, '_>) -> Done {
+    let clock = s.int(0)?;
+    let addr = s.block(s.args[1], 16, false)?;
+    let bytes = s.cx.read_bytes(addr, 16)?;
+    let [seconds, nanoseconds] = [0, 8].map(|at| s.cx.joined(&bytes[at..at + 8]));
+    let pool = &mut s.cx.core.pool;
+    let (zero, second) = (pool.bits(64, 0), pool.bits(64, 1_000_000_000));
+    let (since, within) = (pool.sle(zero, seconds), pool.ult(nanoseconds, second));
+    let valid = pool.and(since, within);
+    if clock != 0 || !s.cx.decide(valid)? { Err(EINVAL.into()) } else { Err(EPERM.into()) }
 }
 
 pub fn clock_getres(s: &mut Sys<'_, '_>) -> Done {

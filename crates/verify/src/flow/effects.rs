@@ -497,7 +497,7 @@ impl Writer<'_> {
         for place in &summary.writes {
             let arg = |i: &u32| args.get(*i as usize).copied().filter(|slot| *slot != NONE);
             match place {
-                Place::Result | Place::Arg(_) => {}
+                Place::Result | Place::Arg(_) | Place::NewDescriptor => {}
                 Place::Errno => {
                     if let Some((object, offset)) = self.facts.errno {
                         self.all.changes.writes.add_part(object, Extent { low: offset, high: offset + 4 });

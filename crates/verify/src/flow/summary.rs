@@ -22,14 +22,15 @@
 //! no body for it.
 //!
 //! Places: `result`; `errno`; `arg0`, the argument itself; `*arg0`, the object it points into; `**arg0`, all that can be reached from it;
-//! `error(arg1)`, `input(arg1)`, `output(arg1)`, what a stream knows, and without an argument of any stream; `descriptors`, `files`
+//! `error(arg1)`, `input(arg1)`, `output(arg1)`, what a stream knows, and without an argument of any stream; `descriptors`, and of
+//! them only what is opened, `new descriptor`; `files`
 //! (contents and attributes), `names` (which file a path name is), `directory` (the working directory), `clock`, `process` (the
 //! rest of the kernel's state), `everything`. A variadic function's last argument is the address of its variable arguments.
 //!
 //! The built-in file assumes that allocation succeeds ([`Summaries::with_failing_allocation`] does not); that output to a stream does not fail (the environment makes calls fail only on demand), so output does
 //! not write `error(…)`, and what is pending in a stream, asked for where closing it fails, is not `output(…)`; that what a program writes
 //! it does not read back, so output does not write `files` or `input`, and what `write` is given to write is not read; and that `%n`
-//! is not used. Where that does not hold, rows of the user's say so. A row that comes later replaces what an earlier one said of the same name.
+//! is not used; that a descriptor's number is a name, so that opening does not depend on which are open, nor touches one that is. Where that does not hold, rows of the user's say so. A row that comes later replaces what an earlier one said of the same name.
 
 use std::collections::BTreeMap;
 
@@ -126,6 +127,8 @@ pub enum Place {
     Reachable(u32),
     /// A cell; of the stream that the argument points to, if there is one.
     Cell(CellKind, Option<u32>),
+    /// What a descriptor is open on that was not: on other ways this changes none that is.
+    NewDescriptor,
     Everything,
 }
 
@@ -395,6 +398,7 @@ fn parse_place(word: &str) -> Option<Place> {
         "result" => return Some(Place::Result),
         "errno" => return Some(Place::Errno),
         "everything" => return Some(Place::Everything),
+        "new descriptor" => return Some(Place::NewDescriptor),
         _ => {}
     }
     let (name, key) = match word.strip_suffix(')').and_then(|w| w.split_once('(')) {

@@ -6,7 +6,7 @@ use wryneck_ir::{Inst, NONE, Op, limbs};
 
 use super::group::Group;
 use super::{Exit, Frame, Mismatch, Walk, is_call};
-use crate::flow::{Gives, Place, Summary};
+use crate::flow::{CellKind, Gives, Place, Summary};
 
 impl<'a> Walk<'a> {
     /// Through the call of the innermost `count` functions.
@@ -185,6 +185,7 @@ impl<'a> Walk<'a> {
         relevant |= self.kill_writes(group);
         relevant |= summary.writes.iter().any(|place| match place {
             Place::Cell(kind, stream) => self.live.has_cell(*kind, stream.and_then(key)),
+            Place::NewDescriptor => self.live.has_cell(CellKind::Descriptors, None),
             Place::Everything => !self.live.is_empty(),
             _ => false,
         });
@@ -228,7 +229,7 @@ impl<'a> Walk<'a> {
                     let of = stream.and_then(key).map(|address| (address, self.placed(address).0));
                     self.live.add_cell(*kind, of);
                 }
-                Place::Result | Place::Errno => {}
+                Place::Result | Place::Errno | Place::NewDescriptor => {}
             }
         }
     }
@@ -242,7 +243,7 @@ impl<'a> Walk<'a> {
             match place {
                 Place::Memory(i) | Place::Reachable(i) | Place::Cell(_, Some(i)) => top.live.extend(args.get(*i as usize).copied()),
                 Place::Everything => top.live.extend(args.iter().copied()),
-                Place::Result | Place::Errno | Place::Arg(_) | Place::Cell(_, None) => {}
+                Place::Result | Place::Errno | Place::Arg(_) | Place::NewDescriptor | Place::Cell(_, None) => {}
             }
         }
     }

@@ -6,6 +6,8 @@
 //! of the others have events when they exit.
 //! `@` in the text stands for the program's suffix. A seed means the same program for ever.
 
+mod terms;
+
 use crate::random::Random;
 
 /// What a program may use, drawn one by one.
@@ -293,75 +295,6 @@ impl Generator {
 
     fn line(&mut self, text: &str) {
         self.body += &format!("{:1$}{text}\n", "", 2 * self.indent);
-    }
-
-    /// An integer in 0..=7, an expression of operators up to `depth`.
-    fn value(&mut self, depth: u32) -> String {
-        if depth == 0 || self.below(3) == 0 {
-            return self.leaf();
-        }
-        let (x, y) = (self.value(depth - 1), self.value(depth - 1));
-        match self.below(11) {
-            0 | 1 => format!("(({x} + {y}) & 7)"),
-            2 => format!("(({x} - {y}) & 7)"),
-            3 => format!("(({x} * {y}) & 7)"),
-            4 => format!("({x} ^ {y})"),
-            5 => format!("({x} & {y})"),
-            6 => format!("({x} < {y})"),
-            7 => format!("(({x} << ({y} & 3)) & 7)"),
-            8 => format!("({x} % ({y} + 1))"),
-            9 => format!("(({x}) ? {y} : {})", self.leaf()),
-            _ => format!("({x} == {y})"),
-        }
-    }
-
-    fn leaf(&mut self) -> String {
-        match self.below(6) {
-            0 => self.below(4).to_string(),
-            1 | 2 => self.input(),
-            3 | 4 if !self.readable.is_empty() => self.pick(&self.readable.clone()),
-            _ => self.place(),
-        }
-    }
-
-    fn input(&mut self) -> String {
-        format!("in@[{}]", self.random.below(3))
-    }
-
-    /// An integer that may be written.
-    fn place(&mut self) -> String {
-        match self.below(9) {
-            0 if self.has(Part::Structures) => self.pick(&["s@.x", "s@.y", "o@.x", "o@.y"]).into(),
-            1 | 2 if self.has(Part::Structures) => format!("a@[{} & 3]", self.leaf()),
-            3 | 4 if self.has(Part::Pointers) => self.pick(&["*q@", "*s@.p", "*o@.p"]).into(),
-            5 if self.has(Part::Blocks) => format!("{}@[{} & 3]", self.pick(&["m", "l"]), self.leaf()),
-            6 | 7 if !self.writable.is_empty() => self.pick(&self.writable.clone()),
-            _ => self.pick(&["g0@", "g1@"]).into(),
-        }
-    }
-
-    fn condition(&mut self) -> String {
-        let known = self.conditions.len();
-        match self.below(8) {
-            0..3 if known > 0 => {
-                let again = self.pick(&self.conditions.clone());
-                if self.below(3) == 0 { format!("!({again})") } else { again }
-            }
-            0..5 => {
-                let i = self.below(3);
-                let (x, k) = (format!("in@[{i}]"), self.random.below(self.values[i]));
-                let fresh = match self.below(4) {
-                    0 => format!("{x} & {}", 1 + k % 2),
-                    1 => format!("{x} < {}", self.input()),
-                    _ => format!("{x} == {k}"),
-                };
-                self.conditions.push(fresh.clone());
-                fresh
-            }
-            5 => format!("{} && {}", self.value(0), self.value(1)),
-            6 => self.comparison(),
-            _ => self.value(1),
-        }
     }
 
     /// Of pointers, strings and blocks.
