@@ -71,6 +71,7 @@ static SIGNS: &[Sign] = &[
         sanitizer: &["overflow", "underflow", "out of bounds", "insufficient space", "SEGV"],
         signals: &[],
     },
+    Sign { kind: "overwritten-return-address", sanitizer: &[], signals: &[SEGV, libc::SIGBUS, libc::SIGILL, libc::SIGABRT] },
     Sign { kind: "read-only-write", sanitizer: &["SEGV"], signals: &[SEGV] },
     Sign { kind: "reported", sanitizer: &[], signals: &[libc::SIGABRT] },
     Sign { kind: "shift-too-far", sanitizer: &["shift exponent"], signals: &[] },

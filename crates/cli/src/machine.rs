@@ -13,7 +13,7 @@ use wryneck_exec::memory::Static;
 use wryneck_expr::Pool;
 use wryneck_ir::Module;
 use wryneck_ir::link::{Program, Target, Unit};
-use wryneck_machine::{FUNCTION, Known, MachineProgram, load};
+use wryneck_machine::{FUNCTION, Known, MachineProgram, calls, load};
 
 use crate::args::RunArgs;
 use crate::build::{self, Kind};
@@ -91,12 +91,13 @@ pub fn load(args: &RunArgs) -> Result<Executable> {
     if args.stand_ins && library.is_none() {
         notes.push("functions of strings run as they are in the executable: the C library is not set up (`cargo xtask setup libc`)".into());
     }
-    let (source, module) = MachineProgram::recognising(elf, &known).with_context(|| format!("`{shown}` cannot be lifted"))?;
+    let (source, module) =
+        MachineProgram::with(elf, &known, Some(load::SHADOWED)).with_context(|| format!("`{shown}` cannot be lifted"))?;
     let registers = source.start_arguments(0)?;
     let process = Process {
         function: FUNCTION.into(),
         registers,
-        stack_pointer: source.stack_pointer()?,
+        stack_pointer: source.stack_argument(),
         stack_end: load::STACK + load::STACK_SIZE,
         auxiliary,
     };
@@ -162,6 +163,9 @@ pub fn map(source: &MachineProgram, image: &mut Image, pool: &mut Pool) {
     for s in &source.elf.segments {
         image.map(Static { base: s.base, size: s.size, name: s.name.as_str().into(), writable: s.writable }, &s.bytes, pool);
     }
+    let shadow = load::SHADOWED;
+    let shadow = Static { base: shadow.shadow, size: shadow.size + calls::SPARE, name: "the shadow of the stack".into(), writable: true };
+    image.map(shadow, &[], pool);
     let stack = Static { base: load::STACK, size: load::STACK_SIZE, name: "the stack".into(), writable: true };
     image.map(stack, &[], pool);
 }

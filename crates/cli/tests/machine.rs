@@ -146,6 +146,29 @@ fn what_is_wrong_is_found_and_named() {
     assert_eq!(ends(&place.explored(&["./wrong", "x"])), [("exit 1".to_owned(), 1)]);
 }
 
+/// A return elsewhere than to its call, after long jumps too; places are lines where there is debug information, and their callers with them.
+#[test]
+fn returns_are_checked_and_call_stacks_shown() {
+    let place = Place::new();
+    place.compiled("smash", &["-static", "-g", "-O1", "-fno-stack-protector"]);
+    let run = place.explored(&["./smash", "--sym-arg", "30"]);
+    let found = &run["findings"][0];
+    assert_eq!(run["findings"].as_array().map(Vec::len), Some(1), "{run}");
+    assert_eq!((&found["kind"]["id"], &found["native"]["verdict"]), (&"overwritten-return-address".into(), &"reproduced".into()), "{run}");
+    let functions = |found: &Value| -> Vec<(String, u64)> {
+        let place = |p: &Value| (p["function"].as_str().unwrap_or("").to_owned(), p["line"].as_u64().unwrap_or(0));
+        found["stack"].as_array().expect("a stack").iter().map(place).collect()
+    };
+    assert_eq!(functions(found), [("copy".to_owned(), 13), ("main".to_owned(), 26)], "{run}");
+    assert!(ends(&run).iter().any(|(end, _)| end == "exit 3"), "short ones return: {run}");
+    let run = place.explored(&["./smash", "short", "x"]);
+    let found = &run["findings"][0];
+    assert!(found["message"].as_str().is_some_and(|m| m.ends_with("of a heap object (12 bytes) allocated at smash.c:21")), "{run}");
+    assert_eq!(functions(found), [("main".to_owned(), 28)], "{run}");
+    let run = place.explored(&["./smash", "short"]);
+    assert_eq!(ends(&run), [("exit 3".to_owned(), 1)]);
+}
+
 #[test]
 fn what_cannot_be_done_is_said() {
     let place = Place::new();

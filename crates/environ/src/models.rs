@@ -77,6 +77,7 @@ models! {
     "__VERIFIER_nondet_ushort" () Undefined verifier::nondet;
     "__assert_fail" (Ptr Ptr Int Ptr) Always assert::assert_fail;
     "__sigsetjmp" () Always stdlib::setjmp;
+    "__wryneck_bad_return" (Size Size) Undefined wryneck::bad_return;
     "__wryneck_begin" () Undefined start::begin;
     "__wryneck_call" () Undefined start::call;
     "__wryneck_exit" (Int) Undefined start::exit;

@@ -276,6 +276,31 @@ impl Core {
         }
     }
 
+    /// The positions of the calls in progress, innermost first, those inside machine code among them: of these, at most `most`.
+    pub fn call_stack(&self, state: &State, most: usize) -> Vec<CodePos> {
+        let stack = state.call_stack();
+        let Some(source) = &self.code_source else { return stack };
+        let read = |at: u64, out: &mut [u8]| state.memory.space.read(at, out);
+        let mut all = Vec::with_capacity(stack.len());
+        for (pos, frame) in stack.into_iter().zip(state.frames.iter().rev()) {
+            let slot = |n: usize| frame.slots.get(n).copied().filter(|_| frame.tags[n] == 0);
+            let callers = match self.image.is_last(pos.func) {
+                true => source.borrow().calls_in_progress(&slot, &read, most),
+                false => Vec::new(),
+            };
+            if callers.is_empty() || !self.image.stands_in(pos) {
+                all.push(pos);
+            }
+            all.extend(callers.into_iter().map(|block| self.image.end_of(pos.func, block)));
+        }
+        all
+    }
+
+    /// Where a path is: of what stands in for a function, where that was called.
+    pub fn site(&self, state: &State) -> CodePos {
+        self.call_stack(state, 1).first().copied().unwrap_or_default()
+    }
+
     /// Records the end of a path.
     pub(crate) fn end(&mut self, state: &State, end: PathEnd, leaks: Vec<Leak>) {
         self.stats.paths += 1;
@@ -284,7 +309,7 @@ impl Core {
             prefix: state.prefix.clone(),
             model: state.model.clone(),
             inputs: state.inputs.clone(),
-            call_stack: state.call_stack(),
+            call_stack: self.call_stack(state, usize::MAX),
             instructions: state.instructions,
             covers_new: state.covers_new,
             approximated: state.approximated,

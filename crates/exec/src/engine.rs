@@ -364,7 +364,7 @@ impl Explorer {
         let end = self.again(&mut state, &mut |explorer, state| {
             let budget = &mut POLL.clone();
             let exit = if state.returned.is_some() { None } else { Some(explorer.advance(state, budget)) };
-            let (stack, before) = (state.call_stack(), state.prefix.len());
+            let (stack, before) = (explorer.core.call_stack(state, usize::MAX), state.prefix.len());
             let done = match exit {
                 Some(exit) => explorer.handle(exit, state, budget),
                 None => explorer.step(state, budget),

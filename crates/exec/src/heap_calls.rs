@@ -20,8 +20,14 @@ impl Cx<'_> {
     /// A new heap object of `size` bytes, zero or uninitialised (as the configuration says); `None` if it is too large. Changes the path.
     pub fn allocate(&mut self, size: u64, align: u64, zero: bool, kind: u32) -> Option<u64> {
         let origin = match self.core.config.leaks || self.core.config.allocation_stacks {
-            true => self.core.stacks.intern(&self.state.call_stack()),
-            false => self.core.stacks.intern(&[self.pos()]),
+            true => {
+                let stack = self.core.call_stack(self.state, usize::MAX);
+                self.core.stacks.intern(&stack)
+            }
+            false => {
+                let site = self.core.site(self.state);
+                self.core.stacks.intern(&[site])
+            }
         };
         self.state.dirty = true;
         let base = self.state.memory.heap.allocate(size, align, origin, kind)?;
@@ -33,7 +39,7 @@ impl Cx<'_> {
 
     /// Frees a live heap object, as [`Cx::to_free`] gave it. Changes the path.
     pub fn release(&mut self, object: &HeapObject) {
-        let site = self.pos();
+        let site = self.core.site(self.state);
         self.state.dirty = true;
         self.state.memory.heap.free(object.base, site);
         self.state.memory.space.make_dead(object.base, object.size, &mut self.core.pool);

@@ -345,6 +345,26 @@ impl Image {
         self.memory.statics = self.statics.clone();
     }
 
+    /// Whether it is the program's last function, which may be machine code.
+    pub fn is_last(&self, func: u32) -> bool {
+        func as usize + 1 == self.codes.len()
+    }
+
+    /// Whether the operation at a place is the call that a function's stand-in makes.
+    pub fn stands_in(&self, pos: CodePos) -> bool {
+        let module = self.function(pos.func).0;
+        let inst = module.insts.get((self.code(pos.func).first_inst + pos.op) as usize);
+        let call = inst.filter(|i| i.operator() == Some(ir::Op::Call)).map(|i| module.calls[i.b as usize]);
+        call.is_some_and(|call| call.flags & ir::call_flags::STANDS_IN != 0)
+    }
+
+    /// The last operation of a block of a function.
+    pub fn end_of(&self, func: u32, block: u32) -> CodePos {
+        let (module, f) = self.function(func);
+        let insts = module.blocks.range(f.blocks)[block as usize].insts;
+        CodePos { func, op: (insts.first + insts.count).saturating_sub(1 + self.code(func).first_inst) }
+    }
+
     /// The function a block number belongs to, and the block's index in it.
     pub fn block_owner(&self, block: u32) -> (u32, u32) {
         let f = self.first_block.partition_point(|&first| first <= block) - 1;

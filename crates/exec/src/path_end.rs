@@ -80,6 +80,8 @@ fault_kinds! {
     Abort "abort" 705;
     /// Memory that no pointer leads to when the program exits.
     MemoryLeak "memory-leak" 401;
+    /// A function is about to return elsewhere than to its call.
+    OverwrittenReturn "overwritten-return-address" 121;
     StackOverflow "stack-overflow" 674;
     /// A trap instruction, or code the compiler took for unreachable.
     Trap "trap" 248;

@@ -7,10 +7,17 @@ use crate::verify::Malformed;
 pub type ReadBytes<'a> = &'a dyn Fn(u64, &mut [u8]) -> bool;
 
 /// Lowers machine code block by block, on first visit, into the last function of one module.
+///
+/// The code is one function, so that calls it makes inside itself are its own business.
 pub trait CodeSource {
     /// The number, in that function, of the block at a code address; lowers it (and what it likes beside it) if there is none.
     /// Existing records stay as they are; an address keeps its block.
     fn block_at(&mut self, address: u64, module: &mut Module, read: ReadBytes<'_>) -> Result<u32, NoCode>;
+    /// The calls in progress inside the function: the numbers of the blocks that end with them, innermost first, at most `most`. `slot`
+    /// gives the contents of a slot if they are concrete.
+    fn calls_in_progress(&self, _slot: &dyn Fn(usize) -> Option<u64>, _read: ReadBytes<'_>, _most: usize) -> Vec<u32> {
+        Vec::new()
+    }
 }
 
 /// Why there is no code at an address.

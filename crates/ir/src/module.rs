@@ -179,6 +179,8 @@ pub mod call_flags {
     pub const RETURNS_POINTER: u32 = 4;
     /// The result is a float.
     pub const RETURNS_FLOAT: u32 = 8;
+    /// The code stands in for a function that was called: its caller is who makes this call.
+    pub const STANDS_IN: u32 = 16;
 }
 
 /// A name the linker sees: function, data, alias, or something defined elsewhere.

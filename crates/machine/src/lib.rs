@@ -15,6 +15,7 @@
 #![forbid(unsafe_code)]
 
 pub mod block;
+pub mod calls;
 pub mod cpu;
 pub mod dwarf;
 pub mod elf;
@@ -39,6 +40,7 @@ pub use load::Process;
 pub use recognise::Known;
 
 use block::Block;
+use calls::{BAD_RETURN, Shadowed};
 use lift::Surroundings;
 use pcode::Decoder;
 use place::Places;
@@ -50,6 +52,8 @@ pub const SYSTEM_CALL: &str = "__wryneck_syscall";
 /// The function that all machine code is.
 pub const FUNCTION: &str = "__wryneck_machine_code";
 
+/// Functions of C libraries in which programs begin.
+const BEGIN: [&str; 4] = ["__libc_start_main", "_start", "_start_c", "libc_start_main_stage2"];
 /// Blocks lowered at one visit, at most.
 const MAX_BLOCKS: usize = 64;
 
@@ -58,10 +62,17 @@ pub struct MachineProgram {
     pub elf: Elf,
     decoder: Decoder,
     registers: RegisterFile,
+    /// The stack pointer's number among the parameters, and that of its limb.
+    stack_pointer: usize,
+    stack_limb: usize,
     names: Names,
     function: u32,
     system_call: SymbolId,
     recognition: Recognition,
+    /// The stack and the function that tells of bad returns, if calls are noted.
+    calls: Option<(Shadowed, SymbolId)>,
+    /// Blocks that end with calls, by return address.
+    call_sites: FxHashMap<u64, u32>,
     /// By address of their first instruction.
     blocks: FxHashMap<u64, u32>,
 }
@@ -69,17 +80,24 @@ pub struct MachineProgram {
 impl MachineProgram {
     /// The program, and the module its code will be in: link it alone, or last.
     pub fn new(elf: Elf) -> Result<(MachineProgram, Module), MachineError> {
-        MachineProgram::recognising(elf, &[])
+        MachineProgram::with(elf, &[], None)
     }
 
-    /// As [`MachineProgram::new`]; functions known by these names are not run but called, as undefined functions of the module.
-    pub fn recognising(elf: Elf, known: &[Known]) -> Result<(MachineProgram, Module), MachineError> {
+    /// As [`MachineProgram::new`]; functions known by these names are not run but called, as undefined functions of the module, and calls
+    /// are noted beside this stack.
+    pub fn with(elf: Elf, known: &[Known], shadowed: Option<Shadowed>) -> Result<(MachineProgram, Module), MachineError> {
         let decoder = Decoder::new(elf.cpu)?;
         let registers = RegisterFile::new(elf.cpu, &decoder)?;
+        let stack = registers.named(elf.cpu.stack_pointer)?;
+        let (stack_pointer, stack_limb) = (stack.param, stack.limb);
         let mut m = ModuleBuilder::new();
         let system_call = m.symbol(SYSTEM_CALL);
         m.declare_function(system_call);
         let recognition = Recognition::new(&elf, known, &mut m);
+        let calls = shadowed.map(|stack| (stack, m.symbol(BAD_RETURN)));
+        if let Some((_, bad_return)) = calls {
+            m.declare_function(bad_return);
+        }
         let symbol = m.symbol(FUNCTION);
         let (params, flags) = (registers.params(), function_flags::NO_RETURN);
         let def = FunctionDef { name: FUNCTION, params: &params, ret_width: 0, flags, loc: 0 };
@@ -90,8 +108,24 @@ impl MachineProgram {
         b.jump(start);
         let function = b.finish()?;
         let ModuleBuilder { module, names } = m;
-        let blocks = FxHashMap::default();
-        Ok((MachineProgram { elf, decoder, registers, names, function, system_call, recognition, blocks }, module))
+        let (blocks, call_sites) = (FxHashMap::default(), FxHashMap::default());
+        Ok((
+            MachineProgram {
+                elf,
+                decoder,
+                registers,
+                stack_pointer,
+                stack_limb,
+                names,
+                function,
+                system_call,
+                recognition,
+                calls,
+                call_sites,
+                blocks,
+            },
+            module,
+        ))
     }
 
     /// The arguments to call the function with: a value per limb, as the CPU starts but for these registers' lowest limbs.
@@ -110,8 +144,8 @@ impl MachineProgram {
     }
 
     /// Which of the arguments is the stack pointer.
-    pub fn stack_pointer(&self) -> Result<usize, MachineError> {
-        Ok(self.registers.named(self.elf.cpu.stack_pointer)?.limb)
+    pub fn stack_argument(&self) -> usize {
+        self.stack_limb
     }
 
     /// Is there code at the address that will stay as it is?
@@ -145,11 +179,23 @@ impl CodeSource for MachineProgram {
         let mut names = std::mem::take(&mut self.names);
         let lowered = Session::run(self, module, &mut names, address, read);
         self.names = names;
-        let new = lowered.map_err(|e| NoCode::Unsupported(e.to_string()))?;
+        let (new, calls) = lowered.map_err(|e| NoCode::Unsupported(e.to_string()))?;
         self.blocks.extend(new.into_iter().map(|(address, block)| (address, block.index())));
+        self.call_sites.extend(calls.into_iter().map(|(address, block)| (address, block.index())));
         self.blocks.get(&address).copied().ok_or_else(|| NoCode::NotExecutable(address, " without code".to_owned()))
     }
+
+    fn calls_in_progress(&self, slot: &dyn Fn(usize) -> Option<u64>, read: ReadBytes<'_>, most: usize) -> Vec<u32> {
+        let (Some((stack, _)), Some(pointer)) = (self.calls, slot(self.stack_limb)) else { return Vec::new() };
+        let backs = calls::in_progress(stack, pointer, read, most).into_iter();
+        // What begins `main` is no part of the program.
+        let begins = |back: &u64| self.elf.function(back.wrapping_sub(1)).is_some_and(|f| BEGIN.contains(&f.name.as_str()));
+        backs.take_while(|back| !begins(back)).filter_map(|back| self.call_sites.get(&back).copied()).collect()
+    }
 }
+
+/// The new blocks by address, and those that end with calls by return address.
+type Grown = (FxHashMap<u64, BlockId>, Vec<(u64, BlockId)>);
 
 /// One growth of the function: from an address, along fixed branches.
 struct Session<'p> {
@@ -168,7 +214,7 @@ impl Session<'_> {
         names: &mut Names,
         address: u64,
         read: ReadBytes<'_>,
-    ) -> Result<FxHashMap<u64, BlockId>, wryneck_ir::build::BuildError> {
+    ) -> Result<Grown, wryneck_ir::build::BuildError> {
         let mut builder = FunctionBuilder::append(module, names, program.function)?;
         let mut session = Session { program, new: FxHashMap::default(), queue: VecDeque::new(), jumps: Vec::new() };
         let mut places = Places::new(&mut builder, &program.registers);
@@ -183,8 +229,9 @@ impl Session<'_> {
             places.builder.jump(to);
             places.end();
         }
+        let calls = std::mem::take(&mut places.calls);
         builder.finish()?;
-        Ok(session.new)
+        Ok((session.new, calls))
     }
 
     /// The block that stands for a code address: there already, to be lowered, or a jump.
@@ -215,6 +262,8 @@ impl Session<'_> {
             decoder: &program.decoder,
             registers: &program.registers,
             system_call: program.system_call,
+            calls: program.calls,
+            stack_pointer: program.stack_pointer,
         };
         places.builder.start(block);
         if program.recognition.contains(address) {

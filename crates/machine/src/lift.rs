@@ -6,6 +6,7 @@
 use wryneck_ir::build::{BlockId, CallDef, Callee, Slot};
 use wryneck_ir::{FcmpPred, NONE, Op, Round, SymbolId, limbs};
 
+use crate::calls::{self, Returning, Shadowed};
 use crate::cpu::{Cpu, UserOp};
 use crate::pcode::{BoolOp, Decoder, Destination, FloatOp, Instruction, IntOp, IntSign, OpCode, Pcode, PseudoOp, Varnode};
 use crate::place::Places;
@@ -18,6 +19,10 @@ pub struct Surroundings<'a> {
     pub registers: &'a RegisterFile,
     /// The function that makes system calls.
     pub system_call: SymbolId,
+    /// How calls are noted, if they are, and the function that tells of bad returns.
+    pub calls: Option<(Shadowed, SymbolId)>,
+    /// The stack pointer's number among the parameters.
+    pub stack_pointer: usize,
 }
 
 /// Where control goes in a block of code that other blocks stand for: gives the block of a code address.
@@ -31,6 +36,8 @@ pub fn instruction(s: &Surroundings<'_>, p: &mut Places<'_, '_, '_>, it: &Instru
         return;
     }
     p.begin(it);
+    let returns = it.ops.iter().any(|op| op.op == OpCode::Return);
+    let returning = s.calls.filter(|_| returns).map(|(stack, _)| stack.returning(p, s.stack_pointer));
     let mut labels: Vec<Option<BlockId>> = vec![None; it.ops.len() + 1];
     let inside = (0..it.ops.len()).filter(|&n| skips_rest(it, n).is_none());
     let targets: Vec<usize> = inside
@@ -48,14 +55,14 @@ pub fn instruction(s: &Surroundings<'_>, p: &mut Places<'_, '_, '_>, it: &Instru
             unsupported(s, p, it, bytes, &what);
         }
     }
-    for (n, op) in it.ops.iter().enumerate() {
+    for n in 0..it.ops.len() {
         open_label(p, labels[n]);
         if !p.builder.in_block() {
             continue;
         }
         let done = match skips_rest(it, n) {
             Some(cond) => p.read(cond).map(|bit| p.skip_if(bit)),
-            None => operation(s, p, it, n, op, &labels, block_of),
+            None => operation(s, p, it, n, returning, &labels, block_of),
         };
         if let Err(what) = done {
             unsupported(s, p, it, bytes, &what);
@@ -110,10 +117,18 @@ fn operation(
     p: &mut Places<'_, '_, '_>,
     it: &Instruction,
     n: usize,
-    op: &Pcode,
+    returning: Option<Returning>,
     labels: &[Option<BlockId>],
     block_of: BlockOf<'_>,
 ) -> Result<(), String> {
+    let op = &it.ops[n];
+    if matches!(op.op, OpCode::Call | OpCode::CallIndirect) {
+        p.flush();
+        if let Some((stack, _)) = s.calls {
+            stack.called(p, s.stack_pointer, it.next());
+        }
+        p.calls.extend(p.builder.open_block().map(|block| (it.next(), block)));
+    }
     match op.op {
         OpCode::Branch | OpCode::Call => {
             p.flush();
@@ -131,7 +146,10 @@ fn operation(
         OpCode::BranchIndirect | OpCode::CallIndirect | OpCode::Return => {
             p.flush();
             let to = p.read(op.inputs[0])?;
-            p.builder.jump(to);
+            match (returning, s.calls) {
+                (Some(returning), Some((_, bad_return))) if op.op == OpCode::Return => calls::go_back(p, returning, to, bad_return),
+                _ => p.builder.jump(to),
+            }
         }
         OpCode::Store => {
             let (address, value) = (p.read(op.inputs[1])?, p.read(op.inputs[2])?);

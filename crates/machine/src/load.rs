@@ -2,12 +2,15 @@
 //!
 //! What a program is told beside its arguments is the auxiliary vector (System V x86-64 ABI, section 3.4.3).
 
+use crate::calls::Shadowed;
 use crate::elf::{Elf, INTERPRETER_BASE};
 use crate::error::MachineError;
 
-/// First address of the room for the stack, and its size in bytes. Shadow words of it lie behind it, see [`crate::calls`].
+/// First address of the room for the stack, and its size in bytes.
 pub const STACK: u64 = 0x7ffe_0000_0000;
 pub const STACK_SIZE: u64 = 8 << 20;
+/// The stack and where its shadow is.
+pub const SHADOWED: Shadowed = Shadowed { base: STACK, size: STACK_SIZE, shadow: STACK - (1 << 32) };
 
 /// A program in memory, about to begin.
 pub struct Process {

@@ -4,7 +4,7 @@
 //! one). A part of a register is not written at once but kept **pending** in a slot of its own, because x86-64 writes most 32-bit
 //! results twice: the part, and then the whole, zero-extended. Slots for temporaries are used again by each instruction.
 
-use wryneck_ir::build::{FunctionBuilder, Slot};
+use wryneck_ir::build::{BlockId, FunctionBuilder, Slot};
 use wryneck_ir::{Loc, NONE, Op, limbs};
 
 use crate::dwarf::Position;
@@ -39,13 +39,25 @@ pub struct Places<'f, 'm, 'r> {
     allocated: u32,
     used: u32,
     pending: Option<(Part, Slot)>,
+    /// Return addresses of calls, and the blocks that end with the calls.
+    pub calls: Vec<(u64, BlockId)>,
     /// The rest of the instruction happens only where this bit is 0: what it writes is chosen by it.
     skip_if: Option<Slot>,
 }
 
 impl<'f, 'm, 'r> Places<'f, 'm, 'r> {
     pub fn new(builder: &'f mut FunctionBuilder<'m>, registers: &'r RegisterFile) -> Self {
-        Places { builder, registers, uniques: Vec::new(), scratch: None, allocated: 0, used: 0, pending: None, skip_if: None }
+        Places {
+            builder,
+            registers,
+            uniques: Vec::new(),
+            scratch: None,
+            allocated: 0,
+            used: 0,
+            pending: None,
+            calls: Vec::new(),
+            skip_if: None,
+        }
     }
 
     /// Begins an instruction: its temporaries get slots.

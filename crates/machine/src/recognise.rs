@@ -5,7 +5,7 @@
 
 use rustc_hash::FxHashMap;
 use wryneck_ir::build::{CallDef, Callee, ModuleBuilder, Slot};
-use wryneck_ir::{NONE, Op, SymbolId};
+use wryneck_ir::{NONE, Op, SymbolId, call_flags};
 
 use crate::cpu::Cpu;
 use crate::elf::Elf;
@@ -70,7 +70,7 @@ impl Recognition {
             args.push((value, *width));
         }
         let result = p.register(registers.named(cpu.call.result)?.param);
-        let def = CallDef { args: &args, ret_width: function.ret_width, flags: 0, named: 0 };
+        let def = CallDef { args: &args, ret_width: function.ret_width, flags: call_flags::STANDS_IN, named: 0 };
         p.builder.call_to((function.ret_width > 0).then_some(result), Callee::Symbol(function.model), def);
         Ok(true)
     }

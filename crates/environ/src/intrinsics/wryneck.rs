@@ -35,3 +35,10 @@ pub fn room(_: &Linux, args: &Args<'_>, cx: &mut Cx<'_>) -> Result<Reply, Stop> 
     let room = cx.object_at(addr).map_or(0, |o| o.size.saturating_sub(addr.wrapping_sub(o.base)));
     Ok(Reply::Value(Value::Bits(room)))
 }
+
+/// `__wryneck_bad_return(to, expected)`: machine code is about to return elsewhere than to its call.
+pub fn bad_return(_: &Linux, args: &Args<'_>, _: &mut Cx<'_>) -> Result<Reply, Stop> {
+    let words = |i: usize| args.concrete(i).map_or("an address made of input".to_owned(), |address| format!("{address:#x}"));
+    let message = format!("the return address on the stack was overwritten: {} in place of {}", words(0), words(1));
+    Err(PathEnd::fault(FaultKind::OverwrittenReturn, message).into())
+}

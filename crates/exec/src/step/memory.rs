@@ -160,13 +160,13 @@ impl Cx<'_> {
     }
 
     fn load_in(&mut self, object: &Object, offset: ExprId, size: u64) -> Result<ExprId, Stop> {
-        if object.size > self.core.config.max_symbolic_object {
-            let offset = self.concretise(Value::Sym(offset), "offset into a large object")?;
-            return self.load_at(object.base + offset, size);
-        }
         let (low, high) = self.core.pool.interval(offset);
         let high = high.min(object.size - size);
         let low = low.min(high);
+        if high - low + size > self.core.config.max_symbolic_object {
+            let offset = self.concretise(Value::Sym(offset), "offset into a large object")?;
+            return self.load_at(object.base + offset, size);
+        }
         if let Some(word) = self.load_element(object, offset, size, low, high)? {
             return Ok(word);
         }
@@ -284,7 +284,7 @@ impl Cx<'_> {
         let (low, high) = self.core.pool.interval(offset);
         let high = high.min(object.size - size);
         let low = low.min(high);
-        if high - low > MAX_STORE_SPREAD || object.size > self.core.config.max_symbolic_object {
+        if high - low > MAX_STORE_SPREAD {
             let offset = self.concretise(Value::Sym(offset), "offset of a store into a large object")?;
             return self.store_at(object.base + offset, value, size);
         }

@@ -264,6 +264,10 @@ impl<'m> FunctionBuilder<'m> {
     pub fn in_block(&self) -> bool {
         self.current.is_some()
     }
+    /// The open block.
+    pub fn open_block(&self) -> Option<BlockId> {
+        self.current.map(BlockId)
+    }
     /// An edge to `block`. Its copies are added by [`FunctionBuilder::copy_on`].
     pub fn edge(&mut self, block: BlockId) -> EdgeId {
         self.edges.push(NewEdge { block: block.0, copies: Vec::new() });

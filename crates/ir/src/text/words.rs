@@ -16,6 +16,7 @@ pub(super) const CALL_FLAGS: Flags = &[
     (call_flags::VARIADIC, "variadic"),
     (call_flags::RETURNS_POINTER, "pointer"),
     (call_flags::RETURNS_FLOAT, "float"),
+    (call_flags::STANDS_IN, "stands_in"),
 ];
 
 /// By the bits of [`crate::FcmpPred`].

@@ -1,0 +1,113 @@
+//! Calls in progress, which machine code only has as words on its stack.
+//!
+//! Beside the stack lies a shadow of it (a parallel shadow stack: Dang, Maniatis, Wagner, "The Performance Cost of Shadow Stacks and
+//! Stack Canaries", ASIA CCS 2015): a call writes its return address there too, at the same distance, and a return clears it. So a return
+//! whose word on the stack is another one is found; and the shadow's words above the stack pointer are the call stack. Long jumps need
+//! nothing: what they leave lies below the stack pointer. Calls made while the stack pointer is elsewhere are not known.
+//!
+//! Cost: ten instructions of IR a call, fifteen a return.
+
+use wryneck_ir::build::{CallDef, Callee, Slot};
+use wryneck_ir::code_source::ReadBytes;
+use wryneck_ir::{NONE, Op, SymbolId, call_flags};
+
+use crate::place::Places;
+
+/// The function that is called where a return goes elsewhere than its call said: both addresses, 64 bits each.
+pub const BAD_RETURN: &str = "__wryneck_bad_return";
+
+/// Where the stack is, and its shadow.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Shadowed {
+    /// First address of the stack, and its size in bytes.
+    pub base: u64,
+    pub size: u64,
+    /// First address of the shadow; behind it are [`SPARE`] bytes more.
+    pub shadow: u64,
+}
+
+/// Bytes behind the shadow: a word that is written and one that is read where the stack pointer is elsewhere.
+pub const SPARE: u64 = 16;
+
+impl Shadowed {
+    /// The address of the shadow of the word that the stack pointer points to, or of the spare word `spare`.
+    fn word(&self, p: &mut Places<'_, '_, '_>, stack_pointer: usize, spare: u64) -> Slot {
+        let pointer = p.register(stack_pointer);
+        let (base, size) = (p.constant(64, self.base), p.constant(64, self.size));
+        let (offset, inside) = (p.temp(64), p.temp(1));
+        p.emit(Op::Sub, 64, offset, pointer.raw(), base.raw(), NONE);
+        p.emit(Op::Ult, 64, inside, offset.raw(), size.raw(), NONE);
+        let (spare, chosen) = (p.constant(64, self.size + 8 * spare), p.temp(64));
+        p.emit(Op::Select, 64, chosen, inside.raw(), offset.raw(), spare.raw());
+        let (shadow, word) = (p.constant(64, self.shadow), p.temp(64));
+        p.emit(Op::Add, 64, word, shadow.raw(), chosen.raw(), NONE);
+        word
+    }
+
+    /// Notes a call, whose return address `next` has been pushed.
+    pub fn called(&self, p: &mut Places<'_, '_, '_>, stack_pointer: usize, next: u64) {
+        let word = self.word(p, stack_pointer, 0);
+        let next = p.constant(64, next);
+        p.builder.store(64, word, next, 8);
+    }
+
+    /// Begins a return: reads what it is to return to, or 0 if that is not known.
+    pub fn returning(&self, p: &mut Places<'_, '_, '_>, stack_pointer: usize) -> Returning {
+        let (word, expected, before) = (self.word(p, stack_pointer, 1), p.temp(64), p.temp(64));
+        p.emit(Op::Load, 64, expected, word.raw(), 0, NONE);
+        let pointer = p.register(stack_pointer);
+        p.copy(64, before, pointer);
+        Returning { stack_pointer, before, word, expected }
+    }
+}
+
+/// A return in progress.
+#[derive(Clone, Copy)]
+pub struct Returning {
+    stack_pointer: usize,
+    /// The stack pointer before it.
+    before: Slot,
+    /// The address of the shadow word, and what it holds.
+    word: Slot,
+    expected: Slot,
+}
+
+/// Ends the block by returning to `to`, which must be what the call said.
+pub fn go_back(p: &mut Places<'_, '_, '_>, returning: Returning, to: Slot, bad_return: SymbolId) {
+    let Returning { stack_pointer, before, word, expected } = returning;
+    let (same, unknown, zero) = (p.temp(1), p.temp(1), p.constant(64, 0));
+    let (fine, other, free, bad) = (p.builder.block(), p.builder.block(), p.builder.block(), p.builder.block());
+    p.emit(Op::Eq, 64, same, expected.raw(), to.raw(), NONE);
+    let (then, otherwise) = (p.builder.edge(fine), p.builder.edge(other));
+    p.builder.cond_br(same, then, otherwise);
+    p.builder.start(fine);
+    p.builder.store(64, word, zero, 8);
+    p.builder.jump(expected);
+    p.builder.start(other);
+    p.emit(Op::Eq, 64, unknown, expected.raw(), zero.raw(), NONE);
+    let (then, otherwise) = (p.builder.edge(free), p.builder.edge(bad));
+    p.builder.cond_br(unknown, then, otherwise);
+    p.builder.start(free);
+    p.builder.jump(to);
+    p.builder.start(bad);
+    // The call has not returned.
+    let pointer = p.register(stack_pointer);
+    p.copy(64, pointer, before);
+    let def = CallDef { args: &[(to, 64), (expected, 64)], ret_width: 0, flags: call_flags::NO_RETURN, named: 0 };
+    p.builder.call_to(None, Callee::Symbol(bad_return), def);
+    p.builder.unreachable();
+}
+
+/// Finds the call stack: the return addresses of the calls in progress, innermost first, at most so many.
+pub fn in_progress(stack: Shadowed, pointer: u64, read: ReadBytes<'_>, most: usize) -> Vec<u64> {
+    let mut found = Vec::new();
+    let mut at = pointer.wrapping_sub(stack.base).next_multiple_of(8);
+    while at < stack.size && found.len() < most {
+        let mut word = [0; 8];
+        if read(stack.shadow + at, &mut word) && word != [0; 8] {
+            found.push(u64::from_le_bytes(word));
+        }
+        at += 8;
+    }
+    found
+}
