@@ -88,7 +88,8 @@ impl Lifter {
         let bytes = |at: u64| -> Vec<u8> { page.get(at.wrapping_sub(CODE) as usize..).unwrap_or(&[]).iter().copied().take(16).collect() };
         let block = Block::decode(&self.decoder, CODE, &bytes, &|at| at == end);
         let mut exits: Vec<(u64, BlockId)> = Vec::new();
-        let surroundings = Surroundings { cpu: self.cpu, decoder: &self.decoder, registers: &self.registers, system_call };
+        let surroundings =
+            Surroundings { cpu: self.cpu, decoder: &self.decoder, registers: &self.registers, system_call, calls: None, stack_pointer: 0 };
         for it in &block.instructions {
             let mut block_of = |p: &mut Places<'_, '_, '_>, to: u64| match exits.iter().find(|(at, _)| *at == to) {
                 Some((_, block)) => *block,
