@@ -10,6 +10,7 @@ use std::ops::Range;
 use rustc_hash::FxHashSet;
 
 use crate::pcode::{Decoder, Destination, Instruction, IntOp, OpCode, Pcode, Space, Varnode};
+use crate::simplify::simplify;
 
 /// Instructions in one block, at most.
 const MAX_INSTRUCTIONS: usize = 64;
@@ -47,6 +48,7 @@ impl Block {
                 }
             }
         }
+        simplify(&mut block.instructions, &decoder.flags);
         let overwritten = block.overwritten_behind(decoder, bytes_at);
         block.drop_dead(overwritten, &decoder.flags);
         block
@@ -59,13 +61,13 @@ impl Block {
         for n in 0..last.ops.len() {
             match (last.ops[n].op, last.destination(n)) {
                 (OpCode::BranchIndirect | OpCode::CallIndirect | OpCode::Return, _) => return FxHashSet::default(),
-                (_, Some(Destination::Address(to))) => ways.push(to),
+                (op, Some(Destination::Address(to))) => ways.push((to, op == OpCode::BranchConditional)),
                 _ => {}
             }
         }
         let goes_on = last.ops.last().is_none_or(|op| !matches!(op.op, OpCode::Branch | OpCode::Call)) || last.branches_inside();
-        ways.extend(goes_on.then_some(self.end));
-        let mut ways = ways.into_iter().map(|to| overwritten_at(decoder, to, bytes_at));
+        ways.extend(goes_on.then_some((self.end, true)));
+        let mut ways = ways.into_iter().map(|(to, inside)| overwritten_at(decoder, to, bytes_at, inside));
         let first = ways.next().unwrap_or_default();
         ways.fold(first, |all, way| all.intersection(&way).copied().collect())
     }
@@ -77,11 +79,12 @@ impl Block {
                 // It reads no flag, but who knows what else.
                 overwritten.retain(|byte| flags.contains(byte));
             }
-            if is_opaque(instruction) {
+            if instruction.ops.iter().any(|op| matches!(op.op, OpCode::Pseudo(_))) {
                 overwritten.clear();
                 continue;
             }
-            if instruction.transfers() {
+            if instruction.branches_inside() || transfers_early(instruction) {
+                // What it writes it may not write; what it reads it may read.
                 let read = instruction.ops.iter().flat_map(|op| &op.inputs).filter(|v| v.space == Space::Register);
                 read.flat_map(|v| v.offset..v.end()).for_each(|b| _ = overwritten.remove(&b));
                 continue;
@@ -115,25 +118,46 @@ impl Block {
     }
 }
 
+/// Does control leave it before its last operation?
+fn transfers_early(instruction: &Instruction) -> bool {
+    let leaves = |op: &Pcode| {
+        matches!(op.op, OpCode::Branch | OpCode::BranchConditional | OpCode::BranchIndirect)
+            || matches!(op.op, OpCode::Call | OpCode::CallIndirect | OpCode::Return)
+    };
+    let last = instruction.ops.len().saturating_sub(1);
+    instruction.ops[..last].iter().any(leaves)
+}
+
 /// Has it branches of its own, or operations that may read anything?
 fn is_opaque(instruction: &Instruction) -> bool {
     instruction.branches_inside() || instruction.ops.iter().any(|op| matches!(op.op, OpCode::Pseudo(_)))
 }
 
-/// Bytes of registers that the next few instructions at an address write before they read them.
-fn overwritten_at(decoder: &Decoder, mut address: u64, bytes_at: &dyn Fn(u64) -> Vec<u8>) -> FxHashSet<u64> {
+/// Bytes of registers that the next few instructions at an address write before they read them. Where they need not be of the same
+/// function (not `inside`), something else may stand for it, so only flags count: they are no arguments.
+fn overwritten_at(decoder: &Decoder, mut address: u64, bytes_at: &dyn Fn(u64) -> Vec<u8>, mut inside: bool) -> FxHashSet<u64> {
     let (mut read, mut written) = (FxHashSet::default(), FxHashSet::default());
     for _ in 0..LOOK_AHEAD {
         let Ok(instruction) = decoder.decode(address, &bytes_at(address)) else { break };
-        if is_opaque(&instruction) || instruction.transfers() || instruction.own.is_some() {
+        if is_opaque(&instruction) || instruction.own.is_some() {
             break;
         }
         for op in &instruction.ops {
             let bytes = |v: &Varnode| if v.space == Space::Register { v.offset..v.end() } else { 0..0 };
             read.extend(op.inputs.iter().flat_map(bytes).filter(|b| !written.contains(b)));
-            written.extend(op.output.iter().flat_map(bytes).filter(|b| !read.contains(b)));
+            let counts = |b: &u64| !read.contains(b) && (inside || decoder.flags.contains(b));
+            written.extend(op.output.iter().flat_map(bytes).filter(counts));
         }
-        address = instruction.next();
+        inside &= !instruction.transfers();
+        let last = instruction.ops.len().saturating_sub(1);
+        address = match instruction.ops.last().map(|op| op.op) {
+            Some(OpCode::Branch | OpCode::Call) if !transfers_early(&instruction) => match instruction.destination(last) {
+                Some(Destination::Address(to)) => to,
+                Some(Destination::Inside(_)) | None => break,
+            },
+            _ if instruction.transfers() => break,
+            _ => instruction.next(),
+        };
     }
     written
 }

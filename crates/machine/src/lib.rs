@@ -5,7 +5,7 @@
 //! jumps where nobody was before: the block there, and what its fixed branches and calls lead to, up to a bound, become
 //! blocks of the function; what is beyond the bound becomes a jump, which asks again if it is ever reached.
 //!
-//! Suggested reading order: [`elf`], [`pcode`] (decoded instructions), [`block`] (what of them is needed), [`registers`] and
+//! Suggested reading order: [`elf`], [`pcode`] (decoded instructions), [`block`] and [`simplify`] (what of them is needed), [`registers`] and
 //! [`place`] (where values live), [`lift`]. System calls are calls of [`SYSTEM_CALL`], which the environment models.
 //!
 //! Limits: code is lowered from memory that cannot be written, so it never changes; MMX, EVEX and what else the list in
@@ -26,6 +26,7 @@ pub mod pcode;
 pub mod place;
 pub mod recognise;
 pub mod registers;
+mod simplify;
 
 use std::collections::VecDeque;
 
@@ -105,6 +106,7 @@ impl MachineProgram {
         let entry = b.block();
         b.start(entry);
         let start = b.param(registers.named(elf.cpu.instruction_pointer)?.param);
+        place::READY.iter().for_each(|value| _ = b.int(64, *value));
         b.jump(start);
         let function = b.finish()?;
         let ModuleBuilder { module, names } = m;

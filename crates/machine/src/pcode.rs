@@ -113,7 +113,12 @@ impl Instruction {
 
     /// Are there branches from one of its operations to another, or over the rest of them?
     pub fn branches_inside(&self) -> bool {
-        (0..self.ops.len()).any(|n| matches!(self.destination(n), Some(Destination::Inside(_))))
+        (0..self.ops.len()).any(|n| self.branches_inside_at(n))
+    }
+
+    /// Is operation `n` such a branch?
+    pub fn branches_inside_at(&self, n: usize) -> bool {
+        matches!(self.destination(n), Some(Destination::Inside(_)))
     }
 }
 

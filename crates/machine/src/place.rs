@@ -12,6 +12,42 @@ use crate::elf::Elf;
 use crate::pcode::{Instruction, Space, Varnode};
 use crate::registers::RegisterFile;
 
+/// Constants that code is full of: the function has them from its beginning.
+pub const READY: &[u64] = &[
+    0,
+    1,
+    2,
+    3,
+    4,
+    5,
+    6,
+    7,
+    8,
+    10,
+    12,
+    15,
+    16,
+    20,
+    24,
+    31,
+    32,
+    40,
+    48,
+    56,
+    63,
+    64,
+    127,
+    128,
+    255,
+    256,
+    0xff00,
+    0xffff,
+    0xffff_ffff,
+    u64::MAX,
+    u64::MAX - 7,
+    u64::MAX - 15,
+];
+
 /// A whole register or temporary.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Home {
@@ -123,12 +159,17 @@ impl<'f, 'm, 'r> Places<'f, 'm, 'r> {
         }
     }
 
-    /// A constant of `width` bits.
+    /// A constant of `width` bits, to be read only.
     pub fn constant(&mut self, width: u32, value: u64) -> Slot {
+        let value = if width < 64 { value & ((1 << width) - 1) } else { value };
+        if width <= 64
+            && let Some(ready) = self.builder.ready(value)
+        {
+            return ready;
+        }
         let slot = self.temp(width);
         for i in 0..limbs(width).max(1) {
             let (value, w) = (if i == 0 { value } else { 0 }, (width - 64 * i).min(64));
-            let value = value & (u64::MAX >> (64 - w));
             self.emit(Op::Imm, w, slot.limb(i), value as u32, (value >> 32) as u32, NONE);
         }
         slot

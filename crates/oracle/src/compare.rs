@@ -33,7 +33,7 @@ const UNDEFINED: &[Undefined] = &[
 const NOT_MODELLED: u64 = flag::AF;
 
 /// Flags that say nothing behind this instruction from this state.
-fn undefined(case: &Case, before: &State) -> u64 {
+pub fn undefined(case: &Case, before: &State) -> u64 {
     let stem = |name: &&str| case.mnemonic.starts_with(*name);
     let listed: u64 = UNDEFINED.iter().filter(|u| u.mnemonics.iter().any(stem)).map(|u| u.flags).fold(0, |a, b| a | b);
     listed | NOT_MODELLED | shifted(case, before)

@@ -1,6 +1,8 @@
 //! An instruction of each form in coreutils and the C library, from a few states, against the CPU. `xtask gate lift` runs
 //! thousands of states, on more encodings.
 
+use wryneck_oracle::compare::undefined;
+use wryneck_oracle::state::flag::{CF, OF, PF, SF, ZF};
 use wryneck_oracle::{Answer, Case, Engine, Inputs, Lifter, Native, Random, differences, disagreement};
 
 const LIST: &str = include_str!("x86_64.txt");
@@ -58,4 +60,57 @@ fn symbolic_values_end_as_concrete_ones() {
     }
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
     assert!(compared > 900, "{compared} paths were compared");
+}
+
+/// Flags that the eight pairs of conditions read.
+const CONDITIONS: [u64; 8] = [OF, CF, ZF, CF | ZF, SF, PF, SF | OF, ZF | SF | OF];
+/// Instructions that set flags, by their beginnings.
+const SETTERS: [&str; 12] = ["cmp", "test", "sub", "add", "and", "dec", "neg", "sbb", "bt ", "shr", "ucomisd", "comiss"];
+
+/// What a conditional instruction reads is what the one before has set, however both are joined.
+#[test]
+fn conditions_are_what_the_cpu_decides() {
+    let (lifter, native) = (Lifter::new().unwrap(), Native::new().unwrap());
+    let mut random = Random::new(9);
+    let (mut wrong, mut compared) = (Vec::new(), 0);
+    let setters = cases().filter(|case| SETTERS.iter().any(|s| case.text.starts_with(s)) && !case.mnemonic.contains("xchg"));
+    for (n, first) in setters.enumerate() {
+        // Each of a pair is the other's contrary: every second one, of either kind.
+        for condition in (n as u8 % 2..16).step_by(2) {
+            let second: &[u8] = match (n / 2 + usize::from(condition)) % 3 {
+                0 => &[0x0f, 0x90 | condition, 0xc3],
+                1 => &[0x0f, 0x80 | condition, 0x10, 2, 0, 0],
+                _ => &[0x0f, 0x40 | condition, 0xd9],
+            };
+            let case = Case { code: [&first.code, second].concat(), ..first.clone() };
+            let lifted = lifter.lift(&case.code).unwrap();
+            let reads = CONDITIONS[usize::from(condition / 2)];
+            let states = (0..STATES).map(|_| case.state(&mut random)).filter(|s| undefined(&case, s) & reads == 0);
+            let states: Vec<_> = states.collect();
+            let after = native.run(&case.code, &states).unwrap();
+            for (before, cpu) in states.iter().zip(&after).filter(|(_, cpu)| cpu.spilled == 0) {
+                match lifter.run(&lifted, before) {
+                    Answer::State(ours) => {
+                        compared += 1;
+                        let differ = differences(&case, before, cpu, &ours);
+                        wrong.extend(differ.first().map(|d| format!("{} {second:02x?}: {d}", case.text)));
+                    }
+                    Answer::Unsupported(why) | Answer::Wrong(why) => wrong.push(format!("{} {second:02x?}: {why}", case.text)),
+                }
+            }
+        }
+    }
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+    assert!(compared > 3000, "{compared} states were compared");
+}
+
+/// Flags that nobody reads cost nothing, and comparisons are one operation.
+#[test]
+fn a_hot_loop_is_few_operations() {
+    // The inner loop of a sieve: movb $1, (%rcx,%rax); add %rdx, %rax; cmp $0x1e8480, %rax; jle to the first.
+    let code = [0xc6, 0x04, 0x01, 0x01, 0x48, 0x01, 0xd0, 0x48, 0x3d, 0x80, 0x84, 0x1e, 0, 0x7e, 0xf1, 0x48, 0x31, 0xc0];
+    let text = Lifter::new().unwrap().text(&code).unwrap();
+    let body = text.split("b1:").nth(1).and_then(|rest| rest.split("condbr").next()).expect("a loop");
+    let operations = body.lines().filter(|line| line.contains('=') || line.contains("store")).count();
+    assert!(operations <= 6, "{text}");
 }

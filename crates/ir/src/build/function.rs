@@ -219,6 +219,16 @@ impl<'m> FunctionBuilder<'m> {
         self.const_slots.insert(run.into(), slot);
         slot
     }
+    /// The slot of a constant of one limb, if it costs no instruction: while the function grows, one that it has had from the
+    /// beginning.
+    pub fn ready(&mut self, value: u64) -> Option<Slot> {
+        if !self.growing {
+            return Some(self.int(64, value));
+        }
+        let consts = self.module.consts.range(self.old().consts);
+        let n = consts.iter().position(|c| c.value == value && c.symbol == NONE)?;
+        Some(Slot(n as u32))
+    }
     /// Makes the function have at least `n` slots besides its constants.
     pub(crate) fn reserve(&mut self, n: u32) {
         self.locals = self.locals.max(n);
