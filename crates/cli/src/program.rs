@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use anyhow::{Context, Result};
-use wryneck_environ::{Entry, start};
+use wryneck_environ::{Entry, FUZZER, start};
 use wryneck_exec::Environment;
 use wryneck_ir::link::{Program, Target, Unit};
 use wryneck_ir::{Module, file, linkage, symbol_kind, verify};
@@ -12,7 +12,6 @@ use crate::build::{self, Lowered};
 use crate::problem::problem;
 
 /// The name under which fuzz harnesses are found.
-const FUZZ_ENTRY: &str = "LLVMFuzzerTestOneInput";
 
 /// Maps and verifies an IR file.
 pub fn open(path: &Path) -> Result<Module> {
@@ -26,7 +25,7 @@ pub fn entry(module: &Module, asked: Option<&str>, bytes: u32) -> Result<Entry> 
     let defines = |name: &str| module.functions.iter().any(|f| module.str(f.name) == name);
     match asked {
         Some("main") | None if defines("main") => Ok(Entry::Main),
-        Some(FUZZ_ENTRY) | None if defines(FUZZ_ENTRY) => Ok(Entry::Fuzzer { max_len: bytes }),
+        Some(FUZZER) | None if defines(FUZZER) => Ok(Entry::Fuzzer { max_len: bytes }),
         Some(name) if defines(name) => Ok(Entry::Function { name: name.into(), pointee: bytes.into() }),
         Some(name) => Err(problem(format!("the program has no function `{name}`"), defined(module))),
         None => {

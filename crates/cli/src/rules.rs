@@ -74,11 +74,11 @@ impl Rules {
         Rules { relevant, without, inside_libraries, sequences: BTreeMap::new(), ended: 0, lost: Vec::new(), automata }
     }
 
-    /// What says which flips can matter to these rules.
-    pub fn slicer(&self, image: Rc<Image>, summaries: Summaries, explain: Option<Explain>) -> Rc<Slicer> {
+    /// What says which flips can matter to these rules in a program that begins with `entry`, or with `main`.
+    pub fn slicer(&self, image: Rc<Image>, summaries: Summaries, entry: Option<&str>, explain: Option<Explain>) -> Rc<Slicer> {
         let (program, inside_libraries) = (image.clone(), self.inside_libraries);
         let is_event = move |caller: u32, callee: Callee| program.is_watched(callee) && (inside_libraries || !program.is_library(caller));
-        Rc::new(Slicer::new(Flow::new(image, Box::new(is_event), summaries), explain))
+        Rc::new(Slicer::new(Flow::new(image, Box::new(is_event), summaries, entry), explain))
     }
 
     /// What the exploration came to for the rules.

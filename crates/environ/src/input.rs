@@ -56,6 +56,20 @@ pub enum Entry {
     Process(Process),
 }
 
+/// What fuzzers call.
+pub const FUZZER: &str = "LLVMFuzzerTestOneInput";
+
+impl Entry {
+    /// The function that begins, where it is not `main`.
+    pub fn function(&self) -> Option<&str> {
+        match self {
+            Entry::Main | Entry::Process(_) => None,
+            Entry::Fuzzer { .. } => Some(FUZZER),
+            Entry::Function { name, .. } => Some(name),
+        }
+    }
+}
+
 /// How a program of machine code begins.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Process {

@@ -13,7 +13,7 @@ use wryneck_ir::{function_flags, limbs, linkage, param_kind};
 
 use crate::content::Content;
 use crate::host::Captured;
-use crate::input::{Arg, Entry, EnvValue, ProgramInput, Stat, Stdin};
+use crate::input::{Arg, Entry, EnvValue, FUZZER, ProgramInput, Stat, Stdin};
 use crate::libc::alloc::GIVEN;
 use crate::sig::Args;
 use crate::state::{Fd, Lock, Node, NodeId, NodeKind, Open, ROOT, STDERR, STDOUT, World};
@@ -300,9 +300,8 @@ pub fn call(linux: &Linux, _: &Args<'_>, cx: &mut Cx<'_>) -> Result<Reply, Stop>
 
 /// `LLVMFuzzerTestOneInput(data, size)`: the size is a decision, so that the object is exactly that long.
 fn fuzzer(cx: &mut Cx<'_>, max_len: u32) -> Result<Reply, Stop> {
-    const NAME: &str = "LLVMFuzzerTestOneInput";
-    let Some(entry) = function(cx, NAME) else {
-        return Err(PathEnd::Unsupported(format!("the program has no function `{NAME}`")).into());
+    let Some(entry) = function(cx, FUZZER) else {
+        return Err(PathEnd::Unsupported(format!("the program has no function `{FUZZER}`")).into());
     };
     let bytes = cx.coming_input("size", 8);
     let size = cx.joined(&bytes);

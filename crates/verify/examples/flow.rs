@@ -35,7 +35,7 @@ fn main() {
         !named.is_library(caller) && matches!(name, "fopen" | "fclose")
     };
     let begin = Instant::now();
-    let flow = Flow::new(image.clone(), Box::new(is_event), Summaries::builtin());
+    let flow = Flow::new(image.clone(), Box::new(is_event), Summaries::builtin(), None);
     println!("facts: {:.3} s", begin.elapsed().as_secs_f64());
     let (mut sides, mut events, mut leave, mut everything, mut objects) = (0, 0, 0, 0, 0);
     let begin = Instant::now();

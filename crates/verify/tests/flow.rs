@@ -10,6 +10,10 @@ use wryneck_ir::link::{Program, Unit};
 use wryneck_verify::flow::{Flow, ObjectId, Summaries};
 
 fn flow(text: &str) -> (Flow, Rc<Image>) {
+    flow_from(text, None)
+}
+
+fn flow_from(text: &str, entry: Option<&str>) -> (Flow, Rc<Image>) {
     let module = wryneck_ir::text::parse(text).unwrap_or_else(|e| panic!("{e}\n{text}"));
     wryneck_ir::verify::verify(&module).unwrap_or_else(|e| panic!("{e}\n{text}"));
     let program = Program::link(vec![Unit { name: "test".into(), module, library: false }]).expect("links");
@@ -20,7 +24,7 @@ fn flow(text: &str) -> (Flow, Rc<Image>) {
         Callee::Body(f) => named.name(f) == "event",
         Callee::Model(_) | Callee::Undefined(_) => false,
     };
-    (Flow::new(image.clone(), Box::new(is_event), Summaries::builtin()), image)
+    (Flow::new(image.clone(), Box::new(is_event), Summaries::builtin(), entry), image)
 }
 
 fn number(image: &Image, name: &str) -> u32 {
@@ -200,4 +204,21 @@ fn faults_are_assumed_not_to_happen_on_other_sides() {
     let main = number(&image, "main");
     let side = flow.side(main, 0, 0, flow.edges(main, 0, 0)[0]);
     assert!(side.event && !side.leaves && !side.changes.writes.touches(variable(&flow, &image, "g"), 0));
+}
+
+#[test]
+fn what_another_entry_calls_is_known() {
+    let text = "declare func @__wryneck_start declare func @__wryneck_call
+         func strong @__wryneck_entry() { entry: call @__wryneck_start() ret }
+         func strong @__wryneck_entry_call() -> 32 { entry: call @__wryneck_call() ret.32 0 }
+         func strong @event() { entry: ret }
+         func strong @check(%x: 8) { entry: %c = eq.8 %x, 1 condbr %c, yes, no yes: call @event() br no no: ret }";
+    for (entry, known) in [(Some("check"), true), (None, false)] {
+        let (flow, image) = flow_from(text, entry);
+        let check = number(&image, "check");
+        let [yes, no] = flow.edges(check, 0, 0)[..] else { panic!("two ways") };
+        assert!(flow.side(check, 0, 0, yes).event);
+        assert!(!flow.side(check, 0, 0, no).event || !known);
+        assert_eq!(!flow.function(check).leaves, known, "{entry:?}");
+    }
 }

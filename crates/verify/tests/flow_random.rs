@@ -553,7 +553,7 @@ fn what_happens_is_among_the_facts() {
         let image = Rc::new(Image::new(program, &environment, &mut Pool::new()));
         let named = image.clone();
         let is_event = move |_, callee| matches!(callee, Callee::Body(f) if named.name(f) == "event");
-        let flow = Flow::new(image.clone(), Box::new(is_event), Summaries::builtin());
+        let flow = Flow::new(image.clone(), Box::new(is_event), Summaries::builtin(), None);
         let Some(Target::Func(main)) = image.program.lookup("main") else { panic!("no main") };
         for input in 0..6u64 {
             let input = (input + seed).wrapping_mul(0x9e37_79b9_7f4a_7c15);

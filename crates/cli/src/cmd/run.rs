@@ -51,6 +51,7 @@ pub fn explore(name: &str, words: Vec<String>, complete: impl FnOnce(&mut RunArg
     let mut input = program_input(&args)?;
     words.fill(&mut input);
     let target = Target::open(&args, &mut input)?;
+    let begins = input.entry.function().map(str::to_owned);
     let host = Rc::new(RealHost::default());
     input.uname = host.uname();
     input.user = RealHost::user();
@@ -80,6 +81,10 @@ pub fn explore(name: &str, words: Vec<String>, complete: impl FnOnce(&mut RunArg
     let mut explorer = Explorer::new(image, pool, solver(&args, solver_time.clone())?, environment, monitor, config, searcher);
     explorer.core.code_source = code.map(|code| Rc::new(RefCell::new(code)) as _);
     let slicer = match (args.prune, &rules) {
+        (Some(_), Some(_)) if explorer.core.code_source.is_some() => {
+            notes.push("the target is machine code, so nothing is pruned".into());
+            None
+        }
         // Where calls fail on demand, what the summaries assume does not hold.
         (Some(_), Some(_)) if args.fail_calls > 0 => {
             notes.push("calls are made to fail, so nothing is pruned".into());
@@ -87,7 +92,7 @@ pub fn explore(name: &str, words: Vec<String>, complete: impl FnOnce(&mut RunArg
         }
         (Some(pruning), Some(rules)) => {
             let explain = args.explain.as_ref().map(|(file, line)| Explain::new(file, *line));
-            let slicer = rules.slicer(explorer.core.image.clone(), rules::summaries(&args.summaries)?, explain);
+            let slicer = rules.slicer(explorer.core.image.clone(), rules::summaries(&args.summaries)?, begins.as_deref(), explain);
             explorer.prune(pruning, slicer.clone());
             Some(slicer)
         }

@@ -55,8 +55,8 @@ pub struct Facts {
 }
 
 impl Facts {
-    pub fn new(image: Rc<Image>, is_event: IsEvent, summaries: Summaries) -> Facts {
-        let points_to = PointsTo::solve(&image, &summaries);
+    pub fn new(image: Rc<Image>, is_event: IsEvent, summaries: Summaries, entry: Option<&str>) -> Facts {
+        let points_to = PointsTo::solve(&image, &summaries, entry);
         let count = image.program.functions().len();
         let mut facts = Facts {
             never: (0..count as u32).map(|f| (image.function(f).1.flags & function_flags::NO_RETURN != 0).then_some(End::Leave)).collect(),

@@ -57,8 +57,9 @@ pub struct Flow {
 }
 
 impl Flow {
-    pub fn new(image: Rc<Image>, is_event: IsEvent, summaries: Summaries) -> Flow {
-        let facts = Facts::new(image.clone(), is_event, summaries);
+    /// `entry`: the function that begins, where it is not `main`.
+    pub fn new(image: Rc<Image>, is_event: IsEvent, summaries: Summaries, entry: Option<&str>) -> Flow {
+        let facts = Facts::new(image.clone(), is_event, summaries, entry);
         Flow { image, facts, sides: RefCell::default(), rests: RefCell::default(), operations: RefCell::default() }
     }
 

@@ -26,6 +26,9 @@ use super::wrappers::Wrapper;
 const START: &str = "__wryneck_start";
 const LIBC_START: &str = "__libc_start_main";
 const BEGIN: [&str; 2] = ["__wryneck_begin", "__wryneck_run_init_array"];
+/// What libc's start-up code runs in place of `main` where another function begins, and what that calls to begin it.
+const ENTRY_CALL: &str = "__wryneck_entry_call";
+const CALL: &str = "__wryneck_call";
 const FINISH: &str = "__wryneck_run_fini_array";
 const ENTRY: &str = "__wryneck_entry";
 const OUT_OF_MEMORY: &str = "__wryneck_out_of_memory";
@@ -50,6 +53,9 @@ pub(super) struct Solver<'a> {
     pub(super) image: &'a Image,
     pub(super) summaries: &'a Summaries,
     pub(super) to: PointsTo,
+    /// What begins where it is not `main`, and what the C library calls as `main`.
+    entry: Option<&'a str>,
+    main: &'static str,
     todo: Vec<u32>,
     /// Watched calls by pointer, by number.
     watched: Vec<(u32, CallSite)>,
@@ -61,7 +67,8 @@ pub(super) struct Solver<'a> {
 const ESCAPED: u32 = u32::MAX;
 
 impl PointsTo {
-    pub fn solve(image: &Rc<Image>, summaries: &Summaries) -> PointsTo {
+    /// `entry`: the function that begins, where it is not `main`.
+    pub fn solve(image: &Rc<Image>, summaries: &Summaries, entry: Option<&str>) -> PointsTo {
         let functions = image.program.functions().len();
         let mut waves = Waves::default();
         let results = (0..functions).map(|_| waves.node()).collect();
@@ -80,6 +87,8 @@ impl PointsTo {
             image,
             summaries,
             to,
+            entry,
+            main: if entry.is_some() { ENTRY_CALL } else { "main" },
             todo: Vec::new(),
             watched: Vec::new(),
             linked: FxHashSet::default(),
@@ -427,7 +436,8 @@ impl Solver<'_> {
     fn start(&mut self, at: CodePos, name: &str) -> bool {
         let image = self.image;
         let runs: Vec<Target> = match name {
-            START => image.program.lookup(LIBC_START).or(image.program.lookup("main")).into_iter().collect(),
+            START => image.program.lookup(LIBC_START).or_else(|| image.program.lookup(self.main)).into_iter().collect(),
+            CALL => self.entry.and_then(|entry| image.program.lookup(entry)).into_iter().collect(),
             FINISH => image.program.destructors().to_vec(),
             name if BEGIN.contains(&name) => image.program.constructors().to_vec(),
             _ => return false,
@@ -436,9 +446,11 @@ impl Solver<'_> {
             let Target::Func(f) = target else { continue };
             self.reach(f.0);
             self.to.targets.entry(at).or_default().push(Callee::Body(f.0));
-            if name == START {
+            if name == START || name == CALL {
                 self.given_outside(f.0);
-                let main = image.program.lookup("main").and_then(|main| self.to.objects.target(main));
+            }
+            if name == START {
+                let main = image.program.lookup(self.main).and_then(|main| self.to.objects.target(main));
                 if let (Some((object, _)), Some((class, _))) = (main, self.local(f.0).params.first()) {
                     let node = self.node(f.0, *class);
                     self.add_address(node, object, 0);

@@ -43,6 +43,8 @@ pub struct Exploration<'a> {
     /// Identifiers of rules.
     pub rules: &'a [&'a str],
     pub mode: Mode,
+    /// What functions of the program are trusted to do.
+    pub summaries: Option<&'a Path>,
     /// The time limit.
     pub seconds: u32,
     /// Bytes, as `--max-memory` takes them.
@@ -96,6 +98,7 @@ impl Exploration<'_> {
             .arg(&sequences)
             .arg("--output")
             .arg(&out)
+            .args(self.summaries.iter().flat_map(|file| [Path::new("--summaries"), file]))
             .arg(self.target)
             .args(self.input);
         let done = command.output().with_context(|| format!("cannot start `{}`", wryneck.display()))?;

@@ -45,7 +45,15 @@ pub fn run(args: &Args) -> Result<()> {
     for case in &CASES {
         let target = Path::new(case.file).canonicalize().with_context(|| format!("`{}` is missing", case.file))?;
         for mode in Mode::BOTH {
-            let exploration = Exploration { target: &target, input: case.input, rules: &[RULE], mode, seconds: args.seconds, memory: "8G" };
+            let exploration = Exploration {
+                target: &target,
+                input: case.input,
+                rules: &[RULE],
+                mode,
+                summaries: None,
+                seconds: args.seconds,
+                memory: "8G",
+            };
             let explored = exploration.run()?;
             let (rule, run) = (explored.rule(RULE), &explored.run);
             println!(

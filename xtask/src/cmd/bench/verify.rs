@@ -1,5 +1,5 @@
 //! coreutils under each rule within the bounds of paper 1 (section 8): up to three two-byte arguments, two eight-byte files, eight bytes of
-//! standard input; pruned and not. Pairs of a program and a rule that have nothing to do with one another are left out and listed.
+//! standard input; pruned and not, with what is known of gnulib's functions (rules/summaries/gnulib.toml). Pairs of a program and a rule that have nothing to do with one another are left out and listed.
 //!
 //! Resumable: what the results file has, keyed by program, rule, mode and seconds, is not run again. The table is the paper's Table 1.
 //! Cost: twice the seconds for each pair, and [`SCREEN`] seconds for each program once.
@@ -199,7 +199,8 @@ impl Results {
             return Ok(());
         }
         let ids: Vec<&str> = unknown.iter().map(|pair| pair.rule).collect();
-        let exploration = Exploration { target, input: &INPUT, rules: &ids, mode: Mode::Unpruned, seconds: SCREEN, memory: MEMORY };
+        let exploration =
+            Exploration { target, input: &INPUT, rules: &ids, mode: Mode::Unpruned, summaries: None, seconds: SCREEN, memory: MEMORY };
         let explored = exploration.run()?;
         unknown.iter().try_for_each(|pair| {
             let relevant = &explored.rule(pair.rule)["relevant"];
@@ -215,7 +216,9 @@ impl Results {
         if self.get(&pair.program, pair.rule, mode.word(), seconds).is_some() {
             return Ok(());
         }
-        let exploration = Exploration { target, input: &INPUT, rules: &[pair.rule], mode, seconds, memory: MEMORY };
+        let summaries = Path::new(concat!(env!("CARGO_MANIFEST_DIR"), "/../rules/summaries/gnulib.toml"));
+        let rules = &[pair.rule];
+        let exploration = Exploration { target, input: &INPUT, rules, mode, summaries: Some(summaries), seconds, memory: MEMORY };
         let mut row = json!({ "program": pair.program, "rule": pair.rule, "mode": mode.word(), "limit": seconds });
         // A broken exploration is a result too.
         let more = match exploration.run() {
