@@ -70,6 +70,7 @@ impl Watch {
     pub fn save(&mut self, core: &Core) {
         self.folder.host_reads(std::mem::take(&mut self.host.borrow_mut()));
         self.folder.state(self.findings.all.clone(), self.ledger(core));
+        self.lines.grow(&core.image);
         let (lines, functions) = self.lines.news(&core.coverage);
         self.folder.coverage(lines, functions);
     }

@@ -169,6 +169,40 @@ fn returns_are_checked_and_call_stacks_shown() {
     assert_eq!(ends(&run), [("exit 3".to_owned(), 1)]);
 }
 
+/// Jumps to addresses made of input go to every target there is; those outside of code are one finding.
+#[test]
+fn computed_jumps_go_everywhere_they_can() {
+    let place = Place::new();
+    for flags in LINKED {
+        place.compiled("jumps", &[&["-O2"], flags].concat());
+        let run = place.explored(&["./jumps", "--sym-arg", "2"]);
+        let found: Vec<String> = ends(&run).into_iter().map(|(end, _)| end).collect();
+        let expected = [
+            "exit 0", "exit 1", "exit 10", "exit 11", "exit 12", "exit 14", "exit 17", "exit 2", "exit 3", "exit 32", "fault abort",
+            "fault bad-call-target",
+        ];
+        assert_eq!(found, expected, "{flags:?}: {run}");
+        assert_eq!(run["findings"].as_array().map(Vec::len), Some(2), "{run}");
+        place.replayed();
+    }
+}
+
+/// With debug information, coverage is that of source lines: all that have code, and those that ran.
+#[test]
+fn lines_are_covered() {
+    let place = Place::new();
+    place.compiled("asks", &["-static", "-g", "-O0"]);
+    let lines = |words: &[&str]| {
+        let run = place.explored(words);
+        (run["lines"]["covered"].as_u64().unwrap_or(0), run["lines"]["all"].as_u64().unwrap_or(0))
+    };
+    let (few, all) = lines(&["./asks"]);
+    // Beside the program's, those of the C library's start.
+    assert!(0 < few && few < 10 && (15..30).contains(&all), "{few} of {all}");
+    let (most, same) = lines(&["./asks", "--sym-arg", "2", "A", "--sym-stdin", "1", "--sym-files", "1", "1"]);
+    assert!(most > few + 4 && same == all, "{most} of {same}");
+}
+
 #[test]
 fn what_cannot_be_done_is_said() {
     let place = Place::new();

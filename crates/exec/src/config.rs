@@ -54,9 +54,10 @@ options! {
     max_frames: u32 = 16_384;
     /// Bytes of stack.
     stack_size: u64 = 64 << 20;
-    /// Let aligned reads of up to 16 bytes reach past the ends of objects, where zeros are read: code made for a processor reads whole
-    /// words of strings, which cannot fault there (as Valgrind's `--partial-loads-ok`).
-    whole_words: bool = false;
+    /// What runs is machine code. It reads whole words of strings: aligned reads of up to 16 bytes may reach past the ends of objects, where
+    /// zeros are read (as Valgrind's `--partial-loads-ok`). And it folds distances into addresses: a constant in a symbolic address need not
+    /// lie in the object that is meant.
+    machine_code: bool = false;
     uninit: Uninit = Uninit::Zero;
     /// Look for lost memory where a path exits.
     leaks: bool = false;

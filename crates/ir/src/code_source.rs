@@ -13,6 +13,10 @@ pub trait CodeSource {
     /// The number, in that function, of the block at a code address; lowers it (and what it likes beside it) if there is none.
     /// Existing records stay as they are; an address keeps its block.
     fn block_at(&mut self, address: u64, module: &mut Module, read: ReadBytes<'_>) -> Result<u32, NoCode>;
+    /// Where code may be: addresses and sizes in bytes, apart. None: not known.
+    fn executable(&self) -> Vec<(u64, u64)> {
+        Vec::new()
+    }
     /// The calls in progress inside the function: the numbers of the blocks that end with them, innermost first, at most `most`. `slot`
     /// gives the contents of a slot if they are concrete.
     fn calls_in_progress(&self, _slot: &dyn Fn(usize) -> Option<u64>, _read: ReadBytes<'_>, _most: usize) -> Vec<u32> {

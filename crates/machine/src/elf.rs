@@ -165,6 +165,15 @@ impl Elf {
         self.symbols[first..].iter().find(|s| s.code)
     }
 
+    /// Every source line that has code, with its file.
+    pub fn lines(&self) -> Vec<(String, u32)> {
+        let code = self.segments.iter().filter(|s| s.executable);
+        let mut all: Vec<_> = code.flat_map(|s| self.dwarf.iter().flat_map(move |d| d.lines(s.base, s.base + s.size))).collect();
+        all.sort_unstable();
+        all.dedup();
+        all
+    }
+
     /// A code address in words: the function before it, and the distance; or the bare address.
     pub fn place_name(&self, address: u64) -> String {
         match self.function(address) {

@@ -187,6 +187,17 @@ impl CodeSource for MachineProgram {
         self.blocks.get(&address).copied().ok_or_else(|| NoCode::NotExecutable(address, " without code".to_owned()))
     }
 
+    fn executable(&self) -> Vec<(u64, u64)> {
+        let mut ranges: Vec<(u64, u64)> = Vec::new();
+        for s in self.elf.segments.iter().filter(|s| s.executable && !s.writable) {
+            match ranges.last_mut() {
+                Some((base, size)) if *base + *size == s.base => *size += s.size,
+                _ => ranges.push((s.base, s.size)),
+            }
+        }
+        ranges
+    }
+
     fn calls_in_progress(&self, slot: &dyn Fn(usize) -> Option<u64>, read: ReadBytes<'_>, most: usize) -> Vec<u32> {
         let (Some((stack, _)), Some(pointer)) = (self.calls, slot(self.stack_limb)) else { return Vec::new() };
         let backs = calls::in_progress(stack, pointer, read, most).into_iter();

@@ -73,11 +73,14 @@ pub fn explore(name: &str, words: Vec<String>, complete: impl FnOnce(&mut RunArg
     let rules = (!checkers.is_empty()).then(|| Rules::new(checkers, args.policy, &image));
     let monitor = rules.as_ref().map(|rules| rules.automata.clone() as Rc<dyn Monitor>);
     let solver_time = Rc::new(Cell::new(Duration::ZERO));
-    let lines = LineMap::new(&image);
+    let lines = match &code {
+        Some(code) => LineMap::of_machine_code(&image, &code.elf.lines()),
+        None => LineMap::new(&image),
+    };
     let searcher = search::by_names(&args.config.search, args.config.seed, &image)
         .map_err(|name| problem(format!("no searcher is called `{name}`"), ""))?;
     // The exploration spares memory at half of what the run may have.
-    let config = wryneck_exec::Config { max_memory: args.max_memory / 2, whole_words: code.is_some(), ..args.config.clone() };
+    let config = wryneck_exec::Config { max_memory: args.max_memory / 2, machine_code: code.is_some(), ..args.config.clone() };
     let mut explorer = Explorer::new(image, pool, solver(&args, solver_time.clone())?, environment, monitor, config, searcher);
     explorer.core.code_source = code.map(|code| Rc::new(RefCell::new(code)) as _);
     let slicer = match (args.prune, &rules) {

@@ -67,10 +67,23 @@ fn switch(cx: &mut Cx<'_>, code: &Code, number: u32, slot: u32, width: u32) -> R
 /// there before, which needs the image unshared: hold no other reference to it while paths run.
 pub fn jump(cx: &mut Cx<'_>, inst: &Inst) -> Result<(), Stop> {
     let target = cx.operand(inst.a, 64);
-    let address = cx.concretise(target, "target of a computed jump")?;
     let Some(source) = cx.core.code_source.clone() else {
         return Err(PathEnd::Unsupported("computed jump without a code source".into()).into());
     };
+    if let Value::Sym(target) = target {
+        // One finding, not one for each address without code.
+        let ranges = source.borrow().executable();
+        let mut inside = if ranges.is_empty() { cx.core.pool.tru() } else { cx.core.pool.fls() };
+        for (base, size) in ranges {
+            let (base, size) = (cx.core.pool.bits(64, base), cx.core.pool.bits(64, size));
+            let offset = cx.core.pool.sub(target, base);
+            let here = cx.core.pool.ult(offset, size);
+            inside = cx.core.pool.or(inside, here);
+        }
+        let outside = "jump to an address made of input, which can lie outside of executable memory";
+        cx.require(inside, |_, _| PathEnd::fault(FaultKind::BadCallTarget, outside))?;
+    }
+    let address = cx.concretise(target, "target of a computed jump")?;
     let func = cx.pos().func;
     let image = Rc::get_mut(&mut cx.core.image).ok_or_else(|| PathEnd::Internal("the program is in use and cannot grow".into()))?;
     let memory = &cx.state.memory;

@@ -107,7 +107,7 @@ impl Cx<'_> {
 
     /// Whether a read of `size` bytes at an address may lie partly outside of the object.
     fn may_overhang(&self, addr: u64, size: u64) -> bool {
-        self.core.config.whole_words && size <= 16 && size.is_power_of_two() && addr.is_multiple_of(size)
+        self.core.config.machine_code && size <= 16 && size.is_power_of_two() && addr.is_multiple_of(size)
     }
 
     /// Up to which size of the object a read of `size` bytes at `offset` may reach: the object's own, or whole words.

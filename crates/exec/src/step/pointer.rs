@@ -131,7 +131,7 @@ impl Cx<'_> {
                 Kind::Add(a, b) => {
                     let constant = self.core.pool.as_u64(a).map(|k| (k, b)).or_else(|| self.core.pool.as_u64(b).map(|k| (k, a)));
                     if let Some((k, rest)) = constant
-                        && let Some(object) = self.object_at(k).filter(|o| !matches!(o.what, What::Function { .. }))
+                        && let Some(object) = self.object_at(k).filter(|o| self.is_base(k, o, rest))
                     {
                         let shift = self.core.pool.bits(64, k.wrapping_sub(object.base));
                         let offset = self.core.pool.add(rest, shift);
@@ -170,6 +170,19 @@ impl Cx<'_> {
             }
         }
         Err(PathEnd::Limit(Limit::Resolutions).into())
+    }
+
+    /// Whether the address `k` of an object, to which `rest` is added, says that the object is meant.
+    fn is_base(&self, k: u64, object: &Object, rest: ExprId) -> bool {
+        match object.what {
+            What::Function { .. } => false,
+            What::Global { .. } if self.core.config.machine_code => {
+                let (low, high) = self.core.pool.interval(rest);
+                let last = k.wrapping_sub(object.base).checked_add(high);
+                low <= high && k >= object.base && last.is_some_and(|last| last < object.size)
+            }
+            What::Global { .. } | What::Heap { .. } | What::Local { .. } | What::Dynamic { .. } => true,
+        }
     }
 
     /// A value, with a symbolic one replaced by its bits where the expression is constant.
