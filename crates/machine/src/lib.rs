@@ -279,6 +279,7 @@ impl Session<'_> {
             stack_pointer: program.stack_pointer,
         };
         places.builder.start(block);
+        places.forget();
         if program.recognition.contains(address) {
             places.at(&program.elf, address);
             if let Err(why) = self.stand_in(&surroundings, places, address) {

@@ -51,6 +51,7 @@ pub fn instruction(s: &Surroundings<'_>, p: &mut Places<'_, '_, '_>, it: &Instru
     }
     if let Some(own) = &it.own {
         let end = own.has_fallback().then(|| *labels[it.ops.len()].get_or_insert_with(|| p.builder.block()));
+        p.forget();
         if let Err(what) = own.emit(s.registers, p, it, end) {
             unsupported(s, p, it, bytes, &what);
         }
@@ -85,6 +86,7 @@ fn unsupported(s: &Surroundings<'_>, p: &mut Places<'_, '_, '_>, it: &Instructio
 fn open_label(p: &mut Places<'_, '_, '_>, label: Option<BlockId>) {
     let Some(label) = label else { return };
     p.flush();
+    p.forget();
     if p.builder.in_block() {
         p.builder.jump_to(label);
     }
@@ -165,6 +167,9 @@ fn operation(
             let Some(output) = op.output else { return Err(format!("p-code {:?} without a result", op.op)) };
             let dst = value(p, op, output, it)?;
             p.wrote(output, dst)?;
+            if op.op == OpCode::Int(IntOp::Extension(IntSign::Unsigned)) {
+                p.wrote_narrow(output, op.inputs[0].width());
+            }
         }
     }
     Ok(())

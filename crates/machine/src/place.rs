@@ -75,6 +75,10 @@ pub struct Places<'f, 'm, 'r> {
     allocated: u32,
     used: u32,
     pending: Option<(Part, Slot)>,
+    /// Registers whose value has no bits from this one on, in the open block.
+    narrow: Vec<(Slot, u32)>,
+    /// Parts of registers that the instruction has read, and where they are.
+    parts: Vec<(Part, Slot)>,
     /// Return addresses of calls, and the blocks that end with the calls.
     pub calls: Vec<(u64, BlockId)>,
     /// The rest of the instruction happens only where this bit is 0: what it writes is chosen by it.
@@ -92,6 +96,8 @@ impl<'f, 'm, 'r> Places<'f, 'm, 'r> {
             used: 0,
             pending: None,
             calls: Vec::new(),
+            narrow: Vec::new(),
+            parts: Vec::new(),
             skip_if: None,
         }
     }
@@ -99,6 +105,7 @@ impl<'f, 'm, 'r> Places<'f, 'm, 'r> {
     /// Begins an instruction: its temporaries get slots.
     pub fn begin(&mut self, instruction: &Instruction) {
         self.used = 0;
+        self.parts.clear();
         let operands = instruction.ops.iter().flat_map(|op| op.inputs.iter().chain(&op.output));
         let mut ranges: Vec<(u64, u64)> = operands.filter(|v| v.space == Space::Unique).map(|v| (v.offset, v.end())).collect();
         ranges.sort_unstable();
@@ -221,12 +228,19 @@ impl<'f, 'm, 'r> Places<'f, 'm, 'r> {
         }
     }
 
-    fn read_part(&mut self, Part { home, low, width }: Part) -> Slot {
+    fn read_part(&mut self, part: Part) -> Slot {
+        let Part { home, low, width } = part;
         if low == 0 && width == home.width {
             return home.slot;
         }
         if low.is_multiple_of(64) && width.is_multiple_of(64) {
             return home.slot.limb(low / 64);
+        }
+        if low == 0 && self.narrow.iter().any(|(slot, from)| *slot == home.slot && *from <= width) {
+            return home.slot;
+        }
+        if let Some((_, slot)) = self.parts.iter().find(|(known, _)| *known == part) {
+            return *slot;
         }
         // Inside one limb, only that limb is looked at.
         let limb = low / 64;
@@ -239,7 +253,26 @@ impl<'f, 'm, 'r> Places<'f, 'm, 'r> {
         }
         let value = self.temp(width);
         self.emit(Op::Extract, width, value, from.raw(), low, of);
+        self.parts.push((part, value));
         value
+    }
+
+    /// Control comes here from elsewhere, or something has written registers: what was known of them is not any more.
+    pub fn forget(&mut self) {
+        self.narrow.clear();
+        self.parts.clear();
+    }
+
+    /// The varnode was given a value of so many bits, zero-extended.
+    pub fn wrote_narrow(&mut self, v: Varnode, width: u32) {
+        if v.space == Space::Register
+            && let Ok(Part { home, low: 0, width: whole }) = self.part(v)
+            && whole == home.width
+            && whole <= 64
+            && self.skip_if.is_none()
+        {
+            self.narrow.push((home.slot, width));
+        }
     }
 
     /// Where to compute the varnode's value, before [`Places::wrote`]: its own slots if nothing speaks against it.
@@ -268,6 +301,8 @@ impl<'f, 'm, 'r> Places<'f, 'm, 'r> {
             return Ok(());
         }
         let part = self.part(v)?;
+        self.narrow.retain(|(slot, _)| *slot != part.home.slot);
+        self.parts.retain(|(known, _)| known.home != part.home);
         let value = match self.skip_if {
             None => value,
             Some(bit) => {
@@ -396,6 +431,8 @@ impl<'f, 'm, 'r> Places<'f, 'm, 'r> {
     /// The slot of a whole register, with nothing pending in it.
     pub fn register(&mut self, param: usize) -> Slot {
         self.flush();
+        // Who has the slot may write it.
+        self.forget();
         self.builder.param(param)
     }
 }

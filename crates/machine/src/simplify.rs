@@ -146,9 +146,24 @@ fn fold(op: &mut Pcode, facts: &Facts, flags: &Range<u64>) {
         return;
     };
     let is_flag = |v: Varnode| v.space == Space::Register && v.size == 1 && flags.contains(&v.offset);
+    // Counts of shifts are constants that p-code still asks about.
+    let is_truth =
+        |v: Varnode| is_flag(v) || facts.of(v).is_some_and(|fact| fact.comparison().is_some() || matches!(fact, Fact::Negative(..)));
+    if let (Some(value), Some(output)) = (constant(op.op, a, b), op.output) {
+        return copy(op, Varnode { space: Space::Const, offset: value & mask(output), size: output.size });
+    }
+    let (all, other) = if a.space == Space::Const { (a, b) } else { (b, a) };
+    let known = (all.space == Space::Const).then_some(all.offset & mask(all));
     match op.op {
         OpCode::Int(IntOp::Multiply) if b.space == Space::Const && b.offset == 1 => copy(op, a),
+        OpCode::Int(IntOp::Multiply) if b.space == Space::Const && b.size <= 8 && b.offset.is_power_of_two() => {
+            let by = Varnode { space: Space::Const, offset: b.offset.trailing_zeros().into(), size: 4 };
+            (op.op, op.inputs) = (OpCode::Int(IntOp::ShiftLeft), vec![a, by]);
+        }
         OpCode::Int(IntOp::Bitwise(BoolOp::And | BoolOp::Or)) if a == b => copy(op, a),
+        OpCode::Int(IntOp::Bitwise(BoolOp::And)) | OpCode::Bool(BoolOp::And) if known == Some(0) => copy(op, all),
+        OpCode::Int(IntOp::Bitwise(BoolOp::And)) if known == Some(1) && all.size == 1 && is_truth(other) => copy(op, other),
+        OpCode::Int(IntOp::Bitwise(BoolOp::Or | BoolOp::Xor)) | OpCode::Bool(BoolOp::Or) if known == Some(0) => copy(op, other),
         OpCode::Int(IntOp::Equal) if is_zero(b) => {
             if let Some(Fact::Difference(x, y)) = facts.of(a) {
                 say(op, Fact::Equal(x, y));
@@ -185,6 +200,32 @@ fn both(op: &mut Pcode, (a, b): (Varnode, Varnode), facts: &Facts, join: impl Fn
     }
 }
 
+/// The bits a varnode of at most 8 bytes has.
+fn mask(v: Varnode) -> u64 {
+    if v.size < 8 { (1 << v.width()) - 1 } else { u64::MAX }
+}
+
+/// The value of an operation on constants of at most 8 bytes.
+fn constant(op: OpCode, a: Varnode, b: Varnode) -> Option<u64> {
+    if a.space != Space::Const || b.space != Space::Const || a.size > 8 || b.size > 8 {
+        return None;
+    }
+    let (x, y) = (a.offset & mask(a), b.offset & mask(b));
+    Some(match op {
+        OpCode::Int(IntOp::Bitwise(BoolOp::And)) => x & y,
+        OpCode::Int(IntOp::Bitwise(BoolOp::Or)) => x | y,
+        OpCode::Int(IntOp::Bitwise(BoolOp::Xor)) => x ^ y,
+        OpCode::Int(IntOp::Add) => x.wrapping_add(y),
+        OpCode::Int(IntOp::Subtract) => x.wrapping_sub(y),
+        OpCode::Int(IntOp::Multiply) => x.wrapping_mul(y),
+        OpCode::Int(IntOp::Equal) => u64::from(x == y),
+        OpCode::Int(IntOp::NotEqual) => u64::from(x != y),
+        OpCode::Int(IntOp::LessThan(IntSign::Unsigned)) => u64::from(x < y),
+        OpCode::Int(IntOp::LessThanOrEqual(IntSign::Unsigned)) => u64::from(x <= y),
+        _ => return None,
+    })
+}
+
 fn copy(op: &mut Pcode, of: Varnode) {
     (op.op, op.inputs) = (OpCode::Copy, vec![of]);
 }
@@ -200,7 +241,7 @@ fn fact_of(op: &Pcode, facts: &Facts, flags: &Range<u64>) -> Option<Fact> {
     let output = op.output?;
     let is_flag = output.space == Space::Register && flags.contains(&output.offset);
     match (op.op, &op.inputs[..]) {
-        (OpCode::Copy, &[a]) if output.space == Space::Unique || is_flag && is_zero(a) => Some(Fact::Is(a)),
+        (OpCode::Copy, &[a]) if output.space == Space::Unique || is_flag && a.space == Space::Const => Some(Fact::Is(a)),
         (OpCode::Int(IntOp::Subtract), &[a, b]) => Some(Fact::Difference(a, b)),
         (OpCode::Int(IntOp::Borrow), &[a, b]) => Some(Fact::Borrow(a, b)),
         (OpCode::Int(IntOp::LessThan(IntSign::Signed)), &[a, b]) if is_zero(b) => match facts.of(a) {

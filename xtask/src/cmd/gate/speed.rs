@@ -48,6 +48,7 @@ pub fn run(args: &Args) -> Result<()> {
         let rate = run.instructions / seconds / 1e6;
         println!("{name:<10} {:>9.1} ms {:>9.1} ms {:>7.0}x {rate:>12.0} M/s", base * 1e3, seconds * 1e3, seconds / base);
     }
+    lifted(dir.path(), args.runs)?;
     println!("{:<34} {:>10} {:>10} {:>8} {:>10}", "symbolic, to the end", "wall", "gate", "paths", "memory");
     let programs = Cache::open()?.path("coreutils/O2");
     for (name, input, gate) in SYMBOLIC {
@@ -63,6 +64,30 @@ pub fn run(args: &Args) -> Result<()> {
     Ok(())
 }
 
+/// The same programs as machine code, static against musl: the executable runs natively and lifted (gate: 200x).
+fn lifted(dir: &Path, runs: u32) -> Result<()> {
+    let build = |source: &Path, name: &str| -> Result<PathBuf> {
+        let binary = dir.join(name);
+        let built = Command::new("musl-gcc").args(["-O2", "-w", "-static", "-o"]).arg(&binary).arg(source).status()?;
+        ensure!(built.success(), "musl-gcc does not compile {}", source.display());
+        Ok(binary)
+    };
+    let empty = build(&dir.join("empty.c"), "empty.lifted")?;
+    let native_empty = quickest(&empty, runs)?;
+    let ours_empty = ours(&[], &empty, &[], dir, runs)?;
+    println!("start-up: {:.1} ms for an executable", ours_empty.seconds * 1e3);
+    println!("{:<10} {:>12} {:>12} {:>8} {:>16}", "lifted", "native -O2", "wryneck", "ratio", "instructions/s");
+    for name in ["sieve", "sha256"] {
+        let binary = build(&PathBuf::from("benches/c").join(name).with_extension("c"), name)?;
+        let base = (quickest(&binary, runs)? - native_empty).max(1e-4);
+        let run = ours(&[], &binary, &[], dir, runs)?;
+        let seconds = run.seconds - ours_empty.seconds;
+        let rate = run.instructions / seconds / 1e6;
+        println!("{name:<10} {:>9.1} ms {:>9.1} ms {:>7.0}x {rate:>12.0} M/s", base * 1e3, seconds * 1e3, seconds / base);
+    }
+    Ok(())
+}
+
 fn report(what: &str, run: &Ours, gate: f64) {
     println!("{what:<34} {:>8.3} s {gate:>8.2} s {:>8} {:>6.0} MiB", run.seconds, run.paths, run.memory / 1048576.0);
 }
@@ -71,10 +96,15 @@ fn native(source: &Path, dir: &Path, runs: u32) -> Result<f64> {
     let binary = dir.join("native");
     let built = Command::new("clang-22").args(["-O2", "-w", "-static", "-o"]).arg(&binary).arg(source).status()?;
     ensure!(built.success(), "clang-22 does not compile {}", source.display());
+    quickest(&binary, runs)
+}
+
+/// The least time a program takes, process start included, in seconds.
+fn quickest(binary: &Path, runs: u32) -> Result<f64> {
     let mut best = f64::MAX;
     for _ in 0..runs * 4 {
         let start = Instant::now();
-        let status = Command::new(&binary).stdout(Stdio::null()).status()?;
+        let status = Command::new(binary).stdout(Stdio::null()).status()?;
         best = best.min(start.elapsed().as_secs_f64());
         ensure!(status.success(), "{} ended with {status}", binary.display());
     }
