@@ -9,6 +9,7 @@ use anyhow::{Context, Result};
 use object::{Object, ObjectSection};
 use wryneck_environ::{Process, stand_ins, start};
 use wryneck_exec::Image;
+use wryneck_exec::config::Undefined;
 use wryneck_exec::memory::Static;
 use wryneck_expr::Pool;
 use wryneck_ir::Module;
@@ -43,6 +44,7 @@ type Refused = (&'static str, fn(&RunArgs) -> bool, &'static str);
 const RULES: &str = "rules watch calls by name, which is not done for machine code yet";
 
 static REFUSED: &[Refused] = &[
+    ("--audit-pruning", |a| a.config.audit > 0.0, RULES),
     ("--cc-flag", |a| !a.cc_flags.is_empty(), "nothing is compiled"),
     ("--entry", |a| a.entry.is_some(), "an executable begins at its own entry"),
     ("--explain", |a| a.explain.is_some(), RULES),
@@ -50,8 +52,10 @@ static REFUSED: &[Refused] = &[
     ("--loop-limit", |a| a.config.loop_limit != u32::MAX, "loops of machine code are not known while it runs"),
     ("--no-libc", |a| !a.libc, "an executable brings its own C library"),
     ("--rule", |a| !a.rules.is_empty(), RULES),
+    ("--rules-in-libraries", |a| a.policy.inside_libraries, RULES),
     ("--sequences", |a| a.sequences.is_some(), RULES),
     ("--summaries", |a| !a.summaries.is_empty(), RULES),
+    ("--undefined", |a| a.config.undefined != Undefined::Symbolic, "an executable has no undefined functions"),
 ];
 
 /// Whether the target is to be run as machine code: if asked for, or if it is an ELF file that carries no bitcode and does not say why.

@@ -11,8 +11,6 @@ use wryneck_ir::{Module, file, linkage, symbol_kind, verify};
 use crate::build::{self, Lowered};
 use crate::problem::problem;
 
-/// The name under which fuzz harnesses are found.
-
 /// Maps and verifies an IR file.
 pub fn open(path: &Path) -> Result<Module> {
     let module = file::open(path).with_context(|| format!("cannot open `{}`; remove it to have it made again", path.display()))?;

@@ -207,9 +207,14 @@ fn lines_are_covered() {
 fn what_cannot_be_done_is_said() {
     let place = Place::new();
     place.compiled("asks", &["-static"]);
-    for (option, value) in
-        [("--rule", "open-close"), ("--fail-calls", "1"), ("--loop-limit", "3"), ("--cc-flag", "-O2"), ("--entry", "main")]
-    {
+    for (option, value) in [
+        ("--rule", "open-close"),
+        ("--fail-calls", "1"),
+        ("--loop-limit", "3"),
+        ("--cc-flag", "-O2"),
+        ("--entry", "main"),
+        ("--undefined", "error"),
+    ] {
         place.refused(&["run", option, value, "./asks"], &[&format!("`{option}` cannot be used with machine code: "), "help: leave out"]);
     }
     place.refused(&["verify", "./asks"], &["rules watch calls by name"]);
