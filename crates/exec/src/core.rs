@@ -283,9 +283,13 @@ impl Core {
         let read = |at: u64, out: &mut [u8]| state.memory.space.read(at, out);
         let mut all = Vec::with_capacity(stack.len());
         for (pos, frame) in stack.into_iter().zip(state.frames.iter().rev()) {
-            let slot = |n: usize| frame.slots.get(n).copied().filter(|_| frame.tags[n] == 0);
             let callers = match self.image.is_last(pos.func) {
-                true => source.borrow().calls_in_progress(&slot, &read, most),
+                true => {
+                    // Constants have the first slots, parameters those behind them.
+                    let first = self.image.code(pos.func).consts.len();
+                    let limb = |n: usize| frame.slots.get(first + n).copied().filter(|_| frame.tags[first + n] == 0);
+                    source.borrow().calls_in_progress(&limb, &read, most)
+                }
                 false => Vec::new(),
             };
             if callers.is_empty() || !self.image.stands_in(pos) {

@@ -17,9 +17,9 @@ pub trait CodeSource {
     fn executable(&self) -> Vec<(u64, u64)> {
         Vec::new()
     }
-    /// The calls in progress inside the function: the numbers of the blocks that end with them, innermost first, at most `most`. `slot`
-    /// gives the contents of a slot if they are concrete.
-    fn calls_in_progress(&self, _slot: &dyn Fn(usize) -> Option<u64>, _read: ReadBytes<'_>, _most: usize) -> Vec<u32> {
+    /// The calls in progress inside the function: the numbers of the blocks that end with them, innermost first, at most `most`. `limb`
+    /// gives what a limb of the parameters holds now, if it is concrete.
+    fn calls_in_progress(&self, _limb: &dyn Fn(usize) -> Option<u64>, _read: ReadBytes<'_>, _most: usize) -> Vec<u32> {
         Vec::new()
     }
 }

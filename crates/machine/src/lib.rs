@@ -198,8 +198,8 @@ impl CodeSource for MachineProgram {
         ranges
     }
 
-    fn calls_in_progress(&self, slot: &dyn Fn(usize) -> Option<u64>, read: ReadBytes<'_>, most: usize) -> Vec<u32> {
-        let (Some((stack, _)), Some(pointer)) = (self.calls, slot(self.stack_limb)) else { return Vec::new() };
+    fn calls_in_progress(&self, limb: &dyn Fn(usize) -> Option<u64>, read: ReadBytes<'_>, most: usize) -> Vec<u32> {
+        let (Some((stack, _)), Some(pointer)) = (self.calls, limb(self.stack_limb)) else { return Vec::new() };
         let backs = calls::in_progress(stack, pointer, read, most).into_iter();
         // What begins `main` is no part of the program.
         let begins = |back: &u64| self.elf.function(back.wrapping_sub(1)).is_some_and(|f| BEGIN.contains(&f.name.as_str()));
