@@ -138,6 +138,11 @@ fn substitute(op: &mut Pcode, facts: &Facts) {
 /// Says the operation as a simpler one.
 fn fold(op: &mut Pcode, facts: &Facts, flags: &Range<u64>) {
     let &[a, b] = &op.inputs[..] else {
+        if let (OpCode::Bool(BoolOp::Negate), &[a]) = (op.op, &op.inputs[..])
+            && a.space == Space::Const
+        {
+            return copy(op, Varnode { offset: u64::from(a.offset == 0), ..a });
+        }
         if op.op == OpCode::Bool(BoolOp::Negate)
             && let Some(fact) = op.inputs.first().and_then(|v| facts.of(*v)).and_then(Fact::negated)
         {
@@ -162,7 +167,9 @@ fn fold(op: &mut Pcode, facts: &Facts, flags: &Range<u64>) {
         }
         OpCode::Int(IntOp::Bitwise(BoolOp::And | BoolOp::Or)) if a == b => copy(op, a),
         OpCode::Int(IntOp::Bitwise(BoolOp::And)) | OpCode::Bool(BoolOp::And) if known == Some(0) => copy(op, all),
-        OpCode::Int(IntOp::Bitwise(BoolOp::And)) if known == Some(1) && all.size == 1 && is_truth(other) => copy(op, other),
+        OpCode::Int(IntOp::Bitwise(BoolOp::And)) | OpCode::Bool(BoolOp::And) if known == Some(1) && all.size == 1 && is_truth(other) => {
+            copy(op, other);
+        }
         OpCode::Int(IntOp::Bitwise(BoolOp::Or | BoolOp::Xor)) | OpCode::Bool(BoolOp::Or) if known == Some(0) => copy(op, other),
         OpCode::Int(IntOp::Equal) if is_zero(b) => {
             if let Some(Fact::Difference(x, y)) = facts.of(a) {
