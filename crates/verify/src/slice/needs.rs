@@ -23,13 +23,13 @@ pub struct Call {
     /// Beginnings of blocks that were passed, and those of them behind which nothing was taken.
     pub passed: BitSet,
     pub settled: BitSet,
-    /// Something was taken that no block passed since lies before.
+    /// Something was taken; where nothing was since the path called `exit`, that does not count.
     pub taken: bool,
     pub returned: bool,
 }
 
 impl Call {
-    /// Whether a branch of the call that `other` does not keep may be kept here.
+    /// Whether no branch of the call is kept here that `other` does not keep.
     fn within(&self, other: &Call) -> bool {
         // Branches whose join was not passed ask whether the call returned.
         let ends = self.returned || !other.returned && other.passed.is_within(&self.passed);
@@ -83,5 +83,44 @@ impl Known {
             walks.remove(0);
         }
         walks.push(needs);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn set(numbers: &[u32]) -> BitSet {
+        numbers.iter().copied().collect()
+    }
+
+    fn call(live: &[u32], passed: &[u32], settled: &[u32], taken: bool) -> Call {
+        Call { func: 0, live: set(live), passed: set(passed), settled: set(settled), taken, returned: true }
+    }
+
+    #[test]
+    fn who_needs_less_is_within() {
+        let all = call(&[1, 2], &[3, 4], &[4], true);
+        assert!(all.within(&all));
+        assert!(call(&[1], &[3, 4], &[4], true).within(&all) && !call(&[5], &[3, 4], &[4], true).within(&all), "live slots");
+        assert!(call(&[], &[3, 4], &[3, 4], true).within(&all), "something taken that is behind both blocks");
+        assert!(!call(&[], &[3, 4], &[3], true).within(&all), "something taken between here and block 4");
+        assert!(!call(&[], &[3], &[3], true).within(&all), "block 4 was never passed, so what was taken may lie before it");
+        assert!(call(&[], &[3], &[3], false).within(&all), "nothing was taken");
+        assert!(!all.within(&call(&[1, 2], &[3, 4], &[3, 4], false)), "something was taken");
+        let ended = Call { returned: false, ..all.clone() };
+        assert!(all.within(&ended) && !ended.within(&all), "what did not return may go on elsewhere");
+        let earlier = Call { returned: false, ..call(&[1, 2], &[4], &[4], true) };
+        assert!(!earlier.within(&ended) && ended.within(&earlier), "a join that was passed leaves less to ask");
+    }
+
+    #[test]
+    fn places_keep_the_last_walks() {
+        let known = Known::default();
+        let place = PrefixId::default();
+        let needs = |slot: u32| Needs { calls: vec![call(&[slot], &[], &[], true)], live: Live::default(), any: true, exits: false };
+        assert!(!known.covers(place, &needs(1)));
+        (1..=4).for_each(|slot| known.add(place, needs(slot)));
+        assert!(!known.covers(place, &needs(1)) && (2..=4).all(|slot| known.covers(place, &needs(slot))));
     }
 }
