@@ -63,7 +63,14 @@ fn main() {
     let Some(wanted) = args.iter().find(|a| !a.ends_with(".wir")) else { return };
     for f in (0..functions).filter(|f| image.name(*f).contains(wanted.as_str())) {
         let effects = flow.function(f);
-        println!("{}: event {}, leaves {}, cells {:?}", image.name(f), effects.event, effects.leaves, effects.changes.cells);
+        println!(
+            "{}: event {}, leaves {}, exits {}, cells {:?}",
+            image.name(f),
+            effects.event,
+            effects.leaves,
+            effects.exits,
+            effects.changes.cells
+        );
         let whole = effects.changes.writes.whole.iter().map(|o| flow.object_name(ObjectId(o)));
         let parts = effects.changes.writes.parts.iter().map(|(o, e)| format!("{} {}..{}", flow.object_name(*o), e.low, e.high));
         whole.chain(parts).take(100).for_each(|name| println!("    {name}"));

@@ -265,11 +265,11 @@ impl Facts {
         direct.into_iter().chain(others.iter().copied()).collect()
     }
 
-    /// The functions whose bodies a function's calls may run, those aside that a summary stands for.
+    /// The functions whose bodies a function's calls may run, those aside that a summary stands for, and `exit`.
     fn bodies_called(&self, func: u32) -> Vec<u32> {
         let Some(local) = self.points_to.local(func) else { return Vec::new() };
         let bodies = local.calls.iter().flat_map(|site| self.callees(func, site)).filter_map(|callee| match callee {
-            Callee::Body(f) if self.summary(callee, None).is_none() => Some(f),
+            Callee::Body(f) if self.summary(callee, None).is_none() && self.exit != Some(f) => Some(f),
             Callee::Body(_) | Callee::Model(_) | Callee::Undefined(_) => None,
         });
         let mut bodies: Vec<u32> = bodies.collect();

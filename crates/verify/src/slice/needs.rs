@@ -23,7 +23,7 @@ pub struct Call {
     /// Beginnings of blocks that were passed, and those of them behind which nothing was taken.
     pub passed: BitSet,
     pub settled: BitSet,
-    /// Something was taken; where nothing was since the path called `exit`, that does not count.
+    /// Something was taken that branches without a join after it ask for.
     pub taken: bool,
     pub returned: bool,
 }
@@ -49,13 +49,18 @@ pub struct Needs {
     pub live: Live,
     /// Something was taken.
     pub any: bool,
-    /// Nothing was taken before the path called `exit`.
-    pub exits: bool,
+    /// No event happens before the path calls `exit`: what is live there.
+    pub exit: Option<Live>,
 }
 
 impl Needs {
     fn within(&self, other: &Needs) -> bool {
-        self.exits == other.exits
+        let exits = match (&self.exit, &other.exit) {
+            (Some(exit), Some(other)) => exit.is_within(other),
+            (None, None) => true,
+            (Some(_), None) | (None, Some(_)) => false,
+        };
+        exits
             && (!self.any || other.any)
             && self.calls.len() == other.calls.len()
             && self.calls.iter().zip(&other.calls).all(|(call, other)| call.within(other))
@@ -118,7 +123,7 @@ mod tests {
     fn places_keep_the_last_walks() {
         let known = Known::default();
         let place = PrefixId::default();
-        let needs = |slot: u32| Needs { calls: vec![call(&[slot], &[], &[], true)], live: Live::default(), any: true, exits: false };
+        let needs = |slot: u32| Needs { calls: vec![call(&[slot], &[], &[], true)], live: Live::default(), any: true, exit: None };
         assert!(!known.covers(place, &needs(1)));
         (1..=4).for_each(|slot| known.add(place, needs(slot)));
         assert!(!known.covers(place, &needs(1)) && (2..=4).all(|slot| known.covers(place, &needs(slot))));

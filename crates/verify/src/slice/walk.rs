@@ -66,11 +66,11 @@ struct Frame {
     returned: bool,
 }
 
-/// The path's call of `exit`, without a status that matters: ways that call it with the same in what is live end as the path did.
-#[derive(Clone, Copy)]
+/// The path's call of `exit`, without a status that matters: ways that call it with the same in what is live there end as the path did.
 struct Exit {
     /// When the walk passed it, and what happens there was taken.
     time: u64,
+    live: Live,
 }
 
 struct Walk<'a> {
@@ -82,8 +82,9 @@ struct Walk<'a> {
     /// Innermost last.
     frames: Vec<Frame>,
     live: Live,
-    /// When something was taken last; 0: never.
+    /// When something was taken last, and when an event was; 0: never.
     taken: u64,
+    happened: u64,
     /// Where the path called `exit`.
     exit: Option<Exit>,
     /// The operation at hand is the one the path ended at.
@@ -107,6 +108,7 @@ impl<'a> Walk<'a> {
             frames: Vec::new(),
             live: Live::default(),
             taken: u64::from(fault),
+            happened: 0,
             exit: None,
             at_end: true,
             result_matters: false,
@@ -180,17 +182,17 @@ impl<'a> Walk<'a> {
 
     /// What is needed of all that is before.
     fn needs(&self) -> Needs {
-        let exit = self.same_exit().map_or(0, |exit| exit.time);
+        let exit = self.same_exit();
         let call = |frame: &Frame| Call {
             func: frame.func,
             live: frame.live.clone(),
             passed: frame.passed.keys().copied().collect(),
             settled: frame.passed.iter().filter(|(_, at)| **at >= frame.taken).map(|(block, _)| *block).collect(),
-            taken: frame.taken > exit,
+            taken: frame.taken > 0 && (frame.returned || exit.is_none()),
             returned: frame.returned,
         };
         let calls = self.frames.iter().map(call).collect();
-        Needs { calls, live: self.live.clone(), any: self.taken > 0, exits: self.same_exit().is_some() }
+        Needs { calls, live: self.live.clone(), any: self.taken > 0, exit: exit.map(|exit| exit.live.clone()) }
     }
 
     /// Whether the slow operation just before called the function at hand: then it is its caller's.
@@ -208,10 +210,10 @@ impl<'a> Walk<'a> {
         self.top().taken = time;
     }
 
-    /// The path's call of `exit`, if nothing between here and there is needed: who gets there on another way ends with the same events,
-    /// unless what is live was changed.
-    fn same_exit(&self) -> Option<Exit> {
-        self.exit.filter(|exit| self.taken <= exit.time)
+    /// The path's call of `exit`, if no event happens between here and there: who gets there on another way without one has the same
+    /// events, unless what is live there was changed.
+    fn same_exit(&self) -> Option<&Exit> {
+        self.exit.as_ref().filter(|exit| self.happened <= exit.time)
     }
 
     fn want(&mut self, group: &Group<'_>) {
@@ -346,17 +348,18 @@ impl<'a> Walk<'a> {
         let frame = self.frames.last().expect("a branch runs in a frame");
         let join = self.flow.join(func, frame.context, block);
         let joined = join.and_then(|join| frame.passed.get(&join).copied());
-        let meets = joined.or(self.same_exit().map(|exit| exit.time));
-        if frame.taken > meets.unwrap_or(0) {
+        // The path ended on this side: the other one may go on.
+        let ended = joined.is_none() && !frame.returned;
+        if frame.taken > joined.unwrap_or(0) && !(ended && self.same_exit().is_some()) {
             return Some(Why::Between);
         }
-        // The path ended on this side: the other one may go on.
-        if joined.is_none() && !frame.returned {
+        if ended {
             let callers = self.frames[..self.frames.len() - 1].iter().rev().take_while(|frame| !frame.returned);
             let unfinished = callers.map(|frame| (frame, frame.cursor.saturating_sub(1)));
             let mut rests = std::iter::once((frame, branch)).chain(unfinished).map(|(f, op)| self.flow.rest(f.func, f.context, op));
-            if let Some(why) = rests.find_map(|rest| self.goes_on(&rest)) {
-                return Some(why);
+            let why = rests.find_map(|rest| self.goes_on(&rest));
+            if why.is_some() || self.same_exit().is_some() {
+                return why;
             }
         }
         let other = self.flow.edges(func, frame.context, block).into_iter().filter(|other| *other != edge);
@@ -372,7 +375,7 @@ impl<'a> Walk<'a> {
         match self.same_exit() {
             _ if way.event => Some(Why::Event),
             _ if way.leaves && self.taken > 0 => Some(Why::Leaves),
-            Some(_) if way.exits => self.live.touched_by(&way.at_exit),
+            Some(exit) if way.exits => exit.live.touched_by(&way.at_exit),
             None if way.exits && self.taken > 0 => Some(Why::Leaves),
             None if way.exits && self.flow.event_at_exit() => Some(Why::Event),
             _ => None,
@@ -384,7 +387,7 @@ impl<'a> Walk<'a> {
         match self.same_exit() {
             None => (rest.event || rest.exits && self.flow.event_at_exit()).then_some(Why::GoesOn),
             Some(_) if rest.event => Some(Why::GoesOn),
-            Some(_) => self.happens(rest).or_else(|| self.live.touched_by(&rest.changes)),
+            Some(exit) => self.happens(rest).or_else(|| exit.live.touched_by(&rest.changes)),
         }
     }
 }

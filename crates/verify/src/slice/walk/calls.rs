@@ -59,14 +59,15 @@ impl<'a> Walk<'a> {
                 self.want(group);
             }
         } else if exits {
-            self.top().taken = since;
+            let top = self.top();
+            top.taken = top.taken.max(since);
         }
         self.top().handled = true;
         if let [callee] = &callees[..]
             && self.flow.is_exit(callee.func)
             && self.live_params(callee).next().is_none()
         {
-            self.exit = Some(Exit { time: self.time });
+            self.exit = Some(Exit { time: self.time, live: self.live.clone() });
         }
         Ok(())
     }
@@ -179,6 +180,9 @@ impl<'a> Walk<'a> {
     /// A call that is taken or left as a whole, by what its summary says. `key` gives arguments' values, where they are known.
     pub(super) fn by_summary(&mut self, inst: &Inst, op: u32, group: &Group<'_>, summary: &Summary, key: &dyn Fn(u32) -> Option<u64>) {
         let func = self.top().func;
+        if group.steps.iter().any(|step| matches!(step, Step::Event { .. } | Step::Shown { .. })) {
+            self.happened = self.time + 1;
+        }
         let width = self.module(func).calls[inst.b as usize].ret_width;
         let result = !self.live_result(inst, limbs(width)).is_empty();
         let mut relevant = result && summary.gives.is_none();
@@ -275,6 +279,7 @@ impl<'a> Walk<'a> {
     pub(super) fn announced(&mut self, inst: &Inst, mask: u32, group: &Group<'_>) {
         let func = self.top().func;
         self.take();
+        self.happened = self.time;
         self.want(group);
         let slots: Vec<u32> = self.args(func, inst).iter().zip(0..32).filter(|(_, i)| mask >> i & 1 != 0).map(|(slot, _)| *slot).collect();
         let top = self.top();
@@ -288,6 +293,7 @@ impl<'a> Walk<'a> {
     /// The return of such a call.
     pub(super) fn shown(&mut self, inst: &Inst, group: &Group<'_>) {
         self.take();
+        self.happened = self.time;
         self.want(group);
         self.result_matters = is_call(inst);
         self.add_reads(group.reads());
