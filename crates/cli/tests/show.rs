@@ -264,7 +264,7 @@ fn replays_need_the_bitcode() {
         fs::remove_file(dir.join(kept)).expect("it was there");
     }
     let out = wryneck(dir, &["replay", "out"]);
-    contains(&String::from_utf8_lossy(&out.stderr), &["error: the bitcode `", "program.bc` is gone", "help: "]);
+    contains(&String::from_utf8_lossy(&out.stderr), &["error: `", "program.bc`, which was explored, is gone", "help: "]);
     assert_eq!(out.status.code(), Some(2));
     contains(&shown(dir, &["out"]), &["= the source is not there any more", "1 finding; every path was explored\n"]);
 }
