@@ -55,14 +55,25 @@ pub fn is_native(content: &[u8]) -> bool {
     [&b"\x7fELF"[..], b"!<arch>\n", b"!<thin>\n"].iter().any(|magic| content.starts_with(magic))
 }
 
-/// The bitcode that `file` carries.
-pub fn extract(file: &Path) -> Result<Carried> {
-    let content = fs::read(file).with_context(|| format!("cannot read `{}`", file.display()))?;
+/// The bytes of a file.
+pub fn read(file: &Path) -> Result<Vec<u8>> {
+    fs::read(file).with_context(|| format!("cannot read `{}`", file.display()))
+}
+
+/// Whether an ELF file of this content carries no bitcode and does not say why.
+pub fn is_bare(content: &[u8]) -> bool {
+    let parts = [IN_OBJECT, IN_PROGRAM, LABEL];
+    content.starts_with(b"\x7fELF")
+        && object::File::parse(content).is_ok_and(|elf| parts.iter().all(|name| elf.section_by_name(name).is_none()))
+}
+
+/// The bitcode that `file`, of this content, carries.
+pub fn extract(file: &Path, content: &[u8]) -> Result<Carried> {
     let dir = cache::folder("carried")?;
     if !content.starts_with(b"\x7fELF") {
-        return of_archive(file, &content, &dir);
+        return of_archive(file, content, &dir);
     }
-    let (bitcode, bare) = of_elf(file, &content)?;
+    let (bitcode, bare) = of_elf(file, content)?;
     Ok(Carried { bitcode: kept(&dir, bitcode)?, bare })
 }
 

@@ -1,12 +1,10 @@
 //! Targets of machine code: an executable, loaded as the kernel loads it, as a program that grows while it runs.
 
 use std::ffi::OsStr;
-use std::fs;
 use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
 
 use anyhow::{Context, Result};
-use object::{Object, ObjectSection};
 use wryneck_environ::{Process, stand_ins, start};
 use wryneck_exec::Image;
 use wryneck_exec::config::Undefined;
@@ -17,7 +15,7 @@ use wryneck_ir::link::{Program, Target, Unit};
 use wryneck_machine::{FUNCTION, Known, MachineProgram, calls, load};
 
 use crate::args::RunArgs;
-use crate::build::{self, Kind};
+use crate::build;
 use crate::problem::problem;
 use crate::{carried, program};
 
@@ -58,39 +56,17 @@ static REFUSED: &[Refused] = &[
     ("--undefined", |a| a.config.undefined != Undefined::Symbolic, "an executable has no undefined functions"),
 ];
 
-/// Whether the target is to be run as machine code: if asked for, or if it is an ELF file that carries no bitcode and does not say why.
-pub fn is_wanted(args: &RunArgs) -> Result<bool> {
-    if Kind::of(&args.target)? != Kind::Native {
-        return match args.machine_code {
-            true => Err(problem(format!("`{}` is not an executable", args.target.display()), "leave out `--machine-code`")),
-            false => Ok(false),
-        };
-    }
-    let content = read(&args.target)?;
-    let bare = |content: &[u8]| {
-        let parts = [carried::IN_OBJECT, carried::IN_PROGRAM, carried::LABEL];
-        object::File::parse(content).is_ok_and(|elf| !elf.sections().any(|s| s.name().is_ok_and(|name| parts.contains(&name))))
-    };
-    Ok(args.machine_code || content.starts_with(b"\x7fELF") && bare(&content))
-}
-
-fn read(file: &Path) -> Result<Vec<u8>> {
-    fs::read(file).with_context(|| format!("cannot read `{}`", file.display()))
-}
-
-/// Loads the target.
-pub fn load(args: &RunArgs) -> Result<Executable> {
+/// Loads the target, of this content.
+pub fn load(args: &RunArgs, content: &[u8]) -> Result<Executable> {
     let shown = args.target.display();
     if let Some((option, _, why)) = REFUSED.iter().find(|(_, given, _)| given(args)) {
         return Err(problem(format!("`{option}` cannot be used with machine code: {why}"), format!("leave out `{option}`")));
     }
-    let content = read(&args.target)?;
     let load::Process { elf, auxiliary } =
-        load::Process::load(&content, &mut |path| interpreter(args, path)).map_err(|e| e.context(format!("`{shown}` cannot be loaded")))?;
-    let (library, mut notes) = match args.stand_ins {
-        true => library()?,
-        false => (None, Vec::new()),
-    };
+        load::Process::load(content, &mut |path| interpreter(args, path)).map_err(|e| e.context(format!("`{shown}` cannot be loaded")))?;
+    let lowered = if args.stand_ins { build::lower_libc()? } else { None };
+    let (library, notes) = lowered.map(program::opened).transpose()?.unzip();
+    let mut notes = notes.unwrap_or_default();
     let known = if args.stand_ins { known(library.as_ref()) } else { Vec::new() };
     if args.stand_ins && library.is_none() {
         notes.push("functions of strings run as they are in the executable: the C library is not set up (`cargo xtask setup libc`)".into());
@@ -106,14 +82,6 @@ pub fn load(args: &RunArgs) -> Result<Executable> {
         auxiliary,
     };
     Ok(Executable { source, module, library, process, notes })
-}
-
-/// The lowered C library, if it is set up.
-fn library() -> Result<(Option<Module>, Vec<String>)> {
-    match build::lower_libc()? {
-        Some(lowered) => Ok((Some(program::open(&lowered.file)?), lowered.notes)),
-        None => Ok((None, Vec::new())),
-    }
 }
 
 /// What is known of functions by their names: the models, where nothing is missing of what they need, and functions of `library`.
@@ -142,7 +110,7 @@ fn interpreter(args: &RunArgs, path: &[u8]) -> Result<Vec<u8>> {
             "machine code is run if it is linked statically or for musl (`musl-gcc`); or build it with its bitcode: `wryneck build -- make`",
         ));
     }
-    read(path)
+    carried::read(path)
 }
 
 impl Executable {

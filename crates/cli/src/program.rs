@@ -18,6 +18,11 @@ pub fn open(path: &Path) -> Result<Module> {
     Ok(module)
 }
 
+/// What was lowered, and what there is to say of it.
+pub fn opened(lowered: Lowered) -> Result<(Module, Vec<String>)> {
+    Ok((open(&lowered.file)?, lowered.notes))
+}
+
 /// What the exploration begins with: what was asked for, `main`, or a fuzz entry.
 pub fn entry(module: &Module, asked: Option<&str>, bytes: u32) -> Result<Entry> {
     let defines = |name: &str| module.functions.iter().any(|f| module.str(f.name) == name);

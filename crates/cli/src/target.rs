@@ -9,7 +9,7 @@ use wryneck_ir::link::Program;
 use wryneck_machine::MachineProgram;
 
 use crate::args::RunArgs;
-use crate::build::{self, Kind, Lowered};
+use crate::build::{self, Kind};
 use crate::carried::{self, Carried};
 use crate::compile::{self, Libc};
 use crate::machine::{self, Executable};
@@ -34,19 +34,31 @@ pub struct Linked {
 }
 
 impl Target {
-    /// Reads the target and says how it begins.
+    /// Reads the target, the bitcode that clang makes of it or that it carries, or its machine code, and says how it begins.
     pub fn open(args: &RunArgs, input: &mut ProgramInput) -> Result<Target> {
-        if machine::is_wanted(args)? {
-            let executable = machine::load(args)?;
+        let kind = Kind::of(&args.target)?;
+        let content = if kind == Kind::Native { carried::read(&args.target)? } else { Vec::new() };
+        if args.machine_code && kind != Kind::Native {
+            return Err(problem(format!("`{}` is not an executable", args.target.display()), "leave out `--machine-code`"));
+        }
+        if args.machine_code || carried::is_bare(&content) {
+            let executable = machine::load(args, &content)?;
             input.entry = Entry::Process(executable.process.clone());
             return Ok(Target::Machine(Box::new(executable)));
         }
         if !args.stand_ins {
             return Err(problem("`--off stand-ins` is for machine code", "leave it out, or run an executable by `--machine-code`"));
         }
-        let carried = bitcode(args)?;
-        let Lowered { file, notes } = build::lower(&carried.bitcode)?;
-        let module = Box::new(program::open(&file)?);
+        let carried = match kind {
+            Kind::Llvm => Carried { bitcode: args.target.clone(), bare: Vec::new() },
+            Kind::Native => carried::extract(&args.target, &content)?,
+            Kind::C => {
+                let libc = if args.libc { Libc::Musl } else { Libc::None };
+                Carried { bitcode: compile::bitcode(&args.target, libc, &args.cc_flags)?, bare: Vec::new() }
+            }
+        };
+        let (module, notes) = program::opened(build::lower(&carried.bitcode)?)?;
+        let module = Box::new(module);
         input.entry = program::entry(&module, args.entry.as_deref(), args.entry_bytes)?;
         Ok(Target::Bitcode { carried, module, notes })
     }
@@ -64,24 +76,9 @@ impl Target {
         };
         notes.extend(carried.bare.iter().map(|object| carried::lacking(object)));
         let libc = if args.libc { program::libc(&module, environment)? } else { None };
-        let libc = match libc {
-            Some(lowered) => {
-                notes.extend(lowered.notes);
-                Some(program::open(&lowered.file)?)
-            }
-            None => None,
-        };
+        let (libc, more) = libc.map(program::opened).transpose()?.unzip();
+        notes.extend(more.unwrap_or_default());
         let (program, entry) = program::link(name, *module, libc)?;
         Ok(Linked { program, entry, bitcode: Some(carried.bitcode), code: None, notes })
     }
-}
-
-/// The bitcode that is explored: the target, what clang makes of it, or what it carries.
-fn bitcode(args: &RunArgs) -> Result<Carried> {
-    let bitcode = match Kind::of(&args.target)? {
-        Kind::Llvm => args.target.clone(),
-        Kind::Native => return carried::extract(&args.target),
-        Kind::C => compile::bitcode(&args.target, if args.libc { Libc::Musl } else { Libc::None }, &args.cc_flags)?,
-    };
-    Ok(Carried { bitcode, bare: Vec::new() })
 }

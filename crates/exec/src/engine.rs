@@ -179,7 +179,7 @@ impl Explorer {
 
     /// Flips that nobody wanted so far.
     pub fn unwanted(&self) -> usize {
-        self.waiting.values().map(|waiting| waiting.flips.len() + waiting.refuted.len()).sum()
+        self.waiting.values().map(Waiting::count).sum()
     }
 
     /// Lets `set_up` prepare the state all paths start from (arguments, files), then puts a call of function `entry` on it.
@@ -573,10 +573,7 @@ impl Explorer {
                     Item::Paused(s) => s.for_each_expr(&mut visited, keep),
                 }
             }
-            for waiting in waiting.values() {
-                waiting.flips.iter().for_each(|flip| flip.for_each_expr(&mut visited, keep));
-                waiting.refuted.iter().for_each(|refuted| refuted.for_each_expr(&mut visited, keep));
-            }
+            waiting.values().for_each(|waiting| waiting.for_each_expr(&mut visited, keep));
         });
         let mut rebuilt = Rebuilt::default();
         self.root.remap(&remap, &mut rebuilt);
@@ -586,10 +583,7 @@ impl Explorer {
                 Item::Paused(s) => s.remap(&remap, &mut rebuilt),
             }
         }
-        for waiting in self.waiting.values_mut() {
-            waiting.flips.iter_mut().for_each(|flip| flip.remap(&remap, &mut rebuilt));
-            waiting.refuted.iter_mut().for_each(|refuted| refuted.remap(&remap, &mut rebuilt));
-        }
+        self.waiting.values_mut().for_each(|waiting| waiting.remap(&remap, &mut rebuilt));
         self.core.solver.remap(&remap);
         self.core.eval.clear();
         self.compact_at = self.core.config.compact_above.max(2 * self.core.pool.len());

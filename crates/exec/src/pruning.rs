@@ -12,6 +12,7 @@
 use std::collections::BTreeSet;
 use std::rc::Rc;
 
+use wryneck_expr::{ExprId, Remap};
 use wryneck_solver::{Answer, Budget};
 
 use crate::core::{Ended, Flip, LedgerKind, Refuted};
@@ -19,6 +20,7 @@ use crate::engine::{Explorer, Item};
 use crate::plugin::{Pruner, Traced, Wanted};
 use crate::prefix::{Made, Prefix, PrefixId};
 use crate::search::Random;
+use crate::sharing::{Rebuilt, Visited};
 use crate::state::State;
 
 /// How flips are pruned.
@@ -35,6 +37,22 @@ pub enum Pruning {
 pub struct Waiting {
     pub flips: Vec<Flip>,
     pub refuted: Vec<Refuted>,
+}
+
+impl Waiting {
+    pub fn count(&self) -> usize {
+        self.flips.len() + self.refuted.len()
+    }
+
+    pub(crate) fn for_each_expr(&self, visited: &mut Visited, keep: &mut dyn FnMut(ExprId)) {
+        self.flips.iter().for_each(|flip| flip.for_each_expr(visited, keep));
+        self.refuted.iter().for_each(|refuted| refuted.for_each_expr(visited, keep));
+    }
+
+    pub(crate) fn remap(&mut self, map: &Remap, rebuilt: &mut Rebuilt) {
+        self.flips.iter_mut().for_each(|flip| flip.remap(map, rebuilt));
+        self.refuted.iter_mut().for_each(|refuted| refuted.remap(map, rebuilt));
+    }
 }
 
 /// What slicing brings: of the decisions it was asked about lately, how many it did not want.
@@ -101,15 +119,13 @@ impl Explorer {
                 let starts = own.into_iter().map(|begun| (begun.prefix.len(), Some(begun))).chain([(oldest as u32, None)]);
                 for (start, snapshot) in starts {
                     let Some(wanted) = self.slice(ended, start, snapshot, &places, &*pruner) else { return self.want_all(&ended.prefix) };
-                    let waiting = |explorer: &Explorer| {
-                        let waits = |id: &&PrefixId| explorer.waiting.contains_key(id);
-                        places[start as usize..].iter().filter(waits).count() as u64
-                    };
-                    let asked = waiting(self);
+                    let mut open: Vec<PrefixId> = places[start as usize..].to_vec();
+                    open.retain(|id| self.waiting.contains_key(id));
+                    let asked = open.len();
                     let decisions = wanted.decisions.into_iter().collect();
                     self.want(&ended.prefix, decisions, BTreeSet::new());
-                    let unwanted = waiting(self);
-                    self.benefit.note(asked, unwanted);
+                    open.retain(|id| self.waiting.contains_key(id));
+                    self.benefit.note(asked as u64, open.len() as u64);
                     if wanted.settled {
                         return;
                     }

@@ -269,7 +269,7 @@ impl Session<'_> {
         let program = self.program;
         let max = program.elf.cpu.max_instruction;
         let bytes = |at: u64| if program.check(at).is_ok() { bytes_at(read, at, max) } else { Vec::new() };
-        let begins = |at: u64| self.new.contains_key(&at) || program.blocks.contains_key(&at);
+        let begins = |at: u64| self.new.contains_key(&at) || program.blocks.contains_key(&at) || program.recognition.contains(at);
         let surroundings = Surroundings {
             cpu: program.elf.cpu,
             decoder: &program.decoder,
@@ -287,7 +287,6 @@ impl Session<'_> {
             }
             return;
         }
-        let begins = |at: u64| begins(at) || program.recognition.contains(at);
         let code = Block::decode(&program.decoder, address, &bytes, &begins);
         for it in &code.instructions {
             places.at(&program.elf, it.address);
@@ -304,9 +303,7 @@ impl Session<'_> {
             }
         }
     }
-}
 
-impl Session<'_> {
     /// A recognised function: the call of its model, and the return.
     fn stand_in(&mut self, s: &Surroundings<'_>, places: &mut Places<'_, '_, '_>, address: u64) -> Result<(), MachineError> {
         let program = self.program;

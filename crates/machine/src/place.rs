@@ -13,39 +13,10 @@ use crate::pcode::{Instruction, Space, Varnode};
 use crate::registers::RegisterFile;
 
 /// Constants that code is full of: the function has them from its beginning.
+#[rustfmt::skip]
 pub const READY: &[u64] = &[
-    0,
-    1,
-    2,
-    3,
-    4,
-    5,
-    6,
-    7,
-    8,
-    10,
-    12,
-    15,
-    16,
-    20,
-    24,
-    31,
-    32,
-    40,
-    48,
-    56,
-    63,
-    64,
-    127,
-    128,
-    255,
-    256,
-    0xff00,
-    0xffff,
-    0xffff_ffff,
-    u64::MAX,
-    u64::MAX - 7,
-    u64::MAX - 15,
+    0, 1, 2, 3, 4, 5, 6, 7, 8, 10, 12, 15, 16, 20, 24, 31, 32, 40, 48, 56, 63, 64, 127, 128, 255, 256, 0xff00, 0xffff, 0xffff_ffff,
+    u64::MAX, u64::MAX - 7, u64::MAX - 15,
 ];
 
 /// A whole register or temporary.

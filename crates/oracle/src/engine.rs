@@ -226,8 +226,8 @@ impl Engine<'_> {
         let bytes: Vec<u8> = window.iter().map(|v| *v as u8).collect();
         state.poke(WINDOW, &bytes);
         let (mut limbs, mut rest) = (arguments.to_vec(), rest.iter());
-        for (n, (limb, width)) in limbs.iter_mut().zip(widths).enumerate().filter(|(n, _)| !concrete.contains(n)) {
-            debug_assert!(!concrete.contains(&n));
+        let taken = limbs.iter_mut().zip(widths).enumerate().filter(|(n, _)| !concrete.contains(n));
+        for (_, (limb, width)) in taken {
             *limb = (0..width.div_ceil(8)).zip(&mut rest).map(|(i, byte)| byte << (8 * i)).sum();
             if *width == 8 {
                 *limb &= 1;

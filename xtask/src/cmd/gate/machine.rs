@@ -7,7 +7,7 @@ use anyhow::{Result, ensure};
 use serde_json::Value;
 
 use super::explore::{self, Job};
-use super::twenty::{INPUT, PROGRAMS};
+use super::twenty::{chosen, job};
 use crate::cache::Cache;
 
 #[derive(clap::Args)]
@@ -28,15 +28,8 @@ const SHARE: f64 = 0.5;
 
 pub fn run(args: &Args) -> Result<()> {
     let programs = Cache::open()?.path("coreutils/O2");
-    let wanted: Vec<&str> = PROGRAMS.into_iter().filter(|p| args.program.is_empty() || args.program.iter().any(|q| q == p)).collect();
-    let job = |name: &str, target: PathBuf, options: &[&str]| Job {
-        name: name.to_owned(),
-        target,
-        options: options.iter().map(|o| (*o).to_owned()).collect(),
-        input: INPUT.map(str::to_owned).to_vec(),
-    };
     let (mut slow, mut different) = (Vec::new(), Vec::new());
-    for name in wanted {
+    for name in chosen(&args.program) {
         let bitcode = job(&format!("{name}.bc"), programs.join(name).with_extension("bc"), &[]);
         let machine = job(name, programs.join(name), &["--machine-code"]);
         let row = |job: Job, replay: Option<explore::Replay<'_>>| -> Result<Value> {

@@ -44,9 +44,7 @@ pub fn run(args: &Args) -> Result<()> {
         let base = (native(&source, dir.path(), args.runs)? - native_empty).max(1e-4);
         let flags = ["--cc-flag", "-O2", "--cc-flag", "-fno-vectorize", "--cc-flag", "-fno-slp-vectorize"];
         let run = ours(&[], &source, &flags, dir.path(), args.runs)?;
-        let seconds = run.seconds - ours_empty.seconds;
-        let rate = run.instructions / seconds / 1e6;
-        println!("{name:<10} {:>9.1} ms {:>9.1} ms {:>7.0}x {rate:>12.0} M/s", base * 1e3, seconds * 1e3, seconds / base);
+        compared(name, base, &run, &ours_empty);
     }
     lifted(dir.path(), args.runs)?;
     println!("{:<34} {:>10} {:>10} {:>8} {:>10}", "symbolic, to the end", "wall", "gate", "paths", "memory");
@@ -81,11 +79,16 @@ fn lifted(dir: &Path, runs: u32) -> Result<()> {
         let binary = build(&PathBuf::from("benches/c").join(name).with_extension("c"), name)?;
         let base = (quickest(&binary, runs)? - native_empty).max(1e-4);
         let run = ours(&[], &binary, &[], dir, runs)?;
-        let seconds = run.seconds - ours_empty.seconds;
-        let rate = run.instructions / seconds / 1e6;
-        println!("{name:<10} {:>9.1} ms {:>9.1} ms {:>7.0}x {rate:>12.0} M/s", base * 1e3, seconds * 1e3, seconds / base);
+        compared(name, base, &run, &ours_empty);
     }
     Ok(())
+}
+
+/// A concrete run against the seconds that the program takes natively, both without their start.
+fn compared(name: &str, native: f64, run: &Ours, empty: &Ours) {
+    let seconds = run.seconds - empty.seconds;
+    let rate = run.instructions / seconds / 1e6;
+    println!("{name:<10} {:>9.1} ms {:>9.1} ms {:>7.0}x {rate:>12.0} M/s", native * 1e3, seconds * 1e3, seconds / native);
 }
 
 fn report(what: &str, run: &Ours, gate: f64) {

@@ -26,23 +26,28 @@ pub struct Args {
     no_replay: bool,
 }
 
-pub const PROGRAMS: [&str; 20] = [
+const PROGRAMS: [&str; 20] = [
     "base64", "basename", "cat", "comm", "cut", "dirname", "echo", "expr", "fold", "head", "nl", "paste", "pwd", "seq", "sort", "tac",
     "tr", "uname", "uniq", "wc",
 ];
-pub const INPUT: [&str; 13] = ["--sym-args", "0", "1", "4", "--sym-args", "0", "2", "2", "--sym-files", "1", "8", "--sym-stdin", "8"];
+const INPUT: [&str; 13] = ["--sym-args", "0", "1", "4", "--sym-args", "0", "2", "2", "--sym-files", "1", "8", "--sym-stdin", "8"];
+
+/// Those of the programs that are asked for; all, if none is.
+pub fn chosen(asked: &[String]) -> impl Iterator<Item = &'static str> {
+    PROGRAMS.into_iter().filter(move |p| asked.is_empty() || asked.iter().any(|q| q == p))
+}
+
+/// A target on the input of all of them, under a name in the results.
+pub fn job(name: &str, target: PathBuf, options: &[&str]) -> Job {
+    let words = |words: &[&str]| words.iter().map(|w| (*w).to_owned()).collect();
+    Job { name: name.to_owned(), target, options: words(options), input: words(&INPUT) }
+}
 
 pub fn run(args: &Args) -> Result<()> {
     let programs = Cache::open()?.path("coreutils/O2");
-    let wanted = PROGRAMS.iter().filter(|p| args.program.is_empty() || args.program.iter().any(|q| q == *p));
-    let job = |name: &&str| Job {
-        name: (*name).to_owned(),
-        target: programs.join(name).with_extension("bc"),
-        options: Vec::new(),
-        input: INPUT.map(str::to_owned).to_vec(),
-    };
+    let jobs: Vec<Job> = chosen(&args.program).map(|name| job(name, programs.join(name).with_extension("bc"), &[])).collect();
     let replay: Option<explore::Replay<'_>> = if args.no_replay { None } else { Some(&explore::replay) };
-    let rows = explore::all(&wanted.map(job).collect::<Vec<_>>(), args.seconds, replay, &args.results)?;
+    let rows = explore::all(&jobs, args.seconds, replay, &args.results)?;
     summarise(rows.iter());
     Ok(())
 }
