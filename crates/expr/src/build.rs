@@ -72,10 +72,20 @@ impl Pool {
         self.make(Node::new(Op::Read, 8, array.0, index.raw(), 0))
     }
 
-    /// The pointer `base + offset` (64 bits), which remembers its base. With a constant offset: a plain constant.
+    /// The pointer `base + offset` (64 bits), which remembers its base. With a constant offset it is **anchored**: its value is known
+    /// ([`Pool::as_u64`]), addition, subtraction and choice keep its base, and every other operator takes it for the constant it is.
     pub fn ptr(&mut self, base: u64, offset: ExprId) -> ExprId {
         assert!(self.width(offset) == 64, "the offset of a pointer has {} bits", self.width(offset));
         self.make(Node::new(Op::PtrAdd, 64, offset.raw(), base as u32, (base >> 32) as u32))
+    }
+
+    /// The node with its operands `a` and `b` replaced where others are given; of [`Op::Read`], `b` is the index.
+    pub(crate) fn with_operands(&mut self, node: Node, a: Option<ExprId>, b: Option<ExprId>) -> ExprId {
+        let (a, b) = (a.map_or(node.a, ExprId::raw), b.map_or(node.b, ExprId::raw));
+        match node.op().shape() {
+            Shape::Binary | Shape::Compare => self.binary(node.op(), ExprId::from_raw(a), ExprId::from_raw(b)),
+            Shape::Leaf | Shape::Unary | Shape::Special => self.make(Node::new(node.op(), node.width(), a, b, node.c)),
+        }
     }
 
     /// The node in normal form.
@@ -118,7 +128,7 @@ impl Pool {
     fn fold(&mut self, node: Node) -> Option<ExprId> {
         let kind = node.kind();
         let foldable = match kind {
-            Kind::Const | Kind::Sym(_) | Kind::Ite(..) | Kind::Read(..) => false,
+            Kind::Const | Kind::Sym(_) | Kind::Ite(..) | Kind::Read(..) | Kind::PtrAdd(..) => false,
             _ => kind.children().all(|child| self.is_const(child)),
         };
         if !foldable {
@@ -136,7 +146,6 @@ impl Pool {
                 Kind::Extract(_, lo) => x >> lo,
                 Kind::Zext(_) => x,
                 Kind::Sext(_) => eval::signed(from, x) as u64,
-                Kind::PtrAdd(base, _) => base.wrapping_add(x),
                 _ => eval::apply(node.op(), from, x, y)?,
             };
             return Some(self.bits(node.width(), value));

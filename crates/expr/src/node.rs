@@ -146,8 +146,8 @@ operators! {
     Sext "sign_extend" "sext" Special false;
     /// The byte of an array at a 64-bit index; 0 out of range.
     Read "select" "" Special false;
-    /// A constant 64-bit address plus a 64-bit offset. Never merged with other constants, so that the object a symbolic
-    /// pointer came from stays known.
+    /// A constant 64-bit address plus a 64-bit offset. Never merged with other constants, so that the object a pointer came
+    /// from stays known; with a constant offset it is anchored (see [`Pool::ptr`](crate::Pool::ptr)).
     PtrAdd "bvadd" "+p" Special false;
 }
 

@@ -26,6 +26,8 @@ pub(crate) struct Meta {
     /// Hash of the structure, the same in every pool and process.
     pub(crate) hash: u64,
     pub(crate) support: SetId,
+    /// It is an anchored pointer or chooses one.
+    pub(crate) anchored: bool,
 }
 
 pub(crate) struct Array {
@@ -193,11 +195,27 @@ impl Pool {
         self.nodes[e.index()].kind()
     }
 
-    /// The value of a constant of at most 64 bits.
+    /// The value of a constant of at most 64 bits, or of an anchored pointer, which is no [`Op::Const`].
     #[inline]
     pub fn as_u64(&self, e: ExprId) -> Option<u64> {
         let node = self.nodes[e.index()];
-        (node.op() == Op::Const && node.width() <= 64).then(|| Node::join(node.a, node.b))
+        match node.op() {
+            Op::Const if node.width() <= 64 => Some(Node::join(node.a, node.b)),
+            Op::PtrAdd => self.anchored_address(node),
+            _ => None,
+        }
+    }
+
+    /// The address an anchored pointer is: one whose offset is constant.
+    fn anchored_address(&self, pointer: Node) -> Option<u64> {
+        let offset = self.nodes[pointer.a as usize];
+        (offset.op() == Op::Const).then(|| Node::join(pointer.b, pointer.c).wrapping_add(Node::join(offset.a, offset.b)))
+    }
+
+    /// Is it a pointer whose offset is constant?
+    #[inline]
+    pub fn is_anchored(&self, e: ExprId) -> bool {
+        self.meta[e.index()].anchored && self.op(e) == Op::PtrAdd
     }
 
     /// The value of a constant of any width, as limbs, lowest first.
@@ -313,7 +331,12 @@ impl Pool {
         check_width(node.width());
         let id = self.nodes.len() as u32;
         assert!(id < u32::MAX - 1, "the pool holds at most 2^32 - 2 nodes");
-        let meta = Meta { facts: self.derive_facts(node), hash: self.derive_hash(node), support: self.derive_support(node) };
+        let meta = Meta {
+            facts: self.derive_facts(node),
+            hash: self.derive_hash(node),
+            support: self.derive_support(node),
+            anchored: self.derive_anchored(node),
+        };
         self.nodes.push(node);
         self.meta.push(meta);
         self.table.insert(node.key_hash(), id, &self.nodes);
@@ -334,6 +357,14 @@ impl Pool {
             Kind::Read(array, index) => mix(mix(seed, self.arrays[array.index()].hash), of(index.raw())),
             Kind::PtrAdd(base, offset) => mix(mix(seed, base), of(offset.raw())),
             kind => kind.children().fold(seed, |hash, child| mix(hash, self.structural_hash(child))),
+        }
+    }
+
+    fn derive_anchored(&self, node: Node) -> bool {
+        match node.kind() {
+            Kind::PtrAdd(_, offset) => self.is_const(offset),
+            Kind::Ite(_, a, b) => [a, b].iter().any(|e| self.meta[e.index()].anchored),
+            _ => false,
         }
     }
 

@@ -78,8 +78,8 @@ impl Pool {
                 let offset = self.add(offset, k);
                 self.ptr(base, offset)
             }),
-            Kind::Ite(c, x, y) if self.is_const(x) && self.is_const(y) => {
-                law!("(c ? k1 : k2) + k => c ? k1 + k : k2 + k", {
+            Kind::Ite(c, x, y) if self.is_fixed(x) && self.is_fixed(y) => {
+                law!("(c ? k1 : k2) + k => c ? k1 + k : k2 + k, also of anchored pointers", {
                     let (x, y) = (self.add(x, k), self.add(y, k));
                     self.ite(c, x, y)
                 })

@@ -9,7 +9,7 @@
 //! - a `Concat` leans right, its adjacent parts merged; its zero top is a `Zext`;
 //! - constants are the right operand, are added last and gathered; a constant subtracted is its negation added;
 //! - a comparison with a constant is `Eq`, `Ult` or `Slt`; negations of orders are the swapped orders;
-//! - a pointer absorbs additions into its offset.
+//! - a pointer absorbs additions into its offset; an anchored one is an operand of `Add`, `Sub`, `Ite` and `PtrAdd` alone.
 //!
 //! Which law applies depends on structure and facts only, so equal terms get equal normal forms whatever was made before.
 
@@ -25,7 +25,7 @@ mod ite;
 #[cfg(test)]
 mod tests;
 
-use crate::node::{ExprId, Kind, Node, Shape, Width};
+use crate::node::{ExprId, Kind, Node, Shape, Width, comparison};
 use crate::pool::Pool;
 use crate::wide::bit;
 
@@ -43,6 +43,9 @@ impl Pool {
     /// What the node is equal to, if a law applies; the operands are in normal form and not all constant.
     pub(crate) fn simplify(&mut self, node: Node) -> Option<ExprId> {
         let width = node.width();
+        if let Some(plain) = self.without_anchors(node) {
+            return Some(plain);
+        }
         if node.op().shape() == Shape::Compare
             && let Some(truth) = self.known_value(node)
         {
@@ -76,9 +79,52 @@ impl Pool {
             Kind::Zext(a) => self.simplify_zext(a, width),
             Kind::Sext(a) => self.simplify_sext(a, width),
             Kind::Read(array, index) => self.simplify_read(array, index),
+            Kind::PtrAdd(_, offset) if self.is_const(offset) => return None,
             Kind::PtrAdd(base, offset) => self.simplify_ptr(base, offset),
         }
         .or_else(|| self.known_value(node))
+    }
+
+    /// An operator for which the objects of pointers mean nothing, on the constants that anchored pointers are.
+    fn without_anchors(&mut self, node: Node) -> Option<ExprId> {
+        let anchored = |e: ExprId| self.meta[e.index()].anchored;
+        let (a, b) = match node.kind() {
+            Kind::Const | Kind::Sym(_) | Kind::Ite(..) | Kind::PtrAdd(..) | Kind::Sub(..) => return None,
+            // A sum of two pointers is none; one of a pointer and a number is a pointer.
+            Kind::Add(a, b) if self.as_ptr(a).is_none() || self.as_ptr(b).is_none() => return None,
+            // As memory does with what is stored: the value as it is.
+            Kind::Extract(a, _) if self.width(a) == node.width() => return None,
+            Kind::Read(_, index) => (None, Some(index)),
+            Kind::Not(a) | Kind::Neg(a) | Kind::Extract(a, _) | Kind::Zext(a) | Kind::Sext(a) => (Some(a), None),
+            Kind::Add(a, b) | Kind::Concat(a, b) | comparison!(a, b) => (Some(a), Some(b)),
+            Kind::And(a, b) | Kind::Or(a, b) | Kind::Xor(a, b) | Kind::Mul(a, b) => (Some(a), Some(b)),
+            Kind::Udiv(a, b) | Kind::Urem(a, b) | Kind::Sdiv(a, b) | Kind::Srem(a, b) => (Some(a), Some(b)),
+            Kind::Shl(a, b) | Kind::Lshr(a, b) | Kind::Ashr(a, b) => (Some(a), Some(b)),
+        };
+        let (a, b) = (a.filter(|a| anchored(*a)), b.filter(|b| anchored(*b)));
+        a.or(b)?;
+        let (a, b) = (a.map(|a| self.unanchored(a)), b.map(|b| self.unanchored(b)));
+        law!("f(ptr(b, k)) => f(b + k), f not a choice, sum or difference", self.with_operands(node, a, b))
+    }
+
+    /// The value without the objects of the anchored pointers it is or chooses.
+    fn unanchored(&mut self, e: ExprId) -> ExprId {
+        if !self.meta[e.index()].anchored {
+            return e;
+        }
+        match (self.kind(e), self.as_u64(e)) {
+            (_, Some(address)) => self.bits(64, address),
+            (Kind::Ite(c, a, b), _) => {
+                let (a, b) = (self.unanchored(a), self.unanchored(b));
+                self.ite(c, a, b)
+            }
+            _ => e,
+        }
+    }
+
+    /// Is it a constant or an anchored pointer?
+    fn is_fixed(&self, e: ExprId) -> bool {
+        self.is_const(e) || self.is_anchored(e)
     }
 
     /// The constant that facts leave as the only value.

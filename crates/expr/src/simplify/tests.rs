@@ -8,7 +8,7 @@ use std::process::{Command, Stdio};
 use super::coverage;
 use crate::eval::Evaluator;
 use crate::model::Model;
-use crate::node::{ExprId, Width};
+use crate::node::{ExprId, Op, Shape, Width};
 use crate::pool::Pool;
 use crate::print::{human::human, smtlib};
 use crate::random::{Pair, Rng, Twins};
@@ -75,6 +75,17 @@ fn grow_and_check(seed: u64, widths: &[Width], widest: Width, steps: usize) {
     check(&twins, &pairs, &models, &mut evaluators);
 }
 
+fn anchored(pool: &mut Pool, base: u64, offset: u64) -> ExprId {
+    let offset = pool.bits(64, offset);
+    pool.ptr(base, offset)
+}
+
+/// One of two anchored pointers, by the lowest bit of `x`.
+fn choice_of_anchored(pool: &mut Pool, x: ExprId) -> ExprId {
+    let (a, b, c) = (anchored(pool, 0x1000, 8), anchored(pool, 0x2000, 12), pool.extract(x, 0, 1));
+    pool.ite(c, a, b)
+}
+
 /// Shapes that random growth meets too rarely.
 fn check_rare_shapes() {
     type Shape = fn(&mut Pool, ExprId) -> ExprId;
@@ -107,6 +118,25 @@ fn check_rare_shapes() {
             let (wide, k1, k2) = (pool.sext(x, 10), pool.bits(10, 300), pool.bits(10, 0x2c0));
             let sum = pool.add(wide, k1);
             pool.slt(sum, k2)
+        },
+        // A sum with a choice of anchored pointers, and what else sees one.
+        |pool, x| {
+            let chosen = choice_of_anchored(pool, x);
+            let k = pool.bits(64, 24);
+            pool.add(chosen, k)
+        },
+        |pool, x| {
+            let (chosen, k) = (choice_of_anchored(pool, x), pool.bits(64, 0x1010));
+            pool.ult(chosen, k)
+        },
+        |pool, x| {
+            let chosen = choice_of_anchored(pool, x);
+            pool.extract(chosen, 8, 8)
+        },
+        |pool, x| {
+            let (a, b) = (anchored(pool, 0x1000, 3), anchored(pool, 0x2000, 5));
+            let (sum, long) = (pool.add(a, b), pool.zext(x, 64));
+            pool.xor(sum, long)
         },
     ];
     let mut twins = Twins::new(&[8], 128);
@@ -228,7 +258,8 @@ fn nearly_every_random_value_stored_and_loaded_is_the_identical_node() {
             let pool = &mut twins.simple;
             let (upwards, downwards) = through_memory(pool, pair.simple);
             tried += 1;
-            differ += u32::from((upwards, downwards) != (pair.simple, pair.simple));
+            // Bytes of anchored pointers are constants.
+            differ += u32::from(!pool.meta[pair.simple.index()].anchored && (upwards, downwards) != (pair.simple, pair.simple));
             for _ in 0..4 {
                 let values: Vec<_> = twins.symbols.iter().map(|&symbol| (symbol, rng.next() & rng.next())).collect();
                 let model = Model::empty().with(&values);
@@ -239,4 +270,50 @@ fn nearly_every_random_value_stored_and_loaded_is_the_identical_node() {
         }
     }
     assert!(differ * 300 < tried, "{differ} of {tried} are not the identical node");
+}
+
+/// What an anchored pointer keeps its base through, and what takes it for a constant.
+#[test]
+fn anchored_pointers_keep_their_base_and_nothing_else_sees_it() {
+    let mut pool = Pool::new();
+    let (base, symbol) = (0x7ffe_0000_1000, pool.symbol("s", 0, 64));
+    let (p, q) = (anchored(&mut pool, base, 8), anchored(&mut pool, base + 64, 0));
+    let (k, x, c) = (pool.bits(64, 24), pool.sym(symbol), pool.symbol("c", 0, 1));
+    let c = pool.sym(c);
+    assert_eq!((pool.as_u64(p), pool.is_const(p), pool.is_anchored(p)), (Some(base + 8), false, true));
+    let of = |pool: &Pool, e: ExprId| pool.as_ptr(e).map(|(base, offset)| (base, pool.as_u64(offset)));
+    let (sum, difference, zero) = (pool.add(p, k), pool.sub(p, k), pool.zero(64));
+    assert_eq!((of(&pool, sum), of(&pool, difference)), (Some((base, Some(32))), Some((base, Some(8u64.wrapping_sub(24))))));
+    assert_eq!((pool.add(p, zero), pool.extract(p, 0, 64)), (p, p));
+    let symbolic = pool.add(x, p);
+    assert_eq!(of(&pool, symbolic), Some((base, None)));
+    let chosen = pool.ite(c, p, q);
+    let moved = pool.add(chosen, k);
+    let (one, other) = (pool.add(p, k), pool.add(q, k));
+    assert_eq!(moved, pool.ite(c, one, other));
+
+    let plain = |pool: &mut Pool, value: u64| pool.bits(64, value);
+    let (p_plain, q_plain) = (plain(&mut pool, base + 8), plain(&mut pool, base + 64));
+    for op in Op::ALL.iter().copied().filter(|op| matches!(op.shape(), Shape::Binary | Shape::Compare) && *op != Op::Add) {
+        for y in [k, x] {
+            if op == Op::Sub && y == x {
+                continue;
+            }
+            let (seen, meant) = (pool.binary(op, y, p), pool.binary(op, y, p_plain));
+            assert_eq!(seen, meant, "{op:?}");
+            if op != Op::Sub {
+                assert_eq!(pool.binary(op, p, y), pool.binary(op, p_plain, y), "{op:?}");
+            }
+        }
+        assert_eq!(pool.binary(op, p, q), pool.binary(op, p_plain, q_plain), "{op:?}");
+    }
+    let (distance, low, wide) = (pool.sub(x, p), pool.extract(p, 0, 32), pool.zext(p, 128));
+    assert_eq!(distance, pool.sub(x, p_plain));
+    assert!(pool.is_const(low) && pool.is_const(wide));
+    let (equal, meant) = (pool.eq(chosen, q), pool.ite(c, p_plain, q_plain));
+    assert_eq!(equal, pool.eq(meant, q_plain));
+    let roots = [p, chosen];
+    let map = pool.compact(&mut |root| roots.iter().for_each(|e| root(*e)));
+    let p = map.get(p).expect("a root");
+    assert!(pool.is_anchored(p) && pool.as_u64(p) == Some(base + 8));
 }
