@@ -123,12 +123,12 @@ impl LineMap {
         let new = &module.blocks.range(f.blocks)[*known as usize..];
         let mut names = Files::default();
         for (block, b) in (first + *known..).zip(new) {
-            positions_of(module, b.insts, |file, line| {
+            positions_of(module, b.insts, |file, line, library| {
                 let file = names.name(module, file);
                 let next = self.lines.len();
                 let at = *index.entry((file.clone(), line)).or_insert(next);
                 if at == next {
-                    self.lines.push(Line { file, line, library: false, blocks: Vec::new(), told: Told::Nothing });
+                    self.lines.push(Line { file, line, library, blocks: Vec::new(), told: Told::Nothing });
                 }
                 self.lines[at].blocks.push(block);
             });
@@ -182,18 +182,18 @@ fn is_news(told: &mut Told, ran: bool) -> bool {
 /// The source positions of a function, by block; in a row the same is given once.
 fn positions(module: &Module, f: &Function, first: u32, mut give: impl FnMut(u32, u32, u32)) {
     for (block, b) in (first..).zip(module.blocks.range(f.blocks)) {
-        positions_of(module, b.insts, |file, line| give(file, line, block));
+        positions_of(module, b.insts, |file, line, _| give(file, line, block));
     }
 }
 
 /// As [`positions`], of these instructions.
-fn positions_of(module: &Module, insts: Range, mut give: impl FnMut(u32, u32)) {
+fn positions_of(module: &Module, insts: Range, mut give: impl FnMut(u32, u32, bool)) {
     let mut before = (0, 0);
     for &loc in module.inst_locs.range(insts) {
         let l = module.locations[loc as usize];
         if l.line != 0 && before != (l.file, l.line) {
             before = (l.file, l.line);
-            give(l.file, l.line);
+            give(l.file, l.line, l.library != 0);
         }
     }
 }

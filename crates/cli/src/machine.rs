@@ -10,9 +10,9 @@ use wryneck_exec::Image;
 use wryneck_exec::config::Undefined;
 use wryneck_exec::memory::Static;
 use wryneck_expr::Pool;
-use wryneck_ir::Module;
 use wryneck_ir::link::{Program, Target, Unit};
-use wryneck_machine::{FUNCTION, Known, MachineProgram, calls, load};
+use wryneck_ir::{Module, symbol_kind};
+use wryneck_machine::{FUNCTION, Known, Library, MachineProgram, calls, load};
 
 use crate::args::RunArgs;
 use crate::build;
@@ -62,11 +62,12 @@ pub fn load(args: &RunArgs, content: &[u8]) -> Result<Executable> {
     if let Some((option, _, why)) = REFUSED.iter().find(|(_, given, _)| given(args)) {
         return Err(problem(format!("`{option}` cannot be used with machine code: {why}"), format!("leave out `{option}`")));
     }
-    let load::Process { elf, auxiliary } =
+    let load::Process { mut elf, auxiliary } =
         load::Process::load(content, &mut |path| interpreter(args, path)).map_err(|e| e.context(format!("`{shown}` cannot be loaded")))?;
-    let lowered = if args.stand_ins { build::lower_libc()? } else { None };
-    let (library, notes) = lowered.map(program::opened).transpose()?.unzip();
+    let (library, notes) = build::lower_libc()?.map(program::opened).transpose()?.unzip();
     let mut notes = notes.unwrap_or_default();
+    functions_of(library.as_ref()).mark(&mut elf);
+    let library = library.filter(|_| args.stand_ins);
     let known = if args.stand_ins { known(library.as_ref()) } else { Vec::new() };
     if args.stand_ins && library.is_none() {
         notes.push("functions of strings run as they are in the executable: the C library is not set up (`cargo xtask setup libc`)".into());
@@ -82,6 +83,24 @@ pub fn load(args: &RunArgs, content: &[u8]) -> Result<Executable> {
         auxiliary,
     };
     Ok(Executable { source, module, library, process, notes })
+}
+
+/// The functions of the C library, by all their names.
+fn functions_of(library: Option<&Module>) -> Library {
+    let mut all = Library::default();
+    // Some of these have models alone. Each is in a file of its name.
+    stand_ins().for_each(|s| all.add(s.name, &format!("{}.c", s.name)));
+    let Some(m) = library else { return all };
+    for symbol in m.symbols.iter() {
+        let mut of = *symbol;
+        while of.kind == symbol_kind::ALIAS {
+            of = m.symbols[of.index as usize];
+        }
+        if of.kind == symbol_kind::FUNCTION {
+            all.add(m.str(symbol.name), m.str(m.locations[m.functions[of.index as usize].loc as usize].file));
+        }
+    }
+    all
 }
 
 /// What is known of functions by their names: the models, where nothing is missing of what they need, and functions of `library`.

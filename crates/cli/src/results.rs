@@ -132,7 +132,7 @@ fn story(core: &Core, events: &[Happened], position: &mut dyn FnMut(CodePos, &mu
 }
 
 fn key_frames(image: &Image, stack: &[CodePos]) -> Vec<CodePos> {
-    let application = stack.iter().position(|pos| !image.is_library(pos.func)).unwrap_or(0);
+    let application = stack.iter().position(|pos| !image.in_library(*pos)).unwrap_or(0);
     let mut frames = vec![stack.first().copied().unwrap_or_default()];
     frames.extend(stack.get(application).filter(|_| application > 0));
     frames
@@ -156,7 +156,7 @@ fn finding(image: &Image, defect: Defect<'_>, ended: &Ended) -> Finding {
 
 /// The call stack as places, innermost first, without the frames that begin a program. Never empty.
 pub fn stack(image: &Image, stack: &[CodePos]) -> Vec<Place> {
-    let last = stack.iter().rposition(|pos| !image.is_library(pos.func)).unwrap_or(stack.len().saturating_sub(1));
+    let last = stack.iter().rposition(|pos| !image.in_library(*pos)).unwrap_or(stack.len().saturating_sub(1));
     let mut places: Vec<Place> = stack.iter().take(last + 1).flat_map(|&pos| image.source(pos)).map(place).collect();
     if places.is_empty() {
         places.push(Place::default());

@@ -144,7 +144,7 @@ impl Rules {
 fn trail(core: &Core, trail: &[Happened]) -> String {
     let event = |h: &Happened| {
         let stack = core.stacks.get(h.stack);
-        let place = stack.iter().find(|pos| !core.image.is_library(pos.func)).or(stack.first());
+        let place = stack.iter().find(|pos| !core.image.in_library(**pos)).or(stack.first());
         let place = place.map_or(String::new(), |pos| format!(" at {}", core.image.place_name(*pos)));
         format!("{} by `{}`{place}", h.event, h.function)
     };

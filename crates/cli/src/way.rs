@@ -36,7 +36,7 @@ pub fn trace(explorer: &mut Explorer, findings: &mut Findings) {
 
 /// A decision in words; `None` if it belongs to no function of the application, or tells nothing.
 fn step(image: &Image, decided: &Decided<'_>) -> Option<Step> {
-    let frame = decided.stack.iter().position(|pos| !image.is_library(pos.func))?;
+    let frame = decided.stack.iter().position(|pos| !image.in_library(*pos))?;
     let pos = decided.stack[frame];
     let here = image.source(pos).into_iter().next()?;
     let (library, decision) = match (frame.checked_sub(1), image.does(pos)) {

@@ -257,6 +257,16 @@ impl Image {
         self.function(func).1.flags & ir::function_flags::LIBRARY != 0
     }
 
+    /// Whether the code at a place came with a library: its function did, or, where code of both is one function, it did itself.
+    pub fn in_library(&self, pos: CodePos) -> bool {
+        let here = || {
+            let module = self.function(pos.func).0;
+            let loc = module.inst_locs.get((self.code(pos.func).first_inst + pos.op) as usize).copied().unwrap_or(0);
+            module.locations[loc as usize].library != 0
+        };
+        self.is_library(pos.func) || self.is_last(pos.func) && here()
+    }
+
     /// Name of an undefined symbol; the number no symbol has stands for data that is called.
     pub fn undefined_name(&self, u: u32) -> &str {
         let name = self.program.undefined().get(u as usize).map(|u| std::str::from_utf8(&u.name).unwrap_or("<not UTF-8>"));

@@ -130,7 +130,7 @@ impl ModuleBuilder {
     pub fn new() -> ModuleBuilder {
         let mut b = ModuleBuilder { module: Module::default(), names: Names::default() };
         b.names.str(&mut b.module, "");
-        b.names.loc(&mut b.module, Loc { file: 0, line: 0, column: 0, function: 0, inlined_at: 0 });
+        b.names.loc(&mut b.module, Loc { file: 0, line: 0, column: 0, function: 0, inlined_at: 0, library: 0 });
         b
     }
     /// See [`Names::str`].

@@ -265,6 +265,8 @@ pub struct Loc {
     pub function: StrId,
     /// Position of the call it was inlined at, or 0.
     pub inlined_at: LocId,
+    /// 1: the code came with a library, though its function did not.
+    pub library: u32,
 }
 
 /// A string of [`Module::text`]: UTF-8 where it is a name we made; raw bytes otherwise.

@@ -9,8 +9,8 @@ use crate::module::{Loc, Module, Reloc, call_flags, function_flags, global_flags
 pub(crate) fn everything() -> Module {
     let mut m = ModuleBuilder::new();
     let (file, main) = (m.str("dir/a b.c"), m.str("main"));
-    let outer = m.loc(Loc { file, line: 3, column: 7, function: main, inlined_at: 0 });
-    let inner = m.loc(Loc { file, line: 9, column: 1, function: file, inlined_at: outer });
+    let outer = m.loc(Loc { file, line: 3, column: 7, function: main, inlined_at: 0, library: 0 });
+    let inner = m.loc(Loc { file, line: 9, column: 1, function: file, inlined_at: outer, library: 1 });
     let (f, table, printf) = (m.symbol("f"), m.symbol("table"), m.symbol("printf"));
     m.declare_function(printf);
     let weak = m.symbol("maybe");
@@ -116,7 +116,7 @@ pub(crate) fn random(seed: u64) -> Module {
     for (i, &symbol) in names.iter().take(1 + rng.below(3)).enumerate() {
         let params: Vec<ParamDef> = (0..rng.below(4)).map(|_| ParamDef { width: rng.pick(WIDTHS), ..ParamDef::default() }).collect();
         let ret_width = rng.pick(&[0, 1, 32, 64, 128]);
-        let loc = m.loc(Loc { file: unit, line: i as u32 + 1, column: 1, function: unit, inlined_at: 0 });
+        let loc = m.loc(Loc { file: unit, line: i as u32 + 1, column: 1, function: unit, inlined_at: 0, library: 0 });
         let def = FunctionDef { name: "r", params: &params, ret_width, flags: 0, loc };
         let linkage = rng.pick(&[linkage::STRONG, linkage::WEAK, linkage::INTERNAL]);
         let b = m.function(symbol, linkage, def).unwrap();

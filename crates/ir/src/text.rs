@@ -3,7 +3,7 @@
 //!
 //! ```text
 //! module   = { loc | declare | data | alias | ctor | func }          `;` starts a comment, line breaks mean nothing
-//! loc      = "loc" N "=" STRING line ":" column "in" STRING [ "inlined" N ]       positions, numbered from 1
+//! loc      = "loc" N "=" STRING line ":" column "in" STRING [ "inlined" N ] [ "library" ]       positions, numbered from 1
 //! declare  = "declare" [ "func" ] [ "extern_weak" ] symbol
 //! data     = "data" linkage symbol "size" N [ "align" N ] [ flags ] [ at ] [ "=" STRING ] [ "{" { N ":" symbol [ offset ] [ "," ] } "}" ]
 //! alias    = "alias" linkage symbol "=" symbol [ offset ]

@@ -138,9 +138,14 @@ fn strings(m: &Module) -> Result<(), Malformed> {
 
 fn locations(m: &Module) -> Result<(), Malformed> {
     let rule = Rule::Locations;
-    check(m.locations.first().is_some_and(|l| l.file | l.line | l.column | l.function | l.inlined_at == 0), rule, "locations", 0)?;
+    check(
+        m.locations.first().is_some_and(|l| l.file | l.line | l.column | l.function | l.inlined_at | l.library == 0),
+        rule,
+        "locations",
+        0,
+    )?;
     for (i, l) in m.locations.iter().enumerate().skip(1) {
-        check(has_str(m, l.file) && has_str(m, l.function) && (l.inlined_at as usize) < i, rule, "locations", i)?;
+        check(has_str(m, l.file) && has_str(m, l.function) && (l.inlined_at as usize) < i && l.library <= 1, rule, "locations", i)?;
     }
     check(m.inst_locs.len() == m.insts.len(), rule, "inst_locs", m.insts.len())?;
     let bad = m.inst_locs.iter().position(|&l| !has_loc(m, l));

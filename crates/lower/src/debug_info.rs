@@ -58,7 +58,7 @@ impl<'m> DebugInfo<'m> {
         }
         let (file, function) = self.scope(t, di.scope());
         let inlined_at = self.loc(t, di.inlined_at());
-        let loc = t.loc(Loc { file, line: di.line(), column: di.column(), function, inlined_at });
+        let loc = t.loc(Loc { file, line: di.line(), column: di.column(), function, inlined_at, library: 0 });
         self.locs.insert(di, loc);
         loc
     }
@@ -66,7 +66,7 @@ impl<'m> DebugInfo<'m> {
     pub fn function_loc(&mut self, t: &mut Tables, function: Value<'m>) -> LocId {
         let Some(subprogram) = function.subprogram() else { return 0 };
         let (file, function) = self.scope(t, subprogram);
-        t.loc(Loc { file, line: subprogram.subprogram_line(), column: 0, function, inlined_at: 0 })
+        t.loc(Loc { file, line: subprogram.subprogram_line(), column: 0, function, inlined_at: 0, library: 0 })
     }
     /// A function's name in the source; the symbol's without debug information.
     pub fn function_name(&self, function: Value<'m>) -> &'m [u8] {
@@ -95,7 +95,7 @@ impl<'m> DebugInfo<'m> {
         let function = di.variable_scope().map_or(0, |s| self.scope(t, s).1);
         let Some(file) = di.variable_file() else { return 0 };
         let file = self.file(t, file);
-        t.loc(Loc { file, line: di.variable_line(), column: 0, function, inlined_at: 0 })
+        t.loc(Loc { file, line: di.variable_line(), column: 0, function, inlined_at: 0, library: 0 })
     }
     /// File and function of a scope.
     fn scope(&mut self, t: &mut Tables, scope: Metadata<'m>) -> (StrId, StrId) {

@@ -52,18 +52,16 @@ impl Dwarf {
         all
     }
 
-    /// Every line that has code between two addresses, with its file.
-    pub fn lines(&self, low: u64, high: u64) -> Vec<(String, u32)> {
+    /// Every line that has code between two addresses, with its file, by address.
+    pub fn lines(&self, low: u64, high: u64) -> Vec<(u64, String, u32)> {
         let mut all = Vec::new();
         let (low, high) = (low.wrapping_sub(self.base), high.wrapping_sub(self.base));
         let Ok(rows) = self.context.find_location_range(low, high) else { return all };
-        for (_, _, location) in rows {
+        for (address, _, location) in rows {
             if let (file, line @ 1.., _) = place(Some(&location)) {
-                all.push((file.to_owned(), line));
+                all.push((address.wrapping_add(self.base), file.to_owned(), line));
             }
         }
-        all.sort_unstable();
-        all.dedup();
         all
     }
 }

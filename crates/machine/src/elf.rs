@@ -37,6 +37,8 @@ pub struct Symbol {
     pub size: u64,
     /// A function, not data.
     pub code: bool,
+    /// It came with a library, not with the program.
+    pub library: bool,
 }
 
 /// Where the program headers are in memory, as programs are told.
@@ -142,10 +144,10 @@ impl Elf {
         })
     }
 
-    /// Puts another file into the same memory.
+    /// Puts a library's file into the same memory.
     pub fn join(&mut self, other: Elf) -> Result<(), MachineError> {
         self.segments.extend(other.segments);
-        self.symbols.extend(other.symbols);
+        self.symbols.extend(other.symbols.into_iter().map(|s| Symbol { library: true, ..s }));
         self.dwarf.extend(other.dwarf);
         self.symbols.sort();
         apart(&mut self.segments)
@@ -165,13 +167,19 @@ impl Elf {
         self.symbols[first..].iter().find(|s| s.code)
     }
 
-    /// Every source line that has code, with its file.
+    /// Whether the code at an address came with a library.
+    pub fn is_library(&self, address: u64) -> bool {
+        self.function(address).is_some_and(|f| f.library)
+    }
+
+    /// Every source line of the program that has code, with its file; not those of libraries.
     pub fn lines(&self) -> Vec<(String, u32)> {
         let code = self.segments.iter().filter(|s| s.executable);
-        let mut all: Vec<_> = code.flat_map(|s| self.dwarf.iter().flat_map(move |d| d.lines(s.base, s.base + s.size))).collect();
-        all.sort_unstable();
-        all.dedup();
-        all
+        let all = code.flat_map(|s| self.dwarf.iter().flat_map(move |d| d.lines(s.base, s.base + s.size)));
+        let mut own: Vec<_> = all.filter(|(address, ..)| !self.is_library(*address)).map(|(_, file, line)| (file, line)).collect();
+        own.sort_unstable();
+        own.dedup();
+        own
     }
 
     /// A code address in words: the function before it, and the distance; or the bare address.
@@ -270,14 +278,14 @@ fn symbols(elf: &File<'_>, base: u64) -> Result<Vec<Symbol>, MachineError> {
             SymbolKind::Text => true,
             SymbolKind::Data => false,
             // Assembly may leave out what a symbol is.
-            SymbolKind::Label | SymbolKind::Unknown if s.name() == Ok("_start") => true,
+            SymbolKind::Label | SymbolKind::Unknown if matches!(s.name(), Ok("_start" | "_init" | "_fini")) => true,
             _ => continue,
         };
         if s.is_undefined() {
             continue;
         }
         let name = s.name().map_err(MachineError::Damaged)?.to_owned();
-        symbols.push(Symbol { address: s.address().wrapping_add(base), local: !s.is_global(), name, size: s.size(), code });
+        symbols.push(Symbol { address: s.address().wrapping_add(base), local: !s.is_global(), name, size: s.size(), code, library: false });
     }
     symbols.sort();
     symbols.dedup();

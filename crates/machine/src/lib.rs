@@ -20,6 +20,7 @@ pub mod cpu;
 pub mod dwarf;
 pub mod elf;
 pub mod error;
+pub mod library;
 pub mod lift;
 pub mod load;
 pub mod pcode;
@@ -37,6 +38,7 @@ use wryneck_ir::{CodeSource, Module, NoCode, SymbolId, function_flags, linkage};
 
 pub use elf::{Elf, Segment};
 pub use error::MachineError;
+pub use library::Library;
 pub use load::Process;
 pub use recognise::Known;
 

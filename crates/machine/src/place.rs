@@ -390,10 +390,10 @@ impl<'f, 'm, 'r> Places<'f, 'm, 'r> {
             positions.pop();
             positions.push(Position { function: elf.place_name(address), ..Position::default() });
         }
-        let mut inlined_at = 0;
+        let (mut inlined_at, library) = (0, elf.is_library(address).into());
         for p in positions.iter().rev() {
             let [function, file] = [&p.function, &p.file].map(|text| self.builder.names.str(self.builder.module, text));
-            let loc = Loc { file, line: p.line, column: p.column, function, inlined_at };
+            let loc = Loc { file, line: p.line, column: p.column, function, inlined_at, library };
             inlined_at = self.builder.names.loc(self.builder.module, loc);
         }
         self.builder.loc = inlined_at;

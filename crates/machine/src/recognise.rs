@@ -1,6 +1,7 @@
 //! Functions of a C library recognised by their symbols: a call of one that somebody models calls the model, with the arguments that the
 //! calling convention has in registers, and returns (the paper's "function summaries", chapter 4).
 //!
+//! Only functions that came with the library are recognised ([`crate::library`]): what a program calls `strlen` itself is its own.
 //! What is recognised is the address: whoever gets there, by call, jump or pointer, gets the model.
 
 use rustc_hash::FxHashMap;
@@ -41,7 +42,7 @@ impl Recognition {
     pub fn new(elf: &Elf, known: &[Known], m: &mut ModuleBuilder) -> Recognition {
         let by_name: FxHashMap<&str, &Known> = known.iter().map(|k| (k.name.as_str(), k)).collect();
         let mut by_address = FxHashMap::default();
-        for symbol in elf.symbols.iter().filter(|s| s.code && !s.local) {
+        for symbol in elf.symbols.iter().filter(|s| s.code && s.library && !s.local) {
             let Some(known) = by_name.get(symbol.name.as_str()) else { continue };
             if known.widths.len() > elf.cpu.call.arguments.len() {
                 continue;

@@ -118,7 +118,7 @@ impl Lifter {
             places.builder.jump(to);
             places.end();
         }
-        builder.loc = builder.names.loc(builder.module, Loc { file: 0, line: 0, column: 0, function: 0, inlined_at: 0 });
+        builder.loc = builder.names.loc(builder.module, Loc { file: 0, line: 0, column: 0, function: 0, inlined_at: 0, library: 0 });
         builder.finish()?;
         let ModuleBuilder { module, names } = m;
         wryneck_ir::verify::verify(&module).map_err(|e| OracleError::Malformed(e.to_string()))?;

@@ -230,8 +230,9 @@ impl Parser<'_> {
         } else {
             0
         };
+        let library = u32::from(self.eat_word("library")?);
         let (file, function) = (self.m.str(file), self.m.str(function));
-        self.m.module.locations.push(Loc { file, line, column, function, inlined_at });
+        self.m.module.locations.push(Loc { file, line, column, function, inlined_at, library });
         Ok(())
     }
     fn declare(&mut self) -> Result<(), ParseError> {

@@ -93,6 +93,9 @@ impl Printer<'_> {
             if l.inlined_at != 0 {
                 self.put(&format!(" inlined {}", l.inlined_at));
             }
+            if l.library != 0 {
+                self.put(" library");
+            }
             self.put("\n");
         }
     }

@@ -22,7 +22,7 @@ fn the_text_of_everything() {
     round_trip(&m);
     expect![[r#"
         loc 1 = "dir/a b.c" 3:7 in "main"
-        loc 2 = "dir/a b.c" 9:1 in "dir/a b.c" inlined 1
+        loc 2 = "dir/a b.c" 9:1 in "dir/a b.c" inlined 1 library
         declare func @printf
         declare extern_weak @maybe
         data strong @table size 32 align 8 [read_only] !1 = "\01\00\ff" { 8: @table, 16: @f-4 }
@@ -86,6 +86,7 @@ fn the_text_tells_modules_apart() {
         |m| m.locations.owned()[1].line += 1,
         |m| m.locations.owned()[1].column += 1,
         |m| m.locations.owned()[2].inlined_at = 0,
+        |m| m.locations.owned()[2].library = 0,
         |m| m.inst_locs.owned()[0] = 1,
         |m| m.symbols.owned()[0].linkage = 2,
         |m| m.globals.owned()[0].size += 1,

@@ -33,6 +33,7 @@ fn breaking(rule: Rule) -> Vec<Edit> {
         Rule::Locations => edits([
             |m| m.locations.owned()[1].inlined_at = 1,
             |m| m.locations.owned()[1].file = 1000,
+            |m| m.locations.owned()[1].library = 2,
             |m| m.locations.owned()[0].line = 1,
             |m| m.inst_locs.owned()[3] = 77,
             |m| _ = m.inst_locs.owned().pop(),

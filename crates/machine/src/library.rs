@@ -1,0 +1,65 @@
+//! Which functions of a program came with the C library: those of the loader's file, and in a program that is linked statically those which
+//! have the name of one of the library's and of which debug information, if there is any, does not say that they are from another file.
+//!
+//! An archive's members lie together, so what has no name that we know between two functions of the library is of the library too
+//! (assembly), and a local function counts only beside another one.
+
+use rustc_hash::FxHashMap;
+
+use crate::elf::Elf;
+
+/// The functions of a library: the names of the source files, without their folders, that define one of a name.
+#[derive(Default)]
+pub struct Library {
+    files: FxHashMap<String, Vec<String>>,
+}
+
+/// What begins and ends a program, which no library has.
+const STARTS: [&str; 11] = [
+    "__do_global_ctors_aux", "__do_global_dtors_aux", "__libc_start_main", "_fini", "_init", "_start", "_start_c", "deregister_tm_clones",
+    "frame_dummy", "libc_start_main_stage2", "register_tm_clones",
+];
+
+impl Library {
+    /// Adds a function, defined in a source file.
+    pub fn add(&mut self, function: &str, file: &str) {
+        self.files.entry(function.to_owned()).or_default().push(base_name(file).to_owned());
+    }
+
+    /// Marks the functions of a program that came with this library, whatever else is marked.
+    pub fn mark(&self, elf: &mut Elf) {
+        let code: Vec<usize> = (0..elf.symbols.len()).filter(|i| elf.symbols[*i].code).collect();
+        let named: Vec<bool> = code.iter().map(|i| self.names(elf, *i)).collect();
+        let beside = |all: &[bool], n: usize| {
+            let side = |mut others: Box<dyn Iterator<Item = usize> + '_>| others.find(|m| !elf.symbols[code[*m]].local).map(|m| all[m]);
+            (side(Box::new((0..n).rev())).unwrap_or(false), side(Box::new(n + 1..code.len())).unwrap_or(false))
+        };
+        let of_library: Vec<bool> = (0..code.len())
+            .map(|n| {
+                let ((before, behind), local) = (beside(&named, n), elf.symbols[code[n]].local);
+                let begins = STARTS.contains(&elf.symbols[code[n]].name.as_str());
+                begins || if named[n] { !local || before || behind } else { before && behind && self.positions(elf, code[n]).is_empty() }
+            })
+            .collect();
+        for (i, of_library) in code.into_iter().zip(of_library) {
+            elf.symbols[i].library |= of_library;
+        }
+    }
+
+    /// Whether a symbol has the name of a function of the library, and is from no other file.
+    fn names(&self, elf: &Elf, symbol: usize) -> bool {
+        let Some(files) = self.files.get(&elf.symbols[symbol].name) else { return false };
+        self.positions(elf, symbol).iter().all(|file| files.contains(file))
+    }
+
+    /// The source file of a function, if it is known.
+    fn positions(&self, elf: &Elf, symbol: usize) -> Vec<String> {
+        let positions = elf.dwarf.iter().map(|d| d.positions(elf.symbols[symbol].address)).find(|all| !all.is_empty());
+        let own = positions.and_then(|mut all| all.pop()).filter(|own| !own.file.is_empty());
+        own.map(|own| base_name(&own.file).to_owned()).into_iter().collect()
+    }
+}
+
+fn base_name(path: &str) -> &str {
+    path.rsplit('/').next().unwrap_or(path)
+}
