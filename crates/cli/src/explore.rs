@@ -104,6 +104,9 @@ impl Watch {
         let objects = results::inputs(ended).into_iter().map(object).collect();
         let mut about =
             json!({ "class": class.name(), "what": what, "instructions": ended.instructions, "approximated": ended.approximated });
+        if ended.unwritten_input {
+            about["unwritten_input"] = true.into();
+        }
         if let PathEnd::Fault(fault) = &ended.end {
             about["message"] = fault.message.as_str().into();
             about["stack"] = json!(results::stack(&core.image, &ended.call_stack));

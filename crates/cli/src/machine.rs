@@ -7,7 +7,7 @@ use std::path::Path;
 use anyhow::{Context, Result};
 use wryneck_environ::{Process, stand_ins, start};
 use wryneck_exec::Image;
-use wryneck_exec::config::Undefined;
+use wryneck_exec::config::{Undefined, Uninit};
 use wryneck_exec::memory::Static;
 use wryneck_expr::Pool;
 use wryneck_ir::link::{Program, Target, Unit};
@@ -150,13 +150,15 @@ impl Executable {
 }
 
 /// Puts the program and its stack into memory.
-pub fn map(source: &MachineProgram, image: &mut Image, pool: &mut Pool) {
+pub fn map(source: &MachineProgram, image: &mut Image, uninit: Uninit, pool: &mut Pool) {
     for s in &source.elf.segments {
-        image.map(Static { base: s.base, size: s.size, name: s.name.as_str().into(), writable: s.writable }, &s.bytes, pool);
+        image.map(Static { base: s.base, size: s.size, name: s.name.as_str().into(), writable: s.writable }, Some(&s.bytes), pool);
     }
     let shadow = load::SHADOWED;
     let shadow = Static { base: shadow.shadow, size: shadow.size + calls::SPARE, name: "the shadow of the stack".into(), writable: true };
-    image.map(shadow, &[], pool);
+    image.map(shadow, Some(&[]), pool);
     let stack = Static { base: load::STACK, size: load::STACK_SIZE, name: "the stack".into(), writable: true };
-    image.map(stack, &[], pool);
+    // As the kernel gives it, but for those who ask what the program does where it never wrote.
+    let zeros: Option<&[u8]> = (uninit == Uninit::Zero).then_some(&[]);
+    image.map(stack, zeros, pool);
 }

@@ -166,6 +166,9 @@ impl Replay<'_> {
         let expected = shows.clone().map_or_else(|| expected(&about), Ok)?;
         let verdict = self.judged(test, number, &ktest, &expected)?;
         Ok(match verdict {
+            Verdict::Different(how) if about["unwritten_input"] == true => {
+                Verdict::Cannot(format!("memory never written has other values natively: {how}"))
+            }
             Verdict::Different(how) if about["approximated"] == true => {
                 Verdict::Different(format!("{how}; something on the path was skipped or assumed, see the ledger"))
             }

@@ -146,6 +146,16 @@ fn what_is_wrong_is_found_and_named() {
     assert_eq!(ends(&place.explored(&["./wrong", "x"])), [("exit 1".to_owned(), 1)]);
 }
 
+/// Memory that was never written is input if one asks for it, the heap and the stack below what was written, and zero otherwise.
+#[test]
+fn memory_never_written_is_input() {
+    let place = Place::new();
+    place.compiled("unwritten", &["-static", "-O0"]);
+    assert_eq!(ends(&place.explored(&["./unwritten"])), [("exit 4".to_owned(), 1)]);
+    let run = place.explored(&["--uninit", "symbolic", "./unwritten"]);
+    assert_eq!(ends(&run), [("exit 2".to_owned(), 1), ("exit 3".to_owned(), 1), ("exit 4".to_owned(), 1)]);
+}
+
 /// A return elsewhere than to its call, after long jumps too; places are lines where there is debug information, and their callers with them.
 #[test]
 fn returns_are_checked_and_call_stacks_shown() {

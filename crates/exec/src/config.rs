@@ -18,7 +18,7 @@ macro_rules! options {
 pub enum Uninit {
     /// Zero bytes.
     Zero,
-    /// A fresh symbolic byte for each.
+    /// A fresh symbolic byte for each, input under the object's name.
     Symbolic,
     /// As symbolic, but not input: a path whose branches, addresses or output depend on it faults there.
     Report,

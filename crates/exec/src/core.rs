@@ -11,6 +11,7 @@ use wryneck_solver::{PathCondition, Solver};
 use crate::config::Config;
 use crate::image::{CodePos, Image};
 use crate::leaks::Leak;
+use crate::memory::pvec::PVec;
 use crate::path_end::PathEnd;
 use crate::plugin::{Environment, LazyInputs, Monitor};
 use crate::prefix::{Prefix, PrefixId};
@@ -147,12 +148,14 @@ pub struct Ended {
     pub end: PathEnd,
     pub prefix: Prefix,
     pub model: Model,
-    pub inputs: Rc<Vec<Input>>,
+    pub inputs: PVec<Input>,
     /// Innermost first.
     pub call_stack: Vec<CodePos>,
     pub instructions: u64,
     pub covers_new: bool,
     pub approximated: bool,
+    /// Memory it never wrote was input: a native run has something else there.
+    pub unwritten_input: bool,
     /// What it lost, if the configuration asks for it and the path exits.
     pub leaks: Vec<Leak>,
     /// The state's structural hash, if the configuration asks for it.
@@ -317,6 +320,7 @@ impl Core {
             instructions: state.instructions,
             covers_new: state.covers_new,
             approximated: state.approximated,
+            unwritten_input: state.unwritten_input,
             leaks,
             hash: self.config.hash_states.then(|| state.structural_hash(&self.pool)),
             env: state.env.clone(),

@@ -298,7 +298,7 @@ impl Cx<'_> {
         let name: Rc<str> = self.unused_input_name(name).into();
         let symbols: Rc<[_]> = (0..len as u32).map(|i| self.core.pool.symbol(&name, i, 8)).collect();
         let exprs = symbols.iter().map(|s| self.core.pool.sym(*s)).collect();
-        Rc::make_mut(&mut self.state.inputs).push(Input { name, bytes: symbols });
+        self.state.inputs.push(Input { name, bytes: symbols });
         self.state.dirty = true;
         exprs
     }

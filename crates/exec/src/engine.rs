@@ -11,6 +11,7 @@ use crate::core::{Checked, Core, Ended, Flip, LedgerKind};
 use crate::cx::Cx;
 use crate::image::{CodePos, Image};
 use crate::leaks;
+use crate::memory::pvec::PVec;
 use crate::path_end::{Limit, PathEnd};
 use crate::plugin::{Environment, Monitor, Pruner, Stop, Value};
 use crate::prefix::{Decision, Prefix, PrefixId};
@@ -81,6 +82,10 @@ pub(crate) enum Item {
 const POLL: i64 = 200_000;
 /// Queries inside a path between two looks at the clock.
 const POLL_QUERIES: u64 = 16;
+/// Decisions between two looks at the clock.
+const POLL_DECISIONS: u64 = 64;
+/// Instructions that a decision counts as in a batch: a path that decides in an endless loop gives others their turn.
+const DECISION: u64 = 2_000;
 /// Bytes of memory that block operations may fill between two looks at the clock and at memory.
 const POLL_BYTES: u64 = 16 << 20;
 
@@ -136,7 +141,7 @@ impl Explorer {
             dirty: false,
             constraints_before: 0,
             resumed: false,
-            inputs: Rc::default(),
+            inputs: PVec::default(),
             env: environment.initial(),
             monitor: monitor_data,
             announced: false,
@@ -147,6 +152,7 @@ impl Explorer {
             covers_new: false,
             node: Tree::ROOT,
             approximated: false,
+            unwritten_input: false,
         };
         let compact_at = core.config.compact_above;
         Explorer {
@@ -441,13 +447,14 @@ impl Explorer {
         let mut used = 0;
         while used < batch {
             let mut budget = POLL;
-            let queries = self.core.stats.solver_checks;
+            let (queries, decisions) = (self.core.stats.solver_checks, self.core.stats.decisions);
             self.core.block_bytes = 0;
             let ended = loop {
                 let stepped = self.step(state, &mut budget);
-                let asked = self.core.stats.solver_checks - queries;
+                let asked = self.core.stats.solver_checks - queries >= POLL_QUERIES;
+                let decided = self.core.stats.decisions - decisions >= POLL_DECISIONS;
                 match stepped {
-                    Ok(()) if budget < 0 || asked >= POLL_QUERIES || self.core.block_bytes >= POLL_BYTES => break None,
+                    Ok(()) if budget < 0 || asked || decided || self.core.block_bytes >= POLL_BYTES => break None,
                     Ok(()) => {}
                     Err(stop) => break Some(stop),
                 }
@@ -455,7 +462,7 @@ impl Explorer {
             let ran = (POLL - budget) as u64 + std::mem::take(&mut self.core.entered);
             state.instructions += (POLL - budget) as u64;
             self.core.stats.instructions += ran;
-            used += ran.max(1);
+            used += ran.max(1) + DECISION * (self.core.stats.decisions - decisions);
             if ended.is_some() {
                 return ended;
             }

@@ -339,12 +339,13 @@ impl Image {
         Ok(PreparedEdge { target, block, weight: insts.count, copies: ir::Range::default() })
     }
 
-    /// Puts an object at a fixed address, before any path runs. Pages it shares with an object of other permissions get its own.
-    pub fn map(&mut self, object: Static, bytes: &[u8], pool: &mut Pool) {
+    /// Puts an object at a fixed address, before any path runs: these bytes, then zeros; `None`: it was never written. Pages it shares with
+    /// an object of other permissions get its own.
+    pub fn map(&mut self, object: Static, bytes: Option<&[u8]>, pool: &mut Pool) {
         let mut space = std::mem::take(&mut self.memory.space);
         space.wake();
-        space.make_live(object.base, object.size, true, pool);
-        space.write(object.base, bytes);
+        space.make_live(object.base, object.size, bytes.is_some(), pool);
+        space.write(object.base, bytes.unwrap_or_default());
         space.set_writable(object.base, object.size, object.writable);
         space.sleep();
         self.memory.space = space;

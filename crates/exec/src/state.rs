@@ -11,6 +11,7 @@ use wryneck_solver::PathCondition;
 
 use crate::image::CodePos;
 use crate::memory::Memory;
+use crate::memory::pvec::PVec;
 use crate::prefix::{Decision, Prefix};
 use crate::sharing::{Rebuilt, Visited};
 
@@ -132,7 +133,7 @@ pub struct State {
     pub resumed: bool,
     /// Whether the current operation has changed anything yet; it must not decide afterwards.
     pub dirty: bool,
-    pub inputs: Rc<Vec<Input>>,
+    pub inputs: PVec<Input>,
     /// The environment's data.
     pub env: Rc<dyn PathData>,
     /// The monitor's data.
@@ -152,6 +153,8 @@ pub struct State {
     pub node: u32,
     /// Something on this path was concretised, skipped or bounded.
     pub approximated: bool,
+    /// Memory it never wrote has become input.
+    pub unwritten_input: bool,
 }
 
 impl State {
@@ -189,6 +192,7 @@ impl State {
             covers_new: self.covers_new,
             node: self.node,
             approximated: self.approximated,
+            unwritten_input: self.unwritten_input,
         }
     }
 

@@ -1,7 +1,10 @@
-//! Memory that was never written and matters: reading it is harmless, deciding a branch, an address or an output by it is not.
+//! Memory that was never written: input of the program, or a mistake where it matters.
 //!
-//! Under [`Uninit::Report`] a byte read before it is written is a symbol named for the object it belongs to, so the name tells where it
-//! came from, and copies carry it along. What decides asks whether an expression depends on such a symbol: by its support, which the pool
+//! Under [`Uninit::Symbolic`] it is input, an object of the test case named as its object in memory: reading an unwritten byte makes
+//! input of all unwritten bytes of its piece of that object.
+//!
+//! Under [`Uninit::Report`] reading is harmless, deciding a branch, an address or an output is not. A byte read before it is written is a
+//! symbol named for the object it belongs to, so the name tells where it came from, and copies carry it along. What decides asks whether an expression depends on such a symbol: by its support, which the pool
 //! knows; only where that says yes is the solver asked whether another value of the symbols would change the result. Conditions with
 //! a clean first part are decided part by part, as the program's own `&&` and `||` would. Costs nothing in the other modes.
 
@@ -11,11 +14,15 @@ use wryneck_expr::{ExprId, Kind, SymId};
 
 use crate::config::Uninit;
 use crate::cx::Cx;
+use crate::memory::Byte;
 use crate::path_end::{FaultKind, PathEnd};
 use crate::plugin::Stop;
+use crate::step::pointer::{Object, What};
 
 /// What the names of such symbols begin with; no input of a program does.
 const MARK: &str = "never written: ";
+/// Bytes of an object that become input together.
+const PIECE: u64 = 1024;
 
 impl Cx<'_> {
     /// The symbol of a byte that was never written.
@@ -26,6 +33,35 @@ impl Cx<'_> {
         };
         let symbol = self.core.pool.symbol(&format!("{MARK}{name}"), offset as u32, 8);
         self.core.pool.sym(symbol)
+    }
+
+    /// The input that a byte never written becomes. Not a change that a fork would have to undo: reading again gives the same symbol.
+    pub(crate) fn unwritten_input(&mut self, addr: u64) -> ExprId {
+        let object = self.object_at(addr).filter(|o| addr.wrapping_sub(o.base) < o.size);
+        let (mut name, base, size) = object.map_or(("memory".into(), addr, 1), |o| (self.input_name(&o), o.base, o.size));
+        let start = (addr - base) / PIECE * PIECE;
+        if start > 0 {
+            name = format!("{name}+{start}");
+        }
+        let dirty = self.state.dirty;
+        let bytes = self.new_input(&name, PIECE.min(size - start));
+        self.state.dirty = dirty;
+        for (at, byte) in (base + start..).zip(&bytes) {
+            if self.state.memory.space.byte(at) == Byte::Uninitialised {
+                self.state.memory.space.store_expr(at, 1, *byte, &mut self.core.pool);
+            }
+        }
+        self.state.unwritten_input = true;
+        bytes[(addr - base - start) as usize]
+    }
+
+    /// What an object is called in a test.
+    fn input_name(&self, object: &Object) -> String {
+        match &object.what {
+            What::Global { name, .. } | What::Local { name, .. } | What::Function { name } => name.clone(),
+            What::Dynamic { func } => format!("stack of {}", self.core.image.name(*func)),
+            What::Heap { site, .. } => format!("heap at {}", self.place_name(*site)),
+        }
     }
 
     /// The bytes never written that the expression mentions.

@@ -68,7 +68,7 @@ pub fn explore(name: &str, words: Vec<String>, complete: impl FnOnce(&mut RunArg
     let mut pool = Pool::new();
     let mut image = Image::new(program, &*environment, &mut pool);
     if let Some(code) = &code {
-        machine::map(code, &mut image, &mut pool);
+        machine::map(code, &mut image, args.config.uninit, &mut pool);
     }
     let rules = (!checkers.is_empty()).then(|| Rules::new(checkers, args.policy, &image));
     let monitor = rules.as_ref().map(|rules| rules.automata.clone() as Rc<dyn Monitor>);

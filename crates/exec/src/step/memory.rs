@@ -141,17 +141,10 @@ impl Cx<'_> {
             Byte::Concrete(b) => self.core.pool.bits(8, b.into()),
             Byte::Symbolic { expr, index } => self.core.pool.extract(expr, 8 * u32::from(index), 8),
             Byte::Uninitialised => {
-                // Named by its address, which is deterministic, so that paths share the symbol; not input of the program.
                 let s = match self.core.config.uninit {
                     Uninit::Zero => self.core.pool.bits(8, 0),
                     Uninit::Report => self.unwritten_byte(addr),
-                    Uninit::Symbolic => {
-                        // Not a change that a fork would have to undo: reading again gives the same symbol.
-                        let dirty = self.state.dirty;
-                        let s = self.new_input(&format!("uninit@{addr:x}"), 1)[0];
-                        self.state.dirty = dirty;
-                        s
-                    }
+                    Uninit::Symbolic => self.unwritten_input(addr),
                 };
                 self.state.memory.space.store_expr(addr, 1, s, &mut self.core.pool);
                 s

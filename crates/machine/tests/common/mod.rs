@@ -138,10 +138,10 @@ pub fn explore(file: &[u8], input: Input<'_>, registers: &[(&str, u64)]) -> Expl
     let mut image = Image::new(linked, &World, &mut pool);
     for s in &program.elf.segments {
         let name = format!("segment at {:#x}", s.base);
-        image.map(Static { base: s.base, size: s.size, name: name.as_str().into(), writable: s.writable }, &s.bytes, &mut pool);
+        image.map(Static { base: s.base, size: s.size, name: name.as_str().into(), writable: s.writable }, Some(&s.bytes), &mut pool);
     }
     let stack = Static { base: STACK, size: STACK_SIZE, name: "stack".into(), writable: true };
-    image.map(stack, &[], &mut pool);
+    image.map(stack, Some(&[]), &mut pool);
     let mut start = vec![("RIP", program.elf.entry), ("RSP", STACK + STACK_SIZE - 256)];
     start.extend(registers);
     let arguments = program.arguments(&start).expect("registers the CPU has");
