@@ -5,13 +5,13 @@ use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
 
 use anyhow::{Context, Result};
-use wryneck_environ::{Process, stand_ins, start};
+use wryneck_environ::{Process, StandIn, stand_ins, start};
 use wryneck_exec::Image;
 use wryneck_exec::config::{Undefined, Uninit};
 use wryneck_exec::memory::Static;
 use wryneck_expr::Pool;
 use wryneck_ir::link::{Program, Target, Unit};
-use wryneck_ir::{Module, symbol_kind};
+use wryneck_ir::{Function, Module, param_kind, symbol_kind};
 use wryneck_machine::{FUNCTION, Known, Library, MachineProgram, calls, load};
 
 use crate::args::RunArgs;
@@ -39,25 +39,22 @@ const BYTEWISE: [&str; 15] = [
 /// Options of `run` that say nothing about machine code yet, whether they are given, and why.
 type Refused = (&'static str, fn(&RunArgs) -> bool, &'static str);
 
-const RULES: &str = "rules watch calls by name, which is not done for machine code yet";
+const PRUNING: &str = "machine code is not pruned yet";
 
 static REFUSED: &[Refused] = &[
-    ("--audit-pruning", |a| a.config.audit > 0.0, RULES),
+    ("--audit-pruning", |a| a.config.audit > 0.0, PRUNING),
     ("--cc-flag", |a| !a.cc_flags.is_empty(), "nothing is compiled"),
     ("--entry", |a| a.entry.is_some(), "an executable begins at its own entry"),
-    ("--explain", |a| a.explain.is_some(), RULES),
+    ("--explain", |a| a.explain.is_some(), PRUNING),
     ("--fail-calls", |a| a.fail_calls > 0, "an executable has no replay library that makes the same calls fail"),
     ("--loop-limit", |a| a.config.loop_limit != u32::MAX, "loops of machine code are not known while it runs"),
     ("--no-libc", |a| !a.libc, "an executable brings its own C library"),
-    ("--rule", |a| !a.rules.is_empty(), RULES),
-    ("--rules-in-libraries", |a| a.policy.inside_libraries, RULES),
-    ("--sequences", |a| a.sequences.is_some(), RULES),
-    ("--summaries", |a| !a.summaries.is_empty(), RULES),
+    ("--summaries", |a| !a.summaries.is_empty(), PRUNING),
     ("--undefined", |a| a.config.undefined != Undefined::Symbolic, "an executable has no undefined functions"),
 ];
 
-/// Loads the target, of this content.
-pub fn load(args: &RunArgs, content: &[u8]) -> Result<Executable> {
+/// Loads the target, of this content; the calls of functions of the names `watched` are told.
+pub fn load(args: &RunArgs, content: &[u8], watched: &[String]) -> Result<Executable> {
     let shown = args.target.display();
     if let Some((option, _, why)) = REFUSED.iter().find(|(_, given, _)| given(args)) {
         return Err(problem(format!("`{option}` cannot be used with machine code: {why}"), format!("leave out `{option}`")));
@@ -67,13 +64,14 @@ pub fn load(args: &RunArgs, content: &[u8]) -> Result<Executable> {
     let (library, notes) = build::lower_libc()?.map(program::opened).transpose()?.unzip();
     let mut notes = notes.unwrap_or_default();
     functions_of(library.as_ref()).mark(&mut elf);
+    let watched: Vec<Known> = watched.iter().map(|name| shape_of(name, library.as_ref())).collect();
     let library = library.filter(|_| args.stand_ins);
     let known = if args.stand_ins { known(library.as_ref()) } else { Vec::new() };
     if args.stand_ins && library.is_none() {
         notes.push("functions of strings run as they are in the executable: the C library is not set up (`cargo xtask setup libc`)".into());
     }
     let (source, module) =
-        MachineProgram::with(elf, &known, Some(load::SHADOWED)).with_context(|| format!("`{shown}` cannot be lifted"))?;
+        MachineProgram::with(elf, &known, &watched, Some(load::SHADOWED)).with_context(|| format!("`{shown}` cannot be lifted"))?;
     let registers = source.start_arguments(0)?;
     let process = Process {
         function: FUNCTION.into(),
@@ -105,18 +103,28 @@ fn functions_of(library: Option<&Module>) -> Library {
 
 /// What is known of functions by their names: the models, where nothing is missing of what they need, and functions of `library`.
 fn known(library: Option<&Module>) -> Vec<Known> {
-    let models = stand_ins().filter(|s| !s.needs_body || library.is_some()).map(|s| Known {
-        name: s.name.into(),
-        widths: s.widths.iter().map(|w| *w as u16).collect(),
-        ret_width: s.ret_width as u16,
-    });
+    let models = stand_ins().filter(|s| !s.needs_body || library.is_some()).map(|s| of_model(&s));
     let bodies = library.into_iter().flat_map(|m| m.functions.iter().map(move |f| (m, f)));
-    let bytewise = bodies.filter(|(m, f)| BYTEWISE.contains(&m.str(f.name))).map(|(m, f)| Known {
-        name: m.str(f.name).into(),
-        widths: m.params.range(f.params).iter().map(|p| p.width as u16).collect(),
-        ret_width: f.ret_width as u16,
-    });
+    let bytewise = bodies.filter(|(m, f)| BYTEWISE.contains(&m.str(f.name))).map(|(m, f)| of_body(m.str(f.name), m, f));
     models.chain(bytewise).collect()
+}
+
+/// A function with the parameters of a body, but for what stands for variable ones.
+fn of_body(name: &str, m: &Module, f: &Function) -> Known {
+    let params = m.params.range(f.params).iter().filter(|p| p.kind != param_kind::VARIADIC);
+    Known { name: name.into(), widths: params.map(|p| p.width as u16).collect(), ret_width: f.ret_width as u16 }
+}
+
+/// A function of this name with the parameters it has in the C library or in our model; elsewhere all words that a call may pass in registers.
+fn shape_of(name: &str, library: Option<&Module>) -> Known {
+    let body = library.and_then(|m| Some((m, m.functions.iter().find(|f| m.str(f.name) == name)?)));
+    let model = || stand_ins().find(|s| s.name == name);
+    let words = || Known { name: name.into(), widths: vec![64; 6], ret_width: 64 };
+    body.map(|(m, f)| of_body(name, m, f)).or_else(|| model().map(|s| of_model(&s))).unwrap_or_else(words)
+}
+
+fn of_model(s: &StandIn) -> Known {
+    Known { name: s.name.into(), widths: s.widths.iter().map(|w| *w as u16).collect(), ret_width: s.ret_width as u16 }
 }
 
 /// The bytes of the program that loads the target.

@@ -1,6 +1,6 @@
 //! Rules from the command line to verdicts: found by name or file, watched along paths, judged at the end.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::rc::Rc;
@@ -38,6 +38,12 @@ pub fn find(names: &[String]) -> Result<Vec<Rc<dyn Checker>>> {
         }
     };
     names.iter().map(find).collect()
+}
+
+/// The functions whose calls may be events of these rules.
+pub fn functions(rules: &[Rc<dyn Checker>]) -> Vec<String> {
+    let all: BTreeSet<&str> = rules.iter().flat_map(|rule| rule.functions()).collect();
+    all.into_iter().map(str::to_owned).collect()
 }
 
 /// The built-in summaries of functions, and those in these files.

@@ -34,15 +34,16 @@ pub struct Linked {
 }
 
 impl Target {
-    /// Reads the target, the bitcode that clang makes of it or that it carries, or its machine code, and says how it begins.
-    pub fn open(args: &RunArgs, input: &mut ProgramInput) -> Result<Target> {
+    /// Reads the target, the bitcode that clang makes of it or that it carries, or its machine code, and says how it begins. Rules watch the
+    /// functions `watched`.
+    pub fn open(args: &RunArgs, input: &mut ProgramInput, watched: &[String]) -> Result<Target> {
         let kind = Kind::of(&args.target)?;
         let content = if kind == Kind::Native { carried::read(&args.target)? } else { Vec::new() };
         if args.machine_code && kind != Kind::Native {
             return Err(problem(format!("`{}` is not an executable", args.target.display()), "leave out `--machine-code`"));
         }
         if args.machine_code || carried::is_bare(&content) {
-            let executable = machine::load(args, &content)?;
+            let executable = machine::load(args, &content, watched)?;
             input.entry = Entry::Process(executable.process.clone());
             return Ok(Target::Machine(Box::new(executable)));
         }

@@ -181,6 +181,13 @@ pub mod call_flags {
     pub const RETURNS_FLOAT: u32 = 8;
     /// The code stands in for a function that was called: its caller is who makes this call.
     pub const STANDS_IN: u32 = 16;
+    /// Not made: where code of many functions is one function, the function of this name begins here with these arguments. The result says whether
+    /// its return is to be told; [`Call::named`] is the width of its own result in bits, 0 for none.
+    pub const TELLS_CALL: u32 = 32;
+    /// Not made: the innermost function that was so told has returned; the argument is where its result would be.
+    pub const TELLS_RETURN: u32 = 64;
+
+    pub const ALL: u32 = NO_RETURN | VARIADIC | RETURNS_POINTER | RETURNS_FLOAT | STANDS_IN | TELLS_CALL | TELLS_RETURN;
 }
 
 /// A name the linker sees: function, data, alias, or something defined elsewhere.

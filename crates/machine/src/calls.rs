@@ -5,6 +5,9 @@
 //! whose word on the stack is another one is found; and the shadow's words above the stack pointer are the call stack. Long jumps need
 //! nothing: what they leave lies below the stack pointer. Calls made while the stack pointer is elsewhere are not known.
 //!
+//! The highest byte of a shadow word counts functions that began with this return address and whose return somebody wants to be told of
+//! (several, if one jumps to the next): only a return that finds it set takes the way where that is told.
+//!
 //! Cost: ten instructions of IR a call, fifteen a return.
 
 use wryneck_ir::build::{CallDef, Callee, Slot};
@@ -12,6 +15,22 @@ use wryneck_ir::code_source::ReadBytes;
 use wryneck_ir::{NONE, Op, SymbolId, call_flags};
 
 use crate::place::Places;
+
+/// Lowest bit of the count of those to be told.
+const TOLD: u32 = 56;
+
+/// What lifting needs to note calls.
+#[derive(Clone, Copy)]
+pub struct Calls {
+    pub stack: Shadowed,
+    /// [`BAD_RETURN`].
+    pub bad_return: SymbolId,
+    /// [`RETURNED`], and the parameter that results are in; if there is anybody to be told.
+    pub returned: Option<(SymbolId, usize)>,
+}
+
+/// The function that is named where a return is told; it is never called.
+pub const RETURNED: &str = "__wryneck_returned";
 
 /// The function that is called where a return goes elsewhere than its call said: both addresses, 64 bits each.
 pub const BAD_RETURN: &str = "__wryneck_bad_return";
@@ -51,6 +70,16 @@ impl Shadowed {
         p.builder.store(64, word, next, 8);
     }
 
+    /// Has the return of the function that begins here told, if `wanted` is 1 (64 bits).
+    pub fn tell_return(&self, p: &mut Places<'_, '_, '_>, stack_pointer: usize, wanted: Slot) {
+        let word = self.word(p, stack_pointer, 0);
+        let (before, count, by, after) = (p.temp(64), p.temp(64), p.constant(64, TOLD.into()), p.temp(64));
+        p.emit(Op::Load, 64, before, word.raw(), 0, NONE);
+        p.emit(Op::Shl, 64, count, wanted.raw(), by.raw(), 0);
+        p.emit(Op::Add, 64, after, before.raw(), count.raw(), NONE);
+        p.builder.store(64, word, after, 8);
+    }
+
     /// Begins a return: reads what it is to return to, or 0 if that is not known.
     pub fn returning(&self, p: &mut Places<'_, '_, '_>, stack_pointer: usize) -> Returning {
         let (word, expected, before) = (self.word(p, stack_pointer, 1), p.temp(64), p.temp(64));
@@ -73,8 +102,11 @@ pub struct Returning {
 }
 
 /// Ends the block by returning to `to`, which must be what the call said.
-pub fn go_back(p: &mut Places<'_, '_, '_>, returning: Returning, to: Slot, bad_return: SymbolId) {
+pub fn go_back(p: &mut Places<'_, '_, '_>, returning: Returning, to: Slot, calls: Calls) {
     let Returning { stack_pointer, before, word, expected } = returning;
+    if let Some((returned, result)) = calls.returned {
+        tell_returns(p, word, expected, returned, result);
+    }
     let (same, unknown, zero) = (p.temp(1), p.temp(1), p.constant(64, 0));
     let (fine, other, free, bad) = (p.builder.block(), p.builder.block(), p.builder.block(), p.builder.block());
     p.emit(Op::Eq, 64, same, expected.raw(), to.raw(), NONE);
@@ -94,8 +126,27 @@ pub fn go_back(p: &mut Places<'_, '_, '_>, returning: Returning, to: Slot, bad_r
     let pointer = p.register(stack_pointer);
     p.copy(64, pointer, before);
     let def = CallDef { args: &[(to, 64), (expected, 64)], ret_width: 0, flags: call_flags::NO_RETURN, named: 0 };
-    p.builder.call_to(None, Callee::Symbol(bad_return), def);
+    p.builder.call_to(None, Callee::Symbol(calls.bad_return), def);
     p.builder.unreachable();
+}
+
+/// Tells as many returns as the shadow word counts; `expected` is the address alone afterwards.
+fn tell_returns(p: &mut Places<'_, '_, '_>, word: Slot, expected: Slot, returned: SymbolId, result: usize) {
+    let (again, told, on) = (p.builder.block(), p.builder.block(), p.builder.block());
+    let (limit, one, counted) = (p.constant(64, 1 << TOLD), p.constant(64, 1 << TOLD), p.temp(1));
+    p.builder.jump_to(again);
+    p.builder.start(again);
+    p.emit(Op::Ule, 64, counted, limit.raw(), expected.raw(), NONE);
+    let (then, otherwise) = (p.builder.edge(told), p.builder.edge(on));
+    p.builder.cond_br(counted, then, otherwise);
+    p.builder.start(told);
+    p.emit(Op::Sub, 64, expected, expected.raw(), one.raw(), NONE);
+    p.builder.store(64, word, expected, 8);
+    let result = p.register(result);
+    let def = CallDef { args: &[(result, 64)], ret_width: 0, flags: call_flags::TELLS_RETURN, named: 0 };
+    p.builder.call_to(None, Callee::Symbol(returned), def);
+    p.builder.jump_to(again);
+    p.builder.start(on);
 }
 
 /// Finds the call stack: the return addresses of the calls in progress, innermost first, at most so many.
@@ -105,7 +156,7 @@ pub fn in_progress(stack: Shadowed, pointer: u64, read: ReadBytes<'_>, most: usi
     while at < stack.size && found.len() < most {
         let mut word = [0; 8];
         if read(stack.shadow + at, &mut word) && word != [0; 8] {
-            found.push(u64::from_le_bytes(word));
+            found.push(u64::from_le_bytes(word) & ((1 << TOLD) - 1));
         }
         at += 8;
     }

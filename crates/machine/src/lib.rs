@@ -43,7 +43,7 @@ pub use load::Process;
 pub use recognise::Known;
 
 use block::Block;
-use calls::{BAD_RETURN, Shadowed};
+use calls::{BAD_RETURN, Calls, RETURNED, Shadowed};
 use lift::Surroundings;
 use pcode::Decoder;
 use place::Places;
@@ -72,8 +72,10 @@ pub struct MachineProgram {
     function: u32,
     system_call: SymbolId,
     recognition: Recognition,
-    /// The stack and the function that tells of bad returns, if calls are noted.
-    calls: Option<(Shadowed, SymbolId)>,
+    /// Functions whose calls and returns are told.
+    told: Recognition,
+    /// How calls are noted, if they are.
+    calls: Option<Calls>,
     /// Blocks that end with calls, by return address.
     call_sites: FxHashMap<u64, u32>,
     /// By address of their first instruction.
@@ -83,12 +85,12 @@ pub struct MachineProgram {
 impl MachineProgram {
     /// The program, and the module its code will be in: link it alone, or last.
     pub fn new(elf: Elf) -> Result<(MachineProgram, Module), MachineError> {
-        MachineProgram::with(elf, &[], None)
+        MachineProgram::with(elf, &[], &[], None)
     }
 
-    /// As [`MachineProgram::new`]; functions known by these names are not run but called, as undefined functions of the module, and calls
-    /// are noted beside this stack.
-    pub fn with(elf: Elf, known: &[Known], shadowed: Option<Shadowed>) -> Result<(MachineProgram, Module), MachineError> {
+    /// As [`MachineProgram::new`]; functions known by these names are not run but called, as undefined functions of the module, calls
+    /// are noted beside this stack, and, if they are, those of the functions of these names are told.
+    pub fn with(elf: Elf, known: &[Known], told: &[Known], shadowed: Option<Shadowed>) -> Result<(MachineProgram, Module), MachineError> {
         let decoder = Decoder::new(elf.cpu)?;
         let registers = RegisterFile::new(elf.cpu, &decoder)?;
         let stack = registers.named(elf.cpu.stack_pointer)?;
@@ -96,11 +98,18 @@ impl MachineProgram {
         let mut m = ModuleBuilder::new();
         let system_call = m.symbol(SYSTEM_CALL);
         m.declare_function(system_call);
-        let recognition = Recognition::new(&elf, known, &mut m);
-        let calls = shadowed.map(|stack| (stack, m.symbol(BAD_RETURN)));
-        if let Some((_, bad_return)) = calls {
-            m.declare_function(bad_return);
-        }
+        let recognition = Recognition::of_library(&elf, known, &mut m);
+        let told = Recognition::of_program(&elf, told, &mut m);
+        let result = registers.named(elf.cpu.call.result)?.param;
+        let mut declared = |name| {
+            let symbol = m.symbol(name);
+            m.declare_function(symbol);
+            symbol
+        };
+        let calls = shadowed.map(|stack| {
+            let returned = (!told.is_empty()).then(|| (declared(RETURNED), result));
+            Calls { stack, bad_return: declared(BAD_RETURN), returned }
+        });
         let symbol = m.symbol(FUNCTION);
         let (params, flags) = (registers.params(), function_flags::NO_RETURN);
         let def = FunctionDef { name: FUNCTION, params: &params, ret_width: 0, flags, loc: 0 };
@@ -124,6 +133,7 @@ impl MachineProgram {
                 function,
                 system_call,
                 recognition,
+                told,
                 calls,
                 call_sites,
                 blocks,
@@ -201,7 +211,7 @@ impl CodeSource for MachineProgram {
     }
 
     fn calls_in_progress(&self, limb: &dyn Fn(usize) -> Option<u64>, read: ReadBytes<'_>, most: usize) -> Vec<u32> {
-        let (Some((stack, _)), Some(pointer)) = (self.calls, limb(self.stack_limb)) else { return Vec::new() };
+        let (Some(Calls { stack, .. }), Some(pointer)) = (self.calls, limb(self.stack_limb)) else { return Vec::new() };
         let backs = calls::in_progress(stack, pointer, read, most).into_iter();
         // What begins `main` is no part of the program.
         let begins = |back: &u64| self.elf.function(back.wrapping_sub(1)).is_some_and(|f| BEGIN.contains(&f.name.as_str()));
@@ -271,7 +281,9 @@ impl Session<'_> {
         let program = self.program;
         let max = program.elf.cpu.max_instruction;
         let bytes = |at: u64| if program.check(at).is_ok() { bytes_at(read, at, max) } else { Vec::new() };
-        let begins = |at: u64| self.new.contains_key(&at) || program.blocks.contains_key(&at) || program.recognition.contains(at);
+        let begins = |at: u64| {
+            self.new.contains_key(&at) || program.blocks.contains_key(&at) || program.recognition.contains(at) || program.told.contains(at)
+        };
         let surroundings = Surroundings {
             cpu: program.elf.cpu,
             decoder: &program.decoder,
@@ -289,6 +301,9 @@ impl Session<'_> {
             }
             return;
         }
+        if let Err(why) = self.tell(&surroundings, places, address) {
+            return places.builder.unsupported(&why.to_string());
+        }
         let code = Block::decode(&program.decoder, address, &bytes, &begins);
         for it in &code.instructions {
             places.at(&program.elf, it.address);
@@ -304,6 +319,17 @@ impl Session<'_> {
                 places.builder.jump_to(next);
             }
         }
+    }
+
+    /// Tells that a function begins, if somebody wants to know.
+    fn tell(&self, s: &Surroundings<'_>, places: &mut Places<'_, '_, '_>, address: u64) -> Result<(), MachineError> {
+        let Some(calls) = s.calls.filter(|_| self.program.told.contains(address)) else { return Ok(()) };
+        places.at(&self.program.elf, address);
+        if let Some(wanted) = self.program.told.tell(address, s.cpu, s.registers, places)? {
+            calls.stack.tell_return(places, s.stack_pointer, wanted);
+        }
+        places.end();
+        Ok(())
     }
 
     /// A recognised function: the call of its model, and the return.

@@ -6,7 +6,7 @@
 use wryneck_ir::build::{BlockId, CallDef, Callee, Slot};
 use wryneck_ir::{FcmpPred, NONE, Op, Round, SymbolId, limbs};
 
-use crate::calls::{self, Returning, Shadowed};
+use crate::calls::{self, Calls, Returning};
 use crate::cpu::{Cpu, UserOp};
 use crate::pcode::{BoolOp, Decoder, Destination, FloatOp, Instruction, IntOp, IntSign, OpCode, Pcode, PseudoOp, Varnode};
 use crate::place::Places;
@@ -19,8 +19,8 @@ pub struct Surroundings<'a> {
     pub registers: &'a RegisterFile,
     /// The function that makes system calls.
     pub system_call: SymbolId,
-    /// How calls are noted, if they are, and the function that tells of bad returns.
-    pub calls: Option<(Shadowed, SymbolId)>,
+    /// How calls are noted, if they are.
+    pub calls: Option<Calls>,
     /// The stack pointer's number among the parameters.
     pub stack_pointer: usize,
 }
@@ -37,7 +37,7 @@ pub fn instruction(s: &Surroundings<'_>, p: &mut Places<'_, '_, '_>, it: &Instru
     }
     p.begin(it);
     let returns = it.ops.iter().any(|op| op.op == OpCode::Return);
-    let returning = s.calls.filter(|_| returns).map(|(stack, _)| stack.returning(p, s.stack_pointer));
+    let returning = s.calls.filter(|_| returns).map(|calls| calls.stack.returning(p, s.stack_pointer));
     let mut labels: Vec<Option<BlockId>> = vec![None; it.ops.len() + 1];
     let inside = (0..it.ops.len()).filter(|&n| skips_rest(it, n).is_none());
     let targets: Vec<usize> = inside
@@ -126,8 +126,8 @@ fn operation(
     let op = &it.ops[n];
     if matches!(op.op, OpCode::Call | OpCode::CallIndirect) {
         p.flush();
-        if let Some((stack, _)) = s.calls {
-            stack.called(p, s.stack_pointer, it.next());
+        if let Some(calls) = s.calls {
+            calls.stack.called(p, s.stack_pointer, it.next());
         }
         p.calls.extend(p.builder.open_block().map(|block| (it.next(), block)));
     }
@@ -149,7 +149,7 @@ fn operation(
             p.flush();
             let to = p.read(op.inputs[0])?;
             match (returning, s.calls) {
-                (Some(returning), Some((_, bad_return))) if op.op == OpCode::Return => calls::go_back(p, returning, to, bad_return),
+                (Some(returning), Some(noted)) if op.op == OpCode::Return => calls::go_back(p, returning, to, noted),
                 _ => p.builder.jump(to),
             }
         }

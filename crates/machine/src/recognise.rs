@@ -9,12 +9,12 @@ use wryneck_ir::build::{CallDef, Callee, ModuleBuilder, Slot};
 use wryneck_ir::{NONE, Op, SymbolId, call_flags};
 
 use crate::cpu::Cpu;
-use crate::elf::Elf;
+use crate::elf::{Elf, Symbol};
 use crate::error::MachineError;
 use crate::place::Places;
 use crate::registers::RegisterFile;
 
-/// A function that is modelled under its name. Only integers and pointers are passed.
+/// A function that is modelled, or watched, under its name. Only integers and pointers are passed.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Known {
     pub name: String,
@@ -38,11 +38,20 @@ pub struct Recognition {
 }
 
 impl Recognition {
-    /// Finds the known functions among a program's symbols; declares them in its module.
-    pub fn new(elf: &Elf, known: &[Known], m: &mut ModuleBuilder) -> Recognition {
+    /// Finds the known functions among those that came with a library; declares them in the program's module.
+    pub fn of_library(elf: &Elf, known: &[Known], m: &mut ModuleBuilder) -> Recognition {
+        Recognition::among(elf.symbols.iter().filter(|s| s.library && !s.local), elf, known, m)
+    }
+
+    /// Finds the known functions among all.
+    pub fn of_program(elf: &Elf, known: &[Known], m: &mut ModuleBuilder) -> Recognition {
+        Recognition::among(elf.symbols.iter(), elf, known, m)
+    }
+
+    fn among<'e>(symbols: impl Iterator<Item = &'e Symbol>, elf: &Elf, known: &[Known], m: &mut ModuleBuilder) -> Recognition {
         let by_name: FxHashMap<&str, &Known> = known.iter().map(|k| (k.name.as_str(), k)).collect();
         let mut by_address = FxHashMap::default();
-        for symbol in elf.symbols.iter().filter(|s| s.code && s.library && !s.local) {
+        for symbol in symbols.filter(|s| s.code) {
             let Some(known) = by_name.get(symbol.name.as_str()) else { continue };
             if known.widths.len() > elf.cpu.call.arguments.len() {
                 continue;
@@ -54,6 +63,10 @@ impl Recognition {
         Recognition { by_address }
     }
 
+    pub fn is_empty(&self) -> bool {
+        self.by_address.is_empty()
+    }
+
     pub fn contains(&self, address: u64) -> bool {
         self.by_address.contains_key(&address)
     }
@@ -61,8 +74,35 @@ impl Recognition {
     /// Emits the call of the model of the function at an address; `false` if there is none. Returning is the caller's.
     pub fn call(&self, address: u64, cpu: &Cpu, registers: &RegisterFile, p: &mut Places<'_, '_, '_>) -> Result<bool, MachineError> {
         let Some(function) = self.by_address.get(&address) else { return Ok(false) };
-        let mut args: Vec<(Slot, u16)> = Vec::with_capacity(function.widths.len());
-        for (name, width) in cpu.call.arguments.iter().zip(&function.widths) {
+        let args = function.arguments(cpu, registers, p)?;
+        let result = p.register(registers.named(cpu.call.result)?.param);
+        let def = CallDef { args: &args, ret_width: function.ret_width, flags: call_flags::STANDS_IN, named: 0 };
+        p.builder.call_to((function.ret_width > 0).then_some(result), Callee::Symbol(function.model), def);
+        Ok(true)
+    }
+
+    /// Emits what tells that the function at an address begins; 1 (64 bits) if its return is to be told, too. `None`: there is none.
+    pub fn tell(
+        &self,
+        address: u64,
+        cpu: &Cpu,
+        registers: &RegisterFile,
+        p: &mut Places<'_, '_, '_>,
+    ) -> Result<Option<Slot>, MachineError> {
+        let Some(function) = self.by_address.get(&address) else { return Ok(None) };
+        let args = function.arguments(cpu, registers, p)?;
+        let wanted = p.temp(64);
+        let def = CallDef { args: &args, ret_width: 64, flags: call_flags::TELLS_CALL, named: function.ret_width.into() };
+        p.builder.call_to(Some(wanted), Callee::Symbol(function.model), def);
+        Ok(Some(wanted))
+    }
+}
+
+impl Recognised {
+    /// What the calling convention has in registers, cut to the parameters' widths (bits).
+    fn arguments(&self, cpu: &Cpu, registers: &RegisterFile, p: &mut Places<'_, '_, '_>) -> Result<Vec<(Slot, u16)>, MachineError> {
+        let mut args: Vec<(Slot, u16)> = Vec::with_capacity(self.widths.len());
+        for (name, width) in cpu.call.arguments.iter().zip(&self.widths) {
             let whole = p.register(registers.named(name)?.param);
             let value = if *width == 64 { whole } else { p.temp((*width).into()) };
             if *width < 64 {
@@ -70,9 +110,6 @@ impl Recognition {
             }
             args.push((value, *width));
         }
-        let result = p.register(registers.named(cpu.call.result)?.param);
-        let def = CallDef { args: &args, ret_width: function.ret_width, flags: call_flags::STANDS_IN, named: 0 };
-        p.builder.call_to((function.ret_width > 0).then_some(result), Callee::Symbol(function.model), def);
-        Ok(true)
+        Ok(args)
     }
 }

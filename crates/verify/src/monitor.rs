@@ -184,6 +184,15 @@ fn words(call: &Call<'_>) -> Vec<Word> {
     call.widths.iter().map(word).collect()
 }
 
+/// The lowest bits of a value, which may have more.
+fn low(value: Value, width: u32, cx: &mut Cx<'_>) -> Word {
+    let value = match value {
+        Value::Bits(bits) => Value::Bits(bits & (u64::MAX >> (64 - width))),
+        Value::Sym(e) => Value::Sym(cx.core.pool.extract(e, 0, width)),
+    };
+    Word { value, width }
+}
+
 /// A bit for each argument as a bit for the lowest limb of each.
 fn limbs(args: u32, call: &Call<'_>) -> u32 {
     let (mut limb, mut mask) = (0, 0);
@@ -196,7 +205,7 @@ fn limbs(args: u32, call: &Call<'_>) -> u32 {
 
 /// The call stack; the innermost call is at its place.
 fn stack(cx: &mut Cx<'_>) -> StackId {
-    let stack = cx.state.call_stack();
+    let stack = cx.core.call_stack(cx.state, usize::MAX);
     cx.core.stacks.intern(&stack)
 }
 
@@ -211,13 +220,13 @@ impl Monitor for Automata {
     }
 
     fn on_call(&self, call: &Call<'_>, cx: &mut Cx<'_>) -> Result<bool, Stop> {
-        let caller = cx.state.frame().func;
-        if cx.core.image.is_library(caller) && !self.policy.inside_libraries {
+        let pos = cx.core.site(cx.state);
+        if cx.core.image.in_library(pos) && !self.policy.inside_libraries {
             return Ok(false);
         }
         let Some(watched) = self.watched.get(call.name) else { return Ok(false) };
         cx.mark(Recorded::Event { args: limbs(watched.operands.args, call) });
-        let (args, pos) = (words(call), cx.pos());
+        let args = words(call);
         let shown = Shown { at: At::Call, names: &watched.names, args: &args, result: None, pos };
         let happening = self.happening(watched, &shown, cx)?;
         let stack = stack(cx);
@@ -235,7 +244,7 @@ impl Monitor for Automata {
         if watched.operands.result {
             cx.mark(Recorded::ResultMatters);
         }
-        let result = result.map(|value| Word { value, width: pending.ret_width.min(64) });
+        let result = result.filter(|_| pending.ret_width > 0).map(|value| low(value, pending.ret_width.min(64), cx));
         let shown = Shown { at: At::Return, names: &watched.names, args: &pending.args, result, pos: pending.pos };
         let happening = self.happening(watched, &shown, cx)?;
         self.step(&happening, Here { function: &watched.names[0], stack: pending.stack }, cx);

@@ -8,6 +8,7 @@ use crate::code::{Callee, Code};
 use crate::config::Undefined;
 use crate::core::LedgerKind;
 use crate::cx::Cx;
+use crate::image::Image;
 use crate::path_end::{FaultKind, PathEnd};
 use crate::plugin::{Call, Reply, Stop, Value};
 use crate::state::Returned;
@@ -49,7 +50,43 @@ pub fn call(cx: &mut Cx<'_>, code: &Code, op: Op, inst: &Inst) -> Result<(), Sto
         }
     }
     let site = Site { args, widths, dst: inst.dst, ret_width: record.ret_width, flags: record.flags, named: record.named };
-    dispatch(cx, callee, &site)
+    match site.flags & (call_flags::TELLS_CALL | call_flags::TELLS_RETURN) {
+        0 => dispatch(cx, callee, &site),
+        call_flags::TELLS_CALL => tell(cx, callee, &site),
+        _ => {
+            cx.state.returned = Some(Returned { result: site.args.first().map(tagged) });
+            cx.state.frame_mut().op += 1;
+            Ok(())
+        }
+    }
+}
+
+/// Shows the monitor that a function of machine code begins, if it watches it.
+fn tell(cx: &mut Cx<'_>, callee: Callee, site: &Site) -> Result<(), Stop> {
+    let image = cx.core.image.clone();
+    if !cx.state.announced
+        && let Some(monitor) = cx.core.monitor.clone()
+        && image.is_watched(callee)
+    {
+        let call = Call { ret_width: site.named, variadic: None, ..site.call(name(&image, callee)) };
+        if monitor.on_call(&call, cx)? {
+            // What comes of it is the next operation, as for a call.
+            cx.state.announced = true;
+            return Ok(());
+        }
+    }
+    let wanted = std::mem::take(&mut cx.state.announced);
+    put_result(cx, site.dst, 0, Value::Bits(wanted.into()));
+    cx.state.frame_mut().op += 1;
+    Ok(())
+}
+
+fn name(image: &Image, callee: Callee) -> &str {
+    match callee {
+        Callee::Body(f) => image.name(f),
+        Callee::Model(m) => image.model_name(m),
+        Callee::Undefined(u) => image.undefined_name(u),
+    }
 }
 
 /// The callee of a function pointer; a symbolic one is fixed, one value after another.
@@ -67,11 +104,7 @@ fn target(cx: &mut Cx<'_>, pointer: Value) -> Result<Callee, Stop> {
 
 fn dispatch(cx: &mut Cx<'_>, callee: Callee, site: &Site) -> Result<(), Stop> {
     let image = cx.core.image.clone();
-    let name = match callee {
-        Callee::Body(f) => image.name(f),
-        Callee::Model(m) => image.model_name(m),
-        Callee::Undefined(u) => image.undefined_name(u),
-    };
+    let name = name(&image, callee);
     if let Some(monitor) = cx.core.monitor.clone()
         && !cx.state.announced
         && image.is_watched(callee)

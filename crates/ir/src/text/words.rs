@@ -17,6 +17,8 @@ pub(super) const CALL_FLAGS: Flags = &[
     (call_flags::RETURNS_POINTER, "pointer"),
     (call_flags::RETURNS_FLOAT, "float"),
     (call_flags::STANDS_IN, "stands_in"),
+    (call_flags::TELLS_CALL, "tells_call"),
+    (call_flags::TELLS_RETURN, "tells_return"),
 ];
 
 /// By the bits of [`crate::FcmpPred`].

@@ -181,11 +181,10 @@ fn fits(m: &Module, f: &Function, slot: u32, width: u32) -> bool {
 
 fn call(m: &Module, f: &Function, inst: &Inst, scratch: &mut Scratch) -> Option<Rule> {
     let Call { args, widths, ret_width, flags, named } = m.calls[inst.b as usize];
-    let known =
-        call_flags::NO_RETURN | call_flags::VARIADIC | call_flags::RETURNS_POINTER | call_flags::RETURNS_FLOAT | call_flags::STANDS_IN;
+    let tells = flags & call_flags::TELLS_CALL != 0;
     scratch.lists += u64::from(args.count) + u64::from(widths.count);
     let listed = inside(args, m.slot_lists.len()) && inside(widths, m.slot_lists.len()) && scratch.lists <= m.slot_lists.len() as u64;
-    if !listed || flags & !known != 0 || named > widths.count || ret_width != u32::from(inst.width) {
+    if !listed || flags & !call_flags::ALL != 0 || !tells && named > widths.count || ret_width != u32::from(inst.width) {
         return Some(Rule::Calls);
     }
     if inst.dst != NONE && ret_width == 0 {
