@@ -190,6 +190,37 @@ fn functions_of_library_names_may_be_the_program_s() {
     }
 }
 
+/// What the rules find in an executable, however it is linked, is what they find in its bitcode.
+#[test]
+fn rules_watch_executables_as_they_watch_bitcode() {
+    let place = Place::new();
+    let source = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/machine/rules.c");
+    let input = ["--sym-files", "1", "1", "--sym-arg", "1"];
+    let rules =
+        ["verify", "--no-prune", "--json", "--rule", "open-close", "--rule", "memory-leak", "--rule", "descriptors", "--output", "out"];
+    let verified = |target: &str, level: &str| {
+        let _ = fs::remove_dir_all(place.path("out"));
+        let flags: &[&str] = if target.ends_with(".c") { &["--cc-flag", level] } else { &[] };
+        let out = place.wryneck(&[&rules[..], flags, &[target], &input].concat());
+        serde_json::from_slice::<Value>(&out.stdout).unwrap_or_else(|e| panic!("{target}: {e}: {}", text(&out.stderr)))
+    };
+    let told = |run: &Value| {
+        let finding = |f: &Value| (f["kind"]["id"].to_string(), f["stack"][0]["line"].as_u64(), f["stack"][0]["function"].to_string());
+        let mut all: Vec<_> = run["findings"].as_array().expect("findings are listed").iter().map(finding).collect();
+        all.sort();
+        let rule = |r: &Value| (r["id"].to_string(), r["verdict"].to_string());
+        (all, run["rules"].as_array().expect("rules are judged").iter().map(rule).collect::<Vec<_>>(), run["pruning"]["sequences"].as_u64())
+    };
+    for level in ["-O0", "-O2"] {
+        let bitcode = told(&verified(source.to_str().expect("UTF-8"), level));
+        assert!(bitcode.0.len() >= 2, "{bitcode:?}");
+        for flags in [&["-static"][..], &["-static-pie", "-fPIE"], &[]] {
+            place.compiled("rules", &[&[level, "-g"], flags].concat());
+            assert_eq!(told(&verified("./rules", level)), bitcode, "{flags:?} {level}");
+        }
+    }
+}
+
 /// Jumps to addresses made of input go to every target there is; those outside of code are one finding.
 #[test]
 fn computed_jumps_go_everywhere_they_can() {
@@ -228,17 +259,12 @@ fn lines_are_covered() {
 fn what_cannot_be_done_is_said() {
     let place = Place::new();
     place.compiled("asks", &["-static"]);
-    for (option, value) in [
-        ("--rule", "open-close"),
-        ("--fail-calls", "1"),
-        ("--loop-limit", "3"),
-        ("--cc-flag", "-O2"),
-        ("--entry", "main"),
-        ("--undefined", "error"),
-    ] {
+    for (option, value) in
+        [("--fail-calls", "1"), ("--loop-limit", "3"), ("--cc-flag", "-O2"), ("--entry", "main"), ("--undefined", "error")]
+    {
         place.refused(&["run", option, value, "./asks"], &[&format!("`{option}` cannot be used with machine code: "), "help: leave out"]);
     }
-    place.refused(&["verify", "./asks"], &["rules watch calls by name"]);
+    place.refused(&["verify", "--explain", "asks.c:3", "./asks"], &["machine code is not pruned yet"]);
     place.refused(&["run", "--no-libc", "./asks"], &["`--no-libc` cannot be used with machine code"]);
     fs::write(place.path("asks.c"), "int main(void) { return 0; }\n").expect("there is room");
     place.refused(&["run", "--machine-code", "asks.c"], &["`asks.c` is not an executable"]);

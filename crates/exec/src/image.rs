@@ -361,12 +361,12 @@ impl Image {
         func as usize + 1 == self.codes.len()
     }
 
-    /// Whether the operation at a place is of a function's beginning, before it has done anything: its stand-in's call, or what tells of it.
+    /// Whether the operation at a place is a call that stands for the function's own beginning, so that its caller is who called the function.
     pub fn stands_in(&self, pos: CodePos) -> bool {
         let module = self.function(pos.func).0;
         let inst = module.insts.get((self.code(pos.func).first_inst + pos.op) as usize);
         let call = inst.filter(|i| i.operator() == Some(ir::Op::Call)).map(|i| module.calls[i.b as usize]);
-        call.is_some_and(|call| call.flags & (ir::call_flags::STANDS_IN | ir::call_flags::TELLS_CALL) != 0)
+        call.is_some_and(|call| call.flags & ir::call_flags::STANDS_IN != 0)
     }
 
     /// The last operation of a block of a function.

@@ -34,7 +34,7 @@ use std::collections::VecDeque;
 use rustc_hash::FxHashMap;
 use wryneck_ir::build::{BlockId, FunctionBuilder, FunctionDef, ModuleBuilder, Names};
 use wryneck_ir::code_source::ReadBytes;
-use wryneck_ir::{CodeSource, Module, NoCode, SymbolId, function_flags, linkage};
+use wryneck_ir::{CodeSource, Module, NoCode, SymbolId, call_flags, function_flags, linkage};
 
 pub use elf::{Elf, Segment};
 pub use error::MachineError;
@@ -45,7 +45,7 @@ pub use recognise::Known;
 use block::Block;
 use calls::{BAD_RETURN, Calls, RETURNED, Shadowed};
 use lift::Surroundings;
-use pcode::Decoder;
+use pcode::{Decoder, Instruction, OpCode, Space};
 use place::Places;
 use recognise::Recognition;
 use registers::RegisterFile;
@@ -78,8 +78,21 @@ pub struct MachineProgram {
     calls: Option<Calls>,
     /// Blocks that end with calls, by return address.
     call_sites: FxHashMap<u64, u32>,
-    /// By address of their first instruction.
-    blocks: FxHashMap<u64, u32>,
+    blocks: FxHashMap<Start, u32>,
+}
+
+/// Where a block of code begins.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+struct Start {
+    address: u64,
+    /// Behind what is known of the function that begins there: it is told already.
+    told: bool,
+}
+
+impl Start {
+    fn at(address: u64) -> Start {
+        Start { address, told: false }
+    }
 }
 
 impl MachineProgram {
@@ -162,6 +175,17 @@ impl MachineProgram {
         self.stack_limb
     }
 
+    fn surroundings(&self) -> Surroundings<'_> {
+        Surroundings {
+            cpu: self.elf.cpu,
+            decoder: &self.decoder,
+            registers: &self.registers,
+            system_call: self.system_call,
+            calls: self.calls,
+            stack_pointer: self.stack_pointer,
+        }
+    }
+
     /// Is there code at the address that will stay as it is?
     fn check(&self, address: u64) -> Result<(), NoCode> {
         match self.elf.segment(address) {
@@ -186,7 +210,7 @@ fn bytes_at(read: ReadBytes<'_>, address: u64, max: usize) -> Vec<u8> {
 
 impl CodeSource for MachineProgram {
     fn block_at(&mut self, address: u64, module: &mut Module, read: ReadBytes<'_>) -> Result<u32, NoCode> {
-        if let Some(&block) = self.blocks.get(&address) {
+        if let Some(&block) = self.blocks.get(&Start::at(address)) {
             return Ok(block);
         }
         self.check(address)?;
@@ -194,9 +218,9 @@ impl CodeSource for MachineProgram {
         let lowered = Session::run(self, module, &mut names, address, read);
         self.names = names;
         let (new, calls) = lowered.map_err(|e| NoCode::Unsupported(e.to_string()))?;
-        self.blocks.extend(new.into_iter().map(|(address, block)| (address, block.index())));
+        self.blocks.extend(new.into_iter().map(|(start, block)| (start, block.index())));
         self.call_sites.extend(calls.into_iter().map(|(address, block)| (address, block.index())));
-        self.blocks.get(&address).copied().ok_or_else(|| NoCode::NotExecutable(address, " without code".to_owned()))
+        self.blocks.get(&Start::at(address)).copied().ok_or_else(|| NoCode::NotExecutable(address, " without code".to_owned()))
     }
 
     fn executable(&self) -> Vec<(u64, u64)> {
@@ -219,17 +243,25 @@ impl CodeSource for MachineProgram {
     }
 }
 
-/// The new blocks by address, and those that end with calls by return address.
-type Grown = (FxHashMap<u64, BlockId>, Vec<(u64, BlockId)>);
+/// The new blocks, and those that end with calls by return address.
+type Grown = (FxHashMap<Start, BlockId>, Vec<(u64, BlockId)>);
 
 /// One growth of the function: from an address, along fixed branches.
 struct Session<'p> {
     program: &'p MachineProgram,
-    new: FxHashMap<u64, BlockId>,
+    new: FxHashMap<Start, BlockId>,
     /// To be lowered.
-    queue: VecDeque<(u64, BlockId)>,
+    queue: VecDeque<(Start, BlockId)>,
+    tails: VecDeque<Tail>,
     /// Beyond the bound: blocks that only jump.
     jumps: Vec<(u64, BlockId)>,
+}
+
+/// A block on the way of a jump to a function that is recognised or told: a call whose caller is who jumps, and then what the function does.
+struct Tail {
+    from: u64,
+    to: u64,
+    block: BlockId,
 }
 
 impl Session<'_> {
@@ -241,11 +273,17 @@ impl Session<'_> {
         read: ReadBytes<'_>,
     ) -> Result<Grown, wryneck_ir::build::BuildError> {
         let mut builder = FunctionBuilder::append(module, names, program.function)?;
-        let mut session = Session { program, new: FxHashMap::default(), queue: VecDeque::new(), jumps: Vec::new() };
+        let mut session = Session { program, new: FxHashMap::default(), queue: VecDeque::new(), tails: VecDeque::new(), jumps: Vec::new() };
         let mut places = Places::new(&mut builder, &program.registers);
-        session.block_of(&mut places, address);
-        while let Some((address, block)) = session.queue.pop_front() {
-            session.lower(&mut places, address, block, read);
+        session.block_of(&mut places, Start::at(address));
+        loop {
+            if let Some((start, block)) = session.queue.pop_front() {
+                session.lower(&mut places, start, block, read);
+            } else if let Some(tail) = session.tails.pop_front() {
+                session.tail(&mut places, &tail);
+            } else {
+                break;
+            }
         }
         for (address, block) in session.jumps {
             places.at(&program.elf, address);
@@ -260,54 +298,104 @@ impl Session<'_> {
     }
 
     /// The block that stands for a code address: there already, to be lowered, or a jump.
-    fn block_of(&mut self, places: &mut Places<'_, '_, '_>, address: u64) -> BlockId {
-        if let Some(&block) = self.new.get(&address) {
+    fn block_of(&mut self, places: &mut Places<'_, '_, '_>, start: Start) -> BlockId {
+        if let Some(&block) = self.new.get(&start) {
             return block;
         }
-        if let Some(&block) = self.program.blocks.get(&address) {
+        if let Some(&block) = self.program.blocks.get(&start) {
             return places.builder.existing(block);
         }
         let block = places.builder.block();
-        if self.new.len() < MAX_BLOCKS && self.program.check(address).is_ok() {
-            self.new.insert(address, block);
-            self.queue.push_back((address, block));
+        // What jumps to an address comes to a function's beginning.
+        if start.told || self.new.len() < MAX_BLOCKS && self.program.check(start.address).is_ok() {
+            self.new.insert(start, block);
+            self.queue.push_back((start, block));
         } else {
-            self.jumps.push((address, block));
+            self.jumps.push((start.address, block));
         }
         block
     }
 
-    fn lower(&mut self, places: &mut Places<'_, '_, '_>, address: u64, block: BlockId, read: ReadBytes<'_>) {
+    /// The block that an instruction leads to. What jumps to a function that somebody wants to know of calls it, if it is the program's, and
+    /// is the function's own affair in a library.
+    fn way(&mut self, places: &mut Places<'_, '_, '_>, from: &Instruction, to: u64, read: ReadBytes<'_>) -> BlockId {
+        let jumps = !from.ops.iter().any(|op| op.op == OpCode::Call);
+        let (program, function) = (self.program, self.behind_stub(to, read));
+        let told = program.calls.is_some() && program.told.contains(function);
+        if !jumps || !told && !program.recognition.contains(function) {
+            return self.block_of(places, Start::at(to));
+        }
+        // A function that jumps to its own beginning goes round a loop.
+        let itself = program.elf.function(from.address).is_some_and(|f| f.address == function);
+        if itself || program.elf.is_library(from.address) {
+            return self.block_of(places, Start { address: function, told });
+        }
+        let block = places.builder.block();
+        self.tails.push_back(Tail { from: from.address, to: function, block });
+        block
+    }
+
+    /// The function that the linker's stub at an address jumps to; or the address.
+    fn behind_stub(&self, address: u64, read: ReadBytes<'_>) -> u64 {
         let program = self.program;
+        let named = |at: u64, prefix: &str| program.elf.segment(at).is_some_and(|s| s.name.starts_with(prefix));
+        if !named(address, ".plt") {
+            return address;
+        }
+        let bytes = bytes_at(read, address, program.elf.cpu.max_instruction);
+        let jump = program.decoder.decode(address, &bytes).ok().and_then(|it| it.ops.last().cloned());
+        let slot = jump.filter(|op| op.op == OpCode::BranchIndirect && op.inputs[0].space == Space::Memory).map(|op| op.inputs[0].offset);
+        let mut word = [0; 8];
+        match slot {
+            Some(slot) if named(slot, ".got") && read(slot, &mut word) => u64::from_le_bytes(word),
+            _ => address,
+        }
+    }
+
+    fn tail(&mut self, places: &mut Places<'_, '_, '_>, tail: &Tail) {
+        let Tail { from, to, block } = *tail;
+        places.builder.start(block);
+        places.forget();
+        places.at(&self.program.elf, from);
+        let done = match self.program.recognition.contains(to) {
+            true => self.stand_in(places, to, 0),
+            false => self.tell(places, to, 0).map(|()| {
+                let on = self.block_of(places, Start { address: to, told: true });
+                places.builder.jump_to(on);
+            }),
+        };
+        if let Err(why) = done {
+            places.builder.unsupported(&why.to_string());
+        }
+    }
+
+    fn lower(&mut self, places: &mut Places<'_, '_, '_>, start: Start, block: BlockId, read: ReadBytes<'_>) {
+        let (program, address) = (self.program, start.address);
         let max = program.elf.cpu.max_instruction;
         let bytes = |at: u64| if program.check(at).is_ok() { bytes_at(read, at, max) } else { Vec::new() };
         let begins = |at: u64| {
-            self.new.contains_key(&at) || program.blocks.contains_key(&at) || program.recognition.contains(at) || program.told.contains(at)
-        };
-        let surroundings = Surroundings {
-            cpu: program.elf.cpu,
-            decoder: &program.decoder,
-            registers: &program.registers,
-            system_call: program.system_call,
-            calls: program.calls,
-            stack_pointer: program.stack_pointer,
+            let known = self.new.contains_key(&Start::at(at)) || program.blocks.contains_key(&Start::at(at));
+            known || program.recognition.contains(at) || program.told.contains(at)
         };
         places.builder.start(block);
         places.forget();
         if program.recognition.contains(address) {
             places.at(&program.elf, address);
-            if let Err(why) = self.stand_in(&surroundings, places, address) {
+            if let Err(why) = self.stand_in(places, address, call_flags::STANDS_IN) {
                 places.builder.unsupported(&why.to_string());
             }
             return;
         }
-        if let Err(why) = self.tell(&surroundings, places, address) {
+        places.at(&program.elf, address);
+        let told = if start.told { Ok(()) } else { self.tell(places, address, call_flags::STANDS_IN) };
+        if let Err(why) = told {
             return places.builder.unsupported(&why.to_string());
         }
+        let surroundings = program.surroundings();
         let code = Block::decode(&program.decoder, address, &bytes, &begins);
         for it in &code.instructions {
             places.at(&program.elf, it.address);
-            lift::instruction(&surroundings, places, it, &bytes(it.address), &mut |places, to| self.block_of(places, to));
+            lift::instruction(&surroundings, places, it, &bytes(it.address), &mut |places, to| self.way(places, it, to, read));
         }
         if !places.builder.in_block() {
             return;
@@ -315,32 +403,33 @@ impl Session<'_> {
         match code.broken {
             Some(why) => places.builder.unsupported(&why),
             None => {
-                let next = self.block_of(places, code.end);
+                let next = self.block_of(places, Start::at(code.end));
                 places.builder.jump_to(next);
             }
         }
     }
 
     /// Tells that a function begins, if somebody wants to know.
-    fn tell(&self, s: &Surroundings<'_>, places: &mut Places<'_, '_, '_>, address: u64) -> Result<(), MachineError> {
-        let Some(calls) = s.calls.filter(|_| self.program.told.contains(address)) else { return Ok(()) };
-        places.at(&self.program.elf, address);
-        if let Some(wanted) = self.program.told.tell(address, s.cpu, s.registers, places)? {
-            calls.stack.tell_return(places, s.stack_pointer, wanted);
+    fn tell(&self, places: &mut Places<'_, '_, '_>, address: u64, flags: u32) -> Result<(), MachineError> {
+        let program = self.program;
+        let Some(calls) = program.calls.filter(|_| program.told.contains(address)) else { return Ok(()) };
+        if let Some(wanted) = program.told.tell(address, flags, program.elf.cpu, &program.registers, places)? {
+            calls.stack.tell_return(places, program.stack_pointer, wanted);
         }
         places.end();
         Ok(())
     }
 
     /// A recognised function: the call of its model, and the return.
-    fn stand_in(&mut self, s: &Surroundings<'_>, places: &mut Places<'_, '_, '_>, address: u64) -> Result<(), MachineError> {
+    fn stand_in(&mut self, places: &mut Places<'_, '_, '_>, address: u64, flags: u32) -> Result<(), MachineError> {
         let program = self.program;
+        let s = program.surroundings();
         // SLEIGH remembers instructions by address: none is at this one.
         let returns = s.cpu.call.returns;
         let back = program.decoder.decode(0, returns)?;
-        program.recognition.call(address, s.cpu, s.registers, places)?;
+        program.recognition.call(address, flags, s.cpu, s.registers, places)?;
         places.end();
-        lift::instruction(s, places, &back, returns, &mut |places, to| self.block_of(places, to));
+        lift::instruction(&s, places, &back, returns, &mut |places, to| self.block_of(places, Start::at(to)));
         Ok(())
     }
 }

@@ -71,20 +71,29 @@ impl Recognition {
         self.by_address.contains_key(&address)
     }
 
-    /// Emits the call of the model of the function at an address; `false` if there is none. Returning is the caller's.
-    pub fn call(&self, address: u64, cpu: &Cpu, registers: &RegisterFile, p: &mut Places<'_, '_, '_>) -> Result<bool, MachineError> {
-        let Some(function) = self.by_address.get(&address) else { return Ok(false) };
+    /// Emits the call of the model of the function at an address, if there is one, with these flags. Returning is the caller's.
+    pub fn call(
+        &self,
+        address: u64,
+        flags: u32,
+        cpu: &Cpu,
+        registers: &RegisterFile,
+        p: &mut Places<'_, '_, '_>,
+    ) -> Result<(), MachineError> {
+        let Some(function) = self.by_address.get(&address) else { return Ok(()) };
         let args = function.arguments(cpu, registers, p)?;
         let result = p.register(registers.named(cpu.call.result)?.param);
-        let def = CallDef { args: &args, ret_width: function.ret_width, flags: call_flags::STANDS_IN, named: 0 };
+        let def = CallDef { args: &args, ret_width: function.ret_width, flags, named: 0 };
         p.builder.call_to((function.ret_width > 0).then_some(result), Callee::Symbol(function.model), def);
-        Ok(true)
+        Ok(())
     }
 
-    /// Emits what tells that the function at an address begins; 1 (64 bits) if its return is to be told, too. `None`: there is none.
+    /// Emits what tells that the function at an address begins, with these flags too; 1 (64 bits) if its return is to be told. `None`: there is
+    /// none.
     pub fn tell(
         &self,
         address: u64,
+        flags: u32,
         cpu: &Cpu,
         registers: &RegisterFile,
         p: &mut Places<'_, '_, '_>,
@@ -92,7 +101,7 @@ impl Recognition {
         let Some(function) = self.by_address.get(&address) else { return Ok(None) };
         let args = function.arguments(cpu, registers, p)?;
         let wanted = p.temp(64);
-        let def = CallDef { args: &args, ret_width: 64, flags: call_flags::TELLS_CALL, named: function.ret_width.into() };
+        let def = CallDef { args: &args, ret_width: 64, flags: flags | call_flags::TELLS_CALL, named: function.ret_width.into() };
         p.builder.call_to(Some(wanted), Callee::Symbol(function.model), def);
         Ok(Some(wanted))
     }
