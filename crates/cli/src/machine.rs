@@ -112,19 +112,20 @@ fn known(library: Option<&Module>) -> Vec<Known> {
 /// A function with the parameters of a body, but for what stands for variable ones.
 fn of_body(name: &str, m: &Module, f: &Function) -> Known {
     let params = m.params.range(f.params).iter().filter(|p| p.kind != param_kind::VARIADIC);
-    Known { name: name.into(), widths: params.map(|p| p.width as u16).collect(), ret_width: f.ret_width as u16 }
+    Known { name: name.into(), widths: params.map(|p| p.width as u16).collect(), ret_width: f.ret_width as u16, intrinsic: false }
 }
 
 /// A function of this name with the parameters it has in the C library or in our model; elsewhere all words that a call may pass in registers.
 fn shape_of(name: &str, library: Option<&Module>) -> Known {
     let body = library.and_then(|m| Some((m, m.functions.iter().find(|f| m.str(f.name) == name)?)));
     let model = || stand_ins().find(|s| s.name == name);
-    let words = || Known { name: name.into(), widths: vec![64; 6], ret_width: 64 };
+    let words = || Known { name: name.into(), widths: vec![64; 6], ret_width: 64, intrinsic: false };
     body.map(|(m, f)| of_body(name, m, f)).or_else(|| model().map(|s| of_model(&s))).unwrap_or_else(words)
 }
 
 fn of_model(s: &StandIn) -> Known {
-    Known { name: s.name.into(), widths: s.widths.iter().map(|w| *w as u16).collect(), ret_width: s.ret_width as u16 }
+    let widths = s.widths.iter().map(|w| *w as u16).collect();
+    Known { name: s.name.into(), widths, ret_width: s.ret_width as u16, intrinsic: s.intrinsic }
 }
 
 /// The bytes of the program that loads the target.

@@ -66,6 +66,8 @@ pub struct StandIn {
     pub ret_width: u32,
     /// For some arguments it needs the function's body.
     pub needs_body: bool,
+    /// Speaks to the tool.
+    pub intrinsic: bool,
 }
 
 /// The models that stand in for functions of programs in machine code: those of libc's functions that leave control where it is,
@@ -79,7 +81,8 @@ pub fn stand_ins() -> impl Iterator<Item = StandIn> {
     };
     MODELS.iter().filter(stands_in).filter_map(|m| {
         let widths = m.sig.iter().map(|ty| ty.width()).collect();
-        Some(StandIn { name: m.name, widths, ret_width: verifier::result(m.name)?, needs_body: m.when == When::Partly })
+        let (needs_body, intrinsic) = (m.when == When::Partly, m.when == When::Undefined);
+        Some(StandIn { name: m.name, widths, ret_width: verifier::result(m.name)?, needs_body, intrinsic })
     })
 }
 

@@ -85,7 +85,7 @@ const POLL_QUERIES: u64 = 16;
 /// Decisions between two looks at the clock.
 const POLL_DECISIONS: u64 = 64;
 /// Instructions that a decision counts as in a batch: a path that decides in an endless loop gives others their turn.
-const DECISION: u64 = 2_000;
+const DECISION: u64 = 10_000;
 /// Bytes of memory that block operations may fill between two looks at the clock and at memory.
 const POLL_BYTES: u64 = 16 << 20;
 

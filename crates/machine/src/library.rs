@@ -1,6 +1,8 @@
 //! Which functions of a program came with the C library: those of the loader's file, and in a program that is linked statically those which
 //! have the name of one of the library's and of which debug information, if there is any, does not say that they are from another file.
 //!
+//! A program that has not the function by which the library begins has nothing of it linked.
+//!
 //! An archive's members lie together, so what has no name that we know between two functions of the library is of the library too
 //! (assembly), and a local function counts only beside another one.
 
@@ -14,9 +16,12 @@ pub struct Library {
     files: FxHashMap<String, Vec<String>>,
 }
 
+/// The function by which the library begins.
+const LIBRARY_START: &str = "__libc_start_main";
+
 /// What begins and ends a program, which no library has.
 const STARTS: [&str; 11] = [
-    "__do_global_ctors_aux", "__do_global_dtors_aux", "__libc_start_main", "_fini", "_init", "_start", "_start_c", "deregister_tm_clones",
+    "__do_global_ctors_aux", "__do_global_dtors_aux", LIBRARY_START, "_fini", "_init", "_start", "_start_c", "deregister_tm_clones",
     "frame_dummy", "libc_start_main_stage2", "register_tm_clones",
 ];
 
@@ -29,7 +34,8 @@ impl Library {
     /// Marks the functions of a program that came with this library, whatever else is marked.
     pub fn mark(&self, elf: &mut Elf) {
         let code: Vec<usize> = (0..elf.symbols.len()).filter(|i| elf.symbols[*i].code).collect();
-        let named: Vec<bool> = code.iter().map(|i| self.names(elf, *i)).collect();
+        let linked = elf.symbols.iter().any(|s| s.code && !s.library && s.name == LIBRARY_START);
+        let named: Vec<bool> = code.iter().map(|i| linked && self.names(elf, *i)).collect();
         let beside = |all: &[bool], n: usize| {
             let side = |mut others: Box<dyn Iterator<Item = usize> + '_>| others.find(|m| !elf.symbols[code[*m]].local).map(|m| all[m]);
             (side(Box::new((0..n).rev())).unwrap_or(false), side(Box::new(n + 1..code.len())).unwrap_or(false))

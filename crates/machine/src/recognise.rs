@@ -1,7 +1,8 @@
 //! Functions of a C library recognised by their symbols: a call of one that somebody models calls the model, with the arguments that the
 //! calling convention has in registers, and returns (the paper's "function summaries", chapter 4).
 //!
-//! Only functions that came with the library are recognised ([`crate::library`]): what a program calls `strlen` itself is its own.
+//! Only functions that came with the library are recognised ([`crate::library`]): what a program calls `strlen` itself is its own. Functions by which
+//! a program speaks to the tool are recognised whoever defines them, so that an executable can be linked.
 //! What is recognised is the address: whoever gets there, by call, jump or pointer, gets the model.
 
 use rustc_hash::FxHashMap;
@@ -22,6 +23,8 @@ pub struct Known {
     pub widths: Vec<u16>,
     /// 0: no result.
     pub ret_width: u16,
+    /// Speaks to the tool, under a name that no library has.
+    pub intrinsic: bool,
 }
 
 /// A function of the program that is recognised.
@@ -38,22 +41,22 @@ pub struct Recognition {
 }
 
 impl Recognition {
-    /// Finds the known functions among those that came with a library; declares them in the program's module.
+    /// Finds the known functions among those that came with a library, and the intrinsics; declares them in the program's module.
     pub fn of_library(elf: &Elf, known: &[Known], m: &mut ModuleBuilder) -> Recognition {
-        Recognition::among(elf.symbols.iter().filter(|s| s.library && !s.local), elf, known, m)
+        Recognition::among(elf, known, m, |symbol, known| !symbol.local && (symbol.library || known.intrinsic))
     }
 
     /// Finds the known functions among all.
     pub fn of_program(elf: &Elf, known: &[Known], m: &mut ModuleBuilder) -> Recognition {
-        Recognition::among(elf.symbols.iter(), elf, known, m)
+        Recognition::among(elf, known, m, |_, _| true)
     }
 
-    fn among<'e>(symbols: impl Iterator<Item = &'e Symbol>, elf: &Elf, known: &[Known], m: &mut ModuleBuilder) -> Recognition {
+    fn among(elf: &Elf, known: &[Known], m: &mut ModuleBuilder, is_it: fn(&Symbol, &Known) -> bool) -> Recognition {
         let by_name: FxHashMap<&str, &Known> = known.iter().map(|k| (k.name.as_str(), k)).collect();
         let mut by_address = FxHashMap::default();
-        for symbol in symbols.filter(|s| s.code) {
+        for symbol in elf.symbols.iter().filter(|s| s.code) {
             let Some(known) = by_name.get(symbol.name.as_str()) else { continue };
-            if known.widths.len() > elf.cpu.call.arguments.len() {
+            if !is_it(symbol, known) || known.widths.len() > elf.cpu.call.arguments.len() {
                 continue;
             }
             let model = m.symbol(&known.name);

@@ -4,6 +4,7 @@
 mod explore;
 mod figure1;
 mod verify;
+mod verisec;
 
 use anyhow::Result;
 use clap::Subcommand;
@@ -20,11 +21,14 @@ enum Bench {
     Figure1(figure1::Args),
     /// coreutils under each built-in rule, pruned and not: verdicts and relevant paths
     Verify(verify::Args),
+    /// The Verisec suite as bitcode or executables: detection, false alarms, discrimination
+    Verisec(verisec::Args),
 }
 
 pub fn run(args: &Args) -> Result<()> {
     match &args.bench {
         Bench::Figure1(args) => figure1::run(args),
         Bench::Verify(args) => verify::run(args),
+        Bench::Verisec(args) => verisec::run(args),
     }
 }
