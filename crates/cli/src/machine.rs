@@ -163,6 +163,8 @@ pub fn map(source: &MachineProgram, image: &mut Image, uninit: Uninit, pool: &mu
     for s in &source.elf.segments {
         image.map(Static { base: s.base, size: s.size, name: s.name.as_str().into(), writable: s.writable }, Some(&s.bytes), pool);
     }
+    // Those of the program come before the library's, and are the ones that count.
+    source.elf.symbols.iter().filter(|s| !s.code && !s.local).for_each(|s| image.place_variable(&s.name, s.address));
     let shadow = load::SHADOWED;
     let shadow = Static { base: shadow.shadow, size: shadow.size + calls::SPARE, name: "the shadow of the stack".into(), writable: true };
     image.map(shadow, Some(&[]), pool);

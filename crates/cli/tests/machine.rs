@@ -197,7 +197,7 @@ fn rules_watch_executables_as_they_watch_bitcode() {
     let source = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/machine/rules.c");
     let input = ["--sym-files", "1", "1", "--sym-arg", "1"];
     let rules =
-        ["verify", "--no-prune", "--json", "--rule", "open-close", "--rule", "memory-leak", "--rule", "descriptors", "--output", "out"];
+        ["verify", "--no-prune", "--json", "--rule", "open-close", "--rule", "memory-leak", "--rule", "file-access", "--output", "out"];
     let verified = |target: &str, level: &str| {
         let _ = fs::remove_dir_all(place.path("out"));
         let flags: &[&str] = if target.ends_with(".c") { &["--cc-flag", level] } else { &[] };
@@ -264,6 +264,7 @@ fn what_cannot_be_done_is_said() {
     {
         place.refused(&["run", option, value, "./asks"], &[&format!("`{option}` cannot be used with machine code: "), "help: leave out"]);
     }
+    place.refused(&["verify", "--rule", "unchecked-results", "./asks"], &["the rule `unchecked-results` reads the code behind a call"]);
     place.refused(&["verify", "--explain", "asks.c:3", "./asks"], &["machine code is not pruned yet"]);
     place.refused(&["run", "--no-libc", "./asks"], &["`--no-libc` cannot be used with machine code"]);
     fs::write(place.path("asks.c"), "int main(void) { return 0; }\n").expect("there is room");

@@ -55,6 +55,8 @@ pub struct Image {
     first_block: Vec<u32>,
     pub blocks: u32,
     global_addrs: Vec<u64>,
+    /// Variables of machine code, by name.
+    placed: FxHashMap<Box<str>, u64>,
     pub statics: Rc<Vec<Static>>,
     /// Memory as every path finds it.
     pub memory: Memory,
@@ -106,6 +108,7 @@ impl Image {
             first_block,
             blocks,
             global_addrs: Vec::new(),
+            placed: FxHashMap::default(),
             statics: Rc::default(),
             memory: Memory::default(),
             watched: FxHashSet::default(),
@@ -219,8 +222,18 @@ impl Image {
         }
     }
 
+    /// Says where a visible variable of machine code lies; the first of a name counts.
+    pub fn place_variable(&mut self, name: &str, address: u64) {
+        if !self.placed.contains_key(name) {
+            self.placed.insert(name.into(), address);
+        }
+    }
+
     /// The address of a visible variable.
     pub fn variable(&self, name: &str) -> Option<u64> {
+        if let Some(address) = self.placed.get(name) {
+            return Some(*address);
+        }
         match self.program.lookup(name)? {
             target @ Target::Data(..) => Some(self.target_address(target)),
             Target::Func(_) | Target::Undefined(_) | Target::Null => None,

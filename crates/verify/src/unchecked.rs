@@ -72,6 +72,10 @@ impl Checker for Unchecked {
         if event == CHECKED { "checked" } else { "ignored" }
     }
 
+    fn reads_code(&self) -> bool {
+        true
+    }
+
     fn start(&self) -> Rc<dyn PathData> {
         Rc::new(NoData)
     }

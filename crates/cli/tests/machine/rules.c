@@ -30,6 +30,7 @@ int main(int argc, char **argv)
 	case 't': return fclose(f);
 	case 'm': return free(kept = strdup("word")), fclose(f);
 	case 'l': return (kept = malloc(3)) == NULL;
+	case 'd': return fclose(stdout), puts("late"), fclose(f);
 	default: return 0;
 	}
 }
