@@ -48,6 +48,8 @@ pub struct RunArgs {
     pub machine_code: bool,
     /// Functions of machine code that have models are recognised by their symbols.
     pub stand_ins: bool,
+    /// Addresses in machine code know the variables they are in.
+    pub variables: bool,
     /// Findings are replayed natively before they are reported.
     pub replay: bool,
     pub cc_flags: Vec<String>,
@@ -88,6 +90,7 @@ impl Default for RunArgs {
             libc: true,
             machine_code: false,
             stand_ins: true,
+            variables: true,
             replay: true,
             cc_flags: Vec::new(),
             fail_calls: 0,
@@ -155,7 +158,7 @@ pub static OPTIONS: &[Opt<RunArgs>] = &[
         set: |a, _| { a.prune = None; Ok(()) } },
     Opt { name: "--no-replay", value: "", help: "report findings without running the program natively on their inputs",
         set: |a, _| { a.replay = false; Ok(()) } },
-    Opt { name: "--off", value: "NAME[,NAME]", help: "switch off: snapshots, quick-checks, substitution, known-bits, byte-domain, independence, enumeration, cache, recent-models; of machine code, stand-ins",
+    Opt { name: "--off", value: "NAME[,NAME]", help: "switch off: snapshots, quick-checks, substitution, known-bits, byte-domain, independence, enumeration, cache, recent-models; of machine code, stand-ins and variables",
         set: |a, v| v.split(',').try_for_each(|name| switch_off(a, name)) },
     Opt { name: "--output", value: "DIR", help: "the run folder (default `wryneck-out-N`; `wryneck-last` points to it)",
         set: |a, v| { a.output = Some(v.into()); Ok(()) } },
@@ -216,6 +219,7 @@ fn switch_off(a: &mut RunArgs, name: &str) -> Result<(), String> {
         ("snapshots", |a| &mut a.config.snapshots),
         ("stand-ins", |a| &mut a.stand_ins),
         ("substitution", |a| &mut a.solver.substitution),
+        ("variables", |a| &mut a.variables),
     ];
     let switch = one_of(name, SWITCHES)?;
     *switch(a) = false;

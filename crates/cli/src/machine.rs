@@ -72,6 +72,7 @@ pub fn load(args: &RunArgs, content: &[u8], watched: &[String]) -> Result<Execut
     }
     let (source, module) =
         MachineProgram::with(elf, &known, &watched, Some(load::SHADOWED)).with_context(|| format!("`{shown}` cannot be lifted"))?;
+    let source = if args.variables { source.with_variables() } else { source };
     let registers = source.start_arguments(0)?;
     let process = Process {
         function: FUNCTION.into(),

@@ -47,8 +47,8 @@ impl Target {
             input.entry = Entry::Process(executable.process.clone());
             return Ok(Target::Machine(Box::new(executable)));
         }
-        if !args.stand_ins {
-            return Err(problem("`--off stand-ins` is for machine code", "leave it out, or run an executable by `--machine-code`"));
+        if let Some((name, _)) = [("stand-ins", args.stand_ins), ("variables", args.variables)].iter().find(|(_, on)| !on) {
+            return Err(problem(format!("`--off {name}` is for machine code"), "leave it out, or run an executable by `--machine-code`"));
         }
         let carried = match kind {
             Kind::Llvm => Carried { bitcode: args.target.clone(), bare: Vec::new() },

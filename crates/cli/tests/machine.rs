@@ -31,6 +31,19 @@ impl Place {
         assert!(done.expect("musl-tools is installed").success(), "{name} {flags:?}");
     }
 
+    /// As [`Place::compiled`], by clang.
+    #[track_caller]
+    fn compiled_by_clang(&self, name: &str, flags: &[&str]) {
+        let object = format!("{name}.o");
+        let source = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/machine").join(name).with_extension("c");
+        let mut clang = Command::new("clang-22");
+        clang.current_dir(self.0.path()).args(["--target=x86_64-linux-musl", "-fPIE", "-isystem", "/usr/include/x86_64-linux-musl", "-c"]);
+        let done = clang.args(flags.iter().filter(|f| !f.starts_with("-static"))).arg(source).args(["-o", &object]).status();
+        assert!(done.expect("clang is installed").success(), "{name} {flags:?}");
+        let done = Command::new("musl-gcc").current_dir(self.0.path()).args(flags).args([&object, "-o", name]).status();
+        assert!(done.expect("musl-tools is installed").success(), "{name} {flags:?}");
+    }
+
     fn wryneck(&self, words: &[&str]) -> Output {
         Command::new(WRYNECK).current_dir(self.0.path()).args(words).output().expect("the tool was built")
     }
@@ -255,6 +268,76 @@ fn lines_are_covered() {
     assert!(most > few + 4 && same == all, "{most} of {same}");
 }
 
+/// Code that was not optimised leaves its variables: at fixed places, at symbolic ones, in functions it calls and in the C library's.
+#[test]
+fn overflows_of_variables_are_found() {
+    let place = Place::new();
+    let write = "out-of-bounds-write";
+    // The last letter that is fine, the first that is not, and what is found.
+    let expected = [
+        ("s", 'e', 'f', write, "write of 1 byte at offset 4 of `name` (4 bytes by debug information)"),
+        ("i", 'f', 'g', write, "write of 4 bytes at offset 24 of `table` (24 bytes by debug information)"),
+        ("m", 'c', 'd', write, "write of 4 bytes at offset 72 of `parts` (60 bytes by debug information)"),
+        ("c", 'f', 'g', write, "write of 6 bytes at offset 0 of `to` (5 bytes by debug information)"),
+        ("n", 'g', 'h', write, "write of 1 byte at offset 6 of `here` (6 bytes by debug information)"),
+        ("v", 'u', 'v', write, "write of 1 byte at offset 20 of `part` (20 bytes by debug information)"),
+        ("g", 'i', 'j', write, "write of 1 byte at offset 8 of `text` (8 bytes by debug information)"),
+        ("G", 'd', 'e', write, "write of 4 bytes at offset 16 of `numbers` (16 bytes by debug information)"),
+    ];
+    for flags in LINKED {
+        place.compiled("overflows", &[&["-O0", "-g"], flags].concat());
+        for (what, last, first, kind, message) in expected {
+            let run = |word: &str, options: &[&str]| place.explored(&[options, &["./overflows", what, word]].concat());
+            let fine = run(&last.to_string(), &[]);
+            assert_eq!(fine["findings"].as_array().map(Vec::len), Some(0), "{what} {flags:?}: {fine}");
+            let found = run(&first.to_string(), &[]);
+            assert_eq!(found["findings"].as_array().map(Vec::len), Some(1), "{what} {flags:?}: {found}");
+            assert_eq!(found["findings"][0]["kind"]["id"], kind, "{what} {flags:?}: {found}");
+            assert_eq!(found["findings"][0]["message"], message, "{what} {flags:?}: {found}");
+            let off = run(&first.to_string(), &["--off", "variables"]);
+            assert_eq!(off["findings"].as_array().map(Vec::len), Some(0), "{what} {flags:?}: {off}");
+        }
+        for (what, message) in [("i", "`table` (24 bytes"), ("G", "`numbers` (16 bytes"), ("m", "`parts` (60 bytes")] {
+            let run = place.explored(&["./overflows", what, "--sym-arg", "1"]);
+            assert!(run["findings"][0]["message"].as_str().is_some_and(|m| m.contains(message)), "{what} {flags:?}: {run}");
+        }
+        for (what, message) in [("f", "free of `text` (8 bytes by"), ("F", "free of `part` (20 bytes by")] {
+            let run = place.explored(&["./overflows", what, "a"]);
+            assert_eq!(run["findings"][0]["kind"]["id"], "invalid-free", "{what} {flags:?}: {run}");
+            assert!(run["findings"][0]["message"].as_str().is_some_and(|m| m.starts_with(message)), "{what} {flags:?}: {run}");
+        }
+        let run = place.explored(&["./overflows", "r", "c"]);
+        let message = "read of 1 byte at offset 2 of `here` (8 bytes by debug information), whose function has returned";
+        assert_eq!(run["findings"][0]["kind"]["id"], "use-after-return", "{flags:?}: {run}");
+        assert_eq!(run["findings"][0]["message"], message, "{flags:?}: {run}");
+    }
+}
+
+/// What leaves no variable is no finding, and runs as natively.
+#[test]
+fn variables_that_are_not_left_are_no_findings() {
+    let place = Place::new();
+    for compiler in ["gcc", "clang"] {
+        for flags in LINKED {
+            let all = [&["-O0", "-g", "-w"], flags].concat();
+            match compiler {
+                "clang" => place.compiled_by_clang("variables", &all),
+                _ => place.compiled("variables", &all),
+            }
+            let native = place.native(&["variables"]);
+            assert_eq!(native.status.code(), Some(0));
+            for options in [&[][..], &["--off", "stand-ins"], &["--off", "variables"]] {
+                let run = place.explored(&[options, &["./variables"]].concat());
+                assert_eq!(ends(&run), [("exit 0".to_owned(), 1)], "{compiler} {flags:?} {options:?}: {run}");
+                let test: Value =
+                    serde_json::from_slice(&fs::read(place.path("out/test000001.json")).expect("it was written")).expect("JSON");
+                let printed: Vec<u8> = serde_json::from_value(test["stdout"].clone()).expect("bytes");
+                assert_eq!(text(&printed), text(&native.stdout), "{compiler} {flags:?} {options:?}");
+            }
+        }
+    }
+}
+
 #[test]
 fn what_cannot_be_done_is_said() {
     let place = Place::new();
@@ -269,7 +352,9 @@ fn what_cannot_be_done_is_said() {
     place.refused(&["run", "--no-libc", "./asks"], &["`--no-libc` cannot be used with machine code"]);
     fs::write(place.path("asks.c"), "int main(void) { return 0; }\n").expect("there is room");
     place.refused(&["run", "--machine-code", "asks.c"], &["`asks.c` is not an executable"]);
-    place.refused(&["run", "--off", "stand-ins", "asks.c"], &["`--off stand-ins` is for machine code"]);
+    for part in ["stand-ins", "variables"] {
+        place.refused(&["run", "--off", part, "asks.c"], &[&format!("`--off {part}` is for machine code")]);
+    }
     let host = Command::new("gcc").current_dir(place.0.path()).args(["asks.c", "-o", "host"]).status().expect("gcc is installed");
     assert!(host.success());
     place.refused(&["run", "./host"], &["`./host` is linked dynamically, for the loader `/lib64/ld-linux-x86-64.so.2`", "help: "]);

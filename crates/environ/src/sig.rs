@@ -56,6 +56,14 @@ impl<'a> Args<'a> {
         cx.concretise(Value::Sym(e), &format!("argument {} of {}", i + 1, self.call.name))
     }
 
+    /// The only value argument `i` can have, if there is just one: it is concrete, or a pointer that knows its object.
+    pub fn fixed(&self, cx: &Cx<'_>, i: usize) -> Option<u64> {
+        match self.call.args[i] {
+            Value::Bits(bits) => Some(bits),
+            Value::Sym(e) => cx.core.pool.as_u64(e),
+        }
+    }
+
     /// Argument `i` if it is concrete.
     pub fn concrete(&self, i: usize) -> Option<u64> {
         match self.call.args[i] {

@@ -153,6 +153,7 @@ impl Explorer {
             node: Tree::ROOT,
             approximated: false,
             unwritten_input: false,
+            variables: Rc::default(),
         };
         let compact_at = core.config.compact_above;
         Explorer {

@@ -78,7 +78,7 @@ impl Cx<'_> {
     }
 
     fn bad_free(&self, addr: u64) -> PathEnd {
-        let Some(object) = self.object_at(addr) else {
+        let Some(object) = self.variable_at(addr).or_else(|| self.object_at(addr)) else {
             return PathEnd::fault(FaultKind::InvalidFree, format!("free of {addr:#x}, which belongs to no object"));
         };
         let name = self.describe(&object);

@@ -26,6 +26,7 @@ pub mod state;
 pub mod step;
 pub mod tree;
 mod unwritten;
+pub mod variables;
 
 pub use config::Config;
 pub use core::{Core, Ended, Ledger, LedgerKind, Stats};

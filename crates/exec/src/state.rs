@@ -14,6 +14,7 @@ use crate::memory::Memory;
 use crate::memory::pvec::PVec;
 use crate::prefix::{Decision, Prefix};
 use crate::sharing::{Rebuilt, Visited};
+use crate::variables::Variables;
 
 /// One call in progress. `slots` are followed by their tags: a non-zero tag says the slot holds an `ExprId`.
 #[derive(Clone)]
@@ -143,6 +144,8 @@ pub struct State {
     pub returned: Option<Returned>,
     /// Lowest address of the stack in use.
     pub sp: u64,
+    /// Objects inside the stack and the data of machine code that it has computed addresses in.
+    pub variables: Rc<Variables>,
     /// Instructions run on this path.
     pub instructions: u64,
     /// How often each back edge under a symbolic condition was taken, kept only under a loop limit.
@@ -187,6 +190,7 @@ impl State {
             announced: self.announced,
             returned: self.returned,
             sp: self.sp,
+            variables: self.variables.clone(),
             instructions: self.instructions,
             loops: self.loops.clone(),
             covers_new: self.covers_new,
@@ -305,6 +309,7 @@ impl State {
             std::hash::Hash::hash(&d, &mut h);
         }
         h.write_u64(self.sp);
+        std::hash::Hash::hash(&*self.variables, &mut h);
         h.write_u8(u8::from(self.announced) | u8::from(self.returned.is_some()) << 1);
         self.env.hash_into(&mut h, &mut |e| exprs(e));
         self.monitor.hash_into(&mut h, &mut |e| exprs(e));

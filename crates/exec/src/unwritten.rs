@@ -60,6 +60,7 @@ impl Cx<'_> {
         match &object.what {
             What::Global { name, .. } | What::Local { name, .. } | What::Function { name } => name.clone(),
             What::Dynamic { func } => format!("stack of {}", self.core.image.name(*func)),
+            What::Variable { number, .. } => format!("variable {number}"),
             What::Heap { site, .. } => format!("heap at {}", self.place_name(*site)),
         }
     }

@@ -206,6 +206,13 @@ impl Pool {
         }
     }
 
+    /// The value of an [`Op::Const`] of at most 64 bits: what stands for nothing but its value.
+    #[inline]
+    pub fn as_plain(&self, e: ExprId) -> Option<u64> {
+        let node = self.nodes[e.index()];
+        (node.op() == Op::Const && node.width() <= 64).then(|| Node::join(node.a, node.b))
+    }
+
     /// The address an anchored pointer is: one whose offset is constant.
     fn anchored_address(&self, pointer: Node) -> Option<u64> {
         let offset = self.nodes[pointer.a as usize];

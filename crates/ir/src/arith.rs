@@ -40,7 +40,7 @@ pub fn narrow(op: Op, width: u32, a: u64, b: u64, c: u64) -> Result<u64, Trap> {
     let s = |v| signed(width, v);
     let min = 1u64 << (width - 1);
     Ok(match op {
-        Op::Copy => a,
+        Op::Copy | Op::Anchor => a,
         Op::Add => a.wrapping_add(b) & m,
         Op::Sub => a.wrapping_sub(b) & m,
         Op::Mul => a.wrapping_mul(b) & m,

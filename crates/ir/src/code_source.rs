@@ -6,6 +6,18 @@ use crate::verify::Malformed;
 /// Reads concrete bytes of the running program from an address on; `false` if one of them is not concrete or not there.
 pub type ReadBytes<'a> = &'a dyn Fn(u64, &mut [u8]) -> bool;
 
+/// An object that code computes addresses in.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct CodeObject {
+    pub name: String,
+    /// Bytes, at least 1.
+    pub size: u64,
+    /// Bytes in front of it that belong to it too, since its address may be meant as their end.
+    pub before: u64,
+    /// How its bounds are known, in words.
+    pub known_by: &'static str,
+}
+
 /// Lowers machine code block by block, on first visit, into the last function of one module.
 ///
 /// The code is one function, so that calls it makes inside itself are its own business.
@@ -16,6 +28,14 @@ pub trait CodeSource {
     /// Where code may be: addresses and sizes in bytes, apart. None: not known.
     fn executable(&self) -> Vec<(u64, u64)> {
         Vec::new()
+    }
+    /// The object that code numbers so ([`Op::Anchor`](crate::Op::Anchor)).
+    fn object(&self, _number: u32) -> Option<&CodeObject> {
+        None
+    }
+    /// Whether the function has returned whose variable `number` began at an address of the stack. Unknown: no.
+    fn has_returned(&self, _number: u32, _base: u64, _read: ReadBytes<'_>) -> bool {
+        false
     }
     /// The calls in progress inside the function: the numbers of the blocks that end with them, innermost first, at most `most`. `limb`
     /// gives what a limb of the parameters holds now, if it is concrete.

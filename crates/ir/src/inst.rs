@@ -220,6 +220,9 @@ ops! {
     Unsupported "unsupported" Ends (No, Str, No, No);
     /// The program stops itself here by a trap instruction (`ud2`, `llvm.trap`); `a` says which.
     Trap "trap" Ends (No, Str, No, No);
+    /// dst = a, an address that came from the object which begins at address `b`; `c` is its number with the code source
+    /// ([`CodeSource::object`](crate::CodeSource::object)). What an engine checks bounds by, where machine code computes addresses.
+    Anchor "anchor" Next (Word, Word, Word, Imm);
 }
 
 impl Op {

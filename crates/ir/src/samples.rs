@@ -205,7 +205,7 @@ fn instruction(
         Op::Fcast => rng.pick(&[(32, 64), (64, 32), (80, 64), (128, 80), (16, 128)]),
         Op::FtoS | Op::FtoU => (rng.pick(&[1, 8, 32, 64, 128]), u32::from(float(rng))),
         Op::StoF | Op::UtoF => (float(rng), rng.pick(&[1, 8, 32, 64, 128])),
-        Op::PtrAdd => (64, 1 + rng.below(40) as u32),
+        Op::PtrAdd | Op::Anchor => (64, 1 + rng.below(40) as u32),
         Op::Alloca | Op::AllocaDyn | Op::StackSave => (64, NONE),
         Op::Store => (any(rng), 4),
         Op::StackRestore | Op::MemUndef | Op::MemCopy | Op::MemMove | Op::MemSet => (0, NONE),

@@ -149,6 +149,12 @@ fn tell_returns(p: &mut Places<'_, '_, '_>, word: Slot, expected: Slot, returned
     p.builder.start(on);
 }
 
+/// Whether the call is over whose return address was at this address of the stack.
+pub fn is_over(stack: Shadowed, at: u64, read: ReadBytes<'_>) -> bool {
+    let (offset, mut word) = (at.wrapping_sub(stack.base), [0; 8]);
+    offset < stack.size && read(stack.shadow + offset, &mut word) && word == [0; 8]
+}
+
 /// Finds the call stack: the return addresses of the calls in progress, innermost first, at most so many.
 pub fn in_progress(stack: Shadowed, pointer: u64, read: ReadBytes<'_>, most: usize) -> Vec<u64> {
     let mut found = Vec::new();

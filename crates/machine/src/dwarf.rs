@@ -8,12 +8,33 @@ use addr2line::{Context, Location};
 use gimli::{EndianArcSlice, RunTimeEndian};
 use object::{Object, ObjectSection};
 
+use crate::variables::{Frames, Variables};
+
 type Bytes = EndianArcSlice<RunTimeEndian>;
 
 /// The line table and functions of one file.
 pub struct Dwarf {
     context: Context<Bytes>,
+    sections: Sections,
     base: u64,
+}
+
+/// The sections themselves, by name, with their addresses in the file.
+struct Sections {
+    all: Vec<(gimli::SectionId, Bytes)>,
+    eh_frame: Option<u64>,
+    text: u64,
+}
+
+impl Sections {
+    fn load(&self) -> gimli::Result<gimli::Dwarf<Bytes>> {
+        gimli::Dwarf::load(|id| Ok(self.get(id)))
+    }
+
+    fn get(&self, id: gimli::SectionId) -> Bytes {
+        let found = self.all.iter().find(|(known, _)| *known == id);
+        found.map_or_else(|| EndianArcSlice::new(Arc::from([]), RunTimeEndian::Little), |(_, bytes)| bytes.clone())
+    }
 }
 
 /// A source position, as [`wryneck_ir::Loc`] has them.
@@ -32,12 +53,32 @@ impl Dwarf {
     pub fn read<'a>(file: &impl Object<'a>, base: u64) -> Option<Dwarf> {
         file.section_by_name(".debug_line")?;
         let endian = if file.is_little_endian() { RunTimeEndian::Little } else { RunTimeEndian::Big };
-        let section = |id: gimli::SectionId| {
+        let mut all = Vec::new();
+        let mut read = |id: gimli::SectionId| {
             let bytes = file.section_by_name(id.name()).and_then(|s| s.uncompressed_data().ok()).unwrap_or_default();
-            Ok::<_, gimli::Error>(EndianArcSlice::new(Arc::from(&*bytes), endian))
+            all.push((id, EndianArcSlice::new(Arc::from(&*bytes), endian)));
         };
-        let dwarf = gimli::Dwarf::load(section).ok()?;
-        Some(Dwarf { context: Context::from_dwarf(dwarf).ok()?, base })
+        gimli::Dwarf::<()>::load(|id| {
+            read(id);
+            Ok::<_, gimli::Error>(())
+        })
+        .ok()?;
+        [gimli::SectionId::EhFrame, gimli::SectionId::DebugFrame].into_iter().for_each(read);
+        let address = |name| file.section_by_name(name).map(|s| s.address());
+        let sections = Sections { all, eh_frame: address(".eh_frame"), text: address(".text").unwrap_or(0) };
+        Some(Dwarf { context: Context::from_dwarf(sections.load().ok()?).ok()?, sections, base })
+    }
+
+    /// Adds the variables of the file's code that was not optimised. `pointer` is the number of the frame pointer's register;
+    /// `symbol_size` gives the bytes that the symbol at an address has, or 0.
+    pub fn variables(&self, pointer: u16, symbol_size: &dyn Fn(u64) -> u64, all: &mut Variables) {
+        let Ok(dwarf) = self.sections.load() else { return };
+        let eh = self.sections.eh_frame.map(|at| {
+            let bases = gimli::BaseAddresses::default().set_eh_frame(at).set_text(self.sections.text);
+            (gimli::EhFrame::from(self.sections.get(gimli::SectionId::EhFrame)), bases)
+        });
+        let debug = gimli::DebugFrame::from(self.sections.get(gimli::SectionId::DebugFrame));
+        all.read(&dwarf, &Frames { eh, debug, pointer: gimli::Register(pointer), symbol_size }, self.base);
     }
 
     /// The positions of a code address, inlined calls unfolded: innermost first, the function itself last. Empty if it has none.

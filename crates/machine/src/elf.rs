@@ -167,6 +167,12 @@ impl Elf {
         self.symbols[first..].iter().find(|s| s.code)
     }
 
+    /// The data symbol at an address, the largest if there are several.
+    pub fn data(&self, address: u64) -> Option<&Symbol> {
+        let first = self.symbols.partition_point(|s| s.address < address);
+        self.symbols[first..].iter().take_while(|s| s.address == address).filter(|s| !s.code).max_by_key(|s| s.size)
+    }
+
     /// Whether the code at an address came with a library.
     pub fn is_library(&self, address: u64) -> bool {
         self.function(address).is_some_and(|f| f.library)

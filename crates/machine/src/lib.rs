@@ -14,6 +14,7 @@
 
 #![forbid(unsafe_code)]
 
+pub mod anchor;
 pub mod block;
 pub mod calls;
 pub mod cpu;
@@ -28,13 +29,14 @@ pub mod place;
 pub mod recognise;
 pub mod registers;
 mod simplify;
+pub mod variables;
 
 use std::collections::VecDeque;
 
 use rustc_hash::FxHashMap;
 use wryneck_ir::build::{BlockId, FunctionBuilder, FunctionDef, ModuleBuilder, Names};
 use wryneck_ir::code_source::ReadBytes;
-use wryneck_ir::{CodeSource, Module, NoCode, SymbolId, call_flags, function_flags, linkage};
+use wryneck_ir::{CodeObject, CodeSource, Module, NoCode, SymbolId, call_flags, function_flags, linkage};
 
 pub use elf::{Elf, Segment};
 pub use error::MachineError;
@@ -45,10 +47,11 @@ pub use recognise::Known;
 use block::Block;
 use calls::{BAD_RETURN, Calls, RETURNED, Shadowed};
 use lift::Surroundings;
-use pcode::{Decoder, Instruction, OpCode, Space};
+use pcode::{Decoder, Instruction, OpCode, Space, Varnode};
 use place::Places;
 use recognise::Recognition;
 use registers::RegisterFile;
+use variables::Variables;
 
 /// The function that machine code calls for a system call: number and six arguments, 64 bits each, to a 64-bit result.
 pub const SYSTEM_CALL: &str = "__wryneck_syscall";
@@ -76,6 +79,9 @@ pub struct MachineProgram {
     told: Recognition,
     /// How calls are noted, if they are.
     calls: Option<Calls>,
+    /// Where bounds are known, if they are wanted, and what addresses are computed from.
+    variables: Variables,
+    addressed_by: anchor::Registers,
     /// Blocks that end with calls, by return address.
     call_sites: FxHashMap<u64, u32>,
     blocks: FxHashMap<Start, u32>,
@@ -101,6 +107,15 @@ impl MachineProgram {
         MachineProgram::with(elf, &[], &[], None)
     }
 
+    /// Has addresses anchored at the variables that debug information tells of. Before any code is lowered.
+    pub fn with_variables(mut self) -> MachineProgram {
+        let size = |address: u64| self.elf.data(address).map_or(0, |s| s.size);
+        for dwarf in &self.elf.dwarf {
+            dwarf.variables(self.elf.cpu.frame_pointer.1, &size, &mut self.variables);
+        }
+        self
+    }
+
     /// As [`MachineProgram::new`]; functions known by these names are not run but called, as undefined functions of the module, calls
     /// are noted beside this stack, and, if they are, those of the functions of these names are told.
     pub fn with(elf: Elf, known: &[Known], told: &[Known], shadowed: Option<Shadowed>) -> Result<(MachineProgram, Module), MachineError> {
@@ -108,6 +123,9 @@ impl MachineProgram {
         let registers = RegisterFile::new(elf.cpu, &decoder)?;
         let stack = registers.named(elf.cpu.stack_pointer)?;
         let (stack_pointer, stack_limb) = (stack.param, stack.limb);
+        let register = |name| registers.named(name).map(|r| Varnode { space: Space::Register, offset: r.offset, size: r.size });
+        let addressed_by =
+            anchor::Registers { frame_pointer: register(elf.cpu.frame_pointer.0)?, stack_pointer: register(elf.cpu.stack_pointer)? };
         let mut m = ModuleBuilder::new();
         let system_call = m.symbol(SYSTEM_CALL);
         m.declare_function(system_call);
@@ -148,6 +166,8 @@ impl MachineProgram {
                 recognition,
                 told,
                 calls,
+                variables: Variables::default(),
+                addressed_by,
                 call_sites,
                 blocks,
             },
@@ -232,6 +252,15 @@ impl CodeSource for MachineProgram {
             }
         }
         ranges
+    }
+
+    fn object(&self, number: u32) -> Option<&CodeObject> {
+        self.variables.object(number)
+    }
+
+    fn has_returned(&self, number: u32, base: u64, read: ReadBytes<'_>) -> bool {
+        let (Some(Calls { stack, .. }), Some(back)) = (self.calls, self.variables.return_address(number)) else { return false };
+        calls::is_over(stack, base.wrapping_add_signed(back), read)
     }
 
     fn calls_in_progress(&self, limb: &dyn Fn(usize) -> Option<u64>, read: ReadBytes<'_>, most: usize) -> Vec<u32> {
@@ -392,7 +421,8 @@ impl Session<'_> {
             return places.builder.unsupported(&why.to_string());
         }
         let surroundings = program.surroundings();
-        let code = Block::decode(&program.decoder, address, &bytes, &begins);
+        let mut code = Block::decode(&program.decoder, address, &bytes, &begins);
+        anchor::mark(&mut code.instructions, &program.addressed_by, &program.variables);
         for it in &code.instructions {
             places.at(&program.elf, it.address);
             lift::instruction(&surroundings, places, it, &bytes(it.address), &mut |places, to| self.way(places, it, to, read));

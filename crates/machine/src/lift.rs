@@ -6,9 +6,10 @@
 use wryneck_ir::build::{BlockId, CallDef, Callee, Slot};
 use wryneck_ir::{FcmpPred, NONE, Op, Round, SymbolId, limbs};
 
+use crate::anchor::Anchor;
 use crate::calls::{self, Calls, Returning};
 use crate::cpu::{Cpu, UserOp};
-use crate::pcode::{BoolOp, Decoder, Destination, FloatOp, Instruction, IntOp, IntSign, OpCode, Pcode, PseudoOp, Varnode};
+use crate::pcode::{BoolOp, Decoder, Destination, FloatOp, Instruction, IntOp, IntSign, OpCode, Pcode, PseudoOp, Space, Varnode};
 use crate::place::Places;
 use crate::registers::RegisterFile;
 
@@ -36,6 +37,7 @@ pub fn instruction(s: &Surroundings<'_>, p: &mut Places<'_, '_, '_>, it: &Instru
         return;
     }
     p.begin(it);
+    it.anchors.iter().for_each(|anchor| anchored(p, anchor));
     let returns = it.ops.iter().any(|op| op.op == OpCode::Return);
     let returning = s.calls.filter(|_| returns).map(|calls| calls.stack.returning(p, s.stack_pointer));
     let mut labels: Vec<Option<BlockId>> = vec![None; it.ops.len() + 1];
@@ -73,6 +75,21 @@ pub fn instruction(s: &Surroundings<'_>, p: &mut Places<'_, '_, '_>, it: &Instru
     open_label(p, labels[it.ops.len()]);
 }
 
+/// Gives a temporary the value of an address, anchored at the variable it is in.
+fn anchored(p: &mut Places<'_, '_, '_>, anchor: &Anchor) {
+    let (Ok(value), Ok(to)) = (p.read(anchor.value), p.read(anchor.temporary)) else { return };
+    let start = p.constant(64, anchor.found.start);
+    let base = match anchor.value.space {
+        Space::Const => start,
+        Space::Register | Space::Memory | Space::Unique => {
+            let sum = p.temp(64);
+            p.emit(Op::Add, 64, sum, value.raw(), start.raw(), NONE);
+            sum
+        }
+    };
+    p.emit(Op::Anchor, 64, to, value.raw(), base.raw(), anchor.found.number);
+}
+
 /// Ends the path: the instruction cannot be lifted.
 fn unsupported(s: &Surroundings<'_>, p: &mut Places<'_, '_, '_>, it: &Instruction, bytes: &[u8], what: &str) {
     let (mnemonic, body) = s.decoder.text(it.address, bytes);
@@ -103,7 +120,7 @@ fn skips_rest(it: &Instruction, n: usize) -> Option<Varnode> {
         OpCode::Int(i) => !matches!(i, IntOp::Divide(_) | IntOp::Remainder(_)),
         _ => false,
     });
-    let memory = rest.iter().flat_map(|op| op.inputs.iter().chain(&op.output)).any(|v| v.space == crate::pcode::Space::Memory);
+    let memory = rest.iter().flat_map(|op| op.inputs.iter().chain(&op.output)).any(|v| v.space == Space::Memory);
     let narrow = rest.iter().flat_map(|op| &op.output).all(|v| v.width() <= 64);
     let others = (0..it.ops.len()).filter_map(|m| match it.destination(m) {
         Some(Destination::Inside(to)) => Some(to),

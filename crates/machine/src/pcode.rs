@@ -6,6 +6,7 @@ use std::rc::Rc;
 use libsla::{Address, AddressSpace, AddressSpaceType, GhidraSleigh, InstructionLoader, Sleigh, VarnodeData};
 pub use libsla::{BoolOp, FloatOp, IntOp, IntSign, OpCode, PseudoOp};
 
+use crate::anchor::Anchor;
 use crate::cpu::{Cpu, Own, UserOp};
 use crate::error::MachineError;
 
@@ -66,6 +67,8 @@ pub struct Instruction {
     pub ops: Vec<Pcode>,
     /// Bytes to which the processor wants operands of 16 and more bytes aligned; 0: it does not care.
     pub alignment: u32,
+    /// Its temporaries that are anchored addresses.
+    pub anchors: Vec<Anchor>,
     /// Lifted by us.
     pub own: Option<Rc<dyn Own>>,
 }
@@ -190,7 +193,7 @@ impl Decoder {
             inputs: i.inputs.iter().map(|v| self.varnode(v)).collect(),
         });
         let len = lifted.origin.size;
-        let mut it = Instruction { address, len: len as u64, ops: ops.collect(), alignment: 0, own: None };
+        let mut it = Instruction { address, len: len as u64, ops: ops.collect(), alignment: 0, anchors: Vec::new(), own: None };
         (self.adjust)(&mut it, bytes.get(..len).unwrap_or(bytes));
         Ok(it)
     }

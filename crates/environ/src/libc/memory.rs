@@ -1,6 +1,6 @@
 //! Block copies and fills. Pointers or lengths that are symbolic are left to the real code, which decides byte by byte.
 
-use wryneck_exec::{Cx, Reply, Stop, Value};
+use wryneck_exec::{Cx, Reply, Stop};
 
 use crate::Linux;
 use crate::sig::Args;
@@ -15,17 +15,24 @@ pub fn mempcpy(_: &Linux, args: &Args<'_>, cx: &mut Cx<'_>) -> Result<Reply, Sto
     copy(args, cx, args.concrete(2).unwrap_or(0))
 }
 
+/// The pointer given as the first argument, moved on; it still knows its object.
+fn behind(args: &Args<'_>, cx: &mut Cx<'_>, beyond: u64) -> Reply {
+    let (to, beyond) = (args.expr(cx, 0), cx.core.pool.bits(64, beyond));
+    let sum = cx.core.pool.add(to, beyond);
+    Reply::Value(cx.value(sum))
+}
+
 fn copy(args: &Args<'_>, cx: &mut Cx<'_>, beyond: u64) -> Result<Reply, Stop> {
-    let (Some(to), Some(_), Some(_)) = (args.concrete(0), args.concrete(1), args.concrete(2)) else { return Ok(Reply::Decline) };
+    let (Some(_), Some(_), Some(_)) = (args.fixed(cx, 0), args.fixed(cx, 1), args.concrete(2)) else { return Ok(Reply::Decline) };
     cx.copy_bytes(args.value(0), args.value(1), args.value(2))?;
-    Ok(Reply::Value(Value::Bits(to.wrapping_add(beyond))))
+    Ok(behind(args, cx, beyond))
 }
 
 /// memset; the byte may be symbolic.
 pub fn memset(_: &Linux, args: &Args<'_>, cx: &mut Cx<'_>) -> Result<Reply, Stop> {
-    let (Some(to), Some(_)) = (args.concrete(0), args.concrete(2)) else { return Ok(Reply::Decline) };
+    let (Some(_), Some(_)) = (args.fixed(cx, 0), args.concrete(2)) else { return Ok(Reply::Decline) };
     let byte = cx.expr(args.value(1), 8);
     let byte = cx.value(byte);
     cx.fill_bytes(args.value(0), byte, args.value(2))?;
-    Ok(Reply::Value(Value::Bits(to)))
+    Ok(behind(args, cx, 0))
 }

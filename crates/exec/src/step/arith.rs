@@ -29,7 +29,7 @@ pub fn fit(pool: &mut Pool, e: ExprId, width: u32) -> ExprId {
 
 /// What a slot holds for this expression: (contents, tag).
 pub fn to_slot(pool: &Pool, e: ExprId) -> (u64, u8) {
-    match pool.as_u64(e) {
+    match pool.as_plain(e) {
         Some(value) => (value, 0),
         None => (u64::from(e.raw()), 1),
     }

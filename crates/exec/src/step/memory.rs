@@ -112,9 +112,12 @@ impl Cx<'_> {
 
     /// Up to which size of the object a read of `size` bytes at `offset` may reach: the object's own, or whole words.
     fn readable(&self, object: &Object, offset: ExprId, size: u64) -> u64 {
-        let (zeros, _) = self.core.pool.known_bits(offset);
-        let aligned = zeros.trailing_ones() >= size.trailing_zeros();
-        if aligned && self.may_overhang(object.base, size) { object.size.next_multiple_of(size) } else { object.size }
+        let aligned = match self.core.pool.as_u64(offset) {
+            Some(offset) => object.base.wrapping_add(offset).is_multiple_of(size),
+            None => object.base.is_multiple_of(size) && self.core.pool.known_bits(offset).0.trailing_ones() >= size.trailing_zeros(),
+        };
+        let end = object.base.wrapping_add(object.size);
+        if aligned && self.may_overhang(0, size) { end.next_multiple_of(size).wrapping_sub(object.base) } else { object.size }
     }
 
     fn constant(&mut self, bytes: &[u8]) -> ExprId {
@@ -260,7 +263,7 @@ impl Cx<'_> {
                 for i in (0..size).step_by(8) {
                     let n = (size - i).min(8);
                     let part = self.core.pool.extract(value, 8 * i as u32, 8 * n as u32);
-                    match self.core.pool.as_u64(part) {
+                    match self.core.pool.as_plain(part) {
                         Some(bits) => {
                             space.write(addr + i, &bits.to_le_bytes()[..n as usize]);
                         }
@@ -308,8 +311,8 @@ impl Cx<'_> {
 
     /// As [`Cx::check_bounds`], where the object's bytes may be used up to `end`.
     fn check_within(&mut self, object: &Object, end: u64, offset: ExprId, size: u64, write: bool) -> Result<(), Stop> {
-        let freed = matches!(object.what, What::Heap { freed: Some(_), .. });
-        let read_only = write && matches!(object.what, What::Global { writable: false, .. });
+        let freed = matches!(object.what, What::Heap { freed: Some(_), .. }) || self.has_returned(object);
+        let read_only = write && matches!(object.what, What::Global { writable: false, .. } | What::Variable { writable: false, .. });
         let code = matches!(object.what, What::Function { .. });
         if freed || code || read_only || size > end {
             let at = self.core.eval.eval(&self.core.pool, offset, &self.state.model);

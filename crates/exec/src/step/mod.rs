@@ -38,6 +38,7 @@ pub fn slow(cx: &mut Cx<'_>) -> Result<(), Stop> {
         Op::MemSet => memory::set(cx, &inst)?,
         Op::MemUndef => memory::undef(cx, &inst)?,
         Op::PtrAdd => pointer::add(cx, &inst)?,
+        Op::Anchor => pointer::anchor(cx, &inst)?,
         Op::Alloca => return Err(PathEnd::Internal("alloca left the inner loop".into()).into()),
         Op::AllocaDyn => {
             let size = cx.operand(inst.a, 64);
@@ -210,9 +211,9 @@ impl Cx<'_> {
         }
     }
 
-    /// The value an expression stands for: its bits if it is constant.
+    /// The value an expression stands for: its bits if it is constant, and no pointer that knows its object.
     pub fn value(&self, e: ExprId) -> Value {
-        match self.core.pool.as_u64(e) {
+        match self.core.pool.as_plain(e) {
             Some(bits) => Value::Bits(bits),
             None => Value::Sym(e),
         }

@@ -4,8 +4,10 @@
 //! is the fault; neighbours are not explored. Pointers without a known base are resolved over objects from the lowest
 //! address they can have upwards, one decision each.
 
+use std::rc::Rc;
+
 use wryneck_expr::{ExprId, Kind};
-use wryneck_ir::Inst;
+use wryneck_ir::{CodeSource, Inst};
 
 use crate::cx::Cx;
 use crate::image::CodePos;
@@ -14,6 +16,7 @@ use crate::memory::{FUNC_BASE, GLOBAL_BASE, NULL_PAGE, STACK_TOP};
 use crate::path_end::{FaultKind, Limit, PathEnd};
 use crate::plugin::{Stop, Value};
 use crate::state::State;
+use crate::variables::Variable;
 
 /// An object an address belongs to, in bounds or in the slack around it.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -45,6 +48,11 @@ pub enum What {
     },
     Function {
         name: String,
+    },
+    /// A variable of machine code, by its number with the code source.
+    Variable {
+        number: u32,
+        writable: bool,
     },
 }
 
@@ -86,6 +94,21 @@ impl Cx<'_> {
         None
     }
 
+    /// Whether it is a variable on the stack of machine code whose function has returned.
+    pub(crate) fn has_returned(&self, object: &Object) -> bool {
+        let (What::Variable { number, .. }, Some(source)) = (&object.what, &self.core.code_source) else { return false };
+        let source = source.borrow();
+        let begin = object.base.wrapping_add(source.object(*number).map_or(0, |o| o.before));
+        source.has_returned(*number, begin, &|at, out| self.state.memory.space.read(at, out))
+    }
+
+    /// The variable of machine code that begins at an address.
+    pub(crate) fn variable_at(&self, base: u64) -> Option<Object> {
+        let Variable { size, before, number, .. } = self.state.variables.at(base)?;
+        let writable = self.state.memory.static_near(base, 0).is_none_or(|s| s.writable);
+        Some(Object { base: base.wrapping_sub(before), size: size + before, what: What::Variable { number, writable } })
+    }
+
     fn local_at(&self, addr: u64) -> Option<Object> {
         let frames = &self.state.frames;
         // Frames lie one below the other: the innermost one whose top is above the address owns it.
@@ -113,15 +136,15 @@ impl Cx<'_> {
         };
         self.require_written(e, "an address")?;
         for _ in 0..self.core.config.max_resolutions {
-            if let Some(addr) = self.core.pool.as_u64(e) {
-                return Ok(Place::At(addr));
-            }
             if let Some((base, offset)) = self.core.pool.as_ptr(e)
-                && let Some(object) = self.object_at(base)
+                && let Some(object) = self.variable_at(base).or_else(|| self.object_at(base))
             {
                 let shift = self.core.pool.bits(64, base.wrapping_sub(object.base));
                 let offset = self.core.pool.add(offset, shift);
                 return Ok(Place::In(object, offset));
+            }
+            if let Some(addr) = self.core.pool.as_u64(e) {
+                return Ok(Place::At(addr));
             }
             match self.core.pool.kind(e) {
                 Kind::Ite(c, a, b) => {
@@ -175,7 +198,7 @@ impl Cx<'_> {
     /// Whether the address `k` of an object, to which `rest` is added, says that the object is meant.
     fn is_base(&self, k: u64, object: &Object, rest: ExprId) -> bool {
         match object.what {
-            What::Function { .. } => false,
+            What::Function { .. } | What::Variable { .. } => false,
             What::Global { .. } if self.core.config.machine_code => {
                 let (low, high) = self.core.pool.interval(rest);
                 let last = k.wrapping_sub(object.base).checked_add(high);
@@ -220,6 +243,10 @@ impl Cx<'_> {
             let message = format!("{access} at offset {} of {name}, freed at {}", offset as i64, self.place_name(pos));
             return PathEnd::fault(FaultKind::UseAfterFree, message);
         }
+        if self.has_returned(object) {
+            let message = format!("{access} at offset {} of {name}, whose function has returned", offset as i64);
+            return PathEnd::fault(FaultKind::UseAfterReturn, message);
+        }
         let inside = offset < object.size && size <= object.size - offset;
         if inside && write {
             return PathEnd::fault(FaultKind::ReadOnlyWrite, format!("{access} at offset {} of {name}, which is read-only", offset as i64));
@@ -238,6 +265,13 @@ impl Cx<'_> {
             What::Heap { .. } if let Some(name) = self.environment_name(object.base) => format!("{name} ({size} bytes)"),
             What::Heap { site, .. } => format!("a heap object ({size} bytes) allocated at {}", self.place_name(*site)),
             What::Function { name } => format!("the code of `{name}`"),
+            What::Variable { number, .. } => {
+                let source = self.core.code_source.as_ref().map(|source| source.borrow());
+                match source.as_ref().and_then(|source| source.object(*number)) {
+                    Some(object) => format!("`{}` ({size} bytes by {})", object.name, object.known_by),
+                    None => format!("a variable ({size} bytes)"),
+                }
+            }
         }
     }
 
@@ -271,6 +305,28 @@ pub fn add(cx: &mut Cx<'_>, inst: &Inst) -> Result<(), Stop> {
                 cx.core.pool.add(addr, offset)
             }
         },
+    };
+    cx.put_wide(inst.dst, result);
+    Ok(())
+}
+
+/// Says which object of machine code an address came from: the address stays what it is.
+pub fn anchor(cx: &mut Cx<'_>, inst: &Inst) -> Result<(), Stop> {
+    let (address, base) = (cx.wide_operand(inst.a, 64), cx.operand(inst.b, 64));
+    let size = |source: &dyn CodeSource| source.object(inst.c).map(|object| (object.size, object.before));
+    let size = cx.core.code_source.as_ref().and_then(|source| size(&*source.borrow()));
+    let result = match (base, size) {
+        (Value::Bits(base), Some((size, before))) if cx.core.pool.as_ptr(address).is_none() => {
+            let variable = Variable { base, size, before, number: inst.c };
+            if cx.state.variables.at(base) != Some(variable) {
+                cx.state.dirty = true;
+                Rc::make_mut(&mut cx.state.variables).put(variable);
+            }
+            let begin = cx.core.pool.bits(64, base);
+            let offset = cx.core.pool.sub(address, begin);
+            cx.core.pool.ptr(base, offset)
+        }
+        _ => address,
     };
     cx.put_wide(inst.dst, result);
     Ok(())

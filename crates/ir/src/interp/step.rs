@@ -45,7 +45,7 @@ impl<'p, E: Externals> Interp<'p, E> {
             Op::Eq | Op::Ne | Op::Ult | Op::Ule | Op::Slt | Op::Sle | Op::Select => self.integer(op, &inst)?,
             Op::UaddOverflow | Op::SaddOverflow | Op::UsubOverflow => self.integer(op, &inst)?,
             Op::SsubOverflow | Op::UmulOverflow | Op::SmulOverflow => self.integer(op, &inst)?,
-            Op::Bswap | Op::Bitreverse | Op::Ctpop | Op::Ctlz | Op::Cttz | Op::PtrAdd => self.integer(op, &inst)?,
+            Op::Bswap | Op::Bitreverse | Op::Ctpop | Op::Ctlz | Op::Cttz | Op::PtrAdd | Op::Anchor => self.integer(op, &inst)?,
             Op::Imm => self.set_one(inst.dst, u64::from(inst.a) | u64::from(inst.b) << 32),
             Op::Zext | Op::Sext | Op::Trunc | Op::Extract | Op::Concat => self.resize(op, &inst),
             Op::Fadd | Op::Fsub | Op::Fmul | Op::Fdiv | Op::Frem | Op::Fneg | Op::Fabs => self.float(op, &inst)?,

@@ -46,6 +46,7 @@ pub(super) fn raw(op: Op, n: usize) -> Raw {
         (Op::Extract, _) => number("of"),
         (Op::Concat, _) => number("low"),
         (Op::PtrAdd, _) => Raw { default: Some(1), ..number("scale") },
+        (Op::Anchor, _) => number("object"),
         (Op::Fcmp, _) => Raw { names: PREDICATES, ..number("is") },
         (Op::Fround, _) => Raw { names: ROUNDINGS, ..number("to") },
         _ => number("from"),

@@ -242,7 +242,7 @@ fn widths(op: Op, inst: &Inst) -> bool {
         Op::PtrAdd => width == 64 && inst.c >= 1,
         Op::Load => width > 0 && align(inst.b),
         Op::Store => width > 0 && align(inst.c),
-        Op::Alloca | Op::StackSave => width == 64,
+        Op::Alloca | Op::StackSave | Op::Anchor => width == 64,
         Op::AllocaDyn => width == 64 && inst.b.is_power_of_two(),
         Op::StackRestore | Op::MemUndef | Op::MemCopy | Op::MemMove | Op::MemSet => width == 0,
         Op::Call | Op::CallIndirect => true,

@@ -85,7 +85,7 @@ impl Row {
     /// Function `number` of the IR module.
     pub fn ir(&self, number: usize) -> String {
         let params: Vec<String> = self.params().zip(["a", "b", "c"]).map(|(w, n)| format!("%{n}: {w}")).collect();
-        let width = if self.op == Op::PtrAdd { String::new() } else { format!(".{}", self.width) };
+        let width = if matches!(self.op, Op::PtrAdd | Op::Anchor) { String::new() } else { format!(".{}", self.width) };
         format!(
             "func strong @f{number}({}) -> {r} {{ s: %r = {}{width} {} ret.{r} %r }}\n",
             params.join(", "),
@@ -224,6 +224,7 @@ fn integers(rows: &mut Vec<Row>) {
     }
     let word = Type::Int(64);
     new.add((Op::PtrAdd, 64, 12), [word, word, word, Type::None], Integer, "%a, %b scale 12", "r = a + b * 12;");
+    new.add((Op::Anchor, 64, 7), [word, word, word, Type::None], Integer, "%a, %b object 7", "r = a;");
 }
 
 fn casts(rows: &mut Vec<Row>) {

@@ -24,6 +24,8 @@ pub struct Cpu {
     pub initial: &'static [(&'static str, u64)],
     pub instruction_pointer: &'static str,
     pub stack_pointer: &'static str,
+    /// What compilers address variables on the stack by, and its number in DWARF.
+    pub frame_pointer: (&'static str, u16),
     pub system_call: SystemCall,
     pub call: Convention,
     /// Instructions whose meaning SLEIGH leaves to user-defined operations.

@@ -109,6 +109,7 @@ pub static CPU: Cpu = Cpu {
     initial: &[("IF", 1), ("MXCSR", 0x1f80), ("FPUControlWord", 0x37f)],
     instruction_pointer: "RIP",
     stack_pointer: "RSP",
+    frame_pointer: ("RBP", 6),
     system_call: SystemCall {
         number: "RAX",
         arguments: &["RDI", "RSI", "RDX", "R10", "R8", "R9"],

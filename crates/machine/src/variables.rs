@@ -1,0 +1,386 @@
+//! Variables of code that was not optimised, from DWARF: what an address computed from the frame pointer, or given as a constant, is in.
+//!
+//! Only such code forms addresses in the variables it means, so it alone has any here: compilers that optimise form addresses
+//! before and behind objects. The beginning of a variable that lies right behind an array may be meant as the end of
+//! that array, so its bounds are those of both. Read once; what is damaged counts as absent. Linear in the debug information of units that
+//! were not optimised.
+
+use gimli::{
+    AttributeValue, CfaRule, DebuggingInformationEntry, Dwarf, Operation, Reader, Unit, UnitOffset, UnwindContext, UnwindSection, constants,
+};
+use wryneck_ir::CodeObject;
+
+/// Types lead to types, at most so many times.
+const MAX_TYPES: usize = 64;
+/// Larger variables (bytes) are taken for nonsense.
+const MAX_SIZE: u64 = 1 << 40;
+
+/// A variable an address is in.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Found {
+    /// From where the address was counted to its first byte: for addresses in the frame a signed distance from the frame pointer.
+    pub start: u64,
+    /// Its number.
+    pub number: u32,
+}
+
+/// A variable, as a range of addresses or of distances from the frame's base.
+struct Placed {
+    start: u64,
+    size: u64,
+    number: u32,
+    /// Its end is an address that programs compute.
+    ends: bool,
+    /// Where in the code it is, first address and the one behind the last; everywhere if empty.
+    scope: Vec<(u64, u64)>,
+}
+
+/// A function that was not optimised.
+struct Function {
+    low: u64,
+    high: u64,
+    /// From the frame's base to the return address.
+    back: i64,
+    /// Where the frame's base is the frame pointer plus a distance.
+    bases: Vec<(u64, u64, i64)>,
+    locals: Vec<Placed>,
+}
+
+/// The variables of a program, by address.
+#[derive(Default)]
+pub struct Variables {
+    objects: Vec<CodeObject>,
+    /// Of each object: how far behind its beginning the return address of its function is, if it is on the stack.
+    backs: Vec<Option<i64>>,
+    functions: Vec<Function>,
+    statics: Vec<Placed>,
+}
+
+/// Where frames' bases are: the unwinding tables of a file.
+pub struct Frames<'a, R: Reader> {
+    pub eh: Option<(gimli::EhFrame<R>, gimli::BaseAddresses)>,
+    pub debug: gimli::DebugFrame<R>,
+    /// DWARF's number of the frame pointer.
+    pub pointer: gimli::Register,
+    /// The size in bytes that the symbol at an address has, or 0.
+    pub symbol_size: &'a dyn Fn(u64) -> u64,
+}
+
+impl Variables {
+    /// Adds those of a file that is loaded at `base`.
+    pub fn read<R: Reader<Offset = usize>>(&mut self, dwarf: &Dwarf<R>, frames: &Frames<'_, R>, base: u64) {
+        let mut units = dwarf.units();
+        while let Ok(Some(header)) = units.next() {
+            let Ok(unit) = dwarf.unit(header) else { continue };
+            let (objects, found) = (self.objects.len(), Variables::default());
+            let mut new = Reading { dwarf, unit: &unit, frames, base, objects, found, adds: false };
+            let Some(producer) = new.unoptimised() else { continue };
+            new.adds = producer.starts_with("GNU ");
+            if new.entries().is_ok_and(|optimised| !optimised) {
+                let Variables { objects, backs, functions, statics } = new.found;
+                self.objects.extend(objects);
+                self.backs.extend(backs);
+                self.functions.extend(functions);
+                self.statics.extend(statics);
+            }
+        }
+        self.functions.sort_by_key(|f| f.low);
+        for f in &mut self.functions {
+            order(&mut f.locals);
+            join(&f.locals, &mut self.objects);
+        }
+        order(&mut self.statics);
+        join(&self.statics, &mut self.objects);
+    }
+
+    pub fn is_empty(&self) -> bool {
+        self.objects.is_empty()
+    }
+
+    pub fn object(&self, number: u32) -> Option<&CodeObject> {
+        self.objects.get(number as usize)
+    }
+
+    /// How far behind a variable's beginning its function's return address is.
+    pub fn return_address(&self, number: u32) -> Option<i64> {
+        self.backs.get(number as usize).copied().flatten()
+    }
+
+    /// The variable so far from the frame pointer while the code at `pc` runs.
+    pub fn in_frame(&self, pc: u64, distance: i64) -> Option<Found> {
+        let before = self.functions.partition_point(|f| f.low <= pc).checked_sub(1)?;
+        let function = self.functions.get(before).filter(|f| pc < f.high)?;
+        let (_, _, base) = *function.bases.iter().find(|(low, high, _)| (*low..*high).contains(&pc))?;
+        let found = find(&function.locals, (distance.wrapping_sub(base)) as u64, pc)?;
+        Some(Found { start: found.start.wrapping_add_signed(base), ..found })
+    }
+
+    /// The variable of static storage at an address.
+    pub fn at(&self, address: u64) -> Option<Found> {
+        find(&self.statics, address, 0)
+    }
+
+    /// Whether the code at an address is of a function that was not optimised.
+    pub fn knows(&self, pc: u64) -> bool {
+        let before = self.functions.partition_point(|f| f.low <= pc).checked_sub(1);
+        before.is_some_and(|before| pc < self.functions[before].high)
+    }
+}
+
+fn order(placed: &mut [Placed]) {
+    placed.sort_by_key(|p| p.start as i64);
+}
+
+/// Gives variables right behind arrays the bounds of both.
+fn join(placed: &[Placed], objects: &mut [CodeObject]) {
+    for p in placed {
+        let Some(before) = placed.iter().find(|q| q.ends && q.start.wrapping_add(q.size) == p.start) else { continue };
+        let name = objects[before.number as usize].name.clone();
+        let object = &mut objects[p.number as usize];
+        if object.before == 0 {
+            object.before = before.size;
+            object.name = format!("{}` and `{}", name.rsplit('`').next().unwrap_or_default(), object.name);
+        }
+    }
+}
+
+/// The smallest variable with the address in it, of those in scope.
+fn find(placed: &[Placed], address: u64, pc: u64) -> Option<Found> {
+    let in_scope = |p: &&Placed| p.scope.is_empty() || p.scope.iter().any(|(low, high)| (*low..*high).contains(&pc));
+    let holds = placed.iter().filter(|p| address.wrapping_sub(p.start) < p.size).filter(in_scope);
+    holds.min_by_key(|p| p.size).map(|p| Found { start: p.start, number: p.number })
+}
+
+/// What is open around an entry.
+struct Scope {
+    depth: isize,
+    ranges: Vec<(u64, u64)>,
+}
+
+/// Where a variable is.
+enum Location {
+    /// So far from the frame's base.
+    Frame(i64),
+    Static(u64),
+}
+
+struct Reading<'a, R: Reader<Offset = usize>> {
+    dwarf: &'a Dwarf<R>,
+    unit: &'a Unit<R>,
+    frames: &'a Frames<'a, R>,
+    base: u64,
+    /// Objects there were before.
+    objects: usize,
+    found: Variables,
+    /// The compiler computes the end of a variable on the stack by a sum with its beginning, so an address in a neighbour is meant so.
+    adds: bool,
+}
+
+impl<R: Reader<Offset = usize>> Reading<'_, R> {
+    /// What made the unit, if it was not told to optimise. Compilers of the GNU family say so; of others, [`Reading::entries`] sees it.
+    fn unoptimised(&self) -> Option<String> {
+        let mut entries = self.unit.entries();
+        let root = entries.next_dfs().ok()??;
+        let producer = root.attr_value(constants::DW_AT_producer).and_then(|v| self.dwarf.attr_string(self.unit, v).ok());
+        let producer = producer.and_then(|p| p.to_string_lossy().ok().map(|p| p.into_owned())).unwrap_or_default();
+        let level = producer.split(' ').rev().find_map(|word| word.strip_prefix("-O"));
+        level.is_none_or(|level| level == "0").then_some(producer)
+    }
+
+    /// Walks the unit; whether it was optimised, as far as it shows: variables then move.
+    fn entries(&mut self) -> Result<bool, gimli::Error> {
+        let mut entries = self.unit.entries();
+        let mut scopes: Vec<Scope> = Vec::new();
+        while let Some(entry) = entries.next_dfs()? {
+            while scopes.last().is_some_and(|s| s.depth >= entry.depth()) {
+                scopes.pop();
+            }
+            match entry.tag() {
+                constants::DW_TAG_subprogram => {
+                    let ranges = self.ranges(entry)?;
+                    self.function(entry, &ranges);
+                    scopes = vec![Scope { depth: entry.depth(), ranges }];
+                }
+                constants::DW_TAG_lexical_block | constants::DW_TAG_inlined_subroutine => {
+                    scopes.push(Scope { depth: entry.depth(), ranges: self.ranges(entry)? });
+                }
+                constants::DW_TAG_variable | constants::DW_TAG_formal_parameter => match entry.attr_value(constants::DW_AT_location) {
+                    Some(AttributeValue::Exprloc(_)) => self.variable(entry, &scopes)?,
+                    Some(_) => return Ok(true),
+                    None => {}
+                },
+                _ => {}
+            }
+        }
+        Ok(false)
+    }
+
+    /// The addresses of an entry's code, in the running program.
+    fn ranges(&self, entry: &DebuggingInformationEntry<R>) -> Result<Vec<(u64, u64)>, gimli::Error> {
+        let mut all = Vec::new();
+        let mut ranges = self.dwarf.die_ranges(self.unit, entry)?;
+        while let Some(r) = ranges.next()? {
+            all.extend((r.begin != 0 && r.begin < r.end).then(|| (r.begin.wrapping_add(self.base), r.end.wrapping_add(self.base))));
+        }
+        Ok(all)
+    }
+
+    /// Begins a function, if where its frame's base is can be known.
+    fn function(&mut self, entry: &DebuggingInformationEntry<R>, ranges: &[(u64, u64)]) {
+        let &[(low, high)] = ranges else { return };
+        let Some(AttributeValue::Exprloc(base)) = entry.attr_value(constants::DW_AT_frame_base) else { return };
+        // The return address lies below the canonical frame address, and above the saved frame pointer.
+        let (bases, back) = match base.operations(self.unit.encoding()).next() {
+            Ok(Some(Operation::CallFrameCFA)) => (self.canonical_frame(low, high), -8),
+            Ok(Some(Operation::Register { register })) if register == self.frames.pointer => (vec![(low, high, 0)], 8),
+            _ => (Vec::new(), 0),
+        };
+        self.found.functions.push(Function { low, high, back, bases, locals: Vec::new() });
+    }
+
+    /// Where in a function the canonical frame address is the frame pointer plus a distance.
+    fn canonical_frame(&self, low: u64, high: u64) -> Vec<(u64, u64, i64)> {
+        let at = low.wrapping_sub(self.base);
+        let of_eh = self.frames.eh.as_ref().map(|(section, bases)| self.rows(section, bases, at)).unwrap_or_default();
+        let rows = if of_eh.is_empty() { self.rows(&self.frames.debug, &gimli::BaseAddresses::default(), at) } else { of_eh };
+        let moved = rows.into_iter().map(|(from, to, distance)| (from.wrapping_add(self.base), to.wrapping_add(self.base), distance));
+        moved.filter(|(from, to, _)| *from < high && *to > low).collect()
+    }
+
+    fn rows<S: UnwindSection<R>>(&self, section: &S, bases: &gimli::BaseAddresses, at: u64) -> Vec<(u64, u64, i64)>
+    where
+        S::Offset: gimli::UnwindOffset<usize>,
+    {
+        let mut found = Vec::new();
+        let Ok(fde) = section.fde_for_address(bases, at, S::cie_from_offset) else { return found };
+        let mut context = UnwindContext::new();
+        let Ok(mut table) = fde.rows(section, bases, &mut context) else { return found };
+        while let Ok(Some(row)) = table.next_row() {
+            if let CfaRule::RegisterAndOffset { register, offset } = row.cfa()
+                && *register == self.frames.pointer
+            {
+                found.push((row.start_address(), row.end_address(), *offset));
+            }
+        }
+        found
+    }
+
+    fn variable(&mut self, entry: &DebuggingInformationEntry<R>, scopes: &[Scope]) -> Result<(), gimli::Error> {
+        let (Some(location), Some(name), Some((mut size, ends))) =
+            (self.location(entry), self.name(entry), self.kind(entry).and_then(|kind| self.type_size(kind)))
+        else {
+            return Ok(());
+        };
+        if let Location::Static(address) = location {
+            // Members of no size at the end may have values.
+            size = size.max((self.frames.symbol_size)(address));
+        }
+        if size == 0 || size > MAX_SIZE {
+            return Ok(());
+        }
+        let number = (self.objects + self.found.objects.len()) as u32;
+        let back = match (&location, self.found.functions.last()) {
+            // What lies above it are arguments, the caller's until then.
+            (Location::Frame(distance), Some(function)) if *distance < function.back => Some(function.back - distance),
+            _ => None,
+        };
+        self.found.backs.push(back);
+        self.found.objects.push(CodeObject { name, size, before: 0, known_by: "debug information" });
+        let placed = |start, scope| Placed { start, size, number, ends, scope };
+        match location {
+            Location::Static(address) => self.found.statics.push(placed(address, Vec::new())),
+            Location::Frame(distance) => {
+                let scope = match scopes {
+                    [_, .., inner] => inner.ranges.clone(),
+                    _ => Vec::new(),
+                };
+                // Of an inlined function that has no code of its own any more, or of none.
+                if let Some(function) = self.found.functions.last_mut().filter(|_| !scopes.is_empty()) {
+                    function.locals.push(Placed { ends: ends && !self.adds, ..placed(distance as u64, scope) });
+                }
+            }
+        }
+        Ok(())
+    }
+
+    fn location(&self, entry: &DebuggingInformationEntry<R>) -> Option<Location> {
+        let Some(AttributeValue::Exprloc(expression)) = entry.attr_value(constants::DW_AT_location) else { return None };
+        let mut operations = expression.operations(self.unit.encoding());
+        let location = match operations.next().ok()?? {
+            Operation::FrameOffset { offset } => Location::Frame(offset),
+            Operation::Address { address } => Location::Static(address.wrapping_add(self.base)),
+            Operation::AddressIndex { index } => Location::Static(self.dwarf.address(self.unit, index).ok()?.wrapping_add(self.base)),
+            _ => return None,
+        };
+        // What goes on is something else: an address in memory, a thread's.
+        operations.next().ok()?.is_none().then_some(location)
+    }
+
+    /// The attribute of the entry, or of what it stands for.
+    fn attribute(&self, entry: &DebuggingInformationEntry<R>, name: gimli::DwAt) -> Option<AttributeValue<R>> {
+        if let Some(value) = entry.attr_value(name) {
+            return Some(value);
+        }
+        let of = entry.attr_value(constants::DW_AT_specification).or_else(|| entry.attr_value(constants::DW_AT_abstract_origin))?;
+        let AttributeValue::UnitRef(of) = of else { return None };
+        self.unit.entry(of).ok()?.attr_value(name)
+    }
+
+    fn name(&self, entry: &DebuggingInformationEntry<R>) -> Option<String> {
+        let name = self.dwarf.attr_string(self.unit, self.attribute(entry, constants::DW_AT_name)?).ok()?;
+        Some(name.to_string_lossy().ok()?.into_owned())
+    }
+
+    /// The entry's type.
+    fn kind(&self, entry: &DebuggingInformationEntry<R>) -> Option<UnitOffset> {
+        match self.attribute(entry, constants::DW_AT_type)? {
+            AttributeValue::UnitRef(kind) => Some(kind),
+            _ => None,
+        }
+    }
+
+    /// Bytes a value of the type has, if that is known, and whether programs compute addresses of its end.
+    fn type_size(&self, mut kind: UnitOffset) -> Option<(u64, bool)> {
+        let mut count = 1u64;
+        let mut ends = false;
+        for _ in 0..MAX_TYPES {
+            let entry = self.unit.entry(kind).ok()?;
+            let size = entry.attr_value(constants::DW_AT_byte_size).and_then(|v| v.udata_value());
+            match entry.tag() {
+                constants::DW_TAG_array_type => {
+                    count = count.checked_mul(self.elements(kind)?)?;
+                    ends = true;
+                    kind = self.kind(&entry)?;
+                }
+                constants::DW_TAG_typedef
+                | constants::DW_TAG_const_type
+                | constants::DW_TAG_volatile_type
+                | constants::DW_TAG_restrict_type
+                | constants::DW_TAG_atomic_type => kind = self.kind(&entry)?,
+                constants::DW_TAG_pointer_type | constants::DW_TAG_reference_type | constants::DW_TAG_rvalue_reference_type => {
+                    let size = size.unwrap_or_else(|| self.unit.encoding().address_size.into());
+                    return Some((size.checked_mul(count)?, ends));
+                }
+                tag => {
+                    ends |= [constants::DW_TAG_structure_type, constants::DW_TAG_union_type, constants::DW_TAG_class_type].contains(&tag);
+                    return Some((size?.checked_mul(count)?, ends));
+                }
+            }
+        }
+        None
+    }
+
+    /// How many elements an array of that type has.
+    fn elements(&self, array: UnitOffset) -> Option<u64> {
+        let mut tree = self.unit.entries_tree(Some(array)).ok()?;
+        let mut dimensions = tree.root().ok()?.children();
+        let mut count = 1u64;
+        while let Ok(Some(dimension)) = dimensions.next() {
+            let entry = dimension.entry();
+            let number = |name| entry.attr_value(name).and_then(|v: AttributeValue<R>| v.udata_value());
+            let elements = number(constants::DW_AT_count).or_else(|| number(constants::DW_AT_upper_bound)?.checked_add(1))?;
+            count = count.checked_mul(elements)?;
+        }
+        Some(count)
+    }
+}
