@@ -72,11 +72,12 @@ pub struct Rules {
 }
 
 impl Rules {
-    pub fn new(rules: Vec<Rc<dyn Checker>>, policy: Policy, image: &Image) -> Rules {
+    pub fn new(rules: Vec<Rc<dyn Checker>>, policy: Policy, image: &Image, machine_code: bool) -> Rules {
         let relevant = vec![0; rules.len()];
         let automata = Rc::new(Automata::new(rules, policy, &|name| image.canonical(name).to_owned()));
         let inside_libraries = policy.inside_libraries;
-        let without = automata.checkers().iter().zip(automata.may_happen(image)).map(|(c, may)| may && c.wants_no_event()).collect();
+        let without =
+            automata.checkers().iter().zip(automata.may_happen(image, machine_code)).map(|(c, may)| may && c.wants_no_event()).collect();
         Rules { relevant, without, inside_libraries, sequences: BTreeMap::new(), ended: 0, lost: Vec::new(), automata }
     }
 

@@ -209,8 +209,10 @@ fn rules_watch_executables_as_they_watch_bitcode() {
     let place = Place::new();
     let source = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/machine/rules.c");
     let input = ["--sym-files", "1", "1", "--sym-arg", "1"];
-    let rules =
-        ["verify", "--no-prune", "--json", "--rule", "open-close", "--rule", "memory-leak", "--rule", "file-access", "--output", "out"];
+    let rules = [
+        "verify", "--no-prune", "--json", "--rule", "open-close", "--rule", "memory-leak", "--rule", "file-access", "--rule", "assertion",
+        "--output", "out",
+    ];
     let verified = |target: &str, level: &str| {
         let _ = fs::remove_dir_all(place.path("out"));
         let flags: &[&str] = if target.ends_with(".c") { &["--cc-flag", level] } else { &[] };

@@ -116,19 +116,28 @@ impl Automata {
         &self.checkers
     }
 
-    /// By rule, whether the program itself calls a function whose calls may be events. Calls by pointers are not looked for.
-    pub fn may_happen(&self, image: &Image) -> Vec<bool> {
+    /// By rule, whether the program itself calls a function whose calls may be events. Calls by pointers are not looked for. Of machine code,
+    /// which is not read before it runs, it counts that the program has the function.
+    pub fn may_happen(&self, image: &Image, machine_code: bool) -> Vec<bool> {
         let mut may = vec![false; self.checkers.len()];
+        let mut note = |unit: u32, symbol: u32| {
+            let name = match image.program.target(unit, symbol) {
+                Target::Func(f) => image.name(f.0),
+                Target::Undefined(u) => image.undefined_name(u.0),
+                Target::Data(..) | Target::Null => return,
+            };
+            self.watched.get(name).into_iter().flat_map(|w| &w.checkers).for_each(|c| may[*c] = true);
+        };
+        if let Some((n, unit)) = image.program.units.iter().enumerate().next_back().filter(|_| machine_code) {
+            for symbol in 0..unit.module.symbols.len() as u32 {
+                note(n as u32, symbol);
+            }
+        }
         for (f, place) in (0u32..).zip(image.program.functions()).filter(|(f, _)| !image.is_library(*f)) {
             let (module, function) = image.function(f);
             let insts = module.blocks.range(function.blocks).iter().flat_map(|block| module.insts.range(block.insts));
             for call in insts.filter(|inst| inst.operator() == Some(Op::Call)) {
-                let name = match image.program.target(place.unit, call.a) {
-                    Target::Func(f) => image.name(f.0),
-                    Target::Undefined(u) => image.undefined_name(u.0),
-                    Target::Data(..) | Target::Null => continue,
-                };
-                self.watched.get(name).into_iter().flat_map(|w| &w.checkers).for_each(|c| may[*c] = true);
+                note(place.unit, call.a);
             }
         }
         may

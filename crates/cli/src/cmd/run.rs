@@ -74,7 +74,7 @@ pub fn explore(name: &str, words: Vec<String>, complete: impl FnOnce(&mut RunArg
     if let Some(code) = &code {
         machine::map(code, &mut image, args.config.uninit, &mut pool);
     }
-    let rules = (!checkers.is_empty()).then(|| Rules::new(checkers, args.policy, &image));
+    let rules = (!checkers.is_empty()).then(|| Rules::new(checkers, args.policy, &image, code.is_some()));
     let monitor = rules.as_ref().map(|rules| rules.automata.clone() as Rc<dyn Monitor>);
     let solver_time = Rc::new(Cell::new(Duration::ZERO));
     let lines = match &code {

@@ -1,4 +1,5 @@
 // Streams and memory, used as its argument says; calls in tail position are the program's, those of the library are not.
+#include <assert.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -30,6 +31,7 @@ int main(int argc, char **argv)
 	case 't': return fclose(f);
 	case 'm': return free(kept = strdup("word")), fclose(f);
 	case 'l': return (kept = malloc(3)) == NULL;
+	case 'a': assert(argc != 2); return 0;
 	case 'd': return fclose(stdout), puts("late"), fclose(f);
 	default: return 0;
 	}
