@@ -37,7 +37,9 @@ impl Cx<'_> {
 
     /// The input that a byte never written becomes. Not a change that a fork would have to undo: reading again gives the same symbol.
     pub(crate) fn unwritten_input(&mut self, addr: u64) -> ExprId {
-        let object = self.object_at(addr).filter(|o| addr.wrapping_sub(o.base) < o.size);
+        let variable = self.state.variables.over(addr);
+        let variable = variable.and_then(|v| Some(Object { base: v.base, size: v.size, ..self.variable_at(v.base)? }));
+        let object = variable.or_else(|| self.object_at(addr)).filter(|o| addr.wrapping_sub(o.base) < o.size);
         let (mut name, base, size) = object.map_or(("memory".into(), addr, 1), |o| (self.input_name(&o), o.base, o.size));
         let start = (addr - base) / PIECE * PIECE;
         if start > 0 {
@@ -60,7 +62,11 @@ impl Cx<'_> {
         match &object.what {
             What::Global { name, .. } | What::Local { name, .. } | What::Function { name } => name.clone(),
             What::Dynamic { func } => format!("stack of {}", self.core.image.name(*func)),
-            What::Variable { number, .. } => format!("variable {number}"),
+            What::Variable { number, .. } => {
+                let source = self.core.code_source.as_ref().map(|source| source.borrow());
+                let name = source.as_ref().and_then(|source| source.object(*number).map(|o| o.name.to_string()));
+                name.unwrap_or_else(|| format!("variable {number}"))
+            }
             What::Heap { site, .. } => format!("heap at {}", self.place_name(*site)),
         }
     }

@@ -30,6 +30,11 @@ impl Variables {
         self.0.get(self.above(base)).filter(|v| v.base == base).copied()
     }
 
+    /// The variable that an address lies in.
+    pub fn over(&self, address: u64) -> Option<Variable> {
+        self.0.get(self.above(address)).filter(|v| address - v.base < v.size).copied()
+    }
+
     /// Puts a variable in the place of those it overlaps.
     pub fn put(&mut self, variable: Variable) {
         let end = variable.base.saturating_add(variable.size);
@@ -59,6 +64,7 @@ mod tests {
             last.push(new);
             for base in 100..170 {
                 assert_eq!(variables.at(base), last.iter().find(|v| v.base == base).copied());
+                assert_eq!(variables.over(base), last.iter().find(|v| (v.base..v.base + v.size).contains(&base)).copied());
             }
             assert_eq!(variables.0.len(), last.len());
         }
