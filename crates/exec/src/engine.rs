@@ -88,6 +88,8 @@ const POLL_DECISIONS: u64 = 64;
 const DECISION: u64 = 10_000;
 /// Bytes of memory that block operations may fill between two looks at the clock and at memory.
 const POLL_BYTES: u64 = 16 << 20;
+/// Calls in progress inside machine code that are looked up for each decision of a path that is shown, at most.
+const RETRACED_CALLS: usize = 256;
 
 /// An exploration of one program from one entry.
 pub struct Explorer {
@@ -371,7 +373,7 @@ impl Explorer {
         let end = self.again(&mut state, &mut |explorer, state| {
             let budget = &mut POLL.clone();
             let exit = if state.returned.is_some() { None } else { Some(explorer.advance(state, budget)) };
-            let (stack, before) = (explorer.core.call_stack(state, usize::MAX), state.prefix.len());
+            let (stack, before) = (explorer.core.call_stack(state, RETRACED_CALLS), state.prefix.len());
             let done = match exit {
                 Some(exit) => explorer.handle(exit, state, budget),
                 None => explorer.step(state, budget),

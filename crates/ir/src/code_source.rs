@@ -42,6 +42,10 @@ pub trait CodeSource {
     fn calls_in_progress(&self, _limb: &dyn Fn(usize) -> Option<u64>, _read: ReadBytes<'_>, _most: usize) -> Vec<u32> {
         Vec::new()
     }
+    /// Where the program's stack is, which grows downwards: its lowest address and its size in bytes. `None`: not known.
+    fn stack(&self) -> Option<(u64, u64)> {
+        None
+    }
 }
 
 /// Why there is no code at an address.

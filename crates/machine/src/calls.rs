@@ -158,13 +158,16 @@ pub fn is_over(stack: Shadowed, at: u64, read: ReadBytes<'_>) -> bool {
 /// Finds the call stack: the return addresses of the calls in progress, innermost first, at most so many.
 pub fn in_progress(stack: Shadowed, pointer: u64, read: ReadBytes<'_>, most: usize) -> Vec<u64> {
     let mut found = Vec::new();
-    let mut at = pointer.wrapping_sub(stack.base).next_multiple_of(8);
+    let mut at = pointer.wrapping_sub(stack.base).checked_next_multiple_of(8).unwrap_or(u64::MAX);
+    // Words, but a chunk at a time: deep recursions are long.
+    let mut chunk = [0; 512];
     while at < stack.size && found.len() < most {
-        let mut word = [0; 8];
-        if read(stack.shadow + at, &mut word) && word != [0; 8] {
-            found.push(u64::from_le_bytes(word) & ((1 << TOLD) - 1));
+        let chunk = &mut chunk[..(stack.size - at).min(512) as usize];
+        if read(stack.shadow + at, chunk) {
+            let words = chunk.chunks_exact(8).map(|word| u64::from_le_bytes(word.try_into().unwrap_or_default()));
+            found.extend(words.filter(|word| *word != 0).map(|word| word & ((1 << TOLD) - 1)).take(most - found.len()));
         }
-        at += 8;
+        at += chunk.len() as u64;
     }
     found
 }

@@ -1,3 +1,4 @@
+//@ frontend: bitcode x86_64
 //@ args: --sym-arg 3
 // An average of no numbers.
 int main(int argc, char **argv) {

@@ -1,3 +1,4 @@
+//@ frontend: bitcode x86_64
 //@ args: --sym-stdin 4
 // A hash table whose number of buckets comes from its header.
 #include <stdint.h>

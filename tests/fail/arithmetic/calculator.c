@@ -1,3 +1,4 @@
+//@ frontend: bitcode x86_64
 //@ args: --sym-stdin 9
 // A calculator refuses to divide by 0, and forgets the other quotient that has no value.
 #include <stdint.h>

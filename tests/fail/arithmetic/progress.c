@@ -1,3 +1,4 @@
+//@ frontend: bitcode x86_64
 //@ args: --sym-stdin 3
 // Progress in per cent: the range begins where it ends.
 #include <unistd.h>

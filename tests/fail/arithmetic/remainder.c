@@ -1,3 +1,4 @@
+//@ frontend: bitcode x86_64
 //@ args: --sym-stdin 9
 // A slot is the remainder of a stamp by a step, both signed.
 #include <stdint.h>

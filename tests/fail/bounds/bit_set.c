@@ -1,3 +1,4 @@
+//@ frontend: bitcode x86_64
 //@ args: --sym-stdin 2
 // A set of bits rounds its size down.
 #include <stdlib.h>

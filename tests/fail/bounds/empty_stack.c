@@ -1,3 +1,4 @@
+//@ frontend: bitcode x86_64
 //@ args: --sym-arg 4
 // A calculator in postfix form pops from an empty stack.
 #include <stdlib.h>

@@ -1,3 +1,4 @@
+//@ frontend: bitcode x86_64
 //@ args: --sym-stdin 6
 // An echo service believes the length that the message states.
 #include <stdlib.h>

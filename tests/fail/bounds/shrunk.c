@@ -1,3 +1,4 @@
+//@ frontend: bitcode x86_64
 //@ args: --sym-stdin 3
 // A buffer is made smaller, its old size is still believed.
 #include <stdlib.h>

@@ -1,3 +1,4 @@
+//@ frontend: bitcode x86_64
 //@ args: --sym-stdin 2
 // The size of a table is computed in 16 bits, and wraps.
 #include <stdint.h>

@@ -1,3 +1,4 @@
+//@ frontend: bitcode x86_64
 //@ args: --sym-stdin 3
 // A sequence of UTF-8 is cut off by the end of the text.
 #include <stdlib.h>

@@ -1,3 +1,4 @@
+//@ frontend: bitcode x86_64
 //@ args: --sym-arg 3
 //@ options: --leaks
 /* A copy is freed on every way out but one. */

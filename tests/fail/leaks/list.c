@@ -1,3 +1,4 @@
+//@ frontend: bitcode x86_64
 //@ args: --sym-stdin 3
 //@ options: --leaks
 /* Dropping the head of a list loses all of it; another list is still reachable from a global variable. */

@@ -1,3 +1,4 @@
+//@ frontend: bitcode x86_64
 //@ args: --sym-arg 1
 //@ options: --leaks
 /* The old pointer is overwritten by a second allocation instead of a growing one. */

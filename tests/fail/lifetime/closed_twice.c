@@ -1,3 +1,4 @@
+//@ frontend: bitcode x86_64
 //@ args: --sym-stdin 3
 // Two handles for one buffer: one is closed, the other is written through.
 #include <stdlib.h>

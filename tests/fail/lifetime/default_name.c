@@ -1,3 +1,4 @@
+//@ frontend: bitcode x86_64
 //@ args: --sym-arg 2
 // A name is the user's copy or a default; only one of them is from the heap.
 #include <stdlib.h>

@@ -1,3 +1,4 @@
+//@ frontend: bitcode x86_64
 //@ args: --sym-files 1 3 A
 // A buffer is freed where an error is found, and where all errors end.
 #include <fcntl.h>

@@ -1,3 +1,4 @@
+//@ frontend: bitcode x86_64
 //@ args: --sym-stdin 4
 // A cache of two entries remembers the one used last, also when it has been thrown out.
 #include <stdlib.h>

@@ -1,3 +1,4 @@
+//@ frontend: bitcode x86_64
 //@ args: --sym-arg 4
 // A pointer into a vector is kept while the vector grows.
 #include <stdlib.h>

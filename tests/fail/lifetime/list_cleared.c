@@ -1,3 +1,4 @@
+//@ frontend: bitcode x86_64
 //@ args: --sym-stdin 3
 // A list is freed by a loop that reads the link of a node after the node.
 #include <stdlib.h>

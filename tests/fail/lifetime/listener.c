@@ -1,3 +1,4 @@
+//@ frontend: bitcode x86_64
 //@ args: --sym-stdin 2
 // A listener removes itself while it is called.
 #include <stdlib.h>

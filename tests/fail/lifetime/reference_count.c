@@ -1,3 +1,4 @@
+//@ frontend: bitcode x86_64
 //@ args: --sym-arg 3
 // A reference is dropped that was never taken.
 #include <stdlib.h>

@@ -1,3 +1,4 @@
+//@ frontend: bitcode x86_64
 //@ args: --sym-stdin 4
 // A session of a protocol is logged out of and then asked for its name.
 #include <stdlib.h>

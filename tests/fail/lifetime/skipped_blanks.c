@@ -1,3 +1,4 @@
+//@ frontend: bitcode x86_64
 //@ args: --sym-arg 3
 // A copy is freed by a pointer that has moved past leading blanks.
 #include <stdlib.h>

@@ -1,3 +1,4 @@
+//@ frontend: bitcode x86_64
 //@ args: --sym-arg 8
 // Short texts live in the record, long ones on the heap; the limit is not the same in both places.
 #include <stdlib.h>

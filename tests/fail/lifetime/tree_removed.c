@@ -1,3 +1,4 @@
+//@ frontend: bitcode x86_64
 //@ args: --sym-stdin 3
 // A node with one child is cut out of a tree, its parent still holds it.
 #include <stdlib.h>

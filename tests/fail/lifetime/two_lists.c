@@ -1,3 +1,4 @@
+//@ frontend: bitcode x86_64
 //@ args: --sym-stdin 3
 // A job is put into two queues, and both own it.
 #include <stdlib.h>

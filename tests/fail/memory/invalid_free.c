@@ -1,3 +1,4 @@
+//@ frontend: bitcode x86_64
 //@ args: --sym-arg 1
 #include <stdlib.h>
 int main(int argc, char **argv) {

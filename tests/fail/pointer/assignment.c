@@ -1,3 +1,4 @@
+//@ frontend: bitcode x86_64
 //@ args: --sym-arg 4
 // An assignment is split at its `=`, which may not be there.
 #include <string.h>

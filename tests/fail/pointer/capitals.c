@@ -1,3 +1,4 @@
+//@ frontend: bitcode x86_64
 //@ args: --sym-arg 2
 // Capitals are made in place, in a default that is a literal.
 #include <ctype.h>

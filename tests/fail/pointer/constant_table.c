@@ -1,3 +1,4 @@
+//@ frontend: bitcode x86_64
 //@ args: --sym-stdin 2
 // Settings are changed in a table that is constant.
 #include <unistd.h>

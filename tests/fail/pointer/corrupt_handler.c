@@ -1,3 +1,4 @@
+//@ frontend: bitcode x86_64
 //@ args: --sym-stdin 3
 // A plug-in gives an offset that becomes the address of its entry.
 #include <stdint.h>

@@ -1,3 +1,4 @@
+//@ frontend: bitcode x86_64
 //@ args: --sym-stdin 4
 // The size of a block comes from a file; a size that no allocator can give is not refused.
 #include <stdint.h>

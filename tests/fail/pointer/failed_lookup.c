@@ -1,3 +1,4 @@
+//@ frontend: bitcode x86_64
 //@ args: --sym-arg 4
 // A variable is looked up by name, and used without asking whether it was found.
 #include <string.h>

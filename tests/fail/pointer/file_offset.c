@@ -1,3 +1,4 @@
+//@ frontend: bitcode x86_64
 //@ args: --sym-files 1 4 A
 // A pointer is stored in a file, and believed when it is read again.
 #include <fcntl.h>

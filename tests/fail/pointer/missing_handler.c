@@ -1,3 +1,4 @@
+//@ frontend: bitcode x86_64
 //@ args: --sym-arg 1
 // A table of handlers has a gap.
 static int help(void) { return 0; }

@@ -1,3 +1,4 @@
+//@ frontend: bitcode x86_64
 //@ args: --sym-stdin 4
 // A part of a message is there only if a flag says so.
 #include <stdint.h>

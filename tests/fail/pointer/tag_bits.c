@@ -1,3 +1,4 @@
+//@ frontend: bitcode x86_64
 //@ args: --sym-arg 2
 // A pointer carries a mark in its high bits, which is not taken away before use.
 #include <stdint.h>

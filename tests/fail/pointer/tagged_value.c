@@ -1,3 +1,4 @@
+//@ frontend: bitcode x86_64
 //@ args: --sym-stdin 3
 // A value is a number or a function, and the tag is not asked.
 #include <unistd.h>

@@ -1,3 +1,4 @@
+//@ frontend: bitcode x86_64
 //@ args: --sym-arg 3
 // A variable of the environment is taken for set.
 #include <stdlib.h>

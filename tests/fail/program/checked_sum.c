@@ -1,3 +1,4 @@
+//@ frontend: bitcode x86_64
 //@ args: --sym-stdin 4
 // A sum of two sizes is believed to be no less than either.
 #include <assert.h>

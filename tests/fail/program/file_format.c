@@ -1,3 +1,4 @@
+//@ frontend: bitcode x86_64
 //@ args: --sym-files 1 5 A
 // A file of the right form in a version that is not handled ends the program.
 #include <stdio.h>

@@ -1,3 +1,4 @@
+//@ frontend: bitcode x86_64
 //@ args: --sym-arg 3
 // A parser by recursive descent calls itself without having read anything.
 static const char *p;

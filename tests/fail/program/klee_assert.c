@@ -1,3 +1,4 @@
+//@ frontend: bitcode x86_64
 // A harness for KLEE: a value is put in its place among sorted ones, whose last falls out.
 #include <assert.h>
 #include <klee/klee.h>

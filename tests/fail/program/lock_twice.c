@@ -1,3 +1,4 @@
+//@ frontend: bitcode x86_64
 //@ args: --sym-arg 4
 // A lock is taken twice, which the program's own rule forbids.
 #include <wryneck.h>

@@ -1,3 +1,4 @@
+//@ frontend: bitcode x86_64
 //@ args: --sym-stdin 5
 // A state machine for quoted fields states what it believes at the end of a line.
 #include <assert.h>

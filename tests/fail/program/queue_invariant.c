@@ -1,3 +1,4 @@
+//@ frontend: bitcode x86_64
 //@ args: --sym-arg 4
 // A queue made of two stacks states its invariant, and moves one stack onto the other without emptying it.
 #include <assert.h>

@@ -1,3 +1,4 @@
+//@ frontend: bitcode x86_64
 extern int __VERIFIER_nondet_int(void);
 extern void reach_error(void);
 int main(void) {

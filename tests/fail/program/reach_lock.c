@@ -1,3 +1,4 @@
+//@ frontend: bitcode x86_64
 // A task of SV-COMP: a door that may be opened only after the right code, in two steps.
 extern int __VERIFIER_nondet_int(void);
 extern void reach_error(void);

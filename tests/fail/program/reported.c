@@ -1,3 +1,4 @@
+//@ frontend: bitcode x86_64
 #include <wryneck.h>
 int main(void) {
   int x;

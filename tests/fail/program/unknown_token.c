@@ -1,3 +1,4 @@
+//@ frontend: bitcode x86_64
 //@ args: --sym-arg 3
 // A lexer ends the program on a token that its parser does not know.
 #include <stdlib.h>

@@ -1,3 +1,4 @@
+//@ frontend: bitcode x86_64
 // Euclid's algorithm as a task of SV-COMP: what it gives divides both numbers, unless one of them is 0.
 extern unsigned char __VERIFIER_nondet_uchar(void);
 extern void __VERIFIER_assume(int);

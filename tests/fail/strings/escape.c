@@ -1,3 +1,4 @@
+//@ frontend: bitcode x86_64
 //@ args: --sym-arg 2
 // A backslash at the end of a text hides its terminator.
 #include <stdlib.h>

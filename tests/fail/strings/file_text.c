@@ -1,3 +1,4 @@
+//@ frontend: bitcode x86_64
 //@ args: --sym-files 1 4 A
 // A file is read as a text, but nothing ends it.
 #include <fcntl.h>

@@ -1,3 +1,4 @@
+//@ frontend: bitcode x86_64
 //@ args: --sym-arg 2 --sym-arg 3
 // Two parts of a path are joined; the slash between them is not counted.
 #include <stdlib.h>

@@ -1,3 +1,4 @@
+//@ frontend: bitcode x86_64
 //@ args: --sym-arg 3
 // Room for quotes around a text, none for those that are doubled within.
 #include <stdlib.h>

@@ -1,3 +1,4 @@
+//@ frontend: bitcode x86_64
 //@ args: --sym-files 1 6 A
 // A table of strings as in an object file: an offset in front, the last string without its end.
 #include <stdio.h>

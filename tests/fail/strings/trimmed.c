@@ -1,3 +1,4 @@
+//@ frontend: bitcode x86_64
 //@ args: --sym-arg 3
 // Blanks are trimmed from the end of a text that is nothing but blanks.
 #include <stdlib.h>

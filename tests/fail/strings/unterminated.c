@@ -1,3 +1,4 @@
+//@ frontend: bitcode x86_64
 //@ args: --sym-arg 4
 // `strncpy` leaves no terminator where the text fills the field.
 #include <stdlib.h>

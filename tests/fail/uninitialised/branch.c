@@ -1,3 +1,4 @@
+//@ frontend: bitcode x86_64
 //@ args: --sym-arg 2
 //@ options: --uninit report
 /* A flag is set on all ways but one. */

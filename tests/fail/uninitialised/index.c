@@ -1,3 +1,4 @@
+//@ frontend: bitcode x86_64
 //@ args: --sym-arg 2
 //@ options: --uninit report
 /* A heap object whose index field is set only for digits. */
@@ -16,7 +17,7 @@ static struct slot *make(char kind) {
 }
 int main(int argc, char **argv) {
   struct slot *s = make(argv[1][0]);
-  int status = table[s->index];  //~ FAULT uninitialised-read: an address depends on byte 1 of a heap object (2 bytes) allocated at index.c:11
+  int status = table[s->index];  //~ FAULT uninitialised-read: an address depends on byte 1 of a heap object (2 bytes) allocated at index.c:12
   free(s);
   return status != 0;
 }

@@ -1,3 +1,4 @@
+//@ frontend: bitcode x86_64
 //@ args: --sym-arg 1
 //@ options: --uninit report
 /* A record is written whole, though only a part of it was set. */

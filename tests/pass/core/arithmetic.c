@@ -1,3 +1,4 @@
+//@ frontend: bitcode x86_64
 //@ args: --sym-arg 2
 // Signs, widths and the odd corners of division and shifting, checked against one another on every path.
 int main(int argc, char **argv) {

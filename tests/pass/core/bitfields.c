@@ -1,3 +1,4 @@
+//@ frontend: bitcode x86_64
 //@ args: --sym-arg 1
 //@ paths: 3
 struct f { unsigned a : 3, b : 5; int c : 4; };

@@ -1,3 +1,4 @@
+//@ frontend: bitcode x86_64
 //@ args: --sym-arg 2
 //@ paths: 5
 int main(int argc, char **argv) {

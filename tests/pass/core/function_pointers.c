@@ -1,3 +1,4 @@
+//@ frontend: bitcode x86_64
 //@ args: --sym-arg 1
 //@ paths: 4
 static int zero(int x) { return 0 * x; }

@@ -1,3 +1,4 @@
+//@ frontend: bitcode x86_64
 //@ paths: 3
 #include <klee/klee.h>
 #include <wryneck.h>

@@ -1,3 +1,4 @@
+//@ frontend: bitcode x86_64
 //@ args: --sym-arg 4
 //@ paths: 5
 // Each length of the argument is a path.

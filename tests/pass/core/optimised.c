@@ -1,3 +1,4 @@
+//@ frontend: bitcode x86_64
 //@ args: --sym-arg 4
 //@ cc: -O2
 // The same program after clang's optimiser: vectors, selects, wide loads.

@@ -1,3 +1,4 @@
+//@ frontend: bitcode x86_64
 //@ args: --sym-arg 1
 //@ paths: 6
 static unsigned long factorial(unsigned n) { return n ? n * factorial(n - 1) : 1; }

@@ -1,3 +1,4 @@
+//@ frontend: bitcode x86_64
 //@ args: --sym-arg 3
 #include <string.h>
 int main(int argc, char **argv) {

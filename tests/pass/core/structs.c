@@ -1,3 +1,4 @@
+//@ frontend: bitcode x86_64
 //@ args: --sym-arg 2
 //@ paths: 2
 // Structures by value, in registers and in memory, and unions.

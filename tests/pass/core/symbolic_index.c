@@ -1,3 +1,4 @@
+//@ frontend: bitcode x86_64
 //@ args: --sym-arg 1
 //@ paths: 3
 // A read at a symbolic offset inside its object does not fork; the comparison does.

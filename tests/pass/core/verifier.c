@@ -1,3 +1,4 @@
+//@ frontend: bitcode x86_64
 //@ paths: 2
 extern int __VERIFIER_nondet_int(void);
 extern unsigned char __VERIFIER_nondet_uchar(void);

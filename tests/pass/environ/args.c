@@ -1,3 +1,4 @@
+//@ frontend: bitcode x86_64
 //@ args: -n --sym-args 0 2 1 last
 // How many arguments there are is an input.
 #include <stdio.h>

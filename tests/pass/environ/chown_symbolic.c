@@ -1,3 +1,4 @@
+//@ frontend: bitcode x86_64
 //@ args: --sym-arg 1
 //@ replay: no, it would give a file of the machine away
 /* The group that a file of the host is given to is symbolic: it is decided before the file is taken over. */

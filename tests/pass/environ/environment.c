@@ -1,3 +1,4 @@
+//@ frontend: bitcode x86_64
 //@ args: --sym-env MODE:2
 #include <stdlib.h>
 #include <string.h>

@@ -1,3 +1,4 @@
+//@ frontend: bitcode x86_64
 //@ args: --sym-arg 2
 /* Running another program fails as the kernel says where there is none, or none that may be run. */
 #include <errno.h>

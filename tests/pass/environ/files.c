@@ -1,3 +1,4 @@
+//@ frontend: bitcode x86_64
 //@ args: A --sym-files 1 4
 #include <stdio.h>
 int main(int argc, char **argv) {

@@ -1,3 +1,4 @@
+//@ frontend: bitcode x86_64
 //@ args: --sym-stdin 3
 #include <stdio.h>
 int main(void) {

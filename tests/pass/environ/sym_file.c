@@ -1,3 +1,4 @@
+//@ frontend: bitcode x86_64
 //@ args: --sym-file conf.ini:3 --sym-file ./data:0-2 --sym-file seen:1:stat
 //@ paths: 15
 // Files with symbolic content, a symbolic size and symbolic metadata.

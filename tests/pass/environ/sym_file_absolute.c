@@ -1,3 +1,4 @@
+//@ frontend: bitcode x86_64
 //@ args: --sym-file /etc/passwd:2:stat
 // A file of the system's: symbolic to the program, and in a replay, but nowhere else.
 #include <stdio.h>

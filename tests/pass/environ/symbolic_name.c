@@ -1,3 +1,4 @@
+//@ frontend: bitcode x86_64
 //@ args: --sym-arg 2 --sym-arg 1 --sym-files 1 4
 //@ options: --emit all
 //@ paths: 23

@@ -1,3 +1,4 @@
+//@ frontend: bitcode x86_64
 //@ args: --sym-arg 1
 // The working directory is the real one; a replay lies in another folder and still ends the same.
 #include <stdio.h>

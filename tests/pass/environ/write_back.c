@@ -1,3 +1,4 @@
+//@ frontend: bitcode x86_64
 // A file that the program writes can be read again; the real file system is not touched.
 #include <stdio.h>
 #include <string.h>

@@ -1,3 +1,4 @@
+//@ frontend: bitcode x86_64
 //@ args: --sym-arg 1
 //@ options: --leaks
 /* Nothing is lost: what is never freed is reached from a global, through the middle of an object, by a choice of pointers, and over the stack

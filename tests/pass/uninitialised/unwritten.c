@@ -1,3 +1,4 @@
+//@ frontend: bitcode x86_64
 //@ args: --sym-arg 3
 //@ options: --uninit report
 /* Memory that was never written is read, copied, masked out and chosen away, and decides nothing. */

@@ -18,6 +18,9 @@ use crate::plugin::{Stop, Value};
 use crate::state::State;
 use crate::variables::Variable;
 
+/// Bytes below the stack that Linux keeps free, so that who runs out of it is noticed.
+const STACK_GUARD: u64 = 1 << 20;
+
 /// An object an address belongs to, in bounds or in the slack around it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Object {
@@ -229,9 +232,18 @@ impl Cx<'_> {
                 let message = format!("{access} on the stack below the running function: the variable's function has returned");
                 PathEnd::fault(FaultKind::UseAfterReturn, message)
             }
+            None if self.is_below_stack(addr) => {
+                PathEnd::fault(FaultKind::StackOverflow, format!("{access} below the stack, which is used up"))
+            }
             None => PathEnd::fault(FaultKind::WildPointer, format!("{access} at {addr:#x}, which belongs to no object")),
             Some(object) => self.bad_offset(&object, addr.wrapping_sub(object.base), size, write),
         }
+    }
+
+    /// Whether an address lies where the stack of machine code would have to grow to.
+    fn is_below_stack(&self, addr: u64) -> bool {
+        let stack = self.core.code_source.as_ref().and_then(|source| source.borrow().stack());
+        stack.is_some_and(|(base, _)| (base - STACK_GUARD..base).contains(&addr))
     }
 
     /// The fault of accessing `size` bytes at `offset` of an object that does not allow it.

@@ -32,7 +32,7 @@ const FOLDER: &str = "tests/fail";
 /// Time of one exploration.
 const EXPLORE: &str = "60s";
 
-/// A fixture as its headers and marks say (`crates/cli/tests/fixtures.rs` has the format).
+/// A fixture as its headers and marks say (`crates/cli/tests/fixtures` has the format).
 struct Fixture {
     file: PathBuf,
     args: Vec<String>,
@@ -99,6 +99,8 @@ impl Fixture {
         };
         let mark = |(line, text): (u64, &str)| {
             let (_, fault) = text.split_once("//~ FAULT ")?;
+            // What is said of executables comes behind it.
+            let fault = fault.split("//~").next().unwrap_or(fault);
             let (kind, part) = fault.split_once(':').unwrap_or((fault, ""));
             Some(Planted { line, kind: kind.trim().to_owned(), part: part.trim().to_owned() })
         };
