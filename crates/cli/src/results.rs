@@ -1,5 +1,6 @@
 //! From what the engine leaves behind to plain data: classes of path ends, findings by place and kind, the ledger.
 
+use std::cell::RefCell;
 use std::collections::BTreeMap;
 use std::hash::{Hash, Hasher};
 use std::rc::Rc;
@@ -9,7 +10,8 @@ use rustc_hash::FxHasher;
 use wryneck_exec::prefix::Prefix;
 use wryneck_exec::{CodePos, Core, Ended, Fault, Image, Ledger, LedgerKind, PathEnd, SourcePos};
 use wryneck_expr::Model;
-use wryneck_report::{Class, EndCount, Finding, InputValue, Kind, LedgerRow, Place};
+use wryneck_machine::MachineProgram;
+use wryneck_report::{Class, CodeLine, EndCount, Finding, InputValue, Kind, LedgerRow, Place};
 use wryneck_verify::checker::Happened;
 
 use crate::symbolic::is_of_working_call;
@@ -85,6 +87,8 @@ pub struct Findings {
     pub all: Vec<Finding>,
     /// How the first path of each came there.
     pub ways: Vec<Way>,
+    /// Tells the instructions of machine code.
+    pub machine: Option<Rc<RefCell<MachineProgram>>>,
     by_code: BTreeMap<(Rc<str>, Vec<CodePos>, u64), usize>,
     by_place: BTreeMap<(Rc<str>, Vec<Line>, u64), usize>,
 }
@@ -109,7 +113,8 @@ impl Findings {
             self.all[index].count += 1;
             return (false, index);
         }
-        self.all.push(finding(image, defect, ended));
+        let code = self.machine.as_ref().map(|machine| disassembled(&machine.borrow(), image, defect.at)).unwrap_or_default();
+        self.all.push(Finding { code, ..finding(image, defect, ended) });
         self.ways.push(Way { prefix: ended.prefix.clone(), model: ended.model.clone(), instructions: ended.instructions });
         (true, index)
     }
@@ -149,9 +154,20 @@ fn finding(image: &Image, defect: Defect<'_>, ended: &Ended) -> Finding {
         count: 1,
         test: None,
         source_line,
+        code: Vec::new(),
         native: None,
         steps: Vec::new(),
     }
+}
+
+/// Instructions shown before a fault's, and behind it.
+const AROUND: (usize, usize) = (5, 3);
+
+/// The instructions around the innermost place of a stack that is in machine code, if that has no debug information.
+fn disassembled(machine: &MachineProgram, image: &Image, stack: &[CodePos]) -> Vec<CodeLine> {
+    let Some(&pos) = stack.iter().find(|pos| image.is_last(pos.func)) else { return Vec::new() };
+    let Some((here, lines)) = machine.disassembled(image.location(pos), AROUND.0, AROUND.1) else { return Vec::new() };
+    lines.into_iter().map(|l| CodeLine { address: l.address, place: l.place, text: l.text, here: l.address == here }).collect()
 }
 
 /// The call stack as places, innermost first, without the frames that begin a program. Never empty.

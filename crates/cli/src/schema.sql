@@ -1,8 +1,8 @@
 -- A run folder's database. Written while the run goes on, a transaction every half second: a killed run leaves a readable one.
--- Several runs' tables can be attached and compared: no number here is an address or depends on the machine.
+-- Several runs' tables can be attached and compared: no number here but those of machine code is an address.
 
 -- The number of this schema; a change here is a new number, and `show` and `replay` say which one they read.
-PRAGMA user_version = 2;
+PRAGMA user_version = 3;
 
 -- Facts of the run: command (JSON array), program, started (seconds since 1970), version, status (`running` until the end),
 -- and at the end summary (the JSON object that --json prints).
@@ -32,7 +32,8 @@ CREATE TABLE finding (
     test TEXT,
     source_line TEXT,               -- its text, if the source was there
     steps TEXT NOT NULL,            -- JSON array: the decisions on the way there, repetitions counted
-    native TEXT, native_why TEXT    -- reproduced, not reproduced, not replayable; null before it was tried
+    native TEXT, native_why TEXT,   -- reproduced, not reproduced, not replayable; null before it was tried
+    code TEXT NOT NULL              -- JSON array: where there is no source, the instructions around the place
 );
 
 -- What was skipped, bounded or given up, and the flag that changes it.

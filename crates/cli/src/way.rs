@@ -60,6 +60,8 @@ fn own(image: &Image, decided: &Decided<'_>, does: Does<'_>, pos: CodePos) -> Op
         (Decision::Branch(_) | Decision::Choice(_), Does::Branch) => {
             let (from, to): (Place, Place) = (first(image, pos)?, first(image, decided.next?)?);
             Some(match (from.function == to.function, from.line == to.line) {
+                // Without debug information: a symbol, and the distance from it.
+                _ if to.line == 0 => format!("goes to `{}`", to.function),
                 (true, false) => format!("goes to line {}", to.line),
                 (true, true) => format!("goes to column {} of the line", to.column),
                 // Into or out of a call that was inlined.

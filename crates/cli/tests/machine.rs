@@ -169,6 +169,31 @@ fn memory_never_written_is_input() {
     assert_eq!(ends(&run), [("exit 2".to_owned(), 1), ("exit 3".to_owned(), 1), ("exit 4".to_owned(), 1)]);
 }
 
+/// Without debug information, the instructions around a fault are shown, with symbols; `show` has them from the run folder.
+#[test]
+fn instructions_are_shown_where_there_is_no_source() {
+    let place = Place::new();
+    place.compiled("wrong", &["-static", "-O0"]);
+    let run = place.explored(&["./wrong", "n"]);
+    let code = run["findings"][0]["code"].as_array().expect("instructions");
+    let here: Vec<&Value> = code.iter().filter(|line| line["here"] == true).collect();
+    assert!(code.len() > 4 && here.len() == 1, "{run}");
+    let (at, text) = (here[0]["place"].as_str().unwrap_or(""), here[0]["text"].as_str().unwrap_or(""));
+    assert!(at.starts_with("main+0x") && text.starts_with("mov     byte ptr [rax], "), "{run}");
+    let address = format!("{:#x}", here[0]["address"].as_u64().unwrap_or(0));
+    let shown = text_of(&place.wryneck(&["show", "out", "--findings"]));
+    assert!(shown.contains(&format!("--> `{at}` at {address} (no debug information)\n")), "{shown}");
+    assert!(shown.contains(&format!("    >   {address}  {at}  {text}\n")), "{shown}");
+    let sarif = text_of(&place.wryneck(&["show", "out", "--sarif", "-"]));
+    assert!(sarif.contains(&format!("\"fullyQualifiedName\": \"{at}\"")) && sarif.contains("\"absoluteAddress\""), "{sarif}");
+    place.compiled("wrong", &["-static", "-O0", "-g"]);
+    assert_eq!(place.explored(&["./wrong", "n"])["findings"][0]["code"], serde_json::json!([]));
+}
+
+fn text_of(out: &Output) -> String {
+    text(&out.stdout)
+}
+
 /// A return elsewhere than to its call, after long jumps too; places are lines where there is debug information, and their callers with them.
 #[test]
 fn returns_are_checked_and_call_stacks_shown() {

@@ -412,11 +412,17 @@ impl Image {
         }
     }
 
+    /// The number of a place's source position in its module; 0 if it has none.
+    pub fn location(&self, pos: CodePos) -> LocId {
+        let (module, f) = self.function(pos.func);
+        let first = module.blocks.range(f.blocks).iter().map(|b| b.insts.first).min().unwrap_or(0);
+        module.inst_locs.get((first + pos.op) as usize).copied().unwrap_or(0)
+    }
+
     /// The source position of a place, inlined calls unfolded: innermost first, the function itself last.
     pub fn source(&self, pos: CodePos) -> Vec<SourcePos> {
         let (module, f) = self.function(pos.func);
-        let first = module.blocks.range(f.blocks).iter().map(|b| b.insts.first).min().unwrap_or(0);
-        let mut loc = module.inst_locs.get((first + pos.op) as usize).copied().unwrap_or(0);
+        let mut loc = self.location(pos);
         let mut all = Vec::new();
         while loc != 0 && all.len() < 64 {
             let l = module.locations[loc as usize];

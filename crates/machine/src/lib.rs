@@ -18,6 +18,7 @@ pub mod anchor;
 pub mod block;
 pub mod calls;
 pub mod cpu;
+pub mod disassembly;
 pub mod dwarf;
 pub mod elf;
 pub mod error;
@@ -36,7 +37,7 @@ use std::collections::VecDeque;
 use rustc_hash::FxHashMap;
 use wryneck_ir::build::{BlockId, FunctionBuilder, FunctionDef, ModuleBuilder, Names};
 use wryneck_ir::code_source::ReadBytes;
-use wryneck_ir::{CodeObject, CodeSource, Module, NoCode, SymbolId, call_flags, function_flags, linkage};
+use wryneck_ir::{CodeObject, CodeSource, LocId, Module, NoCode, SymbolId, call_flags, function_flags, linkage};
 
 pub use elf::{Elf, Segment};
 pub use error::MachineError;
@@ -84,6 +85,8 @@ pub struct MachineProgram {
     addressed_by: anchor::Registers,
     /// Blocks that end with calls, by return address.
     call_sites: FxHashMap<u64, u32>,
+    /// Addresses of code without debug information, by the source position that stands for them.
+    addresses: FxHashMap<LocId, u64>,
     blocks: FxHashMap<Start, u32>,
 }
 
@@ -152,7 +155,7 @@ impl MachineProgram {
         b.jump(start);
         let function = b.finish()?;
         let ModuleBuilder { module, names } = m;
-        let (blocks, call_sites) = (FxHashMap::default(), FxHashMap::default());
+        let (blocks, call_sites, addresses) = (FxHashMap::default(), FxHashMap::default(), FxHashMap::default());
         Ok((
             MachineProgram {
                 elf,
@@ -169,6 +172,7 @@ impl MachineProgram {
                 variables: Variables::default(),
                 addressed_by,
                 call_sites,
+                addresses,
                 blocks,
             },
             module,
@@ -206,6 +210,13 @@ impl MachineProgram {
         }
     }
 
+    /// The instructions around the one that a source position stands for, with its address, if it is one without debug information: so
+    /// many before it and behind it.
+    pub fn disassembled(&self, position: LocId, before: usize, behind: usize) -> Option<(u64, Vec<disassembly::Line>)> {
+        let address = *self.addresses.get(&position)?;
+        Some((address, disassembly::around(&self.elf, &self.decoder, address, before, behind)))
+    }
+
     /// Is there code at the address that will stay as it is?
     fn check(&self, address: u64) -> Result<(), NoCode> {
         match self.elf.segment(address) {
@@ -237,7 +248,8 @@ impl CodeSource for MachineProgram {
         let mut names = std::mem::take(&mut self.names);
         let lowered = Session::run(self, module, &mut names, address, read);
         self.names = names;
-        let (new, calls) = lowered.map_err(|e| NoCode::Unsupported(e.to_string()))?;
+        let Grown { new, calls, addresses } = lowered.map_err(|e| NoCode::Unsupported(e.to_string()))?;
+        self.addresses.extend(addresses);
         self.blocks.extend(new.into_iter().map(|(start, block)| (start, block.index())));
         self.call_sites.extend(calls.into_iter().map(|(address, block)| (address, block.index())));
         self.blocks.get(&Start::at(address)).copied().ok_or_else(|| NoCode::NotExecutable(address, " without code".to_owned()))
@@ -263,6 +275,10 @@ impl CodeSource for MachineProgram {
         calls::is_over(stack, base.wrapping_add_signed(back), read)
     }
 
+    fn stack(&self) -> Option<(u64, u64)> {
+        self.calls.map(|calls| (calls.stack.base, calls.stack.size))
+    }
+
     fn calls_in_progress(&self, limb: &dyn Fn(usize) -> Option<u64>, read: ReadBytes<'_>, most: usize) -> Vec<u32> {
         let (Some(Calls { stack, .. }), Some(pointer)) = (self.calls, limb(self.stack_limb)) else { return Vec::new() };
         let backs = calls::in_progress(stack, pointer, read, most).into_iter();
@@ -272,8 +288,15 @@ impl CodeSource for MachineProgram {
     }
 }
 
-/// The new blocks, and those that end with calls by return address.
-type Grown = (FxHashMap<Start, BlockId>, Vec<(u64, BlockId)>);
+/// What a growth brought.
+struct Grown {
+    /// The new blocks by address.
+    new: FxHashMap<Start, BlockId>,
+    /// Those that end with calls, by return address.
+    calls: Vec<(u64, BlockId)>,
+    /// Source positions that are nothing but an address.
+    addresses: Vec<(LocId, u64)>,
+}
 
 /// One growth of the function: from an address, along fixed branches.
 struct Session<'p> {
@@ -321,9 +344,9 @@ impl Session<'_> {
             places.builder.jump(to);
             places.end();
         }
-        let calls = std::mem::take(&mut places.calls);
+        let (calls, addresses) = (std::mem::take(&mut places.calls), std::mem::take(&mut places.addresses));
         builder.finish()?;
-        Ok((session.new, calls))
+        Ok(Grown { new: session.new, calls, addresses })
     }
 
     /// The block that stands for a code address: there already, to be lowered, or a jump.

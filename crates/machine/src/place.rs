@@ -5,7 +5,7 @@
 //! results twice: the part, and then the whole, zero-extended. Slots for temporaries are used again by each instruction.
 
 use wryneck_ir::build::{BlockId, FunctionBuilder, Slot};
-use wryneck_ir::{Loc, NONE, Op, limbs};
+use wryneck_ir::{Loc, LocId, NONE, Op, limbs};
 
 use crate::dwarf::Position;
 use crate::elf::Elf;
@@ -52,6 +52,8 @@ pub struct Places<'f, 'm, 'r> {
     parts: Vec<(Part, Slot)>,
     /// Return addresses of calls, and the blocks that end with the calls.
     pub calls: Vec<(u64, BlockId)>,
+    /// Source positions that are nothing but an address, and the address.
+    pub addresses: Vec<(LocId, u64)>,
     /// The rest of the instruction happens only where this bit is 0: what it writes is chosen by it.
     skip_if: Option<Slot>,
 }
@@ -67,6 +69,7 @@ impl<'f, 'm, 'r> Places<'f, 'm, 'r> {
             used: 0,
             pending: None,
             calls: Vec::new(),
+            addresses: Vec::new(),
             narrow: Vec::new(),
             parts: Vec::new(),
             skip_if: None,
@@ -397,6 +400,9 @@ impl<'f, 'm, 'r> Places<'f, 'm, 'r> {
             inlined_at = self.builder.names.loc(self.builder.module, loc);
         }
         self.builder.loc = inlined_at;
+        if positions.iter().all(|p| p.file.is_empty()) {
+            self.addresses.push((inlined_at, address));
+        }
     }
 
     /// The slot of a whole register, with nothing pending in it.

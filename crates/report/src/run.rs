@@ -117,10 +117,24 @@ pub struct Finding {
     pub test: Option<String>,
     /// The source line's text, if the source is there.
     pub source_line: Option<String>,
+    /// Where there is no source: the instructions around the fault, in their order.
+    pub code: Vec<CodeLine>,
     /// What running the program natively on that input showed; `None` if that was not asked for.
     pub native: Option<Native>,
     /// How the first path that showed it came there: its decisions in their order, repetitions counted. Empty if not recorded.
     pub steps: Vec<Step>,
+}
+
+/// An instruction of machine code in words.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct CodeLine {
+    pub address: u64,
+    /// The function by its symbol, and the distance from its beginning.
+    pub place: String,
+    /// Mnemonic and operands.
+    pub text: String,
+    /// Here it happened.
+    pub here: bool,
 }
 
 /// A decision on the way to a finding: a branch, a choice or a value that depends on the input.
@@ -289,6 +303,7 @@ pub(crate) mod tests {
                 count: 2,
                 test: Some("test000002.ktest".into()),
                 source_line: Some("    a[i] = 1;".into()),
+                code: vec![],
                 native: Some(Native::Reproduced),
                 steps: vec![
                     Step {

@@ -11,7 +11,7 @@ use serde_json::{Map, Value, json};
 
 use crate::annotate;
 use crate::report::Report;
-use crate::run::{Class, Finding, Place, Status, Step};
+use crate::run::{Class, CodeLine, Finding, Place, Status, Step};
 use crate::units;
 
 const SCHEMA: &str = "https://docs.oasis-open.org/sarif/sarif/v2.1.0/errata01/os/schemas/sarif-schema-2.1.0.json";
@@ -121,6 +121,10 @@ fn result(
         text += &format!("; when {}", inputs.join(", "));
     }
     let mut properties = Map::new();
+    if !f.code.is_empty() {
+        let line = |l: &CodeLine| format!("{} {:#x} {}: {}", if l.here { '>' } else { ' ' }, l.address, l.place, l.text);
+        properties.insert("disassembly".into(), f.code.iter().map(line).collect());
+    }
     properties.insert("paths".into(), f.count.into());
     properties.insert("inputs".into(), json!(f.inputs));
     if let Some(native) = &f.native {
@@ -132,7 +136,7 @@ fn result(
     json!({
         "ruleId": f.kind.id, "ruleIndex": rules.get(f.kind.id.as_str()), "level": "error", "kind": "fail",
         "message": { "text": text },
-        "locations": [location(report, place, None)],
+        "locations": [at_address(location(report, place, None), f, place)],
         "stacks": [{ "message": { "text": "the call stack" }, "frames": frames }],
         "codeFlows": [{ "message": { "text": "the decisions on the way" }, "threadFlows": [{ "locations": flow(report, f) }] }],
         "partialFingerprints": { FINGERPRINT: fingerprint(report, f, place, seen) },
@@ -159,7 +163,12 @@ fn in_application(report: &Report, place: &Place) -> bool {
 }
 
 fn location(report: &Report, place: &Place, message: Option<&str>) -> Value {
-    let mut location = json!({ "logicalLocations": [{ "name": place.function, "kind": "function" }] });
+    let symbol = place.function.split('+').next().filter(|_| place.file.is_empty());
+    let mut location = json!({ "logicalLocations": [{ "name": symbol.unwrap_or(&place.function), "kind": "function" }] });
+    if symbol.is_some_and(|symbol| symbol != place.function) {
+        // A symbol and the distance from it.
+        location["logicalLocations"][0]["fullyQualifiedName"] = place.function.as_str().into();
+    }
     if !place.file.is_empty() {
         let mut physical = json!({ "artifactLocation": artifact(report, &place.file) });
         if place.line > 0 {
@@ -169,6 +178,16 @@ fn location(report: &Report, place: &Place, message: Option<&str>) -> Value {
     }
     if let Some(text) = message {
         location["message"] = json!({ "text": text });
+    }
+    location
+}
+
+/// The location of a finding without source: its address.
+fn at_address(mut location: Value, f: &Finding, place: &Place) -> Value {
+    if let (true, Some(here)) = (place == &f.stack[0], f.code.iter().find(|line| line.here)) {
+        let address =
+            json!({ "absoluteAddress": here.address, "kind": "instruction", "fullyQualifiedName": here.place, "name": here.text });
+        location["physicalLocation"] = json!({ "address": address });
     }
     location
 }

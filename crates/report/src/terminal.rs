@@ -5,7 +5,7 @@ use std::io::{self, Write};
 
 use crate::annotate;
 use crate::report::Sources;
-use crate::run::{Class, Finding, InputValue, Pruning, Run, Status};
+use crate::run::{Class, CodeLine, Finding, InputValue, Pruning, Run, Status};
 use crate::units;
 
 /// Bytes of an input that a message shows; the test file has all of them.
@@ -35,13 +35,16 @@ pub(crate) fn write_finding(out: &mut dyn Write, run: &Run, number: u32, f: &Fin
     for (depth, place) in f.stack.iter().take(SHOWN_FRAMES).enumerate() {
         let arrow = if depth == 0 { "-->" } else { " by" };
         match place.file.is_empty() {
-            true => writeln!(out, "  {arrow} `{}` (no debug information)", place.function)?,
+            true => writeln!(out, "  {arrow} `{}`{} (no debug information)", place.function, address(f, depth))?,
             false => writeln!(out, "  {arrow} {} in `{}`", place.text(), place.function)?,
         }
         match (sources, &f.source_line) {
             (Some(sources), _) => annotate::write(out, sources, f, depth)?,
             (None, Some(line)) if depth == 0 => writeln!(out, "      {} | {}", place.line, line.trim_end())?,
             (None, _) => {}
+        }
+        if depth == 0 {
+            write_code(out, &f.code)?;
         }
     }
     if f.stack.len() > SHOWN_FRAMES {
@@ -66,6 +69,21 @@ pub(crate) fn write_finding(out: &mut dyn Write, run: &Run, number: u32, f: &Fin
     }
     writeln!(out, "  = finding {number}, CWE-{}", f.kind.cwe)?;
     writeln!(out)
+}
+
+/// Where in memory a fault's instruction is, if that is known.
+fn address(f: &Finding, depth: usize) -> String {
+    let here = f.code.iter().find(|line| line.here && depth == 0);
+    here.map_or(String::new(), |line| format!(" at {:#x}", line.address))
+}
+
+/// Writes the instructions around a fault, with an arrow before its own.
+fn write_code(out: &mut dyn Write, code: &[CodeLine]) -> io::Result<()> {
+    let wide = code.iter().map(|line| line.place.len()).max().unwrap_or(0);
+    code.iter().try_for_each(|line| {
+        let arrow = if line.here { '>' } else { ' ' };
+        writeln!(out, "    {arrow} {:#10x}  {:<wide$}  {}", line.address, line.place, line.text)
+    })
 }
 
 fn inputs(values: &[InputValue]) -> String {

@@ -86,7 +86,8 @@ pub fn explore(name: &str, words: Vec<String>, complete: impl FnOnce(&mut RunArg
     // The exploration spares memory at half of what the run may have.
     let config = wryneck_exec::Config { max_memory: args.max_memory / 2, machine_code: code.is_some(), ..args.config.clone() };
     let mut explorer = Explorer::new(image, pool, solver(&args, solver_time.clone())?, environment, monitor, config, searcher);
-    explorer.core.code_source = code.map(|code| Rc::new(RefCell::new(code)) as _);
+    let code = code.map(|code| Rc::new(RefCell::new(code)));
+    explorer.core.code_source = code.clone().map(|code| code as _);
     let slicer = match (args.prune, &rules) {
         (Some(_), Some(_)) if explorer.core.code_source.is_some() => {
             notes.push("the target is machine code, so nothing is pruned".into());
@@ -107,6 +108,7 @@ pub fn explore(name: &str, words: Vec<String>, complete: impl FnOnce(&mut RunArg
     };
     let mut watch = watch(&args, start, folder, lines, record, notes, solver_time.clone());
     watch.rules = rules;
+    watch.findings.machine = code;
 
     let outcome = match explorer.start(entry, |_| Ok(Vec::new())) {
         Ok(()) => explorer.explore(&mut watch),

@@ -1,0 +1,64 @@
+//! Code in words, for programs without debug information: the instructions around an address, as the CPU's manual writes them, with symbols.
+//!
+//! Instructions of x86 have no marks: where one begins is known from the function's first. A function without symbol, or one so long that
+//! its beginning is far, is told from the address itself on.
+
+use crate::elf::Elf;
+use crate::pcode::Decoder;
+
+/// Bytes between the beginning of a function and an address in it, above which the function is not decoded from its beginning.
+const FAR: u64 = 1 << 16;
+
+/// An instruction in words.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Line {
+    pub address: u64,
+    /// The function, and the distance from its beginning.
+    pub place: String,
+    /// Mnemonic and operands; what they name is in `<>`.
+    pub text: String,
+}
+
+/// The instruction at an address, and so many before and behind it in its function. Empty if there is no code.
+pub fn around(elf: &Elf, decoder: &Decoder, address: u64, before: usize, behind: usize) -> Vec<Line> {
+    let begins = |at: u64| elf.function(at).map(|f| f.address);
+    let own = begins(address);
+    let mut at = own.filter(|first| address - first <= FAR).unwrap_or(address);
+    let (mut lines, mut here) = (Vec::new(), None);
+    while here.is_none_or(|here| lines.len() <= here + behind) && begins(at) == own {
+        // Data among code: what is there is told from the address on.
+        if here.is_none() && at > address {
+            lines.clear();
+            at = address;
+        }
+        let Some((line, next)) = line(elf, decoder, at) else { break };
+        if at == address {
+            here = Some(lines.len());
+        }
+        lines.push(line);
+        at = next;
+    }
+    let first = here.unwrap_or(lines.len()).saturating_sub(before);
+    lines.split_off(first)
+}
+
+/// An instruction in words, and the address behind it.
+fn line(elf: &Elf, decoder: &Decoder, address: u64) -> Option<(Line, u64)> {
+    let segment = elf.segment(address).filter(|s| s.executable)?;
+    let rest = segment.bytes.get(usize::try_from(address - segment.base).ok()?..)?;
+    let bytes = &rest[..rest.len().min(elf.cpu.max_instruction)];
+    let next = decoder.decode(address, bytes).ok()?.next();
+    let (mnemonic, operands) = decoder.text(address, bytes);
+    let text = format!("{:<8}{}", mnemonic.to_lowercase(), operands.to_lowercase().replace(',', ", ").replace("+ -", "- "));
+    let named = operands.split(|c: char| !c.is_ascii_alphanumeric()).filter_map(|word| name(elf, word)).next();
+    let name = named.map_or(String::new(), |name| format!(" <{name}>"));
+    Some((Line { address, place: elf.place_name(address), text: format!("{}{name}", text.trim_end()) }, next))
+}
+
+/// What is at the address that a word is.
+fn name(elf: &Elf, word: &str) -> Option<String> {
+    let address = u64::from_str_radix(word.strip_prefix("0x")?, 16).ok()?;
+    let segment = elf.segment(address)?;
+    let data = || elf.symbols.iter().find(|s| s.address == address && !s.code).map(|s| s.name.clone());
+    Some(if segment.executable { elf.place_name(address) } else { data().unwrap_or(segment.name.clone()) })
+}
