@@ -83,8 +83,8 @@ pub struct MachineProgram {
     /// Where bounds are known, if they are wanted, and what addresses are computed from.
     variables: Variables,
     addressed_by: anchor::Registers,
-    /// Blocks that end with calls, by return address.
-    call_sites: FxHashMap<u64, u32>,
+    /// Blocks that end with calls, by return address; none for calls of what begins `main`.
+    call_sites: FxHashMap<u64, Option<u32>>,
     /// Addresses of code without debug information, by the source position that stands for them.
     addresses: FxHashMap<LocId, u64>,
     blocks: FxHashMap<Start, u32>,
@@ -251,7 +251,9 @@ impl CodeSource for MachineProgram {
         let Grown { new, calls, addresses } = lowered.map_err(|e| NoCode::Unsupported(e.to_string()))?;
         self.addresses.extend(addresses);
         self.blocks.extend(new.into_iter().map(|(start, block)| (start, block.index())));
-        self.call_sites.extend(calls.into_iter().map(|(address, block)| (address, block.index())));
+        let begins = |back: u64| self.elf.function(back.wrapping_sub(1)).is_some_and(|f| BEGIN.contains(&f.name.as_str()));
+        let sites = calls.into_iter().map(|(back, block)| (back, (!begins(back)).then(|| block.index())));
+        self.call_sites.extend(sites.collect::<Vec<_>>());
         self.blocks.get(&Start::at(address)).copied().ok_or_else(|| NoCode::NotExecutable(address, " without code".to_owned()))
     }
 
@@ -283,8 +285,8 @@ impl CodeSource for MachineProgram {
         let (Some(Calls { stack, .. }), Some(pointer)) = (self.calls, limb(self.stack_limb)) else { return Vec::new() };
         let backs = calls::in_progress(stack, pointer, read, most).into_iter();
         // What begins `main` is no part of the program.
-        let begins = |back: &u64| self.elf.function(back.wrapping_sub(1)).is_some_and(|f| BEGIN.contains(&f.name.as_str()));
-        backs.take_while(|back| !begins(back)).filter_map(|back| self.call_sites.get(&back).copied()).collect()
+        let sites = backs.filter_map(|back| self.call_sites.get(&back).copied());
+        sites.map_while(|site| site).collect()
     }
 }
 

@@ -1,4 +1,3 @@
-//@ frontend: bitcode x86_64
 //@ args: --sym-arg 3
 // A parser by recursive descent calls itself without having read anything.
 static const char *p;

@@ -1,4 +1,3 @@
-//@ frontend: bitcode x86_64
 //@ args: --sym-arg 2
 //@ options: --uninit report
 /* A flag is set on all ways but one. */

@@ -1,4 +1,3 @@
-//@ frontend: bitcode x86_64
 //@ args: --sym-arg 1
 //@ options: --uninit report
 /* A record is written whole, though only a part of it was set. */
