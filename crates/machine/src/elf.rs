@@ -4,7 +4,7 @@
 //! A segment is cut at its sections, so that findings name them; what no section covers (headers, padding) is a piece too.
 //! Nothing here trusts the file: sizes are checked before they are used.
 
-use object::elf::{ET_DYN, ET_EXEC, PF_W, PF_X, PT_INTERP, PT_LOAD, SHF_ALLOC, SHF_TLS, SHT_NOBITS};
+use object::elf::{ET_DYN, ET_EXEC, PF_W, PF_X, PT_INTERP, PT_LOAD, SHF_ALLOC, SHF_TLS, SHT_NOBITS, STT_GNU_IFUNC};
 use object::read::elf::{ElfFile64, FileHeader, ProgramHeader, SectionHeader};
 use object::{Endianness, Object, ObjectSection, ObjectSymbol, SymbolKind};
 
@@ -287,7 +287,9 @@ fn symbols(elf: &File<'_>, base: u64) -> Result<Vec<Symbol>, MachineError> {
             SymbolKind::Label | SymbolKind::Unknown if matches!(s.name(), Ok("_start" | "_init" | "_fini")) => true,
             _ => continue,
         };
-        if s.is_undefined() {
+        // The address of one that is chosen when the program begins is not the function's, but that of what chooses.
+        let chosen = s.elf_symbol().st_type() == STT_GNU_IFUNC;
+        if s.is_undefined() || chosen {
             continue;
         }
         let name = s.name().map_err(MachineError::Damaged)?.to_owned();
