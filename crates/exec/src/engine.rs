@@ -504,11 +504,8 @@ impl Explorer {
             }
             Exit::Returned => {
                 let environment = self.core.environment.clone();
-                let value = self.core.result.map(
-                    |(value, tag)| {
-                        if tag == 0 { Value::Bits(value) } else { Value::Sym(crate::step::run::expr_of(value)) }
-                    },
-                );
+                let whole = |(value, tag)| if tag == 0 { Value::Bits(value) } else { Value::Sym(crate::step::run::expr_of(value)) };
+                let value = self.core.result.map(whole);
                 Err(environment.returned(value, &mut Cx { core: &mut self.core, state }).into())
             }
         }
