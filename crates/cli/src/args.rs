@@ -132,6 +132,8 @@ pub static OPTIONS: &[Opt<RunArgs>] = &[
         set: |a, _| { a.json = true; Ok(()) } },
     Opt { name: "--jsonl", value: "FILE", help: "write JSON lines at the end; `-` is standard output, here and below",
         set: |a, v| a.formats.add("jsonl", v) },
+    Opt { name: "--keep-going", value: "N", help: "go on behind so many reads and writes out of bounds of a path: what is read is then input, what is written is lost",
+        set: |a, v| { a.config.keep_going = number(v)?; Ok(()) } },
     Opt { name: "--lcov", value: "FILE", help: "write the coverage at the end, for genhtml and editors",
         set: |a, v| a.formats.add("lcov", v) },
     Opt { name: "--leaks", value: "", help: "report memory that no pointer leads to when a path exits; what is still reachable goes into the ledger",

@@ -107,9 +107,20 @@ impl Watch {
         if ended.unwritten_input {
             about["unwritten_input"] = true.into();
         }
-        if let PathEnd::Fault(fault) = &ended.end {
+        let fault = match &ended.end {
+            PathEnd::Fault(fault) => Some((fault, &ended.call_stack)),
+            _ => None,
+        };
+        // A native run does what it likes behind the first.
+        let survived = ended.survived.first().map(|s| (&s.fault, &s.stack));
+        if let Some((fault, stack)) = survived.or(fault) {
+            about["class"] = Class::Fault.name().into();
+            about["what"] = fault.kind.id().into();
             about["message"] = fault.message.as_str().into();
-            about["stack"] = json!(results::stack(&core.image, &ended.call_stack));
+            about["stack"] = json!(results::stack(&core.image, stack));
+        }
+        if survived.is_some() {
+            about["goes_on"] = true.into();
         }
         if !ended.leaks.is_empty() {
             let leak = |l: &Leak| {
@@ -167,7 +178,9 @@ impl Control for Watch {
         };
         let leaks = ended.leaks.iter().map(|leak| Defect::fault(&leak.fault, &leak.stack));
         let violations = self.rules.as_mut().map_or(Vec::new(), |rules| rules.ended(core, &ended));
-        let shown = fault.into_iter().chain(leaks).chain(violations);
+        let survived = ended.survived.iter().map(|s| Defect::fault(&s.fault, &s.stack));
+        let all = survived.chain(fault).enumerate().map(|(n, defect)| if n == 0 { defect } else { defect.behind_another() });
+        let shown = all.chain(leaks).chain(violations);
         let found = shown.map(|defect| self.findings.add(core, defect, &ended));
         let first: Vec<usize> = found.filter(|(first, _)| *first).map(|(_, index)| index).collect();
         let emit = match self.emit {

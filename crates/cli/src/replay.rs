@@ -47,6 +47,9 @@ pub fn findings(folder: &Path, findings: &mut [Finding]) -> Result<()> {
             Some(Verdict::Same) if finding.kind.id.starts_with("rule:") && !ends_in_fault(folder, finding)? => {
                 Native::NotReplayable("the program ends the same natively, where the rule's events are not watched".into())
             }
+            Some(Verdict::Same) if is_behind(folder, finding)? => {
+                Native::NotReplayable("natively, its path goes its own way behind the first access out of bounds".into())
+            }
             Some(Verdict::Same) => Native::Reproduced,
             Some(Verdict::Different(how)) => Native::NotReproduced(how),
             Some(Verdict::Cannot(why)) => Native::NotReplayable(why),
@@ -60,6 +63,13 @@ pub fn findings(folder: &Path, findings: &mut [Finding]) -> Result<()> {
 fn ends_in_fault(folder: &Path, finding: &Finding) -> Result<bool> {
     let Some(test) = &finding.test else { return Ok(false) };
     Ok(about(&folder.join(test).with_extension("json"))?["class"] == "fault")
+}
+
+/// Whether the path of a finding's test goes on behind a fault, and it is another that the finding tells of.
+fn is_behind(folder: &Path, finding: &Finding) -> Result<bool> {
+    let Some(test) = &finding.test else { return Ok(false) };
+    let about = about(&folder.join(test).with_extension("json"))?;
+    Ok(about["goes_on"] == true && about["message"] != *finding.message)
 }
 
 /// The leak that a finding tells of, if it is one: its test says how much.

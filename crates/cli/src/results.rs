@@ -78,6 +78,12 @@ impl Defect<'_> {
     pub fn fault<'a>(fault: &Fault, at: &'a [CodePos]) -> Defect<'a> {
         Defect { id: fault.kind.id().into(), cwe: fault.kind.cwe(), message: fault.message.clone(), at, story: &[] }
     }
+
+    /// The same, on a path that went on behind an access out of bounds.
+    pub fn behind_another(mut self) -> Self {
+        self.message += "; behind another access out of bounds";
+        self
+    }
 }
 
 /// Findings, one per kind, place and story. The place is the innermost frame together with the innermost one of the application, so that two

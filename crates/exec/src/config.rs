@@ -61,6 +61,8 @@ options! {
     uninit: Uninit = Uninit::Zero;
     /// Look for lost memory where a path exits.
     leaks: bool = false;
+    /// How many accesses out of bounds a path survives.
+    keep_going: u32 = 0;
     /// Keep the whole call stack of every allocation, not only its place.
     allocation_stacks: bool = false;
     undefined: Undefined = Undefined::Symbolic;

@@ -19,6 +19,7 @@ use crate::recorder::Recorder;
 use crate::sharing::{Rebuilt, Visited};
 use crate::stacks::Stacks;
 use crate::state::{Frame, Input, PathData, Script, State};
+use crate::survived::Survived;
 use crate::tree::Tree;
 
 /// Shared by all paths of one exploration.
@@ -156,6 +157,8 @@ pub struct Ended {
     pub approximated: bool,
     /// Memory it never wrote was input: a native run has something else there.
     pub unwritten_input: bool,
+    /// Accesses out of bounds behind which it went on, in their order.
+    pub survived: Rc<Vec<Survived>>,
     /// What it lost, if the configuration asks for it and the path exits.
     pub leaks: Vec<Leak>,
     /// The state's structural hash, if the configuration asks for it.
@@ -321,6 +324,7 @@ impl Core {
             covers_new: state.covers_new,
             approximated: state.approximated,
             unwritten_input: state.unwritten_input,
+            survived: state.survived.clone(),
             leaks,
             hash: self.config.hash_states.then(|| state.structural_hash(&self.pool)),
             env: state.env.clone(),

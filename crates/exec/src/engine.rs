@@ -155,6 +155,7 @@ impl Explorer {
             node: Tree::ROOT,
             approximated: false,
             unwritten_input: false,
+            survived: Rc::default(),
             variables: Rc::default(),
         };
         let compact_at = core.config.compact_above;

@@ -24,6 +24,7 @@ pub mod sharing;
 pub mod stacks;
 pub mod state;
 pub mod step;
+pub mod survived;
 pub mod tree;
 mod unwritten;
 pub mod variables;

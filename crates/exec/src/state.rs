@@ -14,6 +14,7 @@ use crate::memory::Memory;
 use crate::memory::pvec::PVec;
 use crate::prefix::{Decision, Prefix};
 use crate::sharing::{Rebuilt, Visited};
+use crate::survived::Survived;
 use crate::variables::Variables;
 
 /// One call in progress. `slots` are followed by their tags: a non-zero tag says the slot holds an `ExprId`.
@@ -158,6 +159,8 @@ pub struct State {
     pub approximated: bool,
     /// Memory it never wrote has become input.
     pub unwritten_input: bool,
+    /// Accesses out of bounds behind which it went on.
+    pub survived: Rc<Vec<Survived>>,
 }
 
 impl State {
@@ -197,6 +200,7 @@ impl State {
             node: self.node,
             approximated: self.approximated,
             unwritten_input: self.unwritten_input,
+            survived: self.survived.clone(),
         }
     }
 
@@ -291,6 +295,7 @@ impl State {
                 h.write_u64(if *tag == 0 { *slot } else { exprs(ExprId::from_raw(*slot as u32)) });
             }
         }
+        h.write_usize(self.survived.len());
         for (number, page) in self.memory.space.pages() {
             h.write_u64(number);
             page.hash_into(&mut h);

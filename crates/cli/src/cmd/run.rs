@@ -93,6 +93,10 @@ pub fn explore(name: &str, words: Vec<String>, complete: impl FnOnce(&mut RunArg
             notes.push("the target is machine code, so nothing is pruned".into());
             None
         }
+        (Some(_), Some(_)) if args.config.keep_going > 0 => {
+            notes.push("paths go on behind faults, so nothing is pruned".into());
+            None
+        }
         // Where calls fail on demand, what the summaries assume does not hold.
         (Some(_), Some(_)) if args.fail_calls > 0 => {
             notes.push("calls are made to fail, so nothing is pruned".into());

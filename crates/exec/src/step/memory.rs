@@ -20,7 +20,15 @@ const MAX_BLOCK: u64 = 1 << 32;
 pub fn load(cx: &mut Cx<'_>, inst: &Inst) -> Result<(), Stop> {
     let width = u32::from(inst.width);
     let pointer = cx.operand(inst.a, 64);
-    let loaded = cx.load(pointer, width)?;
+    let loaded = match cx.load(pointer, width) {
+        Ok(loaded) => loaded,
+        Err(stop) => {
+            cx.survive(stop)?;
+            let bytes = cx.new_input("memory out of bounds", bytes_of(width));
+            let whole = cx.join(&bytes);
+            cx.core.pool.extract(whole, 0, width)
+        }
+    };
     cx.put_wide(inst.dst, loaded);
     Ok(())
 }
@@ -29,7 +37,7 @@ pub fn store(cx: &mut Cx<'_>, inst: &Inst) -> Result<(), Stop> {
     let width = u32::from(inst.width);
     let pointer = cx.operand(inst.a, 64);
     let value = cx.wide_operand(inst.b, width);
-    cx.store(pointer, value)
+    cx.store(pointer, value).or_else(|stop| cx.survive(stop))
 }
 
 /// MemCopy and MemMove: the bytes are read before any is written, so every overlap behaves as memmove.

@@ -37,6 +37,9 @@ pub struct Args {
     /// Executables without debug information
     #[arg(long)]
     no_debug: bool,
+    /// How many accesses out of bounds a path goes on behind
+    #[arg(long, default_value_t = 8)]
+    keep_going: u32,
     /// Seconds for each case
     #[arg(long, default_value_t = 30)]
     seconds: u32,
@@ -217,7 +220,7 @@ impl Build<'_> {
             Frontend::Bitcode => "bitcode",
             Frontend::Machine => "machine",
         };
-        json!({ "frontend": frontend, "level": self.args.level, "debug": !self.args.no_debug, "seconds": self.args.seconds })
+        json!({ "frontend": frontend, "level": self.args.level, "debug": !self.args.no_debug, "keep_going": self.args.keep_going, "seconds": self.args.seconds })
     }
 
     fn compiler(&self, debug: bool) -> Command {
@@ -277,7 +280,14 @@ impl Build<'_> {
         command
             .current_dir(&empty)
             .args(["run", "--json", "--uninit", "symbolic", "--no-replay", "--emit", "none", "--max-memory", MEMORY]);
-        command.args(["--search", SEARCH, "--max-time", &format!("{}s", self.args.seconds)]);
+        command.args([
+            "--keep-going",
+            &self.args.keep_going.to_string(),
+            "--search",
+            SEARCH,
+            "--max-time",
+            &format!("{}s", self.args.seconds),
+        ]);
         command.args((self.args.frontend == Frontend::Bitcode).then_some("--no-libc"));
         let done = command
             .arg("--output")
