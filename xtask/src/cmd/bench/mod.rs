@@ -1,6 +1,7 @@
 //! The benches: what the tool is worth on programs that people use, beside what it would be without one of its parts. They take long and
 //! are kept in `docs/results`; they judge nothing that a test could.
 
+mod angr;
 mod explore;
 mod figure1;
 mod verify;
@@ -17,6 +18,8 @@ pub struct Args {
 
 #[derive(Subcommand)]
 enum Bench {
+    /// Ten small executables to the end, beside angr
+    Angr(angr::Args),
     /// The program of paper 1's Figure 1 and its broken variant, pruned and not
     Figure1(figure1::Args),
     /// coreutils under each built-in rule, pruned and not: verdicts and relevant paths
@@ -27,6 +30,7 @@ enum Bench {
 
 pub fn run(args: &Args) -> Result<()> {
     match &args.bench {
+        Bench::Angr(args) => angr::run(args),
         Bench::Figure1(args) => figure1::run(args),
         Bench::Verify(args) => verify::run(args),
         Bench::Verisec(args) => verisec::run(args),

@@ -1,0 +1,170 @@
+//! angr beside wryneck: ten small executables (`benches/angr`) with the same symbolic input, both explored to the end.
+//!
+//! The executables are linked dynamically against musl, so that angr has its summaries of the library's functions, as its users do. angr is
+//! timed from loading the program on, wryneck as a whole process, started anew. What angr does not end in its time took at least that.
+//! Resumable: what the results file has, keyed by program and limit, is not run again. Cost: at most the limit for each program.
+
+use std::fs::{self, OpenOptions};
+use std::io::Write;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+use std::time::Instant;
+
+use anyhow::{Context, Result, ensure};
+use serde_json::{Value, json};
+
+use crate::cache::{Cache, Inputs};
+use crate::process;
+
+#[derive(clap::Args)]
+pub struct Args {
+    /// Seconds that angr has for each program
+    #[arg(long, default_value_t = 300)]
+    seconds: u32,
+    /// Only these programs
+    programs: Vec<String>,
+    /// Where results are kept, one JSON object a line
+    #[arg(long, default_value = "docs/results/angr.jsonl")]
+    results: PathBuf,
+}
+
+const FOLDER: &str = "benches/angr";
+/// angr, and what of the packages it needs is not too new for it.
+const PACKAGES: [&str; 3] = ["angr==9.2.213", "bitstring<5", "pycparser==3.0"];
+/// So many times as fast we are to be, on each program.
+const GATE: f64 = 50.0;
+
+/// A program and its symbolic input.
+struct Case {
+    name: String,
+    source: PathBuf,
+    /// `argument` or `stdin`, and its bytes.
+    kind: String,
+    size: String,
+}
+
+pub fn run(args: &Args) -> Result<()> {
+    let python = set_up()?;
+    let mut rows = Vec::new();
+    let known = fs::read_to_string(&args.results).unwrap_or_default();
+    let known: Vec<Value> = known.lines().map(serde_json::from_str).collect::<Result<_, _>>().context("the results file is damaged")?;
+    let cases = cases()?;
+    let wanted = |case: &&Case| args.programs.is_empty() || args.programs.contains(&case.name);
+    for case in cases.iter().filter(wanted) {
+        let same = |row: &&Value| row["program"] == case.name.as_str() && row["limit"] == args.seconds && row["input"] == case.input();
+        let row = match known.iter().rfind(same) {
+            Some(row) => row.clone(),
+            None => case.measure(&python, args)?,
+        };
+        rows.push(row);
+    }
+    ensure!(!rows.is_empty(), "no such program in {FOLDER}");
+    let slow = print(&rows);
+    ensure!(slow == 0, "{slow} programs are not explored {GATE} times as fast as by angr");
+    Ok(())
+}
+
+/// The programs, by name; the first line of each says what its input is.
+fn cases() -> Result<Vec<Case>> {
+    let mut cases = Vec::new();
+    for entry in fs::read_dir(FOLDER).with_context(|| format!("cannot list `{FOLDER}`"))? {
+        let source = entry?.path();
+        if source.extension().is_none_or(|e| e != "c") {
+            continue;
+        }
+        let text = fs::read_to_string(&source)?;
+        let input = text.lines().next().and_then(|line| line.strip_prefix("// input: ")?.split_once(' '));
+        let (kind, size) = input.with_context(|| format!("`{}` does not begin with its input", source.display()))?;
+        let name = source.file_stem().unwrap_or_default().to_string_lossy().into_owned();
+        cases.push(Case { name, kind: kind.into(), size: size.into(), source });
+    }
+    cases.sort_by(|a, b| a.name.cmp(&b.name));
+    Ok(cases)
+}
+
+/// A Python that has angr, in the cache.
+fn set_up() -> Result<PathBuf> {
+    let cache = Cache::open()?;
+    let _lock = cache.lock()?;
+    let folder = cache.product("angr", &Inputs::default().texts(PACKAGES), |dir| {
+        println!("setting angr up");
+        process::logged(Command::new("python3").args(["-m", "venv"]).arg(dir.join("venv")), &dir.join("venv.log"))?;
+        let pip = dir.join("venv/bin/python");
+        process::logged(Command::new(pip).args(["-m", "pip", "install", "--quiet"]).args(PACKAGES), &dir.join("pip.log"))
+    })?;
+    Ok(folder.join("venv/bin/python"))
+}
+
+impl Case {
+    fn input(&self) -> String {
+        format!("{} {}", self.kind, self.size)
+    }
+
+    /// Explores it with both and keeps what came out.
+    fn measure(&self, python: &Path, args: &Args) -> Result<Value> {
+        let dir = tempfile::tempdir()?;
+        let program = dir.path().join(&self.name);
+        process::output(Command::new("musl-gcc").args(["-O1", "-w", "-o"]).arg(&program).arg(&self.source))?;
+        let row = json!({
+            "program": self.name, "input": self.input(), "limit": args.seconds,
+            "wryneck": self.with_wryneck(&program, dir.path())?, "angr": self.with_angr(python, &program, args.seconds)?,
+        });
+        let mut file = OpenOptions::new().create(true).append(true).open(&args.results)?;
+        writeln!(file, "{row}")?;
+        Ok(row)
+    }
+
+    fn with_wryneck(&self, program: &Path, dir: &Path) -> Result<Value> {
+        let wryneck = crate::cmd::wryneck()?;
+        let mut command = Command::new(&wryneck);
+        let option = if self.kind == "stdin" { "--sym-stdin" } else { "--sym-arg" };
+        command.current_dir(dir).args(["run", "--json", "--emit", "none", "--no-replay", "--output", "out"]).arg(program);
+        let start = Instant::now();
+        let done = command.args([option, &self.size]).output().with_context(|| format!("cannot start `{}`", wryneck.display()))?;
+        let seconds = start.elapsed().as_secs_f64();
+        let said = || format!("{}: {}", self.name, String::from_utf8_lossy(&done.stderr));
+        let run: Value = serde_json::from_slice(&done.stdout).with_context(said)?;
+        ensure!(run["status"]["kind"] == "complete", "{}: wryneck stopped: {}", self.name, run["status"]);
+        Ok(json!({ "seconds": seconds, "paths": run["totals"]["paths"], "ends": run["ends"] }))
+    }
+
+    /// What angr says; `null` if it did not end in time.
+    fn with_angr(&self, python: &Path, program: &Path, seconds: u32) -> Result<Value> {
+        let mut command = Command::new("timeout");
+        command.arg(seconds.to_string()).arg(python).arg(Path::new(FOLDER).join("explore.py")).arg(program);
+        let done = command.args([&self.kind, &self.size]).output().context("cannot start `timeout`")?;
+        if done.status.code() == Some(TIMED_OUT) {
+            return Ok(Value::Null);
+        }
+        let said = || format!("{}: angr: {}", self.name, String::from_utf8_lossy(&done.stderr));
+        serde_json::from_slice(&done.stdout).with_context(said)
+    }
+}
+
+/// The exit code of `timeout`.
+const TIMED_OUT: i32 = 124;
+
+/// Prints the table; how many programs are below the gate.
+fn print(rows: &[Value]) -> usize {
+    println!("| program | input | paths: wryneck | angr | seconds: wryneck | angr | ratio |");
+    println!("|---|---|---|---|---|---|---|");
+    let mut slow = 0;
+    for row in rows {
+        let (ours, theirs) = (&row["wryneck"], &row["angr"]);
+        let ended = !theirs.is_null();
+        let seconds = if ended { theirs["seconds"].as_f64() } else { row["limit"].as_f64() }.unwrap_or(0.0);
+        let own = ours["seconds"].as_f64().unwrap_or(f64::INFINITY);
+        let paths: u64 = theirs["stashes"].as_object().into_iter().flatten().filter_map(|(_, n)| n.as_u64()).sum();
+        let paths = if ended { paths.to_string() } else { "not ended".into() };
+        let least = if ended { "" } else { "at least " };
+        slow += usize::from(seconds / own < GATE);
+        println!(
+            "| {} | {} | {} | {paths} | {own:.2} | {least}{seconds:.1} | {least}{:.0} |",
+            row["program"].as_str().unwrap_or(""),
+            row["input"].as_str().unwrap_or(""),
+            ours["paths"],
+            seconds / own,
+        );
+    }
+    slow
+}
