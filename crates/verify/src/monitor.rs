@@ -197,7 +197,8 @@ fn words(call: &Call<'_>) -> Vec<Word> {
 fn low(value: Value, width: u32, cx: &mut Cx<'_>) -> Word {
     let value = match value {
         Value::Bits(bits) => Value::Bits(bits & (u64::MAX >> (64 - width))),
-        Value::Sym(e) => Value::Sym(cx.core.pool.extract(e, 0, width)),
+        Value::Sym(e) if cx.core.pool.width(e) > width => Value::Sym(cx.core.pool.extract(e, 0, width)),
+        Value::Sym(e) => Value::Sym(e),
     };
     Word { value, width }
 }
