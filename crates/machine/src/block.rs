@@ -7,16 +7,52 @@
 
 use std::ops::Range;
 
-use rustc_hash::FxHashSet;
+use rustc_hash::FxHashMap;
 
 use crate::pcode::{Decoder, Destination, Instruction, IntOp, OpCode, Pcode, Space, Varnode};
+use crate::ranges::Bytes;
 use crate::simplify::simplify;
+use crate::sleigh::DecodeError;
 
 /// Instructions in one block, at most.
 const MAX_INSTRUCTIONS: usize = 64;
 
 /// Instructions behind a block that are looked at.
 const LOOK_AHEAD: usize = 6;
+
+/// Code that is read ahead: an instruction that is looked at before the block it is in is decoded once.
+pub struct Code<'a> {
+    decoder: &'a Decoder,
+    /// The bytes an instruction may have at an address, as many as there are.
+    bytes_at: &'a dyn Fn(u64) -> Vec<u8>,
+    ahead: FxHashMap<u64, Instruction>,
+}
+
+impl<'a> Code<'a> {
+    pub fn new(decoder: &'a Decoder, bytes_at: &'a dyn Fn(u64) -> Vec<u8>) -> Code<'a> {
+        Code { decoder, bytes_at, ahead: FxHashMap::default() }
+    }
+
+    /// The bytes an instruction may have at an address.
+    pub fn bytes(&self, address: u64) -> Vec<u8> {
+        (self.bytes_at)(address)
+    }
+
+    fn take(&mut self, address: u64) -> Result<Instruction, DecodeError> {
+        match self.ahead.remove(&address) {
+            Some(instruction) => Ok(instruction),
+            None => self.decoder.decode(address, &self.bytes(address)),
+        }
+    }
+
+    fn look(&mut self, address: u64) -> Result<&Instruction, DecodeError> {
+        use std::collections::hash_map::Entry;
+        Ok(match self.ahead.entry(address) {
+            Entry::Occupied(known) => known.into_mut(),
+            Entry::Vacant(place) => place.insert(self.decoder.decode(address, &(self.bytes_at)(address))?),
+        })
+    }
+}
 
 /// A block of machine code.
 pub struct Block {
@@ -28,12 +64,12 @@ pub struct Block {
 }
 
 impl Block {
-    /// Decodes the block at `address`. `bytes_at` gives the bytes an instruction may have at an address, as many as there are;
-    /// the block ends before addresses that `begins` says another block begins at.
-    pub fn decode(decoder: &Decoder, address: u64, bytes_at: &dyn Fn(u64) -> Vec<u8>, begins: &dyn Fn(u64) -> bool) -> Block {
+    /// Decodes the block at `address`, which ends before addresses that `begins` says another block begins at.
+    pub fn decode(code: &mut Code<'_>, address: u64, begins: &dyn Fn(u64) -> bool) -> Block {
+        let flags = code.decoder.flags.clone();
         let mut block = Block { instructions: Vec::new(), end: address, broken: None };
         while block.instructions.len() < MAX_INSTRUCTIONS {
-            match decoder.decode(block.end, &bytes_at(block.end)) {
+            match code.take(block.end) {
                 Ok(instruction) => {
                     let last = instruction.transfers();
                     block.end = instruction.next();
@@ -48,36 +84,37 @@ impl Block {
                 }
             }
         }
-        simplify(&mut block.instructions, &decoder.flags);
-        let overwritten = block.overwritten_behind(decoder, bytes_at);
-        block.drop_dead(overwritten, &decoder.flags);
+        simplify(&mut block.instructions, &flags);
+        let overwritten = block.overwritten_behind(code);
+        block.drop_dead(overwritten, &flags);
         block
     }
 
     /// Bytes of registers that every way on from the block writes before it reads them, as far as a look ahead shows.
-    fn overwritten_behind(&self, decoder: &Decoder, bytes_at: &dyn Fn(u64) -> Vec<u8>) -> FxHashSet<u64> {
-        let Some(last) = self.instructions.last().filter(|_| self.broken.is_none()) else { return FxHashSet::default() };
+    fn overwritten_behind(&self, code: &mut Code<'_>) -> Bytes {
+        let Some(last) = self.instructions.last().filter(|_| self.broken.is_none()) else { return Bytes::default() };
         let mut ways = Vec::new();
         for n in 0..last.ops.len() {
             match (last.ops[n].op, last.destination(n)) {
-                (OpCode::BranchIndirect | OpCode::CallIndirect | OpCode::Return, _) => return FxHashSet::default(),
+                (OpCode::BranchIndirect | OpCode::CallIndirect | OpCode::Return, _) => return Bytes::default(),
                 (op, Some(Destination::Address(to))) => ways.push((to, op == OpCode::BranchConditional)),
                 _ => {}
             }
         }
         let goes_on = last.ops.last().is_none_or(|op| !matches!(op.op, OpCode::Branch | OpCode::Call)) || last.branches_inside();
         ways.extend(goes_on.then_some((self.end, true)));
-        let mut ways = ways.into_iter().map(|(to, inside)| overwritten_at(decoder, to, bytes_at, inside));
-        let first = ways.next().unwrap_or_default();
-        ways.fold(first, |all, way| all.intersection(&way).copied().collect())
+        let mut ways = ways.into_iter().map(|(to, inside)| overwritten_at(code, to, inside));
+        let mut all = ways.next().unwrap_or_default();
+        ways.for_each(|way| all.intersect(&way));
+        all
     }
 
     /// Drops what nobody reads. `overwritten` are bytes of registers that are written before they are read behind the block.
-    fn drop_dead(&mut self, mut overwritten: FxHashSet<u64>, flags: &Range<u64>) {
+    fn drop_dead(&mut self, mut overwritten: Bytes, flags: &Range<u64>) {
         for instruction in self.instructions.iter_mut().rev() {
             if instruction.own.is_some() {
                 // It reads no flag, but who knows what else.
-                overwritten.retain(|byte| flags.contains(byte));
+                overwritten.keep(flags);
             }
             if instruction.ops.iter().any(|op| matches!(op.op, OpCode::Pseudo(_))) {
                 overwritten.clear();
@@ -86,11 +123,11 @@ impl Block {
             if instruction.branches_inside() || transfers_early(instruction) {
                 // What it writes it may not write; what it reads it may read.
                 let read = instruction.ops.iter().flat_map(|op| &op.inputs).filter(|v| v.space == Space::Register);
-                read.flat_map(|v| v.offset..v.end()).for_each(|b| _ = overwritten.remove(&b));
+                read.for_each(|v| overwritten.remove(v.offset..v.end()));
                 continue;
             }
             // Bytes of temporaries that are read.
-            let mut read = FxHashSet::default();
+            let mut read = Bytes::default();
             let mut keep = vec![true; instruction.ops.len()];
             for (op, keep) in instruction.ops.iter().zip(&mut keep).rev() {
                 *keep = !is_pure(op) || op.output.is_some_and(|v| is_live(v, &overwritten, &read));
@@ -99,15 +136,15 @@ impl Block {
                 }
                 if let Some(v) = op.output {
                     match v.space {
-                        Space::Register => overwritten.extend(v.offset..v.end()),
-                        Space::Unique => (v.offset..v.end()).for_each(|b| _ = read.remove(&b)),
+                        Space::Register => overwritten.add(v.offset..v.end()),
+                        Space::Unique => read.remove(v.offset..v.end()),
                         Space::Const | Space::Memory => {}
                     }
                 }
                 for v in &op.inputs {
                     match v.space {
-                        Space::Register => (v.offset..v.end()).for_each(|b| _ = overwritten.remove(&b)),
-                        Space::Unique => read.extend(v.offset..v.end()),
+                        Space::Register => overwritten.remove(v.offset..v.end()),
+                        Space::Unique => read.add(v.offset..v.end()),
                         Space::Const | Space::Memory => {}
                     }
                 }
@@ -135,23 +172,25 @@ fn is_opaque(instruction: &Instruction) -> bool {
 
 /// Bytes of registers that the next few instructions at an address write before they read them. Where they need not be of the same
 /// function (not `inside`), something else may stand for it, so only flags count: they are no arguments.
-fn overwritten_at(decoder: &Decoder, mut address: u64, bytes_at: &dyn Fn(u64) -> Vec<u8>, mut inside: bool) -> FxHashSet<u64> {
-    let (mut read, mut written) = (FxHashSet::default(), FxHashSet::default());
+fn overwritten_at(code: &mut Code<'_>, mut address: u64, mut inside: bool) -> Bytes {
+    let (mut read, mut written, flags) = (Bytes::default(), Bytes::default(), code.decoder.flags.clone());
     for _ in 0..LOOK_AHEAD {
-        let Ok(instruction) = decoder.decode(address, &bytes_at(address)) else { break };
-        if is_opaque(&instruction) || instruction.own.is_some() {
+        let Ok(instruction) = code.look(address) else { break };
+        if is_opaque(instruction) || instruction.own.is_some() {
             break;
         }
         for op in &instruction.ops {
-            let bytes = |v: &Varnode| if v.space == Space::Register { v.offset..v.end() } else { 0..0 };
-            read.extend(op.inputs.iter().flat_map(bytes).filter(|b| !written.contains(b)));
-            let counts = |b: &u64| !read.contains(b) && (inside || decoder.flags.contains(b));
-            written.extend(op.output.iter().flat_map(bytes).filter(counts));
+            let register = |v: &&Varnode| v.space == Space::Register;
+            op.inputs.iter().filter(register).for_each(|v| read.add_unless(v.offset..v.end(), &written));
+            if let Some(v) = op.output.as_ref().filter(register) {
+                let counts = if inside { v.offset..v.end() } else { v.offset.max(flags.start)..v.end().min(flags.end) };
+                written.add_unless(counts, &read);
+            }
         }
         inside &= !instruction.transfers();
         let last = instruction.ops.len().saturating_sub(1);
         address = match instruction.ops.last().map(|op| op.op) {
-            Some(OpCode::Branch | OpCode::Call) if !transfers_early(&instruction) => match instruction.destination(last) {
+            Some(OpCode::Branch | OpCode::Call) if !transfers_early(instruction) => match instruction.destination(last) {
                 Some(Destination::Address(to)) => to,
                 Some(Destination::Inside(_)) | None => break,
             },
@@ -162,11 +201,10 @@ fn overwritten_at(decoder: &Decoder, mut address: u64, bytes_at: &dyn Fn(u64) ->
     written
 }
 
-fn is_live(v: Varnode, overwritten: &FxHashSet<u64>, read: &FxHashSet<u64>) -> bool {
-    let mut bytes = v.offset..v.end();
+fn is_live(v: Varnode, overwritten: &Bytes, read: &Bytes) -> bool {
     match v.space {
-        Space::Register => bytes.any(|b| !overwritten.contains(&b)),
-        Space::Unique => bytes.any(|b| read.contains(&b)),
+        Space::Register => !overwritten.covers(v.offset..v.end()),
+        Space::Unique => read.touches(v.offset..v.end()),
         Space::Const | Space::Memory => true,
     }
 }

@@ -18,7 +18,7 @@ pub enum MachineError {
     #[error("the loader `{0}` wants a loader itself")]
     Interpreter(String),
     #[error("SLEIGH: {0}")]
-    Sleigh(#[from] libsla::Error),
+    Sleigh(#[from] crate::sleigh::DecodeError),
     #[error("the CPU has no register `{0}`")]
     NoRegister(String),
     #[error("`{0:02x?}` has no user-defined operation")]

@@ -25,11 +25,14 @@ pub mod error;
 pub mod library;
 pub mod lift;
 pub mod load;
+mod opcode;
 pub mod pcode;
 pub mod place;
+mod ranges;
 pub mod recognise;
 pub mod registers;
 mod simplify;
+pub mod sleigh;
 pub mod variables;
 
 use std::collections::VecDeque;
@@ -45,7 +48,7 @@ pub use library::Library;
 pub use load::Process;
 pub use recognise::Known;
 
-use block::Block;
+use block::{Block, Code};
 use calls::{BAD_RETURN, Calls, RETURNED, Shadowed};
 use lift::Surroundings;
 use pcode::{Decoder, Instruction, OpCode, Space, Varnode};
@@ -330,9 +333,12 @@ impl Session<'_> {
         let mut session = Session { program, new: FxHashMap::default(), queue: VecDeque::new(), tails: VecDeque::new(), jumps: Vec::new() };
         let mut places = Places::new(&mut builder, &program.registers);
         session.block_of(&mut places, Start::at(address));
+        let max = program.elf.cpu.max_instruction;
+        let bytes = |at: u64| if program.check(at).is_ok() { bytes_at(read, at, max) } else { Vec::new() };
+        let mut code = Code::new(&program.decoder, &bytes);
         loop {
             if let Some((start, block)) = session.queue.pop_front() {
-                session.lower(&mut places, start, block, read);
+                session.lower(&mut places, start, block, &mut code, read);
             } else if let Some(tail) = session.tails.pop_front() {
                 session.tail(&mut places, &tail);
             } else {
@@ -423,10 +429,8 @@ impl Session<'_> {
         }
     }
 
-    fn lower(&mut self, places: &mut Places<'_, '_, '_>, start: Start, block: BlockId, read: ReadBytes<'_>) {
+    fn lower(&mut self, places: &mut Places<'_, '_, '_>, start: Start, block: BlockId, code: &mut Code<'_>, read: ReadBytes<'_>) {
         let (program, address) = (self.program, start.address);
-        let max = program.elf.cpu.max_instruction;
-        let bytes = |at: u64| if program.check(at).is_ok() { bytes_at(read, at, max) } else { Vec::new() };
         let begins = |at: u64| {
             let known = self.new.contains_key(&Start::at(at)) || program.blocks.contains_key(&Start::at(at));
             known || program.recognition.contains(at) || program.told.contains(at)
@@ -446,19 +450,19 @@ impl Session<'_> {
             return places.builder.unsupported(&why.to_string());
         }
         let surroundings = program.surroundings();
-        let mut code = Block::decode(&program.decoder, address, &bytes, &begins);
-        anchor::mark(&mut code.instructions, &program.addressed_by, &program.variables);
-        for it in &code.instructions {
+        let mut lifted = Block::decode(code, address, &begins);
+        anchor::mark(&mut lifted.instructions, &program.addressed_by, &program.variables);
+        for it in &lifted.instructions {
             places.at(&program.elf, it.address);
-            lift::instruction(&surroundings, places, it, &bytes(it.address), &mut |places, to| self.way(places, it, to, read));
+            lift::instruction(&surroundings, places, it, &code.bytes(it.address), &mut |places, to| self.way(places, it, to, read));
         }
         if !places.builder.in_block() {
             return;
         }
-        match code.broken {
+        match lifted.broken {
             Some(why) => places.builder.unsupported(&why),
             None => {
-                let next = self.block_of(places, Start::at(code.end));
+                let next = self.block_of(places, Start::at(lifted.end));
                 places.builder.jump_to(next);
             }
         }
@@ -479,7 +483,6 @@ impl Session<'_> {
     fn stand_in(&mut self, places: &mut Places<'_, '_, '_>, address: u64, flags: u32) -> Result<(), MachineError> {
         let program = self.program;
         let s = program.surroundings();
-        // SLEIGH remembers instructions by address: none is at this one.
         let returns = s.cpu.call.returns;
         let back = program.decoder.decode(0, returns)?;
         program.recognition.call(address, flags, s.cpu, s.registers, places)?;

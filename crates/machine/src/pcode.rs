@@ -1,14 +1,13 @@
-//! P-code as we use it: SLEIGH's decoder behind small records without strings.
+//! Decoded instructions: p-code, where it leads, and what else the lifting wants to know.
 
 use std::ops::Range;
 use std::rc::Rc;
 
-use libsla::{Address, AddressSpace, AddressSpaceType, GhidraSleigh, InstructionLoader, Sleigh, VarnodeData};
-pub use libsla::{BoolOp, FloatOp, IntOp, IntSign, OpCode, PseudoOp};
-
 use crate::anchor::Anchor;
 use crate::cpu::{Cpu, Own, UserOp};
 use crate::error::MachineError;
+pub use crate::opcode::{BoolOp, FloatOp, IntOp, IntSign, OpCode, PseudoOp};
+use crate::sleigh::{DecodeError, Specification};
 
 /// Where a varnode's bytes are.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -125,27 +124,9 @@ impl Instruction {
     }
 }
 
-/// The bytes at one address, as SLEIGH asks for them.
-struct Window<'a> {
-    start: u64,
-    bytes: &'a [u8],
-}
-
-impl InstructionLoader for Window<'_> {
-    fn load_instruction_bytes(&self, source: &VarnodeData) -> Result<Vec<u8>, String> {
-        let skip = source.address.offset.wrapping_sub(self.start);
-        let rest = usize::try_from(skip).ok().and_then(|skip| self.bytes.get(skip..)).unwrap_or(&[]);
-        if rest.is_empty() {
-            return Err(format!("no instruction bytes at {:#x}", source.address.offset));
-        }
-        Ok(rest[..rest.len().min(source.size)].to_vec())
-    }
-}
-
 /// Decodes the instructions of one CPU.
 pub struct Decoder {
-    sleigh: GhidraSleigh,
-    code: AddressSpace,
+    specification: Specification,
     user_ops: Vec<(u64, UserOp)>,
     /// Bytes of the flags in the register space.
     pub flags: Range<u64>,
@@ -153,11 +134,10 @@ pub struct Decoder {
 }
 
 impl Decoder {
-    /// Loads the CPU's specification (some 65 ms) and finds out the numbers of its user-defined operations.
+    /// The CPU's decoder; finds out the numbers of its user-defined operations.
     pub fn new(cpu: &Cpu) -> Result<Decoder, MachineError> {
-        let sleigh = GhidraSleigh::builder().processor_spec(cpu.processor)?.build(cpu.specification)?;
-        let code = sleigh.default_code_space();
-        let mut decoder = Decoder { sleigh, code, user_ops: Vec::new(), flags: 0..0, adjust: cpu.adjust };
+        let specification = Specification::new(cpu.specification);
+        let mut decoder = Decoder { specification, user_ops: Vec::new(), flags: 0..0, adjust: cpu.adjust };
         let ((first, _), (last, size)) = (decoder.register(cpu.flags.0)?, decoder.register(cpu.flags.1)?);
         decoder.flags = first..last + u64::from(size);
         for (i, row) in (0u64..).zip(cpu.user_ops) {
@@ -179,41 +159,19 @@ impl Decoder {
 
     /// A register's first byte in the register space and its size in bytes.
     pub fn register(&self, name: &str) -> Result<(u64, u32), MachineError> {
-        let found = self.sleigh.register_from_name(name).map_err(|_| MachineError::NoRegister(name.to_owned()))?;
-        Ok((found.address.offset, found.size as u32))
+        self.specification.register(name).ok_or_else(|| MachineError::NoRegister(name.to_owned()))
     }
 
     /// The instruction at `address`, whose bytes `bytes` begins with.
-    pub fn decode(&self, address: u64, bytes: &[u8]) -> Result<Instruction, libsla::Error> {
-        let window = Window { start: address, bytes };
-        let lifted = self.sleigh.disassemble_pcode(&window, Address::new(self.code.clone(), address))?;
-        let ops = lifted.instructions.into_iter().map(|i| Pcode {
-            op: i.op_code,
-            output: i.output.as_ref().map(|v| self.varnode(v)),
-            inputs: i.inputs.iter().map(|v| self.varnode(v)).collect(),
-        });
-        let len = lifted.origin.size;
-        let mut it = Instruction { address, len: len as u64, ops: ops.collect(), alignment: 0, anchors: Vec::new(), own: None };
+    pub fn decode(&self, address: u64, bytes: &[u8]) -> Result<Instruction, DecodeError> {
+        let (len, ops) = self.specification.decode(address, bytes)?;
+        let mut it = Instruction { address, len: len as u64, ops, alignment: 0, anchors: Vec::new(), own: None };
         (self.adjust)(&mut it, bytes.get(..len).unwrap_or(bytes));
         Ok(it)
     }
 
     /// The instruction in words: mnemonic and operands.
     pub fn text(&self, address: u64, bytes: &[u8]) -> (String, String) {
-        let window = Window { start: address, bytes };
-        match self.sleigh.disassemble_native(&window, Address::new(self.code.clone(), address)) {
-            Ok(native) => (native.instruction.mnemonic, native.instruction.body),
-            Err(_) => ("?".to_owned(), String::new()),
-        }
-    }
-
-    fn varnode(&self, v: &VarnodeData) -> Varnode {
-        let space = match v.address.address_space.space_type {
-            AddressSpaceType::Constant => Space::Const,
-            AddressSpaceType::Internal => Space::Unique,
-            _ if v.address.address_space.name == "register" => Space::Register,
-            _ => Space::Memory,
-        };
-        Varnode { space, offset: v.address.offset, size: v.size as u32 }
+        self.specification.text(address, bytes).unwrap_or_else(|_| ("?".to_owned(), String::new()))
     }
 }

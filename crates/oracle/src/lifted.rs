@@ -5,7 +5,7 @@ use wryneck_ir::build::{BlockId, FunctionDef, ModuleBuilder, Names};
 use wryneck_ir::interp::{Fault, Interp, Libc, Stop};
 use wryneck_ir::link::{FuncId, Program, Target, Unit};
 use wryneck_ir::{Loc, Module, function_flags, linkage};
-use wryneck_machine::block::Block;
+use wryneck_machine::block::{Block, Code};
 use wryneck_machine::cpu::{CPUS, Cpu};
 use wryneck_machine::lift::{self, Surroundings};
 use wryneck_machine::pcode::Decoder;
@@ -81,12 +81,11 @@ impl Lifter {
         builder.jump_to(body);
         builder.start(body);
         let mut places = Places::new(&mut builder, &self.registers);
-        self.forget(code.len() as u64);
         let end = CODE + code.len() as u64;
         // SLEIGH reads on behind the instruction: the page's breakpoints.
         let page = [code, &[0xcc; 32]].concat();
         let bytes = |at: u64| -> Vec<u8> { page.get(at.wrapping_sub(CODE) as usize..).unwrap_or(&[]).iter().copied().take(16).collect() };
-        let block = Block::decode(&self.decoder, CODE, &bytes, &|at| at == end);
+        let block = Block::decode(&mut Code::new(&self.decoder, &bytes), CODE, &|at| at == end);
         let mut exits: Vec<(u64, BlockId)> = Vec::new();
         let surroundings =
             Surroundings { cpu: self.cpu, decoder: &self.decoder, registers: &self.registers, system_call, calls: None, stack_pointer: 0 };
@@ -128,13 +127,6 @@ impl Lifter {
     /// What the instruction at [`CODE`] is lifted to, in the text form of the IR.
     pub fn text(&self, code: &[u8]) -> Result<String, OracleError> {
         Ok(wryneck_ir::text::print(&self.module(code)?.0))
-    }
-
-    /// SLEIGH remembers what it decoded by address, in a table of 256 rows: other addresses of the same rows push it out.
-    fn forget(&self, len: u64) {
-        for at in CODE..CODE + len {
-            let _ = self.decoder.decode(at + 256, &[0x90; 16]);
-        }
     }
 
     /// Lifts the instruction at [`CODE`].

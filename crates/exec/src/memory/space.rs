@@ -343,9 +343,12 @@ impl Space {
         }
     }
 
-    /// Sets whether the pages a range touches may be written.
+    /// Sets whether the pages a range touches may be written. Pages that are so already stay shared.
     pub fn set_writable(&mut self, addr: u64, len: u64, writable: bool) {
         for (number, ..) in Space::parts(addr, len) {
+            if self.page(number).is_none_or(|p| p.is_writable() == writable) {
+                continue;
+            }
             if let Some(p) = self.page_mut(number, false) {
                 p.set_writable(writable);
             }

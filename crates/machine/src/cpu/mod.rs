@@ -13,9 +13,8 @@ pub struct Cpu {
     pub name: &'static str,
     /// `e_machine` of its ELF files.
     pub elf_machine: u16,
-    /// SLEIGH's compiled specification and processor variant.
+    /// SLEIGH's specification with the processor's variant, as the build laid it out.
     pub specification: &'static [u8],
-    pub processor: &'static str,
     /// Longest instruction in bytes.
     pub max_instruction: usize,
     /// The register file, by SLEIGH's names of the widest form: these live in slots, all others are unsupported.

@@ -12,7 +12,6 @@ mod x87;
 
 use std::rc::Rc;
 
-use sleigh_config::processor_x86::{PSPEC_X86_64, SLA_X86_64};
 use wryneck_ir::build::BlockId;
 
 use super::{Convention, Cpu, Own, SystemCall, UserOp, UserOpRow};
@@ -26,8 +25,7 @@ use integer::Integer;
 pub static CPU: Cpu = Cpu {
     name: "x86-64",
     elf_machine: object::elf::EM_X86_64.0,
-    specification: SLA_X86_64,
-    processor: PSPEC_X86_64,
+    specification: include_bytes!(concat!(env!("OUT_DIR"), "/x86-64.words")),
     max_instruction: 15,
     registers: &[
         "RAX",

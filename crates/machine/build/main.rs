@@ -1,0 +1,42 @@
+//! Lays SLEIGH's specifications out so that the decoder reads them in place: inflating and reading them takes 60 ms, which no run should.
+
+mod flat;
+#[path = "../src/sleigh/layout.rs"]
+#[allow(dead_code, reason = "the decoder's half")]
+mod layout;
+mod packed;
+
+use std::path::Path;
+use std::{env, fs};
+
+use sleigh_config::processor_x86::{PSPEC_X86_64, SLA_X86_64};
+
+/// What is before the deflated tree.
+const HEADER: &[u8] = b"sla\x04";
+
+fn main() {
+    println!("cargo:rerun-if-changed=build");
+    println!("cargo:rerun-if-changed=src/sleigh/layout.rs");
+    let out = env::var("OUT_DIR").expect("cargo says where");
+    write(Path::new(&out), "x86-64", SLA_X86_64, PSPEC_X86_64);
+}
+
+/// Writes `NAME.words`, and the specification itself, which tests compare with.
+fn write(folder: &Path, name: &str, specification: &[u8], processor: &str) {
+    let deflated = specification.strip_prefix(HEADER).expect("the specification's version is read");
+    let tree = miniz_oxide::inflate::decompress_to_vec_zlib(deflated).expect("the specification is whole");
+    let words = flat::flatten(&packed::read(&tree), &context(processor));
+    let bytes: Vec<u8> = words.iter().flat_map(|word| word.to_le_bytes()).collect();
+    let written = fs::write(folder.join(format!("{name}.words")), bytes)
+        .and_then(|()| fs::write(folder.join(format!("{name}.sla")), specification))
+        .and_then(|()| fs::write(folder.join(format!("{name}.pspec")), processor));
+    written.expect("the build's folder can be written");
+}
+
+/// The variables of the context that the processor sets: `<set name="…" val="…"/>` in `<context_set>`.
+fn context(processor: &str) -> Vec<(String, u32)> {
+    let set = processor.split_once("<context_set").and_then(|(_, rest)| rest.split_once("</context_set>")).map_or("", |(set, _)| set);
+    let quoted = |line: &str, name: &str| Some(line.split_once(&format!("{name}=\""))?.1.split_once('"')?.0.to_owned());
+    let variable = |line: &str| Some((quoted(line, "name")?, quoted(line, "val")?.parse().ok()?));
+    set.split("<set ").skip(1).filter_map(variable).collect()
+}
