@@ -131,7 +131,7 @@ impl Words {
         let bytes = text.as_bytes().chunks(4).map(|chunk| {
             let mut word = [0; 4];
             word[..chunk.len()].copy_from_slice(chunk);
-            u32::from_le_bytes(word)
+            u32::from_ne_bytes(word)
         });
         self.put(std::iter::once(text.len() as u32).chain(bytes).collect())
     }

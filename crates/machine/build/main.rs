@@ -26,7 +26,7 @@ fn write(folder: &Path, name: &str, specification: &[u8], processor: &str) {
     let deflated = specification.strip_prefix(HEADER).expect("the specification's version is read");
     let tree = miniz_oxide::inflate::decompress_to_vec_zlib(deflated).expect("the specification is whole");
     let words = flat::flatten(&packed::read(&tree), &context(processor));
-    let bytes: Vec<u8> = words.iter().flat_map(|word| word.to_le_bytes()).collect();
+    let bytes: Vec<u8> = words.iter().flat_map(|word| word.to_ne_bytes()).collect();
     let written = fs::write(folder.join(format!("{name}.words")), bytes)
         .and_then(|()| fs::write(folder.join(format!("{name}.sla")), specification))
         .and_then(|()| fs::write(folder.join(format!("{name}.pspec")), processor));

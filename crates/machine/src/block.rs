@@ -20,17 +20,20 @@ const MAX_INSTRUCTIONS: usize = 64;
 /// Instructions behind a block that are looked at.
 const LOOK_AHEAD: usize = 6;
 
-/// Code that is read ahead: an instruction that is looked at before the block it is in is decoded once.
+/// Instructions that were looked at before the block they are in was decoded, by address.
+pub type Ahead = FxHashMap<u64, Instruction>;
+
+/// Code, and what of it is decoded already.
 pub struct Code<'a> {
     decoder: &'a Decoder,
     /// The bytes an instruction may have at an address, as many as there are.
     bytes_at: &'a dyn Fn(u64) -> Vec<u8>,
-    ahead: FxHashMap<u64, Instruction>,
+    pub ahead: Ahead,
 }
 
 impl<'a> Code<'a> {
-    pub fn new(decoder: &'a Decoder, bytes_at: &'a dyn Fn(u64) -> Vec<u8>) -> Code<'a> {
-        Code { decoder, bytes_at, ahead: FxHashMap::default() }
+    pub fn new(decoder: &'a Decoder, bytes_at: &'a dyn Fn(u64) -> Vec<u8>, ahead: Ahead) -> Code<'a> {
+        Code { decoder, bytes_at, ahead }
     }
 
     /// The bytes an instruction may have at an address.
@@ -92,6 +95,9 @@ impl Block {
 
     /// Bytes of registers that every way on from the block writes before it reads them, as far as a look ahead shows.
     fn overwritten_behind(&self, code: &mut Code<'_>) -> Bytes {
+        let mut own = Bytes::default();
+        let outputs = self.instructions.iter().flat_map(|it| &it.ops).filter_map(|op| op.output);
+        outputs.filter(|v| v.space == Space::Register).for_each(|v| own.add(v.offset..v.end()));
         let Some(last) = self.instructions.last().filter(|_| self.broken.is_none()) else { return Bytes::default() };
         let mut ways = Vec::new();
         for n in 0..last.ops.len() {
@@ -103,7 +109,7 @@ impl Block {
         }
         let goes_on = last.ops.last().is_none_or(|op| !matches!(op.op, OpCode::Branch | OpCode::Call)) || last.branches_inside();
         ways.extend(goes_on.then_some((self.end, true)));
-        let mut ways = ways.into_iter().map(|(to, inside)| overwritten_at(code, to, inside));
+        let mut ways = ways.into_iter().map(|(to, inside)| overwritten_at(code, to, inside, own.clone()));
         let mut all = ways.next().unwrap_or_default();
         ways.for_each(|way| all.intersect(&way));
         all
@@ -170,21 +176,27 @@ fn is_opaque(instruction: &Instruction) -> bool {
     instruction.branches_inside() || instruction.ops.iter().any(|op| matches!(op.op, OpCode::Pseudo(_)))
 }
 
-/// Bytes of registers that the next few instructions at an address write before they read them. Where they need not be of the same
+/// Bytes of registers, among those that are wanted, that the next few instructions at an address write before they read them. Where they need not be of the same
 /// function (not `inside`), something else may stand for it, so only flags count: they are no arguments.
-fn overwritten_at(code: &mut Code<'_>, mut address: u64, mut inside: bool) -> Bytes {
-    let (mut read, mut written, flags) = (Bytes::default(), Bytes::default(), code.decoder.flags.clone());
+fn overwritten_at(code: &mut Code<'_>, mut address: u64, mut inside: bool, mut wanted: Bytes) -> Bytes {
+    let (mut written, flags) = (Bytes::default(), code.decoder.flags.clone());
     for _ in 0..LOOK_AHEAD {
+        if !inside {
+            wanted.keep(&flags);
+        }
+        if wanted.is_empty() {
+            break;
+        }
         let Ok(instruction) = code.look(address) else { break };
         if is_opaque(instruction) || instruction.own.is_some() {
             break;
         }
         for op in &instruction.ops {
             let register = |v: &&Varnode| v.space == Space::Register;
-            op.inputs.iter().filter(register).for_each(|v| read.add_unless(v.offset..v.end(), &written));
+            op.inputs.iter().filter(register).for_each(|v| wanted.remove(v.offset..v.end()));
             if let Some(v) = op.output.as_ref().filter(register) {
-                let counts = if inside { v.offset..v.end() } else { v.offset.max(flags.start)..v.end().min(flags.end) };
-                written.add_unless(counts, &read);
+                let known = wanted.take(v.offset..v.end());
+                known.into_iter().for_each(|range| written.add(range));
             }
         }
         inside &= !instruction.transfers();

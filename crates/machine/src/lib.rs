@@ -48,7 +48,7 @@ pub use library::Library;
 pub use load::Process;
 pub use recognise::Known;
 
-use block::{Block, Code};
+use block::{Ahead, Block, Code};
 use calls::{BAD_RETURN, Calls, RETURNED, Shadowed};
 use lift::Surroundings;
 use pcode::{Decoder, Instruction, OpCode, Space, Varnode};
@@ -65,7 +65,7 @@ pub const FUNCTION: &str = "__wryneck_machine_code";
 /// Functions of C libraries in which programs begin.
 const BEGIN: [&str; 4] = ["__libc_start_main", "_start", "_start_c", "libc_start_main_stage2"];
 /// Blocks lowered at one visit, at most.
-const MAX_BLOCKS: usize = 64;
+const MAX_BLOCKS: usize = 8;
 
 /// An executable whose code is lowered as it is reached.
 pub struct MachineProgram {
@@ -91,6 +91,7 @@ pub struct MachineProgram {
     /// Addresses of code without debug information, by the source position that stands for them.
     addresses: FxHashMap<LocId, u64>,
     blocks: FxHashMap<Start, u32>,
+    ahead: Ahead,
 }
 
 /// Where a block of code begins.
@@ -177,6 +178,7 @@ impl MachineProgram {
                 call_sites,
                 addresses,
                 blocks,
+                ahead: Ahead::default(),
             },
             module,
         ))
@@ -248,10 +250,11 @@ impl CodeSource for MachineProgram {
             return Ok(block);
         }
         self.check(address)?;
-        let mut names = std::mem::take(&mut self.names);
-        let lowered = Session::run(self, module, &mut names, address, read);
+        let (mut names, ahead) = (std::mem::take(&mut self.names), std::mem::take(&mut self.ahead));
+        let lowered = Session::run(self, module, &mut names, ahead, address, read);
         self.names = names;
-        let Grown { new, calls, addresses } = lowered.map_err(|e| NoCode::Unsupported(e.to_string()))?;
+        let Grown { new, calls, addresses, ahead } = lowered.map_err(|e| NoCode::Unsupported(e.to_string()))?;
+        self.ahead = ahead;
         self.addresses.extend(addresses);
         self.blocks.extend(new.into_iter().map(|(start, block)| (start, block.index())));
         let begins = |back: u64| self.elf.function(back.wrapping_sub(1)).is_some_and(|f| BEGIN.contains(&f.name.as_str()));
@@ -301,6 +304,8 @@ struct Grown {
     calls: Vec<(u64, BlockId)>,
     /// Source positions that are nothing but an address.
     addresses: Vec<(LocId, u64)>,
+    /// What was looked at and is in no block yet.
+    ahead: Ahead,
 }
 
 /// One growth of the function: from an address, along fixed branches.
@@ -326,6 +331,7 @@ impl Session<'_> {
         program: &MachineProgram,
         module: &mut Module,
         names: &mut Names,
+        ahead: Ahead,
         address: u64,
         read: ReadBytes<'_>,
     ) -> Result<Grown, wryneck_ir::build::BuildError> {
@@ -335,7 +341,7 @@ impl Session<'_> {
         session.block_of(&mut places, Start::at(address));
         let max = program.elf.cpu.max_instruction;
         let bytes = |at: u64| if program.check(at).is_ok() { bytes_at(read, at, max) } else { Vec::new() };
-        let mut code = Code::new(&program.decoder, &bytes);
+        let mut code = Code::new(&program.decoder, &bytes, ahead);
         loop {
             if let Some((start, block)) = session.queue.pop_front() {
                 session.lower(&mut places, start, block, &mut code, read);
@@ -354,7 +360,7 @@ impl Session<'_> {
         }
         let (calls, addresses) = (std::mem::take(&mut places.calls), std::mem::take(&mut places.addresses));
         builder.finish()?;
-        Ok(Grown { new: session.new, calls, addresses })
+        Ok(Grown { new: session.new, calls, addresses, ahead: code.ahead })
     }
 
     /// The block that stands for a code address: there already, to be lowered, or a jump.

@@ -136,7 +136,7 @@ pub struct Decoder {
 impl Decoder {
     /// The CPU's decoder; finds out the numbers of its user-defined operations.
     pub fn new(cpu: &Cpu) -> Result<Decoder, MachineError> {
-        let specification = Specification::new(cpu.specification);
+        let specification = Specification::new((cpu.specification)());
         let mut decoder = Decoder { specification, user_ops: Vec::new(), flags: 0..0, adjust: cpu.adjust };
         let ((first, _), (last, size)) = (decoder.register(cpu.flags.0)?, decoder.register(cpu.flags.1)?);
         decoder.flags = first..last + u64::from(size);

@@ -35,13 +35,12 @@ impl Bytes {
         self.0.splice(near, rest);
     }
 
-    /// Adds what of the range is not in the other set.
-    pub fn add_unless(&mut self, range: Range<u64>, other: &Bytes) {
-        let mut parts = vec![range];
-        for taken in &other.0 {
-            parts = without(&parts, taken);
-        }
-        parts.into_iter().for_each(|part| self.add(part));
+    /// Takes what of the range is in it out.
+    pub fn take(&mut self, range: Range<u64>) -> Vec<Range<u64>> {
+        let common = |r: &Range<u64>| r.start.max(range.start)..r.end.min(range.end);
+        let taken: Vec<Range<u64>> = self.0.iter().map(common).filter(|r| !r.is_empty()).collect();
+        self.remove(range);
+        taken
     }
 
     /// Are all bytes of the range in it?
@@ -65,6 +64,10 @@ impl Bytes {
     /// Keeps what is in the range.
     pub fn keep(&mut self, range: &Range<u64>) {
         self.intersect(&Bytes(vec![range.clone()]));
+    }
+
+    pub fn is_empty(&self) -> bool {
+        self.0.is_empty()
     }
 
     pub fn clear(&mut self) {
@@ -103,8 +106,9 @@ mod tests {
                     bytes.retain(|b| !range.contains(b));
                 }
                 9..11 => {
-                    ranges.add_unless(range.clone(), &other.0);
-                    bytes.extend(range.filter(|b| !other.1.contains(b)));
+                    let taken: Vec<u64> = ranges.take(range.clone()).into_iter().flatten().collect();
+                    assert!(taken.into_iter().eq(range.clone().filter(|b| bytes.contains(b))));
+                    bytes.retain(|b| !range.contains(b));
                 }
                 11 => {
                     ranges.intersect(&other.0);
@@ -117,6 +121,7 @@ mod tests {
                     std::mem::swap(&mut bytes, &mut other.1);
                 }
             }
+            assert_eq!(ranges.is_empty(), bytes.is_empty());
             assert!(ranges.0.iter().flat_map(Clone::clone).eq(bytes.iter().copied()), "{ranges:?}, not {bytes:?}");
             assert!(ranges.0.windows(2).all(|w| w[0].end <= w[1].start), "{ranges:?}");
         }

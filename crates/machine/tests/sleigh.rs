@@ -1,10 +1,10 @@
 //! Our decoder beside Ghidra's, on instructions made at random: the same p-code, the same length, the same words, and the same refusals.
 
 use libsla::{Address, AddressSpaceType, GhidraSleigh, InstructionLoader, OpCode, Sleigh, VarnodeData};
+use wryneck_machine::cpu::x86_64::CPU;
 use wryneck_machine::pcode::{Pcode, Space, Varnode};
 use wryneck_machine::sleigh::Specification;
 
-const WORDS: &[u8] = include_bytes!(concat!(env!("OUT_DIR"), "/x86-64.words"));
 const COMPILED: &[u8] = include_bytes!(concat!(env!("OUT_DIR"), "/x86-64.sla"));
 const PROCESSOR: &str = include_str!(concat!(env!("OUT_DIR"), "/x86-64.pspec"));
 
@@ -71,7 +71,7 @@ fn ours(op: &Pcode) -> String {
 #[test]
 fn instructions_mean_what_ghidra_says() {
     let theirs = GhidraSleigh::builder().processor_spec(PROCESSOR).unwrap().build(COMPILED).unwrap();
-    let own = Specification::new(WORDS);
+    let own = Specification::new((CPU.specification)());
     let (code, mut random, mut decoded) = (theirs.default_code_space(), Random(1), 0);
     for round in 0..ROUNDS {
         let (address, bytes) = (0x40_0000 + 16 * round, random.instruction());
@@ -106,7 +106,7 @@ fn instructions_mean_what_ghidra_says() {
 #[test]
 fn registers_have_the_places_that_ghidra_gives_them() {
     let theirs = GhidraSleigh::builder().processor_spec(PROCESSOR).unwrap().build(COMPILED).unwrap();
-    let own = Specification::new(WORDS);
+    let own = Specification::new((CPU.specification)());
     for (place, name) in theirs.register_name_map() {
         assert_eq!(own.register(&name), Some((place.address.offset, place.size as u32)), "{name}");
     }
@@ -115,7 +115,7 @@ fn registers_have_the_places_that_ghidra_gives_them() {
 
 #[test]
 fn instructions_cut_off_are_refused() {
-    let own = Specification::new(WORDS);
+    let own = Specification::new((CPU.specification)());
     let call = [0xe8, 1, 2, 3, 4];
     assert_eq!(own.decode(0, &call).unwrap().0, 5);
     for bytes in 0..5 {

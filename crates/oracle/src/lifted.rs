@@ -5,7 +5,7 @@ use wryneck_ir::build::{BlockId, FunctionDef, ModuleBuilder, Names};
 use wryneck_ir::interp::{Fault, Interp, Libc, Stop};
 use wryneck_ir::link::{FuncId, Program, Target, Unit};
 use wryneck_ir::{Loc, Module, function_flags, linkage};
-use wryneck_machine::block::{Block, Code};
+use wryneck_machine::block::{Ahead, Block, Code};
 use wryneck_machine::cpu::{CPUS, Cpu};
 use wryneck_machine::lift::{self, Surroundings};
 use wryneck_machine::pcode::Decoder;
@@ -85,7 +85,7 @@ impl Lifter {
         // SLEIGH reads on behind the instruction: the page's breakpoints.
         let page = [code, &[0xcc; 32]].concat();
         let bytes = |at: u64| -> Vec<u8> { page.get(at.wrapping_sub(CODE) as usize..).unwrap_or(&[]).iter().copied().take(16).collect() };
-        let block = Block::decode(&mut Code::new(&self.decoder, &bytes), CODE, &|at| at == end);
+        let block = Block::decode(&mut Code::new(&self.decoder, &bytes, Ahead::default()), CODE, &|at| at == end);
         let mut exits: Vec<(u64, BlockId)> = Vec::new();
         let surroundings =
             Surroundings { cpu: self.cpu, decoder: &self.decoder, registers: &self.registers, system_call, calls: None, stack_pointer: 0 };

@@ -14,7 +14,7 @@ pub struct Cpu {
     /// `e_machine` of its ELF files.
     pub elf_machine: u16,
     /// SLEIGH's specification with the processor's variant, as the build laid it out.
-    pub specification: &'static [u8],
+    pub specification: fn() -> &'static [u32],
     /// Longest instruction in bytes.
     pub max_instruction: usize,
     /// The register file, by SLEIGH's names of the widest form: these live in slots, all others are unsupported.

@@ -33,6 +33,17 @@ pub enum DecodeError {
     Unknown,
 }
 
+/// Bytes where words may be.
+#[repr(C, align(4))]
+pub struct Aligned<const N: usize>(pub [u8; N]);
+
+impl<const N: usize> Aligned<N> {
+    /// The words: the build writes them as the machine it builds for has them.
+    pub fn words(&self) -> &[u32] {
+        bytemuck::cast_slice(&self.0)
+    }
+}
+
 /// A space of the specification.
 #[derive(Clone, Copy, Debug)]
 struct SpaceRow {
@@ -45,7 +56,7 @@ type At = u32;
 
 /// A specification, laid out as words.
 pub struct Specification {
-    words: &'static [u8],
+    words: &'static [u32],
     spaces: Vec<SpaceRow>,
     /// What the context is before an instruction is looked at.
     context: Vec<u32>,
@@ -55,7 +66,7 @@ pub struct Specification {
 
 impl Specification {
     /// The specification that the build laid out.
-    pub fn new(words: &'static [u8]) -> Specification {
+    pub fn new(words: &'static [u32]) -> Specification {
         let mut s = Specification { words, spaces: Vec::new(), context: Vec::new(), tables: 0, constructors: 0 };
         (s.tables, s.constructors) = (s.word(header::TABLES), s.word(header::CONSTRUCTORS));
         let (context, spaces) = (s.word(header::CONTEXT), s.word(header::SPACES));
@@ -101,8 +112,7 @@ impl Specification {
     }
 
     fn word(&self, at: At) -> u32 {
-        let at = 4 * at as usize;
-        self.words.get(at..at + 4).map_or(NONE, |bytes| u32::from_le_bytes([bytes[0], bytes[1], bytes[2], bytes[3]]))
+        self.words.get(at as usize).copied().unwrap_or(NONE)
     }
 
     /// A number of two words.
@@ -112,8 +122,8 @@ impl Specification {
 
     /// The bytes of a text.
     fn text_at(&self, at: At) -> &'static [u8] {
-        let first = 4 * at as usize + 4;
-        self.words.get(first..first + self.word(at) as usize).unwrap_or_default()
+        let words = self.words.get(at as usize + 1..).unwrap_or_default();
+        bytemuck::cast_slice(words).get(..self.word(at) as usize).unwrap_or_default()
     }
 
     fn constructor(&self, number: u32) -> At {

@@ -18,14 +18,19 @@ use super::{Convention, Cpu, Own, SystemCall, UserOp, UserOpRow};
 use crate::pcode::{Instruction, IntOp, IntSign, OpCode, Pcode, Space, Varnode};
 use crate::place::Places;
 use crate::registers::RegisterFile;
+use crate::sleigh::Aligned;
 use emit::Emit;
 use encoding::{Encoding, Map};
 use integer::Integer;
 
+static SPECIFICATION: Aligned<{ WORDS.len() }> = Aligned(*WORDS);
+const WORDS: &[u8; include_bytes!(concat!(env!("OUT_DIR"), "/x86-64.words")).len()] =
+    include_bytes!(concat!(env!("OUT_DIR"), "/x86-64.words"));
+
 pub static CPU: Cpu = Cpu {
     name: "x86-64",
     elf_machine: object::elf::EM_X86_64.0,
-    specification: include_bytes!(concat!(env!("OUT_DIR"), "/x86-64.words")),
+    specification: || SPECIFICATION.words(),
     max_instruction: 15,
     registers: &[
         "RAX",
