@@ -25,6 +25,8 @@ pub enum Emit {
 /// The options and words of one `wryneck run`.
 pub struct RunArgs {
     pub target: PathBuf,
+    /// Objects that are linked with the target, which is one.
+    pub objects: Vec<PathBuf>,
     /// After the target: symbolic input and the program's arguments, as typed.
     pub words: Vec<String>,
     pub output: Option<PathBuf>,
@@ -38,6 +40,8 @@ pub struct RunArgs {
     pub entry: Option<String>,
     /// Bytes behind a pointer argument of `--entry`; most bytes given to a fuzz entry.
     pub entry_bytes: u32,
+    /// Runs before `entry`.
+    pub preamble: Option<String>,
     pub stdin: Option<PathBuf>,
     pub json: bool,
     /// Files for other tools.
@@ -75,6 +79,7 @@ impl Default for RunArgs {
     fn default() -> RunArgs {
         RunArgs {
             target: PathBuf::new(),
+            objects: Vec::new(),
             words: Vec::new(),
             output: None,
             max_time: None,
@@ -83,6 +88,7 @@ impl Default for RunArgs {
             emit: Emit::New,
             entry: None,
             entry_bytes: 16,
+            preamble: None,
             stdin: None,
             json: false,
             formats: Wanted::default(),
@@ -138,7 +144,7 @@ pub static OPTIONS: &[Opt<RunArgs>] = &[
         set: |a, v| a.formats.add("lcov", v) },
     Opt { name: "--leaks", value: "", help: "report memory that no pointer leads to when a path exits; what is still reachable goes into the ledger",
         set: |a, _| { a.config.leaks = true; Ok(()) } },
-    Opt { name: "--loop-limit", value: "N", help: "end paths that take one loop's back edge more often under symbolic conditions",
+    Opt { name: "--loop-limit", value: "N", help: "end paths that take one loop's back edge more often under symbolic conditions (machine code: come to one block)",
         set: |a, v| { a.config.loop_limit = number(v)?; Ok(()) } },
     Opt { name: "--machine-code", value: "", help: "run an executable's machine code though it carries bitcode",
         set: |a, _| { a.machine_code = true; Ok(()) } },
@@ -152,6 +158,8 @@ pub static OPTIONS: &[Opt<RunArgs>] = &[
         set: |a, v| { a.max_memory = bytes(v)?; Ok(()) } },
     Opt { name: "--max-resolutions", value: "N", help: "objects tried for one symbolic pointer without a known base",
         set: |a, v| { a.config.max_resolutions = number(v)?; Ok(()) } },
+    Opt { name: "--max-targets", value: "N", help: "targets tried for one symbolic computed jump of machine code (default 1024)",
+        set: |a, v| { a.config.max_targets = number(v)?; Ok(()) } },
     Opt { name: "--max-time", value: "TIME", help: "stop after this time, such as `30s` or `5min`",
         set: |a, v| { a.max_time = Some(seconds(v)?); Ok(()) } },
     Opt { name: "--no-libc", value: "", help: "run without the C library: what it would define is undefined",
@@ -164,6 +172,8 @@ pub static OPTIONS: &[Opt<RunArgs>] = &[
         set: |a, v| v.split(',').try_for_each(|name| switch_off(a, name)) },
     Opt { name: "--output", value: "DIR", help: "the run folder (default `wryneck-out-N`; `wryneck-last` points to it)",
         set: |a, v| { a.output = Some(v.into()); Ok(()) } },
+    Opt { name: "--preamble", value: "NAME", help: "with `--entry`: run this function first, without arguments, to set up what the entry works on",
+        set: |a, v| { a.preamble = Some(v.into()); Ok(()) } },
     Opt { name: "--prune", value: "wanted|algorithm1|off", help: "with rules: explore what can matter to them (default of `verify`), as paper 1's algorithm is printed (loses behaviour), or all",
         set: |a, v| { a.prune = one_of(v, &[("wanted", Some(Pruning::Wanted)), ("algorithm1", Some(Pruning::AsPrinted)), ("off", None)])?; Ok(()) } },
     Opt { name: "--quiet", value: "", help: "no progress and no summary",
@@ -229,7 +239,7 @@ fn switch_off(a: &mut RunArgs, name: &str) -> Result<(), String> {
 }
 
 const TARGETS: &str = "\
-    TARGET is a `.c`, `.bc` or `.ll` file, a program made by `wryneck build`, or an executable. Options:\n";
+    TARGET is a `.c`, `.bc` or `.ll` file, a program made by `wryneck build`, an executable, or relocatable objects (`a.o b.o …`). Options:\n";
 
 const SYMBOLIC: &str = "\nSymbolic input, after TARGET; other words are the program's arguments:\n\
     \x20 --sym-arg N                  an argument of up to N symbolic bytes\n\
@@ -246,7 +256,8 @@ const SYMBOLIC: &str = "\nSymbolic input, after TARGET; other words are the prog
     \x20 wryneck run --max-time 30s wc.bc A --sym-files 1 8   a symbolic file of eight bytes, named as an argument\n\
     \x20 wryneck run --search dfs --emit all --output out tr.bc --sym-arg 2 x --sym-stdin 4\n\
     \x20 wryneck verify --rule open-close cat.bc A --sym-files 1 8   is what it opens closed?\n\
-    \x20 wryneck run --entry parse --entry-bytes 32 lib.bc    one function on symbolic arguments\n";
+    \x20 wryneck run --entry parse --entry-bytes 32 lib.bc    one function on symbolic arguments\n\
+    \x20 wryneck run --entry parse --preamble set_up a.o b.o  machine code of two objects, after a function that sets things up\n";
 
 /// What the commands that take these arguments do; `verify` is `run` with verdicts.
 fn purpose(command: &str) -> &'static str {

@@ -1,31 +1,31 @@
-//! Targets of machine code: an executable, loaded as the kernel loads it, as a program that grows while it runs.
+//! Targets of machine code: an executable, loaded as the kernel loads it, or linked objects, as a program that grows while it runs.
 
 use std::ffi::OsStr;
 use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
 
 use anyhow::{Context, Result};
-use wryneck_environ::{Process, StandIn, stand_ins, start};
+use wryneck_environ::{Entry, FUZZER, Parameter, ParameterKind, Process, ProgramInput, stand_ins, start};
 use wryneck_exec::Image;
 use wryneck_exec::config::{Undefined, Uninit};
 use wryneck_exec::memory::Static;
 use wryneck_expr::Pool;
 use wryneck_ir::link::{Program, Target, Unit};
-use wryneck_ir::{Function, Module, param_kind, symbol_kind};
-use wryneck_machine::{FUNCTION, Known, Library, MachineProgram, calls, load};
+use wryneck_ir::{Module, symbol_kind};
+use wryneck_machine::{Elf, FUNCTION, Known, Library, MachineProgram, More, Passed, calls, load, prototype};
 
 use crate::args::RunArgs;
 use crate::build;
+use crate::objects::{self, of_body, of_model};
 use crate::problem::problem;
 use crate::{carried, program};
 
-/// An executable in memory, and how it begins.
+/// A program in memory.
 pub struct Executable {
     source: MachineProgram,
     module: Module,
-    /// The C library's functions that run in place of the executable's.
+    /// The C library's functions that run in place of the program's, or that it has not.
     library: Option<Module>,
-    pub process: Process,
     pub notes: Vec<String>,
 }
 
@@ -36,52 +36,99 @@ const BYTEWISE: [&str; 15] = [
     "strlcpy", "strncat", "strncpy", "strrchr",
 ];
 
-/// Options of `run` that say nothing about machine code yet, whether they are given, and why.
-type Refused = (&'static str, fn(&RunArgs) -> bool, &'static str);
+/// Options of `run` that say nothing about machine code yet, whether they are given (and it is objects), and why.
+type Refused = (&'static str, fn(&RunArgs, bool) -> bool, &'static str);
 
 const PRUNING: &str = "machine code is not pruned yet";
 
 static REFUSED: &[Refused] = &[
-    ("--audit-pruning", |a| a.config.audit > 0.0, PRUNING),
-    ("--cc-flag", |a| !a.cc_flags.is_empty(), "nothing is compiled"),
-    ("--entry", |a| a.entry.is_some(), "an executable begins at its own entry"),
-    ("--explain", |a| a.explain.is_some(), PRUNING),
-    ("--fail-calls", |a| a.fail_calls > 0, "an executable has no replay library that makes the same calls fail"),
-    ("--loop-limit", |a| a.config.loop_limit != u32::MAX, "loops of machine code are not known while it runs"),
-    ("--no-libc", |a| !a.libc, "an executable brings its own C library"),
-    ("--summaries", |a| !a.summaries.is_empty(), PRUNING),
-    ("--undefined", |a| a.config.undefined != Undefined::Symbolic, "an executable has no undefined functions"),
+    ("--audit-pruning", |a, _| a.config.audit > 0.0, PRUNING),
+    ("--cc-flag", |a, _| !a.cc_flags.is_empty(), "nothing is compiled"),
+    ("--explain", |a, _| a.explain.is_some(), PRUNING),
+    ("--no-libc", |a, objects| !a.libc && !objects, "an executable brings its own C library"),
+    ("--off stand-ins", |a, objects| !a.stand_ins && objects, "objects have no C library of their own"),
+    ("--summaries", |a, _| !a.summaries.is_empty(), PRUNING),
+    ("--undefined", |a, _| a.config.undefined != Undefined::Symbolic, "a call of a function that is defined nowhere ends its path"),
 ];
 
-/// Loads the target, of this content; the calls of functions of the names `watched` are told.
-pub fn load(args: &RunArgs, content: &[u8], watched: &[String]) -> Result<Executable> {
+/// Loads the target, of this content; the calls of functions of the names `watched` are told. Says in `input` how it begins.
+pub fn load(args: &RunArgs, content: &[u8], watched: &[String], input: &mut ProgramInput) -> Result<Executable> {
     let shown = args.target.display();
-    if let Some((option, _, why)) = REFUSED.iter().find(|(_, given, _)| given(args)) {
+    let are_objects = objects::is_object(&args.target);
+    if let Some((option, _, why)) = REFUSED.iter().find(|(_, given, _)| given(args, are_objects)) {
         return Err(problem(format!("`{option}` cannot be used with machine code: {why}"), format!("leave out `{option}`")));
     }
-    let load::Process { mut elf, auxiliary } =
-        load::Process::load(content, &mut |path| interpreter(args, path)).map_err(|e| e.context(format!("`{shown}` cannot be loaded")))?;
-    let (library, notes) = build::lower_libc()?.map(program::opened).transpose()?.unzip();
+    let (library, notes) = if args.libc { build::lower_libc()?.map(program::opened).transpose()?.unzip() } else { (None, None) };
     let mut notes = notes.unwrap_or_default();
+    let loaded = match are_objects {
+        true => objects::link(args, content, library.as_ref()).map(|elf| load::Process { elf, auxiliary: Vec::new() }),
+        false => load::Process::load(content, &mut |path| interpreter(args, path)),
+    };
+    let load::Process { mut elf, auxiliary } = loaded.map_err(|e| e.context(format!("`{shown}` cannot be loaded")))?;
     functions_of(library.as_ref()).mark(&mut elf);
     let watched: Vec<Known> = watched.iter().map(|name| shape_of(name, library.as_ref())).collect();
+    if library.is_none() && (args.stand_ins && !are_objects || are_objects && args.libc) {
+        notes.push("functions of the C library are not there in a form that is easy to explore (`cargo xtask setup libc`)".into());
+    }
     let library = library.filter(|_| args.stand_ins);
-    let known = if args.stand_ins { known(library.as_ref()) } else { Vec::new() };
-    if args.stand_ins && library.is_none() {
-        notes.push("functions of strings run as they are in the executable: the C library is not set up (`cargo xtask setup libc`)".into());
+    let mut known = if args.stand_ins { known(library.as_ref()) } else { Vec::new() };
+    known.extend(objects::known_outside(&elf, library.as_ref()));
+    input.entry = entry(args, &elf, &mut notes)?;
+    if !are_objects && input.entry != Entry::Main {
+        // What would call `main` calls the entry.
+        let params = [32, 64, 64].map(Passed::Word).to_vec();
+        known.retain(|k| k.name != "main");
+        known.push(Known { callee: start::CALL.into(), params, intrinsic: true, ..Known::of_words("main", [], 32) });
     }
     let (source, module) =
         MachineProgram::with(elf, &known, &watched, Some(load::SHADOWED)).with_context(|| format!("`{shown}` cannot be lifted"))?;
     let source = if args.variables { source.with_variables() } else { source };
-    let registers = source.start_arguments(0)?;
-    let process = Process {
-        function: FUNCTION.into(),
-        registers,
-        stack_pointer: source.stack_argument(),
-        stack_end: load::STACK + load::STACK_SIZE,
-        auxiliary,
+    if !are_objects {
+        input.process = Some(Process {
+            function: FUNCTION.into(),
+            registers: source.start_arguments(0)?,
+            stack_pointer: source.stack_argument(),
+            stack_end: load::STACK + load::STACK_SIZE,
+            auxiliary,
+        });
+    }
+    Ok(Executable { source, module, library, notes })
+}
+
+/// What begins, and what that takes as far as debug information tells.
+fn entry(args: &RunArgs, elf: &Elf, notes: &mut Vec<String>) -> Result<Entry> {
+    let functions: Vec<_> = elf.symbols.iter().filter(|s| s.code && !s.library).collect();
+    let names: Vec<&str> = functions.iter().map(|s| s.name.as_str()).collect();
+    if args.entry.is_none() && args.preamble.is_none() && !objects::is_object(&args.target) {
+        return Ok(Entry::Main);
+    }
+    let entry = program::entry(&names, args)?;
+    let Entry::Function { name, pointee, .. } = entry else { return Ok(entry) };
+    let symbol = functions.iter().filter(|s| s.name == name).min_by_key(|s| s.local);
+    let known = symbol.and_then(|s| elf.dwarf.iter().find_map(|d| d.parameters(s.address)));
+    let parameters = match known {
+        Some(known) => known.into_iter().enumerate().map(|(n, p)| parameter(&name, n, p)).collect::<Result<_>>()?,
+        None => {
+            let count = elf.cpu.call.arguments.len();
+            notes.push(format!("what `{name}` takes is not known without debug information: {count} words of input are in its registers"));
+            (0..count).map(|n| Parameter { name: format!("argument{n}"), kind: ParameterKind::Scalar(64) }).collect()
+        }
     };
-    Ok(Executable { source, module, library, process, notes })
+    Ok(Entry::Function { name, pointee, parameters: Some(parameters) })
+}
+
+fn parameter(function: &str, number: usize, known: prototype::Parameter) -> Result<Parameter> {
+    let name = if known.name.is_empty() { format!("argument{number}") } else { known.name };
+    let kind = match known.kind {
+        prototype::ParameterKind::Pointer => ParameterKind::Pointer,
+        prototype::ParameterKind::Integer(bytes) => ParameterKind::Scalar(8 * bytes as u32),
+        prototype::ParameterKind::Other => {
+            let what =
+                format!("the parameter `{name}` of `{function}` is neither an integer nor a pointer, which is not passed to machine code");
+            return Err(problem(what, "begin with a function that calls it"));
+        }
+    };
+    Ok(Parameter { name, kind })
 }
 
 /// The functions of the C library, by all their names.
@@ -106,27 +153,17 @@ fn functions_of(library: Option<&Module>) -> Library {
 fn known(library: Option<&Module>) -> Vec<Known> {
     let models = stand_ins().filter(|s| !s.needs_body || library.is_some()).map(|s| of_model(&s));
     let bodies = library.into_iter().flat_map(|m| m.functions.iter().map(move |f| (m, f)));
-    let bytewise = bodies.filter(|(m, f)| BYTEWISE.contains(&m.str(f.name))).map(|(m, f)| of_body(m.str(f.name), m, f));
+    let bytewise = bodies.filter(|(m, f)| BYTEWISE.contains(&m.str(f.name))).filter_map(|(m, f)| of_body(m.str(f.name), m, f));
     models.chain(bytewise).collect()
-}
-
-/// A function with the parameters of a body, but for what stands for variable ones.
-fn of_body(name: &str, m: &Module, f: &Function) -> Known {
-    let params = m.params.range(f.params).iter().filter(|p| p.kind != param_kind::VARIADIC);
-    Known { name: name.into(), widths: params.map(|p| p.width as u16).collect(), ret_width: f.ret_width as u16, intrinsic: false }
 }
 
 /// A function of this name with the parameters it has in the C library or in our model; elsewhere all words that a call may pass in registers.
 fn shape_of(name: &str, library: Option<&Module>) -> Known {
     let body = library.and_then(|m| Some((m, m.functions.iter().find(|f| m.str(f.name) == name)?)));
     let model = || stand_ins().find(|s| s.name == name);
-    let words = || Known { name: name.into(), widths: vec![64; 6], ret_width: 64, intrinsic: false };
-    body.map(|(m, f)| of_body(name, m, f)).or_else(|| model().map(|s| of_model(&s))).unwrap_or_else(words)
-}
-
-fn of_model(s: &StandIn) -> Known {
-    let widths = s.widths.iter().map(|w| *w as u16).collect();
-    Known { name: s.name.into(), widths, ret_width: s.ret_width as u16, intrinsic: s.intrinsic }
+    let named = |known: Known| Known { callee: name.to_owned(), more: More::Nothing, ..known };
+    let of_body = body.and_then(|(m, f)| of_body(name, m, f)).map(named);
+    of_body.or_else(|| model().map(|s| of_model(&s))).unwrap_or_else(|| Known::of_words(name, [64; 6], 64))
 }
 
 /// The bytes of the program that loads the target.
@@ -160,9 +197,17 @@ impl Executable {
 }
 
 /// Puts the program and its stack into memory.
-pub fn map(source: &MachineProgram, image: &mut Image, uninit: Uninit, pool: &mut Pool) {
+pub fn map(args: &RunArgs, source: &mut MachineProgram, image: &mut Image, pool: &mut Pool) -> Result<()> {
+    source.elf.resolve(&|name| image.variable(name)).context("the objects do not link")?;
     for s in &source.elf.segments {
         image.map(Static { base: s.base, size: s.size, name: s.name.as_str().into(), writable: s.writable }, Some(&s.bytes), pool);
+    }
+    let linked = &source.elf.linked;
+    (image.machine_code_begins, image.machine_code_ends) = (linked.constructors.clone(), linked.destructors.clone());
+    let begins = [Some("main"), Some(FUZZER), args.entry.as_deref(), args.preamble.as_deref()];
+    let functions = || source.elf.symbols.iter().filter(|s| s.code && !s.library && begins.contains(&Some(&s.name)));
+    for symbol in functions().filter(|s| !s.local).chain(functions().filter(|s| s.local)) {
+        image.place_function(&symbol.name, symbol.address);
     }
     // Those of the program come before the library's, and are the ones that count.
     source.elf.symbols.iter().filter(|s| !s.code && !s.local).for_each(|s| image.place_variable(&s.name, s.address));
@@ -171,6 +216,7 @@ pub fn map(source: &MachineProgram, image: &mut Image, uninit: Uninit, pool: &mu
     image.map(shadow, Some(&[]), pool);
     let stack = Static { base: load::STACK, size: load::STACK_SIZE, name: "the stack".into(), writable: true };
     // As the kernel gives it, but for those who ask what the program does where it never wrote.
-    let zeros: Option<&[u8]> = (uninit == Uninit::Zero).then_some(&[]);
+    let zeros: Option<&[u8]> = (args.config.uninit == Uninit::Zero).then_some(&[]);
     image.map(stack, zeros, pool);
+    Ok(())
 }

@@ -23,6 +23,7 @@ mod host;
 mod judge;
 mod machine;
 mod native;
+mod objects;
 mod options;
 mod output;
 mod problem;

@@ -30,6 +30,8 @@ pub struct Native {
     pub program: PathBuf,
     /// `None`: the program's machine code was explored.
     pub bitcode: Option<PathBuf>,
+    /// What that was linked of, if it was not an executable.
+    pub objects: Vec<PathBuf>,
     pub cc_flags: Vec<String>,
     /// Whether the program was compiled for musl.
     pub libc: bool,
@@ -67,12 +69,24 @@ impl Native {
     pub fn new(
         program: PathBuf,
         bitcode: Option<PathBuf>,
+        objects: Vec<PathBuf>,
         cc_flags: Vec<String>,
         libc: bool,
         fail_calls: bool,
         scratch: PathBuf,
     ) -> Native {
-        Native { program, bitcode, cc_flags, libc, fail_calls, scratch, gcov: None, plain: OnceLock::new(), sanitized: Default::default() }
+        Native {
+            program,
+            bitcode,
+            objects,
+            cc_flags,
+            libc,
+            fail_calls,
+            scratch,
+            gcov: None,
+            plain: OnceLock::new(),
+            sanitized: Default::default(),
+        }
     }
 
     /// The bitcode that was explored, as machine code.
@@ -92,21 +106,27 @@ impl Native {
         })
     }
 
+    /// Whether the target was an executable without bitcode, which is run as it is.
+    pub fn is_executable(&self) -> bool {
+        self.bitcode.is_none() && self.objects.is_empty()
+    }
+
     /// Whether the target was C source.
     pub fn is_c(&self) -> bool {
         matches!(Kind::of(&self.program), Ok(Kind::C))
     }
 
     fn build_plain(&self) -> Result<PathBuf> {
-        let Some(explored) = &self.bitcode else { return Ok(self.program.clone()) };
+        let explored = self.bitcode.as_ref().map_or(&self.objects[..], std::slice::from_ref);
+        let [first, ..] = explored else { return Ok(self.program.clone()) };
         let out = self.scratch.join("plain");
         let musl = self.libc && Path::new(MUSL_LIB).join("libc.a").is_file();
         let for_musl: &[&str] = if musl { &["--target=x86_64-linux-musl", "-nostdlibinc", "-isystem", MUSL_INCLUDE] } else { &[] };
         let fails: &[&str] = if self.fail_calls { &["-DFAIL_CALLS"] } else { &[] };
         let replay = replay_library(&[for_musl, &["-O1"], fails].concat())?;
         let (bitcode, counts) = match &self.gcov {
-            None => (explored.clone(), Vec::new()),
-            Some(dir) => (gcov::instrument(explored, dir)?, gcov::library(musl, for_musl)?),
+            None => (explored.to_vec(), Vec::new()),
+            Some(dir) => (vec![gcov::instrument(first, dir)?], gcov::library(musl, for_musl)?),
         };
         let mut link = Command::new(CLANG);
         if self.fail_calls {
@@ -117,12 +137,14 @@ impl Native {
             let support = tool(Command::new(CLANG).arg("-print-libgcc-file-name"))?;
             // Equal strings stay apart, as they are in the engine: programs compare addresses.
             link.args(["--target=x86_64-linux-musl", "-nostdlib", "-static", "-fuse-ld=lld", "-Wl,-O0", "-w", "-Wno-override-module"])
-                .args([part("crt1.o"), part("crti.o"), bitcode, replay])
+                .args([part("crt1.o"), part("crti.o")])
+                .args(bitcode)
+                .arg(replay)
                 .args(counts)
                 .arg(part("libc.a"))
                 .args([support.trim().into(), part("libc.a"), part("crtn.o")]);
         } else {
-            link.args(["-w", "-Wno-override-module"]).args([&bitcode, &replay]).args(counts).arg("-lm");
+            link.args(["-w", "-Wno-override-module"]).args(bitcode).arg(&replay).args(counts).arg("-lm");
         }
         tool(link.arg("-o").arg(&out))?;
         Ok(out)

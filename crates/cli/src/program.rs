@@ -8,6 +8,7 @@ use wryneck_exec::Environment;
 use wryneck_ir::link::{Program, Target, Unit};
 use wryneck_ir::{Module, file, linkage, symbol_kind};
 
+use crate::args::RunArgs;
 use crate::build::{self, Lowered};
 use crate::problem::problem;
 
@@ -21,25 +22,37 @@ pub fn opened(lowered: Lowered) -> Result<(Module, Vec<String>)> {
     Ok((open(&lowered.file)?, lowered.notes))
 }
 
-/// What the exploration begins with: what was asked for, `main`, or a fuzz entry.
-pub fn entry(module: &Module, asked: Option<&str>, bytes: u32) -> Result<Entry> {
-    let defines = |name: &str| module.functions.iter().any(|f| module.str(f.name) == name);
+/// What the exploration begins with: what was asked for, `main`, or a fuzz entry. `names` are those of the functions there are.
+pub fn entry(names: &[&str], args: &RunArgs) -> Result<Entry> {
+    let (asked, bytes) = (args.entry.as_deref(), args.entry_bytes);
+    let defines = |name: &str| names.contains(&name);
+    if let Some(name) = &args.preamble {
+        if asked.is_none_or(|asked| asked == "main") {
+            return Err(problem("`--preamble` sets up what another entry than `main` works on", "give one by `--entry NAME`"));
+        }
+        if !defines(name) {
+            return Err(problem(format!("the program has no function `{name}`"), defined(names)));
+        }
+    }
     match asked {
         Some("main") | None if defines("main") => Ok(Entry::Main),
         Some(FUZZER) | None if defines(FUZZER) => Ok(Entry::Fuzzer { max_len: bytes }),
-        Some(name) if defines(name) => Ok(Entry::Function { name: name.into(), pointee: bytes.into() }),
-        Some(name) => Err(problem(format!("the program has no function `{name}`"), defined(module))),
-        None => {
-            Err(problem("the program has no function `main`", format!("begin with another one by `--entry NAME`; {}", defined(module))))
-        }
+        Some(name) if defines(name) => Ok(Entry::Function { name: name.into(), pointee: bytes.into(), parameters: None }),
+        Some(name) => Err(problem(format!("the program has no function `{name}`"), defined(names))),
+        None => Err(problem("the program has no function `main`", format!("begin with another one by `--entry NAME`; {}", defined(names)))),
     }
 }
 
-fn defined(module: &Module) -> String {
-    let names: Vec<_> = module.functions.iter().take(8).map(|f| format!("`{}`", module.str(f.name))).collect();
+/// The names of a module's functions.
+pub fn functions(module: &Module) -> Vec<&str> {
+    module.functions.iter().map(|f| module.str(f.name)).collect()
+}
+
+fn defined(all: &[&str]) -> String {
+    let names: Vec<_> = all.iter().take(8).map(|name| format!("`{name}`")).collect();
     match names.len() {
         0 => "it defines no function at all".into(),
-        _ => format!("it defines {}{}", names.join(", "), if module.functions.len() > 8 { ", …" } else { "" }),
+        _ => format!("it defines {}{}", names.join(", "), if all.len() > 8 { ", …" } else { "" }),
     }
 }
 

@@ -94,6 +94,8 @@ pub struct Task {
 /// What the tests of one run share.
 pub struct Replay<'a> {
     native: Native,
+    /// The function that began, where `main` begins natively.
+    entry: Option<String>,
     /// The words after the target.
     words: symbolic::Words,
     /// `argv[0]`.
@@ -128,11 +130,22 @@ impl Replay<'_> {
             return Err(problem(format!("`{}`, which was explored, is gone", explored.display()), "put it back, or run the program again"));
         }
         let fails = folder::read_fact(folder, "fail_calls")?.is_some_and(|n| n != "0");
-        let native = Native::new(program, bitcode, words("cc_flags")?, fact("libc")? == "true", fails, scratch.to_owned());
+        let objects = folder::read_fact(folder, "objects")?.and_then(|all| serde_json::from_str(&all).ok()).unwrap_or_default();
+        let native = Native::new(program, bitcode, objects, words("cc_flags")?, fact("libc")? == "true", fails, scratch.to_owned());
         let directory = fact("directory")?;
         let files = folder::read_files(folder, Path::new(&directory))?;
         let limits = Limits { time, memory: None, file: 1 << 30 };
-        Ok(Replay { native, words: symbolic::parse(&words("words")?)?, name, directory: directory.into_bytes(), files, scratch, limits })
+        let entry = folder::read_fact(folder, "entry")?.filter(|name| !name.is_empty());
+        Ok(Replay {
+            native,
+            entry,
+            words: symbolic::parse(&words("words")?)?,
+            name,
+            directory: directory.into_bytes(),
+            files,
+            scratch,
+            limits,
+        })
     }
 
     /// The folder where confined programs leave what is to be read here. Where they run is another one if it can be, since files cannot be
@@ -194,6 +207,12 @@ impl Replay<'_> {
         }
         if concrete.fails.iter().any(|name| UNCOUNTED.iter().any(|call| name.starts_with(call))) {
             return Ok(Verdict::Cannot("a mapping fails, and the allocator makes natively such calls too".into()));
+        }
+        if let Some(name) = &self.entry {
+            return Ok(Verdict::Cannot(format!("natively nothing calls the entry `{name}` with these arguments")));
+        }
+        if !concrete.fails.is_empty() && self.native.is_executable() {
+            return Ok(Verdict::Cannot("an executable has no replay library that makes the same calls fail".into()));
         }
         let plain = match self.native.plain() {
             Ok(program) => program,

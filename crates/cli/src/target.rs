@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 
 use anyhow::Result;
-use wryneck_environ::{Entry, Linux, ProgramInput};
+use wryneck_environ::{Linux, ProgramInput};
 use wryneck_ir::Module;
 use wryneck_ir::link::Program;
 use wryneck_machine::MachineProgram;
@@ -37,15 +37,19 @@ impl Target {
     /// Reads the target, the bitcode that clang makes of it or that it carries, or its machine code, and says how it begins. Rules watch the
     /// functions `watched`.
     pub fn open(args: &RunArgs, input: &mut ProgramInput, watched: &[String]) -> Result<Target> {
+        input.preamble.clone_from(&args.preamble);
         let kind = Kind::of(&args.target)?;
         let content = if kind == Kind::Native { carried::read(&args.target)? } else { Vec::new() };
         if args.machine_code && kind != Kind::Native {
             return Err(problem(format!("`{}` is not an executable", args.target.display()), "leave out `--machine-code`"));
         }
         if args.machine_code || carried::is_bare(&content) {
-            let executable = machine::load(args, &content, watched)?;
-            input.entry = Entry::Process(executable.process.clone());
+            let executable = machine::load(args, &content, watched, input)?;
             return Ok(Target::Machine(Box::new(executable)));
+        }
+        if let Some(object) = args.objects.first() {
+            let shown = object.display();
+            return Err(problem(format!("`{shown}` is linked as machine code, and the target carries bitcode"), "add `--machine-code`"));
         }
         if let Some((name, _)) = [("stand-ins", args.stand_ins), ("variables", args.variables)].iter().find(|(_, on)| !on) {
             return Err(problem(format!("`--off {name}` is for machine code"), "leave it out, or run an executable by `--machine-code`"));
@@ -60,7 +64,7 @@ impl Target {
         };
         let (module, notes) = program::opened(build::lower(&carried.bitcode)?)?;
         let module = Box::new(module);
-        input.entry = program::entry(&module, args.entry.as_deref(), args.entry_bytes)?;
+        input.entry = program::entry(&program::functions(&module), args)?;
         Ok(Target::Bitcode { carried, module, notes })
     }
 

@@ -279,6 +279,28 @@ fn computed_jumps_go_everywhere_they_can() {
     }
 }
 
+/// Bounds of paths: visits of a block, targets of a jump; and calls that fail where they need not.
+#[test]
+fn bounds_end_paths_by_name_and_calls_fail() {
+    let place = Place::new();
+    for flags in LINKED {
+        place.compiled("bounds", &[&["-O1"], flags].concat());
+        let run = place.explored(&["--loop-limit", "3", "./bounds", "--sym-arg", "9"]);
+        let exits = ["exit 0", "exit 1", "exit 2", "limit loop"].map(|end| (end.to_owned(), 1));
+        assert!(ends(&run).len() >= 4 && ends(&run).last() == Some(&exits[3]), "{flags:?}: {run}");
+        assert!(ends(&run).starts_with(&exits[..3]), "{flags:?}: {run}");
+        assert_eq!(ends(&place.explored(&["./bounds", "--sym-arg", "9"])).len(), 10, "{flags:?}");
+        let run = place.explored(&["--fail-calls", "1", "./bounds"]);
+        let all: Vec<String> = ends(&run).into_iter().map(|(end, _)| end).collect();
+        assert!(["exit 1", "exit 2", "exit 3"].iter().all(|end| all.iter().any(|known| known == end)), "{flags:?}: {run}");
+        let said = text(&place.wryneck(&["replay", "out"]).stdout);
+        assert!(said.contains("no replay library") && said.contains(" 0 different end,"), "{flags:?}: {said}");
+    }
+    place.compiled("jumps", &["-O2"]);
+    let run = place.explored(&["--max-targets", "2", "./jumps", "--sym-arg", "2"]);
+    assert!(ends(&run).iter().any(|(end, _)| end == "limit targets"), "{run}");
+}
+
 /// With debug information, coverage is that of source lines: all that have code, and those that ran.
 #[test]
 fn lines_are_covered() {
@@ -369,9 +391,7 @@ fn variables_that_are_not_left_are_no_findings() {
 fn what_cannot_be_done_is_said() {
     let place = Place::new();
     place.compiled("asks", &["-static"]);
-    for (option, value) in
-        [("--fail-calls", "1"), ("--loop-limit", "3"), ("--cc-flag", "-O2"), ("--entry", "main"), ("--undefined", "error")]
-    {
+    for (option, value) in [("--cc-flag", "-O2"), ("--undefined", "error")] {
         place.refused(&["run", option, value, "./asks"], &[&format!("`{option}` cannot be used with machine code: "), "help: leave out"]);
     }
     place.refused(&["verify", "--rule", "unchecked-results", "./asks"], &["the rule `unchecked-results` reads the code behind a call"]);

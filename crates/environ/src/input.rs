@@ -51,9 +51,31 @@ pub enum Entry {
     /// `LLVMFuzzerTestOneInput` on up to this many symbolic bytes.
     Fuzzer { max_len: u32 },
     /// Any function, on symbolic arguments; a pointer leads to this many symbolic bytes.
-    Function { name: String, pointee: u64 },
-    /// A program of machine code, as the kernel begins one.
-    Process(Process),
+    Function {
+        name: String,
+        pointee: u64,
+        /// Those of machine code; bitcode says itself what it takes.
+        parameters: Option<Vec<Parameter>>,
+    },
+}
+
+/// A parameter of an entry.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Parameter {
+    /// Not empty.
+    pub name: String,
+    pub kind: ParameterKind,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ParameterKind {
+    /// Its width in bits.
+    Scalar(u32),
+    Pointer,
+    /// A structure of so many bytes: its address is passed.
+    ByValue(u64),
+    /// The address of variable arguments: there are none.
+    Variable,
 }
 
 /// What fuzzers call.
@@ -63,7 +85,7 @@ impl Entry {
     /// The function that begins, where it is not `main`.
     pub fn function(&self) -> Option<&str> {
         match self {
-            Entry::Main | Entry::Process(_) => None,
+            Entry::Main => None,
             Entry::Fuzzer { .. } => Some(FUZZER),
             Entry::Function { name, .. } => Some(name),
         }
@@ -89,6 +111,10 @@ pub struct Process {
 #[derive(Clone, Debug)]
 pub struct ProgramInput {
     pub entry: Entry,
+    /// A function that runs before an entry that is not `main`, to set up what that works on. It gets no arguments.
+    pub preamble: Option<String>,
+    /// An executable of machine code, which begins as under the kernel; what would call its `main` calls the entry.
+    pub process: Option<Process>,
     /// The program's name, `argv[0]`.
     pub name: Vec<u8>,
     /// The arguments after the name.
@@ -112,6 +138,8 @@ impl Default for ProgramInput {
     fn default() -> ProgramInput {
         ProgramInput {
             entry: Entry::Main,
+            preamble: None,
+            process: None,
             name: b"program".to_vec(),
             args: Vec::new(),
             env: Vec::new(),

@@ -27,7 +27,9 @@ use wryneck_exec::memory::HeapObject;
 use wryneck_exec::{Call, Cx, Environment, PathData, PathEnd, Reply, State, Stop, Value};
 
 pub use failing::SHORT as SHORT_TRANSFER;
-pub use input::{Arg, DirEntry, Entry, EnvValue, FUZZER, Host, NoHost, Process, ProgramInput, Stat, Stdin, SymFile};
+pub use input::{
+    Arg, DirEntry, Entry, EnvValue, FUZZER, Host, NoHost, Parameter, ParameterKind, Process, ProgramInput, Stat, Stdin, SymFile,
+};
 pub use state::{STDERR, STDOUT, World};
 pub use sym_files::FREE_PERMISSIONS;
 

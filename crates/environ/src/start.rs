@@ -5,15 +5,15 @@
 
 use std::rc::Rc;
 
-use wryneck_exec::{Cx, PathEnd, Reply, Stop, Value};
+use wryneck_exec::{Cx, Image, PathEnd, Reply, Stop, Value};
 use wryneck_expr::ExprId;
 use wryneck_ir::build::{BuildError, CallDef, Callee, FunctionDef, ModuleBuilder, ParamDef};
 use wryneck_ir::link::{Target, Unit};
-use wryneck_ir::{function_flags, limbs, linkage, param_kind};
+use wryneck_ir::{Param, function_flags, limbs, linkage, param_kind};
 
 use crate::content::Content;
 use crate::host::Captured;
-use crate::input::{Arg, Entry, EnvValue, FUZZER, ProgramInput, Stat, Stdin};
+use crate::input::{Arg, Entry, EnvValue, FUZZER, Parameter, ParameterKind, ProgramInput, Stat, Stdin};
 use crate::libc::alloc::GIVEN;
 use crate::sig::Args;
 use crate::state::{Fd, Lock, Node, NodeId, NodeKind, Open, ROOT, STDERR, STDOUT, World};
@@ -22,12 +22,13 @@ use crate::{Linux, sym_files, sys};
 /// The function an exploration starts with, defined by [`unit`].
 pub const ENTRY: &str = "__wryneck_entry";
 /// What libc's start-up code runs in place of `main` where the entry is another function.
-const CALL: &str = "__wryneck_entry_call";
+pub const CALL: &str = "__wryneck_entry_call";
 
 /// The module to link with the program: [`ENTRY`] prepares the program's start, makes it, and exits with what it returns.
 pub fn unit() -> Result<Unit, BuildError> {
     let mut m = ModuleBuilder::new();
-    let [begin, start, exit, call] = ["__wryneck_begin", "__wryneck_start", "__wryneck_exit", "__wryneck_call"].map(|name| {
+    const MODELS: [&str; 5] = ["__wryneck_begin", "__wryneck_start", "__wryneck_exit", "__wryneck_call", "__wryneck_preamble"];
+    let [begin, start, exit, call, preamble] = MODELS.map(|name| {
         let symbol = m.symbol(name);
         m.declare_function(symbol);
         symbol
@@ -48,6 +49,7 @@ pub fn unit() -> Result<Unit, BuildError> {
     let mut f = m.function(symbol, linkage::STRONG, def)?;
     let block = f.block();
     f.start(block);
+    f.call_to(None, Callee::Symbol(preamble), CallDef::default());
     f.call_to(None, Callee::Symbol(call), CallDef::default());
     let zero = f.int(32, 0);
     f.ret(32, Some(zero));
@@ -106,31 +108,45 @@ fn directory(captured: &Captured, path: &[u8], parent: NodeId) -> Node {
 
 /// The address of a visible function of the program.
 pub(crate) fn function(cx: &Cx<'_>, name: &str) -> Option<u64> {
-    match cx.core.image.program.lookup(name)? {
-        target @ Target::Func(_) => Some(cx.core.image.target_address(target)),
-        Target::Data(..) | Target::Undefined(_) | Target::Null => None,
-    }
+    cx.core.image.function_address(name)
 }
 
 /// `__wryneck_begin()`: runs the constructors where no libc will ask for it.
 pub fn begin(_: &Linux, _: &Args<'_>, cx: &mut Cx<'_>) -> Result<Reply, Stop> {
-    Ok(if function(cx, LIBC_START).is_some() { Reply::Void } else { Reply::Run(addresses(cx, cx.core.image.program.constructors())) })
+    Ok(if function(cx, LIBC_START).is_some() { Reply::Void } else { Reply::Run(constructors(cx)) })
 }
 
 const LIBC_START: &str = "__libc_start_main";
 
 /// `__wryneck_run_init_array()`: musl's overlay asks for the constructors.
 pub fn run_init_array(_: &Linux, _: &Args<'_>, cx: &mut Cx<'_>) -> Result<Reply, Stop> {
-    Ok(Reply::Run(addresses(cx, cx.core.image.program.constructors())))
+    Ok(Reply::Run(constructors(cx)))
 }
 
 /// `__wryneck_run_fini_array()`.
 pub fn run_fini_array(_: &Linux, _: &Args<'_>, cx: &mut Cx<'_>) -> Result<Reply, Stop> {
-    Ok(Reply::Run(addresses(cx, cx.core.image.program.destructors())))
+    let image = &cx.core.image;
+    Ok(Reply::Run(calls(image, image.program.destructors(), &image.machine_code_ends)))
 }
 
-fn addresses(cx: &Cx<'_>, targets: &[Target]) -> Vec<(u64, Vec<Value>)> {
-    targets.iter().map(|t| (cx.core.image.target_address(*t), Vec::new())).collect()
+fn constructors(cx: &Cx<'_>) -> Vec<(u64, Vec<Value>)> {
+    let image = &cx.core.image;
+    calls(image, image.program.constructors(), &image.machine_code_begins)
+}
+
+/// Calls without arguments: of functions of bitcode, and of machine code.
+fn calls(image: &Image, targets: &[Target], addresses: &[u64]) -> Vec<(u64, Vec<Value>)> {
+    let targets = targets.iter().map(|t| image.target_address(*t));
+    targets.chain(addresses.iter().copied()).map(|address| (address, Vec::new())).collect()
+}
+
+/// `__wryneck_preamble()`: runs the function that sets up what the entry works on, if there is one.
+pub fn preamble(linux: &Linux, _: &Args<'_>, cx: &mut Cx<'_>) -> Result<Reply, Stop> {
+    let Some(name) = &linux.input.preamble else { return Ok(Reply::Void) };
+    match function(cx, name) {
+        Some(address) => Ok(Reply::Run(vec![(address, Vec::new())])),
+        None => Err(PathEnd::Unsupported(format!("the program has no function `{name}`")).into()),
+    }
 }
 
 /// `__wryneck_exit(status)`: the end of a program that no libc ends.
@@ -142,10 +158,10 @@ pub fn exit(_: &Linux, args: &Args<'_>, cx: &mut Cx<'_>) -> Result<Reply, Stop> 
 /// `__wryneck_start()`: lays out what the program is given and begins it.
 pub fn start(linux: &Linux, _: &Args<'_>, cx: &mut Cx<'_>) -> Result<Reply, Stop> {
     let input = &linux.input;
-    let begins = match &input.entry {
-        Entry::Main => "main",
-        Entry::Fuzzer { .. } | Entry::Function { .. } => CALL,
-        Entry::Process(process) => &process.function,
+    let begins = match (&input.process, &input.entry) {
+        (Some(process), _) => &process.function,
+        (None, Entry::Main) => "main",
+        (None, Entry::Fuzzer { .. } | Entry::Function { .. }) => CALL,
     };
     let Some(begins) = function(cx, begins) else {
         return Err(PathEnd::Unsupported("the program has no function `main`".into()).into());
@@ -165,7 +181,7 @@ pub fn start(linux: &Linux, _: &Args<'_>, cx: &mut Cx<'_>) -> Result<Reply, Stop
     words.extend([0, 0]);
     let bytes: Vec<u8> = words.iter().flat_map(|w| w.to_le_bytes()).collect();
     let bits = |words: &[u64]| words.iter().map(|w| Value::Bits(*w)).collect();
-    if let Entry::Process(process) = &input.entry {
+    if let Some(process) = &input.process {
         let stack = process.stack_end.saturating_sub(bytes.len() as u64) & !15;
         cx.write_concrete(stack, &bytes)?;
         let mut registers = process.registers.clone();
@@ -184,14 +200,14 @@ pub fn start(linux: &Linux, _: &Args<'_>, cx: &mut Cx<'_>) -> Result<Reply, Stop
 /// The auxiliary vector without its end. `name` is the address of the program's name.
 fn auxiliary(cx: &mut Cx<'_>, input: &ProgramInput, name: u64) -> Result<Vec<(u64, u64)>, Stop> {
     let user = u64::from(input.user);
-    let mut rows = match &input.entry {
-        Entry::Process(process) => {
+    let mut rows = match &input.process {
+        Some(process) => {
             // AT_CLKTCK, AT_EXECFN.
             let mut rows = process.auxiliary.clone();
             rows.extend([(17, 100), (31, name)]);
             rows
         }
-        Entry::Main | Entry::Fuzzer { .. } | Entry::Function { .. } => Vec::new(),
+        None => Vec::new(),
     };
     // AT_PAGESZ, AT_UID, AT_EUID, AT_GID, AT_EGID, AT_SECURE, AT_RANDOM.
     rows.extend([(6, 4096), (11, user), (12, user), (13, user), (14, user), (23, 0)]);
@@ -292,9 +308,9 @@ fn environment(cx: &mut Cx<'_>, env: &[(Vec<u8>, EnvValue)]) -> Result<Vec<u64>,
 /// `__wryneck_call()`: calls the entry function on symbolic arguments.
 pub fn call(linux: &Linux, _: &Args<'_>, cx: &mut Cx<'_>) -> Result<Reply, Stop> {
     match &linux.input.entry {
-        Entry::Main | Entry::Process(_) => Err(PathEnd::Internal("a whole program is not called through the entry".into()).into()),
+        Entry::Main => Err(PathEnd::Internal("a whole program is not called through the entry".into()).into()),
         Entry::Fuzzer { max_len } => fuzzer(cx, *max_len),
-        Entry::Function { name, pointee } => any_function(cx, name, *pointee),
+        Entry::Function { name, pointee, parameters } => any_function(cx, name, *pointee, parameters.as_deref()),
     }
 }
 
@@ -316,24 +332,23 @@ fn fuzzer(cx: &mut Cx<'_>, max_len: u32) -> Result<Reply, Stop> {
 }
 
 /// Any function: scalars are symbolic; a pointer leads to an object of symbolic bytes.
-fn any_function(cx: &mut Cx<'_>, name: &str, pointee: u64) -> Result<Reply, Stop> {
+fn any_function(cx: &mut Cx<'_>, name: &str, pointee: u64, parameters: Option<&[Parameter]>) -> Result<Reply, Stop> {
     let image = cx.core.image.clone();
-    let Some(target @ Target::Func(id)) = image.program.lookup(name) else {
+    let Some(address) = image.function_address(name) else {
         return Err(PathEnd::Unsupported(format!("the program has no function `{name}`")).into());
     };
-    let (module, f) = image.program.function(id);
+    let parameters = parameters.map_or_else(|| parameters_of(&image, name), <[Parameter]>::to_vec);
     let mut args = Vec::new();
-    for (i, param) in module.params.range(f.params).iter().enumerate() {
-        let name = Some(module.str(param.name)).filter(|n| !n.is_empty()).map_or_else(|| format!("argument{i}"), str::to_owned);
-        let size = match param.kind {
-            param_kind::POINTER => pointee,
-            param_kind::BY_VALUE => param.size.into(),
-            param_kind::VARIADIC => 0,
-            _ => {
-                let bytes = cx.new_input(&name, u64::from(param.width.div_ceil(8)));
+    for Parameter { name, kind } in parameters {
+        let size = match kind {
+            ParameterKind::Pointer => pointee,
+            ParameterKind::ByValue(size) => size,
+            ParameterKind::Variable => 0,
+            ParameterKind::Scalar(width) => {
+                let bytes = cx.new_input(&name, u64::from(width.div_ceil(8)));
                 let whole = cx.joined(&bytes);
-                for limb in 0..limbs(param.width) {
-                    let width = (param.width - 64 * limb).min(64);
+                for limb in 0..limbs(width) {
+                    let width = (width - 64 * limb).min(64);
                     args.push(Value::Sym(cx.core.pool.extract(whole, 64 * limb, width)));
                 }
                 continue;
@@ -342,5 +357,20 @@ fn any_function(cx: &mut Cx<'_>, name: &str, pointee: u64) -> Result<Reply, Stop
         let bytes = if size == 0 { Vec::new() } else { cx.new_input(&name, size) };
         args.push(Value::Bits(object(cx, &format!("what `{name}` points to"), &bytes, size)?));
     }
-    Ok(Reply::Tail(image.target_address(target), args))
+    Ok(Reply::Tail(address, args))
+}
+
+/// What a function of bitcode takes.
+fn parameters_of(image: &Image, function: &str) -> Vec<Parameter> {
+    let Some(Target::Func(id)) = image.program.lookup(function) else { return Vec::new() };
+    let (module, f) = image.program.function(id);
+    let named = |i: usize, name: &str| if name.is_empty() { format!("argument{i}") } else { name.to_owned() };
+    let kind = |param: &Param| match param.kind {
+        param_kind::POINTER => ParameterKind::Pointer,
+        param_kind::BY_VALUE => ParameterKind::ByValue(param.size.into()),
+        param_kind::VARIADIC => ParameterKind::Variable,
+        _ => ParameterKind::Scalar(param.width),
+    };
+    let all = module.params.range(f.params).iter().enumerate();
+    all.map(|(i, param)| Parameter { name: named(i, module.str(param.name)), kind: kind(param) }).collect()
 }

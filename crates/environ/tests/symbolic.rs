@@ -170,7 +170,7 @@ fn fuzz_harness() {
 /// Any function is an entry: scalars and what pointers lead to are symbolic.
 #[test]
 fn any_function() {
-    let entry = Entry::Function { name: "scale".into(), pointee: 8 };
+    let entry = Entry::Function { name: "scale".into(), pointee: 8, parameters: None };
     let explored = run("symbolic/harness.c", ProgramInput { entry, ..ProgramInput::default() });
     assert_eq!(faults(&explored.ends), [FaultKind::DivisionByZero]);
     assert_eq!(exits(&explored.ends), BTreeSet::from([0]));

@@ -40,7 +40,8 @@ options! {
     max_forks: u64 = u64::MAX;
     /// Instructions over all paths.
     max_instructions: u64 = u64::MAX;
-    /// How often one path may take the same back edge under a symbolic condition in one call.
+    /// How often one path may take the same back edge under a symbolic condition in one call; of machine code, where calls and loops are not told
+    /// apart while it runs, how often it may come to the same block by such a condition.
     loop_limit: u32 = u32::MAX;
     /// Bytes of memory after which snapshots are given up for prefixes, and then the exploration goes depth-first.
     max_memory: u64 = 8 << 30;
@@ -48,6 +49,8 @@ options! {
     batch: u64 = 2_000_000;
     /// Objects tried for one symbolic pointer whose base is unknown.
     max_resolutions: u32 = 32;
+    /// Targets tried for one symbolic computed jump.
+    max_targets: u32 = 1024;
     /// Largest object, in bytes, that is read or written at a symbolic offset without concretising the offset.
     max_symbolic_object: u64 = 4096;
     /// Frames of the call stack.

@@ -4,6 +4,7 @@ use std::cell::RefCell;
 use std::collections::BTreeMap;
 use std::rc::Rc;
 
+use rustc_hash::FxHashMap;
 use wryneck_expr::{Evaluator, ExprId, Model, Pool, Remap};
 use wryneck_ir::CodeSource;
 use wryneck_solver::{PathCondition, Solver};
@@ -45,6 +46,8 @@ pub struct Core {
     pub tree: Tree,
     pub stats: Stats,
     pub ledger: Ledger,
+    /// How many targets computed jumps have had, by the decisions before them.
+    pub(crate) targets: FxHashMap<PrefixId, u32>,
     /// Who allocated heap objects.
     pub stacks: Stacks,
     /// Flips made since the searcher was last told.
@@ -234,6 +237,7 @@ impl Core {
             tree: Tree::default(),
             stats: Stats::default(),
             ledger: Ledger::default(),
+            targets: FxHashMap::default(),
             stacks: Stacks::default(),
             new_flips: Vec::new(),
             new_refuted: Vec::new(),

@@ -176,6 +176,19 @@ impl Cx<'_> {
         Ok(v)
     }
 
+    /// As [`Cx::concretise`]: a target of a computed jump. Of one jump there are so many as the configuration allows.
+    pub(crate) fn target(&mut self, value: Value, why: &str) -> Result<u64, Stop> {
+        let known = matches!(self.state.script.front(), Some(Decision::Value(_)));
+        if let (Value::Sym(_), false) = (value, known) {
+            let tried = self.core.targets.entry(self.state.prefix.id()).or_default();
+            *tried += 1;
+            if *tried > self.core.config.max_targets {
+                return Err(PathEnd::Limit(Limit::Targets).into());
+            }
+        }
+        self.concretise(value, why)
+    }
+
     /// Fixes a value to the one it has in this state's model. The others are not explored, which the ledger says. Asks no solver.
     pub fn pin(&mut self, value: ExprId, why: &str) -> Result<u64, Stop> {
         if let Some(bits) = self.core.pool.as_u64(value) {

@@ -55,8 +55,12 @@ pub struct Image {
     first_block: Vec<u32>,
     pub blocks: u32,
     global_addrs: Vec<u64>,
-    /// Variables of machine code, by name.
+    /// Variables and functions of machine code, by name.
     placed: FxHashMap<Box<str>, u64>,
+    placed_functions: FxHashMap<Box<str>, u64>,
+    /// Functions of machine code to call before the program and at its end, in order.
+    pub machine_code_begins: Vec<u64>,
+    pub machine_code_ends: Vec<u64>,
     pub statics: Rc<Vec<Static>>,
     /// Memory as every path finds it.
     pub memory: Memory,
@@ -109,6 +113,9 @@ impl Image {
             blocks,
             global_addrs: Vec::new(),
             placed: FxHashMap::default(),
+            placed_functions: FxHashMap::default(),
+            machine_code_begins: Vec::new(),
+            machine_code_ends: Vec::new(),
             statics: Rc::default(),
             memory: Memory::default(),
             watched: FxHashSet::default(),
@@ -226,6 +233,24 @@ impl Image {
     pub fn place_variable(&mut self, name: &str, address: u64) {
         if !self.placed.contains_key(name) {
             self.placed.insert(name.into(), address);
+        }
+    }
+
+    /// Says where a function of machine code begins; the first of a name counts.
+    pub fn place_function(&mut self, name: &str, address: u64) {
+        if !self.placed_functions.contains_key(name) {
+            self.placed_functions.insert(name.into(), address);
+        }
+    }
+
+    /// The address by which a visible function is called.
+    pub fn function_address(&self, name: &str) -> Option<u64> {
+        if let Some(address) = self.placed_functions.get(name) {
+            return Some(*address);
+        }
+        match self.program.lookup(name)? {
+            target @ Target::Func(_) => Some(self.target_address(target)),
+            Target::Data(..) | Target::Undefined(_) | Target::Null => None,
         }
     }
 
@@ -367,6 +392,11 @@ impl Image {
         statics.insert(at, object);
         self.statics = Rc::new(statics);
         self.memory.statics = self.statics.clone();
+    }
+
+    /// The program's last function, which may be machine code.
+    pub fn last(&self) -> u32 {
+        self.codes.len() as u32 - 1
     }
 
     /// Whether it is the program's last function, which may be machine code.

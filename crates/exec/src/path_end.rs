@@ -32,6 +32,8 @@ pub enum Limit {
     Solver,
     /// Too many objects for one symbolic pointer.
     Resolutions,
+    /// Too many targets of one computed jump.
+    Targets,
     /// The user asked to stop.
     Interrupted,
 }
@@ -119,6 +121,7 @@ impl Limit {
             Limit::Loop => ("loop", "--loop-limit"),
             Limit::Solver => ("solver", "--solver-timeout"),
             Limit::Resolutions => ("resolutions", "--max-resolutions"),
+            Limit::Targets => ("targets", "--max-targets"),
             Limit::Interrupted => ("interrupted", ""),
         }
     }

@@ -18,6 +18,23 @@ pub struct CodeObject {
     pub known_by: &'static str,
 }
 
+/// How functions of the code are called from outside of it: in a frame of its own, on the stack below what is in use.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Calling {
+    /// What the parameters' limbs hold where none of the code runs yet.
+    pub initial: Vec<u64>,
+    /// The limb that holds the address to go to.
+    pub instruction_pointer: usize,
+    /// The limb of the stack pointer. It points to the return address when a function begins, 8 bytes behind a multiple of 16.
+    pub stack_pointer: usize,
+    /// The limbs of arguments, 64 bits each; the others are on the stack, behind the return address.
+    pub arguments: Vec<usize>,
+    /// The return address: the code there returns the result.
+    pub back: u64,
+    /// What to add to the address of a return address for the word that repeats it.
+    pub shadow: u64,
+}
+
 /// Lowers machine code block by block, on first visit, into the last function of one module.
 ///
 /// The code is one function, so that calls it makes inside itself are its own business.
@@ -41,6 +58,10 @@ pub trait CodeSource {
     /// gives what a limb of the parameters holds now, if it is concrete.
     fn calls_in_progress(&self, _limb: &dyn Fn(usize) -> Option<u64>, _read: ReadBytes<'_>, _most: usize) -> Vec<u32> {
         Vec::new()
+    }
+    /// How functions of the code are called from outside. `None`: they are not.
+    fn calling(&self) -> Option<&Calling> {
+        None
     }
     /// Where the program's stack is, which grows downwards: its lowest address and its size in bytes. `None`: not known.
     fn stack(&self) -> Option<(u64, u64)> {

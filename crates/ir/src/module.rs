@@ -68,6 +68,10 @@ pub mod function_flags {
     pub const VARIADIC: u32 = 2;
     /// Its source file belongs to a library below the program (libc), not to the application; coverage is told apart.
     pub const LIBRARY: u32 = 4;
+    /// The result is a float.
+    pub const RETURNS_FLOAT: u32 = 8;
+
+    pub const ALL: u32 = NO_RETURN | VARIADIC | LIBRARY | RETURNS_FLOAT;
 }
 
 /// A run of instructions of [`Module::insts`] of which the last one, and only it, ends the block. Block 0 is the entry.

@@ -228,8 +228,7 @@ fn partition(m: &Module) -> Result<(), Malformed> {
 
 fn signature(m: &Module, i: usize) -> Result<(), Malformed> {
     let f = &m.functions[i];
-    let known = function_flags::NO_RETURN | function_flags::VARIADIC | function_flags::LIBRARY;
-    let fine = has_str(m, f.name) && has_loc(m, f.loc) && f.flags & !known == 0 && f.ret_width <= u32::from(u16::MAX);
+    let fine = has_str(m, f.name) && has_loc(m, f.loc) && f.flags & !function_flags::ALL == 0 && f.ret_width <= u32::from(u16::MAX);
     check(fine, Rule::Signature, "functions", i)?;
     let mut slots = u64::from(f.consts.count);
     for (n, p) in m.params.range(f.params).iter().enumerate() {

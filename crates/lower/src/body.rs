@@ -73,6 +73,7 @@ pub fn lower<'m>(cx: &mut Context<'m>, b: &mut ModuleBuilder, function: Value<'m
     let mut all = flags;
     all |= if no_return { function_flags::NO_RETURN } else { 0 };
     all |= if ty.is_var_arg() { function_flags::VARIADIC } else { 0 };
+    all |= if cx.types.float(ty.return_type()).is_ok() { function_flags::RETURNS_FLOAT } else { 0 };
     let (shapes, parameters, ret_width, why) = match signature {
         Ok((shapes, parameters, ret_width)) => (shapes, parameters, ret_width, None),
         Err(why) => (Vec::new(), Vec::new(), 0, Some(why)),

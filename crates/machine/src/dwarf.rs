@@ -8,6 +8,7 @@ use addr2line::{Context, Location};
 use gimli::{EndianArcSlice, RunTimeEndian};
 use object::{Object, ObjectSection};
 
+use crate::prototype::{self, Parameter};
 use crate::variables::{Frames, Variables};
 
 type Bytes = EndianArcSlice<RunTimeEndian>;
@@ -69,6 +70,26 @@ impl Dwarf {
         Some(Dwarf { context: Context::from_dwarf(sections.load().ok()?).ok()?, sections, base })
     }
 
+    /// Reads the debug information in sections: name, address, and what is there.
+    pub fn of_sections(sections: &[(String, u64, Vec<u8>)]) -> Option<Dwarf> {
+        let find = |name: &str| sections.iter().find(|(known, ..)| known == name);
+        find(".debug_line")?;
+        let mut all = Vec::new();
+        let mut read = |id: gimli::SectionId| {
+            let bytes = find(id.name()).map_or(&[][..], |(.., bytes)| bytes);
+            all.push((id, EndianArcSlice::new(Arc::from(bytes), RunTimeEndian::Little)));
+        };
+        gimli::Dwarf::<()>::load(|id| {
+            read(id);
+            Ok::<_, gimli::Error>(())
+        })
+        .ok()?;
+        [gimli::SectionId::EhFrame, gimli::SectionId::DebugFrame].into_iter().for_each(read);
+        let address = |name| find(name).map(|(_, address, _)| *address);
+        let sections = Sections { all, eh_frame: address(".eh_frame"), text: address(".text").unwrap_or(0) };
+        Some(Dwarf { context: Context::from_dwarf(sections.load().ok()?).ok()?, sections, base: 0 })
+    }
+
     /// Adds the variables of the file's code that was not optimised. `pointer` is the number of the frame pointer's register;
     /// `symbol_size` gives the bytes that the symbol at an address has, or 0.
     pub fn variables(&self, pointer: u16, symbol_size: &dyn Fn(u64) -> u64, all: &mut Variables) {
@@ -79,6 +100,11 @@ impl Dwarf {
         });
         let debug = gimli::DebugFrame::from(self.sections.get(gimli::SectionId::DebugFrame));
         all.read(&dwarf, &Frames { eh, debug, pointer: gimli::Register(pointer), symbol_size }, self.base);
+    }
+
+    /// The parameters of the function that begins at an address.
+    pub fn parameters(&self, address: u64) -> Option<Vec<Parameter>> {
+        prototype::parameters(&self.sections.load().ok()?, address.wrapping_sub(self.base))
     }
 
     /// The positions of a code address, inlined calls unfolded: innermost first, the function itself last. Empty if it has none.

@@ -11,6 +11,7 @@ use object::{Endianness, Object, ObjectSection, ObjectSymbol, SymbolKind};
 use crate::cpu::{CPUS, Cpu};
 use crate::dwarf::Dwarf;
 use crate::error::MachineError;
+use crate::link::Linked;
 
 /// A range of memory the file fills: a section, or what is between sections.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -65,6 +66,8 @@ pub struct Elf {
     pub symbols: Vec<Symbol>,
     /// Debug information, of each file that has some.
     pub dwarf: Vec<Dwarf>,
+    /// If it was linked from objects.
+    pub linked: Linked,
 }
 
 /// Where position-independent programs are put.
@@ -141,6 +144,7 @@ impl Elf {
             base,
             symbols: symbols(&elf, base)?,
             dwarf: Dwarf::read(&elf, base).into_iter().collect(),
+            linked: Linked::default(),
         })
     }
 

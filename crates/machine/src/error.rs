@@ -17,6 +17,26 @@ pub enum MachineError {
     Overlap(u64, u64),
     #[error("the loader `{0}` wants a loader itself")]
     Interpreter(String),
+    #[error("`{object}`: {error}")]
+    InObject { object: String, error: Box<MachineError> },
+    #[error("it is no relocatable object (its type is {0})")]
+    NotObject(u16),
+    #[error("`{symbol}` is defined in `{first}` too")]
+    Duplicate { symbol: String, first: String },
+    #[error("the function `{0}` is to be chosen when the program begins (IFUNC), which is not done for objects")]
+    ChosenFunction(String),
+    #[error("the section `{name}` has {size} bytes, aligned to {align}")]
+    BadSection { name: String, size: u64, align: u64 },
+    #[error("the relocation at {offset:#x} of the section `{section}` {what}")]
+    Relocation { section: String, offset: u64, what: String },
+    #[error("there is no symbol {0}")]
+    NoSymbol(usize),
+    #[error("the variable `{0}` is defined nowhere")]
+    Undefined(String),
+    #[error("the variable `{symbol}` is out of the reach of the code at {place:#x}: compile with `-fPIC`")]
+    OutOfReach { symbol: String, place: u64 },
+    #[error("there is no room for everything the objects define")]
+    TooLarge,
     #[error("SLEIGH: {0}")]
     Sleigh(#[from] crate::sleigh::DecodeError),
     #[error("the CPU has no register `{0}`")]
@@ -25,4 +45,11 @@ pub enum MachineError {
     NoUserOp(&'static [u8]),
     #[error("the function of machine code: {0}")]
     Build(#[from] wryneck_ir::build::BuildError),
+}
+
+impl MachineError {
+    /// Says in which object.
+    pub(crate) fn of(self, object: &str) -> MachineError {
+        MachineError::InObject { object: object.to_owned(), error: Box::new(self) }
+    }
 }

@@ -24,13 +24,16 @@ pub mod elf;
 pub mod error;
 pub mod library;
 pub mod lift;
+pub mod link;
 pub mod load;
 mod opcode;
 pub mod pcode;
 pub mod place;
+pub mod prototype;
 mod ranges;
 pub mod recognise;
 pub mod registers;
+mod relocate;
 mod simplify;
 pub mod sleigh;
 pub mod variables;
@@ -40,13 +43,13 @@ use std::collections::VecDeque;
 use rustc_hash::FxHashMap;
 use wryneck_ir::build::{BlockId, FunctionBuilder, FunctionDef, ModuleBuilder, Names};
 use wryneck_ir::code_source::ReadBytes;
-use wryneck_ir::{CodeObject, CodeSource, LocId, Module, NoCode, SymbolId, call_flags, function_flags, linkage};
+use wryneck_ir::{Calling, CodeObject, CodeSource, LocId, Module, NoCode, SymbolId, call_flags, function_flags, linkage};
 
 pub use elf::{Elf, Segment};
 pub use error::MachineError;
 pub use library::Library;
 pub use load::Process;
-pub use recognise::Known;
+pub use recognise::{Known, More, Passed};
 
 use block::{Ahead, Block, Code};
 use calls::{BAD_RETURN, Calls, RETURNED, Shadowed};
@@ -64,6 +67,10 @@ pub const FUNCTION: &str = "__wryneck_machine_code";
 
 /// Functions of C libraries in which programs begin.
 const BEGIN: [&str; 4] = ["__libc_start_main", "_start", "_start_c", "libc_start_main_stage2"];
+/// The return address of functions that are called from outside of the code; nothing else is there.
+const BACK: u64 = load::STACK - (1 << 33);
+/// Bytes at the end of the stack that belong to who calls from outside.
+const CALLERS: u64 = 4096;
 /// Blocks lowered at one visit, at most.
 const MAX_BLOCKS: usize = 8;
 
@@ -81,8 +88,9 @@ pub struct MachineProgram {
     recognition: Recognition,
     /// Functions whose calls and returns are told.
     told: Recognition,
-    /// How calls are noted, if they are.
+    /// How calls are noted, if they are, and made from outside.
     calls: Option<Calls>,
+    calling: Option<Calling>,
     /// Where bounds are known, if they are wanted, and what addresses are computed from.
     variables: Variables,
     addressed_by: anchor::Registers,
@@ -148,9 +156,12 @@ impl MachineProgram {
             let returned = (!told.is_empty()).then(|| (declared(RETURNED), result));
             Calls { stack, bad_return: declared(BAD_RETURN), returned }
         });
+        let calling = shadowed.map(|stack| calling(&elf, &registers, stack)).transpose()?;
         let symbol = m.symbol(FUNCTION);
-        let (params, flags) = (registers.params(), function_flags::NO_RETURN);
-        let def = FunctionDef { name: FUNCTION, params: &params, ret_width: 0, flags, loc: 0 };
+        let params = registers.params();
+        // It returns to who calls it from outside.
+        let (flags, ret_width) = if calling.is_some() { (0, 64) } else { (function_flags::NO_RETURN, 0) };
+        let def = FunctionDef { name: FUNCTION, params: &params, ret_width, flags, loc: 0 };
         let mut b = m.function(symbol, linkage::STRONG, def)?;
         let entry = b.block();
         b.start(entry);
@@ -173,6 +184,7 @@ impl MachineProgram {
                 recognition,
                 told,
                 calls,
+                calling,
                 variables: Variables::default(),
                 addressed_by,
                 call_sites,
@@ -215,6 +227,24 @@ impl MachineProgram {
         }
     }
 
+    /// Whether who is at this address returns to outside of the code.
+    fn goes_back(&self, address: u64) -> bool {
+        self.calling.as_ref().is_some_and(|calling| calling.back == address)
+    }
+
+    /// Returns to outside, with what the result's register has.
+    fn go_back(&self, places: &mut Places<'_, '_, '_>) {
+        places.forget();
+        let result = self.registers.named(self.elf.cpu.call.result).map(|r| r.param);
+        match result {
+            Ok(param) => {
+                let value = places.register(param);
+                places.builder.ret(64, Some(value));
+            }
+            Err(why) => places.builder.unsupported(&why.to_string()),
+        }
+    }
+
     /// The instructions around the one that a source position stands for, with its address, if it is one without debug information: so
     /// many before it and behind it.
     pub fn disassembled(&self, position: LocId, before: usize, behind: usize) -> Option<(u64, Vec<disassembly::Line>)> {
@@ -224,6 +254,12 @@ impl MachineProgram {
 
     /// Is there code at the address that will stay as it is?
     fn check(&self, address: u64) -> Result<(), NoCode> {
+        if self.goes_back(address) || self.recognition.contains(address) {
+            return Ok(());
+        }
+        if let Some(missing) = self.elf.linked.outside.iter().find(|o| o.address == address) {
+            return Err(NoCode::Unsupported(format!("call of `{}`, {}", missing.name, missing.why)));
+        }
         match self.elf.segment(address) {
             Some(s) if s.executable && s.writable => Err(NoCode::Unsupported(format!("code at {address:#x}, which can be written"))),
             Some(s) if s.executable => Ok(()),
@@ -231,6 +267,26 @@ impl MachineProgram {
             None => Err(NoCode::NotExecutable(address, ", where no code is".to_owned())),
         }
     }
+}
+
+/// How functions are called from outside, on this stack.
+fn calling(elf: &Elf, registers: &RegisterFile, stack: Shadowed) -> Result<Calling, MachineError> {
+    let cpu = elf.cpu;
+    let limb = |name| registers.named(name).map(|r| r.limb);
+    let mut initial = vec![0; registers.limbs];
+    let pointer = stack.base + stack.size - CALLERS;
+    let own = [(cpu.stack_pointer, pointer), (cpu.thread_pointer, elf.linked.thread_pointer.unwrap_or(0))];
+    for (name, value) in cpu.initial.iter().chain(&own) {
+        initial[limb(name)?] = *value;
+    }
+    Ok(Calling {
+        initial,
+        instruction_pointer: limb(cpu.instruction_pointer)?,
+        stack_pointer: limb(cpu.stack_pointer)?,
+        arguments: cpu.call.arguments.iter().map(|name| limb(name)).collect::<Result<_, _>>()?,
+        back: BACK,
+        shadow: stack.shadow.wrapping_sub(stack.base),
+    })
 }
 
 /// The bytes an instruction may have at an address: as many as are there, up to `max`.
@@ -263,6 +319,10 @@ impl CodeSource for MachineProgram {
         self.blocks.get(&Start::at(address)).copied().ok_or_else(|| NoCode::NotExecutable(address, " without code".to_owned()))
     }
 
+    fn calling(&self) -> Option<&Calling> {
+        self.calling.as_ref()
+    }
+
     fn executable(&self) -> Vec<(u64, u64)> {
         let mut ranges: Vec<(u64, u64)> = Vec::new();
         for s in self.elf.segments.iter().filter(|s| s.executable && !s.writable) {
@@ -290,8 +350,9 @@ impl CodeSource for MachineProgram {
     fn calls_in_progress(&self, limb: &dyn Fn(usize) -> Option<u64>, read: ReadBytes<'_>, most: usize) -> Vec<u32> {
         let (Some(Calls { stack, .. }), Some(pointer)) = (self.calls, limb(self.stack_limb)) else { return Vec::new() };
         let backs = calls::in_progress(stack, pointer, read, most).into_iter();
-        // What begins `main` is no part of the program.
-        let sites = backs.filter_map(|back| self.call_sites.get(&back).copied());
+        // What begins `main` is no part of the program; behind a call from outside comes who called.
+        let here = backs.take_while(|back| !self.goes_back(*back));
+        let sites = here.filter_map(|back| self.call_sites.get(&back).copied());
         sites.map_while(|site| site).collect()
     }
 }
@@ -443,6 +504,9 @@ impl Session<'_> {
         };
         places.builder.start(block);
         places.forget();
+        if program.goes_back(address) {
+            return program.go_back(places);
+        }
         if program.recognition.contains(address) {
             places.at(&program.elf, address);
             if let Err(why) = self.stand_in(places, address, call_flags::STANDS_IN) {

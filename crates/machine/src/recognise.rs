@@ -15,23 +15,63 @@ use crate::error::MachineError;
 use crate::place::Places;
 use crate::registers::RegisterFile;
 
-/// A function that is modelled, or watched, under its name. Only integers and pointers are passed.
+/// A parameter or result that registers hold: its width in bits, at most 64.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Passed {
+    /// An integer or a pointer.
+    Word(u16),
+    Float(u16),
+}
+
+/// What a function takes behind its parameters, and how who stands for it gets that.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum More {
+    #[default]
+    Nothing,
+    /// A few words more, in registers: as the address of words, which variadic functions of the IR get.
+    Words,
+    /// Variable arguments: as the address of a `va_list`, which is one parameter more.
+    List,
+}
+
+/// A function that is modelled, or watched, under its name.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Known {
     pub name: String,
-    /// Widths of the parameters in bits, at most 64; no more than there are registers for.
-    pub widths: Vec<u16>,
-    /// 0: no result.
-    pub ret_width: u16,
+    /// Who stands for it.
+    pub callee: String,
+    /// Those that no register is left for are on the stack.
+    pub params: Vec<Passed>,
+    pub more: More,
+    pub result: Option<Passed>,
     /// Speaks to the tool, under a name that no library has.
     pub intrinsic: bool,
 }
 
+impl Known {
+    /// A function of words of these widths in bits, that stands for itself.
+    pub fn of_words(name: &str, widths: impl IntoIterator<Item = u16>, ret_width: u16) -> Known {
+        Known {
+            name: name.to_owned(),
+            callee: name.to_owned(),
+            params: widths.into_iter().map(Passed::Word).collect(),
+            more: More::Nothing,
+            result: (ret_width > 0).then_some(Passed::Word(ret_width)),
+            intrinsic: false,
+        }
+    }
+}
+
+/// Bytes below the stack pointer at which registers are saved for who reads variable arguments, and at which their `va_list` is.
+const SAVED: u64 = 256;
+const LIST: u64 = 64;
+
 /// A function of the program that is recognised.
 struct Recognised {
     model: SymbolId,
-    widths: Vec<u16>,
-    ret_width: u16,
+    params: Vec<Passed>,
+    more: More,
+    result: Option<Passed>,
 }
 
 /// The recognised functions of a program, by address.
@@ -56,12 +96,13 @@ impl Recognition {
         let mut by_address = FxHashMap::default();
         for symbol in elf.symbols.iter().filter(|s| s.code) {
             let Some(known) = by_name.get(symbol.name.as_str()) else { continue };
-            if !is_it(symbol, known) || known.widths.len() > elf.cpu.call.arguments.len() {
+            if !is_it(symbol, known) {
                 continue;
             }
-            let model = m.symbol(&known.name);
+            let model = m.symbol(&known.callee);
             m.declare_function(model);
-            by_address.entry(symbol.address).or_insert(Recognised { model, widths: known.widths.clone(), ret_width: known.ret_width });
+            let Known { params, more, result, .. } = (*known).clone();
+            by_address.entry(symbol.address).or_insert(Recognised { model, params, more, result });
         }
         Recognition { by_address }
     }
@@ -84,10 +125,19 @@ impl Recognition {
         p: &mut Places<'_, '_, '_>,
     ) -> Result<(), MachineError> {
         let Some(function) = self.by_address.get(&address) else { return Ok(()) };
-        let args = function.arguments(cpu, registers, p)?;
-        let result = p.register(registers.named(cpu.call.result)?.param);
-        let def = CallDef { args: &args, ret_width: function.ret_width, flags, named: 0 };
-        p.builder.call_to((function.ret_width > 0).then_some(result), Callee::Symbol(function.model), def);
+        let mut args = function.arguments(cpu, registers, p)?;
+        let named = args.len() as u32;
+        let variadic = function.variable(cpu, registers, p)?;
+        args.extend(variadic.map(|address| (address, 64)));
+        let flags = flags | if function.more == More::Words { call_flags::VARIADIC } else { 0 };
+        let (name, ret_width) = match function.result {
+            Some(Passed::Float(width)) => (cpu.call.floats[0], width),
+            Some(Passed::Word(width)) => (cpu.call.result, width),
+            None => (cpu.call.result, 0),
+        };
+        let result = p.register(registers.named(name)?.param);
+        let def = CallDef { args: &args, ret_width, flags, named: if function.more == More::Words { named } else { 0 } };
+        p.builder.call_to((ret_width > 0).then_some(result), Callee::Symbol(function.model), def);
         Ok(())
     }
 
@@ -104,24 +154,80 @@ impl Recognition {
         let Some(function) = self.by_address.get(&address) else { return Ok(None) };
         let args = function.arguments(cpu, registers, p)?;
         let wanted = p.temp(64);
-        let def = CallDef { args: &args, ret_width: 64, flags: flags | call_flags::TELLS_CALL, named: function.ret_width.into() };
+        let ret_width = function.result.map_or(0, |(Passed::Word(width) | Passed::Float(width))| width);
+        let def = CallDef { args: &args, ret_width: 64, flags: flags | call_flags::TELLS_CALL, named: ret_width.into() };
         p.builder.call_to(Some(wanted), Callee::Symbol(function.model), def);
         Ok(Some(wanted))
     }
 }
 
 impl Recognised {
-    /// What the calling convention has in registers, cut to the parameters' widths (bits).
+    /// How many of the registers of words and of floats the parameters take.
+    fn taken(&self, cpu: &Cpu) -> (usize, usize) {
+        let words = self.params.iter().filter(|param| matches!(param, Passed::Word(_))).count();
+        (words.min(cpu.call.arguments.len()), (self.params.len() - words).min(cpu.call.floats.len()))
+    }
+
+    /// What the calling convention has in registers and on the stack, behind the return address, cut to the parameters' widths (bits).
     fn arguments(&self, cpu: &Cpu, registers: &RegisterFile, p: &mut Places<'_, '_, '_>) -> Result<Vec<(Slot, u16)>, MachineError> {
-        let mut args: Vec<(Slot, u16)> = Vec::with_capacity(self.widths.len());
-        for (name, width) in cpu.call.arguments.iter().zip(&self.widths) {
-            let whole = p.register(registers.named(name)?.param);
-            let value = if *width == 64 { whole } else { p.temp((*width).into()) };
-            if *width < 64 {
-                p.emit(Op::Trunc, (*width).into(), value, whole.raw(), NONE, 64);
+        let mut args: Vec<(Slot, u16)> = Vec::with_capacity(self.params.len());
+        let (mut words, mut floats, mut pushed) = (cpu.call.arguments.iter(), cpu.call.floats.iter(), 0);
+        for param in &self.params {
+            let (register, width) = match param {
+                Passed::Word(width) => (words.next(), *width),
+                Passed::Float(width) => (floats.next(), *width),
+            };
+            let whole = match register {
+                Some(name) => p.register(registers.named(name)?.param),
+                None => {
+                    pushed += 8;
+                    let (at, word) = (address(cpu, registers, p, pushed)?, p.temp(64));
+                    p.load(64, word, at, 0);
+                    word
+                }
+            };
+            let value = if width == 64 { whole } else { p.temp(width.into()) };
+            if width < 64 {
+                p.emit(Op::Trunc, width.into(), value, whole.raw(), NONE, 64);
             }
-            args.push((value, *width));
+            args.push((value, width));
         }
         Ok(args)
     }
+
+    /// Saves the registers that may hold variable arguments (System V x86-64 ABI, section 3.5.7): where who stands for the function finds them.
+    fn variable(&self, cpu: &Cpu, registers: &RegisterFile, p: &mut Places<'_, '_, '_>) -> Result<Option<Slot>, MachineError> {
+        if self.more == More::Nothing {
+            return Ok(None);
+        }
+        let (words, floats) = self.taken(cpu);
+        let saved = |n: usize| SAVED.wrapping_sub(8 * n as u64).wrapping_neg();
+        for (n, name) in cpu.call.arguments.iter().enumerate().skip(words) {
+            let (value, at) = (p.register(registers.named(name)?.param), address(cpu, registers, p, saved(n))?);
+            p.store(64, at, value, 0);
+        }
+        let behind = cpu.call.arguments.len();
+        if self.more == More::Words {
+            return address(cpu, registers, p, saved(words)).map(Some);
+        }
+        for (n, name) in cpu.call.floats.iter().enumerate().skip(floats) {
+            let (value, at) = (p.register(registers.named(name)?.param), address(cpu, registers, p, saved(behind + 2 * n))?);
+            p.store(128, at, value, 0);
+        }
+        let offsets = p.constant(64, 8 * words as u64 | (8 * behind as u64 + 16 * floats as u64) << 32);
+        let (pushed, area) = (address(cpu, registers, p, 8)?, address(cpu, registers, p, saved(0))?);
+        for (n, word) in [offsets, pushed, area].into_iter().enumerate() {
+            let at = address(cpu, registers, p, (LIST - 8 * n as u64).wrapping_neg())?;
+            p.store(64, at, word, 0);
+        }
+        address(cpu, registers, p, LIST.wrapping_neg()).map(Some)
+    }
+}
+
+/// So many bytes behind the stack pointer.
+fn address(cpu: &Cpu, registers: &RegisterFile, p: &mut Places<'_, '_, '_>, distance: u64) -> Result<Slot, MachineError> {
+    let pointer = p.register(registers.named(cpu.stack_pointer)?.param);
+    let (distance, sum) = (p.constant(64, distance), p.temp(64));
+    p.emit(Op::Add, 64, sum, pointer.raw(), distance.raw(), NONE);
+    Ok(sum)
 }

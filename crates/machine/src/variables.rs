@@ -6,9 +6,11 @@
 //! were not optimised.
 
 use gimli::{
-    AttributeValue, CfaRule, DebuggingInformationEntry, Dwarf, Operation, Reader, Unit, UnitOffset, UnwindContext, UnwindSection, constants,
+    AttributeValue, CfaRule, DebuggingInformationEntry, Dwarf, Operation, Reader, UnitOffset, UnwindContext, UnwindSection, constants,
 };
 use wryneck_ir::CodeObject;
+
+use crate::prototype::Entries;
 
 /// Types lead to types, at most so many times.
 const MAX_TYPES: usize = 64;
@@ -73,7 +75,7 @@ impl Variables {
         while let Ok(Some(header)) = units.next() {
             let Ok(unit) = dwarf.unit(header) else { continue };
             let (objects, found) = (self.objects.len(), Variables::default());
-            let mut new = Reading { dwarf, unit: &unit, frames, base, objects, found, adds: false };
+            let mut new = Reading { of: Entries { dwarf, unit: &unit }, frames, base, objects, found, adds: false };
             let Some(producer) = new.unoptimised() else { continue };
             new.adds = producer.starts_with("GNU ");
             if new.entries().is_ok_and(|optimised| !optimised) {
@@ -165,8 +167,7 @@ enum Location {
 }
 
 struct Reading<'a, R: Reader<Offset = usize>> {
-    dwarf: &'a Dwarf<R>,
-    unit: &'a Unit<R>,
+    of: Entries<'a, R>,
     frames: &'a Frames<'a, R>,
     base: u64,
     /// Objects there were before.
@@ -179,9 +180,9 @@ struct Reading<'a, R: Reader<Offset = usize>> {
 impl<R: Reader<Offset = usize>> Reading<'_, R> {
     /// What made the unit, if it was not told to optimise. Compilers of the GNU family say so; of others, [`Reading::entries`] sees it.
     fn unoptimised(&self) -> Option<String> {
-        let mut entries = self.unit.entries();
+        let mut entries = self.of.unit.entries();
         let root = entries.next_dfs().ok()??;
-        let producer = root.attr_value(constants::DW_AT_producer).and_then(|v| self.dwarf.attr_string(self.unit, v).ok());
+        let producer = root.attr_value(constants::DW_AT_producer).and_then(|v| self.of.dwarf.attr_string(self.of.unit, v).ok());
         let producer = producer.and_then(|p| p.to_string_lossy().ok().map(|p| p.into_owned())).unwrap_or_default();
         let level = producer.split(' ').rev().find_map(|word| word.strip_prefix("-O"));
         level.is_none_or(|level| level == "0").then_some(producer)
@@ -189,7 +190,7 @@ impl<R: Reader<Offset = usize>> Reading<'_, R> {
 
     /// Walks the unit; whether it was optimised, as far as it shows: variables then move.
     fn entries(&mut self) -> Result<bool, gimli::Error> {
-        let mut entries = self.unit.entries();
+        let mut entries = self.of.unit.entries();
         let mut scopes: Vec<Scope> = Vec::new();
         while let Some(entry) = entries.next_dfs()? {
             while scopes.last().is_some_and(|s| s.depth >= entry.depth()) {
@@ -218,7 +219,7 @@ impl<R: Reader<Offset = usize>> Reading<'_, R> {
     /// The addresses of an entry's code, in the running program.
     fn ranges(&self, entry: &DebuggingInformationEntry<R>) -> Result<Vec<(u64, u64)>, gimli::Error> {
         let mut all = Vec::new();
-        let mut ranges = self.dwarf.die_ranges(self.unit, entry)?;
+        let mut ranges = self.of.dwarf.die_ranges(self.of.unit, entry)?;
         while let Some(r) = ranges.next()? {
             all.extend((r.begin != 0 && r.begin < r.end).then(|| (r.begin.wrapping_add(self.base), r.end.wrapping_add(self.base))));
         }
@@ -230,7 +231,7 @@ impl<R: Reader<Offset = usize>> Reading<'_, R> {
         let &[(low, high)] = ranges else { return };
         let Some(AttributeValue::Exprloc(base)) = entry.attr_value(constants::DW_AT_frame_base) else { return };
         // The return address lies below the canonical frame address, and above the saved frame pointer.
-        let (bases, back) = match base.operations(self.unit.encoding()).next() {
+        let (bases, back) = match base.operations(self.of.unit.encoding()).next() {
             Ok(Some(Operation::CallFrameCFA)) => (self.canonical_frame(low, high), -8),
             Ok(Some(Operation::Register { register })) if register == self.frames.pointer => (vec![(low, high, 0)], 8),
             _ => (Vec::new(), 0),
@@ -267,7 +268,7 @@ impl<R: Reader<Offset = usize>> Reading<'_, R> {
 
     fn variable(&mut self, entry: &DebuggingInformationEntry<R>, scopes: &[Scope]) -> Result<(), gimli::Error> {
         let (Some(location), Some(name), Some((mut size, ends))) =
-            (self.location(entry), self.name(entry), self.kind(entry).and_then(|kind| self.type_size(kind)))
+            (self.location(entry), self.of.name(entry), self.of.kind(entry).and_then(|kind| self.type_size(kind)))
         else {
             return Ok(());
         };
@@ -305,38 +306,15 @@ impl<R: Reader<Offset = usize>> Reading<'_, R> {
 
     fn location(&self, entry: &DebuggingInformationEntry<R>) -> Option<Location> {
         let Some(AttributeValue::Exprloc(expression)) = entry.attr_value(constants::DW_AT_location) else { return None };
-        let mut operations = expression.operations(self.unit.encoding());
+        let mut operations = expression.operations(self.of.unit.encoding());
         let location = match operations.next().ok()?? {
             Operation::FrameOffset { offset } => Location::Frame(offset),
             Operation::Address { address } => Location::Static(address.wrapping_add(self.base)),
-            Operation::AddressIndex { index } => Location::Static(self.dwarf.address(self.unit, index).ok()?.wrapping_add(self.base)),
+            Operation::AddressIndex { index } => Location::Static(self.of.dwarf.address(self.of.unit, index).ok()?.wrapping_add(self.base)),
             _ => return None,
         };
         // What goes on is something else: an address in memory, a thread's.
         operations.next().ok()?.is_none().then_some(location)
-    }
-
-    /// The attribute of the entry, or of what it stands for.
-    fn attribute(&self, entry: &DebuggingInformationEntry<R>, name: gimli::DwAt) -> Option<AttributeValue<R>> {
-        if let Some(value) = entry.attr_value(name) {
-            return Some(value);
-        }
-        let of = entry.attr_value(constants::DW_AT_specification).or_else(|| entry.attr_value(constants::DW_AT_abstract_origin))?;
-        let AttributeValue::UnitRef(of) = of else { return None };
-        self.unit.entry(of).ok()?.attr_value(name)
-    }
-
-    fn name(&self, entry: &DebuggingInformationEntry<R>) -> Option<String> {
-        let name = self.dwarf.attr_string(self.unit, self.attribute(entry, constants::DW_AT_name)?).ok()?;
-        Some(name.to_string_lossy().ok()?.into_owned())
-    }
-
-    /// The entry's type.
-    fn kind(&self, entry: &DebuggingInformationEntry<R>) -> Option<UnitOffset> {
-        match self.attribute(entry, constants::DW_AT_type)? {
-            AttributeValue::UnitRef(kind) => Some(kind),
-            _ => None,
-        }
     }
 
     /// Bytes a value of the type has, if that is known, and whether programs compute addresses of its end.
@@ -344,21 +322,21 @@ impl<R: Reader<Offset = usize>> Reading<'_, R> {
         let mut count = 1u64;
         let mut ends = false;
         for _ in 0..MAX_TYPES {
-            let entry = self.unit.entry(kind).ok()?;
+            let entry = self.of.unit.entry(kind).ok()?;
             let size = entry.attr_value(constants::DW_AT_byte_size).and_then(|v| v.udata_value());
             match entry.tag() {
                 constants::DW_TAG_array_type => {
                     count = count.checked_mul(self.elements(kind)?)?;
                     ends = true;
-                    kind = self.kind(&entry)?;
+                    kind = self.of.kind(&entry)?;
                 }
                 constants::DW_TAG_typedef
                 | constants::DW_TAG_const_type
                 | constants::DW_TAG_volatile_type
                 | constants::DW_TAG_restrict_type
-                | constants::DW_TAG_atomic_type => kind = self.kind(&entry)?,
+                | constants::DW_TAG_atomic_type => kind = self.of.kind(&entry)?,
                 constants::DW_TAG_pointer_type | constants::DW_TAG_reference_type | constants::DW_TAG_rvalue_reference_type => {
-                    let size = size.unwrap_or_else(|| self.unit.encoding().address_size.into());
+                    let size = size.unwrap_or_else(|| self.of.unit.encoding().address_size.into());
                     return Some((size.checked_mul(count)?, ends));
                 }
                 tag => {
@@ -372,7 +350,7 @@ impl<R: Reader<Offset = usize>> Reading<'_, R> {
 
     /// How many elements an array of that type has.
     fn elements(&self, array: UnitOffset) -> Option<u64> {
-        let mut tree = self.unit.entries_tree(Some(array)).ok()?;
+        let mut tree = self.of.unit.entries_tree(Some(array)).ok()?;
         let mut dimensions = tree.root().ok()?.children();
         let mut count = 1u64;
         while let Ok(Some(dimension)) = dimensions.next() {

@@ -5,6 +5,7 @@ mod common;
 use common::compile;
 use wryneck_ir::verify::{verify, verify_growth};
 use wryneck_ir::{CodeSource, NoCode};
+use wryneck_machine::link::{self, Elsewhere};
 use wryneck_machine::{Elf, MachineError, MachineProgram, Process};
 
 struct Random(u64);
@@ -109,6 +110,58 @@ fn damaged_programs_are_refused_or_loaded() {
         assert!(refused > 100, "{flags:?}: {refused}");
         assert!(loaded > 100 || flags.is_empty(), "{flags:?}: {loaded}");
     }
+}
+
+/// Objects changed anywhere, headers, symbols, relocations and groups among them: an error by name, or segments that lie apart.
+#[test]
+fn damaged_objects_are_refused_or_linked() {
+    let dir = tempfile::tempdir().unwrap();
+    let sources = [
+        ("a.cc", "inline int f() { static int n; return ++n; } int g(int); __thread int t; int main() { return f() + g(t); }"),
+        ("b.cc", "inline int f() { static int n; return ++n; } int a[9], *p = a + 2; int g(int x) { return f() + *p + x; }"),
+    ];
+    let objects: Vec<(String, Vec<u8>)> = sources
+        .map(|(name, text)| {
+            let (source, object) = (dir.path().join(name), dir.path().join("o"));
+            std::fs::write(&source, text).unwrap();
+            let built = std::process::Command::new("g++").args(["-g", "-O1", "-fPIC", "-c"]).arg(&source).arg("-o").arg(&object).status();
+            assert!(built.expect("g++ is installed").success());
+            (name.to_owned(), std::fs::read(&object).unwrap())
+        })
+        .into();
+    let elsewhere = |name: &str| match name.len() % 3 {
+        0 => Elsewhere::Function,
+        1 => Elsewhere::Variable,
+        _ => Elsewhere::Missing("nowhere"),
+    };
+    assert!(link::objects(&objects, &elsewhere).is_ok());
+    let mut random = Random(5);
+    let (mut refused, mut linked) = (0, 0);
+    for n in 0..6_000 {
+        let mut files = objects.clone();
+        let bad = &mut files[n % 2].1;
+        let table = u64::from_le_bytes(bad[40..48].try_into().unwrap()) as usize;
+        let (start, len) = [(0, 64), (table, bad.len() - table), (0, bad.len())][n % 3];
+        for _ in 0..1 + random.next() % 8 {
+            bad[start + random.next() as usize % len] = if random.next().is_multiple_of(4) { 0xff } else { random.next() as u8 };
+        }
+        if n % 50 == 0 {
+            bad.truncate(random.next() as usize % bad.len());
+        }
+        match link::objects(&files, &elsewhere) {
+            Err(error) => {
+                refused += 1;
+                assert!(!error.to_string().contains('\n'));
+            }
+            Ok(mut elf) => {
+                linked += 1;
+                assert!(elf.segments.windows(2).all(|w| w[0].base + w[0].size <= w[1].base));
+                let _ = (elf.lines(), elf.place_name(random.next()), elf.resolve(&|name| (name.len() > 4).then_some(1 << 30)));
+                let _ = elf.dwarf.iter().map(|d| d.parameters(elf.segments[0].base)).count();
+            }
+        }
+    }
+    assert!(refused > 1_000 && linked > 100, "{refused} {linked}");
 }
 
 #[test]

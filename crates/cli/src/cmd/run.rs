@@ -9,7 +9,7 @@ use std::time::{Duration, Instant, SystemTime};
 use std::{env, fs};
 
 use anyhow::{Context, Result};
-use wryneck_environ::{Linux, ProgramInput, Stdin};
+use wryneck_environ::{FUZZER, Linux, ProgramInput, Stdin};
 use wryneck_exec::plugin::Monitor;
 use wryneck_exec::search;
 use wryneck_exec::{Explorer, Image, Outcome, PathEnd, Stop};
@@ -30,7 +30,7 @@ use crate::results::{Ends, Findings};
 use crate::rules::{self, Rules};
 use crate::target::{Linked, Target};
 use crate::timed::Timed;
-use crate::{output, replay, signal, sym_file, symbolic, way};
+use crate::{objects, output, replay, signal, sym_file, symbolic, way};
 
 /// The name under which a run folder keeps bitcode that clang made.
 pub const KEPT: &str = "program.bc";
@@ -46,6 +46,7 @@ pub fn explore(name: &str, words: Vec<String>, complete: impl FnOnce(&mut RunArg
     let Some(mut args) = args::parse(name, words)? else { return Ok(0) };
     complete(&mut args);
     let checkers = rules::find(&args.rules)?;
+    objects::take(&mut args);
     args.words = sym_file::expand(args.words)?;
     let words = symbolic::parse(&args.words)?;
     let mut input = program_input(&args)?;
@@ -57,7 +58,7 @@ pub fn explore(name: &str, words: Vec<String>, complete: impl FnOnce(&mut RunArg
     input.user = RealHost::user();
     let record = host.record();
     let environment = Rc::new(Linux::new(input, host));
-    let Linked { program, entry, bitcode, code, mut notes } = target.link(&args, &environment)?;
+    let Linked { program, entry, bitcode, mut code, mut notes } = target.link(&args, &environment)?;
     if let (Some(_), Some(rule)) = (&code, checkers.iter().find(|rule| rule.reads_code())) {
         let id = &rule.about().id;
         return Err(problem(format!("the rule `{id}` reads the code behind a call, which is not done for machine code"), "leave it out"));
@@ -71,8 +72,8 @@ pub fn explore(name: &str, words: Vec<String>, complete: impl FnOnce(&mut RunArg
 
     let mut pool = Pool::new();
     let mut image = Image::new(program, &*environment, &mut pool);
-    if let Some(code) = &code {
-        machine::map(code, &mut image, args.config.uninit, &mut pool);
+    if let Some(code) = &mut code {
+        machine::map(&args, code, &mut image, &mut pool)?;
     }
     let rules = (!checkers.is_empty()).then(|| Rules::new(checkers, args.policy, &image, code.is_some()));
     let monitor = rules.as_ref().map(|rules| rules.automata.clone() as Rc<dyn Monitor>);
@@ -223,9 +224,12 @@ fn describe(folder: &Folder, args: &RunArgs, command: &Vec<String>, bitcode: Opt
     folder.fact("command", json(command));
     folder.fact("words", json(&args.words));
     folder.fact("program", absolute(&args.target));
+    folder.fact("objects", json(&linked(args)));
     if let Some(bitcode) = bitcode {
         folder.fact("bitcode", absolute(bitcode));
     }
+    let entry = args.entry.as_deref().filter(|name| !["main", FUZZER].contains(name));
+    folder.fact("entry", entry.unwrap_or_default().into());
     folder.fact("cc_flags", json(&args.cc_flags));
     folder.fact("fail_calls", args.fail_calls.to_string());
     folder.fact("libc", args.libc.to_string());
@@ -233,6 +237,13 @@ fn describe(folder: &Folder, args: &RunArgs, command: &Vec<String>, bitcode: Opt
     folder.fact("version", env!("CARGO_PKG_VERSION").into());
     let now = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).map_or(0, |d| d.as_secs());
     folder.fact("started", now.to_string());
+}
+
+/// The objects that were linked, if the target is one: its native form is linked of them too.
+fn linked(args: &RunArgs) -> Vec<String> {
+    let are_objects = !args.objects.is_empty() || objects::is_object(&args.target);
+    let all = std::iter::once(&args.target).chain(&args.objects).filter(|_| are_objects);
+    all.map(|path| std::path::absolute(path).unwrap_or(path.clone()).display().to_string()).collect()
 }
 
 fn summary(command: Vec<String>, folder: String, explored: Duration, outcome: Outcome, explorer: &Explorer, watch: &Watch) -> Run {

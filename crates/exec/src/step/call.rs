@@ -1,8 +1,9 @@
 //! Calls that leave the inner loop: models, undefined functions, function pointers, structures by value.
 
-use wryneck_ir::{Inst, NONE, Op, call_flags, limbs, param_kind};
+use wryneck_ir::{self as ir, Inst, Module, NONE, Op, call_flags, limbs, param_kind};
 
 use super::frame::{self, Tagged};
+use super::machine::Called;
 use super::run::{entered, expr_of};
 use crate::code::{Callee, Code};
 use crate::config::Undefined;
@@ -32,13 +33,34 @@ pub fn call(cx: &mut Cx<'_>, code: &Code, op: Op, inst: &Inst) -> Result<(), Sto
         Op::Call => image.callee_of(code.module, inst.a),
         _ => {
             let pointer = cx.operand(inst.a, 64);
-            Some(target(cx, pointer)?)
+            match target(cx, pointer)? {
+                Called::Function(callee) => Some(callee),
+                Called::MachineCode(address) => {
+                    let site = site(cx, module, record, inst.dst);
+                    cx.state.frame_mut().op += 1;
+                    return cx.enter_machine_code(address, &site.args, site.dst, site.ret_width);
+                }
+            }
         }
     };
     let Some(callee) = callee else {
         let message = format!("call of `{}`, which is not a function", module.str(module.symbols[inst.a as usize].name));
         return Err(PathEnd::fault(FaultKind::BadCallTarget, message).into());
     };
+    let site = site(cx, module, record, inst.dst);
+    match site.flags & (call_flags::TELLS_CALL | call_flags::TELLS_RETURN) {
+        0 => dispatch(cx, callee, &site),
+        call_flags::TELLS_CALL => tell(cx, callee, &site),
+        _ => {
+            cx.state.returned = Some(Returned { result: site.args.first().map(tagged) });
+            cx.state.frame_mut().op += 1;
+            Ok(())
+        }
+    }
+}
+
+/// The call of this record, with its arguments evaluated.
+fn site(cx: &mut Cx<'_>, module: &Module, record: ir::Call, dst: u32) -> Site {
     let widths = if record.widths.count == 0 { Vec::new() } else { module.slot_lists.range(record.widths).to_vec() };
     let slots = if record.args.count == 0 { &[][..] } else { module.slot_lists.range(record.args) };
     let mut args = Vec::with_capacity(slots.len());
@@ -49,16 +71,7 @@ pub fn call(cx: &mut Cx<'_>, code: &Code, op: Op, inst: &Inst) -> Result<(), Sto
             args.push(cx.operand(*slot, (width - 64 * i).min(64)));
         }
     }
-    let site = Site { args, widths, dst: inst.dst, ret_width: record.ret_width, flags: record.flags, named: record.named };
-    match site.flags & (call_flags::TELLS_CALL | call_flags::TELLS_RETURN) {
-        0 => dispatch(cx, callee, &site),
-        call_flags::TELLS_CALL => tell(cx, callee, &site),
-        _ => {
-            cx.state.returned = Some(Returned { result: site.args.first().map(tagged) });
-            cx.state.frame_mut().op += 1;
-            Ok(())
-        }
-    }
+    Site { args, widths, dst, ret_width: record.ret_width, flags: record.flags, named: record.named }
 }
 
 /// Shows the monitor that a function of machine code begins, if it watches it.
@@ -89,10 +102,10 @@ fn name(image: &Image, callee: Callee) -> &str {
     }
 }
 
-/// The callee of a function pointer; a symbolic one is fixed, one value after another.
-fn target(cx: &mut Cx<'_>, pointer: Value) -> Result<Callee, Stop> {
+/// Whom a function pointer calls; a symbolic one is fixed, one value after another.
+fn target(cx: &mut Cx<'_>, pointer: Value) -> Result<Called, Stop> {
     let addr = cx.concretise(pointer, "function pointer")?;
-    cx.core.image.callee_at(addr).ok_or_else(|| {
+    cx.called_at(addr).ok_or_else(|| {
         let message = match cx.object_at(addr) {
             _ if addr == 0 => "call of the null pointer".to_owned(),
             Some(o) => format!("call of {}, which is not a function", cx.describe(&o)),
@@ -176,13 +189,13 @@ fn answer(cx: &mut Cx<'_>, reply: Reply, model: u32, site: &Site) -> Result<Opti
         Reply::Run(list) => {
             cx.state.frame_mut().op += 1;
             for (addr, args) in list.iter().rev() {
-                enter_at(cx, *addr, args, NONE, 0)?;
+                cx.enter_called(*addr, args, NONE, 0)?;
             }
             return Ok(None);
         }
         Reply::Tail(addr, args) => {
             cx.state.frame_mut().op += 1;
-            enter_at(cx, addr, &args, site.dst, site.ret_width)?;
+            cx.enter_called(addr, &args, site.dst, site.ret_width)?;
             return Ok(None);
         }
     };
@@ -205,18 +218,7 @@ fn put_result(cx: &mut Cx<'_>, dst: u32, limb: u32, value: Value) {
     }
 }
 
-fn enter_at(cx: &mut Cx<'_>, addr: u64, args: &[Value], dst: u32, ret_width: u32) -> Result<(), Stop> {
-    let Some(Callee::Body(f)) = cx.core.image.callee_at(addr) else {
-        return Err(PathEnd::fault(FaultKind::BadCallTarget, format!("call back to {addr:#x}, which is not a function with a body")).into());
-    };
-    let args: Vec<Tagged> = args.iter().map(tagged).collect();
-    let image = cx.core.image.clone();
-    frame::enter(cx.core, cx.state, image.code(f), &args, dst, ret_width)?;
-    entered(cx.core, cx.state);
-    Ok(())
-}
-
-fn tagged(v: &Value) -> Tagged {
+pub(super) fn tagged(v: &Value) -> Tagged {
     match *v {
         Value::Bits(bits) => (bits, 0),
         Value::Sym(e) => (u64::from(e.raw()), 1),

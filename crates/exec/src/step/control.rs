@@ -83,8 +83,12 @@ pub fn jump(cx: &mut Cx<'_>, inst: &Inst) -> Result<(), Stop> {
         let outside = "jump to an address made of input, which can lie outside of executable memory";
         cx.require(inside, |_, _| PathEnd::fault(FaultKind::BadCallTarget, outside))?;
     }
-    let address = cx.concretise(target, "target of a computed jump")?;
+    let address = cx.target(target, "target of a computed jump")?;
     let func = cx.pos().func;
+    let symbolic = matches!(target, Value::Sym(_));
+    if let Some(name) = cx.core.image.name_at(address) {
+        return Err(PathEnd::Unsupported(format!("a jump to `{name}`, which is not machine code here")).into());
+    }
     let image = Rc::get_mut(&mut cx.core.image).ok_or_else(|| PathEnd::Internal("the program is in use and cannot grow".into()))?;
     let memory = &cx.state.memory;
     let edge = image.edge_to(func, address, &mut *source.borrow_mut(), &|at, out| memory.space.read(at, out));
@@ -97,6 +101,9 @@ pub fn jump(cx: &mut Cx<'_>, inst: &Inst) -> Result<(), Stop> {
         }
     })?;
     cx.core.coverage.resize(image.blocks as usize, 0);
+    if symbolic {
+        count_visit(cx, func, edge.block, 0)?;
+    }
     let image = cx.core.image.clone();
     take(cx, &edge, image.code(func));
     Ok(())
@@ -115,16 +122,28 @@ pub fn take(cx: &mut Cx<'_>, edge: &PreparedEdge, code: &Code) {
     cx.core.cover(cx.state, edge.block);
 }
 
-/// Under a loop limit: counts back edges taken by a symbolic branch in one call.
+/// Under a loop limit: counts back edges taken by a symbolic branch in one call; in machine code the blocks that such branches lead to.
 fn count_loop(cx: &mut Cx<'_>, code: &Code, edge: u32) -> Result<(), Stop> {
-    let limit = cx.core.config.loop_limit;
-    if limit == u32::MAX || code.edges[edge as usize].target > cx.pos().op {
+    let taken = &code.edges[edge as usize];
+    if cx.core.code_source.is_some() && cx.core.image.is_last(code.func) {
+        return count_visit(cx, code.func, taken.block, 0);
+    }
+    if taken.target > cx.pos().op {
         return Ok(());
     }
     debug_assert!(matches!(code.ops[cx.pos().op as usize].kind, Kind::CondBr | Kind::Switch | Kind::Br));
-    let (func, depth) = (code.func, cx.state.frames.len() as u32);
-    let loops = std::rc::Rc::make_mut(&mut cx.state.loops);
-    loops.retain(|l| l.depth <= depth);
+    count_visit(cx, code.func, edge, cx.state.frames.len() as u32)
+}
+
+/// Counts that a path takes an edge, or comes to a block, of a function, `depth` calls deep (0: however deep).
+fn count_visit(cx: &mut Cx<'_>, func: u32, edge: u32, depth: u32) -> Result<(), Stop> {
+    let limit = cx.core.config.loop_limit;
+    if limit == u32::MAX {
+        return Ok(());
+    }
+    let deepest = cx.state.frames.len() as u32;
+    let loops = Rc::make_mut(&mut cx.state.loops);
+    loops.retain(|l| l.depth <= deepest);
     let count = match loops.iter_mut().find(|l| (l.func, l.edge, l.depth) == (func, edge, depth)) {
         Some(l) => {
             l.count += 1;

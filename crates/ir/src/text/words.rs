@@ -9,8 +9,12 @@ pub(super) const LINKAGES: &[&str] = &["internal", "strong", "weak", "common", "
 pub(super) type Flags = &'static [(u32, &'static str)];
 pub(super) const GLOBAL_FLAGS: Flags =
     &[(global_flags::READ_ONLY, "read_only"), (global_flags::THREAD_LOCAL, "thread_local"), (global_flags::UNNAMED, "unnamed")];
-pub(super) const FUNCTION_FLAGS: Flags =
-    &[(function_flags::NO_RETURN, "no_return"), (function_flags::VARIADIC, "variadic"), (function_flags::LIBRARY, "library")];
+pub(super) const FUNCTION_FLAGS: Flags = &[
+    (function_flags::NO_RETURN, "no_return"),
+    (function_flags::VARIADIC, "variadic"),
+    (function_flags::LIBRARY, "library"),
+    (function_flags::RETURNS_FLOAT, "float"),
+];
 pub(super) const CALL_FLAGS: Flags = &[
     (call_flags::NO_RETURN, "no_return"),
     (call_flags::VARIADIC, "variadic"),

@@ -23,6 +23,8 @@ pub struct Cpu {
     pub initial: &'static [(&'static str, u64)],
     pub instruction_pointer: &'static str,
     pub stack_pointer: &'static str,
+    /// What a thread's own variables are addressed by.
+    pub thread_pointer: &'static str,
     /// What compilers address variables on the stack by, and its number in DWARF.
     pub frame_pointer: (&'static str, u16),
     pub system_call: SystemCall,
@@ -43,9 +45,11 @@ pub trait Own: std::fmt::Debug {
     fn emit(&self, registers: &RegisterFile, p: &mut Places<'_, '_, '_>, it: &Instruction, end: Option<BlockId>) -> Result<(), String>;
 }
 
-/// How functions are called, as far as integers and pointers go.
+/// How functions are called.
 pub struct Convention {
+    /// Registers of integers and pointers, and of floats, whose result is in the first one.
     pub arguments: &'static [&'static str],
+    pub floats: &'static [&'static str],
     pub result: &'static str,
     /// The instruction that returns.
     pub returns: &'static [u8],

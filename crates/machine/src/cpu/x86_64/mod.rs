@@ -112,6 +112,7 @@ pub static CPU: Cpu = Cpu {
     initial: &[("IF", 1), ("MXCSR", 0x1f80), ("FPUControlWord", 0x37f)],
     instruction_pointer: "RIP",
     stack_pointer: "RSP",
+    thread_pointer: "FS_OFFSET",
     frame_pointer: ("RBP", 6),
     system_call: SystemCall {
         number: "RAX",
@@ -127,7 +128,12 @@ pub static CPU: Cpu = Cpu {
         bases: &[(0x1001, "GS_OFFSET"), (0x1002, "FS_OFFSET")],
     },
     // System V x86-64 ABI, section 3.2.3.
-    call: Convention { arguments: &["RDI", "RSI", "RDX", "RCX", "R8", "R9"], result: "RAX", returns: &[0xc3] },
+    call: Convention {
+        arguments: &["RDI", "RSI", "RDX", "RCX", "R8", "R9"],
+        floats: &["YMM0", "YMM1", "YMM2", "YMM3", "YMM4", "YMM5", "YMM6", "YMM7"],
+        result: "RAX",
+        returns: &[0xc3],
+    },
     user_ops: &[
         // syscall
         UserOpRow { instruction: &[0x0f, 0x05], meaning: UserOp::SystemCall },

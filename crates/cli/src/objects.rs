@@ -1,0 +1,131 @@
+//! Relocatable objects as targets: which words name them, and what of the C library they get for the names they do not define. What it defines
+//! runs as bitcode, lowered, on behalf of the machine code that calls it.
+
+use std::fs::File;
+use std::io::Read;
+use std::path::{Path, PathBuf};
+
+use anyhow::Result;
+use wryneck_environ::{StandIn, stand_ins};
+use wryneck_ir::{Function, Module, function_flags, param_kind, symbol_kind};
+use wryneck_machine::link::{self, Elsewhere};
+use wryneck_machine::{Elf, Known, More, Passed};
+
+use crate::args::RunArgs;
+use crate::carried;
+
+/// Variadic functions whose variable arguments are a few words.
+const WORDS: [&str; 8] = ["fcntl", "ioctl", "open", "openat", "prctl", "ptrace", "semctl", "ulimit"];
+
+const NOWHERE: &str = "which is defined nowhere";
+const UNPASSED: &str = "whose arguments or result are passed as machine code is not followed yet";
+
+/// Takes objects that follow the target, itself one, from the words behind it.
+pub fn take(args: &mut RunArgs) {
+    if is_object(&args.target) {
+        let count = args.words.iter().take_while(|word| is_object(Path::new(word))).count();
+        args.objects = args.words.drain(..count).map(PathBuf::from).collect();
+    }
+}
+
+/// Whether a file is a relocatable object.
+pub fn is_object(path: &Path) -> bool {
+    let mut header = Vec::new();
+    let read = File::open(path).and_then(|file| file.take(64).read_to_end(&mut header));
+    // ET_REL, in either byte order.
+    read.is_ok() && header.starts_with(b"\x7fELF") && matches!(header.get(16..18), Some([1, 0] | [0, 1]))
+}
+
+/// Links the target, of this content, with the other objects.
+pub fn link(args: &RunArgs, content: &[u8], library: Option<&Module>) -> Result<Elf> {
+    let name = |path: &Path| path.file_name().unwrap_or(path.as_os_str()).to_string_lossy().into_owned();
+    let mut files = vec![(name(&args.target), content.to_vec())];
+    for path in &args.objects {
+        files.push((name(path), carried::read(path)?));
+    }
+    let models: Vec<StandIn> = stand_ins().collect();
+    Ok(link::objects(&files, &|name| match known(name, library, &models) {
+        Found::Known(_) => Elsewhere::Function,
+        Found::Variable => Elsewhere::Variable,
+        Found::Missing(why) => Elsewhere::Missing(why),
+    })?)
+}
+
+/// Who stands for the functions that the objects do not define.
+pub fn known_outside(elf: &Elf, library: Option<&Module>) -> Vec<Known> {
+    let models: Vec<StandIn> = stand_ins().collect();
+    let outside = elf.linked.outside.iter().filter_map(|o| match known(&o.name, library, &models) {
+        Found::Known(known) => Some(known),
+        Found::Variable | Found::Missing(_) => None,
+    });
+    outside.collect()
+}
+
+/// What a name that no object defines is.
+enum Found {
+    Known(Known),
+    Variable,
+    Missing(&'static str),
+}
+
+fn known(name: &str, library: Option<&Module>, models: &[StandIn]) -> Found {
+    if let Some(model) = models.iter().find(|s| s.name == name) {
+        return Found::Known(of_model(model));
+    }
+    match library.map(|m| (m, defined(m, name))) {
+        Some((m, Some(Defined::Function(f)))) => of_body(name, m, f).map_or(Found::Missing(UNPASSED), Found::Known),
+        Some((_, Some(Defined::Variable))) => Found::Variable,
+        Some((_, None)) | None => Found::Missing(NOWHERE),
+    }
+}
+
+/// What a module defines under a name.
+enum Defined<'m> {
+    Function(&'m Function),
+    Variable,
+}
+
+fn defined<'m>(m: &'m Module, name: &str) -> Option<Defined<'m>> {
+    let mut symbol = m.symbols.iter().find(|s| m.str(s.name) == name)?;
+    while symbol.kind == symbol_kind::ALIAS {
+        symbol = &m.symbols[symbol.index as usize];
+    }
+    match symbol.kind {
+        symbol_kind::FUNCTION => Some(Defined::Function(&m.functions[symbol.index as usize])),
+        symbol_kind::DATA => Some(Defined::Variable),
+        _ => None,
+    }
+}
+
+/// A function with a body, if all that it takes and gives is passed in ways that are followed.
+pub fn of_body(name: &str, m: &Module, f: &Function) -> Option<Known> {
+    let variadic = f.flags & function_flags::VARIADIC != 0;
+    let mut params = Vec::new();
+    for param in m.params.range(f.params) {
+        match (param.kind, u16::try_from(param.width).ok().filter(|width| *width <= 64)) {
+            (param_kind::VARIADIC, _) => {}
+            (param_kind::BY_VALUE, _) | (_, None) => return None,
+            (param_kind::FLOAT, Some(width)) => params.push(Passed::Float(width)),
+            (_, Some(width)) => params.push(Passed::Word(width)),
+        }
+    }
+    let result = match (f.ret_width, f.flags & function_flags::RETURNS_FLOAT != 0) {
+        (0, _) => None,
+        (65.., _) => return None,
+        (width, true) => Some(Passed::Float(width as u16)),
+        (width, false) => Some(Passed::Word(width as u16)),
+    };
+    let list = format!("v{}", name.trim_start_matches("__isoc99_"));
+    let (callee, more) = match variadic {
+        false => (name.to_owned(), More::Nothing),
+        true if matches!(defined(m, &list), Some(Defined::Function(_))) => (list, More::List),
+        true if WORDS.contains(&name) => (name.to_owned(), More::Words),
+        true => return None,
+    };
+    Some(Known { name: name.to_owned(), callee, params, more, result, intrinsic: false })
+}
+
+pub fn of_model(s: &StandIn) -> Known {
+    let widths = s.widths.iter().map(|w| *w as u16);
+    Known { intrinsic: s.intrinsic, ..Known::of_words(s.name, widths, s.ret_width as u16) }
+}

@@ -1,0 +1,102 @@
+//! Calls of machine code from outside of it: callbacks, entries, what runs before the program and behind it.
+//!
+//! The function gets a frame of its own of the one function all machine code is, with the registers that the innermost machine code under it has
+//! (or those a program begins with), on the stack below what is in use. It goes back to an address whose code returns from that
+//! frame, so the caller gets a result as from any function.
+
+use wryneck_ir::Calling;
+
+use super::frame::{self, Tagged};
+use super::run::entered;
+use crate::code::Callee;
+use crate::cx::Cx;
+use crate::path_end::{FaultKind, PathEnd};
+use crate::plugin::{Stop, Value};
+
+/// What signal handlers and callbacks must leave alone below the stack pointer (System V x86-64 ABI, section 3.2.2).
+const RED_ZONE: u64 = 128;
+
+/// Who is called by an address.
+pub enum Called {
+    Function(Callee),
+    MachineCode(u64),
+}
+
+impl Cx<'_> {
+    /// Who is called by this address: `None` if nobody can be.
+    pub(super) fn called_at(&self, address: u64) -> Option<Called> {
+        let function = || self.core.image.callee_at(address).map(Called::Function);
+        let is_code = |source: &dyn wryneck_ir::CodeSource| {
+            source.calling().is_some() && source.executable().iter().any(|(base, size)| address.wrapping_sub(*base) < *size)
+        };
+        let code = self.core.code_source.as_ref().is_some_and(|source| is_code(&*source.borrow()));
+        if code { Some(Called::MachineCode(address)) } else { function() }
+    }
+
+    /// Begins the machine code at an address with these arguments; who calls is behind the call already.
+    pub(super) fn enter_machine_code(&mut self, address: u64, args: &[Value], dst: u32, ret_width: u32) -> Result<(), Stop> {
+        let calling = self.core.code_source.as_ref().and_then(|source| source.borrow().calling().cloned());
+        let Some(calling) = calling else { return Err(PathEnd::Internal("machine code that cannot be called".into()).into()) };
+        let image = self.core.image.clone();
+        let code = image.code(image.last());
+        let mut limbs = self.registers(&calling, code.func, code.consts.len());
+        let stack = match limbs[calling.stack_pointer] {
+            (pointer, 0) => pointer,
+            _ => return Err(PathEnd::Unsupported("a call back to machine code while the stack pointer is symbolic".into()).into()),
+        };
+        let args: Vec<Tagged> = args.iter().map(|arg| self.word(*arg)).collect();
+        let (registers, pushed) = args.split_at(args.len().min(calling.arguments.len()));
+        if pushed.iter().any(|(_, tag)| *tag != 0) {
+            return Err(PathEnd::Unsupported("a call back to machine code with symbolic arguments on the stack".into()).into());
+        }
+        let pointer = (stack.wrapping_sub(RED_ZONE + 8 * pushed.len() as u64) & !15).wrapping_sub(8);
+        let words: Vec<u8> = std::iter::once(calling.back).chain(pushed.iter().map(|arg| arg.0)).flat_map(u64::to_le_bytes).collect();
+        self.write_concrete(pointer, &words)?;
+        self.write_concrete(pointer.wrapping_add(calling.shadow), &calling.back.to_le_bytes())?;
+        limbs[calling.instruction_pointer] = (address, 0);
+        limbs[calling.stack_pointer] = (pointer, 0);
+        calling.arguments.iter().zip(registers).for_each(|(limb, arg)| limbs[*limb] = *arg);
+        frame::enter(self.core, self.state, code, &limbs, dst, ret_width)?;
+        entered(self.core, self.state);
+        Ok(())
+    }
+
+    /// The registers of the innermost machine code, or those a program begins with. Constants have the first slots of its frame.
+    fn registers(&self, calling: &Calling, func: u32, constants: usize) -> Vec<Tagged> {
+        let count = calling.initial.len();
+        match self.state.frames.iter().rev().find(|frame| frame.func == func) {
+            Some(frame) => (constants..constants + count).map(|slot| (frame.slots[slot], frame.tags[slot])).collect(),
+            None => calling.initial.iter().map(|value| (*value, 0)).collect(),
+        }
+    }
+
+    /// An argument as a register has it.
+    fn word(&mut self, value: Value) -> Tagged {
+        match value {
+            Value::Bits(bits) => (bits, 0),
+            Value::Sym(e) => {
+                let width = self.core.pool.width(e);
+                let e = if width < 64 { self.core.pool.zext(e, 64) } else { e };
+                (u64::from(e.raw()), 1)
+            }
+        }
+    }
+
+    /// Enters whatever is called by an address.
+    pub(super) fn enter_called(&mut self, address: u64, args: &[Value], dst: u32, ret_width: u32) -> Result<(), Stop> {
+        match self.called_at(address) {
+            Some(Called::MachineCode(address)) => self.enter_machine_code(address, args, dst, ret_width),
+            Some(Called::Function(Callee::Body(f))) => {
+                let args: Vec<Tagged> = args.iter().map(super::call::tagged).collect();
+                let image = self.core.image.clone();
+                frame::enter(self.core, self.state, image.code(f), &args, dst, ret_width)?;
+                entered(self.core, self.state);
+                Ok(())
+            }
+            Some(Called::Function(Callee::Model(_) | Callee::Undefined(_))) | None => {
+                let what = format!("call back to {address:#x}, which is not a function with a body");
+                Err(PathEnd::fault(FaultKind::BadCallTarget, what).into())
+            }
+        }
+    }
+}
