@@ -199,7 +199,8 @@ impl Executable {
 /// Puts the program and its stack into memory.
 pub fn map(args: &RunArgs, source: &mut MachineProgram, image: &mut Image, pool: &mut Pool) -> Result<()> {
     source.elf.resolve(&|name| image.variable(name)).context("the objects do not link")?;
-    for s in &source.elf.segments {
+    // What stands for functions elsewhere holds nothing.
+    for s in source.elf.segments.iter().filter(|s| source.elf.linked.outside_at(s.base).is_none()) {
         image.map(Static { base: s.base, size: s.size, name: s.name.as_str().into(), writable: s.writable }, Some(&s.bytes), pool);
     }
     let linked = &source.elf.linked;

@@ -59,6 +59,10 @@ pub trait CodeSource {
     fn calls_in_progress(&self, _limb: &dyn Fn(usize) -> Option<u64>, _read: ReadBytes<'_>, _most: usize) -> Vec<u32> {
         Vec::new()
     }
+    /// The name that an address stands for which is neither code nor data of the program.
+    fn elsewhere(&self, _address: u64) -> Option<&str> {
+        None
+    }
     /// How functions of the code are called from outside. `None`: they are not.
     fn calling(&self) -> Option<&Calling> {
         None

@@ -257,7 +257,7 @@ impl MachineProgram {
         if self.goes_back(address) || self.recognition.contains(address) {
             return Ok(());
         }
-        if let Some(missing) = self.elf.linked.outside.iter().find(|o| o.address == address) {
+        if let Some(missing) = self.elf.linked.outside_at(address).filter(|o| o.address == address) {
             return Err(NoCode::Unsupported(format!("call of `{}`, {}", missing.name, missing.why)));
         }
         match self.elf.segment(address) {
@@ -317,6 +317,10 @@ impl CodeSource for MachineProgram {
         let sites = calls.into_iter().map(|(back, block)| (back, (!begins(back)).then(|| block.index())));
         self.call_sites.extend(sites.collect::<Vec<_>>());
         self.blocks.get(&Start::at(address)).copied().ok_or_else(|| NoCode::NotExecutable(address, " without code".to_owned()))
+    }
+
+    fn elsewhere(&self, address: u64) -> Option<&str> {
+        self.elf.linked.outside_at(address).map(|o| o.name.as_str())
     }
 
     fn calling(&self) -> Option<&Calling> {

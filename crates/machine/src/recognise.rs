@@ -214,7 +214,7 @@ impl Recognised {
             let (value, at) = (p.register(registers.named(name)?.param), address(cpu, registers, p, saved(behind + 2 * n))?);
             p.store(128, at, value, 0);
         }
-        let offsets = p.constant(64, 8 * words as u64 | (8 * behind as u64 + 16 * floats as u64) << 32);
+        let offsets = p.constant(64, (8 * words as u64) | ((8 * behind as u64 + 16 * floats as u64) << 32));
         let (pushed, area) = (address(cpu, registers, p, 8)?, address(cpu, registers, p, saved(0))?);
         for (n, word) in [offsets, pushed, area].into_iter().enumerate() {
             let at = address(cpu, registers, p, (LIST - 8 * n as u64).wrapping_neg())?;

@@ -227,6 +227,9 @@ impl Cx<'_> {
             let at = if addr == 0 { String::new() } else { format!(" plus {addr}") };
             return PathEnd::fault(FaultKind::NullDereference, format!("{access} at the null pointer{at}"));
         }
+        if let Some(name) = self.core.code_source.as_ref().and_then(|source| source.borrow().elsewhere(addr).map(str::to_owned)) {
+            return PathEnd::Unsupported(format!("{access} at `{name}`, which is not in the objects"));
+        }
         match self.object_at(addr) {
             None if addr < STACK_TOP && addr >= STACK_TOP - self.core.config.stack_size => {
                 let message = format!("{access} on the stack below the running function: the variable's function has returned");
