@@ -207,6 +207,8 @@ impl Cx<'_> {
                 let last = k.wrapping_sub(object.base).checked_add(high);
                 low <= high && k >= object.base && last.is_some_and(|last| last < object.size)
             }
+            // Compilers fold constants into addresses: that of `a[i - 4]` is no address of the object that lies there.
+            What::Heap { .. } if self.core.config.machine_code => k.checked_sub(object.base).is_some_and(|inside| inside <= object.size),
             What::Global { .. } | What::Heap { .. } | What::Local { .. } | What::Dynamic { .. } => true,
         }
     }

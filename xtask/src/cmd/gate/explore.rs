@@ -88,10 +88,17 @@ fn measure(job: &Job, seconds: u32, replay: Option<Replay<'_>>) -> Result<Value>
 pub fn replay(out: &Path) -> Result<Value> {
     let done = Command::new(super::wryneck()).args(["replay", "--json"]).arg(out).output()?;
     let told: Value = serde_json::from_slice(&done.stdout).unwrap_or(Value::Null);
-    Ok(
-        json!({ "exit": done.status.code(), "verdicts": told["verdicts"], "same": told["same"], "different": told["different"], "cannot": told["cannot"] }),
-    )
+    let why = told["tests"].as_array().into_iter().flatten().filter_map(|test| test["why"].as_str());
+    let silent = why.filter(|why| SILENT.iter().any(|reason| why.contains(reason))).count();
+    let count = |name: &str| told[name].clone();
+    Ok(json!({
+        "exit": done.status.code(), "verdicts": told["verdicts"], "same": count("same"), "different": count("different"), "cannot": count("cannot"),
+        "silent": silent,
+    }))
 }
+
+/// Why a test has no end that a native run could show: the time was over, or its finding shows under sanitizers alone.
+const SILENT: [&str; 2] = ["the path has no end of its own", "shows only under a sanitizer"];
 
 fn print(r: &Value) {
     let n = |name: &str| r[name].as_u64().unwrap_or(0);
