@@ -142,7 +142,7 @@ fn what_is_wrong_is_found_and_named() {
         ("h", "out-of-bounds-write", "write of 1 byte at offset 100 of a heap object (100 bytes)"),
         ("f", "use-after-free", "write of 1 byte at offset 3 of a heap object (100 bytes)"),
         ("d", "double-free", "heap object (100 bytes)"),
-        ("c", "read-only-write", "`.rodata`"),
+        ("c", "read-only-write", "`fixed` (8 bytes by its symbol), which is read-only"),
         ("t", "read-only-write", "`.text`"),
         ("j", "bad-call-target", "in `.bss`, which may not be executed"),
         ("z", "bad-call-target", "jump to 0"),
@@ -299,6 +299,33 @@ fn bounds_end_paths_by_name_and_calls_fail() {
     place.compiled("jumps", &["-O2"]);
     let run = place.explored(&["--max-targets", "2", "./jumps", "--sym-arg", "2"]);
     assert!(ends(&run).iter().any(|(end, _)| end == "limit targets"), "{run}");
+}
+
+/// Without debug information, code that keeps a frame pointer has frames, which end before the saved registers, and globals the sizes of their symbols.
+#[test]
+fn frames_and_symbols_have_bounds() {
+    let place = Place::new();
+    let expected = [
+        ("s", "p", "out-of-bounds-write", "write of 1 byte at offset 40 of `the frame of stack` (40 bytes by the frame pointer)"),
+        ("i", "i", "out-of-bounds-write", "write of 4 bytes at offset 64 of `the frame of index_of` (64 bytes by the frame pointer)"),
+        ("c", "g", "out-of-bounds-write", "write of 6 bytes at offset 59 of `the frame of copied` (64 bytes by the frame pointer)"),
+        ("g", "j", "out-of-bounds-write", "write of 1 byte at offset 8 of `text` (8 bytes by its symbol)"),
+        ("G", "e", "out-of-bounds-write", "write of 4 bytes at offset 16 of `numbers` (16 bytes by its symbol)"),
+    ];
+    for flags in [&["-O0", "-static"][..], &["-O0", "-static-pie", "-fPIE"], &["-O0"]] {
+        place.compiled("overflows", &[&["-w", "-fno-stack-protector"], flags].concat());
+        for (how, far, kind, message) in expected {
+            let run = place.explored(&["./overflows", how, far]);
+            assert_eq!(run["findings"][0]["kind"]["id"], kind, "{flags:?} {how}: {run}");
+            assert_eq!(run["findings"][0]["message"], message, "{flags:?} {how}");
+            assert_eq!(ends(&place.explored(&["./overflows", how, "c"])).len(), 1, "{flags:?} {how}");
+        }
+    }
+    // What stays inside is no finding, where a frame pointer is kept in optimised code neither.
+    for flags in [&["-O0", "-static"][..], &["-O0"], &["-O2", "-fno-omit-frame-pointer", "-static"], &["-O2", "-fno-omit-frame-pointer"]] {
+        place.compiled("variables", flags);
+        assert_eq!(ends(&place.explored(&["./variables"])), [("exit 0".to_owned(), 1)], "{flags:?}");
+    }
 }
 
 /// With debug information, coverage is that of source lines: all that have code, and those that ran.

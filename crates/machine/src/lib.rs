@@ -22,6 +22,7 @@ pub mod disassembly;
 pub mod dwarf;
 pub mod elf;
 pub mod error;
+mod frames;
 pub mod library;
 pub mod lift;
 pub mod link;
@@ -128,6 +129,7 @@ impl MachineProgram {
         for dwarf in &self.elf.dwarf {
             dwarf.variables(self.elf.cpu.frame_pointer.1, &size, &mut self.variables);
         }
+        self.variables.add_known_by_symbols(&self.elf);
         self
     }
 

@@ -27,35 +27,35 @@ pub struct Found {
 }
 
 /// A variable, as a range of addresses or of distances from the frame's base.
-struct Placed {
-    start: u64,
-    size: u64,
-    number: u32,
+pub(crate) struct Placed {
+    pub start: u64,
+    pub size: u64,
+    pub number: u32,
     /// Its end is an address that programs compute.
-    ends: bool,
+    pub ends: bool,
     /// Where in the code it is, first address and the one behind the last; everywhere if empty.
-    scope: Vec<(u64, u64)>,
+    pub scope: Vec<(u64, u64)>,
 }
 
 /// A function that was not optimised.
-struct Function {
-    low: u64,
-    high: u64,
+pub(crate) struct Function {
+    pub low: u64,
+    pub high: u64,
     /// From the frame's base to the return address.
-    back: i64,
+    pub back: i64,
     /// Where the frame's base is the frame pointer plus a distance.
-    bases: Vec<(u64, u64, i64)>,
-    locals: Vec<Placed>,
+    pub bases: Vec<(u64, u64, i64)>,
+    pub locals: Vec<Placed>,
 }
 
 /// The variables of a program, by address.
 #[derive(Default)]
 pub struct Variables {
-    objects: Vec<CodeObject>,
+    pub(crate) objects: Vec<CodeObject>,
     /// Of each object: how far behind its beginning the return address of its function is, if it is on the stack.
-    backs: Vec<Option<i64>>,
-    functions: Vec<Function>,
-    statics: Vec<Placed>,
+    pub(crate) backs: Vec<Option<i64>>,
+    pub(crate) functions: Vec<Function>,
+    pub(crate) statics: Vec<Placed>,
 }
 
 /// Where frames' bases are: the unwinding tables of a file.
@@ -129,12 +129,12 @@ impl Variables {
     }
 }
 
-fn order(placed: &mut [Placed]) {
+pub(crate) fn order(placed: &mut [Placed]) {
     placed.sort_by_key(|p| p.start as i64);
 }
 
 /// Gives variables right behind arrays the bounds of both.
-fn join(placed: &[Placed], objects: &mut [CodeObject]) {
+pub(crate) fn join(placed: &[Placed], objects: &mut [CodeObject]) {
     for p in placed {
         let Some(before) = placed.iter().find(|q| q.ends && q.start.wrapping_add(q.size) == p.start) else { continue };
         let name = objects[before.number as usize].name.clone();

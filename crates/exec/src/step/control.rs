@@ -66,7 +66,11 @@ fn switch(cx: &mut Cx<'_>, code: &Code, number: u32, slot: u32, width: u32) -> R
 /// Goes to the code address a slot holds; a symbolic one is fixed, one value after another. The program grows if nobody was
 /// there before, which needs the image unshared: hold no other reference to it while paths run.
 pub fn jump(cx: &mut Cx<'_>, inst: &Inst) -> Result<(), Stop> {
-    let target = cx.operand(inst.a, 64);
+    let target = match cx.operand(inst.a, 64) {
+        // The address of a variable is no input.
+        Value::Sym(e) => cx.core.pool.as_u64(e).map_or(Value::Sym(e), Value::Bits),
+        target @ Value::Bits(_) => target,
+    };
     let Some(source) = cx.core.code_source.clone() else {
         return Err(PathEnd::Unsupported("computed jump without a code source".into()).into());
     };

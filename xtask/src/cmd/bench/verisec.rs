@@ -223,15 +223,14 @@ impl Build<'_> {
         json!({ "frontend": frontend, "level": self.args.level, "debug": !self.args.no_debug, "keep_going": self.args.keep_going, "seconds": self.args.seconds })
     }
 
-    fn compiler(&self, debug: bool) -> Command {
+    /// The compiler; what speaks to the tool is not optimised, since bodies that are never run would go.
+    fn compiler(&self, of_suite: bool) -> Command {
+        let (debug, level) = (of_suite, if of_suite { self.args.level.as_str() } else { "0" });
         let mut command = match self.args.frontend {
             Frontend::Bitcode => Command::new(CLANG),
             Frontend::Machine => Command::new("gcc"),
         };
-        command
-            .args(["-std=gnu89", "-fno-builtin", "-w", "-c"])
-            .arg(format!("-O{}", self.args.level))
-            .arg(format!("-DBASE_SZ={BASE_SIZE}"));
+        command.args(["-std=gnu89", "-fno-builtin", "-w", "-c"]).arg(format!("-O{level}")).arg(format!("-DBASE_SZ={BASE_SIZE}"));
         command.args(debug.then_some("-g"));
         match self.args.frontend {
             Frontend::Bitcode => command.args(["-emit-llvm", "-Wno-error=incompatible-pointer-types"]),
@@ -244,9 +243,9 @@ impl Build<'_> {
         let (stubs, support) = (self.suite.join("lib/stubs.c"), self.suite.join("support.c"));
         let parts = [(&case.source, "case", true), (&stubs, "stubs", true), (&support, "support", false)];
         let mut objects = Vec::new();
-        for (source, name, debug) in parts {
+        for (source, name, of_suite) in parts {
             let object = dir.join(name).with_extension("o");
-            process::output(self.compiler(debug).arg(source).arg("-o").arg(&object))?;
+            process::output(self.compiler(of_suite).arg(source).arg("-o").arg(&object))?;
             objects.push(object);
         }
         let target = match self.args.frontend {

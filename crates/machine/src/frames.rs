@@ -1,0 +1,111 @@
+//! Bounds where debug information has none: of variables by the sizes of their symbols, and of what a function has on the stack by its frame pointer,
+//! so that the registers it saved and its return address are another object.
+//!
+//! Only code that keeps a frame pointer forms addresses as expected here: the first instructions of such a function say how large its frame
+//! is (System V x86-64 ABI, figure 3.3). Compilers keep one where they do not optimise. One look at each function's beginning.
+
+use wryneck_ir::CodeObject;
+
+use crate::elf::{Elf, Symbol};
+use crate::variables::{Function, Placed, Variables, join, order};
+
+/// What a function may use below the stack pointer.
+const RED_ZONE: u64 = 128;
+
+/// A function's frame, from its first instructions.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct Frame {
+    /// Bytes of code after which the frame pointer is set.
+    set: u64,
+    /// Bytes right below the frame pointer that hold saved registers, and bytes of variables below.
+    saved: u64,
+    variables: u64,
+}
+
+impl Frame {
+    /// Reads `push %rbp; mov %rsp,%rbp`, more pushes, `sub $N,%rsp`.
+    fn of(code: &[u8]) -> Option<Frame> {
+        let landed = code.strip_prefix(&[0xf3, 0x0f, 0x1e, 0xfa]).unwrap_or(code);
+        let pushed = landed.strip_prefix(&[0x55])?;
+        let mut rest = pushed.strip_prefix(&[0x48, 0x89, 0xe5]).or_else(|| pushed.strip_prefix(&[0x48, 0x8b, 0xec]))?;
+        let (set, mut saved) = ((code.len() - rest.len()) as u64, 0);
+        loop {
+            rest = match rest {
+                [0x53, rest @ ..] | [0x41, 0x54..=0x57, rest @ ..] => rest,
+                _ => break,
+            };
+            saved += 8;
+        }
+        let variables = match rest {
+            [0x48, 0x83, 0xec, size, ..] => u64::from(*size),
+            [0x48, 0x81, 0xec, a, b, c, d, ..] => u64::from(u32::from_le_bytes([*a, *b, *c, *d])),
+            // The stack is aligned anew.
+            [0x48, 0x83, 0xe4, ..] => return None,
+            _ => RED_ZONE,
+        };
+        // A size that is negative as a signed byte or word is none.
+        (variables < 1 << 31 && (rest.get(1) != Some(&0x83) || variables < 128)).then_some(Frame { set, saved, variables })
+    }
+}
+
+impl Variables {
+    /// Adds the frames of functions of the program that debug information says nothing of, and, if there is such code, its variables.
+    pub fn add_known_by_symbols(&mut self, elf: &Elf) {
+        let functions = elf.symbols.iter().filter(|s| s.code && !s.library && s.size > 0);
+        let unknown: Vec<(&Symbol, Frame)> =
+            functions.filter(|s| !self.knows(s.address)).filter_map(|s| Some((s, Frame::of(code(elf, s)?)?))).collect();
+        if unknown.is_empty() {
+            return;
+        }
+        for (symbol, Frame { set, saved, variables }) in unknown {
+            let start = (saved + variables).wrapping_neg();
+            let number =
+                self.add(format!("the frame of {}", symbol.name), variables, "the frame pointer", Some((saved + variables + 8) as i64));
+            let (low, high) = (symbol.address, symbol.address.saturating_add(symbol.size));
+            let locals = vec![Placed { start, size: variables, number, ends: false, scope: Vec::new() }];
+            self.functions.push(Function { low, high, back: 8, bases: vec![(low + set, high, 0)], locals });
+        }
+        self.functions.sort_by_key(|f| f.low);
+        let mut last = None;
+        for s in elf.symbols.iter().filter(|s| !s.code && s.size > 0) {
+            if self.at(s.address).is_none() && last != Some(s.address) {
+                let size = elf.data(s.address).map_or(s.size, |largest| largest.size);
+                let number = self.add(s.name.clone(), size, "its symbol", None);
+                self.statics.push(Placed { start: s.address, size, number, ends: true, scope: Vec::new() });
+                last = Some(s.address);
+            }
+        }
+        order(&mut self.statics);
+        join(&self.statics, &mut self.objects);
+    }
+
+    fn add(&mut self, name: String, size: u64, known_by: &'static str, back: Option<i64>) -> u32 {
+        self.objects.push(CodeObject { name, size, before: 0, known_by });
+        self.backs.push(back);
+        self.objects.len() as u32 - 1
+    }
+}
+
+/// A function's code.
+fn code<'e>(elf: &'e Elf, symbol: &Symbol) -> Option<&'e [u8]> {
+    let segment = elf.segment(symbol.address)?;
+    let code = segment.bytes.get((symbol.address - segment.base) as usize..)?;
+    Some(&code[..code.len().min(symbol.size as usize)])
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn frames_are_read_from_first_instructions() {
+        let frame = |set, saved, variables| Some(Frame { set, saved, variables });
+        assert_eq!(Frame::of(&[0x55, 0x48, 0x89, 0xe5, 0x48, 0x83, 0xec, 0x40, 0xc3]), frame(4, 0, 64));
+        let landing = [0xf3, 0x0f, 0x1e, 0xfa, 0x55, 0x48, 0x89, 0xe5, 0x41, 0x54, 0x53, 0x48, 0x81, 0xec, 0, 1, 0, 0];
+        assert_eq!(Frame::of(&landing), frame(8, 16, 256));
+        assert_eq!(Frame::of(&[0x55, 0x48, 0x89, 0xe5, 0xc9, 0xc3]), frame(4, 0, RED_ZONE));
+        assert_eq!(Frame::of(&[0x55, 0x48, 0x89, 0xe5, 0x48, 0x83, 0xe4, 0xf0]), None);
+        assert_eq!(Frame::of(&[0x55, 0x48, 0x89, 0xe5, 0x48, 0x83, 0xec, 0x80]), None);
+        assert_eq!((Frame::of(&[0x53, 0xc3]), Frame::of(&[]), Frame::of(&[0x55])), (None, None, None));
+    }
+}
