@@ -39,15 +39,10 @@ const BYTEWISE: [&str; 15] = [
 /// Options of `run` that say nothing about machine code yet, whether they are given (and it is objects), and why.
 type Refused = (&'static str, fn(&RunArgs, bool) -> bool, &'static str);
 
-const PRUNING: &str = "machine code is not pruned yet";
-
 static REFUSED: &[Refused] = &[
-    ("--audit-pruning", |a, _| a.config.audit > 0.0, PRUNING),
     ("--cc-flag", |a, _| !a.cc_flags.is_empty(), "nothing is compiled"),
-    ("--explain", |a, _| a.explain.is_some(), PRUNING),
     ("--no-libc", |a, objects| !a.libc && !objects, "an executable brings its own C library"),
     ("--off stand-ins", |a, objects| !a.stand_ins && objects, "objects have no C library of their own"),
-    ("--summaries", |a, _| !a.summaries.is_empty(), PRUNING),
     ("--undefined", |a, _| a.config.undefined != Undefined::Symbolic, "a call of a function that is defined nowhere ends its path"),
 ];
 

@@ -1,5 +1,6 @@
 //! Rules from the command line to verdicts: found by name or file, watched along paths, judged at the end.
 
+use std::cell::RefCell;
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -7,13 +8,14 @@ use std::rc::Rc;
 
 use anyhow::{Context, Result};
 use wryneck_exec::code::Callee;
-use wryneck_exec::{Core, Ended, Explorer, Image, PathEnd};
+use wryneck_exec::{Core, Ended, Explorer, Image, PathEnd, Pruner};
+use wryneck_ir::CodeSource;
 use wryneck_report::{Pruning, RuleResult, Run, rules};
 use wryneck_verify::checker::Happened;
 use wryneck_verify::flow::{Flow, Summaries};
 use wryneck_verify::sequence::Occurred;
 use wryneck_verify::slice::Explain;
-use wryneck_verify::{Automata, Checker, Observed, Policy, Sequence, Slicer, builtin, rule_file};
+use wryneck_verify::{Automata, Checker, MachineSlicer, Observed, Policy, Sequence, Slicer, builtin, rule_file};
 
 use crate::problem::problem;
 use crate::results::Defect;
@@ -82,10 +84,15 @@ impl Rules {
     }
 
     /// What says which flips can matter to these rules in a program that begins with `entry`, or with `main`.
-    pub fn slicer(&self, image: Rc<Image>, summaries: Summaries, entry: Option<&str>, explain: Option<Explain>) -> Rc<Slicer> {
+    pub fn slicer(&self, image: Rc<Image>, summaries: Summaries, entry: Option<&str>, explain: Option<Explain>) -> Rc<dyn Pruner> {
         let (program, inside_libraries) = (image.clone(), self.inside_libraries);
         let is_event = move |caller: u32, callee: Callee| program.is_watched(callee) && (inside_libraries || !program.is_library(caller));
         Rc::new(Slicer::new(Flow::new(image, Box::new(is_event), summaries, entry), explain))
+    }
+
+    /// The same of machine code, which comes from `code`.
+    pub fn machine_slicer(&self, code: Rc<RefCell<dyn CodeSource>>, summaries: Summaries, explain: Option<Explain>) -> Rc<dyn Pruner> {
+        Rc::new(MachineSlicer::new(code, summaries, self.inside_libraries, explain))
     }
 
     /// What the exploration came to for the rules.

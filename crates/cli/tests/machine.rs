@@ -228,20 +228,20 @@ fn functions_of_library_names_may_be_the_program_s() {
     }
 }
 
-/// What the rules find in an executable, however it is linked, is what they find in its bitcode.
+/// What the rules find in an executable, however it is linked, pruned or not, is what they find in its bitcode.
 #[test]
 fn rules_watch_executables_as_they_watch_bitcode() {
     let place = Place::new();
     let source = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/machine/rules.c");
     let input = ["--sym-files", "1", "1", "--sym-arg", "1"];
     let rules = [
-        "verify", "--no-prune", "--json", "--rule", "open-close", "--rule", "memory-leak", "--rule", "file-access", "--rule", "assertion",
-        "--output", "out",
+        "verify", "--json", "--rule", "open-close", "--rule", "memory-leak", "--rule", "file-access", "--rule", "assertion", "--output",
+        "out",
     ];
-    let verified = |target: &str, level: &str| {
+    let verified = |target: &str, level: &str, prune: &str| {
         let _ = fs::remove_dir_all(place.path("out"));
         let flags: &[&str] = if target.ends_with(".c") { &["--cc-flag", level] } else { &[] };
-        let out = place.wryneck(&[&rules[..], flags, &[target], &input].concat());
+        let out = place.wryneck(&[&rules[..], &["--prune", prune], flags, &[target], &input].concat());
         serde_json::from_slice::<Value>(&out.stdout).unwrap_or_else(|e| panic!("{target}: {e}: {}", text(&out.stderr)))
     };
     let told = |run: &Value| {
@@ -252,11 +252,13 @@ fn rules_watch_executables_as_they_watch_bitcode() {
         (all, run["rules"].as_array().expect("rules are judged").iter().map(rule).collect::<Vec<_>>(), run["pruning"]["sequences"].as_u64())
     };
     for level in ["-O0", "-O2"] {
-        let bitcode = told(&verified(source.to_str().expect("UTF-8"), level));
+        let bitcode = told(&verified(source.to_str().expect("UTF-8"), level, "off"));
         assert!(bitcode.0.len() >= 2, "{bitcode:?}");
         for flags in [&["-static"][..], &["-static-pie", "-fPIE"], &[]] {
             place.compiled("rules", &[&[level, "-g"], flags].concat());
-            assert_eq!(told(&verified("./rules", level)), bitcode, "{flags:?} {level}");
+            for prune in ["off", "wanted"] {
+                assert_eq!(told(&verified("./rules", level, prune)), bitcode, "{flags:?} {level} --prune {prune}");
+            }
         }
     }
 }
@@ -414,6 +416,30 @@ fn variables_that_are_not_left_are_no_findings() {
     }
 }
 
+/// The program of paper 1's Figure 1: pruned, as many paths of the executable are looked at as of the bitcode, and all events are seen.
+#[test]
+fn executables_are_pruned() {
+    let place = Place::new();
+    let source = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../tests/pass/rules/concatenate.c");
+    let verified = |target: &str, prune: &str| -> Value {
+        let _ = fs::remove_dir_all(place.path("out"));
+        let words = ["verify", "--json", "--rule", "open-close", "--output", "out", "--prune", prune, target];
+        let out = place.wryneck(&[&words[..], &["--sym-args", "0", "2", "2", "--sym-files", "1", "2"]].concat());
+        serde_json::from_slice(&out.stdout).unwrap_or_else(|e| panic!("{target}: {e}: {}", text(&out.stderr)))
+    };
+    let paths = |run: &Value| run["totals"]["paths"].as_u64().expect("paths are counted");
+    let bitcode = paths(&verified(source.to_str().expect("UTF-8"), "wanted"));
+    let program = place.path("concatenate");
+    for level in ["-O0", "-O2"] {
+        let made = Command::new("musl-gcc").args([level, "-static", "-o"]).arg(&program).arg(&source).status();
+        assert!(made.expect("musl-gcc is there").success());
+        let (all, pruned) = (verified("./concatenate", "off"), verified("./concatenate", "wanted"));
+        assert_eq!(pruned["rules"][0]["verdict"], "VERIFIED");
+        assert_eq!(pruned["pruning"]["sequences"], all["pruning"]["sequences"]);
+        assert!(paths(&pruned) <= bitcode && 2 * paths(&pruned) < paths(&all), "{level}: {} of {}", paths(&pruned), paths(&all));
+    }
+}
+
 #[test]
 fn what_cannot_be_done_is_said() {
     let place = Place::new();
@@ -422,7 +448,6 @@ fn what_cannot_be_done_is_said() {
         place.refused(&["run", option, value, "./asks"], &[&format!("`{option}` cannot be used with machine code: "), "help: leave out"]);
     }
     place.refused(&["verify", "--rule", "unchecked-results", "./asks"], &["the rule `unchecked-results` reads the code behind a call"]);
-    place.refused(&["verify", "--explain", "asks.c:3", "./asks"], &["machine code is not pruned yet"]);
     place.refused(&["run", "--no-libc", "./asks"], &["`--no-libc` cannot be used with machine code"]);
     fs::write(place.path("asks.c"), "int main(void) { return 0; }\n").expect("there is room");
     place.refused(&["run", "--machine-code", "asks.c"], &["`asks.c` is not an executable"]);

@@ -6,7 +6,7 @@ use std::rc::Rc;
 
 use rustc_hash::FxHashMap;
 use wryneck_expr::{Evaluator, ExprId, Model, Pool, Remap};
-use wryneck_ir::CodeSource;
+use wryneck_ir::{ActiveCall, CodeSource};
 use wryneck_solver::{PathCondition, Solver};
 
 use crate::config::Config;
@@ -308,6 +308,34 @@ impl Core {
             all.extend(callers.into_iter().map(|block| self.image.end_of(pos.func, block)));
         }
         all
+    }
+
+    /// The calls in progress inside machine code, outermost first.
+    pub fn active_calls(&self, state: &State) -> Vec<ActiveCall> {
+        let (Some(source), Some((func, code))) = (&self.code_source, self.image.machine_code()) else { return Vec::new() };
+        let Some(frame) = state.frames.iter().find(|frame| frame.func == func) else { return Vec::new() };
+        let limb = |n: usize| frame.slots.get(code.consts.len() + n).copied().filter(|_| frame.tags[code.consts.len() + n] == 0);
+        source.borrow().active_calls(&limb, &|at, out| state.memory.space.read(at, out))
+    }
+
+    /// Lowers what fixed branches of machine code lead to and what its calls come back to, all that can be found so. Needs the image unshared.
+    pub(crate) fn lower_beyond(&mut self, state: &State) {
+        let Some(source) = self.code_source.clone() else { return };
+        let Some(image) = Rc::get_mut(&mut self.image) else { return };
+        let Some((func, _)) = image.machine_code() else { return };
+        let mut source = source.borrow_mut();
+        loop {
+            let beyond = source.take_beyond();
+            if beyond.is_empty() {
+                break;
+            }
+            for address in beyond {
+                // What cannot be lowered is not known where a static analysis comes to it.
+                let _ = image.edge_to(func, address, &mut *source, &|at, out| state.memory.space.read(at, out));
+            }
+        }
+        let blocks = image.blocks as usize;
+        self.coverage.resize(blocks, 0);
     }
 
     /// Where a path is: of what stands in for a function, where that was called.

@@ -419,7 +419,7 @@ impl Explorer {
         state.script = ended.prefix.to_last((ended.prefix.len() - state.prefix.len()) as usize).into();
         state.model = ended.model.clone();
         state.memory.space.log();
-        self.core.recorder = Some(Box::new(Recorder::new(&state)));
+        self.core.recorder = Some(Box::new(Recorder::new(&self.core, &state)));
         let end = self.again(&mut state, &mut |explorer, state| explorer.step(state, &mut POLL.clone()));
         let recorder = self.core.recorder.take().unwrap_or_default();
         Some((recorder.finish(&state), state, end))

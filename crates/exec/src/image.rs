@@ -399,6 +399,12 @@ impl Image {
         self.codes.len() as u32 - 1
     }
 
+    /// The number of the program's last function, which may be machine code, and its code.
+    pub fn machine_code(&self) -> Option<(u32, &Code)> {
+        let func = self.codes.len().checked_sub(1)? as u32;
+        Some((func, self.code(func)))
+    }
+
     /// Whether it is the program's last function, which may be machine code.
     pub fn is_last(&self, func: u32) -> bool {
         func as usize + 1 == self.codes.len()

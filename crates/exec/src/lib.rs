@@ -38,5 +38,5 @@ pub use leaks::Leak;
 pub use path_end::{Fault, FaultKind, Limit, PathEnd};
 pub use plugin::{Call, Environment, Pruner, Reply, Stop, Traced, Value, Wanted};
 pub use pruning::Pruning;
-pub use recorder::{Step, Trace};
+pub use recorder::{Step, Trace, TracedCall};
 pub use state::{AnyData, Input, PathData, State};

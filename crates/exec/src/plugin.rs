@@ -140,4 +140,8 @@ pub struct Wanted {
 pub trait Pruner {
     /// The decisions of a completed path whose other sides are to be explored; an error says why that is not known.
     fn wanted(&self, path: &Traced<'_>) -> Result<Wanted, String>;
+    /// What was found of the branches that somebody asked for, in words.
+    fn explained(&self, _image: &Image) -> Vec<String> {
+        Vec::new()
+    }
 }

@@ -163,6 +163,7 @@ impl Explorer {
             self.core.ledger.note(LedgerKind::Warning, what);
             return None;
         }
+        self.core.lower_beyond(&state);
         let image = self.core.image.clone();
         let (stacks, environment) = (&self.core.stacks, &*self.core.environment);
         let open = |index: u32| places.get(index as usize).is_some_and(|id| self.waiting.contains_key(id));

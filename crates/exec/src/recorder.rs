@@ -4,6 +4,10 @@
 //! exploring costs nothing more. Recorded is what the code alone does not say: edges, addresses, calls, and what each slow operation
 //! touched. The steps of one slow operation stand before their [`Step::Slow`], which counts them. Size: 16 bytes per step.
 
+use rustc_hash::FxHashSet;
+use wryneck_ir::ActiveCall;
+
+use crate::core::Core;
 use crate::state::State;
 
 /// One thing that happened. `op` is the operation's index in the running function.
@@ -13,6 +17,11 @@ pub enum Step {
     Edge {
         op: u32,
         edge: u32,
+    },
+    /// The computed jump at `op` went to the operation `target`.
+    Jump {
+        op: u32,
+        target: u32,
     },
     /// The load at `op` was of so many bytes at this address.
     Load {
@@ -85,8 +94,20 @@ pub struct TracedFrame {
     pub top: u64,
     /// Arguments, concrete ones (others are 0): the first four limbs.
     pub args: [u64; 4],
-    /// The step it was entered by.
+    /// The step it was entered by; of one in progress when recording began, 0, and the operation that it was at.
     pub entered: u32,
+    pub op: u32,
+}
+
+/// A call inside machine code.
+#[derive(Clone, Copy, Debug)]
+pub struct TracedCall {
+    /// The step that made it.
+    pub step: u32,
+    /// Where on the stack its return address is.
+    pub base: u64,
+    /// What the convention's registers for arguments hold, as far as it is concrete (otherwise 0).
+    pub args: [u64; 6],
 }
 
 /// A recorded part of a path, to its end.
@@ -98,6 +119,17 @@ pub struct Trace {
     pub open: u32,
     /// The call stack at the end, outermost first: frames with the operation each was at.
     pub end: Vec<(u32, u32)>,
+    /// Calls inside machine code that were in progress when recording began, outermost first, and those that were made, in order.
+    pub active: Vec<ActiveCall>,
+    pub calls: Vec<TracedCall>,
+}
+
+/// Which operations of machine code end with calls, and the slots that say what is called with: arguments, then the stack pointer.
+#[derive(Default)]
+struct Watched {
+    func: u32,
+    ops: FxHashSet<u32>,
+    slots: [u32; 7],
 }
 
 /// Records the path that is run.
@@ -106,14 +138,16 @@ pub struct Recorder {
     pub trace: Trace,
     /// Frames in progress.
     stack: Vec<u32>,
+    watched: Option<Watched>,
 }
 
 impl Recorder {
     /// Begins where `state` is.
-    pub fn new(state: &State) -> Recorder {
-        let mut recorder = Recorder::default();
+    pub fn new(core: &Core, state: &State) -> Recorder {
+        let mut recorder = Recorder { watched: Watched::of(core), ..Recorder::default() };
+        recorder.trace.active = core.active_calls(state);
         for frame in &state.frames {
-            let traced = TracedFrame { func: frame.func, base: frame.base, top: frame.top, args: [0; 4], entered: 0 };
+            let traced = TracedFrame { func: frame.func, base: frame.base, top: frame.top, args: [0; 4], entered: 0, op: frame.op };
             recorder.stack.push(recorder.trace.frames.len() as u32);
             recorder.trace.frames.push(traced);
         }
@@ -126,10 +160,21 @@ impl Recorder {
         self.trace.steps.push(step);
     }
 
+    /// The running function is about to leave a block by the operation `op`; these are its slots and their tags.
+    #[inline(always)]
+    pub fn leaves(&mut self, func: u32, op: u32, slots: &[u64], tags: &[u8]) {
+        let Some(watched) = &self.watched else { return };
+        if watched.func == func && watched.ops.contains(&op) {
+            let value = |slot: u32| slots.get(slot as usize).copied().filter(|_| tags[slot as usize] == 0).unwrap_or(0);
+            let [args @ .., pointer] = watched.slots.map(value);
+            self.trace.calls.push(TracedCall { step: self.trace.steps.len() as u32, base: pointer, args });
+        }
+    }
+
     /// A frame was put on top.
     pub fn enter(&mut self, func: u32, base: u64, top: u64, args: [u64; 4]) {
         let number = self.trace.frames.len() as u32;
-        self.trace.frames.push(TracedFrame { func, base, top, args, entered: self.trace.steps.len() as u32 });
+        self.trace.frames.push(TracedFrame { func, base, top, args, entered: self.trace.steps.len() as u32, op: 0 });
         self.stack.push(number);
         self.step(Step::Enter { frame: number });
     }
@@ -145,5 +190,19 @@ impl Recorder {
     pub fn finish(mut self, state: &State) -> Trace {
         self.trace.end = self.stack.into_iter().zip(state.call_stack().iter().rev().map(|pos| pos.op)).collect();
         self.trace
+    }
+}
+
+impl Watched {
+    fn of(core: &Core) -> Option<Watched> {
+        let source = core.code_source.as_ref()?.borrow();
+        let convention = source.convention()?;
+        let (func, code) = core.image.machine_code()?;
+        let first = code.consts.len() as u32;
+        let mut slots = [0; 7];
+        let limbs = convention.arguments.iter().take(6).chain([&convention.stack_pointer]);
+        slots.iter_mut().zip(limbs).for_each(|(slot, limb)| *slot = first + *limb as u32);
+        let ops = source.call_blocks().into_iter().map(|block| core.image.end_of(func, block).op).collect();
+        Some(Watched { func, ops, slots })
     }
 }

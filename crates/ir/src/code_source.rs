@@ -35,6 +35,40 @@ pub struct Calling {
     pub shadow: u64,
 }
 
+/// How control leaves a block of machine code.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Transfer {
+    /// By its edges, or by a computed jump.
+    Inside,
+    /// To this address, which may have a block of its own by now.
+    To(u64),
+    /// By a call, which comes back to this address.
+    Call { back: u64 },
+    /// The block is part of a return, or ends by beginning it.
+    Return,
+}
+
+/// Where the registers of the calling convention are: numbers of the function's parameters' limbs.
+#[derive(Clone, Debug, Default)]
+pub struct Convention {
+    pub arguments: Vec<usize>,
+    pub result: usize,
+    pub stack_pointer: usize,
+    /// Those that functions leave as they were, the stack pointer among them.
+    pub saved: Vec<usize>,
+    /// Where the thread's own memory is, in which the C library keeps `errno`.
+    pub thread: usize,
+}
+
+/// A call in progress.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct ActiveCall {
+    /// Where on the stack its return address is.
+    pub base: u64,
+    /// The block that ends with it, if that is known.
+    pub block: Option<u32>,
+}
+
 /// Lowers machine code block by block, on first visit, into the last function of one module.
 ///
 /// The code is one function, so that calls it makes inside itself are its own business.
@@ -65,6 +99,42 @@ pub trait CodeSource {
     }
     /// How functions of the code are called from outside. `None`: they are not.
     fn calling(&self) -> Option<&Calling> {
+        None
+    }
+    /// The same, whatever they are calls of: outermost first.
+    fn active_calls(&self, _limb: &dyn Fn(usize) -> Option<u64>, _read: ReadBytes<'_>) -> Vec<ActiveCall> {
+        Vec::new()
+    }
+    /// How control leaves a block.
+    fn transfer(&self, _block: u32) -> Transfer {
+        Transfer::Inside
+    }
+    /// The blocks that end with calls.
+    fn call_blocks(&self) -> Vec<u32> {
+        Vec::new()
+    }
+    /// Whether the call that ends a block is one by which a C library begins `main`, or what comes before it.
+    fn begins(&self, _block: u32) -> bool {
+        false
+    }
+    /// The block of a code address, if it is lowered.
+    fn block_of(&self, _address: u64) -> Option<u32> {
+        None
+    }
+    /// Addresses that fixed branches lead to and calls come back to, which are not lowered yet; each is given once.
+    fn take_beyond(&mut self) -> Vec<u64> {
+        Vec::new()
+    }
+    /// The names of the function that begins with a block, and whether each is one of the C library.
+    fn names_of(&self, _block: u32) -> Vec<(String, bool)> {
+        Vec::new()
+    }
+    /// The calling convention; `None`: not known.
+    fn convention(&self) -> Option<Convention> {
+        None
+    }
+    /// Where the stack's shadow is, which the program itself cannot reach: its lowest address and its size in bytes.
+    fn shadow(&self) -> Option<(u64, u64)> {
         None
     }
     /// Where the program's stack is, which grows downwards: its lowest address and its size in bytes. `None`: not known.

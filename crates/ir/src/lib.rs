@@ -20,6 +20,6 @@ pub mod verify;
 #[cfg(test)]
 mod samples;
 
-pub use code_source::{Calling, CodeObject, CodeSource, NoCode};
+pub use code_source::{ActiveCall, Calling, CodeObject, CodeSource, Convention, NoCode, Transfer};
 pub use inst::{FcmpPred, Inst, NONE, Op, Operand, Round, limbs};
 pub use module::*;

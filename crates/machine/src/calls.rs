@@ -104,11 +104,13 @@ pub struct Returning {
 /// Ends the block by returning to `to`, which must be what the call said.
 pub fn go_back(p: &mut Places<'_, '_, '_>, returning: Returning, to: Slot, calls: Calls) {
     let Returning { stack_pointer, before, word, expected } = returning;
+    p.returns.extend(p.builder.open_block());
     if let Some((returned, result)) = calls.returned {
         tell_returns(p, word, expected, returned, result);
     }
     let (same, unknown, zero) = (p.temp(1), p.temp(1), p.constant(64, 0));
     let (fine, other, free, bad) = (p.builder.block(), p.builder.block(), p.builder.block(), p.builder.block());
+    p.returns.extend([fine, other, free, bad]);
     p.emit(Op::Eq, 64, same, expected.raw(), to.raw(), NONE);
     let (then, otherwise) = (p.builder.edge(fine), p.builder.edge(other));
     p.builder.cond_br(same, then, otherwise);
@@ -133,6 +135,7 @@ pub fn go_back(p: &mut Places<'_, '_, '_>, returning: Returning, to: Slot, calls
 /// Tells as many returns as the shadow word counts; `expected` is the address alone afterwards.
 fn tell_returns(p: &mut Places<'_, '_, '_>, word: Slot, expected: Slot, returned: SymbolId, result: usize) {
     let (again, told, on) = (p.builder.block(), p.builder.block(), p.builder.block());
+    p.returns.extend([again, told, on]);
     let (limit, one, counted) = (p.constant(64, 1 << TOLD), p.constant(64, 1 << TOLD), p.temp(1));
     p.builder.jump_to(again);
     p.builder.start(again);
@@ -155,8 +158,8 @@ pub fn is_over(stack: Shadowed, at: u64, read: ReadBytes<'_>) -> bool {
     offset < stack.size && read(stack.shadow + offset, &mut word) && word == [0; 8]
 }
 
-/// Finds the call stack: the return addresses of the calls in progress, innermost first, at most so many.
-pub fn in_progress(stack: Shadowed, pointer: u64, read: ReadBytes<'_>, most: usize) -> Vec<u64> {
+/// Finds the call stack: where the return addresses of the calls in progress are, and the addresses, innermost first, at most so many.
+pub fn in_progress(stack: Shadowed, pointer: u64, read: ReadBytes<'_>, most: usize) -> Vec<(u64, u64)> {
     let mut found = Vec::new();
     let mut at = pointer.wrapping_sub(stack.base).checked_next_multiple_of(8).unwrap_or(u64::MAX);
     // Words, but a chunk at a time: deep recursions are long.
@@ -165,7 +168,8 @@ pub fn in_progress(stack: Shadowed, pointer: u64, read: ReadBytes<'_>, most: usi
         let chunk = &mut chunk[..(stack.size - at).min(512) as usize];
         if read(stack.shadow + at, chunk) {
             let words = chunk.chunks_exact(8).map(|word| u64::from_le_bytes(word.try_into().unwrap_or_default()));
-            found.extend(words.filter(|word| *word != 0).map(|word| word & ((1 << TOLD) - 1)).take(most - found.len()));
+            let words = (stack.base + at..).step_by(8).zip(words).filter(|(_, word)| *word != 0);
+            found.extend(words.map(|(at, word)| (at, word & ((1 << TOLD) - 1))).take(most - found.len()));
         }
         at += chunk.len() as u64;
     }

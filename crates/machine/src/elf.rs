@@ -171,6 +171,13 @@ impl Elf {
         self.symbols[first..].iter().find(|s| s.code)
     }
 
+    /// The names of the function that begins at an address, and whether each came with a library.
+    pub fn names_at(&self, address: u64) -> impl Iterator<Item = (String, bool)> + '_ {
+        let first = self.symbols.partition_point(|s| s.address < address);
+        let here = self.symbols[first..].iter().take_while(move |s| s.address == address).filter(|s| s.code);
+        here.map(|s| (s.name.clone(), s.library))
+    }
+
     /// The data symbol at an address, the largest if there are several.
     pub fn data(&self, address: u64) -> Option<&Symbol> {
         let first = self.symbols.partition_point(|s| s.address < address);

@@ -22,6 +22,7 @@ pub mod disassembly;
 pub mod dwarf;
 pub mod elf;
 pub mod error;
+mod flow;
 mod frames;
 pub mod library;
 pub mod lift;
@@ -44,7 +45,9 @@ use std::collections::VecDeque;
 use rustc_hash::FxHashMap;
 use wryneck_ir::build::{BlockId, FunctionBuilder, FunctionDef, ModuleBuilder, Names};
 use wryneck_ir::code_source::ReadBytes;
-use wryneck_ir::{Calling, CodeObject, CodeSource, LocId, Module, NoCode, SymbolId, call_flags, function_flags, linkage};
+use wryneck_ir::{
+    ActiveCall, Calling, CodeObject, CodeSource, Convention, LocId, Module, NoCode, SymbolId, Transfer, call_flags, function_flags, linkage,
+};
 
 pub use elf::{Elf, Segment};
 pub use error::MachineError;
@@ -54,6 +57,7 @@ pub use recognise::{Known, More, Passed};
 
 use block::{Ahead, Block, Code};
 use calls::{BAD_RETURN, Calls, RETURNED, Shadowed};
+use flow::Ways;
 use lift::Surroundings;
 use pcode::{Decoder, Instruction, OpCode, Space, Varnode};
 use place::Places;
@@ -97,10 +101,14 @@ pub struct MachineProgram {
     addressed_by: anchor::Registers,
     /// Blocks that end with calls, by return address; none for calls of what begins `main`.
     call_sites: FxHashMap<u64, Option<u32>>,
+    /// How control leaves blocks.
+    ways: Ways,
     /// Addresses of code without debug information, by the source position that stands for them.
     addresses: FxHashMap<LocId, u64>,
     blocks: FxHashMap<Start, u32>,
     ahead: Ahead,
+    /// The addresses that blocks begin at, but for those behind what is told.
+    named: FxHashMap<u32, u64>,
 }
 
 /// Where a block of code begins.
@@ -172,7 +180,8 @@ impl MachineProgram {
         b.jump(start);
         let function = b.finish()?;
         let ModuleBuilder { module, names } = m;
-        let (blocks, call_sites, addresses) = (FxHashMap::default(), FxHashMap::default(), FxHashMap::default());
+        let (blocks, named) = (FxHashMap::default(), FxHashMap::default());
+        let (call_sites, addresses) = (FxHashMap::default(), FxHashMap::default());
         Ok((
             MachineProgram {
                 elf,
@@ -190,9 +199,11 @@ impl MachineProgram {
                 variables: Variables::default(),
                 addressed_by,
                 call_sites,
+                ways: Ways::default(),
                 addresses,
                 blocks,
                 ahead: Ahead::default(),
+                named,
             },
             module,
         ))
@@ -311,9 +322,11 @@ impl CodeSource for MachineProgram {
         let (mut names, ahead) = (std::mem::take(&mut self.names), std::mem::take(&mut self.ahead));
         let lowered = Session::run(self, module, &mut names, ahead, address, read);
         self.names = names;
-        let Grown { new, calls, addresses, ahead } = lowered.map_err(|e| NoCode::Unsupported(e.to_string()))?;
+        let Grown { new, calls, addresses, returns, jumps, ahead } = lowered.map_err(|e| NoCode::Unsupported(e.to_string()))?;
         self.ahead = ahead;
         self.addresses.extend(addresses);
+        self.ways.grow(&calls, &returns, &jumps);
+        self.named.extend(new.iter().filter(|(start, _)| !start.told).map(|(start, block)| (block.index(), start.address)));
         self.blocks.extend(new.into_iter().map(|(start, block)| (start, block.index())));
         let begins = |back: u64| self.elf.function(back.wrapping_sub(1)).is_some_and(|f| BEGIN.contains(&f.name.as_str()));
         let sites = calls.into_iter().map(|(back, block)| (back, (!begins(back)).then(|| block.index())));
@@ -353,12 +366,51 @@ impl CodeSource for MachineProgram {
         self.calls.map(|calls| (calls.stack.base, calls.stack.size))
     }
 
+    fn shadow(&self) -> Option<(u64, u64)> {
+        self.calls.map(|calls| (calls.stack.shadow, calls.stack.size + calls::SPARE))
+    }
+
+    fn transfer(&self, block: u32) -> Transfer {
+        self.ways.of(block)
+    }
+
+    fn call_blocks(&self) -> Vec<u32> {
+        self.ways.calls()
+    }
+
+    fn begins(&self, block: u32) -> bool {
+        matches!(self.ways.of(block), Transfer::Call { back } if self.call_sites.get(&back) == Some(&None))
+    }
+
+    fn block_of(&self, address: u64) -> Option<u32> {
+        self.blocks.get(&Start::at(address)).copied()
+    }
+
+    fn take_beyond(&mut self) -> Vec<u64> {
+        let beyond = self.ways.take_beyond();
+        beyond.into_iter().filter(|address| self.block_of(*address).is_none() && self.check(*address).is_ok()).collect()
+    }
+
+    fn names_of(&self, block: u32) -> Vec<(String, bool)> {
+        self.named.get(&block).into_iter().flat_map(|address| self.elf.names_at(*address)).collect()
+    }
+
+    fn convention(&self) -> Option<Convention> {
+        flow::convention(self.elf.cpu, &self.registers).ok()
+    }
+
+    fn active_calls(&self, limb: &dyn Fn(usize) -> Option<u64>, read: ReadBytes<'_>) -> Vec<ActiveCall> {
+        let (Some(Calls { stack, .. }), Some(pointer)) = (self.calls, limb(self.stack_limb)) else { return Vec::new() };
+        let active = calls::in_progress(stack, pointer, read, usize::MAX).into_iter();
+        active.rev().map(|(base, back)| ActiveCall { base, block: self.ways.call_to(back) }).collect()
+    }
+
     fn calls_in_progress(&self, limb: &dyn Fn(usize) -> Option<u64>, read: ReadBytes<'_>, most: usize) -> Vec<u32> {
         let (Some(Calls { stack, .. }), Some(pointer)) = (self.calls, limb(self.stack_limb)) else { return Vec::new() };
         let backs = calls::in_progress(stack, pointer, read, most).into_iter();
         // What begins `main` is no part of the program; behind a call from outside comes who called.
-        let here = backs.take_while(|back| !self.goes_back(*back));
-        let sites = here.filter_map(|back| self.call_sites.get(&back).copied());
+        let here = backs.take_while(|(_, back)| !self.goes_back(*back));
+        let sites = here.filter_map(|(_, back)| self.call_sites.get(&back).copied());
         sites.map_while(|site| site).collect()
     }
 }
@@ -373,6 +425,10 @@ struct Grown {
     addresses: Vec<(LocId, u64)>,
     /// What was looked at and is in no block yet.
     ahead: Ahead,
+    /// Blocks that are part of returns.
+    returns: Vec<BlockId>,
+    /// Blocks that only jump to an address.
+    jumps: Vec<(u64, BlockId)>,
 }
 
 /// One growth of the function: from an address, along fixed branches.
@@ -418,16 +474,17 @@ impl Session<'_> {
                 break;
             }
         }
-        for (address, block) in session.jumps {
-            places.at(&program.elf, address);
-            places.builder.start(block);
-            let to = places.constant(64, address);
+        for (address, block) in &session.jumps {
+            places.at(&program.elf, *address);
+            places.builder.start(*block);
+            let to = places.constant(64, *address);
             places.builder.jump(to);
             places.end();
         }
-        let (calls, addresses) = (std::mem::take(&mut places.calls), std::mem::take(&mut places.addresses));
+        let (calls, returns) = (std::mem::take(&mut places.calls), std::mem::take(&mut places.returns));
+        let addresses = std::mem::take(&mut places.addresses);
         builder.finish()?;
-        Ok(Grown { new: session.new, calls, addresses, ahead: code.ahead })
+        Ok(Grown { new: session.new, calls, addresses, returns, jumps: session.jumps, ahead: code.ahead })
     }
 
     /// The block that stands for a code address: there already, to be lowered, or a jump.

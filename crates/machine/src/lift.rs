@@ -167,7 +167,10 @@ fn operation(
             let to = p.read(op.inputs[0])?;
             match (returning, s.calls) {
                 (Some(returning), Some(noted)) if op.op == OpCode::Return => calls::go_back(p, returning, to, noted),
-                _ => p.builder.jump(to),
+                _ => {
+                    p.returns.extend(p.builder.open_block().filter(|_| op.op == OpCode::Return));
+                    p.builder.jump(to);
+                }
             }
         }
         OpCode::Store => {

@@ -52,6 +52,8 @@ pub struct Places<'f, 'm, 'r> {
     parts: Vec<(Part, Slot)>,
     /// Return addresses of calls, and the blocks that end with the calls.
     pub calls: Vec<(u64, BlockId)>,
+    /// Blocks that are part of a return, or end by beginning it.
+    pub returns: Vec<BlockId>,
     /// Source positions that are nothing but an address, and the address.
     pub addresses: Vec<(LocId, u64)>,
     /// The rest of the instruction happens only where this bit is 0: what it writes is chosen by it.
@@ -69,6 +71,7 @@ impl<'f, 'm, 'r> Places<'f, 'm, 'r> {
             used: 0,
             pending: None,
             calls: Vec::new(),
+            returns: Vec::new(),
             addresses: Vec::new(),
             narrow: Vec::new(),
             parts: Vec::new(),

@@ -10,6 +10,7 @@ pub mod checker;
 mod explain;
 pub mod flow;
 mod looked_at;
+mod machine_code;
 pub mod monitor;
 mod operand;
 pub mod rule;
@@ -20,6 +21,7 @@ mod terms;
 pub mod unchecked;
 
 pub use checker::Checker;
+pub use machine_code::MachineSlicer;
 pub use monitor::{AtExit, Automata, Observed, Policy, Violation};
 pub use rule::Rule;
 pub use rule_file::Mistake;

@@ -90,10 +90,6 @@ pub fn explore(name: &str, words: Vec<String>, complete: impl FnOnce(&mut RunArg
     let code = code.map(|code| Rc::new(RefCell::new(code)));
     explorer.core.code_source = code.clone().map(|code| code as _);
     let slicer = match (args.prune, &rules) {
-        (Some(_), Some(_)) if explorer.core.code_source.is_some() => {
-            notes.push("the target is machine code, so nothing is pruned".into());
-            None
-        }
         (Some(_), Some(_)) if args.config.keep_going > 0 => {
             notes.push("paths go on behind faults, so nothing is pruned".into());
             None
@@ -105,7 +101,11 @@ pub fn explore(name: &str, words: Vec<String>, complete: impl FnOnce(&mut RunArg
         }
         (Some(pruning), Some(rules)) => {
             let explain = args.explain.as_ref().map(|(file, line)| Explain::new(file, *line));
-            let slicer = rules.slicer(explorer.core.image.clone(), rules::summaries(&args.summaries)?, begins.as_deref(), explain);
+            let summaries = rules::summaries(&args.summaries)?;
+            let slicer = match &explorer.core.code_source {
+                Some(code) => rules.machine_slicer(code.clone(), summaries, explain),
+                None => rules.slicer(explorer.core.image.clone(), summaries, begins.as_deref(), explain),
+            };
             explorer.prune(pruning, slicer.clone());
             Some(slicer)
         }

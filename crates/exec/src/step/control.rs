@@ -105,6 +105,11 @@ pub fn jump(cx: &mut Cx<'_>, inst: &Inst) -> Result<(), Stop> {
         }
     })?;
     cx.core.coverage.resize(image.blocks as usize, 0);
+    if let Some(recorder) = &mut cx.core.recorder {
+        let frame = cx.state.frame();
+        recorder.leaves(func, frame.op, &frame.slots, &frame.tags);
+        recorder.step(Step::Jump { op: frame.op, target: edge.target });
+    }
     if symbolic {
         count_visit(cx, func, edge.block, 0)?;
     }

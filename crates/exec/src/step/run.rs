@@ -196,6 +196,11 @@ unsafe fn run_frame<const CHECKED: bool, const TRACE: bool>(
         ($edge:expr) => {{
             let edge = $edge;
             if TRACE && let Some(recorder) = &mut core.recorder {
+                // SAFETY: the slices cover the frame, whose vectors nothing else uses now.
+                let (s, t) = unsafe {
+                    (std::slice::from_raw_parts(slots, code.slots as usize), std::slice::from_raw_parts(tags, code.slots as usize))
+                };
+                recorder.leaves(code.func, at as u32, s, t);
                 recorder.step(Step::Edge { op: at as u32, edge });
             }
             // SAFETY: a verified edge number.

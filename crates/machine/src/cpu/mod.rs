@@ -51,6 +51,10 @@ pub struct Convention {
     pub arguments: &'static [&'static str],
     pub floats: &'static [&'static str],
     pub result: &'static str,
+    /// Those that functions leave as they were, the stack pointer among them.
+    pub saved: &'static [&'static str],
+    /// Where the thread's own memory is.
+    pub thread: &'static str,
     /// The instruction that returns.
     pub returns: &'static [u8],
 }

@@ -72,9 +72,14 @@ impl Cfg {
         let records = module.blocks.range(function.blocks);
         let first_inst = records.iter().map(|b| b.insts.first).min().unwrap_or(0);
         let blocks: Vec<Block> = records.iter().map(|b| block(module, function, first_inst, b.insts, calls)).collect();
+        Cfg { first_inst, ..Cfg::of(blocks) }
+    }
+
+    /// Of blocks that lead to each other by their numbers, the first of which the function begins with.
+    pub fn of(blocks: Vec<Block>) -> Cfg {
         let mut order: Vec<(u32, u32)> = blocks.iter().zip(0..).map(|(b, i)| (b.ops.start, i)).collect();
         order.sort_unstable();
-        Cfg { blocks, first_inst, order, post: OnceCell::new(), endless: OnceCell::new(), returning: OnceCell::new() }
+        Cfg { blocks, first_inst: 0, order, post: OnceCell::new(), endless: OnceCell::new(), returning: OnceCell::new() }
     }
 
     /// The block an operation lies in.

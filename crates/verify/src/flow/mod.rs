@@ -34,6 +34,7 @@ pub use bits::BitSet;
 pub use cfg::Cfg;
 pub use context::ContextId;
 use effects::Facts;
+pub use graph::components;
 pub use summary::{CellKind, Gives, Holder, Place, PointerFlow, SYSTEM_CALL, Summaries, Summary};
 pub use writes::{CellWrites, Changes, Effects, Extent, Writes};
 

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 
 use wryneck_exec::{CodePos, Image};
 
-use crate::flow::{CellKind, Flow, ObjectId};
+use crate::flow::{CellKind, ObjectId};
 
 /// Why a branch matters to what happened behind it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -22,6 +22,8 @@ pub enum Why {
     Local,
     /// Its other side may change an object that matters.
     Object(ObjectId),
+    /// Its other side may change memory that matters, of machine code.
+    Memory,
     /// Its other side may change state of the environment that matters.
     Cell(CellKind),
 }
@@ -39,7 +41,7 @@ impl Explain {
         Explain { file: file.to_owned(), line, found: RefCell::default() }
     }
 
-    pub(super) fn note(&self, image: &Image, pos: CodePos, why: Option<Why>) {
+    pub(crate) fn note(&self, image: &Image, pos: CodePos, why: Option<Why>) {
         let here = image.source(pos).into_iter().next();
         if here.is_some_and(|here| self.line.is_none_or(|line| here.line == line) && here.file.ends_with(&self.file)) {
             *self.found.borrow_mut().entry(pos).or_default().entry(why).or_default() += 1;
@@ -47,7 +49,7 @@ impl Explain {
     }
 
     /// What was found, in lines.
-    pub fn lines(&self, image: &Image, flow: &Flow) -> Vec<String> {
+    pub fn lines(&self, image: &Image, name: &dyn Fn(ObjectId) -> String) -> Vec<String> {
         let found = self.found.borrow();
         if found.is_empty() {
             let line = self.line.map_or(String::new(), |line| format!(":{line}"));
@@ -62,14 +64,14 @@ impl Explain {
             for (why, count) in reasons {
                 let times = if *count == 1 { "once".to_owned() } else { format!("{count} times") };
                 let kept = if why.is_some() { "kept" } else { "not kept" };
-                lines.push(format!("  {kept} {times}: {}", words(*why, flow)));
+                lines.push(format!("  {kept} {times}: {}", words(*why, name)));
             }
         }
         lines
     }
 }
 
-fn words(why: Option<Why>, flow: &Flow) -> String {
+fn words(why: Option<Why>, name: &dyn Fn(ObjectId) -> String) -> String {
     match why {
         None => "its sides meet again before an event, and the other one changes nothing that an event depends on".into(),
         Some(Why::Between) => "something that an event depends on happens on the side it took".into(),
@@ -77,7 +79,8 @@ fn words(why: Option<Why>, flow: &Flow) -> String {
         Some(Why::Event) => "its other side may reach an event".into(),
         Some(Why::Leaves) => "its other side may end the program before something that an event depends on".into(),
         Some(Why::Local) => "its other side may change a local variable that an event depends on".into(),
-        Some(Why::Object(object)) => format!("its other side may change {}, which an event depends on", flow.object_name(object)),
+        Some(Why::Object(object)) => format!("its other side may change {}, which an event depends on", name(object)),
+        Some(Why::Memory) => "its other side may change memory that an event depends on".into(),
         Some(Why::Cell(kind)) => format!("its other side may change {}, which an event depends on", kind.words()),
     }
 }

@@ -123,7 +123,12 @@ impl Live {
         lines && self.cells.iter().all(|cell| other.cells.contains(cell))
     }
 
-    /// Whether anything is live.
+    /// Whether any byte of memory is live.
+    pub fn has_bytes(&self) -> bool {
+        !self.objects.is_empty()
+    }
+
+    /// Whether nothing is live.
     pub fn is_empty(&self) -> bool {
         self.objects.is_empty() && self.cells.is_empty()
     }

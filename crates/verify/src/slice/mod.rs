@@ -30,11 +30,6 @@ impl Slicer {
     pub fn new(flow: Flow, explain: Option<Explain>) -> Slicer {
         Slicer { flow, explain, known: Known::default() }
     }
-
-    /// What was found of the lines that were asked for, in words.
-    pub fn explained(&self, image: &Image) -> Vec<String> {
-        self.explain.iter().flat_map(|explain| explain.lines(image, &self.flow)).collect()
-    }
 }
 
 impl Pruner for Slicer {
@@ -45,5 +40,9 @@ impl Pruner for Slicer {
             }
         };
         walk::wanted(&self.flow, &self.known, path, &mut see).map_err(|mismatch| mismatch.to_string())
+    }
+
+    fn explained(&self, image: &Image) -> Vec<String> {
+        self.explain.iter().flat_map(|explain| explain.lines(image, &|object| self.flow.object_name(object))).collect()
     }
 }

@@ -14,7 +14,7 @@ use rustc_hash::FxHashMap;
 use wryneck_exec::{CodePos, PathEnd, Step, Traced, Wanted};
 use wryneck_ir::{Inst, Module, Op};
 
-use self::group::Group;
+pub use self::group::Group;
 use super::explain::Why;
 use super::live::Live;
 use super::needs::{Call, Known, Needs};

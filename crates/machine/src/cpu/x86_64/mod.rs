@@ -132,6 +132,8 @@ pub static CPU: Cpu = Cpu {
         arguments: &["RDI", "RSI", "RDX", "RCX", "R8", "R9"],
         floats: &["YMM0", "YMM1", "YMM2", "YMM3", "YMM4", "YMM5", "YMM6", "YMM7"],
         result: "RAX",
+        saved: &["RBX", "RSP", "RBP", "R12", "R13", "R14", "R15", "FS_OFFSET", "GS_OFFSET", "DF", "MXCSR", "FPUControlWord"],
+        thread: "FS_OFFSET",
         returns: &[0xc3],
     },
     user_ops: &[

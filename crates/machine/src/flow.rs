@@ -1,0 +1,74 @@
+//! What is known of where control goes: which blocks end with calls, which are returns, and what lies beyond what was lowered.
+//!
+//! A static analysis asks for it: to it a call is something its function does, and control goes on where the call comes back to.
+
+use rustc_hash::FxHashMap;
+use wryneck_ir::build::BlockId;
+use wryneck_ir::{Convention, Transfer};
+
+use crate::cpu::Cpu;
+use crate::error::MachineError;
+use crate::registers::RegisterFile;
+
+/// How control leaves the blocks that do not just follow their edges.
+#[derive(Default)]
+pub struct Ways {
+    transfers: FxHashMap<u32, Transfer>,
+    /// By return address: a block that ends with a call.
+    calls: FxHashMap<u64, u32>,
+    /// Addresses that nobody may have lowered.
+    beyond: Vec<u64>,
+}
+
+impl Ways {
+    /// New blocks: calls with their return addresses, parts of returns, and what only jumps to an address.
+    pub fn grow(&mut self, calls: &[(u64, BlockId)], returns: &[BlockId], jumps: &[(u64, BlockId)]) {
+        for (back, block) in calls {
+            self.transfers.insert(block.index(), Transfer::Call { back: *back });
+            self.calls.insert(*back, block.index());
+            self.beyond.push(*back);
+        }
+        returns.iter().for_each(|block| _ = self.transfers.insert(block.index(), Transfer::Return));
+        for (address, block) in jumps {
+            self.transfers.insert(block.index(), Transfer::To(*address));
+            self.beyond.push(*address);
+        }
+    }
+
+    pub fn of(&self, block: u32) -> Transfer {
+        self.transfers.get(&block).copied().unwrap_or(Transfer::Inside)
+    }
+
+    /// A block that ends with the call that comes back to an address.
+    pub fn call_to(&self, back: u64) -> Option<u32> {
+        self.calls.get(&back).copied()
+    }
+
+    /// The blocks that end with calls, ascending. Several may end with the same one.
+    pub fn calls(&self) -> Vec<u32> {
+        let calls = self.transfers.iter().filter(|(_, transfer)| matches!(transfer, Transfer::Call { .. }));
+        let mut calls: Vec<u32> = calls.map(|(block, _)| *block).collect();
+        calls.sort_unstable();
+        calls
+    }
+
+    /// What may not be lowered yet; the next time, only what came since.
+    pub fn take_beyond(&mut self) -> Vec<u64> {
+        let mut beyond = std::mem::take(&mut self.beyond);
+        beyond.sort_unstable();
+        beyond.dedup();
+        beyond
+    }
+}
+
+/// Where the registers of the calling convention are.
+pub fn convention(cpu: &Cpu, registers: &RegisterFile) -> Result<Convention, MachineError> {
+    let limb = |name: &&str| registers.named(name).map(|r| r.limb);
+    Ok(Convention {
+        arguments: cpu.call.arguments.iter().map(limb).collect::<Result<_, _>>()?,
+        result: limb(&cpu.call.result)?,
+        stack_pointer: limb(&cpu.stack_pointer)?,
+        saved: cpu.call.saved.iter().map(limb).collect::<Result<_, _>>()?,
+        thread: limb(&cpu.call.thread)?,
+    })
+}

@@ -1,0 +1,441 @@
+//! The functions of machine code: blocks, calls, joins, and what they may do, recovered from the lowered blocks on first need.
+//!
+//! A function is what is reached from where it is called without going into calls; a jump to another function's code is its own. Functions
+//! are closed over direct calls, component by component of the call graph; a call through a pointer may do anything.
+
+use std::cell::RefCell;
+use std::rc::Rc;
+
+use rustc_hash::{FxHashMap, FxHashSet};
+use wryneck_exec::code::Callee;
+use wryneck_exec::{CodePos, Image};
+use wryneck_ir::{CodeSource, Inst, Module, Op, Transfer, call_flags};
+
+use super::effects::Effects;
+use super::values::Values;
+use crate::flow::cfg::{Block, End};
+use crate::flow::{BitSet, Cfg, Summaries, Summary, components};
+use crate::operand::operand_slots;
+
+/// The number of edges that are none of the IR: behind calls, and to where a block only jumps.
+pub const BEYOND: u32 = u32::MAX;
+
+/// Where the registers of the calling convention are: slots.
+pub struct Registers {
+    pub arguments: Vec<u32>,
+    pub result: u32,
+    pub stack_pointer: u32,
+    pub thread: u32,
+    /// What calls may change.
+    pub clobbered: BitSet,
+}
+
+/// A call that ends a block.
+#[derive(Clone, Copy, Debug)]
+pub struct Called {
+    /// The block of the function it calls; `None`: through a pointer.
+    pub callee: Option<u32>,
+    /// The block it comes back to.
+    pub back: Option<u32>,
+}
+
+/// A function, by the numbers of its blocks in the function that all machine code is.
+pub struct Function {
+    pub entry: u32,
+    /// By number here: the block, and what is known at its beginning.
+    pub blocks: Vec<u32>,
+    pub(super) values: Vec<Values>,
+    local: FxHashMap<u32, u32>,
+    pub cfg: Cfg,
+    pub(super) calls: FxHashMap<u32, Called>,
+    /// What a call of it may do.
+    pub whole: Effects,
+    pub(super) done: RefCell<FxHashMap<u32, Rc<Effects>>>,
+    /// By block: for each operation, a bit for each of its operands whose value is known.
+    known: RefCell<FxHashMap<u32, Rc<Vec<u8>>>>,
+    pub(super) sides: RefCell<FxHashMap<(u32, u32), Rc<Effects>>>,
+    pub(super) rests: RefCell<FxHashMap<u32, Rc<Effects>>>,
+}
+
+impl Function {
+    pub fn local(&self, block: u32) -> Option<u32> {
+        self.local.get(&block).copied()
+    }
+
+    /// The block where all ways out of a block meet again.
+    pub fn join(&self, block: u32) -> Option<u32> {
+        self.cfg.join(self.local(block)?).map(|join| self.blocks[join as usize])
+    }
+}
+
+/// What is known of the program's machine code.
+pub struct Facts {
+    pub source: Rc<RefCell<dyn CodeSource>>,
+    pub summaries: Summaries,
+    inside_libraries: bool,
+    /// Functions of the environment may end the program in good order, and call the program's back then.
+    pub event_at_exit: bool,
+    pub func: u32,
+    /// Slots of the function that all machine code is.
+    pub(super) slots: u32,
+    /// First operations of blocks, ascending, with the blocks.
+    order: Vec<(u32, u32)>,
+    pub registers: Option<Registers>,
+    pub(super) functions: FxHashMap<u32, Rc<Function>>,
+    /// By block: a function that it is part of.
+    owner: FxHashMap<u32, u32>,
+    pub(super) summarised: FxHashMap<u32, Option<Rc<Summary>>>,
+    pub shadow: Option<(u64, u64)>,
+}
+
+/// Functions by which a program has others called at its end.
+const AT_EXIT: [&str; 4] = ["atexit", "on_exit", "__cxa_atexit", "at_quick_exit"];
+
+impl Facts {
+    pub fn new(source: Rc<RefCell<dyn CodeSource>>, summaries: Summaries, inside_libraries: bool) -> Facts {
+        let shadow = source.borrow().shadow();
+        Facts {
+            source,
+            summaries,
+            inside_libraries,
+            event_at_exit: false,
+            func: 0,
+            slots: 0,
+            order: Vec::new(),
+            registers: None,
+            functions: FxHashMap::default(),
+            owner: FxHashMap::default(),
+            summarised: FxHashMap::default(),
+            shadow,
+        }
+    }
+
+    /// Learns of blocks that were lowered since.
+    pub fn grow(&mut self, image: &Image) {
+        let Some((func, code)) = image.machine_code() else { return };
+        let (module, function) = image.function(func);
+        let records = module.blocks.range(function.blocks);
+        (self.func, self.slots) = (func, code.slots);
+        if records.len() > self.order.len() {
+            self.order = (0..).zip(records).map(|(block, record)| (record.insts.first - code.first_inst, block)).collect();
+            self.order.sort_unstable();
+        }
+        let first = code.consts.len() as u32;
+        let slot = |limb: &usize| first + *limb as u32;
+        self.registers = self.source.borrow().convention().map(|convention| {
+            let saved: FxHashSet<u32> = convention.saved.iter().map(slot).collect();
+            Registers {
+                arguments: convention.arguments.iter().map(slot).collect(),
+                result: slot(&convention.result),
+                stack_pointer: slot(&convention.stack_pointer),
+                thread: slot(&convention.thread),
+                clobbered: (first..code.slots).filter(|slot| !saved.contains(slot)).collect(),
+            }
+        });
+        let calls = self.source.borrow().call_blocks();
+        self.event_at_exit = self.event_at_exit || calls.into_iter().any(|block| self.registers_at_exit(image, block));
+    }
+
+    /// Whether the program has a function of its own called at its end by the call that ends a block.
+    fn registers_at_exit(&self, image: &Image, block: u32) -> bool {
+        !image.in_library(image.end_of(self.func, block))
+            && self.called(image, block).and_then(|called| called.callee).is_some_and(|callee| {
+                let names = self.source.borrow().names_of(callee);
+                names.iter().any(|(name, library)| *library && AT_EXIT.contains(&name.as_str()))
+            })
+    }
+
+    /// The block that an operation lies in.
+    pub fn block_of(&self, op: u32) -> u32 {
+        let behind = self.order.partition_point(|(first, _)| *first <= op);
+        self.order.get(behind.saturating_sub(1)).map_or(0, |(_, block)| *block)
+    }
+
+    /// The operations of a block.
+    pub fn ops(&self, image: &Image, block: u32) -> std::ops::Range<u32> {
+        let (module, function) = image.function(self.func);
+        let insts = module.blocks.range(function.blocks)[block as usize].insts;
+        let first = insts.first - image.code(self.func).first_inst;
+        first..first + insts.count
+    }
+
+    pub fn inst(&self, image: &Image, op: u32) -> Inst {
+        image.function(self.func).0.insts[(image.code(self.func).first_inst + op) as usize]
+    }
+
+    /// How control leaves a block.
+    pub fn transfer(&self, block: u32) -> Transfer {
+        self.source.borrow().transfer(block)
+    }
+
+    /// The block that a branch to this one gets to, past those that only jump; `None`: that is not lowered.
+    pub fn resolved(&self, block: u32) -> Option<u32> {
+        match self.transfer(block) {
+            Transfer::To(address) => self.source.borrow().block_of(address),
+            Transfer::Inside | Transfer::Call { .. } | Transfer::Return => Some(block),
+        }
+    }
+
+    /// The call that ends a block, if one does.
+    pub fn called(&self, image: &Image, block: u32) -> Option<Called> {
+        let Transfer::Call { back } = self.transfer(block) else { return None };
+        let last = self.inst(image, self.ops(image, block).end - 1);
+        let (module, function) = image.function(self.func);
+        let direct = (last.operator() == Some(Op::Br)).then(|| module.edges.range(function.edges)[last.a as usize].block);
+        Some(Called { callee: direct.and_then(|block| self.resolved(block)), back: self.source.borrow().block_of(back) })
+    }
+
+    /// The summary of the function that begins with a block, of the C library or one that the user vouches for.
+    pub fn summary(&mut self, entry: u32) -> Option<Rc<Summary>> {
+        if let Some(known) = self.summarised.get(&entry) {
+            return known.clone();
+        }
+        let names = self.source.borrow().names_of(entry);
+        let found = names.iter().find_map(|(name, library)| match library {
+            true => self.summaries.external(name),
+            false => self.summaries.of_program(name),
+        });
+        let found = found.cloned().map(Rc::new);
+        self.summarised.insert(entry, found.clone());
+        found
+    }
+
+    /// The calls in a block that stand for its function's own beginning, and what they call.
+    fn announced(&self, image: &Image, block: u32) -> Option<Callee> {
+        let (module, _) = image.function(self.func);
+        self.ops(image, block).map(|op| self.inst(image, op)).find_map(|inst| {
+            let call = (inst.operator() == Some(Op::Call)).then(|| &module.calls[inst.b as usize])?;
+            (call.flags & call_flags::STANDS_IN != 0).then(|| image.callee_of(image.code(self.func).module, inst.a))?
+        })
+    }
+
+    /// Whether a call that a block ends with, of the function at `callee`, may be an event.
+    pub(super) fn is_event(&self, image: &Image, block: u32, callee: u32) -> bool {
+        let counts = self.inside_libraries || !image.in_library(image.end_of(self.func, block));
+        counts && self.announced(image, callee).is_some_and(|callee| image.is_watched(callee))
+    }
+
+    /// A function that a block is part of, if one is known.
+    pub fn owner(&self, block: u32) -> Option<Rc<Function>> {
+        self.functions.get(self.owner.get(&block)?).cloned()
+    }
+
+    /// The function that begins with a block.
+    pub fn function(&mut self, image: &Image, entry: u32) -> Rc<Function> {
+        if let Some(known) = self.functions.get(&entry) {
+            return known.clone();
+        }
+        // What it calls, and what that calls.
+        let (mut found, mut callees): (Vec<u32>, Vec<Vec<u32>>) = (vec![entry], Vec::new());
+        let mut number: FxHashMap<u32, u32> = [(entry, 0)].into_iter().collect();
+        while let Some(&next) = found.get(callees.len()) {
+            let mut calls = Vec::new();
+            for callee in self.callees(image, next) {
+                if self.functions.contains_key(&callee) || self.summary(callee).is_some() {
+                    continue;
+                }
+                let n = *number.entry(callee).or_insert_with(|| {
+                    found.push(callee);
+                    found.len() as u32 - 1
+                });
+                calls.push(n);
+            }
+            callees.push(calls);
+        }
+        for members in components(found.len(), [0], |node, edge| callees[node as usize].get(edge).copied()) {
+            let recursive = members.len() > 1 || callees[members[0] as usize].contains(&members[0]);
+            let mut functions: Vec<Function> = members.iter().map(|member| self.recover(image, found[*member as usize])).collect();
+            if recursive {
+                // What calls inside of the component do was not known yet.
+                let mut all = Effects::default();
+                functions.iter().for_each(|function| all.add(&function.whole));
+                for function in &mut functions {
+                    function.whole = all.clone();
+                    function.done.get_mut().clear();
+                }
+            }
+            for function in functions {
+                let entry = function.entry;
+                function.blocks.iter().for_each(|block| _ = self.owner.entry(*block).or_insert(entry));
+                self.functions.insert(entry, Rc::new(function));
+            }
+        }
+        self.functions.get(&entry).cloned().expect("every member of a component was recovered")
+    }
+
+    /// The functions that are called directly from the blocks of the one that begins here.
+    fn callees(&self, image: &Image, entry: u32) -> Vec<u32> {
+        let (mut todo, mut seen, mut callees) = (vec![entry], FxHashSet::default(), Vec::new());
+        while let Some(block) = todo.pop() {
+            if !seen.insert(block) {
+                continue;
+            }
+            if let Some(called) = self.called(image, block) {
+                callees.extend(called.callee);
+            }
+            todo.extend(self.next(image, block, &mut |_| None).edges.iter().map(|(_, to)| *to));
+        }
+        callees.sort_unstable();
+        callees.dedup();
+        callees
+    }
+
+    /// Where control goes from a block, in its function; `never` says how the program ends in a function that never returns.
+    fn next(&self, image: &Image, block: u32, never: &mut dyn FnMut(u32) -> Option<End>) -> Block {
+        let ops = self.ops(image, block);
+        let end = |end| Block { ops: ops.clone(), edges: Vec::new(), end: Some(end) };
+        let to = |edges: Vec<(u32, u32)>| Block { ops: ops.clone(), edges, end: None };
+        match self.transfer(block) {
+            Transfer::Return => return end(End::Return),
+            Transfer::To(_) => return self.resolved(block).map_or(end(End::Jump), |there| to(vec![(BEYOND, there)])),
+            Transfer::Call { .. } => {
+                let Some(called) = self.called(image, block) else { return end(End::Jump) };
+                let stops = called.callee.and_then(never);
+                return match (stops, called.back) {
+                    (Some(stops), _) => end(stops),
+                    (None, Some(back)) => to(vec![(BEYOND, back)]),
+                    (None, None) => end(End::Jump),
+                };
+            }
+            Transfer::Inside => {}
+        }
+        let (module, function) = image.function(self.func);
+        let last = self.inst(image, ops.end - 1);
+        let mut edges: Vec<u32> = match last.operator() {
+            Some(Op::Br) => vec![last.a],
+            Some(Op::CondBr) => vec![last.b, last.c],
+            Some(Op::Jump) => return end(End::Jump),
+            Some(Op::Unreachable | Op::Trap) => return end(End::Fault),
+            Some(_) | None => return end(End::Leave),
+        };
+        edges.dedup();
+        to(edges.into_iter().map(|edge| (edge, module.edges.range(function.edges)[edge as usize].block)).collect())
+    }
+
+    /// How the program ends in a function that never returns.
+    fn never_returns(&mut self, entry: u32) -> Option<End> {
+        match self.summary(entry) {
+            Some(summary) => summary.never_returns.then_some(if summary.may_end { End::Leave } else { End::Fault }),
+            None => self.functions.get(&entry).and_then(|function| function.cfg.never_returns()),
+        }
+    }
+
+    /// Recovers a function whose callees are known, but for those of its own component.
+    fn recover(&mut self, image: &Image, entry: u32) -> Function {
+        let (mut blocks, mut local, mut records) = (vec![entry], FxHashMap::default(), Vec::new());
+        local.insert(entry, 0u32);
+        let mut calls = FxHashMap::default();
+        while let Some(&block) = blocks.get(records.len()) {
+            let called = self.called(image, block);
+            let never = called.and_then(|called| called.callee).and_then(|callee| self.never_returns(callee));
+            let mut record = self.next(image, block, &mut |_| never);
+            for (_, to) in &mut record.edges {
+                *to = *local.entry(*to).or_insert_with(|| {
+                    blocks.push(*to);
+                    blocks.len() as u32 - 1
+                });
+            }
+            calls.extend(called.map(|called| (block, called)));
+            records.push(record);
+        }
+        let cfg = Cfg::of(records);
+        let values = self.values(image, &blocks, &cfg, &calls);
+        let mut function = Function {
+            entry,
+            blocks,
+            values,
+            local,
+            cfg,
+            calls,
+            whole: Effects::default(),
+            done: RefCell::default(),
+            known: RefCell::default(),
+            sides: RefCell::default(),
+            rests: RefCell::default(),
+        };
+        let reached: Vec<u32> = (0..function.blocks.len() as u32).collect();
+        function.whole = self.on_ways(image, &function, &reached, &|block| function.cfg.returning(block));
+        function
+    }
+
+    /// What is known at the beginnings of a function's blocks.
+    fn values(&self, image: &Image, blocks: &[u32], cfg: &Cfg, calls: &FxHashMap<u32, Called>) -> Vec<Values> {
+        let (module, code) = (image.function(self.func).0, image.code(self.func));
+        let Some(registers) = &self.registers else { return vec![Values::default(); blocks.len()] };
+        let mut known: Vec<Option<Values>> = vec![None; blocks.len()];
+        known[0] = Some(Values::at_entry(registers.stack_pointer));
+        let mut todo = vec![0u32];
+        while let Some(at) = todo.pop() {
+            let Some(mut values) = known[at as usize].clone() else { continue };
+            let record = &cfg.blocks[at as usize];
+            self.pass(image, module, code, &mut values, record.ops.clone());
+            if calls.contains_key(&blocks[at as usize]) {
+                values.pass_call(registers.stack_pointer, &|slot| !registers.clobbered.contains(slot));
+            }
+            for (_, to) in &record.edges {
+                let less = match &mut known[*to as usize] {
+                    Some(there) => there.meet(&values),
+                    none => {
+                        *none = Some(values.clone());
+                        true
+                    }
+                };
+                if less {
+                    todo.push(*to);
+                }
+            }
+        }
+        known.into_iter().map(Option::unwrap_or_default).collect()
+    }
+
+    pub(super) fn pass(
+        &self,
+        image: &Image,
+        module: &Module,
+        code: &wryneck_exec::code::Code,
+        values: &mut Values,
+        ops: std::ops::Range<u32>,
+    ) {
+        let shadow = self.shadow.map(|(base, _)| base);
+        ops.for_each(|op| values.pass(module, code, &self.inst(image, op), shadow));
+    }
+
+    /// What is known just before an operation of a function.
+    pub fn values_at(&self, image: &Image, function: &Function, op: u32) -> Values {
+        let Some(local) = function.local(self.block_of(op)) else { return Values::default() };
+        let mut values = function.values[local as usize].clone();
+        let start = function.cfg.blocks[local as usize].ops.start;
+        self.pass(image, image.function(self.func).0, image.code(self.func), &mut values, start..op);
+        values
+    }
+
+    /// A bit for each operand (a, b, c) of an operation whose value is known: a constant, or an address of the frame.
+    pub fn known_operands(&self, image: &Image, function: &Function, op: u32) -> u8 {
+        let Some(local) = function.local(self.block_of(op)) else { return 0 };
+        let ops = function.cfg.blocks[local as usize].ops.clone();
+        let at = (op - ops.start) as usize;
+        if let Some(known) = function.known.borrow().get(&local) {
+            return known.get(at).copied().unwrap_or(0);
+        }
+        let (module, code) = (image.function(self.func).0, image.code(self.func));
+        let mut values = function.values[local as usize].clone();
+        let row = |op: u32| {
+            let inst = self.inst(image, op);
+            let is_known = |n: usize| {
+                let slots = operand_slots(&inst, n + 1);
+                slots.len() == 1 && values.get(code, slots.start).is_some()
+            };
+            let bits = (0..3).filter(|n| is_known(*n)).fold(0u8, |bits, n| bits | 1 << n);
+            self.pass(image, module, code, &mut values, op..op + 1);
+            bits
+        };
+        let known: Rc<Vec<u8>> = Rc::new(ops.map(row).collect());
+        function.known.borrow_mut().insert(local, known.clone());
+        known.get(at).copied().unwrap_or(0)
+    }
+
+    /// Where an operation is.
+    pub fn pos(&self, op: u32) -> CodePos {
+        CodePos { func: self.func, op }
+    }
+}

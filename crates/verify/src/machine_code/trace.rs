@@ -1,0 +1,127 @@
+//! The calls of a recorded path of machine code: which steps went into functions and came back from them.
+//!
+//! The trace has one frame for all machine code. A pass over its steps finds the calls, by the operations that end blocks with calls and
+//! with returns, beginning with those in progress when recording began.
+
+use rustc_hash::FxHashMap;
+use wryneck_exec::{Step, Traced, TracedCall};
+use wryneck_ir::{Op, Transfer};
+
+use super::code::Facts;
+use crate::slice::walk::Mismatch;
+
+/// A call of the path.
+#[derive(Clone, Copy, Debug)]
+pub struct Activation {
+    /// The block that its function begins with, if that is known.
+    pub entry: Option<u32>,
+    /// Where on the stack its return address is; 0: unknown.
+    pub base: u64,
+    /// The block that ends with the call; `None` for what the program begins with.
+    pub site: Option<u32>,
+    /// Its arguments in registers, and the step that made it, if that was recorded.
+    pub made: Option<TracedCall>,
+}
+
+/// What a step that left a block did.
+#[derive(Clone, Copy, Debug)]
+pub enum Move {
+    /// It called a function.
+    Call,
+    /// It came back from this.
+    Return(u32),
+}
+
+/// The calls of a path.
+pub struct Calls {
+    pub all: Vec<Activation>,
+    pub moves: FxHashMap<usize, Move>,
+    /// In progress at the end, outermost first.
+    pub end: Vec<u32>,
+}
+
+/// Functions that leave others without returning.
+const JUMPS_FAR: [&str; 4] = ["longjmp", "_longjmp", "siglongjmp", "__libc_longjmp"];
+
+impl Calls {
+    pub fn find(facts: &mut Facts, path: &Traced<'_>) -> Result<Calls, Mismatch> {
+        let (image, trace) = (path.image, path.trace);
+        let mut all = vec![Activation { entry: None, base: 0, site: None, made: None }];
+        let mut stack = vec![0u32];
+        for active in &trace.active {
+            let direct = active.block.and_then(|block| facts.called(image, block)).and_then(|called| called.callee);
+            stack.push(all.len() as u32);
+            all.push(Activation { entry: direct, base: active.base, site: active.block, made: None });
+        }
+        // Frames of the IR on top of the one of machine code.
+        let machine = trace.frames.iter().position(|frame| frame.func == facts.func);
+        let Some(machine) = machine.map(|number| number as u32) else { return Err(Mismatch("a path without machine code")) };
+        // Functions called through pointers are known by where they are.
+        let here = (machine < trace.open).then(|| facts.block_of(trace.frames[machine as usize].op));
+        for at in 1..all.len() {
+            let inner = all.get(at + 1).map_or(here, |inner| inner.site);
+            let found = inner.and_then(|block| facts.owner(block)).map(|function| function.entry);
+            all[at].entry = all[at].entry.or(found);
+        }
+        let mut calls = Calls { all, moves: FxHashMap::default(), end: Vec::new() };
+        let mut made = trace.calls.iter().peekable();
+        let (mut depth, mut running) = (0usize, machine < trace.open);
+        if running {
+            depth = (trace.open - 1 - machine) as usize;
+        }
+        for (at, step) in trace.steps.iter().enumerate() {
+            match *step {
+                Step::Enter { frame } if frame == machine => running = true,
+                Step::Enter { .. } if running => depth += 1,
+                Step::Leave { .. } if running => depth = depth.saturating_sub(1),
+                Step::Edge { .. } | Step::Jump { .. } if running && depth == 0 => {
+                    if let Some(call) = made.next_if(|call| call.step as usize == at) {
+                        calls.call(facts, path, at, step, *call, &mut stack)?;
+                    } else if let Step::Jump { op, .. } = *step
+                        && facts.transfer(facts.block_of(op)) == Transfer::Return
+                    {
+                        // What recording began inside of is known by where it comes back from.
+                        let callee = match stack.pop() {
+                            Some(callee) if !stack.is_empty() => callee,
+                            _ => return Err(Mismatch("a return without a call")),
+                        };
+                        let entry = &mut calls.all[callee as usize].entry;
+                        *entry = entry.or_else(|| facts.owner(facts.block_of(op)).map(|function| function.entry));
+                        calls.moves.insert(at, Move::Return(callee));
+                    }
+                }
+                _ => {}
+            }
+        }
+        calls.end = stack;
+        Ok(calls)
+    }
+
+    fn call(
+        &mut self,
+        facts: &mut Facts,
+        path: &Traced<'_>,
+        at: usize,
+        step: &Step,
+        call: TracedCall,
+        stack: &mut Vec<u32>,
+    ) -> Result<(), Mismatch> {
+        let (module, function) = path.image.function(facts.func);
+        let (op, entry) = match *step {
+            Step::Edge { op, edge } => (op, facts.resolved(module.edges.range(function.edges)[edge as usize].block)),
+            Step::Jump { op, target } => (op, Some(facts.block_of(target))),
+            _ => return Err(Mismatch("a call by what is no branch")),
+        };
+        let entry = entry.ok_or(Mismatch("a call of what is not lowered"))?;
+        let names = facts.source.borrow().names_of(entry);
+        if names.iter().any(|(name, library)| *library && JUMPS_FAR.contains(&name.as_str())) {
+            return Err(Mismatch("a long jump"));
+        }
+        debug_assert!(matches!(facts.inst(path.image, op).operator(), Some(Op::Br | Op::Jump)));
+        let callee = self.all.len() as u32;
+        stack.push(callee);
+        self.moves.insert(at, Move::Call);
+        self.all.push(Activation { entry: Some(entry), base: call.base, site: Some(facts.block_of(op)), made: Some(call) });
+        Ok(())
+    }
+}

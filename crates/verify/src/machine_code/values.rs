@@ -1,0 +1,99 @@
+//! Which values of machine code are addresses of the frame, or constants: a forward pass over a function's blocks.
+//!
+//! What is not known to be one of these may be anything. Calls leave the registers alone that the convention says. Cost: a few passes over
+//! the function's instructions.
+
+use rustc_hash::FxHashMap;
+use wryneck_exec::code::Code;
+use wryneck_ir::{Inst, Module, Op};
+
+use crate::operand::slots_written;
+
+/// What is known of a slot's value, of 64 bits.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Value {
+    /// So many bytes from where the function's return address lies.
+    Frame(i64),
+    Number(u64),
+    /// An address in the stack's shadow, which the program itself cannot reach.
+    Shadow,
+}
+
+/// What is known at a place, by slot.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Values {
+    known: FxHashMap<u32, Value>,
+}
+
+impl Values {
+    /// At the beginning of a function.
+    pub fn at_entry(stack_pointer: u32) -> Values {
+        Values { known: [(stack_pointer, Value::Frame(0))].into_iter().collect() }
+    }
+
+    pub fn get(&self, code: &Code, slot: u32) -> Option<Value> {
+        match code.consts.get(slot as usize) {
+            Some(number) => Some(Value::Number(*number)),
+            None => self.known.get(&slot).copied(),
+        }
+    }
+
+    /// The slots whose values are known to be the same in both.
+    pub fn same_in<'a>(&'a self, other: &'a Values) -> impl Iterator<Item = u32> + 'a {
+        self.known.iter().filter(|(slot, value)| other.known.get(slot) == Some(value)).map(|(slot, _)| *slot)
+    }
+
+    fn put(&mut self, slot: u32, value: Option<Value>) {
+        match value {
+            Some(value) => _ = self.known.insert(slot, value),
+            None => _ = self.known.remove(&slot),
+        }
+    }
+
+    /// Keeps what holds on both ways; whether that is less.
+    pub fn meet(&mut self, other: &Values) -> bool {
+        let before = self.known.len();
+        self.known.retain(|slot, value| other.known.get(slot) == Some(value));
+        self.known.len() < before
+    }
+
+    /// Past an operation. `shadow` is the lowest address of the stack's shadow.
+    pub fn pass(&mut self, module: &Module, code: &Code, inst: &Inst, shadow: Option<u64>) {
+        use Value::{Frame, Number, Shadow};
+        let get = |slot: u32| self.get(code, slot);
+        let whole = inst.width == 64;
+        let result = match inst.operator() {
+            Some(Op::Imm) if inst.width <= 64 => Some(Number(u64::from(inst.b) << 32 | u64::from(inst.a))),
+            Some(Op::Copy) if whole => get(inst.a),
+            Some(Op::Anchor) => get(inst.b),
+            Some(Op::Add) if whole => match (get(inst.a), get(inst.b)) {
+                (Some(Number(base)), _) | (_, Some(Number(base))) if Some(base) == shadow => Some(Shadow),
+                (Some(Frame(k)), Some(Number(n))) | (Some(Number(n)), Some(Frame(k))) => Some(Frame(k.wrapping_add(n as i64))),
+                (Some(Number(a)), Some(Number(b))) => Some(Number(a.wrapping_add(b))),
+                _ => None,
+            },
+            Some(Op::Sub) if whole => match (get(inst.a), get(inst.b)) {
+                (Some(Frame(k)), Some(Number(n))) => Some(Frame(k.wrapping_sub(n as i64))),
+                (Some(Number(a)), Some(Number(b))) => Some(Number(a.wrapping_sub(b))),
+                _ => None,
+            },
+            // A register made zero.
+            Some(Op::Xor) if inst.width <= 64 && inst.a == inst.b => Some(Number(0)),
+            Some(Op::Zext) if inst.c <= 64 && inst.width <= 64 => get(inst.a).filter(|v| matches!(v, Number(_))),
+            _ => None,
+        };
+        let mut written = slots_written(module, inst);
+        written.clone().for_each(|slot| self.put(slot, None));
+        if let (Some(slot), Some(_)) = (written.next(), result) {
+            self.put(slot, result);
+        }
+    }
+
+    /// Past a call that the block made, of a function that keeps the convention: it leaves `saved` alone and takes its return address.
+    pub fn pass_call(&mut self, stack_pointer: u32, saved: &dyn Fn(u32) -> bool) {
+        self.known.retain(|slot, _| saved(*slot));
+        if let Some(Value::Frame(k)) = self.known.get_mut(&stack_pointer) {
+            *k += 8;
+        }
+    }
+}

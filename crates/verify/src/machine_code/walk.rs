@@ -1,0 +1,432 @@
+//! The backward walk over a recorded path of machine code: as [`crate::slice::walk`], with calls that are only blocks of one function.
+//!
+//! Registers are slots that all calls share. A call of a function with a summary is taken or left as a whole, with what registers held when
+//! it was made; so is a call of the IR, by which machine code asks models. What the program begins with, before machine code runs, wants
+//! all its decisions.
+
+mod calls;
+mod data;
+
+use std::rc::Rc;
+
+use rustc_hash::FxHashMap;
+use wryneck_exec::{CodePos, PathEnd, Step, Traced, Wanted};
+use wryneck_ir::{Inst, Op, Transfer};
+
+use super::code::{Facts, Function};
+use super::effects::Effects;
+use super::trace::{Calls, Move};
+use crate::flow::BitSet;
+use crate::slice::explain::Why;
+use crate::slice::live::Live;
+use crate::slice::needs::{Call, Known, Needs};
+use crate::slice::walk::{Group, Mismatch};
+
+/// As [`crate::slice::walk::wanted`].
+pub fn wanted(facts: &mut Facts, known: &Known, path: &Traced<'_>, see: &mut dyn FnMut(CodePos, Option<Why>)) -> Result<Wanted, Mismatch> {
+    let Some(machine) = path.trace.frames.iter().position(|frame| frame.func == facts.func) else {
+        return Ok(Wanted { decisions: all_before(path, path.trace.steps.len()), settled: false });
+    };
+    let calls = Calls::find(facts, path)?;
+    let mut walk = Walk::new(facts, path, calls, machine as u32, see)?;
+    while walk.position > 0 && !walk.done {
+        walk.step()?;
+        if let Some(first) = walk.decided.take()
+            && walk.position > 0
+            && (path.open)(first)
+            && let Some(place) = path.places.get(first as usize)
+        {
+            known.add(*place, walk.needs());
+        }
+    }
+    let start = path.places.get(path.oldest as usize);
+    let settled = !walk.done && start.is_some_and(|place| known.covers(*place, &walk.needs()));
+    let before = all_before(path, walk.position);
+    walk.wanted.extend(before);
+    Ok(Wanted { decisions: walk.wanted, settled })
+}
+
+/// All decisions that the first steps made.
+fn all_before(path: &Traced<'_>, count: usize) -> Vec<u32> {
+    let decisions = path.trace.steps[..count].iter().filter_map(|step| match step {
+        Step::Decision { index } => Some(*index),
+        _ => None,
+    });
+    decisions.filter(|index| *index >= path.oldest).collect()
+}
+
+/// A call in progress.
+struct Frame {
+    call: u32,
+    function: Option<Rc<Function>>,
+    /// Operations from here on are done, and the first one of their block.
+    cursor: u32,
+    block_start: u32,
+    /// The operation before the cursor is done but for what was shown of it.
+    handled: bool,
+    /// When the walk passed the beginning of a block last.
+    passed: FxHashMap<u32, u64>,
+    /// When something was taken last; 0: never.
+    taken: u64,
+    returned: bool,
+    /// Registers that its callers need and that it leaves as they were.
+    kept: BitSet,
+}
+
+struct Walk<'a, 'f> {
+    facts: &'f mut Facts,
+    path: &'a Traced<'a>,
+    calls: Calls,
+    /// The number of machine code's frame in the trace.
+    machine: u32,
+    /// Steps that are left.
+    position: usize,
+    time: u64,
+    /// Innermost last.
+    frames: Vec<Frame>,
+    slots: BitSet,
+    live: Live,
+    taken: u64,
+    at_end: bool,
+    done: bool,
+    /// Where the thread's own memory is, if that is known.
+    thread: Option<u64>,
+    wanted: Vec<u32>,
+    /// The first decision of the operation just passed.
+    decided: Option<u32>,
+    see: &'f mut dyn FnMut(CodePos, Option<Why>),
+}
+
+impl<'a, 'f> Walk<'a, 'f> {
+    fn new(
+        facts: &'f mut Facts,
+        path: &'a Traced<'a>,
+        calls: Calls,
+        machine: u32,
+        see: &'f mut dyn FnMut(CodePos, Option<Why>),
+    ) -> Result<Walk<'a, 'f>, Mismatch> {
+        let fault = matches!(path.end, PathEnd::Fault(_));
+        let Some(at) = path.trace.end.iter().position(|(number, _)| *number == machine) else {
+            return Err(Mismatch("the path ended outside of machine code"));
+        };
+        let frame = path.state.frames.iter().find(|frame| frame.func == facts.func);
+        let thread = facts.registers.as_ref().zip(frame).and_then(|(registers, frame)| {
+            let slot = registers.thread as usize;
+            frame.slots.get(slot).copied().filter(|_| frame.tags[slot] == 0)
+        });
+        let mut walk = Walk {
+            facts,
+            path,
+            machine,
+            position: path.trace.steps.len(),
+            time: 1,
+            frames: Vec::new(),
+            slots: BitSet::default(),
+            live: Live::default(),
+            taken: u64::from(fault),
+            at_end: true,
+            done: false,
+            thread,
+            wanted: Vec::new(),
+            decided: None,
+            see,
+            calls,
+        };
+        let end = walk.calls.end.clone();
+        let inner: Vec<Option<u32>> = end.iter().skip(1).map(|call| walk.calls.all[*call as usize].site).collect();
+        for (call, site) in end.iter().zip(inner.into_iter().chain([None])) {
+            let cursor = match site {
+                Some(block) => walk.facts.ops(path.image, block).end,
+                None => path.trace.end[at].1 + 1,
+            };
+            walk.push(*call, cursor, false);
+        }
+        // What machine code called is part of its operation there.
+        if let Some((above, _)) = path.trace.end.get(at + 1) {
+            let begin = match path.trace.frames[*above as usize].entered {
+                _ if *above < path.trace.open => 0,
+                entered => entered as usize,
+            };
+            let group = Group { steps: &path.trace.steps[begin..], stack_below: 0 };
+            walk.position = begin;
+            if walk.end_matters() {
+                walk.take();
+                walk.want(&group);
+                walk.add_reads(group.reads());
+            }
+            walk.top().handled = true;
+        }
+        Ok(walk)
+    }
+
+    fn push(&mut self, call: u32, cursor: u32, returned: bool) {
+        let block = self.facts.block_of(cursor.saturating_sub(1));
+        let entry = self.calls.all[call as usize].entry;
+        let image = self.path.image;
+        let function = entry.map(|entry| self.facts.function(image, entry)).or_else(|| self.facts.owner(block));
+        let block_start = self.facts.ops(image, block).start;
+        self.frames.push(Frame {
+            call,
+            function,
+            cursor,
+            block_start,
+            handled: false,
+            passed: FxHashMap::default(),
+            taken: 0,
+            returned,
+            kept: BitSet::default(),
+        });
+    }
+
+    fn top(&mut self) -> &mut Frame {
+        self.frames.last_mut().expect("the walk goes on only in a call")
+    }
+
+    fn base(&self, frame: &Frame) -> u64 {
+        self.calls.all[frame.call as usize].base
+    }
+
+    fn peek(&self) -> Option<Step> {
+        self.position.checked_sub(1).map(|at| self.path.trace.steps[at])
+    }
+
+    /// The steps of the slow operation that `count` steps belong to, which are passed.
+    fn group(&mut self, count: u32) -> Result<Group<'a>, Mismatch> {
+        let end = self.position - 1;
+        let start = end.checked_sub(count as usize).ok_or(Mismatch("a slow operation has more steps than there are"))?;
+        self.position = start;
+        let group = Group { steps: &self.path.trace.steps[start..end], stack_below: 0 };
+        self.decided = group.decisions().next().or(self.decided);
+        Ok(group)
+    }
+
+    /// Something is taken: what decided that it happens matters.
+    fn take(&mut self) {
+        self.time += 1;
+        let time = self.time;
+        self.taken = time;
+        self.top().taken = time;
+    }
+
+    fn want(&mut self, group: &Group<'_>) {
+        self.wanted.extend(group.decisions().filter(|index| *index >= self.path.oldest));
+    }
+
+    /// What is needed of all that is before.
+    fn needs(&self) -> Needs {
+        let innermost = self.frames.len().saturating_sub(1);
+        let live = |at: usize, frame: &Frame| {
+            let mut live = frame.kept.clone();
+            if at == innermost {
+                live.union_with(&self.slots);
+            }
+            live
+        };
+        let call = |(at, frame): (usize, &Frame)| Call {
+            func: self.calls.all[frame.call as usize].entry.unwrap_or(u32::MAX),
+            live: live(at, frame),
+            passed: frame.passed.keys().copied().collect(),
+            settled: frame.passed.iter().filter(|(_, at)| **at >= frame.taken).map(|(block, _)| *block).collect(),
+            taken: frame.taken > 0,
+            returned: frame.returned,
+        };
+        let calls = self.frames.iter().enumerate().map(call).collect();
+        Needs { calls, live: self.live.clone(), any: self.taken > 0, exit: None }
+    }
+
+    /// Goes one step back.
+    fn step(&mut self) -> Result<(), Mismatch> {
+        let frame = self.top();
+        let (cursor, start, handled) = (frame.cursor, frame.block_start, frame.handled);
+        if cursor == start {
+            return self.at_start();
+        }
+        let op = cursor - 1;
+        let inst = self.facts.inst(self.path.image, op);
+        match self.peek() {
+            Some(Step::Slow { op: at, count }) if at == op && !self.enters(count) => {
+                let group = self.group(count)?;
+                self.slow(&inst, op, &group);
+                self.at_end = false;
+                self.top().handled = true;
+                return Ok(());
+            }
+            Some(Step::Shown { op: at, count }) if at == op => {
+                let group = self.group(count)?;
+                self.shown(&group);
+                return Ok(());
+            }
+            Some(Step::Leave { frame, .. }) if is_call(&inst) && !handled => return self.left(&inst, op, frame),
+            _ => {}
+        }
+        if !handled {
+            self.plain(&inst, op)?;
+        }
+        self.at_end = false;
+        let frame = self.top();
+        frame.handled = false;
+        frame.cursor = op;
+        Ok(())
+    }
+
+    /// Whether the slow operation just before entered a function of the IR.
+    fn enters(&self, count: u32) -> bool {
+        let end = self.position - 1;
+        let steps = self.path.trace.steps.get(end.saturating_sub(count as usize)..end);
+        steps.is_some_and(|steps| steps.iter().any(|step| matches!(step, Step::Enter { .. })))
+    }
+
+    /// At the beginning of a block: what led into it.
+    fn at_start(&mut self) -> Result<(), Mismatch> {
+        let at = self.position - 1;
+        match self.path.trace.steps[at] {
+            Step::Edge { op, edge } => {
+                self.position = at;
+                self.came(at, op, Some(edge), None)
+            }
+            Step::Slow { count, .. } => {
+                let group = self.group(count)?;
+                let first = self.position;
+                let moved = (first..).zip(group.steps).find_map(|(at, step)| match *step {
+                    Step::Edge { op, edge } => Some((at, op, Some(edge))),
+                    Step::Jump { op, .. } => Some((at, op, None)),
+                    _ => None,
+                });
+                match moved {
+                    Some((at, op, edge)) => self.came(at, op, edge, Some(&group)),
+                    None if group.enters() > 0 => {
+                        self.begin(first + count as usize);
+                        Ok(())
+                    }
+                    None => Err(Mismatch("a block was entered by no edge")),
+                }
+            }
+            Step::Enter { frame } if frame == self.machine => {
+                self.begin(at + 1);
+                Ok(())
+            }
+            _ => Err(Mismatch("a block was entered by no step")),
+        }
+    }
+
+    /// Machine code begins with the steps from `position` on.
+    fn begin(&mut self, position: usize) {
+        self.position = position;
+        self.done = true;
+    }
+
+    /// Through the branch at `op`, whose step is `at`: inside a function, into one or out of one.
+    fn came(&mut self, at: usize, op: u32, edge: Option<u32>, group: Option<&Group<'a>>) -> Result<(), Mismatch> {
+        match self.calls.moves.get(&at).copied() {
+            Some(Move::Call) => self.entered(op, group),
+            Some(Move::Return(callee)) => self.returned(callee, at, op, group),
+            None => {
+                self.time += 1;
+                let time = self.time;
+                let block_start = self.top().block_start;
+                let to = self.facts.block_of(block_start);
+                self.top().passed.insert(to, time);
+                self.branch(op, edge, group)
+            }
+        }
+    }
+
+    /// Puts the cursor behind an operation.
+    fn go_to(&mut self, op: u32) {
+        let start = self.facts.ops(self.path.image, self.facts.block_of(op)).start;
+        let top = self.top();
+        (top.cursor, top.block_start, top.handled) = (op, start, false);
+    }
+
+    /// Through a branch inside a function.
+    fn branch(&mut self, op: u32, edge: Option<u32>, group: Option<&Group<'a>>) -> Result<(), Mismatch> {
+        let image = self.path.image;
+        // A comparison is fused with the branch behind it.
+        let ends = |inst: &Inst| matches!(inst.operator(), Some(Op::Br | Op::CondBr | Op::Jump));
+        let branch = if ends(&self.facts.inst(image, op)) { op } else { op + 1 };
+        let inst = self.facts.inst(image, branch);
+        let block = self.facts.block_of(branch);
+        self.go_to(branch);
+        let transfer = self.facts.transfer(block);
+        let decides = group.is_some_and(|group| group.decisions().next().is_some());
+        match inst.operator() {
+            Some(Op::Br) => {}
+            // Returns go back to their calls.
+            Some(Op::CondBr | Op::Jump) if transfer == Transfer::Return && !decides => {}
+            Some(Op::Jump) if matches!(transfer, Transfer::To(_)) => {}
+            Some(Op::CondBr | Op::Jump) => {
+                let why = match edge {
+                    Some(edge) if transfer != Transfer::Return => self.matters(block, edge),
+                    _ => Some(Why::Between),
+                };
+                (self.see)(self.facts.pos(branch), why);
+                if why.is_some() {
+                    self.take();
+                    self.slots.insert(inst.a);
+                    if let Some(group) = group {
+                        self.want(group);
+                    }
+                }
+            }
+            _ => return Err(Mismatch("an edge leaves from what is no branch")),
+        }
+        Ok(())
+    }
+
+    /// Whether the branch that ends a block of the top frame and took `edge` matters to what was taken behind it.
+    fn matters(&mut self, block: u32, edge: u32) -> Option<Why> {
+        let image = self.path.image;
+        let frame = self.frames.last().expect("a branch runs in a call");
+        let Some(function) = frame.function.clone().filter(|function| function.local(block).is_some()) else { return Some(Why::Between) };
+        let joined = function.join(block).and_then(|join| frame.passed.get(&join).copied());
+        let ended = joined.is_none() && !frame.returned;
+        if frame.taken > joined.unwrap_or(0) {
+            return Some(Why::Between);
+        }
+        let base = self.base(frame);
+        if ended {
+            let unfinished: Vec<(Option<Rc<Function>>, u32)> = self.unfinished(block);
+            for (function, block) in unfinished {
+                let rest = match function {
+                    Some(function) => self.facts.rest(image, &function, block),
+                    None => Rc::new(self.facts.anything()),
+                };
+                if rest.event || rest.leaves && self.facts.event_at_exit {
+                    return Some(Why::GoesOn);
+                }
+            }
+        }
+        let local = function.local(block)?;
+        let others: Vec<u32> = function.cfg.blocks[local as usize].edges.iter().map(|(edge, _)| *edge).filter(|e| *e != edge).collect();
+        others.into_iter().find_map(|other| {
+            let side = self.facts.side(image, &function, block, other);
+            self.happens(&side).or_else(|| side.touches(&self.live, &self.slots, base, self.thread))
+        })
+    }
+
+    /// The calls in progress that did not return, innermost first, with the blocks they are in; not those that begin `main`.
+    fn unfinished(&self, block: u32) -> Vec<(Option<Rc<Function>>, u32)> {
+        let mut all = Vec::new();
+        let mut block = Some(block);
+        for frame in self.frames.iter().rev().take_while(|frame| !frame.returned) {
+            let Some(at) = block.take() else { break };
+            all.push((frame.function.clone(), at));
+            block = self.calls.all[frame.call as usize].site.filter(|site| !self.facts.source.borrow().begins(*site));
+        }
+        all
+    }
+
+    /// What matters of what happens on another way, but for what it writes.
+    fn happens(&self, way: &Effects) -> Option<Why> {
+        match way {
+            _ if way.event => Some(Why::Event),
+            _ if way.leaves && self.taken > 0 => Some(Why::Leaves),
+            _ if way.leaves && self.facts.event_at_exit => Some(Why::Event),
+            _ => None,
+        }
+    }
+}
+
+fn is_call(inst: &Inst) -> bool {
+    matches!(inst.operator(), Some(Op::Call | Op::CallIndirect))
+}

@@ -1,0 +1,245 @@
+//! Calls on the walk: out of functions and into them, past those with a summary, which are taken or left as a whole.
+
+use std::rc::Rc;
+
+use wryneck_exec::Step;
+use wryneck_ir::{Op, call_flags};
+
+use super::data::ANY;
+use super::{Walk, is_call};
+use crate::flow::{BitSet, CellKind, Gives, Place, Summary};
+use crate::machine_code::effects::Effects;
+use crate::slice::walk::{Group, Mismatch};
+
+impl<'a, 'f> Walk<'a, 'f> {
+    /// Out of a function, backwards: to the operation that called it.
+    pub(super) fn entered(&mut self, op: u32, group: Option<&Group<'a>>) -> Result<(), Mismatch> {
+        let callee = self.frames.pop().ok_or(Mismatch("a function was entered twice"))?;
+        if self.frames.is_empty() {
+            return Err(Mismatch("a call without a caller"));
+        }
+        self.go_to(op);
+        self.slots.union_with(&callee.kept);
+        if callee.taken > 0 {
+            self.take();
+        }
+        self.called_by(op, group, callee.taken > 0);
+        Ok(())
+    }
+
+    /// The branch that made a call, by a pointer if it is a jump.
+    fn called_by(&mut self, op: u32, group: Option<&Group<'a>>, took: bool) {
+        let inst = self.facts.inst(self.path.image, op);
+        if inst.operator() != Some(Op::Jump) {
+            return;
+        }
+        let decides = group.is_some_and(|group| group.decisions().next().is_some());
+        if took || decides {
+            self.take();
+            self.slots.insert(inst.a);
+            if let Some(group) = group {
+                self.want(group);
+            }
+        }
+    }
+
+    /// Into a function, backwards, which came back by the jump at `op`; past it, if it has a summary.
+    pub(super) fn returned(&mut self, callee: u32, at: usize, op: u32, group: Option<&Group<'a>>) -> Result<(), Mismatch> {
+        let activation = self.calls.all[callee as usize];
+        let summary = activation.entry.and_then(|entry| self.facts.summary(entry));
+        if let (Some(summary), Some(entry)) = (summary, activation.entry) {
+            return self.summarised(callee, entry, &summary, at);
+        }
+        self.push(callee, op + 1, true);
+        self.go_to(op);
+        self.keep();
+        if let Some(group) = group
+            && group.decisions().next().is_some()
+        {
+            // Where it came back to was decided.
+            self.take();
+            self.want(group);
+            let inst = self.facts.inst(self.path.image, op);
+            self.slots.insert(inst.a);
+        }
+        Ok(())
+    }
+
+    /// What the function on top leaves as it was is needed behind it, and so before it.
+    fn keep(&mut self) {
+        let Some(registers) = &self.facts.registers else { return };
+        let kept: BitSet = self.slots.iter().filter(|slot| !registers.clobbered.contains(*slot)).collect();
+        kept.iter().for_each(|slot| self.slots.remove(slot));
+        self.top().kept = kept;
+    }
+
+    /// Past a call of a function with a summary, which ended with step `end`.
+    fn summarised(&mut self, callee: u32, entry: u32, summary: &Summary, end: usize) -> Result<(), Mismatch> {
+        let activation = self.calls.all[callee as usize];
+        let steps = &self.path.trace.steps;
+        // What tells that it begins is not passed with it.
+        let told = self.tells(entry);
+        let begin = match activation.made {
+            Some(made) => told.map_or(made.step as usize + 1, |op| behind_told(steps, op, made.step as usize + 1, end)),
+            None => 0,
+        };
+        let group = Group { steps: &steps[begin..end], stack_below: activation.base };
+        self.position = begin;
+        if let Some(first) = group.decisions().next() {
+            self.decided = Some(first);
+        }
+        self.shown_inside(&group);
+        let made = activation.made;
+        let key = |arg: u32| made.and_then(|made| made.args.get(arg as usize).copied()).filter(|key| *key != 0);
+        let Some(registers) = &self.facts.registers else { return Err(Mismatch("an unknown calling convention")) };
+        let (args, result, clobbered) = (registers.arguments.clone(), registers.result, registers.clobbered.clone());
+        let effects = self.effects_of_call(activation.site, summary);
+        let matters = self.slots.contains(result);
+        self.by_summary(summary, &args, matters, &key, &group, &effects, &|walk| {
+            // The rest of what calls may change holds nothing afterwards.
+            clobbered.iter().for_each(|slot| walk.slots.remove(slot));
+        });
+        if activation.made.is_none() {
+            // Recording began inside of it.
+            return Ok(());
+        }
+        match told {
+            Some(op) => {
+                self.push(callee, op + 1, true);
+                self.go_to(op + 1);
+                self.keep();
+            }
+            None => {
+                let site = activation.site.ok_or(Mismatch("a call without a caller"))?;
+                let last = self.facts.ops(self.path.image, site).end - 1;
+                let made = activation.made.map_or(0, |made| made.step as usize);
+                self.go_to(last);
+                // The step that made the call, alone or in its operation.
+                match steps.get(made + 1..).and_then(|rest| rest.iter().position(|step| matches!(step, Step::Slow { .. }))) {
+                    Some(behind) if matches!(steps[made], Step::Jump { .. }) => {
+                        let slow = made + 1 + behind;
+                        self.position = slow + 1;
+                        let Step::Slow { count, .. } = steps[slow] else { return Err(Mismatch("a jump is slow")) };
+                        let group = self.group(count)?;
+                        let took = self.top().taken == self.time;
+                        self.called_by(last, Some(&group), took);
+                    }
+                    _ => self.position = made,
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// The operation in a function's first block that tells that it begins, if there is one.
+    fn tells(&self, entry: u32) -> Option<u32> {
+        let image = self.path.image;
+        let module = image.function(self.facts.func).0;
+        self.facts.ops(image, entry).find(|op| {
+            let inst = self.facts.inst(image, *op);
+            is_call(&inst) && module.calls[inst.b as usize].flags & call_flags::TELLS_CALL != 0
+        })
+    }
+
+    /// What the call that ends a block may do, whatever its arguments.
+    fn effects_of_call(&mut self, site: Option<u32>, summary: &Summary) -> Rc<Effects> {
+        let function = self.frames.last().and_then(|frame| frame.function.clone());
+        match (site, function) {
+            (Some(site), Some(function)) => self.facts.call_effects(self.path.image, &function, site, summary),
+            _ => self.facts.effects_of(summary),
+        }
+    }
+
+    /// A call that is taken or left as a whole, by what its summary says. `key` gives arguments' values, where they are known; `forget`
+    /// drops what the call leaves without a meaning.
+    #[allow(clippy::too_many_arguments, reason = "a call with all that is known of it")]
+    pub(super) fn by_summary(
+        &mut self,
+        summary: &Summary,
+        args: &[u32],
+        result: bool,
+        key: &dyn Fn(u32) -> Option<u64>,
+        group: &Group<'a>,
+        effects: &Effects,
+        forget: &dyn Fn(&mut Walk<'a, 'f>),
+    ) {
+        if group.steps.iter().any(|step| matches!(step, Step::Event { .. })) {
+            // It called the program back, which made an event: nothing of it is left out.
+            self.take();
+            self.want(group);
+            self.kill_writes(group);
+            forget(self);
+            self.slots.extend(args.iter().copied());
+            return self.add_reads(group.reads());
+        }
+        let mut relevant = result && summary.gives.is_none();
+        relevant |= self.kill_writes(group);
+        relevant |= summary.writes.iter().any(|place| match place {
+            Place::Cell(kind, stream) => self.live.has_cell(*kind, stream.and_then(key)),
+            Place::NewDescriptor => self.live.has_cell(CellKind::Descriptors, None),
+            Place::Everything => !self.live.is_empty(),
+            _ => false,
+        });
+        forget(self);
+        if !relevant && !self.end_matters() {
+            // Where it writes may matter, but not what.
+            let base = self.frames.last().map_or(0, |frame| self.base(frame));
+            if self.happens(effects).is_some() || effects.touches(&self.live, &BitSet::default(), base, self.thread).is_some() {
+                self.take();
+                self.want(group);
+                self.live_places(&summary.writes, args);
+            }
+            if let (true, Some(Gives::Arg { arg, .. })) = (result, summary.gives) {
+                self.take();
+                self.slots.extend(args.get(arg as usize).copied());
+            }
+            return;
+        }
+        self.take();
+        self.want(group);
+        self.live_places(&summary.writes, args);
+        for place in &summary.reads {
+            match place {
+                Place::Arg(i) => self.slots.extend(args.get(*i as usize).copied()),
+                Place::Memory(i) => {
+                    self.slots.extend(args.get(*i as usize).copied());
+                    let object = key(*i).and_then(|address| self.object(address));
+                    let inside = |address: u64| object.as_ref().is_none_or(|object| object.contains(&address));
+                    let of_object: Vec<_> = group.reads().filter(|(address, _)| inside(*address)).collect();
+                    self.add_reads(of_object.into_iter());
+                }
+                Place::Reachable(_) | Place::Everything => {
+                    self.slots.extend(args.iter().copied());
+                    self.add_reads(group.reads());
+                }
+                Place::Cell(kind, stream) => {
+                    let of = stream.and_then(key).map(|address| (address, ANY));
+                    self.live.add_cell(*kind, of);
+                }
+                Place::Result | Place::Errno | Place::NewDescriptor => {}
+            }
+        }
+    }
+
+    /// The arguments that say where a call writes become live.
+    fn live_places(&mut self, writes: &[Place], args: &[u32]) {
+        for place in writes {
+            match place {
+                Place::Memory(i) | Place::Reachable(i) | Place::Cell(_, Some(i)) => self.slots.extend(args.get(*i as usize).copied()),
+                Place::Everything => self.slots.extend(args.iter().copied()),
+                Place::Result | Place::Errno | Place::Arg(_) | Place::NewDescriptor | Place::Cell(_, None) => {}
+            }
+        }
+    }
+}
+
+/// The first step behind those of the operation `op`, which tells that a function begins whose steps are `from .. end`.
+fn behind_told(steps: &[Step], op: u32, from: usize, end: usize) -> usize {
+    let mut behind = from;
+    while let Some(slow) = (behind..end).find(|at| matches!(steps[*at], Step::Slow { .. }))
+        && matches!(steps[slow], Step::Slow { op: at, .. } if at == op)
+    {
+        behind = slow + 1;
+    }
+    behind
+}

@@ -1,0 +1,216 @@
+//! What may happen in blocks of machine code, on sides of branches and in what calls are made of.
+
+use std::rc::Rc;
+
+use wryneck_exec::Image;
+use wryneck_exec::code::Callee;
+use wryneck_ir::{Inst, Module, Op, call_flags};
+
+use super::code::{Called, Facts, Function};
+use super::effects::Effects;
+use super::values::{Value, Values};
+use crate::flow::cfg::End;
+use crate::flow::{CellKind, Place, SYSTEM_CALL, Summary};
+use crate::operand::slots_written;
+
+impl Facts {
+    /// What a block of a function may do, the call that ends it included.
+    fn block(&mut self, image: &Image, function: &Function, local: u32) -> Rc<Effects> {
+        if let Some(known) = function.done.borrow().get(&local) {
+            return known.clone();
+        }
+        let (module, code) = (image.function(self.func).0, image.code(self.func));
+        let mut all = Effects { leaves: function.cfg.endless(local), ..Effects::default() };
+        let mut values = function.values[local as usize].clone();
+        let record = &function.cfg.blocks[local as usize];
+        for op in record.ops.clone() {
+            let inst = self.inst(image, op);
+            all.slots.extend(slots_written(module, &inst));
+            match inst.operator() {
+                Some(Op::Store) => write(&mut all, values.get(code, inst.a), u64::from(inst.width.div_ceil(8))),
+                Some(Op::MemUndef | Op::MemCopy | Op::MemMove | Op::MemSet) => all.anywhere = true,
+                Some(Op::Call | Op::CallIndirect) => self.called_model(image, module, &inst, &values, &mut all),
+                Some(Op::Unsupported) | None => all.leaves = true,
+                Some(_) => {}
+            }
+            values.pass(module, code, &inst, self.shadow.map(|(base, _)| base));
+        }
+        let global = function.blocks[local as usize];
+        match function.calls.get(&global) {
+            Some(Called { callee: Some(callee), .. }) => {
+                all.event |= self.is_event(image, global, *callee);
+                self.add_call(image, *callee, &values, &mut all);
+            }
+            Some(Called { callee: None, .. }) => all.add(&Effects::anything(self.slots)),
+            None if record.end == Some(End::Jump) => all.add(&Effects::anything(self.slots)),
+            None => {}
+        }
+        let all = Rc::new(all);
+        function.done.borrow_mut().insert(local, all.clone());
+        all
+    }
+
+    /// What the call of a function may do, where these values are known of registers.
+    fn add_call(&mut self, image: &Image, callee: u32, values: &Values, all: &mut Effects) {
+        let code = image.code(self.func);
+        let Some(registers) = &self.registers else { return all.add(&Effects::anything(self.slots)) };
+        all.slots.union_with(&registers.clobbered);
+        let pushed = match values.get(code, registers.stack_pointer) {
+            Some(Value::Frame(k)) => Some(k),
+            _ => None,
+        };
+        let argument = |i: u32| registers.arguments.get(i as usize).and_then(|slot| values.get(code, *slot));
+        if let Some(summary) = self.summarised.get(&callee).cloned().flatten() {
+            return by_summary(&summary, &argument, all);
+        }
+        // What is of the component that is being closed is added to all of it.
+        if let Some(function) = self.functions.get(&callee) {
+            all.add_call(&function.whole, pushed, &registers.clobbered);
+        }
+    }
+
+    /// What a call of the IR may do, which machine code makes: of a model, of a function that runs in place of another.
+    fn called_model(&self, image: &Image, module: &Module, inst: &Inst, values: &Values, all: &mut Effects) {
+        let call = &module.calls[inst.b as usize];
+        if call.flags & (call_flags::TELLS_CALL | call_flags::TELLS_RETURN) != 0 {
+            // What tells of a jump to the function; where it is called, its caller is who makes the event.
+            let jumps = call.flags & (call_flags::STANDS_IN | call_flags::TELLS_RETURN) == 0;
+            all.event |= jumps;
+            return;
+        }
+        let code = image.code(self.func);
+        let args = if call.args.count == 0 { &[][..] } else { module.slot_lists.range(call.args) };
+        let argument = |i: u32| args.get(i as usize).and_then(|slot| values.get(code, *slot));
+        let callee = (inst.operator() == Some(Op::Call)).then(|| image.callee_of(code.module, inst.a)).flatten();
+        let summary = callee.and_then(|callee| self.summary_of(image, callee, argument(0)));
+        match summary {
+            Some(summary) => by_summary(&summary, &argument, all),
+            None => {
+                let event = all.event;
+                all.add(&Effects::anything(self.slots));
+                all.event = event;
+            }
+        }
+    }
+
+    /// The summary that stands for a call of the IR; `number` is its first argument, if that is known.
+    pub fn summary_of(&self, image: &Image, callee: Callee, number: Option<Value>) -> Option<Summary> {
+        let name = match callee {
+            Callee::Body(f) => image.name(f),
+            Callee::Model(m) => image.model_name(m),
+            Callee::Undefined(u) => image.undefined_name(u),
+        };
+        let number = match number {
+            Some(Value::Number(number)) if name == SYSTEM_CALL => Some(number),
+            _ => None,
+        };
+        self.summaries.of_call(name, number).cloned()
+    }
+
+    /// What may happen in these blocks of a function; `arrives` says whether a block is on a way to its end.
+    pub(super) fn on_ways(&mut self, image: &Image, function: &Function, blocks: &[u32], arrives: &dyn Fn(u32) -> bool) -> Effects {
+        let mut all = Effects::default();
+        for block in blocks {
+            let effects = self.block(image, function, *block);
+            if arrives(*block) { all.add(&effects) } else { all.add_end(&effects) }
+        }
+        all
+    }
+
+    /// What may happen when the branch that ends `block` takes `edge`, until its ways meet again or the function returns.
+    pub fn side(&mut self, image: &Image, function: &Function, block: u32, edge: u32) -> Rc<Effects> {
+        let Some(local) = function.local(block) else { return Rc::new(Effects::anything(self.slots)) };
+        if let Some(known) = function.sides.borrow().get(&(local, edge)) {
+            return known.clone();
+        }
+        let join = function.cfg.join(local);
+        let target = function.cfg.blocks[local as usize].edges.iter().find(|(e, _)| *e == edge).map(|(_, to)| *to);
+        let mut all = match target {
+            Some(target) => self.ways(image, function, [target], join),
+            None => Effects::anything(self.slots),
+        };
+        if let Some(join) = join {
+            // The stack pointer, above all: on all ways it comes back to what it was.
+            let before = self.values_at(image, function, self.ops(image, block).end);
+            function.values[join as usize].same_in(&before).for_each(|slot| all.slots.remove(slot));
+        }
+        let all = Rc::new(all);
+        function.sides.borrow_mut().insert((local, edge), all.clone());
+        all
+    }
+
+    /// What may happen behind a block until the function returns.
+    pub fn rest(&mut self, image: &Image, function: &Function, block: u32) -> Rc<Effects> {
+        let Some(local) = function.local(block) else { return Rc::new(Effects::anything(self.slots)) };
+        if let Some(known) = function.rests.borrow().get(&local) {
+            return known.clone();
+        }
+        let next: Vec<u32> = function.cfg.blocks[local as usize].edges.iter().map(|(_, to)| *to).collect();
+        let all = Rc::new(self.ways(image, function, next, None));
+        function.rests.borrow_mut().insert(local, all.clone());
+        all
+    }
+
+    fn ways(&mut self, image: &Image, function: &Function, starts: impl IntoIterator<Item = u32>, stop: Option<u32>) -> Effects {
+        let blocks = function.cfg.reachable(starts, stop);
+        let arriving = function.cfg.arriving(&blocks, stop);
+        self.on_ways(image, function, &blocks, &|block| arriving[block as usize])
+    }
+
+    /// What the call that ends a block of a function may do, of a function with this summary.
+    pub fn call_effects(&mut self, image: &Image, function: &Function, site: u32, summary: &Summary) -> Rc<Effects> {
+        let values = self.values_at(image, function, self.ops(image, site).end);
+        let code = image.code(self.func);
+        let mut all = Effects::default();
+        let registers = self.registers.as_ref();
+        let argument = |i: u32| registers.and_then(|r| r.arguments.get(i as usize)).and_then(|slot| values.get(code, *slot));
+        by_summary(summary, &argument, &mut all);
+        Rc::new(all)
+    }
+
+    /// What a call of a function with this summary may do, whatever its arguments.
+    pub fn effects_of(&self, summary: &Summary) -> Rc<Effects> {
+        let mut all = Effects::default();
+        by_summary(summary, &|_| None, &mut all);
+        Rc::new(all)
+    }
+
+    /// What a computed jump or call of any kind may do.
+    pub fn anything(&self) -> Effects {
+        Effects::anything(self.slots)
+    }
+}
+
+/// A write of so many bytes to what is known of an address.
+fn write(all: &mut Effects, address: Option<Value>, bytes: u64) {
+    match address {
+        Some(Value::Frame(k)) => all.write_frame(k, k.saturating_add_unsigned(bytes)),
+        Some(Value::Number(address)) => all.write_fixed(address, bytes),
+        Some(Value::Shadow) => {}
+        None => all.anywhere = true,
+    }
+}
+
+/// What a call with this summary may do.
+pub fn by_summary(summary: &Summary, argument: &dyn Fn(u32) -> Option<Value>, all: &mut Effects) {
+    all.leaves |= summary.may_end;
+    for place in &summary.writes {
+        match place {
+            Place::Result | Place::Arg(_) | Place::NewDescriptor => {}
+            Place::Errno => all.errno = true,
+            Place::Cell(kind, _) => all.write_cell(*kind),
+            Place::Memory(i) => match argument(*i) {
+                // The variable ends before what its function keeps for its caller.
+                Some(Value::Frame(k)) if k < 0 => all.write_frame(k, 0),
+                // No object is at null.
+                Some(Value::Number(0)) => {}
+                _ => all.anywhere = true,
+            },
+            Place::Reachable(_) | Place::Everything => all.anywhere = true,
+        }
+    }
+    if summary.writes.contains(&Place::Everything) {
+        all.errno = true;
+        CellKind::all().for_each(|kind| all.write_cell(kind));
+    }
+}
