@@ -48,21 +48,31 @@ impl NativeMusl {
 
     /// A static native program from C, bitcode or objects.
     pub fn link(&self, inputs: &[&Path], program: &Path) -> Result<()> {
-        self.link_bare(&[&[&*self.lib.join("crt1.o"), &self.lib.join("crti.o")], inputs].concat(), program)
+        process::output(&mut self.linking(inputs, program)?)?;
+        Ok(())
+    }
+
+    /// The command that does so, for options of one's own.
+    pub fn linking(&self, inputs: &[&Path], program: &Path) -> Result<Command> {
+        self.linking_bare(&[&[&*self.lib.join("crt1.o"), &self.lib.join("crti.o")], inputs].concat(), program)
     }
 
     /// The same, but `inputs` have their own `_start`, and take from musl's library only what they leave undefined.
     pub fn link_bare(&self, inputs: &[&Path], program: &Path) -> Result<()> {
-        process::output(
-            Command::new(CLANG)
-                .args(["--target=x86_64-linux-musl", "-nostdlibinc", "-nostdlib", "-static", "-fuse-ld=lld", "-w", "-isystem"])
-                .arg(&self.include)
-                .args(inputs)
-                .args([self.lib.join("libc.a"), compiler_support()?, self.lib.join("crtn.o")])
-                .arg("-o")
-                .arg(program),
-        )?;
+        process::output(&mut self.linking_bare(inputs, program)?)?;
         Ok(())
+    }
+
+    fn linking_bare(&self, inputs: &[&Path], program: &Path) -> Result<Command> {
+        let mut clang = Command::new(CLANG);
+        clang
+            .args(["--target=x86_64-linux-musl", "-nostdlibinc", "-nostdlib", "-static", "-fuse-ld=lld", "-w", "-isystem"])
+            .arg(&self.include)
+            .args(inputs)
+            .args([self.lib.join("libc.a"), compiler_support()?, self.lib.join("crtn.o")])
+            .arg("-o")
+            .arg(program);
+        Ok(clang)
     }
 }
 

@@ -19,7 +19,7 @@ use clap::ValueEnum;
 use serde_json::Value;
 
 use self::program::Program;
-use crate::bitcode::CLANG;
+use crate::bitcode::{CLANG, NativeMusl};
 use crate::process;
 
 #[derive(clap::Args)]
@@ -33,6 +33,9 @@ pub struct Args {
     /// Every searcher on every program, or one after the other
     #[arg(long, default_value = "rotate")]
     searchers: Searchers,
+    /// As bitcode, or as static executables
+    #[arg(long, default_value = "bitcode")]
+    frontend: Frontend,
     /// Keep the programs' files, and say where
     #[arg(long)]
     show: bool,
@@ -45,6 +48,13 @@ pub struct Args {
 enum Searchers {
     All,
     Rotate,
+}
+
+/// What the explored programs are.
+#[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
+enum Frontend {
+    Bitcode,
+    Machine,
 }
 
 const SEARCHERS: [&str; 6] = ["bfs", "coverage-new", "default", "dfs", "distance-to-uncovered", "random-path"];
@@ -141,7 +151,7 @@ pub fn run(args: &Args) -> Result<()> {
     for seed in args.first..args.first + args.programs {
         batches.entry(seed / BATCH).or_default().push(seed);
     }
-    let bench = Bench { dir: dir.path().to_owned(), wryneck: crate::cmd::wryneck()? };
+    let bench = Bench { dir: dir.path().to_owned(), wryneck: crate::cmd::wryneck()?, frontend: args.frontend };
     let batches: Vec<_> = batches.into_iter().collect();
     let results = Mutex::new(Results::default());
     process::parallel(&batches, |(number, seeds)| bench.batch(*number, seeds, args.searchers, &results))?;
@@ -162,6 +172,7 @@ pub fn run(args: &Args) -> Result<()> {
 struct Bench {
     dir: PathBuf,
     wryneck: PathBuf,
+    frontend: Frontend,
 }
 
 impl Bench {
@@ -171,7 +182,7 @@ impl Bench {
         let source = self.dir.join(format!("{number}.c"));
         fs::write(&source, file(&programs))?;
         let truth = native(&source, &["-O0"])?;
-        let bitcode = bitcode(&source, level(number * BATCH))?;
+        let code = self.frontend.compile(&source, level(number * BATCH))?;
         for program in &programs {
             let truth = truth.get(&program.seed).context("every program ends on some input")?;
             // Not in step with the simple programs, which are every third.
@@ -184,7 +195,7 @@ impl Bench {
             for mode in Mode::ALL {
                 let every = mode == Mode::Wanted && searchers == Searchers::All;
                 for searcher in if every { &SEARCHERS[..] } else { &rotated } {
-                    self.explore(&bitcode, program, mode, searcher, truth, results);
+                    self.explore(&code, program, mode, searcher, truth, results);
                 }
             }
         }
@@ -192,9 +203,9 @@ impl Bench {
     }
 
     /// Compares one exploration with the truth.
-    fn explore(&self, bitcode: &Path, program: &Program, mode: Mode, searcher: &'static str, truth: &Sequences, results: &Mutex<Results>) {
+    fn explore(&self, code: &Path, program: &Program, mode: Mode, searcher: &'static str, truth: &Sequences, results: &Mutex<Results>) {
         let started = Instant::now();
-        let answer = explored(&self.wryneck, bitcode, program.seed, mode, searcher);
+        let answer = self.explored(code, program.seed, mode, searcher);
         let time = started.elapsed();
         let mut results = results.lock().expect("no job panics");
         let sum = results.sums.entry(mode).or_default();
@@ -216,12 +227,62 @@ impl Bench {
             fs::write(&source, file(&[Program { text: text.to_owned(), ..program.clone() }]))?;
             let truth = native(&source, &["-O1", "-fsanitize=address,undefined", "-fno-sanitize-recover=all"])?;
             let truth = truth.get(&program.seed).context("no path ends")?;
-            let bitcode = bitcode(&source, level(program.seed))?;
-            let found = explored(&self.wryneck, &bitcode, program.seed, *mode, searcher).map(|(_, found)| found);
+            let code = self.frontend.compile(&source, level(program.seed))?;
+            let found = self.explored(&code, program.seed, *mode, searcher).map(|(_, found)| found);
             let now = Wrong::new(found, truth);
             Ok(now.is_failure(*mode) && now.panic() == wrong.panic())
         };
         Ok(reduce::reduce(&program.text, |text| try_it(text).unwrap_or(false)))
+    }
+
+    /// The paths of an exploration, and the sequences of those that ended.
+    fn explored(&self, code: &Path, seed: u64, mode: Mode, searcher: &str) -> Result<(u64, Sequences)> {
+        let name = |what: &str| code.with_extension(format!("{seed}-{}-{searcher}.{what}", mode.word()));
+        let (out, sequences) = (name("out"), name("sequences"));
+        let _ = fs::remove_dir_all(&out);
+        let dir = code.parent().context("code lies in the folder of its rules")?;
+        let rules = RULES.map(|(rule, _)| dir.join(rule).display().to_string()).join(",");
+        let mut command = Command::new(&self.wryneck);
+        command
+            .args(["verify", "--json", "--no-replay", "--emit", "none", "--max-time", "60s", "--rule", &rules])
+            .args(["--search", searcher, "--prune", mode.word(), "--sequences"])
+            .arg(&sequences)
+            .arg("--output")
+            .arg(&out);
+        // Called by `main`, or a function of its own, in a quarter of the files at each level.
+        match self.frontend == Frontend::Bitcode && (seed / BATCH / 2).is_multiple_of(4) {
+            true => command.args(["--entry", &format!("p_{seed}")]).arg(code),
+            false => command.arg(code).arg((seed % BATCH).to_string()),
+        };
+        let done = command.env("RUST_BACKTRACE", "0").output()?;
+        let run: Value = serde_json::from_slice(&done.stdout).with_context(|| String::from_utf8_lossy(&done.stderr).into_owned())?;
+        ensure!(run["status"]["kind"] == "complete", "not complete: {}", run["status"]);
+        let found = fs::read_to_string(&sequences).context("no sequences")?;
+        let _ = fs::remove_dir_all(&out);
+        Ok((run["totals"]["paths"].as_u64().unwrap_or(0), found.lines().map(str::to_owned).collect()))
+    }
+}
+
+impl Frontend {
+    /// A file of programs as what is explored.
+    fn compile(self, source: &Path, level: &str) -> Result<PathBuf> {
+        let include = Path::new(env!("CARGO_MANIFEST_DIR")).join("../runtime/include");
+        match self {
+            Frontend::Bitcode => {
+                let bitcode = source.with_extension("bc");
+                let mut clang = Command::new(CLANG);
+                clang.args(["-c", "-emit-llvm", "-g", "-w", level, "-I"]).arg(include).arg("-o").arg(&bitcode).arg(source);
+                process::output(&mut clang)?;
+                Ok(bitcode)
+            }
+            Frontend::Machine => {
+                // The replay library has the intrinsics, by whose names they are recognised.
+                let (program, replay) = (source.with_extension("exe"), include.with_file_name("replay.c"));
+                let mut clang = NativeMusl::debian()?.linking(&[source, &replay], &program)?;
+                process::output(clang.args(["-g", "-fno-stack-protector", level, "-I"]).arg(include))?;
+                Ok(program)
+            }
+        }
     }
 }
 
@@ -253,42 +314,6 @@ fn native(source: &Path, flags: &[&str]) -> Result<BTreeMap<u64, Sequences>> {
         found.entry(seed.parse()?).or_default().insert(sequence.to_owned());
     }
     Ok(found)
-}
-
-fn bitcode(source: &Path, level: &str) -> Result<PathBuf> {
-    let include = Path::new(env!("CARGO_MANIFEST_DIR")).join("../runtime/include");
-    let bitcode = source.with_extension("bc");
-    let mut clang = Command::new(CLANG);
-    clang.args(["-c", "-emit-llvm", "-g", "-w", level, "-I"]).arg(include).arg("-o").arg(&bitcode).arg(source);
-    process::output(&mut clang)?;
-    Ok(bitcode)
-}
-
-/// The paths of an exploration, and the sequences of those that ended.
-fn explored(wryneck: &Path, bitcode: &Path, seed: u64, mode: Mode, searcher: &str) -> Result<(u64, Sequences)> {
-    let name = |what: &str| bitcode.with_extension(format!("{seed}-{}-{searcher}.{what}", mode.word()));
-    let (out, sequences) = (name("out"), name("sequences"));
-    let _ = fs::remove_dir_all(&out);
-    let dir = bitcode.parent().context("bitcode lies in the folder of its rules")?;
-    let rules = RULES.map(|(rule, _)| dir.join(rule).display().to_string()).join(",");
-    let mut command = Command::new(wryneck);
-    command
-        .args(["verify", "--json", "--no-replay", "--emit", "none", "--max-time", "60s", "--rule", &rules])
-        .args(["--search", searcher, "--prune", mode.word(), "--sequences"])
-        .arg(&sequences)
-        .arg("--output")
-        .arg(&out);
-    // Called by `main`, or a function of its own, in a quarter of the files at each level.
-    match (seed / BATCH / 2).is_multiple_of(4) {
-        true => command.args(["--entry", &format!("p_{seed}")]).arg(bitcode),
-        false => command.arg(bitcode).arg((seed % BATCH).to_string()),
-    };
-    let done = command.env("RUST_BACKTRACE", "0").output()?;
-    let run: Value = serde_json::from_slice(&done.stdout).with_context(|| String::from_utf8_lossy(&done.stderr).into_owned())?;
-    ensure!(run["status"]["kind"] == "complete", "not complete: {}", run["status"]);
-    let found = fs::read_to_string(&sequences).context("no sequences")?;
-    let _ = fs::remove_dir_all(&out);
-    Ok((run["totals"]["paths"].as_u64().unwrap_or(0), found.lines().map(str::to_owned).collect()))
 }
 
 impl Results {
