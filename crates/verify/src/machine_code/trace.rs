@@ -64,7 +64,7 @@ impl Calls {
             all[at].entry = all[at].entry.or(found);
         }
         let mut calls = Calls { all, moves: FxHashMap::default(), end: Vec::new() };
-        let mut made = trace.calls.iter().peekable();
+        let made: FxHashMap<usize, &TracedCall> = trace.calls.iter().map(|call| (call.step as usize, call)).collect();
         let (mut depth, mut running) = (0usize, machine < trace.open);
         if running {
             depth = (trace.open - 1 - machine) as usize;
@@ -75,8 +75,8 @@ impl Calls {
                 Step::Enter { .. } if running => depth += 1,
                 Step::Leave { .. } if running => depth = depth.saturating_sub(1),
                 Step::Edge { .. } | Step::Jump { .. } if running && depth == 0 => {
-                    if let Some(call) = made.next_if(|call| call.step as usize == at) {
-                        calls.call(facts, path, at, step, *call, &mut stack)?;
+                    if let Some(call) = made.get(&at) {
+                        calls.call(facts, path, at, step, **call, &mut stack)?;
                     } else if let Step::Jump { op, .. } = *step
                         && facts.transfer(facts.block_of(op)) == Transfer::Return
                     {

@@ -3,7 +3,7 @@
 use std::rc::Rc;
 
 use wryneck_exec::Step;
-use wryneck_ir::{Op, call_flags};
+use wryneck_ir::{Op, Transfer, call_flags};
 
 use super::data::ANY;
 use super::{Walk, is_call};
@@ -80,7 +80,10 @@ impl<'a, 'f> Walk<'a, 'f> {
         // What tells that it begins is not passed with it.
         let told = self.tells(entry);
         let begin = match activation.made {
-            Some(made) => told.map_or(made.step as usize + 1, |op| behind_told(steps, op, made.step as usize + 1, end)),
+            Some(made) => {
+                let first = self.arrived(made.step as usize + 1);
+                told.map_or(first, |op| behind_told(steps, op, first, end))
+            }
             None => 0,
         };
         let group = Group { steps: &steps[begin..end], stack_below: activation.base };
@@ -129,6 +132,18 @@ impl<'a, 'f> Walk<'a, 'f> {
             }
         }
         Ok(())
+    }
+
+    /// The first step of a function whose call's steps end before `step`: behind a block that only jumps there, if there is one.
+    fn arrived(&self, step: usize) -> usize {
+        match self.path.trace.steps.get(step..step + 2) {
+            Some(&[Step::Jump { op, .. }, Step::Slow { .. }])
+                if matches!(self.facts.transfer(self.facts.block_of(op)), Transfer::To(_)) =>
+            {
+                step + 2
+            }
+            _ => step,
+        }
     }
 
     /// The operation in a function's first block that tells that it begins, if there is one.
