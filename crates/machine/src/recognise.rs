@@ -12,6 +12,7 @@ use wryneck_ir::{NONE, Op, SymbolId, call_flags};
 use crate::cpu::Cpu;
 use crate::elf::{Elf, Symbol};
 use crate::error::MachineError;
+use crate::lift::Surroundings;
 use crate::place::Places;
 use crate::registers::RegisterFile;
 
@@ -116,14 +117,8 @@ impl Recognition {
     }
 
     /// Emits the call of the model of the function at an address, if there is one, with these flags. Returning is the caller's.
-    pub fn call(
-        &self,
-        address: u64,
-        flags: u32,
-        cpu: &Cpu,
-        registers: &RegisterFile,
-        p: &mut Places<'_, '_, '_>,
-    ) -> Result<(), MachineError> {
+    pub fn call(&self, address: u64, flags: u32, s: &Surroundings<'_>, p: &mut Places<'_, '_, '_>) -> Result<(), MachineError> {
+        let (cpu, registers) = (s.cpu, s.registers);
         let Some(function) = self.by_address.get(&address) else { return Ok(()) };
         let mut args = function.arguments(cpu, registers, p)?;
         let named = args.len() as u32;
@@ -143,16 +138,9 @@ impl Recognition {
 
     /// Emits what tells that the function at an address begins, with these flags too; 1 (64 bits) if its return is to be told. `None`: there is
     /// none.
-    pub fn tell(
-        &self,
-        address: u64,
-        flags: u32,
-        cpu: &Cpu,
-        registers: &RegisterFile,
-        p: &mut Places<'_, '_, '_>,
-    ) -> Result<Option<Slot>, MachineError> {
+    pub fn tell(&self, address: u64, flags: u32, s: &Surroundings<'_>, p: &mut Places<'_, '_, '_>) -> Result<Option<Slot>, MachineError> {
         let Some(function) = self.by_address.get(&address) else { return Ok(None) };
-        let args = function.arguments(cpu, registers, p)?;
+        let args = function.arguments(s.cpu, s.registers, p)?;
         let wanted = p.temp(64);
         let ret_width = function.result.map_or(0, |(Passed::Word(width) | Passed::Float(width))| width);
         let def = CallDef { args: &args, ret_width: 64, flags: flags | call_flags::TELLS_CALL, named: ret_width.into() };

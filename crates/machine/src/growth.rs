@@ -1,0 +1,230 @@
+//! One growth of the function that all machine code is: the blocks at an address and along its fixed branches, lowered.
+//!
+//! Beyond a bound, branches lead to blocks that only jump, which asks again when they are reached. A jump to a function that is recognised
+//! or told is a call of who jumps, if it is the program's own code.
+
+use std::collections::VecDeque;
+
+use rustc_hash::FxHashMap;
+use wryneck_ir::build::{BlockId, FunctionBuilder, Names};
+use wryneck_ir::code_source::ReadBytes;
+use wryneck_ir::{LocId, Module, call_flags};
+
+use crate::block::{Ahead, Block, Code};
+use crate::error::MachineError;
+use crate::pcode::{Instruction, OpCode, Space};
+use crate::place::Places;
+use crate::{MachineProgram, Start, anchor, bytes_at, lift};
+
+/// Blocks lowered at one visit, at most.
+const MAX_BLOCKS: usize = 8;
+
+/// What a growth brought.
+pub struct Grown {
+    /// The new blocks by address.
+    pub new: FxHashMap<Start, BlockId>,
+    /// Those that end with calls, by return address.
+    pub calls: Vec<(u64, BlockId)>,
+    /// Source positions that are nothing but an address.
+    pub addresses: Vec<(LocId, u64)>,
+    /// What was looked at and is in no block yet.
+    pub ahead: Ahead,
+    /// Blocks that are part of returns.
+    pub returns: Vec<BlockId>,
+    /// Blocks that only jump to an address.
+    pub jumps: Vec<(u64, BlockId)>,
+}
+
+/// One growth of the function: from an address, along fixed branches.
+pub struct Session<'p> {
+    program: &'p MachineProgram,
+    new: FxHashMap<Start, BlockId>,
+    /// To be lowered.
+    queue: VecDeque<(Start, BlockId)>,
+    tails: VecDeque<Tail>,
+    /// Beyond the bound: blocks that only jump.
+    jumps: Vec<(u64, BlockId)>,
+}
+
+/// A block on the way of a jump to a function that is recognised or told: a call whose caller is who jumps, and then what the function does.
+struct Tail {
+    from: u64,
+    to: u64,
+    block: BlockId,
+}
+
+impl Session<'_> {
+    pub fn run(
+        program: &MachineProgram,
+        module: &mut Module,
+        names: &mut Names,
+        ahead: Ahead,
+        address: u64,
+        read: ReadBytes<'_>,
+    ) -> Result<Grown, wryneck_ir::build::BuildError> {
+        let mut builder = FunctionBuilder::append(module, names, program.function)?;
+        let mut session = Session { program, new: FxHashMap::default(), queue: VecDeque::new(), tails: VecDeque::new(), jumps: Vec::new() };
+        let mut places = Places::new(&mut builder, &program.registers);
+        session.block_of(&mut places, Start::at(address));
+        let max = program.elf.cpu.max_instruction;
+        let bytes = |at: u64| if program.check(at).is_ok() { bytes_at(read, at, max) } else { Vec::new() };
+        let mut code = Code::new(&program.decoder, &bytes, ahead);
+        loop {
+            if let Some((start, block)) = session.queue.pop_front() {
+                session.lower(&mut places, start, block, &mut code, read);
+            } else if let Some(tail) = session.tails.pop_front() {
+                session.tail(&mut places, &tail);
+            } else {
+                break;
+            }
+        }
+        for (address, block) in &session.jumps {
+            places.at(&program.elf, *address);
+            places.builder.start(*block);
+            let to = places.constant(64, *address);
+            places.builder.jump(to);
+            places.end();
+        }
+        let (calls, returns) = (std::mem::take(&mut places.calls), std::mem::take(&mut places.returns));
+        let addresses = std::mem::take(&mut places.addresses);
+        builder.finish()?;
+        Ok(Grown { new: session.new, calls, addresses, returns, jumps: session.jumps, ahead: code.ahead })
+    }
+
+    /// The block that stands for a code address: there already, to be lowered, or a jump.
+    fn block_of(&mut self, places: &mut Places<'_, '_, '_>, start: Start) -> BlockId {
+        if let Some(&block) = self.new.get(&start) {
+            return block;
+        }
+        if let Some(&block) = self.program.blocks.get(&start) {
+            return places.builder.existing(block);
+        }
+        let block = places.builder.block();
+        // What jumps to an address comes to a function's beginning.
+        if start.told || self.new.len() < MAX_BLOCKS && self.program.check(start.address).is_ok() {
+            self.new.insert(start, block);
+            self.queue.push_back((start, block));
+        } else {
+            self.jumps.push((start.address, block));
+        }
+        block
+    }
+
+    /// The block that an instruction leads to. What jumps to a function that somebody wants to know of calls it, if it is the program's, and
+    /// is the function's own affair in a library.
+    fn way(&mut self, places: &mut Places<'_, '_, '_>, from: &Instruction, to: u64, read: ReadBytes<'_>) -> BlockId {
+        let jumps = !from.ops.iter().any(|op| op.op == OpCode::Call);
+        let (program, function) = (self.program, self.behind_stub(to, read));
+        let told = program.calls.is_some() && program.told.contains(function);
+        if !jumps || !told && !program.recognition.contains(function) {
+            return self.block_of(places, Start::at(to));
+        }
+        // A function that jumps to its own beginning goes round a loop.
+        let itself = program.elf.function(from.address).is_some_and(|f| f.address == function);
+        if itself || program.elf.is_library(from.address) {
+            return self.block_of(places, Start { address: function, told });
+        }
+        let block = places.builder.block();
+        self.tails.push_back(Tail { from: from.address, to: function, block });
+        block
+    }
+
+    /// The function that the linker's stub at an address jumps to; or the address.
+    fn behind_stub(&self, address: u64, read: ReadBytes<'_>) -> u64 {
+        let program = self.program;
+        let named = |at: u64, prefix: &str| program.elf.segment(at).is_some_and(|s| s.name.starts_with(prefix));
+        if !named(address, ".plt") {
+            return address;
+        }
+        let bytes = bytes_at(read, address, program.elf.cpu.max_instruction);
+        let jump = program.decoder.decode(address, &bytes).ok().and_then(|it| it.ops.last().cloned());
+        let slot = jump.filter(|op| op.op == OpCode::BranchIndirect && op.inputs[0].space == Space::Memory).map(|op| op.inputs[0].offset);
+        let mut word = [0; 8];
+        match slot {
+            Some(slot) if named(slot, ".got") && read(slot, &mut word) => u64::from_le_bytes(word),
+            _ => address,
+        }
+    }
+
+    fn tail(&mut self, places: &mut Places<'_, '_, '_>, tail: &Tail) {
+        let Tail { from, to, block } = *tail;
+        places.builder.start(block);
+        places.forget();
+        places.at(&self.program.elf, from);
+        let done = match self.program.recognition.contains(to) {
+            true => self.stand_in(places, to, 0),
+            false => self.tell(places, to, 0).map(|()| {
+                let on = self.block_of(places, Start { address: to, told: true });
+                places.builder.jump_to(on);
+            }),
+        };
+        if let Err(why) = done {
+            places.builder.unsupported(&why.to_string());
+        }
+    }
+
+    fn lower(&mut self, places: &mut Places<'_, '_, '_>, start: Start, block: BlockId, code: &mut Code<'_>, read: ReadBytes<'_>) {
+        let (program, address) = (self.program, start.address);
+        let begins = |at: u64| {
+            let known = self.new.contains_key(&Start::at(at)) || program.blocks.contains_key(&Start::at(at));
+            known || program.recognition.contains(at) || program.told.contains(at)
+        };
+        places.builder.start(block);
+        places.forget();
+        if program.goes_back(address) {
+            return program.go_back(places);
+        }
+        if program.recognition.contains(address) {
+            places.at(&program.elf, address);
+            if let Err(why) = self.stand_in(places, address, call_flags::STANDS_IN) {
+                places.builder.unsupported(&why.to_string());
+            }
+            return;
+        }
+        places.at(&program.elf, address);
+        let told = if start.told { Ok(()) } else { self.tell(places, address, call_flags::STANDS_IN) };
+        if let Err(why) = told {
+            return places.builder.unsupported(&why.to_string());
+        }
+        let surroundings = program.surroundings();
+        let mut lifted = Block::decode(code, address, &begins);
+        anchor::mark(&mut lifted.instructions, &program.addressed_by, &program.variables);
+        for it in &lifted.instructions {
+            places.at(&program.elf, it.address);
+            lift::instruction(&surroundings, places, it, &code.bytes(it.address), &mut |places, to| self.way(places, it, to, read));
+        }
+        if !places.builder.in_block() {
+            return;
+        }
+        match lifted.broken {
+            Some(why) => places.builder.unsupported(&why),
+            None => {
+                let next = self.block_of(places, Start::at(lifted.end));
+                places.builder.jump_to(next);
+            }
+        }
+    }
+
+    /// Tells that a function begins, if somebody wants to know.
+    fn tell(&self, places: &mut Places<'_, '_, '_>, address: u64, flags: u32) -> Result<(), MachineError> {
+        let program = self.program;
+        let Some(calls) = program.calls.filter(|_| program.told.contains(address)) else { return Ok(()) };
+        if let Some(wanted) = program.told.tell(address, flags, &program.surroundings(), places)? {
+            calls.stack.tell_return(places, program.stack_pointer, wanted);
+        }
+        places.end();
+        Ok(())
+    }
+
+    /// A recognised function: the call of its model, and the return.
+    fn stand_in(&mut self, places: &mut Places<'_, '_, '_>, address: u64, flags: u32) -> Result<(), MachineError> {
+        let program = self.program;
+        let s = program.surroundings();
+        let returns = s.cpu.call.returns;
+        let back = program.decoder.decode(0, returns)?;
+        program.recognition.call(address, flags, &s, places)?;
+        places.end();
+        lift::instruction(&s, places, &back, returns, &mut |places, to| self.block_of(places, Start::at(to)));
+        Ok(())
+    }
+}
