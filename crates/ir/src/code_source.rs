@@ -129,6 +129,10 @@ pub trait CodeSource {
     fn names_of(&self, _block: u32) -> Vec<(String, bool)> {
         Vec::new()
     }
+    /// Whether the end of the program calls functions of its own, without being told so while it runs.
+    fn has_destructors(&self) -> bool {
+        false
+    }
     /// The calling convention; `None`: not known.
     fn convention(&self) -> Option<Convention> {
         None

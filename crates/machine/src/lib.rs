@@ -393,6 +393,12 @@ impl CodeSource for MachineProgram {
         self.named.get(&block).into_iter().flat_map(|address| self.elf.names_at(*address)).collect()
     }
 
+    fn has_destructors(&self) -> bool {
+        // The compiler's own start has one.
+        let sections = self.elf.segments.iter().filter(|s| s.name.starts_with(".fini_array"));
+        sections.map(|s| s.size).sum::<u64>() > 8
+    }
+
     fn convention(&self) -> Option<Convention> {
         flow::convention(self.elf.cpu, &self.registers).ok()
     }

@@ -72,8 +72,8 @@ impl Function {
 pub struct Facts {
     pub source: Rc<RefCell<dyn CodeSource>>,
     pub summaries: Summaries,
-    inside_libraries: bool,
-    /// Functions of the environment may end the program in good order, and call the program's back then.
+    pub(super) inside_libraries: bool,
+    /// The end of the program may call functions of its own.
     pub event_at_exit: bool,
     pub func: u32,
     /// Slots of the function that all machine code is.
@@ -93,12 +93,12 @@ const AT_EXIT: [&str; 4] = ["atexit", "on_exit", "__cxa_atexit", "at_quick_exit"
 
 impl Facts {
     pub fn new(source: Rc<RefCell<dyn CodeSource>>, summaries: Summaries, inside_libraries: bool) -> Facts {
-        let shadow = source.borrow().shadow();
+        let (shadow, event_at_exit) = (source.borrow().shadow(), source.borrow().has_destructors());
         Facts {
             source,
             summaries,
             inside_libraries,
-            event_at_exit: false,
+            event_at_exit,
             func: 0,
             slots: 0,
             order: Vec::new(),
@@ -141,7 +141,10 @@ impl Facts {
         !image.in_library(image.end_of(self.func, block))
             && self.called(image, block).and_then(|called| called.callee).is_some_and(|callee| {
                 let names = self.source.borrow().names_of(callee);
-                names.iter().any(|(name, library)| *library && AT_EXIT.contains(&name.as_str()))
+                // A stub of the linker may go anywhere.
+                let last = self.inst(image, self.ops(image, callee).end - 1);
+                let stub = last.operator() == Some(Op::Jump) && self.transfer(callee) == Transfer::Inside;
+                stub || names.iter().any(|(name, library)| *library && AT_EXIT.contains(&name.as_str()))
             })
     }
 

@@ -75,6 +75,11 @@ impl Calls {
                 Step::Enter { .. } if running => depth += 1,
                 Step::Leave { .. } if running => depth = depth.saturating_sub(1),
                 Step::Edge { .. } | Step::Jump { .. } if running && depth == 0 => {
+                    if let Step::Jump { target, .. } = *step
+                        && jumps_far(facts, facts.block_of(target))
+                    {
+                        return Err(Mismatch("a long jump"));
+                    }
                     if let Some(call) = made.get(&at) {
                         calls.call(facts, path, at, step, **call, &mut stack)?;
                     } else if let Step::Jump { op, .. } = *step
@@ -113,8 +118,7 @@ impl Calls {
             _ => return Err(Mismatch("a call by what is no branch")),
         };
         let entry = entry.ok_or(Mismatch("a call of what is not lowered"))?;
-        let names = facts.source.borrow().names_of(entry);
-        if names.iter().any(|(name, library)| *library && JUMPS_FAR.contains(&name.as_str())) {
+        if jumps_far(facts, entry) {
             return Err(Mismatch("a long jump"));
         }
         debug_assert!(matches!(facts.inst(path.image, op).operator(), Some(Op::Br | Op::Jump)));
@@ -124,4 +128,8 @@ impl Calls {
         self.all.push(Activation { entry: Some(entry), base: call.base, site: Some(facts.block_of(op)), made: Some(call) });
         Ok(())
     }
+}
+
+fn jumps_far(facts: &Facts, block: u32) -> bool {
+    facts.source.borrow().names_of(block).iter().any(|(name, library)| *library && JUMPS_FAR.contains(&name.as_str()))
 }

@@ -384,6 +384,10 @@ impl<'a, 'f> Walk<'a, 'f> {
             return Some(Why::Between);
         }
         let base = self.base(frame);
+        if ended && self.facts.event_at_exit {
+            // The other side may come to the end of `main`.
+            return Some(Why::GoesOn);
+        }
         if ended {
             let unfinished: Vec<(Option<Rc<Function>>, u32)> = self.unfinished(block);
             for (function, block) in unfinished {
@@ -391,7 +395,7 @@ impl<'a, 'f> Walk<'a, 'f> {
                     Some(function) => self.facts.rest(image, &function, block),
                     None => Rc::new(self.facts.anything()),
                 };
-                if rest.event || rest.leaves && self.facts.event_at_exit {
+                if rest.event {
                     return Some(Why::GoesOn);
                 }
             }

@@ -61,6 +61,8 @@ impl Facts {
         };
         let argument = |i: u32| registers.arguments.get(i as usize).and_then(|slot| values.get(code, *slot));
         if let Some(summary) = self.summarised.get(&callee).cloned().flatten() {
+            // What it calls inside is not looked at.
+            all.event |= self.inside_libraries;
             return by_summary(&summary, &argument, all);
         }
         // What is of the component that is being closed is added to all of it.
