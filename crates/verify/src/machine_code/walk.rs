@@ -7,6 +7,7 @@
 mod calls;
 mod data;
 
+use std::ops::Range;
 use std::rc::Rc;
 
 use rustc_hash::FxHashMap;
@@ -17,6 +18,7 @@ use super::code::{Facts, Function};
 use super::effects::Effects;
 use super::trace::{Calls, Move};
 use crate::flow::BitSet;
+use crate::slice::backward::{Backward, is_call};
 use crate::slice::explain::Why;
 use crate::slice::live::Live;
 use crate::slice::needs::{Call, Known, Needs};
@@ -31,10 +33,10 @@ pub fn wanted(facts: &mut Facts, known: &Known, path: &Traced<'_>, see: &mut dyn
     let mut walk = Walk::new(facts, path, calls, machine as u32, see)?;
     while walk.position > 0 && !walk.done {
         walk.step()?;
-        if let Some(first) = walk.decided.take()
+        if let Some(decisions) = walk.decided.take()
             && walk.position > 0
-            && (path.open)(first)
-            && let Some(place) = path.places.get(first as usize)
+            && decisions.clone().any(path.open)
+            && let Some(place) = path.places.get(decisions.start as usize)
         {
             known.add(*place, walk.needs());
         }
@@ -92,8 +94,8 @@ struct Walk<'a, 'f> {
     /// Where the thread's own memory is, if that is known.
     thread: Option<u64>,
     wanted: Vec<u32>,
-    /// The first decision of the operation just passed.
-    decided: Option<u32>,
+    /// What the operation just passed decided.
+    decided: Option<Range<u32>>,
     see: &'f mut dyn FnMut(CodePos, Option<Why>),
 }
 
@@ -186,32 +188,6 @@ impl<'a, 'f> Walk<'a, 'f> {
         self.calls.all[frame.call as usize].base
     }
 
-    fn peek(&self) -> Option<Step> {
-        self.position.checked_sub(1).map(|at| self.path.trace.steps[at])
-    }
-
-    /// The steps of the slow operation that `count` steps belong to, which are passed.
-    fn group(&mut self, count: u32) -> Result<Group<'a>, Mismatch> {
-        let end = self.position - 1;
-        let start = end.checked_sub(count as usize).ok_or(Mismatch("a slow operation has more steps than there are"))?;
-        self.position = start;
-        let group = Group { steps: &self.path.trace.steps[start..end], stack_below: 0 };
-        self.decided = group.decisions().next().or(self.decided);
-        Ok(group)
-    }
-
-    /// Something is taken: what decided that it happens matters.
-    fn take(&mut self) {
-        self.time += 1;
-        let time = self.time;
-        self.taken = time;
-        self.top().taken = time;
-    }
-
-    fn want(&mut self, group: &Group<'_>) {
-        self.wanted.extend(group.decisions().filter(|index| *index >= self.path.oldest));
-    }
-
     /// What is needed of all that is before.
     fn needs(&self) -> Needs {
         let innermost = self.frames.len().saturating_sub(1);
@@ -267,13 +243,6 @@ impl<'a, 'f> Walk<'a, 'f> {
         frame.handled = false;
         frame.cursor = op;
         Ok(())
-    }
-
-    /// Whether the slow operation just before entered a function of the IR.
-    fn enters(&self, count: u32) -> bool {
-        let end = self.position - 1;
-        let steps = self.path.trace.steps.get(end.saturating_sub(count as usize)..end);
-        steps.is_some_and(|steps| steps.iter().any(|step| matches!(step, Step::Enter { .. })))
     }
 
     /// At the beginning of a block: what led into it.
@@ -429,8 +398,4 @@ impl<'a, 'f> Walk<'a, 'f> {
             _ => None,
         }
     }
-}
-
-fn is_call(inst: &Inst) -> bool {
-    matches!(inst.operator(), Some(Op::Call | Op::CallIndirect))
 }

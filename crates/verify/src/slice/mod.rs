@@ -7,6 +7,7 @@
 //! facts are [`crate::flow`]'s. Other sides are assumed to come back, without a fault of their own. Cost: a few steps per instruction,
 //! of the part of the path that it does not share, if paths that share the rest needed as much of it ([`needs`]).
 
+pub mod backward;
 pub mod explain;
 pub mod live;
 pub mod needs;

@@ -15,6 +15,7 @@ use wryneck_exec::{CodePos, PathEnd, Step, Traced, Wanted};
 use wryneck_ir::{Inst, Module, Op};
 
 pub use self::group::Group;
+use super::backward::{Backward, is_call};
 use super::explain::Why;
 use super::live::Live;
 use super::needs::{Call, Known, Needs};
@@ -164,22 +165,6 @@ impl<'a> Walk<'a> {
         self.frames.last_mut().expect("the walk goes on only in a frame")
     }
 
-    fn peek(&self) -> Option<Step> {
-        self.position.checked_sub(1).map(|at| self.path.trace.steps[at])
-    }
-
-    /// The steps of the slow operation that `count` steps belong to, which are passed.
-    fn group(&mut self, count: u32) -> Result<Group<'a>, Mismatch> {
-        let end = self.position - 1;
-        let start = end.checked_sub(count as usize).ok_or(Mismatch("a slow operation has more steps than there are"))?;
-        self.position = start;
-        let group = Group { steps: &self.path.trace.steps[start..end], stack_below: 0 };
-        if let Some(first) = group.decisions().next() {
-            self.decided = Some(first..group.decisions().last().map_or(first, |last| last + 1));
-        }
-        Ok(group)
-    }
-
     /// What is needed of all that is before.
     fn needs(&self) -> Needs {
         let exit = self.same_exit();
@@ -195,29 +180,10 @@ impl<'a> Walk<'a> {
         Needs { calls, live: self.live.clone(), any: self.taken > 0, exit: exit.map(|exit| exit.live.clone()) }
     }
 
-    /// Whether the slow operation just before called the function at hand: then it is its caller's.
-    fn enters(&self, count: u32) -> bool {
-        let end = self.position - 1;
-        let steps = self.path.trace.steps.get(end.saturating_sub(count as usize)..end);
-        steps.is_some_and(|steps| steps.iter().any(|step| matches!(step, Step::Enter { .. })))
-    }
-
-    /// Something is taken: what decided that it happens matters.
-    fn take(&mut self) {
-        self.time += 1;
-        let time = self.time;
-        self.taken = time;
-        self.top().taken = time;
-    }
-
     /// The path's call of `exit`, if no event happens between here and there: who gets there on another way without one has the same
     /// events, unless what is live there was changed.
     fn same_exit(&self) -> Option<&Exit> {
         self.exit.as_ref().filter(|exit| self.happened <= exit.time)
-    }
-
-    fn want(&mut self, group: &Group<'_>) {
-        self.wanted.extend(group.decisions().filter(|index| *index >= self.path.oldest));
     }
 
     /// Goes one step back.
@@ -390,8 +356,4 @@ impl<'a> Walk<'a> {
             Some(exit) => self.happens(rest).or_else(|| exit.live.touched_by(&rest.changes)),
         }
     }
-}
-
-fn is_call(inst: &Inst) -> bool {
-    matches!(inst.operator(), Some(Op::Call | Op::CallIndirect))
 }

@@ -5,10 +5,11 @@ use std::rc::Rc;
 use wryneck_exec::Step;
 use wryneck_ir::{Op, Transfer, call_flags};
 
+use super::Walk;
 use super::data::ANY;
-use super::{Walk, is_call};
 use crate::flow::{BitSet, CellKind, Gives, Place, Summary};
 use crate::machine_code::effects::Effects;
+use crate::slice::backward::{Backward, is_call};
 use crate::slice::walk::{Group, Mismatch};
 
 impl<'a, 'f> Walk<'a, 'f> {
@@ -88,9 +89,7 @@ impl<'a, 'f> Walk<'a, 'f> {
         };
         let group = Group { steps: &steps[begin..end], stack_below: activation.base };
         self.position = begin;
-        if let Some(first) = group.decisions().next() {
-            self.decided = Some(first);
-        }
+        self.decides(&group);
         self.shown_inside(&group);
         let made = activation.made;
         let key = |arg: u32| made.and_then(|made| made.args.get(arg as usize).copied()).filter(|key| *key != 0);
@@ -232,17 +231,6 @@ impl<'a, 'f> Walk<'a, 'f> {
                     self.live.add_cell(*kind, of);
                 }
                 Place::Result | Place::Errno | Place::NewDescriptor => {}
-            }
-        }
-    }
-
-    /// The arguments that say where a call writes become live.
-    fn live_places(&mut self, writes: &[Place], args: &[u32]) {
-        for place in writes {
-            match place {
-                Place::Memory(i) | Place::Reachable(i) | Place::Cell(_, Some(i)) => self.slots.extend(args.get(*i as usize).copied()),
-                Place::Everything => self.slots.extend(args.iter().copied()),
-                Place::Result | Place::Errno | Place::Arg(_) | Place::NewDescriptor | Place::Cell(_, None) => {}
             }
         }
     }

@@ -5,8 +5,9 @@ use wryneck_exec::code::Callee;
 use wryneck_ir::{Inst, NONE, Op, limbs};
 
 use super::group::Group;
-use super::{Exit, Frame, Mismatch, Walk, is_call};
+use super::{Exit, Frame, Mismatch, Walk};
 use crate::flow::{CellKind, Gives, Place, Summary};
+use crate::slice::backward::{Backward, is_call};
 
 impl<'a> Walk<'a> {
     /// Through the call of the innermost `count` functions.
@@ -199,7 +200,7 @@ impl<'a> Walk<'a> {
             if self.may_matter(func, op) {
                 self.take();
                 self.want(group);
-                self.live_places(inst, &summary.writes, args);
+                self.live_call(inst, &summary.writes, args);
             }
             // What it is assumed to give depends on an argument alone, or on nothing.
             if let (true, Some(Gives::Arg { arg, .. })) = (result, summary.gives) {
@@ -210,7 +211,7 @@ impl<'a> Walk<'a> {
         }
         self.take();
         self.want(group);
-        self.live_places(inst, &summary.writes, args);
+        self.live_call(inst, &summary.writes, args);
         for place in &summary.reads {
             match place {
                 Place::Arg(i) => {
@@ -239,21 +240,14 @@ impl<'a> Walk<'a> {
     }
 
     /// The arguments that say where a call writes become live, and the pointer it is made by.
-    pub(super) fn live_places(&mut self, inst: &Inst, writes: &[Place], args: &[u32]) {
+    pub(super) fn live_call(&mut self, inst: &Inst, writes: &[Place], args: &[u32]) {
         let by_pointer = (inst.operator() == Some(Op::CallIndirect)).then_some(inst.a);
-        let top = self.top();
-        top.live.extend(by_pointer);
-        for place in writes {
-            match place {
-                Place::Memory(i) | Place::Reachable(i) | Place::Cell(_, Some(i)) => top.live.extend(args.get(*i as usize).copied()),
-                Place::Everything => top.live.extend(args.iter().copied()),
-                Place::Result | Place::Errno | Place::Arg(_) | Place::NewDescriptor | Place::Cell(_, None) => {}
-            }
-        }
+        self.top().live.extend(by_pointer);
+        self.live_places(writes, args);
     }
 
     /// A call of a model, or of a function nobody defines.
-    pub(super) fn called(&mut self, inst: &Inst, op: u32, group: &Group<'a>) {
+    pub(super) fn is_called(&mut self, inst: &Inst, op: u32, group: &Group<'a>) {
         let func = self.top().func;
         let image = self.path.image;
         let args = self.args(func, inst);
@@ -276,7 +270,7 @@ impl<'a> Walk<'a> {
     }
 
     /// A call that is an event, or may be one for other arguments, seen before it is made.
-    pub(super) fn announced(&mut self, inst: &Inst, mask: u32, group: &Group<'_>) {
+    pub(super) fn is_announced(&mut self, inst: &Inst, mask: u32, group: &Group<'_>) {
         let func = self.top().func;
         self.take();
         self.happened = self.time;

@@ -1,0 +1,226 @@
+//! What all backward walks do at operations, whatever calls and objects are to them: what operations define, what they use, which memory
+//! they touch. The walks over bitcode ([`super::walk`]) and over machine code ([`crate::machine_code`]) are such walks.
+
+use std::ops::Range;
+
+use wryneck_exec::{PathEnd, Step, Traced};
+use wryneck_ir::{Inst, Op};
+
+use super::live::Live;
+use super::walk::{Group, Mismatch};
+use crate::flow::{BitSet, Place};
+use crate::operand::operand_slots;
+
+/// A walk over a path's steps, from the last to the first.
+pub trait Backward<'a> {
+    fn path(&self) -> &'a Traced<'a>;
+    /// Steps that are left.
+    fn position(&self) -> usize;
+    /// Steps from there on are passed.
+    fn pass_to(&mut self, position: usize);
+    /// The operation at hand is the one the path ended at.
+    fn at_end(&self) -> bool;
+    /// The slots whose values are needed.
+    fn slots(&mut self) -> &mut BitSet;
+    fn live(&self) -> &Live;
+    /// Something is taken: what decided that it happens matters.
+    fn take(&mut self);
+    /// Notes decisions that matter.
+    fn add_wanted(&mut self, decisions: impl Iterator<Item = u32>);
+    /// The operation just passed made these decisions.
+    fn decided(&mut self, decisions: Range<u32>);
+    /// Bytes got their value here; whether one was live.
+    fn kill(&mut self, address: u64, len: u64) -> bool;
+    /// Bytes (addresses and lengths) become live.
+    fn add_reads(&mut self, reads: impl Iterator<Item = (u64, u64)>);
+    /// A bit for each operand (a, b, c) of an operation whose value is the same on all ways: it is never needed.
+    fn known(&self, op: u32) -> u8;
+    /// Whether the store at `op` might write what is live, with another address.
+    fn may_write(&mut self, op: u32) -> bool;
+    /// A call that is an event, or may be one for other arguments, seen before it is made.
+    fn announced(&mut self, inst: &Inst, mask: u32, group: &Group<'a>);
+    /// A call that entered no function.
+    fn called(&mut self, inst: &Inst, op: u32, group: &Group<'a>);
+
+    /// The last of the steps that are left.
+    fn peek(&self) -> Option<Step> {
+        self.position().checked_sub(1).map(|at| self.path().trace.steps[at])
+    }
+
+    /// The steps of the slow operation that `count` steps belong to, which are passed.
+    fn group(&mut self, count: u32) -> Result<Group<'a>, Mismatch> {
+        let end = self.position() - 1;
+        let start = end.checked_sub(count as usize).ok_or(Mismatch("a slow operation has more steps than there are"))?;
+        self.pass_to(start);
+        let group = Group { steps: &self.path().trace.steps[start..end], stack_below: 0 };
+        self.decides(&group);
+        Ok(group)
+    }
+
+    /// These steps, if they made decisions, are what was passed last.
+    fn decides(&mut self, group: &Group<'_>) {
+        if let Some(first) = group.decisions().next() {
+            self.decided(first..group.decisions().last().map_or(first, |last| last + 1));
+        }
+    }
+
+    /// Whether the slow operation just before entered a function: then it is a call.
+    fn enters(&self, count: u32) -> bool {
+        let end = self.position() - 1;
+        let steps = self.path().trace.steps.get(end.saturating_sub(count as usize)..end);
+        steps.is_some_and(|steps| steps.iter().any(|step| matches!(step, Step::Enter { .. })))
+    }
+
+    fn want(&mut self, group: &Group<'_>) {
+        let oldest = self.path().oldest;
+        self.add_wanted(group.decisions().filter(|index| *index >= oldest));
+    }
+
+    /// Whether the operation at hand is where the path ended by a fault.
+    fn end_matters(&self) -> bool {
+        self.at_end() && matches!(self.path().end, PathEnd::Fault(_))
+    }
+
+    /// An operation the inner loop left to others.
+    fn slow(&mut self, inst: &Inst, op: u32, group: &Group<'a>) {
+        if let Some(args) = group.steps.iter().find_map(|step| match step {
+            Step::Event { args } => Some(*args),
+            _ => None,
+        }) {
+            return self.announced(inst, args, group);
+        }
+        if self.at_end() && !self.end_matters() {
+            return;
+        }
+        if is_call(inst) {
+            return self.called(inst, op, group);
+        }
+        let mut relevant = self.define(operand_slots(inst, 0));
+        let moved = self.moved(inst, group);
+        relevant |= self.kill_writes(group);
+        let needs = relevant;
+        let stores = matches!(inst.operator(), Some(Op::Store | Op::MemCopy | Op::MemMove | Op::MemSet));
+        relevant |= stores && self.may_write(op) || self.end_matters();
+        if !relevant {
+            return;
+        }
+        self.take();
+        self.want(group);
+        self.use_operands(inst, op, &|_| true);
+        match moved {
+            Some(bytes) => self.add_reads(bytes.into_iter()),
+            None if needs || self.end_matters() => self.add_reads(group.reads()),
+            None => {}
+        }
+    }
+
+    /// For a block copy: the bytes whose copies are live.
+    fn moved(&self, inst: &Inst, group: &Group<'_>) -> Option<Vec<(u64, u64)>> {
+        if !matches!(inst.operator(), Some(Op::MemCopy | Op::MemMove)) {
+            return None;
+        }
+        let (mut reads, mut writes) = (group.reads(), group.writes());
+        match (reads.next(), reads.next(), writes.next(), writes.next()) {
+            (Some((from, n)), None, Some((to, m)), None) if n == m => {
+                Some(self.live().offsets(to, m).into_iter().map(|offset| (from + offset, 1)).collect())
+            }
+            _ => None,
+        }
+    }
+
+    /// An operation of the inner loop.
+    fn plain(&mut self, inst: &Inst, op: u32) -> Result<(), Mismatch> {
+        let only = match self.peek() {
+            Some(Step::Only { op: at, operand }) if at == op => {
+                self.pass_to(self.position() - 1);
+                Some(operand)
+            }
+            _ => None,
+        };
+        match inst.operator() {
+            Some(Op::Load) => {
+                let access = self.access(op)?;
+                if self.define(operand_slots(inst, 0)) {
+                    self.take();
+                    self.use_operands(inst, op, &|n| n == 0);
+                    self.add_reads(std::iter::once(access));
+                }
+            }
+            Some(Op::Store) => {
+                let (address, bytes) = self.access(op)?;
+                if self.kill(address, bytes) {
+                    self.take();
+                    self.use_operands(inst, op, &|_| true);
+                } else if self.may_write(op) {
+                    self.take();
+                    self.slots().insert(inst.a);
+                }
+            }
+            Some(Op::Call | Op::CallIndirect) if !self.at_end() => return Err(Mismatch("a call left no step")),
+            operator => {
+                if self.define(operand_slots(inst, 0)) {
+                    self.take();
+                    self.use_operands(inst, op, &|n| only.is_none_or(|only| only == n || n == 0 && operator == Some(Op::Select)));
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// The address and the bytes of the load or store at `op`.
+    fn access(&mut self, op: u32) -> Result<(u64, u64), Mismatch> {
+        match self.peek() {
+            Some(Step::Load { op: at, bytes, address } | Step::Store { op: at, bytes, address }) if at == op => {
+                self.pass_to(self.position() - 1);
+                Ok((address, bytes.into()))
+            }
+            _ => Err(Mismatch("an access left no step")),
+        }
+    }
+
+    /// These slots get their value here; whether one was live.
+    fn define(&mut self, slots: Range<u32>) -> bool {
+        let needed = self.slots();
+        let live = slots.clone().any(|slot| needed.contains(slot));
+        slots.for_each(|slot| needed.remove(slot));
+        live
+    }
+
+    /// The operands of these numbers (0, 1, 2 for a, b, c) become live.
+    fn use_operands(&mut self, inst: &Inst, op: u32, used: &dyn Fn(u8) -> bool) {
+        let known = self.known(op);
+        let slots = self.slots();
+        (0..3).filter(|n| used(*n) && known >> n & 1 == 0).for_each(|n| slots.extend(operand_slots(inst, usize::from(n) + 1)));
+    }
+
+    /// What was written gets its value here; whether some of it was live.
+    fn kill_writes(&mut self, group: &Group<'_>) -> bool {
+        let mut live = false;
+        for step in group.steps {
+            match *step {
+                Step::Write { len, address } => live |= self.kill(address, len.into()),
+                // Its first contents are constant.
+                Step::Allocate { len, address } => drop(self.kill(address, len.into())),
+                Step::Store { bytes, address, .. } => live |= self.kill(address, bytes.into()),
+                _ => {}
+            }
+        }
+        live
+    }
+
+    /// The arguments that say where a call writes become live.
+    fn live_places(&mut self, writes: &[Place], args: &[u32]) {
+        let slots = self.slots();
+        for place in writes {
+            match place {
+                Place::Memory(i) | Place::Reachable(i) | Place::Cell(_, Some(i)) => slots.extend(args.get(*i as usize).copied()),
+                Place::Everything => slots.extend(args.iter().copied()),
+                Place::Result | Place::Errno | Place::Arg(_) | Place::NewDescriptor | Place::Cell(_, None) => {}
+            }
+        }
+    }
+}
+
+pub fn is_call(inst: &Inst) -> bool {
+    matches!(inst.operator(), Some(Op::Call | Op::CallIndirect))
+}
