@@ -2,7 +2,7 @@
 
 use std::ffi::OsStr;
 use std::os::unix::ffi::OsStrExt;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result};
 use wryneck_environ::{Entry, FUZZER, Parameter, ParameterKind, Process, ProgramInput, stand_ins, start};
@@ -18,7 +18,7 @@ use crate::args::RunArgs;
 use crate::build;
 use crate::objects::{self, of_body, of_model};
 use crate::problem::problem;
-use crate::{carried, program};
+use crate::{cache, carried, kept, program};
 
 /// A program in memory.
 pub struct Executable {
@@ -27,6 +27,8 @@ pub struct Executable {
     /// The C library's functions that run in place of the program's, or that it has not.
     library: Option<Module>,
     pub notes: Vec<String>,
+    /// Where its lowered code is kept.
+    pub kept: Option<PathBuf>,
 }
 
 /// Functions without a model that read strings by whole words, which symbolic bytes make costly: those of the lowered C library, which read
@@ -53,11 +55,19 @@ pub fn load(args: &RunArgs, content: &[u8], watched: &[String], input: &mut Prog
     if let Some((option, _, why)) = REFUSED.iter().find(|(_, given, _)| given(args, are_objects)) {
         return Err(problem(format!("`{option}` cannot be used with machine code: {why}"), format!("leave out `{option}`")));
     }
-    let (library, notes) = if args.libc { build::lower_libc()?.map(program::opened).transpose()?.unzip() } else { (None, None) };
+    let lowered = if args.libc { build::lower_libc()? } else { None };
+    // What the lowered code hangs on.
+    let mut parts = vec![cache::digest(&[content])];
+    parts.extend(lowered.iter().map(|lowered| lowered.file.display().to_string()));
+    let (library, notes) = lowered.map(program::opened).transpose()?.unzip();
     let mut notes = notes.unwrap_or_default();
     let loaded = match are_objects {
         true => objects::link(args, content, library.as_ref()).map(|elf| load::Process { elf, auxiliary: Vec::new() }),
-        false => load::Process::load(content, &mut |path| interpreter(args, path)),
+        false => load::Process::load(content, &mut |path| {
+            let loader = interpreter(args, path)?;
+            parts.push(cache::digest(&[&loader]));
+            anyhow::Ok(loader)
+        }),
     };
     let load::Process { mut elf, auxiliary } = loaded.map_err(|e| e.context(format!("`{shown}` cannot be loaded")))?;
     functions_of(library.as_ref()).mark(&mut elf);
@@ -77,7 +87,9 @@ pub fn load(args: &RunArgs, content: &[u8], watched: &[String], input: &mut Prog
     }
     let (source, module) =
         MachineProgram::with(elf, &known, &watched, Some(load::SHADOWED)).with_context(|| format!("`{shown}` cannot be lifted"))?;
-    let source = if args.variables { source.with_variables() } else { source };
+    let mut source = if args.variables { source.with_variables() } else { source };
+    let kept = if are_objects { None } else { kept::path(&source, &parts) };
+    kept.iter().for_each(|path| source.keep(kept::load(path)));
     if !are_objects {
         input.process = Some(Process {
             function: FUNCTION.into(),
@@ -87,7 +99,7 @@ pub fn load(args: &RunArgs, content: &[u8], watched: &[String], input: &mut Prog
             auxiliary,
         });
     }
-    Ok(Executable { source, module, library, notes })
+    Ok(Executable { source, module, library, notes, kept })
 }
 
 /// What begins, and what that takes as far as debug information tells.

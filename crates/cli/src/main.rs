@@ -21,6 +21,7 @@ mod formats;
 mod gcov;
 mod host;
 mod judge;
+mod kept;
 mod machine;
 mod native;
 mod objects;

@@ -28,8 +28,9 @@ pub struct Linked {
     /// The function that begins.
     pub entry: u32,
     pub bitcode: Option<PathBuf>,
-    /// What lowers machine code as it is reached.
+    /// What lowers machine code as it is reached, and where that is kept.
     pub code: Option<MachineProgram>,
+    pub kept: Option<PathBuf>,
     pub notes: Vec<String>,
 }
 
@@ -74,9 +75,9 @@ impl Target {
         let (carried, module, mut notes) = match self {
             Target::Bitcode { carried, module, notes } => (carried, module, notes),
             Target::Machine(mut executable) => {
-                let notes = std::mem::take(&mut executable.notes);
+                let (notes, kept) = (std::mem::take(&mut executable.notes), executable.kept.take());
                 let (program, entry, code) = executable.link(name)?;
-                return Ok(Linked { program, entry, bitcode: None, code: Some(code), notes });
+                return Ok(Linked { program, entry, bitcode: None, code: Some(code), kept, notes });
             }
         };
         notes.extend(carried.bare.iter().map(|object| carried::lacking(object)));
@@ -84,6 +85,6 @@ impl Target {
         let (libc, more) = libc.map(program::opened).transpose()?.unzip();
         notes.extend(more.unwrap_or_default());
         let (program, entry) = program::link(name, *module, libc)?;
-        Ok(Linked { program, entry, bitcode: Some(carried.bitcode), code: None, notes })
+        Ok(Linked { program, entry, bitcode: Some(carried.bitcode), code: None, kept: None, notes })
     }
 }

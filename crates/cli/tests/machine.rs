@@ -460,3 +460,42 @@ fn what_cannot_be_done_is_said() {
     place.explored(&["./asks"]);
     place.refused(&["replay", "--gcov", "counts", "out"], &["machine code has no line counts"]);
 }
+
+/// Lowered code is kept in the cache: later runs are the same, whatever is in the file, and put it right.
+#[test]
+fn a_run_is_the_same_with_code_that_was_kept() {
+    let place = Place::new();
+    place.compiled("jumps", &["-O1"]);
+    let cache = place.path("cache");
+    let run = |words: &[&str]| {
+        let _ = fs::remove_dir_all(place.path("out"));
+        let mut command = Command::new(WRYNECK);
+        command.current_dir(place.0.path()).env("WRYNECK_CACHE", &cache).args(["run", "--json", "--emit", "none", "--output", "out"]);
+        let out = command.args(words).output().expect("the tool was built");
+        let mut run: Value = serde_json::from_slice(&out.stdout).unwrap_or_else(|e| panic!("{words:?}: {e}: {}", text(&out.stderr)));
+        run["seconds"].take();
+        ["memory", "solver_seconds"].iter().for_each(|key| _ = run["totals"][key].take());
+        run
+    };
+    let files =
+        || -> Vec<PathBuf> { fs::read_dir(cache.join("code")).expect("it is there").map(|file| file.expect("a file").path()).collect() };
+    let content = || fs::read(&files()[0]).expect("it can be read");
+    let first = run(&["./jumps", "--sym-arg", "3"]);
+    let kept = content();
+    assert_eq!((run(&["./jumps", "--sym-arg", "3"]), content() == kept), (first.clone(), true));
+    // Another input asks for more, or in another order; both are kept.
+    let other = run(&["./jumps", "x"]);
+    let both = content();
+    assert_eq!(run(&["./jumps", "--sym-arg", "3"]), first);
+    assert_eq!((run(&["./jumps", "x"]), files().len(), content() == both), (other, 1, true));
+    for damage in [&b""[..], b"wryneck", &kept[..kept.len() / 2], &[&kept[..kept.len() - 1], b"?"].concat()] {
+        fs::write(&files()[0], damage).expect("it can be written");
+        assert_eq!((run(&["./jumps", "--sym-arg", "3"]), content() == kept), (first.clone(), true), "{} bytes", damage.len());
+    }
+    // Other options have a file of their own; where none can be written, there is none.
+    run(&["--off", "stand-ins", "./jumps", "--sym-arg", "3"]);
+    assert_eq!(files().len(), 2);
+    fs::remove_dir_all(cache.join("code")).expect("it is ours");
+    fs::write(cache.join("code"), "").expect("there is room");
+    assert_eq!(run(&["./jumps", "--sym-arg", "3"]), first);
+}

@@ -16,7 +16,9 @@ mod function;
 pub use function::{AllocaId, BlockId, CallDef, Callee, EdgeId, Field, FunctionBuilder, Slot};
 
 use crate::inst::{NONE, limbs};
-use crate::module::{Ctor, Function, Global, Loc, LocId, Module, Param, Range, Reloc, Str, StrId, Symbol, SymbolId, linkage, symbol_kind};
+use crate::module::{
+    Ctor, Function, Global, Lengths, Loc, LocId, Module, Param, Range, Reloc, Str, StrId, Symbol, SymbolId, linkage, symbol_kind,
+};
 
 /// What a front end did wrong.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -57,6 +59,15 @@ impl Names {
         self.strings.insert(text.into(), id);
         id
     }
+    /// Learns the strings and positions that a module has grown by without being asked for them here.
+    pub fn catch_up(&mut self, module: &Module) {
+        for id in self.strings.len()..module.strings.len() {
+            self.strings.entry(module.raw_str(id as StrId).into()).or_insert(id as StrId);
+        }
+        for (id, loc) in module.locations.iter().enumerate().skip(self.locations.len()) {
+            self.locations.entry(*loc).or_insert(id as LocId);
+        }
+    }
     /// The symbol of that name, undefined and strong until something defines it.
     pub fn symbol(&mut self, module: &mut Module, name: impl AsRef<[u8]>) -> SymbolId {
         let name = self.str(module, name);
@@ -74,6 +85,21 @@ fn undefined(name: StrId) -> Symbol {
 
 fn is_undefined(s: &Symbol) -> bool {
     matches!(s.kind, symbol_kind::UNDEFINED | symbol_kind::UNDEFINED_FUNCTION)
+}
+
+/// Grows the last function by the records that another module has between both lengths, where they were appended when the same function grew
+/// from the same state to this many slots. They still have to be verified ([`crate::verify::verify_growth`]). `false`, and nothing is changed,
+/// if there are no such records.
+pub fn grow_again(module: &mut Module, of: &Module, from: &Lengths, to: &Lengths, slots: u32) -> bool {
+    if module.functions.is_empty() || !module.append(of, from, to) {
+        return false;
+    }
+    let Some(f) = module.functions.owned().last_mut() else { return false };
+    f.blocks.count += to.blocks - from.blocks;
+    f.edges.count += to.edges - from.edges;
+    f.switches.count += to.switches - from.switches;
+    f.slots = f.slots.max(slots);
+    true
 }
 
 /// A variable to define.

@@ -304,10 +304,31 @@ macro_rules! tables {
         #[derive(Default)]
         pub struct Module { $($(#[$doc])* pub $name: Table<$ty>,)* }
 
+        /// Numbers of records, by table.
+        #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Pod, Zeroable)]
+        #[repr(C)]
+        pub struct Lengths { $(pub $name: u32,)* }
+
         impl Module {
             /// Calls `f` with each table's name, size of a record in bytes, and its bytes: what a file holds, in order.
             pub fn for_each_table(&self, mut f: impl FnMut(&'static str, usize, &[u8])) {
                 $(f(stringify!($name), size_of::<$ty>(), bytemuck::cast_slice(&self.$name));)*
+            }
+            /// How many records each table has.
+            pub fn lengths(&self) -> Lengths {
+                Lengths { $($name: self.$name.len() as u32),* }
+            }
+            /// Appends, table by table, what `of` has between both lengths. Numbers in the records stay as they are. `false`, and nothing
+            /// is changed, if `of` has no such records.
+            pub fn append(&mut self, of: &Module, from: &Lengths, to: &Lengths) -> bool {
+                $(let $name = of.$name.get(from.$name as usize..to.$name as usize);)*
+                match ($($name,)*) {
+                    ($(Some($name),)*) => {
+                        $(if !$name.is_empty() { self.$name.extend($name); })*
+                        true
+                    }
+                    _ => false,
+                }
             }
             /// Builds a module from a source of tables, asked in file order by name.
             pub fn from_tables<E>(mut source: impl TableSource<Error = E>) -> Result<Module, E> {

@@ -20,7 +20,7 @@ use crate::place::Places;
 const TOLD: u32 = 56;
 
 /// What lifting needs to note calls.
-#[derive(Clone, Copy)]
+#[derive(Clone, Copy, Hash)]
 pub struct Calls {
     pub stack: Shadowed,
     /// [`BAD_RETURN`].
@@ -36,7 +36,7 @@ pub const RETURNED: &str = "__wryneck_returned";
 pub const BAD_RETURN: &str = "__wryneck_bad_return";
 
 /// Where the stack is, and its shadow.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Shadowed {
     /// First address of the stack, and its size in bytes.
     pub base: u64,

@@ -3,11 +3,11 @@
 //! A static analysis asks for it: to it a call is something its function does, and control goes on where the call comes back to.
 
 use rustc_hash::FxHashMap;
-use wryneck_ir::build::BlockId;
 use wryneck_ir::{Convention, Transfer};
 
 use crate::cpu::Cpu;
 use crate::error::MachineError;
+use crate::growth::Grown;
 use crate::registers::RegisterFile;
 
 /// How control leaves the blocks that do not just follow their edges.
@@ -22,16 +22,16 @@ pub struct Ways {
 
 impl Ways {
     /// New blocks: calls with their return addresses, parts of returns, and what only jumps to an address.
-    pub fn grow(&mut self, calls: &[(u64, BlockId)], returns: &[BlockId], jumps: &[(u64, BlockId)]) {
-        for (back, block) in calls {
-            self.transfers.insert(block.index(), Transfer::Call { back: *back });
-            self.calls.insert(*back, block.index());
-            self.beyond.push(*back);
+    pub fn grow(&mut self, grown: &Grown) {
+        for &(back, block) in &grown.calls {
+            self.transfers.insert(block, Transfer::Call { back });
+            self.calls.insert(back, block);
+            self.beyond.push(back);
         }
-        returns.iter().for_each(|block| _ = self.transfers.insert(block.index(), Transfer::Return));
-        for (address, block) in jumps {
-            self.transfers.insert(block.index(), Transfer::To(*address));
-            self.beyond.push(*address);
+        grown.returns.iter().for_each(|block| _ = self.transfers.insert(*block, Transfer::Return));
+        for &(address, block) in &grown.jumps {
+            self.transfers.insert(block, Transfer::To(address));
+            self.beyond.push(address);
         }
     }
 

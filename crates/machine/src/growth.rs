@@ -19,20 +19,21 @@ use crate::{MachineProgram, Start, anchor, bytes_at, lift};
 /// Blocks lowered at one visit, at most.
 const MAX_BLOCKS: usize = 8;
 
-/// What a growth brought.
-pub struct Grown {
+/// What a growth brought. Blocks by their numbers.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Grown {
     /// The new blocks by address.
-    pub new: FxHashMap<Start, BlockId>,
+    pub new: Vec<(Start, u32)>,
     /// Those that end with calls, by return address.
-    pub calls: Vec<(u64, BlockId)>,
+    pub calls: Vec<(u64, u32)>,
     /// Source positions that are nothing but an address.
     pub addresses: Vec<(LocId, u64)>,
-    /// What was looked at and is in no block yet.
-    pub ahead: Ahead,
     /// Blocks that are part of returns.
-    pub returns: Vec<BlockId>,
+    pub returns: Vec<u32>,
     /// Blocks that only jump to an address.
-    pub jumps: Vec<(u64, BlockId)>,
+    pub jumps: Vec<(u64, u32)>,
+    /// Words of memory that it hung on, by address; `None`: they were not concrete.
+    pub words: Vec<(u64, Option<u64>)>,
 }
 
 /// One growth of the function: from an address, along fixed branches.
@@ -44,6 +45,7 @@ pub struct Session<'p> {
     tails: VecDeque<Tail>,
     /// Beyond the bound: blocks that only jump.
     jumps: Vec<(u64, BlockId)>,
+    words: Vec<(u64, Option<u64>)>,
 }
 
 /// A block on the way of a jump to a function that is recognised or told: a call whose caller is who jumps, and then what the function does.
@@ -51,6 +53,23 @@ struct Tail {
     from: u64,
     to: u64,
     block: BlockId,
+}
+
+impl Grown {
+    /// Has it the block of an address, and only blocks of a function of so many?
+    pub fn fits(&self, address: u64, blocks: u32) -> bool {
+        if self.new.iter().all(|(start, _)| *start != Start::at(address)) {
+            return false;
+        }
+        let rows = self.calls.iter().chain(&self.jumps).map(|(_, block)| block);
+        self.new.iter().map(|(_, block)| block).chain(rows).chain(&self.returns).all(|block| *block < blocks)
+    }
+}
+
+/// The word at an address, if it is concrete.
+pub fn word_at(read: ReadBytes<'_>, address: u64) -> Option<u64> {
+    let mut word = [0; 8];
+    read(address, &mut word).then_some(u64::from_le_bytes(word))
 }
 
 impl Session<'_> {
@@ -61,9 +80,16 @@ impl Session<'_> {
         ahead: Ahead,
         address: u64,
         read: ReadBytes<'_>,
-    ) -> Result<Grown, wryneck_ir::build::BuildError> {
+    ) -> Result<(Grown, Ahead), wryneck_ir::build::BuildError> {
         let mut builder = FunctionBuilder::append(module, names, program.function)?;
-        let mut session = Session { program, new: FxHashMap::default(), queue: VecDeque::new(), tails: VecDeque::new(), jumps: Vec::new() };
+        let mut session = Session {
+            program,
+            new: FxHashMap::default(),
+            queue: VecDeque::new(),
+            tails: VecDeque::new(),
+            jumps: Vec::new(),
+            words: Vec::new(),
+        };
         let mut places = Places::new(&mut builder, &program.registers);
         session.block_of(&mut places, Start::at(address));
         let max = program.elf.cpu.max_instruction;
@@ -85,10 +111,20 @@ impl Session<'_> {
             places.builder.jump(to);
             places.end();
         }
-        let (calls, returns) = (std::mem::take(&mut places.calls), std::mem::take(&mut places.returns));
-        let addresses = std::mem::take(&mut places.addresses);
+        let numbers = |rows: Vec<(u64, BlockId)>| rows.into_iter().map(|(address, block)| (address, block.index())).collect();
+        let mut new: Vec<(Start, u32)> = session.new.into_iter().map(|(start, block)| (start, block.index())).collect();
+        new.sort_unstable_by_key(|(_, block)| *block);
+        let grown = Grown {
+            new,
+            calls: numbers(std::mem::take(&mut places.calls)),
+            addresses: std::mem::take(&mut places.addresses),
+            returns: places.returns.iter().map(|block| block.index()).collect(),
+            jumps: numbers(session.jumps),
+            words: session.words,
+        };
+        let ahead = code.ahead;
         builder.finish()?;
-        Ok(Grown { new: session.new, calls, addresses, returns, jumps: session.jumps, ahead: code.ahead })
+        Ok((grown, ahead))
     }
 
     /// The block that stands for a code address: there already, to be lowered, or a jump.
@@ -130,7 +166,7 @@ impl Session<'_> {
     }
 
     /// The function that the linker's stub at an address jumps to; or the address.
-    fn behind_stub(&self, address: u64, read: ReadBytes<'_>) -> u64 {
+    fn behind_stub(&mut self, address: u64, read: ReadBytes<'_>) -> u64 {
         let program = self.program;
         let named = |at: u64, prefix: &str| program.elf.segment(at).is_some_and(|s| s.name.starts_with(prefix));
         if !named(address, ".plt") {
@@ -139,11 +175,10 @@ impl Session<'_> {
         let bytes = bytes_at(read, address, program.elf.cpu.max_instruction);
         let jump = program.decoder.decode(address, &bytes).ok().and_then(|it| it.ops.last().cloned());
         let slot = jump.filter(|op| op.op == OpCode::BranchIndirect && op.inputs[0].space == Space::Memory).map(|op| op.inputs[0].offset);
-        let mut word = [0; 8];
-        match slot {
-            Some(slot) if named(slot, ".got") && read(slot, &mut word) => u64::from_le_bytes(word),
-            _ => address,
-        }
+        let Some(slot) = slot.filter(|slot| named(*slot, ".got")) else { return address };
+        let word = word_at(read, slot);
+        self.words.push((slot, word));
+        word.unwrap_or(address)
     }
 
     fn tail(&mut self, places: &mut Places<'_, '_, '_>, tail: &Tail) {

@@ -25,6 +25,7 @@ pub mod error;
 mod flow;
 mod frames;
 mod growth;
+mod kept;
 pub mod library;
 pub mod lift;
 pub mod link;
@@ -41,7 +42,9 @@ mod simplify;
 pub mod sleigh;
 pub mod variables;
 
-use rustc_hash::FxHashMap;
+use std::hash::{Hash, Hasher};
+
+use rustc_hash::{FxHashMap, FxHasher};
 use wryneck_ir::build::{FunctionDef, ModuleBuilder, Names};
 use wryneck_ir::code_source::ReadBytes;
 use wryneck_ir::{
@@ -50,6 +53,7 @@ use wryneck_ir::{
 
 pub use elf::{Elf, Segment};
 pub use error::MachineError;
+pub use kept::Kept;
 pub use library::Library;
 pub use load::Process;
 pub use recognise::{Known, More, Passed};
@@ -107,6 +111,8 @@ pub struct MachineProgram {
     ahead: Ahead,
     /// The addresses that blocks begin at, but for those behind what is told.
     named: FxHashMap<u32, u64>,
+    /// What earlier runs lowered, if that is wanted.
+    kept: Option<Kept>,
 }
 
 /// Where a block of code begins.
@@ -202,6 +208,7 @@ impl MachineProgram {
                 blocks,
                 ahead: Ahead::default(),
                 named,
+                kept: None,
             },
             module,
         ))
@@ -263,6 +270,41 @@ impl MachineProgram {
         Some((address, disassembly::around(&self.elf, &self.decoder, address, before, behind)))
     }
 
+    /// Lowers the blocks at an address and along its fixed branches.
+    fn grow(&mut self, address: u64, module: &mut Module, read: ReadBytes<'_>) -> Result<Grown, NoCode> {
+        let (mut names, ahead) = (std::mem::take(&mut self.names), std::mem::take(&mut self.ahead));
+        let before = module.lengths();
+        names.catch_up(module);
+        let lowered = Session::run(self, module, &mut names, ahead, address, read);
+        self.names = names;
+        let (grown, ahead) = lowered.map_err(|e| NoCode::Unsupported(e.to_string()))?;
+        self.ahead = ahead;
+        if let Some(kept) = &mut self.kept {
+            kept.keep(address, module, &before, &grown);
+        }
+        Ok(grown)
+    }
+
+    /// Has growths that earlier runs kept replayed, and new ones kept. Before any code is lowered; of a program with the same
+    /// content and the same [`MachineProgram::shape`].
+    pub fn keep(&mut self, kept: Kept) {
+        self.kept = Some(kept);
+    }
+
+    /// The growths to keep for later runs, if there are new ones.
+    pub fn kept(&self) -> Option<Module> {
+        self.kept.as_ref().and_then(Kept::to_module)
+    }
+
+    /// A number for what lifting hangs on besides the content of the program's files: what is recognised and told, and how.
+    pub fn shape(&self) -> u64 {
+        let mut hasher = FxHasher::default();
+        (self.calls, self.system_call, self.variables.objects.len()).hash(&mut hasher);
+        [&self.recognition, &self.told].hash(&mut hasher);
+        self.elf.symbols.iter().filter(|s| s.library).for_each(|s| s.address.hash(&mut hasher));
+        hasher.finish()
+    }
+
     /// Is there code at the address that will stay as it is?
     fn check(&self, address: u64) -> Result<(), NoCode> {
         if self.goes_back(address) || self.recognition.contains(address) {
@@ -317,17 +359,18 @@ impl CodeSource for MachineProgram {
             return Ok(block);
         }
         self.check(address)?;
-        let (mut names, ahead) = (std::mem::take(&mut self.names), std::mem::take(&mut self.ahead));
-        let lowered = Session::run(self, module, &mut names, ahead, address, read);
-        self.names = names;
-        let Grown { new, calls, addresses, returns, jumps, ahead } = lowered.map_err(|e| NoCode::Unsupported(e.to_string()))?;
-        self.ahead = ahead;
+        let grown = self.kept.as_mut().and_then(|kept| kept.replay(address, module, read));
+        let grown = match grown {
+            Some(grown) => grown,
+            None => self.grow(address, module, read)?,
+        };
+        self.ways.grow(&grown);
+        let Grown { new, calls, addresses, .. } = grown;
         self.addresses.extend(addresses);
-        self.ways.grow(&calls, &returns, &jumps);
-        self.named.extend(new.iter().filter(|(start, _)| !start.told).map(|(start, block)| (block.index(), start.address)));
-        self.blocks.extend(new.into_iter().map(|(start, block)| (start, block.index())));
+        self.named.extend(new.iter().filter(|(start, _)| !start.told).map(|(start, block)| (*block, start.address)));
+        self.blocks.extend(new);
         let begins = |back: u64| self.elf.function(back.wrapping_sub(1)).is_some_and(|f| BEGIN.contains(&f.name.as_str()));
-        let sites = calls.into_iter().map(|(back, block)| (back, (!begins(back)).then(|| block.index())));
+        let sites = calls.into_iter().map(|(back, block)| (back, (!begins(back)).then_some(block)));
         self.call_sites.extend(sites.collect::<Vec<_>>());
         self.blocks.get(&Start::at(address)).copied().ok_or_else(|| NoCode::NotExecutable(address, " without code".to_owned()))
     }

@@ -5,6 +5,8 @@
 //! a program speaks to the tool are recognised whoever defines them, so that an executable can be linked.
 //! What is recognised is the address: whoever gets there, by call, jump or pointer, gets the model.
 
+use std::hash::{Hash, Hasher};
+
 use rustc_hash::FxHashMap;
 use wryneck_ir::build::{CallDef, Callee, ModuleBuilder, Slot};
 use wryneck_ir::{NONE, Op, SymbolId, call_flags};
@@ -17,7 +19,7 @@ use crate::place::Places;
 use crate::registers::RegisterFile;
 
 /// A parameter or result that registers hold: its width in bits, at most 64.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Passed {
     /// An integer or a pointer.
     Word(u16),
@@ -25,7 +27,7 @@ pub enum Passed {
 }
 
 /// What a function takes behind its parameters, and how who stands for it gets that.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum More {
     #[default]
     Nothing,
@@ -68,6 +70,7 @@ const SAVED: u64 = 256;
 const LIST: u64 = 64;
 
 /// A function of the program that is recognised.
+#[derive(Hash)]
 struct Recognised {
     model: SymbolId,
     params: Vec<Passed>,
@@ -79,6 +82,14 @@ struct Recognised {
 #[derive(Default)]
 pub struct Recognition {
     by_address: FxHashMap<u64, Recognised>,
+}
+
+impl Hash for Recognition {
+    fn hash<H: Hasher>(&self, hasher: &mut H) {
+        let mut all: Vec<(&u64, &Recognised)> = self.by_address.iter().collect();
+        all.sort_unstable_by_key(|(address, _)| **address);
+        all.hash(hasher);
+    }
 }
 
 impl Recognition {

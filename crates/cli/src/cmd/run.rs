@@ -30,7 +30,7 @@ use crate::results::{Ends, Findings};
 use crate::rules::{self, Rules};
 use crate::target::{Linked, Target};
 use crate::timed::Timed;
-use crate::{objects, output, replay, signal, sym_file, symbolic, way};
+use crate::{kept, objects, output, replay, signal, sym_file, symbolic, way};
 
 /// The name under which a run folder keeps bitcode that clang made.
 pub const KEPT: &str = "program.bc";
@@ -58,7 +58,7 @@ pub fn explore(name: &str, words: Vec<String>, complete: impl FnOnce(&mut RunArg
     input.user = RealHost::user();
     let record = host.record();
     let environment = Rc::new(Linux::new(input, host));
-    let Linked { program, entry, bitcode, mut code, mut notes } = target.link(&args, &environment)?;
+    let Linked { program, entry, bitcode, mut code, kept, mut notes } = target.link(&args, &environment)?;
     if let (Some(_), Some(rule)) = (&code, checkers.iter().find(|rule| rule.reads_code())) {
         let id = &rule.about().id;
         return Err(problem(format!("the rule `{id}` reads the code behind a call, which is not done for machine code"), "leave it out"));
@@ -113,7 +113,7 @@ pub fn explore(name: &str, words: Vec<String>, complete: impl FnOnce(&mut RunArg
     };
     let mut watch = watch(&args, start, folder, lines, record, notes, solver_time.clone());
     watch.rules = rules;
-    watch.findings.machine = code;
+    watch.findings.machine = code.clone();
 
     let outcome = match explorer.start(entry, |_| Ok(Vec::new())) {
         Ok(()) => explorer.explore(&mut watch),
@@ -138,6 +138,9 @@ pub fn explore(name: &str, words: Vec<String>, complete: impl FnOnce(&mut RunArg
     print(&args, &run)?;
     let explained = slicer.map(|slicer| slicer.explained(&explorer.core.image)).unwrap_or_default();
     output::write(|out| explained.iter().try_for_each(|line| writeln!(out, "{line}")))?;
+    if let (Some(code), Some(path)) = (code, kept) {
+        kept::save(&code.borrow(), &path);
+    }
     // The process ends: taking apart what it knows would take longer than many a run.
     std::mem::forget(explorer);
     Ok(run.exit_code())
