@@ -200,8 +200,8 @@ pub static OPTIONS: &[Opt<RunArgs>] = &[
         set: |a, v| { a.summaries.push(v.into()); Ok(()) } },
     Opt { name: "--undefined", value: "symbolic|error", help: "what a call of an undefined function gives: a fresh symbolic value (default), or the path's end",
         set: |a, v| { a.config.undefined = one_of(v, &[("symbolic", Undefined::Symbolic), ("error", Undefined::Error)])?; Ok(()) } },
-    Opt { name: "--uninit", value: "zero|symbolic|report", help: "what reading unwritten memory gives: zero (default), symbolic input, or a finding where a branch, an address or output depends on it",
-        set: |a, v| { a.config.uninit = one_of(v, &[("zero", Uninit::Zero), ("symbolic", Uninit::Symbolic), ("report", Uninit::Report)])?; Ok(()) } },
+    Opt { name: "--uninit", value: "zero|symbolic|symbolic-globals|report", help: "what reading unwritten memory gives: zero (default), symbolic input, the same with the program's variables that have no initial value, or a finding where a branch, an address or output depends on it",
+        set: |a, v| { a.config.uninit = one_of(v, &[("zero", Uninit::Zero), ("symbolic", Uninit::Symbolic), ("symbolic-globals", Uninit::SymbolicGlobals), ("report", Uninit::Report)])?; Ok(()) } },
 ];
 
 fn file_and_line(words: &str) -> (String, Option<u32>) {

@@ -11,7 +11,7 @@ use wryneck_exec::config::{Undefined, Uninit};
 use wryneck_exec::memory::Static;
 use wryneck_expr::Pool;
 use wryneck_ir::link::{Program, Target, Unit};
-use wryneck_ir::{Module, symbol_kind};
+use wryneck_ir::{Module, linkage, symbol_kind};
 use wryneck_machine::{Elf, FUNCTION, Known, Library, MachineProgram, More, Passed, calls, load, prototype};
 
 use crate::args::RunArgs;
@@ -70,7 +70,7 @@ pub fn load(args: &RunArgs, content: &[u8], watched: &[String], input: &mut Prog
         }),
     };
     let load::Process { mut elf, auxiliary } = loaded.map_err(|e| e.context(format!("`{shown}` cannot be loaded")))?;
-    functions_of(library.as_ref()).mark(&mut elf);
+    names_of(library.as_ref()).mark(&mut elf);
     let watched: Vec<Known> = watched.iter().map(|name| shape_of(name, library.as_ref())).collect();
     if library.is_none() && (args.stand_ins && !are_objects || are_objects && args.libc) {
         notes.push("functions of the C library are not there in a form that is easy to explore (`cargo xtask setup libc`)".into());
@@ -138,8 +138,8 @@ fn parameter(function: &str, number: usize, known: prototype::Parameter) -> Resu
     Ok(Parameter { name, kind })
 }
 
-/// The functions of the C library, by all their names.
-fn functions_of(library: Option<&Module>) -> Library {
+/// The functions and variables of the C library, by all their names.
+fn names_of(library: Option<&Module>) -> Library {
     let mut all = Library::default();
     // Some of these have models alone. Each is in a file of its name.
     stand_ins().for_each(|s| all.add(s.name, &format!("{}.c", s.name)));
@@ -149,8 +149,10 @@ fn functions_of(library: Option<&Module>) -> Library {
         while of.kind == symbol_kind::ALIAS {
             of = m.symbols[of.index as usize];
         }
-        if of.kind == symbol_kind::FUNCTION {
-            all.add(m.str(symbol.name), m.str(m.locations[m.functions[of.index as usize].loc as usize].file));
+        match of.kind {
+            symbol_kind::FUNCTION => all.add(m.str(symbol.name), m.str(m.locations[m.functions[of.index as usize].loc as usize].file)),
+            symbol_kind::DATA if symbol.linkage != linkage::INTERNAL => all.add_variable(m.str(symbol.name)),
+            _ => {}
         }
     }
     all

@@ -20,6 +20,8 @@ pub enum Uninit {
     Zero,
     /// A fresh symbolic byte for each, input under the object's name.
     Symbolic,
+    /// The same, and the program's own variables of static storage without an initial value are never written, too.
+    SymbolicGlobals,
     /// As symbolic, but not input: a path whose branches, addresses or output depend on it faults there.
     Report,
 }

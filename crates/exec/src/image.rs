@@ -5,7 +5,7 @@ use std::rc::Rc;
 
 use rustc_hash::{FxHashMap, FxHashSet};
 use wryneck_expr::Pool;
-use wryneck_ir::code_source::ReadBytes;
+use wryneck_ir::code_source::{Data, ReadBytes};
 use wryneck_ir::link::{Program, Target};
 use wryneck_ir::{self as ir, CodeSource, LocId, NONE, NoCode, global_flags};
 
@@ -42,6 +42,9 @@ pub enum Does<'a> {
 const FUNC_STRIDE: u64 = 16;
 /// Dead bytes between globals.
 const GLOBAL_SLACK: u64 = 16;
+
+/// What the names of guards of first values begin with (Itanium C++ ABI, 5.1.4.1 "Guard Variables").
+const GUARD: &str = "_ZGV";
 
 /// A program ready to run.
 pub struct Image {
@@ -392,6 +395,34 @@ impl Image {
         statics.insert(at, object);
         self.statics = Rc::new(statics);
         self.memory.statics = self.statics.clone();
+    }
+
+    /// The variables of bitcode of the program itself that begin as zeros: those without an initial value among them. Not those of threads.
+    pub fn zeroed(&self) -> Vec<Data> {
+        let of = |g: &ir::link::LinkedGlobal| {
+            let unit = &self.program.units[g.place.unit as usize];
+            (unit.library, &unit.module, &unit.module.globals[g.place.index as usize])
+        };
+        let globals = self.program.globals().iter().zip(&self.global_addrs).filter(|(g, _)| g.live && g.size > 0);
+        let zeroed = globals.filter_map(|(g, address)| {
+            let (library, module, global) = of(g);
+            let constant = global.flags & (global_flags::READ_ONLY | global_flags::THREAD_LOCAL | global_flags::UNNAMED) != 0;
+            let zero = global.relocs.count == 0 && module.bytes.range(global.init).iter().all(|byte| *byte == 0);
+            let name = || module.str(module.symbols[global.symbol as usize].name).to_owned();
+            (zero && !library && !constant).then(|| Data { name: name(), address: *address, size: g.size })
+        });
+        zeroed.collect()
+    }
+
+    /// Has variables begin as memory that was never written, but for those by which compilers know whether a variable has its first value.
+    pub fn leave_unwritten(&mut self, variables: &[Data], pool: &mut Pool) {
+        let mut space = std::mem::take(&mut self.memory.space);
+        space.wake();
+        for v in variables.iter().filter(|v| !v.name.starts_with(GUARD)) {
+            space.make_live(v.address, v.size, false, pool);
+        }
+        space.sleep();
+        self.memory.space = space;
     }
 
     /// The program's last function, which may be machine code.

@@ -1,7 +1,9 @@
 //! Memory that was never written: input of the program, or a mistake where it matters.
 //!
 //! Under [`Uninit::Symbolic`] it is input, an object of the test case named as its object in memory: reading an unwritten byte makes
-//! input of all unwritten bytes of its piece of that object.
+//! input of all unwritten bytes of its piece of that object. Under [`Uninit::SymbolicGlobals`] the program's own variables without an initial
+//! value, which C begins with zeros, are such memory: as bitcode those whose value is all zeros, of executables those that the file has no bytes
+//! for. Pointers among them may then be anything.
 //!
 //! Under [`Uninit::Report`] reading is harmless, deciding a branch, an address or an output is not. A byte read before it is written is a
 //! symbol named for the object it belongs to, so the name tells where it came from, and copies carry it along. What decides asks whether an expression depends on such a symbol: by its support, which the pool
@@ -39,7 +41,8 @@ impl Cx<'_> {
     pub(crate) fn unwritten_input(&mut self, addr: u64) -> ExprId {
         let variable = self.state.variables.over(addr);
         let variable = variable.and_then(|v| Some(Object { base: v.base, size: v.size, ..self.variable_at(v.base)? }));
-        let object = variable.or_else(|| self.object_at(addr)).filter(|o| addr.wrapping_sub(o.base) < o.size);
+        let object =
+            variable.or_else(|| self.named_data(addr)).or_else(|| self.object_at(addr)).filter(|o| addr.wrapping_sub(o.base) < o.size);
         let (mut name, base, size) = object.map_or(("memory".into(), addr, 1), |o| (self.input_name(&o), o.base, o.size));
         let start = (addr - base) / PIECE * PIECE;
         if start > 0 {
@@ -55,6 +58,13 @@ impl Cx<'_> {
         }
         self.state.unwritten_input = true;
         bytes[(addr - base - start) as usize]
+    }
+
+    /// The variable of static storage that a symbol of machine code names.
+    fn named_data(&self, addr: u64) -> Option<Object> {
+        let data = self.core.code_source.as_ref()?.borrow().data(addr)?;
+        let writable = self.state.memory.static_near(addr, 0).is_none_or(|s| s.writable);
+        Some(Object { base: data.address, size: data.size, what: What::Global { name: data.name, writable } })
     }
 
     /// What an object is called in a test.

@@ -18,6 +18,15 @@ pub struct CodeObject {
     pub known_by: &'static str,
 }
 
+/// A variable of static storage.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Data {
+    pub name: String,
+    pub address: u64,
+    /// Bytes, at least 1.
+    pub size: u64,
+}
+
 /// How functions of the code are called from outside of it: in a frame of its own, on the stack below what is in use.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Calling {
@@ -82,6 +91,10 @@ pub trait CodeSource {
     }
     /// The object that code numbers so ([`Op::Anchor`](crate::Op::Anchor)).
     fn object(&self, _number: u32) -> Option<&CodeObject> {
+        None
+    }
+    /// The variable of static storage that an address lies in, if it has a name.
+    fn data(&self, _address: u64) -> Option<Data> {
         None
     }
     /// Whether the function has returned whose variable `number` began at an address of the stack. Unknown: no.

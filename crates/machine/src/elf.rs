@@ -7,6 +7,7 @@
 use object::elf::{ET_DYN, ET_EXEC, PF_W, PF_X, PT_INTERP, PT_LOAD, SHF_ALLOC, SHF_TLS, SHT_NOBITS, STT_GNU_IFUNC};
 use object::read::elf::{ElfFile64, FileHeader, ProgramHeader, SectionHeader};
 use object::{Endianness, Object, ObjectSection, ObjectSymbol, SymbolKind};
+use wryneck_ir::code_source::Data;
 
 use crate::cpu::{CPUS, Cpu};
 use crate::dwarf::Dwarf;
@@ -182,6 +183,25 @@ impl Elf {
     pub fn data(&self, address: u64) -> Option<&Symbol> {
         let first = self.symbols.partition_point(|s| s.address < address);
         self.symbols[first..].iter().take_while(|s| s.address == address).filter(|s| !s.code).max_by_key(|s| s.size)
+    }
+
+    /// The variable that an address lies in, by its symbol: of several the largest, a visible one if it can be.
+    pub fn data_over(&self, address: u64) -> Option<&Symbol> {
+        let before = &self.symbols[..self.symbols.partition_point(|s| s.address <= address)];
+        let nearest = before.iter().rfind(|s| !s.code && s.size > 0)?;
+        self.data(nearest.address).filter(|s| address - s.address < s.size)
+    }
+
+    /// The variables of the program itself that the file has no bytes for, apart: those of `.bss`.
+    pub fn without_bytes(&self) -> Vec<Data> {
+        let empty = |s: &Symbol| self.segment(s.address).is_some_and(|g| g.writable && g.bytes.len() as u64 <= s.address - g.base);
+        let mut all: Vec<Data> = Vec::new();
+        for s in self.symbols.iter().filter(|s| !s.code && !s.library && s.size > 0).filter(|s| empty(s)) {
+            if all.last().is_none_or(|last| last.address + last.size <= s.address) {
+                all.extend(self.data_over(s.address).map(|s| Data { name: s.name.clone(), address: s.address, size: s.size }));
+            }
+        }
+        all
     }
 
     /// Whether the code at an address came with a library.

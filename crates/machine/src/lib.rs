@@ -46,7 +46,7 @@ use std::hash::{Hash, Hasher};
 
 use rustc_hash::{FxHashMap, FxHasher};
 use wryneck_ir::build::{FunctionDef, ModuleBuilder, Names};
-use wryneck_ir::code_source::ReadBytes;
+use wryneck_ir::code_source::{Data, ReadBytes};
 use wryneck_ir::{
     ActiveCall, Calling, CodeObject, CodeSource, Convention, LocId, Module, NoCode, SymbolId, Transfer, function_flags, linkage,
 };
@@ -396,6 +396,11 @@ impl CodeSource for MachineProgram {
 
     fn object(&self, number: u32) -> Option<&CodeObject> {
         self.variables.object(number)
+    }
+
+    fn data(&self, address: u64) -> Option<Data> {
+        let symbol = self.elf.data_over(address)?;
+        Some(Data { name: symbol.name.clone(), address: symbol.address, size: symbol.size })
     }
 
     fn has_returned(&self, number: u32, base: u64, read: ReadBytes<'_>) -> bool {

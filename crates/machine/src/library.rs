@@ -4,20 +4,26 @@
 //! A program that has not the function by which the library begins has nothing of it linked.
 //!
 //! An archive's members lie together, so what has no name that we know between two functions of the library is of the library too
-//! (assembly), and a local function counts only beside another one.
+//! (assembly), and a local function counts only beside another one. Of variables those are the library's that have the name of one, or a name that
+//! C leaves to it (`__…`), and local ones that lie behind such a one, and not before one of the program.
 
-use rustc_hash::FxHashMap;
+use rustc_hash::{FxHashMap, FxHashSet};
 
-use crate::elf::Elf;
+use crate::elf::{Elf, Symbol};
 
-/// The functions of a library: the names of the source files, without their folders, that define one of a name.
+/// The functions and visible variables of a library.
 #[derive(Default)]
 pub struct Library {
+    /// By function: the names of the source files, without their folders, that define one of that name.
     files: FxHashMap<String, Vec<String>>,
+    variables: FxHashSet<String>,
 }
 
 /// The function by which the library begins.
 const LIBRARY_START: &str = "__libc_start_main";
+
+/// What the compiler's own start knows about itself.
+const START_VARIABLES: [&str; 3] = ["completed.0", "dtor_idx.0", "object.0"];
 
 /// What begins and ends a program, which no library has.
 const STARTS: [&str; 11] = [
@@ -31,8 +37,41 @@ impl Library {
         self.files.entry(function.to_owned()).or_default().push(base_name(file).to_owned());
     }
 
-    /// Marks the functions of a program that came with this library, whatever else is marked.
+    /// Adds a visible variable.
+    pub fn add_variable(&mut self, name: &str) {
+        self.variables.insert(name.to_owned());
+    }
+
+    /// Marks the functions and variables of a program that came with this library, whatever else is marked.
     pub fn mark(&self, elf: &mut Elf) {
+        self.mark_variables(elf);
+        self.mark_functions(elf);
+    }
+
+    fn mark_variables(&self, elf: &mut Elf) {
+        let starts = |s: &Symbol| s.code && s.name == LIBRARY_START;
+        let linked = elf.symbols.iter().any(starts);
+        let archive = elf.symbols.iter().any(|s| starts(s) && !s.library);
+        let named = |s: &Symbol| s.name.starts_with("__") || self.variables.contains(&s.name);
+        let data: Vec<usize> = (0..elf.symbols.len()).filter(|i| !elf.symbols[*i].code && elf.symbols[*i].size > 0).collect();
+        let mut of_library = vec![false; data.len()];
+        // Whose the nearest visible variable before is, and whether one of the program lies behind.
+        let (mut before, mut behind) = (false, false);
+        for (n, symbol) in data.iter().map(|i| &elf.symbols[*i]).enumerate() {
+            before = if symbol.local { before } else { named(symbol) };
+            of_library[n] = before && (archive || !symbol.local);
+        }
+        for (n, symbol) in data.iter().map(|i| &elf.symbols[*i]).enumerate().rev() {
+            behind = if symbol.local { behind } else { !named(symbol) };
+            of_library[n] &= !(symbol.local && behind);
+        }
+        for (i, of_library) in data.into_iter().zip(of_library) {
+            let symbol = &mut elf.symbols[i];
+            symbol.library |= linked && (of_library || symbol.local && START_VARIABLES.contains(&symbol.name.as_str()));
+        }
+    }
+
+    fn mark_functions(&self, elf: &mut Elf) {
         let code: Vec<usize> = (0..elf.symbols.len()).filter(|i| elf.symbols[*i].code).collect();
         let linked = elf.symbols.iter().any(|s| s.code && !s.library && s.name == LIBRARY_START);
         let named: Vec<bool> = code.iter().map(|i| linked && self.names(elf, *i)).collect();

@@ -10,6 +10,7 @@ use std::{env, fs};
 
 use anyhow::{Context, Result};
 use wryneck_environ::{FUZZER, Linux, ProgramInput, Stdin};
+use wryneck_exec::config::Uninit;
 use wryneck_exec::plugin::Monitor;
 use wryneck_exec::search;
 use wryneck_exec::{Explorer, Image, Outcome, PathEnd, Stop};
@@ -74,6 +75,10 @@ pub fn explore(name: &str, words: Vec<String>, complete: impl FnOnce(&mut RunArg
     let mut image = Image::new(program, &*environment, &mut pool);
     if let Some(code) = &mut code {
         machine::map(&args, code, &mut image, &mut pool)?;
+    }
+    if args.config.uninit == Uninit::SymbolicGlobals {
+        let variables = code.as_ref().map_or_else(|| image.zeroed(), |code| code.elf.without_bytes());
+        image.leave_unwritten(&variables, &mut pool);
     }
     let rules = (!checkers.is_empty()).then(|| Rules::new(checkers, args.policy, &image, code.is_some()));
     let monitor = rules.as_ref().map(|rules| rules.automata.clone() as Rc<dyn Monitor>);

@@ -155,7 +155,7 @@ impl Cx<'_> {
                 let s = match self.core.config.uninit {
                     Uninit::Zero => self.core.pool.bits(8, 0),
                     Uninit::Report => self.unwritten_byte(addr),
-                    Uninit::Symbolic => self.unwritten_input(addr),
+                    Uninit::Symbolic | Uninit::SymbolicGlobals => self.unwritten_input(addr),
                 };
                 self.state.memory.space.store_expr(addr, 1, s, &mut self.core.pool);
                 s

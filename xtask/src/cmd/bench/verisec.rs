@@ -22,7 +22,9 @@ use serde_json::{Value, json};
 use crate::bitcode::{CLANG, LLVM_LINK};
 use crate::process;
 
-#[derive(clap::Args)]
+mod witness;
+
+#[derive(clap::Args, Clone)]
 pub struct Args {
     /// The suite's folder, which has `lib` and `programs`
     suite: PathBuf,
@@ -37,6 +39,9 @@ pub struct Args {
     /// Executables without debug information
     #[arg(long)]
     no_debug: bool,
+    /// What memory never written is, for `wryneck run`
+    #[arg(long, default_value = "symbolic-globals")]
+    uninit: String,
     /// How many accesses out of bounds a path goes on behind
     #[arg(long, default_value_t = 8)]
     keep_going: u32,
@@ -46,6 +51,9 @@ pub struct Args {
     /// Cases at a time
     #[arg(long, default_value_t = 2)]
     jobs: usize,
+    /// Instead of measuring, show that the cases called faulty that no tool can detect are not, by exploring them to the end and natively
+    #[arg(long)]
+    witness: bool,
     /// Where results are kept, one JSON object a line
     #[arg(long, default_value = "docs/results/verisec.jsonl")]
     results: PathBuf,
@@ -137,6 +145,9 @@ pub fn run(args: &Args) -> Result<()> {
     let cases = copy(&args.suite, &args.program, &suite)?;
     ensure!(!cases.is_empty(), "`{}` has no cases of {:?}", args.suite.display(), args.program);
     let build = Build { args, suite: &suite };
+    if args.witness {
+        return witness::run(&build, &cases);
+    }
     let mut rows = build.known()?;
     let missing: Vec<&Case> = cases.iter().filter(|case| !rows.contains_key(&case.name)).collect();
     let new = Mutex::new(Vec::new());
@@ -220,7 +231,7 @@ impl Build<'_> {
             Frontend::Bitcode => "bitcode",
             Frontend::Machine => "machine",
         };
-        json!({ "frontend": frontend, "level": self.args.level, "debug": !self.args.no_debug, "keep_going": self.args.keep_going, "seconds": self.args.seconds })
+        json!({ "frontend": frontend, "level": self.args.level, "debug": !self.args.no_debug, "keep_going": self.args.keep_going, "uninit": self.args.uninit, "seconds": self.args.seconds })
     }
 
     /// The compiler; what speaks to the tool is not optimised, since bodies that are never run would go.
@@ -278,7 +289,7 @@ impl Build<'_> {
         let mut command = Command::new(&wryneck);
         command
             .current_dir(&empty)
-            .args(["run", "--json", "--uninit", "symbolic", "--no-replay", "--emit", "none", "--max-memory", MEMORY]);
+            .args(["run", "--json", "--uninit", &self.args.uninit, "--no-replay", "--emit", "none", "--max-memory", MEMORY]);
         command.args([
             "--keep-going",
             &self.args.keep_going.to_string(),
