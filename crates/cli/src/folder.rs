@@ -336,7 +336,7 @@ impl Writer<'_> {
 
     fn state(&mut self, findings: &[Finding], ledger: &[LedgerRow]) -> Result<()> {
         let mut insert =
-            self.db.prepare_cached("INSERT OR REPLACE INTO finding VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)")?;
+            self.db.prepare_cached("INSERT OR REPLACE INTO finding VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)")?;
         for (id, f) in (1_i64..).zip(findings) {
             let (place, stack, inputs) = (&f.stack[0], json!(f.stack).to_string(), json!(f.inputs).to_string());
             let (native, why) = f.native.as_ref().map(Native::words).unzip();
@@ -357,7 +357,8 @@ impl Writer<'_> {
                 json!(f.steps).to_string(),
                 native,
                 why,
-                json!(f.code).to_string()
+                json!(f.code).to_string(),
+                json!(f.variables).to_string()
             ])?;
         }
         let mut insert = self.db.prepare_cached("INSERT OR REPLACE INTO ledger VALUES (?, ?, ?, ?)")?;

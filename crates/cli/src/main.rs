@@ -33,6 +33,7 @@ mod progress;
 mod replay;
 mod results;
 mod rules;
+mod scope;
 mod signal;
 mod source;
 mod sym_file;

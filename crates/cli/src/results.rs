@@ -57,6 +57,8 @@ struct Line {
 
 /// A path that can be run again.
 pub struct Way {
+    /// Where the defect is, innermost first.
+    pub at: Vec<CodePos>,
     pub prefix: Prefix,
     pub model: Model,
     pub instructions: u64,
@@ -120,8 +122,9 @@ impl Findings {
             return (false, index);
         }
         let code = self.machine.as_ref().map(|machine| disassembled(&machine.borrow(), image, defect.at)).unwrap_or_default();
+        let at = defect.at.to_vec();
         self.all.push(Finding { code, ..finding(image, defect, ended) });
-        self.ways.push(Way { prefix: ended.prefix.clone(), model: ended.model.clone(), instructions: ended.instructions });
+        self.ways.push(Way { at, prefix: ended.prefix.clone(), model: ended.model.clone(), instructions: ended.instructions });
         (true, index)
     }
 
@@ -161,6 +164,7 @@ fn finding(image: &Image, defect: Defect<'_>, ended: &Ended) -> Finding {
         test: None,
         source_line,
         code: Vec::new(),
+        variables: Vec::new(),
         native: None,
         steps: Vec::new(),
     }
@@ -172,7 +176,9 @@ const AROUND: (usize, usize) = (5, 3);
 /// The instructions around the innermost place of a stack that is in machine code, if that has no debug information.
 fn disassembled(machine: &MachineProgram, image: &Image, stack: &[CodePos]) -> Vec<CodeLine> {
     let Some(&pos) = stack.iter().find(|pos| image.is_last(pos.func)) else { return Vec::new() };
-    let Some((here, lines)) = machine.disassembled(image.location(pos), AROUND.0, AROUND.1) else { return Vec::new() };
+    let known = image.source(pos).iter().any(|source| !source.file.is_empty());
+    let Some(here) = machine.address_of(image.instruction(pos)).filter(|_| !known) else { return Vec::new() };
+    let lines = machine.disassembled(here, AROUND.0, AROUND.1);
     lines.into_iter().map(|l| CodeLine { address: l.address, place: l.place, text: l.text, here: l.address == here }).collect()
 }
 

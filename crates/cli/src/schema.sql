@@ -2,7 +2,7 @@
 -- Several runs' tables can be attached and compared: no number here but those of machine code is an address.
 
 -- The number of this schema; a change here is a new number, and `show` and `replay` say which one they read.
-PRAGMA user_version = 3;
+PRAGMA user_version = 4;
 
 -- Facts of the run: command (JSON array), program, started (seconds since 1970), version, status (`running` until the end),
 -- and at the end summary (the JSON object that --json prints).
@@ -33,7 +33,8 @@ CREATE TABLE finding (
     source_line TEXT,               -- its text, if the source was there
     steps TEXT NOT NULL,            -- JSON array: the decisions on the way there, repetitions counted
     native TEXT, native_why TEXT,   -- reproduced, not reproduced, not replayable; null before it was tried
-    code TEXT NOT NULL              -- JSON array: where there is no source, the instructions around the place
+    code TEXT NOT NULL,             -- JSON array: where there is no source, the instructions around the place
+    variables TEXT NOT NULL         -- JSON array: for each place of the stack the variables in scope and their values
 );
 
 -- What was skipped, bounded or given up, and the flag that changes it.

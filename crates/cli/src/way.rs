@@ -1,13 +1,15 @@
 //! The way to a finding: its path is run again by its decisions, and each is put into words with its place in the application.
 //!
 //! Decisions inside library functions are told as the application's call of them, which is what its author knows; in a row the same
-//! ones are counted. Checks that found nothing wrong are no part of the story. Cost: one more run of the path, no solver.
+//! ones are counted. Checks that found nothing wrong are no part of the story. Where the path ends at the finding, the variables there are
+//! told, too. Cost: one more run of the path, no solver.
 
 use wryneck_exec::prefix::Decision;
 use wryneck_exec::{CodePos, Decided, Does, Explorer, Image};
 use wryneck_report::{Place, Step};
 
 use crate::results::{Findings, place};
+use crate::scope;
 
 /// Paths of more instructions are not run again.
 const MOST: u64 = 200_000_000;
@@ -16,12 +18,13 @@ const KEPT: usize = 10_000;
 
 /// Gives each finding the decisions on its way.
 pub fn trace(explorer: &mut Explorer, findings: &mut Findings) {
+    let machine = findings.machine.clone();
     for (finding, way) in findings.all.iter_mut().zip(&findings.ways) {
         if way.instructions > MOST {
             continue;
         }
         let mut steps: Vec<Step> = Vec::new();
-        explorer.retrace(&way.prefix.to_vec(), way.model.clone(), &mut |image, decided| {
+        let (state, _) = explorer.retrace(&way.prefix.to_vec(), way.model.clone(), &mut |image, decided| {
             let Some(step) = step(image, decided).filter(|_| steps.len() < KEPT) else { return };
             match steps.last_mut() {
                 Some(last) if (&last.place, &last.library, &last.decision) == (&step.place, &step.library, &step.decision) => {
@@ -31,6 +34,10 @@ pub fn trace(explorer: &mut Explorer, findings: &mut Findings) {
             }
         });
         finding.steps = steps;
+        if explorer.core.call_stack(&state, usize::MAX) == way.at {
+            let machine = machine.as_ref().map(|machine| machine.borrow());
+            finding.variables = scope::variables(&explorer.core, &state, machine.as_deref(), &way.at, finding.stack.len());
+        }
     }
 }
 

@@ -190,6 +190,46 @@ fn instructions_are_shown_where_there_is_no_source() {
     assert_eq!(place.explored(&["./wrong", "n"])["findings"][0]["code"], serde_json::json!([]));
 }
 
+/// With debug information, findings tell the variables of the functions in progress: all of them where nothing is optimised, and of others
+/// which the compiler kept nowhere.
+#[test]
+fn variables_in_scope_are_told() {
+    let place = Place::new();
+    let cases: [(&str, [&[&str]; 2]); 2] = [
+        (
+            "-O0",
+            [
+                &["count = 6", "scale = 2.5", "color = GREEN", "text = \"ab\"", "sum = 350", "i = 4", "step = -3"],
+                &["argc = 2", "kept = 42", "got = 0"],
+            ],
+        ),
+        ("-O2", [&["count = 6", "sum = 2", "i = 0", "text = optimised-out"], &["argc = 2", "kept = 42", "argv = optimised-out"]]),
+    ];
+    for (level, expected) in cases {
+        place.compiled("scope", &["-static", "-g", level]);
+        let run = place.explored(&["./scope", "--sym-arg", "2"]);
+        let finding = &run["findings"][0];
+        assert_eq!(finding["stack"].as_array().map(Vec::len), Some(2), "{level}: {run}");
+        let told = |depth: usize| {
+            let all = finding["variables"][depth].as_array().expect("variables of each place").iter();
+            all.map(|v| format!("{} = {}", v["name"].as_str().unwrap_or(""), v["value"].as_str().unwrap_or(""))).collect::<Vec<_>>()
+        };
+        for (depth, wanted) in expected.iter().enumerate() {
+            let told = told(depth);
+            for words in *wanted {
+                assert!(told.iter().any(|t| t == words), "{level}: {words}: {told:?}");
+            }
+        }
+        let structure = |depth: usize| told(depth).into_iter().find(|t| t.starts_with("at = ")).unwrap_or_default();
+        if level == "-O0" {
+            assert!(structure(0).starts_with("at = {x = -7, y = {1, 2}, name = 0x") && structure(0).ends_with(" \"n\\x02\"}"), "{run}");
+            assert_eq!(structure(0), structure(1));
+        }
+        let shown = text_of(&place.wryneck(&["show", "out", "--findings"]));
+        assert!(shown.contains(&format!("      with {}", told(0).join(", "))), "{shown}");
+    }
+}
+
 fn text_of(out: &Output) -> String {
     text(&out.stdout)
 }

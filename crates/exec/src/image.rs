@@ -479,11 +479,16 @@ impl Image {
         }
     }
 
-    /// The number of a place's source position in its module; 0 if it has none.
-    pub fn location(&self, pos: CodePos) -> LocId {
+    /// The number of a place's instruction in its module.
+    pub fn instruction(&self, pos: CodePos) -> u32 {
         let (module, f) = self.function(pos.func);
         let first = module.blocks.range(f.blocks).iter().map(|b| b.insts.first).min().unwrap_or(0);
-        module.inst_locs.get((first + pos.op) as usize).copied().unwrap_or(0)
+        first + pos.op
+    }
+
+    /// The number of a place's source position in its module; 0 if it has none.
+    pub fn location(&self, pos: CodePos) -> LocId {
+        self.function(pos.func).0.inst_locs.get(self.instruction(pos) as usize).copied().unwrap_or(0)
     }
 
     /// The source position of a place, inlined calls unfolded: innermost first, the function itself last.

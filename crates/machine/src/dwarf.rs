@@ -11,7 +11,7 @@ use object::{Object, ObjectSection};
 use crate::prototype::{self, Parameter};
 use crate::variables::{Frames, Variables};
 
-type Bytes = EndianArcSlice<RunTimeEndian>;
+pub(crate) type Bytes = EndianArcSlice<RunTimeEndian>;
 
 /// The line table and functions of one file.
 pub struct Dwarf {
@@ -93,13 +93,31 @@ impl Dwarf {
     /// Adds the variables of the file's code that was not optimised. `pointer` is the number of the frame pointer's register;
     /// `symbol_size` gives the bytes that the symbol at an address has, or 0.
     pub fn variables(&self, pointer: u16, symbol_size: &dyn Fn(u64) -> u64, all: &mut Variables) {
-        let Ok(dwarf) = self.sections.load() else { return };
-        let eh = self.sections.eh_frame.map(|at| {
+        let Ok(dwarf) = self.load() else { return };
+        let frames = Frames { eh: self.eh_frame(), debug: self.debug_frame(), pointer: gimli::Register(pointer), symbol_size };
+        all.read(&dwarf, &frames, self.base);
+    }
+
+    /// What was added to the file's addresses.
+    pub(crate) fn base(&self) -> u64 {
+        self.base
+    }
+
+    pub(crate) fn load(&self) -> gimli::Result<gimli::Dwarf<Bytes>> {
+        self.sections.load()
+    }
+
+    /// The unwinding tables that the program has in memory, if it has some.
+    pub(crate) fn eh_frame(&self) -> Option<(gimli::EhFrame<Bytes>, gimli::BaseAddresses)> {
+        self.sections.eh_frame.map(|at| {
             let bases = gimli::BaseAddresses::default().set_eh_frame(at).set_text(self.sections.text);
             (gimli::EhFrame::from(self.sections.get(gimli::SectionId::EhFrame)), bases)
-        });
-        let debug = gimli::DebugFrame::from(self.sections.get(gimli::SectionId::DebugFrame));
-        all.read(&dwarf, &Frames { eh, debug, pointer: gimli::Register(pointer), symbol_size }, self.base);
+        })
+    }
+
+    /// The unwinding tables of the debug information.
+    pub(crate) fn debug_frame(&self) -> gimli::DebugFrame<Bytes> {
+        gimli::DebugFrame::from(self.sections.get(gimli::SectionId::DebugFrame))
     }
 
     /// The parameters of the function that begins at an address.

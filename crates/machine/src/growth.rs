@@ -8,7 +8,7 @@ use std::collections::VecDeque;
 use rustc_hash::FxHashMap;
 use wryneck_ir::build::{BlockId, FunctionBuilder, Names};
 use wryneck_ir::code_source::ReadBytes;
-use wryneck_ir::{LocId, Module, call_flags};
+use wryneck_ir::{Module, call_flags};
 
 use crate::block::{Ahead, Block, Code};
 use crate::error::MachineError;
@@ -26,8 +26,8 @@ pub(crate) struct Grown {
     pub new: Vec<(Start, u32)>,
     /// Those that end with calls, by return address.
     pub calls: Vec<(u64, u32)>,
-    /// Source positions that are nothing but an address.
-    pub addresses: Vec<(LocId, u64)>,
+    /// The numbers of first instructions, and the addresses they were lifted from, by number.
+    pub addresses: Vec<(u32, u64)>,
     /// Blocks that are part of returns.
     pub returns: Vec<u32>,
     /// Blocks that only jump to an address.

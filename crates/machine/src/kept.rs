@@ -19,7 +19,7 @@ use crate::growth::{Grown, word_at};
 /// Instructions of IR that are kept of a program, at most: 24 bytes each, and half as much again for what belongs to them.
 const MAX_INSTS: usize = 1 << 18;
 /// What the tree begins with; another one when anything here changes.
-const FORMAT: u64 = 1;
+const FORMAT: u64 = 2;
 const LENGTHS: usize = size_of::<Lengths>() / 4;
 
 /// One growth.
@@ -126,7 +126,7 @@ impl Step {
         };
         list(&mut new.iter().map(|(start, block)| [start.address, u64::from(*block) << 1 | u64::from(start.told)]));
         list(&mut calls.iter().map(|(back, block)| [*back, u64::from(*block)]));
-        list(&mut addresses.iter().map(|(loc, address)| [u64::from(*loc), *address]));
+        list(&mut addresses.iter().map(|(instruction, address)| [u64::from(*instruction), *address]));
         list(&mut returns.iter().map(|block| [0, u64::from(*block)]));
         list(&mut jumps.iter().map(|(address, block)| [*address, u64::from(*block)]));
         let concrete = |(at, word): &(u64, Option<u64>)| word.map(|word| [*at, word]);
@@ -157,7 +157,7 @@ impl<'a> Words<'a> {
         let grown = Grown {
             new: self.list()?.map(|[address, block]| (Start { address, told: block & 1 == 1 }, (block >> 1) as u32)).collect(),
             calls: self.list()?.map(row).collect(),
-            addresses: self.list()?.map(|[loc, address]| (loc as u32, address)).collect(),
+            addresses: self.list()?.map(|[instruction, address]| (instruction as u32, address)).collect(),
             returns: self.list()?.map(|[_, block]| block as u32).collect(),
             jumps: self.list()?.map(row).collect(),
             words: {

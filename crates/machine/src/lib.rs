@@ -38,6 +38,8 @@ mod ranges;
 pub mod recognise;
 pub mod registers;
 mod relocate;
+pub mod scope;
+mod shape;
 mod simplify;
 pub mod sleigh;
 pub mod variables;
@@ -47,9 +49,7 @@ use std::hash::{Hash, Hasher};
 use rustc_hash::{FxHashMap, FxHasher};
 use wryneck_ir::build::{FunctionDef, ModuleBuilder, Names};
 use wryneck_ir::code_source::{Data, ReadBytes};
-use wryneck_ir::{
-    ActiveCall, Calling, CodeObject, CodeSource, Convention, LocId, Module, NoCode, SymbolId, Transfer, function_flags, linkage,
-};
+use wryneck_ir::{ActiveCall, Calling, CodeObject, CodeSource, Convention, Module, NoCode, SymbolId, Transfer, function_flags, linkage};
 
 pub use elf::{Elf, Segment};
 pub use error::MachineError;
@@ -105,8 +105,8 @@ pub struct MachineProgram {
     call_sites: FxHashMap<u64, Option<u32>>,
     /// How control leaves blocks.
     ways: Ways,
-    /// Addresses of code without debug information, by the source position that stands for them.
-    addresses: FxHashMap<LocId, u64>,
+    /// The addresses that code was lifted from: the number of the module's first instruction, and the address. By number.
+    addresses: Vec<(u32, u64)>,
     blocks: FxHashMap<Start, u32>,
     ahead: Ahead,
     /// The addresses that blocks begin at, but for those behind what is told.
@@ -185,7 +185,7 @@ impl MachineProgram {
         let function = b.finish()?;
         let ModuleBuilder { module, names } = m;
         let (blocks, named) = (FxHashMap::default(), FxHashMap::default());
-        let (call_sites, addresses) = (FxHashMap::default(), FxHashMap::default());
+        let (call_sites, addresses) = (FxHashMap::default(), Vec::new());
         Ok((
             MachineProgram {
                 elf,
@@ -263,11 +263,15 @@ impl MachineProgram {
         }
     }
 
-    /// The instructions around the one that a source position stands for, with its address, if it is one without debug information: so
-    /// many before it and behind it.
-    pub fn disassembled(&self, position: LocId, before: usize, behind: usize) -> Option<(u64, Vec<disassembly::Line>)> {
-        let address = *self.addresses.get(&position)?;
-        Some((address, disassembly::around(&self.elf, &self.decoder, address, before, behind)))
+    /// The address that an instruction of the module was lifted from.
+    pub fn address_of(&self, instruction: u32) -> Option<u64> {
+        let before = self.addresses.partition_point(|(first, _)| *first <= instruction).checked_sub(1)?;
+        Some(self.addresses[before].1)
+    }
+
+    /// The instructions around the one at an address: so many before it and behind it.
+    pub fn disassembled(&self, address: u64, before: usize, behind: usize) -> Vec<disassembly::Line> {
+        disassembly::around(&self.elf, &self.decoder, address, before, behind)
     }
 
     /// Lowers the blocks at an address and along its fixed branches.

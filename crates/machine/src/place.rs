@@ -5,7 +5,7 @@
 //! results twice: the part, and then the whole, zero-extended. Slots for temporaries are used again by each instruction.
 
 use wryneck_ir::build::{BlockId, FunctionBuilder, Slot};
-use wryneck_ir::{Loc, LocId, NONE, Op, limbs};
+use wryneck_ir::{Loc, NONE, Op, limbs};
 
 use crate::dwarf::Position;
 use crate::elf::Elf;
@@ -54,8 +54,8 @@ pub struct Places<'f, 'm, 'r> {
     pub calls: Vec<(u64, BlockId)>,
     /// Blocks that are part of a return, or end by beginning it.
     pub returns: Vec<BlockId>,
-    /// Source positions that are nothing but an address, and the address.
-    pub addresses: Vec<(LocId, u64)>,
+    /// The numbers of first instructions of the module, and the addresses they were lifted from, by number.
+    pub addresses: Vec<(u32, u64)>,
     /// The rest of the instruction happens only where this bit is 0: what it writes is chosen by it.
     skip_if: Option<Slot>,
 }
@@ -403,9 +403,7 @@ impl<'f, 'm, 'r> Places<'f, 'm, 'r> {
             inlined_at = self.builder.names.loc(self.builder.module, loc);
         }
         self.builder.loc = inlined_at;
-        if positions.iter().all(|p| p.file.is_empty()) {
-            self.addresses.push((inlined_at, address));
-        }
+        self.addresses.push((self.builder.module.insts.len() as u32, address));
     }
 
     /// The slot of a whole register, with nothing pending in it.

@@ -38,6 +38,13 @@ pub(crate) fn write(out: &mut dyn Write, sources: &Sources, f: &Finding, depth: 
     Ok(())
 }
 
+/// Writes the variables of a frame of a finding's stack.
+pub(crate) fn write_variables(out: &mut dyn Write, f: &Finding, depth: usize) -> io::Result<()> {
+    let variables = f.variables.get(depth).map(Vec::as_slice).unwrap_or_default();
+    let words: Vec<_> = variables.iter().map(|v| format!("{} = {}", v.name, v.value)).collect();
+    if words.is_empty() { Ok(()) } else { writeln!(out, "      with {}", words.join(", ")) }
+}
+
 fn write_line(out: &mut dyn Write, number: u32, line: &str) -> io::Result<()> {
     writeln!(out, "{:>8} | {}", number, line.trim_end())
 }

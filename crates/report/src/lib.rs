@@ -21,7 +21,9 @@ use std::io::{self, Write};
 pub use ktest::{KTest, Object};
 pub use report::{FileCoverage, FunctionCoverage, Report, Sources, Test};
 pub use rules::{RuleResult, Verdict};
-pub use run::{Class, CodeLine, EndCount, Finding, InputValue, Kind, LedgerRow, Lines, Native, Place, Pruning, Run, Status, Step, Totals};
+pub use run::{
+    Class, CodeLine, EndCount, Finding, InputValue, Kind, LedgerRow, Lines, Native, Place, Pruning, Run, Status, Step, Totals, Variable,
+};
 
 /// A row of [`FORMATS`].
 pub struct Format {

@@ -119,10 +119,19 @@ pub struct Finding {
     pub source_line: Option<String>,
     /// Where there is no source: the instructions around the fault, in their order.
     pub code: Vec<CodeLine>,
+    /// For each place of the stack the variables in scope, with their values on that input, as far as they are known; may be shorter.
+    pub variables: Vec<Vec<Variable>>,
     /// What running the program natively on that input showed; `None` if that was not asked for.
     pub native: Option<Native>,
     /// How the first path that showed it came there: its decisions in their order, repetitions counted. Empty if not recorded.
     pub steps: Vec<Step>,
+}
+
+/// A variable and its value in words; `optimised-out` if the compiler kept it nowhere.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Variable {
+    pub name: String,
+    pub value: String,
 }
 
 /// An instruction of machine code in words.
@@ -304,6 +313,10 @@ pub(crate) mod tests {
                 test: Some("test000002.ktest".into()),
                 source_line: Some("    a[i] = 1;".into()),
                 code: vec![],
+                variables: vec![vec![
+                    Variable { name: "i".into(), value: "4".into() },
+                    Variable { name: "a".into(), value: "optimised-out".into() },
+                ]],
                 native: Some(Native::Reproduced),
                 steps: vec![
                     Step {

@@ -190,6 +190,7 @@ mod tests {
                    8 | }
                    9 | 
                   10 | int main(int c, char **v) {
+                  with i = 4, a = optimised-out
                by t.c:12:3 in `main`
                   12 |   fill(v[1], c);
               = decided on the way there:

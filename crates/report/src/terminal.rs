@@ -46,6 +46,9 @@ pub(crate) fn write_finding(out: &mut dyn Write, run: &Run, number: u32, f: &Fin
         if depth == 0 {
             write_code(out, &f.code)?;
         }
+        if sources.is_some() {
+            annotate::write_variables(out, f, depth)?;
+        }
     }
     if f.stack.len() > SHOWN_FRAMES {
         writeln!(out, "   by {} more calls", f.stack.len() - SHOWN_FRAMES)?;

@@ -20,7 +20,7 @@ use wryneck_report::{
 use crate::problem::problem;
 
 /// The number of the schema this version writes and reads.
-const SCHEMA_NUMBER: i64 = 3;
+const SCHEMA_NUMBER: i64 = 4;
 const AGAIN: &str = "run the program again; the command is in the folder's `info` if the run had ended";
 
 /// Whose lines are wanted.
@@ -215,9 +215,8 @@ impl Reader {
     }
 
     fn findings(&self) -> Result<Vec<Finding>> {
-        type Texts = (String, String, String, String, Option<String>, Option<String>);
-        let sql =
-            "SELECT kind, cwe, message, count, test, source_line, stack, inputs, steps, code, native, native_why FROM finding ORDER BY id";
+        type Texts = (String, String, String, String, Option<String>, Option<String>, String);
+        let sql = "SELECT kind, cwe, message, count, test, source_line, stack, inputs, steps, code, native, native_why, variables FROM finding ORDER BY id";
         let rows: Vec<(Finding, Texts)> = self.rows(sql, |row| {
             let finding = Finding {
                 kind: Kind { id: row.get(0)?, cwe: row.get(1)? },
@@ -228,13 +227,14 @@ impl Reader {
                 test: row.get(4)?,
                 source_line: row.get(5)?,
                 code: Vec::new(),
+                variables: Vec::new(),
                 native: None,
                 steps: Vec::new(),
             };
-            Ok((finding, (row.get(6)?, row.get(7)?, row.get(8)?, row.get(9)?, row.get(10)?, row.get(11)?)))
+            Ok((finding, (row.get(6)?, row.get(7)?, row.get(8)?, row.get(9)?, row.get(10)?, row.get(11)?, row.get(12)?)))
         })?;
         let mut findings = Vec::with_capacity(rows.len());
-        for (finding, (stack, inputs, steps, code, verdict, why)) in rows {
+        for (finding, (stack, inputs, steps, code, verdict, why, variables)) in rows {
             let stack: Vec<_> = self.json("a call stack", &stack)?;
             if stack.is_empty() {
                 return Err(self.damaged("a call stack is empty"));
@@ -242,7 +242,8 @@ impl Reader {
             let native = verdict.and_then(|v| Native::from_words(&v, &why.unwrap_or_default()));
             let (inputs, steps) = (self.json("the inputs", &inputs)?, self.json("the decisions", &steps)?);
             let code = self.json("machine code", &code)?;
-            findings.push(Finding { stack, inputs, steps, code, native, ..finding });
+            let variables = self.json("variables", &variables)?;
+            findings.push(Finding { stack, inputs, steps, code, variables, native, ..finding });
         }
         Ok(findings)
     }

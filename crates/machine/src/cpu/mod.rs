@@ -27,6 +27,8 @@ pub struct Cpu {
     pub thread_pointer: &'static str,
     /// What compilers address variables on the stack by, and its number in DWARF.
     pub frame_pointer: (&'static str, u16),
+    /// The registers in the order of DWARF's numbers, from 0 on.
+    pub dwarf_registers: &'static [&'static str],
     pub system_call: SystemCall,
     pub call: Convention,
     /// Instructions whose meaning SLEIGH leaves to user-defined operations.

@@ -114,6 +114,11 @@ pub static CPU: Cpu = Cpu {
     stack_pointer: "RSP",
     thread_pointer: "FS_OFFSET",
     frame_pointer: ("RBP", 6),
+    // System V x86-64 ABI, figure 3.36; of vectors the lowest 64 bits.
+    dwarf_registers: &[
+        "RAX", "RDX", "RCX", "RBX", "RSI", "RDI", "RBP", "RSP", "R8", "R9", "R10", "R11", "R12", "R13", "R14", "R15", "RIP", "YMM0",
+        "YMM1", "YMM2", "YMM3", "YMM4", "YMM5", "YMM6", "YMM7", "YMM8", "YMM9", "YMM10", "YMM11", "YMM12", "YMM13", "YMM14", "YMM15",
+    ],
     system_call: SystemCall {
         number: "RAX",
         arguments: &["RDI", "RSI", "RDX", "R10", "R8", "R9"],
