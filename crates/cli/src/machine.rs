@@ -70,7 +70,7 @@ pub fn load(args: &RunArgs, content: &[u8], watched: &[String], input: &mut Prog
         }),
     };
     let load::Process { mut elf, auxiliary } = loaded.map_err(|e| e.context(format!("`{shown}` cannot be loaded")))?;
-    names_of(library.as_ref()).mark(&mut elf);
+    names_of(library.as_ref(), Library::is_linked(&elf)).mark(&mut elf);
     let watched: Vec<Known> = watched.iter().map(|name| shape_of(name, library.as_ref())).collect();
     if library.is_none() && (args.stand_ins && !are_objects || are_objects && args.libc) {
         notes.push("functions of the C library are not there in a form that is easy to explore (`cargo xtask setup libc`)".into());
@@ -138,11 +138,11 @@ fn parameter(function: &str, number: usize, known: prototype::Parameter) -> Resu
     Ok(Parameter { name, kind })
 }
 
-/// The functions and variables of the C library, by all their names.
-fn names_of(library: Option<&Module>) -> Library {
+/// The variables of the C library, by all their names, and its functions if `functions` are asked for.
+fn names_of(library: Option<&Module>, functions: bool) -> Library {
     let mut all = Library::default();
     // Some of these have models alone. Each is in a file of its name.
-    stand_ins().for_each(|s| all.add(s.name, &format!("{}.c", s.name)));
+    stand_ins().filter(|_| functions).for_each(|s| all.add(s.name, &format!("{}.c", s.name)));
     let Some(m) = library else { return all };
     for symbol in m.symbols.iter() {
         let mut of = *symbol;
@@ -150,7 +150,9 @@ fn names_of(library: Option<&Module>) -> Library {
             of = m.symbols[of.index as usize];
         }
         match of.kind {
-            symbol_kind::FUNCTION => all.add(m.str(symbol.name), m.str(m.locations[m.functions[of.index as usize].loc as usize].file)),
+            symbol_kind::FUNCTION if functions => {
+                all.add(m.str(symbol.name), m.str(m.locations[m.functions[of.index as usize].loc as usize].file))
+            }
             symbol_kind::DATA if symbol.linkage != linkage::INTERNAL => all.add_variable(m.str(symbol.name)),
             _ => {}
         }

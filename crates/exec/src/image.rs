@@ -390,10 +390,10 @@ impl Image {
         space.set_writable(object.base, object.size, object.writable);
         space.sleep();
         self.memory.space = space;
-        let mut statics = self.statics.to_vec();
+        self.memory.statics = Rc::default();
+        let statics = Rc::make_mut(&mut self.statics);
         let at = statics.partition_point(|s| s.base < object.base);
         statics.insert(at, object);
-        self.statics = Rc::new(statics);
         self.memory.statics = self.statics.clone();
     }
 

@@ -193,8 +193,9 @@ fn hash(bytes: &[u8]) -> u64 {
     let mut lanes = KEYS;
     let mut chunks = bytes.chunks_exact(32);
     for chunk in &mut chunks {
-        for (i, lane) in lanes.iter_mut().enumerate() {
-            *lane = fold(*lane ^ number(chunk, i * 8), KEYS[i]).wrapping_add(KEYS[3 - i]);
+        let words: [[u8; 8]; 4] = *chunk.as_chunks().0.first_chunk().expect("a chunk has 32 bytes");
+        for (i, (lane, word)) in lanes.iter_mut().zip(words).enumerate() {
+            *lane = fold(*lane ^ u64::from_le_bytes(word), KEYS[i]).wrapping_add(KEYS[3 - i]);
         }
     }
     let mut end = bytes.len() as u64;

@@ -5,6 +5,7 @@
 //! the next few instructions on all fixed ways overwrite is dead, everything else is live; so is everything around instructions
 //! with branches of their own. Linear in the operations.
 
+use std::borrow::Cow;
 use std::ops::Range;
 
 use rustc_hash::FxHashMap;
@@ -27,17 +28,17 @@ pub type Ahead = FxHashMap<u64, Instruction>;
 pub struct Code<'a> {
     decoder: &'a Decoder,
     /// The bytes an instruction may have at an address, as many as there are.
-    bytes_at: &'a dyn Fn(u64) -> Vec<u8>,
+    bytes_at: &'a dyn Fn(u64) -> Cow<'a, [u8]>,
     pub ahead: Ahead,
 }
 
 impl<'a> Code<'a> {
-    pub fn new(decoder: &'a Decoder, bytes_at: &'a dyn Fn(u64) -> Vec<u8>, ahead: Ahead) -> Code<'a> {
+    pub fn new(decoder: &'a Decoder, bytes_at: &'a dyn Fn(u64) -> Cow<'a, [u8]>, ahead: Ahead) -> Code<'a> {
         Code { decoder, bytes_at, ahead }
     }
 
     /// The bytes an instruction may have at an address.
-    pub fn bytes(&self, address: u64) -> Vec<u8> {
+    pub fn bytes(&self, address: u64) -> Cow<'a, [u8]> {
         (self.bytes_at)(address)
     }
 
@@ -195,8 +196,7 @@ fn overwritten_at(code: &mut Code<'_>, mut address: u64, mut inside: bool, mut w
             let register = |v: &&Varnode| v.space == Space::Register;
             op.inputs.iter().filter(register).for_each(|v| wanted.remove(v.offset..v.end()));
             if let Some(v) = op.output.as_ref().filter(register) {
-                let known = wanted.take(v.offset..v.end());
-                known.into_iter().for_each(|range| written.add(range));
+                wanted.give(v.offset..v.end(), &mut written);
             }
         }
         inside &= !instruction.transfers();

@@ -4,6 +4,8 @@
 //! A segment is cut at its sections, so that findings name them; what no section covers (headers, padding) is a piece too.
 //! Nothing here trusts the file: sizes are checked before they are used.
 
+use std::ops::Range;
+
 use object::elf::{ET_DYN, ET_EXEC, PF_W, PF_X, PT_INTERP, PT_LOAD, SHF_ALLOC, SHF_TLS, SHT_NOBITS, STT_GNU_IFUNC};
 use object::read::elf::{ElfFile64, FileHeader, ProgramHeader, SectionHeader};
 use object::{Endianness, Object, ObjectSection, ObjectSymbol, SymbolKind};
@@ -166,10 +168,16 @@ impl Elf {
 
     /// The function at or before a code address: the first of those that begin there.
     pub fn function(&self, address: u64) -> Option<&Symbol> {
+        self.function_and_range(address).0
+    }
+
+    /// The same, and all addresses of which it is that.
+    pub fn function_and_range(&self, address: u64) -> (Option<&Symbol>, Range<u64>) {
         let before = self.symbols.partition_point(|s| s.address <= address);
-        let nearest = self.symbols[..before].iter().rfind(|s| s.code)?;
+        let end = self.symbols[before..].iter().find(|s| s.code).map_or(u64::MAX, |s| s.address);
+        let Some(nearest) = self.symbols[..before].iter().rfind(|s| s.code) else { return (None, 0..end) };
         let first = self.symbols.partition_point(|s| s.address < nearest.address);
-        self.symbols[first..].iter().find(|s| s.code)
+        (self.symbols[first..].iter().find(|s| s.code), nearest.address..end)
     }
 
     /// The names of the function that begins at an address, and whether each came with a library.
@@ -221,11 +229,16 @@ impl Elf {
 
     /// A code address in words: the function before it, and the distance; or the bare address.
     pub fn place_name(&self, address: u64) -> String {
-        match self.function(address) {
-            Some(f) if f.address == address => f.name.clone(),
-            Some(f) => format!("{}+{:#x}", f.name, address - f.address),
-            None => format!("{address:#x}"),
-        }
+        place_in(self.function(address), address)
+    }
+}
+
+/// A code address in words, by the function before it.
+pub fn place_in(function: Option<&Symbol>, address: u64) -> String {
+    match function {
+        Some(f) if f.address == address => f.name.clone(),
+        Some(f) => format!("{}+{:#x}", f.name, address - f.address),
+        None => format!("{address:#x}"),
     }
 }
 

@@ -92,8 +92,7 @@ impl Session<'_> {
         };
         let mut places = Places::new(&mut builder, &program.registers);
         session.block_of(&mut places, Start::at(address));
-        let max = program.elf.cpu.max_instruction;
-        let bytes = |at: u64| if program.check(at).is_ok() { bytes_at(read, at, max) } else { Vec::new() };
+        let bytes = |at: u64| program.code_at(at, read);
         let mut code = Code::new(&program.decoder, &bytes, ahead);
         loop {
             if let Some((start, block)) = session.queue.pop_front() {

@@ -44,6 +44,7 @@ mod simplify;
 pub mod sleigh;
 pub mod variables;
 
+use std::borrow::Cow;
 use std::hash::{Hash, Hasher};
 
 use rustc_hash::{FxHashMap, FxHasher};
@@ -307,6 +308,17 @@ impl MachineProgram {
         [&self.recognition, &self.told].hash(&mut hasher);
         self.elf.symbols.iter().filter(|s| s.library).for_each(|s| s.address.hash(&mut hasher));
         hasher.finish()
+    }
+
+    /// The bytes an instruction may have at an address, as many as there are: those of the file, which nobody can change.
+    fn code_at(&self, address: u64, read: ReadBytes<'_>) -> Cow<'_, [u8]> {
+        let max = self.elf.cpu.max_instruction;
+        let segment = self.elf.segment(address).filter(|s| s.executable && !s.writable);
+        match segment.and_then(|s| s.bytes.get((address - s.base) as usize..)?.get(..max)) {
+            Some(bytes) => Cow::Borrowed(bytes),
+            None if self.check(address).is_ok() => Cow::Owned(bytes_at(read, address, max)),
+            None => Cow::Borrowed(&[]),
+        }
     }
 
     /// Is there code at the address that will stay as it is?

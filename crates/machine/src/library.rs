@@ -42,6 +42,11 @@ impl Library {
         self.variables.insert(name.to_owned());
     }
 
+    /// Whether a program has the library, or one like it, linked: otherwise no function's name counts.
+    pub fn is_linked(elf: &Elf) -> bool {
+        elf.symbols.iter().any(|s| s.code && !s.library && s.name == LIBRARY_START)
+    }
+
     /// Marks the functions and variables of a program that came with this library, whatever else is marked.
     pub fn mark(&self, elf: &mut Elf) {
         self.mark_variables(elf);
@@ -73,7 +78,7 @@ impl Library {
 
     fn mark_functions(&self, elf: &mut Elf) {
         let code: Vec<usize> = (0..elf.symbols.len()).filter(|i| elf.symbols[*i].code).collect();
-        let linked = elf.symbols.iter().any(|s| s.code && !s.library && s.name == LIBRARY_START);
+        let linked = Library::is_linked(elf);
         let named: Vec<bool> = code.iter().map(|i| linked && self.names(elf, *i)).collect();
         let beside = |all: &[bool], n: usize| {
             let side = |mut others: Box<dyn Iterator<Item = usize> + '_>| others.find(|m| !elf.symbols[code[*m]].local).map(|m| all[m]);

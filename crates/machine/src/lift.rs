@@ -113,7 +113,9 @@ fn open_label(p: &mut Places<'_, '_, '_>, label: Option<BlockId>) {
 /// If operation `n` is a branch over the rest of the instruction, and the rest only computes (a conditional move): its condition.
 fn skips_rest(it: &Instruction, n: usize) -> Option<Varnode> {
     let op = &it.ops[n];
-    let over = op.op == OpCode::BranchConditional && it.destination(n) == Some(Destination::Inside(it.ops.len()));
+    if op.op != OpCode::BranchConditional || it.destination(n) != Some(Destination::Inside(it.ops.len())) {
+        return None;
+    }
     let rest = &it.ops[n + 1..];
     let computes = rest.iter().all(|op| match op.op {
         OpCode::Copy | OpCode::Piece | OpCode::Subpiece => true,
@@ -127,7 +129,7 @@ fn skips_rest(it: &Instruction, n: usize) -> Option<Varnode> {
         Some(Destination::Address(_)) | None => None,
     });
     let entered = others.into_iter().any(|to| n < to && to < it.ops.len());
-    (over && computes && !memory && narrow && !entered).then(|| op.inputs[1])
+    (computes && !memory && narrow && !entered).then(|| op.inputs[1])
 }
 
 /// Lifts one operation, or says what cannot be.

@@ -3,6 +3,8 @@
 use std::ops::Range;
 use std::rc::Rc;
 
+use smallvec::SmallVec;
+
 use crate::anchor::Anchor;
 use crate::cpu::{Cpu, Own, UserOp};
 use crate::error::MachineError;
@@ -40,12 +42,15 @@ impl Varnode {
     }
 }
 
+/// What an operation reads: three values at most, but for user-defined ones.
+pub type Inputs = SmallVec<[Varnode; 3]>;
+
 /// One p-code operation.
 #[derive(Clone, Debug)]
 pub struct Pcode {
     pub op: OpCode,
     pub output: Option<Varnode>,
-    pub inputs: Vec<Varnode>,
+    pub inputs: Inputs,
 }
 
 /// Where a branch of p-code leads.

@@ -4,11 +4,13 @@
 //! one). A part of a register is not written at once but kept **pending** in a slot of its own, because x86-64 writes most 32-bit
 //! results twice: the part, and then the whole, zero-extended. Slots for temporaries are used again by each instruction.
 
+use std::ops::Range;
+
 use wryneck_ir::build::{BlockId, FunctionBuilder, Slot};
 use wryneck_ir::{Loc, NONE, Op, limbs};
 
 use crate::dwarf::Position;
-use crate::elf::Elf;
+use crate::elf::{Elf, Symbol, place_in};
 use crate::pcode::{Instruction, Space, Varnode};
 use crate::registers::RegisterFile;
 
@@ -56,6 +58,9 @@ pub struct Places<'f, 'm, 'r> {
     pub returns: Vec<BlockId>,
     /// The numbers of first instructions of the module, and the addresses they were lifted from, by number.
     pub addresses: Vec<(u32, u64)>,
+    /// The address that what is emitted stands at, and the function around it, with all addresses it is around.
+    here: Option<u64>,
+    around: Option<(Option<Symbol>, Range<u64>)>,
     /// The rest of the instruction happens only where this bit is 0: what it writes is chosen by it.
     skip_if: Option<Slot>,
 }
@@ -73,6 +78,8 @@ impl<'f, 'm, 'r> Places<'f, 'm, 'r> {
             calls: Vec::new(),
             returns: Vec::new(),
             addresses: Vec::new(),
+            here: None,
+            around: None,
             narrow: Vec::new(),
             parts: Vec::new(),
             skip_if: None,
@@ -391,12 +398,20 @@ impl<'f, 'm, 'r> Places<'f, 'm, 'r> {
 
     /// What is emitted from here on stands at this address of the program: at its source lines, or else at its place in words.
     pub fn at(&mut self, elf: &Elf, address: u64) {
+        if self.here.replace(address) == Some(address) {
+            return;
+        }
+        let around = self.around.take().filter(|(_, range)| range.contains(&address)).unwrap_or_else(|| {
+            let (function, range) = elf.function_and_range(address);
+            (function.cloned(), range)
+        });
+        let (function, _) = self.around.insert(around);
         let mut positions = elf.dwarf.iter().map(|d| d.positions(address)).find(|p| !p.is_empty()).unwrap_or_default();
         if positions.last().is_none_or(|p| p.function.is_empty()) {
             positions.pop();
-            positions.push(Position { function: elf.place_name(address), ..Position::default() });
+            positions.push(Position { function: place_in(function.as_ref(), address), ..Position::default() });
         }
-        let (mut inlined_at, library) = (0, elf.is_library(address).into());
+        let (mut inlined_at, library) = (0, function.as_ref().is_some_and(|f| f.library).into());
         for p in positions.iter().rev() {
             let [function, file] = [&p.function, &p.file].map(|text| self.builder.names.str(self.builder.module, text));
             let loc = Loc { file, line: p.line, column: p.column, function, inlined_at, library };

@@ -1,69 +1,95 @@
-//! Sets of bytes of a space, as ranges: few, as what one block reads and writes is few registers.
+//! Sets of bytes of a space: 64 bytes a word, where there is one. What a block reads and writes is few registers.
 
 use std::ops::Range;
 
-/// A set of bytes: ranges by offset, none empty, none meeting another.
+use smallvec::SmallVec;
+
+/// A set of bytes: by the offset of their first one, divided by 64, words that are not 0; ascending.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Bytes(Vec<Range<u64>>);
+pub struct Bytes(SmallVec<[(u64, u64); 6]>);
+
+/// The words that a range has bytes in, and which.
+fn words(range: Range<u64>) -> impl Iterator<Item = (u64, u64)> {
+    let last = range.end.wrapping_sub(1);
+    let all = if range.is_empty() { 1..1 } else { range.start / 64..last / 64 + 1 };
+    let (first, end) = (all.start, all.end.wrapping_sub(1));
+    all.map(move |word| {
+        let low = if word == first { u64::MAX << (range.start % 64) } else { u64::MAX };
+        let high = if word == end { u64::MAX >> (63 - last % 64) } else { u64::MAX };
+        (word, low & high)
+    })
+}
 
 impl Bytes {
-    /// The ranges that have a byte in common with this one, or are next to it.
-    fn near(&self, range: &Range<u64>) -> Range<usize> {
-        let first = self.0.partition_point(|r| r.end < range.start);
-        first..first + self.0[first..].iter().take_while(|r| r.start <= range.end).count()
+    /// Where a word is, or would be.
+    fn find(&self, word: u64) -> Result<usize, usize> {
+        let at = self.0.iter().position(|(known, _)| *known >= word).unwrap_or(self.0.len());
+        if self.0.get(at).is_some_and(|(known, _)| *known == word) { Ok(at) } else { Err(at) }
+    }
+
+    fn word(&self, word: u64) -> u64 {
+        self.find(word).map_or(0, |at| self.0[at].1)
+    }
+
+    fn add_to(&mut self, word: u64, bits: u64) {
+        match self.find(word) {
+            Ok(at) => self.0[at].1 |= bits,
+            Err(at) => self.0.insert(at, (word, bits)),
+        }
+    }
+
+    /// Takes bits out of a word; those that were there.
+    fn take_from(&mut self, word: u64, bits: u64) -> u64 {
+        let Ok(at) = self.find(word) else { return 0 };
+        let was = self.0[at].1;
+        self.0[at].1 &= !bits;
+        if was & !bits == 0 {
+            self.0.remove(at);
+        }
+        was & bits
     }
 
     pub fn add(&mut self, range: Range<u64>) {
-        if range.is_empty() {
-            return;
-        }
-        let near = self.near(&range);
-        let (start, end) = match &self.0[near.clone()] {
-            [] => (range.start, range.end),
-            [first, .., last] => (range.start.min(first.start), range.end.max(last.end)),
-            [one] => (range.start.min(one.start), range.end.max(one.end)),
-        };
-        self.0.splice(near, std::iter::once(start..end));
+        words(range).for_each(|(word, bits)| self.add_to(word, bits));
     }
 
     pub fn remove(&mut self, range: Range<u64>) {
-        if range.is_empty() {
-            return;
-        }
-        let near = self.near(&range);
-        let rest: Vec<Range<u64>> = without(&self.0[near.clone()], &range);
-        self.0.splice(near, rest);
+        words(range).for_each(|(word, bits)| _ = self.take_from(word, bits));
     }
 
-    /// Takes what of the range is in it out.
-    pub fn take(&mut self, range: Range<u64>) -> Vec<Range<u64>> {
-        let common = |r: &Range<u64>| r.start.max(range.start)..r.end.min(range.end);
-        let taken: Vec<Range<u64>> = self.0.iter().map(common).filter(|r| !r.is_empty()).collect();
-        self.remove(range);
-        taken
+    /// Takes what of the range is in it out, and adds it to another one.
+    pub fn give(&mut self, range: Range<u64>, to: &mut Bytes) {
+        for (word, bits) in words(range) {
+            let taken = self.take_from(word, bits);
+            if taken != 0 {
+                to.add_to(word, taken);
+            }
+        }
     }
 
     /// Are all bytes of the range in it?
     pub fn covers(&self, range: Range<u64>) -> bool {
-        range.is_empty() || self.0.iter().any(|r| r.start <= range.start && range.end <= r.end)
+        words(range).all(|(word, bits)| self.word(word) & bits == bits)
     }
 
     /// Is one of the range's bytes in it?
     pub fn touches(&self, range: Range<u64>) -> bool {
-        self.0.iter().any(|r| r.start.max(range.start) < r.end.min(range.end))
+        words(range).any(|(word, bits)| self.word(word) & bits != 0)
     }
 
     /// Keeps what is in both.
     pub fn intersect(&mut self, other: &Bytes) {
-        let common = |a: &Range<u64>, b: &Range<u64>| a.start.max(b.start)..a.end.min(b.end);
-        let own = std::mem::take(&mut self.0);
-        let both = own.iter().flat_map(|a| other.0.iter().map(move |b| common(a, b)));
-        self.0 = both.filter(|r| !r.is_empty()).collect();
+        self.0.retain(|(word, bits)| {
+            *bits &= other.word(*word);
+            *bits != 0
+        });
     }
 
     /// Keeps what is in the range.
     pub fn keep(&mut self, range: &Range<u64>) {
-        self.intersect(&Bytes(vec![range.clone()]));
+        let mut kept = Bytes::default();
+        self.give(range.clone(), &mut kept);
+        *self = kept;
     }
 
     pub fn is_empty(&self) -> bool {
@@ -75,17 +101,15 @@ impl Bytes {
     }
 }
 
-/// What is in the ranges but not in this one.
-fn without(ranges: &[Range<u64>], taken: &Range<u64>) -> Vec<Range<u64>> {
-    let sides = |r: &Range<u64>| [r.start..r.end.min(taken.start), r.start.max(taken.end)..r.end];
-    ranges.iter().flat_map(sides).filter(|r| !r.is_empty()).collect()
-}
-
 #[cfg(test)]
 mod tests {
     use std::collections::BTreeSet;
 
     use super::Bytes;
+
+    fn all(bytes: &Bytes) -> impl Iterator<Item = u64> {
+        bytes.0.iter().flat_map(|(word, bits)| (0..64).filter(move |b| bits >> b & 1 == 1).map(move |b| 64 * word + b))
+    }
 
     /// Beside sets of single bytes, by all that can be done to them, in an order that follows from a seed.
     #[test]
@@ -94,8 +118,8 @@ mod tests {
         let mut other = (Bytes::default(), BTreeSet::new());
         for _ in 0..20_000 {
             seed = seed.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
-            let start = seed >> 59;
-            let range = start..start + (seed >> 50 & 7);
+            let start = 32 + (seed >> 58);
+            let range = start..start + (seed >> 50 & 7) * if seed >> 48 & 3 == 0 { 20 } else { 1 };
             match seed >> 40 & 15 {
                 0..5 => {
                     ranges.add(range.clone());
@@ -106,13 +130,19 @@ mod tests {
                     bytes.retain(|b| !range.contains(b));
                 }
                 9..11 => {
-                    let taken: Vec<u64> = ranges.take(range.clone()).into_iter().flatten().collect();
-                    assert!(taken.into_iter().eq(range.clone().filter(|b| bytes.contains(b))));
+                    let mut taken = Bytes::default();
+                    ranges.give(range.clone(), &mut taken);
+                    assert!(all(&taken).eq(range.clone().filter(|b| bytes.contains(b))));
                     bytes.retain(|b| !range.contains(b));
                 }
                 11 => {
                     ranges.intersect(&other.0);
                     bytes.retain(|b| other.1.contains(b));
+                }
+                12 if !range.is_empty() => {
+                    let wide = start.saturating_sub(40)..range.end + 60;
+                    ranges.keep(&wide);
+                    bytes.retain(|b| wide.contains(b));
                 }
                 _ => {
                     assert_eq!(ranges.covers(range.clone()), range.clone().all(|b| bytes.contains(&b)));
@@ -122,8 +152,8 @@ mod tests {
                 }
             }
             assert_eq!(ranges.is_empty(), bytes.is_empty());
-            assert!(ranges.0.iter().flat_map(Clone::clone).eq(bytes.iter().copied()), "{ranges:?}, not {bytes:?}");
-            assert!(ranges.0.windows(2).all(|w| w[0].end <= w[1].start), "{ranges:?}");
+            assert!(all(&ranges).eq(bytes.iter().copied()), "{ranges:?}, not {bytes:?}");
+            assert!(ranges.0.is_sorted_by(|a, b| a.0 < b.0) && ranges.0.iter().all(|(_, bits)| *bits != 0), "{ranges:?}");
         }
     }
 }

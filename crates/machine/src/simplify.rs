@@ -7,6 +7,8 @@
 
 use std::ops::Range;
 
+use smallvec::smallvec;
+
 use crate::pcode::{BoolOp, Destination, Instruction, IntOp, IntSign, OpCode, Pcode, PseudoOp, Space, Varnode};
 
 /// How a value came about.
@@ -163,7 +165,7 @@ fn fold(op: &mut Pcode, facts: &Facts, flags: &Range<u64>) {
         OpCode::Int(IntOp::Multiply) if b.space == Space::Const && b.offset == 1 => copy(op, a),
         OpCode::Int(IntOp::Multiply) if b.space == Space::Const && b.size <= 8 && b.offset.is_power_of_two() => {
             let by = Varnode { space: Space::Const, offset: b.offset.trailing_zeros().into(), size: 4 };
-            (op.op, op.inputs) = (OpCode::Int(IntOp::ShiftLeft), vec![a, by]);
+            (op.op, op.inputs) = (OpCode::Int(IntOp::ShiftLeft), smallvec![a, by]);
         }
         OpCode::Int(IntOp::Bitwise(BoolOp::And | BoolOp::Or)) if a == b => copy(op, a),
         OpCode::Int(IntOp::Bitwise(BoolOp::And)) | OpCode::Bool(BoolOp::And) if known == Some(0) => copy(op, all),
@@ -234,12 +236,12 @@ fn constant(op: OpCode, a: Varnode, b: Varnode) -> Option<u64> {
 }
 
 fn copy(op: &mut Pcode, of: Varnode) {
-    (op.op, op.inputs) = (OpCode::Copy, vec![of]);
+    (op.op, op.inputs) = (OpCode::Copy, smallvec![of]);
 }
 
 fn say(op: &mut Pcode, fact: Fact) {
     if let Some((code, operands)) = fact.comparison() {
-        (op.op, op.inputs) = (code, operands.to_vec());
+        (op.op, op.inputs) = (code, operands[..].into());
     }
 }
 

@@ -1,6 +1,7 @@
 //! Our side: the instruction lifted alone into a function whose parameters are the registers and that ends by a jump to
 //! wherever control goes; the reference interpreter runs it.
 
+use std::borrow::Cow;
 use wryneck_ir::build::{BlockId, FunctionDef, ModuleBuilder, Names};
 use wryneck_ir::interp::{Fault, Interp, Libc, Stop};
 use wryneck_ir::link::{FuncId, Program, Target, Unit};
@@ -84,7 +85,7 @@ impl Lifter {
         let end = CODE + code.len() as u64;
         // SLEIGH reads on behind the instruction: the page's breakpoints.
         let page = [code, &[0xcc; 32]].concat();
-        let bytes = |at: u64| -> Vec<u8> { page.get(at.wrapping_sub(CODE) as usize..).unwrap_or(&[]).iter().copied().take(16).collect() };
+        let bytes = |at: u64| Cow::Borrowed(page.get(at.wrapping_sub(CODE) as usize..).unwrap_or_default());
         let block = Block::decode(&mut Code::new(&self.decoder, &bytes, Ahead::default()), CODE, &|at| at == end);
         let mut exits: Vec<(u64, BlockId)> = Vec::new();
         let surroundings =

@@ -313,18 +313,33 @@ impl Space {
             .all(|(number, offset, start, n)| self.page_mut(number, false).is_some_and(|p| p.write_slice(offset, &bytes[start..start + n])))
     }
 
-    /// Makes a range live: zero, or uninitialised. Whole pages are shared until they are written.
+    /// Makes a range live: zero, or uninitialised. Whole pages are shared until they are written, and so are whole chunks of them.
     pub fn make_live(&mut self, addr: u64, len: u64, zero: bool, pool: &mut Pool) {
         self.touched(addr, len, ALLOCATE);
-        let mut fresh: Option<Rc<Page>> = None;
+        let end = addr.saturating_add(len);
+        let (first, behind) = (addr.div_ceil(CHUNK * PAGE), end / (CHUNK * PAGE));
+        if first >= behind {
+            return self.make_pages_live(addr, len, zero, pool);
+        }
+        let (low, high) = (first * CHUNK * PAGE, behind * CHUNK * PAGE);
+        self.make_pages_live(addr, low - addr, zero, pool);
+        let page = fresh(zero, pool);
+        let chunk = Rc::new(Chunk { pages: std::array::from_fn(|_| Some(page.clone())) });
+        let chunks = &mut Rc::make_mut(&mut self.dir).chunks;
+        let (from, to) = (chunks.partition_point(|c| c.0 < first), chunks.partition_point(|c| c.0 < behind));
+        chunks.splice(from..to, (first..behind).map(|number| (number, chunk.clone())));
+        if let Some(tlb) = &mut self.tlb {
+            **tlb = *Tlb::empty();
+        }
+        self.make_pages_live(high, end - high, zero, pool);
+    }
+
+    /// The same, page by page.
+    fn make_pages_live(&mut self, addr: u64, len: u64, zero: bool, pool: &mut Pool) {
+        let mut shared: Option<Rc<Page>> = None;
         for (number, offset, _, n) in Space::parts(addr, len) {
             if n as u64 == PAGE {
-                let page = fresh.get_or_insert_with(|| {
-                    let mut page = Page::default();
-                    page.make_live(0, n, zero, pool);
-                    Rc::new(page)
-                });
-                let page = page.clone();
+                let page = shared.get_or_insert_with(|| fresh(zero, pool)).clone();
                 self.set_page(number, Some(page));
             } else if let Some(p) = self.page_mut(number, true) {
                 p.make_live(offset, n, zero, pool);
@@ -345,10 +360,17 @@ impl Space {
 
     /// Sets whether the pages a range touches may be written. Pages that are so already stay shared.
     pub fn set_writable(&mut self, addr: u64, len: u64, writable: bool) {
-        for (number, ..) in Space::parts(addr, len) {
-            if self.page(number).is_none_or(|p| p.is_writable() == writable) {
-                continue;
-            }
+        if len == 0 {
+            return;
+        }
+        let (first, last) = (addr / PAGE, (addr + (len - 1)) / PAGE);
+        let chunks = &self.dir.chunks;
+        let (from, to) = (chunks.partition_point(|c| c.0 < first / CHUNK), chunks.partition_point(|c| c.0 <= last / CHUNK));
+        let pages = chunks[from..to].iter().flat_map(|(chunk, of)| (chunk * CHUNK..).zip(&of.pages));
+        let wrong = |page: &Option<Rc<Page>>| page.as_ref().is_some_and(|page| page.is_writable() != writable);
+        let wrong: Vec<u64> =
+            pages.filter(|(number, page)| (first..=last).contains(number) && wrong(page)).map(|(number, _)| number).collect();
+        for number in wrong {
             if let Some(p) = self.page_mut(number, false) {
                 p.set_writable(writable);
             }
@@ -396,6 +418,13 @@ impl Space {
     }
 }
 
+/// A whole page of live bytes: zero, or uninitialised.
+fn fresh(zero: bool, pool: &mut Pool) -> Rc<Page> {
+    let mut page = Page::default();
+    page.make_live(0, PAGE as usize, zero, pool);
+    Rc::new(page)
+}
+
 /// What a compaction has rebuilt of address spaces.
 #[derive(Default)]
 pub struct SpaceMemo {
@@ -427,6 +456,36 @@ mod tests {
         assert_eq!((b.load(PAGE, 1), c.load(PAGE, 1)), (None, Some(1)));
         assert!(!b.store(PAGE, 1, 0));
         assert_eq!(a.load(0, 1), None);
+    }
+
+    /// Ranges of several chunks, over what was there: as page by page.
+    #[test]
+    fn whole_chunks_are_live_as_their_pages_are() {
+        let mut pool = Pool::new();
+        let chunk = CHUNK * PAGE;
+        for (addr, len) in [(10, 5 * chunk), (chunk, 2 * chunk), (chunk - PAGE, chunk + 2 * PAGE), (3 * chunk + 5, chunk - 5)] {
+            let (mut whole, mut single) = (Space::default(), Space::default());
+            for space in [&mut whole, &mut single] {
+                space.make_live(2 * chunk + 100, 3000, true, &mut pool);
+                assert!(space.write(2 * chunk + 200, &[7; 2000]));
+            }
+            let mut before = whole.fork();
+            before.wake();
+            whole.make_live(addr, len, true, &mut pool);
+            single.make_pages_live(addr, len, true, &mut pool);
+            for space in [&mut whole, &mut single] {
+                assert!(space.write(addr + len / 2, &[1, 2, 3]));
+                space.set_writable(addr + len / 2, 1, false);
+            }
+            assert!(!whole.store(addr + len / 2, 1, 0) && whole.is_writable(addr) && whole.is_writable(addr + len - 1));
+            let all = |space: &Space| -> Vec<_> {
+                space.pages().map(|(n, p)| (n, p.is_writable(), p.concrete_slice(0, 1).map(<[u8]>::to_vec))).collect()
+            };
+            assert!(all(&whole) == all(&single));
+            assert!((0..6 * chunk).step_by(500).all(|at| whole.byte(at) == single.byte(at)));
+            assert!((addr..addr + 3).chain(addr + len / 2 - 2..addr + len / 2 + 5).all(|at| whole.byte(at) == single.byte(at)));
+            assert_eq!((before.load(2 * chunk + 200, 2), before.load(addr, 1)), (Some(0x0707), None));
+        }
     }
 
     #[test]

@@ -3,7 +3,8 @@
 use super::layout::{NONE, constant, constructor, directive, export, field, operand, operation, symbol, template, varnode};
 use super::parse::{Handle, Parse, Pointer};
 use super::{At, DecodeError, Specification};
-use crate::pcode::{IntOp, OpCode, Pcode, Space, Varnode};
+use crate::pcode::{Inputs, IntOp, OpCode, Pcode, Space, Varnode};
+use smallvec::smallvec;
 
 /// The temporary that computed pointers are in, behind the last one of the specification.
 const POINTER_SUM: u64 = 0x100;
@@ -238,13 +239,13 @@ impl Build<'_, '_> {
         let filling = Filling { parse: self.parse, node };
         let op_code = OpCode::numbered(code).ok_or(DecodeError::Unknown)?;
         let count = s.word(op + operation::COUNT);
-        let mut inputs = Vec::with_capacity(count as usize);
+        let mut inputs = Inputs::with_capacity(count as usize);
         for i in 0..count {
             let v = s.word(op + operation::INPUTS + i);
             let input = filling.varnode(v)?;
             if let Some((space, pointer, plus)) = filling.pointer(v)? {
                 let pointer = self.sum(pointer, plus);
-                self.ops.push(Pcode { op: OpCode::Load, output: Some(input), inputs: vec![space, pointer] });
+                self.ops.push(Pcode { op: OpCode::Load, output: Some(input), inputs: smallvec![space, pointer] });
             }
             inputs.push(input);
         }
@@ -261,7 +262,7 @@ impl Build<'_, '_> {
         self.ops.push(Pcode { op: op_code, output: Some(output), inputs });
         if let Some((space, pointer, plus)) = filling.pointer(to)? {
             let pointer = self.sum(pointer, plus);
-            self.ops.push(Pcode { op: OpCode::Store, output: None, inputs: vec![space, pointer, output] });
+            self.ops.push(Pcode { op: OpCode::Store, output: None, inputs: smallvec![space, pointer, output] });
         }
         Ok(())
     }
@@ -274,7 +275,7 @@ impl Build<'_, '_> {
         let free = u64::from(self.parse.specification.word(super::header::FREE_TEMPORARIES));
         let sum = Varnode { space: Space::Unique, offset: free + POINTER_SUM, size: pointer.size };
         let by = Varnode { space: Space::Const, offset: plus, size: pointer.size };
-        self.ops.push(Pcode { op: OpCode::Int(IntOp::Add), output: Some(sum), inputs: vec![pointer, by] });
+        self.ops.push(Pcode { op: OpCode::Int(IntOp::Add), output: Some(sum), inputs: smallvec![pointer, by] });
         sum
     }
 

@@ -15,6 +15,8 @@ use std::rc::Rc;
 use wryneck_ir::build::BlockId;
 
 use super::{Convention, Cpu, Own, SystemCall, UserOp, UserOpRow};
+use smallvec::smallvec;
+
 use crate::pcode::{Instruction, IntOp, IntSign, OpCode, Pcode, Space, Varnode};
 use crate::place::Places;
 use crate::registers::RegisterFile;
@@ -234,7 +236,7 @@ fn overflow_of_shift(it: &mut Instruction) {
     let clears = |op: &Pcode| op.op == OpCode::Copy && op.inputs[0] == Varnode { space: Space::Const, offset: 0, size: 1 };
     if let Some(op) = it.ops[..shift].iter_mut().find(|op| clears(op)) {
         let zero = Varnode { space: Space::Const, offset: 0, size: value.size };
-        (op.op, op.inputs) = (OpCode::Int(IntOp::LessThan(IntSign::Signed)), vec![value, zero]);
+        (op.op, op.inputs) = (OpCode::Int(IntOp::LessThan(IntSign::Signed)), smallvec![value, zero]);
     }
 }
 
@@ -251,7 +253,7 @@ fn clear_upper_half(it: &mut Instruction) {
         };
         let whole = Varnode { size: 8, ..v };
         if !it.ops[n + 1..].iter().any(|later| later.output == Some(whole)) {
-            forgotten.push(Pcode { op: OpCode::Int(IntOp::Extension(IntSign::Unsigned)), output: Some(whole), inputs: vec![v] });
+            forgotten.push(Pcode { op: OpCode::Int(IntOp::Extension(IntSign::Unsigned)), output: Some(whole), inputs: smallvec![v] });
         }
     }
     it.ops.append(&mut forgotten);

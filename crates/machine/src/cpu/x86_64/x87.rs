@@ -2,6 +2,8 @@
 //! integers are rounded as the control word says; arithmetic that it says to round in another way than to the nearest, or to
 //! fewer than 64 bits, is unsupported, as are the instructions that need to know which registers are empty.
 
+use smallvec::smallvec;
+
 use wryneck_ir::build::Slot;
 use wryneck_ir::{NONE, Op, Round};
 
@@ -82,7 +84,7 @@ pub fn adjust(it: &mut Instruction, e: &Encoding) {
     let by = pops.wrapping_sub(pushes).wrapping_mul(TOP_ONE);
     let constant = |value: u64| Varnode { space: Space::Const, offset: value & 0xffff, size: 2 };
     let temporary = |n: u64| Varnode { space: Space::Unique, offset: 0xfff0_0000 + 16 * n, size: 2 };
-    let mut op = |op, output, a, b| it.ops.push(Pcode { op: OpCode::Int(op), output: Some(output), inputs: vec![a, b] });
+    let mut op = |op, output, a, b| it.ops.push(Pcode { op: OpCode::Int(op), output: Some(output), inputs: smallvec![a, b] });
     op(IntOp::Add, temporary(0), STATUS_WORD, constant(by));
     op(IntOp::Bitwise(BoolOp::And), temporary(0), temporary(0), constant(TOP));
     op(IntOp::Bitwise(BoolOp::And), temporary(1), STATUS_WORD, constant(!TOP));
