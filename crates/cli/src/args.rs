@@ -52,6 +52,8 @@ pub struct RunArgs {
     pub machine_code: bool,
     /// Functions of machine code that have models are recognised by their symbols.
     pub stand_ins: bool,
+    /// Addresses in optimised machine code know the frames they are in.
+    pub frames: bool,
     /// Addresses in machine code know the variables they are in.
     pub variables: bool,
     /// Findings are replayed natively before they are reported.
@@ -96,6 +98,7 @@ impl Default for RunArgs {
             libc: true,
             machine_code: false,
             stand_ins: true,
+            frames: false,
             variables: true,
             replay: true,
             cc_flags: Vec::new(),
@@ -134,6 +137,8 @@ pub static OPTIONS: &[Opt<RunArgs>] = &[
         set: |a, v| { a.explain = Some(file_and_line(v)); Ok(()) } },
     Opt { name: "--fail-calls", value: "N", help: "let up to N calls of a path fail: disk full or bad, interrupts, short transfers, no memory",
         set: |a, v| { a.fail_calls = number(v)?; Ok(()) } },
+    Opt { name: "--frames", value: "", help: "machine code: bounds of frames in optimised code, too, by unwinding tables; slower",
+        set: |a, _| { a.frames = true; Ok(()) } },
     Opt { name: "--json", value: "", help: "print one JSON object at the end instead of a summary",
         set: |a, _| { a.json = true; Ok(()) } },
     Opt { name: "--jsonl", value: "FILE", help: "write JSON lines at the end; `-` is standard output, here and below",

@@ -87,7 +87,8 @@ pub fn load(args: &RunArgs, content: &[u8], watched: &[String], input: &mut Prog
     }
     let (source, module) =
         MachineProgram::with(elf, &known, &watched, Some(load::SHADOWED)).with_context(|| format!("`{shown}` cannot be lifted"))?;
-    let mut source = if args.variables { source.with_variables() } else { source };
+    let source = if args.variables { source.with_variables() } else { source };
+    let mut source = if args.frames { source.with_frames() } else { source };
     let kept = if are_objects { None } else { kept::path(&source, &parts) };
     kept.iter().for_each(|path| source.keep(kept::load(path)));
     if !are_objects {

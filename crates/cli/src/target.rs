@@ -55,6 +55,9 @@ impl Target {
         if let Some((name, _)) = [("stand-ins", args.stand_ins), ("variables", args.variables)].iter().find(|(_, on)| !on) {
             return Err(problem(format!("`--off {name}` is for machine code"), "leave it out, or run an executable by `--machine-code`"));
         }
+        if args.frames {
+            return Err(problem("`--frames` is for machine code", "leave it out, or run an executable by `--machine-code`"));
+        }
         let carried = match kind {
             Kind::Llvm => Carried { bitcode: args.target.clone(), bare: Vec::new() },
             Kind::Native => carried::extract(&args.target, &content)?,

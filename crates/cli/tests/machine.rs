@@ -370,6 +370,34 @@ fn frames_and_symbols_have_bounds() {
     }
 }
 
+/// Optimised code without a frame pointer has frames where one asks for them; with debug information, too. What stays inside is no finding.
+#[test]
+fn frames_of_optimised_code_have_bounds() {
+    let place = Place::new();
+    for flags in [&["-O2", "-static"][..], &["-O2", "-g", "-static"], &["-O2"]] {
+        place.compiled("frames", &[&["-fno-stack-protector"], flags].concat());
+        for (how, function) in [("leaf", "leaf"), ("calling", "calling")] {
+            let run = |options: &[&str], count: &[&str]| place.explored(&[options, &["./frames", how], count].concat());
+            assert_eq!(run(&["--frames"], &["16"])["findings"].as_array().map(Vec::len), Some(0), "{flags:?} {how}");
+            for count in [&["200"][..], &["--sym-arg", "3"]] {
+                let found = run(&["--frames"], count);
+                assert_eq!(found["findings"][0]["kind"]["id"], "out-of-bounds-write", "{flags:?} {how}: {found}");
+                let message = found["findings"][0]["message"].as_str().unwrap_or("");
+                assert!(message.contains(&format!("`the frame of {function}` (")), "{flags:?} {how}: {found}");
+                assert!(message.ends_with(" bytes by the unwinding tables)"), "{flags:?} {how}: {found}");
+            }
+            assert!(!run(&[], &["200"])["findings"].to_string().contains("unwinding"), "{flags:?} {how}");
+        }
+        for (name, words) in [("variables", &[][..]), ("works", &["a"]), ("works", &[])] {
+            place.compiled(name, flags);
+            let program = format!("./{name}");
+            let words = [&[program.as_str()], words].concat();
+            let ends_with = |options: &[&str]| ends(&place.explored(&[options, &words].concat()));
+            assert_eq!(ends_with(&["--frames"]), ends_with(&[]), "{flags:?} {name}");
+        }
+    }
+}
+
 /// With debug information, coverage is that of source lines: all that have code, and those that ran.
 #[test]
 fn lines_are_covered() {

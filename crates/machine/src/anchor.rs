@@ -6,7 +6,7 @@
 //! need none. One pass over a block; linear.
 
 use crate::pcode::{Instruction, IntOp, OpCode, Space, Varnode};
-use crate::variables::{Found, Variables};
+use crate::variables::{Found, Pointer, Variables};
 
 /// A temporary of an instruction that gets an anchored value before it begins.
 #[derive(Clone, Copy, Debug)]
@@ -32,8 +32,8 @@ type Site = (usize, usize);
 /// A sum, as far as it tells of an address.
 #[derive(Clone, Copy, Default)]
 struct Sum {
-    /// Where the frame pointer comes in.
-    frame: Option<Site>,
+    /// Where a pointer to the frame comes in.
+    frame: Option<(Site, Pointer)>,
     /// Where a constant comes in.
     constant: Option<Site>,
     /// All constants.
@@ -87,7 +87,8 @@ fn find(it: &Instruction, next: Option<&Instruction>, registers: &Registers, var
         let sum_of = |input: usize| {
             let v = op.inputs[input];
             match v.space {
-                _ if v == registers.frame_pointer => Sum { frame: Some((n, input)), ..Sum::default() },
+                _ if v == registers.frame_pointer => Sum { frame: Some(((n, input), Pointer::Frame)), ..Sum::default() },
+                _ if v == registers.stack_pointer => Sum { frame: Some(((n, input), Pointer::Stack)), ..Sum::default() },
                 Space::Const if v.size == 8 => Sum { constant: Some((n, input)), total: v.offset, ..Sum::default() },
                 Space::Unique => sums.iter().find(|(known, _)| *known == v).map_or(Sum::UNKNOWN, |(_, sum)| *sum),
                 Space::Const | Space::Register | Space::Memory => Sum::UNKNOWN,
@@ -114,7 +115,9 @@ fn find(it: &Instruction, next: Option<&Instruction>, registers: &Registers, var
             _ => Sum::UNKNOWN,
         };
         if let Some(output) = op.output.filter(|v| v.size == 8) {
-            let own = [registers.frame_pointer, registers.stack_pointer].contains(&output);
+            // What is computed from the stack pointer may be put into the other register as into any.
+            let of_frame = result.frame.is_none_or(|(_, pointer)| pointer == Pointer::Frame);
+            let own = output == registers.stack_pointer || output == registers.frame_pointer && of_frame;
             if output.space == Space::Register && !own {
                 let on = result.frame.filter(|_| result.total == 0).and(next).and_then(|next| added(next, output));
                 uses.push(Sum { total: result.total.wrapping_add(on.unwrap_or(0)), ..result });
@@ -124,8 +127,8 @@ fn find(it: &Instruction, next: Option<&Instruction>, registers: &Registers, var
         }
         for sum in uses {
             let at = match (sum.frame, sum.constant) {
-                (Some(site), _) => variables.in_frame(it.address, sum.total as i64).map(|found| (site, found)),
-                (None, Some(site)) => variables.at(sum.total).map(|found| (site, found)),
+                (Some((site, pointer)), _) => variables.in_frame(it.address, pointer, sum.total as i64).map(|found| (site, found)),
+                (None, Some(site)) => variables.at(it.address, sum.total).map(|found| (site, found)),
                 (None, None) => None,
             };
             found.extend(at.filter(|(site, _)| found.iter().all(|(known, _)| known != site)));

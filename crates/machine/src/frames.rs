@@ -1,16 +1,23 @@
 //! Bounds where debug information has none: of variables by the sizes of their symbols, and of what a function has on the stack by its frame pointer,
 //! so that the registers it saved and its return address are another object.
 //!
-//! Only code that keeps a frame pointer forms addresses as expected here: the first instructions of such a function say how large its frame
-//! is (System V x86-64 ABI, figure 3.3). Compilers keep one where they do not optimise. One look at each function's beginning.
+//! The first instructions of a function that keeps a frame pointer say how large its frame is (System V x86-64 ABI, figure 3.3). Compilers keep one
+//! where they do not optimise. Of other functions the unwinding tables say where the canonical frame address is and which registers were saved
+//! below it (DWARF 5, 6.4). One look at each function's beginning, and one at its rows of the table.
 
+use gimli::{
+    BaseAddresses, CfaRule, CieOrFde, EhFrame, FrameDescriptionEntry, LittleEndian, Reader, RegisterRule, UnwindContext, UnwindSection,
+};
 use wryneck_ir::CodeObject;
 
+use crate::cpu::Cpu;
 use crate::elf::{Elf, Symbol};
-use crate::variables::{Function, Placed, Variables, join, order};
+use crate::variables::{Function, Placed, Variables, find, join, order};
 
 /// What a function may use below the stack pointer.
 const RED_ZONE: u64 = 128;
+/// Larger frames (bytes) are taken for nonsense.
+const MAX_FRAME: i64 = 1 << 31;
 
 /// A function's frame, from its first instructions.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -48,6 +55,41 @@ impl Frame {
     }
 }
 
+/// What unwinding tables tell of a function that addresses its frame by the stack pointer.
+struct Unwound {
+    /// Where the canonical frame address is the stack pointer plus a distance.
+    rows: Vec<(u64, u64, i64)>,
+    /// Bytes right below the canonical frame address that hold the return address and saved registers, and bytes of the frame, these included.
+    saved: u64,
+    depth: u64,
+}
+
+impl Unwound {
+    fn of<R: Reader<Offset = usize>>(
+        table: &EhFrame<R>,
+        bases: &BaseAddresses,
+        fde: &FrameDescriptionEntry<R>,
+        cpu: &Cpu,
+    ) -> Option<Unwound> {
+        let stack_pointer = cpu.dwarf_registers.iter().position(|name| *name == cpu.stack_pointer)?;
+        let mut context = UnwindContext::new();
+        let mut table = fde.rows(table, bases, &mut context).ok()?;
+        let (mut rows, mut saved, mut depth) = (Vec::new(), 8, 8);
+        while let Some(row) = table.next_row().ok()? {
+            let CfaRule::RegisterAndOffset { register, offset } = row.cfa() else { return None };
+            if usize::from(register.0) != stack_pointer || !(8..MAX_FRAME).contains(offset) {
+                return None;
+            }
+            rows.push((row.start_address(), row.end_address(), *offset));
+            depth = depth.max(*offset as u64);
+            let below = |rule: &RegisterRule<usize>| if let RegisterRule::Offset(at) = rule { at.checked_neg() } else { None };
+            let deepest = row.registers().filter_map(|(_, rule)| below(rule)).max().unwrap_or(8);
+            saved = saved.max(u64::try_from(deepest).ok()?);
+        }
+        (saved <= depth).then_some(Unwound { rows, saved, depth })
+    }
+}
+
 impl Variables {
     /// Adds the frames of functions of the program that debug information says nothing of, and, if there is such code, its variables.
     pub fn add_known_by_symbols(&mut self, elf: &Elf) {
@@ -63,12 +105,12 @@ impl Variables {
                 self.add(format!("the frame of {}", symbol.name), variables, "the frame pointer", Some((saved + variables + 8) as i64));
             let (low, high) = (symbol.address, symbol.address.saturating_add(symbol.size));
             let locals = vec![Placed { start, size: variables, number, ends: false, scope: Vec::new() }];
-            self.functions.push(Function { low, high, back: 8, bases: vec![(low + set, high, 0)], locals });
+            self.functions.push(Function { low, high, back: 8, bases: vec![(low + set, high, 0)], stack_bases: Vec::new(), locals });
         }
         self.functions.sort_by_key(|f| f.low);
         let mut last = None;
         for s in elf.symbols.iter().filter(|s| !s.code && s.size > 0) {
-            if self.at(s.address).is_none() && last != Some(s.address) {
+            if find(&self.statics, s.address, 0).is_none() && last != Some(s.address) {
                 let size = elf.data(s.address).map_or(s.size, |largest| largest.size);
                 let number = self.add(s.name.clone(), size, "its symbol", None);
                 self.statics.push(Placed { start: s.address, size, number, ends: true, scope: Vec::new() });
@@ -77,6 +119,33 @@ impl Variables {
         }
         order(&mut self.statics);
         join(&self.statics, &mut self.objects);
+    }
+
+    /// Adds the frames of functions of the program that nothing else is known of, from unwinding tables: where these have the canonical
+    /// frame address as the stack pointer plus a distance all along.
+    pub fn add_known_by_unwinding(&mut self, elf: &Elf) {
+        let mut found = Vec::new();
+        for section in elf.segments.iter().filter(|s| s.name == ".eh_frame") {
+            let bases = BaseAddresses::default().set_eh_frame(section.base);
+            let table = EhFrame::new(&section.bytes, LittleEndian);
+            let mut entries = table.entries(&bases);
+            // What is behind damage is not known.
+            while let Ok(Some(entry)) = entries.next() {
+                let CieOrFde::Fde(partial) = entry else { continue };
+                let Ok(fde) = partial.parse(EhFrame::cie_from_offset) else { continue };
+                let (low, high) = (fde.initial_address(), fde.end_address());
+                let own = elf.function(low).filter(|f| !f.library && !self.knows(low));
+                found.extend(own.and_then(|f| Some((low, high, f.name.clone(), Unwound::of(&table, &bases, &fde, elf.cpu)?))));
+            }
+        }
+        for (low, high, name, Unwound { rows, saved, depth }) in found {
+            let size = if depth == saved { RED_ZONE } else { depth - saved };
+            let start = (saved + size).wrapping_neg();
+            let number = self.add(format!("the frame of {name}"), size, "the unwinding tables", Some((saved + size) as i64 - 8));
+            let locals = vec![Placed { start, size, number, ends: false, scope: Vec::new() }];
+            self.functions.push(Function { low, high, back: -8, bases: Vec::new(), stack_bases: rows, locals });
+        }
+        self.functions.sort_by_key(|f| f.low);
     }
 
     fn add(&mut self, name: String, size: u64, known_by: &'static str, back: Option<i64>) -> u32 {

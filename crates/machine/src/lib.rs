@@ -146,6 +146,13 @@ impl MachineProgram {
         self
     }
 
+    /// Has addresses anchored at the frames that unwinding tables tell of, of functions of which nothing better is known. Before any code is
+    /// lowered.
+    pub fn with_frames(mut self) -> MachineProgram {
+        self.variables.add_known_by_unwinding(&self.elf);
+        self
+    }
+
     /// As [`MachineProgram::new`]; functions known by these names are not run but called, as undefined functions of the module, calls
     /// are noted beside this stack, and, if they are, those of the functions of these names are told.
     pub fn with(elf: Elf, known: &[Known], told: &[Known], shadowed: Option<Shadowed>) -> Result<(MachineProgram, Module), MachineError> {

@@ -37,14 +37,22 @@ pub(crate) struct Placed {
     pub scope: Vec<(u64, u64)>,
 }
 
-/// A function that was not optimised.
+/// The registers that addresses in frames are computed from.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Pointer {
+    Frame,
+    Stack,
+}
+
+/// A function of which it is known what is in its frame.
 pub(crate) struct Function {
     pub low: u64,
     pub high: u64,
     /// From the frame's base to the return address.
     pub back: i64,
-    /// Where the frame's base is the frame pointer plus a distance.
+    /// Where the frame's base is the frame pointer plus a distance, and where it is the stack pointer plus one.
     pub bases: Vec<(u64, u64, i64)>,
+    pub stack_bases: Vec<(u64, u64, i64)>,
     pub locals: Vec<Placed>,
 }
 
@@ -108,24 +116,31 @@ impl Variables {
         self.backs.get(number as usize).copied().flatten()
     }
 
-    /// The variable so far from the frame pointer while the code at `pc` runs.
-    pub fn in_frame(&self, pc: u64, distance: i64) -> Option<Found> {
+    fn function(&self, pc: u64) -> Option<&Function> {
         let before = self.functions.partition_point(|f| f.low <= pc).checked_sub(1)?;
-        let function = self.functions.get(before).filter(|f| pc < f.high)?;
-        let (_, _, base) = *function.bases.iter().find(|(low, high, _)| (*low..*high).contains(&pc))?;
+        self.functions.get(before).filter(|f| pc < f.high)
+    }
+
+    /// The variable so far from the register while the code at `pc` runs.
+    pub fn in_frame(&self, pc: u64, pointer: Pointer, distance: i64) -> Option<Found> {
+        let function = self.function(pc)?;
+        let bases = match pointer {
+            Pointer::Frame => &function.bases,
+            Pointer::Stack => &function.stack_bases,
+        };
+        let (_, _, base) = *bases.iter().find(|(low, high, _)| (*low..*high).contains(&pc))?;
         let found = find(&function.locals, (distance.wrapping_sub(base)) as u64, pc)?;
         Some(Found { start: found.start.wrapping_add_signed(base), ..found })
     }
 
-    /// The variable of static storage at an address.
-    pub fn at(&self, address: u64) -> Option<Found> {
-        find(&self.statics, address, 0)
+    /// The variable of static storage at an address that the code at `pc` has as a constant. Optimised code may mean another one.
+    pub fn at(&self, pc: u64, address: u64) -> Option<Found> {
+        self.function(pc).filter(|f| f.stack_bases.is_empty()).and_then(|_| find(&self.statics, address, 0))
     }
 
-    /// Whether the code at an address is of a function that was not optimised.
+    /// Whether something is known of the frame of the code at an address.
     pub fn knows(&self, pc: u64) -> bool {
-        let before = self.functions.partition_point(|f| f.low <= pc).checked_sub(1);
-        before.is_some_and(|before| pc < self.functions[before].high)
+        self.function(pc).is_some()
     }
 }
 
@@ -147,7 +162,7 @@ pub(crate) fn join(placed: &[Placed], objects: &mut [CodeObject]) {
 }
 
 /// The smallest variable with the address in it, of those in scope.
-fn find(placed: &[Placed], address: u64, pc: u64) -> Option<Found> {
+pub(crate) fn find(placed: &[Placed], address: u64, pc: u64) -> Option<Found> {
     let in_scope = |p: &&Placed| p.scope.is_empty() || p.scope.iter().any(|(low, high)| (*low..*high).contains(&pc));
     let holds = placed.iter().filter(|p| address.wrapping_sub(p.start) < p.size).filter(in_scope);
     holds.min_by_key(|p| p.size).map(|p| Found { start: p.start, number: p.number })
@@ -236,7 +251,7 @@ impl<R: Reader<Offset = usize>> Reading<'_, R> {
             Ok(Some(Operation::Register { register })) if register == self.frames.pointer => (vec![(low, high, 0)], 8),
             _ => (Vec::new(), 0),
         };
-        self.found.functions.push(Function { low, high, back, bases, locals: Vec::new() });
+        self.found.functions.push(Function { low, high, back, bases, stack_bases: Vec::new(), locals: Vec::new() });
     }
 
     /// Where in a function the canonical frame address is the frame pointer plus a distance.

@@ -39,6 +39,9 @@ pub struct Args {
     /// Executables without debug information
     #[arg(long)]
     no_debug: bool,
+    /// Bounds of frames of optimised executables by unwinding tables
+    #[arg(long)]
+    frames: bool,
     /// What memory never written is, for `wryneck run`
     #[arg(long, default_value = "symbolic-globals")]
     uninit: String,
@@ -111,7 +114,7 @@ const NOT_AS_NAMED: [(&[&str], &str); 5] = [
             "samba/CVE-2007-0453/_nss_winbind_ipnodes_getbyname/nonsimp_bad",
             "samba/CVE-2007-0453/_nss_winbind_ipnodes_getbyname/nonsimp_ok",
         ],
-        "`in[INSZ] = EOS` writes beyond `in` first; and `in` is all zeros, being global",
+        "`in[INSZ] = EOS` writes beyond `in` first",
     ),
 ];
 
@@ -231,7 +234,7 @@ impl Build<'_> {
             Frontend::Bitcode => "bitcode",
             Frontend::Machine => "machine",
         };
-        json!({ "frontend": frontend, "level": self.args.level, "debug": !self.args.no_debug, "keep_going": self.args.keep_going, "uninit": self.args.uninit, "seconds": self.args.seconds })
+        json!({ "frontend": frontend, "level": self.args.level, "debug": !self.args.no_debug, "keep_going": self.args.keep_going, "uninit": self.args.uninit, "frames": self.args.frames, "seconds": self.args.seconds })
     }
 
     /// The compiler; what speaks to the tool is not optimised, since bodies that are never run would go.
@@ -299,6 +302,7 @@ impl Build<'_> {
             &format!("{}s", self.args.seconds),
         ]);
         command.args((self.args.frontend == Frontend::Bitcode).then_some("--no-libc"));
+        command.args(self.args.frames.then_some("--frames"));
         let done = command
             .arg("--output")
             .arg(&out)

@@ -38,8 +38,15 @@ struct Native {
 
 /// Checks each case and says what was seen; an error if one is not as said here.
 pub fn run(build: &Build<'_>, cases: &[Case]) -> Result<()> {
-    let args =
-        Args { frontend: Frontend::Bitcode, level: "0".into(), no_debug: false, keep_going: 0, seconds: SECONDS, ..build.args.clone() };
+    let args = Args {
+        frontend: Frontend::Bitcode,
+        level: "0".into(),
+        no_debug: false,
+        frames: false,
+        keep_going: 0,
+        seconds: SECONDS,
+        ..build.args.clone()
+    };
     let build = Build { args: &args, ..*build };
     for name in NOT_FAULTY.into_iter().chain([FAULTY]) {
         let find = || cases.iter().find(|case| case.name.strip_prefix(FOLDER) == Some(name));
