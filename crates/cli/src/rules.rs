@@ -67,8 +67,6 @@ pub struct Rules {
     without: Vec<bool>,
     /// The distinct sequences of events of paths that the program ended, by hash.
     sequences: BTreeMap<u64, Sequence>,
-    /// Such paths.
-    ended: u64,
     /// Those that pruning would have lost.
     lost: Vec<u64>,
 }
@@ -80,7 +78,7 @@ impl Rules {
         let inside_libraries = policy.inside_libraries;
         let without =
             automata.checkers().iter().zip(automata.may_happen(image, machine_code)).map(|(c, may)| may && c.wants_no_event()).collect();
-        Rules { relevant, without, inside_libraries, sequences: BTreeMap::new(), ended: 0, lost: Vec::new(), automata }
+        Rules { relevant, without, inside_libraries, sequences: BTreeMap::new(), lost: Vec::new(), automata }
     }
 
     /// What says which flips can matter to these rules in a program that begins with `entry`, or with `main`.
@@ -98,9 +96,11 @@ impl Rules {
     /// What the exploration came to for the rules.
     pub fn pruning(&self, explorer: &Explorer) -> Pruning {
         let sequences = self.sequences.len() as u64;
+        let relevant = explorer.relevant();
         Pruning {
             sequences,
-            redundant: self.ended - sequences,
+            relevant,
+            redundant: relevant.map(|relevant| explorer.core.stats.paths - relevant),
             wanted: explorer.core.stats.flips_wanted,
             never: explorer.is_pruned().then_some(explorer.unwanted() as u64),
             audited: explorer.core.stats.flips_audited,
@@ -131,7 +131,6 @@ impl Rules {
             *relevant += u64::from(*events > 0 || exits && *without);
         }
         if exits {
-            self.ended += 1;
             let hash = observed.sequence.hash();
             if self.sequences.insert(hash, observed.sequence.clone()).is_none() && core.auditing {
                 self.lost.push(hash);

@@ -6,17 +6,18 @@ use std::rc::Rc;
 use wryneck_expr::{Model, Pool};
 use wryneck_solver::{Answer, Budget, Solver};
 
+use crate::classify::Classes;
 use crate::config::Config;
 use crate::core::{Checked, Core, Ended, Flip, LedgerKind};
 use crate::cx::Cx;
-use crate::image::{CodePos, Image};
+use crate::image::Image;
 use crate::leaks;
 use crate::memory::pvec::PVec;
 use crate::path_end::{Limit, PathEnd};
 use crate::plugin::{Environment, Monitor, Pruner, Stop, Value};
-use crate::prefix::{Decision, Prefix, PrefixId};
+use crate::prefix::{Decision, PrefixId};
 use crate::pruning::{Benefit, Pruning, Waiting};
-use crate::recorder::{Recorder, Step, Trace};
+use crate::recorder::Step;
 use crate::search::{Candidate, ItemId, Searcher, View};
 use crate::sharing::{Rebuilt, Visited};
 use crate::state::{NoData, PathData, Script, State};
@@ -53,15 +54,6 @@ pub enum Outcome {
     Stopped(Limit),
 }
 
-/// A decision of a path that is run again.
-pub struct Decided<'a> {
-    pub decision: Decision,
-    /// Where it was decided: innermost first.
-    pub stack: &'a [CodePos],
-    /// Where the function that decided goes on; `None` if the path ended there, or it calls or returns.
-    pub next: Option<CodePos>,
-}
-
 /// What a recorded operation is.
 #[derive(Clone, Copy)]
 enum Shown {
@@ -79,7 +71,7 @@ pub(crate) enum Item {
 }
 
 /// Instructions between two looks at the clock (the caller's).
-const POLL: i64 = 200_000;
+pub(crate) const POLL: i64 = 200_000;
 /// Queries inside a path between two looks at the clock.
 const POLL_QUERIES: u64 = 16;
 /// Decisions between two looks at the clock.
@@ -88,9 +80,6 @@ const POLL_DECISIONS: u64 = 64;
 const DECISION: u64 = 10_000;
 /// Bytes of memory that block operations may fill between two looks at the clock and at memory.
 const POLL_BYTES: u64 = 16 << 20;
-/// Calls in progress inside machine code that are looked up for each decision of a path that is shown, at most.
-const RETRACED_CALLS: usize = 256;
-
 /// An exploration of one program from one entry.
 pub struct Explorer {
     pub core: Core,
@@ -102,9 +91,10 @@ pub struct Explorer {
     /// Under pruning: where the running path began, if it began at a flip and was not interrupted.
     pub(crate) begun: Option<Rc<State>>,
     pub(crate) pruning: Option<(Pruning, Rc<dyn Pruner>)>,
+    pub(crate) classes: Classes,
     next_id: ItemId,
     /// What every path starts as; prefixes are run from here.
-    root: State,
+    pub(crate) root: State,
     compact_at: usize,
     /// Memory in use when snapshots were last given up: only growth beyond it is pressure again, since freed memory is
     /// used again but not always handed back to the system.
@@ -167,6 +157,7 @@ impl Explorer {
             benefit: Benefit::default(),
             begun: None,
             pruning: None,
+            classes: Classes::default(),
             next_id: 0,
             root,
             compact_at,
@@ -178,13 +169,13 @@ impl Explorer {
 
     /// Has only those flips explored that `pruner` wants. To be called before [`Explorer::start`].
     pub fn prune(&mut self, pruning: Pruning, pruner: Rc<dyn Pruner>) {
-        self.core.config.keep_infeasible_flips = pruning == Pruning::Wanted;
+        self.core.config.keep_infeasible_flips = pruning != Pruning::AsPrinted;
         self.core.config.allocation_stacks = true;
         self.pruning = Some((pruning, pruner));
     }
 
     pub fn is_pruned(&self) -> bool {
-        self.pruning.is_some()
+        self.pruning.is_some() && !self.classifies()
     }
 
     /// Flips that nobody wanted so far.
@@ -215,6 +206,12 @@ impl Explorer {
     /// Explores until everything is done or `control` stops it.
     pub fn explore(&mut self, control: &mut dyn Control) -> Outcome {
         self.core.end_signal = control.end_signal();
+        let outcome = self.explore_items(control);
+        self.classify_again();
+        outcome
+    }
+
+    fn explore_items(&mut self, control: &mut dyn Control) -> Outcome {
         loop {
             if let Some(limit) = control.stop(&self.core, self.items.len()) {
                 return Outcome::Stopped(limit);
@@ -327,10 +324,10 @@ impl Explorer {
         made
     }
 
-    fn realise(&mut self, flip: Flip, control: &mut dyn Control) -> Option<Box<State>> {
-        let mut state = match flip.state {
+    fn realise(&mut self, mut flip: Flip, control: &mut dyn Control) -> Option<Box<State>> {
+        let mut state = match flip.state.take() {
             Some(snapshot) => {
-                self.begun = self.waits().then(|| snapshot.clone());
+                self.begun = (self.waits() && !self.classifies()).then(|| snapshot.clone());
                 let state = Rc::try_unwrap(snapshot).unwrap_or_else(|shared| shared.fork_idle());
                 Box::new(state)
             }
@@ -343,7 +340,9 @@ impl Explorer {
                 Answer::Sat(model) => state.model = model,
                 Answer::Unsat(core) => {
                     self.core.stats.flips_infeasible += 1;
-                    self.want_core(&flip.prefix.without_last(1), &core.0);
+                    if !self.note_infeasible(&flip, &state) {
+                        self.want_core(&flip.prefix.without_last(1), &core.0);
+                    }
                     return None;
                 }
                 Answer::Unknown(why) => {
@@ -358,90 +357,6 @@ impl Explorer {
         state.taken = 0;
         state.resumed = true;
         state.node = flip.node;
-        Some(state)
-    }
-
-    /// Runs a whole path again by its decisions, which `model` satisfies; the solver is not asked. Gives the state at its end and how it ended.
-    pub fn replay(&mut self, decisions: &[Decision], model: Model) -> (Box<State>, PathEnd) {
-        self.retrace(decisions, model, &mut |_, _| {})
-    }
-
-    /// As [`Explorer::replay`], showing each decision. Counters and ledger stay as they are.
-    pub fn retrace(&mut self, decisions: &[Decision], model: Model, see: &mut dyn FnMut(&Image, &Decided<'_>)) -> (Box<State>, PathEnd) {
-        let mut state = Box::new(self.root.fork_idle());
-        state.script = decisions.iter().copied().collect();
-        state.model = model;
-        let end = self.again(&mut state, &mut |explorer, state| {
-            let budget = &mut POLL.clone();
-            let exit = if state.returned.is_some() { None } else { Some(explorer.advance(state, budget)) };
-            let (stack, before) = (explorer.core.call_stack(state, RETRACED_CALLS), state.prefix.len());
-            let done = match exit {
-                Some(exit) => explorer.handle(exit, state, budget),
-                None => explorer.step(state, budget),
-            };
-            let image = explorer.core.image.clone();
-            for decision in state.prefix.to_last((state.prefix.len() - before) as usize) {
-                let next =
-                    state.call_stack().first().copied().filter(|pos| done.is_ok() && stack.first().is_some_and(|at| at.func == pos.func));
-                see(&image, &Decided { decision, stack: &stack, next });
-            }
-            done
-        });
-        (state, end)
-    }
-
-    /// Runs a path again by its script to its end, a `step` at a time; what it leaves behind, counters and ledger are as if it had not run.
-    fn again(&mut self, state: &mut State, step: &mut dyn FnMut(&mut Explorer, &mut State) -> Result<(), Stop>) -> PathEnd {
-        let (ledger, stats, entered) = (std::mem::take(&mut self.core.ledger), self.core.stats.clone(), self.core.entered);
-        state.memory.space.wake();
-        let end = loop {
-            if let Err(Stop::End(end)) = step(self, state) {
-                break end;
-            }
-        };
-        state.memory.space.sleep();
-        self.core.new_flips.clear();
-        self.core.new_refuted.clear();
-        self.core.ended.clear();
-        (self.core.ledger, self.core.stats, self.core.entered) = (ledger, stats, entered);
-        end
-    }
-
-    /// Runs a path that has ended again and records it, from where its decisions are `before`: in this snapshot, or else run again too. `None`
-    /// if they do not fit, as in [`Explorer::rerun`].
-    pub(crate) fn record(&mut self, ended: &Ended, snapshot: Option<Rc<State>>, before: &Prefix) -> Option<(Trace, Box<State>, PathEnd)> {
-        let mut state = match snapshot {
-            Some(snapshot) => Box::new(snapshot.fork_idle()),
-            None => self.rerun(before, &ended.model)?,
-        };
-        state.resumed = true;
-        state.taken = 0;
-        state.script = ended.prefix.to_last((ended.prefix.len() - state.prefix.len()) as usize).into();
-        state.model = ended.model.clone();
-        state.memory.space.log();
-        self.core.recorder = Some(Box::new(Recorder::new(&self.core, &state)));
-        let end = self.again(&mut state, &mut |explorer, state| explorer.step(state, &mut POLL.clone()));
-        let recorder = self.core.recorder.take().unwrap_or_default();
-        Some((recorder.finish(&state), state, end))
-    }
-
-    /// Runs decisions from the root up to the operation behind them. Asks nothing; `None` if they do not fit, which would be our defect
-    /// and is counted as a lost flip.
-    fn rerun(&mut self, before: &Prefix, model: &Model) -> Option<Box<State>> {
-        let mut state = Box::new(self.root.fork_idle());
-        state.script = before.to_vec().into();
-        state.model = model.clone();
-        state.memory.space.wake();
-        while !state.script.is_empty() {
-            if let Err(Stop::End(end)) = self.step(&mut state, &mut POLL.clone()) {
-                self.core.stats.flips_lost += 1;
-                self.core.ledger.note(LedgerKind::DroppedFlip, format!("a prefix did not run again: {end:?}"));
-                return None;
-            }
-        }
-        state.memory.space.sleep();
-        // What its prefix covers was new to another path.
-        state.covers_new = false;
         Some(state)
     }
 
@@ -478,7 +393,7 @@ impl Explorer {
     }
 
     /// The inner loop until its next exit, and the slow operation there.
-    fn step(&mut self, state: &mut State, budget: &mut i64) -> Result<(), Stop> {
+    pub(crate) fn step(&mut self, state: &mut State, budget: &mut i64) -> Result<(), Stop> {
         if state.returned.is_some() {
             *budget -= 1;
             return self.recorded(state, Shown::Return, call::show_return);
@@ -487,7 +402,7 @@ impl Explorer {
         self.handle(exit, state, budget)
     }
 
-    fn advance(&mut self, state: &mut State, budget: &mut i64) -> Exit {
+    pub(crate) fn advance(&mut self, state: &mut State, budget: &mut i64) -> Exit {
         match (state.frame().symbolic, self.core.recorder.is_some()) {
             (true, false) => run::<true, false>(&mut self.core, state, budget),
             (false, false) => run::<false, false>(&mut self.core, state, budget),
@@ -496,7 +411,7 @@ impl Explorer {
         }
     }
 
-    fn handle(&mut self, exit: Exit, state: &mut State, budget: &mut i64) -> Result<(), Stop> {
+    pub(crate) fn handle(&mut self, exit: Exit, state: &mut State, budget: &mut i64) -> Result<(), Stop> {
         match exit {
             Exit::Budget | Exit::Again => Ok(()),
             Exit::Slow => {
@@ -552,6 +467,10 @@ impl Explorer {
         for flip in std::mem::take(&mut self.core.new_flips) {
             match self.pruning {
                 Some((Pruning::Wanted, _)) => self.wait(flip),
+                Some((Pruning::Classified, _)) => {
+                    self.note_flip(&flip);
+                    self.add(Item::Flip(flip));
+                }
                 Some((Pruning::AsPrinted, _)) | None => self.add(Item::Flip(flip)),
             }
         }

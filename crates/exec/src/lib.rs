@@ -4,7 +4,9 @@
 //! [`step`] (running operations), [`engine`] (the exploration), [`search`], [`memory`], [`image`] and [`code`] (the program as it is run),
 //! [`plugin`] (what other rooms bring). Knows no rule, no libc function, no file format, and reads no clock.
 
+pub mod again;
 pub mod chain;
+pub mod classify;
 pub mod code;
 pub mod config;
 pub mod core;
@@ -29,10 +31,11 @@ pub mod tree;
 mod unwritten;
 pub mod variables;
 
+pub use again::Decided;
 pub use config::Config;
 pub use core::{Core, Ended, Ledger, LedgerKind, Stats};
 pub use cx::Cx;
-pub use engine::{Control, Decided, Explorer, Outcome};
+pub use engine::{Control, Explorer, Outcome};
 pub use image::{CodePos, Does, Image, SourcePos};
 pub use leaks::Leak;
 pub use path_end::{Fault, FaultKind, Limit, PathEnd};

@@ -18,7 +18,7 @@ use wryneck_solver::{Answer, Budget};
 use crate::core::{Ended, Flip, LedgerKind, Refuted};
 use crate::engine::{Explorer, Item};
 use crate::plugin::{Pruner, Traced, Wanted};
-use crate::prefix::{Made, Prefix, PrefixId};
+use crate::prefix::{Decision, Made, Prefix, PrefixId};
 use crate::search::Random;
 use crate::sharing::{Rebuilt, Visited};
 use crate::state::State;
@@ -28,6 +28,8 @@ use crate::state::State;
 pub enum Pruning {
     /// Those are explored that are wanted.
     Wanted,
+    /// All are explored, and it is told which of them are wanted.
+    Classified,
     /// As paper 1's Algorithm 1 is printed: a path that ends drops the flips that are not in its slice. Loses behaviour.
     AsPrinted,
 }
@@ -37,6 +39,8 @@ pub enum Pruning {
 pub struct Waiting {
     pub flips: Vec<Flip>,
     pub refuted: Vec<Refuted>,
+    /// The last decisions of flips that do not wait until they are wanted.
+    pub explored: Vec<Decision>,
 }
 
 impl Waiting {
@@ -109,7 +113,8 @@ impl Explorer {
             return;
         }
         match pruning {
-            Pruning::Wanted => {
+            Pruning::Classified if !self.classify(&ended.prefix) => {}
+            Pruning::Wanted | Pruning::Classified => {
                 if !ended.end.is_complete() || !self.benefit.slices() {
                     return self.want_all(&ended.prefix);
                 }
@@ -179,8 +184,8 @@ impl Explorer {
 
     /// Lets the searcher have the flips of the decision made after these. How many there are, and what is infeasible of its other sides.
     fn release(&mut self, before: PrefixId) -> (u64, Vec<Refuted>) {
-        let Waiting { flips, refuted } = self.waiting.remove(&before).unwrap_or_default();
-        let count = flips.len() as u64;
+        let Waiting { flips, refuted, explored } = self.waiting.remove(&before).unwrap_or_default();
+        let count = (flips.len() + explored.len()) as u64;
         for flip in flips {
             self.core.tree.unpark(flip.node);
             self.add(Item::Flip(flip));
@@ -238,9 +243,9 @@ impl Explorer {
         }
     }
 
-    /// Whether flips wait until they are wanted.
+    /// Whether flips are not wanted from the beginning.
     pub(crate) fn waits(&self) -> bool {
-        !self.core.auditing && matches!(self.pruning, Some((Pruning::Wanted, _)))
+        !self.core.auditing && matches!(self.pruning, Some((Pruning::Wanted | Pruning::Classified, _)))
     }
 
     /// Wants the flips of all these decisions; so the cores of infeasible ones are wanted, too.
@@ -262,10 +267,11 @@ impl Explorer {
     /// When everything wanted is done: takes a random share of the rest, once. Whether there is any.
     pub(crate) fn audit(&mut self) -> bool {
         let share = self.core.config.audit;
-        if share <= 0.0 || !self.waits() {
+        if share <= 0.0 || !self.waits() || self.classifies() {
             return false;
         }
         self.core.auditing = true;
+        self.classes.relevant = self.core.stats.paths;
         let mut random = Random(self.core.config.seed);
         let places: Vec<PrefixId> = self.waiting.keys().copied().collect();
         for before in places {

@@ -158,6 +158,40 @@ fn flips_that_wait_until_they_are_wanted_are_the_same_in_the_end() {
     }
 }
 
+/// Wants the decisions of these indices.
+struct WantsSome(fn(u32) -> bool);
+
+impl Pruner for WantsSome {
+    fn wanted(&self, path: &Traced<'_>) -> Result<Wanted, String> {
+        Ok(Wanted { decisions: (path.oldest..path.state.prefix.len()).filter(|index| self.0(*index)).collect(), settled: false })
+    }
+}
+
+#[test]
+fn paths_are_told_apart_as_pruning_would() {
+    let (mut pruned, mut relevant) = (0, 0);
+    for seed in 0..40 {
+        let text = Generator::program(seed * 29 + 8);
+        let all = explore(&text, Config::default(), Default::default()).1.ended.len() as u64;
+        let mut told = |pruning, wants: fn(u32) -> bool| {
+            let mut explorer = common::explorer(&text, None, Config::default(), Default::default());
+            explorer.prune(pruning, Rc::new(WantsSome(wants)));
+            assert_eq!(explorer.explore(&mut Collect::default()), Outcome::Complete);
+            (explorer.core.stats.paths, explorer.relevant().expect("it is told"))
+        };
+        assert_eq!(told(Pruning::Classified, |_| true), (all, all), "seed {seed}\n{text}");
+        let none = told(Pruning::Wanted, |_| false);
+        assert_eq!(none.0, none.1);
+        assert_eq!(told(Pruning::Classified, |_| false), (all, none.1), "seed {seed}\n{text}");
+        let half = told(Pruning::Classified, |index| index % 2 == 0);
+        assert_eq!(half.0, all, "seed {seed}\n{text}");
+        pruned += told(Pruning::Wanted, |index| index % 2 == 0).0;
+        relevant += half.1;
+    }
+    // Which path comes first differs, and what turns out relevant late wants all.
+    assert!(relevant >= pruned && relevant - pruned <= pruned / 4, "{relevant} relevant paths, {pruned} of them if pruned");
+}
+
 #[test]
 fn under_memory_pressure_snapshots_go_first_and_nothing_is_lost() {
     let mut given_up = 0;

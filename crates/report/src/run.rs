@@ -32,10 +32,11 @@ pub struct Run {
 /// How far rules narrowed the exploration down (paper 1, section 8.1).
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Pruning {
-    /// Distinct sequences of events: the relevant paths.
+    /// Distinct sequences of events of paths that the program ended.
     pub sequences: u64,
-    /// Paths that ended with a sequence that another one had shown.
-    pub redundant: u64,
+    /// Paths that can matter as far as is known, and those that were explored all the same; `None` if that was not looked at.
+    pub relevant: Option<u64>,
+    pub redundant: Option<u64>,
     /// Other sides of decisions that could matter and were looked at.
     pub wanted: u64,
     /// Those that cannot matter and were never looked at; `None` if nothing was left out.
@@ -44,6 +45,15 @@ pub struct Pruning {
     pub audited: u64,
     /// Sequences that only these showed: each is a defect of the tool.
     pub lost: Vec<String>,
+}
+
+impl Pruning {
+    /// Relevant paths among all that were explored or left out (paper 1, section 8.1), from 0 to 1.
+    pub fn efficiency(&self) -> Option<f64> {
+        let (relevant, redundant) = (self.relevant?, self.redundant?);
+        let all = relevant + redundant + self.never.unwrap_or(0);
+        (all > 0).then(|| relevant as f64 / all as f64)
+    }
 }
 
 /// Whether everything was explored.

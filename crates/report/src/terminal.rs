@@ -180,15 +180,16 @@ pub(crate) fn write_verdict(out: &mut dyn Write, run: &Run) -> io::Result<()> {
         let paths = plural(run.totals.paths, "path");
         writeln!(out, "{}: {} ({}): {}; {} of {paths} had an event", rule.verdict.word(), rule.id, rule.summary, rule.why, rule.relevant)?;
     }
-    if let Some(Pruning { sequences, redundant, wanted, never, .. }) = &run.pruning {
-        let (sequences, redundant) = (plural(*sequences, "sequence"), plural(*redundant, "redundant path"));
-        match never {
-            Some(never) => {
-                let (wanted, never) = (plural(*wanted, "other side"), plural(*never, "other side"));
-                writeln!(out, "pruning: {sequences} of events, {redundant}; {wanted} could matter, {never} never looked at")?;
-            }
-            None => writeln!(out, "pruning: off; {sequences} of events, {redundant}")?,
+    if let Some(pruning) = &run.pruning {
+        write!(out, "pruning: {}{}", if pruning.never.is_none() { "off; " } else { "" }, plural(pruning.sequences, "sequence"))?;
+        write!(out, " of events")?;
+        if let (Some(relevant), Some(redundant)) = (pruning.relevant, pruning.redundant) {
+            write!(out, " on {}, {}", plural(relevant, "relevant path"), plural(redundant, "redundant one"))?;
         }
+        if let Some(never) = pruning.never {
+            write!(out, ", {} never looked at", plural(never, "other side"))?;
+        }
+        writeln!(out, "{}", pruning.efficiency().map_or(String::new(), |share| format!("; search efficiency {:.1} %", 100.0 * share)))?;
     }
     if let Some(Pruning { audited: audited @ 1.., lost, .. }) = &run.pruning {
         writeln!(

@@ -30,7 +30,7 @@ impl Mode {
     fn option(self) -> &'static str {
         match self {
             Mode::Pruned => "wanted",
-            Mode::Unpruned => "off",
+            Mode::Unpruned => "classified",
         }
     }
 }

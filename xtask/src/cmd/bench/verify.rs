@@ -242,7 +242,7 @@ impl Results {
             row["took"].as_f64().unwrap_or(0.0),
             text("verdict"),
             number("paths"),
-            number("relevant"),
+            row["pruning"]["relevant"].as_u64().unwrap_or(0),
             number("relevant_sequences"),
             text("why"),
         );
@@ -260,7 +260,9 @@ fn key(row: &Value) -> Key {
 struct Sum {
     verified: u64,
     violated: u64,
-    /// Distinct sequences with an event, and seconds, on pairs that neither mode decided.
+    /// Relevant paths, those explored besides, distinct sequences with an event, and seconds, on pairs that pruning did not decide.
+    relevant: u64,
+    redundant: u64,
     sequences: u64,
     seconds: f64,
 }
@@ -273,12 +275,14 @@ impl Sum {
     fn add(&mut self, other: Sum) {
         self.verified += other.verified;
         self.violated += other.violated;
+        self.relevant += other.relevant;
+        self.redundant += other.redundant;
         self.sequences += other.sequences;
         self.seconds += other.seconds;
     }
 
     fn per_minute(self) -> f64 {
-        60.0 * self.sequences as f64 / self.seconds.max(1.0)
+        60.0 * self.relevant as f64 / self.seconds.max(1.0)
     }
 }
 
@@ -286,21 +290,25 @@ fn summarise(pairs: &[Pair], results: &Results, seconds: u32) {
     let mut sums: BTreeMap<&str, (u64, [Sum; 2])> = BTreeMap::new();
     for pair in pairs {
         let rows = Mode::BOTH.map(|mode| results.get(&pair.program, pair.rule, mode.word(), seconds).unwrap_or_default());
-        let is = |row: &Value, verdict: &str| u64::from(row["verdict"] == verdict);
-        let open = rows.iter().all(|row| is(row, "VERIFIED") + is(row, "VIOLATED") == 0);
+        let open = rows[0]["status"]["kind"] != "complete";
         let (count, sum) = sums.entry(pair.rule).or_default();
         *count += 1;
         for (sum, row) in sum.iter_mut().zip(&rows) {
+            let is = |verdict: &str| u64::from(row["verdict"] == verdict);
+            let of = |count: &Value| if open { count.as_u64().unwrap_or(0) } else { 0 };
             sum.add(Sum {
-                verified: is(row, "VERIFIED"),
-                violated: is(row, "VIOLATED"),
-                sequences: if open { row["relevant_sequences"].as_u64().unwrap_or(0) } else { 0 },
+                verified: is("VERIFIED"),
+                violated: is("VIOLATED"),
+                relevant: of(&row["pruning"]["relevant"]),
+                redundant: of(&row["pruning"]["redundant"]),
+                sequences: of(&row["relevant_sequences"]),
                 seconds: if open { row["took"].as_f64().unwrap_or(0.0) } else { 0.0 },
             });
         }
     }
-    println!("\n{:<12} {:>6} {:>18} {:>18} {:>28}", "", "", "verified", "violated", "relevant paths, undecided");
-    println!("{:<12} {:>6} {:>9}{:>9} {:>9}{:>9} {:>14}{:>14}", "rule", "pairs", "pruned", "not", "pruned", "not", "pruned", "not");
+    println!("\nPairs in which pruning leaves paths unexplored after {seconds} s count from `relevant` on.");
+    let heads = ["verified", "violated", "relevant paths", "redundant paths", "sequences"];
+    println!("{:<12} {:>6}{}", "rule", "pairs", heads.map(|head| format!("{:>22}", format!("{head}, without"))).concat());
     let (mut pairs, mut total) = (0, [Sum::default(); 2]);
     for (rule, (count, sum)) in &sums {
         line(rule, *count, sum);
@@ -311,7 +319,7 @@ fn summarise(pairs: &[Pair], results: &Results, seconds: u32) {
     let [pruned, unpruned] = total;
     println!(
         "decided: {} of {pairs} pairs ({:.1} %; wanted: 25 %), {:.1} times as many as without pruning (wanted: 3); {:.1} times as many \
-         relevant paths a minute on pairs that stay undecided (wanted: 5, if not the former)",
+         relevant paths a minute on pairs that stay unexplored (wanted: 5, if not the former)",
         pruned.decided(),
         100.0 * pruned.decided() as f64 / pairs.max(1) as f64,
         pruned.decided() as f64 / unpruned.decided().max(1) as f64,
@@ -320,8 +328,7 @@ fn summarise(pairs: &[Pair], results: &Results, seconds: u32) {
 }
 
 fn line(name: &str, pairs: u64, [pruned, unpruned]: &[Sum; 2]) {
-    println!(
-        "{name:<12} {pairs:>6} {:>9}{:>9} {:>9}{:>9} {:>14}{:>14}",
-        pruned.verified, unpruned.verified, pruned.violated, unpruned.violated, pruned.sequences, unpruned.sequences
-    );
+    let counts = |sum: &Sum| [sum.verified, sum.violated, sum.relevant, sum.redundant, sum.sequences];
+    let both = counts(pruned).into_iter().zip(counts(unpruned)).map(|(pruned, not)| format!("{:>22}", format!("{pruned}, {not}")));
+    println!("{name:<12} {pairs:>6}{}", both.collect::<String>());
 }

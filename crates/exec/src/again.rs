@@ -1,0 +1,112 @@
+//! Running paths again by their decisions: shown, recorded, or up to where a flip begins (DESIGN 1.2). The solver is not asked.
+
+use std::rc::Rc;
+
+use wryneck_expr::Model;
+
+use crate::core::{Ended, LedgerKind};
+use crate::engine::{Explorer, POLL};
+use crate::image::{CodePos, Image};
+use crate::path_end::PathEnd;
+use crate::plugin::Stop;
+use crate::prefix::{Decision, Prefix};
+use crate::recorder::{Recorder, Trace};
+use crate::state::State;
+
+/// A decision of a path that is run again.
+pub struct Decided<'a> {
+    pub decision: Decision,
+    /// Where it was decided: innermost first.
+    pub stack: &'a [CodePos],
+    /// Where the function that decided goes on; `None` if the path ended there, or it calls or returns.
+    pub next: Option<CodePos>,
+}
+
+/// Calls in progress inside machine code that are looked up for each decision of a path that is shown, at most.
+const RETRACED_CALLS: usize = 256;
+
+impl Explorer {
+    /// Runs a whole path again by its decisions, which `model` satisfies; the solver is not asked. Gives the state at its end and how it ended.
+    pub fn replay(&mut self, decisions: &[Decision], model: Model) -> (Box<State>, PathEnd) {
+        self.retrace(decisions, model, &mut |_, _| {})
+    }
+
+    /// As [`Explorer::replay`], showing each decision. Counters and ledger stay as they are.
+    pub fn retrace(&mut self, decisions: &[Decision], model: Model, see: &mut dyn FnMut(&Image, &Decided<'_>)) -> (Box<State>, PathEnd) {
+        let mut state = Box::new(self.root.fork_idle());
+        state.script = decisions.iter().copied().collect();
+        state.model = model;
+        let end = self.again(&mut state, &mut |explorer, state| {
+            let budget = &mut POLL.clone();
+            let exit = if state.returned.is_some() { None } else { Some(explorer.advance(state, budget)) };
+            let (stack, before) = (explorer.core.call_stack(state, RETRACED_CALLS), state.prefix.len());
+            let done = match exit {
+                Some(exit) => explorer.handle(exit, state, budget),
+                None => explorer.step(state, budget),
+            };
+            let image = explorer.core.image.clone();
+            for decision in state.prefix.to_last((state.prefix.len() - before) as usize) {
+                let next =
+                    state.call_stack().first().copied().filter(|pos| done.is_ok() && stack.first().is_some_and(|at| at.func == pos.func));
+                see(&image, &Decided { decision, stack: &stack, next });
+            }
+            done
+        });
+        (state, end)
+    }
+
+    /// Runs a path again by its script to its end, a `step` at a time; what it leaves behind, counters and ledger are as if it had not run.
+    fn again(&mut self, state: &mut State, step: &mut dyn FnMut(&mut Explorer, &mut State) -> Result<(), Stop>) -> PathEnd {
+        let (ledger, stats, entered) = (std::mem::take(&mut self.core.ledger), self.core.stats.clone(), self.core.entered);
+        state.memory.space.wake();
+        let end = loop {
+            if let Err(Stop::End(end)) = step(self, state) {
+                break end;
+            }
+        };
+        state.memory.space.sleep();
+        self.core.new_flips.clear();
+        self.core.new_refuted.clear();
+        self.core.ended.clear();
+        (self.core.ledger, self.core.stats, self.core.entered) = (ledger, stats, entered);
+        end
+    }
+
+    /// Runs a path that has ended again and records it, from where its decisions are `before`: in this snapshot, or else run again too. `None`
+    /// if they do not fit, as in [`Explorer::rerun`].
+    pub(crate) fn record(&mut self, ended: &Ended, snapshot: Option<Rc<State>>, before: &Prefix) -> Option<(Trace, Box<State>, PathEnd)> {
+        let mut state = match snapshot {
+            Some(snapshot) => Box::new(snapshot.fork_idle()),
+            None => self.rerun(before, &ended.model)?,
+        };
+        state.resumed = true;
+        state.taken = 0;
+        state.script = ended.prefix.to_last((ended.prefix.len() - state.prefix.len()) as usize).into();
+        state.model = ended.model.clone();
+        state.memory.space.log();
+        self.core.recorder = Some(Box::new(Recorder::new(&self.core, &state)));
+        let end = self.again(&mut state, &mut |explorer, state| explorer.step(state, &mut POLL.clone()));
+        let recorder = self.core.recorder.take().unwrap_or_default();
+        Some((recorder.finish(&state), state, end))
+    }
+
+    /// Runs decisions from the root up to the operation behind them. Asks nothing; `None` if they do not fit, which would be our defect
+    /// and is counted as a lost flip.
+    pub(crate) fn rerun(&mut self, before: &Prefix, model: &Model) -> Option<Box<State>> {
+        let mut state = Box::new(self.root.fork_idle());
+        state.script = before.to_vec().into();
+        state.model = model.clone();
+        state.memory.space.wake();
+        while !state.script.is_empty() {
+            if let Err(Stop::End(end)) = self.step(&mut state, &mut POLL.clone()) {
+                self.core.stats.flips_lost += 1;
+                self.core.ledger.note(LedgerKind::DroppedFlip, format!("a prefix did not run again: {end:?}"));
+                return None;
+            }
+        }
+        state.memory.space.sleep();
+        // What its prefix covers was new to another path.
+        state.covers_new = false;
+        Some(state)
+    }
+}
