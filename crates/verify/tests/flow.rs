@@ -59,7 +59,7 @@ fn sides_end_where_they_meet_again() {
 }
 
 #[test]
-fn what_never_returns_is_on_no_way_to_the_join() {
+fn ways_that_return_meet_whether_or_not_others_leave() {
     let (flow, image) = flow(
         "declare func @exit
          func strong @die() { entry: call @exit(1:32) ret }
@@ -72,11 +72,32 @@ fn what_never_returns_is_on_no_way_to_the_join() {
          end: ret.8 0 }",
     );
     let main = number(&image, "main");
-    assert_eq!((flow.join(main, 0, 0), flow.join(main, 0, 2)), (None, None));
+    // Blocks: entry, yes, no, far, end.
+    assert_eq!((flow.join(main, 0, 0), flow.join(main, 0, 2)), (Some(2), Some(4)));
     let [yes, no] = flow.edges(main, 0, 0)[..] else { panic!("two ways") };
     assert!(flow.side(main, 0, 0, yes).leaves && flow.side(main, 0, 0, no).leaves);
     assert!(!flow.side(main, 0, 2, flow.edges(main, 0, 2)[1]).leaves);
     assert!(flow.function(number(&image, "spin")).leaves);
+}
+
+#[test]
+fn where_none_returns_those_meet_that_end_alike() {
+    let (flow, image) = flow(
+        "declare func @exit
+         declare func @abort
+         func strong @main(%x: 8) -> 8 {
+         entry: %c = eq.8 %x, 1 condbr %c, yes, no
+         yes: %d = eq.8 %x, 2 condbr %d, far, bad
+         far: br out
+         bad: %e = eq.8 %x, 3 condbr %e, far, worse
+         worse: call @abort() ret.8 1
+         out: call @exit(1:32) br no
+         no: ret.8 0 }",
+    );
+    let main = number(&image, "main");
+    // Blocks: entry, yes, far, bad, worse, out, no.
+    let joins: Vec<_> = [0, 1, 3].into_iter().map(|b| flow.join(main, 0, b)).collect();
+    assert_eq!(joins, [Some(6), Some(2), Some(2)]);
 }
 
 #[test]

@@ -1,9 +1,10 @@
 //! Control flow of one function: where its blocks lead, and where the ways out of a branch meet again.
 //!
 //! Ways end at the function's return, at what no run gets past (unreachable, unsupported, traps), at computed jumps and at calls that
-//! never return. All of them lead to one virtual exit, so a block behind a call that never returns is on no way to the join.
-//! Post-dominators as in Cooper, Harvey, Kennedy, "A simple, fast dominance algorithm" (2001), on the reversed graph. Where a loop
-//! has no way out, its last block counts as one. Cost: a few passes over the blocks.
+//! never return. Where ways meet is asked of those that return: that a side may leave for good is told by its effects. Only where none
+//! returns it is asked of those that leave otherwise, then of those that fault, and of loops without a way out, whose last block counts as one.
+//! Post-dominators as in Cooper, Harvey, Kennedy, "A simple, fast dominance algorithm" (2001), on the reversed graph. Cost: a few
+//! passes over the blocks.
 
 use std::cell::OnceCell;
 
@@ -88,7 +89,7 @@ impl Cfg {
         self.order.get(behind.saturating_sub(1)).map_or(0, |(_, block)| *block)
     }
 
-    /// The first block where all ways out of `block` meet.
+    /// The first block where all ways out of `block` meet that return, or that end alike if none returns.
     pub fn join(&self, block: u32) -> Option<u32> {
         let post = self.post.get_or_init(|| post_dominators(&self.blocks));
         post.get(block as usize).copied().filter(|p| (*p as usize) < self.blocks.len())
@@ -112,23 +113,23 @@ impl Cfg {
     /// Whether no way ends behind the block: what gets there stays in a loop.
     pub fn endless(&self, block: u32) -> bool {
         self.endless.get_or_init(|| {
-            let preds = predecessors(&self.blocks);
-            let mut reached = vec![false; preds.len()];
-            post_order(self.blocks.len() as u32, &preds, &mut reached);
+            let reached = self.leading_to(|end| end.is_some());
             reached.iter().map(|r| !r).collect()
         })[block as usize]
     }
 
     /// Whether the function returns on some way from the block.
     pub fn returning(&self, block: u32) -> bool {
-        self.returning.get_or_init(|| {
-            let mut preds = predecessors(&self.blocks);
-            let exit = self.blocks.len();
-            preds[exit].retain(|b| !matches!(self.blocks[*b as usize].end, Some(End::Leave | End::Fault)));
-            let mut reached = vec![false; exit + 1];
-            post_order(exit as u32, &preds, &mut reached);
-            reached
-        })[block as usize]
+        self.returning.get_or_init(|| self.leading_to(|end| matches!(end, Some(End::Return | End::Jump))))[block as usize]
+    }
+
+    /// By block: whether it leads to one with such an end.
+    fn leading_to(&self, is_end: impl Fn(Option<End>) -> bool) -> Vec<bool> {
+        let ends = self.blocks.iter().zip(0..).filter(|(b, _)| is_end(b.end)).map(|(_, b)| b).collect();
+        let preds = predecessors(&self.blocks, ends);
+        let mut reached = vec![false; preds.len()];
+        post_order(self.blocks.len() as u32, &preds, &mut reached);
+        reached
     }
 
     /// Of these blocks, which hold all on their ways, those with a way to `stop`, or to a return if there is none.
@@ -204,69 +205,87 @@ fn block(module: &Module, function: &Function, first_inst: u32, insts: wryneck_i
     Block { ops: start..start + insts.count, edges: edges.into_iter().map(|e| (e, records[e as usize].block)).collect(), end }
 }
 
-/// By block; the number of blocks is the exit's.
-fn predecessors(blocks: &[Block]) -> Vec<Vec<u32>> {
-    let mut preds = vec![Vec::new(); blocks.len() + 1];
+/// By block; the number of blocks is the exit's, which `ends` lead to.
+fn predecessors(blocks: &[Block], ends: Vec<u32>) -> Vec<Vec<u32>> {
+    let mut preds = vec![Vec::new(); blocks.len()];
     for (b, block) in blocks.iter().enumerate() {
         block.edges.iter().for_each(|(_, to)| preds[*to as usize].push(b as u32));
-        if block.end.is_some() {
-            preds[blocks.len()].push(b as u32);
-        }
     }
+    preds.push(ends);
     preds
 }
 
+/// How ways end, those first that others are not asked beside.
+const ENDS: [&[End]; 3] = [&[End::Return, End::Jump], &[End::Leave], &[End::Fault]];
+
 /// By block; the number of blocks is the exit's.
 fn post_dominators(blocks: &[Block]) -> Vec<u32> {
-    let exit = blocks.len();
-    let mut preds = predecessors(blocks);
-    let mut reached = vec![false; exit + 1];
-    let mut order = post_order(exit as u32, &preds, &mut reached);
-    if reached.contains(&false) {
-        // Loops without a way out: the last block of each gets one.
-        let succs: Vec<Vec<u32>> = blocks.iter().map(|b| b.edges.iter().map(|(_, to)| *to).collect()).collect();
-        let mut seen = vec![false; exit];
-        let mut forward = Vec::new();
-        (0..exit as u32).for_each(|b| {
-            if !seen[b as usize] {
-                let part = post_order(b, &succs, &mut seen);
-                forward.extend(part);
-            }
-        });
-        for b in forward {
-            if !reached[b as usize] {
-                preds[exit].push(b);
-                post_order(b, &preds, &mut reached);
-            }
-        }
-        reached = vec![false; exit + 1];
-        order = post_order(exit as u32, &preds, &mut reached);
+    let mut post = vec![u32::MAX; blocks.len()];
+    for ends in ENDS {
+        let is_end = |b: &u32| blocks[*b as usize].end.is_some_and(|end| ends.contains(&end));
+        let ends = left(&post).filter(is_end).collect();
+        post_dominators_to(ends, blocks, &mut post);
     }
+    // Loops without a way out.
+    let succs: Vec<Vec<u32>> = blocks.iter().map(|b| b.edges.iter().map(|(_, to)| *to).collect()).collect();
+    let mut seen: Vec<bool> = post.iter().map(|p| *p != u32::MAX).collect();
+    let (mut forward, mut ends) = (Vec::new(), Vec::new());
+    for b in left(&post) {
+        if !seen[b as usize] {
+            forward.extend(post_order(b, &succs, &mut seen));
+        }
+    }
+    let preds = predecessors(blocks, Vec::new());
+    let mut reached: Vec<bool> = post.iter().map(|p| *p != u32::MAX).chain([false]).collect();
+    for b in forward {
+        if !reached[b as usize] {
+            ends.push(b);
+            post_order(b, &preds, &mut reached);
+        }
+    }
+    post_dominators_to(ends, blocks, &mut post);
+    post
+}
+
+/// The blocks that have no post-dominator yet.
+fn left(post: &[u32]) -> impl Iterator<Item = u32> + '_ {
+    post.iter().zip(0..).filter(|(p, _)| **p == u32::MAX).map(|(_, b)| b)
+}
+
+/// Post-dominators of the blocks that have none yet and lead to some of `ends`.
+fn post_dominators_to(ends: Vec<u32>, blocks: &[Block], post: &mut [u32]) {
+    let exit = blocks.len();
+    if ends.is_empty() {
+        return;
+    }
+    let mut reached: Vec<bool> = post.iter().map(|p| *p != u32::MAX).chain([false]).collect();
+    let preds = predecessors(blocks, ends);
+    let order = post_order(exit as u32, &preds, &mut reached);
     let mut succs = vec![Vec::new(); exit + 1];
     for (to, from) in preds.iter().enumerate() {
         from.iter().for_each(|b| succs[*b as usize].push(to as u32));
     }
-    let mut number = vec![0; exit + 1];
+    let mut number = vec![usize::MAX; exit + 1];
     order.iter().enumerate().for_each(|(i, b)| number[*b as usize] = i);
-    let mut post = vec![u32::MAX; exit + 1];
-    post[exit] = exit as u32;
+    let mut own = vec![u32::MAX; exit + 1];
+    own[exit] = exit as u32;
     loop {
         let mut changed = false;
         for &b in order.iter().rev().filter(|b| **b as usize != exit) {
             let mut best = u32::MAX;
-            for &s in succs[b as usize].iter().filter(|s| post[**s as usize] != u32::MAX) {
-                best = if best == u32::MAX { s } else { meet(best, s, &post, &number) };
+            for &s in succs[b as usize].iter().filter(|s| own[**s as usize] != u32::MAX) {
+                best = if best == u32::MAX { s } else { meet(best, s, &own, &number) };
             }
-            if post[b as usize] != best {
-                post[b as usize] = best;
+            if own[b as usize] != best {
+                own[b as usize] = best;
                 changed = true;
             }
         }
         if !changed {
-            post.truncate(exit);
-            return post;
+            break;
         }
     }
+    order.iter().filter(|b| **b as usize != exit).for_each(|b| post[*b as usize] = own[*b as usize]);
 }
 
 /// The nearest block that post-dominates both.

@@ -111,6 +111,12 @@ impl Flow {
         all
     }
 
+    /// Whether `func` may return behind the call at `op`.
+    pub fn returns(&self, func: u32, context: ContextId, op: u32) -> bool {
+        let cfg = self.facts.cfg_in(func, context);
+        cfg.returning(cfg.block_of(op))
+    }
+
     fn add_copies(&self, func: u32, edge: u32, all: &mut Effects) {
         let (module, function) = self.image.function(func);
         let copies = module.edges.range(function.edges)[edge as usize].copies;

@@ -321,9 +321,15 @@ impl<'a> Walk<'a> {
         }
         if ended {
             let callers = self.frames[..self.frames.len() - 1].iter().rev().take_while(|frame| !frame.returned);
-            let unfinished = callers.map(|frame| (frame, frame.cursor.saturating_sub(1)));
-            let mut rests = std::iter::once((frame, branch)).chain(unfinished).map(|(f, op)| self.flow.rest(f.func, f.context, op));
-            let why = rests.find_map(|rest| self.goes_on(&rest));
+            let calls = std::iter::once((frame, branch)).chain(callers.map(|frame| (frame, frame.cursor.saturating_sub(1))));
+            let mut why = None;
+            for (frame, op) in calls {
+                why = why.or_else(|| self.goes_on(&self.flow.rest(frame.func, frame.context, op)));
+                // Its callers go on only if it returns.
+                if why.is_some() || !self.flow.returns(frame.func, frame.context, op) {
+                    break;
+                }
+            }
             if why.is_some() || self.same_exit().is_some() {
                 return why;
             }
