@@ -81,6 +81,8 @@ pub enum Step {
     Event {
         args: u32,
     },
+    /// With these operands it is one.
+    Happens,
     /// The result of the call at hand matters.
     ResultMatters,
 }

@@ -155,10 +155,13 @@ impl Automata {
 
     /// Lets the rules learn of events; the path's data changes.
     fn step(&self, happening: &[(usize, Occurrence)], here: Here<'_>, cx: &mut Cx<'_>) {
-        let mut wrong = Vec::new();
+        let (mut wrong, mut happens) = (Vec::new(), false);
         let data = cx.state.monitor_mut::<Observed>();
         for (c, occurrence) in happening {
             let learned = self.checkers[*c].learn(occurrence, here, own_data(&mut data.known[*c]));
+            if learned.instance.is_some() || !learned.wrong.is_empty() {
+                happens = true;
+            }
             if let Some(instance) = learned.instance {
                 data.events[*c] += 1;
                 data.sequence.push(Occurred { rule: *c as u32, event: occurrence.event as u32, instance });
@@ -166,6 +169,9 @@ impl Automata {
             wrong.extend(learned.wrong.into_iter().map(|w| (*c, w)));
         }
         note(wrong, cx);
+        if happens {
+            cx.mark(Recorded::Happens);
+        }
     }
 }
 

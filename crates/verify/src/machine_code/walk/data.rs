@@ -74,7 +74,9 @@ impl<'a> Backward<'a> for Walk<'a, '_> {
     }
 
     fn announced(&mut self, inst: &Inst, mask: u32, group: &Group<'a>) {
-        self.take();
+        if group.happens() {
+            self.take();
+        }
         self.want(group);
         let slots: Vec<u32> = self.args(inst).iter().zip(0..32).filter(|(_, i)| mask >> i & 1 != 0).map(|(slot, _)| *slot).collect();
         self.slots.extend(slots);
@@ -89,9 +91,11 @@ impl<'a> Backward<'a> for Walk<'a, '_> {
 impl<'a> Walk<'a, '_> {
     /// The return of such a call.
     pub(super) fn shown(&mut self, group: &Group<'_>) {
-        self.take();
+        if group.happens() {
+            self.take();
+        }
         self.want(group);
-        let result = self.facts.registers.as_ref().map(|registers| registers.result);
+        let result = self.facts.registers.as_ref().filter(|_| group.result_matters()).map(|registers| registers.result);
         self.slots.extend(result);
         self.add_reads(group.reads());
     }

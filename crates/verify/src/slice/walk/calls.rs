@@ -163,7 +163,7 @@ impl<'a> Walk<'a> {
         }
         // In a slow call other steps of the same operation stand around the entry.
         let behind = steps[enter + 1..].iter().position(|step| {
-            !matches!(step, Step::Read { .. } | Step::Write { .. } | Step::Allocate { .. } | Step::Decision { .. } | Step::Event { .. })
+            !matches!(step, Step::Read { .. } | Step::Write { .. } | Step::Allocate { .. } | Step::Decision { .. } | Step::Event { .. } | Step::Happens)
         });
         let after = enter + 1 + behind.unwrap_or(0);
         let begin = match steps.get(after) {
@@ -181,7 +181,7 @@ impl<'a> Walk<'a> {
     /// A call that is taken or left as a whole, by what its summary says. `key` gives arguments' values, where they are known.
     pub(super) fn by_summary(&mut self, inst: &Inst, op: u32, group: &Group<'_>, summary: &Summary, key: &dyn Fn(u32) -> Option<u64>) {
         let func = self.top().func;
-        if group.steps.iter().any(|step| matches!(step, Step::Event { .. } | Step::Shown { .. })) {
+        if group.happens() {
             self.happened = self.time + 1;
         }
         let width = self.module(func).calls[inst.b as usize].ret_width;
@@ -269,12 +269,11 @@ impl<'a> Walk<'a> {
         }
     }
 
-    /// A call that is an event, or may be one for other arguments, seen before it is made.
+    /// A call that is an event, or may be one for other arguments, seen before it is made. What is none may as well be left out, but what
+    /// makes it none matters.
     pub(super) fn is_announced(&mut self, inst: &Inst, mask: u32, group: &Group<'_>) {
         let func = self.top().func;
-        self.take();
-        self.happened = self.time;
-        self.want(group);
+        self.happens_here(group);
         let slots: Vec<u32> = self.args(func, inst).iter().zip(0..32).filter(|(_, i)| mask >> i & 1 != 0).map(|(slot, _)| *slot).collect();
         let top = self.top();
         top.live.extend(slots);
@@ -286,10 +285,16 @@ impl<'a> Walk<'a> {
 
     /// The return of such a call.
     pub(super) fn shown(&mut self, inst: &Inst, group: &Group<'_>) {
-        self.take();
-        self.happened = self.time;
-        self.want(group);
-        self.result_matters = is_call(inst);
+        self.happens_here(group);
+        self.result_matters = is_call(inst) && group.result_matters();
         self.add_reads(group.reads());
+    }
+
+    fn happens_here(&mut self, group: &Group<'_>) {
+        if group.happens() {
+            self.take();
+            self.happened = self.time;
+        }
+        self.want(group);
     }
 }

@@ -36,6 +36,16 @@ impl Group<'_> {
             _ => None,
         })
     }
+    /// Whether an event happened: the call at hand was not only one that may be an event with other operands.
+    pub fn happens(&self) -> bool {
+        self.has(Step::Happens)
+    }
+    pub fn result_matters(&self) -> bool {
+        self.has(Step::ResultMatters)
+    }
+    fn has(&self, mark: Step) -> bool {
+        self.steps.iter().any(|step| std::mem::discriminant(step) == std::mem::discriminant(&mark))
+    }
     pub fn enters(&self) -> usize {
         self.steps.iter().filter(|step| matches!(step, Step::Enter { .. })).count()
     }
