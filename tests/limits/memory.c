@@ -1,3 +1,4 @@
+//@ frontend: bitcode x86_64
 //@ options: --max-memory 200M
 //@ exit: 3
 //@ replay: no, the path is not run to its end

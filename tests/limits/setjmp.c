@@ -1,3 +1,4 @@
+//@ frontend: bitcode, since long jumps of machine code are jumps
 //@ exit: 3
 //@ replay: no, the path is not run to its end
 // Jumping back over frames is not supported; the call of `longjmp` ends the path, named.

@@ -1,3 +1,4 @@
+//@ frontend: bitcode x86_64
 //@ args: --sym-stdin 16
 //@ options: --solver-timeout 20ms
 //@ exit: 3

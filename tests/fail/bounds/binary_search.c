@@ -1,3 +1,4 @@
+//@ frontend: bitcode x86_64
 //@ args: --sym-arg 2
 // A binary search begins with its upper end behind the table and takes it for inside.
 #include <stdlib.h>
@@ -11,7 +12,7 @@ static int find(int wanted) {
   int low = 0, high = END;
   while (low <= high) {
     int middle = (low + high) / 2;
-    int here = codes[middle];  //~ FAULT out-of-bounds-read: read of 2 bytes at offset 10 of `codes`
+    int here = codes[middle];  //~ FAULT out-of-bounds-read: read of 2 bytes at offset 10 of `codes`  //~ NOT x86_64 -O2: in optimised code no address tells its variable
     if (here == wanted) return middle;
     if (here < wanted) low = middle + 1;
     else high = middle - 1;

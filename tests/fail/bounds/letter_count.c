@@ -1,3 +1,4 @@
+//@ frontend: bitcode x86_64
 //@ args: --sym-arg 2
 // Letters are counted, capitals among them.
 #include <ctype.h>
@@ -9,7 +10,7 @@ int main(int argc, char **argv) {
 #else
     if (isalpha(*p))
 #endif
-      count[*p - 'a']++;  //~ FAULT out-of-bounds-read: read of 4 bytes at offset -
+      count[*p - 'a']++;  //~ FAULT out-of-bounds-read: read of 4 bytes at offset -  //~ NOT x86_64 -O2: in optimised code no address tells its variable
   }
   for (int i = 0; i < 26; i++)
     if (count[i] > most) most = count[i];

@@ -1,3 +1,4 @@
+//@ frontend: bitcode x86_64
 //@ args: --sym-arg 2
 // Row and column of a matrix are taken for one another.
 enum { ROWS = 3, COLUMNS = 5 };
@@ -9,7 +10,7 @@ int main(int argc, char **argv) {
 #ifdef FIXED
   *cell(row, column) = 1;
 #else
-  *cell(column, row) = 1;  //~ FAULT out-of-bounds-write: write of 4 bytes
+  *cell(column, row) = 1;  //~ FAULT out-of-bounds-write: write of 4 bytes  //~ NOT x86_64 -O2: in optimised code no address tells its variable
 #endif
   return cells[0][0];
 }

@@ -1,3 +1,4 @@
+//@ frontend: bitcode x86_64
 //@ args: --sym-arg 1
 // A table by character, indexed by a plain `char`.
 static const unsigned char kinds[128] = {['0'] = 1, ['a'] = 2, ['_'] = 3};

@@ -1,3 +1,4 @@
+//@ frontend: bitcode x86_64
 //@ args: --sym-stdin 12
 // The last field of a record is filled beyond the record.
 #include <string.h>

@@ -1,3 +1,4 @@
+//@ frontend: bitcode x86_64
 //@ args: --sym-stdin 6
 // A ring buffer whose write position wraps one slot late.
 #include <unistd.h>

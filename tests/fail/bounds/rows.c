@@ -1,3 +1,4 @@
+//@ frontend: bitcode, since gcc adds the index to the frame pointer before the distance of the array, and clang -O2 gives the access no line
 //@ args: --sym-stdin 3
 // The last row of a board has a neighbour below.
 #include <unistd.h>

@@ -1,3 +1,4 @@
+//@ frontend: bitcode x86_64
 //@ args: --sym-files 1 4 A
 // Runs are unpacked beyond the buffer.
 #include <stdio.h>
@@ -14,7 +15,7 @@ int main(int argc, char **argv) {
 #ifdef FIXED
     if (used + count > SIZE) return 1;
 #endif
-    for (; count > 0; count--) out[used++] = value;  //~ FAULT out-of-bounds-write: write of 1 byte at offset 8 of `out`
+    for (; count > 0; count--) out[used++] = value;  //~ FAULT out-of-bounds-write: write of 1 byte at offset 8 of `out`  //~ NOT x86_64 -O2: in optimised code no address tells its variable
   }
   fclose(f);
   return out[0] == 'x';

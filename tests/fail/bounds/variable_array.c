@@ -1,3 +1,4 @@
+//@ frontend: bitcode x86_64
 //@ args: --sym-arg 1
 // An array of variable length counts from 1.
 static int sum(int n) {
@@ -5,7 +6,7 @@ static int sum(int n) {
 #ifdef FIXED
   for (int i = 0; i < n; i++) squares[i] = i * i;
 #else
-  for (int i = 1; i <= n; i++) squares[i] = i * i;  //~ FAULT out-of-bounds-write: write of 4 bytes
+  for (int i = 1; i <= n; i++) squares[i] = i * i;  //~ FAULT out-of-bounds-write: write of 4 bytes  //~ NOT x86_64: what is allocated on the stack at run time has no bounds in machine code
 #endif
   for (int i = 1; i < n; i++) total += squares[i];
   return total;

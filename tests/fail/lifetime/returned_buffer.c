@@ -1,3 +1,4 @@
+//@ frontend: bitcode x86_64
 //@ args: --sym-arg 1
 // A number is formatted in a local buffer, whose address is returned.
 static const char *text(unsigned n) {

@@ -1,3 +1,4 @@
+//@ frontend: bitcode x86_64
 //@ args: --sym-stdin 2
 // A parser keeps the address of a default that lived in the function that set it.
 #include <unistd.h>

@@ -1,3 +1,4 @@
+//@ frontend: bitcode x86_64
 //@ options: --fail-calls 1
 // Nobody looks whether there was memory.
 #include <stdlib.h>

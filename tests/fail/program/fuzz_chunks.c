@@ -1,3 +1,4 @@
+//@ frontend: bitcode x86_64
 //@ options: --entry-bytes 5
 // A fuzz harness for chunks of (kind, length, bytes): the last chunk may be cut off behind its kind.
 #include <stddef.h>

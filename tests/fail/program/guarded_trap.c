@@ -1,3 +1,4 @@
+//@ frontend: bitcode x86_64
 //@ args: --sym-stdin 4
 // A check of a hardened build traps: the checksum of a frame is right, its length is not.
 #include <unistd.h>

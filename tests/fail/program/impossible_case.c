@@ -1,3 +1,4 @@
+//@ frontend: bitcode x86_64
 //@ args: --sym-arg 1
 // The compiler is promised that a digit of base 4 is all there is.
 static int bits(int digit) {
@@ -10,7 +11,7 @@ static int bits(int digit) {
   default: return -1;
 #endif
   }
-  __builtin_unreachable();  //~ FAULT trap
+  __builtin_unreachable();  //~ FAULT trap  //~ NOT x86_64 -O0: gcc leaves out what cannot be reached
 }
 int main(int argc, char **argv) {
   int digit = argv[1][0] - '0';

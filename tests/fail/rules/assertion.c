@@ -1,3 +1,4 @@
+//@ frontend: bitcode x86_64
 //@ args: --sym-arg 1
 //@ options: --rule assertion
 #include <assert.h>

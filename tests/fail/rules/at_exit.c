@@ -1,3 +1,4 @@
+//@ frontend: bitcode x86_64
 //@ args: --sym-arg 1
 //@ options: --rule open-close,memory-leak --at-exit lenient
 /* What is left at exit once is forgiven; what more input may leave more of is not. */

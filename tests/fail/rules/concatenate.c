@@ -1,3 +1,4 @@
+//@ frontend: bitcode x86_64
 //@ args: --sym-arg 2 --sym-file -x:1
 //@ options: --rule open-close
 /* Standard input is told from a file by its name's first byte alone: a file whose name begins with `-` is left open (figure 1 of paper 1, broken). */

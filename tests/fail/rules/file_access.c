@@ -1,3 +1,4 @@
+//@ frontend: bitcode x86_64
 //@ args: A --sym-files 1 2
 //@ options: --rule file-access
 /* Reading goes on though the stream has told of an error: the file is open for writing only. */

@@ -1,3 +1,4 @@
+//@ frontend: bitcode x86_64
 //@ options: --rule open-close --rules-in-libraries
 /* The C library opens the file of users and keeps it open. */
 #include <pwd.h>

@@ -1,3 +1,4 @@
+//@ frontend: bitcode x86_64
 //@ args: --sym-arg 2
 //@ options: --rule memory-leak
 /* realloc's cases: what it gave is freed, but not where growing failed; and a line's buffer is the program's. */

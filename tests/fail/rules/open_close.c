@@ -1,3 +1,4 @@
+//@ frontend: bitcode x86_64
 //@ args: A --sym-files 1 2
 //@ options: --rule open-close
 /* A stream is left open where the header is bad, and the error path closes what its caller closes again. */
@@ -20,7 +21,7 @@ int main(int argc, char **argv) {
   if (c == 'h') return 1;
   if (c == -1) {
     // The stream's memory is gone, which is a fault of its own.
-    fclose(f);  //~ VIOLATION open-close: stream is closed again; its events: open by `fopen` at open_close.c:16, close by `fclose` at open_close.c:9 //~ FAULT use-after-free
+    fclose(f);  //~ VIOLATION open-close: stream is closed again; its events: open by `fopen` at open_close.c:17, close by `fclose` at open_close.c:10 //~ FAULT use-after-free
     return 3;
   }
 #endif

@@ -1,3 +1,4 @@
+//@ frontend: bitcode x86_64
 //@ args: --sym-arg 2
 //@ options: --rule descriptors
 /* Two ways to one violation are two findings; going round a loop is none of its own. */
@@ -12,7 +13,7 @@ int main(int argc, char **argv) {
   close(fd);
 #ifndef FIXED
   for (int i = 0; i < 3 && argv[1][1] != i; i++)
-    close(fd);  //~ VIOLATION descriptors: its events: open by `open` at stories.c:9 //~ VIOLATION descriptors: its events: open by `open` at stories.c:11
+    close(fd);  //~ VIOLATION descriptors: its events: open by `open` at stories.c:10 //~ VIOLATION descriptors: its events: open by `open` at stories.c:12
 #endif
   return 0;
 }

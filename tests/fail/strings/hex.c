@@ -1,3 +1,4 @@
+//@ frontend: bitcode x86_64
 //@ args: --sym-stdin 3
 // Digits in base 16 are looked up in a table that ends with the small letters.
 #include <unistd.h>

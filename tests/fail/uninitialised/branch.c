@@ -1,3 +1,4 @@
+//@ frontend: bitcode, since what ran before `main` has written the stack that its variables are on
 //@ args: --sym-arg 2
 //@ options: --uninit report
 /* A flag is set on all ways but one. */

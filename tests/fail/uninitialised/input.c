@@ -1,3 +1,4 @@
+//@ frontend: bitcode, since what ran before `main` has written the stack that its variables are on
 //@ options: --uninit symbolic
 //@ replay: no, memory never written has other values natively
 //@ paths: 4

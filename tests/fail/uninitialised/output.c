@@ -1,3 +1,4 @@
+//@ frontend: bitcode, since what ran before `main` has written the stack that its variables are on
 //@ args: --sym-arg 1
 //@ options: --uninit report
 /* A record is written whole, though only a part of it was set. */

@@ -1,3 +1,4 @@
+//@ frontend: bitcode x86_64
 //@ options: --entry-bytes 3
 #include <stddef.h>
 #include <stdint.h>

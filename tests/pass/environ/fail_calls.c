@@ -1,3 +1,4 @@
+//@ frontend: bitcode x86_64
 //@ options: --fail-calls 1
 // Each call that could fail does on some path: the exit status says which, and that it was handled as on the real system.
 #include <errno.h>

@@ -1,3 +1,4 @@
+//@ frontend: bitcode x86_64
 //@ args: --sym-args 1 2 2 --sym-files 2 2 --sym-stdin 1
 //@ options: --rule open-close
 /* Each file is opened and closed under conditions that look different and mean the same (the example of paper 1, figure 1). */

@@ -1,3 +1,4 @@
+//@ frontend: bitcode x86_64
 //@ options: --rule open-close
 /* The C library opens the file of users and keeps it open, which is not the program's to close. */
 #include <pwd.h>

@@ -264,6 +264,9 @@ impl Cx<'_> {
             let message = format!("{access} at offset {} of {name}, whose function has returned", offset as i64);
             return PathEnd::fault(FaultKind::UseAfterReturn, message);
         }
+        if self.is_below_stack(object.base.wrapping_add(offset)) {
+            return PathEnd::fault(FaultKind::StackOverflow, format!("{access} below the stack, which is used up"));
+        }
         let inside = offset < object.size && size <= object.size - offset;
         if inside && write {
             return PathEnd::fault(FaultKind::ReadOnlyWrite, format!("{access} at offset {} of {name}, which is read-only", offset as i64));

@@ -29,6 +29,8 @@ enum Vector {
     Broadcast(u32),
     /// Bytes chosen by bytes.
     Shuffle,
+    /// In each 64 bits, how far the bytes of both operands are from one another, in all.
+    Distances,
     /// Lanes of each 128 bits (or of their low or high half) chosen by the immediate.
     ShuffleBy(u32, u32),
     /// Each lane shifted by the immediate; the operation is in the register field.
@@ -129,6 +131,7 @@ const ROWS: &[(Mandatory, Map, u8, u8, Vector)] = &[
     (P66, Two, 0xeb, 0xeb, Vector::Bits(Op::Or, Neither)),
     (P66, Two, 0xee, 0xee, Vector::Lanes(16, Lane::Most(Op::Slt))),
     (P66, Two, 0xef, 0xef, Vector::Bits(Op::Xor, Neither)),
+    (P66, Two, 0xf6, 0xf6, Vector::Distances),
     (P66, Two, 0xf8, 0xf8, Vector::Lanes(8, Lane::Plain(Op::Sub))),
     (P66, Two, 0xf9, 0xf9, Vector::Lanes(16, Lane::Plain(Op::Sub))),
     (P66, Two, 0xfa, 0xfa, Vector::Lanes(32, Lane::Plain(Op::Sub))),
@@ -268,6 +271,7 @@ pub fn emit(x: &mut Emit<'_, '_, '_, '_>) -> Result<(), String> {
             x.set_vector(x.e.reg, width, dst)
         }
         Vector::Shuffle => shuffle(x, width),
+        Vector::Distances => distances(x, width),
         Vector::ShuffleBy(lane, from) => shuffle_by(x, width, lane, from),
         Vector::ShiftBy(lane) => shift_by(x, width, lane),
         Vector::LaneOut(kind) => lane_out(x, kind),
@@ -363,6 +367,25 @@ fn shuffle(x: &mut Emit<'_, '_, '_, '_>, width: u32) -> Result<(), String> {
             x.select(8, clear, zero, byte)
         });
         x.p.copy(64, dst.limb(limb), value);
+        x.p.release(mark);
+    }
+    x.set_vector(x.e.reg, width, dst)
+}
+
+fn distances(x: &mut Emit<'_, '_, '_, '_>, width: u32) -> Result<(), String> {
+    let (a, b) = (x.first_source()?, x.read_vector(width)?);
+    let dst = x.p.temp(width);
+    for limb in 0..width / 64 {
+        let mark = x.p.mark();
+        let mut sum = x.constant(64, 0);
+        for i in 0..8 {
+            let (a, b) = (x.bits(a.limb(limb), 64, 8 * i, 8), x.bits(b.limb(limb), 64, 8 * i, 8));
+            let (less, up, down) = (x.op(Op::Ult, 8, a, b), x.op(Op::Sub, 8, b, a), x.op(Op::Sub, 8, a, b));
+            let far = x.select(8, less, up, down);
+            let far = x.cast(Op::Zext, 64, 8, far);
+            sum = x.op(Op::Add, 64, sum, far);
+        }
+        x.p.copy(64, dst.limb(limb), sum);
         x.p.release(mark);
     }
     x.set_vector(x.e.reg, width, dst)
