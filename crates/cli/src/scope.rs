@@ -3,6 +3,7 @@
 
 use std::cell::RefCell;
 
+use wryneck_exec::code::FrameSlot;
 use wryneck_exec::memory::Byte;
 use wryneck_exec::state::{Frame, State};
 use wryneck_exec::{CodePos, Core};
@@ -12,7 +13,7 @@ use wryneck_machine::scope::InScope;
 use wryneck_report::{Variable, units};
 
 /// Variables of bitcode that no source has.
-const MADE_UP: [&str; 4] = ["", "cleanup.dest.slot", "retval", "saved_stack"];
+const MADE_UP: [&str; 5] = ["", "cleanup.dest.slot", "retval", "saved_stack", "variable arguments"];
 /// What clang adds to the name of a parameter where it keeps that in memory.
 const OF_PARAMETER: &str = ".addr";
 /// Longest machine instruction in bytes.
@@ -84,16 +85,18 @@ impl Held<'_> {
         all
     }
 
-    /// The variables that a function of bitcode has in memory. Their types are not known: what is as large as a number is shown as one.
+    /// The variables that a function of bitcode has in memory. Their types are not known: what is as large and as aligned as a number is shown
+    /// as one.
     fn of_bitcode(&self, frame: &Frame) -> Vec<Variable> {
         let image = &self.core.image;
         let (module, function) = image.function(frame.func);
         let allocas = module.allocas.range(function.allocas).iter().zip(&image.code(frame.func).frame);
-        let named = allocas.map(|(alloca, slot)| (module.str(alloca.name), slot)).filter(|(name, _)| !MADE_UP.contains(name));
-        let shown = |(name, slot): (&str, &wryneck_exec::code::FrameSlot)| {
+        let named =
+            allocas.map(|(alloca, slot)| (module.str(alloca.name), alloca.align, slot)).filter(|(name, ..)| !MADE_UP.contains(name));
+        let shown = |(name, align, slot): (&str, u32, &FrameSlot)| {
             let mut bytes = vec![0; slot.size.min(SHOWN) as usize];
             let there = self.read(frame.base + slot.offset, &mut bytes);
-            let value = if there { raw(&bytes, slot.size) } else { UNWRITTEN.to_owned() };
+            let value = if there { raw(&bytes, slot.size, align) } else { UNWRITTEN.to_owned() };
             Variable { name: name.strip_suffix(OF_PARAMETER).unwrap_or(name).to_owned(), value }
         };
         named.map(shown).collect()
@@ -122,10 +125,10 @@ impl Held<'_> {
 }
 
 /// A value of so many bytes, of which these are the first, whose type is not known.
-fn raw(bytes: &[u8], size: u64) -> String {
+fn raw(bytes: &[u8], size: u64, align: u32) -> String {
     let mut word = [0; 8];
     match size {
-        1 | 2 | 4 | 8 => {
+        1 | 2 | 4 | 8 if u64::from(align) >= size => {
             word[..bytes.len()].copy_from_slice(bytes);
             let (number, unused) = (u64::from_le_bytes(word), 64 - 8 * size as u32);
             // Of 8 bytes, what is large is an address.

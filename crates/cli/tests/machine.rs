@@ -303,6 +303,29 @@ fn rules_watch_executables_as_they_watch_bitcode() {
     }
 }
 
+/// The results of calls that nothing looks at, in all the ways a compiler has of doing so.
+#[test]
+fn results_that_nobody_looks_at_are_found() {
+    let place = Place::new();
+    let source = fs::read_to_string(Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/machine/results.c")).expect("it is there");
+    let wanted: Vec<u64> = (1..).zip(source.lines()).filter(|(_, line)| line.contains("// ignored")).map(|(n, _)| n).collect();
+    assert!(wanted.len() >= 8);
+    for flags in [&["-O0", "-g", "-static"][..], &["-O2", "-g", "-static"], &["-O0", "-g"], &["-O1", "-g", "-static-pie", "-fPIE"]] {
+        place.compiled("results", &[&["-w"], flags].concat());
+        for prune in ["off", "wanted"] {
+            let out = place.wryneck(&[
+                "verify", "--rule", "unchecked-results", "--prune", prune, "--json", "--no-replay", "./results", "--sym-arg", "1",
+            ]);
+            let run: Value = serde_json::from_slice(&out.stdout).unwrap_or_else(|e| panic!("{e}: {}", text(&out.stderr)));
+            let line =
+                |f: &Value| f["stack"].as_array().into_iter().flatten().find_map(|p| Some(p["line"].as_u64()?).filter(|line| *line > 0));
+            let mut found: Vec<u64> = run["findings"].as_array().expect("findings are listed").iter().filter_map(line).collect();
+            found.sort_unstable();
+            assert_eq!(found, wanted, "{flags:?} {prune}: {run}");
+        }
+    }
+}
+
 /// Jumps to addresses made of input go to every target there is; those outside of code are one finding.
 #[test]
 fn computed_jumps_go_everywhere_they_can() {
@@ -515,7 +538,6 @@ fn what_cannot_be_done_is_said() {
     for (option, value) in [("--cc-flag", "-O2"), ("--undefined", "error")] {
         place.refused(&["run", option, value, "./asks"], &[&format!("`{option}` cannot be used with machine code: "), "help: leave out"]);
     }
-    place.refused(&["verify", "--rule", "unchecked-results", "./asks"], &["the rule `unchecked-results` reads the code behind a call"]);
     place.refused(&["run", "--no-libc", "./asks"], &["`--no-libc` cannot be used with machine code"]);
     fs::write(place.path("asks.c"), "int main(void) { return 0; }\n").expect("there is room");
     place.refused(&["run", "--machine-code", "asks.c"], &["`asks.c` is not an executable"]);

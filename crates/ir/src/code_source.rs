@@ -101,6 +101,10 @@ pub trait CodeSource {
     fn has_returned(&self, _number: u32, _base: u64, _read: ReadBytes<'_>) -> bool {
         false
     }
+    /// Whether anything behind the call that an instruction of the module was lowered from looks at the call's result. Unknown: yes.
+    fn looks_at_result(&self, _instruction: u32) -> bool {
+        true
+    }
     /// The calls in progress inside the function: the numbers of the blocks that end with them, innermost first, at most `most`. `limb`
     /// gives what a limb of the parameters holds now, if it is concrete.
     fn calls_in_progress(&self, _limb: &dyn Fn(usize) -> Option<u64>, _read: ReadBytes<'_>, _most: usize) -> Vec<u32> {

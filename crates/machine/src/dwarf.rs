@@ -125,6 +125,11 @@ impl Dwarf {
         prototype::parameters(&self.sections.load().ok()?, address.wrapping_sub(self.base))
     }
 
+    /// Whether the function that begins at an address is known to have no result.
+    pub fn returns_nothing(&self, address: u64) -> bool {
+        self.sections.load().is_ok_and(|dwarf| prototype::returns_nothing(&dwarf, address.wrapping_sub(self.base)))
+    }
+
     /// The positions of a code address, inlined calls unfolded: innermost first, the function itself last. Empty if it has none.
     pub fn positions(&self, address: u64) -> Vec<Position> {
         let mut all = Vec::new();

@@ -155,6 +155,11 @@ impl Variables {
     }
 }
 
+/// Whether a function keeps a frame pointer, from its first instructions.
+pub(crate) fn keeps_frame_pointer(elf: &Elf, symbol: &Symbol) -> bool {
+    code(elf, symbol).and_then(Frame::of).is_some()
+}
+
 /// A function's code.
 fn code<'e>(elf: &'e Elf, symbol: &Symbol) -> Option<&'e [u8]> {
     let segment = elf.segment(symbol.address)?;

@@ -38,6 +38,7 @@ mod ranges;
 pub mod recognise;
 pub mod registers;
 mod relocate;
+mod result;
 pub mod scope;
 mod shape;
 mod simplify;
@@ -429,6 +430,10 @@ impl CodeSource for MachineProgram {
     fn has_returned(&self, number: u32, base: u64, read: ReadBytes<'_>) -> bool {
         let (Some(Calls { stack, .. }), Some(back)) = (self.calls, self.variables.return_address(number)) else { return false };
         calls::is_over(stack, base.wrapping_add_signed(back), read)
+    }
+
+    fn looks_at_result(&self, instruction: u32) -> bool {
+        self.address_of(instruction).is_none_or(|call| self.is_looked_at(call))
     }
 
     fn stack(&self) -> Option<(u64, u64)> {

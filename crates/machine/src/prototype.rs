@@ -76,6 +76,17 @@ impl<R: Reader<Offset = usize>> Entries<'_, R> {
         None
     }
 
+    /// Whether the function whose code begins at an address of the file has no result, if it is here.
+    fn returns_nothing(&self, address: u64) -> Option<bool> {
+        let mut tree = self.unit.entries();
+        while let Ok(Some(entry)) = tree.next_dfs() {
+            if entry.tag() == constants::DW_TAG_subprogram && self.begins(entry) == Some(address) {
+                return Some(self.attribute(entry, constants::DW_AT_type).is_none());
+            }
+        }
+        None
+    }
+
     fn begins(&self, entry: &DebuggingInformationEntry<R>) -> Option<u64> {
         self.dwarf.attr_address(self.unit, entry.attr_value(constants::DW_AT_low_pc)?).ok()?
     }
@@ -113,10 +124,20 @@ impl<R: Reader<Offset = usize>> Entries<'_, R> {
 
 /// The parameters of the function whose code begins at an address of the file.
 pub(crate) fn parameters<R: Reader<Offset = usize>>(dwarf: &Dwarf<R>, address: u64) -> Option<Vec<Parameter>> {
+    in_units(dwarf, |entries| entries.parameters(address))
+}
+
+/// Whether the function whose code begins at an address of the file has no result; unknown: it may have one.
+pub(crate) fn returns_nothing<R: Reader<Offset = usize>>(dwarf: &Dwarf<R>, address: u64) -> bool {
+    in_units(dwarf, |entries| entries.returns_nothing(address)).unwrap_or(false)
+}
+
+/// What the first unit gives that gives something.
+fn in_units<R: Reader<Offset = usize>, T>(dwarf: &Dwarf<R>, ask: impl Fn(&Entries<'_, R>) -> Option<T>) -> Option<T> {
     let mut units = dwarf.units();
     while let Ok(Some(header)) = units.next() {
         let Ok(unit) = dwarf.unit(header) else { continue };
-        let found = Entries { dwarf, unit: &unit }.parameters(address);
+        let found = ask(&Entries { dwarf, unit: &unit });
         if found.is_some() {
             return found;
         }

@@ -24,10 +24,6 @@ pub trait Checker {
     fn wants_no_event(&self) -> bool {
         false
     }
-    /// Whether it reads the code around a call, which has to be bitcode's then.
-    fn reads_code(&self) -> bool {
-        false
-    }
     /// What is known at a path's start. It forks with the state.
     fn start(&self) -> Rc<dyn PathData>;
     /// What a call is to the rule, in the order it happens; usually nothing or one event. May read memory, decide and concretise, and changes

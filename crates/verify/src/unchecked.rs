@@ -1,7 +1,7 @@
 //! The rule unchecked-results: what a function says of its success is looked at.
 //!
 //! Every call of such a function that returns is an event, and a violation if nothing behind the call looks at its result
-//! ([`looked_at`]). That is a property of the place, so a path that passes by a check is fine if another way from the call has one: nothing
+//! ([`looked_at`]; of machine code, its source knows). That is a property of the place, so a path that passes by a check is fine if another way from the call has one: nothing
 //! is reported that is checked somewhere, and `(void)` does not count as looking. Functions as in glibc's `warn_unused_result`, and those
 //! whose failure loses data (CWE-252); `close`, `fclose`, `fflush` and output to streams are not among them, since programs rightly look at `ferror`
 //! once, at the end.
@@ -72,10 +72,6 @@ impl Checker for Unchecked {
         if event == CHECKED { "checked" } else { "ignored" }
     }
 
-    fn reads_code(&self) -> bool {
-        true
-    }
-
     fn start(&self) -> Rc<dyn PathData> {
         Rc::new(NoData)
     }
@@ -85,7 +81,11 @@ impl Checker for Unchecked {
             return Ok(Vec::new());
         }
         let mut known = self.looked_at.borrow_mut();
-        let looked_at = *known.entry(call.pos).or_insert_with(|| looked_at::looked_at(&cx.core.image, call.pos));
+        let (image, source) = (&cx.core.image, cx.core.code_source.as_ref().filter(|_| cx.core.image.is_last(call.pos.func)));
+        let looked_at = *known.entry(call.pos).or_insert_with(|| match source {
+            Some(source) => source.borrow().looks_at_result(image.instruction(call.pos)),
+            None => looked_at::looked_at(image, call.pos),
+        });
         let event = if looked_at { CHECKED } else { IGNORED };
         Ok(vec![Occurrence { event, key: None, gains: Vec::new(), loses: Vec::new() }])
     }

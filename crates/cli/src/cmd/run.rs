@@ -60,10 +60,6 @@ pub fn explore(name: &str, words: Vec<String>, complete: impl FnOnce(&mut RunArg
     let record = host.record();
     let environment = Rc::new(Linux::new(input, host));
     let Linked { program, entry, bitcode, mut code, kept, mut notes } = target.link(&args, &environment)?;
-    if let (Some(_), Some(rule)) = (&code, checkers.iter().find(|rule| rule.reads_code())) {
-        let id = &rule.about().id;
-        return Err(problem(format!("the rule `{id}` reads the code behind a call, which is not done for machine code"), "leave it out"));
-    }
 
     let folder = Folder::create(args.output.as_deref())?;
     let bitcode = bitcode.map(|bitcode| keep(&args, bitcode, &folder.path)).transpose()?;

@@ -1,0 +1,225 @@
+//! Whether code looks at a call's result: a search forward from the call, through copies between registers and variables in the frame.
+//!
+//! What does anything with the value but keep it looks at it: compares, computes, passes it on, returns it, or stores it where others may read.
+//! All ways of the function count. Where the code is not understood (a computed jump, an instruction without p-code), it counts as looking:
+//! nothing is said to be ignored that may be looked at. Cost: the instructions behind the call, once for each place that holds the value.
+
+use std::collections::BTreeSet;
+
+use crate::MachineProgram;
+use crate::elf::Symbol;
+use crate::frames::keeps_frame_pointer;
+use crate::opcode::BoolOp;
+use crate::pcode::{Destination, Instruction, IntOp, OpCode, Pcode, Space, Varnode};
+
+/// Instructions looked at behind one call, at most.
+const MAX_STEPS: usize = 100_000;
+
+/// What holds bytes of the value.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+enum Holder {
+    /// Bytes of the register space: the first, and how many.
+    Register(u64, u32),
+    /// Bytes so far from the frame pointer, and how many.
+    Frame(i64, u32),
+}
+
+/// The value is looked at.
+struct Looks;
+
+/// The function a call is in.
+struct Function<'p> {
+    program: &'p MachineProgram,
+    symbol: &'p Symbol,
+    frame_pointer: Option<Varnode>,
+    result: Varnode,
+    arguments: Vec<Varnode>,
+    saved: Vec<Varnode>,
+    returns_nothing: bool,
+}
+
+impl MachineProgram {
+    /// Whether anything behind the call at an address looks at its result.
+    pub(crate) fn is_looked_at(&self, call: u64) -> bool {
+        let (Some(function), Some(it)) = (Function::of(self, call), self.instruction(call)) else { return true };
+        match it.ops.iter().any(is_call) {
+            true => function.search(it.next()).is_err(),
+            // Who jumps to a function returns what that returns.
+            false => !function.returns_nothing,
+        }
+    }
+
+    fn instruction(&self, address: u64) -> Option<Instruction> {
+        let segment = self.elf.segment(address).filter(|s| s.executable)?;
+        let rest = segment.bytes.get(usize::try_from(address - segment.base).ok()?..)?;
+        self.decoder.decode(address, &rest[..rest.len().min(self.elf.cpu.max_instruction)]).ok()
+    }
+}
+
+fn is_call(op: &Pcode) -> bool {
+    matches!(op.op, OpCode::Call | OpCode::CallIndirect)
+}
+
+impl<'p> Function<'p> {
+    fn of(program: &'p MachineProgram, address: u64) -> Option<Function<'p>> {
+        let symbol = program.elf.function(address).filter(|f| address - f.address < f.size)?;
+        let cpu = program.elf.cpu;
+        let register = |name: &str| {
+            let r = program.registers.named(name).ok()?;
+            Some(Varnode { space: Space::Register, offset: r.offset, size: r.size })
+        };
+        let frame_pointer = register(cpu.frame_pointer.0).filter(|_| keeps_frame_pointer(&program.elf, symbol));
+        Some(Function {
+            program,
+            symbol,
+            frame_pointer,
+            result: register(cpu.call.result)?,
+            arguments: cpu.call.arguments.iter().filter_map(|name| register(name)).collect(),
+            saved: cpu.call.saved.iter().filter_map(|name| register(name)).collect(),
+            returns_nothing: program.elf.dwarf.iter().any(|d| d.returns_nothing(symbol.address)),
+        })
+    }
+
+    /// Follows the value from an address on.
+    fn search(&self, from: u64) -> Result<(), Looks> {
+        let mut seen = BTreeSet::new();
+        let mut work = vec![(from, Holder::Register(self.result.offset, self.result.size))];
+        while let Some((address, holder)) = work.pop() {
+            if !seen.insert((address, holder)) {
+                continue;
+            }
+            let it = self.program.instruction(address).filter(|it| it.own.is_none() && seen.len() < MAX_STEPS).ok_or(Looks)?;
+            let held = Held::at(holder).through(&it, self.frame_pointer)?;
+            for next in self.beyond(&it, &held)? {
+                work.extend(held.holders(it.ops.iter().any(is_call).then_some(&self.saved)).map(|holder| (next, holder)));
+            }
+        }
+        Ok(())
+    }
+
+    /// The addresses in the function to which control goes from an instruction.
+    fn beyond(&self, it: &Instruction, held: &Held) -> Result<Vec<u64>, Looks> {
+        let passes = || self.arguments.iter().any(|argument| held.has(*argument));
+        let mut next = Vec::new();
+        let mut falls_through = true;
+        for (n, op) in it.ops.iter().enumerate() {
+            match (op.op, it.destination(n)) {
+                (OpCode::Call | OpCode::CallIndirect, _) if passes() => return Err(Looks),
+                (OpCode::Branch | OpCode::BranchConditional, Some(Destination::Address(to))) => {
+                    falls_through &= op.op == OpCode::BranchConditional;
+                    match to.checked_sub(self.symbol.address) {
+                        Some(inside) if inside < self.symbol.size => next.push(to),
+                        _ if passes() => return Err(Looks),
+                        _ => {}
+                    }
+                }
+                (OpCode::Return, _) if held.has(self.result) && !self.returns_nothing => return Err(Looks),
+                (OpCode::Return, _) => falls_through = false,
+                (OpCode::BranchIndirect, _) => return Err(Looks),
+                _ => {}
+            }
+        }
+        next.extend(falls_through.then(|| it.next()));
+        Ok(next)
+    }
+}
+
+/// What holds the value inside an instruction.
+struct Held {
+    /// Registers and temporaries, or bytes of them.
+    places: Vec<Varnode>,
+    frame: Vec<(i64, u32)>,
+}
+
+impl Held {
+    fn at(holder: Holder) -> Held {
+        match holder {
+            Holder::Register(offset, size) => Held { places: vec![Varnode { space: Space::Register, offset, size }], frame: Vec::new() },
+            Holder::Frame(distance, size) => Held { places: Vec::new(), frame: vec![(distance, size)] },
+        }
+    }
+
+    /// What holds it behind the instruction; behind a call only these registers, and the frame.
+    fn holders<'a>(&'a self, saved: Option<&'a Vec<Varnode>>) -> impl Iterator<Item = Holder> + 'a {
+        let registers = self.places.iter().filter(|v| v.space == Space::Register);
+        let kept = registers.filter(move |v| saved.is_none_or(|saved| saved.iter().any(|s| overlap(**v, *s))));
+        kept.map(|v| Holder::Register(v.offset, v.size)).chain(self.frame.iter().map(|(distance, size)| Holder::Frame(*distance, *size)))
+    }
+
+    fn has(&self, v: Varnode) -> bool {
+        self.places.iter().any(|held| overlap(*held, v))
+    }
+
+    fn in_frame(&self, distance: i64, size: u32) -> bool {
+        self.frame.iter().any(|(at, n)| *at < distance.saturating_add(size.into()) && distance < at.saturating_add((*n).into()))
+    }
+
+    /// Goes through an instruction's operations.
+    fn through(mut self, it: &Instruction, frame_pointer: Option<Varnode>) -> Result<Held, Looks> {
+        // Where what is written may not be.
+        let keeps = it.branches_inside();
+        let mut sums: Vec<(Varnode, i64)> = frame_pointer.map(|v| (v, 0)).into_iter().collect();
+        for op in &it.ops {
+            let sum = |v: &Varnode| sums.iter().find(|(known, _)| known == v).map(|(_, distance)| *distance);
+            let address = op.inputs.get(1).and_then(sum);
+            let read = |n: usize| op.inputs.get(n).is_some_and(|v| self.has(*v));
+            let mut gets = false;
+            match (op.op, &op.inputs[..]) {
+                (OpCode::Copy | OpCode::Int(IntOp::Extension(_)) | OpCode::Subpiece, _) => gets = read(0),
+                (OpCode::Int(IntOp::Bitwise(BoolOp::Xor)), [a, b]) if a == b => {}
+                (OpCode::Load, _) if !read(1) => {
+                    gets = address.is_some_and(|at| self.in_frame(at, op.output.map_or(0, |v| v.size)));
+                }
+                (OpCode::Store, [_, _, value]) if !read(1) => match address {
+                    Some(at) if self.has(*value) => self.frame.push((at, value.size)),
+                    None if self.has(*value) => return Err(Looks),
+                    Some(at) if !keeps => {
+                        let size = i64::from(value.size);
+                        self.frame.retain(|(held, n)| *held < at || held.saturating_add((*n).into()) > at.saturating_add(size));
+                    }
+                    Some(_) | None => {}
+                },
+                (OpCode::Branch | OpCode::Call, _) => {}
+                _ if (0..op.inputs.len()).any(read) => return Err(Looks),
+                _ => {}
+            }
+            let total = match (op.op, &op.inputs[..]) {
+                (OpCode::Copy, [a]) => sum(a),
+                (OpCode::Int(IntOp::Add), [a, k] | [k, a]) if k.space == Space::Const && a.space != Space::Const => {
+                    sum(a).map(|at| at.wrapping_add(k.offset as i64))
+                }
+                _ => None,
+            };
+            let Some(output) = op.output else { continue };
+            // The address of a variable that holds it is kept: somebody may look there.
+            if output.space == Space::Register && total.is_some_and(|at| self.in_frame(at, 1)) {
+                return Err(Looks);
+            }
+            if !keeps {
+                self.places = self.places.iter().flat_map(|held| without(*held, output)).collect();
+            }
+            // A variable of static storage.
+            if gets && output.space == Space::Memory {
+                return Err(Looks);
+            }
+            self.places.extend(gets.then_some(output));
+            sums.retain(|(known, _)| !overlap(*known, output));
+            sums.extend(total.map(|total| (output, total)));
+        }
+        Ok(self)
+    }
+}
+
+fn overlap(a: Varnode, b: Varnode) -> bool {
+    a.space == b.space && a.space != Space::Const && a.offset < b.end() && b.offset < a.end()
+}
+
+/// What of a varnode another one leaves.
+fn without(held: Varnode, written: Varnode) -> impl Iterator<Item = Varnode> {
+    let (mut left, mut right) = (Some(held), None);
+    if overlap(held, written) {
+        left = held.offset.lt(&written.offset).then(|| Varnode { size: (written.offset - held.offset) as u32, ..held });
+        right = (written.end() < held.end()).then(|| Varnode { offset: written.end(), size: (held.end() - written.end()) as u32, ..held });
+    }
+    left.into_iter().chain(right)
+}
