@@ -4,12 +4,13 @@ use std::rc::Rc;
 
 use wryneck_expr::Model;
 
-use crate::core::{Ended, LedgerKind};
+use crate::core::LedgerKind;
 use crate::engine::{Explorer, POLL};
 use crate::image::{CodePos, Image};
 use crate::path_end::PathEnd;
 use crate::plugin::Stop;
 use crate::prefix::{Decision, Prefix};
+use crate::pruning::Past;
 use crate::recorder::{Recorder, Trace};
 use crate::state::State;
 
@@ -74,15 +75,15 @@ impl Explorer {
 
     /// Runs a path that has ended again and records it, from where its decisions are `before`: in this snapshot, or else run again too. `None`
     /// if they do not fit, as in [`Explorer::rerun`].
-    pub(crate) fn record(&mut self, ended: &Ended, snapshot: Option<Rc<State>>, before: &Prefix) -> Option<(Trace, Box<State>, PathEnd)> {
+    pub(crate) fn record(&mut self, past: &Past, snapshot: Option<Rc<State>>, before: &Prefix) -> Option<(Trace, Box<State>, PathEnd)> {
         let mut state = match snapshot {
             Some(snapshot) => Box::new(snapshot.fork_idle()),
-            None => self.rerun(before, &ended.model)?,
+            None => self.rerun(before, &past.model)?,
         };
         state.resumed = true;
         state.taken = 0;
-        state.script = ended.prefix.to_last((ended.prefix.len() - state.prefix.len()) as usize).into();
-        state.model = ended.model.clone();
+        state.script = past.prefix.to_last((past.prefix.len() - state.prefix.len()) as usize).into();
+        state.model = past.model.clone();
         state.memory.space.log();
         self.core.recorder = Some(Box::new(Recorder::new(&self.core, &state)));
         let end = self.again(&mut state, &mut |explorer, state| explorer.step(state, &mut POLL.clone()));

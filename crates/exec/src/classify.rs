@@ -1,21 +1,24 @@
 //! Which paths of an exploration that is not pruned pruning would have explored (paper 1, section 8.1).
 //!
 //! All flips are explored, but wanted as if they waited. A path is redundant if it is on a flip that nobody wants, and relevant otherwise. Only
-//! relevant paths are sliced, as under pruning; one that turns out relevant after it ended wants all its flips, so rather too many paths
-//! count as relevant.
+//! relevant paths are sliced, as under pruning: those that turn out relevant after they ended, then.
+
+use std::collections::BTreeMap;
 
 use crate::core::{Flip, Refuted};
 use crate::engine::Explorer;
-use crate::prefix::{Decision, Prefix};
-use crate::pruning::Pruning;
+use crate::prefix::{Decision, Prefix, PrefixId};
+use crate::pruning::{Past, Pruning};
 use crate::state::State;
 
 /// The paths that have ended.
 #[derive(Default)]
 pub struct Classes {
     pub relevant: u64,
-    /// Those that nobody wants so far.
-    redundant: Vec<Prefix>,
+    /// Those that nobody wants so far, by the decisions before a flip on them that nobody wants.
+    redundant: BTreeMap<PrefixId, Vec<Past>>,
+    /// Those whose flip has come to be wanted.
+    again: Vec<Past>,
 }
 
 impl Explorer {
@@ -46,39 +49,40 @@ impl Explorer {
         true
     }
 
-    /// Counts a path that has ended. Whether it is relevant.
-    pub(crate) fn classify(&mut self, prefix: &Prefix) -> bool {
-        let relevant = !self.is_unwanted(prefix);
-        match relevant {
-            true => self.classes.relevant += 1,
-            false => self.classes.redundant.push(prefix.clone()),
-        }
-        relevant
+    /// Counts a path that has ended, and slices it if it is relevant; so with those that turn out so.
+    pub(crate) fn classify(&mut self, past: Past) {
+        self.classes.again.push(past);
+        self.classify_again();
     }
 
-    /// Finds what has turned out relevant since it ended.
+    /// The flips behind these decisions are wanted: paths on them may be relevant.
+    pub(crate) fn reclassify(&mut self, before: PrefixId) {
+        let paths = self.classes.redundant.remove(&before);
+        self.classes.again.extend(paths.into_iter().flatten());
+    }
+
     pub(crate) fn classify_again(&mut self) {
-        loop {
-            let (redundant, relevant): (Vec<_>, Vec<_>) =
-                std::mem::take(&mut self.classes.redundant).into_iter().partition(|prefix| self.is_unwanted(prefix));
-            self.classes.redundant = redundant;
-            self.classes.relevant += relevant.len() as u64;
-            if relevant.is_empty() {
-                return;
+        while let Some(past) = self.classes.again.pop() {
+            match self.unwanted_on(&past.prefix) {
+                Some(before) => self.classes.redundant.entry(before).or_default().push(past),
+                None => {
+                    self.classes.relevant += 1;
+                    self.want_what_matters(&past);
+                }
             }
-            relevant.iter().for_each(|prefix| self.want_all(prefix));
         }
     }
 
-    /// Whether a path is on a flip that nobody wants.
-    fn is_unwanted(&self, prefix: &Prefix) -> bool {
+    /// The decisions before a flip on this path that nobody wants.
+    fn unwanted_on(&self, prefix: &Prefix) -> Option<PrefixId> {
         let on_flip = |flipped: &Decision, made: Decision| match (*flipped, made) {
             (Decision::Above(least), Decision::Value(value)) => value > least,
             (flipped, made) => flipped == made,
         };
-        prefix.backwards().any(|made| {
+        let unwanted = prefix.backwards().find(|made| {
             let waiting = self.waiting.get(&made.before);
             waiting.is_some_and(|waiting| waiting.explored.iter().any(|flipped| on_flip(flipped, made.decision)))
-        })
+        });
+        unwanted.map(|made| made.before)
     }
 }

@@ -12,11 +12,12 @@
 use std::collections::BTreeSet;
 use std::rc::Rc;
 
-use wryneck_expr::{ExprId, Remap};
+use wryneck_expr::{ExprId, Model, Remap};
 use wryneck_solver::{Answer, Budget};
 
 use crate::core::{Ended, Flip, LedgerKind, Refuted};
 use crate::engine::{Explorer, Item};
+use crate::path_end::PathEnd;
 use crate::plugin::{Pruner, Traced, Wanted};
 use crate::prefix::{Decision, Made, Prefix, PrefixId};
 use crate::search::Random;
@@ -32,6 +33,14 @@ pub enum Pruning {
     Classified,
     /// As paper 1's Algorithm 1 is printed: a path that ends drops the flips that are not in its slice. Loses behaviour.
     AsPrinted,
+}
+
+/// A path that has ended, as it is run again.
+#[derive(Clone)]
+pub struct Past {
+    pub prefix: Prefix,
+    pub model: Model,
+    pub end: PathEnd,
 }
 
 /// Other sides of a decision that nobody wants yet.
@@ -112,59 +121,57 @@ impl Explorer {
         if self.core.auditing {
             return;
         }
+        let past = Past { prefix: ended.prefix.clone(), model: ended.model.clone(), end: ended.end.clone() };
         match pruning {
-            Pruning::Classified if !self.classify(&ended.prefix) => {}
-            Pruning::Wanted | Pruning::Classified => {
-                if !ended.end.is_complete() || !self.benefit.slices() {
-                    return self.want_all(&ended.prefix);
-                }
-                let places: Vec<PrefixId> = ids(&ended.prefix);
-                let Some(oldest) = places.iter().position(|id| self.waiting.contains_key(id)) else { return };
-                let own = self.begun.clone().filter(|begun| begun.prefix.len() as usize > oldest);
-                let starts = own.into_iter().map(|begun| (begun.prefix.len(), Some(begun))).chain([(oldest as u32, None)]);
-                for (start, snapshot) in starts {
-                    let Some(wanted) = self.slice(ended, start, snapshot, &places, &*pruner) else { return self.want_all(&ended.prefix) };
-                    let mut open: Vec<PrefixId> = places[start as usize..].to_vec();
-                    open.retain(|id| self.waiting.contains_key(id));
-                    let asked = open.len();
-                    let decisions = wanted.decisions.into_iter().collect();
-                    self.want(&ended.prefix, decisions, BTreeSet::new());
-                    open.retain(|id| self.waiting.contains_key(id));
-                    self.benefit.note(asked as u64, open.len() as u64);
-                    if wanted.settled {
-                        return;
-                    }
-                }
-            }
+            Pruning::Wanted => self.want_what_matters(&past),
+            Pruning::Classified => self.classify(past),
             Pruning::AsPrinted => {
-                let places: Vec<PrefixId> = ids(&ended.prefix);
-                let Some(wanted) = self.slice(ended, 0, None, &places, &*pruner) else { return };
-                for made in ended.prefix.backwards().filter(|made| !wanted.decisions.contains(&made.index)) {
+                let places: Vec<PrefixId> = ids(&past.prefix);
+                let Some(wanted) = self.slice(&past, 0, None, &places, &*pruner) else { return };
+                for made in past.prefix.backwards().filter(|made| !wanted.decisions.contains(&made.index)) {
                     self.drop_other_sides(&made);
                 }
             }
         }
     }
 
+    /// Wants the flips that can matter of those along a path that has ended.
+    pub(crate) fn want_what_matters(&mut self, past: &Past) {
+        let Some((_, pruner)) = self.pruning.clone() else { return };
+        if !past.end.is_complete() || !self.benefit.slices() {
+            return self.want_all(&past.prefix);
+        }
+        let places: Vec<PrefixId> = ids(&past.prefix);
+        let Some(oldest) = places.iter().position(|id| self.waiting.contains_key(id)) else { return };
+        let own = self.begun.clone().filter(|begun| begun.prefix.len() as usize > oldest);
+        let starts = own.into_iter().map(|begun| (begun.prefix.len(), Some(begun))).chain([(oldest as u32, None)]);
+        for (start, snapshot) in starts {
+            let Some(wanted) = self.slice(past, start, snapshot, &places, &*pruner) else { return self.want_all(&past.prefix) };
+            let mut open: Vec<PrefixId> = places[start as usize..].to_vec();
+            open.retain(|id| self.waiting.contains_key(id));
+            let asked = open.len();
+            let decisions = wanted.decisions.into_iter().collect();
+            self.want(&past.prefix, decisions, BTreeSet::new());
+            open.retain(|id| self.waiting.contains_key(id));
+            self.benefit.note(asked as u64, open.len() as u64);
+            if wanted.settled {
+                return;
+            }
+        }
+    }
+
     /// The decisions of a path, from `oldest` on, that its slice holds; `None` if that is not known. Recorded from the snapshot on, if
     /// there is one.
-    fn slice(
-        &mut self,
-        ended: &Ended,
-        oldest: u32,
-        snapshot: Option<Rc<State>>,
-        places: &[PrefixId],
-        pruner: &dyn Pruner,
-    ) -> Option<Wanted> {
+    fn slice(&mut self, past: &Past, oldest: u32, snapshot: Option<Rc<State>>, places: &[PrefixId], pruner: &dyn Pruner) -> Option<Wanted> {
         let of_flip = |id| self.waiting.get(id).and_then(|waiting| waiting.flips.first()?.state.clone());
         let own = || self.begun.clone().filter(|begun| begun.prefix.len() <= oldest);
         let snapshot = snapshot.or_else(|| of_flip(places.get(oldest as usize)?)).or_else(own);
         // From the beginning of the operation that decided.
-        let first = ended.prefix.backwards().find(|made| made.index <= oldest && made.first).map_or(0, |made| made.index);
-        let before = ended.prefix.without_last((ended.prefix.len() - first) as usize);
-        let (trace, state, end) = self.record(ended, snapshot, &before)?;
-        if end != ended.end {
-            let what = format!("a path that ended as {:?} ended as {end:?} when it was run again", ended.end);
+        let first = past.prefix.backwards().find(|made| made.index <= oldest && made.first).map_or(0, |made| made.index);
+        let before = past.prefix.without_last((past.prefix.len() - first) as usize);
+        let (trace, state, end) = self.record(past, snapshot, &before)?;
+        if end != past.end {
+            let what = format!("a path that ended as {:?} ended as {end:?} when it was run again", past.end);
             self.core.ledger.note(LedgerKind::Warning, what);
             return None;
         }
@@ -185,6 +192,7 @@ impl Explorer {
     /// Lets the searcher have the flips of the decision made after these. How many there are, and what is infeasible of its other sides.
     fn release(&mut self, before: PrefixId) -> (u64, Vec<Refuted>) {
         let Waiting { flips, refuted, explored } = self.waiting.remove(&before).unwrap_or_default();
+        self.reclassify(before);
         let count = (flips.len() + explored.len()) as u64;
         for flip in flips {
             self.core.tree.unpark(flip.node);

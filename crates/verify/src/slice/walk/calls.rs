@@ -163,7 +163,10 @@ impl<'a> Walk<'a> {
         }
         // In a slow call other steps of the same operation stand around the entry.
         let behind = steps[enter + 1..].iter().position(|step| {
-            !matches!(step, Step::Read { .. } | Step::Write { .. } | Step::Allocate { .. } | Step::Decision { .. } | Step::Event { .. } | Step::Happens)
+            !matches!(
+                step,
+                Step::Read { .. } | Step::Write { .. } | Step::Allocate { .. } | Step::Decision { .. } | Step::Event { .. } | Step::Happens
+            )
         });
         let after = enter + 1 + behind.unwrap_or(0);
         let begin = match steps.get(after) {
