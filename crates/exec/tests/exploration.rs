@@ -173,7 +173,7 @@ fn paths_are_told_apart_as_pruning_would() {
     for seed in 0..40 {
         let text = Generator::program(seed * 29 + 8);
         let all = explore(&text, Config::default(), Default::default()).1.ended.len() as u64;
-        let mut told = |pruning, wants: fn(u32) -> bool| {
+        let told = |pruning, wants: fn(u32) -> bool| {
             let mut explorer = common::explorer(&text, None, Config::default(), Default::default());
             explorer.prune(pruning, Rc::new(WantsSome(wants)));
             assert_eq!(explorer.explore(&mut Collect::default()), Outcome::Complete);

@@ -308,7 +308,7 @@ fn summarise(pairs: &[Pair], results: &Results, seconds: u32) {
     }
     println!("\nPairs in which pruning leaves paths unexplored after {seconds} s count from `relevant` on.");
     let heads = ["verified", "violated", "relevant paths", "redundant paths", "sequences"];
-    println!("{:<12} {:>6}{}", "rule", "pairs", heads.map(|head| format!("{:>22}", format!("{head}, without"))).concat());
+    println!("{:<12} {:>6}{}", "rule", "pairs", heads.map(|head| format!("{:>26}", format!("{head}, without"))).concat());
     let (mut pairs, mut total) = (0, [Sum::default(); 2]);
     for (rule, (count, sum)) in &sums {
         line(rule, *count, sum);
@@ -329,6 +329,6 @@ fn summarise(pairs: &[Pair], results: &Results, seconds: u32) {
 
 fn line(name: &str, pairs: u64, [pruned, unpruned]: &[Sum; 2]) {
     let counts = |sum: &Sum| [sum.verified, sum.violated, sum.relevant, sum.redundant, sum.sequences];
-    let both = counts(pruned).into_iter().zip(counts(unpruned)).map(|(pruned, not)| format!("{:>22}", format!("{pruned}, {not}")));
+    let both = counts(pruned).into_iter().zip(counts(unpruned)).map(|(pruned, not)| format!("{:>26}", format!("{pruned}, {not}")));
     println!("{name:<12} {pairs:>6}{}", both.collect::<String>());
 }
