@@ -10,6 +10,7 @@ use gimli::{
 use wryneck_ir::code_source::ReadBytes;
 
 use crate::dwarf::Dwarf as File;
+use crate::growth::word_at;
 use crate::prototype::Entries;
 use crate::shape::Shape;
 use crate::{MachineProgram, calls};
@@ -86,18 +87,13 @@ impl MachineProgram {
             registers[n] = match saved.as_ref().map(|saved| saved.iter().find(|(register, _)| usize::from(*register) == n)) {
                 _ if *name == cpu.stack_pointer => Some(cfa),
                 None => None,
-                Some(Some((_, distance))) => word(frame.read, cfa.wrapping_add_signed(*distance)),
+                Some(Some((_, distance))) => word_at(frame.read, cfa.wrapping_add_signed(*distance)),
                 Some(None) => frame.registers[n].filter(|_| cpu.call.saved.contains(name)),
             };
         }
         // Inside of the call.
         Frame { address: back.wrapping_sub(1), registers, cfa: None, read: frame.read }
     }
-}
-
-fn word(read: ReadBytes<'_>, address: u64) -> Option<u64> {
-    let mut bytes = [0; 8];
-    read(address, &mut bytes).then(|| u64::from_le_bytes(bytes))
 }
 
 impl File {

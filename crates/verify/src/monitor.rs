@@ -159,9 +159,7 @@ impl Automata {
         let data = cx.state.monitor_mut::<Observed>();
         for (c, occurrence) in happening {
             let learned = self.checkers[*c].learn(occurrence, here, own_data(&mut data.known[*c]));
-            if learned.instance.is_some() || !learned.wrong.is_empty() {
-                happens = true;
-            }
+            happens |= learned.instance.is_some() || !learned.wrong.is_empty();
             if let Some(instance) = learned.instance {
                 data.events[*c] += 1;
                 data.sequence.push(Occurred { rule: *c as u32, event: occurrence.event as u32, instance });

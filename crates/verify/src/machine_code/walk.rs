@@ -7,20 +7,18 @@
 mod calls;
 mod data;
 
-use std::ops::Range;
 use std::rc::Rc;
 
 use rustc_hash::FxHashMap;
-use wryneck_exec::{CodePos, PathEnd, Step, Traced, Wanted};
+use wryneck_exec::{CodePos, Step, Traced, Wanted};
 use wryneck_ir::{Inst, Op, Transfer};
 
 use super::code::{Facts, Function};
 use super::effects::Effects;
 use super::trace::{Calls, Move};
 use crate::flow::BitSet;
-use crate::slice::backward::{Backward, is_call};
+use crate::slice::backward::{Backward, Course, is_call};
 use crate::slice::explain::Why;
-use crate::slice::live::Live;
 use crate::slice::needs::{Call, Known, Needs};
 use crate::slice::walk::{Group, Mismatch};
 
@@ -31,21 +29,10 @@ pub fn wanted(facts: &mut Facts, known: &Known, path: &Traced<'_>, see: &mut dyn
     };
     let calls = Calls::find(facts, path)?;
     let mut walk = Walk::new(facts, path, calls, machine as u32, see)?;
-    while walk.position > 0 && !walk.done {
-        walk.step()?;
-        if let Some(decisions) = walk.decided.take()
-            && walk.position > 0
-            && decisions.clone().any(path.open)
-            && let Some(place) = path.places.get(decisions.start as usize)
-        {
-            known.add(*place, walk.needs());
-        }
-    }
-    let start = path.places.get(path.oldest as usize);
-    let settled = !walk.done && start.is_some_and(|place| known.covers(*place, &walk.needs()));
-    let before = all_before(path, walk.position);
-    walk.wanted.extend(before);
-    Ok(Wanted { decisions: walk.wanted, settled })
+    let settled = walk.go(known)?;
+    let before = all_before(path, walk.course.position);
+    walk.course.wanted.extend(before);
+    Ok(Wanted { decisions: walk.course.wanted, settled })
 }
 
 /// All decisions that the first steps made.
@@ -77,25 +64,16 @@ struct Frame {
 
 struct Walk<'a, 'f> {
     facts: &'f mut Facts,
-    path: &'a Traced<'a>,
+    course: Course<'a>,
     calls: Calls,
     /// The number of machine code's frame in the trace.
     machine: u32,
-    /// Steps that are left.
-    position: usize,
-    time: u64,
     /// Innermost last.
     frames: Vec<Frame>,
     slots: BitSet,
-    live: Live,
-    taken: u64,
-    at_end: bool,
     done: bool,
     /// Where the thread's own memory is, if that is known.
     thread: Option<u64>,
-    wanted: Vec<u32>,
-    /// What the operation just passed decided.
-    decided: Option<Range<u32>>,
     see: &'f mut dyn FnMut(CodePos, Option<Why>),
 }
 
@@ -107,7 +85,6 @@ impl<'a, 'f> Walk<'a, 'f> {
         machine: u32,
         see: &'f mut dyn FnMut(CodePos, Option<Why>),
     ) -> Result<Walk<'a, 'f>, Mismatch> {
-        let fault = matches!(path.end, PathEnd::Fault(_));
         let Some(at) = path.trace.end.iter().position(|(number, _)| *number == machine) else {
             return Err(Mismatch("the path ended outside of machine code"));
         };
@@ -118,19 +95,12 @@ impl<'a, 'f> Walk<'a, 'f> {
         });
         let mut walk = Walk {
             facts,
-            path,
+            course: Course::new(path),
             machine,
-            position: path.trace.steps.len(),
-            time: 1,
             frames: Vec::new(),
             slots: BitSet::default(),
-            live: Live::default(),
-            taken: u64::from(fault),
-            at_end: true,
             done: false,
             thread,
-            wanted: Vec::new(),
-            decided: None,
             see,
             calls,
         };
@@ -150,7 +120,7 @@ impl<'a, 'f> Walk<'a, 'f> {
                 entered => entered as usize,
             };
             let group = Group { steps: &path.trace.steps[begin..], stack_below: 0 };
-            walk.position = begin;
+            walk.course.position = begin;
             if walk.end_matters() {
                 walk.take();
                 walk.want(&group);
@@ -164,7 +134,7 @@ impl<'a, 'f> Walk<'a, 'f> {
     fn push(&mut self, call: u32, cursor: u32, returned: bool) {
         let block = self.facts.block_of(cursor.saturating_sub(1));
         let entry = self.calls.all[call as usize].entry;
-        let image = self.path.image;
+        let image = self.course.path.image;
         let function = entry.map(|entry| self.facts.function(image, entry)).or_else(|| self.facts.owner(block));
         let block_start = self.facts.ops(image, block).start;
         self.frames.push(Frame {
@@ -189,7 +159,7 @@ impl<'a, 'f> Walk<'a, 'f> {
     }
 
     /// What is needed of all that is before.
-    fn needs(&self) -> Needs {
+    fn needed(&self) -> Needs {
         let innermost = self.frames.len().saturating_sub(1);
         let live = |at: usize, frame: &Frame| {
             let mut live = frame.kept.clone();
@@ -207,23 +177,23 @@ impl<'a, 'f> Walk<'a, 'f> {
             returned: frame.returned,
         };
         let calls = self.frames.iter().enumerate().map(call).collect();
-        Needs { calls, live: self.live.clone(), any: self.taken > 0, exit: None }
+        Needs { calls, live: self.course.live.clone(), any: self.course.taken > 0, exit: None }
     }
 
     /// Goes one step back.
-    fn step(&mut self) -> Result<(), Mismatch> {
+    fn back(&mut self) -> Result<(), Mismatch> {
         let frame = self.top();
         let (cursor, start, handled) = (frame.cursor, frame.block_start, frame.handled);
         if cursor == start {
             return self.at_start();
         }
         let op = cursor - 1;
-        let inst = self.facts.inst(self.path.image, op);
+        let inst = self.facts.inst(self.course.path.image, op);
         match self.peek() {
             Some(Step::Slow { op: at, count }) if at == op && !self.enters(count) => {
                 let group = self.group(count)?;
                 self.slow(&inst, op, &group);
-                self.at_end = false;
+                self.course.at_end = false;
                 self.top().handled = true;
                 return Ok(());
             }
@@ -238,7 +208,7 @@ impl<'a, 'f> Walk<'a, 'f> {
         if !handled {
             self.plain(&inst, op)?;
         }
-        self.at_end = false;
+        self.course.at_end = false;
         let frame = self.top();
         frame.handled = false;
         frame.cursor = op;
@@ -247,15 +217,15 @@ impl<'a, 'f> Walk<'a, 'f> {
 
     /// At the beginning of a block: what led into it.
     fn at_start(&mut self) -> Result<(), Mismatch> {
-        let at = self.position - 1;
-        match self.path.trace.steps[at] {
+        let at = self.course.position - 1;
+        match self.course.path.trace.steps[at] {
             Step::Edge { op, edge } => {
-                self.position = at;
+                self.course.position = at;
                 self.came(at, op, Some(edge), None)
             }
             Step::Slow { count, .. } => {
                 let group = self.group(count)?;
-                let first = self.position;
+                let first = self.course.position;
                 let moved = (first..).zip(group.steps).find_map(|(at, step)| match *step {
                     Step::Edge { op, edge } => Some((at, op, Some(edge))),
                     Step::Jump { op, .. } => Some((at, op, None)),
@@ -280,7 +250,7 @@ impl<'a, 'f> Walk<'a, 'f> {
 
     /// Machine code begins with the steps from `position` on.
     fn begin(&mut self, position: usize) {
-        self.position = position;
+        self.course.position = position;
         self.done = true;
     }
 
@@ -290,8 +260,8 @@ impl<'a, 'f> Walk<'a, 'f> {
             Some(Move::Call) => self.entered(op, group),
             Some(Move::Return(callee)) => self.returned(callee, at, op, group),
             None => {
-                self.time += 1;
-                let time = self.time;
+                self.course.time += 1;
+                let time = self.course.time;
                 let block_start = self.top().block_start;
                 let to = self.facts.block_of(block_start);
                 self.top().passed.insert(to, time);
@@ -302,14 +272,14 @@ impl<'a, 'f> Walk<'a, 'f> {
 
     /// Puts the cursor behind an operation.
     fn go_to(&mut self, op: u32) {
-        let start = self.facts.ops(self.path.image, self.facts.block_of(op)).start;
+        let start = self.facts.ops(self.course.path.image, self.facts.block_of(op)).start;
         let top = self.top();
         (top.cursor, top.block_start, top.handled) = (op, start, false);
     }
 
     /// Through a branch inside a function.
     fn branch(&mut self, op: u32, edge: Option<u32>, group: Option<&Group<'a>>) -> Result<(), Mismatch> {
-        let image = self.path.image;
+        let image = self.course.path.image;
         // A comparison is fused with the branch behind it.
         let ends = |inst: &Inst| matches!(inst.operator(), Some(Op::Br | Op::CondBr | Op::Jump));
         let branch = if ends(&self.facts.inst(image, op)) { op } else { op + 1 };
@@ -344,7 +314,7 @@ impl<'a, 'f> Walk<'a, 'f> {
 
     /// Whether the branch that ends a block of the top frame and took `edge` matters to what was taken behind it.
     fn matters(&mut self, block: u32, edge: u32) -> Option<Why> {
-        let image = self.path.image;
+        let image = self.course.path.image;
         let frame = self.frames.last().expect("a branch runs in a call");
         let Some(function) = frame.function.clone().filter(|function| function.local(block).is_some()) else { return Some(Why::Between) };
         let joined = function.join(block).and_then(|join| frame.passed.get(&join).copied());
@@ -373,7 +343,7 @@ impl<'a, 'f> Walk<'a, 'f> {
         let others: Vec<u32> = function.cfg.blocks[local as usize].edges.iter().map(|(edge, _)| *edge).filter(|e| *e != edge).collect();
         others.into_iter().find_map(|other| {
             let side = self.facts.side(image, &function, block, other);
-            self.happens(&side).or_else(|| side.touches(&self.live, &self.slots, base, self.thread))
+            self.happens(&side).or_else(|| side.touches(&self.course.live, &self.slots, base, self.thread))
         })
     }
 
@@ -393,7 +363,7 @@ impl<'a, 'f> Walk<'a, 'f> {
     fn happens(&self, way: &Effects) -> Option<Why> {
         match way {
             _ if way.event => Some(Why::Event),
-            _ if way.leaves && self.taken > 0 => Some(Why::Leaves),
+            _ if way.leaves && self.course.taken > 0 => Some(Why::Leaves),
             _ if way.leaves && self.facts.event_at_exit => Some(Why::Event),
             _ => None,
         }

@@ -7,28 +7,58 @@ use wryneck_exec::{PathEnd, Step, Traced};
 use wryneck_ir::{Inst, Op};
 
 use super::live::Live;
+use super::needs::{Known, Needs};
 use super::walk::{Group, Mismatch};
 use crate::flow::{BitSet, Place};
 use crate::operand::operand_slots;
 
+/// How far a walk has come, and what it found on the way. Time runs backwards: it counts up as the walk goes.
+pub struct Course<'a> {
+    pub path: &'a Traced<'a>,
+    /// Steps that are left.
+    pub position: usize,
+    pub time: u64,
+    /// When something was taken last; 0: never.
+    pub taken: u64,
+    pub live: Live,
+    /// The operation at hand is the one the path ended at.
+    pub at_end: bool,
+    /// Decisions that matter.
+    pub wanted: Vec<u32>,
+    /// What the operation just passed decided.
+    pub decided: Option<Range<u32>>,
+}
+
+impl<'a> Course<'a> {
+    /// Before the path's last step. How a path ended by a fault matters.
+    pub fn new(path: &'a Traced<'a>) -> Course<'a> {
+        Course {
+            path,
+            position: path.trace.steps.len(),
+            time: 1,
+            taken: u64::from(matches!(path.end, PathEnd::Fault(_))),
+            live: Live::default(),
+            at_end: true,
+            wanted: Vec::new(),
+            decided: None,
+        }
+    }
+}
+
 /// A walk over a path's steps, from the last to the first.
 pub trait Backward<'a> {
-    fn path(&self) -> &'a Traced<'a>;
-    /// Steps that are left.
-    fn position(&self) -> usize;
-    /// Steps from there on are passed.
-    fn pass_to(&mut self, position: usize);
-    /// The operation at hand is the one the path ended at.
-    fn at_end(&self) -> bool;
+    fn course(&self) -> &Course<'a>;
+    fn course_mut(&mut self) -> &mut Course<'a>;
+    /// Goes one step back.
+    fn step(&mut self) -> Result<(), Mismatch>;
+    /// Nothing before is part of the walk.
+    fn is_over(&self) -> bool;
+    /// What is needed of all that is before.
+    fn needs(&self) -> Needs;
+    /// When something was taken last in the call at hand.
+    fn taken_in_call(&mut self) -> &mut u64;
     /// The slots whose values are needed.
     fn slots(&mut self) -> &mut BitSet;
-    fn live(&self) -> &Live;
-    /// Something is taken: what decided that it happens matters.
-    fn take(&mut self);
-    /// Notes decisions that matter.
-    fn add_wanted(&mut self, decisions: impl Iterator<Item = u32>);
-    /// The operation just passed made these decisions.
-    fn decided(&mut self, decisions: Range<u32>);
     /// Bytes got their value here; whether one was live.
     fn kill(&mut self, address: u64, len: u64) -> bool;
     /// Bytes (addresses and lengths) become live.
@@ -42,17 +72,44 @@ pub trait Backward<'a> {
     /// A call that entered no function.
     fn called(&mut self, inst: &Inst, op: u32, group: &Group<'a>);
 
+    /// Goes to where recording began, or the walk is over; notes what is needed on the way. Whether what it needs before is known.
+    fn go(&mut self, known: &Known) -> Result<bool, Mismatch> {
+        let path = self.course().path;
+        while self.course().position > 0 && !self.is_over() {
+            self.step()?;
+            if let Some(decisions) = self.course_mut().decided.take()
+                && self.course().position > 0
+                && decisions.clone().any(path.open)
+                && let Some(place) = path.places.get(decisions.start as usize)
+            {
+                known.add(*place, self.needs());
+            }
+        }
+        let start = path.places.get(path.oldest as usize);
+        Ok(!self.is_over() && start.is_some_and(|place| known.covers(*place, &self.needs())))
+    }
+
+    /// Something is taken: what decided that it happens matters.
+    fn take(&mut self) {
+        let course = self.course_mut();
+        course.time += 1;
+        course.taken = course.time;
+        *self.taken_in_call() = self.course().time;
+    }
+
     /// The last of the steps that are left.
     fn peek(&self) -> Option<Step> {
-        self.position().checked_sub(1).map(|at| self.path().trace.steps[at])
+        let course = self.course();
+        course.position.checked_sub(1).map(|at| course.path.trace.steps[at])
     }
 
     /// The steps of the slow operation that `count` steps belong to, which are passed.
     fn group(&mut self, count: u32) -> Result<Group<'a>, Mismatch> {
-        let end = self.position() - 1;
+        let course = self.course_mut();
+        let end = course.position - 1;
         let start = end.checked_sub(count as usize).ok_or(Mismatch("a slow operation has more steps than there are"))?;
-        self.pass_to(start);
-        let group = Group { steps: &self.path().trace.steps[start..end], stack_below: 0 };
+        course.position = start;
+        let group = Group { steps: &course.path.trace.steps[start..end], stack_below: 0 };
         self.decides(&group);
         Ok(group)
     }
@@ -60,25 +117,27 @@ pub trait Backward<'a> {
     /// These steps, if they made decisions, are what was passed last.
     fn decides(&mut self, group: &Group<'_>) {
         if let Some(first) = group.decisions().next() {
-            self.decided(first..group.decisions().last().map_or(first, |last| last + 1));
+            self.course_mut().decided = Some(first..group.decisions().last().map_or(first, |last| last + 1));
         }
     }
 
     /// Whether the slow operation just before entered a function: then it is a call.
     fn enters(&self, count: u32) -> bool {
-        let end = self.position() - 1;
-        let steps = self.path().trace.steps.get(end.saturating_sub(count as usize)..end);
+        let course = self.course();
+        let end = course.position - 1;
+        let steps = course.path.trace.steps.get(end.saturating_sub(count as usize)..end);
         steps.is_some_and(|steps| steps.iter().any(|step| matches!(step, Step::Enter { .. })))
     }
 
     fn want(&mut self, group: &Group<'_>) {
-        let oldest = self.path().oldest;
-        self.add_wanted(group.decisions().filter(|index| *index >= oldest));
+        let course = self.course_mut();
+        let oldest = course.path.oldest;
+        course.wanted.extend(group.decisions().filter(|index| *index >= oldest));
     }
 
     /// Whether the operation at hand is where the path ended by a fault.
     fn end_matters(&self) -> bool {
-        self.at_end() && matches!(self.path().end, PathEnd::Fault(_))
+        self.course().at_end && matches!(self.course().path.end, PathEnd::Fault(_))
     }
 
     /// An operation the inner loop left to others.
@@ -89,7 +148,7 @@ pub trait Backward<'a> {
         }) {
             return self.announced(inst, args, group);
         }
-        if self.at_end() && !self.end_matters() {
+        if self.course().at_end && !self.end_matters() {
             return;
         }
         if is_call(inst) {
@@ -122,7 +181,7 @@ pub trait Backward<'a> {
         let (mut reads, mut writes) = (group.reads(), group.writes());
         match (reads.next(), reads.next(), writes.next(), writes.next()) {
             (Some((from, n)), None, Some((to, m)), None) if n == m => {
-                Some(self.live().offsets(to, m).into_iter().map(|offset| (from + offset, 1)).collect())
+                Some(self.course().live.offsets(to, m).into_iter().map(|offset| (from + offset, 1)).collect())
             }
             _ => None,
         }
@@ -132,7 +191,7 @@ pub trait Backward<'a> {
     fn plain(&mut self, inst: &Inst, op: u32) -> Result<(), Mismatch> {
         let only = match self.peek() {
             Some(Step::Only { op: at, operand }) if at == op => {
-                self.pass_to(self.position() - 1);
+                self.course_mut().position -= 1;
                 Some(operand)
             }
             _ => None,
@@ -156,7 +215,7 @@ pub trait Backward<'a> {
                     self.slots().insert(inst.a);
                 }
             }
-            Some(Op::Call | Op::CallIndirect) if !self.at_end() => return Err(Mismatch("a call left no step")),
+            Some(Op::Call | Op::CallIndirect) if !self.course().at_end => return Err(Mismatch("a call left no step")),
             operator => {
                 if self.define(operand_slots(inst, 0)) {
                     self.take();
@@ -171,7 +230,7 @@ pub trait Backward<'a> {
     fn access(&mut self, op: u32) -> Result<(u64, u64), Mismatch> {
         match self.peek() {
             Some(Step::Load { op: at, bytes, address } | Step::Store { op: at, bytes, address }) if at == op => {
-                self.pass_to(self.position() - 1);
+                self.course_mut().position -= 1;
                 Ok((address, bytes.into()))
             }
             _ => Err(Mismatch("an access left no step")),

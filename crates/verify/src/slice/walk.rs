@@ -8,14 +8,12 @@ mod calls;
 mod group;
 mod operations;
 
-use std::ops::Range;
-
 use rustc_hash::FxHashMap;
-use wryneck_exec::{CodePos, PathEnd, Step, Traced, Wanted};
+use wryneck_exec::{CodePos, Step, Traced, Wanted};
 use wryneck_ir::{Inst, Module, Op};
 
 pub use self::group::Group;
-use super::backward::{Backward, is_call};
+use super::backward::{Backward, Course, is_call};
 use super::explain::Why;
 use super::live::Live;
 use super::needs::{Call, Known, Needs};
@@ -30,19 +28,8 @@ pub struct Mismatch(pub &'static str);
 /// `see` is told of each branch with two sides why it matters, if it does.
 pub fn wanted(flow: &Flow, known: &Known, path: &Traced<'_>, see: &mut dyn FnMut(CodePos, Option<Why>)) -> Result<Wanted, Mismatch> {
     let mut walk = Walk::new(flow, path, see);
-    while walk.position > 0 && !walk.frames.is_empty() {
-        walk.step()?;
-        if let Some(decisions) = walk.decided.take()
-            && walk.position > 0
-            && decisions.clone().any(path.open)
-            && let Some(place) = path.places.get(decisions.start as usize)
-        {
-            known.add(*place, walk.needs());
-        }
-    }
-    let start = path.places.get(path.oldest as usize);
-    let settled = !walk.frames.is_empty() && start.is_some_and(|place| known.covers(*place, &walk.needs()));
-    Ok(Wanted { decisions: walk.wanted, settled })
+    let settled = walk.go(known)?;
+    Ok(Wanted { decisions: walk.course.wanted, settled })
 }
 
 /// A call in progress.
@@ -76,47 +63,21 @@ struct Exit {
 
 struct Walk<'a> {
     flow: &'a Flow,
-    path: &'a Traced<'a>,
-    /// Steps that are left.
-    position: usize,
-    time: u64,
+    course: Course<'a>,
     /// Innermost last.
     frames: Vec<Frame>,
-    live: Live,
-    /// When something was taken last, and when an event was; 0: never.
-    taken: u64,
+    /// When an event happened last; 0: never.
     happened: u64,
     /// Where the path called `exit`.
     exit: Option<Exit>,
-    /// The operation at hand is the one the path ended at.
-    at_end: bool,
     /// A monitor looked at the result of the call at hand.
     result_matters: bool,
-    wanted: Vec<u32>,
-    /// What the operation just passed decided.
-    decided: Option<Range<u32>>,
     see: &'a mut dyn FnMut(CodePos, Option<Why>),
 }
 
 impl<'a> Walk<'a> {
     fn new(flow: &'a Flow, path: &'a Traced<'a>, see: &'a mut dyn FnMut(CodePos, Option<Why>)) -> Walk<'a> {
-        let fault = matches!(path.end, PathEnd::Fault(_));
-        let mut walk = Walk {
-            flow,
-            path,
-            position: path.trace.steps.len(),
-            time: 1,
-            frames: Vec::new(),
-            live: Live::default(),
-            taken: u64::from(fault),
-            happened: 0,
-            exit: None,
-            at_end: true,
-            result_matters: false,
-            wanted: Vec::new(),
-            decided: None,
-            see,
-        };
+        let mut walk = Walk { flow, course: Course::new(path), frames: Vec::new(), happened: 0, exit: None, result_matters: false, see };
         for (number, op) in &path.trace.end {
             let call = walk.frames.last().map(|caller| caller.cursor - 1);
             walk.push(*number, call, *op + 1, false);
@@ -126,7 +87,7 @@ impl<'a> Walk<'a> {
 
     /// `call`: the operation of the frame on top that called it, if that is known.
     fn push(&mut self, number: u32, call: Option<u32>, cursor: u32, returned: bool) {
-        let func = self.path.trace.frames[number as usize].func;
+        let func = self.course.path.trace.frames[number as usize].func;
         let context = match (self.frames.last(), call) {
             (Some(caller), Some(op)) if self.calls(caller.func, &self.inst(caller.func, op), func) => {
                 self.flow.context(caller.func, caller.context, op, func)
@@ -153,11 +114,11 @@ impl<'a> Walk<'a> {
     }
 
     fn module(&self, func: u32) -> &'a Module {
-        self.path.image.function(func).0
+        self.course.path.image.function(func).0
     }
 
     fn inst(&self, func: u32, op: u32) -> Inst {
-        let code = self.path.image.code(func);
+        let code = self.course.path.image.code(func);
         self.module(func).insts[(code.first_inst + op) as usize]
     }
 
@@ -166,7 +127,7 @@ impl<'a> Walk<'a> {
     }
 
     /// What is needed of all that is before.
-    fn needs(&self) -> Needs {
+    fn needed(&self) -> Needs {
         let exit = self.same_exit();
         let call = |frame: &Frame| Call {
             func: frame.func,
@@ -177,7 +138,7 @@ impl<'a> Walk<'a> {
             returned: frame.returned,
         };
         let calls = self.frames.iter().map(call).collect();
-        Needs { calls, live: self.live.clone(), any: self.taken > 0, exit: exit.map(|exit| exit.live.clone()) }
+        Needs { calls, live: self.course.live.clone(), any: self.course.taken > 0, exit: exit.map(|exit| exit.live.clone()) }
     }
 
     /// The path's call of `exit`, if no event happens between here and there: who gets there on another way without one has the same
@@ -187,7 +148,7 @@ impl<'a> Walk<'a> {
     }
 
     /// Goes one step back.
-    fn step(&mut self) -> Result<(), Mismatch> {
+    fn back(&mut self) -> Result<(), Mismatch> {
         let frame = self.top();
         let (func, cursor, start) = (frame.func, frame.cursor, frame.block_start);
         if cursor == start {
@@ -199,7 +160,7 @@ impl<'a> Walk<'a> {
             Some(Step::Slow { op: at, count }) if at == op && !self.enters(count) => {
                 let group = self.group(count)?;
                 self.slow(&inst, op, &group);
-                self.at_end = false;
+                self.course.at_end = false;
                 self.top().handled = true;
                 return Ok(());
             }
@@ -209,7 +170,7 @@ impl<'a> Walk<'a> {
                 return Ok(());
             }
             Some(Step::Leave { op: at, frame }) if is_call(&inst) && !self.frames.last().is_some_and(|f| f.handled) => {
-                self.position -= 1;
+                self.course.position -= 1;
                 return self.leave(&inst, op, at, frame);
             }
             _ => {}
@@ -217,7 +178,7 @@ impl<'a> Walk<'a> {
         if !self.frames.last().is_some_and(|f| f.handled) {
             self.plain(&inst, op)?;
         }
-        self.at_end = false;
+        self.course.at_end = false;
         let frame = self.top();
         frame.handled = false;
         frame.cursor = op;
@@ -228,7 +189,7 @@ impl<'a> Walk<'a> {
     fn at_start(&mut self) -> Result<(), Mismatch> {
         match self.peek() {
             Some(Step::Edge { op, edge }) => {
-                self.position -= 1;
+                self.course.position -= 1;
                 self.edge(op, edge, None)
             }
             Some(Step::Slow { count, .. }) => {
@@ -240,12 +201,12 @@ impl<'a> Walk<'a> {
                 }
             }
             Some(Step::Enter { .. }) => {
-                self.position -= 1;
+                self.course.position -= 1;
                 self.entered(1, None)
             }
             // A function that a model called before this one.
             Some(Step::Leave { op, frame }) => {
-                self.position -= 1;
+                self.course.position -= 1;
                 self.push(frame, None, op + 1, true);
                 self.pass_return(op);
                 Ok(())
@@ -267,10 +228,10 @@ impl<'a> Walk<'a> {
     fn edge(&mut self, op: u32, edge: u32, group: Option<&Group<'_>>) -> Result<(), Mismatch> {
         let func = self.top().func;
         let module = self.module(func);
-        let function = self.path.image.function(func).1;
+        let function = self.course.path.image.function(func).1;
         let record = module.edges.range(function.edges).get(edge as usize).ok_or(Mismatch("no such edge"))?;
-        self.time += 1;
-        let time = self.time;
+        self.course.time += 1;
+        let time = self.course.time;
         self.top().passed.insert(record.block, time);
         let copies = module.copies.range(record.copies);
         let frame = self.top();
@@ -337,7 +298,7 @@ impl<'a> Walk<'a> {
         let other = self.flow.edges(func, frame.context, block).into_iter().filter(|other| *other != edge);
         other.into_iter().find_map(|other| {
             let side = self.flow.side(func, frame.context, block, other);
-            let changes = || if frame.live.meets(&side.slots) { Some(Why::Local) } else { self.live.touched_by(&side.changes) };
+            let changes = || if frame.live.meets(&side.slots) { Some(Why::Local) } else { self.course.live.touched_by(&side.changes) };
             self.happens(&side).or_else(changes)
         })
     }
@@ -346,9 +307,9 @@ impl<'a> Walk<'a> {
     fn happens(&self, way: &Effects) -> Option<Why> {
         match self.same_exit() {
             _ if way.event => Some(Why::Event),
-            _ if way.leaves && self.taken > 0 => Some(Why::Leaves),
+            _ if way.leaves && self.course.taken > 0 => Some(Why::Leaves),
             Some(exit) if way.exits => exit.live.touched_by(&way.at_exit),
-            None if way.exits && self.taken > 0 => Some(Why::Leaves),
+            None if way.exits && self.course.taken > 0 => Some(Why::Leaves),
             None if way.exits && self.flow.event_at_exit() => Some(Why::Event),
             _ => None,
         }

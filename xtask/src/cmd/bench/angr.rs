@@ -32,7 +32,7 @@ pub struct Args {
 const FOLDER: &str = "benches/angr";
 /// angr, and what of the packages it needs is not too new for it.
 const PACKAGES: [&str; 3] = ["angr==9.2.213", "bitstring<5", "pycparser==3.0"];
-/// So many times as fast we are to be, on each program, at later starts.
+/// So many times as fast we are to be, on each program, at its first start.
 const GATE: f64 = 50.0;
 
 /// Starts of wryneck behind the first one, whose median counts.
@@ -177,7 +177,7 @@ fn print(rows: &[Value]) -> usize {
         let paths: u64 = theirs["stashes"].as_object().into_iter().flatten().filter_map(|(_, n)| n.as_u64()).sum();
         let paths = if ended { paths.to_string() } else { "not ended".into() };
         let least = if ended { "" } else { "at least " };
-        slow += usize::from(seconds / own < GATE);
+        slow += usize::from(seconds / first < GATE);
         println!(
             "| {} | {} | {} | {paths} | {first:.3} | {own:.3} | {least}{seconds:.2} | {least}{:.0} | {least}{:.0} |",
             row["program"].as_str().unwrap_or(""),

@@ -30,7 +30,7 @@ impl<'a, 'f> Walk<'a, 'f> {
 
     /// The branch that made a call, by a pointer if it is a jump.
     fn called_by(&mut self, op: u32, group: Option<&Group<'a>>, took: bool) {
-        let inst = self.facts.inst(self.path.image, op);
+        let inst = self.facts.inst(self.course.path.image, op);
         if inst.operator() != Some(Op::Jump) {
             return;
         }
@@ -60,7 +60,7 @@ impl<'a, 'f> Walk<'a, 'f> {
             // Where it came back to was decided.
             self.take();
             self.want(group);
-            let inst = self.facts.inst(self.path.image, op);
+            let inst = self.facts.inst(self.course.path.image, op);
             self.slots.insert(inst.a);
         }
         Ok(())
@@ -77,7 +77,7 @@ impl<'a, 'f> Walk<'a, 'f> {
     /// Past a call of a function with a summary, which ended with step `end`.
     fn summarised(&mut self, callee: u32, entry: u32, summary: &Summary, end: usize) -> Result<(), Mismatch> {
         let activation = self.calls.all[callee as usize];
-        let steps = &self.path.trace.steps;
+        let steps = &self.course.path.trace.steps;
         // What tells that it begins is not passed with it.
         let told = self.tells(entry);
         let begin = match activation.made {
@@ -88,7 +88,7 @@ impl<'a, 'f> Walk<'a, 'f> {
             None => 0,
         };
         let group = Group { steps: &steps[begin..end], stack_below: activation.base };
-        self.position = begin;
+        self.course.position = begin;
         self.decides(&group);
         self.shown_inside(&group);
         let made = activation.made;
@@ -113,20 +113,20 @@ impl<'a, 'f> Walk<'a, 'f> {
             }
             None => {
                 let site = activation.site.ok_or(Mismatch("a call without a caller"))?;
-                let last = self.facts.ops(self.path.image, site).end - 1;
+                let last = self.facts.ops(self.course.path.image, site).end - 1;
                 let made = activation.made.map_or(0, |made| made.step as usize);
                 self.go_to(last);
                 // The step that made the call, alone or in its operation.
                 match steps.get(made + 1..).and_then(|rest| rest.iter().position(|step| matches!(step, Step::Slow { .. }))) {
                     Some(behind) if matches!(steps[made], Step::Jump { .. }) => {
                         let slow = made + 1 + behind;
-                        self.position = slow + 1;
+                        self.course.position = slow + 1;
                         let Step::Slow { count, .. } = steps[slow] else { return Err(Mismatch("a jump is slow")) };
                         let group = self.group(count)?;
-                        let took = self.top().taken == self.time;
+                        let took = self.top().taken == self.course.time;
                         self.called_by(last, Some(&group), took);
                     }
-                    _ => self.position = made,
+                    _ => self.course.position = made,
                 }
             }
         }
@@ -135,7 +135,7 @@ impl<'a, 'f> Walk<'a, 'f> {
 
     /// The first step of a function whose call's steps end before `step`: behind a block that only jumps there, if there is one.
     fn arrived(&self, step: usize) -> usize {
-        match self.path.trace.steps.get(step..step + 2) {
+        match self.course.path.trace.steps.get(step..step + 2) {
             Some(&[Step::Jump { op, .. }, Step::Slow { .. }])
                 if matches!(self.facts.transfer(self.facts.block_of(op)), Transfer::To(_)) =>
             {
@@ -147,7 +147,7 @@ impl<'a, 'f> Walk<'a, 'f> {
 
     /// The operation in a function's first block that tells that it begins, if there is one.
     fn tells(&self, entry: u32) -> Option<u32> {
-        let image = self.path.image;
+        let image = self.course.path.image;
         let module = image.function(self.facts.func).0;
         self.facts.ops(image, entry).find(|op| {
             let inst = self.facts.inst(image, *op);
@@ -159,7 +159,7 @@ impl<'a, 'f> Walk<'a, 'f> {
     fn effects_of_call(&mut self, site: Option<u32>, summary: &Summary) -> Rc<Effects> {
         let function = self.frames.last().and_then(|frame| frame.function.clone());
         match (site, function) {
-            (Some(site), Some(function)) => self.facts.call_effects(self.path.image, &function, site, summary),
+            (Some(site), Some(function)) => self.facts.call_effects(self.course.path.image, &function, site, summary),
             _ => self.facts.effects_of(summary),
         }
     }
@@ -178,7 +178,7 @@ impl<'a, 'f> Walk<'a, 'f> {
         forget: &dyn Fn(&mut Walk<'a, 'f>),
     ) {
         if group.steps.iter().any(|step| matches!(step, Step::Event { .. })) {
-            // It called the program back, which made an event: nothing of it is left out.
+            // It called the program back, which made what may be an event: nothing of it is left out.
             self.take();
             self.want(group);
             self.kill_writes(group);
@@ -189,16 +189,16 @@ impl<'a, 'f> Walk<'a, 'f> {
         let mut relevant = result && summary.gives.is_none();
         relevant |= self.kill_writes(group);
         relevant |= summary.writes.iter().any(|place| match place {
-            Place::Cell(kind, stream) => self.live.has_cell(*kind, stream.and_then(key)),
-            Place::NewDescriptor => self.live.has_cell(CellKind::Descriptors, None),
-            Place::Everything => !self.live.is_empty(),
+            Place::Cell(kind, stream) => self.course.live.has_cell(*kind, stream.and_then(key)),
+            Place::NewDescriptor => self.course.live.has_cell(CellKind::Descriptors, None),
+            Place::Everything => !self.course.live.is_empty(),
             _ => false,
         });
         forget(self);
         if !relevant && !self.end_matters() {
             // Where it writes may matter, but not what.
             let base = self.frames.last().map_or(0, |frame| self.base(frame));
-            if self.happens(effects).is_some() || effects.touches(&self.live, &BitSet::default(), base, self.thread).is_some() {
+            if self.happens(effects).is_some() || effects.touches(&self.course.live, &BitSet::default(), base, self.thread).is_some() {
                 self.take();
                 self.want(group);
                 self.live_places(&summary.writes, args);
@@ -228,7 +228,7 @@ impl<'a, 'f> Walk<'a, 'f> {
                 }
                 Place::Cell(kind, stream) => {
                     let of = stream.and_then(key).map(|address| (address, ANY));
-                    self.live.add_cell(*kind, of);
+                    self.course.live.add_cell(*kind, of);
                 }
                 Place::Result | Place::Errno | Place::NewDescriptor => {}
             }

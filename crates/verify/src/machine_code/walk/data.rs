@@ -1,9 +1,7 @@
 //! Operations on the walk: what they define, what they use, which memory they touch; calls of the IR among them.
 
-use std::ops::Range;
-
+use wryneck_exec::Step;
 use wryneck_exec::code::Callee;
-use wryneck_exec::{Step, Traced};
 use wryneck_ir::{Inst, Op, call_flags, limbs};
 
 use super::Walk;
@@ -11,8 +9,9 @@ use crate::flow::{BitSet, ObjectId, Place, Summary};
 use crate::machine_code::effects::Effects;
 use crate::machine_code::ways::by_summary;
 use crate::operand::slots_written;
-use crate::slice::backward::Backward;
-use crate::slice::live::{Live, Placed};
+use crate::slice::backward::{Backward, Course};
+use crate::slice::live::Placed;
+use crate::slice::needs::Needs;
 use crate::slice::walk::{Group, Mismatch};
 
 /// Objects are not told apart.
@@ -20,57 +19,46 @@ pub const ANY: ObjectId = ObjectId(0);
 const PLACED: Placed = (ANY, 0);
 
 impl<'a> Backward<'a> for Walk<'a, '_> {
-    fn path(&self) -> &'a Traced<'a> {
-        self.path
+    fn course(&self) -> &Course<'a> {
+        &self.course
     }
-    fn position(&self) -> usize {
-        self.position
+    fn course_mut(&mut self) -> &mut Course<'a> {
+        &mut self.course
     }
-    fn pass_to(&mut self, position: usize) {
-        self.position = position;
+    fn step(&mut self) -> Result<(), Mismatch> {
+        self.back()
     }
-    fn at_end(&self) -> bool {
-        self.at_end
+    fn is_over(&self) -> bool {
+        self.done
+    }
+    fn needs(&self) -> Needs {
+        self.needed()
+    }
+    fn taken_in_call(&mut self) -> &mut u64 {
+        &mut self.top().taken
     }
     fn slots(&mut self) -> &mut BitSet {
         &mut self.slots
     }
-    fn live(&self) -> &Live {
-        &self.live
-    }
-
-    fn take(&mut self) {
-        self.time += 1;
-        let time = self.time;
-        self.taken = time;
-        self.top().taken = time;
-    }
-
-    fn add_wanted(&mut self, decisions: impl Iterator<Item = u32>) {
-        self.wanted.extend(decisions);
-    }
-    fn decided(&mut self, decisions: Range<u32>) {
-        self.decided = Some(decisions);
-    }
 
     fn kill(&mut self, address: u64, len: u64) -> bool {
-        self.live.is_live(address, len) && self.live.kill(|| PLACED, address, len)
+        self.course.live.is_live(address, len) && self.course.live.kill(|| PLACED, address, len)
     }
 
     fn add_reads(&mut self, reads: impl Iterator<Item = (u64, u64)>) {
         let shadow = self.facts.shadow.map_or(0..0, |(base, size)| base..base + size);
         for (address, len) in reads.filter(|(address, _)| !shadow.contains(address)) {
-            self.live.add(PLACED, address, len);
+            self.course.live.add(PLACED, address, len);
         }
     }
 
     fn known(&self, op: u32) -> u8 {
         let function = self.frames.last().and_then(|frame| frame.function.as_ref());
-        function.map_or(0, |function| self.facts.known_operands(self.path.image, function, op))
+        function.map_or(0, |function| self.facts.known_operands(self.course.path.image, function, op))
     }
 
     fn may_write(&mut self, op: u32) -> bool {
-        self.live.has_bytes() && self.known(op) & 1 == 0
+        self.course.live.has_bytes() && self.known(op) & 1 == 0
     }
 
     fn announced(&mut self, inst: &Inst, mask: u32, group: &Group<'a>) {
@@ -111,22 +99,22 @@ impl<'a> Walk<'a, '_> {
 
     /// Past a function of the IR that machine code called at `op`, which has returned.
     pub(super) fn left(&mut self, inst: &Inst, op: u32, frame: u32) -> Result<(), Mismatch> {
-        let trace = self.path.trace;
+        let trace = self.course.path.trace;
         let traced = trace.frames[frame as usize];
         let begin = match frame < trace.open {
             true => 0,
             false => {
                 let enter = traced.entered as usize;
                 // In a slow call other steps of the same operation stand around the entry.
-                let slow = (enter..self.position).find(|at| matches!(trace.steps[*at], Step::Slow { .. }));
+                let slow = (enter..self.course.position).find(|at| matches!(trace.steps[*at], Step::Slow { .. }));
                 match slow.map(|at| (at, trace.steps[at])) {
                     Some((at, Step::Slow { op: of, count })) if of == op && at - count as usize <= enter => at - count as usize,
                     _ => enter,
                 }
             }
         };
-        let group = Group { steps: &trace.steps[begin..self.position], stack_below: traced.top };
-        self.position = begin;
+        let group = Group { steps: &trace.steps[begin..self.course.position], stack_below: traced.top };
+        self.course.position = begin;
         self.decides(&group);
         self.asked(inst, op, &group, Some(traced.args));
         self.top().handled = true;
@@ -135,7 +123,7 @@ impl<'a> Walk<'a, '_> {
 
     /// A call of the IR, taken or left as a whole; `values`: its arguments, where they are not zero.
     fn asked(&mut self, inst: &Inst, op: u32, group: &Group<'a>, values: Option<[u64; 4]>) {
-        let (image, facts) = (self.path.image, &*self.facts);
+        let (image, facts) = (self.course.path.image, &*self.facts);
         let module = image.function(facts.func).0;
         let call = module.calls[inst.b as usize];
         if call.flags & (call_flags::TELLS_CALL | call_flags::TELLS_RETURN) != 0 {
@@ -163,14 +151,14 @@ impl<'a> Walk<'a, '_> {
 
     /// Argument limbs of a call.
     fn args(&self, inst: &Inst) -> &'a [u32] {
-        let module = self.path.image.function(self.facts.func).0;
+        let module = self.course.path.image.function(self.facts.func).0;
         let args = module.calls[inst.b as usize].args;
         if args.count == 0 { &[] } else { module.slot_lists.range(args) }
     }
 
     /// The bytes of the object that an address lies in, if that is known.
     pub(super) fn object(&self, address: u64) -> Option<std::ops::Range<u64>> {
-        let memory = &self.path.state.memory;
+        let memory = &self.course.path.state.memory;
         if let Some(object) = memory.heap.find(address) {
             return Some(object.base..object.base + object.size);
         }

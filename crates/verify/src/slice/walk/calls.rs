@@ -30,9 +30,10 @@ impl<'a> Walk<'a> {
         let args = self.args(func, &inst);
         match &callees[..] {
             [callee] if self.calls(func, &inst, callee.func) => {
-                let code = self.path.image.code(callee.func);
+                let code = self.course.path.image.code(callee.func);
                 let slots: Vec<u32> = self.live_params(callee).filter_map(|i| args.get(i as usize).copied()).collect();
-                let by_value = code.by_value && group.is_some_and(|group| group.writes().any(|(at, len)| self.live.is_live(at, len)));
+                let by_value =
+                    code.by_value && group.is_some_and(|group| group.writes().any(|(at, len)| self.course.live.is_live(at, len)));
                 self.top().live.extend(slots);
                 if let (true, Some(group)) = (by_value, group) {
                     self.kill_writes(group);
@@ -68,14 +69,14 @@ impl<'a> Walk<'a> {
             && self.flow.is_exit(callee.func)
             && self.live_params(callee).next().is_none()
         {
-            self.exit = Some(Exit { time: self.time, live: self.live.clone() });
+            self.exit = Some(Exit { time: self.course.time, live: self.course.live.clone() });
         }
         Ok(())
     }
 
     /// The parameters' limbs that are live at the beginning of a call.
     fn live_params(&self, callee: &Frame) -> impl Iterator<Item = u32> {
-        let code = self.path.image.code(callee.func);
+        let code = self.course.path.image.code(callee.func);
         let first = code.consts.len() as u32;
         (0..code.param_slots).filter(move |i| callee.live.contains(first + i))
     }
@@ -84,7 +85,7 @@ impl<'a> Walk<'a> {
     pub(super) fn may_matter(&mut self, func: u32, op: u32) -> bool {
         let context = self.top().context;
         let effects = self.flow.operation(func, context, op);
-        self.happens(&effects).is_some() || self.live.touched_by(&effects.changes).is_some()
+        self.happens(&effects).is_some() || self.course.live.touched_by(&effects.changes).is_some()
     }
 
     /// Argument limbs of a call.
@@ -104,14 +105,14 @@ impl<'a> Walk<'a> {
 
     pub(super) fn callee(&self, func: u32, inst: &Inst) -> Option<Callee> {
         match inst.operator() {
-            Some(Op::Call) => self.path.image.callee_of(self.path.image.code(func).module, inst.a),
+            Some(Op::Call) => self.course.path.image.callee_of(self.course.path.image.code(func).module, inst.a),
             _ => None,
         }
     }
 
     /// Into a function that returned by operation `ret` to the call at `op`; past it, if it has a summary.
     pub(super) fn leave(&mut self, inst: &Inst, op: u32, ret: u32, number: u32) -> Result<(), Mismatch> {
-        let traced = self.path.trace.frames[number as usize];
+        let traced = self.course.path.trace.frames[number as usize];
         let caller = self.top().func;
         if let Some(summary) = self.flow.summary(Callee::Body(traced.func), None) {
             return self.summarised(inst, op, number, summary);
@@ -148,13 +149,13 @@ impl<'a> Walk<'a> {
 
     /// Past a call of a function with a body and a summary, which is taken or left as a whole.
     pub(super) fn summarised(&mut self, inst: &Inst, op: u32, number: u32, summary: &Summary) -> Result<(), Mismatch> {
-        let traced = self.path.trace.frames[number as usize];
-        let steps = &self.path.trace.steps;
+        let traced = self.course.path.trace.frames[number as usize];
+        let steps = &self.course.path.trace.steps;
         let enter = traced.entered as usize;
-        if number < self.path.trace.open {
+        if number < self.course.path.trace.open {
             // Recording began inside of it.
-            let group = Group { steps: &steps[..self.position], stack_below: traced.top };
-            self.position = 0;
+            let group = Group { steps: &steps[..self.course.position], stack_below: traced.top };
+            self.course.position = 0;
             self.by_summary(inst, op, &group, summary, &|_| None);
             return Ok(());
         }
@@ -173,8 +174,8 @@ impl<'a> Walk<'a> {
             Some(Step::Slow { count, .. }) if after - *count as usize <= enter => after - *count as usize,
             _ => enter,
         };
-        let group = Group { steps: &steps[begin..self.position], stack_below: traced.top };
-        self.position = begin;
+        let group = Group { steps: &steps[begin..self.course.position], stack_below: traced.top };
+        self.course.position = begin;
         let key = |arg: u32| traced.args.get(arg as usize).copied().filter(|key| *key != 0);
         self.by_summary(inst, op, &group, summary, &key);
         self.top().handled = true;
@@ -185,16 +186,16 @@ impl<'a> Walk<'a> {
     pub(super) fn by_summary(&mut self, inst: &Inst, op: u32, group: &Group<'_>, summary: &Summary, key: &dyn Fn(u32) -> Option<u64>) {
         let func = self.top().func;
         if group.happens() {
-            self.happened = self.time + 1;
+            self.happened = self.course.time + 1;
         }
         let width = self.module(func).calls[inst.b as usize].ret_width;
         let result = !self.live_result(inst, limbs(width)).is_empty();
         let mut relevant = result && summary.gives.is_none();
         relevant |= self.kill_writes(group);
         relevant |= summary.writes.iter().any(|place| match place {
-            Place::Cell(kind, stream) => self.live.has_cell(*kind, stream.and_then(key)),
-            Place::NewDescriptor => self.live.has_cell(CellKind::Descriptors, None),
-            Place::Everything => !self.live.is_empty(),
+            Place::Cell(kind, stream) => self.course.live.has_cell(*kind, stream.and_then(key)),
+            Place::NewDescriptor => self.course.live.has_cell(CellKind::Descriptors, None),
+            Place::Everything => !self.course.live.is_empty(),
             _ => false,
         });
         let args = self.args(func, inst);
@@ -235,7 +236,7 @@ impl<'a> Walk<'a> {
                 }
                 Place::Cell(kind, stream) => {
                     let of = stream.and_then(key).map(|address| (address, self.placed(address).0));
-                    self.live.add_cell(*kind, of);
+                    self.course.live.add_cell(*kind, of);
                 }
                 Place::Result | Place::Errno | Place::NewDescriptor => {}
             }
@@ -252,7 +253,7 @@ impl<'a> Walk<'a> {
     /// A call of a model, or of a function nobody defines.
     pub(super) fn is_called(&mut self, inst: &Inst, op: u32, group: &Group<'a>) {
         let func = self.top().func;
-        let image = self.path.image;
+        let image = self.course.path.image;
         let args = self.args(func, inst);
         let constant = |arg: u32| {
             let consts = &image.code(func).consts;
@@ -296,7 +297,7 @@ impl<'a> Walk<'a> {
     fn happens_here(&mut self, group: &Group<'_>) {
         if group.happens() {
             self.take();
-            self.happened = self.time;
+            self.happened = self.course.time;
         }
         self.want(group);
     }

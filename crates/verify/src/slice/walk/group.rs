@@ -38,13 +38,10 @@ impl Group<'_> {
     }
     /// Whether an event happened: the call at hand was not only one that may be an event with other operands.
     pub fn happens(&self) -> bool {
-        self.has(Step::Happens)
+        self.steps.iter().any(|step| matches!(step, Step::Happens))
     }
     pub fn result_matters(&self) -> bool {
-        self.has(Step::ResultMatters)
-    }
-    fn has(&self, mark: Step) -> bool {
-        self.steps.iter().any(|step| std::mem::discriminant(step) == std::mem::discriminant(&mark))
+        self.steps.iter().any(|step| matches!(step, Step::ResultMatters))
     }
     pub fn enters(&self) -> usize {
         self.steps.iter().filter(|step| matches!(step, Step::Enter { .. })).count()

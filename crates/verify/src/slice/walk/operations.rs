@@ -1,62 +1,49 @@
 //! Operations on the walk: where they lie, and what of memory they touch.
 
-use std::ops::Range;
-
-use wryneck_exec::Traced;
 use wryneck_ir::Inst;
 
 use super::group::Group;
-use super::{Frame, Walk};
+use super::{Frame, Mismatch, Walk};
 use crate::flow::BitSet;
-use crate::slice::backward::Backward;
-use crate::slice::live::{Live, Placed};
+use crate::slice::backward::{Backward, Course};
+use crate::slice::live::Placed;
+use crate::slice::needs::Needs;
 
 impl<'a> Backward<'a> for Walk<'a> {
-    fn path(&self) -> &'a Traced<'a> {
-        self.path
+    fn course(&self) -> &Course<'a> {
+        &self.course
     }
-    fn position(&self) -> usize {
-        self.position
+    fn course_mut(&mut self) -> &mut Course<'a> {
+        &mut self.course
     }
-    fn pass_to(&mut self, position: usize) {
-        self.position = position;
+    fn step(&mut self) -> Result<(), Mismatch> {
+        self.back()
     }
-    fn at_end(&self) -> bool {
-        self.at_end
+    fn is_over(&self) -> bool {
+        self.frames.is_empty()
+    }
+    fn needs(&self) -> Needs {
+        self.needed()
+    }
+    fn taken_in_call(&mut self) -> &mut u64 {
+        &mut self.top().taken
     }
     fn slots(&mut self) -> &mut BitSet {
         &mut self.top().live
     }
-    fn live(&self) -> &Live {
-        &self.live
-    }
-
-    fn take(&mut self) {
-        self.time += 1;
-        let time = self.time;
-        self.taken = time;
-        self.top().taken = time;
-    }
-
-    fn add_wanted(&mut self, decisions: impl Iterator<Item = u32>) {
-        self.wanted.extend(decisions);
-    }
-    fn decided(&mut self, decisions: Range<u32>) {
-        self.decided = Some(decisions);
-    }
 
     fn kill(&mut self, address: u64, len: u64) -> bool {
-        if !self.live.is_live(address, len) {
+        if !self.course.live.is_live(address, len) {
             return false;
         }
         let placed = self.placed(address);
-        self.live.kill(|| placed, address, len)
+        self.course.live.kill(|| placed, address, len)
     }
 
     fn add_reads(&mut self, reads: impl Iterator<Item = (u64, u64)>) {
         for (address, len) in reads {
             let placed = self.placed(address);
-            self.live.add(placed, address, len);
+            self.course.live.add(placed, address, len);
         }
     }
 
@@ -66,7 +53,7 @@ impl<'a> Backward<'a> for Walk<'a> {
 
     fn may_write(&mut self, op: u32) -> bool {
         let func = self.top().func;
-        !self.live.is_empty() && self.may_matter(func, op)
+        !self.course.live.is_empty() && self.may_matter(func, op)
     }
 
     fn announced(&mut self, inst: &Inst, mask: u32, group: &Group<'a>) {
@@ -80,26 +67,26 @@ impl<'a> Backward<'a> for Walk<'a> {
 impl Walk<'_> {
     /// A call's memory came to be with it.
     pub(super) fn kill_frame(&mut self, frame: &Frame) {
-        let traced = self.path.trace.frames[frame.number as usize];
+        let traced = self.course.path.trace.frames[frame.number as usize];
         let len = traced.top.saturating_sub(traced.base);
-        if !self.live.is_live(traced.base, len) {
+        if !self.course.live.is_live(traced.base, len) {
             return;
         }
-        for (slot, i) in self.path.image.code(frame.func).frame.iter().zip(0..) {
+        for (slot, i) in self.course.path.image.code(frame.func).frame.iter().zip(0..) {
             let base = traced.base + slot.offset;
-            self.live.kill(|| (self.flow.alloca_object(frame.func, i), base), base, slot.size);
+            self.course.live.kill(|| (self.flow.alloca_object(frame.func, i), base), base, slot.size);
         }
-        self.live.kill(|| (self.flow.dynamic_object(frame.func), traced.base), traced.base, len);
+        self.course.live.kill(|| (self.flow.dynamic_object(frame.func), traced.base), traced.base, len);
     }
 
     /// The object an address lies in.
     pub(super) fn placed(&self, address: u64) -> Placed {
-        let image = self.path.image;
+        let image = self.course.path.image;
         if let Some(placed) = self.flow.global_object(address) {
             return placed;
         }
         for frame in self.frames.iter().rev() {
-            let traced = self.path.trace.frames[frame.number as usize];
+            let traced = self.course.path.trace.frames[frame.number as usize];
             if !(traced.base..traced.top).contains(&address) {
                 continue;
             }
@@ -111,9 +98,9 @@ impl Walk<'_> {
                 None => (self.flow.dynamic_object(frame.func), traced.base),
             };
         }
-        match self.path.state.memory.heap.find(address) {
-            Some(object) if self.path.environment.allocates(&object) => {
-                (self.flow.heap_object(self.path.stacks.get(object.origin)), object.base)
+        match self.course.path.state.memory.heap.find(address) {
+            Some(object) if self.course.path.environment.allocates(&object) => {
+                (self.flow.heap_object(self.course.path.stacks.get(object.origin)), object.base)
             }
             Some(object) => (self.flow.outside_object(), object.base),
             None => (self.flow.outside_object(), 0),
