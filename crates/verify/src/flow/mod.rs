@@ -9,6 +9,7 @@
 pub mod bits;
 pub mod cfg;
 mod context;
+mod copies;
 mod effects;
 mod graph;
 mod known;
@@ -53,6 +54,7 @@ pub struct Flow {
     image: Rc<Image>,
     facts: Facts,
     sides: RefCell<FxHashMap<Side, Rc<Effects>>>,
+    differing: RefCell<FxHashMap<(u32, ContextId, u32), Rc<BitSet>>>,
     rests: RefCell<FxHashMap<(CodePos, ContextId), Rc<Effects>>>,
     operations: RefCell<FxHashMap<(CodePos, ContextId), Rc<Effects>>>,
 }
@@ -61,7 +63,14 @@ impl Flow {
     /// `entry`: the function that begins, where it is not `main`.
     pub fn new(image: Rc<Image>, is_event: IsEvent, summaries: Summaries, entry: Option<&str>) -> Flow {
         let facts = Facts::new(image.clone(), is_event, summaries, entry);
-        Flow { image, facts, sides: RefCell::default(), rests: RefCell::default(), operations: RefCell::default() }
+        Flow {
+            image,
+            facts,
+            sides: RefCell::default(),
+            differing: RefCell::default(),
+            rests: RefCell::default(),
+            operations: RefCell::default(),
+        }
     }
 
     /// The block that operation `op` lies in.
@@ -93,6 +102,23 @@ impl Flow {
         let all = Rc::new(all);
         self.sides.borrow_mut().insert((func, context, block, edge), all.clone());
         all
+    }
+
+    /// The slots whose values at the join of the branch that ends `block` depend on the way there: those that operations write on some way,
+    /// and those that not all ways copy the same value to. All of them if there is no join.
+    pub fn differing(&self, func: u32, context: ContextId, block: u32) -> Rc<BitSet> {
+        if let Some(known) = self.differing.borrow().get(&(func, context, block)) {
+            return known.clone();
+        }
+        let (module, function) = self.image.function(func);
+        let cfg = self.facts.cfg_in(func, context);
+        let differing = match (self.facts.points_to.local(func), cfg.join(block)) {
+            (Some(local), Some(join)) if !local.jumps => copies::differing(module, function, &cfg, block, join),
+            _ => (0..function.slots).collect(),
+        };
+        let differing = Rc::new(differing);
+        self.differing.borrow_mut().insert((func, context, block), differing.clone());
+        differing
     }
 
     /// What may happen in `func` behind the call at `op` until `func` returns.

@@ -173,6 +173,7 @@ impl<'a, 'f> Walk<'a, 'f> {
             live: live(at, frame),
             passed: frame.passed.keys().copied().collect(),
             settled: frame.passed.iter().filter(|(_, at)| **at >= frame.taken).map(|(block, _)| *block).collect(),
+            joins: FxHashMap::default(),
             taken: frame.taken > 0,
             returned: frame.returned,
         };

@@ -23,6 +23,8 @@ pub struct Call {
     /// Beginnings of blocks that were passed, and those of them behind which nothing was taken.
     pub passed: BitSet,
     pub settled: BitSet,
+    /// Of these, those that an edge copied a live slot into: what is live at their beginnings.
+    pub joins: FxHashMap<u32, BitSet>,
     /// Something was taken that branches without a join after it ask for.
     pub taken: bool,
     pub returned: bool,
@@ -38,7 +40,21 @@ impl Call {
             true => other.settled.iter().all(meets),
             false => !self.taken && self.passed.is_within(&self.settled),
         };
-        self.func == other.func && self.live.is_within(&other.live) && ends && taken
+        self.func == other.func
+            && self.live.is_within(&other.live)
+            && ends
+            && taken
+            && self.settled.iter().all(|join| self.meets_as(other, join))
+    }
+
+    /// Whether a branch with this join, behind which nothing was taken, is not kept for what is live there unless `other` keeps it.
+    fn meets_as(&self, other: &Call, join: u32) -> bool {
+        let (mine, theirs) = (self.joins.get(&join), other.joins.get(&join));
+        match other.passed.contains(join) {
+            true if other.settled.contains(join) => mine.unwrap_or(&self.live).is_within(theirs.unwrap_or(&other.live)),
+            true => true,
+            false => other.taken || mine.is_none(),
+        }
     }
 }
 
@@ -100,7 +116,7 @@ mod tests {
     }
 
     fn call(live: &[u32], passed: &[u32], settled: &[u32], taken: bool) -> Call {
-        Call { func: 0, live: set(live), passed: set(passed), settled: set(settled), taken, returned: true }
+        Call { func: 0, live: set(live), passed: set(passed), settled: set(settled), joins: FxHashMap::default(), taken, returned: true }
     }
 
     #[test]
@@ -113,6 +129,12 @@ mod tests {
         assert!(!call(&[], &[3], &[3], true).within(&all), "block 4 was never passed, so what was taken may lie before it");
         assert!(call(&[], &[3], &[3], false).within(&all), "nothing was taken");
         assert!(!all.within(&call(&[1, 2], &[3, 4], &[3, 4], false)), "something was taken");
+        let joins = |live: &[u32]| Call { joins: [(4, set(live))].into_iter().collect(), ..all.clone() };
+        assert!(joins(&[7]).within(&joins(&[7, 8])) && !joins(&[8]).within(&joins(&[7])), "slots that are live where ways meet");
+        assert!(
+            !joins(&[7]).within(&all) && joins(&[2]).within(&all) && !all.within(&joins(&[7])),
+            "what is live there is live here without copies"
+        );
         let ended = Call { returned: false, ..all.clone() };
         assert!(all.within(&ended) && !ended.within(&all), "what did not return may go on elsewhere");
         let earlier = Call { returned: false, ..call(&[1, 2], &[4], &[4], true) };

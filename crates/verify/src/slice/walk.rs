@@ -46,12 +46,28 @@ struct Frame {
     /// The operation before the cursor is done but for what was shown of it.
     handled: bool,
     live: BitSet,
-    /// When the walk passed the beginning of a block last.
-    passed: FxHashMap<u32, u64>,
+    /// By block: when the walk passed its beginning last.
+    passed: FxHashMap<u32, Passed>,
     /// When something was taken last; 0: never.
     taken: u64,
+    /// When an edge copied a live slot last; 0: never.
+    copied: u64,
     /// It returned on the path.
     returned: bool,
+}
+
+/// The beginning of a block on the walk.
+struct Passed {
+    time: u64,
+    /// The slots that are live there, if the edge into the block copied one of them.
+    live: Option<BitSet>,
+}
+
+impl Frame {
+    /// Whether nothing was taken before the block, and what is live at its beginning is known.
+    fn is_settled(&self, at: &Passed) -> bool {
+        self.taken <= at.time && (self.copied <= at.time || at.live.is_some())
+    }
 }
 
 /// The path's call of `exit`, without a status that matters: ways that call it with the same in what is live there end as the path did.
@@ -105,6 +121,7 @@ impl<'a> Walk<'a> {
             live: BitSet::default(),
             passed: FxHashMap::default(),
             taken: 0,
+            copied: 0,
             returned,
         });
     }
@@ -129,13 +146,17 @@ impl<'a> Walk<'a> {
     /// What is needed of all that is before.
     fn needed(&self) -> Needs {
         let exit = self.same_exit();
-        let call = |frame: &Frame| Call {
-            func: frame.func,
-            live: frame.live.clone(),
-            passed: frame.passed.keys().copied().collect(),
-            settled: frame.passed.iter().filter(|(_, at)| **at >= frame.taken).map(|(block, _)| *block).collect(),
-            taken: frame.taken > 0 && (frame.returned || exit.is_none()),
-            returned: frame.returned,
+        let call = |frame: &Frame| {
+            let settled = || frame.passed.iter().filter(|(_, at)| frame.is_settled(at));
+            Call {
+                func: frame.func,
+                live: frame.live.clone(),
+                passed: frame.passed.keys().copied().collect(),
+                settled: settled().map(|(block, _)| *block).collect(),
+                joins: settled().filter_map(|(block, at)| Some((*block, at.live.clone()?))).collect(),
+                taken: frame.taken.max(frame.copied) > 0 && (frame.returned || exit.is_none()),
+                returned: frame.returned,
+            }
         };
         let calls = self.frames.iter().map(call).collect();
         Needs { calls, live: self.course.live.clone(), any: self.course.taken > 0, exit: exit.map(|exit| exit.live.clone()) }
@@ -232,14 +253,16 @@ impl<'a> Walk<'a> {
         let record = module.edges.range(function.edges).get(edge as usize).ok_or(Mismatch("no such edge"))?;
         self.course.time += 1;
         let time = self.course.time;
-        self.top().passed.insert(record.block, time);
         let copies = module.copies.range(record.copies);
         let frame = self.top();
         let needed: Vec<_> = copies.iter().filter(|copy| frame.live.contains(copy.dst)).copied().collect();
+        let live = (!needed.is_empty()).then(|| frame.live.clone());
+        frame.passed.insert(record.block, Passed { time, live });
         needed.iter().for_each(|copy| frame.live.remove(copy.dst));
         frame.live.extend(needed.iter().map(|copy| copy.src));
         if !needed.is_empty() {
-            self.take();
+            frame.copied = time + 1;
+            self.course.time += 1;
         }
         // A comparison is fused with the branch behind it.
         let ends = |inst: &Inst| matches!(inst.operator(), Some(Op::Br | Op::CondBr | Op::Switch));
@@ -274,10 +297,11 @@ impl<'a> Walk<'a> {
         let block = self.flow.block_of(func, branch);
         let frame = self.frames.last().expect("a branch runs in a frame");
         let join = self.flow.join(func, frame.context, block);
-        let joined = join.and_then(|join| frame.passed.get(&join).copied());
+        let joined = join.and_then(|join| frame.passed.get(&join));
         // The path ended on this side: the other one may go on.
         let ended = joined.is_none() && !frame.returned;
-        if frame.taken > joined.unwrap_or(0) && !(ended && self.same_exit().is_some()) {
+        let settled = joined.map_or(frame.taken.max(frame.copied) == 0, |at| frame.is_settled(at));
+        if !settled && !(ended && self.same_exit().is_some()) {
             return Some(Why::Between);
         }
         if ended {
@@ -295,10 +319,12 @@ impl<'a> Walk<'a> {
                 return why;
             }
         }
+        let differ = joined.map(|at| at.live.as_ref().unwrap_or(&frame.live).meets(&self.flow.differing(func, frame.context, block)));
         let other = self.flow.edges(func, frame.context, block).into_iter().filter(|other| *other != edge);
         other.into_iter().find_map(|other| {
             let side = self.flow.side(func, frame.context, block, other);
-            let changes = || if frame.live.meets(&side.slots) { Some(Why::Local) } else { self.course.live.touched_by(&side.changes) };
+            let local = differ.unwrap_or_else(|| frame.live.meets(&side.slots));
+            let changes = || if local { Some(Why::Local) } else { self.course.live.touched_by(&side.changes) };
             self.happens(&side).or_else(changes)
         })
     }

@@ -1,0 +1,176 @@
+//! Which slots hold other values where the ways out of a branch meet, depending on the way: copies on edges make no difference as long as
+//! all ways copy the same value.
+
+use std::collections::BTreeMap;
+
+use rustc_hash::FxHashMap;
+use wryneck_ir::{Function, Module};
+
+use super::bits::BitSet;
+use super::cfg::Cfg;
+use crate::operand::slots_written;
+
+/// What slots hold that edges copied to, as slots at the branch; `None`: that depends on the way. Any other slot holds what it held.
+type Held = BTreeMap<u32, Option<u32>>;
+
+/// The slots whose values at the join of the branch that ends `block` depend on the way there. What operations write on some of the ways
+/// is among them. Cost: some passes over the blocks between.
+pub fn differing(module: &Module, function: &Function, cfg: &Cfg, block: u32, join: u32) -> BitSet {
+    let edges = &cfg.blocks[block as usize].edges;
+    let between = cfg.reachable(edges.iter().map(|(_, to)| *to), Some(join));
+    let arrives = cfg.arriving(&between, Some(join));
+    let mut written = BitSet::default();
+    for b in between.iter().filter(|b| arrives[**b as usize]) {
+        let ops = cfg.blocks[*b as usize].ops.clone();
+        ops.for_each(|op| written.extend(slots_written(module, &module.insts[(cfg.first_inst + op) as usize])));
+    }
+    let value = |held: &Held, slot: u32| match held.get(&slot) {
+        _ if written.contains(slot) => None,
+        Some(held) => *held,
+        None => Some(slot),
+    };
+    let records = module.edges.range(function.edges);
+    let mut at: FxHashMap<u32, Held> = FxHashMap::default();
+    let mut todo = vec![(block, Held::new())];
+    while let Some((from, held)) = todo.pop() {
+        for (edge, to) in cfg.blocks[from as usize].edges.iter().filter(|(_, to)| *to == join || arrives[*to as usize]) {
+            let copies = module.copies.range(records[*edge as usize].copies);
+            let mut new = held.clone();
+            new.extend(copies.iter().map(|copy| (copy.dst, value(&held, copy.src))));
+            let changed = match at.get_mut(to) {
+                Some(known) => merge(known, &new),
+                None => at.insert(*to, new).is_none(),
+            };
+            if changed && *to != join {
+                todo.push((*to, at[to].clone()));
+            }
+        }
+    }
+    let depends = at.remove(&join).unwrap_or_default().into_iter().filter(|(_, held)| held.is_none()).map(|(slot, _)| slot);
+    written.extend(depends);
+    written
+}
+
+/// What slots hold that come from either side; whether that is less known than `held`.
+fn merge(held: &mut Held, other: &Held) -> bool {
+    let mut changed = false;
+    let slots: Vec<u32> = held.keys().chain(other.keys()).copied().collect();
+    for slot in slots {
+        let value = |held: &Held| held.get(&slot).copied().unwrap_or(Some(slot));
+        if value(held).is_some() && value(held) != value(other) {
+            held.insert(slot, None);
+            changed = true;
+        }
+    }
+    changed
+}
+
+#[cfg(test)]
+mod tests {
+    use std::fmt::Write;
+
+    use super::super::cfg::Unknown;
+    use super::*;
+
+    struct Random(u64);
+
+    impl Random {
+        fn below(&mut self, n: u64) -> u64 {
+            self.0 = self.0.wrapping_mul(6364136223846793005).wrapping_add(1442695040888963407);
+            (self.0 >> 33) % n
+        }
+    }
+
+    fn parsed(text: &str) -> (Module, Cfg) {
+        let module = wryneck_ir::text::parse(text).unwrap_or_else(|e| panic!("{e}\n{text}"));
+        let cfg = Cfg::new(&module, &module.functions[0], &Unknown);
+        (module, cfg)
+    }
+
+    /// Blocks that lead anywhere, by edges that copy among four slots; some write one.
+    fn program(random: &mut Random) -> String {
+        let mut text = "func strong @f(%a: 64, %b: 64, %c: 64, %d: 64, %way: 1) -> 64 {\nentry: br l0\n".to_owned();
+        let blocks = 3 + random.below(6);
+        for block in 0..blocks {
+            write!(text, "l{block}: ").expect("text grows");
+            if random.below(4) == 0 {
+                let to = ["a", "b", "c", "d"][random.below(4) as usize];
+                write!(text, "%{to} = add.64 %{to}, {block} ").expect("text grows");
+            }
+            let edge = |random: &mut Random| {
+                let to = if random.below(5) == 0 { random.below(blocks) } else { (block + 1 + random.below(2)).min(blocks) };
+                let slots = ["%a", "%b", "%c", "%d", "7"];
+                let copies: Vec<String> = (0..4)
+                    .map(|i| (i, random.below(15) as usize))
+                    .filter_map(|(to, from)| Some(format!("{} = {}", slots[to], slots.get(from)?)))
+                    .collect();
+                if copies.is_empty() { format!("l{to}") } else { format!("l{to}({})", copies.join(", ")) }
+            };
+            let (yes, no) = (edge(random), edge(random));
+            writeln!(text, "condbr %way, {yes}, {no}").expect("text grows");
+        }
+        write!(text, "l{blocks}: ret.64 %a }}").expect("text grows");
+        text
+    }
+
+    /// Which slot at the branch, or which write on the way (numbers from `1 << 20` on), each slot holds at the join, on a random way.
+    fn walk(module: &Module, cfg: &Cfg, (mut block, join): (u32, u32), random: &mut Random) -> Option<Vec<u32>> {
+        let function = &module.functions[0];
+        let mut held: Vec<u32> = (0..function.slots).collect();
+        for step in 0..60 {
+            let edges = &cfg.blocks[block as usize].edges;
+            let (edge, to) = *edges.get(random.below(edges.len().max(1) as u64) as usize)?;
+            let copies = module.copies.range(module.edges.range(function.edges)[edge as usize].copies);
+            let values: Vec<u32> = copies.iter().map(|copy| held[copy.src as usize]).collect();
+            copies.iter().zip(values).for_each(|(copy, value)| held[copy.dst as usize] = value);
+            if to == join {
+                return Some(held);
+            }
+            block = to;
+            for op in cfg.blocks[block as usize].ops.clone() {
+                let inst = &module.insts[(cfg.first_inst + op) as usize];
+                slots_written(module, inst).for_each(|slot| held[slot as usize] = (1 << 20) + (step << 10) + op);
+            }
+        }
+        None
+    }
+
+    #[test]
+    fn other_slots_hold_the_same_on_all_ways() {
+        let mut random = Random(1);
+        let (mut copied, mut differ) = (0, 0);
+        for _ in 0..2000 {
+            let text = program(&mut random);
+            let (module, cfg) = parsed(&text);
+            for block in 0..cfg.blocks.len() as u32 {
+                let Some(join) = cfg.join(block).filter(|_| cfg.blocks[block as usize].edges.len() > 1) else { continue };
+                let differing = differing(&module, &module.functions[0], &cfg, block, join);
+                let ways: Vec<Vec<u32>> = (0..12).filter_map(|_| walk(&module, &cfg, (block, join), &mut random)).collect();
+                for (slot, way) in (0..module.functions[0].slots).flat_map(|slot| ways.iter().map(move |way| (slot, way))) {
+                    let (first, other) = (ways[0][slot as usize], way[slot as usize]);
+                    assert!(first == other || differing.contains(slot), "slot {slot} from block {block} to {join}\n{text}");
+                    copied += u32::from(first == other && first != slot && !differing.contains(slot));
+                    differ += u32::from(first != other);
+                }
+            }
+        }
+        assert!(copied > 1000 && differ > 1000, "{copied} slots hold others, {differ} differ");
+    }
+
+    #[test]
+    fn the_same_value_copied_on_both_ways_is_no_difference() {
+        let (module, cfg) = parsed(
+            "func strong @f(%a: 64, %b: 64, %way: 1) -> 64 {
+             entry: condbr %way, yes, no
+             yes: %x = add.64 %b, 1 br end(%p = %a, %q = %a, %r = %x)
+             no: br last(%s = %a)
+             last: br end(%p = %s, %q = %b, %r = %b)
+             end: %y = add.64 %p, %q %z = add.64 %y, %r ret.64 %z }",
+        );
+        // Constants, then parameters, come first.
+        let edge = module.edges.range(module.functions[0].edges).iter().find(|edge| edge.copies.count == 3).expect("three copies");
+        let [p, q, r] = [0, 1, 2].map(|i| module.copies.range(edge.copies)[i].dst);
+        let differing = differing(&module, &module.functions[0], &cfg, 0, cfg.join(0).expect("both sides meet"));
+        assert!(!differing.contains(p) && differing.contains(q) && differing.contains(r));
+    }
+}
