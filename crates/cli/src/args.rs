@@ -73,6 +73,8 @@ pub struct RunArgs {
     pub summaries: Vec<PathBuf>,
     /// Where to write the sequences of events.
     pub sequences: Option<PathBuf>,
+    /// Where to write the tree of paths.
+    pub tree: Option<PathBuf>,
     pub config: Config,
     pub solver: wryneck_solver::Config,
 }
@@ -109,6 +111,7 @@ impl Default for RunArgs {
             explain: None,
             summaries: Vec::new(),
             sequences: None,
+            tree: None,
             config: Config::default(),
             solver: wryneck_solver::Config::default(),
         }
@@ -203,6 +206,8 @@ pub static OPTIONS: &[Opt<RunArgs>] = &[
         set: |a, v| { a.stdin = Some(v.into()); Ok(()) } },
     Opt { name: "--summaries", value: "FILE", help: "with rules: what functions of the program do, taken on trust; may be repeated (see rules/summaries)",
         set: |a, v| { a.summaries.push(v.into()); Ok(()) } },
+    Opt { name: "--tree", value: "FILE", help: "write the tree of the explored paths: their decisions with places, and with rules their events and which decisions can matter",
+        set: |a, v| { a.tree = Some(v.into()); Ok(()) } },
     Opt { name: "--undefined", value: "symbolic|error", help: "what a call of an undefined function gives: a fresh symbolic value (default), or the path's end",
         set: |a, v| { a.config.undefined = one_of(v, &[("symbolic", Undefined::Symbolic), ("error", Undefined::Error)])?; Ok(()) } },
     Opt { name: "--uninit", value: "zero|symbolic|symbolic-globals|report", help: "what reading unwritten memory gives: zero (default), symbolic input, the same with the program's variables that have no initial value, or a finding where a branch, an address or output depends on it",

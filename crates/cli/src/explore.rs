@@ -17,6 +17,7 @@ use crate::args::Emit;
 use crate::coverage::LineMap;
 use crate::folder::{Folder, PathRow, Test};
 use crate::host::HostRead;
+use crate::path_tree::PathTree;
 use crate::progress::{self, Numbers, Progress};
 use crate::results::{self, Defect, Ends, Findings};
 use crate::rules::Rules;
@@ -47,6 +48,8 @@ pub struct Watch {
     pub host: Rc<RefCell<Vec<HostRead>>>,
     /// Rules that are checked.
     pub rules: Option<Rules>,
+    /// The paths that ended, if somebody asks for all of them.
+    pub tree: Option<PathTree>,
     /// What the lowering left out.
     pub notes: Vec<String>,
     pub solver_time: Rc<Cell<Duration>>,
@@ -177,6 +180,9 @@ impl Control for Watch {
             PathEnd::Exit(_) | PathEnd::Unsupported(_) | PathEnd::Limit(_) | PathEnd::Assumed | PathEnd::Internal(_) => None,
         };
         let leaks = ended.leaks.iter().map(|leak| Defect::fault(&leak.fault, &leak.stack));
+        if let Some(tree) = &mut self.tree {
+            tree.add(&ended, self.rules.as_ref().and_then(|rules| rules.events(&ended)));
+        }
         let violations = self.rules.as_mut().map_or(Vec::new(), |rules| rules.ended(core, &ended));
         let survived = ended.survived.iter().map(|s| Defect::fault(&s.fault, &s.stack));
         let all = survived.chain(fault).enumerate().map(|(n, defect)| if n == 0 { defect } else { defect.behind_another() });

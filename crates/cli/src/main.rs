@@ -27,6 +27,7 @@ mod native;
 mod objects;
 mod options;
 mod output;
+mod path_tree;
 mod problem;
 mod program;
 mod progress;

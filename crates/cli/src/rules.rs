@@ -108,6 +108,12 @@ impl Rules {
         }
     }
 
+    /// The events of a path that the program ended, in a line.
+    pub fn events(&self, ended: &Ended) -> Option<String> {
+        let observed = ended.monitor.as_any().downcast_ref::<Observed>()?;
+        matches!(ended.end, PathEnd::Exit(_)).then(|| self.line(&observed.sequence))
+    }
+
     fn line(&self, sequence: &Sequence) -> String {
         let event = |o: Occurred| {
             let rule = &self.automata.checkers()[o.rule as usize];

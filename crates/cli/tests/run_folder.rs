@@ -155,3 +155,40 @@ fn replays_change_nothing_outside() {
         assert_eq!(fs::read_to_string(dir.join("kept")).expect("it is there"), "old\n");
     }
 }
+
+/// A character that decides whether the file is opened, and one that decides nothing.
+const TREE: &str = "#include <stdio.h>\nint main(int argc, char **argv) {\n  volatile int n = 0;\n  if (argv[1][1] == 'y') n++;\n\
+                    \x20 if (argv[1][0] == 'x') fclose(fopen(\"t.c\", \"r\"));\n  return 0;\n}\n";
+
+#[test]
+fn the_tree_of_paths_knows_events_and_what_pruning_leaves_out() {
+    let scratch = tempfile::tempdir().expect("there is room");
+    fs::write(scratch.path().join("t.c"), TREE).expect("there is room");
+    let tree = |option: &[&str]| -> Vec<serde_json::Value> {
+        let command = ["verify", "--rule", "open-close", "--no-replay", "--cc-flag", "-O0", "--tree", "tree"];
+        let mut run = Command::new(WRYNECK);
+        run.current_dir(scratch.path()).args(command).args(option).args(["t.c", "--sym-arg", "2"]);
+        let out = run.output().expect("the tool was built");
+        assert!(out.status.success(), "{}", String::from_utf8_lossy(&out.stderr));
+        let text = fs::read_to_string(scratch.path().join("tree")).expect("it was written");
+        text.lines().map(|line| serde_json::from_str(line).expect("each line is an object")).collect()
+    };
+    let (all, pruned) = (tree(&["--no-prune"]), tree(&[]));
+    assert_eq!((all.len(), pruned.len()), (4, 2));
+    let opens = |path: &&serde_json::Value| path["events"] == "open-close/open#1 open-close/close#1";
+    assert_eq!((all.iter().filter(opens).count(), pruned.iter().filter(opens).count()), (2, 1));
+    assert!(all.iter().all(|path| path["end"] == "exit"));
+    // The places of decisions that nobody wants, on a path that is explored all the same up to there; by node: whether pruning explores it.
+    let (mut explored, mut left_out) = (vec![true], Vec::new());
+    let mut relevant = 0;
+    for path in &all {
+        let mut wanted = explored[path["after"].as_u64().expect("a number") as usize];
+        for decision in path["new"].as_array().expect("a list") {
+            left_out.extend((wanted && decision[2] == false).then(|| decision[1].as_str().unwrap_or_default()));
+            wanted &= decision[2] == true;
+            explored.push(wanted);
+        }
+        relevant += usize::from(wanted);
+    }
+    assert_eq!((relevant, left_out), (pruned.len(), vec!["t.c:4"]));
+}

@@ -75,14 +75,15 @@ impl Explorer {
 
     /// The decisions before a flip on this path that nobody wants.
     fn unwanted_on(&self, prefix: &Prefix) -> Option<PrefixId> {
-        let on_flip = |flipped: &Decision, made: Decision| match (*flipped, made) {
+        prefix.backwards().find(|made| !self.wants(made.before, made.decision)).map(|made| made.before)
+    }
+
+    /// Whether this decision after these is no flip that is explored though nobody wants it.
+    pub fn wants(&self, before: PrefixId, made: Decision) -> bool {
+        let on_flip = |flipped: &Decision| match (*flipped, made) {
             (Decision::Above(least), Decision::Value(value)) => value > least,
             (flipped, made) => flipped == made,
         };
-        let unwanted = prefix.backwards().find(|made| {
-            let waiting = self.waiting.get(&made.before);
-            waiting.is_some_and(|waiting| waiting.explored.iter().any(|flipped| on_flip(flipped, made.decision)))
-        });
-        unwanted.map(|made| made.before)
+        !self.waiting.get(&before).is_some_and(|waiting| waiting.explored.iter().any(on_flip))
     }
 }

@@ -25,6 +25,7 @@ use crate::explore::{Limits, Watch};
 use crate::folder::Folder;
 use crate::host::RealHost;
 use crate::machine;
+use crate::path_tree::PathTree;
 use crate::problem::problem;
 use crate::progress::Progress;
 use crate::results::{Ends, Findings};
@@ -134,6 +135,9 @@ pub fn explore(name: &str, words: Vec<String>, complete: impl FnOnce(&mut RunArg
     if let (Some(file), Some(rules)) = (&args.sequences, &watch.rules) {
         rules.write_sequences(file)?;
     }
+    if let (Some(file), Some(tree)) = (&args.tree, &watch.tree) {
+        tree.write(file, &mut explorer)?;
+    }
     watch.folder.finish(&run)?;
     args.formats.write_of(Path::new(&run.folder))?;
     print(&args, &run)?;
@@ -213,6 +217,7 @@ fn watch(
         args: std::iter::once(program).chain(args.words.iter().map(|w| w.clone().into_bytes())).collect(),
         host,
         rules: None,
+        tree: args.tree.is_some().then(PathTree::default),
         notes,
         solver_time,
         next_memory: start,

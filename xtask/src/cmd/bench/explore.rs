@@ -35,6 +35,9 @@ impl Mode {
     }
 }
 
+/// What is known of gnulib's functions.
+pub const GNULIB: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../rules/summaries/gnulib.toml");
+
 /// What is explored.
 pub struct Exploration<'a> {
     pub target: &'a Path,
@@ -49,6 +52,8 @@ pub struct Exploration<'a> {
     pub seconds: u32,
     /// Bytes, as `--max-memory` takes them.
     pub memory: &'a str,
+    /// Where the tree of paths is to be written.
+    pub tree: Option<&'a Path>,
 }
 
 /// What came out.
@@ -98,6 +103,7 @@ impl Exploration<'_> {
             .arg(&sequences)
             .arg("--output")
             .arg(&out)
+            .args(self.tree.iter().flat_map(|file| [Path::new("--tree"), file]))
             .args(self.summaries.iter().flat_map(|file| [Path::new("--summaries"), file]))
             .arg(self.target)
             .args(self.input);

@@ -81,6 +81,7 @@ pub fn run(args: &Args) -> Result<()> {
                 summaries: None,
                 seconds: args.seconds,
                 memory: "8G",
+                tree: None,
             };
             let explored = exploration.run()?;
             let (rule, run) = (explored.rule(RULE), &explored.run);

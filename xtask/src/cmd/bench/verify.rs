@@ -14,7 +14,7 @@ use std::sync::Mutex;
 use anyhow::{Context, Result, ensure};
 use serde_json::{Value, json};
 
-use super::explore::{Exploration, Mode};
+use super::explore::{Exploration, GNULIB, Mode};
 use crate::cache::{self, Cache};
 use crate::random::Random;
 use crate::{bitcode, process};
@@ -199,8 +199,16 @@ impl Results {
             return Ok(());
         }
         let ids: Vec<&str> = unknown.iter().map(|pair| pair.rule).collect();
-        let exploration =
-            Exploration { target, input: &INPUT, rules: &ids, mode: Mode::Unpruned, summaries: None, seconds: SCREEN, memory: MEMORY };
+        let exploration = Exploration {
+            target,
+            input: &INPUT,
+            rules: &ids,
+            mode: Mode::Unpruned,
+            summaries: None,
+            seconds: SCREEN,
+            memory: MEMORY,
+            tree: None,
+        };
         let explored = exploration.run()?;
         unknown.iter().try_for_each(|pair| {
             let relevant = &explored.rule(pair.rule)["relevant"];
@@ -216,9 +224,9 @@ impl Results {
         if self.get(&pair.program, pair.rule, mode.word(), seconds).is_some() {
             return Ok(());
         }
-        let summaries = Path::new(concat!(env!("CARGO_MANIFEST_DIR"), "/../rules/summaries/gnulib.toml"));
         let rules = &[pair.rule];
-        let exploration = Exploration { target, input: &INPUT, rules, mode, summaries: Some(summaries), seconds, memory: MEMORY };
+        let exploration =
+            Exploration { target, input: &INPUT, rules, mode, summaries: Some(Path::new(GNULIB)), seconds, memory: MEMORY, tree: None };
         let mut row = json!({ "program": pair.program, "rule": pair.rule, "mode": mode.word(), "limit": seconds });
         // A broken exploration is a result too.
         let more = match exploration.run() {
