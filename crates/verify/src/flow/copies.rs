@@ -1,20 +1,20 @@
 //! Which slots hold other values where the ways out of a branch meet, depending on the way: copies on edges make no difference as long as
 //! all ways copy the same value.
 
-use std::collections::BTreeMap;
-
-use rustc_hash::FxHashMap;
 use wryneck_ir::{Function, Module};
 
 use super::bits::BitSet;
 use super::cfg::Cfg;
+use super::graph::components;
 use crate::operand::slots_written;
 
-/// What slots hold that edges copied to, as slots at the branch; `None`: that depends on the way. Any other slot holds what it held.
-type Held = BTreeMap<u32, Option<u32>>;
+/// By number of a slot that edges copy to: the slot at the branch whose value it holds, or that this depends on the way. Any other slot
+/// holds what it held.
+type Held = Vec<u32>;
+const DEPENDS: u32 = u32::MAX;
 
 /// The slots whose values at the join of the branch that ends `block` depend on the way there. What operations write on some of the ways
-/// is among them. Cost: some passes over the blocks between.
+/// is among them. Cost: some passes over the blocks between, as many as loops are nested and two more.
 pub fn differing(module: &Module, function: &Function, cfg: &Cfg, block: u32, join: u32) -> BitSet {
     let edges = &cfg.blocks[block as usize].edges;
     let between = cfg.reachable(edges.iter().map(|(_, to)| *to), Some(join));
@@ -24,45 +24,51 @@ pub fn differing(module: &Module, function: &Function, cfg: &Cfg, block: u32, jo
         let ops = cfg.blocks[*b as usize].ops.clone();
         ops.for_each(|op| written.extend(slots_written(module, &module.insts[(cfg.first_inst + op) as usize])));
     }
-    let value = |held: &Held, slot: u32| match held.get(&slot) {
-        _ if written.contains(slot) => None,
-        Some(held) => *held,
-        None => Some(slot),
-    };
     let records = module.edges.range(function.edges);
-    let mut at: FxHashMap<u32, Held> = FxHashMap::default();
-    let mut todo = vec![(block, Held::new())];
-    while let Some((from, held)) = todo.pop() {
-        for (edge, to) in cfg.blocks[from as usize].edges.iter().filter(|(_, to)| *to == join || arrives[*to as usize]) {
-            let copies = module.copies.range(records[*edge as usize].copies);
-            let mut new = held.clone();
-            new.extend(copies.iter().map(|copy| (copy.dst, value(&held, copy.src))));
-            let changed = match at.get_mut(to) {
-                Some(known) => merge(known, &new),
-                None => at.insert(*to, new).is_none(),
-            };
-            if changed && *to != join {
-                todo.push((*to, at[to].clone()));
+    let copies = |edge: u32| module.copies.range(records[edge as usize].copies);
+    let onward = |from: u32| cfg.blocks[from as usize].edges.iter().filter(|(_, to)| *to == join || arrives[*to as usize]);
+    // Each block before those it leads to, but for loops.
+    let inner =
+        |from: u32, at: usize| cfg.blocks[from as usize].edges.get(at).map(|(_, to)| if arrives[*to as usize] { *to } else { from });
+    let mut order: Vec<u32> = components(cfg.blocks.len(), [block], inner).into_iter().flatten().collect();
+    order.reverse();
+    let mut slots: Vec<u32> = order.iter().flat_map(|b| onward(*b)).flat_map(|(edge, _)| copies(*edge)).map(|copy| copy.dst).collect();
+    slots.sort_unstable();
+    slots.dedup();
+    let number = |slot: u32| slots.binary_search(&slot).ok();
+    let value = |held: &Held, slot: u32| match number(slot) {
+        _ if written.contains(slot) => DEPENDS,
+        Some(number) => held[number],
+        None => slot,
+    };
+    let mut at: Vec<Option<Held>> = vec![None; cfg.blocks.len()];
+    at[block as usize] = Some(slots.clone());
+    let mut todo = vec![false; cfg.blocks.len()];
+    todo[block as usize] = true;
+    while order.iter().any(|b| todo[*b as usize]) {
+        for &from in &order {
+            let Some(held) = at[from as usize].clone().filter(|_| std::mem::take(&mut todo[from as usize])) else { continue };
+            for (edge, to) in onward(from) {
+                let mut new = held.clone();
+                for copy in copies(*edge) {
+                    number(copy.dst).into_iter().for_each(|number| new[number] = value(&held, copy.src));
+                }
+                todo[*to as usize] |= match &mut at[*to as usize] {
+                    Some(known) => merge(known, &new),
+                    none => none.replace(new).is_none(),
+                };
             }
         }
     }
-    let depends = at.remove(&join).unwrap_or_default().into_iter().filter(|(_, held)| held.is_none()).map(|(slot, _)| slot);
+    let depends = at[join as usize].iter().flatten().zip(&slots).filter(|(held, _)| **held == DEPENDS).map(|(_, slot)| *slot);
     written.extend(depends);
     written
 }
 
 /// What slots hold that come from either side; whether that is less known than `held`.
 fn merge(held: &mut Held, other: &Held) -> bool {
-    let mut changed = false;
-    let slots: Vec<u32> = held.keys().chain(other.keys()).copied().collect();
-    for slot in slots {
-        let value = |held: &Held| held.get(&slot).copied().unwrap_or(Some(slot));
-        if value(held).is_some() && value(held) != value(other) {
-            held.insert(slot, None);
-            changed = true;
-        }
-    }
-    changed
+    let differ = held.iter_mut().zip(other).filter(|(held, other)| held != other && **held != DEPENDS);
+    differ.map(|(held, _)| *held = DEPENDS).count() > 0
 }
 
 #[cfg(test)]
