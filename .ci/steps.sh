@@ -33,8 +33,10 @@ PACKAGES=(
   clang-22         # C to bitcode
   cmake            # a project of the tests
   csmith           # random C programs for the tests
+  libcsmith-dev    # what they include
   ca-certificates  # crates over https
   libc++-22-dev    # headers for C++ programs
+  libclang-rt-22-dev  # the sanitizers that confirm findings
   libpolly-22-dev  # llvm-config names it
   lld-22           # links whole programs as bitcode
   llvm-22-dev      # read by wryneck-lower

@@ -8,11 +8,12 @@ use std::fmt;
 use std::hash::{Hash, Hasher};
 use std::rc::Rc;
 
-use wryneck_exec::{Cx, LedgerKind, PathData, Stop, Value};
+use wryneck_exec::{Cx, PathData, Stop, Value};
 use wryneck_expr::{ExprId, Remap};
 
 use crate::checker::{About, Checker, Happened, Here, Key, Learned, Name, Occurrence, Operands, Shown, Word, Wrong};
-use crate::rule::{Condition, Event, Lost, Naming, Operand, Relation, Rule, Step, Whose};
+use crate::names::{self, Form, Naming, Text};
+use crate::rule::{self, Condition, Event, Lost, Operand, Relation, Rule, Step, Whose};
 
 #[derive(Clone)]
 struct Instance {
@@ -32,6 +33,8 @@ struct Instances {
     names: BTreeMap<Name, u32>,
     /// How many lives were met.
     met: u32,
+    /// Symbolic strings that instances are or were known by.
+    texts: BTreeMap<u32, Text>,
 }
 
 impl Instances {
@@ -47,7 +50,7 @@ impl Instances {
     fn add(&mut self, name: Name) -> u32 {
         let label = match &name.key {
             Key::Text(text) => Some(text.clone()),
-            Key::Number(_) => None,
+            Key::Number(_) | Key::Symbolic(_) => None,
         };
         self.met += 1;
         let id = self.met;
@@ -85,16 +88,19 @@ impl Checker for Rule {
         Rc::new(Instances::default())
     }
 
-    fn events(&self, call: &Shown<'_>, _: &dyn PathData, cx: &mut Cx<'_>) -> Result<Vec<Occurrence>, Stop> {
+    fn events(&self, call: &Shown<'_>, known: &dyn PathData, cx: &mut Cx<'_>) -> Result<Vec<Occurrence>, Stop> {
         let mut indices: Vec<usize> = call.names.iter().filter_map(|name| self.by_function.get(&**name)).flatten().copied().collect();
         indices.sort_unstable();
         indices.dedup();
         let mut all = Vec::new();
+        let known = Instances::of(known);
+        let mut naming =
+            Naming { known: &|| known.names.keys().cloned().collect(), texts: &known.texts, named: Vec::new(), new: Vec::new() };
         for index in indices {
             let event = &self.events[index];
             if event.at == call.at
                 && holds(event, call, cx)?
-                && let Some(occurrence) = occurrence(index, event, call, cx)?
+                && let Some(occurrence) = occurrence(index, event, call, &mut naming, cx)?
             {
                 all.push(occurrence);
             }
@@ -104,6 +110,7 @@ impl Checker for Rule {
 
     fn learn(&self, occurrence: &Occurrence, here: Here<'_>, known: &mut dyn PathData) -> Learned {
         let known: &mut Instances = known.as_any_mut().downcast_mut().expect("the rule that made the data changes it");
+        known.texts.extend(occurrence.texts.iter().cloned());
         let event = &self.events[occurrence.event];
         let name = occurrence.key.clone().unwrap_or(Name { space: 0, key: Key::Number(0) });
         let id = match (&event.whose, known.find(&name)) {
@@ -186,35 +193,36 @@ impl Rule {
 }
 
 /// The event with the names it is about; `None` if the call has no such operand.
-fn occurrence(index: usize, event: &Event, call: &Shown<'_>, cx: &mut Cx<'_>) -> Result<Option<Occurrence>, Stop> {
-    let mut found = Occurrence { event: index, key: None, gains: Vec::new(), loses: Vec::new() };
-    if let Whose::Named(naming) = &event.whose {
-        found.key = name(naming, call, cx)?;
+fn occurrence(index: usize, event: &Event, call: &Shown<'_>, naming: &mut Naming<'_>, cx: &mut Cx<'_>) -> Result<Option<Occurrence>, Stop> {
+    let mut found = Occurrence { event: index, ..Occurrence::default() };
+    if let Whose::Named(of) = &event.whose {
+        found.key = name(of, call, naming, cx)?;
         if found.key.is_none() {
             return Ok(None);
         }
     }
-    for naming in &event.gains {
-        found.gains.extend(name(naming, call, cx)?);
+    for gained in &event.gains {
+        found.gains.extend(name(gained, call, naming, cx)?);
     }
     for lost in &event.loses {
-        if let Lost::Name(naming) = lost {
-            found.loses.extend(name(naming, call, cx)?);
+        if let Lost::Name(lost) = lost {
+            found.loses.extend(name(lost, call, naming, cx)?);
         }
     }
+    found.texts.clone_from(&naming.new);
     Ok(Some(found))
 }
 
-fn name(naming: &Naming, call: &Shown<'_>, cx: &mut Cx<'_>) -> Result<Option<Name>, Stop> {
-    let key = match &naming.operand {
-        Operand::Text(i) => call.arg(*i).map(|arg| text(arg, cx)).transpose()?.flatten().map(Key::Text),
-        Operand::Path(i) => call.arg(*i).map(|arg| text(arg, cx)).transpose()?.flatten().map(|text| Key::Text(plain(&text))),
+fn name(of: &rule::Naming, call: &Shown<'_>, naming: &mut Naming<'_>, cx: &mut Cx<'_>) -> Result<Option<Name>, Stop> {
+    let key = match &of.operand {
+        Operand::Text(i) => call.arg(*i).map(|arg| naming.key(of.space, Form::Plain, arg, cx)).transpose()?.flatten(),
+        Operand::Path(i) => call.arg(*i).map(|arg| naming.key(of.space, Form::Path, arg, cx)).transpose()?.flatten(),
         operand => match call.word(operand, cx)? {
             Some(word) => Some(Key::Number(cx.concretise(word.value, "an operand that a rule follows")?)),
             None => None,
         },
     };
-    Ok(key.map(|key| Name { space: naming.space, key }))
+    Ok(key.map(|key| Name { space: of.space, key }))
 }
 
 fn holds(event: &Event, call: &Shown<'_>, cx: &mut Cx<'_>) -> Result<bool, Stop> {
@@ -226,8 +234,8 @@ fn holds(event: &Event, call: &Shown<'_>, cx: &mut Cx<'_>) -> Result<bool, Stop>
             },
             Condition::Has { text: operand, any, of } => {
                 let (Operand::Text(i) | Operand::Path(i)) = operand else { return Ok(false) };
-                let Some(text) = call.arg(*i).map(|arg| text(arg, cx)).transpose()?.flatten() else { return Ok(false) };
-                text.iter().any(|byte| of.as_bytes().contains(byte)) == *any
+                let Some(has) = call.arg(*i).map(|arg| names::has(arg, of.as_bytes(), cx)).transpose()?.flatten() else { return Ok(false) };
+                has == *any
             }
         };
         if !holds {
@@ -296,58 +304,21 @@ impl Shown<'_> {
     }
 }
 
-/// The string at a pointer; a symbolic one is fixed to what the path's model says, and the ledger tells unless the path implies it.
-fn text(pointer: Word, cx: &mut Cx<'_>) -> Result<Option<Rc<[u8]>>, Stop> {
-    let addr = cx.concretise(pointer.value, "a pointer that a rule follows")?;
-    let Ok(bytes) = cx.c_string(Value::Bits(addr)) else { return Ok(None) };
-    let mut text = Vec::with_capacity(bytes.len());
-    for byte in bytes {
-        match fixed(byte, cx)? {
-            0 => break,
-            byte => text.push(byte),
-        }
-    }
-    Ok(Some(text.into()))
-}
-
-fn fixed(byte: ExprId, cx: &mut Cx<'_>) -> Result<u8, Stop> {
-    if let Some(bits) = cx.core.pool.as_u64(byte) {
-        return Ok(bits as u8);
-    }
-    let now = cx.core.eval.eval(&cx.core.pool, byte, &cx.state.model);
-    let constant = cx.core.pool.number(8, now);
-    let differs = cx.core.pool.ne(byte, constant);
-    // One decision in either case, so that positions do not depend on what the solver finds out.
-    let value = match cx.ask(differs)? {
-        None => cx.concretise(Value::Sym(byte), "a file name that a rule follows")?,
-        Some(_) => {
-            cx.core.ledger.note(LedgerKind::Concretisation, "a file name that a rule follows");
-            cx.pin(byte, "other file names than the one that a rule follows")?
-        }
-    };
-    Ok(value as u8)
-}
-
-/// A file name without `./` and repeated slashes. Symbolic links and `..` are left as they are.
-fn plain(path: &[u8]) -> Rc<[u8]> {
-    let mut out: Vec<u8> = if path.first() == Some(&b'/') { b"/".to_vec() } else { Vec::new() };
-    for part in path.split(|b| *b == b'/').filter(|part| !part.is_empty() && *part != b".") {
-        if !out.is_empty() && out != b"/" {
-            out.push(b'/');
-        }
-        out.extend(part);
-    }
-    if out.is_empty() && !path.is_empty() { b".".as_slice().into() } else { out.into() }
-}
-
 impl PathData for Instances {
-    fn for_each_expr(&self, _: &mut dyn FnMut(ExprId)) {}
-    fn remap(&mut self, _: &Remap) {}
-    fn hash_into(&self, mut h: &mut dyn Hasher, _: &mut dyn FnMut(ExprId) -> u64) {
+    fn for_each_expr(&self, f: &mut dyn FnMut(ExprId)) {
+        self.texts.values().flat_map(|text| text.iter()).for_each(|byte| f(*byte));
+    }
+    fn remap(&mut self, map: &Remap) {
+        for text in self.texts.values_mut() {
+            *text = text.iter().map(|byte| map.get(*byte).expect("every expression of a state was a root of the compaction")).collect();
+        }
+    }
+    fn hash_into(&self, mut h: &mut dyn Hasher, hash_expr: &mut dyn FnMut(ExprId) -> u64) {
         for (id, instance) in &self.all {
             (id, instance.state).hash(&mut h);
         }
         self.names.hash(&mut h);
+        self.texts.values().flat_map(|text| text.iter()).for_each(|byte| h.write_u64(hash_expr(*byte)));
     }
 }
 
@@ -418,7 +389,7 @@ at-exit = "is left"
         /// An event of `function` with these names; whether it happened, and what is wrong.
         fn event(&mut self, function: &str, key: Option<Name>, gains: &[Name], loses: &[Name]) -> (bool, Option<String>) {
             let event = self.rule.by_function[function][0];
-            let occurrence = Occurrence { event, key, gains: gains.to_vec(), loses: loses.to_vec() };
+            let occurrence = Occurrence { event, key, gains: gains.to_vec(), loses: loses.to_vec(), texts: Vec::new() };
             let here = Here { function: &function.into(), stack: self.stack };
             let learned = self.rule.learn(&occurrence, here, Rc::get_mut(&mut self.known).expect("nobody else has it"));
             (learned.instance.is_some(), learned.wrong.first().map(|w| w.message.clone()))
@@ -452,14 +423,5 @@ at-exit = "is left"
         assert_eq!(run.event("open", Some(path("c")), &[stream(8)], &[]), fine);
         assert_eq!(run.event("write_all", None, &[], &[]), fine);
         assert_eq!(run.rule.at_exit(&*run.known).len(), 4, "every path that was mentioned");
-    }
-
-    #[test]
-    fn file_names_have_one_form() {
-        for (path, form) in
-            [("a", "a"), ("./a", "a"), ("a//b/./c/", "a/b/c"), ("//a", "/a"), ("/", "/"), ("./", "."), ("../a", "../a"), ("", "")]
-        {
-            assert_eq!(&*plain(path.as_bytes()), form.as_bytes(), "{path}");
-        }
     }
 }

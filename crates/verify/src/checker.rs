@@ -11,6 +11,8 @@ use std::rc::Rc;
 use wryneck_exec::stacks::StackId;
 use wryneck_exec::{CodePos, Cx, PathData, Stop, Value};
 
+use crate::names::Text;
+
 /// A rule as something that watches paths.
 pub trait Checker {
     fn about(&self) -> &About;
@@ -105,6 +107,8 @@ impl BitOrAssign for Operands {
 pub enum Key {
     Number(u64),
     Text(Rc<[u8]>),
+    /// A symbolic string, by its number on the path.
+    Symbolic(u32),
 }
 
 /// A key in a name space: an instance may be known as a path, as streams and as descriptors.
@@ -116,7 +120,7 @@ pub struct Name {
 }
 
 /// A call that is an event, with all that was decided about it.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Default)]
 pub struct Occurrence {
     /// Index among the checker's events.
     pub event: usize,
@@ -125,6 +129,8 @@ pub struct Occurrence {
     /// Further names that the instance gets, and names that it loses.
     pub gains: Vec<Name>,
     pub loses: Vec<Name>,
+    /// Symbolic strings that the names above are the first to have, by their numbers.
+    pub texts: Vec<(u32, Text)>,
 }
 
 /// Where an event happens.

@@ -12,6 +12,7 @@ pub mod flow;
 mod looked_at;
 mod machine_code;
 pub mod monitor;
+pub mod names;
 mod operand;
 pub mod rule;
 pub mod rule_file;

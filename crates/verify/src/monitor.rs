@@ -1,8 +1,9 @@
 //! Rules along a path, as a monitor of the engine.
 //!
 //! Each call of a function that a rule names is shown before it runs and when it has returned. Conditions on symbolic values are decided
-//! (the path splits), keys are concretised; both before anything changes. A violation is noted and the path goes on. Calls that a library
-//! makes inside itself are not the program's and are left out unless asked for (paper 1, section 6).
+//! (the path splits), numbers that are keys are concretised, names compared ([`crate::names`]); all before anything changes. A violation is
+//! noted and the path goes on. Calls that a library makes inside itself are not the program's and are left out unless asked for (paper 1,
+//! section 6).
 
 use std::collections::BTreeMap;
 use std::hash::Hasher;

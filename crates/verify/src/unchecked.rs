@@ -87,7 +87,7 @@ impl Checker for Unchecked {
             None => looked_at::looked_at(image, call.pos),
         });
         let event = if looked_at { CHECKED } else { IGNORED };
-        Ok(vec![Occurrence { event, key: None, gains: Vec::new(), loses: Vec::new() }])
+        Ok(vec![Occurrence { event, ..Occurrence::default() }])
     }
 
     fn learn(&self, event: &Occurrence, here: Here<'_>, _: &mut dyn PathData) -> Learned {

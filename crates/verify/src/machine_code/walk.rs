@@ -17,7 +17,7 @@ use super::code::{Facts, Function};
 use super::effects::Effects;
 use super::trace::{Calls, Move};
 use crate::flow::BitSet;
-use crate::slice::backward::{Backward, Course, is_call};
+use crate::slice::backward::{Backward, Course, Taken, is_call};
 use crate::slice::explain::Why;
 use crate::slice::needs::{Call, Known, Needs};
 use crate::slice::walk::{Group, Mismatch};
@@ -55,8 +55,7 @@ struct Frame {
     handled: bool,
     /// When the walk passed the beginning of a block last.
     passed: FxHashMap<u32, u64>,
-    /// When something was taken last; 0: never.
-    taken: u64,
+    taken: Taken,
     returned: bool,
     /// Registers that its callers need and that it leaves as they were.
     kept: BitSet,
@@ -144,7 +143,7 @@ impl<'a, 'f> Walk<'a, 'f> {
             block_start,
             handled: false,
             passed: FxHashMap::default(),
-            taken: 0,
+            taken: Taken::default(),
             returned,
             kept: BitSet::default(),
         });
@@ -172,9 +171,9 @@ impl<'a, 'f> Walk<'a, 'f> {
             func: self.calls.all[frame.call as usize].entry.unwrap_or(u32::MAX),
             live: live(at, frame),
             passed: frame.passed.keys().copied().collect(),
-            settled: frame.passed.iter().filter(|(_, at)| **at >= frame.taken).map(|(block, _)| *block).collect(),
+            settled: frame.passed.iter().filter(|(_, at)| **at >= frame.taken.time).map(|(block, _)| *block).collect(),
             joins: FxHashMap::default(),
-            taken: frame.taken > 0,
+            taken: frame.taken.time > 0,
             returned: frame.returned,
         };
         let calls = self.frames.iter().enumerate().map(call).collect();
@@ -297,7 +296,7 @@ impl<'a, 'f> Walk<'a, 'f> {
             Some(Op::CondBr | Op::Jump) => {
                 let why = match edge {
                     Some(edge) if transfer != Transfer::Return => self.matters(block, edge),
-                    _ => Some(Why::Between),
+                    _ => Some(Why::Between(None)),
                 };
                 (self.see)(self.facts.pos(branch), why);
                 if why.is_some() {
@@ -317,11 +316,13 @@ impl<'a, 'f> Walk<'a, 'f> {
     fn matters(&mut self, block: u32, edge: u32) -> Option<Why> {
         let image = self.course.path.image;
         let frame = self.frames.last().expect("a branch runs in a call");
-        let Some(function) = frame.function.clone().filter(|function| function.local(block).is_some()) else { return Some(Why::Between) };
+        let Some(function) = frame.function.clone().filter(|function| function.local(block).is_some()) else {
+            return Some(Why::Between(None));
+        };
         let joined = function.join(block).and_then(|join| frame.passed.get(&join).copied());
         let ended = joined.is_none() && !frame.returned;
-        if frame.taken > joined.unwrap_or(0) {
-            return Some(Why::Between);
+        if frame.taken.time > joined.unwrap_or(0) {
+            return Some(Why::Between(frame.taken.at));
         }
         let base = self.base(frame);
         if ended && self.facts.event_at_exit {

@@ -3,7 +3,7 @@
 
 use std::ops::Range;
 
-use wryneck_exec::{PathEnd, Step, Traced};
+use wryneck_exec::{CodePos, PathEnd, Step, Traced};
 use wryneck_ir::{Inst, Op};
 
 use super::live::Live;
@@ -45,6 +45,14 @@ impl<'a> Course<'a> {
     }
 }
 
+/// What a walk took last of a call.
+#[derive(Clone, Copy, Default)]
+pub struct Taken {
+    /// When; 0: never.
+    pub time: u64,
+    pub at: Option<CodePos>,
+}
+
 /// A walk over a path's steps, from the last to the first.
 pub trait Backward<'a> {
     fn course(&self) -> &Course<'a>;
@@ -55,8 +63,10 @@ pub trait Backward<'a> {
     fn is_over(&self) -> bool;
     /// What is needed of all that is before.
     fn needs(&self) -> Needs;
-    /// When something was taken last in the call at hand.
-    fn taken_in_call(&mut self) -> &mut u64;
+    /// What was taken last in the call at hand.
+    fn taken_in_call(&mut self) -> &mut Taken;
+    /// The operation at hand.
+    fn at(&mut self) -> CodePos;
     /// The slots whose values are needed.
     fn slots(&mut self) -> &mut BitSet;
     /// Bytes got their value here; whether one was live.
@@ -94,7 +104,8 @@ pub trait Backward<'a> {
         let course = self.course_mut();
         course.time += 1;
         course.taken = course.time;
-        *self.taken_in_call() = self.course().time;
+        let at = Some(self.at());
+        *self.taken_in_call() = Taken { time: self.course().time, at };
     }
 
     /// The last of the steps that are left.

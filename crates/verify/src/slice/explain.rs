@@ -10,8 +10,8 @@ use crate::flow::{CellKind, ObjectId};
 /// Why a branch matters to what happened behind it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Why {
-    /// Something that matters lies between it and its join.
-    Between,
+    /// Something that matters lies between it and its join: this operation, the first of its function that does.
+    Between(Option<CodePos>),
     /// The path ended on the side it took; the other goes on to an event.
     GoesOn,
     /// Its other side may reach an event.
@@ -59,22 +59,29 @@ impl Explain {
         let mut lines = Vec::new();
         for (pos, reasons) in &*found {
             let Some(here) = image.source(*pos).into_iter().next() else { continue };
-            let file = here.file.rsplit('/').next().unwrap_or(&here.file);
-            lines.push(format!("{file}:{}:{}, a branch in `{}`:", here.line, here.column, here.function));
+            lines.push(format!("{}:{}:{}, a branch in `{}`:", base_name(&here.file), here.line, here.column, here.function));
             for (why, count) in reasons {
                 let times = if *count == 1 { "once".to_owned() } else { format!("{count} times") };
                 let kept = if why.is_some() { "kept" } else { "not kept" };
-                lines.push(format!("  {kept} {times}: {}", words(*why, name)));
+                lines.push(format!("  {kept} {times}: {}", words(image, *why, name)));
             }
         }
         lines
     }
 }
 
-fn words(why: Option<Why>, name: &dyn Fn(ObjectId) -> String) -> String {
+fn base_name(file: &str) -> &str {
+    file.rsplit('/').next().unwrap_or(file)
+}
+
+fn words(image: &Image, why: Option<Why>, name: &dyn Fn(ObjectId) -> String) -> String {
     match why {
         None => "its sides meet again before an event, and the other one changes nothing that an event depends on".into(),
-        Some(Why::Between) => "something that an event depends on happens on the side it took".into(),
+        Some(Why::Between(at)) => {
+            let line = at.and_then(|at| image.source(at).into_iter().next());
+            let at = line.map_or(String::new(), |here| format!(", first at {}:{}:{}", base_name(&here.file), here.line, here.column));
+            format!("something that an event depends on happens on the side it took{at}")
+        }
         Some(Why::GoesOn) => "the path ended on the side it took, and the other one goes on to where an event may happen".into(),
         Some(Why::Event) => "its other side may reach an event".into(),
         Some(Why::Leaves) => "its other side may end the program before something that an event depends on".into(),

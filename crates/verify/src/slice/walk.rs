@@ -13,7 +13,7 @@ use wryneck_exec::{CodePos, Step, Traced, Wanted};
 use wryneck_ir::{Inst, Module, Op};
 
 pub use self::group::Group;
-use super::backward::{Backward, Course, is_call};
+use super::backward::{Backward, Course, Taken, is_call};
 use super::explain::Why;
 use super::live::Live;
 use super::needs::{Call, Known, Needs};
@@ -48,8 +48,7 @@ struct Frame {
     live: BitSet,
     /// By block: when the walk passed its beginning last.
     passed: FxHashMap<u32, Passed>,
-    /// When something was taken last; 0: never.
-    taken: u64,
+    taken: Taken,
     /// When an edge copied a live slot last; 0: never.
     copied: u64,
     /// It returned on the path.
@@ -66,7 +65,7 @@ struct Passed {
 impl Frame {
     /// Whether nothing was taken before the block, and what is live at its beginning is known.
     fn is_settled(&self, at: &Passed) -> bool {
-        self.taken <= at.time && (self.copied <= at.time || at.live.is_some())
+        self.taken.time <= at.time && (self.copied <= at.time || at.live.is_some())
     }
 }
 
@@ -120,7 +119,7 @@ impl<'a> Walk<'a> {
             handled: false,
             live: BitSet::default(),
             passed: FxHashMap::default(),
-            taken: 0,
+            taken: Taken::default(),
             copied: 0,
             returned,
         });
@@ -154,7 +153,7 @@ impl<'a> Walk<'a> {
                 passed: frame.passed.keys().copied().collect(),
                 settled: settled().map(|(block, _)| *block).collect(),
                 joins: settled().filter_map(|(block, at)| Some((*block, at.live.clone()?))).collect(),
-                taken: frame.taken.max(frame.copied) > 0 && (frame.returned || exit.is_none()),
+                taken: frame.taken.time.max(frame.copied) > 0 && (frame.returned || exit.is_none()),
                 returned: frame.returned,
             }
         };
@@ -270,7 +269,7 @@ impl<'a> Walk<'a> {
         let inst = self.inst(func, branch);
         let start = self.block_start(func, branch);
         let frame = self.top();
-        (frame.cursor, frame.block_start, frame.handled) = (branch, start, false);
+        (frame.cursor, frame.block_start, frame.handled) = (branch + 1, start, false);
         match inst.operator() {
             Some(Op::Br) => {}
             Some(Op::CondBr | Op::Switch) => {
@@ -289,6 +288,7 @@ impl<'a> Walk<'a> {
             }
             _ => return Err(Mismatch("an edge leaves from what is no branch")),
         }
+        self.top().cursor = branch;
         Ok(())
     }
 
@@ -300,9 +300,9 @@ impl<'a> Walk<'a> {
         let joined = join.and_then(|join| frame.passed.get(&join));
         // The path ended on this side: the other one may go on.
         let ended = joined.is_none() && !frame.returned;
-        let settled = joined.map_or(frame.taken.max(frame.copied) == 0, |at| frame.is_settled(at));
+        let settled = joined.map_or(frame.taken.time.max(frame.copied) == 0, |at| frame.is_settled(at));
         if !settled && !(ended && self.same_exit().is_some()) {
-            return Some(Why::Between);
+            return Some(Why::Between(frame.taken.at));
         }
         if ended {
             let callers = self.frames[..self.frames.len() - 1].iter().rev().take_while(|frame| !frame.returned);

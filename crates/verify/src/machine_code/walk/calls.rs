@@ -21,10 +21,10 @@ impl<'a, 'f> Walk<'a, 'f> {
         }
         self.go_to(op);
         self.slots.union_with(&callee.kept);
-        if callee.taken > 0 {
+        if callee.taken.time > 0 {
             self.take();
         }
-        self.called_by(op, group, callee.taken > 0);
+        self.called_by(op, group, callee.taken.time > 0);
         Ok(())
     }
 
@@ -123,7 +123,7 @@ impl<'a, 'f> Walk<'a, 'f> {
                         self.course.position = slow + 1;
                         let Step::Slow { count, .. } = steps[slow] else { return Err(Mismatch("a jump is slow")) };
                         let group = self.group(count)?;
-                        let took = self.top().taken == self.course.time;
+                        let took = self.top().taken.time == self.course.time;
                         self.called_by(last, Some(&group), took);
                     }
                     _ => self.course.position = made,

@@ -1,5 +1,6 @@
 //! Operations on the walk: what they define, what they use, which memory they touch; calls of the IR among them.
 
+use wryneck_exec::CodePos;
 use wryneck_exec::Step;
 use wryneck_exec::code::Callee;
 use wryneck_ir::{Inst, Op, call_flags, limbs};
@@ -9,7 +10,7 @@ use crate::flow::{BitSet, ObjectId, Place, Summary};
 use crate::machine_code::effects::Effects;
 use crate::machine_code::ways::by_summary;
 use crate::operand::slots_written;
-use crate::slice::backward::{Backward, Course};
+use crate::slice::backward::{Backward, Course, Taken};
 use crate::slice::live::Placed;
 use crate::slice::needs::Needs;
 use crate::slice::walk::{Group, Mismatch};
@@ -34,8 +35,12 @@ impl<'a> Backward<'a> for Walk<'a, '_> {
     fn needs(&self) -> Needs {
         self.needed()
     }
-    fn taken_in_call(&mut self) -> &mut u64 {
+    fn taken_in_call(&mut self) -> &mut Taken {
         &mut self.top().taken
+    }
+    fn at(&mut self) -> CodePos {
+        let op = self.top().cursor.saturating_sub(1);
+        self.facts.pos(op)
     }
     fn slots(&mut self) -> &mut BitSet {
         &mut self.slots

@@ -25,8 +25,8 @@ impl<'a> Walk<'a> {
         }
         let since = self.same_exit().map_or(0, |exit| exit.time);
         // What was taken only for what happens at `exit` does not matter to how it was come to.
-        let exits = callees.iter().any(|callee| callee.taken > 0);
-        let mut took = callees.iter().any(|callee| callee.taken > since);
+        let exits = callees.iter().any(|callee| callee.taken.time > 0);
+        let mut took = callees.iter().any(|callee| callee.taken.time > since);
         let args = self.args(func, &inst);
         match &callees[..] {
             [callee] if self.calls(func, &inst, callee.func) => {
@@ -62,7 +62,7 @@ impl<'a> Walk<'a> {
             }
         } else if exits {
             let top = self.top();
-            top.taken = top.taken.max(since);
+            top.taken.time = top.taken.time.max(since);
         }
         self.top().handled = true;
         if let [callee] = &callees[..]

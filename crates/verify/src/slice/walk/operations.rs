@@ -1,11 +1,12 @@
 //! Operations on the walk: where they lie, and what of memory they touch.
 
+use wryneck_exec::CodePos;
 use wryneck_ir::Inst;
 
 use super::group::Group;
 use super::{Frame, Mismatch, Walk};
 use crate::flow::BitSet;
-use crate::slice::backward::{Backward, Course};
+use crate::slice::backward::{Backward, Course, Taken};
 use crate::slice::live::Placed;
 use crate::slice::needs::Needs;
 
@@ -25,8 +26,12 @@ impl<'a> Backward<'a> for Walk<'a> {
     fn needs(&self) -> Needs {
         self.needed()
     }
-    fn taken_in_call(&mut self) -> &mut u64 {
+    fn taken_in_call(&mut self) -> &mut Taken {
         &mut self.top().taken
+    }
+    fn at(&mut self) -> CodePos {
+        let frame = self.top();
+        CodePos { func: frame.func, op: frame.cursor.saturating_sub(1) }
     }
     fn slots(&mut self) -> &mut BitSet {
         &mut self.top().live
