@@ -12,7 +12,7 @@ use wryneck_exec::{Core, Ended, Explorer, Image, PathEnd, Pruner};
 use wryneck_ir::CodeSource;
 use wryneck_report::{Pruning, RuleResult, Run, rules};
 use wryneck_verify::checker::Happened;
-use wryneck_verify::flow::{Flow, Summaries};
+use wryneck_verify::flow::{About, Events, Flow, Summaries};
 use wryneck_verify::sequence::Occurred;
 use wryneck_verify::slice::Explain;
 use wryneck_verify::{Automata, Checker, MachineSlicer, Observed, Policy, Sequence, Slicer, builtin, rule_file};
@@ -58,6 +58,26 @@ pub fn summaries(files: &[PathBuf]) -> Result<Summaries> {
     Ok(all)
 }
 
+/// Which calls may be events of a run's rules.
+struct ByRules {
+    image: Rc<Image>,
+    automata: Rc<Automata>,
+    inside_libraries: bool,
+}
+
+impl Events for ByRules {
+    fn may_be(&self, caller: u32, callee: Callee) -> bool {
+        self.image.is_watched(callee) && (self.inside_libraries || !self.image.is_library(caller))
+    }
+    fn about(&self, callee: Callee) -> Option<About> {
+        // Calls that libraries make inside of what has a summary make pointers, too.
+        if self.inside_libraries {
+            return None;
+        }
+        self.automata.about(self.image.callee_name(callee), &|name| self.image.canonical(name).to_owned())
+    }
+}
+
 /// The rules of a run, and how many paths had to do with each.
 pub struct Rules {
     pub automata: Rc<Automata>,
@@ -83,9 +103,8 @@ impl Rules {
 
     /// What says which flips can matter to these rules in a program that begins with `entry`, or with `main`.
     pub fn slicer(&self, image: Rc<Image>, summaries: Summaries, entry: Option<&str>, explain: Option<Explain>) -> Rc<dyn Pruner> {
-        let (program, inside_libraries) = (image.clone(), self.inside_libraries);
-        let is_event = move |caller: u32, callee: Callee| program.is_watched(callee) && (inside_libraries || !program.is_library(caller));
-        Rc::new(Slicer::new(Flow::new(image, Box::new(is_event), summaries, entry), explain))
+        let events = ByRules { image: image.clone(), automata: self.automata.clone(), inside_libraries: self.inside_libraries };
+        Rc::new(Slicer::new(Flow::new(image, Box::new(events), summaries, entry), explain))
     }
 
     /// The same of machine code, which comes from `code`.

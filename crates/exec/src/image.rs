@@ -314,6 +314,15 @@ impl Image {
         name.unwrap_or("<not a function>")
     }
 
+    /// Name of what is called.
+    pub fn callee_name(&self, callee: Callee) -> &str {
+        match callee {
+            Callee::Body(f) => self.name(f),
+            Callee::Model(model) => self.model_name(model),
+            Callee::Undefined(u) => self.undefined_name(u),
+        }
+    }
+
     /// Name of the function a model stands for.
     pub fn model_name(&self, model: u32) -> &str {
         match self.models.get(&model) {

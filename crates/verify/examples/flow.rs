@@ -7,7 +7,6 @@ use std::time::Instant;
 
 use wryneck_environ::{Linux, NoHost, ProgramInput, start};
 use wryneck_exec::Image;
-use wryneck_exec::code::Callee;
 use wryneck_expr::Pool;
 use wryneck_ir::link::{Program, Unit};
 use wryneck_verify::flow::{Flow, ObjectId, Summaries};
@@ -26,14 +25,7 @@ fn main() {
     let environment = Linux::new(ProgramInput::default(), Rc::new(NoHost));
     let image = Rc::new(Image::new(program, &environment, &mut Pool::new()));
     let named = image.clone();
-    let is_event = move |caller, callee| {
-        let name = match callee {
-            Callee::Body(f) => named.name(f),
-            Callee::Model(m) => named.model_name(m),
-            Callee::Undefined(u) => named.undefined_name(u),
-        };
-        !named.is_library(caller) && matches!(name, "fopen" | "fclose")
-    };
+    let is_event = move |caller, callee| !named.is_library(caller) && matches!(named.callee_name(callee), "fopen" | "fclose");
     let begin = Instant::now();
     let flow = Flow::new(image.clone(), Box::new(is_event), Summaries::builtin(), None);
     println!("facts: {:.3} s", begin.elapsed().as_secs_f64());

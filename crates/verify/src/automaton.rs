@@ -11,7 +11,7 @@ use std::rc::Rc;
 use wryneck_exec::{Cx, PathData, Stop, Value};
 use wryneck_expr::{ExprId, Remap};
 
-use crate::checker::{About, Checker, Happened, Here, Key, Learned, Name, Occurrence, Operands, Shown, Word, Wrong};
+use crate::checker::{About, Checker, Happened, Here, Key, Learned, Name, Occurrence, Operands, Pointers, Shown, Word, Wrong};
 use crate::names::{self, Form, Naming, Text};
 use crate::rule::{self, Condition, Event, Lost, Operand, Relation, Rule, Step, Whose};
 
@@ -75,6 +75,20 @@ impl Checker for Rule {
         all
     }
 
+    fn about_pointers(&self, function: &str) -> Option<Pointers<'_>> {
+        let mut all: Option<Pointers<'_>> = None;
+        for event in self.by_function.get(function)?.iter().map(|event| &self.events[*event]) {
+            let (arg, null, makers) = self.pointers(event)?;
+            let all = all.get_or_insert(Pointers { arg, null: false, makers: Vec::new() });
+            if all.arg != arg {
+                return None;
+            }
+            all.null |= null;
+            all.makers.extend(makers);
+        }
+        all
+    }
+
     fn event_name(&self, event: usize) -> &str {
         &self.events[event].name
     }
@@ -106,6 +120,28 @@ impl Checker for Rule {
             }
         }
         Ok(all)
+    }
+
+    fn concerns(&self, call: &Shown<'_>, known: &dyn PathData) -> bool {
+        let known = Instances::of(known);
+        let events = call.names.iter().filter_map(|name| self.by_function.get(&**name)).flatten().map(|event| &self.events[*event]);
+        events.filter(|event| event.at == call.at).any(|event| {
+            let fails = |condition: &Condition| match condition {
+                Condition::Compare { operand: Operand::Arg(i), mask, relation, value } => {
+                    call.arg(*i).and_then(|word| word.constant(*mask)).is_some_and(|left| !relation.holds(left, *value))
+                }
+                Condition::Compare { .. } | Condition::Has { .. } => false,
+            };
+            let unknown = match &event.whose {
+                Whose::Named(rule::Naming { space, operand: Operand::Arg(i) }) if *space > 0 => match call.arg(*i).map(|word| word.value) {
+                    Some(Value::Bits(key)) => known.find(&Name { space: *space, key: Key::Number(key) }).is_none(),
+                    Some(Value::Sym(_)) | None => false,
+                },
+                Whose::Every => known.all.is_empty(),
+                Whose::Named(_) | Whose::Only => false,
+            };
+            !unknown && !event.when.iter().any(fails)
+        })
     }
 
     fn learn(&self, occurrence: &Occurrence, here: Here<'_>, known: &mut dyn PathData) -> Learned {
@@ -144,6 +180,30 @@ impl Checker for Rule {
 }
 
 impl Rule {
+    /// As [`Checker::about_pointers`], of an event: the argument, whether it may be null, and who makes such pointers.
+    fn pointers(&self, event: &Event) -> Option<(u32, bool, Vec<&str>)> {
+        match &event.whose {
+            Whose::Named(rule::Naming { space, operand: Operand::Arg(arg) }) if *space > 0 => {
+                let mut makers = Vec::new();
+                for maker in &self.events {
+                    let mut gained = maker.gains.iter().filter(|gained| gained.space == *space).peekable();
+                    if gained.peek().is_some() {
+                        gained.all(|gained| gained.operand == Operand::Result).then_some(())?;
+                        makers.extend(maker.functions.iter().map(String::as_str));
+                    }
+                }
+                Some((*arg, false, makers))
+            }
+            Whose::Every => event.when.iter().find_map(|condition| match condition {
+                Condition::Compare { operand: Operand::Arg(arg), mask: None, relation: Relation::Equal, value: 0 } => {
+                    Some((*arg, true, Vec::new()))
+                }
+                _ => None,
+            }),
+            Whose::Named(_) | Whose::Only => None,
+        }
+    }
+
     /// Moves an instance's automaton.
     fn step(&self, event: &Event, id: u32, here: Here<'_>, known: &mut Instances) -> Option<Wrong> {
         let instance = known.all.get_mut(&id)?;
@@ -247,13 +307,10 @@ fn holds(event: &Event, call: &Shown<'_>, cx: &mut Cx<'_>) -> Result<bool, Stop>
 
 /// Compares at the operand's width; decides if it is symbolic.
 fn compare(word: Word, mask: Option<u64>, relation: Relation, value: i64, cx: &mut Cx<'_>) -> Result<bool, Stop> {
-    let e = match word.value {
-        Value::Bits(bits) => {
-            let (mask, unused) = (mask.unwrap_or(u64::MAX), 64 - word.width.clamp(1, 64));
-            return Ok(relation.holds((((bits & mask) << unused) as i64) >> unused, value));
-        }
-        Value::Sym(e) => e,
-    };
+    if let Some(left) = word.constant(mask) {
+        return Ok(relation.holds(left, value));
+    }
+    let Value::Sym(e) = word.value else { return Ok(false) };
     let pool = &mut cx.core.pool;
     let width = pool.width(e);
     let e = match mask {

@@ -20,6 +20,10 @@ pub trait Checker {
     fn functions(&self) -> Vec<&str>;
     /// What of a call of this function decides whether it is an event, which and of what: the paper's `evmask`.
     fn operands(&self, function: &str) -> Operands;
+    /// Which pointers calls of this function are events for, if not for any.
+    fn about_pointers(&self, _function: &str) -> Option<Pointers<'_>> {
+        None
+    }
     /// What an event is called, by its index.
     fn event_name(&self, event: usize) -> &str;
     /// Whether any event at all is a violation: then a path without one is what the rule wants, if the program has calls that may be events.
@@ -31,6 +35,10 @@ pub trait Checker {
     /// What a call is to the rule, in the order it happens; usually nothing or one event. May read memory, decide and concretise, and changes
     /// nothing.
     fn events(&self, call: &Shown<'_>, known: &dyn PathData, cx: &mut Cx<'_>) -> Result<Vec<Occurrence>, Stop>;
+    /// Whether a call with these arguments would be an event with some result. Asks nothing; if that is not plain, it would.
+    fn concerns(&self, _call: &Shown<'_>, _known: &dyn PathData) -> bool {
+        true
+    }
     /// An event happens: what that means, and what it breaks. Asks nothing.
     fn learn(&self, event: &Occurrence, here: Here<'_>, known: &mut dyn PathData) -> Learned;
     /// The program ends: what is left and should not be.
@@ -75,6 +83,15 @@ pub struct Word {
     pub width: u32,
 }
 
+impl Word {
+    /// A constant's bits in `mask`, as a signed number of its width.
+    pub fn constant(self, mask: Option<u64>) -> Option<i64> {
+        let Value::Bits(bits) = self.value else { return None };
+        let unused = 64 - self.width.clamp(1, 64);
+        Some((((bits & mask.unwrap_or(u64::MAX)) << unused) as i64) >> unused)
+    }
+}
+
 /// A call as rules see it.
 pub struct Shown<'a> {
     pub at: At,
@@ -100,6 +117,15 @@ impl BitOrAssign for Operands {
         self.args |= other.args;
         self.result |= other.result;
     }
+}
+
+/// Calls are events only if an argument is a pointer that a call of some functions returned before.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Pointers<'a> {
+    pub arg: u32,
+    /// They are events for a null pointer, too.
+    pub null: bool,
+    pub makers: Vec<&'a str>,
 }
 
 /// What tells instances apart.

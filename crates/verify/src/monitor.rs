@@ -5,7 +5,7 @@
 //! noted and the path goes on. Calls that a library makes inside itself are not the program's and are left out unless asked for (paper 1,
 //! section 6).
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::hash::Hasher;
 use std::rc::Rc;
 
@@ -18,6 +18,7 @@ use wryneck_ir::Op;
 use wryneck_ir::link::Target;
 
 use crate::checker::{At, Checker, Happened, Here, Occurrence, Operands, Shown, Word, Wrong};
+use crate::flow::About;
 use crate::sequence::{Occurred, Sequence};
 
 /// What the end of a program forgives.
@@ -111,6 +112,24 @@ impl Automata {
             }
         }
         Automata { checkers, watched, policy }
+    }
+
+    /// Which pointers calls of a function, by the image's name, are events for, if not for any: the argument, whether it may be null, and the functions
+    /// that return such pointers, as `canonical` names them.
+    pub fn about(&self, function: &str, canonical: &dyn Fn(&str) -> String) -> Option<About> {
+        let watched = self.watched.get(function)?;
+        let rules = watched.checkers.iter().flat_map(|c| watched.names.iter().map(move |name| (&self.checkers[*c], name)));
+        let mut all: Option<About> = None;
+        for (checker, name) in rules.filter(|(checker, name)| checker.functions().contains(&&***name)) {
+            let pointers = checker.about_pointers(name)?;
+            let all = all.get_or_insert(About { arg: pointers.arg, null: false, makers: BTreeSet::new() });
+            if all.arg != pointers.arg {
+                return None;
+            }
+            all.null |= pointers.null;
+            all.makers.extend(pointers.makers.iter().map(|maker| canonical(maker)));
+        }
+        all
     }
 
     pub fn checkers(&self) -> &[Rc<dyn Checker>] {
@@ -256,11 +275,12 @@ impl Monitor for Automata {
         let Some((pending, watched)) = pending.and_then(|p| self.watched.get(&*p.function).map(|w| (p, w))) else {
             return Err(PathEnd::Internal("a call returned that no rule saw".into()).into());
         };
-        if watched.operands.result {
-            cx.mark(Recorded::ResultMatters);
-        }
         let result = result.filter(|_| pending.ret_width > 0).map(|value| low(value, pending.ret_width.min(64), cx));
         let shown = Shown { at: At::Return, names: &watched.names, args: &pending.args, result, pos: pending.pos };
+        let known = &observed(cx)?.known;
+        if watched.operands.result && watched.checkers.iter().any(|c| self.checkers[*c].concerns(&shown, &*known[*c])) {
+            cx.mark(Recorded::ResultMatters);
+        }
         let happening = self.happening(watched, &shown, cx)?;
         self.step(&happening, Here { function: &watched.names[0], stack: pending.stack }, cx);
         cx.state.monitor_mut::<Observed>().pending.pop();

@@ -7,18 +7,22 @@ use wryneck_exec::code::Callee;
 use wryneck_exec::{CodePos, Image};
 use wryneck_expr::Pool;
 use wryneck_ir::link::{Program, Unit};
-use wryneck_verify::flow::{Flow, ObjectId, Summaries};
+use wryneck_verify::flow::{About, Events, Flow, ObjectId, Summaries};
 
 fn flow(text: &str) -> (Flow, Rc<Image>) {
     flow_from(text, None)
 }
 
-fn flow_from(text: &str, entry: Option<&str>) -> (Flow, Rc<Image>) {
+fn image(text: &str) -> Rc<Image> {
     let module = wryneck_ir::text::parse(text).unwrap_or_else(|e| panic!("{e}\n{text}"));
     wryneck_ir::verify::verify(&module).unwrap_or_else(|e| panic!("{e}\n{text}"));
     let program = Program::link(vec![Unit { name: "test".into(), module, library: false }]).expect("links");
     let environment = Linux::new(ProgramInput::default(), Rc::new(NoHost));
-    let image = Rc::new(Image::new(program, &environment, &mut Pool::new()));
+    Rc::new(Image::new(program, &environment, &mut Pool::new()))
+}
+
+fn flow_from(text: &str, entry: Option<&str>) -> (Flow, Rc<Image>) {
+    let image = image(text);
     let named = image.clone();
     let is_event = move |_, callee| match callee {
         Callee::Body(f) => named.name(f) == "event",
@@ -243,5 +247,40 @@ fn what_another_entry_calls_is_known() {
         assert!(flow.side(check, 0, 0, yes).event);
         assert!(!flow.side(check, 0, 0, no).event || !known);
         assert_eq!(!flow.function(check).leaves, known, "{entry:?}");
+    }
+}
+
+/// Calls of `event` with a pointer that `make` returned, or with null.
+struct OfMade(Rc<Image>, bool);
+
+impl Events for OfMade {
+    fn may_be(&self, _: u32, callee: Callee) -> bool {
+        self.0.callee_name(callee) == "event"
+    }
+    fn about(&self, _: Callee) -> Option<About> {
+        Some(About { arg: 0, null: self.1, makers: ["make".to_owned()].into() })
+    }
+}
+
+#[test]
+fn calls_about_what_no_rule_knows_are_no_events() {
+    let text = "data strong @one size 8 align 8
+         data strong @two size 8 align 8
+         data strong @fixed size 8 align 8 [read_only] { 0: @two }
+         data strong @variable size 8 align 8 { 0: @two }
+         func strong @make() -> 64 { entry: ret.64 @one }
+         func strong @event(%p: ptr) { entry: ret }
+         func strong @made() { entry: %p = call.64 @make() call @event(%p:64) ret }
+         func strong @other() { entry: call @event(@two:64) ret }
+         func strong @read() { entry: %p = load.64 @fixed call @event(%p:64) ret }
+         func strong @null() { entry: %p = load.64 @variable call @event(%p:64) ret }
+         func strong @number(%n: 64) { entry: call @event(%n:64) ret }
+         func strong @main(%x: 8) -> 8 {
+         entry: call @made() call @other() call @read() call @null() call @number(3:64) ret.8 0 }";
+    let image = image(text);
+    for null in [false, true] {
+        let flow = Flow::new(image.clone(), Box::new(OfMade(image.clone(), null)), Summaries::builtin(), None);
+        let events = ["made", "other", "read", "null", "number"].map(|f| flow.function(number(&image, f)).event);
+        assert_eq!(events, [true, false, false, null, true], "null: {null}");
     }
 }

@@ -12,9 +12,11 @@ use wryneck_exec::code::Callee;
 use wryneck_exec::{CodePos, Image};
 use wryneck_ir::{Function, Inst, Module, NONE, Op, function_flags, limbs};
 
+use super::ObjectId;
 use super::bits::BitSet;
 use super::cfg::{Cfg, End};
 use super::context::{ContextId, InContext, Specialised};
+use super::events::{self, Events};
 use super::graph::components;
 use super::known::Known;
 use super::local::{CallSite, CallTarget, Local};
@@ -22,7 +24,6 @@ use super::objects::{MAPPED, OUTSIDE};
 use super::points_to::{self, PointsTo};
 use super::summary::{CellKind, Place, Summaries, Summary};
 use super::writes::{Effects, Extent};
-use super::{IsEvent, ObjectId};
 use crate::operand::slots_written;
 
 /// What a call of a function may do.
@@ -36,7 +37,9 @@ struct Closed {
 
 pub struct Facts {
     pub(super) image: Rc<Image>,
-    is_event: IsEvent,
+    pub(super) events: Box<dyn Events>,
+    /// By callee, once it was asked for.
+    pub(super) about: RefCell<FxHashMap<Callee, Option<events::Known>>>,
     pub summaries: Summaries,
     pub points_to: PointsTo,
     /// By function: how the program ends in it if it never returns.
@@ -55,7 +58,7 @@ pub struct Facts {
 }
 
 impl Facts {
-    pub fn new(image: Rc<Image>, is_event: IsEvent, summaries: Summaries, entry: Option<&str>) -> Facts {
+    pub fn new(image: Rc<Image>, events: Box<dyn Events>, summaries: Summaries, entry: Option<&str>) -> Facts {
         let points_to = PointsTo::solve(&image, &summaries, entry);
         let count = image.program.functions().len();
         let mut facts = Facts {
@@ -72,7 +75,8 @@ impl Facts {
             library_events: RefCell::default(),
             specialised: Specialised::default(),
             image,
-            is_event,
+            events,
+            about: RefCell::default(),
             summaries,
             points_to,
         };
@@ -234,7 +238,7 @@ impl Facts {
                     CallTarget::Indirect(_) => self.library_pointers(),
                 };
                 for callee in callees {
-                    event |= (self.is_event)(f, callee);
+                    event |= self.events.may_be(f, callee);
                     todo.extend(if let Callee::Body(next) = callee { Some(next) } else { None });
                 }
             }
@@ -373,7 +377,7 @@ impl Facts {
         let (module, _) = self.image.function(func);
         let args = arguments(module, inst, at.local.values.list(op));
         for callee in self.callees(func, site) {
-            at.all.event |= (self.is_event)(func, callee);
+            at.all.event |= self.may_be_event(func, at.local, callee, &args);
             match (self.summary(callee, site.number), callee) {
                 (Some(summary), _) => {
                     at.all.event |= self.library_event(callee);

@@ -11,6 +11,7 @@ pub mod cfg;
 mod context;
 mod copies;
 mod effects;
+mod events;
 mod graph;
 mod known;
 mod local;
@@ -35,6 +36,7 @@ pub use bits::BitSet;
 pub use cfg::Cfg;
 pub use context::ContextId;
 use effects::Facts;
+pub use events::{About, Events};
 pub use graph::components;
 pub use summary::{CellKind, Gives, Holder, Place, PointerFlow, SYSTEM_CALL, Summaries, Summary};
 pub use writes::{CellWrites, Changes, Effects, Extent, Writes};
@@ -42,9 +44,6 @@ pub use writes::{CellWrites, Changes, Effects, Extent, Writes};
 /// A variable, a stack slot of a function, what one call allocates: an object as the static facts know it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct ObjectId(pub u32);
-
-/// May such a call be an event? The number of the function that calls, and what it calls.
-pub type IsEvent = Box<dyn Fn(u32, Callee) -> bool>;
 
 /// A function, its context, a block that branches, and the edge taken.
 type Side = (u32, ContextId, u32, u32);
@@ -61,8 +60,8 @@ pub struct Flow {
 
 impl Flow {
     /// `entry`: the function that begins, where it is not `main`.
-    pub fn new(image: Rc<Image>, is_event: IsEvent, summaries: Summaries, entry: Option<&str>) -> Flow {
-        let facts = Facts::new(image.clone(), is_event, summaries, entry);
+    pub fn new(image: Rc<Image>, events: Box<dyn Events>, summaries: Summaries, entry: Option<&str>) -> Flow {
+        let facts = Facts::new(image.clone(), events, summaries, entry);
         Flow {
             image,
             facts,

@@ -87,6 +87,12 @@ impl Objects {
         (self.functions..self.dynamic).contains(&object.0)
     }
 
+    /// Whether it is a variable that nobody writes.
+    pub fn is_constant(&self, object: ObjectId) -> bool {
+        let variable = object.0.checked_sub(FIRST_STATIC).filter(|_| object.0 < self.functions);
+        variable.is_some_and(|n| !self.image.statics[n as usize].writable)
+    }
+
     pub fn alloca(&self, func: u32, alloca: u32) -> ObjectId {
         ObjectId(self.allocas[func as usize] + alloca)
     }

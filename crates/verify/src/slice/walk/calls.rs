@@ -278,6 +278,10 @@ impl<'a> Walk<'a> {
     pub(super) fn is_announced(&mut self, inst: &Inst, mask: u32, group: &Group<'_>) {
         let func = self.top().func;
         self.happens_here(group);
+        let (context, op) = (self.top().context, self.at().op);
+        if !self.flow.operation(func, context, op).event {
+            return;
+        }
         let slots: Vec<u32> = self.args(func, inst).iter().zip(0..32).filter(|(_, i)| mask >> i & 1 != 0).map(|(slot, _)| *slot).collect();
         let top = self.top();
         top.live.extend(slots);

@@ -1,0 +1,109 @@
+//! Which calls may be events of rules: those of functions that rules name, but for calls about objects that no rule can know by then.
+
+use std::collections::BTreeSet;
+
+use rustc_hash::FxHashSet;
+use wryneck_exec::CodePos;
+use wryneck_exec::code::Callee;
+use wryneck_ir::{Inst, NONE, Op};
+
+use super::ObjectId;
+use super::effects::Facts;
+use super::local::{CallTarget, Local};
+use super::objects::{MAPPED, OUTSIDE};
+
+/// What rules say of calls.
+pub trait Events {
+    /// May such a call be an event? The number of the function that calls, and what it calls.
+    fn may_be(&self, caller: u32, callee: Callee) -> bool;
+    /// Calls of it are events for some pointers only.
+    fn about(&self, _: Callee) -> Option<About> {
+        None
+    }
+}
+
+impl<F: Fn(u32, Callee) -> bool> Events for F {
+    fn may_be(&self, caller: u32, callee: Callee) -> bool {
+        self(caller, callee)
+    }
+}
+
+/// A call is an event only if an argument is a pointer that one of some functions returned before.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct About {
+    pub arg: u32,
+    /// It is an event for a null pointer, too.
+    pub null: bool,
+    /// The functions, by the image's names.
+    pub makers: BTreeSet<String>,
+}
+
+/// [`About`] with the objects that the pointers may lead to; `None`: to any.
+pub(super) struct Known {
+    arg: u32,
+    null: bool,
+    objects: Option<FxHashSet<ObjectId>>,
+}
+
+impl Facts {
+    /// Whether a call with these arguments may be an event. What is not known to lead to other objects may lead to those that matter.
+    pub(super) fn may_be_event(&self, func: u32, local: &Local, callee: Callee, args: &[u32]) -> bool {
+        if !self.events.may_be(func, callee) {
+            return false;
+        }
+        if !self.about.borrow().contains_key(&callee) {
+            let known = self.events.about(callee).map(|about| self.known_objects(&about));
+            self.about.borrow_mut().insert(callee, known);
+        }
+        let about = self.about.borrow();
+        let Some(Some(Known { arg, null, objects: Some(objects) })) = about.get(&callee) else { return true };
+        let Some(slot) = args.get(*arg as usize).copied().filter(|slot| *slot != NONE) else { return true };
+        let fixed = local.fixed.get(&slot).map(|(object, _)| *object);
+        let mut led_to = fixed.into_iter().chain(self.points_to.of_slot(func, slot).map(|place| place.object)).peekable();
+        led_to.peek().is_none()
+            || *null && fixed.is_none() && !self.is_constant_address(local, slot)
+            || led_to.any(|object| object == MAPPED || object == OUTSIDE || objects.contains(&object))
+    }
+
+    fn known_objects(&self, about: &About) -> Known {
+        let mut objects = Some(FxHashSet::default());
+        for func in 0..self.image.program.functions().len() as u32 {
+            let Some(local) = self.points_to.local(func) else { continue };
+            for site in &local.calls {
+                let direct = if let CallTarget::Direct(callee) = site.target { callee } else { None };
+                let others = self.points_to.targets(CodePos { func, op: site.op });
+                if !direct.iter().chain(others).any(|callee| about.makers.contains(self.image.callee_name(*callee))) {
+                    continue;
+                }
+                let result = local.values.insts[site.op as usize].dst;
+                if result == NONE {
+                    continue;
+                }
+                let mut any = false;
+                for object in self.points_to.of_slot(func, result).map(|place| place.object) {
+                    any = true;
+                    if object == MAPPED || object == OUTSIDE {
+                        objects = None;
+                    } else if let Some(objects) = &mut objects {
+                        self.points_to.objects.with_clones(object, &mut |clone| {
+                            objects.insert(clone);
+                        });
+                    }
+                }
+                // Numbers, or what nobody knows.
+                objects = objects.filter(|_| any);
+            }
+        }
+        Known { arg: about.arg, null: about.null, objects }
+    }
+
+    /// Whether a value, which leads somewhere, is read from a constant variable.
+    fn is_constant_address(&self, local: &Local, value: u32) -> bool {
+        let reads = |inst: &Inst| {
+            let constant = |(object, _): &(ObjectId, u64)| self.points_to.objects.is_constant(*object);
+            inst.operator() == Some(Op::Load) && local.fixed.get(&inst.a).is_some_and(constant)
+        };
+        let mut made = local.values.insts.iter().filter(|inst| inst.dst == value).peekable();
+        made.peek().is_some() && made.all(reads)
+    }
+}
