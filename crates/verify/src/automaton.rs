@@ -108,8 +108,7 @@ impl Checker for Rule {
         indices.dedup();
         let mut all = Vec::new();
         let known = Instances::of(known);
-        let mut naming =
-            Naming { known: &|| known.names.keys().cloned().collect(), texts: &known.texts, named: Vec::new(), new: Vec::new() };
+        let mut naming = Naming { known: &known.names, texts: &known.texts, named: Vec::new(), new: Vec::new() };
         for index in indices {
             let event = &self.events[index];
             if event.at == call.at

@@ -24,8 +24,8 @@ pub type Text = Rc<[ExprId]>;
 
 /// The names of a call, found one after the other.
 pub struct Naming<'a> {
-    /// Of the instances so far, each another one, and the symbolic strings in them, by the number in their key.
-    pub known: &'a dyn Fn() -> Vec<Name>,
+    /// Of the instances so far, and the symbolic strings in them, by the number in their key.
+    pub known: &'a BTreeMap<Name, u32>,
     pub texts: &'a BTreeMap<u32, Text>,
     /// Those of this call, and the strings that are new with it.
     pub named: Vec<Name>,
@@ -39,7 +39,7 @@ impl Naming<'_> {
         let Some(bytes) = string(pointer, cx)? else { return Ok(None) };
         let text = constants(&bytes, cx).map(|text| form.of_constant(&text));
         let others: Vec<Key> =
-            (self.known)().into_iter().chain(self.named.iter().cloned()).filter(|n| n.space == space).map(|n| n.key).collect();
+            self.known.keys().chain(&self.named).filter(|name| name.space == space).map(|name| name.key.clone()).collect();
         let same = |key: &Key| match (key, &text) {
             (Key::Text(other), Some(text)) => other == text,
             (Key::Symbolic(number), None) => self.string(*number).is_some_and(|other| **other == bytes[..]),

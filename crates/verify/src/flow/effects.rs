@@ -16,7 +16,7 @@ use super::ObjectId;
 use super::bits::BitSet;
 use super::cfg::{Cfg, End};
 use super::context::{ContextId, InContext, Specialised};
-use super::events::{self, Events};
+use super::events::{self, Events, is_read_from};
 use super::graph::components;
 use super::known::Known;
 use super::local::{CallSite, CallTarget, Local};
@@ -477,7 +477,8 @@ impl Writer<'_> {
                 object => facts.points_to.objects.with_clones(object, &mut |o| self.all.changes.cells.add_of(kind, o)),
             }
         }
-        if none {
+        // A variable that never holds an address is null, which is no stream's.
+        if none && !is_read_from(self.local, slot, &|_| true) {
             self.all.changes.cells.add_any(kind);
         }
     }

@@ -99,11 +99,13 @@ impl Facts {
 
     /// Whether a value, which leads somewhere, is read from a constant variable.
     fn is_constant_address(&self, local: &Local, value: u32) -> bool {
-        let reads = |inst: &Inst| {
-            let constant = |(object, _): &(ObjectId, u64)| self.points_to.objects.is_constant(*object);
-            inst.operator() == Some(Op::Load) && local.fixed.get(&inst.a).is_some_and(constant)
-        };
-        let mut made = local.values.insts.iter().filter(|inst| inst.dst == value).peekable();
-        made.peek().is_some() && made.all(reads)
+        is_read_from(local, value, &|object| self.points_to.objects.is_constant(object))
     }
+}
+
+/// Whether a value is only ever read from such variables.
+pub(super) fn is_read_from(local: &Local, value: u32, variable: &dyn Fn(ObjectId) -> bool) -> bool {
+    let reads = |inst: &Inst| inst.operator() == Some(Op::Load) && local.fixed.get(&inst.a).is_some_and(|(object, _)| variable(*object));
+    let mut made = local.values.insts.iter().filter(|inst| inst.dst == value).peekable();
+    made.peek().is_some() && made.all(reads)
 }

@@ -80,8 +80,8 @@ pub fn run(args: &Args) -> Result<()> {
         draw(&mut pairs, sample);
     }
     ensure!(!pairs.is_empty(), "no pair of a program and a rule");
-    // What pruning does is known first.
-    let jobs: Vec<(&Pair, Mode)> = Mode::BOTH.into_iter().flat_map(|mode| pairs.iter().map(move |pair| (pair, mode))).collect();
+    // Both modes of a pair run side by side, so that other work on the machine slows them alike.
+    let jobs: Vec<(&Pair, Mode)> = pairs.iter().flat_map(|pair| Mode::BOTH.map(|mode| (pair, mode))).collect();
     process::parallel_on(args.jobs, &jobs, |(pair, mode)| {
         let target = programs.join(&pair.program).with_extension("bc");
         results.measure(&target, pair, *mode, args.seconds).map(drop)
