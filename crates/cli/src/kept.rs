@@ -1,9 +1,10 @@
-//! What runs of an executable keep of its lowered code, in the cache's folder `code/`: `HASH.wir`, by content of the files and by what else it hangs
-//! on ([`wryneck_machine::Kept`]).
+//! What runs of executables keep of lowered code, in the cache's folder `code/`: `HASH.wir` for the program and another one for the loader with the
+//! C library, by content and by what else it hangs on ([`wryneck_machine::Kept`]).
 //!
 //! A run is the same with it and without: a file that is missing, damaged or of something else is as none, and what cannot be written is not kept.
 //! Files are written beside their place and renamed, so several runs may do so at once; the last one counts. The folder has at most [`MAX_FILES`].
 
+use std::ops::Range;
 use std::path::{Path, PathBuf};
 use std::{env, fs};
 
@@ -15,26 +16,44 @@ use crate::cache;
 /// The oldest files make room for others.
 const MAX_FILES: usize = 256;
 
-/// The file for a program of which these are all files, by content, lowered by this very executable of ours.
-pub fn path(source: &MachineProgram, files: &[String]) -> Option<PathBuf> {
+/// A file of a program, whose lowered code is kept apart.
+pub struct Part {
+    /// Its addresses.
+    pub range: Range<u64>,
+    /// All that its code hangs on, by content.
+    pub content: Vec<String>,
+}
+
+/// Has what earlier runs kept of these files used, and gives where what this run brings is to be kept.
+pub fn load(source: &mut MachineProgram, parts: &[Part]) -> Vec<PathBuf> {
+    let paths: Vec<Option<PathBuf>> = parts.iter().map(|part| path(source, part)).collect();
+    let known = paths.into_iter().zip(parts).filter_map(|(path, part)| Some((path?, part)));
+    known
+        .map(|(path, part)| {
+            let kept = file::open(&path).ok().and_then(|module| Kept::from_module(module, part.range.clone()));
+            source.keep(kept.unwrap_or_else(|| Kept::empty(part.range.clone())));
+            path
+        })
+        .collect()
+}
+
+/// The place of what is kept of a file, lowered by this very executable of ours.
+fn path(source: &MachineProgram, part: &Part) -> Option<PathBuf> {
     let own = cache::identity(&env::current_exe().ok()?).ok()?;
-    let all = format!("{own} {} {}", source.shape(), files.join(" "));
+    let all = format!("{own} {} {}", source.shape(&part.range), part.content.join(" "));
     Some(cache::folder("code").ok()?.join(format!("{}.wir", cache::digest(&[all.as_bytes()]))))
 }
 
-/// What earlier runs kept.
-pub fn load(path: &Path) -> Kept {
-    file::open(path).ok().and_then(Kept::from_module).unwrap_or_else(Kept::empty)
-}
-
-/// Keeps what this run brought.
-pub fn save(source: &MachineProgram, path: &Path) {
-    let Some(module) = source.kept() else { return };
-    if !path.exists() {
-        make_room(path);
+/// Keeps what this run brought, at the places that [`load`] gave.
+pub fn save(source: &MachineProgram, paths: &[PathBuf]) {
+    for (path, module) in paths.iter().zip(source.kept()) {
+        let Some(module) = module else { continue };
+        if !path.exists() {
+            make_room(path);
+        }
+        // Without it the next run is slower, that is all.
+        let _ = file::write(module, path);
     }
-    // Without it the next run is slower, that is all.
-    let _ = file::write(&module, path);
 }
 
 /// Removes the oldest files of the folder, if it is full.

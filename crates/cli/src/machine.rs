@@ -28,7 +28,7 @@ pub struct Executable {
     library: Option<Module>,
     pub notes: Vec<String>,
     /// Where its lowered code is kept.
-    pub kept: Option<PathBuf>,
+    pub kept: Vec<PathBuf>,
 }
 
 /// Functions without a model that read strings by whole words, which symbolic bytes make costly: those of the lowered C library, which read
@@ -56,20 +56,19 @@ pub fn load(args: &RunArgs, content: &[u8], watched: &[String], input: &mut Prog
         return Err(problem(format!("`{option}` cannot be used with machine code: {why}"), format!("leave out `{option}`")));
     }
     let lowered = if args.libc { build::lower_libc()? } else { None };
-    // What the lowered code hangs on.
-    let mut parts = vec![cache::digest(&[content])];
-    parts.extend(lowered.iter().map(|lowered| lowered.file.display().to_string()));
+    // What the lowered code hangs on: of the loader, and of all.
+    let mut parts: Vec<String> = lowered.iter().map(|lowered| lowered.file.display().to_string()).collect();
     let (library, notes) = lowered.map(program::opened).transpose()?.unzip();
     let mut notes = notes.unwrap_or_default();
     let loaded = match are_objects {
-        true => objects::link(args, content, library.as_ref()).map(|elf| load::Process { elf, auxiliary: Vec::new() }),
+        true => objects::link(args, content, library.as_ref()).map(|elf| load::Process { elf, auxiliary: Vec::new(), loader: None }),
         false => load::Process::load(content, &mut |path| {
             let loader = interpreter(args, path)?;
             parts.push(cache::digest(&[&loader]));
             anyhow::Ok(loader)
         }),
     };
-    let load::Process { mut elf, auxiliary } = loaded.map_err(|e| e.context(format!("`{shown}` cannot be loaded")))?;
+    let load::Process { mut elf, auxiliary, loader } = loaded.map_err(|e| e.context(format!("`{shown}` cannot be loaded")))?;
     names_of(library.as_ref(), Library::is_linked(&elf)).mark(&mut elf);
     let watched: Vec<Known> = watched.iter().map(|name| shape_of(name, library.as_ref())).collect();
     if library.is_none() && (args.stand_ins && !are_objects || are_objects && args.libc) {
@@ -89,8 +88,10 @@ pub fn load(args: &RunArgs, content: &[u8], watched: &[String], input: &mut Prog
         MachineProgram::with(elf, &known, &watched, Some(load::SHADOWED)).with_context(|| format!("`{shown}` cannot be lifted"))?;
     let source = if args.variables { source.with_variables() } else { source };
     let mut source = if args.frames { source.with_frames() } else { source };
-    let kept = if are_objects { None } else { kept::path(&source, &parts) };
-    kept.iter().for_each(|path| source.keep(kept::load(path)));
+    let alone = loader.filter(|range| source.stands_alone(range)).map(|range| kept::Part { range, content: parts.clone() });
+    parts.push(cache::digest(&[content]));
+    let all = (!are_objects).then_some(kept::Part { range: 0..u64::MAX, content: parts });
+    let kept = kept::load(&mut source, &alone.into_iter().chain(all).collect::<Vec<_>>());
     if !are_objects {
         input.process = Some(Process {
             function: FUNCTION.into(),

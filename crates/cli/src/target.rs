@@ -30,7 +30,7 @@ pub struct Linked {
     pub bitcode: Option<PathBuf>,
     /// What lowers machine code as it is reached, and where that is kept.
     pub code: Option<MachineProgram>,
-    pub kept: Option<PathBuf>,
+    pub kept: Vec<PathBuf>,
     pub notes: Vec<String>,
 }
 
@@ -78,7 +78,7 @@ impl Target {
         let (carried, module, mut notes) = match self {
             Target::Bitcode { carried, module, notes } => (carried, module, notes),
             Target::Machine(mut executable) => {
-                let (notes, kept) = (std::mem::take(&mut executable.notes), executable.kept.take());
+                let (notes, kept) = (std::mem::take(&mut executable.notes), std::mem::take(&mut executable.kept));
                 let (program, entry, code) = executable.link(name)?;
                 return Ok(Linked { program, entry, bitcode: None, code: Some(code), kept, notes });
             }
@@ -88,6 +88,6 @@ impl Target {
         let (libc, more) = libc.map(program::opened).transpose()?.unzip();
         notes.extend(more.unwrap_or_default());
         let (program, entry) = program::link(name, *module, libc)?;
-        Ok(Linked { program, entry, bitcode: Some(carried.bitcode), code: None, kept: None, notes })
+        Ok(Linked { program, entry, bitcode: Some(carried.bitcode), code: None, kept: Vec::new(), notes })
     }
 }

@@ -12,13 +12,13 @@
 use rustc_hash::FxHashMap;
 
 mod function;
+mod growth;
 
 pub use function::{AllocaId, BlockId, CallDef, Callee, EdgeId, Field, FunctionBuilder, Slot};
+pub use growth::{Asked, attach, detach};
 
 use crate::inst::{NONE, limbs};
-use crate::module::{
-    Ctor, Function, Global, Lengths, Loc, LocId, Module, Param, Range, Reloc, Str, StrId, Symbol, SymbolId, linkage, symbol_kind,
-};
+use crate::module::{Ctor, Function, Global, Loc, LocId, Module, Param, Range, Reloc, Str, StrId, Symbol, SymbolId, linkage, symbol_kind};
 
 /// What a front end did wrong.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -45,28 +45,22 @@ pub struct Names {
     strings: FxHashMap<Box<[u8]>, StrId>,
     symbols: FxHashMap<StrId, SymbolId>,
     locations: FxHashMap<Loc, LocId>,
+    /// What is asked for, if somebody wants to know.
+    asked: Option<Asked>,
 }
 
 impl Names {
     /// The string's number; the same bytes give the same number.
     pub fn str(&mut self, module: &mut Module, text: impl AsRef<[u8]>) -> StrId {
         let text = text.as_ref();
-        if let Some(&id) = self.strings.get(text) {
-            return id;
-        }
-        let bytes = module.text.extend(text);
-        let id = module.strings.push(Str { start: bytes.first, len: bytes.count });
-        self.strings.insert(text.into(), id);
+        let id = self.strings.get(text).copied().unwrap_or_else(|| {
+            let bytes = module.text.extend(text);
+            let id = module.strings.push(Str { start: bytes.first, len: bytes.count });
+            self.strings.insert(text.into(), id);
+            id
+        });
+        self.asked.iter_mut().for_each(|asked| asked.strings.push(id));
         id
-    }
-    /// Learns the strings and positions that a module has grown by without being asked for them here.
-    pub fn catch_up(&mut self, module: &Module) {
-        for id in self.strings.len()..module.strings.len() {
-            self.strings.entry(module.raw_str(id as StrId).into()).or_insert(id as StrId);
-        }
-        for (id, loc) in module.locations.iter().enumerate().skip(self.locations.len()) {
-            self.locations.entry(*loc).or_insert(id as LocId);
-        }
     }
     /// The symbol of that name, undefined and strong until something defines it.
     pub fn symbol(&mut self, module: &mut Module, name: impl AsRef<[u8]>) -> SymbolId {
@@ -75,7 +69,17 @@ impl Names {
     }
     /// The position's number.
     pub fn loc(&mut self, module: &mut Module, loc: Loc) -> LocId {
-        *self.locations.entry(loc).or_insert_with(|| module.locations.push(loc))
+        let id = *self.locations.entry(loc).or_insert_with(|| module.locations.push(loc));
+        self.asked.iter_mut().for_each(|asked| asked.locations.push(id));
+        id
+    }
+    /// From here on, what is asked for is noted.
+    pub fn note(&mut self) {
+        self.asked = Some(Asked::default());
+    }
+    /// What was asked for since then; nothing is noted any more.
+    pub fn take_asked(&mut self) -> Asked {
+        self.asked.take().unwrap_or_default()
     }
 }
 
@@ -85,21 +89,6 @@ fn undefined(name: StrId) -> Symbol {
 
 fn is_undefined(s: &Symbol) -> bool {
     matches!(s.kind, symbol_kind::UNDEFINED | symbol_kind::UNDEFINED_FUNCTION)
-}
-
-/// Grows the last function by the records that another module has between both lengths, where they were appended when the same function grew
-/// from the same state to this many slots. They still have to be verified ([`crate::verify::verify_growth`]). `false`, and nothing is changed,
-/// if there are no such records.
-pub fn grow_again(module: &mut Module, of: &Module, from: &Lengths, to: &Lengths, slots: u32) -> bool {
-    if module.functions.is_empty() || !module.append(of, from, to) {
-        return false;
-    }
-    let Some(f) = module.functions.owned().last_mut() else { return false };
-    f.blocks.count += to.blocks - from.blocks;
-    f.edges.count += to.edges - from.edges;
-    f.switches.count += to.switches - from.switches;
-    f.slots = f.slots.max(slots);
-    true
 }
 
 /// A variable to define.

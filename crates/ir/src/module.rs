@@ -318,17 +318,9 @@ macro_rules! tables {
             pub fn lengths(&self) -> Lengths {
                 Lengths { $($name: self.$name.len() as u32),* }
             }
-            /// Appends, table by table, what `of` has between both lengths. Numbers in the records stay as they are. `false`, and nothing
-            /// is changed, if `of` has no such records.
-            pub fn append(&mut self, of: &Module, from: &Lengths, to: &Lengths) -> bool {
-                $(let $name = of.$name.get(from.$name as usize..to.$name as usize);)*
-                match ($($name,)*) {
-                    ($(Some($name),)*) => {
-                        $(if !$name.is_empty() { self.$name.extend($name); })*
-                        true
-                    }
-                    _ => false,
-                }
+            /// Has all tables in memory, so that they can grow.
+            pub fn make_owned(&mut self) {
+                $(self.$name = Table::Owned(self.$name.to_vec());)*
             }
             /// Builds a module from a source of tables, asked in file order by name.
             pub fn from_tables<E>(mut source: impl TableSource<Error = E>) -> Result<Module, E> {

@@ -31,7 +31,7 @@ pub struct Segment {
 }
 
 /// A named address.
-#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Symbol {
     pub address: u64,
     /// Not visible to other files.

@@ -3,6 +3,7 @@
 //! Beyond a bound, branches lead to blocks that only jump, which asks again when they are reached. A jump to a function that is recognised
 //! or told is a call of who jumps, if it is the program's own code.
 
+use std::cell::RefCell;
 use std::collections::VecDeque;
 
 use rustc_hash::FxHashMap;
@@ -34,6 +35,8 @@ pub(crate) struct Grown {
     pub jumps: Vec<(u64, u32)>,
     /// Words of memory that it hung on, by address; `None`: they were not concrete.
     pub words: Vec<(u64, Option<u64>)>,
+    /// The places that it asked for a block of, but for its own, ascending; the block, if there was one before.
+    pub asked: Vec<(Start, Option<u32>)>,
 }
 
 /// One growth of the function: from an address, along fixed branches.
@@ -46,6 +49,7 @@ pub struct Session<'p> {
     /// Beyond the bound: blocks that only jump.
     jumps: Vec<(u64, BlockId)>,
     words: Vec<(u64, Option<u64>)>,
+    asked: RefCell<FxHashMap<Start, Option<u32>>>,
 }
 
 /// A block on the way of a jump to a function that is recognised or told: a call whose caller is who jumps, and then what the function does.
@@ -63,6 +67,14 @@ impl Grown {
         }
         let rows = self.calls.iter().chain(&self.jumps).map(|(_, block)| block);
         self.new.iter().map(|(_, block)| block).chain(rows).chain(&self.returns).all(|block| *block < blocks)
+    }
+
+    /// Gives its blocks and instructions other numbers.
+    pub fn renumber(&mut self, block: impl Fn(u32) -> u32, instruction: impl Fn(u32) -> u32) {
+        self.addresses.iter_mut().for_each(|(inst, _)| *inst = instruction(*inst));
+        let rows = self.calls.iter_mut().chain(&mut self.jumps).map(|(_, number)| number);
+        let all = self.new.iter_mut().map(|(_, number)| number).chain(rows).chain(&mut self.returns);
+        all.for_each(|number| *number = block(*number));
     }
 }
 
@@ -89,6 +101,7 @@ impl Session<'_> {
             tails: VecDeque::new(),
             jumps: Vec::new(),
             words: Vec::new(),
+            asked: RefCell::default(),
         };
         let mut places = Places::new(&mut builder, &program.registers);
         session.block_of(&mut places, Start::at(address));
@@ -113,6 +126,8 @@ impl Session<'_> {
         let numbers = |rows: Vec<(u64, BlockId)>| rows.into_iter().map(|(address, block)| (address, block.index())).collect();
         let mut new: Vec<(Start, u32)> = session.new.into_iter().map(|(start, block)| (start, block.index())).collect();
         new.sort_unstable_by_key(|(_, block)| *block);
+        let mut asked: Vec<_> = session.asked.into_inner().into_iter().collect();
+        asked.sort_unstable_by_key(|(start, _)| (start.address, start.told));
         let grown = Grown {
             new,
             calls: numbers(std::mem::take(&mut places.calls)),
@@ -120,6 +135,7 @@ impl Session<'_> {
             returns: places.returns.iter().map(|block| block.index()).collect(),
             jumps: numbers(session.jumps),
             words: session.words,
+            asked,
         };
         let ahead = code.ahead;
         builder.finish()?;
@@ -131,7 +147,7 @@ impl Session<'_> {
         if let Some(&block) = self.new.get(&start) {
             return block;
         }
-        if let Some(&block) = self.program.blocks.get(&start) {
+        if let Some(block) = self.before(start) {
             return places.builder.existing(block);
         }
         let block = places.builder.block();
@@ -142,6 +158,13 @@ impl Session<'_> {
         } else {
             self.jumps.push((start.address, block));
         }
+        block
+    }
+
+    /// The block that was there before.
+    fn before(&self, start: Start) -> Option<u32> {
+        let block = self.program.blocks.get(&start).copied();
+        self.asked.borrow_mut().insert(start, block);
         block
     }
 
@@ -200,7 +223,7 @@ impl Session<'_> {
     fn lower(&mut self, places: &mut Places<'_, '_, '_>, start: Start, block: BlockId, code: &mut Code<'_>, read: ReadBytes<'_>) {
         let (program, address) = (self.program, start.address);
         let begins = |at: u64| {
-            let known = self.new.contains_key(&Start::at(at)) || program.blocks.contains_key(&Start::at(at));
+            let known = self.new.contains_key(&Start::at(at)) || self.before(Start::at(at)).is_some();
             known || program.recognition.contains(at) || program.told.contains(at)
         };
         places.builder.start(block);

@@ -1,130 +1,173 @@
 //! Growths that earlier runs kept: what lowering would append is appended, without a look at an instruction.
 //!
-//! What a growth brings follows from the program's files, from what is recognised ([`crate::MachineProgram::shape`]), from the growths before it
-//! (blocks end where others begin, numbers count on), and from a few words of memory, which it names. So growths are kept as a tree, each below
-//! the one before it and by the address that was asked for, and a run that asks for the same addresses in the same order has the same module, record for
-//! record, as if it had lowered it. Where it asks for another one, it lowers, and keeps a branch of its own.
+//! Growths are kept by file: of a program that is linked dynamically, those of the loader (with the C library) serve all programs. What a growth
+//! brings follows from the file, from what is recognised there ([`crate::MachineProgram::shape`]), from which blocks there were before it (blocks end
+//! where others begin) and from a few words of memory; which ones it asked for, a growth names. So one is replayed wherever the answers are the
+//! same, whatever came before it, and the module is then the same, record for record, as if it had been lowered. Where none
+//! of an address fits, the run lowers, and keeps one more. What asks for anything outside of the file's addresses is not kept.
 //!
-//! What is kept is a module: its tables have what the growths appended, one behind the other, and its `bytes` the tree, in words. What is appended
-//! is verified as other growths are. Cost: that of copying.
+//! What is kept is a module: its tables have what the growths appended ([`wryneck_ir::build::detach`]), one behind the other, and its `bytes` the
+//! steps, in words, which are read as they are asked for. What is appended is verified as other growths are. Cost: that of copying.
+
+use std::ops::Range;
 
 use rustc_hash::FxHashMap;
-use wryneck_ir::build::grow_again;
+use wryneck_ir::build::{Asked, Names, attach, detach};
 use wryneck_ir::code_source::ReadBytes;
 use wryneck_ir::{Lengths, Module};
 
 use crate::Start;
 use crate::growth::{Grown, word_at};
 
-/// Instructions of IR that are kept of a program, at most: 24 bytes each, and half as much again for what belongs to them.
-const MAX_INSTS: usize = 1 << 18;
-/// What the tree begins with; another one when anything here changes.
-const FORMAT: u64 = 2;
+/// Instructions of IR that are kept of a file, at most: 24 bytes each, and half as much again for what belongs to them.
+const MAX_INSTS: usize = 1 << 17;
+/// Growths that are kept of one address.
+const MAX_OF_ADDRESS: usize = 8;
+/// What the words begin with; another one when anything here changes.
+const FORMAT: u64 = 3;
 const LENGTHS: usize = size_of::<Lengths>() / 4;
 
 /// One growth.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 struct Step {
-    /// The number of the growth before it and 1; 0: it is the first.
-    before: u32,
     address: u64,
     /// Slots that the function has behind it.
     slots: u32,
-    /// Where in the tables its records end, which begin where those of the step before it in the list end.
+    /// Where in the tables its records begin, and where they end.
+    begin: Lengths,
     end: Lengths,
+    /// Its blocks and instructions are numbered from 0.
     grown: Grown,
 }
 
-/// The growths there are, and how far this run has come.
+/// The growths there are of a file.
 #[derive(Default)]
 pub struct Kept {
-    steps: Vec<Step>,
-    by_address: FxHashMap<(u32, u64), u32>,
-    /// What they appended.
+    /// The file's addresses.
+    range: Range<u64>,
+    /// Where in the words the steps of an address begin.
+    by_address: FxHashMap<u64, Vec<usize>>,
+    /// What they appended, and the steps.
     records: Module,
-    /// How many steps earlier runs kept.
-    known: usize,
-    /// The last growth's number and 1; `None`: it was not kept.
-    last: Option<u32>,
+    /// Something came to it.
+    is_new: bool,
 }
 
 impl Kept {
-    /// Nothing yet.
-    pub fn empty() -> Kept {
-        Kept { last: Some(0), ..Kept::default() }
+    /// Nothing yet of the file at these addresses.
+    pub fn empty(range: Range<u64>) -> Kept {
+        let mut records = Module::default();
+        records.bytes.extend(&FORMAT.to_ne_bytes());
+        Kept { range, records, ..Kept::default() }
     }
 
     /// What [`Kept::to_module`] gave; `None` if it did not.
-    pub fn from_module(records: Module) -> Option<Kept> {
-        let steps = Words::steps(&records.bytes)?;
-        let rows = steps.iter().zip(0..).map(|(step, n)| ((step.before, step.address), n));
-        Some(Kept { by_address: rows.collect(), known: steps.len(), steps, records, last: Some(0) })
-    }
-
-    /// Grows the module by what was kept of the growth at an address, and says what that is. `None`: nothing was, and nothing is changed.
-    pub(crate) fn replay(&mut self, address: u64, module: &mut Module, read: ReadBytes<'_>) -> Option<Grown> {
-        let number = *self.by_address.get(&(self.last?, address))?;
-        let step = self.steps.get(number as usize)?;
-        let (from, to) = (self.end(number), step.end);
-        let same = step.grown.words.iter().all(|(at, word)| word_at(read, *at) == *word);
-        let blocks = module.functions.last()?.blocks.count.checked_add(to.blocks.checked_sub(from.blocks)?)?;
-        if !same || !step.grown.fits(address, blocks) || !grow_again(module, &self.records, &from, &to, step.slots) {
+    pub fn from_module(records: Module, range: Range<u64>) -> Option<Kept> {
+        let (words, []) = records.bytes.as_chunks() else { return None };
+        let mut rest = Words(words);
+        let mut by_address: FxHashMap<u64, Vec<usize>> = FxHashMap::default();
+        if rest.take()? != [FORMAT] {
             return None;
         }
-        self.last = Some(number + 1);
-        Some(step.grown.clone())
+        while !rest.0.is_empty() {
+            let at = words.len() - rest.0.len();
+            let [count, address] = rest.take()?;
+            rest.0 = rest.0.get(usize::try_from(count).ok()?..)?;
+            by_address.entry(address).or_default().push(at);
+        }
+        Some(Kept { range, by_address, records, is_new: false })
     }
 
-    /// Where the records before those of a step end.
-    fn end(&self, number: u32) -> Lengths {
-        let before = number.checked_sub(1).and_then(|before| self.steps.get(before as usize));
-        before.map_or(Lengths::default(), |step| step.end)
+    /// Is it of the file at this address?
+    pub(crate) fn holds(&self, address: u64) -> bool {
+        self.range.contains(&address)
     }
 
-    /// Keeps a growth at an address: what the module has behind the lengths `before`.
-    pub(crate) fn keep(&mut self, address: u64, module: &Module, before: &Lengths, grown: &Grown) {
-        // Where the same one is kept with other words of memory, that is enough.
-        let free = |last: &u32| self.records.insts.len() < MAX_INSTS && !self.by_address.contains_key(&(*last, address));
-        let Some(last) = self.last.take().filter(free) else { return };
-        if self.steps.len() == self.known {
+    /// Grows the module by what was kept of a growth at an address, and says what that is. `None`: no growth fits, and there is nothing new but
+    /// perhaps names.
+    pub(crate) fn replay(
+        &self,
+        address: u64,
+        module: &mut Module,
+        names: &mut Names,
+        blocks: &FxHashMap<Start, u32>,
+        read: ReadBytes<'_>,
+    ) -> Option<Grown> {
+        let steps = self.by_address.get(&address)?.iter();
+        let words: &[[u8; 8]] = self.records.bytes.as_chunks().0;
+        let fits = |step: &Step| {
+            let words = &step.grown.words;
+            step.grown.asked.iter().all(|(start, was)| blocks.contains_key(start) == was.is_some())
+                && words.iter().all(|(at, word)| word_at(read, *at) == *word)
+        };
+        let step = steps.filter_map(|at| Words(words.get(*at..)?).step()).find(fits)?;
+        let Step { slots, begin, end, mut grown, .. } = step;
+        let before = module.functions.last()?.blocks.count;
+        let was = grown.asked.iter().filter(|(_, was)| was.is_some());
+        let outside: Vec<u32> = was.filter_map(|(start, _)| blocks.get(start).copied()).collect();
+        let insts = module.insts.len() as u32;
+        if !grown.fits(address, end.blocks.checked_sub(begin.blocks)?) {
+            return None;
+        }
+        if !attach(module, names, &self.records, &begin, &end, slots, &outside) {
+            return None;
+        }
+        grown.renumber(|block| block.wrapping_add(before), |inst| inst.wrapping_add(insts));
+        Some(grown)
+    }
+
+    /// Keeps a growth at an address: what the module has behind the lengths `before`, and what it asked for by name.
+    pub(crate) fn keep(&mut self, address: u64, module: &Module, before: &Lengths, asked: &Asked, grown: &Grown) {
+        let full = self.records.insts.len() >= MAX_INSTS || self.by_address.get(&address).is_some_and(|of| of.len() >= MAX_OF_ADDRESS);
+        let own = |at: u64| self.range.contains(&at);
+        let inside = grown.asked.iter().all(|(start, _)| own(start.address))
+            && grown.words.iter().all(|(at, word)| own(*at) && word.is_none_or(own));
+        let Some(f) = module.functions.last().filter(|_| !full && inside) else { return };
+        if !self.is_new {
             self.make_owned();
         }
-        let Some(f) = module.functions.last().filter(|_| self.records.append(module, before, &module.lengths())) else { return };
-        let number = self.steps.len() as u32;
-        self.steps.push(Step { before: last, address, slots: f.slots, end: self.records.lengths(), grown: grown.clone() });
-        self.by_address.insert((last, address), number);
-        self.last = Some(number + 1);
+        let begin = self.records.lengths();
+        let outside: Vec<u32> = grown.asked.iter().filter_map(|(_, was)| *was).collect();
+        let number = |block: u32| outside.iter().position(|known| *known == block).map(|n| n as u32);
+        if !detach(module, before, asked, number, &mut self.records) {
+            return;
+        }
+        let mut grown = grown.clone();
+        let blocks = before.blocks - f.blocks.first;
+        grown.renumber(|block| block.wrapping_sub(blocks), |inst| inst.wrapping_sub(before.insts));
+        let step = Step { address, slots: f.slots, begin, end: self.records.lengths(), grown };
+        let mut words = Vec::new();
+        step.write(&mut words);
+        let at = self.records.bytes.len() / 8;
+        self.records.bytes.extend(bytemuck::cast_slice(&words));
+        self.by_address.entry(address).or_default().push(at);
     }
 
-    /// The records, but for the tree, as tables that can grow.
+    /// The records as tables that can grow.
     fn make_owned(&mut self) {
-        let mut owned = Module::default();
-        if owned.append(&self.records, &Lengths::default(), &self.end(self.steps.len() as u32)) {
-            self.records = owned;
-        }
+        self.is_new = true;
+        self.records.make_owned();
     }
 
     /// Everything there is to keep, if this run brought something new.
-    pub fn to_module(&self) -> Option<Module> {
-        let mut all = Module::default();
-        let new = self.steps.len() > self.known && all.append(&self.records, &Lengths::default(), &self.records.lengths());
-        let mut words = vec![FORMAT, self.steps.len() as u64];
-        self.steps.iter().for_each(|step| step.write(&mut words));
-        all.bytes.extend(bytemuck::cast_slice(&words));
-        new.then_some(all)
+    pub fn to_module(&self) -> Option<&Module> {
+        self.is_new.then_some(&self.records)
     }
 }
 
 impl Step {
     fn write(&self, words: &mut Vec<u64>) {
-        words.extend([u64::from(self.before), self.address, u64::from(self.slots)]);
-        words.extend(bytemuck::cast::<Lengths, [u32; LENGTHS]>(self.end).map(u64::from));
-        let Grown { new, calls, addresses, returns, jumps, words: memory } = &self.grown;
+        words.extend([0, self.address, u64::from(self.slots)]);
+        for lengths in [self.begin, self.end] {
+            words.extend(bytemuck::cast::<Lengths, [u32; LENGTHS]>(lengths).map(u64::from));
+        }
+        let Grown { new, calls, addresses, returns, jumps, words: memory, asked } = &self.grown;
         let mut list = |rows: &mut dyn ExactSizeIterator<Item = [u64; 2]>| {
             words.push(rows.len() as u64);
             words.extend(rows.flatten());
         };
-        list(&mut new.iter().map(|(start, block)| [start.address, u64::from(*block) << 1 | u64::from(start.told)]));
+        let start = |start: &Start, more: u32| [start.address, u64::from(more) << 1 | u64::from(start.told)];
+        list(&mut new.iter().map(|(at, block)| start(at, *block)));
         list(&mut calls.iter().map(|(back, block)| [*back, u64::from(*block)]));
         list(&mut addresses.iter().map(|(instruction, address)| [u64::from(*instruction), *address]));
         list(&mut returns.iter().map(|block| [0, u64::from(*block)]));
@@ -133,6 +176,8 @@ impl Step {
         list(&mut memory.iter().filter_map(concrete).collect::<Vec<_>>().into_iter());
         let unknown = |(at, word): &(u64, Option<u64>)| word.is_none().then_some([*at, 0]);
         list(&mut memory.iter().filter_map(unknown).collect::<Vec<_>>().into_iter());
+        list(&mut asked.iter().map(|(at, was)| start(at, was.is_some().into())));
+        words[0] = words.len() as u64 - 2;
     }
 }
 
@@ -140,22 +185,14 @@ impl Step {
 struct Words<'a>(&'a [[u8; 8]]);
 
 impl<'a> Words<'a> {
-    /// All steps, if these bytes are the words of some.
-    fn steps(bytes: &[u8]) -> Option<Vec<Step>> {
-        let (words, []) = bytes.as_chunks() else { return None };
-        let mut all = Words(words);
-        let [format, count] = all.take()?;
-        let steps: Vec<Step> =
-            (0..count).map(|number| all.step().filter(|step| u64::from(step.before) <= number)).collect::<Option<_>>()?;
-        (format == FORMAT && all.0.is_empty()).then_some(steps)
-    }
-
     fn step(&mut self) -> Option<Step> {
-        let [before, address, slots] = self.take()?;
-        let end: [u64; LENGTHS] = self.take()?;
+        let [_, address, slots] = self.take()?;
+        let [begin, end]: [[u64; LENGTHS]; 2] = [self.take()?, self.take()?];
+        let lengths = |all: [u64; LENGTHS]| bytemuck::cast(all.map(|n| n as u32));
         let row = |[address, block]: [u64; 2]| (address, block as u32);
+        let start = |[address, more]: [u64; 2]| (Start { address, told: more & 1 == 1 }, (more >> 1) as u32);
         let grown = Grown {
-            new: self.list()?.map(|[address, block]| (Start { address, told: block & 1 == 1 }, (block >> 1) as u32)).collect(),
+            new: self.list()?.map(start).collect(),
             calls: self.list()?.map(row).collect(),
             addresses: self.list()?.map(|[instruction, address]| (instruction as u32, address)).collect(),
             returns: self.list()?.map(|[_, block]| block as u32).collect(),
@@ -164,8 +201,9 @@ impl<'a> Words<'a> {
                 let concrete = self.list()?.map(|[at, word]| (at, Some(word)));
                 concrete.chain(self.list()?.map(|[at, _]| (at, None))).collect()
             },
+            asked: self.list()?.map(start).map(|(start, was)| (start, (was == 1).then_some(0))).collect(),
         };
-        Some(Step { before: before as u32, address, slots: slots as u32, end: bytemuck::cast(end.map(|n| n as u32)), grown })
+        Some(Step { address, slots: slots as u32, begin: lengths(begin), end: lengths(end), grown })
     }
 
     fn take<const N: usize>(&mut self) -> Option<[u64; N]> {

@@ -47,6 +47,7 @@ pub mod variables;
 
 use std::borrow::Cow;
 use std::hash::{Hash, Hasher};
+use std::ops::Range;
 
 use rustc_hash::{FxHashMap, FxHasher};
 use wryneck_ir::build::{FunctionDef, ModuleBuilder, Names};
@@ -113,8 +114,8 @@ pub struct MachineProgram {
     ahead: Ahead,
     /// The addresses that blocks begin at, but for those behind what is told.
     named: FxHashMap<u32, u64>,
-    /// What earlier runs lowered, if that is wanted.
-    kept: Option<Kept>,
+    /// What earlier runs lowered, by file, where that is wanted.
+    kept: Vec<Kept>,
 }
 
 /// Where a block of code begins.
@@ -217,7 +218,7 @@ impl MachineProgram {
                 blocks,
                 ahead: Ahead::default(),
                 named,
-                kept: None,
+                kept: Vec::new(),
             },
             module,
         ))
@@ -286,36 +287,48 @@ impl MachineProgram {
     /// Lowers the blocks at an address and along its fixed branches.
     fn grow(&mut self, address: u64, module: &mut Module, read: ReadBytes<'_>) -> Result<Grown, NoCode> {
         let (mut names, ahead) = (std::mem::take(&mut self.names), std::mem::take(&mut self.ahead));
+        let kept = self.kept.iter().position(|kept| kept.holds(address));
         let before = module.lengths();
-        names.catch_up(module);
+        if kept.is_some() {
+            names.note();
+        }
         let lowered = Session::run(self, module, &mut names, ahead, address, read);
+        let asked = names.take_asked();
         self.names = names;
         let (grown, ahead) = lowered.map_err(|e| NoCode::Unsupported(e.to_string()))?;
         self.ahead = ahead;
-        if let Some(kept) = &mut self.kept {
-            kept.keep(address, module, &before, &grown);
+        if let Some(kept) = kept {
+            self.kept[kept].keep(address, module, &before, &asked, &grown);
         }
         Ok(grown)
     }
 
-    /// Has growths that earlier runs kept replayed, and new ones kept. Before any code is lowered; of a program with the same
-    /// content and the same [`MachineProgram::shape`].
+    /// Has growths that earlier runs kept of a file replayed, and new ones kept; of several that hold an address the first counts. Before any
+    /// code is lowered; of a file with the same content and the same [`MachineProgram::shape`] at the same addresses.
     pub fn keep(&mut self, kept: Kept) {
-        self.kept = Some(kept);
+        self.kept.push(kept);
     }
 
-    /// The growths to keep for later runs, if there are new ones.
-    pub fn kept(&self) -> Option<Module> {
-        self.kept.as_ref().and_then(Kept::to_module)
+    /// What there is to keep for later runs, in the order of [`MachineProgram::keep`]; `None` where nothing is new.
+    pub fn kept(&self) -> impl Iterator<Item = Option<&Module>> {
+        self.kept.iter().map(Kept::to_module)
     }
 
-    /// A number for what lifting hangs on besides the content of the program's files: what is recognised and told, and how.
-    pub fn shape(&self) -> u64 {
+    /// A number for what lifting code at these addresses hangs on besides the content of the program's files: what is recognised and told, and how.
+    pub fn shape(&self, range: &Range<u64>) -> u64 {
         let mut hasher = FxHasher::default();
-        (self.calls, self.system_call, self.variables.objects.len()).hash(&mut hasher);
-        [&self.recognition, &self.told].hash(&mut hasher);
-        self.elf.symbols.iter().filter(|s| s.library).for_each(|s| s.address.hash(&mut hasher));
+        (range.start, range.end, self.calls, self.system_call).hash(&mut hasher);
+        (self.recognition.at(range), self.told.at(range)).hash(&mut hasher);
+        self.variables.touch(range).then_some(self.variables.objects.len()).hash(&mut hasher);
+        let first = self.elf.symbols.partition_point(|s| s.address < range.start);
+        self.elf.symbols[first..].iter().take_while(|s| s.address < range.end).for_each(|s| s.hash(&mut hasher));
         hasher.finish()
+    }
+
+    /// Whether of all content lifting code at these addresses hangs on that of the file there alone. Where variables are known their
+    /// numbers hang on those of other files.
+    pub fn stands_alone(&self, range: &Range<u64>) -> bool {
+        !self.variables.touch(range)
     }
 
     /// The bytes an instruction may have at an address, as many as there are: those of the file, which nobody can change.
@@ -383,7 +396,8 @@ impl CodeSource for MachineProgram {
             return Ok(block);
         }
         self.check(address)?;
-        let grown = self.kept.as_mut().and_then(|kept| kept.replay(address, module, read));
+        let kept = self.kept.iter().find(|kept| kept.holds(address));
+        let grown = kept.and_then(|kept| kept.replay(address, module, &mut self.names, &self.blocks, read));
         let grown = match grown {
             Some(grown) => grown,
             None => self.grow(address, module, read)?,

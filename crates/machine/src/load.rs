@@ -2,6 +2,8 @@
 //!
 //! What a program is told beside its arguments is the auxiliary vector (System V x86-64 ABI, section 3.4.3).
 
+use std::ops::Range;
+
 use crate::calls::Shadowed;
 use crate::elf::{Elf, INTERPRETER_BASE};
 use crate::error::MachineError;
@@ -17,6 +19,8 @@ pub struct Process {
     pub elf: Elf,
     /// The rows of the auxiliary vector that say where the program is.
     pub auxiliary: Vec<(u64, u64)>,
+    /// The addresses of the file that loads it, if another one does.
+    pub loader: Option<Range<u64>>,
 }
 
 const AT_PHDR: u64 = 3;
@@ -34,23 +38,24 @@ impl Process {
     pub fn load<E: From<MachineError>>(file: &[u8], read: ReadFile<'_, E>) -> Result<Process, E> {
         let mut elf = Elf::parse(file)?;
         let (entry, headers) = (elf.entry, elf.headers);
-        let mut loader = 0;
+        let (mut base, mut loader) = (0, None);
         if let Some(path) = elf.interpreter.take() {
             let interpreter = Elf::parse_at(&read(&path)?, INTERPRETER_BASE)?;
             if interpreter.interpreter.is_some() {
                 return Err(MachineError::Interpreter(String::from_utf8_lossy(&path).into_owned()).into());
             }
-            (loader, elf.entry) = (interpreter.base, interpreter.entry);
+            (base, elf.entry) = (interpreter.base, interpreter.entry);
+            loader = interpreter.segments.first().zip(interpreter.segments.last()).map(|(first, last)| first.base..last.base + last.size);
             elf.join(interpreter)?;
         }
         let auxiliary = vec![
             (AT_PHDR, headers.address),
             (AT_PHENT, headers.size),
             (AT_PHNUM, headers.count),
-            (AT_BASE, loader),
+            (AT_BASE, base),
             (AT_FLAGS, 0),
             (AT_ENTRY, entry),
         ];
-        Ok(Process { elf, auxiliary })
+        Ok(Process { elf, auxiliary, loader })
     }
 }

@@ -5,7 +5,8 @@
 //! a program speaks to the tool are recognised whoever defines them, so that an executable can be linked.
 //! What is recognised is the address: whoever gets there, by call, jump or pointer, gets the model.
 
-use std::hash::{Hash, Hasher};
+use std::hash::Hash;
+use std::ops::Range;
 
 use rustc_hash::FxHashMap;
 use wryneck_ir::build::{CallDef, Callee, ModuleBuilder, Slot};
@@ -84,14 +85,6 @@ pub struct Recognition {
     by_address: FxHashMap<u64, Recognised>,
 }
 
-impl Hash for Recognition {
-    fn hash<H: Hasher>(&self, hasher: &mut H) {
-        let mut all: Vec<(&u64, &Recognised)> = self.by_address.iter().collect();
-        all.sort_unstable_by_key(|(address, _)| **address);
-        all.hash(hasher);
-    }
-}
-
 impl Recognition {
     /// Finds the known functions among those that came with a library, and the intrinsics; declares them in the program's module.
     pub fn of_library(elf: &Elf, known: &[Known], m: &mut ModuleBuilder) -> Recognition {
@@ -121,6 +114,13 @@ impl Recognition {
 
     pub fn is_empty(&self) -> bool {
         self.by_address.is_empty()
+    }
+
+    /// What is recognised at these addresses, ascending, to be compared.
+    pub fn at(&self, range: &Range<u64>) -> impl Hash + use<'_> {
+        let mut all: Vec<(&u64, &Recognised)> = self.by_address.iter().filter(|(address, _)| range.contains(address)).collect();
+        all.sort_unstable_by_key(|(address, _)| **address);
+        all
     }
 
     pub fn contains(&self, address: u64) -> bool {

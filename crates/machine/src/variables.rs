@@ -5,6 +5,8 @@
 //! that array, so its bounds are those of both. Read once; what is damaged counts as absent. Linear in the debug information of units that
 //! were not optimised.
 
+use std::ops::Range;
+
 use gimli::{
     AttributeValue, CfaRule, DebuggingInformationEntry, Dwarf, Operation, Reader, UnitOffset, UnwindContext, UnwindSection, constants,
 };
@@ -136,6 +138,11 @@ impl Variables {
     /// The variable of static storage at an address that the code at `pc` has as a constant. Optimised code may mean another one.
     pub fn at(&self, pc: u64, address: u64) -> Option<Found> {
         self.function(pc).filter(|f| f.stack_bases.is_empty()).and_then(|_| find(&self.statics, address, 0))
+    }
+
+    /// Whether something is known of frames of code at these addresses.
+    pub fn touch(&self, range: &Range<u64>) -> bool {
+        self.functions.iter().any(|f| f.low < range.end && range.start < f.high)
     }
 
     /// Whether something is known of the frame of the code at an address.

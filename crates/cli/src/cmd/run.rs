@@ -143,8 +143,8 @@ pub fn explore(name: &str, words: Vec<String>, complete: impl FnOnce(&mut RunArg
     print(&args, &run)?;
     let explained = slicer.map(|slicer| slicer.explained(&explorer.core.image)).unwrap_or_default();
     output::write(|out| explained.iter().try_for_each(|line| writeln!(out, "{line}")))?;
-    if let (Some(code), Some(path)) = (code, kept) {
-        kept::save(&code.borrow(), &path);
+    if let Some(code) = code {
+        kept::save(&code.borrow(), &kept);
     }
     // The process ends: taking apart what it knows would take longer than many a run.
     std::mem::forget(explorer);
