@@ -139,13 +139,18 @@ impl Sweep {
     /// The truth table of a 1-bit expression over the values of `sym` (at most 8 bits; beyond its width the table repeats),
     /// bit `v % 64` of word `v / 64` for value `v`. Every other symbol is 0.
     pub fn sweep(&mut self, pool: &Pool, e: ExprId, sym: SymId) -> [u64; 4] {
-        match self.run(pool, e, sym) {
+        self.sweep_in(pool, e, sym, &Model::empty())
+    }
+
+    /// The same where every other symbol has its value in a model.
+    pub fn sweep_in(&mut self, pool: &Pool, e: ExprId, sym: SymId, model: &Model) -> [u64; 4] {
+        match self.run(pool, e, sym, model) {
             Ok(()) => match self.lanes(pool, e) {
                 Lanes::Bytes(x) => std::array::from_fn(|word| pack(&x[64 * word..64 * word + 64])),
                 Lanes::Words(_) => unreachable!("a 1-bit expression has byte lanes"),
             },
             Err(TooWide) => {
-                let bits: [u8; LANES] = self.value_by_value(pool, e, sym).map(|value| value as u8);
+                let bits: [u8; LANES] = self.value_by_value(pool, e, sym, model).map(|value| value as u8);
                 std::array::from_fn(|word| pack(&bits[64 * word..64 * word + 64]))
             }
         }
@@ -153,25 +158,27 @@ impl Sweep {
 
     /// The values of an expression of at most 64 bits over the values of `sym`, as [`sweep`](Self::sweep).
     pub fn sweep_values(&mut self, pool: &Pool, e: ExprId, sym: SymId) -> [u64; LANES] {
-        match self.run(pool, e, sym) {
+        let model = Model::empty();
+        match self.run(pool, e, sym, &model) {
             Ok(()) => self.lanes(pool, e).map(|value| value),
-            Err(TooWide) => self.value_by_value(pool, e, sym),
+            Err(TooWide) => self.value_by_value(pool, e, sym, &model),
         }
     }
 
     #[cold]
-    fn value_by_value(&mut self, pool: &Pool, e: ExprId, sym: SymId) -> [u64; LANES] {
-        std::array::from_fn(|v| self.evaluator.eval(pool, e, &Model::empty().with(&[(sym, v as u64)])))
+    fn value_by_value(&mut self, pool: &Pool, e: ExprId, sym: SymId, model: &Model) -> [u64; LANES] {
+        let mask = mask(pool.sym_info(sym).width);
+        std::array::from_fn(|v| self.evaluator.eval(pool, e, &model.with(&[(sym, v as u64 & mask)])))
     }
 
     /// Computes the vector of `root`.
-    fn run(&mut self, pool: &Pool, root: ExprId, sym: SymId) -> Result<(), TooWide> {
+    fn run(&mut self, pool: &Pool, root: ExprId, sym: SymId, model: &Model) -> Result<(), TooWide> {
         self.bytes.clear();
         self.words.clear();
         self.list(pool, root)?;
         for i in 0..self.order.len() {
             let e = self.order[i];
-            self.compute(pool, e, sym);
+            self.compute(pool, e, sym, model);
             operands(pool, e).for_each(|operand| self.release(pool, operand));
         }
         Ok(())
@@ -226,25 +233,25 @@ impl Sweep {
         if pool.width(e) <= 8 { Lanes::Bytes(&self.bytes.lanes[slot]) } else { Lanes::Words(&self.words.lanes[slot]) }
     }
 
-    fn compute(&mut self, pool: &Pool, e: ExprId, sym: SymId) {
+    fn compute(&mut self, pool: &Pool, e: ExprId, sym: SymId, model: &Model) {
         let slot = if pool.width(e) <= 8 {
-            let lanes = self.computed::<u8>(pool, e, sym);
+            let lanes = self.computed::<u8>(pool, e, sym, model);
             self.bytes.store(lanes)
         } else {
-            let lanes = self.computed::<u64>(pool, e, sym);
+            let lanes = self.computed::<u64>(pool, e, sym, model);
             self.words.store(lanes)
         };
         self.places[e.index()].slot = slot;
     }
 
     /// The vector of a node from those of its operands.
-    fn computed<R: Lane>(&self, pool: &Pool, e: ExprId, sym: SymId) -> [R; LANES] {
+    fn computed<R: Lane>(&self, pool: &Pool, e: ExprId, sym: SymId, model: &Model) -> [R; LANES] {
         let width = pool.width(e);
         let of = |operand: ExprId| self.lanes(pool, operand);
         match pool.kind(e) {
             Kind::Const => [R::from_u64(pool.as_u64(e).expect("a constant of at most 64 bits")); LANES],
             Kind::Sym(symbol) if symbol == sym => std::array::from_fn(|v| R::from_u64(v as u64 & mask(width))),
-            Kind::Sym(_) => [R::from_u64(0); LANES],
+            Kind::Sym(other) => [R::from_u64(model.get(other) & mask(width)); LANES],
             Kind::Not(a) => of(a).map(|x| !x & mask(width)),
             Kind::Neg(a) => of(a).map(|x| x.wrapping_neg() & mask(width)),
             Kind::Zext(a) => of(a).map(|x| x),

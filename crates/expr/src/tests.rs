@@ -27,7 +27,7 @@ fn random_model(symbols: &[SymId], rng: &mut Rng) -> Model {
 fn a_sweep_is_256_evaluations() {
     for seed in 0..300 {
         let widths = [[8, 8], [5, 8], [1, 3]][seed as usize % 3];
-        let (twins, pairs, _) = grown(3_000_000 + seed, &widths, [16, 64, 100][seed as usize % 3], 20);
+        let (twins, pairs, mut rng) = grown(3_000_000 + seed, &widths, [16, 64, 100][seed as usize % 3], 20);
         let (mut sweep, mut evaluator) = (Sweep::new(), Evaluator::new());
         for (pool, e) in pairs.iter().flat_map(|pair| [(&twins.simple, pair.simple), (&twins.plain, pair.plain)]) {
             if pool.width(e) > 64 {
@@ -42,6 +42,10 @@ fn a_sweep_is_256_evaluations() {
             if pool.width(e) == 1 {
                 let table = sweep.sweep(pool, e, symbol);
                 assert!((0..256).all(|v| table[v / 64] >> (v % 64) & 1 == expected[v]));
+                let model = random_model(&twins.symbols, &mut rng);
+                let table = sweep.sweep_in(pool, e, symbol, &model);
+                let mut value = |v: u64| evaluator.eval(pool, e, &model.with(&[(symbol, v)]));
+                assert!((0..1 << pool.sym_info(symbol).width).all(|v| table[v as usize / 64] >> (v % 64) & 1 == value(v)));
             }
         }
     }

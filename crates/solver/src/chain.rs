@@ -13,7 +13,9 @@ use crate::config::Config;
 use crate::path::PathCondition;
 use crate::query::Query;
 use crate::solver::Solver;
-use crate::stage::{backend, byte_domain, cache, constant, enumerate, independence, known_bits, log, recent_models, substitute, validate};
+use crate::stage::{
+    backend, byte_domain, cache, constant, enumerate, independence, known_bits, log, neighbours, recent_models, substitute, validate,
+};
 
 pub(crate) struct Stage {
     pub(crate) name: &'static str,
@@ -25,7 +27,7 @@ pub(crate) struct Stage {
 
 // One more stage: a file in `stage/`, a row here, a flag in `Config`; `tests/stages.rs` then compares on with off.
 #[rustfmt::skip]
-pub(crate) static CHAIN: [Stage; 10] = [
+pub(crate) static CHAIN: [Stage; 11] = [
     Stage { name: "log",           enabled: |_| true,          run: log::run,           remember: false },
     Stage { name: "constant",      enabled: |_| true,          run: constant::run,      remember: false },
     Stage { name: "substitution",  enabled: |c| c.substitution,  run: substitute::run,    remember: false },
@@ -35,6 +37,7 @@ pub(crate) static CHAIN: [Stage; 10] = [
     Stage { name: "cache",         enabled: |c| c.cache,         run: cache::run,         remember: false },
     Stage { name: "recent models", enabled: |c| c.recent_models, run: recent_models::run, remember: true },
     Stage { name: "enumeration",   enabled: |c| c.enumeration,   run: enumerate::run,     remember: true },
+    Stage { name: "neighbours",    enabled: |c| c.neighbours,    run: neighbours::run,    remember: true },
     Stage { name: "backend",       enabled: |_| true,          run: backend::run,       remember: true },
 ];
 

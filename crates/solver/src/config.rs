@@ -13,6 +13,8 @@ pub struct Config {
     pub independence: bool,
     /// Try every value of the one or two symbols left, if there are few.
     pub enumeration: bool,
+    /// Try other values of one byte, where the condition multiplies or divides.
+    pub neighbours: bool,
     /// Look for the query, a larger satisfiable or a smaller unsatisfiable one among those answered.
     pub cache: bool,
     /// Try the models of recent answers.
@@ -39,6 +41,7 @@ impl Default for Config {
             byte_domain: true,
             independence: true,
             enumeration: true,
+            neighbours: true,
             cache: true,
             recent_models: true,
             validate: false,
@@ -60,6 +63,7 @@ impl Config {
             byte_domain: false,
             independence: false,
             enumeration: false,
+            neighbours: false,
             cache: false,
             recent_models: false,
             ..Config::default()

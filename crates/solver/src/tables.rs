@@ -3,7 +3,7 @@
 //! A condition over one symbol of at most 8 bits *is* its table of 256 truth values (one sweep of its nodes); every question about it and
 //! others over the same symbol is then a few word operations.
 use rustc_hash::FxHashMap;
-use wryneck_expr::{ExprId, Pool, Remap, Sweep, SymId};
+use wryneck_expr::{ExprId, Model, Pool, Remap, Sweep, SymId};
 
 use crate::domain::Domain;
 
@@ -48,6 +48,11 @@ impl Tables {
     /// The values of an expression of at most 64 bits that depends on `symbol` alone, by the symbol's value.
     pub fn values(&mut self, pool: &Pool, e: ExprId, symbol: SymId) -> [u64; 256] {
         self.sweep.sweep_values(pool, e, symbol)
+    }
+
+    /// The values of `symbol` under which `cond` holds where every other symbol has its value in a model; `symbol` has at most 8 bits. Not kept.
+    pub(crate) fn beside(&mut self, pool: &Pool, cond: ExprId, symbol: SymId, model: &Model) -> Domain {
+        Domain(self.sweep.sweep_in(pool, cond, symbol, model)).and(Domain::full(pool.sym_info(symbol).width))
     }
 
     /// Keeps the tables of the expressions that survived a compaction.

@@ -18,6 +18,7 @@ fn settings() -> Vec<(&'static str, Config)> {
         ("no byte domain", Config { byte_domain: false, ..on.clone() }),
         ("no independence", Config { independence: false, ..on.clone() }),
         ("no enumeration", Config { enumeration: false, ..on.clone() }),
+        ("no neighbours", Config { neighbours: false, ..on.clone() }),
         ("no cache", Config { cache: false, ..on.clone() }),
         ("no recent models", Config { recent_models: false, ..on.clone() }),
         ("small bounds", Config { graph_nodes: 300, cached: 5, recent: 1, most_combinations: 1 << 16, ..on }),
@@ -82,6 +83,18 @@ fn random_conditions(pool: &mut Pool, random: &mut Random, ids: &[SymId], count:
         let cond = random_expr(pool, random, &some, 1, size);
         let not = pool.not(cond);
         conditions.extend([cond, not]);
+    }
+    // Products and remainders of several bytes, which they seldom have.
+    let small: Vec<SymId> = ids.iter().copied().filter(|id| pool.sym_info(*id).width <= 8).collect();
+    for _ in 0..count / 8 {
+        let [a, b, c] = std::array::from_fn(|_| {
+            let symbol = pool.sym(random.pick(&small));
+            pool.zext(symbol, 16)
+        });
+        let (product, ten, value) = (pool.binary(Op::Mul, a, b), pool.bits(16, 10), pool.bits(16, random.below(10)));
+        let sum = pool.binary(Op::Add, product, c);
+        let rest = pool.binary(Op::Urem, sum, ten);
+        conditions.push(pool.eq(rest, value));
     }
     // Equalities fix symbols, which random conditions seldom do.
     for &symbol in ids {

@@ -8,6 +8,7 @@ pub(crate) mod enumerate;
 pub(crate) mod independence;
 pub(crate) mod known_bits;
 pub(crate) mod log;
+pub(crate) mod neighbours;
 pub(crate) mod recent_models;
 pub(crate) mod substitute;
 pub(crate) mod validate;

@@ -22,8 +22,10 @@ pub struct Args {
 }
 
 /// What can be switched off, one at a time.
-const PARTS: &[&str] =
-    &["snapshots", "quick-checks", "substitution", "known-bits", "byte-domain", "independence", "enumeration", "cache", "recent-models"];
+const PARTS: &[&str] = &[
+    "snapshots", "quick-checks", "substitution", "known-bits", "byte-domain", "independence", "enumeration", "neighbours", "cache",
+    "recent-models",
+];
 
 /// Status and output of a program on an input.
 type Result1 = (i32, String);
