@@ -19,6 +19,7 @@ mod explore;
 mod folder;
 mod formats;
 mod gcov;
+mod heap;
 mod host;
 mod judge;
 mod kept;

@@ -127,9 +127,8 @@ impl Elf {
             }
             let flags = h.p_flags(endian);
             let (writable, executable) = (flags.0 & PF_W.0 != 0, flags.0 & PF_X.0 != 0);
-            let whole =
-                Segment { name: format!("the segment at {start:#x}"), base: start, size, bytes: bytes.to_vec(), writable, executable };
-            cut(whole, &parts, &mut segments);
+            let whole = Segment { name: format!("the segment at {start:#x}"), base: start, size, bytes: Vec::new(), writable, executable };
+            cut(&whole, bytes, &parts, &mut segments);
             if let Some(inside) = at_offset.checked_sub(h.p_offset(endian)).filter(|inside| *inside < in_file) {
                 let (size, count) = (header.e_phentsize(endian).into(), elf.elf_program_headers().len() as u64);
                 headers = Headers { address: start + inside, size, count };
@@ -269,13 +268,13 @@ fn sections(elf: &File<'_>, base: u64) -> Result<Vec<Part>, MachineError> {
     Ok(parts)
 }
 
-/// Cuts a segment at the sections inside it.
-fn cut(whole: Segment, parts: &[Part], out: &mut Vec<Segment>) {
+/// Cuts a segment of these bytes at the sections inside it.
+fn cut(whole: &Segment, bytes: &[u8], parts: &[Part], out: &mut Vec<Segment>) {
     let end = whole.base + whole.size;
     let piece = |name: &str, from: u64, to: u64| {
         let (start, stop) = ((from - whole.base) as usize, (to - whole.base) as usize);
-        let bytes = whole.bytes.get(start.min(whole.bytes.len())..stop.min(whole.bytes.len())).unwrap_or_default().to_vec();
-        Segment { name: name.to_owned(), base: from, size: to - from, bytes, ..whole }
+        let bytes = bytes.get(start.min(bytes.len())..stop.min(bytes.len())).unwrap_or_default().to_vec();
+        Segment { name: name.to_owned(), base: from, size: to - from, bytes, ..*whole }
     };
     let mut at = whole.base;
     for (name, start, stop) in parts.iter().filter(|(_, start, stop)| whole.base <= *start && *stop <= end) {

@@ -32,7 +32,7 @@ use crate::results::{Ends, Findings};
 use crate::rules::{self, Rules};
 use crate::target::{Linked, Target};
 use crate::timed::Timed;
-use crate::{kept, objects, output, replay, signal, sym_file, symbolic, way};
+use crate::{heap, kept, objects, output, replay, signal, sym_file, symbolic, way};
 
 /// The name under which a run folder keeps bitcode that clang made.
 pub const KEPT: &str = "program.bc";
@@ -47,6 +47,7 @@ pub fn explore(name: &str, words: Vec<String>, complete: impl FnOnce(&mut RunArg
     let command = ["wryneck", name].map(str::to_owned).into_iter().chain(words.iter().cloned()).collect();
     let Some(mut args) = args::parse(name, words)? else { return Ok(0) };
     complete(&mut args);
+    heap::prepare();
     let checkers = rules::find(&args.rules)?;
     objects::take(&mut args);
     args.words = sym_file::expand(args.words)?;
