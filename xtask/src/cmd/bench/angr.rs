@@ -1,7 +1,8 @@
 //! angr beside wryneck: ten small executables (`benches/angr`) with the same symbolic input, both explored to the end.
 //!
 //! The executables are linked dynamically against musl, so that angr has its summaries of the library's functions, as its users do. angr is
-//! timed from loading the program on, wryneck as a whole process: at its first start, and at later ones, for which the first has kept lowered code. What
+//! timed from loading the program on, wryneck as a whole process: at first starts, of programs of which there was none before (what is kept of the loader
+//! by any program serves them, too), and at later ones, for which the first has kept lowered code; of several the median. What
 //! angr does not end in its time took at least that.
 //! Resumable: what the results file has, keyed by program and limit, is not run again. Cost: at most the limit for each program.
 
@@ -35,8 +36,8 @@ const PACKAGES: [&str; 3] = ["angr==9.2.213", "bitstring<5", "pycparser==3.0"];
 /// So many times as fast we are to be, on each program, at its first start.
 const GATE: f64 = 50.0;
 
-/// Starts of wryneck behind the first one, whose median counts.
-const LATER: usize = 9;
+/// First and later starts of wryneck, whose medians count.
+const STARTS: usize = 9;
 
 /// A program and its symbolic input.
 struct Case {
@@ -108,10 +109,6 @@ impl Case {
     fn measure(&self, python: &Path, args: &Args) -> Result<Value> {
         let dir = tempfile::tempdir()?;
         let program = dir.path().join(&self.name);
-        // Of this content there has been no program before.
-        let nanoseconds = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).map_or(0, |since| since.as_nanos());
-        let own = format!("-Wl,--build-id=0x{nanoseconds:032x}");
-        process::output(Command::new("musl-gcc").args(["-O1", "-w", &own, "-o"]).arg(&program).arg(&self.source))?;
         let row = json!({
             "program": self.name, "input": self.input(), "limit": args.seconds,
             "wryneck": self.with_wryneck(&program, dir.path())?, "angr": self.with_angr(python, &program, args.seconds)?,
@@ -121,11 +118,22 @@ impl Case {
         Ok(row)
     }
 
+    /// Builds the program; of its content there has been none before.
+    fn build(&self, program: &Path) -> Result<()> {
+        let nanoseconds = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).map_or(0, |since| since.as_nanos());
+        let own = format!("-Wl,--build-id=0x{nanoseconds:032x}");
+        process::output(Command::new("musl-gcc").args(["-O1", "-w", &own, "-o"]).arg(program).arg(&self.source))?;
+        Ok(())
+    }
+
     fn with_wryneck(&self, program: &Path, dir: &Path) -> Result<Value> {
-        let (first, run) = self.start(program, dir)?;
-        let mut later: Vec<f64> = (0..LATER).map(|_| Ok(self.start(program, dir)?.0)).collect::<Result<_>>()?;
-        later.sort_unstable_by(f64::total_cmp);
-        Ok(json!({ "first": first, "seconds": later[LATER / 2], "paths": run["totals"]["paths"], "ends": run["ends"] }))
+        let first = median(|| {
+            self.build(program)?;
+            Ok(self.start(program, dir)?.0)
+        })?;
+        let later = median(|| Ok(self.start(program, dir)?.0))?;
+        let (_, run) = self.start(program, dir)?;
+        Ok(json!({ "first": first, "seconds": later, "paths": run["totals"]["paths"], "ends": run["ends"] }))
     }
 
     /// One start, and how many seconds it took.
@@ -158,6 +166,13 @@ impl Case {
         let said = || format!("{}: angr: {}", self.name, String::from_utf8_lossy(&done.stderr));
         serde_json::from_slice(&done.stdout).with_context(said)
     }
+}
+
+/// The median of some starts.
+fn median(mut seconds: impl FnMut() -> Result<f64>) -> Result<f64> {
+    let mut all: Vec<f64> = (0..STARTS).map(|_| seconds()).collect::<Result<_>>()?;
+    all.sort_unstable_by(f64::total_cmp);
+    Ok(all[STARTS / 2])
 }
 
 /// The exit code of `timeout`.
