@@ -7,7 +7,7 @@ use wryneck_exec::code::Callee;
 use wryneck_exec::{CodePos, Image};
 use wryneck_expr::Pool;
 use wryneck_ir::link::{Program, Unit};
-use wryneck_verify::flow::{About, Events, Flow, ObjectId, Summaries};
+use wryneck_verify::flow::{About, Events, Flow, ObjectId, SYSTEM_CALL, Summaries};
 
 fn flow(text: &str) -> (Flow, Rc<Image>) {
     flow_from(text, None)
@@ -283,4 +283,20 @@ fn calls_about_what_no_rule_knows_are_no_events() {
         let events = ["made", "other", "read", "null", "number"].map(|f| flow.function(number(&image, f)).event);
         assert_eq!(events, [true, false, false, null, true], "null: {null}");
     }
+}
+
+#[test]
+fn the_number_of_a_system_call_may_be_handed_on() {
+    let (flow, image) = flow(
+        "declare func @SYSTEM_CALL
+         func strong @cancellable(%n: 64, %a: 64) -> 64 { entry: %r = call.64 @SYSTEM_CALL(%n:64, %a:64) ret.64 %r }
+         func strong @getpid() -> 64 { entry: %r = call.64 @cancellable(39:64, 0:64) ret.64 %r }
+         func strong @exit_group() -> 64 { entry: %r = call.64 @cancellable(231:64, 0:64) ret.64 %r }
+         func strong @main(%x: 64) -> 64 {
+         entry: %a = call.64 @getpid() %b = call.64 @exit_group() %c = call.64 @cancellable(%x:64, 0:64) ret.64 %a }"
+            .replace("SYSTEM_CALL", SYSTEM_CALL)
+            .as_str(),
+    );
+    let leaves = ["getpid", "exit_group", "cancellable"].map(|f| flow.function(number(&image, f)).leaves);
+    assert_eq!(leaves, [false, true, true]);
 }

@@ -378,7 +378,9 @@ impl Facts {
         let args = arguments(module, inst, at.local.values.list(op));
         for callee in self.callees(func, site) {
             at.all.event |= self.may_be_event(func, at.local, callee, &args);
-            match (self.summary(callee, site.number), callee) {
+            // Cancellation points hand the number of a system call on.
+            let number = site.number.or_else(|| self.value(func, context, *args.first().filter(|_| context > 0)?));
+            match (self.summary(callee, number), callee) {
                 (Some(summary), _) => {
                     at.all.event |= self.library_event(callee);
                     at.summary(summary, &args);
