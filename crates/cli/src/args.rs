@@ -67,6 +67,8 @@ pub struct RunArgs {
     pub policy: Policy,
     /// How `verify` prunes; `None`: not at all.
     pub prune: Option<Pruning>,
+    /// Paths that are recorded are sliced, too; `false` only to measure what recording costs.
+    pub slices: bool,
     /// The source line whose branches are to be explained.
     pub explain: Option<(String, Option<u32>)>,
     /// Files that say what functions of the program do.
@@ -108,6 +110,7 @@ impl Default for RunArgs {
             rules: Vec::new(),
             policy: Policy::default(),
             prune: Some(Pruning::Wanted),
+            slices: true,
             explain: None,
             summaries: Vec::new(),
             sequences: None,
@@ -182,8 +185,8 @@ pub static OPTIONS: &[Opt<RunArgs>] = &[
         set: |a, v| { a.output = Some(v.into()); Ok(()) } },
     Opt { name: "--preamble", value: "NAME", help: "with `--entry`: run this function first, without arguments, to set up what the entry works on",
         set: |a, v| { a.preamble = Some(v.into()); Ok(()) } },
-    Opt { name: "--prune", value: "wanted|classified|off|algorithm1", help: "with rules: explore what can matter to them (default of `verify`), all and tell what can matter, all, or what paper 1's algorithm as printed leaves (loses behaviour)",
-        set: |a, v| { a.prune = one_of(v, &[("wanted", Some(Pruning::Wanted)), ("classified", Some(Pruning::Classified)), ("off", None), ("algorithm1", Some(Pruning::AsPrinted))])?; Ok(()) } },
+    Opt { name: "--prune", value: "wanted|classified|off|recorded|sliced|algorithm1", help: "with rules: explore what can matter to them (default of `verify`), all and tell what can matter, all, all and record or slice each path (to measure what that costs), or what paper 1's algorithm as printed leaves (loses behaviour)",
+        set: |a, v| { (a.prune, a.slices) = one_of(v, PRUNINGS)?; Ok(()) } },
     Opt { name: "--quiet", value: "", help: "no progress and no summary",
         set: |a, _| { a.quiet = true; Ok(()) } },
     Opt { name: "--rule", value: "ID|FILE[,…]", help: "check these rules; see `wryneck rules`",
@@ -212,6 +215,16 @@ pub static OPTIONS: &[Opt<RunArgs>] = &[
         set: |a, v| { a.config.undefined = one_of(v, &[("symbolic", Undefined::Symbolic), ("error", Undefined::Error)])?; Ok(()) } },
     Opt { name: "--uninit", value: "zero|symbolic|symbolic-globals|report", help: "what reading unwritten memory gives: zero (default), symbolic input, the same with the program's variables that have no initial value, or a finding where a branch, an address or output depends on it",
         set: |a, v| { a.config.uninit = one_of(v, &[("zero", Uninit::Zero), ("symbolic", Uninit::Symbolic), ("symbolic-globals", Uninit::SymbolicGlobals), ("report", Uninit::Report)])?; Ok(()) } },
+];
+
+/// How to prune, and whether paths are sliced.
+const PRUNINGS: &[(&str, (Option<Pruning>, bool))] = &[
+    ("algorithm1", (Some(Pruning::AsPrinted), true)),
+    ("classified", (Some(Pruning::Classified), true)),
+    ("off", (None, true)),
+    ("recorded", (Some(Pruning::Measured), false)),
+    ("sliced", (Some(Pruning::Measured), true)),
+    ("wanted", (Some(Pruning::Wanted), true)),
 ];
 
 fn file_and_line(words: &str) -> (String, Option<u32>) {

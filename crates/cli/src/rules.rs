@@ -8,7 +8,7 @@ use std::rc::Rc;
 
 use anyhow::{Context, Result};
 use wryneck_exec::code::Callee;
-use wryneck_exec::{Core, Ended, Explorer, Image, PathEnd, Pruner};
+use wryneck_exec::{Core, Ended, Explorer, Image, PathEnd, Pruner, Traced, Wanted};
 use wryneck_ir::CodeSource;
 use wryneck_report::{Pruning, RuleResult, Run, rules};
 use wryneck_verify::checker::Happened;
@@ -176,6 +176,15 @@ impl Rules {
     pub fn judge(&self, run: &Run) -> Vec<RuleResult> {
         let rules = self.automata.checkers().iter().map(|c| c.about()).zip(&self.relevant);
         rules.map(|(rule, relevant)| RuleResult::new(run, &rule.id, &rule.summary, *relevant)).collect()
+    }
+}
+
+/// Wants nothing of the paths that are recorded: what recording alone costs.
+pub struct Unsliced;
+
+impl Pruner for Unsliced {
+    fn wanted(&self, _: &Traced<'_>) -> Result<Wanted, String> {
+        Ok(Wanted { decisions: Vec::new(), settled: true })
     }
 }
 

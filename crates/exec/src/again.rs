@@ -98,6 +98,7 @@ impl Explorer {
         state.script = before.to_vec().into();
         state.model = model.clone();
         state.memory.space.wake();
+        let entered = self.core.entered;
         while !state.script.is_empty() {
             if let Err(Stop::End(end)) = self.step(&mut state, &mut POLL.clone()) {
                 self.core.stats.flips_lost += 1;
@@ -106,6 +107,7 @@ impl Explorer {
             }
         }
         state.memory.space.sleep();
+        self.core.entered = entered;
         // What its prefix covers was new to another path.
         state.covers_new = false;
         Some(state)

@@ -27,12 +27,17 @@ impl Explorer {
         match self.pruning.as_ref()?.0 {
             Pruning::Wanted if !self.core.auditing => Some(self.core.stats.paths),
             Pruning::Wanted | Pruning::Classified => Some(self.classes.relevant),
-            Pruning::AsPrinted => None,
+            Pruning::Measured | Pruning::AsPrinted => None,
         }
     }
 
     pub(crate) fn classifies(&self) -> bool {
         matches!(self.pruning, Some((Pruning::Classified, _)))
+    }
+
+    /// Whether flips are explored that nobody wants.
+    pub(crate) fn explores_all(&self) -> bool {
+        matches!(self.pruning, Some((Pruning::Classified | Pruning::Measured, _)))
     }
 
     /// Notes a flip that is explored whether or not it is wanted.

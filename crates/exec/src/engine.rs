@@ -175,7 +175,7 @@ impl Explorer {
     }
 
     pub fn is_pruned(&self) -> bool {
-        self.pruning.is_some() && !self.classifies()
+        self.pruning.is_some() && !self.explores_all()
     }
 
     /// Flips that nobody wanted so far.
@@ -467,7 +467,7 @@ impl Explorer {
         for flip in std::mem::take(&mut self.core.new_flips) {
             match self.pruning {
                 Some((Pruning::Wanted, _)) => self.wait(flip),
-                Some((Pruning::Classified, _)) => {
+                Some((Pruning::Classified | Pruning::Measured, _)) => {
                     self.note_flip(&flip);
                     self.add(Item::Flip(flip));
                 }

@@ -31,6 +31,8 @@ pub enum Pruning {
     Wanted,
     /// All are explored, and it is told which of them are wanted.
     Classified,
+    /// All are explored, and every path is recorded and given to the pruner as it ends, whatever comes of that: to measure what it costs.
+    Measured,
     /// As paper 1's Algorithm 1 is printed: a path that ends drops the flips that are not in its slice. Loses behaviour.
     AsPrinted,
 }
@@ -123,7 +125,7 @@ impl Explorer {
         }
         let past = Past { prefix: ended.prefix.clone(), model: ended.model.clone(), end: ended.end.clone() };
         match pruning {
-            Pruning::Wanted => self.want_what_matters(&past),
+            Pruning::Wanted | Pruning::Measured => self.want_what_matters(&past),
             Pruning::Classified => self.classify(past),
             Pruning::AsPrinted => {
                 let places: Vec<PrefixId> = ids(&past.prefix);
@@ -137,8 +139,8 @@ impl Explorer {
 
     /// Wants the flips that can matter of those along a path that has ended.
     pub(crate) fn want_what_matters(&mut self, past: &Past) {
-        let Some((_, pruner)) = self.pruning.clone() else { return };
-        if !past.end.is_complete() || !self.benefit.slices() {
+        let Some((pruning, pruner)) = self.pruning.clone() else { return };
+        if !past.end.is_complete() || !(self.benefit.slices() || pruning == Pruning::Measured) {
             return self.want_all(&past.prefix);
         }
         let places: Vec<PrefixId> = ids(&past.prefix);
@@ -253,7 +255,7 @@ impl Explorer {
 
     /// Whether flips are not wanted from the beginning.
     pub(crate) fn waits(&self) -> bool {
-        !self.core.auditing && matches!(self.pruning, Some((Pruning::Wanted | Pruning::Classified, _)))
+        !self.core.auditing && matches!(self.pruning, Some((Pruning::Wanted | Pruning::Classified | Pruning::Measured, _)))
     }
 
     /// Wants the flips of all these decisions; so the cores of infeasible ones are wanted, too.
@@ -275,7 +277,7 @@ impl Explorer {
     /// When everything wanted is done: takes a random share of the rest, once. Whether there is any.
     pub(crate) fn audit(&mut self) -> bool {
         let share = self.core.config.audit;
-        if share <= 0.0 || !self.waits() || self.classifies() {
+        if share <= 0.0 || !self.waits() || self.explores_all() {
             return false;
         }
         self.core.auditing = true;

@@ -29,7 +29,7 @@ use crate::path_tree::PathTree;
 use crate::problem::problem;
 use crate::progress::Progress;
 use crate::results::{Ends, Findings};
-use crate::rules::{self, Rules};
+use crate::rules::{self, Rules, Unsliced};
 use crate::target::{Linked, Target};
 use crate::timed::Timed;
 use crate::{heap, kept, objects, output, replay, signal, sym_file, symbolic, way};
@@ -100,6 +100,10 @@ pub fn explore(name: &str, words: Vec<String>, complete: impl FnOnce(&mut RunArg
         // Where calls fail on demand, what the summaries assume does not hold.
         (Some(_), Some(_)) if args.fail_calls > 0 => {
             notes.push("calls are made to fail, so nothing is pruned".into());
+            None
+        }
+        (Some(pruning), Some(_)) if !args.slices => {
+            explorer.prune(pruning, Rc::new(Unsliced));
             None
         }
         (Some(pruning), Some(rules)) => {

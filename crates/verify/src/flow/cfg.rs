@@ -40,6 +40,8 @@ pub struct Cfg {
     pub first_inst: u32,
     /// First operations, ascending, with their blocks.
     order: Vec<(u32, u32)>,
+    /// Blocks, each before those it leads to, but for loops.
+    forward: OnceCell<Vec<u32>>,
     /// Immediate post-dominators; the number behind the last block is the exit.
     post: OnceCell<Vec<u32>>,
     /// Blocks that no way ends behind.
@@ -80,13 +82,29 @@ impl Cfg {
     pub fn of(blocks: Vec<Block>) -> Cfg {
         let mut order: Vec<(u32, u32)> = blocks.iter().zip(0..).map(|(b, i)| (b.ops.start, i)).collect();
         order.sort_unstable();
-        Cfg { blocks, first_inst: 0, order, post: OnceCell::new(), endless: OnceCell::new(), returning: OnceCell::new() }
+        let (forward, post, endless, returning) = Default::default();
+        Cfg { blocks, first_inst: 0, order, forward, post, endless, returning }
     }
 
     /// The block an operation lies in.
     pub fn block_of(&self, op: u32) -> u32 {
         let behind = self.order.partition_point(|(first, _)| *first <= op);
         self.order.get(behind.saturating_sub(1)).map_or(0, |(_, block)| *block)
+    }
+
+    /// All blocks, each before those it leads to, but for loops.
+    pub fn forward(&self) -> &[u32] {
+        self.forward.get_or_init(|| {
+            let (next, mut reached) = (successors(&self.blocks), vec![false; self.blocks.len()]);
+            let mut order = Vec::new();
+            for start in 0..self.blocks.len() as u32 {
+                if !reached[start as usize] {
+                    order.extend(post_order(start, &next, &mut reached));
+                }
+            }
+            order.reverse();
+            order
+        })
     }
 
     /// The first block where all ways out of `block` meet that return, or that end alike if none returns.
@@ -205,6 +223,10 @@ fn block(module: &Module, function: &Function, first_inst: u32, insts: wryneck_i
     Block { ops: start..start + insts.count, edges: edges.into_iter().map(|e| (e, records[e as usize].block)).collect(), end }
 }
 
+fn successors(blocks: &[Block]) -> Vec<Vec<u32>> {
+    blocks.iter().map(|b| b.edges.iter().map(|(_, to)| *to).collect()).collect()
+}
+
 /// By block; the number of blocks is the exit's, which `ends` lead to.
 fn predecessors(blocks: &[Block], ends: Vec<u32>) -> Vec<Vec<u32>> {
     let mut preds = vec![Vec::new(); blocks.len()];
@@ -227,7 +249,7 @@ fn post_dominators(blocks: &[Block]) -> Vec<u32> {
         post_dominators_to(ends, blocks, &mut post);
     }
     // Loops without a way out.
-    let succs: Vec<Vec<u32>> = blocks.iter().map(|b| b.edges.iter().map(|(_, to)| *to).collect()).collect();
+    let succs = successors(blocks);
     let mut seen: Vec<bool> = post.iter().map(|p| *p != u32::MAX).collect();
     let (mut forward, mut ends) = (Vec::new(), Vec::new());
     for b in left(&post) {

@@ -5,7 +5,6 @@ use wryneck_ir::{Function, Module};
 
 use super::bits::BitSet;
 use super::cfg::Cfg;
-use super::graph::components;
 use crate::operand::slots_written;
 
 /// By number of a slot that edges copy to: the slot at the branch whose value it holds, or that this depends on the way. Any other slot
@@ -27,11 +26,7 @@ pub fn differing(module: &Module, function: &Function, cfg: &Cfg, block: u32, jo
     let records = module.edges.range(function.edges);
     let copies = |edge: u32| module.copies.range(records[edge as usize].copies);
     let onward = |from: u32| cfg.blocks[from as usize].edges.iter().filter(|(_, to)| *to == join || arrives[*to as usize]);
-    // Each block before those it leads to, but for loops.
-    let inner =
-        |from: u32, at: usize| cfg.blocks[from as usize].edges.get(at).map(|(_, to)| if arrives[*to as usize] { *to } else { from });
-    let mut order: Vec<u32> = components(cfg.blocks.len(), [block], inner).into_iter().flatten().collect();
-    order.reverse();
+    let order: Vec<u32> = cfg.forward().iter().copied().filter(|b| *b == block || arrives[*b as usize]).collect();
     let mut slots: Vec<u32> = order.iter().flat_map(|b| onward(*b)).flat_map(|(edge, _)| copies(*edge)).map(|copy| copy.dst).collect();
     slots.sort_unstable();
     slots.dedup();

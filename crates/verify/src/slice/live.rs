@@ -24,21 +24,30 @@ pub struct Live {
     cells: Vec<(CellKind, Option<Stream>)>,
 }
 
+/// The bits of a line that are in `address .. address + len`.
+fn bits_in(line: u64, address: u64, len: u64) -> u64 {
+    let first = line * LINE;
+    let (low, high) = (first.max(address), first.saturating_add(LINE).min(address.saturating_add(len)));
+    if low < high { u64::MAX >> (LINE - (high - low)) << (low % LINE) } else { 0 }
+}
+
 /// The parts of `address .. address + len` in each line: its number and the bits.
 fn lines(address: u64, len: u64) -> impl Iterator<Item = (u64, u64)> {
-    let mut at = address;
-    let end = address.saturating_add(len);
-    std::iter::from_fn(move || {
-        let (line, low) = (at / LINE, at % LINE);
-        let count = (LINE - low).min(end.checked_sub(at).filter(|left| *left > 0)?);
-        at += count;
-        Some((line, u64::MAX >> (LINE - count) << low))
-    })
+    let behind = address.saturating_add(len).div_ceil(LINE);
+    (address / LINE..behind).map(move |line| (line, bits_in(line, address, len)))
 }
 
 impl Live {
+    /// Whether a range has more lines than are live.
+    fn is_large(&self, len: u64) -> bool {
+        len / LINE >= self.lines.len() as u64
+    }
+
     pub fn is_live(&self, address: u64, len: u64) -> bool {
-        !self.lines.is_empty() && lines(address, len).any(|(line, bits)| self.lines.get(&line).is_some_and(|live| live & bits != 0))
+        if self.is_large(len) {
+            return self.lines.iter().any(|(line, live)| live & bits_in(*line, address, len) != 0);
+        }
+        lines(address, len).any(|(line, bits)| self.lines.get(&line).is_some_and(|live| live & bits != 0))
     }
 
     /// Bytes of an object become live.
@@ -56,16 +65,19 @@ impl Live {
 
     /// Bytes got their value here; whether one was live.
     pub fn kill(&mut self, object: impl FnOnce() -> Placed, address: u64, len: u64) -> bool {
-        if self.lines.is_empty() {
-            return false;
-        }
         let mut gone = 0;
-        for (line, bits) in lines(address, len) {
-            let Some(live) = self.lines.get_mut(&line) else { continue };
+        let mut leaves = |live: &mut u64, bits: u64| {
             gone += (*live & bits).count_ones();
             *live &= !bits;
-            if *live == 0 {
-                self.lines.remove(&line);
+            *live != 0
+        };
+        if self.is_large(len) {
+            self.lines.retain(|line, live| leaves(live, bits_in(*line, address, len)));
+        } else {
+            for (line, bits) in lines(address, len) {
+                if self.lines.get_mut(&line).is_some_and(|live| !leaves(live, bits)) {
+                    self.lines.remove(&line);
+                }
             }
         }
         if gone > 0 {
@@ -138,6 +150,28 @@ impl Live {
 mod tests {
     use super::*;
     use crate::flow::Extent;
+
+    #[test]
+    fn ranges_of_any_size_meet_the_same_bytes() {
+        let a = (ObjectId(1), 0);
+        for start in [0, 1, 63, 64, 70, 127, 128, 200] {
+            for len in [0, 1, 2, 57, 58, 64, 65, 128, 1000, u64::MAX] {
+                // One line that is live, so the range is large, and many.
+                for lines in [1, 100] {
+                    let mut live = Live::default();
+                    live.add(a, 64, 6);
+                    live.add(a, 100, 28);
+                    (1..lines).for_each(|line| live.add(a, 1 << 40 | line * LINE, 1));
+                    let inside = |byte: u64| byte >= start && byte - start < len;
+                    let bytes = (64..70).chain(100..128);
+                    let hit = bytes.clone().any(inside) || lines > 1 && len == u64::MAX;
+                    assert_eq!(live.is_live(start, len), hit, "{start} {len}");
+                    assert_eq!(live.kill(|| a, start, len), hit);
+                    bytes.for_each(|byte| assert_eq!(live.is_live(byte, 1), !inside(byte), "byte {byte} of {start} {len}"));
+                }
+            }
+        }
+    }
 
     #[test]
     fn bytes_are_counted_by_object() {

@@ -38,6 +38,9 @@ impl Mode {
 /// What is known of gnulib's functions.
 pub const GNULIB: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../rules/summaries/gnulib.toml");
 
+/// The bounds of paper 1 for coreutils.
+pub const INPUT: [&str; 9] = ["--sym-args", "0", "3", "2", "--sym-files", "2", "8", "--sym-stdin", "8"];
+
 /// What is explored.
 pub struct Exploration<'a> {
     pub target: &'a Path,

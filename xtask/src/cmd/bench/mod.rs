@@ -4,6 +4,7 @@
 mod angr;
 mod explore;
 mod figure1;
+mod recording;
 mod slices;
 mod verify;
 mod verisec;
@@ -23,6 +24,8 @@ enum Bench {
     Angr(angr::Args),
     /// The program of paper 1's Figure 1 and its broken variant, pruned and not
     Figure1(figure1::Args),
+    /// What recording paths and slicing them costs on coreutils
+    Recording(recording::Args),
     /// Five programs of coreutils to the end: what pruning keeps, and what a perfect slice would
     Slices(slices::Args),
     /// coreutils under each built-in rule, pruned and not: verdicts and relevant paths
@@ -35,6 +38,7 @@ pub fn run(args: &Args) -> Result<()> {
     match &args.bench {
         Bench::Angr(args) => angr::run(args),
         Bench::Figure1(args) => figure1::run(args),
+        Bench::Recording(args) => recording::run(args),
         Bench::Slices(args) => slices::run(args),
         Bench::Verify(args) => verify::run(args),
         Bench::Verisec(args) => verisec::run(args),

@@ -14,7 +14,7 @@ use std::sync::Mutex;
 use anyhow::{Context, Result, ensure};
 use serde_json::{Value, json};
 
-use super::explore::{Exploration, GNULIB, Mode};
+use super::explore::{Exploration, GNULIB, INPUT, Mode};
 use crate::cache::{self, Cache};
 use crate::random::Random;
 use crate::{bitcode, process};
@@ -42,7 +42,6 @@ pub struct Args {
 }
 
 const RULES: [&str; 5] = ["assertion", "data-loss", "file-access", "memory-leak", "open-close"];
-const INPUT: [&str; 9] = ["--sym-args", "0", "3", "2", "--sym-files", "2", "8", "--sym-stdin", "8"];
 /// Seconds in which some path of a program must have an event of a rule.
 const SCREEN: u32 = 5;
 /// The seed of the sample.
