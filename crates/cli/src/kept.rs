@@ -56,8 +56,8 @@ pub fn save(source: &MachineProgram, paths: &[PathBuf]) {
     }
 }
 
-/// Removes the oldest files of the folder, if it is full.
-fn make_room(path: &Path) {
+/// Removes the oldest files of the folder of a file that is to be written, if it is full.
+pub fn make_room(path: &Path) {
     let files = path.parent().and_then(|folder| fs::read_dir(folder).ok()).into_iter().flatten().flatten();
     let mut files: Vec<_> = files.filter_map(|file| Some((file.metadata().ok()?.modified().ok()?, file.path()))).collect();
     files.sort_unstable();

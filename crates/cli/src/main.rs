@@ -16,6 +16,7 @@ mod compile;
 mod confine;
 mod coverage;
 mod explore;
+mod facts;
 mod folder;
 mod formats;
 mod gcov;

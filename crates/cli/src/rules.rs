@@ -17,6 +17,7 @@ use wryneck_verify::sequence::Occurred;
 use wryneck_verify::slice::Explain;
 use wryneck_verify::{Automata, Checker, MachineSlicer, Observed, Policy, Sequence, Slicer, builtin, rule_file};
 
+use crate::facts;
 use crate::problem::problem;
 use crate::results::Defect;
 
@@ -101,10 +102,21 @@ impl Rules {
         Rules { relevant, without, inside_libraries, sequences: BTreeMap::new(), lost: Vec::new(), automata }
     }
 
-    /// What says which flips can matter to these rules in a program that begins with `entry`, or with `main`.
-    pub fn slicer(&self, image: Rc<Image>, summaries: Summaries, entry: Option<&str>, explain: Option<Explain>) -> Rc<dyn Pruner> {
+    /// What says which flips can matter to these rules in a program that begins with `entry`, or with `main`; `kept`: where its facts are kept.
+    pub fn slicer(
+        &self,
+        image: Rc<Image>,
+        summaries: Summaries,
+        entry: Option<&str>,
+        kept: Option<&Path>,
+        explain: Option<Explain>,
+    ) -> Rc<dyn Pruner> {
         let events = ByRules { image: image.clone(), automata: self.automata.clone(), inside_libraries: self.inside_libraries };
-        Rc::new(Slicer::new(Flow::new(image, Box::new(events), summaries, entry), explain))
+        let flow = Flow::new(image, Box::new(events), summaries, entry, kept.and_then(facts::load));
+        if let (Some(solution), Some(path)) = (flow.solved(), kept) {
+            facts::save(solution, path);
+        }
+        Rc::new(Slicer::new(flow, explain))
     }
 
     /// The same of machine code, which comes from `code`.

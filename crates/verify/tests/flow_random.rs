@@ -13,7 +13,7 @@ use wryneck_exec::{CodePos, Image};
 use wryneck_expr::Pool;
 use wryneck_ir::link::{Program, Target, Unit};
 use wryneck_ir::{Module, NONE, Op, Range};
-use wryneck_verify::flow::{Effects, Flow, ObjectId, Summaries};
+use wryneck_verify::flow::{Effects, Flow, ObjectId, Solution, Summaries};
 
 struct Generator {
     seed: u64,
@@ -541,19 +541,27 @@ impl Run<'_> {
     }
 }
 
+fn image(text: &str) -> Rc<Image> {
+    let module = wryneck_ir::text::parse(text).unwrap_or_else(|e| panic!("{e}\n{text}"));
+    wryneck_ir::verify::verify(&module).unwrap_or_else(|e| panic!("{e}\n{text}"));
+    let program = Program::link(vec![Unit { name: "test".into(), module, library: false }]).expect("links");
+    let environment = Linux::new(ProgramInput::default(), Rc::new(NoHost));
+    Rc::new(Image::new(program, &environment, &mut Pool::new()))
+}
+
+fn flow(image: &Rc<Image>, kept: Option<Solution>) -> Flow {
+    let named = image.clone();
+    let is_event = move |_, callee| matches!(callee, Callee::Body(f) if named.name(f) == "event");
+    Flow::new(image.clone(), Box::new(is_event), Summaries::builtin(), None, kept)
+}
+
 #[test]
 fn what_happens_is_among_the_facts() {
     let mut checked = 0;
     for seed in 0..250 {
         let text = Generator::program(seed);
-        let module = wryneck_ir::text::parse(&text).unwrap_or_else(|e| panic!("{e}\n{text}"));
-        wryneck_ir::verify::verify(&module).unwrap_or_else(|e| panic!("{e}\n{text}"));
-        let program = Program::link(vec![Unit { name: "test".into(), module, library: false }]).expect("links");
-        let environment = Linux::new(ProgramInput::default(), Rc::new(NoHost));
-        let image = Rc::new(Image::new(program, &environment, &mut Pool::new()));
-        let named = image.clone();
-        let is_event = move |_, callee| matches!(callee, Callee::Body(f) if named.name(f) == "event");
-        let flow = Flow::new(image.clone(), Box::new(is_event), Summaries::builtin(), None);
+        let image = image(&text);
+        let flow = flow(&image, None);
         let Some(Target::Func(main)) = image.program.lookup("main") else { panic!("no main") };
         for input in 0..6u64 {
             let input = (input + seed).wrapping_mul(0x9e37_79b9_7f4a_7c15);
@@ -566,4 +574,25 @@ fn what_happens_is_among_the_facts() {
         }
     }
     assert!(checked > 12_000, "the programs have sides: {checked}");
+}
+
+#[test]
+fn facts_are_the_same_with_what_was_kept() {
+    let said = |flow: &Flow, image: &Image| -> Vec<String> {
+        let functions = 0..image.program.functions().len() as u32;
+        let own = functions.map(|f| format!("{:?} {:?}", flow.function(f), flow.targets(CodePos { func: f, op: 0 })));
+        own.chain([flow.statistics()]).collect()
+    };
+    let mut before: Option<Solution> = None;
+    for seed in 0..100 {
+        let image = image(&Generator::program(seed));
+        let first = flow(&image, None);
+        let solution = first.solved().cloned().expect("nothing was kept");
+        let again = flow(&image, Some(solution.clone()));
+        assert!(again.solved().is_none(), "seed {seed}: what was kept is used");
+        assert_eq!(said(&first, &image), said(&again, &image), "seed {seed}");
+        // Of another program, or of none: it is solved, or whatever is said of it does no harm.
+        assert_eq!(flow(&image, Some(Solution::default())).solved(), Some(&solution));
+        flow(&image, before.replace(solution));
+    }
 }

@@ -32,7 +32,7 @@ use crate::results::{Ends, Findings};
 use crate::rules::{self, Rules, Unsliced};
 use crate::target::{Linked, Target};
 use crate::timed::Timed;
-use crate::{heap, kept, objects, output, replay, signal, sym_file, symbolic, way};
+use crate::{facts, heap, kept, objects, output, replay, signal, sym_file, symbolic, way};
 
 /// The name under which a run folder keeps bitcode that clang made.
 pub const KEPT: &str = "program.bc";
@@ -111,7 +111,11 @@ pub fn explore(name: &str, words: Vec<String>, complete: impl FnOnce(&mut RunArg
             let summaries = rules::summaries(&args.summaries)?;
             let slicer = match &explorer.core.code_source {
                 Some(code) => rules.machine_slicer(code.clone(), summaries, explain),
-                None => rules.slicer(explorer.core.image.clone(), summaries, begins.as_deref(), explain),
+                None => {
+                    let image = explorer.core.image.clone();
+                    let kept = facts::path(&image.program, &args.summaries, begins.as_deref());
+                    rules.slicer(image, summaries, begins.as_deref(), kept.as_deref(), explain)
+                }
             };
             explorer.prune(pruning, slicer.clone());
             Some(slicer)

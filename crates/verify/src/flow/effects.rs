@@ -21,7 +21,8 @@ use super::graph::components;
 use super::known::Known;
 use super::local::{CallSite, CallTarget, Local};
 use super::objects::{MAPPED, OUTSIDE};
-use super::points_to::{self, PointsTo};
+use super::points_to;
+use super::solution::{PointsTo, Solution};
 use super::summary::{CellKind, Place, Summaries, Summary};
 use super::writes::{Effects, Extent};
 use crate::operand::slots_written;
@@ -58,8 +59,9 @@ pub struct Facts {
 }
 
 impl Facts {
-    pub fn new(image: Rc<Image>, events: Box<dyn Events>, summaries: Summaries, entry: Option<&str>) -> Facts {
-        let points_to = PointsTo::solve(&image, &summaries, entry);
+    pub fn new(image: Rc<Image>, events: Box<dyn Events>, summaries: Summaries, entry: Option<&str>, kept: Option<Solution>) -> Facts {
+        let known = kept.and_then(|solution| PointsTo::kept(&image, solution));
+        let points_to = known.unwrap_or_else(|| points_to::solve(&image, &summaries, entry));
         let count = image.program.functions().len();
         let mut facts = Facts {
             never: (0..count as u32).map(|f| (image.function(f).1.flags & function_flags::NO_RETURN != 0).then_some(End::Leave)).collect(),
@@ -425,7 +427,7 @@ impl Writer<'_> {
     /// Writes of so many bytes to the address in a slot.
     fn memory(&mut self, slot: u32, size: Option<u64>) {
         let points_to = &self.facts.points_to;
-        if self.new && points_to.wrapper(self.func).is_some_and(|w| w.fresh.contains(&self.local.class(slot))) {
+        if self.new && points_to.allocator(self.func).is_some_and(|fresh| fresh.contains(&self.local.class(slot))) {
             return;
         }
         if let Some((object, offset)) = self.local.fixed.get(&slot).copied() {

@@ -18,6 +18,7 @@ mod local;
 mod objects;
 mod places;
 mod points_to;
+mod solution;
 mod sparse;
 pub mod summary;
 mod values;
@@ -29,6 +30,7 @@ use std::cell::RefCell;
 use std::rc::Rc;
 
 use rustc_hash::FxHashMap;
+use serde::{Deserialize, Serialize};
 use wryneck_exec::code::Callee;
 use wryneck_exec::{CodePos, Image};
 
@@ -38,11 +40,12 @@ pub use context::ContextId;
 use effects::Facts;
 pub use events::{About, Events};
 pub use graph::components;
+pub use solution::Solution;
 pub use summary::{CellKind, Gives, Holder, Place, PointerFlow, SYSTEM_CALL, Summaries, Summary};
 pub use writes::{CellWrites, Changes, Effects, Extent, Writes};
 
 /// A variable, a stack slot of a function, what one call allocates: an object as the static facts know it.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub struct ObjectId(pub u32);
 
 /// A function, its context, a block that branches, and the edge taken.
@@ -60,8 +63,9 @@ pub struct Flow {
 
 impl Flow {
     /// `entry`: the function that begins, where it is not `main`.
-    pub fn new(image: Rc<Image>, events: Box<dyn Events>, summaries: Summaries, entry: Option<&str>) -> Flow {
-        let facts = Facts::new(image.clone(), events, summaries, entry);
+    /// `kept`: what [`Flow::solved`] gave for the same program, summaries and entry; if it does not fit, it is solved again.
+    pub fn new(image: Rc<Image>, events: Box<dyn Events>, summaries: Summaries, entry: Option<&str>, kept: Option<Solution>) -> Flow {
+        let facts = Facts::new(image.clone(), events, summaries, entry, kept);
         Flow {
             image,
             facts,
@@ -70,6 +74,11 @@ impl Flow {
             rests: RefCell::default(),
             operations: RefCell::default(),
         }
+    }
+
+    /// What pointers may point to, if that had to be solved: most of the cost of a start, which another one may be spared.
+    pub fn solved(&self) -> Option<&Solution> {
+        self.facts.points_to.solved()
     }
 
     /// The block that operation `op` lies in.

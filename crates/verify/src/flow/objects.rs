@@ -137,6 +137,30 @@ impl Objects {
         self.make((Some(inner), at), depth + 1)
     }
 
+    /// By number above `heap`: what the object is of.
+    pub fn made(&self) -> Vec<(Option<ObjectId>, (u32, u32))> {
+        let mut made = vec![Default::default(); self.clones.len()];
+        for ((inner, at), object) in &self.made {
+            made[(object.0 - self.heap) as usize] = (*inner, (at.func, at.op));
+        }
+        made
+    }
+
+    /// Makes the next of those again; `None`: there is no such object, or it is not new.
+    pub fn remake(&mut self, inner: Option<ObjectId>, at: CodePos) -> Option<()> {
+        let depth = match inner {
+            Some(inner) => self.depth.get(inner.0.checked_sub(self.heap)? as usize)? + 1,
+            None => 0,
+        };
+        let next = self.count();
+        (self.make((inner, at), depth).0 == next).then_some(())
+    }
+
+    /// How many there are.
+    pub fn count(&self) -> u32 {
+        self.heap + self.clones.len() as u32
+    }
+
     fn make(&mut self, key: (Option<ObjectId>, CodePos), depth: u32) -> ObjectId {
         if let Some(object) = self.made.get(&key) {
             return *object;

@@ -1,13 +1,14 @@
 //! Places that addresses name: an object and a byte in it, or somewhere in it. What places hold is told apart by cells of 8 bytes.
 
 use rustc_hash::FxHashMap;
+use serde::{Deserialize, Serialize};
 
 use super::ObjectId;
 
 /// A place by its number.
 pub type Loc = u32;
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub struct Place {
     pub object: ObjectId,
     /// In bytes; `None`: somewhere.
@@ -54,6 +55,11 @@ impl Places {
             self.all.push(place);
             self.all.len() as Loc - 1
         })
+    }
+
+    /// By number.
+    pub fn all(&self) -> &[Place] {
+        &self.all
     }
 
     pub fn place(&self, loc: Loc) -> Place {

@@ -17,7 +17,9 @@ use wryneck_ir::link::Target;
 use super::ObjectId;
 use super::local::{CallSite, CallTarget, Constraint, Local};
 use super::objects::{MAPPED, OUTSIDE, Objects};
-use super::places::{Loc, Place};
+use super::places::Loc;
+use super::solution::{PointsTo, Solution};
+use super::sparse::Sparse;
 use super::summary::{Holder, PointerFlow, Summaries, Summary};
 use super::waves::{Node, Waves};
 use super::wrappers::Wrapper;
@@ -33,10 +35,11 @@ const FINISH: &str = "__wryneck_run_fini_array";
 const ENTRY: &str = "__wryneck_entry";
 const OUT_OF_MEMORY: &str = "__wryneck_out_of_memory";
 
-pub struct PointsTo {
+/// What was found so far.
+pub(super) struct Found {
     pub objects: Objects,
     waves: Waves,
-    pub(super) locals: Vec<Option<Rc<Local>>>,
+    pub locals: Vec<Option<Rc<Local>>>,
     /// By function and class; those that never hold a pointer have no node.
     nodes: Vec<FxHashMap<u32, Node>>,
     /// By function: what it returns.
@@ -46,13 +49,13 @@ pub struct PointsTo {
     /// By call of a pointer, in order of discovery without repetition.
     targets: FxHashMap<CodePos, Vec<Callee>>,
     /// What the functions that are allocators themselves allocate: calls of theirs, and the classes of their objects.
-    pub(super) wrappers: FxHashMap<u32, Option<Rc<Wrapper>>>,
+    pub wrappers: FxHashMap<u32, Option<Rc<Wrapper>>>,
 }
 
 pub(super) struct Solver<'a> {
     pub(super) image: &'a Image,
     pub(super) summaries: &'a Summaries,
-    pub(super) to: PointsTo,
+    pub(super) to: Found,
     /// What begins where it is not `main`, and what the C library calls as `main`.
     entry: Option<&'a str>,
     main: &'static str,
@@ -66,78 +69,95 @@ pub(super) struct Solver<'a> {
 /// The number under which escaped objects are named.
 const ESCAPED: u32 = u32::MAX;
 
-impl PointsTo {
-    /// `entry`: the function that begins, where it is not `main`.
-    pub fn solve(image: &Rc<Image>, summaries: &Summaries, entry: Option<&str>) -> PointsTo {
-        let functions = image.program.functions().len();
-        let mut waves = Waves::default();
-        let results = (0..functions).map(|_| waves.node()).collect();
-        let escaped = waves.node();
-        let to = PointsTo {
-            objects: Objects::new(image.clone()),
-            waves,
-            locals: vec![None; functions],
-            nodes: vec![FxHashMap::default(); functions],
-            results,
-            escaped,
-            targets: FxHashMap::default(),
-            wrappers: FxHashMap::default(),
+/// `entry`: the function that begins, where it is not `main`.
+pub fn solve(image: &Rc<Image>, summaries: &Summaries, entry: Option<&str>) -> PointsTo {
+    let functions = image.program.functions().len();
+    let mut waves = Waves::default();
+    let results = (0..functions).map(|_| waves.node()).collect();
+    let escaped = waves.node();
+    let to = Found {
+        objects: Objects::new(image.clone()),
+        waves,
+        locals: vec![None; functions],
+        nodes: vec![FxHashMap::default(); functions],
+        results,
+        escaped,
+        targets: FxHashMap::default(),
+        wrappers: FxHashMap::default(),
+    };
+    let mut solver = Solver {
+        image,
+        summaries,
+        to,
+        entry,
+        main: if entry.is_some() { ENTRY_CALL } else { "main" },
+        todo: Vec::new(),
+        watched: Vec::new(),
+        linked: FxHashSet::default(),
+        escaped_seen: FxHashSet::default(),
+    };
+    solver.globals();
+    solver.roots();
+    solver.run();
+    let solution = solver.to.solution();
+    PointsTo::new(solver.to.objects, solver.to.locals, solution)
+}
+
+impl Found {
+    /// All of it as plain numbers, in an order of their own.
+    fn solution(&self) -> Solution {
+        let mut sets = Sets::default();
+        let mut values: Vec<(u32, u32, Node)> = Vec::new();
+        for (func, nodes) in (0..).zip(&self.nodes) {
+            values.extend(nodes.iter().map(|(class, node)| (func, *class, self.waves.find(*node))));
+        }
+        values.sort_unstable();
+        let values = values.into_iter().map(|(func, class, node)| (func, class, sets.number(self.waves.points_to(node)))).collect();
+        let held =
+            self.waves.objects().into_iter().filter_map(|object| Some((object, sets.number(self.waves.in_object(object)?)))).collect();
+        let escaped = sets.number(self.waves.points_to(self.escaped));
+        let mut targets: Vec<_> = self.targets.iter().collect();
+        targets.sort_unstable_by_key(|(at, _)| **at);
+        let targets = targets.into_iter().map(|(at, all)| ((at.func, at.op), all.iter().map(|callee| (*callee).into()).collect()));
+        let fresh = |wrapper: &Wrapper| {
+            let mut fresh: Vec<u32> = wrapper.fresh.iter().copied().collect();
+            fresh.sort_unstable();
+            fresh
         };
-        let mut solver = Solver {
-            image,
-            summaries,
-            to,
-            entry,
-            main: if entry.is_some() { ENTRY_CALL } else { "main" },
-            todo: Vec::new(),
-            watched: Vec::new(),
-            linked: FxHashSet::default(),
-            escaped_seen: FxHashSet::default(),
-        };
-        solver.globals();
-        solver.roots();
-        solver.run();
-        solver.to
-    }
-
-    /// The places that a slot of a function may point to.
-    pub fn of_slot(&self, func: u32, slot: u32) -> impl Iterator<Item = Place> + '_ {
-        let local = self.locals[func as usize].as_ref();
-        let node = local.and_then(|local| self.nodes[func as usize].get(&local.class(slot)));
-        node.into_iter().flat_map(|n| self.waves.points_to(*n).iter().map(|loc| self.waves.places.place(loc)))
-    }
-
-    /// The objects that the object may hold addresses of.
-    pub fn in_object(&self, object: ObjectId) -> impl Iterator<Item = ObjectId> + '_ {
-        self.waves.in_object(object).into_iter().flat_map(|set| set.iter().map(|loc| self.waves.places.place(loc).object))
-    }
-
-    /// Sizes, in words.
-    pub fn statistics(&self) -> String {
-        let functions = self.locals.iter().flatten().count();
-        let wrappers = self.wrappers.values().flatten().count();
+        let mut allocators: Vec<_> = self.wrappers.iter().filter_map(|(func, wrapper)| Some((*func, fresh(wrapper.as_ref()?)))).collect();
+        allocators.sort_unstable();
         let (nodes, edges, members) = self.waves.sizes();
-        format!("{functions} functions, of which {wrappers} are allocators; {nodes} nodes, {edges} edges, {members} members of sets")
+        Solution {
+            reached: (0..).zip(&self.locals).filter(|(_, local)| local.is_some()).map(|(func, _)| func).collect(),
+            made: self.objects.made(),
+            places: self.waves.places.all().to_vec(),
+            sets: sets.all,
+            values,
+            held,
+            escaped,
+            targets: targets.collect(),
+            allocators,
+            sizes: (nodes as u32, edges as u32, members as u32),
+        }
     }
+}
 
-    /// What functions nobody knows may have.
-    pub fn escaped(&self) -> impl Iterator<Item = ObjectId> + '_ {
-        self.waves.points_to(self.escaped).iter().map(|loc| self.waves.places.place(loc).object)
-    }
+/// Sets, each once.
+#[derive(Default)]
+struct Sets {
+    all: Vec<Sparse>,
+    numbers: FxHashMap<Sparse, u32>,
+}
 
-    /// What the function says about pointers; `None`: no call reaches it.
-    pub fn local(&self, func: u32) -> Option<&Rc<Local>> {
-        self.locals[func as usize].as_ref()
-    }
-
-    /// What the call by pointer at a place may call.
-    pub fn targets(&self, at: CodePos) -> &[Callee] {
-        self.targets.get(&at).map_or(&[], Vec::as_slice)
-    }
-
-    /// How the function is an allocator itself, if it is one.
-    pub fn wrapper(&self, func: u32) -> Option<&Wrapper> {
-        self.wrappers.get(&func).and_then(|w| w.as_deref())
+impl Sets {
+    fn number(&mut self, set: &Sparse) -> u32 {
+        if let Some(number) = self.numbers.get(set) {
+            return *number;
+        }
+        let number = self.all.len() as u32;
+        self.all.push(set.clone());
+        self.numbers.insert(set.clone(), number);
+        number
     }
 }
 
@@ -510,7 +530,7 @@ impl Solver<'_> {
         self.to.waves.edge(from, to);
     }
 
-    fn address_of(&mut self, object: impl FnOnce(&mut PointsTo) -> ObjectId) -> Node {
+    fn address_of(&mut self, object: impl FnOnce(&mut Found) -> ObjectId) -> Node {
         let object = object(&mut self.to);
         let node = self.to.waves.node();
         self.add_address(node, object, 0);

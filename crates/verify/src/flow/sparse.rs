@@ -1,8 +1,10 @@
 //! Sets of small numbers, most of which are far apart: the words that are not 0, in order. Points-to sets.
 
+use serde::{Deserialize, Serialize};
+
 use super::bits::Ones;
 
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub struct Sparse {
     words: Vec<(u32, u64)>,
 }
@@ -74,6 +76,11 @@ impl Sparse {
     /// The numbers, ascending.
     pub fn iter(&self) -> impl Iterator<Item = u32> + '_ {
         self.words.iter().flat_map(|(key, bits)| Ones(*bits).map(move |bit| key * 64 + bit))
+    }
+
+    /// Whether all numbers are below this one.
+    pub fn is_below(&self, end: u64) -> bool {
+        self.words.iter().all(|(key, bits)| u64::from(*key) * 64 + 64 - u64::from(bits.leading_zeros()) <= end)
     }
 
     pub fn len(&self) -> usize {

@@ -129,6 +129,13 @@ impl Waves {
         self.contents.get(&object).map(|content| self.points_to(content.all))
     }
 
+    /// The objects that anything was ever asked about, ascending.
+    pub fn objects(&self) -> Vec<ObjectId> {
+        let mut objects: Vec<ObjectId> = self.contents.keys().copied().collect();
+        objects.sort_unstable();
+        objects
+    }
+
     pub fn points_to(&self, node: Node) -> &Sparse {
         &self.data[self.find(node) as usize].now
     }

@@ -1,0 +1,67 @@
+//! What runs of a program keep of its static facts, in the cache's folder `facts/`: what its pointers may point to, which is nearly all that they cost
+//! ([`wryneck_verify::flow::Solution`]), by content of the linked modules, of the summaries, by the function that begins, and by this very tool.
+//!
+//! A run is the same with it and without: a file that is missing, damaged or of something else is as none, and what cannot be written is not kept.
+//! A file begins with the hash of the rest. Files are written beside their place and renamed. Cost: hashing the program, a few milliseconds.
+
+use std::path::{Path, PathBuf};
+use std::{env, fs};
+
+use wryneck_ir::link::Program;
+use wryneck_verify::flow::Solution;
+
+use crate::{cache, kept};
+
+/// The file for a program that begins with `entry`, or with `main`, where these are the files of summaries.
+pub fn path(program: &Program, summaries: &[PathBuf], entry: Option<&str>) -> Option<PathBuf> {
+    let mut hasher = blake3::Hasher::new();
+    let mut add = |part: &[u8]| _ = hasher.update(&(part.len() as u64).to_le_bytes()).update(part);
+    add(cache::identity(&env::current_exe().ok()?).ok()?.as_bytes());
+    add(entry.unwrap_or_default().as_bytes());
+    for file in summaries {
+        add(&fs::read(file).ok()?);
+    }
+    for unit in &program.units {
+        add(&[u8::from(unit.library)]);
+        unit.module.for_each_table(|_, _, bytes| add(bytes));
+    }
+    Some(cache::folder("facts").ok()?.join(&hasher.finalize().to_hex()[..32]))
+}
+
+/// What an earlier run kept.
+pub fn load(path: &Path) -> Option<Solution> {
+    let content = fs::read(path).ok()?;
+    let (hash, rest) = content.split_first_chunk()?;
+    (*blake3::hash(rest).as_bytes() == *hash).then(|| postcard::from_bytes(rest).ok())?
+}
+
+/// Keeps what this run found.
+pub fn save(solution: &Solution, path: &Path) {
+    let Ok(rest) = postcard::to_allocvec(solution) else { return };
+    kept::make_room(path);
+    let part = path.with_extension(format!("{}.part", std::process::id()));
+    let content = [blake3::hash(&rest).as_bytes().as_slice(), &rest].concat();
+    // Without it the next run is slower, that is all.
+    if fs::write(&part, content).and_then(|()| fs::rename(&part, path)).is_err() {
+        let _ = fs::remove_file(&part);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn damaged_files_are_as_none() {
+        let scratch = tempfile::tempdir().expect("there is room");
+        let file = scratch.path().join("facts");
+        save(&Solution::default(), &file);
+        assert_eq!(load(&file), Some(Solution::default()));
+        let whole = fs::read(&file).expect("it was written");
+        for (at, end) in (0..whole.len()).flat_map(|at| [(at, whole.len()), (usize::MAX, at)]) {
+            let damaged: Vec<u8> = whole[..end].iter().enumerate().map(|(i, byte)| if i == at { byte ^ 1 } else { *byte }).collect();
+            fs::write(&file, damaged).expect("there is room");
+            assert_eq!(load(&file), None);
+        }
+    }
+}
