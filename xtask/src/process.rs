@@ -17,6 +17,23 @@ pub fn output(command: &mut Command) -> Result<String> {
     Ok(String::from_utf8_lossy(&out.stdout).into_owned())
 }
 
+/// Runs `command` to its end, whatever that is; how many seconds of processor time it took. Nothing else may end meanwhile.
+pub fn timed(command: &mut Command) -> Result<(Output, f64)> {
+    let before = of_children()?;
+    let done = command.output().with_context(|| format!("cannot start `{}`", shown(command)))?;
+    Ok((done, of_children()? - before))
+}
+
+/// Seconds of processor time of the children that have ended, as the kernel counts it in hundredths.
+fn of_children() -> Result<f64> {
+    let stat = fs::read_to_string("/proc/self/stat")?;
+    // Behind the name, which may hold anything: the 16th and 17th fields of the line.
+    let fields: Vec<&str> = stat.rsplit(')').next().unwrap_or_default().split_whitespace().collect();
+    let ticks =
+        |field: usize| fields.get(field - 3).and_then(|text| text.parse::<f64>().ok()).context("/proc/self/stat is not as expected");
+    Ok((ticks(16)? + ticks(17)?) / 100.0)
+}
+
 /// Runs `command` to its end with both its outputs in the file `log`, whose end an error shows.
 pub fn logged(command: &mut Command, log: &Path) -> Result<()> {
     let file = fs::File::create(log).with_context(|| format!("cannot write `{}`", log.display()))?;

@@ -1,7 +1,7 @@
 //! The cache outside the repository, `$WRYNECK_CACHE` or `~/.cache/wryneck`: IR files by the hash of what they were made from.
 //!
 //! Layout: `libc.bc` (made by `cargo xtask setup libc`), `ir/HASH.wir` and, where there is something to say, `ir/HASH.notes`; `c/` is
-//! described in `compile.rs`.
+//! described in `compile.rs`, `code/` in `kept.rs`, `facts/` in `facts.rs`.
 
 use std::path::PathBuf;
 use std::{env, fs};

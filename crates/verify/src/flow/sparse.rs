@@ -31,7 +31,7 @@ impl Sparse {
 
     /// Adds what is in `other`; whether anything is new.
     pub fn union_with(&mut self, other: &Sparse) -> bool {
-        if other.words.iter().all(|(key, bits)| self.word(*key) & bits == *bits) {
+        if self.has_all(other) {
             return false;
         }
         let mut merged = Vec::with_capacity(self.words.len() + other.words.len());
@@ -53,6 +53,16 @@ impl Sparse {
         }
         self.words = merged;
         true
+    }
+
+    /// Whether all numbers of `other` are here. Few are looked up, many are gone through.
+    fn has_all(&self, other: &Sparse) -> bool {
+        const FEW: usize = 16;
+        if other.words.len() * FEW < self.words.len() {
+            return other.words.iter().all(|(key, bits)| self.word(*key) & bits == *bits);
+        }
+        let mut mine = self.words.iter();
+        other.words.iter().all(|(key, bits)| mine.find(|w| w.0 >= *key).is_some_and(|w| w.0 == *key && w.1 & bits == *bits))
     }
 
     fn word(&self, key: u32) -> u64 {
@@ -101,20 +111,28 @@ mod tests {
             seed = seed.wrapping_mul(6364136223846793005).wrapping_add(1442695040888963407);
             (seed >> 33) % n
         };
-        for _ in 0..300 {
+        let mut within = [0, 0];
+        for _ in 0..600 {
             let mut sets = [(Sparse::default(), BTreeSet::new()), (Sparse::default(), BTreeSet::new())];
-            for (sparse, tree) in &mut sets {
-                for _ in 0..random(30) {
-                    let n = random(400) as u32;
+            for which in 0..2 {
+                // The second has mostly what the first has, too.
+                for _ in 0..random([60, 6][which]) {
+                    let known = sets[0].1.iter().nth(random(40) as usize).copied().filter(|_| random(8) > 0);
+                    let n = known.filter(|_| which == 1).unwrap_or(random(4000) as u32);
+                    let (sparse, tree) = &mut sets[which];
                     assert_eq!(sparse.insert(n), tree.insert(n));
                 }
             }
             let [(mut a, mut x), (b, y)] = sets;
             assert_eq!(a.without(&b).iter().collect::<BTreeSet<_>>(), &x - &y);
+            within[usize::from(y.is_subset(&x))] += 1;
             assert_eq!(a.union_with(&b), !y.is_subset(&x));
+            assert!(a.is_below(4000) && a.is_below(x.union(&y).max().map_or(0, |n| u64::from(*n) + 1)));
+            assert!(x.union(&y).max().is_none_or(|n| !a.is_below(u64::from(*n))));
             x.extend(y);
             assert_eq!(a.iter().collect::<Vec<_>>(), x.iter().copied().collect::<Vec<_>>());
             assert_eq!(a.len(), x.len());
         }
+        assert!(within.iter().all(|count| *count > 100), "{within:?}");
     }
 }

@@ -6,6 +6,7 @@ mod explore;
 mod figure1;
 mod recording;
 mod slices;
+mod starts;
 mod verify;
 mod verisec;
 
@@ -28,6 +29,8 @@ enum Bench {
     Recording(recording::Args),
     /// Five programs of coreutils to the end: what pruning keeps, and what a perfect slice would
     Slices(slices::Args),
+    /// What the static facts cost at a start, first and later
+    Starts(starts::Args),
     /// coreutils under each built-in rule, pruned and not: verdicts and relevant paths
     Verify(verify::Args),
     /// The Verisec suite as bitcode or executables: detection, false alarms, discrimination
@@ -40,6 +43,7 @@ pub fn run(args: &Args) -> Result<()> {
         Bench::Figure1(args) => figure1::run(args),
         Bench::Recording(args) => recording::run(args),
         Bench::Slices(args) => slices::run(args),
+        Bench::Starts(args) => starts::run(args),
         Bench::Verify(args) => verify::run(args),
         Bench::Verisec(args) => verisec::run(args),
     }

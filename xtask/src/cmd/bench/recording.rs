@@ -9,11 +9,12 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use anyhow::{Context, Result};
+use anyhow::{Context, Result, ensure};
 use serde_json::{Value, json};
 
 use super::explore::{GNULIB, INPUT};
 use crate::cache::Cache;
+use crate::process;
 
 #[derive(clap::Args)]
 pub struct Args {
@@ -58,21 +59,17 @@ pub fn run(args: &Args) -> Result<()> {
     for program in PROGRAMS {
         let target = programs.join(program).with_extension("bc");
         let mut seconds = [0.0; MODES.len()];
-        let mut starts = [0.0; MODES.len()];
         for (mode, (_, words)) in MODES.iter().enumerate() {
-            starts[mode] = least(args.turns, &target, words, START)?;
-            seconds[mode] = least(args.turns, &target, words, args.instructions)? - starts[mode];
+            seconds[mode] = least(args.turns, &target, words, args.instructions)? - least(args.turns, &target, words, START)?;
         }
         let [plain, rule, recorded, sliced] = seconds;
-        let (recording, slicing, facts) = (recorded / rule, sliced / recorded, starts[3] - starts[2]);
-        println!(
-            "{program:<10} {plain:>8.2}s {rule:>8.2}s {recorded:>8.2}s {sliced:>8.2}s {recording:>11.2}x {slicing:>11.2}x {facts:>7.2}s"
-        );
+        let (recording, slicing) = (recorded / rule, sliced / recorded);
+        println!("{program:<10} {plain:>8.2}s {rule:>8.2}s {recorded:>8.2}s {sliced:>8.2}s {recording:>11.2}x {slicing:>11.2}x");
         logs[0] += recording.ln();
         logs[1] += slicing.ln();
         let row = json!({
             "program": program, "instructions": args.instructions, "run": hundredths(plain), "rule": hundredths(rule),
-            "recorded": hundredths(recorded), "sliced": hundredths(sliced), "facts": hundredths(facts),
+            "recorded": hundredths(recorded), "sliced": hundredths(sliced),
         });
         lines += &format!("{row}\n");
     }
@@ -81,7 +78,7 @@ pub fn run(args: &Args) -> Result<()> {
     fs::write(&args.results, lines).with_context(|| format!("cannot write `{}`", args.results.display()))
 }
 
-fn hundredths(seconds: f64) -> Value {
+pub fn hundredths(seconds: f64) -> Value {
     ((100.0 * seconds).round() / 100.0).into()
 }
 
@@ -96,28 +93,16 @@ fn once(target: &Path, words: &[&str], instructions: u64) -> Result<f64> {
     let empty = dir.path().join("empty");
     fs::create_dir(&empty)?;
     let wryneck = crate::cmd::wryneck()?;
-    let before = of_children()?;
-    let done = Command::new(&wryneck)
+    let mut command = Command::new(&wryneck);
+    command
         .current_dir(&empty)
         .args(words)
         .args(["--quiet", "--no-replay", "--emit", "none", "--max-instructions", &instructions.to_string(), "--output"])
         .arg(dir.path().join("out"))
         .arg(target)
-        .args(INPUT)
-        .output()
-        .with_context(|| format!("cannot start `{}`", wryneck.display()))?;
-    let seconds = of_children()? - before;
-    // 1 says that there is a finding.
-    anyhow::ensure!(done.status.code().is_some_and(|code| code < 2 || code == 3), "{}", String::from_utf8_lossy(&done.stderr));
+        .args(INPUT);
+    let (done, seconds) = process::timed(&mut command)?;
+    // 1 says that there is a finding, 3 that it was stopped.
+    ensure!(done.status.code().is_some_and(|code| code < 2 || code == 3), "{}", String::from_utf8_lossy(&done.stderr));
     Ok(seconds)
-}
-
-/// Seconds of processor time of the children that have ended, as the kernel counts it in hundredths.
-fn of_children() -> Result<f64> {
-    let stat = fs::read_to_string("/proc/self/stat")?;
-    // Behind the name, which may hold anything: the 16th and 17th fields of the line.
-    let fields: Vec<&str> = stat.rsplit(')').next().unwrap_or_default().split_whitespace().collect();
-    let ticks =
-        |field: usize| fields.get(field - 3).and_then(|text| text.parse::<f64>().ok()).context("/proc/self/stat is not as expected");
-    Ok((ticks(16)? + ticks(17)?) / 100.0)
 }
