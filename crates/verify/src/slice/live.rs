@@ -161,7 +161,7 @@ mod tests {
                     let mut live = Live::default();
                     live.add(a, 64, 6);
                     live.add(a, 100, 28);
-                    (1..lines).for_each(|line| live.add(a, 1 << 40 | line * LINE, 1));
+                    (1..lines).for_each(|line| live.add(a, (1 << 40) + line * LINE, 1));
                     let inside = |byte: u64| byte >= start && byte - start < len;
                     let bytes = (64..70).chain(100..128);
                     let hit = bytes.clone().any(inside) || lines > 1 && len == u64::MAX;

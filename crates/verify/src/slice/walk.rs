@@ -301,7 +301,7 @@ impl<'a> Walk<'a> {
         // The path ended on this side: the other one may go on.
         let ended = joined.is_none() && !frame.returned;
         let settled = joined.map_or(frame.taken.time.max(frame.copied) == 0, |at| frame.is_settled(at));
-        if !settled && !(ended && self.same_exit().is_some()) {
+        if !(settled || ended && self.same_exit().is_some()) {
             return Some(Why::Between(frame.taken.at));
         }
         if ended {
