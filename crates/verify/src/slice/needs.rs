@@ -65,14 +65,14 @@ pub struct Needs {
     pub live: Live,
     /// Something was taken.
     pub any: bool,
-    /// No event happens before the path calls `exit`: what is live there.
-    pub exit: Option<Live>,
+    /// No event happens before the path calls `exit`: what is live there, and whether some of it was changed on the way.
+    pub exit: Option<(Live, bool)>,
 }
 
 impl Needs {
     fn within(&self, other: &Needs) -> bool {
         let exits = match (&self.exit, &other.exit) {
-            (Some(exit), Some(other)) => exit.is_within(other),
+            (Some((exit, changed)), Some((other, others))) => exit.is_within(other) && (!changed || *others),
             (None, None) => true,
             (Some(_), None) | (None, Some(_)) => false,
         };

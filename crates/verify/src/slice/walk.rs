@@ -74,6 +74,8 @@ struct Exit {
     /// When the walk passed it, and what happens there was taken.
     time: u64,
     live: Live,
+    /// Between here and there the path changed some of it: who gets there earlier did not.
+    changed: bool,
 }
 
 struct Walk<'a> {
@@ -158,7 +160,12 @@ impl<'a> Walk<'a> {
             }
         };
         let calls = self.frames.iter().map(call).collect();
-        Needs { calls, live: self.course.live.clone(), any: self.course.taken > 0, exit: exit.map(|exit| exit.live.clone()) }
+        Needs {
+            calls,
+            live: self.course.live.clone(),
+            any: self.course.taken > 0,
+            exit: exit.map(|exit| (exit.live.clone(), exit.changed)),
+        }
     }
 
     /// The path's call of `exit`, if no event happens between here and there: who gets there on another way without one has the same
@@ -301,7 +308,7 @@ impl<'a> Walk<'a> {
         // The path ended on this side: the other one may go on.
         let ended = joined.is_none() && !frame.returned;
         let settled = joined.map_or(frame.taken.time.max(frame.copied) == 0, |at| frame.is_settled(at));
-        if !(settled || ended && self.same_exit().is_some()) {
+        if !(settled || ended && self.same_exit().is_some_and(|exit| !exit.changed)) {
             return Some(Why::Between(frame.taken.at));
         }
         if ended {
@@ -334,6 +341,7 @@ impl<'a> Walk<'a> {
         match self.same_exit() {
             _ if way.event => Some(Why::Event),
             _ if way.leaves && self.course.taken > 0 => Some(Why::Leaves),
+            Some(exit) if way.exits && exit.changed => Some(Why::Leaves),
             Some(exit) if way.exits => exit.live.touched_by(&way.at_exit),
             None if way.exits && self.course.taken > 0 => Some(Why::Leaves),
             None if way.exits && self.flow.event_at_exit() => Some(Why::Event),

@@ -8,6 +8,7 @@ use super::group::Group;
 use super::{Exit, Frame, Mismatch, Walk};
 use crate::flow::{CellKind, Gives, Place, Summary};
 use crate::slice::backward::{Backward, is_call};
+use crate::slice::live::Live;
 
 impl<'a> Walk<'a> {
     /// Through the call of the innermost `count` functions.
@@ -69,7 +70,7 @@ impl<'a> Walk<'a> {
             && self.flow.is_exit(callee.func)
             && self.live_params(callee).next().is_none()
         {
-            self.exit = Some(Exit { time: self.course.time, live: self.course.live.clone() });
+            self.exit = Some(Exit { time: self.course.time, live: self.course.live.clone(), changed: false });
         }
         Ok(())
     }
@@ -192,12 +193,18 @@ impl<'a> Walk<'a> {
         let result = !self.live_result(inst, limbs(width)).is_empty();
         let mut relevant = result && summary.gives.is_none();
         relevant |= self.kill_writes(group);
-        relevant |= summary.writes.iter().any(|place| match place {
-            Place::Cell(kind, stream) => self.course.live.has_cell(*kind, stream.and_then(key)),
-            Place::NewDescriptor => self.course.live.has_cell(CellKind::Descriptors, None),
-            Place::Everything => !self.course.live.is_empty(),
-            _ => false,
-        });
+        let writes = |live: &Live| {
+            summary.writes.iter().any(|place| match place {
+                Place::Cell(kind, stream) => live.has_cell(*kind, stream.and_then(key)),
+                Place::NewDescriptor => live.has_cell(CellKind::Descriptors, None),
+                Place::Everything => !live.is_empty(),
+                _ => false,
+            })
+        };
+        relevant |= writes(&self.course.live);
+        if let Some(exit) = &mut self.exit {
+            exit.changed |= writes(&exit.live);
+        }
         let args = self.args(func, inst);
         if !relevant && !self.end_matters() {
             // Where it writes may matter, but not what.

@@ -41,6 +41,9 @@ impl<'a> Backward<'a> for Walk<'a> {
         if !self.course.live.is_live(address, len) {
             return false;
         }
+        if let Some(exit) = &mut self.exit {
+            exit.changed |= exit.live.is_live(address, len);
+        }
         let placed = self.placed(address);
         self.course.live.kill(|| placed, address, len)
     }
