@@ -11,8 +11,8 @@ use wryneck_exec::code::Callee;
 use wryneck_exec::{Core, Ended, Explorer, Image, PathEnd, Pruner, Traced, Wanted};
 use wryneck_ir::CodeSource;
 use wryneck_report::{Pruning, RuleResult, Run, rules};
-use wryneck_verify::checker::Happened;
-use wryneck_verify::flow::{About, Events, Flow, Summaries};
+use wryneck_verify::checker::{Happened, Pointers};
+use wryneck_verify::flow::{Events, Flow, Summaries};
 use wryneck_verify::sequence::Occurred;
 use wryneck_verify::slice::Explain;
 use wryneck_verify::{Automata, Checker, MachineSlicer, Observed, Policy, Sequence, Slicer, builtin, rule_file};
@@ -70,12 +70,12 @@ impl Events for ByRules {
     fn may_be(&self, caller: u32, callee: Callee) -> bool {
         self.image.is_watched(callee) && (self.inside_libraries || !self.image.is_library(caller))
     }
-    fn about(&self, callee: Callee) -> Option<About> {
+    fn pointers(&self, callee: Callee) -> Option<Pointers> {
         // Calls that libraries make inside of what has a summary make pointers, too.
         if self.inside_libraries {
             return None;
         }
-        self.automata.about(self.image.callee_name(callee), &|name| self.image.canonical(name).to_owned())
+        self.automata.pointers(self.image.callee_name(callee), &|name| self.image.canonical(name).to_owned())
     }
 }
 

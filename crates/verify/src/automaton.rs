@@ -3,7 +3,7 @@
 //! An instance is known by names, each in a name space; its first name, in the space that has none itself, brings it into being. A step
 //! out of an end begins a new life, and what happened before is forgotten: a stream is opened where a closed one was.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 use std::hash::{Hash, Hasher};
 use std::rc::Rc;
@@ -75,18 +75,9 @@ impl Checker for Rule {
         all
     }
 
-    fn about_pointers(&self, function: &str) -> Option<Pointers<'_>> {
-        let mut all: Option<Pointers<'_>> = None;
-        for event in self.by_function.get(function)?.iter().map(|event| &self.events[*event]) {
-            let (arg, null, makers) = self.pointers(event)?;
-            let all = all.get_or_insert(Pointers { arg, null: false, makers: Vec::new() });
-            if all.arg != arg {
-                return None;
-            }
-            all.null |= null;
-            all.makers.extend(makers);
-        }
-        all
+    fn pointers(&self, function: &str) -> Option<Pointers> {
+        let events = self.by_function.get(function)?.iter().map(|event| &self.events[*event]);
+        events.map(|event| self.event_pointers(event)).reduce(|all, event| all?.or(event?)).flatten()
     }
 
     fn event_name(&self, event: usize) -> &str {
@@ -103,16 +94,12 @@ impl Checker for Rule {
     }
 
     fn events(&self, call: &Shown<'_>, known: &dyn PathData, cx: &mut Cx<'_>) -> Result<Vec<Occurrence>, Stop> {
-        let mut indices: Vec<usize> = call.names.iter().filter_map(|name| self.by_function.get(&**name)).flatten().copied().collect();
-        indices.sort_unstable();
-        indices.dedup();
         let mut all = Vec::new();
         let known = Instances::of(known);
         let mut naming = Naming { known: &known.names, texts: &known.texts, named: Vec::new(), new: Vec::new() };
-        for index in indices {
+        for index in self.events_at(call) {
             let event = &self.events[index];
-            if event.at == call.at
-                && holds(event, call, cx)?
+            if holds(event, call, cx)?
                 && let Some(occurrence) = occurrence(index, event, call, &mut naming, cx)?
             {
                 all.push(occurrence);
@@ -123,8 +110,8 @@ impl Checker for Rule {
 
     fn concerns(&self, call: &Shown<'_>, known: &dyn PathData) -> bool {
         let known = Instances::of(known);
-        let events = call.names.iter().filter_map(|name| self.by_function.get(&**name)).flatten().map(|event| &self.events[*event]);
-        events.filter(|event| event.at == call.at).any(|event| {
+        self.events_at(call).into_iter().any(|index| {
+            let event = &self.events[index];
             let fails = |condition: &Condition| match condition {
                 Condition::Compare { operand: Operand::Arg(i), mask, relation, value } => {
                     call.arg(*i).and_then(|word| word.constant(*mask)).is_some_and(|left| !relation.holds(left, *value))
@@ -179,23 +166,29 @@ impl Checker for Rule {
 }
 
 impl Rule {
-    /// As [`Checker::about_pointers`], of an event: the argument, whether it may be null, and who makes such pointers.
-    fn pointers(&self, event: &Event) -> Option<(u32, bool, Vec<&str>)> {
+    /// The events that a call may be by its function alone: their indices, ascending.
+    fn events_at(&self, call: &Shown<'_>) -> BTreeSet<usize> {
+        let of_function = call.names.iter().filter_map(|name| self.by_function.get(&**name)).flatten();
+        of_function.copied().filter(|index| self.events[*index].at == call.at).collect()
+    }
+
+    /// As [`Checker::pointers`], of an event.
+    fn event_pointers(&self, event: &Event) -> Option<Pointers> {
         match &event.whose {
             Whose::Named(rule::Naming { space, operand: Operand::Arg(arg) }) if *space > 0 => {
-                let mut makers = Vec::new();
+                let mut makers = BTreeSet::new();
                 for maker in &self.events {
                     let mut gained = maker.gains.iter().filter(|gained| gained.space == *space).peekable();
                     if gained.peek().is_some() {
                         gained.all(|gained| gained.operand == Operand::Result).then_some(())?;
-                        makers.extend(maker.functions.iter().map(String::as_str));
+                        makers.extend(maker.functions.iter().cloned());
                     }
                 }
-                Some((*arg, false, makers))
+                Some(Pointers { arg: *arg, null: false, makers })
             }
             Whose::Every => event.when.iter().find_map(|condition| match condition {
                 Condition::Compare { operand: Operand::Arg(arg), mask: None, relation: Relation::Equal, value: 0 } => {
-                    Some((*arg, true, Vec::new()))
+                    Some(Pointers { arg: *arg, null: true, makers: BTreeSet::new() })
                 }
                 _ => None,
             }),

@@ -4,6 +4,7 @@
 //! `OnExecution` is in two halves, since a fork runs its operation again: [`Checker::events`] reads and decides, [`Checker::learn`] changes.
 //! `MayBeEvent` is a list of names, which the image resolves once, so that the static side runs no code of a rule. `Clone` is [`PathData`]'s.
 
+use std::collections::BTreeSet;
 use std::fmt;
 use std::ops::BitOrAssign;
 use std::rc::Rc;
@@ -21,7 +22,7 @@ pub trait Checker {
     /// What of a call of this function decides whether it is an event, which and of what: the paper's `evmask`.
     fn operands(&self, function: &str) -> Operands;
     /// Which pointers calls of this function are events for, if not for any.
-    fn about_pointers(&self, _function: &str) -> Option<Pointers<'_>> {
+    fn pointers(&self, _function: &str) -> Option<Pointers> {
         None
     }
     /// What an event is called, by its index.
@@ -121,11 +122,21 @@ impl BitOrAssign for Operands {
 
 /// Calls are events only if an argument is a pointer that a call of some functions returned before.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Pointers<'a> {
+pub struct Pointers {
     pub arg: u32,
     /// They are events for a null pointer, too.
     pub null: bool,
-    pub makers: Vec<&'a str>,
+    /// The functions.
+    pub makers: BTreeSet<String>,
+}
+
+impl Pointers {
+    /// What calls are events for that are events for either; `None`: for any pointer, as far as is known.
+    pub fn or(mut self, other: Pointers) -> Option<Pointers> {
+        self.null |= other.null;
+        self.makers.extend(other.makers);
+        (self.arg == other.arg).then_some(self)
+    }
 }
 
 /// What tells instances apart.

@@ -5,7 +5,7 @@
 //! noted and the path goes on. Calls that a library makes inside itself are not the program's and are left out unless asked for (paper 1,
 //! section 6).
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 use std::hash::Hasher;
 use std::rc::Rc;
 
@@ -17,8 +17,7 @@ use wryneck_expr::{ExprId, Remap};
 use wryneck_ir::Op;
 use wryneck_ir::link::Target;
 
-use crate::checker::{At, Checker, Happened, Here, Occurrence, Operands, Shown, Word, Wrong};
-use crate::flow::About;
+use crate::checker::{At, Checker, Happened, Here, Occurrence, Operands, Pointers, Shown, Word, Wrong};
 use crate::sequence::{Occurred, Sequence};
 
 /// What the end of a program forgives.
@@ -114,22 +113,13 @@ impl Automata {
         Automata { checkers, watched, policy }
     }
 
-    /// Which pointers calls of a function, by the image's name, are events for, if not for any: the argument, whether it may be null, and the functions
-    /// that return such pointers, as `canonical` names them.
-    pub fn about(&self, function: &str, canonical: &dyn Fn(&str) -> String) -> Option<About> {
+    /// Which pointers calls of a function, by the image's name, are events for, if not for any. The functions that return them are named as by `canonical`.
+    pub fn pointers(&self, function: &str, canonical: &dyn Fn(&str) -> String) -> Option<Pointers> {
         let watched = self.watched.get(function)?;
         let rules = watched.checkers.iter().flat_map(|c| watched.names.iter().map(move |name| (&self.checkers[*c], name)));
-        let mut all: Option<About> = None;
-        for (checker, name) in rules.filter(|(checker, name)| checker.functions().contains(&&***name)) {
-            let pointers = checker.about_pointers(name)?;
-            let all = all.get_or_insert(About { arg: pointers.arg, null: false, makers: BTreeSet::new() });
-            if all.arg != pointers.arg {
-                return None;
-            }
-            all.null |= pointers.null;
-            all.makers.extend(pointers.makers.iter().map(|maker| canonical(maker)));
-        }
-        all
+        let rules = rules.filter(|(checker, name)| checker.functions().contains(&&***name));
+        let all = rules.map(|(checker, name)| checker.pointers(name)).reduce(|all, rule| all?.or(rule?)).flatten()?;
+        Some(Pointers { makers: all.makers.iter().map(|maker| canonical(maker)).collect(), ..all })
     }
 
     pub fn checkers(&self) -> &[Rc<dyn Checker>] {

@@ -1,24 +1,17 @@
 //! Facts beside a path, worked out by hand on small programs in text form.
 
+mod common;
+
 use std::rc::Rc;
 
-use wryneck_environ::{Linux, NoHost, ProgramInput};
+use common::image;
 use wryneck_exec::code::Callee;
 use wryneck_exec::{CodePos, Image};
-use wryneck_expr::Pool;
-use wryneck_ir::link::{Program, Unit};
-use wryneck_verify::flow::{About, Events, Flow, ObjectId, SYSTEM_CALL, Summaries};
+use wryneck_verify::checker::Pointers;
+use wryneck_verify::flow::{Events, Flow, ObjectId, SYSTEM_CALL, Summaries};
 
 fn flow(text: &str) -> (Flow, Rc<Image>) {
     flow_from(text, None)
-}
-
-fn image(text: &str) -> Rc<Image> {
-    let module = wryneck_ir::text::parse(text).unwrap_or_else(|e| panic!("{e}\n{text}"));
-    wryneck_ir::verify::verify(&module).unwrap_or_else(|e| panic!("{e}\n{text}"));
-    let program = Program::link(vec![Unit { name: "test".into(), module, library: false }]).expect("links");
-    let environment = Linux::new(ProgramInput::default(), Rc::new(NoHost));
-    Rc::new(Image::new(program, &environment, &mut Pool::new()))
 }
 
 fn flow_from(text: &str, entry: Option<&str>) -> (Flow, Rc<Image>) {
@@ -257,8 +250,8 @@ impl Events for OfMade {
     fn may_be(&self, _: u32, callee: Callee) -> bool {
         self.0.callee_name(callee) == "event"
     }
-    fn about(&self, _: Callee) -> Option<About> {
-        Some(About { arg: 0, null: self.1, makers: ["make".to_owned()].into() })
+    fn pointers(&self, _: Callee) -> Option<Pointers> {
+        Some(Pointers { arg: 0, null: self.1, makers: ["make".to_owned()].into() })
     }
 }
 

@@ -4,14 +4,15 @@
 //! Objects have one layout (two words of data, two addresses of such objects), so any address that is loaded can be used. Variables
 //! are written at many places, temporaries are used again and again.
 
+mod common;
+
 use std::collections::BTreeMap;
 use std::rc::Rc;
 
-use wryneck_environ::{Linux, NoHost, ProgramInput};
+use common::image;
 use wryneck_exec::code::Callee;
 use wryneck_exec::{CodePos, Image};
-use wryneck_expr::Pool;
-use wryneck_ir::link::{Program, Target, Unit};
+use wryneck_ir::link::Target;
 use wryneck_ir::{Module, NONE, Op, Range};
 use wryneck_verify::flow::{Effects, Flow, ObjectId, Solution, Summaries};
 
@@ -539,14 +540,6 @@ impl Run<'_> {
         let copies = module.edges.range(f.edges)[edge as usize].copies;
         module.copies.range(copies).iter().any(|c| c.dst == slot)
     }
-}
-
-fn image(text: &str) -> Rc<Image> {
-    let module = wryneck_ir::text::parse(text).unwrap_or_else(|e| panic!("{e}\n{text}"));
-    wryneck_ir::verify::verify(&module).unwrap_or_else(|e| panic!("{e}\n{text}"));
-    let program = Program::link(vec![Unit { name: "test".into(), module, library: false }]).expect("links");
-    let environment = Linux::new(ProgramInput::default(), Rc::new(NoHost));
-    Rc::new(Image::new(program, &environment, &mut Pool::new()))
 }
 
 fn flow(image: &Rc<Image>, kept: Option<Solution>) -> Flow {

@@ -39,8 +39,9 @@ struct Closed {
 pub struct Facts {
     pub(super) image: Rc<Image>,
     pub(super) events: Box<dyn Events>,
-    /// By callee, once it was asked for.
-    pub(super) about: RefCell<FxHashMap<Callee, Option<events::Known>>>,
+    /// By callee, and by function that makes pointers: what is known, once it was asked for.
+    pub(super) known: RefCell<FxHashMap<Callee, Option<events::Known>>>,
+    pub(super) made: RefCell<FxHashMap<String, Option<FxHashSet<ObjectId>>>>,
     pub summaries: Summaries,
     pub points_to: PointsTo,
     /// By function: how the program ends in it if it never returns.
@@ -78,7 +79,8 @@ impl Facts {
             specialised: Specialised::default(),
             image,
             events,
-            about: RefCell::default(),
+            known: RefCell::default(),
+            made: RefCell::default(),
             summaries,
             points_to,
         };

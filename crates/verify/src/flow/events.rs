@@ -1,7 +1,5 @@
 //! Which calls may be events of rules: those of functions that rules name, but for calls about objects that no rule can know by then.
 
-use std::collections::BTreeSet;
-
 use rustc_hash::FxHashSet;
 use wryneck_exec::CodePos;
 use wryneck_exec::code::Callee;
@@ -11,13 +9,14 @@ use super::ObjectId;
 use super::effects::Facts;
 use super::local::{CallTarget, Local};
 use super::objects::{MAPPED, OUTSIDE};
+use crate::checker::Pointers;
 
 /// What rules say of calls.
 pub trait Events {
     /// May such a call be an event? The number of the function that calls, and what it calls.
     fn may_be(&self, caller: u32, callee: Callee) -> bool;
     /// Calls of it are events for some pointers only.
-    fn about(&self, _: Callee) -> Option<About> {
+    fn pointers(&self, _: Callee) -> Option<Pointers> {
         None
     }
 }
@@ -28,17 +27,7 @@ impl<F: Fn(u32, Callee) -> bool> Events for F {
     }
 }
 
-/// A call is an event only if an argument is a pointer that one of some functions returned before.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct About {
-    pub arg: u32,
-    /// It is an event for a null pointer, too.
-    pub null: bool,
-    /// The functions, by the image's names.
-    pub makers: BTreeSet<String>,
-}
-
-/// [`About`] with the objects that the pointers may lead to; `None`: to any.
+/// [`Pointers`] with the objects that the pointers may lead to; `None`: to any.
 pub(super) struct Known {
     arg: u32,
     null: bool,
@@ -51,12 +40,12 @@ impl Facts {
         if !self.events.may_be(func, callee) {
             return false;
         }
-        if !self.about.borrow().contains_key(&callee) {
-            let known = self.events.about(callee).map(|about| self.known_objects(&about));
-            self.about.borrow_mut().insert(callee, known);
+        if !self.known.borrow().contains_key(&callee) {
+            let known = self.events.pointers(callee).map(|pointers| self.known(&pointers));
+            self.known.borrow_mut().insert(callee, known);
         }
-        let about = self.about.borrow();
-        let Some(Some(Known { arg, null, objects: Some(objects) })) = about.get(&callee) else { return true };
+        let known = self.known.borrow();
+        let Some(Some(Known { arg, null, objects: Some(objects) })) = known.get(&callee) else { return true };
         let Some(slot) = args.get(*arg as usize).copied().filter(|slot| *slot != NONE) else { return true };
         let fixed = local.fixed.get(&slot).map(|(object, _)| *object);
         let mut led_to = fixed.into_iter().chain(self.points_to.of_slot(func, slot).map(|place| place.object)).peekable();
@@ -65,36 +54,40 @@ impl Facts {
             || led_to.any(|object| object == MAPPED || object == OUTSIDE || objects.contains(&object))
     }
 
-    fn known_objects(&self, about: &About) -> Known {
+    fn known(&self, pointers: &Pointers) -> Known {
+        let mut made = self.made.borrow_mut();
         let mut objects = Some(FxHashSet::default());
+        for maker in &pointers.makers {
+            let made = made.entry(maker.clone()).or_insert_with(|| self.made_by(maker));
+            objects = objects.zip(made.as_ref()).map(|(all, made)| &all | made);
+        }
+        Known { arg: pointers.arg, null: pointers.null, objects }
+    }
+
+    /// The objects that a function's results may lead to; `None`: any.
+    fn made_by(&self, maker: &str) -> Option<FxHashSet<ObjectId>> {
+        let mut made = FxHashSet::default();
         for func in 0..self.image.program.functions().len() as u32 {
             let Some(local) = self.points_to.local(func) else { continue };
             for site in &local.calls {
                 let direct = if let CallTarget::Direct(callee) = site.target { callee } else { None };
                 let others = self.points_to.targets(CodePos { func, op: site.op });
-                if !direct.iter().chain(others).any(|callee| about.makers.contains(self.image.callee_name(*callee))) {
-                    continue;
-                }
                 let result = local.values.insts[site.op as usize].dst;
-                if result == NONE {
+                if result == NONE || !direct.iter().chain(others).any(|callee| self.image.callee_name(*callee) == maker) {
                     continue;
                 }
-                let mut any = false;
-                for object in self.points_to.of_slot(func, result).map(|place| place.object) {
-                    any = true;
-                    if object == MAPPED || object == OUTSIDE {
-                        objects = None;
-                    } else if let Some(objects) = &mut objects {
-                        self.points_to.objects.with_clones(object, &mut |clone| {
-                            objects.insert(clone);
-                        });
-                    }
-                }
+                let mut places = self.points_to.of_slot(func, result).peekable();
                 // Numbers, or what nobody knows.
-                objects = objects.filter(|_| any);
+                places.peek()?;
+                for object in places.map(|place| place.object) {
+                    if object == MAPPED || object == OUTSIDE {
+                        return None;
+                    }
+                    self.points_to.objects.with_clones(object, &mut |clone| _ = made.insert(clone));
+                }
             }
         }
-        Known { arg: about.arg, null: about.null, objects }
+        Some(made)
     }
 
     /// Whether a value, which leads somewhere, is read from a constant variable.

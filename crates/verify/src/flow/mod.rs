@@ -38,7 +38,7 @@ pub use bits::BitSet;
 pub use cfg::Cfg;
 pub use context::ContextId;
 use effects::Facts;
-pub use events::{About, Events};
+pub use events::Events;
 pub use graph::components;
 pub use solution::Solution;
 pub use summary::{CellKind, Gives, Holder, Place, PointerFlow, SYSTEM_CALL, Summaries, Summary};

@@ -44,7 +44,8 @@ impl Call {
             && self.live.is_within(&other.live)
             && ends
             && taken
-            && self.settled.iter().all(|join| self.meets_as(other, join))
+            // What is live at other blocks is what is live here.
+            && self.joins.keys().chain(other.joins.keys()).all(|join| !self.settled.contains(*join) || self.meets_as(other, *join))
     }
 
     /// Whether a branch with this join, behind which nothing was taken, is not kept for what is live there unless `other` keeps it.
