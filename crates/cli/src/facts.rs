@@ -7,6 +7,7 @@
 use std::path::{Path, PathBuf};
 use std::{env, fs};
 
+use wryneck_ir::file;
 use wryneck_ir::link::Program;
 use wryneck_verify::flow::Solution;
 
@@ -39,12 +40,8 @@ pub fn load(path: &Path) -> Option<Solution> {
 pub fn save(solution: &Solution, path: &Path) {
     let Ok(rest) = postcard::to_allocvec(solution) else { return };
     kept::make_room(path);
-    let part = path.with_extension(format!("{}.part", std::process::id()));
-    let content = [blake3::hash(&rest).as_bytes().as_slice(), &rest].concat();
     // Without it the next run is slower, that is all.
-    if fs::write(&part, content).and_then(|()| fs::rename(&part, path)).is_err() {
-        let _ = fs::remove_file(&part);
-    }
+    let _ = file::write_bytes(&[blake3::hash(&rest).as_bytes().as_slice(), &rest].concat(), path);
 }
 
 #[cfg(test)]

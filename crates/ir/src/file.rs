@@ -80,15 +80,20 @@ pub fn to_bytes(module: &Module) -> Vec<u8> {
 
 /// Writes the module's file, replacing what is there, in one step.
 pub fn write(module: &Module, path: &Path) -> Result<(), FileError> {
+    Ok(write_bytes(&to_bytes(module), path)?)
+}
+
+/// Writes a file beside its place and renames it, so that a reader sees all of it or what was there.
+pub fn write_bytes(bytes: &[u8], path: &Path) -> io::Result<()> {
     static COUNT: AtomicU32 = AtomicU32::new(0);
     let mut temp = path.as_os_str().to_owned();
     temp.push(format!(".{}-{}.tmp", std::process::id(), COUNT.fetch_add(1, Ordering::Relaxed)));
-    let written = File::create(&temp).and_then(|mut file| file.write_all(&to_bytes(module))).and_then(|()| fs::rename(&temp, path));
+    let written = File::create(&temp).and_then(|mut file| file.write_all(bytes)).and_then(|()| fs::rename(&temp, path));
     if written.is_err() {
         // The first error is the one to tell; the rest of a file on a full disk goes away.
         let _ = fs::remove_file(&temp);
     }
-    Ok(written?)
+    written
 }
 
 /// Maps a file. The module is not verified yet.
