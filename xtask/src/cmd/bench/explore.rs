@@ -1,12 +1,15 @@
-//! One exploration under rules, pruned or not: what the benches compare.
+//! One exploration under rules, pruned or not: what the benches compare, and of which programs.
 
 use std::collections::BTreeSet;
 use std::fs;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use anyhow::{Context, Result};
+use anyhow::{Context, Result, ensure};
 use serde_json::{Value, json};
+
+use crate::cache::Cache;
+use crate::process;
 
 /// Whether flips that cannot matter are left out.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -40,6 +43,26 @@ pub const GNULIB: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../rules/summarie
 
 /// The bounds of paper 1 for coreutils.
 pub const INPUT: [&str; 9] = ["--sym-args", "0", "3", "2", "--sym-files", "2", "8", "--sym-stdin", "8"];
+
+/// coreutils as bitcode.
+#[derive(clap::Args)]
+pub struct Programs {
+    /// The programs' folder, made by `cargo xtask corpus coreutils --all`
+    #[arg(long, value_name = "DIR")]
+    programs: Option<PathBuf>,
+}
+
+impl Programs {
+    /// Their folder, as an absolute path.
+    pub fn folder(&self) -> Result<PathBuf> {
+        let folder = match &self.programs {
+            Some(dir) => dir.clone(),
+            None => Cache::open()?.path("coreutils/O2"),
+        };
+        let missing = || format!("`{}` is missing; make it with `cargo xtask corpus coreutils --all`", folder.display());
+        fs::canonicalize(&folder).with_context(missing)
+    }
+}
 
 /// What is explored.
 pub struct Exploration<'a> {
@@ -118,4 +141,29 @@ impl Exploration<'_> {
         let relevant = lines.iter().filter(|line| !line.is_empty()).count() as u64;
         Ok(Explored { run, sequences: lines.len() as u64, relevant })
     }
+}
+
+/// Seconds of processor time of the quiet tool with these options, ended after so many instructions, in an empty folder as above; with another cache if one is given.
+pub fn timed(options: &[&str], instructions: u64, target: &Path, input: &[&str], cache: Option<&Path>) -> Result<f64> {
+    let dir = tempfile::tempdir()?;
+    let empty = dir.path().join("empty");
+    fs::create_dir(&empty)?;
+    let mut command = Command::new(crate::cmd::wryneck()?);
+    command
+        .envs(cache.map(|cache| ("WRYNECK_CACHE", cache)))
+        .current_dir(&empty)
+        .args(options)
+        .args(["--quiet", "--no-replay", "--emit", "none", "--max-instructions", &instructions.to_string(), "--output"])
+        .arg(dir.path().join("out"))
+        .arg(target)
+        .args(input);
+    let (done, seconds) = process::timed(&mut command)?;
+    // 1 says that there is a finding, 3 that it was stopped.
+    ensure!(done.status.code().is_some_and(|code| code < 2 || code == 3), "{}", String::from_utf8_lossy(&done.stderr));
+    Ok(seconds)
+}
+
+/// As results keep seconds.
+pub fn hundredths(seconds: f64) -> Value {
+    ((100.0 * seconds).round() / 100.0).into()
 }

@@ -7,14 +7,11 @@
 
 use std::fs;
 use std::path::{Path, PathBuf};
-use std::process::Command;
 
-use anyhow::{Context, Result, ensure};
-use serde_json::{Value, json};
+use anyhow::{Context, Result};
+use serde_json::json;
 
-use super::explore::{GNULIB, INPUT};
-use crate::cache::Cache;
-use crate::process;
+use super::explore::{self, GNULIB, INPUT, Programs, hundredths};
 
 #[derive(clap::Args)]
 pub struct Args {
@@ -27,9 +24,8 @@ pub struct Args {
     /// Where results go, one JSON object a line
     #[arg(long, default_value = "docs/results/recording.jsonl")]
     results: PathBuf,
-    /// The programs' folder, made by `cargo xtask corpus coreutils --all`
-    #[arg(long)]
-    programs: Option<PathBuf>,
+    #[command(flatten)]
+    programs: Programs,
 }
 
 const PROGRAMS: [&str; 10] = ["base64", "cat", "cut", "dir", "expr", "fold", "od", "sort", "test", "wc"];
@@ -45,16 +41,8 @@ const MODES: [(&str, &[&str]); 4] = [
 const START: u64 = 1;
 
 pub fn run(args: &Args) -> Result<()> {
-    let programs = match &args.programs {
-        Some(dir) => dir.clone(),
-        None => Cache::open()?.path("coreutils/O2"),
-    };
-    let programs = fs::canonicalize(&programs)
-        .with_context(|| format!("`{}` is missing; make it with `cargo xtask corpus coreutils --all`", programs.display()))?;
-    println!(
-        "{:<10} {:>9} {:>9} {:>9} {:>9} {:>12} {:>12} {:>8}",
-        "", "run", "rule", "recorded", "sliced", "recording", "slicing", "facts"
-    );
+    let programs = args.programs.folder()?;
+    println!("{:<10} {:>9} {:>9} {:>9} {:>9} {:>12} {:>12}", "", "run", "rule", "recorded", "sliced", "recording", "slicing");
     let (mut lines, mut logs) = (String::new(), [0.0; 2]);
     for program in PROGRAMS {
         let target = programs.join(program).with_extension("bc");
@@ -78,31 +66,8 @@ pub fn run(args: &Args) -> Result<()> {
     fs::write(&args.results, lines).with_context(|| format!("cannot write `{}`", args.results.display()))
 }
 
-pub fn hundredths(seconds: f64) -> Value {
-    ((100.0 * seconds).round() / 100.0).into()
-}
-
 /// Seconds of processor time.
 fn least(turns: u32, target: &Path, words: &[&str], instructions: u64) -> Result<f64> {
-    let turns: Result<Vec<f64>> = (0..turns.max(1)).map(|_| once(target, words, instructions)).collect();
+    let turns: Result<Vec<f64>> = (0..turns.max(1)).map(|_| explore::timed(words, instructions, target, &INPUT, None)).collect();
     Ok(turns?.into_iter().fold(f64::INFINITY, f64::min))
-}
-
-fn once(target: &Path, words: &[&str], instructions: u64) -> Result<f64> {
-    let dir = tempfile::tempdir()?;
-    let empty = dir.path().join("empty");
-    fs::create_dir(&empty)?;
-    let wryneck = crate::cmd::wryneck()?;
-    let mut command = Command::new(&wryneck);
-    command
-        .current_dir(&empty)
-        .args(words)
-        .args(["--quiet", "--no-replay", "--emit", "none", "--max-instructions", &instructions.to_string(), "--output"])
-        .arg(dir.path().join("out"))
-        .arg(target)
-        .args(INPUT);
-    let (done, seconds) = process::timed(&mut command)?;
-    // 1 says that there is a finding, 3 that it was stopped.
-    ensure!(done.status.code().is_some_and(|code| code < 2 || code == 3), "{}", String::from_utf8_lossy(&done.stderr));
-    Ok(seconds)
 }

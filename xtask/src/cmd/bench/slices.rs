@@ -14,17 +14,15 @@ use std::path::{Path, PathBuf};
 use anyhow::{Context, Result, ensure};
 use serde_json::{Value, json};
 
-use super::explore::{Exploration, GNULIB, Mode};
-use crate::cache::Cache;
+use super::explore::{Exploration, GNULIB, Mode, Programs};
 
 #[derive(clap::Args)]
 pub struct Args {
     /// Where results go, one JSON object a line
     #[arg(long, default_value = "docs/results/slices.jsonl")]
     results: PathBuf,
-    /// The programs' folder, made by `cargo xtask corpus coreutils`
-    #[arg(long)]
-    programs: Option<PathBuf>,
+    #[command(flatten)]
+    programs: Programs,
     /// Lines shown of each row, those first that keep most sides a perfect slice would not
     #[arg(long, default_value_t = 4)]
     lines: usize,
@@ -43,12 +41,7 @@ const PROGRAMS: [(&str, &[&str]); 5] = [
 const SECONDS: u32 = 120;
 
 pub fn run(args: &Args) -> Result<()> {
-    let programs = match &args.programs {
-        Some(dir) => dir.clone(),
-        None => Cache::open()?.path("coreutils/O2"),
-    };
-    let programs = fs::canonicalize(&programs)
-        .with_context(|| format!("`{}` is missing; make it with `cargo xtask corpus coreutils`", programs.display()))?;
+    let programs = args.programs.folder()?;
     head();
     let mut lines = String::new();
     for (program, input) in PROGRAMS {

@@ -7,15 +7,12 @@
 use std::fs;
 use std::os::unix::fs::symlink;
 use std::path::{Path, PathBuf};
-use std::process::Command;
 
 use anyhow::{Context, Result, ensure};
 use serde_json::json;
 
-use super::explore::GNULIB;
-use super::recording::hundredths;
+use super::explore::{self, GNULIB, hundredths};
 use crate::cache::Cache;
-use crate::process;
 
 #[derive(clap::Args)]
 pub struct Args {
@@ -44,7 +41,8 @@ pub fn run(args: &Args) -> Result<()> {
         for _ in 0..args.turns.max(1) {
             let cache = beside(&real)?;
             for (least, pruning) in least.iter_mut().zip(["recorded", "sliced", "sliced"]) {
-                *least = least.min(start(&target, pruning, cache.path())?);
+                let options = ["verify", "--rule", "open-close", "--summaries", GNULIB, "--prune", pruning];
+                *least = least.min(explore::timed(&options, 1, &target, &[], Some(cache.path()))?);
             }
             let kept = fs::read_dir(cache.path().join(FACTS))?.next().context("the first start kept nothing")??;
             bytes = kept.metadata()?.len();
@@ -69,21 +67,4 @@ fn beside(real: &Path) -> Result<tempfile::TempDir> {
         }
     }
     Ok(dir)
-}
-
-fn start(target: &Path, pruning: &str, cache: &Path) -> Result<f64> {
-    let dir = tempfile::tempdir()?;
-    let empty = dir.path().join("empty");
-    fs::create_dir(&empty)?;
-    let mut command = Command::new(crate::cmd::wryneck()?);
-    command
-        .env("WRYNECK_CACHE", cache)
-        .current_dir(&empty)
-        .args(["verify", "--rule", "open-close", "--summaries", GNULIB, "--prune", pruning, "--max-instructions", "1"])
-        .args(["--quiet", "--no-replay", "--emit", "none", "--output"])
-        .arg(dir.path().join("out"))
-        .arg(target);
-    let (done, seconds) = process::timed(&mut command)?;
-    ensure!(done.status.code().is_some_and(|code| code < 2 || code == 3), "{}", String::from_utf8_lossy(&done.stderr));
-    Ok(seconds)
 }

@@ -14,8 +14,8 @@ use std::sync::Mutex;
 use anyhow::{Context, Result, ensure};
 use serde_json::{Value, json};
 
-use super::explore::{Exploration, GNULIB, INPUT, Mode};
-use crate::cache::{self, Cache};
+use super::explore::{Exploration, GNULIB, INPUT, Mode, Programs};
+use crate::cache;
 use crate::random::Random;
 use crate::{bitcode, process};
 
@@ -36,9 +36,8 @@ pub struct Args {
     /// Where results are kept, one JSON object a line
     #[arg(long, default_value = "docs/results/verify.jsonl")]
     results: PathBuf,
-    /// The programs' folder, made by `cargo xtask corpus coreutils --all`
-    #[arg(long)]
-    programs: Option<PathBuf>,
+    #[command(flatten)]
+    programs: Programs,
 }
 
 const RULES: [&str; 5] = ["assertion", "data-loss", "file-access", "memory-leak", "open-close"];
@@ -66,12 +65,7 @@ struct Pair {
 }
 
 pub fn run(args: &Args) -> Result<()> {
-    let programs = match &args.programs {
-        Some(dir) => dir.clone(),
-        None => Cache::open()?.path("coreutils/O2"),
-    };
-    let programs = fs::canonicalize(&programs)
-        .with_context(|| format!("`{}` is missing; make it with `cargo xtask corpus coreutils --all`", programs.display()))?;
+    let programs = args.programs.folder()?;
     let results = Results::read(&args.results)?;
     let rules = Rule::built_in()?;
     let mut pairs = pairs(&programs, &rules, args, &results)?;
