@@ -21,7 +21,7 @@ use bytemuck::Pod;
 use crate::module::{Module, Table, TableSource};
 
 /// What this build writes and reads; any change of a record or an operator's number is a new one.
-pub const VERSION: u32 = 2;
+pub const VERSION: u32 = 3;
 const MAGIC: [u8; 8] = *b"wryneck\0";
 const HEADER: usize = 32;
 const ENTRY: usize = 40;
@@ -105,7 +105,7 @@ pub fn open(path: &Path) -> Result<Module, FileError> {
     #[allow(unsafe_code, reason = "mapping a file has no safe form")]
     // SAFETY: the bytes must not change while mapped. IR files are never written in place (`write` renames a finished file
     // over its place), and they lie where only the tool writes, as its own executable does.
-    let map = Arc::new(unsafe { memmap2::Mmap::map(&file)? });
+    let map = Arc::new(unsafe { memmap2::MmapOptions::new().populate().map(&file)? });
     let tables = Tables { bytes: &map, entry: HEADER, map: Some(&map) };
     check_header(&map)?;
     Module::from_tables(tables)
@@ -188,19 +188,22 @@ impl TableSource for Tables<'_> {
     }
 }
 
-/// Four multiply-and-fold lanes over 32 bytes at a time (the construction of wyhash), then the rest.
+/// Eight multiply-and-fold lanes over 64 bytes at a time (the construction of wyhash), as many as a processor has on the way at once, then the rest.
 fn hash(bytes: &[u8]) -> u64 {
-    const KEYS: [u64; 4] = [0x9e37_79b9_7f4a_7c15, 0xc2b2_ae3d_27d4_eb4f, 0x1656_67b1_9e37_79f9, 0xd6e8_feb8_6659_fd93];
+    const KEYS: [u64; 8] = [
+        0x9e37_79b9_7f4a_7c15, 0xc2b2_ae3d_27d4_eb4f, 0x1656_67b1_9e37_79f9, 0xd6e8_feb8_6659_fd93, 0xa076_1d64_78bd_642f,
+        0xe703_7ed1_a0b4_28db, 0x8ebc_6af0_9c88_c6e3, 0x5899_65cc_7537_4cc3,
+    ];
     let fold = |x: u64, key: u64| {
         let product = u128::from(x) * u128::from(key);
         product as u64 ^ (product >> 64) as u64
     };
     let mut lanes = KEYS;
-    let mut chunks = bytes.chunks_exact(32);
+    let mut chunks = bytes.chunks_exact(64);
     for chunk in &mut chunks {
-        let words: [[u8; 8]; 4] = *chunk.as_chunks().0.first_chunk().expect("a chunk has 32 bytes");
+        let words: [[u8; 8]; 8] = *chunk.as_chunks().0.first_chunk().expect("a chunk has 64 bytes");
         for (i, (lane, word)) in lanes.iter_mut().zip(words).enumerate() {
-            *lane = fold(*lane ^ u64::from_le_bytes(word), KEYS[i]).wrapping_add(KEYS[3 - i]);
+            *lane = fold(*lane ^ u64::from_le_bytes(word), KEYS[i]).wrapping_add(KEYS[7 - i]);
         }
     }
     let mut end = bytes.len() as u64;
