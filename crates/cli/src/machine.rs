@@ -141,10 +141,10 @@ fn parameter(function: &str, number: usize, known: prototype::Parameter) -> Resu
 }
 
 /// The variables of the C library, by all their names, and its functions if `functions` are asked for.
-fn names_of(library: Option<&Module>, functions: bool) -> Library {
+fn names_of(library: Option<&Module>, functions: bool) -> Library<'_> {
     let mut all = Library::default();
-    // Some of these have models alone. Each is in a file of its name.
-    stand_ins().filter(|_| functions).for_each(|s| all.add(s.name, &format!("{}.c", s.name)));
+    // Some of these have models alone, each in a file of its name.
+    stand_ins().filter(|_| functions).for_each(|s| all.add_own(s.name));
     let Some(m) = library else { return all };
     for symbol in m.symbols.iter() {
         let mut of = *symbol;

@@ -8,15 +8,18 @@
 //! C leaves to it (`__…`), and local ones that lie behind such a one, and not before one of the program.
 
 use rustc_hash::{FxHashMap, FxHashSet};
+use smallvec::SmallVec;
 
 use crate::elf::{Elf, Symbol};
 
 /// The functions and visible variables of a library.
 #[derive(Default)]
-pub struct Library {
-    /// By function: the names of the source files, without their folders, that define one of that name.
-    files: FxHashMap<String, Vec<String>>,
-    variables: FxHashSet<String>,
+pub struct Library<'a> {
+    /// By function: the source files that define one of that name. Most are asked for never.
+    files: FxHashMap<&'a str, SmallVec<[&'a str; 1]>>,
+    /// Functions that are in a file of their name, too.
+    own: FxHashSet<&'a str>,
+    variables: FxHashSet<&'a str>,
 }
 
 /// The function by which the library begins.
@@ -31,15 +34,20 @@ const STARTS: [&str; 11] = [
     "frame_dummy", "libc_start_main_stage2", "register_tm_clones",
 ];
 
-impl Library {
+impl<'a> Library<'a> {
     /// Adds a function, defined in a source file.
-    pub fn add(&mut self, function: &str, file: &str) {
-        self.files.entry(function.to_owned()).or_default().push(base_name(file).to_owned());
+    pub fn add(&mut self, function: &'a str, file: &'a str) {
+        self.files.entry(function).or_default().push(file);
+    }
+
+    /// Adds a function, defined in the C file of its name.
+    pub fn add_own(&mut self, function: &'a str) {
+        self.own.insert(function);
     }
 
     /// Adds a visible variable.
-    pub fn add_variable(&mut self, name: &str) {
-        self.variables.insert(name.to_owned());
+    pub fn add_variable(&mut self, name: &'a str) {
+        self.variables.insert(name);
     }
 
     /// Whether a program has the library, or one like it, linked: otherwise no function's name counts.
@@ -57,7 +65,7 @@ impl Library {
         let starts = |s: &Symbol| s.code && s.name == LIBRARY_START;
         let linked = elf.symbols.iter().any(starts);
         let archive = elf.symbols.iter().any(|s| starts(s) && !s.library);
-        let named = |s: &Symbol| s.name.starts_with("__") || self.variables.contains(&s.name);
+        let named = |s: &Symbol| s.name.starts_with("__") || self.variables.contains(s.name.as_str());
         let data: Vec<usize> = (0..elf.symbols.len()).filter(|i| !elf.symbols[*i].code && elf.symbols[*i].size > 0).collect();
         let mut of_library = vec![false; data.len()];
         // Whose the nearest visible variable before is, and whether one of the program lies behind.
@@ -98,8 +106,10 @@ impl Library {
 
     /// Whether a symbol has the name of a function of the library, and is from no other file.
     fn names(&self, elf: &Elf, symbol: usize) -> bool {
-        let Some(files) = self.files.get(&elf.symbols[symbol].name) else { return false };
-        self.positions(elf, symbol).iter().all(|file| files.contains(file))
+        let name = elf.symbols[symbol].name.as_str();
+        let (files, own) = (self.files.get(name), self.own.contains(name));
+        let is_in = |file: &str| own && file.strip_suffix(".c") == Some(name) || files.into_iter().flatten().any(|f| base_name(f) == file);
+        (own || files.is_some()) && self.positions(elf, symbol).iter().all(|file| is_in(file))
     }
 
     /// The source file of a function, if it is known.
