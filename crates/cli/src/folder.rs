@@ -259,9 +259,10 @@ impl Writer<'_> {
             for done in writer.waiting.drain(..) {
                 let _ = done.send(());
             }
+            // Readers of a run that goes on are not in the way; in the end one plain file is left, without a log beside it. Short runs need no log.
+            let journal = if more { "WAL" } else { "DELETE" };
+            writer.db.pragma_update(None, "journal_mode", journal).context("cannot change the journal of `run.db`")?;
             if !more {
-                // One plain file is left: readers need no log beside it.
-                writer.db.execute_batch("PRAGMA journal_mode = DELETE").context("cannot finish `run.db`")?;
                 return Ok(());
             }
         }
@@ -372,9 +373,8 @@ impl Writer<'_> {
 fn open(file: &Path) -> rusqlite::Result<Connection> {
     let db = Connection::open(file)?;
     // A crash of the machine may lose the run; a crash of the tool may not.
-    db.execute_batch("PRAGMA synchronous = OFF; PRAGMA journal_mode = WAL;")?;
-    db.execute_batch(&format!("BEGIN; {SCHEMA} COMMIT;"))?;
-    db.execute("INSERT INTO run VALUES ('status', 'running')", [])?;
+    db.execute_batch("PRAGMA synchronous = OFF")?;
+    db.execute_batch(&format!("BEGIN; {SCHEMA} INSERT INTO run VALUES ('status', 'running'); COMMIT;"))?;
     Ok(db)
 }
 

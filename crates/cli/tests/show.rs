@@ -130,6 +130,26 @@ fn a_killed_run_is_shown() {
 }
 
 #[test]
+fn what_was_killed_half_written_is_shown_as_it_was_before() {
+    let scratch = explored(&[]);
+    let dir = scratch.path();
+    let before = shown(dir, &["out", "--lcov", "-"]);
+    let file = fs::read(dir.join("out/run.db")).expect("the run wrote it");
+    let db = Connection::open(dir.join("out/run.db")).expect("the run wrote it");
+    // No room to keep changes in memory: they are in the file before they are committed.
+    db.execute_batch("PRAGMA cache_size = 1; BEGIN; UPDATE coverage SET covered = 1 - covered; UPDATE path SET class = 'gone';")
+        .expect("it can be written");
+    fs::create_dir(dir.join("killed")).expect("there is room");
+    for entry in fs::read_dir(dir.join("out")).expect("the run wrote it").map(|entry| entry.expect("it can be read").path()) {
+        if entry.is_file() {
+            fs::copy(&entry, dir.join("killed").join(entry.file_name().expect("it has a name"))).expect("there is room");
+        }
+    }
+    assert_ne!(fs::read(dir.join("killed/run.db")).expect("it was copied"), file, "something was written");
+    assert_eq!(shown(dir, &["killed", "--lcov", "-"]), before);
+}
+
+#[test]
 fn formats_agree_with_the_run() {
     let scratch = explored(&["--sarif", "t.sarif", "--lcov", "t.info"]);
     let dir = scratch.path();

@@ -103,8 +103,8 @@ impl Reader {
                 AGAIN,
             ));
         }
-        let flags = OpenFlags::SQLITE_OPEN_READ_ONLY;
-        let db = Connection::open_with_flags(&file, flags).map_err(|e| unreadable(&file, &e))?;
+        // Where it may be written, what a killed run left half written is undone.
+        let db = Connection::open_with_flags(&file, OpenFlags::SQLITE_OPEN_READ_WRITE).map_err(|e| unreadable(&file, &e))?;
         let reader = Reader { db, file };
         reader.check_schema()?;
         Ok(reader)
