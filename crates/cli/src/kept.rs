@@ -56,11 +56,13 @@ pub fn save(source: &MachineProgram, paths: &[PathBuf]) {
     }
 }
 
-/// Removes the oldest files of the folder of a file that is to be written, if it is full.
+/// Removes the older half of the folder of a file that is to be written, if it is full: asking each file's age takes long, and is seldom done so.
 pub fn make_room(path: &Path) {
-    let files = path.parent().and_then(|folder| fs::read_dir(folder).ok()).into_iter().flatten().flatten();
-    let mut files: Vec<_> = files.filter_map(|file| Some((file.metadata().ok()?.modified().ok()?, file.path()))).collect();
+    let files: Vec<_> = path.parent().and_then(|folder| fs::read_dir(folder).ok()).into_iter().flatten().flatten().collect();
+    if files.len() < MAX_FILES {
+        return;
+    }
+    let mut files: Vec<_> = files.iter().filter_map(|file| Some((file.metadata().ok()?.modified().ok()?, file.path()))).collect();
     files.sort_unstable();
-    let more = (files.len() + 1).saturating_sub(MAX_FILES);
-    files.iter().take(more).for_each(|(_, file)| _ = fs::remove_file(file));
+    files.iter().take(MAX_FILES / 2).for_each(|(_, file)| _ = fs::remove_file(file));
 }
