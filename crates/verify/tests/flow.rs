@@ -56,6 +56,24 @@ fn sides_end_where_they_meet_again() {
 }
 
 #[test]
+fn output_gives_no_negative_number() {
+    let (flow, image) = flow(
+        "declare func @putchar
+         func strong @event() { entry: ret }
+         func strong @main(%x: 32) -> 32 {
+         entry: %r = call.32 @putchar(%x:32) %c = slt.32 %r, 0 condbr %c, bad, next
+         bad: call @event() br next
+         next: %d = eq.32 %r, -1 condbr %d, bad, more
+         more: %e = slt.32 -1, %r condbr %e, line, bad
+         line: %f = eq.32 %r, 10 condbr %f, bad, end
+         end: ret.32 0 }",
+    );
+    let main = number(&image, "main");
+    // Blocks: entry, bad, next, more, line, end.
+    assert_eq!([0, 2, 3, 4].map(|block| flow.edges(main, 0, block).len()), [1, 1, 1, 2]);
+}
+
+#[test]
 fn ways_that_return_meet_whether_or_not_others_leave() {
     let (flow, image) = flow(
         "declare func @exit

@@ -134,6 +134,9 @@ impl Facts {
         }
         let ours = mask(inst.width.into());
         let signed = |value: u64| (value << (64 - u32::from(inst.width))) as i64;
+        if let Some(holds) = self.sign_tells(func, local, inst) {
+            return Some(holds.into());
+        }
         match inst.operator()? {
             Op::Copy | Op::Zext if inst.c <= 64 || inst.operator() == Some(Op::Copy) => operand(inst.a),
             Op::Trunc if inst.c <= 64 => Some(operand(inst.a)? & ours),
@@ -165,6 +168,28 @@ impl Facts {
         }
     }
 
+    /// The outcome of a comparison of a call's result that is not negative with a number that is, or with zero.
+    fn sign_tells(&self, func: u32, local: &Local, inst: &Inst) -> Option<bool> {
+        let number = |value: u32| {
+            let number = self.constant(func, Some(value))?;
+            Some((number << (64 - u32::from(inst.width))) as i64 >> (64 - u32::from(inst.width)))
+        };
+        let is_natural = |value: u32| {
+            let op = self.definitions(func, local).at.get(&value).copied();
+            let call = op.filter(|op| local.values.insts[*op as usize].operator() == Some(Op::Call));
+            call.is_some_and(|op| self.gives(func, local, op) == Some(Gives::Natural))
+        };
+        let left = number(inst.b).filter(|_| is_natural(inst.a));
+        let right = || number(inst.a).filter(|_| is_natural(inst.b));
+        match (inst.operator()?, left) {
+            (Op::Slt, Some(..=0)) | (Op::Sle | Op::Eq, Some(..0)) => Some(false),
+            (Op::Ne, Some(..0)) => Some(true),
+            (Op::Slt, None) if right()? < 0 => Some(true),
+            (Op::Sle, None) if right()? <= 0 => Some(true),
+            _ => None,
+        }
+    }
+
     /// What a call is assumed to give.
     fn gives(&self, func: u32, local: &Local, op: u32) -> Option<Gives> {
         let inst = &local.values.insts[op as usize];
@@ -192,7 +217,7 @@ impl Facts {
                             }
                             *given
                         }
-                        Some(Gives::Zero) | None => break,
+                        Some(Gives::Zero | Gives::Natural) | None => break,
                     },
                     _ => break,
                 };

@@ -225,7 +225,7 @@ impl Facts {
 
     /// Whether the body of a function that has a summary may make an event, where a rule asks for those inside of the library. What has
     /// a summary calls nothing of the program's.
-    fn library_event(&self, callee: Callee) -> bool {
+    pub(super) fn library_event(&self, callee: Callee) -> bool {
         let Callee::Body(start) = callee else { return false };
         if let Some(known) = self.library_events.borrow().get(&start) {
             return *known;

@@ -178,6 +178,11 @@ impl Flow {
         all.close(&written);
     }
 
+    /// Whether an event may happen inside of a function that has a summary.
+    pub fn event_inside(&self, func: u32) -> bool {
+        self.facts.library_event(Callee::Body(func))
+    }
+
     /// What the operation at `op` may do, whatever its operands are: a store through a pointer any of the objects the pointer may lead to, a
     /// call by pointer any of the functions. No slots.
     pub fn operation(&self, func: u32, context: ContextId, op: u32) -> Rc<Effects> {

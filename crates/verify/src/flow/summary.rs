@@ -15,7 +15,7 @@
 //! reads = ["arg1", "arg3", "input", "descriptors", "files"]
 //! writes = ["result", "*arg2", "input"]
 //! ```
-//! `gives = "zero"` (or `"arg2"`, or `"arg2 unless arg1 = 0"`) says what the result is where nothing is made to fail.
+//! `gives = "zero"` (or `"arg2"`, or `"arg2 unless arg1 = 0"`) says what the result is where nothing is made to fail, `gives = "natural"` that it is not negative then.
 //! `returns = "fault"` says that the function never returns and is a fault, which other sides of branches are assumed not to have;
 //! `returns = "perhaps"` that a path may end in the function; `returns = "object"` that the result is not null, `returns = "found"`
 //! that it may be null though `flows` gives it an address; `without-body = true` that the row holds only where the program has
@@ -182,6 +182,15 @@ pub enum Gives {
         arg: u32,
         unless: Option<u32>,
     },
+    /// Some number that is not negative.
+    Natural,
+}
+
+impl Gives {
+    /// Nothing but arguments tells the result.
+    pub fn is_known(self) -> bool {
+        self != Gives::Natural
+    }
 }
 
 /// Summaries by name, and by number of system calls.
@@ -344,7 +353,7 @@ impl<Name> Row<Name> {
         };
         let gives = |words: &Spanned<String>| {
             parse_gives(words.get_ref()).ok_or_else(|| {
-                let message = format!("`{}` is no result: expected `zero`, `arg2` or `arg2 unless arg1 = 0`", words.get_ref());
+                let message = format!("`{}` is no result: expected `zero`, `natural`, `arg2` or `arg2 unless arg1 = 0`", words.get_ref());
                 Mistake::at(text, words.span().start, message)
             })
         };
@@ -366,10 +375,9 @@ fn argument(text: &str) -> Option<u32> {
 }
 
 fn parse_gives(words: &str) -> Option<Gives> {
-    if words == "zero" {
-        return Some(Gives::Zero);
-    }
     match words.split_once(" unless ") {
+        None if words == "zero" => Some(Gives::Zero),
+        None if words == "natural" => Some(Gives::Natural),
         None => Some(Gives::Arg { arg: argument(words)?, unless: None }),
         Some((arg, unless)) => Some(Gives::Arg { arg: argument(arg)?, unless: Some(argument(unless.strip_suffix(" = 0")?)?) }),
     }

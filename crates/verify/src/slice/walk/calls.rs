@@ -89,6 +89,14 @@ impl<'a> Walk<'a> {
         self.happens(&effects).is_some() || self.course.live.touched_by(&effects.changes).is_some()
     }
 
+    /// Whether the call at an operation matters as an event alone: it changes nothing that matters, returns, and no event happens in its `body`.
+    fn is_mere_event(&self, func: u32, op: u32, body: u32) -> bool {
+        let context = self.frames.last().map_or(0, |frame| frame.context);
+        let effects = self.flow.operation(func, context, op);
+        let stays = !effects.leaves && !effects.exits && self.course.live.touched_by(&effects.changes).is_none();
+        effects.event && stays && !self.flow.event_inside(body)
+    }
+
     /// Argument limbs of a call.
     pub(super) fn args(&self, func: u32, inst: &Inst) -> &'a [u32] {
         let module = self.module(func);
@@ -157,7 +165,7 @@ impl<'a> Walk<'a> {
             // Recording began inside of it.
             let group = Group { steps: &steps[..self.course.position], stack_below: traced.top };
             self.course.position = 0;
-            self.by_summary(inst, op, &group, summary, &|_| None);
+            self.by_summary(inst, op, &group, summary, Some(traced.func), &|_| None);
             return Ok(());
         }
         if !matches!(steps.get(enter), Some(Step::Enter { frame }) if *frame == number) {
@@ -178,20 +186,29 @@ impl<'a> Walk<'a> {
         let group = Group { steps: &steps[begin..self.course.position], stack_below: traced.top };
         self.course.position = begin;
         let key = |arg: u32| traced.args.get(arg as usize).copied().filter(|key| *key != 0);
-        self.by_summary(inst, op, &group, summary, &key);
+        self.by_summary(inst, op, &group, summary, Some(traced.func), &key);
         self.top().handled = true;
         Ok(())
     }
 
-    /// A call that is taken or left as a whole, by what its summary says. `key` gives arguments' values, where they are known.
-    pub(super) fn by_summary(&mut self, inst: &Inst, op: u32, group: &Group<'_>, summary: &Summary, key: &dyn Fn(u32) -> Option<u64>) {
+    /// A call that is taken or left as a whole, by what its summary says. `body`: the function that was called, if it has one; `key` gives arguments'
+    /// values, where they are known.
+    pub(super) fn by_summary(
+        &mut self,
+        inst: &Inst,
+        op: u32,
+        group: &Group<'_>,
+        summary: &Summary,
+        body: Option<u32>,
+        key: &dyn Fn(u32) -> Option<u64>,
+    ) {
         let func = self.top().func;
         if group.happens() {
             self.happened = self.course.time + 1;
         }
         let width = self.module(func).calls[inst.b as usize].ret_width;
         let result = !self.live_result(inst, limbs(width)).is_empty();
-        let mut relevant = result && summary.gives.is_none();
+        let mut relevant = result && !summary.gives.is_some_and(Gives::is_known);
         relevant |= self.kill_writes(group);
         let writes = |live: &Live| {
             summary.writes.iter().any(|place| match place {
@@ -207,8 +224,11 @@ impl<'a> Walk<'a> {
         }
         let args = self.args(func, inst);
         if !relevant && !self.end_matters() {
-            // Where it writes may matter, but not what.
-            if self.may_matter(func, op) {
+            if body.is_some_and(|body| !group.happens() && self.is_mere_event(func, op, body)) {
+                // What is decided inside makes it neither an event nor none.
+                self.take();
+            } else if self.may_matter(func, op) {
+                // Where it writes may matter, but not what.
                 self.take();
                 self.want(group);
                 self.live_call(inst, &summary.writes, args);
@@ -272,10 +292,10 @@ impl<'a> Walk<'a> {
             Some(Callee::Body(_)) | None => None,
         };
         match summary {
-            Some(summary) => self.by_summary(inst, op, group, summary, &constant),
+            Some(summary) => self.by_summary(inst, op, group, summary, None, &constant),
             None => {
                 let unknown = Summary { reads: vec![Place::Everything], writes: vec![Place::Everything], ..Summary::default() };
-                self.by_summary(inst, op, group, &unknown, &constant);
+                self.by_summary(inst, op, group, &unknown, None, &constant);
             }
         }
     }

@@ -1,0 +1,60 @@
+//! `wryneck verify`: what pruning leaves out of small programs, beside what there is without it.
+
+use std::collections::BTreeSet;
+use std::fs;
+use std::path::Path;
+use std::process::Command;
+
+use serde_json::Value;
+
+const WRYNECK: &str = env!("CARGO_BIN_EXE_wryneck");
+
+/// The verdict, how many paths there were, and their distinct sequences of events.
+fn verified(dir: &Path, program: &str, rule: &str, prune: &str) -> (String, u64, BTreeSet<String>) {
+    fs::write(dir.join("t.c"), program).expect("there is room");
+    let words = ["verify", "--rule", rule, "--prune", prune, "--json", "--no-replay", "--emit", "none", "--sequences", "sequences"];
+    let out = Command::new(WRYNECK).current_dir(dir).args(words).args(["t.c", "--sym-arg", "2"]).output().expect("the tool was built");
+    let run: Value = serde_json::from_slice(&out.stdout).unwrap_or_else(|e| panic!("{e}: {}", String::from_utf8_lossy(&out.stderr)));
+    assert_eq!(run["status"]["kind"], "complete", "{run}");
+    let sequences = fs::read_to_string(dir.join("sequences")).expect("they were written");
+    let verdict = run["rules"][0]["verdict"].as_str().expect("there is a verdict").to_owned();
+    (verdict, run["totals"]["paths"].as_u64().expect("a number"), sequences.lines().map(str::to_owned).collect())
+}
+
+#[track_caller]
+fn needs_one_path(program: &str, rule: &str) {
+    let dir = tempfile::tempdir().expect("there is room");
+    let pruned = verified(dir.path(), program, rule, "wanted");
+    let all = verified(dir.path(), program, rule, "off");
+    assert!(pruned.0 == "VERIFIED" && all.0 == "VERIFIED", "{pruned:?}, {all:?}");
+    assert!(pruned.1 == 1 && all.1 > 1, "{} of {} paths", pruned.1, all.1);
+    assert_eq!(pruned.2, all.2);
+}
+
+#[test]
+fn what_output_decides_inside_makes_no_other_event() {
+    let digits = r#"#include <stdio.h>
+int main(int argc, char **argv) {
+  printf("%u %s\n", 1000u * (unsigned char)argv[1][0], argv[1]);
+  return ferror(stdout);
+}
+"#;
+    needs_one_path(digits, "file-access");
+}
+
+#[test]
+fn output_that_did_not_fail_ends_no_program() {
+    let checked = r#"#include <stdio.h>
+#include <stdlib.h>
+int main(int argc, char **argv) {
+  FILE *in = fopen("/dev/null", "r");
+  if (!in) return 1;
+  for (char *p = argv[1]; *p; p++)
+    if (*p != ' ' && putchar(*p) < 0) exit(2);
+  if (printf("%d\n", argv[1][0]) < 0) exit(2);
+  fclose(in);
+  return 0;
+}
+"#;
+    needs_one_path(checked, "open-close");
+}
