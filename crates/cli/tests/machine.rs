@@ -531,6 +531,40 @@ fn executables_are_pruned() {
     }
 }
 
+/// What decides nothing in a function that only pointers lead to, by a jump in tail position, is left out.
+#[test]
+fn functions_in_tail_position_are_pruned() {
+    let place = Place::new();
+    fs::write(place.path("tail.c"), TAIL).expect("there is room");
+    let made = Command::new("musl-gcc").args(["-O1", "-static", "-o"]).arg(place.path("tail")).arg(place.path("tail.c")).status();
+    assert!(made.expect("musl-gcc is there").success());
+    let paths = |prune: &str| {
+        let words = ["verify", "--json", "--no-replay", "--rule", "open-close", "--prune", prune, "./tail", "--sym-arg", "2"];
+        let out = place.wryneck(&words);
+        let run: Value = serde_json::from_slice(&out.stdout).unwrap_or_else(|e| panic!("{e}: {}", text(&out.stderr)));
+        assert_eq!(run["rules"][0]["verdict"], "VERIFIED");
+        run["totals"]["paths"].as_u64().expect("paths are counted")
+    };
+    assert_eq!((paths("wanted"), paths("off")), (1, 7));
+}
+
+const TAIL: &str = r#"#include <stdio.h>
+#include <stdlib.h>
+static char *word;
+static int count;
+static void handler(void) {
+  for (char *p = word; *p; p++)
+    if (*p == 'x') count++;
+}
+int main(int argc, char **argv) {
+  word = argv[1];
+  atexit(handler);
+  FILE *in = fopen("/dev/null", "r");
+  if (in) fclose(in);
+  return 0;
+}
+"#;
+
 #[test]
 fn what_cannot_be_done_is_said() {
     let place = Place::new();

@@ -146,6 +146,10 @@ pub trait CodeSource {
     fn names_of(&self, _block: u32) -> Vec<(String, bool)> {
         Vec::new()
     }
+    /// The block that the function around a block begins with, by the function's symbol. `None`: there is none, or it is a part of another one.
+    fn entry_around(&self, _block: u32) -> Option<u32> {
+        None
+    }
     /// Whether the end of the program calls functions of its own, without being told so while it runs.
     fn has_destructors(&self) -> bool {
         false

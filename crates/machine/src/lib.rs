@@ -118,6 +118,9 @@ pub struct MachineProgram {
     kept: Vec<Kept>,
 }
 
+/// In the names of what compilers move out of functions, which has a symbol but is called by nobody.
+const COLD: &str = ".cold";
+
 /// Where a block of code begins.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 struct Start {
@@ -481,6 +484,12 @@ impl CodeSource for MachineProgram {
 
     fn names_of(&self, block: u32) -> Vec<(String, bool)> {
         self.named.get(&block).into_iter().flat_map(|address| self.elf.names_at(*address)).collect()
+    }
+
+    fn entry_around(&self, block: u32) -> Option<u32> {
+        let address = *self.named.get(&block)?;
+        let function = self.elf.function(address).filter(|f| address - f.address < f.size && !f.name.contains(COLD))?;
+        self.block_of(function.address)
     }
 
     fn has_destructors(&self) -> bool {

@@ -218,9 +218,22 @@ impl Facts {
         counts && self.announced(image, callee).is_some_and(|callee| image.is_watched(callee))
     }
 
+    /// Whether a function that has a name begins with a block.
+    pub fn begins_function(&self, block: u32) -> bool {
+        !self.source.borrow().names_of(block).is_empty()
+    }
+
     /// A function that a block is part of, if one is known.
     pub fn owner(&self, block: u32) -> Option<Rc<Function>> {
         self.functions.get(self.owner.get(&block)?).cloned()
+    }
+
+    /// The same; looked for by the symbol around the block if none is known.
+    pub fn around(&mut self, image: &Image, block: u32) -> Option<Rc<Function>> {
+        self.owner(block).or_else(|| {
+            let entry = self.source.borrow().entry_around(block)?;
+            Some(self.function(image, entry)).filter(|function| function.local(block).is_some())
+        })
     }
 
     /// The function that begins with a block.

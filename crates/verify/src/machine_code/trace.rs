@@ -15,6 +15,8 @@ use crate::slice::walk::Mismatch;
 pub struct Activation {
     /// The block that its function begins with, if that is known.
     pub entry: Option<u32>,
+    /// The same of the function it ended in, if it jumped there through a pointer.
+    pub last: Option<u32>,
     /// Where on the stack its return address is; 0: unknown.
     pub base: u64,
     /// The block that ends with the call; `None` for what the program begins with.
@@ -30,6 +32,8 @@ pub enum Move {
     Call,
     /// It came back from this.
     Return(u32),
+    /// It called a function through a pointer in tail position: the block that the one before begins with.
+    Tail(Option<u32>),
 }
 
 /// The calls of a path.
@@ -46,12 +50,12 @@ const JUMPS_FAR: [&str; 4] = ["longjmp", "_longjmp", "siglongjmp", "__libc_longj
 impl Calls {
     pub fn find(facts: &mut Facts, path: &Traced<'_>) -> Result<Calls, Mismatch> {
         let (image, trace) = (path.image, path.trace);
-        let mut all = vec![Activation { entry: None, base: 0, site: None, made: None }];
+        let mut all = vec![Activation { entry: None, last: None, base: 0, site: None, made: None }];
         let mut stack = vec![0u32];
         for active in &trace.active {
             let direct = active.block.and_then(|block| facts.called(image, block)).and_then(|called| called.callee);
             stack.push(all.len() as u32);
-            all.push(Activation { entry: direct, base: active.base, site: active.block, made: None });
+            all.push(Activation { entry: direct, last: None, base: active.base, site: active.block, made: None });
         }
         // Frames of the IR on top of the one of machine code.
         let machine = trace.frames.iter().position(|frame| frame.func == facts.func);
@@ -59,9 +63,13 @@ impl Calls {
         // Functions called through pointers are known by where they are.
         let here = (machine < trace.open).then(|| facts.block_of(trace.frames[machine as usize].op));
         for at in 1..all.len() {
-            let inner = all.get(at + 1).map_or(here, |inner| inner.site);
-            let found = inner.and_then(|block| facts.owner(block)).map(|function| function.entry);
-            all[at].entry = all[at].entry.or(found);
+            let Some(block) = all.get(at + 1).map_or(here, |inner| inner.site) else { continue };
+            match all[at].entry {
+                Some(entry) if facts.summary(entry).is_some() || facts.function(image, entry).local(block).is_some() => {}
+                // It has gone on to another one.
+                Some(_) => all[at].last = facts.around(image, block).map(|function| function.entry),
+                None => all[at].entry = facts.around(image, block).map(|function| function.entry),
+            }
         }
         let mut calls = Calls { all, moves: FxHashMap::default(), end: Vec::new() };
         let made: FxHashMap<usize, &TracedCall> = trace.calls.iter().map(|call| (call.step as usize, call)).collect();
@@ -91,8 +99,16 @@ impl Calls {
                             _ => return Err(Mismatch("a return without a call")),
                         };
                         let entry = &mut calls.all[callee as usize].entry;
-                        *entry = entry.or_else(|| facts.owner(facts.block_of(op)).map(|function| function.entry));
+                        *entry = entry.or_else(|| facts.around(image, facts.block_of(op)).map(|function| function.entry));
                         calls.moves.insert(at, Move::Return(callee));
+                    } else if let Step::Jump { op, target } = *step
+                        && facts.transfer(facts.block_of(op)) == Transfer::Inside
+                        && facts.begins_function(facts.block_of(target))
+                        && let Some(top) = stack.last()
+                    {
+                        let top = &mut calls.all[*top as usize];
+                        calls.moves.insert(at, Move::Tail(top.last.or(top.entry)));
+                        top.last = Some(facts.block_of(target));
                     }
                 }
                 _ => {}
@@ -125,7 +141,7 @@ impl Calls {
         let callee = self.all.len() as u32;
         stack.push(callee);
         self.moves.insert(at, Move::Call);
-        self.all.push(Activation { entry: Some(entry), base: call.base, site: Some(facts.block_of(op)), made: Some(call) });
+        self.all.push(Activation { entry: Some(entry), last: None, base: call.base, site: Some(facts.block_of(op)), made: Some(call) });
         Ok(())
     }
 }

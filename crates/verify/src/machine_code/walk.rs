@@ -132,9 +132,9 @@ impl<'a, 'f> Walk<'a, 'f> {
 
     fn push(&mut self, call: u32, cursor: u32, returned: bool) {
         let block = self.facts.block_of(cursor.saturating_sub(1));
-        let entry = self.calls.all[call as usize].entry;
+        let activation = self.calls.all[call as usize];
         let image = self.course.path.image;
-        let function = entry.map(|entry| self.facts.function(image, entry)).or_else(|| self.facts.owner(block));
+        let function = self.function(activation.last.or(activation.entry), block);
         let block_start = self.facts.ops(image, block).start;
         self.frames.push(Frame {
             call,
@@ -147,6 +147,12 @@ impl<'a, 'f> Walk<'a, 'f> {
             returned,
             kept: BitSet::default(),
         });
+    }
+
+    /// The function that begins with a block, or else one that `part` is known to be a part of.
+    fn function(&mut self, entry: Option<u32>, part: u32) -> Option<Rc<Function>> {
+        let image = self.course.path.image;
+        entry.map(|entry| self.facts.function(image, entry)).or_else(|| self.facts.around(image, part))
     }
 
     fn top(&mut self) -> &mut Frame {
@@ -259,15 +265,28 @@ impl<'a, 'f> Walk<'a, 'f> {
         match self.calls.moves.get(&at).copied() {
             Some(Move::Call) => self.entered(op, group),
             Some(Move::Return(callee)) => self.returned(callee, at, op, group),
+            Some(Move::Tail(before)) => {
+                self.pass();
+                self.go_to(op);
+                self.top().function = self.function(before, self.facts.block_of(op));
+                let took = self.top().taken.time > 0;
+                self.called_by(op, group, took);
+                Ok(())
+            }
             None => {
-                self.course.time += 1;
-                let time = self.course.time;
-                let block_start = self.top().block_start;
-                let to = self.facts.block_of(block_start);
-                self.top().passed.insert(to, time);
+                self.pass();
                 self.branch(op, edge, group)
             }
         }
+    }
+
+    /// Passes the beginning of the block that the cursor is in.
+    fn pass(&mut self) {
+        self.course.time += 1;
+        let time = self.course.time;
+        let block_start = self.top().block_start;
+        let to = self.facts.block_of(block_start);
+        self.top().passed.insert(to, time);
     }
 
     /// Puts the cursor behind an operation.

@@ -29,7 +29,7 @@ impl<'a, 'f> Walk<'a, 'f> {
     }
 
     /// The branch that made a call, by a pointer if it is a jump.
-    fn called_by(&mut self, op: u32, group: Option<&Group<'a>>, took: bool) {
+    pub(super) fn called_by(&mut self, op: u32, group: Option<&Group<'a>>, took: bool) {
         let inst = self.facts.inst(self.course.path.image, op);
         if inst.operator() != Some(Op::Jump) {
             return;
