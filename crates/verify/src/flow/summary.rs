@@ -187,7 +187,7 @@ pub enum Gives {
 }
 
 impl Gives {
-    /// Nothing but arguments tells the result.
+    /// Whether arguments alone, or nothing, tell the result.
     pub fn is_known(self) -> bool {
         self != Gives::Natural
     }
