@@ -285,12 +285,13 @@ impl Writer<'_> {
             for done in writer.waiting.drain(..) {
                 let _ = done.send(());
             }
-            // Readers of a run that goes on are not in the way; in the end one plain file is left, without a log beside it. Short runs need no log.
+            // Readers of a run that goes on are not in the way of a log, which short runs do not need; in the end one plain file is left.
             let journal = if more { "WAL" } else { "DELETE" };
-            writer.db.pragma_update(None, "journal_mode", journal).context("cannot change the journal of `run.db`")?;
+            let changed = writer.db.pragma_update(None, "journal_mode", journal);
             if !more {
-                return Ok(());
+                return changed.context("cannot finish `run.db`");
             }
+            // While somebody reads there is no change; the next transaction tries again.
         }
     }
 

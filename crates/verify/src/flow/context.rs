@@ -133,7 +133,7 @@ impl Facts {
             return None;
         }
         let ours = mask(inst.width.into());
-        let signed = |value: u64| (value << (64 - u32::from(inst.width))) as i64;
+        let signed = |value: u64| signed(value, inst.width);
         if let Some(holds) = self.sign_tells(func, local, inst) {
             return Some(holds.into());
         }
@@ -170,10 +170,8 @@ impl Facts {
 
     /// The outcome of a comparison of a call's result that is not negative with a number that is, or with zero.
     fn sign_tells(&self, func: u32, local: &Local, inst: &Inst) -> Option<bool> {
-        let number = |value: u32| {
-            let number = self.constant(func, Some(value))?;
-            Some((number << (64 - u32::from(inst.width))) as i64 >> (64 - u32::from(inst.width)))
-        };
+        let op = inst.operator().filter(|op| matches!(op, Op::Slt | Op::Sle | Op::Eq | Op::Ne))?;
+        let number = |value: u32| Some(signed(self.constant(func, Some(value))?, inst.width));
         let is_natural = |value: u32| {
             let op = self.definitions(func, local).at.get(&value).copied();
             let call = op.filter(|op| local.values.insts[*op as usize].operator() == Some(Op::Call));
@@ -181,7 +179,7 @@ impl Facts {
         };
         let left = number(inst.b).filter(|_| is_natural(inst.a));
         let right = || number(inst.a).filter(|_| is_natural(inst.b));
-        match (inst.operator()?, left) {
+        match (op, left) {
             (Op::Slt, Some(..=0)) | (Op::Sle | Op::Eq, Some(..0)) => Some(false),
             (Op::Ne, Some(..0)) => Some(true),
             (Op::Slt, None) if right()? < 0 => Some(true),
@@ -283,4 +281,10 @@ impl Facts {
         self.specialised.effects.borrow_mut().insert(context, all.clone());
         Some(all)
     }
+}
+
+/// A number of so many bits, at most 64, with its sign.
+fn signed(value: u64, width: u16) -> i64 {
+    let above = 64 - u32::from(width);
+    (value << above) as i64 >> above
 }

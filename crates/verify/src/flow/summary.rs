@@ -186,10 +186,10 @@ pub enum Gives {
     Natural,
 }
 
-impl Gives {
+impl Summary {
     /// Whether arguments alone, or nothing, tell the result.
-    pub fn is_known(self) -> bool {
-        self != Gives::Natural
+    pub fn result_is_known(&self) -> bool {
+        matches!(self.gives, Some(Gives::Zero | Gives::Arg { .. }))
     }
 }
 

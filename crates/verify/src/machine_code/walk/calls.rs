@@ -186,7 +186,7 @@ impl<'a, 'f> Walk<'a, 'f> {
             self.slots.extend(args.iter().copied());
             return self.add_reads(group.reads());
         }
-        let mut relevant = result && !summary.gives.is_some_and(Gives::is_known);
+        let mut relevant = result && !summary.result_is_known();
         relevant |= self.kill_writes(group);
         relevant |= summary.writes.iter().any(|place| match place {
             Place::Cell(kind, stream) => self.course.live.has_cell(*kind, stream.and_then(key)),

@@ -90,11 +90,11 @@ impl<'a> Walk<'a> {
     }
 
     /// Whether the call at an operation matters as an event alone: it changes nothing that matters, returns, and no event happens in its `body`.
-    fn is_mere_event(&self, func: u32, op: u32, body: u32) -> bool {
-        let context = self.frames.last().map_or(0, |frame| frame.context);
+    fn is_mere_event(&mut self, func: u32, op: u32, body: u32) -> bool {
+        let context = self.top().context;
         let effects = self.flow.operation(func, context, op);
-        let stays = !effects.leaves && !effects.exits && self.course.live.touched_by(&effects.changes).is_none();
-        effects.event && stays && !self.flow.event_inside(body)
+        let comes_back = !effects.leaves && !effects.exits;
+        effects.event && comes_back && !self.flow.event_inside(body) && self.course.live.touched_by(&effects.changes).is_none()
     }
 
     /// Argument limbs of a call.
@@ -208,7 +208,7 @@ impl<'a> Walk<'a> {
         }
         let width = self.module(func).calls[inst.b as usize].ret_width;
         let result = !self.live_result(inst, limbs(width)).is_empty();
-        let mut relevant = result && !summary.gives.is_some_and(Gives::is_known);
+        let mut relevant = result && !summary.result_is_known();
         relevant |= self.kill_writes(group);
         let writes = |live: &Live| {
             summary.writes.iter().any(|place| match place {
