@@ -207,6 +207,14 @@ pub static OPTIONS: &[Opt<RunArgs>] = &[
         set: |a, v| { a.solver_timeout = Some(seconds(v)?); Ok(()) } },
     Opt { name: "--stdin", value: "FILE", help: "standard input, concrete (default: empty)",
         set: |a, v| { a.stdin = Some(v.into()); Ok(()) } },
+    Opt { name: "--subsume", value: "", help: "with rules, of bitcode: leave out what would only repeat what happened behind an equal state; fewer paths, each of which costs more (goes depth-first unless `--search` says otherwise)",
+        set: |a, _| {
+            a.config.subsume = true;
+            if a.config.search == wryneck_exec::Config::default().search {
+                a.config.search = vec!["dfs".into()];
+            }
+            Ok(())
+        } },
     Opt { name: "--summaries", value: "FILE", help: "with rules: what functions of the program do, taken on trust; may be repeated (see rules/summaries)",
         set: |a, v| { a.summaries.push(v.into()); Ok(()) } },
     Opt { name: "--tree", value: "FILE", help: "write the tree of the explored paths: their decisions with places, and with rules their events and which decisions can matter",

@@ -133,6 +133,7 @@ impl Rules {
             relevant,
             redundant: relevant.map(|relevant| explorer.core.stats.paths - relevant),
             wanted: explorer.core.stats.flips_wanted,
+            subsumed: explorer.core.stats.flips_subsumed,
             never: explorer.is_pruned().then_some(explorer.unwanted() as u64),
             audited: explorer.core.stats.flips_audited,
             lost: self.lost.iter().filter_map(|hash| Some(self.line(self.sequences.get(hash)?))).collect(),
@@ -196,7 +197,7 @@ pub struct Unsliced;
 
 impl Pruner for Unsliced {
     fn wanted(&self, _: &Traced<'_>) -> Result<Wanted, String> {
-        Ok(Wanted { decisions: Vec::new(), settled: true })
+        Ok(Wanted { decisions: Vec::new(), settled: true, noted: Vec::new() })
     }
 }
 

@@ -10,10 +10,11 @@ use serde_json::Value;
 const WRYNECK: &str = env!("CARGO_BIN_EXE_wryneck");
 
 /// The verdict, how many paths there were, and their distinct sequences of events.
-fn verified(dir: &Path, program: &str, rule: &str, prune: &str) -> (String, u64, BTreeSet<String>) {
+fn verified(dir: &Path, program: &str, rule: &str, how: &[&str]) -> (String, u64, BTreeSet<String>) {
     fs::write(dir.join("t.c"), program).expect("there is room");
-    let words = ["verify", "--rule", rule, "--prune", prune, "--json", "--no-replay", "--emit", "none", "--sequences", "sequences"];
-    let out = Command::new(WRYNECK).current_dir(dir).args(words).args(["t.c", "--sym-arg", "2"]).output().expect("the tool was built");
+    let words = ["verify", "--rule", rule, "--json", "--no-replay", "--emit", "none", "--sequences", "sequences"];
+    let out =
+        Command::new(WRYNECK).current_dir(dir).args(words).args(how).args(["t.c", "--sym-arg", "4"]).output().expect("the tool was built");
     let run: Value = serde_json::from_slice(&out.stdout).unwrap_or_else(|e| panic!("{e}: {}", String::from_utf8_lossy(&out.stderr)));
     assert_eq!(run["status"]["kind"], "complete", "{run}");
     let sequences = fs::read_to_string(dir.join("sequences")).expect("they were written");
@@ -24,8 +25,8 @@ fn verified(dir: &Path, program: &str, rule: &str, prune: &str) -> (String, u64,
 #[track_caller]
 fn needs_one_path(program: &str, rule: &str) {
     let dir = tempfile::tempdir().expect("there is room");
-    let pruned = verified(dir.path(), program, rule, "wanted");
-    let all = verified(dir.path(), program, rule, "off");
+    let pruned = verified(dir.path(), program, rule, &[]);
+    let all = verified(dir.path(), program, rule, &["--prune", "off"]);
     assert!(pruned.0 == "VERIFIED" && all.0 == "VERIFIED", "{pruned:?}, {all:?}");
     assert!(pruned.1 == 1 && all.1 > 1, "{} of {} paths", pruned.1, all.1);
     assert_eq!(pruned.2, all.2);
@@ -57,4 +58,26 @@ int main(int argc, char **argv) {
 }
 "#;
     needs_one_path(checked, "open-close");
+}
+
+#[test]
+fn equal_states_go_on_in_one_way() {
+    // After each byte the program knows one of two things, however it came to it.
+    let parity = r#"#include <stdio.h>
+int main(int argc, char **argv) {
+  int odd = 0;
+  for (int i = 0; i < 4; i++) {
+    if (argv[1][i] == 'x') odd = !odd;
+    if (argv[1][i] == 'y') odd = 0;
+  }
+  FILE *in = odd ? fopen("/dev/null", "r") : 0;
+  return in ? fclose(in) : 0;
+}
+"#;
+    let dir = tempfile::tempdir().expect("there is room");
+    let (verdict, paths, sequences) = verified(dir.path(), parity, "open-close", &["--subsume"]);
+    let all = verified(dir.path(), parity, "open-close", &["--prune", "off"]);
+    assert_eq!((verdict, sequences), (all.0, all.2));
+    assert_eq!(all.1, 81);
+    assert!(paths < 20, "{paths} paths");
 }

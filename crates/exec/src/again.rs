@@ -74,8 +74,14 @@ impl Explorer {
     }
 
     /// Runs a path that has ended again and records it, from where its decisions are `before`: in this snapshot, or else run again too. `None`
-    /// if they do not fit, as in [`Explorer::rerun`].
-    pub(crate) fn record(&mut self, past: &Past, snapshot: Option<Rc<State>>, before: &Prefix) -> Option<(Trace, Box<State>, PathEnd)> {
+    /// if they do not fit, as in [`Explorer::rerun`]. One that is `left_out` ends before the operation that decides last.
+    pub(crate) fn record(
+        &mut self,
+        past: &Past,
+        snapshot: Option<Rc<State>>,
+        before: &Prefix,
+        left_out: bool,
+    ) -> Option<(Trace, Box<State>, PathEnd)> {
         let mut state = match snapshot {
             Some(snapshot) => Box::new(snapshot.fork_idle()),
             None => self.rerun(before, &past.model)?,
@@ -86,9 +92,25 @@ impl Explorer {
         state.model = past.model.clone();
         state.memory.space.log();
         self.core.recorder = Some(Box::new(Recorder::new(&self.core, &state)));
-        let end = self.again(&mut state, &mut |explorer, state| explorer.step(state, &mut POLL.clone()));
+        if !left_out {
+            let end = self.again(&mut state, &mut |explorer, state| explorer.step(state, &mut POLL.clone()));
+            let recorder = self.core.recorder.take().unwrap_or_default();
+            return Some((recorder.finish(&state), state, end));
+        }
+        let mut last = None;
+        let end = self.again(&mut state, &mut |explorer, state| {
+            let budget = &mut POLL.clone();
+            let exit = if state.returned.is_some() { None } else { Some(explorer.advance(state, budget)) };
+            last = explorer.core.recorder.as_ref().map(|recorder| recorder.mark(state));
+            match exit {
+                Some(exit) => explorer.handle(exit, state, budget)?,
+                None => explorer.step(state, budget)?,
+            }
+            if state.script.is_empty() { Err(PathEnd::Assumed.into()) } else { Ok(()) }
+        });
         let recorder = self.core.recorder.take().unwrap_or_default();
-        Some((recorder.finish(&state), state, end))
+        let fits = state.script.is_empty();
+        Some((recorder.cut(last.filter(|_| fits)?), state, end))
     }
 
     /// Runs decisions from the root up to the operation behind them. Asks nothing; `None` if they do not fit, which would be our defect

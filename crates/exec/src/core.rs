@@ -20,6 +20,7 @@ use crate::recorder::Recorder;
 use crate::sharing::{Rebuilt, Visited};
 use crate::stacks::Stacks;
 use crate::state::{Frame, Input, PathData, Script, State};
+use crate::subsume::{SubtreeId, remap_shared};
 use crate::survived::Survived;
 use crate::tree::Tree;
 
@@ -87,6 +88,8 @@ pub struct Flip {
     pub instructions: u64,
     /// Its leaf in the tree of paths.
     pub node: u32,
+    /// Of the path that left it behind.
+    pub subtree: SubtreeId,
 }
 
 /// The other side of a decision that cheap facts show infeasible: what made it so may matter to whoever wants it (DESIGN 1.10).
@@ -133,10 +136,7 @@ impl Flip {
     pub(crate) fn remap(&mut self, map: &Remap, rebuilt: &mut Rebuilt) {
         self.cond = map.get(self.cond).expect("conditions of flips are roots");
         if let Some(state) = &mut self.state {
-            if Rc::get_mut(state).is_none() {
-                *state = Rc::new(state.fork_idle());
-            }
-            Rc::get_mut(state).expect("just made unique").remap(map, rebuilt);
+            remap_shared(state, map, rebuilt);
         }
     }
 }
@@ -151,6 +151,7 @@ pub enum Checked {
 pub struct Ended {
     pub end: PathEnd,
     pub prefix: Prefix,
+    pub subtree: SubtreeId,
     pub model: Model,
     pub inputs: PVec<Input>,
     /// Innermost first.
@@ -182,6 +183,8 @@ pub struct Stats {
     pub flips_infeasible: u64,
     /// Under pruning: flips that some path wanted, and those that nobody did and were explored all the same.
     pub flips_wanted: u64,
+    /// Wanted ones that were left out, since all was explored behind an equal state.
+    pub flips_subsumed: u64,
     pub flips_audited: u64,
     pub flips_lost: u64,
     pub flips_unknown: u64,
@@ -349,6 +352,7 @@ impl Core {
         self.ended.push(Ended {
             end,
             prefix: state.prefix.clone(),
+            subtree: state.subtree,
             model: state.model.clone(),
             inputs: state.inputs.clone(),
             call_stack: self.call_stack(state, usize::MAX),

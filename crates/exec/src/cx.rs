@@ -378,6 +378,10 @@ impl Cx<'_> {
 
     /// Leaves the other side for later: a snapshot of the path as it was when the operation began.
     fn add_flip(&mut self, cond: ExprId, decision: Option<Decision>, block: Option<u32>) {
+        // A path that is run again leaves nothing behind.
+        if self.core.recorder.is_some() {
+            return;
+        }
         if self.core.stats.flips >= self.core.config.max_forks {
             self.core.stats.flips_lost += 1;
             self.core.ledger.note(LedgerKind::DroppedFlip, "fork limit");
@@ -402,8 +406,9 @@ impl Cx<'_> {
         });
         let (pos, instructions, model) = (self.pos(), self.state.instructions, self.state.model.clone());
         let (stays, node) = self.core.tree.fork(self.state.node);
+        let subtree = self.state.subtree;
         self.state.node = stays;
         let checked = Checked::NotYet;
-        self.core.new_flips.push(Flip { state, prefix, script, model, cond, block, pos, checked, instructions, node });
+        self.core.new_flips.push(Flip { state, prefix, script, model, cond, block, pos, checked, instructions, node, subtree });
     }
 }

@@ -23,6 +23,7 @@ use crate::sharing::{Rebuilt, Visited};
 use crate::state::{NoData, PathData, Script, State};
 use crate::step::run::{Exit, run};
 use crate::step::{arith, call, frame, slow};
+use crate::subsume::{Held, NO_SUBTREE, Subsumption};
 use crate::tree::Tree;
 
 /// What the caller of an exploration decides while it runs. Only it knows the time.
@@ -68,6 +69,8 @@ pub(crate) enum Item {
     Flip(Flip),
     /// A path that used up its batch.
     Paused(Box<State>),
+    /// A feasible flip that has waited.
+    Held(Box<Held>),
 }
 
 /// Instructions between two looks at the clock (the caller's).
@@ -92,6 +95,7 @@ pub struct Explorer {
     pub(crate) begun: Option<Rc<State>>,
     pub(crate) pruning: Option<(Pruning, Rc<dyn Pruner>)>,
     pub(crate) classes: Classes,
+    pub(crate) subsumption: Subsumption,
     next_id: ItemId,
     /// What every path starts as; prefixes are run from here.
     pub(crate) root: State,
@@ -143,6 +147,7 @@ impl Explorer {
             loops: Rc::default(),
             covers_new: false,
             node: Tree::ROOT,
+            subtree: NO_SUBTREE,
             approximated: false,
             unwritten_input: false,
             survived: Rc::default(),
@@ -158,6 +163,7 @@ impl Explorer {
             begun: None,
             pruning: None,
             classes: Classes::default(),
+            subsumption: Subsumption::default(),
             next_id: 0,
             root,
             compact_at,
@@ -219,17 +225,21 @@ impl Explorer {
             if self.core.stats.instructions >= self.core.config.max_instructions {
                 return Outcome::Stopped(Limit::Instructions);
             }
-            let Some(id) = self.select() else {
-                if self.audit() {
-                    continue;
+            let state = match self.select() {
+                Some(id) => {
+                    self.search.remove(id);
+                    let Some(item) = self.items.remove(&id) else { continue };
+                    match item {
+                        Item::Paused(state) => Some(state),
+                        Item::Flip(flip) => self.activate(flip, control),
+                        Item::Held(held) => self.begin(*held, true),
+                    }
                 }
-                return Outcome::Complete;
-            };
-            self.search.remove(id);
-            let Some(item) = self.items.remove(&id) else { continue };
-            let state = match item {
-                Item::Paused(state) => Some(state),
-                Item::Flip(flip) => self.activate(flip, control),
+                None => match self.wait_no_longer() {
+                    Some(held) => self.begin(held, false),
+                    None if self.audit() => continue,
+                    None => return Outcome::Complete,
+                },
             };
             if let Some(mut state) = state {
                 state.memory.space.wake();
@@ -264,7 +274,7 @@ impl Explorer {
         self.relieved_at = used;
         let pending = self.items.values_mut().filter_map(|item| match item {
             Item::Flip(flip) => Some(flip),
-            Item::Paused(_) => None,
+            Item::Paused(_) | Item::Held(_) => None,
         });
         let flips = pending.chain(self.waiting.values_mut().flat_map(|waiting| &mut waiting.flips));
         let mut given_up = 0;
@@ -289,20 +299,25 @@ impl Explorer {
 
     /// Pending flips and paused paths.
     pub fn pending(&self) -> usize {
-        self.items.len()
+        self.items.len() + self.subsumption.held().count()
     }
 
     /// The prefixes of everything pending: what is left to do, for resuming.
     pub fn pending_prefixes(&self) -> impl Iterator<Item = Vec<Decision>> + '_ {
-        self.items.values().map(|item| match item {
+        let held = self.subsumption.held().map(|held| held.flip.prefix.to_vec());
+        let items = self.items.values().map(|item| match item {
             Item::Flip(f) => f.prefix.to_vec(),
             Item::Paused(s) => s.prefix.to_vec(),
-        })
+            Item::Held(held) => held.flip.prefix.to_vec(),
+        });
+        items.chain(held)
     }
 
     pub(crate) fn add(&mut self, item: Item) {
+        let of = |f: &Flip| Candidate { block: f.block, pos: f.pos, depth: f.prefix.len(), node: f.node, instructions: f.instructions };
         let candidate = match &item {
-            Item::Flip(f) => Candidate { block: f.block, pos: f.pos, depth: f.prefix.len(), node: f.node, instructions: f.instructions },
+            Item::Flip(flip) => of(flip),
+            Item::Held(held) => of(&held.flip),
             Item::Paused(s) => {
                 let pos = s.call_stack()[0];
                 Candidate { block: None, pos, depth: s.prefix.len(), node: s.node, instructions: s.instructions }
@@ -315,16 +330,21 @@ impl Explorer {
     }
 
     /// Turns a flip into a path, if it is feasible. Asks the solver unless that is known.
-    fn activate(&mut self, flip: Flip, control: &mut dyn Control) -> Option<Box<State>> {
-        let node = flip.node;
-        let made = self.realise(flip, control);
-        if made.is_none() {
-            self.core.tree.finish(node);
+    fn activate(&mut self, mut flip: Flip, control: &mut dyn Control) -> Option<Box<State>> {
+        let Some(state) = self.realise(&mut flip, control) else {
+            self.core.tree.finish(flip.node);
+            self.leave_subtree(flip.subtree);
+            return None;
+        };
+        if !self.subsumes() {
+            return Some(state);
         }
-        made
+        let exact = self.begun.is_some();
+        let snapshot = self.begun.take().unwrap_or_else(|| Rc::new(state.fork_idle()));
+        self.begin(Held { flip, state, snapshot, exact }, true)
     }
 
-    fn realise(&mut self, mut flip: Flip, control: &mut dyn Control) -> Option<Box<State>> {
+    fn realise(&mut self, flip: &mut Flip, control: &mut dyn Control) -> Option<Box<State>> {
         let mut state = match flip.state.take() {
             Some(snapshot) => {
                 self.begun = (self.waits() && !self.classifies()).then(|| snapshot.clone());
@@ -340,23 +360,24 @@ impl Explorer {
                 Answer::Sat(model) => state.model = model,
                 Answer::Unsat(core) => {
                     self.core.stats.flips_infeasible += 1;
-                    if !self.note_infeasible(&flip, &state) {
-                        self.want_core(&flip.prefix.without_last(1), &core.0);
+                    if !self.note_infeasible(flip, &state) {
+                        self.want_core(&flip.prefix.without_last(1), flip.subtree, &core.0);
                     }
                     return None;
                 }
                 Answer::Unknown(why) => {
-                    self.want_all(&flip.prefix.without_last(1));
+                    self.want_all(&flip.prefix.without_last(1), flip.subtree);
                     self.core.stats.flips_unknown += 1;
                     self.core.ledger.note(LedgerKind::SolverTimeout, why.to_string());
                     return None;
                 }
             }
         }
-        state.script = flip.script;
+        state.script = flip.script.clone();
         state.taken = 0;
         state.resumed = true;
         state.node = flip.node;
+        state.subtree = flip.subtree;
         Some(state)
     }
 
@@ -458,6 +479,7 @@ impl Explorer {
                 };
                 self.core.end(&state, end, leaks);
                 self.core.tree.finish(state.node);
+                self.subsumption.ended = Some(state.subtree);
             }
         }
     }
@@ -481,6 +503,9 @@ impl Explorer {
             self.prune_after(&ended);
             control.ended(&mut self.core, ended);
         }
+        if let Some(subtree) = self.subsumption.ended.take() {
+            self.leave_subtree(subtree);
+        }
         self.begun = None;
         for block in std::mem::take(&mut self.core.newly_covered) {
             self.search.covered(block);
@@ -490,7 +515,7 @@ impl Explorer {
     /// Drops every expression that no path needs, and renumbers the rest (DESIGN 1.6). A safe point: nothing runs.
     pub fn compact(&mut self) {
         self.core.stats.compactions += 1;
-        let (items, waiting, root) = (&self.items, &self.waiting, &self.root);
+        let (items, waiting, root, subsumption) = (&self.items, &self.waiting, &self.root, &self.subsumption);
         let remap = self.core.pool.compact(&mut |keep| {
             let mut visited = Visited::default();
             root.for_each_expr(&mut visited, keep);
@@ -498,8 +523,10 @@ impl Explorer {
                 match item {
                     Item::Flip(flip) => flip.for_each_expr(&mut visited, keep),
                     Item::Paused(s) => s.for_each_expr(&mut visited, keep),
+                    Item::Held(held) => held.for_each_expr(&mut visited, keep),
                 }
             }
+            subsumption.for_each_expr(&mut visited, keep);
             waiting.values().for_each(|waiting| waiting.for_each_expr(&mut visited, keep));
         });
         let mut rebuilt = Rebuilt::default();
@@ -508,8 +535,10 @@ impl Explorer {
             match item {
                 Item::Flip(flip) => flip.remap(&remap, &mut rebuilt),
                 Item::Paused(s) => s.remap(&remap, &mut rebuilt),
+                Item::Held(held) => held.remap(&remap, &mut rebuilt),
             }
         }
+        self.subsumption.remap(&remap, &mut rebuilt);
         self.waiting.values_mut().for_each(|waiting| waiting.remap(&remap, &mut rebuilt));
         self.core.solver.remap(&remap);
         self.core.eval.clear();

@@ -1,8 +1,9 @@
 //! The traits plug-ins meet. The engine knows no rule, no libc function and no system call; they come in here.
 
+use std::any::Any;
 use std::rc::Rc;
 
-use wryneck_expr::ExprId;
+use wryneck_expr::{ExprId, Pool};
 
 use crate::cx::Cx;
 use crate::image::Image;
@@ -12,6 +13,7 @@ use crate::prefix::PrefixId;
 use crate::recorder::Trace;
 use crate::stacks::Stacks;
 use crate::state::{PathData, State};
+use crate::subsume::SubtreeId;
 
 /// A value as models see it: `Sym` has the width the call says.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -126,6 +128,28 @@ pub struct Traced<'a> {
     pub places: &'a [PrefixId],
     /// Whether other sides of a decision wait to be wanted.
     pub open: &'a dyn Fn(u32) -> bool,
+    /// The subtrees that it is in and of which it is to be noted what is needed where they began, the outermost first.
+    pub around: &'a [Begun],
+    /// What it needs is compared with other states: what calls with a summary read is to be known.
+    pub compared: bool,
+}
+
+/// Where on a path a subtree began.
+#[derive(Clone, Copy, Debug)]
+pub struct Begun {
+    pub subtree: SubtreeId,
+    /// The decision that was taken otherwise.
+    pub start: u32,
+    /// Frames of the call stack there.
+    pub frames: u32,
+}
+
+/// Where the flip began behind which happened all that can happen behind another.
+pub struct Subsumer {
+    /// Of the other's constraints, those that made sides infeasible; behind the last of its path, what holds since the flip.
+    pub constraints: Vec<u32>,
+    /// What was needed there.
+    pub needs: Rc<dyn Any>,
 }
 
 /// Which decisions of a path matter.
@@ -134,14 +158,36 @@ pub struct Wanted {
     pub decisions: Vec<u32>,
     /// All decisions before the recording that matter were found before, by a path that shares them.
     pub settled: bool,
+    /// The subtrees for which it was noted what is needed where they began.
+    pub noted: Vec<SubtreeId>,
 }
 
 /// Says which other sides of a path's decisions can matter (paper 1, section 5).
 pub trait Pruner {
     /// The decisions of a completed path whose other sides are to be explored; an error says why that is not known.
     fn wanted(&self, path: &Traced<'_>) -> Result<Wanted, String>;
+    /// Compares where flips begin, if it can.
+    fn continuations(&self) -> Option<&dyn Continuations> {
+        None
+    }
     /// What was found of the branches that somebody asked for, in words.
     fn explained(&self, _image: &Image) -> Vec<String> {
         Vec::new()
     }
+}
+
+/// What paths need of the states that flips begin in: where it is equal, so is what can happen ([`crate::subsume`]).
+pub trait Continuations {
+    /// Whether what is needed so far of where a subtree began is the same in another state at its place.
+    fn may_equal(&self, subtree: SubtreeId, began: &State, state: &State, pool: &Pool) -> bool;
+    /// All is explored of a subtree, which is compared with others if its `place` is known; `cores`: structural hashes of the constraints that
+    /// held when it began and made sides infeasible.
+    fn complete(&self, subtree: SubtreeId, place: Option<u64>, began: &State, pool: &Pool, cores: Vec<u64>);
+    /// What is needed so far of where a subtree began.
+    fn noted(&self, subtree: SubtreeId) -> Rc<dyn Any>;
+    /// A subtree that began at this place in a state that is equal to this one as far as was needed, where the constraints held that mattered;
+    /// `cond` holds since the flip.
+    fn find(&self, place: u64, state: &State, cond: ExprId, pool: &Pool) -> Option<Subsumer>;
+    /// As [`Pruner::wanted`], of a path that is recorded up to where a flip began, where this is needed.
+    fn resume(&self, needs: &dyn Any, path: &Traced<'_>) -> Result<Wanted, String>;
 }

@@ -9,6 +9,7 @@
 //! if it needs more of what was before than paths that share that did. What cheap facts show infeasible is kept without a state. Where
 //! nearly every flip turns out wanted, few paths are sliced and the others want all their flips, which is always right.
 
+use std::any::Any;
 use std::collections::BTreeSet;
 use std::rc::Rc;
 
@@ -18,11 +19,12 @@ use wryneck_solver::{Answer, Budget};
 use crate::core::{Ended, Flip, LedgerKind, Refuted};
 use crate::engine::{Explorer, Item};
 use crate::path_end::PathEnd;
-use crate::plugin::{Pruner, Traced, Wanted};
+use crate::plugin::{Begun, Subsumer, Traced, Wanted};
 use crate::prefix::{Decision, Made, Prefix, PrefixId};
 use crate::search::Random;
 use crate::sharing::{Rebuilt, Visited};
 use crate::state::State;
+use crate::subsume::SubtreeId;
 
 /// How flips are pruned.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -41,6 +43,7 @@ pub enum Pruning {
 #[derive(Clone)]
 pub struct Past {
     pub prefix: Prefix,
+    pub subtree: SubtreeId,
     pub model: Model,
     pub end: PathEnd,
 }
@@ -119,17 +122,17 @@ impl Explorer {
 
     /// Decides about the flips along a path that has ended.
     pub(crate) fn prune_after(&mut self, ended: &Ended) {
-        let Some((pruning, pruner)) = self.pruning.clone() else { return };
+        let Some((pruning, _)) = self.pruning.clone() else { return };
         if self.core.auditing {
             return;
         }
-        let past = Past { prefix: ended.prefix.clone(), model: ended.model.clone(), end: ended.end.clone() };
+        let past = Past { prefix: ended.prefix.clone(), subtree: ended.subtree, model: ended.model.clone(), end: ended.end.clone() };
         match pruning {
             Pruning::Wanted | Pruning::Measured => self.want_what_matters(&past),
             Pruning::Classified => self.classify(past),
             Pruning::AsPrinted => {
                 let places: Vec<PrefixId> = ids(&past.prefix);
-                let Some(wanted) = self.slice(&past, 0, None, &places, &*pruner) else { return };
+                let Some(wanted) = self.slice(&past, 0, None, &places, None, &[]) else { return };
                 for made in past.prefix.backwards().filter(|made| !wanted.decisions.contains(&made.index)) {
                     self.drop_other_sides(&made);
                 }
@@ -139,50 +142,140 @@ impl Explorer {
 
     /// Wants the flips that can matter of those along a path that has ended.
     pub(crate) fn want_what_matters(&mut self, past: &Past) {
-        let Some((pruning, pruner)) = self.pruning.clone() else { return };
-        if !past.end.is_complete() || !(self.benefit.slices() || pruning == Pruning::Measured) {
-            return self.want_all(&past.prefix);
+        let Some((pruning, _)) = self.pruning.clone() else { return };
+        if !past.end.is_complete() || !(self.subsumes() || self.benefit.slices() || pruning == Pruning::Measured) {
+            return self.want_all(&past.prefix, past.subtree);
+        }
+        if self.subsumes() {
+            return self.want_by_portions(past.clone(), None);
         }
         let places: Vec<PrefixId> = ids(&past.prefix);
         let Some(oldest) = places.iter().position(|id| self.waiting.contains_key(id)) else { return };
         let own = self.begun.clone().filter(|begun| begun.prefix.len() as usize > oldest);
         let starts = own.into_iter().map(|begun| (begun.prefix.len(), Some(begun))).chain([(oldest as u32, None)]);
         for (start, snapshot) in starts {
-            let Some(wanted) = self.slice(past, start, snapshot, &places, &*pruner) else { return self.want_all(&past.prefix) };
-            let mut open: Vec<PrefixId> = places[start as usize..].to_vec();
-            open.retain(|id| self.waiting.contains_key(id));
-            let asked = open.len();
-            let decisions = wanted.decisions.into_iter().collect();
-            self.want(&past.prefix, decisions, BTreeSet::new());
-            open.retain(|id| self.waiting.contains_key(id));
-            self.benefit.note(asked as u64, open.len() as u64);
+            let Some(wanted) = self.want_slice(past, start, snapshot, &places, None, &[]) else { return };
             if wanted.settled {
                 return;
             }
         }
     }
 
+    /// Wants the flips that can matter along the path to a flip that is left out, for what happens behind the subsumer.
+    pub(crate) fn want_as_subsumed(&mut self, flip: &Flip, model: &Model, subsumer: &Subsumer) {
+        self.want_core(&flip.prefix, flip.subtree, &subsumer.constraints);
+        let past = Past { prefix: flip.prefix.clone(), subtree: flip.subtree, model: model.clone(), end: PathEnd::Assumed };
+        self.want_by_portions(past, Some(subsumer.needs.clone()));
+    }
+
+    /// Wants what the slice of a path holds, and notes what is needed where the subtrees it is in began: portion by portion, from a flip to where the
+    /// next one on the path begins, as far as nothing is known of what is needed. `behind`: it ends before the operation that decides last, where
+    /// this is needed.
+    fn want_by_portions(&mut self, mut past: Past, mut behind: Option<Rc<dyn Any>>) {
+        let Some((_, pruner)) = self.pruning.clone() else { return };
+        let Some(continuations) = pruner.continuations() else { return };
+        let mut at = past.subtree;
+        loop {
+            let places: Vec<PrefixId> = ids(&past.prefix);
+            let waits = places.iter().position(|id| self.waiting.contains_key(id));
+            let Some((begun, parent, snapshot)) = self.subsumption.portion(at) else {
+                if let Some(oldest) = waits {
+                    self.want_slice(&past, oldest as u32, None, &places, behind, &[]);
+                }
+                return;
+            };
+            if waits.is_none() && !self.subsumption.is_compared(at) {
+                return;
+            }
+            let Some(wanted) = self.want_slice(&past, snapshot.prefix.len(), Some(snapshot), &places, behind.clone(), &[begun]) else {
+                return;
+            };
+            let noted = wanted.noted.contains(&at);
+            if !noted {
+                self.forget_subtree(at);
+            }
+            if wanted.settled {
+                return;
+            }
+            if noted {
+                past.prefix = past.prefix.without_last((past.prefix.len() - begun.start - 1) as usize);
+                past.subtree = parent;
+                behind = Some(continuations.noted(at));
+            }
+            at = parent;
+        }
+    }
+
+    /// Wants what the slice of a path holds of the decisions from `oldest` on; all of the path's if that is not known.
+    fn want_slice(
+        &mut self,
+        past: &Past,
+        oldest: u32,
+        snapshot: Option<Rc<State>>,
+        places: &[PrefixId],
+        behind: Option<Rc<dyn Any>>,
+        around: &[Begun],
+    ) -> Option<Wanted> {
+        let Some(mut wanted) = self.slice(past, oldest, snapshot, places, behind, around) else {
+            self.want_all(&past.prefix, past.subtree);
+            return None;
+        };
+        let mut open: Vec<PrefixId> = places[oldest as usize..].to_vec();
+        open.retain(|id| self.waiting.contains_key(id));
+        let asked = open.len();
+        let decisions = std::mem::take(&mut wanted.decisions).into_iter().collect();
+        self.want(&past.prefix, past.subtree, decisions, BTreeSet::new());
+        open.retain(|id| self.waiting.contains_key(id));
+        self.benefit.note(asked as u64, open.len() as u64);
+        Some(wanted)
+    }
+
     /// The decisions of a path, from `oldest` on, that its slice holds; `None` if that is not known. Recorded from the snapshot on, if
     /// there is one.
-    fn slice(&mut self, past: &Past, oldest: u32, snapshot: Option<Rc<State>>, places: &[PrefixId], pruner: &dyn Pruner) -> Option<Wanted> {
+    fn slice(
+        &mut self,
+        past: &Past,
+        oldest: u32,
+        snapshot: Option<Rc<State>>,
+        places: &[PrefixId],
+        behind: Option<Rc<dyn Any>>,
+        around: &[Begun],
+    ) -> Option<Wanted> {
+        let (_, pruner) = self.pruning.clone()?;
         let of_flip = |id| self.waiting.get(id).and_then(|waiting| waiting.flips.first()?.state.clone());
         let own = || self.begun.clone().filter(|begun| begun.prefix.len() <= oldest);
         let snapshot = snapshot.or_else(|| of_flip(places.get(oldest as usize)?)).or_else(own);
         // From the beginning of the operation that decided.
         let first = past.prefix.backwards().find(|made| made.index <= oldest && made.first).map_or(0, |made| made.index);
         let before = past.prefix.without_last((past.prefix.len() - first) as usize);
-        let (trace, state, end) = self.record(past, snapshot, &before)?;
-        if end != past.end {
+        let (trace, state, end) = self.record(past, snapshot, &before, behind.is_some())?;
+        if behind.is_none() && end != past.end {
             let what = format!("a path that ended as {:?} ended as {end:?} when it was run again", past.end);
             self.core.ledger.note(LedgerKind::Warning, what);
             return None;
         }
         self.core.lower_beyond(&state);
         let image = self.core.image.clone();
-        let (stacks, environment) = (&self.core.stacks, &*self.core.environment);
-        let open = |index: u32| places.get(index as usize).is_some_and(|id| self.waiting.contains_key(id));
-        let path = Traced { image: &image, trace: &trace, state: &state, stacks, environment, end: &end, oldest, places, open: &open };
-        match pruner.wanted(&path) {
+        let (stacks, environment, compared) = (&self.core.stacks, &*self.core.environment, self.subsumes());
+        let open = |index: u32| places.get(index as usize).is_some_and(|id| self.waiting.contains_key(id) || self.subsumption.began(*id));
+        let path = Traced {
+            image: &image,
+            trace: &trace,
+            state: &state,
+            stacks,
+            environment,
+            end: &end,
+            oldest,
+            places,
+            open: &open,
+            around,
+            compared,
+        };
+        let wanted = match (behind, pruner.continuations()) {
+            (Some(needs), Some(continuations)) => continuations.resume(&*needs, &path),
+            (Some(_) | None, _) => pruner.wanted(&path),
+        };
+        match wanted {
             Ok(wanted) => Some(wanted),
             Err(why) => {
                 self.core.ledger.note(LedgerKind::Warning, format!("a path was not sliced, so all its flips are explored: {why}"));
@@ -198,6 +291,7 @@ impl Explorer {
         let count = (flips.len() + explored.len()) as u64;
         for flip in flips {
             self.core.tree.unpark(flip.node);
+            self.enter_subtree(flip.subtree);
             self.add(Item::Flip(flip));
         }
         (count, refuted)
@@ -205,7 +299,8 @@ impl Explorer {
 
     /// Wants the other sides of these decisions of a path, by index, and of those that asserted these constraints of it; and what makes
     /// infeasible ones so, which was asserted before them. Asks the solver where cheap facts do not say.
-    fn want(&mut self, prefix: &Prefix, decisions: BTreeSet<u32>, mut constraints: BTreeSet<u32>) {
+    fn want(&mut self, prefix: &Prefix, subtree: SubtreeId, decisions: BTreeSet<u32>, mut constraints: BTreeSet<u32>) {
+        self.subsumption.note_core(subtree, u32::MAX, constraints.iter().copied());
         let mut operation: Vec<Made> = Vec::new();
         for made in prefix.backwards() {
             if self.waiting.is_empty() {
@@ -224,8 +319,11 @@ impl Explorer {
                 for made in operation.iter().filter(|made| asserted || decisions.contains(&made.index)) {
                     for refuted in self.want_one(made.before) {
                         match self.core_of(&refuted) {
-                            Some(core) => constraints.extend(core),
-                            None => return self.want_all(prefix),
+                            Some(core) => {
+                                self.subsumption.note_core(subtree, made.index, core.iter().copied());
+                                constraints.extend(core);
+                            }
+                            None => return self.want_all(prefix, subtree),
                         }
                         again = true;
                     }
@@ -259,7 +357,8 @@ impl Explorer {
     }
 
     /// Wants the flips of all these decisions; so the cores of infeasible ones are wanted, too.
-    pub(crate) fn want_all(&mut self, prefix: &Prefix) {
+    pub(crate) fn want_all(&mut self, prefix: &Prefix, subtree: SubtreeId) {
+        self.forget_subtrees(subtree);
         if self.waits() && !self.waiting.is_empty() {
             for id in ids(prefix) {
                 self.want_one(id);
@@ -267,10 +366,10 @@ impl Explorer {
         }
     }
 
-    /// A wanted other side of the decision after these is infeasible because of these constraints of its path.
-    pub(crate) fn want_core(&mut self, before: &Prefix, constraints: &[u32]) {
+    /// A wanted other side of the decision after these, on a path of this subtree, is infeasible because of these constraints of its path.
+    pub(crate) fn want_core(&mut self, before: &Prefix, subtree: SubtreeId, constraints: &[u32]) {
         if self.waits() {
-            self.want(before, BTreeSet::new(), constraints.iter().copied().collect());
+            self.want(before, subtree, BTreeSet::new(), constraints.iter().copied().collect());
         }
     }
 
@@ -289,6 +388,12 @@ impl Explorer {
                 self.core.stats.flips_audited += self.release(before).0;
             }
         }
+        for flip in std::mem::take(&mut self.subsumption.left_out) {
+            if (random.next() >> 11) as f64 / (1u64 << 53) as f64 <= share {
+                self.core.stats.flips_audited += 1;
+                self.add(Item::Flip(flip));
+            }
+        }
         !self.items.is_empty()
     }
 
@@ -301,6 +406,7 @@ impl Explorer {
         let items = self.items.iter().filter(|(_, item)| match item {
             Item::Flip(flip) => other(&flip.prefix),
             Item::Paused(state) => other(&state.prefix),
+            Item::Held(held) => other(&held.flip.prefix),
         });
         let dropped: Vec<_> = items.map(|(id, _)| *id).collect();
         for id in dropped {

@@ -134,6 +134,14 @@ struct Watched {
     slots: [u32; 7],
 }
 
+/// How far a recording had come.
+pub struct Mark {
+    steps: usize,
+    frames: usize,
+    calls: usize,
+    end: Vec<(u32, u32)>,
+}
+
 /// Records the path that is run.
 #[derive(Default)]
 pub struct Recorder {
@@ -186,6 +194,21 @@ impl Recorder {
         if let Some(frame) = self.stack.pop() {
             self.step(Step::Leave { op, frame });
         }
+    }
+
+    /// How far it has come, where the path is in `state`.
+    pub fn mark(&self, state: &State) -> Mark {
+        let end = self.stack.iter().copied().zip(state.call_stack().iter().rev().map(|pos| pos.op)).collect();
+        Mark { steps: self.trace.steps.len(), frames: self.trace.frames.len(), calls: self.trace.calls.len(), end }
+    }
+
+    /// Ends the recording where it had come so far.
+    pub fn cut(mut self, mark: Mark) -> Trace {
+        self.trace.steps.truncate(mark.steps);
+        self.trace.frames.truncate(mark.frames);
+        self.trace.calls.truncate(mark.calls);
+        self.trace.end = mark.end;
+        self.trace
     }
 
     /// Ends the recording.

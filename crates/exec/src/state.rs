@@ -14,6 +14,7 @@ use crate::memory::Memory;
 use crate::memory::pvec::PVec;
 use crate::prefix::{Decision, Prefix};
 use crate::sharing::{Rebuilt, Visited};
+use crate::subsume::SubtreeId;
 use crate::survived::Survived;
 use crate::variables::Variables;
 
@@ -155,6 +156,8 @@ pub struct State {
     pub covers_new: bool,
     /// The path's leaf in the tree of paths.
     pub node: u32,
+    /// The flip it began at, if any.
+    pub subtree: SubtreeId,
     /// Something on this path was concretised, skipped or bounded.
     pub approximated: bool,
     /// Memory it never wrote has become input.
@@ -198,6 +201,7 @@ impl State {
             loops: self.loops.clone(),
             covers_new: self.covers_new,
             node: self.node,
+            subtree: self.subtree,
             approximated: self.approximated,
             unwritten_input: self.unwritten_input,
             survived: self.survived.clone(),

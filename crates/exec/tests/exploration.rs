@@ -135,7 +135,7 @@ impl Pruner for WantsAll {
         let decisions: Vec<u32> = decisions.collect();
         assert_eq!(decisions.last().map_or(0, |last| last + 1), path.state.prefix.len(), "recorded to its end");
         assert!(decisions.windows(2).all(|w| w[0] + 1 == w[1]) && decisions.first().is_none_or(|first| *first <= path.oldest));
-        Ok(Wanted { decisions, settled: false })
+        Ok(Wanted { decisions, settled: false, noted: Vec::new() })
     }
 }
 
@@ -163,7 +163,11 @@ struct WantsSome(fn(u32) -> bool);
 
 impl Pruner for WantsSome {
     fn wanted(&self, path: &Traced<'_>) -> Result<Wanted, String> {
-        Ok(Wanted { decisions: (path.oldest..path.state.prefix.len()).filter(|index| self.0(*index)).collect(), settled: false })
+        Ok(Wanted {
+            decisions: (path.oldest..path.state.prefix.len()).filter(|index| self.0(*index)).collect(),
+            settled: false,
+            noted: Vec::new(),
+        })
     }
 }
 

@@ -275,6 +275,18 @@ impl Pool {
         self.meta[e.index()].hash
     }
 
+    /// The parts of a conjunction, in order.
+    pub fn conjuncts(&self, cond: ExprId) -> Vec<ExprId> {
+        let (mut all, mut parts) = (Vec::new(), vec![cond]);
+        while let Some(part) = parts.pop() {
+            match self.kind(part) {
+                Kind::And(a, b) if self.width(part) == 1 => parts.extend([b, a]),
+                _ => all.push(part),
+            }
+        }
+        all
+    }
+
     /// How many nodes there are.
     pub fn len(&self) -> usize {
         self.nodes.len()

@@ -39,6 +39,9 @@ pub struct Pruning {
     pub redundant: Option<u64>,
     /// Other sides of decisions that could matter and were looked at.
     pub wanted: u64,
+    /// Those of them that were left out, since all that can happen behind them happened behind another, from an equal state.
+    #[serde(default)]
+    pub subsumed: u64,
     /// Those that cannot matter and were never looked at; `None` if nothing was left out.
     pub never: Option<u64>,
     /// Of those that cannot matter, so many were looked at all the same.

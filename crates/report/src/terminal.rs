@@ -186,6 +186,9 @@ pub(crate) fn write_verdict(out: &mut dyn Write, run: &Run) -> io::Result<()> {
         if let (Some(relevant), Some(redundant)) = (pruning.relevant, pruning.redundant) {
             write!(out, " on {}, {}", plural(relevant, "relevant path"), plural(redundant, "redundant one"))?;
         }
+        if pruning.subsumed > 0 {
+            write!(out, ", {} left out behind equal states", plural(pruning.subsumed, "other side"))?;
+        }
         if let Some(never) = pruning.never {
             write!(out, ", {} never looked at", plural(never, "other side"))?;
         }

@@ -86,12 +86,9 @@ impl PathCondition {
     /// the indices given, which may be none. Asks no solver.
     pub fn push(&mut self, pool: &Pool, tables: &mut Tables, cond: ExprId) -> Range<u32> {
         let first = self.len;
-        let mut parts = vec![cond];
-        while let Some(part) = parts.pop() {
-            match pool.kind(part) {
-                Kind::And(a, b) => parts.extend([b, a]),
-                _ if part == ExprId::TRUE || self.contains(pool, part) => {}
-                _ => self.push_part(pool, tables, part),
+        for part in pool.conjuncts(cond) {
+            if part != ExprId::TRUE && !self.contains(pool, part) {
+                self.push_part(pool, tables, part);
             }
         }
         first..self.len

@@ -92,6 +92,9 @@ pub fn explore(name: &str, words: Vec<String>, complete: impl FnOnce(&mut RunArg
     let mut explorer = Explorer::new(image, pool, solver(&args, solver_time.clone())?, environment, monitor, config, searcher);
     let code = code.map(|code| Rc::new(RefCell::new(code)));
     explorer.core.code_source = code.clone().map(|code| code as _);
+    if args.config.subsume && code.is_some() {
+        notes.push("states of machine code are not compared, so `--subsume` leaves nothing out".into());
+    }
     let slicer = match (args.prune, &rules) {
         (Some(_), Some(_)) if args.config.keep_going > 0 => {
             notes.push("paths go on behind faults, so nothing is pruned".into());

@@ -45,7 +45,7 @@ pub use summary::{CellKind, Gives, Holder, Place, PointerFlow, SYSTEM_CALL, Summ
 pub use writes::{CellWrites, Changes, Effects, Extent, Writes};
 
 /// A variable, a stack slot of a function, what one call allocates: an object as the static facts know it.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub struct ObjectId(pub u32);
 
 /// A function, its context, a block that branches, and the edge taken.

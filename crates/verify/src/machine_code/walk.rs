@@ -25,14 +25,14 @@ use crate::slice::walk::{Group, Mismatch};
 /// As [`crate::slice::walk::wanted`].
 pub fn wanted(facts: &mut Facts, known: &Known, path: &Traced<'_>, see: &mut dyn FnMut(CodePos, Option<Why>)) -> Result<Wanted, Mismatch> {
     let Some(machine) = path.trace.frames.iter().position(|frame| frame.func == facts.func) else {
-        return Ok(Wanted { decisions: all_before(path, path.trace.steps.len()), settled: false });
+        return Ok(Wanted { decisions: all_before(path, path.trace.steps.len()), settled: false, noted: Vec::new() });
     };
     let calls = Calls::find(facts, path)?;
     let mut walk = Walk::new(facts, path, calls, machine as u32, see)?;
     let settled = walk.go(known)?;
     let before = all_before(path, walk.course.position);
     walk.course.wanted.extend(before);
-    Ok(Wanted { decisions: walk.course.wanted, settled })
+    Ok(Wanted { decisions: walk.course.wanted, settled, noted: walk.course.noted })
 }
 
 /// All decisions that the first steps made.
@@ -180,10 +180,11 @@ impl<'a, 'f> Walk<'a, 'f> {
             settled: frame.passed.iter().filter(|(_, at)| **at >= frame.taken.time).map(|(block, _)| *block).collect(),
             joins: FxHashMap::default(),
             taken: frame.taken.time > 0,
+            before_exit: false,
             returned: frame.returned,
         };
         let calls = self.frames.iter().enumerate().map(call).collect();
-        Needs { calls, live: self.course.live.clone(), any: self.course.taken > 0, exit: None }
+        Needs { calls, live: self.course.live.clone(), read: Default::default(), any: self.course.taken > 0, exit: None }
     }
 
     /// Goes one step back.

@@ -3,6 +3,7 @@
 
 use std::ops::Range;
 
+use wryneck_exec::subsume::SubtreeId;
 use wryneck_exec::{CodePos, PathEnd, Step, Traced};
 use wryneck_ir::{Inst, Op};
 
@@ -21,12 +22,16 @@ pub struct Course<'a> {
     /// When something was taken last; 0: never.
     pub taken: u64,
     pub live: Live,
+    /// Bytes that taken calls with a summary read, whatever of it they made their results of.
+    pub read: Live,
     /// The operation at hand is the one the path ended at.
     pub at_end: bool,
     /// Decisions that matter.
     pub wanted: Vec<u32>,
     /// What the operation just passed decided.
     pub decided: Option<Range<u32>>,
+    /// Subtrees for which it was noted what is needed where they began.
+    pub noted: Vec<SubtreeId>,
 }
 
 impl<'a> Course<'a> {
@@ -38,9 +43,11 @@ impl<'a> Course<'a> {
             time: 1,
             taken: u64::from(matches!(path.end, PathEnd::Fault(_))),
             live: Live::default(),
+            read: Live::default(),
             at_end: true,
             wanted: Vec::new(),
             decided: None,
+            noted: Vec::new(),
         }
     }
 }
@@ -59,6 +66,8 @@ pub trait Backward<'a> {
     fn course_mut(&mut self) -> &mut Course<'a>;
     /// Goes one step back.
     fn step(&mut self) -> Result<(), Mismatch>;
+    /// Frames of the call stack.
+    fn depth(&self) -> usize;
     /// Nothing before is part of the walk.
     fn is_over(&self) -> bool;
     /// What is needed of all that is before.
@@ -84,11 +93,17 @@ pub trait Backward<'a> {
 
     /// Goes to where recording began, or the walk is over; notes what is needed on the way. Whether what it needs before is known.
     fn go(&mut self, known: &Known) -> Result<bool, Mismatch> {
-        let path = self.course().path;
+        let (path, mut settled) = (self.course().path, false);
         while self.course().position > 0 && !self.is_over() {
             self.step()?;
-            if let Some(decisions) = self.course_mut().decided.take()
-                && self.course().position > 0
+            let Some(decisions) = self.course_mut().decided.take() else { continue };
+            let depth = self.depth();
+            for begun in path.around.iter().filter(|begun| decisions.contains(&begun.start) && begun.frames as usize == depth) {
+                let new = known.note(begun.subtree, self.needs());
+                self.course_mut().noted.push(begun.subtree);
+                settled |= !new;
+            }
+            if self.course().position > 0
                 && decisions.clone().any(path.open)
                 && let Some(place) = path.places.get(decisions.start as usize)
             {
@@ -96,7 +111,7 @@ pub trait Backward<'a> {
             }
         }
         let start = path.places.get(path.oldest as usize);
-        Ok(!self.is_over() && start.is_some_and(|place| known.covers(*place, &self.needs())))
+        Ok(settled || !self.is_over() && start.is_some_and(|place| known.covers(*place, &self.needs())))
     }
 
     /// Something is taken: what decided that it happens matters.

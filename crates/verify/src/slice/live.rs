@@ -129,6 +129,42 @@ impl Live {
         written.map(|(object, _)| *object)
     }
 
+    /// What is live in `other` becomes live; of memory, the bytes alone, until they are [placed](Live::placed).
+    pub fn add_all(&mut self, other: &Live) {
+        for (line, bits) in &other.lines {
+            *self.lines.entry(*line).or_default() |= bits;
+        }
+        other.cells.iter().for_each(|(kind, of)| self.add_cell(*kind, *of));
+    }
+
+    /// The same, where its bytes lie as `placed` says.
+    pub fn placed(&self, placed: impl Fn(u64) -> Placed) -> Live {
+        let mut live = Live { cells: self.cells.clone(), ..Live::default() };
+        for (address, len) in self.bytes() {
+            (address..address + len).for_each(|byte| live.add(placed(byte), byte, 1));
+        }
+        live
+    }
+
+    /// The live bytes as addresses and lengths, ascending.
+    pub fn bytes(&self) -> Vec<(u64, u64)> {
+        let mut lines: Vec<_> = self.lines.iter().map(|(line, bits)| (*line, *bits)).collect();
+        lines.sort_unstable();
+        let mut all: Vec<(u64, u64)> = Vec::new();
+        for (line, mut bits) in lines {
+            while bits != 0 {
+                let (first, len) = (bits.trailing_zeros(), (bits >> bits.trailing_zeros()).trailing_ones());
+                bits &= !(u64::MAX >> (64 - len) << first);
+                let address = line * LINE + u64::from(first);
+                match all.last_mut().filter(|(begin, len)| begin + len == address) {
+                    Some(last) => last.1 += u64::from(len),
+                    None => all.push((address, len.into())),
+                }
+            }
+        }
+        all
+    }
+
     /// Whether all that is live is live in `other`.
     pub fn is_within(&self, other: &Live) -> bool {
         let lines = self.lines.iter().all(|(line, bits)| other.lines.get(line).is_some_and(|live| bits & !live == 0));

@@ -8,13 +8,15 @@
 //! of the part of the path that it does not share, if paths that share the rest needed as much of it ([`needs`]).
 
 pub mod backward;
+pub mod continuations;
 pub mod explain;
 pub mod live;
 pub mod needs;
 pub mod walk;
 
-use wryneck_exec::{Image, Pruner, Traced, Wanted};
+use wryneck_exec::{Continuations, Image, Pruner, Traced, Wanted};
 
+use continuations::Complete;
 pub use explain::Explain;
 use needs::Known;
 
@@ -25,11 +27,12 @@ pub struct Slicer {
     flow: Flow,
     explain: Option<Explain>,
     known: Known,
+    complete: Complete,
 }
 
 impl Slicer {
     pub fn new(flow: Flow, explain: Option<Explain>) -> Slicer {
-        Slicer { flow, explain, known: Known::default() }
+        Slicer { flow, explain, known: Known::default(), complete: Complete::default() }
     }
 }
 
@@ -41,6 +44,10 @@ impl Pruner for Slicer {
             }
         };
         walk::wanted(&self.flow, &self.known, path, &mut see).map_err(|mismatch| mismatch.to_string())
+    }
+
+    fn continuations(&self) -> Option<&dyn Continuations> {
+        Some(self)
     }
 
     fn explained(&self, image: &Image) -> Vec<String> {

@@ -7,6 +7,7 @@ use std::cell::RefCell;
 
 use rustc_hash::FxHashMap;
 use wryneck_exec::prefix::PrefixId;
+use wryneck_exec::subsume::SubtreeId;
 
 use super::live::Live;
 use crate::flow::BitSet;
@@ -27,10 +28,38 @@ pub struct Call {
     pub joins: FxHashMap<u32, BitSet>,
     /// Something was taken that branches without a join after it ask for.
     pub taken: bool,
+    /// Something was taken before the path called `exit`.
+    pub before_exit: bool,
     pub returned: bool,
 }
 
 impl Call {
+    /// What both need.
+    fn join(&self, other: &Call) -> Call {
+        let common = |a: &BitSet, b: &BitSet| a.iter().filter(|n| b.contains(*n)).collect::<BitSet>();
+        let passed = common(&self.passed, &other.passed);
+        let settled = common(&self.settled, &other.settled);
+        let all_settled = |call: &Call| call.passed.is_within(&call.settled);
+        let alike = self.passed.is_within(&other.passed) && other.passed.is_within(&self.passed);
+        let union = |a: &BitSet, b: &BitSet| {
+            let mut all = a.clone();
+            all.union_with(b);
+            all
+        };
+        let joins = self.joins.keys().chain(other.joins.keys()).filter(|join| settled.contains(**join));
+        let at = |call: &Call, join: u32| call.joins.get(&join).unwrap_or(&call.live).clone();
+        Call {
+            func: self.func,
+            live: union(&self.live, &other.live),
+            joins: joins.map(|join| (*join, union(&at(self, *join), &at(other, *join)))).collect(),
+            taken: self.taken || other.taken || !alike || !all_settled(self) || !all_settled(other),
+            before_exit: self.before_exit || other.before_exit,
+            returned: self.returned && other.returned,
+            passed,
+            settled,
+        }
+    }
+
     /// Whether no branch of the call is kept here that `other` does not keep.
     fn within(&self, other: &Call) -> bool {
         // Branches whose join was not passed ask whether the call returned.
@@ -41,6 +70,7 @@ impl Call {
             false => !self.taken && self.passed.is_within(&self.settled),
         };
         self.func == other.func
+            && (!self.before_exit || other.before_exit)
             && self.live.is_within(&other.live)
             && ends
             && taken
@@ -60,10 +90,13 @@ impl Call {
 }
 
 /// What a walk needs of all that is before a place.
+#[derive(Clone)]
 pub struct Needs {
     /// Outermost first.
     pub calls: Vec<Call>,
     pub live: Live,
+    /// What calls with a summary read.
+    pub read: Live,
     /// Something was taken.
     pub any: bool,
     /// No event happens before the path calls `exit`: what is live there, and whether some of it was changed on the way.
@@ -82,19 +115,66 @@ impl Needs {
             && self.calls.len() == other.calls.len()
             && self.calls.iter().zip(&other.calls).all(|(call, other)| call.within(other))
             && self.live.is_within(&other.live)
+            && self.read.is_within(&other.read)
     }
+
+    /// What both need, if they are of one place and come to the same kind of end: each is within it.
+    fn join(&self, other: &Needs) -> Option<Needs> {
+        let exit = match (&self.exit, &other.exit) {
+            (Some((live, changed)), Some((others, other_changed))) => Some((both(live, others), *changed || *other_changed)),
+            (None, None) => None,
+            (Some(_), None) | (None, Some(_)) => return None,
+        };
+        if self.calls.len() != other.calls.len() {
+            return None;
+        }
+        let calls = self.calls.iter().zip(&other.calls).map(|(call, other)| call.join(other)).collect();
+        Some(Needs { calls, live: both(&self.live, &other.live), read: both(&self.read, &other.read), any: self.any || other.any, exit })
+    }
+}
+
+fn both(a: &Live, b: &Live) -> Live {
+    let mut all = a.clone();
+    all.add_all(b);
+    all
 }
 
 /// By the decisions before a place: what the last walks that passed it needed.
 #[derive(Default)]
 pub struct Known {
     walks: RefCell<FxHashMap<PrefixId, Vec<Needs>>>,
+    /// By subtree: what all walks need that passed where it began, by kind of end.
+    noted: RefCell<FxHashMap<SubtreeId, Vec<Needs>>>,
 }
 
 impl Known {
     /// Whether an earlier walk needed all this.
     pub fn covers(&self, place: PrefixId, needs: &Needs) -> bool {
         self.walks.borrow().get(&place).is_some_and(|walks| walks.iter().any(|other| needs.within(other)))
+    }
+
+    /// A walk passed where a subtree began; whether it needs more than those before.
+    pub fn note(&self, subtree: SubtreeId, needs: Needs) -> bool {
+        let mut noted = self.noted.borrow_mut();
+        let noted = noted.entry(subtree).or_default();
+        if noted.iter().any(|other| needs.within(other)) {
+            return false;
+        }
+        match noted.iter_mut().find_map(|other| Some((other.join(&needs)?, other))) {
+            Some((joined, other)) => *other = joined,
+            None => noted.push(needs),
+        }
+        true
+    }
+
+    /// What was noted of a subtree, to be changed no more.
+    pub fn take(&self, subtree: SubtreeId) -> Option<Vec<Needs>> {
+        self.noted.borrow_mut().remove(&subtree)
+    }
+
+    /// What was noted of a subtree so far.
+    pub fn noted<T>(&self, subtree: SubtreeId, see: impl FnOnce(&[Needs]) -> T) -> T {
+        see(self.noted.borrow().get(&subtree).map_or(&[], Vec::as_slice))
     }
 
     /// A walk that is to go on to the oldest undecided decision passed a place.
@@ -117,7 +197,16 @@ mod tests {
     }
 
     fn call(live: &[u32], passed: &[u32], settled: &[u32], taken: bool) -> Call {
-        Call { func: 0, live: set(live), passed: set(passed), settled: set(settled), joins: FxHashMap::default(), taken, returned: true }
+        Call {
+            func: 0,
+            live: set(live),
+            passed: set(passed),
+            settled: set(settled),
+            joins: FxHashMap::default(),
+            taken,
+            before_exit: false,
+            returned: true,
+        }
     }
 
     #[test]
@@ -143,10 +232,53 @@ mod tests {
     }
 
     #[test]
+    fn both_are_within_what_they_need_together() {
+        let joins = |call: Call, live: &[u32]| Call { joins: [(4, set(live))].into_iter().collect(), ..call };
+        let calls = [
+            call(&[1, 2], &[3, 4], &[4], true),
+            call(&[5], &[3], &[3], false),
+            call(&[], &[3, 4], &[3, 4], false),
+            joins(call(&[2], &[3, 4], &[4], true), &[7]),
+            joins(call(&[2], &[4], &[4], true), &[8]),
+            Call { returned: false, ..call(&[1], &[4], &[4], true) },
+            Call { before_exit: true, ..call(&[1], &[4], &[], true) },
+        ];
+        for (a, b) in calls.iter().flat_map(|a| calls.iter().map(move |b| (a, b))) {
+            let both = a.join(b);
+            assert!(a.within(&both) && b.within(&both));
+        }
+        assert!(!calls[1].join(&calls[2]).within(&calls[2]), "more is needed together");
+    }
+
+    #[test]
+    fn what_was_noted_of_a_subtree_grows() {
+        let known = Known::default();
+        let needs = |slot: u32, any: bool| Needs {
+            calls: vec![call(&[slot], &[], &[], true)],
+            live: Live::default(),
+            read: Live::default(),
+            any,
+            exit: None,
+        };
+        assert!(known.note(7, needs(1, false)) && !known.note(7, needs(1, false)));
+        assert!(known.note(7, needs(2, true)) && !known.note(7, needs(1, true)) && known.note(8, needs(1, false)));
+        let exits = Needs { exit: Some((Live::default(), false)), ..needs(1, false) };
+        assert!(known.note(7, exits.clone()) && !known.note(7, exits), "ends of another kind are noted beside");
+        assert_eq!(known.take(7).map(|needs| needs.len()), Some(2));
+        assert!(known.take(7).is_none() && known.noted(8, <[Needs]>::len) == 1);
+    }
+
+    #[test]
     fn places_keep_the_last_walks() {
         let known = Known::default();
         let place = PrefixId::default();
-        let needs = |slot: u32| Needs { calls: vec![call(&[slot], &[], &[], true)], live: Live::default(), any: true, exit: None };
+        let needs = |slot: u32| Needs {
+            calls: vec![call(&[slot], &[], &[], true)],
+            live: Live::default(),
+            read: Live::default(),
+            any: true,
+            exit: None,
+        };
         assert!(!known.covers(place, &needs(1)));
         (1..=4).for_each(|slot| known.add(place, needs(slot)));
         assert!(!known.covers(place, &needs(1)) && (2..=4).all(|slot| known.covers(place, &needs(slot))));

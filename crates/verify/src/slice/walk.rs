@@ -27,9 +27,18 @@ pub struct Mismatch(pub &'static str);
 /// The decisions of the path, of those that were recorded, that its events depend on, and whether what it needs of the others is known.
 /// `see` is told of each branch with two sides why it matters, if it does.
 pub fn wanted(flow: &Flow, known: &Known, path: &Traced<'_>, see: &mut dyn FnMut(CodePos, Option<Why>)) -> Result<Wanted, Mismatch> {
-    let mut walk = Walk::new(flow, path, see);
-    let settled = walk.go(known)?;
-    Ok(Wanted { decisions: walk.course.wanted, settled })
+    Walk::new(flow, path, see).found(known)
+}
+
+/// The same of a path that is recorded up to where a flip begins: as if all that is before it were needed as `needs` says.
+pub fn resumed(
+    flow: &Flow,
+    known: &Known,
+    path: &Traced<'_>,
+    needs: &Needs,
+    see: &mut dyn FnMut(CodePos, Option<Why>),
+) -> Result<Wanted, Mismatch> {
+    Walk::resume(flow, path, needs, see)?.found(known)
 }
 
 /// A call in progress.
@@ -102,6 +111,61 @@ impl<'a> Walk<'a> {
         walk
     }
 
+    /// Before the operation that the path is at, where this is needed. What the needs say of times is told apart by three of them: before
+    /// something was taken, when it was, and since.
+    fn resume(
+        flow: &'a Flow,
+        path: &'a Traced<'a>,
+        needs: &Needs,
+        see: &'a mut dyn FnMut(CodePos, Option<Why>),
+    ) -> Result<Walk<'a>, Mismatch> {
+        const LONG_AGO: u64 = 0;
+        const AT_EXIT: u64 = 1;
+        const TAKEN: u64 = 2;
+        const SINCE: u64 = 3;
+        let mut walk = Walk::new(flow, path, see);
+        if walk.frames.len() != needs.calls.len() {
+            return Err(Mismatch("a flip begins in other calls than the one that is taken for it"));
+        }
+        let handled = match walk.peek() {
+            Some(Step::Slow { op, count }) => path.trace.end.last().is_some_and(|(_, at)| *at == op) && !walk.enters(count),
+            Some(_) | None => false,
+        };
+        if let Some(frame) = walk.frames.last_mut().filter(|_| !handled) {
+            frame.cursor -= 1;
+            let (func, op) = (frame.func, frame.cursor);
+            let start = walk.block_start(func, op);
+            walk.top().block_start = start;
+        }
+        for (frame, call) in walk.frames.iter_mut().zip(&needs.calls) {
+            let unsettled: Vec<u32> = call.passed.iter().filter(|block| !call.settled.contains(*block)).collect();
+            frame.taken.time = match &needs.exit {
+                Some(_) if call.before_exit => TAKEN,
+                Some(_) => AT_EXIT,
+                None if call.taken || !unsettled.is_empty() => TAKEN,
+                None => LONG_AGO,
+            };
+            frame.passed = unsettled.into_iter().map(|block| (block, Passed { time: LONG_AGO, live: None })).collect();
+            let settled = call.settled.iter().map(|block| (block, Passed { time: SINCE, live: call.joins.get(&block).cloned() }));
+            frame.passed.extend(settled);
+            frame.live = call.live.clone();
+            frame.returned = call.returned;
+        }
+        walk.frames.last_mut().into_iter().for_each(|frame| frame.handled = handled);
+        let live = needs.live.placed(|address| walk.placed(address));
+        let at_exit =
+            needs.exit.as_ref().map(|(live, changed)| Exit { time: AT_EXIT, live: live.placed(|at| walk.placed(at)), changed: *changed });
+        walk.exit = at_exit;
+        (walk.course.time, walk.course.taken, walk.course.at_end) = (SINCE, if needs.any { TAKEN } else { 0 }, false);
+        (walk.course.live, walk.course.read) = (live, needs.read.clone());
+        Ok(walk)
+    }
+
+    fn found(mut self, known: &Known) -> Result<Wanted, Mismatch> {
+        let settled = self.go(known)?;
+        Ok(Wanted { decisions: self.course.wanted, settled, noted: self.course.noted })
+    }
+
     /// `call`: the operation of the frame on top that called it, if that is known.
     fn push(&mut self, number: u32, call: Option<u32>, cursor: u32, returned: bool) {
         let func = self.course.path.trace.frames[number as usize].func;
@@ -156,6 +220,7 @@ impl<'a> Walk<'a> {
                 settled: settled().map(|(block, _)| *block).collect(),
                 joins: settled().filter_map(|(block, at)| Some((*block, at.live.clone()?))).collect(),
                 taken: frame.taken.time.max(frame.copied) > 0 && (frame.returned || exit.is_none()),
+                before_exit: exit.is_some_and(|exit| frame.taken.time > exit.time),
                 returned: frame.returned,
             }
         };
@@ -163,6 +228,7 @@ impl<'a> Walk<'a> {
         Needs {
             calls,
             live: self.course.live.clone(),
+            read: self.course.read.clone(),
             any: self.course.taken > 0,
             exit: exit.map(|exit| (exit.live.clone(), exit.changed)),
         }
@@ -296,6 +362,12 @@ impl<'a> Walk<'a> {
             _ => return Err(Mismatch("an edge leaves from what is no branch")),
         }
         self.top().cursor = branch;
+        if op != branch {
+            // So that what is needed is needed before the operation that decided.
+            let comparison = self.inst(func, op);
+            self.plain(&comparison, op)?;
+            self.top().cursor = op;
+        }
         Ok(())
     }
 

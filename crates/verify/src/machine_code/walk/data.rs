@@ -32,6 +32,9 @@ impl<'a> Backward<'a> for Walk<'a, '_> {
     fn is_over(&self) -> bool {
         self.done
     }
+    fn depth(&self) -> usize {
+        self.frames.len()
+    }
     fn needs(&self) -> Needs {
         self.needed()
     }

@@ -242,6 +242,9 @@ impl<'a> Walk<'a> {
         }
         self.take();
         self.want(group);
+        if self.course.path.compared {
+            self.course.read.add_all(&group.exposed());
+        }
         self.live_call(inst, &summary.writes, args);
         for place in &summary.reads {
             match place {

@@ -2,6 +2,8 @@
 
 use wryneck_exec::Step;
 
+use crate::slice::live::{Live, Placed};
+
 /// What the steps of a slow operation were, in order.
 pub struct Group<'a> {
     pub steps: &'a [Step],
@@ -28,6 +30,20 @@ impl Group<'_> {
             _ => None,
         });
         reads.filter(move |(address, _)| outside(*address))
+    }
+    /// The bytes that were read before they were written, if they were.
+    pub fn exposed(&self) -> Live {
+        let mut read = Live::default();
+        for step in self.steps.iter().rev() {
+            match *step {
+                Step::Read { len, address } => read.add(Placed::default(), address, len.into()),
+                Step::Load { bytes, address, .. } => read.add(Placed::default(), address, bytes.into()),
+                Step::Write { len, address } | Step::Allocate { len, address } => drop(read.kill(Placed::default, address, len.into())),
+                Step::Store { bytes, address, .. } => drop(read.kill(Placed::default, address, bytes.into())),
+                _ => {}
+            }
+        }
+        read
     }
     pub fn writes(&self) -> impl Iterator<Item = (u64, u64)> + '_ {
         self.steps.iter().filter_map(|step| match *step {

@@ -23,6 +23,9 @@ impl<'a> Backward<'a> for Walk<'a> {
     fn is_over(&self) -> bool {
         self.frames.is_empty()
     }
+    fn depth(&self) -> usize {
+        self.frames.len()
+    }
     fn needs(&self) -> Needs {
         self.needed()
     }
@@ -38,6 +41,7 @@ impl<'a> Backward<'a> for Walk<'a> {
     }
 
     fn kill(&mut self, address: u64, len: u64) -> bool {
+        self.course.read.kill(Placed::default, address, len);
         if !self.course.live.is_live(address, len) {
             return false;
         }

@@ -18,7 +18,7 @@ use anyhow::{Context, Result, ensure};
 use clap::ValueEnum;
 use serde_json::Value;
 
-use self::program::Program;
+use self::program::{Program, Shape};
 use crate::bitcode::{CLANG, NativeMusl};
 use crate::process;
 
@@ -36,6 +36,9 @@ pub struct Args {
     /// As bitcode, or as static executables
     #[arg(long, default_value = "bitcode")]
     frontend: Frontend,
+    /// What the programs' entries are
+    #[arg(long, default_value = "plain")]
+    shape: Shape,
     /// Keep the programs' files, and say where
     #[arg(long)]
     show: bool,
@@ -69,29 +72,48 @@ const RULES: [(&str, &str); 2] = [("rule.toml", include_str!("rule.toml")), ("mo
 enum Mode {
     Unpruned,
     Wanted,
+    /// Where flips are left out behind equal states, too.
+    Subsumed,
     Algorithm1,
 }
 
 impl Mode {
-    const ALL: [Mode; 3] = [Mode::Unpruned, Mode::Wanted, Mode::Algorithm1];
+    const ALL: [Mode; 4] = [Mode::Unpruned, Mode::Wanted, Mode::Subsumed, Mode::Algorithm1];
 
-    /// The value of `--prune`.
-    fn word(self) -> &'static str {
+    /// The value of `--prune`, and what more is asked for.
+    fn words(self) -> (&'static str, &'static [&'static str]) {
         match self {
-            Mode::Unpruned => "off",
-            Mode::Wanted => "wanted",
-            Mode::Algorithm1 => "algorithm1",
+            Mode::Unpruned => ("off", &[]),
+            Mode::Wanted => ("wanted", &[]),
+            Mode::Subsumed => ("wanted", &["--subsume"]),
+            Mode::Algorithm1 => ("algorithm1", &[]),
+        }
+    }
+
+    fn name(self) -> &'static str {
+        match self {
+            Mode::Subsumed => "subsumed",
+            Mode::Unpruned | Mode::Wanted | Mode::Algorithm1 => self.words().0,
         }
     }
 }
 
 type Sequences = BTreeSet<String>;
 
+/// What an exploration came to: its paths, the flips it left out behind equal states, and the sequences of paths that ended.
+struct Explored {
+    paths: u64,
+    subsumed: u64,
+    sequences: Sequences,
+}
+
 /// What the explorations of a mode came to.
 #[derive(Default)]
 struct Sum {
     runs: u64,
     paths: u64,
+    /// Flips that were left out behind equal states.
+    subsumed: u64,
     time: Duration,
     /// Runs without a sequence that an input shows.
     lost: u64,
@@ -151,7 +173,8 @@ pub fn run(args: &Args) -> Result<()> {
     for seed in args.first..args.first + args.programs {
         batches.entry(seed / BATCH).or_default().push(seed);
     }
-    let bench = Bench { dir: dir.path().to_owned(), wryneck: crate::cmd::wryneck()?, frontend: args.frontend };
+    let Args { frontend, shape, .. } = *args;
+    let bench = Bench { dir: dir.path().to_owned(), wryneck: crate::cmd::wryneck()?, frontend, shape };
     let batches: Vec<_> = batches.into_iter().collect();
     let results = Mutex::new(Results::default());
     process::parallel(&batches, |(number, seeds)| bench.batch(*number, seeds, args.searchers, &results))?;
@@ -173,12 +196,13 @@ struct Bench {
     dir: PathBuf,
     wryneck: PathBuf,
     frontend: Frontend,
+    shape: Shape,
 }
 
 impl Bench {
     /// Programs of one C file.
     fn batch(&self, number: u64, seeds: &[u64], searchers: Searchers, results: &Mutex<Results>) -> Result<()> {
-        let programs: Vec<Program> = seeds.iter().copied().map(Program::new).collect();
+        let programs: Vec<Program> = seeds.iter().map(|seed| Program::new(*seed, self.shape)).collect();
         let source = self.dir.join(format!("{number}.c"));
         fs::write(&source, file(&programs))?;
         let truth = native(&source, &["-O0"])?;
@@ -193,7 +217,7 @@ impl Bench {
                 results.inputs += program.values.iter().product::<usize>();
             }
             for mode in Mode::ALL {
-                let every = mode == Mode::Wanted && searchers == Searchers::All;
+                let every = matches!(mode, Mode::Wanted | Mode::Subsumed) && searchers == Searchers::All;
                 for searcher in if every { &SEARCHERS[..] } else { &rotated } {
                     self.explore(&code, program, mode, searcher, truth, results);
                 }
@@ -211,8 +235,9 @@ impl Bench {
         let sum = results.sums.entry(mode).or_default();
         sum.runs += 1;
         sum.time += time;
-        sum.paths += answer.as_ref().map_or(0, |(paths, _)| *paths);
-        let wrong = Wrong::new(answer.map(|(_, found)| found), truth);
+        sum.paths += answer.as_ref().map_or(0, |found| found.paths);
+        sum.subsumed += answer.as_ref().map_or(0, |found| found.subsumed);
+        let wrong = Wrong::new(answer.map(|found| found.sequences), truth);
         sum.lost += u64::from(!wrong.missing.is_empty());
         if wrong.is_failure(mode) {
             results.failures.push(Failure { program: program.clone(), mode, searcher, wrong });
@@ -228,25 +253,27 @@ impl Bench {
             let truth = native(&source, &["-O1", "-fsanitize=address,undefined", "-fno-sanitize-recover=all"])?;
             let truth = truth.get(&program.seed).context("no path ends")?;
             let code = self.frontend.compile(&source, level(program.seed))?;
-            let found = self.explored(&code, program.seed, *mode, searcher).map(|(_, found)| found);
+            let found = self.explored(&code, program.seed, *mode, searcher).map(|found| found.sequences);
             let now = Wrong::new(found, truth);
-            Ok(now.is_failure(*mode) && now.panic() == wrong.panic())
+            let alike = now.missing.is_empty() == wrong.missing.is_empty() && now.extra.is_empty() == wrong.extra.is_empty();
+            Ok(now.is_failure(*mode) && alike && now.panic() == wrong.panic())
         };
         Ok(reduce::reduce(&program.text, |text| try_it(text).unwrap_or(false)))
     }
 
-    /// The paths of an exploration, and the sequences of those that ended.
-    fn explored(&self, code: &Path, seed: u64, mode: Mode, searcher: &str) -> Result<(u64, Sequences)> {
-        let name = |what: &str| code.with_extension(format!("{seed}-{}-{searcher}.{what}", mode.word()));
+    fn explored(&self, code: &Path, seed: u64, mode: Mode, searcher: &str) -> Result<Explored> {
+        let name = |what: &str| code.with_extension(format!("{seed}-{}-{searcher}.{what}", mode.name()));
         let (out, sequences) = (name("out"), name("sequences"));
         let _ = fs::remove_dir_all(&out);
         let dir = code.parent().context("code lies in the folder of its rules")?;
+        let (prune, more) = mode.words();
         let rules = RULES.map(|(rule, _)| dir.join(rule).display().to_string()).join(",");
         let mut command = Command::new(&self.wryneck);
         command
             .args(["verify", "--json", "--no-replay", "--emit", "none", "--max-time", "60s", "--rule", &rules])
-            .args(["--search", searcher, "--prune", mode.word(), "--sequences"])
+            .args(["--search", searcher, "--prune", prune, "--sequences"])
             .arg(&sequences)
+            .args(more)
             .arg("--output")
             .arg(&out);
         // Called by `main`, or a function of its own, in a quarter of the files at each level.
@@ -259,7 +286,12 @@ impl Bench {
         ensure!(run["status"]["kind"] == "complete", "not complete: {}", run["status"]);
         let found = fs::read_to_string(&sequences).context("no sequences")?;
         let _ = fs::remove_dir_all(&out);
-        Ok((run["totals"]["paths"].as_u64().unwrap_or(0), found.lines().map(str::to_owned).collect()))
+        let number = |value: &Value| value.as_u64().unwrap_or(0);
+        Ok(Explored {
+            paths: number(&run["totals"]["paths"]),
+            subsumed: number(&run["pruning"]["subsumed"]),
+            sequences: found.lines().map(str::to_owned).collect(),
+        })
     }
 }
 
@@ -320,8 +352,9 @@ impl Results {
     fn print(&self, programs: u64) {
         println!("{programs} programs, {} inputs, {} distinct event sequences", self.inputs, self.sequences);
         for (mode, sum) in &self.sums {
-            let (name, seconds) = (mode.word(), sum.time.as_secs_f64());
-            println!("{name:<10} {:>6} runs {:>8} paths {seconds:>7.1} s; sequences lost in {}", sum.runs, sum.paths, sum.lost);
+            let (name, seconds) = (mode.name(), sum.time.as_secs_f64());
+            let Sum { runs, paths, subsumed, lost, .. } = sum;
+            println!("{name:<10} {runs:>6} runs {paths:>8} paths {subsumed:>6} subsumed {seconds:>7.1} s; sequences lost in {lost}");
         }
         self.failures.iter().for_each(Failure::print);
     }
@@ -338,7 +371,7 @@ impl Results {
 impl Failure {
     fn print(&self) {
         let Wrong { missing, extra, broken } = &self.wrong;
-        println!("seed {} `--prune {}` by {}: {broken}", self.program.seed, self.mode.word(), self.searcher);
+        println!("seed {} {} by {}: {broken}", self.program.seed, self.mode.name(), self.searcher);
         for (what, sequences) in [("missing", missing), ("extra", extra)] {
             for sequence in sequences.iter().take(NAMED) {
                 println!("  {what}: `{sequence}`");

@@ -72,6 +72,16 @@ const TARGETS: [&str; 4] = ["c0@", "c1@", "evk", "evw"];
 /// Statements of a function that is not the entry.
 const HELPER: usize = 5;
 
+/// What the entry of a program is.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, clap::ValueEnum)]
+pub enum Shape {
+    /// Statements, each once.
+    #[default]
+    Plain,
+    /// Statements that are repeated for each byte of input, and forget some of what they know in between: many ways come to equal states.
+    Rounds,
+}
+
 /// A program, as part of a C file.
 #[derive(Clone)]
 pub struct Program {
@@ -83,9 +93,9 @@ pub struct Program {
 }
 
 impl Program {
-    pub fn new(seed: u64) -> Program {
+    pub fn new(seed: u64, shape: Shape) -> Program {
         let mut random = Random::new(seed);
-        let simple = seed.is_multiple_of(3);
+        let simple = shape == Shape::Plain && seed.is_multiple_of(3);
         let mut parts: Vec<Part> = PARTS.iter().copied().filter(|_| random.below(2) == 0).collect();
         if simple {
             parts.clear();
@@ -97,7 +107,7 @@ impl Program {
         let budget = 8 + random.below(if simple { 8 } else { 32 });
         let events = (0..3).map(|_| random.below(if simple { 3 } else { EVENTS.len() })).collect();
         let at_exit = !simple && seed % 4 < 2;
-        let generator = Generator { random, parts, values, events, at_exit, ..Generator::default() };
+        let generator = Generator { random, shape, parts, values, events, at_exit, ..Generator::default() };
         Program { seed, values, text: generator.program(budget).replace('@', &format!("_{seed}")) }
     }
 
@@ -129,6 +139,7 @@ const EVENTS: &[&str] = &[
 #[derive(Default)]
 struct Generator {
     random: Random,
+    shape: Shape,
     parts: Vec<Part>,
     values: [usize; 3],
     /// Which of [`EVENTS`] the program has.
@@ -152,6 +163,8 @@ struct Generator {
     /// Functions that may be called, by name; the entry alone may point to its locals.
     callable: Vec<&'static str>,
     entry: bool,
+    /// Input is the byte of the round at hand.
+    in_round: bool,
     /// There is a function to run at the end.
     at_exit: bool,
     /// Conditions on input that were used before.
@@ -257,14 +270,50 @@ impl Generator {
             let c = self.condition();
             self.line(&format!("if (!({c})) atexit(last@);"));
         }
-        while self.left > 0 {
-            self.statements(4);
+        match self.shape {
+            Shape::Plain => self.all_statements(),
+            Shape::Rounds => self.rounds(),
         }
         if !self.happened {
             let c = self.condition();
             self.line(&format!("if ({c}) ev0();"));
         }
         self.end("void p@(void)");
+    }
+
+    fn all_statements(&mut self) {
+        while self.left > 0 {
+            self.statements(4);
+        }
+    }
+
+    fn rounds(&mut self) {
+        self.conditions.clear();
+        self.in_round = true;
+        self.loops += 1;
+        self.readable.extend(["c".to_owned(), "t".to_owned()]);
+        self.line("for (int t = 0; t < 3; t++) {");
+        self.indent += 1;
+        self.line("int c = in@[t];");
+        self.all_statements();
+        let mut kept: Vec<String> = ["g0@", "g1@", "u", "v"].map(str::to_owned).to_vec();
+        if self.has(Part::Structures) {
+            kept.extend(["s@.x", "o@.y", "a@[0]", "a@[1]"].map(str::to_owned));
+        }
+        for name in kept {
+            match self.below(4) {
+                0 => {}
+                1 => self.line(&format!("{name} = 0;")),
+                2 => self.line(&format!("{name} &= 1;")),
+                _ => {
+                    let value = self.value(0);
+                    self.line(&format!("{name} = {name} > {value};"));
+                }
+            }
+        }
+        self.indent -= 1;
+        self.line("}");
+        self.in_round = false;
     }
 
     fn begin(&mut self, budget: usize, depth: u32) {

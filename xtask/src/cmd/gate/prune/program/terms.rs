@@ -33,6 +33,9 @@ impl Generator {
     }
 
     pub(super) fn input(&mut self) -> String {
+        if self.in_round && self.below(4) > 0 {
+            return "c".into();
+        }
         format!("in@[{}]", self.random.below(3))
     }
 
@@ -57,7 +60,8 @@ impl Generator {
             }
             0..5 => {
                 let i = self.below(3);
-                let (x, k) = (format!("in@[{i}]"), self.random.below(self.values[i]));
+                let x = if self.in_round { self.input() } else { format!("in@[{i}]") };
+                let k = self.random.below(self.values[i]);
                 let fresh = match self.below(4) {
                     0 => format!("{x} & {}", 1 + k % 2),
                     1 => format!("{x} < {}", self.input()),

@@ -1,0 +1,326 @@
+//! One continuation for equal states: a wanted flip whose continuations were all explored before, from another state, is left out.
+//!
+//! A flip begins in a state, by an operation that decides otherwise. If a flip began before at the same place (calls, decision, events so far,
+//! environment), all that is wanted behind it is explored, and what was needed there of that state has the same values in this one, then
+//! nothing else can happen behind this one (after Boonstoppel, Cadar and Engler, "RWset: attacking path explosion in constraint-based test
+//! generation", TACAS 2008; what was read is here what the slices of [`crate::Pruner`] needed). What infeasible sides there had for reasons
+//! must hold here, too: the constraints of their cores. The flip's own path is then sliced as if it went on as those did. A flip that may turn
+//! out so waits for the end of the other; where nothing else is left to explore, it waits no longer.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::hash::{Hash, Hasher};
+use std::rc::Rc;
+
+use rustc_hash::{FxHashMap, FxHashSet, FxHasher};
+use wryneck_expr::{Pool, Remap};
+
+use crate::core::Flip;
+use crate::engine::{Explorer, Item};
+use crate::plugin::{Begun, Subsumer};
+use crate::prefix::{Decision, PrefixId};
+use crate::pruning::Pruning;
+use crate::sharing::{Rebuilt, Visited};
+use crate::state::{PathData, State};
+
+/// Names what is explored from one flip on.
+pub type SubtreeId = u32;
+
+/// Paths that began at no flip are in no subtree.
+pub const NO_SUBTREE: SubtreeId = SubtreeId::MAX;
+
+/// What is explored from a flip on, while it is.
+struct Subtree {
+    /// Of the path that left the flip behind.
+    parent: SubtreeId,
+    begun: Begun,
+    /// Constraints of the path before the operation that decided.
+    constraints: u32,
+    /// What holds since the flip, by structural hashes.
+    since: Vec<u64>,
+    /// Its own path, and wanted flips on its paths, that are not done.
+    open: u32,
+    place: Option<u64>,
+    /// Where it began.
+    state: Rc<State>,
+    /// All is known of what was needed there.
+    compared: bool,
+    /// Those of all these that made sides infeasible, by index.
+    cores: BTreeSet<u32>,
+}
+
+/// A feasible flip, ready to be run.
+pub(crate) struct Held {
+    pub flip: Flip,
+    pub state: Box<State>,
+    /// Where it begins.
+    pub snapshot: Rc<State>,
+    /// That is right at the operation that decides.
+    pub exact: bool,
+}
+
+impl Held {
+    pub(crate) fn for_each_expr(&self, visited: &mut Visited, keep: &mut dyn FnMut(wryneck_expr::ExprId)) {
+        self.flip.for_each_expr(visited, keep);
+        self.state.for_each_expr(visited, keep);
+        self.snapshot.for_each_expr(visited, keep);
+    }
+
+    pub(crate) fn remap(&mut self, map: &Remap, rebuilt: &mut Rebuilt) {
+        self.flip.remap(map, rebuilt);
+        self.state.remap(map, rebuilt);
+        remap_shared(&mut self.snapshot, map, rebuilt);
+    }
+}
+
+pub(crate) fn remap_shared(state: &mut Rc<State>, map: &Remap, rebuilt: &mut Rebuilt) {
+    if Rc::get_mut(state).is_none() {
+        *state = Rc::new(state.fork_idle());
+    }
+    Rc::get_mut(state).expect("just made unique").remap(map, rebuilt);
+}
+
+/// What is known of where flips began.
+#[derive(Default)]
+pub(crate) struct Subsumption {
+    next: SubtreeId,
+    subtrees: BTreeMap<SubtreeId, Subtree>,
+    /// By place, those of which all is known so far.
+    running: FxHashMap<u64, Vec<SubtreeId>>,
+    /// Flips that wait for the end of a subtree.
+    held: BTreeMap<SubtreeId, Vec<Held>>,
+    /// Decisions that some flip began at, by those before them.
+    begun: FxHashSet<PrefixId>,
+    /// Flips that were left out.
+    pub left_out: Vec<Flip>,
+    /// The environment's data that was hashed last.
+    hashed: Option<(Rc<dyn PathData>, u64)>,
+    /// The subtree of the path that has just ended.
+    pub ended: Option<SubtreeId>,
+}
+
+impl Subsumption {
+    pub(crate) fn for_each_expr(&self, visited: &mut Visited, keep: &mut dyn FnMut(wryneck_expr::ExprId)) {
+        self.held.values().flatten().for_each(|held| held.for_each_expr(visited, keep));
+        self.subtrees.values().for_each(|tree| tree.state.for_each_expr(visited, keep));
+        self.left_out.iter().for_each(|flip| flip.for_each_expr(visited, keep));
+    }
+
+    pub(crate) fn remap(&mut self, map: &Remap, rebuilt: &mut Rebuilt) {
+        self.hashed = None;
+        self.held.values_mut().flatten().for_each(|held| held.remap(map, rebuilt));
+        self.subtrees.values_mut().for_each(|tree| remap_shared(&mut tree.state, map, rebuilt));
+        self.left_out.iter_mut().for_each(|flip| flip.remap(map, rebuilt));
+    }
+
+    /// Flips that wait.
+    pub(crate) fn held(&self) -> impl Iterator<Item = &Held> {
+        self.held.values().flatten()
+    }
+
+    /// Whether a flip began at the decision made after these.
+    pub(crate) fn began(&self, before: PrefixId) -> bool {
+        self.begun.contains(&before)
+    }
+
+    /// Where a subtree began, and what it is part of.
+    pub(crate) fn portion(&self, of: SubtreeId) -> Option<(Begun, SubtreeId, Rc<State>)> {
+        let tree = self.subtrees.get(&of)?;
+        Some((tree.begun, tree.parent, tree.state.clone()))
+    }
+
+    fn with_parents(&self, of: SubtreeId) -> impl Iterator<Item = SubtreeId> + '_ {
+        std::iter::successors(Some(of), |at| Some(self.subtrees.get(at)?.parent))
+    }
+
+    /// Whether this subtree, or one that it is in, is one that all is known of so far.
+    pub(crate) fn is_compared(&self, of: SubtreeId) -> bool {
+        self.with_parents(of).any(|at| self.subtrees.get(&at).is_some_and(|tree| tree.compared))
+    }
+
+    fn is_inside(&self, of: SubtreeId, other: SubtreeId) -> bool {
+        self.with_parents(of).any(|at| at == other)
+    }
+
+    /// These constraints of a path in a subtree made a side infeasible of its decision of this index, or of a later one.
+    pub(crate) fn note_core(&mut self, of: SubtreeId, index: u32, core: impl Iterator<Item = u32> + Clone) {
+        let mut at = of;
+        while let Some(tree) = self.subtrees.get_mut(&at) {
+            if tree.begun.start <= index {
+                let own = tree.constraints + tree.since.len() as u32;
+                tree.cores.extend(core.clone().filter(|constraint| *constraint < own));
+            }
+            at = tree.parent;
+        }
+    }
+
+    /// Where a state is that a flip begins in. `None`: such states are not compared.
+    fn place(&mut self, pool: &Pool, flip: &Flip, state: &State) -> Option<u64> {
+        // What several decisions of one operation asserted is not known before it runs.
+        if state.returned.is_some() || flip.script.len() != 1 || matches!(flip.script.back(), Some(Decision::Above(_))) {
+            return None;
+        }
+        let mut h = FxHasher::default();
+        for frame in &state.frames {
+            (frame.func, frame.op, frame.base, frame.top).hash(&mut h);
+            frame.dynamic.hash(&mut h);
+        }
+        flip.script.hash(&mut h);
+        (state.announced, state.sp).hash(&mut h);
+        state.monitor.hash_into(&mut h, &mut |e| pool.structural_hash(e));
+        let environment = match &self.hashed {
+            Some((data, hash)) if Rc::ptr_eq(data, &state.env) => *hash,
+            Some(_) | None => {
+                let mut h = FxHasher::default();
+                state.env.hash_into(&mut h, &mut |e| pool.structural_hash(e));
+                self.hashed = Some((state.env.clone(), h.finish()));
+                h.finish()
+            }
+        };
+        h.write_u64(environment);
+        Some(h.finish())
+    }
+}
+
+impl Explorer {
+    /// Whether flips are compared with those that began before.
+    pub(crate) fn subsumes(&self) -> bool {
+        let pruned = matches!(&self.pruning, Some((Pruning::Wanted, pruner)) if pruner.continuations().is_some());
+        pruned && self.core.config.subsume && !self.core.auditing
+    }
+
+    /// A wanted flip on a path of this subtree is to be explored.
+    pub(crate) fn enter_subtree(&mut self, of: SubtreeId) {
+        if let Some(tree) = self.subsumption.subtrees.get_mut(&of) {
+            tree.open += 1;
+        }
+    }
+
+    /// A path or a flip of this subtree is done; so may be those it is in.
+    pub(crate) fn leave_subtree(&mut self, of: SubtreeId) {
+        let mut at = of;
+        while let Some(tree) = self.subsumption.subtrees.get_mut(&at) {
+            tree.open -= 1;
+            if tree.open > 0 {
+                return;
+            }
+            let Some(tree) = self.subsumption.subtrees.remove(&at) else { return };
+            if let Some(continuations) = self.pruning.as_ref().and_then(|(_, pruner)| pruner.continuations()) {
+                let state = &tree.state;
+                let before = tree.cores.iter().filter_map(|index| state.path.constraint(*index));
+                let mut cores: Vec<u64> = before.map(|constraint| self.core.pool.structural_hash(constraint)).collect();
+                if tree.cores.last().is_some_and(|last| *last >= tree.constraints) {
+                    cores.extend(&tree.since);
+                }
+                continuations.complete(at, tree.place.filter(|_| tree.compared), state, &self.core.pool, cores);
+            }
+            self.stop_waiting(at, tree.place);
+            at = tree.parent;
+        }
+    }
+
+    /// What is needed of where these subtrees began is not known: of this one and of those it is in.
+    pub(crate) fn forget_subtrees(&mut self, of: SubtreeId) {
+        let mut at = of;
+        while let Some(parent) = self.subsumption.subtrees.get(&at).map(|tree| tree.parent) {
+            self.forget_subtree(at);
+            at = parent;
+        }
+    }
+
+    /// What is needed of where this subtree began is not known.
+    pub(crate) fn forget_subtree(&mut self, of: SubtreeId) {
+        if let Some(tree) = self.subsumption.subtrees.get_mut(&of).filter(|tree| tree.compared) {
+            tree.compared = false;
+            let place = tree.place;
+            self.stop_waiting(of, place);
+        }
+    }
+
+    /// Nothing waits for this subtree any longer.
+    fn stop_waiting(&mut self, of: SubtreeId, place: Option<u64>) {
+        if let Some(place) = place
+            && let Some(running) = self.subsumption.running.get_mut(&place)
+        {
+            running.retain(|id| *id != of);
+            if running.is_empty() {
+                self.subsumption.running.remove(&place);
+            }
+        }
+        for held in self.subsumption.held.remove(&of).unwrap_or_default() {
+            self.core.tree.unpark(held.flip.node);
+            self.add(Item::Held(Box::new(held)));
+        }
+    }
+
+    /// Where nothing else is left: the flip that waits for the oldest, to be run.
+    pub(crate) fn wait_no_longer(&mut self) -> Option<Held> {
+        let mut first = self.subsumption.held.first_entry()?;
+        let held = first.get_mut().pop();
+        if first.get().is_empty() {
+            first.remove();
+        }
+        let held = held?;
+        self.core.tree.unpark(held.flip.node);
+        Some(held)
+    }
+
+    /// Begins a feasible flip; `None` if it waits or is left out.
+    pub(crate) fn begin(&mut self, held: Held, may_wait: bool) -> Option<Box<State>> {
+        let Some((_, pruner)) = self.pruning.clone().filter(|_| self.subsumes()) else { return Some(held.state) };
+        let Some(continuations) = pruner.continuations() else { return Some(held.state) };
+        let place = if held.exact { self.subsumption.place(&self.core.pool, &held.flip, &held.snapshot) } else { None };
+        if let Some(place) = place {
+            if let Some(subsumer) = continuations.find(place, &held.snapshot, held.flip.cond, &self.core.pool) {
+                self.leave_out(held, &subsumer);
+                return None;
+            }
+            let alike = |id: &&SubtreeId| {
+                let tree = self.subsumption.subtrees.get(id);
+                tree.is_some_and(|tree| tree.compared && continuations.may_equal(**id, &tree.state, &held.snapshot, &self.core.pool))
+                    && !self.subsumption.is_inside(held.flip.subtree, **id)
+            };
+            let running = self.subsumption.running.get(&place).filter(|_| may_wait);
+            if let Some(of) = running.and_then(|running| running.iter().find(alike).copied()) {
+                self.core.tree.park(held.flip.node);
+                self.subsumption.held.entry(of).or_default().push(held);
+                return None;
+            }
+        }
+        let Held { flip, mut state, snapshot, .. } = held;
+        let id = self.subsumption.next;
+        self.subsumption.next += 1;
+        let begun = Begun { start: flip.prefix.len() - 1, subtree: id, frames: snapshot.frames.len() as u32 };
+        if let Some(place) = place {
+            self.subsumption.running.entry(place).or_default().push(id);
+        }
+        self.subsumption.begun.insert(flip.before());
+        let constraints = snapshot.path.len() as u32;
+        let since = self.core.pool.conjuncts(flip.cond).into_iter().map(|part| self.core.pool.structural_hash(part)).collect();
+        let parent = flip.subtree;
+        let tree = Subtree {
+            parent,
+            begun,
+            constraints,
+            since,
+            open: 1,
+            place,
+            state: snapshot,
+            compared: place.is_some(),
+            cores: BTreeSet::new(),
+        };
+        self.subsumption.subtrees.insert(id, tree);
+        state.subtree = id;
+        Some(state)
+    }
+
+    /// All that can happen behind a flip did happen behind another: its path is sliced as if it went on as that did.
+    fn leave_out(&mut self, held: Held, subsumer: &Subsumer) {
+        let Held { mut flip, state, .. } = held;
+        self.core.stats.flips_subsumed += 1;
+        self.core.tree.finish(flip.node);
+        self.want_as_subsumed(&flip, &state.model, subsumer);
+        self.leave_subtree(flip.subtree);
+        flip.state = None;
+        self.subsumption.left_out.push(flip);
+    }
+}

@@ -1,0 +1,154 @@
+//! Where flips began, and what was needed there, so that flips that begin in an equal state are left out ([`wryneck_exec::subsume`]).
+//!
+//! What is needed of a state: slots of frames, bytes of memory, and what calls with a summary read, since cells of the environment have no
+//! value that could be compared (the environment's own data is equal at one place). Values are compared by structural hashes.
+
+use std::any::Any;
+use std::cell::RefCell;
+use std::collections::BTreeMap;
+use std::hash::{Hash, Hasher};
+use std::rc::Rc;
+
+use rustc_hash::{FxHashMap, FxHashSet, FxHasher};
+use wryneck_exec::memory::page::Byte;
+use wryneck_exec::subsume::SubtreeId;
+use wryneck_exec::{Continuations, State, Subsumer, Traced, Wanted};
+use wryneck_expr::{ExprId, Pool};
+
+use super::needs::Needs;
+use super::{Slicer, walk};
+
+/// Which values of a state are needed: slots, by frame, and bytes of memory (addresses and lengths), each ascending.
+#[derive(Clone, Default, PartialEq, Eq, PartialOrd, Ord)]
+struct Parts {
+    slots: Vec<(u32, u32)>,
+    bytes: Vec<(u64, u64)>,
+}
+
+impl Parts {
+    fn of(needs: &[Needs]) -> Parts {
+        let (mut slots, mut bytes) = (Vec::new(), super::live::Live::default());
+        for needs in needs {
+            for (frame, call) in (0..).zip(&needs.calls) {
+                slots.extend(call.live.iter().map(|slot| (frame, slot)));
+            }
+            bytes.add_all(&needs.live);
+            bytes.add_all(&needs.read);
+        }
+        slots.sort_unstable();
+        slots.dedup();
+        Parts { slots, bytes: bytes.bytes() }
+    }
+
+    fn slot(state: &State, frame: u32, slot: u32, pool: &Pool) -> Option<(u64, u8)> {
+        let frame = state.frames.get(frame as usize)?;
+        let (value, tag) = (*frame.slots.get(slot as usize)?, *frame.tags.get(slot as usize)?);
+        Some(if tag == 0 { (value, 0) } else { (pool.structural_hash(ExprId::from_raw(value as u32)), 1) })
+    }
+
+    fn byte(state: &State, address: u64, pool: &Pool) -> (u64, u16) {
+        match state.memory.space.byte(address) {
+            Byte::Concrete(byte) => (byte.into(), 0),
+            Byte::Dead => (0, 1),
+            Byte::Uninitialised => (0, 2),
+            Byte::Symbolic { expr, index } => (pool.structural_hash(expr), 3 + index),
+        }
+    }
+
+    /// A hash of the values that these have in a state.
+    fn values(&self, state: &State, pool: &Pool) -> u64 {
+        let mut h = FxHasher::default();
+        for (frame, slot) in &self.slots {
+            Parts::slot(state, *frame, *slot, pool).hash(&mut h);
+        }
+        for (address, len) in &self.bytes {
+            (*address..address + len).for_each(|byte| Parts::byte(state, byte, pool).hash(&mut h));
+        }
+        h.finish()
+    }
+
+    fn are_equal(&self, a: &State, b: &State, pool: &Pool) -> bool {
+        self.slots.iter().all(|(frame, slot)| Parts::slot(a, *frame, *slot, pool) == Parts::slot(b, *frame, *slot, pool))
+            && self
+                .bytes
+                .iter()
+                .all(|(address, len)| (*address..address + len).all(|byte| Parts::byte(a, byte, pool) == Parts::byte(b, byte, pool)))
+    }
+}
+
+/// What was needed where a subtree began that is complete, and which constraints mattered, by their hashes.
+struct Entry {
+    needs: Rc<Vec<Needs>>,
+    cores: Vec<u64>,
+}
+
+/// By the values of what was needed.
+type Entries = FxHashMap<u64, Vec<Entry>>;
+
+/// The subtrees that are complete: by place, by what was needed, by its values.
+#[derive(Default)]
+pub struct Complete {
+    places: RefCell<FxHashMap<u64, BTreeMap<Parts, Entries>>>,
+}
+
+/// Different sets of what was needed that are kept of one place.
+const KINDS: usize = 64;
+
+impl Continuations for Slicer {
+    fn may_equal(&self, subtree: SubtreeId, began: &State, state: &State, pool: &Pool) -> bool {
+        self.known.noted(subtree, Parts::of).are_equal(began, state, pool)
+    }
+
+    fn complete(&self, subtree: SubtreeId, place: Option<u64>, began: &State, pool: &Pool, cores: Vec<u64>) {
+        let (Some(needs), Some(place)) = (self.known.take(subtree), place) else { return };
+        let parts = Parts::of(&needs);
+        let values = parts.values(began, pool);
+        let mut places = self.complete.places.borrow_mut();
+        let kinds = places.entry(place).or_default();
+        if kinds.len() < KINDS || kinds.contains_key(&parts) {
+            kinds.entry(parts).or_default().entry(values).or_default().push(Entry { needs: Rc::new(needs), cores });
+        }
+    }
+
+    fn noted(&self, subtree: SubtreeId) -> Rc<dyn Any> {
+        self.known.noted(subtree, |needs| Rc::new(needs.to_vec()))
+    }
+
+    fn find(&self, place: u64, state: &State, cond: ExprId, pool: &Pool) -> Option<Subsumer> {
+        let places = self.complete.places.borrow();
+        let alike = places.get(&place)?.iter().filter_map(|(parts, entries)| entries.get(&parts.values(state, pool))).flatten();
+        let mut constraints: Option<FxHashMap<u64, u32>> = None;
+        for entry in alike {
+            let constraints = constraints.get_or_insert_with(|| {
+                let all = state.path.constraints().into_iter().zip(0..);
+                let since = pool.conjuncts(cond).into_iter().map(|part| (part, state.path.len() as u32));
+                since.chain(all).map(|(constraint, index)| (pool.structural_hash(constraint), index)).collect()
+            });
+            let cores: Option<Vec<u32>> = entry.cores.iter().map(|hash| constraints.get(hash).copied()).collect();
+            if let Some(constraints) = cores {
+                return Some(Subsumer { constraints, needs: entry.needs.clone() });
+            }
+        }
+        None
+    }
+
+    fn resume(&self, needs: &dyn Any, path: &Traced<'_>) -> Result<Wanted, String> {
+        let Some(all_needs) = needs.downcast_ref::<Vec<Needs>>() else {
+            return Err("what is needed of a path is not known".into());
+        };
+        let mut all = Wanted { decisions: Vec::new(), settled: true, noted: Vec::new() };
+        let mut noted: Option<FxHashSet<SubtreeId>> = None;
+        for needs in all_needs {
+            let wanted = walk::resumed(&self.flow, &self.known, path, needs, &mut |_, _| {}).map_err(|mismatch| mismatch.to_string())?;
+            all.decisions.extend(wanted.decisions);
+            all.settled &= wanted.settled;
+            let mine = wanted.noted.into_iter();
+            noted = Some(match noted {
+                Some(others) => mine.filter(|subtree| others.contains(subtree)).collect(),
+                None => mine.collect(),
+            });
+        }
+        all.noted.extend(noted.unwrap_or_default());
+        Ok(all)
+    }
+}
