@@ -74,7 +74,8 @@ impl Explorer {
     }
 
     /// Runs a path that has ended again and records it, from where its decisions are `before`: in this snapshot, or else run again too. `None`
-    /// if they do not fit, as in [`Explorer::rerun`]. One that is `left_out` ends before the operation that decides last.
+    /// if they do not fit, as in [`Explorer::rerun`], if there is too much to record, or the run is to end. One that is
+    /// `left_out` ends before the operation that decides last.
     pub(crate) fn record(
         &mut self,
         past: &Past,
@@ -92,13 +93,16 @@ impl Explorer {
         state.model = past.model.clone();
         state.memory.space.log();
         self.core.recorder = Some(Box::new(Recorder::new(&self.core, &state)));
-        if !left_out {
-            let end = self.again(&mut state, &mut |explorer, state| explorer.step(state, &mut POLL.clone()));
-            let recorder = self.core.recorder.take().unwrap_or_default();
-            return Some((recorder.finish(&state), state, end));
-        }
-        let mut last = None;
+        let (mut last, mut steps, mut given_up) = (None, 0u32, false);
         let end = self.again(&mut state, &mut |explorer, state| {
+            steps = steps.wrapping_add(1);
+            given_up = given_up || explorer.gives_up_recording(steps);
+            if given_up {
+                return Err(PathEnd::Assumed.into());
+            }
+            if !left_out {
+                return explorer.step(state, &mut POLL.clone());
+            }
             let budget = &mut POLL.clone();
             let exit = if state.returned.is_some() { None } else { Some(explorer.advance(state, budget)) };
             last = explorer.core.recorder.as_ref().map(|recorder| recorder.mark(state));
@@ -109,8 +113,24 @@ impl Explorer {
             if state.script.is_empty() { Err(PathEnd::Assumed.into()) } else { Ok(()) }
         });
         let recorder = self.core.recorder.take().unwrap_or_default();
+        if given_up {
+            if recorder.trace.steps.len() > self.core.config.max_recorded {
+                self.core.ledger.note(LedgerKind::Warning, "a path is too long to be sliced, so all its flips are explored");
+            }
+            return None;
+        }
+        if !left_out {
+            return Some((recorder.finish(&state), state, end));
+        }
         let fits = state.script.is_empty();
         Some((recorder.cut(last.filter(|_| fits)?), state, end))
+    }
+
+    /// Whether the recording under way goes no further, after so many steps of the engine: it is too long, or the run is to end.
+    fn gives_up_recording(&self, steps: u32) -> bool {
+        const LOOK: u32 = 64;
+        let too_long = self.core.recorder.as_ref().is_some_and(|recorder| recorder.trace.steps.len() > self.core.config.max_recorded);
+        too_long || steps.is_multiple_of(LOOK) && self.core.end_signal.asked()
     }
 
     /// Runs decisions from the root up to the operation behind them. Asks nothing; `None` if they do not fit, which would be our defect

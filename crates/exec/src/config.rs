@@ -79,6 +79,8 @@ options! {
     quick_checks: bool = true;
     /// Make a flip also of a side that cheap facts show infeasible: pruning asks why it is (DESIGN 1.10).
     keep_infeasible_flips: bool = false;
+    /// Steps of a path that are recorded to be sliced, of 16 bytes each; of a longer one all flips are explored.
+    max_recorded: usize = 1 << 26;
     /// Leave out flips behind which nothing can happen that did not happen behind another, from an equal state.
     subsume: bool = false;
     /// The share, of 1, of the flips nobody wanted that are explored at the end all the same, to see what pruning loses.

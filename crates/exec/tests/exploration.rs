@@ -172,6 +172,29 @@ impl Pruner for WantsSome {
 }
 
 #[test]
+fn of_paths_too_long_to_be_recorded_all_flips_are_explored() {
+    let (mut short, mut long) = (0, 0);
+    for seed in 0..20 {
+        let text = Generator::program(seed * 23 + 6);
+        let all = explore(&text, Config::default(), Default::default()).1.ended.len();
+        let explored = |max_recorded| {
+            let config = Config { max_recorded, ..Config::default() };
+            let mut explorer = common::explorer(&text, None, config, Default::default());
+            explorer.prune(Pruning::Wanted, Rc::new(WantsSome(|_| false)));
+            let mut got = Collect::default();
+            assert_eq!(explorer.explore(&mut got), Outcome::Complete);
+            let why = "a path is too long to be sliced, so all its flips are explored";
+            let noted = explorer.core.ledger.rows.keys().any(|(_, what)| what == why);
+            assert!(got.ended.len() <= all && noted <= (max_recorded == 0), "seed {seed}\n{text}");
+            got.ended.len()
+        };
+        short += explored(usize::MAX);
+        long += explored(0);
+    }
+    assert!(long > short, "{long} paths of what is too long, {short} of what is not");
+}
+
+#[test]
 fn paths_are_told_apart_as_pruning_would() {
     let (mut pruned, mut relevant) = (0, 0);
     for seed in 0..40 {

@@ -46,7 +46,8 @@ impl Stop {
         Stop(Some(Rc::new(asked)))
     }
 
-    pub(crate) fn asked(&self) -> bool {
+    /// Whether to give up.
+    pub fn asked(&self) -> bool {
         self.0.as_ref().is_some_and(|asked| asked())
     }
 
