@@ -197,7 +197,7 @@ pub struct Unsliced;
 
 impl Pruner for Unsliced {
     fn wanted(&self, _: &Traced<'_>) -> Result<Wanted, String> {
-        Ok(Wanted { decisions: Vec::new(), settled: true, noted: Vec::new() })
+        Ok(Wanted { decisions: Vec::new(), settled: true, noted: false })
     }
 }
 

@@ -4,7 +4,7 @@ use std::rc::Rc;
 
 use wryneck_expr::Model;
 
-use crate::core::LedgerKind;
+use crate::core::{Core, LedgerKind};
 use crate::engine::{Explorer, POLL};
 use crate::image::{CodePos, Image};
 use crate::path_end::PathEnd;
@@ -38,13 +38,8 @@ impl Explorer {
         state.script = decisions.iter().copied().collect();
         state.model = model;
         let end = self.again(&mut state, &mut |explorer, state| {
-            let budget = &mut POLL.clone();
-            let exit = if state.returned.is_some() { None } else { Some(explorer.advance(state, budget)) };
-            let (stack, before) = (explorer.core.call_stack(state, RETRACED_CALLS), state.prefix.len());
-            let done = match exit {
-                Some(exit) => explorer.handle(exit, state, budget),
-                None => explorer.step(state, budget),
-            };
+            let (mut stack, before) = (Vec::new(), state.prefix.len());
+            let done = explorer.step_seen(state, &mut |core, state| stack = core.call_stack(state, RETRACED_CALLS));
             let image = explorer.core.image.clone();
             for decision in state.prefix.to_last((state.prefix.len() - before) as usize) {
                 let next =
@@ -54,6 +49,17 @@ impl Explorer {
             done
         });
         (state, end)
+    }
+
+    /// As [`Explorer::step`]; `see` is shown the path before what the inner loop leaves to others.
+    fn step_seen(&mut self, state: &mut State, see: &mut dyn FnMut(&Core, &State)) -> Result<(), Stop> {
+        let budget = &mut POLL.clone();
+        let exit = if state.returned.is_some() { None } else { Some(self.advance(state, budget)) };
+        see(&self.core, state);
+        match exit {
+            Some(exit) => self.handle(exit, state, budget),
+            None => self.step(state, budget),
+        }
     }
 
     /// Runs a path again by its script to its end, a `step` at a time; what it leaves behind, counters and ledger are as if it had not run.
@@ -103,13 +109,7 @@ impl Explorer {
             if !left_out {
                 return explorer.step(state, &mut POLL.clone());
             }
-            let budget = &mut POLL.clone();
-            let exit = if state.returned.is_some() { None } else { Some(explorer.advance(state, budget)) };
-            last = explorer.core.recorder.as_ref().map(|recorder| recorder.mark(state));
-            match exit {
-                Some(exit) => explorer.handle(exit, state, budget)?,
-                None => explorer.step(state, budget)?,
-            }
+            explorer.step_seen(state, &mut |core, state| last = core.recorder.as_ref().map(|recorder| recorder.mark(state)))?;
             if state.script.is_empty() { Err(PathEnd::Assumed.into()) } else { Ok(()) }
         });
         let recorder = self.core.recorder.take().unwrap_or_default();

@@ -128,8 +128,8 @@ pub struct Traced<'a> {
     pub places: &'a [PrefixId],
     /// Whether other sides of a decision wait to be wanted.
     pub open: &'a dyn Fn(u32) -> bool,
-    /// The subtrees that it is in and of which it is to be noted what is needed where they began, the outermost first.
-    pub around: &'a [Begun],
+    /// The subtree that began where recording did, and for which it is to be noted what is needed there.
+    pub begun: Option<Begun>,
     /// What it needs is compared with other states: what calls with a summary read is to be known.
     pub compared: bool,
 }
@@ -158,8 +158,8 @@ pub struct Wanted {
     pub decisions: Vec<u32>,
     /// All decisions before the recording that matter were found before, by a path that shares them.
     pub settled: bool,
-    /// The subtrees for which it was noted what is needed where they began.
-    pub noted: Vec<SubtreeId>,
+    /// It was noted what is needed where [`Traced::begun`] began.
+    pub noted: bool,
 }
 
 /// Says which other sides of a path's decisions can matter (paper 1, section 5).

@@ -48,6 +48,25 @@ pub struct Past {
     pub end: PathEnd,
 }
 
+/// What of a path is recorded and sliced.
+struct Portion {
+    /// Decisions from this one on.
+    oldest: u32,
+    /// Recorded from there on, if it is given.
+    snapshot: Option<Rc<State>>,
+    /// It ends before the operation that decides last, where this is needed; otherwise where the path does.
+    behind: Option<Rc<dyn Any>>,
+    /// It begins where this subtree did, for which it is noted what is needed there.
+    begun: Option<Begun>,
+}
+
+impl Portion {
+    /// To the end of the path.
+    fn from(oldest: u32) -> Portion {
+        Portion { oldest, snapshot: None, behind: None, begun: None }
+    }
+}
+
 /// Other sides of a decision that nobody wants yet.
 #[derive(Default)]
 pub struct Waiting {
@@ -132,7 +151,7 @@ impl Explorer {
             Pruning::Classified => self.classify(past),
             Pruning::AsPrinted => {
                 let places: Vec<PrefixId> = ids(&past.prefix);
-                let Some(wanted) = self.slice(&past, 0, None, &places, None, &[]) else { return };
+                let Some(wanted) = self.slice(&past, &places, Portion::from(0)) else { return };
                 for made in past.prefix.backwards().filter(|made| !wanted.decisions.contains(&made.index)) {
                     self.drop_other_sides(&made);
                 }
@@ -154,7 +173,7 @@ impl Explorer {
         let own = self.begun.clone().filter(|begun| begun.prefix.len() as usize > oldest);
         let starts = own.into_iter().map(|begun| (begun.prefix.len(), Some(begun))).chain([(oldest as u32, None)]);
         for (start, snapshot) in starts {
-            let Some(wanted) = self.want_slice(past, start, snapshot, &places, None, &[]) else { return };
+            let Some(wanted) = self.want_slice(past, &places, Portion { snapshot, ..Portion::from(start) }) else { return };
             if wanted.settled {
                 return;
             }
@@ -180,24 +199,23 @@ impl Explorer {
             let waits = places.iter().position(|id| self.waiting.contains_key(id));
             let Some((begun, parent, snapshot)) = self.subsumption.portion(at) else {
                 if let Some(oldest) = waits {
-                    self.want_slice(&past, oldest as u32, None, &places, behind, &[]);
+                    self.want_slice(&past, &places, Portion { behind, ..Portion::from(oldest as u32) });
                 }
                 return;
             };
             if waits.is_none() && !self.subsumption.is_compared(at) {
                 return;
             }
-            let Some(wanted) = self.want_slice(&past, snapshot.prefix.len(), Some(snapshot), &places, behind.clone(), &[begun]) else {
-                return;
-            };
-            let noted = wanted.noted.contains(&at);
-            if !noted {
+            let oldest = snapshot.prefix.len();
+            let portion = Portion { oldest, snapshot: Some(snapshot), behind: behind.clone(), begun: Some(begun) };
+            let Some(wanted) = self.want_slice(&past, &places, portion) else { return };
+            if !wanted.noted {
                 self.forget_subtree(at);
             }
             if wanted.settled {
                 return;
             }
-            if noted {
+            if wanted.noted {
                 past.prefix = past.prefix.without_last((past.prefix.len() - begun.start - 1) as usize);
                 past.subtree = parent;
                 behind = Some(continuations.noted(at));
@@ -206,17 +224,10 @@ impl Explorer {
         }
     }
 
-    /// Wants what the slice of a path holds of the decisions from `oldest` on; all of the path's if that is not known.
-    fn want_slice(
-        &mut self,
-        past: &Past,
-        oldest: u32,
-        snapshot: Option<Rc<State>>,
-        places: &[PrefixId],
-        behind: Option<Rc<dyn Any>>,
-        around: &[Begun],
-    ) -> Option<Wanted> {
-        let Some(mut wanted) = self.slice(past, oldest, snapshot, places, behind, around) else {
+    /// Wants what the slice of a portion of a path holds; all of the path's if that is not known.
+    fn want_slice(&mut self, past: &Past, places: &[PrefixId], portion: Portion) -> Option<Wanted> {
+        let oldest = portion.oldest;
+        let Some(mut wanted) = self.slice(past, places, portion) else {
             self.want_all(&past.prefix, past.subtree);
             return None;
         };
@@ -230,17 +241,9 @@ impl Explorer {
         Some(wanted)
     }
 
-    /// The decisions of a path, from `oldest` on, that its slice holds; `None` if that is not known. Recorded from the snapshot on, if
-    /// there is one.
-    fn slice(
-        &mut self,
-        past: &Past,
-        oldest: u32,
-        snapshot: Option<Rc<State>>,
-        places: &[PrefixId],
-        behind: Option<Rc<dyn Any>>,
-        around: &[Begun],
-    ) -> Option<Wanted> {
+    /// The decisions of a portion of a path that its slice holds; `None` if that is not known. `places`: for each decision, the name of those before.
+    fn slice(&mut self, past: &Past, places: &[PrefixId], portion: Portion) -> Option<Wanted> {
+        let Portion { oldest, snapshot, behind, begun } = portion;
         let (_, pruner) = self.pruning.clone()?;
         let of_flip = |id| self.waiting.get(id).and_then(|waiting| waiting.flips.first()?.state.clone());
         let own = || self.begun.clone().filter(|begun| begun.prefix.len() <= oldest);
@@ -268,7 +271,7 @@ impl Explorer {
             oldest,
             places,
             open: &open,
-            around,
+            begun,
             compared,
         };
         let wanted = match (behind, pruner.continuations()) {
@@ -382,14 +385,15 @@ impl Explorer {
         self.core.auditing = true;
         self.classes.relevant = self.core.stats.paths;
         let mut random = Random(self.core.config.seed);
+        let mut takes = || (random.next() >> 11) as f64 / (1u64 << 53) as f64 <= share;
         let places: Vec<PrefixId> = self.waiting.keys().copied().collect();
         for before in places {
-            if (random.next() >> 11) as f64 / (1u64 << 53) as f64 <= share {
+            if takes() {
                 self.core.stats.flips_audited += self.release(before).0;
             }
         }
         for flip in std::mem::take(&mut self.subsumption.left_out) {
-            if (random.next() >> 11) as f64 / (1u64 << 53) as f64 <= share {
+            if takes() {
                 self.core.stats.flips_audited += 1;
                 self.add(Item::Flip(flip));
             }

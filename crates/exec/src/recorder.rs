@@ -213,7 +213,7 @@ impl Recorder {
 
     /// Ends the recording.
     pub fn finish(mut self, state: &State) -> Trace {
-        self.trace.end = self.stack.into_iter().zip(state.call_stack().iter().rev().map(|pos| pos.op)).collect();
+        self.trace.end = self.mark(state).end;
         self.trace
     }
 }

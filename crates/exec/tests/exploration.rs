@@ -135,7 +135,7 @@ impl Pruner for WantsAll {
         let decisions: Vec<u32> = decisions.collect();
         assert_eq!(decisions.last().map_or(0, |last| last + 1), path.state.prefix.len(), "recorded to its end");
         assert!(decisions.windows(2).all(|w| w[0] + 1 == w[1]) && decisions.first().is_none_or(|first| *first <= path.oldest));
-        Ok(Wanted { decisions, settled: false, noted: Vec::new() })
+        Ok(Wanted { decisions, settled: false, noted: false })
     }
 }
 
@@ -166,7 +166,7 @@ impl Pruner for WantsSome {
         Ok(Wanted {
             decisions: (path.oldest..path.state.prefix.len()).filter(|index| self.0(*index)).collect(),
             settled: false,
-            noted: Vec::new(),
+            noted: false,
         })
     }
 }

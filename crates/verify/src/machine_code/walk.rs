@@ -25,7 +25,7 @@ use crate::slice::walk::{Group, Mismatch};
 /// As [`crate::slice::walk::wanted`].
 pub fn wanted(facts: &mut Facts, known: &Known, path: &Traced<'_>, see: &mut dyn FnMut(CodePos, Option<Why>)) -> Result<Wanted, Mismatch> {
     let Some(machine) = path.trace.frames.iter().position(|frame| frame.func == facts.func) else {
-        return Ok(Wanted { decisions: all_before(path, path.trace.steps.len()), settled: false, noted: Vec::new() });
+        return Ok(Wanted { decisions: all_before(path, path.trace.steps.len()), settled: false, noted: false });
     };
     let calls = Calls::find(facts, path)?;
     let mut walk = Walk::new(facts, path, calls, machine as u32, see)?;

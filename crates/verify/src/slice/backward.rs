@@ -3,7 +3,6 @@
 
 use std::ops::Range;
 
-use wryneck_exec::subsume::SubtreeId;
 use wryneck_exec::{CodePos, PathEnd, Step, Traced};
 use wryneck_ir::{Inst, Op};
 
@@ -30,8 +29,8 @@ pub struct Course<'a> {
     pub wanted: Vec<u32>,
     /// What the operation just passed decided.
     pub decided: Option<Range<u32>>,
-    /// Subtrees for which it was noted what is needed where they began.
-    pub noted: Vec<SubtreeId>,
+    /// It was noted what is needed where the path's subtree began.
+    pub noted: bool,
 }
 
 impl<'a> Course<'a> {
@@ -47,7 +46,7 @@ impl<'a> Course<'a> {
             at_end: true,
             wanted: Vec::new(),
             decided: None,
-            noted: Vec::new(),
+            noted: false,
         }
     }
 }
@@ -98,10 +97,9 @@ pub trait Backward<'a> {
             self.step()?;
             let Some(decisions) = self.course_mut().decided.take() else { continue };
             let depth = self.depth();
-            for begun in path.around.iter().filter(|begun| decisions.contains(&begun.start) && begun.frames as usize == depth) {
-                let new = known.note(begun.subtree, self.needs());
-                self.course_mut().noted.push(begun.subtree);
-                settled |= !new;
+            if let Some(begun) = path.begun.filter(|begun| decisions.contains(&begun.start) && begun.frames as usize == depth) {
+                settled = !known.note(begun.subtree, self.needs());
+                self.course_mut().noted = true;
             }
             if self.course().position > 0
                 && decisions.clone().any(path.open)

@@ -9,7 +9,7 @@ use std::collections::BTreeMap;
 use std::hash::{Hash, Hasher};
 use std::rc::Rc;
 
-use rustc_hash::{FxHashMap, FxHashSet, FxHasher};
+use rustc_hash::{FxHashMap, FxHasher};
 use wryneck_exec::memory::page::Byte;
 use wryneck_exec::subsume::SubtreeId;
 use wryneck_exec::{Continuations, State, Subsumer, Traced, Wanted};
@@ -136,19 +136,13 @@ impl Continuations for Slicer {
         let Some(all_needs) = needs.downcast_ref::<Vec<Needs>>() else {
             return Err("what is needed of a path is not known".into());
         };
-        let mut all = Wanted { decisions: Vec::new(), settled: true, noted: Vec::new() };
-        let mut noted: Option<FxHashSet<SubtreeId>> = None;
+        let mut all = Wanted { decisions: Vec::new(), settled: true, noted: !all_needs.is_empty() };
         for needs in all_needs {
             let wanted = walk::resumed(&self.flow, &self.known, path, needs, &mut |_, _| {}).map_err(|mismatch| mismatch.to_string())?;
             all.decisions.extend(wanted.decisions);
             all.settled &= wanted.settled;
-            let mine = wanted.noted.into_iter();
-            noted = Some(match noted {
-                Some(others) => mine.filter(|subtree| others.contains(subtree)).collect(),
-                None => mine.collect(),
-            });
+            all.noted &= wanted.noted;
         }
-        all.noted.extend(noted.unwrap_or_default());
         Ok(all)
     }
 }

@@ -41,7 +41,9 @@ impl<'a> Backward<'a> for Walk<'a> {
     }
 
     fn kill(&mut self, address: u64, len: u64) -> bool {
-        self.course.read.kill(Placed::default, address, len);
+        if self.course.path.compared {
+            self.course.read.kill(Placed::default, address, len);
+        }
         if !self.course.live.is_live(address, len) {
             return false;
         }
