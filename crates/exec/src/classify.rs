@@ -8,8 +8,9 @@ use std::collections::BTreeMap;
 use crate::core::{Flip, Refuted};
 use crate::engine::Explorer;
 use crate::prefix::{Decision, Prefix, PrefixId};
-use crate::pruning::{Past, Pruning};
+use crate::pruning::{Explored, Past, Pruning};
 use crate::state::State;
+use crate::subsume::LEFT_OUT;
 
 /// The paths that have ended.
 #[derive(Default)]
@@ -42,13 +43,25 @@ impl Explorer {
 
     /// Notes a flip that is explored whether or not it is wanted.
     pub(crate) fn note_flip(&mut self, flip: &Flip) {
-        let last = flip.prefix.backwards().next().map(|made| made.decision);
-        self.waiting.entry(flip.before()).or_default().explored.extend(last);
+        if flip.subtree != LEFT_OUT {
+            let explored = flip.last().map(|decision| Explored { decision, subtree: flip.subtree, begun: false });
+            self.waiting.entry(flip.before()).or_default().explored.extend(explored);
+        }
+    }
+
+    /// Notes that a flip begins; whether nobody wants it yet.
+    pub(crate) fn note_begun(&mut self, flip: &Flip) -> bool {
+        let (Some(last), Some(waiting)) = (flip.last(), self.waiting.get_mut(&flip.before())) else { return false };
+        let Some(explored) = waiting.explored.iter_mut().find(|explored| explored.decision == last) else { return false };
+        explored.begun = true;
+        true
     }
 
     /// Notes that a flip is infeasible, which starts in this state; its core is asked for when the flip is wanted. Whether it is not wanted yet.
     pub(crate) fn note_infeasible(&mut self, flip: &Flip, state: &State) -> bool {
-        let Some(waiting) = self.waiting.get_mut(&flip.before()).filter(|waiting| !waiting.explored.is_empty()) else { return false };
+        let (Some(last), Some(waiting)) = (flip.last(), self.waiting.get_mut(&flip.before())) else { return false };
+        let Some(at) = waiting.explored.iter().position(|explored| explored.decision == last) else { return false };
+        waiting.explored.swap_remove(at);
         let (path, model) = (state.path.clone(), state.model.clone());
         waiting.refuted.push(Refuted { before: flip.prefix.without_last(1), path, model, cond: flip.cond });
         true
@@ -56,6 +69,9 @@ impl Explorer {
 
     /// Counts a path that has ended, and slices it if it is relevant; so with those that turn out so.
     pub(crate) fn classify(&mut self, past: Past) {
+        if past.subtree == LEFT_OUT {
+            return;
+        }
         self.classes.again.push(past);
         self.classify_again();
     }
@@ -89,6 +105,6 @@ impl Explorer {
             (Decision::Above(least), Decision::Value(value)) => value > least,
             (flipped, made) => flipped == made,
         };
-        !self.waiting.get(&before).is_some_and(|waiting| waiting.explored.iter().any(on_flip))
+        !self.waiting.get(&before).is_some_and(|waiting| waiting.explored.iter().any(|explored| on_flip(&explored.decision)))
     }
 }

@@ -15,7 +15,7 @@ use crate::leaks::Leak;
 use crate::memory::pvec::PVec;
 use crate::path_end::PathEnd;
 use crate::plugin::{Environment, LazyInputs, Monitor};
-use crate::prefix::{Prefix, PrefixId};
+use crate::prefix::{Decision, Prefix, PrefixId};
 use crate::recorder::Recorder;
 use crate::sharing::{Rebuilt, Visited};
 use crate::stacks::Stacks;
@@ -119,6 +119,11 @@ impl Flip {
     /// The name of the decisions before the flipped one.
     pub fn before(&self) -> PrefixId {
         self.prefix.backwards().next().map_or(PrefixId::default(), |made| made.before)
+    }
+
+    /// The decision that was taken otherwise, as it is to be taken.
+    pub fn last(&self) -> Option<Decision> {
+        self.prefix.backwards().next().map(|made| made.decision)
     }
 
     /// The decisions before the operation that made the flip.

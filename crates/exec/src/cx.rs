@@ -16,6 +16,7 @@ use crate::plugin::{Stop, Value};
 use crate::prefix::Decision;
 use crate::recorder::Step;
 use crate::state::{Input, Script, State};
+use crate::subsume::LEFT_OUT;
 
 /// The running path and what it shares with all others.
 pub struct Cx<'a> {
@@ -370,6 +371,9 @@ impl Cx<'_> {
     fn refute(&mut self, cond: ExprId) {
         if !self.core.config.keep_infeasible_flips {
             self.core.stats.flips_dropped_at_once += 1;
+            return;
+        }
+        if self.state.subtree == LEFT_OUT {
             return;
         }
         let State { prefix, path, model, .. } = &*self.state;

@@ -23,7 +23,7 @@ use crate::sharing::{Rebuilt, Visited};
 use crate::state::{NoData, PathData, Script, State};
 use crate::step::run::{Exit, run};
 use crate::step::{arith, call, frame, slow};
-use crate::subsume::{Held, NO_SUBTREE, Subsumption};
+use crate::subsume::{Held, LEFT_OUT, NO_SUBTREE, Subsumption};
 use crate::tree::Tree;
 
 /// What the caller of an exploration decides while it runs. Only it knows the time.
@@ -331,12 +331,19 @@ impl Explorer {
 
     /// Turns a flip into a path, if it is feasible. Asks the solver unless that is known.
     fn activate(&mut self, mut flip: Flip, control: &mut dyn Control) -> Option<Box<State>> {
-        let Some(state) = self.realise(&mut flip, control) else {
+        let unwanted = self.note_begun(&flip);
+        let Some(mut state) = self.realise(&mut flip, control) else {
             self.core.tree.finish(flip.node);
-            self.leave_subtree(flip.subtree);
+            if !unwanted {
+                self.leave_subtree(flip.subtree);
+            }
             return None;
         };
-        if !self.subsumes() {
+        if !self.subsumes() || flip.subtree == LEFT_OUT {
+            return Some(state);
+        }
+        if unwanted {
+            state.subtree = NO_SUBTREE;
             return Some(state);
         }
         let exact = self.begun.is_some();
@@ -347,7 +354,7 @@ impl Explorer {
     fn realise(&mut self, flip: &mut Flip, control: &mut dyn Control) -> Option<Box<State>> {
         let mut state = match flip.state.take() {
             Some(snapshot) => {
-                self.begun = (self.waits() && !self.classifies()).then(|| snapshot.clone());
+                self.begun = (self.waits() && (!self.classifies() || self.subsumes())).then(|| snapshot.clone());
                 let state = Rc::try_unwrap(snapshot).unwrap_or_else(|shared| shared.fork_idle());
                 Box::new(state)
             }

@@ -72,8 +72,17 @@ impl Portion {
 pub struct Waiting {
     pub flips: Vec<Flip>,
     pub refuted: Vec<Refuted>,
-    /// The last decisions of flips that do not wait until they are wanted.
-    pub explored: Vec<Decision>,
+    /// Flips that do not wait until they are wanted.
+    pub explored: Vec<Explored>,
+}
+
+/// A flip that is explored whether or not it is wanted.
+pub struct Explored {
+    /// Its last one.
+    pub decision: Decision,
+    pub subtree: SubtreeId,
+    /// It was, before anybody wanted it.
+    pub begun: bool,
 }
 
 impl Waiting {
@@ -187,6 +196,13 @@ impl Explorer {
         self.want_by_portions(past, Some(subsumer.needs.clone()));
     }
 
+    /// Wants what the slice of the path to where a subtree began holds, for what was needed there.
+    pub(crate) fn want_behind(&mut self, past: Past, subtree: SubtreeId) {
+        let Some((_, pruner)) = self.pruning.clone() else { return };
+        let needs = pruner.continuations().map(|continuations| continuations.noted(subtree));
+        self.want_by_portions(past, needs);
+    }
+
     /// Wants what the slice of a path holds, and notes what is needed where the subtrees it is in began: portion by portion, from a flip to where the
     /// next one on the path begins, as far as nothing is known of what is needed. `behind`: it ends before the operation that decides last, where
     /// this is needed.
@@ -212,7 +228,7 @@ impl Explorer {
             if !wanted.noted {
                 self.forget_subtree(at);
             }
-            if wanted.settled {
+            if wanted.settled || wanted.noted && !self.subsumption.goes_up(at) {
                 return;
             }
             if wanted.noted {
@@ -292,6 +308,12 @@ impl Explorer {
         let Waiting { flips, refuted, explored } = self.waiting.remove(&before).unwrap_or_default();
         self.reclassify(before);
         let count = (flips.len() + explored.len()) as u64;
+        for Explored { subtree, begun, .. } in explored {
+            match begun {
+                true => self.forget_subtrees(subtree),
+                false => self.enter_subtree(subtree),
+            }
+        }
         for flip in flips {
             self.core.tree.unpark(flip.node);
             self.enter_subtree(flip.subtree);

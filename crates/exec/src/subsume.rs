@@ -12,13 +12,14 @@ use std::hash::{Hash, Hasher};
 use std::rc::Rc;
 
 use rustc_hash::{FxHashMap, FxHashSet, FxHasher};
-use wryneck_expr::{Pool, Remap};
+use wryneck_expr::{Model, Pool, Remap};
 
 use crate::core::Flip;
 use crate::engine::{Explorer, Item};
 use crate::plugin::{Begun, Subsumer};
-use crate::prefix::{Decision, PrefixId};
-use crate::pruning::Pruning;
+use crate::path_end::PathEnd;
+use crate::prefix::{Decision, Prefix, PrefixId};
+use crate::pruning::{Past, Pruning};
 use crate::sharing::{Rebuilt, Visited};
 use crate::state::{PathData, State};
 
@@ -27,6 +28,9 @@ pub type SubtreeId = u32;
 
 /// Paths that began at no flip are in no subtree.
 pub const NO_SUBTREE: SubtreeId = SubtreeId::MAX;
+
+/// Paths that are explored behind flips that pruning would have left out.
+pub const LEFT_OUT: SubtreeId = SubtreeId::MAX - 1;
 
 /// What is explored from a flip on, while it is.
 struct Subtree {
@@ -44,6 +48,13 @@ struct Subtree {
     state: Rc<State>,
     /// All is known of what was needed there.
     compared: bool,
+    /// What is before it was sliced for what was needed there at first.
+    went_up: bool,
+    /// More was needed since.
+    grew: bool,
+    /// The path to where it began, the flipped decision included.
+    prefix: Prefix,
+    model: Model,
     /// Those of all these that made sides infeasible, by index.
     cores: BTreeSet<u32>,
 }
@@ -128,6 +139,13 @@ impl Subsumption {
         Some((tree.begun, tree.parent, tree.state.clone()))
     }
 
+    /// More is needed of where a subtree began. Whether what is before it is to be sliced for that now; otherwise it is when all of the subtree is known.
+    pub(crate) fn goes_up(&mut self, of: SubtreeId) -> bool {
+        let Some(tree) = self.subtrees.get_mut(&of) else { return true };
+        tree.grew = tree.went_up;
+        !std::mem::replace(&mut tree.went_up, true)
+    }
+
     fn with_parents(&self, of: SubtreeId) -> impl Iterator<Item = SubtreeId> + '_ {
         std::iter::successors(Some(of), |at| Some(self.subtrees.get(at)?.parent))
     }
@@ -184,7 +202,8 @@ impl Subsumption {
 impl Explorer {
     /// Whether flips are compared with those that began before.
     pub(crate) fn subsumes(&self) -> bool {
-        let pruned = matches!(&self.pruning, Some((Pruning::Wanted, pruner)) if pruner.continuations().is_some());
+        let pruned =
+            matches!(&self.pruning, Some((Pruning::Wanted | Pruning::Classified, pruner)) if pruner.continuations().is_some());
         pruned && self.core.config.subsume && !self.core.auditing
     }
 
@@ -202,6 +221,10 @@ impl Explorer {
             tree.open -= 1;
             if tree.open > 0 {
                 return;
+            }
+            if std::mem::take(&mut tree.grew) {
+                let past = Past { prefix: tree.prefix.clone(), subtree: tree.parent, model: tree.model.clone(), end: PathEnd::Assumed };
+                self.want_behind(past, at);
             }
             let Some(tree) = self.subsumption.subtrees.remove(&at) else { return };
             if let Some(continuations) = self.pruning.as_ref().and_then(|(_, pruner)| pruner.continuations()) {
@@ -264,15 +287,14 @@ impl Explorer {
         Some(held)
     }
 
-    /// Begins a feasible flip; `None` if it waits or is left out.
+    /// Begins a feasible flip; `None` if it waits or is left out. Where all are explored, what would be left out is marked.
     pub(crate) fn begin(&mut self, held: Held, may_wait: bool) -> Option<Box<State>> {
         let Some((_, pruner)) = self.pruning.clone().filter(|_| self.subsumes()) else { return Some(held.state) };
         let Some(continuations) = pruner.continuations() else { return Some(held.state) };
         let place = if held.exact { self.subsumption.place(&self.core.pool, &held.flip, &held.snapshot) } else { None };
         if let Some(place) = place {
             if let Some(subsumer) = continuations.find(place, &held.snapshot, held.flip.cond, &self.core.pool) {
-                self.leave_out(held, &subsumer);
-                return None;
+                return self.leave_out(held, &subsumer);
             }
             let alike = |id: &&SubtreeId| {
                 let tree = self.subsumption.subtrees.get(id);
@@ -306,6 +328,10 @@ impl Explorer {
             place,
             state: snapshot,
             compared: place.is_some(),
+            went_up: false,
+            grew: false,
+            prefix: flip.prefix,
+            model: state.model.clone(),
             cores: BTreeSet::new(),
         };
         self.subsumption.subtrees.insert(id, tree);
@@ -314,13 +340,18 @@ impl Explorer {
     }
 
     /// All that can happen behind a flip did happen behind another: its path is sliced as if it went on as that did.
-    fn leave_out(&mut self, held: Held, subsumer: &Subsumer) {
-        let Held { mut flip, state, .. } = held;
+    fn leave_out(&mut self, held: Held, subsumer: &Subsumer) -> Option<Box<State>> {
+        let Held { mut flip, mut state, .. } = held;
         self.core.stats.flips_subsumed += 1;
-        self.core.tree.finish(flip.node);
         self.want_as_subsumed(&flip, &state.model, subsumer);
         self.leave_subtree(flip.subtree);
+        if self.explores_all() {
+            state.subtree = LEFT_OUT;
+            return Some(state);
+        }
+        self.core.tree.finish(flip.node);
         flip.state = None;
         self.subsumption.left_out.push(flip);
+        None
     }
 }

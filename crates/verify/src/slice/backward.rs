@@ -101,7 +101,9 @@ pub trait Backward<'a> {
                 settled = !known.note(begun.subtree, self.needs());
                 self.course_mut().noted = true;
             }
-            if self.course().position > 0
+            // Where it is noted for a subtree what is needed, that says as much.
+            if path.begun.is_none()
+                && self.course().position > 0
                 && decisions.clone().any(path.open)
                 && let Some(place) = path.places.get(decisions.start as usize)
             {
@@ -109,7 +111,7 @@ pub trait Backward<'a> {
             }
         }
         let start = path.places.get(path.oldest as usize);
-        Ok(settled || !self.is_over() && start.is_some_and(|place| known.covers(*place, &self.needs())))
+        Ok(settled || path.begun.is_none() && !self.is_over() && start.is_some_and(|place| known.covers(*place, &self.needs())))
     }
 
     /// Something is taken: what decided that it happens matters.

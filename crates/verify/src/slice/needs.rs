@@ -14,6 +14,8 @@ use crate::flow::BitSet;
 
 /// Walks that are remembered of one place.
 const KEPT: usize = 3;
+/// Places after which those of the time before are forgotten, a few kilobytes each: most are done by then.
+const PLACES: usize = 1 << 13;
 
 /// What a walk needs of a call in progress.
 #[derive(Clone)]
@@ -139,10 +141,23 @@ fn both(a: &Live, b: &Live) -> Live {
     all
 }
 
-/// By the decisions before a place: what the last walks that passed it needed.
+/// By the decisions before a place: what the last walks that passed it needed. Of many places the latest are known.
+#[derive(Default)]
+struct Walks {
+    new: FxHashMap<PrefixId, Vec<Needs>>,
+    old: FxHashMap<PrefixId, Vec<Needs>>,
+}
+
+impl Walks {
+    fn at(&self, place: PrefixId) -> impl Iterator<Item = &Needs> {
+        [&self.new, &self.old].into_iter().filter_map(move |walks| walks.get(&place)).flatten()
+    }
+}
+
+/// What walks need of what is before places.
 #[derive(Default)]
 pub struct Known {
-    walks: RefCell<FxHashMap<PrefixId, Vec<Needs>>>,
+    walks: RefCell<Walks>,
     /// By subtree: what all walks need that passed where it began, by kind of end.
     noted: RefCell<FxHashMap<SubtreeId, Vec<Needs>>>,
 }
@@ -150,7 +165,7 @@ pub struct Known {
 impl Known {
     /// Whether an earlier walk needed all this.
     pub fn covers(&self, place: PrefixId, needs: &Needs) -> bool {
-        self.walks.borrow().get(&place).is_some_and(|walks| walks.iter().any(|other| needs.within(other)))
+        self.walks.borrow().at(place).any(|other| needs.within(other))
     }
 
     /// A walk passed where a subtree began; whether it needs more than those before.
@@ -180,7 +195,10 @@ impl Known {
     /// A walk that is to go on to the oldest undecided decision passed a place.
     pub fn add(&self, place: PrefixId, needs: Needs) {
         let mut walks = self.walks.borrow_mut();
-        let walks = walks.entry(place).or_default();
+        if walks.new.len() >= PLACES {
+            walks.old = std::mem::take(&mut walks.new);
+        }
+        let walks = walks.new.entry(place).or_default();
         if walks.len() == KEPT {
             walks.remove(0);
         }
