@@ -417,6 +417,7 @@ impl Explorer {
         for flip in std::mem::take(&mut self.subsumption.left_out) {
             if takes() {
                 self.core.stats.flips_audited += 1;
+                self.core.tree.unpark(flip.node);
                 self.add(Item::Flip(flip));
             }
         }

@@ -101,7 +101,7 @@ pub(crate) struct Subsumption {
     held: BTreeMap<SubtreeId, Vec<Held>>,
     /// Decisions that some flip began at, by those before them.
     begun: FxHashSet<PrefixId>,
-    /// Flips that were left out.
+    /// Flips that were left out, if some are to be explored all the same.
     pub left_out: Vec<Flip>,
     /// The environment's data that was hashed last.
     hashed: Option<(Rc<dyn PathData>, u64)>,
@@ -349,9 +349,13 @@ impl Explorer {
             state.subtree = LEFT_OUT;
             return Some(state);
         }
-        self.core.tree.finish(flip.node);
-        flip.state = None;
-        self.subsumption.left_out.push(flip);
+        if self.core.config.audit > 0.0 {
+            self.core.tree.park(flip.node);
+            flip.state = None;
+            self.subsumption.left_out.push(flip);
+        } else {
+            self.core.tree.finish(flip.node);
+        }
         None
     }
 }

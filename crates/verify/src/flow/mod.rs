@@ -14,6 +14,7 @@ mod effects;
 mod events;
 mod graph;
 mod known;
+mod liveness;
 mod local;
 mod objects;
 mod places;
@@ -40,6 +41,7 @@ pub use context::ContextId;
 use effects::Facts;
 pub use events::Events;
 pub use graph::components;
+use liveness::Liveness;
 pub use solution::Solution;
 pub use summary::{CellKind, Gives, Holder, Place, PointerFlow, SYSTEM_CALL, Summaries, Summary};
 pub use writes::{CellWrites, Changes, Effects, Extent, Writes};
@@ -59,6 +61,7 @@ pub struct Flow {
     differing: RefCell<FxHashMap<(u32, ContextId, u32), Rc<BitSet>>>,
     rests: RefCell<FxHashMap<(CodePos, ContextId), Rc<Effects>>>,
     operations: RefCell<FxHashMap<(CodePos, ContextId), Rc<Effects>>>,
+    live: RefCell<FxHashMap<u32, Liveness>>,
 }
 
 impl Flow {
@@ -73,6 +76,7 @@ impl Flow {
             differing: RefCell::default(),
             rests: RefCell::default(),
             operations: RefCell::default(),
+            live: RefCell::default(),
         }
     }
 
@@ -127,6 +131,18 @@ impl Flow {
         let differing = Rc::new(differing);
         self.differing.borrow_mut().insert((func, context, block), differing.clone());
         differing
+    }
+
+    /// The slots of a call in progress that it may read from `op` on before it writes them; what a call just before `op` gives is none of them.
+    pub fn live_before(&self, func: u32, op: u32) -> BitSet {
+        let (module, function) = self.image.function(func);
+        let cfg = self.facts.cfg(func);
+        if self.facts.points_to.local(func).is_none_or(|local| local.jumps) {
+            return (0..function.slots).collect();
+        }
+        let mut all = self.live.borrow_mut();
+        let liveness = all.entry(func).or_insert_with(|| Liveness::new(module, function, cfg));
+        liveness.before(module, function, cfg, op)
     }
 
     /// What may happen in `func` behind the call at `op` until `func` returns.

@@ -98,12 +98,14 @@ struct Walk<'a> {
     exit: Option<Exit>,
     /// A monitor looked at the result of the call at hand.
     result_matters: bool,
+    /// Calls in progress where recording began, inside of one with a summary, outermost first.
+    inside: Vec<Call>,
     see: &'a mut dyn FnMut(CodePos, Option<Why>),
 }
 
 impl<'a> Walk<'a> {
     fn new(flow: &'a Flow, path: &'a Traced<'a>, see: &'a mut dyn FnMut(CodePos, Option<Why>)) -> Walk<'a> {
-        let mut walk = Walk { flow, course: Course::new(path), frames: Vec::new(), happened: 0, exit: None, result_matters: false, see };
+        let mut walk = Walk { flow, course: Course::new(path), frames: Vec::new(), happened: 0, exit: None, result_matters: false, inside: Vec::new(), see };
         for (number, op) in &path.trace.end {
             let call = walk.frames.last().map(|caller| caller.cursor - 1);
             walk.push(*number, call, *op + 1, false);
@@ -224,7 +226,7 @@ impl<'a> Walk<'a> {
                 returned: frame.returned,
             }
         };
-        let calls = self.frames.iter().map(call).collect();
+        let calls = self.frames.iter().map(call).chain(self.inside.iter().cloned()).collect();
         Needs {
             calls,
             live: self.course.live.clone(),

@@ -6,9 +6,11 @@ use wryneck_ir::{Inst, NONE, Op, limbs};
 
 use super::group::Group;
 use super::{Exit, Frame, Mismatch, Walk};
-use crate::flow::{CellKind, Gives, Place, Summary};
+use crate::flow::{BitSet, CellKind, Gives, Place, Summary};
+use crate::operand::slots_written;
 use crate::slice::backward::{Backward, is_call};
 use crate::slice::live::Live;
+use crate::slice::needs::Call;
 
 impl<'a> Walk<'a> {
     /// Through the call of the innermost `count` functions.
@@ -165,7 +167,11 @@ impl<'a> Walk<'a> {
             // Recording began inside of it.
             let group = Group { steps: &steps[..self.course.position], stack_below: traced.top };
             self.course.position = 0;
+            let taken = self.top().taken.time;
             self.by_summary(inst, op, &group, summary, Some(traced.func), &|_| None);
+            let took = self.top().taken.time > taken;
+            self.inside = (number..self.course.path.trace.open).map(|number| self.began_inside(number, took)).collect();
+            self.decides(&group);
             return Ok(());
         }
         if !matches!(steps.get(enter), Some(Step::Enter { frame }) if *frame == number) {
@@ -189,6 +195,20 @@ impl<'a> Walk<'a> {
         self.by_summary(inst, op, &group, summary, Some(traced.func), &key);
         self.top().handled = true;
         Ok(())
+    }
+
+    /// What is needed of a call inside of one with a summary, where recording began: if that was taken, all that it does from there on.
+    fn began_inside(&self, number: u32, took: bool) -> Call {
+        let path = self.course.path;
+        let traced = path.trace.frames[number as usize];
+        let mut live = if took { self.flow.live_before(traced.func, traced.op) } else { BitSet::default() };
+        if number + 1 < path.trace.open {
+            // Its call has not given its result yet.
+            let call = self.inst(traced.func, traced.op.saturating_sub(1));
+            slots_written(self.module(traced.func), &call).for_each(|slot| live.remove(slot));
+        }
+        let (passed, settled, joins) = Default::default();
+        Call { func: traced.func, live, passed, settled, joins, taken: took, before_exit: took, returned: true }
     }
 
     /// A call that is taken or left as a whole, by what its summary says. `body`: the function that was called, if it has one; `key` gives arguments'
@@ -232,6 +252,10 @@ impl<'a> Walk<'a> {
                 self.take();
                 self.want(group);
                 self.live_call(inst, &summary.writes, args);
+                if self.course.path.compared {
+                    self.course.read.add_all(&group.exposed());
+                    self.top().live.extend(args.iter().copied());
+                }
             }
             // What it is assumed to give depends on an argument alone, or on nothing.
             if let (true, Some(Gives::Arg { arg, .. })) = (result, summary.gives) {

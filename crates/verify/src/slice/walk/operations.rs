@@ -24,7 +24,7 @@ impl<'a> Backward<'a> for Walk<'a> {
         self.frames.is_empty()
     }
     fn depth(&self) -> usize {
-        self.frames.len()
+        self.frames.len() + self.inside.len()
     }
     fn needs(&self) -> Needs {
         self.needed()
