@@ -75,6 +75,8 @@ pub struct RunArgs {
     pub summaries: Vec<PathBuf>,
     /// Where to write the sequences of events.
     pub sequences: Option<PathBuf>,
+    /// Searchers taking turns; `None`: as suits the exploration.
+    pub search: Option<Vec<String>>,
     /// Where to write the tree of paths.
     pub tree: Option<PathBuf>,
     pub config: Config,
@@ -114,6 +116,7 @@ impl Default for RunArgs {
             explain: None,
             summaries: Vec::new(),
             sequences: None,
+            search: None,
             tree: None,
             config: Config::default(),
             solver: wryneck_solver::Config::default(),
@@ -179,7 +182,7 @@ pub static OPTIONS: &[Opt<RunArgs>] = &[
         set: |a, _| { a.prune = Some(Pruning::Classified); Ok(()) } },
     Opt { name: "--no-replay", value: "", help: "report findings without running the program natively on their inputs",
         set: |a, _| { a.replay = false; Ok(()) } },
-    Opt { name: "--off", value: "NAME[,NAME]", help: "switch off: snapshots, quick-checks, substitution, known-bits, byte-domain, independence, enumeration, neighbours, cache, recent-models; of machine code, stand-ins and variables",
+    Opt { name: "--off", value: "NAME[,NAME]", help: "switch off: snapshots, quick-checks, substitution, known-bits, byte-domain, independence, enumeration, neighbours, cache, recent-models; with rules, of bitcode, subsumption (flips behind which all happened before, from an equal state, are left out); of machine code, stand-ins and variables",
         set: |a, v| v.split(',').try_for_each(|name| switch_off(a, name)) },
     Opt { name: "--output", value: "DIR", help: "the run folder (default `wryneck-out-N`; `wryneck-last` points to it)",
         set: |a, v| { a.output = Some(v.into()); Ok(()) } },
@@ -195,8 +198,8 @@ pub static OPTIONS: &[Opt<RunArgs>] = &[
         set: |a, _| { a.policy.inside_libraries = true; Ok(()) } },
     Opt { name: "--sarif", value: "FILE", help: "write the findings at the end as SARIF 2.1.0, for code scanning",
         set: |a, v| a.formats.add("sarif", v) },
-    Opt { name: "--search", value: "NAME[,NAME]", help: "searchers taking turns: bfs, coverage-new, default, dfs, distance-to-uncovered, random-path",
-        set: |a, v| searchers(v).map(|names| a.config.search = names) },
+    Opt { name: "--search", value: "NAME[,NAME]", help: "searchers taking turns: bfs, coverage-new, default, dfs, distance-to-uncovered, random-path, subtrees (default where `verify` compares states)",
+        set: |a, v| searchers(v).map(|names| a.search = Some(names)) },
     Opt { name: "--seed", value: "N", help: "seed of the random searchers",
         set: |a, v| { a.config.seed = number(v)?; Ok(()) } },
     Opt { name: "--sequences", value: "FILE", help: "with rules: write the distinct sequences of their events, a line each",
@@ -207,14 +210,6 @@ pub static OPTIONS: &[Opt<RunArgs>] = &[
         set: |a, v| { a.solver_timeout = Some(seconds(v)?); Ok(()) } },
     Opt { name: "--stdin", value: "FILE", help: "standard input, concrete (default: empty)",
         set: |a, v| { a.stdin = Some(v.into()); Ok(()) } },
-    Opt { name: "--subsume", value: "", help: "with rules, of bitcode: leave out what would only repeat what happened behind an equal state; fewer paths, each of which costs more (goes depth-first unless `--search` says otherwise)",
-        set: |a, _| {
-            a.config.subsume = true;
-            if a.config.search == wryneck_exec::Config::default().search {
-                a.config.search = vec!["dfs".into()];
-            }
-            Ok(())
-        } },
     Opt { name: "--summaries", value: "FILE", help: "with rules: what functions of the program do, taken on trust; may be repeated (see rules/summaries)",
         set: |a, v| { a.summaries.push(v.into()); Ok(()) } },
     Opt { name: "--tree", value: "FILE", help: "write the tree of the explored paths: their decisions with places, and with rules their events and which decisions can matter",
@@ -263,6 +258,7 @@ fn switch_off(a: &mut RunArgs, name: &str) -> Result<(), String> {
         ("snapshots", |a| &mut a.config.snapshots),
         ("stand-ins", |a| &mut a.stand_ins),
         ("substitution", |a| &mut a.solver.substitution),
+        ("subsumption", |a| &mut a.config.subsume),
         ("variables", |a| &mut a.variables),
     ];
     let switch = one_of(name, SWITCHES)?;
@@ -335,7 +331,7 @@ mod tests {
     fn options_come_before_the_target_and_words_after_it() {
         let a = run("--max-time 30s --search dfs,bfs --off cache,snapshots t.c --sym-arg 2 --max-time").expect("it is fine");
         assert_eq!(a.max_time, Some(30.0));
-        assert_eq!(a.config.search, ["dfs", "bfs"]);
+        assert_eq!(a.search.as_deref(), Some(&["dfs".to_owned(), "bfs".to_owned()][..]));
         assert!(!a.solver.cache && !a.config.snapshots && a.solver.known_bits);
         assert_eq!(a.words, ["--sym-arg", "2", "--max-time"]);
     }
@@ -346,7 +342,7 @@ mod tests {
         assert_eq!(error(""), "no target is given");
         assert_eq!(
             error("--search fast t.c"),
-            "`--search fast`: not one of `bfs`, `coverage-new`, `default`, `dfs`, `distance-to-uncovered`, `random-path`"
+            "`--search fast`: not one of `bfs`, `coverage-new`, `default`, `dfs`, `distance-to-uncovered`, `random-path`, `subtrees`"
         );
         assert_eq!(error("--solver magic t.c"), "`--solver magic`: no solver backend is called `magic`");
         assert_eq!(error("--max-forks many t.c"), "`--max-forks many`: not a whole number in range");

@@ -105,6 +105,7 @@ impl Explorer {
             (Decision::Above(least), Decision::Value(value)) => value > least,
             (flipped, made) => flipped == made,
         };
-        !self.waiting.get(&before).is_some_and(|waiting| waiting.explored.iter().any(|explored| on_flip(&explored.decision)))
+        let left_out = self.subsumption.redundant.contains(&(before, made));
+        !left_out && !self.waiting.get(&before).is_some_and(|waiting| waiting.explored.iter().any(|explored| on_flip(&explored.decision)))
     }
 }

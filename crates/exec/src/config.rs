@@ -82,7 +82,7 @@ options! {
     /// Steps of a path that are recorded to be sliced, of 16 bytes each; of a longer one all flips are explored.
     max_recorded: usize = 1 << 26;
     /// Leave out flips behind which nothing can happen that did not happen behind another, from an equal state.
-    subsume: bool = false;
+    subsume: bool = true;
     /// The share, of 1, of the flips nobody wanted that are explored at the end all the same, to see what pruning loses.
     audit: f64 = 0.0;
     /// Hash the state of every path that ends (for tests of determinism).

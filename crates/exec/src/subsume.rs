@@ -16,8 +16,8 @@ use wryneck_expr::{Model, Pool, Remap};
 
 use crate::core::Flip;
 use crate::engine::{Explorer, Item};
-use crate::plugin::{Begun, Subsumer};
 use crate::path_end::PathEnd;
+use crate::plugin::{Begun, Subsumer};
 use crate::prefix::{Decision, Prefix, PrefixId};
 use crate::pruning::{Past, Pruning};
 use crate::sharing::{Rebuilt, Visited};
@@ -103,6 +103,8 @@ pub(crate) struct Subsumption {
     begun: FxHashSet<PrefixId>,
     /// Flips that were left out, if some are to be explored all the same.
     pub left_out: Vec<Flip>,
+    /// Flips that are explored all the same: the decisions before, and the last one.
+    pub redundant: FxHashSet<(PrefixId, Decision)>,
     /// The environment's data that was hashed last.
     hashed: Option<(Rc<dyn PathData>, u64)>,
     /// The subtree of the path that has just ended.
@@ -202,8 +204,7 @@ impl Subsumption {
 impl Explorer {
     /// Whether flips are compared with those that began before.
     pub(crate) fn subsumes(&self) -> bool {
-        let pruned =
-            matches!(&self.pruning, Some((Pruning::Wanted | Pruning::Classified, pruner)) if pruner.continuations().is_some());
+        let pruned = matches!(&self.pruning, Some((Pruning::Wanted | Pruning::Classified, pruner)) if pruner.continuations().is_some());
         pruned && self.core.config.subsume && !self.core.auditing
     }
 
@@ -346,6 +347,8 @@ impl Explorer {
         self.want_as_subsumed(&flip, &state.model, subsumer);
         self.leave_subtree(flip.subtree);
         if self.explores_all() {
+            let left_out = flip.last().map(|last| (flip.before(), last));
+            self.subsumption.redundant.extend(left_out);
             state.subtree = LEFT_OUT;
             return Some(state);
         }

@@ -13,7 +13,7 @@ use wryneck_environ::{FUZZER, Linux, ProgramInput, Stdin};
 use wryneck_exec::config::Uninit;
 use wryneck_exec::plugin::Monitor;
 use wryneck_exec::search;
-use wryneck_exec::{Explorer, Image, Outcome, PathEnd, Stop};
+use wryneck_exec::{Explorer, Image, Outcome, PathEnd, Pruning, Stop};
 use wryneck_expr::Pool;
 use wryneck_report::{Run, Status, Totals};
 use wryneck_solver::Solver;
@@ -85,16 +85,18 @@ pub fn explore(name: &str, words: Vec<String>, complete: impl FnOnce(&mut RunArg
         Some(code) => LineMap::of_machine_code(&image, &code.elf.lines()),
         None => LineMap::new(&image),
     };
-    let searcher = search::by_names(&args.config.search, args.config.seed, &image)
+    let compares = args.config.subsume && matches!(args.prune, Some(Pruning::Wanted | Pruning::Classified));
+    let suits = match &rules {
+        Some(_) if compares && code.is_none() => vec!["subtrees".into()],
+        Some(_) | None => args.config.search.clone(),
+    };
+    let searcher = search::by_names(args.search.as_ref().unwrap_or(&suits), args.config.seed, &image)
         .map_err(|name| problem(format!("no searcher is called `{name}`"), ""))?;
     // The exploration spares memory at half of what the run may have.
     let config = wryneck_exec::Config { max_memory: args.max_memory / 2, machine_code: code.is_some(), ..args.config.clone() };
     let mut explorer = Explorer::new(image, pool, solver(&args, solver_time.clone())?, environment, monitor, config, searcher);
     let code = code.map(|code| Rc::new(RefCell::new(code)));
     explorer.core.code_source = code.clone().map(|code| code as _);
-    if args.config.subsume && code.is_some() {
-        notes.push("states of machine code are not compared, so `--subsume` leaves nothing out".into());
-    }
     let slicer = match (args.prune, &rules) {
         (Some(_), Some(_)) if args.config.keep_going > 0 => {
             notes.push("paths go on behind faults, so nothing is pruned".into());

@@ -1,6 +1,6 @@
 //! Several searchers taking turns over the same items.
 
-use super::{Candidate, ItemId, Searcher, View, cov_new::CoverageNew, random::RandomPath};
+use super::{Candidate, ItemId, Searcher, View, cov_new::CoverageNew, order::Dfs, random::RandomPath};
 
 pub struct Interleaved {
     parts: Vec<Box<dyn Searcher>>,
@@ -10,6 +10,12 @@ pub struct Interleaved {
 /// What runs unless something else is asked for.
 pub fn standard(seed: u64) -> Box<dyn Searcher> {
     Box::new(Interleaved::new(vec![Box::new(RandomPath::new(seed)), Box::new(CoverageNew::new(seed))]))
+}
+
+/// What is behind one flip soon ends, so that others can be compared with it; every fourth time it goes elsewhere.
+pub fn subtrees(seed: u64) -> Box<dyn Searcher> {
+    let dfs = || Box::new(Dfs::default());
+    Box::new(Interleaved::new(vec![dfs(), dfs(), dfs(), standard(seed)]))
 }
 
 impl Interleaved {

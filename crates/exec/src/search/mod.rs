@@ -70,6 +70,11 @@ pub static SEARCHERS: &[Row] = &[
         help: "a random walk from the root of the tree of paths",
         new: |seed, _| Box::new(random::RandomPath::new(seed)),
     },
+    Row {
+        name: "subtrees",
+        help: "dfs, and default every fourth time: what is behind one flip soon ends",
+        new: |seed, _| interleaved::subtrees(seed),
+    },
 ];
 
 /// The searchers of these names, taking turns; the first unknown name is the error.

@@ -31,7 +31,8 @@ impl Liveness {
         let mut live = BitSet::default();
         for (edge, to) in &block.edges {
             let mut there = self.0[*to as usize].clone();
-            let copies: Vec<_> = module.copies.range(records[*edge as usize].copies).iter().filter(|copy| there.contains(copy.dst)).collect();
+            let copies: Vec<_> =
+                module.copies.range(records[*edge as usize].copies).iter().filter(|copy| there.contains(copy.dst)).collect();
             copies.iter().for_each(|copy| there.remove(copy.dst));
             there.extend(copies.iter().map(|copy| copy.src));
             live.union_with(&there);

@@ -4,7 +4,7 @@
 //! value that could be compared (the environment's own data is equal at one place). Values are compared by structural hashes.
 
 use std::any::Any;
-use std::cell::RefCell;
+use std::cell::LazyCell;
 use std::collections::BTreeMap;
 use std::hash::{Hash, Hasher};
 use std::rc::Rc;
@@ -82,17 +82,44 @@ struct Entry {
     cores: Vec<u64>,
 }
 
-/// By the values of what was needed.
-type Entries = FxHashMap<u64, Vec<Entry>>;
-
-/// The subtrees that are complete: by place, by what was needed, by its values.
-#[derive(Default)]
-pub struct Complete {
-    places: RefCell<FxHashMap<u64, BTreeMap<Parts, Entries>>>,
-}
+/// By place, by what was needed, by its values.
+type Places = FxHashMap<u64, BTreeMap<Parts, FxHashMap<u64, Vec<Rc<Entry>>>>>;
 
 /// Different sets of what was needed that are kept of one place.
 const KINDS: usize = 64;
+/// Entries after which those of the time before are forgotten, a few kilobytes each.
+const ENTRIES: usize = 1 << 15;
+
+/// The subtrees that are complete; of many, those that were made or found lately.
+#[derive(Default)]
+pub struct Complete {
+    new: Places,
+    old: Places,
+    /// Entries in `new`.
+    count: usize,
+}
+
+impl Complete {
+    fn add(&mut self, place: u64, parts: Parts, values: u64, entry: Rc<Entry>) {
+        if self.count == ENTRIES {
+            (self.old, self.count) = (std::mem::take(&mut self.new), 0);
+        }
+        let kinds = self.new.entry(place).or_default();
+        if kinds.len() < KINDS || kinds.contains_key(&parts) {
+            kinds.entry(parts).or_default().entry(values).or_default().push(entry);
+            self.count += 1;
+        }
+    }
+}
+
+/// The entries of a place that a state has the values of.
+fn alike<'a>(places: &'a Places, place: u64, state: &State, pool: &Pool) -> impl Iterator<Item = (&'a Parts, u64, &'a Rc<Entry>)> {
+    let kinds = places.get(&place).into_iter().flatten();
+    kinds.flat_map(move |(parts, entries)| {
+        let values = parts.values(state, pool);
+        entries.get(&values).into_iter().flatten().map(move |entry| (parts, values, entry))
+    })
+}
 
 impl Continuations for Slicer {
     fn may_equal(&self, subtree: SubtreeId, began: &State, state: &State, pool: &Pool) -> bool {
@@ -103,11 +130,7 @@ impl Continuations for Slicer {
         let (Some(needs), Some(place)) = (self.known.take(subtree), place) else { return };
         let parts = Parts::of(&needs);
         let values = parts.values(began, pool);
-        let mut places = self.complete.places.borrow_mut();
-        let kinds = places.entry(place).or_default();
-        if kinds.len() < KINDS || kinds.contains_key(&parts) {
-            kinds.entry(parts).or_default().entry(values).or_default().push(Entry { needs: Rc::new(needs), cores });
-        }
+        self.complete.borrow_mut().add(place, parts, values, Rc::new(Entry { needs: Rc::new(needs), cores }));
     }
 
     fn noted(&self, subtree: SubtreeId) -> Rc<dyn Any> {
@@ -115,21 +138,24 @@ impl Continuations for Slicer {
     }
 
     fn find(&self, place: u64, state: &State, cond: ExprId, pool: &Pool) -> Option<Subsumer> {
-        let places = self.complete.places.borrow();
-        let alike = places.get(&place)?.iter().filter_map(|(parts, entries)| entries.get(&parts.values(state, pool))).flatten();
-        let mut constraints: Option<FxHashMap<u64, u32>> = None;
-        for entry in alike {
-            let constraints = constraints.get_or_insert_with(|| {
-                let all = state.path.constraints().into_iter().zip(0..);
-                let since = pool.conjuncts(cond).into_iter().map(|part| (part, state.path.len() as u32));
-                since.chain(all).map(|(constraint, index)| (pool.structural_hash(constraint), index)).collect()
-            });
-            let cores: Option<Vec<u32>> = entry.cores.iter().map(|hash| constraints.get(hash).copied()).collect();
-            if let Some(constraints) = cores {
-                return Some(Subsumer { constraints, needs: entry.needs.clone() });
-            }
+        let mut complete = self.complete.borrow_mut();
+        let hashes: LazyCell<FxHashMap<u64, u32>, _> = LazyCell::new(|| {
+            let all = state.path.constraints().into_iter().zip(0..);
+            let since = pool.conjuncts(cond).into_iter().map(|part| (part, state.path.len() as u32));
+            since.chain(all).map(|(constraint, index)| (pool.structural_hash(constraint), index)).collect()
+        });
+        let constraints = |entry: &Entry| entry.cores.iter().map(|hash| hashes.get(hash).copied()).collect::<Option<Vec<u32>>>();
+        if let Some((constraints, entry)) =
+            alike(&complete.new, place, state, pool).find_map(|(.., entry)| Some((constraints(entry)?, entry)))
+        {
+            return Some(Subsumer { constraints, needs: entry.needs.clone() });
         }
-        None
+        let mut old = alike(&complete.old, place, state, pool);
+        let (constraints, parts, values, entry) =
+            old.find_map(|(parts, values, entry)| Some((constraints(entry)?, parts.clone(), values, entry.clone())))?;
+        drop(old);
+        complete.add(place, parts, values, entry.clone());
+        Some(Subsumer { constraints, needs: entry.needs.clone() })
     }
 
     fn resume(&self, needs: &dyn Any, path: &Traced<'_>) -> Result<Wanted, String> {

@@ -14,6 +14,8 @@ pub mod live;
 pub mod needs;
 pub mod walk;
 
+use std::cell::RefCell;
+
 use wryneck_exec::{Continuations, Image, Pruner, Traced, Wanted};
 
 use continuations::Complete;
@@ -27,12 +29,12 @@ pub struct Slicer {
     flow: Flow,
     explain: Option<Explain>,
     known: Known,
-    complete: Complete,
+    complete: RefCell<Complete>,
 }
 
 impl Slicer {
     pub fn new(flow: Flow, explain: Option<Explain>) -> Slicer {
-        Slicer { flow, explain, known: Known::default(), complete: Complete::default() }
+        Slicer { flow, explain, known: Known::default(), complete: RefCell::default() }
     }
 }
 

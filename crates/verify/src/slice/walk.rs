@@ -105,7 +105,16 @@ struct Walk<'a> {
 
 impl<'a> Walk<'a> {
     fn new(flow: &'a Flow, path: &'a Traced<'a>, see: &'a mut dyn FnMut(CodePos, Option<Why>)) -> Walk<'a> {
-        let mut walk = Walk { flow, course: Course::new(path), frames: Vec::new(), happened: 0, exit: None, result_matters: false, inside: Vec::new(), see };
+        let mut walk = Walk {
+            flow,
+            course: Course::new(path),
+            frames: Vec::new(),
+            happened: 0,
+            exit: None,
+            result_matters: false,
+            inside: Vec::new(),
+            see,
+        };
         for (number, op) in &path.trace.end {
             let call = walk.frames.last().map(|caller| caller.cursor - 1);
             walk.push(*number, call, *op + 1, false);

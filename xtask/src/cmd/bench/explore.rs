@@ -78,6 +78,8 @@ pub struct Exploration<'a> {
     pub seconds: u32,
     /// Bytes, as `--max-memory` takes them.
     pub memory: &'a str,
+    /// Searchers by name, where not the tool is to choose.
+    pub search: Option<&'a str>,
     /// Where the tree of paths is to be written.
     pub tree: Option<&'a Path>,
 }
@@ -129,7 +131,9 @@ impl Exploration<'_> {
             .arg(&sequences)
             .arg("--output")
             .arg(&out)
-            .args(self.tree.iter().flat_map(|file| [Path::new("--tree"), file]))
+            .args(self.search.iter().flat_map(|names| ["--search", names]))
+            // The tree is of slices alone.
+            .args(self.tree.iter().flat_map(|file| ["--off", "subsumption", "--tree"].map(Path::new).into_iter().chain([*file])))
             .args(self.summaries.iter().flat_map(|file| [Path::new("--summaries"), file]))
             .arg(self.target)
             .args(self.input);

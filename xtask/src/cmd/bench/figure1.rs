@@ -81,6 +81,7 @@ pub fn run(args: &Args) -> Result<()> {
                 summaries: None,
                 seconds: args.seconds,
                 memory: "8G",
+                search: None,
                 tree: None,
             };
             let explored = exploration.run()?;

@@ -58,8 +58,17 @@ fn measure(target: &Path, program: &str, input: &[&str], rule: &str) -> Result<V
     let dir = tempfile::tempdir()?;
     let file = dir.path().join("tree");
     let rules = &[rule];
-    let exploration =
-        |mode, tree| Exploration { target, input, rules, mode, summaries: Some(Path::new(GNULIB)), seconds: SECONDS, memory: "6G", tree };
+    let exploration = |mode, tree| Exploration {
+        target,
+        input,
+        rules,
+        mode,
+        summaries: Some(Path::new(GNULIB)),
+        seconds: SECONDS,
+        memory: "6G",
+        search: None,
+        tree,
+    };
     let all = exploration(Mode::Unpruned, Some(&file)).run()?;
     let pruned = exploration(Mode::Pruned, None).run()?;
     for run in [&all.run, &pruned.run] {

@@ -33,6 +33,9 @@ pub struct Args {
     /// Only these pairs, `PROGRAM:RULE[,…]`
     #[arg(long, value_delimiter = ',')]
     pairs: Vec<String>,
+    /// Searchers of both modes, as `wryneck verify --search` takes them; results of others belong into another file
+    #[arg(long)]
+    search: Option<String>,
     /// Where results are kept, one JSON object a line
     #[arg(long, default_value = "docs/results/verify.jsonl")]
     results: PathBuf,
@@ -77,7 +80,7 @@ pub fn run(args: &Args) -> Result<()> {
     let jobs: Vec<(&Pair, Mode)> = pairs.iter().flat_map(|pair| Mode::BOTH.map(|mode| (pair, mode))).collect();
     process::parallel_on(args.jobs, &jobs, |(pair, mode)| {
         let target = programs.join(&pair.program).with_extension("bc");
-        results.measure(&target, pair, *mode, args.seconds).map(drop)
+        results.measure(&target, pair, *mode, args.seconds, args.search.as_deref()).map(drop)
     })?;
     summarise(&pairs, &results, args.seconds);
     Ok(())
@@ -200,6 +203,7 @@ impl Results {
             summaries: None,
             seconds: SCREEN,
             memory: MEMORY,
+            search: None,
             tree: None,
         };
         let explored = exploration.run()?;
@@ -213,13 +217,22 @@ impl Results {
         self.get(&pair.program, pair.rule, "screen", SCREEN).is_some_and(|row| row["relevant"].as_u64().unwrap_or(0) > 0)
     }
 
-    fn measure(&self, target: &Path, pair: &Pair, mode: Mode, seconds: u32) -> Result<()> {
+    fn measure(&self, target: &Path, pair: &Pair, mode: Mode, seconds: u32, search: Option<&str>) -> Result<()> {
         if self.get(&pair.program, pair.rule, mode.word(), seconds).is_some() {
             return Ok(());
         }
         let rules = &[pair.rule];
-        let exploration =
-            Exploration { target, input: &INPUT, rules, mode, summaries: Some(Path::new(GNULIB)), seconds, memory: MEMORY, tree: None };
+        let exploration = Exploration {
+            target,
+            input: &INPUT,
+            rules,
+            mode,
+            summaries: Some(Path::new(GNULIB)),
+            seconds,
+            memory: MEMORY,
+            search,
+            tree: None,
+        };
         let mut row = json!({ "program": pair.program, "rule": pair.rule, "mode": mode.word(), "limit": seconds });
         // A broken exploration is a result too.
         let more = match exploration.run() {

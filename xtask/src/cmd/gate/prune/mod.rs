@@ -84,8 +84,8 @@ impl Mode {
     fn words(self) -> (&'static str, &'static [&'static str]) {
         match self {
             Mode::Unpruned => ("off", &[]),
-            Mode::Wanted => ("wanted", &[]),
-            Mode::Subsumed => ("wanted", &["--subsume"]),
+            Mode::Wanted => ("wanted", &["--off", "subsumption"]),
+            Mode::Subsumed => ("wanted", &[]),
             Mode::Algorithm1 => ("algorithm1", &[]),
         }
     }
