@@ -39,7 +39,7 @@ pub struct Pruning {
     pub redundant: Option<u64>,
     /// Other sides of decisions that could matter and were looked at.
     pub wanted: u64,
-    /// Those of them that were left out, since all that can happen behind them happened behind another, from an equal state.
+    /// Those of them that were left out, or would be if anything was, since all that can happen behind them happened behind another, from an equal state.
     #[serde(default)]
     pub subsumed: u64,
     /// Those that cannot matter and were never looked at; `None` if nothing was left out.

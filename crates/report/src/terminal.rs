@@ -187,7 +187,8 @@ pub(crate) fn write_verdict(out: &mut dyn Write, run: &Run) -> io::Result<()> {
             write!(out, " on {}, {}", plural(relevant, "relevant path"), plural(redundant, "redundant one"))?;
         }
         if pruning.subsumed > 0 {
-            write!(out, ", {} left out behind equal states", plural(pruning.subsumed, "other side"))?;
+            let left_out = if pruning.never.is_none() { "that would only repeat others" } else { "left out behind equal states" };
+            write!(out, ", {} {left_out}", plural(pruning.subsumed, "other side"))?;
         }
         if let Some(never) = pruning.never {
             write!(out, ", {} never looked at", plural(never, "other side"))?;
