@@ -381,8 +381,12 @@ impl Explorer {
         !self.core.auditing && matches!(self.pruning, Some((Pruning::Wanted | Pruning::Classified | Pruning::Measured, _)))
     }
 
-    /// Wants the flips of all these decisions; so the cores of infeasible ones are wanted, too.
+    /// Wants the flips of all these decisions; so the cores of infeasible ones are wanted, too. Where all are explored and the run is to end,
+    /// nothing more is told apart.
     pub(crate) fn want_all(&mut self, prefix: &Prefix, subtree: SubtreeId) {
+        if self.explores_all() && self.core.end_signal.asked() {
+            return;
+        }
         self.forget_subtrees(subtree);
         if self.waits() && !self.waiting.is_empty() {
             for id in ids(prefix) {
