@@ -8,7 +8,7 @@ use std::collections::BTreeMap;
 use crate::core::{Flip, Refuted};
 use crate::engine::Explorer;
 use crate::prefix::{Decision, Prefix, PrefixId};
-use crate::pruning::{Explored, Past, Pruning};
+use crate::pruning::{Explored, Past, Pruning, Waiting};
 use crate::state::State;
 use crate::subsume::LEFT_OUT;
 
@@ -51,16 +51,21 @@ impl Explorer {
 
     /// Notes that a flip begins; whether nobody wants it yet.
     pub(crate) fn note_begun(&mut self, flip: &Flip) -> bool {
-        let (Some(last), Some(waiting)) = (flip.last(), self.waiting.get_mut(&flip.before())) else { return false };
-        let Some(explored) = waiting.explored.iter_mut().find(|explored| explored.decision == last) else { return false };
-        explored.begun = true;
+        let Some((waiting, at)) = self.explored(flip) else { return false };
+        waiting.explored[at].begun = true;
         true
+    }
+
+    /// Where a flip is noted that is explored though nobody wants it yet.
+    fn explored(&mut self, flip: &Flip) -> Option<(&mut Waiting, usize)> {
+        let (last, waiting) = (flip.last()?, self.waiting.get_mut(&flip.before())?);
+        let at = waiting.explored.iter().position(|explored| explored.decision == last)?;
+        Some((waiting, at))
     }
 
     /// Notes that a flip is infeasible, which starts in this state; its core is asked for when the flip is wanted. Whether it is not wanted yet.
     pub(crate) fn note_infeasible(&mut self, flip: &Flip, state: &State) -> bool {
-        let (Some(last), Some(waiting)) = (flip.last(), self.waiting.get_mut(&flip.before())) else { return false };
-        let Some(at) = waiting.explored.iter().position(|explored| explored.decision == last) else { return false };
+        let Some((waiting, at)) = self.explored(flip) else { return false };
         waiting.explored.swap_remove(at);
         let (path, model) = (state.path.clone(), state.model.clone());
         waiting.refuted.push(Refuted { before: flip.prefix.without_last(1), path, model, cond: flip.cond });

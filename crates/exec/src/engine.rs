@@ -209,6 +209,12 @@ impl Explorer {
         Ok(())
     }
 
+    /// Searches in another order; before it starts.
+    pub fn search_by(&mut self, search: Box<dyn Searcher>) {
+        debug_assert!(self.items.is_empty(), "what is pending is known to the former searcher alone");
+        self.search = search;
+    }
+
     /// Explores until everything is done or `control` stops it.
     pub fn explore(&mut self, control: &mut dyn Control) -> Outcome {
         self.core.end_signal = control.end_signal();

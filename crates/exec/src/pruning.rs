@@ -199,8 +199,9 @@ impl Explorer {
     /// Wants what the slice of the path to where a subtree began holds, for what was needed there.
     pub(crate) fn want_behind(&mut self, past: Past, subtree: SubtreeId) {
         let Some((_, pruner)) = self.pruning.clone() else { return };
-        let needs = pruner.continuations().map(|continuations| continuations.noted(subtree));
-        self.want_by_portions(past, needs);
+        if let Some(continuations) = pruner.continuations() {
+            self.want_by_portions(past, Some(continuations.noted(subtree)));
+        }
     }
 
     /// Wants what the slice of a path holds, and notes what is needed where the subtrees it is in began: portion by portion, from a flip to where the

@@ -203,7 +203,7 @@ impl Subsumption {
 
 impl Explorer {
     /// Whether flips are compared with those that began before.
-    pub(crate) fn subsumes(&self) -> bool {
+    pub fn subsumes(&self) -> bool {
         let pruned = matches!(&self.pruning, Some((Pruning::Wanted | Pruning::Classified, pruner)) if pruner.continuations().is_some());
         pruned && self.core.config.subsume && !self.core.auditing
     }

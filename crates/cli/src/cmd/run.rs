@@ -13,7 +13,7 @@ use wryneck_environ::{FUZZER, Linux, ProgramInput, Stdin};
 use wryneck_exec::config::Uninit;
 use wryneck_exec::plugin::Monitor;
 use wryneck_exec::search;
-use wryneck_exec::{Explorer, Image, Outcome, PathEnd, Pruning, Stop};
+use wryneck_exec::{Explorer, Image, Outcome, PathEnd, Stop};
 use wryneck_expr::Pool;
 use wryneck_report::{Run, Status, Totals};
 use wryneck_solver::Solver;
@@ -85,16 +85,13 @@ pub fn explore(name: &str, words: Vec<String>, complete: impl FnOnce(&mut RunArg
         Some(code) => LineMap::of_machine_code(&image, &code.elf.lines()),
         None => LineMap::new(&image),
     };
-    let compares = args.config.subsume && matches!(args.prune, Some(Pruning::Wanted | Pruning::Classified));
-    let suits = match &rules {
-        Some(_) if compares && code.is_none() => vec!["subtrees".into()],
-        Some(_) | None => args.config.search.clone(),
+    let searcher = |names: &[String], image: &Image| {
+        search::by_names(names, args.config.seed, image).map_err(|name| problem(format!("no searcher is called `{name}`"), ""))
     };
-    let searcher = search::by_names(args.search.as_ref().unwrap_or(&suits), args.config.seed, &image)
-        .map_err(|name| problem(format!("no searcher is called `{name}`"), ""))?;
+    let search = searcher(args.search.as_ref().unwrap_or(&args.config.search), &image)?;
     // The exploration spares memory at half of what the run may have.
     let config = wryneck_exec::Config { max_memory: args.max_memory / 2, machine_code: code.is_some(), ..args.config.clone() };
-    let mut explorer = Explorer::new(image, pool, solver(&args, solver_time.clone())?, environment, monitor, config, searcher);
+    let mut explorer = Explorer::new(image, pool, solver(&args, solver_time.clone())?, environment, monitor, config, search);
     let code = code.map(|code| Rc::new(RefCell::new(code)));
     explorer.core.code_source = code.clone().map(|code| code as _);
     let slicer = match (args.prune, &rules) {
@@ -127,6 +124,9 @@ pub fn explore(name: &str, words: Vec<String>, complete: impl FnOnce(&mut RunArg
         }
         _ => None,
     };
+    if args.search.is_none() && explorer.subsumes() {
+        explorer.search_by(searcher(&["subtrees".into()], &explorer.core.image)?);
+    }
     let mut watch = watch(&args, start, folder, lines, record, notes, solver_time.clone());
     watch.rules = rules;
     watch.findings.machine = code.clone();

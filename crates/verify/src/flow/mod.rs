@@ -133,7 +133,7 @@ impl Flow {
         differing
     }
 
-    /// The slots of a call in progress that it may read from `op` on before it writes them; what a call just before `op` gives is none of them.
+    /// The slots of a call in progress that it may read from `op` on before it writes them.
     pub fn live_before(&self, func: u32, op: u32) -> BitSet {
         let (module, function) = self.image.function(func);
         let cfg = self.facts.cfg(func);

@@ -16,6 +16,7 @@ use wryneck_exec::{Continuations, State, Subsumer, Traced, Wanted};
 use wryneck_expr::{ExprId, Pool};
 
 use super::needs::Needs;
+use super::recent::Recent;
 use super::{Slicer, walk};
 
 /// Which values of a state are needed: slots, by frame, and bytes of memory (addresses and lengths), each ascending.
@@ -82,43 +83,34 @@ struct Entry {
     cores: Vec<u64>,
 }
 
-/// By place, by what was needed, by its values.
-type Places = FxHashMap<u64, BTreeMap<Parts, FxHashMap<u64, Vec<Rc<Entry>>>>>;
+/// By what was needed, by its values.
+type Entries = BTreeMap<Parts, FxHashMap<u64, Vec<Rc<Entry>>>>;
 
 /// Different sets of what was needed that are kept of one place.
 const KINDS: usize = 64;
 /// Entries after which those of the time before are forgotten, a few kilobytes each.
 const ENTRIES: usize = 1 << 15;
 
-/// The subtrees that are complete; of many, those that were made or found lately.
+/// The subtrees that are complete, by place; of many, those that were made or found lately.
 #[derive(Default)]
 pub struct Complete {
-    new: Places,
-    old: Places,
-    /// Entries in `new`.
+    places: Recent<u64, Entries>,
+    /// New entries.
     count: usize,
 }
 
 impl Complete {
     fn add(&mut self, place: u64, parts: Parts, values: u64, entry: Rc<Entry>) {
         if self.count == ENTRIES {
-            (self.old, self.count) = (std::mem::take(&mut self.new), 0);
+            self.places.age();
+            self.count = 0;
         }
-        let kinds = self.new.entry(place).or_default();
+        let kinds = self.places.new.entry(place).or_default();
         if kinds.len() < KINDS || kinds.contains_key(&parts) {
             kinds.entry(parts).or_default().entry(values).or_default().push(entry);
             self.count += 1;
         }
     }
-}
-
-/// The entries of a place that a state has the values of.
-fn alike<'a>(places: &'a Places, place: u64, state: &State, pool: &Pool) -> impl Iterator<Item = (&'a Parts, u64, &'a Rc<Entry>)> {
-    let kinds = places.get(&place).into_iter().flatten();
-    kinds.flat_map(move |(parts, entries)| {
-        let values = parts.values(state, pool);
-        entries.get(&values).into_iter().flatten().map(move |entry| (parts, values, entry))
-    })
 }
 
 impl Continuations for Slicer {
@@ -145,17 +137,21 @@ impl Continuations for Slicer {
             since.chain(all).map(|(constraint, index)| (pool.structural_hash(constraint), index)).collect()
         });
         let constraints = |entry: &Entry| entry.cores.iter().map(|hash| hashes.get(hash).copied()).collect::<Option<Vec<u32>>>();
-        if let Some((constraints, entry)) =
-            alike(&complete.new, place, state, pool).find_map(|(.., entry)| Some((constraints(entry)?, entry)))
-        {
-            return Some(Subsumer { constraints, needs: entry.needs.clone() });
+        // The iterator borrows `complete`: it is gone before the entry is added again.
+        let found = complete.places.at(&place).flat_map(|(entries, is_old)| entries.iter().map(move |kind| (kind, is_old))).find_map(
+            |((parts, by_values), is_old)| {
+                let values = parts.values(state, pool);
+                let mut alike = by_values.get(&values).into_iter().flatten();
+                let (constraints, entry) = alike.find_map(|entry| Some((constraints(entry)?, entry)))?;
+                Some((parts.clone(), values, is_old, constraints, entry.clone()))
+            },
+        );
+        let (parts, values, is_old, constraints, entry) = found?;
+        let needs = entry.needs.clone();
+        if is_old {
+            complete.add(place, parts, values, entry);
         }
-        let mut old = alike(&complete.old, place, state, pool);
-        let (constraints, parts, values, entry) =
-            old.find_map(|(parts, values, entry)| Some((constraints(entry)?, parts.clone(), values, entry.clone())))?;
-        drop(old);
-        complete.add(place, parts, values, entry.clone());
-        Some(Subsumer { constraints, needs: entry.needs.clone() })
+        Some(Subsumer { constraints, needs })
     }
 
     fn resume(&self, needs: &dyn Any, path: &Traced<'_>) -> Result<Wanted, String> {

@@ -12,6 +12,7 @@ pub mod continuations;
 pub mod explain;
 pub mod live;
 pub mod needs;
+mod recent;
 pub mod walk;
 
 use std::cell::RefCell;

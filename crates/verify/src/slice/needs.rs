@@ -10,6 +10,7 @@ use wryneck_exec::prefix::PrefixId;
 use wryneck_exec::subsume::SubtreeId;
 
 use super::live::Live;
+use super::recent::Recent;
 use crate::flow::BitSet;
 
 /// Walks that are remembered of one place.
@@ -141,23 +142,10 @@ fn both(a: &Live, b: &Live) -> Live {
     all
 }
 
-/// By the decisions before a place: what the last walks that passed it needed. Of many places the latest are known.
-#[derive(Default)]
-struct Walks {
-    new: FxHashMap<PrefixId, Vec<Needs>>,
-    old: FxHashMap<PrefixId, Vec<Needs>>,
-}
-
-impl Walks {
-    fn at(&self, place: PrefixId) -> impl Iterator<Item = &Needs> {
-        [&self.new, &self.old].into_iter().filter_map(move |walks| walks.get(&place)).flatten()
-    }
-}
-
-/// What walks need of what is before places.
+/// By the decisions before a place: what the last walks that passed it needed.
 #[derive(Default)]
 pub struct Known {
-    walks: RefCell<Walks>,
+    walks: RefCell<Recent<PrefixId, Vec<Needs>>>,
     /// By subtree: what all walks need that passed where it began, by kind of end.
     noted: RefCell<FxHashMap<SubtreeId, Vec<Needs>>>,
 }
@@ -165,7 +153,7 @@ pub struct Known {
 impl Known {
     /// Whether an earlier walk needed all this.
     pub fn covers(&self, place: PrefixId, needs: &Needs) -> bool {
-        self.walks.borrow().at(place).any(|other| needs.within(other))
+        self.walks.borrow().at(&place).flat_map(|(walks, _)| walks).any(|other| needs.within(other))
     }
 
     /// A walk passed where a subtree began; whether it needs more than those before.
@@ -196,7 +184,7 @@ impl Known {
     pub fn add(&self, place: PrefixId, needs: Needs) {
         let mut walks = self.walks.borrow_mut();
         if walks.new.len() >= PLACES {
-            walks.old = std::mem::take(&mut walks.new);
+            walks.age();
         }
         let walks = walks.new.entry(place).or_default();
         if walks.len() == KEPT {

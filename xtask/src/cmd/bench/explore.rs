@@ -80,6 +80,8 @@ pub struct Exploration<'a> {
     pub memory: &'a str,
     /// Searchers by name, where not the tool is to choose.
     pub search: Option<&'a str>,
+    /// Parts of the tool that are switched off, by name.
+    pub off: Option<&'a str>,
     /// Where the tree of paths is to be written.
     pub tree: Option<&'a Path>,
 }
@@ -132,8 +134,8 @@ impl Exploration<'_> {
             .arg("--output")
             .arg(&out)
             .args(self.search.iter().flat_map(|names| ["--search", names]))
-            // The tree is of slices alone.
-            .args(self.tree.iter().flat_map(|file| ["--off", "subsumption", "--tree"].map(Path::new).into_iter().chain([*file])))
+            .args(self.off.iter().flat_map(|names| ["--off", names]))
+            .args(self.tree.iter().flat_map(|file| [Path::new("--tree"), file]))
             .args(self.summaries.iter().flat_map(|file| [Path::new("--summaries"), file]))
             .arg(self.target)
             .args(self.input);

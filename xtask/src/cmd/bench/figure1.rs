@@ -82,6 +82,7 @@ pub fn run(args: &Args) -> Result<()> {
                 seconds: args.seconds,
                 memory: "8G",
                 search: None,
+                off: None,
                 tree: None,
             };
             let explored = exploration.run()?;

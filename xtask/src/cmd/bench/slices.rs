@@ -67,6 +67,7 @@ fn measure(target: &Path, program: &str, input: &[&str], rule: &str) -> Result<V
         seconds: SECONDS,
         memory: "6G",
         search: None,
+        off: Some("subsumption"),
         tree,
     };
     let all = exploration(Mode::Unpruned, Some(&file)).run()?;

@@ -36,6 +36,9 @@ pub struct Args {
     /// Searchers of both modes, as `wryneck verify --search` takes them; results of others belong into another file
     #[arg(long)]
     search: Option<String>,
+    /// Parts of the tool to be switched off, as `wryneck verify --off` takes them; another file for these, too
+    #[arg(long)]
+    off: Option<String>,
     /// Where results are kept, one JSON object a line
     #[arg(long, default_value = "docs/results/verify.jsonl")]
     results: PathBuf,
@@ -80,7 +83,7 @@ pub fn run(args: &Args) -> Result<()> {
     let jobs: Vec<(&Pair, Mode)> = pairs.iter().flat_map(|pair| Mode::BOTH.map(|mode| (pair, mode))).collect();
     process::parallel_on(args.jobs, &jobs, |(pair, mode)| {
         let target = programs.join(&pair.program).with_extension("bc");
-        results.measure(&target, pair, *mode, args.seconds, args.search.as_deref()).map(drop)
+        results.measure(&target, pair, *mode, args).map(drop)
     })?;
     summarise(&pairs, &results, args.seconds);
     Ok(())
@@ -204,6 +207,7 @@ impl Results {
             seconds: SCREEN,
             memory: MEMORY,
             search: None,
+            off: None,
             tree: None,
         };
         let explored = exploration.run()?;
@@ -217,7 +221,8 @@ impl Results {
         self.get(&pair.program, pair.rule, "screen", SCREEN).is_some_and(|row| row["relevant"].as_u64().unwrap_or(0) > 0)
     }
 
-    fn measure(&self, target: &Path, pair: &Pair, mode: Mode, seconds: u32, search: Option<&str>) -> Result<()> {
+    fn measure(&self, target: &Path, pair: &Pair, mode: Mode, args: &Args) -> Result<()> {
+        let seconds = args.seconds;
         if self.get(&pair.program, pair.rule, mode.word(), seconds).is_some() {
             return Ok(());
         }
@@ -230,7 +235,8 @@ impl Results {
             summaries: Some(Path::new(GNULIB)),
             seconds,
             memory: MEMORY,
-            search,
+            search: args.search.as_deref(),
+            off: args.off.as_deref(),
             tree: None,
         };
         let mut row = json!({ "program": pair.program, "rule": pair.rule, "mode": mode.word(), "limit": seconds });
