@@ -41,6 +41,7 @@ PACKAGES=(
   lld-22           # links whole programs as bitcode
   llvm-22-dev      # read by wryneck-lower
   musl-dev         # native programs for replays
+  musl-tools       # musl-gcc: executables of the tests
   patch            # Debian's patches on source packages
   valgrind         # second opinion on reads of memory never written
   xz-utils         # source packages
