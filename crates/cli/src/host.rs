@@ -1,4 +1,4 @@
-//! The real file system, read only, with a record of every answer for the run folder (DESIGN 1.2).
+//! The real file system, read only, with a record of every answer for the run folder (docs/design/002).
 
 use std::cell::RefCell;
 use std::ffi::OsStr;

@@ -1,6 +1,6 @@
 //! What a program is given: arguments, environment, standard input, files; and the host's files behind an injected trait.
 //!
-//! Nothing here reads the real world: the caller does, once, and may keep what was read with the run (DESIGN 1.2).
+//! Nothing here reads the real world: the caller does, once, and may keep what was read with the run (docs/design/002).
 
 /// An argument of the program.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -1,4 +1,4 @@
-//! The world below the program: models of Linux system calls, of libc functions and of intrinsics (DESIGN 1.8).
+//! The world below the program: models of Linux system calls, of libc functions and of intrinsics (docs/design/008).
 //!
 //! Suggested reading order: [`input`] (what a program is given), [`state`] (what a path knows of the world), [`start`] (how a
 //! program begins), [`sys`] (system calls), [`libc`] and [`intrinsics`] (functions by name). Reads no real file, clock or

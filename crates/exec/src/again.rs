@@ -1,4 +1,4 @@
-//! Running paths again by their decisions: shown, recorded, or up to where a flip begins (DESIGN 1.2). The solver is not asked.
+//! Running paths again by their decisions: shown, recorded, or up to where a flip begins (docs/design/002). The solver is not asked.
 
 use std::rc::Rc;
 

@@ -67,7 +67,7 @@ pub struct Core {
     spare: Vec<Frame>,
 }
 
-/// A branch's other side, not yet explored: the state before it, and what must hold there (DESIGN 1.1). The solver has not
+/// A branch's other side, not yet explored: the state before it, and what must hold there (docs/design/001). The solver has not
 /// been asked unless `checked`.
 pub struct Flip {
     /// The state before the operation that decided, shared by the flips of one operation. `None`: run the prefix again.
@@ -92,7 +92,7 @@ pub struct Flip {
     pub subtree: SubtreeId,
 }
 
-/// The other side of a decision that cheap facts show infeasible: what made it so may matter to whoever wants it (DESIGN 1.10).
+/// The other side of a decision that cheap facts show infeasible: what made it so may matter to whoever wants it (docs/design/010).
 pub struct Refuted {
     /// Decisions before it.
     pub before: Prefix,

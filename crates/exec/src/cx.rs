@@ -1,7 +1,7 @@
 //! What steps, models and monitors may do with the running path: decide, concretise, check, read and write memory.
 //!
-//! This is the only place that makes a second state. A decision is consumed on every non-constant condition (DESIGN 1.2); the
-//! model says which side the path takes, the other becomes a pending flip, and nobody asks the solver (DESIGN 1.1).
+//! This is the only place that makes a second state. A decision is consumed on every non-constant condition (docs/design/002); the
+//! model says which side the path takes, the other becomes a pending flip, and nobody asks the solver (docs/design/001).
 //! What must be known now (may this division fail?) is asked at once.
 
 use std::rc::Rc;

@@ -262,7 +262,7 @@ impl Explorer {
     }
 
     /// Under memory pressure half of the snapshots go; their flips are run again from their prefixes. Where few are left or memory grows
-    /// all the same, the exploration goes depth-first until a quarter of what is pending is done: nothing is lost (DESIGN 1.1).
+    /// all the same, the exploration goes depth-first until a quarter of what is pending is done: nothing is lost (docs/design/001).
     fn relieve_memory(&mut self, control: &mut dyn Control) {
         const EVERY: u64 = 16;
         const FEW: usize = 16;
@@ -525,7 +525,7 @@ impl Explorer {
         }
     }
 
-    /// Drops every expression that no path needs, and renumbers the rest (DESIGN 1.6). A safe point: nothing runs.
+    /// Drops every expression that no path needs, and renumbers the rest (docs/design/006). A safe point: nothing runs.
     pub fn compact(&mut self) {
         self.core.stats.compactions += 1;
         let (items, waiting, root, subsumption) = (&self.items, &self.waiting, &self.root, &self.subsumption);

@@ -1,4 +1,4 @@
-//! The engine: explores the paths of a program (DESIGN 1.1-1.6).
+//! The engine: explores the paths of a program (docs/design/001 to 006).
 //!
 //! Suggested reading order: [`state`] (what a path is), [`prefix`] (its decisions), [`cx`] (deciding: the one place that forks),
 //! [`step`] (running operations), [`engine`] (the exploration), [`search`], [`memory`], [`image`] and [`code`] (the program as it is run),

@@ -1,4 +1,4 @@
-//! Prefixes: a path is its decisions (DESIGN 1.2).
+//! Prefixes: a path is its decisions (docs/design/002).
 //!
 //! A decision is consumed at every branch, switch or pointer choice on a non-constant condition, also where only one side
 //! turns out feasible, and at every concretisation. Program, configuration and decisions name a state. The list is a tree

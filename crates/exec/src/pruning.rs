@@ -1,4 +1,4 @@
-//! Pruning: which flips are explored (paper 1, section 5; DESIGN 1.10).
+//! Pruning: which flips are explored (paper 1, section 5; docs/design/010).
 //!
 //! A flip is not yet wanted. A path that completes wants the flips of the decisions that its slice holds; a wanted flip that proves
 //! infeasible wants those of every decision in its unsat core, since one of them taken otherwise may make it feasible; a path that does not

@@ -287,7 +287,7 @@ impl State {
         }
     }
 
-    /// A structural hash: equal for equal states, whatever pool or order of exploration made them (DESIGN 1.2).
+    /// A structural hash: equal for equal states, whatever pool or order of exploration made them (docs/design/002).
     pub fn structural_hash(&self, pool: &Pool) -> u64 {
         let exprs = |e| pool.structural_hash(e);
         let mut h = FxHasher::default();

@@ -1,4 +1,4 @@
-//! Code met while it runs: what an engine asks for when control reaches an address nobody lowered yet (DESIGN 1.3).
+//! Code met while it runs: what an engine asks for when control reaches an address nobody lowered yet (docs/design/003).
 
 use crate::module::Module;
 use crate::verify::Malformed;

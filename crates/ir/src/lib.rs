@@ -1,4 +1,4 @@
-//! wryneck's intermediate representation: small, typed by bit width, made for running, and a file (DESIGN 1.3).
+//! wryneck's intermediate representation: small, typed by bit width, made for running, and a file (docs/design/003).
 //!
 //! Reading order: [`inst`] (what an instruction is), [`module`] (the tables), [`build`] (how they are made). Imports nothing
 //! of ours.

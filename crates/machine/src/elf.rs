@@ -1,5 +1,5 @@
 //! ELF files: what they put in memory with which permissions, where they begin, names of code and data (System V gABI, chapters 4
-//! and 5). Fixed addresses are the file's own (DESIGN 1.5); position-independent files are put at a base.
+//! and 5). Fixed addresses are the file's own (docs/design/005); position-independent files are put at a base.
 //!
 //! A segment is cut at its sections, so that findings name them; what no section covers (headers, padding) is a piece too.
 //! Nothing here trusts the file: sizes are checked before they are used.

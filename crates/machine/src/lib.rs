@@ -1,4 +1,4 @@
-//! Machine code: ELF executables run on the same IR as everything else (DESIGN 1.3).
+//! Machine code: ELF executables run on the same IR as everything else (docs/design/003).
 //!
 //! All machine code of a program is **one IR function** whose parameters are the register file and which never returns. It
 //! begins as one block that jumps to the instruction pointer, and grows by [`MachineProgram::block_at`] whenever the engine

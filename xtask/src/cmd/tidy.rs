@@ -46,7 +46,7 @@ const RULES: &[Rule] = &[
     Rule { name: "words", check: words },
 ];
 
-/// Which of our crates a crate may use (DESIGN.md, "The house"), outside of its tests.
+/// Which of our crates a crate may use (ARCHITECTURE.md, "The crates"), outside of its tests.
 const EDGES: &[(&str, &[&str])] = &[
     ("cli", &["environ", "exec", "expr", "guard", "ir", "machine", "probe", "report", "solver", "verify"]),
     ("environ", &["exec", "expr", "ir"]),

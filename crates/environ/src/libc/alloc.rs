@@ -1,4 +1,4 @@
-//! The allocator: malloc and its family, C++'s operators new and delete. Objects are the engine's (DESIGN 1.5).
+//! The allocator: malloc and its family, C++'s operators new and delete. Objects are the engine's (docs/design/005).
 //!
 //! A symbolic size is concretised, smallest first, and the ledger says so. Failing needs a size no machine has: null, and errno
 //! where the libc brought a function to set it.

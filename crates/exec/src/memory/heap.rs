@@ -1,4 +1,4 @@
-//! The heap: size classes with a region of addresses each, so that address → object is arithmetic (DESIGN 1.5).
+//! The heap: size classes with a region of addresses each, so that address → object is arithmetic (docs/design/005).
 //!
 //! An object sits in a slot of its class's stride with at least [`SLACK`] dead bytes on both sides. Freed slots wait in a
 //! first-in first-out quarantine before they are used again. Addresses depend only on the sequence of calls on the path.

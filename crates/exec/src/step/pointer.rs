@@ -1,6 +1,6 @@
 //! Addresses: which object one belongs to, what a symbolic pointer may point to, and what to say when it is wrong.
 //!
-//! A symbolic pointer is base + offset (DESIGN 1.5): its bounds are those of the object its base came from, and leaving them
+//! A symbolic pointer is base + offset (docs/design/005): its bounds are those of the object its base came from, and leaving them
 //! is the fault; neighbours are not explored. Pointers without a known base are resolved over objects from the lowest
 //! address they can have upwards, one decision each.
 
