@@ -49,9 +49,13 @@ impl RuleResult {
     /// Judges a rule by the rest of the run.
     pub fn new(run: &Run, id: &str, summary: &str, relevant: u64) -> RuleResult {
         let ledger = |kinds: &[&str]| run.ledger.iter().any(|row| kinds.contains(&row.kind.as_str()));
-        let findings = run.findings.iter().filter(|f| f.kind.id == kind(id)).count();
+        let of_rule = |denied: bool| run.findings.iter().filter(|f| f.kind.id == kind(id) && f.is_denied() == denied).count();
+        let (findings, denied) = (of_rule(false), of_rule(true));
         let (verdict, why) = match &run.status {
             _ if findings > 0 => (Verdict::Violated, format!("{}, see above", plural(findings as u64, "violation"))),
+            _ if denied > 0 => {
+                (Verdict::Incomplete, format!("the native program denies {}, see above", plural(denied as u64, "violation")))
+            }
             _ if run.pruning.as_ref().is_some_and(|pruning| !pruning.lost.is_empty()) => {
                 (Verdict::Incomplete, "pruning lost a sequence of events, which is a defect of wryneck: please report it".into())
             }
@@ -91,6 +95,8 @@ mod tests {
         }
         let mut found = golden().findings;
         found[0].kind.id = kind("r");
-        assert_eq!(verdict(&Run { findings: found, ..clean }, 1), Verdict::Violated);
+        assert_eq!(verdict(&Run { findings: found.clone(), ..clean.clone() }, 1), Verdict::Violated);
+        found[0].native = Some(crate::run::Native::NotReproduced("exit 0".into()));
+        assert_eq!(verdict(&Run { findings: found, ..clean }, 1), Verdict::Incomplete);
     }
 }

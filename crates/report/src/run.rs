@@ -256,6 +256,13 @@ pub struct Totals {
     pub memory: u64,
 }
 
+impl Finding {
+    /// Whether its native replay ended otherwise: the program, or the engine's model of it, differs from what the path showed.
+    pub fn is_denied(&self) -> bool {
+        matches!(self.native, Some(Native::NotReproduced(_)))
+    }
+}
+
 /// Lines with code, and those that some path ran.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct Lines {
@@ -264,14 +271,25 @@ pub struct Lines {
 }
 
 impl Run {
-    /// The exit code of `wryneck run`: 0 complete and clean, 1 findings, 2 our defect, 3 clean but incomplete.
+    /// The exit code of `wryneck run`: 0 complete and clean, 1 findings, 2 our defect, 3 clean but incomplete. A finding that its native
+    /// replay denies is none, but a run with one is not clean either.
     pub fn exit_code(&self) -> u8 {
         match () {
-            () if !self.findings.is_empty() => 1,
+            () if self.standing().next().is_some() => 1,
             () if self.has(Class::Internal) => 2,
-            () if self.is_complete() => 0,
+            () if self.is_complete() && self.findings.is_empty() => 0,
             () => 3,
         }
+    }
+
+    /// The findings that no native replay denies.
+    pub fn standing(&self) -> impl Iterator<Item = &Finding> {
+        self.findings.iter().filter(|f| !f.is_denied())
+    }
+
+    /// How many findings their native replay denies.
+    pub fn denied(&self) -> u64 {
+        self.findings.iter().filter(|f| f.is_denied()).count() as u64
     }
 
     /// Whether every feasible path was followed to an end of the program's own.
@@ -372,12 +390,16 @@ pub(crate) mod tests {
     fn exit_codes_tell_findings_defects_and_gaps_apart() {
         let found = golden();
         assert_eq!(found.exit_code(), 1);
+        let mut denied = found.clone();
+        denied.findings[0].native = Some(Native::NotReproduced("exit 0".into()));
+        assert_eq!((denied.exit_code(), denied.denied()), (3, 1));
         let stopped = Run { findings: vec![], ..found };
         assert_eq!(stopped.exit_code(), 3);
         let unsupported = Run { status: Status::Complete, ..stopped };
         assert_eq!(unsupported.exit_code(), 3);
         let complete = Run { ends: vec![EndCount { class: Class::Exit, what: "1".into(), count: 1 }], ..unsupported };
         assert_eq!(complete.exit_code(), 0);
+        assert_eq!(Run { findings: denied.findings, ..complete.clone() }.exit_code(), 3);
         let dropped = LedgerRow { kind: "dropped-flip".into(), what: "fork limit".into(), count: 1, flag: String::new() };
         assert_eq!(Run { ledger: vec![dropped], ..complete.clone() }.exit_code(), 3);
         let internal = EndCount { class: Class::Internal, what: "?".into(), count: 1 };

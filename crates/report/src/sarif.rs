@@ -133,8 +133,10 @@ fn result(
     if let Some(test) = &f.test {
         properties.insert("test".into(), json!(format!("{}/{test}", report.run.folder)));
     }
+    // The standard wants the level "none" beside every kind but "fail".
+    let (level, kind) = if f.is_denied() { ("none", "review") } else { ("error", "fail") };
     json!({
-        "ruleId": f.kind.id, "ruleIndex": rules.get(f.kind.id.as_str()), "level": "error", "kind": "fail",
+        "ruleId": f.kind.id, "ruleIndex": rules.get(f.kind.id.as_str()), "level": level, "kind": kind,
         "message": { "text": text },
         "locations": [at_address(location(report, place, None), f, place)],
         "stacks": [{ "message": { "text": "the call stack" }, "frames": frames }],
@@ -297,6 +299,8 @@ mod tests {
             report.run.status = Status::Unfinished;
             report.run.findings[0].native = Some(crate::run::Native::NotReproduced("exit 0".into()));
             report.run.findings[0].stack[0].column = 0;
+            let result = &log(&report)["runs"][0]["results"][0];
+            assert_eq!((&result["level"], &result["kind"]), (&json!("none"), &json!("review")), "a denied finding is no error");
             report
         };
         let mut clean = golden();

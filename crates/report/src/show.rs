@@ -49,10 +49,7 @@ fn write_findings(out: &mut dyn Write, report: &Report) -> io::Result<()> {
     if report.run.findings.is_empty() {
         return writeln!(out, "no finding\n");
     }
-    for (number, finding) in (1..).zip(&report.run.findings) {
-        terminal::write_finding(out, &report.run, number, finding, Some(&report.sources))?;
-    }
-    Ok(())
+    terminal::write_findings(out, &report.run, Some(&report.sources))
 }
 
 fn write_ends(out: &mut dyn Write, report: &Report) -> io::Result<()> {

@@ -17,20 +17,34 @@ const SHOWN_ENTRIES: usize = 8;
 
 /// Writes the summary.
 pub fn write(out: &mut dyn Write, run: &Run) -> io::Result<()> {
-    for (number, finding) in (1..).zip(&run.findings) {
-        write_finding(out, run, number, finding, None)?;
-    }
+    write_findings(out, run, None)?;
     write_ends(out, run)?;
     write_totals(out, run)?;
     write_ledger(out, run, SHOWN_ENTRIES)?;
     write_verdict(out, run)
 }
 
+/// Writes the findings; apart from them, last, those that their native replay denies. With `sources`, more of each.
+pub(crate) fn write_findings(out: &mut dyn Write, run: &Run, sources: Option<&Sources>) -> io::Result<()> {
+    let numbered = || (1..).zip(&run.findings);
+    for (number, finding) in numbered().filter(|(_, f)| !f.is_denied()) {
+        write_finding(out, run, number, finding, sources)?;
+    }
+    if run.denied() > 0 {
+        writeln!(out, "The native program ended otherwise on the inputs below. These do not count as findings.\n")?;
+    }
+    for (number, finding) in numbered().filter(|(_, f)| f.is_denied()) {
+        write_finding(out, run, number, finding, sources)?;
+    }
+    Ok(())
+}
+
 /// Writes a finding: with `sources`, more of the source and the decisions on the way.
-pub(crate) fn write_finding(out: &mut dyn Write, run: &Run, number: u32, f: &Finding, sources: Option<&Sources>) -> io::Result<()> {
+fn write_finding(out: &mut dyn Write, run: &Run, number: u32, f: &Finding, sources: Option<&Sources>) -> io::Result<()> {
+    let denied = if f.is_denied() { "not reproduced: " } else { "" };
     match f.kind.id.strip_prefix("rule:") {
-        Some(rule) => writeln!(out, "violation[{rule}]: {}", f.message)?,
-        None => writeln!(out, "fault[{}]: {}", f.kind.id, f.message)?,
+        Some(rule) => writeln!(out, "{denied}violation[{rule}]: {}", f.message)?,
+        None => writeln!(out, "{denied}fault[{}]: {}", f.kind.id, f.message)?,
     }
     for (depth, place) in f.stack.iter().take(SHOWN_FRAMES).enumerate() {
         let arrow = if depth == 0 { "-->" } else { " by" };
@@ -208,12 +222,15 @@ pub(crate) fn write_verdict(out: &mut dyn Write, run: &Run) -> io::Result<()> {
         Some(Pruning { never: Some(1..), .. }) => "every path that can matter was explored",
         Some(_) | None => "every path was explored",
     };
-    let found = match run.findings.len() {
+    let mut found = match run.standing().count() {
         0 => "no finding".to_owned(),
         n => plural(n as u64, "finding"),
     };
+    if run.denied() > 0 {
+        found += &format!(", {} more not reproduced natively", run.denied());
+    }
     match &run.status {
-        Status::Complete if matches!(run.exit_code(), 0 | 1) => writeln!(out, "{found}; {all}"),
+        Status::Complete if run.is_complete() => writeln!(out, "{found}; {all}"),
         Status::Complete => writeln!(out, "{found}; some paths could not be followed to their end, see above"),
         Status::Unfinished => writeln!(out, "{found}; the run has not ended: it goes on, or it was killed"),
         Status::Stopped { limit, flag, pending } => {
@@ -266,6 +283,18 @@ mod tests {
                       3  gadget
             1 finding; stopped: time (--max-time), 7 paths pending
         "#]].assert_eq(&text(&golden()));
+    }
+
+    #[test]
+    fn findings_that_the_native_program_denies_are_apart() {
+        let mut run = golden();
+        run.findings.insert(0, run.findings[0].clone());
+        run.findings[0].native = Some(crate::run::Native::NotReproduced("exit 0".into()));
+        let text = text(&run);
+        let at = |words: &str| text.find(words).unwrap_or_else(|| panic!("`{words}` is missing in {text}"));
+        assert!(at("= finding 2,") < at("The native program ended otherwise"));
+        assert!(at("The native program ended otherwise") < at("not reproduced: fault[out-of-bounds-write]"));
+        at("1 finding, 1 more not reproduced natively; stopped");
     }
 
     #[test]
