@@ -1,7 +1,9 @@
 //! `xtask tidy`: the conventions that no compiler checks, one row of [`RULES`] each. Also a plain test, so `./test` runs it.
 //!
 //! One more convention: a function over one [`Source`] and its row; the tests below break each rule once. Text is matched line by
-//! line, which is enough for code that rustfmt laid out.
+//! line, which is enough for code that rustfmt laid out. [`documents`] checks links and citations.
+
+mod documents;
 
 use std::fs;
 use std::path::Path;
@@ -116,8 +118,10 @@ fn complaints(root: &Path) -> Result<Vec<String>> {
                 let place = |(line, text)| format!("{}:{line}: {}: {text}", source.path, rule.name);
                 found.extend((rule.check)(&source).into_iter().map(place));
             }
+            found.extend(documents::citations(root, &source.path, &source.text));
         }
     }
+    found.extend(documents::complaints(root)?);
     Ok(found)
 }
 
