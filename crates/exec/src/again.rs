@@ -1,4 +1,6 @@
-//! Running paths again by their decisions: shown, recorded, or up to where a flip begins (docs/design/002). The solver is not asked.
+//! Replaying a path by its decisions: to show it, to record it, or to restore a flip without a snapshot (docs/design/002).
+//!
+//! A replay never asks the solver.
 
 use std::rc::Rc;
 

@@ -1,4 +1,4 @@
-//! A list that is seen from its end: forks share what they have in common, and appending is one allocation.
+//! A persistent list, addressed from its end. Forks share their common prefix, and appending is one allocation.
 
 use std::rc::Rc;
 

@@ -1,7 +1,8 @@
-//! Which paths of an exploration that is not pruned pruning would have explored (paper 1, section 8.1).
+//! Classifies the paths of an exploration without pruning: relevant, if pruning would have explored them, or redundant (paper 1, section
+//! 8.1).
 //!
-//! All flips are explored, but wanted as if they waited. A path is redundant if it is on a flip that nobody wants, and relevant otherwise. Only
-//! relevant paths are sliced, as under pruning: those that turn out relevant after they ended, then.
+//! All flips are explored, but become relevant by the same rules as under pruning. A path below a flip that never becomes relevant is
+//! redundant. Only relevant paths are sliced, as under pruning. So a path that becomes relevant after it ended is sliced then.
 
 use std::collections::BTreeMap;
 

@@ -1,8 +1,8 @@
-//! Functions as the interpreter runs them: one prepared operation per IR instruction, at the same index.
+//! Functions prepared for the inner loop: one operation per IR instruction, at the same index.
 //!
-//! Preparing picks a [`Kind`] by operator and width, so that the inner loop never asks about widths above 64, resolves callees
-//! and edges, and fuses a comparison with the branch behind it (the branch stays in place, and is skipped). It relies on
-//! the verifier's promise that every slot and table index is in range.
+//! Preparing selects a [`Kind`] by operator and width, so that the inner loop never tests for widths above 64. It resolves callees and
+//! edges. It fuses a comparison with the branch after it; the branch stays in place and is skipped. It relies on the verifier's promise
+//! that every slot and table index is in range.
 
 use wryneck_ir::{self as ir, Inst, Module, NONE, Op, limbs};
 

@@ -1,6 +1,6 @@
 //! Bounds and switches of an exploration: one table, passed down, never global.
 //!
-//! Time is not here: the core reads no clock. The caller stops an exploration through [`crate::Control`].
+//! There is no time limit here, because the core reads no clock. The caller stops an exploration through [`crate::Control`].
 
 macro_rules! options {
     ($($(#[$doc:meta])* $name:ident: $ty:ty = $default:expr;)*) => {

@@ -1,4 +1,5 @@
-//! What all paths of an exploration share: pool, solver, program, coverage, counters, and what paths leave behind.
+//! What all paths of an exploration share: pool, solver, program, coverage, counters, ledger, and the flips and path ends of the running
+//! path.
 
 use std::cell::RefCell;
 use std::collections::BTreeMap;

@@ -1,8 +1,8 @@
 //! What steps, models and monitors may do with the running path: decide, concretise, check, read and write memory.
 //!
-//! This is the only place that makes a second state. A decision is consumed on every non-constant condition (docs/design/002); the
-//! model says which side the path takes, the other becomes a pending flip, and nobody asks the solver (docs/design/001).
-//! What must be known now (may this division fail?) is asked at once.
+//! This is the only file that makes a second state. Every non-constant condition consumes a decision (docs/design/002). The model selects
+//! the successor that the path takes. The alternative becomes a pending flip, without a query (docs/design/001). Questions that the path
+//! needs answered at once go to the solver: can this division fail?
 
 use std::rc::Rc;
 

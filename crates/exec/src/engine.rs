@@ -1,4 +1,4 @@
-//! The exploration: pick a pending flip, ask whether it is feasible, run it to its end, tell the searcher what it left behind.
+//! The exploration loop: select a pending flip, check its feasibility, run it to its end, and report the new flips to the searcher.
 
 use std::collections::BTreeMap;
 use std::rc::Rc;

@@ -1,6 +1,6 @@
-//! What models of allocators and of calls with strings need from a path: heap objects, C strings, input not yet made.
+//! Services for models of allocators and string functions: heap objects, C strings, fresh input.
 //!
-//! Everything that decides comes before anything that changes: a fork runs the whole call again (docs/design/001).
+//! Each service decides before it changes anything, because a fork runs the whole call again (docs/design/001).
 
 use wryneck_expr::ExprId;
 use wryneck_solver::Budget;

@@ -1,4 +1,4 @@
-//! A program as it is run: linked modules with addresses, prepared functions, and the memory every path begins with.
+//! The program as the engine runs it: linked modules with addresses, prepared functions, and the initial memory of every path.
 
 use std::cell::OnceCell;
 use std::rc::Rc;

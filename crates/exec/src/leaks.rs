@@ -1,10 +1,10 @@
-//! Leaks: what a path that exits leaves allocated and no pointer leads to any more.
+//! Leaks: heap objects that a path leaves allocated at exit and that no pointer leads to.
 //!
-//! A mark phase as leak checkers do it: from writable globals, the stack, the slots of calls in progress and objects the environment
-//! made, every aligned word that lies inside a live heap object leads to it, interior pointers too; words are followed transitively.
-//! What is not reached is lost. A symbolic word has the value of the path's model, so a leak holds for the path's test. A slot or a variable
-//! that is no longer used still counts as a pointer: memory is never called lost wrongly. Cost: one look at every word in use; no
-//! solver.
+//! A mark phase, as in leak checkers. The roots are writable globals, the stack, the slots of calls in progress, and objects that the
+//! environment made. Every aligned word that points into a live heap object marks this object; interior pointers count. Marked objects
+//! are scanned in turn. What stays unmarked is lost. A symbolic word counts with its value in the path's model, so a leak holds for the
+//! path's test. Slots and variables that are dead still count as pointers, so reachable memory is never reported. Cost: one look at every
+//! word in use; no solver.
 
 use std::collections::BTreeMap;
 

@@ -1,8 +1,8 @@
 //! The engine: explores the paths of a program (docs/design/001 to 006).
 //!
-//! Suggested reading order: [`state`] (what a path is), [`prefix`] (its decisions), [`cx`] (deciding: the one place that forks),
-//! [`step`] (running operations), [`engine`] (the exploration), [`search`], [`memory`], [`image`] and [`code`] (the program as it is run),
-//! [`plugin`] (what other rooms bring). Knows no rule, no libc function, no file format, and reads no clock.
+//! Suggested reading order: [`state`] (a path in progress), [`prefix`] (its decisions), [`cx`] (deciding: the only place that forks),
+//! [`step`] (running operations), [`engine`] (the exploration), [`search`], [`memory`], [`image`] and [`code`] (the prepared program),
+//! [`plugin`] (the traits of plug-ins). The crate has no rule, library function or file format, and reads no clock.
 
 pub mod again;
 pub mod chain;

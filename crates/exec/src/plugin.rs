@@ -1,4 +1,4 @@
-//! The traits plug-ins meet. The engine knows no rule, no libc function and no system call; they come in here.
+//! The traits of plug-ins: models of functions, monitors, pruners. The engine has no rule, library function or system call of its own.
 
 use std::any::Any;
 use std::rc::Rc;

@@ -1,8 +1,8 @@
-//! Prefixes: a path is its decisions (docs/design/002).
+//! Prefixes: a path is named by its decisions (docs/design/002).
 //!
-//! A decision is consumed at every branch, switch or pointer choice on a non-constant condition, also where only one side
-//! turns out feasible, and at every concretisation. Program, configuration and decisions name a state. The list is a tree
-//! seen from its leaves: forks share what they have in common, and appending is one allocation.
+//! Every branch, switch and pointer choice on a non-constant condition consumes a decision, even if only one alternative is feasible. So
+//! does every concretisation. Program, configuration and prefix determine a state. The list is persistent: forks share their common
+//! prefix, and appending is one allocation.
 
 use crate::chain::Chain;
 

@@ -1,13 +1,16 @@
-//! Pruning: which flips are explored (paper 1, section 5; docs/design/010).
+//! Pruning: which flips are explored (paper 1, section 5; docs/design/010). *Wanted* in this file means relevant, *waiting* means
+//! deferred.
 //!
-//! A flip is not yet wanted. A path that completes wants the flips of the decisions that its slice holds; a wanted flip that proves
-//! infeasible wants those of every decision in its unsat core, since one of them taken otherwise may make it feasible; a path that does not
-//! complete wants all of its flips. What nobody wants when no wanted flip is left is pruned. The order of exploration does not matter, so any
-//! searcher will do. The paper's own algorithm, which loses behaviour, is kept beside it to show that.
+//! A flip starts deferred. It becomes relevant in three ways. A path that completes makes the flips of the decisions in its slice
+//! relevant. A relevant flip that proves infeasible makes the flips of every decision in its unsat core relevant, because one of these
+//! decisions, taken otherwise, may make it feasible. A path that does not complete makes all its flips relevant. Flips that are deferred
+//! when no relevant flip is left are pruned. The result does not depend on the order of exploration, so every searcher works. Algorithm 1
+//! of the paper, which loses behaviour, is kept for comparison ([`Pruning::AsPrinted`]).
 //!
-//! A completed path runs once more, without the solver, to be sliced: from where it left its parent, and from its oldest undecided flip
-//! if it needs more of what was before than paths that share that did. What cheap facts show infeasible is kept without a state. Where
-//! nearly every flip turns out wanted, few paths are sliced and the others want all their flips, which is always right.
+//! A completed path is replayed without the solver to be sliced, from where it left its parent. The slice extends back to the oldest
+//! undecided flip only if its live-in set exceeds what earlier paths with the same prefix needed. An alternative that cheap facts refute
+//! is kept without a state. Where nearly every flip becomes relevant, few paths are sliced; the others make all their flips relevant,
+//! which is always sound.
 
 use std::any::Any;
 use std::collections::BTreeSet;

@@ -1,8 +1,8 @@
-//! What a path did, recorded for walking it backwards (paper 1, section 5: `Slice`).
+//! The record of a path, for walking it backwards (paper 1, section 5: `Slice`).
 //!
-//! Only a path that is run again by its decisions is recorded ([`crate::Explorer::record`]), by a copy of the inner loop of its own, so
-//! exploring costs nothing more. Recorded is what the code alone does not say: edges, addresses, calls, and what each slow operation
-//! touched. The steps of one slow operation stand before their [`Step::Slow`], which counts them. Size: 16 bytes per step.
+//! Only a replayed path is recorded ([`crate::Explorer::record`]), by a copy of the inner loop of its own, so exploration costs nothing
+//! more. The record has what the code alone does not determine: edges, addresses, calls, and what each slow operation touched. The steps
+//! of a slow operation precede their [`Step::Slow`], which counts them. Size: 16 bytes per step.
 
 use rustc_hash::FxHashSet;
 use wryneck_ir::ActiveCall;

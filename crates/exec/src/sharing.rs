@@ -1,5 +1,6 @@
-//! What states share, met once: the two walks of a compaction over all states. Parts are told apart by address; both walks keep the
-//! parts alive, so an address stays a part's own.
+//! The two walks of a compaction over all states, which visit each shared part once.
+//!
+//! Parts are identified by their address. Both walks keep the parts alive, so no address is reused meanwhile.
 
 use std::rc::Rc;
 

@@ -1,6 +1,6 @@
-//! Call stacks as small numbers: heap objects remember who allocated them in four bytes.
+//! Call stacks as small numbers: heap objects store their allocating call stack in four bytes.
 //!
-//! Numbers depend on the order of exploration and so decide nothing on a path. Interning costs a hash of the stack per allocation.
+//! The numbers depend on the order of exploration, so no path may depend on them. Interning costs one hash of the stack per allocation.
 
 use rustc_hash::FxHashMap;
 

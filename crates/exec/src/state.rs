@@ -1,4 +1,4 @@
-//! A state: one path in progress. It has no link to the engine, and a fork of it is a handful of reference counts.
+//! A state: one path in progress. It has no link to the engine, and a fork copies a handful of reference counts.
 
 use std::any::Any;
 use std::collections::VecDeque;

@@ -1,11 +1,12 @@
-//! One continuation for equal states: a wanted flip whose continuations were all explored before, from another state, is left out.
+//! State subsumption: a relevant flip is skipped if the same program point was fully explored from a state that agrees on everything
+//! relevant.
 //!
-//! A flip begins in a state, by an operation that decides otherwise. If a flip began before at the same place (calls, decision, events so far,
-//! environment), all that is wanted behind it is explored, and what was needed there of that state has the same values in this one, then
-//! nothing else can happen behind this one (after Boonstoppel, Cadar and Engler, "RWset: attacking path explosion in constraint-based test
-//! generation", TACAS 2008; what was read is here what the slices of [`crate::Pruner`] needed). What infeasible sides there had for reasons
-//! must hold here, too: the constraints of their cores. The flip's own path is then sliced as if it went on as those did. A flip that may turn
-//! out so waits for the end of the other; where nothing else is left to explore, it waits no longer.
+//! A flip begins at a program point: call stack, decision, events so far, environment. Suppose an earlier flip began at the same point,
+//! all its relevant subtree is explored, and this flip's state has the same values in the live-in set of that subtree. Then this flip
+//! cannot show new behaviour (after Boonstoppel, Cadar and Engler, "RWset: attacking path explosion in constraint-based test generation",
+//! TACAS 2008; the slices of [`crate::Pruner`] stand for their read sets). The constraints in the unsat cores of that subtree must hold
+//! here too. The path to the skipped flip is sliced as if it continued as the earlier one did. A flip that may turn out subsumed is held
+//! until the earlier subtree is complete, or nothing else is left.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::hash::{Hash, Hasher};

@@ -1,8 +1,8 @@
-//! Going on behind an access out of bounds, if the configuration lets a path do that so many times: what was read is input, what was to be
-//! written is dropped. So what else a path does wrong is found, too, such as the access that a shorter way leads to first.
+//! Recovered accesses: a path may continue after a number of accesses out of bounds. What such a read returns is input; such a write is
+//! dropped.
 //!
-//! What comes behind may depend on the first fault; it is told apart by being in the list. Only loads and stores of the program itself
-//! are survived, not those of models. Asks nothing.
+//! This shows further faults of a path, such as the access that a shorter path leads to first. Later faults may depend on the first one,
+//! so findings list it. Only loads and stores of the program are recovered, not those of models. No queries.
 
 use std::rc::Rc;
 

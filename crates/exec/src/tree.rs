@@ -1,4 +1,4 @@
-//! The tree of paths: leaves are running paths and pending flips, inner nodes are forks. What random-path walks.
+//! The tree of paths: leaves are running paths and pending flips, inner nodes are forks. The searcher random-path walks it.
 
 const ROOT: u32 = 0;
 const NONE: u32 = u32::MAX;

@@ -1,14 +1,14 @@
-//! Memory that was never written: input of the program, or a mistake where it matters.
+//! Uninitialised memory: input of the program, or a fault where the program depends on it.
 //!
-//! Under [`Uninit::Symbolic`] it is input, an object of the test case named as its object in memory: reading an unwritten byte makes
-//! input of all unwritten bytes of its piece of that object. Under [`Uninit::SymbolicGlobals`] the program's own variables without an initial
-//! value, which C begins with zeros, are such memory: as bitcode those whose value is all zeros, of executables those that the file has no bytes
-//! for. Pointers among them may then be anything.
+//! [`Uninit::Symbolic`]: it is input. The first read of an uninitialised byte turns all uninitialised bytes of its piece of the object
+//! into input, named after the object. [`Uninit::SymbolicGlobals`]: the program's own variables without an initial value count too,
+//! although C zeroes them. In bitcode these are the variables that are all zeros; in executables those without bytes in the file.
+//! Pointers among them may have any value.
 //!
-//! Under [`Uninit::Report`] reading is harmless, deciding a branch, an address or an output is not. A byte read before it is written is a
-//! symbol named for the object it belongs to, so the name tells where it came from, and copies carry it along. What decides asks whether an expression depends on such a symbol: by its support, which the pool
-//! knows; only where that says yes is the solver asked whether another value of the symbols would change the result. Conditions with
-//! a clean first part are decided part by part, as the program's own `&&` and `||` would. Costs nothing in the other modes.
+//! [`Uninit::Report`]: reading is harmless, but a branch, an address or output must not depend on such a byte. A byte that is read before
+//! it is written becomes a symbol named after its object, and copies carry the symbol. A decision first tests by support whether its
+//! expression contains such a symbol. If so, the solver is asked whether another value of the symbol would change the result. Conditions
+//! with an independent first part are decided part by part, as the program's own `&&` and `||` would be. The other modes cost nothing.
 
 use rustc_hash::FxHashMap;
 use wryneck_expr::subst::subst;

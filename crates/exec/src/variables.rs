@@ -1,7 +1,7 @@
-//! Objects inside larger ones: which variable of machine code is where, as far as its code has said by anchoring addresses.
+//! Objects inside larger ones: which variable of machine code lies where, as far as anchored addresses have shown.
 //!
-//! The memory is one stack and a few sections; the bounds are those of the variable an address came from. An entry lasts until
-//! another variable is met in its place, so one whose function has returned is still known.
+//! The memory objects are one stack and a few sections; the bounds are those of the variable that an address came from. An entry lasts
+//! until another variable is seen in its place, so a variable of a function that has returned is still known.
 
 /// A variable at its address.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]

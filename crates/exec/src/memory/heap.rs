@@ -1,7 +1,7 @@
-//! The heap: size classes with a region of addresses each, so that address → object is arithmetic (docs/design/005).
+//! The heap: one address region per size class, so that the object of an address is computed by arithmetic (docs/design/005).
 //!
-//! An object sits in a slot of its class's stride with at least [`SLACK`] dead bytes on both sides. Freed slots wait in a
-//! first-in first-out quarantine before they are used again. Addresses depend only on the sequence of calls on the path.
+//! An object lies in a slot of its size class with at least [`SLACK`] dead bytes on both sides. Freed slots wait in a first-in first-out
+//! quarantine before they are used again. Addresses depend only on the sequence of calls on the path.
 
 use std::rc::Rc;
 

@@ -1,4 +1,4 @@
-//! Memory of a path: bytes, the heap's book-keeping, and what an address belongs to.
+//! The memory of a path: bytes, heap bookkeeping, and the object that an address belongs to.
 
 pub mod heap;
 pub mod page;

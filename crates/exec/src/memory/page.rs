@@ -1,9 +1,9 @@
 //! A page: concrete bytes, two bits per byte, and a sparse overlay of symbolic cells.
 //!
-//! Per byte, `live` says it belongs to an object, `concrete` (a subset of `live`) says `data` holds its value. A live byte
-//! that is not concrete is symbolic if a cell covers it, and uninitialised otherwise. So one test of the `concrete` bits
-//! answers bounds, symbolic and uninitialised at once: that is the fast path of every load. A concrete store leaves the cells
-//! it overwrites in place; bytes that are concrete again are simply not looked up in them.
+//! The bit `live` says that the byte belongs to an object. The bit `concrete` (a subset of `live`) says that `data` holds its value. A
+//! live byte that is not concrete is symbolic if a cell covers it, and uninitialised otherwise. So one test of the `concrete` bits
+//! decides bounds, symbolism and initialisation at once: this is the fast path of every load. A concrete store leaves the cells below it
+//! in place; a lookup ignores cells where bytes are concrete.
 
 use wryneck_expr::{ExprId, Pool};
 

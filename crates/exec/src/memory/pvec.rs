@@ -1,4 +1,4 @@
-//! A persistent vector: cloned by one reference count, written by copying one chunk of 64 elements.
+//! A persistent vector: a clone is one reference count, a write copies one chunk of 64 elements.
 
 use std::rc::Rc;
 

@@ -1,9 +1,9 @@
-//! The address space: a persistent, copy-on-write page table with a translation buffer in front of it.
+//! The address space: a persistent, copy-on-write page table with translation buffers in front of it.
 //!
-//! Forking an address space bumps one reference count. The first write afterwards copies the directory, one chunk of 64 page
-//! pointers and one page. The translation buffers hold raw pointers to pages: the read buffer to pages this space keeps
-//! alive, the write buffer to pages this space alone owns. So a fork empties the write buffer, and replacing
-//! a page (or changing its permissions) forgets it in both.
+//! A fork bumps one reference count. The first write after it copies the directory, one chunk of 64 page pointers, and one page. The
+//! translation buffers hold raw pointers to pages. Invariants: the read buffer refers to pages that this space keeps alive; the write
+//! buffer refers to pages that this space alone owns. So a fork empties the write buffer. Replacing a page, or changing its permissions,
+//! removes it from both buffers.
 
 use std::cell::RefCell;
 use std::rc::Rc;

@@ -1,5 +1,5 @@
-//! Coverage-new: a flip whose block no path has entered; failing that, a random place among those that forked, and one of its
-//! flips, so that places that fork often do not crowd the others out.
+//! Coverage-new: selects a flip whose block no path has entered. If there is none, it selects a random program location among those with
+//! flips, and one flip there, so that locations that fork often do not crowd out the others.
 
 use std::collections::{BTreeMap, BTreeSet};
 

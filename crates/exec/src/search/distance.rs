@@ -1,5 +1,7 @@
-//! Distance to uncovered: the flip whose block is the fewest blocks away from one no path has entered, by static control flow
-//! and direct calls. Distances are computed again after new coverage, not more often than every 64 selections.
+//! Distance to uncovered: selects the flip whose block is the fewest blocks away from an uncovered block, by static control flow and
+//! direct calls.
+//!
+//! New coverage makes the distances stale. They are computed again at most once per 64 selections.
 
 use std::collections::{BTreeSet, VecDeque};
 

@@ -1,4 +1,4 @@
-//! Several searchers taking turns over the same items.
+//! Several searchers that take turns over the same items.
 
 use super::{Candidate, ItemId, Searcher, View, cov_new::CoverageNew, order::Dfs, random::RandomPath};
 

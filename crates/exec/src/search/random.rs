@@ -1,5 +1,5 @@
-//! Random path: a walk from the root of the tree of paths that takes either living side of a fork with equal chance
-//! (KLEE, OSDI'08 §3.4). It favours short prefixes, so a loop that forks cannot starve the rest.
+//! Random path: a walk from the root of the path tree that takes each living child with equal probability (KLEE, OSDI'08 §3.4). It
+//! favours short prefixes, so a loop that forks cannot starve the rest.
 
 use rustc_hash::FxHashMap;
 

@@ -1,7 +1,7 @@
-//! Floating point on concrete operands, bit for bit as x86-64 computes it; on symbolic operands a named limit, never a guess.
+//! Floating point on concrete operands, bit for bit as x86-64 computes it. On symbolic operands it is a named limit, never a guess.
 //!
-//! A symbolic integer that becomes a floating-point number is concretised (ledger): each of its values is a path of its own,
-//! so a program that reads digits into a `double` still runs to its end. A choice between numbers is decided.
+//! A symbolic integer that is converted to floating point is concretised (ledger): each value is a path of its own. So a program that
+//! reads digits into a `double` still runs to its end. A select between floating-point numbers is decided.
 
 use wryneck_expr::{ExprId, Kind};
 use wryneck_ir::float::{self, Format};

@@ -1,4 +1,4 @@
-//! Calls and returns between functions of the program: frames made, filled, and taken down.
+//! Calls and returns between functions of the program: creating, filling and removing frames.
 
 use std::rc::Rc;
 

@@ -1,8 +1,8 @@
-//! Calls of machine code from outside of it: callbacks, entries, what runs before the program and behind it.
+//! Calls of machine code from outside of it: entries, callbacks, preambles, and functions that run at exit.
 //!
-//! The function gets a frame of its own of the one function all machine code is, with the registers that the innermost machine code under it has
-//! (or those a program begins with), on the stack below what is in use. It goes back to an address whose code returns from that
-//! frame, so the caller gets a result as from any function.
+//! All machine code is one function. A call from outside pushes another frame of this function, with the registers of the innermost frame
+//! of machine code below it (or the initial registers), and a stack pointer below the used part of the stack. The return address is one
+//! whose code returns from that frame, so the caller gets a result as from any other function.
 
 use wryneck_ir::Calling;
 

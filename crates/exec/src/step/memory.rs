@@ -1,7 +1,7 @@
-//! Loads, stores and block operations, with everything the inner loop leaves: faults, symbolic bytes, symbolic addresses.
+//! Loads, stores and block operations that the inner loop leaves: faults, symbolic bytes, symbolic addresses.
 //!
-//! A load at a symbolic offset becomes a read of the object's bytes (those the offset's interval allows) as an array; a store
-//! there rewrites each byte it may reach as a choice. Objects above `max_symbolic_object` have their offset concretised.
+//! A load at a symbolic offset reads the object's bytes within the offset's interval as an array. A store there rewrites each byte it may
+//! reach as a select. For objects above `max_symbolic_object` the offset is concretised.
 
 use wryneck_expr::ExprId;
 use wryneck_ir::Inst;

@@ -1,6 +1,6 @@
-//! One operation at a time, with everything that can happen: symbolic operands, forks, faults, wide values, calls of models.
+//! One operation at a time, with everything that can happen: symbolic operands, forks, faults, wide values, model calls.
 //!
-//! The inner loop ([`run`]) does what is concrete and cannot go wrong; what it leaves comes here, one instruction family per file.
+//! The inner loop ([`run`]) handles what is concrete and cannot fail. What it leaves comes here, one instruction family per file.
 
 pub mod arith;
 pub mod call;

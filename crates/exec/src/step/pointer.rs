@@ -1,8 +1,8 @@
-//! Addresses: which object one belongs to, what a symbolic pointer may point to, and what to say when it is wrong.
+//! Addresses: the object of an address, the possible targets of a symbolic pointer, and the message when an access is wrong.
 //!
-//! A symbolic pointer is base + offset (docs/design/005): its bounds are those of the object its base came from, and leaving them
-//! is the fault; neighbours are not explored. Pointers without a known base are resolved over objects from the lowest
-//! address they can have upwards, one decision each.
+//! A symbolic pointer is base + offset (docs/design/005). Its bounds are those of the object that its base came from. Leaving them is the
+//! fault; neighbouring objects are not explored. A pointer without a known base is resolved over objects, from its lowest feasible
+//! address upwards, one decision each.
 
 use std::rc::Rc;
 

@@ -1,9 +1,8 @@
-//! The inner loop: runs concrete operations until something needs more than it can do.
+//! The inner loop: runs concrete operations until one needs more.
 //!
-//! Two copies are compiled. `CHECKED = false` runs frames without a symbolic slot: no operation but a load can make one
-//! there, and a load that does leaves the loop. `CHECKED = true` looks at operands' tags, and builds expressions for plain
-//! arithmetic on symbolic operands in place. Whatever may fork, fault or end the path leaves the loop with the
-//! frame's `op` at that operation.
+//! It is compiled twice. `CHECKED = false` runs frames without a symbolic slot: only a load can create one there, and such a load leaves
+//! the loop. `CHECKED = true` tests the tags of operands, and builds expressions for plain arithmetic on symbolic operands in place.
+//! Whatever may fork, fault or end the path leaves the loop with the frame's `op` at that operation.
 
 use std::rc::Rc;
 
