@@ -1,7 +1,7 @@
-//! Rule files as checkers: an automaton per instance.
+//! Rule files as checkers: one automaton per instance.
 //!
-//! An instance is known by names, each in a name space; its first name, in the space that has none itself, brings it into being. A step
-//! out of an end begins a new life, and what happened before is forgotten: a stream is opened where a closed one was.
+//! An instance is known by names, each in a name space. Its first name, in the name space without a name, creates it. A step out of an
+//! end state starts a new life and forgets what happened before: a stream is opened at the address of a closed one.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;

@@ -1,4 +1,4 @@
-//! The rules that come with the tool: the files in `rules/`, checked by a test, and those that are code.
+//! The built-in rules: the files in `rules/`, which a test checks, and the rules that are Rust code.
 
 use std::rc::Rc;
 

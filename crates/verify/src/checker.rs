@@ -1,8 +1,9 @@
-//! What a rule is to the machinery around it (paper 1, section 4, `Checker`).
+//! The trait of a rule (paper 1, section 4, `Checker`).
 //!
-//! Rule files are one implementation ([`crate::automaton`]), Rust code is another ([`crate::unchecked`]); both are rows of one table. The paper's
-//! `OnExecution` is in two halves, since a fork runs its operation again: [`Checker::events`] reads and decides, [`Checker::learn`] changes.
-//! `MayBeEvent` is a list of names, which the image resolves once, so that the static side runs no code of a rule. `Clone` is [`PathData`]'s.
+//! Rule files implement it by [`crate::automaton`], Rust code by [`crate::unchecked`]; both are rows of one table. The paper's
+//! `OnExecution` is split in two, because a fork runs its operation again: [`Checker::events`] reads and decides, [`Checker::learn`]
+//! changes. `MayBeEvent` is a list of names, which the image resolves once, so the static analysis runs no code of a rule. `Clone` is
+//! [`PathData`]'s.
 
 use std::collections::BTreeSet;
 use std::fmt;

@@ -1,8 +1,8 @@
-//! Systems rules: what a program must do beyond using memory rightly, as automata over its calls (paper 1, sections 4 and 6).
+//! Rules: what a program must do beyond correct memory accesses, as automata over its calls (paper 1, sections 4 and 6).
 //!
-//! A rule is a [`Checker`]. Most are automata ([`automaton`]) read from files ([`rule_file`], whose words are in [`rule`] and [`terms`]); those in `rules/`
-//! are built in ([`builtin`]). [`monitor`] runs any number of rules along every path. [`flow`] says what a program may do beside a path, which
-//! is what prunes the others. Knows no libc function by itself: names are the rules'.
+//! A rule is a [`Checker`]. Most rules are automata ([`automaton`]) read from files ([`rule_file`]; [`rule`] and [`terms`] define their
+//! words). The files in `rules/` are built in ([`builtin`]). [`monitor`] runs any number of rules along each path. [`flow`] is the static
+//! analysis that pruning uses. The crate has no library function by name in its code: names come from rules and summaries.
 
 pub mod automaton;
 pub mod builtin;

@@ -1,9 +1,9 @@
-//! Whether a program looks at a call's result: a search forward from the call, through copies and local variables.
+//! Whether a program checks a call's result: a forward search from the call, through copies and local variables.
 //!
-//! What does anything with the value but keep it looks at it: compares, computes, passes it on, returns it, or stores it where others may read.
-//! A local variable that holds the value keeps it until it is written again; a variable whose address is used for anything but loads and stores
-//! counts as looked at. Ways of the function all count, whichever a path takes. Cost: the operations behind the call, once for each
-//! place that holds the value.
+//! A use that does more than keep the value checks it: comparing, computing, passing it on, returning it, or storing it where others may
+//! read it. A local variable that holds the value keeps it until it is written again. A variable whose address is used for anything but
+//! loads and stores counts as a check. The search covers all paths of the function, not just the one that ran. Cost: the operations after
+//! the call, once for each location of the value.
 
 use std::collections::BTreeSet;
 

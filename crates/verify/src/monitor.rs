@@ -1,8 +1,8 @@
-//! Rules along a path, as a monitor of the engine.
+//! Runs the rules along a path, as a monitor of the engine.
 //!
-//! Each call of a function that a rule names is shown before it runs and when it has returned. Conditions on symbolic values are decided
-//! (the path splits), numbers that are keys are concretised, names compared ([`crate::names`]); all before anything changes. A violation is
-//! noted and the path goes on. Calls that a library makes inside itself are not the program's and are left out unless asked for (paper 1,
+//! The monitor observes each call of a function that a rule names, before it runs and after it returns. It decides conditions on symbolic
+//! values (the path splits), concretises numbers that are keys, and compares names ([`crate::names`]), all before it changes anything. A
+//! violation is recorded and the path continues. Calls that a library makes inside itself are no events unless asked for (paper 1,
 //! section 6).
 
 use std::collections::BTreeMap;

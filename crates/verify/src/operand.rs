@@ -1,4 +1,4 @@
-//! Which slots an instruction reads and writes, from the operators' own table.
+//! Which slots an instruction reads and writes, from the operator table.
 
 use wryneck_ir::{Inst, Module, NONE, Op, Operand, Range, limbs};
 

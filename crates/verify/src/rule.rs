@@ -1,4 +1,4 @@
-//! What a rule file says: events, and an automaton over them for each instance.
+//! The contents of a rule file: events, and the automaton of an instance.
 
 use std::collections::BTreeMap;
 use std::fmt;

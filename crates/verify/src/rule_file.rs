@@ -1,4 +1,4 @@
-//! Rule files: TOML, checked with the place of every mistake.
+//! Rule files: TOML. A mistake is reported with its line and column.
 //!
 //! ```toml
 //! id = "open-close"
@@ -6,12 +6,12 @@
 //! cwe = 775
 //! severity = "warning"        # or "error", "note"
 //! instance = "stream"
-//! notes = "What is worth knowing besides, for `wryneck rules`."     # may be left out
+//! notes = "Shown by `wryneck rules`."     # optional
 //!
 //! [[event]]
 //! name = "open"
 //! return = ["fopen"]          # or `call`: before the function runs
-//! key = "result"              # which stream; without a key the rule is about one thing, and "every" means all streams that are known
+//! key = "result"              # which stream; without a key the rule is about one thing, and "every" means all known streams
 //! when = ["result != 0"]      # all must hold
 //!
 //! [[event]]
@@ -19,7 +19,7 @@
 //! call = ["fclose"]
 //! key = "arg0"
 //!
-//! [[state]]                   # the first one is where an instance begins
+//! [[state]]                   # the first one: an instance before its first event
 //! name = "unknown"
 //! on = { open = "open" }
 //!
@@ -31,21 +31,21 @@
 //!
 //! [[state]]
 //! name = "closed"
-//! end = true                  # what happens next happens to another stream, though it may be at the same address
+//! end = true                  # the next event concerns another stream, which may have the same address
 //! on = { open = "open" }
 //! errors = { close = "is closed again" }
 //! ```
 //!
 //! Operands: `result`, `arg0`; `*arg0`, the pointer that it points to; `arg0[1]`, an `int` of the array that it points to; `text arg0`, a
-//! string; `path arg0`, a string that is a file name; `global stdout`, the value of a global pointer. Conditions (`terms.rs`): `==`, `!=`, `<`, `<=`,
-//! `>`, `>=` with a number, of an operand or of bits of it (`arg1 & 0x3 != 0`), signed at the operand's width; `text arg1 has w+`: one
-//! of these characters, `lacks`: none of them.
+//! string; `path arg0`, a string that is a file name; `global stdout`, the value of a global pointer. Conditions (`terms.rs`) compare an operand, or bits
+//! of it (`arg1 & 0x3 != 0`), with a number by `==`, `!=`, `<`, `<=`, `>`, `>=`, signed at the operand's width. `text arg1 has w+` asks for one of
+//! these characters, `lacks` for none of them.
 //!
-//! One thing may have several names: `also = ["descriptor: result"]` gives it one in another name space, under which an event finds it by
-//! `key = "descriptor: arg0"`. In the space without a name every key is an instance; in others only those that were given.
-//! `loses = ["descriptor: arg0"]` takes a name away, `loses = ["descriptor"]` all of that space.
+//! One instance may have several names. `also = ["descriptor: result"]` gives it a name in another name space, and an event finds it there by
+//! `key = "descriptor: arg0"`. In the name space without a name every key is an instance; in the others only names that were given are.
+//! `loses = ["descriptor: arg0"]` removes a name, `loses = ["descriptor"]` all names of that name space.
 //!
-//! Several events may share a name. Of one call all events that fit happen, in the order of the file.
+//! Several events may share a name. All events that fit a call happen, in the order of the file.
 
 use std::collections::BTreeMap;
 

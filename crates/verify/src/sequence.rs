@@ -1,6 +1,6 @@
-//! The events of a path in order: paths with equal sequences are the same to the rules (paper 1, section 4).
+//! The sequence of events of a path. Paths with equal sequences are the same to the rules (paper 1, section 4).
 //!
-//! Addresses do not occur: instances are numbered as they are met.
+//! Sequences contain no addresses: instances are numbered in the order of their first event.
 
 use wryneck_exec::chain::Chain;
 

@@ -1,4 +1,4 @@
-//! The small words of a rule file: operands, names and conditions, each a string. An error says what was expected.
+//! The terms of a rule file: operands, names and conditions, each a string. An error says what was expected.
 
 use crate::rule::{Condition, Operand, Relation};
 

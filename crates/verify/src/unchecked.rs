@@ -1,10 +1,10 @@
-//! The rule unchecked-results: what a function says of its success is looked at.
+//! The rule unchecked-results: a program checks what a function reports about its success.
 //!
-//! Every call of such a function that returns is an event, and a violation if nothing behind the call looks at its result
-//! ([`looked_at`]; of machine code, its source knows). That is a property of the place, so a path that passes by a check is fine if another way from the call has one: nothing
-//! is reported that is checked somewhere, and `(void)` does not count as looking. Functions as in glibc's `warn_unused_result`, and those
-//! whose failure loses data (CWE-252); `close`, `fclose`, `fflush` and output to streams are not among them, since programs rightly look at `ferror`
-//! once, at the end.
+//! Each call of such a function that returns is an event. It is a violation if no path from the call checks its result ([`looked_at`];
+//! for machine code the code source answers). This is a property of the call site: nothing is reported that some path checks, and
+//! `(void)` does not count as a check. The functions are those that glibc marks `warn_unused_result`, and those whose failure loses data
+//! (CWE-252). `close`, `fclose`, `fflush` and output to streams are not among them, because programs rightly check `ferror` once, at the
+//! end.
 
 use std::cell::RefCell;
 use std::collections::BTreeMap;

@@ -1,4 +1,4 @@
-//! Sets of small numbers as bits of words: dense ones for the slots of a function and for objects.
+//! Dense bit sets, for the slots of a function and for objects.
 
 /// A set of numbers, a bit each. Sets that differ in trailing zero words are equal.
 #[derive(Clone, Debug, Default)]

@@ -1,10 +1,12 @@
-//! Control flow of one function: where its blocks lead, and where the ways out of a branch meet again.
+//! The control-flow graph of one function: successors, and the immediate post-dominator of each branch.
 //!
-//! Ways end at the function's return, at what no run gets past (unreachable, unsupported, traps), at computed jumps and at calls that
-//! never return. Where ways meet is asked of those that return: that a side may leave for good is told by its effects. Only where none
-//! returns it is asked of those that leave otherwise, then of those that fault, and of loops without a way out, whose last block counts as one.
-//! Post-dominators as in Cooper, Harvey, Kennedy, "A simple, fast dominance algorithm" (2001), on the reversed graph. Cost: a few
-//! passes over the blocks.
+//! A path in the graph ends at the return, at instructions that nothing passes (unreachable, unsupported, traps), at computed jumps, and
+//! at calls that never return. Post-dominators are computed over returning paths; non-returning paths are part of a branch's effects.
+//! Where no path returns, they are computed over paths that leave otherwise, then over those that fault, then over loops without an exit,
+//! whose last block counts as one.
+//!
+//! Algorithm: Cooper, Harvey, Kennedy, "A simple, fast dominance algorithm" (2001), on the reversed graph. Cost: a few passes over the
+//! blocks.
 
 use std::cell::OnceCell;
 

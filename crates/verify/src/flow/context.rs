@@ -1,8 +1,9 @@
-//! Functions called with constants: `error (0, …)` comes back, `error (1, …)` does not (paper 1, section 7.4: context sensitivity with a limit).
+//! Contexts: functions called with constant arguments. `error (0, …)` returns, `error (1, …)` does not (paper 1, section 7.4: bounded
+//! context sensitivity).
 //!
-//! A context says which parameters of a call are known numbers. Under it conditions are evaluated over the function's values, and edges that
-//! they never take are no ways. Contexts are numbered; 0 knows nothing. A function has at most [`MOST`] of them, what comes later gets
-//! number 0, which is always right. Cost: one closure per function and context, when it is first asked for.
+//! A context says which parameters of a call are known numbers. Under it the conditions of the function are evaluated, and edges that are
+//! never taken are removed. Contexts are numbered; context 0 knows no parameter. A function has at most [`MOST`] contexts. Later ones
+//! become context 0, which is always sound. Cost: one closure per function and context, when it is first asked for.
 
 use std::cell::RefCell;
 use std::rc::Rc;

@@ -1,5 +1,5 @@
-//! Which slots hold other values where the ways out of a branch meet, depending on the way: copies on edges make no difference as long as
-//! all ways copy the same value.
+//! The slots whose values at a join depend on the path taken to it. A copy on an edge makes no difference if all edges copy the same
+//! value.
 
 use wryneck_ir::{Function, Module};
 

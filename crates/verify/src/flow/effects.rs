@@ -1,8 +1,10 @@
-//! What may happen: events, ends of the program and writes, of blocks, of sides of branches, and of functions with all they call.
+//! Effects: which events, ends of the program and writes may happen in a block, on an alternative of a branch, or in a function with all
+//! its callees.
 //!
-//! A function's facts are those of its blocks, closed over the call graph component by component. The stack variables of a function that has returned are gone, and a function that cannot be
-//! running already gets new ones at each call: its own are left out of what callers see; those of a component that calls itself
-//! are, outside of it. What an allocator writes into what it has just allocated is left out, too: nobody had it before.
+//! The effects of a function are those of its blocks, closed over the call graph by strongly connected components. Stack variables of a
+//! function that has returned are gone. A function that cannot be active already gets new ones at each call, so callers do not see its
+//! own; outside of a recursive component the same holds for the component. Writes of an allocator to what it has just allocated are left
+//! out, because nothing else refers to it yet.
 
 use std::cell::{OnceCell, RefCell};
 use std::rc::Rc;

@@ -1,4 +1,4 @@
-//! Which calls may be events of rules: those of functions that rules name, but for calls about objects that no rule can know by then.
+//! May-events: calls of functions that rules name, except calls about objects that no rule can know at that point.
 
 use rustc_hash::FxHashSet;
 use wryneck_exec::CodePos;

@@ -1,7 +1,7 @@
-//! What is known of a function's calls: which never return, and which results are not null, so that a test for null goes one way.
+//! Facts about calls: which never return, and which results are not null, so that a test for null has one successor.
 //!
-//! That a function's result is not null is said by its summary (allocation is assumed to succeed, see [`summary`](super::summary)), or
-//! found: all it returns are such results and addresses of variables.
+//! A result is not null if the function's summary says so (allocation is assumed to succeed, see [`summary`](super::summary)), or if all
+//! that the function returns are such results and addresses of variables.
 
 use rustc_hash::{FxHashMap, FxHashSet};
 use wryneck_exec::code::Callee;

@@ -1,4 +1,4 @@
-//! Which slots a call in progress may still read: what of it matters to how it goes on.
+//! Liveness of slots: which slots a call in progress may still read.
 
 use wryneck_ir::{Function, Module};
 

@@ -1,8 +1,8 @@
-//! What one function says about pointers: constraints between its values, before anything is known of its callers and callees.
+//! Pointer constraints of one function, between its values, without knowledge of its callers and callees.
 //!
-//! A pointer moves whole, in limbs of 64 bits: narrower values carry none (this is an assumption; memory that is copied byte by byte
-//! other than by the block operators and memcpy's family loses its pointers). Address arithmetic stays in its base's object, as in the
-//! engine. Values that can only be what another value is are one class. Cost: a few passes over the instructions.
+//! Pointers move whole, in limbs of 64 bits. Narrower values carry none: this is an assumption. Memory that is copied byte by byte, other
+//! than by block operators and memcpy's family, loses its pointers. Address arithmetic stays in the object of its base, as in the engine.
+//! Values that can only equal another value share a class. Cost: a few passes over the instructions.
 
 use rustc_hash::FxHashMap;
 use wryneck_exec::Image;

@@ -1,10 +1,10 @@
-//! What a program may do beside a path: the static facts that path slicing asks for (paper 1, sections 5 and 7.3; Jhala and Majumdar,
-//! "Path slicing", PLDI 2005).
+//! Static analysis of the whole program, as path slicing needs it (paper 1, sections 5 and 7.3; Jhala and Majumdar, "Path slicing", PLDI
+//! 2005).
 //!
-//! [`cfg`] finds where the sides of a branch meet again, [`summary`] holds what calls do whose instructions nobody looks at, `local`,
-//! `waves` and `points_to` find what pointers point to, `effects` puts it together. On ways that never get to a side's end only events
-//! count, and what they write before a call of `exit`, where all such ways meet again: nobody else reads it. Facts of single sides are
-//! computed when they are first asked for, and kept.
+//! [`cfg`] computes post-dominators, [`summary`] holds the effects of functions whose instructions are not analysed, `local`, `waves` and
+//! `points_to` compute points-to sets, and `effects` combines them. On a path that never reaches the end of an alternative, two things
+//! count: its events, and its writes before a call of `exit`, which all such paths share. Nothing reads its other writes. Effects of
+//! single alternatives are computed on first use and cached.
 
 pub mod bits;
 pub mod cfg;

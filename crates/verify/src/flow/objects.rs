@@ -1,5 +1,5 @@
-//! The objects that the static facts tell apart, numbered: what the program is given, what it maps, each variable, each function, for each function
-//! what it allocates on the stack as it goes, each of its stack variables, and, found on the way, what each call allocates.
+//! The abstract objects of the static analysis, numbered: the program's input, its mappings, each variable, each function, each
+//! function's dynamic stack allocations, each stack variable, and, added during the analysis, what each call allocates.
 
 use std::rc::Rc;
 

@@ -1,4 +1,4 @@
-//! Places that addresses name: an object and a byte in it, or somewhere in it. What places hold is told apart by cells of 8 bytes.
+//! Abstract memory locations: an object with a byte offset, or somewhere in the object. Contents are distinguished by cells of 8 bytes.
 
 use rustc_hash::FxHashMap;
 use serde::{Deserialize, Serialize};

@@ -1,10 +1,11 @@
-//! Which objects each pointer of the program may point to: Andersen's analysis over all functions that may be called from the start.
+//! Points-to analysis: the objects that each pointer may point to. Andersen's analysis over all functions that may be called from the
+//! entry.
 //!
-//! Inclusion-based, sensitive to fields at constant offsets, not to the order of instructions ([`local`](super::local) reads a function's constraints,
-//! [`waves`](super::waves) solves them). Functions are read when a call may reach them; calls by pointer are resolved as the sets grow.
-//! Context: a function that only hands out what it has just allocated (xmalloc, xcalloc …) is an allocator itself, so the objects
-//! differ by its callers, up to a limit. Where there is a summary, its pointer flows stand for the body. Functions without body, summary
-//! or model may do anything with what they are given.
+//! It is inclusion-based, sensitive to fields at constant offsets, and insensitive to the order of instructions. [`local`](super::local)
+//! collects a function's constraints, [`waves`](super::waves) solves them. Functions are added when a call may reach them; calls through
+//! pointers are resolved as sets grow. Context sensitivity: a function that only returns what it has just allocated (xmalloc, xcalloc …)
+//! is an allocator itself, so its objects differ by caller, up to a limit. A summary's pointer flows replace the body. A function without
+//! body, summary or model may do anything with its arguments.
 
 use std::rc::Rc;
 

@@ -1,4 +1,5 @@
-//! What the analysis of pointers came to: plain numbers, which can be kept for the next run of the same program, and the answers they give.
+//! The result of the points-to analysis: plain numbers, which can be cached for the next run of the same program, and the queries on
+//! them.
 
 use std::rc::Rc;
 

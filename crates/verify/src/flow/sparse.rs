@@ -1,4 +1,4 @@
-//! Sets of small numbers, most of which are far apart: the words that are not 0, in order. Points-to sets.
+//! Sparse sets of small numbers, for points-to sets: the non-zero words, in order.
 
 use serde::{Deserialize, Serialize};
 

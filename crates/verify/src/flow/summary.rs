@@ -1,4 +1,4 @@
-//! Summaries of functions: what a call reads and writes, for those whose instructions nobody needs to look at (paper 1, section 7.3).
+//! Summaries of functions: what a call reads and writes, so that its instructions need no analysis (paper 1, section 7.3).
 //!
 //! ```toml
 //! [[function]]
@@ -15,22 +15,30 @@
 //! reads = ["arg1", "arg3", "input", "descriptors", "files"]
 //! writes = ["result", "*arg2", "input"]
 //! ```
-//! `gives = "zero"` (or `"arg2"`, or `"arg2 unless arg1 = 0"`) says what the result is where nothing is made to fail, `gives = "natural"` that it is not negative then.
-//! `returns = "fault"` says that the function never returns and is a fault, which other sides of branches are assumed not to have;
-//! `returns = "perhaps"` that a path may end in the function; `returns = "object"` that the result is not null, `returns = "found"`
-//! that it may be null though `flows` gives it an address; `without-body = true` that the row holds only where the program has
-//! no body for it.
 //!
-//! Places: `result`; `errno`; `arg0`, the argument itself; `*arg0`, the object it points into; `**arg0`, all that can be reached from it;
-//! `error(arg1)`, `input(arg1)`, `output(arg1)`, what a stream knows, and without an argument of any stream; `descriptors`, and of
-//! them only what is opened, `new descriptor`; `files`
-//! (contents and attributes), `names` (which file a path name is), `directory` (the working directory), `clock`, `process` (the
-//! rest of the kernel's state), `everything`. A variadic function's last argument is the address of its variable arguments.
+//! | key | meaning |
+//! |---|---|
+//! | `gives = "zero"`, `"arg2"`, `"arg2 unless arg1 = 0"` | the result, where no failure was injected |
+//! | `gives = "natural"` | the result is not negative, where no failure was injected |
+//! | `returns = "never"` | the function does not return |
+//! | `returns = "fault"` | the function does not return and is a fault; alternatives are assumed not to reach it |
+//! | `returns = "perhaps"` | a path may end in the function |
+//! | `returns = "object"` | the result is not null |
+//! | `returns = "found"` | the result may be null although `flows` gives it an address |
+//! | `without-body = true` | the row holds only where the program has no body for the function |
 //!
-//! The built-in file assumes that allocation succeeds ([`Summaries::with_failing_allocation`] does not); that output to a stream does not fail (the environment makes calls fail only on demand), so output does
-//! not write `error(…)`, and what is pending in a stream, asked for where closing it fails, is not `output(…)`; that what a program writes
-//! it does not read back, so output does not write `files` or `input`, and what `write` is given to write is not read; and that `%n`
-//! is not used; that a descriptor's number is a name, so that opening does not depend on which are open, nor touches one that is. Where that does not hold, rows of the user's say so. A row that comes later replaces what an earlier one said of the same name.
+//! Cells: `result`; `errno`; `arg0`, the argument itself; `*arg0`, the object it points into; `**arg0`, all that can be reached from it;
+//! `error(arg1)`, `input(arg1)`, `output(arg1)`, the state of a stream, and without an argument of any stream; `descriptors`, and only the newly
+//! opened one, `new descriptor`; `files` (contents and attributes), `names` (which file a path name is), `directory` (the working directory),
+//! `clock`, `process` (the rest of the kernel's state), `everything`. A variadic function's last argument is the address of its variable arguments.
+//!
+//! The built-in file makes these assumptions. Rows of the user can say otherwise: a later row replaces an earlier one of the same name.
+//! - Allocation succeeds ([`Summaries::with_failing_allocation`] does not assume it).
+//! - Output to a stream does not fail, because the environment makes calls fail only on demand. So output does not write `error(…)`.
+//!   Closing a stream reads whether its pending output failed; this is not `output(…)`.
+//! - A program does not read back what it writes. So output writes neither `files` nor `input`, and the data given to `write` is not read.
+//! - `%n` is not used.
+//! - A descriptor's number is a name. So opening does not depend on the open descriptors, and touches none of them.
 
 use std::collections::BTreeMap;
 

@@ -1,7 +1,7 @@
-//! A function's instructions over values instead of slots: a slot that is used again for something else is another value there.
+//! A function's instructions over values instead of slots: a slot that is reused for something else is another value there.
 //!
-//! Slots that some block reads before it writes them are values themselves. Any other slot is read only in the block that wrote it,
-//! and each time it is written it is a new value. Values are numbered: slots first, then the others. Cost: two passes.
+//! A slot that some block reads before writing it is one value. Any other slot is read only in the block that wrote it, and each write
+//! makes a new value. Values are numbered: such slots first, then the others. Cost: two passes.
 
 use rustc_hash::{FxHashMap, FxHashSet};
 use wryneck_ir::{Function, Inst, Module, Op, Range, limbs};

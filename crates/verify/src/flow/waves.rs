@@ -1,11 +1,13 @@
-//! The solver of inclusion constraints: a graph of nodes, each with the set of places it may point to, and edges along which sets flow.
+//! The solver of inclusion constraints: a graph of nodes, each with a set of memory locations, and edges along which the sets flow.
 //!
-//! Wave propagation (Pereira and Berlin, "Wave propagation and deep propagation for pointer analysis", CGO 2009): cycles become one node,
-//! what is new flows in topological order, then loads and stores through pointers add edges; again, until nothing is new. The loads
-//! through one pointer share a node, as do the stores: a pointer's places are joined to two nodes, not to every load and store.
+//! Algorithm: wave propagation (Pereira and Berlin, "Wave propagation and deep propagation for pointer analysis", CGO 2009). Cycles are
+//! collapsed to one node. New elements flow in topological order. Then loads and stores through pointers add edges. This repeats until
+//! nothing is new. All loads through one pointer share a node, and so do its stores, so a location is connected to two nodes instead of
+//! one per access.
 //!
-//! What an object holds is a node for each cell of 8 bytes that is stored to or loaded from at a known place, one that flows into all
-//! of them (stored somewhere), and one that all flow into (loaded from somewhere). An access that is not aligned is somewhere.
+//! The contents of an object are: a node for each cell of 8 bytes that is accessed at a known offset, one node that flows into all of
+//! them (stores at unknown offsets), and one that all of them flow into (loads at unknown offsets). An unaligned access counts as one at
+//! an unknown offset.
 
 use rustc_hash::{FxHashMap, FxHashSet};
 

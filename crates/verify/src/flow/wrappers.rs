@@ -1,4 +1,4 @@
-//! Functions that are allocators themselves: all they return is what they have just allocated, and they keep no address of it.
+//! Allocator wrappers: functions that return only what they have just allocated and keep no address of it.
 
 use std::rc::Rc;
 

@@ -1,4 +1,5 @@
-//! What may happen on a way, as sets that grow: objects that may be written, in part or anywhere, slots, cells, events and ends.
+//! Effects as sets that only grow: objects that may be written, in part or anywhere; slots, environment cells, events, and ends of the
+//! program.
 
 use std::collections::{BTreeMap, BTreeSet};
 

@@ -1,7 +1,7 @@
-//! The functions of machine code: blocks, calls, joins, and what they may do, recovered from the lowered blocks on first need.
+//! Functions of machine code, recovered from the lifted blocks on first need: blocks, calls, post-dominators, effects.
 //!
-//! A function is what is reached from where it is called without going into calls; a jump to another function's code is its own. Functions
-//! are closed over direct calls, component by component of the call graph; a call through a pointer may do anything.
+//! A function is what its entry reaches without going into calls. A jump to another function's code makes that code part of it. Effects
+//! are closed over direct calls, by strongly connected components of the call graph. A call through a pointer may do anything.
 
 use std::cell::RefCell;
 use std::rc::Rc;

@@ -1,4 +1,4 @@
-//! What machine code may do on a way: events, ends of the path, registers and memory it may write.
+//! Effects of machine code: events, ends of the path, and the registers and memory it may write.
 
 use crate::flow::{BitSet, CellKind};
 use crate::slice::explain::Why;

@@ -1,12 +1,12 @@
-//! Pruning of machine code: path slicing where the program is instructions, without pointers' types, variables or functions' parameters.
+//! Pruning of machine code: path slicing without pointer types, variables or parameters.
 //!
-//! Control flow is recovered function by function, on first need, from the blocks that were lowered along all fixed ways ([`code`]): a call is
-//! something its function does, and control goes on where the call comes back to. [`values`] finds which addresses are the frame's or
-//! constant; [`ways`] what a side of a branch may do: a store through any other pointer may write anything that matters, a computed jump
-//! or call may do anything, so their branches are kept (paper 3, section 4: unresolved jumps and stores). Functions of the C library have the
-//! summaries that they have as bitcode. [`walk`] goes back over the recorded path.
+//! Control flow is recovered function by function, on first need, from the blocks that were lifted along all fixed branches ([`code`]). A
+//! call is an effect of its function, and control continues at its return address. [`values`] finds the addresses that are constant or
+//! relative to the frame. [`ways`] computes the effects of an alternative: a store through any other pointer may write anything that is
+//! live, a computed jump or call may do anything, so their branches are kept (paper 3, section 4: unresolved jumps and stores). Functions
+//! of the C library have the same summaries as in bitcode. [`walk`] walks the recorded path backwards.
 //!
-//! Assumed, beside what [`crate::flow`] assumes: functions keep the calling convention and return to their calls.
+//! Assumed, in addition to what [`crate::flow`] assumes: functions keep the calling convention and return to their callers.
 
 mod code;
 mod effects;

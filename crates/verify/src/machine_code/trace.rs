@@ -1,7 +1,7 @@
-//! The calls of a recorded path of machine code: which steps went into functions and came back from them.
+//! The calls of a recorded path of machine code: which steps entered a function, and which returned from it.
 //!
-//! The trace has one frame for all machine code. A pass over its steps finds the calls, by the operations that end blocks with calls and
-//! with returns, beginning with those in progress when recording began.
+//! The trace has one frame for all machine code. One pass over its steps finds the calls by the operations that end blocks with calls and
+//! returns. It starts with the calls in progress when recording began.
 
 use rustc_hash::FxHashMap;
 use wryneck_exec::{Step, Traced, TracedCall};

@@ -1,7 +1,7 @@
-//! Which values of machine code are addresses of the frame, or constants: a forward pass over a function's blocks.
+//! Which values of machine code are constants or addresses in the frame: a forward pass over a function's blocks.
 //!
-//! What is not known to be one of these may be anything. Calls leave the registers alone that the convention says. Cost: a few passes over
-//! the function's instructions.
+//! Any other value is unknown. Calls preserve the registers that the calling convention preserves. Cost: a few passes over the function's
+//! instructions.
 
 use rustc_hash::FxHashMap;
 use wryneck_exec::code::Code;

@@ -1,8 +1,8 @@
-//! The backward walk over a recorded path of machine code: as [`crate::slice::walk`], with calls that are only blocks of one function.
+//! The backward walk over a recorded path of machine code: as [`crate::slice::walk`], but calls are blocks of one function.
 //!
-//! Registers are slots that all calls share. A call of a function with a summary is taken or left as a whole, with what registers held when
-//! it was made; so is a call of the IR, by which machine code asks models. What the program begins with, before machine code runs, wants
-//! all its decisions.
+//! Registers are slots that all calls share. A call of a function with a summary is added to the slice as a whole or not at all, with the
+//! register values at the call. The same holds for a call of the IR, by which machine code reaches models. What runs before machine code
+//! makes all its decisions relevant.
 
 mod calls;
 mod data;

@@ -1,4 +1,4 @@
-//! What may happen in blocks of machine code, on sides of branches and in what calls are made of.
+//! Effects of blocks of machine code, of the alternatives of branches, and of calls.
 
 use std::rc::Rc;
 

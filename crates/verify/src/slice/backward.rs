@@ -1,5 +1,5 @@
-//! What all backward walks do at operations, whatever calls and objects are to them: what operations define, what they use, which memory
-//! they touch. The walks over bitcode ([`super::walk`]) and over machine code ([`crate::machine_code`]) are such walks.
+//! What all backward walks share at an operation: its definitions, its uses, and the memory it accesses. The walks over bitcode
+//! ([`super::walk`]) and over machine code ([`crate::machine_code`]) differ in calls and objects.
 
 use std::ops::Range;
 

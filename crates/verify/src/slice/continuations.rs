@@ -1,7 +1,7 @@
-//! Where flips began, and what was needed there, so that flips that begin in an equal state are left out ([`wryneck_exec::subsume`]).
+//! Where flips began and their live-in sets, so that flips in subsumed states are skipped ([`wryneck_exec::subsume`]).
 //!
-//! What is needed of a state: slots of frames, bytes of memory, and what calls with a summary read, since cells of the environment have no
-//! value that could be compared (the environment's own data is equal at one place). Values are compared by structural hashes.
+//! A live-in set has slots of frames, bytes of memory, and what calls with a summary read. Environment cells have no value to compare;
+//! the environment's whole data is part of the program point instead. Values are compared by structural hashes.
 
 use std::any::Any;
 use std::cell::LazyCell;

@@ -1,4 +1,4 @@
-//! Why branches of a source line were kept or not: for people who wonder what pruning did.
+//! Why branches of a source line were kept or pruned (`--explain`).
 
 use std::cell::RefCell;
 use std::collections::BTreeMap;

@@ -1,4 +1,4 @@
-//! What a backward walk still needs: bytes of memory and cells of the environment.
+//! The live set of a backward walk: bytes of memory and environment cells.
 
 use std::collections::BTreeMap;
 

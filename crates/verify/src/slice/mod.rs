@@ -1,11 +1,12 @@
-//! Path slicing: which decisions of a completed path its events depend on (paper 1, section 5; Jhala and Majumdar, "Path slicing",
-//! PLDI 2005).
+//! Path slicing: which decisions of a completed path its events depend on (paper 1, section 5; Jhala and Majumdar, "Path slicing", PLDI
+//! 2005).
 //!
-//! The recorded path is walked backwards ([`walk`]) with what is still needed ([`live`]): the operands of events that matter, what these were
-//! computed from, and the branches that decided whether and in which order events happen. A branch matters if something needed lies between
-//! it and its join, or if its other side may reach an event, write what is needed, or leave where something needed comes later; the static
-//! facts are [`crate::flow`]'s. Other sides are assumed to come back, without a fault of their own. Cost: a few steps per instruction,
-//! of the part of the path that it does not share, if paths that share the rest needed as much of it ([`needs`]).
+//! The slicer walks the recorded path backwards ([`walk`]) with a live set ([`live`]). The live set starts with the operands of relevant
+//! events. It grows by what these were computed from, and by the conditions of relevant branches. A branch is relevant if something in
+//! the slice lies between the branch and its immediate post-dominator. It is also relevant if its alternative may reach an event, write
+//! something live, or leave the function where something later is live; [`crate::flow`] answers that. Alternatives are assumed to
+//! terminate without a fault of their own. Cost: a few steps per instruction of the part of the path that is its own; the shared part is
+//! walked only if an earlier path needed less of it ([`needs`]).
 
 pub mod backward;
 pub mod continuations;

@@ -1,7 +1,7 @@
-//! What walks need of the part of a path before a place: paths that share that part and need no more of it settle nothing new there.
+//! Live-in sets at points of a path, so that a walk stops where an earlier walk over the same prefix needed at least as much.
 //!
-//! A walk with less behind it finds less: what is live only adds to what matters, so does what was taken. So a walk may stop where an
-//! earlier one passed that needed all that it needs. Cost: a few sets for each place whose other sides wait.
+//! The walk is monotone: a larger live set or slice only makes more decisions relevant. So where an earlier walk passed with a superset,
+//! this walk can find nothing new. Cost: a few sets for each point with deferred flips.
 
 use std::cell::RefCell;
 

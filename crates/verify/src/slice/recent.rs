@@ -1,4 +1,4 @@
-//! Memory of what was found lately, so that long runs do not fill it.
+//! Bounded memory of recent results, so that long runs do not fill the memory.
 
 use std::hash::Hash;
 

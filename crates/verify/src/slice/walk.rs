@@ -1,8 +1,9 @@
-//! The backward walk over a recorded path.
+//! The backward walk over a recorded path of bitcode.
 //!
-//! A frame on the walk's stack is a call of the path, entered at its last operation and left at its first. Time runs backwards: it counts
-//! up as the walk goes. A branch has something needed between itself and its join if something was taken after the walk last passed the join.
-//! Summarised functions are taken or left as a whole. Where recording began, the walk ends.
+//! A frame on the walk's stack is a call of the path, entered at its last operation and left at its first. Time counts up as the walk
+//! goes backwards. A branch has something relevant between itself and its immediate post-dominator if something was added to the slice
+//! after the walk last passed that block. Functions with a summary are added to the slice as a whole or not at all. The walk ends where
+//! recording began.
 
 mod calls;
 mod group;

@@ -1,4 +1,5 @@
-//! Calls on the walk: out of functions and into them, past those with a summary, which are taken or left as a whole.
+//! Calls on the walk: entering and leaving functions, and skipping calls with a summary, which are added to the slice as a whole or not
+//! at all.
 
 use std::rc::Rc;
 

@@ -1,4 +1,4 @@
-//! Operations on the walk: what they define, what they use, which memory they touch; calls of the IR among them.
+//! Operations on the walk: what they define, use and access in memory, including calls of the IR.
 
 use wryneck_exec::CodePos;
 use wryneck_exec::Step;

@@ -1,4 +1,4 @@
-//! Calls on the walk: into functions and out of them, past those with a summary, and calls that rules look at.
+//! Calls on the walk: entering and leaving functions, skipping calls with a summary, and calls that rules observe.
 
 use wryneck_exec::Step;
 use wryneck_exec::code::Callee;

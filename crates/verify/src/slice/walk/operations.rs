@@ -1,4 +1,4 @@
-//! Operations on the walk: where they lie, and what of memory they touch.
+//! Operations on the walk: their position in the code, and the memory they access.
 
 use wryneck_exec::CodePos;
 use wryneck_ir::Inst;
