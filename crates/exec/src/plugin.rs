@@ -94,12 +94,12 @@ pub trait Environment {
 /// `on_call` and `on_return` are operations of their own: each may decide, but only before it changes its data.
 pub trait Monitor {
     fn initial(&self) -> Rc<dyn PathData>;
-    /// Whether calls of the function of this name are to be shown; asked once per name.
+    /// Whether the monitor observes calls of the function of this name; asked once per name.
     fn watches(&self, name: &str) -> bool;
-    /// A call of a watched function is about to happen. `false`: it is of no interest, nothing was changed, and its return is not to be
-    /// shown. An error ends the path.
+    /// An observed function is about to be called. `false`: the call is not of interest, nothing was changed, and its return is not observed.
+    /// An error ends the path.
     fn on_call(&self, call: &Call<'_>, cx: &mut Cx<'_>) -> Result<bool, Stop>;
-    /// The innermost call whose return is to be shown has returned, with the low 64 bits of its result if it has one.
+    /// The innermost observed call has returned, with the low 64 bits of its result if it has one.
     fn on_return(&self, result: Option<Value>, cx: &mut Cx<'_>) -> Result<(), Stop>;
     /// The path is about to end.
     fn on_end(&self, end: &PathEnd, cx: &mut Cx<'_>);
@@ -107,9 +107,9 @@ pub trait Monitor {
     fn on_decision(&self, _cond: ExprId, _taken: bool, _cx: &mut Cx<'_>) {}
 }
 
-/// Makes objects up where a path uses a pointer that nothing gave a meaning to (under-constrained execution, paper 2).
+/// Creates objects where a path uses an unbound pointer (under-constrained execution, paper 2; docs/design/016). Nothing implements it yet.
 pub trait LazyInputs {
-    /// A symbolic address without a known base is about to be used for `size` bytes; gives the address of an object it shall point to.
+    /// A symbolic address without a known base is about to be used for `size` bytes. Returns the address of the object that it shall point to.
     fn bind(&self, address: ExprId, size: u64, cx: &mut Cx<'_>) -> Result<Option<u64>, Stop>;
 }
 
@@ -122,72 +122,72 @@ pub struct Traced<'a> {
     pub stacks: &'a Stacks,
     pub environment: &'a dyn Environment,
     pub end: &'a PathEnd,
-    /// The first decision that was recorded; only those from it on are asked for.
+    /// The first recorded decision. Only decisions from it on are asked for.
     pub oldest: u32,
-    /// By decision: the name of those before it.
+    /// By decision: the name of the prefix before it.
     pub places: &'a [PrefixId],
-    /// Whether other sides of a decision wait to be wanted.
+    /// Whether a decision has deferred flips.
     pub open: &'a dyn Fn(u32) -> bool,
-    /// The subtree that began where recording did, and for which it is to be noted what is needed there.
+    /// The subtree whose root is where recording began, and whose live-in set is to be recorded.
     pub begun: Option<Begun>,
-    /// What it needs is compared with other states: what calls with a summary read is to be known.
+    /// The live-in set is compared with other states, so it must include what calls with a summary read.
     pub compared: bool,
 }
 
-/// Where on a path a subtree began.
+/// The root of a subtree on a path.
 #[derive(Clone, Copy, Debug)]
 pub struct Begun {
     pub subtree: SubtreeId,
-    /// The decision that was taken otherwise.
+    /// The flipped decision.
     pub start: u32,
     /// Frames of the call stack there.
     pub frames: u32,
 }
 
-/// Where the flip began behind which happened all that can happen behind another.
+/// The root of a fully explored subtree that subsumes a flip.
 pub struct Subsumer {
-    /// Of the other's constraints, those that made sides infeasible; behind the last of its path, what holds since the flip.
+    /// Constraints of the flip's path that stand for the unsat cores of that subtree. An index after the last one is the flip's own condition.
     pub constraints: Vec<u32>,
-    /// What was needed there.
+    /// Its live-in set.
     pub needs: Rc<dyn Any>,
 }
 
-/// Which decisions of a path matter.
+/// The result of slicing a path.
 pub struct Wanted {
-    /// Indices of the decisions whose other sides are to be explored.
+    /// Indices of the decisions whose alternatives are relevant.
     pub decisions: Vec<u32>,
-    /// All decisions before the recording that matter were found before, by a path that shares them.
+    /// An earlier path with the same prefix has found all relevant decisions before the record.
     pub settled: bool,
-    /// It was noted what is needed where [`Traced::begun`] began.
+    /// The live-in set of [`Traced::begun`] was recorded.
     pub noted: bool,
 }
 
-/// Says which other sides of a path's decisions can matter (paper 1, section 5).
+/// Finds the decisions of a path whose alternatives are relevant (paper 1, section 5).
 pub trait Pruner {
-    /// The decisions of a completed path whose other sides are to be explored; an error says why that is not known.
+    /// The decisions of a completed path whose alternatives are relevant. An error says why they cannot be determined.
     fn wanted(&self, path: &Traced<'_>) -> Result<Wanted, String>;
-    /// Compares where flips begin, if it can.
+    /// State subsumption, if the pruner supports it.
     fn continuations(&self) -> Option<&dyn Continuations> {
         None
     }
-    /// What was found of the branches that somebody asked for, in words.
+    /// Explains the branches that `--explain` asked for.
     fn explained(&self, _image: &Image) -> Vec<String> {
         Vec::new()
     }
 }
 
-/// What paths need of the states that flips begin in: where it is equal, so is what can happen ([`crate::subsume`]).
+/// Live-in sets of the states that flips begin in, for state subsumption ([`crate::subsume`]).
 pub trait Continuations {
-    /// Whether what is needed so far of where a subtree began is the same in another state at its place.
+    /// Whether another state at the same program point agrees with a subtree's root on the live-in set known so far.
     fn may_equal(&self, subtree: SubtreeId, began: &State, state: &State, pool: &Pool) -> bool;
-    /// All is explored of a subtree, which is compared with others if its `place` is known; `cores`: structural hashes of the constraints that
-    /// held when it began and made sides infeasible.
+    /// A subtree is fully explored. It is compared with later flips if its program point `place` is known. `cores`: structural hashes of the
+    /// constraints in its unsat cores that held at its root.
     fn complete(&self, subtree: SubtreeId, place: Option<u64>, began: &State, pool: &Pool, cores: Vec<u64>);
-    /// What is needed so far of where a subtree began.
+    /// The live-in set of a subtree, as far as it is known.
     fn noted(&self, subtree: SubtreeId) -> Rc<dyn Any>;
-    /// A subtree that began at this place in a state that is equal to this one as far as was needed, where the constraints held that mattered;
-    /// `cond` holds since the flip.
+    /// Finds a fully explored state at the same program point that agrees on its live-in set and whose core constraints hold here. `cond` is the
+    /// condition of the flip.
     fn find(&self, place: u64, state: &State, cond: ExprId, pool: &Pool) -> Option<Subsumer>;
-    /// As [`Pruner::wanted`], of a path that is recorded up to where a flip began, where this is needed.
+    /// As [`Pruner::wanted`], for a path prefix that ends at a flip, starting from the live-in set `needs`.
     fn resume(&self, needs: &dyn Any, path: &Traced<'_>) -> Result<Wanted, String>;
 }

@@ -199,7 +199,7 @@ impl Explorer {
         self.want_by_portions(past, Some(subsumer.needs.clone()));
     }
 
-    /// Wants what the slice of the path to where a subtree began holds, for what was needed there.
+    /// Slices the path up to the root of a subtree, starting from the live-in set there.
     pub(crate) fn want_behind(&mut self, past: Past, subtree: SubtreeId) {
         let Some((_, pruner)) = self.pruning.clone() else { return };
         if let Some(continuations) = pruner.continuations() {
@@ -207,9 +207,8 @@ impl Explorer {
         }
     }
 
-    /// Wants what the slice of a path holds, and notes what is needed where the subtrees it is in began: portion by portion, from a flip to where the
-    /// next one on the path begins, as far as nothing is known of what is needed. `behind`: it ends before the operation that decides last, where
-    /// this is needed.
+    /// Slices the path segment by segment, one per enclosing subtree, and records the live-in set at each subtree's root. Stops at the first one
+    /// already known. `behind`: the path ends before its last deciding operation, with this live-in set.
     fn want_by_portions(&mut self, mut past: Past, mut behind: Option<Rc<dyn Any>>) {
         let Some((_, pruner)) = self.pruning.clone() else { return };
         let Some(continuations) = pruner.continuations() else { return };
@@ -326,8 +325,8 @@ impl Explorer {
         (count, refuted)
     }
 
-    /// Wants the other sides of these decisions of a path, by index, and of those that asserted these constraints of it; and what makes
-    /// infeasible ones so, which was asserted before them. Asks the solver where cheap facts do not say.
+    /// Marks the alternatives of these decisions as relevant, and those of the decisions that asserted these constraints. For an infeasible
+    /// alternative, marks those of every decision in its unsat core. Asks the solver where cheap facts give no answer.
     fn want(&mut self, prefix: &Prefix, subtree: SubtreeId, decisions: BTreeSet<u32>, mut constraints: BTreeSet<u32>) {
         self.subsumption.note_core(subtree, u32::MAX, constraints.iter().copied());
         let mut operation: Vec<Made> = Vec::new();
@@ -362,7 +361,7 @@ impl Explorer {
         }
     }
 
-    /// Wants the other sides of the decision made after these; those that are infeasible.
+    /// Marks the alternatives of the decision after this prefix as relevant; returns the infeasible ones.
     fn want_one(&mut self, before: PrefixId) -> Vec<Refuted> {
         let (flips, refuted) = self.release(before);
         self.core.stats.flips_wanted += flips + refuted.len() as u64;

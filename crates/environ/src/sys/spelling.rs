@@ -22,10 +22,10 @@ use crate::errno::{ENAMETOOLONG, ENOENT, Errno, Halt};
 use crate::input::mode;
 use crate::state::{World, key};
 
-/// Most symbolic bytes of a path whose strings are all followed; of one with more, a path of execution keeps one.
+/// File paths with up to this many symbolic bytes are followed for all their strings; longer ones are fixed to one value.
 const LONGEST: usize = 64;
-/// Most bytes of a symbolic text that becomes each of its strings in turn where a string it must be, and of a path for whose strings
-/// that lead nowhere one decision is enough.
+/// Symbolic strings up to this length are enumerated where a concrete string is needed; longer ones are fixed to one value. In file paths up to
+/// this length, all strings that lead nowhere share one decision.
 const SHORT: usize = 3;
 
 /// What a call makes of a string.

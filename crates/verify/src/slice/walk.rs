@@ -25,13 +25,13 @@ use crate::flow::{BitSet, ContextId, Effects, Flow};
 #[error("{0}")]
 pub struct Mismatch(pub &'static str);
 
-/// The decisions of the path, of those that were recorded, that its events depend on, and whether what it needs of the others is known.
-/// `see` is told of each branch with two sides why it matters, if it does.
+/// Slices a recorded path: the recorded decisions that its events depend on, and whether its live-in set at the start of the record is covered.
+/// Calls `see` for each branch with two alternatives, with the reason if the branch is relevant.
 pub fn wanted(flow: &Flow, known: &Known, path: &Traced<'_>, see: &mut dyn FnMut(CodePos, Option<Why>)) -> Result<Wanted, Mismatch> {
     Walk::new(flow, path, see).found(known)
 }
 
-/// The same of a path that is recorded up to where a flip begins: as if all that is before it were needed as `needs` says.
+/// Slices a path prefix that ends at a flip, starting from the live-in set `needs`.
 pub fn resumed(
     flow: &Flow,
     known: &Known,
@@ -79,12 +79,12 @@ impl Frame {
     }
 }
 
-/// The path's call of `exit`, without a status that matters: ways that call it with the same in what is live there end as the path did.
+/// The path's call of `exit`, if its status is not relevant. Other branches that call `exit` with the same exit-live state end as this path does.
 struct Exit {
-    /// When the walk passed it, and what happens there was taken.
+    /// When the walk passed the call, and its effects were added to the slice.
     time: u64,
     live: Live,
-    /// Between here and there the path changed some of it: who gets there earlier did not.
+    /// True if the path writes exit-live state between this point and `exit`.
     changed: bool,
 }
 
@@ -246,8 +246,8 @@ impl<'a> Walk<'a> {
         }
     }
 
-    /// The path's call of `exit`, if no event happens between here and there: who gets there on another way without one has the same
-    /// events, unless what is live there was changed.
+    /// The path's call of `exit`, if no event happens between this point and `exit`. A branch that reaches `exit` without an event has the same
+    /// sequence, unless the path changes exit-live state in between.
     fn same_exit(&self) -> Option<&Exit> {
         self.exit.as_ref().filter(|exit| self.happened <= exit.time)
     }

@@ -67,7 +67,7 @@ impl<'a, 'f> Walk<'a, 'f> {
         Ok(())
     }
 
-    /// What the function on top leaves as it was is needed behind it, and so before it.
+    /// Callee-saved registers that are live after the call are live before it.
     fn keep(&mut self) {
         let Some(registers) = &self.facts.registers else { return };
         let kept: BitSet = self.slots.iter().filter(|slot| !registers.clobbered.contains(*slot)).collect();
