@@ -1,6 +1,7 @@
-//! Lays a specification out as words (`src/sleigh/layout.rs`): what the decoder needs of it, without its text form's indirections.
+//! Lays a SLEIGH specification out as words (`src/sleigh/layout.rs`): what the decoder needs of it, without the indirections of its text
+//! form.
 //!
-//! Records are interned from the leaves up, so equal ones are one: most templates of p-code are made of the same few varnodes.
+//! Records are interned from the leaves up, so equal records are stored once. Most templates of p-code consist of the same few varnodes.
 
 use std::collections::BTreeMap;
 

@@ -1,4 +1,5 @@
-//! Lays SLEIGH's specifications out so that the decoder reads them in place: inflating and reading them takes 60 ms, which no run should.
+//! Lays out SLEIGH's specifications so that the decoder reads them in place. Inflating and reading them takes 60 ms, which no run should
+//! pay.
 
 mod flat;
 #[path = "../src/sleigh/layout.rs"]

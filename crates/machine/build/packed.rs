@@ -1,7 +1,8 @@
-//! Compiled SLEIGH specifications as a tree: the packed encoding of elements and attributes, inflated.
+//! Compiled SLEIGH specifications as a tree: decodes the packed encoding of elements and attributes, after inflating it.
 //!
-//! A byte's upper two bits say what begins: 01 an element, 10 its end, 11 an attribute; the rest is its number, with seven more bits in the next
-//! byte if bit 5 is set. An attribute's value is a byte of type and length, and so many bytes of seven bits, highest first; strings follow their length.
+//! The upper two bits of a byte say what begins: 01 an element, 10 its end, 11 an attribute. The rest is its number, with seven more bits
+//! in the next byte if bit 5 is set. An attribute's value is a byte of type and length, then that many bytes of seven bits, highest
+//! first. Strings follow their length.
 
 /// What an attribute says.
 #[derive(Debug)]

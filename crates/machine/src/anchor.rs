@@ -1,9 +1,9 @@
-//! Anchors: where code that was not optimised computes an address in a variable, the address is told from where.
+//! Anchors: gives addresses in variables of unoptimised code their provenance.
 //!
-//! In such code an address in a variable begins as the frame pointer plus a constant, or as a constant, in one instruction or in two
-//! neighbours; the sum may have an index. The operand it begins with is replaced by a temporary of the same value that is
-//! anchored at the variable ([`wryneck_ir::Op::Anchor`]), so that all that is computed from it is, too. Accesses at constant places
-//! need none. One pass over a block; linear.
+//! In such code an address in a variable starts as the frame pointer plus a constant, or as a constant, in one instruction or two
+//! neighbours; the sum may have an index. The first operand is replaced by a temporary with the same value that is anchored at the
+//! variable ([`wryneck_ir::Op::Anchor`]). So everything computed from it is anchored too. Accesses at constant addresses need no anchor.
+//! One pass over a block; linear.
 
 use crate::pcode::{Instruction, IntOp, OpCode, Space, Varnode};
 use crate::variables::{Found, Pointer, Variables};

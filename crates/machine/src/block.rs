@@ -1,9 +1,9 @@
-//! Blocks of machine code: straight-line instructions up to a transfer of control, without the operations nobody reads.
+//! Blocks of machine code: straight-line instructions up to a transfer of control, without dead operations.
 //!
-//! Most of what instructions compute is flags that the next instruction computes again. A backward pass over the block drops
-//! pure operations whose result is overwritten before it is read (liveness by bytes, "Compilers" 9.2.5). Behind the block, what
-//! the next few instructions on all fixed ways overwrite is dead, everything else is live; so is everything around instructions
-//! with branches of their own. Linear in the operations.
+//! Most operations compute flags that the next instruction computes again. A backward pass drops pure operations whose result is
+//! overwritten before it is read (liveness by bytes, "Compilers" 9.2.5). After the block, a register is dead if the next few instructions
+//! overwrite it on all fixed branches; everything else is live. Everything around instructions with branches of their own is live too.
+//! Linear in the operations.
 
 use std::borrow::Cow;
 use std::ops::Range;

@@ -1,14 +1,14 @@
-//! Calls in progress, which machine code only has as words on its stack.
+//! The shadow stack: calls in progress, which machine code has only as words on its stack.
 //!
-//! Beside the stack lies a shadow of it (a parallel shadow stack: Dang, Maniatis, Wagner, "The Performance Cost of Shadow Stacks and
-//! Stack Canaries", ASIA CCS 2015): a call writes its return address there too, at the same distance, and a return clears it. So a return
-//! whose word on the stack is another one is found; and the shadow's words above the stack pointer are the call stack. Long jumps need
-//! nothing: what they leave lies below the stack pointer. Calls made while the stack pointer is elsewhere are not known.
+//! The shadow lies beside the stack at a fixed distance (a parallel shadow stack: Dang, Maniatis, Wagner, "The Performance Cost of Shadow
+//! Stacks and Stack Canaries", ASIA CCS 2015). A call writes its return address there too, and a return clears it. So a return to another
+//! address is detected, and the shadow's words above the stack pointer are the call stack. Long jumps need nothing: the frames that they
+//! leave lie below the stack pointer. Calls made while the stack pointer is elsewhere are unknown.
 //!
-//! The highest byte of a shadow word counts functions that began with this return address and whose return somebody wants to be told of
-//! (several, if one jumps to the next): only a return that finds it set takes the way where that is told.
+//! The highest byte of a shadow word counts the observed functions that began with this return address (several, if one jumps to the
+//! next). Only a return that finds it non-zero takes the slower path that reports the return.
 //!
-//! Cost: ten instructions of IR a call, fifteen a return.
+//! Cost: ten instructions of IR per call, fifteen per return.
 
 use wryneck_ir::build::{CallDef, Callee, Slot};
 use wryneck_ir::code_source::ReadBytes;

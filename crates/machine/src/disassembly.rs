@@ -1,7 +1,7 @@
-//! Code in words, for programs without debug information: the instructions around an address, as the CPU's manual writes them, with symbols.
+//! Disassembly for programs without debug information: the instructions around an address, in the CPU manual's notation, with symbols.
 //!
-//! Instructions of x86 have no marks: where one begins is known from the function's first. A function without symbol, or one so long that
-//! its beginning is far, is told from the address itself on.
+//! x86 instructions have no marked beginnings, so decoding starts at the function's first instruction. In a function without a symbol, or
+//! a very long one, it starts at the address itself.
 
 use crate::elf::Elf;
 use crate::pcode::Decoder;

@@ -1,6 +1,6 @@
-//! Source positions of machine code, from DWARF where a file has it (never required; what is damaged counts as absent).
+//! Source positions of machine code, from DWARF if a file has it. DWARF is never required; damaged parts count as absent.
 //!
-//! Addresses are those of the running program; the file's own are less by its base.
+//! Addresses are those of the running program. The file's own addresses are smaller by the load base.
 
 use std::sync::Arc;
 

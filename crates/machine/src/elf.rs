@@ -1,8 +1,8 @@
-//! ELF files: what they put in memory with which permissions, where they begin, names of code and data (System V gABI, chapters 4
-//! and 5). Fixed addresses are the file's own (docs/design/005); position-independent files are put at a base.
+//! ELF files: segments with permissions, the entry point, and names of code and data (System V gABI, chapters 4 and 5).
 //!
-//! A segment is cut at its sections, so that findings name them; what no section covers (headers, padding) is a piece too.
-//! Nothing here trusts the file: sizes are checked before they are used.
+//! Fixed addresses are the file's own (docs/design/005); position-independent files get a base. A segment is cut at its sections, so that
+//! findings name them. What no section covers (headers, padding) is a piece too. Nothing here trusts the file: sizes are checked before
+//! use.
 
 use std::ops::Range;
 

@@ -1,4 +1,4 @@
-//! What can be wrong with a program's files, or with our set-up, before anything runs.
+//! Errors in a program's files, or in our set-up, before anything runs.
 
 /// Why a program cannot be loaded.
 #[derive(Debug, thiserror::Error)]

@@ -1,6 +1,6 @@
-//! What is known of where control goes: which blocks end with calls, which are returns, and what lies beyond what was lowered.
+//! Control flow for static analysis: which blocks end with calls, which end with returns, and what lies beyond the lifted code.
 //!
-//! A static analysis asks for it: to it a call is something its function does, and control goes on where the call comes back to.
+//! To the analysis a call is an effect of its function, and control continues at the return address.
 
 use rustc_hash::FxHashMap;
 use wryneck_ir::{Convention, Transfer};

@@ -1,9 +1,9 @@
-//! Bounds where debug information has none: of variables by the sizes of their symbols, and of what a function has on the stack by its frame pointer,
-//! so that the registers it saved and its return address are another object.
+//! Bounds without debug information: of variables by the sizes of their symbols, and of frames, so that saved registers and the return
+//! address are another object.
 //!
-//! The first instructions of a function that keeps a frame pointer say how large its frame is (System V x86-64 ABI, figure 3.3). Compilers keep one
-//! where they do not optimise. Of other functions the unwinding tables say where the canonical frame address is and which registers were saved
-//! below it (DWARF 5, 6.4). One look at each function's beginning, and one at its rows of the table.
+//! In a function with a frame pointer, the first instructions give the frame's size (System V x86-64 ABI, figure 3.3). Compilers emit a
+//! frame pointer where they do not optimise. For other functions the unwinding tables give the canonical frame address and the registers
+//! saved below it (DWARF 5, 6.4). One look at each function's first instructions, and one at its rows of the table.
 
 use gimli::{
     BaseAddresses, CfaRule, CieOrFde, EhFrame, FrameDescriptionEntry, LittleEndian, Reader, RegisterRule, UnwindContext, UnwindSection,

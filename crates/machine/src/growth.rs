@@ -1,7 +1,7 @@
-//! One growth of the function that all machine code is: the blocks at an address and along its fixed branches, lowered.
+//! On-demand lifting: one extension of the machine code function, with the blocks at an address and along its fixed branches.
 //!
-//! Beyond a bound, branches lead to blocks that only jump, which asks again when they are reached. A jump to a function that is recognised
-//! or told is a call of who jumps, if it is the program's own code.
+//! At a bound on the number of blocks, branches lead to blocks that only jump; these request lifting when they are reached. In the
+//! program's own code, a jump to a hooked or observed function is a call in tail position.
 
 use std::cell::RefCell;
 use std::collections::VecDeque;

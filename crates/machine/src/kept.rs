@@ -1,13 +1,13 @@
-//! Growths that earlier runs kept: what lowering would append is appended, without a look at an instruction.
+//! Cached lifting: extensions of the machine code function that an earlier run stored are appended without decoding an instruction.
 //!
-//! Growths are kept by file: of a program that is linked dynamically, those of the loader (with the C library) serve all programs. What a growth
-//! brings follows from the file, from what is recognised there ([`crate::MachineProgram::shape`]), from which blocks there were before it (blocks end
-//! where others begin) and from a few words of memory; which ones it asked for, a growth names. So one is replayed wherever the answers are the
-//! same, whatever came before it, and the module is then the same, record for record, as if it had been lowered. Where none
-//! of an address fits, the run lowers, and keeps one more. What asks for anything outside of the file's addresses is not kept.
+//! Extensions are cached by file. In a dynamically linked program those of the loader (with the C library) serve all programs. An
+//! extension depends on the file, on the hooked functions ([`crate::MachineProgram::shape`]), on which blocks existed before (blocks end
+//! where others begin), and on a few words of memory. It stores these questions with their answers. It is replayed wherever the answers
+//! are the same, in any order; the module then equals the lifted one record for record. If no stored extension fits an address, the run
+//! lifts and stores one more. An extension that depends on anything outside of the file's addresses is not stored.
 //!
-//! What is kept is a module: its tables have what the growths appended ([`wryneck_ir::build::detach`]), one behind the other, and its `bytes` the
-//! steps, in words, which are read as they are asked for. What is appended is verified as other growths are. Cost: that of copying.
+//! A cache file is a module. Its tables have the appended records ([`wryneck_ir::build::detach`]), one extension after the other. Its
+//! `bytes` have the steps as words, read on demand. Appended records are verified like any extension. Cost: that of copying.
 
 use std::ops::Range;
 

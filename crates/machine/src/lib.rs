@@ -1,16 +1,15 @@
-//! Machine code: ELF executables run on the same IR as everything else (docs/design/003).
+//! Machine code: ELF executables on the same IR as bitcode (docs/design/003).
 //!
-//! All machine code of a program is **one IR function** whose parameters are the register file and which never returns. It
-//! begins as one block that jumps to the instruction pointer, and grows by [`MachineProgram::block_at`] whenever the engine
-//! jumps where nobody was before: the block there, and what its fixed branches and calls lead to, up to a bound, become
-//! blocks of the function; what is beyond the bound becomes a jump, which asks again if it is ever reached.
+//! All machine code of a program is **one IR function**, whose parameters are the register file and which never returns. It starts as one
+//! block that jumps to the instruction pointer. Whenever the engine reaches an address without a block, [`MachineProgram::block_at`]
+//! extends the function: by the block there, and the blocks along its fixed branches and calls, up to a bound. Beyond the bound is a
+//! jump, which requests the next extension if it is ever reached.
 //!
-//! Suggested reading order: [`elf`], [`pcode`] (decoded instructions), [`block`] and [`simplify`] (what of them is needed), [`registers`] and
-//! [`place`] (where values live), [`lift`]. System calls are calls of [`SYSTEM_CALL`], which the environment models.
+//! Suggested reading order: [`elf`], [`pcode`] (decoded instructions), [`block`] and [`simplify`] (removing what is not needed),
+//! [`registers`] and [`place`] (where values live), [`lift`]. System calls are calls of [`SYSTEM_CALL`], which the environment models.
 //!
-//! Limits: code is lowered from memory that cannot be written, so it never changes; MMX, EVEX and what else the list in
-//! `docs/results/lift.jsonl` names are unsupported where they are reached; AF is not computed; exceptions of floating point leave
-//! no flags.
+//! Limits: code is lifted from memory that is not writable, so it never changes. MMX, EVEX and the other instructions that
+//! `docs/results/lift.jsonl` names are unsupported where they are reached. AF is not computed. Floating-point exceptions set no flags.
 
 #![forbid(unsafe_code)]
 

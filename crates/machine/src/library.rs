@@ -1,11 +1,11 @@
-//! Which functions of a program came with the C library: those of the loader's file, and in a program that is linked statically those which
-//! have the name of one of the library's and of which debug information, if there is any, does not say that they are from another file.
+//! Which functions and variables of a program came with the C library.
 //!
-//! A program that has not the function by which the library begins has nothing of it linked.
+//! In a dynamic program these are the ones of the loader's file. In a static program they are those with the name of a library function,
+//! unless debug information says that they are from another file. A program without the library's start function has no C library.
 //!
-//! An archive's members lie together, so what has no name that we know between two functions of the library is of the library too
-//! (assembly), and a local function counts only beside another one. Of variables those are the library's that have the name of one, or a name that
-//! C leaves to it (`__…`), and local ones that lie behind such a one, and not before one of the program.
+//! The members of an archive lie together. So an unnamed function between two library functions belongs to the library too (assembly),
+//! and a local function counts only next to another library function. Library variables are those with a library variable's name, or a
+//! name that C reserves (`__…`), and local ones that follow such a variable and precede no variable of the program.
 
 use rustc_hash::{FxHashMap, FxHashSet};
 use smallvec::SmallVec;

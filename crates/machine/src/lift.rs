@@ -1,7 +1,7 @@
 //! Lifting: p-code operations become IR instructions.
 //!
-//! One p-code operation is one IR instruction wherever both say the same, which is nearly always. P-code's truth values are
-//! bytes 0 and 1, ours bits; both are the same in a slot. What has no counterpart ends the block as unsupported, by name.
+//! Nearly always one p-code operation is one IR instruction. P-code's truth values are bytes 0 and 1, ours are bits; both are the same in
+//! a slot. An operation without a counterpart ends the block as unsupported, by name.
 
 use wryneck_ir::build::{BlockId, CallDef, Callee, Slot};
 use wryneck_ir::{FcmpPred, NONE, Op, Round, SymbolId, limbs};

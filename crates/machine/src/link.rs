@@ -1,9 +1,9 @@
-//! Relocatable objects: several become one program in memory, as by a static link (System V gABI, chapter 4, "Symbol Table" and
-//! "Relocation"; of groups of sections the first of a name is kept).
+//! Links relocatable objects into one program in memory, as a static link does (System V gABI, chapter 4, "Symbol Table" and
+//! "Relocation"; of section groups the first one of a name is kept).
 //!
-//! Each section is a segment of its own, with room between, so that accesses behind one are found. What no object defines is asked for:
-//! functions get addresses that stand for them, variables get theirs later ([`Linked::resolve`]). Everything lies
-//! in the lowest 2 GiB, since code that is not position-independent reaches no further.
+//! Each section is a segment of its own with room around it, so that accesses out of bounds are found. Symbols that no object defines are
+//! requested: functions get placeholder addresses, variables get their addresses later ([`Linked::resolve`]). Everything lies in the
+//! lowest 2 GiB, because code that is not position-independent reaches no further.
 //!
 //! Nothing here trusts the files. Cost: one pass over symbols and one over relocations.
 

@@ -1,4 +1,4 @@
-//! Decoded instructions: p-code, where it leads, and what else the lifting wants to know.
+//! Decoded instructions: p-code, control flow, and what else lifting needs.
 
 use std::ops::Range;
 use std::rc::Rc;

@@ -1,8 +1,8 @@
-//! Where p-code's values are among the slots, and how parts of them are read and written.
+//! Where p-code's values live among the slots, and how parts of them are read and written.
 //!
-//! A varnode is bits of a **place**: a register of the file, or a temporary of the instruction (overlapping temporaries share
-//! one). A part of a register is not written at once but kept **pending** in a slot of its own, because x86-64 writes most 32-bit
-//! results twice: the part, and then the whole, zero-extended. Slots for temporaries are used again by each instruction.
+//! A varnode is bits of a **place**: a register of the register file, or a temporary of the instruction (overlapping temporaries share
+//! one). A write to a part of a register is kept **pending** in a slot of its own, because x86-64 writes most 32-bit results twice: the
+//! part, and then the whole, zero-extended. Each instruction reuses the slots of temporaries.
 
 use std::ops::Range;
 

@@ -1,4 +1,4 @@
-//! What functions take, from DWARF: what an entry is called with. Linear in the debug information.
+//! The parameters of functions, from DWARF: the values that an entry is called with. Linear in the debug information.
 
 use gimli::{AttributeValue, DebuggingInformationEntry, Dwarf, Reader, Unit, UnitOffset, constants};
 

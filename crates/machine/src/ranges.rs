@@ -1,4 +1,4 @@
-//! Sets of bytes of a space: 64 bytes a word, where there is one. What a block reads and writes is few registers.
+//! Sets of bytes of an address space, as words of 64 bits, stored only where not empty. A block reads and writes few registers.
 
 use std::ops::Range;
 

@@ -1,9 +1,9 @@
-//! Functions of a C library recognised by their symbols: a call of one that somebody models calls the model, with the arguments that the
-//! calling convention has in registers, and returns (the paper's "function summaries", chapter 4).
+//! Hooked functions: a library function with a known symbol calls its model, with the arguments of the calling convention, and returns
+//! (the "function summaries" of paper 3, chapter 4).
 //!
-//! Only functions that came with the library are recognised ([`crate::library`]): what a program calls `strlen` itself is its own. Functions by which
-//! a program speaks to the tool are recognised whoever defines them, so that an executable can be linked.
-//! What is recognised is the address: whoever gets there, by call, jump or pointer, gets the model.
+//! Only functions that came with the C library are hooked ([`crate::library`]): a program's own `strlen` is its own. Functions by which a
+//! program speaks to the tool are hooked whoever defines them, so that an executable can be linked. The address is hooked: every call,
+//! jump or pointer that reaches it gets the model.
 
 use std::hash::Hash;
 use std::ops::Range;

@@ -1,7 +1,7 @@
 //! The register file: which slots hold which bytes of SLEIGH's register space.
 //!
-//! The registers are the parameters of the one function all machine code of a program is, so they keep their slots however
-//! the function grows. Each is as many slots as it has limbs; a part of one is bits of its slots.
+//! The registers are the parameters of the one machine code function, so they keep their slots as the function is extended. Each has as
+//! many slots as it has limbs; a part of a register is bits of its slots.
 
 use wryneck_ir::build::ParamDef;
 use wryneck_ir::{limbs, param_kind};

@@ -1,8 +1,10 @@
-//! Whether code looks at a call's result: a search forward from the call, through copies between registers and variables in the frame.
+//! Whether machine code checks a call's result: a forward search from the call, through copies between registers and variables in the
+//! frame.
 //!
-//! What does anything with the value but keep it looks at it: compares, computes, passes it on, returns it, or stores it where others may read.
-//! All ways of the function count. Where the code is not understood (a computed jump, an instruction without p-code), it counts as looking:
-//! nothing is said to be ignored that may be looked at. Cost: the instructions behind the call, once for each place that holds the value.
+//! A use that does more than keep the value checks it: comparing, computing, passing it on, returning it, or storing it where others may
+//! read it. All paths of the function count. Where the code is not understood (a computed jump, an instruction without p-code), the
+//! result counts as checked, so that no result is reported that may be checked. Cost: the instructions after the call, once for each
+//! location of the value.
 
 use std::collections::BTreeSet;
 

@@ -1,7 +1,8 @@
-//! The variables in scope where a program stopped, with their values, by DWARF (DWARF 5: 2.5 expressions, 2.6 locations, 3.3 subroutines).
+//! The variables in scope where a program stopped, with their values, by DWARF (DWARF 5: 2.5 expressions, 2.6 locations, 3.3
+//! subroutines).
 //!
-//! Frames are known from the shadow of the stack ([`crate::calls`]), so the canonical frame address of each is, without unwinding; the tables
-//! tell where the registers were saved that a caller had. Asked for findings alone: each frame costs one pass over its unit.
+//! The shadow stack ([`crate::calls`]) gives each frame and its canonical frame address without unwinding. The unwinding tables say where
+//! a caller's registers were saved. Used for findings only: each frame costs one pass over its unit.
 
 use gimli::{
     AttributeValue, BaseAddresses, DebuggingInformationEntry, Dwarf, EvaluationResult, Expression, Location, Reader, RegisterRule, Unit,

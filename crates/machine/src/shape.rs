@@ -1,5 +1,5 @@
-//! Types as far as their values are shown: numbers, texts, pointers, structures and arrays of them, by DWARF (chapter 5). Bounded in depth
-//! and length; what is damaged or not known is shown as bytes.
+//! Types for showing values: numbers, texts, pointers, structures and arrays of them, by DWARF (chapter 5). Bounded in depth and length.
+//! What is damaged or unknown is shown as bytes.
 
 use gimli::{AttributeValue, DebuggingInformationEntry, Reader, UnitOffset, constants};
 use wryneck_ir::code_source::ReadBytes;

@@ -1,9 +1,9 @@
-//! Comparisons instead of flags: what a conditional instruction makes of flags is said again as the comparison that set them.
+//! Comparisons instead of flags: a conditional instruction that reads flags becomes the comparison that set them.
 //!
-//! One forward pass over a block's p-code with what is known at each operation (copies, and how truth values came about), a local
-//! value numbering (Cocke, Schwartz: "Programming Languages and Their Compilers", 1970). `cmp a, b; jle` is `a <= b`, not a
-//! combination of three flags; so the flags are nearly always dead, and conditions on symbolic values are simple ones. Linear
-//! in the operations, times the few facts that are known at once.
+//! One forward pass over a block's p-code tracks what is known at each operation: copies, and how truth values were computed (a local
+//! value numbering; Cocke, Schwartz: "Programming Languages and Their Compilers", 1970). `cmp a, b; jle` becomes `a <= b`, not a
+//! combination of three flags. So the flags are nearly always dead, and conditions on symbolic values are simple. Linear in the
+//! operations, times the few facts that are known at once.
 
 use std::ops::Range;
 

@@ -1,9 +1,8 @@
-//! Variables of code that was not optimised, from DWARF: what an address computed from the frame pointer, or given as a constant, is in.
+//! Variables of unoptimised code, from DWARF: the variable of an address that is computed from the frame pointer or given as a constant.
 //!
-//! Only such code forms addresses in the variables it means, so it alone has any here: compilers that optimise form addresses
-//! before and behind objects. The beginning of a variable that lies right behind an array may be meant as the end of
-//! that array, so its bounds are those of both. Read once; what is damaged counts as absent. Linear in the debug information of units that
-//! were not optimised.
+//! Only unoptimised code computes an address from the variable that it means, so only such code has variables here. Optimising compilers
+//! form addresses before and after objects. The address of a variable right after an array may mean the array's end, so its bounds are
+//! those of both. Read once; damaged parts count as absent. Linear in the debug information of the unoptimised units.
 
 use std::ops::Range;
 

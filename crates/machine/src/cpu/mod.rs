@@ -1,4 +1,4 @@
-//! The CPUs we lift, one row and one file each.
+//! The CPUs that we lift: one row and one file each.
 
 pub mod x86_64;
 

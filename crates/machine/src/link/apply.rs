@@ -1,4 +1,4 @@
-//! Applying relocations: to what is in memory, and to debug information, which is counted from its sections' beginnings.
+//! Applies relocations to memory, and to debug information, whose addresses count from the start of their sections.
 
 use object::elf::STB_LOCAL;
 use object::{Object, ObjectSection, ObjectSymbol, RelocationFlags, RelocationTarget, SectionIndex, SymbolIndex};

@@ -1,4 +1,4 @@
-//! What an instruction's operands are, and its p-code: the templates of its constructors, filled in.
+//! The operands of an instruction, and its p-code: the templates of its constructors, instantiated.
 
 use super::layout::{NONE, constant, constructor, directive, export, field, operand, operation, symbol, template, varnode};
 use super::parse::{Handle, Parse, Pointer};

@@ -1,8 +1,8 @@
-//! How a specification is laid out as words of 32 bits: shared by the build script, which writes it, and the decoder, which reads it.
+//! The layout of a specification as words of 32 bits, shared by the build script that writes it and the decoder that reads it.
 //!
-//! Everything is a record of words at an index; records name each other by index, and equal records are one. Tables (the choices among constructors) and
-//! constructors name each other in circles, so they have numbers, and two lists say which records those are. Numbers of 64 bits are two words, the low
-//! one first. What is not there is [`NONE`].
+//! Everything is a record of words at an index. Records refer to each other by index, and equal records are stored once. Tables (the
+//! choices among constructors) and constructors refer to each other in cycles, so they have numbers, and two lists map the numbers to
+//! records. Numbers of 64 bits are two words, the low one first. What is absent is [`NONE`].
 
 /// Nothing.
 pub const NONE: u32 = u32::MAX;

@@ -1,12 +1,12 @@
 //! SLEIGH: decodes instructions to p-code by a processor's specification.
 //!
-//! A specification is made of constructors: each matches bits of the instruction and of the context, has operands (registers, numbers, other constructors),
-//! and a template of p-code. An instruction is a tree of them ([`parse`]); what its operands are and its p-code follow from the tree ([`emit`]), and so do the
-//! words an assembler has for it ([`text`]).
+//! A specification consists of constructors. Each one matches bits of the instruction and of the context, and has operands (registers,
+//! numbers, other constructors) and a template of p-code. An instruction is a tree of constructors ([`parse`]). The tree determines its
+//! operands and p-code ([`emit`]), and its assembler text ([`text`]).
 //!
-//! The build lays the compiled specification out as words ([`layout`], `build/`) which are read in place: nothing is loaded, and what no
-//! instruction needs is never looked at. Ghidra's own decoder is the oracle (`tests/sleigh.rs`).
-//! Delay slots, p-code woven in from other instructions and contexts set for other instructions are not there: no CPU of ours has them.
+//! The build lays out the compiled specification as words ([`layout`], `build/`), which are read in place: nothing is loaded, and the
+//! decoder touches only what an instruction needs. Ghidra's own decoder is the oracle (`tests/sleigh.rs`). Delay slots, p-code from other
+//! instructions, and contexts set for other instructions are not implemented: none of our CPUs has them.
 
 mod emit;
 #[allow(dead_code, reason = "the build script's half")]

@@ -1,4 +1,4 @@
-//! Instructions in the words of an assembler: the pieces that constructors print, and their operands between.
+//! Instructions as assembler text: the pieces that constructors print, with their operands between.
 
 use super::DecodeError;
 use super::layout::{NONE, constructor, operand, symbol};
