@@ -1,6 +1,7 @@
 //! The bytes of a file: concrete or symbolic, in chunks that forks share, over a captured file that all paths share.
 //!
-//! A chunk exists only where the path has written. Reading or writing costs a look-up per chunk; a fork, one per written chunk.
+//! A chunk exists only where the path has written. A read or write costs one lookup per chunk, a fork one reference count per written
+//! chunk.
 
 use std::collections::BTreeMap;
 use std::hash::Hasher;

@@ -1,4 +1,4 @@
-//! Error numbers of Linux on x86-64, and the two ways a system call can stop: with an error number, or with its path.
+//! Error numbers of Linux on x86-64, and the two ways in which a system call stops: with an error number, or with the end of its path.
 
 use wryneck_exec::{PathEnd, Stop};
 

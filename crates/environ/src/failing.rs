@@ -1,7 +1,8 @@
-//! Calls that fail though they need not (`--fail-calls N`): a full disk, a bad one, an interrupt, short transfers, no memory.
+//! Injected failures (`--fail-calls N`): a full disk, a broken disk, an interrupt, short transfers, no memory.
 //!
-//! Up to N fail on a path. While some may, each call that could is a decision on an input of its own, one byte `fail_NAME`: 0, it
-//! works; an error number; or [`SHORT`]. So a test says what failed, and a replay fails the same calls in the same order.
+//! Up to N calls fail on a path. While fewer have failed, each call that could fail is a decision on an input of its own, one byte
+//! `fail_NAME`: 0 for success, an error number, or [`SHORT`]. So a test records what failed, and a native replay fails the same calls in
+//! the same order.
 
 use wryneck_exec::{Cx, Stop, Value};
 

@@ -1,4 +1,4 @@
-//! The host's answers, each asked for once and shared by all paths.
+//! The host's answers: each is requested once and shared by all paths.
 
 use std::cell::RefCell;
 use std::collections::BTreeMap;

@@ -1,6 +1,6 @@
-//! What a program is given: arguments, environment, standard input, files; and the host's files behind an injected trait.
+//! The program's input: arguments, environment, standard input, files; and the trait through which the host's files are read.
 //!
-//! Nothing here reads the real world: the caller does, once, and may keep what was read with the run (docs/design/002).
+//! Nothing here reads the real system. The caller does so once, and may store what was read with the run (docs/design/002).
 
 /// An argument of the program.
 #[derive(Clone, Debug, PartialEq, Eq)]

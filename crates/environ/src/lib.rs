@@ -1,8 +1,8 @@
-//! The world below the program: models of Linux system calls, of libc functions and of intrinsics (docs/design/008).
+//! The environment of a program: models of Linux system calls, of libc functions and of intrinsics (docs/design/008).
 //!
-//! Suggested reading order: [`input`] (what a program is given), [`state`] (what a path knows of the world), [`start`] (how a
-//! program begins), [`sys`] (system calls), [`libc`] and [`intrinsics`] (functions by name). Reads no real file, clock or
-//! variable: [`input::Host`] and [`input::ProgramInput`] bring what there is to read.
+//! Suggested reading order: [`input`] (the program's input), [`state`] (the environment's data on a path), [`start`] (program start),
+//! [`sys`] (system calls), [`libc`] and [`intrinsics`] (functions by name). The crate reads no real file, clock or variable:
+//! [`input::Host`] and [`input::ProgramInput`] supply them.
 //!
 //! Invariant: a model decides before it changes anything, because a fork runs the whole call again.
 #![forbid(unsafe_code)]

@@ -1,4 +1,4 @@
-//! The table of models: which functions are ours, by name.
+//! The table of models: which functions have a model, by name.
 
 use wryneck_exec::{Cx, Reply, Stop};
 

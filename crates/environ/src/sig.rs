@@ -1,6 +1,6 @@
 //! C signatures: the one place where the values of a call become typed arguments.
 //!
-//! A model's row says what its arguments are; a call that brings fewer ends its path as unsupported instead of running wrong.
+//! A model's row declares its arguments. A call with fewer arguments ends its path as unsupported instead of running wrong.
 
 use wryneck_exec::{Call, Cx, PathEnd, Stop, Value};
 use wryneck_expr::ExprId;

@@ -1,7 +1,7 @@
-//! How a program begins: its arguments, environment and auxiliary vector in memory, then its libc's start-up code or `main`.
+//! Program start: arguments, environment and auxiliary vector in memory, then the libc's start-up code or `main`.
 //!
-//! Execution starts in a tiny module of our own ([`unit`]), because how many arguments there are is a decision, and only a call
-//! on a path can decide. The layout is the System V x86-64 ABI's initial stack (section 3.4.1): argc, argv, 0, envp, 0, auxv.
+//! Execution starts in a small module of our own ([`unit`]), because the number of arguments is a decision, and only a call on a path can
+//! decide. The layout is the initial stack of the System V x86-64 ABI (section 3.4.1): argc, argv, 0, envp, 0, auxv.
 
 use std::rc::Rc;
 

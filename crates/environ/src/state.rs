@@ -1,4 +1,4 @@
-//! What a path knows of the world: descriptors, files, directories, clock, masks. Cheap to fork: everything large is shared.
+//! The environment's data on a path: descriptors, files, directories, clock, masks. Forks share everything large.
 
 use std::collections::BTreeMap;
 use std::hash::{Hash, Hasher};

@@ -1,6 +1,6 @@
-//! Symbolic files and standard input, made before the program starts.
+//! Symbolic files and standard input, created before the program starts.
 //!
-//! A file's inputs are named as KLEE's: `A_data`; with a size that is a decision `A_data_size`, with metadata `A_data_stat`.
+//! A file's inputs have KLEE's names: `A_data`; `A_data_size` if the size is a decision; `A_data_stat` if the metadata are symbolic.
 
 use wryneck_exec::{Cx, PathEnd, Stop, Value};
 

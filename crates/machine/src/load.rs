@@ -1,6 +1,6 @@
 //! Loading as the kernel does it: the executable, and the interpreter that it names, which then loads the rest itself.
 //!
-//! The auxiliary vector gives the program the addresses (System V x86-64 ABI, section 3.4.3).
+//! Beside its arguments a program gets the auxiliary vector (System V x86-64 ABI, section 3.4.3).
 
 use std::ops::Range;
 

@@ -1,7 +1,7 @@
 //! KLEE's intrinsics, as `klee/klee.h` declares them.
 //!
-//! Where KLEE's meaning depends on how KLEE works (merging, preferred values, forking switched off), the call does nothing: all
-//! of them only steer. What we cannot do is unsupported by name.
+//! Intrinsics that only steer KLEE (merging, preferred values, switching forking off) do nothing. What we cannot do is unsupported, by
+//! name.
 
 use wryneck_exec::{Cx, FaultKind, LedgerKind, PathEnd, Reply, Stop, Value};
 use wryneck_expr::ExprId;

@@ -1,4 +1,4 @@
-//! Functions by which a program speaks to the tool: `wryneck.h`, KLEE's `klee/klee.h`, SV-COMP's `__VERIFIER_*`.
+//! Intrinsics: functions by which a program speaks to the tool. `wryneck.h`, KLEE's `klee/klee.h`, SV-COMP's `__VERIFIER_*`.
 
 pub mod klee;
 pub mod verifier;

@@ -1,4 +1,4 @@
-//! Our own intrinsics, as `wryneck.h` declares them, where they are not the same as another family's.
+//! Our own intrinsics of `wryneck.h`, except those that equal another family's.
 
 use wryneck_exec::{Cx, FaultKind, PathEnd, Reply, Stop, Value};
 

@@ -1,7 +1,7 @@
-//! The allocator: malloc and its family, C++'s operators new and delete. Objects are the engine's (docs/design/005).
+//! The allocator: malloc and its family, C++'s operators new and delete. The engine owns the objects (docs/design/005).
 //!
-//! A symbolic size is concretised, smallest first, and the ledger says so. Failing needs a size no machine has: null, and errno
-//! where the libc brought a function to set it.
+//! A symbolic size is concretised, smallest first, and the ledger says so. Without `--fail-calls`, an allocation fails only if no machine
+//! has that much memory: it returns null, and sets errno if the libc has a function for that.
 
 use wryneck_exec::memory::HeapObject;
 use wryneck_exec::{Cx, PathEnd, Reply, Stop, Value};

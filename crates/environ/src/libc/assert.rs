@@ -1,4 +1,4 @@
-//! How a program says that it is wrong: `assert`, `abort`.
+//! How a program reports its own defects: `assert`, `abort`.
 
 use wryneck_exec::{Cx, FaultKind, PathEnd, Reply, Stop, Value};
 

@@ -1,4 +1,4 @@
-//! Block copies and fills. Pointers or lengths that are symbolic are left to the real code, which decides byte by byte.
+//! Block copies and fills. Calls with symbolic pointers or lengths are left to the function's own code, which decides byte by byte.
 
 use wryneck_exec::{Cx, Reply, Stop};
 

@@ -1,4 +1,5 @@
-//! Stand-ins for libc functions whose line-by-line execution helps nobody, and for those no C code can be: allocation, assertion, exit.
+//! Models of libc functions: those whose instructions are of no interest, and those that C code cannot implement here (allocation,
+//! assertion, exit).
 
 pub mod alloc;
 pub mod assert;

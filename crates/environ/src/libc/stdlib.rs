@@ -1,4 +1,4 @@
-//! What ends a program, and non-local jumps, of which only the setting is there.
+//! Functions that end a program, and non-local jumps, of which only `setjmp` is implemented.
 
 use wryneck_exec::{Cx, PathEnd, Reply, Stop, Value};
 

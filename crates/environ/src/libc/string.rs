@@ -1,5 +1,5 @@
-//! String functions on concrete bytes, a page at a time. Where a byte that matters is symbolic, or cannot be read, the real code
-//! runs: it decides, or faults, where the program would.
+//! String functions on concrete bytes, a page at a time. If a byte that matters is symbolic or unreadable, the function's own code runs
+//! instead: it decides, or faults, at the same place as the program would.
 
 use wryneck_exec::memory::PAGE;
 use wryneck_exec::{Cx, Reply, Stop, Value};

@@ -1,4 +1,4 @@
-//! Directories: the working directory, making and removing, listing.
+//! Directories: the working directory, creating, removing and listing directories.
 
 use std::collections::BTreeMap;
 

@@ -1,4 +1,4 @@
-//! Files: open, make, truncate, permissions, times. What the host has is read only; what changes, changes on this path alone.
+//! Files: opening, creating, truncating, permissions, times. The host's files are only read; a change affects this path alone.
 
 use std::rc::Rc;
 

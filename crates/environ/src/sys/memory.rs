@@ -1,8 +1,8 @@
-//! Memory from the kernel: mappings are heap objects; the break moves in an object of a fixed size.
+//! Memory from the kernel: mappings are heap objects, and the break moves within one object of a fixed size.
 //!
-//! A mapping of a file is a copy. A shared one and the file are made equal where they can be told apart: before the file is read,
-//! after it is written, and when the mapping goes. Two mappings of one file of which one is shared and writable would have to be
-//! equal at every access: that is a named limit.
+//! A mapping of a file is a copy. A shared mapping and its file are made equal where a program could see a difference: before the file is
+//! read, after it is written, and when the mapping goes. Two mappings of one file, one of them shared and writable, would have to be
+//! equal at every access: this is a named limit.
 
 use std::rc::Rc;
 

@@ -1,8 +1,8 @@
-//! Linux system calls: one table by x86-64 number, one way to call them, for every front end.
+//! Linux system calls: one table by x86-64 number, called the same way from every front end.
 //!
-//! A call gets six values and gives one, or an error number, which goes back negated as the kernel's. Pointers that lead out of
-//! their object are the program's faults, not `EFAULT`; only the null page gives `EFAULT`. What is not in the table is `ENOSYS`
-//! and stands in the ledger.
+//! A call takes six values and returns one, or an error number, negated as the kernel returns it. A pointer that leads out of its object
+//! is a fault of the program, not `EFAULT`; only the null page gives `EFAULT`. A call that is not in the table returns `ENOSYS` and is a
+//! row of the ledger.
 
 pub mod dir;
 pub mod fd;

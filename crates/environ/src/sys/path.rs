@@ -1,8 +1,8 @@
-//! Paths: read from the program, and walked name by name as the kernel does (`fs/namei.c`), over what this path of execution
-//! knows and, below it, the host.
+//! File paths: read from the program, and walked name by name as the kernel does (`fs/namei.c`), over the files of this path of execution
+//! and, below them, the host's.
 //!
-//! Walking changes nothing: a file of the host stays the host's until [`Sys::adopt`]. It decides only whether a name is that of a
-//! file made under a symbolic name; which file a symbolic path leads to, [`super::spelling`] has decided before.
+//! Walking changes nothing: a host file stays the host's until [`Sys::adopt`]. Walking decides only whether a name equals that of a file
+//! created under a symbolic name. Before that, [`super::spelling`] has decided which file a symbolic path leads to.
 
 use std::rc::Rc;
 

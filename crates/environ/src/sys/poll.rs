@@ -1,4 +1,4 @@
-//! Waiting for descriptors: poll, ppoll. Nobody else does anything, so what is not ready at once never is.
+//! Waiting for descriptors: poll, ppoll. There is no other process, so what is not ready at once never will be.
 
 use wryneck_exec::{PathEnd, Value};
 

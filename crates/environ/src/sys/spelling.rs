@@ -1,14 +1,13 @@
-//! Symbolic paths: what the strings that one may be lead to.
+//! Symbolic file paths: which files their strings may lead to.
 //!
-//! A path with symbolic bytes is walked for all of its strings at once, byte by byte: by directory, the condition that a name
-//! begins at this byte there. Each name of the directory, `.` and `..` among them, is compared with the bytes that follow; all other
-//! names are one case. What a string comes to, [`Sys::walk`] says of one spelling of it. Strings that the call cannot tell apart (`A`
-//! and `./A` lead to one file, most strings to none) are a [`Class`]: the path of execution decides among classes, and its bytes stay
-//! symbolic. So does the name of a file that is made: it stands in [`World::names`], and names read later
-//! are compared with it.
+//! A path with symbolic bytes is walked for all its strings at once, byte by byte. For each directory there is the condition that a name
+//! begins at this byte there. Each name of the directory, `.` and `..` included, is compared with the bytes that follow; all other names
+//! are one case. [`Sys::walk`] gives the outcome of one spelling. Strings that the call cannot distinguish (`A` and `./A` lead to one
+//! file, most strings to none) form a [`Class`]: the path of execution decides among classes, and its bytes stay symbolic. The name of a
+//! created file stays symbolic too: it is stored in [`World::names`], and names read later are compared with it.
 //!
-//! That a directory of the host has none of the other names is an assumption, unless its names are too long for the path.
-//! Cost: without the solver, a walk per known name and directory, and comparisons of bytes × directories × names.
+//! It is an assumption that a host directory has none of the other names, unless all its names are too long for the path. Cost: without
+//! the solver, one walk per known name and directory, and comparisons of bytes × directories × names.
 
 use std::collections::BTreeMap;
 use std::rc::Rc;

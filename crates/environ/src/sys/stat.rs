@@ -1,4 +1,4 @@
-//! What files are: stat and its family, access, statfs.
+//! Attributes of files: stat and its family, access, statfs.
 
 use wryneck_exec::PathEnd;
 use wryneck_expr::ExprId;

@@ -1,4 +1,4 @@
-//! Terminals: there is none, and every request says so.
+//! Terminals: there is none, and every request returns so.
 
 use super::{Done, Sys};
 use crate::errno::ENOTTY;

@@ -1,4 +1,4 @@
-//! Time: what the clock said when the run began, moved on by a microsecond at each look and by every sleep.
+//! Time: a fixed start, advanced by a microsecond per query and by every sleep.
 
 use wryneck_exec::Value;
 
