@@ -1,4 +1,4 @@
-//! What `wryneck run` is told: one table of options, then the target, then its symbolic input and arguments.
+//! The words of `wryneck run`: one table of options, then the target, then symbolic input and arguments.
 
 use std::path::PathBuf;
 

@@ -1,4 +1,4 @@
-//! From bitcode to its IR file: `wryneck-lower`, a limited child whose results are cached by content.
+//! From bitcode to an IR file, by `wryneck-lower`: a limited child whose results are cached by content.
 
 use std::io::Read;
 use std::path::{Path, PathBuf};

@@ -1,8 +1,8 @@
-//! Bitcode carried in files of machine code: an object has it in the section `.llvm.lto` (as clang's FatLTO writes it), a linked
-//! program in `.llvmbc`, and a static library in its members.
+//! Bitcode carried in machine code files: objects have it in the section `.llvm.lto` (clang's FatLTO writes it), linked programs in
+//! `.llvmbc`, static libraries in their members.
 //!
-//! A program's `.wryneck` is its [`Label`]: what the bitcode is of, so that either one changed afterwards is noticed, and what it lacks.
-//! Files of unknown origin are read here; the `object` crate checks every offset.
+//! A program's section `.wryneck` is its [`Label`]: hashes of code and bitcode, so that a later change of either one is detected, and
+//! what bitcode is missing. Files of unknown origin are read here; the `object` crate checks every offset.
 
 use std::borrow::Cow;
 use std::fs;

@@ -1,7 +1,7 @@
-//! Which lines and functions have code, and which of them some path ran.
+//! Coverage: which lines and functions have code, and which of them some path ran.
 //!
-//! Built once per run (sorting the program's source positions: about 1 ms per 10,000); afterwards only what was newly covered is told.
-//! The lines of machine code are those its debug information lists; their blocks become known as code is lowered.
+//! Built once per run (sorting the program's source positions: about 1 ms per 10,000). Afterwards only new coverage is processed. The
+//! lines of machine code are those of its debug information. Its blocks are added as code is lifted.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;

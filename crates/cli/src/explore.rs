@@ -1,6 +1,6 @@
-//! The exploration as the command sees it: clock, memory and Ctrl-C on one side, path ends on the other.
+//! The exploration as the command controls it: clock, memory and Ctrl-C as inputs, path ends as outputs.
 //!
-//! Cost per path end: counting it, and a message to the thread that writes; a look at the clock is 25 ns, at memory 20 µs (every
+//! Cost per path end: counting it, and a message to the writer thread. Reading the clock costs 25 ns, reading memory use 20 µs (every
 //! tenth of a second).
 
 use std::cell::{Cell, RefCell};

@@ -1,8 +1,9 @@
-//! What runs of a program keep of its static facts, in the cache's folder `facts/`: what its pointers may point to, which is nearly all that they cost
-//! ([`wryneck_verify::flow::Solution`]), by content of the linked modules, of the summaries, by the function that begins, and by this very tool.
+//! The cache of points-to results, in the folder `facts/` of the cache: nearly all that static analysis costs
+//! ([`wryneck_verify::flow::Solution`]). The key hashes the linked modules, the summaries, the entry, and this executable.
 //!
-//! A run is the same with it and without: a file that is missing, damaged or of something else is as none, and what cannot be written is not kept.
-//! A file begins with the hash of the rest. Files are written beside their place and renamed. Cost: hashing the program, a few milliseconds.
+//! A run gives the same results with and without the cache. A missing, damaged or foreign file counts as absent; a file that cannot be
+//! written is skipped. A file starts with the hash of the rest. It is written beside its place and renamed. Cost: hashing the program, a
+//! few milliseconds.
 
 use std::path::{Path, PathBuf};
 use std::{env, fs};

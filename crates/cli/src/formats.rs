@@ -1,4 +1,4 @@
-//! Reports for other tools, by option: `--sarif FILE` and its like, the same for a run that ends and for one that is shown.
+//! Reports for other tools, by option: `--sarif FILE` and the like, for a run that ends and for one that is shown.
 
 use std::fs::File;
 use std::io::{BufWriter, Write};

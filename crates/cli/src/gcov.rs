@@ -1,7 +1,7 @@
-//! Line counts of native replays, by the compiler's own means: the explored bitcode gets gcov's counters, and what they count while tests
-//! run is left for gcov to read. An oracle for the engine's coverage, which shares nothing with it but the bitcode.
+//! Line counts of native replays by gcov: the explored bitcode gets gcov's counters, and their files are left for gcov to read after the
+//! tests have run. An oracle of the engine's coverage, which shares only the bitcode with it.
 //!
-//! The counters are written when a program exits: what runs before a fault, an abort or `_exit` is not counted.
+//! The counters are written when a program exits. What runs before a fault, an abort or `_exit` is not counted.
 
 use std::ffi::OsStr;
 use std::path::{Path, PathBuf};

@@ -1,7 +1,7 @@
-//! The heap as explorations use it: it grows to some megabytes at once and shrinks rarely.
+//! The process's own heap: it grows in large steps and rarely shrinks.
 //!
-//! By default every 128 KiB cost a system call and every 4 KiB a page fault of about 2 us, which was a third of the time that a small program takes
-//! from start to end; so the heap is extended in large steps, and its beginning has huge pages where the kernel gives them. Nothing but time hangs on it.
+//! By default every 128 KiB cost a system call and every 4 KiB a page fault of about 2 µs, a third of the time of a small program's run.
+//! So the heap is extended in large steps, and its beginning uses huge pages where the kernel has them. This affects time only.
 
 /// Bytes that the heap grows by at a time, and of its beginning that may have huge pages.
 const STEP: usize = 16 << 20;

@@ -1,4 +1,4 @@
-//! The real file system, read only, with a record of every answer for the run folder (docs/design/002).
+//! The real file system, read only, with a record of every answer for the run folder (docs/design/002, docs/design/015).
 
 use std::cell::RefCell;
 use std::ffi::OsStr;

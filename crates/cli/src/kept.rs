@@ -1,8 +1,9 @@
-//! What runs of executables keep of lowered code, in the cache's folder `code/`: `HASH.wir` for the program and another one for the loader with the
-//! C library, by content and by what else it hangs on ([`wryneck_machine::Kept`]).
+//! The cache of lifted code, in the folder `code/` of the cache: `HASH.wir` for the program, and another one for the loader with the C
+//! library, by content and by what else determines the code ([`wryneck_machine::Kept`]).
 //!
-//! A run is the same with it and without: a file that is missing, damaged or of something else is as none, and what cannot be written is not kept.
-//! Files are written beside their place and renamed, so several runs may do so at once; the last one counts. The folder has at most [`MAX_FILES`].
+//! A run gives the same results with and without the cache. A missing, damaged or foreign file counts as absent; a file that cannot be
+//! written is skipped. Files are written beside their place and renamed, so several runs may write at once; the last one wins. The folder
+//! has at most [`MAX_FILES`].
 
 use std::ops::Range;
 use std::path::{Path, PathBuf};

@@ -1,4 +1,4 @@
-//! Targets of machine code: an executable, loaded as the kernel loads it, or linked objects, as a program that grows while it runs.
+//! Machine code targets: an executable, loaded as the kernel loads it, or linked objects. Both are lifted on demand.
 
 use std::ffi::OsStr;
 use std::os::unix::ffi::OsStrExt;

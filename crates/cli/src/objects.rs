@@ -1,5 +1,5 @@
-//! Relocatable objects as targets: which words name them, and what of the C library they get for the names they do not define. What it defines
-//! runs as bitcode, lowered, on behalf of the machine code that calls it.
+//! Relocatable objects as targets: which words name them, and what the C library supplies for names that they do not define. The
+//! library's functions run as lowered bitcode, called by the machine code.
 
 use std::fs::File;
 use std::io::Read;

@@ -1,4 +1,4 @@
-//! Tables of options: how one is found, given its value, explained. Command lines are parsed by hand, since words after the
+//! Tables of options: finding an option, parsing its value, explaining it. Command lines are parsed by hand, because words after the
 //! target mean something else than words before it.
 
 use anyhow::Result;

@@ -1,4 +1,4 @@
-//! Standard output, whose reader may have gone away (`| head`): that is no error, anything else is.
+//! Standard output. A reader that goes away (`| head`) is no error; anything else is.
 
 use std::io::{self, Write};
 

@@ -1,10 +1,9 @@
-//! The tree of the paths that were explored, as JSON lines: from it one computes what a pruning that knows all of them would leave out
-//! (`cargo xtask bench slices`).
+//! The tree of explored paths as JSON lines, from which `cargo xtask bench slices` computes what perfect pruning would leave out.
 //!
-//! A line per path, in the order in which they ended: `after`, the node where it leaves the tree of the paths before it; `new`, its decisions from there on,
-//! each the next node, as `[decision, place, wanted]`; `end`, the class of its end; `events`, its sequence of events if the program ended it. The root is
-//! node 0. `wanted` is false for the other side of a decision that pruning would have left out. Cost: each path is run once more,
-//! without the solver, since exploring does not note where decisions are made.
+//! One line per path, in the order in which they ended: `after`, the node where it leaves the tree of earlier paths; `new`, its decisions
+//! from there on, each one the next node, as `[decision, place, wanted]`; `end`, the class of its end; `events`, its sequence of events
+//! if the program ended it. The root is node 0. `wanted` is false for the alternative of a decision that pruning would have left out.
+//! Cost: one replay per path, because exploration does not record where decisions are made.
 
 use std::fs::File;
 use std::io::{BufWriter, Write};

@@ -1,4 +1,4 @@
-//! Errors as the user sees them: what is wrong, and what to do about it.
+//! Errors as the user sees them: what is wrong, and what to do.
 
 use std::fmt;
 

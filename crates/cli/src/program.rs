@@ -1,4 +1,4 @@
-//! From IR files to a linked program and the function it begins with.
+//! From IR files to a linked program and its entry.
 
 use std::path::Path;
 

@@ -1,5 +1,5 @@
-//! Progress: one live line on a terminal, a plain line every few seconds elsewhere, nothing when asked to be quiet. On the error
-//! output, so that the standard output holds results alone.
+//! Progress: one live line on a terminal, a plain line every few seconds elsewhere, nothing with `--quiet`. It goes to standard error, so
+//! that standard output has results alone.
 
 use std::io::IsTerminal;
 use std::time::{Duration, Instant};

@@ -1,4 +1,4 @@
-//! From what the engine leaves behind to plain data: classes of path ends, findings by place and kind, the ledger.
+//! From the engine's results to plain data: classes of path ends, findings by place and kind, the ledger.
 
 use std::cell::RefCell;
 use std::collections::BTreeMap;

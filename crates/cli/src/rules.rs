@@ -1,4 +1,4 @@
-//! Rules from the command line to verdicts: found by name or file, watched along paths, judged at the end.
+//! Rules from the command line to verdicts: found by name or file, monitored along paths, judged at the end.
 
 use std::cell::RefCell;
 use std::collections::{BTreeMap, BTreeSet};

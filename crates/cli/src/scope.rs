@@ -1,5 +1,5 @@
-//! The variables in scope where a path ended, with their values on the path's input: of machine code by debug information
-//! ([`wryneck_machine::scope`]), of bitcode those that it keeps in memory.
+//! The variables in scope where a path ended, with their values on the path's input. For machine code by debug information
+//! ([`wryneck_machine::scope`]); for bitcode those in memory.
 
 use std::cell::RefCell;
 

@@ -1,7 +1,7 @@
-//! `--sym-file PATH-OR-GLOB[:SIZE][:stat]`: what a word means, and its expansion before a run, so that the words a run folder keeps
-//! name each file with its size and a replay looks at no directory.
+//! `--sym-file PATH-OR-GLOB[:SIZE][:stat]`: its syntax, and its expansion before a run. The run folder stores words that name each file
+//! with its size, so a replay reads no directory.
 //!
-//! In a glob `*` is any text without a slash and `?` any one byte; a leading dot must be written out.
+//! In a glob `*` matches any text without a slash and `?` any one byte. A leading dot must be written out.
 
 use std::ffi::OsStr;
 use std::fs;

@@ -1,4 +1,4 @@
-//! Symbolic input in KLEE's spelling and order, and the way back: from a test's objects to what a native program is given.
+//! Symbolic input in KLEE's spelling and order, and the reverse: from a test's objects to a native program's input.
 
 use std::ffi::OsStr;
 use std::os::unix::ffi::OsStrExt;

@@ -1,4 +1,4 @@
-//! Targets: what is explored, from bitcode or machine code to a linked program.
+//! Targets: from bitcode or machine code to a linked program.
 
 use std::path::PathBuf;
 

@@ -1,4 +1,4 @@
-//! A solver backend with a clock: the core reads none, so the share of time the solver takes is measured here.
+//! A solver backend with a clock. The core reads no clock, so the solver's share of time is measured here.
 
 use std::cell::Cell;
 use std::rc::Rc;

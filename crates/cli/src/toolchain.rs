@@ -1,10 +1,10 @@
-//! The tools that `wryneck cc` and its kin stand for: which executables do the work, and the two folders of the cache that they need.
+//! The tools behind `wryneck cc` and its kin: the executables that do the work, and the two cache folders that they need.
 //!
-//! `sysroot/HASH/` is musl as a compiler driver expects to find it: links to Debian's musl headers with the kernel's beside them, to
-//! musl's library, and to gcc's start files and support library. Nothing else can be found from there, so what `configure` finds out is
-//! true of the C library that runs. For C++ there is `libc++.a`, made of `runtime/cxx`, under the headers of libc++ if they are installed.
-//! `tools/HASH/` has this executable under the names of compilers and linkers; [`NAMES`] says what each one is.
-//! Both are made once, elsewhere, and then renamed, so that many compilers may begin at once. Cost: a second, once.
+//! `sysroot/HASH/` is musl as a compiler driver expects it: links to Debian's musl headers with the kernel's beside them, to musl's
+//! library, and to gcc's start files and support library. Nothing else is found from there, so what `configure` detects is true of the C
+//! library that runs. For C++ there is `libc++.a`, built from `runtime/cxx`, and the headers of libc++ if they are installed.
+//! `tools/HASH/` has this executable under the names of compilers and linkers; [`NAMES`] says what each one is. Both are built elsewhere
+//! and then renamed, so that many compilers may start at once. Cost: one second, once.
 
 use std::ffi::OsStr;
 use std::os::unix::fs::symlink;

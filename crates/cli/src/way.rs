@@ -1,8 +1,8 @@
-//! The way to a finding: its path is run again by its decisions, and each is put into words with its place in the application.
+//! The way to a finding: replays its path and describes each decision with its place in the application.
 //!
-//! Decisions inside library functions are told as the application's call of them, which is what its author knows; in a row the same
-//! ones are counted. Checks that found nothing wrong are no part of the story. Where the path ends at the finding, the variables there are
-//! told, too. Cost: one more run of the path, no solver.
+//! A decision inside a library function is described as the application's call of it. Equal descriptions in a row are counted. Checks
+//! that found nothing wrong are left out. Where the path ends at the finding, the variables there are shown too. Cost: one replay of the
+//! path, no solver.
 
 use wryneck_exec::prefix::Decision;
 use wryneck_exec::{CodePos, Decided, Does, Explorer, Image};

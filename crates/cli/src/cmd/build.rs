@@ -1,7 +1,7 @@
-//! `wryneck build`: any build, with the compilers and the linker replaced by those whose programs can be explored.
+//! `wryneck build`: any build command, with compilers and linker replaced by ours, so that its programs can be explored.
 //!
-//! They are named by `CC`, `CXX` and `LD` and come first on `PATH` under their usual names, for project files that do not ask. Archivers
-//! and `nm` stay what they are: objects are ordinary ELF files that carry something. Cost: as the compilers.
+//! `CC`, `CXX` and `LD` name them, and they come first on `PATH` under their usual names for projects that ignore these variables.
+//! Archivers and `nm` are not replaced, because objects are ordinary ELF files with one more section. Cost: that of the compilers.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};

@@ -1,9 +1,9 @@
 //! `wryneck cc` and `wryneck c++`: clang for musl, whose objects carry their bitcode.
 //!
-//! This process becomes clang: same words, same output, same exit code, whatever the arguments mean. Two flags do the work. With
-//! `-ffat-lto-objects` clang puts the bitcode it would give to link-time optimisation into the section `.llvm.lto` of an otherwise
-//! ordinary object (LLVM's FatLTO), and static libraries of such objects are libraries of bitcode too. With `--ld-path` it links by
-//! `wryneck ld`. Programs are static, so that they hold all they run. Cost: one `exec` more, and optimised code is made twice.
+//! This process becomes clang: same words, same output, same exit code. Two flags do the work. With `-ffat-lto-objects` clang stores the
+//! bitcode for link-time optimisation in the section `.llvm.lto` of an otherwise ordinary object (LLVM's FatLTO), so static libraries of
+//! such objects carry bitcode too. With `--ld-path` it links by `wryneck ld`. Programs are static, so that they contain all the code they
+//! run. Cost: one more `exec`, and optimised code is generated twice.
 
 use std::os::unix::process::CommandExt;
 use std::process::Command;

@@ -1,10 +1,9 @@
 //! `wryneck ld`: lld, whose programs carry their whole bitcode.
 //!
-//! A link is done twice with the same arguments: once for machine code, as it would be without us, and once for bitcode
-//! (`--fat-lto-objects --plugin-opt=emit-llvm`). So symbols are resolved by the linker itself, archive members, weak symbols,
-//! wraps and groups included, and the bitcode has what the machine code has. The second result becomes a section of the first.
-//! That bitcode is missing or cannot be linked does not fail the build: it is told on standard error, to `wryneck build`, and in the
-//! program itself.
+//! It links twice with the same arguments: once for machine code, as lld alone would, and once for bitcode (`--fat-lto-objects
+//! --plugin-opt=emit-llvm`). So the linker itself resolves symbols, archive members, weak symbols, wraps and groups, and the bitcode
+//! matches the machine code. The second result becomes a section of the first. If bitcode is missing or cannot be linked, the build does
+//! not fail: standard error, `wryneck build` and the program's label report it.
 //!
 //! Cost: two links and a copy of the program.
 

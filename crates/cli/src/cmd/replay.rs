@@ -1,4 +1,4 @@
-//! `wryneck replay`: the tests of runs, natively, with a verdict each.
+//! `wryneck replay`: runs the tests of runs natively, with a verdict for each.
 
 use std::ffi::OsStr;
 use std::fs;

@@ -1,4 +1,4 @@
-//! `wryneck rules`: lists the built-in rules, explains one, checks a rule file.
+//! `wryneck rules`: lists the built-in rules, explains a rule, checks a rule file.
 
 use anyhow::{Context, Result};
 use wryneck_verify::builtin;

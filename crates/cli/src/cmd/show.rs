@@ -1,4 +1,4 @@
-//! `wryneck show`: what a run folder tells, for people or in a format for other tools. Changes nothing; the run may still go on.
+//! `wryneck show`: prints a run folder for people, or in a format for other tools. It changes nothing; the run may still go on.
 
 use std::path::Path;
 
