@@ -17,14 +17,14 @@ use crate::subsume::LEFT_OUT;
 #[derive(Default)]
 pub struct Classes {
     pub relevant: u64,
-    /// Those that nobody wants so far, by the decisions before a flip on them that nobody wants.
+    /// Paths that are not relevant so far, by the prefix of a flip on them that is not relevant.
     redundant: BTreeMap<PrefixId, Vec<Past>>,
-    /// Those whose flip has come to be wanted.
+    /// Paths whose flip has become relevant.
     again: Vec<Past>,
 }
 
 impl Explorer {
-    /// Paths that pruning explores, or would have explored; `None` if that is not known.
+    /// The number of relevant paths; `None` if it is not known.
     pub fn relevant(&self) -> Option<u64> {
         match self.pruning.as_ref()?.0 {
             Pruning::Wanted if !self.core.auditing => Some(self.core.stats.paths),
@@ -37,12 +37,12 @@ impl Explorer {
         matches!(self.pruning, Some((Pruning::Classified, _)))
     }
 
-    /// Whether flips are explored that nobody wants.
+    /// Whether flips are explored that are not relevant.
     pub(crate) fn explores_all(&self) -> bool {
         matches!(self.pruning, Some((Pruning::Classified | Pruning::Measured, _)))
     }
 
-    /// Notes a flip that is explored whether or not it is wanted.
+    /// Registers a flip that is explored whether or not it is relevant.
     pub(crate) fn note_flip(&mut self, flip: &Flip) {
         if flip.subtree != LEFT_OUT {
             let explored = flip.last().map(|decision| Explored { decision, subtree: flip.subtree, begun: false });
@@ -50,21 +50,21 @@ impl Explorer {
         }
     }
 
-    /// Notes that a flip begins; whether nobody wants it yet.
+    /// A flip begins. Returns whether it is not relevant so far.
     pub(crate) fn note_begun(&mut self, flip: &Flip) -> bool {
         let Some((waiting, at)) = self.explored(flip) else { return false };
         waiting.explored[at].begun = true;
         true
     }
 
-    /// Where a flip is noted that is explored though nobody wants it yet.
+    /// The entry of a flip that is explored although it is not relevant so far.
     fn explored(&mut self, flip: &Flip) -> Option<(&mut Waiting, usize)> {
         let (last, waiting) = (flip.last()?, self.waiting.get_mut(&flip.before())?);
         let at = waiting.explored.iter().position(|explored| explored.decision == last)?;
         Some((waiting, at))
     }
 
-    /// Notes that a flip is infeasible, which starts in this state; its core is asked for when the flip is wanted. Whether it is not wanted yet.
+    /// A flip that starts in this state is infeasible. Its unsat core is computed when the flip becomes relevant. Returns whether it is not relevant so far.
     pub(crate) fn note_infeasible(&mut self, flip: &Flip, state: &State) -> bool {
         let Some((waiting, at)) = self.explored(flip) else { return false };
         waiting.explored.swap_remove(at);
@@ -73,7 +73,7 @@ impl Explorer {
         true
     }
 
-    /// Counts a path that has ended, and slices it if it is relevant; so with those that turn out so.
+    /// Counts a path that has ended and slices it if it is relevant, then the paths that became relevant by that.
     pub(crate) fn classify(&mut self, past: Past) {
         if past.subtree == LEFT_OUT {
             return;
@@ -82,7 +82,7 @@ impl Explorer {
         self.classify_again();
     }
 
-    /// The flips behind these decisions are wanted: paths on them may be relevant.
+    /// The flips after this prefix are relevant, so paths on them may be relevant.
     pub(crate) fn reclassify(&mut self, before: PrefixId) {
         let paths = self.classes.redundant.remove(&before);
         self.classes.again.extend(paths.into_iter().flatten());
@@ -100,12 +100,12 @@ impl Explorer {
         }
     }
 
-    /// The decisions before a flip on this path that nobody wants.
+    /// The prefix of a flip on this path that is not relevant.
     fn unwanted_on(&self, prefix: &Prefix) -> Option<PrefixId> {
         prefix.backwards().find(|made| !self.wants(made.before, made.decision)).map(|made| made.before)
     }
 
-    /// Whether this decision after these is no flip that is explored though nobody wants it.
+    /// Whether this decision after this prefix is relevant, or was not a flip.
     pub fn wants(&self, before: PrefixId, made: Decision) -> bool {
         let on_flip = |flipped: &Decision| match (*flipped, made) {
             (Decision::Above(least), Decision::Value(value)) => value > least,

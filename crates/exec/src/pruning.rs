@@ -32,17 +32,17 @@ use crate::subsume::SubtreeId;
 /// How flips are pruned.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Pruning {
-    /// Those are explored that are wanted.
+    /// Only relevant flips are explored.
     Wanted,
-    /// All are explored, and it is told which of them are wanted.
+    /// All flips are explored, and paths are classified as relevant or redundant.
     Classified,
-    /// All are explored, and every path is recorded and given to the pruner as it ends, whatever comes of that: to measure what it costs.
+    /// All flips are explored, and every path is recorded and given to the pruner, to measure the cost. The result is ignored.
     Measured,
-    /// As paper 1's Algorithm 1 is printed: a path that ends drops the flips that are not in its slice. Loses behaviour.
+    /// Paper 1's Algorithm 1 as printed: a path that ends drops the flips that are not in its slice. Loses behaviour.
     AsPrinted,
 }
 
-/// A path that has ended, as it is run again.
+/// A path that has ended, with all that a replay needs.
 #[derive(Clone)]
 pub struct Past {
     pub prefix: Prefix,
@@ -51,40 +51,40 @@ pub struct Past {
     pub end: PathEnd,
 }
 
-/// What of a path is recorded and sliced.
+/// The segment of a path that is recorded and sliced.
 struct Portion {
-    /// Decisions from this one on.
+    /// The first decision of the segment.
     oldest: u32,
-    /// Recorded from there on, if it is given.
+    /// Where recording starts, if given.
     snapshot: Option<Rc<State>>,
-    /// It ends before the operation that decides last, where this is needed; otherwise where the path does.
+    /// If given, the segment ends before the last deciding operation, with this live-in set. Otherwise it ends where the path does.
     behind: Option<Rc<dyn Any>>,
-    /// It begins where this subtree did, for which it is noted what is needed there.
+    /// If given, the segment starts at the root of this subtree, whose live-in set is recorded.
     begun: Option<Begun>,
 }
 
 impl Portion {
-    /// To the end of the path.
+    /// The segment from this decision to the end of the path.
     fn from(oldest: u32) -> Portion {
         Portion { oldest, snapshot: None, behind: None, begun: None }
     }
 }
 
-/// Other sides of a decision that nobody wants yet.
+/// The deferred alternatives of a decision.
 #[derive(Default)]
 pub struct Waiting {
     pub flips: Vec<Flip>,
     pub refuted: Vec<Refuted>,
-    /// Flips that do not wait until they are wanted.
+    /// Flips that are explored although they are not known to be relevant.
     pub explored: Vec<Explored>,
 }
 
-/// A flip that is explored whether or not it is wanted.
+/// A flip that is explored whether or not it is relevant.
 pub struct Explored {
-    /// Its last one.
+    /// The flipped decision.
     pub decision: Decision,
     pub subtree: SubtreeId,
-    /// It was, before anybody wanted it.
+    /// Its exploration has begun.
     pub begun: bool,
 }
 
@@ -104,20 +104,20 @@ impl Waiting {
     }
 }
 
-/// What slicing brings: of the decisions it was asked about lately, how many it did not want.
+/// The benefit of slicing: of the recent decisions that slices were asked about, how many stayed deferred.
 #[derive(Default)]
 pub struct Benefit {
     asked: u64,
     unwanted: u64,
-    /// Paths that are not sliced for each that is.
+    /// Paths that are not sliced for each path that is.
     rest: u32,
     since: u32,
 }
 
 impl Benefit {
-    /// Decisions between two judgements.
+    /// Decisions between two evaluations.
     const WINDOW: u64 = 256;
-    /// Fewer than one unwanted decision in so many is not worth slicing every path.
+    /// Slicing every path pays if at least one decision in this many stays deferred.
     const WORTH: u64 = 64;
     const MOST_REST: u32 = 15;
 
@@ -140,18 +140,18 @@ impl Benefit {
 }
 
 impl Explorer {
-    /// Keeps a flip until it is wanted.
+    /// Defers a flip.
     pub(crate) fn wait(&mut self, flip: Flip) {
         self.core.tree.park(flip.node);
         self.waiting.entry(flip.before()).or_default().flips.push(flip);
     }
 
-    /// Keeps what is infeasible until its core is wanted.
+    /// Defers an infeasible alternative, whose unsat core may become relevant.
     pub(crate) fn wait_refuted(&mut self, refuted: Refuted) {
         self.waiting.entry(refuted.before.id()).or_default().refuted.push(refuted);
     }
 
-    /// Decides about the flips along a path that has ended.
+    /// Marks the relevant flips of a path that has ended.
     pub(crate) fn prune_after(&mut self, ended: &Ended) {
         let Some((pruning, _)) = self.pruning.clone() else { return };
         if self.core.auditing {
@@ -171,7 +171,7 @@ impl Explorer {
         }
     }
 
-    /// Wants the flips that can matter of those along a path that has ended.
+    /// Marks the relevant flips of a completed path.
     pub(crate) fn want_what_matters(&mut self, past: &Past) {
         let Some((pruning, _)) = self.pruning.clone() else { return };
         if !past.end.is_complete() || !(self.subsumes() || self.benefit.slices() || pruning == Pruning::Measured) {
@@ -192,7 +192,7 @@ impl Explorer {
         }
     }
 
-    /// Wants the flips that can matter along the path to a flip that is left out, for what happens behind the subsumer.
+    /// Marks the relevant flips of the path to a subsumed flip, as if the path continued as the subsumer's subtree did.
     pub(crate) fn want_as_subsumed(&mut self, flip: &Flip, model: &Model, subsumer: &Subsumer) {
         self.want_core(&flip.prefix, flip.subtree, &subsumer.constraints);
         let past = Past { prefix: flip.prefix.clone(), subtree: flip.subtree, model: model.clone(), end: PathEnd::Assumed };
@@ -243,7 +243,7 @@ impl Explorer {
         }
     }
 
-    /// Wants what the slice of a portion of a path holds; all of the path's if that is not known.
+    /// Slices a segment of a path and marks its decisions as relevant. If slicing fails, all flips of the path become relevant.
     fn want_slice(&mut self, past: &Past, places: &[PrefixId], portion: Portion) -> Option<Wanted> {
         let oldest = portion.oldest;
         let Some(mut wanted) = self.slice(past, places, portion) else {
@@ -260,14 +260,14 @@ impl Explorer {
         Some(wanted)
     }
 
-    /// The decisions of a portion of a path that its slice holds; `None` if that is not known. `places`: for each decision, the name of those before.
+    /// The relevant decisions of a segment of a path; `None` if slicing fails. `places`: for each decision, the name of the prefix before it.
     fn slice(&mut self, past: &Past, places: &[PrefixId], portion: Portion) -> Option<Wanted> {
         let Portion { oldest, snapshot, behind, begun } = portion;
         let (_, pruner) = self.pruning.clone()?;
         let of_flip = |id| self.waiting.get(id).and_then(|waiting| waiting.flips.first()?.state.clone());
         let own = || self.begun.clone().filter(|begun| begun.prefix.len() <= oldest);
         let snapshot = snapshot.or_else(|| of_flip(places.get(oldest as usize)?)).or_else(own);
-        // From the beginning of the operation that decided.
+        // Start at the beginning of the operation that decided.
         let first = past.prefix.backwards().find(|made| made.index <= oldest && made.first).map_or(0, |made| made.index);
         let before = past.prefix.without_last((past.prefix.len() - first) as usize);
         let (trace, state, end) = self.record(past, snapshot, &before, behind.is_some())?;
@@ -306,7 +306,7 @@ impl Explorer {
         }
     }
 
-    /// Lets the searcher have the flips of the decision made after these. How many there are, and what is infeasible of its other sides.
+    /// Hands the deferred flips of the decision after this prefix to the searcher. Returns their number, and the infeasible alternatives.
     fn release(&mut self, before: PrefixId) -> (u64, Vec<Refuted>) {
         let Waiting { flips, refuted, explored } = self.waiting.remove(&before).unwrap_or_default();
         self.reclassify(before);
@@ -338,8 +338,8 @@ impl Explorer {
             if !made.first {
                 continue;
             }
-            // What an operation asserted are the constraints there were not before it, but before the one behind it. Its own cores may
-            // hold some, too.
+            // An operation asserted the constraints that exist before the next operation but not before this one. Its own unsat cores may
+            // contain some of them.
             let (mut asserted, mut again) = (false, true);
             while again {
                 again = !constraints.split_off(&made.constraints).is_empty() && !asserted;
@@ -369,7 +369,7 @@ impl Explorer {
         refuted
     }
 
-    /// The constraints that make an other side infeasible.
+    /// The unsat core of an infeasible alternative.
     fn core_of(&mut self, refuted: &Refuted) -> Option<Vec<u32>> {
         let budget = Budget { conflicts: self.core.config.step_conflicts, ..Budget::until(self.core.end_signal.clone()) };
         self.core.stats.solver_checks += 1;
@@ -379,13 +379,13 @@ impl Explorer {
         }
     }
 
-    /// Whether flips are not wanted from the beginning.
+    /// Whether flips start deferred.
     pub(crate) fn waits(&self) -> bool {
         !self.core.auditing && matches!(self.pruning, Some((Pruning::Wanted | Pruning::Classified | Pruning::Measured, _)))
     }
 
-    /// Wants the flips of all these decisions; so the cores of infeasible ones are wanted, too. Where all are explored and the run is to end,
-    /// nothing more is told apart.
+    /// Marks the flips of all these decisions as relevant, and so the unsat cores of infeasible ones. If all flips are explored and the run is about to
+    /// end, classification stops.
     pub(crate) fn want_all(&mut self, prefix: &Prefix, subtree: SubtreeId) {
         if self.explores_all() && self.core.end_signal.asked() {
             return;
@@ -398,14 +398,14 @@ impl Explorer {
         }
     }
 
-    /// A wanted other side of the decision after these, on a path of this subtree, is infeasible because of these constraints of its path.
+    /// A relevant alternative of the decision after this prefix, on a path of this subtree, is infeasible because of these constraints.
     pub(crate) fn want_core(&mut self, before: &Prefix, subtree: SubtreeId, constraints: &[u32]) {
         if self.waits() {
             self.want(before, subtree, BTreeSet::new(), constraints.iter().copied().collect());
         }
     }
 
-    /// When everything wanted is done: takes a random share of the rest, once. Whether there is any.
+    /// After all relevant flips: selects a random share of the pruned ones for the audit, once. Returns whether there is any.
     pub(crate) fn audit(&mut self) -> bool {
         let share = self.core.config.audit;
         if share <= 0.0 || !self.waits() || self.explores_all() {
@@ -431,7 +431,7 @@ impl Explorer {
         !self.items.is_empty()
     }
 
-    /// Drops every pending item on another side of this decision.
+    /// Drops every pending item on an alternative of this decision.
     fn drop_other_sides(&mut self, made: &Made) {
         let other = |prefix: &Prefix| {
             let mut there = prefix.backwards().skip_while(|m| m.index > made.index);
@@ -452,7 +452,7 @@ impl Explorer {
     }
 }
 
-/// For each decision, the name of those before it.
+/// For each decision, the name of the prefix before it.
 fn ids(prefix: &Prefix) -> Vec<PrefixId> {
     let mut ids: Vec<PrefixId> = prefix.backwards().map(|made| made.before).collect();
     ids.reverse();

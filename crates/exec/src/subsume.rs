@@ -24,39 +24,39 @@ use crate::pruning::{Past, Pruning};
 use crate::sharing::{Rebuilt, Visited};
 use crate::state::{PathData, State};
 
-/// Names what is explored from one flip on.
+/// Names the subtree below one flip.
 pub type SubtreeId = u32;
 
-/// Paths that began at no flip are in no subtree.
+/// The subtree of paths that began at no flip.
 pub const NO_SUBTREE: SubtreeId = SubtreeId::MAX;
 
-/// Paths that are explored behind flips that pruning would have left out.
+/// The subtree of paths below flips that subsumption would have pruned.
 pub const LEFT_OUT: SubtreeId = SubtreeId::MAX - 1;
 
-/// What is explored from a flip on, while it is.
+/// The subtree below a flip, while it is explored.
 struct Subtree {
-    /// Of the path that left the flip behind.
+    /// The subtree of the path that created the flip.
     parent: SubtreeId,
     begun: Begun,
-    /// Constraints of the path before the operation that decided.
+    /// The number of constraints of the path before the operation that decided.
     constraints: u32,
-    /// What holds since the flip, by structural hashes.
+    /// The constraints of the flip itself, as structural hashes.
     since: Vec<u64>,
-    /// Its own path, and wanted flips on its paths, that are not done.
+    /// Its own path, and the relevant flips on its paths, that are not complete.
     open: u32,
     place: Option<u64>,
-    /// Where it began.
+    /// Its root.
     state: Rc<State>,
-    /// All is known of what was needed there.
+    /// Its live-in set covers all complete paths, so later flips may be compared with it.
     compared: bool,
-    /// What is before it was sliced for what was needed there at first.
+    /// The path before its root was sliced once, for its first live-in set.
     went_up: bool,
-    /// More was needed since.
+    /// Its live-in set has grown since.
     grew: bool,
-    /// The path to where it began, the flipped decision included.
+    /// The path to its root, including the flipped decision.
     prefix: Prefix,
     model: Model,
-    /// Those of all these that made sides infeasible, by index.
+    /// The constraints of the path that are in unsat cores of the subtree, by index.
     cores: BTreeSet<u32>,
 }
 
@@ -64,9 +64,9 @@ struct Subtree {
 pub(crate) struct Held {
     pub flip: Flip,
     pub state: Box<State>,
-    /// Where it begins.
+    /// The state before the flip's operation.
     pub snapshot: Rc<State>,
-    /// That is right at the operation that decides.
+    /// `snapshot` is the state right at the operation that decides.
     pub exact: bool,
 }
 
@@ -91,22 +91,22 @@ pub(crate) fn remap_shared(state: &mut Rc<State>, map: &Remap, rebuilt: &mut Reb
     Rc::get_mut(state).expect("just made unique").remap(map, rebuilt);
 }
 
-/// What is known of where flips began.
+/// The program points at which flips began.
 #[derive(Default)]
 pub(crate) struct Subsumption {
     next: SubtreeId,
     subtrees: BTreeMap<SubtreeId, Subtree>,
-    /// By place, those of which all is known so far.
+    /// By program point: the subtrees in progress that later flips may be compared with.
     running: FxHashMap<u64, Vec<SubtreeId>>,
-    /// Flips that wait for the end of a subtree.
+    /// Flips that are held until a subtree is complete.
     held: BTreeMap<SubtreeId, Vec<Held>>,
-    /// Decisions that some flip began at, by those before them.
+    /// Prefixes whose next decision was flipped.
     begun: FxHashSet<PrefixId>,
-    /// Flips that were left out, if some are to be explored all the same.
+    /// Subsumed flips, kept for the audit.
     pub left_out: Vec<Flip>,
-    /// Flips that are explored all the same: the decisions before, and the last one.
+    /// Subsumed flips that are explored for classification: the prefix, and the flipped decision.
     pub redundant: FxHashSet<(PrefixId, Decision)>,
-    /// The environment's data that was hashed last.
+    /// The environment data that was hashed last.
     hashed: Option<(Rc<dyn PathData>, u64)>,
     /// The subtree of the path that has just ended.
     pub ended: Option<SubtreeId>,
@@ -126,23 +126,23 @@ impl Subsumption {
         self.left_out.iter_mut().for_each(|flip| flip.remap(map, rebuilt));
     }
 
-    /// Flips that wait.
+    /// Flips that are held.
     pub(crate) fn held(&self) -> impl Iterator<Item = &Held> {
         self.held.values().flatten()
     }
 
-    /// Whether a flip began at the decision made after these.
+    /// Whether the decision after this prefix was flipped.
     pub(crate) fn began(&self, before: PrefixId) -> bool {
         self.begun.contains(&before)
     }
 
-    /// Where a subtree began, and what it is part of.
+    /// The root of a subtree, its parent, and the state there.
     pub(crate) fn portion(&self, of: SubtreeId) -> Option<(Begun, SubtreeId, Rc<State>)> {
         let tree = self.subtrees.get(&of)?;
         Some((tree.begun, tree.parent, tree.state.clone()))
     }
 
-    /// More is needed of where a subtree began. Whether what is before it is to be sliced for that now; otherwise it is when all of the subtree is known.
+    /// The live-in set of a subtree has grown. Returns whether to slice the path before its root now; otherwise that happens at the end.
     pub(crate) fn goes_up(&mut self, of: SubtreeId) -> bool {
         let Some(tree) = self.subtrees.get_mut(&of) else { return true };
         tree.grew = tree.went_up;
@@ -153,7 +153,7 @@ impl Subsumption {
         std::iter::successors(Some(of), |at| Some(self.subtrees.get(at)?.parent))
     }
 
-    /// Whether this subtree, or one that it is in, is one that all is known of so far.
+    /// Whether this subtree or an enclosing one may be compared with later flips.
     pub(crate) fn is_compared(&self, of: SubtreeId) -> bool {
         self.with_parents(of).any(|at| self.subtrees.get(&at).is_some_and(|tree| tree.compared))
     }
@@ -162,7 +162,7 @@ impl Subsumption {
         self.with_parents(of).any(|at| at == other)
     }
 
-    /// These constraints of a path in a subtree made a side infeasible of its decision of this index, or of a later one.
+    /// These constraints of a path in a subtree are the unsat core of an alternative of the decision at this index, or of a later one.
     pub(crate) fn note_core(&mut self, of: SubtreeId, index: u32, core: impl Iterator<Item = u32> + Clone) {
         let mut at = of;
         while let Some(tree) = self.subtrees.get_mut(&at) {
@@ -174,9 +174,9 @@ impl Subsumption {
         }
     }
 
-    /// Where a state is that a flip begins in. `None`: such states are not compared.
+    /// The program point of a flip, as a hash. `None`: such flips are not compared.
     fn place(&mut self, pool: &Pool, flip: &Flip, state: &State) -> Option<u64> {
-        // What several decisions of one operation asserted is not known before it runs.
+        // The constraints of several decisions of one operation are not known before it runs.
         if state.returned.is_some() || flip.script.len() != 1 || matches!(flip.script.back(), Some(Decision::Above(_))) {
             return None;
         }
@@ -203,20 +203,20 @@ impl Subsumption {
 }
 
 impl Explorer {
-    /// Whether flips are compared with those that began before.
+    /// Whether state subsumption is on.
     pub fn subsumes(&self) -> bool {
         let pruned = matches!(&self.pruning, Some((Pruning::Wanted | Pruning::Classified, pruner)) if pruner.continuations().is_some());
         pruned && self.core.config.subsume && !self.core.auditing
     }
 
-    /// A wanted flip on a path of this subtree is to be explored.
+    /// A relevant flip on a path of this subtree will be explored.
     pub(crate) fn enter_subtree(&mut self, of: SubtreeId) {
         if let Some(tree) = self.subsumption.subtrees.get_mut(&of) {
             tree.open += 1;
         }
     }
 
-    /// A path or a flip of this subtree is done; so may be those it is in.
+    /// A path or a flip of this subtree is complete. The subtree and its parents may be complete now, too.
     pub(crate) fn leave_subtree(&mut self, of: SubtreeId) {
         let mut at = of;
         while let Some(tree) = self.subsumption.subtrees.get_mut(&at) {
@@ -243,7 +243,7 @@ impl Explorer {
         }
     }
 
-    /// What is needed of where these subtrees began is not known: of this one and of those it is in.
+    /// The live-in sets of this subtree and of its parents cannot be determined.
     pub(crate) fn forget_subtrees(&mut self, of: SubtreeId) {
         let mut at = of;
         while let Some(parent) = self.subsumption.subtrees.get(&at).map(|tree| tree.parent) {
@@ -252,7 +252,7 @@ impl Explorer {
         }
     }
 
-    /// What is needed of where this subtree began is not known.
+    /// The live-in set of this subtree cannot be determined.
     pub(crate) fn forget_subtree(&mut self, of: SubtreeId) {
         if let Some(tree) = self.subsumption.subtrees.get_mut(&of).filter(|tree| tree.compared) {
             tree.compared = false;
@@ -261,7 +261,7 @@ impl Explorer {
         }
     }
 
-    /// Nothing waits for this subtree any longer.
+    /// Releases the flips that are held for this subtree.
     fn stop_waiting(&mut self, of: SubtreeId, place: Option<u64>) {
         if let Some(place) = place
             && let Some(running) = self.subsumption.running.get_mut(&place)
@@ -277,7 +277,7 @@ impl Explorer {
         }
     }
 
-    /// Where nothing else is left: the flip that waits for the oldest, to be run.
+    /// If nothing else is left: a flip that is held for the oldest subtree, to be explored.
     pub(crate) fn wait_no_longer(&mut self) -> Option<Held> {
         let mut first = self.subsumption.held.first_entry()?;
         let held = first.get_mut().pop();
@@ -289,7 +289,7 @@ impl Explorer {
         Some(held)
     }
 
-    /// Begins a feasible flip; `None` if it waits or is left out. Where all are explored, what would be left out is marked.
+    /// Begins a feasible flip; `None` if it is held or subsumed. If all flips are explored, a subsumed one is marked instead.
     pub(crate) fn begin(&mut self, held: Held, may_wait: bool) -> Option<Box<State>> {
         let Some((_, pruner)) = self.pruning.clone().filter(|_| self.subsumes()) else { return Some(held.state) };
         let Some(continuations) = pruner.continuations() else { return Some(held.state) };
@@ -341,7 +341,7 @@ impl Explorer {
         Some(state)
     }
 
-    /// All that can happen behind a flip did happen behind another: its path is sliced as if it went on as that did.
+    /// A flip is subsumed: its path is sliced as if it continued as the subsumer's subtree did.
     fn leave_out(&mut self, held: Held, subsumer: &Subsumer) -> Option<Box<State>> {
         let Held { mut flip, mut state, .. } = held;
         self.core.stats.flips_subsumed += 1;
