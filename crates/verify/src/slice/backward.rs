@@ -12,29 +12,29 @@ use super::walk::{Group, Mismatch};
 use crate::flow::{BitSet, Place};
 use crate::operand::operand_slots;
 
-/// How far a walk has come, and what it found on the way. Time runs backwards: it counts up as the walk goes.
+/// The progress and results of a walk. Time counts up as the walk goes backwards.
 pub struct Course<'a> {
     pub path: &'a Traced<'a>,
-    /// Steps that are left.
+    /// The number of steps left.
     pub position: usize,
     pub time: u64,
-    /// When something was taken last; 0: never.
+    /// When something was last added to the slice; 0: never.
     pub taken: u64,
     pub live: Live,
-    /// Bytes that taken calls with a summary read, whatever of it they made their results of.
+    /// Bytes read by calls with a summary that are in the slice.
     pub read: Live,
-    /// The operation at hand is the one the path ended at.
+    /// The current operation is the one at which the path ended.
     pub at_end: bool,
-    /// Decisions that matter.
+    /// Relevant decisions.
     pub wanted: Vec<u32>,
-    /// What the operation just passed decided.
+    /// The decisions of the operation just passed.
     pub decided: Option<Range<u32>>,
-    /// It was noted what is needed where the path's subtree began.
+    /// The live-in set at the root of the path's subtree was recorded.
     pub noted: bool,
 }
 
 impl<'a> Course<'a> {
-    /// Before the path's last step. How a path ended by a fault matters.
+    /// Before the path's last step. If a fault ended the path, the fault is relevant.
     pub fn new(path: &'a Traced<'a>) -> Course<'a> {
         Course {
             path,
@@ -51,7 +51,7 @@ impl<'a> Course<'a> {
     }
 }
 
-/// What a walk took last of a call.
+/// The last operation of a call that was added to the slice.
 #[derive(Clone, Copy, Default)]
 pub struct Taken {
     /// When; 0: never.
@@ -63,34 +63,34 @@ pub struct Taken {
 pub trait Backward<'a> {
     fn course(&self) -> &Course<'a>;
     fn course_mut(&mut self) -> &mut Course<'a>;
-    /// Goes one step back.
+    /// Takes one step backwards.
     fn step(&mut self) -> Result<(), Mismatch>;
     /// Frames of the call stack.
     fn depth(&self) -> usize;
-    /// Nothing before is part of the walk.
+    /// The walk has reached its end.
     fn is_over(&self) -> bool;
-    /// What is needed of all that is before.
+    /// The live-in set at the current point.
     fn needs(&self) -> Needs;
-    /// What was taken last in the call at hand.
+    /// The last operation of the current call that was added to the slice.
     fn taken_in_call(&mut self) -> &mut Taken;
-    /// The operation at hand.
+    /// The current operation.
     fn at(&mut self) -> CodePos;
-    /// The slots whose values are needed.
+    /// The live slots.
     fn slots(&mut self) -> &mut BitSet;
-    /// Bytes got their value here; whether one was live.
+    /// Bytes are defined here and are no longer live. Returns whether one of them was live.
     fn kill(&mut self, address: u64, len: u64) -> bool;
     /// Bytes (addresses and lengths) become live.
     fn add_reads(&mut self, reads: impl Iterator<Item = (u64, u64)>);
-    /// A bit for each operand (a, b, c) of an operation whose value is the same on all ways: it is never needed.
+    /// A bit for each operand (a, b, c) whose value is a static constant; such operands are never live.
     fn known(&self, op: u32) -> u8;
-    /// Whether the store at `op` might write what is live, with another address.
+    /// Whether the store at `op` may write something live, with another address.
     fn may_write(&mut self, op: u32) -> bool;
-    /// A call that is an event, or may be one for other arguments, seen before it is made.
+    /// A call that is an event, or a may-event for other arguments, observed before it runs.
     fn announced(&mut self, inst: &Inst, mask: u32, group: &Group<'a>);
     /// A call that entered no function.
     fn called(&mut self, inst: &Inst, op: u32, group: &Group<'a>);
 
-    /// Goes to where recording began, or the walk is over; notes what is needed on the way. Whether what it needs before is known.
+    /// Walks to the start of the record, or to the walk's end, and records live-in sets. Returns whether the part of the path before it needs no walk.
     fn go(&mut self, known: &Known) -> Result<bool, Mismatch> {
         let (path, mut settled) = (self.course().path, false);
         while self.course().position > 0 && !self.is_over() {
@@ -101,7 +101,7 @@ pub trait Backward<'a> {
                 settled = !known.note(begun.subtree, self.needs());
                 self.course_mut().noted = true;
             }
-            // Where it is noted for a subtree what is needed, that says as much.
+            // A recorded live-in set of a subtree serves the same purpose.
             if path.begun.is_none()
                 && self.course().position > 0
                 && decisions.clone().any(path.open)
@@ -114,7 +114,7 @@ pub trait Backward<'a> {
         Ok(settled || path.begun.is_none() && !self.is_over() && start.is_some_and(|place| known.covers(*place, &self.needs())))
     }
 
-    /// Something is taken: what decided that it happens matters.
+    /// Adds the current operation to the slice. So the branches that it depends on are relevant.
     fn take(&mut self) {
         let course = self.course_mut();
         course.time += 1;
@@ -123,13 +123,13 @@ pub trait Backward<'a> {
         *self.taken_in_call() = Taken { time: self.course().time, at };
     }
 
-    /// The last of the steps that are left.
+    /// The last of the remaining steps.
     fn peek(&self) -> Option<Step> {
         let course = self.course();
         course.position.checked_sub(1).map(|at| course.path.trace.steps[at])
     }
 
-    /// The steps of the slow operation that `count` steps belong to, which are passed.
+    /// Passes the `count` steps of a slow operation and returns them.
     fn group(&mut self, count: u32) -> Result<Group<'a>, Mismatch> {
         let course = self.course_mut();
         let end = course.position - 1;
@@ -140,14 +140,14 @@ pub trait Backward<'a> {
         Ok(group)
     }
 
-    /// These steps, if they made decisions, are what was passed last.
+    /// Records the decisions among these steps as those just passed.
     fn decides(&mut self, group: &Group<'_>) {
         if let Some(first) = group.decisions().next() {
             self.course_mut().decided = Some(first..group.decisions().last().map_or(first, |last| last + 1));
         }
     }
 
-    /// Whether the slow operation just before entered a function: then it is a call.
+    /// Whether the preceding slow operation entered a function, which makes it a call.
     fn enters(&self, count: u32) -> bool {
         let course = self.course();
         let end = course.position - 1;
@@ -161,12 +161,12 @@ pub trait Backward<'a> {
         course.wanted.extend(group.decisions().filter(|index| *index >= oldest));
     }
 
-    /// Whether the operation at hand is where the path ended by a fault.
+    /// Whether the path ended by a fault at the current operation.
     fn end_matters(&self) -> bool {
         self.course().at_end && matches!(self.course().path.end, PathEnd::Fault(_))
     }
 
-    /// An operation the inner loop left to others.
+    /// A slow operation, which the inner loop left.
     fn slow(&mut self, inst: &Inst, op: u32, group: &Group<'a>) {
         if let Some(args) = group.steps.iter().find_map(|step| match step {
             Step::Event { args } => Some(*args),
@@ -263,7 +263,7 @@ pub trait Backward<'a> {
         }
     }
 
-    /// These slots get their value here; whether one was live.
+    /// These slots are defined here and are no longer live. Returns whether one of them was live.
     fn define(&mut self, slots: Range<u32>) -> bool {
         let needed = self.slots();
         let live = slots.clone().any(|slot| needed.contains(slot));
@@ -278,13 +278,13 @@ pub trait Backward<'a> {
         (0..3).filter(|n| used(*n) && known >> n & 1 == 0).for_each(|n| slots.extend(operand_slots(inst, usize::from(n) + 1)));
     }
 
-    /// What was written gets its value here; whether some of it was live.
+    /// Written bytes are defined here and are no longer live. Returns whether one of them was live.
     fn kill_writes(&mut self, group: &Group<'_>) -> bool {
         let mut live = false;
         for step in group.steps {
             match *step {
                 Step::Write { len, address } => live |= self.kill(address, len.into()),
-                // Its first contents are constant.
+                // The initial contents are constant.
                 Step::Allocate { len, address } => drop(self.kill(address, len.into())),
                 Step::Store { bytes, address, .. } => live |= self.kill(address, bytes.into()),
                 _ => {}

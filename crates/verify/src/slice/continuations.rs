@@ -19,7 +19,7 @@ use super::needs::Needs;
 use super::recent::Recent;
 use super::{Slicer, walk};
 
-/// Which values of a state are needed: slots, by frame, and bytes of memory (addresses and lengths), each ascending.
+/// A live-in set: slots by frame, and bytes of memory (addresses and lengths), each ascending.
 #[derive(Clone, Default, PartialEq, Eq, PartialOrd, Ord)]
 struct Parts {
     slots: Vec<(u32, u32)>,
@@ -56,7 +56,7 @@ impl Parts {
         }
     }
 
-    /// A hash of the values that these have in a state.
+    /// A hash of the values of this live-in set in a state.
     fn values(&self, state: &State, pool: &Pool) -> u64 {
         let mut h = FxHasher::default();
         for (frame, slot) in &self.slots {
@@ -77,21 +77,21 @@ impl Parts {
     }
 }
 
-/// What was needed where a subtree began that is complete, and which constraints mattered, by their hashes.
+/// A complete subtree: its live-in set, and the constraints of its unsat cores, by their hashes.
 struct Entry {
     needs: Rc<Vec<Needs>>,
     cores: Vec<u64>,
 }
 
-/// By what was needed, by its values.
+/// Complete subtrees of one program point, by live-in set, then by the hash of its values.
 type Entries = BTreeMap<Parts, FxHashMap<u64, Vec<Rc<Entry>>>>;
 
-/// Different sets of what was needed that are kept of one place.
+/// Different live-in sets that are remembered of one program point.
 const KINDS: usize = 64;
-/// Entries after which those of the time before are forgotten, a few kilobytes each.
+/// New entries after which older ones are forgotten. An entry takes a few kilobytes.
 const ENTRIES: usize = 1 << 15;
 
-/// The subtrees that are complete, by place; of many, those that were made or found lately.
+/// The complete subtrees by program point. Of many, the most recently added or found ones are remembered.
 #[derive(Default)]
 pub struct Complete {
     places: Recent<u64, Entries>,

@@ -7,28 +7,28 @@ use wryneck_exec::{CodePos, Image};
 
 use crate::flow::{CellKind, ObjectId};
 
-/// Why a branch matters to what happened behind it.
+/// Why a branch is relevant.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Why {
-    /// Something that matters lies between it and its join: this operation, the first of its function that does.
+    /// Something relevant lies between it and its immediate post-dominator. The operation is the first relevant one of the function there.
     Between(Option<CodePos>),
-    /// The path ended on the side it took; the other goes on to an event.
+    /// The path ended on the successor that it took, and the alternative continues to an event.
     GoesOn,
-    /// Its other side may reach an event.
+    /// Its alternative may reach an event.
     Event,
-    /// Its other side may end the program before something that matters.
+    /// Its alternative may end the program before something relevant.
     Leaves,
-    /// Its other side may change a local variable that matters.
+    /// Its alternative may change a live local variable.
     Local,
-    /// Its other side may change an object that matters.
+    /// Its alternative may change a live object.
     Object(ObjectId),
-    /// Its other side may change memory that matters, of machine code.
+    /// Its alternative may change live memory of machine code.
     Memory,
-    /// Its other side may change state of the environment that matters.
+    /// Its alternative may change a live environment cell.
     Cell(CellKind),
 }
 
-/// The branches of a source line or file, with what was found on the paths that met them.
+/// The branches of a source line or file, with the findings of the paths that reached them.
 pub struct Explain {
     file: String,
     line: Option<u32>,
@@ -36,7 +36,7 @@ pub struct Explain {
 }
 
 impl Explain {
-    /// Of the file whose path ends with `file`; of all its lines if none is given.
+    /// The branches of the file whose path ends with `file`, on one line or on all.
     pub fn new(file: &str, line: Option<u32>) -> Explain {
         Explain { file: file.to_owned(), line, found: RefCell::default() }
     }
@@ -48,7 +48,7 @@ impl Explain {
         }
     }
 
-    /// What was found, in lines.
+    /// The explanation, in lines.
     pub fn lines(&self, image: &Image, name: &dyn Fn(ObjectId) -> String) -> Vec<String> {
         let found = self.found.borrow();
         if found.is_empty() {

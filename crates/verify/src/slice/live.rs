@@ -10,10 +10,10 @@ use crate::flow::{CellKind, Changes, ObjectId, Writes};
 /// Bytes per word of the bit map.
 const LINE: u64 = 64;
 
-/// An object where it lies: as the static facts know it, and its first address.
+/// An object of the static analysis, and its first address.
 pub type Placed = (ObjectId, u64);
 
-/// The stream that a cell belongs to, if that is known: its address, and the object there.
+/// The stream of an environment cell, if it is known: its address, and the object there.
 pub type Stream = (u64, ObjectId);
 
 /// Live bytes by address, counted by object.
@@ -63,7 +63,7 @@ impl Live {
         }
     }
 
-    /// Bytes got their value here; whether one was live.
+    /// Bytes are defined here and are no longer live. Returns whether one of them was live.
     pub fn kill(&mut self, object: impl FnOnce() -> Placed, address: u64, len: u64) -> bool {
         let mut gone = 0;
         let mut leaves = |live: &mut u64, bits: u64| {
@@ -111,7 +111,7 @@ impl Live {
         self.cells.iter().any(|(k, of)| *k == kind && of.is_none_or(|(live, _)| address.is_none_or(|address| address == live)))
     }
 
-    /// What these changes may be of what is live in memory or in the environment, if anything.
+    /// Whether these effects may change something live, in memory or in the environment, and what.
     pub fn touched_by(&self, changes: &Changes) -> Option<Why> {
         let cell = self.cells.iter().find(|(kind, of)| changes.cells.touches(*kind, of.map(|(_, object)| object)));
         cell.map(|(kind, _)| Why::Cell(*kind)).or_else(|| self.written_by(&changes.writes).map(Why::Object))
@@ -129,7 +129,7 @@ impl Live {
         written.map(|(object, _)| *object)
     }
 
-    /// What is live in `other` becomes live; of memory, the bytes alone, until they are [placed](Live::placed).
+    /// Everything live in `other` becomes live. Memory is added as bytes without objects, until it is [placed](Live::placed).
     pub fn add_all(&mut self, other: &Live) {
         for (line, bits) in &other.lines {
             *self.lines.entry(*line).or_default() |= bits;
@@ -137,7 +137,7 @@ impl Live {
         other.cells.iter().for_each(|(kind, of)| self.add_cell(*kind, *of));
     }
 
-    /// The same, where its bytes lie as `placed` says.
+    /// The same live set, with the objects of its bytes as given by `placed`.
     pub fn placed(&self, placed: impl Fn(u64) -> Placed) -> Live {
         let mut live = Live { cells: self.cells.clone(), ..Live::default() };
         for (address, len) in self.bytes() {
@@ -192,7 +192,7 @@ mod tests {
         let a = (ObjectId(1), 0);
         for start in [0, 1, 63, 64, 70, 127, 128, 200] {
             for len in [0, 1, 2, 57, 58, 64, 65, 128, 1000, u64::MAX] {
-                // One line that is live, so the range is large, and many.
+                // One live line, so that the range has more lines than are live; and many live lines.
                 for lines in [1, 100] {
                     let mut live = Live::default();
                     live.add(a, 64, 6);

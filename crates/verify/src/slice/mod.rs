@@ -26,7 +26,7 @@ use needs::Known;
 
 use crate::flow::Flow;
 
-/// Wants what a path's slice holds.
+/// The pruner that slices paths.
 pub struct Slicer {
     flow: Flow,
     explain: Option<Explain>,

@@ -13,31 +13,31 @@ use super::live::Live;
 use super::recent::Recent;
 use crate::flow::BitSet;
 
-/// Walks that are remembered of one place.
+/// Walks that are remembered per point of a path.
 const KEPT: usize = 3;
-/// Places after which those of the time before are forgotten, a few kilobytes each: most are done by then.
+/// New points after which older ones are forgotten. A point takes a few kilobytes, and most are complete by then.
 const PLACES: usize = 1 << 13;
 
-/// What a walk needs of a call in progress.
+/// The live-in set of a call in progress.
 #[derive(Clone)]
 pub struct Call {
     pub func: u32,
-    /// Slots.
+    /// Live slots.
     pub live: BitSet,
-    /// Beginnings of blocks that were passed, and those of them behind which nothing was taken.
+    /// Blocks whose beginning the walk passed, and those of them with nothing in the slice between the current point and the block.
     pub passed: BitSet,
     pub settled: BitSet,
-    /// Of these, those that an edge copied a live slot into: what is live at their beginnings.
+    /// For blocks into which an edge copied a live slot: the live slots at their beginning.
     pub joins: FxHashMap<u32, BitSet>,
-    /// Something was taken that branches without a join after it ask for.
+    /// Something was added to the slice that makes branches without a passed post-dominator relevant.
     pub taken: bool,
-    /// Something was taken before the path called `exit`.
+    /// Something between the current point and the path's call of `exit` is in the slice.
     pub before_exit: bool,
     pub returned: bool,
 }
 
 impl Call {
-    /// What both need.
+    /// The join of both live-in sets.
     fn join(&self, other: &Call) -> Call {
         let common = |a: &BitSet, b: &BitSet| a.iter().filter(|n| b.contains(*n)).collect::<BitSet>();
         let passed = common(&self.passed, &other.passed);
@@ -63,9 +63,9 @@ impl Call {
         }
     }
 
-    /// Whether no branch of the call is kept here that `other` does not keep.
+    /// Whether each branch of the call that is relevant here is relevant with `other`.
     fn within(&self, other: &Call) -> bool {
-        // Branches whose join was not passed ask whether the call returned.
+        // For branches whose post-dominator was not passed, it matters whether the call returned.
         let ends = self.returned || !other.returned && other.passed.is_within(&self.passed);
         let meets = |block: u32| if self.passed.contains(block) { self.settled.contains(block) } else { !self.taken };
         let taken = match other.taken {
@@ -77,11 +77,11 @@ impl Call {
             && self.live.is_within(&other.live)
             && ends
             && taken
-            // What is live at other blocks is what is live here.
+            // At other blocks the live slots are those at the current point.
             && self.joins.keys().chain(other.joins.keys()).all(|join| !self.settled.contains(*join) || self.meets_as(other, *join))
     }
 
-    /// Whether a branch with this join, behind which nothing was taken, is not kept for what is live there unless `other` keeps it.
+    /// For a branch with nothing in the slice before its immediate post-dominator: whether what is live there makes it relevant only if `other` does.
     fn meets_as(&self, other: &Call, join: u32) -> bool {
         let (mine, theirs) = (self.joins.get(&join), other.joins.get(&join));
         match other.passed.contains(join) {
@@ -92,17 +92,17 @@ impl Call {
     }
 }
 
-/// What a walk needs of all that is before a place.
+/// The live-in set of a walk at a point of the path.
 #[derive(Clone)]
 pub struct Needs {
     /// Outermost first.
     pub calls: Vec<Call>,
     pub live: Live,
-    /// What calls with a summary read.
+    /// Bytes that calls with a summary read.
     pub read: Live,
-    /// Something was taken.
+    /// Something was added to the slice.
     pub any: bool,
-    /// No event happens before the path calls `exit`: what is live there, and whether some of it was changed on the way.
+    /// If no event happens before the path's call of `exit`: the exit-live state, and whether the path changes it in between.
     pub exit: Option<(Live, bool)>,
 }
 
@@ -121,7 +121,7 @@ impl Needs {
             && self.read.is_within(&other.read)
     }
 
-    /// What both need, if they are of one place and come to the same kind of end: each is within it.
+    /// The join of both, if they belong to the same point and kind of end. Each one is within it.
     fn join(&self, other: &Needs) -> Option<Needs> {
         let exit = match (&self.exit, &other.exit) {
             (Some((live, changed)), Some((others, other_changed))) => Some((both(live, others), *changed || *other_changed)),
@@ -142,21 +142,21 @@ fn both(a: &Live, b: &Live) -> Live {
     all
 }
 
-/// By the decisions before a place: what the last walks that passed it needed.
+/// By prefix: the live-in sets of the last walks that passed that point.
 #[derive(Default)]
 pub struct Known {
     walks: RefCell<Recent<PrefixId, Vec<Needs>>>,
-    /// By subtree: what all walks need that passed where it began, by kind of end.
+    /// By subtree: the joined live-in sets of all walks that passed its root, by kind of end.
     noted: RefCell<FxHashMap<SubtreeId, Vec<Needs>>>,
 }
 
 impl Known {
-    /// Whether an earlier walk needed all this.
+    /// Whether the live-in set of an earlier walk contains this one.
     pub fn covers(&self, place: PrefixId, needs: &Needs) -> bool {
         self.walks.borrow().at(&place).flat_map(|(walks, _)| walks).any(|other| needs.within(other))
     }
 
-    /// A walk passed where a subtree began; whether it needs more than those before.
+    /// A walk passed the root of a subtree. Returns whether the subtree's live-in set has grown.
     pub fn note(&self, subtree: SubtreeId, needs: Needs) -> bool {
         let mut noted = self.noted.borrow_mut();
         let noted = noted.entry(subtree).or_default();
@@ -170,17 +170,17 @@ impl Known {
         true
     }
 
-    /// What was noted of a subtree, to be changed no more.
+    /// Removes and returns the live-in set of a complete subtree.
     pub fn take(&self, subtree: SubtreeId) -> Option<Vec<Needs>> {
         self.noted.borrow_mut().remove(&subtree)
     }
 
-    /// What was noted of a subtree so far.
+    /// The live-in set of a subtree so far.
     pub fn noted<T>(&self, subtree: SubtreeId, see: impl FnOnce(&[Needs]) -> T) -> T {
         see(self.noted.borrow().get(&subtree).map_or(&[], Vec::as_slice))
     }
 
-    /// A walk that is to go on to the oldest undecided decision passed a place.
+    /// A walk towards the oldest undecided decision passed a point.
     pub fn add(&self, place: PrefixId, needs: Needs) {
         let mut walks = self.walks.borrow_mut();
         if walks.new.len() >= PLACES {

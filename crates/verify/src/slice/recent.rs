@@ -4,7 +4,7 @@ use std::hash::Hash;
 
 use rustc_hash::FxHashMap;
 
-/// What was found lately, by key. When it ages, what was new becomes old, and what was old is forgotten.
+/// A map with two generations. Ageing makes the new generation the old one, and forgets the old one.
 pub struct Recent<K, V> {
     pub new: FxHashMap<K, V>,
     old: FxHashMap<K, V>,
@@ -21,7 +21,7 @@ impl<K: Eq + Hash, V> Recent<K, V> {
         self.old = std::mem::take(&mut self.new);
     }
 
-    /// What is known of a key: what is new, and (`true`) what is old.
+    /// The values of a key: of the new generation, and (`true`) of the old one.
     pub fn at(&self, key: &K) -> impl Iterator<Item = (&V, bool)> {
         let both = [(&self.new, false), (&self.old, true)].into_iter();
         both.filter_map(move |(known, is_old)| Some((known.get(key)?, is_old)))

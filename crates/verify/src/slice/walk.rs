@@ -20,7 +20,7 @@ use super::live::Live;
 use super::needs::{Call, Known, Needs};
 use crate::flow::{BitSet, ContextId, Effects, Flow};
 
-/// The steps do not fit the code: our defect, but for code that came to be while it ran.
+/// The record does not match the code. This is our defect, except for code that appeared while the path ran.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{0}")]
 pub struct Mismatch(pub &'static str);
@@ -44,36 +44,36 @@ pub fn resumed(
 
 /// A call in progress.
 struct Frame {
-    /// In the trace.
+    /// Its number in the trace.
     number: u32,
     func: u32,
-    /// What is known of its arguments.
+    /// Its known constant arguments.
     context: ContextId,
-    /// Operations from here on are done.
+    /// Operations from here on have been walked.
     cursor: u32,
     /// First operation of the block the cursor is in.
     block_start: u32,
-    /// The operation before the cursor is done but for what was shown of it.
+    /// The operation before the cursor has been walked, except for what the monitor observed of it.
     handled: bool,
     live: BitSet,
-    /// By block: when the walk passed its beginning last.
+    /// By block: when the walk last passed its beginning.
     passed: FxHashMap<u32, Passed>,
     taken: Taken,
-    /// When an edge copied a live slot last; 0: never.
+    /// When an edge last copied a live slot; 0: never.
     copied: u64,
     /// It returned on the path.
     returned: bool,
 }
 
-/// The beginning of a block on the walk.
+/// The walk's last visit of the beginning of a block.
 struct Passed {
     time: u64,
-    /// The slots that are live there, if the edge into the block copied one of them.
+    /// The live slots there, if the edge into the block copied one of them.
     live: Option<BitSet>,
 }
 
 impl Frame {
-    /// Whether nothing was taken before the block, and what is live at its beginning is known.
+    /// Whether nothing between the current point and the block is in the slice, and the live slots at its beginning are known.
     fn is_settled(&self, at: &Passed) -> bool {
         self.taken.time <= at.time && (self.copied <= at.time || at.live.is_some())
     }
@@ -93,13 +93,13 @@ struct Walk<'a> {
     course: Course<'a>,
     /// Innermost last.
     frames: Vec<Frame>,
-    /// When an event happened last; 0: never.
+    /// When the walk last passed an event; 0: never.
     happened: u64,
-    /// Where the path called `exit`.
+    /// The path's call of `exit`.
     exit: Option<Exit>,
-    /// A monitor looked at the result of the call at hand.
+    /// A monitor read the result of the current call.
     result_matters: bool,
-    /// Calls in progress where recording began, inside of one with a summary, outermost first.
+    /// Calls in progress where recording began, inside of a call with a summary, outermost first.
     inside: Vec<Call>,
     see: &'a mut dyn FnMut(CodePos, Option<Why>),
 }
@@ -123,8 +123,8 @@ impl<'a> Walk<'a> {
         walk
     }
 
-    /// Before the operation that the path is at, where this is needed. What the needs say of times is told apart by three of them: before
-    /// something was taken, when it was, and since.
+    /// Starts before the path's current operation, with this live-in set. Three times stand for its history: before something was added to the slice,
+    /// when it was added, and afterwards.
     fn resume(
         flow: &'a Flow,
         path: &'a Traced<'a>,
@@ -178,7 +178,7 @@ impl<'a> Walk<'a> {
         Ok(Wanted { decisions: self.course.wanted, settled, noted: self.course.noted })
     }
 
-    /// `call`: the operation of the frame on top that called it, if that is known.
+    /// `call`: the operation of the top frame that called it, if known.
     fn push(&mut self, number: u32, call: Option<u32>, cursor: u32, returned: bool) {
         let func = self.course.path.trace.frames[number as usize].func;
         let context = match (self.frames.last(), call) {
@@ -220,7 +220,7 @@ impl<'a> Walk<'a> {
         self.frames.last_mut().expect("the walk goes on only in a frame")
     }
 
-    /// What is needed of all that is before.
+    /// The live-in set at the current point.
     fn needed(&self) -> Needs {
         let exit = self.same_exit();
         let call = |frame: &Frame| {
@@ -252,7 +252,7 @@ impl<'a> Walk<'a> {
         self.exit.as_ref().filter(|exit| self.happened <= exit.time)
     }
 
-    /// Goes one step back.
+    /// Takes one step backwards.
     fn back(&mut self) -> Result<(), Mismatch> {
         let frame = self.top();
         let (func, cursor, start) = (frame.func, frame.cursor, frame.block_start);
@@ -290,7 +290,7 @@ impl<'a> Walk<'a> {
         Ok(())
     }
 
-    /// At the beginning of a block: the edge into it, or the call of the function.
+    /// Leaves a block by its beginning: through the edge into it, or the call of the function.
     fn at_start(&mut self) -> Result<(), Mismatch> {
         match self.peek() {
             Some(Step::Edge { op, edge }) => {
@@ -320,7 +320,7 @@ impl<'a> Walk<'a> {
         }
     }
 
-    /// Marks the return the top frame is at as passed.
+    /// Marks the return at the top frame's cursor as passed.
     fn pass_return(&mut self, op: u32) {
         let func = self.top().func;
         let start = self.block_start(func, op);
@@ -329,7 +329,7 @@ impl<'a> Walk<'a> {
         frame.block_start = start;
     }
 
-    /// Through an edge and the branch that took it.
+    /// Walks through an edge and the branch that took it.
     fn edge(&mut self, op: u32, edge: u32, group: Option<&Group<'_>>) -> Result<(), Mismatch> {
         let func = self.top().func;
         let module = self.module(func);
@@ -348,7 +348,7 @@ impl<'a> Walk<'a> {
             frame.copied = time + 1;
             self.course.time += 1;
         }
-        // A comparison is fused with the branch behind it.
+        // A comparison is fused with the branch after it.
         let ends = |inst: &Inst| matches!(inst.operator(), Some(Op::Br | Op::CondBr | Op::Switch));
         let branch = if ends(&self.inst(func, op)) { op } else { op + 1 };
         let inst = self.inst(func, branch);
@@ -375,7 +375,7 @@ impl<'a> Walk<'a> {
         }
         self.top().cursor = branch;
         if op != branch {
-            // So that what is needed is needed before the operation that decided.
+            // So that the live set holds before the operation that decided.
             let comparison = self.inst(func, op);
             self.plain(&comparison, op)?;
             self.top().cursor = op;
@@ -383,13 +383,13 @@ impl<'a> Walk<'a> {
         Ok(())
     }
 
-    /// Whether the branch at operation `branch` of the top frame, which took `edge`, matters to what was taken behind it.
+    /// Whether the branch at operation `branch` of the top frame, which took `edge`, is relevant, and why.
     fn matters(&mut self, func: u32, branch: u32, edge: u32) -> Option<Why> {
         let block = self.flow.block_of(func, branch);
         let frame = self.frames.last().expect("a branch runs in a frame");
         let join = self.flow.join(func, frame.context, block);
         let joined = join.and_then(|join| frame.passed.get(&join));
-        // The path ended on this side: the other one may go on.
+        // The path ended on this successor. The alternative may continue.
         let ended = joined.is_none() && !frame.returned;
         let settled = joined.map_or(frame.taken.time.max(frame.copied) == 0, |at| frame.is_settled(at));
         if !(settled || ended && self.same_exit().is_some_and(|exit| !exit.changed)) {
@@ -401,7 +401,7 @@ impl<'a> Walk<'a> {
             let mut why = None;
             for (frame, op) in calls {
                 why = why.or_else(|| self.goes_on(&self.flow.rest(frame.func, frame.context, op)));
-                // Its callers go on only if it returns.
+                // Its callers continue only if it returns.
                 if why.is_some() || !self.flow.returns(frame.func, frame.context, op) {
                     break;
                 }
@@ -420,7 +420,7 @@ impl<'a> Walk<'a> {
         })
     }
 
-    /// What matters of what happens on another way, but for what it writes on the way to its end.
+    /// Why the effects of an alternative are relevant, apart from its writes.
     fn happens(&self, way: &Effects) -> Option<Why> {
         match self.same_exit() {
             _ if way.event => Some(Why::Event),
@@ -433,7 +433,7 @@ impl<'a> Walk<'a> {
         }
     }
 
-    /// What matters of what the other way does behind where the path ended; it goes on until `exit` is called.
+    /// Why an alternative that continues past the path's end is relevant. It continues until it calls `exit`.
     fn goes_on(&self, rest: &Effects) -> Option<Why> {
         match self.same_exit() {
             None => (rest.event || rest.exits && self.flow.event_at_exit()).then_some(Why::GoesOn),

@@ -13,7 +13,7 @@ use crate::slice::live::Live;
 use crate::slice::needs::Call;
 
 impl<'a> Walk<'a> {
-    /// Through the call of the innermost `count` functions.
+    /// Walks through the calls of the innermost `count` functions.
     pub(super) fn entered(&mut self, count: usize, group: Option<&Group<'_>>) -> Result<(), Mismatch> {
         let mut callees = Vec::with_capacity(count);
         for _ in 0..count {
@@ -27,7 +27,7 @@ impl<'a> Walk<'a> {
             return Err(Mismatch("a function was entered by no call"));
         }
         let since = self.same_exit().map_or(0, |exit| exit.time);
-        // What was taken only for what happens at `exit` does not matter to how it was come to.
+        // Operations that are in the slice only for what happens at `exit` do not make the way to `exit` relevant.
         let exits = callees.iter().any(|callee| callee.taken.time > 0);
         let mut took = callees.iter().any(|callee| callee.taken.time > since);
         let args = self.args(func, &inst);
@@ -77,21 +77,21 @@ impl<'a> Walk<'a> {
         Ok(())
     }
 
-    /// The parameters' limbs that are live at the beginning of a call.
+    /// The live limbs of parameters at the beginning of a call.
     fn live_params(&self, callee: &Frame) -> impl Iterator<Item = u32> {
         let code = self.course.path.image.code(callee.func);
         let first = code.consts.len() as u32;
         (0..code.param_slots).filter(move |i| callee.live.contains(first + i))
     }
 
-    /// Whether the operation, whatever its operands, may be an event or change what is needed.
+    /// Whether the operation, with any operands, may be an event or change something live.
     pub(super) fn may_matter(&mut self, func: u32, op: u32) -> bool {
         let context = self.top().context;
         let effects = self.flow.operation(func, context, op);
         self.happens(&effects).is_some() || self.course.live.touched_by(&effects.changes).is_some()
     }
 
-    /// Whether the call at an operation matters as an event alone: it changes nothing that matters, returns, and no event happens in its `body`.
+    /// Whether the call is relevant only as an event: it changes nothing live, returns, and its `body` has no event.
     fn is_mere_event(&mut self, func: u32, op: u32, body: u32) -> bool {
         let context = self.top().context;
         let effects = self.flow.operation(func, context, op);
@@ -99,14 +99,14 @@ impl<'a> Walk<'a> {
         effects.event && comes_back && !self.flow.event_inside(body) && self.course.live.touched_by(&effects.changes).is_none()
     }
 
-    /// Argument limbs of a call.
+    /// The argument limbs of a call.
     pub(super) fn args(&self, func: u32, inst: &Inst) -> &'a [u32] {
         let module = self.module(func);
         let args = module.calls[inst.b as usize].args;
         if args.count == 0 { &[] } else { module.slot_lists.range(args) }
     }
 
-    /// Whether the call at hand calls `callee` itself, and not a model that does.
+    /// Whether the current call calls `callee` directly, and not through a model.
     pub(super) fn calls(&self, func: u32, inst: &Inst, callee: u32) -> bool {
         match inst.operator() {
             Some(Op::Call) => self.callee(func, inst) == Some(Callee::Body(callee)),
@@ -121,7 +121,7 @@ impl<'a> Walk<'a> {
         }
     }
 
-    /// Into a function that returned by operation `ret` to the call at `op`; past it, if it has a summary.
+    /// Enters a function that returned by operation `ret` to the call at `op`, or skips it if it has a summary.
     pub(super) fn leave(&mut self, inst: &Inst, op: u32, ret: u32, number: u32) -> Result<(), Mismatch> {
         let traced = self.course.path.trace.frames[number as usize];
         let caller = self.top().func;
@@ -146,7 +146,7 @@ impl<'a> Walk<'a> {
         Ok(())
     }
 
-    /// The limbs of a call's result that are live, which get their value here.
+    /// The live limbs of a call's result, which are defined here.
     pub(super) fn live_result(&mut self, inst: &Inst, count: u32) -> Vec<u32> {
         let shown = std::mem::take(&mut self.result_matters);
         let frame = self.top();
@@ -158,13 +158,13 @@ impl<'a> Walk<'a> {
         live
     }
 
-    /// Past a call of a function with a body and a summary, which is taken or left as a whole.
+    /// Skips a call of a function with a body and a summary, which is added to the slice as a whole or not at all.
     pub(super) fn summarised(&mut self, inst: &Inst, op: u32, number: u32, summary: &Summary) -> Result<(), Mismatch> {
         let traced = self.course.path.trace.frames[number as usize];
         let steps = &self.course.path.trace.steps;
         let enter = traced.entered as usize;
         if number < self.course.path.trace.open {
-            // Recording began inside of it.
+            // Recording began inside of this call.
             let group = Group { steps: &steps[..self.course.position], stack_below: traced.top };
             self.course.position = 0;
             let taken = self.top().taken.time;
@@ -177,7 +177,7 @@ impl<'a> Walk<'a> {
         if !matches!(steps.get(enter), Some(Step::Enter { frame }) if *frame == number) {
             return Err(Mismatch("a call whose beginning was not recorded"));
         }
-        // In a slow call other steps of the same operation stand around the entry.
+        // In a slow call, other steps of the same operation surround the entry.
         let behind = steps[enter + 1..].iter().position(|step| {
             !matches!(
                 step,
@@ -197,13 +197,13 @@ impl<'a> Walk<'a> {
         Ok(())
     }
 
-    /// What is needed of a call inside of one with a summary, where recording began: if that was taken, all that it does from there on.
+    /// The live-in set of a call inside of one with a summary, where recording began. If the outer call is in the slice, all that it still does counts.
     fn began_inside(&self, number: u32, took: bool) -> Call {
         let path = self.course.path;
         let traced = path.trace.frames[number as usize];
         let mut live = if took { self.flow.live_before(traced.func, traced.op) } else { BitSet::default() };
         if number + 1 < path.trace.open {
-            // Its call has not given its result yet.
+            // Its call has not returned its result yet.
             let call = self.inst(traced.func, traced.op.saturating_sub(1));
             slots_written(self.module(traced.func), &call).for_each(|slot| live.remove(slot));
         }
@@ -211,8 +211,8 @@ impl<'a> Walk<'a> {
         Call { func: traced.func, live, passed, settled, joins, taken: took, before_exit: took, returned: true }
     }
 
-    /// A call that is taken or left as a whole, by what its summary says. `body`: the function that was called, if it has one; `key` gives arguments'
-    /// values, where they are known.
+    /// A call that is added to the slice as a whole or not at all, by its summary. `body`: the called function, if it has a body. `key` returns the
+    /// values of arguments, where they are known.
     pub(super) fn by_summary(
         &mut self,
         inst: &Inst,
@@ -245,10 +245,10 @@ impl<'a> Walk<'a> {
         let args = self.args(func, inst);
         if !relevant && !self.end_matters() {
             if body.is_some_and(|body| !group.happens() && self.is_mere_event(func, op, body)) {
-                // What is decided inside makes it neither an event nor none.
+                // Decisions inside do not determine whether the call is an event.
                 self.take();
             } else if self.may_matter(func, op) {
-                // Where it writes may matter, but not what.
+                // The location of its writes may be relevant, but not their value.
                 self.take();
                 self.want(group);
                 self.live_call(inst, &summary.writes, args);
@@ -257,7 +257,7 @@ impl<'a> Walk<'a> {
                     self.top().live.extend(args.iter().copied());
                 }
             }
-            // What it is assumed to give depends on an argument alone, or on nothing.
+            // Its assumed result depends on one argument only, or on nothing.
             if let (true, Some(Gives::Arg { arg, .. })) = (result, summary.gives) {
                 self.take();
                 self.top().live.extend(args.get(arg as usize).copied());
@@ -327,8 +327,8 @@ impl<'a> Walk<'a> {
         }
     }
 
-    /// A call that is an event, or may be one for other arguments, seen before it is made. What is none may as well be left out, but what
-    /// makes it none matters.
+    /// A call that is an event, or a may-event for other arguments, observed before it runs. A call that is no event need not happen, but the operands
+    /// that make it none are live.
     pub(super) fn is_announced(&mut self, inst: &Inst, mask: u32, group: &Group<'_>) {
         let func = self.top().func;
         self.happens_here(group);
@@ -345,7 +345,7 @@ impl<'a> Walk<'a> {
         self.add_reads(group.reads());
     }
 
-    /// The return of such a call.
+    /// The observed return of such a call.
     pub(super) fn shown(&mut self, inst: &Inst, group: &Group<'_>) {
         self.happens_here(group);
         self.result_matters = is_call(inst) && group.result_matters();

@@ -4,10 +4,10 @@ use wryneck_exec::Step;
 
 use crate::slice::live::{Live, Placed};
 
-/// What the steps of a slow operation were, in order.
+/// The steps of a slow operation, in order.
 pub struct Group<'a> {
     pub steps: &'a [Step],
-    /// The stack below this address belongs to calls that are part of the operation; 0 if there are none.
+    /// The stack below this address belongs to calls inside the operation; 0 if there are none.
     pub stack_below: u64,
 }
 
@@ -21,7 +21,7 @@ impl Group<'_> {
             _ => None,
         })
     }
-    /// But for what calls in there keep on the stack: addresses and lengths.
+    /// Without the stack memory of calls inside: addresses and lengths.
     pub fn reads(&self) -> impl Iterator<Item = (u64, u64)> + '_ {
         let outside = |address: u64| !(self.stack_below.saturating_sub(STACK)..self.stack_below).contains(&address);
         let reads = self.steps.iter().filter_map(|step| match *step {
@@ -52,7 +52,7 @@ impl Group<'_> {
             _ => None,
         })
     }
-    /// Whether an event happened: the call at hand was not only one that may be an event with other operands.
+    /// Whether an event happened. Otherwise the current call is only a may-event for other operands.
     pub fn happens(&self) -> bool {
         self.steps.iter().any(|step| matches!(step, Step::Happens))
     }

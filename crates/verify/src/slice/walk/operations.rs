@@ -79,7 +79,7 @@ impl<'a> Backward<'a> for Walk<'a> {
 }
 
 impl Walk<'_> {
-    /// A call's memory came to be with it.
+    /// A call's memory was created by the call.
     pub(super) fn kill_frame(&mut self, frame: &Frame) {
         let traced = self.course.path.trace.frames[frame.number as usize];
         let len = traced.top.saturating_sub(traced.base);
