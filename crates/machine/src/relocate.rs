@@ -1,7 +1,7 @@
 //! Relocations of x86-64 (its ABI, section 4.4): what each kind writes, as a row of a table.
 //!
-//! Thread-local storage that is looked up by a call (general and local dynamic model) becomes the code of the local model that the ABI
-//! gives for it (Drepper, "ELF Handling For Thread-Local Storage", section 5). No other code is changed.
+//! Thread-local storage that is looked up by a call (general and local dynamic model) is rewritten to the code that the ABI gives for the
+//! local model (Drepper, "ELF Handling For Thread-Local Storage", section 5). No other code is changed.
 
 /// What a relocation writes. S is the symbol's address, A the addend, P the place, T the thread pointer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

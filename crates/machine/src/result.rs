@@ -3,8 +3,8 @@
 //!
 //! A use that does more than keep the value checks it: comparing, computing, passing it on, returning it, or storing it where others may
 //! read it. All paths of the function count. Where the code is not understood (a computed jump, an instruction without p-code), the
-//! result counts as checked, so that no result is reported that may be checked. Cost: the instructions after the call, once for each
-//! location of the value.
+//! result counts as checked. So no result is reported that may be checked. Cost: the instructions after the call, once for each location
+//! of the value.
 
 use std::collections::BTreeSet;
 

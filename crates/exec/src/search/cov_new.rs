@@ -1,5 +1,5 @@
 //! Coverage-new: selects a flip whose block no path has entered. If there is none, it selects a random program location among those with
-//! flips, and one flip there, so that locations that fork often do not crowd out the others.
+//! flips, and one flip there. So locations that fork often do not crowd out the others.
 
 use std::collections::{BTreeMap, BTreeSet};
 

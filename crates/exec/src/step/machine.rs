@@ -1,8 +1,8 @@
 //! Calls of machine code from outside of it: entries, callbacks, preambles, and functions that run at exit.
 //!
-//! All machine code is one function. A call from outside pushes another frame of this function, with the registers of the innermost frame
-//! of machine code below it (or the initial registers), and a stack pointer below the used part of the stack. The return address is one
-//! whose code returns from that frame, so the caller gets a result as from any other function.
+//! All machine code is one function. A call from outside pushes another frame of this function. Its registers are those of the innermost
+//! frame of machine code below it, or the initial registers. Its stack pointer lies below the used part of the stack. The return address
+//! is one whose code returns from that frame, so the caller gets a result as from any other function.
 
 use wryneck_ir::Calling;
 

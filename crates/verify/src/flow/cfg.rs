@@ -2,8 +2,8 @@
 //!
 //! A path in the graph ends at the return, at instructions that nothing passes (unreachable, unsupported, traps), at computed jumps, and
 //! at calls that never return. Post-dominators are computed over returning paths; non-returning paths are part of a branch's effects.
-//! Where no path returns, they are computed over paths that leave otherwise, then over those that fault, then over loops without an exit,
-//! whose last block counts as one.
+//! Blocks from which no path returns come next: over paths that leave otherwise, then over those that fault. Last come loops without an
+//! exit, whose last block counts as one.
 //!
 //! Algorithm: Cooper, Harvey, Kennedy, "A simple, fast dominance algorithm" (2001), on the reversed graph. Cost: a few passes over the
 //! blocks.

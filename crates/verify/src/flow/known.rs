@@ -1,7 +1,7 @@
 //! Facts about calls: which never return, and which results are not null, so that a test for null has one successor.
 //!
-//! A result is not null if the function's summary says so (allocation is assumed to succeed, see [`summary`](super::summary)), or if all
-//! that the function returns are such results and addresses of variables.
+//! A result is not null if the function's summary says so; allocation is assumed to succeed (see [`summary`](super::summary)). It is also
+//! not null if the function returns only such results and addresses of variables.
 
 use rustc_hash::{FxHashMap, FxHashSet};
 use wryneck_exec::code::Callee;

@@ -5,9 +5,9 @@
 //! nothing is new. All loads through one pointer share a node, and so do its stores, so a location is connected to two nodes instead of
 //! one per access.
 //!
-//! The contents of an object are: a node for each cell of 8 bytes that is accessed at a known offset, one node that flows into all of
-//! them (stores at unknown offsets), and one that all of them flow into (loads at unknown offsets). An unaligned access counts as one at
-//! an unknown offset.
+//! An object's contents have a node for each cell of 8 bytes that is accessed at a known offset. A node for stores at unknown offsets
+//! flows into all of them. All of them flow into a node for loads at unknown offsets. An unaligned access counts as one at an unknown
+//! offset.
 
 use rustc_hash::{FxHashMap, FxHashSet};
 
