@@ -15,41 +15,41 @@ use wryneck_exec::{CodePos, Cx, PathData, Stop, Value};
 
 use crate::names::Text;
 
-/// A rule as something that watches paths.
+/// A rule, as the machinery around it sees it.
 pub trait Checker {
     fn about(&self) -> &About;
-    /// The functions whose calls may be events; nothing else ever is one.
+    /// The functions whose calls may be events. No other call is one.
     fn functions(&self) -> Vec<&str>;
-    /// What of a call of this function decides whether it is an event, which and of what: the paper's `evmask`.
+    /// The parts of a call of this function that determine its events: the paper's `evmask`.
     fn operands(&self, function: &str) -> Operands;
-    /// Which pointers calls of this function are events for, if not for any.
+    /// The pointers for which calls of this function are events, if not for all.
     fn pointers(&self, _function: &str) -> Option<Pointers> {
         None
     }
-    /// What an event is called, by its index.
+    /// The name of an event, by its index.
     fn event_name(&self, event: usize) -> &str;
-    /// Whether any event at all is a violation: then a path without one is what the rule wants, if the program has calls that may be events.
+    /// Whether every event is a violation. Then a path without events keeps the rule, if the program has may-events.
     fn wants_no_event(&self) -> bool {
         false
     }
-    /// What is known at a path's start. It forks with the state.
+    /// The rule's data at a path's start. It forks with the state.
     fn start(&self) -> Rc<dyn PathData>;
-    /// What a call is to the rule, in the order it happens; usually nothing or one event. May read memory, decide and concretise, and changes
+    /// The events of a call, in order; usually none or one. May read memory, decide and concretise. Changes
     /// nothing.
     fn events(&self, call: &Shown<'_>, known: &dyn PathData, cx: &mut Cx<'_>) -> Result<Vec<Occurrence>, Stop>;
-    /// Whether a call with these arguments would be an event with some result. Asks nothing; if that is not plain, it would.
+    /// Whether a call with these arguments may be an event for some result. Asks nothing; if unsure, it may.
     fn concerns(&self, _call: &Shown<'_>, _known: &dyn PathData) -> bool {
         true
     }
-    /// An event happens: what that means, and what it breaks. Asks nothing.
+    /// An event happens: updates the rule's data, and returns what the event breaks. Asks nothing.
     fn learn(&self, event: &Occurrence, here: Here<'_>, known: &mut dyn PathData) -> Learned;
-    /// The program ends: what is left and should not be.
+    /// The program ends: returns the instances that are left and should not be.
     fn at_exit(&self, known: &dyn PathData) -> Vec<Wrong>;
-    /// Says what the rule is about, for people.
+    /// Describes the rule for people.
     fn explain(&self, out: &mut dyn fmt::Write) -> fmt::Result;
 }
 
-/// What everyone asks of a rule.
+/// The description of a rule.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct About {
     pub id: String,
@@ -60,7 +60,7 @@ pub struct About {
     pub severity: Severity,
     /// What an instance is, in a word: `stream`.
     pub instance: String,
-    /// What is worth knowing besides; may be empty.
+    /// Notes; may be empty.
     pub notes: String,
 }
 
@@ -78,7 +78,7 @@ pub enum At {
     Return,
 }
 
-/// A value of a call, of `width` bits (at most 64: of a wider one the lowest).
+/// A value of a call, of `width` bits (at most 64; of a wider value the lowest bits).
 #[derive(Clone, Copy, Debug)]
 pub struct Word {
     pub value: Value,
@@ -121,7 +121,7 @@ impl BitOrAssign for Operands {
     }
 }
 
-/// Calls are events only if an argument is a pointer that a call of some functions returned before.
+/// Calls are events only if an argument is a pointer that an earlier call of certain functions returned.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Pointers {
     pub arg: u32,
@@ -132,7 +132,7 @@ pub struct Pointers {
 }
 
 impl Pointers {
-    /// What calls are events for that are events for either; `None`: for any pointer, as far as is known.
+    /// The union of both; `None`: calls are events for any pointer.
     pub fn or(mut self, other: Pointers) -> Option<Pointers> {
         self.null |= other.null;
         self.makers.extend(other.makers);
@@ -140,7 +140,7 @@ impl Pointers {
     }
 }
 
-/// What tells instances apart.
+/// What identifies an instance.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Key {
     Number(u64),
@@ -157,7 +157,7 @@ pub struct Name {
     pub key: Key,
 }
 
-/// A call that is an event, with all that was decided about it.
+/// An event of a call, with all that was decided about it.
 #[derive(Clone, Debug, Default)]
 pub struct Occurrence {
     /// Index among the checker's events.
@@ -179,16 +179,16 @@ pub struct Here<'a> {
     pub stack: StackId,
 }
 
-/// What became of an event.
+/// The effect of an event.
 #[derive(Debug, Default)]
 pub struct Learned {
-    /// The instance, numbered from 1 in the order in which a path meets them, 0 if it is about none in particular. `None`: it was no event after
-    /// all, since it concerns an instance that nobody knows.
+    /// The instance, numbered from 1 in the order of first events on the path; 0 if the event concerns none in particular. `None`: it was no event,
+    /// because it concerns an unknown instance.
     pub instance: Option<u32>,
     pub wrong: Vec<Wrong>,
 }
 
-/// What happened to an instance.
+/// A step in the life of an instance.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Happened {
     pub event: Rc<str>,
@@ -203,7 +203,7 @@ pub struct Happened {
 pub struct Wrong {
     /// What is wrong, without the place.
     pub message: String,
-    /// The last event, or for what is wrong at exit the instance's first.
+    /// The place of the last event, or for a violation at exit that of the instance's first.
     pub stack: StackId,
     /// The events of the instance so far, each once.
     pub trail: Rc<Vec<Happened>>,

@@ -21,7 +21,7 @@ enum Holder {
     Local(u32),
 }
 
-/// Whether anything looks at the result of the call at a place.
+/// Whether anything checks the result of this call.
 pub fn looked_at(image: &Image, call: CodePos) -> bool {
     let (module, function) = image.function(call.func);
     let cfg = Cfg::new(module, function, &Unknown);
@@ -56,7 +56,7 @@ pub fn looked_at(image: &Image, call: CodePos) -> bool {
     false
 }
 
-/// What an instruction does with a value.
+/// How an instruction uses a value.
 enum Effect {
     Looks,
     Keeps { also: Option<Holder>, still: bool },
@@ -93,7 +93,7 @@ fn effect(module: &Module, inst: &Inst, holder: Holder, locals: &[Option<u32>]) 
     }
 }
 
-/// The holders behind an edge, whose copies happen at once.
+/// The holders after an edge, whose copies happen in parallel.
 fn along(module: &Module, function: &Function, edge: u32, holder: Holder) -> Vec<Holder> {
     let Holder::Slot(slot) = holder else { return vec![holder] };
     let edge = module.edges.range(function.edges)[edge as usize];
@@ -105,11 +105,11 @@ fn along(module: &Module, function: &Function, edge: u32, holder: Holder) -> Vec
     all
 }
 
-/// Which slots hold the addresses of local variables, where blocks begin: a slot is used again when nobody needs the address any more.
+/// The slots that hold addresses of local variables at the beginnings of blocks. A slot is reused when its address is dead.
 struct Locals<'a> {
     module: &'a Module,
     cfg: &'a Cfg,
-    /// By block, then by slot; `None`: no way leads there.
+    /// By block, then by slot; `None`: the block is unreachable.
     at_entry: Vec<Option<Vec<Option<u32>>>>,
 }
 

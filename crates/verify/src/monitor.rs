@@ -20,17 +20,17 @@ use wryneck_ir::link::Target;
 use crate::checker::{At, Checker, Happened, Here, Occurrence, Operands, Pointers, Shown, Word, Wrong};
 use crate::sequence::{Occurred, Sequence};
 
-/// What the end of a program forgives.
+/// What the end of a program excuses (`--at-exit`).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum AtExit {
-    /// Nothing: what is left when the program has ended and its exit handlers have run is a violation, though the kernel cleans up (paper 1).
+    /// Nothing: each instance that is left after the exit handlers have run is a violation, although the kernel cleans up (paper 1).
     #[default]
     Strict,
-    /// One of each kind: what is left is a violation if two of it come from the same calls, so that more input may leave more.
+    /// One of each kind: instances that are left are a violation if two of them come from the same calls, so that more input may leave more.
     Lenient,
 }
 
-/// How rules are watched.
+/// How rules are monitored.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Policy {
     /// Calls that libraries make inside themselves are events too.
@@ -41,7 +41,7 @@ pub struct Policy {
 /// Rules, as a monitor.
 pub struct Automata {
     checkers: Vec<Rc<dyn Checker>>,
-    /// By the name that the image has for a function, of which rules may use others.
+    /// By the image's name of a function. Rules may use other names of it.
     watched: BTreeMap<String, Watched>,
     policy: Policy,
 }
@@ -49,11 +49,11 @@ pub struct Automata {
 /// A function that rules name.
 #[derive(Default)]
 struct Watched {
-    /// As they name it, the image's own name first if it is one of them.
+    /// The names that rules use for it; the image's name comes first if it is one of them.
     names: Vec<Rc<str>>,
-    /// Those which name it.
+    /// The rules that name it.
     checkers: Vec<usize>,
-    /// What of a call they look at (paper 1, section 4: the event mask).
+    /// The parts of a call that they read (paper 1, section 4: the event mask).
     operands: Operands,
 }
 
@@ -64,7 +64,7 @@ pub struct Violation {
     pub rule: usize,
     /// What is wrong, without the place.
     pub message: String,
-    /// Where: the last event, or for what is wrong at exit the instance's first.
+    /// The place of the last event, or for a violation at exit that of the instance's first.
     pub stack: Vec<CodePos>,
     /// The events of the instance so far.
     pub trail: Rc<Vec<Happened>>,
@@ -81,7 +81,7 @@ struct Pending {
     pos: CodePos,
 }
 
-/// What the rules know of a path.
+/// The data of the rules on a path.
 #[derive(Clone, Default)]
 pub struct Observed {
     /// By rule.
@@ -113,7 +113,7 @@ impl Automata {
         Automata { checkers, watched, policy }
     }
 
-    /// Which pointers calls of a function, by the image's name, are events for, if not for any. The functions that return them are named as by `canonical`.
+    /// The pointers for which calls of a function (by the image's name) are events, if not for all. `canonical` names the functions that return them.
     pub fn pointers(&self, function: &str, canonical: &dyn Fn(&str) -> String) -> Option<Pointers> {
         let watched = self.watched.get(function)?;
         let rules = watched.checkers.iter().flat_map(|c| watched.names.iter().map(move |name| (&self.checkers[*c], name)));
@@ -126,8 +126,8 @@ impl Automata {
         &self.checkers
     }
 
-    /// By rule, whether the program itself calls a function whose calls may be events. Calls by pointers are not looked for. Of machine code,
-    /// which is not read before it runs, it counts that the program has the function.
+    /// By rule: whether the program itself calls a function whose calls may be events. Calls through pointers do not count. In machine code,
+    /// which is not read before it runs, having the function counts.
     pub fn may_happen(&self, image: &Image, machine_code: bool) -> Vec<bool> {
         let mut may = vec![false; self.checkers.len()];
         let mut note = |unit: u32, symbol: u32| {
@@ -163,7 +163,7 @@ impl Automata {
         Ok(all)
     }
 
-    /// Lets the rules learn of events; the path's data changes.
+    /// Updates the data of the rules with events.
     fn step(&self, happening: &[(usize, Occurrence)], here: Here<'_>, cx: &mut Cx<'_>) {
         let (mut wrong, mut happens) = (Vec::new(), false);
         let data = cx.state.monitor_mut::<Observed>();
@@ -196,7 +196,7 @@ fn observed<'a>(cx: &'a Cx<'_>) -> Result<&'a Observed, Stop> {
     data.ok_or_else(|| PathEnd::Internal("the monitor's data is not the rules'".into()).into())
 }
 
-/// The arguments with their widths; of one wider than 64 bits the lowest.
+/// The arguments with their widths; of one wider than 64 bits the lowest bits.
 fn words(call: &Call<'_>) -> Vec<Word> {
     let mut limb = 0;
     let word = |&width: &u32| {
@@ -227,7 +227,7 @@ fn limbs(args: u32, call: &Call<'_>) -> u32 {
     mask
 }
 
-/// The call stack; the innermost call is at its place.
+/// The call stack, with the innermost call at its current operation.
 fn stack(cx: &mut Cx<'_>) -> StackId {
     let stack = cx.core.call_stack(cx.state, usize::MAX);
     cx.core.stacks.intern(&stack)

@@ -10,31 +10,31 @@ use wryneck_expr::ExprId;
 
 use crate::checker::{Key, Name, Word};
 
-/// How strings are compared.
+/// The form in which strings are compared.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub enum Form {
     /// Byte by byte.
     Plain,
-    /// As file names: without `./` and repeated slashes. Symbolic links and `..` are left as they are.
+    /// As file names: without `./` and repeated slashes. Symbolic links and `..` stay.
     Path,
 }
 
 /// A symbolic string: its bytes, up to where a constant zero stands.
 pub type Text = Rc<[ExprId]>;
 
-/// The names of a call, found one after the other.
+/// The names of a call, resolved one after the other.
 pub struct Naming<'a> {
-    /// Of the instances so far, and the symbolic strings in them, by the number in their key.
+    /// The names of the instances so far, and their symbolic strings by the number in the key.
     pub known: &'a BTreeMap<Name, u32>,
     pub texts: &'a BTreeMap<u32, Text>,
-    /// Those of this call, and the strings that are new with it.
+    /// The names of this call, and its new symbolic strings.
     pub named: Vec<Name>,
     pub new: Vec<(u32, Text)>,
 }
 
 impl Naming<'_> {
-    /// The key of the string at a pointer in a name space; `None` if the pointer cannot be followed, which is the program's fault and which it meets
-    /// itself. Where the string may be that of a known name, the path splits.
+    /// The key of the string at a pointer in a name space. `None` if the pointer cannot be followed: this is a fault of the program, which runs into it
+    /// itself. Where the string may equal a known name, the path splits.
     pub fn key(&mut self, space: u8, form: Form, pointer: Word, cx: &mut Cx<'_>) -> Result<Option<Key>, Stop> {
         let Some(bytes) = string(pointer, cx)? else { return Ok(None) };
         let text = constants(&bytes, cx).map(|text| form.of_constant(&text));
@@ -69,7 +69,7 @@ impl Naming<'_> {
         self.texts.get(&number).or_else(|| self.new.iter().find(|(n, _)| *n == number).map(|(_, text)| text))
     }
 
-    /// Decides whether a string is another one.
+    /// Decides whether two strings are equal.
     fn is(&self, form: Form, bytes: &[ExprId], other: &Key, cx: &mut Cx<'_>) -> Result<bool, Stop> {
         let other: Text = match other {
             Key::Text(text) => text.iter().map(|byte| cx.core.pool.bits(8, (*byte).into())).collect(),

@@ -17,7 +17,7 @@ use wryneck_exec::{CodePos, Cx, PathData, Stop};
 use crate::checker::{About, At, Checker, Happened, Here, Learned, Occurrence, Operands, Severity, Shown, Wrong};
 use crate::{explain, looked_at};
 
-/// What tells of its success by its result.
+/// The functions that report their success by their result.
 static FUNCTIONS: &[&str] = &[
     "asprintf", "chdir", "chown", "chroot", "dup", "dup2", "dup3", "fchdir", "fchmod", "fchown", "fchownat", "fdatasync", "fgets", "fread",
     "freopen", "fscanf", "fsync", "ftruncate", "getcwd", "getdelim", "getline", "initgroups", "lchown", "link", "linkat", "lockf",
@@ -34,7 +34,7 @@ const IGNORED: usize = 1;
 /// The rule.
 pub struct Unchecked {
     about: About,
-    /// Whether a call's result is looked at, by place: the same on every path.
+    /// By call site: whether its result is checked. It is the same on every path.
     looked_at: RefCell<BTreeMap<CodePos, bool>>,
 }
 

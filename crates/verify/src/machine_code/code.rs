@@ -17,16 +17,16 @@ use crate::flow::cfg::{Block, End};
 use crate::flow::{BitSet, Cfg, Summaries, Summary, components};
 use crate::operand::operand_slots;
 
-/// The number of edges that are none of the IR: behind calls, and to where a block only jumps.
+/// The number of edges that the IR does not have: from a call to its return address, and to the target of a block that only jumps.
 pub const BEYOND: u32 = u32::MAX;
 
-/// Where the registers of the calling convention are: slots.
+/// The slots of the calling convention's registers.
 pub struct Registers {
     pub arguments: Vec<u32>,
     pub result: u32,
     pub stack_pointer: u32,
     pub thread: u32,
-    /// What calls may change.
+    /// The slots that calls may change.
     pub clobbered: BitSet,
 }
 
@@ -35,20 +35,20 @@ pub struct Registers {
 pub struct Called {
     /// The block of the function it calls; `None`: through a pointer.
     pub callee: Option<u32>,
-    /// The block it comes back to.
+    /// The block it returns to.
     pub back: Option<u32>,
 }
 
-/// A function, by the numbers of its blocks in the function that all machine code is.
+/// A recovered function, by the numbers of its blocks in the machine code function.
 pub struct Function {
     pub entry: u32,
-    /// By number here: the block, and what is known at its beginning.
+    /// By local number: the block, and the known values at its beginning.
     pub blocks: Vec<u32>,
     pub(super) values: Vec<Values>,
     local: FxHashMap<u32, u32>,
     pub cfg: Cfg,
     pub(super) calls: FxHashMap<u32, Called>,
-    /// What a call of it may do.
+    /// The effects of a call of it.
     pub whole: Effects,
     pub(super) done: RefCell<FxHashMap<u32, Rc<Effects>>>,
     /// By block: for each operation, a bit for each of its operands whose value is known.
@@ -62,21 +62,21 @@ impl Function {
         self.local.get(&block).copied()
     }
 
-    /// The block where all ways out of a block meet again.
+    /// By block: its immediate post-dominator.
     pub fn join(&self, block: u32) -> Option<u32> {
         self.cfg.join(self.local(block)?).map(|join| self.blocks[join as usize])
     }
 }
 
-/// What is known of the program's machine code.
+/// The recovered functions of the program's machine code.
 pub struct Facts {
     pub source: Rc<RefCell<dyn CodeSource>>,
     pub summaries: Summaries,
     pub(super) inside_libraries: bool,
-    /// The end of the program may call functions of its own.
+    /// The program may have functions of its own called at exit.
     pub event_at_exit: bool,
     pub func: u32,
-    /// Slots of the function that all machine code is.
+    /// The number of slots of the machine code function.
     pub(super) slots: u32,
     /// First operations of blocks, ascending, with the blocks.
     order: Vec<(u32, u32)>,
@@ -88,7 +88,7 @@ pub struct Facts {
     pub shadow: Option<(u64, u64)>,
 }
 
-/// Functions by which a program has others called at its end.
+/// Functions that register others to be called at exit.
 const AT_EXIT: [&str; 4] = ["atexit", "on_exit", "__cxa_atexit", "at_quick_exit"];
 
 impl Facts {
@@ -110,7 +110,7 @@ impl Facts {
         }
     }
 
-    /// Learns of blocks that were lowered since.
+    /// Adds blocks that were lifted since.
     pub fn grow(&mut self, image: &Image) {
         let Some((func, code)) = image.machine_code() else { return };
         let (module, function) = image.function(func);
@@ -136,12 +136,12 @@ impl Facts {
         self.event_at_exit = self.event_at_exit || calls.into_iter().any(|block| self.registers_at_exit(image, block));
     }
 
-    /// Whether the program has a function of its own called at its end by the call that ends a block.
+    /// Whether the call that ends a block registers a function of the program to be called at exit.
     fn registers_at_exit(&self, image: &Image, block: u32) -> bool {
         !image.in_library(image.end_of(self.func, block))
             && self.called(image, block).and_then(|called| called.callee).is_some_and(|callee| {
                 let names = self.source.borrow().names_of(callee);
-                // A stub of the linker may go anywhere.
+                // A stub of the linker may jump anywhere.
                 let last = self.inst(image, self.ops(image, callee).end - 1);
                 let stub = last.operator() == Some(Op::Jump) && self.transfer(callee) == Transfer::Inside;
                 stub || names.iter().any(|(name, library)| *library && AT_EXIT.contains(&name.as_str()))
@@ -171,7 +171,7 @@ impl Facts {
         self.source.borrow().transfer(block)
     }
 
-    /// The block that a branch to this one gets to, past those that only jump; `None`: that is not lowered.
+    /// The block that a branch to this one reaches, past blocks that only jump; `None`: it is not lifted.
     pub fn resolved(&self, block: u32) -> Option<u32> {
         match self.transfer(block) {
             Transfer::To(address) => self.source.borrow().block_of(address),
@@ -188,7 +188,7 @@ impl Facts {
         Some(Called { callee: direct.and_then(|block| self.resolved(block)), back: self.source.borrow().block_of(back) })
     }
 
-    /// The summary of the function that begins with a block, of the C library or one that the user vouches for.
+    /// The summary of the function that begins with a block: of the C library, or given by the user.
     pub fn summary(&mut self, entry: u32) -> Option<Rc<Summary>> {
         if let Some(known) = self.summarised.get(&entry) {
             return known.clone();
@@ -203,7 +203,7 @@ impl Facts {
         found
     }
 
-    /// The calls in a block that stand for its function's own beginning, and what they call.
+    /// The function whose observed call a block stands for, if the block is the beginning of that function.
     fn announced(&self, image: &Image, block: u32) -> Option<Callee> {
         let (module, _) = image.function(self.func);
         self.ops(image, block).map(|op| self.inst(image, op)).find_map(|inst| {
@@ -228,7 +228,7 @@ impl Facts {
         self.functions.get(self.owner.get(&block)?).cloned()
     }
 
-    /// The same; looked for by the symbol around the block if none is known.
+    /// The same. If none is known, the symbol around the block is used.
     pub fn around(&mut self, image: &Image, block: u32) -> Option<Rc<Function>> {
         self.owner(block).or_else(|| {
             let entry = self.source.borrow().entry_around(block)?;
@@ -241,7 +241,7 @@ impl Facts {
         if let Some(known) = self.functions.get(&entry) {
             return known.clone();
         }
-        // What it calls, and what that calls.
+        // Its callees first.
         let (mut found, mut callees): (Vec<u32>, Vec<Vec<u32>>) = (vec![entry], Vec::new());
         let mut number: FxHashMap<u32, u32> = [(entry, 0)].into_iter().collect();
         while let Some(&next) = found.get(callees.len()) {
@@ -262,7 +262,7 @@ impl Facts {
             let recursive = members.len() > 1 || callees[members[0] as usize].contains(&members[0]);
             let mut functions: Vec<Function> = members.iter().map(|member| self.recover(image, found[*member as usize])).collect();
             if recursive {
-                // What calls inside of the component do was not known yet.
+                // The effects of calls inside of the component were not known yet.
                 let mut all = Effects::default();
                 functions.iter().for_each(|function| all.add(&function.whole));
                 for function in &mut functions {
@@ -296,7 +296,7 @@ impl Facts {
         callees
     }
 
-    /// Where control goes from a block, in its function; `never` says how the program ends in a function that never returns.
+    /// The successors of a block in its function. `never` says how the program ends in a function that never returns.
     fn next(&self, image: &Image, block: u32, never: &mut dyn FnMut(u32) -> Option<End>) -> Block {
         let ops = self.ops(image, block);
         let end = |end| Block { ops: ops.clone(), edges: Vec::new(), end: Some(end) };
@@ -336,7 +336,7 @@ impl Facts {
         }
     }
 
-    /// Recovers a function whose callees are known, but for those of its own component.
+    /// Recovers a function whose callees outside of its own component are known.
     fn recover(&mut self, image: &Image, entry: u32) -> Function {
         let (mut blocks, mut local, mut records) = (vec![entry], FxHashMap::default(), Vec::new());
         local.insert(entry, 0u32);
@@ -374,7 +374,7 @@ impl Facts {
         function
     }
 
-    /// What is known at the beginnings of a function's blocks.
+    /// The known values at the beginnings of a function's blocks.
     fn values(&self, image: &Image, blocks: &[u32], cfg: &Cfg, calls: &FxHashMap<u32, Called>) -> Vec<Values> {
         let (module, code) = (image.function(self.func).0, image.code(self.func));
         let Some(registers) = &self.registers else { return vec![Values::default(); blocks.len()] };
@@ -416,7 +416,7 @@ impl Facts {
         ops.for_each(|op| values.pass(module, code, &self.inst(image, op), shadow));
     }
 
-    /// What is known just before an operation of a function.
+    /// The known values before an operation of a function.
     pub fn values_at(&self, image: &Image, function: &Function, op: u32) -> Values {
         let Some(local) = function.local(self.block_of(op)) else { return Values::default() };
         let mut values = function.values[local as usize].clone();
@@ -450,7 +450,7 @@ impl Facts {
         known.get(at).copied().unwrap_or(0)
     }
 
-    /// Where an operation is.
+    /// The position of an operation.
     pub fn pos(&self, op: u32) -> CodePos {
         CodePos { func: self.func, op }
     }

@@ -4,20 +4,20 @@ use crate::flow::{BitSet, CellKind};
 use crate::slice::explain::Why;
 use crate::slice::live::Live;
 
-/// Parts of a frame, as distances from the return address, that are kept apart at most.
+/// The most parts of a frame, as distances from the return address, that are distinguished.
 const PARTS: usize = 64;
 
 #[derive(Clone, Debug, Default)]
 pub struct Effects {
     pub event: bool,
-    /// The path may end, or never come to the way's end.
+    /// The path may end, or never reach the end of these blocks.
     pub leaves: bool,
     pub slots: BitSet,
-    /// What nobody knows: anything in memory.
+    /// Anything in memory may be written.
     pub anywhere: bool,
-    /// Addresses, and how many bytes there.
+    /// Addresses with lengths.
     pub fixed: Vec<(u64, u64)>,
-    /// Of the function's frame: from, and behind, as distances from its return address.
+    /// Ranges of the function's frame, as distances from its return address.
     pub frame: Vec<(i64, i64)>,
     pub errno: bool,
     pub cells: Vec<CellKind>,
@@ -60,13 +60,13 @@ impl Effects {
         }
     }
 
-    /// What happens on a way that never gets to its end: what is written there nobody reads.
+    /// Adds effects of a path that never reaches its end. Its writes are left out, because nothing reads them.
     pub fn add_end(&mut self, other: &Effects) {
         self.event |= other.event;
         self.leaves |= other.leaves;
     }
 
-    /// What happens on a way in the same function.
+    /// Adds effects in the same function.
     pub fn add(&mut self, other: &Effects) {
         self.add_end(other);
         self.slots.union_with(&other.slots);
@@ -74,7 +74,7 @@ impl Effects {
         other.frame.iter().for_each(|(low, high)| self.write_frame(*low, *high));
     }
 
-    /// Writes that are the same for all frames.
+    /// Adds the writes that do not depend on a frame.
     pub fn add_memory(&mut self, other: &Effects) {
         self.anywhere |= other.anywhere;
         self.errno |= other.errno;
@@ -82,14 +82,14 @@ impl Effects {
         other.cells.iter().for_each(|kind| self.write_cell(*kind));
     }
 
-    /// A call, made with the stack pointer so far from the caller's return address once it had pushed its own; `clobbered` are the slots
+    /// Adds a call. After it pushed its return address, the stack pointer is at this distance from the caller's return address. `clobbered` are the slots
     /// that calls may change.
     pub fn add_call(&mut self, callee: &Effects, pushed: Option<i64>, clobbered: &BitSet) {
         self.add_end(callee);
         self.slots.union_with(clobbered);
         self.add_memory(callee);
         for (low, high) in callee.frame.iter().filter(|(_, high)| *high > 8) {
-            // Its arguments on the stack, which are the caller's.
+            // Its stack arguments belong to the caller's frame.
             match pushed {
                 Some(pushed) => self.write_frame(pushed.saturating_add(*low), pushed.saturating_add(*high)),
                 None => self.anywhere = true,
@@ -97,8 +97,8 @@ impl Effects {
         }
     }
 
-    /// What of what is live this may change, if anything: memory that is live, slots of the function, whose return address is at `base`, and the
-    /// thread's own memory at `thread`.
+    /// Whether this may change something live, and what: memory, slots of the function with its return address at `base`, or thread-local memory
+    /// at `thread`.
     pub fn touches(&self, live: &Live, slots: &BitSet, base: u64, thread: Option<u64>) -> Option<Why> {
         if self.slots.meets(slots) {
             return Some(Why::Local);
@@ -118,5 +118,5 @@ impl Effects {
     }
 }
 
-/// Bytes of a thread's own memory among which `errno` is.
+/// The bytes of thread-local memory that include `errno`.
 pub const THREAD: u64 = 256;

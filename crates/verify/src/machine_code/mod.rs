@@ -26,7 +26,7 @@ use crate::slice::Explain;
 use crate::slice::needs::Known;
 use code::Facts;
 
-/// Wants what the slices of machine code's paths hold.
+/// The pruner that slices paths of machine code.
 pub struct MachineSlicer {
     facts: RefCell<Facts>,
     known: Known,

@@ -13,26 +13,26 @@ use crate::slice::walk::Mismatch;
 /// A call of the path.
 #[derive(Clone, Copy, Debug)]
 pub struct Activation {
-    /// The block that its function begins with, if that is known.
+    /// The first block of the called function, if known.
     pub entry: Option<u32>,
-    /// The same of the function it ended in, if it jumped there through a pointer.
+    /// The first block of the function in which the call ended, if it jumped there through a pointer.
     pub last: Option<u32>,
-    /// Where on the stack its return address is; 0: unknown.
+    /// The stack address of its return address; 0: unknown.
     pub base: u64,
-    /// The block that ends with the call; `None` for what the program begins with.
+    /// The block that ends with the call; `None` for the program's start.
     pub site: Option<u32>,
-    /// Its arguments in registers, and the step that made it, if that was recorded.
+    /// Its register arguments, and the step that made it, if recorded.
     pub made: Option<TracedCall>,
 }
 
-/// What a step that left a block did.
+/// What a step at the end of a block did.
 #[derive(Clone, Copy, Debug)]
 pub enum Move {
     /// It called a function.
     Call,
-    /// It came back from this.
+    /// It returned from this call.
     Return(u32),
-    /// It called a function through a pointer in tail position: the block that the one before begins with.
+    /// It called a function through a pointer in tail position. The block is the first one of the jumping function.
     Tail(Option<u32>),
 }
 
@@ -40,11 +40,11 @@ pub enum Move {
 pub struct Calls {
     pub all: Vec<Activation>,
     pub moves: FxHashMap<usize, Move>,
-    /// In progress at the end, outermost first.
+    /// The calls in progress at the end, outermost first.
     pub end: Vec<u32>,
 }
 
-/// Functions that leave others without returning.
+/// Functions that unwind calls without returning from them.
 const JUMPS_FAR: [&str; 4] = ["longjmp", "_longjmp", "siglongjmp", "__libc_longjmp"];
 
 impl Calls {
@@ -57,16 +57,16 @@ impl Calls {
             stack.push(all.len() as u32);
             all.push(Activation { entry: direct, last: None, base: active.base, site: active.block, made: None });
         }
-        // Frames of the IR on top of the one of machine code.
+        // Frames of the IR above the frame of machine code.
         let machine = trace.frames.iter().position(|frame| frame.func == facts.func);
         let Some(machine) = machine.map(|number| number as u32) else { return Err(Mismatch("a path without machine code")) };
-        // Functions called through pointers are known by where they are.
+        // Functions that are called through pointers are identified by their address.
         let here = (machine < trace.open).then(|| facts.block_of(trace.frames[machine as usize].op));
         for at in 1..all.len() {
             let Some(block) = all.get(at + 1).map_or(here, |inner| inner.site) else { continue };
             match all[at].entry {
                 Some(entry) if facts.summary(entry).is_some() || facts.function(image, entry).local(block).is_some() => {}
-                // It has gone on to another one.
+                // It has continued in another function.
                 Some(_) => all[at].last = facts.around(image, block).map(|function| function.entry),
                 None => all[at].entry = facts.around(image, block).map(|function| function.entry),
             }
@@ -93,7 +93,7 @@ impl Calls {
                     } else if let Step::Jump { op, .. } = *step
                         && facts.transfer(facts.block_of(op)) == Transfer::Return
                     {
-                        // What recording began inside of is known by where it comes back from.
+                        // A call in progress when recording began is identified by where it returns from.
                         let callee = match stack.pop() {
                             Some(callee) if !stack.is_empty() => callee,
                             _ => return Err(Mismatch("a return without a call")),

@@ -9,17 +9,17 @@ use wryneck_ir::{Inst, Module, Op};
 
 use crate::operand::slots_written;
 
-/// What is known of a slot's value, of 64 bits.
+/// What is known about the 64-bit value of a slot.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Value {
-    /// So many bytes from where the function's return address lies.
+    /// This many bytes from the stack address of the function's return address.
     Frame(i64),
     Number(u64),
-    /// An address in the stack's shadow, which the program itself cannot reach.
+    /// An address in the shadow stack, which the program itself cannot reach.
     Shadow,
 }
 
-/// What is known at a place, by slot.
+/// The known values at a program location, by slot.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Values {
     known: FxHashMap<u32, Value>,
@@ -50,14 +50,14 @@ impl Values {
         }
     }
 
-    /// Keeps what holds on both ways; whether that is less.
+    /// Keeps what holds in both. Returns whether anything was lost.
     pub fn meet(&mut self, other: &Values) -> bool {
         let before = self.known.len();
         self.known.retain(|slot, value| other.known.get(slot) == Some(value));
         self.known.len() < before
     }
 
-    /// Past an operation. `shadow` is the lowest address of the stack's shadow.
+    /// Transfers the values over an operation. `shadow` is the lowest address of the shadow stack.
     pub fn pass(&mut self, module: &Module, code: &Code, inst: &Inst, shadow: Option<u64>) {
         use Value::{Frame, Number, Shadow};
         let get = |slot: u32| self.get(code, slot);
@@ -77,7 +77,7 @@ impl Values {
                 (Some(Number(a)), Some(Number(b))) => Some(Number(a.wrapping_sub(b))),
                 _ => None,
             },
-            // A register made zero.
+            // The idiom that sets a register to zero.
             Some(Op::Xor) if inst.width <= 64 && inst.a == inst.b => Some(Number(0)),
             Some(Op::Zext) if inst.c <= 64 && inst.width <= 64 => get(inst.a).filter(|v| matches!(v, Number(_))),
             _ => None,
@@ -89,7 +89,7 @@ impl Values {
         }
     }
 
-    /// Past a call that the block made, of a function that keeps the convention: it leaves `saved` alone and takes its return address.
+    /// Transfers the values over a call of a function that keeps the calling convention: it preserves `saved` and pops its return address.
     pub fn pass_call(&mut self, stack_pointer: u32, saved: &dyn Fn(u32) -> bool) {
         self.known.retain(|slot, _| saved(*slot));
         if let Some(Value::Frame(k)) = self.known.get_mut(&stack_pointer) {

@@ -35,7 +35,7 @@ pub fn wanted(facts: &mut Facts, known: &Known, path: &Traced<'_>, see: &mut dyn
     Ok(Wanted { decisions: walk.course.wanted, settled, noted: walk.course.noted })
 }
 
-/// All decisions that the first steps made.
+/// All decisions of the first steps.
 fn all_before(path: &Traced<'_>, count: usize) -> Vec<u32> {
     let decisions = path.trace.steps[..count].iter().filter_map(|step| match step {
         Step::Decision { index } => Some(*index),
@@ -48,16 +48,16 @@ fn all_before(path: &Traced<'_>, count: usize) -> Vec<u32> {
 struct Frame {
     call: u32,
     function: Option<Rc<Function>>,
-    /// Operations from here on are done, and the first one of their block.
+    /// Operations from here on have been walked; then the first operation of their block.
     cursor: u32,
     block_start: u32,
-    /// The operation before the cursor is done but for what was shown of it.
+    /// The operation before the cursor has been walked, except for what the monitor observed of it.
     handled: bool,
-    /// When the walk passed the beginning of a block last.
+    /// When the walk last passed the beginning of a block.
     passed: FxHashMap<u32, u64>,
     taken: Taken,
     returned: bool,
-    /// Registers that its callers need and that it leaves as they were.
+    /// Callee-saved registers that are live in its callers.
     kept: BitSet,
 }
 
@@ -71,7 +71,7 @@ struct Walk<'a, 'f> {
     frames: Vec<Frame>,
     slots: BitSet,
     done: bool,
-    /// Where the thread's own memory is, if that is known.
+    /// The address of thread-local memory, if known.
     thread: Option<u64>,
     see: &'f mut dyn FnMut(CodePos, Option<Why>),
 }
@@ -112,7 +112,7 @@ impl<'a, 'f> Walk<'a, 'f> {
             };
             walk.push(*call, cursor, false);
         }
-        // What machine code called is part of its operation there.
+        // A function that machine code called belongs to the calling operation.
         if let Some((above, _)) = path.trace.end.get(at + 1) {
             let begin = match path.trace.frames[*above as usize].entered {
                 _ if *above < path.trace.open => 0,
@@ -149,7 +149,7 @@ impl<'a, 'f> Walk<'a, 'f> {
         });
     }
 
-    /// The function that begins with a block, or else one that `part` is known to be a part of.
+    /// The function that begins with a block, or else a function that contains `part`.
     fn function(&mut self, entry: Option<u32>, part: u32) -> Option<Rc<Function>> {
         let image = self.course.path.image;
         entry.map(|entry| self.facts.function(image, entry)).or_else(|| self.facts.around(image, part))
@@ -163,7 +163,7 @@ impl<'a, 'f> Walk<'a, 'f> {
         self.calls.all[frame.call as usize].base
     }
 
-    /// What is needed of all that is before.
+    /// The live-in set at the current point.
     fn needed(&self) -> Needs {
         let innermost = self.frames.len().saturating_sub(1);
         let live = |at: usize, frame: &Frame| {
@@ -187,7 +187,7 @@ impl<'a, 'f> Walk<'a, 'f> {
         Needs { calls, live: self.course.live.clone(), read: Default::default(), any: self.course.taken > 0, exit: None }
     }
 
-    /// Goes one step back.
+    /// Takes one step backwards.
     fn back(&mut self) -> Result<(), Mismatch> {
         let frame = self.top();
         let (cursor, start, handled) = (frame.cursor, frame.block_start, frame.handled);
@@ -222,7 +222,7 @@ impl<'a, 'f> Walk<'a, 'f> {
         Ok(())
     }
 
-    /// At the beginning of a block: what led into it.
+    /// Leaves a block by its beginning, to what led into it.
     fn at_start(&mut self) -> Result<(), Mismatch> {
         let at = self.course.position - 1;
         match self.course.path.trace.steps[at] {
@@ -255,13 +255,13 @@ impl<'a, 'f> Walk<'a, 'f> {
         }
     }
 
-    /// Machine code begins with the steps from `position` on.
+    /// The steps from `position` on belong to machine code.
     fn begin(&mut self, position: usize) {
         self.course.position = position;
         self.done = true;
     }
 
-    /// Through the branch at `op`, whose step is `at`: inside a function, into one or out of one.
+    /// Walks through the branch at `op`, whose step is `at`: inside a function, into one or out of one.
     fn came(&mut self, at: usize, op: u32, edge: Option<u32>, group: Option<&Group<'a>>) -> Result<(), Mismatch> {
         match self.calls.moves.get(&at).copied() {
             Some(Move::Call) => self.entered(op, group),
@@ -281,7 +281,7 @@ impl<'a, 'f> Walk<'a, 'f> {
         }
     }
 
-    /// Passes the beginning of the block that the cursor is in.
+    /// Marks the beginning of the cursor's block as passed.
     fn pass(&mut self) {
         self.course.time += 1;
         let time = self.course.time;
@@ -290,17 +290,17 @@ impl<'a, 'f> Walk<'a, 'f> {
         self.top().passed.insert(to, time);
     }
 
-    /// Puts the cursor behind an operation.
+    /// Moves the cursor to after an operation.
     fn go_to(&mut self, op: u32) {
         let start = self.facts.ops(self.course.path.image, self.facts.block_of(op)).start;
         let top = self.top();
         (top.cursor, top.block_start, top.handled) = (op, start, false);
     }
 
-    /// Through a branch inside a function.
+    /// Walks through a branch inside a function.
     fn branch(&mut self, op: u32, edge: Option<u32>, group: Option<&Group<'a>>) -> Result<(), Mismatch> {
         let image = self.course.path.image;
-        // A comparison is fused with the branch behind it.
+        // A comparison is fused with the branch after it.
         let ends = |inst: &Inst| matches!(inst.operator(), Some(Op::Br | Op::CondBr | Op::Jump));
         let branch = if ends(&self.facts.inst(image, op)) { op } else { op + 1 };
         let inst = self.facts.inst(image, branch);
@@ -310,7 +310,7 @@ impl<'a, 'f> Walk<'a, 'f> {
         let decides = group.is_some_and(|group| group.decisions().next().is_some());
         match inst.operator() {
             Some(Op::Br) => {}
-            // Returns go back to their calls.
+            // Returns lead back to their calls.
             Some(Op::CondBr | Op::Jump) if transfer == Transfer::Return && !decides => {}
             Some(Op::Jump) if matches!(transfer, Transfer::To(_)) => {}
             Some(Op::CondBr | Op::Jump) => {
@@ -332,7 +332,7 @@ impl<'a, 'f> Walk<'a, 'f> {
         Ok(())
     }
 
-    /// Whether the branch that ends a block of the top frame and took `edge` matters to what was taken behind it.
+    /// Whether the branch that ends a block of the top frame, and took `edge`, is relevant, and why.
     fn matters(&mut self, block: u32, edge: u32) -> Option<Why> {
         let image = self.course.path.image;
         let frame = self.frames.last().expect("a branch runs in a call");
@@ -346,7 +346,7 @@ impl<'a, 'f> Walk<'a, 'f> {
         }
         let base = self.base(frame);
         if ended && self.facts.event_at_exit {
-            // The other side may come to the end of `main`.
+            // The alternative may reach the end of `main`.
             return Some(Why::GoesOn);
         }
         if ended {
@@ -369,7 +369,7 @@ impl<'a, 'f> Walk<'a, 'f> {
         })
     }
 
-    /// The calls in progress that did not return, innermost first, with the blocks they are in; not those that begin `main`.
+    /// The calls in progress that did not return, innermost first, with their blocks. Calls before `main` are left out.
     fn unfinished(&self, block: u32) -> Vec<(Option<Rc<Function>>, u32)> {
         let mut all = Vec::new();
         let mut block = Some(block);
@@ -381,7 +381,7 @@ impl<'a, 'f> Walk<'a, 'f> {
         all
     }
 
-    /// What matters of what happens on another way, but for what it writes.
+    /// Why the effects of an alternative are relevant, apart from its writes.
     fn happens(&self, way: &Effects) -> Option<Why> {
         match way {
             _ if way.event => Some(Why::Event),

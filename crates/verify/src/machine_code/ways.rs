@@ -14,7 +14,7 @@ use crate::flow::{CellKind, Place, SYSTEM_CALL, Summary};
 use crate::operand::slots_written;
 
 impl Facts {
-    /// What a block of a function may do, the call that ends it included.
+    /// The effects of a block of a function, including the call that ends it.
     fn block(&mut self, image: &Image, function: &Function, local: u32) -> Rc<Effects> {
         if let Some(known) = function.done.borrow().get(&local) {
             return known.clone();
@@ -50,7 +50,7 @@ impl Facts {
         all
     }
 
-    /// What the call of a function may do, where these values are known of registers.
+    /// The effects of a call of a function, with these known values of registers.
     fn add_call(&mut self, image: &Image, callee: u32, values: &Values, all: &mut Effects) {
         let code = image.code(self.func);
         let Some(registers) = &self.registers else { return all.add(&Effects::anything(self.slots)) };
@@ -61,21 +61,21 @@ impl Facts {
         };
         let argument = |i: u32| registers.arguments.get(i as usize).and_then(|slot| values.get(code, *slot));
         if let Some(summary) = self.summarised.get(&callee).cloned().flatten() {
-            // What it calls inside is not looked at.
+            // Its inner calls are not analysed.
             all.event |= self.inside_libraries;
             return by_summary(&summary, &argument, all);
         }
-        // What is of the component that is being closed is added to all of it.
+        // Effects of the component that is being closed are added to all of its functions.
         if let Some(function) = self.functions.get(&callee) {
             all.add_call(&function.whole, pushed, &registers.clobbered);
         }
     }
 
-    /// What a call of the IR may do, which machine code makes: of a model, of a function that runs in place of another.
+    /// The effects of a call of the IR, by which machine code reaches a model or a replacement of a function.
     fn called_model(&self, image: &Image, module: &Module, inst: &Inst, values: &Values, all: &mut Effects) {
         let call = &module.calls[inst.b as usize];
         if call.flags & (call_flags::TELLS_CALL | call_flags::TELLS_RETURN) != 0 {
-            // What tells of a jump to the function; where it is called, its caller is who makes the event.
+            // The call that observes a jump to the function. If the function is called, the event belongs to its caller.
             let jumps = call.flags & (call_flags::STANDS_IN | call_flags::TELLS_RETURN) == 0;
             all.event |= jumps;
             return;
@@ -95,7 +95,7 @@ impl Facts {
         }
     }
 
-    /// The summary that stands for a call of the IR; `number` is its first argument, if that is known.
+    /// The summary of a call of the IR. `number` is its first argument, if known.
     pub fn summary_of(&self, image: &Image, callee: Callee, number: Option<Value>) -> Option<Summary> {
         let name = match callee {
             Callee::Body(f) => image.name(f),
@@ -109,7 +109,7 @@ impl Facts {
         self.summaries.of_call(name, number).cloned()
     }
 
-    /// What may happen in these blocks of a function; `arrives` says whether a block is on a way to its end.
+    /// The effects of these blocks of a function. `arrives` says whether a block can reach their end.
     pub(super) fn on_ways(&mut self, image: &Image, function: &Function, blocks: &[u32], arrives: &dyn Fn(u32) -> bool) -> Effects {
         let mut all = Effects::default();
         for block in blocks {
@@ -119,7 +119,7 @@ impl Facts {
         all
     }
 
-    /// What may happen when the branch that ends `block` takes `edge`, until its ways meet again or the function returns.
+    /// The effects of taking `edge` at the branch that ends `block`, up to its immediate post-dominator or the function's return.
     pub fn side(&mut self, image: &Image, function: &Function, block: u32, edge: u32) -> Rc<Effects> {
         let Some(local) = function.local(block) else { return Rc::new(Effects::anything(self.slots)) };
         if let Some(known) = function.sides.borrow().get(&(local, edge)) {
@@ -132,7 +132,7 @@ impl Facts {
             None => Effects::anything(self.slots),
         };
         if let Some(join) = join {
-            // The stack pointer, above all: on all ways it comes back to what it was.
+            // Above all the stack pointer, which has its old value again on all paths.
             let before = self.values_at(image, function, self.ops(image, block).end);
             function.values[join as usize].same_in(&before).for_each(|slot| all.slots.remove(slot));
         }
@@ -141,7 +141,7 @@ impl Facts {
         all
     }
 
-    /// What may happen behind a block until the function returns.
+    /// The effects after a block until the function returns.
     pub fn rest(&mut self, image: &Image, function: &Function, block: u32) -> Rc<Effects> {
         let Some(local) = function.local(block) else { return Rc::new(Effects::anything(self.slots)) };
         if let Some(known) = function.rests.borrow().get(&local) {
@@ -159,7 +159,7 @@ impl Facts {
         self.on_ways(image, function, &blocks, &|block| arriving[block as usize])
     }
 
-    /// What the call that ends a block of a function may do, of a function with this summary.
+    /// The effects of the call that ends a block, of a function with this summary.
     pub fn call_effects(&mut self, image: &Image, function: &Function, site: u32, summary: &Summary) -> Rc<Effects> {
         let values = self.values_at(image, function, self.ops(image, site).end);
         let code = image.code(self.func);
@@ -170,20 +170,20 @@ impl Facts {
         Rc::new(all)
     }
 
-    /// What a call of a function with this summary may do, whatever its arguments.
+    /// The effects of a call of a function with this summary, with any arguments.
     pub fn effects_of(&self, summary: &Summary) -> Rc<Effects> {
         let mut all = Effects::default();
         by_summary(summary, &|_| None, &mut all);
         Rc::new(all)
     }
 
-    /// What a computed jump or call of any kind may do.
+    /// The effects of any computed jump or call.
     pub fn anything(&self) -> Effects {
         Effects::anything(self.slots)
     }
 }
 
-/// A write of so many bytes to what is known of an address.
+/// Adds a write of this many bytes to an address, as far as it is known.
 fn write(all: &mut Effects, address: Option<Value>, bytes: u64) {
     match address {
         Some(Value::Frame(k)) => all.write_frame(k, k.saturating_add_unsigned(bytes)),
@@ -193,7 +193,7 @@ fn write(all: &mut Effects, address: Option<Value>, bytes: u64) {
     }
 }
 
-/// What a call with this summary may do.
+/// The effects of a call with this summary.
 pub fn by_summary(summary: &Summary, argument: &dyn Fn(u32) -> Option<Value>, all: &mut Effects) {
     all.leaves |= summary.may_end;
     for place in &summary.writes {
@@ -202,9 +202,9 @@ pub fn by_summary(summary: &Summary, argument: &dyn Fn(u32) -> Option<Value>, al
             Place::Errno => all.errno = true,
             Place::Cell(kind, _) => all.write_cell(*kind),
             Place::Memory(i) => match argument(*i) {
-                // The variable ends before what its function keeps for its caller.
+                // The variable ends before the saved registers of its function.
                 Some(Value::Frame(k)) if k < 0 => all.write_frame(k, 0),
-                // No object is at null.
+                // No object lies at null.
                 Some(Value::Number(0)) => {}
                 _ => all.anywhere = true,
             },

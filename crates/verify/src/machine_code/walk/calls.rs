@@ -14,7 +14,7 @@ use crate::slice::backward::{Backward, is_call};
 use crate::slice::walk::{Group, Mismatch};
 
 impl<'a, 'f> Walk<'a, 'f> {
-    /// Out of a function, backwards: to the operation that called it.
+    /// Leaves a function backwards, to the operation that called it.
     pub(super) fn entered(&mut self, op: u32, group: Option<&Group<'a>>) -> Result<(), Mismatch> {
         let callee = self.frames.pop().ok_or(Mismatch("a function was entered twice"))?;
         if self.frames.is_empty() {
@@ -29,7 +29,7 @@ impl<'a, 'f> Walk<'a, 'f> {
         Ok(())
     }
 
-    /// The branch that made a call, by a pointer if it is a jump.
+    /// The branch that made a call; through a pointer if it is a jump.
     pub(super) fn called_by(&mut self, op: u32, group: Option<&Group<'a>>, took: bool) {
         let inst = self.facts.inst(self.course.path.image, op);
         if inst.operator() != Some(Op::Jump) {
@@ -45,7 +45,7 @@ impl<'a, 'f> Walk<'a, 'f> {
         }
     }
 
-    /// Into a function, backwards, which came back by the jump at `op`; past it, if it has a summary.
+    /// Enters a function backwards, which returned by the jump at `op`, or skips it if it has a summary.
     pub(super) fn returned(&mut self, callee: u32, at: usize, op: u32, group: Option<&Group<'a>>) -> Result<(), Mismatch> {
         let activation = self.calls.all[callee as usize];
         let summary = activation.entry.and_then(|entry| self.facts.summary(entry));
@@ -58,7 +58,7 @@ impl<'a, 'f> Walk<'a, 'f> {
         if let Some(group) = group
             && group.decisions().next().is_some()
         {
-            // Where it came back to was decided.
+            // The return address was a decision.
             self.take();
             self.want(group);
             let inst = self.facts.inst(self.course.path.image, op);
@@ -75,11 +75,11 @@ impl<'a, 'f> Walk<'a, 'f> {
         self.top().kept = kept;
     }
 
-    /// Past a call of a function with a summary, which ended with step `end`.
+    /// Skips a call of a function with a summary, which ended with step `end`.
     fn summarised(&mut self, callee: u32, entry: u32, summary: &Summary, end: usize) -> Result<(), Mismatch> {
         let activation = self.calls.all[callee as usize];
         let steps = &self.course.path.trace.steps;
-        // What tells that it begins is not passed with it.
+        // The step that observes its beginning is not skipped with it.
         let told = self.tells(entry);
         let begin = match activation.made {
             Some(made) => {
@@ -99,11 +99,11 @@ impl<'a, 'f> Walk<'a, 'f> {
         let effects = self.effects_of_call(activation.site, summary);
         let matters = self.slots.contains(result);
         self.by_summary(summary, &args, matters, &key, &group, &effects, &|walk| {
-            // The rest of what calls may change holds nothing afterwards.
+            // The other registers that calls may change are dead afterwards.
             clobbered.iter().for_each(|slot| walk.slots.remove(slot));
         });
         if activation.made.is_none() {
-            // Recording began inside of it.
+            // Recording began inside of this call.
             return Ok(());
         }
         match told {
@@ -117,7 +117,7 @@ impl<'a, 'f> Walk<'a, 'f> {
                 let last = self.facts.ops(self.course.path.image, site).end - 1;
                 let made = activation.made.map_or(0, |made| made.step as usize);
                 self.go_to(last);
-                // The step that made the call, alone or in its operation.
+                // The step that made the call, by itself or in its operation.
                 match steps.get(made + 1..).and_then(|rest| rest.iter().position(|step| matches!(step, Step::Slow { .. }))) {
                     Some(behind) if matches!(steps[made], Step::Jump { .. }) => {
                         let slow = made + 1 + behind;
@@ -134,7 +134,7 @@ impl<'a, 'f> Walk<'a, 'f> {
         Ok(())
     }
 
-    /// The first step of a function whose call's steps end before `step`: behind a block that only jumps there, if there is one.
+    /// The first step of a function whose call's steps end before `step`, after a block that only jumps there, if there is one.
     fn arrived(&self, step: usize) -> usize {
         match self.course.path.trace.steps.get(step..step + 2) {
             Some(&[Step::Jump { op, .. }, Step::Slow { .. }])
@@ -146,7 +146,7 @@ impl<'a, 'f> Walk<'a, 'f> {
         }
     }
 
-    /// The operation in a function's first block that tells that it begins, if there is one.
+    /// The operation in a function's first block that observes its beginning, if there is one.
     fn tells(&self, entry: u32) -> Option<u32> {
         let image = self.course.path.image;
         let module = image.function(self.facts.func).0;
@@ -156,7 +156,7 @@ impl<'a, 'f> Walk<'a, 'f> {
         })
     }
 
-    /// What the call that ends a block may do, whatever its arguments.
+    /// The effects of the call that ends a block, with any arguments.
     fn effects_of_call(&mut self, site: Option<u32>, summary: &Summary) -> Rc<Effects> {
         let function = self.frames.last().and_then(|frame| frame.function.clone());
         match (site, function) {
@@ -165,8 +165,8 @@ impl<'a, 'f> Walk<'a, 'f> {
         }
     }
 
-    /// A call that is taken or left as a whole, by what its summary says. `key` gives arguments' values, where they are known; `forget`
-    /// drops what the call leaves without a meaning.
+    /// A call that is added to the slice as a whole or not at all, by its summary. `key` returns the values of arguments, where they are known. `forget`
+    /// removes the registers that the call leaves undefined.
     #[allow(clippy::too_many_arguments, reason = "a call with all that is known of it")]
     pub(super) fn by_summary(
         &mut self,
@@ -179,7 +179,7 @@ impl<'a, 'f> Walk<'a, 'f> {
         forget: &dyn Fn(&mut Walk<'a, 'f>),
     ) {
         if group.steps.iter().any(|step| matches!(step, Step::Event { .. })) {
-            // It called the program back, which made what may be an event: nothing of it is left out.
+            // It called back into the program, which made a may-event: the whole call is relevant.
             self.take();
             self.want(group);
             self.kill_writes(group);
@@ -197,7 +197,7 @@ impl<'a, 'f> Walk<'a, 'f> {
         });
         forget(self);
         if !relevant && !self.end_matters() {
-            // Where it writes may matter, but not what.
+            // The location of its writes may be relevant, but not their value.
             let base = self.frames.last().map_or(0, |frame| self.base(frame));
             if self.happens(effects).is_some() || effects.touches(&self.course.live, &BitSet::default(), base, self.thread).is_some() {
                 self.take();
@@ -237,7 +237,7 @@ impl<'a, 'f> Walk<'a, 'f> {
     }
 }
 
-/// The first step behind those of the operation `op`, which tells that a function begins whose steps are `from .. end`.
+/// The first step after those of the operation `op`, which observes the beginning of a function whose steps are `from .. end`.
 fn behind_told(steps: &[Step], op: u32, from: usize, end: usize) -> usize {
     let mut behind = from;
     while let Some(slow) = (behind..end).find(|at| matches!(steps[*at], Step::Slow { .. }))

@@ -15,7 +15,7 @@ use crate::slice::live::Placed;
 use crate::slice::needs::Needs;
 use crate::slice::walk::{Group, Mismatch};
 
-/// Objects are not told apart.
+/// Objects are not distinguished.
 pub const ANY: ObjectId = ObjectId(0);
 const PLACED: Placed = (ANY, 0);
 
@@ -85,7 +85,7 @@ impl<'a> Backward<'a> for Walk<'a, '_> {
 }
 
 impl<'a> Walk<'a, '_> {
-    /// The return of such a call.
+    /// The observed return of such a call.
     pub(super) fn shown(&mut self, group: &Group<'_>) {
         if group.happens() {
             self.take();
@@ -96,7 +96,7 @@ impl<'a> Walk<'a, '_> {
         self.add_reads(group.reads());
     }
 
-    /// Returns that were shown in steps that are passed as a whole.
+    /// Observed returns in steps that are skipped as a whole.
     pub(super) fn shown_inside(&mut self, group: &Group<'a>) {
         for (at, step) in group.steps.iter().enumerate() {
             if let Step::Shown { count, .. } = step {
@@ -105,7 +105,7 @@ impl<'a> Walk<'a, '_> {
         }
     }
 
-    /// Past a function of the IR that machine code called at `op`, which has returned.
+    /// Skips a function of the IR that machine code called at `op`, which has returned.
     pub(super) fn left(&mut self, inst: &Inst, op: u32, frame: u32) -> Result<(), Mismatch> {
         let trace = self.course.path.trace;
         let traced = trace.frames[frame as usize];
@@ -113,7 +113,7 @@ impl<'a> Walk<'a, '_> {
             true => 0,
             false => {
                 let enter = traced.entered as usize;
-                // In a slow call other steps of the same operation stand around the entry.
+                // In a slow call, other steps of the same operation surround the entry.
                 let slow = (enter..self.course.position).find(|at| matches!(trace.steps[*at], Step::Slow { .. }));
                 match slow.map(|at| (at, trace.steps[at])) {
                     Some((at, Step::Slow { op: of, count })) if of == op && at - count as usize <= enter => at - count as usize,
@@ -129,7 +129,7 @@ impl<'a> Walk<'a, '_> {
         Ok(())
     }
 
-    /// A call of the IR, taken or left as a whole; `values`: its arguments, where they are not zero.
+    /// A call of the IR, added to the slice as a whole or not at all. `values`: its arguments, where they are not zero.
     fn asked(&mut self, inst: &Inst, op: u32, group: &Group<'a>, values: Option<[u64; 4]>) {
         let (image, facts) = (self.course.path.image, &*self.facts);
         let module = image.function(facts.func).0;
@@ -164,7 +164,7 @@ impl<'a> Walk<'a, '_> {
         if args.count == 0 { &[] } else { module.slot_lists.range(args) }
     }
 
-    /// The bytes of the object that an address lies in, if that is known.
+    /// The bytes of the object that an address lies in, if known.
     pub(super) fn object(&self, address: u64) -> Option<std::ops::Range<u64>> {
         let memory = &self.course.path.state.memory;
         if let Some(object) = memory.heap.find(address) {
