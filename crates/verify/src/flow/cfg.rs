@@ -15,21 +15,21 @@ use wryneck_ir::{Function, Inst, Module, Op};
 /// A block of the function.
 #[derive(Clone, Debug, Default)]
 pub struct Block {
-    /// First operation, and the first one behind those that can run: behind the last, or behind a call that never returns.
+    /// The first operation, and the first one after those that can run: after the last one, or after a call that never returns.
     pub ops: std::ops::Range<u32>,
-    /// The edges it ends with, and the blocks they lead to. An edge that several cases take is there once.
+    /// Its outgoing edges with their target blocks. An edge that several cases share is listed once.
     pub edges: Vec<(u32, u32)>,
-    /// A way ends here.
+    /// How a path ends in this block, if one does.
     pub end: Option<End>,
 }
 
-/// How a way ends.
+/// How a path in the graph ends.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum End {
     Return,
-    /// A call that never returns, or what cannot be expressed.
+    /// A call that never returns, or an unsupported instruction.
     Leave,
-    /// By a fault of the program.
+    /// A fault of the program.
     Fault,
     /// A computed jump.
     Jump,
@@ -40,27 +40,27 @@ pub struct Cfg {
     pub blocks: Vec<Block>,
     /// Number of the function's first instruction in its module.
     pub first_inst: u32,
-    /// First operations, ascending, with their blocks.
+    /// First operations of blocks, ascending, with the blocks.
     order: Vec<(u32, u32)>,
-    /// Blocks, each before those it leads to, but for loops.
+    /// Blocks in reverse post-order.
     forward: OnceCell<Vec<u32>>,
-    /// Immediate post-dominators; the number behind the last block is the exit.
+    /// Immediate post-dominators. The number after the last block is the exit.
     post: OnceCell<Vec<u32>>,
-    /// Blocks that no way ends behind.
+    /// Blocks after which no path ends.
     endless: OnceCell<Vec<bool>>,
-    /// Blocks behind which the function returns on some way.
+    /// Blocks from which some path returns.
     returning: OnceCell<Vec<bool>>,
 }
 
-/// What is known of the calls of a function, and so of its ways.
+/// Known facts about the calls of a function, which remove paths.
 pub trait Calls {
-    /// How the program ends in the call at an instruction, if that never returns.
+    /// How the program ends in the call at an instruction, if the call never returns.
     fn never_returns(&self, call: &Inst) -> Option<End>;
     /// The edge that the branch at an operation never takes, if there is one.
     fn never_takes(&self, op: u32) -> Option<u32>;
 }
 
-/// Nothing is known of any call.
+/// No known facts.
 pub struct Unknown;
 
 impl Calls for Unknown {
@@ -80,7 +80,7 @@ impl Cfg {
         Cfg { first_inst, ..Cfg::of(blocks) }
     }
 
-    /// Of blocks that lead to each other by their numbers, the first of which the function begins with.
+    /// A graph of blocks with edges by block numbers. The function begins with the first block.
     pub fn of(blocks: Vec<Block>) -> Cfg {
         let mut order: Vec<(u32, u32)> = blocks.iter().zip(0..).map(|(b, i)| (b.ops.start, i)).collect();
         order.sort_unstable();
@@ -88,13 +88,13 @@ impl Cfg {
         Cfg { blocks, first_inst: 0, order, forward, post, endless, returning }
     }
 
-    /// The block an operation lies in.
+    /// The block of an operation.
     pub fn block_of(&self, op: u32) -> u32 {
         let behind = self.order.partition_point(|(first, _)| *first <= op);
         self.order.get(behind.saturating_sub(1)).map_or(0, |(_, block)| *block)
     }
 
-    /// All blocks, each before those it leads to, but for loops.
+    /// All blocks in reverse post-order.
     pub fn forward(&self) -> &[u32] {
         self.forward.get_or_init(|| {
             let (next, mut reached) = (successors(&self.blocks), vec![false; self.blocks.len()]);
@@ -109,13 +109,13 @@ impl Cfg {
         })
     }
 
-    /// The first block where all ways out of `block` meet that return, or that end alike if none returns.
+    /// The immediate post-dominator of `block`, over returning paths; over paths with the same kind of end if none returns.
     pub fn join(&self, block: u32) -> Option<u32> {
         let post = self.post.get_or_init(|| post_dominators(&self.blocks));
         post.get(block as usize).copied().filter(|p| (*p as usize) < self.blocks.len())
     }
 
-    /// The blocks on the ways from `starts` that do not pass `stop`, each once.
+    /// The blocks reachable from `starts` without passing `stop`, each once.
     pub fn reachable(&self, starts: impl IntoIterator<Item = u32>, stop: Option<u32>) -> Vec<u32> {
         let mut seen = vec![false; self.blocks.len()];
         let mut found = Vec::new();
@@ -130,7 +130,7 @@ impl Cfg {
         found
     }
 
-    /// Whether no way ends behind the block: what gets there stays in a loop.
+    /// Whether no path from the block ends, so that control stays in a loop.
     pub fn endless(&self, block: u32) -> bool {
         self.endless.get_or_init(|| {
             let reached = self.leading_to(|end| end.is_some());
@@ -138,12 +138,12 @@ impl Cfg {
         })[block as usize]
     }
 
-    /// Whether the function returns on some way from the block.
+    /// Whether some path from the block returns.
     pub fn returning(&self, block: u32) -> bool {
         self.returning.get_or_init(|| self.leading_to(|end| matches!(end, Some(End::Return | End::Jump))))[block as usize]
     }
 
-    /// By block: whether it leads to one with such an end.
+    /// By block: whether it reaches a block with such an end.
     fn leading_to(&self, is_end: impl Fn(Option<End>) -> bool) -> Vec<bool> {
         let ends = self.blocks.iter().zip(0..).filter(|(b, _)| is_end(b.end)).map(|(_, b)| b).collect();
         let preds = predecessors(&self.blocks, ends);
@@ -152,7 +152,7 @@ impl Cfg {
         reached
     }
 
-    /// Of these blocks, which hold all on their ways, those with a way to `stop`, or to a return if there is none.
+    /// The blocks of this closed set that reach `stop`, or a return if there is no `stop`.
     pub fn arriving(&self, blocks: &[u32], stop: Option<u32>) -> Vec<bool> {
         let mut arrives = vec![false; self.blocks.len()];
         let Some(stop) = stop else {
@@ -174,7 +174,7 @@ impl Cfg {
         }
     }
 
-    /// How a run of the function ends that never returns; `None`: it may return.
+    /// How the function ends, if it never returns; `None`: it may return.
     pub fn never_returns(&self) -> Option<End> {
         if self.returns() {
             return None;
@@ -184,7 +184,7 @@ impl Cfg {
         Some(if reached.iter().all(faults) { End::Fault } else { End::Leave })
     }
 
-    /// Whether a run of the function may return.
+    /// Whether the function may return.
     pub fn returns(&self) -> bool {
         self.blocks.is_empty()
             || self.reachable([0], None).iter().any(|b| matches!(self.blocks[*b as usize].end, Some(End::Return | End::Jump)))
@@ -229,7 +229,7 @@ fn successors(blocks: &[Block]) -> Vec<Vec<u32>> {
     blocks.iter().map(|b| b.edges.iter().map(|(_, to)| *to).collect()).collect()
 }
 
-/// By block; the number of blocks is the exit's, which `ends` lead to.
+/// By block. The number of blocks stands for the exit, which `ends` lead to.
 fn predecessors(blocks: &[Block], ends: Vec<u32>) -> Vec<Vec<u32>> {
     let mut preds = vec![Vec::new(); blocks.len()];
     for (b, block) in blocks.iter().enumerate() {
@@ -239,10 +239,10 @@ fn predecessors(blocks: &[Block], ends: Vec<u32>) -> Vec<Vec<u32>> {
     preds
 }
 
-/// How ways end, those first that others are not asked beside.
+/// Kinds of ends in order of precedence.
 const ENDS: [&[End]; 3] = [&[End::Return, End::Jump], &[End::Leave], &[End::Fault]];
 
-/// By block; the number of blocks is the exit's.
+/// By block. The number of blocks stands for the exit.
 fn post_dominators(blocks: &[Block]) -> Vec<u32> {
     let mut post = vec![u32::MAX; blocks.len()];
     for ends in ENDS {
@@ -250,7 +250,7 @@ fn post_dominators(blocks: &[Block]) -> Vec<u32> {
         let ends = left(&post).filter(is_end).collect();
         post_dominators_to(ends, blocks, &mut post);
     }
-    // Loops without a way out.
+    // Loops without an exit.
     let succs = successors(blocks);
     let mut seen: Vec<bool> = post.iter().map(|p| *p != u32::MAX).collect();
     let (mut forward, mut ends) = (Vec::new(), Vec::new());
@@ -325,7 +325,7 @@ fn meet(mut a: u32, mut b: u32, post: &[u32], number: &[usize]) -> u32 {
     a
 }
 
-/// What is reached from `start` and was not yet, each behind all that it leads to first.
+/// The unvisited blocks reachable from `start`, in post-order.
 fn post_order(start: u32, next: &[Vec<u32>], reached: &mut [bool]) -> Vec<u32> {
     let mut order = Vec::new();
     let mut stack = vec![(start, 0)];

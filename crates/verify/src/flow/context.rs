@@ -19,40 +19,40 @@ use super::local::Local;
 use super::summary::Gives;
 use crate::operand::slots_written;
 
-/// The number of a context; 0 knows nothing.
+/// The number of a context. Context 0 knows no parameter.
 pub type ContextId = u32;
 
-/// Parameters' limbs of a function that are known numbers.
+/// The limbs of parameters that are known numbers.
 type Parameters = Rc<[Option<u64>]>;
 
 /// Contexts of one function.
 const MOST: usize = 24;
-/// Steps of a chain of values.
+/// The most steps along a chain of values.
 const DEEP: u32 = 16;
 
 #[derive(Default)]
 pub struct Contexts {
-    /// By number less 1: the function, and its parameters' limbs.
+    /// By context number minus 1: the function, and its known parameters.
     known: Vec<(u32, Parameters)>,
     numbers: FxHashMap<(u32, Parameters), ContextId>,
     per_function: FxHashMap<u32, usize>,
 }
 
-/// Where the values of a function that are written at one place are written.
+/// For values of a function with one definition: the instruction that defines them.
 pub struct Definitions {
     at: FxHashMap<u32, u32>,
-    /// Values written anywhere.
+    /// Values with a definition.
     written: FxHashSet<u32>,
 }
 
-/// What is found under contexts.
+/// Results by context.
 #[derive(Default)]
 pub struct Specialised {
     contexts: RefCell<Contexts>,
     cfgs: RefCell<FxHashMap<ContextId, Rc<Cfg>>>,
     effects: RefCell<FxHashMap<ContextId, Rc<Effects>>>,
     definitions: RefCell<FxHashMap<u32, Rc<Definitions>>>,
-    /// Being computed: a function that calls itself gets what holds everywhere.
+    /// Contexts being computed. A recursive call gets the results of context 0.
     in_work: RefCell<FxHashSet<ContextId>>,
 }
 
@@ -79,7 +79,7 @@ impl Calls for InContext<'_> {
 }
 
 impl Facts {
-    /// The context of a call of `callee` with these values of `func`, which has its own context, as arguments' limbs.
+    /// The context of a call of `callee`, whose argument limbs are these values of `func` under its own context.
     pub fn context(&self, func: u32, own: ContextId, args: &[u32], callee: u32) -> ContextId {
         if self.points_to.local(callee).is_none_or(|local| local.jumps) {
             return 0;
@@ -105,7 +105,7 @@ impl Facts {
         number
     }
 
-    /// The number that a value of a function is under a context, if it is known.
+    /// The number that a value has under a context, if known.
     pub fn value(&self, func: u32, context: ContextId, value: u32) -> Option<u64> {
         let local = self.points_to.local(func)?;
         self.evaluate(func, local, context, value, DEEP)
@@ -169,7 +169,7 @@ impl Facts {
         }
     }
 
-    /// The outcome of a comparison of a call's result that is not negative with a number that is, or with zero.
+    /// The outcome of comparing a non-negative result of a call with a negative number, or with zero.
     fn sign_tells(&self, func: u32, local: &Local, inst: &Inst) -> Option<bool> {
         let op = inst.operator().filter(|op| matches!(op, Op::Slt | Op::Sle | Op::Eq | Op::Ne))?;
         let number = |value: u32| Some(signed(self.constant(func, Some(value))?, inst.width));
@@ -189,7 +189,7 @@ impl Facts {
         }
     }
 
-    /// What a call is assumed to give.
+    /// The assumed result of a call.
     fn gives(&self, func: u32, local: &Local, op: u32) -> Option<Gives> {
         let inst = &local.values.insts[op as usize];
         let unit = self.image.program.functions()[func as usize].unit;
@@ -197,7 +197,7 @@ impl Facts {
         self.summary(callee, None)?.gives
     }
 
-    /// Whether two values are one: a call gives its argument.
+    /// Whether two values are equal because a call returns its argument.
     fn same(&self, func: u32, local: &Local, a: u32, b: u32) -> bool {
         let definitions = self.definitions(func, local);
         let root = |mut value: u32| {
@@ -253,7 +253,7 @@ impl Facts {
         found
     }
 
-    /// The ways of a function under a context.
+    /// The control-flow graph of a function under a context.
     pub fn cfg_in(&self, func: u32, context: ContextId) -> Rc<Cfg> {
         if context == 0 {
             return self.cfg(func).clone();
@@ -266,7 +266,7 @@ impl Facts {
         cfg
     }
 
-    /// What a call of the function may do under a context; `None` while that is found out.
+    /// The effects of a call of the function under a context; `None` while they are computed.
     pub fn function_in(&self, func: u32, context: ContextId) -> Option<Rc<Effects>> {
         if let Some(known) = self.specialised.effects.borrow().get(&context) {
             return Some(known.clone());
@@ -284,7 +284,7 @@ impl Facts {
     }
 }
 
-/// A number of so many bits, at most 64, with its sign.
+/// Sign-extends a number of this many bits, at most 64.
 fn signed(value: u64, width: u16) -> i64 {
     let above = 64 - u32::from(width);
     (value << above) as i64 >> above

@@ -7,13 +7,13 @@ use super::bits::BitSet;
 use super::cfg::Cfg;
 use crate::operand::slots_written;
 
-/// By number of a slot that edges copy to: the slot at the branch whose value it holds, or that this depends on the way. Any other slot
-/// holds what it held.
+/// By number of a slot that edges copy to: the slot at the branch whose value it holds, or that this depends on the path. Any other slot
+/// is unchanged.
 type Held = Vec<u32>;
 const DEPENDS: u32 = u32::MAX;
 
-/// The slots whose values at the join of the branch that ends `block` depend on the way there. What operations write on some of the ways
-/// is among them. Cost: some passes over the blocks between, as many as loops are nested and two more.
+/// The slots whose values at the immediate post-dominator of the branch that ends `block` depend on the path to it. Slots that operations write on
+/// some path are included. Cost: two passes over the blocks in between, and one per level of nested loops.
 pub fn differing(module: &Module, function: &Function, cfg: &Cfg, block: u32, join: u32) -> BitSet {
     let edges = &cfg.blocks[block as usize].edges;
     let between = cfg.reachable(edges.iter().map(|(_, to)| *to), Some(join));
@@ -60,7 +60,7 @@ pub fn differing(module: &Module, function: &Function, cfg: &Cfg, block: u32, jo
     written
 }
 
-/// What slots hold that come from either side; whether that is less known than `held`.
+/// Merges the slot values of two paths. Returns whether less is known than in `held`.
 fn merge(held: &mut Held, other: &Held) -> bool {
     let differ = held.iter_mut().zip(other).filter(|(held, other)| held != other && **held != DEPENDS);
     differ.map(|(held, _)| *held = DEPENDS).count() > 0

@@ -19,14 +19,14 @@ pub struct Known<'a> {
     pub func: u32,
     pub module: &'a Module,
     pub local: &'a Local,
-    /// Values that are never null: results of calls, addresses of variables.
+    /// Values that are never null: certain results of calls, addresses of variables.
     pub not_null: FxHashSet<u32>,
-    /// Values that say whether another one is 0 (`true`) or is not.
+    /// Values that tell whether another value is 0 (`true`) or not 0.
     pub null_tests: FxHashMap<u32, (u32, bool)>,
 }
 
 impl<'a> Known<'a> {
-    /// Looks at the calls of a function, and at what it compares with 0.
+    /// Collects the calls of a function, and its comparisons with 0.
     pub fn of(facts: &'a Facts, func: u32, local: &'a Local) -> Known<'a> {
         let module = facts.image.function(func).0;
         let mut known = Known { facts, func, module, local, not_null: FxHashSet::default(), null_tests: FxHashMap::default() };
@@ -73,7 +73,7 @@ impl<'a> Known<'a> {
         summary.not_null || passed.is_some_and(|slot| self.not_null.contains(&slot))
     }
 
-    /// Adds the values that are nothing else where only the reached blocks run.
+    /// Adds the values that only hold such values if only the reached blocks run.
     pub fn follow(&mut self, cfg: &Cfg, reached: &[u32]) {
         let values = &self.local.values;
         let function = self.facts.image.function(self.func).1;

@@ -6,7 +6,7 @@ use super::bits::BitSet;
 use super::cfg::Cfg;
 use crate::operand::{slots_read, slots_written};
 
-/// By block: the slots that may be read from its beginning on before they are written. A loop's are found by passes until none adds any.
+/// By block: the slots that are live at its beginning. For loops, passes repeat until nothing is added.
 pub struct Liveness(Vec<BitSet>);
 
 impl Liveness {
@@ -24,7 +24,7 @@ impl Liveness {
         all
     }
 
-    /// The slots that may be read from an operation on before they are written.
+    /// The slots that are live before an operation.
     pub fn before(&self, module: &Module, function: &Function, cfg: &Cfg, op: u32) -> BitSet {
         let block = &cfg.blocks[cfg.block_of(op) as usize];
         let records = module.edges.range(function.edges);
