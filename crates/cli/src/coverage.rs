@@ -43,7 +43,7 @@ struct FunctionAt {
     told: Told,
 }
 
-/// What has been told of a line or function.
+/// What was reported of a line or function.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Told {
     Nothing,
@@ -136,7 +136,7 @@ impl LineMap {
         *known = f.blocks.count;
     }
 
-    /// Lines and functions that have not been told of as they are now.
+    /// Lines and functions whose state has not been reported yet.
     pub fn news(&mut self, coverage: &[u8]) -> (Vec<LineRow>, Vec<FunctionRow>) {
         let lines = self.lines.iter_mut().filter_map(|l| {
             let covered = l.told == Told::Ran || ran(&l.blocks, coverage);

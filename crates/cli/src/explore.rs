@@ -114,7 +114,7 @@ impl Watch {
             PathEnd::Fault(fault) => Some((fault, &ended.call_stack)),
             _ => None,
         };
-        // A native run does what it likes behind the first.
+        // A native run may do anything after the first fault.
         let survived = ended.survived.first().map(|s| (&s.fault, &s.stack));
         if let Some((fault, stack)) = survived.or(fault) {
             about["class"] = Class::Fault.name().into();

@@ -20,7 +20,7 @@ const WORDS: [&str; 8] = ["fcntl", "ioctl", "open", "openat", "prctl", "ptrace",
 const NOWHERE: &str = "which is defined nowhere";
 const UNPASSED: &str = "whose arguments or result are passed as machine code is not followed yet";
 
-/// Takes objects that follow the target, itself one, from the words behind it.
+/// Takes objects that follow the target, itself one, from the words after it.
 pub fn take(args: &mut RunArgs) {
     if is_object(&args.target) {
         let count = args.words.iter().take_while(|word| is_object(Path::new(word))).count();

@@ -81,7 +81,7 @@ impl Defect<'_> {
         Defect { id: fault.kind.id().into(), cwe: fault.kind.cwe(), message: fault.message.clone(), at, story: &[] }
     }
 
-    /// The same, on a path that went on behind an access out of bounds.
+    /// The same, on a path that continued after a recovered access.
     pub fn behind_another(mut self) -> Self {
         self.message += "; behind another access out of bounds";
         self
@@ -170,7 +170,7 @@ fn finding(image: &Image, defect: Defect<'_>, ended: &Ended) -> Finding {
     }
 }
 
-/// Instructions shown before a fault's, and behind it.
+/// Instructions shown before the fault's, and after it.
 const AROUND: (usize, usize) = (5, 3);
 
 /// The instructions around the innermost place of a stack that is in machine code, if that has no debug information.

@@ -74,9 +74,9 @@ impl Held<'_> {
         let mut all = Vec::new();
         let mut op = None;
         for frame in self.state.frames.iter().rev().filter(|frame| frame.func == func) {
-            // Constants have the first slots, parameters those behind them.
+            // Constants have the first slots, parameters those after them.
             let limb = |n: usize| self.slot(frame, code.consts.len() + n);
-            // A caller's operation is the one behind its call.
+            // A caller's operation is the one after its call.
             let here = if op.is_none() && std::ptr::eq(self.state.frame(), &**frame) { frame.op } else { frame.op.saturating_sub(1) };
             op = Some(here);
             let instruction = self.core.image.instruction(CodePos { func, op: here });

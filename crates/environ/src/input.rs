@@ -101,7 +101,7 @@ pub struct Process {
     pub registers: Vec<u64>,
     /// Which of them is the stack pointer.
     pub stack_pointer: usize,
-    /// The address behind the room for its stack.
+    /// The address after the room for its stack.
     pub stack_end: u64,
     /// Rows of the auxiliary vector that say where the program is.
     pub auxiliary: Vec<(u64, u64)>,

@@ -279,7 +279,7 @@ fn string(cx: &mut Cx<'_>, what: &str, bytes: &[u8]) -> Result<u64, Stop> {
     Ok(addr)
 }
 
-/// A string of up to `len` symbolic bytes behind a concrete beginning. Its input has a byte more, as KLEE's has.
+/// A string of up to `len` symbolic bytes after a concrete beginning. Its input has a byte more, as KLEE's has.
 fn symbolic_string(cx: &mut Cx<'_>, what: &str, name: &str, len: u32, before: &[u8]) -> Result<u64, Stop> {
     let mut bytes: Vec<ExprId> = before.iter().map(|b| cx.core.pool.bits(8, (*b).into())).collect();
     bytes.extend(cx.new_input(name, u64::from(len) + 1));

@@ -176,7 +176,7 @@ pub struct World {
     pub signal_mask: u64,
     /// What the program was given, in words, by address.
     pub given: Rc<BTreeMap<u64, Rc<str>>>,
-    /// Symbolic names of files made on this path: 8-bit bytes, zeros behind the name. Each differs from all others in its directory.
+    /// Symbolic names of files made on this path: 8-bit bytes, zeros after the name. Each differs from all others in its directory.
     pub names: Rc<Vec<Rc<[ExprId]>>>,
 }
 

@@ -42,8 +42,8 @@ options! {
     max_forks: u64 = u64::MAX;
     /// Instructions over all paths.
     max_instructions: u64 = u64::MAX;
-    /// How often one path may take the same back edge under a symbolic condition in one call; of machine code, where calls and loops are not told
-    /// apart while it runs, how often it may come to the same block by such a condition.
+    /// How often one path may take the same back edge under a symbolic condition in one call. In machine code calls and loops are not distinguished at run
+    /// time, so this is how often the path may enter the same block by such a condition.
     loop_limit: u32 = u32::MAX;
     /// Bytes of memory after which snapshots are given up for prefixes, and then the exploration goes depth-first.
     max_memory: u64 = 8 << 30;
@@ -81,9 +81,9 @@ options! {
     keep_infeasible_flips: bool = false;
     /// Steps of a path that are recorded to be sliced, of 16 bytes each; of a longer one all flips are explored.
     max_recorded: usize = 1 << 26;
-    /// Leave out flips behind which nothing can happen that did not happen behind another, from an equal state.
+    /// State subsumption: skip a relevant flip if a fully explored state at the same program point agrees on the live-in set.
     subsume: bool = true;
-    /// The share, of 1, of the flips nobody wanted that are explored at the end all the same, to see what pruning loses.
+    /// The share (0 to 1) of the pruned flips that are explored at the end, to see what pruning loses.
     audit: f64 = 0.0;
     /// Hash the state of every path that ends (for tests of determinism).
     hash_states: bool = false;

@@ -129,7 +129,7 @@ impl Cx<'_> {
             .collect()
     }
 
-    /// A name no input of the path has: the given one, or with `_1`, `_2` … behind it, as KLEE names objects.
+    /// A name no input of the path has: the given one, or with `_1`, `_2` … after it, as KLEE names objects.
     pub(crate) fn unused_input_name(&self, name: &str) -> String {
         let used = |name: &str| self.state.inputs.iter().any(|i| *i.name == *name);
         if !used(name) {

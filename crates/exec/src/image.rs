@@ -29,7 +29,7 @@ pub struct SourcePos {
     pub column: u32,
 }
 
-/// What the operation at a place does, as far as those who explain its decision care.
+/// The kind of an operation, for explaining a decision.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Does<'a> {
     Branch,
@@ -450,7 +450,7 @@ impl Image {
         func as usize + 1 == self.codes.len()
     }
 
-    /// Whether the operation at a place is a call that stands for the function's own beginning, so that its caller is who called the function.
+    /// Whether the operation is a call that stands for the beginning of its own function, so that the event belongs to the function's caller.
     pub fn stands_in(&self, pos: CodePos) -> bool {
         let module = self.function(pos.func).0;
         let inst = module.insts.get((self.code(pos.func).first_inst + pos.op) as usize);

@@ -10,7 +10,7 @@ use wryneck_ir::ActiveCall;
 use crate::core::Core;
 use crate::state::State;
 
-/// One thing that happened. `op` is the operation's index in the running function.
+/// One recorded step. `op` is the operation's index in the running function.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Step {
     /// The branch at `op` (or the comparison fused with it, just before) took an edge of the function.
@@ -23,7 +23,7 @@ pub enum Step {
         op: u32,
         target: u32,
     },
-    /// The load at `op` was of so many bytes at this address.
+    /// The load at `op` read this many bytes at this address.
     Load {
         op: u32,
         bytes: u8,
@@ -34,32 +34,32 @@ pub enum Step {
         bytes: u8,
         address: u64,
     },
-    /// Of the operands of the operation at `op`, this one alone (0, 1, 2 for a, b, c) decided its result: a zero of a conjunction, the
-    /// chosen side of a select, whose condition counts besides.
+    /// Only this operand (0, 1, 2 for a, b, c) of the operation at `op` decided its result: a zero of a conjunction, or the chosen
+    /// operand of a select, whose condition counts too.
     Only {
         op: u32,
         operand: u8,
     },
-    /// The frame of this number (of [`Trace::frames`]) was put on top.
+    /// The frame of this number (of [`Trace::frames`]) was pushed.
     Enter {
         frame: u32,
     },
-    /// The frame on top, of this number, returned by the operation at `op`.
+    /// The top frame, of this number, returned by the operation at `op`.
     Leave {
         op: u32,
         frame: u32,
     },
-    /// The `count` steps before this one belong to the operation at `op`, which the inner loop left to others.
+    /// The `count` steps before this one belong to the slow operation at `op`.
     Slow {
         op: u32,
         count: u32,
     },
-    /// The same, where a monitor was shown that the call at `op` has returned.
+    /// The same, for a monitor's observation that the call at `op` has returned.
     Shown {
         op: u32,
         count: u32,
     },
-    /// So many bytes were read.
+    /// This many bytes were read.
     Read {
         len: u32,
         address: u64,
@@ -68,22 +68,22 @@ pub enum Step {
         len: u32,
         address: u64,
     },
-    /// Heap memory or stack came to be.
+    /// Heap or stack memory was allocated.
     Allocate {
         len: u32,
         address: u64,
     },
-    /// The path's decision of this index was made.
+    /// The path made its decision of this index.
     Decision {
         index: u32,
     },
-    /// The call at hand is an event, or may be one: argument limbs (a bit each) that matter.
+    /// The current call is an event or a may-event, which depends on these argument limbs (a bit each).
     Event {
         args: u32,
     },
-    /// With these operands it is one.
+    /// It is an event with the operands of this path.
     Happens,
-    /// The result of the call at hand matters.
+    /// A monitor read the result of the current call.
     ResultMatters,
 }
 
@@ -94,9 +94,9 @@ pub struct TracedFrame {
     /// Its stack memory: `base .. top`, addresses.
     pub base: u64,
     pub top: u64,
-    /// Arguments, concrete ones (others are 0): the first four limbs.
+    /// The first four limbs of its arguments, as far as they are concrete (otherwise 0).
     pub args: [u64; 4],
-    /// The step it was entered by; of one in progress when recording began, 0, and the operation that it was at.
+    /// The step that entered it. For a call in progress when recording began: 0, and its current operation.
     pub entered: u32,
     pub op: u32,
 }
@@ -106,27 +106,27 @@ pub struct TracedFrame {
 pub struct TracedCall {
     /// The step that made it.
     pub step: u32,
-    /// Where on the stack its return address is.
+    /// The stack address of its return address.
     pub base: u64,
-    /// What the convention's registers for arguments hold, as far as it is concrete (otherwise 0).
+    /// The values of the calling convention's argument registers, as far as they are concrete (otherwise 0).
     pub args: [u64; 6],
 }
 
-/// A recorded part of a path, to its end.
+/// The record of a path from some point to its end.
 #[derive(Default)]
 pub struct Trace {
     pub steps: Vec<Step>,
     pub frames: Vec<TracedFrame>,
-    /// Frames of numbers below this one were in progress when recording began.
+    /// Frames with smaller numbers were in progress when recording began.
     pub open: u32,
-    /// The call stack at the end, outermost first: frames with the operation each was at.
+    /// The call stack at the end, outermost first: frames with their current operations.
     pub end: Vec<(u32, u32)>,
-    /// Calls inside machine code that were in progress when recording began, outermost first, and those that were made, in order.
+    /// Calls of machine code: those in progress when recording began, outermost first, then those made on the path, in order.
     pub active: Vec<ActiveCall>,
     pub calls: Vec<TracedCall>,
 }
 
-/// Which operations of machine code end with calls, and the slots that say what is called with: arguments, then the stack pointer.
+/// The operations that end blocks of machine code with calls, and the slots of the calls' arguments, then of the stack pointer.
 #[derive(Default)]
 struct Watched {
     func: u32,
@@ -134,7 +134,7 @@ struct Watched {
     slots: [u32; 7],
 }
 
-/// How far a recording had come.
+/// A position in a record.
 pub struct Mark {
     steps: usize,
     frames: usize,
@@ -142,7 +142,7 @@ pub struct Mark {
     end: Vec<(u32, u32)>,
 }
 
-/// Records the path that is run.
+/// Records the running path.
 #[derive(Default)]
 pub struct Recorder {
     pub trace: Trace,
@@ -152,7 +152,7 @@ pub struct Recorder {
 }
 
 impl Recorder {
-    /// Begins where `state` is.
+    /// Begins a record at `state`.
     pub fn new(core: &Core, state: &State) -> Recorder {
         let mut recorder = Recorder { watched: Watched::of(core), ..Recorder::default() };
         recorder.trace.active = core.active_calls(state);
@@ -170,7 +170,7 @@ impl Recorder {
         self.trace.steps.push(step);
     }
 
-    /// The running function is about to leave a block by the operation `op`; these are its slots and their tags.
+    /// The running function is about to leave a block by the operation `op`, with these slots and tags.
     #[inline(always)]
     pub fn leaves(&mut self, func: u32, op: u32, slots: &[u64], tags: &[u8]) {
         let Some(watched) = &self.watched else { return };
@@ -181,7 +181,7 @@ impl Recorder {
         }
     }
 
-    /// A frame was put on top.
+    /// A frame was pushed.
     pub fn enter(&mut self, func: u32, base: u64, top: u64, args: [u64; 4]) {
         let number = self.trace.frames.len() as u32;
         self.trace.frames.push(TracedFrame { func, base, top, args, entered: self.trace.steps.len() as u32, op: 0 });
@@ -189,20 +189,20 @@ impl Recorder {
         self.step(Step::Enter { frame: number });
     }
 
-    /// The frame on top returned.
+    /// The top frame returned.
     pub fn leave(&mut self, op: u32) {
         if let Some(frame) = self.stack.pop() {
             self.step(Step::Leave { op, frame });
         }
     }
 
-    /// How far it has come, where the path is in `state`.
+    /// The current position, if the path is at `state`.
     pub fn mark(&self, state: &State) -> Mark {
         let end = self.stack.iter().copied().zip(state.call_stack().iter().rev().map(|pos| pos.op)).collect();
         Mark { steps: self.trace.steps.len(), frames: self.trace.frames.len(), calls: self.trace.calls.len(), end }
     }
 
-    /// Ends the recording where it had come so far.
+    /// Ends the record at an earlier position.
     pub fn cut(mut self, mark: Mark) -> Trace {
         self.trace.steps.truncate(mark.steps);
         self.trace.frames.truncate(mark.frames);
@@ -211,7 +211,7 @@ impl Recorder {
         self.trace
     }
 
-    /// Ends the recording.
+    /// Ends the record.
     pub fn finish(mut self, state: &State) -> Trace {
         self.trace.end = self.mark(state).end;
         self.trace

@@ -58,8 +58,8 @@ impl<T: ?Sized> Memo<T> {
 }
 
 impl<T: Clone> Memo<T> {
-    /// Changes a part: in place if nothing else has it, else a copy that replaces it for all who have it. A part for which `wanted` is
-    /// false stays.
+    /// Changes a part: in place if it is unshared, else in a copy that replaces it for all its owners. A part for which `wanted` is
+    /// false is not changed.
     pub fn change(&mut self, part: &mut Rc<T>, wanted: impl FnOnce(&T) -> bool, change: impl FnOnce(&mut T)) {
         if let Some(own) = Rc::get_mut(part) {
             change(own);

@@ -9,7 +9,7 @@ pub struct Variable {
     pub base: u64,
     /// Bytes, at least 1.
     pub size: u64,
-    /// Bytes in front of it that count as its own, whoever else has them.
+    /// Bytes in front of it that count as its own, even if another variable has them.
     pub before: u64,
     /// Its number with the code source.
     pub number: u32,

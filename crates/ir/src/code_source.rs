@@ -34,9 +34,9 @@ pub struct Calling {
     pub initial: Vec<u64>,
     /// The limb that holds the address to go to.
     pub instruction_pointer: usize,
-    /// The limb of the stack pointer. It points to the return address when a function begins, 8 bytes behind a multiple of 16.
+    /// The limb of the stack pointer. It points to the return address when a function begins, 8 bytes after a multiple of 16.
     pub stack_pointer: usize,
-    /// The limbs of arguments, 64 bits each; the others are on the stack, behind the return address.
+    /// The limbs of arguments, 64 bits each; the others are on the stack, after the return address.
     pub arguments: Vec<usize>,
     /// The return address: the code there returns the result.
     pub back: u64,
@@ -101,7 +101,7 @@ pub trait CodeSource {
     fn has_returned(&self, _number: u32, _base: u64, _read: ReadBytes<'_>) -> bool {
         false
     }
-    /// Whether anything behind the call that an instruction of the module was lowered from looks at the call's result. Unknown: yes.
+    /// Whether anything after the call that an instruction of the module was lowered from looks at the call's result. Unknown: yes.
     fn looks_at_result(&self, _instruction: u32) -> bool {
         true
     }

@@ -193,7 +193,7 @@ impl<'p, E: Externals> Interp<'p, E> {
         }
         Ok(Stop::Exit(status.first().map_or(0, |&s| s as i32) & 0xff))
     }
-    /// `argv` and an empty `envp` behind it.
+    /// `argv` and an empty `envp` after it.
     fn arguments(&mut self, args: &[&[u8]]) -> Result<u64, Fault> {
         let vector = self.memory.allocate(memory::Kind::Global, 8 * (args.len() as u64 + 2), 16)?;
         for (i, arg) in args.iter().enumerate() {

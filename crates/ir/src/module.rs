@@ -66,7 +66,7 @@ pub mod function_flags {
     pub const NO_RETURN: u32 = 1;
     /// Takes variable arguments (its last parameter is their address).
     pub const VARIADIC: u32 = 2;
-    /// Its source file belongs to a library below the program (libc), not to the application; coverage is told apart.
+    /// Its source file belongs to a library below the program (libc), not to the application; coverage is counted separately.
     pub const LIBRARY: u32 = 4;
     /// The result is a float.
     pub const RETURNS_FLOAT: u32 = 8;
@@ -183,12 +183,12 @@ pub mod call_flags {
     pub const RETURNS_POINTER: u32 = 4;
     /// The result is a float.
     pub const RETURNS_FLOAT: u32 = 8;
-    /// The code stands in for a function that was called: its caller is who makes this call.
+    /// The code replaces a called function: the call belongs to the function's caller.
     pub const STANDS_IN: u32 = 16;
-    /// Not made: where code of many functions is one function, the function of this name begins here with these arguments. The result says whether
-    /// its return is to be told; [`Call::named`] is the width of its own result in bits, 0 for none.
+    /// Not made: marks where the function of this name begins with these arguments, in code of many functions that is one function. The result says whether
+    /// its return is observed; [`Call::named`] is the width of its own result in bits, 0 for none.
     pub const TELLS_CALL: u32 = 32;
-    /// Not made: the innermost function that was so told has returned; the argument is where its result would be.
+    /// Not made: marks that the innermost observed function has returned. The argument is where its result would be.
     pub const TELLS_RETURN: u32 = 64;
 
     pub const ALL: u32 = NO_RETURN | VARIADIC | RETURNS_POINTER | RETURNS_FLOAT | STANDS_IN | TELLS_CALL | TELLS_RETURN;

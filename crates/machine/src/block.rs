@@ -18,7 +18,7 @@ use crate::sleigh::DecodeError;
 /// Instructions in one block, at most.
 const MAX_INSTRUCTIONS: usize = 64;
 
-/// Instructions behind a block that are looked at.
+/// Instructions after a block that are looked at.
 const LOOK_AHEAD: usize = 6;
 
 /// Instructions that were looked at before the block they are in was decoded, by address.
@@ -61,9 +61,9 @@ impl<'a> Code<'a> {
 /// A block of machine code.
 pub struct Block {
     pub instructions: Vec<Instruction>,
-    /// Address behind it.
+    /// Address after it.
     pub end: u64,
-    /// Why it ends where it does not transfer control: the instruction behind it cannot be decoded.
+    /// Why it ends where it does not transfer control: the instruction after it cannot be decoded.
     pub broken: Option<String>,
 }
 
@@ -116,11 +116,11 @@ impl Block {
         all
     }
 
-    /// Drops what nobody reads. `overwritten` are bytes of registers that are written before they are read behind the block.
+    /// Drops dead operations. `overwritten` are bytes of registers that are written before they are read after the block.
     fn drop_dead(&mut self, mut overwritten: Bytes, flags: &Range<u64>) {
         for instruction in self.instructions.iter_mut().rev() {
             if instruction.own.is_some() {
-                // It reads no flag, but who knows what else.
+                // It reads no flag, but may read anything else.
                 overwritten.keep(flags);
             }
             if instruction.ops.iter().any(|op| matches!(op.op, OpCode::Pseudo(_))) {

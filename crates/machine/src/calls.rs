@@ -16,23 +16,23 @@ use wryneck_ir::{NONE, Op, SymbolId, call_flags};
 
 use crate::place::Places;
 
-/// Lowest bit of the count of those to be told.
+/// Lowest bit of the count of observed functions.
 const TOLD: u32 = 56;
 
-/// What lifting needs to note calls.
+/// What lifting needs to maintain the shadow stack.
 #[derive(Clone, Copy, Hash)]
 pub struct Calls {
     pub stack: Shadowed,
     /// [`BAD_RETURN`].
     pub bad_return: SymbolId,
-    /// [`RETURNED`], and the parameter that results are in; if there is anybody to be told.
+    /// [`RETURNED`], and the parameter that holds results; if returns are observed.
     pub returned: Option<(SymbolId, usize)>,
 }
 
-/// The function that is named where a return is told; it is never called.
+/// The function that marks an observed return; it is never called.
 pub const RETURNED: &str = "__wryneck_returned";
 
-/// The function that is called where a return goes elsewhere than its call said: both addresses, 64 bits each.
+/// The function that is called when a return does not lead to its call: with both addresses, 64 bits each.
 pub const BAD_RETURN: &str = "__wryneck_bad_return";
 
 /// Where the stack is, and its shadow.
@@ -41,11 +41,11 @@ pub struct Shadowed {
     /// First address of the stack, and its size in bytes.
     pub base: u64,
     pub size: u64,
-    /// First address of the shadow; behind it are [`SPARE`] bytes more.
+    /// First address of the shadow; after it are [`SPARE`] bytes more.
     pub shadow: u64,
 }
 
-/// Bytes behind the shadow: a word that is written and one that is read where the stack pointer is elsewhere.
+/// Bytes after the shadow: a word that is written and one that is read where the stack pointer is elsewhere.
 pub const SPARE: u64 = 16;
 
 impl Shadowed {
@@ -63,14 +63,14 @@ impl Shadowed {
         word
     }
 
-    /// Notes a call, whose return address `next` has been pushed.
+    /// Pushes the return address `next` of a call on the shadow stack.
     pub fn called(&self, p: &mut Places<'_, '_, '_>, stack_pointer: usize, next: u64) {
         let word = self.word(p, stack_pointer, 0);
         let next = p.constant(64, next);
         p.builder.store(64, word, next, 8);
     }
 
-    /// Has the return of the function that begins here told, if `wanted` is 1 (64 bits).
+    /// Observes the return of the function that begins here, if `wanted` is 1 (64 bits).
     pub fn tell_return(&self, p: &mut Places<'_, '_, '_>, stack_pointer: usize, wanted: Slot) {
         let word = self.word(p, stack_pointer, 0);
         let (before, count, by, after) = (p.temp(64), p.temp(64), p.constant(64, TOLD.into()), p.temp(64));

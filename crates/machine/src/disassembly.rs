@@ -19,14 +19,14 @@ pub struct Line {
     pub text: String,
 }
 
-/// The instruction at an address, and so many before and behind it in its function. Empty if there is no code.
+/// The instruction at an address, and so many before and after it in its function. Empty if there is no code.
 pub fn around(elf: &Elf, decoder: &Decoder, address: u64, before: usize, behind: usize) -> Vec<Line> {
     let begins = |at: u64| elf.function(at).map(|f| f.address);
     let own = begins(address);
     let mut at = own.filter(|first| address - first <= FAR).unwrap_or(address);
     let (mut lines, mut here) = (Vec::new(), None);
     while here.is_none_or(|here| lines.len() <= here + behind) && begins(at) == own {
-        // Data among code: what is there is told from the address on.
+        // Data among code: decode from the address itself.
         if here.is_none() && at > address {
             lines.clear();
             at = address;
@@ -42,7 +42,7 @@ pub fn around(elf: &Elf, decoder: &Decoder, address: u64, before: usize, behind:
     lines.split_off(first)
 }
 
-/// An instruction in words, and the address behind it.
+/// An instruction in words, and the address after it.
 fn line(elf: &Elf, decoder: &Decoder, address: u64) -> Option<(Line, u64)> {
     let segment = elf.segment(address).filter(|s| s.executable)?;
     let rest = segment.bytes.get(usize::try_from(address - segment.base).ok()?..)?;

@@ -23,7 +23,7 @@ pub struct Segment {
     pub name: String,
     /// Address of its first byte.
     pub base: u64,
-    /// Bytes in memory; those behind `bytes` are zero.
+    /// Bytes in memory; those after `bytes` are zero.
     pub size: u64,
     pub bytes: Vec<u8>,
     pub writable: bool,
@@ -45,7 +45,7 @@ pub struct Symbol {
     pub library: bool,
 }
 
-/// Where the program headers are in memory, as programs are told.
+/// The address of the program headers, as given to the program.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Headers {
     pub address: u64,
@@ -86,7 +86,7 @@ const MAX_NAMES: usize = 1 << 24;
 
 type File<'a> = ElfFile64<'a, Endianness>;
 
-/// The parts of a file by name: section or words, first address, address behind the last.
+/// The parts of a file by name: section or words, first address, address after the last.
 type Part = (String, u64, u64);
 
 impl Elf {
@@ -298,7 +298,7 @@ fn apart(segments: &mut [Segment]) -> Result<(), MachineError> {
     }
 }
 
-/// Fills the pages of segments as mapping files does, in front of them and behind: C libraries give what is left there to their allocators.
+/// Fills the pages of segments as mapping files does, in front of them and after: C libraries give what is left there to their allocators.
 fn fill_pages(segments: &mut Vec<Segment>) {
     let mut rest = Vec::new();
     for (i, s) in segments.iter().enumerate() {

@@ -16,7 +16,7 @@ pub struct Ways {
     transfers: FxHashMap<u32, Transfer>,
     /// By return address: a block that ends with a call.
     calls: FxHashMap<u64, u32>,
-    /// Addresses that nobody may have lowered.
+    /// Addresses that may not be lifted yet.
     beyond: Vec<u64>,
 }
 

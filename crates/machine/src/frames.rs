@@ -129,7 +129,7 @@ impl Variables {
             let bases = BaseAddresses::default().set_eh_frame(section.base);
             let table = EhFrame::new(&section.bytes, LittleEndian);
             let mut entries = table.entries(&bases);
-            // What is behind damage is not known.
+            // Nothing is known after a damaged part.
             while let Ok(Some(entry)) = entries.next() {
                 let CieOrFde::Fde(partial) = entry else { continue };
                 let Ok(fde) = partial.parse(EhFrame::cie_from_offset) else { continue };

@@ -52,7 +52,7 @@ pub struct Session<'p> {
     asked: RefCell<FxHashMap<Start, Option<u32>>>,
 }
 
-/// A block on the way of a jump to a function that is recognised or told: a call whose caller is who jumps, and then what the function does.
+/// A block for a jump to a hooked or observed function: a call by the jumping function, then the function itself.
 struct Tail {
     from: u64,
     to: u64,
@@ -168,8 +168,8 @@ impl Session<'_> {
         block
     }
 
-    /// The block that an instruction leads to. What jumps to a function that somebody wants to know of calls it, if it is the program's, and
-    /// is the function's own affair in a library.
+    /// The block that an instruction leads to. In the program's own code, a jump to a hooked or observed function is a call in tail position. In a library it
+    /// is a plain jump.
     fn way(&mut self, places: &mut Places<'_, '_, '_>, from: &Instruction, to: u64, read: ReadBytes<'_>) -> BlockId {
         let jumps = !from.ops.iter().any(|op| op.op == OpCode::Call);
         let (program, function) = (self.program, self.behind_stub(to, read));
@@ -262,7 +262,7 @@ impl Session<'_> {
         }
     }
 
-    /// Tells that a function begins, if somebody wants to know.
+    /// Emits the observation that a function begins, if it is observed.
     fn tell(&self, places: &mut Places<'_, '_, '_>, address: u64, flags: u32) -> Result<(), MachineError> {
         let program = self.program;
         let Some(calls) = program.calls.filter(|_| program.told.contains(address)) else { return Ok(()) };

@@ -31,7 +31,7 @@ const LENGTHS: usize = size_of::<Lengths>() / 4;
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 struct Step {
     address: u64,
-    /// Slots that the function has behind it.
+    /// The function's number of slots after it.
     slots: u32,
     /// Where in the tables its records begin, and where they end.
     begin: Lengths,
@@ -116,7 +116,7 @@ impl Kept {
         Some(grown)
     }
 
-    /// Keeps a growth at an address: what the module has behind the lengths `before`, and what it asked for by name.
+    /// Stores an extension at an address: the module's records after the lengths `before`, and the names that it requested.
     pub(crate) fn keep(&mut self, address: u64, module: &Module, before: &Lengths, asked: &Asked, grown: &Grown) {
         let full = self.records.insts.len() >= MAX_INSTS || self.by_address.get(&address).is_some_and(|of| of.len() >= MAX_OF_ADDRESS);
         let own = |at: u64| self.range.contains(&at);

@@ -78,12 +78,12 @@ pub const FUNCTION: &str = "__wryneck_machine_code";
 
 /// Functions of C libraries in which programs begin.
 const BEGIN: [&str; 4] = ["__libc_start_main", "_start", "_start_c", "libc_start_main_stage2"];
-/// The return address of functions that are called from outside of the code; nothing else is there.
+/// The return address of functions that are called from outside; nothing else has this address.
 const BACK: u64 = load::STACK - (1 << 33);
-/// Bytes at the end of the stack that belong to who calls from outside.
+/// Bytes at the end of the stack that belong to callers from outside.
 const CALLERS: u64 = 4096;
 
-/// An executable whose code is lowered as it is reached.
+/// An executable whose code is lifted on demand.
 pub struct MachineProgram {
     pub elf: Elf,
     decoder: Decoder,
@@ -95,15 +95,15 @@ pub struct MachineProgram {
     function: u32,
     system_call: SymbolId,
     recognition: Recognition,
-    /// Functions whose calls and returns are told.
+    /// Functions whose calls and returns are observed.
     told: Recognition,
-    /// How calls are noted, if they are, and made from outside.
+    /// The shadow stack, if there is one, and how calls from outside are made.
     calls: Option<Calls>,
     calling: Option<Calling>,
-    /// Where bounds are known, if they are wanted, and what addresses are computed from.
+    /// The known bounds of variables, if bounds are on, and the registers that addresses are computed from.
     variables: Variables,
     addressed_by: anchor::Registers,
-    /// Blocks that end with calls, by return address; none for calls of what begins `main`.
+    /// Blocks that end with calls, by return address; none for calls before `main`.
     call_sites: FxHashMap<u64, Option<u32>>,
     /// How control leaves blocks.
     ways: Ways,
@@ -111,20 +111,20 @@ pub struct MachineProgram {
     addresses: Vec<(u32, u64)>,
     blocks: FxHashMap<Start, u32>,
     ahead: Ahead,
-    /// The addresses that blocks begin at, but for those behind what is told.
+    /// The addresses of blocks, except of those after an observed beginning.
     named: FxHashMap<u32, u64>,
-    /// What earlier runs lowered, by file, where that is wanted.
+    /// Cached lifting of earlier runs, by file, if the cache is used.
     kept: Vec<Kept>,
 }
 
-/// In the names of what compilers move out of functions, which has a symbol but is called by nobody.
+/// In the names of code that compilers move out of functions. It has a symbol but is never called.
 const COLD: &str = ".cold";
 
 /// Where a block of code begins.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 struct Start {
     address: u64,
-    /// Behind what is known of the function that begins there: it is told already.
+    /// After the observation of the function that begins there.
     told: bool,
 }
 
@@ -157,8 +157,8 @@ impl MachineProgram {
         self
     }
 
-    /// As [`MachineProgram::new`]; functions known by these names are not run but called, as undefined functions of the module, calls
-    /// are noted beside this stack, and, if they are, those of the functions of these names are told.
+    /// As [`MachineProgram::new`]. Functions in `known` are hooked: they become calls of undefined functions of the module. Calls are tracked in the shadow of
+    /// this stack. If they are tracked, calls of the functions in `told` are observed.
     pub fn with(elf: Elf, known: &[Known], told: &[Known], shadowed: Option<Shadowed>) -> Result<(MachineProgram, Module), MachineError> {
         let decoder = Decoder::new(elf.cpu)?;
         let registers = RegisterFile::new(elf.cpu, &decoder)?;
@@ -185,7 +185,7 @@ impl MachineProgram {
         let calling = shadowed.map(|stack| calling(&elf, &registers, stack)).transpose()?;
         let symbol = m.symbol(FUNCTION);
         let params = registers.params();
-        // It returns to who calls it from outside.
+        // It returns to its caller from outside.
         let (flags, ret_width) = if calling.is_some() { (0, 64) } else { (function_flags::NO_RETURN, 0) };
         let def = FunctionDef { name: FUNCTION, params: &params, ret_width, flags, loc: 0 };
         let mut b = m.function(symbol, linkage::STRONG, def)?;
@@ -257,7 +257,7 @@ impl MachineProgram {
         }
     }
 
-    /// Whether who is at this address returns to outside of the code.
+    /// Whether this address returns to a caller from outside.
     fn goes_back(&self, address: u64) -> bool {
         self.calling.as_ref().is_some_and(|calling| calling.back == address)
     }
@@ -281,7 +281,7 @@ impl MachineProgram {
         Some(self.addresses[before].1)
     }
 
-    /// The instructions around the one at an address: so many before it and behind it.
+    /// The instructions around the one at an address: this many before it and after it.
     pub fn disassembled(&self, address: u64, before: usize, behind: usize) -> Vec<disassembly::Line> {
         disassembly::around(&self.elf, &self.decoder, address, before, behind)
     }
@@ -316,7 +316,7 @@ impl MachineProgram {
         self.kept.iter().map(Kept::to_module)
     }
 
-    /// A number for what lifting code at these addresses hangs on besides the content of the program's files: what is recognised and told, and how.
+    /// A hash of what lifting depends on at these addresses, apart from the program's files: which functions are hooked and observed, and how.
     pub fn shape(&self, range: &Range<u64>) -> u64 {
         let mut hasher = FxHasher::default();
         (range.start, range.end, self.calls, self.system_call).hash(&mut hasher);
@@ -333,7 +333,7 @@ impl MachineProgram {
         !self.variables.touch(range)
     }
 
-    /// The bytes an instruction may have at an address, as many as there are: those of the file, which nobody can change.
+    /// The bytes of an instruction at an address, as many as there are: those of the file, which cannot change.
     fn code_at(&self, address: u64, read: ReadBytes<'_>) -> Cow<'_, [u8]> {
         let max = self.elf.cpu.max_instruction;
         let segment = self.elf.segment(address).filter(|s| s.executable && !s.writable);
@@ -510,7 +510,7 @@ impl CodeSource for MachineProgram {
     fn calls_in_progress(&self, limb: &dyn Fn(usize) -> Option<u64>, read: ReadBytes<'_>, most: usize) -> Vec<u32> {
         let (Some(Calls { stack, .. }), Some(pointer)) = (self.calls, limb(self.stack_limb)) else { return Vec::new() };
         let backs = calls::in_progress(stack, pointer, read, most).into_iter();
-        // What begins `main` is no part of the program; behind a call from outside comes who called.
+        // What runs before `main` is no part of the program. Below a call from outside is its caller.
         let here = backs.take_while(|(_, back)| !self.goes_back(*back));
         let sites = here.filter_map(|(_, back)| self.call_sites.get(&back).copied());
         sites.map_while(|site| site).collect()

@@ -26,7 +26,7 @@ use crate::relocate::Kind;
 
 /// Where objects are put.
 const BASE: u64 = 0x6000_0000;
-/// The first address behind the room for them.
+/// The first address after the room for them.
 const END: u64 = 0x7c00_0000;
 /// The table of addresses of symbols (the GOT), and addresses that stand for functions elsewhere.
 const TABLE: u64 = 0x7c00_0000;

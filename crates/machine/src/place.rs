@@ -41,7 +41,7 @@ struct Part {
 pub struct Places<'f, 'm, 'r> {
     pub builder: &'f mut FunctionBuilder<'m>,
     registers: &'r RegisterFile,
-    /// The instruction's temporaries: first byte, byte behind the last, slot. By first byte.
+    /// The instruction's temporaries: first byte, byte after the last, slot. By first byte.
     uniques: Vec<(u64, u64, Slot)>,
     /// Slots for temporaries this session has; the first of them; how many the instruction uses.
     scratch: Option<Slot>,

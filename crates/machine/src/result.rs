@@ -14,7 +14,7 @@ use crate::frames::keeps_frame_pointer;
 use crate::opcode::BoolOp;
 use crate::pcode::{Destination, Instruction, IntOp, OpCode, Pcode, Space, Varnode};
 
-/// Instructions looked at behind one call, at most.
+/// Instructions looked at after one call, at most.
 const MAX_STEPS: usize = 100_000;
 
 /// What holds bytes of the value.
@@ -41,7 +41,7 @@ struct Function<'p> {
 }
 
 impl MachineProgram {
-    /// Whether anything behind the call at an address looks at its result.
+    /// Whether anything after the call at an address looks at its result.
     pub(crate) fn is_looked_at(&self, call: u64) -> bool {
         let (Some(function), Some(it)) = (Function::of(self, call), self.instruction(call)) else { return true };
         match it.ops.iter().any(is_call) {
@@ -141,7 +141,7 @@ impl Held {
         }
     }
 
-    /// What holds it behind the instruction; behind a call only these registers, and the frame.
+    /// What holds it after the instruction; after a call only these registers, and the frame.
     fn holders<'a>(&'a self, saved: Option<&'a Vec<Varnode>>) -> impl Iterator<Item = Holder> + 'a {
         let registers = self.places.iter().filter(|v| v.space == Space::Register);
         let kept = registers.filter(move |v| saved.is_none_or(|saved| saved.iter().any(|s| overlap(**v, *s))));

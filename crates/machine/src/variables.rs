@@ -34,7 +34,7 @@ pub(crate) struct Placed {
     pub number: u32,
     /// Its end is an address that programs compute.
     pub ends: bool,
-    /// Where in the code it is, first address and the one behind the last; everywhere if empty.
+    /// Where in the code it is, first address and the one after the last; everywhere if empty.
     pub scope: Vec<(u64, u64)>,
 }
 
@@ -61,7 +61,7 @@ pub(crate) struct Function {
 #[derive(Default)]
 pub struct Variables {
     pub(crate) objects: Vec<CodeObject>,
-    /// Of each object: how far behind its beginning the return address of its function is, if it is on the stack.
+    /// Of each object: how far after its beginning the return address of its function is, if it is on the stack.
     pub(crate) backs: Vec<Option<i64>>,
     pub(crate) functions: Vec<Function>,
     pub(crate) statics: Vec<Placed>,
@@ -112,7 +112,7 @@ impl Variables {
         self.objects.get(number as usize)
     }
 
-    /// How far behind a variable's beginning its function's return address is.
+    /// How far after a variable's beginning its function's return address is.
     pub fn return_address(&self, number: u32) -> Option<i64> {
         self.backs.get(number as usize).copied().flatten()
     }
@@ -154,7 +154,7 @@ pub(crate) fn order(placed: &mut [Placed]) {
     placed.sort_by_key(|p| p.start as i64);
 }
 
-/// Gives variables right behind arrays the bounds of both.
+/// Gives variables right after arrays the bounds of both.
 pub(crate) fn join(placed: &[Placed], objects: &mut [CodeObject]) {
     for p in placed {
         let Some(before) = placed.iter().find(|q| q.ends && q.start.wrapping_add(q.size) == p.start) else { continue };
@@ -199,7 +199,7 @@ struct Reading<'a, R: Reader<Offset = usize>> {
 }
 
 impl<R: Reader<Offset = usize>> Reading<'_, R> {
-    /// What made the unit, if it was not told to optimise. Compilers of the GNU family say so; of others, [`Reading::entries`] sees it.
+    /// The compiler of the unit, if it was run without optimisation. GNU compilers record this; for others, [`Reading::entries`] detects it.
     fn unoptimised(&self) -> Option<String> {
         let mut entries = self.of.unit.entries();
         let root = entries.next_dfs().ok()??;

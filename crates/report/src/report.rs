@@ -1,4 +1,4 @@
-//! Everything a run folder tells: the run, the coverage behind its numbers, its tests, and the source they speak of.
+//! Everything in a run folder: the run, its coverage in detail, its tests, and their source.
 
 use std::collections::BTreeMap;
 

@@ -34,19 +34,19 @@ pub struct Run {
 pub struct Pruning {
     /// Distinct sequences of events of paths that the program ended.
     pub sequences: u64,
-    /// Paths that can matter as far as is known, and those that were explored all the same; `None` if that was not looked at.
+    /// Relevant paths, and redundant ones that were explored; `None` if paths were not classified.
     pub relevant: Option<u64>,
     pub redundant: Option<u64>,
-    /// Other sides of decisions that could matter and were looked at.
+    /// Relevant flips.
     pub wanted: u64,
-    /// Those of them that were left out, or would be if anything was, since all that can happen behind them happened behind another, from an equal state.
+    /// Relevant flips that state subsumption pruned, or would have pruned.
     #[serde(default)]
     pub subsumed: u64,
-    /// Those that cannot matter and were never looked at; `None` if nothing was left out.
+    /// Flips that were pruned; `None` if nothing was pruned.
     pub never: Option<u64>,
-    /// Of those that cannot matter, so many were looked at all the same.
+    /// Pruned flips that the audit explored.
     pub audited: u64,
-    /// Sequences that only these showed: each is a defect of the tool.
+    /// Sequences that only audited flips showed: each is a defect of the tool.
     pub lost: Vec<String>,
 }
 

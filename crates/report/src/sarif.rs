@@ -230,7 +230,7 @@ fn encoded(path: &str) -> String {
     path.bytes().map(byte).collect()
 }
 
-/// What names a defect, hashed; a number behind it where several look the same.
+/// What names a defect, hashed; a number after it where several look the same.
 fn fingerprint(report: &Report, f: &Finding, place: &Place, seen: &mut BTreeMap<String, u32>) -> String {
     let line = match place == &f.stack[0] {
         true => f.source_line.as_deref(),

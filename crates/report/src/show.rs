@@ -61,7 +61,7 @@ fn write_ends(out: &mut dyn Write, report: &Report) -> io::Result<()> {
     }
 }
 
-/// How much of the functions is told.
+/// How much is shown of the functions.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Depth {
     Files,

@@ -173,7 +173,7 @@ impl Sys<'_, '_> {
         self.to_mappings(node)
     }
 
-    /// How many of so many bytes a pipe takes. There is nobody else who could read it.
+    /// How many of these bytes a pipe accepts. There is no other process that could read it.
     fn room_in_pipe(&mut self, wanted: u64, room: u64, readers: u32, flags: u32) -> Result<u64, Halt> {
         const SIGPIPE: i32 = 13;
         match () {
@@ -458,7 +458,7 @@ pub fn fcntl(s: &mut Sys<'_, '_>) -> Done {
             open.flags = (open.flags & !SETTABLE) | new;
             Ok(0)
         }
-        // F_GETLK: nobody else locks anything, so the answer is F_UNLCK. F_SETLK, F_SETLKW, and those of open files.
+        // F_GETLK: there is no other process with locks, so the answer is F_UNLCK. F_SETLK, F_SETLKW, and those of open files.
         5 | 36 => {
             let addr = s.block(s.args[2], 32, true)?;
             s.put(addr, &2u16.to_le_bytes())?;
@@ -514,7 +514,7 @@ pub fn sync(s: &mut Sys<'_, '_>) -> Done {
     }
 }
 
-/// flock(descriptor, operation): open files of this process may exclude one another; there is nobody else.
+/// flock(descriptor, operation): open files of this process may exclude one another; there is no other process.
 pub fn flock(s: &mut Sys<'_, '_>) -> Done {
     const NO_WAIT: i32 = 4;
     let (fd, operation) = (s.int(0)?, s.int(1)?);

@@ -66,7 +66,7 @@ impl Sys<'_, '_> {
         (object.kind == MAPPED && object.life == Life::Live && inside).then_some(object)
     }
 
-    /// Ends the mappings of files in a range, as what the range is from now on is told otherwise.
+    /// Ends the mappings of files in a range, whose contents change now.
     fn unmap(&mut self, addr: u64, len: u64) -> Result<(), Halt> {
         let end = addr.saturating_add(len);
         let over: Vec<_> =

@@ -42,7 +42,7 @@ impl Sys<'_, '_> {
         Ok(ready)
     }
 
-    /// Nothing becomes ready while one waits: there is nobody else. `time`: microseconds.
+    /// Nothing becomes ready during a wait, because there is no other process. `time`: microseconds.
     fn wait_in_vain(&mut self, time: Option<u64>) -> Done {
         match time {
             Some(time) => self.change().ticks += time,

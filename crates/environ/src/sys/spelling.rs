@@ -54,7 +54,7 @@ struct Class {
 
 /// A directory that the path may lead through.
 struct Directory {
-    /// A path to it with a slash behind; empty where a relative path starts.
+    /// A path to it with a slash after; empty where a relative path starts.
     path: Vec<u8>,
     /// None if it cannot be entered.
     place: Option<Place>,
@@ -67,9 +67,9 @@ struct Step {
     path: Vec<u8>,
     /// The directory it leads to, if to any.
     into: Option<usize>,
-    /// If nothing comes behind.
+    /// If nothing comes after.
     ends: Outcome,
-    /// If a name comes behind and this is no directory.
+    /// If a name comes after and this is no directory.
     goes_on: Option<Outcome>,
 }
 
@@ -90,7 +90,7 @@ struct Spelling<'w, 's, 'c> {
     at: i32,
     follow: Follow,
     bytes: &'w [ExprId],
-    /// Which bytes, and the one behind them, are zero or a slash.
+    /// Which bytes, and the one after them, are zero or a slash.
     ends: Vec<ExprId>,
     slashes: Vec<ExprId>,
     tails: Option<Tails>,
@@ -162,7 +162,7 @@ impl<'w, 's, 'c> Spelling<'w, 's, 'c> {
         Ok((self.classes, self.directories))
     }
 
-    /// A step and a slash lie behind: the path ends, or has one more slash, or a name.
+    /// A step and a slash lie after: the path ends, or has one more slash, or a name.
     fn pass_slashes(&mut self, i: usize, step: usize, holds: ExprId) -> Result<(), Halt> {
         let path = [&self.steps[step].path[..], b"/"].concat();
         let (end, slash, name) = (self.and(holds, self.ends[i]), self.and(holds, self.slashes[i]), self.neither(i));

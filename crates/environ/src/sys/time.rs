@@ -44,7 +44,7 @@ pub fn clock_gettime(s: &mut Sys<'_, '_>) -> Done {
     Ok(0)
 }
 
-/// clock_settime(clock, time): nobody may set the clock, as in a replay.
+/// clock_settime(clock, time): fails for every user, as in a confined replay.
 pub fn clock_settime(s: &mut Sys<'_, '_>) -> Done {
     let clock = s.int(0)?;
     let addr = s.block(s.args[1], 16, false)?;

@@ -60,7 +60,7 @@ impl Default for Page {
     }
 }
 
-/// 56 bits at least fit behind any bit offset in one 64-bit word: (byte index, mask) for the `len <= 56` bits at `offset`.
+/// 56 bits at least fit after any bit offset in one 64-bit word: (byte index, mask) for the `len <= 56` bits at `offset`.
 #[inline(always)]
 fn word(offset: usize, len: usize) -> (usize, u64) {
     (offset >> 3, ((1 << len) - 1) << (offset & 7))

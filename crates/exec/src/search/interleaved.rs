@@ -12,7 +12,7 @@ pub fn standard(seed: u64) -> Box<dyn Searcher> {
     Box::new(Interleaved::new(vec![Box::new(RandomPath::new(seed)), Box::new(CoverageNew::new(seed))]))
 }
 
-/// What is behind one flip soon ends, so that others can be compared with it; every fourth time it goes elsewhere.
+/// Completes subtrees early, so that later flips can be compared with them. Every fourth selection is somewhere else.
 pub fn subtrees(seed: u64) -> Box<dyn Searcher> {
     let dfs = || Box::new(Dfs::default());
     Box::new(Interleaved::new(vec![dfs(), dfs(), dfs(), standard(seed)]))

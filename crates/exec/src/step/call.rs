@@ -24,7 +24,7 @@ struct Site {
     named: u32,
 }
 
-/// Makes the call the top frame is at. On success the frame is behind it.
+/// Makes the call at the top frame's current operation. On success the frame has moved past it.
 pub fn call(cx: &mut Cx<'_>, code: &Code, op: Op, inst: &Inst) -> Result<(), Stop> {
     let image = cx.core.image.clone();
     let module = &image.program.units[code.module as usize].module;

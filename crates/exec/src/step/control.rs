@@ -63,8 +63,8 @@ fn switch(cx: &mut Cx<'_>, code: &Code, number: u32, slot: u32, width: u32) -> R
     Ok(sides[cx.choose(&conds, &blocks)?].0)
 }
 
-/// Goes to the code address a slot holds; a symbolic one is fixed, one value after another. The program grows if nobody was
-/// there before, which needs the image unshared: hold no other reference to it while paths run.
+/// Jumps to the code address in a slot; a symbolic address is concretised. If the address has no block yet, the machine code function is
+/// extended. This needs the image unshared: hold no other reference to it while paths run.
 pub fn jump(cx: &mut Cx<'_>, inst: &Inst) -> Result<(), Stop> {
     let target = match cx.operand(inst.a, 64) {
         // The address of a variable is no input.

@@ -41,7 +41,7 @@ pub fn call(core: &mut Core, state: &mut State, code: &Code, op: u32) -> Result<
     Ok(true)
 }
 
-/// Pushes a frame for `callee` with these argument limbs; the caller's `op` is already behind its call.
+/// Pushes a frame for `callee` with these argument limbs; the caller's `op` is already after its call.
 pub fn enter(core: &mut Core, state: &mut State, callee: &Code, args: &[Tagged], dst: u32, ret_width: u32) -> Result<(), PathEnd> {
     let mut frame = core.spare_frame();
     shape(&mut frame, callee);

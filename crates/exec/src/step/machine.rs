@@ -23,7 +23,7 @@ pub enum Called {
 }
 
 impl Cx<'_> {
-    /// Who is called by this address: `None` if nobody can be.
+    /// The function that a call of this address reaches; `None` if there is none.
     pub(super) fn called_at(&self, address: u64) -> Option<Called> {
         let function = || self.core.image.callee_at(address).map(Called::Function);
         let is_code = |source: &dyn wryneck_ir::CodeSource| {
@@ -33,7 +33,7 @@ impl Cx<'_> {
         if code { Some(Called::MachineCode(address)) } else { function() }
     }
 
-    /// Begins the machine code at an address with these arguments; who calls is behind the call already.
+    /// Begins the machine code at an address with these arguments. The caller's operation is already the one after the call.
     pub(super) fn enter_machine_code(&mut self, address: u64, args: &[Value], dst: u32, ret_width: u32) -> Result<(), Stop> {
         let calling = self.core.code_source.as_ref().and_then(|source| source.borrow().calling().cloned());
         let Some(calling) = calling else { return Err(PathEnd::Internal("machine code that cannot be called".into()).into()) };

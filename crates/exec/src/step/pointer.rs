@@ -18,7 +18,7 @@ use crate::plugin::{Stop, Value};
 use crate::state::State;
 use crate::variables::Variable;
 
-/// Bytes below the stack that Linux keeps free, so that who runs out of it is noticed.
+/// Bytes below the stack that Linux keeps free, so that a stack overflow is noticed.
 const STACK_GUARD: u64 = 1 << 20;
 
 /// An object an address belongs to, in bounds or in the slack around it.

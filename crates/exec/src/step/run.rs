@@ -22,14 +22,14 @@ pub enum Exit {
     Slow,
     /// The batch is used up.
     Budget,
-    /// Enter the loop again: the frame on top wants the other copy.
+    /// Enter the loop again: the top frame needs the other copy of the loop.
     Again,
     /// The outermost function returned.
     Returned,
 }
 
 /// Runs until an exit. `budget` is counted down by the instructions of each block entered.
-/// `TRACE`: a recorder is installed and is told of every edge, address, call and return.
+/// `TRACE`: a recorder is installed and records every edge, address, call and return.
 pub fn run<const CHECKED: bool, const TRACE: bool>(core: &mut Core, state: &mut State, budget: &mut i64) -> Exit {
     let image = core.image.clone();
     loop {

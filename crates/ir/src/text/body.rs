@@ -388,7 +388,7 @@ impl Parser<'_> {
     }
 }
 
-/// The width of a literal whose width is written behind it: the widest there is, so that a negative number has its sign in
+/// The width of a literal whose width is written after it: the widest there is, so that a negative number has its sign in
 /// all limbs until it is [`cut`].
 const ANY: u16 = u16::MAX;
 

@@ -78,7 +78,7 @@ impl<'t> Lexer<'t> {
             self.at += 1;
         }
     }
-    /// The token here, and goes behind it. Errors are placed at its first byte.
+    /// The token here, and goes after it. Errors are placed at its first byte.
     pub(super) fn token(&mut self) -> Result<Token, Why> {
         let Some(b) = self.peek() else { return Ok(Token::End) };
         match b {

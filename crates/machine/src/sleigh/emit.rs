@@ -6,7 +6,7 @@ use super::{At, DecodeError, Specification};
 use crate::pcode::{Inputs, IntOp, OpCode, Pcode, Space, Varnode};
 use smallvec::smallvec;
 
-/// The temporary that computed pointers are in, behind the last one of the specification.
+/// The temporary that computed pointers are in, after the last one of the specification.
 const POINTER_SUM: u64 = 0x100;
 /// Bytes of the number of a space.
 const SPACE_BYTES: u32 = 8;
@@ -233,7 +233,7 @@ impl Build<'_, '_> {
         Ok(())
     }
 
-    /// Emits an operation; what it reads and writes by pointers is loaded before it and stored behind it.
+    /// Emits an operation; what it reads and writes by pointers is loaded before it and stored after it.
     fn operation(&mut self, node: u32, op: At, code: u32) -> Result<(), DecodeError> {
         let s = self.parse.specification;
         let filling = Filling { parse: self.parse, node };

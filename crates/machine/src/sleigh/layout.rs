@@ -66,7 +66,7 @@ pub mod constructor {
     pub const LISTS: u32 = 7;
 }
 
-/// Operands: offset behind the end of the operand `BASE`, or behind the constructor's beginning.
+/// Operands: offset after the end of the operand `BASE`, or after the constructor's beginning.
 pub mod operand {
     pub const OFFSET: u32 = 0;
     pub const BASE: u32 = 1;

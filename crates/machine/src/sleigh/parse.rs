@@ -81,7 +81,7 @@ impl<'s> Parse<'s> {
         self.nodes[0].length as usize
     }
 
-    /// Address behind the instruction.
+    /// Address after the instruction.
     pub(super) fn next(&self) -> u64 {
         self.address.wrapping_add(u64::from(self.nodes[0].length))
     }

@@ -1,7 +1,7 @@
 //! Strongly connected components of small graphs (Tarjan, "Depth-first search and linear graph algorithms", 1972). Linear.
 
-/// The components of a graph of nodes below `count` that are reached from `starts`, each behind all that it leads to. `next` gives the node
-/// that an edge of a node leads to, by the edge's number, if there is one.
+/// The components that are reachable from `starts`, in a graph of nodes below `count`, each after its successors. `next` returns the target
+/// of a node's edge, by the edge's number, if there is one.
 pub fn components(count: usize, starts: impl IntoIterator<Item = u32>, mut next: impl FnMut(u32, usize) -> Option<u32>) -> Vec<Vec<u32>> {
     let (mut index, mut low, mut on_stack) = (vec![0u32; count], vec![0u32; count], vec![false; count]);
     let (mut stack, mut found, mut counter) = (Vec::new(), Vec::new(), 0);

@@ -28,7 +28,7 @@ pub enum Constraint {
         to: u32,
         from: u32,
     },
-    /// To so many bytes behind what `from` points to; `None`: somewhere in the same object.
+    /// To so many bytes after what `from` points to; `None`: somewhere in the same object.
     Move {
         to: u32,
         from: u32,
@@ -281,7 +281,7 @@ impl Reader<'_> {
         }
     }
 
-    /// The result points so many bytes behind what a slot points to, or somewhere.
+    /// The result points so many bytes after what a slot points to, or somewhere.
     fn shift(&mut self, inst: &Inst, from: u32, by: Option<i64>) {
         if inst.width == 64 && self.number(from).is_none() {
             match by {

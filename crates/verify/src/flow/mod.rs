@@ -145,7 +145,7 @@ impl Flow {
         liveness.before(module, function, cfg, op)
     }
 
-    /// What may happen in `func` behind the call at `op` until `func` returns.
+    /// The effects in `func` after the call at `op` until `func` returns.
     pub fn rest(&self, func: u32, context: ContextId, op: u32) -> Rc<Effects> {
         let at = (CodePos { func, op }, context);
         if let Some(known) = self.rests.borrow().get(&at) {
@@ -161,7 +161,7 @@ impl Flow {
         all
     }
 
-    /// Whether `func` may return behind the call at `op`.
+    /// Whether `func` may return after the call at `op`.
     pub fn returns(&self, func: u32, context: ContextId, op: u32) -> bool {
         let cfg = self.facts.cfg_in(func, context);
         cfg.returning(cfg.block_of(op))
@@ -260,8 +260,8 @@ impl Flow {
         self.facts.points_to.objects.dynamic(func)
     }
 
-    /// What the call at the first place allocates; the places after it are its callers, innermost first. May be cut off where nobody is
-    /// told apart any more.
+    /// What the call at the first location allocates; the locations after it are its callers, innermost first. May be cut off where callers are no
+    /// longer distinguished.
     pub fn heap_object(&self, stack: &[CodePos]) -> ObjectId {
         self.facts.points_to.objects.heap_object(stack).unwrap_or(self.outside_object())
     }
