@@ -69,7 +69,7 @@ static COMMANDS: &[Command] = &[
     Command { name: "replay", help: "run the tests of a run natively and compare how they end", run: cmd::replay::run },
     Command { name: "rules", help: "list and explain the rules that `verify` checks", run: cmd::rules::run },
     Command { name: "run", help: "explore a whole program on symbolic input", run: cmd::run::run },
-    Command { name: "show", help: "tell what a run found, with source and coverage; as SARIF, lcov, JSON lines", run: cmd::show::run },
+    Command { name: "show", help: "show what a run found, with source and coverage; as SARIF, lcov, JSON lines", run: cmd::show::run },
     Command { name: "verify", help: "explore a program and give a verdict on systems rules", run: cmd::verify::run },
 ];
 
@@ -118,5 +118,5 @@ fn usage() -> String {
     for command in COMMANDS {
         text += &format!("  {:<8} {}\n", command.name, command.help);
     }
-    text + "\n`wryneck COMMAND --help` tells more; exit codes: 0 complete and clean, 1 findings, 2 usage or our error, 3 clean but incomplete\n"
+    text + "\n`wryneck COMMAND --help` lists options; exit codes: 0 complete and clean, 1 findings, 2 usage or our error, 3 clean but incomplete\n"
 }

@@ -11,7 +11,7 @@ usage: wryneck rules [ID|FILE …]
 examples:
   wryneck rules                 lists the rules that are built in
   wryneck rules open-close      explains one: its events and what they mean in each state
-  wryneck rules my-rule.toml    checks and explains a rule of your own; a mistake is told with line and column
+  wryneck rules my-rule.toml    checks and explains a rule of your own; mistakes are reported with line and column
 
 A rule is checked by `wryneck verify --rule ID|FILE TARGET …`. The built-in ones are examples of the format: rules/*.toml in the sources.
 ";
