@@ -1,9 +1,11 @@
 //! lcov's tracefile (geninfo(1)): per source file its functions (`FN`, `FNDA`) and lines (`DA`). Counts are 1 for what ran and 0 for what
-//! never did: paths share their beginnings, so executions are not counted.
+//! never did: paths share their beginnings, so executions are not counted. The format has no escapes: a name that would end its line is written as it
+//! is shown to people.
 
 use std::io::{self, Write};
 
 use crate::report::{FileCoverage, Report};
+use crate::shown;
 
 /// Writes a record per source file.
 pub fn write(out: &mut dyn Write, report: &Report) -> io::Result<()> {
@@ -11,12 +13,12 @@ pub fn write(out: &mut dyn Write, report: &Report) -> io::Result<()> {
 }
 
 fn write_record(out: &mut dyn Write, file: &FileCoverage) -> io::Result<()> {
-    writeln!(out, "TN:\nSF:{}", file.file)?;
+    writeln!(out, "TN:\nSF:{}", shown::text(&file.file))?;
     for f in &file.functions {
-        writeln!(out, "FN:{},{}", f.line, f.name)?;
+        writeln!(out, "FN:{},{}", f.line, shown::text(&f.name))?;
     }
     for f in &file.functions {
-        writeln!(out, "FNDA:{},{}", u8::from(f.entered), f.name)?;
+        writeln!(out, "FNDA:{},{}", u8::from(f.entered), shown::text(&f.name))?;
     }
     writeln!(out, "FNF:{}\nFNH:{}", file.functions.len(), file.functions.iter().filter(|f| f.entered).count())?;
     for &(line, ran) in &file.lines {

@@ -1,7 +1,7 @@
 //! Findings and runs as plain data, and the formats they are written in. Knows no engine: numbers, names and bytes in, text out.
 //!
 //! Reading order: [`run`] (what there is to tell), [`report`] (the rest of a run folder), [`ktest`] (test files), [`terminal`] and
-//! [`json`] (summaries), [`show`] (a run folder for people), [`annotate`] (source beside it), [`jsonl`], [`lcov`], [`sarif`], [`units`].
+//! [`json`] (summaries), [`show`] (a run folder for people), [`annotate`] (source beside it), [`shown`] (what is safe to print), [`jsonl`], [`lcov`], [`sarif`], [`units`].
 
 pub mod annotate;
 pub mod json;
@@ -13,6 +13,7 @@ pub mod rules;
 pub mod run;
 pub mod sarif;
 pub mod show;
+pub mod shown;
 pub mod terminal;
 pub mod units;
 

@@ -69,7 +69,7 @@ impl FileCoverage {
         let first = self.functions[function].line;
         let end = self.functions[function..].iter().map(|f| f.line).find(|&line| line > first).unwrap_or(u32::MAX);
         let at = |line| self.lines.partition_point(|(l, _)| *l < line);
-        &self.lines[at(first)..at(end)]
+        self.lines.get(at(first)..at(end)).unwrap_or_default()
     }
 
     /// The lines that never ran, neighbours among the lines with code as ranges.
@@ -83,6 +83,11 @@ impl Sources {
     /// Adds a file's text.
     pub fn add(&mut self, file: String, text: &str) {
         self.0.insert(file, text.lines().map(str::to_owned).collect());
+    }
+
+    /// With names and lines as these give them.
+    pub(crate) fn map(&self, name: fn(&str) -> String, line: fn(&str) -> String) -> Sources {
+        Sources(self.0.iter().map(|(file, lines)| (name(file), lines.iter().map(|l| line(l)).collect())).collect())
     }
 
     /// All lines of a file, if its source is there.

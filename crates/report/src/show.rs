@@ -4,7 +4,7 @@ use std::io::{self, Write};
 
 use crate::report::{FileCoverage, Report};
 use crate::run::Status;
-use crate::{annotate, terminal, units};
+use crate::{annotate, shown, terminal, units};
 
 /// Files named when no source fits.
 const NAMED: usize = 12;
@@ -27,6 +27,7 @@ impl Section {
 
 /// Writes sections in the order they are given; after all of them, the verdict.
 pub fn write(out: &mut dyn Write, report: &Report, sections: &[Section]) -> io::Result<()> {
+    let report = &shown::report(report);
     let whole = *sections == Section::ALL;
     if whole {
         let words: Vec<_> = report.run.command.iter().map(|w| units::shell_word(w)).collect();
@@ -144,7 +145,7 @@ fn write_source(out: &mut dyn Write, report: &Report, name: &str) -> io::Result<
     if any {
         return Ok(());
     }
-    writeln!(out, "no source `{name}` with code; there is:")?;
+    writeln!(out, "no source `{}` with code; there is:", shown::text(name))?;
     for file in report.coverage.iter().take(NAMED) {
         writeln!(out, "  {}", file.file)?;
     }

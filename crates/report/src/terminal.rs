@@ -6,6 +6,7 @@ use std::io::{self, Write};
 use crate::annotate;
 use crate::report::Sources;
 use crate::run::{Class, CodeLine, Finding, InputValue, Pruning, Run, Status};
+use crate::shown;
 use crate::units;
 
 /// Bytes of an input that a message shows; the test file has all of them.
@@ -17,6 +18,7 @@ const SHOWN_ENTRIES: usize = 8;
 
 /// Writes the summary.
 pub fn write(out: &mut dyn Write, run: &Run) -> io::Result<()> {
+    let run = &shown::run(run);
     write_findings(out, run, None)?;
     write_ends(out, run)?;
     write_totals(out, run)?;

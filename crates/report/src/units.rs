@@ -1,5 +1,7 @@
 //! Numbers with units, as people read and write them.
 
+use crate::shown::is_hidden;
+
 /// `1234567` as `1.23 M`.
 pub fn count(n: f64) -> String {
     scaled(n, 1000.0, &["", " k", " M", " G", " T"])
@@ -55,6 +57,15 @@ pub fn c_string(bytes: &[u8]) -> String {
 /// A word as a shell reads it back.
 pub fn shell_word(word: &str) -> String {
     let plain = |c: char| c.is_ascii_alphanumeric() || "-_./=:,+@%".contains(c);
+    if word.contains(is_hidden) {
+        // The quotes of ksh, bash, zsh and POSIX 2024, whose escapes are C's.
+        let byte = |b: u8| match b {
+            b'\'' | b'\\' => format!("\\{}", char::from(b)),
+            b' '..=b'~' => char::from(b).to_string(),
+            _ => format!("\\{b:03o}"),
+        };
+        return format!("$'{}'", word.bytes().map(byte).collect::<String>());
+    }
     if !word.is_empty() && word.chars().all(plain) { word.to_owned() } else { format!("'{}'", word.replace('\'', "'\\''")) }
 }
 
@@ -83,5 +94,6 @@ mod tests {
         assert_eq!(shell_word("a-b.c"), "a-b.c");
         assert_eq!(shell_word("it's"), r"'it'\''s'");
         assert_eq!(shell_word(""), "''");
+        assert_eq!(shell_word("a'\n\u{1b}[1mé"), r"$'a\'\012\033[1m\303\251'");
     }
 }
