@@ -1,16 +1,17 @@
 //! From bitcode to an IR file, by `wryneck-lower`: a limited child whose results are cached by content.
 
-use std::io::Read;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::time::Duration;
-use std::{env, fs, io};
+use std::{env, io};
 
 use anyhow::{Context, Result};
+use wryneck_ir::verify::verify;
+use wryneck_ir::{Module, file};
 
 use crate::child::{self, Limits};
 use crate::problem::problem;
-use crate::{cache, carried};
+use crate::{cache, carried, data};
 
 const LOWER_LIMITS: Limits = Limits { time: Duration::from_secs(300), memory: Some(8 << 30), file: 4 << 30 };
 
@@ -40,9 +41,8 @@ impl Kind {
 }
 
 fn begins_as_native(target: &Path) -> Result<bool> {
-    let mut magic = Vec::new();
-    match fs::File::open(target).and_then(|file| file.take(8).read_to_end(&mut magic)) {
-        Ok(_) => Ok(carried::is_native(&magic)),
+    match data::beginning(target, 8) {
+        Ok(magic) => Ok(carried::is_native(&magic)),
         Err(error) => Err(problem(
             format!("cannot read `{}`: {error}", target.display()),
             "if it is gone, build it again with `wryneck build -- make` (or whatever builds it)",
@@ -58,15 +58,16 @@ pub fn missing(error: io::Error, tool: &str, help: &str) -> anyhow::Error {
     }
 }
 
-/// An IR file, and what the lowering had to say about it.
+/// What was lowered, and what the lowering had to say about it.
 pub struct Lowered {
     pub file: PathBuf,
+    pub module: Module,
     pub notes: Vec<String>,
 }
 
 /// The IR file of a program's bitcode, from the cache if it is there.
 pub fn lower(bitcode: &Path) -> Result<Lowered> {
-    let content = fs::read(bitcode).with_context(|| format!("cannot read `{}`", bitcode.display()))?;
+    let content = data::read(bitcode, data::PROGRAM).with_context(|| format!("cannot read `{}`", bitcode.display()))?;
     let lower = lower_tool()?;
     let name = cache::digest(&[&content, cache::identity(&lower)?.as_bytes()]);
     cached(&lower, bitcode, &name, &[])
@@ -99,14 +100,37 @@ fn lower_tool() -> Result<PathBuf> {
 fn cached(tool: &Path, bitcode: &Path, name: &str, flags: &[&str]) -> Result<Lowered> {
     let file = cache::folder("ir")?.join(format!("{name}.wir"));
     let notes = file.with_extension("notes");
-    if !file.exists() {
-        let said = run_lower(tool, bitcode, &file, flags)?;
-        if !said.is_empty() {
-            fs::write(&notes, said.join("\n")).with_context(|| format!("cannot write `{}`", notes.display()))?;
+    let module = match open(&file) {
+        Ok(Some(module)) => module,
+        other => {
+            if let Err(why) = other {
+                cache::heals(&file, &why);
+            }
+            let scratch = cache::scratch()?;
+            let fresh = scratch.path().join("wir");
+            let said = run_lower(tool, bitcode, &fresh, flags)?;
+            if !said.is_empty() {
+                cache::write(said.join("\n").as_bytes(), &notes)?;
+            }
+            cache::place(&fresh, &file)?;
+            open(&file).ok().flatten().with_context(|| format!("`{}` was lowered to no good IR", bitcode.display()))?
         }
+    };
+    let notes = data::read_text(&notes, data::SOURCE).unwrap_or_default().lines().map(str::to_owned).collect();
+    Ok(Lowered { file, module, notes })
+}
+
+/// Maps an IR file of the cache; what this very tool did not check before is verified. `None`: there is none. The error is what is wrong with it.
+fn open(file: &Path) -> std::result::Result<Option<Module>, String> {
+    if !file.exists() {
+        return Ok(None);
     }
-    let notes = fs::read_to_string(&notes).unwrap_or_default().lines().map(str::to_owned).collect();
-    Ok(Lowered { file, notes })
+    let module = file::open(file).map_err(|e| format!("is damaged ({e})"))?;
+    if !cache::is_ours(file) {
+        verify(&module).map_err(|e| format!("breaks the rules of IR ({e})"))?;
+        cache::vouch(file);
+    }
+    Ok(Some(module))
 }
 
 /// A line of the child's error output.

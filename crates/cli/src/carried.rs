@@ -5,7 +5,6 @@
 //! what bitcode is missing. Files of unknown origin are read here; the `object` crate checks every offset.
 
 use std::borrow::Cow;
-use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::time::Duration;
@@ -17,6 +16,7 @@ use object::{Object, ObjectSection, SectionFlags};
 use crate::build::missing;
 use crate::cache;
 use crate::child::{self, Limits};
+use crate::data;
 use crate::problem::problem;
 use crate::toolchain;
 
@@ -57,7 +57,7 @@ pub fn is_native(content: &[u8]) -> bool {
 
 /// The bytes of a file.
 pub fn read(file: &Path) -> Result<Vec<u8>> {
-    fs::read(file).with_context(|| format!("cannot read `{}`", file.display()))
+    data::read(file, data::PROGRAM).with_context(|| format!("cannot read `{}`", file.display()))
 }
 
 /// Whether an ELF file of this content carries no bitcode and does not say why.
@@ -148,32 +148,37 @@ fn of_archive(file: &Path, content: &[u8], dir: &Path) -> Result<Carried> {
     }
     let name = cache::digest(&parts.iter().map(String::as_bytes).collect::<Vec<_>>());
     let linked = dir.join(format!("{name}.bc"));
-    if linked.is_file() {
+    if cache::is_whole(&linked) {
         return Ok(Carried { bitcode: linked, bare });
     }
-    let scratch = tempfile::tempdir_in(dir)?;
+    let scratch = cache::scratch()?;
     let fresh = scratch.path().join("bc");
     let ended = child::run(Command::new(toolchain::LLVM_LINK).args(&members).arg("-o").arg(&fresh), LIMITS)
         .map_err(|e| missing(e, toolchain::LLVM_LINK, toolchain::INSTALL))?;
     if !ended.status.success() {
         bail!("the members of `{shown}` do not link:\n{}", String::from_utf8_lossy(&ended.stderr).trim_end());
     }
-    fs::rename(&fresh, &linked)?;
+    cache::place_whole(&fresh, &linked)?;
     Ok(Carried { bitcode: linked, bare })
 }
+
+/// Most bytes of all members of a thin archive, which may name a file many times.
+const THIN: u64 = 2 << 30;
 
 /// The members of an archive: `archive(member)` and the content.
 pub fn members_of<'a>(file: &Path, content: &'a [u8]) -> Result<Vec<(String, Cow<'a, [u8]>)>> {
     let shown = file.display();
     let damaged = |e: object::Error| problem(format!("`{shown}` is a damaged archive: {e}"), HOW_TO);
     let archive = ArchiveFile::parse(content).map_err(damaged)?;
-    let mut members = Vec::new();
+    let (mut members, mut left) = (Vec::new(), THIN);
     for member in archive.members() {
         let member = member.map_err(damaged)?;
         let name = String::from_utf8_lossy(member.name()).into_owned();
         let data = if archive.is_thin() {
             let place = file.parent().unwrap_or(Path::new("")).join(&name);
-            fs::read(&place).with_context(|| format!("cannot read `{}`, a member of `{shown}`", place.display()))?.into()
+            let bytes = data::read(&place, left).with_context(|| format!("cannot read `{}`, a member of `{shown}`", place.display()))?;
+            left -= bytes.len() as u64;
+            bytes.into()
         } else {
             member.data(content).map_err(damaged)?.into()
         };
@@ -185,12 +190,11 @@ pub fn members_of<'a>(file: &Path, content: &'a [u8]) -> Result<Vec<(String, Cow
 /// Writes bitcode to the cache under its hash.
 fn kept(dir: &Path, bitcode: &[u8]) -> Result<PathBuf> {
     let file = dir.join(format!("{}.bc", cache::digest(&[bitcode])));
-    if fs::metadata(&file).is_ok_and(|m| m.len() == bitcode.len() as u64) {
-        return Ok(file);
+    match data::read_here(&file, data::PROGRAM) {
+        Ok(there) if there == bitcode => return Ok(file),
+        Ok(_) => cache::heals(&file, "is damaged"),
+        Err(_) => {}
     }
-    let scratch = tempfile::tempdir_in(dir).with_context(|| format!("cannot write to `{}`", dir.display()))?;
-    let fresh = scratch.path().join("bc");
-    fs::write(&fresh, bitcode).with_context(|| format!("cannot write `{}`", fresh.display()))?;
-    fs::rename(&fresh, &file)?;
+    cache::write(bitcode, &file)?;
     Ok(file)
 }

@@ -4,16 +4,16 @@
 //! clang's `-MD`); `HASH.bc` or `HASH.o`, what was made, where HASH is that of the key and of the contents of all those files. A header that appears
 //! earlier in the search path than the one read before is not noticed (ccache's direct mode has the same limit).
 
+use std::env;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::time::Duration;
-use std::{env, fs};
 
 use anyhow::{Context, Result, bail};
 
 use crate::build::missing;
 use crate::child::{self, Limits};
-use crate::{cache, source};
+use crate::{cache, data, source};
 
 /// The compiler, of the LLVM that `wryneck-lower` links.
 pub const CLANG: &str = "clang-22";
@@ -36,7 +36,7 @@ pub enum Libc {
 
 /// The bitcode of a C file, compiled for the C library's headers if it is to be linked; clang's own words if it cannot be.
 pub fn bitcode(target: &Path, libc: Libc, flags: &[String]) -> Result<PathBuf> {
-    fs::File::open(target).with_context(|| format!("cannot read `{}`", target.display()))?;
+    data::open(target).with_context(|| format!("cannot read `{}`", target.display()))?;
     let mut clang = Command::new(CLANG);
     clang.args(FLAGS);
     if libc == Libc::Musl && Path::new(MUSL_INCLUDE).is_dir() {
@@ -53,10 +53,13 @@ pub fn cached(mut clang: Command, target: &Path, extension: &str) -> Result<Path
     let (dir, key) = (cache::folder("c")?, key(&clang)?);
     let read = dir.join(format!("{key}.d"));
     let file = |name| dir.join(name).with_extension(extension);
-    if let Some(made) = content(&key, &read).map(file).filter(|made| made.is_file()) {
-        return Ok(made);
+    if let Some(made) = content(&key, &read).map(file).filter(|made| made.exists()) {
+        if cache::is_whole(&made) {
+            return Ok(made);
+        }
+        cache::heals(&made, "is damaged");
     }
-    let scratch = tempfile::tempdir_in(&dir).with_context(|| format!("cannot write to `{}`", dir.display()))?;
+    let scratch = cache::scratch()?;
     let (fresh, fresh_read) = (scratch.path().join("bc"), scratch.path().join("d"));
     clang.args(["-MD", "-MT", "_", "-MF"]).arg(&fresh_read).arg("-o").arg(&fresh);
     let ended = child::run(&mut clang, LIMITS).map_err(|e| missing(e, CLANG, "install Debian's `clang-22`, or give a `.bc` file"))?;
@@ -64,10 +67,11 @@ pub fn cached(mut clang: Command, target: &Path, extension: &str) -> Result<Path
         let words = String::from_utf8_lossy(&ended.stderr);
         bail!("`{}` does not compile:\n{}", target.display(), words.trim_end());
     }
-    fs::rename(&fresh_read, &read).with_context(|| format!("cannot write `{}`", read.display()))?;
-    let name = content(&key, &read).with_context(|| format!("a file listed in `{}` changed while it was compiled", read.display()))?;
+    cache::place(&fresh_read, &read)?;
+    // A name with a tab or a line end in it cannot be read back: then what was made is of no later use.
+    let name = content(&key, &read).unwrap_or_else(|| format!("{key}-{}", std::process::id()));
     let made = file(name);
-    fs::rename(&fresh, &made).with_context(|| format!("cannot write `{}`", made.display()))?;
+    cache::place_whole(&fresh, &made)?;
     Ok(made)
 }
 
@@ -84,8 +88,8 @@ fn key(clang: &Command) -> Result<String> {
 /// The name, without extension, of the file made from what the files listed in `read` hold now; `None` if one of them cannot be read.
 fn content(key: &str, read: &Path) -> Option<String> {
     let mut parts = vec![key.as_bytes().to_vec()];
-    for file in listed(&fs::read_to_string(read).ok()?) {
-        parts.push(fs::read(file).ok()?);
+    for file in listed(&data::read_text(read, data::SOURCE).ok()?) {
+        parts.push(data::read(Path::new(&file), data::PROGRAM).ok()?);
     }
     Some(cache::digest(&parts.iter().map(Vec::as_slice).collect::<Vec<_>>()))
 }

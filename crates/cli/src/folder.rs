@@ -4,17 +4,18 @@
 //! `schema.sql` documents the database. Cost: about 5 µs per path and 45 µs per test (`uname --sym-args 0 2 2`: 8,991 tests add 0.4 s), on the other core.
 
 use std::cell::RefCell;
-use std::io;
+use std::fs::File;
+use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, SyncSender, sync_channel};
 use std::sync::{Arc, Mutex};
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
-use std::{env, fs};
 
 use anyhow::{Context, Result};
 use rusqlite::{Connection, params};
+use rustix::fs::{FlockOperation, flock};
 use serde_json::{Value, json};
 use wryneck_report::{Class, Finding, KTest, LedgerRow, Native, Run};
 
@@ -22,9 +23,11 @@ use crate::coverage::{FunctionRow, LineRow};
 use crate::host::HostRead;
 use crate::problem::problem;
 
+mod database;
+mod output;
 mod read;
 
-pub use read::{Code, check, read_fact, read_files, report};
+pub use read::{Code, Facts, check, facts_and_files, report};
 
 const SCHEMA: &str = include_str!("schema.sql");
 /// Time between transactions.
@@ -33,9 +36,6 @@ const COMMIT: Duration = Duration::from_millis(500);
 const QUEUE: usize = 256;
 /// Paths in one.
 const TOGETHER: usize = 64;
-/// The name that points to the newest run folder.
-const LAST: &str = "wryneck-last";
-const NUMBERED: &str = "wryneck-out-";
 
 /// A path that ended.
 pub struct PathRow {
@@ -72,6 +72,8 @@ enum Message {
     State(Vec<Finding>, Vec<LedgerRow>),
     Coverage(Vec<LineRow>, Vec<FunctionRow>),
     Fact(&'static str, String),
+    /// Facts that take a while to find out.
+    Facts(Box<dyn FnOnce() -> Vec<(&'static str, String)> + Send>),
     /// Everything before is to be on disk before this is answered.
     Commit(SyncSender<()>),
 }
@@ -85,15 +87,18 @@ pub struct Folder {
     writer: Option<JoinHandle<()>>,
     failed: Arc<AtomicBool>,
     failure: Arc<Mutex<Option<anyhow::Error>>>,
+    /// Held until the run ends: who reads the folder knows by it that the run goes on.
+    _live: Option<File>,
 }
 
 impl Folder {
     /// Makes the folder: the given one, which must be new or empty, or the next free `wryneck-out-N`.
     pub fn create(asked: Option<&Path>) -> Result<Folder> {
         let path = match asked {
-            Some(dir) => make_asked(dir)?,
-            None => make_numbered()?,
+            Some(dir) => output::make_asked(dir)?,
+            None => output::make_numbered()?,
         };
+        let live = File::open(&path).ok().filter(|folder| flock(folder, FlockOperation::NonBlockingLockExclusive).is_ok());
         let (sender, receiver) = sync_channel(QUEUE);
         let (failed, failure) = (Arc::new(AtomicBool::new(false)), Arc::new(Mutex::new(None)));
         let writer = {
@@ -105,7 +110,7 @@ impl Folder {
                 }
             })
         };
-        Ok(Folder { path, queue: Some(sender), paths: RefCell::default(), writer: Some(writer), failed, failure })
+        Ok(Folder { path, queue: Some(sender), paths: RefCell::default(), writer: Some(writer), failed, failure, _live: live })
     }
 
     /// Nothing more can be written: the disk is full, or the folder is gone.
@@ -144,6 +149,11 @@ impl Folder {
     /// A row of the table `run`.
     pub fn fact(&self, name: &'static str, value: String) {
         self.send(Message::Fact(name, value));
+    }
+
+    /// Rows of the table `run` that the writer finds out.
+    pub fn facts(&self, find: impl FnOnce() -> Vec<(&'static str, String)> + Send + 'static) {
+        self.send(Message::Facts(Box::new(find)));
     }
 
     /// Waits until everything so far is on disk, where others can read it.
@@ -220,49 +230,9 @@ fn unwritable(path: &Path, error: io::Error) -> anyhow::Error {
     problem(format!("cannot write `{}`: {error}", path.display()), help)
 }
 
-fn make_asked(dir: &Path) -> Result<PathBuf> {
-    fs::create_dir_all(dir).map_err(|e| unwritable(dir, e))?;
-    match fs::read_dir(dir).map_err(|e| unwritable(dir, e))?.next() {
-        None => Ok(dir.to_owned()),
-        Some(_) => Err(problem(format!("the output folder `{}` is not empty", dir.display()), "give a new one, or remove it")),
-    }
-}
-
-fn make_numbered() -> Result<PathBuf> {
-    let here = Path::new(".");
-    for number in after_last().. {
-        let path = PathBuf::from(format!("{NUMBERED}{number}"));
-        match fs::create_dir(&path) {
-            Ok(()) => {
-                point_last_to(&path).map_err(|e| unwritable(Path::new(LAST), e))?;
-                return Ok(path);
-            }
-            Err(e) if e.kind() == io::ErrorKind::AlreadyExists => {}
-            Err(e) => return Err(unwritable(&env::current_dir().unwrap_or(here.into()), e)),
-        }
-    }
-    Err(problem("every `wryneck-out-N` is taken", "remove some"))
-}
-
-/// The number after the newest folder's.
-fn after_last() -> u32 {
-    let last = fs::read_link(LAST).ok();
-    let number = last.as_deref().and_then(Path::to_str).and_then(|name| name.strip_prefix(NUMBERED)?.parse::<u32>().ok());
-    number.map_or(0, |n| n.saturating_add(1))
-}
-
-/// Replaces the link in one step, so that it always leads somewhere. A file of that name that is no link is left alone.
-fn point_last_to(path: &Path) -> io::Result<()> {
-    if fs::symlink_metadata(LAST).is_ok_and(|m| !m.is_symlink()) {
-        return Ok(());
-    }
-    let fresh = format!(".{LAST}-{}", std::process::id());
-    std::os::unix::fs::symlink(path, &fresh)?;
-    fs::rename(&fresh, LAST)
-}
-
 fn write_file(path: &Path, bytes: &[u8]) -> Result<()> {
-    fs::write(path, bytes).map_err(|e| unwritable(path, e))
+    let made = File::create_new(path).and_then(|mut file| file.write_all(bytes));
+    made.map_err(|e| unwritable(path, e))
 }
 
 /// The thread's side.
@@ -338,11 +308,14 @@ impl Writer<'_> {
                 }
                 Ok(())
             }
-            Message::Fact(name, value) => {
-                self.db.prepare_cached("INSERT OR REPLACE INTO run VALUES (?, ?)")?.execute(params![name, value])?;
-                Ok(())
-            }
+            Message::Fact(name, value) => self.fact(name, &value),
+            Message::Facts(find) => find().iter().try_for_each(|(name, value)| self.fact(name, value)),
         }
+    }
+
+    fn fact(&mut self, name: &str, value: &str) -> Result<()> {
+        self.db.prepare_cached("INSERT OR REPLACE INTO run VALUES (?, ?)")?.execute(params![name, value])?;
+        Ok(())
     }
 
     fn path(&mut self, row: PathRow) -> Result<()> {
@@ -397,7 +370,9 @@ impl Writer<'_> {
     }
 }
 
-fn open(file: &Path) -> rusqlite::Result<Connection> {
+fn open(file: &Path) -> Result<Connection> {
+    // A link in its place would be written through.
+    File::create_new(file)?;
     let db = Connection::open(file)?;
     // A crash of the machine may lose the run; a crash of the tool may not.
     db.execute_batch("PRAGMA synchronous = OFF")?;

@@ -2,7 +2,7 @@
 //! library, by content and by what else determines the code ([`wryneck_machine::Kept`]).
 //!
 //! A run gives the same results with and without the cache. A missing, damaged or foreign file counts as absent; a file that cannot be
-//! written is skipped. Files are written beside their place and renamed, so several runs may write at once; the last one wins. The folder
+//! written is skipped. Files are renamed into their place ([`cache::write`]), so several runs may write at once; the last one wins. The folder
 //! has at most [`MAX_FILES`].
 
 use std::ops::Range;
@@ -14,8 +14,8 @@ use wryneck_machine::{Kept, MachineProgram};
 
 use crate::cache;
 
-/// The oldest files make room for others.
-const MAX_FILES: usize = 256;
+/// The oldest files make room for others; each has its sum beside it.
+const MAX_FILES: usize = 512;
 
 /// A file of a program, whose lowered code is kept apart.
 pub struct Part {
@@ -31,7 +31,9 @@ pub fn load(source: &mut MachineProgram, parts: &[Part]) -> Vec<PathBuf> {
     let known = paths.into_iter().zip(parts).filter_map(|(path, part)| Some((path?, part)));
     known
         .map(|(path, part)| {
-            let kept = file::open(&path).ok().and_then(|module| Kept::from_module(module, part.range.clone()));
+            // It is a part of a module, which cannot be verified alone: only what this tool wrote itself is used.
+            let ours = if cache::is_ours(&path) { file::open(&path).ok() } else { None };
+            let kept = ours.and_then(|module| Kept::from_module(module, part.range.clone()));
             source.keep(kept.unwrap_or_else(|| Kept::empty(part.range.clone())));
             path
         })
@@ -53,7 +55,9 @@ pub fn save(source: &MachineProgram, paths: &[PathBuf]) {
             make_room(path);
         }
         // Without it the next run is slower, that is all.
-        let _ = file::write(module, path);
+        if cache::write(&file::to_bytes(module), path).is_ok() {
+            cache::vouch(path);
+        }
     }
 }
 
@@ -65,5 +69,5 @@ pub fn make_room(path: &Path) {
     }
     let mut files: Vec<_> = files.iter().filter_map(|file| Some((file.metadata().ok()?.modified().ok()?, file.path()))).collect();
     files.sort_unstable();
-    files.iter().take(MAX_FILES / 2).for_each(|(_, file)| _ = fs::remove_file(file));
+    files.iter().take(files.len() / 2).for_each(|(_, file)| _ = fs::remove_file(file));
 }

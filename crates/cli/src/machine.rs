@@ -58,7 +58,7 @@ pub fn load(args: &RunArgs, content: &[u8], watched: &[String], input: &mut Prog
     let lowered = if args.libc { build::lower_libc()? } else { None };
     // What the lowered code hangs on: of the loader, and of all.
     let mut parts: Vec<String> = lowered.iter().map(|lowered| lowered.file.display().to_string()).collect();
-    let (library, notes) = lowered.map(program::opened).transpose()?.unzip();
+    let (library, notes): (Option<Module>, Option<Vec<String>>) = lowered.map(|lowered| (lowered.module, lowered.notes)).unzip();
     let mut notes = notes.unwrap_or_default();
     let loaded = match are_objects {
         true => objects::link(args, content, library.as_ref()).map(|elf| load::Process { elf, auxiliary: Vec::new(), loader: None }),

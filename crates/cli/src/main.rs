@@ -6,7 +6,9 @@
 //!
 //! One more subcommand: a file in `cmd/` with its `run`, and a row of [`COMMANDS`].
 
+mod about;
 mod args;
+mod beneath;
 mod build;
 mod cache;
 mod carried;
@@ -15,8 +17,11 @@ mod cmd;
 mod compile;
 mod confine;
 mod coverage;
+mod data;
 mod explore;
+mod explored;
 mod facts;
+mod flags;
 mod folder;
 mod formats;
 mod gcov;
@@ -37,6 +42,7 @@ mod replay;
 mod results;
 mod rules;
 mod scope;
+mod seal;
 mod signal;
 mod source;
 mod sym_file;

@@ -1,8 +1,6 @@
 //! Relocatable objects as targets: which words name them, and what the C library supplies for names that they do not define. The
 //! library's functions run as lowered bitcode, called by the machine code.
 
-use std::fs::File;
-use std::io::Read;
 use std::path::{Path, PathBuf};
 
 use anyhow::Result;
@@ -12,7 +10,7 @@ use wryneck_machine::link::{self, Elsewhere};
 use wryneck_machine::{Elf, Known, More, Passed};
 
 use crate::args::RunArgs;
-use crate::carried;
+use crate::{carried, data};
 
 /// Variadic functions whose variable arguments are a few words.
 const WORDS: [&str; 8] = ["fcntl", "ioctl", "open", "openat", "prctl", "ptrace", "semctl", "ulimit"];
@@ -30,10 +28,9 @@ pub fn take(args: &mut RunArgs) {
 
 /// Whether a file is a relocatable object.
 pub fn is_object(path: &Path) -> bool {
-    let mut header = Vec::new();
-    let read = File::open(path).and_then(|file| file.take(64).read_to_end(&mut header));
+    let header = data::beginning(path, 64).unwrap_or_default();
     // ET_REL, in either byte order.
-    read.is_ok() && header.starts_with(b"\x7fELF") && matches!(header.get(16..18), Some([1, 0] | [0, 1]))
+    header.starts_with(b"\x7fELF") && matches!(header.get(16..18), Some([1, 0] | [0, 1]))
 }
 
 /// Links the target, of this content, with the other objects.

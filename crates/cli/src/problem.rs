@@ -2,6 +2,8 @@
 
 use std::fmt;
 
+use crate::output;
+
 /// An error with advice.
 #[derive(Debug)]
 pub struct Problem {
@@ -26,10 +28,10 @@ pub fn problem(message: impl Into<String>, help: impl Into<String>) -> anyhow::E
 
 /// Prints an error, its causes and its advice.
 pub fn print(error: &anyhow::Error) {
-    eprintln!("error: {error:#}");
+    output::say("error", format!("{error:#}"));
     if let Some(problem) = error.chain().find_map(|cause| cause.downcast_ref::<Problem>())
         && !problem.help.is_empty()
     {
-        eprintln!("  = help: {}", problem.help);
+        output::say("  = help", &problem.help);
     }
 }

@@ -1,26 +1,14 @@
 //! From IR files to a linked program and its entry.
 
-use std::path::Path;
-
 use anyhow::{Context, Result};
 use wryneck_environ::{Entry, FUZZER, start};
 use wryneck_exec::Environment;
 use wryneck_ir::link::{Program, Target, Unit};
-use wryneck_ir::{Module, file, linkage, symbol_kind};
+use wryneck_ir::{Module, linkage, symbol_kind};
 
 use crate::args::RunArgs;
 use crate::build::{self, Lowered};
 use crate::problem::problem;
-
-/// Maps an IR file of the cache. The lowering verified it before it wrote it, and its hash says that it is still the same.
-pub fn open(path: &Path) -> Result<Module> {
-    file::open(path).with_context(|| format!("cannot open `{}`; remove it to have it made again", path.display()))
-}
-
-/// What was lowered, and what there is to say of it.
-pub fn opened(lowered: Lowered) -> Result<(Module, Vec<String>)> {
-    Ok((open(&lowered.file)?, lowered.notes))
-}
 
 /// What the exploration begins with: what was asked for, `main`, or a fuzz entry. `names` are those of the functions there are.
 pub fn entry(names: &[&str], args: &RunArgs) -> Result<Entry> {

@@ -7,6 +7,8 @@ use std::time::{Duration, Instant};
 use indicatif::{ProgressBar, ProgressStyle};
 use wryneck_report::units;
 
+use crate::output;
+
 /// Between updates of a live line.
 const LIVE: Duration = Duration::from_millis(200);
 /// Between plain lines.
@@ -66,7 +68,7 @@ impl Progress {
         match &mut self.kind {
             Kind::Quiet => {}
             Kind::Plain => {
-                eprintln!("{text}");
+                output::say("progress", text);
                 self.next = now + PLAIN;
             }
             Kind::Live(bar) => {

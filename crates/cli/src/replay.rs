@@ -2,6 +2,7 @@
 
 use std::ffi::OsStr;
 use std::fs::{self, File, FileTimes, Permissions};
+use std::io::Write;
 use std::os::unix::ffi::OsStrExt;
 use std::os::unix::fs::{MetadataExt, PermissionsExt};
 use std::os::unix::process::CommandExt;
@@ -13,15 +14,18 @@ use std::thread;
 use std::time::{Duration, UNIX_EPOCH};
 
 use anyhow::{Context, Result};
-use serde_json::Value;
 use wryneck_environ::ProgramInput;
 use wryneck_report::{Finding, KTest};
 
+use crate::about::About;
+use crate::beneath::Beneath;
 use crate::child::{self, Limits};
 use crate::confine::{self, Put};
-use crate::folder;
+use crate::data;
+use crate::explored::Explored;
 use crate::judge::{self, Expected, Verdict, Watched};
 use crate::native::{Native, Sanitizer};
+use crate::output;
 use crate::problem::problem;
 use crate::symbolic::{self, Concrete, ConcreteFile};
 
@@ -38,7 +42,7 @@ pub fn findings(folder: &Path, findings: &mut [Finding]) -> Result<()> {
             tests.push(Task { shows: leak(finding, &test)?, test });
         }
     }
-    let replay = Replay::new(folder, scratch.path(), TIME)?;
+    let replay = Replay::new(folder, &[], scratch.path(), TIME)?;
     let mut verdicts = replay.all(&tests).into_iter();
     for finding in findings {
         use wryneck_report::Native;
@@ -62,14 +66,14 @@ pub fn findings(folder: &Path, findings: &mut [Finding]) -> Result<()> {
 /// Whether the path of a finding's test ends in a fault, which shows natively.
 fn ends_in_fault(folder: &Path, finding: &Finding) -> Result<bool> {
     let Some(test) = &finding.test else { return Ok(false) };
-    Ok(about(&folder.join(test).with_extension("json"))?["class"] == "fault")
+    Ok(About::of_test(&folder.join(test))?.class.as_deref() == Some("fault"))
 }
 
 /// Whether the path of a finding's test goes on behind a fault, and it is another that the finding tells of.
 fn is_behind(folder: &Path, finding: &Finding) -> Result<bool> {
     let Some(test) = &finding.test else { return Ok(false) };
-    let about = about(&folder.join(test).with_extension("json"))?;
-    Ok(about["goes_on"] == true && about["message"] != *finding.message)
+    let about = About::of_test(&folder.join(test))?;
+    Ok(about.goes_on && about.message != finding.message)
 }
 
 /// The leak that a finding tells of, if it is one: its test says how much.
@@ -77,11 +81,9 @@ fn leak(finding: &Finding, test: &Path) -> Result<Option<Expected>> {
     if finding.kind.id != judge::MEMORY_LEAK {
         return Ok(None);
     }
-    let about = about(&test.with_extension("json"))?;
-    let leaks = about["leaks"].as_array().into_iter().flatten();
-    let same = |leak: &&Value| leak["message"] == *finding.message;
-    let number = |value: &Value| value.as_u64().unwrap_or_default();
-    Ok(leaks.clone().find(same).map(|leak| Expected::Leak { bytes: number(&leak["bytes"]), objects: number(&leak["objects"]) }))
+    let about = About::of_test(test)?;
+    let same = about.leaks.iter().find(|leak| leak.message == finding.message);
+    Ok(same.map(|leak| Expected::Leak { bytes: leak.bytes, objects: leak.objects }))
 }
 
 /// One run of a test.
@@ -109,37 +111,24 @@ pub struct Replay<'a> {
 }
 
 impl Replay<'_> {
-    pub fn new<'a>(folder: &Path, scratch: &'a Path, time: Duration) -> Result<Replay<'a>> {
+    /// Of a run folder, whose target the user perhaps `named`.
+    pub fn new<'a>(folder: &Path, named: &[PathBuf], scratch: &'a Path, time: Duration) -> Result<Replay<'a>> {
         if let Err(why) = confine::possible() {
-            eprintln!("note: tests run on the real file system, since it cannot be kept from them ({why}): mind what the program writes");
+            output::note(format!(
+                "tests run on the real file system, since it cannot be kept from them ({why}): mind what the program writes"
+            ));
         }
-        let fact = |name: &str| -> Result<String> {
-            folder::read_fact(folder, name)?.ok_or_else(|| problem(format!("`{}/run.db` lacks the fact `{name}`", folder.display()), ""))
-        };
-        let words = |name: &str| -> Result<Vec<String>> {
-            serde_json::from_str(&fact(name)?)
-                .with_context(|| format!("the fact `{name}` of `{}` is not a list of words", folder.display()))
-        };
-        let program = PathBuf::from(fact("program")?);
+        let Explored { facts, program, bitcode, objects, cc_flags, files } = Explored::of(folder, named)?;
         let name = program.file_stem().unwrap_or_default().as_bytes().to_vec();
-        let kept = folder.join(crate::cmd::run::KEPT);
-        // Without bitcode, it was the program itself that was explored.
-        let bitcode = if kept.exists() { Some(kept) } else { folder::read_fact(folder, "bitcode")?.map(PathBuf::from) };
-        let explored = bitcode.as_ref().unwrap_or(&program);
-        if !explored.exists() {
-            return Err(problem(format!("`{}`, which was explored, is gone", explored.display()), "put it back, or run the program again"));
-        }
-        let fails = folder::read_fact(folder, "fail_calls")?.is_some_and(|n| n != "0");
-        let objects = folder::read_fact(folder, "objects")?.and_then(|all| serde_json::from_str(&all).ok()).unwrap_or_default();
-        let native = Native::new(program, bitcode, objects, words("cc_flags")?, fact("libc")? == "true", fails, scratch.to_owned());
-        let directory = fact("directory")?;
-        let files = folder::read_files(folder, Path::new(&directory))?;
+        let fails = facts.get("fail_calls").is_some_and(|n| n != "0");
+        let native = Native::new(program, bitcode, objects, cc_flags, facts.need("libc")? == "true", fails, scratch.to_owned());
+        let directory = facts.need("directory")?.to_owned();
         let limits = Limits { time, memory: None, file: 1 << 30 };
-        let entry = folder::read_fact(folder, "entry")?.filter(|name| !name.is_empty());
+        let entry = facts.get("entry").filter(|name| !name.is_empty()).map(str::to_owned);
         Ok(Replay {
             native,
             entry,
-            words: symbolic::parse(&words("words")?)?,
+            words: symbolic::parse(&facts.words("words")?)?,
             name,
             directory: directory.into_bytes(),
             files,
@@ -183,16 +172,16 @@ impl Replay<'_> {
     }
 
     fn one(&self, Task { test, shows }: &Task, number: usize) -> Result<Verdict> {
-        let bytes = fs::read(test).with_context(|| format!("cannot read `{}`", test.display()))?;
+        let bytes = data::read_here(test, data::TEST).with_context(|| format!("cannot read `{}`", test.display()))?;
         let ktest = KTest::from_bytes(&bytes)?;
-        let about = about(&test.with_extension("json"))?;
+        let about = About::of_test(test)?;
         let expected = shows.clone().map_or_else(|| expected(&about), Ok)?;
         let verdict = self.judged(test, number, &ktest, &expected)?;
         Ok(match verdict {
-            Verdict::Different(how) if about["unwritten_input"] == true => {
+            Verdict::Different(how) if about.unwritten_input => {
                 Verdict::Cannot(format!("memory never written has other values natively: {how}"))
             }
-            Verdict::Different(how) if about["approximated"] == true => {
+            Verdict::Different(how) if about.approximated => {
                 Verdict::Different(format!("{how}; something on the path was skipped or assumed, see the ledger"))
             }
             Verdict::Different(_) | Verdict::Same | Verdict::Cannot(_) => verdict,
@@ -260,7 +249,7 @@ impl Replay<'_> {
         let work = dir.join("work");
         fs::create_dir_all(&work)?;
         // Each goes to its absolute path too, which where the program runs is no place of the real file system.
-        let (mut placed, mut elsewhere) = (Vec::new(), Vec::new());
+        let (mut placed, mut absolute, mut elsewhere) = (Vec::new(), Vec::new(), Vec::new());
         for (number, file) in concrete.files.iter().enumerate() {
             let directory = Path::new(OsStr::from_bytes(&self.directory));
             let to = directory.join(&file.path);
@@ -271,30 +260,34 @@ impl Replay<'_> {
             }
             let (name, below) = (dir.join(format!("file{number}")), file.path.strip_prefix(directory));
             elsewhere.push(Put { from: name.clone(), to, must: true });
-            placed.extend([Ok(name.as_path()), below].into_iter().flatten().map(|path| (path.to_owned(), file)));
+            placed.extend(below.ok().map(|path| (path.to_owned(), file)));
+            absolute.push((name, file));
         }
-        let symbolic = placed.iter().map(|(path, file)| (path.as_path(), &file.bytes));
-        for (path, bytes) in self.files.iter().map(|(path, bytes)| (path.as_path(), bytes)).chain(symbolic) {
-            let file = work.join(path);
-            fs::create_dir_all(file.parent().unwrap_or(&work))?;
-            fs::write(file, bytes)?;
+        let beneath = Beneath::open(&work)?;
+        for (path, bytes) in &self.files {
+            place(&beneath, path, bytes)?;
+        }
+        // What is symbolic was last changed when the clock of the run began, unless that is symbolic too.
+        let then = UNIX_EPOCH + Duration::from_secs(ProgramInput::default().time.unsigned_abs());
+        let dated = |made: File, file: &ConcreteFile| match file.stat {
+            Some(stat) => set_metadata(&made, stat),
+            None => Ok(made.set_times(FileTimes::new().set_modified(then))?),
+        };
+        for (path, file) in &placed {
+            dated(place(&beneath, path, &file.bytes)?, file)?;
+        }
+        for (path, file) in &absolute {
+            let mut made = File::create_new(path)?;
+            made.write_all(&file.bytes)?;
+            dated(made, file)?;
         }
         let told = self.shared().join(format!("told{name}"));
         fs::create_dir_all(&told)?;
         let (stdin, report) = (dir.join("stdin"), told.join("report"));
         fs::write(&stdin, concrete.stdin.as_deref().unwrap_or_default())?;
-        // What is symbolic was last changed when the clock of the run began, unless that is symbolic too.
-        let then = UNIX_EPOCH + Duration::from_secs(ProgramInput::default().time.unsigned_abs());
         File::options().write(true).open(&stdin)?.set_times(FileTimes::new().set_modified(then))?;
-        for (path, file) in &placed {
-            let path = work.join(path);
-            match file.stat {
-                Some(stat) => set_metadata(&path, stat)?,
-                None => File::options().write(true).open(path)?.set_times(FileTimes::new().set_modified(then))?,
-            }
-        }
         // To a file: a program may close its standard error before it ends.
-        let log = format!("log_path={}", told.join(SANITIZERS).display());
+        let log = format!("log_path={}", quoted(&told.join(SANITIZERS))?);
         let mut command = Command::new(program);
         command
             .arg0(OsStr::from_bytes(&self.name))
@@ -314,16 +307,21 @@ impl Replay<'_> {
         }
         let mut ended = child::run(&mut command, self.limits).context("the native program cannot be started")?;
         ended.stdout = replaced(&ended.stdout, work.as_os_str().as_bytes(), &self.directory);
-        let report = fs::read_to_string(&report).unwrap_or_default();
+        let report = data::read_here(&report, data::TEST).unwrap_or_default();
+        let report = String::from_utf8_lossy(&report).into_owned();
         let sanitizers = logs(&told);
         let _ = (fs::remove_dir_all(&dir), fs::remove_dir_all(&told));
         Ok(Ran { ended, report, sanitizers })
     }
 }
 
+/// Makes a file that the run folder names.
+fn place(beneath: &Beneath, path: &Path, bytes: &[u8]) -> Result<File> {
+    beneath.write(path, bytes).with_context(|| format!("cannot make the file `{}` that the run folder names", path.display()))
+}
+
 /// Gives a file the permissions that were symbolic, and its times.
-fn set_metadata(file: &Path, [permissions, accessed, modified]: [u32; 3]) -> Result<()> {
-    let file = File::options().write(true).open(file)?;
+fn set_metadata(file: &File, [permissions, accessed, modified]: [u32; 3]) -> Result<()> {
     let time = |seconds: u32| UNIX_EPOCH + Duration::from_secs(seconds.into());
     file.set_times(FileTimes::new().set_accessed(time(accessed)).set_modified(time(modified)))?;
     let fixed = file.metadata()?.mode() & !wryneck_environ::FREE_PERMISSIONS;
@@ -347,7 +345,16 @@ const SANITIZERS: &str = "sanitizers";
 fn logs(dir: &Path) -> String {
     let is_log = |entry: &fs::DirEntry| entry.file_name().to_string_lossy().starts_with(SANITIZERS);
     let logs = fs::read_dir(dir).into_iter().flatten().flatten().filter(is_log);
-    logs.map(|log| String::from_utf8_lossy(&fs::read(log.path()).unwrap_or_default()).into_owned()).collect()
+    logs.map(|log| String::from_utf8_lossy(&data::read_here(&log.path(), data::TEST).unwrap_or_default()).into_owned()).collect()
+}
+
+/// A path in the options of a sanitizer, where a colon or space would end it.
+fn quoted(path: &Path) -> Result<String> {
+    let path = path.display().to_string();
+    match ['\'', '"'].into_iter().find(|quote| !path.contains(*quote)) {
+        Some(quote) => Ok(format!("{quote}{path}{quote}")),
+        None => Err(problem(format!("the scratch folder `{path}` has both kinds of quotes in its name"), "set `TMPDIR` to another folder")),
+    }
 }
 
 /// Where a program prints its working directory, the run's stands for the scratch folder.
@@ -362,19 +369,10 @@ fn replaced(text: &[u8], from: &[u8], to: &[u8]) -> Vec<u8> {
     out
 }
 
-/// What the file beside a test says of its path.
-fn about(file: &Path) -> Result<Value> {
-    let text = fs::read(file).with_context(|| format!("cannot read `{}`, which says how the path ended", file.display()))?;
-    serde_json::from_slice(&text).with_context(|| format!("`{}` is damaged", file.display()))
-}
-
-fn expected(about: &Value) -> Result<Expected> {
-    let what = about["what"].as_str().unwrap_or_default();
-    Ok(match about["class"].as_str() {
-        Some("exit") => {
-            let stdout = about.get("stdout").and_then(|v| serde_json::from_value(v.clone()).ok());
-            Expected::Exit(what.parse().context("the exit status is not a number")?, stdout)
-        }
+fn expected(about: &About) -> Result<Expected> {
+    let what = about.what.as_str();
+    Ok(match about.class.as_deref() {
+        Some("exit") => Expected::Exit(what.parse().context("the exit status is not a number")?, about.stdout.clone()),
         Some("fault") => Expected::Fault(what.into()),
         Some(class) => Expected::Open(format!("{class} {what}")),
         None => Expected::Open("it is not said how it ended".into()),

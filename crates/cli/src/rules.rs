@@ -17,9 +17,9 @@ use wryneck_verify::sequence::Occurred;
 use wryneck_verify::slice::Explain;
 use wryneck_verify::{Automata, Checker, MachineSlicer, Observed, Policy, Sequence, Slicer, builtin, rule_file};
 
-use crate::facts;
 use crate::problem::problem;
 use crate::results::Defect;
+use crate::{data, facts};
 
 /// The built-in rules of these names, and those in these files.
 pub fn find(names: &[String]) -> Result<Vec<Rc<dyn Checker>>> {
@@ -30,7 +30,7 @@ pub fn find(names: &[String]) -> Result<Vec<Rc<dyn Checker>>> {
     let find = |name: &String| match builtin.iter().find(|rule| rule.about().id == *name) {
         Some(rule) => Ok(rule.clone()),
         None if Path::new(name).exists() => {
-            let text = fs::read_to_string(name).with_context(|| format!("cannot read `{name}`"))?;
+            let text = data::read_text(Path::new(name), data::RULES).with_context(|| format!("cannot read `{name}`"))?;
             let rule = rule_file::parse(&text).with_context(|| format!("`{name}` is no rule"))?;
             Ok(Rc::new(rule) as Rc<dyn Checker>)
         }
@@ -53,7 +53,7 @@ pub fn functions(rules: &[Rc<dyn Checker>]) -> Vec<String> {
 pub fn summaries(files: &[PathBuf]) -> Result<Summaries> {
     let mut all = Summaries::builtin();
     for file in files {
-        let text = fs::read_to_string(file).with_context(|| format!("cannot read `{}`", file.display()))?;
+        let text = data::read_text(file, data::RULES).with_context(|| format!("cannot read `{}`", file.display()))?;
         all.add_of_program(&text).with_context(|| format!("`{}` is no file of summaries", file.display()))?;
     }
     Ok(all)

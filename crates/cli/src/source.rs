@@ -1,10 +1,11 @@
 //! Files beside the tool: the folder `runtime/`, and the lines of a program's source for messages.
 
+use std::env;
 use std::path::{Path, PathBuf};
-use std::{env, fs};
 
 use anyhow::Result;
 
+use crate::data;
 use crate::problem::problem;
 
 /// The folder `runtime/` of the repository: `$WRYNECK_RUNTIME`, or above the executable, or where the tool was built.
@@ -24,7 +25,7 @@ pub fn runtime() -> Result<PathBuf> {
 /// A line of a source file, if the file is there; the first is 1.
 pub fn line(file: &str, line: u32) -> Option<String> {
     let number = (line as usize).checked_sub(1)?;
-    let text = fs::read(file).ok()?;
+    let text = data::read(Path::new(file), data::SOURCE).ok()?;
     let line = text.split(|&b| b == b'\n').nth(number)?;
-    Some(String::from_utf8_lossy(line).into_owned())
+    Some(String::from_utf8_lossy(line.strip_suffix(b"\r").unwrap_or(line)).into_owned())
 }

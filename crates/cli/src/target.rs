@@ -9,7 +9,7 @@ use wryneck_ir::link::Program;
 use wryneck_machine::MachineProgram;
 
 use crate::args::RunArgs;
-use crate::build::{self, Kind};
+use crate::build::{self, Kind, Lowered};
 use crate::carried::{self, Carried};
 use crate::compile::{self, Libc};
 use crate::machine::{self, Executable};
@@ -66,7 +66,7 @@ impl Target {
                 Carried { bitcode: compile::bitcode(&args.target, libc, &args.cc_flags)?, bare: Vec::new() }
             }
         };
-        let (module, notes) = program::opened(build::lower(&carried.bitcode)?)?;
+        let Lowered { module, notes, .. } = build::lower(&carried.bitcode)?;
         let module = Box::new(module);
         input.entry = program::entry(&program::functions(&module), args)?;
         Ok(Target::Bitcode { carried, module, notes })
@@ -85,7 +85,7 @@ impl Target {
         };
         notes.extend(carried.bare.iter().map(|object| carried::lacking(object)));
         let libc = if args.libc { program::libc(&module, environment)? } else { None };
-        let (libc, more) = libc.map(program::opened).transpose()?.unzip();
+        let (libc, more): (Option<Module>, Option<Vec<String>>) = libc.map(|lowered| (lowered.module, lowered.notes)).unzip();
         notes.extend(more.unwrap_or_default());
         let (program, entry) = program::link(name, *module, libc)?;
         Ok(Linked { program, entry, bitcode: Some(carried.bitcode), code: None, kept: Vec::new(), notes })

@@ -158,9 +158,11 @@ fn folder(name: &str, fill: impl FnOnce(&Path) -> Result<()>) -> Result<PathBuf>
     }
     let above = dir.parent().expect("it lies in the cache");
     fs::create_dir_all(above)?;
-    let fresh = tempfile::tempdir_in(above).with_context(|| format!("cannot write to `{}`", above.display()))?;
-    fill(fresh.path())?;
-    match fs::rename(fresh.path(), &dir) {
+    let scratch = cache::scratch()?;
+    let fresh = scratch.path().join("made");
+    fs::create_dir(&fresh)?;
+    fill(&fresh)?;
+    match fs::rename(&fresh, &dir) {
         Err(error) if !dir.is_dir() => Err(error).with_context(|| format!("cannot make `{}`", dir.display())),
         // Another compiler was faster.
         Ok(()) | Err(_) => Ok(dir),

@@ -81,10 +81,10 @@ fn say(journal: &Path, done: bool) -> Result<()> {
             (None, []) => String::new(),
             (None, bare) => format!(", without the bitcode of {}", listed(bare)),
         };
-        eprintln!("wryneck: made `{}`{note}", shown(program));
+        output::say("wryneck", format!("made `{}`{note}", shown(program)));
     }
     if made.is_empty() && done {
-        eprintln!("wryneck: no program was linked; if there should have been one, clean the build and repeat it");
+        output::say("wryneck", "no program was linked; if there should have been one, clean the build and repeat it");
     }
     Ok(())
 }

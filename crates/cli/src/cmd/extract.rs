@@ -50,7 +50,7 @@ pub fn run(words: Vec<String>) -> Result<u8> {
     }
     let Carried { bitcode, bare } = carried::extract(&program, &carried::read(&program)?)?;
     for object in &bare {
-        eprintln!("wryneck: {}", carried::lacking(object));
+        output::say("wryneck", carried::lacking(object));
     }
     let mut beside = program.clone().into_os_string();
     beside.push(".bc");

@@ -19,6 +19,7 @@ use anyhow::{Context, Result};
 
 use crate::build::missing;
 use crate::carried::{self, Label};
+use crate::output;
 use crate::toolchain::{self, INSTALL, LINKER, OBJCOPY};
 
 /// Names the file that collects what a build made: lines of [`Made`].
@@ -48,7 +49,7 @@ pub fn run(words: Vec<String>) -> Result<u8> {
     }
     let label = link.carry(&words)?;
     if let Some(why) = &label.none {
-        eprintln!("wryneck: `{}` carries no bitcode: {why}", link.output.display());
+        output::say("wryneck", format!("`{}` carries no bitcode: {why}", link.output.display()));
     }
     if !link.relocatable {
         tell(&Made { program: path::absolute(&link.output)?, label })?;

@@ -20,6 +20,8 @@ use crate::replay::{Replay, Task};
 struct Args {
     /// Where line counts go, if they are wanted.
     gcov: Option<PathBuf>,
+    /// What was explored, for a folder that another user or machine made.
+    program: Vec<PathBuf>,
     timeout: f64,
     json: bool,
     quiet: bool,
@@ -32,6 +34,8 @@ static OPTIONS: &[Opt<Args>] = &[
         set: |a, v| { a.gcov = Some(v.into()); Ok(()) } },
     Opt { name: "--json", value: "", help: "print one JSON object instead of lines",
         set: |a, _| { a.json = true; Ok(()) } },
+    Opt { name: "--program", value: "FILE", help: "the target, where the run folder was made by another user or machine; repeat it for more objects",
+        set: |a, v| { a.program.push(v.into()); Ok(()) } },
     Opt { name: "--quiet", value: "", help: "print the last line only",
         set: |a, _| { a.quiet = true; Ok(()) } },
     Opt { name: "--timeout", value: "TIME", help: "wall time of one test (default 10s)",
@@ -59,7 +63,7 @@ pub fn run(words: Vec<String>) -> Result<u8> {
         })?;
         return Ok(0);
     }
-    let mut args = Args { gcov: None, timeout: 10.0, json: false, quiet: false };
+    let mut args = Args { gcov: None, program: Vec::new(), timeout: 10.0, json: false, quiet: false };
     let mut words = Words::new(words);
     options::parse(OPTIONS, &mut args, &mut words)?;
     let targets = words.rest();
@@ -70,7 +74,7 @@ pub fn run(words: Vec<String>) -> Result<u8> {
     for target in targets {
         let (folder, tests) = tests_of(Path::new(&target))?;
         let scratch = tempfile::tempdir().context("cannot make a scratch folder")?;
-        let mut replay = Replay::new(&folder, scratch.path(), Duration::from_secs_f64(args.timeout))?;
+        let mut replay = Replay::new(&folder, &args.program, scratch.path(), Duration::from_secs_f64(args.timeout))?;
         let counts = args.gcov.is_some().then(|| replay.count_lines()).transpose()?;
         let tasks: Vec<Task> = tests.iter().map(|test| Task { test: test.clone(), shows: None }).collect();
         verdicts.extend(tests.into_iter().zip(replay.all(&tasks)));

@@ -3,6 +3,7 @@
 //! Start-up is part of the product: IR files are mapped, the database is opened on another thread, nothing is read twice.
 
 use std::cell::{Cell, RefCell};
+use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::rc::Rc;
 use std::time::{Duration, Instant, SystemTime};
@@ -32,7 +33,7 @@ use crate::results::{Ends, Findings};
 use crate::rules::{self, Rules, Unsliced};
 use crate::target::{Linked, Target};
 use crate::timed::Timed;
-use crate::{facts, heap, kept, objects, output, replay, signal, sym_file, symbolic, way};
+use crate::{data, facts, heap, kept, objects, output, replay, seal, signal, sym_file, symbolic, way};
 
 /// The name under which a run folder keeps bitcode that clang made.
 pub const KEPT: &str = "program.bc";
@@ -246,17 +247,32 @@ fn describe(folder: &Folder, args: &RunArgs, command: &Vec<String>, bitcode: Opt
     let absolute = |path: &Path| std::path::absolute(path).unwrap_or(path.to_owned()).display().to_string();
     folder.fact("command", json(command));
     folder.fact("words", json(&args.words));
-    folder.fact("program", absolute(&args.target));
-    folder.fact("objects", json(&linked(args)));
+    // What a replay compiles and runs.
+    let mut built: BTreeMap<&'static str, String> = BTreeMap::new();
+    let (program, objects) = (absolute(&args.target), linked(args));
+    let mut files: Vec<String> = objects.iter().chain([&program]).cloned().collect();
+    built.insert("program", program);
+    built.insert("objects", json(&objects));
     if let Some(bitcode) = bitcode {
-        folder.fact("bitcode", absolute(bitcode));
+        files.push(absolute(bitcode));
+        built.insert("bitcode", absolute(bitcode));
     }
     let entry = args.entry.as_deref().filter(|name| !["main", FUZZER].contains(name));
-    folder.fact("entry", entry.unwrap_or_default().into());
-    folder.fact("cc_flags", json(&args.cc_flags));
-    folder.fact("fail_calls", args.fail_calls.to_string());
-    folder.fact("libc", args.libc.to_string());
-    folder.fact("directory", env::current_dir().unwrap_or_default().display().to_string());
+    built.insert("entry", entry.unwrap_or_default().into());
+    built.insert("cc_flags", json(&args.cc_flags));
+    built.insert("fail_calls", args.fail_calls.to_string());
+    built.insert("libc", args.libc.to_string());
+    built.insert("directory", env::current_dir().unwrap_or_default().display().to_string());
+    for (name, value) in &built {
+        folder.fact(name, value.clone());
+    }
+    let own = absolute(&folder.path.join(KEPT));
+    folder.facts(move || {
+        let name = |file: &String| if *file == own { KEPT.to_owned() } else { file.clone() };
+        let files: Vec<(String, PathBuf)> = files.iter().map(|file| (name(file), file.into())).collect();
+        let built = built.into_iter().map(|(name, value)| (name.to_owned(), value)).collect();
+        seal::of(built, &files)
+    });
     folder.fact("version", env!("CARGO_PKG_VERSION").into());
     let now = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).map_or(0, |d| d.as_secs());
     folder.fact("started", now.to_string());
@@ -313,12 +329,17 @@ fn print(args: &RunArgs, run: &Run) -> Result<()> {
     }
 }
 
+/// Copies a file to a place where there is none.
+fn copy_new(from: &Path, to: &Path) -> std::io::Result<u64> {
+    std::io::copy(&mut data::open(from)?.0, &mut fs::File::create_new(to)?)
+}
+
 /// Copies what clang made into the run folder, where a replay finds it; where the bitcode now is.
 fn keep(args: &RunArgs, bitcode: PathBuf, folder: &Path) -> Result<PathBuf> {
     if bitcode == args.target {
         return Ok(bitcode);
     }
     let kept = folder.join(KEPT);
-    fs::copy(&bitcode, &kept).with_context(|| format!("cannot write `{}`", kept.display()))?;
+    copy_new(&bitcode, &kept).with_context(|| format!("cannot write `{}`", kept.display()))?;
     Ok(kept)
 }

@@ -4,24 +4,24 @@
 
 use std::collections::BTreeMap;
 use std::ffi::OsString;
-use std::fs;
 use std::os::unix::ffi::OsStringExt;
 use std::path::{Path, PathBuf};
 
-use anyhow::Result;
-use rusqlite::types::FromSql;
-use rusqlite::{Connection, ErrorCode, OpenFlags, Row};
+use anyhow::{Context, Result};
+use rusqlite::Row;
 use serde::de::DeserializeOwned;
 use serde_json::Value;
 use wryneck_report::{
     Class, EndCount, FileCoverage, Finding, FunctionCoverage, Kind, LedgerRow, Lines, Native, Report, Run, Sources, Status, Test, Totals,
 };
 
+use crate::folder::database::Database;
 use crate::problem::problem;
+use crate::{beneath, data, seal};
 
-/// The number of the schema this version writes and reads.
-const SCHEMA_NUMBER: i64 = 4;
-const AGAIN: &str = "run the program again; the command is in the folder's `info` if the run had ended";
+/// Most bytes of all sources of a report.
+const ALL_SOURCES: u64 = 256 << 20;
+pub(super) const AGAIN: &str = "run the program again; the command is in the folder's `info` if the run had ended";
 
 /// Whose lines are wanted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -33,8 +33,7 @@ pub enum Code {
 
 /// A run folder that is read.
 struct Reader {
-    db: Connection,
-    file: PathBuf,
+    db: Database,
 }
 
 /// Whether a folder is a run folder that this version reads.
@@ -42,21 +41,54 @@ pub fn check(folder: &Path) -> Result<()> {
     Reader::open(folder).map(|_| ())
 }
 
-/// A fact of a run folder's table `run`.
-pub fn read_fact(folder: &Path, name: &str) -> Result<Option<String>> {
-    Ok(Reader::open(folder)?.facts()?.remove(name))
+/// The facts of a run folder's table `run`.
+pub struct Facts {
+    all: BTreeMap<String, String>,
+    /// Of which folder.
+    folder: PathBuf,
 }
 
-/// The host files that the run read below `directory`: path from there, content.
-pub fn read_files(folder: &Path, directory: &Path) -> Result<Vec<(PathBuf, Vec<u8>)>> {
+impl Facts {
+    pub fn get(&self, name: &str) -> Option<&str> {
+        self.all.get(name).map(String::as_str)
+    }
+
+    /// One that every run has.
+    pub fn need(&self, name: &str) -> Result<&str> {
+        let lacks = || problem(format!("`{}` lacks the fact `{name}`", self.folder.join("run.db").display()), AGAIN);
+        self.get(name).ok_or_else(lacks)
+    }
+
+    /// One that is a list.
+    pub fn words(&self, name: &str) -> Result<Vec<String>> {
+        let folder = self.folder.display();
+        serde_json::from_str(self.need(name)?).with_context(|| format!("the fact `{name}` of `{folder}` is not a list of words"))
+    }
+
+    /// Whether this user's tool wrote those that say what is compiled and run.
+    pub fn are_sealed(&self) -> bool {
+        seal::fits(&self.all)
+    }
+}
+
+/// Host files below a folder: path from there, content.
+type Files = Vec<(PathBuf, Vec<u8>)>;
+
+/// The facts, and the host files that the run read below its working directory.
+pub fn facts_and_files(folder: &Path) -> Result<(Facts, Files)> {
     let reader = Reader::open(folder)?;
+    let facts = Facts { all: reader.facts()?, folder: folder.to_owned() };
+    let directory = Path::new(facts.need("directory")?);
     let all: Vec<(Vec<u8>, Vec<u8>)> =
-        reader.rows("SELECT path, answer FROM host WHERE question = 'file' AND error IS NULL", |row| Ok((row.get(0)?, row.get(1)?)))?;
-    let below = |(path, bytes): (Vec<u8>, Vec<u8>)| {
+        reader.db.rows("SELECT path, answer FROM host WHERE question = 'file' AND error IS NULL", |row| Ok((row.get(0)?, row.get(1)?)))?;
+    let mut files = Vec::new();
+    for (path, bytes) in all {
         let path = PathBuf::from(OsString::from_vec(path));
-        Some((path.strip_prefix(directory).ok()?.to_owned(), bytes))
-    };
-    Ok(all.into_iter().filter_map(below).collect())
+        let Ok(below) = path.strip_prefix(directory) else { continue };
+        // The program may have named a file of elsewhere from there.
+        files.extend(beneath::inside(below).map(|below| (below, bytes)));
+    }
+    Ok((facts, files))
 }
 
 /// All that a run folder tells.
@@ -80,70 +112,16 @@ pub fn report(folder: &Path, code: Code) -> Result<Report> {
 
 impl Reader {
     fn open(folder: &Path) -> Result<Reader> {
-        let file = folder.join("run.db");
-        let shown = folder.display();
-        if !folder.exists() {
-            return Err(problem(format!("`{shown}` does not exist"), "give a run folder, such as `wryneck-last`"));
-        }
-        if !folder.is_dir() {
-            return Err(problem(format!("`{shown}` is not a folder"), "give a run folder, such as `wryneck-last`"));
-        }
-        let size = match fs::metadata(&file) {
-            Ok(data) => data.len(),
-            Err(e) if e.kind() == std::io::ErrorKind::NotFound => {
-                let empty = fs::read_dir(folder).is_ok_and(|mut entries| entries.next().is_none());
-                let why = if empty { "it is empty" } else { "it has no `run.db`" };
-                return Err(problem(format!("`{shown}` is not a run folder: {why}"), "give the folder that `wryneck run` wrote"));
-            }
-            Err(e) => return Err(problem(format!("cannot read `{}`: {e}", file.display()), "")),
-        };
-        if size == 0 && !file.with_extension("db-wal").exists() {
-            return Err(problem(
-                format!("`{}` is empty: the run ended before it wrote anything, or the file is damaged", file.display()),
-                AGAIN,
-            ));
-        }
-        // Where it may be written, what a killed run left half written is undone.
-        let db = Connection::open_with_flags(&file, OpenFlags::SQLITE_OPEN_READ_WRITE).map_err(|e| unreadable(&file, &e))?;
-        let reader = Reader { db, file };
-        reader.check_schema()?;
+        let reader = Reader { db: Database::open(folder)? };
         Ok(reader)
     }
 
-    fn check_schema(&self) -> Result<()> {
-        let number: i64 = self.one("PRAGMA user_version")?;
-        let tables: i64 = self.one("SELECT count(*) FROM sqlite_master WHERE name = 'run'")?;
-        if number == SCHEMA_NUMBER && tables == 1 {
-            return Ok(());
-        }
-        let shown = self.file.display();
-        Err(match (tables, number) {
-            (0, 0) => {
-                problem(format!("`{shown}` has no tables: the run ended before it wrote anything, or this is not its database"), AGAIN)
-            }
-            (_, n) if n < SCHEMA_NUMBER => problem(
-                format!("`{shown}` was written by an older version of wryneck: its schema is {n}, this version reads {SCHEMA_NUMBER}"),
-                "run the program again, or read it with the version that wrote it",
-            ),
-            (_, n) if n > SCHEMA_NUMBER => problem(
-                format!("`{shown}` was written by a newer version of wryneck: its schema is {n}, this version reads {SCHEMA_NUMBER}"),
-                "read it with the version that wrote it",
-            ),
-            (_, _) => self.damaged("its tables are missing"),
-        })
-    }
-
     fn damaged(&self, why: &str) -> anyhow::Error {
-        problem(format!("`{}` is damaged: {why}", self.file.display()), AGAIN)
+        self.db.damaged(why)
     }
 
     fn rows<T>(&self, sql: &str, read: impl FnMut(&Row<'_>) -> rusqlite::Result<T>) -> Result<Vec<T>> {
-        let all = || -> rusqlite::Result<Vec<T>> { self.db.prepare(sql)?.query_map([], read)?.collect() };
-        all().map_err(|e| unreadable(&self.file, &e))
-    }
-
-    fn one<T: FromSql>(&self, sql: &str) -> Result<T> {
-        self.db.query_row(sql, [], |row| row.get(0)).map_err(|e| unreadable(&self.file, &e))
+        self.db.rows(sql, read)
     }
 
     fn json<T: DeserializeOwned>(&self, what: &str, text: &str) -> Result<T> {
@@ -191,23 +169,30 @@ impl Reader {
 
     /// What a run that has not ended has done so far.
     fn totals(&self) -> Result<Totals> {
-        let mut all = self.rows("SELECT count(*), total(instructions), total(depth), count(test) FROM path", |row| {
-            let (instructions, decisions): (f64, f64) = (row.get(1)?, row.get(2)?);
-            let (instructions, decisions) = (instructions as u64, decisions as u64);
-            Ok(Totals { paths: count(row, 0)?, instructions, decisions, tests: count(row, 3)?, ..Totals::default() })
+        let mut totals = Totals::default();
+        self.db.each("SELECT instructions, depth, test IS NOT NULL FROM path", |row| {
+            totals.paths += 1;
+            totals.instructions = totals.instructions.saturating_add(count(row, 0)?);
+            totals.decisions = totals.decisions.saturating_add(count(row, 1)?);
+            totals.tests += u64::from(row.get::<_, bool>(2)?);
+            Ok(())
         })?;
-        Ok(all.pop().unwrap_or_default())
+        Ok(totals)
     }
 
+    /// Counted here: sorted by the database, hostile texts might fill a disk.
     fn ends(&self) -> Result<Vec<EndCount>> {
-        let rows: Vec<(String, String, u64)> =
-            self.rows("SELECT class, what, count(*) FROM path GROUP BY class, what", |row| Ok((row.get(0)?, row.get(1)?, count(row, 2)?)))?;
+        let mut counts: BTreeMap<(String, String), u64> = BTreeMap::new();
+        self.db.each("SELECT class, what FROM path", |row| {
+            *counts.entry((row.get(0)?, row.get(1)?)).or_default() += 1;
+            Ok(())
+        })?;
         let class = |name: &str| {
             let known = Class::ALL.into_iter().find(|c| c.name() == name);
             known.ok_or_else(|| self.damaged(&format!("`{name}` is no class of path ends")))
         };
-        let mut ends = Vec::with_capacity(rows.len());
-        for (name, what, count) in rows {
+        let mut ends = Vec::with_capacity(counts.len());
+        for ((name, what), count) in counts {
             ends.push(EndCount { class: class(&name)?, what, count });
         }
         ends.sort_by(|a, b| a.class.cmp(&b.class).then(b.count.cmp(&a.count)));
@@ -288,18 +273,6 @@ fn count(row: &Row<'_>, column: usize) -> rusqlite::Result<u64> {
     Ok(u64::try_from(row.get::<_, i64>(column)?).unwrap_or(0))
 }
 
-fn unreadable(file: &Path, error: &rusqlite::Error) -> anyhow::Error {
-    let shown = file.display();
-    match error.sqlite_error_code() {
-        Some(ErrorCode::NotADatabase) => problem(format!("`{shown}` is damaged: it is not a SQLite database"), AGAIN),
-        Some(ErrorCode::CannotOpen | ErrorCode::PermissionDenied | ErrorCode::ReadOnly) => {
-            problem(format!("cannot open `{shown}`: {error}"), "the database of a killed run needs a folder that can be written")
-        }
-        Some(ErrorCode::DatabaseBusy | ErrorCode::DatabaseLocked) => problem(format!("`{shown}` is locked: {error}"), "try again"),
-        _ => problem(format!("`{shown}` is damaged: {error}"), AGAIN),
-    }
-}
-
 /// The sources that findings and the application's coverage speak of, as far as they are there.
 fn sources(report: &Report) -> Sources {
     let mut sources = Sources::default();
@@ -307,9 +280,11 @@ fn sources(report: &Report) -> Sources {
     let mut files: Vec<&str> = places.map(|p| p.file.as_str()).chain(report.coverage.iter().map(|c| c.file.as_str())).collect();
     files.sort_unstable();
     files.dedup();
+    let mut left = ALL_SOURCES;
     for file in files.into_iter().filter(|f| !f.is_empty()) {
         // A name without a root was compiled in the run's directory.
-        if let Ok(bytes) = fs::read(Path::new(&report.directory).join(file)) {
+        if let Ok(bytes) = data::read(&Path::new(&report.directory).join(file), data::SOURCE.min(left)) {
+            left -= bytes.len() as u64;
             sources.add(file.to_owned(), &String::from_utf8_lossy(&bytes));
         }
     }

@@ -1,0 +1,46 @@
+//! What the file beside a test says of its path. The file is data: it has a limit, and what is not asked for is not kept.
+
+use std::path::Path;
+
+use anyhow::{Context, Result};
+use serde::Deserialize;
+
+use crate::data;
+
+/// How a test's path ended.
+#[derive(Clone, Debug, Default, Deserialize)]
+#[serde(default)]
+pub struct About {
+    pub class: Option<String>,
+    /// Exit status, kind of fault, what is unsupported, which limit.
+    pub what: String,
+    /// Of a fault.
+    pub message: String,
+    /// What was written to standard output, if all of it is known.
+    pub stdout: Option<Vec<u8>>,
+    pub leaks: Vec<Leak>,
+    pub approximated: bool,
+    /// The path goes on behind its fault.
+    pub goes_on: bool,
+    /// Memory that was never written is input of the path.
+    pub unwritten_input: bool,
+}
+
+/// A leak where the path ended.
+#[derive(Clone, Debug, Default, Deserialize)]
+#[serde(default)]
+pub struct Leak {
+    pub message: String,
+    pub bytes: u64,
+    pub objects: u64,
+}
+
+impl About {
+    /// Of a test, from the `.json` beside it.
+    pub fn of_test(test: &Path) -> Result<About> {
+        let file = test.with_extension("json");
+        let shown = file.display();
+        let text = data::read_here(&file, data::TEST).with_context(|| format!("cannot read `{shown}`, which says how the path ended"))?;
+        serde_json::from_slice(&text).with_context(|| format!("`{shown}` is damaged"))
+    }
+}
