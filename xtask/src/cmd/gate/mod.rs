@@ -13,6 +13,7 @@ mod memory;
 mod mutants;
 mod prune;
 mod speed;
+mod strangers;
 mod twenty;
 
 use anyhow::Result;
@@ -50,6 +51,8 @@ enum Gate {
     Prune(prune::Args),
     /// Concrete speed against native, start-up, small symbolic runs
     Speed(speed::Args),
+    /// Files from strangers: crafted and mutated run folders, tests, rules, summaries, caches: nothing runs, nothing is written, no hang, no panic
+    Strangers(strangers::Args),
     /// Twenty programs of coreutils: path ends, coverage, replays
     Twenty(twenty::Args),
 }
@@ -68,6 +71,7 @@ pub fn run(args: &Args) -> Result<()> {
         Gate::Mutants(args) => mutants::run(args),
         Gate::Prune(args) => prune::run(args),
         Gate::Speed(args) => speed::run(args),
+        Gate::Strangers(args) => strangers::run(args),
         Gate::Twenty(args) => twenty::run(args),
     }
 }
