@@ -240,7 +240,7 @@ fn databases_that_cannot_be_read() {
     change("PRAGMA user_version = 99");
     refused(dir, &["`out/run.db` was written by a newer version of wryneck: its schema is 99"]);
     change("DROP TABLE run");
-    refused(dir, &["`out/run.db` is damaged: its tables are missing"]);
+    refused(dir, &["`out/run.db` is damaged: its tables are not those of a run"]);
     fs::remove_file(&file).expect("it was there");
     refused(dir, &["`out` is not a run folder: it has no `run.db`"]);
 
