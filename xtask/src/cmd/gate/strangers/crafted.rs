@@ -88,7 +88,7 @@ pub static CASES: &[Case] = &[
         fact(x, "libc", "true ")?;
         Ok(vec!["replay".into(), "--gcov".into(), x.with_extension("counts").display().to_string(), x.display().to_string()])
     } },
-    Case { name: "test is a device", says: "symbolic link", attack: |_, x| { fs::remove_file(x.join("test000001.ktest"))?; symlink("/dev/zero", x.join("test000001.ktest"))?; replay(x) } },
+    Case { name: "test is a device", says: "not a regular file", attack: |_, x| { fs::remove_file(x.join("test000001.ktest"))?; symlink("/dev/zero", x.join("test000001.ktest"))?; replay(x) } },
     Case { name: "test is a pipe", says: "not a regular file", attack: |_, x| { fs::remove_file(x.join("test000001.json"))?; pipe(&x.join("test000001.json"))?; replay(x) } },
     Case { name: "test says without end", says: "", attack: |_, x| { fs::write(x.join("test000001.json"), "[".repeat(10 << 20))?; replay(x) } },
     Case { name: "recursive view", says: "not those of a run", attack: |_, x| {
