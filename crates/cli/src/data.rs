@@ -15,7 +15,7 @@ pub const TEST: u64 = 256 << 20;
 /// Most bytes of a file of rules or summaries.
 pub const RULES: u64 = 16 << 20;
 /// Most bytes of a program, an object, a library or bitcode.
-pub const PROGRAM: u64 = 4 << 30;
+pub const PROGRAM: u64 = 2 << 30;
 
 /// Opens a regular file to read.
 pub fn open(path: &Path) -> io::Result<(File, Metadata)> {

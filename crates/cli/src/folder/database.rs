@@ -134,7 +134,8 @@ impl Database {
         }
     }
 
-    fn number(&self, sql: &str) -> Result<i64> {
+    /// The one number that a query gives.
+    pub(super) fn number(&self, sql: &str) -> Result<i64> {
         self.db.query_row(sql, [], |row| row.get(0)).map_err(|e| unreadable(&self.file, &e))
     }
 
@@ -304,7 +305,11 @@ fn size_of_journal(file: &Path) -> Result<u64> {
 }
 
 fn unopenable(file: &Path, error: &io::Error) -> anyhow::Error {
-    problem(format!("cannot read `{}`: {error}", file.display()), "a killed run is read from a copy in `TMPDIR`, which needs room")
+    let help = match error.kind() {
+        io::ErrorKind::InvalidData => AGAIN,
+        _ => "a killed run is read from a copy in `TMPDIR`, which needs room",
+    };
+    problem(format!("cannot read `{}`: {error}", file.display()), help)
 }
 
 fn unreadable(file: &Path, error: &rusqlite::Error) -> anyhow::Error {

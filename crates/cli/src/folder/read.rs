@@ -19,6 +19,8 @@ use crate::folder::database::Database;
 use crate::problem::problem;
 use crate::{beneath, data, seal};
 
+/// Most bytes of host files that a replay puts back.
+const MOST_FILES: i64 = 1 << 30;
 /// Most bytes of all sources of a report.
 const ALL_SOURCES: u64 = 256 << 20;
 pub(super) const AGAIN: &str = "run the program again; the command is in the folder's `info` if the run had ended";
@@ -79,6 +81,10 @@ pub fn facts_and_files(folder: &Path) -> Result<(Facts, Files)> {
     let reader = Reader::open(folder)?;
     let facts = Facts { all: reader.facts()?, folder: folder.to_owned() };
     let directory = Path::new(facts.need("directory")?);
+    let size = reader.db.number("SELECT cast(total(length(answer)) AS INTEGER) FROM host WHERE question = 'file' AND error IS NULL")?;
+    if size > MOST_FILES {
+        return Err(problem(format!("the run read {size} bytes of host files, a replay puts back at most {MOST_FILES}"), AGAIN));
+    }
     let all: Vec<(Vec<u8>, Vec<u8>)> =
         reader.db.rows("SELECT path, answer FROM host WHERE question = 'file' AND error IS NULL", |row| Ok((row.get(0)?, row.get(1)?)))?;
     let mut files = Vec::new();
