@@ -112,3 +112,13 @@ fn a_damaged_cache_heals() {
     run();
     assert!(!dir.join("cache/tmp/left").exists());
 }
+
+#[test]
+fn variables_of_terabytes_are_refused() {
+    let scratch = tempfile::tempdir().expect("there is room");
+    let dir = scratch.path();
+    fs::write(dir.join("t.c"), "static char a[1L << 42];\nint main(int c, char **v) { a[c] = v[1][0]; return a[c * 2L]; }\n")
+        .expect("there is room");
+    let said = refused(dir, &["run", "--no-libc", "t.c", "--sym-arg", "1"]);
+    assert!(said.contains("the program's variables have"), "{said}");
+}
