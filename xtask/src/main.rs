@@ -9,6 +9,7 @@ mod debian;
 mod process;
 mod random;
 mod random_c;
+mod random_pointers;
 
 use std::process::ExitCode;
 

@@ -95,7 +95,6 @@ impl Explorer {
             Some(snapshot) => Box::new(snapshot.fork_idle()),
             None => self.rerun(before, &past.model)?,
         };
-        state.resumed = true;
         state.taken = 0;
         state.script = past.prefix.to_last((past.prefix.len() - state.prefix.len()) as usize).into();
         state.model = past.model.clone();

@@ -10,7 +10,6 @@ use crate::core::{Flip, Refuted};
 use crate::engine::Explorer;
 use crate::prefix::{Decision, Prefix, PrefixId};
 use crate::pruning::{Explored, Past, Pruning, Waiting};
-use crate::state::State;
 use crate::subsume::LEFT_OUT;
 
 /// The paths that have ended.
@@ -64,11 +63,11 @@ impl Explorer {
         Some((waiting, at))
     }
 
-    /// A flip that starts in this state is infeasible. Its unsat core is computed when the flip becomes relevant. Returns whether it is not relevant so far.
-    pub(crate) fn note_infeasible(&mut self, flip: &Flip, state: &State) -> bool {
+    /// A flip is infeasible. Its unsat core is computed when the flip becomes relevant. Returns whether it is not relevant so far.
+    pub(crate) fn note_infeasible(&mut self, flip: &Flip) -> bool {
         let Some((waiting, at)) = self.explored(flip) else { return false };
         waiting.explored.swap_remove(at);
-        let (path, model) = (state.path.clone(), state.model.clone());
+        let (path, model) = (flip.path.clone(), flip.model.clone());
         waiting.refuted.push(Refuted { before: flip.prefix.without_last(1), path, model, cond: flip.cond });
         true
     }

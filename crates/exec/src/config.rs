@@ -50,7 +50,7 @@ options! {
     /// Instructions a path runs before another pending flip may get its turn.
     batch: u64 = 2_000_000;
     /// Objects tried for one symbolic pointer whose base is unknown.
-    max_resolutions: u32 = 32;
+    max_resolutions: u32 = 256;
     /// Targets tried for one symbolic computed jump.
     max_targets: u32 = 1024;
     /// Largest object, in bytes, that is read or written at a symbolic offset without concretising the offset.

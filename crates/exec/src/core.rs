@@ -48,7 +48,7 @@ pub struct Core {
     pub tree: Tree,
     pub stats: Stats,
     pub ledger: Ledger,
-    /// How many targets computed jumps have had, by the decisions before them.
+    /// How many targets computed jumps have had, and objects pointers without a base, by the decisions before them.
     pub(crate) targets: FxHashMap<PrefixId, u32>,
     /// Who allocated heap objects.
     pub stacks: Stacks,
@@ -77,8 +77,10 @@ pub struct Flip {
     pub prefix: Prefix,
     /// Decisions to follow from `state` on.
     pub script: Script,
-    /// Satisfies the path condition up to the flipped decision.
+    /// Satisfies [`Flip::path`].
     pub model: Model,
+    /// The path condition up to the flipped decision: that of [`Flip::state`], and what the same operation asserted before.
+    pub path: PathCondition,
     /// Holds on this side.
     pub cond: ExprId,
     /// The block this side leads to, if the decision was a branch.
@@ -127,6 +129,13 @@ impl Flip {
         self.prefix.backwards().next().map(|made| made.decision)
     }
 
+    /// Whether the state's path condition is what [`Flip::path`] begins with, and no decision of the operation is on its prefix (the law in
+    /// [`crate::cx`]).
+    pub(crate) fn keeps_the_law(&self, state: &State) -> bool {
+        let same = |index: u32| state.path.constraint(index) == self.path.constraint(index);
+        state.prefix.id() == self.before_operation().id() && (0..state.path.len() as u32).all(same)
+    }
+
     /// The decisions before the operation that made the flip.
     pub(crate) fn before_operation(&self) -> Prefix {
         self.prefix.without_last(self.script.len())
@@ -134,6 +143,7 @@ impl Flip {
 
     pub(crate) fn for_each_expr(&self, visited: &mut Visited, keep: &mut dyn FnMut(ExprId)) {
         keep(self.cond);
+        self.path.for_each_expr(&mut visited.paths, keep);
         if let Some(state) = &self.state {
             state.for_each_expr(visited, keep);
         }
@@ -141,6 +151,7 @@ impl Flip {
 
     pub(crate) fn remap(&mut self, map: &Remap, rebuilt: &mut Rebuilt) {
         self.cond = map.get(self.cond).expect("conditions of flips are roots");
+        self.path.remap(map, &mut rebuilt.paths);
         if let Some(state) = &mut self.state {
             remap_shared(state, map, rebuilt);
         }

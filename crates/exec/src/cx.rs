@@ -3,10 +3,16 @@
 //! This is the only file that makes a second state. Every non-constant condition consumes a decision (docs/design/002). The model selects
 //! the successor that the path takes. The alternative becomes a pending flip, without a query (docs/design/001). Questions that the path
 //! needs answered at once go to the solver: can this division fail?
+//!
+//! **The law of flips.** An operation may decide several times. The state of a flip is the state before the operation, and the flip's
+//! script holds the operation's decisions up to the flipped one. The path condition of that state holds only constraints of decisions
+//! before the operation: [`Cx::assert_side`] saves it before it adds the operation's first constraint. The operation then runs again
+//! under its script and meets each condition, and each question to the solver, exactly as it did the first time.
+//! What the operation asserted before the flip is in [`Flip::path`], which is what the solver is asked about.
 
 use std::rc::Rc;
 
-use wryneck_expr::{ExprId, Model};
+use wryneck_expr::{ExprId, Model, print};
 use wryneck_solver::{Answer, Budget, Why};
 
 use crate::core::{Checked, Core, Flip, LedgerKind, Refuted};
@@ -34,9 +40,12 @@ impl Cx<'_> {
     pub(crate) fn begin_operation(&mut self) {
         self.state.taken = 0;
         self.state.dirty = false;
-        if !std::mem::take(&mut self.state.resumed) {
-            self.state.constraints_before = self.state.path.len() as u32;
-        }
+        self.state.before = None;
+    }
+
+    /// Constraints of the path when the running operation began.
+    fn constraints_before(&self) -> u32 {
+        self.state.before.as_ref().unwrap_or(&self.state.path).len() as u32
     }
 
     /// What cheap facts say of a condition on this path, if they are switched on.
@@ -47,7 +56,7 @@ impl Cx<'_> {
         self.core.solver.quick(&mut self.core.pool, &self.state.path, cond)
     }
 
-    fn budget(&self) -> Budget {
+    pub(crate) fn budget(&self) -> Budget {
         Budget { conflicts: self.core.config.step_conflicts, ..Budget::until(self.core.end_signal.clone()) }
     }
 
@@ -65,7 +74,7 @@ impl Cx<'_> {
         let quick = self.quick(cond);
         if let Some(taken) = self.follow_branch()? {
             if quick != Some(taken) {
-                self.assert_side(cond, taken);
+                self.assert_side(cond, taken)?;
             }
             return Ok(taken);
         }
@@ -80,7 +89,7 @@ impl Cx<'_> {
         }
         self.record(Decision::Branch(taken));
         if quick.is_none() {
-            self.assert_side(cond, taken);
+            self.assert_side(cond, taken)?;
         }
         if let Some(monitor) = self.core.monitor.clone() {
             monitor.on_decision(cond, taken, self);
@@ -100,7 +109,7 @@ impl Cx<'_> {
             let Decision::Choice(i) = d else { return Err(self.lost_script("choice", d)) };
             let Some(&cond) = conds.get(i as usize) else { return Err(self.lost_script("choice", d)) };
             self.record(d);
-            self.assert_side(cond, true);
+            self.assert_side(cond, true)?;
             return Ok(i as usize);
         }
         self.count_decision()?;
@@ -108,14 +117,15 @@ impl Cx<'_> {
         let Some(taken) = (0..conds.len()).find(|&i| holds(self.core, self.state, conds[i])) else {
             return Err(PathEnd::Internal("no side of a choice holds under the path's model".into()).into());
         };
+        let sure = self.quick(conds[taken]) == Some(true);
         for (i, &cond) in conds.iter().enumerate().filter(|(i, _)| *i != taken) {
-            match self.quick(cond) {
+            match if sure { Some(false) } else { self.quick(cond) } {
                 Some(false) => self.refute(cond),
                 Some(true) | None => self.add_flip(cond, Some(Decision::Choice(i as u32)), blocks.get(i).copied()),
             }
         }
         self.record(Decision::Choice(taken as u32));
-        self.assert_side(conds[taken], true);
+        self.assert_side(conds[taken], true)?;
         Ok(taken)
     }
 
@@ -129,18 +139,30 @@ impl Cx<'_> {
             return Ok(bits);
         }
         self.require_written(e, why)?;
+        let flips = self.core.stats.flips;
+        let (value, _) = self.fix_least(e, why, &|_, value| (value, 1))?;
+        if self.core.stats.flips > flips {
+            self.core.ledger.note(LedgerKind::Concretisation, why);
+        }
+        Ok(value)
+    }
+
+    /// Fixes the range of values that the smallest value of `e` lies in, as `range` tells it (first value and how many); values beyond the range
+    /// become a pending flip. Gives the smallest value and the range. Asks the solver, but not on replay. A range
+    /// has no smaller values that `e` can have than those in it, and ranges do not overlap.
+    fn fix_least(&mut self, e: ExprId, why: &str, range: &dyn Fn(&Self, u64) -> (u64, u64)) -> Result<(u64, (u64, u64)), Stop> {
         let width = self.core.pool.width(e);
         let mut within = self.state.path.clone();
         let mut bound = ExprId::TRUE;
         match self.next_scripted() {
             Some(Decision::Value(v)) => {
                 self.record(Decision::Value(v));
-                let fixed = self.core.pool.bits(width, v);
-                let cond = self.core.pool.eq(e, fixed);
-                self.assert_side(cond, true);
-                return Ok(v);
+                let range = range(self, v);
+                let inside = self.is_in(e, range);
+                self.assert_side(inside, true)?;
+                return Ok((v, range));
             }
-            // The bound is for this query alone: the value chosen implies it.
+            // The bound is for this query alone: the range chosen implies it.
             Some(Decision::Above(v)) => {
                 let floor = self.core.pool.bits(width, v);
                 bound = self.core.pool.ult(floor, e);
@@ -155,37 +177,62 @@ impl Cx<'_> {
         self.core.stats.solver_checks += 1;
         let least = self.core.solver.min_value(&mut self.core.pool, &within, e, &base, &budget);
         let (v, model) = least.map_err(|unknown| self.undecided(unknown, why))?;
-        let fixed = self.core.pool.bits(width, v);
-        let more = self.core.pool.ult(fixed, e);
-        let is = self.core.pool.eq(e, fixed);
-        let single = self.core.solver.quick(&mut self.core.pool, &self.state.path, more) == Some(false);
+        let range = range(self, v);
+        let last = range.0 + (range.1 - 1);
+        let inside = self.is_in(e, range);
+        let last_value = self.core.pool.bits(width, last);
+        let more = self.core.pool.ult(last_value, e);
+        let single = more == ExprId::FALSE || self.core.solver.quick(&mut self.core.pool, &self.state.path, more) == Some(false);
         // No smaller value is possible: what makes it so matters if the value does.
-        let smaller = self.core.pool.ult(e, fixed);
+        let first = self.core.pool.bits(width, v);
+        let smaller = self.core.pool.ult(e, first);
         let smaller = self.core.pool.and(bound, smaller);
         if smaller != ExprId::FALSE {
             self.refute(smaller);
         }
-        if single {
-            self.refute(more);
-        } else {
-            self.core.ledger.note(LedgerKind::Concretisation, why);
-            self.add_flip(more, Some(Decision::Above(v)), None);
+        match single {
+            true if more != ExprId::FALSE => self.refute(more),
+            true => {}
+            false => self.add_flip(more, Some(Decision::Above(last)), None),
         }
         self.record(Decision::Value(v));
         self.state.model = model;
-        self.assert_side(is, true);
-        Ok(v)
+        self.assert_side(inside, true)?;
+        Ok((v, range))
+    }
+
+    /// Counts one more range or value that an expression is fixed to after the same decisions; of these there are `most`.
+    fn count_tried(&mut self, most: u32, limit: Limit) -> Result<(), Stop> {
+        let tried = self.core.targets.entry(self.state.prefix.id()).or_default();
+        *tried += 1;
+        if *tried > most { Err(PathEnd::Limit(limit).into()) } else { Ok(()) }
+    }
+
+    /// As [`Cx::fix_least`], of an address: the object or gap that it lies in. Of one pointer there are so many as the configuration allows.
+    pub(crate) fn fix_region(&mut self, e: ExprId, range: &dyn Fn(&Self, u64) -> (u64, u64)) -> Result<(u64, (u64, u64)), Stop> {
+        if let Some(Decision::Above(_)) = self.state.script.front() {
+            self.count_tried(self.core.config.max_resolutions.saturating_sub(1), Limit::Resolutions)?;
+        }
+        self.fix_least(e, "a symbolic pointer without a base", range)
+    }
+
+    /// Whether an expression's value is one of `count` from `first` on.
+    fn is_in(&mut self, e: ExprId, (first, count): (u64, u64)) -> ExprId {
+        let width = self.core.pool.width(e);
+        let first = self.core.pool.bits(width, first);
+        if count == 1 {
+            return self.core.pool.eq(e, first);
+        }
+        let count = self.core.pool.bits(width, count);
+        let offset = self.core.pool.sub(e, first);
+        self.core.pool.ult(offset, count)
     }
 
     /// As [`Cx::concretise`]: a target of a computed jump. Of one jump there are so many as the configuration allows.
     pub(crate) fn target(&mut self, value: Value, why: &str) -> Result<u64, Stop> {
         let known = matches!(self.state.script.front(), Some(Decision::Value(_)));
         if let (Value::Sym(_), false) = (value, known) {
-            let tried = self.core.targets.entry(self.state.prefix.id()).or_default();
-            *tried += 1;
-            if *tried > self.core.config.max_targets {
-                return Err(PathEnd::Limit(Limit::Targets).into());
-            }
+            self.count_tried(self.core.config.max_targets, Limit::Targets)?;
         }
         self.concretise(value, why)
     }
@@ -207,7 +254,7 @@ impl Cx<'_> {
         self.record(Decision::Value(v));
         let fixed = self.core.pool.bits(self.core.pool.width(value), v);
         let cond = self.core.pool.eq(value, fixed);
-        self.assert_side(cond, true);
+        self.assert_side(cond, true)?;
         Ok(v)
     }
 
@@ -221,7 +268,7 @@ impl Cx<'_> {
         let quick = self.quick(ok);
         if let Some(holds) = self.follow_branch()? {
             if quick != Some(holds) {
-                self.assert_side(ok, holds);
+                self.assert_side(ok, holds)?;
             }
             return if holds { Ok(()) } else { Err(fault(self, &self.state.model).into()) };
         }
@@ -244,12 +291,12 @@ impl Cx<'_> {
         match (failing, passing) {
             (None, _) => {
                 self.record(Decision::Branch(true));
-                self.assert_side(ok, true);
+                self.assert_side(ok, true)?;
                 Ok(())
             }
             (Some(_), None) => {
                 self.record(Decision::Branch(false));
-                self.assert_side(ok, false);
+                self.assert_side(ok, false)?;
                 Err(fault(self, &self.state.model).into())
             }
             (Some(failing), Some(passing)) => {
@@ -258,15 +305,14 @@ impl Cx<'_> {
                 ended.model = failing;
                 let mut there = Cx { core: self.core, state: &mut ended };
                 there.record(Decision::Branch(false));
-                there.assert_side(ok, false);
+                there.assert_side(ok, false)?;
                 if let Some(monitor) = there.core.monitor.clone() {
                     monitor.on_end(&end, &mut there);
                 }
                 self.core.end(&ended, end, Vec::new());
                 self.record(Decision::Branch(true));
                 self.state.model = passing;
-                self.assert_side(ok, true);
-                Ok(())
+                self.assert_side(ok, true)
             }
         }
     }
@@ -284,9 +330,11 @@ impl Cx<'_> {
     }
 
     /// The end of a path whose next step the solver did not decide.
-    fn undecided(&mut self, unknown: Why, what: &str) -> PathEnd {
-        if unknown == Why::Stopped {
-            return PathEnd::Limit(Limit::Interrupted);
+    pub(crate) fn undecided(&mut self, unknown: Why, what: &str) -> PathEnd {
+        match unknown {
+            Why::Stopped => return PathEnd::Limit(Limit::Interrupted),
+            Why::BrokenModel => return PathEnd::Internal(format!("{what}: {unknown}: {:.400}", self.core.solver.broken().unwrap_or_default())),
+            Why::Nodes | Why::Conflicts | Why::TooWide | Why::Process | Why::Backend => {}
         }
         self.core.ledger.note(LedgerKind::SolverTimeout, format!("{what}: {unknown}"));
         PathEnd::Limit(Limit::Solver)
@@ -303,8 +351,7 @@ impl Cx<'_> {
                 None => return Err(PathEnd::Assumed.into()),
             }
         }
-        self.assert_side(cond, true);
-        Ok(())
+        self.assert_side(cond, true)
     }
 
     /// New symbolic input of `len` bytes: one 8-bit symbol each, part of the path's test case. A name used before gets a number.
@@ -356,15 +403,30 @@ impl Cx<'_> {
 
     fn record(&mut self, decision: Decision) {
         self.mark(Step::Decision { index: self.state.prefix.len() });
-        self.state.prefix.push(decision, self.state.constraints_before, self.state.taken == 0);
+        let constraints = self.constraints_before();
+        self.state.prefix.push(decision, constraints, self.state.taken == 0);
         self.state.taken += 1;
     }
 
-    fn assert_side(&mut self, cond: ExprId, holds: bool) {
+    /// Adds what a decision asserts to the path condition. The path's model satisfies it already: one that does not would make every later
+    /// answer worthless, so the path ends as an internal error.
+    fn assert_side(&mut self, cond: ExprId, holds: bool) -> Result<(), Stop> {
         let cond = if holds { cond } else { self.core.pool.not(cond) };
-        if self.core.pool.as_u64(cond).is_none() && !self.state.path.contains(&self.core.pool, cond) {
-            self.core.solver.push(&self.core.pool, &mut self.state.path, cond);
+        let holds = self.core.eval.eval(&self.core.pool, cond, &self.state.model) != 0;
+        if !holds {
+            return Err(self.broken_model(cond).into());
         }
+        if self.core.pool.as_u64(cond).is_none() && !self.state.path.contains(&self.core.pool, cond) {
+            let State { before, path, .. } = &mut *self.state;
+            before.get_or_insert_with(|| path.clone());
+            self.core.solver.push(&self.core.pool, path, cond);
+        }
+        Ok(())
+    }
+
+    fn broken_model(&self, cond: ExprId) -> PathEnd {
+        let what = print::human::human(&self.core.pool, cond);
+        PathEnd::Internal(format!("the path's model does not satisfy what the path has decided: {what:.400}"))
     }
 
     /// Drops an other side that cannot be; where cores are wanted it is kept for its own.
@@ -380,7 +442,7 @@ impl Cx<'_> {
         self.core.new_refuted.push(Refuted { before: prefix.clone(), path: path.clone(), model: model.clone(), cond });
     }
 
-    /// Leaves the other side for later: a snapshot of the path as it was when the operation began.
+    /// Leaves the other side for later: a snapshot of the path as it was when the operation began (see the law above).
     fn add_flip(&mut self, cond: ExprId, decision: Option<Decision>, block: Option<u32>) {
         // A path that is run again leaves nothing behind.
         if self.core.recorder.is_some() {
@@ -398,7 +460,7 @@ impl Cx<'_> {
         let mut prefix = self.state.prefix.clone();
         let mut script: Script = here.into();
         if let Some(d) = decision {
-            prefix.push(d, self.state.constraints_before, taken == 0);
+            prefix.push(d, self.constraints_before(), taken == 0);
             script.push_back(d);
         }
         let state = self.core.config.snapshots.then(|| {
@@ -406,13 +468,17 @@ impl Cx<'_> {
             snapshot.prefix = before;
             snapshot.taken = 0;
             snapshot.covers_new = false;
+            if let Some(path) = snapshot.before.take() {
+                snapshot.path = path;
+            }
             Rc::new(snapshot)
         });
         let (pos, instructions, model) = (self.pos(), self.state.instructions, self.state.model.clone());
+        let path = self.state.path.clone();
         let (stays, node) = self.core.tree.fork(self.state.node);
         let subtree = self.state.subtree;
         self.state.node = stays;
         let checked = Checked::NotYet;
-        self.core.new_flips.push(Flip { state, prefix, script, model, cond, block, pos, checked, instructions, node, subtree });
+        self.core.new_flips.push(Flip { state, prefix, script, model, path, cond, block, pos, checked, instructions, node, subtree });
     }
 }

@@ -135,8 +135,7 @@ impl Explorer {
             script: Script::new(),
             taken: 0,
             dirty: false,
-            constraints_before: 0,
-            resumed: false,
+            before: None,
             inputs: PVec::default(),
             env: environment.initial(),
             monitor: monitor_data,
@@ -358,22 +357,14 @@ impl Explorer {
     }
 
     fn realise(&mut self, flip: &mut Flip, control: &mut dyn Control) -> Option<Box<State>> {
-        let mut state = match flip.state.take() {
-            Some(snapshot) => {
-                self.begun = (self.waits() && (!self.classifies() || self.subsumes())).then(|| snapshot.clone());
-                let state = Rc::try_unwrap(snapshot).unwrap_or_else(|shared| shared.fork_idle());
-                Box::new(state)
-            }
-            None => self.rerun(&flip.before_operation(), &flip.model)?,
-        };
         let budget = Budget { stop: control.solver_stop(), ..Budget::default() };
         if flip.checked == Checked::NotYet {
             self.core.stats.solver_checks += 1;
-            match self.core.solver.check(&mut self.core.pool, &state.path, flip.cond, &state.model, &budget) {
-                Answer::Sat(model) => state.model = model,
+            match self.core.solver.check(&mut self.core.pool, &flip.path, flip.cond, &flip.model, &budget) {
+                Answer::Sat(model) => flip.model = model,
                 Answer::Unsat(core) => {
                     self.core.stats.flips_infeasible += 1;
-                    if !self.note_infeasible(flip, &state) {
+                    if !self.note_infeasible(flip) {
                         self.want_core(&flip.prefix.without_last(1), flip.subtree, &core.0);
                     }
                     return None;
@@ -386,9 +377,18 @@ impl Explorer {
                 }
             }
         }
+        let mut state = match flip.state.take() {
+            Some(snapshot) => {
+                self.begun = (self.waits() && (!self.classifies() || self.subsumes())).then(|| snapshot.clone());
+                let state = Rc::try_unwrap(snapshot).unwrap_or_else(|shared| shared.fork_idle());
+                Box::new(state)
+            }
+            None => self.rerun(&flip.before_operation(), &flip.model)?,
+        };
+        debug_assert!(flip.keeps_the_law(&state), "a flip's state holds constraints of the operation that decided");
+        state.model = flip.model.clone();
         state.script = flip.script.clone();
         state.taken = 0;
-        state.resumed = true;
         state.node = flip.node;
         state.subtree = flip.subtree;
         Some(state)
@@ -453,6 +453,7 @@ impl Explorer {
                 self.recorded(state, Shown::Operation, slow)
             }
             Exit::Returned => {
+                Cx { core: &mut self.core, state }.begin_operation();
                 let environment = self.core.environment.clone();
                 let whole = |(value, tag)| if tag == 0 { Value::Bits(value) } else { Value::Sym(crate::step::run::expr_of(value)) };
                 let value = self.core.result.map(whole);
@@ -463,10 +464,15 @@ impl Explorer {
 
     /// Does a slow operation; if there is a recorder, it is told what the operation did.
     fn recorded(&mut self, state: &mut State, what: Shown, operation: fn(&mut Cx<'_>) -> Result<(), Stop>) -> Result<(), Stop> {
-        let Some(recorder) = &mut self.core.recorder else { return operation(&mut Cx { core: &mut self.core, state }) };
+        let Some(recorder) = &mut self.core.recorder else {
+            let done = operation(&mut Cx { core: &mut self.core, state });
+            state.before = state.before.take().filter(|_| done.is_err());
+            return done;
+        };
         let (op, first) = (state.frame().op, recorder.trace.steps.len());
         state.memory.space.drain_log(&mut Vec::new());
         let done = operation(&mut Cx { core: &mut self.core, state });
+        state.before = state.before.take().filter(|_| done.is_err());
         if let Some(recorder) = &mut self.core.recorder {
             let steps = &mut recorder.trace.steps;
             state.memory.space.drain_log(steps);

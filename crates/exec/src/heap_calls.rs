@@ -3,13 +3,11 @@
 //! Each service decides before it changes anything, because a fork runs the whole call again (docs/design/001).
 
 use wryneck_expr::ExprId;
-use wryneck_solver::Budget;
 
 use crate::config::Uninit;
-use crate::core::LedgerKind;
 use crate::cx::Cx;
 use crate::memory::{HeapObject, Life, heap};
-use crate::path_end::{FaultKind, Limit, PathEnd};
+use crate::path_end::{FaultKind, PathEnd};
 use crate::plugin::{Stop, Value};
 use crate::step::pointer::{Place, What};
 
@@ -147,13 +145,10 @@ impl Cx<'_> {
         if let Some(bits) = self.core.pool.as_u64(e) {
             return Ok(bits);
         }
-        let budget = Budget { conflicts: self.core.config.step_conflicts, ..Budget::default() };
+        let budget = self.budget();
         self.core.stats.solver_checks += 1;
         let least = self.core.solver.min_value(&mut self.core.pool, &self.state.path, e, &self.state.model, &budget);
-        least.map(|(value, _)| value).map_err(|unknown| {
-            self.core.ledger.note(LedgerKind::SolverTimeout, format!("{why}: {unknown}"));
-            PathEnd::Limit(Limit::Solver).into()
-        })
+        least.map(|(value, _)| value).map_err(|unknown| self.undecided(unknown, why).into())
     }
 
     /// 8-bit expressions, lowest first, as one value.

@@ -130,10 +130,8 @@ pub struct State {
     pub script: Script,
     /// Decisions taken since the current operation began: a fork re-runs the operation from its beginning.
     pub taken: u32,
-    /// Constraints of the path when the current operation began.
-    pub constraints_before: u32,
-    /// The path is a flip whose operation is about to run again; [`State::constraints_before`] holds what it was.
-    pub resumed: bool,
+    /// The path condition when the current operation began, if the operation has added to it: what its flips begin with.
+    pub(crate) before: Option<PathCondition>,
     /// Whether the current operation has changed anything yet; it must not decide afterwards.
     pub dirty: bool,
     pub inputs: PVec<Input>,
@@ -187,8 +185,7 @@ impl State {
             prefix: self.prefix.clone(),
             script: self.script.clone(),
             taken: self.taken,
-            constraints_before: self.constraints_before,
-            resumed: self.resumed,
+            before: self.before.clone(),
             dirty: self.dirty,
             inputs: self.inputs.clone(),
             env: self.env.clone(),
@@ -246,6 +243,7 @@ impl State {
         }
         self.memory.space.for_each_new_page(visited, &mut |page| page.cells().iter().for_each(|cell| f(cell.expr)));
         self.path.for_each_expr(&mut visited.paths, f);
+        debug_assert!(self.before.is_none(), "states are visited between operations");
         self.returned.and_then(|returned| returned.expr()).into_iter().for_each(&mut *f);
         for data in [&self.env, &self.monitor] {
             if visited.is_new(data) {

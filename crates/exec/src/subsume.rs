@@ -319,7 +319,9 @@ impl Explorer {
         }
         self.subsumption.begun.insert(flip.before());
         let constraints = snapshot.path.len() as u32;
-        let since = self.core.pool.conjuncts(flip.cond).into_iter().map(|part| self.core.pool.structural_hash(part)).collect();
+        // What the operation asserted before the flip holds since the flip, too.
+        let earlier = (constraints..flip.path.len() as u32).filter_map(|index| flip.path.constraint(index));
+        let since = earlier.chain(self.core.pool.conjuncts(flip.cond)).map(|part| self.core.pool.structural_hash(part)).collect();
         let parent = flip.subtree;
         let tree = Subtree {
             parent,

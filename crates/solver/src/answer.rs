@@ -32,6 +32,9 @@ pub enum Why {
     Process,
     #[error("the SAT solver failed")]
     Backend,
+    /// A defect of ours: the caller's model, or one that a stage found.
+    #[error("internal error: a model does not satisfy its path condition")]
+    BrokenModel,
 }
 
 impl Answer {

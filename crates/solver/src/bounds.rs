@@ -2,7 +2,8 @@
 //!
 //! Technique: binary search between a bound known from the expression's interval and the value under a model, each step one query, each
 //! satisfiable answer moving the end to the value its model gives. An expression over one independent byte is read off a table instead.
-//! Bounds are exact, so they do not depend on models or caches.
+//! Bounds are exact, so they do not depend on models or caches. Each query halves the values between, so there are at most two per bit; a
+//! model that does not satisfy what was asked ends the search as [`Why::BrokenModel`], and the caller's stop ends it between queries.
 use wryneck_expr::{ExprId, Model, Pool};
 
 use crate::answer::{Answer, Why};
@@ -88,9 +89,18 @@ impl Solver {
         };
         let mut best = self.evaluator.eval(pool, e, base);
         let mut model = base.clone();
+        if !(lo..=hi).contains(&best) {
+            return Err(Why::BrokenModel);
+        }
         // The bound itself is tried first: it is the answer more often than anything between.
         let mut probe = bound;
-        while best != bound {
+        for _ in 0..=2 * width + 1 {
+            if best == bound {
+                return Ok((best, model));
+            }
+            if budget.stop.asked() {
+                return Err(Why::Stopped);
+            }
             let limit = pool.bits(width, probe);
             let cond = match end {
                 End::Min => pool.ule(e, limit),
@@ -100,7 +110,16 @@ impl Solver {
                 Answer::Sat(found) => {
                     best = self.evaluator.eval(pool, e, &found);
                     model = found;
+                    let kept = match end {
+                        End::Min => bound <= best && best <= probe,
+                        End::Max => probe <= best && best <= bound,
+                    };
+                    if !kept {
+                        return Err(Why::BrokenModel);
+                    }
                 }
+                // The model given satisfies the path condition, but its value is out of bounds: it does not.
+                Answer::Unsat(_) if probe == best => return Err(Why::BrokenModel),
                 Answer::Unsat(_) => {
                     bound = match end {
                         End::Min => probe + 1,
@@ -114,7 +133,7 @@ impl Solver {
                 End::Max => bound - (bound - best) / 2,
             };
         }
-        Ok((best, model))
+        Err(Why::BrokenModel)
     }
 
     /// For an expression over one byte that no constraint links to other symbols: the best of its values over the byte's domain.

@@ -53,7 +53,7 @@ impl Solver {
             cache::remember(self, &query, &answer);
             recent_models::remember(self, &answer);
         }
-        validate::run(self, pool, &query, &answer);
+        let answer = validate::run(self, pool, &query, answer);
         match answer {
             Answer::Sat(_) => self.stats.sat += 1,
             Answer::Unsat(_) => self.stats.unsat += 1,

@@ -27,6 +27,7 @@ pub struct Solver {
     pub(crate) recent: RecentModels,
     pub(crate) backend: Box<dyn Backend>,
     pub(crate) log: Option<Box<dyn Write>>,
+    pub(crate) broken: Option<String>,
 }
 
 impl Default for Solver {
@@ -54,6 +55,7 @@ impl Solver {
             recent: RecentModels::default(),
             backend,
             log: None,
+            broken: None,
         }
     }
 
@@ -64,6 +66,11 @@ impl Solver {
 
     pub fn stats(&self) -> &Stats {
         &self.stats
+    }
+
+    /// The first condition, in words, that a model was answered for and does not satisfy: a defect of ours.
+    pub fn broken(&self) -> Option<&str> {
+        self.broken.as_deref()
     }
 
     pub fn config(&self) -> &Config {

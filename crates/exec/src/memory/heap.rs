@@ -137,6 +137,13 @@ impl Heap {
         Some(HeapObject { base, size: s.size, life: s.life, origin: s.origin, kind: s.kind })
     }
 
+    /// The first address after a heap address that the next slot, or region, begins at.
+    pub fn next_slot(&self, addr: u64) -> u64 {
+        let Some((class, index)) = Heap::locate(addr) else { return region(CLASSES) };
+        let used = self.classes[class].slots.len();
+        if index < used { region(class) + (index as u64 + 1) * stride(class) } else { region(class + 1) }
+    }
+
     /// Marks the live object at exactly `base` as freed; the caller checked that it is one, and makes its bytes dead.
     pub fn free(&mut self, base: u64, site: CodePos) {
         let Some((number, index)) = Heap::locate(base) else { return };

@@ -102,9 +102,9 @@ fn name(image: &Image, callee: Callee) -> &str {
     }
 }
 
-/// Whom a function pointer calls; a symbolic one is fixed, one value after another.
+/// Whom a function pointer calls.
 fn target(cx: &mut Cx<'_>, pointer: Value) -> Result<Called, Stop> {
-    let addr = cx.concretise(pointer, "function pointer")?;
+    let addr = cx.call_address(pointer)?;
     cx.called_at(addr).ok_or_else(|| {
         let message = match cx.object_at(addr) {
             _ if addr == 0 => "call of the null pointer".to_owned(),

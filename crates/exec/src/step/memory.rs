@@ -74,21 +74,41 @@ impl Cx<'_> {
     /// Reads `width` bits, little-endian. May decide and fault; asks the solver only for symbolic addresses.
     pub fn load(&mut self, pointer: Value, width: u32) -> Result<ExprId, Stop> {
         let size = bytes_of(width);
-        let whole = match self.place(pointer, size, false)? {
-            Place::At(addr) => self.load_at(addr, size)?,
-            Place::In(object, offset) => {
-                let readable = self.readable(&object, offset, size);
-                self.check_within(&object, readable, offset, size, false)?;
-                match self.core.pool.as_u64(offset) {
-                    Some(offset) => self.load_at(object.base + offset, size)?,
-                    None => self.load_in(&Object { size: readable, ..object }, offset, size)?,
-                }
-            }
-        };
+        let whole = self.load_bytes(pointer, size)?;
         Ok(self.core.pool.extract(whole, 0, width))
     }
 
-    fn load_at(&mut self, addr: u64, size: u64) -> Result<ExprId, Stop> {
+    fn load_bytes(&mut self, pointer: Value, size: u64) -> Result<ExprId, Stop> {
+        let e = match self.known(pointer) {
+            Value::Bits(addr) => return self.load_at(addr, size),
+            Value::Sym(e) => e,
+        };
+        self.require_written(e, "an address")?;
+        let mut candidates = self.candidates(e);
+        if candidates.len() > 1
+            && let Some(word) = self.load_any(&mut candidates, size)?
+        {
+            return Ok(word);
+        }
+        match self.place_among(candidates, size, false)? {
+            Place::At(addr) => self.load_at(addr, size),
+            Place::In(object, offset) => {
+                let readable = self.readable(&object, offset, size);
+                self.check_within(&object, readable, offset, size, false)?;
+                self.load_within(&Object { size: readable, ..object }, offset, size)
+            }
+        }
+    }
+
+    /// Reads at an offset that is in bounds.
+    pub(super) fn load_within(&mut self, object: &Object, offset: ExprId, size: u64) -> Result<ExprId, Stop> {
+        match self.core.pool.as_u64(offset) {
+            Some(offset) => self.load_at(object.base + offset, size),
+            None => self.load_in(object, offset, size),
+        }
+    }
+
+    pub(super) fn load_at(&mut self, addr: u64, size: u64) -> Result<ExprId, Stop> {
         if size <= 8
             && let Some(e) = self.state.memory.space.whole_cell(addr, size)
         {
@@ -191,30 +211,6 @@ impl Cx<'_> {
             parts.push(self.core.pool.read(array, index));
         }
         Ok(self.join(&parts))
-    }
-
-    /// A word of a table with few elements is a choice of whole words, not of bytes: a pointer keeps its base that way.
-    fn load_element(&mut self, object: &Object, offset: ExprId, size: u64, low: u64, high: u64) -> Result<Option<ExprId>, Stop> {
-        const ELEMENTS: u64 = 16;
-        let (zeros, _) = self.core.pool.known_bits(offset);
-        let step = 1u64.checked_shl(zeros.trailing_ones()).unwrap_or(size).max(1);
-        let first = low.next_multiple_of(step);
-        if size != 8 || step < size || first > high || (high - first) / step >= ELEMENTS {
-            return Ok(None);
-        }
-        let mut word = None;
-        for at in (first..=high).step_by(step as usize) {
-            let here = self.load_at(object.base + at, size)?;
-            word = Some(match word {
-                None => here,
-                Some(before) => {
-                    let index = self.core.pool.bits(64, at);
-                    let is = self.core.pool.eq(offset, index);
-                    self.core.pool.ite(is, here, before)
-                }
-            });
-        }
-        Ok(word)
     }
 
     /// Writes a value of any width, little-endian. May decide and fault; asks the solver only for symbolic addresses.

@@ -10,7 +10,9 @@ pub mod frame;
 mod machine;
 pub mod memory;
 pub mod pointer;
+mod resolve;
 pub mod run;
+mod table;
 
 use wryneck_expr::ExprId;
 use wryneck_ir::{Inst, Op, Operand, limbs};

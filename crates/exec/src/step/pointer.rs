@@ -6,14 +6,15 @@
 
 use std::rc::Rc;
 
-use wryneck_expr::{ExprId, Kind};
+use wryneck_expr::ExprId;
 use wryneck_ir::{CodeSource, Inst};
 
+use super::resolve::{Candidate, Lead, Region};
 use crate::cx::Cx;
 use crate::image::CodePos;
 use crate::memory::heap::{self, Life, SLACK};
-use crate::memory::{FUNC_BASE, GLOBAL_BASE, NULL_PAGE, STACK_TOP};
-use crate::path_end::{FaultKind, Limit, PathEnd};
+use crate::memory::{Byte, FUNC_BASE, GLOBAL_BASE, NULL_PAGE, STACK_TOP};
+use crate::path_end::{FaultKind, PathEnd};
 use crate::plugin::{Stop, Value};
 use crate::state::State;
 use crate::variables::Variable;
@@ -133,73 +134,53 @@ impl Cx<'_> {
 
     /// Where a pointer leads: an address, or an object with a symbolic offset. May decide; binds unknown pointers to objects.
     pub fn place(&mut self, pointer: Value, size: u64, write: bool) -> Result<Place, Stop> {
-        let mut e = match self.known(pointer) {
+        let e = match self.known(pointer) {
             Value::Bits(addr) => return Ok(Place::At(addr)),
             Value::Sym(e) => e,
         };
         self.require_written(e, "an address")?;
-        for _ in 0..self.core.config.max_resolutions {
-            if let Some((base, offset)) = self.core.pool.as_ptr(e)
-                && let Some(object) = self.variable_at(base).or_else(|| self.object_at(base))
-            {
-                let shift = self.core.pool.bits(64, base.wrapping_sub(object.base));
-                let offset = self.core.pool.add(offset, shift);
-                return Ok(Place::In(object, offset));
-            }
-            if let Some(addr) = self.core.pool.as_u64(e) {
-                return Ok(Place::At(addr));
-            }
-            match self.core.pool.kind(e) {
-                Kind::Ite(c, a, b) => {
-                    e = if self.decide(c)? { a } else { b };
-                    continue;
-                }
-                Kind::Add(a, b) => {
-                    let constant = self.core.pool.as_u64(a).map(|k| (k, b)).or_else(|| self.core.pool.as_u64(b).map(|k| (k, a)));
-                    if let Some((k, rest)) = constant
-                        && let Some(object) = self.object_at(k).filter(|o| self.is_base(k, o, rest))
-                    {
-                        let shift = self.core.pool.bits(64, k.wrapping_sub(object.base));
-                        let offset = self.core.pool.add(rest, shift);
-                        return Ok(Place::In(object, offset));
-                    }
-                }
-                _ => {}
-            }
-            if let Some(lazy) = self.core.lazy.clone()
-                && let Some(addr) = lazy.bind(e, size, self)?
-            {
-                return Ok(Place::At(addr));
-            }
-            // No base: the object of the smallest address it can have, and then the next. Not the model's address: which object
-            // is tried first must depend on the path alone.
-            let guess = self.least(e, "a symbolic pointer without a base")?;
-            let Some(object) = self.object_at(guess).filter(|o| guess.wrapping_sub(o.base) < o.size) else {
-                let here = if guess < NULL_PAGE {
-                    let end = self.core.pool.bits(64, NULL_PAGE);
-                    self.core.pool.ult(e, end)
-                } else {
-                    let guess = self.core.pool.bits(64, guess);
-                    self.core.pool.eq(e, guess)
-                };
-                if self.decide(here)? {
-                    return Err(self.bad_access(guess, size, write).into());
-                }
-                continue;
-            };
-            let base = self.core.pool.bits(64, object.base);
-            let offset = self.core.pool.sub(e, base);
-            let length = self.core.pool.bits(64, object.size);
-            let inside = self.core.pool.ult(offset, length);
-            if self.decide(inside)? {
-                return Ok(Place::In(object, offset));
-            }
+        let candidates = self.candidates(e);
+        self.place_among(candidates, size, write)
+    }
+
+    /// Which of these places a pointer leads to: one decision.
+    pub(super) fn place_among(&mut self, mut candidates: Vec<Candidate>, size: u64, write: bool) -> Result<Place, Stop> {
+        let conds: Vec<ExprId> = candidates.iter().map(|candidate| candidate.cond).collect();
+        let at = if conds.len() == 1 { 0 } else { self.choose(&conds, &[])? };
+        let e = match candidates.swap_remove(at).lead {
+            Lead::To(place) => return Ok(place),
+            Lead::Unknown(e) => e,
+        };
+        if let Some(addr) = self.core.pool.as_u64(e) {
+            return Ok(Place::At(addr));
         }
-        Err(PathEnd::Limit(Limit::Resolutions).into())
+        if let Some(lazy) = self.core.lazy.clone()
+            && let Some(addr) = lazy.bind(e, size, self)?
+        {
+            return Ok(Place::At(addr));
+        }
+        self.resolve(e, size, write)
+    }
+
+    /// Fixes the object that an address without a base lies in: that of the smallest address it can have. Larger addresses become a pending
+    /// flip. Not the object of the model's address: which one is first must depend on the path alone. Asks the solver.
+    fn resolve(&mut self, e: ExprId, size: u64, write: bool) -> Result<Place, Stop> {
+        let (least, region) = self.fix_region(e, &|cx, address| {
+            let Region { base, size, .. } = cx.region_of(address);
+            (base, size)
+        })?;
+        match self.region_of(region.0).object.filter(|object| object.base == region.0) {
+            Some(object) => {
+                let base = self.core.pool.bits(64, object.base);
+                let offset = self.core.pool.sub(e, base);
+                Ok(Place::In(object, offset))
+            }
+            None => Err(self.bad_access(least, size, write).into()),
+        }
     }
 
     /// Whether the address `k` of an object, to which `rest` is added, says that the object is meant.
-    fn is_base(&self, k: u64, object: &Object, rest: ExprId) -> bool {
+    pub(super) fn is_base(&self, k: u64, object: &Object, rest: ExprId) -> bool {
         match object.what {
             What::Function { .. } | What::Variable { .. } => false,
             What::Global { .. } if self.core.config.machine_code => {
@@ -214,7 +195,7 @@ impl Cx<'_> {
     }
 
     /// A value, with a symbolic one replaced by its bits where the expression is constant.
-    fn known(&self, v: Value) -> Value {
+    pub(super) fn known(&self, v: Value) -> Value {
         match v {
             Value::Sym(e) => self.value(e),
             bits => bits,
@@ -268,11 +249,22 @@ impl Cx<'_> {
             return PathEnd::fault(FaultKind::StackOverflow, format!("{access} below the stack, which is used up"));
         }
         let inside = offset < object.size && size <= object.size - offset;
+        if inside && self.is_accessible(object.base.wrapping_add(offset), size, write) {
+            return PathEnd::Internal(format!("{access} at offset {} of {name} is in bounds, and would be reported as a fault", offset as i64));
+        }
         if inside && write {
             return PathEnd::fault(FaultKind::ReadOnlyWrite, format!("{access} at offset {} of {name}, which is read-only", offset as i64));
         }
         let kind = if write { FaultKind::OutOfBoundsWrite } else { FaultKind::OutOfBoundsRead };
         PathEnd::fault(kind, format!("{access} at offset {} of {name}", offset as i64))
+    }
+
+    /// Whether an access of so many bytes there is allowed: a fault of such an access would be a defect of ours.
+    fn is_accessible(&self, addr: u64, size: u64, write: bool) -> bool {
+        match write {
+            true => self.writable_range(addr, size),
+            false => (0..size.min(1 << 16)).all(|i| !matches!(self.state.memory.space.byte(addr.wrapping_add(i)), Byte::Dead)),
+        }
     }
 
     /// The object in words: name, size, where it came from.

@@ -11,6 +11,7 @@ mod lift;
 mod machine;
 mod memory;
 mod mutants;
+mod pointers;
 mod prune;
 mod speed;
 mod strangers;
@@ -47,6 +48,8 @@ enum Gate {
     Memory(memory::Args),
     /// Mutated bitcode files: an answer for each, never a crash or a hang
     Mutants(mutants::Args),
+    /// Random C programs full of pointers looked up by input: results of all native inputs equal those of the tests; no false fault
+    Pointers(pointers::Args),
     /// Pruning: random programs show the event sequences of all their inputs, pruned or not; the published algorithm loses some
     Prune(prune::Args),
     /// Concrete speed against native, start-up, small symbolic runs
@@ -69,6 +72,7 @@ pub fn run(args: &Args) -> Result<()> {
         Gate::Machine(args) => machine::run(args),
         Gate::Memory(args) => memory::run(args),
         Gate::Mutants(args) => mutants::run(args),
+        Gate::Pointers(args) => pointers::run(args),
         Gate::Prune(args) => prune::run(args),
         Gate::Speed(args) => speed::run(args),
         Gate::Strangers(args) => strangers::run(args),

@@ -1,0 +1,309 @@
+//! Which objects a symbolic pointer may point to.
+//!
+//! A pointer that was loaded from a table, or chosen by a condition, is a choice among pointers whose objects are known. Its [`Target`]s are
+//! read off the expression: one per object, with the condition under which the pointer points there (the set of indices) and the offset
+//! there. No solver is asked, and no value is enumerated. Which object is meant is one decision.
+//!
+//! A pointer without such a form, such as one computed from integers, is resolved by the solver ([`Cx::resolve`]): the object of the
+//! smallest address it can have, and a flip for all larger addresses.
+
+use rustc_hash::FxHashMap;
+use wryneck_expr::{ExprId, Kind, Pool};
+
+use super::pointer::{Object, Place, What};
+use crate::cx::Cx;
+use crate::memory::heap;
+use crate::memory::{FUNC_BASE, GLOBAL_BASE, NULL_PAGE, STACK_TOP};
+use crate::plugin::{Stop, Value};
+
+/// Nodes of one pointer expression that are looked at; what lies deeper counts as a pointer without a base.
+const MOST_NODES: usize = 20_000;
+/// How deep choices are followed.
+const MOST_DEPTH: u32 = 2_000;
+
+/// What a pointer may point to.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+enum Key {
+    /// Exactly this address: null, a function, or one that belongs to no object.
+    Address(u64),
+    /// Somewhere from the base of this object.
+    Object(u64),
+    /// An address without a base.
+    Unknown,
+}
+
+/// One of the things a pointer may point to.
+#[derive(Clone, Copy, Debug)]
+struct Target {
+    key: Key,
+    /// Holds exactly where the pointer points there.
+    cond: ExprId,
+    /// From the object's base; the address itself without an object.
+    offset: ExprId,
+}
+
+/// One of the places a pointer may lead to, and when it does.
+#[derive(Clone, Debug)]
+pub(super) struct Candidate {
+    pub cond: ExprId,
+    pub lead: Lead,
+}
+
+/// Where a pointer leads as far as its expression says.
+#[derive(Clone, Debug)]
+pub(super) enum Lead {
+    To(Place),
+    /// An address that only the solver can resolve.
+    Unknown(ExprId),
+}
+
+/// Targets by expression, while one pointer is looked at.
+struct Walk {
+    known: FxHashMap<ExprId, Vec<Target>>,
+    /// In machine code a constant is an address only as `Cx::is_base` says.
+    machine_code: bool,
+}
+
+impl Cx<'_> {
+    /// Where a pointer may lead, by its expression: at least one, conditions exclusive and together true, in a fixed order.
+    pub(super) fn candidates(&mut self, e: ExprId) -> Vec<Candidate> {
+        let mut walk = Walk { known: FxHashMap::default(), machine_code: self.core.config.machine_code };
+        let targets = walk.targets(self, e, 0);
+        let targets = if walk.machine_code { self.grouped(targets) } else { targets };
+        let targets = targets.into_iter().filter(|target| target.cond != ExprId::FALSE);
+        targets.map(|target| Candidate { cond: target.cond, lead: self.lead(target) }).collect()
+    }
+
+    /// The address that a call goes to: one decision among the functions that the pointer may be, or else one value after another.
+    pub(super) fn call_address(&mut self, pointer: Value) -> Result<u64, Stop> {
+        const WHY: &str = "function pointer";
+        let e = match self.known(pointer) {
+            Value::Bits(addr) => return Ok(addr),
+            Value::Sym(e) => e,
+        };
+        self.require_written(e, "a call")?;
+        let mut candidates = self.candidates(e);
+        let conds: Vec<ExprId> = candidates.iter().map(|candidate| candidate.cond).collect();
+        let at = if conds.len() == 1 { 0 } else { self.choose(&conds, &[])? };
+        let rest = match candidates.swap_remove(at).lead {
+            Lead::To(Place::At(addr)) => return Ok(addr),
+            Lead::To(Place::In(object, offset)) => {
+                let base = self.core.pool.bits(64, object.base);
+                self.core.pool.add(base, offset)
+            }
+            Lead::Unknown(e) => e,
+        };
+        self.concretise(Value::Sym(rest), WHY)
+    }
+
+    fn lead(&mut self, target: Target) -> Lead {
+        let Target { key, offset, .. } = target;
+        match key {
+            Key::Address(addr) => Lead::To(Place::At(addr)),
+            Key::Unknown => Lead::Unknown(offset),
+            Key::Object(base) => match self.variable_at(base).or_else(|| self.object_at(base)) {
+                Some(object) => {
+                    let shift = self.core.pool.bits(64, base.wrapping_sub(object.base));
+                    let offset = self.core.pool.add(offset, shift);
+                    Lead::To(Place::In(object, offset))
+                }
+                None => {
+                    let base = self.core.pool.bits(64, base);
+                    Lead::Unknown(self.core.pool.add(base, offset))
+                }
+            },
+        }
+    }
+
+    /// Addresses in objects become offsets in those.
+    fn grouped(&mut self, targets: Vec<Target>) -> Vec<Target> {
+        let pool = &mut self.core.pool;
+        let zero = pool.zero(64);
+        let mut all: Vec<Target> = Vec::new();
+        for target in targets {
+            let target = match target.key {
+                Key::Address(addr) => self.in_object(addr, zero).map_or(target, |(base, offset)| Target {
+                    key: Key::Object(base),
+                    offset,
+                    ..target
+                }),
+                Key::Object(_) | Key::Unknown => target,
+            };
+            match all.iter_mut().find(|other| other.key == target.key) {
+                Some(other) => {
+                    let pool = &mut self.core.pool;
+                    other.offset = pool.ite(target.cond, target.offset, other.offset);
+                    other.cond = pool.or(other.cond, target.cond);
+                }
+                None => all.push(target),
+            }
+        }
+        all.sort_by_key(|target| target.key);
+        all
+    }
+
+    /// The base of the object that the address `addr` stands for where `rest` is added to it, and the whole offset there.
+    fn in_object(&mut self, addr: u64, rest: ExprId) -> Option<(u64, ExprId)> {
+        let object = self.object_at(addr).filter(|object| self.is_base(addr, object, rest))?;
+        let shift = self.core.pool.bits(64, addr.wrapping_sub(object.base));
+        Some((object.base, self.core.pool.add(rest, shift)))
+    }
+
+    /// The addresses around `addr` that are resolved together with it: the object it lies in, if it does, or a gap.
+    pub(super) fn region_of(&self, addr: u64) -> Region {
+        if addr < NULL_PAGE {
+            return Region { base: 0, size: NULL_PAGE, object: None };
+        }
+        let object = self.object_at(addr).filter(|o| addr.wrapping_sub(o.base) < o.size);
+        match object {
+            Some(object) => Region { base: object.base, size: object.size, object: Some(object) },
+            None => Region { base: addr, size: self.gap_end(addr).saturating_sub(addr).max(1), object: None },
+        }
+    }
+
+    /// An address up to which no object begins, from one on that lies in none.
+    fn gap_end(&self, addr: u64) -> u64 {
+        if (FUNC_BASE..GLOBAL_BASE).contains(&addr) || (addr >= self.state.sp && addr < STACK_TOP) {
+            return addr + 1;
+        }
+        let statics = &self.state.memory.statics;
+        let next = statics.get(statics.partition_point(|s| s.base <= addr)).map_or(u64::MAX, |s| s.base);
+        let next = next.min(if addr < self.state.sp { self.state.sp } else { u64::MAX });
+        let next = next.min(if addr < FUNC_BASE { FUNC_BASE } else { u64::MAX });
+        match heap::contains(addr) {
+            true => next.min(self.state.memory.heap.next_slot(addr)),
+            false if addr < heap::HEAP_BASE => next.min(heap::HEAP_BASE),
+            false => next,
+        }
+    }
+}
+
+/// Addresses that are resolved together.
+pub(super) struct Region {
+    pub base: u64,
+    pub size: u64,
+    pub object: Option<Object>,
+}
+
+impl Walk {
+    /// What a pointer may point to, sorted by key, each key once.
+    fn targets(&mut self, cx: &mut Cx<'_>, e: ExprId, depth: u32) -> Vec<Target> {
+        if let Some(known) = self.known.get(&e) {
+            return known.clone();
+        }
+        let targets = match self.known.len() < MOST_NODES && depth < MOST_DEPTH {
+            true => self.make(cx, e, depth),
+            false => vec![unknown(e)],
+        };
+        self.known.insert(e, targets.clone());
+        targets
+    }
+
+    fn make(&mut self, cx: &mut Cx<'_>, e: ExprId, depth: u32) -> Vec<Target> {
+        if let Some((base, offset)) = cx.core.pool.as_ptr(e) {
+            return vec![Target { key: Key::Object(base), cond: ExprId::TRUE, offset }];
+        }
+        if let Some(addr) = cx.core.pool.as_u64(e) {
+            return vec![self.address(cx, e, addr)];
+        }
+        match cx.core.pool.kind(e) {
+            Kind::Ite(c, a, b) => {
+                let (a, b) = (self.targets(cx, a, depth + 1), self.targets(cx, b, depth + 1));
+                either(&mut cx.core.pool, c, &a, &b)
+            }
+            Kind::Add(a, b) => {
+                let known = |targets: &[Target]| targets.iter().any(|t| matches!(t.key, Key::Object(_)));
+                let left = self.targets(cx, a, depth + 1);
+                if known(&left) || self.machine_code && addresses(cx, &left) {
+                    return self.moved(cx, left, b);
+                }
+                let right = self.targets(cx, b, depth + 1);
+                match known(&right) || self.machine_code && addresses(cx, &right) {
+                    true => self.moved(cx, right, a),
+                    false => vec![unknown(e)],
+                }
+            }
+            Kind::Sub(a, b) => {
+                let left = self.targets(cx, a, depth + 1);
+                if !left.iter().any(|t| matches!(t.key, Key::Object(_))) {
+                    return vec![unknown(e)];
+                }
+                let by = cx.core.pool.neg(b);
+                self.moved(cx, left, by)
+            }
+            _ => vec![unknown(e)],
+        }
+    }
+
+    fn address(&self, cx: &mut Cx<'_>, e: ExprId, addr: u64) -> Target {
+        let zero = cx.core.pool.zero(64);
+        let object = if self.machine_code { None } else { cx.in_object(addr, zero) };
+        match object {
+            Some((base, offset)) => Target { key: Key::Object(base), cond: ExprId::TRUE, offset },
+            None => Target { key: Key::Address(addr), cond: ExprId::TRUE, offset: e },
+        }
+    }
+
+    /// These targets with `rest` added to the pointer.
+    fn moved(&self, cx: &mut Cx<'_>, targets: Vec<Target>, rest: ExprId) -> Vec<Target> {
+        let mut all: Vec<Target> = Vec::with_capacity(targets.len());
+        for mut target in targets {
+            match target.key {
+                Key::Object(_) => target.offset = cx.core.pool.add(target.offset, rest),
+                Key::Unknown => target.offset = cx.core.pool.add(target.offset, rest),
+                Key::Address(addr) => match cx.in_object(addr, rest) {
+                    Some((base, offset)) => (target.key, target.offset) = (Key::Object(base), offset),
+                    None => {
+                        target.offset = cx.core.pool.add(target.offset, rest);
+                        target.key = cx.core.pool.as_u64(target.offset).map_or(Key::Unknown, Key::Address);
+                    }
+                },
+            }
+            match all.iter_mut().find(|other| other.key == target.key) {
+                Some(other) => {
+                    other.offset = cx.core.pool.ite(target.cond, target.offset, other.offset);
+                    other.cond = cx.core.pool.or(other.cond, target.cond);
+                }
+                None => all.push(target),
+            }
+        }
+        all.sort_by_key(|target| target.key);
+        all
+    }
+}
+
+fn unknown(e: ExprId) -> Target {
+    Target { key: Key::Unknown, cond: ExprId::TRUE, offset: e }
+}
+
+/// Whether some of them are addresses in objects.
+fn addresses(cx: &Cx<'_>, targets: &[Target]) -> bool {
+    let in_object = |addr| cx.object_at(addr).is_some_and(|o| !matches!(o.what, What::Function { .. }));
+    targets.iter().any(|t| matches!(t.key, Key::Address(addr) if in_object(addr)))
+}
+
+/// The targets of a choice: both lists are sorted.
+fn either(pool: &mut Pool, c: ExprId, a: &[Target], b: &[Target]) -> Vec<Target> {
+    let not = pool.not(c);
+    let mut all = Vec::with_capacity(a.len() + b.len());
+    let (mut i, mut j) = (0, 0);
+    loop {
+        let target = match (a.get(i), b.get(j)) {
+            (None, None) => return all,
+            (Some(x), Some(y)) if x.key == y.key => {
+                (i, j) = (i + 1, j + 1);
+                Target { key: x.key, cond: pool.ite(c, x.cond, y.cond), offset: pool.ite(c, x.offset, y.offset) }
+            }
+            (Some(x), y) if y.is_none_or(|y| x.key < y.key) => {
+                i += 1;
+                Target { cond: pool.and(c, x.cond), ..*x }
+            }
+            (_, Some(y)) => {
+                j += 1;
+                Target { cond: pool.and(not, y.cond), ..*y }
+            }
+            (Some(_), None) => unreachable!("the guard before holds without a second target"),
+        };
+        all.push(target);
+    }
+}

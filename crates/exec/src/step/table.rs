@@ -1,0 +1,154 @@
+//! Loads at a symbolic offset of words that may be pointers, and loads through a choice of few pointers.
+//!
+//! A word of a table becomes a choice of whole words, not of bytes: a pointer keeps its object that way. A load through a pointer to one of few
+//! objects becomes a choice of the words there. Neither enumerates values, and no path is split where every access is surely in bounds.
+
+use wryneck_expr::{ExprId, Kind, Pool};
+
+use super::pointer::{Object, Place, What};
+use super::resolve::{Candidate, Lead};
+use crate::config::Uninit;
+use crate::cx::Cx;
+use crate::memory::Byte;
+use crate::plugin::Stop;
+
+/// Words of a table that become a choice whatever they are.
+const FEW_WORDS: u64 = 16;
+/// Words of a table that become a choice if there are addresses among them.
+const MOST_WORDS: u64 = 512;
+/// Objects whose words become one value. Of more, each is a path of its own.
+const FEW_OBJECTS: usize = 8;
+/// Bytes of one object that such a load may be of.
+const MOST_SPREAD: u64 = 256;
+/// Choices inside a word that are followed to see whether it is an address.
+const CHOICES: u32 = 4;
+
+impl Cx<'_> {
+    /// A load through a choice of few pointers as a choice of what is there. Where some of them are not surely good, one decision tells
+    /// these apart from the good ones together. `Err`: the place that was decided for, one of the others.
+    pub(super) fn load_any(&mut self, candidates: &mut Vec<Candidate>, size: u64) -> Result<Option<ExprId>, Stop> {
+        let (good, bad): (Vec<Candidate>, Vec<Candidate>) = candidates.iter().cloned().partition(|c| self.is_readable(&c.lead, size));
+        if good.len() < 2 || good.len() > FEW_OBJECTS {
+            return Ok(None);
+        }
+        if !bad.is_empty() {
+            let any = good.iter().fold(ExprId::FALSE, |any, c| self.core.pool.or(any, c.cond));
+            let conds: Vec<ExprId> = std::iter::once(any).chain(bad.iter().map(|c| c.cond)).collect();
+            if let Some(at) = self.choose(&conds, &[])?.checked_sub(1) {
+                *candidates = vec![bad[at].clone()];
+                return Ok(None);
+            }
+        }
+        let mut word = None;
+        for Candidate { cond, lead } in good.iter().rev() {
+            let Lead::To(Place::In(object, offset)) = lead else { continue };
+            let here = self.load_within(object, *offset, size)?;
+            word = Some(match word {
+                None => here,
+                Some(before) => self.core.pool.ite(*cond, here, before),
+            });
+        }
+        Ok(word)
+    }
+
+    /// Whether a read there is surely in bounds of a live object, and of few bytes that were all written.
+    fn is_readable(&self, lead: &Lead, size: u64) -> bool {
+        let Lead::To(Place::In(object, offset)) = lead else { return false };
+        let dead = matches!(object.what, What::Heap { freed: Some(_), .. } | What::Function { .. }) || self.has_returned(object);
+        let (low, high) = self.core.pool.interval(*offset);
+        if dead || low > high || size > object.size || high > object.size - size || high - low > MOST_SPREAD {
+            return false;
+        }
+        (low..high + size).all(|at| match self.state.memory.space.byte(object.base + at) {
+            Byte::Dead => false,
+            Byte::Uninitialised => self.core.config.uninit == Uninit::Zero,
+            Byte::Concrete(_) | Byte::Symbolic { .. } => true,
+        })
+    }
+
+    /// A word of a table as a choice of whole words, if there are few or they are addresses.
+    pub(super) fn load_element(&mut self, object: &Object, offset: ExprId, size: u64, low: u64, high: u64) -> Result<Option<ExprId>, Stop> {
+        if size != 8 {
+            return Ok(None);
+        }
+        let (step, rest) = stride(&self.core.pool, offset, 0);
+        let first = match step {
+            0 => rest,
+            _ => low + (rest % step + step - low % step) % step,
+        };
+        if (1..size).contains(&step) || first < low || first > high || step > 0 && (high - first) / step >= MOST_WORDS {
+            return Ok(None);
+        }
+        let mut words = Vec::new();
+        let step = if step == 0 { usize::MAX } else { step as usize };
+        for at in (first..=high).step_by(step) {
+            words.push((at, self.load_at(object.base + at, size)?));
+        }
+        if words.len() as u64 > FEW_WORDS && !words.iter().any(|(_, word)| self.is_address(*word, CHOICES)) {
+            return Ok(None);
+        }
+        Ok(Some(self.word_at(&words, offset)))
+    }
+
+    /// Whether a word may be the address of an object or a function.
+    fn is_address(&self, word: ExprId, depth: u32) -> bool {
+        match self.core.pool.kind(word) {
+            Kind::PtrAdd(..) => true,
+            Kind::Ite(_, a, b) if depth > 0 => self.is_address(a, depth - 1) || self.is_address(b, depth - 1),
+            _ => self.core.pool.as_u64(word).is_some_and(|addr| self.object_at(addr).is_some()),
+        }
+    }
+
+    /// The word at an offset that is one of these, as a search tree.
+    fn word_at(&mut self, words: &[(u64, ExprId)], offset: ExprId) -> ExprId {
+        let (left, right) = words.split_at(words.len() / 2);
+        match (left, right) {
+            ([], [(_, word)]) => *word,
+            ([(_, one)], [(at, other)]) => {
+                let at = self.core.pool.bits(64, *at);
+                let is = self.core.pool.eq(offset, at);
+                self.core.pool.ite(is, *other, *one)
+            }
+            (_, []) => unreachable!("there is at least one word"),
+            (_, [(middle, _), ..]) => {
+                let (low, high) = (self.word_at(left, offset), self.word_at(right, offset));
+                let middle = self.core.pool.bits(64, *middle);
+                let below = self.core.pool.ult(offset, middle);
+                self.core.pool.ite(below, low, high)
+            }
+        }
+    }
+}
+
+/// A step and a rest: every value of the expression is the rest plus a multiple of the step (0: it is the rest). Both modulo 2^64, so a step that is no power of
+/// two is only given where nothing wraps.
+fn stride(pool: &Pool, e: ExprId, depth: u32) -> (u64, u64) {
+    let aligned = || (1u64.checked_shl(pool.known_bits(e).0.trailing_ones()).unwrap_or(0), 0);
+    if let Some(value) = pool.as_u64(e) {
+        return (0, value);
+    }
+    let joined = |(a, b): (u64, u64), (c, d): (u64, u64), at: u64| {
+        let step = gcd(gcd(a, c), at);
+        (step, if step == 0 { b.wrapping_add(d) } else { (b % step + d % step) % step })
+    };
+    let wraps = |a: ExprId, b: ExprId, by: fn(u64, u64) -> Option<u64>| by(pool.interval(a).1, pool.interval(b).1).is_none();
+    let found = match pool.kind(e) {
+        _ if depth > 16 || pool.width(e) != 64 => aligned(),
+        Kind::Add(a, b) if !wraps(a, b, u64::checked_add) => joined(stride(pool, a, depth + 1), stride(pool, b, depth + 1), 0),
+        Kind::Mul(a, b) if !wraps(a, b, u64::checked_mul) => match (pool.as_u64(a), pool.as_u64(b)) {
+            (Some(k), _) | (_, Some(k)) => (k, 0),
+            _ => aligned(),
+        },
+        Kind::Ite(_, a, b) => {
+            let ((a, x), (c, y)) = (stride(pool, a, depth + 1), stride(pool, b, depth + 1));
+            let step = gcd(gcd(a, c), x.abs_diff(y));
+            (step, if step == 0 { x } else { x % step })
+        }
+        _ => aligned(),
+    };
+    if found.0 == 0 || found.0 >= aligned().0 { found } else { aligned() }
+}
+
+fn gcd(a: u64, b: u64) -> u64 {
+    if b == 0 { a } else { gcd(b, a % b) }
+}
