@@ -203,28 +203,49 @@ impl Generator {
         let (i, j, p) = (self.index(), self.index(), self.node());
         let number = self.below(90);
         let text = match self.below(22) {
-            0 => format!("for (struct node *p = table[{i} % N]; p; p = p->next) if (p->key == ({j} & 127)) {{ acc += p->val; say('x'); break; }}"),
+            0 => format!(
+                "for (struct node *p = table[{i} % N]; p; p = p->next) if (p->key == ({j} & 127)) {{ acc += p->val; say('x'); break; }}"
+            ),
             1 => format!("{{ struct node *p = {p}; if (p) acc += p->val; else say('n'); }}"),
             2 => format!("{{ struct node *p = {p}; if (p && p->next) acc += p->next->key; if (p && p->next && p->next->next) say('3'); }}"),
             3 => format!("acc = ops[{i} % 5](acc, {p});"),
             4 => format!("{{ struct tree *t = trees[{i} % K].kid[{j} & 3]; if (t) {{ acc += t->in.n; k++; }} else say('-'); }}"),
-            5 => format!("{{ struct tree *t = trees[{i} % K].kid[{j} & 3]; struct leaf *l = t ? t->leaf[{i} % 3] : 0; if (l) acc += l->w + l->tag; }}"),
+            5 => format!(
+                "{{ struct tree *t = trees[{i} % K].kid[{j} & 3]; struct leaf *l = t ? t->leaf[{i} % 3] : 0; if (l) acc += l->w + l->tag; }}"
+            ),
             6 => format!("acc += *nums[{i} % M];"),
             7 => format!("*nums[{i} % M] = {number} + acc; acc ^= *nums[{j} % M];"),
             8 => format!("acc += *rows[{i} % R][{j} % 3];"),
             9 => format!("{{ int **r = rows[{i} % R]; *r[1] += {number}; acc += **r; }}"),
-            10 => format!("{{ struct node *p = {p}; if (p) acc += UNION_ALT ? (p->u.alt ? p->u.alt->key : 1) : p->key & 1 ? p->u.alt->val : *p->u.num; }}"),
+            10 => format!(
+                "{{ struct node *p = {p}; if (p) acc += UNION_ALT ? (p->u.alt ? p->u.alt->key : 1) : p->key & 1 ? p->u.alt->val : *p->u.num; }}"
+            ),
             11 => format!("{{ int *q = numbers + {i} % 8; acc += q + 2 < numbers + 8 ? q[2] - *q : q[-1]; }}"),
-            12 => format!("{{ struct node *p = {p}; if (p) switch (p->key & 7) {{ case 1: say('1'); break; case {}: acc++; break; case 4: case 6: say('e'); break; default: acc += 2; }} }}", self.below(2) * 3),
+            12 => format!(
+                "{{ struct node *p = {p}; if (p) switch (p->key & 7) {{ case 1: say('1'); break; case {}: acc++; break; case 4: case 6: say('e'); break; default: acc += 2; }} }}",
+                self.below(2) * 3
+            ),
             13 => format!("acc += names[{i} % (sizeof names / sizeof *names)][0];"),
             14 => format!("acc += (int)strlen(names[{i} % (sizeof names / sizeof *names)]);"),
-            15 => format!("if (!strcmp(names[{i} % (sizeof names / sizeof *names)], \"abc\")) say('='); else if (names[{j} % (sizeof names / sizeof *names)][0] == 'q') say('Q');"),
-            16 => format!("{{ struct state *s = dfa; s = s->to[{i} & 3]; s = s->to[{j} & 3]; s = s->to[(a >> 2) & 3]; acc += s->out; if (s == dfa + 2) say('d'); }}"),
+            15 => format!(
+                "if (!strcmp(names[{i} % (sizeof names / sizeof *names)], \"abc\")) say('='); else if (names[{j} % (sizeof names / sizeof *names)][0] == 'q') say('Q');"
+            ),
+            16 => format!(
+                "{{ struct state *s = dfa; s = s->to[{i} & 3]; s = s->to[{j} & 3]; s = s->to[(a >> 2) & 3]; acc += s->out; if (s == dfa + 2) say('d'); }}"
+            ),
             17 => format!("table[{i} % N] = {p}; if (table[{j} % N] == list) say('l');"),
-            18 => format!("{{ struct node **pp = &table[{i} % N]; while (*pp && (*pp)->key < {number}) pp = &(*pp)->next; if (*pp) {{ acc += (*pp)->key; *pp = (*pp)->next; }} }}"),
-            19 => format!("{{ struct node *p = {p}, copy; if (p) {{ memcpy(&copy, p, sizeof copy); acc += copy.key + (copy.next ? copy.next->key : 0); }} }}"),
-            20 => format!("{{ struct node *p = {p}, *q = {}; if (p == q) say('='); else if (p && q) acc += p->key - q->key; }}", self.node()),
-            _ => format!("{{ struct node **v = vec + {i} % count; if (v > vec && v[-1]) acc += v[-1]->key; if (*v) (*v)->val ^= {number}; }}"),
+            18 => format!(
+                "{{ struct node **pp = &table[{i} % N]; while (*pp && (*pp)->key < {number}) pp = &(*pp)->next; if (*pp) {{ acc += (*pp)->key; *pp = (*pp)->next; }} }}"
+            ),
+            19 => format!(
+                "{{ struct node *p = {p}, copy; if (p) {{ memcpy(&copy, p, sizeof copy); acc += copy.key + (copy.next ? copy.next->key : 0); }} }}"
+            ),
+            20 => {
+                format!("{{ struct node *p = {p}, *q = {}; if (p == q) say('='); else if (p && q) acc += p->key - q->key; }}", self.node())
+            }
+            _ => format!(
+                "{{ struct node **v = vec + {i} % count; if (v > vec && v[-1]) acc += v[-1]->key; if (*v) (*v)->val ^= {number}; }}"
+            ),
         };
         self.line(&format!("  {text}"));
     }
@@ -236,7 +257,10 @@ impl Generator {
         let _ = match self.below(5) {
             0 => write!(text, "acc += table[{i} % N]->key;"),
             1 => write!(text, "acc += trees[{i} % K].kid[{j} & 3]->in.n;"),
-            2 => write!(text, "if ({i} % N == 1) free(list); acc += list->key; if ({j} & 1) acc += table[{j} % N] ? table[{j} % N]->val : 0;"),
+            2 => write!(
+                text,
+                "if ({i} % N == 1) free(list); acc += list->key; if ({j} & 1) acc += table[{j} % N] ? table[{j} % N]->val : 0;"
+            ),
             3 => write!(text, "acc += vec[{i} % (count + 1)] != 0;"),
             _ => write!(text, "{{ int *q = rows[{i} % R][{j} % 4]; acc += *q; }}"),
         };

@@ -12,6 +12,7 @@ use crate::formats::Wanted;
 use crate::options::{self, Opt, Words, bytes, number, one_of, seconds};
 use crate::output;
 use crate::problem::problem;
+use crate::{several, symbolic};
 
 /// Which paths leave a test behind.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -25,9 +26,9 @@ pub enum Emit {
 /// The options and words of one `wryneck run`.
 pub struct RunArgs {
     pub target: PathBuf,
-    /// Objects that are linked with the target, which is one.
+    /// Further targets, which are linked with the first.
     pub objects: Vec<PathBuf>,
-    /// After the target: symbolic input and the program's arguments, as typed.
+    /// Symbolic input and the program's arguments, as typed.
     pub words: Vec<String>,
     pub output: Option<PathBuf>,
     /// Seconds of wall time for the exploration.
@@ -267,9 +268,10 @@ fn switch_off(a: &mut RunArgs, name: &str) -> Result<(), String> {
 }
 
 const TARGETS: &str = "\
-    TARGET is a `.c`, `.bc` or `.ll` file, a program made by `wryneck build`, an executable, or relocatable objects (`a.o b.o …`). Options:\n";
+    TARGET is a `.c`, `.bc` or `.ll` file, a program made by `wryneck build`, an executable, or a relocatable object.\n\
+    Several `.c`, `.bc`, `.ll`, `.o` and `.a` files are linked (`main.c more.c lib.a`). Options, before TARGET:\n";
 
-const SYMBOLIC: &str = "\nSymbolic input, after TARGET; other words are the program's arguments:\n\
+const SYMBOLIC: &str = "\nSymbolic input, before or after TARGET; other words after it are the program's arguments:\n\
     \x20 --sym-arg N                  an argument of up to N symbolic bytes\n\
     \x20 --sym-args MIN MAX N         MIN to MAX such arguments\n\
     \x20 --sym-stdin N                N symbolic bytes of standard input\n\
@@ -277,6 +279,7 @@ const SYMBOLIC: &str = "\nSymbolic input, after TARGET; other words are the prog
     \x20 --sym-file PATH[:SIZE][:stat]  a symbolic file; `PATH` may have `*` and `?`; `SIZE` is `N` or `MIN-MAX`, else the file's own;\n\
     \x20                              `:stat` makes times and permissions symbolic that do not bind this user\n\
     \x20 --sym-env NAME:LEN           an environment variable of up to LEN symbolic bytes\n\
+    \x20 --literal WORD               an argument, even if WORD looks like an option of the tool\n\
     \x20 --                           what follows is arguments only\n\n\
     Examples:\n\
     \x20 wryneck run first.c                              every path of a C program that asks for input by wryneck.h or klee.h\n\
@@ -304,7 +307,17 @@ pub fn parse(command: &str, words: Vec<String>) -> Result<Option<RunArgs>> {
     }
     let mut args = RunArgs::default();
     let mut words = Words::new(words);
-    options::parse(OPTIONS, &mut args, &mut words)?;
+    let mut before = Vec::new();
+    let is_symbolic = |word: &str| symbolic::values(word).is_some() || symbolic::misspelt(word).is_some();
+    loop {
+        options::parse_until(OPTIONS, &mut args, &mut words, &is_symbolic)?;
+        let Some(word) = words.peek().filter(|word| is_symbolic(word)) else { break };
+        if let Some(error) = symbolic::misspelt(word) {
+            return Err(error);
+        }
+        let count = symbolic::values(word).unwrap_or_default();
+        before.extend((0..=count).map_while(|_| words.next()));
+    }
     let Some(target) = words.next() else {
         return Err(problem(
             "no target is given",
@@ -314,8 +327,35 @@ pub fn parse(command: &str, words: Vec<String>) -> Result<Option<RunArgs>> {
         ));
     };
     args.target = target.into();
-    args.words = words.rest();
+    let mut rest = words.rest();
+    args.objects = several::take(&args.target, &mut rest);
+    refuse_misplaced(command, &rest)?;
+    args.words = before;
+    args.words.extend(rest);
     Ok(Some(args))
+}
+
+/// Words after the target that look like options of the tool, or like symbolic input and are none, would silently be the program's arguments.
+fn refuse_misplaced(command: &str, words: &[String]) -> Result<()> {
+    let mut rest = words.iter();
+    while let Some(word) = rest.next().filter(|word| *word != "--") {
+        if let Some(count) = symbolic::values(word) {
+            rest.by_ref().take(count).for_each(drop);
+            continue;
+        }
+        if let Some(error) = symbolic::misspelt(word) {
+            return Err(error);
+        }
+        let name = word.split_once('=').map_or(word.as_str(), |(name, _)| name);
+        if let Some(option) = OPTIONS.iter().find(|option| option.name == name) {
+            let usage = if option.value.is_empty() || word.contains('=') { word.clone() } else { format!("{name} {}", option.value) };
+            return Err(problem(
+                format!("`{word}` comes after the target, where it would be an argument of the program"),
+                format!("write `wryneck {command} {usage} TARGET …`; for the program: `--literal {word}`, or all its arguments after `--`"),
+            ));
+        }
+    }
+    Ok(())
 }
 
 #[cfg(test)]
@@ -329,11 +369,34 @@ mod tests {
 
     #[test]
     fn options_come_before_the_target_and_words_after_it() {
-        let a = run("--max-time 30s --search dfs,bfs --off cache,snapshots t.c --sym-arg 2 --max-time").expect("it is fine");
+        let a = run("--max-time 30s --search dfs,bfs --off cache,snapshots t.c --sym-arg 2 -- --max-time").expect("it is fine");
         assert_eq!(a.max_time, Some(30.0));
         assert_eq!(a.search.as_deref(), Some(&["dfs".to_owned(), "bfs".to_owned()][..]));
         assert!(!a.solver.cache && !a.config.snapshots && a.solver.known_bits);
-        assert_eq!(a.words, ["--sym-arg", "2", "--max-time"]);
+        assert_eq!(a.words, ["--sym-arg", "2", "--", "--max-time"]);
+    }
+
+    #[test]
+    fn symbolic_input_may_come_before_the_target() {
+        let a = run("--sym-arg 5 --max-time 30s --sym-args 0 1 2 t.c x -sym-stdin 3").expect("it is fine");
+        assert_eq!((a.max_time, a.target.to_str()), (Some(30.0), Some("t.c")));
+        assert_eq!(a.words.join(" "), "--sym-arg 5 --sym-args 0 1 2 x -sym-stdin 3");
+    }
+
+    #[test]
+    fn words_that_look_like_options_are_no_arguments() {
+        let error = |line: &str| {
+            let words = line.split_whitespace().map(str::to_owned).collect();
+            parse("run", words).err().map(|e| format!("{e}; {}", crate::problem::advice(&e).unwrap_or_default())).expect("it is an error")
+        };
+        assert!(error("t.c --max-time 60s").contains("`--max-time` comes after the target"), "{}", error("t.c --max-time 60s"));
+        assert!(error("t.c --max-time=60s").contains("write `wryneck run --max-time=60s TARGET …`"));
+        assert!(error("t.c --sym-argz 5").contains("write `--sym-arg`"));
+        assert!(error("t.c --sym-arg=5").contains("write `--sym-arg 5`"));
+        assert!(error("--sym-file=a t.c").contains("write `--sym-file a`"));
+        for fine in ["t.c --literal --quiet", "t.c -- --quiet --sym-arg=5", "t.c --color --sym-arg 3", "t.c --sym-arg 3 -- --json"] {
+            assert!(run(fine).is_ok(), "{fine}");
+        }
     }
 
     #[test]

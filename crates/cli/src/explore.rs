@@ -40,6 +40,8 @@ pub struct Watch {
     pub tests: u64,
     /// Most resident memory seen, in bytes.
     pub memory: u64,
+    /// Symbolic inputs of the path that had most.
+    pub inputs: u64,
     pub progress: Progress,
     pub limits: Limits,
     pub emit: Emit,
@@ -173,6 +175,7 @@ impl Control for Watch {
     }
 
     fn ended(&mut self, core: &mut Core, ended: Ended) {
+        self.inputs = self.inputs.max(ended.inputs.len() as u64);
         let (class, what) = results::class(&ended.end);
         self.ends.add(class, &what);
         let fault = match &ended.end {

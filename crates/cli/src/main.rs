@@ -43,6 +43,7 @@ mod results;
 mod rules;
 mod scope;
 mod seal;
+mod several;
 mod signal;
 mod source;
 mod sym_file;

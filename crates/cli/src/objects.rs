@@ -1,7 +1,7 @@
-//! Relocatable objects as targets: which words name them, and what the C library supplies for names that they do not define. The
-//! library's functions run as lowered bitcode, called by the machine code.
+//! Relocatable objects as targets: what the C library supplies for names that they do not define. The library's functions run as lowered
+//! bitcode, called by the machine code.
 
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use anyhow::Result;
 use wryneck_environ::{StandIn, stand_ins};
@@ -17,14 +17,6 @@ const WORDS: [&str; 8] = ["fcntl", "ioctl", "open", "openat", "prctl", "ptrace",
 
 const NOWHERE: &str = "which is defined nowhere";
 const UNPASSED: &str = "whose arguments or result are passed as machine code is not followed yet";
-
-/// Takes objects that follow the target, itself one, from the words after it.
-pub fn take(args: &mut RunArgs) {
-    if is_object(&args.target) {
-        let count = args.words.iter().take_while(|word| is_object(Path::new(word))).count();
-        args.objects = args.words.drain(..count).map(PathBuf::from).collect();
-    }
-}
 
 /// Whether a file is a relocatable object.
 pub fn is_object(path: &Path) -> bool {

@@ -17,8 +17,13 @@ pub struct Opt<T> {
 
 /// Reads options off the front of `words` until a word is none; `--name=value` is one word. The rest stays.
 pub fn parse<T>(table: &[Opt<T>], into: &mut T, words: &mut Words) -> Result<()> {
+    parse_until(table, into, words, &|_| false)
+}
+
+/// The same, until a word that is none or that `ends` the options.
+pub fn parse_until<T>(table: &[Opt<T>], into: &mut T, words: &mut Words, ends: &dyn Fn(&str) -> bool) -> Result<()> {
     while let Some(word) = words.peek() {
-        if !word.starts_with('-') || word == "-" || word == "--" {
+        if !word.starts_with('-') || word == "-" || word == "--" || ends(word) {
             return Ok(());
         }
         let word = words.next().expect("it was seen");

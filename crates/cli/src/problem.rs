@@ -26,12 +26,16 @@ pub fn problem(message: impl Into<String>, help: impl Into<String>) -> anyhow::E
     Problem { message: message.into(), help: help.into() }.into()
 }
 
+/// The advice of an error, if it has some.
+pub fn advice(error: &anyhow::Error) -> Option<&str> {
+    let problem = error.chain().find_map(|cause| cause.downcast_ref::<Problem>())?;
+    (!problem.help.is_empty()).then_some(&*problem.help)
+}
+
 /// Prints an error, its causes and its advice.
 pub fn print(error: &anyhow::Error) {
     output::say("error", format!("{error:#}"));
-    if let Some(problem) = error.chain().find_map(|cause| cause.downcast_ref::<Problem>())
-        && !problem.help.is_empty()
-    {
-        output::say("  = help", &problem.help);
+    if let Some(advice) = advice(error) {
+        output::say("  = help", advice);
     }
 }

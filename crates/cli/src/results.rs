@@ -11,7 +11,7 @@ use wryneck_exec::prefix::Prefix;
 use wryneck_exec::{CodePos, Core, Ended, Fault, Image, Ledger, LedgerKind, PathEnd, SourcePos};
 use wryneck_expr::Model;
 use wryneck_machine::MachineProgram;
-use wryneck_report::{Class, CodeLine, EndCount, Finding, InputValue, Kind, LedgerRow, Place};
+use wryneck_report::{Class, CodeLine, EndCount, Finding, InputValue, Kind, LOSSES, LedgerRow, Place};
 use wryneck_verify::checker::Happened;
 
 use crate::symbolic::is_of_working_call;
@@ -211,6 +211,7 @@ fn ledger_kind(kind: LedgerKind) -> (&'static str, &'static str) {
     match kind {
         LedgerKind::UndefinedFunction => ("undefined-function", "--undefined error"),
         LedgerKind::UnknownSystemCall => ("unknown-system-call", ""),
+        LedgerKind::FailedModel => ("failed-model", ""),
         LedgerKind::UnsupportedInstruction => ("unsupported-instruction", ""),
         LedgerKind::UnsupportedOperation => ("unsupported-operation", ""),
         LedgerKind::Concretisation => ("concretisation", ""),
@@ -225,8 +226,9 @@ fn ledger_kind(kind: LedgerKind) -> (&'static str, &'static str) {
 /// The engine's ledger, and what the lowering left out.
 pub fn ledger(ledger: &Ledger, notes: &[String]) -> Vec<LedgerRow> {
     let row = |kind, what: &str, count| {
-        let (kind, flag) = ledger_kind(kind);
-        LedgerRow { kind: kind.into(), what: what.into(), count, flag: flag.into() }
+        let (name, flag) = ledger_kind(kind);
+        debug_assert_eq!(LOSSES.contains(&name), kind.loses(), "the report's list of losses agrees with the engine's");
+        LedgerRow { kind: name.into(), what: what.into(), count, flag: flag.into() }
     };
     let mut rows: Vec<_> = ledger.rows.iter().map(|((kind, what), count)| row(*kind, what, *count)).collect();
     rows.extend(notes.iter().map(|note| row(LedgerKind::Warning, note, 1)));

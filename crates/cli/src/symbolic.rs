@@ -24,6 +24,36 @@ pub struct Words {
     pub env: Vec<(Vec<u8>, EnvValue)>,
 }
 
+/// The words that say what is symbolic, without their dashes, and how many words follow each.
+const WORDS: &[(&str, usize)] =
+    &[("literal", 1), ("sym-arg", 1), ("sym-args", 3), ("sym-env", 1), ("sym-file", 1), ("sym-files", 2), ("sym-stdin", 1)];
+
+/// How many words belong to a word that says what is symbolic; `None` if it is no such word.
+pub fn values(word: &str) -> Option<usize> {
+    // KLEE takes one dash or two.
+    let name = word.strip_prefix("--").or_else(|| word.strip_prefix('-').filter(|name| *name != "literal"))?;
+    WORDS.iter().find(|(known, _)| *known == name).map(|(_, count)| *count)
+}
+
+/// What is wrong with a word that looks like one of these and is none.
+pub fn misspelt(word: &str) -> Option<anyhow::Error> {
+    let name = word.trim_start_matches('-');
+    if !word.starts_with('-') || !name.starts_with("sym-") || values(word).is_some() {
+        return None;
+    }
+    let (name, value) = name.split_once('=').map_or((name, None), |(name, value)| (name, Some(value)));
+    let shared = |known: &str| known.chars().zip(name.chars()).take_while(|(a, b)| a == b).count();
+    let (nearest, _) = WORDS.iter().max_by_key(|(known, _)| (shared(known), usize::MAX - known.len()))?;
+    let right = match value {
+        Some(value) => format!("--{nearest} {}", value.replace(',', " ")),
+        None => format!("--{nearest}"),
+    };
+    Some(problem(
+        format!("`{word}` is no symbolic input"),
+        format!("write `{right}`; if it is an argument of the program: `--literal {word}`, or all arguments after `--`"),
+    ))
+}
+
 /// Reads the words after the target.
 pub fn parse(words: &[String]) -> Result<Words> {
     let mut out = Words::default();
@@ -61,6 +91,10 @@ pub fn parse(words: &[String]) -> Result<Words> {
                 let size = (n[1].into(), n[1].into());
                 let letter = |letter| SymFile { path: vec![letter], size, metadata: false };
                 out.files.extend((b'A'..=b'Z').take(n[0] as usize).map(letter));
+            }
+            "literal" if word.starts_with("--") => {
+                let given = rest.next().ok_or_else(|| problem("`--literal` lacks its argument", "write `--literal WORD`"))?;
+                out.args.push(Arg::Concrete(given.clone().into_bytes()));
             }
             "sym-file" => out.files.push(sym_file::parse(rest.next())?),
             "sym-env" => out.env.push(environment(rest.next())?),

@@ -11,10 +11,9 @@ use wryneck_machine::MachineProgram;
 use crate::args::RunArgs;
 use crate::build::{self, Kind, Lowered};
 use crate::carried::{self, Carried};
-use crate::compile::{self, Libc};
 use crate::machine::{self, Executable};
 use crate::problem::problem;
-use crate::program;
+use crate::{program, several};
 
 /// What is explored.
 pub enum Target {
@@ -41,16 +40,14 @@ impl Target {
         input.preamble.clone_from(&args.preamble);
         let kind = Kind::of(&args.target)?;
         let content = if kind == Kind::Native { carried::read(&args.target)? } else { Vec::new() };
-        if args.machine_code && kind != Kind::Native {
+        if args.machine_code && kind != Kind::Native && args.objects.is_empty() {
             return Err(problem(format!("`{}` is not an executable", args.target.display()), "leave out `--machine-code`"));
         }
-        if args.machine_code || carried::is_bare(&content) {
+        let several = !args.objects.is_empty();
+        let machine_code = if several { several::are_machine_code(args)? } else { args.machine_code || carried::is_bare(&content) };
+        if machine_code {
             let executable = machine::load(args, &content, watched, input)?;
             return Ok(Target::Machine(Box::new(executable)));
-        }
-        if let Some(object) = args.objects.first() {
-            let shown = object.display();
-            return Err(problem(format!("`{shown}` is linked as machine code, and the target carries bitcode"), "add `--machine-code`"));
         }
         if let Some((name, _)) = [("stand-ins", args.stand_ins), ("variables", args.variables)].iter().find(|(_, on)| !on) {
             return Err(problem(format!("`--off {name}` is for machine code"), "leave it out, or run an executable by `--machine-code`"));
@@ -58,14 +55,7 @@ impl Target {
         if args.frames {
             return Err(problem("`--frames` is for machine code", "leave it out, or run an executable by `--machine-code`"));
         }
-        let carried = match kind {
-            Kind::Llvm => Carried { bitcode: args.target.clone(), bare: Vec::new() },
-            Kind::Native => carried::extract(&args.target, &content)?,
-            Kind::C => {
-                let libc = if args.libc { Libc::Musl } else { Libc::None };
-                Carried { bitcode: compile::bitcode(&args.target, libc, &args.cc_flags)?, bare: Vec::new() }
-            }
-        };
+        let carried = if several { several::linked(args)? } else { several::bitcode(args, &args.target)? };
         let Lowered { module, notes, .. } = build::lower(&carried.bitcode)?;
         let module = Box::new(module);
         input.entry = program::entry(&program::functions(&module), args)?;

@@ -76,6 +76,7 @@ models! {
     "__VERIFIER_nondet_unsigned" () Undefined verifier::nondet;
     "__VERIFIER_nondet_ushort" () Undefined verifier::nondet;
     "__assert_fail" (Ptr Ptr Int Ptr) Always assert::assert_fail;
+    "__pthread_create" (Ptr Ptr Ptr Ptr) Always stdlib::no_thread;
     "__sigsetjmp" () Always stdlib::setjmp;
     "__wryneck_bad_return" (Size Size) Undefined wryneck::bad_return;
     "__wryneck_begin" () Undefined start::begin;
@@ -141,6 +142,7 @@ models! {
     "mempcpy" (Ptr Ptr Size) Partly memory::mempcpy;
     "memset" (Ptr Int Size) Partly memory::memset;
     "posix_memalign" (Ptr Size Size) Always alloc::posix_memalign;
+    "pthread_create" (Ptr Ptr Ptr Ptr) Always stdlib::no_thread;
     "reach_error" () Undefined verifier::error;
     "realloc" (Ptr Size) Always alloc::realloc;
     "reallocarray" (Ptr Size Size) Always alloc::reallocarray;

@@ -222,6 +222,8 @@ pub struct Ledger {
 pub enum LedgerKind {
     UndefinedFunction,
     UnknownSystemCall,
+    /// A call that the model answered with an error because the tool lacks what it asks for: a thread, a socket.
+    FailedModel,
     UnsupportedInstruction,
     UnsupportedOperation,
     Concretisation,
@@ -230,6 +232,25 @@ pub enum LedgerKind {
     Assumption,
     Limit,
     Warning,
+}
+
+impl LedgerKind {
+    /// Whether behaviour of the program is left out, or guessed: a run with such an entry did not explore every path.
+    pub fn loses(self) -> bool {
+        match self {
+            LedgerKind::UndefinedFunction
+            | LedgerKind::UnknownSystemCall
+            | LedgerKind::FailedModel
+            | LedgerKind::UnsupportedInstruction
+            | LedgerKind::UnsupportedOperation
+            | LedgerKind::DroppedFlip
+            | LedgerKind::SolverTimeout
+            | LedgerKind::Assumption
+            | LedgerKind::Limit => true,
+            // The other values of what is concretised are flips.
+            LedgerKind::Concretisation | LedgerKind::Warning => false,
+        }
+    }
 }
 
 impl Ledger {

@@ -333,7 +333,9 @@ impl Cx<'_> {
     pub(crate) fn undecided(&mut self, unknown: Why, what: &str) -> PathEnd {
         match unknown {
             Why::Stopped => return PathEnd::Limit(Limit::Interrupted),
-            Why::BrokenModel => return PathEnd::Internal(format!("{what}: {unknown}: {:.400}", self.core.solver.broken().unwrap_or_default())),
+            Why::BrokenModel => {
+                return PathEnd::Internal(format!("{what}: {unknown}: {:.400}", self.core.solver.broken().unwrap_or_default()));
+            }
             Why::Nodes | Why::Conflicts | Why::TooWide | Why::Process | Why::Backend => {}
         }
         self.core.ledger.note(LedgerKind::SolverTimeout, format!("{what}: {unknown}"));

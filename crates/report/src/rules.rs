@@ -60,13 +60,13 @@ impl RuleResult {
                 (Verdict::Incomplete, "pruning lost a sequence of events, which is a defect of wryneck: please report it".into())
             }
             Status::Complete if ledger(GUESSED) => (Verdict::Incomplete, "some calls have no model, see the ledger".into()),
-            Status::Complete if run.is_complete() && relevant > 0 => {
+            Status::Complete if run.is_complete_as_assumed() && relevant > 0 => {
                 let assumed = if ledger(&["assumption"]) { ", under the assumptions in the ledger" } else { "" };
                 let pruned = run.pruning.as_ref().is_some_and(|pruning| pruning.never.is_some_and(|never| never > 0));
                 let ends = if pruned { ", where what cannot matter ends without a fault" } else { "" };
                 (Verdict::Verified, format!("on every input within the bounds{assumed}{ends}"))
             }
-            Status::Complete if run.is_complete() => (Verdict::Incomplete, "no path has an event of this rule".into()),
+            Status::Complete if run.is_complete_as_assumed() => (Verdict::Incomplete, "no path has an event of this rule".into()),
             Status::Complete => (Verdict::Incomplete, "some paths were not followed to their end or were left out, see the ledger".into()),
             Status::Stopped { limit, .. } => (Verdict::Incomplete, format!("stopped: {limit}")),
             Status::Unfinished => (Verdict::Incomplete, "the run has not ended".into()),

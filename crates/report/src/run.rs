@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::rules::RuleResult;
+use crate::rules::{RuleResult, Verdict};
 
 /// One exploration, finished or stopped.
 #[derive(Clone, Debug, PartialEq, Serialize)]
@@ -254,6 +254,9 @@ pub struct Totals {
     pub solver_seconds: f64,
     /// Most memory the process had, in bytes.
     pub memory: u64,
+    /// Symbolic inputs of the path that had most; `None` if that was not recorded.
+    #[serde(default)]
+    pub inputs: Option<u64>,
 }
 
 impl Finding {
@@ -271,12 +274,15 @@ pub struct Lines {
 }
 
 impl Run {
-    /// The exit code of `wryneck run`: 0 complete and clean, 1 findings, 2 our defect, 3 clean but incomplete. A finding that its native
+    /// The exit code of `wryneck run`: 0 complete and clean, 1 findings, 2 our defect, 3 clean but incomplete. With rules, 0 is that all are
+    /// verified, under the assumptions that the verdict names. A finding that its native
     /// replay denies is none, but a run with one is not clean either.
     pub fn exit_code(&self) -> u8 {
         match () {
             () if self.standing().next().is_some() => 1,
             () if self.has(Class::Internal) => 2,
+            () if self.rules.iter().any(|rule| rule.verdict == Verdict::Incomplete) => 3,
+            () if !self.rules.is_empty() && self.is_complete_as_assumed() && self.findings.is_empty() => 0,
             () if self.is_complete() && self.findings.is_empty() => 0,
             () => 3,
         }
@@ -292,11 +298,30 @@ impl Run {
         self.findings.iter().filter(|f| f.is_denied()).count() as u64
     }
 
-    /// Whether every feasible path was followed to an end of the program's own.
+    /// Whether every feasible path was followed to an end of the program's own, and none went on with a guess or under an assumption.
     pub fn is_complete(&self) -> bool {
+        self.is_complete_as_assumed() && !self.ledger.iter().any(|row| row.kind == ASSUMPTION)
+    }
+
+    /// The same, but for the assumptions in the ledger.
+    pub fn is_complete_as_assumed(&self) -> bool {
         self.status == Status::Complete
             && ![Class::Unsupported, Class::Limit, Class::Internal].into_iter().any(|class| self.has(class))
-            && !self.ledger.iter().any(|row| INCOMPLETE.contains(&row.kind.as_str()))
+            && !self.ledger.iter().any(|row| row.loses() && row.kind != ASSUMPTION)
+    }
+
+    /// What keeps a run that has ended from being complete, by name, the most frequent ends first.
+    pub fn losses(&self) -> Vec<String> {
+        let ends = self.ends.iter().filter(|e| matches!(e.class, Class::Unsupported | Class::Limit | Class::Internal));
+        let ends = ends.map(|e| if e.what.is_empty() { e.class.name().to_owned() } else { format!("{} {}", e.class.name(), e.what) });
+        let mut all: Vec<String> = ends.collect();
+        for row in self.ledger.iter().filter(|row| row.loses()) {
+            let name = row.kind.replace('-', " ");
+            if !all.contains(&name) && !(row.kind.starts_with("unsupported-") && all.iter().any(|e| e.starts_with("unsupported "))) {
+                all.push(name);
+            }
+        }
+        all
     }
 
     fn has(&self, class: Class) -> bool {
@@ -304,8 +329,27 @@ impl Run {
     }
 }
 
-/// Ledger entries that mean behaviour was left out.
-const INCOMPLETE: &[&str] = &["dropped-flip", "limit", "solver-timeout", "unsupported-instruction", "unsupported-operation"];
+/// Kinds of ledger entries that mean behaviour was left out or guessed, sorted. Entries of other kinds lose nothing.
+pub const LOSSES: &[&str] = &[
+    ASSUMPTION,
+    "dropped-flip",
+    "failed-model",
+    "limit",
+    "solver-timeout",
+    "undefined-function",
+    "unknown-system-call",
+    "unsupported-instruction",
+    "unsupported-operation",
+];
+/// Something about the world that paths rest on.
+const ASSUMPTION: &str = "assumption";
+
+impl LedgerRow {
+    /// Whether behaviour was left out or guessed.
+    pub fn loses(&self) -> bool {
+        LOSSES.contains(&self.kind.as_str())
+    }
+}
 
 impl Place {
     /// `file:line:column`, or the function where no source is known.
@@ -370,6 +414,7 @@ pub(crate) mod tests {
                 solver_calls: 9,
                 solver_seconds: 0.3,
                 memory: 50 << 20,
+                inputs: Some(1),
             },
             lines: Lines { covered: 9, all: 12 },
             rules: vec![],

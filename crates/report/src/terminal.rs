@@ -5,7 +5,7 @@ use std::io::{self, Write};
 
 use crate::annotate;
 use crate::report::Sources;
-use crate::run::{Class, CodeLine, Finding, InputValue, Pruning, Run, Status};
+use crate::run::{Class, CodeLine, Finding, InputValue, LedgerRow, Pruning, Run, Status};
 use crate::shown;
 use crate::units;
 
@@ -174,11 +174,16 @@ pub(crate) fn write_totals(out: &mut dyn Write, run: &Run) -> io::Result<()> {
 
 /// Writes the ledger, at most `entries` of each kind.
 pub(crate) fn write_ledger(out: &mut dyn Write, run: &Run, entries: usize) -> io::Result<()> {
-    if run.ledger.is_empty() {
-        return Ok(());
+    let (losses, others): (Vec<&LedgerRow>, Vec<&LedgerRow>) = run.ledger.iter().partition(|row| row.loses());
+    write_rows(out, "ledger, what was left out or guessed:", &losses, entries)?;
+    write_rows(out, "ledger, what was fixed or noted without loss:", &others, entries)
+}
+
+fn write_rows(out: &mut dyn Write, title: &str, rows: &[&LedgerRow], entries: usize) -> io::Result<()> {
+    if !rows.is_empty() {
+        writeln!(out, "{title}")?;
     }
-    writeln!(out, "ledger, what was skipped, bounded or given up:")?;
-    for group in run.ledger.chunk_by(|a, b| a.kind == b.kind) {
+    for group in rows.chunk_by(|a, b| a.kind == b.kind) {
         let flag = if group[0].flag.is_empty() { String::new() } else { format!("  (change: {})", group[0].flag) };
         writeln!(out, "  {}{flag}", group[0].kind)?;
         for row in group.iter().take(entries) {
@@ -232,14 +237,31 @@ pub(crate) fn write_verdict(out: &mut dyn Write, run: &Run) -> io::Result<()> {
         found += &format!(", {} more not reproduced natively", run.denied());
     }
     match &run.status {
+        Status::Complete if run.is_complete() && run.totals.inputs == Some(0) => {
+            writeln!(out, "{found}; {all}; nothing is symbolic (`--sym-arg N` and others make input so, see --help)")
+        }
         Status::Complete if run.is_complete() => writeln!(out, "{found}; {all}"),
-        Status::Complete => writeln!(out, "{found}; some paths could not be followed to their end, see above"),
+        Status::Complete => writeln!(out, "{found}; not every path was explored: {}", listed(&run.losses())),
         Status::Unfinished => writeln!(out, "{found}; the run has not ended: it goes on, or it was killed"),
         Status::Stopped { limit, flag, pending } => {
             let change = if flag.is_empty() { String::new() } else { format!(" ({flag})") };
             writeln!(out, "{found}; stopped: {limit}{change}, {} pending", plural(*pending, "path"))
         }
     }
+}
+
+/// The first few of a list of names, and how many more there are.
+fn listed(names: &[String]) -> String {
+    const FEW: usize = 3;
+    let shown = names.iter().take(FEW).map(|name| match name.char_indices().nth(60) {
+        Some((end, _)) => format!("{}…", &name[..end]),
+        None => name.clone(),
+    });
+    let mut text = shown.collect::<Vec<_>>().join("; ");
+    if names.len() > FEW {
+        text += &format!("; and {} more", names.len() - FEW);
+    }
+    text
 }
 
 pub(crate) fn plural(n: u64, noun: &str) -> String {

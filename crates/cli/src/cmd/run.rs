@@ -50,7 +50,6 @@ pub fn explore(name: &str, words: Vec<String>, complete: impl FnOnce(&mut RunArg
     complete(&mut args);
     heap::prepare();
     let checkers = rules::find(&args.rules)?;
-    objects::take(&mut args);
     args.words = sym_file::expand(args.words)?;
     let words = symbolic::parse(&args.words)?;
     let mut input = program_input(&args)?;
@@ -222,6 +221,7 @@ fn watch(
         lines,
         tests: 0,
         memory: 0,
+        inputs: 0,
         progress: Progress::new(args.quiet || args.json),
         limits: Limits {
             deadline: args.max_time.map(|s| start + Duration::from_secs_f64(s)),
@@ -247,9 +247,10 @@ fn describe(folder: &Folder, args: &RunArgs, command: &Vec<String>, bitcode: Opt
     let absolute = |path: &Path| std::path::absolute(path).unwrap_or(path.to_owned()).display().to_string();
     folder.fact("command", json(command));
     folder.fact("words", json(&args.words));
-    // What a replay compiles and runs.
+    // What a replay compiles and runs. Of several targets as bitcode, what they were linked to stands for them.
     let mut built: BTreeMap<&'static str, String> = BTreeMap::new();
-    let (program, objects) = (absolute(&args.target), linked(args));
+    let program = absolute(bitcode.filter(|_| !args.objects.is_empty()).unwrap_or(&args.target));
+    let objects = if bitcode.is_none() { linked(args) } else { Vec::new() };
     let mut files: Vec<String> = objects.iter().chain([&program]).cloned().collect();
     built.insert("program", program);
     built.insert("objects", json(&objects));
@@ -312,6 +313,7 @@ fn summary(command: Vec<String>, folder: String, explored: Duration, outcome: Ou
             solver_calls: stats.solver_calls,
             solver_seconds: watch.solver_time.get().as_secs_f64(),
             memory: watch.memory,
+            inputs: Some(watch.inputs),
         },
         lines: watch.lines.count(&core.coverage),
         rules: Vec::new(),

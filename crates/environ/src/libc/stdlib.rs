@@ -1,8 +1,9 @@
 //! Functions that end a program, and non-local jumps, of which only `setjmp` is implemented.
 
-use wryneck_exec::{Cx, PathEnd, Reply, Stop, Value};
+use wryneck_exec::{Cx, LedgerKind, PathEnd, Reply, Stop, Value};
 
 use crate::Linux;
+use crate::errno::ENOSYS;
 use crate::sig::Args;
 use crate::sys::process::exited;
 
@@ -15,6 +16,18 @@ pub fn exit(_: &Linux, args: &Args<'_>, cx: &mut Cx<'_>) -> Result<Reply, Stop> 
 /// `setjmp` and its kin return at once; the jump back is what we cannot do.
 pub fn setjmp(_: &Linux, _: &Args<'_>, _: &mut Cx<'_>) -> Result<Reply, Stop> {
     Ok(Reply::Value(Value::Bits(0)))
+}
+
+/// `pthread_create`: there is one thread. It fails as in a process that may have no more, which is our lack and not the program's.
+pub fn no_thread(_: &Linux, args: &Args<'_>, cx: &mut Cx<'_>) -> Result<Reply, Stop> {
+    failed(cx, args.call.name);
+    Ok(Reply::Value(Value::Bits(ENOSYS.0 as u64)))
+}
+
+/// Notes that a call is answered with an error because the tool lacks what it asks for.
+pub fn failed(cx: &mut Cx<'_>, name: &str) {
+    cx.core.ledger.note(LedgerKind::FailedModel, format!("`{name}` fails, as wryneck has no model of it"));
+    cx.state.approximated = true;
 }
 
 /// Functions we know by name and cannot do.

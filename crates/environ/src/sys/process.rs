@@ -7,6 +7,7 @@ use wryneck_expr::ExprId;
 
 use super::{Done, Sys};
 use crate::errno::{EAFNOSUPPORT, EAGAIN, EFAULT, EINVAL, ENOSYS, EPERM, ESRCH, Halt};
+use crate::libc::stdlib::failed;
 
 /// The process id.
 const PID: u64 = 4242;
@@ -38,7 +39,8 @@ pub fn user(s: &mut Sys<'_, '_>) -> Done {
 }
 
 /// socket(domain, type, protocol): there is no network, nor are there sockets of any other family.
-pub fn socket(_: &mut Sys<'_, '_>) -> Done {
+pub fn socket(s: &mut Sys<'_, '_>) -> Done {
+    failed(s.cx, "socket");
     Err(EAFNOSUPPORT.into())
 }
 
@@ -151,7 +153,10 @@ pub fn futex(s: &mut Sys<'_, '_>) -> Done {
         }
         // FUTEX_WAKE, FUTEX_REQUEUE
         1 | 3 => Ok(0),
-        _ => Err(ENOSYS.into()),
+        _ => {
+            failed(s.cx, "futex");
+            Err(ENOSYS.into())
+        }
     }
 }
 

@@ -250,7 +250,10 @@ impl Cx<'_> {
         }
         let inside = offset < object.size && size <= object.size - offset;
         if inside && self.is_accessible(object.base.wrapping_add(offset), size, write) {
-            return PathEnd::Internal(format!("{access} at offset {} of {name} is in bounds, and would be reported as a fault", offset as i64));
+            return PathEnd::Internal(format!(
+                "{access} at offset {} of {name} is in bounds, and would be reported as a fault",
+                offset as i64
+            ));
         }
         if inside && write {
             return PathEnd::fault(FaultKind::ReadOnlyWrite, format!("{access} at offset {} of {name}, which is read-only", offset as i64));

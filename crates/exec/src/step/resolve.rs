@@ -122,11 +122,9 @@ impl Cx<'_> {
         let mut all: Vec<Target> = Vec::new();
         for target in targets {
             let target = match target.key {
-                Key::Address(addr) => self.in_object(addr, zero).map_or(target, |(base, offset)| Target {
-                    key: Key::Object(base),
-                    offset,
-                    ..target
-                }),
+                Key::Address(addr) => {
+                    self.in_object(addr, zero).map_or(target, |(base, offset)| Target { key: Key::Object(base), offset, ..target })
+                }
                 Key::Object(_) | Key::Unknown => target,
             };
             match all.iter_mut().find(|other| other.key == target.key) {

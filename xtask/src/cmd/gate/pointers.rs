@@ -75,7 +75,8 @@ pub fn run(args: &Args) -> Result<()> {
         fs::write(&source, &text)?;
         let native = native(&source).with_context(|| format!("seed {seed}"))?;
         for form in FORMS.iter().filter(|form| !form.machine || args.machine > 0 && seed % args.machine == 0) {
-            let (counts, problems) = compare(&source, form, &native, &musl, planted).with_context(|| format!("seed {seed}, {}", form.name))?;
+            let (counts, problems) =
+                compare(&source, form, &native, &musl, planted).with_context(|| format!("seed {seed}, {}", form.name))?;
             table.lock().expect("no holder panics").entry(form.name).or_default().add(counts);
             if let (Some(keep), false) = (&args.keep, problems.is_empty()) {
                 fs::create_dir_all(keep)?;

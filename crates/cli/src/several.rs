@@ -1,0 +1,95 @@
+//! Several targets as one: C files, bitcode, objects that carry bitcode, and static libraries of these, linked before they are explored.
+//!
+//! As by a linker: files are taken whole, of a static library what the others need. Machine code alone is linked elsewhere ([`crate::objects`]).
+
+use std::path::{Path, PathBuf};
+use std::process::Command;
+use std::time::Duration;
+
+use anyhow::{Result, bail};
+
+use crate::args::RunArgs;
+use crate::build::{Kind, missing};
+use crate::cache;
+use crate::carried::{self, Carried};
+use crate::child::{self, Limits};
+use crate::compile::{self, Libc};
+use crate::objects;
+use crate::problem::problem;
+use crate::toolchain;
+
+const LIMITS: Limits = Limits { time: Duration::from_secs(300), memory: Some(8 << 30), file: 4 << 30 };
+/// Extensions of what can be linked with others.
+const LINKED: [&str; 5] = ["a", "bc", "c", "ll", "o"];
+
+/// Whether a word names something that can be linked with others, whether or not it is there.
+fn is_linked(word: &Path) -> bool {
+    word.extension().and_then(|e| e.to_str()).is_some_and(|e| LINKED.contains(&e)) || objects::is_object(word)
+}
+
+/// Takes the targets that follow the first one from the words behind it.
+pub fn take(target: &Path, words: &mut Vec<String>) -> Vec<PathBuf> {
+    let count = if is_linked(target) { words.iter().take_while(|word| is_linked(Path::new(word))).count() } else { 0 };
+    words.drain(..count).map(PathBuf::from).collect()
+}
+
+/// Whether all targets are objects of machine code without bitcode, or are to be taken as such.
+pub fn are_machine_code(args: &RunArgs) -> Result<bool> {
+    for target in std::iter::once(&args.target).chain(&args.objects) {
+        if !objects::is_object(target) || !(args.machine_code || carried::is_bare(&carried::read(target)?)) {
+            return Ok(false);
+        }
+    }
+    Ok(true)
+}
+
+/// The bitcode of one target, compiled if it is C.
+pub fn bitcode(args: &RunArgs, target: &Path) -> Result<Carried> {
+    let libc = if args.libc { Libc::Musl } else { Libc::None };
+    Ok(match Kind::of(target)? {
+        Kind::Llvm => Carried { bitcode: target.to_owned(), bare: Vec::new() },
+        Kind::Native => carried::extract(target, &carried::read(target)?)?,
+        Kind::C => Carried { bitcode: compile::bitcode(target, libc, &args.cc_flags)?, bare: Vec::new() },
+    })
+}
+
+/// The bitcode of all targets, linked.
+pub fn linked(args: &RunArgs) -> Result<Carried> {
+    if args.machine_code {
+        let what = "these targets cannot be linked as machine code: not all of them are relocatable objects";
+        return Err(problem(what, "leave out `--machine-code`, or compile them (`clang-22 -c`) and give the objects"));
+    }
+    let (mut whole, mut libraries, mut bare) = (Vec::new(), Vec::new(), Vec::new());
+    for target in std::iter::once(&args.target).chain(&args.objects) {
+        let part = bitcode(args, target)?;
+        let is_library = target.extension().is_some_and(|e| e == "a");
+        if is_library { &mut libraries } else { &mut whole }.push(part.bitcode);
+        bare.extend(part.bare);
+    }
+    if whole.is_empty() {
+        whole.append(&mut libraries);
+    }
+    let digests: Vec<String> =
+        whole.iter().chain(&libraries).map(|file| Ok(cache::digest(&[&carried::read(file)?]))).collect::<Result<_>>()?;
+    let count = whole.len().to_string();
+    let parts: Vec<&[u8]> = std::iter::once(&count).chain(&digests).map(|part| part.as_bytes()).collect();
+    let dir = cache::folder("carried")?;
+    let file = dir.join(format!("{}.bc", cache::digest(&parts)));
+    if !cache::is_whole(&file) {
+        let scratch = cache::scratch()?;
+        let (all, needed) = (scratch.path().join("all.bc"), scratch.path().join("needed.bc"));
+        link(&[], &whole, &all)?;
+        let made = if libraries.is_empty() { all } else { link(&["--only-needed"], &[&[all], &libraries[..]].concat(), &needed)? };
+        cache::place_whole(&made, &file)?;
+    }
+    Ok(Carried { bitcode: file, bare })
+}
+
+fn link(flags: &[&str], inputs: &[PathBuf], out: &Path) -> Result<PathBuf> {
+    let ended = child::run(Command::new(toolchain::LLVM_LINK).args(flags).args(inputs).arg("-o").arg(out), LIMITS)
+        .map_err(|e| missing(e, toolchain::LLVM_LINK, toolchain::INSTALL))?;
+    if !ended.status.success() {
+        bail!("the targets do not link:\n{}", String::from_utf8_lossy(&ended.stderr).trim_end());
+    }
+    Ok(out.to_owned())
+}
