@@ -442,11 +442,20 @@ pub(crate) mod tests {
         assert_eq!(stopped.exit_code(), 3);
         let unsupported = Run { status: Status::Complete, ..stopped };
         assert_eq!(unsupported.exit_code(), 3);
-        let complete = Run { ends: vec![EndCount { class: Class::Exit, what: "1".into(), count: 1 }], ..unsupported };
+        let guessed = Run { ends: vec![EndCount { class: Class::Exit, what: "1".into(), count: 1 }], ..unsupported };
+        assert_eq!((guessed.exit_code(), guessed.losses()), (3, vec!["undefined function".to_owned()]));
+        let row = |kind: &str| LedgerRow { kind: kind.into(), what: "x".into(), count: 1, flag: String::new() };
+        let complete = Run { ledger: vec![row("concretisation"), row("warning")], ..guessed };
         assert_eq!(complete.exit_code(), 0);
+        for kind in LOSSES {
+            assert_eq!(Run { ledger: vec![row(kind)], ..complete.clone() }.exit_code(), 3, "{kind}");
+        }
+        let judged = |verdict| {
+            let rule = RuleResult { id: "r".into(), summary: "s".into(), verdict, relevant: 1, why: String::new() };
+            Run { rules: vec![rule], ledger: vec![row(ASSUMPTION)], ..complete.clone() }.exit_code()
+        };
+        assert_eq!((judged(Verdict::Verified), judged(Verdict::Incomplete)), (0, 3));
         assert_eq!(Run { findings: denied.findings, ..complete.clone() }.exit_code(), 3);
-        let dropped = LedgerRow { kind: "dropped-flip".into(), what: "fork limit".into(), count: 1, flag: String::new() };
-        assert_eq!(Run { ledger: vec![dropped], ..complete.clone() }.exit_code(), 3);
         let internal = EndCount { class: Class::Internal, what: "?".into(), count: 1 };
         assert_eq!(Run { ends: vec![internal], ..complete }.exit_code(), 2);
     }

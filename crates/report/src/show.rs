@@ -212,7 +212,7 @@ mod tests {
               t.c: 6 of 8 lines (75.0 %), 2 of 3 functions entered
               /musl/strchr.c: 1 of 1 line (100.0 %), 1 of 1 function entered
               (`--coverage`: functions, and lines that never ran; `--source FILE`: a file line by line)
-            ledger, what was skipped, bounded or given up:
+            ledger, what was left out or guessed:
               undefined-function  (change: --undefined)
                       3  gadget
             1 finding; stopped: time (--max-time), 7 paths pending

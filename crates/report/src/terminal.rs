@@ -302,7 +302,7 @@ mod tests {
             work:  12.35 M instructions in 1.50 s (8.23 M/s), 90 decisions, 40 queries, 9 solver calls (0.30 s in the solver), 50.00 MiB at most
             lines: 9 of 12 of the application covered (75.0 %)
             tests: 3 in wryneck-out-3; replay: wryneck replay wryneck-out-3
-            ledger, what was skipped, bounded or given up:
+            ledger, what was left out or guessed:
               undefined-function  (change: --undefined)
                       3  gadget
             1 finding; stopped: time (--max-time), 7 paths pending
