@@ -28,6 +28,9 @@ pub struct Decided<'a> {
 /// Calls in progress inside machine code that are looked up for each decision of a path that is shown, at most.
 const RETRACED_CALLS: usize = 256;
 
+/// Steps between two looks at whether the run is to end.
+const LOOK: u32 = 64;
+
 impl Explorer {
     /// Runs a whole path again by its decisions, which `model` satisfies; the solver is not asked. Gives the state at its end and how it ended.
     pub fn replay(&mut self, decisions: &[Decision], model: Model) -> (Box<State>, PathEnd) {
@@ -129,7 +132,6 @@ impl Explorer {
 
     /// Whether the recording under way goes no further, after so many steps of the engine: it is too long, or the run is to end.
     fn gives_up_recording(&self, steps: u32) -> bool {
-        const LOOK: u32 = 64;
         let too_long = self.core.recorder.as_ref().is_some_and(|recorder| recorder.trace.steps.len() > self.core.config.max_recorded);
         too_long || steps.is_multiple_of(LOOK) && self.core.end_signal.asked()
     }
@@ -142,7 +144,14 @@ impl Explorer {
         state.model = model.clone();
         state.memory.space.wake();
         let entered = self.core.entered;
+        let mut steps = 0u32;
         while !state.script.is_empty() {
+            steps = steps.wrapping_add(1);
+            // The run ends with work left, as its summary says.
+            if steps.is_multiple_of(LOOK) && self.core.end_signal.asked() {
+                self.core.stats.flips_lost += 1;
+                return None;
+            }
             if let Err(Stop::End(end)) = self.step(&mut state, &mut POLL.clone()) {
                 self.core.stats.flips_lost += 1;
                 self.core.ledger.note(LedgerKind::DroppedFlip, format!("a prefix did not run again: {end:?}"));
