@@ -1,0 +1,165 @@
+//! Programs under each level of confinement that works here: they run as they do without, and keep to their limits.
+
+use std::fs;
+use std::os::unix::fs::symlink;
+use std::os::unix::process::ExitStatusExt;
+use std::path::Path;
+use std::time::{Duration, Instant};
+
+use wryneck_confine::{Confinement, Ended, Job, Level, Limit, Limits};
+
+fn levels() -> Vec<Confinement> {
+    let probed = [Level::Full, Level::Plain].map(Confinement::probe_level);
+    probed.into_iter().filter_map(Result::ok).chain([Confinement::unconfined()]).collect()
+}
+
+/// What is collected can be read while the scratch folder is there.
+fn run_in(scratch: &Path, confinement: Confinement, script: &str, limits: Limits) -> Ended {
+    let dir = fs::canonicalize(scratch).expect("it is there");
+    let (work, told) = (dir.join("work"), dir.join("told"));
+    for dir in [&work, &told] {
+        fs::create_dir(dir).expect("there is room");
+    }
+    let job = Job {
+        program: "/bin/sh".into(),
+        args: vec![b"sh".into(), b"-c".into(), script.into(), b"sh".into(), told.to_str().expect("it is text").into()],
+        env: vec![b"PATH=/usr/bin:/bin".into()],
+        work,
+        stdin: "/dev/null".into(),
+        collect: vec![told],
+        ..Job::default()
+    };
+    confinement.run(&job, &limits, &|| false).expect("it was probed")
+}
+
+fn run_limited(confinement: Confinement, script: &str, limits: Limits) -> Ended {
+    run_in(tempfile::tempdir().expect("there is room").path(), confinement, script, limits)
+}
+
+fn run(confinement: Confinement, script: &str) -> Ended {
+    run_limited(confinement, script, Limits::default())
+}
+
+#[test]
+fn output_status_and_folders_come_back() {
+    assert!(Confinement::probe().is_ok(), "{:?}", Confinement::probe());
+    for confinement in levels() {
+        let level = confinement.level();
+        let scratch = tempfile::tempdir().expect("there is room");
+        let ended = run_in(
+            scratch.path(),
+            confinement,
+            "echo out; echo err >&2; echo told > \"$1/file\"; ln -s /etc/passwd \"$1/link\"; mkfifo \"$1/fifo\"; exit 3",
+            Limits::default(),
+        );
+        assert_eq!((ended.status.code(), ended.limit), (Some(3), None), "{level:?}");
+        assert_eq!((&ended.stdout[..], &ended.stderr[..]), (&b"out\n"[..], &b"err\n"[..]), "{level:?}");
+        let [told] = &ended.collected[..] else { panic!("one folder was asked for") };
+        assert_eq!(told.read("file".as_ref(), 100).as_deref(), Some(&b"told\n"[..]), "{level:?}");
+        assert_eq!((told.read("link".as_ref(), 100), told.read("fifo".as_ref(), 100)), (None, None), "{level:?}");
+        let mut names = told.names();
+        names.sort();
+        assert_eq!(names, ["fifo", "file", "link"], "{level:?}");
+    }
+}
+
+#[test]
+fn signals_are_the_programs_own_end() {
+    for confinement in levels() {
+        for signal in [libc::SIGKILL, libc::SIGABRT, libc::SIGTERM] {
+            let ended = run(confinement, &format!("kill -{signal} $$"));
+            assert_eq!((ended.status.signal(), ended.limit), (Some(signal), None), "{:?}", confinement.level());
+        }
+    }
+}
+
+#[test]
+fn limits_have_names() {
+    let limits = Limits { time: Duration::from_secs(1), memory: 200 << 20, file: 1 << 20, processes: 20, ..Limits::default() };
+    let cases = [
+        ("sleep 100", Limit::Time),
+        ("sleep 100 & exec sleep 50", Limit::Time),
+        (
+            "for i in 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 19 20 21 22 23 24 25 26 27 28 29 30; do sleep 20 & done; wait",
+            Limit::Processes,
+        ),
+        ("head -c 9000000 /dev/zero > big; kill -s XFSZ $$", Limit::FileSize),
+        ("cat /dev/zero | tail -c 900000000 | head -c 1", Limit::Memory),
+    ];
+    for confinement in levels() {
+        for (script, limit) in cases {
+            let begun = Instant::now();
+            let ended = run_limited(
+                confinement,
+                script,
+                Limits { time: if limit == Limit::Time { limits.time } else { Duration::from_secs(60) }, ..limits },
+            );
+            assert_eq!(ended.limit, Some(limit), "{:?}: {script}: {:?}", confinement.level(), ended.status);
+            assert!(begun.elapsed() < Duration::from_secs(40), "{:?}: {script}", confinement.level());
+        }
+    }
+}
+
+/// A daemon that left its group and session and keeps the output open.
+#[test]
+fn nothing_is_left_and_nobody_is_waited_for() {
+    for confinement in levels() {
+        let marker = format!("60.{}{}", std::process::id(), confinement.level() as u32);
+        let begun = Instant::now();
+        let ended = run(confinement, &format!("setsid sh -c 'setsid sleep {marker} & exit' & sleep 0.3; exit 5"));
+        assert_eq!(ended.status.code(), Some(5), "{:?}", confinement.level());
+        assert!(begun.elapsed() < Duration::from_secs(30));
+        let alive = |pid: &Path| fs::read(pid.join("cmdline")).is_ok_and(|line| line.windows(marker.len()).any(|w| w == marker.as_bytes()));
+        let left = fs::read_dir("/proc").expect("it is there").flatten().filter(|entry| alive(&entry.path())).count();
+        assert_eq!(left, 0, "{:?}", confinement.level());
+    }
+}
+
+#[test]
+fn the_user_can_stop_it() {
+    for confinement in levels() {
+        let scratch = tempfile::tempdir().expect("there is room");
+        let job = Job {
+            program: "/bin/sleep".into(),
+            args: vec![b"sleep".into(), b"100".into()],
+            work: fs::canonicalize(scratch.path()).expect("it is there"),
+            stdin: "/dev/null".into(),
+            ..Job::default()
+        };
+        let ended = confinement.run(&job, &Limits { time: Duration::from_secs(90), ..Limits::default() }, &|| true).expect("it runs");
+        assert_eq!(ended.limit, Some(Limit::Interrupted));
+    }
+}
+
+#[test]
+fn what_cannot_be_run_is_said() {
+    let scratch = tempfile::tempdir().expect("there is room");
+    let work = fs::canonicalize(scratch.path()).expect("it is there");
+    symlink("nowhere", work.join("broken")).expect("there is room");
+    for confinement in levels() {
+        let job =
+            Job { program: work.join("broken"), args: vec![b"x".into()], work: work.clone(), stdin: "/dev/null".into(), ..Job::default() };
+        let failure = confinement.run(&job, &Limits::default(), &|| false).expect_err("there is no program");
+        assert_eq!(failure.to_string(), "the program cannot be executed: No such file or directory (os error 2)");
+    }
+}
+
+/// A confined program has no powers, no terminal, three descriptors, and no process of others.
+#[test]
+fn powers_are_gone() {
+    for confinement in levels().into_iter().filter(|c| c.level() != Level::None) {
+        let ended = run(
+            confinement,
+            "grep -E '^(Cap|NoNewPrivs|Seccomp:)' /proc/self/status; ls /proc/self/fd | wc -l; mknod d c 1 3; unshare -r true; chroot / true; ls -d /proc/[0-9]*",
+        );
+        let said = String::from_utf8_lossy(&ended.stdout).into_owned();
+        if confinement.level() == Level::Full {
+            for line in ["CapInh", "CapPrm", "CapEff", "CapBnd", "CapAmb"] {
+                assert!(said.contains(&format!("{line}:\t0000000000000000\n")), "{said}");
+            }
+            assert!(said.contains("NoNewPrivs:\t1\nSeccomp:\t2\n4\n/proc/1\n/proc/2\n"), "{said}");
+        }
+        let errors = String::from_utf8_lossy(&ended.stderr).into_owned();
+        assert!(errors.contains("mknod: ") && errors.contains("unshare: ") && errors.contains("chroot: "), "{errors}");
+    }
+}
