@@ -59,6 +59,8 @@ pub struct RunArgs {
     pub variables: bool,
     /// Findings are replayed natively before they are reported.
     pub replay: bool,
+    /// These replays run on the real system.
+    pub unconfined: bool,
     pub cc_flags: Vec<String>,
     /// Calls of a path that may fail though they need not.
     pub fail_calls: u32,
@@ -108,6 +110,7 @@ impl Default for RunArgs {
             frames: false,
             variables: true,
             replay: true,
+            unconfined: false,
             cc_flags: Vec::new(),
             fail_calls: 0,
             rules: Vec::new(),
@@ -215,6 +218,8 @@ pub static OPTIONS: &[Opt<RunArgs>] = &[
         set: |a, v| { a.summaries.push(v.into()); Ok(()) } },
     Opt { name: "--tree", value: "FILE", help: "write the tree of the explored paths: their decisions with positions, and with rules their events and which decisions are relevant",
         set: |a, v| { a.tree = Some(v.into()); Ok(()) } },
+    Opt { name: "--unconfined", value: "", help: "replay findings on the real system: the program may change and delete files, and all else that you may",
+        set: |a, _| { a.unconfined = true; Ok(()) } },
     Opt { name: "--undefined", value: "symbolic|error", help: "what a call of an undefined function gives: a fresh symbolic value (default), or the path's end",
         set: |a, v| { a.config.undefined = one_of(v, &[("symbolic", Undefined::Symbolic), ("error", Undefined::Error)])?; Ok(()) } },
     Opt { name: "--uninit", value: "zero|symbolic|symbolic-globals|report", help: "what reading uninitialised memory gives: zero (default), symbolic input, the same with the program's variables that have no initial value, or a finding where a branch, an address or output depends on it",

@@ -9,6 +9,7 @@ use std::process::Command;
 use std::{fs, io};
 
 use anyhow::{Context, Result};
+use wryneck_confine::Collected;
 
 use crate::compile::{self, CLANG};
 use crate::native::{OPT, tool};
@@ -54,6 +55,22 @@ pub fn library(musl: bool, flags: &[&str]) -> Result<Vec<PathBuf>> {
         library.push(compile::cached(clang, &source, "o")?);
     }
     Ok(library)
+}
+
+/// Most bytes of one file of counts.
+const MOST: u64 = 256 << 20;
+
+/// Writes the counts that a confined program left where the next one finds them and adds to them.
+pub fn keep(counted: &Collected, dir: &Path) -> Result<()> {
+    for name in counted.names() {
+        if Path::new(&name).extension() == Some(OsStr::new("gcda"))
+            && let Some(counts) = counted.read(&name, MOST)
+        {
+            let path = dir.join(&name);
+            fs::write(&path, counts).with_context(|| format!("cannot write `{}`", path.display()))?;
+        }
+    }
+    Ok(())
 }
 
 /// Copies what gcov reads to a new folder or one that has such files.

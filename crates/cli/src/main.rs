@@ -15,7 +15,6 @@ mod carried;
 mod child;
 mod cmd;
 mod compile;
-mod confine;
 mod coverage;
 mod data;
 mod explore;

@@ -1,39 +1,53 @@
-//! Replaying tests: the program runs natively on each, in a scratch folder of its own under a time limit, and the ends are compared.
+//! Replaying tests: the program runs natively on each, confined and under limits, in a scratch folder of its own, and the ends are compared.
+//!
+//! A program that cannot be confined is not run. What was explored may be hostile, and its inputs are the ones that break it.
 
 use std::ffi::OsStr;
 use std::fs::{self, File, FileTimes, Permissions};
 use std::io::Write;
+use std::marker::PhantomData;
 use std::os::unix::ffi::OsStrExt;
 use std::os::unix::fs::{MetadataExt, PermissionsExt};
-use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
-use std::process::{Command, Stdio};
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Mutex, PoisonError};
 use std::thread;
 use std::time::{Duration, UNIX_EPOCH};
 
 use anyhow::{Context, Result};
+use wryneck_confine::{Collected, Confinement, Ended, Job, Level, Limits, Put};
 use wryneck_environ::ProgramInput;
 use wryneck_report::{Finding, KTest};
 
 use crate::about::About;
 use crate::beneath::Beneath;
-use crate::child::{self, Limits};
-use crate::confine::{self, Put};
 use crate::data;
 use crate::explored::Explored;
+use crate::gcov;
 use crate::judge::{self, Expected, Verdict, Watched};
 use crate::native::{Native, Sanitizer};
-use crate::output;
 use crate::problem::problem;
+use crate::signal;
 use crate::symbolic::{self, Concrete, ConcreteFile};
 
 /// Wall time of one test, unless another is asked for.
 pub const TIME: Duration = Duration::from_secs(10);
 
+/// Confinement for replays, or why there is none; `unconfined` if the user asked for that.
+pub fn confinement(unconfined: bool) -> std::result::Result<Confinement, String> {
+    if unconfined { Ok(Confinement::unconfined()) } else { Confinement::probe() }
+}
+
 /// Runs the program on the test of each finding and notes what that showed.
-pub fn findings(folder: &Path, findings: &mut [Finding]) -> Result<()> {
+pub fn findings(folder: &Path, findings: &mut [Finding], unconfined: bool) -> Result<()> {
+    use wryneck_report::Native;
+    let confinement = match confinement(unconfined) {
+        Ok(confinement) => confinement,
+        Err(why) => {
+            findings.iter_mut().for_each(|finding| finding.native = Some(Native::NotReplayed(no_confinement(&why))));
+            return Ok(());
+        }
+    };
     let scratch = tempfile::tempdir().context("cannot make a scratch folder")?;
     let mut tests = Vec::new();
     for finding in findings.iter() {
@@ -42,10 +56,9 @@ pub fn findings(folder: &Path, findings: &mut [Finding]) -> Result<()> {
             tests.push(Task { shows: leak(finding, &test)?, test });
         }
     }
-    let replay = Replay::new(folder, &[], scratch.path(), TIME)?;
+    let replay = Replay::new(folder, &[], scratch.path(), TIME, confinement)?;
     let mut verdicts = replay.all(&tests).into_iter();
     for finding in findings {
-        use wryneck_report::Native;
         let verdict = finding.test.as_ref().and_then(|_| verdicts.next());
         finding.native = Some(match verdict {
             Some(Verdict::Same) if finding.kind.id.starts_with("rule:") && !ends_in_fault(folder, finding)? => {
@@ -61,6 +74,11 @@ pub fn findings(folder: &Path, findings: &mut [Finding]) -> Result<()> {
         });
     }
     Ok(())
+}
+
+/// Why a test is not replayed where it cannot be confined.
+pub fn no_confinement(why: &str) -> String {
+    format!("no confinement: {why}")
 }
 
 /// Whether the path of a finding's test ends in a fault, which shows natively.
@@ -106,24 +124,31 @@ pub struct Replay<'a> {
     directory: Vec<u8>,
     /// Host files below the run's working directory: path from there, content.
     files: Vec<(PathBuf, Vec<u8>)>,
-    scratch: &'a Path,
+    /// Absolute and without links.
+    scratch: PathBuf,
     limits: Limits,
+    confinement: Confinement,
+    /// Line counts are added to by one program at a time.
+    counting: Mutex<()>,
+    _scratch: PhantomData<&'a Path>,
 }
 
 impl Replay<'_> {
     /// Of a run folder, whose target the user perhaps `named`.
-    pub fn new<'a>(folder: &Path, named: &[PathBuf], scratch: &'a Path, time: Duration) -> Result<Replay<'a>> {
-        if let Err(why) = confine::possible() {
-            output::note(format!(
-                "tests run on the real file system, since it cannot be kept from them ({why}): mind what the program writes"
-            ));
-        }
+    pub fn new<'a>(
+        folder: &Path,
+        named: &[PathBuf],
+        scratch: &'a Path,
+        time: Duration,
+        confinement: Confinement,
+    ) -> Result<Replay<'a>> {
+        let scratch = fs::canonicalize(scratch).context("cannot find the scratch folder")?;
         let Explored { facts, program, bitcode, objects, cc_flags, files } = Explored::of(folder, named)?;
         let name = program.file_stem().unwrap_or_default().as_bytes().to_vec();
         let fails = facts.get("fail_calls").is_some_and(|n| n != "0");
-        let native = Native::new(program, bitcode, objects, cc_flags, facts.need("libc")? == "true", fails, scratch.to_owned());
+        let native = Native::new(program, bitcode, objects, cc_flags, facts.need("libc")? == "true", fails, scratch.clone());
         let directory = facts.need("directory")?.to_owned();
-        let limits = Limits { time, memory: None, file: 1 << 30 };
+        let limits = Limits { time, ..Limits::default() };
         let entry = facts.get("entry").filter(|name| !name.is_empty()).map(str::to_owned);
         Ok(Replay {
             native,
@@ -134,13 +159,10 @@ impl Replay<'_> {
             files,
             scratch,
             limits,
+            confinement,
+            counting: Mutex::new(()),
+            _scratch: PhantomData,
         })
-    }
-
-    /// The folder where confined programs leave what is to be read here. Where they run is another one if it can be, since files cannot be
-    /// renamed into or out of a folder that is shared.
-    fn shared(&self) -> PathBuf {
-        if confine::writes_everywhere() { self.scratch.join("shared") } else { self.scratch.to_owned() }
     }
 
     /// Lets the program count its lines as tests run; the counts are left in a folder below the scratch one, which is returned.
@@ -148,16 +170,20 @@ impl Replay<'_> {
         if self.native.bitcode.is_none() {
             return Err(problem("machine code has no line counts", "leave out `--gcov`"));
         }
-        let dir = self.shared().join("gcov");
+        let dir = self.scratch.join("gcov");
         Ok(self.native.gcov.insert(dir).clone())
     }
 
     /// Replays tests on every core; verdicts in their order.
     pub fn all(&self, tests: &[Task]) -> Vec<Verdict> {
         let (next, verdicts) = (AtomicUsize::new(0), Mutex::new(vec![None; tests.len()]));
+        // The first interrupt may have been what ended the exploration.
+        let before = signal::interrupted();
+        let stop = || !before && signal::interrupted();
         let work = || {
             while let Some((i, test)) = Some(next.fetch_add(1, Ordering::Relaxed)).and_then(|i| Some((i, tests.get(i)?))) {
-                let verdict = self.one(test, i).unwrap_or_else(|e| Verdict::Cannot(format!("{e:#}")));
+                let verdict = if stop() { Ok(Verdict::Cannot("it was interrupted".into())) } else { self.one(test, i, &stop) };
+                let verdict = verdict.unwrap_or_else(|e| Verdict::Cannot(format!("{e:#}")));
                 verdicts.lock().unwrap_or_else(PoisonError::into_inner)[i] = Some(verdict);
             }
         };
@@ -171,13 +197,16 @@ impl Replay<'_> {
         verdicts.into_iter().map(|v| v.unwrap_or_else(lost)).collect()
     }
 
-    fn one(&self, Task { test, shows }: &Task, number: usize) -> Result<Verdict> {
+    fn one(&self, Task { test, shows }: &Task, number: usize, stop: &dyn Fn() -> bool) -> Result<Verdict> {
         let bytes = data::read_here(test, data::TEST).with_context(|| format!("cannot read `{}`", test.display()))?;
         let ktest = KTest::from_bytes(&bytes)?;
         let about = About::of_test(test)?;
         let expected = shows.clone().map_or_else(|| expected(&about), Ok)?;
-        let verdict = self.judged(test, number, &ktest, &expected)?;
+        let verdict = self.judged(number, &Test { bytes: &bytes, concrete: Concrete::of(&self.words, &ktest), stop }, &expected)?;
         Ok(match verdict {
+            Verdict::Different(how) if self.confinement.level() == Level::Plain => {
+                Verdict::Cannot(format!("{how}, confined by Landlock alone, where it may not do all that it does elsewhere"))
+            }
             Verdict::Different(how) if about.unwritten_input => {
                 Verdict::Cannot(format!("memory never written has other values natively: {how}"))
             }
@@ -188,9 +217,9 @@ impl Replay<'_> {
         })
     }
 
-    fn judged(&self, test: &Path, number: usize, ktest: &KTest, expected: &Expected) -> Result<Verdict> {
-        let concrete = Concrete::of(&self.words, ktest);
-        let outside = |file: &&ConcreteFile| !file.is_below() && (file.path.is_relative() || confine::possible().is_err());
+    fn judged(&self, number: usize, test: &Test, expected: &Expected) -> Result<Verdict> {
+        let concrete = &test.concrete;
+        let outside = |file: &&ConcreteFile| !file.is_below() && (file.path.is_relative() || self.confinement.level() != Level::Full);
         if let Some(file) = concrete.files.iter().find(outside) {
             return Ok(Verdict::Cannot(format!("the symbolic file `{}` is outside of the scratch folder", file.path.display())));
         }
@@ -209,15 +238,18 @@ impl Replay<'_> {
         };
         let mut watched = Watched::Silent;
         if let Some(needed) = expected.needs_sanitizer() {
-            match self.sanitized(expected, needed, test, number, &concrete)? {
+            match self.sanitized(expected, needed, test, number)? {
                 Ok(verdict) => return Ok(verdict),
                 Err(not) => watched = not,
             }
         }
-        let ran = self.execute(plain, test, &concrete, &number.to_string(), false)?;
+        let ran = self.execute(plain, test, &number.to_string(), false)?;
+        if let Some(limit) = ran.ended.limit {
+            return Ok(Verdict::Cannot(format!("natively {limit}")));
+        }
         Ok(match (judge::plain(expected, &ran.ended, &ran.report, &watched), expected) {
             (Verdict::Different(how), Expected::Fault(kind)) if expected.needs_sanitizer().is_none() => {
-                judge::second(kind, how, self.sanitized(expected, (kind, Sanitizer::Address), test, number, &concrete)?)
+                judge::second(kind, how, self.sanitized(expected, (kind, Sanitizer::Address), test, number)?)
             }
             (verdict, _) => verdict,
         })
@@ -228,23 +260,25 @@ impl Replay<'_> {
         &self,
         expected: &Expected,
         (kind, sanitizer): (&str, Sanitizer),
-        test: &Path,
+        test: &Test,
         number: usize,
-        concrete: &Concrete,
     ) -> Result<std::result::Result<Verdict, Watched>> {
-        if !concrete.fails.is_empty() {
+        if !test.concrete.fails.is_empty() {
             return Ok(Err(Watched::No("under which no calls are made to fail".into())));
         }
         let program = match self.native.under(sanitizer) {
             Ok(program) => program,
             Err(why) => return Ok(Err(Watched::No(why.clone()))),
         };
-        let ran = self.execute(program, test, concrete, &format!("{number}s"), kind == judge::MEMORY_LEAK)?;
+        let ran = self.execute(program, test, &format!("{number}s"), kind == judge::MEMORY_LEAK)?;
+        if let Some(limit) = ran.ended.limit {
+            return Ok(Err(Watched::No(format!("under which {limit}"))));
+        }
         Ok(judge::sanitized(expected, &ran.sanitizers).ok_or_else(|| Watched::silent(kind, self.native.is_c())))
     }
 
     /// Runs a program on a test in the new folder `name`, looking for leaks if asked to.
-    fn execute(&self, program: &Path, test: &Path, concrete: &Concrete, name: &str, leaks: bool) -> Result<Ran> {
+    fn execute(&self, program: &Path, Test { bytes, concrete, stop }: &Test, name: &str, leaks: bool) -> Result<Ran> {
         let dir = self.scratch.join(name);
         let work = dir.join("work");
         fs::create_dir_all(&work)?;
@@ -281,36 +315,57 @@ impl Replay<'_> {
             made.write_all(&file.bytes)?;
             dated(made, file)?;
         }
-        let told = self.shared().join(format!("told{name}"));
+        let told = dir.join("told");
         fs::create_dir_all(&told)?;
-        let (stdin, report) = (dir.join("stdin"), told.join("report"));
+        let (stdin, own) = (dir.join("stdin"), dir.join("test"));
+        // The run folder may be where a confined program sees nothing.
+        fs::write(&own, bytes)?;
         fs::write(&stdin, concrete.stdin.as_deref().unwrap_or_default())?;
         File::options().write(true).open(&stdin)?.set_times(FileTimes::new().set_modified(then))?;
         // To a file: a program may close its standard error before it ends.
         let log = format!("log_path={}", quoted(&told.join(SANITIZERS))?);
-        let mut command = Command::new(program);
-        command
-            .arg0(OsStr::from_bytes(&self.name))
-            .args(concrete.args.iter().map(|a| OsStr::from_bytes(a)))
-            .env_clear()
-            .envs(concrete.env.iter().map(|(k, v)| (OsStr::from_bytes(k), OsStr::from_bytes(v))))
-            .env("WRYNECK_TEST", std::path::absolute(test)?)
-            .env("WRYNECK_REPORT", &report)
-            .env("LSAN_OPTIONS", "use_stacks=0:use_registers=0")
-            .env("ASAN_OPTIONS", format!("{log}:detect_leaks={}:detect_stack_use_after_return=1:symbolize=0", u8::from(leaks)))
-            .env("MSAN_OPTIONS", &log)
-            .env("UBSAN_OPTIONS", &log)
-            .current_dir(&work)
-            .stdin(Stdio::from(File::open(&stdin)?));
-        if confine::possible().is_ok() {
-            confine::confine(&mut command, &self.shared(), &work, &elsewhere)?;
+        let told_env = [
+            ("WRYNECK_TEST", own.into_os_string()),
+            ("WRYNECK_REPORT", told.join(REPORT).into_os_string()),
+            ("LSAN_OPTIONS", "use_stacks=0:use_registers=0".into()),
+            ("ASAN_OPTIONS", format!("{log}:detect_leaks={}:detect_stack_use_after_return=1:symbolize=0", u8::from(leaks)).into()),
+            ("MSAN_OPTIONS", log.clone().into()),
+            ("UBSAN_OPTIONS", log.into()),
+        ];
+        let line = |name: &[u8], value: &[u8]| [name, b"=", value].concat();
+        let counts = self.native.gcov.as_deref();
+        let job = Job {
+            program: program.to_owned(),
+            args: [&self.name].into_iter().chain(&concrete.args).cloned().collect(),
+            env: concrete
+                .env
+                .iter()
+                .map(|(name, value)| line(name, value))
+                .chain(told_env.iter().map(|(name, value)| line(name.as_bytes(), value.as_bytes())))
+                .collect(),
+            work: work.clone(),
+            stdin,
+            files: elsewhere,
+            readable: vec![dir.clone()],
+            collect: [told.as_path()].into_iter().chain(counts).map(Path::to_owned).collect(),
+            traces: leaks,
+        };
+        let turn = counts.map(|_| self.counting.lock().unwrap_or_else(PoisonError::into_inner));
+        let mut ended = self.confinement.run(&job, &self.limits, stop).context("the native program cannot be run")?;
+        if let (Some(counts), [_, counted]) = (counts, &ended.collected[..]) {
+            gcov::keep(counted, counts)?;
         }
-        let mut ended = child::run(&mut command, self.limits).context("the native program cannot be started")?;
+        drop(turn);
         ended.stdout = replaced(&ended.stdout, work.as_os_str().as_bytes(), &self.directory);
-        let report = data::read_here(&report, data::TEST).unwrap_or_default();
-        let report = String::from_utf8_lossy(&report).into_owned();
-        let sanitizers = logs(&told);
-        let _ = (fs::remove_dir_all(&dir), fs::remove_dir_all(&told));
+        let text = |name: &OsStr| {
+            let bytes = ended.collected.first().and_then(|told| told.read(name, TOLD));
+            String::from_utf8_lossy(&bytes.unwrap_or_default()).into_owned()
+        };
+        let report = text(REPORT.as_ref());
+        let names = ended.collected.first().map(Collected::names).unwrap_or_default();
+        let sanitizers =
+            names.iter().filter(|name| name.as_bytes().starts_with(SANITIZERS.as_bytes())).take(LOGS).map(|name| text(name)).collect();
+        let _ = fs::remove_dir_all(&dir);
         Ok(Ran { ended, report, sanitizers })
     }
 }
@@ -333,20 +388,28 @@ const UNCOUNTED: [&str; 2] = ["fail_mmap", "fail_mremap"];
 
 /// What running a program on a test showed.
 struct Ran {
-    ended: child::Ended,
+    ended: Ended,
     /// Of the replay library.
     report: String,
     sanitizers: String,
 }
 
+/// A test as it is run.
+struct Test<'a> {
+    /// As a file.
+    bytes: &'a [u8],
+    concrete: Concrete,
+    /// Whether the user wants no more of it.
+    stop: &'a dyn Fn() -> bool,
+}
+
 /// The name of the sanitizers' logs, to which they add a process number.
 const SANITIZERS: &str = "sanitizers";
-
-fn logs(dir: &Path) -> String {
-    let is_log = |entry: &fs::DirEntry| entry.file_name().to_string_lossy().starts_with(SANITIZERS);
-    let logs = fs::read_dir(dir).into_iter().flatten().flatten().filter(is_log);
-    logs.map(|log| String::from_utf8_lossy(&data::read_here(&log.path(), data::TEST).unwrap_or_default()).into_owned()).collect()
-}
+/// The name of the replay library's report.
+const REPORT: &str = "report";
+/// Most bytes read of one of these, and most logs.
+const TOLD: u64 = 4 << 20;
+const LOGS: usize = 100;
 
 /// A path in the options of a sanitizer, where a colon or space would end it.
 fn quoted(path: &Path) -> Result<String> {

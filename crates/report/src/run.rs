@@ -183,6 +183,8 @@ pub enum Native {
     NotReproduced(String),
     /// Why it cannot be run, or cannot show.
     NotReplayable(String),
+    /// Why it was not run, though it might have shown.
+    NotReplayed(String),
 }
 
 impl Native {
@@ -192,6 +194,7 @@ impl Native {
             "reproduced" => Some(Native::Reproduced),
             "not reproduced" => Some(Native::NotReproduced(why.to_owned())),
             "not replayable" => Some(Native::NotReplayable(why.to_owned())),
+            "not replayed" => Some(Native::NotReplayed(why.to_owned())),
             _ => None,
         }
     }
@@ -202,6 +205,7 @@ impl Native {
             Native::Reproduced => ("reproduced", ""),
             Native::NotReproduced(how) => ("not reproduced", how),
             Native::NotReplayable(why) => ("not replayable", why),
+            Native::NotReplayed(why) => ("not replayed", why),
         }
     }
 }
@@ -424,7 +428,8 @@ pub(crate) mod tests {
 
     #[test]
     fn native_verdicts_are_read_from_their_words() {
-        for native in [Native::Reproduced, Native::NotReproduced("exit 0".into()), Native::NotReplayable("no source".into())] {
+        let why = || "no source".to_owned();
+        for native in [Native::Reproduced, Native::NotReproduced(why()), Native::NotReplayable(why()), Native::NotReplayed(why())] {
             let (verdict, why) = native.words();
             assert_eq!(Native::from_words(verdict, why), Some(native.clone()));
         }

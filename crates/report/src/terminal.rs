@@ -80,8 +80,10 @@ fn write_finding(out: &mut dyn Write, run: &Run, number: u32, f: &Finding, sourc
         writeln!(out, "  = {} paths end so", f.count)?;
     }
     if let Some(native) = &f.native {
-        let (verdict, why) = native.words();
-        writeln!(out, "  = natively: {verdict}{}{why}", if why.is_empty() { "" } else { ": " })?;
+        match native.words() {
+            (verdict, "") => writeln!(out, "  = natively: {verdict}")?,
+            (verdict, why) => writeln!(out, "  = natively: {verdict} ({why})")?,
+        }
     }
     if let Some(test) = &f.test {
         writeln!(out, "  = replay: wryneck replay {}", units::shell_word(&format!("{}/{test}", run.folder)))?;

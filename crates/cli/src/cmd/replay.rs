@@ -15,7 +15,7 @@ use crate::judge::Verdict;
 use crate::options::{self, Opt, Words, seconds};
 use crate::output;
 use crate::problem::problem;
-use crate::replay::{Replay, Task};
+use crate::replay::{self, Replay, Task};
 
 struct Args {
     /// Where line counts go, if they are wanted.
@@ -25,6 +25,7 @@ struct Args {
     timeout: f64,
     json: bool,
     quiet: bool,
+    unconfined: bool,
 }
 
 // One more option: a row (sorted by name).
@@ -40,6 +41,8 @@ static OPTIONS: &[Opt<Args>] = &[
         set: |a, _| { a.quiet = true; Ok(()) } },
     Opt { name: "--timeout", value: "TIME", help: "wall time of one test (default 10s)",
         set: |a, v| { a.timeout = seconds(v)?; Ok(()) } },
+    Opt { name: "--unconfined", value: "", help: "run tests on the real system: the program may change and delete files, and all else that you may",
+        set: |a, _| { a.unconfined = true; Ok(()) } },
 ];
 
 const EXAMPLES: &str = "\
@@ -63,18 +66,26 @@ pub fn run(words: Vec<String>) -> Result<u8> {
         })?;
         return Ok(0);
     }
-    let mut args = Args { gcov: None, program: Vec::new(), timeout: 10.0, json: false, quiet: false };
+    let mut args = Args { gcov: None, program: Vec::new(), timeout: 10.0, json: false, quiet: false, unconfined: false };
     let mut words = Words::new(words);
     options::parse(OPTIONS, &mut args, &mut words)?;
     let targets = words.rest();
     if targets.is_empty() {
         return Err(problem("no run and no test is given", "write `wryneck replay wryneck-last`"));
     }
+    let confinement = replay::confinement(args.unconfined);
     let mut verdicts = Vec::new();
     for target in targets {
         let (folder, tests) = tests_of(Path::new(&target))?;
+        let confinement = match &confinement {
+            Ok(confinement) => *confinement,
+            Err(why) => {
+                verdicts.extend(tests.into_iter().map(|test| (test, Verdict::Cannot(replay::no_confinement(why)))));
+                continue;
+            }
+        };
         let scratch = tempfile::tempdir().context("cannot make a scratch folder")?;
-        let mut replay = Replay::new(&folder, &args.program, scratch.path(), Duration::from_secs_f64(args.timeout))?;
+        let mut replay = Replay::new(&folder, &args.program, scratch.path(), Duration::from_secs_f64(args.timeout), confinement)?;
         let counts = args.gcov.is_some().then(|| replay.count_lines()).transpose()?;
         let tasks: Vec<Task> = tests.iter().map(|test| Task { test: test.clone(), shows: None }).collect();
         verdicts.extend(tests.into_iter().zip(replay.all(&tasks)));

@@ -141,7 +141,7 @@ pub fn explore(name: &str, words: Vec<String>, complete: impl FnOnce(&mut RunArg
         way::trace(&mut explorer, &mut watch.findings);
         if args.replay {
             watch.folder.commit();
-            replay::findings(&watch.folder.path, &mut watch.findings.all)?;
+            replay::findings(&watch.folder.path, &mut watch.findings.all, args.unconfined)?;
         }
         watch.save(&explorer.core);
     }

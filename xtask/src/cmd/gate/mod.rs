@@ -7,6 +7,7 @@ mod csmith;
 mod explore;
 mod faults;
 mod files;
+mod hostile;
 mod lift;
 mod machine;
 mod memory;
@@ -40,6 +41,8 @@ enum Gate {
     Faults(faults::Args),
     /// Random sequences of file-system calls: the same results as on the real kernel
     Files(files::Args),
+    /// Hostile programs: none has an effect outside of its replay, whoever runs the tool; unconfined each has
+    Hostile(hostile::Args),
     /// Lifted machine code against the CPU: every mnemonic of coreutils and libc.so.6 from random states
     Lift(lift::Args),
     /// Twenty programs of coreutils as machine code against their bitcode: paths a second, replays
@@ -68,6 +71,7 @@ pub fn run(args: &Args) -> Result<()> {
         Gate::Csmith(args) => csmith::run(args),
         Gate::Faults(args) => faults::run(args),
         Gate::Files(args) => files::run(args),
+        Gate::Hostile(args) => hostile::run(args),
         Gate::Lift(args) => lift::run(args),
         Gate::Machine(args) => machine::run(args),
         Gate::Memory(args) => memory::run(args),

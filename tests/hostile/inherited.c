@@ -1,0 +1,9 @@
+//@ attack: a descriptor that the tool had open is used
+//@ effect: file
+#include "hostile.h"
+
+static void attack(void)
+{
+	for (int fd = 3; fd < 1024; fd++)
+		if (write(fd, "hostile\n", 8) == 8) return;
+}

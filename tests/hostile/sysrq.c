@@ -1,0 +1,8 @@
+//@ attack: the kernel is commanded through /proc (opened, not written)
+//@ effect: said
+#include "hostile.h"
+
+static void attack(void)
+{
+	effect_if(open("/proc/sysrq-trigger", O_WRONLY) >= 0);
+}

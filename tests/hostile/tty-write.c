@@ -1,0 +1,8 @@
+//@ attack: text and control sequences are written to the terminal
+//@ effect: terminal
+#include "hostile.h"
+
+static void attack(void)
+{
+	append("/dev/tty");
+}
