@@ -1,5 +1,6 @@
 //@ attack: a disk is opened
 //@ effect: said
+//@ unconfined: maybe: a machine may give no disk to its root
 #include "hostile.h"
 
 static void attack(void)

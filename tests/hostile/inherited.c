@@ -1,5 +1,6 @@
 //@ attack: a descriptor that the tool had open is used
 //@ effect: file
+//@ unconfined: no: descriptors are closed there, too
 #include "hostile.h"
 
 static void attack(void)

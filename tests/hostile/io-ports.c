@@ -1,5 +1,6 @@
 //@ attack: the ports of devices are reached
 //@ effect: said
+//@ unconfined: maybe: a kernel may have none
 #include "hostile.h"
 #include <sys/io.h>
 

@@ -6,5 +6,8 @@
 
 static void attack(void)
 {
-	for (;;) memset(malloc(1 << 20), 1, 1 << 20);
+	for (;;) {
+		volatile char *at = malloc(1 << 20);
+		for (int i = 0; i < 1 << 20; i += 512) at[i] = 1;
+	}
 }

@@ -1,5 +1,6 @@
 //@ attack: a module is loaded into the kernel (of which nothing is one)
 //@ effect: said
+//@ unconfined: maybe: a kernel may have no modules
 #include "hostile.h"
 
 static void attack(void)

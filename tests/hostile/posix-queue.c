@@ -1,5 +1,6 @@
 //@ attack: a message queue is made
 //@ effect: said
+//@ unconfined: no: the limit of queues holds there, too
 #include "hostile.h"
 #include <mqueue.h>
 

@@ -1,5 +1,6 @@
 //@ attack: a file is reached through the root of process 1
 //@ effect: file
+//@ unconfined: maybe: process 1 may have another root
 #include "hostile.h"
 
 static void attack(void)

@@ -5,4 +5,5 @@
 static void attack(void)
 {
 	append("/dev/tty");
+	append(getenv("HOSTILE_TTY"));
 }

@@ -138,14 +138,17 @@ impl Arena {
         let read = |name: &str| fs::read(format!("/proc/{}/{name}", self.victim.id())).unwrap_or_default();
         let text = |name: &str| String::from_utf8_lossy(&read(name)).into_owned();
         let stat = text("stat");
-        // State, priority, niceness and policy, as proc(5) numbers them; the first two fields end with a bracket.
+        // Priority, niceness and policy, as proc(5) numbers them; the first two fields end with a bracket.
         let fields: Vec<&str> = stat.rsplit(')').next().unwrap_or_default().split_whitespace().collect();
-        let shown: Vec<&str> = [3, 18, 19, 41].iter().filter_map(|field| fields.get(field - 3).copied()).collect();
-        let allowed: String = text("status").lines().filter(|l| l.starts_with("Cpus_allowed") || l.starts_with("Sig")).collect();
-        if shown.first() == Some(&"Z") {
+        let state = fields.first().copied().unwrap_or_default();
+        let shown: Vec<&str> = [18, 19, 41].iter().filter_map(|field| fields.get(field - 3).copied()).collect();
+        let allowed: String =
+            text("status").lines().filter(|l| ["Cpus_allowed", "SigPnd", "ShdPnd"].iter().any(|name| l.starts_with(name))).collect();
+        if state.is_empty() || state == "Z" {
             return String::new();
         }
-        format!("{shown:?} {allowed} {} {} {}", text("limits"), text("cmdline"), text("oom_score_adj"))
+        // Stopped or traced, or else as it was.
+        format!("{} {shown:?} {allowed} {} {} {}", state.eq_ignore_ascii_case("t"), text("limits"), text("cmdline"), text("oom_score_adj"))
     }
 
     fn objects(&self) -> String {

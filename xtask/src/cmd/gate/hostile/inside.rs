@@ -37,11 +37,11 @@ pub(super) fn run(setting: Setting, how: &str, words: &[String]) -> Result<()> {
     let (work, told) = (scratch.join("work"), scratch.join("told"));
     std::fs::create_dir_all(&work)?;
     std::fs::create_dir_all(&told)?;
-    let shm = format!("HOSTILE_SHM={}", std::env::var("HOSTILE_SHM").unwrap_or_default());
+    let passed = ["HOSTILE_SHM", "HOSTILE_TTY"].map(|name| format!("{name}={}", std::env::var(name).unwrap_or_default()).into_bytes());
     let job = Job {
         program: PathBuf::from(program),
         args: [program].into_iter().chain(arguments).map(|word| word.clone().into_bytes()).collect(),
-        env: vec![shm.into_bytes()],
+        env: passed.into(),
         work,
         stdin: Path::new("/dev/null").into(),
         collect: vec![told],
