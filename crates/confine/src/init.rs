@@ -10,7 +10,7 @@ use std::{mem, ptr};
 
 use crate::plan::Plan;
 use crate::sys::{self, Errno, check, check_long};
-use crate::{Kind, Step, filter, landlock, powers};
+use crate::{Kind, Step, filter, landlock, mounts, powers};
 
 /// What is sent to the parent.
 #[derive(Clone, Copy, Debug)]
@@ -155,12 +155,15 @@ fn start(plan: &mut Plan) -> Result<libc::pid_t, (Step, Errno)> {
         unsafe { libc::_exit(1) };
     }
     if plan.kind == Kind::Root {
-        // It is not mapped until it is told to go on; where mapping fails it is ended with this process.
+        // Where mapping fails the program, which waits, is ended with this process.
         let mut path = [0; 64];
         for (file, map) in [(&b"/uid_map"[..], &plan.users), (b"/gid_map", &plan.groups)] {
             let place = sys::path_of_process(&mut path, b"/proc/", pid, file);
             sys::write_file(place, map.to_bytes()).map_err(|why| (Step::Users, why))?;
         }
+    }
+    if plan.mounts.is_some() {
+        mounts::seal()?;
     }
     sys::close(go[0]);
     sys::close(go[1]);

@@ -277,7 +277,7 @@ fn devices() -> Done {
     sys::mkdir(c"dev/shm", 0o1777).map_err(failed)
 }
 
-/// A `/proc` of this process namespace, read only.
+/// A `/proc` of this process namespace, which can be written until [`seal`].
 fn proc() -> Done {
     let failed = |why| (Step::Proc, why);
     sys::mkdir(c"proc", 0o555).map_err(failed)?;
@@ -289,7 +289,12 @@ fn proc() -> Done {
             Err(why) => return Err(failed(why)),
         }
     }
-    sys::restrict_mount(c"proc", UNCHANGING | libc::MOUNT_ATTR_NODEV).map_err(failed)
+    Ok(())
+}
+
+/// Makes `/proc` read only, once nothing more is to be set there.
+pub(crate) fn seal() -> Done {
+    sys::restrict_mount(c"/proc", UNCHANGING | libc::MOUNT_ATTR_NODEV).map_err(|why| (Step::Proc, why))
 }
 
 /// Copies a file with its permissions and times.
@@ -321,7 +326,9 @@ fn cover(dir: &Path, mounted: &[PathBuf], pieces: &mut Vec<Piece>) -> io::Result
         return Ok(());
     }
     if !mounted.iter().any(|place| place != dir && place.starts_with(dir)) && dir != Path::new("/") {
-        pieces.push(overlay(dir, writable)?);
+        let is_empty = fs::read_dir(dir)?.next().is_none();
+        // An overlay costs more than all else.
+        pieces.push(if is_empty && !writable { Piece::Folder { place: inside(dir)?, mode: 0o555 } } else { overlay(dir, writable)? });
         return Ok(());
     }
     if dir != Path::new("/") {

@@ -163,3 +163,16 @@ fn powers_are_gone() {
         assert!(errors.contains("mknod: ") && errors.contains("unshare: ") && errors.contains("chroot: "), "{errors}");
     }
 }
+
+/// As root the copies of files are the machine's mounts laid over as they are, not what an ordinary user can have.
+#[test]
+fn root_uses_its_powers() {
+    let status = fs::read_to_string("/proc/self/status").expect("it is there");
+    let powers = status.lines().find_map(|line| line.strip_prefix("CapEff:")).expect("every process has some");
+    let powers = u64::from_str_radix(powers.trim(), 16).expect("a number");
+    const ADMIN: u64 = 1 << 21;
+    if powers & ADMIN != 0 {
+        let probed = format!("{:?}", Confinement::probe_level(Level::Full));
+        assert!(probed.contains("Root"), "{probed}");
+    }
+}

@@ -2,6 +2,7 @@
 //! are kept in `docs/results`; they judge nothing that a test could.
 
 mod angr;
+mod confine;
 mod explore;
 mod figure1;
 mod recording;
@@ -23,6 +24,8 @@ pub struct Args {
 enum Bench {
     /// Ten small executables to the end, beside angr
     Angr(angr::Args),
+    /// What confinement costs a replay
+    Confine(confine::Args),
     /// The program of paper 1's Figure 1 and its broken variant, pruned and not
     Figure1(figure1::Args),
     /// What recording paths and slicing them costs on coreutils
@@ -40,6 +43,7 @@ enum Bench {
 pub fn run(args: &Args) -> Result<()> {
     match &args.bench {
         Bench::Angr(args) => angr::run(args),
+        Bench::Confine(args) => confine::run(args),
         Bench::Figure1(args) => figure1::run(args),
         Bench::Recording(args) => recording::run(args),
         Bench::Slices(args) => slices::run(args),
