@@ -6,6 +6,8 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 
 const WRYNECK: &str = env!("CARGO_BIN_EXE_wryneck");
+/// What every build that is not confined says first.
+const UNCONFINED: &str = "wryneck: the build runs unconfined, with all that you may do; see `wryneck build --confined`\n";
 
 /// A copy of the project, removed when it is dropped.
 struct Project(tempfile::TempDir);
@@ -29,12 +31,12 @@ impl Project {
         Command::new(WRYNECK).current_dir(self.0.path()).args(words).output().expect("the tool was built")
     }
 
-    /// Runs a command that must succeed; its standard error.
+    /// Runs a command that must succeed; its standard error, but for the line that a build is not confined.
     #[track_caller]
     fn done(&self, words: &str) -> String {
         let out = self.wryneck(words);
         assert!(out.status.success(), "{words}: {}{}", text(&out.stdout), text(&out.stderr));
-        text(&out.stderr)
+        text(&out.stderr).replace(UNCONFINED, "")
     }
 
     /// Runs a command that must be refused in these words.
@@ -197,4 +199,26 @@ fn a_build_that_fails_is_shown_in_its_own_words() {
     assert!(said.ends_with("error: the build failed: `make count` ended with exit code 2\n"), "{said}");
     project.refused("build", &["no command is given", "help: "]);
     project.refused("build -- nosuchtool", &["the tool `nosuchtool` is not installed", "help: "]);
+}
+
+/// A build without a network that writes in its folder and its own `/tmp` alone; without that, it is said that it can do all.
+#[test]
+fn builds_can_be_confined() {
+    let (project, outside) = (Project::new(), tempfile::tempdir_in("/var/tmp").expect("there is room"));
+    let target = outside.path().join("made");
+    fs::write(project.path("all.mk"), format!("include Makefile\nescape: ; echo made > /tmp/made; echo made > {}\n", target.display()))
+        .expect("there is room");
+    let said = text(&project.wryneck("build -- make").stderr);
+    assert!(said.starts_with(UNCONFINED), "{said}");
+    project.done("build -- make clean");
+    if project.wryneck("build --confined -- true").status.code() == Some(2) {
+        // A container may have no namespaces; then nothing is run.
+        return;
+    }
+    let said = project.done("build --confined -- make");
+    assert_eq!(said, "wryneck: made `./check`\nwryneck: made `./count`\n");
+    let out = project.wryneck("build --confined -- make -f all.mk escape");
+    assert!(!out.status.success() && !target.exists(), "{}", text(&out.stderr));
+    assert_eq!(project.wryneck("build --confined -- sh -c false").status.code(), Some(1));
+    assert_eq!(project.wryneck("build --confined -- no-such-command").status.code(), Some(127));
 }

@@ -10,7 +10,7 @@ use std::{mem, ptr};
 
 use crate::plan::Plan;
 use crate::sys::{self, Errno, check, check_long};
-use crate::{Kind, Step, filter, landlock, mounts, powers};
+use crate::{Kind, Step, filter, landlock, powers};
 
 /// What is sent to the parent.
 #[derive(Clone, Copy, Debug)]
@@ -39,6 +39,8 @@ pub(crate) struct Ends {
     pub(crate) stderr: RawFd,
     /// Closed when the program begins.
     pub(crate) began: RawFd,
+    /// None where it is to be opened.
+    pub(crate) stdin: Option<RawFd>,
 }
 
 /// Where they are once all other descriptors are closed.
@@ -47,7 +49,8 @@ const BEGAN: RawFd = 4;
 const STDOUT: RawFd = 5;
 const STDERR: RawFd = 6;
 const JAIL: RawFd = 7;
-const FREE: RawFd = 8;
+const STDIN: RawFd = 8;
+const FREE: RawFd = 9;
 
 type Done = Result<(), (Step, Errno)>;
 
@@ -70,22 +73,24 @@ pub(crate) fn run(plan: &mut Plan, ends: Ends) -> ! {
 /// Closes all descriptors but those that are needed, which get low numbers.
 fn keep(plan: &Plan, ends: Ends) -> Done {
     let failed = |why| (Step::Descriptors, why);
-    let kept = [Some(ends.socket), Some(ends.began), Some(ends.stdout), Some(ends.stderr), plan.jail.as_ref().map(|jail| jail.fd())];
-    let mut above = [-1; 5];
+    let jail = plan.jail.as_ref().map(|jail| jail.fd());
+    let kept = [Some(ends.socket), Some(ends.began), Some(ends.stdout), Some(ends.stderr), jail, ends.stdin];
+    let mut above = [-1; 6];
     for (fd, above) in kept.iter().zip(&mut above) {
         if let Some(fd) = fd {
             // SAFETY: a plain system call on numbers.
             *above = check(unsafe { libc::fcntl(*fd, libc::F_DUPFD_CLOEXEC, 20) }).map_err(failed)?;
         }
     }
-    for (above, low) in above.iter().zip([SOCKET, BEGAN, STDOUT, STDERR, JAIL]) {
+    for (above, low) in above.iter().zip([SOCKET, BEGAN, STDOUT, STDERR, JAIL, STDIN]) {
         if *above >= 0 {
             // SAFETY: a plain system call on numbers.
             check(unsafe { libc::dup3(*above, low, libc::O_CLOEXEC) }).map_err(failed)?;
+        } else {
+            sys::close(low);
         }
     }
-    let first = if plan.jail.is_some() { FREE } else { JAIL };
-    sys::close_range(first as libc::c_uint, libc::c_uint::MAX).map_err(failed)?;
+    sys::close_range(FREE as libc::c_uint, libc::c_uint::MAX).map_err(failed)?;
     sys::close_range(0, 2).map_err(failed)
 }
 
@@ -162,8 +167,8 @@ fn start(plan: &mut Plan) -> Result<libc::pid_t, (Step, Errno)> {
             sys::write_file(place, map.to_bytes()).map_err(|why| (Step::Users, why))?;
         }
     }
-    if plan.mounts.is_some() {
-        mounts::seal()?;
+    if let Some(mounts) = &plan.mounts {
+        mounts.complete()?;
     }
     sys::close(go[0]);
     sys::close(go[1]);
@@ -187,7 +192,10 @@ fn prepare(plan: &mut Plan) -> Done {
         libc::prctl(libc::PR_SET_PDEATHSIG, libc::SIGKILL);
     }
     sys::chdir(&plan.work).map_err(|why| (Step::Work, why))?;
-    let input = sys::open(&plan.stdin, libc::O_RDONLY, 0).map_err(|why| (Step::Input, why))?;
+    let input = match &plan.stdin {
+        Some(path) => sys::open(path, libc::O_RDONLY, 0).map_err(|why| (Step::Input, why))?,
+        None => STDIN,
+    };
     for (from, to) in [(input, 0), (STDOUT, 1), (STDERR, 2)] {
         if from == to {
             // SAFETY: a system call on numbers.

@@ -127,6 +127,12 @@ pub struct Job {
     pub collect: Vec<PathBuf>,
     /// It may trace its own threads, as leak checkers do.
     pub traces: bool,
+    /// At [`Level::Full`]: folders whose changes are kept. If there is one, nothing else can be written, but for `scratch`.
+    pub keep: Vec<PathBuf>,
+    /// The folder that `/tmp` is then.
+    pub scratch: Option<PathBuf>,
+    /// The program has this process's input and outputs, instead of `stdin` and pipes.
+    pub inherits: bool,
 }
 
 /// What a program may use.
@@ -153,6 +159,12 @@ impl Default for Limits {
 }
 
 impl Limits {
+    /// As good as none, for programs that the user chose to run: nothing is counted.
+    pub fn none() -> Limits {
+        const LONG: Duration = Duration::from_secs(1 << 40);
+        Limits { time: LONG, memory: u64::MAX, file: u64::MAX, disk: 1 << 30, processes: usize::MAX, descriptors: u64::MAX }
+    }
+
     fn cpu_seconds(&self) -> u64 {
         self.time.as_secs() + 1
     }

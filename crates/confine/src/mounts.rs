@@ -9,12 +9,12 @@
 
 use std::ffi::{CStr, CString, OsString};
 use std::os::unix::ffi::{OsStrExt, OsStringExt};
-use std::os::unix::fs::{FileTypeExt, MetadataExt};
+use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 use std::{fs, io, ptr};
 
 use crate::sys::{self, Errno};
-use crate::{Put, Step};
+use crate::{Job, Step};
 
 /// Devices that a program may have.
 const DEVICES: [&CStr; 5] = [c"null", c"zero", c"full", c"random", c"urandom"];
@@ -72,11 +72,14 @@ pub(crate) struct Mounts {
     /// Whether overlays are mounted in a user namespace.
     user: bool,
     files: Vec<(CString, CString, bool)>,
+    /// Shown as they are, with the path from the root: what is written there stays.
+    kept: Vec<(CString, CString)>,
 }
 
 impl Mounts {
-    /// `user`: by an ordinary user. `needed` is a folder that must be there and writable. `size` is in bytes.
-    pub(crate) fn new(user: bool, needed: &Path, files: &[Put], size: u64) -> io::Result<Mounts> {
+    /// `user`: by an ordinary user. `size` is in bytes.
+    pub(crate) fn new(user: bool, job: &Job, size: u64) -> io::Result<Mounts> {
+        let needed = job.work.as_path();
         let places = mounted()?;
         let mut pieces = Vec::new();
         if user {
@@ -99,9 +102,12 @@ impl Mounts {
         }
         let base = BASES.iter().find(|base| Path::new(base.to_str().unwrap_or_default()).is_dir());
         let base = base.ok_or_else(|| io::Error::other("there is neither `/sys` nor `/dev/shm`"))?;
-        let files = files.iter().map(|put| Ok((text(&put.from)?, text(&put.to)?, put.must))).collect::<io::Result<_>>()?;
+        let files = job.files.iter().map(|put| Ok((text(&put.from)?, text(&put.to)?, put.must))).collect::<io::Result<_>>()?;
         let options = CString::new(format!("size={size},mode=755"))?;
-        Ok(Mounts { base: (*base).to_owned(), options, pieces, user, files })
+        let scratch = job.scratch.iter().map(|from| Ok((text(from)?, inside(Path::new("/tmp"))?)));
+        let kept = job.keep.iter().map(|path| Ok((text(path)?, inside(path)?)));
+        let kept = scratch.chain(kept).collect::<io::Result<_>>()?;
+        Ok(Mounts { base: (*base).to_owned(), options, pieces, user, files, kept })
     }
 
     /// Builds the new root and enters it. Only system calls, no allocation.
@@ -122,16 +128,58 @@ impl Mounts {
                 (Ok(()) | Err(_), _) => {}
             }
         }
+        for (from, place) in &self.kept {
+            self.keep(from, place).map_err(step(Step::Folders))?;
+        }
+        if !self.kept.is_empty() {
+            self.freeze();
+        }
         enter_root().map_err(step(Step::Root))?;
         devices()?;
         proc()?;
         leave_old_root().map_err(step(Step::Root))?;
+        Ok(())
+    }
+
+    /// Makes `/proc` read only, and then puts files where the program is to find them: names of files may come from strangers, and the init
+    /// has powers over the kernel's settings.
+    pub(crate) fn complete(&self) -> Done {
+        sys::restrict_mount(c"/proc", UNCHANGING | libc::MOUNT_ATTR_NODEV).map_err(|why| (Step::Proc, why))?;
         for (from, to, must) in &self.files {
             if let (Err(why), true) = (copy(from, to), must) {
                 return Err((Step::Files, why));
             }
         }
         Ok(())
+    }
+
+    /// Makes the overlays read only: what would be written there would be lost.
+    fn freeze(&self) {
+        let mut buffer = [0; libc::PATH_MAX as usize];
+        for piece in &self.pieces {
+            if let Piece::Overlay { place, .. } = piece
+                && let Ok(place) = joined(&mut buffer, place)
+            {
+                // One that is not there was left out.
+                let _ = sys::restrict_mount(place, libc::MOUNT_ATTR_RDONLY);
+            }
+        }
+    }
+
+    /// Shows a folder of the machine as it is. Its place may be below another one of these.
+    fn keep(&self, from: &CStr, place: &CStr) -> Result<(), Errno> {
+        let mut buffer = [0; libc::PATH_MAX as usize];
+        let path = joined(&mut buffer, place)?.to_bytes_with_nul();
+        // The folders on the way are there, unless a scratch folder hides them.
+        let mut way = [0; libc::PATH_MAX as usize];
+        for end in (1..path.len()).filter(|&end| matches!(path[end], b'/' | 0)) {
+            way[..end].copy_from_slice(&path[..end]);
+            way[end] = 0;
+            let _ = sys::mkdir(CStr::from_bytes_with_nul(&way[..=end]).map_err(|_| libc::EINVAL)?, 0o755);
+        }
+        let place = CStr::from_bytes_with_nul(path).map_err(|_| libc::EINVAL)?;
+        sys::bind(from, place)?;
+        sys::restrict_mount(place, libc::MOUNT_ATTR_NOSUID | libc::MOUNT_ATTR_NODEV)
     }
 
     /// From the memory file system, whose folder `root` is the new root.
@@ -277,7 +325,7 @@ fn devices() -> Done {
     sys::mkdir(c"dev/shm", 0o1777).map_err(failed)
 }
 
-/// A `/proc` of this process namespace, which can be written until [`seal`].
+/// A `/proc` of this process namespace, which can be written until [`Mounts::complete`].
 fn proc() -> Done {
     let failed = |why| (Step::Proc, why);
     sys::mkdir(c"proc", 0o555).map_err(failed)?;
@@ -290,11 +338,6 @@ fn proc() -> Done {
         }
     }
     Ok(())
-}
-
-/// Makes `/proc` read only, once nothing more is to be set there.
-pub(crate) fn seal() -> Done {
-    sys::restrict_mount(c"/proc", UNCHANGING | libc::MOUNT_ATTR_NODEV).map_err(|why| (Step::Proc, why))
 }
 
 /// Copies a file with its permissions and times.
@@ -345,9 +388,8 @@ fn cover(dir: &Path, mounted: &[PathBuf], pieces: &mut Vec<Piece>) -> io::Result
             pieces.push(Piece::Link { place: inside(&entry)?, target: text(&fs::read_link(&entry)?)? });
         } else if kind.is_file() && about.nlink() > 0 {
             pieces.push(Piece::File { place: inside(&entry)?, from: text(&entry)? });
-        } else {
-            debug_assert!(kind.is_fifo() || kind.is_socket() || kind.is_block_device() || kind.is_char_device());
         }
+        // FIFOs, sockets and devices are left out.
     }
     Ok(())
 }

@@ -21,7 +21,8 @@ pub(crate) struct Plan {
     pub(crate) limits: Limits,
     pub(crate) program: CString,
     pub(crate) work: CString,
-    pub(crate) stdin: CString,
+    /// None where the program inherits this process's.
+    pub(crate) stdin: Option<CString>,
     pub(crate) collect: Vec<CString>,
     args: Strings,
     env: Strings,
@@ -47,7 +48,7 @@ impl Plan {
         let filter_failed = |detail| Failure { step: Step::Filter, errno: None, detail };
         let path = |path| text(absolute(path)?).map_err(failed);
         let mounts = match kind {
-            Kind::Root | Kind::User => Some(Mounts::new(kind == Kind::User, absolute(&job.work)?, &job.files, limits.disk)),
+            Kind::Root | Kind::User => Some(Mounts::new(kind == Kind::User, job, limits.disk)),
             Kind::Plain | Kind::None => None,
         };
         let jail = (kind == Kind::Plain).then(|| Jail::new(job)).transpose()?;
@@ -71,7 +72,7 @@ impl Plan {
             limits: *limits,
             program: path(&job.program)?,
             work: path(&job.work)?,
-            stdin: path(&job.stdin)?,
+            stdin: (!job.inherits).then(|| path(&job.stdin)).transpose()?,
             collect: job.collect.iter().map(|dir| path(dir)).collect::<Result<_, _>>()?,
             args: strings(&job.args)?,
             env: strings(&job.env)?,

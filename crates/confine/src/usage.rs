@@ -31,6 +31,9 @@ impl Usage {
 
     /// The limit that is reached, if one is.
     pub(crate) fn excess(&self, limits: &Limits) -> Option<Limit> {
+        if limits.memory == u64::MAX {
+            return None;
+        }
         let processes = self.processes(limits.processes);
         if processes.len() > limits.processes {
             return Some(Limit::Processes);

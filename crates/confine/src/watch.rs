@@ -94,11 +94,13 @@ fn spawn(kind: Kind, mut plan: Plan, limits: &Limits) -> Result<Run<'_>, Failure
     let [stderr, their_stderr] = pipe().map_err(failed(Step::Pipes))?;
     let [began, their_began] = pipe().map_err(failed(Step::Pipes))?;
     let [socket, their_socket] = sockets().map_err(failed(Step::Pipes))?;
+    let inherits = plan.stdin.is_none();
     let ends = Ends {
         socket: their_socket.as_raw_fd(),
-        stdout: their_stdout.as_raw_fd(),
-        stderr: their_stderr.as_raw_fd(),
+        stdout: if inherits { libc::STDOUT_FILENO } else { their_stdout.as_raw_fd() },
+        stderr: if inherits { libc::STDERR_FILENO } else { their_stderr.as_raw_fd() },
         began: their_began.as_raw_fd(),
+        stdin: inherits.then_some(libc::STDIN_FILENO),
     };
     let apart =
         libc::CLONE_NEWNS | libc::CLONE_NEWPID | libc::CLONE_NEWNET | libc::CLONE_NEWIPC | libc::CLONE_NEWUTS | libc::CLONE_NEWCGROUP;

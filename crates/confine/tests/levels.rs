@@ -6,7 +6,7 @@ use std::os::unix::process::ExitStatusExt;
 use std::path::Path;
 use std::time::{Duration, Instant};
 
-use wryneck_confine::{Confinement, Ended, Job, Level, Limit, Limits};
+use wryneck_confine::{Confinement, Ended, Job, Level, Limit, Limits, Put};
 
 fn levels() -> Vec<Confinement> {
     let probed = [Level::Full, Level::Plain].map(Confinement::probe_level);
@@ -175,4 +175,55 @@ fn root_uses_its_powers() {
         let probed = format!("{:?}", Confinement::probe_level(Level::Full));
         assert!(probed.contains("Root"), "{probed}");
     }
+}
+
+/// As builds are run: what they write in their folder stays, and nothing else can be written but a scratch folder of their own.
+#[test]
+fn kept_folders_keep_what_is_written() {
+    let Ok(confinement) = Confinement::probe_level(Level::Full) else { return };
+    let (project, private) = (tempfile::tempdir().expect("there is room"), tempfile::tempdir().expect("there is room"));
+    let outside = tempfile::tempdir_in("/var/tmp").expect("there is room");
+    let path = |dir: &tempfile::TempDir| fs::canonicalize(dir.path()).expect("it is there");
+    let script = "echo made > made; echo tmp > /tmp/made; echo out 2>&- > \"$1/made\" || echo refused; cat < /dev/tcp/x 2>&- ; ls -A /sys";
+    let job = Job {
+        program: "/bin/sh".into(),
+        args: ["sh", "-c", script, "sh", &path(&outside).display().to_string()].map(|word| word.into()).into(),
+        env: vec![b"PATH=/usr/bin:/bin".into()],
+        work: path(&project),
+        stdin: "/dev/null".into(),
+        keep: vec![path(&project)],
+        scratch: Some(path(&private)),
+        ..Job::default()
+    };
+    let ended = confinement.run(&job, &Limits::none(), &|| false).expect("it was probed");
+    assert_eq!(String::from_utf8_lossy(&ended.stdout), "refused\n", "{}", String::from_utf8_lossy(&ended.stderr));
+    assert_eq!(fs::read_to_string(project.path().join("made")).expect("it was kept"), "made\n");
+    assert_eq!(fs::read_to_string(private.path().join("made")).expect("it was kept"), "tmp\n");
+    assert_eq!(fs::read_dir(outside.path()).expect("it is there").count(), 0);
+}
+
+/// Names of files may come from strangers; the kernel's settings are none, though root could write them.
+#[test]
+fn files_are_not_put_into_proc() {
+    let Ok(confinement) = Confinement::probe_level(Level::Full) else { return };
+    let setting = "/proc/sys/kernel/core_uses_pid";
+    let before = fs::read_to_string(setting).expect("every kernel has it");
+    let scratch = tempfile::tempdir().expect("there is room");
+    let work = fs::canonicalize(scratch.path()).expect("it is there");
+    fs::write(work.join("from"), if before == "0\n" { "1\n" } else { "0\n" }).expect("there is room");
+    let job = Job {
+        program: "/bin/true".into(),
+        args: vec![b"true".into()],
+        work: work.clone(),
+        stdin: "/dev/null".into(),
+        files: vec![Put { from: work.join("from"), to: setting.into(), must: true }],
+        ..Job::default()
+    };
+    let failure = confinement.run(&job, &Limits::default(), &|| false).expect_err("it cannot be put there");
+    assert!(failure.to_string().contains("a file cannot be put"), "{failure}");
+    let now = fs::read_to_string(setting).expect("it is there");
+    if now != before {
+        let _ = fs::write(setting, &before);
+    }
+    assert_eq!(now, before);
 }

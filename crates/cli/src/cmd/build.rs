@@ -4,11 +4,14 @@
 //! Archivers and `nm` are not replaced, because objects are ordinary ELF files with one more section. Cost: that of the compilers.
 
 use std::collections::BTreeMap;
+use std::ffi::OsString;
+use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
-use std::process::Command;
+use std::process::{Command, ExitStatus};
 use std::{env, fs};
 
 use anyhow::{Context, Result};
+use wryneck_confine::{Confinement, Job, Level, Limits};
 
 use super::ld::{self, Made};
 use crate::build::missing;
@@ -16,13 +19,15 @@ use crate::carried::Label;
 use crate::problem::{self, problem};
 use crate::{output, toolchain};
 
-const HELP: &str = "usage: wryneck build [--] COMMAND…\n\n\
+const HELP: &str = "usage: wryneck build [--confined] [--] COMMAND…\n\n\
     Runs COMMAND (make, cmake --build …, a script) with compilers whose programs carry their bitcode:\n\
     CC, CXX and LD are set, and cc, gcc, clang, c++, g++, clang++ and ld come first on PATH.\n\
     A build directory that was configured before with another compiler has to be configured again:\n\n\
     \x20 wryneck build -- ./configure --disable-shared\n\
     \x20 wryneck build -- make\n\
     \x20 wryneck run src/program --sym-arg 3\n\n\
+    A build can do what you can. With `--confined` it has no network, and writes below this folder and in a /tmp of its own\n\
+    only; fetch what it needs before.\n\n\
     exit code: that of COMMAND\n";
 
 pub fn run(mut words: Vec<String>) -> Result<u8> {
@@ -31,27 +36,38 @@ pub fn run(mut words: Vec<String>) -> Result<u8> {
             output::write(|out| out.write_all(HELP.as_bytes()))?;
             return Ok(0);
         }
-        Some("--") => drop(words.remove(0)),
         Some(_) | None => {}
+    }
+    let confined = words.first().is_some_and(|word| word == "--confined");
+    words.drain(..usize::from(confined));
+    if words.first().is_some_and(|word| word == "--") {
+        words.remove(0);
     }
     let Some((program, arguments)) = words.split_first() else {
         return Err(problem("no command is given", "write `wryneck build -- make`, or whatever builds the project"));
     };
-    let scratch = tempfile::tempdir().context("cannot make a scratch folder")?;
-    let journal = scratch.path().join("journal");
+    let removed_at_last = tempfile::tempdir().context("cannot make a scratch folder")?;
+    let scratch = fs::canonicalize(removed_at_last.path()).context("cannot find the scratch folder")?;
+    let journal = scratch.join("journal");
     let tools = toolchain::tools()?;
     toolchain::sysroot()?;
     let path = env::var_os("PATH").unwrap_or_default();
     let path = env::join_paths([tools.clone()].into_iter().chain(env::split_paths(&path))).context("`PATH` cannot be extended")?;
-    let status = Command::new(program)
-        .args(arguments)
-        .env("PATH", path)
-        .env("CC", tools.join("wryneck-cc"))
-        .env("CXX", tools.join("wryneck-c++"))
-        .env("LD", tools.join("wryneck-ld"))
-        .env(ld::JOURNAL, &journal)
-        .status()
-        .map_err(|e| missing(e, program, "the command after `--` is run as it stands, without a shell"))?;
+    let settings = [
+        ("PATH", path),
+        ("CC", tools.join("wryneck-cc").into()),
+        ("CXX", tools.join("wryneck-c++").into()),
+        ("LD", tools.join("wryneck-ld").into()),
+        (ld::JOURNAL, journal.clone().into()),
+    ];
+    let status = if confined {
+        run_confined(&words, &settings, scratch)?
+    } else {
+        eprintln!("wryneck: the build runs unconfined, with all that you may do; see `wryneck build --confined`");
+        let mut command = Command::new(program);
+        command.args(arguments).envs(settings);
+        command.status().map_err(|e| missing(e, program, "the command after `--` is run as it stands, without a shell"))?
+    };
     say(&journal, status.success())?;
     if !status.success() {
         problem::print(&problem(format!("the build failed: `{}` ended with {}", words.join(" "), how(status)), ""));
@@ -59,7 +75,35 @@ pub fn run(mut words: Vec<String>) -> Result<u8> {
     Ok(ld::exit_code(status))
 }
 
-fn how(status: std::process::ExitStatus) -> String {
+/// Runs the build without a network, where it can write below the working directory and the folder `scratch` only.
+fn run_confined(words: &[String], settings: &[(&str, OsString)], scratch: PathBuf) -> Result<ExitStatus> {
+    let confinement = Confinement::probe_level(Level::Full).map_err(|why| {
+        problem(
+            format!("the build cannot be confined: {why}"),
+            "leave out `--confined`, if you trust the build as much as your own commands",
+        )
+    })?;
+    let here = env::current_dir().context("the working directory cannot be found")?;
+    let private = scratch.join("tmp");
+    fs::create_dir(&private).context("cannot make a folder for temporary files")?;
+    let mut env: BTreeMap<OsString, OsString> = env::vars_os().collect();
+    env.extend(settings.iter().map(|(name, value)| (OsString::from(name), value.clone())));
+    env.insert("TMPDIR".into(), "/tmp".into());
+    let job = Job {
+        program: "/bin/sh".into(),
+        // The shell finds the command on the `PATH` that the build has.
+        args: ["sh", "-c", "exec \"$@\"", "sh"].into_iter().chain(words.iter().map(String::as_str)).map(|word| word.into()).collect(),
+        env: env.iter().map(|(name, value)| [name.as_bytes(), b"=", value.as_bytes()].concat()).collect(),
+        work: here.clone(),
+        keep: vec![here, scratch],
+        scratch: Some(private),
+        inherits: true,
+        ..Job::default()
+    };
+    Ok(confinement.run(&job, &Limits::none(), &|| false).context("the build cannot be started")?.status)
+}
+
+fn how(status: ExitStatus) -> String {
     status.code().map_or_else(|| status.to_string(), |code| format!("exit code {code}"))
 }
 
