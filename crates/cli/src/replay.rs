@@ -135,13 +135,7 @@ pub struct Replay<'a> {
 
 impl Replay<'_> {
     /// Of a run folder, whose target the user perhaps `named`.
-    pub fn new<'a>(
-        folder: &Path,
-        named: &[PathBuf],
-        scratch: &'a Path,
-        time: Duration,
-        confinement: Confinement,
-    ) -> Result<Replay<'a>> {
+    pub fn new<'a>(folder: &Path, named: &[PathBuf], scratch: &'a Path, time: Duration, confinement: Confinement) -> Result<Replay<'a>> {
         let scratch = fs::canonicalize(scratch).context("cannot find the scratch folder")?;
         let Explored { facts, program, bitcode, objects, cc_flags, files } = Explored::of(folder, named)?;
         let name = program.file_stem().unwrap_or_default().as_bytes().to_vec();
@@ -349,6 +343,7 @@ impl Replay<'_> {
             readable: vec![dir.clone()],
             collect: [told.as_path()].into_iter().chain(counts).map(Path::to_owned).collect(),
             traces: leaks,
+            ..Job::default()
         };
         let turn = counts.map(|_| self.counting.lock().unwrap_or_else(PoisonError::into_inner));
         let mut ended = self.confinement.run(&job, &self.limits, stop).context("the native program cannot be run")?;

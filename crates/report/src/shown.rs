@@ -218,6 +218,7 @@ fn finding(finding: &Finding) -> Finding {
             Native::Reproduced => Native::Reproduced,
             Native::NotReproduced(how) => Native::NotReproduced(own(how)),
             Native::NotReplayable(why) => Native::NotReplayable(own(why)),
+            Native::NotReplayed(why) => Native::NotReplayed(own(why)),
         }),
         steps: steps.iter().map(step).collect(),
     }
