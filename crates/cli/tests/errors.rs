@@ -96,6 +96,13 @@ fn command_lines_that_cannot_be_meant() {
     );
     refused(dir, &["run", "p.c", "--sym-args", "1", "2"], &["`--sym-args` lacks its N", "write `--sym-args MIN MAX N`"]);
     refused(dir, &["run", "p.c", "--sym-arg", "x"], &["`--sym-arg`: N is `x`"]);
+    refused(dir, &["run", "p.c", "--sym-argz", "3"], &["`--sym-argz` is no symbolic input", "write `--sym-arg`"]);
+    refused(dir, &["run", "p.c", "--sym-arg=3"], &["`--sym-arg=3` is no symbolic input", "write `--sym-arg 3`"]);
+    refused(
+        dir,
+        &["run", "p.c", "--max-time", "3s"],
+        &["`--max-time` comes after the target", "write `wryneck run --max-time TIME TARGET"],
+    );
     refused(dir, &["run", "--max-time", "soon", "p.c"], &["`--max-time soon`: not a time"]);
     refused(dir, &["run", "--max-tme", "3s", "p.c"], &["the option `--max-tme` is unknown", "did you mean `--max-time`"]);
     refused(dir, &["run"], &["no target is given"]);

@@ -154,6 +154,29 @@ fn objects_without_bitcode_are_named() {
     project.refused("run ./start", &["`./start` carries no bitcode: none of its objects does", "help: "]);
 }
 
+/// Several targets are one program, in whatever form each is; a library gives what is needed of it.
+#[test]
+fn several_targets_are_linked() {
+    let project = Project::new();
+    let files = [
+        ("main.c", "int twice(int);\nint main(int c, char **v) { return twice(v[1][0] == 'x') + (c > 2); }\n"),
+        ("twice.c", "int twice(int n) { return 2 * n; }\n"),
+        ("other.c", "int main(void) { return 77; }\n"),
+    ];
+    for (name, text) in files {
+        fs::write(project.path(name), text).expect("there is room");
+    }
+    project.done("cc -c twice.c -o twice.o");
+    let archived = Command::new("ar").current_dir(project.path("")).args(["rcs", "twice.a", "twice.o"]).status();
+    assert!(archived.expect("binutils is installed").success());
+    for words in ["main.c twice.c --sym-arg 1", "--sym-arg 1 main.c twice.o", "main.c twice.a --sym-arg 1", "twice.c main.c --sym-arg 1"] {
+        assert_eq!(project.explored(words), ["0", "2"], "{words}");
+    }
+    assert_eq!(project.explored("main.c twice.c --sym-arg 1 --literal other.c"), ["1", "3"]);
+    let out = project.wryneck("run --output linked main.c other.c");
+    assert!(text(&out.stderr).contains("do not link"), "{}", text(&out.stderr));
+}
+
 #[test]
 fn programs_that_are_gone_strange_or_changed_are_refused() {
     let project = Project::new();
