@@ -10,6 +10,7 @@ mod process;
 mod random;
 mod random_c;
 mod random_pointers;
+mod watched;
 
 use std::process::ExitCode;
 

@@ -1,5 +1,6 @@
 //! The words of `wryneck run`: one table of options, then the target, then symbolic input and arguments.
 
+use std::fs;
 use std::path::PathBuf;
 
 use anyhow::Result;
@@ -31,10 +32,12 @@ pub struct RunArgs {
     /// Symbolic input and the program's arguments, as typed.
     pub words: Vec<String>,
     pub output: Option<PathBuf>,
-    /// Seconds of wall time for the exploration.
+    /// Seconds of wall time for the run.
     pub max_time: Option<f64>,
-    /// Bytes of resident memory.
+    /// Bytes of resident memory, that of children included.
     pub max_memory: u64,
+    /// Bytes of the run folder.
+    pub max_disk: u64,
     /// Seconds for one query.
     pub solver_timeout: Option<f64>,
     pub emit: Emit,
@@ -95,6 +98,7 @@ impl Default for RunArgs {
             output: None,
             max_time: None,
             max_memory: 8 << 30,
+            max_disk: 10 << 30,
             solver_timeout: None,
             emit: Emit::New,
             entry: None,
@@ -125,6 +129,21 @@ impl Default for RunArgs {
             config: Config::default(),
             solver: wryneck_solver::Config::default(),
         }
+    }
+}
+
+impl RunArgs {
+    /// The files that are written at the end, for other tools.
+    pub fn files(&self) -> Vec<PathBuf> {
+        self.formats.files().chain(self.tree.iter().cloned()).chain(self.sequences.iter().cloned()).collect()
+    }
+
+    /// Whether these files can be written: they are made now, since a run may take long.
+    pub fn check_files(&self) -> Result<()> {
+        self.files().iter().try_for_each(|file| match fs::OpenOptions::new().write(true).create(true).truncate(false).open(file) {
+            Ok(_) => Ok(()),
+            Err(error) => Err(problem(format!("cannot write `{}`: {error}", file.display()), "give a file that can be written")),
+        })
     }
 }
 
@@ -168,17 +187,19 @@ pub static OPTIONS: &[Opt<RunArgs>] = &[
         set: |a, _| { a.machine_code = true; Ok(()) } },
     Opt { name: "--max-depth", value: "N", help: "end paths after so many decisions",
         set: |a, v| { a.config.max_depth = number(v)?; Ok(()) } },
+    Opt { name: "--max-disk", value: "SIZE", help: "write no more tests when the run folder is nearly this large, and stop when it is (default 10G)",
+        set: |a, v| { a.max_disk = bytes(v)?; Ok(()) } },
     Opt { name: "--max-forks", value: "N", help: "stop forking after so many flips",
         set: |a, v| { a.config.max_forks = number(v)?; Ok(()) } },
     Opt { name: "--max-instructions", value: "N", help: "stop after so many instructions over all paths",
         set: |a, v| { a.config.max_instructions = number(v)?; Ok(()) } },
-    Opt { name: "--max-memory", value: "SIZE", help: "stop above this much memory (default 8G)",
+    Opt { name: "--max-memory", value: "SIZE", help: "stop above this much memory, that of children included (default 8G)",
         set: |a, v| { a.max_memory = bytes(v)?; Ok(()) } },
     Opt { name: "--max-resolutions", value: "N", help: "objects tried for one symbolic pointer without a known base",
         set: |a, v| { a.config.max_resolutions = number(v)?; Ok(()) } },
     Opt { name: "--max-targets", value: "N", help: "targets tried for one symbolic computed jump of machine code (default 1024)",
         set: |a, v| { a.config.max_targets = number(v)?; Ok(()) } },
-    Opt { name: "--max-time", value: "TIME", help: "stop after this time, such as `30s` or `5min`",
+    Opt { name: "--max-time", value: "TIME", help: "stop after this time, such as `30s` or `5min`; replays of findings get up to a fifth of it",
         set: |a, v| { a.max_time = Some(seconds(v)?); Ok(()) } },
     Opt { name: "--no-libc", value: "", help: "run without the C library: what it would define is undefined",
         set: |a, _| { a.libc = false; Ok(()) } },

@@ -146,6 +146,7 @@ fn run_lower(tool: &Path, bitcode: &Path, file: &Path, flags: &[&str]) -> Result
     let shown = bitcode.display();
     let ended = child::run(Command::new(tool).arg(bitcode).arg("-o").arg(file).args(flags), LOWER_LIMITS)
         .map_err(|e| missing(e, "wryneck-lower", "build it with `cargo build --release -p wryneck-lower`"))?;
+    ended.check_cut(&format!("`{shown}`: lowering"))?;
     let words = String::from_utf8_lossy(&ended.stderr);
     let lines: Vec<Diagnostic> = words.lines().filter_map(|line| serde_json::from_str(line).ok()).collect();
     if ended.status.success() {

@@ -155,6 +155,7 @@ fn of_archive(file: &Path, content: &[u8], dir: &Path) -> Result<Carried> {
     let fresh = scratch.path().join("bc");
     let ended = child::run(Command::new(toolchain::LLVM_LINK).args(&members).arg("-o").arg(&fresh), LIMITS)
         .map_err(|e| missing(e, toolchain::LLVM_LINK, toolchain::INSTALL))?;
+    ended.check_cut(&format!("`{shown}`: linking its members"))?;
     if !ended.status.success() {
         bail!("the members of `{shown}` do not link:\n{}", String::from_utf8_lossy(&ended.stderr).trim_end());
     }

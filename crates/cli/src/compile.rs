@@ -63,6 +63,7 @@ pub fn cached(mut clang: Command, target: &Path, extension: &str) -> Result<Path
     let (fresh, fresh_read) = (scratch.path().join("bc"), scratch.path().join("d"));
     clang.args(["-MD", "-MT", "_", "-MF"]).arg(&fresh_read).arg("-o").arg(&fresh);
     let ended = child::run(&mut clang, LIMITS).map_err(|e| missing(e, CLANG, "install Debian's `clang-22`, or give a `.bc` file"))?;
+    ended.check_cut(&format!("`{}`: compiling", target.display()))?;
     if !ended.status.success() {
         let words = String::from_utf8_lossy(&ended.stderr);
         bail!("`{}` does not compile:\n{}", target.display(), words.trim_end());

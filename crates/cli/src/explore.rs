@@ -1,7 +1,6 @@
 //! The exploration as the command controls it: clock, memory and Ctrl-C as inputs, path ends as outputs.
 //!
-//! Cost per path end: counting it, and a message to the writer thread. Reading the clock costs 25 ns, reading memory use 20 µs (every
-//! tenth of a second).
+//! Cost per path end: counting it, and a message to the writer thread. Reading the clock costs 25 ns. The watchdog reads memory use.
 
 use std::cell::{Cell, RefCell};
 use std::rc::Rc;
@@ -9,24 +8,28 @@ use std::time::{Duration, Instant};
 
 use serde_json::json;
 use wryneck_environ::{STDOUT, World};
-use wryneck_exec::{Control, Core, Ended, Leak, Limit, PathEnd};
-use wryneck_report::{Class, KTest, LedgerRow, Object};
+use wryneck_exec::{Control, Core, Ended, Explorer, Leak, Limit, Outcome, PathEnd};
+use wryneck_report::{Class, KTest, LedgerRow, Object, Status, Totals};
 use wryneck_solver::Stop;
 
 use crate::args::Emit;
+use crate::budget;
 use crate::coverage::LineMap;
 use crate::folder::{Folder, PathRow, Test};
-use crate::host::HostRead;
+use crate::host::{HostRead, Refused};
+use crate::known::Known;
 use crate::path_tree::PathTree;
-use crate::progress::{self, Numbers, Progress};
-use crate::results::{self, Defect, Ends, Findings};
+use crate::progress::{Numbers, Progress};
+use crate::results::{self, Defect, Findings};
 use crate::rules::Rules;
-use crate::signal;
+use crate::{signal, watchdog};
 
-/// Between looks at memory.
-const MEMORY: Duration = Duration::from_millis(100);
-/// Between writings of findings, ledger and coverage.
-const SAVE: Duration = Duration::from_secs(3);
+/// Between writings of what has changed but for coverage; findings that are new are written at once.
+const SAVE: Duration = Duration::from_millis(500);
+/// Between writings of coverage, for which all lines are looked at.
+const SAVE_COVERAGE: Duration = Duration::from_secs(3);
+/// Between tellings of the watchdog.
+const TELL: Duration = Duration::from_millis(100);
 
 /// Most bytes of standard output that a test records, to be compared by a replay.
 const MOST_OUTPUT: usize = 1 << 16;
@@ -34,14 +37,15 @@ const MOST_OUTPUT: usize = 1 << 16;
 /// What the command watches and keeps while paths run.
 pub struct Watch {
     pub folder: Folder,
-    pub ends: Ends,
+    /// Ends, and what the watchdog tells where the run is cut off.
+    pub known: Known,
     pub findings: Findings,
     pub lines: LineMap,
     pub tests: u64,
-    /// Most resident memory seen, in bytes.
-    pub memory: u64,
     /// Symbolic inputs of the path that had most.
     pub inputs: u64,
+    /// Tests that were not written, since the folder is full.
+    pub tests_left_out: u64,
     pub progress: Progress,
     pub limits: Limits,
     pub emit: Emit,
@@ -54,27 +58,49 @@ pub struct Watch {
     pub tree: Option<PathTree>,
     /// What the lowering left out.
     pub notes: Vec<String>,
+    /// Files of the host that were too large.
+    pub refused: Refused,
+    /// What was given up, and why.
+    pub given_up: Vec<LedgerRow>,
     pub solver_time: Rc<Cell<Duration>>,
-    pub next_memory: Instant,
-    /// Bytes at the last look.
-    pub last_memory: u64,
     pub next_save: Instant,
+    pub next_coverage: Instant,
+    pub next_tell: Instant,
 }
 
 /// When to stop.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Debug)]
 pub struct Limits {
-    pub deadline: Option<Instant>,
-    /// Bytes.
-    pub memory: u64,
+    /// When the exploration ends; earlier once there is something to replay.
+    pub deadline: Rc<Cell<Option<Instant>>>,
+    /// All that the run may take.
+    pub time: Option<Duration>,
+    /// Findings are replayed.
+    pub replays: bool,
     /// For one query.
     pub solver: Option<Duration>,
+}
+
+impl Limits {
+    /// Time that replays get of the run's: to build the program natively, and for each finding, but no more than a fifth of it.
+    fn leave_time_for(&self, findings: usize) {
+        const BUILD: Duration = Duration::from_millis(2000);
+        const EACH: Duration = Duration::from_millis(150);
+        if let Some((end, time)) = budget::deadline().zip(self.time).filter(|_| self.replays) {
+            let each = EACH.saturating_mul(u32::try_from(findings).unwrap_or(u32::MAX));
+            self.deadline.set(end.checked_sub(BUILD.saturating_add(each).min(time / 5)));
+        }
+    }
 }
 
 impl Watch {
     pub fn save(&mut self, core: &Core) {
         self.folder.host_reads(std::mem::take(&mut self.host.borrow_mut()));
-        self.folder.state(self.findings.all.clone(), self.ledger(core));
+        self.folder.findings(self.findings.take_changed());
+        self.folder.ledger(self.ledger(core));
+    }
+
+    fn save_coverage(&mut self, core: &Core) {
         self.lines.grow(&core.image);
         let (lines, functions) = self.lines.news(&core.coverage);
         self.folder.coverage(lines, functions);
@@ -82,25 +108,69 @@ impl Watch {
 
     /// The ledger so far.
     pub fn ledger(&self, core: &Core) -> Vec<LedgerRow> {
-        results::ledger(&core.ledger, &self.notes)
+        let mut rows = results::ledger(&core.ledger, &self.notes);
+        if self.tests_left_out > 0 {
+            let what = "tests were not written: the run folder is full (disk)".into();
+            rows.push(LedgerRow { kind: "cut-off".into(), what, count: self.tests_left_out, flag: "--max-disk".into() });
+        }
+        if core.stats.snapshots_given_up > 0 {
+            let what = "little memory was left: which paths come first, and so what a limit leaves out, may differ from run to run".into();
+            rows.push(LedgerRow { kind: "warning".into(), what, count: 1, flag: "--max-memory".into() });
+        }
+        let refused = |what: &String| LedgerRow { kind: "limit".into(), what: what.clone(), count: 1, flag: "--max-memory".into() };
+        rows.extend(self.refused.borrow().iter().map(refused));
+        rows.extend(self.given_up.iter().cloned());
+        rows
     }
 
     /// Writes what is known at the end.
-    pub fn finish(&mut self, core: &Core) {
+    fn finish(&mut self, core: &Core) {
         self.progress.done();
-        self.memory = self.memory.max(progress::memory());
         self.save(core);
+        self.save_coverage(core);
     }
 
-    fn look_at_memory(&mut self, now: Instant) -> Option<Limit> {
-        if now < self.next_memory {
-            return None;
+    /// Notes how the exploration ended.
+    pub fn explored(&mut self, outcome: Outcome, explorer: &Explorer) {
+        let pending = explorer.pending() as u64;
+        let status = match outcome {
+            Outcome::Complete => Status::Complete,
+            Outcome::Stopped(limit) => {
+                let (limit, flag) = limit.name_and_flag();
+                let what = format!("the exploration: paths that were running or pending ({limit})");
+                self.given_up.push(LedgerRow { kind: "cut-off".into(), what, count: pending.max(1), flag: flag.into() });
+                Status::Stopped { limit: limit.into(), flag: flag.into(), pending }
+            }
+        };
+        budget::ends();
+        let pruning = self.rules.as_ref().map(|rules| rules.pruning(explorer));
+        self.known.with(|facts| (facts.status, facts.pruning) = (Some(status), pruning));
+        self.tell(&explorer.core, explorer.pending());
+        self.finish(&explorer.core);
+    }
+
+    /// What the watchdog is to know.
+    fn tell(&self, core: &Core, pending: usize) {
+        let (ledger, totals) = (self.ledger(core), self.totals(core));
+        self.known.with(|facts| {
+            (facts.ledger, facts.totals, facts.pending) = (ledger, totals, pending as u64);
+        });
+    }
+
+    /// Counters so far.
+    pub fn totals(&self, core: &Core) -> Totals {
+        let stats = core.solver.stats();
+        Totals {
+            paths: core.stats.paths,
+            instructions: core.stats.instructions,
+            decisions: core.stats.decisions,
+            tests: self.tests,
+            queries: stats.queries,
+            solver_calls: stats.solver_calls,
+            solver_seconds: self.solver_time.get().as_secs_f64(),
+            memory: watchdog::peak(),
+            inputs: Some(self.inputs),
         }
-        self.next_memory = now + MEMORY;
-        let memory = progress::memory();
-        self.last_memory = memory;
-        self.memory = self.memory.max(memory);
-        (memory > self.limits.memory).then_some(Limit::Memory)
     }
 
     fn test(&mut self, core: &Core, ended: &Ended, class: Class, what: &str) -> Box<Test> {
@@ -145,21 +215,39 @@ impl Watch {
     }
 }
 
+impl Drop for Watch {
+    /// Also where the exploration breaks down, what it found is kept.
+    fn drop(&mut self) {
+        self.folder.close();
+    }
+}
+
 impl Control for Watch {
     fn stop(&mut self, core: &Core, pending: usize) -> Option<Limit> {
         let now = Instant::now();
-        if signal::interrupted() || self.folder.has_failed() {
+        if signal::interrupted() {
             return Some(Limit::Interrupted);
         }
-        if self.limits.deadline.is_some_and(|deadline| now >= deadline) {
+        if self.limits.deadline.get().is_some_and(|deadline| now >= deadline) {
             return Some(Limit::Time);
         }
-        if let Some(limit) = self.look_at_memory(now) {
-            return Some(limit);
+        if watchdog::memory_is_over() {
+            return Some(Limit::Memory);
+        }
+        if self.folder.has_failed() || self.folder.is_full() {
+            return Some(Limit::Disk);
         }
         if now >= self.next_save {
             self.next_save = now + SAVE;
             self.save(core);
+        }
+        if now >= self.next_coverage {
+            self.next_coverage = now + SAVE_COVERAGE;
+            self.save_coverage(core);
+        }
+        if now >= self.next_tell {
+            self.next_tell = now + TELL;
+            self.tell(core, pending);
         }
         let numbers = || Numbers {
             paths: core.stats.paths,
@@ -168,7 +256,7 @@ impl Control for Watch {
             coverage: self.lines.share(&core.coverage),
             pending,
             solver: self.solver_time.get(),
-            memory: self.memory,
+            memory: watchdog::memory(),
         };
         self.progress.update(now, numbers);
         None
@@ -177,7 +265,6 @@ impl Control for Watch {
     fn ended(&mut self, core: &mut Core, ended: Ended) {
         self.inputs = self.inputs.max(ended.inputs.len() as u64);
         let (class, what) = results::class(&ended.end);
-        self.ends.add(class, &what);
         let fault = match &ended.end {
             PathEnd::Fault(fault) => Some(Defect::fault(fault, &ended.call_stack)),
             PathEnd::Exit(_) | PathEnd::Unsupported(_) | PathEnd::Limit(_) | PathEnd::Assumed | PathEnd::Internal(_) => None,
@@ -197,10 +284,19 @@ impl Control for Watch {
             Emit::All => ended.end != PathEnd::Assumed,
             Emit::None => false,
         };
-        let test = emit.then(|| self.test(core, &ended, class, &what));
+        let room = !first.is_empty() || self.folder.has_room_for_tests();
+        self.tests_left_out += u64::from(emit && !room);
+        let test = (emit && room).then(|| self.test(core, &ended, class, &what));
         if let Some(test) = &test {
-            first.into_iter().for_each(|index| self.findings.set_test(index, test.number));
+            first.iter().for_each(|&index| self.findings.set_test(index, test.number));
         }
+        let found = &self.findings.all;
+        self.known.with(|facts| {
+            facts.ends.add(class, &what);
+            if !first.is_empty() {
+                facts.findings.clone_from(found);
+            }
+        });
         self.folder.path_ended(PathRow {
             class,
             what,
@@ -210,23 +306,34 @@ impl Control for Watch {
             approximated: ended.approximated,
             test,
         });
+        if !first.is_empty() {
+            // Its test is on its way before it.
+            self.folder.findings(self.findings.take_changed());
+            self.limits.leave_time_for(self.findings.all.len());
+        }
     }
 
     fn memory_used(&mut self) -> u64 {
-        self.look_at_memory(Instant::now());
-        self.last_memory
+        watchdog::memory()
     }
 
     fn end_signal(&mut self) -> Stop {
-        let Some(deadline) = self.limits.deadline else { return Stop::when(signal::interrupted) };
-        Stop::when(move || signal::interrupted() || Instant::now() >= deadline)
+        ended_by(None, &self.limits)
     }
 
     fn solver_stop(&mut self) -> Stop {
-        let query = self.limits.solver.map(|time| Instant::now() + time);
-        let Some(until) = [query, self.limits.deadline].into_iter().flatten().min() else {
-            return Stop::when(signal::interrupted);
-        };
-        Stop::when(move || signal::interrupted() || Instant::now() >= until)
+        ended_by(self.limits.solver.map(|time| Instant::now() + time), &self.limits)
     }
+}
+
+/// A signal that comes with an interrupt, with the limits, and at `query`.
+fn ended_by(query: Option<Instant>, limits: &Limits) -> Stop {
+    let deadline = limits.deadline.clone();
+    Stop::when(move || {
+        let over = || {
+            let now = Instant::now();
+            query.is_some_and(|until| now >= until) || deadline.get().is_some_and(|until| now >= until)
+        };
+        signal::interrupted() || watchdog::memory_is_over() || over()
+    })
 }

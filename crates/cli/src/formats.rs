@@ -4,11 +4,11 @@ use std::fs::File;
 use std::io::{BufWriter, Write};
 use std::path::{Path, PathBuf};
 
-use anyhow::{Context, Result};
+use anyhow::{Context, Error, Result};
 use wryneck_report::{Format, Report, format};
 
 use crate::folder::{self, Code};
-use crate::output;
+use crate::{output, watchdog};
 
 /// The word that means standard output where a file is asked for.
 const STDOUT: &str = "-";
@@ -33,18 +33,32 @@ impl Wanted {
 
     /// Writes them of a report.
     pub fn write(&self, report: &Report) -> Result<()> {
-        for (format, file) in &self.0 {
-            match file.as_os_str() == STDOUT {
-                true => output::write(|out| (format.write)(out, report))?,
-                false => write_file(format, file, report).with_context(|| format!("cannot write `{}`", file.display()))?,
-            }
-        }
-        Ok(())
+        self.0.iter().try_for_each(|(format, file)| write_one(format, file, report))
     }
 
-    /// Writes them of a run folder; of it nothing is read if none is asked for.
-    pub fn write_of(&self, folder: &Path) -> Result<()> {
-        if self.is_empty() { Ok(()) } else { self.write(&folder::report(folder, Code::Application)?) }
+    /// The files asked for, without standard output.
+    pub fn files(&self) -> impl Iterator<Item = PathBuf> + '_ {
+        self.0.iter().map(|(_, file)| file.clone()).filter(|file| file.as_os_str() != STDOUT)
+    }
+
+    /// Writes them of a run folder, of which nothing is read if none is asked for; what could not be written.
+    pub fn write_of(&self, folder: &Path) -> Vec<Error> {
+        if self.is_empty() {
+            return Vec::new();
+        }
+        watchdog::works_on("reading the run folder for the reports");
+        match folder::report(folder, Code::Application) {
+            Ok(report) => self.0.iter().filter_map(|(format, file)| write_one(format, file, &report).err()).collect(),
+            Err(error) => vec![error.context("the reports cannot be written")],
+        }
+    }
+}
+
+fn write_one(format: &Format, file: &Path, report: &Report) -> Result<()> {
+    watchdog::works_on(format!("writing `{}`", file.display()));
+    match file.as_os_str() == STDOUT {
+        true => output::write(|out| (format.write)(out, report)),
+        false => write_file(format, file, report).with_context(|| format!("cannot write `{}`", file.display())),
     }
 }
 

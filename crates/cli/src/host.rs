@@ -8,9 +8,11 @@ use std::os::unix::ffi::{OsStrExt, OsStringExt};
 use std::os::unix::fs::{DirEntryExt, FileTypeExt, MetadataExt};
 use std::path::Path;
 use std::rc::Rc;
+use std::sync::Arc;
 
 use crate::data;
 use wryneck_environ::{DirEntry, Host, Stat, input::mode};
+use wryneck_report::units;
 
 /// Largest host file a program can read, in bytes.
 const LARGEST: u64 = 256 << 20;
@@ -24,16 +26,31 @@ pub struct HostRead {
     pub question: &'static str,
     pub path: Vec<u8>,
     /// The bytes of the answer (entries and `stat` as text), or an error number.
-    pub answer: Result<Vec<u8>, i32>,
+    pub answer: Result<Arc<Vec<u8>>, i32>,
 }
 
 /// The host, and what was read of it since the record was last taken.
-#[derive(Default)]
 pub struct RealHost {
     record: Rc<RefCell<Vec<HostRead>>>,
+    /// Largest file that is read, in bytes, and those that were not.
+    most: u64,
+    refused: Refused,
 }
 
+/// The files that were not read since they are too large, in words.
+pub type Refused = Rc<RefCell<Vec<String>>>;
+
 impl RealHost {
+    /// A host for a run that may have so much memory: a file may take a quarter of it.
+    pub fn new(memory: u64) -> RealHost {
+        RealHost { record: Rc::default(), most: LARGEST.min(memory / 4), refused: Rc::default() }
+    }
+
+    /// The files that were too large, shared with the host.
+    pub fn refused(&self) -> Refused {
+        self.refused.clone()
+    }
+
     /// The record, shared with the host.
     pub fn record(&self) -> Rc<RefCell<Vec<HostRead>>> {
         self.record.clone()
@@ -60,7 +77,7 @@ impl RealHost {
     }
 
     fn note<T>(&self, question: &'static str, path: &[u8], answer: &Result<T, i32>, bytes: impl FnOnce(&T) -> Vec<u8>) {
-        let answer = answer.as_ref().map(bytes).map_err(|e| *e);
+        let answer = answer.as_ref().map(|answer| Arc::new(bytes(answer))).map_err(|e| *e);
         self.record.borrow_mut().push(HostRead { question, path: path.to_vec(), answer });
     }
 }
@@ -73,9 +90,15 @@ impl Host for RealHost {
         answer
     }
 
-    fn read_file(&self, path: &[u8]) -> Result<Vec<u8>, i32> {
-        let answer = read(at(path));
-        self.note("file", path, &answer, Vec::clone);
+    fn read_file(&self, path: &[u8]) -> Result<Arc<Vec<u8>>, i32> {
+        let answer = read(at(path), self.most).map(Arc::new);
+        if answer == Err(EFBIG) {
+            let (path, most) = (String::from_utf8_lossy(path), units::bytes(self.most));
+            self.refused
+                .borrow_mut()
+                .push(format!("the file `{path}` was not read: it has more than {most}, a quarter of the memory or the most there is"));
+        }
+        self.record.borrow_mut().push(HostRead { question: "file", path: path.to_vec(), answer: answer.clone() });
         answer
     }
 
@@ -104,16 +127,20 @@ fn number(error: io::Error) -> i32 {
 }
 
 /// Only regular files are read: a device or a pipe might never end.
-fn read(path: &Path) -> Result<Vec<u8>, i32> {
+fn read(path: &Path, most: u64) -> Result<Vec<u8>, i32> {
     let meta = fs::metadata(path).map_err(number)?;
     if !meta.is_file() {
         return Err(EIO);
     }
-    let mut bytes = Vec::new();
-    // Files of the kernel have more than the size they are said to have, and some would wait for more.
     let (file, _) = data::open(path).map_err(number)?;
-    file.take(LARGEST + 1).read_to_end(&mut bytes).map_err(number)?;
-    if bytes.len() as u64 > LARGEST { Err(EFBIG) } else { Ok(bytes) }
+    let size = file.metadata().map_err(number)?.len();
+    if size > most {
+        return Err(EFBIG);
+    }
+    // Files of the kernel have more than the size they are said to have, and some would wait for more.
+    let mut bytes = Vec::with_capacity(size as usize);
+    file.take(most + 1).read_to_end(&mut bytes).map_err(number)?;
+    if bytes.len() as u64 > most { Err(EFBIG) } else { Ok(bytes) }
 }
 
 fn list(path: &Path) -> io::Result<Vec<DirEntry>> {
@@ -160,8 +187,8 @@ mod tests {
         let dir = tempfile::tempdir().expect("there is room");
         let file = dir.path().join("f");
         fs::write(&file, b"hello").expect("there is room");
-        let (host, path) = (RealHost::default(), file.as_os_str().as_bytes());
-        assert_eq!(host.read_file(path), Ok(b"hello".to_vec()));
+        let (host, path) = (RealHost::new(1 << 30), file.as_os_str().as_bytes());
+        assert_eq!(host.read_file(path), Ok(b"hello".to_vec().into()));
         assert_eq!(host.stat(path, true).map(|s| (s.size, s.mode & mode::KIND)), Ok((5, mode::REGULAR)));
         assert_eq!(host.read_file(b"/no/such/file"), Err(2));
         assert_eq!(host.read_file(b"/dev/zero"), Err(EIO));
@@ -170,7 +197,7 @@ mod tests {
         let record = host.record();
         let record = record.borrow();
         assert_eq!(record.len(), 5);
-        assert_eq!((record[0].question, &record[0].answer), ("file", &Ok(b"hello".to_vec())));
+        assert_eq!((record[0].question, &record[0].answer), ("file", &Ok(b"hello".to_vec().into())));
         assert_eq!(record[2].answer, Err(2));
     }
 }

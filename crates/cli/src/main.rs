@@ -7,8 +7,10 @@
 //! One more subcommand: a file in `cmd/` with its `run`, and a row of [`COMMANDS`].
 
 mod about;
+mod allocator;
 mod args;
 mod beneath;
+mod budget;
 mod build;
 mod cache;
 mod carried;
@@ -28,6 +30,7 @@ mod heap;
 mod host;
 mod judge;
 mod kept;
+mod known;
 mod machine;
 mod native;
 mod objects;
@@ -41,6 +44,7 @@ mod replay;
 mod results;
 mod rules;
 mod scope;
+mod scratch;
 mod seal;
 mod several;
 mod signal;
@@ -50,6 +54,7 @@ mod symbolic;
 mod target;
 mod timed;
 mod toolchain;
+mod watchdog;
 mod way;
 
 use std::ffi::OsString;
@@ -82,7 +87,11 @@ static COMMANDS: &[Command] = &[
 /// What is said where a panic ended the work.
 const DEFECT: &str = "this is a defect of wryneck, please report it with the lines above; what was found until then is in the run folder";
 
+#[global_allocator]
+static ALLOCATOR: allocator::Gated = allocator::Gated;
+
 fn main() {
+    signal::files_may_be_too_large();
     let mut words = std::env::args_os();
     // Under the name of a compiler this is one.
     let tool = words.next().and_then(|name| toolchain::command_of(&name)).map(|command| Ok(command.to_owned()));

@@ -116,6 +116,13 @@ impl Native {
         matches!(Kind::of(&self.program), Ok(Kind::C))
     }
 
+    /// The compiler, whose temporary files are gone with the scratch folder even where it is killed.
+    fn clang(&self) -> Command {
+        let mut clang = Command::new(CLANG);
+        clang.env("TMPDIR", &self.scratch);
+        clang
+    }
+
     fn build_plain(&self) -> Result<PathBuf> {
         let explored = self.bitcode.as_ref().map_or(&self.objects[..], std::slice::from_ref);
         let [first, ..] = explored else { return Ok(self.program.clone()) };
@@ -128,7 +135,7 @@ impl Native {
             None => (explored.to_vec(), Vec::new()),
             Some(dir) => (vec![gcov::instrument(first, dir)?], gcov::library(musl, for_musl)?),
         };
-        let mut link = Command::new(CLANG);
+        let mut link = self.clang();
         if self.fail_calls {
             link.args(ALLOCATORS.map(|name| format!("-Wl,--wrap={name}")));
         }
@@ -155,7 +162,7 @@ impl Native {
         let watch = format!("-fsanitize={}", sanitizer.names(true));
         let flags = ["-g", "-O0", "-w", &watch, "-fno-sanitize-recover=all"];
         tool(
-            Command::new(CLANG)
+            self.clang()
                 .args(flags)
                 .arg("-I")
                 .arg(source::runtime()?.join("include"))
@@ -176,7 +183,7 @@ impl Native {
         let flags = ["--target=x86_64-linux-gnu", "-g", "-O0", "-w", "-Wno-override-module", &watch];
         // Bitcode may be that of position-dependent code.
         let link = ["-no-pie", "-lm", "-o"];
-        tool(Command::new(CLANG).args(flags).args([&marked, &replay_library(&flags)?]).args(link).arg(&out))?;
+        tool(self.clang().args(flags).args([&marked, &replay_library(&flags)?]).args(link).arg(&out))?;
         Ok(out)
     }
 }
@@ -196,6 +203,7 @@ pub const OPT: &str = "opt-22";
 /// Runs a tool to its end; its standard output.
 pub fn tool(command: &mut Command) -> Result<String> {
     let ended = child::run(command, LIMITS).map_err(|e| missing(e, CLANG, "install Debian's `clang-22`"))?;
+    ended.check_cut("building it natively")?;
     if ended.status.success() {
         return Ok(String::from_utf8_lossy(&ended.stdout).into_owned());
     }

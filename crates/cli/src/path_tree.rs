@@ -15,8 +15,10 @@ use serde_json::{Value, json};
 use wryneck_exec::prefix::{Decision, Prefix, PrefixId};
 use wryneck_exec::{Ended, Explorer};
 use wryneck_expr::Model;
+use wryneck_report::LedgerRow;
+use wryneck_solver::Stop;
 
-use crate::results;
+use crate::{budget, known, results};
 
 /// The paths that have ended.
 #[derive(Default)]
@@ -38,21 +40,30 @@ impl PathTree {
         self.paths.push(Known { prefix: ended.prefix.clone(), model: ended.model.clone(), end, events });
     }
 
-    pub fn write(&self, file: &Path, explorer: &mut Explorer) -> Result<()> {
+    /// Writes the tree; what was given up, since the run is over.
+    pub fn write(&self, file: &Path, explorer: &mut Explorer) -> Result<Option<LedgerRow>> {
         let cannot = || format!("cannot write `{}`", file.display());
         let mut out = BufWriter::new(File::create(file).with_context(cannot)?);
         let mut nodes = FxHashMap::from_iter([(PrefixId::default(), 0_usize)]);
-        for path in &self.paths {
-            writeln!(out, "{}", line(path, &mut nodes, explorer)).with_context(cannot)?;
+        let stop = Stop::when(|| budget::over_for_good().is_some());
+        let mut given_up = None;
+        for (number, path) in self.paths.iter().enumerate() {
+            if let Some(cause) = budget::over_for_good() {
+                let left = (self.paths.len() - number) as u64;
+                given_up = Some(known::cut_off("writing the tree of paths", left, cause));
+                break;
+            }
+            writeln!(out, "{}", line(path, &mut nodes, explorer, &stop)).with_context(cannot)?;
         }
-        out.flush().with_context(cannot)
+        out.flush().with_context(cannot)?;
+        Ok(given_up)
     }
 }
 
 /// A path's line; its new decisions become nodes.
-fn line(path: &Known, nodes: &mut FxHashMap<PrefixId, usize>, explorer: &mut Explorer) -> Value {
+fn line(path: &Known, nodes: &mut FxHashMap<PrefixId, usize>, explorer: &mut Explorer, stop: &Stop) -> Value {
     let mut places = Vec::new();
-    explorer.retrace(&path.prefix.to_vec(), path.model.clone(), &mut |image, decided| {
+    explorer.retrace(&path.prefix.to_vec(), path.model.clone(), stop, &mut |image, decided| {
         places.push(decided.stack.first().map_or(String::new(), |pos| image.place_name(*pos)));
     });
     let mut new = Vec::new();

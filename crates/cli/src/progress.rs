@@ -7,6 +7,7 @@ use std::time::{Duration, Instant};
 use indicatif::{ProgressBar, ProgressStyle};
 use wryneck_report::units;
 
+use crate::allocator;
 use crate::output;
 
 /// Between updates of a live line.
@@ -60,6 +61,10 @@ impl Progress {
         if now < self.next || matches!(self.kind, Kind::Quiet) {
             return;
         }
+        allocator::undisturbed(|| self.show(now, numbers));
+    }
+
+    fn show(&mut self, now: Instant, numbers: impl FnOnce() -> Numbers) {
         let n = numbers();
         let seconds = (now - self.before.0).as_secs_f64().max(1e-6);
         let rate = (n.instructions.saturating_sub(self.before.1)) as f64 / seconds;
@@ -102,11 +107,4 @@ impl Progress {
             bar.finish_and_clear();
         }
     }
-}
-
-/// Resident memory of this process, in bytes; 0 if the system does not say.
-pub fn memory() -> u64 {
-    let pages = std::fs::read_to_string("/proc/self/statm").ok();
-    let resident = pages.as_deref().and_then(|text| text.split(' ').nth(1)).and_then(|n| n.parse::<u64>().ok());
-    resident.unwrap_or(0) * 4096
 }

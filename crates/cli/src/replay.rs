@@ -14,20 +14,22 @@ use std::sync::{Mutex, PoisonError};
 use std::thread;
 use std::time::{Duration, UNIX_EPOCH};
 
-use anyhow::{Context, Result};
-use wryneck_confine::{Collected, Confinement, Ended, Job, Level, Limits, Put};
+use anyhow::{Context, Result, bail};
+use wryneck_confine::{Collected, Confinement, Ended, Job, Level, Limit, Limits, Put};
 use wryneck_environ::ProgramInput;
 use wryneck_report::{Finding, KTest};
 
 use crate::about::About;
 use crate::beneath::Beneath;
+use crate::budget;
+use crate::child;
 use crate::data;
 use crate::explored::Explored;
 use crate::gcov;
 use crate::judge::{self, Expected, Verdict, Watched};
 use crate::native::{Native, Sanitizer};
 use crate::problem::problem;
-use crate::signal;
+use crate::scratch::Scratch;
 use crate::symbolic::{self, Concrete, ConcreteFile};
 
 /// Wall time of one test, unless another is asked for.
@@ -48,12 +50,12 @@ pub fn findings(folder: &Path, findings: &mut [Finding], unconfined: bool) -> Re
             return Ok(());
         }
     };
-    let scratch = tempfile::tempdir().context("cannot make a scratch folder")?;
+    let scratch = Scratch::new().context("cannot make a scratch folder")?;
     let mut tests = Vec::new();
     for finding in findings.iter() {
         if let Some(test) = &finding.test {
             let test = folder.join(test);
-            tests.push(Task { shows: leak(finding, &test)?, test });
+            tests.push(Task { shows: leak(finding, &test).ok().flatten(), test });
         }
     }
     let replay = Replay::new(folder, &[], scratch.path(), TIME, confinement)?;
@@ -74,6 +76,13 @@ pub fn findings(folder: &Path, findings: &mut [Finding], unconfined: bool) -> Re
         });
     }
     Ok(())
+}
+
+/// Bytes that one replay may have: of what is left of the run's, each of those that run at once has a part.
+fn memory() -> u64 {
+    let at_once = thread::available_parallelism().map_or(1, usize::from) as u64;
+    let left = budget::get().map_or(u64::MAX, |budget| budget.memory.saturating_sub(child::memory_of_self()) / at_once);
+    Limits::default().memory.min(left)
 }
 
 /// Why a test is not replayed where it cannot be confined.
@@ -142,7 +151,7 @@ impl Replay<'_> {
         let fails = facts.get("fail_calls").is_some_and(|n| n != "0");
         let native = Native::new(program, bitcode, objects, cc_flags, facts.need("libc")? == "true", fails, scratch.clone());
         let directory = facts.need("directory")?.to_owned();
-        let limits = Limits { time, ..Limits::default() };
+        let limits = Limits { time, memory: memory(), ..Limits::default() };
         let entry = facts.get("entry").filter(|name| !name.is_empty()).map(str::to_owned);
         Ok(Replay {
             native,
@@ -171,12 +180,13 @@ impl Replay<'_> {
     /// Replays tests on every core; verdicts in their order.
     pub fn all(&self, tests: &[Task]) -> Vec<Verdict> {
         let (next, verdicts) = (AtomicUsize::new(0), Mutex::new(vec![None; tests.len()]));
-        // The first interrupt may have been what ended the exploration.
-        let before = signal::interrupted();
-        let stop = || !before && signal::interrupted();
+        let stop = || budget::over_for_children().is_some();
         let work = || {
             while let Some((i, test)) = Some(next.fetch_add(1, Ordering::Relaxed)).and_then(|i| Some((i, tests.get(i)?))) {
-                let verdict = if stop() { Ok(Verdict::Cannot("it was interrupted".into())) } else { self.one(test, i, &stop) };
+                let verdict = match budget::over_for_children() {
+                    Some(cause) => Ok(Verdict::Cannot(format!("not replayed: {}", cause.shown()))),
+                    None => self.one(test, i, &stop),
+                };
                 let verdict = verdict.unwrap_or_else(|e| Verdict::Cannot(format!("{e:#}")));
                 verdicts.lock().unwrap_or_else(PoisonError::into_inner)[i] = Some(verdict);
             }
@@ -347,6 +357,9 @@ impl Replay<'_> {
         };
         let turn = counts.map(|_| self.counting.lock().unwrap_or_else(PoisonError::into_inner));
         let mut ended = self.confinement.run(&job, &self.limits, stop).context("the native program cannot be run")?;
+        if let (Some(Limit::Interrupted), Some(cause)) = (ended.limit, budget::over_for_children()) {
+            bail!("the replay was ended: {}", cause.shown());
+        }
         if let (Some(counts), [_, counted]) = (counts, &ended.collected[..]) {
             gcov::keep(counted, counts)?;
         }

@@ -1,7 +1,7 @@
 //! From the engine's results to plain data: classes of path ends, findings by place and kind, the ledger.
 
 use std::cell::RefCell;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::hash::{Hash, Hasher};
 use std::rc::Rc;
 use std::sync::Arc;
@@ -14,6 +14,7 @@ use wryneck_machine::MachineProgram;
 use wryneck_report::{Class, CodeLine, EndCount, Finding, InputValue, Kind, LOSSES, LedgerRow, Place};
 use wryneck_verify::checker::Happened;
 
+use crate::folder::Numbered;
 use crate::symbolic::is_of_working_call;
 use crate::{folder, source};
 
@@ -95,6 +96,8 @@ pub struct Findings {
     pub all: Vec<Finding>,
     /// How the first path of each came there.
     pub ways: Vec<Way>,
+    /// Indices of those that have changed since they were last taken.
+    changed: BTreeSet<usize>,
     /// Tells the instructions of machine code.
     pub machine: Option<Rc<RefCell<MachineProgram>>>,
     by_code: BTreeMap<(Rc<str>, Vec<CodePos>, u64), usize>,
@@ -108,6 +111,7 @@ impl Findings {
         let code = (defect.id.clone(), key_frames(image, defect.at), story(core, defect.story, &mut |pos, h| pos.hash(h)));
         if let Some(&index) = self.by_code.get(&code) {
             self.all[index].count += 1;
+            self.changed.insert(index);
             return (false, index);
         }
         let innermost = |&pos: &CodePos| image.source(pos).into_iter().next();
@@ -117,6 +121,7 @@ impl Findings {
         let next = self.all.len();
         let index = *self.by_place.entry((defect.id.clone(), place, told)).or_insert(next);
         self.by_code.insert(code, index);
+        self.changed.insert(index);
         if index < next {
             self.all[index].count += 1;
             return (false, index);
@@ -126,6 +131,16 @@ impl Findings {
         self.all.push(Finding { code, ..finding(image, defect, ended) });
         self.ways.push(Way { at, prefix: ended.prefix.clone(), model: ended.model.clone(), instructions: ended.instructions });
         (true, index)
+    }
+
+    /// Those that have changed since the last time, with their numbers.
+    pub fn take_changed(&mut self) -> Vec<Numbered> {
+        std::mem::take(&mut self.changed).into_iter().map(|index| (index as i64 + 1, self.all[index].clone())).collect()
+    }
+
+    /// Notes that all have changed.
+    pub fn all_changed(&mut self) {
+        self.changed = (0..self.all.len()).collect();
     }
 
     /// The test that shows a finding.
@@ -218,7 +233,7 @@ fn ledger_kind(kind: LedgerKind) -> (&'static str, &'static str) {
         LedgerKind::DroppedFlip => ("dropped-flip", "--max-forks, --max-memory"),
         LedgerKind::SolverTimeout => ("solver-timeout", "--solver-timeout, --solver"),
         LedgerKind::Assumption => ("assumption", ""),
-        LedgerKind::Limit => ("limit", "--max-resolutions"),
+        LedgerKind::Limit => ("limit", "--max-resolutions, --max-memory"),
         LedgerKind::Warning => ("warning", ""),
     }
 }

@@ -185,6 +185,12 @@ impl Rules {
         observed.violations.iter().map(defect).collect()
     }
 
+    /// For each rule its name, what must hold, and the paths that had to do with it so far.
+    pub fn names(&self) -> Vec<(String, String, u64)> {
+        let rules = self.automata.checkers().iter().map(|c| c.about()).zip(&self.relevant);
+        rules.map(|(rule, relevant)| (rule.id.clone(), rule.summary.clone(), *relevant)).collect()
+    }
+
     /// The verdict on each rule.
     pub fn judge(&self, run: &Run) -> Vec<RuleResult> {
         let rules = self.automata.checkers().iter().map(|c| c.about()).zip(&self.relevant);

@@ -18,7 +18,7 @@ use crate::build::missing;
 use crate::compile::{CLANG, MUSL_INCLUDE, SHAPE};
 use crate::native::MUSL_LIB;
 use crate::problem::problem;
-use crate::{cache, source};
+use crate::{cache, child, source};
 
 pub const LINKER: &str = "ld.lld-22";
 pub const AR: &str = "llvm-ar-22";
@@ -125,6 +125,7 @@ fn cxx_library(sysroot: &Path, library: &Path, sources: &[PathBuf]) -> Result<()
 }
 
 fn must(command: &mut Command, tool: &str) -> Result<()> {
+    child::bind(command, libc::SIGKILL);
     let ended = command.output().map_err(|e| missing(e, tool, INSTALL))?;
     match ended.status.success() {
         true => Ok(()),

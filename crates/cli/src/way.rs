@@ -6,25 +6,35 @@
 
 use wryneck_exec::prefix::Decision;
 use wryneck_exec::{CodePos, Decided, Does, Explorer, Image};
-use wryneck_report::{Place, Step};
+use wryneck_report::{LedgerRow, Place, Step};
 
+use crate::budget::{self, Cause};
 use crate::results::{Findings, place};
-use crate::scope;
+use crate::{known, scope};
 
 /// Paths of more instructions are not run again.
 const MOST: u64 = 200_000_000;
+/// The part of the time that is left which this may take; replays come after it.
+const SHARE: f64 = 0.3;
 /// Decisions kept of one way.
 const KEPT: usize = 10_000;
 
 /// Gives each finding the decisions on its way.
-pub fn trace(explorer: &mut Explorer, findings: &mut Findings) {
+///
+/// Gives what was given up, since the run is over.
+pub fn trace(explorer: &mut Explorer, findings: &mut Findings) -> Option<LedgerRow> {
     let machine = findings.machine.clone();
-    for (finding, way) in findings.all.iter_mut().zip(&findings.ways) {
+    let (stop, count) = (budget::share(SHARE), findings.all.len());
+    for (number, (finding, way)) in findings.all.iter_mut().zip(&findings.ways).enumerate() {
         if way.instructions > MOST {
             continue;
         }
+        if stop.asked() {
+            let cause = budget::over().unwrap_or(Cause::Time);
+            return Some(known::cut_off("looking at the ways to findings", (count - number) as u64, cause));
+        }
         let mut steps: Vec<Step> = Vec::new();
-        let (state, _) = explorer.retrace(&way.prefix.to_vec(), way.model.clone(), &mut |image, decided| {
+        let (state, _) = explorer.retrace(&way.prefix.to_vec(), way.model.clone(), &stop, &mut |image, decided| {
             let Some(step) = step(image, decided).filter(|_| steps.len() < KEPT) else { return };
             match steps.last_mut() {
                 Some(last) if (&last.place, &last.library, &last.decision) == (&step.place, &step.library, &step.decision) => {
@@ -39,6 +49,7 @@ pub fn trace(explorer: &mut Explorer, findings: &mut Findings) {
             finding.variables = scope::variables(&explorer.core, &state, machine.as_deref(), &way.at, finding.stack.len());
         }
     }
+    None
 }
 
 /// A decision in words; `None` if it belongs to no function of the application, or tells nothing.

@@ -79,7 +79,7 @@ fn limits_and_an_interrupt_end_cleanly() {
     endless(dir);
     let out = Command::new(WRYNECK)
         .current_dir(dir)
-        .args(["run", "--json", "--max-time", "1s", "--output", "limited", "endless.c", "--sym-arg", "40"])
+        .args(["run", "--json", "--max-time", "4s", "--output", "limited", "endless.c", "--sym-arg", "40"])
         .output()
         .expect("the tool was built");
     assert_eq!(out.status.code(), Some(3));

@@ -6,6 +6,7 @@
 use std::collections::BTreeMap;
 use std::hash::Hasher;
 use std::rc::Rc;
+use std::sync::Arc;
 
 use wryneck_expr::{ExprId, Remap};
 
@@ -47,7 +48,7 @@ impl Chunk {
 #[derive(Clone, Default)]
 pub struct Content {
     len: u64,
-    base: Rc<[u8]>,
+    base: Arc<Vec<u8>>,
     /// Bytes of `base` that are still there; truncation lowers it for good.
     base_len: u64,
     chunks: BTreeMap<u64, Rc<Chunk>>,
@@ -55,7 +56,7 @@ pub struct Content {
 
 impl Content {
     /// A captured file.
-    pub fn captured(base: Rc<[u8]>) -> Content {
+    pub fn captured(base: Arc<Vec<u8>>) -> Content {
         let len = base.len() as u64;
         Content { len, base_len: len, base, chunks: BTreeMap::new() }
     }
@@ -194,7 +195,7 @@ mod tests {
     #[test]
     fn behaves_as_a_vector() {
         let base: Vec<u8> = (0..3000u32).map(|i| i as u8).collect();
-        let mut content = Content::captured(base.clone().into());
+        let mut content = Content::captured(Arc::new(base.clone()));
         let mut model = base;
         let mut seed = 1u64;
         let mut next = |below: u64| {

@@ -3,6 +3,7 @@
 use std::cell::RefCell;
 use std::collections::BTreeMap;
 use std::rc::Rc;
+use std::sync::Arc;
 
 use crate::errno::Errno;
 use crate::input::{DirEntry, Host, Stat};
@@ -13,7 +14,7 @@ type Answers<K, T> = RefCell<BTreeMap<K, Result<T, Errno>>>;
 pub struct Captured {
     host: Rc<dyn Host>,
     stats: Answers<(Vec<u8>, bool), Stat>,
-    files: Answers<Vec<u8>, Rc<[u8]>>,
+    files: Answers<Vec<u8>, Arc<Vec<u8>>>,
     dirs: Answers<Vec<u8>, Rc<[DirEntry]>>,
     links: Answers<Vec<u8>, Rc<[u8]>>,
 }
@@ -36,8 +37,8 @@ impl Captured {
         once(&self.stats, (path.to_vec(), follow), |(path, follow)| self.host.stat(path, *follow))
     }
 
-    pub fn file(&self, path: &[u8]) -> Result<Rc<[u8]>, Errno> {
-        once(&self.files, path.to_vec(), |path| self.host.read_file(path).map(Rc::from))
+    pub fn file(&self, path: &[u8]) -> Result<Arc<Vec<u8>>, Errno> {
+        once(&self.files, path.to_vec(), |path| self.host.read_file(path))
     }
 
     /// Sorted by name.

@@ -2,6 +2,8 @@
 //!
 //! Nothing here reads the real system. The caller does so once, and may store what was read with the run (docs/design/002).
 
+use std::sync::Arc;
+
 /// An argument of the program.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Arg {
@@ -197,7 +199,8 @@ pub struct DirEntry {
 pub trait Host {
     /// `follow`: of what a symbolic link leads to.
     fn stat(&self, path: &[u8], follow: bool) -> Result<Stat, i32>;
-    fn read_file(&self, path: &[u8]) -> Result<Vec<u8>, i32>;
+    /// Shared, since files may be large.
+    fn read_file(&self, path: &[u8]) -> Result<Arc<Vec<u8>>, i32>;
     /// Without `.` and `..`, in any order.
     fn list_dir(&self, path: &[u8]) -> Result<Vec<DirEntry>, i32>;
     fn read_link(&self, path: &[u8]) -> Result<Vec<u8>, i32>;
@@ -213,7 +216,7 @@ impl Host for NoHost {
             _ => Err(2),
         }
     }
-    fn read_file(&self, _: &[u8]) -> Result<Vec<u8>, i32> {
+    fn read_file(&self, _: &[u8]) -> Result<Arc<Vec<u8>>, i32> {
         Err(2)
     }
     fn list_dir(&self, path: &[u8]) -> Result<Vec<DirEntry>, i32> {

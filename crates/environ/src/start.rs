@@ -4,6 +4,7 @@
 //! decide. The layout is the initial stack of the System V x86-64 ABI (section 3.4.1): argc, argv, 0, envp, 0, auxv.
 
 use std::rc::Rc;
+use std::sync::Arc;
 
 use wryneck_exec::{Cx, Image, PathEnd, Reply, Stop, Value};
 use wryneck_expr::ExprId;
@@ -60,7 +61,7 @@ pub fn unit() -> Result<Unit, BuildError> {
 /// The world before the program starts: three descriptors, the directories down to the working directory, and nothing symbolic yet.
 pub fn world(input: &ProgramInput, captured: &Captured) -> World {
     let stdin = match &input.stdin {
-        Stdin::Bytes(bytes) => Content::captured(bytes.as_slice().into()),
+        Stdin::Bytes(bytes) => Content::captured(Arc::new(bytes.clone())),
         Stdin::Symbolic(_) => Content::default(),
     };
     let node = |kind, ino, permissions| Node::new(kind, sys::file::new_meta(ino, permissions, input.time));
@@ -282,6 +283,7 @@ fn string(cx: &mut Cx<'_>, what: &str, bytes: &[u8]) -> Result<u64, Stop> {
 /// A string of up to `len` symbolic bytes after a concrete beginning. Its input has a byte more, as KLEE's has.
 fn symbolic_string(cx: &mut Cx<'_>, what: &str, name: &str, len: u32, before: &[u8]) -> Result<u64, Stop> {
     let mut bytes: Vec<ExprId> = before.iter().map(|b| cx.core.pool.bits(8, (*b).into())).collect();
+    cx.room_for_input(name, u64::from(len) + 1)?;
     bytes.extend(cx.new_input(name, u64::from(len) + 1));
     bytes.pop();
     let size = bytes.len() as u64 + 1;
@@ -325,6 +327,7 @@ fn fuzzer(cx: &mut Cx<'_>, max_len: u32) -> Result<Reply, Stop> {
     let allowed = cx.core.pool.ule(size, limit);
     cx.assume(allowed)?;
     let size = cx.concretise(Value::Sym(size), "size of the fuzzer's input")?;
+    cx.room_for_input("data", size)?;
     cx.new_input("size", 8);
     let data = cx.new_input("data", size);
     let data = object(cx, "`data`", &data, size)?;
@@ -354,6 +357,7 @@ fn any_function(cx: &mut Cx<'_>, name: &str, pointee: u64, parameters: Option<&[
                 continue;
             }
         };
+        cx.room_for_input(&name, size)?;
         let bytes = if size == 0 { Vec::new() } else { cx.new_input(&name, size) };
         args.push(Value::Bits(object(cx, &format!("what `{name}` points to"), &bytes, size)?));
     }

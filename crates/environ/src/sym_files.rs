@@ -45,7 +45,7 @@ pub fn make(linux: &Linux, cx: &mut Cx<'_>, sizes: &[u64]) -> Result<(), Stop> {
         if file.size.0 != file.size.1 {
             cx.new_input(&input_name(&file.path, "data_size"), 8);
         }
-        let content = symbolic_content(cx, &input_name(&file.path, "data"), *size);
+        let content = symbolic_content(cx, &input_name(&file.path, "data"), *size)?;
         let id = node(linux, cx, &file.path).map_err(|halt| match halt {
             Halt::Errno(e) => {
                 PathEnd::Unsupported(format!("the symbolic file `{}`: error number {}", String::from_utf8_lossy(&file.path), e.0)).into()
@@ -58,7 +58,7 @@ pub fn make(linux: &Linux, cx: &mut Cx<'_>, sizes: &[u64]) -> Result<(), Stop> {
         }
     }
     if let Stdin::Symbolic(size) = linux.input.stdin {
-        let content = symbolic_content(cx, "stdin", size);
+        let content = symbolic_content(cx, "stdin", size)?;
         World::change(cx).node_mut(0).content = content;
     }
     Ok(())
@@ -96,9 +96,10 @@ fn metadata(cx: &mut Cx<'_>, path: &[u8], id: NodeId, user: u32) -> Result<(), S
     Ok(())
 }
 
-fn symbolic_content(cx: &mut Cx<'_>, name: &str, size: u64) -> Content {
+fn symbolic_content(cx: &mut Cx<'_>, name: &str, size: u64) -> Result<Content, Stop> {
+    cx.room_for_input(name, size)?;
     let bytes: Vec<Byte> = cx.new_input(name, size).into_iter().map(Byte::Symbolic).collect();
     let mut content = Content::default();
     content.write(0, &bytes);
-    content
+    Ok(content)
 }

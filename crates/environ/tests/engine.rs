@@ -50,8 +50,8 @@ impl Host for Real {
         let (atime, mtime, ctime) = ((m.atime(), m.atime_nsec()), (m.mtime(), m.mtime_nsec()), (m.ctime(), m.ctime_nsec()));
         Ok(Stat { dev, ino, nlink, mode, uid, gid, rdev, size, atime, mtime, ctime })
     }
-    fn read_file(&self, at: &[u8]) -> Result<Vec<u8>, i32> {
-        fs::read(path(at)).map_err(number)
+    fn read_file(&self, at: &[u8]) -> Result<std::sync::Arc<Vec<u8>>, i32> {
+        fs::read(path(at)).map(std::sync::Arc::new).map_err(number)
     }
     fn list_dir(&self, at: &[u8]) -> Result<Vec<DirEntry>, i32> {
         let entries = fs::read_dir(path(at)).map_err(number)?;

@@ -9,7 +9,7 @@ use wryneck_expr::Model;
 use crate::core::{Core, LedgerKind};
 use crate::engine::{Explorer, POLL};
 use crate::image::{CodePos, Image};
-use crate::path_end::PathEnd;
+use crate::path_end::{Limit, PathEnd};
 use crate::plugin::Stop;
 use crate::prefix::{Decision, Prefix};
 use crate::pruning::Past;
@@ -27,22 +27,32 @@ pub struct Decided<'a> {
 
 /// Calls in progress inside machine code that are looked up for each decision of a path that is shown, at most.
 const RETRACED_CALLS: usize = 256;
-
-/// Steps between two looks at whether the run is to end.
+/// Steps between two looks at whether to stop.
 const LOOK: u32 = 64;
 
 impl Explorer {
     /// Runs a whole path again by its decisions, which `model` satisfies; the solver is not asked. Gives the state at its end and how it ended.
     pub fn replay(&mut self, decisions: &[Decision], model: Model) -> (Box<State>, PathEnd) {
-        self.retrace(decisions, model, &mut |_, _| {})
+        self.retrace(decisions, model, &wryneck_solver::Stop::never(), &mut |_, _| {})
     }
 
-    /// As [`Explorer::replay`], showing each decision. Counters and ledger stay as they are.
-    pub fn retrace(&mut self, decisions: &[Decision], model: Model, see: &mut dyn FnMut(&Image, &Decided<'_>)) -> (Box<State>, PathEnd) {
+    /// As [`Explorer::replay`], showing each decision, until `stop` says that it takes too long. Counters and ledger stay as they are.
+    pub fn retrace(
+        &mut self,
+        decisions: &[Decision],
+        model: Model,
+        stop: &wryneck_solver::Stop,
+        see: &mut dyn FnMut(&Image, &Decided<'_>),
+    ) -> (Box<State>, PathEnd) {
         let mut state = Box::new(self.root.fork_idle());
         state.script = decisions.iter().copied().collect();
         state.model = model;
+        let mut steps = 0u32;
         let end = self.again(&mut state, &mut |explorer, state| {
+            steps = steps.wrapping_add(1);
+            if steps.is_multiple_of(LOOK) && stop.asked() {
+                return Err(PathEnd::Limit(Limit::Interrupted).into());
+            }
             let (mut stack, before) = (Vec::new(), state.prefix.len());
             let done = explorer.step_seen(state, &mut |core, state| stack = core.call_stack(state, RETRACED_CALLS));
             let image = explorer.core.image.clone();

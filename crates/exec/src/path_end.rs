@@ -24,6 +24,8 @@ pub enum PathEnd {
 pub enum Limit {
     Time,
     Memory,
+    /// The run folder is full.
+    Disk,
     Depth,
     Forks,
     Instructions,
@@ -115,6 +117,7 @@ impl Limit {
         match self {
             Limit::Time => ("time", "--max-time"),
             Limit::Memory => ("memory", "--max-memory"),
+            Limit::Disk => ("disk", "--max-disk"),
             Limit::Depth => ("depth", "--max-depth"),
             Limit::Forks => ("forks", "--max-forks"),
             Limit::Instructions => ("instructions", "--max-instructions"),

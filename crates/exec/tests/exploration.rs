@@ -102,7 +102,9 @@ fn a_path_is_its_decisions() {
             assert_eq!(Some(state.structural_hash(&explorer.core.pool)), ended.hash, "seed {seed}, {:?}\n{text}", ended.end);
             assert_eq!(state.prefix.to_vec(), ended.prefix.to_vec());
             let (mut seen, before) = (Vec::new(), explorer.core.stats.instructions);
-            explorer.retrace(&ended.prefix.to_vec(), ended.model.clone(), &mut |_, decided| seen.push(decided.decision));
+            explorer.retrace(&ended.prefix.to_vec(), ended.model.clone(), &wryneck_solver::Stop::never(), &mut |_, decided| {
+                seen.push(decided.decision)
+            });
             assert_eq!((seen, explorer.core.stats.instructions), (ended.prefix.to_vec(), before), "seed {seed}\n{text}");
         }
     }

@@ -16,7 +16,9 @@ use wryneck_confine::{Confinement, Job, Level, Limits};
 use super::ld::{self, Made};
 use crate::build::missing;
 use crate::carried::Label;
+use crate::child;
 use crate::problem::{self, problem};
+use crate::scratch::Scratch;
 use crate::{output, toolchain};
 
 const HELP: &str = "usage: wryneck build [--confined] [--] COMMAND…\n\n\
@@ -46,7 +48,7 @@ pub fn run(mut words: Vec<String>) -> Result<u8> {
     let Some((program, arguments)) = words.split_first() else {
         return Err(problem("no command is given", "write `wryneck build -- make`, or whatever builds the project"));
     };
-    let removed_at_last = tempfile::tempdir().context("cannot make a scratch folder")?;
+    let removed_at_last = Scratch::new().context("cannot make a scratch folder")?;
     let scratch = fs::canonicalize(removed_at_last.path()).context("cannot find the scratch folder")?;
     let journal = scratch.join("journal");
     let tools = toolchain::tools()?;
@@ -65,6 +67,8 @@ pub fn run(mut words: Vec<String>) -> Result<u8> {
     } else {
         eprintln!("wryneck: the build runs unconfined, with all that you may do; see `wryneck build --confined`");
         let mut command = Command::new(program);
+        // So that it can tidy up after itself.
+        child::bind(&mut command, libc::SIGTERM);
         command.args(arguments).envs(settings);
         command.status().map_err(|e| missing(e, program, "the command after `--` is run as it stands, without a shell"))?
     };

@@ -19,7 +19,9 @@ use anyhow::{Context, Result};
 
 use crate::build::missing;
 use crate::carried::{self, Label};
+use crate::child;
 use crate::output;
+use crate::scratch::Scratch;
 use crate::toolchain::{self, INSTALL, LINKER, OBJCOPY};
 
 /// Names the file that collects what a build made: lines of [`Made`].
@@ -37,7 +39,7 @@ const OBJECT_SECTION_TYPE: u32 = 0x6fff_4c0c;
 
 pub fn run(words: Vec<String>) -> Result<u8> {
     let began = SystemTime::now();
-    let status = Command::new(LINKER).args(&words).arg("--no-fat-lto-objects").status().map_err(|e| missing(e, LINKER, INSTALL))?;
+    let status = bound(LINKER).args(&words).arg("--no-fat-lto-objects").status().map_err(|e| missing(e, LINKER, INSTALL))?;
     if !status.success() {
         return Ok(exit_code(status));
     }
@@ -55,6 +57,13 @@ pub fn run(words: Vec<String>) -> Result<u8> {
         tell(&Made { program: path::absolute(&link.output)?, label })?;
     }
     Ok(0)
+}
+
+/// A tool that ends when this process does.
+fn bound(tool: &str) -> Command {
+    let mut command = Command::new(tool);
+    child::bind(&mut command, libc::SIGKILL);
+    command
 }
 
 /// File times are coarser than the clock.
@@ -114,9 +123,9 @@ impl Link {
 
     /// Links the bitcode and puts it into the output; what the output then says of itself.
     fn carry(&self, words: &[String]) -> Result<Label> {
-        let scratch = tempfile::tempdir().context("cannot make a scratch folder")?;
+        let scratch = Scratch::new().context("cannot make a scratch folder")?;
         let bitcode = scratch.path().join("bc");
-        let linked = Command::new(LINKER)
+        let linked = bound(LINKER)
             .args(words)
             .args(["--fat-lto-objects", "--plugin-opt=emit-llvm", "--trace", "-o"])
             .arg(&bitcode)
@@ -129,7 +138,7 @@ impl Link {
             // Without any bitcode among its inputs lld writes nothing, or machine code.
             label.none = Some("none of its objects does".into());
         }
-        let mut objcopy = Command::new(OBJCOPY);
+        let mut objcopy = bound(OBJCOPY);
         let mut add = |section: &str, file: &Path| {
             objcopy.arg(format!("--add-section={section}={}", file.display()));
         };

@@ -16,6 +16,7 @@ use crate::options::{self, Opt, Words, seconds};
 use crate::output;
 use crate::problem::problem;
 use crate::replay::{self, Replay, Task};
+use crate::scratch::Scratch;
 
 struct Args {
     /// Where line counts go, if they are wanted.
@@ -84,7 +85,7 @@ pub fn run(words: Vec<String>) -> Result<u8> {
                 continue;
             }
         };
-        let scratch = tempfile::tempdir().context("cannot make a scratch folder")?;
+        let scratch = Scratch::new().context("cannot make a scratch folder")?;
         let mut replay = Replay::new(&folder, &args.program, scratch.path(), Duration::from_secs_f64(args.timeout), confinement)?;
         let counts = args.gcov.is_some().then(|| replay.count_lines()).transpose()?;
         let tasks: Vec<Task> = tests.iter().map(|test| Task { test: test.clone(), shows: None }).collect();

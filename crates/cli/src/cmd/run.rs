@@ -14,26 +14,30 @@ use wryneck_environ::{FUZZER, Linux, ProgramInput, Stdin};
 use wryneck_exec::config::Uninit;
 use wryneck_exec::plugin::Monitor;
 use wryneck_exec::search;
-use wryneck_exec::{Explorer, Image, Outcome, PathEnd, Stop};
+use wryneck_exec::{Explorer, Image, PathEnd, Stop};
 use wryneck_expr::Pool;
-use wryneck_report::{Run, Status, Totals};
+use wryneck_report::{Run, Status};
 use wryneck_solver::Solver;
+use wryneck_solver::backend::SmtlibProcess;
 use wryneck_verify::slice::Explain;
 
 use crate::args::{self, RunArgs};
+use crate::budget::{self, Budget, Cause};
+use crate::child;
 use crate::coverage::LineMap;
 use crate::explore::{Limits, Watch};
-use crate::folder::Folder;
-use crate::host::RealHost;
+use crate::folder::{Fact, Folder};
+use crate::host::{RealHost, Refused};
+use crate::known::Known;
 use crate::machine;
 use crate::path_tree::PathTree;
-use crate::problem::problem;
+use crate::problem::{self, problem};
 use crate::progress::Progress;
-use crate::results::{Ends, Findings};
+use crate::results::Findings;
 use crate::rules::{self, Rules, Unsliced};
 use crate::target::{Linked, Target};
 use crate::timed::Timed;
-use crate::{data, facts, heap, kept, objects, output, replay, seal, signal, sym_file, symbolic, way};
+use crate::{data, facts, heap, kept, objects, output, replay, seal, signal, sym_file, symbolic, watchdog, way};
 
 /// The name under which a run folder keeps bitcode that clang made.
 pub const KEPT: &str = "program.bc";
@@ -48,26 +52,33 @@ pub fn explore(name: &str, words: Vec<String>, complete: impl FnOnce(&mut RunArg
     let command = ["wryneck", name].map(str::to_owned).into_iter().chain(words.iter().cloned()).collect();
     let Some(mut args) = args::parse(name, words)? else { return Ok(0) };
     complete(&mut args);
+    signal::catch();
+    let budget = Budget { began: start, time: args.max_time.map(Duration::from_secs_f64), memory: args.max_memory };
+    watchdog::start(budget);
     heap::prepare();
+    args.check_files()?;
     let checkers = rules::find(&args.rules)?;
     args.words = sym_file::expand(args.words)?;
     let words = symbolic::parse(&args.words)?;
     let mut input = program_input(&args)?;
     words.fill(&mut input);
+    watchdog::works_on("preparing the target");
     let target = Target::open(&args, &mut input, &rules::functions(&checkers))?;
     let begins = input.entry.function().map(str::to_owned);
-    let host = Rc::new(RealHost::default());
+    let host = Rc::new(RealHost::new(args.max_memory));
     input.uname = host.uname();
     input.user = RealHost::user();
-    let record = host.record();
+    let (record, refused) = (host.record(), host.refused());
     let environment = Rc::new(Linux::new(input, host));
+    watchdog::works_on("linking");
     let Linked { program, entry, bitcode, mut code, kept, mut notes } = target.link(&args, &environment)?;
 
-    let folder = Folder::create(args.output.as_deref())?;
+    let folder = Folder::create(args.output.as_deref(), args.max_disk, &begun(&args, &command))?;
     let bitcode = bitcode.map(|bitcode| keep(&args, bitcode, &folder.path)).transpose()?;
-    describe(&folder, &args, &command, bitcode.as_deref());
-    let shown = folder.path.display().to_string();
-    signal::catch();
+    describe(&folder, &args, bitcode.as_deref());
+    let known = Known::default();
+    known.with(|facts| (facts.command, facts.folder, facts.replays) = (command.clone(), folder.path.display().to_string(), args.replay));
+    watchdog::end_by(end_of(&args, budget, known.clone(), folder.clone()));
 
     let mut pool = Pool::new();
     let mut image = Image::new(program, &*environment, &mut pool);
@@ -78,6 +89,7 @@ pub fn explore(name: &str, words: Vec<String>, complete: impl FnOnce(&mut RunArg
         let variables = code.as_ref().map_or_else(|| image.zeroed(), |code| code.elf.without_bytes());
         image.leave_unwritten(&variables, &mut pool);
     }
+    watchdog::works_on("the static analysis");
     let rules = (!checkers.is_empty()).then(|| Rules::new(checkers, args.policy, &image, code.is_some()));
     let monitor = rules.as_ref().map(|rules| rules.automata.clone() as Rc<dyn Monitor>);
     let solver_time = Rc::new(Cell::new(Duration::ZERO));
@@ -127,42 +139,79 @@ pub fn explore(name: &str, words: Vec<String>, complete: impl FnOnce(&mut RunArg
     if args.search.is_none() && explorer.subsumes() {
         explorer.search_by(searcher(&["subtrees".into()], &explorer.core.image)?);
     }
-    let mut watch = watch(&args, start, folder, lines, record, notes, solver_time.clone());
+    let mut watch = watch(&args, &known, folder, lines, record, notes, solver_time.clone());
+    known.with(|facts| facts.rules = rules.as_ref().map_or(Vec::new(), Rules::names));
     watch.rules = rules;
+    watch.refused = refused;
     watch.findings.machine = code.clone();
 
+    watchdog::works_on("the exploration");
     let outcome = match explorer.start(entry, |_| Ok(Vec::new())) {
         Ok(()) => explorer.explore(&mut watch),
         Err(Stop::End(end)) => return Err(problem(format!("the program cannot begin: {}", end_text(&end)), "")),
     };
-    watch.finish(&explorer.core);
+    watch.explored(outcome, &explorer);
     let explored = start.elapsed();
+    // What cannot be written is told behind the summary.
+    let mut failures = Vec::new();
     if !watch.findings.all.is_empty() {
-        way::trace(&mut explorer, &mut watch.findings);
+        watchdog::works_on("looking at the ways to the findings");
+        watch.given_up.extend(way::trace(&mut explorer, &mut watch.findings));
         if args.replay {
+            watchdog::works_on("replaying the findings");
             watch.folder.commit();
-            replay::findings(&watch.folder.path, &mut watch.findings.all, args.unconfined)?;
+            failures.extend(replay::findings(&watch.folder.path, &mut watch.findings.all, args.unconfined).err());
         }
-        watch.save(&explorer.core);
+        watch.findings.all_changed();
+        known.with(|facts| facts.findings.clone_from(&watch.findings.all));
     }
-    let run = summary(command, shown, explored, outcome, &explorer, &watch);
     if let (Some(file), Some(rules)) = (&args.sequences, &watch.rules) {
-        rules.write_sequences(file)?;
+        watchdog::works_on("writing the sequences of events");
+        failures.extend(rules.write_sequences(file).err());
     }
     if let (Some(file), Some(tree)) = (&args.tree, &watch.tree) {
-        tree.write(file, &mut explorer)?;
+        watchdog::works_on("writing the tree of paths");
+        match tree.write(file, &mut explorer) {
+            Ok(given_up) => watch.given_up.extend(given_up),
+            Err(error) => failures.push(error),
+        }
     }
-    watch.folder.finish(&run)?;
-    args.formats.write_of(Path::new(&run.folder))?;
-    print(&args, &run)?;
+    watch.save(&explorer.core);
+    let run = summary(command, explored, &explorer, &watch);
+    watchdog::run_ends();
+    watchdog::works_on("printing the summary");
+    failures.extend(print(&args, &run).err());
     let explained = slicer.map(|slicer| slicer.explained(&explorer.core.image)).unwrap_or_default();
-    output::write(|out| explained.iter().try_for_each(|line| writeln!(out, "{line}")))?;
-    if let Some(code) = code {
+    failures.extend(output::write(|out| explained.iter().try_for_each(|line| writeln!(out, "{line}"))).err());
+    watchdog::works_on("writing the run folder");
+    failures.extend(watch.folder.finish(&run));
+    failures.extend(args.formats.write_of(Path::new(&run.folder)));
+    if let Some(code) = code.filter(|_| budget::over().is_none()) {
+        watchdog::works_on("keeping what was lowered");
         kept::save(&code.borrow(), &kept);
     }
+    failures.iter().for_each(problem::print);
     // The process ends: taking apart what it knows would take longer than many a run.
     std::mem::forget(explorer);
-    Ok(run.exit_code())
+    Ok(if failures.is_empty() { run.exit_code() } else { 2 })
+}
+
+/// Tells the end of a run that the watchdog cuts off; gives the exit code.
+fn end_of(args: &RunArgs, budget: Budget, known: Known, folder: Folder) -> impl Fn(Cause, &str) -> u8 + Send + Sync + 'static {
+    let (json, quiet, asked) = (args.json, args.quiet, args.files());
+    move |cause, work| {
+        let run = known.cut_off(budget.began, cause, work);
+        let mut failures = Vec::new();
+        failures.extend(print_as(json, quiet, &run).err());
+        folder.findings((1..).zip(run.findings.iter().cloned()).collect());
+        folder.ledger(run.ledger.clone());
+        failures.extend(folder.finish(&run));
+        let lost =
+            |file: &PathBuf| problem(format!("`{}` was not written: {}", file.display(), cause.shown()), "`wryneck show` writes reports");
+        failures.extend(asked.iter().map(lost));
+        failures.iter().for_each(problem::print);
+        if failures.is_empty() { run.exit_code() } else { 2 }
+    }
 }
 
 fn end_text(end: &PathEnd) -> String {
@@ -193,20 +242,26 @@ fn program_input(args: &RunArgs) -> Result<ProgramInput> {
     })
 }
 
+/// Bytes of memory for each gate of a query: its nodes, clauses, and what CaDiCaL has for a variable, with as much again for everything else.
+const PER_GATE: u64 = 2000;
+
 fn solver(args: &RunArgs, spent: Rc<Cell<Duration>>) -> Result<Solver> {
+    SmtlibProcess::prepare_by(|command| child::bind(command, libc::SIGKILL));
+    let gates = usize::try_from(args.max_memory / PER_GATE).unwrap_or(usize::MAX);
+    let config = wryneck_solver::Config { graph_nodes: args.solver.graph_nodes.min(gates), ..args.solver.clone() };
     let row = wryneck_solver::backend::by_name(args.solver.backend)?;
     if let Some(tool) = row.program()
         && !env::split_paths(&env::var_os("PATH").unwrap_or_default()).any(|dir| dir.join(tool).is_file())
     {
         return Err(problem(format!("the solver `{tool}` is not installed"), "install it, or leave out `--solver`"));
     }
-    let inner = row.make(&args.solver);
-    Ok(Solver::with_backend(args.solver.clone(), Box::new(Timed { inner, spent })))
+    let inner = row.make(&config);
+    Ok(Solver::with_backend(config, Box::new(Timed { inner, spent })))
 }
 
 fn watch(
     args: &RunArgs,
-    start: Instant,
+    known: &Known,
     folder: Folder,
     lines: LineMap,
     host: Rc<std::cell::RefCell<Vec<crate::host::HostRead>>>,
@@ -214,18 +269,20 @@ fn watch(
     solver_time: Rc<Cell<Duration>>,
 ) -> Watch {
     let program = args.target.display().to_string().into_bytes();
+    let now = Instant::now();
     Watch {
         folder,
-        ends: Ends::default(),
+        known: known.clone(),
         findings: Findings::default(),
         lines,
         tests: 0,
-        memory: 0,
         inputs: 0,
+        tests_left_out: 0,
         progress: Progress::new(args.quiet || args.json),
         limits: Limits {
-            deadline: args.max_time.map(|s| start + Duration::from_secs_f64(s)),
-            memory: args.max_memory,
+            deadline: Rc::new(Cell::new(budget::deadline())),
+            time: args.max_time.map(Duration::from_secs_f64),
+            replays: args.replay,
             solver: args.solver_timeout.map(Duration::from_secs_f64),
         },
         emit: args.emit,
@@ -234,20 +291,33 @@ fn watch(
         rules: None,
         tree: args.tree.is_some().then(PathTree::default),
         notes,
+        given_up: Vec::new(),
+        refused: Refused::default(),
         solver_time,
-        next_memory: start,
-        last_memory: 0,
-        next_save: start + Duration::from_secs(3),
+        next_save: now,
+        next_coverage: now + Duration::from_secs(3),
+        next_tell: now,
     }
 }
 
-/// The facts a replay needs, and when the run began.
-fn describe(folder: &Folder, args: &RunArgs, command: &Vec<String>, bitcode: Option<&Path>) {
-    let json = |words: &Vec<String>| serde_json::json!(words).to_string();
-    let absolute = |path: &Path| std::path::absolute(path).unwrap_or(path.to_owned()).display().to_string();
-    folder.fact("command", json(command));
-    folder.fact("words", json(&args.words));
-    // What a replay compiles and runs. Of several targets as bitcode, what they were linked to stands for them.
+/// The facts that a folder has from its beginning: what was asked for, and when.
+fn begun(args: &RunArgs, command: &Vec<String>) -> Vec<Fact> {
+    let now = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).map_or(0, |d| d.as_secs());
+    vec![
+        ("status", "running".into()),
+        ("command", json(command)),
+        ("words", json(&args.words)),
+        ("version", env!("CARGO_PKG_VERSION").into()),
+        ("started", now.to_string()),
+    ]
+}
+
+fn json(words: &Vec<String>) -> String {
+    serde_json::json!(words).to_string()
+}
+
+/// The facts of what a replay compiles and runs. Of several targets as bitcode, what they were linked to stands for them.
+fn describe(folder: &Folder, args: &RunArgs, bitcode: Option<&Path>) {
     let mut built: BTreeMap<&'static str, String> = BTreeMap::new();
     let program = absolute(bitcode.filter(|_| !args.objects.is_empty()).unwrap_or(&args.target));
     let objects = if bitcode.is_none() { linked(args) } else { Vec::new() };
@@ -274,9 +344,10 @@ fn describe(folder: &Folder, args: &RunArgs, command: &Vec<String>, bitcode: Opt
         let built = built.into_iter().map(|(name, value)| (name.to_owned(), value)).collect();
         seal::of(built, &files)
     });
-    folder.fact("version", env!("CARGO_PKG_VERSION").into());
-    let now = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).map_or(0, |d| d.as_secs());
-    folder.fact("started", now.to_string());
+}
+
+fn absolute(path: &Path) -> String {
+    std::path::absolute(path).unwrap_or(path.to_owned()).display().to_string()
 }
 
 /// The objects that were linked, if the target is one: its native form is linked of them too.
@@ -286,45 +357,32 @@ fn linked(args: &RunArgs) -> Vec<String> {
     all.map(|path| std::path::absolute(path).unwrap_or(path.clone()).display().to_string()).collect()
 }
 
-fn summary(command: Vec<String>, folder: String, explored: Duration, outcome: Outcome, explorer: &Explorer, watch: &Watch) -> Run {
+fn summary(command: Vec<String>, explored: Duration, explorer: &Explorer, watch: &Watch) -> Run {
     let core = &explorer.core;
-    let status = match outcome {
-        Outcome::Complete => Status::Complete,
-        Outcome::Stopped(limit) => {
-            let (limit, flag) = limit.name_and_flag();
-            Status::Stopped { limit: limit.into(), flag: flag.into(), pending: explorer.pending() as u64 }
-        }
-    };
-    let stats = core.solver.stats();
+    let (status, pruning, ends) = watch.known.with(|facts| (facts.status.clone(), facts.pruning.clone(), facts.ends.rows()));
     let mut run = Run {
         command,
-        folder,
-        status,
+        folder: watch.folder.path.display().to_string(),
+        status: status.unwrap_or(Status::Unfinished),
         seconds: explored.as_secs_f64(),
-        ends: watch.ends.rows(),
+        ends,
         findings: watch.findings.all.clone(),
         ledger: watch.ledger(core),
-        totals: Totals {
-            paths: core.stats.paths,
-            instructions: core.stats.instructions,
-            decisions: core.stats.decisions,
-            tests: watch.tests,
-            queries: stats.queries,
-            solver_calls: stats.solver_calls,
-            solver_seconds: watch.solver_time.get().as_secs_f64(),
-            memory: watch.memory,
-            inputs: Some(watch.inputs),
-        },
+        totals: watch.totals(core),
         lines: watch.lines.count(&core.coverage),
         rules: Vec::new(),
-        pruning: watch.rules.as_ref().map(|rules| rules.pruning(explorer)),
+        pruning,
     };
     run.rules = watch.rules.as_ref().map_or(Vec::new(), |rules| rules.judge(&run));
     run
 }
 
 fn print(args: &RunArgs, run: &Run) -> Result<()> {
-    match (args.json, args.quiet) {
+    print_as(args.json, args.quiet, run)
+}
+
+fn print_as(json: bool, quiet: bool, run: &Run) -> Result<()> {
+    match (json, quiet) {
         (true, _) => output::write(|out| wryneck_report::json::write(out, run)),
         (false, true) => Ok(()),
         (false, false) => output::write(|out| wryneck_report::terminal::write(out, run)),

@@ -26,12 +26,12 @@ use rusqlite::limits::Limit;
 use rusqlite::types::ValueRef;
 use rusqlite::{Connection, ErrorCode, OpenFlags, Row};
 use rustix::fs::{FlockOperation, flock};
-use tempfile::TempDir;
 
 use super::SCHEMA;
 use super::read::AGAIN;
 use crate::data;
 use crate::problem::problem;
+use crate::scratch::Scratch;
 
 /// The number of the schema this version writes and reads.
 const SCHEMA_NUMBER: i64 = 4;
@@ -52,7 +52,7 @@ pub(super) struct Database {
     /// Bytes of the files it is read from.
     size: u64,
     /// Where they were copied to, if they were.
-    _copy: Option<TempDir>,
+    _copy: Option<Scratch>,
 }
 
 impl Database {
@@ -253,8 +253,8 @@ fn is_live(folder: &Path) -> bool {
 }
 
 /// The database and its logs in a folder of their own.
-fn copied(file: &Path) -> io::Result<TempDir> {
-    let copy = tempfile::tempdir()?;
+fn copied(file: &Path) -> io::Result<Scratch> {
+    let copy = Scratch::new()?;
     for end in ["", "-wal", "-journal"] {
         let from = beside(file, end);
         if size_of_regular(&from)?.is_none() {

@@ -27,6 +27,7 @@ pub(crate) fn fill(cx: &mut Cx<'_>, pointer: Value, size: u64, name: &str) -> Re
     if !cx.writable_range(addr, size) {
         return Err(cx.bad_access(addr, size, true).into());
     }
+    cx.room_for_input(name, size)?;
     let bytes = cx.new_input(name, size);
     cx.write_bytes(addr, &bytes)?;
     Ok(Reply::Void)

@@ -8,6 +8,7 @@
 use std::fmt::Write as _;
 use std::io::{BufRead, BufReader, Write};
 use std::process::{Child, Command, Stdio};
+use std::sync::OnceLock;
 use std::sync::mpsc::{self, Receiver, RecvTimeoutError, Sender};
 use std::thread;
 use std::time::Duration;
@@ -37,7 +38,15 @@ struct Running {
     from: Receiver<String>,
 }
 
+/// What is done to each process before it starts, such as having it end with its parent.
+static PREPARE: OnceLock<fn(&mut Command)> = OnceLock::new();
+
 impl SmtlibProcess {
+    /// From now on `prepare` is called on every process that is to be started.
+    pub fn prepare_by(prepare: fn(&mut Command)) {
+        let _ = PREPARE.set(prepare);
+    }
+
     pub fn new(command: Vec<String>) -> SmtlibProcess {
         SmtlibProcess { command, running: None, effort: Effort::default() }
     }
@@ -85,13 +94,10 @@ impl Backend for SmtlibProcess {
 impl Running {
     fn start(command: &[String]) -> Result<Running, Why> {
         let (program, arguments) = command.split_first().ok_or(Why::Process)?;
-        let mut child = Command::new(program)
-            .args(arguments)
-            .stdin(Stdio::piped())
-            .stdout(Stdio::piped())
-            .stderr(Stdio::null())
-            .spawn()
-            .map_err(|_| Why::Process)?;
+        let mut command = Command::new(program);
+        command.args(arguments).stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::null());
+        PREPARE.get().into_iter().for_each(|prepare| prepare(&mut command));
+        let mut child = command.spawn().map_err(|_| Why::Process)?;
         let (mut stdin, stdout) = child.stdin.take().zip(child.stdout.take()).ok_or(Why::Process)?;
         let (to, texts) = mpsc::channel::<String>();
         thread::spawn(move || {

@@ -8,12 +8,15 @@ mod explore;
 mod faults;
 mod files;
 mod hostile;
+mod kills;
 mod lift;
+mod limits;
 mod machine;
 mod memory;
 mod mutants;
 mod pointers;
 mod prune;
+mod soak;
 mod speed;
 mod strangers;
 mod twenty;
@@ -43,8 +46,12 @@ enum Gate {
     Files(files::Args),
     /// Hostile programs: none has an effect outside of its replay, whoever runs the tool; unconfined each has
     Hostile(hostile::Args),
+    /// Kills at random moments, and readers on the database: nothing found is lost, nothing is left behind
+    Kills(kills::Args),
     /// Lifted machine code against the CPU: every mnemonic of coreutils and libc.so.6 from random states
     Lift(lift::Args),
+    /// Hard programs under small limits of time and memory
+    Limits(limits::Args),
     /// Twenty programs of coreutils as machine code against their bitcode: paths a second, replays
     Machine(machine::Args),
     /// The memory of a long run, as a curve
@@ -55,6 +62,8 @@ enum Gate {
     Pointers(pointers::Args),
     /// Pruning: random programs show the event sequences of all their inputs, pruned or not; the published algorithm loses some
     Prune(prune::Args),
+    /// A long run: flat memory, lasting speed
+    Soak(soak::Args),
     /// Concrete speed against native, start-up, small symbolic runs
     Speed(speed::Args),
     /// Files from strangers: crafted and mutated run folders, tests, rules, summaries, caches: nothing runs, nothing is written, no hang, no panic
@@ -72,12 +81,15 @@ pub fn run(args: &Args) -> Result<()> {
         Gate::Faults(args) => faults::run(args),
         Gate::Files(args) => files::run(args),
         Gate::Hostile(args) => hostile::run(args),
+        Gate::Kills(args) => kills::run(args),
         Gate::Lift(args) => lift::run(args),
+        Gate::Limits(args) => limits::run(args),
         Gate::Machine(args) => machine::run(args),
         Gate::Memory(args) => memory::run(args),
         Gate::Mutants(args) => mutants::run(args),
         Gate::Pointers(args) => pointers::run(args),
         Gate::Prune(args) => prune::run(args),
+        Gate::Soak(args) => soak::run(args),
         Gate::Speed(args) => speed::run(args),
         Gate::Strangers(args) => strangers::run(args),
         Gate::Twenty(args) => twenty::run(args),

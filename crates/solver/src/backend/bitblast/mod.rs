@@ -57,7 +57,8 @@ impl Backend for Bitblast {
             self.effort.restarts += 1;
         }
         let before = self.aig.len();
-        let meter = Meter::new(&self.aig, budget.nodes, &budget.stop);
+        // A query that alone outgrows the graph would not fit the memory that the graph's bound stands for.
+        let meter = Meter::new(&self.aig, budget.nodes.min(self.most_nodes as u64), &budget.stop);
         let mut lits = Vec::with_capacity(assertions.len());
         for &assertion in assertions {
             match self.blaster.bit(pool, &mut self.aig, assertion, &meter) {

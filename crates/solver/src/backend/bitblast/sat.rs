@@ -22,7 +22,7 @@ use rustsat_cadical::CaDiCaL;
 
 use super::aig::{Aig, Lit, Node};
 use crate::answer::Why;
-use crate::budget::Budget;
+use crate::budget::{Budget, Stop};
 
 /// An instance of at most so many variables is kept in any case. A larger one is kept while it has at most [`MOST_PER_GATE`] variables for each
 /// gate of the query: a satisfiable answer assigns all of them, needed or not, but what was learned about needed ones is worth
@@ -32,6 +32,8 @@ const ALWAYS_KEPT: u32 = 1_000;
 const MOST_PER_GATE: u32 = 8;
 /// Conflicts after which a query gets an instance of its own.
 const LEAN_CONFLICTS: u64 = 3_000;
+/// Gates that get their clauses between two looks at the stop signal.
+const LOOK: usize = 4096;
 /// Most operands an AND is given by merging.
 const WIDEST: usize = 24;
 
@@ -161,7 +163,7 @@ impl Sat {
 
     fn search(&mut self, aig: &Aig, lits: &[Lit], budget: &Budget) -> Result<Outcome, Why> {
         let assumptions: Vec<SatLit> = lits.iter().filter(|&&lit| lit != Lit::TRUE).map(|&lit| self.lit(lit)).collect();
-        self.define_all(aig)?;
+        self.define_all(aig, &budget.stop)?;
         // CaDiCaL counts in 31 bits; more is no limit.
         let limit = u32::try_from(budget.conflicts).ok().filter(|&limit| limit < 1 << 31);
         self.solver.limit_conflicts(limit).map_err(failed)?;
@@ -215,8 +217,15 @@ impl Sat {
         self.solver.add_clause_ref(lits).map_err(failed)
     }
 
-    fn define_all(&mut self, aig: &Aig) -> Result<(), Why> {
-        while let Some(node) = self.undefined.pop() {
+    /// Gives clauses to all nodes that have none. One that is stopped goes on the next time.
+    fn define_all(&mut self, aig: &Aig, stop: &Stop) -> Result<(), Why> {
+        let mut defined = 0_usize;
+        loop {
+            defined += 1;
+            if defined.is_multiple_of(LOOK) && stop.asked() {
+                return Err(Why::Stopped);
+            }
+            let Some(node) = self.undefined.pop() else { return Ok(()) };
             let out = SatLit::positive(self.variables[node as usize].1);
             match gate(aig, node) {
                 Gate::Input => {}
@@ -237,7 +246,6 @@ impl Sat {
                 }
             }
         }
-        Ok(())
     }
 }
 

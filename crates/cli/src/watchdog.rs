@@ -1,0 +1,143 @@
+//! The last line of a run's limits: a thread that watches time and memory, and ends the run where its own work does not.
+//!
+//! Work ends itself where it can: the exploration, the solver, children and what comes after look at the limits ([`crate::budget`]). One operation may take
+//! long all the same, or ask for much memory at once. Then this thread tells what is known ([`end_by`]) and ends the process: the run's summary, its findings
+//! and a row of the ledger that names the work that was cut off. Cost: a look at memory takes about 20 µs; looks come the more often the less is left, every
+//! 50 ms at least.
+
+use std::borrow::Cow;
+use std::sync::atomic::{AtomicBool, AtomicU8, AtomicU64, Ordering};
+use std::sync::{Mutex, OnceLock, PoisonError};
+use std::thread;
+use std::time::{Duration, Instant};
+
+use crate::budget::{self, Budget, Cause};
+use crate::problem::{self, problem};
+use crate::{allocator, child};
+
+/// How long after [`budget::AFTER`] work is cut off.
+const LATE: Duration = Duration::from_millis(250);
+/// How long telling what is known may take then.
+const LAST: Duration = Duration::from_millis(600);
+/// Longest and shortest pause between two looks.
+const PAUSE: (Duration, Duration) = (Duration::from_millis(1), Duration::from_millis(50));
+/// Bytes a second that memory can grow by at most.
+const GROWTH: u64 = 4 << 30;
+/// Memory above its limit by this part of it is not waited for.
+const ABOVE: u64 = 32;
+
+/// Who ends the run.
+const NOBODY: u8 = 0;
+const RUN: u8 = 1;
+const WATCHDOG: u8 = 2;
+static ENDED_BY: AtomicU8 = AtomicU8::new(NOBODY);
+
+static PEAK: AtomicU64 = AtomicU64::new(0);
+static LATEST: AtomicU64 = AtomicU64::new(0);
+static MEMORY_IS_OVER: AtomicBool = AtomicBool::new(false);
+/// What the run does now, in words that fit before "was cut off".
+static WORK: Mutex<Cow<'static, str>> = Mutex::new(Cow::Borrowed("the start"));
+
+/// Tells what is known and gives the exit code.
+type End = Box<dyn Fn(Cause, &str) -> u8 + Send + Sync>;
+static END: OnceLock<End> = OnceLock::new();
+
+/// Watches the limits of this process from now on. To be called by the thread that explores.
+pub fn start(budget: Budget) {
+    budget::begin(budget);
+    allocator::may_be_held();
+    thread::spawn(move || {
+        loop {
+            let left = look(budget.memory);
+            if let Some(cause) = to_be_cut() {
+                cut(cause);
+            }
+            thread::sleep(Duration::from_secs_f64(left as f64 / GROWTH as f64).clamp(PAUSE.0, PAUSE.1));
+        }
+    });
+}
+
+/// From now on the end is told by `end`, if it comes from here.
+pub fn end_by(end: impl Fn(Cause, &str) -> u8 + Send + Sync + 'static) {
+    let _ = END.set(Box::new(end));
+}
+
+/// Names the work that begins.
+pub fn works_on(work: impl Into<Cow<'static, str>>) {
+    let work = work.into();
+    allocator::undisturbed(|| *WORK.lock().unwrap_or_else(PoisonError::into_inner) = work);
+}
+
+/// The run tells its end itself from now on. Does not return if the watchdog already does.
+pub fn run_ends() {
+    if ENDED_BY.compare_exchange(NOBODY, RUN, Ordering::AcqRel, Ordering::Acquire) == Err(WATCHDOG) {
+        loop {
+            thread::sleep(LAST);
+        }
+    }
+}
+
+/// Most resident memory seen, in bytes, that of children included.
+pub fn peak() -> u64 {
+    look(u64::MAX);
+    PEAK.load(Ordering::Relaxed)
+}
+
+/// Resident memory at the last look, in bytes.
+pub fn memory() -> u64 {
+    LATEST.load(Ordering::Relaxed)
+}
+
+/// Whether the limit of memory was met.
+pub fn memory_is_over() -> bool {
+    MEMORY_IS_OVER.load(Ordering::Relaxed)
+}
+
+/// Looks at memory; how many bytes are left until work is cut off.
+fn look(most: u64) -> u64 {
+    let own = child::memory_of_self();
+    let all = own + child::memory_of_children();
+    LATEST.store(own, Ordering::Relaxed);
+    PEAK.fetch_max(all, Ordering::Relaxed);
+    // Children that use too much are ended by who waits for them.
+    if own > most {
+        MEMORY_IS_OVER.store(true, Ordering::Relaxed);
+    }
+    most.saturating_sub(own)
+}
+
+fn to_be_cut() -> Option<Cause> {
+    let memory = || budget::get().is_some_and(|b| memory() > b.memory.saturating_add(b.memory / ABOVE)).then_some(Cause::Memory);
+    budget::over_since(budget::AFTER + LATE).or_else(memory)
+}
+
+/// Ends the process.
+fn cut(cause: Cause) -> ! {
+    let work = WORK.lock().unwrap_or_else(PoisonError::into_inner).clone();
+    // Where even this does not end, a reader of the output does not read.
+    thread::spawn(|| {
+        let start = Instant::now();
+        while start.elapsed() < LAST {
+            thread::sleep(PAUSE.1);
+        }
+        exit(2)
+    });
+    let mine = ENDED_BY.compare_exchange(NOBODY, WATCHDOG, Ordering::AcqRel, Ordering::Acquire).is_ok();
+    if cause == Cause::Memory {
+        allocator::hold();
+    }
+    child::kill_all();
+    match END.get().filter(|_| mine) {
+        Some(end) => exit(end(cause, &work)),
+        None => {
+            problem::print(&problem(format!("{work} was cut off: {}", cause.shown()), cause.help()));
+            exit(2)
+        }
+    }
+}
+
+/// Ends the process at once: other threads are in the middle of their work.
+fn exit(code: u8) -> ! {
+    // SAFETY: ends the process; what was printed has been flushed.
+    unsafe { libc::_exit(code.into()) }
+}

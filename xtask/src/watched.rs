@@ -1,0 +1,90 @@
+//! A process that is watched while it runs: the memory that it and its children have, and which children those are.
+
+use std::collections::BTreeSet;
+use std::fs;
+use std::process::{Child, Command, Output, Stdio};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::thread;
+use std::time::{Duration, Instant};
+
+use anyhow::{Context, Result};
+
+/// Between two looks.
+const LOOK: Duration = Duration::from_millis(5);
+
+/// What was seen of a process that has ended.
+pub struct Seen {
+    pub output: Output,
+    pub seconds: f64,
+    /// Most resident memory of the process with its children, in bytes.
+    pub peak: u64,
+}
+
+/// Runs a command to its end.
+pub fn run(command: &mut Command) -> Result<Seen> {
+    let start = Instant::now();
+    let child = command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().context("cannot start the command")?;
+    let (id, peak, done) = (child.id(), AtomicU64::new(0), AtomicBool::new(false));
+    let output = thread::scope(|scope| {
+        scope.spawn(|| {
+            while !done.load(Ordering::Relaxed) {
+                peak.fetch_max(memory(&tree(id)), Ordering::Relaxed);
+                thread::sleep(LOOK);
+            }
+        });
+        let output = child.wait_with_output();
+        done.store(true, Ordering::Relaxed);
+        output
+    })?;
+    Ok(Seen { output, seconds: start.elapsed().as_secs_f64(), peak: peak.into_inner() })
+}
+
+/// A process, known for good: its number may be another's later.
+pub type Process = (u32, u64);
+
+/// A process and its children's children.
+pub fn tree(id: u32) -> BTreeSet<Process> {
+    let (mut open, mut all) = (vec![id], BTreeSet::new());
+    while let Some(id) = open.pop() {
+        let Some(began) = began(id) else { continue };
+        all.insert((id, began));
+        for thread in fs::read_dir(format!("/proc/{id}/task")).into_iter().flatten().flatten() {
+            let children = fs::read_to_string(thread.path().join("children")).unwrap_or_default();
+            open.extend(children.split_whitespace().filter_map(|id| id.parse::<u32>().ok()));
+        }
+    }
+    all
+}
+
+/// Resident bytes of processes together.
+pub fn memory(processes: &BTreeSet<Process>) -> u64 {
+    let resident = |(id, _): &Process| {
+        let pages = fs::read_to_string(format!("/proc/{id}/statm")).ok()?;
+        pages.split(' ').nth(1)?.parse::<u64>().ok()
+    };
+    processes.iter().filter_map(resident).sum::<u64>() * 4096
+}
+
+/// Those of the processes that have not ended, with their command lines.
+pub fn alive(processes: &BTreeSet<Process>) -> Vec<String> {
+    let here = processes.iter().filter(|(id, time)| began(*id) == Some(*time));
+    let line = |id: u32| String::from_utf8_lossy(&fs::read(format!("/proc/{id}/cmdline")).unwrap_or_default()).replace('\0', " ");
+    here.map(|(id, _)| format!("{id} {}", line(*id))).collect()
+}
+
+/// When a process began; none if it has ended, also if nobody has waited for it yet.
+fn began(id: u32) -> Option<u64> {
+    let stat = fs::read_to_string(format!("/proc/{id}/stat")).ok()?;
+    // Behind the name, which may hold anything: state, and as the 22nd field the time.
+    let mut fields = stat.rsplit(')').next()?.split_whitespace();
+    if fields.next()? == "Z" {
+        return None;
+    }
+    fields.nth(18)?.parse().ok()
+}
+
+/// Sends a signal by its name.
+pub fn signal(child: &Child, name: &str) -> Result<()> {
+    Command::new("kill").args([format!("-{name}"), child.id().to_string()]).status().context("cannot start `kill`")?;
+    Ok(())
+}
