@@ -67,8 +67,9 @@ struct ByRules {
 }
 
 impl Events for ByRules {
-    fn may_be(&self, caller: u32, callee: Callee) -> bool {
-        self.image.is_watched(callee) && (self.inside_libraries || !self.image.is_library(caller))
+    fn may_be(&self, caller: u32, callee: Callee, by_pointer: bool) -> bool {
+        // What a library calls by pointer, the program gave it.
+        self.image.is_watched(callee) && (self.inside_libraries || by_pointer || !self.image.is_library(caller))
     }
     fn pointers(&self, callee: Callee) -> Option<Pointers> {
         // Calls that libraries make inside of what has a summary make pointers, too.

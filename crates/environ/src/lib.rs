@@ -24,7 +24,7 @@ pub mod sys;
 use std::rc::Rc;
 
 use wryneck_exec::memory::HeapObject;
-use wryneck_exec::{Call, Cx, Environment, PathData, PathEnd, Reply, State, Stop, Value};
+use wryneck_exec::{Call, Cx, Environment, PathData, PathEnd, Premises, Reply, State, Stop, Value};
 
 pub use failing::SHORT as SHORT_TRANSFER;
 pub use input::{
@@ -116,6 +116,11 @@ impl Environment for Linux {
 
     fn allocates(&self, object: &HeapObject) -> bool {
         !matches!(object.kind, alloc::GIVEN | alloc::MAPPED)
+    }
+
+    fn premises(&self, state: &State) -> Premises {
+        let world = state.env::<World>();
+        Premises { standard_streams: !world.standard_moved, open_descriptors: !world.bad_descriptor }
     }
 
     fn returned(&self, value: Option<Value>, cx: &mut Cx<'_>) -> PathEnd {

@@ -82,6 +82,7 @@ models! {
     "__wryneck_begin" () Undefined start::begin;
     "__wryneck_call" () Undefined start::call;
     "__wryneck_exit" (Int) Undefined start::exit;
+    "__wryneck_finish" () Undefined start::finish;
     "__wryneck_preamble" () Undefined start::preamble;
     "__wryneck_room" (Ptr) Undefined wryneck::room;
     "__wryneck_run_fini_array" () Undefined start::run_fini_array;

@@ -28,8 +28,9 @@ pub const CALL: &str = "__wryneck_entry_call";
 /// The module to link with the program: [`ENTRY`] prepares the program's start, makes it, and exits with what it returns.
 pub fn unit() -> Result<Unit, BuildError> {
     let mut m = ModuleBuilder::new();
-    const MODELS: [&str; 5] = ["__wryneck_begin", "__wryneck_start", "__wryneck_exit", "__wryneck_call", "__wryneck_preamble"];
-    let [begin, start, exit, call, preamble] = MODELS.map(|name| {
+    const MODELS: [&str; 6] =
+        ["__wryneck_begin", "__wryneck_start", "__wryneck_finish", "__wryneck_exit", "__wryneck_call", "__wryneck_preamble"];
+    let [begin, start, finish, exit, call, preamble] = MODELS.map(|name| {
         let symbol = m.symbol(name);
         m.declare_function(symbol);
         symbol
@@ -41,6 +42,7 @@ pub fn unit() -> Result<Unit, BuildError> {
     f.start(block);
     f.call_to(None, Callee::Symbol(begin), CallDef::default());
     let status = f.call(Callee::Symbol(start), CallDef { ret_width: 32, ..CallDef::default() });
+    f.call_to(None, Callee::Symbol(finish), CallDef::default());
     f.call_to(None, Callee::Symbol(exit), CallDef { args: &[(status, 32)], ..CallDef::default() });
     f.unreachable();
     f.finish()?;
@@ -86,6 +88,8 @@ pub fn world(input: &ProgramInput, captured: &Captured) -> World {
         handlers: Rc::default(),
         signal_mask: 0,
         given: Rc::default(),
+        standard_moved: false,
+        bad_descriptor: false,
         names: Rc::default(),
     };
     let mut path = Vec::new();
@@ -115,6 +119,11 @@ pub(crate) fn function(cx: &Cx<'_>, name: &str) -> Option<u64> {
 /// `__wryneck_begin()`: runs the constructors where no libc will ask for it.
 pub fn begin(_: &Linux, _: &Args<'_>, cx: &mut Cx<'_>) -> Result<Reply, Stop> {
     Ok(if function(cx, LIBC_START).is_some() { Reply::Void } else { Reply::Run(constructors(cx)) })
+}
+
+/// `__wryneck_finish()`: `main` has returned; runs the destructors where no libc has done so.
+pub fn finish(linux: &Linux, args: &Args<'_>, cx: &mut Cx<'_>) -> Result<Reply, Stop> {
+    if function(cx, LIBC_START).is_some() { Ok(Reply::Void) } else { run_fini_array(linux, args, cx) }
 }
 
 const LIBC_START: &str = "__libc_start_main";

@@ -176,6 +176,10 @@ pub struct World {
     pub signal_mask: u64,
     /// What the program was given, in words, by address.
     pub given: Rc<BTreeMap<u64, Rc<str>>>,
+    /// A descriptor of 0 to 2 was closed by the program itself, replaced, or used when closed.
+    pub standard_moved: bool,
+    /// A system call was given a descriptor that was not open.
+    pub bad_descriptor: bool,
     /// Symbolic names of files made on this path: 8-bit bytes, zeros after the name. Each differs from all others in its directory.
     pub names: Rc<Vec<Rc<[ExprId]>>>,
 }
@@ -339,6 +343,7 @@ impl PathData for World {
         self.working_directory.hash(&mut h);
         self.mappings.hash(&mut h);
         self.break_at.hash(&mut h);
+        (self.standard_moved, self.bad_descriptor).hash(&mut h);
         (self.umask, self.may_fail, self.ticks, self.random, self.signal_mask).hash(&mut h);
         self.handlers.hash(&mut h);
         for node in &self.nodes {

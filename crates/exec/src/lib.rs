@@ -40,7 +40,7 @@ pub use engine::{Control, Explorer, Outcome};
 pub use image::{CodePos, Does, Image, SourcePos};
 pub use leaks::Leak;
 pub use path_end::{Fault, FaultKind, Limit, PathEnd};
-pub use plugin::{Begun, Call, Continuations, Environment, Pruner, Reply, Stop, Subsumer, Traced, Value, Wanted};
+pub use plugin::{Begun, Call, Continuations, Environment, Premises, Pruner, Reply, Stop, Subsumer, Traced, Value, Wanted};
 pub use pruning::Pruning;
 pub use recorder::{Step, Trace, TracedCall};
 pub use state::{AnyData, Input, PathData, State};

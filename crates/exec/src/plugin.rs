@@ -85,8 +85,21 @@ pub trait Environment {
     fn allocates(&self, _object: &HeapObject) -> bool {
         true
     }
+    /// What static summaries of calls assume of the environment, and whether it held on a path.
+    fn premises(&self, _state: &State) -> Premises {
+        Premises { standard_streams: true, open_descriptors: true }
+    }
     /// The main function of the path has returned with this value.
     fn returned(&self, value: Option<Value>, cx: &mut Cx<'_>) -> PathEnd;
+}
+
+/// What may be assumed of the environment on most paths.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Premises {
+    /// Descriptors 0 to 2 are what they were at the start wherever they are used.
+    pub standard_streams: bool,
+    /// No system call was given a descriptor that was not open.
+    pub open_descriptors: bool,
 }
 
 /// Sees what a path does. Costs nothing where none is installed, and little where the functions it watches are not called.

@@ -5,7 +5,7 @@
 //! violation is recorded and the path continues. Calls that a library makes inside itself are no events unless asked for (paper 1,
 //! section 6).
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::hash::Hasher;
 use std::rc::Rc;
 
@@ -153,6 +153,30 @@ impl Automata {
         may
     }
 
+    /// Functions of the program that rules name and whose calls are no events everywhere: the compiler put some inline, as debug information
+    /// says of the code that was lowered, or made clones of them with other parameters.
+    pub fn missed(&self, image: &Image) -> BTreeSet<String> {
+        // What headers define inline calls the library's own functions.
+        let of_library = |name: &str| matches!(image.program.lookup(name), Some(Target::Func(f)) if image.is_library(f.0));
+        let is_ours = |name: &str| self.watched.contains_key(name) && !of_library(name);
+        let mut missed = BTreeSet::new();
+        for module in image.program.units.iter().filter(|unit| !unit.library).map(|unit| &unit.module) {
+            for loc in module.locations.iter().filter(|loc| loc.inlined_at != 0 && loc.library == 0) {
+                let name = module.str(loc.function);
+                if is_ours(name) {
+                    missed.insert(format!("calls of `{name}` were inlined"));
+                }
+            }
+            for symbol in module.symbols.iter() {
+                let name = module.str(symbol.name);
+                if let Some(of) = clone_of(name).filter(|of| is_ours(of)) {
+                    missed.insert(format!("the compiler made a clone `{name}` of `{of}`"));
+                }
+            }
+        }
+        missed
+    }
+
     /// The events of a call, by rule. May decide.
     fn happening(&self, watched: &Watched, shown: &Shown<'_>, cx: &mut Cx<'_>) -> Result<Vec<(usize, Occurrence)>, Stop> {
         let mut all = Vec::new();
@@ -227,6 +251,19 @@ fn limbs(args: u32, call: &Call<'_>) -> u32 {
     mask
 }
 
+/// The function that a compiler's clone of other parameters, or a part of it, was made of.
+fn clone_of(name: &str) -> Option<&str> {
+    const CLONES: [&str; 4] = [".constprop.", ".isra.", ".part.", ".specialized."];
+    CLONES.iter().filter_map(|clone| name.find(clone)).min().map(|at| &name[..at])
+}
+
+/// Whether a call that a library makes is of a function that the program gave it, for `atexit` or `tdestroy` to call: those are called by pointer.
+/// In machine code the linkage tables of libraries call by pointer too, so no call counts there.
+fn is_handed_over(image: &Image, pos: CodePos) -> bool {
+    let (module, code) = (image.function(pos.func).0, image.code(pos.func));
+    module.insts.get((code.first_inst + pos.op) as usize).is_some_and(|inst| inst.operator() == Some(Op::CallIndirect))
+}
+
 /// The call stack, with the innermost call at its current operation.
 fn stack(cx: &mut Cx<'_>) -> StackId {
     let stack = cx.core.call_stack(cx.state, usize::MAX);
@@ -245,7 +282,7 @@ impl Monitor for Automata {
 
     fn on_call(&self, call: &Call<'_>, cx: &mut Cx<'_>) -> Result<bool, Stop> {
         let pos = cx.core.site(cx.state);
-        if cx.core.image.in_library(pos) && !self.policy.inside_libraries {
+        if cx.core.image.in_library(pos) && !self.policy.inside_libraries && !is_handed_over(&cx.core.image, pos) {
             return Ok(false);
         }
         let Some(watched) = self.watched.get(call.name) else { return Ok(false) };

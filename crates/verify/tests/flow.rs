@@ -265,7 +265,7 @@ fn what_another_entry_calls_is_known() {
 struct OfMade(Rc<Image>, bool);
 
 impl Events for OfMade {
-    fn may_be(&self, _: u32, callee: Callee) -> bool {
+    fn may_be(&self, _: u32, callee: Callee, _: bool) -> bool {
         self.0.callee_name(callee) == "event"
     }
     fn pointers(&self, _: Callee) -> Option<Pointers> {

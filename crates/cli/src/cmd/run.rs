@@ -14,11 +14,12 @@ use wryneck_environ::{FUZZER, Linux, ProgramInput, Stdin};
 use wryneck_exec::config::Uninit;
 use wryneck_exec::plugin::Monitor;
 use wryneck_exec::search;
-use wryneck_exec::{Explorer, Image, PathEnd, Stop};
+use wryneck_exec::{Explorer, Image, LedgerKind, PathEnd, Stop};
 use wryneck_expr::Pool;
 use wryneck_report::{Run, Status};
 use wryneck_solver::Solver;
 use wryneck_solver::backend::SmtlibProcess;
+use wryneck_verify::flow::fitting::fitting_machine_code;
 use wryneck_verify::slice::Explain;
 
 use crate::args::{self, RunArgs};
@@ -122,9 +123,13 @@ pub fn explore(name: &str, words: Vec<String>, complete: impl FnOnce(&mut RunArg
         }
         (Some(pruning), Some(rules)) => {
             let explain = args.explain.as_ref().map(|(file, line)| Explain::new(file, *line));
-            let summaries = rules::summaries(&args.summaries)?;
+            let mut summaries = rules::summaries(&args.summaries)?;
             let slicer = match &explorer.core.code_source {
-                Some(code) => rules.machine_slicer(code.clone(), summaries, explain),
+                Some(code) => {
+                    let files: Vec<_> = std::iter::once(&args.target).chain(&args.objects).filter_map(|file| fs::read(file).ok()).collect();
+                    fitting_machine_code(&|name| files.iter().any(|file| has_symbol(file, name)), &mut summaries);
+                    rules.machine_slicer(code.clone(), summaries, explain)
+                }
                 None => {
                     let image = explorer.core.image.clone();
                     let kept = facts::path(&image.program, &args.summaries, begins.as_deref());
@@ -150,6 +155,9 @@ pub fn explore(name: &str, words: Vec<String>, complete: impl FnOnce(&mut RunArg
         Ok(()) => explorer.explore(&mut watch),
         Err(Stop::End(end)) => return Err(problem(format!("the program cannot begin: {}", end_text(&end)), "")),
     };
+    for what in watch.rules.iter().flat_map(|rules| rules.automata.missed(&explorer.core.image)) {
+        explorer.core.ledger.note(LedgerKind::UnsupportedOperation, format!("{what}, so events of a rule may be missed"));
+    }
     watch.explored(outcome, &explorer);
     let explored = start.elapsed();
     // What cannot be written is told behind the summary.
@@ -212,6 +220,12 @@ fn end_of(args: &RunArgs, budget: Budget, known: Known, folder: Folder) -> impl 
         failures.iter().for_each(problem::print);
         if failures.is_empty() { run.exit_code() } else { 2 }
     }
+}
+
+/// Whether a name stands between zeros in a file, as in its tables of symbols.
+fn has_symbol(file: &[u8], name: &str) -> bool {
+    let name = [b"\0", name.as_bytes(), b"\0"].concat();
+    file.windows(name.len()).any(|bytes| bytes == name)
 }
 
 fn end_text(end: &PathEnd) -> String {

@@ -194,7 +194,9 @@ impl Sys<'_, '_> {
         if self.world().lowest_free(0) >= MAX_FDS {
             return Err(EMFILE.into());
         }
-        Ok(self.change().open_node(node, flags, close_on_exec) as u64)
+        let number = self.change().open_node(node, flags, close_on_exec);
+        self.change().standard_moved |= number <= 2;
+        Ok(number as u64)
     }
 
     /// Copies from a regular file to another or to a pipe; offsets are at pointers, or the descriptors' own.
@@ -338,8 +340,21 @@ pub fn pwritev(s: &mut Sys<'_, '_>) -> Done {
 pub fn close(s: &mut Sys<'_, '_>) -> Done {
     let fd = s.int(0)?;
     s.opened_any(fd)?;
+    let by_stdio = is_called_by_stdio(s);
     close_fd(s, fd);
+    if fd <= 2 && !by_stdio {
+        s.change().standard_moved = true;
+    }
     Ok(0)
+}
+
+/// Whether a stream is being closed: the program does not use it afterwards. Machine code is one function and not told apart.
+fn is_called_by_stdio(s: &Sys<'_, '_>) -> bool {
+    let image = &s.cx.core.image;
+    let frames = s.cx.state.frames.iter().rev().take(2);
+    frames
+        .map(|frame| frame.func)
+        .any(|func| image.name(func) == "__stdio_close" || image.machine_code().is_some_and(|(code, _)| code == func))
 }
 
 fn close_fd(s: &mut Sys<'_, '_>, fd: i32) {
@@ -403,6 +418,7 @@ fn put_duplicate(s: &mut Sys<'_, '_>, fd: i32, number: usize, close_on_exec: boo
     let world = s.change();
     let Some(Some(old)) = world.fds.get(fd as usize).copied() else { return Err(EBADF.into()) };
     world.opens[old.open as usize].refs += 1;
+    world.standard_moved |= number <= 2;
     world.set_fd(number, Fd { open: old.open, close_on_exec });
     Ok(number as u64)
 }
@@ -498,6 +514,7 @@ fn make_pipe(s: &mut Sys<'_, '_>, flags: u32) -> Done {
     let on_exec = flags & O_CLOEXEC != 0;
     let read = world.open_node(node, O_RDONLY | (flags & O_NONBLOCK), on_exec);
     let write = world.open_node(node, O_WRONLY | (flags & O_NONBLOCK), on_exec);
+    world.standard_moved |= read <= 2;
     let numbers = [read as u32, write as u32].map(u32::to_le_bytes).concat();
     s.put(addr, &numbers)?;
     Ok(0)

@@ -194,6 +194,11 @@ pub fn perform(linux: &Linux, number: u64, args: [Value; 6], cx: &mut Cx<'_>) ->
         cx.state.approximated = true;
         return Ok(negated(ENOSYS.0));
     };
+    if let Some((_, what)) = OF_THIS_RUN.iter().find(|(names, _)| names.contains(&row.name))
+        && !is_of_the_library_itself(cx)
+    {
+        cx.core.ledger.note(LedgerKind::Assumption, *what);
+    }
     let mut sys = Sys { linux, cx, args, name: row.name, coming: Rc::default() };
     let fate = failing::system_call(&mut sys, row.name)?;
     if fate.is_short() {
@@ -205,12 +210,36 @@ pub fn perform(linux: &Linux, number: u64, args: [Value; 6], cx: &mut Cx<'_>) ->
         Some(e) => Err(e.into()),
         None => (row.run)(&mut sys),
     };
+    if matches!(done, Err(Halt::Errno(EBADF))) {
+        // Of most calls the descriptor is the first argument.
+        let standard = matches!(sys.args[0], Value::Bits(fd) if fd as u32 <= 2);
+        let world = sys.change();
+        world.bad_descriptor = true;
+        world.standard_moved |= standard;
+    }
     fate.seal(sys.cx);
     match done {
         Ok(value) => Ok(value),
         Err(Halt::Errno(e)) => Ok(negated(e.0)),
         Err(Halt::Stop(stop)) => Err(stop),
     }
+}
+
+/// Calls whose answer is this run's, and what is assumed where a program asks.
+static OF_THIS_RUN: &[(&[&str], &str)] = &[
+    (&["clock_gettime", "gettimeofday", "time"], "the time is that of this run: a fixed second, a microsecond more at each look"),
+    (&["getpid", "getppid", "gettid", "getpgrp", "setsid"], "process ids are those of this run"),
+    (&["getuid", "geteuid", "getgid", "getegid", "getgroups"], "user and groups are those of this run"),
+    (&["getrandom"], "random bytes are those of this run"),
+    (&["ioctl"], "no descriptor is a terminal"),
+    (&["uname", "sysinfo", "sched_getaffinity", "getrlimit", "prlimit64"], "the machine and its limits are those of this run"),
+];
+
+/// Whether the C library asks for itself: how to buffer standard output, which thread runs.
+fn is_of_the_library_itself(cx: &Cx<'_>) -> bool {
+    const ITSELF: [&str; 4] = ["__stdout_write", "raise", "abort", "__init_tp"];
+    let names = cx.state.frames.iter().rev().take(3).map(|frame| cx.core.image.name(frame.func));
+    names.into_iter().any(|name| ITSELF.contains(&name))
 }
 
 fn negated(errno: i32) -> u64 {

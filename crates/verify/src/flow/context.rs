@@ -17,6 +17,7 @@ use super::effects::Facts;
 use super::known::Known;
 use super::local::Local;
 use super::summary::Gives;
+use super::writer::arguments;
 use crate::operand::slots_written;
 
 /// The number of a context. Context 0 knows no parameter.
@@ -189,12 +190,21 @@ impl Facts {
         }
     }
 
+    /// The assumed result of the call at an operation; of a row about a stream only if that can be none but a standard one.
+    pub fn given(&self, func: u32, op: u32) -> Option<Gives> {
+        self.gives(func, self.points_to.local(func)?, op)
+    }
+
     /// The assumed result of a call.
     fn gives(&self, func: u32, local: &Local, op: u32) -> Option<Gives> {
-        let inst = &local.values.insts[op as usize];
+        let inst = local.values.insts.get(op as usize).filter(|inst| inst.operator() == Some(Op::Call))?;
         let unit = self.image.program.functions()[func as usize].unit;
         let callee = self.image.callee_of(unit, inst.a)?;
-        self.summary(callee, None)?.gives
+        let summary = self.summary(callee, None)?;
+        let gives = summary.gives?;
+        let Some(stream) = summary.stream() else { return Some(gives) };
+        let args = arguments(self.image.function(func).0, inst, local.values.list(op));
+        self.is_standard(func, local, *args.get(stream as usize)?, gives == Gives::Zero).then_some(gives)
     }
 
     /// Whether two values are equal because a call returns its argument.

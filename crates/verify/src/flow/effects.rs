@@ -12,21 +12,22 @@ use std::rc::Rc;
 use rustc_hash::{FxHashMap, FxHashSet};
 use wryneck_exec::code::Callee;
 use wryneck_exec::{CodePos, Image};
-use wryneck_ir::{Function, Inst, Module, NONE, Op, function_flags, limbs};
+use wryneck_ir::{Function, Inst, Module, NONE, Op, function_flags};
 
 use super::ObjectId;
 use super::bits::BitSet;
 use super::cfg::{Cfg, End};
 use super::context::{ContextId, InContext, Specialised};
-use super::events::{self, Events, is_read_from};
+use super::events::{self, Events};
+use super::fitting::{fitting, formats_are_safe, is_referenced};
 use super::graph::components;
 use super::known::Known;
 use super::local::{CallSite, CallTarget, Local};
-use super::objects::{MAPPED, OUTSIDE};
 use super::points_to;
 use super::solution::{PointsTo, Solution};
-use super::summary::{CellKind, Place, Summaries, Summary};
-use super::writes::{Effects, Extent};
+use super::summary::{Summaries, Summary};
+use super::writer::{MAPPING, SHARING, Writer, arguments, first_limbs, standard_streams, variable};
+use super::writes::Effects;
 use crate::operand::slots_written;
 
 /// What a call of a function may do.
@@ -54,7 +55,15 @@ pub struct Facts {
     closed: Vec<Option<Closed>>,
     /// By function and block: what happens there, calls included.
     blocks: Vec<OnceCell<Vec<OnceCell<Rc<Effects>>>>>,
-    errno: Option<(ObjectId, u64)>,
+    pub(super) errno: Option<(ObjectId, u64)>,
+    /// Standard input, output and error, the streams: objects and addresses.
+    pub(super) standard: Vec<(ObjectId, u64)>,
+    /// Streams may share a descriptor.
+    pub(super) shares: bool,
+    /// The program maps files.
+    pub(super) maps: bool,
+    /// The C library's variable that holds the locale.
+    pub(super) locale: Option<ObjectId>,
     /// C's `exit`, if it has a body.
     pub(super) exit: Option<u32>,
     library_events: RefCell<FxHashMap<u32, bool>>,
@@ -62,9 +71,15 @@ pub struct Facts {
 }
 
 impl Facts {
-    pub fn new(image: Rc<Image>, events: Box<dyn Events>, summaries: Summaries, entry: Option<&str>, kept: Option<Solution>) -> Facts {
+    pub fn new(image: Rc<Image>, events: Box<dyn Events>, mut summaries: Summaries, entry: Option<&str>, kept: Option<Solution>) -> Facts {
+        fitting(&image, &mut summaries);
         let known = kept.and_then(|solution| PointsTo::kept(&image, solution));
-        let points_to = known.unwrap_or_else(|| points_to::solve(&image, &summaries, entry));
+        let mut points_to = known.unwrap_or_else(|| points_to::solve(&image, &summaries, entry));
+        if !formats_are_safe(&image, &summaries, &points_to) {
+            summaries.retain(|_, summary| summary.format.is_none());
+            points_to = points_to::solve(&image, &summaries, entry);
+        }
+        let standard = standard_streams(&image, &points_to.objects);
         let count = image.program.functions().len();
         let mut facts = Facts {
             never: (0..count as u32).map(|f| (image.function(f).1.flags & function_flags::NO_RETURN != 0).then_some(End::Leave)).collect(),
@@ -73,6 +88,10 @@ impl Facts {
             closed: (0..count).map(|_| None).collect(),
             blocks: vec![OnceCell::new(); count],
             errno: None,
+            shares: SHARING.iter().any(|name| is_referenced(&image.program, name)),
+            standard,
+            maps: MAPPING.iter().any(|name| is_referenced(&image.program, name)),
+            locale: variable(&image, &points_to.objects, "__libc").map(|(object, _)| object),
             exit: match image.program.lookup("exit") {
                 Some(wryneck_ir::link::Target::Func(f)) if image.is_library(f.0) => Some(f.0),
                 Some(_) | None => None,
@@ -238,13 +257,13 @@ impl Facts {
                 continue;
             }
             for site in Local::read(&self.image, &self.points_to.objects, f).calls {
-                let callees = match site.target {
-                    CallTarget::Direct(callee) => callee.into_iter().collect(),
+                let (callees, by_pointer) = match site.target {
+                    CallTarget::Direct(callee) => (callee.into_iter().collect(), false),
                     // Streams' functions are called by pointer; any function of the library may be one of them.
-                    CallTarget::Indirect(_) => self.library_pointers(),
+                    CallTarget::Indirect(_) => (self.library_pointers(), true),
                 };
                 for callee in callees {
-                    event |= self.events.may_be(f, callee);
+                    event |= self.events.may_be(f, callee, by_pointer);
                     todo.extend(if let Callee::Body(next) = callee { Some(next) } else { None });
                 }
             }
@@ -360,7 +379,7 @@ impl Facts {
     ) {
         let (module, _) = self.image.function(func);
         let first_inst = self.cfg(func).first_inst;
-        let mut at = Writer { facts: self, func, local, new: own.is_some(), all };
+        let mut at = Writer { facts: self, func, local, context, new: own.is_some(), all };
         for op in ops {
             at.all.slots.extend(slots_written(module, &module.insts[(first_inst + op) as usize]));
             let inst = &local.values.insts[op as usize];
@@ -383,13 +402,14 @@ impl Facts {
         let (module, _) = self.image.function(func);
         let args = arguments(module, inst, at.local.values.list(op));
         for callee in self.callees(func, site) {
-            at.all.event |= self.may_be_event(func, at.local, callee, &args);
+            let by_pointer = matches!(site.target, CallTarget::Indirect(_));
+            at.all.event |= self.may_be_event(func, at.local, callee, by_pointer, &args);
             // Cancellation points hand the number of a system call on.
             let number = site.number.or_else(|| self.value(func, context, *args.first().filter(|_| context > 0)?));
             match (self.summary(callee, number), callee) {
                 (Some(summary), _) => {
                     at.all.event |= self.library_event(callee);
-                    at.summary(summary, &args);
+                    at.summary(summary, &args, &first_limbs(module, inst, at.local.values.list(op)));
                 }
                 (None, Callee::Body(f)) if self.exit == Some(f) => at.all.exits = true,
                 (None, Callee::Body(f)) => {
@@ -415,136 +435,4 @@ impl Facts {
             }
         }
     }
-}
-
-/// Collects what operations of a function write.
-struct Writer<'a> {
-    facts: &'a Facts,
-    func: u32,
-    local: &'a Local,
-    /// What the function allocates is new: the effects are those of a whole call.
-    new: bool,
-    all: &'a mut Effects,
-}
-
-impl Writer<'_> {
-    /// Writes of so many bytes to the address in a slot.
-    fn memory(&mut self, slot: u32, size: Option<u64>) {
-        let points_to = &self.facts.points_to;
-        if self.new && points_to.allocator(self.func).is_some_and(|fresh| fresh.contains(&self.local.class(slot))) {
-            return;
-        }
-        if let Some((object, offset)) = self.local.fixed.get(&slot).copied() {
-            let high = size.and_then(|size| offset.checked_add(size));
-            match high {
-                _ if (offset as i64) < 0 => drop(self.all.changes.writes.whole.insert(object.0)),
-                Some(high) if high == offset => {}
-                high => self.all.changes.writes.add_part(object, Extent { low: offset, high: high.unwrap_or(u64::MAX) }),
-            }
-            return;
-        }
-        for place in points_to.of_slot(self.func, slot) {
-            let high = place.offset.and_then(|low| u64::from(low).checked_add(size?));
-            match (place.offset, high) {
-                (Some(low), high) => self.part(place.object, Extent { low: low.into(), high: high.unwrap_or(u64::MAX) }),
-                (None, _) => self.whole(place.object),
-            }
-        }
-    }
-
-    fn part(&mut self, object: ObjectId, extent: Extent) {
-        let objects = &self.facts.points_to.objects;
-        if !objects.is_function(object) {
-            objects.with_clones(object, &mut |o| self.all.changes.writes.add_part(o, extent));
-        }
-    }
-
-    fn whole(&mut self, object: ObjectId) {
-        let objects = &self.facts.points_to.objects;
-        if object == MAPPED {
-            // A mapping is told apart from what the program is given only as long as points-to sets are made.
-            self.all.changes.writes.whole.insert(OUTSIDE.0);
-        }
-        if !objects.is_function(object) {
-            objects.with_clones(object, &mut |o| {
-                self.all.changes.writes.whole.insert(o.0);
-            });
-        }
-    }
-
-    /// Writes of a cell; of the streams that the address in a slot may lead to.
-    fn cell(&mut self, kind: CellKind, stream: Option<u32>) {
-        let Some(slot) = stream else { return self.all.changes.cells.add_any(kind) };
-        let facts = self.facts;
-        let fixed = self.local.fixed.get(&slot).map(|(object, _)| *object);
-        let mut none = true;
-        for object in fixed.into_iter().chain(facts.points_to.of_slot(self.func, slot).map(|place| place.object)) {
-            none = false;
-            match object {
-                MAPPED | OUTSIDE => self.all.changes.cells.add_any(kind),
-                object => facts.points_to.objects.with_clones(object, &mut |o| self.all.changes.cells.add_of(kind, o)),
-            }
-        }
-        // A variable that never holds an address is null, which is no stream's.
-        if none && !is_read_from(self.local, slot, &|_| true) {
-            self.all.changes.cells.add_any(kind);
-        }
-    }
-
-    /// Writes of all that can be reached from the address in a slot.
-    fn reachable(&mut self, slot: u32) {
-        let points_to = &self.facts.points_to;
-        let mut todo: Vec<ObjectId> = points_to.of_slot(self.func, slot).map(|place| place.object).collect();
-        todo.extend(self.local.fixed.get(&slot).map(|(object, _)| *object));
-        let mut seen = FxHashSet::default();
-        while let Some(object) = todo.pop() {
-            if seen.insert(object) {
-                self.whole(object);
-                todo.extend(points_to.in_object(object));
-            }
-        }
-    }
-
-    fn summary(&mut self, summary: &Summary, args: &[u32]) {
-        self.all.leaves |= summary.may_end;
-        for place in &summary.writes {
-            let arg = |i: &u32| args.get(*i as usize).copied().filter(|slot| *slot != NONE);
-            match place {
-                Place::Result | Place::Arg(_) | Place::NewDescriptor => {}
-                Place::Errno => {
-                    if let Some((object, offset)) = self.facts.errno {
-                        self.all.changes.writes.add_part(object, Extent { low: offset, high: offset + 4 });
-                    }
-                }
-                Place::Memory(i) => arg(i).into_iter().for_each(|slot| self.memory(slot, None)),
-                Place::Reachable(i) => arg(i).into_iter().for_each(|slot| self.reachable(slot)),
-                Place::Cell(kind, stream) => self.cell(*kind, stream.as_ref().and_then(arg)),
-                Place::Everything => *self.all = Effects { slots: std::mem::take(&mut self.all.slots), ..Effects::anything(0) },
-            }
-        }
-    }
-
-    /// A function nobody knows.
-    fn unknown(&mut self, args: &[u32]) {
-        args.iter().filter(|slot| **slot != NONE).for_each(|slot| self.reachable(*slot));
-        CellKind::all().for_each(|kind| self.all.changes.cells.add_any(kind));
-        self.all.leaves = true;
-        self.all.exits = true;
-        for object in self.facts.points_to.escaped() {
-            self.whole(object);
-        }
-    }
-}
-
-/// By argument: its first limb of these; [`NONE`] for those too narrow for an address.
-pub(super) fn arguments(module: &wryneck_ir::Module, call: &Inst, limbs_of_all: &[u32]) -> Vec<u32> {
-    let widths = module.calls[call.b as usize].widths;
-    let widths = if widths.count == 0 { &[][..] } else { module.slot_lists.range(widths) };
-    let mut values = limbs_of_all.iter().copied();
-    let argument = |width: &u32| {
-        let first = values.next().unwrap_or(NONE);
-        let _ = values.by_ref().take((limbs(*width) as usize).saturating_sub(1)).count();
-        if *width >= 64 { first } else { NONE }
-    };
-    widths.iter().map(argument).collect()
 }

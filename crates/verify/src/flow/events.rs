@@ -14,7 +14,8 @@ use crate::checker::Pointers;
 /// What rules say of calls.
 pub trait Events {
     /// May such a call be an event? The number of the function that calls, and what it calls.
-    fn may_be(&self, caller: u32, callee: Callee) -> bool;
+    /// `by_pointer`: the call is made through a pointer.
+    fn may_be(&self, caller: u32, callee: Callee, by_pointer: bool) -> bool;
     /// Calls of it are events for some pointers only.
     fn pointers(&self, _: Callee) -> Option<Pointers> {
         None
@@ -22,7 +23,7 @@ pub trait Events {
 }
 
 impl<F: Fn(u32, Callee) -> bool> Events for F {
-    fn may_be(&self, caller: u32, callee: Callee) -> bool {
+    fn may_be(&self, caller: u32, callee: Callee, _: bool) -> bool {
         self(caller, callee)
     }
 }
@@ -36,8 +37,8 @@ pub(super) struct Known {
 
 impl Facts {
     /// Whether a call with these arguments may be an event. What is not known to lead to other objects may lead to those that matter.
-    pub(super) fn may_be_event(&self, func: u32, local: &Local, callee: Callee, args: &[u32]) -> bool {
-        if !self.events.may_be(func, callee) {
+    pub(super) fn may_be_event(&self, func: u32, local: &Local, callee: Callee, by_pointer: bool, args: &[u32]) -> bool {
+        if !self.events.may_be(func, callee, by_pointer) {
             return false;
         }
         if !self.known.borrow().contains_key(&callee) {

@@ -8,10 +8,11 @@ use wryneck_exec::code::Callee;
 use wryneck_ir::{Inst, Module, NONE, Op, call_flags, limbs};
 
 use super::cfg::{Calls, Cfg, End};
-use super::effects::{Facts, arguments};
+use super::effects::Facts;
 use super::local::{CallSite, CallTarget, Local};
 use super::summary::Holder;
 use super::values::EdgeCopies;
+use super::writer::arguments;
 use crate::operand::slots_written;
 
 pub struct Known<'a> {

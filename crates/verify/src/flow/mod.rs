@@ -12,6 +12,7 @@ mod context;
 mod copies;
 mod effects;
 mod events;
+pub mod fitting;
 mod graph;
 mod known;
 mod liveness;
@@ -25,6 +26,7 @@ pub mod summary;
 mod values;
 mod waves;
 mod wrappers;
+mod writer;
 mod writes;
 
 use std::cell::RefCell;
@@ -44,6 +46,7 @@ pub use graph::components;
 use liveness::Liveness;
 pub use solution::Solution;
 pub use summary::{CellKind, Gives, Holder, Place, PointerFlow, SYSTEM_CALL, Summaries, Summary};
+pub use writer::is_standard_output;
 pub use writes::{CellWrites, Changes, Effects, Extent, Writes};
 
 /// A variable, a stack slot of a function, what one call allocates: an object as the static facts know it.
@@ -274,6 +277,31 @@ impl Flow {
     /// What the program is given: arguments, variables of the environment.
     pub fn outside_object(&self) -> ObjectId {
         objects::OUTSIDE
+    }
+
+    /// Whether the address is that of a standard stream that is written to.
+    pub fn is_standard_output(&self, address: u64) -> bool {
+        self.facts.standard.iter().skip(1).any(|(_, at)| *at == address)
+    }
+
+    /// The addresses of standard output and standard error, the streams.
+    pub fn standard_outputs(&self) -> impl Iterator<Item = (u64, ObjectId)> + '_ {
+        self.facts.standard.iter().skip(1).map(|(object, address)| (*address, *object))
+    }
+
+    /// The C library's variable that holds the locale.
+    pub fn locale(&self) -> Option<ObjectId> {
+        self.facts.locale
+    }
+
+    /// Whether two streams may have one descriptor.
+    pub fn streams_share(&self) -> bool {
+        self.facts.shares
+    }
+
+    /// What the call at `op` of `func` is assumed to give.
+    pub fn given(&self, func: u32, op: u32) -> Option<Gives> {
+        self.facts.given(func, op)
     }
 
     /// Whether the function is C's `exit`, where all ways meet that end the program in good order.

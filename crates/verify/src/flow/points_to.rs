@@ -32,7 +32,7 @@ const BEGIN: [&str; 2] = ["__wryneck_begin", "__wryneck_run_init_array"];
 /// What libc's start-up code runs in place of `main` where another function begins, and what that calls to begin it.
 const ENTRY_CALL: &str = "__wryneck_entry_call";
 const CALL: &str = "__wryneck_call";
-const FINISH: &str = "__wryneck_run_fini_array";
+const FINISH: [&str; 2] = ["__wryneck_finish", "__wryneck_run_fini_array"];
 const ENTRY: &str = "__wryneck_entry";
 const OUT_OF_MEMORY: &str = "__wryneck_out_of_memory";
 
@@ -47,6 +47,8 @@ pub(super) struct Found {
     results: Vec<Node>,
     /// What functions nobody knows may have.
     escaped: Node,
+    /// Handlers of signals.
+    handlers: Node,
     /// By call of a pointer, in order of discovery without repetition.
     targets: FxHashMap<CodePos, Vec<Callee>>,
     /// What the functions that are allocators themselves allocate: calls of theirs, and the classes of their objects.
@@ -75,7 +77,7 @@ pub fn solve(image: &Rc<Image>, summaries: &Summaries, entry: Option<&str>) -> P
     let functions = image.program.functions().len();
     let mut waves = Waves::default();
     let results = (0..functions).map(|_| waves.node()).collect();
-    let escaped = waves.node();
+    let (escaped, handlers) = (waves.node(), waves.node());
     let to = Found {
         objects: Objects::new(image.clone()),
         waves,
@@ -83,6 +85,7 @@ pub fn solve(image: &Rc<Image>, summaries: &Summaries, entry: Option<&str>) -> P
         nodes: vec![FxHashMap::default(); functions],
         results,
         escaped,
+        handlers,
         targets: FxHashMap::default(),
         wrappers: FxHashMap::default(),
     };
@@ -459,7 +462,7 @@ impl Solver<'_> {
         let runs: Vec<Target> = match name {
             START => image.program.lookup(LIBC_START).or_else(|| image.program.lookup(self.main)).into_iter().collect(),
             CALL => self.entry.and_then(|entry| image.program.lookup(entry)).into_iter().collect(),
-            FINISH => image.program.destructors().to_vec(),
+            name if FINISH.contains(&name) => image.program.destructors().to_vec(),
             name if BEGIN.contains(&name) => image.program.constructors().to_vec(),
             _ => return false,
         };
@@ -485,6 +488,7 @@ impl Solver<'_> {
         let argument = |i: u32| call.args.get(i as usize).and_then(|at| call.limbs.get(*at as usize)).copied().filter(|s| *s != NONE);
         let slot = match holder {
             Holder::New | Holder::Outside | Holder::Mapped => return None,
+            Holder::Handlers => return Some(self.to.handlers),
             Holder::Result | Holder::InResult => Some(call.result).filter(|s| *s != NONE),
             Holder::Arg(i) | Holder::In(i) => argument(i),
         };
@@ -509,7 +513,7 @@ impl Solver<'_> {
             Holder::New => self.address_of(|to| to.objects.allocated(CodePos { func, op: call.op })),
             Holder::Outside => self.address_of(|_| OUTSIDE),
             Holder::Mapped => self.address_of(|_| MAPPED),
-            Holder::Result | Holder::Arg(_) => match self.holder(func, call, flow.from) {
+            Holder::Handlers | Holder::Result | Holder::Arg(_) => match self.holder(func, call, flow.from) {
                 Some(node) => node,
                 None => return,
             },
@@ -526,7 +530,7 @@ impl Solver<'_> {
                 let anywhere = self.to.waves.moved(to, None);
                 self.to.waves.stored(anywhere)
             }
-            Holder::New | Holder::Outside | Holder::Mapped | Holder::Result | Holder::Arg(_) => to,
+            Holder::New | Holder::Outside | Holder::Mapped | Holder::Handlers | Holder::Result | Holder::Arg(_) => to,
         };
         self.to.waves.edge(from, to);
     }

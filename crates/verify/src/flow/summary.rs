@@ -18,27 +18,34 @@
 //!
 //! | key | meaning |
 //! |---|---|
-//! | `gives = "zero"`, `"arg2"`, `"arg2 unless arg1 = 0"` | the result, where no failure was injected |
-//! | `gives = "natural"` | the result is not negative, where no failure was injected |
+//! | `gives = "zero"`, `"arg2"`, `"arg2 unless arg1 = 0"` | the result, where no failure was injected; of a row about a stream: if that is a standard stream |
+//! | `gives = "natural"` | the result is not negative, under the same conditions |
 //! | `returns = "never"` | the function does not return |
 //! | `returns = "fault"` | the function does not return and is a fault; alternatives are assumed not to reach it |
 //! | `returns = "perhaps"` | a path may end in the function |
 //! | `returns = "object"` | the result is not null |
 //! | `returns = "found"` | the result may be null although `flows` gives it an address |
 //! | `without-body = true` | the row holds only where the program has no body for the function |
+//! | `format = "arg1"` | the argument that is the format of a `printf` or `scanf` |
+//! | `unless = "arg1"` | the row holds only in programs that always pass a null pointer there |
 //!
 //! Cells: `result`; `errno`; `arg0`, the argument itself; `*arg0`, the object it points into; `**arg0`, all that can be reached from it;
-//! `error(arg1)`, `input(arg1)`, `output(arg1)`, the state of a stream, and without an argument of any stream; `descriptors`, and only the newly
-//! opened one, `new descriptor`; `files` (contents and attributes), `names` (which file a path name is), `directory` (the working directory),
-//! `clock`, `process` (the rest of the kernel's state), `everything`. A variadic function's last argument is the address of its variable arguments.
+//! `error(arg1)`, `input(arg1)`, `output(arg1)`, the state of a stream, and without an argument of any stream (`output`: of the standard ones);
+//! `written(arg0)`, the file that a descriptor is open on; `standard(arg0)`, a standard stream or descriptor, if the argument is one;
+//! `descriptors`, what they are open on, `numbers`, which of them are free, and `new descriptor`, a newly opened one;
+//! `files` (attributes), `contents` (of files and pipes), `names` (which file a path name is), `directory` (the working directory),
+//! `clock`, `locale`, `conversion` (of multibyte characters, if the caller keeps no state), `process` (the rest of the kernel's state),
+//! `everything`. A variadic function's last argument is the address of its variable arguments.
+//!
+//! A write of `output` or `written` is also a write of `input`, `error`, `errno` and `contents`, unless it goes to standard output or error.
 //!
 //! The built-in file makes these assumptions. Rows of the user can say otherwise: a later row replaces an earlier one of the same name.
 //! - Allocation succeeds ([`Summaries::with_failing_allocation`] does not assume it).
-//! - Output to a stream does not fail, because the environment makes calls fail only on demand. So output does not write `error(…)`.
-//!   Closing a stream reads whether its pending output failed; this is not `output(…)`.
-//! - A program does not read back what it writes. So output writes neither `files` nor `input`, and the data given to `write` is not read.
-//! - `%n` is not used.
-//! - A descriptor's number is a name. So opening does not depend on the open descriptors, and touches none of them.
+//! - Output to standard output and error does not fail, and the program cannot read it back.
+//!   [`Premises`](wryneck_exec::Premises) say whether this held on a path; if not, the path is not sliced.
+//!   A branch with an alternative that closes or replaces a standard descriptor by its number is always relevant.
+//!
+//! Rows that do not fit a program are left out of its summaries ([`fitting`](super::fitting)).
 
 use std::collections::BTreeMap;
 
@@ -58,33 +65,49 @@ pub enum CellKind {
     StreamOutput,
     /// What each descriptor is open on, and where in it.
     Descriptors,
-    /// What is in files.
+    /// Which descriptors are free.
+    Numbers,
+    /// The attributes of files.
     Files,
+    /// What is in files and pipes.
+    Contents,
     /// Which file a path name is.
     Names,
     /// The working directory.
     Directory,
     Clock,
+    /// What `setlocale` sets.
+    Locale,
+    /// How much of a multibyte character was read, where the caller keeps no state of its own.
+    Conversion,
     /// The rest: signal handlers, mappings, umask.
     Process,
 }
 
 impl CellKind {
     /// The names of the places, and whether an argument can key them.
-    const NAMES: [(&str, CellKind, bool); 9] = [
+    const NAMES: [(&str, CellKind, bool); 13] = [
         ("error", CellKind::StreamError, true),
         ("input", CellKind::StreamInput, true),
         ("output", CellKind::StreamOutput, true),
         ("descriptors", CellKind::Descriptors, false),
+        ("numbers", CellKind::Numbers, false),
         ("files", CellKind::Files, false),
+        ("contents", CellKind::Contents, false),
         ("names", CellKind::Names, false),
         ("directory", CellKind::Directory, false),
         ("clock", CellKind::Clock, false),
+        ("locale", CellKind::Locale, false),
+        ("conversion", CellKind::Conversion, false),
         ("process", CellKind::Process, false),
     ];
 }
 
 impl CellKind {
+    pub fn is_of_stream(self) -> bool {
+        matches!(self, CellKind::StreamError | CellKind::StreamInput | CellKind::StreamOutput)
+    }
+
     pub fn all() -> impl Iterator<Item = CellKind> {
         CellKind::NAMES.into_iter().map(|(_, kind, _)| kind)
     }
@@ -95,10 +118,14 @@ impl CellKind {
             CellKind::StreamInput => "what a stream reads next",
             CellKind::StreamOutput => "what was written to a stream",
             CellKind::Descriptors => "what descriptors are open on",
-            CellKind::Files => "the contents of files",
+            CellKind::Numbers => "which descriptors are free",
+            CellKind::Files => "the attributes of files",
+            CellKind::Contents => "the contents of files",
             CellKind::Names => "which files there are",
             CellKind::Directory => "the working directory",
             CellKind::Clock => "the time",
+            CellKind::Locale => "the locale",
+            CellKind::Conversion => "a multibyte character that was read in part",
             CellKind::Process => "the state of the process",
         }
     }
@@ -137,6 +164,10 @@ pub enum Place {
     Cell(CellKind, Option<u32>),
     /// What a descriptor is open on that was not: on other ways this changes none that is.
     NewDescriptor,
+    /// What the descriptor is open on, unless it is a standard one.
+    Written(u32),
+    /// A standard stream or descriptor, if the argument is one.
+    Standard(u32),
     Everything,
 }
 
@@ -147,6 +178,8 @@ pub enum Holder {
     New,
     /// An address of what the program is given.
     Outside,
+    /// What the program gave the kernel to call: handlers of signals.
+    Handlers,
     /// An address of what it maps.
     Mapped,
     Result,
@@ -179,6 +212,10 @@ pub struct Summary {
     pub finds: bool,
     /// What the result is assumed to be.
     pub gives: Option<Gives>,
+    /// The argument that is the format of a `printf` or `scanf`.
+    pub format: Option<u32>,
+    /// The row holds only where this argument is never anything but null.
+    pub unless: Option<u32>,
 }
 
 /// A result that is known where nothing is made to fail.
@@ -195,9 +232,30 @@ pub enum Gives {
 }
 
 impl Summary {
+    /// The argument that is the stream the row is about.
+    pub fn stream(&self) -> Option<u32> {
+        self.writes.iter().chain(&self.reads).find_map(|place| match place {
+            Place::Cell(kind, stream) if kind.is_of_stream() => *stream,
+            _ => None,
+        })
+    }
+
+    /// Whether more than its arguments decides if it writes: it may fail, or meet the end of a file.
+    pub fn writes_sometimes(&self) -> bool {
+        self.writes.iter().chain(&self.reads).any(|place| matches!(place, Place::Errno | Place::Cell(..) | Place::Everything))
+    }
+
+    /// Whether it says something of streams, or makes one.
+    pub fn is_about_streams(&self) -> bool {
+        let of_stream = |place: &Place| matches!(place, Place::Cell(kind, _) if kind.is_of_stream());
+        self.writes.iter().chain(&self.reads).any(of_stream)
+    }
+}
+
+impl Gives {
     /// Whether arguments alone, or nothing, tell the result.
-    pub fn result_is_known(&self) -> bool {
-        matches!(self.gives, Some(Gives::Zero | Gives::Arg { .. }))
+    pub fn is_known(self) -> bool {
+        matches!(self, Gives::Zero | Gives::Arg { .. })
     }
 }
 
@@ -237,6 +295,8 @@ struct Row<Name> {
     flows: Vec<Spanned<String>>,
     returns: Option<Returns>,
     gives: Option<Spanned<String>>,
+    format: Option<Spanned<String>>,
+    unless: Option<Spanned<String>>,
     #[serde(default, rename = "without-body")]
     without_body: bool,
 }
@@ -317,6 +377,8 @@ impl Summaries {
             not_null: false,
             finds: false,
             gives: None,
+            format: None,
+            unless: None,
         };
         self.system_calls.get(&number).unwrap_or(&FAILS)
     }
@@ -332,6 +394,12 @@ impl Summaries {
     /// The names that have a summary.
     pub fn names(&self) -> impl Iterator<Item = &str> {
         self.functions.keys().map(String::as_str)
+    }
+
+    /// Leaves out the rows of functions for which `keep` does not hold, but for the user's.
+    pub fn retain(&mut self, mut keep: impl FnMut(&str, &Summary) -> bool) {
+        let program = &self.program;
+        self.functions.retain(|name, summary| program.contains_key(name) || keep(name, summary));
     }
 }
 
@@ -365,6 +433,10 @@ impl<Name> Row<Name> {
                 Mistake::at(text, words.span().start, message)
             })
         };
+        let number = |words: &Spanned<String>| {
+            let message = || format!("`{}` is no argument: expected one such as `arg1`", words.get_ref());
+            argument(words.get_ref()).ok_or_else(|| Mistake::at(text, words.span().start, message()))
+        };
         Ok(Summary {
             reads: places(&self.reads)?,
             writes: places(&self.writes)?,
@@ -374,6 +446,8 @@ impl<Name> Row<Name> {
             not_null: self.returns == Some(Returns::Object),
             finds: self.returns == Some(Returns::Found),
             gives: self.gives.as_ref().map(gives).transpose()?,
+            format: self.format.as_ref().map(number).transpose()?,
+            unless: self.unless.as_ref().map(number).transpose()?,
         })
     }
 }
@@ -396,6 +470,7 @@ fn parse_holder(word: &str) -> Option<Holder> {
         ("new", _) => Some(Holder::New),
         ("outside", _) => Some(Holder::Outside),
         ("mapped", _) => Some(Holder::Mapped),
+        ("handlers", _) => Some(Holder::Handlers),
         ("result", _) => Some(Holder::Result),
         (_, Some("result")) => Some(Holder::InResult),
         (_, Some(rest)) => argument(rest).map(Holder::In),
@@ -422,9 +497,11 @@ fn parse_place(word: &str) -> Option<Place> {
         None => (word, None),
     };
     let cell = CellKind::NAMES.iter().find(|(n, _, keyed)| *n == name && (*keyed || key.is_none()));
-    match cell {
-        Some((_, kind, _)) => Some(Place::Cell(*kind, key)),
-        None => argument(word).map(Place::Arg),
+    match (cell, name, key) {
+        (Some((_, kind, _)), _, _) => Some(Place::Cell(*kind, key)),
+        (None, "written", Some(arg)) => Some(Place::Written(arg)),
+        (None, "standard", Some(arg)) => Some(Place::Standard(arg)),
+        (None, _, _) => argument(word).map(Place::Arg),
     }
 }
 

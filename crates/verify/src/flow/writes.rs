@@ -106,6 +106,8 @@ pub struct Effects {
     pub exits: bool,
     /// The program may end otherwise, or never come back to the way's end.
     pub leaves: bool,
+    /// A standard descriptor may be closed or replaced.
+    pub standard: bool,
     /// Slots of the function that may be written.
     pub slots: BitSet,
     /// What may be written on the way to its end.
@@ -131,6 +133,7 @@ impl Effects {
         self.event |= other.event;
         self.exits |= other.exits;
         self.leaves |= other.leaves;
+        self.standard |= other.standard;
         self.at_exit.add(&other.at_exit);
     }
 
@@ -149,6 +152,6 @@ impl Effects {
     /// Anything, in a function with so many slots.
     pub(super) fn anything(slots: u32) -> Effects {
         let changes = Changes::anything();
-        Effects { event: true, exits: true, leaves: true, slots: (0..slots).collect(), at_exit: changes.clone(), changes }
+        Effects { event: true, exits: true, leaves: true, standard: true, slots: (0..slots).collect(), at_exit: changes.clone(), changes }
     }
 }

@@ -12,6 +12,8 @@ pub struct Effects {
     pub event: bool,
     /// The path may end, or never reach the end of these blocks.
     pub leaves: bool,
+    /// A standard descriptor may be closed or replaced.
+    pub standard: bool,
     pub slots: BitSet,
     /// Anything in memory may be written.
     pub anywhere: bool,
@@ -29,6 +31,7 @@ impl Effects {
         Effects {
             event: true,
             leaves: true,
+            standard: true,
             slots: (0..slots).collect(),
             anywhere: true,
             errno: true,
@@ -64,6 +67,7 @@ impl Effects {
     pub fn add_end(&mut self, other: &Effects) {
         self.event |= other.event;
         self.leaves |= other.leaves;
+        self.standard |= other.standard;
     }
 
     /// Adds effects in the same function.

@@ -20,10 +20,11 @@ use crate::flow::BitSet;
 use crate::slice::backward::{Backward, Course, Taken, is_call};
 use crate::slice::explain::Why;
 use crate::slice::needs::{Call, Known, Needs};
-use crate::slice::walk::{Group, Mismatch};
+use crate::slice::walk::{Group, Mismatch, hold};
 
 /// As [`crate::slice::walk::wanted`].
 pub fn wanted(facts: &mut Facts, known: &Known, path: &Traced<'_>, see: &mut dyn FnMut(CodePos, Option<Why>)) -> Result<Wanted, Mismatch> {
+    hold(path)?;
     let Some(machine) = path.trace.frames.iter().position(|frame| frame.func == facts.func) else {
         return Ok(Wanted { decisions: all_before(path, path.trace.steps.len()), settled: false, noted: false });
     };
@@ -385,6 +386,7 @@ impl<'a, 'f> Walk<'a, 'f> {
     fn happens(&self, way: &Effects) -> Option<Why> {
         match way {
             _ if way.event => Some(Why::Event),
+            _ if way.standard => Some(Why::Standard),
             _ if way.leaves && self.course.taken > 0 => Some(Why::Leaves),
             _ if way.leaves && self.facts.event_at_exit => Some(Why::Event),
             _ => None,

@@ -10,7 +10,7 @@ use super::code::{Called, Facts, Function};
 use super::effects::Effects;
 use super::values::{Value, Values};
 use crate::flow::cfg::End;
-use crate::flow::{CellKind, Place, SYSTEM_CALL, Summary};
+use crate::flow::{CellKind, Place, SYSTEM_CALL, Summary, is_standard_output};
 use crate::operand::slots_written;
 
 impl Facts {
@@ -198,8 +198,17 @@ pub fn by_summary(summary: &Summary, argument: &dyn Fn(u32) -> Option<Value>, al
     all.leaves |= summary.may_end;
     for place in &summary.writes {
         match place {
-            Place::Result | Place::Arg(_) | Place::NewDescriptor => {}
+            Place::Result | Place::Arg(_) => {}
             Place::Errno => all.errno = true,
+            Place::NewDescriptor => all.write_cell(CellKind::Numbers),
+            Place::Cell(CellKind::StreamOutput, Some(_)) => output(all),
+            Place::Written(i) => {
+                let standard = argument(*i).is_some_and(|value| matches!(value, Value::Number(number) if is_standard_output(number)));
+                if !standard {
+                    output(all);
+                }
+            }
+            Place::Standard(i) => all.standard |= matches!(argument(*i), Some(Value::Number(0..=2))),
             Place::Cell(kind, _) => all.write_cell(*kind),
             Place::Memory(i) => match argument(*i) {
                 // The variable ends before the saved registers of its function.
@@ -215,4 +224,11 @@ pub fn by_summary(summary: &Summary, argument: &dyn Fn(u32) -> Option<Value>, al
         all.errno = true;
         CellKind::all().for_each(|kind| all.write_cell(kind));
     }
+}
+
+/// Output to what may be no standard stream: the program may read it again, and it may fail.
+fn output(all: &mut Effects) {
+    let kinds = [CellKind::StreamOutput, CellKind::StreamInput, CellKind::StreamError, CellKind::Contents];
+    kinds.into_iter().for_each(|kind| all.write_cell(kind));
+    all.errno = true;
 }

@@ -9,7 +9,7 @@ use wryneck_ir::{Inst, Op};
 use super::live::Live;
 use super::needs::{Known, Needs};
 use super::walk::{Group, Mismatch};
-use crate::flow::{BitSet, Place};
+use crate::flow::{BitSet, CellKind, Place};
 use crate::operand::operand_slots;
 
 /// The progress and results of a walk. Time counts up as the walk goes backwards.
@@ -238,7 +238,9 @@ pub trait Backward<'a> {
                     self.use_operands(inst, op, &|_| true);
                 } else if self.may_write(op) {
                     self.take();
-                    self.slots().insert(inst.a);
+                    // What is stored to a mapping may be read as a file.
+                    let file = self.course().live.has_cell(CellKind::Contents, None);
+                    self.use_operands(inst, op, &|n| n == 0 || file);
                 }
             }
             Some(Op::Call | Op::CallIndirect) if !self.course().at_end => return Err(Mismatch("a call left no step")),
@@ -298,7 +300,9 @@ pub trait Backward<'a> {
         let slots = self.slots();
         for place in writes {
             match place {
-                Place::Memory(i) | Place::Reachable(i) | Place::Cell(_, Some(i)) => slots.extend(args.get(*i as usize).copied()),
+                Place::Memory(i) | Place::Reachable(i) | Place::Cell(_, Some(i)) | Place::Written(i) | Place::Standard(i) => {
+                    slots.extend(args.get(*i as usize).copied())
+                }
                 Place::Everything => slots.extend(args.iter().copied()),
                 Place::Result | Place::Errno | Place::Arg(_) | Place::NewDescriptor | Place::Cell(_, None) => {}
             }

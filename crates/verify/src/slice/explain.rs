@@ -16,6 +16,8 @@ pub enum Why {
     GoesOn,
     /// Its alternative may reach an event.
     Event,
+    /// Its alternative may close or replace a standard descriptor.
+    Standard,
     /// Its alternative may end the program before something relevant.
     Leaves,
     /// Its alternative may change a live local variable.
@@ -84,6 +86,7 @@ fn words(image: &Image, why: Option<Why>, name: &dyn Fn(ObjectId) -> String) -> 
         }
         Some(Why::GoesOn) => "the path ended on the side it took, and the other one goes on to where an event may happen".into(),
         Some(Why::Event) => "its other side may reach an event".into(),
+        Some(Why::Standard) => "its alternative may close or replace a standard descriptor, whose output is assumed not to fail".into(),
         Some(Why::Leaves) => "its other side may end the program before something that an event depends on".into(),
         Some(Why::Local) => "its other side may change a local variable that an event depends on".into(),
         Some(Why::Object(object)) => format!("its other side may change {}, which an event depends on", name(object)),

@@ -28,6 +28,7 @@ pub struct Mismatch(pub &'static str);
 /// Slices a recorded path: the recorded decisions that its events depend on, and whether its live-in set at the start of the record is covered.
 /// Calls `see` for each branch with two alternatives, with the reason if the branch is relevant.
 pub fn wanted(flow: &Flow, known: &Known, path: &Traced<'_>, see: &mut dyn FnMut(CodePos, Option<Why>)) -> Result<Wanted, Mismatch> {
+    hold(path)?;
     Walk::new(flow, path, see).found(known)
 }
 
@@ -39,7 +40,16 @@ pub fn resumed(
     needs: &Needs,
     see: &mut dyn FnMut(CodePos, Option<Why>),
 ) -> Result<Wanted, Mismatch> {
+    hold(path)?;
     Walk::resume(flow, path, needs, see)?.found(known)
+}
+
+/// Whether what summaries assume of standard output and error held on the path.
+pub(crate) fn hold(path: &Traced<'_>) -> Result<(), Mismatch> {
+    match path.environment.premises(path.state).standard_streams {
+        true => Ok(()),
+        false => Err(Mismatch("standard output or error was closed or is another file")),
+    }
 }
 
 /// A call in progress.
@@ -424,6 +434,7 @@ impl<'a> Walk<'a> {
     fn happens(&self, way: &Effects) -> Option<Why> {
         match self.same_exit() {
             _ if way.event => Some(Why::Event),
+            _ if way.standard => Some(Why::Standard),
             _ if way.leaves && self.course.taken > 0 => Some(Why::Leaves),
             Some(exit) if way.exits && exit.changed => Some(Why::Leaves),
             Some(exit) if way.exits => exit.live.touched_by(&way.at_exit),

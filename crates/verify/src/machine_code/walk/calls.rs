@@ -8,10 +8,13 @@ use wryneck_ir::{Op, Transfer, call_flags};
 
 use super::Walk;
 use super::data::ANY;
-use crate::flow::{BitSet, CellKind, Gives, Place, Summary};
+use crate::flow::{BitSet, CellKind, Gives, Place, Summary, is_standard_output};
 use crate::machine_code::effects::Effects;
 use crate::slice::backward::{Backward, is_call};
 use crate::slice::walk::{Group, Mismatch};
+
+/// What output writes of the environment.
+const OF_OUTPUT: [CellKind; 4] = [CellKind::StreamOutput, CellKind::StreamInput, CellKind::StreamError, CellKind::Contents];
 
 impl<'a, 'f> Walk<'a, 'f> {
     /// Leaves a function backwards, to the operation that called it.
@@ -187,24 +190,33 @@ impl<'a, 'f> Walk<'a, 'f> {
             self.slots.extend(args.iter().copied());
             return self.add_reads(group.reads());
         }
-        let mut relevant = result && !summary.result_is_known();
+        // Which stream it is is not known.
+        let gives = summary.gives.filter(|_| summary.stream().is_none());
+        let mut relevant = result && !gives.is_some_and(Gives::is_known);
         relevant |= self.kill_writes(group);
         relevant |= summary.writes.iter().any(|place| match place {
+            Place::Cell(CellKind::StreamOutput, Some(_)) => OF_OUTPUT.iter().any(|kind| self.course.live.has_cell(*kind, None)),
+            Place::Written(i) => {
+                !key(*i).is_some_and(is_standard_output) && OF_OUTPUT.iter().any(|kind| self.course.live.has_cell(*kind, None))
+            }
+            Place::Cell(CellKind::StreamInput, _) => self.course.live.has_cell(CellKind::StreamInput, None),
             Place::Cell(kind, stream) => self.course.live.has_cell(*kind, stream.and_then(key)),
-            Place::NewDescriptor => self.course.live.has_cell(CellKind::Descriptors, None),
+            Place::NewDescriptor => [CellKind::Descriptors, CellKind::Numbers].iter().any(|kind| self.course.live.has_cell(*kind, None)),
             Place::Everything => !self.course.live.is_empty(),
             _ => false,
         });
         forget(self);
+        let base = self.frames.last().map_or(0, |frame| self.base(frame));
+        // In another state it may write what it did not write here.
+        relevant |= summary.writes_sometimes() && effects.touches(&self.course.live, &BitSet::default(), base, self.thread).is_some();
         if !relevant && !self.end_matters() {
             // The location of its writes may be relevant, but not their value.
-            let base = self.frames.last().map_or(0, |frame| self.base(frame));
             if self.happens(effects).is_some() || effects.touches(&self.course.live, &BitSet::default(), base, self.thread).is_some() {
                 self.take();
                 self.want(group);
                 self.live_places(&summary.writes, args);
             }
-            if let (true, Some(Gives::Arg { arg, .. })) = (result, summary.gives) {
+            if let (true, Some(Gives::Arg { arg, .. })) = (result, gives) {
                 self.take();
                 self.slots.extend(args.get(arg as usize).copied());
             }
@@ -224,14 +236,21 @@ impl<'a, 'f> Walk<'a, 'f> {
                     self.add_reads(of_object.into_iter());
                 }
                 Place::Reachable(_) | Place::Everything => {
+                    if *place == Place::Everything {
+                        CellKind::all().for_each(|kind| self.course.live.add_cell(kind, None));
+                    }
                     self.slots.extend(args.iter().copied());
                     self.add_reads(group.reads());
                 }
                 Place::Cell(kind, stream) => {
                     let of = stream.and_then(key).map(|address| (address, ANY));
                     self.course.live.add_cell(*kind, of);
+                    // A descriptor that was not open is one that another way may have opened.
+                    if *kind == CellKind::Descriptors && !self.course.path.environment.premises(self.course.path.state).open_descriptors {
+                        self.course.live.add_cell(CellKind::Numbers, None);
+                    }
                 }
-                Place::Result | Place::Errno | Place::NewDescriptor => {}
+                Place::Result | Place::Errno | Place::NewDescriptor | Place::Written(_) | Place::Standard(_) => {}
             }
         }
     }

@@ -6,7 +6,7 @@ use wryneck_ir::{Inst, NONE, Op, limbs};
 
 use super::group::Group;
 use super::{Exit, Frame, Mismatch, Walk};
-use crate::flow::{BitSet, CellKind, Gives, Place, Summary};
+use crate::flow::{BitSet, CellKind, Flow, Gives, Place, Summary, is_standard_output};
 use crate::operand::slots_written;
 use crate::slice::backward::{Backward, is_call};
 use crate::slice::live::Live;
@@ -228,21 +228,22 @@ impl<'a> Walk<'a> {
         }
         let width = self.module(func).calls[inst.b as usize].ret_width;
         let result = !self.live_result(inst, limbs(width)).is_empty();
-        let mut relevant = result && !summary.result_is_known();
+        let gives = self.flow.given(func, op);
+        let mut relevant = result && !gives.is_some_and(Gives::is_known);
         relevant |= self.kill_writes(group);
-        let writes = |live: &Live| {
-            summary.writes.iter().any(|place| match place {
-                Place::Cell(kind, stream) => live.has_cell(*kind, stream.and_then(key)),
-                Place::NewDescriptor => live.has_cell(CellKind::Descriptors, None),
-                Place::Everything => !live.is_empty(),
-                _ => false,
-            })
-        };
+        let flow = self.flow;
+        let writes = |live: &Live| summary.writes.iter().any(|place| writes_live(flow, place, live, key));
         relevant |= writes(&self.course.live);
         if let Some(exit) = &mut self.exit {
             exit.changed |= writes(&exit.live);
         }
         let args = self.args(func, inst);
+        if !relevant && summary.writes_sometimes() {
+            // In another state it may write what it did not write here.
+            let context = self.top().context;
+            let effects = self.flow.operation(func, context, op);
+            relevant = self.course.live.touched_by(&effects.changes).is_some();
+        }
         if !relevant && !self.end_matters() {
             if body.is_some_and(|body| !group.happens() && self.is_mere_event(func, op, body)) {
                 // Decisions inside do not determine whether the call is an event.
@@ -252,13 +253,13 @@ impl<'a> Walk<'a> {
                 self.take();
                 self.want(group);
                 self.live_call(inst, &summary.writes, args);
+                self.top().live.extend(args.iter().copied());
                 if self.course.path.compared {
                     self.course.read.add_all(&group.exposed());
-                    self.top().live.extend(args.iter().copied());
                 }
             }
             // Its assumed result depends on one argument only, or on nothing.
-            if let (true, Some(Gives::Arg { arg, .. })) = (result, summary.gives) {
+            if let (true, Some(Gives::Arg { arg, .. })) = (result, gives) {
                 self.take();
                 self.top().live.extend(args.get(arg as usize).copied());
             }
@@ -285,14 +286,27 @@ impl<'a> Walk<'a> {
                     self.add_reads(of_object.into_iter());
                 }
                 Place::Reachable(_) | Place::Everything => {
+                    if *place == Place::Everything {
+                        CellKind::all().for_each(|kind| self.course.live.add_cell(kind, None));
+                    }
                     self.top().live.extend(args.iter().copied());
                     self.add_reads(group.reads());
                 }
                 Place::Cell(kind, stream) => {
                     let of = stream.and_then(key).map(|address| (address, self.placed(address).0));
                     self.course.live.add_cell(*kind, of);
+                    if *kind == CellKind::Locale
+                        && let Some(locale) = self.flow.locale()
+                    {
+                        let of_locale: Vec<_> = group.reads().filter(|(address, _)| self.placed(*address).0 == locale).collect();
+                        self.add_reads(of_locale.into_iter());
+                    }
+                    // A descriptor that was not open is one that another way may have opened.
+                    if *kind == CellKind::Descriptors && !self.course.path.environment.premises(self.course.path.state).open_descriptors {
+                        self.course.live.add_cell(CellKind::Numbers, None);
+                    }
                 }
-                Place::Result | Place::Errno | Place::NewDescriptor => {}
+                Place::Result | Place::Errno | Place::NewDescriptor | Place::Written(_) | Place::Standard(_) => {}
             }
         }
     }
@@ -358,5 +372,28 @@ impl<'a> Walk<'a> {
             self.happened = self.course.time;
         }
         self.want(group);
+    }
+}
+
+/// Whether a call writes this place of the environment, and it is live. `key` gives arguments' values, where they are known.
+fn writes_live(flow: &Flow, place: &Place, live: &Live, key: &dyn Fn(u32) -> Option<u64>) -> bool {
+    const OF_OUTPUT: [CellKind; 3] = [CellKind::StreamInput, CellKind::StreamError, CellKind::StreamOutput];
+    match place {
+        Place::Cell(CellKind::StreamOutput, None) => {
+            flow.standard_outputs().any(|(address, _)| live.has_cell(CellKind::StreamOutput, Some(address)))
+        }
+        Place::Cell(CellKind::StreamOutput, Some(stream)) => match key(*stream) {
+            Some(address) if flow.is_standard_output(address) => live.has_cell(CellKind::StreamOutput, Some(address)),
+            address => live.has_cell(CellKind::Contents, None) || OF_OUTPUT.iter().any(|kind| live.has_cell(*kind, address)),
+        },
+        Place::Cell(CellKind::StreamInput, _) if flow.streams_share() => live.has_cell(CellKind::StreamInput, None),
+        Place::Cell(kind, stream) => live.has_cell(*kind, stream.and_then(key)),
+        Place::NewDescriptor => [CellKind::Descriptors, CellKind::Numbers].iter().any(|kind| live.has_cell(*kind, None)),
+        Place::Written(descriptor) => {
+            !key(*descriptor).is_some_and(is_standard_output)
+                && [CellKind::Contents, CellKind::StreamInput, CellKind::StreamOutput].iter().any(|kind| live.has_cell(*kind, None))
+        }
+        Place::Everything => !live.is_empty(),
+        _ => false,
     }
 }
