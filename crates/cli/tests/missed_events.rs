@@ -1,0 +1,93 @@
+//! `wryneck verify` of programs with events that are easy to miss: in functions that were inlined, in destructors, in functions that the C library
+//! is given to call, in threads. Each is a violation, or makes the verdict INCOMPLETE with a row in the ledger.
+
+use std::fs;
+use std::process::Command;
+
+use serde_json::Value;
+
+const RULE: &str = r#"id = "bad"
+summary = "bad is never called"
+cwe = 1
+severity = "error"
+instance = "program"
+[[event]]
+name = "bad"
+call = ["bad"]
+[[state]]
+name = "good"
+errors = { bad = "is called" }
+"#;
+
+/// The verdict on a program, and the rows of the ledger in words.
+fn verdict(program: &str, how: &[&str]) -> (String, String) {
+    let dir = tempfile::tempdir().expect("there is room");
+    fs::write(dir.path().join("bad.toml"), RULE).expect("there is room");
+    fs::write(dir.path().join("t.c"), program).expect("there is room");
+    let mut command = Command::new(env!("CARGO_BIN_EXE_wryneck"));
+    command.current_dir(dir.path()).args(["verify", "--rule", "bad.toml", "--json", "--no-replay", "--emit", "none", "--output", "out"]);
+    let out = command.args(how).args(["t.c", "--sym-arg", "2"]).output().expect("the tool was built");
+    let run: Value = serde_json::from_slice(&out.stdout).unwrap_or_else(|e| panic!("{e}: {}", String::from_utf8_lossy(&out.stderr)));
+    (run["rules"][0]["verdict"].as_str().expect("there is a verdict").to_owned(), run["ledger"].to_string())
+}
+
+#[test]
+fn a_function_that_was_inlined_makes_the_verdict_incomplete() {
+    let program = r#"#include <stdio.h>
+static int n;
+static void bad(void) { n++; puts("bad"); }
+int main(int argc, char **argv) { if (argv[1][0] == 'x') bad(); return n; }
+"#;
+    let (inlined, ledger) = verdict(program, &["--cc-flag", "-O2"]);
+    assert!(inlined == "INCOMPLETE" && ledger.contains("`bad` were inlined"), "{inlined}: {ledger}");
+    assert_eq!(verdict(program, &["--cc-flag", "-O0"]).0, "VIOLATED");
+}
+
+#[test]
+fn destructors_run_with_the_c_library_and_without() {
+    let program = r#"void bad(void) {}
+__attribute__((destructor)) static void at_end(void) { bad(); }
+int main(int argc, char **argv) { return 0; }
+"#;
+    assert_eq!(verdict(program, &[]).0, "VIOLATED");
+    assert_eq!(verdict(program, &["--no-libc"]).0, "VIOLATED");
+}
+
+#[test]
+fn what_the_c_library_is_given_to_call_is_called_by_the_program() {
+    let by = |call: &str| {
+        let main = format!("int main(int argc, char **argv) {{ if (argv[1][0] == 'x') {call}; return 0; }}");
+        format!("#include <pthread.h>\n#include <stdlib.h>\nvoid bad(void) {{}}\npthread_once_t once = PTHREAD_ONCE_INIT;\n{main}\n")
+    };
+    for call in ["atexit(bad)", "pthread_once(&once, bad)"] {
+        assert_eq!(verdict(&by(call), &[]).0, "VIOLATED", "{call}");
+    }
+    assert_eq!(verdict(&by("if (argc == 7) bad()"), &[]).0, "VERIFIED");
+}
+
+#[test]
+fn threads_and_sockets_that_there_are_none_of_are_in_the_ledger() {
+    let program = |calls: &str| {
+        let headers = "#include <pthread.h>\n#include <sys/socket.h>\n#include <threads.h>\nvoid bad(void) {}\n";
+        let run = "static void *run(void *p) { bad(); return p; }\nstatic int run_too(void *p) { bad(); return 0; }\n";
+        format!("{headers}{run}int main(int argc, char **argv) {{ pthread_t t; thrd_t u; {calls}; return argc == 7 ? bad(), 1 : 0; }}\n")
+    };
+    let calls = ["pthread_create(&t, 0, run, 0)", "thrd_create(&u, run_too, 0)", "if (socket(AF_UNIX, SOCK_STREAM, 0) >= 0) bad()"];
+    for (call, row) in calls.iter().zip(["there is one thread", "there is one thread", "there are no sockets"]) {
+        let (verdict, ledger) = verdict(&program(call), &[]);
+        assert!(verdict == "INCOMPLETE" && ledger.contains(row), "{call}: {verdict}: {ledger}");
+    }
+}
+
+#[test]
+fn what_is_asked_of_this_run_is_an_assumption() {
+    let program = |condition: &str| {
+        let headers = "#include <time.h>\n#include <unistd.h>\nvoid bad(void) {}\n";
+        format!("{headers}int main(int argc, char **argv) {{ if ({condition}) bad(); return 0; }}\n")
+    };
+    for (condition, row) in [("time(0) == 5", "the time is"), ("getpid() == 7", "process ids"), ("isatty(0)", "terminal")] {
+        let (verdict, ledger) = verdict(&program(condition), &[]);
+        assert!(verdict == "VERIFIED" && ledger.contains("assumption") && ledger.contains(row), "{condition}: {verdict}: {ledger}");
+    }
+    assert!(!verdict(&program("argc == 7"), &[]).1.contains("assumption"));
+}
