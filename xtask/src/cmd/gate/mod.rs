@@ -19,6 +19,7 @@ mod prune;
 mod soak;
 mod speed;
 mod strangers;
+mod summaries;
 mod twenty;
 
 use anyhow::Result;
@@ -68,6 +69,8 @@ enum Gate {
     Speed(speed::Args),
     /// Files from strangers: crafted and mutated run folders, tests, rules, summaries, caches: nothing runs, nothing is written, no hang, no panic
     Strangers(strangers::Args),
+    /// Summaries of the C library: what each call leaves behind for each other one is seen pruned, too
+    Summaries(summaries::Args),
     /// Twenty programs of coreutils: path ends, coverage, replays
     Twenty(twenty::Args),
 }
@@ -92,6 +95,7 @@ pub fn run(args: &Args) -> Result<()> {
         Gate::Soak(args) => soak::run(args),
         Gate::Speed(args) => speed::run(args),
         Gate::Strangers(args) => strangers::run(args),
+        Gate::Summaries(args) => summaries::run(args),
         Gate::Twenty(args) => twenty::run(args),
     }
 }
