@@ -73,7 +73,7 @@ fn threads_and_sockets_that_there_are_none_of_are_in_the_ledger() {
         format!("{headers}{run}int main(int argc, char **argv) {{ pthread_t t; thrd_t u; {calls}; return argc == 7 ? bad(), 1 : 0; }}\n")
     };
     let calls = ["pthread_create(&t, 0, run, 0)", "thrd_create(&u, run_too, 0)", "if (socket(AF_UNIX, SOCK_STREAM, 0) >= 0) bad()"];
-    for (call, row) in calls.iter().zip(["there is one thread", "there is one thread", "there are no sockets"]) {
+    for (call, row) in calls.iter().zip(["pthread_create` fails", "pthread_create` fails", "`socket` fails"]) {
         let (verdict, ledger) = verdict(&program(call), &[]);
         assert!(verdict == "INCOMPLETE" && ledger.contains(row), "{call}: {verdict}: {ledger}");
     }
