@@ -1,19 +1,20 @@
 //! Pointer constraints of one function, between its values, without knowledge of its callers and callees.
 //!
-//! Pointers move whole, in limbs of 64 bits. Narrower values carry none: this is an assumption. Memory that is copied byte by byte, other
-//! than by block operators and memcpy's family, loses its pointers. Address arithmetic stays in the object of its base, as in the engine.
-//! Values that can only equal another value share a class. Cost: a few passes over the instructions.
+//! A value of 64 bits may hold an address. Any other value, and every result of computing with an address other than moving it, may hold a
+//! part of one ([`Form`](super::places::Form)): bytes, halves, tagged and scrambled pointers are followed. Addresses that only comparisons
+//! determine are not followed. Values that can only equal another value share a class. Cost: a few passes over the instructions.
 
 use rustc_hash::FxHashMap;
 use wryneck_exec::Image;
 use wryneck_exec::code::Callee;
-use wryneck_ir::{Inst, Module, NONE, Op, limbs, param_kind};
+use wryneck_ir::{Inst, Module, NONE, Op, Operand, limbs, param_kind};
 
 use super::ObjectId;
 use super::bits::BitSet;
 use super::graph::components;
-use super::objects::Objects;
+use super::objects::{CONSTANT, Objects};
 use super::values::Values;
+use super::waves::Shift;
 use crate::operand::{operand_slots, slots_written};
 
 /// Values are classes, see [`Local::class`].
@@ -28,13 +29,12 @@ pub enum Constraint {
         to: u32,
         from: u32,
     },
-    /// To so many bytes after what `from` points to; `None`: somewhere in the same object.
     Move {
         to: u32,
         from: u32,
-        by: Option<i64>,
+        by: Shift,
     },
-    /// From so many limbs at the address.
+    /// From so many limbs at the address; 0: from fewer bytes than an address has.
     Load {
         to: u32,
         address: u32,
@@ -45,10 +45,29 @@ pub enum Constraint {
         value: u32,
         limbs: u32,
     },
-    /// From the memory at one address to the memory at another.
+    /// From the memory at one address to the memory at another, so many bytes if that is known.
     Transfer {
         to: u32,
         from: u32,
+        len: Option<u32>,
+    },
+    /// To the sum or difference of two values, where a distance leads.
+    Sum {
+        to: u32,
+        a: u32,
+        b: u32,
+    },
+    /// To the distance between two addresses.
+    Difference {
+        to: u32,
+        a: u32,
+        b: u32,
+    },
+    /// To a pointer that an index is added to.
+    Index {
+        to: u32,
+        pointer: u32,
+        index: u32,
     },
 }
 
@@ -113,7 +132,9 @@ impl Local {
             if let Some((object, offset)) = objects.target(image.program.target(unit, c.symbol)) {
                 let offset = offset.wrapping_add(c.value);
                 reader.push(Constraint::Address { to: slot, object, offset });
-                reader.local.fixed.insert(slot, (object, offset));
+                if object != CONSTANT {
+                    reader.local.fixed.insert(slot, (object, offset));
+                }
             }
         }
         let mut slot = function.consts.count;
@@ -167,8 +188,14 @@ impl Local {
             more[call.result as usize] = true;
         }
         for c in &self.constraints {
-            if let Constraint::Address { to, .. } | Constraint::Load { to, .. } | Constraint::Move { to, .. } = c {
-                more[*to as usize] = true;
+            match c {
+                Constraint::Address { to, .. }
+                | Constraint::Load { to, .. }
+                | Constraint::Move { to, .. }
+                | Constraint::Sum { to, .. }
+                | Constraint::Difference { to, .. }
+                | Constraint::Index { to, .. } => more[*to as usize] = true,
+                Constraint::Copy { .. } | Constraint::Store { .. } | Constraint::Transfer { .. } => {}
             }
         }
         let find = |class: &[u32], mut slot: u32| {
@@ -213,7 +240,10 @@ impl Local {
                 Constraint::Move { to, from, by } => Constraint::Move { to: at(to), from: at(from), by },
                 Constraint::Load { to, address, limbs } => Constraint::Load { to: at(to), address: at(address), limbs },
                 Constraint::Store { address, value, limbs } => Constraint::Store { address: at(address), value: at(value), limbs },
-                Constraint::Transfer { to, from } => Constraint::Transfer { to: at(to), from: at(from) },
+                Constraint::Transfer { to, from, len } => Constraint::Transfer { to: at(to), from: at(from), len },
+                Constraint::Sum { to, a, b } => Constraint::Sum { to: at(to), a: at(a), b: at(b) },
+                Constraint::Difference { to, a, b } => Constraint::Difference { to: at(to), a: at(a), b: at(b) },
+                Constraint::Index { to, pointer, index } => Constraint::Index { to: at(to), pointer: at(pointer), index: at(index) },
             };
         }
         self.constraints.retain(|c| !matches!(c, Constraint::Copy { to, from } if to == from));
@@ -237,7 +267,7 @@ impl Local {
     fn cut_loops(&mut self, slots: usize) {
         let mut next = vec![Vec::new(); slots];
         for c in &self.constraints {
-            if let Constraint::Copy { to, from } | Constraint::Move { to, from, .. } = c {
+            if let Constraint::Copy { to, from } | Constraint::Move { to, from, .. } | Constraint::Index { to, pointer: from, .. } = c {
                 next[*from as usize].push(*to);
             }
         }
@@ -250,11 +280,18 @@ impl Local {
         for c in &mut self.constraints {
             if let Constraint::Move { to, from, by } = c
                 && component[*to as usize] == component[*from as usize]
+                && matches!(by, Shift::By(_))
             {
-                *by = None;
+                *by = Shift::Somewhere;
             }
         }
     }
+}
+
+/// Whether the result has bits of the operands, or is computed from them as a number.
+fn computes(op: Op) -> bool {
+    let counts = matches!(op, Op::Ctpop | Op::Ctlz | Op::Cttz);
+    !counts && matches!(op.operands(), [Operand::Val, Operand::Val | Operand::SrcVal, ..])
 }
 
 impl Reader<'_> {
@@ -281,62 +318,79 @@ impl Reader<'_> {
         }
     }
 
-    /// The result points so many bytes after what a slot points to, or somewhere.
-    fn shift(&mut self, inst: &Inst, from: u32, by: Option<i64>) {
-        if inst.width == 64 && self.number(from).is_none() {
+    /// The result holds what a slot does, moved.
+    fn shift(&mut self, inst: &Inst, from: u32, by: Shift) {
+        if self.number(from).is_none() {
             match by {
-                Some(0) => self.copy(inst.dst, from),
+                Shift::By(0) => self.copy(inst.dst, from),
                 by => self.push(Constraint::Move { to: inst.dst, from, by }),
             }
         }
     }
 
-    /// From operands, of at least 64 bits, to the result.
-    fn pass(&mut self, inst: &Inst, ns: &[usize]) {
-        if inst.width < 64 {
-            return;
-        }
-        for &n in ns {
-            for from in operand_slots(inst, n) {
-                self.copy(inst.dst, from);
-            }
-        }
+    /// The same of all limbs of an operand.
+    fn shift_all(&mut self, inst: &Inst, operand: usize, by: Shift) {
+        operand_slots(inst, operand).for_each(|from| self.shift(inst, from, by));
         self.join_limbs(operand_slots(inst, 0));
+    }
+
+    /// From operands to the result; what gets narrower than an address is a part of one.
+    fn pass(&mut self, inst: &Inst, ns: &[usize]) {
+        let by = if inst.width < 64 { Shift::Part } else { Shift::By(0) };
+        ns.iter().for_each(|n| self.shift_all(inst, *n, by));
     }
 
     fn instruction(&mut self, op: u32, inst: &Inst, list: &[u32]) {
         let wide = inst.width > 64;
+        let variable = |slot: u32| self.number(slot).is_none();
         match inst.operator() {
-            Some(Op::Copy | Op::Zext | Op::Sext | Op::Trunc | Op::Extract) => self.pass(inst, &[1]),
+            // As wide as what they come from, or wider.
+            Some(Op::Copy | Op::Zext | Op::Sext) => operand_slots(inst, 1).for_each(|from| self.shift(inst, from, Shift::By(0))),
+            Some(Op::Select) => [2, 3].into_iter().flat_map(|n| operand_slots(inst, n)).for_each(|from| self.shift(inst, from, Shift::By(0))),
+            Some(Op::Trunc | Op::Extract) => self.pass(inst, &[1]),
             Some(Op::Shl | Op::Lshr | Op::Ashr | Op::Bswap | Op::Bitreverse | Op::Fneg | Op::Fabs) if wide => self.pass(inst, &[1]),
-            Some(Op::Concat | Op::Fshl | Op::Fshr) => self.pass(inst, &[1, 2]),
-            Some(Op::Select) => self.pass(inst, &[2, 3]),
-            Some(Op::Add | Op::Sub | Op::And | Op::Or | Op::Xor) if wide => self.pass(inst, &[1, 2]),
+            Some(Op::Concat) if wide => self.pass(inst, &[1, 2]),
+            Some(Op::Add | Op::Sub | Op::And | Op::Or | Op::Xor | Op::Fshl | Op::Fshr) if wide => self.pass(inst, &[1, 2]),
+            Some(Op::Add) if variable(inst.a) && variable(inst.b) => {
+                self.shift(inst, inst.a, Shift::Somewhere);
+                self.shift(inst, inst.b, Shift::Somewhere);
+                self.push(Constraint::Sum { to: inst.dst, a: inst.a, b: inst.b });
+            }
             Some(Op::Add) => {
-                self.shift(inst, inst.a, self.number(inst.b).map(|n| n as i64));
-                self.shift(inst, inst.b, self.number(inst.a).map(|n| n as i64));
+                self.shift(inst, inst.a, self.by(inst.b, 1));
+                self.shift(inst, inst.b, self.by(inst.a, 1));
             }
-            // A difference is a place in an object only if what is subtracted from is one.
-            Some(Op::Sub) => match self.number(inst.a) {
-                Some(_) => self.shift(inst, inst.b, None),
-                None => self.shift(inst, inst.a, self.number(inst.b).map(|n| (n as i64).wrapping_neg())),
-            },
-            Some(Op::PtrAdd) => match self.number(inst.a) {
-                Some(_) => self.shift(inst, inst.b, None),
-                None => self.shift(inst, inst.a, self.number(inst.b).map(|n| n.wrapping_mul(inst.c.into()) as i64)),
-            },
-            Some(Op::And | Op::Or | Op::Xor) => {
-                self.shift(inst, inst.a, None);
-                self.shift(inst, inst.b, None);
+            // What is subtracted from may be an address, or what the distance is from.
+            Some(Op::Sub) if variable(inst.a) && variable(inst.b) => {
+                self.shift(inst, inst.a, Shift::Somewhere);
+                self.shift(inst, inst.b, Shift::Part);
+                self.push(Constraint::Difference { to: inst.dst, a: inst.a, b: inst.b });
+                self.push(Constraint::Sum { to: inst.dst, a: inst.a, b: inst.b });
             }
-            Some(Op::Load) if inst.width >= 64 => {
-                self.push(Constraint::Load { to: inst.dst, address: inst.a, limbs: limbs(inst.width.into()) });
+            Some(Op::Sub) => {
+                self.shift(inst, inst.a, self.number(inst.b).map_or(Shift::Somewhere, |n| Shift::By((n as i64).wrapping_neg())));
+                self.shift(inst, inst.b, Shift::Part);
+            }
+            Some(Op::PtrAdd) if variable(inst.a) && variable(inst.b) => {
+                self.push(Constraint::Index { to: inst.dst, pointer: inst.a, index: inst.b });
+            }
+            Some(Op::PtrAdd) => {
+                self.shift(inst, inst.a, self.by(inst.b, inst.c));
+                self.shift(inst, inst.b, Shift::Somewhere);
+            }
+            Some(Op::Load) => {
+                let limbs = if inst.width < 64 { 0 } else { limbs(inst.width.into()) };
+                self.push(Constraint::Load { to: inst.dst, address: inst.a, limbs });
                 self.join_limbs(operand_slots(inst, 0));
             }
-            Some(Op::Store) if inst.width >= 64 => {
+            Some(Op::Store) => {
+                let limbs = if inst.width < 64 { 0 } else { limbs(inst.width.into()) };
                 for value in operand_slots(inst, 2).filter(|v| self.number(*v).is_none()).collect::<Vec<_>>() {
-                    self.push(Constraint::Store { address: inst.a, value, limbs: limbs(inst.width.into()) });
+                    self.push(Constraint::Store { address: inst.a, value, limbs });
                 }
+            }
+            Some(Op::MemSet) if variable(inst.b) => {
+                self.push(Constraint::Store { address: inst.a, value: inst.b, limbs: 0 });
             }
             Some(Op::Alloca) => {
                 let object = self.objects.alloca(self.func, inst.a);
@@ -346,20 +400,33 @@ impl Reader<'_> {
                 let object = self.objects.dynamic(self.func);
                 self.push(Constraint::Address { to: inst.dst, object, offset: 0 });
             }
-            Some(Op::MemCopy | Op::MemMove) => self.push(Constraint::Transfer { to: inst.a, from: inst.b }),
+            Some(Op::MemCopy | Op::MemMove) => {
+                let len = self.number(inst.c).and_then(|len| u32::try_from(len).ok());
+                self.push(Constraint::Transfer { to: inst.a, from: inst.b, len });
+            }
             Some(Op::Call) => {
                 let target = CallTarget::Direct(self.image.callee_of(self.unit, inst.a));
                 self.call(op, inst, list, target);
             }
             Some(Op::CallIndirect) => self.call(op, inst, list, CallTarget::Indirect(inst.a)),
-            Some(Op::Ret) if inst.width >= 64 => {
+            Some(Op::Ret) => {
                 let list: Vec<u32> = list.iter().copied().filter(|slot| self.number(*slot).is_none()).collect();
                 self.local.returned.extend(list);
             }
             Some(Op::Jump) => self.local.jumps = true,
-            // Nothing else gives a pointer.
+            Some(op) if computes(op) => {
+                for n in 1..4 {
+                    self.shift_all(inst, n, Shift::Part);
+                }
+            }
+            // Nothing else gives an address or a part of one.
             Some(_) | None => {}
         }
+    }
+
+    /// How the sum with so many times a slot's value moves.
+    fn by(&self, slot: u32, scale: u32) -> Shift {
+        self.number(slot).map_or(Shift::Somewhere, |n| Shift::By(n.wrapping_mul(scale.into()) as i64))
     }
 
     fn call(&mut self, op: u32, inst: &Inst, slots: &[u32], target: CallTarget) {
@@ -371,13 +438,12 @@ impl Reader<'_> {
             args.push(all.len() as u32);
             for _ in 0..limbs(*width) {
                 let Some(slot) = at.next() else { break };
-                let carries = *width >= 64 && self.number(*slot).is_none();
-                all.push(if carries { *slot } else { NONE });
+                all.push(if self.number(*slot).is_none() { *slot } else { NONE });
             }
         }
         let number = slots.first().and_then(|slot| self.number(*slot));
         let mut result = NONE;
-        if inst.dst != NONE && record.ret_width >= 64 {
+        if inst.dst != NONE && record.ret_width > 0 {
             result = inst.dst;
             self.join_limbs(inst.dst..inst.dst + limbs(record.ret_width));
         }

@@ -6,6 +6,7 @@
 //! count: its events, and its writes before a call of `exit`, which all such paths share. Nothing reads its other writes. Effects of
 //! single alternatives are computed on first use and cached.
 
+mod arithmetic;
 pub mod bits;
 pub mod cfg;
 mod context;

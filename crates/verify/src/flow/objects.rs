@@ -29,7 +29,13 @@ pub struct Objects {
 pub const OUTSIDE: ObjectId = ObjectId(0);
 /// What the program maps.
 pub const MAPPED: ObjectId = ObjectId(1);
-const FIRST_STATIC: u32 = 2;
+/// The arrays of the program's arguments and environment variables. Answers name it [`OUTSIDE`].
+pub const ARGUMENTS: ObjectId = ObjectId(2);
+/// The text of arguments and environment variables, which holds no address. Answers name it [`OUTSIDE`].
+pub const TEXT: ObjectId = ObjectId(3);
+/// All constants that hold no address: nothing is written there, and answers leave it out.
+pub const CONSTANT: ObjectId = ObjectId(4);
+const FIRST_STATIC: u32 = 5;
 
 /// Of what is allocated, so many bytes are told apart.
 const MOST_OF_HEAP: u64 = 1 << 12;
@@ -58,7 +64,8 @@ impl Objects {
         (address - s.base < s.size.max(1)).then_some((ObjectId(FIRST_STATIC + at as u32), s.base))
     }
 
-    /// What a symbol of a unit stands for, with the offset. `None`: nothing that could be written or called and holds no address.
+    /// What a symbol of a unit stands for, with the offset; [`CONSTANT`] where nothing could be written or called and no address is held.
+    /// `None`: nothing.
     pub fn target(&self, target: Target) -> Option<(ObjectId, u64)> {
         match target {
             Target::Func(f) => Some((ObjectId(self.functions + f.0), 0)),
@@ -66,7 +73,7 @@ impl Objects {
             Target::Data(g, offset) => {
                 let (module, global) = self.image.program.global(g);
                 if global.flags & wryneck_ir::global_flags::READ_ONLY != 0 && module.relocs.range(global.relocs).is_empty() {
-                    return None;
+                    return Some((CONSTANT, 0));
                 }
                 let (object, _) = self.global(self.image.target_address(Target::Data(g, 0)))?;
                 Some((object, offset))
@@ -202,6 +209,8 @@ impl Objects {
         match () {
             () if object == OUTSIDE => "what the program is given".into(),
             () if object == MAPPED => "what the program maps".into(),
+            () if object == ARGUMENTS || object == TEXT => "the program's arguments".into(),
+            () if object == CONSTANT => "a constant".into(),
             () if n < self.functions => self.image.statics[(n - FIRST_STATIC) as usize].name.to_string(),
             () if n < self.dynamic => "a function".into(),
             () if n < self.allocas[0] => format!("the stack of `{}`", self.image.name(n - self.dynamic)),

@@ -12,17 +12,17 @@ use std::rc::Rc;
 use rustc_hash::{FxHashMap, FxHashSet};
 use wryneck_exec::code::Callee;
 use wryneck_exec::{CodePos, Image};
-use wryneck_ir::NONE;
+use wryneck_ir::{NONE, limbs};
 use wryneck_ir::link::Target;
 
 use super::ObjectId;
 use super::local::{CallSite, CallTarget, Constraint, Local};
-use super::objects::{MAPPED, OUTSIDE, Objects};
+use super::objects::{ARGUMENTS, MAPPED, OUTSIDE, Objects, TEXT};
 use super::places::Loc;
 use super::solution::{PointsTo, Solution};
 use super::sparse::Sparse;
 use super::summary::{Holder, PointerFlow, Summaries, Summary};
-use super::waves::{Node, Waves};
+use super::waves::{Access, Node, Shift, Waves};
 use super::wrappers::Wrapper;
 
 /// The functions through which a program begins (models of the environment), and what calls of them run.
@@ -180,10 +180,13 @@ impl Solver<'_> {
                 }
             }
         }
-        let outside = self.to.waves.anywhere(OUTSIDE);
-        self.add_address(outside, OUTSIDE, 0);
-        self.add_address(self.to.escaped, OUTSIDE, 0);
-        self.add_address(self.to.escaped, MAPPED, 0);
+        for (holder, held) in [(OUTSIDE, OUTSIDE), (OUTSIDE, TEXT), (ARGUMENTS, TEXT)] {
+            let holder = self.to.waves.anywhere(holder);
+            self.add_address(holder, held, 0);
+        }
+        for object in [OUTSIDE, ARGUMENTS, TEXT, MAPPED] {
+            self.add_address(self.to.escaped, object, 0);
+        }
         self.to.waves.watch(self.to.escaped, ESCAPED);
     }
 
@@ -201,18 +204,23 @@ impl Solver<'_> {
         let roots: Vec<u32> = main.map_or(all.collect(), |main| vec![main]);
         for root in roots {
             self.reach(root);
-            self.given_outside(root);
+            self.given(root, if main.is_some() { ARGUMENTS } else { OUTSIDE });
         }
         self.call_all(self.image.program.constructors());
         self.call_all(self.image.program.destructors());
     }
 
-    fn given_outside(&mut self, func: u32) {
+    /// A function is called from outside, with addresses of this.
+    fn given(&mut self, func: u32, object: ObjectId) {
         self.reach(func);
         let local = self.local(func);
-        for (class, _) in &local.params {
-            let node = self.node(func, *class);
-            self.add_address(node, OUTSIDE, 0);
+        let (module, function) = self.image.function(func);
+        let widths = module.params.range(function.params).iter().flat_map(|param| (0..limbs(param.width)).map(|_| param.width));
+        for ((class, _), width) in local.params.iter().zip(widths) {
+            if width >= 64 {
+                let node = self.node(func, *class);
+                self.add_address(node, object, 0);
+            }
         }
     }
 
@@ -242,12 +250,14 @@ impl Solver<'_> {
                 self.read(func);
             }
             let news = self.to.waves.run();
-            if news.is_empty() && self.todo.is_empty() {
+            if news.is_empty() && self.todo.is_empty() && !self.to.waves.settle() {
                 return;
             }
             for (number, loc) in news {
-                let object = self.to.waves.places.place(loc).object;
-                self.found(number, object);
+                let place = self.to.waves.places.place(loc);
+                if place.is_address() {
+                    self.found(number, place.object);
+                }
             }
         }
     }
@@ -294,23 +304,45 @@ impl Solver<'_> {
                     let (to, from) = (self.node(func, to), self.node(func, from));
                     self.to.waves.move_to(from, by, to);
                 }
+                Constraint::Load { to, address, limbs: 0 } => {
+                    let (to, address) = (self.node(func, to), self.node(func, address));
+                    let loaded = self.to.waves.accessed(address, Access::LoadPart);
+                    self.to.waves.move_to(loaded, Shift::Part, to);
+                }
                 Constraint::Load { to, address, limbs } => {
                     let to = self.node(func, to);
                     for address in self.limbs(func, address, limbs) {
-                        let loaded = self.to.waves.loaded(address);
+                        let loaded = self.to.waves.accessed(address, Access::LoadWord);
                         self.to.waves.edge(loaded, to);
                     }
+                }
+                Constraint::Store { address, value, limbs: 0 } => {
+                    let (value, address) = (self.node(func, value), self.node(func, address));
+                    let stored = self.to.waves.accessed(address, Access::StorePart);
+                    self.to.waves.edge(value, stored);
                 }
                 Constraint::Store { address, value, limbs } => {
                     let value = self.node(func, value);
                     for address in self.limbs(func, address, limbs) {
-                        let stored = self.to.waves.stored(address);
+                        let stored = self.to.waves.accessed(address, Access::StoreWord);
                         self.to.waves.edge(value, stored);
                     }
                 }
-                Constraint::Transfer { to, from } => {
+                Constraint::Transfer { to, from, len } => {
                     let (to, from) = (self.node(func, to), self.node(func, from));
-                    self.transfer(to, from);
+                    self.to.waves.copy(to, from, len);
+                }
+                Constraint::Sum { to, a, b } => {
+                    let (to, a, b) = (self.node(func, to), self.node(func, a), self.node(func, b));
+                    self.to.waves.sum(a, b, to);
+                }
+                Constraint::Difference { to, a, b } => {
+                    let (to, a, b) = (self.node(func, to), self.node(func, a), self.node(func, b));
+                    self.to.waves.difference(a, b, to);
+                }
+                Constraint::Index { to, pointer, index } => {
+                    let (to, pointer, index) = (self.node(func, to), self.node(func, pointer), self.node(func, index));
+                    self.to.waves.index(pointer, index, to);
                 }
             }
         }
@@ -334,15 +366,8 @@ impl Solver<'_> {
     /// The addresses of so many limbs.
     fn limbs(&mut self, func: u32, address: u32, limbs: u32) -> Vec<Node> {
         let first = self.node(func, address);
-        let others: Vec<Node> = (1..limbs).map(|i| self.to.waves.moved(first, Some(8 * i64::from(i)))).collect();
+        let others: Vec<Node> = (1..limbs).map(|i| self.to.waves.moved(first, Shift::By(8 * i64::from(i)))).collect();
         [first].into_iter().chain(others).collect()
-    }
-
-    /// From all that the objects at one address hold, to anywhere in those at another.
-    fn transfer(&mut self, to: Node, from: Node) {
-        let (to, from) = (self.to.waves.moved(to, None), self.to.waves.moved(from, None));
-        let (loaded, stored) = (self.to.waves.loaded(from), self.to.waves.stored(to));
-        self.to.waves.edge(loaded, stored);
     }
 
     /// A watched node has come to point to an object.
@@ -405,7 +430,7 @@ impl Solver<'_> {
                 // The callee's own copy of the structure.
                 let copy = self.to.objects.dynamic(callee);
                 self.add_address(to, copy, 0);
-                self.transfer(to, from);
+                self.to.waves.copy(to, from, None);
             } else {
                 self.to.waves.edge(from, to);
             }
@@ -471,7 +496,7 @@ impl Solver<'_> {
             self.reach(f.0);
             self.to.targets.entry(at).or_default().push(Callee::Body(f.0));
             if name == START || name == CALL {
-                self.given_outside(f.0);
+                self.given(f.0, if name == START { ARGUMENTS } else { OUTSIDE });
             }
             if name == START {
                 let main = image.program.lookup(self.main).and_then(|main| self.to.objects.target(main));
@@ -519,16 +544,16 @@ impl Solver<'_> {
             },
             Holder::InResult | Holder::In(_) => match self.holder(func, call, flow.from) {
                 Some(node) => {
-                    let anywhere = self.to.waves.moved(node, None);
-                    self.to.waves.loaded(anywhere)
+                    let anywhere = self.to.waves.moved(node, Shift::Somewhere);
+                    self.to.waves.accessed(anywhere, Access::LoadWord)
                 }
                 None => return,
             },
         };
         let to = match flow.to {
             Holder::InResult | Holder::In(_) => {
-                let anywhere = self.to.waves.moved(to, None);
-                self.to.waves.stored(anywhere)
+                let anywhere = self.to.waves.moved(to, Shift::Somewhere);
+                self.to.waves.accessed(anywhere, Access::StoreWord)
             }
             Holder::New | Holder::Outside | Holder::Mapped | Holder::Handlers | Holder::Result | Holder::Arg(_) => to,
         };

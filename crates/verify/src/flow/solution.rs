@@ -1,6 +1,7 @@
 //! The result of the points-to analysis: plain numbers, which can be cached for the next run of the same program, and the queries on
 //! them.
 
+use std::collections::BTreeSet;
 use std::rc::Rc;
 
 use rustc_hash::{FxHashMap, FxHashSet};
@@ -10,8 +11,8 @@ use wryneck_exec::{CodePos, Image};
 
 use super::ObjectId;
 use super::local::Local;
-use super::objects::Objects;
-use super::places::Place;
+use super::objects::{ARGUMENTS, CONSTANT, OUTSIDE, Objects, TEXT};
+use super::places::{Form, Place};
 use super::sparse::Sparse;
 
 /// A function's number and an operation in it.
@@ -83,6 +84,7 @@ pub struct PointsTo {
     held: FxHashMap<ObjectId, Set>,
     targets: FxHashMap<CodePos, Vec<Callee>>,
     allocators: FxHashMap<u32, FxHashSet<u32>>,
+    in_parts: BTreeSet<ObjectId>,
 }
 
 impl PointsTo {
@@ -93,7 +95,11 @@ impl PointsTo {
         let targets = solution.targets.iter();
         let targets = targets.map(|(at, all)| (position(*at), all.iter().map(|target| Callee::from(*target)).collect())).collect();
         let allocators = solution.allocators.iter().map(|(func, fresh)| (*func, fresh.iter().copied().collect())).collect();
-        PointsTo { objects, locals, solution, kept: false, values, held, targets, allocators }
+        let of_values = solution.values.iter().map(|(.., set)| set).chain(solution.held.iter().map(|(_, set)| set));
+        let held_sets: BTreeSet<Set> = of_values.copied().collect();
+        let places = held_sets.into_iter().flat_map(|set| solution.sets[set as usize].iter()).map(|loc| solution.places[loc as usize]);
+        let in_parts = places.filter(|place| place.form == Form::Part).map(|place| place.object).collect();
+        PointsTo { objects, locals, solution, kept: false, values, held, targets, allocators, in_parts }
     }
 
     /// Of a solution that was kept; `None`: it is not of this program.
@@ -127,20 +133,38 @@ impl PointsTo {
         (!self.kept).then_some(&self.solution)
     }
 
+    /// What a set says of places that an address may lead to. What the program is given is one object to those who ask.
     fn places(&self, set: Option<&Set>) -> impl Iterator<Item = Place> + '_ {
         let set = set.map(|set| &self.solution.sets[*set as usize]);
-        set.into_iter().flat_map(|set| set.iter().map(|loc| self.solution.places[loc as usize]))
+        let places = set.into_iter().flat_map(Sparse::iter).map(|loc| self.solution.places[loc as usize]);
+        places.filter(|place| place.is_address() && place.object != CONSTANT).map(|place| match place.object {
+            ARGUMENTS | TEXT => Place { object: OUTSIDE, offset: None, ..place },
+            _ => place,
+        })
     }
 
-    /// The places that a slot of a function may point to.
+    /// The places that the value in a slot may be the address of.
     pub fn of_slot(&self, func: u32, slot: u32) -> impl Iterator<Item = Place> + '_ {
-        let class = self.locals[func as usize].as_ref().map(|local| local.class(slot));
+        let class = self.local(func).map(|local| local.class(slot));
         self.places(class.and_then(|class| self.values.get(&(func, class))))
+    }
+
+    /// Whether nothing is known of where the value in a slot may lead: it holds no address that the program's instructions could have put there.
+    pub fn is_unknown(&self, func: u32, slot: u32) -> bool {
+        let set = self.local(func).and_then(|local| self.values.get(&(func, local.class(slot))));
+        let is_address = |loc| self.solution.places[loc as usize].is_address();
+        !set.is_some_and(|set| self.solution.sets[*set as usize].iter().any(is_address))
+    }
+
+    /// The objects of whose addresses some value holds a part.
+    pub fn in_parts(&self) -> &BTreeSet<ObjectId> {
+        &self.in_parts
     }
 
     /// The objects that the object may hold addresses of.
     pub fn in_object(&self, object: ObjectId) -> impl Iterator<Item = ObjectId> + '_ {
-        self.places(self.held.get(&object)).map(|place| place.object)
+        let others = [ARGUMENTS, TEXT].into_iter().filter(move |_| object == OUTSIDE);
+        others.chain([object]).flat_map(|object| self.places(self.held.get(&object))).map(|place| place.object)
     }
 
     /// What functions nobody knows may have.

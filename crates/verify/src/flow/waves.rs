@@ -6,19 +6,56 @@
 //! one per access.
 //!
 //! An object's contents have a node for each cell of 8 bytes that is accessed at a known offset. A node for stores at unknown offsets
-//! flows into all of them. All of them flow into a node for loads at unknown offsets. An unaligned access counts as one at an unknown
-//! offset.
+//! flows into all of them. All of them flow into a node for loads at unknown offsets. An access touches the cells that its bytes lie in.
+//!
+//! Values that are no address carry parts of addresses ([`Form`]) and distances between them. [`arithmetic`](super::arithmetic) combines
+//! them.
 
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::ObjectId;
+use super::arithmetic::Arithmetic;
 use super::graph::components;
-use super::places::{Loc, Places};
+use super::objects::CONSTANT;
+use super::places::{Form, Loc, Places};
 use super::sparse::Sparse;
 
 /// A node by its number; several numbers may be one node.
 pub type Node = u32;
 const NONE: Node = Node::MAX;
+
+/// How an address moves.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Shift {
+    /// So many bytes on.
+    By(i64),
+    /// To somewhere in the same object.
+    Somewhere,
+    /// To some of its bits, or a number computed from them.
+    Part,
+}
+
+/// An access to memory.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Access {
+    /// A load or store of 8 bytes.
+    LoadWord,
+    StoreWord,
+    /// A load or store of fewer.
+    LoadPart,
+    StorePart,
+}
+
+impl Access {
+    const ALL: [Access; 4] = [Access::LoadWord, Access::StoreWord, Access::LoadPart, Access::StorePart];
+    fn loads(self) -> bool {
+        matches!(self, Access::LoadWord | Access::LoadPart)
+    }
+    /// Bytes, at most: parts of more than 4 are rare.
+    fn bytes(self) -> u32 {
+        if matches!(self, Access::LoadWord | Access::StoreWord) { 8 } else { 4 }
+    }
+}
 
 #[derive(Clone, Debug, Default)]
 struct Data {
@@ -28,8 +65,8 @@ struct Data {
     /// What loads, stores and calls have seen already.
     seen: Sparse,
     next: Vec<Node>,
-    /// Nodes that point so many bytes behind this one, or somewhere.
-    moved: Vec<(Option<i64>, Node)>,
+    /// Nodes that hold what this one does, moved.
+    moved: Vec<(Shift, Node)>,
     calls: Vec<u32>,
 }
 
@@ -46,9 +83,8 @@ struct Content {
 pub struct Waves {
     parent: Vec<Node>,
     data: Vec<Data>,
-    /// What is loaded through the node's pointers, and what is stored.
-    loaded: Vec<Node>,
-    stored: Vec<Node>,
+    /// By access: what is loaded through the node's pointers, or stored.
+    accessed: [Vec<Node>; 4],
     edges: FxHashSet<(Node, Node)>,
     pub places: Places,
     contents: FxHashMap<ObjectId, Content>,
@@ -57,14 +93,14 @@ pub struct Waves {
     sizes: FxHashMap<ObjectId, u64>,
     /// Something was added to a set.
     grew: bool,
+    pub(super) arithmetic: Arithmetic,
 }
 
 impl Waves {
     pub fn node(&mut self) -> Node {
         self.parent.push(self.data.len() as Node);
         self.data.push(Data::default());
-        self.loaded.push(NONE);
-        self.stored.push(NONE);
+        self.accessed.iter_mut().for_each(|table| table.push(NONE));
         self.data.len() as Node - 1
     }
 
@@ -106,24 +142,48 @@ impl Waves {
         self.content(object).all
     }
 
-    /// What lies at a place: the node to load from, and the one to store to.
-    fn held(&mut self, loc: Loc) -> (Node, Node) {
+    /// The nodes of what an access at a place loads or stores.
+    fn held(&mut self, loc: Loc, access: Access) -> [Option<Node>; 2] {
         let place = self.places.place(loc);
-        let content = self.content(place.object);
-        let Some(offset) = place.offset.filter(|offset| offset % 8 == 0) else { return (content.all, content.anywhere) };
-        if let Some(cell) = self.cells.get(&(place.object, offset)) {
-            return (*cell, *cell);
+        if !place.is_address() {
+            return [None, None];
         }
-        let cell = self.node();
-        self.cells.insert((place.object, offset), cell);
+        let Some(offset) = place.offset else {
+            let content = self.content(place.object);
+            return [Some(if access.loads() { content.all } else { content.anywhere }), None];
+        };
+        let first = offset & !7;
+        let second = (offset + access.bytes() > first + 8).then(|| self.cell_of(place.object, first + 8));
+        [Some(self.cell_of(place.object, first)), second]
+    }
+
+    fn cell_of(&mut self, object: ObjectId, offset: u32) -> Node {
+        if let Some(cell) = self.cells.get(&(object, offset)) {
+            return *cell;
+        }
+        let (content, cell) = (self.content(object), self.node());
+        self.cells.insert((object, offset), cell);
         self.edge(content.anywhere, cell);
         self.edge(cell, content.all);
-        (cell, cell)
+        cell
+    }
+
+    /// The cells at two places of which `len` bytes are copied; `None`: they are not told apart.
+    pub(super) fn copied(&mut self, to: Loc, from: Loc, len: u32) -> Option<Vec<(Node, Node)>> {
+        let (to, from) = (self.places.place(to), self.places.place(from));
+        let (at, begin) = (to.offset?, from.offset?);
+        if at % 8 != begin % 8 {
+            return None;
+        }
+        let cells = (0..len + begin % 8).step_by(8);
+        Some(cells.map(|i| (self.cell_of(to.object, (at & !7) + i), self.cell_of(from.object, (begin & !7) + i))).collect())
     }
 
     /// What lies in the cell at a place.
     pub fn cell(&mut self, loc: Loc) -> Node {
-        self.held(loc).1
+        let access = Access::StoreWord;
+        let [first, _] = self.held(loc, access);
+        first.unwrap_or(NONE)
     }
 
     /// All that the object holds, if anything was ever asked about it.
@@ -147,15 +207,15 @@ impl Waves {
         self.grew |= self.data[node as usize].now.insert(loc);
     }
 
-    /// A new node that points so many bytes behind what `from` points to, or somewhere in the same objects.
-    pub fn moved(&mut self, from: Node, by: Option<i64>) -> Node {
+    /// A new node that holds what `from` does, moved.
+    pub fn moved(&mut self, from: Node, by: Shift) -> Node {
         let to = self.node();
         self.move_to(from, by, to);
         to
     }
 
-    /// Has `to` point so many bytes behind what `from` points to, or somewhere in the same objects.
-    pub fn move_to(&mut self, from: Node, by: Option<i64>, to: Node) {
+    /// Has `to` hold what `from` does, moved.
+    pub fn move_to(&mut self, from: Node, by: Shift, to: Node) {
         let from = self.find(from);
         self.data[from as usize].moved.push((by, to));
         self.data[from as usize].seen = Sparse::default();
@@ -172,26 +232,15 @@ impl Waves {
         }
     }
 
-    /// What is loaded through the node's pointers.
-    pub fn loaded(&mut self, address: Node) -> Node {
+    /// What is loaded or stored so through the node's pointers.
+    pub fn accessed(&mut self, address: Node, access: Access) -> Node {
         let address = self.find(address);
-        if self.loaded[address as usize] == NONE {
+        if self.accessed[access as usize][address as usize] == NONE {
             let node = self.node();
-            self.loaded[address as usize] = node;
+            self.accessed[access as usize][address as usize] = node;
             self.data[address as usize].seen = Sparse::default();
         }
-        self.loaded[address as usize]
-    }
-
-    /// What is stored through the node's pointers.
-    pub fn stored(&mut self, address: Node) -> Node {
-        let address = self.find(address);
-        if self.stored[address as usize] == NONE {
-            let node = self.node();
-            self.stored[address as usize] = node;
-            self.data[address as usize].seen = Sparse::default();
-        }
-        self.stored[address as usize]
+        self.accessed[access as usize][address as usize]
     }
 
     /// Has [`Waves::run`] name what the node comes to point to, with this number.
@@ -223,6 +272,7 @@ impl Waves {
             let before = self.edges.len();
             self.grew = false;
             let news = self.through_pointers();
+            self.compute();
             if !news.is_empty() {
                 return news;
             }
@@ -237,7 +287,8 @@ impl Waves {
         for node in 0..self.parent.len() as Node {
             let at = node as usize;
             let data = &self.data[at];
-            let used = self.loaded[at] != NONE || self.stored[at] != NONE || !data.calls.is_empty() || !data.moved.is_empty();
+            let accessed = self.accessed.each_ref().map(|table| table[at]);
+            let used = accessed.iter().any(|node| *node != NONE) || !data.calls.is_empty() || !data.moved.is_empty();
             if self.parent[at] != node || !used {
                 continue;
             }
@@ -246,31 +297,35 @@ impl Waves {
                 continue;
             }
             self.data[at].seen = self.data[at].now.clone();
-            let (loaded, stored) = (self.loaded[at], self.stored[at]);
             let moved = std::mem::take(&mut self.data[at].moved);
             for loc in new.iter() {
-                if loaded != NONE || stored != NONE {
-                    let (load, store) = self.held(loc);
-                    if loaded != NONE {
-                        self.edge(load, loaded);
-                    }
-                    if stored != NONE {
-                        self.edge(stored, store);
+                for (access, node) in Access::ALL.into_iter().zip(accessed).filter(|(_, node)| *node != NONE) {
+                    for held in self.held(loc, access).into_iter().flatten() {
+                        if access.loads() { self.edge(held, node) } else { self.edge(node, held) }
                     }
                 }
                 for (by, to) in &moved {
-                    let place = self.places.place(loc);
-                    let there = match (place.offset, by) {
-                        (Some(offset), Some(by)) => self.at(place.object, u64::from(offset).wrapping_add_signed(*by)),
-                        _ => self.places.somewhere(place.object),
-                    };
-                    self.add(*to, there);
+                    if let Some(there) = self.shifted(loc, *by) {
+                        self.add(*to, there);
+                    }
                 }
                 news.extend(self.data[at].calls.iter().map(|call| (*call, loc)));
             }
             self.data[at].moved.extend(moved);
         }
         news
+    }
+
+    /// What a value holds of a place, moved; `None`: nothing that could matter.
+    fn shifted(&mut self, loc: Loc, by: Shift) -> Option<Loc> {
+        let place = self.places.place(loc);
+        match (place.form, place.offset, by) {
+            (Form::Part | Form::Distance(_), ..) => Some(loc),
+            (Form::Address, Some(offset), Shift::By(by)) => Some(self.at(place.object, u64::from(offset).wrapping_add_signed(by))),
+            (Form::Address, ..) if place.object == CONSTANT && by == Shift::Part => None,
+            (Form::Address, _, Shift::Part) => Some(self.places.in_form(place.object, Form::Part)),
+            (Form::Address, _, Shift::By(_) | Shift::Somewhere) => Some(self.places.somewhere(place.object)),
+        }
     }
 
     /// Nodes, edges, and members of all sets.
@@ -312,11 +367,10 @@ impl Waves {
         data.moved.extend(from.moved);
         // An edge keeps its place among the known ones under its old name; under the new one it may be there twice, which costs little.
         data.next.extend(from.next);
-        for kind in 0..2 {
-            let table = if kind == 0 { &mut self.loaded } else { &mut self.stored };
-            let (mine, theirs) = (table[into as usize], table[other as usize]);
+        for kind in 0..self.accessed.len() {
+            let (mine, theirs) = (self.accessed[kind][into as usize], self.accessed[kind][other as usize]);
             match (mine, theirs) {
-                (NONE, _) => table[into as usize] = theirs,
+                (NONE, _) => self.accessed[kind][into as usize] = theirs,
                 (_, NONE) => {}
                 (mine, theirs) => self.merge(mine, theirs),
             }

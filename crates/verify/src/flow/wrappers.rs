@@ -53,7 +53,8 @@ impl Solver<'_> {
                 Constraint::Copy { to, from } => copies.push((to, from)),
                 Constraint::Move { to, from, .. } => moves.push((to, from)),
                 Constraint::Store { value, .. } => kept.push(value),
-                Constraint::Transfer { .. } => {}
+                Constraint::Index { to, pointer, .. } => moves.push((to, pointer)),
+                Constraint::Transfer { .. } | Constraint::Sum { .. } | Constraint::Difference { .. } => {}
             }
         }
         for call in &local.calls {

@@ -42,6 +42,10 @@ impl Writer<'_> {
             }
             return;
         }
+        if points_to.is_unknown(self.func, slot) && self.number(slot).is_none() {
+            // It is put together in a way that is not followed, of objects whose addresses are taken apart.
+            points_to.in_parts().iter().for_each(|object| self.whole(*object));
+        }
         for place in points_to.of_slot(self.func, slot) {
             let high = place.offset.and_then(|low| u64::from(low).checked_add(size?));
             match (place.offset, high) {
