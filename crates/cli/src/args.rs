@@ -5,7 +5,7 @@ use std::path::PathBuf;
 
 use anyhow::Result;
 use wryneck_exec::Pruning;
-use wryneck_exec::config::{Config, Undefined, Uninit};
+use wryneck_exec::config::{Audit, Config, Undefined, Uninit};
 use wryneck_exec::search::SEARCHERS;
 use wryneck_verify::{AtExit, Policy};
 
@@ -126,7 +126,7 @@ impl Default for RunArgs {
             sequences: None,
             search: None,
             tree: None,
-            config: Config::default(),
+            config: Config { audit: Audit::AtLeast(AUDITED), ..Config::default() },
             solver: wryneck_solver::Config::default(),
         }
     }
@@ -147,14 +147,25 @@ impl RunArgs {
     }
 }
 
+/// Flips that pruning left out and that are explored all the same, at least.
+const AUDITED: u64 = 20;
+
+fn audit(text: &str) -> Result<Audit, String> {
+    match text {
+        "off" => Ok(Audit::Off),
+        "all" => Ok(Audit::AtLeast(u64::MAX)),
+        _ => number(text).map(Audit::AtLeast).map_err(|_| "expected a number, `all` or `off`".to_owned()),
+    }
+}
+
 // One more option: a row (sorted by name). The help and the parsing follow.
 #[rustfmt::skip]
 pub static OPTIONS: &[Opt<RunArgs>] = &[
     Opt { name: "--at-exit", value: "strict|lenient",
         help: "with rules: what is left when the program exits is wrong (default), or only what is left twice by the same calls",
         set: |a, v| { a.policy.at_exit = one_of(v, &[("strict", AtExit::Strict), ("lenient", AtExit::Lenient)])?; Ok(()) } },
-    Opt { name: "--audit-pruning", value: "SHARE", help: "with rules: explore this share (0 to 1) of what cannot matter too, and tell which events pruning would have lost",
-        set: |a, v| { a.config.audit = v.parse().ok().filter(|share| (0.0..=1.0).contains(share)).ok_or("expected a number from 0 to 1")?; Ok(()) } },
+    Opt { name: "--audit", value: "N|all|off", help: "with rules: explore at least N of the flips that pruning left out, too, and report the events it lost (default 20)",
+        set: |a, v| { a.config.audit = audit(v)?; Ok(()) } },
     Opt { name: "--cc-flag", value: "FLAG", help: "one more flag for clang (C targets); may be repeated",
         set: |a, v| { a.cc_flags.push(v.into()); Ok(()) } },
     Opt { name: "--compact-above", value: "NODES", help: "collect expressions above so many nodes",

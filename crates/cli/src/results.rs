@@ -233,6 +233,7 @@ fn ledger_kind(kind: LedgerKind) -> (&'static str, &'static str) {
         LedgerKind::DroppedFlip => ("dropped-flip", "--max-forks, --max-memory"),
         LedgerKind::SolverTimeout => ("solver-timeout", "--solver-timeout, --solver"),
         LedgerKind::Assumption => ("assumption", ""),
+        LedgerKind::ContradictedFact => ("contradicted-fact", "--no-prune"),
         LedgerKind::Limit => ("limit", "--max-resolutions, --max-memory"),
         LedgerKind::Warning => ("warning", ""),
     }

@@ -89,8 +89,8 @@ pub struct Rules {
     without: Vec<bool>,
     /// The distinct sequences of events of paths that the program ended, by hash.
     sequences: BTreeMap<u64, Sequence>,
-    /// Those that pruning would have lost.
-    lost: Vec<u64>,
+    /// Those that pruning lost: where the audited flip branches off, in words.
+    lost: Vec<(u64, String)>,
 }
 
 impl Rules {
@@ -137,7 +137,7 @@ impl Rules {
             subsumed: explorer.core.stats.flips_subsumed,
             never: explorer.is_pruned().then_some(explorer.unwanted() as u64),
             audited: explorer.core.stats.flips_audited,
-            lost: self.lost.iter().filter_map(|hash| Some(self.line(self.sequences.get(hash)?))).collect(),
+            lost: self.lost.iter().filter_map(|(hash, at)| Some(format!("{} (branch at {at})", self.line(self.sequences.get(hash)?)))).collect(),
         }
     }
 
@@ -172,7 +172,7 @@ impl Rules {
         if exits {
             let hash = observed.sequence.hash();
             if self.sequences.insert(hash, observed.sequence.clone()).is_none() && core.auditing {
-                self.lost.push(hash);
+                self.lost.push((hash, core.image.place_name(core.audited)));
             }
         }
         let defect = |v: &'a wryneck_verify::Violation| {

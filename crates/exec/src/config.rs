@@ -35,6 +35,14 @@ pub enum Undefined {
     Error,
 }
 
+/// How many of the flips that nobody wanted are explored at the end all the same, to see what pruning loses.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Audit {
+    Off,
+    /// At least so many, or all there are; more, as long as that takes less than a twentieth of the instructions.
+    AtLeast(u64),
+}
+
 options! {
     /// Decisions on one path.
     max_depth: u32 = u32::MAX;
@@ -83,8 +91,7 @@ options! {
     max_recorded: usize = 1 << 26;
     /// State subsumption: skip a relevant flip if a fully explored state at the same program point agrees on the live-in set.
     subsume: bool = true;
-    /// The share (0 to 1) of the pruned flips that are explored at the end, to see what pruning loses.
-    audit: f64 = 0.0;
+    audit: Audit = Audit::Off;
     /// Hash the state of every path that ends (for tests of determinism).
     hash_states: bool = false;
     /// Nodes in the expression pool above twice the live ones after which everything is compacted.

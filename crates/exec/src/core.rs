@@ -37,6 +37,8 @@ pub struct Core {
     pub lazy: Option<Rc<dyn LazyInputs>>,
     /// What runs now, nobody wanted: it is run to see what pruning loses.
     pub auditing: bool,
+    /// Where the flip that is audited branches off.
+    pub audited: CodePos,
     /// Records the path that is run again, if it is to be.
     pub recorder: Option<Box<Recorder>>,
     /// Lowers the code computed jumps lead to.
@@ -230,6 +232,8 @@ pub enum LedgerKind {
     DroppedFlip,
     SolverTimeout,
     Assumption,
+    /// A path did what a static fact that slices rest on rules out: our defect.
+    ContradictedFact,
     Limit,
     Warning,
 }
@@ -272,6 +276,7 @@ impl Core {
             monitor: None,
             lazy: None,
             auditing: false,
+            audited: CodePos::default(),
             recorder: None,
             code_source: None,
             newly_covered: Vec::new(),

@@ -6,6 +6,7 @@ use std::rc::Rc;
 use wryneck_expr::{Model, Pool};
 use wryneck_solver::{Answer, Budget, Solver};
 
+use crate::audit::Auditor;
 use crate::classify::Classes;
 use crate::config::Config;
 use crate::core::{Checked, Core, Ended, Flip, LedgerKind};
@@ -96,6 +97,7 @@ pub struct Explorer {
     pub(crate) pruning: Option<(Pruning, Rc<dyn Pruner>)>,
     pub(crate) classes: Classes,
     pub(crate) subsumption: Subsumption,
+    pub(crate) auditor: Auditor,
     next_id: ItemId,
     /// What every path starts as; prefixes are run from here.
     pub(crate) root: State,
@@ -163,6 +165,7 @@ impl Explorer {
             pruning: None,
             classes: Classes::default(),
             subsumption: Subsumption::default(),
+            auditor: Auditor::default(),
             next_id: 0,
             root,
             compact_at,
@@ -224,11 +227,13 @@ impl Explorer {
 
     fn explore_items(&mut self, control: &mut dyn Control) -> Outcome {
         loop {
+            // All that is relevant is done by the time an audit begins.
+            let stopped = |limit| if self.core.auditing { Outcome::Complete } else { Outcome::Stopped(limit) };
             if let Some(limit) = control.stop(&self.core, self.items.len()) {
-                return Outcome::Stopped(limit);
+                return stopped(limit);
             }
             if self.core.stats.instructions >= self.core.config.max_instructions {
-                return Outcome::Stopped(Limit::Instructions);
+                return stopped(Limit::Instructions);
             }
             let state = match self.select() {
                 Some(id) => {
@@ -487,6 +492,8 @@ impl Explorer {
 
     fn after_run(&mut self, mut state: Box<State>, stopped: Option<Stop>) {
         match stopped {
+            None if self.gives_up_audited(&state) => self.core.tree.finish(state.node),
+            Some(Stop::End(PathEnd::Limit(_))) if self.core.auditing => self.core.tree.finish(state.node),
             None => self.add(Item::Paused(state)),
             Some(Stop::End(end)) => {
                 if let Some(monitor) = self.core.monitor.clone() {
@@ -507,7 +514,12 @@ impl Explorer {
     fn tell(&mut self, control: &mut dyn Control) {
         for flip in std::mem::take(&mut self.core.new_flips) {
             match self.pruning {
-                Some((Pruning::Wanted, _)) => self.wait(flip),
+                Some((Pruning::Wanted, _)) => {
+                    if self.core.auditing {
+                        self.auditor.met(flip.before());
+                    }
+                    self.wait(flip);
+                }
                 Some((Pruning::Classified | Pruning::Measured, _)) => {
                     self.note_flip(&flip);
                     self.add(Item::Flip(flip));
@@ -534,7 +546,7 @@ impl Explorer {
     /// Drops every expression that no path needs, and renumbers the rest (docs/design/006). A safe point: nothing runs.
     pub fn compact(&mut self) {
         self.core.stats.compactions += 1;
-        let (items, waiting, root, subsumption) = (&self.items, &self.waiting, &self.root, &self.subsumption);
+        let (items, waiting, root, subsumption, auditor) = (&self.items, &self.waiting, &self.root, &self.subsumption, &self.auditor);
         let remap = self.core.pool.compact(&mut |keep| {
             let mut visited = Visited::default();
             root.for_each_expr(&mut visited, keep);
@@ -547,6 +559,7 @@ impl Explorer {
             }
             subsumption.for_each_expr(&mut visited, keep);
             waiting.values().for_each(|waiting| waiting.for_each_expr(&mut visited, keep));
+            auditor.left_out().for_each(|flip| flip.for_each_expr(&mut visited, keep));
         });
         let mut rebuilt = Rebuilt::default();
         self.root.remap(&remap, &mut rebuilt);
@@ -559,6 +572,7 @@ impl Explorer {
         }
         self.subsumption.remap(&remap, &mut rebuilt);
         self.waiting.values_mut().for_each(|waiting| waiting.remap(&remap, &mut rebuilt));
+        self.auditor.left_out_mut().for_each(|flip| flip.remap(&remap, &mut rebuilt));
         self.core.solver.remap(&remap);
         self.core.eval.clear();
         self.compact_at = self.core.config.compact_above.max(2 * self.core.pool.len());

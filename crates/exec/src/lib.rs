@@ -5,6 +5,7 @@
 //! [`plugin`] (the traits of plug-ins). The crate has no rule, library function or file format, and reads no clock.
 
 pub mod again;
+mod audit;
 pub mod chain;
 pub mod classify;
 pub mod code;
@@ -33,7 +34,7 @@ mod unwritten;
 pub mod variables;
 
 pub use again::Decided;
-pub use config::Config;
+pub use config::{Audit, Config};
 pub use core::{Core, Ended, Ledger, LedgerKind, Stats};
 pub use cx::Cx;
 pub use engine::{Control, Explorer, Outcome};

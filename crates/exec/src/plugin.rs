@@ -179,6 +179,10 @@ pub struct Wanted {
 pub trait Pruner {
     /// The decisions of a completed path whose alternatives are relevant. An error says why they cannot be determined.
     fn wanted(&self, path: &Traced<'_>) -> Result<Wanted, String>;
+    /// The static facts that paths contradicted since the last call, in words.
+    fn contradicted(&self) -> Vec<String> {
+        Vec::new()
+    }
     /// State subsumption, if the pruner supports it.
     fn continuations(&self) -> Option<&dyn Continuations> {
         None

@@ -24,7 +24,6 @@ use crate::engine::{Explorer, Item};
 use crate::path_end::PathEnd;
 use crate::plugin::{Begun, Subsumer, Traced, Wanted};
 use crate::prefix::{Decision, Made, Prefix, PrefixId};
-use crate::search::Random;
 use crate::sharing::{Rebuilt, Visited};
 use crate::state::State;
 use crate::subsume::SubtreeId;
@@ -297,6 +296,9 @@ impl Explorer {
             (Some(needs), Some(continuations)) => continuations.resume(&*needs, &path),
             (Some(_) | None, _) => pruner.wanted(&path),
         };
+        for what in pruner.contradicted() {
+            self.core.ledger.note(LedgerKind::ContradictedFact, what);
+        }
         match wanted {
             Ok(wanted) => Some(wanted),
             Err(why) => {
@@ -403,32 +405,6 @@ impl Explorer {
         if self.waits() {
             self.want(before, subtree, BTreeSet::new(), constraints.iter().copied().collect());
         }
-    }
-
-    /// After all relevant flips: selects a random share of the pruned ones for the audit, once. Returns whether there is any.
-    pub(crate) fn audit(&mut self) -> bool {
-        let share = self.core.config.audit;
-        if share <= 0.0 || !self.waits() || self.explores_all() {
-            return false;
-        }
-        self.core.auditing = true;
-        self.classes.relevant = self.core.stats.paths;
-        let mut random = Random(self.core.config.seed);
-        let mut takes = || (random.next() >> 11) as f64 / (1u64 << 53) as f64 <= share;
-        let places: Vec<PrefixId> = self.waiting.keys().copied().collect();
-        for before in places {
-            if takes() {
-                self.core.stats.flips_audited += self.release(before).0;
-            }
-        }
-        for flip in std::mem::take(&mut self.subsumption.left_out) {
-            if takes() {
-                self.core.stats.flips_audited += 1;
-                self.core.tree.unpark(flip.node);
-                self.add(Item::Flip(flip));
-            }
-        }
-        !self.items.is_empty()
     }
 
     /// Drops every pending item on an alternative of this decision.

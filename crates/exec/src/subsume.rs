@@ -15,6 +15,7 @@ use std::rc::Rc;
 use rustc_hash::{FxHashMap, FxHashSet, FxHasher};
 use wryneck_expr::{Model, Pool, Remap};
 
+use crate::config::Audit;
 use crate::core::Flip;
 use crate::engine::{Explorer, Item};
 use crate::path_end::PathEnd;
@@ -102,8 +103,6 @@ pub(crate) struct Subsumption {
     held: BTreeMap<SubtreeId, Vec<Held>>,
     /// Prefixes whose next decision was flipped.
     begun: FxHashSet<PrefixId>,
-    /// Subsumed flips, kept for the audit.
-    pub left_out: Vec<Flip>,
     /// Subsumed flips that are explored for classification: the prefix, and the flipped decision.
     pub redundant: FxHashSet<(PrefixId, Decision)>,
     /// The environment data that was hashed last.
@@ -116,14 +115,12 @@ impl Subsumption {
     pub(crate) fn for_each_expr(&self, visited: &mut Visited, keep: &mut dyn FnMut(wryneck_expr::ExprId)) {
         self.held.values().flatten().for_each(|held| held.for_each_expr(visited, keep));
         self.subtrees.values().for_each(|tree| tree.state.for_each_expr(visited, keep));
-        self.left_out.iter().for_each(|flip| flip.for_each_expr(visited, keep));
     }
 
     pub(crate) fn remap(&mut self, map: &Remap, rebuilt: &mut Rebuilt) {
         self.hashed = None;
         self.held.values_mut().flatten().for_each(|held| held.remap(map, rebuilt));
         self.subtrees.values_mut().for_each(|tree| remap_shared(&mut tree.state, map, rebuilt));
-        self.left_out.iter_mut().for_each(|flip| flip.remap(map, rebuilt));
     }
 
     /// Flips that are held.
@@ -345,7 +342,7 @@ impl Explorer {
 
     /// A flip is subsumed: its path is sliced as if it continued as the subsumer's subtree did.
     fn leave_out(&mut self, held: Held, subsumer: &Subsumer) -> Option<Box<State>> {
-        let Held { mut flip, mut state, .. } = held;
+        let Held { flip, mut state, .. } = held;
         self.core.stats.flips_subsumed += 1;
         self.want_as_subsumed(&flip, &state.model, subsumer);
         self.leave_subtree(flip.subtree);
@@ -355,10 +352,9 @@ impl Explorer {
             state.subtree = LEFT_OUT;
             return Some(state);
         }
-        if self.core.config.audit > 0.0 {
+        if self.core.config.audit != Audit::Off {
             self.core.tree.park(flip.node);
-            flip.state = None;
-            self.subsumption.left_out.push(flip);
+            self.auditor.keep(flip);
         } else {
             self.core.tree.finish(flip.node);
         }

@@ -336,6 +336,7 @@ impl Run {
 /// Kinds of ledger entries that mean behaviour was left out or guessed, sorted. Entries of other kinds lose nothing.
 pub const LOSSES: &[&str] = &[
     ASSUMPTION,
+    "contradicted-fact",
     "dropped-flip",
     "failed-model",
     "limit",

@@ -388,7 +388,7 @@ impl Facts {
                 Some(Op::MemUndef) => at.memory(inst.a, self.constant(func, Some(inst.b))),
                 Some(Op::MemCopy | Op::MemMove | Op::MemSet) => at.memory(inst.a, self.constant(func, Some(inst.c))),
                 Some(Op::Call | Op::CallIndirect) => self.add_call(func, context, op, inst, own, &mut at),
-                Some(Op::Unsupported) | None => at.all.leaves = true,
+                Some(Op::Unsupported) | None => at.all.goes_elsewhere(),
                 Some(Op::Jump) => *at.all = Effects::anything(self.image.function(func).1.slots),
                 // Nothing else writes anything but its result.
                 Some(_) => {}
@@ -401,8 +401,12 @@ impl Facts {
         let site = &at.local.calls[index];
         let (module, _) = self.image.function(func);
         let args = arguments(module, inst, at.local.values.list(op));
-        for callee in self.callees(func, site) {
-            let by_pointer = matches!(site.target, CallTarget::Indirect(_));
+        let callees = self.callees(func, site);
+        let by_pointer = matches!(site.target, CallTarget::Indirect(_));
+        if callees.is_empty() && by_pointer {
+            at.all.goes_elsewhere();
+        }
+        for callee in callees {
             at.all.event |= self.may_be_event(func, at.local, callee, by_pointer, &args);
             // Cancellation points hand the number of a system call on.
             let number = site.number.or_else(|| self.value(func, context, *args.first().filter(|_| context > 0)?));

@@ -30,13 +30,14 @@ mod wrappers;
 mod writer;
 mod writes;
 
-use std::cell::RefCell;
+use std::cell::{OnceCell, RefCell};
 use std::rc::Rc;
 
-use rustc_hash::FxHashMap;
+use rustc_hash::{FxHashMap, FxHashSet};
 use serde::{Deserialize, Serialize};
 use wryneck_exec::code::Callee;
 use wryneck_exec::{CodePos, Image};
+use wryneck_ir::link::{GlobalId, Target};
 
 pub use bits::BitSet;
 pub use cfg::Cfg;
@@ -66,6 +67,8 @@ pub struct Flow {
     rests: RefCell<FxHashMap<(CodePos, ContextId), Rc<Effects>>>,
     operations: RefCell<FxHashMap<(CodePos, ContextId), Rc<Effects>>>,
     live: RefCell<FxHashMap<u32, Liveness>>,
+    /// Where the variables begin that are the program's, not a library's.
+    variables: OnceCell<FxHashSet<u64>>,
 }
 
 impl Flow {
@@ -81,6 +84,7 @@ impl Flow {
             rests: RefCell::default(),
             operations: RefCell::default(),
             live: RefCell::default(),
+            variables: OnceCell::new(),
         }
     }
 
@@ -252,6 +256,16 @@ impl Flow {
     /// The variable at an address, and where it begins.
     pub fn global_object(&self, address: u64) -> Option<(ObjectId, u64)> {
         self.facts.points_to.objects.global(address)
+    }
+
+    /// Whether the variable that begins at an address is the program's, not a library's.
+    pub fn is_variable_of_the_program(&self, base: u64) -> bool {
+        let program = &self.image.program;
+        let own = || {
+            let own = (0..).zip(program.globals()).filter(|(_, g)| g.live && !program.units[g.place.unit as usize].library);
+            own.map(|(g, _)| self.image.target_address(Target::Data(GlobalId(g), 0))).collect()
+        };
+        self.variables.get_or_init(own).contains(&base)
     }
 
     /// The instance, in a frame of `func`, of its stack variable `alloca`.

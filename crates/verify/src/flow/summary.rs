@@ -23,6 +23,7 @@
 //! | `returns = "never"` | the function does not return |
 //! | `returns = "fault"` | the function does not return and is a fault; alternatives are assumed not to reach it |
 //! | `returns = "perhaps"` | a path may end in the function |
+//! | `returns = "elsewhere"` | control may continue where the slicer cannot follow; such a call is never pruned |
 //! | `returns = "object"` | the result is not null |
 //! | `returns = "found"` | the result may be null although `flows` gives it an address |
 //! | `without-body = true` | the row holds only where the program has no body for the function |
@@ -206,6 +207,8 @@ pub struct Summary {
     pub never_returns: bool,
     /// The path may end in it, but by a fault.
     pub may_end: bool,
+    /// Control may go where it is not followed.
+    pub elsewhere: bool,
     /// The result is assumed not to be null.
     pub not_null: bool,
     /// The result may be null though what goes there is not.
@@ -307,6 +310,7 @@ enum Returns {
     Never,
     Fault,
     Perhaps,
+    Elsewhere,
     Object,
     Found,
 }
@@ -366,7 +370,7 @@ impl Summaries {
         self.functions.get(name).or_else(|| self.bodiless.get(name))
     }
 
-    /// Of a call of [`SYSTEM_CALL`] with this number; one that has no row is one the environment does not have, and fails.
+    /// Of a call of [`SYSTEM_CALL`] with this number; one that has no row is one the environment does not have: it fails, which no verdict may rest on.
     pub fn system_call(&self, number: u64) -> &Summary {
         static FAILS: Summary = Summary {
             reads: Vec::new(),
@@ -374,6 +378,7 @@ impl Summaries {
             flows: Vec::new(),
             never_returns: false,
             may_end: false,
+            elsewhere: true,
             not_null: false,
             finds: false,
             gives: None,
@@ -442,7 +447,8 @@ impl<Name> Row<Name> {
             writes: places(&self.writes)?,
             flows: self.flows.iter().map(flow).collect::<Result<_, _>>()?,
             never_returns: matches!(self.returns, Some(Returns::Never | Returns::Fault)),
-            may_end: matches!(self.returns, Some(Returns::Never | Returns::Perhaps)),
+            may_end: matches!(self.returns, Some(Returns::Never | Returns::Perhaps | Returns::Elsewhere)),
+            elsewhere: self.returns == Some(Returns::Elsewhere),
             not_null: self.returns == Some(Returns::Object),
             finds: self.returns == Some(Returns::Found),
             gives: self.gives.as_ref().map(gives).transpose()?,

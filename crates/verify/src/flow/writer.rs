@@ -170,6 +170,9 @@ impl Writer<'_> {
     /// `values`: all arguments; `args`: those that may be addresses.
     pub(super) fn summary(&mut self, summary: &Summary, args: &[u32], values: &[u32]) {
         self.all.leaves |= summary.may_end;
+        if summary.elsewhere {
+            self.all.goes_elsewhere();
+        }
         for place in &summary.writes {
             let raw = |i: &u32| values.get(*i as usize).copied().filter(|slot| *slot != NONE);
             let arg = |i: &u32| args.get(*i as usize).copied().filter(|slot| *slot != NONE);
@@ -203,7 +206,7 @@ impl Writer<'_> {
     pub(super) fn unknown(&mut self, args: &[u32]) {
         args.iter().filter(|slot| **slot != NONE).for_each(|slot| self.reachable(*slot));
         CellKind::all().for_each(|kind| self.all.changes.cells.add_any(kind));
-        self.all.leaves = true;
+        self.all.goes_elsewhere();
         self.all.exits = true;
         for object in self.facts.points_to.escaped() {
             self.whole(object);

@@ -100,7 +100,7 @@ impl Changes {
 /// What may happen on a way.
 #[derive(Clone, Debug, Default)]
 pub struct Effects {
-    /// An event of the rules, before `exit` is called.
+    /// An event of the rules before `exit` is called, or what cannot be followed and may lead to one.
     pub event: bool,
     /// `exit` may be called.
     pub exits: bool,
@@ -117,6 +117,12 @@ pub struct Effects {
 }
 
 impl Effects {
+    /// Control goes where it is not followed: such a way is never left out.
+    pub(super) fn goes_elsewhere(&mut self) {
+        self.event = true;
+        self.leaves = true;
+    }
+
     pub(super) fn add(&mut self, other: &Effects) {
         self.slots.union_with(&other.slots);
         self.add_call(other);

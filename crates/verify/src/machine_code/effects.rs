@@ -40,6 +40,12 @@ impl Effects {
         }
     }
 
+    /// Control goes where it is not followed: such a way is never left out.
+    pub fn goes_elsewhere(&mut self) {
+        self.event = true;
+        self.leaves = true;
+    }
+
     pub fn write_frame(&mut self, low: i64, high: i64) {
         let known = self.frame.iter().any(|(l, h)| *l <= low && high <= *h);
         if !known {

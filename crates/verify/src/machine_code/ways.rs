@@ -30,7 +30,7 @@ impl Facts {
                 Some(Op::Store) => write(&mut all, values.get(code, inst.a), u64::from(inst.width.div_ceil(8))),
                 Some(Op::MemUndef | Op::MemCopy | Op::MemMove | Op::MemSet) => all.anywhere = true,
                 Some(Op::Call | Op::CallIndirect) => self.called_model(image, module, &inst, &values, &mut all),
-                Some(Op::Unsupported) | None => all.leaves = true,
+                Some(Op::Unsupported) | None => all.goes_elsewhere(),
                 Some(_) => {}
             }
             values.pass(module, code, &inst, self.shadow.map(|(base, _)| base));
@@ -87,11 +87,7 @@ impl Facts {
         let summary = callee.and_then(|callee| self.summary_of(image, callee, argument(0)));
         match summary {
             Some(summary) => by_summary(&summary, &argument, all),
-            None => {
-                let event = all.event;
-                all.add(&Effects::anything(self.slots));
-                all.event = event;
-            }
+            None => all.add(&Effects::anything(self.slots)),
         }
     }
 
@@ -196,6 +192,9 @@ fn write(all: &mut Effects, address: Option<Value>, bytes: u64) {
 /// The effects of a call with this summary.
 pub fn by_summary(summary: &Summary, argument: &dyn Fn(u32) -> Option<Value>, all: &mut Effects) {
     all.leaves |= summary.may_end;
+    if summary.elsewhere {
+        all.goes_elsewhere();
+    }
     for place in &summary.writes {
         match place {
             Place::Result | Place::Arg(_) => {}

@@ -83,6 +83,10 @@ pub trait Backward<'a> {
     fn add_reads(&mut self, reads: impl Iterator<Item = (u64, u64)>);
     /// A bit for each operand (a, b, c) whose value is a static constant; such operands are never live.
     fn known(&self, op: u32) -> u8;
+    /// The operation at `op` wrote these bytes.
+    fn wrote(&mut self, _op: u32, _address: u64, _len: u64) {}
+    /// Memory was allocated at this address.
+    fn came_to_be(&mut self, _address: u64) {}
     /// Whether the store at `op` may write something live, with another address.
     fn may_write(&mut self, op: u32) -> bool;
     /// A call that is an event, or a may-event for other arguments, observed before it runs.
@@ -182,9 +186,12 @@ pub trait Backward<'a> {
         }
         let mut relevant = self.define(operand_slots(inst, 0));
         let moved = self.moved(inst, group);
+        let stores = matches!(inst.operator(), Some(Op::Store | Op::MemCopy | Op::MemMove | Op::MemSet));
+        if stores {
+            group.writes().for_each(|(address, len)| self.wrote(op, address, len));
+        }
         relevant |= self.kill_writes(group);
         let needs = relevant;
-        let stores = matches!(inst.operator(), Some(Op::Store | Op::MemCopy | Op::MemMove | Op::MemSet));
         relevant |= stores && self.may_write(op) || self.end_matters();
         if !relevant {
             return;
@@ -233,6 +240,7 @@ pub trait Backward<'a> {
             }
             Some(Op::Store) => {
                 let (address, bytes) = self.access(op)?;
+                self.wrote(op, address, bytes);
                 if self.kill(address, bytes) {
                     self.take();
                     self.use_operands(inst, op, &|_| true);
@@ -287,7 +295,10 @@ pub trait Backward<'a> {
             match *step {
                 Step::Write { len, address } => live |= self.kill(address, len.into()),
                 // The initial contents are constant.
-                Step::Allocate { len, address } => drop(self.kill(address, len.into())),
+                Step::Allocate { len, address } => {
+                    self.kill(address, len.into());
+                    self.came_to_be(address);
+                }
                 Step::Store { bytes, address, .. } => live |= self.kill(address, bytes.into()),
                 _ => {}
             }

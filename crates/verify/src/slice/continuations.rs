@@ -160,7 +160,7 @@ impl Continuations for Slicer {
         };
         let mut all = Wanted { decisions: Vec::new(), settled: true, noted: !all_needs.is_empty() };
         for needs in all_needs {
-            let wanted = walk::resumed(&self.flow, &self.known, path, needs, &mut |_, _| {}).map_err(|mismatch| mismatch.to_string())?;
+            let wanted = walk::resumed((&self.flow, &self.checked), &self.known, path, needs, &mut |_, _| {}).map_err(|mismatch| mismatch.to_string())?;
             all.decisions.extend(wanted.decisions);
             all.settled &= wanted.settled;
             all.noted &= wanted.noted;

@@ -9,6 +9,7 @@
 //! walked only if an earlier path needed less of it ([`needs`]).
 
 pub mod backward;
+mod checked;
 pub mod continuations;
 pub mod explain;
 pub mod live;
@@ -20,6 +21,7 @@ use std::cell::RefCell;
 
 use wryneck_exec::{Continuations, Image, Pruner, Traced, Wanted};
 
+use checked::Checked;
 use continuations::Complete;
 pub use explain::Explain;
 use needs::Known;
@@ -32,11 +34,12 @@ pub struct Slicer {
     explain: Option<Explain>,
     known: Known,
     complete: RefCell<Complete>,
+    checked: Checked,
 }
 
 impl Slicer {
     pub fn new(flow: Flow, explain: Option<Explain>) -> Slicer {
-        Slicer { flow, explain, known: Known::default(), complete: RefCell::default() }
+        Slicer { flow, explain, known: Known::default(), complete: RefCell::default(), checked: Checked::default() }
     }
 }
 
@@ -47,7 +50,11 @@ impl Pruner for Slicer {
                 explain.note(path.image, pos, why);
             }
         };
-        walk::wanted(&self.flow, &self.known, path, &mut see).map_err(|mismatch| mismatch.to_string())
+        walk::wanted((&self.flow, &self.checked), &self.known, path, &mut see).map_err(|mismatch| mismatch.to_string())
+    }
+
+    fn contradicted(&self) -> Vec<String> {
+        self.checked.take()
     }
 
     fn continuations(&self) -> Option<&dyn Continuations> {

@@ -9,12 +9,13 @@ mod calls;
 mod group;
 mod operations;
 
-use rustc_hash::FxHashMap;
+use rustc_hash::{FxHashMap, FxHashSet};
 use wryneck_exec::{CodePos, Step, Traced, Wanted};
 use wryneck_ir::{Inst, Module, Op};
 
 pub use self::group::Group;
 use super::backward::{Backward, Course, Taken, is_call};
+use super::checked::Checked;
 use super::explain::Why;
 use super::live::Live;
 use super::needs::{Call, Known, Needs};
@@ -25,23 +26,26 @@ use crate::flow::{BitSet, ContextId, Effects, Flow};
 #[error("{0}")]
 pub struct Mismatch(pub &'static str);
 
+/// The static facts, and the notes on where paths contradict them.
+type Facts<'a> = (&'a Flow, &'a Checked);
+
 /// Slices a recorded path: the recorded decisions that its events depend on, and whether its live-in set at the start of the record is covered.
 /// Calls `see` for each branch with two alternatives, with the reason if the branch is relevant.
-pub fn wanted(flow: &Flow, known: &Known, path: &Traced<'_>, see: &mut dyn FnMut(CodePos, Option<Why>)) -> Result<Wanted, Mismatch> {
+pub fn wanted(facts: Facts<'_>, known: &Known, path: &Traced<'_>, see: &mut dyn FnMut(CodePos, Option<Why>)) -> Result<Wanted, Mismatch> {
     hold(path)?;
-    Walk::new(flow, path, see).found(known)
+    Walk::new(facts, path, see).found(known)
 }
 
 /// Slices a path prefix that ends at a flip, starting from the live-in set `needs`.
 pub fn resumed(
-    flow: &Flow,
+    facts: Facts<'_>,
     known: &Known,
     path: &Traced<'_>,
     needs: &Needs,
     see: &mut dyn FnMut(CodePos, Option<Why>),
 ) -> Result<Wanted, Mismatch> {
     hold(path)?;
-    Walk::resume(flow, path, needs, see)?.found(known)
+    Walk::resume(facts, path, needs, see)?.found(known)
 }
 
 /// Whether what summaries assume of standard output and error held on the path.
@@ -100,6 +104,11 @@ struct Exit {
 
 struct Walk<'a> {
     flow: &'a Flow,
+    checked: &'a Checked,
+    /// It began in the middle of a path.
+    resumed: bool,
+    /// Where heap objects came to be behind the walk: what was there before is another object.
+    allocated: FxHashSet<u64>,
     course: Course<'a>,
     /// Innermost last.
     frames: Vec<Frame>,
@@ -115,9 +124,12 @@ struct Walk<'a> {
 }
 
 impl<'a> Walk<'a> {
-    fn new(flow: &'a Flow, path: &'a Traced<'a>, see: &'a mut dyn FnMut(CodePos, Option<Why>)) -> Walk<'a> {
+    fn new((flow, checked): Facts<'a>, path: &'a Traced<'a>, see: &'a mut dyn FnMut(CodePos, Option<Why>)) -> Walk<'a> {
         let mut walk = Walk {
             flow,
+            checked,
+            resumed: false,
+            allocated: FxHashSet::default(),
             course: Course::new(path),
             frames: Vec::new(),
             happened: 0,
@@ -136,7 +148,7 @@ impl<'a> Walk<'a> {
     /// Starts before the path's current operation, with this live-in set. Three times stand for its history: before something was added to the slice,
     /// when it was added, and afterwards.
     fn resume(
-        flow: &'a Flow,
+        facts: Facts<'a>,
         path: &'a Traced<'a>,
         needs: &Needs,
         see: &'a mut dyn FnMut(CodePos, Option<Why>),
@@ -145,7 +157,7 @@ impl<'a> Walk<'a> {
         const AT_EXIT: u64 = 1;
         const TAKEN: u64 = 2;
         const SINCE: u64 = 3;
-        let mut walk = Walk::new(flow, path, see);
+        let mut walk = Walk { resumed: true, ..Walk::new(facts, path, see) };
         if walk.frames.len() != needs.calls.len() {
             return Err(Mismatch("a flip begins in other calls than the one that is taken for it"));
         }
@@ -399,6 +411,9 @@ impl<'a> Walk<'a> {
         let frame = self.frames.last().expect("a branch runs in a frame");
         let join = self.flow.join(func, frame.context, block);
         let joined = join.and_then(|join| frame.passed.get(&join));
+        if join.is_some() && joined.is_none() && frame.returned && !self.resumed {
+            self.checked.never_met(self.course.path.image, CodePos { func, op: branch });
+        }
         // The path ended on this successor. The alternative may continue.
         let ended = joined.is_none() && !frame.returned;
         let settled = joined.map_or(frame.taken.time.max(frame.copied) == 0, |at| frame.is_settled(at));

@@ -1,12 +1,12 @@
 //! Calls on the walk: entering and leaving functions, skipping calls with a summary, and calls that rules observe.
 
-use wryneck_exec::Step;
 use wryneck_exec::code::Callee;
+use wryneck_exec::{CodePos, Step};
 use wryneck_ir::{Inst, NONE, Op, limbs};
 
 use super::group::Group;
 use super::{Exit, Frame, Mismatch, Walk};
-use crate::flow::{BitSet, CellKind, Flow, Gives, Place, Summary, is_standard_output};
+use crate::flow::{BitSet, CellKind, ContextId, Flow, Gives, Place, Summary, is_standard_output};
 use crate::operand::slots_written;
 use crate::slice::backward::{Backward, is_call};
 use crate::slice::live::Live;
@@ -54,6 +54,9 @@ impl<'a> Walk<'a> {
             _ => {}
         }
         let indirect = inst.operator() == Some(Op::CallIndirect);
+        if let (true, [callee]) = (indirect, &callees[..]) {
+            self.checked.called(self.flow, self.course.path.image, CodePos { func, op }, callee.func);
+        }
         if indirect && (took || exits || self.may_matter(func, op)) {
             took = true;
             self.top().live.insert(inst.a);
@@ -223,8 +226,13 @@ impl<'a> Walk<'a> {
         key: &dyn Fn(u32) -> Option<u64>,
     ) {
         let func = self.top().func;
+        let context = self.top().context;
         if group.happens() {
             self.happened = self.course.time + 1;
+            self.checked.happened(self.flow, self.course.path.image, CodePos { func, op }, context);
+        }
+        if let Some(body) = body {
+            self.check_summarised(CodePos { func, op }, context, group, (body, summary), key);
         }
         let width = self.module(func).calls[inst.b as usize].ret_width;
         let result = !self.live_result(inst, limbs(width)).is_empty();
@@ -311,6 +319,36 @@ impl<'a> Walk<'a> {
         }
     }
 
+    /// What a call with a summary did to memory that the program can see, against what the summary says.
+    fn check_summarised(
+        &self,
+        at: CodePos,
+        context: ContextId,
+        group: &Group<'_>,
+        call: (u32, &Summary),
+        key: &dyn Fn(u32) -> Option<u64>,
+    ) {
+        let image = self.course.path.image;
+        for (address, len) in group.writes_outside() {
+            if let Some(placed) = self.visible(address) {
+                self.checked.wrote(self.flow, image, at, context, placed, (address, len));
+            }
+        }
+        for (address, _) in group.reads() {
+            if let Some(placed) = self.visible(address) {
+                self.checked.read(self.flow, image, at, call, placed, &|i| key(i).map(|address| self.placed(address)));
+            }
+        }
+        for step in group.steps {
+            if let Step::Enter { frame } = *step {
+                let callee = self.course.path.trace.frames[frame as usize].func;
+                if !image.is_library(callee) {
+                    self.checked.called_back(image, at, call.0, callee);
+                }
+            }
+        }
+    }
+
     /// The arguments that say where a call writes become live, and the pointer it is made by.
     pub(super) fn live_call(&mut self, inst: &Inst, writes: &[Place], args: &[u32]) {
         let by_pointer = (inst.operator() == Some(Op::CallIndirect)).then_some(inst.a);
@@ -370,6 +408,8 @@ impl<'a> Walk<'a> {
         if group.happens() {
             self.take();
             self.happened = self.course.time;
+            let (context, at) = (self.top().context, self.at());
+            self.checked.happened(self.flow, self.course.path.image, at, context);
         }
         self.want(group);
     }

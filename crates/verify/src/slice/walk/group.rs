@@ -45,6 +45,11 @@ impl Group<'_> {
         }
         read
     }
+    /// As [`Group::writes`], but for what calls in there keep on the stack.
+    pub fn writes_outside(&self) -> impl Iterator<Item = (u64, u64)> + '_ {
+        let inside = self.stack_below.saturating_sub(STACK)..self.stack_below;
+        self.writes().filter(move |(address, _)| !inside.contains(address))
+    }
     pub fn writes(&self) -> impl Iterator<Item = (u64, u64)> + '_ {
         self.steps.iter().filter_map(|step| match *step {
             Step::Write { len, address } => Some((address, u64::from(len))),

@@ -10,6 +10,10 @@ use crate::slice::backward::{Backward, Course, Taken};
 use crate::slice::live::Placed;
 use crate::slice::needs::Needs;
 
+/// Functions that give the program memory of its own.
+const ALLOCATES: [&str; 8] =
+    ["aligned_alloc", "calloc", "malloc", "memalign", "posix_memalign", "realloc", "reallocarray", "valloc"];
+
 impl<'a> Backward<'a> for Walk<'a> {
     fn course(&self) -> &Course<'a> {
         &self.course
@@ -65,6 +69,19 @@ impl<'a> Backward<'a> for Walk<'a> {
         0
     }
 
+    fn wrote(&mut self, op: u32, address: u64, len: u64) {
+        let frame = self.top();
+        let (at, context) = (CodePos { func: frame.func, op }, frame.context);
+        let placed = self.placed(address);
+        if !self.allocated.contains(&placed.1) {
+            self.checked.wrote(self.flow, self.course.path.image, at, context, placed, (address, len));
+        }
+    }
+
+    fn came_to_be(&mut self, address: u64) {
+        self.allocated.insert(address);
+    }
+
     fn may_write(&mut self, op: u32) -> bool {
         let func = self.top().func;
         !self.course.live.is_empty() && self.may_matter(func, op)
@@ -91,6 +108,29 @@ impl Walk<'_> {
             self.course.live.kill(|| (self.flow.alloca_object(frame.func, i), base), base, slot.size);
         }
         self.course.live.kill(|| (self.flow.dynamic_object(frame.func), traced.base), traced.base, len);
+    }
+
+    /// The object an address lies in, if the program can see it: it is one of its variables, or what it allocated itself.
+    pub(super) fn visible(&self, address: u64) -> Option<Placed> {
+        let image = self.course.path.image;
+        let heap = || {
+            let object = self.course.path.state.memory.heap.find(address)?;
+            let allocated = self.course.path.environment.allocates(&object) && !self.allocated.contains(&object.base);
+            let stack = self.course.path.stacks.get(object.origin);
+            let call = stack.iter().find(|pos| !image.is_library(pos.func)).filter(|_| allocated)?;
+            let callee = self.callee(call.func, &self.inst(call.func, call.op))?;
+            ALLOCATES.contains(&image.callee_name(callee)).then_some(())
+        };
+        let variable = || {
+            let (_, base) = self.flow.global_object(address)?;
+            self.flow.is_variable_of_the_program(base).then_some(())
+        };
+        let frame = || {
+            let mut frames = self.frames.iter().rev().map(|frame| self.course.path.trace.frames[frame.number as usize]);
+            let frame = frames.find(|frame| (frame.base..frame.top).contains(&address))?;
+            (!image.is_library(frame.func)).then_some(())
+        };
+        variable().or_else(frame).or_else(heap).map(|()| self.placed(address))
     }
 
     /// The object an address lies in.

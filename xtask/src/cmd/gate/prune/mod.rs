@@ -271,7 +271,7 @@ impl Bench {
         let rules = RULES.map(|(rule, _)| dir.join(rule).display().to_string()).join(",");
         let mut command = Command::new(&self.wryneck);
         command
-            .args(["verify", "--json", "--no-replay", "--emit", "none", "--max-time", "60s", "--rule", &rules])
+            .args(["verify", "--json", "--no-replay", "--emit", "none", "--max-time", "60s", "--audit", "off", "--rule", &rules])
             .args(["--search", searcher, "--prune", prune, "--sequences"])
             .arg(&sequences)
             .args(more)

@@ -1,0 +1,97 @@
+//! Static facts against what a path did: a recorded path knows what it really wrote, read and called. What a fact rules out and a path does is a
+//! defect of ours, and no verdict may rest on such facts.
+//!
+//! Checked are stores against what their pointers may lead to, calls by pointer against what they may call, calls with a summary against what the
+//! summary says of memory that the program can see, events against the calls that may be events, and branches against where their ways meet.
+//! What was found right is remembered, so checking costs a look-up for each store of a path that is sliced.
+
+use std::cell::RefCell;
+use std::collections::BTreeSet;
+
+use rustc_hash::FxHashSet;
+use wryneck_exec::code::Callee;
+use wryneck_exec::{CodePos, Image};
+
+use super::live::Placed;
+use crate::flow::{ContextId, Flow, ObjectId, Place, Summary};
+
+/// More contradictions than this are not told apart.
+const MOST: usize = 64;
+
+/// What was checked, and what was wrong.
+#[derive(Default)]
+pub struct Checked {
+    right: RefCell<FxHashSet<(CodePos, ContextId, ObjectId)>>,
+    wrong: RefCell<BTreeSet<String>>,
+}
+
+impl Checked {
+    /// The contradictions since this was asked last, in words.
+    pub fn take(&self) -> Vec<String> {
+        std::mem::take(&mut *self.wrong.borrow_mut()).into_iter().collect()
+    }
+
+    fn contradicted(&self, image: &Image, at: CodePos, what: &str) {
+        let mut wrong = self.wrong.borrow_mut();
+        if wrong.len() < MOST {
+            wrong.insert(format!("{}: {what}", image.place_name(at)));
+        }
+    }
+
+    /// The operation wrote bytes of an object.
+    pub fn wrote(&self, flow: &Flow, image: &Image, at: CodePos, context: ContextId, placed: Placed, bytes: (u64, u64)) {
+        let ((object, base), (address, len)) = (placed, bytes);
+        if len == 0 || self.right.borrow().contains(&(at, context, object)) {
+            return;
+        }
+        let effects = flow.operation(at.func, context, at.op);
+        let writes = &effects.changes.writes;
+        if writes.everything || writes.whole.contains(object.0) {
+            self.right.borrow_mut().insert((at, context, object));
+            return;
+        }
+        let offset = address.wrapping_sub(base);
+        if !writes.touches(object, offset) || !writes.touches(object, offset + len - 1) {
+            self.contradicted(image, at, &format!("writes {}, which is not among what it may write", flow.object_name(object)));
+        }
+    }
+
+    /// A call by pointer entered a function.
+    pub fn called(&self, flow: &Flow, image: &Image, at: CodePos, callee: u32) {
+        if !flow.targets(at).contains(&Callee::Body(callee)) {
+            self.contradicted(image, at, &format!("calls `{}`, which is not among what it may call", image.name(callee)));
+        }
+    }
+
+    /// An event happened in an operation.
+    pub fn happened(&self, flow: &Flow, image: &Image, at: CodePos, context: ContextId) {
+        if !flow.operation(at.func, context, at.op).event {
+            self.contradicted(image, at, "makes an event, which it is known not to do");
+        }
+    }
+
+    /// A function with a summary called one of the program's.
+    pub fn called_back(&self, image: &Image, at: CodePos, summarised: u32, callee: u32) {
+        let (name, callee) = (image.name(summarised), image.name(callee));
+        self.contradicted(image, at, &format!("`{name}` calls `{callee}`, which its summary does not say"));
+    }
+
+    /// A branch's ways did not meet where they should have.
+    pub fn never_met(&self, image: &Image, at: CodePos) {
+        self.contradicted(image, at, "the ways of the branch do not meet where they are known to");
+    }
+
+    /// A call with a summary read bytes of an object that the program can see. `arguments`: the objects that arguments lead to, where these are known.
+    pub fn read(&self, flow: &Flow, image: &Image, at: CodePos, call: (u32, &Summary), object: Placed, arguments: &dyn Fn(u32) -> Option<Placed>) {
+        let (callee, summary) = call;
+        let declared = |place: &Place| match place {
+            Place::Reachable(_) | Place::Everything => true,
+            Place::Memory(i) => arguments(*i).is_none_or(|argument| argument == object),
+            _ => false,
+        };
+        if !summary.reads.iter().chain(&summary.writes).any(declared) {
+            let (name, object) = (image.name(callee), flow.object_name(object.0));
+            self.contradicted(image, at, &format!("`{name}` reads {object}, which its summary does not say"));
+        }
+    }
+}
