@@ -79,6 +79,10 @@ pub struct RunArgs {
     pub explain: Option<(String, Option<u32>)>,
     /// Files that say what functions of the program do.
     pub summaries: Vec<PathBuf>,
+    /// A static fact that is broken on purpose, to see whether that is noticed.
+    pub broken_fact: Option<String>,
+    /// Sliced paths are compared with the static facts.
+    pub checks: bool,
     /// Where to write the sequences of events.
     pub sequences: Option<PathBuf>,
     /// Searchers taking turns; `None`: as suits the exploration.
@@ -123,6 +127,8 @@ impl Default for RunArgs {
             slices: true,
             explain: None,
             summaries: Vec::new(),
+            broken_fact: None,
+            checks: true,
             sequences: None,
             search: None,
             tree: None,
@@ -166,6 +172,8 @@ pub static OPTIONS: &[Opt<RunArgs>] = &[
         set: |a, v| { a.policy.at_exit = one_of(v, &[("strict", AtExit::Strict), ("lenient", AtExit::Lenient)])?; Ok(()) } },
     Opt { name: "--audit", value: "N|all|off", help: "with rules: explore at least N of the flips that pruning left out, too, and report the events it lost (default 20)",
         set: |a, v| { a.config.audit = audit(v)?; Ok(()) } },
+    Opt { name: "--break-fact", value: "KIND:FUNCTION:N", help: "for tests of the tool: with rules, leave out a static fact, to see whether that is noticed",
+        set: |a, v| { a.broken_fact = Some(v.into()); Ok(()) } },
     Opt { name: "--cc-flag", value: "FLAG", help: "one more flag for clang (C targets); may be repeated",
         set: |a, v| { a.cc_flags.push(v.into()); Ok(()) } },
     Opt { name: "--compact-above", value: "NODES", help: "collect expressions above so many nodes",
@@ -218,7 +226,7 @@ pub static OPTIONS: &[Opt<RunArgs>] = &[
         set: |a, _| { a.prune = Some(Pruning::Classified); Ok(()) } },
     Opt { name: "--no-replay", value: "", help: "report findings without running the program natively on their inputs",
         set: |a, _| { a.replay = false; Ok(()) } },
-    Opt { name: "--off", value: "NAME[,NAME]", help: "switch off: snapshots, quick-checks, substitution, known-bits, byte-domain, independence, enumeration, neighbours, cache, recent-models; with rules, of bitcode: subsumption (pruning of states that a fully explored one subsumes); of machine code: stand-ins (models of library functions) and variables (their bounds)",
+    Opt { name: "--off", value: "NAME[,NAME]", help: "switch off: snapshots, quick-checks, substitution, known-bits, byte-domain, independence, enumeration, neighbours, cache, recent-models; with rules, of bitcode: fact-checks (comparing sliced paths with the static facts) and subsumption (pruning of states that a fully explored one subsumes); of machine code: stand-ins (models of library functions) and variables (their bounds)",
         set: |a, v| v.split(',').try_for_each(|name| switch_off(a, name)) },
     Opt { name: "--output", value: "DIR", help: "the run folder (default `wryneck-out-N`; `wryneck-last` points to it)",
         set: |a, v| { a.output = Some(v.into()); Ok(()) } },
@@ -288,6 +296,7 @@ fn switch_off(a: &mut RunArgs, name: &str) -> Result<(), String> {
         ("byte-domain", |a| &mut a.solver.byte_domain),
         ("cache", |a| &mut a.solver.cache),
         ("enumeration", |a| &mut a.solver.enumeration),
+        ("fact-checks", |a| &mut a.checks),
         ("neighbours", |a| &mut a.solver.neighbours),
         ("independence", |a| &mut a.solver.independence),
         ("known-bits", |a| &mut a.solver.known_bits),

@@ -6,13 +6,13 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::rc::Rc;
 
-use anyhow::{Context, Result};
+use anyhow::{Context, Result, ensure};
 use wryneck_exec::code::Callee;
 use wryneck_exec::{Core, Ended, Explorer, Image, PathEnd, Pruner, Traced, Wanted};
 use wryneck_ir::CodeSource;
 use wryneck_report::{Pruning, RuleResult, Run, rules};
 use wryneck_verify::checker::{Happened, Pointers};
-use wryneck_verify::flow::{Events, Flow, Summaries};
+use wryneck_verify::flow::{Broken, Events, Flow, Summaries};
 use wryneck_verify::sequence::Occurred;
 use wryneck_verify::slice::Explain;
 use wryneck_verify::{Automata, Checker, MachineSlicer, Observed, Policy, Sequence, Slicer, builtin, rule_file};
@@ -49,12 +49,16 @@ pub fn functions(rules: &[Rc<dyn Checker>]) -> Vec<String> {
     all.into_iter().map(str::to_owned).collect()
 }
 
-/// The built-in summaries of functions, and those in these files.
-pub fn summaries(files: &[PathBuf]) -> Result<Summaries> {
+/// The built-in summaries of functions, and those in these files; with a fact that is broken on purpose, if one is named.
+pub fn summaries(files: &[PathBuf], broken: Option<&str>) -> Result<Summaries> {
     let mut all = Summaries::builtin();
     for file in files {
         let text = data::read_text(file, data::RULES).with_context(|| format!("cannot read `{}`", file.display()))?;
         all.add_of_program(&text).with_context(|| format!("`{}` is no file of summaries", file.display()))?;
+    }
+    if let Some(text) = broken {
+        let known = Broken::parse(text).is_some_and(|broken| all.break_fact(broken));
+        ensure!(known, "there is no fact `{text}`");
     }
     Ok(all)
 }
@@ -80,17 +84,27 @@ impl Events for ByRules {
     }
 }
 
+/// What every verdict takes for granted; the first where no calls are made to fail.
+const ASSUMED: [&str; 2] = [
+    "allocation, output to streams and closing files do not fail (--fail-calls)",
+    "no signal arrives but those that the program sends itself, and there is one thread",
+];
+
 /// The rules of a run, and how many paths had to do with each.
 pub struct Rules {
     pub automata: Rc<Automata>,
     inside_libraries: bool,
+    /// Calls are made to fail.
+    pub calls_fail: bool,
+    /// By rule: a function whose calls are its events occurs in the program.
+    occurs: Vec<bool>,
     relevant: Vec<u64>,
     /// By rule: a path without an event has to do with it too, since the program could have made one.
     without: Vec<bool>,
     /// The distinct sequences of events of paths that the program ended, by hash.
-    sequences: BTreeMap<u64, Sequence>,
+    sequences: BTreeMap<u128, Sequence>,
     /// Those that pruning lost: where the audited flip branches off, in words.
-    lost: Vec<(u64, String)>,
+    lost: Vec<(u128, String)>,
 }
 
 impl Rules {
@@ -100,7 +114,8 @@ impl Rules {
         let inside_libraries = policy.inside_libraries;
         let without =
             automata.checkers().iter().zip(automata.may_happen(image, machine_code)).map(|(c, may)| may && c.wants_no_event()).collect();
-        Rules { relevant, without, inside_libraries, sequences: BTreeMap::new(), lost: Vec::new(), automata }
+        let occurs = automata.occurring(image);
+        Rules { relevant, without, occurs, calls_fail: false, inside_libraries, sequences: BTreeMap::new(), lost: Vec::new(), automata }
     }
 
     /// What says which flips can matter to these rules in a program that begins with `entry`, or with `main`; `kept`: where its facts are kept.
@@ -111,13 +126,14 @@ impl Rules {
         entry: Option<&str>,
         kept: Option<&Path>,
         explain: Option<Explain>,
+        checks: bool,
     ) -> Rc<dyn Pruner> {
         let events = ByRules { image: image.clone(), automata: self.automata.clone(), inside_libraries: self.inside_libraries };
         let flow = Flow::new(image, Box::new(events), summaries, entry, kept.and_then(facts::load));
         if let (Some(solution), Some(path)) = (flow.solved(), kept) {
             facts::save(solution, path);
         }
-        Rc::new(Slicer::new(flow, explain))
+        Rc::new(Slicer::new(flow, explain, checks))
     }
 
     /// The same of machine code, which comes from `code`.
@@ -137,7 +153,11 @@ impl Rules {
             subsumed: explorer.core.stats.flips_subsumed,
             never: explorer.is_pruned().then_some(explorer.unwanted() as u64),
             audited: explorer.core.stats.flips_audited,
-            lost: self.lost.iter().filter_map(|(hash, at)| Some(format!("{} (branch at {at})", self.line(self.sequences.get(hash)?)))).collect(),
+            lost: self
+                .lost
+                .iter()
+                .filter_map(|(hash, at)| Some(format!("{} (branch at {at})", self.line(self.sequences.get(hash)?))))
+                .collect(),
         }
     }
 
@@ -194,8 +214,17 @@ impl Rules {
 
     /// The verdict on each rule.
     pub fn judge(&self, run: &Run) -> Vec<RuleResult> {
-        let rules = self.automata.checkers().iter().map(|c| c.about()).zip(&self.relevant);
-        rules.map(|(rule, relevant)| RuleResult::new(run, &rule.id, &rule.summary, *relevant)).collect()
+        let assumptions = &ASSUMED[usize::from(self.calls_fail)..];
+        let occurs = self.occurs.iter().copied();
+        let rules = self.automata.checkers().iter().map(|c| c.about()).zip(&self.relevant).zip(occurs);
+        let checked = rules.map(|((rule, relevant), occurs)| wryneck_report::Checked {
+            id: &rule.id,
+            summary: &rule.summary,
+            relevant: *relevant,
+            occurs,
+            assumptions,
+        });
+        checked.map(|rule| RuleResult::new(run, &rule)).collect()
     }
 }
 

@@ -250,6 +250,7 @@ impl LedgerKind {
             | LedgerKind::DroppedFlip
             | LedgerKind::SolverTimeout
             | LedgerKind::Assumption
+            | LedgerKind::ContradictedFact
             | LedgerKind::Limit => true,
             // The other values of what is concretised are flips.
             LedgerKind::Concretisation | LedgerKind::Warning => false,

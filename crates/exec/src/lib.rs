@@ -12,6 +12,7 @@ pub mod code;
 pub mod config;
 pub mod core;
 pub mod cx;
+pub mod digest;
 pub mod engine;
 pub mod heap_calls;
 pub mod image;

@@ -199,12 +199,12 @@ pub trait Continuations {
     fn may_equal(&self, subtree: SubtreeId, began: &State, state: &State, pool: &Pool) -> bool;
     /// A subtree is fully explored. It is compared with later flips if its program point `place` is known. `cores`: structural hashes of the
     /// constraints in its unsat cores that held at its root.
-    fn complete(&self, subtree: SubtreeId, place: Option<u64>, began: &State, pool: &Pool, cores: Vec<u64>);
+    fn complete(&self, subtree: SubtreeId, place: Option<u128>, began: &State, pool: &Pool, cores: Vec<u128>);
     /// The live-in set of a subtree, as far as it is known.
     fn noted(&self, subtree: SubtreeId) -> Rc<dyn Any>;
     /// Finds a fully explored state at the same program point that agrees on its live-in set and whose core constraints hold here. `cond` is the
     /// condition of the flip.
-    fn find(&self, place: u64, state: &State, cond: ExprId, pool: &Pool) -> Option<Subsumer>;
+    fn find(&self, place: u128, state: &State, cond: ExprId, pool: &Pool) -> Option<Subsumer>;
     /// As [`Pruner::wanted`], for a path prefix that ends at a flip, starting from the live-in set `needs`.
     fn resume(&self, needs: &dyn Any, path: &Traced<'_>) -> Result<Wanted, String>;
 }

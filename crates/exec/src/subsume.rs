@@ -9,14 +9,15 @@
 //! the earlier subtree is complete, or nothing else is left.
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::hash::{Hash, Hasher};
+use std::hash::Hash;
 use std::rc::Rc;
 
-use rustc_hash::{FxHashMap, FxHashSet, FxHasher};
+use rustc_hash::{FxHashMap, FxHashSet};
 use wryneck_expr::{Model, Pool, Remap};
 
 use crate::config::Audit;
 use crate::core::Flip;
+use crate::digest::Digest;
 use crate::engine::{Explorer, Item};
 use crate::path_end::PathEnd;
 use crate::plugin::{Begun, Subsumer};
@@ -42,10 +43,10 @@ struct Subtree {
     /// The number of constraints of the path before the operation that decided.
     constraints: u32,
     /// The constraints of the flip itself, as structural hashes.
-    since: Vec<u64>,
+    since: Vec<u128>,
     /// Its own path, and the relevant flips on its paths, that are not complete.
     open: u32,
-    place: Option<u64>,
+    place: Option<u128>,
     /// Its root.
     state: Rc<State>,
     /// Its live-in set covers all complete paths, so later flips may be compared with it.
@@ -98,7 +99,7 @@ pub(crate) struct Subsumption {
     next: SubtreeId,
     subtrees: BTreeMap<SubtreeId, Subtree>,
     /// By program point: the subtrees in progress that later flips may be compared with.
-    running: FxHashMap<u64, Vec<SubtreeId>>,
+    running: FxHashMap<u128, Vec<SubtreeId>>,
     /// Flips that are held until a subtree is complete.
     held: BTreeMap<SubtreeId, Vec<Held>>,
     /// Prefixes whose next decision was flipped.
@@ -106,7 +107,7 @@ pub(crate) struct Subsumption {
     /// Subsumed flips that are explored for classification: the prefix, and the flipped decision.
     pub redundant: FxHashSet<(PrefixId, Decision)>,
     /// The environment data that was hashed last.
-    hashed: Option<(Rc<dyn PathData>, u64)>,
+    hashed: Option<(Rc<dyn PathData>, u128)>,
     /// The subtree of the path that has just ended.
     pub ended: Option<SubtreeId>,
 }
@@ -172,31 +173,38 @@ impl Subsumption {
     }
 
     /// The program point of a flip, as a hash. `None`: such flips are not compared.
-    fn place(&mut self, pool: &Pool, flip: &Flip, state: &State) -> Option<u64> {
+    fn place(&mut self, pool: &Pool, flip: &Flip, state: &State) -> Option<u128> {
         // The constraints of several decisions of one operation are not known before it runs.
         if state.returned.is_some() || flip.script.len() != 1 || matches!(flip.script.back(), Some(Decision::Above(_))) {
             return None;
         }
-        let mut h = FxHasher::default();
+        let mut h = Digest::default();
         for frame in &state.frames {
             (frame.func, frame.op, frame.base, frame.top).hash(&mut h);
             frame.dynamic.hash(&mut h);
         }
         flip.script.hash(&mut h);
         (state.announced, state.sp).hash(&mut h);
-        state.monitor.hash_into(&mut h, &mut |e| pool.structural_hash(e));
+        h.add(data_digest(&*state.monitor, pool));
         let environment = match &self.hashed {
             Some((data, hash)) if Rc::ptr_eq(data, &state.env) => *hash,
             Some(_) | None => {
-                let mut h = FxHasher::default();
-                state.env.hash_into(&mut h, &mut |e| pool.structural_hash(e));
-                self.hashed = Some((state.env.clone(), h.finish()));
-                h.finish()
+                let digest = data_digest(&*state.env, pool);
+                self.hashed = Some((state.env.clone(), digest));
+                digest
             }
         };
-        h.write_u64(environment);
-        Some(h.finish())
+        h.add(environment);
+        Some(h.digest())
     }
+}
+
+/// A hash of a plug-in's data: each half of its expressions' hashes once.
+fn data_digest(data: &dyn PathData, pool: &Pool) -> u128 {
+    let mut h = Digest::default();
+    data.hash_into(&mut h, &mut |e| pool.digest(e) as u64);
+    data.hash_into(&mut h, &mut |e| (pool.digest(e) >> 64) as u64);
+    h.digest()
 }
 
 impl Explorer {
@@ -229,7 +237,7 @@ impl Explorer {
             if let Some(continuations) = self.pruning.as_ref().and_then(|(_, pruner)| pruner.continuations()) {
                 let state = &tree.state;
                 let before = tree.cores.iter().filter_map(|index| state.path.constraint(*index));
-                let mut cores: Vec<u64> = before.map(|constraint| self.core.pool.structural_hash(constraint)).collect();
+                let mut cores: Vec<u128> = before.map(|constraint| self.core.pool.digest(constraint)).collect();
                 if tree.cores.last().is_some_and(|last| *last >= tree.constraints) {
                     cores.extend(&tree.since);
                 }
@@ -259,7 +267,7 @@ impl Explorer {
     }
 
     /// Releases the flips that are held for this subtree.
-    fn stop_waiting(&mut self, of: SubtreeId, place: Option<u64>) {
+    fn stop_waiting(&mut self, of: SubtreeId, place: Option<u128>) {
         if let Some(place) = place
             && let Some(running) = self.subsumption.running.get_mut(&place)
         {
@@ -318,7 +326,7 @@ impl Explorer {
         let constraints = snapshot.path.len() as u32;
         // What the operation asserted before the flip holds since the flip, too.
         let earlier = (constraints..flip.path.len() as u32).filter_map(|index| flip.path.constraint(index));
-        let since = earlier.chain(self.core.pool.conjuncts(flip.cond)).map(|part| self.core.pool.structural_hash(part)).collect();
+        let since = earlier.chain(self.core.pool.conjuncts(flip.cond)).map(|part| self.core.pool.digest(part)).collect();
         let parent = flip.subtree;
         let tree = Subtree {
             parent,

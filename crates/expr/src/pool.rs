@@ -24,7 +24,7 @@ pub struct SymInfo {
 pub(crate) struct Meta {
     pub(crate) facts: Facts,
     /// Hash of the structure, the same in every pool and process.
-    pub(crate) hash: u64,
+    pub(crate) hash: u128,
     pub(crate) support: SetId,
     /// It is an anchored pointer or chooses one.
     pub(crate) anchored: bool,
@@ -34,7 +34,7 @@ pub(crate) struct Array {
     pub(crate) elems: Box<[ExprId]>,
     /// What holds of every element.
     pub(crate) facts: Facts,
-    pub(crate) hash: u64,
+    pub(crate) hash: u128,
     pub(crate) support: SetId,
 }
 
@@ -165,7 +165,7 @@ impl Pool {
         let facts = elems.iter().map(|elem| self.meta[elem.index()].facts).reduce(Facts::or);
         for &elem in elems {
             assert!(self.width(elem) == 8, "an array's elements have 8 bits, not {}", self.width(elem));
-            hash = mix(hash, self.structural_hash(elem));
+            hash = mix(hash, self.digest(elem));
             support = self.supports.union(support, self.meta[elem.index()].support);
         }
         let id = ArrayId(self.arrays.len() as u32);
@@ -272,6 +272,12 @@ impl Pool {
     /// A hash of the structure: symbols by name, constants by value, no ids. The same in every pool, run and process.
     #[inline]
     pub fn structural_hash(&self, e: ExprId) -> u64 {
+        self.meta[e.index()].hash as u64
+    }
+
+    /// The same with 128 bits: as good as never equal for different structures.
+    #[inline]
+    pub fn digest(&self, e: ExprId) -> u128 {
         self.meta[e.index()].hash
     }
 
@@ -362,20 +368,20 @@ impl Pool {
         ExprId::from_raw(id)
     }
 
-    fn derive_hash(&self, node: Node) -> u64 {
+    fn derive_hash(&self, node: Node) -> u128 {
         let of = |raw: u32| self.meta[raw as usize].hash;
-        let seed = mix(u64::from(node.width()), node.op() as u64 + 1);
+        let seed = mix(both(node.width().into()), both(node.op() as u64 + 1));
         match node.kind() {
-            Kind::Const if node.width() <= 64 => mix(seed, Node::join(node.a, node.b)),
-            Kind::Const => self.wides[node.a as usize].iter().fold(seed, |hash, &limb| mix(hash, limb)),
+            Kind::Const if node.width() <= 64 => mix(seed, both(Node::join(node.a, node.b))),
+            Kind::Const => self.wides[node.a as usize].iter().fold(seed, |hash, &limb| mix(hash, both(limb))),
             Kind::Sym(symbol) => {
                 let info = self.sym_info(symbol);
-                info.name.bytes().fold(mix(seed, u64::from(info.index)), |hash, byte| mix(hash, u64::from(byte)))
+                info.name.bytes().fold(mix(seed, both(info.index.into())), |hash, byte| mix(hash, both(byte.into())))
             }
-            Kind::Extract(a, lo) => mix(mix(seed, of(a.raw())), u64::from(lo)),
+            Kind::Extract(a, lo) => mix(mix(seed, of(a.raw())), both(lo.into())),
             Kind::Read(array, index) => mix(mix(seed, self.arrays[array.index()].hash), of(index.raw())),
-            Kind::PtrAdd(base, offset) => mix(mix(seed, base), of(offset.raw())),
-            kind => kind.children().fold(seed, |hash, child| mix(hash, self.structural_hash(child))),
+            Kind::PtrAdd(base, offset) => mix(mix(seed, both(base)), of(offset.raw())),
+            kind => kind.children().fold(seed, |hash, child| mix(hash, self.digest(child))),
         }
     }
 
@@ -417,11 +423,22 @@ pub(crate) fn check_width(width: Width) {
     }
 }
 
-/// One step of the structural hash.
+/// A number for both halves of the structural hash.
 #[inline]
-fn mix(hash: u64, value: u64) -> u64 {
-    let x = (hash.rotate_left(23) ^ value).wrapping_mul(0x9e37_79b9_7f4a_7c15);
-    x ^ x >> 29
+fn both(value: u64) -> u128 {
+    u128::from(value) << 64 | u128::from(value)
+}
+
+/// One step of the structural hash: two hashes of 64 bits, each with a multiplier and a rotation of its own.
+#[inline]
+fn mix(hash: u128, value: u128) -> u128 {
+    let half = |hash: u64, value: u64, turn: u32, by: u64, shift: u32| {
+        let x = (hash.rotate_left(turn) ^ value).wrapping_mul(by);
+        x ^ x >> shift
+    };
+    let low = half(hash as u64, value as u64, 23, 0x9e37_79b9_7f4a_7c15, 29);
+    let high = half((hash >> 64) as u64, (value >> 64) as u64, 41, 0xd6e8_feb8_6659_fd93, 32);
+    u128::from(high) << 64 | u128::from(low)
 }
 
 /// The hash table: 0 is an empty slot, else the hash's upper half above the id plus one.

@@ -21,7 +21,7 @@ use std::io::{self, Write};
 
 pub use ktest::{KTest, Object};
 pub use report::{FileCoverage, FunctionCoverage, Report, Sources, Test};
-pub use rules::{RuleResult, Verdict};
+pub use rules::{Checked, RuleResult, Verdict};
 pub use run::{
     Class, CodeLine, EndCount, Finding, InputValue, Kind, LOSSES, LedgerRow, Lines, Native, Place, Pruning, Run, Status, Step, Totals,
     Variable,

@@ -16,6 +16,21 @@ pub struct RuleResult {
     pub relevant: u64,
     /// What the verdict rests on, or what is missing for one.
     pub why: String,
+    /// What the verdict takes for granted, besides the bounds of the input.
+    #[serde(default)]
+    pub assumptions: Vec<String>,
+}
+
+/// A rule as a run checked it.
+pub struct Checked<'a> {
+    pub id: &'a str,
+    pub summary: &'a str,
+    /// Paths with an event of it.
+    pub relevant: u64,
+    /// A function whose calls are its events occurs in the program.
+    pub occurs: bool,
+    /// What the run takes for granted by its options.
+    pub assumptions: &'a [&'a str],
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -47,7 +62,8 @@ const GUESSED: &[&str] = &["undefined-function", "unknown-system-call"];
 
 impl RuleResult {
     /// Judges a rule by the rest of the run.
-    pub fn new(run: &Run, id: &str, summary: &str, relevant: u64) -> RuleResult {
+    pub fn new(run: &Run, rule: &Checked<'_>) -> RuleResult {
+        let Checked { id, summary, relevant, .. } = *rule;
         let ledger = |kinds: &[&str]| run.ledger.iter().any(|row| kinds.contains(&row.kind.as_str()));
         let of_rule = |denied: bool| run.findings.iter().filter(|f| f.kind.id == kind(id) && f.is_denied() == denied).count();
         let (findings, denied) = (of_rule(false), of_rule(true));
@@ -60,19 +76,30 @@ impl RuleResult {
                 (Verdict::Incomplete, "pruning lost a sequence of events, which is a defect of wryneck: please report it".into())
             }
             Status::Complete if ledger(GUESSED) => (Verdict::Incomplete, "some calls have no model, see the ledger".into()),
-            Status::Complete if run.is_complete_as_assumed() && relevant > 0 => {
-                let assumed = if ledger(&["assumption"]) { ", under the assumptions in the ledger" } else { "" };
-                let pruned = run.pruning.as_ref().is_some_and(|pruning| pruning.never.is_some_and(|never| never > 0));
-                let ends = if pruned { ", where what cannot matter ends without a fault" } else { "" };
-                (Verdict::Verified, format!("on every input within the bounds{assumed}{ends}"))
+            Status::Complete if run.is_complete_as_assumed() && relevant > 0 => (Verdict::Verified, "on every input within the bounds".into()),
+            Status::Complete if run.is_complete_as_assumed() && !rule.occurs => {
+                let why = "none of its functions occurs in the program: they may have other names there, or be inlined";
+                (Verdict::Incomplete, why.into())
             }
             Status::Complete if run.is_complete_as_assumed() => (Verdict::Incomplete, "no path has an event of this rule".into()),
+            Status::Complete if ledger(&["contradicted-fact"]) => {
+                let why = "a path contradicts what its slice rests on, see the ledger: a defect of wryneck, please report it";
+                (Verdict::Incomplete, why.into())
+            }
             Status::Complete => (Verdict::Incomplete, "some paths were not followed to their end or were left out, see the ledger".into()),
             Status::Stopped { limit, .. } => (Verdict::Incomplete, format!("stopped: {limit}")),
             Status::Unfinished => (Verdict::Incomplete, "the run has not ended".into()),
         };
-        RuleResult { id: id.into(), summary: summary.into(), verdict, relevant, why }
+        RuleResult { id: id.into(), summary: summary.into(), verdict, relevant, why, assumptions: assumptions(run, rule) }
     }
+}
+
+/// What a verdict takes for granted: by the run's options, by what was pruned, and what the ledger lists.
+fn assumptions(run: &Run, rule: &Checked<'_>) -> Vec<String> {
+    let pruned = run.pruning.as_ref().is_some_and(|pruning| pruning.never.is_some_and(|never| never > 0));
+    let ends = pruned.then_some("code that was pruned ends without a fault");
+    let listed = run.ledger.iter().filter(|row| row.kind == "assumption").map(|row| row.what.clone());
+    rule.assumptions.iter().copied().chain(ends).map(str::to_owned).chain(listed).collect()
 }
 
 #[cfg(test)]
@@ -85,11 +112,17 @@ mod tests {
     fn only_a_complete_run_with_an_event_verifies() {
         let ends = vec![EndCount { class: Class::Exit, what: "0".into(), count: 2 }];
         let clean = Run { status: Status::Complete, findings: vec![], ends, ledger: vec![], ..golden() };
-        let verdict = |run: &Run, relevant| RuleResult::new(run, "r", "s", relevant).verdict;
+        let judged = |run: &Run, relevant, occurs| {
+            RuleResult::new(run, &Checked { id: "r", summary: "s", relevant, occurs, assumptions: &["one thread"] })
+        };
+        let verdict = |run: &Run, relevant| judged(run, relevant, true).verdict;
+        assert!(judged(&clean, 0, false).why.contains("occurs"));
+        let assumed = LedgerRow { kind: "assumption".into(), what: "a clock".into(), count: 1, flag: String::new() };
+        assert_eq!(judged(&Run { ledger: vec![assumed], ..clean.clone() }, 1, true).assumptions, ["one thread", "a clock"]);
         assert_eq!(verdict(&clean, 1), Verdict::Verified);
         assert_eq!(verdict(&clean, 0), Verdict::Incomplete);
         assert_eq!(verdict(&golden(), 1), Verdict::Incomplete);
-        for kind in ["undefined-function", "unknown-system-call", "dropped-flip", "solver-timeout"] {
+        for kind in ["undefined-function", "unknown-system-call", "dropped-flip", "solver-timeout", "contradicted-fact"] {
             let row = LedgerRow { kind: kind.into(), what: "x".into(), count: 1, flag: String::new() };
             assert_eq!(verdict(&Run { ledger: vec![row], ..clean.clone() }, 1), Verdict::Incomplete, "{kind}");
         }

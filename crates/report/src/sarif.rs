@@ -43,6 +43,7 @@ fn run(report: &Report) -> Value {
         }],
         "invocations": [invocation(report)],
         "results": results,
+        "properties": { "rules": report.run.rules },
     })
 }
 

@@ -179,8 +179,9 @@ fn ledger_row(LedgerRow { kind, what, count, flag }: &LedgerRow) -> LedgerRow {
     LedgerRow { kind: own(kind), what: own(what), count: *count, flag: own(flag) }
 }
 
-fn rule(RuleResult { id, summary, verdict, relevant, why }: &RuleResult) -> RuleResult {
-    RuleResult { id: own(id), summary: own(summary), verdict: *verdict, relevant: *relevant, why: own(why) }
+fn rule(RuleResult { id, summary, verdict, relevant, why, assumptions }: &RuleResult) -> RuleResult {
+    let assumptions = assumptions.iter().map(|text| own(text)).collect();
+    RuleResult { id: own(id), summary: own(summary), verdict: *verdict, relevant: *relevant, why: own(why), assumptions }
 }
 
 fn place(Place { function, file, line, column }: &Place) -> Place {

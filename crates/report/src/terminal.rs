@@ -5,6 +5,7 @@ use std::io::{self, Write};
 
 use crate::annotate;
 use crate::report::Sources;
+use crate::rules::Verdict;
 use crate::run::{Class, CodeLine, Finding, InputValue, LedgerRow, Pruning, Run, Status};
 use crate::shown;
 use crate::units;
@@ -201,7 +202,15 @@ fn write_rows(out: &mut dyn Write, title: &str, rows: &[&LedgerRow], entries: us
 pub(crate) fn write_verdict(out: &mut dyn Write, run: &Run) -> io::Result<()> {
     for rule in &run.rules {
         let paths = plural(run.totals.paths, "path");
-        writeln!(out, "{}: {} ({}): {}; {} of {paths} had an event", rule.verdict.word(), rule.id, rule.summary, rule.why, rule.relevant)?;
+        write!(out, "{}: {} ({}): {}; {} of {paths} had an event", rule.verdict.word(), rule.id, rule.summary, rule.why, rule.relevant)?;
+        match &run.pruning {
+            Some(Pruning { audited, lost, never: Some(1..), .. }) => writeln!(out, "; audited {audited}, {} lost", lost.len())?,
+            Some(_) | None => writeln!(out)?,
+        }
+    }
+    if let Some(verified) = run.rules.iter().find(|rule| rule.verdict == Verdict::Verified && !rule.assumptions.is_empty()) {
+        writeln!(out, "assumed:")?;
+        verified.assumptions.iter().try_for_each(|assumption| writeln!(out, "  {assumption}"))?;
     }
     if let Some(pruning) = &run.pruning {
         write!(out, "pruning: {}{}", if pruning.never.is_none() { "off; " } else { "" }, plural(pruning.sequences, "sequence"))?;
@@ -218,13 +227,7 @@ pub(crate) fn write_verdict(out: &mut dyn Write, run: &Run) -> io::Result<()> {
         }
         writeln!(out, "{}", pruning.efficiency().map_or(String::new(), |share| format!("; search efficiency {:.1} %", 100.0 * share)))?;
     }
-    if let Some(Pruning { audited: audited @ 1.., lost, .. }) = &run.pruning {
-        writeln!(
-            out,
-            "audit: {} that cannot matter looked at, {} lost by pruning",
-            plural(*audited, "other side"),
-            plural(lost.len() as u64, "sequence")
-        )?;
+    if let Some(Pruning { lost, .. }) = &run.pruning {
         lost.iter().try_for_each(|sequence| writeln!(out, "  lost: {sequence}"))?;
     }
     let all = match &run.pruning {

@@ -126,6 +126,22 @@ impl Automata {
         &self.checkers
     }
 
+    /// By rule: whether a function whose calls may be events occurs in the program itself.
+    pub fn occurring(&self, image: &Image) -> Vec<bool> {
+        let mut occurs = vec![false; self.checkers.len()];
+        for (n, unit) in image.program.units.iter().enumerate().filter(|(_, unit)| !unit.library) {
+            for symbol in 0..unit.module.symbols.len() as u32 {
+                let name = match image.program.target(n as u32, symbol) {
+                    Target::Func(f) => image.name(f.0),
+                    Target::Undefined(u) => image.undefined_name(u.0),
+                    Target::Data(..) | Target::Null => continue,
+                };
+                self.watched.get(name).into_iter().flat_map(|w| &w.checkers).for_each(|c| occurs[*c] = true);
+            }
+        }
+        occurs
+    }
+
     /// By rule: whether the program itself calls a function whose calls may be events. Calls through pointers do not count. In machine code,
     /// which is not read before it runs, having the function counts.
     pub fn may_happen(&self, image: &Image, machine_code: bool) -> Vec<bool> {
@@ -360,6 +376,6 @@ impl PathData for Observed {
         }
         h.write_usize(self.violations.len());
         self.events.iter().for_each(|n| h.write_u64(*n));
-        h.write_u64(self.sequence.hash());
+        h.write_u128(self.sequence.hash());
     }
 }

@@ -2,7 +2,10 @@
 //!
 //! Sequences contain no addresses: instances are numbered in the order of their first event.
 
+use std::hash::Hash;
+
 use wryneck_exec::chain::Chain;
+use wryneck_exec::digest::Digest;
 
 /// An event on a path: indices of the rule and, in it, of the event, and the number of the instance, from 1.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -16,19 +19,20 @@ pub struct Occurred {
 #[derive(Clone, Default)]
 pub struct Sequence {
     /// With the hash of the events up to each.
-    events: Chain<(Occurred, u64)>,
+    events: Chain<(Occurred, u128)>,
 }
 
 impl Sequence {
     pub fn push(&mut self, occurred: Occurred) {
         let Occurred { rule, event, instance } = occurred;
-        let word = u64::from(rule) << 48 ^ u64::from(event) << 32 ^ u64::from(instance);
-        let hash = (self.hash().rotate_left(5) ^ word).wrapping_mul(0x9e37_79b9_7f4a_7c15);
-        self.events.push((occurred, hash ^ hash >> 31));
+        let mut digest = Digest::default();
+        digest.add(self.hash());
+        (rule, event, instance).hash(&mut digest);
+        self.events.push((occurred, digest.digest()));
     }
 
     /// Equal for equal sequences, and as good as never for others.
-    pub fn hash(&self) -> u64 {
+    pub fn hash(&self) -> u128 {
         self.events.last().map_or(0, |(_, hash)| *hash)
     }
 

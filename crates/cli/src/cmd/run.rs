@@ -91,7 +91,8 @@ pub fn explore(name: &str, words: Vec<String>, complete: impl FnOnce(&mut RunArg
         image.leave_unwritten(&variables, &mut pool);
     }
     watchdog::works_on("the static analysis");
-    let rules = (!checkers.is_empty()).then(|| Rules::new(checkers, args.policy, &image, code.is_some()));
+    let mut rules = (!checkers.is_empty()).then(|| Rules::new(checkers, args.policy, &image, code.is_some()));
+    rules.iter_mut().for_each(|rules| rules.calls_fail = args.fail_calls > 0);
     let monitor = rules.as_ref().map(|rules| rules.automata.clone() as Rc<dyn Monitor>);
     let solver_time = Rc::new(Cell::new(Duration::ZERO));
     let lines = match &code {
@@ -123,7 +124,7 @@ pub fn explore(name: &str, words: Vec<String>, complete: impl FnOnce(&mut RunArg
         }
         (Some(pruning), Some(rules)) => {
             let explain = args.explain.as_ref().map(|(file, line)| Explain::new(file, *line));
-            let mut summaries = rules::summaries(&args.summaries)?;
+            let mut summaries = rules::summaries(&args.summaries, args.broken_fact.as_deref())?;
             let slicer = match &explorer.core.code_source {
                 Some(code) => {
                     let files: Vec<_> = std::iter::once(&args.target).chain(&args.objects).filter_map(|file| fs::read(file).ok()).collect();
@@ -132,8 +133,8 @@ pub fn explore(name: &str, words: Vec<String>, complete: impl FnOnce(&mut RunArg
                 }
                 None => {
                     let image = explorer.core.image.clone();
-                    let kept = facts::path(&image.program, &args.summaries, begins.as_deref());
-                    rules.slicer(image, summaries, begins.as_deref(), kept.as_deref(), explain)
+                    let kept = facts::path(&image.program, &args.summaries, begins.as_deref()).filter(|_| args.broken_fact.is_none());
+                    rules.slicer(image, summaries, begins.as_deref(), kept.as_deref(), explain, args.checks)
                 }
             };
             explorer.prune(pruning, slicer.clone());

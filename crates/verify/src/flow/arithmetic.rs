@@ -107,8 +107,13 @@ impl Waves {
             let mere = !pointer.is_empty() && pointer.iter().all(|loc| self.places.place(loc).form == Form::Address);
             if !mere && let Some((_, index, to)) = self.grown(pair) {
                 let parts: Vec<_> = self.points_to(index).iter().filter(|loc| self.places.place(*loc).form != Form::Address).collect();
-                let addresses: Vec<ObjectId> =
-                    self.points_to(index).iter().map(|loc| self.places.place(loc)).filter(|p| p.form == Form::Address).map(|p| p.object).collect();
+                let addresses: Vec<ObjectId> = self
+                    .points_to(index)
+                    .iter()
+                    .map(|loc| self.places.place(loc))
+                    .filter(|p| p.form == Form::Address)
+                    .map(|p| p.object)
+                    .collect();
                 let before = self.points_to(to).len();
                 parts.into_iter().for_each(|loc| self.add(to, loc));
                 addresses.into_iter().for_each(|object| self.add_in_form(to, object, Form::Part));

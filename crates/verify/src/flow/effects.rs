@@ -16,6 +16,7 @@ use wryneck_ir::{Function, Inst, Module, NONE, Op, function_flags};
 
 use super::ObjectId;
 use super::bits::BitSet;
+use super::broken::What;
 use super::cfg::{Cfg, End};
 use super::context::{ContextId, InContext, Specialised};
 use super::events::{self, Events};
@@ -380,7 +381,7 @@ impl Facts {
         let (module, _) = self.image.function(func);
         let first_inst = self.cfg(func).first_inst;
         let mut at = Writer { facts: self, func, local, context, new: own.is_some(), all };
-        for op in ops {
+        for op in ops.filter(|op| !self.is_broken(func, local, *op)) {
             at.all.slots.extend(slots_written(module, &module.insts[(first_inst + op) as usize]));
             let inst = &local.values.insts[op as usize];
             match inst.operator() {
@@ -394,6 +395,19 @@ impl Facts {
                 Some(_) => {}
             }
         }
+    }
+
+    /// Whether what an operation does is left out on purpose.
+    fn is_broken(&self, func: u32, local: &Local, op: u32) -> bool {
+        let Some(broken) = self.summaries.broken() else { return false };
+        let kind = |op: u32| match local.values.insts[op as usize].operator() {
+            Some(Op::Store | Op::MemCopy | Op::MemMove | Op::MemSet) => Some(What::Store),
+            Some(Op::Call | Op::CallIndirect) => Some(What::Callee),
+            Some(_) | None => None,
+        };
+        let Some(what) = kind(op) else { return false };
+        let number = (0..op).filter(|op| kind(*op) == Some(what)).count();
+        broken.is(what, self.image.name(func), number)
     }
 
     fn add_call(&self, func: u32, context: ContextId, op: u32, inst: &Inst, own: Option<&FxHashSet<u32>>, at: &mut Writer<'_>) {

@@ -346,7 +346,9 @@ impl Reader<'_> {
         match inst.operator() {
             // As wide as what they come from, or wider.
             Some(Op::Copy | Op::Zext | Op::Sext) => operand_slots(inst, 1).for_each(|from| self.shift(inst, from, Shift::By(0))),
-            Some(Op::Select) => [2, 3].into_iter().flat_map(|n| operand_slots(inst, n)).for_each(|from| self.shift(inst, from, Shift::By(0))),
+            Some(Op::Select) => {
+                [2, 3].into_iter().flat_map(|n| operand_slots(inst, n)).for_each(|from| self.shift(inst, from, Shift::By(0)))
+            }
             Some(Op::Trunc | Op::Extract) => self.pass(inst, &[1]),
             Some(Op::Shl | Op::Lshr | Op::Ashr | Op::Bswap | Op::Bitreverse | Op::Fneg | Op::Fabs) if wide => self.pass(inst, &[1]),
             Some(Op::Concat) if wide => self.pass(inst, &[1, 2]),

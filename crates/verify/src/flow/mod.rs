@@ -8,6 +8,7 @@
 
 mod arithmetic;
 pub mod bits;
+mod broken;
 pub mod cfg;
 mod context;
 mod copies;
@@ -40,6 +41,7 @@ use wryneck_exec::{CodePos, Image};
 use wryneck_ir::link::{GlobalId, Target};
 
 pub use bits::BitSet;
+pub use broken::Broken;
 pub use cfg::Cfg;
 pub use context::ContextId;
 use effects::Facts;

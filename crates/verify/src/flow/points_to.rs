@@ -12,16 +12,17 @@ use std::rc::Rc;
 use rustc_hash::{FxHashMap, FxHashSet};
 use wryneck_exec::code::Callee;
 use wryneck_exec::{CodePos, Image};
-use wryneck_ir::{NONE, limbs};
 use wryneck_ir::link::Target;
+use wryneck_ir::{NONE, limbs};
 
 use super::ObjectId;
+use super::broken::What;
 use super::local::{CallSite, CallTarget, Constraint, Local};
 use super::objects::{ARGUMENTS, MAPPED, OUTSIDE, Objects, TEXT};
 use super::places::Loc;
 use super::solution::{PointsTo, Solution};
 use super::sparse::Sparse;
-use super::summary::{Holder, PointerFlow, Summaries, Summary};
+use super::summary::{CellKind, Holder, Place, PointerFlow, Summaries, Summary};
 use super::waves::{Access, Node, Shift, Waves};
 use super::wrappers::Wrapper;
 
@@ -49,6 +50,8 @@ pub(super) struct Found {
     escaped: Node,
     /// Handlers of signals.
     handlers: Node,
+    /// Parts of addresses that were written to files, pipes and streams.
+    files: Node,
     /// By call of a pointer, in order of discovery without repetition.
     targets: FxHashMap<CodePos, Vec<Callee>>,
     /// What the functions that are allocators themselves allocate: calls of theirs, and the classes of their objects.
@@ -77,7 +80,7 @@ pub fn solve(image: &Rc<Image>, summaries: &Summaries, entry: Option<&str>) -> P
     let functions = image.program.functions().len();
     let mut waves = Waves::default();
     let results = (0..functions).map(|_| waves.node()).collect();
-    let (escaped, handlers) = (waves.node(), waves.node());
+    let (escaped, handlers, files) = (waves.node(), waves.node(), waves.node());
     let to = Found {
         objects: Objects::new(image.clone()),
         waves,
@@ -86,6 +89,7 @@ pub fn solve(image: &Rc<Image>, summaries: &Summaries, entry: Option<&str>) -> P
         results,
         escaped,
         handlers,
+        files,
         targets: FxHashMap::default(),
         wrappers: FxHashMap::default(),
     };
@@ -273,7 +277,12 @@ impl Solver<'_> {
         if let Some(local) = &self.to.locals[func as usize] {
             return local.clone();
         }
-        let local = Rc::new(Local::read(self.image, &self.to.objects, func));
+        let mut local = Local::read(self.image, &self.to.objects, func);
+        if let Some(broken) = self.summaries.broken() {
+            let mut n = 0..;
+            local.constraints.retain(|_| !broken.is(What::Pointer, self.image.name(func), n.next().unwrap_or(0)));
+        }
+        let local = Rc::new(local);
         self.to.locals[func as usize] = Some(local.clone());
         local
     }
@@ -514,6 +523,7 @@ impl Solver<'_> {
         let slot = match holder {
             Holder::New | Holder::Outside | Holder::Mapped => return None,
             Holder::Handlers => return Some(self.to.handlers),
+            Holder::Files => return Some(self.to.files),
             Holder::Result | Holder::InResult => Some(call.result).filter(|s| *s != NONE),
             Holder::Arg(i) | Holder::In(i) => argument(i),
         };
@@ -524,6 +534,7 @@ impl Solver<'_> {
         for flow in &summary.flows {
             self.flow(func, call, *flow);
         }
+        self.computed(func, call, summary);
         // What fails to allocate goes on here.
         if summary.flows.iter().any(|f| f.from == Holder::New)
             && let Some(Target::Func(f)) = self.image.program.lookup(OUT_OF_MEMORY)
@@ -532,13 +543,87 @@ impl Solver<'_> {
         }
     }
 
+    /// What a call with a summary computes from what it reads: parts of addresses go to what it writes, where no flow says more. Files and
+    /// pipes pass them on.
+    fn computed(&mut self, func: u32, call: &CallSite, summary: &Summary) {
+        let is_cell = |place: &Place| matches!(place, Place::Cell(kind, _) if !matches!(kind, CellKind::Clock | CellKind::StreamError));
+        let reads_memory = summary.reads.iter().any(|place| matches!(place, Place::Memory(_) | Place::Reachable(_)));
+        let (inputs, outputs) = (summary.reads.iter().any(is_cell), summary.writes.iter().any(is_cell));
+        let is_address = |i: u32| {
+            let named = |place: &Place| matches!(place, Place::Memory(n) | Place::Reachable(n) | Place::Cell(_, Some(n)) if *n == i);
+            let moved = |flow: &PointerFlow| [flow.to, flow.from].iter().any(|h| matches!(h, Holder::Arg(n) | Holder::In(n) if *n == i));
+            summary.reads.iter().chain(&summary.writes).any(named) || summary.flows.iter().any(moved)
+        };
+        let mut read = Vec::new();
+        for place in &summary.reads {
+            match *place {
+                // Numbers that say how much to read or write are no part of it.
+                Place::Arg(i) if !is_address(i) && !(reads_memory && (inputs || outputs)) => {
+                    read.extend(self.holder(func, call, Holder::Arg(i)).map(|node| (node, false)));
+                }
+                Place::Memory(i) => read.extend(self.contents(func, call, i).map(|node| (node, false))),
+                Place::Reachable(i) => read.extend(self.contents(func, call, i).map(|node| (node, true))),
+                _ => {}
+            }
+        }
+        let mut to: Vec<Node> = Vec::new();
+        for place in &summary.writes {
+            match *place {
+                Place::Result if summary.flows.iter().all(|flow| flow.to != Holder::Result) => {
+                    to.extend(self.holder(func, call, Holder::Result))
+                }
+                Place::Memory(i) | Place::Reachable(i) if summary.flows.iter().all(|flow| flow.to != Holder::In(i)) => {
+                    if let Some(address) = self.holder(func, call, Holder::Arg(i)) {
+                        let anywhere = self.to.waves.moved(address, Shift::Somewhere);
+                        let pointed = if matches!(place, Place::Reachable(_)) { self.reachable(anywhere) } else { anywhere };
+                        to.push(self.to.waves.accessed(pointed, Access::StoreWord));
+                    }
+                }
+                _ => {}
+            }
+        }
+        if to.is_empty() && !outputs {
+            return;
+        }
+        let parts = self.to.waves.node();
+        for (node, reachable) in &read {
+            let node = if *reachable { self.reachable(*node) } else { *node };
+            self.to.waves.move_to(node, Shift::Part, parts);
+        }
+        // Text that is formatted says addresses only by `%p`, which is seldom read back from a file.
+        if outputs && !read.iter().any(|(_, reachable)| *reachable) {
+            self.to.waves.edge(parts, self.to.files);
+        }
+        if inputs {
+            self.to.waves.edge(self.to.files, parts);
+        }
+        to.into_iter().for_each(|node| self.to.waves.edge(parts, node));
+    }
+
+    /// What the objects hold that an argument points to.
+    fn contents(&mut self, func: u32, call: &CallSite, argument: u32) -> Option<Node> {
+        let address = self.holder(func, call, Holder::Arg(argument))?;
+        let anywhere = self.to.waves.moved(address, Shift::Somewhere);
+        Some(self.to.waves.accessed(anywhere, Access::LoadWord))
+    }
+
+    /// What a node holds, and all that can be reached from there.
+    fn reachable(&mut self, from: Node) -> Node {
+        let all = self.to.waves.node();
+        self.to.waves.edge(from, all);
+        let anywhere = self.to.waves.moved(all, Shift::Somewhere);
+        let loaded = self.to.waves.accessed(anywhere, Access::LoadWord);
+        self.to.waves.edge(loaded, all);
+        all
+    }
+
     fn flow(&mut self, func: u32, call: &CallSite, flow: PointerFlow) {
         let Some(to) = self.holder(func, call, flow.to) else { return };
         let from = match flow.from {
             Holder::New => self.address_of(|to| to.objects.allocated(CodePos { func, op: call.op })),
             Holder::Outside => self.address_of(|_| OUTSIDE),
             Holder::Mapped => self.address_of(|_| MAPPED),
-            Holder::Handlers | Holder::Result | Holder::Arg(_) => match self.holder(func, call, flow.from) {
+            Holder::Files | Holder::Handlers | Holder::Result | Holder::Arg(_) => match self.holder(func, call, flow.from) {
                 Some(node) => node,
                 None => return,
             },
@@ -554,6 +639,10 @@ impl Solver<'_> {
             Holder::InResult | Holder::In(_) => {
                 let anywhere = self.to.waves.moved(to, Shift::Somewhere);
                 self.to.waves.accessed(anywhere, Access::StoreWord)
+            }
+            Holder::Files => {
+                self.to.waves.move_to(from, Shift::Part, to);
+                return;
             }
             Holder::New | Holder::Outside | Holder::Mapped | Holder::Handlers | Holder::Result | Holder::Arg(_) => to,
         };

@@ -53,6 +53,7 @@ use std::collections::BTreeMap;
 use serde::Deserialize;
 use toml::Spanned;
 
+use super::broken::{Broken, What};
 use crate::rule_file::Mistake;
 
 /// What one kind of state the environment or stdio keeps is called.
@@ -189,6 +190,8 @@ pub enum Holder {
     InResult,
     /// In the object that the argument points into.
     In(u32),
+    /// In files and pipes.
+    Files,
 }
 
 /// The call may take a pointer over.
@@ -271,6 +274,8 @@ pub struct Summaries {
     system_calls: BTreeMap<u64, Summary>,
     /// Those of functions of the program itself, which only a user can vouch for.
     program: BTreeMap<String, Summary>,
+    /// A fact that is broken on purpose.
+    broken: Option<Broken>,
 }
 
 /// The function whose calls are system calls; its first argument is the number.
@@ -342,6 +347,37 @@ impl Summaries {
             self.system_calls.extend(row.names.iter().map(|number| (*number, summary.clone())));
         }
         Ok(())
+    }
+
+    /// Breaks a fact on purpose. Whether it is one that there is, as far as summaries say.
+    pub fn break_fact(&mut self, broken: Broken) -> bool {
+        let tables = [&mut self.functions, &mut self.bodiless, &mut self.program].into_iter();
+        let mut rows: Vec<&mut Summary> = tables.filter_map(|table| table.get_mut(&broken.function)).collect();
+        rows.extend(broken.function.parse().ok().and_then(|number: u64| self.system_calls.get_mut(&number)));
+        let mut found = matches!(broken.what, What::Pointer | What::Store | What::Callee);
+        for row in rows {
+            let length = match broken.what {
+                What::Write => &mut row.writes,
+                What::Read => &mut row.reads,
+                What::Flow => {
+                    found |= broken.number < row.flows.len();
+                    row.flows = row.flows.iter().enumerate().filter(|(n, _)| *n != broken.number).map(|(_, flow)| *flow).collect();
+                    continue;
+                }
+                What::Pointer | What::Store | What::Callee => continue,
+            };
+            if broken.number < length.len() {
+                length.remove(broken.number);
+                found = true;
+            }
+        }
+        self.broken = Some(broken);
+        found
+    }
+
+    /// The fact that is broken on purpose.
+    pub fn broken(&self) -> Option<&Broken> {
+        self.broken.as_ref()
     }
 
     /// Adds the rows of a user's file; those of functions hold for the program's own functions too.
@@ -477,6 +513,7 @@ fn parse_holder(word: &str) -> Option<Holder> {
         ("outside", _) => Some(Holder::Outside),
         ("mapped", _) => Some(Holder::Mapped),
         ("handlers", _) => Some(Holder::Handlers),
+        ("files", _) => Some(Holder::Files),
         ("result", _) => Some(Holder::Result),
         (_, Some("result")) => Some(Holder::InResult),
         (_, Some(rest)) => argument(rest).map(Holder::In),

@@ -19,13 +19,23 @@ use crate::flow::{ContextId, Flow, ObjectId, Place, Summary};
 const MOST: usize = 64;
 
 /// What was checked, and what was wrong.
-#[derive(Default)]
 pub struct Checked {
+    on: bool,
     right: RefCell<FxHashSet<(CodePos, ContextId, ObjectId)>>,
     wrong: RefCell<BTreeSet<String>>,
 }
 
 impl Checked {
+    /// With `on` off nothing is noted.
+    pub fn new(on: bool) -> Checked {
+        Checked { on, right: RefCell::default(), wrong: RefCell::default() }
+    }
+
+    /// Whether facts are checked.
+    pub fn is_on(&self) -> bool {
+        self.on
+    }
+
     /// The contradictions since this was asked last, in words.
     pub fn take(&self) -> Vec<String> {
         std::mem::take(&mut *self.wrong.borrow_mut()).into_iter().collect()
@@ -33,7 +43,7 @@ impl Checked {
 
     fn contradicted(&self, image: &Image, at: CodePos, what: &str) {
         let mut wrong = self.wrong.borrow_mut();
-        if wrong.len() < MOST {
+        if self.on && wrong.len() < MOST {
             wrong.insert(format!("{}: {what}", image.place_name(at)));
         }
     }
@@ -82,7 +92,15 @@ impl Checked {
     }
 
     /// A call with a summary read bytes of an object that the program can see. `arguments`: the objects that arguments lead to, where these are known.
-    pub fn read(&self, flow: &Flow, image: &Image, at: CodePos, call: (u32, &Summary), object: Placed, arguments: &dyn Fn(u32) -> Option<Placed>) {
+    pub fn read(
+        &self,
+        flow: &Flow,
+        image: &Image,
+        at: CodePos,
+        call: (u32, &Summary),
+        object: Placed,
+        arguments: &dyn Fn(u32) -> Option<Placed>,
+    ) {
         let (callee, summary) = call;
         let declared = |place: &Place| match place {
             Place::Reachable(_) | Place::Everything => true,

@@ -6,10 +6,11 @@
 use std::any::Any;
 use std::cell::LazyCell;
 use std::collections::BTreeMap;
-use std::hash::{Hash, Hasher};
+use std::hash::Hash;
 use std::rc::Rc;
 
-use rustc_hash::{FxHashMap, FxHasher};
+use rustc_hash::FxHashMap;
+use wryneck_exec::digest::Digest;
 use wryneck_exec::memory::page::Byte;
 use wryneck_exec::subsume::SubtreeId;
 use wryneck_exec::{Continuations, State, Subsumer, Traced, Wanted};
@@ -41,31 +42,31 @@ impl Parts {
         Parts { slots, bytes: bytes.bytes() }
     }
 
-    fn slot(state: &State, frame: u32, slot: u32, pool: &Pool) -> Option<(u64, u8)> {
+    fn slot(state: &State, frame: u32, slot: u32, pool: &Pool) -> Option<(u128, u8)> {
         let frame = state.frames.get(frame as usize)?;
         let (value, tag) = (*frame.slots.get(slot as usize)?, *frame.tags.get(slot as usize)?);
-        Some(if tag == 0 { (value, 0) } else { (pool.structural_hash(ExprId::from_raw(value as u32)), 1) })
+        Some(if tag == 0 { (value.into(), 0) } else { (pool.digest(ExprId::from_raw(value as u32)), 1) })
     }
 
-    fn byte(state: &State, address: u64, pool: &Pool) -> (u64, u16) {
+    fn byte(state: &State, address: u64, pool: &Pool) -> (u128, u16) {
         match state.memory.space.byte(address) {
             Byte::Concrete(byte) => (byte.into(), 0),
             Byte::Dead => (0, 1),
             Byte::Uninitialised => (0, 2),
-            Byte::Symbolic { expr, index } => (pool.structural_hash(expr), 3 + index),
+            Byte::Symbolic { expr, index } => (pool.digest(expr), 3 + index),
         }
     }
 
     /// A hash of the values of this live-in set in a state.
-    fn values(&self, state: &State, pool: &Pool) -> u64 {
-        let mut h = FxHasher::default();
+    fn values(&self, state: &State, pool: &Pool) -> u128 {
+        let mut h = Digest::default();
         for (frame, slot) in &self.slots {
             Parts::slot(state, *frame, *slot, pool).hash(&mut h);
         }
         for (address, len) in &self.bytes {
             (*address..address + len).for_each(|byte| Parts::byte(state, byte, pool).hash(&mut h));
         }
-        h.finish()
+        h.digest()
     }
 
     fn are_equal(&self, a: &State, b: &State, pool: &Pool) -> bool {
@@ -80,11 +81,11 @@ impl Parts {
 /// A complete subtree: its live-in set, and the constraints of its unsat cores, by their hashes.
 struct Entry {
     needs: Rc<Vec<Needs>>,
-    cores: Vec<u64>,
+    cores: Vec<u128>,
 }
 
 /// Complete subtrees of one program point, by live-in set, then by the hash of its values.
-type Entries = BTreeMap<Parts, FxHashMap<u64, Vec<Rc<Entry>>>>;
+type Entries = BTreeMap<Parts, FxHashMap<u128, Vec<Rc<Entry>>>>;
 
 /// Different live-in sets that are remembered of one program point.
 const KINDS: usize = 64;
@@ -94,13 +95,13 @@ const ENTRIES: usize = 1 << 15;
 /// The complete subtrees by program point. Of many, the most recently added or found ones are remembered.
 #[derive(Default)]
 pub struct Complete {
-    places: Recent<u64, Entries>,
+    places: Recent<u128, Entries>,
     /// New entries.
     count: usize,
 }
 
 impl Complete {
-    fn add(&mut self, place: u64, parts: Parts, values: u64, entry: Rc<Entry>) {
+    fn add(&mut self, place: u128, parts: Parts, values: u128, entry: Rc<Entry>) {
         if self.count == ENTRIES {
             self.places.age();
             self.count = 0;
@@ -118,7 +119,7 @@ impl Continuations for Slicer {
         self.known.noted(subtree, Parts::of).are_equal(began, state, pool)
     }
 
-    fn complete(&self, subtree: SubtreeId, place: Option<u64>, began: &State, pool: &Pool, cores: Vec<u64>) {
+    fn complete(&self, subtree: SubtreeId, place: Option<u128>, began: &State, pool: &Pool, cores: Vec<u128>) {
         let (Some(needs), Some(place)) = (self.known.take(subtree), place) else { return };
         let parts = Parts::of(&needs);
         let values = parts.values(began, pool);
@@ -129,12 +130,12 @@ impl Continuations for Slicer {
         self.known.noted(subtree, |needs| Rc::new(needs.to_vec()))
     }
 
-    fn find(&self, place: u64, state: &State, cond: ExprId, pool: &Pool) -> Option<Subsumer> {
+    fn find(&self, place: u128, state: &State, cond: ExprId, pool: &Pool) -> Option<Subsumer> {
         let mut complete = self.complete.borrow_mut();
-        let hashes: LazyCell<FxHashMap<u64, u32>, _> = LazyCell::new(|| {
+        let hashes: LazyCell<FxHashMap<u128, u32>, _> = LazyCell::new(|| {
             let all = state.path.constraints().into_iter().zip(0..);
             let since = pool.conjuncts(cond).into_iter().map(|part| (part, state.path.len() as u32));
-            since.chain(all).map(|(constraint, index)| (pool.structural_hash(constraint), index)).collect()
+            since.chain(all).map(|(constraint, index)| (pool.digest(constraint), index)).collect()
         });
         let constraints = |entry: &Entry| entry.cores.iter().map(|hash| hashes.get(hash).copied()).collect::<Option<Vec<u32>>>();
         // The iterator borrows `complete`: it is gone before the entry is added again.
@@ -160,7 +161,8 @@ impl Continuations for Slicer {
         };
         let mut all = Wanted { decisions: Vec::new(), settled: true, noted: !all_needs.is_empty() };
         for needs in all_needs {
-            let wanted = walk::resumed((&self.flow, &self.checked), &self.known, path, needs, &mut |_, _| {}).map_err(|mismatch| mismatch.to_string())?;
+            let wanted = walk::resumed((&self.flow, &self.checked), &self.known, path, needs, &mut |_, _| {})
+                .map_err(|mismatch| mismatch.to_string())?;
             all.decisions.extend(wanted.decisions);
             all.settled &= wanted.settled;
             all.noted &= wanted.noted;

@@ -38,8 +38,9 @@ pub struct Slicer {
 }
 
 impl Slicer {
-    pub fn new(flow: Flow, explain: Option<Explain>) -> Slicer {
-        Slicer { flow, explain, known: Known::default(), complete: RefCell::default(), checked: Checked::default() }
+    /// `checks`: paths are compared with the static facts.
+    pub fn new(flow: Flow, explain: Option<Explain>, checks: bool) -> Slicer {
+        Slicer { flow, explain, known: Known::default(), complete: RefCell::default(), checked: Checked::new(checks) }
     }
 }
 

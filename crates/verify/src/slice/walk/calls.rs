@@ -231,7 +231,7 @@ impl<'a> Walk<'a> {
             self.happened = self.course.time + 1;
             self.checked.happened(self.flow, self.course.path.image, CodePos { func, op }, context);
         }
-        if let Some(body) = body {
+        if let Some(body) = body.filter(|_| self.checked.is_on()) {
             self.check_summarised(CodePos { func, op }, context, group, (body, summary), key);
         }
         let width = self.module(func).calls[inst.b as usize].ret_width;

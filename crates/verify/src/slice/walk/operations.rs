@@ -11,8 +11,7 @@ use crate::slice::live::Placed;
 use crate::slice::needs::Needs;
 
 /// Functions that give the program memory of its own.
-const ALLOCATES: [&str; 8] =
-    ["aligned_alloc", "calloc", "malloc", "memalign", "posix_memalign", "realloc", "reallocarray", "valloc"];
+const ALLOCATES: [&str; 8] = ["aligned_alloc", "calloc", "malloc", "memalign", "posix_memalign", "realloc", "reallocarray", "valloc"];
 
 impl<'a> Backward<'a> for Walk<'a> {
     fn course(&self) -> &Course<'a> {
@@ -70,6 +69,9 @@ impl<'a> Backward<'a> for Walk<'a> {
     }
 
     fn wrote(&mut self, op: u32, address: u64, len: u64) {
+        if !self.checked.is_on() {
+            return;
+        }
         let frame = self.top();
         let (at, context) = (CodePos { func: frame.func, op }, frame.context);
         let placed = self.placed(address);

@@ -1,0 +1,430 @@
+/* Programs that a slicer gets wrong if it does not follow addresses as bytes and numbers, or prunes what it cannot follow. Each function is a
+ * program of its own, on one symbolic byte: `-DTRAP=NAME` selects it. With `-DFIXED` it is its twin, which keeps the rule never.toml.
+ * The comment after a function's head is the verdict. INCOMPLETE is that of bitcode; of an executable it may be VIOLATED, too. "Bitcode alone":
+ * an executable would not link, or all of it can be followed. */
+#include <setjmp.h>
+#include <signal.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+#include <wchar.h>
+
+#ifdef FIXED
+#define HIT 0
+#define TARGET good
+#define WRONG(c) ((c) == 'x' && never)
+#else
+#define HIT 1
+#define TARGET bad
+#define WRONG(c) ((c) == 'x')
+#endif
+
+typedef unsigned char byte;
+
+static volatile int counted, never;
+static int a, b;
+
+__attribute__((noinline)) void good(void) { counted++; }
+__attribute__((noinline)) void bad(void) { counted--; }
+
+static void hit(char c, int *p) {
+  if (c == 'x') *p = HIT;
+}
+
+static void judge(int wrong) {
+  if (wrong) bad();
+}
+
+/* ---- addresses as bytes ---- */
+
+static void swap_bytes(void *x, void *y, size_t n) {
+  for (byte *p = x, *q = y; n--; p++, q++) {
+    byte t = *p;
+    *p = *q;
+    *q = t;
+  }
+}
+
+static void *copy_bytes(void *to, const void *from, size_t n) {
+  byte *p = to;
+  for (const byte *q = from; n--;) *p++ = *q++;
+  return to;
+}
+
+void copied_by_hand(char c) { // VIOLATED
+  int *p = &a, *q = &b;
+  copy_bytes(&q, &p, sizeof q);
+  hit(c, q);
+  judge(a);
+}
+
+void copied_table(char c) { // VIOLATED
+  static int *from[3], *to[3];
+  from[1] = &a;
+  copy_bytes(to, from, sizeof to);
+  hit(c, to[1]);
+  judge(a);
+}
+
+void swapped(char c) { // VIOLATED
+  int *t[2] = {&a, &b};
+  swap_bytes(&t[0], &t[1], sizeof t[0]);
+  hit(c, t[1]);
+  judge(a);
+}
+
+struct entry {
+  int key, *p;
+};
+
+static int by_key(const void *x, const void *y) { return ((const struct entry *)x)->key - ((const struct entry *)y)->key; }
+
+static void sort(void *table, unsigned n, size_t size, int (*compare)(const void *, const void *)) {
+  char *t = table;
+  for (unsigned i = 0; i < n; i++)
+    for (unsigned j = 0; j + 1 < n - i; j++)
+      if (compare(t + j * size, t + (j + 1) * size) > 0) swap_bytes(t + j * size, t + (j + 1) * size, size);
+}
+
+void sorted_by_bytes(char c) { // VIOLATED
+  struct entry t[2] = {{2, &a}, {1, &b}};
+  sort(t, 2, sizeof *t, by_key);
+  hit(c, t[1].p);
+  judge(a);
+}
+
+void sorted_by_the_library(char c) { // VIOLATED
+  struct entry t[2] = {{2, &a}, {1, &b}};
+  qsort(t, 2, sizeof *t, by_key);
+  hit(c, t[1].p);
+  judge(a);
+}
+
+static byte ring[16];
+static unsigned head, tail;
+static void put(byte x) { ring[head++ & 15] = x; }
+static byte get(void) { return ring[tail++ & 15]; }
+
+void through_a_ring(char c) { // VIOLATED
+  int *p = &a, *q;
+  for (int i = 0; i < 8; i++) put(((byte *)&p)[i]);
+  for (int i = 0; i < 8; i++) ((byte *)&q)[i] = get();
+  hit(c, q);
+  judge(a);
+}
+
+void on_the_heap(char c) { // VIOLATED
+  struct entry *p = calloc(1, sizeof *p), *q;
+  byte *text = malloc(sizeof p);
+  for (unsigned i = 0; i < sizeof p; i++) text[i] = ((byte *)&p)[i];
+  for (unsigned i = 0; i < sizeof p; i++) ((byte *)&q)[i] = text[i];
+  hit(c, &q->key);
+  judge(p->key);
+}
+
+void not_aligned(char c) { // VIOLATED
+  static char text[24];
+  int *p = &a, *q;
+  memcpy(text + 3, &p, sizeof p);
+  memcpy(&q, text + 3, sizeof q);
+  hit(c, q);
+  judge(a);
+}
+
+void packed(char c) { // VIOLATED
+  static struct __attribute__((packed)) {
+    char tag;
+    int *p;
+  } s;
+  s.p = &a;
+  hit(c, s.p);
+  judge(a);
+}
+
+void bytes_of_a_union(char c) { // VIOLATED
+  static union {
+    int *p;
+    byte bytes[8];
+  } u, w;
+  u.p = &a;
+  for (int i = 0; i < 8; i++) w.bytes[i] = u.bytes[i];
+  hit(c, w.p);
+  judge(a);
+}
+
+void number_of_a_union(char c) { // VIOLATED
+  static union {
+    int *p;
+    uint64_t number;
+  } u, w;
+  u.p = &a;
+  w.number = u.number;
+  hit(c, w.p);
+  judge(a);
+}
+
+/* ---- addresses as numbers ---- */
+
+void in_halves(char c) { // VIOLATED
+  static uint32_t high, low;
+  high = (uintptr_t)&a >> 32;
+  low = (uintptr_t)&a;
+  hit(c, (int *)((uintptr_t)high << 32 | low));
+  judge(a);
+}
+
+void in_quarters(char c) { // VIOLATED
+  static uint16_t t[4];
+  uintptr_t number = 0;
+  for (int i = 0; i < 4; i++) t[i] = (uintptr_t)&a >> 16 * i;
+  for (int i = 3; i >= 0; i--) number = number << 16 | t[i];
+  hit(c, (int *)number);
+  judge(a);
+}
+
+static int *glue(int n, ...) {
+  va_list rest;
+  va_start(rest, n);
+  uint64_t high = va_arg(rest, unsigned), low = va_arg(rest, unsigned);
+  va_end(rest);
+  return (int *)(high << 32 | low);
+}
+
+void as_variable_arguments(char c) { // VIOLATED
+  hit(c, glue(2, (unsigned)((uintptr_t)&a >> 32), (unsigned)(uintptr_t)&a));
+  judge(a);
+}
+
+void tagged(char c) { // VIOLATED
+  static uintptr_t t;
+  t = (uintptr_t)&a | 1;
+  if (t & 1) hit(c, (int *)(t & ~(uintptr_t)1));
+  judge(a);
+}
+
+void divided(char c) { // VIOLATED
+  static uintptr_t t;
+  t = (uintptr_t)&a / 4;
+  hit(c, (int *)(t * 4));
+  judge(a);
+}
+
+void in_the_other_byte_order(char c) { // VIOLATED
+  static uint64_t t;
+  t = __builtin_bswap64((uintptr_t)&a);
+  hit(c, (int *)__builtin_bswap64(t));
+  judge(a);
+}
+
+void bit_by_bit(char c) { // VIOLATED
+  uintptr_t from = (uintptr_t)&a, to = 0;
+  for (int i = 0; i < 64; i++)
+    if (from >> i & 1) to |= (uintptr_t)1 << i;
+  hit(c, (int *)to);
+  judge(a);
+}
+
+void in_digits(char c) { // VIOLATED
+  static char t[17];
+  uintptr_t to = 0;
+  for (int i = 0; i < 16; i++) t[i] = "0123456789abcdef"[(uintptr_t)&a >> (60 - 4 * i) & 15];
+  for (int i = 0; i < 16; i++) to = to * 16 + (t[i] <= '9' ? t[i] - '0' : t[i] - 'a' + 10);
+  hit(c, (int *)to);
+  judge(a);
+}
+
+void swapped_by_xor(char c) { // VIOLATED
+  uintptr_t p = (uintptr_t)&a, q = (uintptr_t)&b;
+  p ^= q;
+  q ^= p;
+  p ^= q;
+  hit(c, (int *)q);
+  judge(a);
+}
+
+struct node {
+  int value;
+  uintptr_t links;
+};
+
+void linked_by_xor(char c) { // VIOLATED
+  static struct node x, y, z;
+  x.links = (uintptr_t)&y;
+  y.links = (uintptr_t)&x ^ (uintptr_t)&z;
+  z.links = (uintptr_t)&y;
+  struct node *before = &x, *at = &y;
+  hit(c, &((struct node *)(at->links ^ (uintptr_t)before))->value);
+  judge(z.value);
+}
+
+void by_a_distance(char c) { // VIOLATED
+  static uintptr_t d;
+  d = (uintptr_t)&a - (uintptr_t)&b;
+  hit(c, (int *)((uintptr_t)&b + d));
+  judge(a);
+}
+
+void by_its_own_distance(char c) { // VIOLATED
+  static struct {
+    int value, distance;
+  } x, y;
+  x.distance = (int)((char *)&y - (char *)&x);
+  hit(c, (int *)((char *)&x + x.distance));
+  judge(y.value);
+}
+
+void by_a_base(char c) { // VIOLATED
+  static int pool[4];
+  uintptr_t base = (uintptr_t)pool & ~(uintptr_t)0xffffffff;
+  uint32_t offset = (uintptr_t)&a - base;
+  hit(c, (int *)(base + offset));
+  judge(a);
+}
+
+void as_a_double(char c) { // VIOLATED
+  static double d;
+  d = (double)(uintptr_t)&a;
+  hit(c, (int *)(uintptr_t)d);
+  judge(a);
+}
+
+/* ---- addresses through the library ---- */
+
+void by_memccpy(char c) { // VIOLATED
+  static int *p, *q;
+  p = &a;
+  memccpy(&q, &p, 256, sizeof p);
+  hit(c, q);
+  judge(a);
+}
+
+void by_wmemcpy(char c) { // VIOLATED
+  static int *p, *q;
+  p = &a;
+  wmemcpy((wchar_t *)&q, (wchar_t *)&p, 2);
+  hit(c, q);
+  judge(a);
+}
+
+void by_swab(char c) { // VIOLATED
+  static int *p, *q, *r;
+  p = &a;
+  swab(&p, &q, sizeof p);
+  swab(&q, &r, sizeof p);
+  hit(c, r);
+  judge(a);
+}
+
+void printed(char c) { // VIOLATED
+  static char text[32];
+  snprintf(text, sizeof text, "%p", (void *)&a);
+  hit(c, (int *)strtoul(text, 0, 16));
+  judge(a);
+}
+
+void scanned(char c) { // VIOLATED
+  static char text[32];
+  void *q = &b;
+  sprintf(text, "%p", (void *)&a);
+  sscanf(text, "%p", &q);
+  hit(c, q);
+  judge(a);
+}
+
+void through_a_file(char c) { // VIOLATED
+  int *p = &a, *q = &b;
+  FILE *file = tmpfile();
+  if (!file) return;
+  fwrite(&p, sizeof p, 1, file);
+  rewind(file);
+  if (fread(&q, sizeof q, 1, file) == 1) hit(c, q);
+  judge(a);
+}
+
+void through_a_pipe(char c) { // VIOLATED
+  int *p = &a, *q = &b, ends[2];
+  if (pipe(ends)) return;
+  write(ends[1], &p, sizeof p);
+  if (read(ends[0], &q, sizeof q) == sizeof q) hit(c, q);
+  judge(a);
+}
+
+/* ---- functions ---- */
+
+static void nothing(void) {}
+
+void function_in_bytes(char c) { // VIOLATED
+  static void (*from)(void) = TARGET;
+  void (*f)(void) = nothing;
+  copy_bytes(&f, &from, sizeof f);
+  if (c == 'x') f();
+}
+
+void function_tagged(char c) { // VIOLATED
+  static uintptr_t t;
+  t = (uintptr_t)TARGET << 1;
+  if (c == 'x') ((void (*)(void))(t >> 1))();
+}
+
+void function_in_halves(char c) { // VIOLATED
+  static uint32_t high, low;
+  high = (uintptr_t)TARGET >> 32;
+  low = (uintptr_t)TARGET;
+  if (c == 'x') ((void (*)(void))((uintptr_t)high << 32 | low))();
+}
+
+/* ---- sides that cannot be followed ---- */
+
+static jmp_buf back;
+static void handler(int number) { judge(number); }
+
+void long_jump(char c) { // INCOMPLETE
+  if (setjmp(back)) judge(1);
+  else if (WRONG(c)) longjmp(back, 1);
+}
+
+static void jump(int n) { longjmp(back, n); }
+
+void long_jump_in_a_call(char c) { // INCOMPLETE
+  if (setjmp(back)) judge(1);
+  else if (WRONG(c)) jump(1);
+}
+
+void raised(char c) { // INCOMPLETE
+  signal(SIGUSR1, handler);
+  if (WRONG(c)) raise(SIGUSR1);
+}
+
+void killed(char c) { // INCOMPLETE
+  signal(SIGUSR2, handler);
+  if (WRONG(c)) kill(getpid(), SIGUSR2);
+}
+
+void alarmed(char c) { // INCOMPLETE
+  signal(SIGALRM, handler);
+  if (WRONG(c)) alarm(1), pause();
+}
+
+void assembly(char c) { // INCOMPLETE, bitcode alone
+  int n = 0;
+  if (WRONG(c)) __asm__ volatile("rdtsc" : "=a"(n) : : "rdx");
+  counted += n & 0;
+}
+
+#ifdef UNDEFINED
+void elsewhere(void (*)(void));
+
+void undefined_callback(char c) { // INCOMPLETE, bitcode alone
+  if (WRONG(c)) elsewhere(bad);
+}
+#endif
+
+int main(int count, char **words) {
+  good();
+  if (count > 1) TRAP(words[1][0]);
+  return 0;
+}
