@@ -5,6 +5,7 @@ mod coreutils;
 mod corpus;
 mod csmith;
 mod explore;
+mod facts;
 mod faults;
 mod files;
 mod hostile;
@@ -41,6 +42,8 @@ enum Gate {
     Coreutils(coreutils::Args),
     /// Programs of csmith at -O0 and -O2: status and output equal the native ones
     Csmith(csmith::Args),
+    /// Static facts broken on purpose: what checks facts notices
+    Facts(facts::Args),
     /// Planted faults: found, reproduced, confirmed by gcc's sanitizers and valgrind; their repaired twins clean
     Faults(faults::Args),
     /// Random sequences of file-system calls: the same results as on the real kernel
@@ -81,6 +84,7 @@ pub fn run(args: &Args) -> Result<()> {
         Gate::Corpus(args) => corpus::run(args),
         Gate::Coreutils(args) => coreutils::run(args),
         Gate::Csmith(args) => csmith::run(args),
+        Gate::Facts(args) => facts::run(args),
         Gate::Faults(args) => faults::run(args),
         Gate::Files(args) => files::run(args),
         Gate::Hostile(args) => hostile::run(args),

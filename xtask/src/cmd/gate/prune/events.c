@@ -124,3 +124,73 @@ static void run(const struct program *program) {
   }
 }
 #endif
+
+/* What hides an address or a write: as bytes, through memory streams, pipes, descriptors and files. */
+#include <fcntl.h>
+#include <stdio.h>
+#include <unistd.h>
+
+__attribute__((unused)) static void copy_bytes(void *to, const void *from, unsigned long n) {
+  unsigned char *p = to;
+  for (const unsigned char *q = from; n--;) *p++ = *q++;
+}
+
+__attribute__((unused)) static void swap_bytes(void *x, void *y, unsigned long n) {
+  for (unsigned char *p = x, *q = y; n--; p++, q++) {
+    unsigned char t = *p;
+    *p = *q;
+    *q = t;
+  }
+}
+
+static unsigned turn;
+__attribute__((unused)) static void put_bytes(unsigned char *ring, const void *from) {
+  for (unsigned i = 0; i < 8; i++) ring[(turn + i) & 15] = ((const unsigned char *)from)[i];
+}
+
+__attribute__((unused)) static void get_bytes(void *to, const unsigned char *ring) {
+  for (unsigned i = 0; i < 8; i++) ((unsigned char *)to)[i] = ring[(turn + i) & 15];
+}
+
+__attribute__((unused)) static int written_to_memory(int some) {
+  char *text = 0;
+  size_t size = 0;
+  FILE *stream = open_memstream(&text, &size);
+  if (!stream) return 0;
+  if (some) fputs("q", stream);
+  fclose(stream);
+  return size & 7;
+}
+
+__attribute__((unused)) static int through_pipe(int some) {
+  int ends[2], got;
+  char byte = 0;
+  if (pipe(ends)) return 0;
+  if (some) write(ends[1], "Z", 1);
+  close(ends[1]);
+  got = read(ends[0], &byte, 1) == 1;
+  close(ends[0]);
+  return got;
+}
+
+__attribute__((unused)) static int next_descriptor(int some) {
+  int first = -1, second, third;
+  second = dup(0);
+  if (some) first = dup(0);
+  third = dup(0);
+  close(second);
+  if (first >= 0) close(first);
+  close(third);
+  return third - second;
+}
+
+__attribute__((unused)) static int read_back(int some) {
+  char byte = 0;
+  FILE *file = tmpfile();
+  if (!file) return 0;
+  if (some) putc(3, file);
+  rewind(file);
+  int got = getc(file);
+  fclose(file);
+  return got < 0 ? 0 : got;
+}

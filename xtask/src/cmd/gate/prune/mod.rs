@@ -8,7 +8,8 @@ mod program;
 mod reduce;
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::fs;
+use std::fs::{self, OpenOptions};
+use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::sync::Mutex;
@@ -16,7 +17,7 @@ use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result, ensure};
 use clap::ValueEnum;
-use serde_json::Value;
+use serde_json::{Value, json};
 
 use self::program::{Program, Shape};
 use crate::bitcode::{CLANG, NativeMusl};
@@ -39,6 +40,9 @@ pub struct Args {
     /// What the programs' entries are
     #[arg(long, default_value = "plain")]
     shape: Shape,
+    /// Add what each program came to to this file, a JSON object a line
+    #[arg(long)]
+    results: Option<PathBuf>,
     /// Keep the programs' files, and say where
     #[arg(long)]
     show: bool,
@@ -60,7 +64,7 @@ enum Frontend {
     Machine,
 }
 
-const SEARCHERS: [&str; 6] = ["bfs", "coverage-new", "default", "dfs", "distance-to-uncovered", "random-path"];
+const SEARCHERS: [&str; 7] = ["bfs", "coverage-new", "default", "dfs", "distance-to-uncovered", "random-path", "subtrees"];
 /// Programs of a C file.
 const BATCH: u64 = 10;
 /// The largest number of sequences a failure names.
@@ -176,8 +180,19 @@ pub fn run(args: &Args) -> Result<()> {
     let Args { frontend, shape, .. } = *args;
     let bench = Bench { dir: dir.path().to_owned(), wryneck: crate::cmd::wryneck()?, frontend, shape };
     let batches: Vec<_> = batches.into_iter().collect();
+    let rows = args.results.as_ref().map(|path| OpenOptions::new().create(true).append(true).open(path)).transpose()?.map(Mutex::new);
     let results = Mutex::new(Results::default());
-    process::parallel(&batches, |(number, seeds)| bench.batch(*number, seeds, args.searchers, &results))?;
+    process::parallel(&batches, |(number, seeds)| {
+        let of_batch = Mutex::new(Results::default());
+        bench.batch(*number, seeds, args.searchers, &of_batch)?;
+        let of_batch = of_batch.into_inner().expect("no job panics");
+        if let Some(rows) = &rows {
+            let row = of_batch.row(args, seeds);
+            writeln!(rows.lock().expect("no job panics"), "{row}")?;
+        }
+        results.lock().expect("no job panics").add(of_batch);
+        Ok(())
+    })?;
     if args.show {
         println!("files: {}", dir.path().display());
     }
@@ -350,6 +365,36 @@ fn native(source: &Path, flags: &[&str]) -> Result<BTreeMap<u64, Sequences>> {
 }
 
 impl Results {
+    /// Adds what other programs came to.
+    fn add(&mut self, other: Results) {
+        for (mode, sum) in other.sums {
+            let all = self.sums.entry(mode).or_default();
+            all.runs += sum.runs;
+            all.paths += sum.paths;
+            all.subsumed += sum.subsumed;
+            all.time += sum.time;
+            all.lost += sum.lost;
+        }
+        self.sequences += other.sequences;
+        self.inputs += other.inputs;
+        self.failures.extend(other.failures);
+    }
+
+    /// Some programs' results as an object of the results file.
+    fn row(&self, args: &Args, seeds: &[u64]) -> Value {
+        let name = |value: Option<clap::builder::PossibleValue>| value.map_or(String::new(), |value| value.get_name().to_owned());
+        let modes = self.sums.iter().map(|(mode, sum)| {
+            let counts = json!({ "runs": sum.runs, "paths": sum.paths, "subsumed": sum.subsumed, "lost": sum.lost });
+            (mode.name().to_owned(), counts)
+        });
+        let wrong: BTreeSet<u64> = self.failures.iter().map(|failure| failure.program.seed).collect();
+        json!({
+            "first": seeds.first(), "programs": seeds.len(), "shape": name(args.shape.to_possible_value()),
+            "frontend": name(args.frontend.to_possible_value()), "searchers": name(args.searchers.to_possible_value()),
+            "sequences": self.sequences, "inputs": self.inputs, "modes": modes.collect::<serde_json::Map<_, _>>(), "wrong": wrong,
+        })
+    }
+
     fn print(&self, programs: u64) {
         println!("{programs} programs, {} inputs, {} distinct event sequences", self.inputs, self.sequences);
         for (mode, sum) in &self.sums {

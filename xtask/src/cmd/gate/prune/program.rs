@@ -6,6 +6,7 @@
 //! of the others have events when they exit.
 //! `@` in the text stands for the program's suffix. A seed means the same program for ever.
 
+mod hidden;
 mod terms;
 
 use crate::random::Random;
@@ -19,8 +20,10 @@ enum Part {
     FunctionPointers,
     Gotos,
     Heap,
+    Hidden,
     Loops,
     Pointers,
+    Streams,
     Structures,
     Switches,
 }
@@ -37,6 +40,9 @@ const PARTS: [Part; 10] = [
     Part::Structures,
     Part::Switches,
 ];
+
+/// What programs of [`Shape::Hidden`] may use besides: all of them do.
+const HIDDEN: [Part; 2] = [Part::Hidden, Part::Streams];
 
 /// A statement: what it needs, how often it is drawn, whether it has statements inside, and how it is written.
 struct Statement {
@@ -62,8 +68,10 @@ const STATEMENTS: &[Statement] = &[
     row(Some(Part::Gotos), 1, true, Generator::labelled),
     row(Some(Part::Gotos), 1, false, Generator::jump),
     row(Some(Part::Heap), 2, true, Generator::heap),
+    row(Some(Part::Hidden), 8, false, Generator::hidden_address),
     row(Some(Part::Loops), 3, true, Generator::repetition),
     row(Some(Part::Pointers), 2, false, Generator::pointer),
+    row(Some(Part::Streams), 2, false, Generator::stream),
     row(Some(Part::Switches), 2, true, Generator::switch),
 ];
 
@@ -80,6 +88,8 @@ pub enum Shape {
     Plain,
     /// Statements that are repeated for each byte of input, and forget some of what they know in between: many ways come to equal states.
     Rounds,
+    /// Statements that hide what they do: addresses as bytes and numbers, streams and pipes.
+    Hidden,
 }
 
 /// A program, as part of a C file.
@@ -99,6 +109,12 @@ impl Program {
         let mut parts: Vec<Part> = PARTS.iter().copied().filter(|_| random.below(2) == 0).collect();
         if simple {
             parts.clear();
+        }
+        if shape == Shape::Hidden {
+            parts.extend(HIDDEN);
+            if !parts.contains(&Part::Pointers) {
+                parts.push(Part::Pointers);
+            }
         }
         let values = match simple {
             true => [2; 3],
@@ -218,6 +234,9 @@ impl Generator {
             resets += &format!("memset(&{name}, 0, sizeof {name}); ");
         }
         text += "static struct s@ o@;\n";
+        if self.has(Part::Hidden) {
+            text += hidden::STORE;
+        }
         text += "__attribute__((noreturn, noinline)) static void die@(int n) { if (n > 1) ev2(); exit(n); }\n";
         text += "__attribute__((noinline)) static void stop@(int n) { if (n) exit(1); }\n";
         resets += "memset(&o@, 0, sizeof o@);";
@@ -266,12 +285,15 @@ impl Generator {
         }
         self.line("s@.p = o@.p = &g1@;");
         self.line("s@.f = o@.f = evk;");
+        if self.has(Part::Hidden) {
+            self.save_all();
+        }
         if self.at_exit {
             let c = self.condition();
             self.line(&format!("if (!({c})) atexit(last@);"));
         }
         match self.shape {
-            Shape::Plain => self.all_statements(),
+            Shape::Plain | Shape::Hidden => self.all_statements(),
             Shape::Rounds => self.rounds(),
         }
         if !self.happened {
