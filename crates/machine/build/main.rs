@@ -20,6 +20,20 @@ fn main() {
     println!("cargo:rerun-if-changed=src/sleigh/layout.rs");
     let out = env::var("OUT_DIR").expect("cargo says where");
     write(Path::new(&out), "x86-64", SLA_X86_64, PSPEC_X86_64);
+    confirmed(Path::new(&out), "x86-64", "src/cpu/x86_64/confirmed.txt");
+}
+
+/// Writes `NAME.confirmed`: the keys that the lines of a table begin with, in order.
+fn confirmed(folder: &Path, name: &str, table: &str) {
+    println!("cargo:rerun-if-changed={table}");
+    let text = fs::read_to_string(table).expect("the table of confirmed forms is there");
+    let lines = text.lines().filter(|line| !line.starts_with('#'));
+    let key = |line: &str| u32::from_str_radix(line.split_whitespace().next().unwrap_or_default(), 16);
+    let mut keys: Vec<u32> = lines.map(|line| key(line).expect("a line begins with the key of a form, in hexadecimal")).collect();
+    keys.sort_unstable();
+    keys.dedup();
+    let bytes: Vec<u8> = keys.iter().flat_map(|key| key.to_ne_bytes()).collect();
+    fs::write(folder.join(format!("{name}.confirmed")), bytes).expect("the build's folder can be written");
 }
 
 /// Writes `NAME.words`, and the specification itself, which tests compare with.

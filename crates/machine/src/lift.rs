@@ -37,6 +37,10 @@ pub fn instruction(s: &Surroundings<'_>, p: &mut Places<'_, '_, '_>, it: &Instru
         return;
     }
     p.begin(it);
+    if !it.confirmed {
+        unsupported(s, p, it, bytes, "no CPU has confirmed what this form is lifted to");
+        return p.end();
+    }
     it.anchors.iter().for_each(|anchor| anchored(p, anchor));
     let returns = it.ops.iter().any(|op| op.op == OpCode::Return);
     let returning = s.calls.filter(|_| returns).map(|calls| calls.stack.returning(p, s.stack_pointer));

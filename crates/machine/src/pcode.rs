@@ -75,6 +75,8 @@ pub struct Instruction {
     pub anchors: Vec<Anchor>,
     /// Lifted by us.
     pub own: Option<Rc<dyn Own>>,
+    /// Has the CPU confirmed what its form is lifted to? What it has not is unsupported.
+    pub confirmed: bool,
 }
 
 impl Instruction {
@@ -136,13 +138,15 @@ pub struct Decoder {
     /// Bytes of the flags in the register space.
     pub flags: Range<u64>,
     adjust: fn(&mut Instruction, &[u8]),
+    /// All forms count as confirmed: only whoever confirms them wants that.
+    pub trusts_all: bool,
 }
 
 impl Decoder {
     /// The CPU's decoder; finds out the numbers of its user-defined operations.
     pub fn new(cpu: &Cpu) -> Result<Decoder, MachineError> {
         let specification = Specification::new((cpu.specification)());
-        let mut decoder = Decoder { specification, user_ops: Vec::new(), flags: 0..0, adjust: cpu.adjust };
+        let mut decoder = Decoder { specification, user_ops: Vec::new(), flags: 0..0, adjust: cpu.adjust, trusts_all: false };
         let ((first, _), (last, size)) = (decoder.register(cpu.flags.0)?, decoder.register(cpu.flags.1)?);
         decoder.flags = first..last + u64::from(size);
         for (i, row) in (0u64..).zip(cpu.user_ops) {
@@ -170,8 +174,9 @@ impl Decoder {
     /// The instruction at `address`, whose bytes `bytes` begins with.
     pub fn decode(&self, address: u64, bytes: &[u8]) -> Result<Instruction, DecodeError> {
         let (len, ops) = self.specification.decode(address, bytes)?;
-        let mut it = Instruction { address, len: len as u64, ops, alignment: 0, anchors: Vec::new(), own: None };
+        let mut it = Instruction { address, len: len as u64, ops, alignment: 0, anchors: Vec::new(), own: None, confirmed: false };
         (self.adjust)(&mut it, bytes.get(..len).unwrap_or(bytes));
+        it.confirmed |= self.trusts_all;
         Ok(it)
     }
 

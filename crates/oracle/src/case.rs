@@ -4,7 +4,7 @@
 //! instruction pointer and the targets of direct branches are written anew into the encoding.
 
 use crate::random::Random;
-use crate::state::{CODE, RAX, RBP, RCX, RDX, RSP, State, WINDOW, WINDOW_WORDS, flag};
+use crate::state::{CODE, RAX, RBP, RBX, RCX, RDI, RDX, RSP, State, WINDOW, WINDOW_WORDS, flag};
 
 /// A register operand, or part of a memory operand: its number in the encoding.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -247,9 +247,27 @@ impl Case {
         })
     }
 
+    /// Does it use MMX registers, which are the x87's?
+    pub fn is_mmx(&self) -> bool {
+        self.operands.iter().any(|o| matches!(o, Operand::Register("mm", _)))
+    }
+
+    /// Width of the floats that a vector instruction computes with, by the end of its name: without them little would happen.
+    fn floats(&self) -> Option<u32> {
+        let name = self.mnemonic.trim_end_matches(['l', 'q', 'x', 'y']);
+        let from = if name.contains("cvt") { name.split_once('2').map_or(name, |(from, _)| from) } else { name };
+        let vector = self.operands.iter().any(|o| matches!(o, Operand::Register("xmm" | "ymm", _)));
+        match from.get(from.len().saturating_sub(2)..).filter(|_| vector) {
+            Some("ps" | "ss") => Some(32),
+            Some("pd" | "sd") => Some(64),
+            Some("ph") => Some(16),
+            _ => None,
+        }
+    }
+
     /// Does it belong to the x87?
     pub fn is_x87(&self) -> bool {
-        self.mnemonic.starts_with('f') && !self.mnemonic.starts_with("fx") || self.mnemonic == "fxch" || self.mnemonic == "fxam"
+        self.is_mmx() || self.mnemonic.starts_with('f') && !self.mnemonic.starts_with("fx") || self.mnemonic == "fxch" || self.mnemonic == "fxam"
     }
 
     /// A state that suits the instruction.
@@ -262,8 +280,13 @@ impl Case {
             _ => random.value(),
         };
         s.gpr.iter_mut().for_each(|word| *word = pick(random));
-        s.vec.iter_mut().flatten().for_each(|word| *word = pick(random));
-        s.window.iter_mut().for_each(|word| *word = pick(random));
+        let floats = self.floats();
+        let lanes = |random: &mut Random| match floats {
+            Some(width) if random.below(8) > 0 => random.floats(width),
+            _ => pick(random),
+        };
+        s.vec.iter_mut().flatten().for_each(|word| *word = lanes(random));
+        s.window.iter_mut().for_each(|word| *word = lanes(random));
         s.rip = CODE;
         s.rflags = 0x202 | random.word() & flag::STATUS;
         s.fcw = 0x37f | if random.below(4) == 0 { (random.below(4) as u16) << 10 } else { 0 };
@@ -272,7 +295,8 @@ impl Case {
         if random.below(16) == 0 {
             s.gpr[RSP] += random.below(8);
         }
-        let top = random.below(8);
+        // MMX registers are only lifted where the stack's top is register 0.
+        let top = if self.is_mmx() && random.below(16) > 0 { 0 } else { random.below(8) };
         s.fsw = (top as u16) << 11 | (random.word() as u16 & 0x4700);
         // Half of the stack is in use, or all of it where the instruction names what lies deep.
         let deep = self.operands.iter().any(|o| matches!(o, Operand::Register("st", n) if *n >= 4));
@@ -313,6 +337,12 @@ impl Case {
         let bits = name.starts_with("bt") && self.memories().next().is_some();
         if let (true, Some(Operand::Register(_, n))) = (bits, self.operands.first()) {
             s.gpr[*n] = random.below(1024).wrapping_sub(512);
+        }
+        if name.contains("maskmov") {
+            s.gpr[RDI] = WINDOW + 96 + random.below(256);
+        }
+        if name.contains("xlat") {
+            (s.gpr[RBX], s.gpr[RAX]) = (WINDOW + 96, s.gpr[RAX] & !0xff | random.below(128));
         }
         if name.contains("ret") {
             s.poke(s.gpr[RSP], &(CODE + 0x100).to_le_bytes());

@@ -26,6 +26,7 @@ const UNDEFINED: &[Undefined] = &[
     },
     Undefined { mnemonics: &["bsf", "bsr"], flags: flag::CF | flag::OF | flag::SF | flag::PF, why: "only ZF is defined" },
     Undefined { mnemonics: &["tzcnt", "lzcnt"], flags: flag::OF | flag::SF | flag::PF, why: "only CF and ZF are defined" },
+    Undefined { mnemonics: &["bextr"], flags: flag::SF | flag::PF, why: "only ZF, CF and OF are defined" },
     Undefined { mnemonics: &["bls", "bzhi", "andn"], flags: flag::PF, why: "PF is undefined" },
 ];
 
@@ -48,7 +49,8 @@ fn shifted(case: &Case, before: &State) -> u64 {
     if !shift && !rotation {
         return 0;
     }
-    let width = match case.operands.last() {
+    let sized = if double { case.operands.get(1) } else { case.operands.last() };
+    let width = match sized {
         Some(Operand::Register(class, _)) => class.trim_start_matches('r').trim_end_matches('h').parse().unwrap_or(64),
         _ if name.ends_with('q') => 64,
         _ if name.ends_with('w') => 16,

@@ -1,13 +1,14 @@
 //! The oracle of machine code is the CPU: real instructions run natively and lifted from the same random states, and must
 //! leave the same registers, flags and memory behind, or the same fault.
 //!
-//! Suggested reading order: [`state`], [`case`] (an instruction and the states that suit it), [`native`], [`lifted`] (by the
+//! Suggested reading order: [`state`], [`encodings`], [`case`] (an instruction and the states that suit it), [`native`], [`lifted`] (by the
 //! reference interpreter), [`engine`] (with values that are symbolic), [`compare`] (what the manual leaves undefined).
 
 #![forbid(unsafe_code)]
 
 pub mod case;
 pub mod compare;
+pub mod encodings;
 pub mod engine;
 pub mod lifted;
 pub mod native;

@@ -58,9 +58,20 @@ const FLAGS: [(&str, u64); 7] =
     [("CF", flag::CF), ("PF", flag::PF), ("AF", flag::AF), ("ZF", flag::ZF), ("SF", flag::SF), ("DF", flag::DF), ("OF", flag::OF)];
 
 impl Lifter {
+    /// Lifts what programs are lifted to: forms that the CPU has not confirmed are unsupported.
     pub fn new() -> Result<Lifter, OracleError> {
+        Lifter::with(false)
+    }
+
+    /// Lifts all forms, so that the CPU may confirm them.
+    pub fn of_all_forms() -> Result<Lifter, OracleError> {
+        Lifter::with(true)
+    }
+
+    fn with(trusts_all: bool) -> Result<Lifter, OracleError> {
         let cpu = CPUS[0];
-        let decoder = Decoder::new(cpu)?;
+        let mut decoder = Decoder::new(cpu)?;
+        decoder.trusts_all = trusts_all;
         let registers = RegisterFile::new(cpu, &decoder)?;
         Ok(Lifter { cpu, decoder, registers })
     }
@@ -123,6 +134,11 @@ impl Lifter {
         let ModuleBuilder { module, names } = m;
         wryneck_ir::verify::verify(&module).map_err(|e| OracleError::Malformed(e.to_string()))?;
         Ok((module, names))
+    }
+
+    /// Bytes of the instruction that `bytes` begins with, if it is one.
+    pub fn length(&self, bytes: &[u8]) -> Option<usize> {
+        self.decoder.decode(CODE, bytes).ok().map(|it| it.len as usize)
     }
 
     /// What the instruction at [`CODE`] is lifted to, in the text form of the IR.

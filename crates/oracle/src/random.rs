@@ -53,6 +53,14 @@ impl Random {
             _ => (self.word() >> 34) as u32 | 0x3000_0000,
         }
     }
+    /// 64 bits of floats of a width.
+    pub fn floats(&mut self, width: u32) -> u64 {
+        match width {
+            64 => self.double(),
+            32 => u64::from(self.single()) | u64::from(self.single()) << 32,
+            _ => self.word(),
+        }
+    }
     /// An x87 number, mostly normal.
     pub fn extended(&mut self) -> [u64; 2] {
         let sign = self.below(2) << 15;

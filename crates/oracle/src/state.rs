@@ -30,8 +30,10 @@ pub mod flag {
 pub const RAX: usize = 0;
 pub const RCX: usize = 1;
 pub const RDX: usize = 2;
+pub const RBX: usize = 3;
 pub const RSP: usize = 4;
 pub const RBP: usize = 5;
+pub const RDI: usize = 7;
 
 /// A state; `harness.c` has the same structure.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Pod, Zeroable)]

@@ -25,7 +25,12 @@ pub struct Emit<'a, 'f, 'm, 'r> {
     pub registers: &'a RegisterFile,
     pub it: &'a Instruction,
     pub e: &'a Encoding,
+    /// Vector registers are those of MMX: the significands of the x87's.
+    pub mmx: bool,
 }
+
+/// The x87's registers, by distance from the top of its stack.
+const STACK: [&str; 8] = ["ST0", "ST1", "ST2", "ST3", "ST4", "ST5", "ST6", "ST7"];
 
 impl Emit<'_, '_, '_, '_> {
     /// A binary operation into a slot of its own; comparisons have a result of one bit.
@@ -77,9 +82,18 @@ impl Emit<'_, '_, '_, '_> {
     pub fn general(&mut self, n: usize) -> Result<Slot, String> {
         self.named(GENERAL[n])
     }
-    /// The whole vector register: four limbs.
+    /// The whole vector register: four limbs, or the one of MMX.
     pub fn vector(&mut self, n: usize) -> Result<Slot, String> {
-        self.named(VECTOR[n])
+        self.named(if self.mmx { STACK[n & 7] } else { VECTOR[n] })
+    }
+    /// From here on, vector registers are those of MMX. They are the x87's by number, which we have by distance from the top.
+    pub fn enter_mmx(&mut self) -> Result<(), String> {
+        let (status, zero) = (self.named("FPUStatusWord")?, self.constant(3, 0));
+        let top = self.bits(status, 16, 11, 3);
+        let used = self.op(Op::Ne, 3, top, zero);
+        self.unsupported_if(used, "MMX registers while the stack of the x87 is in use");
+        self.mmx = true;
+        Ok(())
     }
     /// The low bits of a general register.
     pub fn low(&mut self, n: usize, width: u32) -> Result<Slot, String> {
@@ -171,8 +185,19 @@ impl Emit<'_, '_, '_, '_> {
         Ok(())
     }
 
+    /// The ModRM operand, which must be a vector register, and its number.
+    pub fn rm_vector(&mut self) -> Result<(Slot, usize), String> {
+        match self.e.rm {
+            Rm::Register(n) => Ok((self.vector(n)?, n)),
+            Rm::Memory(_) => Err("memory where a register belongs".to_owned()),
+        }
+    }
+
     /// Width of the vector operands, in bits.
     pub fn vector_width(&self) -> u32 {
+        if self.mmx {
+            return 64;
+        }
         if self.e.vex.is_some_and(|v| v.long) { 256 } else { 128 }
     }
     /// The first source: the extra one of VEX, or the destination.
@@ -184,7 +209,9 @@ impl Emit<'_, '_, '_, '_> {
     pub fn set_vector(&mut self, n: usize, width: u32, value: Slot) -> Result<(), String> {
         let whole = self.vector(n)?;
         self.p.copy(width, whole, value);
-        if self.e.vex.is_some() {
+        if self.mmx {
+            self.p.emit(Op::Imm, 16, whole.limb(1), 0xffff, 0, NONE);
+        } else if self.e.vex.is_some() {
             self.clear_above(n, width)?;
         }
         Ok(())
@@ -206,6 +233,35 @@ impl Emit<'_, '_, '_, '_> {
             all = self.concat(next, lane, all, lane * i);
         }
         all
+    }
+
+    /// Lane `i` of a vector, of at most 64 bits.
+    pub fn lane(&mut self, vector: Slot, lane: u32, i: u32) -> Slot {
+        let at = lane * i;
+        self.bits(vector.limb(at / 64), 64, at % 64, lane)
+    }
+    /// A vector of `width` bits made of lanes. What a lane is made with is free again behind it.
+    pub fn build(&mut self, width: u32, lane: u32, mut each: impl FnMut(&mut Self, u32) -> Slot) -> Slot {
+        let dst = self.p.temp(width);
+        let per_limb = 64 / lane;
+        for limb in 0..width / 64 {
+            let mark = self.p.mark();
+            let value = self.lanes(lane, |x, i| each(x, limb * per_limb + i));
+            self.p.copy(64, dst.limb(limb), value);
+            self.p.release(mark);
+        }
+        dst
+    }
+
+    /// Runs `there` only where `bit` is 1.
+    pub fn only_if(&mut self, bit: Slot, there: impl FnOnce(&mut Self)) {
+        let joined = self.block();
+        self.unless(bit, |x| {
+            there(x);
+            x.p.builder.jump_to(joined);
+        });
+        self.p.builder.jump_to(joined);
+        self.p.builder.start(joined);
     }
 
     /// Goes on in a new block where `bit` is 0; where it is 1, `there` emits what ends the path or goes elsewhere.

@@ -1,6 +1,8 @@
 //! The encoding of an x86-64 instruction, taken apart: prefixes, opcode, operands (Intel SDM 2, chapter 2). Only for the
 //! instructions we lift ourselves; SLEIGH decodes the rest, and has found the length of all.
 
+use super::form;
+
 /// Prefix that is part of the opcode.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Mandatory {
@@ -62,6 +64,8 @@ pub struct Encoding {
     pub narrow: bool,
     /// Some REX prefix is there: byte registers 4-7 are the low bytes.
     pub rex: bool,
+    /// It makes the base, or the register of the opcode, one of the upper eight.
+    pub upper: bool,
     pub vex: Option<Vex>,
     pub map: Map,
     pub opcode: u8,
@@ -70,6 +74,10 @@ pub struct Encoding {
     pub rm: Rm,
     /// The last byte, if there is one behind the operands.
     pub immediate: Option<u8>,
+    /// The prefix that adds a base to addresses.
+    pub segment: Option<&'static str>,
+    /// Other processors see it as one access.
+    pub lock: bool,
 }
 
 /// One-byte opcodes with a ModRM byte, of those we look at.
@@ -89,7 +97,7 @@ fn has_modrm(map: Map, opcode: u8) -> bool {
 }
 
 impl Encoding {
-    /// Takes the instruction apart. `None`: EVEX, or cut off.
+    /// Takes the instruction apart. `None`: EVEX or XOP, or cut off.
     pub fn decode(bytes: &[u8]) -> Option<Encoding> {
         let mut e = Encoding {
             mandatory: Mandatory::None,
@@ -97,23 +105,27 @@ impl Encoding {
             wide: false,
             narrow: false,
             rex: false,
+            upper: false,
             vex: None,
             map: Map::One,
             opcode: 0,
             reg: 0,
             rm: Rm::Register(0),
             immediate: None,
+            segment: None,
+            lock: false,
         };
-        let (mut segment, mut at) = (None, 0);
+        let mut at = 0;
         loop {
             match *bytes.get(at)? {
                 0x66 => e.operand16 = true,
                 0x67 => e.narrow = true,
                 0xf2 => e.mandatory = Mandatory::F2,
                 0xf3 => e.mandatory = Mandatory::F3,
-                0x64 => segment = Some("FS_OFFSET"),
-                0x65 => segment = Some("GS_OFFSET"),
-                0x26 | 0x2e | 0x36 | 0x3e | 0xf0 => {}
+                0x64 => e.segment = Some("FS_OFFSET"),
+                0x65 => e.segment = Some("GS_OFFSET"),
+                0xf0 => e.lock = true,
+                0x26 | 0x2e | 0x36 | 0x3e => {}
                 _ => break,
             }
             at += 1;
@@ -125,7 +137,7 @@ impl Encoding {
         let (mut r, mut x, mut b) = (0, 0, 0);
         match *bytes.get(at)? {
             rex @ 0x40..=0x4f => {
-                (e.rex, e.wide) = (true, rex & 8 != 0);
+                (e.rex, e.wide, e.upper) = (true, rex & 8 != 0, rex & 1 != 0);
                 (r, x, b) = (rex & 4, (rex & 2) << 1, (rex & 1) << 2);
                 at += 1;
             }
@@ -145,7 +157,9 @@ impl Encoding {
                 e.mandatory = [Mandatory::None, Mandatory::P66, Mandatory::F3, Mandatory::F2][usize::from(last & 3)];
                 at += 2;
             }
+            // EVEX, and XOP, which shares its first byte with `pop`.
             0x62 => return None,
+            0x8f if bytes.get(at + 1)? & 0x1f >= 8 => return None,
             _ => {}
         }
         e.opcode = *bytes.get(at)?;
@@ -168,13 +182,22 @@ impl Encoding {
             e.rm = match modrm >> 6 {
                 3 => Rm::Register(usize::from(rm | b << 1)),
                 mode => {
-                    let mut address = Address { base: None, index: None, displacement: 0, relative: false, segment, narrow: e.narrow };
+                    let mut address = Address { base: None, index: None, displacement: 0, relative: false, segment: e.segment, narrow: e.narrow };
                     at = e.memory(&mut address, bytes, at, (mode, rm, x, b))?;
                     Rm::Memory(address)
                 }
             };
         }
         e.immediate = bytes.get(at..)?.last().copied();
+        // What REX adds to fields that are part of the opcode does not count.
+        if form::in_reg(e.map, e.opcode) {
+            e.reg &= 7;
+        }
+        if let Rm::Register(n) = &mut e.rm
+            && form::in_rm(e.map, e.opcode)
+        {
+            *n &= 7;
+        }
         Some(e)
     }
 

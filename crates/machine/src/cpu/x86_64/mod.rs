@@ -6,6 +6,7 @@
 
 mod emit;
 mod encoding;
+pub mod form;
 mod integer;
 mod vector;
 mod x87;
@@ -23,6 +24,7 @@ use crate::registers::RegisterFile;
 use crate::sleigh::Aligned;
 use emit::Emit;
 use encoding::{Encoding, Map};
+use form::Form;
 use integer::Integer;
 
 static SPECIFICATION: Aligned<{ WORDS.len() }> = Aligned(*WORDS);
@@ -157,7 +159,7 @@ pub static CPU: Cpu = Cpu {
 #[derive(Clone, Copy, Debug)]
 enum Kind {
     Integer(Integer),
-    Vector,
+    Vector(vector::Row),
     X87(x87::X87),
 }
 
@@ -173,10 +175,10 @@ impl Own for Ours {
         matches!(self.kind, Kind::Integer(Integer::Copy | Integer::Fill) | Kind::X87(x87::X87::Nearest))
     }
     fn emit(&self, registers: &RegisterFile, p: &mut Places<'_, '_, '_>, it: &Instruction, end: Option<BlockId>) -> Result<(), String> {
-        let mut x = Emit { p, registers, it, e: &self.encoding };
+        let mut x = Emit { p, registers, it, e: &self.encoding, mmx: false };
         match self.kind {
             Kind::Integer(what) => integer::emit(&mut x, what, end),
-            Kind::Vector => vector::emit(&mut x),
+            Kind::Vector(row) => vector::emit(&mut x, row),
             Kind::X87(what) => x87::emit(&mut x, what),
         }
     }
@@ -190,15 +192,20 @@ const VECTOR: (u32, u32) = (64, 32);
 /// Corrects what SLEIGH says of an instruction.
 fn adjust(it: &mut Instruction, bytes: &[u8]) {
     let Some(e) = Encoding::decode(bytes) else { return };
+    it.confirmed = Form::of_encoding(&e).is_confirmed();
     it.alignment = vector::alignment(&e);
     it.ops.iter_mut().for_each(clip_vector);
     if e.map == Map::One && matches!(e.opcode, 0xd0 | 0xd1) && e.reg == 5 {
         overflow_of_shift(it);
     }
+    if e.map == Map::One && e.opcode == 0x90 && !e.upper {
+        // SLEIGH takes it for `xchg` where REX says anything at all.
+        it.ops.clear();
+    }
     clear_upper_half(it);
     align_pieces(it);
     x87::adjust(it, &e);
-    let kind = integer::meaning(&e).map(Kind::Integer).or(vector::is_ours(&e).then_some(Kind::Vector)).or(x87::meaning(&e).map(Kind::X87));
+    let kind = integer::meaning(&e).map(Kind::Integer).or(vector::meaning(&e).map(Kind::Vector)).or(x87::meaning(&e).map(Kind::X87));
     if let Some(kind) = kind {
         let own = Ours { encoding: e, kind };
         if !own.has_fallback() {

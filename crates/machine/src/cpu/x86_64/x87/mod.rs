@@ -1,11 +1,14 @@
 //! x87: SLEIGH moves the registers of the stack and computes; here is what it leaves out. The status word knows where the top is;
 //! integers are rounded as the control word says; arithmetic that it says to round in another way than to the nearest, or to
-//! fewer than 64 bits, is unsupported, as are the instructions that need to know which registers are empty.
+//! fewer than 64 bits, is unsupported, as are the instructions that need to know which registers are empty. Logarithms, sines and
+//! the like are unsupported, too: processors disagree about their last bits.
+
+mod remainder;
 
 use smallvec::smallvec;
 
 use wryneck_ir::build::Slot;
-use wryneck_ir::{NONE, Op, Round};
+use wryneck_ir::{FcmpPred, NONE, Op, Round};
 
 use super::emit::Emit;
 use super::encoding::{Encoding, Map, Rm};
@@ -25,8 +28,27 @@ pub enum X87 {
     RoundToInteger,
     /// What kind of number the top is.
     Examine,
+    /// The top with another register, or with a float or integer of these many bits in memory; so many are popped.
+    Compare {
+        with: Compared,
+        pops: u32,
+    },
+    /// The partial remainder of the top by the next; to the nearest, or not.
+    Remainder {
+        nearest: bool,
+    },
+    Scale,
+    Extract,
     /// Needs to know which registers are empty.
     Tags,
+}
+
+/// What the top is compared with.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Compared {
+    Register(usize),
+    Float(u32),
+    Integer(u32),
 }
 
 /// Registers of the stack, in SLEIGH's register space: each 16 bytes from the next.
@@ -44,6 +66,7 @@ pub fn meaning(e: &Encoding) -> Option<X87> {
         return None;
     }
     let integer = |width, pops, truncates| Some(X87::StoreInteger { width, pops, truncates });
+    let compares = |with, pops| Some(X87::Compare { with, pops });
     match (e.opcode, e.reg, e.rm) {
         (0xdb, 1, Rm::Memory(_)) => integer(32, true, true),
         (0xdb, 2 | 3, Rm::Memory(_)) => integer(32, e.reg == 3, false),
@@ -51,6 +74,17 @@ pub fn meaning(e: &Encoding) -> Option<X87> {
         (0xdf, 1, Rm::Memory(_)) => integer(16, true, true),
         (0xdf, 2 | 3, Rm::Memory(_)) => integer(16, e.reg == 3, false),
         (0xdf, 7, Rm::Memory(_)) => integer(64, true, false),
+        (0xd8, 2 | 3, Rm::Register(n)) => compares(Compared::Register(n), e.reg as u32 - 2),
+        (0xd8, 2 | 3, Rm::Memory(_)) => compares(Compared::Float(32), e.reg as u32 - 2),
+        (0xdc, 2 | 3, Rm::Memory(_)) => compares(Compared::Float(64), e.reg as u32 - 2),
+        (0xda, 2 | 3, Rm::Memory(_)) => compares(Compared::Integer(32), e.reg as u32 - 2),
+        (0xde, 2 | 3, Rm::Memory(_)) => compares(Compared::Integer(16), e.reg as u32 - 2),
+        (0xdd, 4 | 5, Rm::Register(n)) => compares(Compared::Register(n), e.reg as u32 - 4),
+        (0xda, 5, Rm::Register(1)) | (0xde, 3, Rm::Register(1)) => compares(Compared::Register(1), 2),
+        (0xd9, 7, Rm::Register(0)) => Some(X87::Remainder { nearest: false }),
+        (0xd9, 6, Rm::Register(5)) => Some(X87::Remainder { nearest: true }),
+        (0xd9, 7, Rm::Register(5)) => Some(X87::Scale),
+        (0xd9, 6, Rm::Register(4)) => Some(X87::Extract),
         // fldenv, fnstenv, frstor, fnsave.
         (0xd9, 4 | 6, Rm::Memory(_)) | (0xdd, 4 | 6, Rm::Memory(_)) => Some(X87::Tags),
         (0xd9, 4, Rm::Register(5)) => Some(X87::Examine),
@@ -108,6 +142,10 @@ pub fn emit(x: &mut Emit<'_, '_, '_, '_>, what: X87) -> Result<(), String> {
             Ok(())
         }
         X87::Examine => examine(x),
+        X87::Compare { with, pops } => compare_top(x, with, pops),
+        X87::Remainder { nearest } => remainder::remainder(x, nearest),
+        X87::Scale => remainder::scale(x),
+        X87::Extract => remainder::extract(x),
         X87::Tags => Err("which registers of the x87 are empty is not kept".to_owned()),
     }
 }
@@ -169,19 +207,69 @@ fn store_integer(x: &mut Emit<'_, '_, '_, '_>, width: u32, pops: bool, truncates
     }
     let Rm::Memory(address) = x.e.rm else { return Err("a register where memory belongs".to_owned()) };
     x.store(&address, width, integer)?;
-    if pops {
-        for n in 0..7 {
-            let (to, from) = (x.named(&format!("ST{n}"))?, x.named(&format!("ST{}", n + 1))?);
-            x.p.copy(80, to, from);
-        }
-        let (word, one, mask, others) = (x.named("FPUStatusWord")?, x.constant(16, TOP_ONE), x.constant(16, TOP), x.constant(16, !TOP));
-        let next = x.op(Op::Add, 16, word, one);
-        let next = x.op(Op::And, 16, next, mask);
-        let rest = x.op(Op::And, 16, word, others);
-        let all = x.op(Op::Or, 16, next, rest);
-        x.p.copy(16, word, all);
+    if pops { pop(x) } else { Ok(()) }
+}
+
+/// Takes the top off the stack.
+fn pop(x: &mut Emit<'_, '_, '_, '_>) -> Result<(), String> {
+    for n in 0..7 {
+        let (to, from) = (x.named(&format!("ST{n}"))?, x.named(&format!("ST{}", n + 1))?);
+        x.p.copy(80, to, from);
     }
+    move_top(x, TOP_ONE)
+}
+/// Puts a value on the stack.
+fn push(x: &mut Emit<'_, '_, '_, '_>, value: Slot) -> Result<(), String> {
+    for n in (0..7).rev() {
+        let (to, from) = (x.named(&format!("ST{}", n + 1))?, x.named(&format!("ST{n}"))?);
+        x.p.copy(80, to, from);
+    }
+    let top = x.named("ST0")?;
+    x.p.copy(80, top, value);
+    move_top(x, TOP)
+}
+/// Adds to the bits of the status word that say where the top is.
+fn move_top(x: &mut Emit<'_, '_, '_, '_>, by: u64) -> Result<(), String> {
+    let (word, by, mask, others) = (x.named("FPUStatusWord")?, x.constant(16, by), x.constant(16, TOP), x.constant(16, !TOP));
+    let next = x.op(Op::Add, 16, word, by);
+    let next = x.op(Op::And, 16, next, mask);
+    let rest = x.op(Op::And, 16, word, others);
+    let all = x.op(Op::Or, 16, next, rest);
+    x.p.copy(16, word, all);
     Ok(())
+}
+
+fn compare(x: &mut Emit<'_, '_, '_, '_>, width: u32, a: Slot, b: Slot, predicate: u32) -> Slot {
+    let bit = x.p.temp(1);
+    x.p.emit(Op::Fcmp, width, bit, a.raw(), b.raw(), predicate);
+    bit
+}
+/// C3, C2, C0: 000 greater, 001 less, 100 equal, 111 unordered.
+fn compare_top(x: &mut Emit<'_, '_, '_, '_>, with: Compared, pops: u32) -> Result<(), String> {
+    let top = x.named("ST0")?;
+    let other = match with {
+        Compared::Register(n) => x.named(&format!("ST{n}"))?,
+        Compared::Float(width) => {
+            let value = x.read_general(width)?;
+            x.cast(Op::Fcast, 80, width, value)
+        }
+        Compared::Integer(width) => {
+            let value = x.read_general(width)?;
+            let value = if width == 16 { x.cast(Op::Sext, 32, 16, value) } else { value };
+            x.cast(Op::StoF, 80, 32, value)
+        }
+    };
+    let (word, others) = (x.named("FPUStatusWord")?, x.constant(16, !0x4700));
+    let mut all = x.op(Op::And, 16, word, others);
+    let conditions = [(8, FcmpPred::LT), (10, 0), (14, FcmpPred::EQ)];
+    for (at, predicate) in conditions {
+        let bit = compare(x, 80, top, other, predicate | FcmpPred::UNORDERED);
+        let (wide, by) = (x.cast(Op::Zext, 16, 1, bit), x.constant(16, at));
+        let moved = x.op(Op::Shl, 16, wide, by);
+        all = x.op(Op::Or, 16, all, moved);
+    }
+    x.p.copy(16, word, all);
+    (0..pops).try_for_each(|_| pop(x))
 }
 
 /// C3, C2, C0: 001 not a number, 010 normal, 011 infinite, 100 zero, 110 denormal, 000 none of these; C1: the sign.

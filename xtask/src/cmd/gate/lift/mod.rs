@@ -5,6 +5,8 @@
 //! not say (unsupported) is weighed by how often the corpus has it. Mnemonics whose result no two machines share are counted,
 //! not compared.
 
+mod forms;
+
 use std::collections::BTreeMap;
 use std::fs;
 use std::io::Write;
@@ -12,7 +14,7 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use anyhow::{Context, Result, ensure};
-use wryneck_oracle::lifted::Lifted;
+use wryneck_oracle::lifted::{Lifted, SIGTRAP};
 use wryneck_oracle::{Answer, Case, Engine, Inputs, Lifter, Native, Random, State, differences, disagreement};
 
 use crate::process;
@@ -37,6 +39,12 @@ pub struct Args {
     /// Writes an encoding of each form that is lifted to this file: the list that `crates/oracle/tests` runs
     #[arg(long)]
     list: Option<PathBuf>,
+    /// Runs encodings of every form there may be and writes the table of those that the CPU confirms
+    #[arg(long)]
+    forms: bool,
+    /// Where the table of confirmed forms is
+    #[arg(long, default_value = "crates/machine/src/cpu/x86_64/confirmed.txt")]
+    table: PathBuf,
     /// Shows what the instruction with these bytes (in hexadecimal) is lifted to, and does nothing else
     #[arg(long)]
     show: Option<String>,
@@ -78,6 +86,8 @@ struct Row {
     forms: u64,
     states: u64,
     agreed: u64,
+    /// Those among them from which the instruction ran to its end, without a fault.
+    completed: u64,
     failed: u64,
     /// Runs of the engine; those that ended as the reference interpreter's.
     engine: u64,
@@ -94,8 +104,11 @@ pub fn run(args: &Args) -> Result<()> {
     if let Some(digits) = &args.show {
         let byte = |i: usize| digits.get(i..i + 2).and_then(|two| u8::from_str_radix(two, 16).ok()).context("not bytes in hexadecimal");
         let code = (0..digits.len()).step_by(2).map(byte).collect::<Result<Vec<u8>>>()?;
-        println!("{}", Lifter::new()?.text(&code)?);
+        println!("{}", Lifter::of_all_forms()?.text(&code)?);
         return Ok(());
+    }
+    if args.forms {
+        return forms::run(args);
     }
     let corpus = corpus(args)?;
     let total: u64 = corpus.values().flat_map(|forms| forms.values()).map(|f| f.weight).sum();
@@ -135,7 +148,7 @@ fn list(lifter: &Lifter, corpus: &BTreeMap<String, BTreeMap<String, Form>>, path
 
 /// Runs one form from its states on both sides.
 fn compare(args: &Args, lifter: &Lifter, native: &Native, (name, form): (&str, &Form), row: &mut Row) -> Result<()> {
-    if let Some((_, why)) = NOT_COMPARED.iter().find(|(m, _)| *m == row.mnemonic) {
+    if let Some((_, why)) = NOT_COMPARED.iter().find(|(m, _)| row.mnemonic.split(' ').next_back() == Some(*m)) {
         row.note = format!("not compared: {why}");
         return Ok(());
     }
@@ -194,6 +207,7 @@ fn against_cpu(lifter: &Lifter, lifted: &Lifted, case: &Case, (before, cpu): (&S
         Answer::State(ours) => {
             let wrong = differences(case, before, cpu, &ours);
             row.agreed += u64::from(wrong.is_empty());
+            row.completed += u64::from(wrong.is_empty() && cpu.signal == SIGTRAP);
             (!wrong.is_empty()).then(|| wrong[..wrong.len().min(4)].join("; "))
         }
         Answer::Unsupported(why) => {
