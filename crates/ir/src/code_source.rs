@@ -114,6 +114,10 @@ pub trait CodeSource {
     fn elsewhere(&self, _address: u64) -> Option<&str> {
         None
     }
+    /// The program maps bytes as code, which nobody can write. False: other code was there before, or the source has no room for more.
+    fn map_code(&mut self, _address: u64, _bytes: Vec<u8>, _name: &str) -> bool {
+        false
+    }
     /// How functions of the code are called from outside. `None`: they are not.
     fn calling(&self) -> Option<&Calling> {
         None

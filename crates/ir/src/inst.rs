@@ -150,7 +150,7 @@ ops! {
     /// `b` a signed 64-bit count, `c` a raw scale in bytes (at least 1). Width is 64.
     PtrAdd "ptradd" Next (Word, Word, Word, Imm);
     /// dst = the `width` bits at address a, little-endian, in ceil(width / 8) bytes. `b`: alignment in bytes the CPU would
-    /// enforce, or 0 for none.
+    /// enforce, or 0 for none; or a [`Part`] of a larger load.
     Load "load" Next (Val, Word, Imm, No);
     /// Writes `b` (`width` bits) to address a in ceil(width / 8) bytes. `c`: as Load's `b`.
     Store "store" Next (No, Word, Val, Imm);
@@ -229,6 +229,30 @@ impl Op {
     /// The operator with this number, if there is one.
     pub fn from_u16(n: u16) -> Option<Op> {
         Op::ALL.get(usize::from(n)).copied()
+    }
+}
+
+/// Of machine code's vectors each limb is loaded by itself. This says so, in `b` of [`Op::Load`]: the processor reads all bytes at once.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Part {
+    /// Bytes of the whole, a power of two.
+    pub of: u32,
+    /// Bytes of the whole before this part.
+    pub at: u32,
+}
+
+impl Part {
+    const OF: u32 = 16;
+    const AT: u32 = 24;
+
+    /// As `b` of a load.
+    pub fn pack(self) -> u32 {
+        self.of << Part::OF | self.at << Part::AT
+    }
+    /// What `b` of a load says, if it is this.
+    pub fn unpack(b: u32) -> Option<Part> {
+        let (of, at) = (b >> Part::OF & 0xff, b >> Part::AT);
+        (b & 0xffff == 0 && of.is_power_of_two() && at < of).then_some(Part { of, at })
     }
 }
 

@@ -21,5 +21,5 @@ pub mod verify;
 mod samples;
 
 pub use code_source::{ActiveCall, Calling, CodeObject, CodeSource, Convention, NoCode, Transfer};
-pub use inst::{FcmpPred, Inst, NONE, Op, Operand, Round, limbs};
+pub use inst::{FcmpPred, Inst, NONE, Op, Operand, Part, Round, limbs};
 pub use module::*;

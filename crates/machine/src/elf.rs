@@ -6,7 +6,7 @@
 
 use std::ops::Range;
 
-use object::elf::{ET_DYN, ET_EXEC, PF_W, PF_X, PT_INTERP, PT_LOAD, SHF_ALLOC, SHF_TLS, SHT_NOBITS, STT_GNU_IFUNC};
+use object::elf::{ET_DYN, ET_EXEC, PF_W, PF_X, PT_DYNAMIC, PT_INTERP, PT_LOAD, SHF_ALLOC, SHF_TLS, SHT_NOBITS, STT_GNU_IFUNC};
 use object::read::elf::{ElfFile64, FileHeader, ProgramHeader, SectionHeader};
 use object::{Endianness, Object, ObjectSection, ObjectSymbol, SymbolKind};
 use wryneck_ir::code_source::Data;
@@ -63,6 +63,8 @@ pub struct Elf {
     pub headers: Headers,
     /// Path of the program that is to load this one.
     pub interpreter: Option<Vec<u8>>,
+    /// It can be started, as a shared library cannot.
+    pub is_program: bool,
     /// What was added to the file's addresses.
     pub base: u64,
     /// By address.
@@ -97,7 +99,7 @@ impl Elf {
 
     /// Reads an executable from the bytes of its file; a position-independent one is put at `base`.
     pub fn parse_at(file: &[u8], base: u64) -> Result<Elf, MachineError> {
-        let elf: File<'_> = File::parse(file).map_err(MachineError::NotElf)?;
+        let elf: File<'_> = File::parse(file).map_err(|e| narrow(file).unwrap_or(MachineError::NotElf(e)))?;
         let (header, endian) = (elf.elf_header(), elf.endian());
         let cpu = cpu_of(&elf)?;
         let base = match header.e_type(endian) {
@@ -107,17 +109,21 @@ impl Elf {
         };
         let parts = sections(&elf, base)?;
         let mut segments = Vec::new();
-        let (mut headers, mut interpreter) = (Headers::default(), None);
+        let (mut headers, mut interpreter, mut is_program) = (Headers::default(), None, base == 0);
         let at_offset = header.e_phoff(endian);
         for h in elf.elf_program_headers() {
             let (start, size, in_file) = (h.p_vaddr(endian), h.p_memsz(endian), h.p_filesz(endian));
             let bad = MachineError::BadSegment { base: start, file: in_file, memory: size };
             let kind = h.p_type(endian);
+            if kind == PT_DYNAMIC {
+                is_program |= h.data(endian, file).is_ok_and(|rows| says_it_is_a_program(rows, endian));
+            }
             if kind != PT_INTERP && (kind != PT_LOAD || size == 0) {
                 continue;
             }
             let Ok(bytes) = h.data(endian, file) else { return Err(bad) };
             if kind == PT_INTERP {
+                is_program = true;
                 interpreter = Some(bytes.split(|b| *b == 0).next().unwrap_or_default().to_vec());
                 continue;
             }
@@ -143,6 +149,7 @@ impl Elf {
             segments,
             headers,
             interpreter,
+            is_program,
             base,
             symbols: symbols(&elf, base)?,
             dwarf: Dwarf::read(&elf, base).into_iter().collect(),
@@ -239,6 +246,25 @@ pub fn place_in(function: Option<&Symbol>, address: u64) -> String {
         Some(f) => format!("{}+{:#x}", f.name, address - f.address),
         None => format!("{address:#x}"),
     }
+}
+
+/// The error of a file that is ELF, but with addresses of 32 bits.
+fn narrow(file: &[u8]) -> Option<MachineError> {
+    const CLASS_32: u8 = 1;
+    let (head, machine) = (file.get(..5)?, file.get(18..20)?);
+    let machine = if file.get(5) == Some(&2) { u16::from_be_bytes([machine[0], machine[1]]) } else { u16::from_le_bytes([machine[0], machine[1]]) };
+    (head.starts_with(b"\x7fELF") && head[4] == CLASS_32).then_some(MachineError::NarrowAddresses(machine))
+}
+
+/// Do the rows of a dynamic section say that the file is a position-independent program?
+fn says_it_is_a_program(rows: &[u8], endian: Endianness) -> bool {
+    const FLAGS_1: u64 = 0x6fff_fffb;
+    const PIE: u64 = 0x0800_0000;
+    let word = |bytes: &[u8]| {
+        let bytes: [u8; 8] = bytes.try_into().unwrap_or_default();
+        if endian == Endianness::Big { u64::from_be_bytes(bytes) } else { u64::from_le_bytes(bytes) }
+    };
+    rows.chunks_exact(16).any(|row| word(&row[..8]) == FLAGS_1 && word(&row[8..]) & PIE != 0)
 }
 
 /// The CPU a file is for.

@@ -5,8 +5,12 @@
 pub enum MachineError {
     #[error("not an ELF file for 64 bits: {0}")]
     NotElf(object::read::Error),
-    #[error("the ELF file is for machine {0}, which is not lifted")]
+    #[error("the ELF file is for {}: only machine code for x86-64 with addresses of 64 bits is lifted", processor(*.0))]
     UnknownCpu(u16),
+    #[error("the ELF file is for {}, with addresses of 32 bits: only machine code for x86-64 with addresses of 64 bits is lifted", processor(*.0))]
+    NarrowAddresses(u16),
+    #[error("the ELF file is a shared library: name a program that uses it, or build one that is linked statically")]
+    SharedLibrary,
     #[error("the ELF file is no executable (its type is {0})")]
     NotExecutable(u16),
     #[error("the ELF file is damaged: {0}")]
@@ -45,6 +49,24 @@ pub enum MachineError {
     NoUserOp(&'static [u8]),
     #[error("the function of machine code: {0}")]
     Build(#[from] wryneck_ir::build::BuildError),
+}
+
+/// The name of a processor by the number that ELF files have for it.
+fn processor(machine: u16) -> String {
+    const NAMES: [(u16, &str); 11] = [
+        (3, "i386"),
+        (8, "MIPS"),
+        (20, "PowerPC"),
+        (21, "PowerPC of 64 bits"),
+        (22, "S/390"),
+        (40, "ARM"),
+        (43, "SPARC of 64 bits"),
+        (62, "x86-64"),
+        (183, "AArch64"),
+        (243, "RISC-V"),
+        (258, "LoongArch"),
+    ];
+    NAMES.iter().find(|(number, _)| *number == machine).map_or_else(|| format!("machine {machine}"), |(_, name)| (*name).to_owned())
 }
 
 impl MachineError {

@@ -419,6 +419,22 @@ impl CodeSource for MachineProgram {
         self.elf.linked.outside_at(address).map(|o| o.name.as_str())
     }
 
+    fn map_code(&mut self, address: u64, bytes: Vec<u8>, name: &str) -> bool {
+        let segments = &mut self.elf.segments;
+        let at = segments.partition_point(|s| s.base < address);
+        if let Some(there) = segments.get(at).filter(|s| s.base == address && s.size == bytes.len() as u64) {
+            return there.bytes == bytes;
+        }
+        let size = bytes.len() as u64;
+        let Some(end) = address.checked_add(size) else { return false };
+        let over = at.checked_sub(1).and_then(|n| segments.get(n)).is_some_and(|s| s.base + s.size > address);
+        if over || segments.get(at).is_some_and(|s| s.base < end) {
+            return false;
+        }
+        segments.insert(at, elf::Segment { name: name.to_owned(), base: address, size, bytes, writable: false, executable: true });
+        true
+    }
+
     fn calling(&self) -> Option<&Calling> {
         self.calling.as_ref()
     }

@@ -25,6 +25,14 @@ pub struct Library<'a> {
 /// The function by which the library begins.
 const LIBRARY_START: &str = "__libc_start_main";
 
+/// Functions that take and give back memory, of which a program has all from the library or none: models of a part of them would be
+/// given memory that they know nothing of.
+const ALLOCATOR: [&str; 9] =
+    ["aligned_alloc", "calloc", "free", "malloc", "malloc_usable_size", "memalign", "posix_memalign", "realloc", "reallocarray"];
+
+/// Files of C libraries that define one of these, but for those of its name.
+const ALLOCATOR_FILES: [&str; 3] = ["lite_malloc.c", "malloc.c", "replaced.c"];
+
 /// What the compiler's own start knows about itself.
 const START_VARIABLES: [&str; 3] = ["completed.0", "dtor_idx.0", "object.0"];
 
@@ -87,7 +95,8 @@ impl<'a> Library<'a> {
     fn mark_functions(&self, elf: &mut Elf) {
         let code: Vec<usize> = (0..elf.symbols.len()).filter(|i| elf.symbols[*i].code).collect();
         let linked = Library::is_linked(elf);
-        let named: Vec<bool> = code.iter().map(|i| linked && self.names(elf, *i)).collect();
+        let mut named: Vec<bool> = code.iter().map(|i| linked && self.names(elf, *i)).collect();
+        self.decide_allocator(elf, &code, &mut named);
         let beside = |all: &[bool], n: usize| {
             let side = |mut others: Box<dyn Iterator<Item = usize> + '_>| others.find(|m| !elf.symbols[code[*m]].local).map(|m| all[m]);
             (side(Box::new((0..n).rev())).unwrap_or(false), side(Box::new(n + 1..code.len())).unwrap_or(false))
@@ -102,6 +111,18 @@ impl<'a> Library<'a> {
         for (i, of_library) in code.into_iter().zip(of_library) {
             elf.symbols[i].library |= of_library;
         }
+    }
+
+    /// All functions of the allocator are the library's, or none.
+    fn decide_allocator(&self, elf: &Elf, code: &[usize], named: &mut [bool]) {
+        let name = |n: usize| elf.symbols[code[n]].name.as_str();
+        let all: Vec<usize> = (0..code.len()).filter(|n| ALLOCATOR.contains(&name(*n)) && !elf.symbols[code[*n]].local).collect();
+        let is_library = |n: usize| {
+            let is_in = |file: &String| ALLOCATOR_FILES.contains(&file.as_str()) || file.strip_suffix(".c") == Some(name(n));
+            named[n] || elf.symbols[code[n]].library || self.positions(elf, code[n]).iter().all(is_in)
+        };
+        let of_library = Library::is_linked(elf) && all.iter().all(|n| is_library(*n));
+        all.into_iter().for_each(|n| named[n] = of_library);
     }
 
     /// Whether a symbol has the name of a function of the library, and is from no other file.

@@ -191,7 +191,7 @@ pub fn objects(files: &[(String, Vec<u8>)], elsewhere: &dyn Fn(&str) -> Elsewher
     let symbols = linker.symbols()?;
     linker.find_constructors();
     let (segments, linked) = linker.finish();
-    Ok(Elf { cpu, entry: 0, segments, headers: Headers::default(), interpreter: None, base: 0, symbols, dwarf, linked })
+    Ok(Elf { cpu, entry: 0, segments, headers: Headers::default(), interpreter: None, is_program: true, base: 0, symbols, dwarf, linked })
 }
 
 /// Whether a file of this content is a relocatable object.

@@ -37,6 +37,9 @@ impl Process {
     /// Loads an executable from its bytes; `read` is asked for the interpreter.
     pub fn load<E: From<MachineError>>(file: &[u8], read: ReadFile<'_, E>) -> Result<Process, E> {
         let mut elf = Elf::parse(file)?;
+        if !elf.is_program {
+            return Err(MachineError::SharedLibrary.into());
+        }
         let (entry, headers) = (elf.entry, elf.headers);
         let (mut base, mut loader) = (0, None);
         if let Some(path) = elf.interpreter.take() {

@@ -22,6 +22,8 @@ pub struct Memory {
     pub displacement: i64,
     pub base: Base,
     pub index: Option<usize>,
+    /// The index is a vector register, each of whose lanes is one.
+    pub gathers: bool,
     pub scale: u64,
 }
 
@@ -105,7 +107,7 @@ fn number(text: &str) -> Option<i64> {
 }
 
 fn memory(text: &str) -> Option<Memory> {
-    let mut m = Memory { segment: None, displacement: 0, base: Base::None, index: None, scale: 1 };
+    let mut m = Memory { segment: None, displacement: 0, base: Base::None, index: None, gathers: false, scale: 1 };
     let mut rest = text;
     if let Some(behind) = text.strip_prefix('%') {
         let (segment, behind) = behind.split_once(':')?;
@@ -123,7 +125,8 @@ fn memory(text: &str) -> Option<Memory> {
         name => m.base = Base::Register(register(name)?.1),
     }
     if let Some(index) = parts.next().filter(|p| !matches!(*p, "riz" | "eiz" | "")) {
-        m.index = Some(register(index)?.1);
+        let (class, n) = register(index)?;
+        (m.index, m.gathers) = (Some(n), matches!(class, "xmm" | "ymm"));
         m.scale = parts.next().and_then(|s| s.parse().ok()).unwrap_or(1);
     }
     Some(m)
@@ -206,7 +209,9 @@ impl Case {
                 Operand::Other => "other",
             })
             .collect();
-        format!("{} {}", self.mnemonic, kinds.join(",")).trim_end().to_owned()
+        // EVEX has the same mnemonics for what it does with masks and more registers.
+        let evex = if self.original.first() == Some(&0x62) { "{evex} " } else { "" };
+        format!("{evex}{} {}", self.mnemonic, kinds.join(",")).trim_end().to_owned()
     }
 
     /// Brings operands relative to the instruction pointer to where the oracle's memory is.
@@ -300,7 +305,9 @@ impl Case {
         s.fsw = (top as u16) << 11 | (random.word() as u16 & 0x4700);
         // Half of the stack is in use, or all of it where the instruction names what lies deep.
         let deep = self.operands.iter().any(|o| matches!(o, Operand::Register("st", n) if *n >= 4));
-        s.ftw = if deep { 0xff } else { (0..4).map(|i| 1 << ((top + i) % 8)).sum() };
+        // What is pushed needs a register that is empty.
+        let last = if self.mnemonic.starts_with("fld") { 1 << ((top + 7) % 8) } else { 0 };
+        s.ftw = if deep { 0xff & !last } else { (0..4).map(|i| 1 << ((top + i) % 8)).sum() };
         s.st.iter_mut().for_each(|st| *st = random.extended());
         self.implicit(&mut s, random);
         for m in self.memories() {
@@ -402,7 +409,12 @@ fn place(m: &Memory, s: &mut State, random: &mut Random) -> u64 {
         }
         return target;
     }
-    match (m.base, m.index) {
+    let mut index = m.index;
+    if let Some(n) = m.index.filter(|_| m.gathers) {
+        s.vec[n].iter_mut().for_each(|word| *word = random.below(40));
+        index = None;
+    }
+    match (m.base, index) {
         (Base::InstructionPointer, _) => return WINDOW + 128,
         (Base::Register(base), Some(index)) if base == index => {
             let factor = 1 + m.scale;

@@ -267,7 +267,7 @@ impl Engine<'_> {
         for operand in &case.operands {
             match operand {
                 Operand::Memory(m) => {
-                    general.extend(m.index);
+                    general.extend(m.index.filter(|_| !m.gathers));
                     if let Base::Register(n) = m.base {
                         general.push(n);
                     }
@@ -276,6 +276,7 @@ impl Engine<'_> {
                 _ => {}
             }
         }
-        self.lifter.limbs_but(&general, case.is_x87())
+        let gathers = case.operands.iter().any(|o| matches!(o, Operand::Memory(m) if m.gathers));
+        self.lifter.limbs_but(&general, case.is_x87() || gathers)
     }
 }

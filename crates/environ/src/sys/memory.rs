@@ -23,6 +23,7 @@ const MAP_FIXED: u32 = 0x10;
 const MAP_ANONYMOUS: u32 = 0x20;
 const MAP_FIXED_NOREPLACE: u32 = 0x100_000;
 const PROT_WRITE: u32 = 2;
+const PROT_EXEC: u32 = 4;
 /// Bytes the break can move.
 const BREAK_ROOM: u64 = 1 << 24;
 
@@ -130,9 +131,27 @@ pub fn mmap(s: &mut Sys<'_, '_>) -> Done {
         if !bytes.is_empty() {
             s.put_bytes(addr, &bytes)?;
         }
+        if protection & (PROT_EXEC | PROT_WRITE) == PROT_EXEC {
+            code(s, addr, &bytes)?;
+        }
         Rc::make_mut(&mut s.change().mappings).insert(addr, mapping);
     }
     Ok(addr)
+}
+
+/// What is mapped from a file to be executed is code, as a shared library's is that the program loads.
+fn code(s: &mut Sys<'_, '_>, addr: u64, bytes: &[Byte]) -> Result<(), Halt> {
+    let Some(source) = s.cx.core.code_source.clone() else { return Ok(()) };
+    let concrete = |byte: &Byte| match byte {
+        Byte::Concrete(byte) => Some(*byte),
+        Byte::Symbolic(_) => None,
+    };
+    let known: Option<Vec<u8>> = bytes.iter().map(concrete).collect();
+    let mapped = known.is_some_and(|bytes| source.borrow_mut().map_code(addr, bytes, "a mapping of code"));
+    match mapped {
+        true => Ok(()),
+        false => Err(PathEnd::Unsupported("a mapping of code that is symbolic, or where other code was".into()).into()),
+    }
 }
 
 /// A fixed address must lie in a mapping there is, which is how programs that reserve room first use it.

@@ -13,8 +13,8 @@ pub use space::Space;
 
 /// Addresses below this belong to nothing: a pointer there counts as null.
 pub const NULL_PAGE: u64 = 4096;
-/// Functions' addresses, 16 bytes apart.
-pub const FUNC_BASE: u64 = 1 << 24;
+/// Functions' addresses, 16 bytes apart: room for four million, above what executables have at the addresses they were linked to.
+pub const FUNC_BASE: u64 = GLOBAL_BASE - (1 << 26);
 /// Globals.
 pub const GLOBAL_BASE: u64 = 1 << 30;
 /// The stack grows down from here.

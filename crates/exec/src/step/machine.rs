@@ -44,18 +44,23 @@ impl Cx<'_> {
             (pointer, 0) => pointer,
             _ => return Err(PathEnd::Unsupported("a call back to machine code while the stack pointer is symbolic".into()).into()),
         };
-        let args: Vec<Tagged> = args.iter().map(|arg| self.word(*arg)).collect();
         let (registers, pushed) = args.split_at(args.len().min(calling.arguments.len()));
-        if pushed.iter().any(|(_, tag)| *tag != 0) {
-            return Err(PathEnd::Unsupported("a call back to machine code with symbolic arguments on the stack".into()).into());
-        }
+        let registers: Vec<Tagged> = registers.iter().map(|arg| self.word(*arg)).collect();
         let pointer = (stack.wrapping_sub(RED_ZONE + 8 * pushed.len() as u64) & !15).wrapping_sub(8);
-        let words: Vec<u8> = std::iter::once(calling.back).chain(pushed.iter().map(|arg| arg.0)).flat_map(u64::to_le_bytes).collect();
-        self.write_concrete(pointer, &words)?;
+        self.write_concrete(pointer, &calling.back.to_le_bytes())?;
+        for (at, arg) in (pointer + 8..).step_by(8).zip(pushed) {
+            match *arg {
+                Value::Bits(word) => self.write_concrete(at, &word.to_le_bytes())?,
+                Value::Sym(e) => {
+                    let word = if self.core.pool.width(e) < 64 { self.core.pool.zext(e, 64) } else { e };
+                    self.store(Value::Bits(at), word)?;
+                }
+            }
+        }
         self.write_concrete(pointer.wrapping_add(calling.shadow), &calling.back.to_le_bytes())?;
         limbs[calling.instruction_pointer] = (address, 0);
         limbs[calling.stack_pointer] = (pointer, 0);
-        calling.arguments.iter().zip(registers).for_each(|(limb, arg)| limbs[*limb] = *arg);
+        calling.arguments.iter().zip(registers).for_each(|(limb, arg)| limbs[*limb] = arg);
         frame::enter(self.core, self.state, code, &limbs, dst, ret_width)?;
         entered(self.core, self.state);
         Ok(())

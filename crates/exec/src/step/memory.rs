@@ -4,7 +4,7 @@
 //! reach as a select. For objects above `max_symbolic_object` the offset is concretised.
 
 use wryneck_expr::ExprId;
-use wryneck_ir::Inst;
+use wryneck_ir::{Inst, Part};
 
 use super::pointer::{Object, Place, What};
 use crate::config::Uninit;
@@ -14,6 +14,8 @@ use crate::plugin::{Stop, Value};
 
 /// Offsets a store at a symbolic offset may have before the offset is concretised.
 const MAX_STORE_SPREAD: u64 = 256;
+/// Bytes of a page as the kernel has them.
+const KERNEL_PAGE: u64 = 4096;
 /// Bytes one block operation may move.
 const MAX_BLOCK: u64 = 1 << 32;
 
@@ -23,6 +25,10 @@ pub fn load(cx: &mut Cx<'_>, inst: &Inst) -> Result<(), Stop> {
     let loaded = match cx.load(pointer, width) {
         Ok(loaded) => loaded,
         Err(stop) => {
+            if let Some(part) = cx.part_that_overhangs(inst, pointer) {
+                cx.put_wide(inst.dst, part);
+                return Ok(());
+            }
             cx.survive(stop)?;
             let bytes = cx.new_input("memory out of bounds", bytes_of(width));
             let whole = cx.join(&bytes);
@@ -136,6 +142,36 @@ impl Cx<'_> {
     /// Whether a read of `size` bytes at an address may lie partly outside of the object.
     fn may_overhang(&self, addr: u64, size: u64) -> bool {
         self.core.config.machine_code && size <= 16 && size.is_power_of_two() && addr.is_multiple_of(size)
+    }
+
+    /// What a part of a vector load reads that lies partly or wholly outside of the object which other parts are in; nothing where that
+    /// is a fault. Aligned vectors may overhang any object, as words do: no page ends there. What a program is given lies on a page of the
+    /// kernel's, where string functions of C libraries read on to the page's end.
+    fn part_that_overhangs(&mut self, inst: &Inst, pointer: Value) -> Option<ExprId> {
+        let (part, Value::Bits(address)) = (Part::unpack(inst.b)?, self.known(pointer)) else { return None };
+        if !self.core.config.machine_code {
+            return None;
+        }
+        let (start, size) = (address.checked_sub(part.at.into())?, u64::from(part.of));
+        let last = start.checked_add(size - 1)?;
+        let object = (start..=last).find_map(|at| (!matches!(self.state.memory.space.byte(at), Byte::Dead)).then(|| self.object_at(at)))?;
+        let given = match object?.what {
+            What::Heap { .. } => self.is_given(start) || self.is_given(last),
+            _ => false,
+        };
+        let allowed = start.is_multiple_of(size) || given && start / KERNEL_PAGE == last / KERNEL_PAGE;
+        if !allowed {
+            return None;
+        }
+        let zero = self.core.pool.bits(8, 0);
+        let bytes: Vec<ExprId> = (0..bytes_of(inst.width.into())).map(|i| self.byte_at(address + i).unwrap_or(zero)).collect();
+        Some(self.join(&bytes))
+    }
+
+    /// Whether an address is in, or beside, an object that the program was given at its start.
+    fn is_given(&self, address: u64) -> bool {
+        let environment = self.core.environment.clone();
+        self.state.memory.heap.find(address).is_some_and(|object| !environment.allocates(&object))
     }
 
     /// Up to which size of the object a read of `size` bytes at `offset` may reach: the object's own, or whole words.

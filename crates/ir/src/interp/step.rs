@@ -4,7 +4,7 @@ use super::externals::Answer;
 use super::{Callee, ExternalCall, Externals, Fault, Halt, Interp, memory};
 use crate::arith::{self, Trap};
 use crate::float::{self, Format};
-use crate::inst::{Inst, NONE, Op, Operand, Round, limbs};
+use crate::inst::{Inst, NONE, Op, Operand, Part, Round, limbs};
 use crate::module::Module;
 
 impl<'p, E: Externals> Interp<'p, E> {
@@ -52,7 +52,8 @@ impl<'p, E: Externals> Interp<'p, E> {
             Op::Fsqrt | Op::Fma | Op::Fmin | Op::Fmax | Op::Fround | Op::Fcmp => self.float(op, &inst)?,
             Op::Fcast | Op::FtoS | Op::FtoU | Op::StoF | Op::UtoF => self.float_cast(op, &inst)?,
             Op::Load => {
-                let bytes = self.access(self.one(inst.a), inst.b).and_then(|a| self.memory.read(a, u64::from(width.div_ceil(8))))?;
+                let align = if Part::unpack(inst.b).is_some() { 0 } else { inst.b };
+                let bytes = self.access(self.one(inst.a), align).and_then(|a| self.memory.read(a, u64::from(width.div_ceil(8))))?;
                 let mut value: Vec<u64> = bytes.chunks(8).map(limb).collect();
                 arith::trim(width, &mut value);
                 self.set(inst.dst, &value);

@@ -1,6 +1,7 @@
 //! The gates: measurements that decide whether the tool does what it says, each resumable or short, none with a fixed answer.
 
 mod complete;
+mod concrete;
 mod coreutils;
 mod corpus;
 mod csmith;
@@ -8,10 +9,12 @@ mod explore;
 mod facts;
 mod faults;
 mod files;
+mod foreign;
 mod hostile;
 mod kills;
 mod lift;
 mod limits;
+mod loops;
 mod machine;
 mod memory;
 mod mutants;
@@ -48,6 +51,10 @@ enum Gate {
     Faults(faults::Args),
     /// Random sequences of file-system calls: the same results as on the real kernel
     Files(files::Args),
+    /// Executables that nobody prepared (static glibc, busybox, shared libraries): to their ends as natively
+    Foreign(foreign::Args),
+    /// Loops of C as gcc vectorises them: as machine code they print what they print natively
+    Loops(loops::Args),
     /// Hostile programs: none has an effect outside of its replay, whoever runs the tool; unconfined each has
     Hostile(hostile::Args),
     /// Kills at random moments, and readers on the database: nothing found is lost, nothing is left behind
@@ -87,6 +94,8 @@ pub fn run(args: &Args) -> Result<()> {
         Gate::Facts(args) => facts::run(args),
         Gate::Faults(args) => faults::run(args),
         Gate::Files(args) => files::run(args),
+        Gate::Foreign(args) => foreign::run(args),
+        Gate::Loops(args) => loops::run(args),
         Gate::Hostile(args) => hostile::run(args),
         Gate::Kills(args) => kills::run(args),
         Gate::Lift(args) => lift::run(args),

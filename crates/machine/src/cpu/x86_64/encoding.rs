@@ -45,6 +45,8 @@ pub enum Rm {
 pub struct Address {
     pub base: Option<usize>,
     pub index: Option<(usize, u32)>,
+    /// What an index is multiplied by, if there is one or not.
+    pub scale: u32,
     pub displacement: i64,
     /// From the next instruction on.
     pub relative: bool,
@@ -76,6 +78,8 @@ pub struct Encoding {
     pub immediate: Option<u8>,
     /// The prefix that adds a base to addresses.
     pub segment: Option<&'static str>,
+    /// The index of a memory operand as a number, which may be that of a vector register.
+    pub index: usize,
     /// Other processors see it as one access.
     pub lock: bool,
 }
@@ -113,6 +117,7 @@ impl Encoding {
             rm: Rm::Register(0),
             immediate: None,
             segment: None,
+            index: 0,
             lock: false,
         };
         let mut at = 0;
@@ -182,7 +187,7 @@ impl Encoding {
             e.rm = match modrm >> 6 {
                 3 => Rm::Register(usize::from(rm | b << 1)),
                 mode => {
-                    let mut address = Address { base: None, index: None, displacement: 0, relative: false, segment: e.segment, narrow: e.narrow };
+                    let mut address = Address { base: None, index: None, scale: 1, displacement: 0, relative: false, segment: e.segment, narrow: e.narrow };
                     at = e.memory(&mut address, bytes, at, (mode, rm, x, b))?;
                     Rm::Memory(address)
                 }
@@ -209,7 +214,9 @@ impl Encoding {
             let sib = *bytes.get(at)?;
             at += 1;
             let index = usize::from(sib >> 3 & 7 | x << 1);
-            a.index = (index != 4).then_some((index, 1 << (sib >> 6)));
+            self.index = index;
+            a.scale = 1 << (sib >> 6);
+            a.index = (index != 4).then_some((index, a.scale));
             base = sib & 7;
         }
         if base == 5 && mode == 0 {

@@ -17,6 +17,9 @@ use crate::process;
 const LEAST: u64 = 24;
 /// Instructions that never run to their end.
 const ALWAYS_FAULT: &[&str] = &["hlt", "int3", "ud0", "ud1", "ud2"];
+/// Encodings that the tests of `crates/oracle` run, and of how many forms one is there.
+const LIST: &str = "crates/oracle/tests/forms.txt";
+const LISTED: usize = 12;
 /// Where the forms that are not confirmed are listed, with the reason.
 const UNCONFIRMED: &str = "docs/results/unconfirmed-forms.txt";
 
@@ -68,6 +71,13 @@ pub(super) fn run(args: &Args) -> Result<()> {
     table.iter().try_for_each(|(form, name)| writeln!(text, "{:07x} {name}", form.0))?;
     fs::write(&args.table, text).with_context(|| format!("cannot write `{}`", args.table.display()))?;
     if args.only.is_none() {
+        let mut list = String::from("# Made by `cargo xtask gate lift --forms`: bytes and text of one encoding of some confirmed forms.\n");
+        let compared = table.iter().filter(|(_, name)| !name.contains('#')).map(|(form, _)| form);
+        for case in compared.step_by(LISTED).filter_map(|form| cases.get(form)).filter_map(|cases| cases.first()) {
+            let bytes: String = case.original.iter().map(|byte| format!("{byte:02x}")).collect();
+            writeln!(list, "{bytes} {}", case.text)?;
+        }
+        fs::write(LIST, list).with_context(|| format!("cannot write `{LIST}`"))?;
         fs::write(UNCONFIRMED, unconfirmed).with_context(|| format!("cannot write `{UNCONFIRMED}`"))?;
     } else {
         print!("{unconfirmed}");

@@ -5,6 +5,7 @@
 //! not say (unsupported) is weighed by how often the corpus has it. Mnemonics whose result no two machines share are counted,
 //! not compared.
 
+mod corpus;
 mod forms;
 
 use std::collections::BTreeMap;
@@ -42,6 +43,9 @@ pub struct Args {
     /// Runs encodings of every form there may be and writes the table of those that the CPU confirms
     #[arg(long)]
     forms: bool,
+    /// Runs the libraries of Debian that are the corpus, each by itself; those with a result of this table are left out
+    #[arg(long)]
+    corpus: bool,
     /// Where the table of confirmed forms is
     #[arg(long, default_value = "crates/machine/src/cpu/x86_64/confirmed.txt")]
     table: PathBuf,
@@ -110,24 +114,34 @@ pub fn run(args: &Args) -> Result<()> {
     if args.forms {
         return forms::run(args);
     }
-    let corpus = corpus(args)?;
+    if args.corpus {
+        return corpus::run(args);
+    }
+    let files = if args.files.is_empty() { installed()? } else { args.files.clone() };
+    let corpus = sampled(args, &files)?;
     let total: u64 = corpus.values().flat_map(|forms| forms.values()).map(|f| f.weight).sum();
     let (lifter, native) = (Lifter::new()?, Native::new()?);
     if let Some(path) = &args.list {
         return list(&lifter, &corpus, path);
     }
+    let mut rows = measured(args, &lifter, &native, &corpus)?;
+    rows.sort_by(|a, b| b.weight.cmp(&a.weight).then(a.mnemonic.cmp(&b.mnemonic)));
+    report(args, &rows, total)
+}
+
+/// What becomes of each mnemonic.
+fn measured(args: &Args, lifter: &Lifter, native: &Native, corpus: &BTreeMap<String, BTreeMap<String, Form>>) -> Result<Vec<Row>> {
     let mut rows = Vec::new();
     for (mnemonic, forms) in corpus.iter().filter(|(m, _)| args.only.as_ref().is_none_or(|only| m.starts_with(only.as_str()))) {
         let mut row = Row { mnemonic: mnemonic.clone(), ..Row::default() };
         for (name, form) in forms {
             row.forms += 1;
             row.weight += form.weight;
-            compare(args, &lifter, &native, (name, form), &mut row)?;
+            compare(args, lifter, native, (name, form), &mut row)?;
         }
         rows.push(row);
     }
-    rows.sort_by(|a, b| b.weight.cmp(&a.weight).then(a.mnemonic.cmp(&b.mnemonic)));
-    report(args, &rows, total)
+    Ok(rows)
 }
 
 /// An encoding of each form that is lifted.
@@ -249,18 +263,23 @@ fn report(args: &Args, rows: &[Row], total: u64) -> Result<()> {
     if args.only.is_none() && args.files.is_empty() {
         fs::write(&args.results, out).with_context(|| format!("cannot write `{}`", args.results.display()))?;
     }
+    let least = 100 * sum(&|r| r.forms);
+    ensure!(
+        args.only.is_some() || sum(&|r| r.agreed) >= least.min(args.states as u64 * sum(&|r| r.forms) / 2),
+        "only {} states were compared",
+        sum(&|r| r.agreed)
+    );
     ensure!(sum(&|r| r.failed) == 0, "{} mnemonics fail", rows.iter().filter(|r| r.failed > 0).count());
     ensure!(absent * 200 < total, "what is absent weighs 0.5 % or more");
     Ok(())
 }
 
 /// The corpus: forms by mnemonic, with a sample of the encodings of each.
-fn corpus(args: &Args) -> Result<BTreeMap<String, BTreeMap<String, Form>>> {
-    let files = if args.files.is_empty() { installed()? } else { args.files.clone() };
+fn sampled(args: &Args, files: &[PathBuf]) -> Result<BTreeMap<String, BTreeMap<String, Form>>> {
     let mut random = Random::new(args.seed);
     let mut forms: BTreeMap<String, BTreeMap<String, Form>> = BTreeMap::new();
     for file in files {
-        let listing = process::output(Command::new("objdump").args(["-d", "-w"]).arg(&file))?;
+        let listing = process::output(Command::new("objdump").args(["-d", "-w"]).arg(file))?;
         for line in listing.lines() {
             let mut columns = line.splitn(3, '\t').skip(1);
             let (Some(bytes), Some(text)) = (columns.next(), columns.next()) else { continue };

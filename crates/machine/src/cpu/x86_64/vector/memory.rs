@@ -169,6 +169,30 @@ fn store_chosen(x: &mut X<'_, '_, '_, '_>, (width, lane): (u32, u32), mask: Slot
     }
     Ok(())
 }
+/// 38 90 to 93: lanes from memory, each at the base plus its own index, where the mask, the first source, says so. The mask is cleared.
+pub(super) fn gather(x: &mut X<'_, '_, '_, '_>) -> Result<(), String> {
+    let (width, lane, from) = (x.vector_width(), general_width(x), if x.e.opcode & 1 == 0 { 32 } else { 64 });
+    let (count, memory) = (width / lane.max(from), operand(x)?);
+    let mask = x.e.vex.map(|v| v.source).ok_or("a gather without VEX")?;
+    let (dst, chooses, indices) = (x.vector(x.e.reg)?, x.vector(mask)?, x.vector(x.e.index)?);
+    let base = x.address(&Address { index: None, ..memory })?;
+    let mut lanes = Vec::new();
+    for i in 0..count {
+        let value = x.p.temp(lane);
+        let (old, index, moved) = (x.lane(dst, lane, i), x.lane(indices, from, i), chosen(x, chooses, lane, i));
+        x.p.copy(lane, value, old);
+        let (index, by) = (if from == 32 { x.cast(Op::Sext, 64, 32, index) } else { index }, x.constant(64, memory.scale.into()));
+        let distance = x.op(Op::Mul, 64, index, by);
+        let address = x.op(Op::Add, 64, base, distance);
+        x.only_if(moved, |x| x.p.load(lane, value, address, 0));
+        lanes.push(value);
+    }
+    let all = (count * lane).max(64);
+    let value = x.build(all, lane, |x, i| lanes.get(i as usize).copied().unwrap_or_else(|| x.constant(lane, 0)));
+    x.clear_above(mask, 0)?;
+    x.set_vector(x.e.reg, all, value)
+}
+
 /// The top bit of a lane of the mask.
 fn chosen(x: &mut X<'_, '_, '_, '_>, mask: Slot, lane: u32, i: u32) -> Slot {
     let at = lane * i + lane - 1;

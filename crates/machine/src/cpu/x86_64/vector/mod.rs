@@ -6,6 +6,7 @@
 
 mod arrange;
 mod convert;
+mod crypto;
 mod float;
 mod lane;
 mod memory;

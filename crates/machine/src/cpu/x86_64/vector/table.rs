@@ -5,7 +5,7 @@ use wryneck_ir::Op;
 
 use super::Lane::{By, Op as Plain};
 use super::What::{Each, Float, FloatUnary, Pairs, Pick, Unary, Whole};
-use super::{Encoded, Group, What, arrange, convert, float, lane, memory};
+use super::{Encoded, Group, What, arrange, convert, crypto, float, lane, memory};
 use crate::cpu::x86_64::encoding::Mandatory::{F2, F3, None as No, P66};
 use crate::cpu::x86_64::encoding::Map::{Three3A, Three38, Two};
 
@@ -27,6 +27,10 @@ pub(super) const GROUPS: &[Group] = &[
     Group { map: Three38, prefixes: &[P66], encoded: Encoded::Any, mmx: false, rows: INTEGERS_38 },
     Group { map: Three38, prefixes: &[No], encoded: Encoded::Legacy, mmx: true, rows: INTEGERS_38 },
     Group { map: Three38, prefixes: &[P66], encoded: Encoded::Any, mmx: false, rows: MORE_38 },
+    Group { map: Three38, prefixes: &[P66], encoded: Encoded::Any, mmx: false, rows: AES },
+    Group { map: Three38, prefixes: &[No], encoded: Encoded::Legacy, mmx: false, rows: SHA },
+    Group { map: Three3A, prefixes: &[P66], encoded: Encoded::Any, mmx: false, rows: &[(0xdf, Whole(crypto::aes_key))] },
+    Group { map: Three3A, prefixes: &[No], encoded: Encoded::Legacy, mmx: false, rows: &[(0xcc, Whole(crypto::sha1_rounds))] },
     Group { map: Three38, prefixes: &[P66], encoded: Encoded::Legacy, mmx: false, rows: LEGACY_38 },
     Group { map: Three38, prefixes: &[P66], encoded: Encoded::Vex, mmx: false, rows: VEX_38 },
     Group { map: Three3A, prefixes: &[P66], encoded: Encoded::Any, mmx: false, rows: BOTH_3A },
@@ -239,6 +243,21 @@ const MORE_38: &[(u8, What)] = &[
 ];
 const LEGACY_38: &[(u8, What)] =
     &[(0x10, Whole(arrange::blend_bytes)), (0x14, Whole(arrange::blend_singles)), (0x15, Whole(arrange::blend_doubles))];
+const AES: &[(u8, What)] = &[
+    (0xdb, Whole(crypto::aes_inverse_columns)),
+    (0xdc, Whole(crypto::aes_round)),
+    (0xdd, Whole(crypto::aes_round)),
+    (0xde, Whole(crypto::aes_round)),
+    (0xdf, Whole(crypto::aes_round)),
+];
+const SHA: &[(u8, What)] = &[
+    (0xc8, Whole(crypto::sha)),
+    (0xc9, Whole(crypto::sha)),
+    (0xca, Whole(crypto::sha)),
+    (0xcb, Whole(crypto::sha)),
+    (0xcc, Whole(crypto::sha)),
+    (0xcd, Whole(crypto::sha)),
+];
 const VEX_38: &[(u8, What)] = &[
     (0x0c, Whole(arrange::permute_floats)),
     (0x0d, Whole(arrange::permute_floats)),
@@ -264,6 +283,10 @@ const VEX_38: &[(u8, What)] = &[
     (0x79, Pick(16, Some(16), arrange::lowest)),
     (0x8c, Whole(memory::load_masked)),
     (0x8e, Whole(memory::store_masked)),
+    (0x90, Whole(memory::gather)),
+    (0x91, Whole(memory::gather)),
+    (0x92, Whole(memory::gather)),
+    (0x93, Whole(memory::gather)),
     (0x96, Whole(float::fused)),
     (0x97, Whole(float::fused)),
     (0x98, Whole(float::fused)),

@@ -39,6 +39,8 @@ pub enum X87 {
     },
     Scale,
     Extract,
+    /// A constant onto the stack, of which SLEIGH has too few digits.
+    Constant(u64, u64),
     /// Needs to know which registers are empty.
     Tags,
 }
@@ -49,7 +51,17 @@ pub enum Compared {
     Register(usize),
     Float(u32),
     Integer(u32),
+    Zero,
 }
+
+/// Constants by the register operand of D9 E8 on, as 80 bits: log2(10), log2(e), pi, log10(2), ln(2).
+const CONSTANTS: [(usize, u64, u64); 5] = [
+    (1, 0xd49a_784b_cd1b_8afe, 0x4000),
+    (2, 0xb8aa_3b29_5c17_f0bc, 0x3fff),
+    (3, 0xc90f_daa2_2168_c235, 0x4000),
+    (4, 0x9a20_9a84_fbcf_f799, 0x3ffd),
+    (5, 0xb172_17f7_d1cf_79ac, 0x3ffe),
+];
 
 /// Registers of the stack, in SLEIGH's register space: each 16 bytes from the next.
 const STACK: u64 = 0x1100;
@@ -81,6 +93,10 @@ pub fn meaning(e: &Encoding) -> Option<X87> {
         (0xde, 2 | 3, Rm::Memory(_)) => compares(Compared::Integer(16), e.reg as u32 - 2),
         (0xdd, 4 | 5, Rm::Register(n)) => compares(Compared::Register(n), e.reg as u32 - 4),
         (0xda, 5, Rm::Register(1)) | (0xde, 3, Rm::Register(1)) => compares(Compared::Register(1), 2),
+        (0xd9, 4, Rm::Register(4)) => compares(Compared::Zero, 0),
+        (0xd9, 5, Rm::Register(n)) => {
+            CONSTANTS.iter().find(|row| row.0 == n).map(|(_, significand, exponent)| X87::Constant(*significand, *exponent))
+        }
         (0xd9, 7, Rm::Register(0)) => Some(X87::Remainder { nearest: false }),
         (0xd9, 6, Rm::Register(5)) => Some(X87::Remainder { nearest: true }),
         (0xd9, 7, Rm::Register(5)) => Some(X87::Scale),
@@ -129,10 +145,15 @@ pub fn adjust(it: &mut Instruction, e: &Encoding) {
 pub fn emit(x: &mut Emit<'_, '_, '_, '_>, what: X87) -> Result<(), String> {
     match what {
         X87::Nearest => {
-            let (mode, nearest) = (mode(x)?, x.constant(16, TO_NEAREST));
-            let other = x.op(Op::Ne, 16, mode, nearest);
-            x.unsupported_if(other, "x87 arithmetic with another rounding than to the nearest of 64 bits");
+            only_nearest(x)?;
             signalling(x)
+        }
+        X87::Constant(significand, exponent) => {
+            only_nearest(x)?;
+            let value = x.p.temp(80);
+            x.p.emit(Op::Imm, 64, value, significand as u32, (significand >> 32) as u32, NONE);
+            x.p.emit(Op::Imm, 16, value.limb(1), exponent as u32, 0, NONE);
+            push(x, value)
         }
         X87::StoreInteger { width, pops, truncates } => store_integer(x, width, pops, truncates),
         X87::RoundToInteger => {
@@ -148,6 +169,14 @@ pub fn emit(x: &mut Emit<'_, '_, '_, '_>, what: X87) -> Result<(), String> {
         X87::Extract => remainder::extract(x),
         X87::Tags => Err("which registers of the x87 are empty is not kept".to_owned()),
     }
+}
+
+/// Ends the path where the control word says another rounding.
+fn only_nearest(x: &mut Emit<'_, '_, '_, '_>) -> Result<(), String> {
+    let (mode, nearest) = (mode(x)?, x.constant(16, TO_NEAREST));
+    let other = x.op(Op::Ne, 16, mode, nearest);
+    x.unsupported_if(other, "x87 arithmetic with another rounding than to the nearest of 64 bits");
+    Ok(())
 }
 
 /// A signalling NaN in memory loses against a quiet one, which p-code cannot know once it has made it quiet.
@@ -249,6 +278,12 @@ fn compare_top(x: &mut Emit<'_, '_, '_, '_>, with: Compared, pops: u32) -> Resul
     let top = x.named("ST0")?;
     let other = match with {
         Compared::Register(n) => x.named(&format!("ST{n}"))?,
+        Compared::Zero => {
+            let value = x.p.temp(80);
+            x.p.emit(Op::Imm, 64, value, 0, 0, NONE);
+            x.p.emit(Op::Imm, 16, value.limb(1), 0, 0, NONE);
+            value
+        }
         Compared::Float(width) => {
             let value = x.read_general(width)?;
             x.cast(Op::Fcast, 80, width, value)

@@ -87,7 +87,8 @@ pub(super) fn remainder(x: &mut Emit<'_, '_, '_, '_>, nearest: bool) -> Result<(
         let by = x.op(Op::Or, 16, by, thirty_two);
         let scaled = x.op(Op::Sub, 16, above, by);
         let divisor = with_exponent(x, divisor, scaled);
-        x.p.emit(Op::Frem, 80, dividend, dividend.raw(), divisor.raw(), NONE);
+        let rest = arithmetic(x, Op::Frem, dividend, divisor);
+        x.p.copy(80, dividend, rest);
         let (zero, one) = (x.constant(1, 0), x.constant(1, 1));
         let set = conditions(x, [zero, zero, one, zero]);
         debug_assert!(set.is_ok(), "the status word was read before");

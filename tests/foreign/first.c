@@ -1,0 +1,3 @@
+#include <stdio.h>
+int second(int n);
+int first(int n) { return second(n) * 10 + 1; }
