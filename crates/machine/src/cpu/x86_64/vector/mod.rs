@@ -141,8 +141,10 @@ pub fn alignment(e: &Encoding) -> u32 {
     };
     let unaligned = match e.map {
         Two => matches!(e.opcode, 0x10 | 0x11 | 0xf0) || e.mandatory == F3 && moves_dqa,
-        Three3A => matches!(e.opcode, 0x60..=0x63),
-        Map::One | Three38 => false,
+        // Of strings; and of SHA, where processors disagree, so nothing stops the program.
+        Three3A => matches!(e.opcode, 0x60..=0x63 | 0xcc),
+        Three38 => matches!(e.opcode, 0xc8..=0xcd),
+        Map::One => false,
     };
     match e.vex {
         _ if !is_vector(e) => 0,
