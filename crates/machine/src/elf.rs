@@ -252,7 +252,8 @@ pub fn place_in(function: Option<&Symbol>, address: u64) -> String {
 fn narrow(file: &[u8]) -> Option<MachineError> {
     const CLASS_32: u8 = 1;
     let (head, machine) = (file.get(..5)?, file.get(18..20)?);
-    let machine = if file.get(5) == Some(&2) { u16::from_be_bytes([machine[0], machine[1]]) } else { u16::from_le_bytes([machine[0], machine[1]]) };
+    let machine =
+        if file.get(5) == Some(&2) { u16::from_be_bytes([machine[0], machine[1]]) } else { u16::from_le_bytes([machine[0], machine[1]]) };
     (head.starts_with(b"\x7fELF") && head[4] == CLASS_32).then_some(MachineError::NarrowAddresses(machine))
 }
 

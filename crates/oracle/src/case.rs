@@ -272,7 +272,10 @@ impl Case {
 
     /// Does it belong to the x87?
     pub fn is_x87(&self) -> bool {
-        self.is_mmx() || self.mnemonic.starts_with('f') && !self.mnemonic.starts_with("fx") || self.mnemonic == "fxch" || self.mnemonic == "fxam"
+        self.is_mmx()
+            || self.mnemonic.starts_with('f') && !self.mnemonic.starts_with("fx")
+            || self.mnemonic == "fxch"
+            || self.mnemonic == "fxam"
     }
 
     /// A state that suits the instruction.

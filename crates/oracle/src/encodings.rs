@@ -16,8 +16,13 @@ const MAPS: &[&[u8]] = &[&[], &[0x0f], &[0x0f, 0x38], &[0x0f, 0x3a]];
 /// One-byte opcodes that are no opcodes (prefixes, escapes), and those that nobody may run: they call or leave the system.
 fn is_excluded(map: usize, opcode: u8, modrm: u8) -> bool {
     match map {
-        0 => matches!(opcode, 0x0f | 0x26 | 0x2e | 0x36 | 0x3e | 0x40..=0x4f | 0x62 | 0x64..=0x67 | 0xc4 | 0xc5 | 0xcd | 0xcf | 0xf0..=0xf3),
-        1 => matches!(opcode, 0x07 | 0x34 | 0x35 | 0x38 | 0x3a | 0x3b..=0x3f) || opcode == 0x01 && modrm >= 0xc0 && !matches!(modrm, 0xd0 | 0xf9),
+        0 => {
+            matches!(opcode, 0x0f | 0x26 | 0x2e | 0x36 | 0x3e | 0x40..=0x4f | 0x62 | 0x64..=0x67 | 0xc4 | 0xc5 | 0xcd | 0xcf | 0xf0..=0xf3)
+        }
+        1 => {
+            matches!(opcode, 0x07 | 0x34 | 0x35 | 0x38 | 0x3a | 0x3b..=0x3f)
+                || opcode == 0x01 && modrm >= 0xc0 && !matches!(modrm, 0xd0 | 0xf9)
+        }
         _ => false,
     }
 }
@@ -39,7 +44,11 @@ fn operands((reg, memory, rm): (u8, bool, u8), random: &mut Random) -> Vec<u8> {
             [vec![0x40 | reg << 3 | base], displacement(random, 1)].concat()
         }
         // With an index.
-        2 => [vec![0x44 | reg << 3, any(random, 4) << 6 | [0, 1, 2, 3, 5, 6, 7][random.below(7) as usize] << 3 | any(random, 4)], displacement(random, 1)].concat(),
+        2 => [
+            vec![0x44 | reg << 3, any(random, 4) << 6 | [0, 1, 2, 3, 5, 6, 7][random.below(7) as usize] << 3 | any(random, 4)],
+            displacement(random, 1),
+        ]
+        .concat(),
         // From the next instruction on; the case writes it anew.
         _ => [vec![reg << 3 | 5], displacement(random, 4)].concat(),
     }
@@ -76,7 +85,12 @@ fn vex(fields: u8, wide: bool, map: usize, opcode: u8, operand: (u8, bool, u8), 
 }
 
 /// Up to `each` encodings of every form, cut to the length that `length` says (none where it does not decode them).
-pub fn all(each: usize, wanted: &dyn Fn(Form) -> bool, length: &dyn Fn(&[u8]) -> Option<usize>, random: &mut Random) -> BTreeMap<Form, Vec<Vec<u8>>> {
+pub fn all(
+    each: usize,
+    wanted: &dyn Fn(Form) -> bool,
+    length: &dyn Fn(&[u8]) -> Option<usize>,
+    random: &mut Random,
+) -> BTreeMap<Form, Vec<Vec<u8>>> {
     let mut forms: BTreeMap<Form, Vec<Vec<u8>>> = BTreeMap::new();
     let mut add = |bytes: Vec<u8>, random: &mut Random| {
         let mut bytes = bytes;

@@ -187,7 +187,15 @@ impl Encoding {
             e.rm = match modrm >> 6 {
                 3 => Rm::Register(usize::from(rm | b << 1)),
                 mode => {
-                    let mut address = Address { base: None, index: None, scale: 1, displacement: 0, relative: false, segment: e.segment, narrow: e.narrow };
+                    let mut address = Address {
+                        base: None,
+                        index: None,
+                        scale: 1,
+                        displacement: 0,
+                        relative: false,
+                        segment: e.segment,
+                        narrow: e.narrow,
+                    };
                     at = e.memory(&mut address, bytes, at, (mode, rm, x, b))?;
                     Rm::Memory(address)
                 }

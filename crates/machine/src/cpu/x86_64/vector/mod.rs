@@ -116,7 +116,8 @@ pub fn meaning(e: &Encoding) -> Option<Row> {
         // Groups 12 to 14: shifts by an immediate.
         let shifts = e.map == Two && (0x71..=0x73).contains(&e.opcode);
         let known = !shifts
-            || matches!(e.rm, Rm::Register(_)) && (matches!(e.reg & 7, 2 | 4 | 6) || e.opcode == 0x73 && !group.mmx && matches!(e.reg & 7, 3 | 7));
+            || matches!(e.rm, Rm::Register(_))
+                && (matches!(e.reg & 7, 2 | 4 | 6) || e.opcode == 0x73 && !group.mmx && matches!(e.reg & 7, 3 | 7));
         known.then_some(Row { what: *what, mmx: group.mmx })
     })
 }

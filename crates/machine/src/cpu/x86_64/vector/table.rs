@@ -188,8 +188,7 @@ const FLOATS: &[(u8, What)] = &[
     (0x5f, Float(By(float::most))),
     (0xc2, Float(By(float::compare_by))),
 ];
-const CONVERT_MMX: &[(u8, What)] =
-    &[(0x2a, Whole(convert::from_mmx)), (0x2c, Whole(convert::to_mmx)), (0x2d, Whole(convert::to_mmx))];
+const CONVERT_MMX: &[(u8, What)] = &[(0x2a, Whole(convert::from_mmx)), (0x2c, Whole(convert::to_mmx)), (0x2d, Whole(convert::to_mmx))];
 const BETWEEN: &[(u8, What)] = &[(0xd6, Whole(memory::between_mmx))];
 const MMX: &[(u8, What)] = &[(0x77, Whole(memory::leave_mmx))];
 
