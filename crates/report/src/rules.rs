@@ -76,7 +76,9 @@ impl RuleResult {
                 (Verdict::Incomplete, "pruning lost a sequence of events, which is a defect of wryneck: please report it".into())
             }
             Status::Complete if ledger(GUESSED) => (Verdict::Incomplete, "some calls have no model, see the ledger".into()),
-            Status::Complete if run.is_complete_as_assumed() && relevant > 0 => (Verdict::Verified, "on every input within the bounds".into()),
+            Status::Complete if run.is_complete_as_assumed() && relevant > 0 => {
+                (Verdict::Verified, "on every input within the bounds".into())
+            }
             Status::Complete if run.is_complete_as_assumed() && !rule.occurs => {
                 let why = "none of its functions occurs in the program: they may have other names there, or be inlined";
                 (Verdict::Incomplete, why.into())
