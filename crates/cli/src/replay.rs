@@ -37,7 +37,12 @@ pub const TIME: Duration = Duration::from_secs(10);
 
 /// Confinement for replays, or why there is none; `unconfined` if the user asked for that.
 pub fn confinement(unconfined: bool) -> std::result::Result<Confinement, String> {
-    if unconfined { Ok(Confinement::unconfined()) } else { Confinement::probe() }
+    if unconfined {
+        return Ok(Confinement::unconfined());
+    }
+    // What a killed probe leaves is removed by the next start.
+    let scratch = Scratch::new().map_err(|error| format!("cannot make a scratch folder: {error}"))?;
+    Confinement::probe_in(scratch.path())
 }
 
 /// Runs the program on the test of each finding and notes what that showed.

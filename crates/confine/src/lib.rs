@@ -71,12 +71,22 @@ pub struct Confinement {
 impl Confinement {
     /// The strongest confinement that works here, shown by running a program under it; the error says why there is none.
     pub fn probe() -> Result<Confinement, String> {
-        probe::probe()
+        Confinement::probe_in(&std::env::temp_dir())
+    }
+
+    /// The same; the probe makes its temporary folder in this one.
+    pub fn probe_in(place: &Path) -> Result<Confinement, String> {
+        probe::probe(place)
     }
 
     /// The same at this level alone. [`Level::None`] cannot be asked for.
     pub fn probe_level(level: Level) -> Result<Confinement, String> {
-        probe::probe_level(level)
+        Confinement::probe_level_in(level, &std::env::temp_dir())
+    }
+
+    /// The same; the probe makes its temporary folder in this one.
+    pub fn probe_level_in(level: Level, place: &Path) -> Result<Confinement, String> {
+        probe::probe_level(level, place)
     }
 
     /// No confinement, because the user asks for none: the program does to the machine what it does.

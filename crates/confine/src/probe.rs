@@ -1,6 +1,7 @@
 //! Which confinement works here: a small program is run under each, strongest first, and what it wrote is looked for outside.
 
 use std::fs;
+use std::path::Path;
 use std::time::Duration;
 
 use crate::{Confinement, Ended, Job, Kind, Level, Limits, powers};
@@ -10,8 +11,8 @@ const SHELL: &str = "/bin/sh";
 /// Exits well if it could write in its working directory.
 const SCRIPT: &str = "echo made > made && read line < made && test \"$line\" = made";
 
-pub(crate) fn probe() -> Result<Confinement, String> {
-    let tried = [Level::Full, Level::Plain].map(probe_level);
+pub(crate) fn probe(place: &Path) -> Result<Confinement, String> {
+    let tried = [Level::Full, Level::Plain].map(|level| probe_level(level, place));
     let mut reasons = Vec::new();
     for outcome in tried {
         match outcome {
@@ -22,7 +23,7 @@ pub(crate) fn probe() -> Result<Confinement, String> {
     Err(reasons.join("; "))
 }
 
-pub(crate) fn probe_level(level: Level) -> Result<Confinement, String> {
+pub(crate) fn probe_level(level: Level, place: &Path) -> Result<Confinement, String> {
     let kinds: &[Kind] = match level {
         Level::Full if powers::may_mount() => &[Kind::Root, Kind::User],
         Level::Full => &[Kind::User],
@@ -31,7 +32,7 @@ pub(crate) fn probe_level(level: Level) -> Result<Confinement, String> {
     };
     let mut reasons = Vec::new();
     for &kind in kinds {
-        match attempt(kind) {
+        match attempt(kind, place) {
             Ok(()) => return Ok(Confinement { kind }),
             Err(why) => reasons.push(why),
         }
@@ -39,8 +40,8 @@ pub(crate) fn probe_level(level: Level) -> Result<Confinement, String> {
     Err(format!("with {}: {}", level.name(), reasons.join(", ")))
 }
 
-fn attempt(kind: Kind) -> Result<(), String> {
-    let scratch = tempfile::tempdir().map_err(|error| error.to_string())?;
+fn attempt(kind: Kind, place: &Path) -> Result<(), String> {
+    let scratch = tempfile::tempdir_in(place).map_err(|error| error.to_string())?;
     let path = fs::canonicalize(scratch.path()).map_err(|error| error.to_string())?;
     let work = path.join("work");
     fs::create_dir(&work).map_err(|error| error.to_string())?;

@@ -81,7 +81,7 @@ pub fn run(mut words: Vec<String>) -> Result<u8> {
 
 /// Runs the build without a network, where it can write below the working directory and the folder `scratch` only.
 fn run_confined(words: &[String], settings: &[(&str, OsString)], scratch: PathBuf) -> Result<ExitStatus> {
-    let confinement = Confinement::probe_level(Level::Full).map_err(|why| {
+    let confinement = Confinement::probe_level_in(Level::Full, &scratch).map_err(|why| {
         problem(
             format!("the build cannot be confined: {why}"),
             "leave out `--confined`, if you trust the build as much as your own commands",
