@@ -18,6 +18,7 @@ use wryneck_report::{Class, Finding, KTest, LedgerRow, Run};
 use crate::coverage::{FunctionRow, LineRow};
 use crate::host::HostRead;
 use crate::problem::problem;
+use crate::scratch;
 use crate::{allocator, budget};
 
 mod database;
@@ -127,7 +128,10 @@ impl Folder {
         let (queue, receiver) = sync_channel(QUEUE);
         let state = Arc::new(State::default());
         let writer = (path.clone(), state.clone());
-        std::thread::spawn(move || writer::run(&writer.0, &writer.1, receiver));
+        std::thread::spawn(move || {
+            scratch::remove_left_over();
+            writer::run(&writer.0, &writer.1, receiver)
+        });
         Ok(Folder { path, queue, paths: Arc::default(), state, most, _live: Arc::new(live) })
     }
 

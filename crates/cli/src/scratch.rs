@@ -26,9 +26,8 @@ pub struct Scratch {
 impl Scratch {
     /// A new folder where temporary files go.
     pub fn new() -> io::Result<Scratch> {
-        let place = env::temp_dir();
-        remove_left_over(&place);
-        Scratch::below(&place)
+        remove_left_over();
+        Scratch::below(&env::temp_dir())
     }
 
     fn below(place: &Path) -> io::Result<Scratch> {
@@ -54,8 +53,12 @@ impl Drop for Scratch {
     }
 }
 
-/// Removes what killed processes of this user left.
-fn remove_left_over(place: &Path) {
+/// Removes what killed processes of this user left where temporary files go.
+pub fn remove_left_over() {
+    remove_below(&env::temp_dir());
+}
+
+fn remove_below(place: &Path) {
     // SAFETY: a system call that only returns a number.
     let user = unsafe { libc::geteuid() };
     for entry in fs::read_dir(place).into_iter().flatten().flatten() {
@@ -88,7 +91,7 @@ mod tests {
         let (live, dead) = (Scratch::below(place.path()).expect("there is room"), place.path().join(format!("{PREFIX}dead")));
         fs::create_dir(&dead).expect("there is room");
         fs::write(dead.join("file"), "x").expect("there is room");
-        remove_left_over(place.path());
+        remove_below(place.path());
         assert!(live.path().exists() && !dead.exists());
         drop(live);
         assert_eq!(fs::read_dir(place.path()).expect("it is there").count(), 0);
