@@ -4,6 +4,7 @@
 //! (`libc.bc`, `coreutils/O2`) point to the product that was made last; the tool and the scripts know only those.
 //! Cost: hashing a source tree, well under a second.
 
+use std::os::unix::fs::DirBuilderExt;
 use std::path::{Path, PathBuf};
 use std::{env, fs, os};
 
@@ -21,7 +22,11 @@ impl Cache {
             Some(dir) => PathBuf::from(dir),
             None => PathBuf::from(env::var_os("HOME").context("neither `WRYNECK_CACHE` nor `HOME` is set")?).join(".cache/wryneck"),
         };
-        fs::create_dir_all(root.join("store"))
+        // The tool refuses a cache that others can write to.
+        fs::DirBuilder::new()
+            .mode(0o700)
+            .recursive(true)
+            .create(root.join("store"))
             .with_context(|| format!("cannot make the cache `{}`; set `WRYNECK_CACHE` to a folder you can write", root.display()))?;
         Ok(Cache { root: root.canonicalize()? })
     }

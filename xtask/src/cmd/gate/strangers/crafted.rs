@@ -114,6 +114,7 @@ pub static CASES: &[Case] = &[
         show(x)
     } },
     Case { name: "sparse database of a terabyte", says: "", attack: |_, x| { File::options().write(true).open(x.join("run.db"))?.set_len(1 << 40)?; show(x) } },
+    Case { name: "pages used many times", says: "hold more than the file", attack: |_, x| { bomb(x)?; show(x) } },
     Case { name: "sources are devices", says: "", attack: |w, x| {
         let fifo = x.with_extension("fifo");
         pipe(&fifo)?;
@@ -231,6 +232,43 @@ fn thin(folder: &Path, member: &str) -> Result<Vec<String>> {
     let file = folder.join("thin.a");
     fs::write(&file, format!("!<thin>\n{}{names}{even}{}", head("//", names.len()), head("/0", 100)))?;
     Ok(vec!["extract".into(), file.display().to_string()])
+}
+
+/// Makes the few rows of a table hundreds of millions: three levels of pages above them, whose every cell leads to the same page.
+fn bomb(folder: &Path) -> Result<()> {
+    let db = open(folder)?;
+    let page: usize = db.query_row("PRAGMA page_size", [], |row| row.get(0))?;
+    let root: usize = db.query_row("SELECT rootpage FROM sqlite_schema WHERE name = 'path'", [], |row| row.get(0))?;
+    drop(db);
+    let file = folder.join("run.db");
+    let mut bytes = fs::read(&file)?;
+    let leaf = bytes[(root - 1) * page..root * page].to_vec();
+    ensure!(leaf[0] == 13, "the table `path` has more than one page");
+    let above = |child: usize| {
+        // A page number and a key each, from the end of the page; their places follow the header of 12 bytes.
+        let (cells, child) = ((page - 12) / 8, (child as u32).to_be_bytes());
+        let mut made = vec![0; page];
+        made[0] = 5;
+        made[3..5].copy_from_slice(&(cells as u16).to_be_bytes());
+        made[8..12].copy_from_slice(&child);
+        for cell in 0..cells {
+            let at = page - 6 * (cell + 1);
+            made[at..at + 4].copy_from_slice(&child);
+            made[at + 4..at + 6].copy_from_slice(&[0x81, cell as u8 & 0x7f]);
+            made[12 + 2 * cell..14 + 2 * cell].copy_from_slice(&(at as u16).to_be_bytes());
+        }
+        made[5..7].copy_from_slice(&((page - 6 * cells) as u16).to_be_bytes());
+        made
+    };
+    bytes.extend(leaf);
+    for _ in 0..2 {
+        let last = bytes.len() / page;
+        bytes.extend(above(last));
+    }
+    let last = bytes.len() / page;
+    bytes[(root - 1) * page..root * page].copy_from_slice(&above(last));
+    bytes[28..32].copy_from_slice(&(last as u32).to_be_bytes());
+    Ok(fs::write(file, bytes)?)
 }
 
 const NAME: &str = "a\u{1b}[2J\nend_of_record\nno finding; every path was explored\u{202e}\u{9b}m";
