@@ -457,7 +457,7 @@ pub(crate) mod tests {
             assert_eq!(Run { ledger: vec![row(kind)], ..complete.clone() }.exit_code(), 3, "{kind}");
         }
         let judged = |verdict| {
-            let rule = RuleResult { id: "r".into(), summary: "s".into(), verdict, relevant: 1, why: String::new() };
+            let rule = RuleResult { id: "r".into(), summary: "s".into(), verdict, relevant: 1, why: String::new(), assumptions: vec![] };
             Run { rules: vec![rule], ledger: vec![row(ASSUMPTION)], ..complete.clone() }.exit_code()
         };
         assert_eq!((judged(Verdict::Verified), judged(Verdict::Incomplete)), (0, 3));

@@ -237,8 +237,9 @@ fn thin(folder: &Path, member: &str) -> Result<Vec<String>> {
 /// Makes the few rows of a table hundreds of millions: three levels of pages above them, whose every cell leads to the same page.
 fn bomb(folder: &Path) -> Result<()> {
     let db = open(folder)?;
-    let page: usize = db.query_row("PRAGMA page_size", [], |row| row.get(0))?;
-    let root: usize = db.query_row("SELECT rootpage FROM sqlite_schema WHERE name = 'path'", [], |row| row.get(0))?;
+    let number = |query: &str| db.query_row(query, [], |row| row.get::<_, u32>(0)).map(|n| n as usize);
+    let page = number("PRAGMA page_size")?;
+    let root = number("SELECT rootpage FROM sqlite_schema WHERE name = 'path'")?;
     drop(db);
     let file = folder.join("run.db");
     let mut bytes = fs::read(&file)?;
