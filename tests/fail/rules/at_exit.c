@@ -6,7 +6,7 @@
 #include <stdlib.h>
 int main(int argc, char **argv) {
   FILE *log = fopen("/dev/null", "w");
-  char *buffer = malloc(16);
+  char *volatile buffer = malloc(16); // else compilers leave the call out, and the rule has no event
 #ifndef FIXED
   for (int i = 0; i < argv[1][0] && i < 2; i++) {
     fopen("/etc/passwd", "r");  //~ VIOLATION open-close: stream from `fopen` is never closed
