@@ -49,6 +49,9 @@ impl Explored {
         let kept = folder.join(KEPT);
         let is_kept = data::open_here(&kept).is_ok();
         let given = facts.get("bitcode").map(PathBuf::from);
+        if program == Path::new(KEPT) {
+            program.clone_from(&kept);
+        }
         let mut bitcode = if is_kept { Some(kept) } else { given };
         match named {
             [] => {}

@@ -334,9 +334,10 @@ fn json(words: &Vec<String>) -> String {
 /// The facts of what a replay compiles and runs. Of several targets as bitcode, what they were linked to stands for them.
 fn describe(folder: &Folder, args: &RunArgs, bitcode: Option<&Path>) {
     let mut built: BTreeMap<&'static str, String> = BTreeMap::new();
-    let program = absolute(bitcode.filter(|_| !args.objects.is_empty()).unwrap_or(&args.target));
+    let is_several = bitcode.is_some() && !args.objects.is_empty();
+    let program = if is_several { KEPT.to_owned() } else { absolute(&args.target) };
     let objects = if bitcode.is_none() { linked(args) } else { Vec::new() };
-    let mut files: Vec<String> = objects.iter().chain([&program]).cloned().collect();
+    let mut files: Vec<String> = objects.iter().chain((!is_several).then_some(&program)).cloned().collect();
     built.insert("program", program);
     built.insert("objects", json(&objects));
     if let Some(bitcode) = bitcode {
