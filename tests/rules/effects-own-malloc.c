@@ -22,7 +22,7 @@ void free(void *p) {}
 int opened(char c) {
   int before = calls;
   if (c == 'x') fopen("/etc/passwd", "r");
-  assert(calls == before);  //~ VIOLATION assertion: fails
+  assert(calls == before);  //~ VIOLATION assertion: fails //~ FAULT assertion-failed
   return 0;
 }
 
@@ -32,7 +32,7 @@ int read_a_line(char c) {
   FILE *f = fopen("/etc/passwd", "r");
   int before = calls;
   if (f && c == 'x') getline(&line, &n, f);
-  assert(calls == before);  //~ VIOLATION assertion: fails
+  assert(calls == before);  //~ VIOLATION assertion: fails //~ FAULT assertion-failed
   return 0;
 }
 

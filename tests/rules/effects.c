@@ -25,7 +25,7 @@ int pipe_written(char c) {
   if (pipe(p)) return 1;
   if (c == 'x') write(p[1], "Z", 1);
   close(p[1]);
-  assert(read(p[0], &b, 1) != 1);  //~ VIOLATION assertion: fails
+  assert(read(p[0], &b, 1) != 1);  //~ VIOLATION assertion: fails //~ FAULT assertion-failed
   return 0;
 }
 
@@ -46,7 +46,7 @@ int stream_in_memory(char c) {
   if (!f) return 1;
   if (c == 'x') fputs("q", f);
   fclose(f);
-  assert(n == 0);  //~ VIOLATION assertion: fails
+  assert(n == 0);  //~ VIOLATION assertion: fails //~ FAULT assertion-failed
   return 0;
 }
 
@@ -58,6 +58,7 @@ int other_stream_in_memory(char c) {
   if (c == 'x') fputs("q", g);
   fclose(f);
   assert(n == 0);
+  fclose(g);
   return 0;
 }
 
@@ -68,7 +69,7 @@ int text_of_a_stream(char c) {
   if (!f) return 1;
   putc(c == 'x' ? 'b' : 'a', f);
   fflush(f);
-  assert(text[0] == 'a');  //~ VIOLATION assertion: fails
+  assert(text[0] == 'a');  //~ VIOLATION assertion: fails //~ FAULT assertion-failed
   return 0;
 }
 
@@ -78,7 +79,7 @@ int buffer_of_a_stream(char c) {
   if (c == 'x') fputs("secret", stdout);
   int found = 0;
   for (int i = 0; i < 64; i++) found |= buffer[i] == 's';
-  assert(!found);  //~ VIOLATION assertion: fails
+  assert(!found);  //~ VIOLATION assertion: fails //~ FAULT assertion-failed
   return 0;
 }
 
@@ -97,7 +98,7 @@ int stream_on_a_buffer(char c) {
   if (!f) return 1;
   if (c == 'x') fputs("q", f);
   fclose(f);
-  assert(buffer[0] != 'q');  //~ VIOLATION assertion: fails
+  assert(buffer[0] != 'q');  //~ VIOLATION assertion: fails //~ FAULT assertion-failed
   return 0;
 }
 
@@ -106,7 +107,7 @@ int stream_from_a_buffer(char c) {
   FILE *f = fmemopen(buffer, 3, "r");
   if (!f) return 1;
   if (c == 'x') buffer[0] = 'z';
-  assert(getc(f) == 'a');  //~ VIOLATION assertion: fails
+  assert(getc(f) == 'a');  //~ VIOLATION assertion: fails //~ FAULT assertion-failed
   return 0;
 }
 
@@ -131,7 +132,7 @@ int stream_of_the_program(char c) {
   if (!f) return 1;
   if (c == 'x') fputs("q", f);
   fflush(f);
-  assert(written == 0);  //~ VIOLATION assertion: fails
+  assert(written == 0);  //~ VIOLATION assertion: fails //~ FAULT assertion-failed
   return 0;
 }
 
@@ -149,7 +150,7 @@ int sought_after_writing(char c) {
   int fd = open("sought", O_RDWR | O_CREAT | O_TRUNC, 0600);
   if (fd < 0) return 1;
   if (c == 'x') write(fd, "ab", 2);
-  assert(lseek(fd, 0, SEEK_CUR) == 0);  //~ VIOLATION assertion: fails
+  assert(lseek(fd, 0, SEEK_CUR) == 0);  //~ VIOLATION assertion: fails //~ FAULT assertion-failed
   return 0;
 }
 
@@ -166,7 +167,7 @@ int size_after_writing(char c) {
   int fd = open("sized", O_RDWR | O_CREAT | O_TRUNC, 0600);
   if (fd < 0) return 1;
   if (c == 'x') write(fd, "ab", 2);
-  assert(fstat(fd, &st) || st.st_size == 0);  //~ VIOLATION assertion: fails
+  assert(fstat(fd, &st) || st.st_size == 0);  //~ VIOLATION assertion: fails //~ FAULT assertion-failed
   return 0;
 }
 
@@ -176,7 +177,7 @@ int size_by_name(char c) {
   if (!f) return 1;
   if (c == 'x') fputs("ab", f);
   fclose(f);
-  assert(stat("sized", &st) || st.st_size == 0);  //~ VIOLATION assertion: fails
+  assert(stat("sized", &st) || st.st_size == 0);  //~ VIOLATION assertion: fails //~ FAULT assertion-failed
   return 0;
 }
 
@@ -185,7 +186,7 @@ int read_back(char c) {
   if (!f) return 1;
   if (c == 'x') fputs("ab", f);
   rewind(f);
-  assert(getc(f) == EOF);  //~ VIOLATION assertion: fails
+  assert(getc(f) == EOF);  //~ VIOLATION assertion: fails //~ FAULT assertion-failed
   return 0;
 }
 
@@ -194,7 +195,7 @@ int temporary_read_back(char c) {
   if (!f) return 1;
   if (c == 'x') fputs("ab", f);
   rewind(f);
-  assert(getc(f) == EOF);  //~ VIOLATION assertion: fails
+  assert(getc(f) == EOF);  //~ VIOLATION assertion: fails //~ FAULT assertion-failed
   return 0;
 }
 
@@ -213,7 +214,7 @@ int written_by_another_descriptor(char c) {
   if (fd < 0 || other < 0) return 1;
   write(fd, "ab", 2);
   if (c == 'x') lseek(other, 0, SEEK_SET);
-  assert(read(fd, &b, 1) == 0);  //~ VIOLATION assertion: fails
+  assert(read(fd, &b, 1) == 0);  //~ VIOLATION assertion: fails //~ FAULT assertion-failed
   return 0;
 }
 
@@ -224,7 +225,7 @@ int two_streams_on_one_descriptor(char c) {
   setvbuf(f, 0, _IONBF, 0);
   setvbuf(g, 0, _IONBF, 0);
   int first = c == 'x' ? getc(g) : 'r';
-  assert(getc(f) == 'r');  //~ VIOLATION assertion: fails
+  assert(getc(f) == 'r');  //~ VIOLATION assertion: fails //~ FAULT assertion-failed
   return first;
 }
 
@@ -232,7 +233,7 @@ int next_descriptor(char c) {
   int first = open("/etc/passwd", O_RDONLY);
   if (c == 'x') close(first);
   int next = open("/etc/passwd", O_RDONLY);
-  assert(next != first);  //~ VIOLATION assertion: fails
+  assert(next != first);  //~ VIOLATION assertion: fails //~ FAULT assertion-failed
   return 0;
 }
 
@@ -240,7 +241,7 @@ int next_descriptor_but_one(char c) {
   int first = open("/etc/passwd", O_RDONLY), last;
   if (c == 'x') open("/etc/passwd", O_RDONLY);
   last = open("/etc/passwd", O_RDONLY);
-  assert(last == first + 1);  //~ VIOLATION assertion: fails
+  assert(last == first + 1);  //~ VIOLATION assertion: fails //~ FAULT assertion-failed
   return 0;
 }
 
@@ -250,14 +251,14 @@ int number_of_a_stream(char c) {
   if (c == 'x') fclose(f);
   g = fopen("/etc/passwd", "r");
   if (!g) return 1;
-  assert(fileno(g) == 4);  //~ VIOLATION assertion: fails
+  assert(fileno(g) == 4);  //~ VIOLATION assertion: fails //~ FAULT assertion-failed
   return 0;
 }
 
 int not_open_yet(char c) {
   char b;
   if (c == 'x') open("/etc/passwd", O_RDONLY);
-  assert(read(3, &b, 1) < 0);  //~ VIOLATION assertion: fails
+  assert(read(3, &b, 1) < 0);  //~ VIOLATION assertion: fails //~ FAULT assertion-failed
   return 0;
 }
 
@@ -266,7 +267,7 @@ int closed_nothing(char c) {
   if (fd < 0) return 1;
   int which = fd;
   if (c == 'x') which = -1;
-  assert(close(which) == 0);  //~ VIOLATION assertion: fails
+  assert(close(which) == 0);  //~ VIOLATION assertion: fails //~ FAULT assertion-failed
   return 0;
 }
 
@@ -274,7 +275,7 @@ int closed_before(char c) {
   int fd = open("/etc/passwd", O_RDONLY);
   if (fd < 0) return 1;
   if (c == 'x') close(fd);
-  assert(close(fd) == 0);  //~ VIOLATION assertion: fails
+  assert(close(fd) == 0);  //~ VIOLATION assertion: fails //~ FAULT assertion-failed
   return 0;
 }
 
@@ -290,7 +291,7 @@ int written_to_be_read(char c) {
   FILE *f = fopen("/etc/passwd", "r");
   if (!f) return 1;
   if (c == 'x') fputc('q', f);
-  assert(!ferror(f));  //~ VIOLATION assertion: fails
+  assert(!ferror(f));  //~ VIOLATION assertion: fails //~ FAULT assertion-failed
   return 0;
 }
 
@@ -306,7 +307,7 @@ int stream_without_its_descriptor(char c) {
   FILE *f = fopen("without", "w");
   if (!f) return 1;
   if (c == 'x') close(fileno(f));
-  assert(fclose(f) == 0);  //~ VIOLATION assertion: fails
+  assert(fclose(f) == 0);  //~ VIOLATION assertion: fails //~ FAULT assertion-failed
   return 0;
 }
 
@@ -315,14 +316,14 @@ int flushed_without_its_descriptor(char c) {
   if (!f) return 1;
   fputc('q', f);
   if (c == 'x') close(fileno(f));
-  assert(fflush(f) == 0);  //~ VIOLATION assertion: fails
+  assert(fflush(f) == 0);  //~ VIOLATION assertion: fails //~ FAULT assertion-failed
   return 0;
 }
 
 int printed_to_nowhere(char c) {
   if (c == 'x') close(1);
   printf("text");
-  assert(fflush(stdout) == 0);  //~ VIOLATION assertion: fails
+  assert(fflush(stdout) == 0);  //~ VIOLATION assertion: fails //~ FAULT assertion-failed
   return 0;
 }
 
@@ -333,7 +334,7 @@ int printed_to_a_file(char c) {
   if (c == 'x') dup2(fd, 1);
   printf("text");
   fflush(stdout);
-  assert(fstat(fd, &st) || st.st_size == 0);  //~ VIOLATION assertion: fails
+  assert(fstat(fd, &st) || st.st_size == 0);  //~ VIOLATION assertion: fails //~ FAULT assertion-failed
   return 0;
 }
 
@@ -344,7 +345,7 @@ int printed_to_a_file_on_one_way(char c) {
   dup2(fd, 1);
   if (c == 'x') printf("text");
   fflush(stdout);
-  assert(fstat(fd, &st) || st.st_size == 0);  //~ VIOLATION assertion: fails
+  assert(fstat(fd, &st) || st.st_size == 0);  //~ VIOLATION assertion: fails //~ FAULT assertion-failed
   return 0;
 }
 
@@ -362,7 +363,7 @@ int truncated(char c) {
   int fd = open("truncated", O_RDWR | O_CREAT | O_TRUNC, 0600);
   if (fd < 0) return 1;
   if (c == 'x') ftruncate(fd, 7);
-  assert(fstat(fd, &st) || st.st_size == 0);  //~ VIOLATION assertion: fails
+  assert(fstat(fd, &st) || st.st_size == 0);  //~ VIOLATION assertion: fails //~ FAULT assertion-failed
   return 0;
 }
 
@@ -374,14 +375,14 @@ int appended(char c) {
   if (c == 'x') fcntl(fd, F_SETFL, O_APPEND);
   write(fd, "c", 1);
   lseek(fd, 0, SEEK_SET);
-  assert(read(fd, &b, 1) == 1 && b == 'c');  //~ VIOLATION assertion: fails
+  assert(read(fd, &b, 1) == 1 && b == 'c');  //~ VIOLATION assertion: fails //~ FAULT assertion-failed
   return 0;
 }
 
 int size_of_a_character(char c) {
   setlocale(LC_ALL, "C");
   if (c == 'x') setlocale(LC_ALL, "C.UTF-8");
-  assert(MB_CUR_MAX == 1);  //~ VIOLATION assertion: fails
+  assert(MB_CUR_MAX == 1);  //~ VIOLATION assertion: fails //~ FAULT assertion-failed
   return 0;
 }
 
@@ -389,7 +390,7 @@ int character_of_the_locale(char c) {
   wchar_t w;
   setlocale(LC_ALL, "C");
   if (c == 'x') setlocale(LC_ALL, "C.UTF-8");
-  assert(mbtowc(&w, "\xc3\xa4", 2) != 2);  //~ VIOLATION assertion: fails
+  assert(mbtowc(&w, "\xc3\xa4", 2) != 2);  //~ VIOLATION assertion: fails //~ FAULT assertion-failed
   return 0;
 }
 
@@ -403,7 +404,7 @@ int locale_of_another_kind(char c) {
 int count_of_what_was_printed(char c) {
   int n = 0;
   if (c == 'x') printf("abc%n", &n);
-  assert(n == 0);  //~ VIOLATION assertion: fails
+  assert(n == 0);  //~ VIOLATION assertion: fails //~ FAULT assertion-failed
   return 0;
 }
 
@@ -411,7 +412,7 @@ int count_in_a_string(char c) {
   int n = 0;
   char text[16];
   if (c == 'x') snprintf(text, 16, "abc%n", &n);
-  assert(n == 0);  //~ VIOLATION assertion: fails
+  assert(n == 0);  //~ VIOLATION assertion: fails //~ FAULT assertion-failed
   return 0;
 }
 
@@ -420,7 +421,7 @@ int count_of_a_format_made(char c) {
   char format[8] = "ab%";
   strcat(format, "n");
   if (c == 'x') printf(format, &n);
-  assert(n == 0);  //~ VIOLATION assertion: fails
+  assert(n == 0);  //~ VIOLATION assertion: fails //~ FAULT assertion-failed
   return 0;
 }
 
@@ -436,7 +437,7 @@ int text_of_a_scan(char c) {
   if (sscanf("ab", "%ms", &text) != 1) return 1;
   char *same = text;
   if (c == 'x') text[0] = 'z';
-  assert(same[0] == 'a');  //~ VIOLATION assertion: fails
+  assert(same[0] == 'a');  //~ VIOLATION assertion: fails //~ FAULT assertion-failed
   return 0;
 }
 
@@ -449,7 +450,7 @@ int handler_before(char c) {
   act.sa_handler = handler_b;
   if (c == 'x') sigaction(SIGUSR1, &act, 0);
   sigaction(SIGUSR1, 0, &old);
-  assert(old.sa_handler == handler_a);  //~ VIOLATION assertion: fails
+  assert(old.sa_handler == handler_a);  //~ VIOLATION assertion: fails //~ FAULT assertion-failed
   return 0;
 }
 
@@ -463,7 +464,7 @@ int handler_found(char c) {
   sigaction(SIGUSR1, &act, 0);
   sigaction(SIGUSR1, 0, &old);
   if (c == 'x') old.sa_handler(1);
-  assert(!handled);  //~ VIOLATION assertion: fails
+  assert(!handled);  //~ VIOLATION assertion: fails //~ FAULT assertion-failed
   return 0;
 }
 
@@ -482,7 +483,7 @@ int blocked(char c) {
   sigaddset(&set, SIGUSR1);
   if (c == 'x') sigprocmask(SIG_BLOCK, &set, 0);
   sigprocmask(SIG_SETMASK, 0, &old);
-  assert(!sigismember(&old, SIGUSR1));  //~ VIOLATION assertion: fails
+  assert(!sigismember(&old, SIGUSR1));  //~ VIOLATION assertion: fails //~ FAULT assertion-failed
   return 0;
 }
 
@@ -491,7 +492,7 @@ int renamed(char c) {
   if (fd < 0) return 1;
   unlink("new");
   if (c == 'x') rename("old", "new");
-  assert(access("new", F_OK) < 0);  //~ VIOLATION assertion: fails
+  assert(access("new", F_OK) < 0);  //~ VIOLATION assertion: fails //~ FAULT assertion-failed
   return 0;
 }
 
@@ -499,7 +500,7 @@ int elsewhere(char c) {
   if (mkdir("inside", 0700) && errno != EEXIST) return 1;
   close(open("inside/here", O_RDWR | O_CREAT, 0600));
   if (c == 'x') chdir("inside");
-  assert(access("here", F_OK) < 0);  //~ VIOLATION assertion: fails
+  assert(access("here", F_OK) < 0);  //~ VIOLATION assertion: fails //~ FAULT assertion-failed
   return 0;
 }
 
@@ -508,7 +509,7 @@ int masked(char c) {
   umask(0);
   if (c == 'x') umask(077);
   int fd = open("masked", O_RDWR | O_CREAT | O_EXCL, 0666);
-  assert(fd < 0 || fstat(fd, &st) || (st.st_mode & 077) != 0);  //~ VIOLATION assertion: fails
+  assert(fd < 0 || fstat(fd, &st) || (st.st_mode & 077) != 0);  //~ VIOLATION assertion: fails //~ FAULT assertion-failed
   return 0;
 }
 
@@ -516,7 +517,7 @@ int put_back(char c) {
   FILE *f = fopen("/etc/passwd", "r");
   if (!f) return 1;
   if (c == 'x') ungetc('Q', f);
-  assert(getc(f) != 'Q');  //~ VIOLATION assertion: fails
+  assert(getc(f) != 'Q');  //~ VIOLATION assertion: fails //~ FAULT assertion-failed
   return 0;
 }
 
@@ -524,7 +525,7 @@ int end_of_a_file(char c) {
   FILE *f = fopen("/dev/null", "r");
   if (!f) return 1;
   if (c == 'x') getc(f);
-  assert(!feof(f));  //~ VIOLATION assertion: fails
+  assert(!feof(f));  //~ VIOLATION assertion: fails //~ FAULT assertion-failed
   return 0;
 }
 
@@ -532,7 +533,7 @@ int where_a_stream_is(char c) {
   FILE *f = fopen("where", "w+");
   if (!f) return 1;
   if (c == 'x') fputs("ab", f);
-  assert(ftell(f) == 0);  //~ VIOLATION assertion: fails
+  assert(ftell(f) == 0);  //~ VIOLATION assertion: fails //~ FAULT assertion-failed
   return 0;
 }
 
@@ -542,7 +543,7 @@ int waiting_to_be_read(char c) {
   if (pipe(p)) return 1;
   if (c == 'x') close(p[0]);
   poll_on = (struct pollfd){.fd = p[0], .events = POLLIN};
-  assert(poll(&poll_on, 1, 0) <= 0 || !(poll_on.revents & POLLNVAL));  //~ VIOLATION assertion: fails
+  assert(poll(&poll_on, 1, 0) <= 0 || !(poll_on.revents & POLLNVAL));  //~ VIOLATION assertion: fails //~ FAULT assertion-failed
   return 0;
 }
 
@@ -550,14 +551,14 @@ int width_of_a_stream(char c) {
   FILE *f = fopen("wide", "w");
   if (!f) return 1;
   if (c == 'x') fputwc(L'a', f);
-  assert(fwide(f, 0) <= 0);  //~ VIOLATION assertion: fails
+  assert(fwide(f, 0) <= 0);  //~ VIOLATION assertion: fails //~ FAULT assertion-failed
   return 0;
 }
 
 int bytes_of_no_character(char c) {
   setlocale(LC_ALL, "C.UTF-8");
   wchar_t w = c == 'x' ? 0xd800 : 'a';
-  assert(fputwc(w, stdout) != WEOF);  //~ VIOLATION assertion: fails
+  assert(fputwc(w, stdout) != WEOF);  //~ VIOLATION assertion: fails //~ FAULT assertion-failed
   return 0;
 }
 
@@ -573,7 +574,7 @@ int error_of_output(char c) {
 int error_of_a_close(char c) {
   errno = 0;
   if (c == 'x') close(-1);
-  assert(errno == 0);  //~ VIOLATION assertion: fails
+  assert(errno == 0);  //~ VIOLATION assertion: fails //~ FAULT assertion-failed
   return 0;
 }
 
@@ -582,7 +583,7 @@ int characters_read_partly(char c) {
   wchar_t w;
   setlocale(LC_ALL, "C.UTF-8");
   if (c == 'x') mbrtowc(&w, "\xc3", 1, 0);
-  assert(mbrtowc(&w, "a", 1, 0) == 1);  //~ VIOLATION assertion: fails
+  assert(mbrtowc(&w, "a", 1, 0) == 1);  //~ VIOLATION assertion: fails //~ FAULT assertion-failed
   return state.__opaque1;
 }
 
@@ -592,7 +593,7 @@ int shape_of_memory(char c) {
   FILE *f = fopen("/etc/passwd", "r");
   if (!f) return 1;
   if (c == 'x') getline(&line, &n, f);
-  assert(!line);  //~ VIOLATION assertion: fails
+  assert(!line);  //~ VIOLATION assertion: fails //~ FAULT assertion-failed
   return 0;
 }
 
@@ -602,14 +603,14 @@ int scattered(char c) {
   int fd = open("/etc/passwd", O_RDONLY);
   if (fd < 0) return 1;
   if (c == 'x') readv(fd, &to, 1);
-  assert(a == 0);  //~ VIOLATION assertion: fails
+  assert(a == 0);  //~ VIOLATION assertion: fails //~ FAULT assertion-failed
   return 0;
 }
 
 int variable_of_the_environment(char c) {
   unsetenv("WHERE");
   if (c == 'x') setenv("WHERE", "here", 1);
-  assert(!getenv("WHERE"));  //~ VIOLATION assertion: fails
+  assert(!getenv("WHERE"));  //~ VIOLATION assertion: fails //~ FAULT assertion-failed
   return 0;
 }
 
@@ -617,7 +618,7 @@ int state_of_strtok(char c) {
   char text[] = "a b", other[] = "c d";
   strtok(text, " ");
   if (c == 'x') strtok(other, " ");
-  assert(*strtok(0, " ") == 'b');  //~ VIOLATION assertion: fails
+  assert(*strtok(0, " ") == 'b');  //~ VIOLATION assertion: fails //~ FAULT assertion-failed
   return 0;
 }
 
@@ -626,7 +627,7 @@ int state_of_rand(char c) {
   int first = rand();
   srand(1);
   if (c == 'x') rand();
-  assert(rand() == first);  //~ VIOLATION assertion: fails
+  assert(rand() == first);  //~ VIOLATION assertion: fails //~ FAULT assertion-failed
   return 0;
 }
 
@@ -634,7 +635,7 @@ int broken_down_time(char c) {
   time_t first = 0, second = 86400 * 400;
   struct tm *tm = gmtime(&first);
   if (c == 'x') gmtime(&second);
-  assert(tm->tm_year == 70);  //~ VIOLATION assertion: fails
+  assert(tm->tm_year == 70);  //~ VIOLATION assertion: fails //~ FAULT assertion-failed
   return 0;
 }
 
@@ -647,7 +648,7 @@ static int compare(const void *a, const void *b) {
 int sorted(char c) {
   char text[] = "ba";
   if (c == 'x') qsort(text, 2, 1, compare);
-  assert(!compared);  //~ VIOLATION assertion: fails
+  assert(!compared);  //~ VIOLATION assertion: fails //~ FAULT assertion-failed
   return 0;
 }
 
@@ -660,5 +661,5 @@ int called_at_exit(char c) {
   return 0;
 }
 static void check_registered(void) {
-  assert(!registered);  //~ VIOLATION assertion: fails
+  assert(!registered);  //~ VIOLATION assertion: fails //~ FAULT assertion-failed
 }

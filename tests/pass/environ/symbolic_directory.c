@@ -1,7 +1,6 @@
 //@ frontend: bitcode x86_64
 //@ args: --sym-arg 2
 //@ paths: 9
-//@ exit: 3
 //@ options: --emit all
 // A directory with a name that is an input: made, listed, entered and removed, and the name is each that it may be.
 #include <dirent.h>

@@ -1,6 +1,5 @@
 //@ frontend: bitcode x86_64
 //@ args: --sym-arg 2 --sym-arg 1 --sym-files 1 4
-//@ exit: 3
 //@ options: --emit all
 //@ paths: 23
 // File names that are inputs: every name that is there is found, in every spelling; a new file's name stays an input.
