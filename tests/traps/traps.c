@@ -1,7 +1,7 @@
 /* Programs that a slicer gets wrong if it does not follow addresses as bytes and numbers, or prunes what it cannot follow. Each function is a
  * program of its own, on one symbolic byte: `-DTRAP=NAME` selects it. With `-DFIXED` it is its twin, which keeps the rule never.toml.
  * The comment after a function's head is the verdict. INCOMPLETE is that of bitcode; of an executable it may be VIOLATED, too. "Bitcode alone":
- * an executable would not link, or all of it can be followed. */
+ * an executable would not link, all of it can be followed, or its debug information says that the access leaves its variable. */
 #include <setjmp.h>
 #include <signal.h>
 #include <stdarg.h>
@@ -261,7 +261,7 @@ void linked_by_xor(char c) { // VIOLATED
   judge(z.value);
 }
 
-void by_a_distance(char c) { // VIOLATED
+void by_a_distance(char c) { // VIOLATED, bitcode alone
   static uintptr_t d;
   d = (uintptr_t)&a - (uintptr_t)&b;
   hit(c, (int *)((uintptr_t)&b + d));
