@@ -86,7 +86,7 @@ fn all_are_right(form: Form, level: &str) {
                     // Code that an executable has is followed where bitcode has none.
                     let right = found == trap.verdict || form == Form::Executable && trap.verdict == "INCOMPLETE" && found == "VIOLATED";
                     let (twin, twin_why) = verdict(trap, form, level, true, scratch.path());
-                    let mut note = |what: String| wrong.lock().expect("no thread panics").push(what);
+                    let note = |what: String| wrong.lock().expect("no thread panics").push(what);
                     if !right {
                         note(format!("{}: {found} instead of {}: {why}", trap.name, trap.verdict));
                     }

@@ -157,6 +157,11 @@ impl MachineProgram {
         self
     }
 
+    /// Also lifts forms that no CPU has confirmed: for tests that compare the result with the CPU.
+    pub fn trust_all_forms(&mut self) {
+        self.decoder.trusts_all = true;
+    }
+
     /// As [`MachineProgram::new`]. Functions in `known` are hooked: they become calls of undefined functions of the module. Calls are tracked in the shadow of
     /// this stack. If they are tracked, calls of the functions in `told` are observed.
     pub fn with(elf: Elf, known: &[Known], told: &[Known], shadowed: Option<Shadowed>) -> Result<(MachineProgram, Module), MachineError> {

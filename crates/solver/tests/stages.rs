@@ -21,7 +21,7 @@ fn settings() -> Vec<(&'static str, Config)> {
         ("no neighbours", Config { neighbours: false, ..on.clone() }),
         ("no cache", Config { cache: false, ..on.clone() }),
         ("no recent models", Config { recent_models: false, ..on.clone() }),
-        ("small bounds", Config { graph_nodes: 300, cached: 5, recent: 1, most_combinations: 1 << 16, ..on }),
+        ("small bounds", Config { graph_nodes: 2000, cached: 5, recent: 1, most_combinations: 1 << 16, ..on }),
         ("all off", Config { validate: true, ..Config::plain() }),
     ]
 }

@@ -342,7 +342,8 @@ impl<'a> Walk<'a> {
         for step in group.steps {
             if let Step::Enter { frame } = *step {
                 let callee = self.course.path.trace.frames[frame as usize].func;
-                if !image.is_library(callee) {
+                // A function of the program may have a summary, too, which is then about what it calls as well.
+                if image.is_library(call.0) && !image.is_library(callee) {
                     self.checked.called_back(image, at, call.0, callee);
                 }
             }
