@@ -354,7 +354,7 @@ impl<'f, 'm, 'r> Places<'f, 'm, 'r> {
         self.check_alignment(address, alignment);
         for i in 0..limbs(width) {
             let from = self.behind(address, i);
-            let part = if width % 128 == 0 { wryneck_ir::Part { of: width / 8, at: 8 * i }.pack() } else { 0 };
+            let part = if width.is_multiple_of(128) { wryneck_ir::Part { of: width / 8, at: 8 * i }.pack() } else { 0 };
             self.emit(Op::Load, (width - 64 * i).min(64), to.limb(i), from.raw(), part, NONE);
         }
     }
