@@ -321,7 +321,8 @@ impl Run {
         let mut all: Vec<String> = ends.collect();
         for row in self.ledger.iter().filter(|row| row.loses()) {
             let name = row.kind.replace('-', " ");
-            if !all.contains(&name) && !(row.kind.starts_with("unsupported-") && all.iter().any(|e| e.starts_with("unsupported "))) {
+            let is_named = row.kind.starts_with("unsupported-") && all.iter().any(|e| e.starts_with("unsupported "));
+            if !is_named && !all.contains(&name) {
                 all.push(name);
             }
         }

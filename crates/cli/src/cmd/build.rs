@@ -33,12 +33,9 @@ const HELP: &str = "usage: wryneck build [--confined] [--] COMMAND…\n\n\
     exit code: that of COMMAND\n";
 
 pub fn run(mut words: Vec<String>) -> Result<u8> {
-    match words.first().map(String::as_str) {
-        Some("--help" | "-h") => {
-            output::write(|out| out.write_all(HELP.as_bytes()))?;
-            return Ok(0);
-        }
-        Some(_) | None => {}
+    if let Some("--help" | "-h") = words.first().map(String::as_str) {
+        output::write(|out| out.write_all(HELP.as_bytes()))?;
+        return Ok(0);
     }
     let confined = words.first().is_some_and(|word| word == "--confined");
     words.drain(..usize::from(confined));

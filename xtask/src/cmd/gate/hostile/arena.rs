@@ -188,8 +188,8 @@ impl Arena {
         }
         let programs = self.dir.path().join("program").display().to_string();
         let is_left = |line: Vec<u8>| String::from_utf8_lossy(&line).starts_with(&programs);
-        let lines = fs::read_dir("/proc")?.flatten().filter_map(|entry| fs::read(entry.path().join("cmdline")).ok());
-        effects.extend(lines.map(is_left).any(|left| left).then_some("left"));
+        let mut lines = fs::read_dir("/proc")?.flatten().filter_map(|entry| fs::read(entry.path().join("cmdline")).ok());
+        effects.extend(lines.any(is_left).then_some("left"));
         Ok(effects)
     }
 }
