@@ -28,7 +28,7 @@ pub fn run(command: &mut Command) -> Result<Seen> {
     let output = thread::scope(|scope| {
         scope.spawn(|| {
             while !done.load(Ordering::Relaxed) {
-                peak.fetch_max(memory(&tree(id)), Ordering::Relaxed);
+                peak.fetch_max(memory(id, &tree(id)), Ordering::Relaxed);
                 thread::sleep(LOOK);
             }
         });
@@ -56,13 +56,17 @@ pub fn tree(id: u32) -> BTreeSet<Process> {
     all
 }
 
-/// Resident bytes of processes together.
-pub fn memory(processes: &BTreeSet<Process>) -> u64 {
-    let resident = |(id, _): &Process| {
-        let pages = fs::read_to_string(format!("/proc/{id}/statm")).ok()?;
-        pages.split(' ').nth(1)?.parse::<u64>().ok()
+/// Bytes of memory of a process and its children together: its resident pages, and those that each child has for itself. A child that has not begun a program of
+/// its own shares all pages with its parent, which count once.
+pub fn memory(root: u32, processes: &BTreeSet<Process>) -> u64 {
+    let pages = |id: u32| fs::read_to_string(format!("/proc/{id}/statm")).ok()?.split(' ').nth(1)?.parse::<u64>().ok();
+    let private = |id: u32| {
+        let parts = fs::read_to_string(format!("/proc/{id}/smaps_rollup")).unwrap_or_default();
+        let number = |line: &str| line.split_whitespace().nth(1).and_then(|n| n.parse::<u64>().ok()).unwrap_or(0);
+        parts.lines().filter(|line| line.starts_with("Private_")).map(number).sum::<u64>() * 1024
     };
-    processes.iter().filter_map(resident).sum::<u64>() * 4096
+    let children = processes.iter().filter(|(id, _)| *id != root);
+    pages(root).unwrap_or(0) * 4096 + children.map(|(id, _)| private(*id)).sum::<u64>()
 }
 
 /// Those of the processes that have not ended, with their command lines.

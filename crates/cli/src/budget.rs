@@ -23,7 +23,7 @@ pub struct Budget {
 }
 
 /// How long a run may go on after its time is over or it was interrupted, to end its work in good order.
-pub const AFTER: Duration = Duration::from_millis(1000);
+pub const AFTER: Duration = Duration::from_millis(800);
 
 static BUDGET: OnceLock<Budget> = OnceLock::new();
 

@@ -151,6 +151,7 @@ impl Explorer {
             subtree: NO_SUBTREE,
             approximated: false,
             unwritten_input: false,
+            overread: false,
             survived: Rc::default(),
             variables: Rc::default(),
         };

@@ -160,6 +160,8 @@ pub struct State {
     pub approximated: bool,
     /// Memory it never wrote has become input.
     pub unwritten_input: bool,
+    /// A vector load has read bytes outside of its object (unwritten.rs).
+    pub overread: bool,
     /// Accesses out of bounds behind which it went on.
     pub survived: Rc<Vec<Survived>>,
 }
@@ -201,6 +203,7 @@ impl State {
             subtree: self.subtree,
             approximated: self.approximated,
             unwritten_input: self.unwritten_input,
+            overread: self.overread,
             survived: self.survived.clone(),
         }
     }

@@ -9,6 +9,9 @@
 //! it is written becomes a symbol named after its object, and copies carry the symbol. A decision first tests by support whether its
 //! expression contains such a symbol. If so, the solver is asked whether another value of the symbol would change the result. Conditions
 //! with an independent first part are decided part by part, as the program's own `&&` and `||` would be. The other modes cost nothing.
+//!
+//! Bytes outside of an object that machine code read in one vector with the object's own are treated so in every mode, and must not be
+//! stored either: a string function that ignores them is right, a copy that moves them is not.
 
 use rustc_hash::FxHashMap;
 use wryneck_expr::subst::subst;
@@ -23,6 +26,8 @@ use crate::step::pointer::{Object, What};
 
 /// What the names of such symbols begin with; no input of a program does.
 const MARK: &str = "never written: ";
+/// What the names of bytes outside of an object begin with that a vector load read with the object's own.
+const OUTSIDE: &str = "outside: ";
 /// Bytes of an object that become input together.
 const PIECE: u64 = 1024;
 
@@ -81,16 +86,36 @@ impl Cx<'_> {
         }
     }
 
-    /// The bytes never written that the expression mentions.
+    /// The symbol of a byte outside of an object that a vector load read with the object's own. It has any value.
+    pub(crate) fn overread_byte(&mut self, addr: u64, object: &Object) -> ExprId {
+        self.state.overread = true;
+        let name = format!("{OUTSIDE}{}", self.describe(object));
+        let symbol = self.core.pool.symbol(&name, addr.wrapping_sub(object.base) as u32, 8);
+        self.core.pool.sym(symbol)
+    }
+
+    /// The bytes never written, or outside of their object, that the expression mentions.
     fn unwritten_in(&self, e: ExprId) -> Vec<SymId> {
         let pool = &self.core.pool;
-        pool.support(e).iter().filter(|s| pool.sym_info(**s).name.starts_with(MARK)).copied().collect()
+        let marked = |s: &&SymId| pool.sym_info(**s).name.starts_with(MARK) || pool.sym_info(**s).name.starts_with(OUTSIDE);
+        pool.support(e).iter().filter(marked).copied().collect()
+    }
+
+    /// Faults if a value that is to be stored depends on bytes outside of an object: registers may hold them, memory may not. May decide;
+    /// asks the solver where the value mentions such bytes.
+    pub(crate) fn require_inside(&mut self, e: ExprId) -> Result<(), Stop> {
+        if !self.state.overread {
+            return Ok(());
+        }
+        let mut outside = self.unwritten_in(e);
+        outside.retain(|s| self.core.pool.sym_info(*s).name.starts_with(OUTSIDE));
+        if outside.is_empty() { Ok(()) } else { self.require_same(e, &outside, "a store") }
     }
 
     /// Faults if the value depends on memory that was never written. `what` is decided by it: "a branch", "an address". May decide; asks
     /// the solver where the value mentions such memory.
     pub fn require_written(&mut self, e: ExprId, what: &str) -> Result<(), Stop> {
-        if self.core.config.uninit != Uninit::Report {
+        if self.core.config.uninit != Uninit::Report && !self.state.overread {
             return Ok(());
         }
         let mut e = e;
@@ -140,6 +165,10 @@ impl Cx<'_> {
         let Some(model) = self.ask(differs)? else { return Ok(()) };
         self.state.model = model;
         let info = self.core.pool.sym_info(unwritten[0]);
+        if let Some(object) = info.name.strip_prefix(OUTSIDE) {
+            let message = format!("{what} depends on offset {} of {object}", info.index as i32);
+            return Err(PathEnd::fault(FaultKind::OutOfBoundsRead, message).into());
+        }
         let message = format!("{what} depends on byte {} of {}, which was never written", info.index, info.name.trim_start_matches(MARK));
         Err(PathEnd::fault(FaultKind::UninitialisedRead, message).into())
     }

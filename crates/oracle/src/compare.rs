@@ -2,7 +2,7 @@
 //! its reason, and nowhere else.
 
 use crate::case::{Case, Operand};
-use crate::lifted::{Answer, SIGSEGV, SIGTRAP};
+use crate::lifted::{Answer, SIGBUS, SIGSEGV, SIGTRAP};
 use crate::state::{CODE, RCX, State, flag};
 
 /// Flags that are not compared behind an instruction.
@@ -135,6 +135,8 @@ fn went_on(s: &State) -> (u32, u64) {
     match s.signal {
         SIGTRAP => (SIGTRAP, s.rip.wrapping_sub(1)),
         SIGSEGV if s.rip != CODE => (SIGTRAP, s.rip),
+        // Linux calls it so where the address is not canonical and comes from `rsp` or `rbp`.
+        SIGBUS => (SIGSEGV, s.rip),
         other => (other, s.rip),
     }
 }

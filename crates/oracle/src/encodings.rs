@@ -75,11 +75,9 @@ fn legacy(prefix: &[u8], wide: bool, map: usize, opcode: u8, operand: (u8, bool,
     Some(bytes)
 }
 
-/// An encoding with VEX.
-fn vex(fields: u8, wide: bool, map: usize, opcode: u8, operand: (u8, bool, u8), random: &mut Random) -> Vec<u8> {
+/// An encoding with VEX. Most instructions of two operands exist only where the extra register is all ones.
+fn vex(fields: u8, (wide, extra): (bool, u8), map: usize, opcode: u8, operand: (u8, bool, u8), random: &mut Random) -> Vec<u8> {
     let high = random.below(8) as u8;
-    // The extra register is often none, which is all ones.
-    let extra = if random.below(3) == 0 { 15 } else { random.below(16) as u8 };
     let third = u8::from(wide) << 7 | extra << 3 | fields;
     [vec![0xc4, high << 5 | map as u8, third, opcode], operands(operand, random)].concat()
 }
@@ -122,8 +120,10 @@ pub fn all(
                         }
                         for map in 1..=3 {
                             for fields in 0..8 {
-                                let bytes = vex(fields, wide, map, opcode, operand, random);
-                                add(bytes, random);
+                                for extra in [15, random.below(15) as u8] {
+                                    let bytes = vex(fields, (wide, extra), map, opcode, operand, random);
+                                    add(bytes, random);
+                                }
                             }
                         }
                     }

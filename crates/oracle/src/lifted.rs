@@ -19,6 +19,7 @@ use crate::state::{CODE, PAGE, SCRATCH, State, WINDOW, WINDOW_WORDS, flag};
 /// Signals, as Linux numbers them.
 pub const SIGILL: u32 = 4;
 pub const SIGTRAP: u32 = 5;
+pub const SIGBUS: u32 = 7;
 pub const SIGFPE: u32 = 8;
 pub const SIGSEGV: u32 = 11;
 

@@ -16,8 +16,25 @@ use crate::plugin::{Stop, Value};
 const MAX_STORE_SPREAD: u64 = 256;
 /// Bytes of a page as the kernel has them.
 const KERNEL_PAGE: u64 = 4096;
+/// Bytes beside a vector in which its object is looked for: the largest blocks that string functions read.
+const BLOCK: u64 = 128;
+/// What string functions of the C library find outside of an object: no end of a string, no letter.
+const FILLER: u64 = 0xbd;
 /// Bytes one block operation may move.
 const MAX_BLOCK: u64 = 1 << 32;
+
+/// Whether a symbol's name is that of a string function of the C library, or of a variant for some processors: `__memrchr_sse2`.
+fn is_string_function(name: &str) -> bool {
+    const NAMES: &[&str] = &[
+        "memchr", "memcmp", "memcmpeq", "memrchr", "rawmemchr", "stpcpy", "stpncpy", "strcasecmp", "strcat", "strchr", "strchrnul",
+        "strcmp", "strcpy", "strcspn", "strlen", "strncasecmp", "strncat", "strncmp", "strncpy", "strnlen", "strpbrk", "strrchr", "strspn",
+        "strstr", "wcschr", "wcscmp", "wcslen", "wcsncmp", "wcsnlen", "wcsrchr", "wmemchr", "wmemcmp",
+    ];
+    const VARIANTS: &[&str] = &["sse2", "sse42", "sse4_1", "sse4_2", "ssse3", "avx", "avx2", "evex"];
+    let name = name.trim_start_matches('_');
+    let (base, variant) = name.split_once('_').unwrap_or((name, ""));
+    NAMES.binary_search(&base).is_ok() && (variant.is_empty() || VARIANTS.iter().any(|v| variant.starts_with(v)))
+}
 
 pub fn load(cx: &mut Cx<'_>, inst: &Inst) -> Result<(), Stop> {
     let width = u32::from(inst.width);
@@ -25,7 +42,7 @@ pub fn load(cx: &mut Cx<'_>, inst: &Inst) -> Result<(), Stop> {
     let loaded = match cx.load(pointer, width) {
         Ok(loaded) => loaded,
         Err(stop) => {
-            if let Some(part) = cx.part_that_overhangs(inst, pointer) {
+            if let Some(part) = cx.outside_of_object(inst, pointer) {
                 cx.put_wide(inst.dst, part);
                 return Ok(());
             }
@@ -43,6 +60,7 @@ pub fn store(cx: &mut Cx<'_>, inst: &Inst) -> Result<(), Stop> {
     let width = u32::from(inst.width);
     let pointer = cx.operand(inst.a, 64);
     let value = cx.wide_operand(inst.b, width);
+    cx.require_inside(value)?;
     cx.store(pointer, value).or_else(|stop| cx.survive(stop))
 }
 
@@ -144,34 +162,42 @@ impl Cx<'_> {
         self.core.config.machine_code && size <= 16 && size.is_power_of_two() && addr.is_multiple_of(size)
     }
 
-    /// What a part of a vector load reads that lies partly or wholly outside of the object which other parts are in; nothing where that
-    /// is a fault. Aligned vectors may overhang any object, as words do: no page ends there. What a program is given lies on a page of the
-    /// kernel's, where string functions of C libraries read on to the page's end.
-    fn part_that_overhangs(&mut self, inst: &Inst, pointer: Value) -> Option<ExprId> {
-        let (part, Value::Bits(address)) = (Part::unpack(inst.b)?, self.known(pointer)) else { return None };
+    /// What a load of machine code reads that lies partly or wholly outside of its object; nothing where that is a fault at once. String
+    /// functions read whole blocks and then look only at the object's bytes: no page ends inside such a block, so the processor does not
+    /// object. The bytes outside of a vector have any value, and the path faults where anything depends on them (unwritten.rs). In
+    /// functions that a symbol calls a string function of the C library, branches may: there the bytes are [`FILLER`], which no string
+    /// ends with, so that one without an end is read on into the next block.
+    fn outside_of_object(&mut self, inst: &Inst, pointer: Value) -> Option<ExprId> {
+        let Value::Bits(address) = self.known(pointer) else { return None };
         if !self.core.config.machine_code {
             return None;
         }
-        let (start, size) = (address.checked_sub(part.at.into())?, u64::from(part.of));
-        let last = start.checked_add(size - 1)?;
-        let object = (start..=last).find_map(|at| (!matches!(self.state.memory.space.byte(at), Byte::Dead)).then(|| self.object_at(at)))?;
-        let given = match object?.what {
-            What::Heap { .. } => self.is_given(start) || self.is_given(last),
-            _ => false,
-        };
-        let allowed = start.is_multiple_of(size) || given && start / KERNEL_PAGE == last / KERNEL_PAGE;
-        if !allowed {
+        let size = bytes_of(inst.width.into());
+        let in_library = self.core.image.source(self.pos()).first().is_some_and(|here| is_string_function(&here.function));
+        let whole = Part::unpack(inst.b).or(in_library.then_some(Part { of: size as u32, at: 0 }))?;
+        let start = address.checked_sub(whole.at.into())?;
+        let last = start.checked_add(u64::from(whole.of) - 1)?;
+        let page = start / KERNEL_PAGE;
+        if page != last / KERNEL_PAGE {
             return None;
         }
-        let zero = self.core.pool.bits(8, 0);
-        let bytes: Vec<ExprId> = (0..bytes_of(inst.width.into())).map(|i| self.byte_at(address + i).unwrap_or(zero)).collect();
+        let near =
+            start.saturating_sub(BLOCK).max(page * KERNEL_PAGE)..=last.saturating_add(BLOCK).min(page * KERNEL_PAGE + KERNEL_PAGE - 1);
+        // The vector's own bytes first: what lies in it is more likely its object.
+        let object = (start..=last).chain(near).find_map(|at| {
+            let live = !matches!(self.state.memory.space.byte(at), Byte::Dead);
+            live.then(|| self.object_at(at)).flatten()
+        })?;
+        let mut bytes = Vec::with_capacity(size as usize);
+        for at in address..address + size {
+            let inside = if at.wrapping_sub(object.base) < object.size { self.byte_at(at) } else { None };
+            bytes.push(match inside {
+                Some(byte) => byte,
+                None if in_library => self.core.pool.bits(8, FILLER),
+                None => self.overread_byte(at, &object),
+            });
+        }
         Some(self.join(&bytes))
-    }
-
-    /// Whether an address is in, or beside, an object that the program was given at its start.
-    fn is_given(&self, address: u64) -> bool {
-        let environment = self.core.environment.clone();
-        self.state.memory.heap.find(address).is_some_and(|object| !environment.allocates(&object))
     }
 
     /// Up to which size of the object a read of `size` bytes at `offset` may reach: the object's own, or whole words.

@@ -68,7 +68,7 @@ pub fn run(args: &Args) -> Result<()> {
     let mut points = Vec::new();
     for line in BufReader::new(child.stderr.take().context("it is a pipe")?).lines() {
         let Some((paths, speed)) = numbers(&line?) else { continue };
-        let mib = watched::memory(&watched::tree(child.id())) >> 20;
+        let mib = watched::memory(child.id(), &watched::tree(child.id())) >> 20;
         points.push(Point { second: start.elapsed().as_secs_f64(), mib, speed, paths });
     }
     let ended = child.wait()?;

@@ -137,7 +137,8 @@ fn sequences(
     first: Option<usize>,
 ) -> Result<(BTreeSet<String>, Option<String>)> {
     let of = first.map_or(String::new(), |first| format!("-{first}"));
-    let place: PathBuf = dir.join(format!("{name}-{prune}{of}"));
+    // Names of one length: the program sees the length of its working directory's name.
+    let place: PathBuf = dir.join(format!("{name}-{prune:-<6}{of}"));
     fs::create_dir_all(&place)?;
     let mut command = Command::new(wryneck);
     command.current_dir(&place).args(["verify", "--rule", "../rule.toml", "--json", "--no-replay", "--emit", "none", "--output", "out"]);

@@ -27,8 +27,8 @@ pub(super) fn run(args: &Args) -> Result<()> {
     let (lifter, native) = (Lifter::of_all_forms()?, Native::new()?);
     let mut random = Random::new(args.seed);
     let length = |bytes: &[u8]| lifter.length(bytes);
-    // One encoding says whether a form is an instruction at all.
-    let first = encodings::all(2, &|_| true, &length, &mut random);
+    // A few encodings say whether a form is an instruction at all: some exist only with an index, or without an extra register.
+    let first = encodings::all(8, &|_| true, &length, &mut random);
     let instructions: BTreeSet<Form> = named(&first)?.into_keys().collect();
     let sample = encodings::all(args.encodings, &|form| instructions.contains(&form), &length, &mut random);
     let cases = named(&sample)?;
