@@ -8,33 +8,33 @@
 use crate::pcode::{Instruction, IntOp, OpCode, Space, Varnode};
 use crate::variables::{Found, Pointer, Variables};
 
-/// A temporary of an instruction that gets an anchored value before it begins.
+/// A temporary that gets an anchored value before the instruction.
 #[derive(Clone, Copy, Debug)]
 pub struct Anchor {
     pub temporary: Varnode,
-    /// What it is worth: the frame pointer or a constant.
+    /// Its value: the frame pointer or a constant.
     pub value: Varnode,
     pub found: Found,
 }
 
-/// Registers an address computed from the frame is not anchored in.
+/// Registers in which addresses computed from the frame are not anchored.
 pub struct Registers {
     pub frame_pointer: Varnode,
     pub stack_pointer: Varnode,
 }
 
-/// Temporaries of anchors lie here among SLEIGH's.
+/// The temporaries of anchors have these offsets among SLEIGH's.
 const TEMPORARIES: u64 = 0xffff_0000;
 
-/// An operand: of which operation of the instruction, and which of its inputs.
+/// An operand: the operation of the instruction, and which of its inputs.
 type Site = (usize, usize);
 
-/// A sum, as far as it tells of an address.
+/// A sum, as far as it matters for an address.
 #[derive(Clone, Copy, Default)]
 struct Sum {
-    /// Where a pointer to the frame comes in.
+    /// The operand that brings in the frame pointer.
     frame: Option<(Site, Pointer)>,
-    /// Where a constant comes in.
+    /// The operand that brings in a constant.
     constant: Option<Site>,
     /// All constants.
     total: u64,
@@ -58,7 +58,7 @@ impl Sum {
     }
 }
 
-/// Anchors what a block's instructions compute.
+/// Anchors the addresses that a block computes.
 pub fn mark(instructions: &mut [Instruction], registers: &Registers, variables: &Variables) {
     for i in 0..instructions.len() {
         let (these, later) = instructions.split_at_mut(i + 1);
@@ -79,7 +79,7 @@ fn replace(it: &mut Instruction, (op, input): Site, found: Found) {
     it.anchors.push(Anchor { temporary, value, found });
 }
 
-/// The operands that addresses in variables begin with.
+/// The operands with which addresses in variables start.
 fn find(it: &Instruction, next: Option<&Instruction>, registers: &Registers, variables: &Variables) -> Vec<(Site, Found)> {
     let mut sums: Vec<(Varnode, Sum)> = Vec::new();
     let mut found: Vec<(Site, Found)> = Vec::new();
@@ -94,7 +94,7 @@ fn find(it: &Instruction, next: Option<&Instruction>, registers: &Registers, var
                 Space::Const | Space::Register | Space::Memory => Sum::UNKNOWN,
             }
         };
-        // An access of a constant place needs no anchor; a value that is kept does.
+        // An access at a constant address needs no anchor; a value that is stored does.
         let mut uses = Vec::new();
         let result = match (op.op, op.inputs.len()) {
             (OpCode::Copy, 1) => sum_of(0),
@@ -115,7 +115,7 @@ fn find(it: &Instruction, next: Option<&Instruction>, registers: &Registers, var
             _ => Sum::UNKNOWN,
         };
         if let Some(output) = op.output.filter(|v| v.size == 8) {
-            // What is computed from the stack pointer may be put into the other register as into any.
+            // Values computed from the stack pointer may go to the other register as to any.
             let of_frame = result.frame.is_none_or(|(_, pointer)| pointer == Pointer::Frame);
             let own = output == registers.stack_pointer || output == registers.frame_pointer && of_frame;
             if output.space == Space::Register && !own {
@@ -137,7 +137,7 @@ fn find(it: &Instruction, next: Option<&Instruction>, registers: &Registers, var
     found
 }
 
-/// The constant that the instruction adds to a register, if it begins with that.
+/// The constant that the instruction adds to a register first, if it does.
 fn added(next: &Instruction, register: Varnode) -> Option<u64> {
     next.ops.iter().find_map(|op| match (op.op, &op.inputs[..]) {
         (OpCode::Int(IntOp::Add), &[a, k]) if a == register && k.space == Space::Const => Some(k.offset),

@@ -15,16 +15,16 @@ use crate::ranges::Bytes;
 use crate::simplify::simplify;
 use crate::sleigh::DecodeError;
 
-/// Instructions in one block, at most.
+/// The most instructions in one block.
 const MAX_INSTRUCTIONS: usize = 64;
 
-/// Instructions after a block that are looked at.
+/// Instructions after a block that the look-ahead reads.
 const LOOK_AHEAD: usize = 6;
 
-/// Instructions that were looked at before the block they are in was decoded, by address.
+/// Instructions that the look-ahead decoded before their block was decoded, by address.
 pub type Ahead = FxHashMap<u64, Instruction>;
 
-/// Code, and what of it is decoded already.
+/// Code, with the instructions that are decoded already.
 pub struct Code<'a> {
     decoder: &'a Decoder,
     /// The bytes an instruction may have at an address, as many as there are.
@@ -94,7 +94,7 @@ impl Block {
         block
     }
 
-    /// Bytes of registers that every way on from the block writes before it reads them, as far as a look ahead shows.
+    /// Bytes of registers that every path after the block writes before it reads them, as far as the look-ahead shows.
     fn overwritten_behind(&self, code: &mut Code<'_>) -> Bytes {
         let mut own = Bytes::default();
         let outputs = self.instructions.iter().flat_map(|it| &it.ops).filter_map(|op| op.output);
@@ -128,7 +128,7 @@ impl Block {
                 continue;
             }
             if instruction.branches_inside() || transfers_early(instruction) {
-                // What it writes it may not write; what it reads it may read.
+                // Its writes may not happen; its reads may happen.
                 let read = instruction.ops.iter().flat_map(|op| &op.inputs).filter(|v| v.space == Space::Register);
                 read.for_each(|v| overwritten.remove(v.offset..v.end()));
                 continue;
@@ -177,8 +177,8 @@ fn is_opaque(instruction: &Instruction) -> bool {
     instruction.branches_inside() || instruction.ops.iter().any(|op| matches!(op.op, OpCode::Pseudo(_)))
 }
 
-/// Bytes of registers, among those that are wanted, that the next few instructions at an address write before they read them. Where they need not be of the same
-/// function (not `inside`), something else may stand for it, so only flags count: they are no arguments.
+/// Bytes of these registers that the next few instructions at an address write before they read them. If the address may belong to another
+/// function (not `inside`), that function may be replaced, so only flags count, because they are no arguments.
 fn overwritten_at(code: &mut Code<'_>, mut address: u64, mut inside: bool, mut wanted: Bytes) -> Bytes {
     let (mut written, flags) = (Bytes::default(), code.decoder.flags.clone());
     for _ in 0..LOOK_AHEAD {

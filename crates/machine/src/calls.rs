@@ -35,7 +35,7 @@ pub const RETURNED: &str = "__wryneck_returned";
 /// The function that is called when a return does not lead to its call: with both addresses, 64 bits each.
 pub const BAD_RETURN: &str = "__wryneck_bad_return";
 
-/// Where the stack is, and its shadow.
+/// The location of the stack and of its shadow.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Shadowed {
     /// First address of the stack, and its size in bytes.
@@ -45,7 +45,7 @@ pub struct Shadowed {
     pub shadow: u64,
 }
 
-/// Bytes after the shadow: a word that is written and one that is read where the stack pointer is elsewhere.
+/// Bytes after the shadow: one word to write to and one to read from where the stack pointer is elsewhere.
 pub const SPARE: u64 = 16;
 
 impl Shadowed {
@@ -80,7 +80,7 @@ impl Shadowed {
         p.builder.store(64, word, after, 8);
     }
 
-    /// Begins a return: reads what it is to return to, or 0 if that is not known.
+    /// Begins a return: reads the expected return address, or 0 if it is not known.
     pub fn returning(&self, p: &mut Places<'_, '_, '_>, stack_pointer: usize) -> Returning {
         let (word, expected, before) = (self.word(p, stack_pointer, 1), p.temp(64), p.temp(64));
         p.emit(Op::Load, 64, expected, word.raw(), 0, NONE);
@@ -94,14 +94,14 @@ impl Shadowed {
 #[derive(Clone, Copy)]
 pub struct Returning {
     stack_pointer: usize,
-    /// The stack pointer before it.
+    /// The stack pointer before the return.
     before: Slot,
     /// The address of the shadow word, and what it holds.
     word: Slot,
     expected: Slot,
 }
 
-/// Ends the block by returning to `to`, which must be what the call said.
+/// Ends the block by returning to `to`, which must be the expected address.
 pub fn go_back(p: &mut Places<'_, '_, '_>, returning: Returning, to: Slot, calls: Calls) {
     let Returning { stack_pointer, before, word, expected } = returning;
     p.returns.extend(p.builder.open_block());
@@ -132,7 +132,7 @@ pub fn go_back(p: &mut Places<'_, '_, '_>, returning: Returning, to: Slot, calls
     p.builder.unreachable();
 }
 
-/// Tells as many returns as the shadow word counts; `expected` is the address alone afterwards.
+/// Observes as many returns as the shadow word counts. `expected` is the address without the count afterwards.
 fn tell_returns(p: &mut Places<'_, '_, '_>, word: Slot, expected: Slot, returned: SymbolId, result: usize) {
     let (again, told, on) = (p.builder.block(), p.builder.block(), p.builder.block());
     p.returns.extend([again, told, on]);
@@ -152,17 +152,17 @@ fn tell_returns(p: &mut Places<'_, '_, '_>, word: Slot, expected: Slot, returned
     p.builder.start(on);
 }
 
-/// Whether the call is over whose return address was at this address of the stack.
+/// Whether the call whose return address was at this stack address has ended.
 pub fn is_over(stack: Shadowed, at: u64, read: ReadBytes<'_>) -> bool {
     let (offset, mut word) = (at.wrapping_sub(stack.base), [0; 8]);
     offset < stack.size && read(stack.shadow + offset, &mut word) && word == [0; 8]
 }
 
-/// Finds the call stack: where the return addresses of the calls in progress are, and the addresses, innermost first, at most so many.
+/// Finds the call stack: the return addresses of the calls in progress with their stack addresses, innermost first, up to a limit.
 pub fn in_progress(stack: Shadowed, pointer: u64, read: ReadBytes<'_>, most: usize) -> Vec<(u64, u64)> {
     let mut found = Vec::new();
     let mut at = pointer.wrapping_sub(stack.base).checked_next_multiple_of(8).unwrap_or(u64::MAX);
-    // Words, but a chunk at a time: deep recursions are long.
+    // Words, read a chunk at a time, because deep recursions are long.
     let mut chunk = [0; 512];
     while at < stack.size && found.len() < most {
         let chunk = &mut chunk[..(stack.size - at).min(512) as usize];

@@ -10,7 +10,7 @@ use crate::error::MachineError;
 use crate::growth::Grown;
 use crate::registers::RegisterFile;
 
-/// How control leaves the blocks that do not just follow their edges.
+/// How control leaves the blocks that do more than follow their edges.
 #[derive(Default)]
 pub struct Ways {
     transfers: FxHashMap<u32, Transfer>,
@@ -21,7 +21,7 @@ pub struct Ways {
 }
 
 impl Ways {
-    /// New blocks: calls with their return addresses, parts of returns, and what only jumps to an address.
+    /// Adds new blocks: calls with their return addresses, parts of returns, and blocks that only jump to an address.
     pub fn grow(&mut self, grown: &Grown) {
         for &(back, block) in &grown.calls {
             self.transfers.insert(block, Transfer::Call { back });
@@ -39,7 +39,7 @@ impl Ways {
         self.transfers.get(&block).copied().unwrap_or(Transfer::Inside)
     }
 
-    /// A block that ends with the call that comes back to an address.
+    /// A block that ends with a call with this return address.
     pub fn call_to(&self, back: u64) -> Option<u32> {
         self.calls.get(&back).copied()
     }
@@ -52,7 +52,7 @@ impl Ways {
         calls
     }
 
-    /// What may not be lowered yet; the next time, only what came since.
+    /// Addresses that may not be lifted yet; each is returned once.
     pub fn take_beyond(&mut self) -> Vec<u64> {
         let mut beyond = std::mem::take(&mut self.beyond);
         beyond.sort_unstable();
@@ -61,7 +61,7 @@ impl Ways {
     }
 }
 
-/// Where the registers of the calling convention are.
+/// The slots of the calling convention's registers.
 pub fn convention(cpu: &Cpu, registers: &RegisterFile) -> Result<Convention, MachineError> {
     let limb = |name: &&str| registers.named(name).map(|r| r.limb);
     Ok(Convention {

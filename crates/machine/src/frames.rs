@@ -16,13 +16,13 @@ use crate::variables::{Function, Placed, Variables, find, join, order};
 
 /// What a function may use below the stack pointer.
 const RED_ZONE: u64 = 128;
-/// Larger frames (bytes) are taken for nonsense.
+/// Larger frames (bytes) are ignored as implausible.
 const MAX_FRAME: i64 = 1 << 31;
 
 /// A function's frame, from its first instructions.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Frame {
-    /// Bytes of code after which the frame pointer is set.
+    /// Length of the code (bytes) that sets the frame pointer.
     set: u64,
     /// Bytes right below the frame pointer that hold saved registers, and bytes of variables below.
     saved: u64,
@@ -46,16 +46,16 @@ impl Frame {
         let variables = match rest {
             [0x48, 0x83, 0xec, size, ..] => u64::from(*size),
             [0x48, 0x81, 0xec, a, b, c, d, ..] => u64::from(u32::from_le_bytes([*a, *b, *c, *d])),
-            // The stack is aligned anew.
+            // The stack is realigned.
             [0x48, 0x83, 0xe4, ..] => return None,
             _ => RED_ZONE,
         };
-        // A size that is negative as a signed byte or word is none.
+        // A negative size is no size.
         (variables < 1 << 31 && (rest.get(1) != Some(&0x83) || variables < 128)).then_some(Frame { set, saved, variables })
     }
 }
 
-/// What unwinding tables tell of a function that addresses its frame by the stack pointer.
+/// The unwinding information of a function that addresses its frame by the stack pointer.
 struct Unwound {
     /// Where the canonical frame address is the stack pointer plus a distance.
     rows: Vec<(u64, u64, i64)>,
@@ -91,7 +91,7 @@ impl Unwound {
 }
 
 impl Variables {
-    /// Adds the frames of functions of the program that debug information says nothing of, and, if there is such code, its variables.
+    /// Adds the frames of program functions without debug information, and, if there is such code, the program's variables.
     pub fn add_known_by_symbols(&mut self, elf: &Elf) {
         let functions = elf.symbols.iter().filter(|s| s.code && !s.library && s.size > 0);
         let unknown: Vec<(&Symbol, Frame)> =
@@ -121,8 +121,8 @@ impl Variables {
         join(&self.statics, &mut self.objects);
     }
 
-    /// Adds the frames of functions of the program that nothing else is known of, from unwinding tables: where these have the canonical
-    /// frame address as the stack pointer plus a distance all along.
+    /// Adds the frames of the remaining program functions from unwinding tables, if these give the canonical
+    /// frame address as the stack pointer plus a distance throughout the function.
     pub fn add_known_by_unwinding(&mut self, elf: &Elf) {
         let mut found = Vec::new();
         for section in elf.segments.iter().filter(|s| s.name == ".eh_frame") {

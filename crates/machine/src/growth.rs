@@ -17,15 +17,15 @@ use crate::pcode::{Instruction, OpCode, Space};
 use crate::place::Places;
 use crate::{MachineProgram, Start, anchor, bytes_at, lift};
 
-/// Blocks lowered at one visit, at most.
+/// The most blocks that are lifted by one extension.
 const MAX_BLOCKS: usize = 8;
 
-/// What a growth brought. Blocks by their numbers.
+/// The result of an extension. Blocks are given by their numbers.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Grown {
     /// The new blocks by address.
     pub new: Vec<(Start, u32)>,
-    /// Those that end with calls, by return address.
+    /// The blocks that end with calls, by return address.
     pub calls: Vec<(u64, u32)>,
     /// The numbers of first instructions, and the addresses they were lifted from, by number.
     pub addresses: Vec<(u32, u64)>,
@@ -33,17 +33,17 @@ pub(crate) struct Grown {
     pub returns: Vec<u32>,
     /// Blocks that only jump to an address.
     pub jumps: Vec<(u64, u32)>,
-    /// Words of memory that it hung on, by address; `None`: they were not concrete.
+    /// The words of memory that it depends on, by address; `None`: the word was not concrete.
     pub words: Vec<(u64, Option<u64>)>,
-    /// The places that it asked for a block of, but for its own, ascending; the block, if there was one before.
+    /// The addresses outside of the extension for which it requested a block, ascending, with the block that existed before.
     pub asked: Vec<(Start, Option<u32>)>,
 }
 
-/// One growth of the function: from an address, along fixed branches.
+/// One extension of the function: from an address, along fixed branches.
 pub struct Session<'p> {
     program: &'p MachineProgram,
     new: FxHashMap<Start, BlockId>,
-    /// To be lowered.
+    /// Addresses to be lifted.
     queue: VecDeque<(Start, BlockId)>,
     tails: VecDeque<Tail>,
     /// Beyond the bound: blocks that only jump.
@@ -60,7 +60,7 @@ struct Tail {
 }
 
 impl Grown {
-    /// Has it the block of an address, and only blocks of a function of so many?
+    /// Whether the extension has a block for the address, and all its blocks are within a function of this many.
     pub fn fits(&self, address: u64, blocks: u32) -> bool {
         if self.new.iter().all(|(start, _)| *start != Start::at(address)) {
             return false;
@@ -69,7 +69,7 @@ impl Grown {
         self.new.iter().map(|(_, block)| block).chain(rows).chain(&self.returns).all(|block| *block < blocks)
     }
 
-    /// Gives its blocks and instructions other numbers.
+    /// Renumbers its blocks and instructions.
     pub fn renumber(&mut self, block: impl Fn(u32) -> u32, instruction: impl Fn(u32) -> u32) {
         self.addresses.iter_mut().for_each(|(inst, _)| *inst = instruction(*inst));
         let rows = self.calls.iter_mut().chain(&mut self.jumps).map(|(_, number)| number);
@@ -142,7 +142,7 @@ impl Session<'_> {
         Ok((grown, ahead))
     }
 
-    /// The block that stands for a code address: there already, to be lowered, or a jump.
+    /// The block for a code address: an existing one, one to be lifted, or a jump.
     fn block_of(&mut self, places: &mut Places<'_, '_, '_>, start: Start) -> BlockId {
         if let Some(&block) = self.new.get(&start) {
             return block;
@@ -151,7 +151,7 @@ impl Session<'_> {
             return places.builder.existing(block);
         }
         let block = places.builder.block();
-        // What jumps to an address comes to a function's beginning.
+        // A jump to this address reaches the beginning of a function.
         if start.told || self.new.len() < MAX_BLOCKS && self.program.check(start.address).is_ok() {
             self.new.insert(start, block);
             self.queue.push_back((start, block));
@@ -161,7 +161,7 @@ impl Session<'_> {
         block
     }
 
-    /// The block that was there before.
+    /// The block that existed before.
     fn before(&self, start: Start) -> Option<u32> {
         let block = self.program.blocks.get(&start).copied();
         self.asked.borrow_mut().insert(start, block);
@@ -177,7 +177,7 @@ impl Session<'_> {
         if !jumps || !told && !program.recognition.contains(function) {
             return self.block_of(places, Start::at(to));
         }
-        // A function that jumps to its own beginning goes round a loop.
+        // A function that jumps to its own beginning is a loop.
         let itself = program.elf.function(from.address).is_some_and(|f| f.address == function);
         if itself || program.elf.is_library(from.address) {
             return self.block_of(places, Start { address: function, told });
@@ -187,7 +187,7 @@ impl Session<'_> {
         block
     }
 
-    /// The function that the linker's stub at an address jumps to; or the address.
+    /// The target of the linker's stub at an address; without a stub, the address itself.
     fn behind_stub(&mut self, address: u64, read: ReadBytes<'_>) -> u64 {
         let program = self.program;
         let named = |at: u64, prefix: &str| program.elf.segment(at).is_some_and(|s| s.name.starts_with(prefix));
@@ -273,7 +273,7 @@ impl Session<'_> {
         Ok(())
     }
 
-    /// A recognised function: the call of its model, and the return.
+    /// A hooked function: the call of its model, and the return.
     fn stand_in(&mut self, places: &mut Places<'_, '_, '_>, address: u64, flags: u32) -> Result<(), MachineError> {
         let program = self.program;
         let s = program.surroundings();

@@ -19,49 +19,49 @@ use wryneck_ir::{Lengths, Module};
 use crate::Start;
 use crate::growth::{Grown, word_at};
 
-/// Instructions of IR that are kept of a file, at most: 24 bytes each, and half as much again for what belongs to them.
+/// The most IR instructions that are cached per file: 24 bytes each, and half as much again for their other records.
 const MAX_INSTS: usize = 1 << 17;
-/// Growths that are kept of one address.
+/// The most extensions that are cached per address.
 const MAX_OF_ADDRESS: usize = 8;
-/// What the words begin with; another one when anything here changes.
+/// The format number at the start of the words. It changes with anything in this file.
 const FORMAT: u64 = 3;
 const LENGTHS: usize = size_of::<Lengths>() / 4;
 
-/// One growth.
+/// One extension.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 struct Step {
     address: u64,
     /// The function's number of slots after it.
     slots: u32,
-    /// Where in the tables its records begin, and where they end.
+    /// The ranges of its records in the tables.
     begin: Lengths,
     end: Lengths,
     /// Its blocks and instructions are numbered from 0.
     grown: Grown,
 }
 
-/// The growths there are of a file.
+/// The cached extensions of a file.
 #[derive(Default)]
 pub struct Kept {
     /// The file's addresses.
     range: Range<u64>,
-    /// Where in the words the steps of an address begin.
+    /// By address: where its steps begin in the words.
     by_address: FxHashMap<u64, Vec<usize>>,
-    /// What they appended, and the steps.
+    /// The appended records, and the steps.
     records: Module,
-    /// Something came to it.
+    /// Something was added.
     is_new: bool,
 }
 
 impl Kept {
-    /// Nothing yet of the file at these addresses.
+    /// An empty cache for the file at these addresses.
     pub fn empty(range: Range<u64>) -> Kept {
         let mut records = Module::default();
         records.bytes.extend(&FORMAT.to_ne_bytes());
         Kept { range, records, ..Kept::default() }
     }
 
-    /// What [`Kept::to_module`] gave; `None` if it did not.
+    /// Reads the result of [`Kept::to_module`]; `None` if it is not one.
     pub fn from_module(records: Module, range: Range<u64>) -> Option<Kept> {
         let (words, []) = records.bytes.as_chunks() else { return None };
         let mut rest = Words(words);
@@ -78,13 +78,13 @@ impl Kept {
         Some(Kept { range, by_address, records, is_new: false })
     }
 
-    /// Is it of the file at this address?
+    /// Whether the address is in the file.
     pub(crate) fn holds(&self, address: u64) -> bool {
         self.range.contains(&address)
     }
 
-    /// Grows the module by what was kept of a growth at an address, and says what that is. `None`: no growth fits, and there is nothing new but
-    /// perhaps names.
+    /// Extends the module by a cached extension at an address, and returns it. `None`: no extension fits, and nothing was added except perhaps
+    /// names.
     pub(crate) fn replay(
         &self,
         address: u64,
@@ -149,7 +149,7 @@ impl Kept {
         self.records.make_owned();
     }
 
-    /// Everything there is to keep, if this run brought something new.
+    /// Everything to cache, if this run added something.
     pub fn to_module(&self) -> Option<&Module> {
         self.is_new.then_some(&self.records)
     }
@@ -181,7 +181,7 @@ impl Step {
     }
 }
 
-/// Words that are still to be read, wherever they lie.
+/// The words that are still to be read.
 struct Words<'a>(&'a [[u8; 8]]);
 
 impl<'a> Words<'a> {
@@ -212,7 +212,7 @@ impl<'a> Words<'a> {
         Some(first.map(u64::from_ne_bytes))
     }
 
-    /// A number of rows, and the rows.
+    /// A count, and that many rows.
     fn list(&mut self) -> Option<impl Iterator<Item = [u64; 2]> + use<'a>> {
         let [count] = self.take()?;
         let (rows, rest) = self.0.split_at_checked(usize::try_from(count).ok()?.checked_mul(2)?)?;

@@ -27,33 +27,33 @@ pub enum Passed {
     Float(u16),
 }
 
-/// What a function takes behind its parameters, and how who stands for it gets that.
+/// The arguments of a function after its parameters, and how its model gets them.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum More {
     #[default]
     Nothing,
-    /// A few words more, in registers: as the address of words, which variadic functions of the IR get.
+    /// A few more words, in registers: passed as the address of these words, as variadic functions of the IR expect.
     Words,
-    /// Variable arguments: as the address of a `va_list`, which is one parameter more.
+    /// Variable arguments: passed as the address of a `va_list`, which is one more parameter.
     List,
 }
 
-/// A function that is modelled, or watched, under its name.
+/// A function that is hooked or observed, with its name.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Known {
     pub name: String,
-    /// Who stands for it.
+    /// The function that replaces it.
     pub callee: String,
-    /// Those that no register is left for are on the stack.
+    /// Parameters without a free register are on the stack.
     pub params: Vec<Passed>,
     pub more: More,
     pub result: Option<Passed>,
-    /// Speaks to the tool, under a name that no library has.
+    /// An intrinsic, with a name that no library has.
     pub intrinsic: bool,
 }
 
 impl Known {
-    /// A function of words of these widths in bits, that stands for itself.
+    /// A function with integer parameters of these widths in bits, whose replacement has the same name.
     pub fn of_words(name: &str, widths: impl IntoIterator<Item = u16>, ret_width: u16) -> Known {
         Known {
             name: name.to_owned(),
@@ -66,11 +66,11 @@ impl Known {
     }
 }
 
-/// Bytes below the stack pointer at which registers are saved for who reads variable arguments, and at which their `va_list` is.
+/// Bytes below the stack pointer at which registers are saved for variable arguments, and at which their `va_list` lies.
 const SAVED: u64 = 256;
 const LIST: u64 = 64;
 
-/// A function of the program that is recognised.
+/// A hooked function of the program.
 #[derive(Hash)]
 struct Recognised {
     model: SymbolId,
@@ -79,14 +79,14 @@ struct Recognised {
     result: Option<Passed>,
 }
 
-/// The recognised functions of a program, by address.
+/// The hooked functions of a program, by address.
 #[derive(Default)]
 pub struct Recognition {
     by_address: FxHashMap<u64, Recognised>,
 }
 
 impl Recognition {
-    /// Finds the known functions among those that came with a library, and the intrinsics; declares them in the program's module.
+    /// Finds the known functions among those that came with the C library, and the intrinsics. Declares them in the program's module.
     pub fn of_library(elf: &Elf, known: &[Known], m: &mut ModuleBuilder) -> Recognition {
         Recognition::among(elf, known, m, |symbol, known| !symbol.local && (symbol.library || known.intrinsic))
     }
@@ -116,7 +116,7 @@ impl Recognition {
         self.by_address.is_empty()
     }
 
-    /// What is recognised at these addresses, ascending, to be compared.
+    /// The hooked functions at these addresses, ascending, for comparison.
     pub fn at(&self, range: &Range<u64>) -> impl Hash + use<'_> {
         let mut all: Vec<(&u64, &Recognised)> = self.by_address.iter().filter(|(address, _)| range.contains(address)).collect();
         all.sort_unstable_by_key(|(address, _)| **address);
@@ -127,7 +127,7 @@ impl Recognition {
         self.by_address.contains_key(&address)
     }
 
-    /// Emits the call of the model of the function at an address, if there is one, with these flags. Returning is the caller's.
+    /// Emits the call of the model of the function at an address, if there is one, with these flags. The caller emits the return.
     pub fn call(&self, address: u64, flags: u32, s: &Surroundings<'_>, p: &mut Places<'_, '_, '_>) -> Result<(), MachineError> {
         let (cpu, registers) = (s.cpu, s.registers);
         let Some(function) = self.by_address.get(&address) else { return Ok(()) };
@@ -147,8 +147,8 @@ impl Recognition {
         Ok(())
     }
 
-    /// Emits what tells that the function at an address begins, with these flags too; 1 (64 bits) if its return is to be told. `None`: there is
-    /// none.
+    /// Emits the observation that the function at an address begins, with these additional flags. Its result is 1 (64 bits) if the return is observed.
+    /// `None`: the function is not observed.
     pub fn tell(&self, address: u64, flags: u32, s: &Surroundings<'_>, p: &mut Places<'_, '_, '_>) -> Result<Option<Slot>, MachineError> {
         let Some(function) = self.by_address.get(&address) else { return Ok(None) };
         let args = function.arguments(s.cpu, s.registers, p)?;
@@ -167,7 +167,7 @@ impl Recognised {
         (words.min(cpu.call.arguments.len()), (self.params.len() - words).min(cpu.call.floats.len()))
     }
 
-    /// What the calling convention has in registers and on the stack, behind the return address, cut to the parameters' widths (bits).
+    /// The arguments, from registers and from the stack above the return address, truncated to the parameters' widths (bits).
     fn arguments(&self, cpu: &Cpu, registers: &RegisterFile, p: &mut Places<'_, '_, '_>) -> Result<Vec<(Slot, u16)>, MachineError> {
         let mut args: Vec<(Slot, u16)> = Vec::with_capacity(self.params.len());
         let (mut words, mut floats, mut pushed) = (cpu.call.arguments.iter(), cpu.call.floats.iter(), 0);
@@ -194,7 +194,7 @@ impl Recognised {
         Ok(args)
     }
 
-    /// Saves the registers that may hold variable arguments (System V x86-64 ABI, section 3.5.7): where who stands for the function finds them.
+    /// Saves the registers that may hold variable arguments (System V x86-64 ABI, section 3.5.7), for the replacing function.
     fn variable(&self, cpu: &Cpu, registers: &RegisterFile, p: &mut Places<'_, '_, '_>) -> Result<Option<Slot>, MachineError> {
         if self.more == More::Nothing {
             return Ok(None);
@@ -223,7 +223,7 @@ impl Recognised {
     }
 }
 
-/// So many bytes behind the stack pointer.
+/// The address this many bytes above the stack pointer.
 fn address(cpu: &Cpu, registers: &RegisterFile, p: &mut Places<'_, '_, '_>, distance: u64) -> Result<Slot, MachineError> {
     let pointer = p.register(registers.named(cpu.stack_pointer)?.param);
     let (distance, sum) = (p.constant(64, distance), p.temp(64));

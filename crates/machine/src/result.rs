@@ -14,7 +14,7 @@ use crate::frames::keeps_frame_pointer;
 use crate::opcode::BoolOp;
 use crate::pcode::{Destination, Instruction, IntOp, OpCode, Pcode, Space, Varnode};
 
-/// Instructions looked at after one call, at most.
+/// The most instructions that are followed after one call.
 const MAX_STEPS: usize = 100_000;
 
 /// What holds bytes of the value.
@@ -22,14 +22,14 @@ const MAX_STEPS: usize = 100_000;
 enum Holder {
     /// Bytes of the register space: the first, and how many.
     Register(u64, u32),
-    /// Bytes so far from the frame pointer, and how many.
+    /// Bytes in the frame: the distance from the frame pointer, and the length.
     Frame(i64, u32),
 }
 
-/// The value is looked at.
+/// The value is checked.
 struct Looks;
 
-/// The function a call is in.
+/// The function of the call.
 struct Function<'p> {
     program: &'p MachineProgram,
     symbol: &'p Symbol,
@@ -41,12 +41,12 @@ struct Function<'p> {
 }
 
 impl MachineProgram {
-    /// Whether anything after the call at an address looks at its result.
+    /// Whether anything after the call at an address checks its result.
     pub(crate) fn is_looked_at(&self, call: u64) -> bool {
         let (Some(function), Some(it)) = (Function::of(self, call), self.instruction(call)) else { return true };
         match it.ops.iter().any(is_call) {
             true => function.search(it.next()).is_err(),
-            // Who jumps to a function returns what that returns.
+            // A function that ends with a jump to another one returns that one's result.
             false => !function.returns_nothing,
         }
     }
@@ -141,7 +141,7 @@ impl Held {
         }
     }
 
-    /// What holds it after the instruction; after a call only these registers, and the frame.
+    /// The holders after the instruction; after a call only these registers, and the frame.
     fn holders<'a>(&'a self, saved: Option<&'a Vec<Varnode>>) -> impl Iterator<Item = Holder> + 'a {
         let registers = self.places.iter().filter(|v| v.space == Space::Register);
         let kept = registers.filter(move |v| saved.is_none_or(|saved| saved.iter().any(|s| overlap(**v, *s))));
@@ -156,9 +156,9 @@ impl Held {
         self.frame.iter().any(|(at, n)| *at < distance.saturating_add(size.into()) && distance < at.saturating_add((*n).into()))
     }
 
-    /// Goes through an instruction's operations.
+    /// Follows the value through an instruction's operations.
     fn through(mut self, it: &Instruction, frame_pointer: Option<Varnode>) -> Result<Held, Looks> {
-        // Where what is written may not be.
+        // The written bytes no longer hold the value.
         let keeps = it.branches_inside();
         let mut sums: Vec<(Varnode, i64)> = frame_pointer.map(|v| (v, 0)).into_iter().collect();
         for op in &it.ops {
@@ -193,7 +193,7 @@ impl Held {
                 _ => None,
             };
             let Some(output) = op.output else { continue };
-            // The address of a variable that holds it is kept: somebody may look there.
+            // The address of a variable that holds the value is stored, so the value may be read through it.
             if output.space == Space::Register && total.is_some_and(|at| self.in_frame(at, 1)) {
                 return Err(Looks);
             }
@@ -216,7 +216,7 @@ fn overlap(a: Varnode, b: Varnode) -> bool {
     a.space == b.space && a.space != Space::Const && a.offset < b.end() && b.offset < a.end()
 }
 
-/// What of a varnode another one leaves.
+/// The parts of a varnode that a write of another one leaves.
 fn without(held: Varnode, written: Varnode) -> impl Iterator<Item = Varnode> {
     let (mut left, mut right) = (Some(held), None);
     if overlap(held, written) {

@@ -16,10 +16,10 @@ use crate::prototype::Entries;
 use crate::shape::Shape;
 use crate::{MachineProgram, calls};
 
-/// What stands in the place of a value that the compiler kept nowhere, and of one whose memory is not there or was never written.
+/// The text for a value that the compiler kept nowhere, and for one whose memory is absent or uninitialised.
 const OPTIMISED_OUT: &str = "optimised-out";
 const UNWRITTEN: &str = "unwritten";
-/// Steps of one expression, at most.
+/// The most steps of one expression.
 const MAX_STEPS: u32 = 10_000;
 /// Larger variables (bytes) are shown by their beginning.
 const MAX_BYTES: u64 = 256;
@@ -32,16 +32,16 @@ pub struct Variable {
     pub value: String,
 }
 
-/// A function in progress.
+/// A call in progress.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct InScope {
-    /// An address in the instruction where it is.
+    /// An address inside its current instruction.
     pub address: u64,
-    /// The variables of the functions whose code that is: those inlined there first, the innermost before all, and the function itself last.
+    /// The variables of the functions at this address: of inlined ones first, innermost first, and of the function itself last.
     pub functions: Vec<Vec<Variable>>,
 }
 
-/// What a function in progress has: its registers, by DWARF's numbers, as far as they are known, and where it was called from.
+/// The registers of a call in progress, by DWARF's numbers, as far as they are known, and its call site.
 struct Frame<'a> {
     address: u64,
     registers: Vec<Option<u64>>,
@@ -51,7 +51,7 @@ struct Frame<'a> {
 }
 
 impl MachineProgram {
-    /// The functions in progress where an instruction of the module runs, innermost first. `limb` gives what a limb of the parameters holds.
+    /// The calls in progress at an instruction of the module, innermost first. `limb` returns the value of a limb of the parameters.
     pub fn in_scope(&self, instruction: u32, limb: &dyn Fn(usize) -> Option<u64>, read: ReadBytes<'_>) -> Vec<InScope> {
         let (Some(stack), Some(pointer), Some(address)) =
             (self.calls.map(|c| c.stack), limb(self.stack_limb), self.address_of(instruction))
@@ -92,13 +92,13 @@ impl MachineProgram {
                 Some(None) => frame.registers[n].filter(|_| cpu.call.saved.contains(name)),
             };
         }
-        // Inside of the call.
+        // Inside of the call instruction.
         Frame { address: back.wrapping_sub(1), registers, cfa: None, read: frame.read }
     }
 }
 
 impl File {
-    /// The variables of the functions whose code is at the frame's address, as in [`InScope`]; empty if the file knows nothing of it.
+    /// The variables of the functions at the frame's address, as in [`InScope`]; empty if the file has no information about it.
     fn functions(&self, frame: &Frame<'_>) -> Vec<Vec<Variable>> {
         let (at, Ok(dwarf)) = (frame.address.wrapping_sub(self.base()), self.load()) else { return Vec::new() };
         let mut units = dwarf.units();
@@ -135,7 +135,7 @@ where
     Some(row.registers().filter_map(|(register, rule)| Some((register.0, distance(rule.clone())?))).collect())
 }
 
-/// A unit, looked at from a frame.
+/// A unit, seen from a frame.
 struct Scope<'a, R: Reader<Offset = usize>> {
     of: Entries<'a, R>,
     frame: &'a Frame<'a>,
@@ -158,7 +158,7 @@ impl<R: Reader<Offset = usize>> Scope<'_, R> {
     fn functions(&mut self) -> Result<Vec<Vec<Variable>>, gimli::Error> {
         let mut all: Vec<Vec<Variable>> = Vec::new();
         let mut entries = self.of.unit.entries();
-        // What lies deeper is not looked at: of what is no scope, or one of other code.
+        // Children are skipped if the entry is no scope, or a scope of other code.
         let mut closed = None;
         while let Some(entry) = entries.next_dfs()? {
             if closed.is_some_and(|depth| entry.depth() > depth) {
@@ -169,7 +169,7 @@ impl<R: Reader<Offset = usize>> Scope<'_, R> {
                 all[function].extend(self.variable(entry));
             }
             let scope = match entry.tag() {
-                // Outermost, and what languages nest functions in.
+                // The outermost scopes, and those in which languages nest functions.
                 constants::DW_TAG_compile_unit | constants::DW_TAG_namespace => true,
                 constants::DW_TAG_subprogram if self.is_here(entry)? => {
                     self.frame_base = self.frame_base_of(entry);
@@ -265,7 +265,7 @@ impl<R: Reader<Offset = usize>> Scope<'_, R> {
         None
     }
 
-    /// Where an expression leads: pieces, each with its size in bits if there are several. `None` if that is not known.
+    /// The location that an expression computes: pieces, each with its size in bits if there are several. `None` if it is not known.
     fn evaluate(&self, expression: Expression<R>, frame_base: Option<u64>) -> Option<Vec<(Option<u64>, Location<R>)>> {
         let mut machine = expression.evaluation(self.unit().encoding());
         machine.set_max_iterations(MAX_STEPS);
@@ -294,7 +294,7 @@ impl<R: Reader<Offset = usize>> Scope<'_, R> {
                     let entry = self.unit().entry(kind).ok()?;
                     machine.resume_with_base_type(gimli::ValueType::from_entry(&entry).ok()??).ok()?
                 }
-                // What a register held when the function began, and what is elsewhere.
+                // Values of registers at the function's entry, and values elsewhere.
                 _ => return None,
             };
         }

@@ -13,15 +13,15 @@ use wryneck_ir::CodeObject;
 
 use crate::prototype::Entries;
 
-/// Types lead to types, at most so many times.
+/// The most steps from type to type.
 const MAX_TYPES: usize = 64;
-/// Larger variables (bytes) are taken for nonsense.
+/// Larger variables (bytes) are ignored as implausible.
 const MAX_SIZE: u64 = 1 << 40;
 
-/// A variable an address is in.
+/// The variable of an address.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Found {
-    /// From where the address was counted to its first byte: for addresses in the frame a signed distance from the frame pointer.
+    /// The distance to its first byte: for addresses in the frame, signed, from the frame pointer.
     pub start: u64,
     /// Its number.
     pub number: u32,
@@ -32,9 +32,9 @@ pub(crate) struct Placed {
     pub start: u64,
     pub size: u64,
     pub number: u32,
-    /// Its end is an address that programs compute.
+    /// Programs may compute the address of its end.
     pub ends: bool,
-    /// Where in the code it is, first address and the one after the last; everywhere if empty.
+    /// The code range in which it is in scope: the first address, and the one after the last. Everywhere if empty.
     pub scope: Vec<(u64, u64)>,
 }
 
@@ -45,13 +45,13 @@ pub enum Pointer {
     Stack,
 }
 
-/// A function of which it is known what is in its frame.
+/// A function with known variables in its frame.
 pub(crate) struct Function {
     pub low: u64,
     pub high: u64,
     /// From the frame's base to the return address.
     pub back: i64,
-    /// Where the frame's base is the frame pointer plus a distance, and where it is the stack pointer plus one.
+    /// The code ranges in which the frame's base is the frame pointer plus a distance, and those in which it is the stack pointer plus a distance.
     pub bases: Vec<(u64, u64, i64)>,
     pub stack_bases: Vec<(u64, u64, i64)>,
     pub locals: Vec<Placed>,
@@ -61,13 +61,13 @@ pub(crate) struct Function {
 #[derive(Default)]
 pub struct Variables {
     pub(crate) objects: Vec<CodeObject>,
-    /// Of each object: how far after its beginning the return address of its function is, if it is on the stack.
+    /// By object on the stack: the distance from its beginning to its function's return address.
     pub(crate) backs: Vec<Option<i64>>,
     pub(crate) functions: Vec<Function>,
     pub(crate) statics: Vec<Placed>,
 }
 
-/// Where frames' bases are: the unwinding tables of a file.
+/// The unwinding tables of a file, which give the bases of frames.
 pub struct Frames<'a, R: Reader> {
     pub eh: Option<(gimli::EhFrame<R>, gimli::BaseAddresses)>,
     pub debug: gimli::DebugFrame<R>,
@@ -112,7 +112,7 @@ impl Variables {
         self.objects.get(number as usize)
     }
 
-    /// How far after a variable's beginning its function's return address is.
+    /// The distance from a variable's beginning to its function's return address.
     pub fn return_address(&self, number: u32) -> Option<i64> {
         self.backs.get(number as usize).copied().flatten()
     }
@@ -122,7 +122,7 @@ impl Variables {
         self.functions.get(before).filter(|f| pc < f.high)
     }
 
-    /// The variable so far from the register while the code at `pc` runs.
+    /// The variable at this distance from the register, at `pc`.
     pub fn in_frame(&self, pc: u64, pointer: Pointer, distance: i64) -> Option<Found> {
         let function = self.function(pc)?;
         let bases = match pointer {
@@ -134,7 +134,7 @@ impl Variables {
         Some(Found { start: found.start.wrapping_add_signed(base), ..found })
     }
 
-    /// The variable of static storage at an address that the code at `pc` has as a constant. Optimised code may mean another one.
+    /// The static variable at an address that the code at `pc` has as a constant. Optimised code may mean another one.
     pub fn at(&self, pc: u64, address: u64) -> Option<Found> {
         self.function(pc).filter(|f| f.stack_bases.is_empty()).and_then(|_| find(&self.statics, address, 0))
     }
@@ -174,15 +174,15 @@ pub(crate) fn find(placed: &[Placed], address: u64, pc: u64) -> Option<Found> {
     holds.min_by_key(|p| p.size).map(|p| Found { start: p.start, number: p.number })
 }
 
-/// What is open around an entry.
+/// The entries that enclose the current one.
 struct Scope {
     depth: isize,
     ranges: Vec<(u64, u64)>,
 }
 
-/// Where a variable is.
+/// The location of a variable.
 enum Location {
-    /// So far from the frame's base.
+    /// The distance from the frame's base.
     Frame(i64),
     Static(u64),
 }
@@ -191,10 +191,10 @@ struct Reading<'a, R: Reader<Offset = usize>> {
     of: Entries<'a, R>,
     frames: &'a Frames<'a, R>,
     base: u64,
-    /// Objects there were before.
+    /// The number of objects before.
     objects: usize,
     found: Variables,
-    /// The compiler computes the end of a variable on the stack by a sum with its beginning, so an address in a neighbour is meant so.
+    /// The compiler computes the end of a stack variable as a sum with its beginning. So an address in a neighbour means the neighbour.
     adds: bool,
 }
 
@@ -209,7 +209,7 @@ impl<R: Reader<Offset = usize>> Reading<'_, R> {
         level.is_none_or(|level| level == "0").then_some(producer)
     }
 
-    /// Walks the unit; whether it was optimised, as far as it shows: variables then move.
+    /// Walks the unit. Returns whether it was optimised, as far as it shows: variables then move.
     fn entries(&mut self) -> Result<bool, gimli::Error> {
         let mut entries = self.of.unit.entries();
         let mut scopes: Vec<Scope> = Vec::new();
@@ -247,7 +247,7 @@ impl<R: Reader<Offset = usize>> Reading<'_, R> {
         Ok(all)
     }
 
-    /// Begins a function, if where its frame's base is can be known.
+    /// Begins a function, if the location of its frame's base is known.
     fn function(&mut self, entry: &DebuggingInformationEntry<R>, ranges: &[(u64, u64)]) {
         let &[(low, high)] = ranges else { return };
         let Some(AttributeValue::Exprloc(base)) = entry.attr_value(constants::DW_AT_frame_base) else { return };
@@ -260,7 +260,7 @@ impl<R: Reader<Offset = usize>> Reading<'_, R> {
         self.found.functions.push(Function { low, high, back, bases, stack_bases: Vec::new(), locals: Vec::new() });
     }
 
-    /// Where in a function the canonical frame address is the frame pointer plus a distance.
+    /// The ranges of a function in which the canonical frame address is the frame pointer plus a distance.
     fn canonical_frame(&self, low: u64, high: u64) -> Vec<(u64, u64, i64)> {
         let at = low.wrapping_sub(self.base);
         let of_eh = self.frames.eh.as_ref().map(|(section, bases)| self.rows(section, bases, at)).unwrap_or_default();
@@ -302,7 +302,7 @@ impl<R: Reader<Offset = usize>> Reading<'_, R> {
         }
         let number = (self.objects + self.found.objects.len()) as u32;
         let back = match (&location, self.found.functions.last()) {
-            // What lies above it are arguments, the caller's until then.
+            // Arguments lie above it, which belong to the caller until then.
             (Location::Frame(distance), Some(function)) if *distance < function.back => Some(function.back - distance),
             _ => None,
         };
@@ -316,7 +316,7 @@ impl<R: Reader<Offset = usize>> Reading<'_, R> {
                     [_, .., inner] => inner.ranges.clone(),
                     _ => Vec::new(),
                 };
-                // Of an inlined function that has no code of its own any more, or of none.
+                // A variable of an inlined function without code of its own, or of no function.
                 if let Some(function) = self.found.functions.last_mut().filter(|_| !scopes.is_empty()) {
                     function.locals.push(Placed { ends: ends && !self.adds, ..placed(distance as u64, scope) });
                 }
@@ -334,11 +334,11 @@ impl<R: Reader<Offset = usize>> Reading<'_, R> {
             Operation::AddressIndex { index } => Location::Static(self.of.dwarf.address(self.of.unit, index).ok()?.wrapping_add(self.base)),
             _ => return None,
         };
-        // What goes on is something else: an address in memory, a thread's.
+        // A longer expression is something else: an address in memory, or thread-local storage.
         operations.next().ok()?.is_none().then_some(location)
     }
 
-    /// Bytes a value of the type has, if that is known, and whether programs compute addresses of its end.
+    /// The size of a value of the type in bytes, if known, and whether programs compute the address of its end.
     fn type_size(&self, mut kind: UnitOffset) -> Option<(u64, bool)> {
         let mut count = 1u64;
         let mut ends = false;
