@@ -169,7 +169,9 @@ impl Case {
             words.next();
         }
         let name = words.next()?;
-        if name.starts_with('(') || name.starts_with('.') {
+        // `fstenv` is what objdump makes of two instructions: `fwait`, and `fnstenv`.
+        let two = code.first() == Some(&0x9b) && code.len() > 1;
+        if name.starts_with('(') || name.starts_with('.') || two {
             return None;
         }
         mnemonic += name.split(',').next().unwrap_or(name);

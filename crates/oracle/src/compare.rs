@@ -60,7 +60,9 @@ fn shifted(case: &Case, before: &State) -> u64 {
     let mask = if width == 64 { 63 } else { 31 };
     let count = match case.operands.first() {
         _ if case.operands.len() == 1 => 1,
-        Some(Operand::Immediate(by)) => *by as u64 & mask,
+        // A count that the processor masks to 1 leaves OF undefined, too.
+        Some(Operand::Immediate(by)) if *by as u64 & mask != *by as u64 => 2,
+        Some(Operand::Immediate(by)) => *by as u64,
         Some(Operand::Register(..)) => before.gpr[RCX] & mask,
         _ => 1,
     };

@@ -18,6 +18,8 @@ const MAX_STORE_SPREAD: u64 = 256;
 const KERNEL_PAGE: u64 = 4096;
 /// Bytes beside a vector in which its object is looked for: the largest blocks that string functions read.
 const BLOCK: u64 = 128;
+/// The smallest block that string functions read, bytes: a word of 64 bits.
+const WORD: u64 = 8;
 /// What string functions of the C library find outside of an object: no end of a string, no letter.
 const FILLER: u64 = 0xbd;
 /// Bytes one block operation may move.
@@ -173,7 +175,11 @@ impl Cx<'_> {
             return None;
         }
         let size = bytes_of(inst.width.into());
-        let in_library = self.core.image.source(self.pos()).first().is_some_and(|here| is_string_function(&here.function));
+        let gone = |o: &Object| matches!(o.what, What::Heap { freed: Some(_), .. }) || self.has_returned(o);
+        if self.object_at(address).is_some_and(|object| gone(&object)) {
+            return None;
+        }
+        let in_library = size >= WORD && self.core.image.source(self.pos()).first().is_some_and(|here| is_string_function(&here.function));
         let whole = Part::unpack(inst.b).or(in_library.then_some(Part { of: size as u32, at: 0 }))?;
         let start = address.checked_sub(whole.at.into())?;
         let last = start.checked_add(u64::from(whole.of) - 1)?;

@@ -101,7 +101,7 @@ fn has_modrm(map: Map, opcode: u8) -> bool {
 }
 
 impl Encoding {
-    /// Takes the instruction apart. `None`: EVEX or XOP, or cut off.
+    /// Takes the instruction apart. `None`: EVEX or XOP, two segments, or cut off.
     pub fn decode(bytes: &[u8]) -> Option<Encoding> {
         let mut e = Encoding {
             mandatory: Mandatory::None,
@@ -120,7 +120,7 @@ impl Encoding {
             index: 0,
             lock: false,
         };
-        let mut at = 0;
+        let (mut at, mut plain_segment) = (0, false);
         loop {
             match *bytes.get(at)? {
                 0x66 => e.operand16 = true,
@@ -130,10 +130,14 @@ impl Encoding {
                 0x64 => e.segment = Some("FS_OFFSET"),
                 0x65 => e.segment = Some("GS_OFFSET"),
                 0xf0 => e.lock = true,
-                0x26 | 0x2e | 0x36 | 0x3e => {}
+                0x26 | 0x2e | 0x36 | 0x3e => plain_segment = true,
                 _ => break,
             }
             at += 1;
+        }
+        // Which of two segments counts is not something that compilers ask.
+        if plain_segment && e.segment.is_some() {
+            return None;
         }
         if e.operand16 && e.mandatory == Mandatory::None {
             e.mandatory = Mandatory::P66;

@@ -193,6 +193,12 @@ const VECTOR: (u32, u32) = (64, 32);
 fn adjust(it: &mut Instruction, bytes: &[u8]) {
     let Some(e) = Encoding::decode(bytes) else { return };
     it.confirmed = Form::of_encoding(&e).is_confirmed();
+    if e.map == Map::One && e.opcode == 0x9b {
+        // SLEIGH reads `fwait` and the next instruction as one.
+        let prefixes = bytes.iter().take_while(|byte| **byte != 0x9b).count();
+        (it.len, it.ops) = (prefixes as u64 + 1, Vec::new());
+        return;
+    }
     it.alignment = vector::alignment(&e);
     it.ops.iter_mut().for_each(clip_vector);
     if e.map == Map::One && matches!(e.opcode, 0xd0 | 0xd1) && e.reg == 5 {

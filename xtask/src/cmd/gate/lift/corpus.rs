@@ -112,7 +112,10 @@ fn measure(args: &Args, lifter: &Lifter, native: &Native, library: &str, file: &
     most.sort_by_key(|(name, weight)| (std::cmp::Reverse(*weight), name.clone()));
     most.truncate(12);
     let real = fs::canonicalize(file)?;
-    let owner = process::output(Command::new("dpkg").arg("-S").arg(&real))?;
+    // Packages from before Debian merged `/lib` into `/usr/lib` list the old name.
+    let old = Path::new("/").join(real.strip_prefix("/usr")?);
+    let owner = process::output(Command::new("dpkg").arg("-S").arg(&real))
+        .or_else(|_| process::output(Command::new("dpkg").arg("-S").arg(&old)))?;
     let owner = owner.split(':').next().unwrap_or_default().to_owned();
     let version = process::output(Command::new("dpkg-query").args(["-W", "-f", "${Version}", &owner]))?;
     Ok(Library {

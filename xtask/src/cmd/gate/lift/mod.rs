@@ -6,6 +6,7 @@
 //! not compared.
 
 mod corpus;
+mod data;
 mod forms;
 
 use std::collections::BTreeMap;
@@ -280,7 +281,9 @@ fn sampled(args: &Args, files: &[PathBuf]) -> Result<BTreeMap<String, BTreeMap<S
     let mut forms: BTreeMap<String, BTreeMap<String, Form>> = BTreeMap::new();
     for file in files {
         let listing = process::output(Command::new("objdump").args(["-d", "-w"]).arg(file))?;
-        for line in listing.lines() {
+        let data = data::ranges(file, &listing)?;
+        let is_data = |line| data::instruction(line).is_some_and(|(address, _)| data.iter().any(|range| range.contains(&address)));
+        for line in listing.lines().filter(|line| !is_data(line)) {
             let mut columns = line.splitn(3, '\t').skip(1);
             let (Some(bytes), Some(text)) = (columns.next(), columns.next()) else { continue };
             let bytes: Vec<u8> = bytes.split_whitespace().map_while(|b| u8::from_str_radix(b, 16).ok()).collect();
