@@ -11,7 +11,7 @@
 //! with an independent first part are decided part by part, as the program's own `&&` and `||` would be. The other modes cost nothing.
 //!
 //! Bytes outside of an object that machine code read in one vector with the object's own are treated so in every mode, and must not be
-//! stored either: a string function that ignores them is right, a copy that moves them is not.
+//! stored either, but on the stack: a string function that ignores them is right, a copy that moves them is not.
 
 use rustc_hash::FxHashMap;
 use wryneck_expr::subst::subst;
@@ -21,7 +21,7 @@ use crate::config::Uninit;
 use crate::cx::Cx;
 use crate::memory::Byte;
 use crate::path_end::{FaultKind, PathEnd};
-use crate::plugin::Stop;
+use crate::plugin::{Stop, Value};
 use crate::step::pointer::{Object, What};
 
 /// What the names of such symbols begin with; no input of a program does.
@@ -101,15 +101,37 @@ impl Cx<'_> {
         pool.support(e).iter().filter(marked).copied().collect()
     }
 
-    /// Faults if a value that is to be stored depends on bytes outside of an object: registers may hold them, memory may not. May decide;
-    /// asks the solver where the value mentions such bytes.
-    pub(crate) fn require_inside(&mut self, e: ExprId) -> Result<(), Stop> {
+    /// Faults if a value that is to be stored depends on bytes outside of an object: registers may hold them, and the stack, where
+    /// functions with variable arguments save registers that hold nothing of theirs. May decide; asks the solver where the value mentions
+    /// such bytes.
+    pub(crate) fn require_inside(&mut self, pointer: Value, e: ExprId) -> Result<(), Stop> {
         if !self.state.overread {
+            return Ok(());
+        }
+        let stack = self.core.code_source.as_ref().and_then(|source| source.borrow().stack());
+        if matches!((pointer, stack), (Value::Bits(at), Some((base, size))) if at.wrapping_sub(base) < size) {
             return Ok(());
         }
         let mut outside = self.unwritten_in(e);
         outside.retain(|s| self.core.pool.sym_info(*s).name.starts_with(OUTSIDE));
         if outside.is_empty() { Ok(()) } else { self.require_same(e, &outside, "a store") }
+    }
+
+    /// An address without the bytes outside of an object that its expression mentions: it faults if it depends on them, and else they may
+    /// be anything. May decide; asks the solver where the value mentions such bytes.
+    pub(crate) fn address_inside(&mut self, pointer: Value) -> Result<Value, Stop> {
+        let Value::Sym(e) = pointer else { return Ok(pointer) };
+        if !self.state.overread || self.unwritten_in(e).is_empty() {
+            return Ok(pointer);
+        }
+        self.require_written(e, "an address")?;
+        let outside: Vec<SymId> =
+            self.unwritten_in(e).into_iter().filter(|s| self.core.pool.sym_info(*s).name.starts_with(OUTSIDE)).collect();
+        let pool = &mut self.core.pool;
+        let zero = pool.bits(8, 0);
+        let any = outside.into_iter().map(|byte| (pool.sym(byte), zero)).collect();
+        let settled = subst(pool, e, &any);
+        Ok(self.value(settled))
     }
 
     /// Faults if the value depends on memory that was never written. `what` is decided by it: "a branch", "an address". May decide; asks

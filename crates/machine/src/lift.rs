@@ -262,7 +262,7 @@ fn value(p: &mut Places<'_, '_, '_>, op: &Pcode, output: Varnode, it: &Instructi
     match op.op {
         OpCode::Load => {
             let dst = if width <= 64 { p.target(output) } else { p.temp(width) };
-            p.load(width, dst, a, it.alignment_of(width));
+            p.load(width, dst, a, it.reads(width));
             return Ok(dst);
         }
         OpCode::Copy => {

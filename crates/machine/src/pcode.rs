@@ -4,6 +4,7 @@ use std::ops::Range;
 use std::rc::Rc;
 
 use smallvec::SmallVec;
+use wryneck_ir::Part;
 
 use crate::anchor::Anchor;
 use crate::cpu::{Cpu, Own, UserOp};
@@ -62,6 +63,15 @@ pub enum Destination {
     Inside(usize),
 }
 
+/// How an instruction reads memory.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Reads {
+    /// Bytes; 0: it does not care. The processor faults at other addresses.
+    pub alignment: u32,
+    /// What loads of limbs are parts of, if it reads a vector.
+    pub whole: Option<Part>,
+}
+
 /// An instruction, decoded.
 #[derive(Clone, Debug)]
 pub struct Instruction {
@@ -71,6 +81,8 @@ pub struct Instruction {
     pub ops: Vec<Pcode>,
     /// Bytes to which the processor wants operands of 16 and more bytes aligned; 0: it does not care.
     pub alignment: u32,
+    /// Loads one half of a vector; what is read is judged as a vector is.
+    pub loads_half: bool,
     /// Its temporaries that are anchored addresses.
     pub anchors: Vec<Anchor>,
     /// Lifted by us.
@@ -88,6 +100,12 @@ impl Instruction {
     /// The alignment the processor wants of a memory operand of `width` bits.
     pub fn alignment_of(&self, width: u32) -> u32 {
         if width < 128 { 0 } else { self.alignment }
+    }
+
+    /// How it reads a memory operand of `width` bits.
+    pub fn reads(&self, width: u32) -> Reads {
+        let vector = width.is_multiple_of(128) || self.loads_half && width == 64;
+        Reads { alignment: self.alignment_of(width), whole: vector.then_some(Part { of: width / 8, at: 0 }) }
     }
 
     /// Where operation `n` branches to, if it is a branch with a fixed destination. A branch to the next instruction's
@@ -174,7 +192,16 @@ impl Decoder {
     /// The instruction at `address`, whose bytes `bytes` begins with.
     pub fn decode(&self, address: u64, bytes: &[u8]) -> Result<Instruction, DecodeError> {
         let (len, ops) = self.specification.decode(address, bytes)?;
-        let mut it = Instruction { address, len: len as u64, ops, alignment: 0, anchors: Vec::new(), own: None, confirmed: false };
+        let mut it = Instruction {
+            address,
+            len: len as u64,
+            ops,
+            alignment: 0,
+            loads_half: false,
+            anchors: Vec::new(),
+            own: None,
+            confirmed: false,
+        };
         (self.adjust)(&mut it, bytes.get(..len).unwrap_or(bytes));
         it.confirmed |= self.trusts_all;
         Ok(it)

@@ -11,7 +11,7 @@ use wryneck_ir::{Loc, NONE, Op, limbs};
 
 use crate::dwarf::Position;
 use crate::elf::{Elf, Symbol, place_in};
-use crate::pcode::{Instruction, Space, Varnode};
+use crate::pcode::{Instruction, Reads, Space, Varnode};
 use crate::registers::RegisterFile;
 
 /// Constants that code is full of: the function has them from its beginning.
@@ -194,7 +194,7 @@ impl<'f, 'm, 'r> Places<'f, 'm, 'r> {
             Space::Memory => {
                 let address = self.constant(64, v.offset);
                 let value = self.temp(v.width());
-                self.load(v.width(), value, address, 0);
+                self.load(v.width(), value, address, Reads::default());
                 Ok(value)
             }
             Space::Register | Space::Unique => {
@@ -349,12 +349,12 @@ impl<'f, 'm, 'r> Places<'f, 'm, 'r> {
         joined
     }
 
-    /// A load, limb by limb. Where the address is not a multiple of `alignment` (a power of two, 0 for any), the processor faults.
-    pub fn load(&mut self, width: u32, to: Slot, address: Slot, alignment: u32) {
-        self.check_alignment(address, alignment);
+    /// A load, limb by limb, faulting as the processor does.
+    pub fn load(&mut self, width: u32, to: Slot, address: Slot, reads: Reads) {
+        self.check_alignment(address, reads.alignment);
         for i in 0..limbs(width) {
             let from = self.behind(address, i);
-            let part = if width.is_multiple_of(128) { wryneck_ir::Part { of: width / 8, at: 8 * i }.pack() } else { 0 };
+            let part = reads.whole.map_or(0, |whole| wryneck_ir::Part { at: 8 * i, ..whole }.pack());
             self.emit(Op::Load, (width - 64 * i).min(64), to.limb(i), from.raw(), part, NONE);
         }
     }

@@ -16,6 +16,7 @@ use crate::cpu::Cpu;
 use crate::elf::{Elf, Symbol};
 use crate::error::MachineError;
 use crate::lift::Surroundings;
+use crate::pcode::Reads;
 use crate::place::Places;
 use crate::registers::RegisterFile;
 
@@ -181,7 +182,7 @@ impl Recognised {
                 None => {
                     pushed += 8;
                     let (at, word) = (address(cpu, registers, p, pushed)?, p.temp(64));
-                    p.load(64, word, at, 0);
+                    p.load(64, word, at, Reads::default());
                     word
                 }
             };

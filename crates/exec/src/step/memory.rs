@@ -41,13 +41,14 @@ fn is_string_function(name: &str) -> bool {
 pub fn load(cx: &mut Cx<'_>, inst: &Inst) -> Result<(), Stop> {
     let width = u32::from(inst.width);
     let pointer = cx.operand(inst.a, 64);
+    let pointer = cx.address_inside(pointer)?;
+    if let Some(part) = cx.outside_of_object(inst, pointer) {
+        cx.put_wide(inst.dst, part);
+        return Ok(());
+    }
     let loaded = match cx.load(pointer, width) {
         Ok(loaded) => loaded,
         Err(stop) => {
-            if let Some(part) = cx.outside_of_object(inst, pointer) {
-                cx.put_wide(inst.dst, part);
-                return Ok(());
-            }
             cx.survive(stop)?;
             let bytes = cx.new_input("memory out of bounds", bytes_of(width));
             let whole = cx.join(&bytes);
@@ -61,8 +62,9 @@ pub fn load(cx: &mut Cx<'_>, inst: &Inst) -> Result<(), Stop> {
 pub fn store(cx: &mut Cx<'_>, inst: &Inst) -> Result<(), Stop> {
     let width = u32::from(inst.width);
     let pointer = cx.operand(inst.a, 64);
+    let pointer = cx.address_inside(pointer)?;
     let value = cx.wide_operand(inst.b, width);
-    cx.require_inside(value)?;
+    cx.require_inside(pointer, value)?;
     cx.store(pointer, value).or_else(|stop| cx.survive(stop))
 }
 
@@ -164,17 +166,18 @@ impl Cx<'_> {
         self.core.config.machine_code && size <= 16 && size.is_power_of_two() && addr.is_multiple_of(size)
     }
 
-    /// What a load of machine code reads that lies partly or wholly outside of its object; nothing where that is a fault at once. String
+    /// What a load of machine code reads that lies partly or wholly outside of its object; nothing where it lies inside, or faults at once. String
     /// functions read whole blocks and then look only at the object's bytes: no page ends inside such a block, so the processor does not
     /// object. The bytes outside of a vector have any value, and the path faults where anything depends on them (unwritten.rs). In
     /// functions that a symbol calls a string function of the C library, branches may: there the bytes are [`FILLER`], which no string
     /// ends with, so that one without an end is read on into the next block.
     fn outside_of_object(&mut self, inst: &Inst, pointer: Value) -> Option<ExprId> {
         let Value::Bits(address) = self.known(pointer) else { return None };
-        if !self.core.config.machine_code {
+        let size = bytes_of(inst.width.into());
+        let is_live = |at| !matches!(self.state.memory.space.byte(at), Byte::Dead);
+        if !self.core.config.machine_code || (address..address.saturating_add(size)).all(is_live) {
             return None;
         }
-        let size = bytes_of(inst.width.into());
         let gone = |o: &Object| matches!(o.what, What::Heap { freed: Some(_), .. }) || self.has_returned(o);
         if self.object_at(address).is_some_and(|object| gone(&object)) {
             return None;

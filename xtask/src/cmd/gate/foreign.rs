@@ -1,4 +1,4 @@
-//! Executables that nobody prepared: static programs of glibc, busybox, a program that loads shared libraries, one that is linked to
+//! Executables that nobody prepared: static programs of glibc, busybox, a program of Rust, one that loads shared libraries, one that is linked to
 //! high addresses. Each runs under the tool to the end that it has natively, without a finding.
 
 use std::fs;
@@ -62,6 +62,13 @@ pub fn run(args: &Args) -> Result<()> {
             compile("musl-gcc", &["-O2", "-static", "-no-pie", options], &[source("hello")], &[], &file)?;
             programs.push(Program { name: name.to_owned(), file, arguments: vec!["an argument"] });
         }
+    }
+    if wanted("rust musl") {
+        let file = folder.path().join("rust-musl");
+        let target = "x86_64-unknown-linux-musl";
+        compile("rustc", &["-O", "-g", "--target", target], &[args.folder.join("words.rs")], &[], &file)
+            .with_context(|| format!("install the target: rustup target add {target}"))?;
+        programs.push(Program { name: "rust musl".to_owned(), file, arguments: vec![] });
     }
     if wanted("two libraries") {
         let here = folder.path().to_string_lossy().into_owned();

@@ -176,7 +176,7 @@ impl Emit<'_, '_, '_, '_> {
     }
     fn load(&mut self, a: &Address, width: u32) -> Result<Slot, String> {
         let (address, value) = (self.address(a)?, self.p.temp(width));
-        self.p.load(width, value, address, self.it.alignment_of(width));
+        self.p.load(width, value, address, self.it.reads(width));
         Ok(value)
     }
     pub fn store(&mut self, a: &Address, width: u32, value: Slot) -> Result<(), String> {

@@ -23,7 +23,7 @@ use crate::place::Places;
 use crate::registers::RegisterFile;
 use crate::sleigh::Aligned;
 use emit::Emit;
-use encoding::{Encoding, Map};
+use encoding::{Encoding, Mandatory, Map};
 use form::Form;
 use integer::Integer;
 
@@ -200,6 +200,7 @@ fn adjust(it: &mut Instruction, bytes: &[u8]) {
         return;
     }
     it.alignment = vector::alignment(&e);
+    it.loads_half = e.map == Map::Two && matches!(e.opcode, 0x12 | 0x16) && matches!(e.mandatory, Mandatory::None | Mandatory::P66);
     it.ops.iter_mut().for_each(clip_vector);
     if e.map == Map::One && matches!(e.opcode, 0xd0 | 0xd1) && e.reg == 5 {
         overflow_of_shift(it);

@@ -6,6 +6,7 @@ use wryneck_ir::{NONE, Op};
 use super::{X, float_lane};
 use crate::cpu::x86_64::emit::RDI;
 use crate::cpu::x86_64::encoding::{Address, Mandatory, Rm};
+use crate::pcode::Reads;
 
 /// The operand into the register.
 pub(super) fn load(x: &mut X<'_, '_, '_, '_>) -> Result<(), String> {
@@ -143,7 +144,7 @@ pub(super) fn load_masked(x: &mut X<'_, '_, '_, '_>) -> Result<(), String> {
         let value = x.p.temp(lane);
         x.p.emit(Op::Imm, lane, value, 0, 0, NONE);
         let (address, moved) = (lane_address(x, start, lane, i), chosen(x, mask, lane, i));
-        x.only_if(moved, |x| x.p.load(lane, value, address, 0));
+        x.only_if(moved, |x| x.p.load(lane, value, address, Reads::default()));
         loaded.push(value);
     }
     let value = x.build(width, lane, |_, i| loaded[i as usize]);
@@ -184,7 +185,7 @@ pub(super) fn gather(x: &mut X<'_, '_, '_, '_>) -> Result<(), String> {
         let (index, by) = (if from == 32 { x.cast(Op::Sext, 64, 32, index) } else { index }, x.constant(64, memory.scale.into()));
         let distance = x.op(Op::Mul, 64, index, by);
         let address = x.op(Op::Add, 64, base, distance);
-        x.only_if(moved, |x| x.p.load(lane, value, address, 0));
+        x.only_if(moved, |x| x.p.load(lane, value, address, Reads::default()));
         lanes.push(value);
     }
     let all = (count * lane).max(64);
