@@ -1,2 +1,11 @@
-use std::collections::HashMap;
-fn main() { let mut m = HashMap::new(); for w in "the quick brown fox the end".split(' ') { *m.entry(w).or_insert(0) += 1; } let mut v: Vec<_> = m.into_iter().collect(); v.sort(); println!("{v:?} {}", std::env::args().count()); }
+//! Counts words: a program of Rust for musl, with threads' storage, formatting and the allocator.
+
+use std::collections::BTreeMap;
+
+fn main() {
+    let mut counts = BTreeMap::new();
+    for word in "the quick brown fox the end".split(' ') {
+        *counts.entry(word).or_insert(0) += 1;
+    }
+    println!("{counts:?} {}", std::env::args().count());
+}
