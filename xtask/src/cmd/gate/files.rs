@@ -52,8 +52,15 @@ pub fn run(args: &Args) -> Result<()> {
     let counted = counts_links(dir.path())?;
     fs::set_permissions(dir.path(), fs::Permissions::from_mode(0o755))?;
     let is_root = fs::metadata(dir.path())?.uid() == 0;
-    // So that nobody finds the bitcode lowered.
-    tool.run(&bitcode, dir.path(), &dir.path().join("out"), "", None)?;
+    // So that each user finds the bitcode lowered.
+    for (n, user) in [None, is_root.then_some(NOBODY)].into_iter().enumerate().filter(|(n, user)| *n == 0 || user.is_some()) {
+        let place = dir.path().join(format!("first{n}"));
+        fs::create_dir(&place)?;
+        if let Some(user) = user {
+            give(&place, user)?;
+        }
+        tool.run(&bitcode, &place, &place.join("out"), "", user)?;
+    }
     let (calls, differ) = (Mutex::new(0), Mutex::new(Vec::new()));
     let seeds: Vec<u64> = (args.first..args.first + args.sequences).collect();
     process::parallel(&seeds, |&seed| {
@@ -170,28 +177,39 @@ fn run_as(user: Option<u32>, command: &mut Command) -> &mut Command {
     }
 }
 
-/// The tool under test and a cache, where every user may read: a home directory may be closed to all others.
+/// The tool under test, where every user may read (a home directory may be closed to all others), and a cache for each user.
 struct Tool {
     program: PathBuf,
-    cache: PathBuf,
+    dir: PathBuf,
 }
 
 fn readable_tool(dir: &Path) -> Result<Tool> {
-    let tool = Tool { program: dir.join("wryneck"), cache: dir.join("cache") };
+    let tool = Tool { program: dir.join("wryneck"), dir: dir.to_owned() };
     let built = super::wryneck();
     for (from, to) in [(built.with_file_name("wryneck-lower"), dir.join("wryneck-lower")), (built, tool.program.clone())] {
         fs::copy(&from, to).with_context(|| format!("no `{}`: build it with `cargo build --release`", from.display()))?;
     }
-    fs::create_dir(&tool.cache)?;
-    fs::copy(Cache::open()?.path("libc.bc"), tool.cache.join("libc.bc")).context("no C library: make it with `cargo xtask setup libc`")?;
+    for user in [None, Some(NOBODY)] {
+        let cache = tool.cache(user);
+        fs::create_dir(&cache)?;
+        fs::set_permissions(&cache, fs::Permissions::from_mode(0o700))?;
+        fs::copy(Cache::open()?.path("libc.bc"), cache.join("libc.bc")).context("no C library: make it with `cargo xtask setup libc`")?;
+        if let Some(user) = user.filter(|_| fs::metadata(dir).is_ok_and(|about| about.uid() == 0)) {
+            give(&cache, user)?;
+        }
+    }
     Ok(tool)
 }
 
 impl Tool {
+    fn cache(&self, user: Option<u32>) -> PathBuf {
+        self.dir.join(user.map_or("cache".to_owned(), |user| format!("cache-{user}")))
+    }
+
     fn run(&self, bitcode: &Path, home: &Path, out: &Path, script: &str, user: Option<u32>) -> Result<End> {
         let mut command = Command::new(&self.program);
         command.args(["run", "--quiet", "--emit", "all", "--output"]).arg(out).arg(bitcode).args(["--", script]);
-        let done = run_as(user, command.env("WRYNECK_CACHE", &self.cache).current_dir(home)).output()?;
+        let done = run_as(user, command.env("WRYNECK_CACHE", self.cache(user)).current_dir(home)).output()?;
         let text = fs::read(out.join("test000001.json")).with_context(|| String::from_utf8_lossy(&done.stderr).into_owned())?;
         let test: Value = serde_json::from_slice(&text)?;
         let status = test["what"].as_str().filter(|_| test["class"] == "exit").and_then(|s| s.parse().ok());
