@@ -382,14 +382,14 @@ void function_in_halves(char c) { // VIOLATED
 static jmp_buf back;
 static void handler(int number) { judge(number); }
 
-void long_jump(char c) { // INCOMPLETE
+void long_jump(char c) { // VIOLATED
   if (setjmp(back)) judge(1);
   else if (WRONG(c)) longjmp(back, 1);
 }
 
 static void jump(int n) { longjmp(back, n); }
 
-void long_jump_in_a_call(char c) { // INCOMPLETE
+void long_jump_in_a_call(char c) { // VIOLATED
   if (setjmp(back)) judge(1);
   else if (WRONG(c)) jump(1);
 }

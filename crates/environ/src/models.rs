@@ -4,7 +4,7 @@ use wryneck_exec::{Cx, Reply, Stop};
 
 use crate::Linux;
 use crate::intrinsics::{klee, verifier, wryneck};
-use crate::libc::{alloc, assert, memory, stdlib, string};
+use crate::libc::{alloc, assert, jump, memory, stdlib, string};
 use crate::sig::{Args, Ty};
 use crate::{start, sys};
 
@@ -77,7 +77,7 @@ models! {
     "__VERIFIER_nondet_ushort" () Undefined verifier::nondet;
     "__assert_fail" (Ptr Ptr Int Ptr) Always assert::assert_fail;
     "__pthread_create" (Ptr Ptr Ptr Ptr) Always stdlib::no_thread;
-    "__sigsetjmp" () Always stdlib::setjmp;
+    "__sigsetjmp" (Ptr Int) Always jump::sigsetjmp;
     "__wryneck_bad_return" (Size Size) Undefined wryneck::bad_return;
     "__wryneck_begin" () Undefined start::begin;
     "__wryneck_call" () Undefined start::call;
@@ -90,8 +90,8 @@ models! {
     "__wryneck_start" () Undefined start::start;
     "__wryneck_syscall" (Size Size Size Size Size Size Size) Undefined sys::syscall;
     "_exit" (Int) Undefined stdlib::exit;
-    "_longjmp" () Always stdlib::unsupported;
-    "_setjmp" () Always stdlib::setjmp;
+    "_longjmp" (Ptr Int) Always jump::longjmp;
+    "_setjmp" (Ptr) Always jump::setjmp;
     "abort" () Always assert::abort;
     "aligned_alloc" (Size Size) Always alloc::aligned_alloc;
     "bcmp" (Ptr Ptr Size) Partly string::memcmp;
@@ -132,7 +132,7 @@ models! {
     "klee_stack_trace" () Undefined klee::nothing;
     "klee_warning" (Ptr) Undefined klee::warning;
     "klee_warning_once" (Ptr) Undefined klee::warning;
-    "longjmp" () Always stdlib::unsupported;
+    "longjmp" (Ptr Int) Always jump::longjmp;
     "malloc" (Size) Always alloc::malloc;
     "malloc_usable_size" (Ptr) Always alloc::malloc_usable_size;
     "memalign" (Size Size) Always alloc::aligned_alloc;
@@ -147,9 +147,9 @@ models! {
     "reach_error" () Undefined verifier::error;
     "realloc" (Ptr Size) Always alloc::realloc;
     "reallocarray" (Ptr Size Size) Always alloc::reallocarray;
-    "setjmp" () Always stdlib::setjmp;
-    "siglongjmp" () Always stdlib::unsupported;
-    "sigsetjmp" () Always stdlib::setjmp;
+    "setjmp" (Ptr) Always jump::setjmp;
+    "siglongjmp" (Ptr Int) Always jump::longjmp;
+    "sigsetjmp" (Ptr Int) Always jump::sigsetjmp;
     "strchr" (Ptr Int) Partly string::strchr;
     "strcmp" (Ptr Ptr) Partly string::strcmp;
     "strlen" (Ptr) Partly string::strlen;

@@ -317,6 +317,7 @@ impl Core {
             tags: Vec::new(),
             symbolic: false,
             watched: false,
+            activation: 0,
             dst: wryneck_ir::NONE,
             ret_width: 0,
             base: 0,

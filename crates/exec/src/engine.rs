@@ -153,6 +153,8 @@ impl Explorer {
             unwritten_input: false,
             overread: false,
             survived: Rc::default(),
+            landings: Rc::default(),
+            jumped: false,
             variables: Rc::default(),
         };
         let compact_at = core.config.compact_above;

@@ -109,7 +109,8 @@ fn from_roots(cx: &mut Cx<'_>, given: &[HeapObject]) -> FxHashSet<u64> {
         .filter(|at| (sp & !(PAGE - 1)..STACK_TOP).contains(at))
         .collect();
     stack.into_iter().for_each(|page| mark.scan(page, PAGE));
-    for frame in mark.cx.state.frames.clone() {
+    let landings = mark.cx.state.landings.clone();
+    for frame in mark.cx.state.frames.clone().iter().chain(landings.all.iter().map(|landing| &landing.frame)) {
         for (slot, tag) in frame.slots.iter().zip(&frame.tags) {
             let value = if *tag == 0 { *slot } else { mark.value(ExprId::from_raw(*slot as u32)) };
             mark.meet(value);

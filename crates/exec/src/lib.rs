@@ -46,3 +46,4 @@ pub use plugin::{Begun, Call, Continuations, Environment, Premises, Pruner, Repl
 pub use pruning::Pruning;
 pub use recorder::{Step, Trace, TracedCall};
 pub use state::{AnyData, Input, PathData, State};
+pub use step::landing::Token;

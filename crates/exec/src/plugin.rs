@@ -13,6 +13,7 @@ use crate::prefix::PrefixId;
 use crate::recorder::Trace;
 use crate::stacks::Stacks;
 use crate::state::{PathData, State};
+use crate::step::landing::Token;
 use crate::subsume::SubtreeId;
 
 /// A value as models see it: `Sym` has the width the call says.
@@ -49,6 +50,8 @@ pub enum Reply {
     Run(Vec<(u64, Vec<Value>)>),
     /// Call this function with these arguments; its result is the result.
     Tail(u64, Vec<Value>),
+    /// Unwind to this landing, whose `setjmp` returns the value.
+    Jump(Token, Value),
 }
 
 /// A call as a model sees it.
@@ -114,6 +117,8 @@ pub trait Monitor {
     fn on_call(&self, call: &Call<'_>, cx: &mut Cx<'_>) -> Result<bool, Stop>;
     /// The innermost observed call has returned, with the low 64 bits of its result if it has one.
     fn on_return(&self, result: Option<Value>, cx: &mut Cx<'_>) -> Result<(), Stop>;
+    /// The innermost `calls` observed calls never return: a `longjmp` has unwound them.
+    fn on_unwind(&self, calls: u32, cx: &mut Cx<'_>);
     /// The path is about to end.
     fn on_end(&self, end: &PathEnd, cx: &mut Cx<'_>);
     /// A condition was decided.

@@ -275,6 +275,11 @@ impl Explorer {
             self.core.ledger.note(LedgerKind::Warning, what);
             return None;
         }
+        // Where a jump lands is no control flow that the slicer follows.
+        if state.jumped {
+            self.core.ledger.note(LedgerKind::Warning, "paths that make a `longjmp` are not sliced; all their flips are explored");
+            return None;
+        }
         self.core.lower_beyond(&state);
         let image = self.core.image.clone();
         let (stacks, environment, compared) = (&self.core.stacks, &*self.core.environment, self.subsumes());

@@ -14,6 +14,7 @@ use crate::memory::Memory;
 use crate::memory::pvec::PVec;
 use crate::prefix::{Decision, Prefix};
 use crate::sharing::{Rebuilt, Visited};
+use crate::step::landing::Landings;
 use crate::subsume::SubtreeId;
 use crate::survived::Survived;
 use crate::variables::Variables;
@@ -30,6 +31,8 @@ pub struct Frame {
     pub symbolic: bool,
     /// A monitor wants to see its return.
     pub watched: bool,
+    /// Names this activation of the function, if it has called `setjmp` (step/landing.rs); else 0.
+    pub activation: u32,
     /// Where the caller wants the result: its first slot, or NONE.
     pub dst: u32,
     /// Width in bits of the result the caller expects.
@@ -164,6 +167,10 @@ pub struct State {
     pub overread: bool,
     /// Accesses out of bounds behind which it went on.
     pub survived: Rc<Vec<Survived>>,
+    /// Where a `longjmp` may continue.
+    pub landings: Rc<Landings>,
+    /// The path has made a `longjmp`. Such paths are not sliced.
+    pub jumped: bool,
 }
 
 impl State {
@@ -205,6 +212,8 @@ impl State {
             unwritten_input: self.unwritten_input,
             overread: self.overread,
             survived: self.survived.clone(),
+            landings: self.landings.clone(),
+            jumped: self.jumped,
         }
     }
 
@@ -237,7 +246,8 @@ impl State {
 
     /// Calls `f` with every expression the state holds, but for those in parts already met.
     pub fn for_each_expr(&self, visited: &mut Visited, f: &mut dyn FnMut(ExprId)) {
-        for frame in self.frames.iter().filter(|frame| visited.is_new(frame)) {
+        let landings = self.landings.all.iter().map(|landing| &landing.frame);
+        for frame in self.frames.iter().chain(landings).filter(|frame| visited.is_new(*frame)) {
             for (slot, tag) in frame.slots.iter().zip(&frame.tags) {
                 if *tag != 0 {
                     f(ExprId::from_raw(*slot as u32));
@@ -257,7 +267,8 @@ impl State {
 
     /// Renumbers every expression. `rebuilt` keeps what states share shared.
     pub fn remap(&mut self, map: &Remap, rebuilt: &mut Rebuilt) {
-        for frame in &mut self.frames {
+        let landings = if self.landings.all.is_empty() { &mut [][..] } else { &mut Rc::make_mut(&mut self.landings).all[..] };
+        for frame in self.frames.iter_mut().chain(landings.iter_mut().map(|landing| &mut landing.frame)) {
             let symbolic = |frame: &Frame| frame.tags.iter().any(|t| *t != 0);
             rebuilt.frames.change(frame, symbolic, |frame| {
                 for (slot, tag) in frame.slots.iter_mut().zip(&frame.tags) {
@@ -292,7 +303,10 @@ impl State {
     pub fn structural_hash(&self, pool: &Pool) -> u64 {
         let exprs = |e| pool.structural_hash(e);
         let mut h = FxHasher::default();
-        for f in &self.frames {
+        for landing in &self.landings.all {
+            std::hash::Hash::hash(&landing.key(), &mut h);
+        }
+        for f in self.frames.iter().chain(self.landings.all.iter().map(|landing| &landing.frame)) {
             h.write_u32(f.func);
             h.write_u32(f.op);
             h.write_u64(f.base);

@@ -330,6 +330,11 @@ impl Monitor for Automata {
         Ok(())
     }
 
+    fn on_unwind(&self, calls: u32, cx: &mut Cx<'_>) {
+        let pending = &mut cx.state.monitor_mut::<Observed>().pending;
+        pending.truncate(pending.len().saturating_sub(calls as usize));
+    }
+
     fn on_end(&self, end: &PathEnd, cx: &mut Cx<'_>) {
         if !matches!(end, PathEnd::Exit(_)) {
             return;

@@ -1,4 +1,4 @@
-//! Functions that end a program, and non-local jumps, of which only `setjmp` is implemented.
+//! Functions that end a program, and those that the tool knows by name alone.
 
 use wryneck_exec::{Cx, LedgerKind, PathEnd, Reply, Stop, Value};
 
@@ -11,11 +11,6 @@ use crate::sys::process::exited;
 pub fn exit(_: &Linux, args: &Args<'_>, cx: &mut Cx<'_>) -> Result<Reply, Stop> {
     let status = args.expr(cx, 0);
     Err(exited(cx, status)?.into())
-}
-
-/// `setjmp` and its kin return at once; the jump back is what we cannot do.
-pub fn setjmp(_: &Linux, _: &Args<'_>, _: &mut Cx<'_>) -> Result<Reply, Stop> {
-    Ok(Reply::Value(Value::Bits(0)))
 }
 
 /// `pthread_create`: there is one thread. It fails as in a process that may have no more, which is our lack and not the program's.

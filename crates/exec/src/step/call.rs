@@ -137,6 +137,9 @@ fn dispatch(cx: &mut Cx<'_>, callee: Callee, site: &Site) -> Result<(), Stop> {
         Callee::Model(m) => {
             let environment = cx.core.environment.clone();
             let reply = environment.call(m, &site.call(name), cx)?;
+            if let Reply::Jump(token, value) = reply {
+                return cx.jump_to(token, value);
+            }
             answer(cx, reply, m, site)?
         }
         Callee::Undefined(_) => undefined(cx, name, site)?,
@@ -193,6 +196,7 @@ fn answer(cx: &mut Cx<'_>, reply: Reply, model: u32, site: &Site) -> Result<Opti
             }
             return Ok(None);
         }
+        Reply::Jump(token, value) => return cx.jump_to(token, value).map(|()| None),
         Reply::Tail(addr, args) => {
             cx.state.frame_mut().op += 1;
             cx.enter_called(addr, &args, site.dst, site.ret_width)?;

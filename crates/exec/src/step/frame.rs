@@ -66,6 +66,7 @@ fn shape(frame: &mut Frame, callee: &Code) {
     frame.tags.resize(callee.slots as usize, 0);
     frame.symbolic = false;
     frame.watched = false;
+    frame.activation = 0;
     frame.dynamic.clear();
 }
 
@@ -136,7 +137,7 @@ pub fn ret(core: &mut Core, state: &mut State, code: &Code, op: u32) -> bool {
 }
 
 /// Gives a frame's stack memory back; its addresses belong to nothing afterwards.
-fn release_stack(core: &mut Core, state: &mut State, frame: &Frame) {
+pub(super) fn release_stack(core: &mut Core, state: &mut State, frame: &Frame) {
     for (addr, size) in &frame.dynamic {
         state.memory.space.make_dead(*addr, *size, &mut core.pool);
     }

@@ -7,6 +7,7 @@ pub mod call;
 pub mod control;
 pub mod float;
 pub mod frame;
+pub mod landing;
 mod machine;
 pub mod memory;
 pub mod pointer;

@@ -2,10 +2,10 @@
  *
  * A native run notes events as they happen, in the words of `wryneck verify --sequences`: `rule/event#N`, where N numbers the keys of a
  * rule in the order in which the path meets them. Addresses are keys, so memory is never handed out twice. */
+#include <setjmp.h>
 #include <stdlib.h>
 #include <string.h>
 #ifdef NATIVE
-#include <setjmp.h>
 #include <stdint.h>
 #include <stdio.h>
 static struct note {
@@ -44,6 +44,9 @@ static void *take(size_t size) {
 /* What an event does is not known where it is called, at -O2 neither. */
 #define OPAQUE __attribute__((noinline, optnone))
 static int cells[4];
+/* Handlers of the blocks in progress. */
+static jmp_buf landing[4];
+static int armed;
 
 OPAQUE void ev0(void) { NOTE(1, "rule", "e0", 0); }
 OPAQUE void ev1(void) { NOTE(1, "rule", "e1", 0); }
@@ -80,6 +83,15 @@ OPAQUE int evx(int k) {
   return result;
 }
 
+__attribute__((unused, noinline)) static void throws(int k) {
+  if (armed) longjmp(landing[--armed], k);
+}
+OPAQUE int evj(int k) {
+  NOTE(1, "more", "j", k);
+  if (k > 2) throws(k & 3);
+  return k;
+}
+
 #ifdef NATIVE
 struct program {
   int seed, values[3];
@@ -112,7 +124,7 @@ static void run(const struct program *program) {
     given[2] = n / values[0] / values[1];
     memset(cells, 0, sizeof cells);
     memset(memory, 0, sizeof memory);
-    taken = noted = 0;
+    taken = noted = armed = 0;
     last = 0;
     program->reset();
     switch (setjmp(stop)) {

@@ -7,6 +7,7 @@
 //! `@` in the text stands for the program's suffix. A seed means the same program for ever.
 
 mod hidden;
+mod jumps;
 mod terms;
 
 use crate::random::Random;
@@ -21,6 +22,7 @@ enum Part {
     Gotos,
     Heap,
     Hidden,
+    Jumps,
     Loops,
     Pointers,
     Streams,
@@ -69,6 +71,8 @@ const STATEMENTS: &[Statement] = &[
     row(Some(Part::Gotos), 1, false, Generator::jump),
     row(Some(Part::Heap), 2, true, Generator::heap),
     row(Some(Part::Hidden), 8, false, Generator::hidden_address),
+    row(Some(Part::Jumps), 5, true, Generator::guarded),
+    row(Some(Part::Jumps), 3, false, Generator::throw),
     row(Some(Part::Loops), 3, true, Generator::repetition),
     row(Some(Part::Pointers), 2, false, Generator::pointer),
     row(Some(Part::Streams), 2, false, Generator::stream),
@@ -90,6 +94,8 @@ pub enum Shape {
     Rounds,
     /// Statements that hide what they do: addresses as bytes and numbers, streams and pipes.
     Hidden,
+    /// Statements that jump out of functions to handlers.
+    Jumps,
 }
 
 /// A program, as part of a C file.
@@ -115,6 +121,10 @@ impl Program {
             if !parts.contains(&Part::Pointers) {
                 parts.push(Part::Pointers);
             }
+        }
+        if shape == Shape::Jumps {
+            parts.retain(|part| *part != Part::Gotos);
+            parts.push(Part::Jumps);
         }
         let values = match simple {
             true => [2; 3],
@@ -169,6 +179,8 @@ struct Generator {
     left: usize,
     depth: u32,
     loops: u32,
+    /// Blocks that the statement is in which nothing returns out of.
+    guards: u32,
     /// Names are numbered over the whole program.
     names: u32,
     /// Integers of the current function that may be read, and of those the ones that may be written.
@@ -247,7 +259,7 @@ impl Generator {
     fn helper(&mut self, name: &str, budget: usize) {
         self.readable = vec!["n".into(), "u".into()];
         self.writable = vec!["u".into()];
-        self.declared = "  int u = n & 3;\n".into();
+        self.declared = format!("  {} u = n & 3;\n", self.local());
         self.begin(budget, 2);
         if name == "r@" {
             self.line("if (n <= 0) return u;");
@@ -274,7 +286,7 @@ impl Generator {
     fn entry(&mut self, budget: usize) {
         let locals = ["u", "v"].map(str::to_owned).to_vec();
         (self.readable, self.writable, self.entry) = (locals.clone(), locals, true);
-        self.declared = "  int u = 0, v = 1;\n".into();
+        self.declared = format!("  {} u = 0, v = 1;\n", self.local());
         self.begin(budget, 3);
         self.line("wryneck_make_symbolic(in@, sizeof in@, \"in\");");
         for (i, values) in self.values.into_iter().enumerate() {
@@ -293,7 +305,7 @@ impl Generator {
             self.line(&format!("if (!({c})) atexit(last@);"));
         }
         match self.shape {
-            Shape::Plain | Shape::Hidden => self.all_statements(),
+            Shape::Plain | Shape::Hidden | Shape::Jumps => self.all_statements(),
             Shape::Rounds => self.rounds(),
         }
         if !self.happened {
@@ -475,6 +487,7 @@ impl Generator {
     fn leave(&mut self) {
         let (c, value) = (self.condition(), self.value(1));
         let line = match self.below(4) {
+            0 if self.guards > 0 => format!("if ({c}) die@({value});"),
             0 if self.entry => format!("if ({c}) return;"),
             0 => format!("if ({c}) return {value};"),
             1 => format!("if ({c}) exit({value});"),

@@ -1,0 +1,154 @@
+//! Non-local jumps: `setjmp` records a landing, `longjmp` unwinds the frames above it and makes `setjmp` return again.
+//!
+//! A landing is a copy of the frame that called `setjmp`, shared until the frame is written. Its token lies in the program's `jmp_buf`, so
+//! a copied buffer works. The copy restores the values that live in slots: a value that is live at `setjmp` was computed before it. C leaves
+//! variables that are changed after `setjmp` indeterminate unless they are volatile; volatile ones live in memory, which a jump does not
+//! restore. A landing is dropped when its frame is gone, or when the same call fills the same buffer again.
+
+use std::rc::Rc;
+
+use wryneck_ir::{Inst, Op};
+
+use super::frame;
+use crate::cx::Cx;
+use crate::path_end::{FaultKind, PathEnd};
+use crate::plugin::{Stop, Value};
+use crate::state::Frame;
+
+/// The name of a landing, as it lies in a `jmp_buf`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Token {
+    /// Names the landing on its path.
+    landing: u32,
+    /// Names the activation of the function.
+    activation: u32,
+}
+
+/// Where a `longjmp` continues.
+#[derive(Clone)]
+pub struct Landing {
+    token: Token,
+    /// The address of the `jmp_buf`.
+    buffer: u64,
+    /// The index of the frame in the call stack.
+    depth: u32,
+    /// The stack pointer there.
+    sp: u64,
+    /// The frame at its call of `setjmp`.
+    pub(crate) frame: Rc<Frame>,
+}
+
+impl Token {
+    pub fn to_bits(self) -> u64 {
+        u64::from(self.landing) << 32 | u64::from(self.activation)
+    }
+
+    pub fn from_bits(bits: u64) -> Token {
+        Token { landing: (bits >> 32) as u32, activation: bits as u32 }
+    }
+}
+
+impl Landing {
+    /// What decides behaviour: the token, the place and the stack pointer. The frame is hashed as all frames are.
+    pub(crate) fn key(&self) -> (u64, u64, u32, u64) {
+        (self.token.to_bits(), self.buffer, self.depth, self.sp)
+    }
+}
+
+impl Cx<'_> {
+    /// Records a landing at the current call, for the `jmp_buf` at this address. Machine code has none: there `longjmp` is a jump.
+    pub fn land(&mut self, buffer: u64) -> Result<Token, Stop> {
+        let image = self.core.image.clone();
+        if self.core.code_source.is_some() && image.is_last(self.pos().func) {
+            return Err(PathEnd::Unsupported("`setjmp` of the C library, called by machine code".into()).into());
+        }
+        let state = &mut *self.state;
+        let depth = state.frames.len() as u32 - 1;
+        let landings = Rc::make_mut(&mut state.landings);
+        landings.made += 1;
+        let made = landings.made;
+        let frame = state.frames.last_mut().expect("a running state has a frame");
+        if frame.activation == 0 {
+            Rc::make_mut(frame).activation = made;
+        }
+        let (op, token) = (frame.op, Token { landing: made, activation: frame.activation });
+        let again = |old: &Landing| (old.buffer, old.token.activation, old.frame.op) == (buffer, token.activation, op);
+        landings.all.retain(|old| old.is_active(&state.frames) && !again(old));
+        landings.all.push(Landing { token, buffer, depth, sp: state.sp, frame: state.frames[depth as usize].clone() });
+        Ok(token)
+    }
+
+    /// Unwinds to a landing and returns `value` from its `setjmp`. Watched calls that are unwound never return: the monitor is told.
+    pub(super) fn jump_to(&mut self, token: Token, value: Value) -> Result<(), Stop> {
+        let active = self.state.frames.iter().any(|frame| frame.activation == token.activation);
+        let landing = self.state.landings.all.iter().find(|landing| landing.token == token).cloned();
+        let Some(landing) = landing.filter(|landing| active && landing.is_active(&self.state.frames)) else {
+            return Err(match active {
+                true => PathEnd::Unsupported("`longjmp` by an old copy of a `jmp_buf` that was filled again".into()),
+                false => PathEnd::fault(FaultKind::BadCallTarget, "`longjmp` to a function that has returned"),
+            }
+            .into());
+        };
+        let unwound = self.state.frames.len() - 1 - landing.depth as usize;
+        let mut abandoned = u32::from(std::mem::take(&mut self.state.announced));
+        for _ in 0..unwound {
+            let top = self.state.frames.pop().expect("the landing lies below");
+            abandoned += u32::from(top.watched);
+            frame::release_stack(self.core, self.state, &top);
+            if let Some(recorder) = &mut self.core.recorder {
+                recorder.leave(top.op);
+            }
+        }
+        self.restore(&landing);
+        self.state.jumped = true;
+        if abandoned > 0
+            && let Some(monitor) = self.core.monitor.clone()
+        {
+            monitor.on_unwind(abandoned, self);
+        }
+        let (dst, width) = self.result_of(&landing.frame);
+        let value = self.expr(value, width);
+        self.put(dst, Value::Sym(value));
+        self.state.frame_mut().op += 1;
+        Ok(())
+    }
+
+    /// Puts the frame of a landing back on top. Stack memory allocated since then is gone.
+    fn restore(&mut self, landing: &Landing) {
+        let top = self.state.frames.pop().expect("the landing's frame is on top");
+        let mut back = (*landing.frame).clone();
+        back.watched = top.watched;
+        back.slots.resize(top.slots.len().max(back.slots.len()), 0);
+        back.tags.resize(back.slots.len(), 0);
+        for (address, size) in top.dynamic.iter().filter(|block| !back.dynamic.contains(block)) {
+            self.state.memory.space.make_dead(*address, *size, &mut self.core.pool);
+        }
+        back.dynamic.retain(|block| top.dynamic.contains(block));
+        self.state.sp = landing.sp;
+        self.state.frames.push(Rc::new(back));
+    }
+
+    /// The slot and the width in bits of the result of the call that a frame is at.
+    fn result_of(&self, frame: &Frame) -> (u32, u32) {
+        let image = &self.core.image;
+        let code = image.code(frame.func);
+        let module = &image.program.units[code.module as usize].module;
+        let inst: Inst = module.insts[(code.first_inst + frame.op) as usize];
+        debug_assert!(matches!(inst.operator(), Some(Op::Call | Op::CallIndirect)));
+        (inst.dst, module.calls[inst.b as usize].ret_width.clamp(1, 64))
+    }
+}
+
+impl Landing {
+    fn is_active(&self, frames: &[Rc<Frame>]) -> bool {
+        frames.get(self.depth as usize).is_some_and(|frame| frame.activation == self.token.activation)
+    }
+}
+
+/// The landings of a path.
+#[derive(Clone, Default)]
+pub struct Landings {
+    /// Landings made so far.
+    made: u32,
+    pub(crate) all: Vec<Landing>,
+}
