@@ -135,10 +135,24 @@ fn number(bytes: &[u8]) -> Option<i64> {
     Some(i64::from_le_bytes(wide))
 }
 
+/// Most lines of exit statuses.
+const MOST_EXITS: usize = 12;
+
 pub(crate) fn write_ends(out: &mut dyn Write, run: &Run) -> io::Result<()> {
     writeln!(out, "paths: {}", run.totals.paths)?;
+    let exits = run.ends.iter().filter(|end| end.class == Class::Exit).count();
+    // Programs that return a symbolic number have up to 256 of them; `show --json` has all.
+    let shown = if exits > MOST_EXITS { MOST_EXITS - 1 } else { exits };
+    let mut met = 0;
     for end in &run.ends {
-        writeln!(out, "  {:>9}  {} {}", end.count, end.class.name(), end.what)?;
+        met += usize::from(end.class == Class::Exit);
+        if end.class != Class::Exit || met <= shown {
+            writeln!(out, "  {:>9}  {} {}", end.count, end.class.name(), end.what)?;
+        }
+    }
+    if shown < exits {
+        let others: u64 = run.ends.iter().filter(|end| end.class == Class::Exit).skip(shown).map(|end| end.count).sum();
+        writeln!(out, "  {others:>9}  exit with {} other statuses", exits - shown)?;
     }
     if run.ends.iter().any(|e| e.class == Class::Unsupported) {
         writeln!(out, "  `unsupported` is a gap of this tool, not a defect of the program")?;
