@@ -69,6 +69,15 @@ pub fn memory(root: u32, processes: &BTreeSet<Process>) -> u64 {
     pages(root).unwrap_or(0) * 4096 + children.map(|(id, _)| private(*id)).sum::<u64>()
 }
 
+/// Seconds of processor time of all threads of a process; none if it has ended.
+pub fn processor_seconds(id: u32) -> Option<f64> {
+    let stat = fs::read_to_string(format!("/proc/{id}/stat")).ok()?;
+    // Fields 14 and 15, in ticks; the third is the first after the name.
+    let fields: Vec<&str> = stat.rsplit(')').next()?.split_whitespace().collect();
+    let ticks: u64 = fields.get(11..13)?.iter().filter_map(|ticks| ticks.parse::<u64>().ok()).sum();
+    Some(ticks as f64 / 100.0)
+}
+
 /// Those of the processes that have not ended, with their command lines.
 pub fn alive(processes: &BTreeSet<Process>) -> Vec<String> {
     let here = processes.iter().filter(|(id, time)| began(*id) == Some(*time));

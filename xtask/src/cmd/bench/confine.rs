@@ -17,6 +17,9 @@ pub struct Args {
     /// Replays of each kind
     #[arg(long, default_value_t = 200)]
     runs: usize,
+    /// The most that confinement may cost a replay, in ms; more fails
+    #[arg(long, default_value_t = 5.0)]
+    most: f64,
 }
 
 /// Name, flags.
@@ -29,6 +32,7 @@ pub fn run(args: &Args) -> Result<()> {
     println!("| program | unconfined | confined | more | ratio |\n|---|---|---|---|---|");
     let scratch = tempfile::tempdir()?;
     let dir = fs::canonicalize(scratch.path())?;
+    let mut dearest: f64 = 0.0;
     fs::write(dir.join("p.c"), SOURCE)?;
     for (name, flags) in PROGRAMS {
         let program = dir.join(name.replace([' ', ','], "-"));
@@ -41,7 +45,9 @@ pub fn run(args: &Args) -> Result<()> {
         }
         let [without, with] = times.map(median);
         println!("| {name} | {without:.2} | {with:.2} | {:.2} | {:.2} |", with - without, with / without);
+        dearest = dearest.max(with - without);
     }
+    ensure!(dearest <= args.most, "confinement costs {dearest:.2} ms a replay, more than {} ms", args.most);
     Ok(())
 }
 

@@ -1,5 +1,5 @@
-//! A long run: its memory stays flat, and it does not become slow. Memory of the second half, and instructions a second of the last quarter against
-//! those of the second.
+//! A long run under a small memory limit: its memory stays flat, and it does not become slow. Compared are the memory of the last two quarters, and
+//! instructions a second of processor time of the last quarter with those of the second, so that other work on the machine does not count.
 
 use std::fs;
 use std::io::{BufRead, BufReader};
@@ -20,9 +20,9 @@ pub struct Args {
     #[arg(long, default_value = "cat")]
     program: String,
     /// Memory that the run may have, in MiB
-    #[arg(long, default_value_t = 1000)]
+    #[arg(long, default_value_t = 500)]
     max_memory: u64,
-    /// Where the curve is written: seconds, MiB, instructions a second, paths
+    /// Where the curve is written: seconds, MiB, instructions a second of processor time, paths
     #[arg(long, default_value = "docs/results/soak.csv")]
     results: PathBuf,
 }
@@ -66,10 +66,17 @@ pub fn run(args: &Args) -> Result<()> {
         .spawn()
         .context("cannot start wryneck: build it with `cargo build --release`")?;
     let mut points = Vec::new();
+    let mut last = (0.0, 0.0);
     for line in BufReader::new(child.stderr.take().context("it is a pipe")?).lines() {
         let Some((paths, speed)) = numbers(&line?) else { continue };
         let mib = watched::memory(child.id(), &watched::tree(child.id())) >> 20;
-        points.push(Point { second: start.elapsed().as_secs_f64(), mib, speed, paths });
+        let now = (start.elapsed().as_secs_f64(), watched::processor_seconds(child.id()).unwrap_or(last.1));
+        // Progress has the rate since the line before.
+        let share = (now.1 - last.1) / (now.0 - last.0);
+        last = now;
+        if share > 0.0 {
+            points.push(Point { second: now.0, mib, speed: speed / share, paths });
+        }
     }
     let ended = child.wait()?;
     let csv: String = points.iter().map(|p| format!("{:.0},{},{:.0},{}\n", p.second, p.mib, p.speed, p.paths)).collect();
