@@ -16,6 +16,7 @@ mod compact;
 mod derived;
 pub mod eval;
 mod facts;
+pub mod form;
 pub mod model;
 pub mod node;
 pub mod pool;
