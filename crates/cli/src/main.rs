@@ -26,6 +26,7 @@ mod flags;
 mod folder;
 mod formats;
 mod gcov;
+mod guard;
 mod heap;
 mod host;
 mod judge;
@@ -76,6 +77,7 @@ static COMMANDS: &[Command] = &[
     Command { name: "c++", help: "clang++, whose objects and programs carry their bitcode", run: cmd::cc::cxx },
     Command { name: "cc", help: "clang, whose objects and programs carry their bitcode", run: cmd::cc::c },
     Command { name: "extract", help: "write the bitcode that a program, object or static library carries", run: cmd::extract::run },
+    Command { name: "guard", help: "run a program natively once the path of its input is verified", run: cmd::guard::run },
     Command { name: "ld", help: "lld, whose programs carry their bitcode", run: cmd::ld::run },
     Command { name: "replay", help: "run the tests of a run natively and compare how they end", run: cmd::replay::run },
     Command { name: "rules", help: "list and explain the rules that `verify` checks", run: cmd::rules::run },

@@ -28,6 +28,13 @@ fn key() -> Option<[u8; 32]> {
     *KEY.get_or_init(find_key)
 }
 
+/// The user's key, for stores of their own.
+pub fn user_key() -> anyhow::Result<[u8; 32]> {
+    key().ok_or_else(|| {
+        crate::problem::problem("there is no key of this user in the cache", "set `WRYNECK_CACHE` to a folder that can be written")
+    })
+}
+
 fn find_key() -> Option<[u8; 32]> {
     let file = cache::folder("").ok()?.join("key");
     read_key(&file).or_else(|| {

@@ -194,7 +194,7 @@ impl Concrete {
         for arg in &words.args {
             match arg {
                 Arg::Concrete(bytes) => out.args.push(bytes.clone()),
-                Arg::Symbolic(len) => out.args.push(symbolic(*len)),
+                Arg::Symbolic(len) | Arg::Exact(len) => out.args.push(symbolic(*len)),
                 Arg::Several { min, max, len } => {
                     let name = if group == 0 { "n_args".to_owned() } else { format!("n_args_{group}") };
                     group += 1;

@@ -7,16 +7,20 @@ use std::sync::Arc;
 
 use crate::errno::Errno;
 use crate::input::{DirEntry, Host, Stat};
+use crate::observed::{self, Log};
 
 type Answers<K, T> = RefCell<BTreeMap<K, Result<T, Errno>>>;
 
 /// A [`Host`] with a memory.
 pub struct Captured {
-    host: Rc<dyn Host>,
+    pub(crate) host: Rc<dyn Host>,
+    /// What paths ask, if that is to be known.
+    pub(crate) log: Option<RefCell<Log>>,
     stats: Answers<(Vec<u8>, bool), Stat>,
     files: Answers<Vec<u8>, Arc<Vec<u8>>>,
     dirs: Answers<Vec<u8>, Rc<[DirEntry]>>,
     links: Answers<Vec<u8>, Rc<[u8]>>,
+    seen: RefCell<BTreeMap<Vec<u8>, Option<Rc<[u8]>>>>,
 }
 
 fn once<K: Ord, T: Clone>(answers: &Answers<K, T>, key: K, ask: impl FnOnce(&K) -> Result<T, i32>) -> Result<T, Errno> {
@@ -30,27 +34,55 @@ fn once<K: Ord, T: Clone>(answers: &Answers<K, T>, key: K, ask: impl FnOnce(&K) 
 
 impl Captured {
     pub fn new(host: Rc<dyn Host>) -> Captured {
-        Captured { host, stats: Default::default(), files: Default::default(), dirs: Default::default(), links: Default::default() }
+        Captured {
+            host,
+            log: None,
+            stats: Default::default(),
+            files: Default::default(),
+            dirs: Default::default(),
+            links: Default::default(),
+            seen: Default::default(),
+        }
     }
 
     pub fn stat(&self, path: &[u8], follow: bool) -> Result<Stat, Errno> {
-        once(&self.stats, (path.to_vec(), follow), |(path, follow)| self.host.stat(path, *follow))
+        let answer = once(&self.stats, (path.to_vec(), follow), |(path, follow)| self.host.stat(path, *follow));
+        self.note(|| (observed::question("kind", path), observed::kind(&answer)));
+        answer
     }
 
     pub fn file(&self, path: &[u8]) -> Result<Arc<Vec<u8>>, Errno> {
-        once(&self.files, path.to_vec(), |path| self.host.read_file(path))
+        let answer = once(&self.files, path.to_vec(), |path| self.host.read_file(path));
+        self.note(|| (observed::question("file", path), observed::content(&answer, &|content| self.host.digest(content))));
+        answer
     }
 
-    /// Sorted by name.
+    /// Sorted by name; in the host's own order where facts are noted.
     pub fn dir(&self, path: &[u8]) -> Result<Rc<[DirEntry]>, Errno> {
-        once(&self.dirs, path.to_vec(), |path| {
+        let answer = once(&self.dirs, path.to_vec(), |path| {
             let mut entries = self.host.list_dir(path)?;
-            entries.sort();
+            if self.log.is_none() {
+                entries.sort();
+            }
             Ok(entries.into())
-        })
+        });
+        self.note(|| (observed::question("dir", path), observed::listing(&answer)));
+        answer
     }
 
     pub fn link(&self, path: &[u8]) -> Result<Rc<[u8]>, Errno> {
-        once(&self.links, path.to_vec(), |path| self.host.read_link(path).map(Rc::from))
+        let answer = once(&self.links, path.to_vec(), |path| self.host.read_link(path).map(Rc::from));
+        self.note(|| (observed::question("link", path), observed::target(&answer)));
+        answer
+    }
+
+    /// The answer to any other question. It is not noted: who asks says what the path depends on.
+    pub fn seen(&self, question: &[u8]) -> Option<Rc<[u8]>> {
+        if let Some(known) = self.seen.borrow().get(question) {
+            return known.clone();
+        }
+        let answer: Option<Rc<[u8]>> = self.host.seen(question).map(Rc::from);
+        self.seen.borrow_mut().insert(question.to_vec(), answer.clone());
+        answer
     }
 }

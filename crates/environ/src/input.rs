@@ -10,6 +10,8 @@ pub enum Arg {
     Concrete(Vec<u8>),
     /// `--sym-arg N`: up to this many symbolic bytes.
     Symbolic(u32),
+    /// Exactly this many symbolic bytes, none of them zero.
+    Exact(u32),
     /// `--sym-args MIN MAX N`: MIN to MAX arguments of up to `len` symbolic bytes; how many is a decision.
     Several {
         min: u32,
@@ -204,6 +206,14 @@ pub trait Host {
     /// Without `.` and `..`, in any order.
     fn list_dir(&self, path: &[u8]) -> Result<Vec<DirEntry>, i32>;
     fn read_link(&self, path: &[u8]) -> Result<Vec<u8>, i32>;
+    /// The answer to a question about the world (`observed.rs`); `None`: nobody can say.
+    fn seen(&self, _question: &[u8]) -> Option<Vec<u8>> {
+        None
+    }
+    /// What stands for the content of a file in a fact.
+    fn digest(&self, content: &[u8]) -> Vec<u8> {
+        content.to_vec()
+    }
 }
 
 /// A host with nothing but directories on the way to the working directory.

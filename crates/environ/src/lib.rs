@@ -15,6 +15,7 @@ pub mod input;
 pub mod intrinsics;
 pub mod libc;
 mod models;
+pub mod observed;
 mod sig;
 pub mod start;
 pub mod state;
@@ -30,6 +31,7 @@ pub use failing::SHORT as SHORT_TRANSFER;
 pub use input::{
     Arg, DirEntry, Entry, EnvValue, FUZZER, Host, NoHost, Parameter, ParameterKind, Process, ProgramInput, Stat, Stdin, SymFile,
 };
+pub use observed::Observed;
 pub use state::{STDERR, STDOUT, World};
 pub use sym_files::FREE_PERMISSIONS;
 
@@ -49,6 +51,18 @@ impl Linux {
     /// A world in which programs are given `input`, on top of what `host` says.
     pub fn new(input: ProgramInput, host: Rc<dyn Host>) -> Linux {
         Linux { input, captured: Captured::new(host) }
+    }
+
+    /// Has every path note what it asked of the world ([`observed`]).
+    #[must_use]
+    pub fn noting_facts(mut self) -> Linux {
+        self.captured.log = Some(Default::default());
+        self
+    }
+
+    /// Question and answer of a fact that a path observed.
+    pub fn fact(&self, number: u32) -> Option<(Rc<[u8]>, Rc<[u8]>)> {
+        self.captured.log.as_ref()?.borrow().fact(number)
     }
 }
 
@@ -103,7 +117,10 @@ impl Environment for Linux {
     }
 
     fn initial(&self) -> Rc<dyn PathData> {
-        Rc::new(start::world(&self.input, &self.captured))
+        let world = start::world(&self.input, &self.captured);
+        // The way down to the working directory is asked for again where a path uses it.
+        self.captured.forget_pending();
+        Rc::new(world)
     }
 
     fn object_name(&self, object: &HeapObject, state: &State) -> Option<String> {

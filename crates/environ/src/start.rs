@@ -91,6 +91,7 @@ pub fn world(input: &ProgramInput, captured: &Captured) -> World {
         standard_moved: false,
         bad_descriptor: false,
         names: Rc::default(),
+        observed: Rc::default(),
     };
     let mut path = Vec::new();
     for name in input.working_directory.split(|b| *b == b'/').filter(|name| !name.is_empty()) {
@@ -177,6 +178,7 @@ pub fn start(linux: &Linux, _: &Args<'_>, cx: &mut Cx<'_>) -> Result<Reply, Stop
         return Err(PathEnd::Unsupported("the program has no function `main`".into()).into());
     };
     let counts = decide_counts(cx, &input.args)?;
+    assume_exact(cx, &input.args)?;
     let sizes = sym_files::decide_sizes(cx, &input.sym_files)?;
     let argv = arguments(cx, input, &counts)?;
     let envp = environment(cx, &input.env)?;
@@ -259,6 +261,25 @@ fn decide_counts(cx: &mut Cx<'_>, args: &[Arg]) -> Result<Vec<u32>, Stop> {
     Ok(counts)
 }
 
+/// The bytes of arguments of a fixed length are not zero. Such arguments stand alone: none is of a group.
+fn assume_exact(cx: &mut Cx<'_>, args: &[Arg]) -> Result<(), Stop> {
+    let symbolic = args.iter().filter_map(|arg| match arg {
+        Arg::Exact(len) => Some(Some(*len)),
+        Arg::Symbolic(_) | Arg::Several { .. } => Some(None),
+        Arg::Concrete(_) => None,
+    });
+    for (number, len) in symbolic.enumerate() {
+        let Some(len) = len else { continue };
+        for byte in cx.coming_input(&format!("arg{number:02}"), len.into()) {
+            let zero = cx.core.pool.bits(8, 0);
+            let is_zero = cx.core.pool.eq(byte, zero);
+            let not_zero = cx.core.pool.not(is_zero);
+            cx.assume(not_zero)?;
+        }
+    }
+    Ok(())
+}
+
 /// Makes the arguments' strings; their addresses.
 fn arguments(cx: &mut Cx<'_>, input: &ProgramInput, counts: &[u32]) -> Result<Vec<u64>, Stop> {
     let mut argv = vec![string(cx, "the program's name", &input.name)?];
@@ -271,7 +292,7 @@ fn arguments(cx: &mut Cx<'_>, input: &ProgramInput, counts: &[u32]) -> Result<Ve
     for arg in &input.args {
         match arg {
             Arg::Concrete(bytes) => argv.push(string(cx, "an argument", bytes)?),
-            Arg::Symbolic(len) => argv.push(symbolic(cx, *len)?),
+            Arg::Symbolic(len) | Arg::Exact(len) => argv.push(symbolic(cx, *len)?),
             Arg::Several { len, .. } => {
                 cx.new_input("n_args", 4);
                 for _ in 0..*counts.next().expect("one count was decided per group") {

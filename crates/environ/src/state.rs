@@ -9,6 +9,7 @@ use wryneck_expr::{Evaluator, ExprId, Model, Pool, Remap};
 
 use crate::content::{Byte, Content};
 use crate::input::{Stat, mode};
+use crate::observed::Observed;
 
 /// Index into [`World::nodes`].
 pub type NodeId = u32;
@@ -182,6 +183,8 @@ pub struct World {
     pub bad_descriptor: bool,
     /// Symbolic names of files made on this path: 8-bit bytes, zeros after the name. Each differs from all others in its directory.
     pub names: Rc<Vec<Rc<[ExprId]>>>,
+    /// What this path asked of the world outside, in its order; empty unless facts are noted.
+    pub observed: Rc<Vec<Observed>>,
 }
 
 /// What stands for a symbolic name, an index into [`World::names`], in [`Entries`] and in paths. A real name has no zero byte.

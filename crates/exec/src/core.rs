@@ -41,6 +41,8 @@ pub struct Core {
     pub audited: CodePos,
     /// Records the path that is run again, if it is to be.
     pub recorder: Option<Box<Recorder>>,
+    /// The input that the first path follows, if it is to follow one ([`crate::Explorer::follow`]).
+    pub seed: Option<Model>,
     /// Lowers the code computed jumps lead to.
     pub code_source: Option<Rc<RefCell<dyn CodeSource>>>,
     /// A byte per block of the program, 1 once a path entered it.
@@ -171,6 +173,8 @@ pub struct Ended {
     pub end: PathEnd,
     pub prefix: Prefix,
     pub subtree: SubtreeId,
+    /// Valid until the next compaction.
+    pub path: PathCondition,
     pub model: Model,
     pub inputs: PVec<Input>,
     /// Innermost first.
@@ -279,6 +283,7 @@ impl Core {
             auditing: false,
             audited: CodePos::default(),
             recorder: None,
+            seed: None,
             code_source: None,
             newly_covered: Vec::new(),
             tree: Tree::default(),
@@ -398,6 +403,7 @@ impl Core {
             end,
             prefix: state.prefix.clone(),
             subtree: state.subtree,
+            path: state.path.clone(),
             model: state.model.clone(),
             inputs: state.inputs.clone(),
             call_stack: self.call_stack(state, usize::MAX),

@@ -142,6 +142,9 @@ impl Cx<'_> {
             return Ok(bits);
         }
         self.require_written(e, why)?;
+        if let Some(value) = self.seeded(e)? {
+            return Ok(value);
+        }
         let flips = self.core.stats.flips;
         let (value, _) = self.fix_least(e, why, &|_, value| (value, 1))?;
         if self.core.stats.flips > flips {

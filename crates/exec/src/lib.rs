@@ -24,6 +24,7 @@ pub mod prefix;
 pub mod pruning;
 pub mod recorder;
 pub mod search;
+mod seed;
 pub mod sharing;
 pub mod stacks;
 pub mod state;

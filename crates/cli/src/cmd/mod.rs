@@ -3,6 +3,7 @@
 pub mod build;
 pub mod cc;
 pub mod extract;
+pub mod guard;
 pub mod ld;
 pub mod replay;
 pub mod rules;

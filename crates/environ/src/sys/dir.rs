@@ -7,7 +7,7 @@ use super::{Done, Sys};
 use crate::content::Byte;
 use crate::errno::{EACCES, EBADF, EBUSY, EINVAL, ENOENT, ENOTDIR, ENOTEMPTY, ERANGE, Halt};
 use crate::input::{DirEntry, mode};
-use crate::state::{NodeId, NodeKind};
+use crate::state::{Node, NodeId, NodeKind};
 
 pub fn getcwd(s: &mut Sys<'_, '_>) -> Done {
     let size = s.long(1)?;
@@ -96,6 +96,9 @@ pub fn remove_at(s: &mut Sys<'_, '_>, at: i32, path: usize) -> Done {
 pub fn list(s: &Sys<'_, '_>, directory: NodeId) -> Result<Vec<DirEntry>, Halt> {
     let world = s.world();
     let node = world.node(directory);
+    if s.linux.captured.log.is_some() {
+        return in_host_order(s, node);
+    }
     let mut entries = BTreeMap::new();
     if let Some(host) = &node.host {
         for entry in s.linux.captured.dir(host)?.iter() {
@@ -115,6 +118,37 @@ pub fn list(s: &Sys<'_, '_>, directory: NodeId) -> Result<Vec<DirEntry>, Halt> {
         }
     }
     Ok(entries.into_values().collect())
+}
+
+/// As [`list`], in the order in which the host lists them; what the path made comes last.
+fn in_host_order(s: &Sys<'_, '_>, node: &Node) -> Result<Vec<DirEntry>, Halt> {
+    let world = s.world();
+    let mut entries = match &node.host {
+        Some(host) => s.linux.captured.dir(host)?.to_vec(),
+        None => Vec::new(),
+    };
+    let mut places: BTreeMap<Vec<u8>, usize> = entries.iter().enumerate().map(|(i, entry)| (entry.name.clone(), i)).collect();
+    let mut gone = Vec::new();
+    for (name, known) in node.entries.iter() {
+        match (known, places.get(&**name)) {
+            (None, Some(place)) => gone.push(*place),
+            (None, None) => {}
+            (Some(id), place) => {
+                let stat = world.node(*id).stat();
+                let entry = DirEntry { name: name.to_vec(), ino: stat.ino, kind: stat.mode & mode::KIND };
+                match place {
+                    Some(place) => entries[*place] = entry,
+                    None => {
+                        places.insert(name.to_vec(), entries.len());
+                        entries.push(entry);
+                    }
+                }
+            }
+        }
+    }
+    gone.sort_unstable();
+    gone.into_iter().rev().for_each(|place| drop(entries.remove(place)));
+    Ok(entries)
 }
 
 pub fn getdents64(s: &mut Sys<'_, '_>) -> Done {

@@ -27,6 +27,7 @@ use crate::Linux;
 use crate::content::Byte;
 use crate::errno::{EBADF, EFAULT, EINVAL, ENOSYS, Halt};
 use crate::failing;
+use crate::observed;
 use crate::sig::Args;
 use crate::state::{Node, Open, World};
 
@@ -220,6 +221,7 @@ pub fn perform(linux: &Linux, number: u64, args: [Value; 6], cx: &mut Cx<'_>) ->
         world.standard_moved |= standard;
     }
     fate.seal(sys.cx);
+    observed::called(&mut sys, row.name, &done);
     match done {
         Ok(value) => Ok(value),
         Err(Halt::Errno(e)) => Ok(negated(e.0)),
@@ -242,6 +244,12 @@ fn is_of_the_library_itself(cx: &Cx<'_>) -> bool {
     const ITSELF: [&str; 4] = ["__stdout_write", "raise", "abort", "__init_tp"];
     let names = cx.state.frames.iter().rev().take(3).map(|frame| cx.core.image.name(frame.func));
     names.into_iter().any(|name| ITSELF.contains(&name))
+}
+
+/// The names of all system calls.
+#[cfg(test)]
+pub(crate) fn names() -> Vec<&'static str> {
+    SYSCALLS.iter().map(|row| row.name).collect()
 }
 
 fn negated(errno: i32) -> u64 {

@@ -151,7 +151,10 @@ impl Sys<'_, '_> {
         let bytes = self.string(pointer)?;
         let name = match self.concrete(&bytes) {
             Some(name) => name,
-            None => self.symbolic_path(at, &bytes, follow)?,
+            None => match self.cx.seeded_string(&bytes)? {
+                Some(name) => name,
+                None => self.symbolic_path(at, &bytes, follow)?,
+            },
         };
         if name.len() >= PATH_MAX { Err(ENAMETOOLONG.into()) } else { Ok(Given { at, name }) }
     }
@@ -190,7 +193,9 @@ impl Sys<'_, '_> {
         if given.name.is_empty() {
             return Err(ENOENT.into());
         }
+        self.note_start(&given.name, given.at);
         if let Some(fd) = descriptor_named(&given.name) {
+            self.linux.captured.note_unknown("a descriptor that is opened by its name");
             let place = Place::Node(self.world().open_of(fd).ok_or(ENOENT)?.node);
             let way = vec![(Vec::new(), Place::Node(ROOT))];
             return Ok(Found { way, name: given.name.clone(), last: Last::Name, slash: false, place: Some(place) });
@@ -395,7 +400,12 @@ impl Sys<'_, '_> {
             return Ok(id);
         }
         let kind = match (stat.mode & mode::KIND, device(path)) {
-            (_, Some(kind)) => kind,
+            (_, Some(kind)) => {
+                if kind == NodeKind::Endless {
+                    self.linux.captured.note_unknown("what a device gives");
+                }
+                kind
+            }
             (mode::REGULAR, None) => NodeKind::Regular,
             (mode::DIRECTORY, None) => NodeKind::Directory,
             (mode::LINK, None) => NodeKind::Link,

@@ -7,7 +7,8 @@ use super::path::{AT_FDCWD, Follow, Place};
 use super::{Done, Sys};
 use crate::errno::{EACCES, EINVAL, Halt};
 use crate::input::{Stat, mode};
-use crate::state::SymbolicMeta;
+use crate::observed::question;
+use crate::state::{NodeId, NodeKind, SymbolicMeta};
 
 pub const AT_SYMLINK_NOFOLLOW: u32 = 0x100;
 pub const AT_EMPTY_PATH: u32 = 0x1000;
@@ -15,7 +16,12 @@ const AT_EACCESS: u32 = 0x200;
 const BLOCK: u64 = 4096;
 
 /// What `stat` tells of a file.
-type Told = (Stat, SymbolicMeta);
+struct Told {
+    stat: Stat,
+    symbolic: SymbolicMeta,
+    /// What the world is asked for the rest, where facts are noted, and whether the path knows the file's content.
+    question: Option<(Vec<u8>, bool)>,
+}
 
 impl Sys<'_, '_> {
     /// Whether this user may do what `want` (4 read, 2 write, 1 execute) says.
@@ -29,7 +35,11 @@ impl Sys<'_, '_> {
             0
         };
         let any_execute = stat.mode & 0o111 != 0 || stat.mode & mode::KIND == mode::DIRECTORY;
-        if user == 0 { want & 1 == 0 || any_execute } else { (stat.mode >> shift) & want == want }
+        let permits = if user == 0 { want & 1 == 0 || any_execute } else { (stat.mode >> shift) & want == want };
+        if !permits {
+            self.linux.captured.note_unknown("whether this user may do that: groups and access lists are not known");
+        }
+        permits
     }
 
     /// Whether the path at a pointer is empty, so that with `AT_EMPTY_PATH` the descriptor itself is meant.
@@ -61,17 +71,29 @@ impl Sys<'_, '_> {
     }
 
     fn told_of(&self, place: &Place) -> Told {
-        let symbolic = match place {
-            Place::Node(id) => self.world().node(*id).symbolic,
-            Place::Host(..) => SymbolicMeta::default(),
-        };
-        (self.stat_of(place), symbolic)
+        match place {
+            Place::Node(id) => self.told_of_node(*id),
+            Place::Host(path, stat) => {
+                let question = self.linux.captured.log.is_some().then(|| (question("lstat", path), false));
+                Told { stat: *stat, symbolic: SymbolicMeta::default(), question }
+            }
+        }
     }
 
-    fn put_stat(&mut self, i: usize, (stat, symbolic): &Told) -> Done {
+    fn told_of_node(&self, id: NodeId) -> Told {
+        let node = self.world().node(id);
+        let question = self.question_of_node(id).map(|question| (question, node.kind == NodeKind::Regular));
+        Told { stat: node.stat(), symbolic: node.symbolic, question }
+    }
+
+    fn put_stat(&mut self, i: usize, told: &Told) -> Done {
         let addr = self.block(self.args[i], 144, true)?;
-        self.put(addr, &stat_bytes(stat))?;
-        let SymbolicMeta { mode, uid, gid, atime, mtime } = *symbolic;
+        let bytes = stat_bytes(&told.stat);
+        self.put(addr, &bytes)?;
+        if let Some((question, content_known)) = &told.question {
+            self.put_seen(addr, &bytes, question, *content_known)?;
+        }
+        let SymbolicMeta { mode, uid, gid, atime, mtime } = told.symbolic;
         self.put_symbolic(addr, [(24, mode), (28, uid), (32, gid), (72, atime), (88, mtime)])
     }
 
@@ -89,7 +111,7 @@ impl Sys<'_, '_> {
         if want & !7 != 0 || flags & !(AT_SYMLINK_NOFOLLOW | AT_EMPTY_PATH | AT_EACCESS) != 0 {
             return Err(EINVAL.into());
         }
-        let (stat, _) = self.stat_at(at, path, flags)?;
+        let stat = self.stat_at(at, path, flags)?.stat;
         if self.permits(&stat, want) { Ok(0) } else { Err(EACCES.into()) }
     }
 }
@@ -150,8 +172,7 @@ pub fn lstat(s: &mut Sys<'_, '_>) -> Done {
 
 pub fn fstat(s: &mut Sys<'_, '_>) -> Done {
     let fd = s.int(0)?;
-    let node = s.opened_any(fd)?.1;
-    let told = (node.stat(), node.symbolic);
+    let told = s.told_of_node(s.opened_any(fd)?.0.node);
     s.put_stat(1, &told)
 }
 
@@ -163,7 +184,7 @@ pub fn newfstatat(s: &mut Sys<'_, '_>) -> Done {
 
 pub fn statx(s: &mut Sys<'_, '_>) -> Done {
     let (at, flags) = (s.int(0)?, s.int(2)? as u32);
-    let (stat, SymbolicMeta { mode, uid, gid, atime, mtime }) = s.stat_at(at, 1, flags)?;
+    let Told { stat, symbolic: SymbolicMeta { mode, uid, gid, atime, mtime }, .. } = s.stat_at(at, 1, flags)?;
     let addr = s.block(s.args[4], 256, true)?;
     s.put(addr, &statx_bytes(&stat))?;
     s.put_symbolic(addr, [(20, uid), (24, gid), (28, mode), (64, atime), (112, mtime)])
@@ -187,7 +208,7 @@ pub fn faccessat2(s: &mut Sys<'_, '_>) -> Done {
 /// execve(path, …): fails as it does where there is no such program; what another program would do is not explored.
 pub fn execve(s: &mut Sys<'_, '_>) -> Done {
     const EXECUTE: u32 = 1;
-    let (stat, _) = s.stat_at(AT_FDCWD, 0, 0)?;
+    let stat = s.stat_at(AT_FDCWD, 0, 0)?.stat;
     if stat.mode & mode::KIND != mode::REGULAR || !s.permits(&stat, EXECUTE) {
         return Err(EACCES.into());
     }

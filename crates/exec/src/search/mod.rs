@@ -3,6 +3,7 @@
 mod cov_new;
 mod distance;
 mod interleaved;
+mod nearest;
 mod order;
 mod random;
 
@@ -64,6 +65,11 @@ pub static SEARCHERS: &[Row] = &[
         name: "distance-to-uncovered",
         help: "a flip near code no path has entered",
         new: |_, image| Box::new(distance::Distance::new(image)),
+    },
+    Row {
+        name: "nearest",
+        help: "the fewest flips away from the first path, latest decision first",
+        new: |_, _| Box::new(nearest::Nearest::default()),
     },
     Row {
         name: "random-path",

@@ -1,0 +1,49 @@
+//! `wryneck guard`: the native run of a program whose input's path is verified.
+
+use std::os::unix::ffi::OsStrExt;
+
+use anyhow::Result;
+
+use crate::guard::options::{GuardArgs, OPTIONS};
+use crate::guard::{ask, program, worker};
+use crate::options::{self, Words};
+use crate::output;
+use crate::problem::problem;
+
+const USAGE: &str = "\
+wryneck guard runs a program after it has looked up whether the path of this very input is verified
+
+usage: wryneck guard [options] -- PROGRAM [ARGUMENT…]
+
+A path that ends without a fault runs at once; a path with a fault does not run. Where nothing is known, the path is verified first.
+When guard does not run the program, its exit code is 125.
+
+examples:
+  wryneck guard -- ./program -n 5        verify once, then run
+  wryneck guard --answer -- ./program x  only say what is known
+
+options:
+";
+
+pub fn run(words: Vec<String>) -> Result<u8> {
+    if words.first().is_some_and(|word| word == worker::WORD) {
+        return worker::work(&words[1..]);
+    }
+    if words.first().is_some_and(|word| word == "--help" || word == "-h") {
+        return output::write(|out| write!(out, "{USAGE}{}", options::help(OPTIONS))).map(|()| 0);
+    }
+    let (mut args, mut words) = (GuardArgs::default(), Words::new(words));
+    options::parse(OPTIONS, &mut args, &mut words)?;
+    let mut rest = words.rest();
+    if rest.first().is_some_and(|word| word == "--") {
+        rest.remove(0);
+    }
+    if rest.is_empty() {
+        return Err(problem("no program is given", "write `wryneck guard -- PROGRAM ARGUMENTS`"));
+    }
+    let name = rest.remove(0);
+    let file = program::find(&name)?;
+    let arguments: Vec<Vec<u8>> = rest.iter().map(|word| std::ffi::OsStr::new(word).as_bytes().to_vec()).collect();
+    let question = ask::question(&args, &name, &file, &arguments)?;
+    if args.answer { question.answer() } else { question.act() }
+}

@@ -1,0 +1,62 @@
+//! The policy of generalisation: a small file with defaults.
+
+use std::path::Path;
+
+use anyhow::{Context, Result};
+use serde::{Deserialize, Serialize};
+
+use crate::data;
+use crate::problem::problem;
+
+/// What becomes symbolic. Every field has a default.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct Policy {
+    /// Arguments are symbolic, with the length that they have.
+    pub arguments: bool,
+    /// Longest argument that is symbolic, in bytes.
+    pub argument: usize,
+    /// Arguments that stay concrete: a `*` at the end stands for anything.
+    pub concrete: Vec<String>,
+    /// Variables of the environment are symbolic.
+    pub environment: bool,
+    /// Longest value of a variable that is symbolic, in bytes.
+    pub variable: usize,
+    /// Largest regular file on standard input whose content is symbolic, in bytes.
+    pub stdin: usize,
+}
+
+impl Default for Policy {
+    fn default() -> Policy {
+        Policy { arguments: true, argument: 64, concrete: Vec::new(), environment: true, variable: 4096, stdin: 4096 }
+    }
+}
+
+/// Most bytes of a policy's file.
+const MOST: u64 = 1 << 20;
+
+impl Policy {
+    /// The policy in a file, or the default one.
+    pub fn read(file: Option<&Path>) -> Result<Policy> {
+        let Some(file) = file else { return Ok(Policy::default()) };
+        let shown = file.display();
+        let text = data::read(file, MOST).with_context(|| format!("cannot read the policy `{shown}`"))?;
+        let text = String::from_utf8(text).map_err(|_| problem(format!("the policy `{shown}` is not UTF-8"), ""))?;
+        toml::from_str(&text).map_err(|error| {
+            problem(format!("the policy `{shown}`: {}", error.message()), "`wryneck guard --help` lists what a policy says")
+        })
+    }
+
+    pub fn is_symbolic(&self, argument: &[u8]) -> bool {
+        let concrete = |pattern: &String| match pattern.strip_suffix('*') {
+            Some(beginning) => argument.starts_with(beginning.as_bytes()),
+            None => argument == pattern.as_bytes(),
+        };
+        self.arguments && !argument.is_empty() && argument.len() <= self.argument && !self.concrete.iter().any(concrete)
+    }
+
+    /// What decides which arguments are symbolic, so that their numbers mean the same.
+    pub fn of_arguments(&self) -> Vec<u8> {
+        format!("{} {} {:?}", self.arguments, self.argument, self.concrete).into_bytes()
+    }
+}

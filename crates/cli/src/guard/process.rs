@@ -1,0 +1,219 @@
+//! What a program finds in its process, and the native run itself.
+//!
+//! The native run is the user's own request: it replaces this process by `execve`, so its exit code, streams, signals, terminal, working directory
+//! and environment are its own. How signals were handled when this process began is noted before anything changes it, and put back.
+
+use std::ffi::CString;
+use std::fs;
+use std::io;
+use std::os::unix::ffi::OsStrExt;
+use std::path::Path;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+/// Signals that were ignored when this process began, and those that were blocked: a bit for each, signal 1 first.
+static IGNORED: AtomicU64 = AtomicU64::new(0);
+static BLOCKED: AtomicU64 = AtomicU64::new(0);
+
+/// Runs before Rust's own start, which ignores `SIGPIPE`.
+extern "C" fn note_signals() {
+    let mut ignored = 0u64;
+    for signal in 1..=64 {
+        // SAFETY: reads how a signal is handled into plain memory; asks for nothing else.
+        let handler = unsafe {
+            let mut action: libc::sigaction = std::mem::zeroed();
+            if libc::sigaction(signal, std::ptr::null(), &mut action) == 0 { action.sa_sigaction } else { libc::SIG_DFL }
+        };
+        ignored |= u64::from(handler == libc::SIG_IGN) << (signal - 1);
+    }
+    IGNORED.store(ignored, Ordering::Relaxed);
+    // SAFETY: as above.
+    let blocked = unsafe {
+        let mut set: libc::sigset_t = std::mem::zeroed();
+        libc::sigprocmask(libc::SIG_BLOCK, std::ptr::null(), &mut set);
+        (1..=64).fold(0u64, |all, signal| all | u64::from(libc::sigismember(&set, signal) == 1) << (signal - 1))
+    };
+    BLOCKED.store(blocked, Ordering::Relaxed);
+}
+
+// SAFETY: the section holds functions that are called once before `main`; this one makes system calls and stores numbers.
+#[used]
+#[unsafe(link_section = ".init_array")]
+static NOTE_SIGNALS: extern "C" fn() = note_signals;
+
+/// `default`, or which signals are ignored and blocked.
+pub fn signals() -> Vec<u8> {
+    match (IGNORED.load(Ordering::Relaxed), BLOCKED.load(Ordering::Relaxed)) {
+        (0, 0) => b"default".to_vec(),
+        (ignored, blocked) => format!("ignored {ignored:x} blocked {blocked:x}").into_bytes(),
+    }
+}
+
+/// Replaces this process by the program. Returns only the error.
+pub fn become_program(file: &Path, arguments: &[Vec<u8>]) -> io::Error {
+    let c = |bytes: &[u8]| CString::new(bytes).map_err(|_| io::Error::from(io::ErrorKind::InvalidInput));
+    let prepared = || -> io::Result<(CString, Vec<CString>)> {
+        Ok((c(file.as_os_str().as_bytes())?, arguments.iter().map(|argument| c(argument)).collect::<io::Result<_>>()?))
+    };
+    let (file, arguments) = match prepared() {
+        Ok(prepared) => prepared,
+        Err(error) => return error,
+    };
+    let mut pointers: Vec<*const libc::c_char> = arguments.iter().map(|argument| argument.as_ptr()).collect();
+    pointers.push(std::ptr::null());
+    let (ignored, blocked) = (IGNORED.load(Ordering::Relaxed), BLOCKED.load(Ordering::Relaxed));
+    // SAFETY: the strings and the list that ends with null live until the call returns, which it does only with an error. The environment is this
+    // process's own. Signals are set to what they were when it began; no handler of ours runs afterwards.
+    unsafe {
+        for signal in 1..=64 {
+            let was_ignored = ignored >> (signal - 1) & 1 == 1;
+            let mut action: libc::sigaction = std::mem::zeroed();
+            action.sa_sigaction = if was_ignored { libc::SIG_IGN } else { libc::SIG_DFL };
+            libc::sigaction(signal, &action, std::ptr::null_mut());
+        }
+        let mut set: libc::sigset_t = std::mem::zeroed();
+        (1..=64).filter(|signal| blocked >> (signal - 1) & 1 == 1).for_each(|signal| _ = libc::sigaddset(&mut set, signal));
+        libc::sigprocmask(libc::SIG_SETMASK, &set, std::ptr::null_mut());
+        unsafe extern "C" {
+            static environ: *const *const libc::c_char;
+        }
+        libc::execve(file.as_ptr(), pointers.as_ptr(), environ);
+    }
+    io::Error::last_os_error()
+}
+
+/// Real and effective user, real and effective group.
+pub fn ids() -> Vec<u8> {
+    // SAFETY: system calls that only return numbers.
+    let [user, effective, group, effective_group] = unsafe { [libc::getuid(), libc::geteuid(), libc::getgid(), libc::getegid()] };
+    format!("{user} {effective} {group} {effective_group}").into_bytes()
+}
+
+/// Supplementary groups.
+pub fn groups() -> Option<Vec<u8>> {
+    let mut groups = vec![0; 1 << 16];
+    // SAFETY: the list has the room that is said.
+    let count = unsafe { libc::getgroups(1 << 16, groups.as_mut_ptr()) };
+    let groups = &groups[..usize::try_from(count).ok()?];
+    Some(groups.iter().map(u32::to_string).collect::<Vec<_>>().join(" ").into_bytes())
+}
+
+/// The mask of permissions, in octal.
+pub fn umask() -> Vec<u8> {
+    // SAFETY: sets the mask and puts it back; this process has one thread that makes files.
+    let mask = unsafe {
+        let mask = libc::umask(0o077);
+        libc::umask(mask);
+        mask
+    };
+    format!("{mask:o}").into_bytes()
+}
+
+/// The limits of the process, by number.
+pub fn limits() -> Vec<u8> {
+    let pair = |resource: u32| {
+        // SAFETY: `limit` is plain memory that the call fills.
+        unsafe {
+            let mut limit: libc::rlimit = std::mem::zeroed();
+            libc::getrlimit(resource as _, &mut limit);
+            format!("{:x}:{:x}", limit.rlim_cur, limit.rlim_max)
+        }
+    };
+    (0..16).map(pair).collect::<Vec<_>>().join(" ").into_bytes()
+}
+
+/// What [`descriptors`] begins with where a program finds its three streams; numbers of others that it inherits come next.
+pub const STANDARD: &str = "standard";
+
+/// The descriptors that a program inherits: [`STANDARD`] if 0 can be read, and 1 and 2 can be written.
+pub fn descriptors() -> Option<Vec<u8>> {
+    let mut all = Vec::new();
+    for entry in fs::read_dir("/proc/self/fd").ok()? {
+        let fd: i32 = entry.ok()?.file_name().to_str()?.parse().ok()?;
+        // SAFETY: asks for numbers of a descriptor; one that is closed by now is an error.
+        let (kept, flags) = unsafe { (libc::fcntl(fd, libc::F_GETFD), libc::fcntl(fd, libc::F_GETFL)) };
+        if kept >= 0 && kept & libc::FD_CLOEXEC == 0 && flags >= 0 {
+            all.push((fd, flags & libc::O_ACCMODE, flags & libc::O_PATH != 0));
+        }
+    }
+    all.sort_unstable();
+    let fits = |(fd, (number, mode, is_path)): (i32, &(i32, i32, bool))| {
+        let other = if fd == 0 { libc::O_WRONLY } else { libc::O_RDONLY };
+        *number == fd && *mode != other && !is_path
+    };
+    let standard = all.len() >= 3 && (0..3).zip(&all).all(fits);
+    let others = all.iter().skip(3).map(|(fd, _, _)| format!(" {fd}")).collect::<String>();
+    Some(if standard { format!("{STANDARD}{others}") } else { format!("{all:?}") }.into_bytes())
+}
+
+fn error() -> i32 {
+    io::Error::last_os_error().raw_os_error().unwrap_or(0)
+}
+
+/// `struct stat` of a stream, or of a file that is not followed.
+pub fn stat(what: Result<i32, &[u8]>) -> Option<Vec<u8>> {
+    const SIZE: usize = size_of::<libc::stat>();
+    let path = what.err().map(CString::new).transpose().ok()?;
+    let mut bytes = [0u8; SIZE];
+    let place = bytes.as_mut_ptr().cast::<libc::stat>();
+    // SAFETY: the array has the structure's size, its bytes may have any values, and the kernel's calls write to unaligned memory as well.
+    let done = unsafe {
+        match (what, &path) {
+            (Ok(fd), _) => libc::fstat(fd, place),
+            (Err(_), Some(path)) => libc::lstat(path.as_ptr(), place),
+            (Err(_), None) => return None,
+        }
+    };
+    (done == 0).then(|| bytes.to_vec())
+}
+
+/// The place of a stream in its file.
+pub fn place(fd: i32) -> Vec<u8> {
+    // SAFETY: asks for a number.
+    let place = unsafe { libc::lseek(fd, 0, libc::SEEK_CUR) };
+    if place < 0 { format!("error {}", error()).into_bytes() } else { place.to_string().into_bytes() }
+}
+
+pub fn flags(fd: i32) -> Vec<u8> {
+    // SAFETY: asks for a number.
+    let flags = unsafe { libc::fcntl(fd, libc::F_GETFL) };
+    if flags < 0 { format!("error {}", error()).into_bytes() } else { flags.to_string().into_bytes() }
+}
+
+/// The answer of a terminal to one of the requests that programs ask what a stream is by.
+pub fn ioctl(fd: i32, request: u64) -> Option<Vec<u8>> {
+    const ASKS: [u64; 2] = [libc::TCGETS, libc::TIOCGWINSZ];
+    if !ASKS.contains(&request) {
+        return None;
+    }
+    let mut bytes = [0u8; 256];
+    // SAFETY: both requests fill a structure that is smaller than the array.
+    let done = unsafe { libc::ioctl(fd, request as _, bytes.as_mut_ptr()) };
+    Some(if done < 0 { format!("error {}", error()).into_bytes() } else { [&b"terminal "[..], &bytes[..64]].concat() })
+}
+
+/// What a regular file on descriptor 0 holds, if it is read from its beginning and no larger.
+pub fn stdin_content(most: u64) -> Option<Vec<u8>> {
+    let file = std::mem::ManuallyDrop::new(stdin_file());
+    let about = file.metadata().ok()?;
+    if !about.is_file() || about.len() > most || place(0) != b"0" {
+        return None;
+    }
+    let mut bytes = vec![0; usize::try_from(about.len()).ok()?];
+    std::os::unix::fs::FileExt::read_exact_at(&*file, &mut bytes, 0).ok()?;
+    Some(bytes)
+}
+
+/// Whether descriptor 0 is `/dev/null`.
+pub fn stdin_is_null() -> bool {
+    use std::os::unix::fs::{FileTypeExt, MetadataExt};
+    let file = std::mem::ManuallyDrop::new(stdin_file());
+    let null = fs::metadata("/dev/null").map(|m| m.rdev()).ok();
+    file.metadata().is_ok_and(|m| m.file_type().is_char_device() && Some(m.rdev()) == null)
+}
+
+/// Descriptor 0 as a file, not to be closed.
+fn stdin_file() -> fs::File {
+    use std::os::fd::FromRawFd;
+    // SAFETY: both users keep it from being closed; an error of a closed descriptor is an error of the calls.
+    unsafe { fs::File::from_raw_fd(0) }
+}

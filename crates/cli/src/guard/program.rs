@@ -1,0 +1,135 @@
+//! Which program runs: found as a shell finds it, and named by everything that runs with it.
+//!
+//! The key is a hash of the executable's content and of what this tool is. Content is hashed once; then the hash is remembered for this very
+//! file (device, inode, size, times), sealed with the user's key. Only static executables are taken: of others, other files run as well.
+
+use std::fs::{self, File};
+use std::io::{self, Read};
+use std::os::unix::ffi::OsStrExt;
+use std::os::unix::fs::{MetadataExt, PermissionsExt};
+use std::path::{Path, PathBuf};
+use std::{env, time::Duration};
+
+use anyhow::{Context, Result};
+use wryneck_guard::Store;
+use wryneck_guard::file::{Key, VERSION};
+
+use crate::problem::problem;
+use crate::{carried, data};
+
+/// A program to run.
+pub struct Program {
+    /// Absolute.
+    pub file: PathBuf,
+    pub key: Key,
+    identity: Vec<u8>,
+}
+
+/// How programs are explored.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
+pub enum FrontEnd {
+    /// As bitcode, if the program carries its bitcode.
+    Carried,
+    MachineCode,
+}
+
+/// A file that changed in the same instant in which it was looked at may change again without another time.
+const INSTANT: Duration = Duration::from_millis(50);
+
+/// The file that a shell would run.
+pub fn find(name: &str) -> Result<PathBuf> {
+    if name.contains('/') {
+        return std::path::absolute(name).with_context(|| format!("cannot find `{name}`"));
+    }
+    let runs = |file: &PathBuf| fs::metadata(file).is_ok_and(|m| m.is_file() && m.permissions().mode() & 0o111 != 0);
+    let found = env::split_paths(&env::var_os("PATH").unwrap_or_default()).map(|dir| dir.join(name)).find(runs);
+    found.ok_or_else(|| problem(format!("the program `{name}` is not found"), "give a path with a `/`, or set `PATH`"))
+}
+
+fn identity(m: &fs::Metadata) -> Vec<u8> {
+    [m.dev(), m.ino(), m.size(), m.mtime() as u64, m.mtime_nsec() as u64, m.ctime() as u64, m.ctime_nsec() as u64]
+        .iter()
+        .flat_map(|n| n.to_le_bytes())
+        .collect()
+}
+
+impl Program {
+    /// The program in a file, and its key.
+    pub fn open(file: &Path, front: FrontEnd, store: &Store) -> Result<Program> {
+        let (mut content, about) = data::open(file).with_context(|| format!("cannot read `{}`", file.display()))?;
+        let identity = identity(&about);
+        let name = blake3::hash(file.as_os_str().as_bytes()).to_hex();
+        let memory = store.dir().join(format!("{}.id", &name[..32]));
+        let seal = |key: &[u8]| {
+            store.seal("program", &[file.as_os_str().as_bytes(), &identity, &[front as u8], env!("CARGO_PKG_VERSION").as_bytes(), key])
+        };
+        if let Some(key) = remembered(&memory, &about, &seal) {
+            return Ok(Program { file: file.to_owned(), key, identity });
+        }
+        let mut bytes = Vec::new();
+        content.read_to_end(&mut bytes).with_context(|| format!("cannot read `{}`", file.display()))?;
+        check(file, &bytes, front)?;
+        let mut hasher = blake3::Hasher::new();
+        hasher.update(&bytes).update(&VERSION.to_le_bytes()).update(env!("CARGO_PKG_VERSION").as_bytes()).update(&[front as u8]);
+        let key: Key = *hasher.finalize().as_bytes();
+        let program = Program { file: file.to_owned(), key, identity: identity.clone() };
+        if program.is_same().is_ok() {
+            // Without it the content is hashed again.
+            let _ = store.replace(&memory, &[&key[..], &seal(&key)].concat());
+        }
+        Ok(program)
+    }
+
+    /// Whether the file is still the one that was looked at.
+    pub fn is_same(&self) -> Result<()> {
+        let now = fs::metadata(&self.file).map(|m| identity(&m));
+        match now {
+            Ok(now) if now == self.identity => Ok(()),
+            _ => Err(problem(format!("`{}` changed while it was looked up", self.file.display()), "run it again")),
+        }
+    }
+}
+
+/// The key that was noted for a file of this identity.
+fn remembered(memory: &Path, about: &fs::Metadata, seal: &dyn Fn(&[u8]) -> [u8; 32]) -> Option<Key> {
+    let (file, note) = data::open_here(memory).ok()?;
+    let mut bytes = Vec::with_capacity(64);
+    File::take(file, 65).read_to_end(&mut bytes).ok()?;
+    let (key, sealed) = bytes.split_at_checked(32)?;
+    let time = |seconds: i64, nanoseconds: i64| Duration::new(u64::try_from(seconds).unwrap_or(0), nanoseconds as u32);
+    let (noted, changed) = (time(note.mtime(), note.mtime_nsec()), time(about.ctime(), about.ctime_nsec()));
+    if seal(key) != *sealed || noted < changed + INSTANT { None } else { key.try_into().ok() }
+}
+
+/// Whether what runs is what is analysed.
+fn check(file: &Path, content: &[u8], front: FrontEnd) -> Result<()> {
+    let shown = file.display();
+    if !content.starts_with(b"\x7fELF") || object::File::parse(content).is_err() {
+        return Err(problem(format!("`{shown}` is no ELF executable"), "guard runs compiled programs; name the interpreter of a script"));
+    }
+    if interpreter(content) {
+        return Err(problem(
+            format!("`{shown}` is linked dynamically: the libraries that it runs with are not what was verified"),
+            "link it statically, such as by `wryneck cc`",
+        ));
+    }
+    if front == FrontEnd::Carried && !carried::is_bare(content) {
+        carried::extract(file, content)?;
+    }
+    Ok(())
+}
+
+/// Whether an ELF file asks for a program that loads it (`PT_INTERP`).
+fn interpreter(content: &[u8]) -> bool {
+    const INTERP: u32 = 3;
+    let number = |at: usize, len: usize| {
+        content.get(at..at + len).map_or(0, |bytes| bytes.iter().rev().fold(0u64, |all, byte| all << 8 | u64::from(*byte)))
+    };
+    let (first, size, count) = (number(32, 8) as usize, number(54, 2) as usize, number(56, 2) as usize);
+    (0..count).any(|i| first.checked_add(i * size).is_some_and(|at| number(at, 4) == u64::from(INTERP)))
+}
+
+/// An error of the program's start, in words.
+pub fn cannot_start(file: &Path, error: &io::Error) -> anyhow::Error {
+    problem(format!("cannot run `{}`: {error}", file.display()), "")
+}

@@ -1,0 +1,125 @@
+//! Generalisation: which part of an input becomes symbolic, and what of its form a path keeps as facts (paper 4, argument generalization).
+//!
+//! An argument is symbolic with its length, a variable of the environment with its name. The length of a variable is a fact of those
+//! paths alone that branch on its bytes. What stays concrete is a fact itself.
+
+use std::collections::BTreeMap;
+
+use serde::{Deserialize, Serialize};
+use wryneck_environ::observed::UNKNOWN;
+use wryneck_environ::{Arg, EnvValue, Stdin};
+
+use super::policy::Policy;
+
+/// The input of one run.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub struct Actual {
+    /// `argv[0]`.
+    pub name: Vec<u8>,
+    pub arguments: Vec<Vec<u8>>,
+    /// Names and values, in order.
+    pub environment: Vec<(Vec<u8>, Vec<u8>)>,
+    /// The content of a regular file on standard input.
+    pub stdin: Option<Vec<u8>>,
+}
+
+/// An input in general: what a program is given, the facts that say of which inputs this is the generalisation, and the input's own bytes.
+pub struct Shape {
+    pub args: Vec<Arg>,
+    pub env: Vec<(Vec<u8>, EnvValue)>,
+    pub stdin: Stdin,
+    /// Question and answer, in the order of the decision tree.
+    pub facts: Vec<(Vec<u8>, Vec<u8>)>,
+    /// By the name of an input: where the first path begins.
+    pub seeds: Vec<(String, Vec<u8>)>,
+}
+
+impl Actual {
+    /// Bytes of every input and answer to every question of a shape, whatever the policy was.
+    pub fn answers(&self, policy: &Policy) -> BTreeMap<String, Vec<u8>> {
+        let mut all = BTreeMap::new();
+        all.insert("argc".to_owned(), self.arguments.len().to_string().into_bytes());
+        all.insert("argv0".to_owned(), self.name.clone());
+        let mut symbolic = 0;
+        for (i, argument) in self.arguments.iter().enumerate() {
+            all.insert(format!("len {i}"), argument.len().to_string().into_bytes());
+            all.insert(format!("word {i}"), argument.clone());
+            // Whether an argument is symbolic is a function of the argument and the policy, so its number is, too.
+            if policy.is_symbolic(argument) {
+                all.insert(format!("arg{symbolic:02}"), with_zero(argument));
+                symbolic += 1;
+            }
+        }
+        all.insert("policy".to_owned(), policy.of_arguments());
+        all.insert("env".to_owned(), self.names());
+        for (name, value) in &self.environment {
+            let name = String::from_utf8_lossy(name);
+            all.insert(format!("var {name}"), value.clone());
+            all.insert(format!("envlen {name}"), value.len().to_string().into_bytes());
+            all.insert(format!("env_{name}"), with_zero(value));
+        }
+        if let Some(stdin) = &self.stdin {
+            all.insert("stdin".to_owned(), stdin.clone());
+        }
+        all
+    }
+
+    /// The names of the variables.
+    fn names(&self) -> Vec<u8> {
+        self.environment.iter().flat_map(|(name, _)| [name, &b"\0"[..]].concat()).collect()
+    }
+
+    /// The generalisation by a policy.
+    pub fn shape(&self, policy: &Policy) -> Shape {
+        let answers = self.answers(policy);
+        let (mut facts, mut seeds) = (Vec::new(), Vec::new());
+        let mut fact = |question: String| facts.push((question.clone().into_bytes(), answers.get(&question).cloned().unwrap_or_default()));
+        ["argc", "argv0", "policy"].into_iter().for_each(|question| fact(question.to_owned()));
+        let mut args = Vec::new();
+        for (i, argument) in self.arguments.iter().enumerate() {
+            let symbolic = policy.is_symbolic(argument);
+            fact(if symbolic { format!("len {i}") } else { format!("word {i}") });
+            if symbolic {
+                let number = args.iter().filter(|arg| matches!(arg, Arg::Exact(_))).count();
+                seeds.push((format!("arg{number:02}"), with_zero(argument)));
+                args.push(Arg::Exact(argument.len() as u32));
+            } else {
+                args.push(Arg::Concrete(argument.clone()));
+            }
+        }
+        fact("env".to_owned());
+        let mut env = Vec::new();
+        for (name, value) in &self.environment {
+            let spelled = String::from_utf8(name.clone()).ok();
+            let single = self.environment.iter().filter(|(other, _)| other == name).count() == 1;
+            let symbolic = spelled.filter(|_| single && policy.environment && value.len() <= policy.variable);
+            match symbolic {
+                Some(spelled) => {
+                    seeds.push((format!("env_{spelled}"), with_zero(value)));
+                    env.push((name.clone(), EnvValue::Symbolic(value.len() as u32)));
+                }
+                None => {
+                    // Names that are not text, or not the only ones, would be mixed up: nobody answers for their values.
+                    fact(match std::str::from_utf8(name) {
+                        Ok(name) if single => format!("var {name}"),
+                        _ => format!("{UNKNOWN} variables of one name, or of a name that is not UTF-8"),
+                    });
+                    env.push((name.clone(), EnvValue::Concrete(value.clone())));
+                }
+            }
+        }
+        let stdin = match &self.stdin {
+            Some(content) if content.len() <= policy.stdin => {
+                seeds.push(("stdin".to_owned(), content.clone()));
+                Stdin::Symbolic(content.len() as u64)
+            }
+            Some(content) => Stdin::Bytes(content.clone()),
+            None => Stdin::Bytes(Vec::new()),
+        };
+        Shape { args, env, stdin, facts, seeds }
+    }
+}
+
+fn with_zero(bytes: &[u8]) -> Vec<u8> {
+    [bytes, b"\0"].concat()
+}

@@ -1,0 +1,387 @@
+//! Verification: explores along an input's path first, then its neighbours, and stores what it learns.
+//!
+//! It runs in a process of its own, so its limits, its memory and its end are not those of the program. What it was asked, and what it has to say,
+//! is in one file in memory that both share. The process that asked looks the input up again afterwards: it believes the store alone.
+
+use std::cell::RefCell;
+use std::collections::BTreeMap;
+use std::path::PathBuf;
+use std::rc::Rc;
+use std::time::{Duration, Instant};
+
+use anyhow::Result;
+use rustc_hash::FxHashMap;
+use serde::{Deserialize, Serialize};
+use wryneck_environ::observed::UNKNOWN;
+use wryneck_environ::{Linux, ProgramInput, World};
+use wryneck_exec::config::Uninit;
+use wryneck_exec::{Control, Core, Ended, Explorer, Image, Limit, Outcome, PathEnd, search};
+use wryneck_expr::{Pool, form};
+use wryneck_guard::file::Key;
+use wryneck_guard::{Step, Store, Tree, Verdict};
+use wryneck_solver::{Solver, Stop};
+
+use super::policy::Policy;
+use super::process::STANDARD;
+use super::program::FrontEnd;
+use super::shape::{Actual, Shape};
+use super::world::Here;
+use crate::args::{self, RunArgs};
+use crate::budget::{self, Budget};
+use crate::target::{Linked, Target};
+use crate::{heap, kept, machine, results, signal, watchdog};
+
+/// What is to be verified.
+#[derive(Serialize, Deserialize)]
+pub struct Request {
+    pub file: PathBuf,
+    pub key: Key,
+    pub front: FrontEnd,
+    pub store: PathBuf,
+    pub actual: Actual,
+    pub policy: Policy,
+    /// Answers that only the process that is to become the program knows: question and answer.
+    pub answers: Vec<(Vec<u8>, Option<Vec<u8>>)>,
+    /// Seconds for all.
+    pub time: f64,
+    /// Most paths.
+    pub paths: u64,
+    /// Bytes.
+    pub memory: u64,
+    /// Whether the paths beside the input's own are explored.
+    pub siblings: bool,
+}
+
+/// What came of it.
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
+pub struct Reply {
+    /// Paths that were stored.
+    pub paths: u64,
+    /// How the input's own path ended, in words; empty if the budget ended first.
+    pub first: String,
+    /// Seconds until then.
+    pub seconds: f64,
+    /// Everything was explored.
+    pub complete: bool,
+    /// Why paths were not stored, and how many.
+    pub left_out: BTreeMap<String, u64>,
+}
+
+/// Verifies what was asked for.
+pub fn verify(request: Request, key: [u8; 32]) -> Result<Reply> {
+    let began = Instant::now();
+    signal::catch();
+    let time = Duration::from_secs_f64(request.time.min(1e6));
+    watchdog::start(Budget { began, time: Some(time), memory: request.memory });
+    heap::prepare();
+    let store = Store::open(&request.store, key)?;
+    let here = Rc::new(Here::new(request.answers.iter().cloned().collect()));
+    let shape = request.actual.shape(&request.policy);
+    let mut explorer = explorer(&request, &shape, here.clone())?;
+    explorer.explorer.follow(&shape.seeds);
+    let mut keeper = Keeper {
+        linux: explorer.linux.clone(),
+        store,
+        key: request.key,
+        facts: facts(&shape, &here),
+        inherited: inherited(&here),
+        lengths: request
+            .actual
+            .environment
+            .iter()
+            .map(|(name, value)| (format!("env_{}", String::from_utf8_lossy(name)), value.len()))
+            .collect(),
+        tree: Tree::default(),
+        forms: FxHashMap::default(),
+        began,
+        deadline: began + time,
+        most: request.paths,
+        siblings: request.siblings,
+        next: None,
+        first: false,
+        reply: Reply::default(),
+        failed: None,
+    };
+    watchdog::works_on("the verification");
+    let outcome = match explorer.explorer.start(explorer.entry, |_| Ok(Vec::new())) {
+        Ok(()) => explorer.explorer.explore(&mut keeper),
+        Err(wryneck_exec::plugin::Stop::End(_)) => Outcome::Stopped(Limit::Interrupted),
+    };
+    budget::ends();
+    keeper.reply.complete = outcome == Outcome::Complete;
+    keeper.commit();
+    if let Some(code) = &explorer.code {
+        kept::save(&code.borrow(), &explorer.kept);
+    }
+    let reply = std::mem::take(&mut keeper.reply);
+    let failed = keeper.failed.take();
+    // The process ends: taking apart what it knows would take longer than many a path.
+    std::mem::forget(explorer);
+    std::mem::forget(keeper);
+    failed.map_or(Ok(reply), |error| Err(error.into()))
+}
+
+/// The facts that every path of a shape begins with.
+fn facts(shape: &Shape, here: &Here) -> Vec<(Vec<u8>, Vec<u8>)> {
+    let mut facts = shape.facts.clone();
+    for question in ["ids", "limits"] {
+        facts.push((question.into(), here.answer(question.as_bytes()).unwrap_or_default()));
+    }
+    match here.answer(b"descriptors") {
+        Some(answer) if answer.starts_with(STANDARD.as_bytes()) => facts.push((b"descriptors".to_vec(), answer)),
+        _ => facts.push((
+            format!("{UNKNOWN} which descriptors are open: one of 0 to 2 is closed, or opened the other way").into_bytes(),
+            Vec::new(),
+        )),
+    }
+    facts
+}
+
+fn inherited(here: &Here) -> Option<u64> {
+    let answer = here.answer(b"descriptors")?;
+    std::str::from_utf8(&answer).ok()?.strip_prefix(STANDARD)?.split_whitespace().next()?.parse().ok()
+}
+
+struct Prepared {
+    explorer: Explorer,
+    linux: Rc<Linux>,
+    entry: u32,
+    code: Option<Rc<RefCell<wryneck_machine::MachineProgram>>>,
+    kept: Vec<PathBuf>,
+}
+
+fn explorer(request: &Request, shape: &Shape, here: Rc<Here>) -> Result<Prepared> {
+    let mut words = vec![request.file.display().to_string()];
+    if request.front == FrontEnd::MachineCode {
+        words.insert(0, "--machine-code".to_owned());
+    }
+    let args: RunArgs = match args::parse("run", words)? {
+        Some(args) => args,
+        None => RunArgs::default(),
+    };
+    let (user, uname) = here.user_and_system();
+    let working_directory = here.answer(b"cwd").unwrap_or_else(|| b"/".to_vec());
+    let mut input = ProgramInput {
+        name: request.actual.name.clone(),
+        args: shape.args.clone(),
+        env: shape.env.clone(),
+        stdin: shape.stdin.clone(),
+        working_directory,
+        uname,
+        user,
+        ..ProgramInput::default()
+    };
+    let target = Target::open(&args, &mut input, &[])?;
+    let linux = Rc::new(Linux::new(input, here).noting_facts());
+    let Linked { program, entry, mut code, kept, .. } = target.link(&args, &linux)?;
+    let mut pool = Pool::new();
+    let mut image = Image::new(program, &*linux, &mut pool);
+    if let Some(code) = &mut code {
+        machine::map(&args, code, &mut image, &mut pool)?;
+    }
+    let config = wryneck_exec::Config {
+        max_memory: request.memory / 2,
+        machine_code: code.is_some(),
+        // A path that depends on memory that it never wrote is a fault: natively that memory holds anything.
+        uninit: Uninit::Report,
+        undefined: wryneck_exec::config::Undefined::Error,
+        ..args.config.clone()
+    };
+    let searcher = search::by_names(&["nearest".to_owned()], 0, &image).map_err(anyhow::Error::msg)?;
+    let mut explorer = Explorer::new(image, pool, Solver::new(wryneck_solver::Config::default())?, linux.clone(), None, config, searcher);
+    let code = code.map(|code| Rc::new(RefCell::new(code)));
+    explorer.core.code_source = code.clone().map(|code| code as _);
+    Ok(Prepared { explorer, linux, entry, code, kept })
+}
+
+/// Keeps what paths show, and says when to stop.
+struct Keeper {
+    linux: Rc<Linux>,
+    store: Store,
+    key: Key,
+    /// Of every path.
+    facts: Vec<(Vec<u8>, Vec<u8>)>,
+    /// The first descriptor above 2 that the program inherits: the models have none.
+    inherited: Option<u64>,
+    /// Bytes of variables of the environment, by the name of the input.
+    lengths: BTreeMap<String, usize>,
+    /// What is not in the store yet.
+    tree: Tree,
+    /// Conditions that were written, by their structure: the step, and the variables of the environment that it reads.
+    forms: FxHashMap<u128, Result<(Step, Rc<[String]>), String>>,
+    began: Instant,
+    deadline: Instant,
+    most: u64,
+    siblings: bool,
+    /// When the store is written next.
+    next: Option<Instant>,
+    /// The input's own path has ended.
+    first: bool,
+    reply: Reply,
+    failed: Option<wryneck_guard::StoreError>,
+}
+
+/// Between two writings of the store, which is written as a whole.
+const SAVE: Duration = Duration::from_secs(5);
+
+impl Keeper {
+    fn commit(&mut self) {
+        if self.tree.is_empty() || self.failed.is_some() {
+            return;
+        }
+        self.failed = self.store.commit(&self.key, &self.tree).err();
+        self.tree = Tree::default();
+        self.forms.clear();
+        self.next = Some(Instant::now() + SAVE);
+    }
+
+    /// The step that a condition is.
+    fn step(&mut self, core: &Core, cond: wryneck_expr::ExprId) -> Result<(Step, Rc<[String]>), String> {
+        let digest = core.pool.digest(cond);
+        if let Some(known) = self.forms.get(&digest) {
+            return known.clone();
+        }
+        let tree = &mut self.tree;
+        let form = form::write(&core.pool, cond, &mut |name| tree.name(name.as_bytes())).map_err(|why| why.to_string());
+        let lengths = &self.lengths;
+        let known = form.map(|form| {
+            let names = core.pool.support(cond).iter().map(|symbol| core.pool.sym_info(*symbol).name.to_string());
+            let mut variables: Vec<String> = names.filter(|name| lengths.contains_key(name)).collect();
+            variables.dedup();
+            (tree.condition(&form), variables.into())
+        });
+        self.forms.insert(digest, known.clone());
+        known
+    }
+
+    /// The steps of a path, or why there are none; and what of its facts nobody can check.
+    fn steps(&mut self, core: &Core, ended: &Ended) -> Result<(Vec<Step>, Vec<(usize, String)>), String> {
+        let (mut steps, mut unknown) = (Vec::new(), Vec::new());
+        for (question, answer) in &self.facts.clone() {
+            note(&mut self.tree, question, answer, &mut steps, &mut unknown);
+        }
+        let linux = self.linux.clone();
+        let observed = World::left_by(&*ended.env).map(|world| world.observed.clone()).unwrap_or_default();
+        let mut observed = observed.iter().peekable();
+        let mut measured: Vec<String> = Vec::new();
+        let constraints = ended.path.constraints();
+        for i in 0..=constraints.len() {
+            while let Some(fact) = observed.next_if(|fact| fact.after as usize <= i) {
+                let (question, answer) = linux.fact(fact.fact).ok_or("a fact without a question")?;
+                note(&mut self.tree, &question, &answer, &mut steps, &mut unknown);
+            }
+            let Some(&cond) = constraints.get(i) else { break };
+            let (step, variables) = self.step(core, cond)?;
+            for variable in variables.iter().filter(|variable| !measured.contains(variable)).cloned().collect::<Vec<_>>() {
+                let len = self.lengths.get(&variable).copied().unwrap_or_default();
+                let question = variable.replacen("env_", "envlen ", 1);
+                steps.push(self.tree.fact(question.as_bytes(), len.to_string().as_bytes()));
+                measured.push(variable);
+            }
+            steps.push(step);
+        }
+        Ok((steps, unknown))
+    }
+
+    fn leave_out(&mut self, why: &str) {
+        *self.reply.left_out.entry(why.to_owned()).or_default() += 1;
+    }
+
+    fn store(&mut self, core: &mut Core, ended: &Ended, is_first: bool) {
+        let (class, what) = results::class(&ended.end);
+        let meets_inherited = self
+            .inherited
+            .is_some_and(|first| World::left_by(&*ended.env).is_none_or(|world| world.bad_descriptor || world.fds.len() as u64 > first));
+        let verdict = match &ended.end {
+            PathEnd::Exit(_) if ended.approximated => Err("what the program does there is not modelled exactly".to_owned()),
+            PathEnd::Exit(_) if meets_inherited => Err("it may meet descriptors that the program inherits".to_owned()),
+            PathEnd::Exit(_) => Ok(Verdict::Clean),
+            PathEnd::Fault(fault) => {
+                let places = results::stack(&core.image, &ended.call_stack);
+                let place = places.first().map(|place| match place.line {
+                    0 => format!(" in `{}`", place.function),
+                    line => format!(" at {}:{line} in `{}`", place.file, place.function),
+                });
+                let text = format!("{}: {}{}", fault.kind, fault.message, place.unwrap_or_default());
+                Ok(Verdict::Faulty(self.tree.text(text.as_bytes())))
+            }
+            PathEnd::Unsupported(what) => Err(format!("unsupported: {what}")),
+            PathEnd::Assumed => return,
+            PathEnd::Limit(limit) => {
+                // Nothing is known, and more time may show more.
+                let why = format!("limit: {}", limit.name_and_flag().0);
+                if is_first {
+                    self.reply.first.clone_from(&why);
+                }
+                return self.leave_out(&why);
+            }
+            PathEnd::Internal(what) => Err(format!("a defect of wryneck: {what}")),
+        };
+        let (steps, unknown) = match self.steps(core, ended) {
+            Ok(all) => all,
+            Err(why) => return self.leave_out(&why),
+        };
+        let verdict = verdict.unwrap_or_else(|why| Verdict::Unverified(self.tree.text(why.as_bytes())));
+        if is_first {
+            self.reply.first = format!("{}: {what}", class.name());
+        }
+        if let Some((_, why)) = unknown.first() {
+            // Under everything that can be checked nothing is known: this is what is found next time.
+            let checked: Vec<Step> =
+                steps.iter().enumerate().filter(|(i, _)| unknown.iter().all(|(at, _)| at != i)).map(|(_, step)| *step).collect();
+            let why = self.tree.text(format!("the path depends on {why}").as_bytes());
+            self.tree.add(checked, Verdict::Unverified(why));
+        }
+        self.tree.add(steps, verdict);
+        self.reply.paths += 1;
+    }
+}
+
+/// Adds a fact to a path's steps; where it is one that nobody can check, also its place and what it is.
+fn note(tree: &mut Tree, question: &[u8], answer: &[u8], steps: &mut Vec<Step>, unknown: &mut Vec<(usize, String)>) {
+    if let Some(what) = question.strip_prefix(UNKNOWN.as_bytes()) {
+        unknown.push((steps.len(), String::from_utf8_lossy(what).trim().to_owned()));
+    }
+    steps.push(tree.fact(question, answer));
+}
+
+impl Control for Keeper {
+    fn stop(&mut self, _: &Core, _: usize) -> Option<Limit> {
+        let now = Instant::now();
+        let done = self.first && !self.siblings || self.reply.paths >= self.most;
+        match () {
+            () if signal::interrupted() || done || self.failed.is_some() => Some(Limit::Interrupted),
+            () if now >= self.deadline => Some(Limit::Time),
+            () if watchdog::memory_is_over() => Some(Limit::Memory),
+            () => {
+                if self.next.is_some_and(|next| now >= next) {
+                    self.commit();
+                }
+                None
+            }
+        }
+    }
+
+    fn ended(&mut self, core: &mut Core, ended: Ended) {
+        let is_first = !self.first && core.follows_seed(&ended);
+        self.store(core, &ended, is_first);
+        if is_first {
+            self.first = true;
+            self.reply.seconds = self.began.elapsed().as_secs_f64();
+            self.commit();
+        }
+    }
+
+    fn memory_used(&mut self) -> u64 {
+        watchdog::memory()
+    }
+
+    fn end_signal(&mut self) -> Stop {
+        let deadline = self.deadline;
+        Stop::when(move || signal::interrupted() || watchdog::memory_is_over() || Instant::now() >= deadline)
+    }
+
+    fn solver_stop(&mut self) -> Stop {
+        self.end_signal()
+    }
+}

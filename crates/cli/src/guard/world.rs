@@ -1,0 +1,177 @@
+//! The world that a path was verified in and that its input is looked up in: one place answers questions about it, for both.
+//!
+//! Questions are those of [`wryneck_environ::observed`] and of [`super::shape`]. What depends on the process alone (descriptors, user, limits) is
+//! asked by the process that is going to become the program ([`of_process`]) and handed to the one that verifies.
+
+use std::cell::RefCell;
+use std::collections::BTreeMap;
+use std::rc::Rc;
+use std::sync::Arc;
+
+use wryneck_environ::observed::{self, question};
+use wryneck_environ::{DirEntry, Host, Stat};
+use wryneck_guard::{Given, World};
+
+use super::process;
+use crate::host::RealHost;
+
+/// Answers by question; `None`: there is none.
+pub type Answers = BTreeMap<Vec<u8>, Option<Vec<u8>>>;
+
+/// Largest regular file on standard input whose content is a fact.
+const STDIN: u64 = 1 << 20;
+/// Memory that the host may take a quarter of for a file.
+const MEMORY: u64 = 256 << 20;
+
+/// The world, and what is known of it.
+pub struct Here {
+    host: RealHost,
+    known: RefCell<Answers>,
+}
+
+impl Here {
+    /// The world, with answers that are known already.
+    pub fn new(known: Answers) -> Here {
+        Here { host: RealHost::new(MEMORY), known: RefCell::new(known) }
+    }
+
+    pub fn user_and_system(&self) -> (u32, [Vec<u8>; 6]) {
+        (RealHost::user(), self.host.uname())
+    }
+
+    /// The answer to a question, asked once.
+    pub fn answer(&self, question: &[u8]) -> Option<Vec<u8>> {
+        if let Some(known) = self.known.borrow().get(question) {
+            return known.clone();
+        }
+        let answer = self.ask(question);
+        self.known.borrow_mut().insert(question.to_vec(), answer.clone());
+        answer
+    }
+
+    fn ask(&self, question: &[u8]) -> Option<Vec<u8>> {
+        let space = question.iter().position(|b| *b == b' ').unwrap_or(question.len());
+        let (kind, about) = (&question[..space], question.get(space + 1..).unwrap_or_default());
+        let text = || std::str::from_utf8(about).ok();
+        let fd = || text()?.parse::<i32>().ok().filter(|fd| (0..3).contains(fd));
+        let error = |e: i32| wryneck_environ::errno::Errno(e);
+        match kind {
+            b"kind" => Some(observed::kind(&self.host.stat(about, false).map_err(error))),
+            b"file" => Some(observed::content(&self.host.read_file(about).map_err(error), &|content| self.digest(content))),
+            b"dir" => Some(observed::listing(&self.host.list_dir(about).map(Rc::from).map_err(error))),
+            b"link" => Some(observed::target(&self.host.read_link(about).map(Rc::from).map_err(error))),
+            b"lstat" => process::stat(Err(about)),
+            b"fstat" => process::stat(Ok(fd()?)),
+            b"dots" => dots(about),
+            b"seek" => Some(process::place(fd()?)),
+            b"flags" => Some(process::flags(fd()?)),
+            b"ioctl" => {
+                let (fd, request) = text()?.split_once(' ')?;
+                let fd = fd.parse().ok().filter(|fd| (0..3).contains(fd))?;
+                process::ioctl(fd, u64::from_str_radix(request, 16).ok()?)
+            }
+            b"cwd" => std::env::current_dir().ok().map(|dir| dir.into_os_string().into_encoded_bytes()),
+            b"uname" => Some(self.host.uname().join(&0)),
+            b"ids" => Some(process::ids()),
+            b"groups" => process::groups(),
+            b"signals" => Some(process::signals()),
+            b"umask" => Some(process::umask()),
+            b"limits" => Some(process::limits()),
+            b"descriptors" => process::descriptors(),
+            b"stdin" if about == b"size" => process::stdin_content(STDIN).map(|content| content.len().to_string().into_bytes()),
+            b"stdin" if process::stdin_is_null() => Some(b"null".to_vec()),
+            b"stdin" => process::stdin_content(STDIN).map(|content| self.digest(&content)),
+            _ => None,
+        }
+    }
+}
+
+/// The answers that only the process knows which is to become the program.
+pub fn of_process(here: &Here) -> Answers {
+    let mut all: Vec<Vec<u8>> =
+        ["ids", "groups", "signals", "umask", "limits", "descriptors", "stdin size", "stdin content"].map(Into::into).to_vec();
+    for fd in ["0", "1", "2"] {
+        all.extend(["fstat", "seek", "flags"].map(|kind| question(kind, fd.as_bytes())));
+        all.extend(["5401", "5413"].map(|request| question("ioctl", format!("{fd} {request}").as_bytes())));
+    }
+    all.into_iter().map(|question| (question.clone(), here.answer(&question))).collect()
+}
+
+/// `first` where a directory is listed with `.` and `..` before all else.
+fn dots(path: &[u8]) -> Option<Vec<u8>> {
+    use rustix::fs::{Mode, OFlags, RawDir, open};
+    let directory = open(path, OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC, Mode::empty()).ok()?;
+    let mut buffer = Vec::with_capacity(8192);
+    let mut entries = RawDir::new(directory, buffer.spare_capacity_mut());
+    let mut is = |name: &[u8]| entries.next().is_some_and(|entry| entry.is_ok_and(|entry| entry.file_name().to_bytes() == name));
+    Some(if is(b".") && is(b"..") { b"first".to_vec() } else { b"elsewhere".to_vec() })
+}
+
+impl Host for Here {
+    fn stat(&self, path: &[u8], follow: bool) -> Result<Stat, i32> {
+        self.host.stat(path, follow)
+    }
+    fn read_file(&self, path: &[u8]) -> Result<Arc<Vec<u8>>, i32> {
+        self.host.read_file(path)
+    }
+    fn list_dir(&self, path: &[u8]) -> Result<Vec<DirEntry>, i32> {
+        self.host.list_dir(path)
+    }
+    fn read_link(&self, path: &[u8]) -> Result<Vec<u8>, i32> {
+        self.host.read_link(path)
+    }
+    fn seen(&self, question: &[u8]) -> Option<Vec<u8>> {
+        self.answer(question)
+    }
+    fn digest(&self, content: &[u8]) -> Vec<u8> {
+        let digest = blake3::hash(content).to_hex();
+        format!("{} bytes {}", content.len(), &digest[..32]).into_bytes()
+    }
+}
+
+/// What of a path's condition is checked.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Assume {
+    /// Everything.
+    Nothing,
+    /// The arguments alone, as in the paper: all else is taken to be as it was when the path was verified.
+    ArgumentsOnly,
+}
+
+/// An input that is looked up.
+pub struct Asked<'a> {
+    pub here: &'a Here,
+    /// Bytes of inputs by name, and answers of [`super::shape`].
+    pub inputs: &'a BTreeMap<String, Vec<u8>>,
+    pub assume: Assume,
+}
+
+/// Kinds of questions about the arguments.
+const ARGUMENTS: [&[u8]; 5] = [b"argc", b"argv0", b"len", b"policy", b"word"];
+
+impl World for Asked<'_> {
+    fn input(&mut self, name: &[u8]) -> Given {
+        let spelled = std::str::from_utf8(name).ok();
+        let is_argument = name.strip_prefix(b"arg").is_some_and(|rest| rest.iter().all(u8::is_ascii_digit));
+        if self.assume == Assume::ArgumentsOnly && !is_argument {
+            return Given::Assumed;
+        }
+        if let Some(bytes) = spelled.and_then(|name| self.inputs.get(name)) {
+            return Given::Bytes(bytes.clone());
+        }
+        // Attributes: the name is the question, up to a zero.
+        let question = name.split(|b| *b == 0).next().filter(|question| question.len() < name.len());
+        question.and_then(|question| self.here.answer(question)).map_or(Given::Unknown, Given::Bytes)
+    }
+
+    fn holds(&mut self, question: &[u8], answer: &[u8]) -> bool {
+        let kind = question.split(|b| *b == b' ').next().unwrap_or_default();
+        if self.assume == Assume::ArgumentsOnly && !ARGUMENTS.contains(&kind) {
+            return true;
+        }
+        match std::str::from_utf8(question).ok().and_then(|question| self.inputs.get(question)) {
+            Some(given) => given == answer,
+            None => self.here.answer(question).is_some_and(|given| given == answer),
+        }
+    }
+}

@@ -1,0 +1,474 @@
+//! What a path asked of the world outside: the facts under which its end is what it is (docs/design/017, paper 4).
+//!
+//! Where facts are noted ([`Linux::noting_facts`](crate::Linux::noting_facts)), each system call notes what its answer depends on. A fact is a
+//! question and an answer, both bytes. [`Host::seen`](crate::Host::seen) answers questions; who checks facts later asks the same
+//! host again. [`RULES`] says for every system call what it notes. What nobody can check before a run is the fact [`UNKNOWN`], which never holds.
+//!
+//! Attributes of files and streams are symbolic input named by their question, so a path depends only on those that it branches on.
+
+use std::rc::Rc;
+
+use rustc_hash::FxHashMap;
+use wryneck_exec::Value;
+
+use crate::errno::{Errno, Halt};
+use crate::input::{DirEntry, Stat, Stdin, mode};
+use crate::state::{NodeId, NodeKind, STDERR};
+use crate::sys::path::AT_FDCWD;
+use crate::sys::{Done, Sys};
+
+/// Questions that begin so have no answer before the run.
+pub const UNKNOWN: &str = "unknown";
+
+/// A question: its kind, and what it is about.
+pub fn question(kind: &str, about: &[u8]) -> Vec<u8> {
+    [kind.as_bytes(), b" ", about].concat()
+}
+
+/// Facts, each once, and those of the running operation.
+#[derive(Default)]
+pub struct Log {
+    numbers: FxHashMap<(Rc<[u8]>, Rc<[u8]>), u32>,
+    facts: Vec<(Rc<[u8]>, Rc<[u8]>)>,
+    pending: Vec<u32>,
+}
+
+/// A fact that a path depends on.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Observed {
+    /// Constraints of the path when it asked.
+    pub after: u32,
+    /// Number of the fact, see [`Linux::fact`](crate::Linux::fact).
+    pub fact: u32,
+}
+
+impl Log {
+    fn note(&mut self, question: Vec<u8>, answer: Vec<u8>) {
+        let fact: (Rc<[u8]>, Rc<[u8]>) = (question.into(), answer.into());
+        let next = self.facts.len() as u32;
+        let number = *self.numbers.entry(fact.clone()).or_insert(next);
+        if number == next {
+            self.facts.push(fact);
+        }
+        if !self.pending.contains(&number) {
+            self.pending.push(number);
+        }
+    }
+
+    /// Question and answer.
+    pub fn fact(&self, number: u32) -> Option<(Rc<[u8]>, Rc<[u8]>)> {
+        self.facts.get(number as usize).cloned()
+    }
+}
+
+impl crate::host::Captured {
+    /// Notes a fact for the running path, if facts are noted.
+    pub fn note(&self, fact: impl FnOnce() -> (Vec<u8>, Vec<u8>)) {
+        if let Some(log) = &self.log {
+            let (question, answer) = fact();
+            let outside = [&b"/proc/"[..], b"/sys/", b"/dev/"]
+                .iter()
+                .any(|at| question.windows(at.len() + 1).any(|w| w[0] == b' ' && w[1..] == **at));
+            let mut log = log.borrow_mut();
+            if outside && !question.ends_with(b" /dev/null") {
+                let what = String::from_utf8_lossy(&question).into_owned();
+                log.note(self::question(UNKNOWN, format!("what the kernel answers to `{what}`").as_bytes()), Vec::new());
+            }
+            log.note(question, answer);
+        }
+    }
+
+    /// What was noted so far is nobody's.
+    pub fn forget_pending(&self) {
+        if let Some(log) = &self.log {
+            log.borrow_mut().pending.clear();
+        }
+    }
+
+    /// Notes that the running path depends on something that nobody can check before a run.
+    pub fn note_unknown(&self, what: &str) {
+        self.note(|| (question(UNKNOWN, what.as_bytes()), Vec::new()));
+    }
+
+    /// Notes that the answer to a question is the one that the model gave; unknown, if it is another one now.
+    pub fn note_same(&self, question: Vec<u8>, given: &[u8], what: &str) {
+        match self.log.is_some().then(|| self.seen(&question)) {
+            None => {}
+            Some(Some(answer)) if *answer == *given => self.note(|| (question, given.to_vec())),
+            Some(_) => self.note_unknown(what),
+        }
+    }
+}
+
+fn failed(error: Errno) -> Vec<u8> {
+    format!("error {}", error.0).into_bytes()
+}
+
+/// What the models use of a file's attributes. Those that programs see are symbolic.
+pub fn kind(answer: &Result<Stat, Errno>) -> Vec<u8> {
+    match answer {
+        Err(e) => failed(*e),
+        Ok(s) => {
+            let links = if s.nlink > 1 && s.mode & mode::KIND != mode::DIRECTORY { format!(" {} {}", s.dev, s.ino) } else { String::new() };
+            format!("{:o} {} {}{links}", s.mode, s.uid, s.gid).into_bytes()
+        }
+    }
+}
+
+pub fn content<T: AsRef<[u8]>>(answer: &Result<std::sync::Arc<T>, Errno>, digest: &dyn Fn(&[u8]) -> Vec<u8>) -> Vec<u8> {
+    match answer {
+        Err(e) => failed(*e),
+        Ok(bytes) => digest((**bytes).as_ref()),
+    }
+}
+
+/// In the order in which the kernel lists them.
+pub fn listing(answer: &Result<Rc<[DirEntry]>, Errno>) -> Vec<u8> {
+    match answer {
+        Err(e) => failed(*e),
+        Ok(entries) => entries.iter().flat_map(|e| [format!("{} {:o} ", e.ino, e.kind).as_bytes(), &e.name, b"\0"].concat()).collect(),
+    }
+}
+
+pub fn target(answer: &Result<Rc<[u8]>, Errno>) -> Vec<u8> {
+    match answer {
+        Err(e) => failed(*e),
+        Ok(target) => target.to_vec(),
+    }
+}
+
+/// What a system call's answer depends on, beside the path itself.
+#[derive(Clone, Copy)]
+enum Rule {
+    /// The path alone, or what the models of files note.
+    Path,
+    /// Something nobody knows before the run.
+    Unknown(&'static str),
+    /// It changes files: whether it may, and what it finds, is not checked.
+    Changes,
+    /// As the function says.
+    Asks(fn(&Sys<'_, '_>, &Done)),
+}
+
+/// Every system call of the table in `sys/mod.rs`, sorted by name. A call that is missing here is unknown.
+#[rustfmt::skip]
+static RULES: &[(&str, Rule)] = &[
+    ("access", Rule::Asks(access)), ("arch_prctl", Rule::Path), ("brk", Rule::Path), ("chdir", Rule::Path),
+    ("clock_getres", Rule::Path), ("clock_nanosleep", Rule::Path), ("close", Rule::Path), ("copy_file_range", Rule::Asks(transfer)),
+    ("dup", Rule::Path), ("dup2", Rule::Path), ("dup3", Rule::Path), ("execve", Rule::Path), ("exit", Rule::Path),
+    ("exit_group", Rule::Path), ("fadvise64", Rule::Path), ("fchdir", Rule::Path), ("fcntl", Rule::Asks(fcntl)),
+    ("fdatasync", Rule::Path), ("flock", Rule::Unknown("locks of other processes")), ("fstat", Rule::Path), ("fsync", Rule::Path),
+    ("futex", Rule::Path), ("getcwd", Rule::Asks(getcwd)), ("getdents64", Rule::Asks(getdents)),
+    ("getegid", Rule::Asks(ids)), ("geteuid", Rule::Asks(ids)), ("getgid", Rule::Asks(ids)), ("getgroups", Rule::Asks(groups)),
+    ("getuid", Rule::Asks(ids)), ("ioctl", Rule::Asks(ioctl)), ("kill", Rule::Path), ("lseek", Rule::Asks(seek)),
+    ("lstat", Rule::Path), ("madvise", Rule::Path), ("mmap", Rule::Asks(mmap)), ("mprotect", Rule::Path), ("mremap", Rule::Path),
+    ("msync", Rule::Path), ("munmap", Rule::Path), ("nanosleep", Rule::Path), ("newfstatat", Rule::Path),
+    ("open", Rule::Asks(open)), ("openat", Rule::Asks(openat)), ("pipe", Rule::Path), ("pipe2", Rule::Path), ("poll", Rule::Unknown("which descriptors are ready")),
+    ("ppoll", Rule::Unknown("which descriptors are ready")), ("pread64", Rule::Asks(read)), ("preadv", Rule::Asks(read)), ("pwrite64", Rule::Asks(write)),
+    ("pwritev", Rule::Asks(write)), ("read", Rule::Asks(read)), ("readlink", Rule::Path), ("readlinkat", Rule::Path), ("readv", Rule::Asks(read)),
+    ("rseq", Rule::Path), ("rt_sigaction", Rule::Asks(signals)), ("rt_sigprocmask", Rule::Asks(signals)), ("sched_yield", Rule::Path),
+    ("sendfile", Rule::Asks(transfer)),
+    // The C library asks for its thread's number as it starts, and compares it with nothing but itself.
+    ("set_tid_address", Rule::Path),
+    ("sigaltstack", Rule::Path), ("stat", Rule::Path), ("sync", Rule::Path), ("syncfs", Rule::Path), ("tgkill", Rule::Path), ("tkill", Rule::Path),
+    ("umask", Rule::Asks(umask)), ("uname", Rule::Asks(uname)), ("write", Rule::Asks(write)), ("writev", Rule::Asks(write)),
+];
+
+/// Calls that change files, sorted.
+static CHANGES: &[&str] = &[
+    "chmod", "chown", "creat", "fallocate", "fchmod", "fchmodat", "fchmodat2", "fchown", "fchownat", "ftruncate", "lchown", "link",
+    "linkat", "mkdir", "mkdirat", "mknod", "mknodat", "rename", "renameat", "renameat2", "rmdir", "symlink", "symlinkat", "truncate",
+    "unlink", "unlinkat", "utimensat",
+];
+
+fn rule(name: &str) -> Rule {
+    if CHANGES.binary_search(&name).is_ok() {
+        return Rule::Changes;
+    }
+    match RULES.binary_search_by(|(row, _)| (*row).cmp(name)) {
+        Ok(i) => RULES[i].1,
+        Err(_) => Rule::Unknown("the answer of a system call without a check"),
+    }
+}
+
+/// A system call is done: what its answer depends on becomes the path's.
+pub fn called(s: &mut Sys<'_, '_>, name: &'static str, done: &Done) {
+    let captured = &s.linux.captured;
+    if captured.log.is_none() {
+        return;
+    }
+    match rule(name) {
+        Rule::Path => {}
+        Rule::Unknown(what) => captured.note_unknown(&format!("{what} (`{name}`)")),
+        Rule::Changes => captured.note_unknown(&format!("whether files can be changed (`{name}`)")),
+        Rule::Asks(ask) => ask(s, done),
+    }
+    keep(s);
+}
+
+/// What was noted since the last call becomes the path's.
+pub fn keep(s: &mut Sys<'_, '_>) {
+    let Some(log) = &s.linux.captured.log else { return };
+    let pending = std::mem::take(&mut log.borrow_mut().pending);
+    let known = &s.world().observed;
+    let new: Vec<u32> = pending.into_iter().filter(|fact| known.iter().all(|o| o.fact != *fact)).collect();
+    if !new.is_empty() {
+        let after = s.cx.state.path.len() as u32;
+        let observed = Rc::make_mut(&mut s.change().observed);
+        observed.extend(new.into_iter().map(|fact| Observed { after, fact }));
+    }
+}
+
+/// The descriptor that is argument `i`, if it is a stream that the program was given: its number.
+fn stream(s: &Sys<'_, '_>, i: usize) -> Option<NodeId> {
+    let Value::Bits(fd) = s.args[i] else { return None };
+    let open = s.world().open_of(fd as u32 as i32)?;
+    (open.node <= STDERR).then_some(open.node)
+}
+
+/// An argument, if it is a number.
+fn number(s: &Sys<'_, '_>, i: usize) -> Option<u64> {
+    match s.args[i] {
+        Value::Bits(bits) => Some(bits),
+        Value::Sym(_) => None,
+    }
+}
+
+fn numbered(kind: &str, stream: NodeId) -> Vec<u8> {
+    question(kind, stream.to_string().as_bytes())
+}
+
+/// Standard input is read.
+fn read(s: &Sys<'_, '_>, _: &Done) {
+    let Some(fd) = number(s, 0) else { return s.linux.captured.note_unknown("what is read from a symbolic descriptor") };
+    let Some(open) = s.world().open_of(fd as u32 as i32) else { return };
+    match s.world().node(open.node).kind {
+        NodeKind::Endless => s.linux.captured.note_unknown("what a device gives"),
+        _ if open.node == 0 => stdin(s),
+        _ if open.node <= STDERR => s.linux.captured.note_unknown("what is read from an output stream"),
+        _ => {}
+    }
+}
+
+fn stdin(s: &Sys<'_, '_>) {
+    let kind = match s.linux.input.stdin {
+        Stdin::Symbolic(_) => "stdin size",
+        Stdin::Bytes(_) => "stdin content",
+    };
+    match s.linux.captured.seen(kind.as_bytes()) {
+        Some(answer) => s.linux.captured.note(|| (kind.as_bytes().to_vec(), answer.to_vec())),
+        None => s.linux.captured.note_unknown("what standard input gives, which is no regular file"),
+    }
+}
+
+/// A file that was given is written, or one that the path opened, which [`open`] notes.
+fn write(s: &Sys<'_, '_>, _: &Done) {
+    if stream(s, 0) == Some(0) {
+        s.linux.captured.note_unknown("whether standard input can be written");
+    }
+}
+
+fn transfer(s: &Sys<'_, '_>, _: &Done) {
+    s.linux.captured.note_unknown("how much one transfer between files moves");
+}
+
+fn mmap(s: &Sys<'_, '_>, _: &Done) {
+    const MAP_ANONYMOUS: u64 = 0x20;
+    if number(s, 3).is_none_or(|flags| flags & MAP_ANONYMOUS == 0) && stream(s, 4).is_some() {
+        s.linux.captured.note_unknown("a mapping of a stream");
+    }
+}
+
+fn seek(s: &Sys<'_, '_>, _: &Done) {
+    match stream(s, 0) {
+        Some(0) => stdin(s),
+        // The model's answer.
+        Some(stream) => s.linux.captured.note_same(numbered("seek", stream), b"error 29", "whether an output stream has a place"),
+        None => {}
+    }
+}
+
+fn fcntl(s: &Sys<'_, '_>, done: &Done) {
+    const F_GETFL: u64 = 3;
+    const LOCKS: [u64; 6] = [5, 6, 7, 36, 37, 38];
+    match (number(s, 1), stream(s, 0), done) {
+        (Some(F_GETFL), Some(stream), Ok(flags)) => {
+            s.linux.captured.note_same(numbered("flags", stream), flags.to_string().as_bytes(), "the flags of a stream");
+        }
+        (Some(command), _, _) if LOCKS.contains(&command) => s.linux.captured.note_unknown("locks of other processes"),
+        (Some(_), _, _) => {}
+        (None, _, _) => s.linux.captured.note_unknown("the answer of a symbolic `fcntl`"),
+    }
+}
+
+fn ioctl(s: &Sys<'_, '_>, done: &Done) {
+    let (Some(fd), Some(request)) = (stream(s, 0), number(s, 1)) else { return };
+    // A terminal's answer is noted where it is given.
+    let Err(Halt::Errno(e)) = done else {
+        const FIONREAD: u64 = 0x541b;
+        if request == FIONREAD {
+            stdin(s);
+        }
+        return;
+    };
+    let question = question("ioctl", format!("{fd} {:x}", request as u32).as_bytes());
+    s.linux.captured.note_same(question, &failed(*e), "whether a stream is a terminal");
+}
+
+fn access(s: &Sys<'_, '_>, done: &Done) {
+    if matches!(done, Ok(_)) && number(s, 1).is_none_or(|want| want & 7 != 0) {
+        // The model decides by owner and mode; the kernel knows more.
+        if number(s, 1).is_none_or(|want| want & 2 != 0) {
+            s.linux.captured.note_unknown("whether a file can be written (`access`)");
+        }
+    }
+}
+
+fn open(s: &Sys<'_, '_>, done: &Done) {
+    opened(s, number(s, 1), done);
+}
+
+fn openat(s: &Sys<'_, '_>, done: &Done) {
+    opened(s, number(s, 2), done);
+}
+
+fn opened(s: &Sys<'_, '_>, flags: Option<u64>, done: &Done) {
+    const CHANGES: u64 = 0o103 | 0o1000 | 0o20_000_000;
+    let null = match done {
+        Ok(fd) => s.world().open_of(*fd as i32).is_some_and(|open| s.world().node(open.node).kind == NodeKind::Null),
+        Err(_) => false,
+    };
+    if flags.is_none_or(|flags| flags & CHANGES != 0) && !null {
+        s.linux.captured.note_unknown("whether files can be changed (`open`)");
+    }
+}
+
+fn getcwd(s: &Sys<'_, '_>, _: &Done) {
+    cwd(s);
+}
+
+/// A path begins at the working directory.
+pub fn cwd(s: &Sys<'_, '_>) {
+    let captured = &s.linux.captured;
+    captured.note(|| (b"cwd".to_vec(), s.linux.input.working_directory.clone()));
+}
+
+/// The first two entries are those that the model puts there.
+fn getdents(s: &Sys<'_, '_>, _: &Done) {
+    let node = number(s, 0).and_then(|fd| Some(s.world().node(s.world().open_of(fd as u32 as i32)?.node)));
+    match node.map(|node| (&node.host, node.entries.values().all(Option::is_some))) {
+        Some((Some(path), true)) => {
+            s.linux.captured.note_same(question("dots", path), b"first", "in which order a directory is listed");
+        }
+        Some(_) | None => s.linux.captured.note_unknown("in which order a changed directory is listed"),
+    }
+}
+
+fn ids(s: &Sys<'_, '_>, _: &Done) {
+    let user = s.linux.input.user;
+    s.linux.captured.note_same(b"ids".to_vec(), format!("{user} {user} {user} {user}").as_bytes(), "user and group");
+}
+
+fn groups(s: &Sys<'_, '_>, _: &Done) {
+    s.linux.captured.note_same(b"groups".to_vec(), b"", "the groups of the user");
+}
+
+fn signals(s: &Sys<'_, '_>, _: &Done) {
+    s.linux.captured.note_same(b"signals".to_vec(), b"default", "which signals are ignored or blocked");
+}
+
+fn umask(s: &Sys<'_, '_>, _: &Done) {
+    s.linux.captured.note_same(b"umask".to_vec(), b"22", "the mask of permissions");
+}
+
+fn uname(s: &Sys<'_, '_>, _: &Done) {
+    s.linux.captured.note_same(b"uname".to_vec(), &s.linux.input.uname.join(&0), "the names of the system");
+}
+
+/// Bytes of `struct stat` that are symbolic where attributes are: all but mode and owners, which the models use, and what is always zero.
+const SYMBOLIC: [std::ops::Range<usize>; 2] = [0..24, 40..120];
+const OWNERS: std::ops::Range<usize> = 24..36;
+const SIZE: std::ops::Range<usize> = 48..56;
+
+impl Sys<'_, '_> {
+    /// The question about the attributes of a node, if they are to be noted: a stream's, or those of a file of the host.
+    pub fn question_of_node(&self, id: NodeId) -> Option<Vec<u8>> {
+        self.linux.captured.log.as_ref()?;
+        if id <= STDERR {
+            return Some(numbered("fstat", id));
+        }
+        match &self.world().node(id).host {
+            Some(path) => Some(question("lstat", path)),
+            None => {
+                self.linux.captured.note_unknown("the attributes of a file that the program makes");
+                None
+            }
+        }
+    }
+
+    /// Makes the attributes at a checked address, `told` so far, symbolic. `changed`: the file's content is known to the path.
+    pub fn put_seen(&mut self, addr: u64, told: &[u8], question: &[u8], content_known: bool) -> Result<(), Halt> {
+        let captured = &self.linux.captured;
+        let is_stream = question.starts_with(b"fstat ");
+        let real = captured.seen(question).filter(|real| real.len() == told.len());
+        let fits = |range: std::ops::Range<usize>| real.as_ref().is_some_and(|real| real[range.clone()] == told[range]);
+        if !is_stream && (!fits(OWNERS) || content_known && !fits(SIZE)) || real.is_none() {
+            captured.note_unknown("the attributes of a file that the program changed, or that changes");
+            return Ok(());
+        }
+        let Some(real) = real else { return Ok(()) };
+        let Ok(name) = std::str::from_utf8(question) else {
+            captured.note_unknown("the attributes of a file whose name is not UTF-8");
+            return Ok(());
+        };
+        // The zero tells the number of a repeated question from its path.
+        let bytes = self.cx.seeded_input(&format!("{name}\0"), &real);
+        let mut ranges = if is_stream { vec![0..real.len()] } else { SYMBOLIC.to_vec() };
+        if content_known && !is_stream {
+            ranges = vec![SYMBOLIC[0].clone(), SYMBOLIC[1].start..SIZE.start, SIZE.end..SYMBOLIC[1].end];
+        }
+        for range in ranges {
+            self.cx.write_bytes(addr + range.start as u64, &bytes[range])?;
+        }
+        Ok(())
+    }
+
+    /// Whether a relative path begins here: then the answer depends on the working directory.
+    pub fn note_start(&self, name: &[u8], at: i32) {
+        if at == AT_FDCWD && name.first() != Some(&b'/') {
+            cwd(self);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn rows_are_sorted_and_say_nothing_twice() {
+        assert!(RULES.windows(2).all(|w| w[0].0 < w[1].0), "sort the rows of RULES");
+        assert!(CHANGES.windows(2).all(|w| w[0] < w[1]), "sort the rows of CHANGES");
+        assert!(RULES.iter().all(|(name, _)| CHANGES.binary_search(name).is_err()));
+    }
+
+    #[test]
+    fn every_row_is_a_system_call() {
+        let known = crate::sys::names();
+        for name in RULES.iter().map(|(name, _)| name).chain(CHANGES) {
+            assert!(known.contains(name), "`{name}` is no system call of the table");
+        }
+        let unknown: Vec<&str> =
+            known.into_iter().filter(|name| matches!(rule(name), Rule::Unknown(what) if what.ends_with("without a check"))).collect();
+        let expected = [
+            "getpid", "sched_getaffinity", "socket", "getrlimit", "sysinfo", "gettimeofday", "getppid", "getpgrp", "setsid", "statfs",
+            "fstatfs", "prctl", "gettid", "time", "clock_settime", "clock_gettime", "faccessat", "prlimit64", "getrandom", "statx",
+            "faccessat2",
+        ];
+        let mut expected: Vec<&str> = expected.to_vec();
+        let mut unknown = unknown;
+        expected.sort_unstable();
+        unknown.sort_unstable();
+        assert_eq!(unknown, expected, "say in RULES what the answer of a new system call depends on");
+    }
+}
