@@ -52,6 +52,8 @@ pub struct RunArgs {
     pub formats: Wanted,
     pub quiet: bool,
     pub libc: bool,
+    /// Calls of functions that no object defines are skipped.
+    pub skip_undefined: bool,
     /// An executable is run as machine code though it carries its bitcode.
     pub machine_code: bool,
     /// Functions of machine code that have models are recognised by their symbols.
@@ -113,6 +115,7 @@ impl Default for RunArgs {
             formats: Wanted::default(),
             quiet: false,
             libc: true,
+            skip_undefined: false,
             machine_code: false,
             stand_ins: true,
             frames: false,

@@ -76,7 +76,7 @@ pub fn load(args: &RunArgs, content: &[u8], watched: &[String], input: &mut Prog
     }
     let library = library.filter(|_| args.stand_ins);
     let mut known = if args.stand_ins { known(library.as_ref()) } else { Vec::new() };
-    known.extend(objects::known_outside(&elf, library.as_ref()));
+    known.extend(objects::known_outside(&elf, library.as_ref(), args.skip_undefined));
     input.entry = entry(args, &elf, &mut notes)?;
     if !are_objects && input.entry != Entry::Main {
         // What would call `main` calls the entry.

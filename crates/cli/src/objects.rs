@@ -34,17 +34,19 @@ pub fn link(args: &RunArgs, content: &[u8], library: Option<&Module>) -> Result<
     }
     let models: Vec<StandIn> = stand_ins().collect();
     Ok(link::objects(&files, &|name| match known(name, library, &models) {
+        Found::Missing(NOWHERE) if args.skip_undefined => Elsewhere::Function,
         Found::Known(_) => Elsewhere::Function,
         Found::Variable => Elsewhere::Variable,
         Found::Missing(why) => Elsewhere::Missing(why),
     })?)
 }
 
-/// Who stands for the functions that the objects do not define.
-pub fn known_outside(elf: &Elf, library: Option<&Module>) -> Vec<Known> {
+/// Who stands for the functions that the objects do not define. `skips`: calls of those defined nowhere are skipped, with the words in registers.
+pub fn known_outside(elf: &Elf, library: Option<&Module>, skips: bool) -> Vec<Known> {
     let models: Vec<StandIn> = stand_ins().collect();
     let outside = elf.linked.outside.iter().filter_map(|o| match known(&o.name, library, &models) {
         Found::Known(known) => Some(known),
+        Found::Missing(NOWHERE) if skips => Some(Known::of_words(&o.name, [64; 6], 64)),
         Found::Variable | Found::Missing(_) => None,
     });
     outside.collect()

@@ -144,6 +144,7 @@ impl Environment for Linux {
         match cx.concretise(value.unwrap_or(Value::Bits(0)), "exit status") {
             Ok(status) => PathEnd::Exit(status as u8),
             Err(Stop::End(end)) => end,
+            Err(Stop::Bind(_)) => PathEnd::Internal("an exit status is no pointer".into()),
         }
     }
 }

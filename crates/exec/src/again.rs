@@ -69,7 +69,7 @@ impl Explorer {
     /// As [`Explorer::step`]; `see` is shown the path before what the inner loop leaves to others.
     fn step_seen(&mut self, state: &mut State, see: &mut dyn FnMut(&Core, &State)) -> Result<(), Stop> {
         let budget = &mut POLL.clone();
-        let exit = if state.returned.is_some() { None } else { Some(self.advance(state, budget)) };
+        let exit = if state.returned.is_some() || state.binding.is_some() { None } else { Some(self.advance(state, budget)) };
         see(&self.core, state);
         match exit {
             Some(exit) => self.handle(exit, state, budget),

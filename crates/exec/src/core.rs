@@ -5,7 +5,7 @@ use std::cell::RefCell;
 use std::collections::BTreeMap;
 use std::rc::Rc;
 
-use rustc_hash::FxHashMap;
+use rustc_hash::{FxHashMap, FxHashSet};
 use wryneck_expr::{Evaluator, ExprId, Model, Pool, Remap};
 use wryneck_ir::{ActiveCall, CodeSource};
 use wryneck_solver::{PathCondition, Solver};
@@ -35,6 +35,8 @@ pub struct Core {
     pub environment: Rc<dyn Environment>,
     pub monitor: Option<Rc<dyn Monitor>>,
     pub lazy: Option<Rc<dyn LazyInputs>>,
+    /// Functions whose calls are skipped.
+    pub skipped: FxHashSet<u32>,
     /// What runs now, nobody wanted: it is run to see what pruning loses.
     pub auditing: bool,
     /// Where the flip that is audited branches off.
@@ -192,6 +194,7 @@ pub struct Ended {
     pub hash: Option<u64>,
     pub env: Rc<dyn PathData>,
     pub monitor: Rc<dyn PathData>,
+    pub lazy: Rc<dyn PathData>,
 }
 
 /// Counters of an exploration. Plain numbers; the caller measures time.
@@ -280,6 +283,7 @@ impl Core {
             environment,
             monitor: None,
             lazy: None,
+            skipped: FxHashSet::default(),
             auditing: false,
             audited: CodePos::default(),
             recorder: None,
@@ -416,6 +420,7 @@ impl Core {
             hash: self.config.hash_states.then(|| state.structural_hash(&self.pool)),
             env: state.env.clone(),
             monitor: state.monitor.clone(),
+            lazy: state.lazy.clone(),
         });
     }
 }

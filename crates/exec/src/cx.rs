@@ -79,6 +79,7 @@ impl Cx<'_> {
             if quick != Some(taken) {
                 self.assert_side(cond, taken)?;
             }
+            self.note_tested(cond, taken, quick.is_some());
             return Ok(taken);
         }
         self.count_decision()?;
@@ -97,7 +98,52 @@ impl Cx<'_> {
         if let Some(monitor) = self.core.monitor.clone() {
             monitor.on_decision(cond, taken, self);
         }
+        self.note_tested(cond, taken, quick.is_some());
         Ok(taken)
+    }
+
+    fn note_tested(&mut self, cond: ExprId, taken: bool, known: bool) {
+        if let Some(lazy) = self.core.lazy.clone() {
+            let before = self.constraints_before();
+            lazy.tested(cond, taken, (!known).then_some(before), self);
+        }
+    }
+
+    /// Notes that the engine chose that a condition holds, where inputs are lazily made.
+    pub(crate) fn note_assumed(&mut self, cond: ExprId, why: &str) {
+        if let Some(lazy) = self.core.lazy.clone() {
+            lazy.assumed(cond, why, self);
+        }
+    }
+
+    /// The first of these exclusive conditions that can hold, which need not hold together; those after it are pending flips, if they are
+    /// among `flips`. `None`: none can. Asks the solver, but not on replay.
+    pub fn choose_first(&mut self, conds: &[ExprId], flips: std::ops::Range<usize>) -> Result<Option<usize>, Stop> {
+        if let Some(d) = self.next_scripted() {
+            let Decision::Choice(i) = d else { return Err(self.lost_script("choice", d)) };
+            let Some(&cond) = conds.get(i as usize) else { return Err(self.lost_script("choice", d)) };
+            self.record(d);
+            self.assert_side(cond, true)?;
+            return Ok(Some(i as usize));
+        }
+        self.count_decision()?;
+        for (i, &cond) in conds.iter().enumerate() {
+            if self.core.eval.eval(&self.core.pool, cond, &self.state.model) == 0 {
+                match self.ask(cond)? {
+                    Some(model) => self.state.model = model,
+                    None => continue,
+                }
+            }
+            for (other, &cond) in conds.iter().enumerate().skip(i + 1) {
+                if flips.contains(&other) && self.quick(cond) != Some(false) {
+                    self.add_flip(cond, Some(Decision::Choice(other as u32)), None);
+                }
+            }
+            self.record(Decision::Choice(i as u32));
+            self.assert_side(cond, true)?;
+            return Ok(Some(i));
+        }
+        Ok(None)
     }
 
     /// Which of several conditions, exactly one of which holds, the path takes. `blocks` are where they lead.
@@ -166,6 +212,7 @@ impl Cx<'_> {
                 let range = range(self, v);
                 let inside = self.is_in(e, range);
                 self.assert_side(inside, true)?;
+                self.note_assumed(inside, why);
                 return Ok((v, range));
             }
             // The bound is for this query alone: the range chosen implies it.
@@ -204,6 +251,7 @@ impl Cx<'_> {
         self.record(Decision::Value(v));
         self.state.model = model;
         self.assert_side(inside, true)?;
+        self.note_assumed(inside, why);
         Ok((v, range))
     }
 
@@ -261,6 +309,7 @@ impl Cx<'_> {
         let fixed = self.core.pool.bits(self.core.pool.width(value), v);
         let cond = self.core.pool.eq(value, fixed);
         self.assert_side(cond, true)?;
+        self.note_assumed(cond, why);
         Ok(v)
     }
 
@@ -314,6 +363,9 @@ impl Cx<'_> {
                 there.assert_side(ok, false)?;
                 if let Some(monitor) = there.core.monitor.clone() {
                     monitor.on_end(&end, &mut there);
+                }
+                if let Some(lazy) = there.core.lazy.clone() {
+                    lazy.ends(&end, Some(ok), &mut there);
                 }
                 self.core.end(&ended, end, Vec::new());
                 self.record(Decision::Branch(true));

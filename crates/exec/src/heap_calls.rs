@@ -50,11 +50,14 @@ impl Cx<'_> {
             let zero = self.core.pool.zero(64);
             let null = self.core.pool.eq(e, zero);
             if self.decide(null)? {
+                // That freeing null is allowed says nothing about the pointer.
+                self.note_assumed(null, "a freed pointer is null");
                 return Ok(None);
             }
         }
         let addr = match self.place(pointer, 1, false)? {
             Place::At(addr) => addr,
+            Place::In(object, offset) if let Some(offset) = self.core.pool.as_u64(offset) => object.base.wrapping_add(offset),
             Place::In(object, offset) => {
                 let zero = self.core.pool.zero(64);
                 let at_start = self.core.pool.eq(offset, zero);
@@ -67,6 +70,16 @@ impl Cx<'_> {
         };
         if addr == 0 {
             return Ok(None);
+        }
+        if let Some(object) = self.core.lazy.clone().and_then(|lazy| lazy.freed(addr, self)) {
+            return match object.life {
+                Life::Live => Ok(Some(object)),
+                Life::Freed(pos) => {
+                    let name = self.object_at(addr).map_or_else(String::new, |o| self.describe(&o));
+                    let message = format!("free of {name}, freed before at {}", self.place_name(pos));
+                    Err(PathEnd::fault(FaultKind::DoubleFree, message).into())
+                }
+            };
         }
         let found = if heap::contains(addr) { self.state.memory.heap.find(addr) } else { None };
         match found {

@@ -408,6 +408,15 @@ impl Image {
 
     /// The variables of bitcode of the program itself that begin as zeros: those without an initial value among them. Not those of threads.
     pub fn zeroed(&self) -> Vec<Data> {
+        self.variables(true)
+    }
+
+    /// The variables of bitcode of the program itself that it can write, but for those of threads.
+    pub fn written(&self) -> Vec<Data> {
+        self.variables(false)
+    }
+
+    fn variables(&self, zero_only: bool) -> Vec<Data> {
         let of = |g: &ir::link::LinkedGlobal| {
             let unit = &self.program.units[g.place.unit as usize];
             (unit.library, &unit.module, &unit.module.globals[g.place.index as usize])
@@ -418,7 +427,7 @@ impl Image {
             let constant = global.flags & (global_flags::READ_ONLY | global_flags::THREAD_LOCAL | global_flags::UNNAMED) != 0;
             let zero = global.relocs.count == 0 && module.bytes.range(global.init).iter().all(|byte| *byte == 0);
             let name = || module.str(module.symbols[global.symbol as usize].name).to_owned();
-            (zero && !library && !constant).then(|| Data { name: name(), address: *address, size: g.size })
+            ((zero || !zero_only) && !library && !constant).then(|| Data { name: name(), address: *address, size: g.size })
         });
         zeroed.collect()
     }

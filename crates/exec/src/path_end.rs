@@ -36,6 +36,8 @@ pub enum Limit {
     Resolutions,
     /// Too many targets of one computed jump.
     Targets,
+    /// A lazily made object would grow beyond its bound.
+    ObjectSize,
     /// The user asked to stop.
     Interrupted,
 }
@@ -125,6 +127,7 @@ impl Limit {
             Limit::Solver => ("solver", "--solver-timeout"),
             Limit::Resolutions => ("resolutions", "--max-resolutions"),
             Limit::Targets => ("targets", "--max-targets"),
+            Limit::ObjectSize => ("object-size", "--object-bytes"),
             Limit::Interrupted => ("interrupted", ""),
         }
     }

@@ -14,6 +14,7 @@ use crate::recorder::Trace;
 use crate::stacks::Stacks;
 use crate::state::{PathData, State};
 use crate::step::landing::Token;
+use crate::step::pointer::Object;
 use crate::subsume::SubtreeId;
 
 /// A value as models see it: `Sym` has the width the call says.
@@ -28,6 +29,8 @@ pub enum Value {
 pub enum Stop {
     /// The path is over.
     End(PathEnd),
+    /// The operation uses this address, whose pointer is unbound. The engine binds it as an operation of its own, then repeats this one.
+    Bind(ExprId),
 }
 
 impl From<PathEnd> for Stop {
@@ -125,10 +128,37 @@ pub trait Monitor {
     fn on_decision(&self, _cond: ExprId, _taken: bool, _cx: &mut Cx<'_>) {}
 }
 
-/// Creates objects where a path uses an unbound pointer (under-constrained execution, paper 2; docs/design/016). Nothing implements it yet.
+/// Makes inputs where a path uses them (under-constrained execution, paper 2; docs/design/016).
+///
+/// `bind` is an operation of its own. The other methods run inside an operation of the program, which may run again after a fork: what they
+/// add to their path data they may add twice.
 pub trait LazyInputs {
-    /// A symbolic address without a known base is about to be used for `size` bytes. Returns the address of the object that it shall point to.
-    fn bind(&self, address: ExprId, size: u64, cx: &mut Cx<'_>) -> Result<Option<u64>, Stop>;
+    fn initial(&self) -> Rc<dyn PathData>;
+    /// An address with its bound pointers replaced by their objects. `Err(Stop::Bind)` if one is unbound. Asks no solver.
+    fn resolve(&self, address: ExprId, cx: &mut Cx<'_>) -> Result<ExprId, Stop>;
+    /// Whether an address is under-constrained.
+    fn is_lazy(&self, address: ExprId, cx: &Cx<'_>) -> bool;
+    /// Chooses the object of the unbound pointer in an address: a new one, or one that exists. Asks the solver.
+    fn bind(&self, address: ExprId, cx: &mut Cx<'_>) -> Result<(), Stop>;
+    /// An access of `size` bytes at `offset` of an object, found by a symbolic pointer: the offset to use. A lazily made object grows up to a
+    /// bound; leaving that ends the path as a limit. May decide.
+    fn access(&self, object: &Object, offset: ExprId, size: u64, write: bool, cx: &mut Cx<'_>) -> Result<ExprId, Stop>;
+    /// The 8-bit value of a byte that was never written.
+    fn unwritten(&self, address: u64, cx: &mut Cx<'_>) -> ExprId;
+    /// What a lazily made object is, in words.
+    fn name(&self, object: u64, cx: &Cx<'_>) -> Option<String>;
+    /// The heap object that freeing this address frees, or would free again, if it was lazily made and a pointer was bound to this address.
+    fn freed(&self, address: u64, cx: &Cx<'_>) -> Option<HeapObject>;
+    /// The address was used as the base of pointer arithmetic.
+    fn is_base(&self, address: ExprId, cx: &mut Cx<'_>);
+    /// A call that is not followed: gives its result, and forgets what it may have changed. An error ends the path.
+    fn skip(&self, call: &Call<'_>, cx: &mut Cx<'_>) -> Result<Vec<Value>, Stop>;
+    /// The code tested a condition. `before`: how many constraints the path had; `None`: they left no choice.
+    fn tested(&self, cond: ExprId, taken: bool, before: Option<u32>, cx: &mut Cx<'_>);
+    /// The engine, not the code, chose that a condition holds.
+    fn assumed(&self, cond: ExprId, why: &str, cx: &mut Cx<'_>);
+    /// The path is about to end. `possible`: it ends so only where this condition is false, and another path goes on where it is true.
+    fn ends(&self, end: &PathEnd, possible: Option<ExprId>, cx: &mut Cx<'_>);
 }
 
 /// A completed path, recorded.

@@ -142,9 +142,13 @@ pub struct State {
     pub env: Rc<dyn PathData>,
     /// The monitor's data.
     pub monitor: Rc<dyn PathData>,
+    /// The data of lazily made inputs.
+    pub lazy: Rc<dyn PathData>,
     /// The monitor has been shown the call the top frame is at.
     pub announced: bool,
     pub returned: Option<Returned>,
+    /// The address whose pointer is bound before the operation that the path is at (again).
+    pub binding: Option<ExprId>,
     /// Lowest address of the stack in use.
     pub sp: u64,
     /// Objects inside the stack and the data of machine code that it has computed addresses in.
@@ -199,8 +203,10 @@ impl State {
             inputs: self.inputs.clone(),
             env: self.env.clone(),
             monitor: self.monitor.clone(),
+            lazy: self.lazy.clone(),
             announced: self.announced,
             returned: self.returned,
+            binding: self.binding,
             sp: self.sp,
             variables: self.variables.clone(),
             instructions: self.instructions,
@@ -244,6 +250,15 @@ impl State {
         data_mut(&mut self.monitor)
     }
 
+    /// The data of lazily made inputs, as the type it has.
+    pub fn lazy<T: 'static>(&self) -> &T {
+        self.lazy.as_any().downcast_ref().expect("the plug-in that made the data reads it")
+    }
+
+    pub fn lazy_mut<T: 'static>(&mut self) -> &mut T {
+        data_mut(&mut self.lazy)
+    }
+
     /// Calls `f` with every expression the state holds, but for those in parts already met.
     pub fn for_each_expr(&self, visited: &mut Visited, f: &mut dyn FnMut(ExprId)) {
         let landings = self.landings.all.iter().map(|landing| &landing.frame);
@@ -257,8 +272,8 @@ impl State {
         self.memory.space.for_each_new_page(visited, &mut |page| page.cells().iter().for_each(|cell| f(cell.expr)));
         self.path.for_each_expr(&mut visited.paths, f);
         debug_assert!(self.before.is_none(), "states are visited between operations");
-        self.returned.and_then(|returned| returned.expr()).into_iter().for_each(&mut *f);
-        for data in [&self.env, &self.monitor] {
+        self.returned.and_then(|returned| returned.expr()).into_iter().chain(self.binding).for_each(&mut *f);
+        for data in [&self.env, &self.monitor, &self.lazy] {
             if visited.is_new(data) {
                 data.for_each_expr(f);
             }
@@ -287,7 +302,8 @@ impl State {
         {
             returned.result = Some((u64::from(renumbered(map, e).raw()), 1));
         }
-        for data in [&mut self.env, &mut self.monitor] {
+        self.binding = self.binding.map(|address| renumbered(map, address));
+        for data in [&mut self.env, &mut self.monitor, &mut self.lazy] {
             *data = rebuilt.data.rebuild(data, |data| {
                 if !data.has_exprs() {
                     return data.clone();
@@ -334,9 +350,11 @@ impl State {
         }
         h.write_u64(self.sp);
         std::hash::Hash::hash(&*self.variables, &mut h);
+        self.binding.into_iter().for_each(|address| h.write_u64(exprs(address)));
         h.write_u8(u8::from(self.announced) | u8::from(self.returned.is_some()) << 1);
         self.env.hash_into(&mut h, &mut |e| exprs(e));
         self.monitor.hash_into(&mut h, &mut |e| exprs(e));
+        self.lazy.hash_into(&mut h, &mut |e| exprs(e));
         h.finish()
     }
 }

@@ -208,7 +208,17 @@ impl Elf {
 
     /// The variables of the program itself that the file has no bytes for, apart: those of `.bss`.
     pub fn without_bytes(&self) -> Vec<Data> {
-        let empty = |s: &Symbol| self.segment(s.address).is_some_and(|g| g.writable && g.bytes.len() as u64 <= s.address - g.base);
+        self.variables(&|segment, at| segment.bytes.len() as u64 <= at)
+    }
+
+    /// The variables of the program itself that it can write, apart.
+    pub fn written(&self) -> Vec<Data> {
+        self.variables(&|_, _| true)
+    }
+
+    /// The variables in writable segments that `wanted` accepts: the segment, and the offset there.
+    fn variables(&self, wanted: &dyn Fn(&Segment, u64) -> bool) -> Vec<Data> {
+        let empty = |s: &Symbol| self.segment(s.address).is_some_and(|g| g.writable && wanted(g, s.address - g.base));
         let mut all: Vec<Data> = Vec::new();
         for s in self.symbols.iter().filter(|s| !s.code && !s.library && s.size > 0).filter(|s| empty(s)) {
             if all.last().is_none_or(|last| last.address + last.size <= s.address) {

@@ -155,6 +155,7 @@ pub fn explore(name: &str, words: Vec<String>, complete: impl FnOnce(&mut RunArg
     let outcome = match explorer.start(entry, |_| Ok(Vec::new())) {
         Ok(()) => explorer.explore(&mut watch),
         Err(Stop::End(end)) => return Err(problem(format!("the program cannot begin: {}", end_text(&end)), "")),
+        Err(Stop::Bind(_)) => return Err(problem("the program cannot begin: a pointer is unbound", "")),
     };
     for what in watch.rules.iter().flat_map(|rules| rules.automata.missed(&explorer.core.image)) {
         explorer.core.ledger.note(LedgerKind::UnsupportedOperation, format!("{what}, so events of a rule may be missed"));

@@ -33,6 +33,10 @@ pub fn call(cx: &mut Cx<'_>, code: &Code, op: Op, inst: &Inst) -> Result<(), Sto
         Op::Call => image.callee_of(code.module, inst.a),
         _ => {
             let pointer = cx.operand(inst.a, 64);
+            if let Some(name) = cx.unknown_function(pointer)? {
+                let site = site(cx, module, record, inst.dst);
+                return skip(cx, &name, &site).map(drop);
+            }
             match target(cx, pointer)? {
                 Called::Function(callee) => Some(callee),
                 Called::MachineCode(address) => {
@@ -130,6 +134,7 @@ fn dispatch(cx: &mut Cx<'_>, callee: Callee, site: &Site) -> Result<(), Stop> {
     let watched = cx.state.announced;
     let depth = cx.state.frames.len();
     let result = match callee {
+        Callee::Body(f) if cx.core.lazy.is_some() && cx.core.skipped.contains(&f) => skip(cx, name, site)?,
         Callee::Body(f) => {
             enter(cx, f, site)?;
             None
@@ -269,6 +274,9 @@ fn enter(cx: &mut Cx<'_>, func: u32, site: &Site) -> Result<(), Stop> {
 
 /// A function defined nowhere: a fresh symbolic scalar, or the end of the path.
 fn undefined(cx: &mut Cx<'_>, name: &str, site: &Site) -> Result<Option<Value>, Stop> {
+    if cx.core.lazy.is_some() {
+        return skip(cx, name, site);
+    }
     cx.core.ledger.note(LedgerKind::UndefinedFunction, name);
     let float = site.flags & call_flags::RETURNS_FLOAT != 0;
     if cx.core.config.undefined == Undefined::Error || site.flags & call_flags::NO_RETURN != 0 || float {
@@ -284,6 +292,18 @@ fn undefined(cx: &mut Cx<'_>, name: &str, site: &Site) -> Result<Option<Value>, 
         }
         values.push(Value::Sym(whole));
     }
+    give(cx, site, &values);
+    cx.state.frame_mut().op += 1;
+    Ok(values.first().copied())
+}
+
+/// A call that is not followed, where inputs are lazily made.
+fn skip(cx: &mut Cx<'_>, name: &str, site: &Site) -> Result<Option<Value>, Stop> {
+    let Some(lazy) = cx.core.lazy.clone() else { return Ok(None) };
+    if site.flags & call_flags::NO_RETURN != 0 {
+        return Err(PathEnd::Assumed.into());
+    }
+    let values = lazy.skip(&site.call(name), cx)?;
     give(cx, site, &values);
     cx.state.frame_mut().op += 1;
     Ok(values.first().copied())

@@ -112,6 +112,7 @@ impl Cx<'_> {
             Value::Sym(e) => e,
         };
         self.require_written(e, "an address")?;
+        let e = self.resolved(e)?;
         let mut candidates = self.candidates(e);
         if candidates.len() > 1
             && let Some(word) = self.load_any(&mut candidates, size)?
@@ -244,6 +245,7 @@ impl Cx<'_> {
             Byte::Symbolic { expr, index } => self.core.pool.extract(expr, 8 * u32::from(index), 8),
             Byte::Uninitialised => {
                 let s = match self.core.config.uninit {
+                    Uninit::Symbolic if let Some(lazy) = self.core.lazy.clone() => lazy.unwritten(addr, self),
                     Uninit::Zero => self.core.pool.bits(8, 0),
                     Uninit::Report => self.unwritten_byte(addr),
                     Uninit::Symbolic | Uninit::SymbolicGlobals => self.unwritten_input(addr),

@@ -139,25 +139,39 @@ impl Cx<'_> {
             Value::Sym(e) => e,
         };
         self.require_written(e, "an address")?;
+        let e = self.resolved(e)?;
         let candidates = self.candidates(e);
         self.place_among(candidates, size, write)
+    }
+
+    /// An address with its lazily made pointers replaced by their objects; `Err(Stop::Bind)` if one is unbound.
+    pub(super) fn resolved(&mut self, e: ExprId) -> Result<ExprId, Stop> {
+        match self.core.lazy.clone() {
+            Some(lazy) => lazy.resolve(e, self),
+            None => Ok(e),
+        }
     }
 
     /// Which of these places a pointer leads to: one decision.
     pub(super) fn place_among(&mut self, mut candidates: Vec<Candidate>, size: u64, write: bool) -> Result<Place, Stop> {
         let conds: Vec<ExprId> = candidates.iter().map(|candidate| candidate.cond).collect();
         let at = if conds.len() == 1 { 0 } else { self.choose(&conds, &[])? };
+        if conds.len() > 1 {
+            self.note_assumed(conds[at], "which object a pointer points to");
+        }
         let e = match candidates.swap_remove(at).lead {
+            Lead::To(Place::In(object, offset)) if let Some(lazy) = self.core.lazy.clone() => {
+                let offset = lazy.access(&object, offset, size, write, self)?;
+                return Ok(Place::In(object, offset));
+            }
             Lead::To(place) => return Ok(place),
             Lead::Unknown(e) => e,
         };
         if let Some(addr) = self.core.pool.as_u64(e) {
             return Ok(Place::At(addr));
         }
-        if let Some(lazy) = self.core.lazy.clone()
-            && let Some(addr) = lazy.bind(e, size, self)?
-        {
-            return Ok(Place::At(addr));
+        if self.core.lazy.clone().is_some_and(|lazy| lazy.is_lazy(e, self)) {
+            return Err(Stop::Bind(e));
         }
         self.resolve(e, size, write)
     }
@@ -277,6 +291,7 @@ impl Cx<'_> {
             What::Global { name, .. } => format!("`{name}` ({size} bytes)"),
             What::Local { name, .. } => format!("`{name}` ({size} bytes)"),
             What::Dynamic { func } => format!("a stack allocation of `{}` ({size} bytes)", self.core.image.name(*func)),
+            What::Heap { .. } if let Some(name) = self.core.lazy.as_ref().and_then(|lazy| lazy.name(object.base, self)) => name,
             What::Heap { .. } if let Some(name) = self.environment_name(object.base) => format!("{name} ({size} bytes)"),
             What::Heap { site, .. } => format!("a heap object ({size} bytes) allocated at {}", self.place_name(*site)),
             What::Function { name } => format!("the code of `{name}`"),
@@ -308,7 +323,12 @@ pub fn add(cx: &mut Cx<'_>, inst: &Inst) -> Result<(), Stop> {
     let scale = cx.core.pool.bits(64, inst.c.into());
     let offset = cx.core.pool.mul(count, scale);
     let result = match base {
-        Value::Sym(base) => cx.core.pool.add(base, offset),
+        Value::Sym(base) => {
+            if let Some(lazy) = cx.core.lazy.clone() {
+                lazy.is_base(base, cx);
+            }
+            cx.core.pool.add(base, offset)
+        }
         Value::Bits(addr) => match cx.object_at(addr).filter(|o| !matches!(o.what, What::Function { .. })) {
             Some(object) => {
                 let inside = cx.core.pool.bits(64, addr.wrapping_sub(object.base));

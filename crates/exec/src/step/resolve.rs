@@ -96,6 +96,29 @@ impl Cx<'_> {
         self.concretise(Value::Sym(rest), WHY)
     }
 
+    /// The name of the unknown function that an under-constrained function pointer points to. Null is excluded, as at a dereference; a
+    /// function that the code has compared the pointer with is known. Asks the solver.
+    pub(super) fn unknown_function(&mut self, pointer: Value) -> Result<Option<String>, Stop> {
+        let Some(lazy) = self.core.lazy.clone() else { return Ok(None) };
+        let Value::Sym(e) = self.known(pointer) else { return Ok(None) };
+        if !lazy.is_lazy(e, self) || !matches!(self.candidates(e)[..], [Candidate { lead: Lead::Unknown(_), .. }]) {
+            return Ok(None);
+        }
+        let now = self.core.eval.eval(&self.core.pool, e, &self.state.model);
+        let value = self.core.pool.bits(64, now);
+        if now == 0 || self.core.image.name_at(now).is_some() {
+            let other = self.core.pool.ne(e, value);
+            match self.ask(other)? {
+                None => return Ok(None),
+                Some(model) => self.state.model = model,
+            }
+        }
+        let zero = self.core.pool.zero(64);
+        let some = self.core.pool.ne(e, zero);
+        self.assume(some)?;
+        Ok(Some(format!("*{}", wryneck_expr::print::human::human(&self.core.pool, e))))
+    }
+
     fn lead(&mut self, target: Target) -> Lead {
         let Target { key, offset, .. } = target;
         match key {
