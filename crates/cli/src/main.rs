@@ -38,6 +38,7 @@ mod objects;
 mod options;
 mod output;
 mod path_tree;
+mod probe;
 mod problem;
 mod program;
 mod progress;
@@ -79,6 +80,7 @@ static COMMANDS: &[Command] = &[
     Command { name: "extract", help: "write the bitcode that a program, object or static library carries", run: cmd::extract::run },
     Command { name: "guard", help: "run a program natively once the path of its input is verified", run: cmd::guard::run },
     Command { name: "ld", help: "lld, whose programs carry their bitcode", run: cmd::ld::run },
+    Command { name: "probe", help: "run any function without its callers, and report what must go wrong", run: cmd::probe::run },
     Command { name: "replay", help: "run the tests of a run natively and compare how they end", run: cmd::replay::run },
     Command { name: "rules", help: "list and explain the rules that `verify` checks", run: cmd::rules::run },
     Command { name: "run", help: "explore a whole program on symbolic input", run: cmd::run::run },

@@ -1,0 +1,174 @@
+//! The exploration of one function as the command controls it: the clock, and path ends as findings.
+
+use std::collections::BTreeMap;
+use std::time::Instant;
+
+use wryneck_exec::{Control, Core, Ended, Explorer, Limit, PathEnd};
+use wryneck_probe::harness::{self, Function};
+use wryneck_probe::shape::{self, Param, Shape};
+use wryneck_probe::{Inputs, Verdict};
+use wryneck_solver::Stop;
+
+use super::outcome::{Finding, Grade, Native, Place};
+use crate::results::{self, Defect};
+use crate::rules::Rules;
+use crate::{signal, watchdog};
+
+/// Conditions of a precondition that are shown.
+const CONDITIONS: usize = 24;
+/// Findings of one function that are kept.
+const MOST: usize = 400;
+
+/// What is collected of one function's paths.
+pub struct Collector<'a> {
+    pub function: &'a str,
+    pub params: &'a [Param],
+    pub deadline: Instant,
+    /// The least sure findings that are kept.
+    pub least: Grade,
+    pub rules: Option<Rules>,
+    /// Whether the program defines a function.
+    pub defined: &'a dyn Fn(&str) -> bool,
+    pub findings: Vec<Finding>,
+    by_place: BTreeMap<(String, Vec<Place>), usize>,
+    pub bounded: BTreeMap<String, u64>,
+    pub unsupported: BTreeMap<String, u64>,
+    pub complete: u64,
+    pub havocked: u64,
+}
+
+impl<'a> Collector<'a> {
+    pub fn new(
+        function: &'a str,
+        params: &'a [Param],
+        deadline: Instant,
+        least: Grade,
+        defined: &'a dyn Fn(&str) -> bool,
+    ) -> Collector<'a> {
+        Collector {
+            function,
+            params,
+            deadline,
+            least,
+            rules: None,
+            defined,
+            findings: Vec::new(),
+            by_place: BTreeMap::new(),
+            bounded: BTreeMap::new(),
+            unsupported: BTreeMap::new(),
+            complete: 0,
+            havocked: 0,
+        }
+    }
+
+    fn finding(&self, core: &Core, defect: &Defect<'_>, ended: &Ended, verdict: &Verdict, grade: Grade, stack: Vec<Place>) -> Finding {
+        let shape = Shape::of(ended, &core.pool, self.params);
+        let title = format!("{}: {} in {}", defect.id, defect.message, self.function);
+        let function = Function { name: self.function, params: self.params };
+        let mut ledger: Vec<String> = Vec::new();
+        if let Some(inputs) = ended.lazy.as_any().downcast_ref::<Inputs>() {
+            ledger.extend(inputs.skipped.iter().map(|call| format!("skipped: `{}`", call.name)));
+            ledger.extend(inputs.assumed.iter().map(|assumed| format!("assumed: {}", assumed.why)));
+            ledger.extend(inputs.bounded.iter().map(|what| format!("bounded: {what}")));
+        }
+        ledger.sort();
+        ledger.dedup();
+        Finding {
+            kind: defect.id.to_string(),
+            cwe: defect.cwe,
+            grade,
+            message: defect.message.clone(),
+            stack,
+            why: verdict.why.clone(),
+            inputs: shape.lines(self.params),
+            precondition: shape::precondition(ended, &verdict.constraints, &core.pool, CONDITIONS),
+            ledger,
+            harness: harness::text(&shape, &function, &title, self.defined),
+            native: Native::NotRun("not asked for".into()),
+            paths: 1,
+            seen_from: vec![self.function.to_owned()],
+        }
+    }
+
+    fn add(&mut self, core: &Core, defect: &Defect<'_>, ended: &Ended) {
+        let inputs = ended.lazy.as_any().downcast_ref::<Inputs>();
+        let Some(verdict) = inputs.and_then(|inputs| inputs.verdict.clone()) else { return };
+        let grade = match verdict.grade {
+            wryneck_probe::Grade::Must => Grade::Must,
+            wryneck_probe::Grade::May => Grade::May,
+        };
+        if grade > self.least {
+            return;
+        }
+        let place = |p: wryneck_report::Place| Place { file: p.file, line: p.line, function: p.function };
+        let stack: Vec<Place> = results::stack(&core.image, defect.at).into_iter().map(place).collect();
+        let key = (defect.id.to_string(), vec![stack[0].clone()]);
+        match self.by_place.get(&key) {
+            Some(&index) if self.findings[index].grade <= grade => self.findings[index].paths += 1,
+            Some(&index) => {
+                let paths = self.findings[index].paths + 1;
+                self.findings[index] = Finding { paths, ..self.finding(core, defect, ended, &verdict, grade, stack) };
+            }
+            None if self.findings.len() < MOST => {
+                self.by_place.insert(key, self.findings.len());
+                let finding = self.finding(core, defect, ended, &verdict, grade, stack);
+                self.findings.push(finding);
+            }
+            None => {}
+        }
+    }
+
+    /// Blocks of the function under test that were entered, and all it has.
+    pub fn blocks(explorer: &Explorer, function: &str) -> (u64, u64) {
+        let image = &explorer.core.image;
+        let all = 0..image.program.functions().len() as u32;
+        let Some(func) = all.into_iter().find(|f| !image.is_library(*f) && image.name(*f) == function) else { return (0, 0) };
+        let (first, count) = (image.first_block_of(func) as usize, image.function(func).1.blocks.count as usize);
+        let entered = explorer.core.coverage.get(first..first + count).map_or(0, |marks| marks.iter().filter(|mark| **mark != 0).count());
+        (entered as u64, count as u64)
+    }
+}
+
+impl Control for Collector<'_> {
+    fn stop(&mut self, _: &Core, _: usize) -> Option<Limit> {
+        if signal::interrupted() {
+            return Some(Limit::Interrupted);
+        }
+        if Instant::now() >= self.deadline {
+            return Some(Limit::Time);
+        }
+        watchdog::memory_is_over().then_some(Limit::Memory)
+    }
+
+    fn ended(&mut self, core: &mut Core, ended: Ended) {
+        match &ended.end {
+            PathEnd::Exit(_) | PathEnd::Assumed => self.complete += 1,
+            PathEnd::Fault(_) => {}
+            PathEnd::Unsupported(what) | PathEnd::Internal(what) => *self.unsupported.entry(what.clone()).or_default() += 1,
+            PathEnd::Limit(limit) => *self.bounded.entry(limit.name_and_flag().0.to_owned()).or_default() += 1,
+        }
+        if let Some(inputs) = ended.lazy.as_any().downcast_ref::<Inputs>() {
+            self.havocked += u64::from(!inputs.skipped.is_empty());
+        }
+        let violations = self.rules.as_mut().map_or(Vec::new(), |rules| rules.ended(core, &ended));
+        for violation in violations {
+            self.add(core, &violation, &ended);
+        }
+        if let PathEnd::Fault(fault) = &ended.end {
+            self.add(core, &Defect::fault(fault, &ended.call_stack), &ended);
+        }
+    }
+
+    fn memory_used(&mut self) -> u64 {
+        watchdog::memory()
+    }
+
+    fn end_signal(&mut self) -> Stop {
+        let deadline = self.deadline;
+        Stop::when(move || signal::interrupted() || watchdog::memory_is_over() || Instant::now() >= deadline)
+    }
+
+    fn solver_stop(&mut self) -> Stop {
+        self.end_signal()
+    }
+}

@@ -1,0 +1,111 @@
+//! The functions of a target, by name patterns.
+
+use std::collections::BTreeSet;
+use std::path::Path;
+
+use anyhow::Result;
+use wryneck_ir::{Function, Module, function_flags, linkage, param_kind};
+use wryneck_probe::shape::Param;
+
+use crate::problem::problem;
+
+/// Whether a name matches a pattern with `*` and `?`.
+pub fn matches(pattern: &str, name: &str) -> bool {
+    match (pattern.chars().next(), name.chars().next()) {
+        (None, None) => true,
+        (Some('*'), _) => {
+            let rest = &pattern[1..];
+            (0..=name.len()).filter(|i| name.is_char_boundary(*i)).any(|i| matches(rest, &name[i..]))
+        }
+        (Some('?'), Some(c)) => matches(&pattern[1..], &name[c.len_utf8()..]),
+        (Some(p), Some(c)) if p == c => matches(&pattern[p.len_utf8()..], &name[c.len_utf8()..]),
+        _ => false,
+    }
+}
+
+/// Those of `names` that one of the patterns matches, in their order, each once. A pattern without a match is an error.
+pub fn select(names: &[String], patterns: &[String], target: &str) -> Result<Vec<String>> {
+    for pattern in patterns {
+        if !names.iter().any(|name| matches(pattern, name)) {
+            let near: Vec<String> = names.iter().take(8).map(|name| format!("`{name}`")).collect();
+            let help = match near.is_empty() {
+                true => "it defines no function; an object needs symbols (not stripped)".to_owned(),
+                false => format!("it defines {}{}", near.join(", "), if names.len() > 8 { ", …" } else { "" }),
+            };
+            return Err(problem(format!("`{target}` has no function `{pattern}`"), help));
+        }
+    }
+    let mut chosen: Vec<String> = names.iter().filter(|name| patterns.iter().any(|p| matches(p, name))).cloned().collect();
+    chosen.dedup();
+    Ok(chosen)
+}
+
+/// The index of a function of a module by name; a visible one first.
+pub fn find(module: &Module, name: &str) -> Option<usize> {
+    let named = || module.functions.iter().enumerate().filter(|(_, f)| module.str(f.name) == name);
+    named().map(|(i, _)| i).next()
+}
+
+/// What a function of bitcode takes.
+pub fn params(module: &Module, function: &Function) -> Result<Vec<Param>, String> {
+    if function.flags & function_flags::VARIADIC != 0 {
+        return Err("it takes variable arguments, whose number only a caller knows".into());
+    }
+    let mut all = Vec::new();
+    for (number, param) in module.params.range(function.params).iter().enumerate() {
+        let name = module.str(param.name);
+        let name = if name.is_empty() { format!("argument{number}") } else { name.to_owned() };
+        all.push(match param.kind {
+            param_kind::VARIADIC => return Err("it takes variable arguments, whose number only a caller knows".into()),
+            param_kind::BY_VALUE => Param { name, width: 64, by_value: param.size },
+            _ => Param { name, width: param.width, by_value: 0 },
+        });
+    }
+    Ok(all)
+}
+
+/// Makes a function of a module visible, so that the exploration can begin with it.
+pub fn make_visible(module: &mut Module, function: usize) {
+    let symbol = module.symbols.iter().position(|s| s.kind == wryneck_ir::symbol_kind::FUNCTION && s.index as usize == function);
+    if let Some(symbol) = symbol.filter(|&s| module.symbols[s].linkage == linkage::INTERNAL) {
+        module.make_owned();
+        if let wryneck_ir::Table::Owned(symbols) = &mut module.symbols {
+            symbols[symbol].linkage = linkage::STRONG;
+        }
+    }
+}
+
+/// The names of the functions that the symbols of machine code define, each once, in the order of their addresses.
+pub fn of_machine_code(content: &[u8], target: &Path) -> Result<Vec<String>> {
+    use object::{Object, ObjectSymbol, SymbolKind};
+    let shown = target.display();
+    let file = object::File::parse(content).map_err(|error| problem(format!("`{shown}` cannot be read: {error}"), ""))?;
+    if file.kind() == object::ObjectKind::Dynamic && file.entry() == 0 {
+        let help = "probe its objects (`.o`), a static library's members, or its bitcode (`wryneck build`)";
+        return Err(problem(format!("`{shown}` is a shared object, which the loader does not run yet"), help));
+    }
+    let defined = |s: &object::Symbol<'_, '_>| s.kind() == SymbolKind::Text && s.is_definition() && s.size() > 0;
+    let mut all: Vec<(usize, u64, String)> = file
+        .symbols()
+        .filter(defined)
+        .map(|s| (s.section_index().map_or(0, |i| i.0), s.address(), s.name().unwrap_or_default().to_owned()))
+        .collect();
+    all.sort();
+    let mut seen = BTreeSet::new();
+    let names: Vec<String> = all.into_iter().map(|(_, _, name)| name).filter(|name| seen.insert(name.clone())).collect();
+    match names.is_empty() {
+        true => Err(problem(format!("`{shown}` has no symbols of functions"), "give it before it is stripped")),
+        false => Ok(names),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn patterns_match_whole_names() {
+        assert!(matches("list_*", "list_head") && matches("*", "") && matches("a?c", "abc") && matches("abc", "abc"));
+        assert!(!matches("list_*", "my_list_head") && !matches("a?c", "ac") && !matches("abc", "abcd"));
+    }
+}

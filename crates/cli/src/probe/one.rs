@@ -1,0 +1,167 @@
+//! The probe of one function, in this process.
+
+use std::cell::RefCell;
+use std::path::PathBuf;
+use std::rc::Rc;
+use std::time::{Duration, Instant};
+
+use anyhow::Result;
+use rustc_hash::FxHashSet;
+use wryneck_environ::{Entry, Linux, NoHost, Parameter, ParameterKind, ProgramInput};
+use wryneck_exec::config::Uninit;
+use wryneck_exec::plugin::Monitor;
+use wryneck_exec::{Config, Explorer, Image, Limit, Outcome as Ending, Stop, search};
+use wryneck_expr::Pool;
+use wryneck_probe::shape::Param;
+use wryneck_probe::{MARK, Probe};
+use wryneck_solver::Solver;
+
+use super::args::ProbeArgs;
+use super::collect::Collector;
+use super::functions::{self, matches};
+use super::outcome::{Outcome, Status};
+use crate::args::RunArgs;
+use crate::problem::problem;
+use crate::rules::{self, Rules};
+use crate::target::{Linked, Target};
+use crate::{machine, watchdog};
+
+/// What was found, and the bitcode that it was found in.
+pub struct Probed {
+    pub outcome: Outcome,
+    pub bitcode: Option<PathBuf>,
+}
+
+/// The arguments that `wryneck run` would have for one function of the target.
+pub fn run_args(args: &ProbeArgs, function: &str) -> RunArgs {
+    let config = Config {
+        uninit: Uninit::Symbolic,
+        loop_limit: args.loop_limit,
+        max_memory: args.max_memory / 2,
+        max_resolutions: 16,
+        max_targets: 64,
+        ..Config::default()
+    };
+    RunArgs {
+        target: args.target.clone(),
+        entry: Some(function.to_owned()),
+        cc_flags: args.cc_flags.clone(),
+        machine_code: args.machine_code,
+        fail_calls: args.fail_calls,
+        max_memory: args.max_memory,
+        rules: args.rules.clone(),
+        skip_undefined: true,
+        config,
+        ..RunArgs::default()
+    }
+}
+
+/// Probes one function. The error is one of the target or of the options, not of the function.
+pub fn probe(args: &ProbeArgs, function: &str) -> Result<Probed> {
+    let start = Instant::now();
+    let run = run_args(args, function);
+    let checkers = rules::find(&run.rules)?;
+    let mut input = ProgramInput { fail_calls: args.fail_calls, ..ProgramInput::default() };
+    watchdog::works_on("preparing the target");
+    let mut target = match Target::open(&run, &mut input, &rules::functions(&checkers)) {
+        Ok(target) => target,
+        Err(error) if error.to_string().contains("is neither an integer nor a pointer") => {
+            return Ok(Probed { outcome: Outcome::unsupported(function, error.to_string()), bitcode: None });
+        }
+        Err(error) => return Err(error),
+    };
+    let params = match &mut target {
+        Target::Bitcode { module, .. } => {
+            let index = functions::find(module, function)
+                .ok_or_else(|| problem(format!("the program has no function `{function}`"), "`--list --all` lists them"))?;
+            functions::make_visible(module, index);
+            functions::params(module, &module.functions[index])
+        }
+        Target::Machine(_) => Ok(params_of(&input.entry)),
+    };
+    let params = match params {
+        Ok(params) => params,
+        Err(why) => return Ok(Probed { outcome: Outcome::unsupported(function, why), bitcode: None }),
+    };
+    let given = params.iter().map(parameter).collect();
+    input.entry = Entry::Function { name: function.to_owned(), pointee: 0, parameters: Some(given) };
+    let environment = Rc::new(Linux::new(input, Rc::new(NoHost)));
+    watchdog::works_on("linking");
+    let Linked { program, entry, bitcode, mut code, .. } = target.link(&run, &environment)?;
+    let mut pool = Pool::new();
+    let mut image = Image::new(program, &*environment, &mut pool);
+    if let Some(code) = &mut code {
+        machine::map(&run, code, &mut image, &mut pool)?;
+    }
+    if !args.globals_initial {
+        let variables = code.as_ref().map_or_else(|| image.written(), |code| code.elf.written());
+        image.leave_unwritten(&variables, &mut pool);
+    }
+    let is_machine_code = code.is_some();
+    let all = || 0..image.program.functions().len() as u32;
+    let own = |f: &u32| !image.is_library(*f);
+    let skipped: FxHashSet<u32> = all().filter(own).filter(|f| args.skip.iter().any(|p| matches(p, image.name(*f)))).collect();
+    let names: FxHashSet<String> = all().filter(own).map(|f| image.name(f).to_owned()).collect();
+    let watched = (!checkers.is_empty()).then(|| Rules::new(checkers, run.policy, &image, is_machine_code));
+    let monitor = watched.as_ref().map(|rules| rules.automata.clone() as Rc<dyn Monitor>);
+    let solver = Solver::new(run.solver.clone()).map_err(|error| problem(error.to_string(), ""))?;
+    let search = search::by_names(&run.config.search, run.config.seed, &image)
+        .map_err(|name| problem(format!("no searcher is called `{name}`"), ""))?;
+    let config = Config { machine_code: is_machine_code, ..run.config.clone() };
+    let mut explorer = Explorer::new(image, pool, solver, environment, monitor, config, search);
+    explorer.core.code_source = code.map(|code| Rc::new(RefCell::new(code)) as _);
+    explorer.make_inputs(Rc::new(Probe { bounds: args.bounds }), skipped);
+    let defined = |name: &str| names.contains(name);
+    let deadline = start + Duration::from_secs_f64(args.max_time);
+    let mut collector = Collector::new(function, &params, deadline, args.report, &defined);
+    collector.rules = watched;
+    watchdog::works_on("the exploration");
+    let ending = match explorer.start(entry, |_| Ok(Vec::new())) {
+        Ok(()) => explorer.explore(&mut collector),
+        Err(Stop::End(_) | Stop::Bind(_)) => Ending::Stopped(Limit::Interrupted),
+    };
+    if let Ending::Stopped(limit) = ending {
+        *collector.bounded.entry(limit.name_and_flag().0.to_owned()).or_default() += explorer.pending().max(1) as u64;
+    }
+    let status = match (collector.bounded.is_empty(), collector.unsupported.is_empty(), explorer.core.stats.paths) {
+        (true, true, _) => Status::Exhausted,
+        (true, false, paths) if collector.unsupported.values().sum::<u64>() == paths => Status::Unsupported,
+        _ => Status::Bounded,
+    };
+    let stats = &explorer.core.stats;
+    let outcome = Outcome {
+        paths: stats.paths,
+        complete: collector.complete,
+        havocked: collector.havocked,
+        instructions: stats.instructions,
+        blocks: Collector::blocks(&explorer, function),
+        milliseconds: start.elapsed().as_millis() as u64,
+        bounded: std::mem::take(&mut collector.bounded),
+        unsupported: std::mem::take(&mut collector.unsupported),
+        findings: std::mem::take(&mut collector.findings),
+        ..Outcome::empty(function, status)
+    };
+    // Taking the exploration apart would take longer than many a probe.
+    std::mem::forget(explorer);
+    Ok(Probed { outcome, bitcode })
+}
+
+/// What a function of machine code takes.
+fn params_of(entry: &Entry) -> Vec<Param> {
+    let Entry::Function { parameters: Some(parameters), .. } = entry else { return Vec::new() };
+    let param = |p: &Parameter| match p.kind {
+        ParameterKind::Scalar(width) => Param { name: p.name.clone(), width, by_value: 0 },
+        ParameterKind::Pointer | ParameterKind::Variable => Param { name: p.name.clone(), width: 64, by_value: 0 },
+        ParameterKind::ByValue(size) => Param { name: p.name.clone(), width: 64, by_value: size as u32 },
+    };
+    parameters.iter().map(param).collect()
+}
+
+/// A parameter as an under-constrained input.
+fn parameter(param: &Param) -> Parameter {
+    let kind = match param.by_value {
+        0 => ParameterKind::Scalar(param.width),
+        size => ParameterKind::ByValue(size.into()),
+    };
+    Parameter { name: format!("{MARK}{}", param.name), kind }
+}

@@ -1,0 +1,120 @@
+//! Accesses to lazily made objects: their sizes grow, unknown bytes become symbols, and aliasing that would matter is noted.
+
+use std::rc::Rc;
+
+use wryneck_exec::step::pointer::{Object, What};
+use wryneck_exec::{Cx, Limit, PathEnd, Stop, Value};
+use wryneck_expr::ExprId;
+
+use crate::data::{Initial, Inputs};
+use crate::{LEAD, MARK, Probe};
+
+/// Offsets that a symbolic offset into an object of unknown size may have, a power of two.
+const WINDOW: u64 = 128;
+
+/// The offset to use for an access of `size` bytes, after the object has grown to it.
+pub(crate) fn access(probe: &Probe, object: &Object, offset: ExprId, size: u64, write: bool, cx: &mut Cx<'_>) -> Result<ExprId, Stop> {
+    let Some(index) = cx.state.lazy::<Inputs>().index_of(object.base) else { return Ok(offset) };
+    if matches!(object.what, What::Heap { freed: Some(_), .. }) {
+        return Ok(offset);
+    }
+    let lead = cx.state.lazy::<Inputs>().objects[index].at - object.base;
+    let (offset, range) = match cx.core.pool.as_u64(offset) {
+        Some(at) => (offset, fixed(at.wrapping_sub(lead), size)),
+        None => window(offset, lead, size, cx)?,
+    };
+    let room = probe.bounds.object_bytes as i64;
+    if range.0 < -(lead.min(LEAD) as i64) || range.1 > room || range.1 < range.0 {
+        cx.state.lazy_mut::<Inputs>().note_bound("bytes of an object");
+        return Err(PathEnd::Limit(Limit::ObjectSize).into());
+    }
+    note(index, range, write, cx);
+    Ok(offset)
+}
+
+fn fixed(at: u64, size: u64) -> (i64, i64) {
+    let at = at as i64;
+    (at, i64::try_from(size).ok().and_then(|size| at.checked_add(size)).unwrap_or(i64::MIN))
+}
+
+/// A symbolic offset, assumed to lie in the window from the object's beginning where it can; else fixed to its values one by one.
+fn window(offset: ExprId, lead: u64, size: u64, cx: &mut Cx<'_>) -> Result<(ExprId, (i64, i64)), Stop> {
+    let pool = &mut cx.core.pool;
+    let start = pool.bits(64, lead);
+    let inside = pool.sub(offset, start);
+    let (low, high) = pool.interval(inside);
+    if low <= high && high - low < 2 * WINDOW && high < 1 << 32 {
+        return Ok((offset, (low as i64, (high + size) as i64)));
+    }
+    let limit = pool.bits(64, WINDOW);
+    let within = pool.ult(inside, limit);
+    if cx.choose_first(&[within], 0..0)?.is_some() {
+        let what = format!("an index reaches at most {WINDOW} bytes of an object of unknown size");
+        cx.state.lazy_mut::<Inputs>().assume(within, &what);
+        cx.state.lazy_mut::<Inputs>().note_bound(&what);
+        let pool = &mut cx.core.pool;
+        let low = pool.extract(inside, 0, WINDOW.trailing_zeros());
+        let low = pool.zext(low, 64);
+        let start = pool.bits(64, lead);
+        return Ok((pool.add(low, start), (0, (WINDOW + size) as i64)));
+    }
+    let at = cx.concretise(Value::Sym(offset), "offset into an object of unknown size")?;
+    Ok((cx.core.pool.bits(64, at), fixed(at.wrapping_sub(lead), size)))
+}
+
+/// Notes an access: how far the object reaches, what was written, and which other object would have shown it if it were the same one.
+fn note(index: usize, range: (i64, i64), write: bool, cx: &mut Cx<'_>) {
+    let inputs = cx.state.lazy::<Inputs>();
+    let made = &inputs.objects[index];
+    let grows = range.0 < made.low || range.1 > made.high;
+    let fresh = write && !made.written.iter().any(|w| w.0 <= range.0 && range.1 <= w.1);
+    let others = inputs.objects.iter().enumerate();
+    let met: Vec<(usize, usize)> = match write {
+        true => Vec::new(),
+        false => others
+            .filter(|(other, made)| *other != index && made.written.iter().any(|w| w.0 < range.1 && range.0 < w.1))
+            .map(|(other, _)| (index.min(other), index.max(other)))
+            .filter(|pair| !inputs.interfering.contains(pair))
+            .collect(),
+    };
+    if !grows && !fresh && met.is_empty() {
+        return;
+    }
+    let inputs = cx.state.lazy_mut::<Inputs>();
+    if !met.is_empty() {
+        Rc::make_mut(&mut inputs.interfering).extend(met);
+    }
+    let made = &mut Rc::make_mut(&mut inputs.objects)[index];
+    (made.low, made.high) = (made.low.min(range.0), made.high.max(range.1));
+    if fresh {
+        Rc::make_mut(&mut made.written).push(range);
+    }
+}
+
+/// The symbol of a byte that was never written: of a lazily made object, of a variable, of uninitialised memory.
+pub(crate) fn unwritten(address: u64, cx: &mut Cx<'_>) -> ExprId {
+    let (name, base, start) = described(address, cx);
+    let epoch = cx.state.lazy::<Inputs>().epoch(base);
+    let name = if epoch == 0 { format!("{MARK}{name}") } else { format!("{MARK}{name}#{epoch}") };
+    let symbol = cx.core.pool.symbol(&name, address.wrapping_sub(start) as u32, 8);
+    cx.state.lazy_mut::<Inputs>().initial.push(Initial { address, symbol });
+    cx.core.pool.sym(symbol)
+}
+
+/// The name of the object that an address belongs to, its first address, and the address that its offsets count from.
+fn described(address: u64, cx: &Cx<'_>) -> (String, u64, u64) {
+    let Some(object) = cx.object_at(address) else { return (format!("memory@{address:#x}"), address, address) };
+    let base = object.base;
+    let inputs = cx.state.lazy::<Inputs>();
+    if let Some(made) = inputs.made(base) {
+        return (format!("*{}", made.pointer), base, made.at);
+    }
+    let name = match &object.what {
+        What::Global { name, .. } | What::Function { name } => name.clone(),
+        What::Local { name, .. } => format!("{name}@{base:x}"),
+        What::Dynamic { .. } => format!("stack@{base:x}"),
+        What::Variable { number, .. } => format!("variable{number}@{base:x}"),
+        What::Heap { .. } => format!("heap@{base:x}"),
+    };
+    (name, base, base)
+}

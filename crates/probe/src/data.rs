@@ -1,0 +1,174 @@
+//! What a path knows of its lazily made inputs.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::hash::{Hash, Hasher};
+use std::rc::Rc;
+
+use rustc_hash::FxHashMap;
+use wryneck_exec::memory::pvec::PVec;
+use wryneck_exec::{CodePos, PathData};
+use wryneck_expr::{ExprId, Remap, SymId};
+
+use crate::grade::Verdict;
+
+/// An object that a path made because it used a pointer.
+#[derive(Clone, Debug)]
+pub struct Made {
+    /// The pointer's name: `lst`, or `*lst[16]` for the word at offset 16 of what `lst` points to.
+    pub pointer: Rc<str>,
+    /// First address of the memory booked for it.
+    pub base: u64,
+    /// The address that the pointer was bound to; offsets count from here.
+    pub at: u64,
+    /// The pointer.
+    pub word: ExprId,
+    /// Offsets used so far: `low..high`.
+    pub low: i64,
+    pub high: i64,
+    /// Offsets written so far, as disjoint ranges.
+    pub written: Rc<Vec<(i64, i64)>>,
+}
+
+/// A pointer and the address it was bound to.
+#[derive(Clone, Debug)]
+pub struct Bound {
+    pub word: ExprId,
+    pub pointer: Rc<str>,
+    pub object: u64,
+    pub at: u64,
+}
+
+/// A condition that the engine, not the code, chose.
+#[derive(Clone, Debug)]
+pub struct Assumed {
+    pub cond: ExprId,
+    pub why: Rc<str>,
+}
+
+/// A byte that the path read before it wrote it.
+#[derive(Clone, Copy, Debug)]
+pub struct Initial {
+    pub address: u64,
+    pub symbol: SymId,
+}
+
+/// A call that was not followed.
+#[derive(Clone, Debug)]
+pub struct Skipped {
+    pub name: Rc<str>,
+    /// The symbols of its result, lowest byte first.
+    pub result: Rc<[SymId]>,
+    /// First address and length of each range that it may have changed.
+    pub forgotten: Rc<[(u64, u64)]>,
+}
+
+/// Innermost calls by which the place of a test is known.
+pub(crate) const CALLERS: usize = 6;
+
+/// A decision of the code.
+#[derive(Clone, Debug)]
+pub struct Test {
+    /// As it was decided.
+    pub cond: ExprId,
+    /// How many constraints the path had; `None`: they left no choice.
+    pub before: Option<u32>,
+    /// Where, innermost first; at most [`CALLERS`] calls.
+    pub stack: Rc<[CodePos]>,
+}
+
+/// The path data of lazily made inputs.
+#[derive(Clone, Default)]
+pub struct Inputs {
+    pub objects: Rc<Vec<Made>>,
+    pub bound: Rc<Vec<Bound>>,
+    pub(crate) by_word: Rc<FxHashMap<ExprId, usize>>,
+    /// Equations that only give a pointer the address of its object.
+    pub named: Rc<Vec<ExprId>>,
+    pub assumed: Rc<Vec<Assumed>>,
+    /// Conditions that the code tested though they were known to hold.
+    pub tested: Rc<Vec<ExprId>>,
+    /// The latest decision of the code.
+    pub last: Option<Test>,
+    /// Pairs of objects, by index, where one was read after the other had been written at the same offsets.
+    pub interfering: Rc<BTreeSet<(usize, usize)>>,
+    /// First symbols of words that pointer arithmetic began with.
+    pub(crate) bases: Rc<BTreeSet<SymId>>,
+    /// How often an object was forgotten, by its first address.
+    pub(crate) epochs: Rc<BTreeMap<u64, u32>>,
+    pub initial: PVec<Initial>,
+    pub skipped: Rc<Vec<Skipped>>,
+    /// What bounded the inputs, in words.
+    pub bounded: Rc<BTreeSet<Rc<str>>>,
+    pub verdict: Option<Verdict>,
+}
+
+impl Inputs {
+    /// The object whose memory begins at an address, if it was lazily made.
+    pub fn made(&self, base: u64) -> Option<&Made> {
+        self.objects.iter().find(|made| made.base == base)
+    }
+
+    pub(crate) fn index_of(&self, base: u64) -> Option<usize> {
+        self.objects.iter().position(|made| made.base == base)
+    }
+
+    pub(crate) fn note_tested(&mut self, cond: ExprId) {
+        if !self.tested.contains(&cond) {
+            Rc::make_mut(&mut self.tested).push(cond);
+        }
+    }
+
+    pub(crate) fn assume(&mut self, cond: ExprId, why: &str) {
+        if self.tested.contains(&cond) {
+            Rc::make_mut(&mut self.tested).retain(|tested| *tested != cond);
+        }
+        if !self.assumed.iter().any(|a| a.cond == cond) {
+            Rc::make_mut(&mut self.assumed).push(Assumed { cond, why: why.into() });
+        }
+    }
+
+    pub(crate) fn bind(&mut self, bound: Bound) {
+        Rc::make_mut(&mut self.by_word).insert(bound.word, self.bound.len());
+        Rc::make_mut(&mut self.bound).push(bound);
+    }
+
+    pub(crate) fn note_bound(&mut self, what: &str) {
+        if !self.bounded.contains(what) {
+            Rc::make_mut(&mut self.bounded).insert(what.into());
+        }
+    }
+
+    pub(crate) fn epoch(&self, base: u64) -> u32 {
+        self.epochs.get(&base).copied().unwrap_or(0)
+    }
+}
+
+impl PathData for Inputs {
+    fn for_each_expr(&self, f: &mut dyn FnMut(ExprId)) {
+        self.objects.iter().for_each(|made| f(made.word));
+        self.bound.iter().for_each(|bound| f(bound.word));
+        self.assumed.iter().for_each(|assumed| f(assumed.cond));
+        self.named.iter().chain(self.tested.iter()).for_each(|e| f(*e));
+        self.last.iter().for_each(|test| f(test.cond));
+    }
+
+    fn remap(&mut self, map: &Remap) {
+        let new = |e: ExprId| map.get(e).expect("every expression of the data was a root of the compaction");
+        Rc::make_mut(&mut self.objects).iter_mut().for_each(|made| made.word = new(made.word));
+        Rc::make_mut(&mut self.bound).iter_mut().for_each(|bound| bound.word = new(bound.word));
+        Rc::make_mut(&mut self.assumed).iter_mut().for_each(|assumed| assumed.cond = new(assumed.cond));
+        Rc::make_mut(&mut self.named).iter_mut().for_each(|e| *e = new(*e));
+        Rc::make_mut(&mut self.tested).iter_mut().for_each(|e| *e = new(*e));
+        self.last.iter_mut().for_each(|test| test.cond = new(test.cond));
+        self.by_word = Rc::new(self.bound.iter().enumerate().map(|(i, bound)| (bound.word, i)).collect());
+    }
+
+    fn hash_into(&self, h: &mut dyn Hasher, hash_expr: &mut dyn FnMut(ExprId) -> u64) {
+        let mut h = h;
+        for bound in self.bound.iter() {
+            h.write_u64(hash_expr(bound.word));
+            (bound.object, bound.at).hash(&mut h);
+        }
+        self.epochs.iter().for_each(|epoch| epoch.hash(&mut h));
+    }
+}

@@ -1,0 +1,180 @@
+//! Must or may (docs/design/011): one query over what the code tested and what the engine assumed.
+//!
+//! A path condition has three kinds of constraint: tested by the code (or required for its accesses to be valid), assumed by the engine (the
+//! object of a pointer, a fixed value, a bounded index), and names (the address that an object happens to have). An error that happens on a
+//! path **must** happen if what was tested implies what was assumed, as far as the error needs it. An assumption that two objects are
+//! distinct is needed where one was read after the other had been written at the same offsets.
+
+use rustc_hash::FxHashSet;
+use wryneck_exec::{Cx, FaultKind, PathEnd};
+use wryneck_expr::{ExprId, Pool};
+use wryneck_solver::{Answer, Budget, PathCondition};
+
+use crate::data::{CALLERS, Inputs};
+use crate::is_lazy;
+
+/// How sure an error is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Grade {
+    /// It happens for all inputs that take the path.
+    Must,
+    /// Some precondition may exclude it.
+    May,
+}
+
+/// What is known of a path's end.
+#[derive(Clone, Debug)]
+pub struct Verdict {
+    pub grade: Grade,
+    /// Why it is only a may error, in words.
+    pub why: Vec<String>,
+    /// The path condition of an error, with what the code tested though it was known.
+    pub constraints: Vec<ExprId>,
+}
+
+/// Conflicts that the query about an end may take.
+const CONFLICTS: u64 = 200_000;
+
+/// Grades the end of a path.
+pub(crate) fn verdict(end: &PathEnd, possible: Option<ExprId>, cx: &mut Cx<'_>) -> Verdict {
+    let (grade, why) = graded(end, possible, cx);
+    let mut constraints = Vec::new();
+    if matches!(end, PathEnd::Fault(_) | PathEnd::Exit(_)) {
+        constraints = cx.state.path.constraints();
+        constraints.extend(cx.state.lazy::<Inputs>().tested.iter().copied());
+    }
+    Verdict { grade, why, constraints }
+}
+
+/// Asks the solver if the path rests on assumptions.
+fn graded(end: &PathEnd, possible: Option<ExprId>, cx: &mut Cx<'_>) -> (Grade, Vec<String>) {
+    if !matches!(end, PathEnd::Fault(_) | PathEnd::Exit(_)) {
+        return (Grade::May, Vec::new());
+    }
+    if let Some(ok) = possible
+        && is_touched(ok, cx)
+    {
+        return (Grade::May, vec!["some inputs of the path avoid it".into()]);
+    }
+    if let PathEnd::Fault(fault) = end
+        && let Some((cond, before)) = own_test(fault.kind, cx)
+        && is_avoidable(cond, before, cx)
+    {
+        return (Grade::May, vec!["some inputs of the path satisfy the assertion".into()]);
+    }
+    let needed = needed(cx);
+    if needed.is_empty() {
+        return (Grade::Must, Vec::new());
+    }
+    let tested = tested(cx);
+    let mut doubt = ExprId::FALSE;
+    for (cond, _) in &needed {
+        let not = cx.core.pool.not(*cond);
+        doubt = cx.core.pool.or(doubt, not);
+    }
+    if implied(&tested, doubt, cx) {
+        return (Grade::Must, Vec::new());
+    }
+    let mut why: Vec<String> = Vec::new();
+    for (cond, words) in needed {
+        let not = cx.core.pool.not(cond);
+        if !why.contains(&words) && !implied(&tested, not, cx) {
+            why.push(words);
+        }
+    }
+    (Grade::May, why)
+}
+
+/// The condition of an assertion that failed, if the path's latest decision was its test: an assertion is a check, no test of the code that
+/// makes its failure certain (paper 2, section 2.2).
+fn own_test(kind: FaultKind, cx: &Cx<'_>) -> Option<(ExprId, u32)> {
+    let lines = match kind {
+        FaultKind::AssertionFailed => true,
+        FaultKind::Abort | FaultKind::Trap | FaultKind::Reported => false,
+        _ => return None,
+    };
+    let test = cx.state.lazy::<Inputs>().last.clone()?;
+    let before = test.before?;
+    let here = cx.core.call_stack(cx.state, CALLERS);
+    let (at, end) = (*test.stack.first()?, *here.first()?);
+    let line = |pos| cx.core.image.source(pos).first().map(|s| (s.file.clone(), s.line)).filter(|(_, line)| *line > 0);
+    let same_line = match (line(at), line(end)) {
+        (Some(a), Some(b)) => a == b,
+        _ => true,
+    };
+    (at.func == end.func && test.stack[1..] == here[1..] && (same_line || !lines)).then_some((test.cond, before))
+}
+
+/// Whether the path could have gone the other way at this decision, before which it had so many constraints.
+fn is_avoidable(cond: ExprId, before: u32, cx: &mut Cx<'_>) -> bool {
+    let mut path = PathCondition::new();
+    for other in cx.state.path.constraints().into_iter().take(before as usize) {
+        cx.core.solver.push(&cx.core.pool, &mut path, other);
+    }
+    let other = cx.core.pool.not(cond);
+    !implied(&path, other, cx)
+}
+
+/// Whether a condition cannot hold.
+fn implied(path: &PathCondition, doubt: ExprId, cx: &mut Cx<'_>) -> bool {
+    if doubt == ExprId::FALSE {
+        return true;
+    }
+    let budget = Budget { conflicts: CONFLICTS, ..Budget::default() };
+    let base = cx.state.model.clone();
+    matches!(cx.core.solver.check(&mut cx.core.pool, path, doubt, &base, &budget), Answer::Unsat(_))
+}
+
+/// The path condition without what the engine chose, and with what the code tested though it was known.
+fn tested(cx: &mut Cx<'_>) -> PathCondition {
+    let inputs = cx.state.lazy::<Inputs>().clone();
+    let chosen = chosen(&inputs, &cx.core.pool);
+    let mut all: Vec<ExprId> = cx.state.path.constraints().into_iter().filter(|cond| !chosen.contains(cond)).collect();
+    all.extend(inputs.tested.iter().copied());
+    // Pointers that were used are valid: a path on which one is not has ended there.
+    for bound in inputs.bound.iter() {
+        let lowest = cx.core.pool.bits(64, 4096);
+        all.push(cx.core.pool.ule(lowest, bound.word));
+    }
+    let mut path = PathCondition::new();
+    for cond in all {
+        if cx.core.pool.as_u64(cond).is_none() && !path.contains(&cx.core.pool, cond) {
+            cx.core.solver.push(&cx.core.pool, &mut path, cond);
+        }
+    }
+    path
+}
+
+/// The constraints that our choices added to the path condition, which holds conjunctions part by part.
+pub fn chosen(inputs: &Inputs, pool: &Pool) -> FxHashSet<ExprId> {
+    let all = inputs.named.iter().copied().chain(inputs.assumed.iter().map(|a| a.cond));
+    all.flat_map(|cond| pool.conjuncts(cond).into_iter().chain([cond])).collect()
+}
+
+/// What was assumed and may matter, in words.
+fn needed(cx: &mut Cx<'_>) -> Vec<(ExprId, String)> {
+    let inputs = cx.state.lazy::<Inputs>().clone();
+    let mut all: Vec<(ExprId, String)> = inputs.assumed.iter().map(|a| (a.cond, a.why.to_string())).collect();
+    for &(a, b) in inputs.interfering.iter() {
+        let (a, b) = (&inputs.objects[a], &inputs.objects[b]);
+        let distinct = cx.core.pool.ne(a.word, b.word);
+        all.push((distinct, format!("`{}` and `{}` point to different objects", a.pointer, b.pointer)));
+    }
+    all
+}
+
+/// Whether a condition mentions an under-constrained symbol, or one that shares constraints with such a symbol.
+fn is_touched(cond: ExprId, cx: &Cx<'_>) -> bool {
+    let pool: &Pool = &cx.core.pool;
+    if is_lazy(pool, cond) {
+        return true;
+    }
+    let support = pool.support(cond);
+    let constraints = cx.state.path.constraints();
+    let groups = cx.state.path.groups();
+    let mut touching = groups.iter().filter(|(symbols, _)| symbols.iter().any(|s| support.contains(s)));
+    touching.any(|(symbols, indices)| {
+        let lazy = |s: &wryneck_expr::SymId| pool.sym_info(*s).name.starts_with(crate::MARK);
+        symbols.iter().any(lazy) || indices.iter().any(|i| constraints.get(*i as usize).is_some_and(|c| is_lazy(pool, *c)))
+    })
+}

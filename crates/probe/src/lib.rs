@@ -1,0 +1,138 @@
+//! Under-constrained execution (paper 2): any function runs without set-up, and only errors that must happen are reported.
+//!
+//! [`Probe`] implements the engine's [`LazyInputs`]. Suggested reading order: [`data`] (what a path knows of its inputs), [`word`] (which
+//! part of an address is the pointer), [`bind`] (objects on demand), [`access`] (growing objects), [`skip`] (calls that are not followed),
+//! [`grade`] (must or may), [`shape`] (inputs and preconditions as C), [`harness`] (a C program that shows a finding).
+//!
+//! **Marks.** A symbol whose name begins with [`MARK`] is under-constrained; any other is exactly constrained. A mark travels with a value, because it
+//! belongs to the symbol. Where an exact symbol shares constraints with an under-constrained one, [`grade`] treats it as under-constrained, too:
+//! on that path alone, and only symbols of the same independent set (paper 2, section 2.2).
+#![forbid(unsafe_code)]
+
+mod access;
+mod bind;
+pub mod data;
+pub mod grade;
+pub mod harness;
+pub mod shape;
+mod skip;
+mod word;
+
+use std::rc::Rc;
+
+use wryneck_exec::memory::HeapObject;
+use wryneck_exec::plugin::LazyInputs;
+use wryneck_exec::step::pointer::Object;
+use wryneck_exec::{Call, Cx, PathData, PathEnd, Stop, Value};
+use wryneck_expr::{ExprId, Pool};
+
+pub use data::{Inputs, Made};
+pub use grade::{Grade, Verdict};
+
+/// What the names of under-constrained symbols begin with; no input of a program does.
+pub const MARK: &str = "uc:";
+
+/// Bytes before the address that a pointer is bound to: room for `container_of`.
+pub const LEAD: u64 = 512;
+
+/// Bounds of the inputs.
+#[derive(Clone, Copy, Debug)]
+pub struct Bounds {
+    /// Bytes that a lazily made object may grow to after the address its pointer has.
+    pub object_bytes: u64,
+    /// Existing objects that an unbound pointer may also point to.
+    pub aliases: u32,
+    /// Objects on one path.
+    pub objects: u32,
+}
+
+impl Default for Bounds {
+    fn default() -> Bounds {
+        Bounds { object_bytes: 4096, aliases: 2, objects: 64 }
+    }
+}
+
+/// Makes inputs on demand.
+pub struct Probe {
+    pub bounds: Bounds,
+}
+
+/// Whether an expression mentions an under-constrained symbol.
+pub fn is_lazy(pool: &Pool, e: ExprId) -> bool {
+    pool.support(e).iter().any(|s| pool.sym_info(*s).name.starts_with(MARK))
+}
+
+impl LazyInputs for Probe {
+    fn initial(&self) -> Rc<dyn PathData> {
+        Rc::new(Inputs::default())
+    }
+
+    fn resolve(&self, address: ExprId, cx: &mut Cx<'_>) -> Result<ExprId, Stop> {
+        bind::resolve(address, cx)
+    }
+
+    fn is_lazy(&self, address: ExprId, cx: &Cx<'_>) -> bool {
+        is_lazy(&cx.core.pool, address)
+    }
+
+    fn bind(&self, address: ExprId, cx: &mut Cx<'_>) -> Result<(), Stop> {
+        bind::bind(self, address, cx)
+    }
+
+    fn access(&self, object: &Object, offset: ExprId, size: u64, write: bool, cx: &mut Cx<'_>) -> Result<ExprId, Stop> {
+        access::access(self, object, offset, size, write, cx)
+    }
+
+    fn unwritten(&self, address: u64, cx: &mut Cx<'_>) -> ExprId {
+        access::unwritten(address, cx)
+    }
+
+    fn name(&self, object: u64, cx: &Cx<'_>) -> Option<String> {
+        let made = cx.state.lazy::<Inputs>().made(object)?;
+        Some(format!("what `{}` points to", made.pointer))
+    }
+
+    fn freed(&self, address: u64, cx: &Cx<'_>) -> Option<HeapObject> {
+        let found = cx.state.memory.heap.find(address)?;
+        let made = cx.state.lazy::<Inputs>().made(found.base)?;
+        // What comes before the address is room for `container_of`, no part of what was allocated.
+        let size = found.size.saturating_sub(made.at - made.base);
+        (made.at == address).then_some(HeapObject { base: made.at, size, ..found })
+    }
+
+    fn is_base(&self, address: ExprId, cx: &mut Cx<'_>) {
+        word::note_base(address, cx);
+    }
+
+    fn skip(&self, call: &Call<'_>, cx: &mut Cx<'_>) -> Result<Vec<Value>, Stop> {
+        skip::skip(call, cx)
+    }
+
+    fn tested(&self, cond: ExprId, taken: bool, before: Option<u32>, cx: &mut Cx<'_>) {
+        if cx.core.pool.as_u64(cond).is_some() {
+            return;
+        }
+        let cond = if taken { cond } else { cx.core.pool.not(cond) };
+        let stack = cx.core.call_stack(cx.state, data::CALLERS).into();
+        cx.state.lazy_mut::<Inputs>().last = Some(data::Test { cond, before, stack });
+        if !is_lazy(&cx.core.pool, cond) {
+            return;
+        }
+        // A path condition holds conjunctions part by part.
+        let parts = cx.core.pool.conjuncts(cond);
+        if !parts.iter().all(|part| cx.state.path.contains(&cx.core.pool, *part)) {
+            cx.state.lazy_mut::<Inputs>().note_tested(cond);
+        }
+    }
+
+    fn assumed(&self, cond: ExprId, why: &str, cx: &mut Cx<'_>) {
+        if cx.core.pool.as_u64(cond).is_none() && is_lazy(&cx.core.pool, cond) {
+            cx.state.lazy_mut::<Inputs>().assume(cond, why);
+        }
+    }
+
+    fn ends(&self, end: &PathEnd, possible: Option<ExprId>, cx: &mut Cx<'_>) {
+        let verdict = grade::verdict(end, possible, cx);
+        cx.state.lazy_mut::<Inputs>().verdict = Some(verdict);
+    }
+}

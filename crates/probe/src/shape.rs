@@ -1,0 +1,415 @@
+//! The inputs that a path inferred, and its precondition, as C.
+//!
+//! Objects are named A, B, … in the order in which the path made them. Their types are not known: a field is an offset.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use rustc_hash::{FxHashMap, FxHashSet};
+use wryneck_exec::Ended;
+use wryneck_expr::{ExprId, Kind, Pool, SymId};
+
+use crate::MARK;
+use crate::data::Inputs;
+
+/// A parameter of the function.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Param {
+    pub name: String,
+    /// Width in bits; of a structure that is passed by value, of its address.
+    pub width: u32,
+    /// Bytes of a structure that is passed by value; 0 for a scalar.
+    pub by_value: u32,
+}
+
+/// Where a pointer points to.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Target {
+    /// An object, by number, and an offset in it.
+    Object(usize, i64),
+    /// A variable of the program, and an offset in it.
+    Variable(String, i64),
+}
+
+/// Bytes and pointers by offset.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Content {
+    pub bytes: BTreeMap<i64, u8>,
+    pub pointers: BTreeMap<i64, Target>,
+}
+
+/// A lazily made object.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Object {
+    /// The pointer because of which it was made.
+    pub pointer: String,
+    /// Offsets that it has.
+    pub low: i64,
+    pub high: i64,
+    pub content: Content,
+}
+
+/// A skipped call.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Call {
+    pub name: String,
+    /// The low 64 bits of its result.
+    pub result: u64,
+    pub pointer: Option<Target>,
+}
+
+/// The inputs of one path, under its model.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Shape {
+    /// One for each parameter; its bytes are from offset 0 on.
+    pub arguments: Vec<Content>,
+    pub objects: Vec<Object>,
+    pub variables: BTreeMap<String, Content>,
+    pub calls: Vec<Call>,
+    /// Of each allocation that could fail: whether it did.
+    pub fates: Vec<u8>,
+    /// Another call that failed.
+    pub failing: Option<String>,
+}
+
+/// The name of an object by its number: A … Z, A1, …
+pub fn letter(number: usize) -> String {
+    let letter = char::from(b'A' + (number % 26) as u8);
+    if number < 26 { letter.to_string() } else { format!("{letter}{}", number / 26) }
+}
+
+impl Shape {
+    /// The inputs of a path that has ended.
+    pub fn of(ended: &Ended, pool: &Pool, params: &[Param]) -> Shape {
+        let Some(inputs) = ended.lazy.as_any().downcast_ref::<Inputs>() else { return Shape::default() };
+        let mut shape = Shape::default();
+        // Where a symbol lies: which content, at which offset.
+        let mut homes: FxHashMap<SymId, (Home, i64)> = FxHashMap::default();
+        for (number, param) in params.iter().enumerate() {
+            let name = format!("{MARK}{}", param.name);
+            let input = ended.inputs.iter().find(|input| *input.name == name);
+            input.into_iter().flat_map(|input| input.bytes.iter().enumerate()).for_each(|(at, symbol)| {
+                homes.insert(*symbol, (Home::Argument(number), at as i64));
+            });
+        }
+        for initial in inputs.initial.iter() {
+            let info = pool.sym_info(initial.symbol);
+            let name = info.name.strip_prefix(MARK).unwrap_or(&info.name);
+            let at = i64::from(info.index as i32);
+            if name.contains('#') || name.contains('@') {
+                continue;
+            }
+            let home = match inputs.objects.iter().position(|made| name.strip_prefix('*') == Some(&*made.pointer)) {
+                Some(number) => Home::Object(number),
+                None if !name.starts_with('*') => Home::Variable(name.to_owned()),
+                None => continue,
+            };
+            homes.insert(initial.symbol, (home, at));
+        }
+        for (number, call) in inputs.skipped.iter().enumerate() {
+            call.result.iter().enumerate().for_each(|(at, symbol)| {
+                homes.insert(*symbol, (Home::Call(number), at as i64));
+            });
+        }
+        for input in ended.inputs.iter() {
+            let Some(call) = input.name.strip_prefix("fail_") else { continue };
+            let failed = input.bytes.iter().any(|s| ended.model.get(*s) != 0);
+            match call.starts_with("malloc") {
+                true => shape.fates.push(failed.into()),
+                false if failed => shape.failing = Some(call.trim_end_matches(|c: char| c.is_ascii_digit() || c == '_').to_owned()),
+                false => {}
+            }
+        }
+        shape.arguments.resize(params.len(), Content::default());
+        let object = |made: &crate::Made| Object {
+            pointer: made.pointer.to_string(),
+            low: made.low,
+            high: made.high.max(made.low + 1),
+            content: Content::default(),
+        };
+        shape.objects = inputs.objects.iter().map(object).collect();
+        let call = |call: &crate::data::Skipped| Call { name: call.name.to_string(), result: 0, pointer: None };
+        shape.calls = inputs.skipped.iter().map(call).collect();
+        let mut all: Vec<_> = homes.iter().collect();
+        all.sort_by_key(|(symbol, _)| **symbol);
+        for (symbol, (home, at)) in all {
+            let byte = ended.model.get(*symbol) as u8;
+            match home {
+                Home::Call(number) if *at < 8 => shape.calls[*number].result |= u64::from(byte) << (8 * at),
+                Home::Call(_) => {}
+                _ => drop(shape.content(home).bytes.insert(*at, byte)),
+            }
+        }
+        for bound in inputs.bound.iter() {
+            let mut symbols = pool.support(bound.word).to_vec();
+            symbols.sort_by_key(|s| pool.sym_info(*s).index as i32);
+            let Some((home, at)) = symbols.first().and_then(|first| homes.get(first)) else { continue };
+            if symbols.len() != 8 || !matches!(pool.kind(bound.word), Kind::Concat(..)) {
+                continue;
+            }
+            let Some(target) = target(bound.object, bound.at, inputs) else { continue };
+            match home {
+                Home::Call(number) => shape.calls[*number].pointer = Some(target),
+                _ => drop(shape.content(home).pointers.insert(*at, target)),
+            }
+        }
+        shape
+    }
+
+    fn content(&mut self, home: &Home) -> &mut Content {
+        match home {
+            Home::Argument(number) => &mut self.arguments[*number],
+            Home::Object(number) => &mut self.objects[*number].content,
+            Home::Variable(name) => self.variables.entry(name.clone()).or_default(),
+            Home::Call(_) => unreachable!("a call's result is no content"),
+        }
+    }
+
+    /// The inputs as C statements and comments, one a line.
+    pub fn lines(&self, params: &[Param]) -> Vec<String> {
+        let mut out = Vec::new();
+        for (number, object) in self.objects.iter().enumerate() {
+            let name = letter(number);
+            out.push(format!("{name}: {} bytes, what `{}` points to", object.high - object.low, object.pointer));
+            fields(&name, &object.content, &mut out);
+        }
+        for (name, content) in &self.variables {
+            fields(&format!("&{name}"), content, &mut out);
+        }
+        for (param, content) in params.iter().zip(&self.arguments) {
+            out.push(format!("{} = {};", param.name, value(content, param)));
+        }
+        for (number, _) in self.fates.iter().enumerate().filter(|(_, failed)| **failed != 0) {
+            out.push(format!("allocation {} fails", number + 1));
+        }
+        for call in &self.calls {
+            let result = call.pointer.as_ref().map_or_else(|| format!("{:#x}", call.result), target_text);
+            out.push(format!("{}() returns {result}", call.name));
+        }
+        out
+    }
+}
+
+/// Where symbols live.
+#[derive(Clone, Debug, PartialEq, Eq)]
+enum Home {
+    Argument(usize),
+    Object(usize),
+    Variable(String),
+    Call(usize),
+}
+
+fn target(object: u64, at: u64, inputs: &Inputs) -> Option<Target> {
+    let number = inputs.objects.iter().position(|made| made.base == object)?;
+    // Its address may be that of a tagged pointer.
+    let start = inputs.objects[number].at;
+    Some(Target::Object(number, at.wrapping_sub(start) as i64))
+}
+
+pub(crate) fn target_text(target: &Target) -> String {
+    let plus = |name: &str, offset: i64| if offset == 0 { name.to_owned() } else { format!("{name} + {offset}") };
+    match target {
+        Target::Object(number, offset) => plus(&letter(*number), *offset),
+        Target::Variable(name, offset) => plus(&format!("(char *)&{name}"), *offset),
+    }
+}
+
+/// An argument as C.
+pub(crate) fn value(content: &Content, param: &Param) -> String {
+    if let Some(target) = content.pointers.get(&0) {
+        return target_text(target);
+    }
+    let bytes = content.bytes.iter().filter(|(at, _)| **at < 8);
+    let number = bytes.fold(0u64, |sum, (at, byte)| sum | u64::from(*byte) << (8 * at));
+    match param.width {
+        32 if number >= 1 << 31 => format!("{}", number as u32 as i32),
+        _ => format!("{number}"),
+    }
+}
+
+/// The fields of an object that were read, with their values, as runs of at most eight bytes.
+fn fields(name: &str, content: &Content, out: &mut Vec<String>) {
+    for (at, target) in &content.pointers {
+        out.push(format!("*(void **)({name} + {at}) = {};", target_text(target)));
+    }
+    let in_pointer = |at: i64| content.pointers.keys().any(|p| (*p..*p + 8).contains(&at));
+    let mut run: Vec<(i64, u8)> = Vec::new();
+    let mut flush = |run: &mut Vec<(i64, u8)>| {
+        if let [(at, _), ..] = run[..] {
+            let number = run.iter().rev().fold(0u64, |n, (_, byte)| n << 8 | u64::from(*byte));
+            let line = match run.len() {
+                1 => format!("*(uint8_t *)({name} + {at}) = {number};"),
+                2 => format!("*(uint16_t *)({name} + {at}) = {number};"),
+                4 => format!("*(uint32_t *)({name} + {at}) = {number};"),
+                8 => format!("*(uint64_t *)({name} + {at}) = {number:#x};"),
+                n => format!("memcpy({name} + {at}, &(uint64_t){{{number:#x}}}, {n});"),
+            };
+            out.push(line);
+        }
+        run.clear();
+    };
+    for (&at, &byte) in content.bytes.iter().filter(|(at, _)| !in_pointer(**at)) {
+        let joins = run.last().is_some_and(|(last, _)| last + 1 == at) && run.len() < 8 && !(run.len() >= 4 && run[0].0 % 8 != 0);
+        if !joins {
+            flush(&mut run);
+        }
+        run.push((at, byte));
+    }
+    flush(&mut run);
+}
+
+/// What the inputs have to satisfy for a path to be taken, as C conditions; at most `most`.
+pub fn precondition(ended: &Ended, constraints: &[ExprId], pool: &Pool, most: usize) -> Vec<String> {
+    let Some(inputs) = ended.lazy.as_any().downcast_ref::<Inputs>() else { return Vec::new() };
+    let mut out = Vec::new();
+    for made in inputs.objects.iter() {
+        out.push(format!("{} != NULL", pointer(&made.pointer)));
+    }
+    let chosen = crate::grade::chosen(inputs, pool);
+    let own: Vec<ExprId> = constraints.iter().copied().filter(|cond| !chosen.contains(cond)).collect();
+    out.extend(conjunction(pool, &own, 0));
+    let mut seen = FxHashSet::default();
+    out.retain(|cond| seen.insert(cond.clone()));
+    let more = out.len().saturating_sub(most);
+    out.truncate(most);
+    if more > 0 {
+        out.push(format!("/* and {more} more */"));
+    }
+    out
+}
+
+/// A pointer's name as C: `*lst[16]` is `*(char **)(lst + 16)`.
+fn pointer(name: &str) -> String {
+    let inner = name.strip_prefix('*').and_then(|rest| rest.strip_suffix(']')).and_then(|rest| rest.rsplit_once('['));
+    match inner {
+        Some((of, at)) => format!("*(char **)({} + {at})", pointer(of)),
+        None => name.to_owned(),
+    }
+}
+
+const DEEP: u32 = 12;
+
+/// An expression as C. Widths other than C's become masks.
+fn c(pool: &Pool, e: ExprId, depth: u32) -> String {
+    if let Some(value) = pool.as_u64(e) {
+        return if value < 10 || pool.width(e) == 1 { value.to_string() } else { format!("{value:#x}") };
+    }
+    if let Some(text) = memory(pool, e) {
+        return text;
+    }
+    if depth > DEEP {
+        return "...".into();
+    }
+    let width = pool.width(e);
+    let go = |e| c(pool, e, depth + 1);
+    let signed = |e: ExprId| format!("(int{}_t){}", pool.width(e).next_power_of_two().max(8), go(e));
+    let binary = |a, sign: &str, b| format!("({} {sign} {})", go(a), go(b));
+    match pool.kind(e) {
+        Kind::Not(a) if width == 1 => match conjunction(pool, &pool.conjuncts(a), depth + 1).as_slice() {
+            [one] if one.contains(" == ") && !one.contains("&&") => one.replacen(" == ", " != ", 1),
+            many => format!("!({})", many.join(" && ")),
+        },
+        Kind::Not(a) => format!("~{}", go(a)),
+        Kind::Neg(a) => format!("-{}", go(a)),
+        Kind::And(..) if width == 1 => format!("({})", conjunction(pool, &pool.conjuncts(e), depth + 1).join(" && ")),
+        Kind::And(a, b) => binary(a, "&", b),
+        Kind::Or(a, b) => binary(a, if width == 1 { "||" } else { "|" }, b),
+        Kind::Xor(a, b) => binary(a, "^", b),
+        Kind::Add(a, b) => binary(a, "+", b),
+        Kind::Sub(a, b) => binary(a, "-", b),
+        Kind::Mul(a, b) => binary(a, "*", b),
+        Kind::Udiv(a, b) => binary(a, "/", b),
+        Kind::Urem(a, b) => binary(a, "%", b),
+        Kind::Sdiv(a, b) => format!("({} / {})", signed(a), signed(b)),
+        Kind::Srem(a, b) => format!("({} % {})", signed(a), signed(b)),
+        Kind::Shl(a, b) => binary(a, "<<", b),
+        Kind::Lshr(a, b) => binary(a, ">>", b),
+        Kind::Ashr(a, b) => format!("({} >> {})", signed(a), go(b)),
+        Kind::Eq(a, b) => binary(a, "==", b),
+        Kind::Ult(a, b) => binary(a, "<", b),
+        Kind::Ule(a, b) => binary(a, "<=", b),
+        Kind::Slt(a, b) => format!("({} < {})", signed(a), signed(b)),
+        Kind::Sle(a, b) => format!("({} <= {})", signed(a), signed(b)),
+        Kind::Ite(p, a, b) => format!("({} ? {} : {})", go(p), go(a), go(b)),
+        Kind::Concat(high, low) => format!("({} << {} | {})", go(high), pool.width(low), go(low)),
+        Kind::Extract(a, 0) if [8, 16, 32].contains(&width) => format!("(uint{width}_t){}", go(a)),
+        Kind::Extract(a, low) => format!("({} >> {low} & {:#x})", go(a), u64::MAX >> 64u32.saturating_sub(width.min(64))),
+        Kind::Zext(a) => format!("(uint{}_t){}", width.next_power_of_two().max(8), go(a)),
+        Kind::Sext(a) => format!("(int{}_t){}", width.next_power_of_two().max(8), signed(a)),
+        Kind::PtrAdd(..) | Kind::Read(..) | Kind::Const | Kind::Sym(_) => wryneck_expr::print::human::human(pool, e),
+    }
+}
+
+/// Conditions that hold together. Bytes that are equal to constants, side by side, are one word.
+fn conjunction(pool: &Pool, conds: &[ExprId], depth: u32) -> Vec<String> {
+    let byte = |cond: ExprId| -> Option<((Arc<str>, i32), u8)> {
+        let Kind::Eq(a, b) = pool.kind(cond) else { return None };
+        let (symbol, value) = match (pool.kind(a), pool.as_u64(b), pool.kind(b), pool.as_u64(a)) {
+            (Kind::Sym(s), Some(v), ..) | (_, _, Kind::Sym(s), Some(v)) => (s, v),
+            _ => return None,
+        };
+        let info = pool.sym_info(symbol);
+        (pool.width(a) == 8).then(|| ((Arc::from(&*info.name), info.index as i32), value as u8))
+    };
+    let mut bytes: BTreeMap<(Arc<str>, i32), u8> = conds.iter().filter_map(|cond| byte(*cond)).collect();
+    let mut out = Vec::new();
+    for cond in conds {
+        let Some(((name, at), _)) = byte(*cond) else {
+            out.push(c(pool, *cond, depth));
+            continue;
+        };
+        // The largest word that begins here or before, with all its bytes known.
+        let word = [8, 4, 2, 1].into_iter().find_map(|size| {
+            let start = at - at.rem_euclid(size);
+            let all: Option<Vec<u8>> = (start..start + size).map(|i| bytes.get(&(name.clone(), i)).copied()).collect();
+            all.map(|all| (start, all))
+        });
+        let Some((start, all)) = word else { continue };
+        let value = all.iter().rev().fold(0u64, |n, byte| n << 8 | u64::from(*byte));
+        for i in start..start + all.len() as i32 {
+            bytes.remove(&(name.clone(), i));
+        }
+        let shown = if value < 10 { value.to_string() } else { format!("{value:#x}") };
+        out.push(format!("{} == {shown}", bytes_at(&name, start, all.len())));
+    }
+    out
+}
+
+/// Bytes of input in their order, as the memory they are read from.
+fn memory(pool: &Pool, e: ExprId) -> Option<String> {
+    let mut symbols = Vec::new();
+    bytes(pool, e, &mut symbols)?;
+    let first = pool.sym_info(*symbols.first()?);
+    let in_order = |(i, s): (usize, &SymId)| {
+        let info = pool.sym_info(*s);
+        info.name == first.name && info.index == first.index.wrapping_add(i as u32)
+    };
+    if !symbols.iter().enumerate().all(in_order) {
+        return None;
+    }
+    Some(bytes_at(&first.name, first.index as i32, symbols.len()))
+}
+
+/// So many bytes of a symbol's memory as C.
+fn bytes_at(symbol: &str, at: i32, count: usize) -> String {
+    let (name, width) = (symbol.strip_prefix(MARK).unwrap_or(symbol), 8 * count);
+    match name.strip_prefix('*') {
+        None if at == 0 && count >= 4 => name.to_owned(),
+        Some(of) if at == 0 => format!("*(uint{width}_t *){}", pointer(of)),
+        Some(of) => format!("*(uint{width}_t *)({} + {at})", pointer(of)),
+        None => format!("*(uint{width}_t *)((char *)&{name} + {at})"),
+    }
+}
+
+/// The symbols of a concatenation, lowest first.
+fn bytes(pool: &Pool, e: ExprId, out: &mut Vec<SymId>) -> Option<()> {
+    match pool.kind(e) {
+        Kind::Sym(symbol) => out.push(symbol),
+        Kind::Concat(high, low) => {
+            bytes(pool, low, out)?;
+            bytes(pool, high, out)?;
+        }
+        _ => return None,
+    }
+    Some(())
+}
