@@ -19,6 +19,7 @@ mod machine;
 mod memory;
 mod mutants;
 mod pointers;
+mod probe;
 mod prune;
 mod soak;
 mod speed;
@@ -71,6 +72,8 @@ enum Gate {
     Mutants(mutants::Args),
     /// Random C programs full of pointers looked up by input: results of all native inputs equal those of the tests; no false fault
     Pointers(pointers::Args),
+    /// Functions with a planted error that must happen, and their twins: as bitcode and as objects
+    Probe(probe::Args),
     /// Pruning: random programs show the event sequences of all their inputs, pruned or not; the published algorithm loses some
     Prune(prune::Args),
     /// A long run: flat memory, lasting speed
@@ -104,6 +107,7 @@ pub fn run(args: &Args) -> Result<()> {
         Gate::Memory(args) => memory::run(args),
         Gate::Mutants(args) => mutants::run(args),
         Gate::Pointers(args) => pointers::run(args),
+        Gate::Probe(args) => probe::run(args),
         Gate::Prune(args) => prune::run(args),
         Gate::Soak(args) => soak::run(args),
         Gate::Speed(args) => speed::run(args),
