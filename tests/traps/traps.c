@@ -2,6 +2,7 @@
  * program of its own, on one symbolic byte: `-DTRAP=NAME` selects it. With `-DFIXED` it is its twin, which keeps the rule never.toml.
  * The comment after a function's head is the verdict. INCOMPLETE is that of bitcode; of an executable it may be VIOLATED, too. "Bitcode alone":
  * an executable would not link, all of it can be followed, or its debug information says that the access leaves its variable. */
+#define _GNU_SOURCE
 #include <setjmp.h>
 #include <signal.h>
 #include <stdarg.h>
@@ -10,6 +11,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <unistd.h>
 #include <wchar.h>
 
@@ -351,6 +353,126 @@ void through_a_pipe(char c) { // VIOLATED
   write(ends[1], &p, sizeof p);
   if (read(ends[0], &q, sizeof q) == sizeof q) hit(c, q);
   judge(a);
+}
+
+/* ---- addresses that searches return ---- */
+
+void found_by_strchr(char c) { // VIOLATED
+  static char text[] = "abc";
+  char *found = strchr(text, 'b');
+  if (WRONG(c)) *found = 'z';
+  judge(text[1] == 'z');
+}
+
+void found_by_memchr(char c) { // VIOLATED
+  static char text[] = "abc";
+  char *found = memchr(text, 'c', 3);
+  if (WRONG(c)) *found = 'z';
+  judge(text[2] == 'z');
+}
+
+void found_by_strstr(char c) { // VIOLATED
+  static char text[] = "abcd";
+  char *found = strstr(text, "cd");
+  if (WRONG(c)) *found = 'z';
+  judge(text[2] == 'z');
+}
+
+void found_by_strpbrk(char c) { // VIOLATED
+  static char text[] = "abcd";
+  char *found = strpbrk(text, "dc");
+  if (WRONG(c)) *found = 'z';
+  judge(text[2] == 'z');
+}
+
+void found_by_wcsrchr(char c) { // VIOLATED
+  static wchar_t text[] = L"abcb";
+  wchar_t *found = wcsrchr(text, L'b');
+  if (WRONG(c)) *found = 'z';
+  judge(text[3] == 'z');
+}
+
+void found_by_strtok(char c) { // VIOLATED
+  static char text[] = "ab,cd";
+  strtok(text, ",");
+  char *found = strtok(0, ",");
+  if (WRONG(c)) *found = 'z';
+  judge(text[3] == 'z');
+}
+
+void found_by_bsearch(char c) { // VIOLATED
+  static struct entry t[] = {{1}, {3}, {5}};
+  int key = 3;
+  struct entry *found = bsearch(&key, t, 3, sizeof *t, by_key);
+  if (WRONG(c)) found->p = &a;
+  judge(t[1].p != 0);
+}
+
+void end_of_a_number(char c) { // VIOLATED
+  static char text[] = "12ab";
+  char *end;
+  strtol(text, &end, 10);
+  if (WRONG(c)) *end = 'z';
+  judge(text[2] == 'z');
+}
+
+void end_of_a_copy(char c) { // VIOLATED
+  static char text[8];
+  char *end = stpcpy(text, "ab");
+  if (WRONG(c)) *end = 'z';
+  judge(text[2] == 'z');
+}
+
+void told_by_comparisons(char c) { // VIOLATED
+  uintptr_t low = 0, high = (uintptr_t)1 << 47, p = (uintptr_t)&a;
+  while (low < high) {
+    uintptr_t middle = (low + high) / 2;
+    if (middle < p) low = middle + 1;
+    else high = middle;
+  }
+  hit(c, (int *)low);
+  judge(a);
+}
+
+/* ---- memory that is allocated as the program runs ---- */
+
+static char *another(void) { return malloc(600001); }
+
+void slot_used_again(char c) { // VIOLATED
+  int *first = malloc(600000);
+  *first = 0;
+  hit(c, first);
+  int got = *first;
+  free(first);
+  for (int i = 0; i < 2; i++) free(malloc(600000));
+  *another() = 5;
+  judge(got);
+}
+
+void small_slot_used_again(char c) { // VIOLATED
+  int *first = malloc(16);
+  *first = 0;
+  hit(c, first);
+  int got = *first;
+  free(first);
+  for (int i = 0; i < 23000; i++) free(malloc(16));
+  *(char *)malloc(15) = 5;
+  judge(got);
+}
+
+void array_of_variable_length(char c) { // VIOLATED
+  volatile int n = 4;
+  int t[n], *p = t + 2;
+  *p = 0;
+  hit(c, p);
+  judge(t[2]);
+}
+
+void moved_mapping(char c) { // VIOLATED
+  char *p = mmap(0, 4096, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  if (WRONG(c)) p[5] = 'z';
+  p = mremap(p, 4096, 8192, MREMAP_MAYMOVE);
+  judge(p[5] == 'z');
 }
 
 /* ---- functions ---- */

@@ -9,6 +9,7 @@ use crate::cx::Cx;
 use crate::memory::{HeapObject, Life, heap};
 use crate::path_end::{FaultKind, PathEnd};
 use crate::plugin::{Stop, Value};
+use crate::recorder::Step;
 use crate::step::pointer::{Place, What};
 
 /// Bytes after which a string counts as endless.
@@ -28,10 +29,14 @@ impl Cx<'_> {
             }
         };
         self.state.dirty = true;
-        let base = self.state.memory.heap.allocate(size, align, origin, kind)?;
+        let (base, replaced) = self.state.memory.heap.allocate(size, align, origin, kind)?;
         self.core.block_bytes += size;
         let zero = zero || self.core.config.uninit == Uninit::Zero;
         self.state.memory.space.make_live(base, size, zero, &mut self.core.pool);
+        if let Some(old) = replaced {
+            let own = self.core.environment.allocates(&old);
+            self.state.memory.space.note(Step::Replaced { own, origin: old.origin, base: old.base });
+        }
         Some(base)
     }
 

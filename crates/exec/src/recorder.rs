@@ -8,6 +8,7 @@ use rustc_hash::FxHashSet;
 use wryneck_ir::ActiveCall;
 
 use crate::core::Core;
+use crate::stacks::StackId;
 use crate::state::State;
 
 /// One recorded step. `op` is the operation's index in the running function.
@@ -72,6 +73,12 @@ pub enum Step {
     Allocate {
         len: u32,
         address: u64,
+    },
+    /// The heap object just allocated lies in the slot of a freed one, which began at `base`; `own`: the program had allocated it.
+    Replaced {
+        own: bool,
+        origin: StackId,
+        base: u64,
     },
     /// The path made its decision of this index.
     Decision {

@@ -157,7 +157,7 @@ struct Target {
 fn next_address(cx: &mut Cx<'_>, size: u64) -> Option<u64> {
     let here = cx.pos();
     let origin = cx.core.stacks.intern(&[here]);
-    cx.state.memory.heap.clone().allocate(size, 16, origin, KIND)
+    cx.state.memory.heap.clone().allocate(size, 16, origin, KIND).map(|(address, _)| address)
 }
 
 /// Existing objects that a pointer may also point to: the one it is stored in (a cycle), then the newest.

@@ -2,7 +2,7 @@
 
 use std::rc::Rc;
 
-use wryneck_exec::{Cx, FaultKind, PathEnd, Stop, Value};
+use wryneck_exec::{Cx, FaultKind, LedgerKind, PathEnd, Stop, Value};
 use wryneck_expr::ExprId;
 
 use super::{Done, Sys};
@@ -205,9 +205,16 @@ pub fn getrlimit(s: &mut Sys<'_, '_>) -> Done {
     Ok(0)
 }
 
-/// prlimit64(pid, resource, new, old): new limits are taken and not enforced.
+/// prlimit64(pid, resource, new, old): new limits are neither kept nor enforced, which the ledger says.
 pub fn prlimit64(s: &mut Sys<'_, '_>) -> Done {
     let limit = limit(s.int(1)?)?;
+    if s.args[2] != Value::Bits(0) {
+        let new = s.words(s.args[2], 2)?;
+        if new.iter().flat_map(|word| word.to_le_bytes()).ne(limit) {
+            s.cx.core.ledger.note(LedgerKind::FailedModel, "a limit that the program sets is neither kept nor enforced");
+            s.cx.state.approximated = true;
+        }
+    }
     if s.args[3] != Value::Bits(0) {
         let addr = s.block(s.args[3], 16, true)?;
         s.put(addr, &limit)?;

@@ -40,6 +40,13 @@ struct Slot {
     kind: u32,
 }
 
+impl Slot {
+    /// The object of a slot that begins at `start`.
+    fn object(&self, start: u64) -> HeapObject {
+        HeapObject { base: start + u64::from(self.lead), size: self.size, life: self.life, origin: self.origin, kind: self.kind }
+    }
+}
+
 #[derive(Clone)]
 struct Class {
     slots: PVec<Slot>,
@@ -89,10 +96,15 @@ pub fn contains(addr: u64) -> bool {
     (HEAP_BASE..region(CLASSES)).contains(&addr)
 }
 
+/// Whether the address lies between the heap's part and the top of the stack.
+pub fn is_stack(addr: u64) -> bool {
+    (region(CLASSES)..super::STACK_TOP).contains(&addr)
+}
+
 impl Heap {
-    /// Books `size` bytes aligned to `align` (a power of two); returns the address, or `None` if the request is too large. The
-    /// caller makes the bytes live.
-    pub fn allocate(&mut self, size: u64, align: u64, origin: StackId, kind: u32) -> Option<u64> {
+    /// Books `size` bytes aligned to `align` (a power of two); returns the address and the freed object whose slot is used again, or `None` if
+    /// the request is too large. The caller makes the bytes live.
+    pub fn allocate(&mut self, size: u64, align: u64, origin: StackId, kind: u32) -> Option<(u64, Option<HeapObject>)> {
         if size > MAX_SIZE || align > MAX_SIZE {
             return None;
         }
@@ -114,11 +126,12 @@ impl Heap {
         let start = region(number) + u64::from(index) * stride(number);
         let base = (start + SLACK).next_multiple_of(align.max(SLACK));
         let slot = Slot { size, lead: (base - start) as u32, next_free: NO_SLOT, origin, life: Life::Live, kind };
+        let replaced = class.slots.get(index as usize).map(|old| old.object(start));
         match class.slots.get_mut(index as usize) {
             Some(old) => *old = slot,
             None => class.slots.push(slot),
         }
-        Some(base)
+        Some((base, replaced))
     }
 
     fn locate(addr: u64) -> Option<(usize, usize)> {
@@ -132,9 +145,15 @@ impl Heap {
     /// The object whose slot the address lies in, live or freed, whether or not the address is inside its bounds.
     pub fn find(&self, addr: u64) -> Option<HeapObject> {
         let (class, index) = Heap::locate(addr)?;
-        let s = self.classes[class].slots.get(index)?;
-        let base = region(class) + index as u64 * stride(class) + u64::from(s.lead);
-        Some(HeapObject { base, size: s.size, life: s.life, origin: s.origin, kind: s.kind })
+        let slot = self.classes[class].slots.get(index)?;
+        Some(slot.object(region(class) + index as u64 * stride(class)))
+    }
+
+    /// The addresses of the slot that a heap address lies in, whatever objects it holds one after the other.
+    pub fn slot(addr: u64) -> Option<std::ops::Range<u64>> {
+        let (class, index) = Heap::locate(addr)?;
+        let start = region(class) + index as u64 * stride(class);
+        Some(start..start + stride(class))
     }
 
     /// The first address after a heap address that the next slot, or region, begins at.
@@ -163,13 +182,8 @@ impl Heap {
     /// Every object that is live, in address order.
     pub fn live(&self) -> impl Iterator<Item = HeapObject> {
         self.classes.iter().enumerate().flat_map(|(number, class)| {
-            class.slots.iter().enumerate().filter(|(_, s)| s.life == Life::Live).map(move |(i, s)| HeapObject {
-                base: region(number) + i as u64 * stride(number) + u64::from(s.lead),
-                size: s.size,
-                life: s.life,
-                origin: s.origin,
-                kind: s.kind,
-            })
+            let live = class.slots.iter().enumerate().filter(|(_, s)| s.life == Life::Live);
+            live.map(move |(i, s)| s.object(region(number) + i as u64 * stride(number)))
         })
     }
 }
@@ -190,7 +204,7 @@ mod tests {
         let mut all = Vec::new();
         for (i, size) in [0, 1, 16, 17, 100, 1000, 4096, 1 << 20, 1 << 30].into_iter().cycle().take(90).enumerate() {
             let align = 16 << (i % 4);
-            let base = heap.allocate(size, align, someone(), 0).expect("fits");
+            let (base, _) = heap.allocate(size, align, someone(), 0).expect("fits");
             assert_eq!(base % align, 0);
             all.push((base, size));
         }
@@ -209,12 +223,13 @@ mod tests {
     #[test]
     fn freed_slots_wait_before_they_come_back() {
         let mut heap = Heap::default();
-        let first = heap.allocate(32, 16, someone(), 0).expect("fits");
+        let (first, _) = heap.allocate(32, 16, someone(), 0).expect("fits");
         heap.free(first, HERE);
         assert_eq!(heap.find(first).map(|o| o.life), Some(Life::Freed(HERE)));
         let mut again = None;
         for i in 0..40_000u64 {
-            let p = heap.allocate(32, 16, someone(), 0).expect("fits");
+            let (p, replaced) = heap.allocate(32, 16, someone(), 0).expect("fits");
+            assert_eq!(replaced.map(|old| (old.base, old.life)), (p == first).then_some((first, Life::Freed(HERE))));
             if p == first {
                 again = Some(i);
                 break;

@@ -109,6 +109,11 @@ impl Space {
         }
     }
 
+    /// Logs a step.
+    pub fn note(&self, step: Step) {
+        self.log.iter().for_each(|log| log.borrow_mut().push(step));
+    }
+
     fn touched(&self, addr: u64, len: u64, step: fn(u32, u64) -> Step) {
         let Some(log) = &self.log else { return };
         let mut log = log.borrow_mut();

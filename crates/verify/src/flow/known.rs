@@ -68,7 +68,9 @@ impl<'a> Known<'a> {
         let Some(summary) = self.facts.summary(callee, site.number) else { return false };
         let mut to_result = summary.flows.iter().filter(|flow| flow.to == Holder::Result).map(|flow| flow.from);
         let passed = match (to_result.next(), to_result.next(), summary.finds) {
-            (Some(Holder::Arg(i)), None, false) => arguments(self.module, inst, self.local.values.list(site.op)).get(i as usize).copied(),
+            (Some(Holder::Arg(i) | Holder::Into(i)), None, false) => {
+                arguments(self.module, inst, self.local.values.list(site.op)).get(i as usize).copied()
+            }
             _ => None,
         };
         summary.not_null || passed.is_some_and(|slot| self.not_null.contains(&slot))

@@ -1,8 +1,8 @@
 //! Pointer constraints of one function, between its values, without knowledge of its callers and callees.
 //!
 //! A value of 64 bits may hold an address. Any other value, and every result of computing with an address other than moving it, may hold a
-//! part of one ([`Form`](super::places::Form)): bytes, halves, tagged and scrambled pointers are followed. Addresses that only comparisons
-//! determine are not followed. Values that can only equal another value share a class. Cost: a few passes over the instructions.
+//! part of one ([`Form`](super::places::Form)): bytes, halves, tagged and scrambled pointers are followed. Where only comparisons determine
+//! an address, it may be that of any object that is compared with numbers. Values that can only equal another value share a class. Cost: a few passes over the instructions.
 
 use rustc_hash::FxHashMap;
 use wryneck_exec::Image;

@@ -108,7 +108,7 @@ pub fn solve(image: &Rc<Image>, summaries: &Summaries, entry: Option<&str>) -> P
     solver.roots();
     solver.run();
     let solution = solver.to.solution();
-    PointsTo::new(solver.to.objects, solver.to.locals, solution)
+    PointsTo::new(image, solver.to.objects, solver.to.locals, solution)
 }
 
 impl Found {
@@ -525,7 +525,7 @@ impl Solver<'_> {
             Holder::Handlers => return Some(self.to.handlers),
             Holder::Files => return Some(self.to.files),
             Holder::Result | Holder::InResult => Some(call.result).filter(|s| *s != NONE),
-            Holder::Arg(i) | Holder::In(i) => argument(i),
+            Holder::Arg(i) | Holder::Into(i) | Holder::In(i) => argument(i),
         };
         slot.map(|slot| self.node(func, slot))
     }
@@ -551,7 +551,9 @@ impl Solver<'_> {
         let (inputs, outputs) = (summary.reads.iter().any(is_cell), summary.writes.iter().any(is_cell));
         let is_address = |i: u32| {
             let named = |place: &Place| matches!(place, Place::Memory(n) | Place::Reachable(n) | Place::Cell(_, Some(n)) if *n == i);
-            let moved = |flow: &PointerFlow| [flow.to, flow.from].iter().any(|h| matches!(h, Holder::Arg(n) | Holder::In(n) if *n == i));
+            let moved = |flow: &PointerFlow| {
+                [flow.to, flow.from].iter().any(|h| matches!(h, Holder::Arg(n) | Holder::Into(n) | Holder::In(n) if *n == i))
+            };
             summary.reads.iter().chain(&summary.writes).any(named) || summary.flows.iter().any(moved)
         };
         let mut read = Vec::new();
@@ -627,6 +629,10 @@ impl Solver<'_> {
                 Some(node) => node,
                 None => return,
             },
+            Holder::Into(_) => match self.holder(func, call, flow.from) {
+                Some(node) => self.to.waves.moved(node, Shift::Somewhere),
+                None => return,
+            },
             Holder::InResult | Holder::In(_) => match self.holder(func, call, flow.from) {
                 Some(node) => {
                     let anywhere = self.to.waves.moved(node, Shift::Somewhere);
@@ -644,7 +650,7 @@ impl Solver<'_> {
                 self.to.waves.move_to(from, Shift::Part, to);
                 return;
             }
-            Holder::New | Holder::Outside | Holder::Mapped | Holder::Handlers | Holder::Result | Holder::Arg(_) => to,
+            Holder::New | Holder::Outside | Holder::Mapped | Holder::Handlers | Holder::Result | Holder::Arg(_) | Holder::Into(_) => to,
         };
         self.to.waves.edge(from, to);
     }

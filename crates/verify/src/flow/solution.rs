@@ -8,6 +8,7 @@ use rustc_hash::{FxHashMap, FxHashSet};
 use serde::{Deserialize, Serialize};
 use wryneck_exec::code::Callee;
 use wryneck_exec::{CodePos, Image};
+use wryneck_ir::Op;
 
 use super::ObjectId;
 use super::local::Local;
@@ -84,12 +85,13 @@ pub struct PointsTo {
     held: FxHashMap<ObjectId, Set>,
     targets: FxHashMap<CodePos, Vec<Callee>>,
     allocators: FxHashMap<u32, FxHashSet<u32>>,
+    /// Of whose addresses some value holds a part, or that are compared with numbers.
     in_parts: BTreeSet<ObjectId>,
 }
 
 impl PointsTo {
     /// Of the program that this solution is of.
-    pub(super) fn new(objects: Objects, locals: Vec<Option<Rc<Local>>>, solution: Solution) -> PointsTo {
+    pub(super) fn new(image: &Image, objects: Objects, locals: Vec<Option<Rc<Local>>>, solution: Solution) -> PointsTo {
         let values = solution.values.iter().map(|(func, class, set)| ((*func, *class), *set)).collect();
         let held = solution.held.iter().copied().collect();
         let targets = solution.targets.iter();
@@ -99,7 +101,28 @@ impl PointsTo {
         let held_sets: BTreeSet<Set> = of_values.copied().collect();
         let places = held_sets.into_iter().flat_map(|set| solution.sets[set as usize].iter()).map(|loc| solution.places[loc as usize]);
         let in_parts = places.filter(|place| place.form == Form::Part).map(|place| place.object).collect();
-        PointsTo { objects, locals, solution, kept: false, values, held, targets, allocators, in_parts }
+        let mut all = PointsTo { objects, locals, solution, kept: false, values, held, targets, allocators, in_parts };
+        all.in_parts.extend(all.compared(image));
+        all
+    }
+
+    /// The objects whose addresses the program compares with numbers: comparisons alone may tell it an address.
+    fn compared(&self, image: &Image) -> Vec<ObjectId> {
+        let mut objects = Vec::new();
+        for (func, local) in (0..).zip(&self.locals).filter(|(func, _)| !image.is_library(*func)) {
+            let Some(local) = local else { continue };
+            let constants = image.function(func).1.consts.count;
+            let compares = |op: Op| matches!(op, Op::Eq | Op::Ne | Op::Ult | Op::Ule | Op::Slt | Op::Sle);
+            for inst in local.values.insts.iter().filter(|inst| inst.width == 64 && inst.operator().is_some_and(compares)) {
+                for (address, number) in [(inst.a, inst.b), (inst.b, inst.a)] {
+                    if number >= constants && !local.fixed.contains_key(&number) && self.is_unknown(func, number) {
+                        objects.extend(local.fixed.get(&address).map(|(object, _)| *object));
+                        objects.extend(self.of_slot(func, address).map(|place| place.object));
+                    }
+                }
+            }
+        }
+        objects
     }
 
     /// Of a solution that was kept; `None`: it is not of this program.
@@ -125,7 +148,7 @@ impl PointsTo {
         for func in &solution.reached {
             *locals.get_mut(*func as usize)? = Some(Rc::new(Local::read(image, &objects, *func)));
         }
-        Some(PointsTo { kept: true, ..PointsTo::new(objects, locals, solution) })
+        Some(PointsTo { kept: true, ..PointsTo::new(image, objects, locals, solution) })
     }
 
     /// What may be kept for another start, if it was not.
@@ -156,7 +179,7 @@ impl PointsTo {
         !set.is_some_and(|set| self.solution.sets[*set as usize].iter().any(is_address))
     }
 
-    /// The objects of whose addresses some value holds a part.
+    /// The objects whose addresses may come to be in a way that is not followed: some value holds a part of one, or one is compared with numbers.
     pub fn in_parts(&self) -> &BTreeSet<ObjectId> {
         &self.in_parts
     }

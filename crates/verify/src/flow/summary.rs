@@ -26,6 +26,8 @@
 //! | `returns = "elsewhere"` | control may continue where the slicer cannot follow; such a call is never pruned |
 //! | `returns = "object"` | the result is not null |
 //! | `returns = "found"` | the result may be null although `flows` gives it an address |
+//! | `flows = ["result = arg0"]` | the call copies an address: from an argument, or from what one points to (`*arg0`) |
+//! | `flows = ["result = arg0 + n"]` | the address copied leads somewhere into the object of the argument |
 //! | `without-body = true` | the row holds only where the program has no body for the function |
 //! | `format = "arg1"` | the argument that is the format of a `printf` or `scanf` |
 //! | `unless = "arg1"` | the row holds only in programs that always pass a null pointer there |
@@ -186,6 +188,8 @@ pub enum Holder {
     Mapped,
     Result,
     Arg(u32),
+    /// An address in the object that the argument points into, at or behind the argument.
+    Into(u32),
     /// In the object that the result points into.
     InResult,
     /// In the object that the argument points into.
@@ -459,12 +463,15 @@ impl<Name> Row<Name> {
         let flow = |words: &Spanned<String>| {
             let flow = words.get_ref().split_once(" = ").and_then(|(to, from)| {
                 let (to, from) = (parse_holder(to)?, parse_holder(from)?);
-                let sensible = !matches!(to, Holder::New | Holder::Outside | Holder::Mapped | Holder::Arg(_)) && from != Holder::Result;
+                let sensible = !matches!(to, Holder::New | Holder::Outside | Holder::Mapped | Holder::Arg(_) | Holder::Into(_))
+                    && from != Holder::Result;
                 sensible.then_some(PointerFlow { to, from })
             });
             flow.ok_or_else(|| {
-                let message =
-                    format!("`{}` is no way of a pointer: expected one such as `result = arg0` or `*arg0 = new`", words.get_ref());
+                let message = format!(
+                    "`{}` is no way of a pointer: expected one such as `result = arg0`, `result = arg0 + n` or `*arg0 = new`",
+                    words.get_ref()
+                );
                 Mistake::at(text, words.span().start, message)
             })
         };
@@ -508,6 +515,9 @@ fn parse_gives(words: &str) -> Option<Gives> {
 }
 
 fn parse_holder(word: &str) -> Option<Holder> {
+    if let Some(word) = word.strip_suffix(" + n") {
+        return argument(word).map(Holder::Into);
+    }
     match (word, word.strip_prefix('*')) {
         ("new", _) => Some(Holder::New),
         ("outside", _) => Some(Holder::Outside),

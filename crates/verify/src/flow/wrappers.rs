@@ -70,9 +70,10 @@ impl Solver<'_> {
                     for flow in &s.flows {
                         match (flow.to, flow.from) {
                             (Holder::Result, Holder::Arg(i)) => copies.extend(argument(i).map(|from| (call.result, from))),
+                            (Holder::Result, Holder::Into(i)) => moves.extend(argument(i).map(|from| (call.result, from))),
                             (Holder::Result, Holder::New) => {}
                             (Holder::Result, _) => drop(stale.insert(call.result)),
-                            (_, Holder::Arg(i)) => kept.extend(argument(i)),
+                            (_, Holder::Arg(i) | Holder::Into(i)) => kept.extend(argument(i)),
                             _ => {}
                         }
                     }

@@ -3,6 +3,7 @@
 
 use std::ops::Range;
 
+use wryneck_exec::stacks::StackId;
 use wryneck_exec::{CodePos, PathEnd, Step, Traced};
 use wryneck_ir::{Inst, Op};
 
@@ -51,6 +52,15 @@ impl<'a> Course<'a> {
     }
 }
 
+/// A heap object that the path freed, and whose slot it used again.
+#[derive(Clone, Copy)]
+pub struct Former {
+    /// The program had allocated it.
+    pub own: bool,
+    pub origin: StackId,
+    pub base: u64,
+}
+
 /// The last operation of a call that was added to the slice.
 #[derive(Clone, Copy, Default)]
 pub struct Taken {
@@ -87,6 +97,8 @@ pub trait Backward<'a> {
     fn wrote(&mut self, _op: u32, _address: u64, _len: u64) {}
     /// Memory was allocated at this address.
     fn came_to_be(&mut self, _address: u64) {}
+    /// The slot of the heap object just allocated had held this one.
+    fn was_replaced(&mut self, _former: Former) {}
     /// Whether the store at `op` may write something live, with another address.
     fn may_write(&mut self, op: u32) -> bool;
     /// A call that is an event, or a may-event for other arguments, observed before it runs.
@@ -299,6 +311,7 @@ pub trait Backward<'a> {
                     self.kill(address, len.into());
                     self.came_to_be(address);
                 }
+                Step::Replaced { own, origin, base } => self.was_replaced(Former { own, origin, base }),
                 Step::Store { bytes, address, .. } => live |= self.kill(address, bytes.into()),
                 _ => {}
             }

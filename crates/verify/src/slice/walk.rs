@@ -14,7 +14,7 @@ use wryneck_exec::{CodePos, Step, Traced, Wanted};
 use wryneck_ir::{Inst, Module, Op};
 
 pub use self::group::Group;
-use super::backward::{Backward, Course, Taken, is_call};
+use super::backward::{Backward, Course, Former, Taken, is_call};
 use super::checked::Checked;
 use super::explain::Why;
 use super::live::Live;
@@ -109,6 +109,8 @@ struct Walk<'a> {
     resumed: bool,
     /// Where heap objects came to be behind the walk: what was there before is another object.
     allocated: FxHashSet<u64>,
+    /// By the beginning of a heap slot that was used again behind the walk: what lay there before.
+    former: FxHashMap<u64, Former>,
     course: Course<'a>,
     /// Innermost last.
     frames: Vec<Frame>,
@@ -130,6 +132,7 @@ impl<'a> Walk<'a> {
             checked,
             resumed: false,
             allocated: FxHashSet::default(),
+            former: FxHashMap::default(),
             course: Course::new(path),
             frames: Vec::new(),
             happened: 0,

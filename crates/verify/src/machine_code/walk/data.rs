@@ -3,6 +3,7 @@
 use wryneck_exec::CodePos;
 use wryneck_exec::Step;
 use wryneck_exec::code::Callee;
+use wryneck_exec::memory::Heap;
 use wryneck_ir::{Inst, Op, call_flags, limbs};
 
 use super::Walk;
@@ -164,11 +165,11 @@ impl<'a> Walk<'a, '_> {
         if args.count == 0 { &[] } else { module.slot_lists.range(args) }
     }
 
-    /// The bytes of the object that an address lies in, if known.
+    /// The bytes of the object that an address lies in, if known; of the heap, those of its slot, which may be used again later on the path.
     pub(super) fn object(&self, address: u64) -> Option<std::ops::Range<u64>> {
         let memory = &self.course.path.state.memory;
-        if let Some(object) = memory.heap.find(address) {
-            return Some(object.base..object.base + object.size);
+        if let Some(slot) = Heap::slot(address) {
+            return Some(slot);
         }
         let at = memory.statics.partition_point(|s| s.base <= address).checked_sub(1)?;
         let object = &memory.statics[at];

@@ -184,7 +184,13 @@ impl<'a> Walk<'a> {
         let behind = steps[enter + 1..].iter().position(|step| {
             !matches!(
                 step,
-                Step::Read { .. } | Step::Write { .. } | Step::Allocate { .. } | Step::Decision { .. } | Step::Event { .. } | Step::Happens
+                Step::Read { .. }
+                    | Step::Write { .. }
+                    | Step::Allocate { .. }
+                    | Step::Replaced { .. }
+                    | Step::Decision { .. }
+                    | Step::Event { .. }
+                    | Step::Happens
             )
         });
         let after = enter + 1 + behind.unwrap_or(0);

@@ -1,12 +1,13 @@
 //! Operations on the walk: their position in the code, and the memory they access.
 
 use wryneck_exec::CodePos;
+use wryneck_exec::memory::{Heap, heap};
 use wryneck_ir::Inst;
 
 use super::group::Group;
 use super::{Frame, Mismatch, Walk};
 use crate::flow::BitSet;
-use crate::slice::backward::{Backward, Course, Taken};
+use crate::slice::backward::{Backward, Course, Former, Taken};
 use crate::slice::live::Placed;
 use crate::slice::needs::Needs;
 
@@ -84,6 +85,11 @@ impl<'a> Backward<'a> for Walk<'a> {
         self.allocated.insert(address);
     }
 
+    fn was_replaced(&mut self, former: Former) {
+        self.allocated.remove(&former.base);
+        self.former.extend(Heap::slot(former.base).map(|slot| (slot.start, former)));
+    }
+
     fn may_write(&mut self, op: u32) -> bool {
         let func = self.top().func;
         !self.course.live.is_empty() && self.may_matter(func, op)
@@ -116,8 +122,8 @@ impl Walk<'_> {
     pub(super) fn visible(&self, address: u64) -> Option<Placed> {
         let image = self.course.path.image;
         let heap = || {
-            let object = self.course.path.state.memory.heap.find(address)?;
-            let allocated = self.course.path.environment.allocates(&object) && !self.allocated.contains(&object.base);
+            let object = self.heap_object(address)?;
+            let allocated = object.own && !self.allocated.contains(&object.base);
             let stack = self.course.path.stacks.get(object.origin);
             let call = stack.iter().find(|pos| !image.is_library(pos.func)).filter(|_| allocated)?;
             let callee = self.callee(call.func, &self.inst(call.func, call.op))?;
@@ -143,10 +149,11 @@ impl Walk<'_> {
         }
         for frame in self.frames.iter().rev() {
             let traced = self.course.path.trace.frames[frame.number as usize];
-            if !(traced.base..traced.top).contains(&address) {
+            // Below a call's frame lies what it allocated as it went, then the frames of its callees.
+            if address >= traced.top || !heap::is_stack(address) {
                 continue;
             }
-            let offset = address - traced.base;
+            let Some(offset) = address.checked_sub(traced.base) else { return (self.flow.dynamic_object(frame.func), traced.base) };
             let slots = &image.code(frame.func).frame;
             let at = slots.partition_point(|slot| slot.offset <= offset);
             return match at.checked_sub(1).filter(|at| offset - slots[*at].offset < slots[*at].size) {
@@ -154,12 +161,20 @@ impl Walk<'_> {
                 None => (self.flow.dynamic_object(frame.func), traced.base),
             };
         }
-        match self.course.path.state.memory.heap.find(address) {
-            Some(object) if self.course.path.environment.allocates(&object) => {
-                (self.flow.heap_object(self.course.path.stacks.get(object.origin)), object.base)
-            }
+        match self.heap_object(address) {
+            Some(object) if object.own => (self.flow.heap_object(self.course.path.stacks.get(object.origin)), object.base),
             Some(object) => (self.flow.outside_object(), object.base),
             None => (self.flow.outside_object(), 0),
         }
+    }
+
+    /// The object that lies, at the current point of the path, in the heap slot of an address.
+    fn heap_object(&self, address: u64) -> Option<Former> {
+        let slot = Heap::slot(address)?;
+        if let Some(former) = self.former.get(&slot.start) {
+            return Some(*former);
+        }
+        let object = self.course.path.state.memory.heap.find(address)?;
+        Some(Former { own: self.course.path.environment.allocates(&object), origin: object.origin, base: object.base })
     }
 }
