@@ -108,6 +108,8 @@ pub struct Explorer {
     relieved_at: u64,
     /// Set while the exploration goes depth-first under memory pressure: the number of pending items at which it stops doing so.
     deep_until: Option<usize>,
+    /// Above this number of pending items the exploration goes depth-first.
+    most_pending: usize,
     selections: u64,
 }
 
@@ -177,6 +179,7 @@ impl Explorer {
             compact_at,
             relieved_at: 0,
             deep_until: None,
+            most_pending: usize::MAX,
             selections: 0,
         }
     }
@@ -286,13 +289,17 @@ impl Explorer {
     }
 
     /// Under memory pressure half of the snapshots go; their flips are run again from their prefixes. Where few are left or memory grows
-    /// all the same, the exploration goes depth-first until a quarter of what is pending is done: nothing is lost (docs/design/001).
+    /// all the same, the exploration goes depth-first until a quarter of what is pending is done: nothing is lost (docs/design/001). From then on
+    /// fewer may be pending than were then, because freed memory is not given back, so only the number shows that there is room.
     fn relieve_memory(&mut self, control: &mut dyn Control) {
         const EVERY: u64 = 16;
         const FEW: usize = 16;
         self.selections += 1;
         if self.deep_until.is_some_and(|pending| self.items.len() <= pending) {
             self.deep_until = None;
+        }
+        if self.deep_until.is_none() && self.items.len() >= self.most_pending {
+            self.deep_until = Some(self.most_pending / 4 * 3);
         }
         if !self.selections.is_multiple_of(EVERY) {
             return;
@@ -314,7 +321,8 @@ impl Explorer {
         }
         self.core.stats.snapshots_given_up += given_up as u64;
         if given_up * FEW < self.items.len() || used > self.core.config.max_memory / 4 * 5 {
-            self.deep_until = Some(self.items.len() / 4 * 3);
+            self.most_pending = self.items.len().min(self.most_pending) / 8 * 7;
+            self.deep_until = Some(self.most_pending / 4 * 3);
         }
     }
 
@@ -322,7 +330,7 @@ impl Explorer {
     fn select(&mut self) -> Option<ItemId> {
         const JUMP: u64 = 256;
         match self.deep_until {
-            Some(_) if !self.selections.is_multiple_of(JUMP) => self.items.last_key_value().map(|(id, _)| *id),
+            Some(_) if !self.selections.is_multiple_of(JUMP) || self.items.len() >= self.most_pending => self.items.last_key_value().map(|(id, _)| *id),
             Some(_) | None => self.search.select(&View { coverage: &self.core.coverage, tree: &self.core.tree }),
         }
     }

@@ -105,7 +105,7 @@ pub fn verify(request: Request, key: [u8; 32]) -> Result<Reply> {
     watchdog::works_on("the verification");
     let outcome = match explorer.explorer.start(explorer.entry, |_| Ok(Vec::new())) {
         Ok(()) => explorer.explorer.explore(&mut keeper),
-        Err(wryneck_exec::plugin::Stop::End(_)) => Outcome::Stopped(Limit::Interrupted),
+        Err(_) => Outcome::Stopped(Limit::Interrupted),
     };
     budget::ends();
     keeper.reply.complete = outcome == Outcome::Complete;
