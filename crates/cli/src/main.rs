@@ -79,6 +79,7 @@ static COMMANDS: &[Command] = &[
     Command { name: "cc", help: "clang, whose objects and programs carry their bitcode", run: cmd::cc::c },
     Command { name: "extract", help: "write the bitcode that a program, object or static library carries", run: cmd::extract::run },
     Command { name: "guard", help: "run a program natively once the path of its input is verified", run: cmd::guard::run },
+    Command { name: "guard-shim", help: "what a shim of `guard install` runs", run: cmd::guard::shim },
     Command { name: "ld", help: "lld, whose programs carry their bitcode", run: cmd::ld::run },
     Command { name: "probe", help: "run any function without its callers, and report what must go wrong", run: cmd::probe::run },
     Command { name: "replay", help: "run the tests of a run natively and compare how they end", run: cmd::replay::run },
@@ -135,7 +136,7 @@ fn dispatch(mut words: Vec<String>) -> Result<u8> {
 fn usage() -> String {
     let mut text = "wryneck executes programs symbolically\n\nusage: wryneck COMMAND …\n\n".to_owned();
     for command in COMMANDS {
-        text += &format!("  {:<8} {}\n", command.name, command.help);
+        text += &format!("  {:<10} {}\n", command.name, command.help);
     }
     text + "\n`wryneck COMMAND --help` lists options; exit codes: 0 complete and clean, 1 findings, 2 usage or our error, 3 clean but incomplete\n"
 }

@@ -11,7 +11,7 @@ use std::rc::Rc;
 use rustc_hash::FxHashMap;
 use wryneck_exec::Value;
 
-use crate::errno::{Errno, Halt};
+use crate::errno::{EINVAL, Errno, Halt};
 use crate::input::{DirEntry, Stat, Stdin, mode};
 use crate::state::{NodeId, NodeKind, STDERR};
 use crate::sys::path::AT_FDCWD;
@@ -153,10 +153,10 @@ enum Rule {
 /// Every system call of the table in `sys/mod.rs`, sorted by name. A call that is missing here is unknown.
 #[rustfmt::skip]
 static RULES: &[(&str, Rule)] = &[
-    ("access", Rule::Asks(access)), ("arch_prctl", Rule::Path), ("brk", Rule::Path), ("chdir", Rule::Path),
+    ("access", Rule::Path), ("arch_prctl", Rule::Path), ("brk", Rule::Path), ("chdir", Rule::Path),
     ("clock_getres", Rule::Path), ("clock_nanosleep", Rule::Path), ("close", Rule::Path), ("copy_file_range", Rule::Asks(transfer)),
     ("dup", Rule::Path), ("dup2", Rule::Path), ("dup3", Rule::Path), ("execve", Rule::Path), ("exit", Rule::Path),
-    ("exit_group", Rule::Path), ("fadvise64", Rule::Path), ("fchdir", Rule::Path), ("fcntl", Rule::Asks(fcntl)),
+    ("exit_group", Rule::Path), ("faccessat", Rule::Path), ("faccessat2", Rule::Path), ("fadvise64", Rule::Path), ("fchdir", Rule::Path), ("fcntl", Rule::Asks(fcntl)),
     ("fdatasync", Rule::Path), ("flock", Rule::Unknown("locks of other processes")), ("fstat", Rule::Path), ("fsync", Rule::Path),
     ("futex", Rule::Path), ("getcwd", Rule::Asks(getcwd)), ("getdents64", Rule::Asks(getdents)),
     ("getegid", Rule::Asks(ids)), ("geteuid", Rule::Asks(ids)), ("getgid", Rule::Asks(ids)), ("getgroups", Rule::Asks(groups)),
@@ -167,7 +167,7 @@ static RULES: &[(&str, Rule)] = &[
     ("ppoll", Rule::Unknown("which descriptors are ready")), ("pread64", Rule::Asks(read)), ("preadv", Rule::Asks(read)), ("pwrite64", Rule::Asks(write)),
     ("pwritev", Rule::Asks(write)), ("read", Rule::Asks(read)), ("readlink", Rule::Path), ("readlinkat", Rule::Path), ("readv", Rule::Asks(read)),
     ("rseq", Rule::Path), ("rt_sigaction", Rule::Asks(signals)), ("rt_sigprocmask", Rule::Asks(signals)), ("sched_yield", Rule::Path),
-    ("sendfile", Rule::Asks(transfer)),
+    ("sendfile", Rule::Unknown("how much one transfer between files moves")),
     // The C library asks for its thread's number as it starts, and compares it with nothing but itself.
     ("set_tid_address", Rule::Path),
     ("sigaltstack", Rule::Path), ("stat", Rule::Path), ("sync", Rule::Path), ("syncfs", Rule::Path), ("tgkill", Rule::Path), ("tkill", Rule::Path),
@@ -268,7 +268,14 @@ fn write(s: &Sys<'_, '_>, _: &Done) {
     }
 }
 
-fn transfer(s: &Sys<'_, '_>, _: &Done) {
+/// To a stream that is no regular file the kernel copies nothing, as the model says.
+fn transfer(s: &Sys<'_, '_>, done: &Done) {
+    if let (Err(Halt::Errno(e)), Some(stream)) = (done, stream(s, 2))
+        && *e == EINVAL
+        && stream != 0
+    {
+        return s.linux.captured.note_same(numbered("regular", stream), b"no", "whether an output stream is a regular file");
+    }
     s.linux.captured.note_unknown("how much one transfer between files moves");
 }
 
@@ -313,15 +320,6 @@ fn ioctl(s: &Sys<'_, '_>, done: &Done) {
     };
     let question = question("ioctl", format!("{fd} {:x}", request as u32).as_bytes());
     s.linux.captured.note_same(question, &failed(*e), "whether a stream is a terminal");
-}
-
-fn access(s: &Sys<'_, '_>, done: &Done) {
-    if matches!(done, Ok(_)) && number(s, 1).is_none_or(|want| want & 7 != 0) {
-        // The model decides by owner and mode; the kernel knows more.
-        if number(s, 1).is_none_or(|want| want & 2 != 0) {
-            s.linux.captured.note_unknown("whether a file can be written (`access`)");
-        }
-    }
 }
 
 fn open(s: &Sys<'_, '_>, done: &Done) {
@@ -403,6 +401,18 @@ impl Sys<'_, '_> {
                 self.linux.captured.note_unknown("the attributes of a file that the program makes");
                 None
             }
+        }
+    }
+
+    /// Notes whether a file may be accessed so, as the model decided; the kernel knows more than owners and modes.
+    pub fn note_access(&self, question: Option<&[u8]>, want: u32, permits: bool) {
+        match question.and_then(|question| question.strip_prefix(b"lstat ")) {
+            Some(path) => {
+                let question = self::question(&format!("access {want}"), path);
+                let given: &[u8] = if permits { b"yes" } else { b"no" };
+                self.linux.captured.note_same(question, given, "whether this user may access a file");
+            }
+            None => self.linux.captured.note_unknown("whether this user may access a stream"),
         }
     }
 

@@ -16,6 +16,6 @@ pub mod store;
 pub mod tree;
 
 pub use file::{Damaged, View};
-pub use lookup::{Answer, Given, Order, World, find};
+pub use lookup::{Answer, Given, Order, World, find, obstacle};
 pub use store::{Loaded, Store, StoreError};
 pub use tree::{Step, Tree, Verdict};

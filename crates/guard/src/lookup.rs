@@ -40,6 +40,8 @@ pub struct Answer<'a> {
     pub verdict: Option<Verdict>,
     /// What the verdict says besides.
     pub text: &'a [u8],
+    /// The node where the path ends.
+    pub node: u32,
     /// Which of the leaves it is, if they were tried one after the other.
     pub leaf: Option<u32>,
     /// Conditions and facts that were looked at.
@@ -53,7 +55,7 @@ pub fn find<'a>(view: &View<'a>, order: Order<'_>, world: &mut dyn World) -> Res
         world,
         values: vec![0; view.most_records],
         inputs: (0..view.names()).map(|_| None).collect(),
-        answer: Answer { verdict: None, text: &[], leaf: None, steps: 0 },
+        answer: Answer { verdict: None, text: &[], node: 0, leaf: None, steps: 0 },
     };
     match order {
         Order::Tree => walk.tree()?,
@@ -64,6 +66,48 @@ pub fn find<'a>(view: &View<'a>, order: Order<'_>, world: &mut dyn World) -> Res
         }
     }
     Ok(walk.answer)
+}
+
+/// The step that no stored path gets past for this input, in words, as far down the tree as any does.
+pub fn obstacle(view: &View<'_>, world: &mut dyn World) -> Result<Option<String>, Damaged> {
+    let mut walk = Walk {
+        view: *view,
+        world,
+        values: vec![0; view.most_records],
+        inputs: (0..view.names()).map(|_| None).collect(),
+        answer: Answer { verdict: None, text: &[], node: 0, leaf: None, steps: 0 },
+    };
+    let (mut stack, mut deepest) = (vec![(0, 0u32)], (0, 0));
+    while let Some((at, depth)) = stack.pop() {
+        let node = view.node(at)?;
+        let before = stack.len();
+        for arm in 0..node.arms {
+            let (step, child) = view.arm(at, &node, arm)?;
+            if walk.holds(step)? {
+                stack.push((child, depth + 1));
+            }
+        }
+        if stack.len() == before && depth >= deepest.0 {
+            deepest = (depth, at);
+        }
+    }
+    let node = view.node(deepest.1)?;
+    if node.arms == 0 {
+        return Ok(None);
+    }
+    Ok(Some(match view.arm(deepest.1, &node, 0)?.0 {
+        Step::Fact(fact) => String::from_utf8_lossy(view.fact(fact)?.0).into_owned(),
+        Step::Holds(condition) => {
+            let mut names = Vec::new();
+            for input in form::inputs(view.condition(condition)?) {
+                let name = String::from_utf8_lossy(view.name(input)?).replace('\0', "");
+                if !names.contains(&name) {
+                    names.push(name);
+                }
+            }
+            format!("a condition on {}", names.join(", "))
+        }
+    }))
 }
 
 struct Walk<'a, 'w> {
@@ -80,7 +124,7 @@ impl Walk<'_, '_> {
         let (mut stack, mut visited) = (vec![0], 0);
         while let Some(at) = stack.pop() {
             let node = self.view.node(at)?;
-            self.found(None, node.verdict)?;
+            self.found(at, None, node.verdict)?;
             for arm in 0..node.arms {
                 let (step, child) = self.view.arm(at, &node, arm)?;
                 if self.holds(step)? {
@@ -117,7 +161,7 @@ impl Walk<'_, '_> {
             }
             if all {
                 let verdict = self.view.node(end)?.verdict;
-                self.found(Some(leaf), verdict)?;
+                self.found(end, Some(leaf), verdict)?;
                 if !matches!(verdict, Some(Verdict::Unverified(_))) {
                     return Ok(());
                 }
@@ -126,7 +170,7 @@ impl Walk<'_, '_> {
         Ok(())
     }
 
-    fn found(&mut self, leaf: Option<u32>, verdict: Option<Verdict>) -> Result<(), Damaged> {
+    fn found(&mut self, node: u32, leaf: Option<u32>, verdict: Option<Verdict>) -> Result<(), Damaged> {
         let (weight, text) = match verdict {
             None => return Ok(()),
             Some(Verdict::Unverified(text)) => (1, Some(text)),
@@ -141,7 +185,7 @@ impl Walk<'_, '_> {
         };
         if weight > known {
             let text = text.map_or(Ok(&[][..]), |text| self.view.text(text))?;
-            self.answer = Answer { verdict, text, leaf, ..self.answer };
+            self.answer = Answer { verdict, text, node, leaf, ..self.answer };
         }
         Ok(())
     }

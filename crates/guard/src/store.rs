@@ -69,6 +69,19 @@ pub fn hex(key: &Key) -> String {
     key.iter().map(|byte| format!("{byte:02x}")).collect()
 }
 
+fn unhex(text: &str) -> Option<Key> {
+    let mut key = Key::default();
+    let digits = text.as_bytes();
+    (digits.len() == 2 * key.len()).then_some(())?;
+    for (byte, pair) in key.iter_mut().zip(digits.chunks_exact(2)) {
+        *byte = u8::from_str_radix(std::str::from_utf8(pair).ok()?, 16).ok()?;
+    }
+    Some(key)
+}
+
+/// Most bytes of a description.
+const MOST_TEXT: u64 = 1 << 16;
+
 impl Store {
     /// The stores in a folder, which is made if it is not there. `key` is the user's secret.
     pub fn open(dir: &Path, key: [u8; 32]) -> Result<Store, StoreError> {
@@ -148,16 +161,30 @@ impl Store {
             Loaded::Nothing | Loaded::SetAside(_) => Tree::default(),
         };
         all.merge(paths);
+        self.sweep(program);
         let mut bytes = encode(&all, program).ok_or(StoreError::TooLarge)?;
         let seal = self.seal("paths", &[&bytes]);
         bytes.extend(seal);
-        self.replace(&self.path(program, "paths"), &bytes)?;
+        let path = self.path(program, "paths");
+        self.replace(&path, &bytes)?;
+        self.vouch(&path);
         Ok(all.len())
     }
 
-    /// Replaces a file as a whole. Only a holder of the lock of its program calls this.
+    /// Removes what killed writers of a program left. Only a holder of its lock calls this: who writes beside it only loses what costs time.
+    fn sweep(&self, program: &Key) {
+        let (begin, own) = (hex(program), format!(".{}{FRESH}", std::process::id()));
+        let left = |name: &str| name.starts_with(&begin) && name.ends_with(FRESH) && !name.ends_with(&own);
+        for entry in fs::read_dir(&self.dir).into_iter().flatten().flatten() {
+            if entry.file_name().to_str().is_some_and(left) {
+                let _ = fs::remove_file(entry.path());
+            }
+        }
+    }
+
+    /// Replaces a file as a whole.
     pub fn replace(&self, path: &Path, bytes: &[u8]) -> Result<(), StoreError> {
-        let fresh = path.with_extension("new");
+        let fresh = fresh(path);
         let written = || -> io::Result<()> {
             let _ = fs::remove_file(&fresh);
             let mut file = OpenOptions::new().write(true).create_new(true).mode(0o600).open(&fresh)?;
@@ -170,9 +197,7 @@ impl Store {
         if done.is_err() {
             let _ = fs::remove_file(&fresh);
         }
-        self.io(path, done)?;
-        self.vouch(path);
-        Ok(())
+        self.io(path, done)
     }
 
     /// What changes with a file; nobody can set the time of its last change.
@@ -192,7 +217,7 @@ impl Store {
         // Without it the file is checked whole again.
         if let Ok(about) = fs::symlink_metadata(path) {
             let sum = path.with_extension("sum");
-            let fresh = path.with_extension(format!("sum{}", std::process::id()));
+            let fresh = fresh(&sum);
             let written = fs::write(&fresh, self.identity(path, &about)).and_then(|()| fs::rename(&fresh, &sum));
             if written.is_err() {
                 let _ = fs::remove_file(&fresh);
@@ -224,11 +249,33 @@ impl Store {
         Ok(Lock { _file: file })
     }
 
+    /// What is to be known of a program beside its paths.
+    pub fn describe(&self, program: &Key, text: &[u8]) -> Result<(), StoreError> {
+        self.replace(&self.path(program, "about"), text)
+    }
+
+    /// The programs that have been described, with their descriptions.
+    pub fn described(&self) -> Result<Vec<(Key, Vec<u8>)>, StoreError> {
+        let mut all = Vec::new();
+        for entry in self.io(&self.dir, fs::read_dir(&self.dir))?.flatten() {
+            let name = entry.file_name();
+            let Some(key) = name.to_str().and_then(|name| unhex(name.strip_suffix(".about")?)) else { continue };
+            let mut text = Vec::new();
+            let read = open(&entry.path()).and_then(|file| file.take(MOST_TEXT).read_to_end(&mut text));
+            if read.is_ok() {
+                all.push((key, text));
+            }
+        }
+        all.sort();
+        Ok(all)
+    }
+
     /// Removes all that is known of a program; whether there was anything.
     pub fn forget(&self, program: &Key) -> Result<bool, StoreError> {
         let _lock = self.lock(program, "lock", true)?;
         let mut any = false;
-        for ending in ["paths", "sum", "damaged", "new", "recent"] {
+        self.sweep(program);
+        for ending in ["paths", "sum", "damaged", "recent", "about"] {
             let path = self.path(program, ending);
             match fs::remove_file(&path) {
                 Ok(()) => any |= ending == "paths",
@@ -238,6 +285,15 @@ impl Store {
         }
         Ok(any)
     }
+}
+
+/// The end of the name of a file that is being written.
+const FRESH: &str = ".new";
+
+fn fresh(path: &Path) -> PathBuf {
+    let mut name = path.as_os_str().to_owned();
+    name.push(format!(".{}{FRESH}", std::process::id()));
+    name.into()
 }
 
 /// Opens a file for reading, but no link, and nothing that would have to be waited for.

@@ -5,7 +5,7 @@ use std::os::unix::ffi::OsStrExt;
 use anyhow::Result;
 
 use crate::guard::options::{GuardArgs, OPTIONS};
-use crate::guard::{ask, program, worker};
+use crate::guard::{ask, manage, program, worker};
 use crate::options::{self, Words};
 use crate::output;
 use crate::problem::problem;
@@ -14,6 +14,10 @@ const USAGE: &str = "\
 wryneck guard runs a program after it has looked up whether the path of this very input is verified
 
 usage: wryneck guard [options] -- PROGRAM [ARGUMENT…]
+       wryneck guard status
+       wryneck guard forget PROGRAM…|--all
+       wryneck guard warm [options] PROGRAM --history FILE|--tests DIR
+       wryneck guard install --to DIR PROGRAM…
 
 A path that ends without a fault runs at once; a path with a fault does not run. Where nothing is known, the path is verified first.
 When guard does not run the program, its exit code is 125.
@@ -21,13 +25,28 @@ When guard does not run the program, its exit code is 125.
 examples:
   wryneck guard -- ./program -n 5        verify once, then run
   wryneck guard --answer -- ./program x  only say what is known
+  wryneck guard install --to ~/guarded ls wc; PATH=~/guarded:$PATH
 
 options:
 ";
 
+/// What else `wryneck guard` does, by its first word.
+static SUBCOMMANDS: &[(&str, fn(Vec<String>) -> Result<u8>)] = &[
+    (worker::WORD, |words| worker::work(&words)),
+    ("forget", |words| manage::forget(&words)),
+    ("install", manage::install),
+    ("status", |_| manage::status()),
+    ("warm", manage::warm),
+];
+
+/// A shim runs: `guard-shim SHIM ARGUMENTS`.
+pub fn shim(words: Vec<String>) -> Result<u8> {
+    manage::shim(words)
+}
+
 pub fn run(words: Vec<String>) -> Result<u8> {
-    if words.first().is_some_and(|word| word == worker::WORD) {
-        return worker::work(&words[1..]);
+    if let Some((_, run)) = SUBCOMMANDS.iter().find(|(name, _)| words.first().is_some_and(|word| word == name)) {
+        return run(words.into_iter().skip(1).collect());
     }
     if words.first().is_some_and(|word| word == "--help" || word == "-h") {
         return output::write(|out| write!(out, "{USAGE}{}", options::help(OPTIONS))).map(|()| 0);

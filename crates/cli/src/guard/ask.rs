@@ -52,6 +52,8 @@ pub struct Question<'a> {
 pub struct Answered {
     pub known: Known,
     pub steps: u64,
+    /// The path that was met, until the store changes.
+    pub node: u32,
     pub paths: u32,
     /// Time of the lookup itself, the mapping of the store left out.
     pub time: Duration,
@@ -85,7 +87,7 @@ pub fn question<'a>(args: &'a GuardArgs, name: &str, file: &Path, arguments: &[V
 impl Question<'_> {
     /// Looks the input up.
     pub fn look_up(&self) -> Result<Answered> {
-        let nothing = |known| Answered { known, steps: 0, paths: 0, time: Duration::ZERO };
+        let nothing = |known| Answered { known, steps: 0, node: 0, paths: 0, time: Duration::ZERO };
         let mapped = match self.store.load(&self.program.key)? {
             Loaded::Nothing => return Ok(nothing(Known::Miss)),
             Loaded::SetAside(file) => {
@@ -125,7 +127,14 @@ impl Question<'_> {
         {
             self.met(recent, leaf);
         }
-        Ok(Answered { known, steps: found.steps, paths: view.leaves(), time })
+        Ok(Answered { known, steps: found.steps, node: found.node, paths: view.leaves(), time })
+    }
+
+    /// What no stored path gets past for this input.
+    fn obstacle(&self) -> Option<String> {
+        let Ok(Loaded::Paths(mapped)) = self.store.load(&self.program.key) else { return None };
+        let mut world = Asked { here: &self.here, inputs: &self.inputs, assume: self.args.assume };
+        wryneck_guard::obstacle(&mapped.view().ok()?, &mut world).ok()?
     }
 
     fn recent_file(&self) -> PathBuf {
@@ -147,7 +156,7 @@ impl Question<'_> {
         let _ = self.store.replace(&self.recent_file(), &bytes);
     }
 
-    fn request(&self, siblings: bool) -> Request {
+    fn request(&self, siblings: bool, background: bool) -> Request {
         Request {
             file: self.program.file.clone(),
             key: self.program.key,
@@ -160,18 +169,25 @@ impl Question<'_> {
             paths: self.args.paths,
             memory: self.args.memory,
             siblings,
+            background,
         }
     }
 
     /// Verifies the input's path, then looks it up again.
     pub fn verify(&self) -> Result<Answered> {
-        let reply = worker::wait_for(&self.request(self.args.siblings == Siblings::Wait))?;
+        let reply = worker::wait_for(&self.request(self.args.siblings == Siblings::Wait, false))?;
         if self.args.siblings == Siblings::Background {
-            worker::detach(&self.request(true))?;
+            worker::detach(&self.request(true, true))?;
         }
         let mut answered = self.look_up()?;
         if answered.known == Known::Miss {
-            let why = if reply.first.is_empty() { "the budget ended first".to_owned() } else { reply.first };
+            let why = match self.obstacle() {
+                _ if reply.first.is_empty() => "the budget ended first".to_owned(),
+                Some(obstacle) => {
+                    format!("the path ends by {}, but it depends on what cannot be checked before the run: {obstacle}", reply.first)
+                }
+                None => reply.first,
+            };
             answered.known = Known::Unverified(why);
         }
         Ok(answered)
@@ -201,7 +217,7 @@ impl Question<'_> {
         match self.args.on_miss {
             OnMiss::Verify if misses => answered = self.verify()?,
             OnMiss::Background if misses => {
-                worker::detach(&self.request(true))?;
+                worker::detach(&self.request(true, true))?;
                 answered.known = Known::Unverified("it is verified while the program runs".into());
             }
             OnMiss::Verify | OnMiss::Background | OnMiss::Run | OnMiss::Refuse => {}
@@ -252,7 +268,7 @@ impl Question<'_> {
         };
         let assume = if self.args.assume == Assume::Nothing { "nothing" } else { "arguments-only" };
         let micros = answered.time.as_secs_f64() * 1e6;
-        let line = json!({ "answer": name, "assume": assume, "text": text, "hit": hit, "paths": answered.paths, "steps": answered.steps,
+        let line = json!({ "answer": name, "assume": assume, "text": text, "hit": hit, "paths": answered.paths, "path": answered.node, "steps": answered.steps,
             "lookup_us": (micros * 10.0).round() / 10.0 });
         output::write(|out| writeln!(out, "{line}"))?;
         Ok(code)

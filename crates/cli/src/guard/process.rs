@@ -166,6 +166,22 @@ pub fn stat(what: Result<i32, &[u8]>) -> Option<Vec<u8>> {
     (done == 0).then(|| bytes.to_vec())
 }
 
+/// Whether the kernel lets this user access a file so, as `access` asks.
+pub fn may_access(path: &[u8], want: i32) -> Vec<u8> {
+    let may = CString::new(path).is_ok_and(|path| {
+        // SAFETY: a system call on a string that ends with zero.
+        unsafe { libc::access(path.as_ptr(), want & 7) == 0 }
+    });
+    if may { b"yes".to_vec() } else { b"no".to_vec() }
+}
+
+/// Whether a stream is a regular file.
+pub fn is_regular(fd: i32) -> Option<bool> {
+    let bytes = stat(Ok(fd))?;
+    let mode = u32::from_le_bytes(*bytes.get(24..)?.first_chunk()?);
+    Some(mode & libc::S_IFMT == libc::S_IFREG)
+}
+
 /// The place of a stream in its file.
 pub fn place(fd: i32) -> Vec<u8> {
     // SAFETY: asks for a number.

@@ -50,6 +50,8 @@ pub struct Request {
     pub memory: u64,
     /// Whether the paths beside the input's own are explored.
     pub siblings: bool,
+    /// Nobody waits.
+    pub background: bool,
 }
 
 /// What came of it.
@@ -75,6 +77,14 @@ pub fn verify(request: Request, key: [u8; 32]) -> Result<Reply> {
     watchdog::start(Budget { began, time: Some(time), memory: request.memory });
     heap::prepare();
     let store = Store::open(&request.store, key)?;
+    let about =
+        serde_json::json!({ "program": request.file.display().to_string(), "machine_code": request.front == FrontEnd::MachineCode });
+    store.describe(&request.key, about.to_string().as_bytes())?;
+    // Only one verifies in the background; who waits for an answer does not wait for others.
+    let lock = store.try_lock(&request.key, "verify")?;
+    if lock.is_none() && request.background {
+        return Ok(Reply { first: "another verification of this program is under way".into(), ..Reply::default() });
+    }
     let here = Rc::new(Here::new(request.answers.iter().cloned().collect()));
     let shape = request.actual.shape(&request.policy);
     let mut explorer = explorer(&request, &shape, here.clone())?;

@@ -63,6 +63,11 @@ impl Here {
             b"lstat" => process::stat(Err(about)),
             b"fstat" => process::stat(Ok(fd()?)),
             b"dots" => dots(about),
+            b"access" => {
+                let (want, path) = about.split_at_checked(2)?;
+                Some(process::may_access(path, std::str::from_utf8(want).ok()?.trim().parse().ok()?))
+            }
+            b"regular" => Some(if process::is_regular(fd()?)? { b"yes".to_vec() } else { b"no".to_vec() }),
             b"seek" => Some(process::place(fd()?)),
             b"flags" => Some(process::flags(fd()?)),
             b"ioctl" => {
@@ -91,7 +96,7 @@ pub fn of_process(here: &Here) -> Answers {
     let mut all: Vec<Vec<u8>> =
         ["ids", "groups", "signals", "umask", "limits", "descriptors", "stdin size", "stdin content"].map(Into::into).to_vec();
     for fd in ["0", "1", "2"] {
-        all.extend(["fstat", "seek", "flags"].map(|kind| question(kind, fd.as_bytes())));
+        all.extend(["fstat", "regular", "seek", "flags"].map(|kind| question(kind, fd.as_bytes())));
         all.extend(["5401", "5413"].map(|request| question("ioctl", format!("{fd} {request}").as_bytes())));
     }
     all.into_iter().map(|question| (question.clone(), here.answer(&question))).collect()

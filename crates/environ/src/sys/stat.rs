@@ -111,8 +111,10 @@ impl Sys<'_, '_> {
         if want & !7 != 0 || flags & !(AT_SYMLINK_NOFOLLOW | AT_EMPTY_PATH | AT_EACCESS) != 0 {
             return Err(EINVAL.into());
         }
-        let stat = self.stat_at(at, path, flags)?.stat;
-        if self.permits(&stat, want) { Ok(0) } else { Err(EACCES.into()) }
+        let told = self.stat_at(at, path, flags)?;
+        let permits = self.permits(&told.stat, want);
+        self.note_access(told.question.as_ref().map(|(question, _)| question.as_slice()), want, permits);
+        if permits { Ok(0) } else { Err(EACCES.into()) }
     }
 }
 

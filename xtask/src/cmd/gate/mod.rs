@@ -10,6 +10,7 @@ mod facts;
 mod faults;
 mod files;
 mod foreign;
+mod guard;
 mod hostile;
 mod kills;
 mod lift;
@@ -54,6 +55,8 @@ enum Gate {
     Files(files::Args),
     /// Executables that nobody prepared (static glibc, busybox, shared libraries): to their ends as natively
     Foreign(foreign::Args),
+    /// Guard: a clean hit never faults natively, a planted crash is refused; kills, mutated stores
+    Guard(guard::Args),
     /// Loops of C as gcc vectorises them: as machine code they print what they print natively
     Loops(loops::Args),
     /// Hostile programs: none has an effect outside of its replay, whoever runs the tool; unconfined each has
@@ -98,6 +101,7 @@ pub fn run(args: &Args) -> Result<()> {
         Gate::Faults(args) => faults::run(args),
         Gate::Files(args) => files::run(args),
         Gate::Foreign(args) => foreign::run(args),
+        Gate::Guard(args) => guard::run(args),
         Gate::Loops(args) => loops::run(args),
         Gate::Hostile(args) => hostile::run(args),
         Gate::Kills(args) => kills::run(args),

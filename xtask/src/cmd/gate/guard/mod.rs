@@ -1,0 +1,150 @@
+//! Guard's truth: a *clean* hit never faults natively, inputs of one stored path take the same branches, and a planted crash is refused while its
+//! neighbours run; after kills at random moments and mutations of stores too.
+//!
+//! `risky.c` crashes for some arguments, variables, files, directories and standard inputs, and prints the branches it took. So a fact that guard
+//! forgets shows as a native crash of an input that was called clean. Programs of coreutils are given random arguments: paths that are
+//! equal end with one exit code.
+
+mod kills;
+mod mutants;
+mod place;
+
+use std::collections::BTreeMap;
+
+use anyhow::{Result, ensure};
+use serde_json::json;
+
+use crate::random::Random;
+use place::{Input, Place};
+
+#[derive(clap::Args)]
+pub struct Args {
+    /// Random inputs for each program
+    #[arg(long, default_value_t = 2000)]
+    inputs: usize,
+    /// Kills at random moments
+    #[arg(long, default_value_t = 200)]
+    kills: usize,
+    /// Mutated stores
+    #[arg(long, default_value_t = 10_000)]
+    mutants: usize,
+    #[arg(long, default_value_t = 1)]
+    seed: u64,
+    /// Verify machine code instead of bitcode
+    #[arg(long)]
+    machine_code: bool,
+    /// Where the counts are kept, a JSON object
+    #[arg(long)]
+    results: Option<std::path::PathBuf>,
+}
+
+/// Programs of coreutils beside `risky`, and words that their random arguments are made of.
+const PROGRAMS: [(&str, &[&str]); 4] = [
+    ("echo", &["-n", "-e", "-E", "a", "bc", "\\n", "\\x41", "--", "-ne"]),
+    ("uname", &["-s", "-r", "-a", "-m", "-sr", "--help", "x", "-n"]),
+    ("cut", &["-f", "1", "2-3", "-d", ":", "-c1", "-b2", "-s", "f", "--output-delimiter", "-f1,2"]),
+    ("wc", &["-l", "-w", "-c", "f", "g", "-L", "--total", "-m"]),
+];
+
+/// Of how many inputs one is verified when it is missed: the others show hits and misses of what is there.
+const VERIFIED: usize = 8;
+
+pub fn run(args: &Args) -> Result<()> {
+    let mut place = Place::new(args.machine_code)?;
+    let mut random = Random::new(args.seed);
+    let mut rows = Vec::new();
+    planted(&place)?;
+    println!("planted: the crash on `-a -b` is refused, its neighbours run");
+    let mut programs = vec![("risky".to_owned(), place.risky.clone(), &[][..])];
+    for (name, words) in PROGRAMS {
+        programs.push((name.to_owned(), place.coreutils(name)?, words));
+    }
+    for (name, file, words) in programs {
+        let mut count = Counts::default();
+        for number in 0..args.inputs {
+            place.shuffle(&mut random)?;
+            let input = if words.is_empty() { Input::risky(&mut random) } else { Input::of_words(words, &mut random) };
+            judge(&place, &file, &input, number % VERIFIED == 0, &mut count)?;
+        }
+        println!(
+            "{name:<6} {} inputs: {} clean ({} without a verification), {} faulty, {} not verified; {} crash natively; {} paths met twice, all alike",
+            args.inputs, count.clean, count.hits, count.faulty, count.unverified, count.crashes, count.same
+        );
+        ensure!(count.clean > 0, "`{name}`: nothing was clean, so nothing was tested");
+        rows.push(json!({ "program": name, "inputs": args.inputs, "clean": count.clean, "hits": count.hits, "faulty": count.faulty,
+            "unverified": count.unverified, "crashes": count.crashes, "refused_crashes": count.refused, "same_path_pairs": count.same }));
+    }
+    let killed = kills::run(&mut place, args.kills, &mut random)?;
+    println!("{} kills: {killed} met a verification; no store was damaged, no process was left, nothing clean crashes", args.kills);
+    let aside = mutants::run(&mut place, args.mutants, &mut random)?;
+    println!("{} mutated stores: {aside} were set aside, no answer was wrong", args.mutants);
+    if let Some(file) = &args.results {
+        let all = json!({ "machine_code": args.machine_code, "seed": args.seed, "programs": rows, "kills": args.kills, "met": killed,
+            "mutants": args.mutants, "set_aside": aside });
+        std::fs::write(file, format!("{all}\n"))?;
+    }
+    Ok(())
+}
+
+#[derive(Default)]
+struct Counts {
+    clean: usize,
+    /// Of these, without a verification.
+    hits: usize,
+    faulty: usize,
+    unverified: usize,
+    /// Native runs that a signal ended, and those of them that guard called faulty.
+    crashes: usize,
+    refused: usize,
+    same: usize,
+    /// What a native run of a stored path showed, by path; for as long as the store is the same.
+    seen: BTreeMap<u64, (Option<i32>, String)>,
+    paths: u64,
+}
+
+/// Asks guard about an input, runs it natively, and compares.
+fn judge(place: &Place, file: &std::path::Path, input: &Input, verifies: bool, count: &mut Counts) -> Result<()> {
+    let answer = place.answer(file, input, verifies)?;
+    let native = place.native(file, input)?;
+    let crashed = native.code.is_none();
+    count.crashes += usize::from(crashed);
+    match answer.kind.as_str() {
+        "clean" => {
+            count.clean += 1;
+            count.hits += usize::from(answer.hit);
+            ensure!(!crashed, "clean, and the native run crashes: {} {input:?}", file.display());
+            if answer.paths != count.paths {
+                count.seen.clear();
+                count.paths = answer.paths;
+            }
+            let shows = (native.code, if file == place.risky { native.out } else { String::new() });
+            if let Some(before) = count.seen.get(&answer.path) {
+                ensure!(*before == shows, "one path, but other branches natively: {before:?} and {shows:?} of {input:?}");
+                count.same += 1;
+            }
+            count.seen.insert(answer.path, shows);
+        }
+        "faulty" => {
+            count.faulty += 1;
+            count.refused += usize::from(crashed);
+            ensure!(crashed, "faulty, and the native run ends well: {} {input:?}: {}", file.display(), answer.text);
+        }
+        _ => count.unverified += 1,
+    }
+    Ok(())
+}
+
+/// A crash on one combination of flags is refused; each flag alone runs.
+fn planted(place: &Place) -> Result<()> {
+    for (words, runs) in
+        [(vec!["-a"], true), (vec!["-b"], true), (vec!["-a", "-b"], false), (vec!["-b", "-a"], false), (vec!["-a", "-a"], true)]
+    {
+        let input = Input::plain(&words);
+        let ended = place.guarded(&place.risky, &input)?;
+        let code = if runs { Some(0) } else { Some(125) };
+        ensure!(ended.code == code, "{words:?}: exit {:?}, not {code:?}: {}{}", ended.code, ended.out, ended.err);
+        ensure!(runs || ended.err.contains("null-dereference"), "{words:?}: the refusal does not name the fault: {}", ended.err);
+        ensure!(!runs || ended.out == place.native(&place.risky, &input)?.out, "{words:?}: another output under guard");
+    }
+    Ok(())
+}

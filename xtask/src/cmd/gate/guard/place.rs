@@ -1,0 +1,205 @@
+//! Where guard is tested: a folder with a cache, files that change, and the programs.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+
+use anyhow::{Context, Result, ensure};
+
+use crate::cache::Cache;
+use crate::random::Random;
+
+pub struct Place {
+    dir: tempfile::TempDir,
+    wryneck: PathBuf,
+    pub risky: PathBuf,
+    machine_code: bool,
+}
+
+/// What a program is given.
+#[derive(Clone, Debug, Default)]
+pub struct Input {
+    pub words: Vec<String>,
+    mode: Option<String>,
+    /// The directory it runs in: `good` or `bad`.
+    bad: bool,
+    stdin: Option<String>,
+}
+
+/// What guard says.
+pub struct Answer {
+    pub kind: String,
+    pub hit: bool,
+    pub path: u64,
+    pub paths: u64,
+    pub text: String,
+}
+
+/// How a run ended; no code where a signal ended it.
+pub struct Ended {
+    pub code: Option<i32>,
+    pub out: String,
+    pub err: String,
+}
+
+impl Input {
+    pub fn plain(words: &[&str]) -> Input {
+        Input { words: words.iter().map(|word| (*word).to_owned()).collect(), ..Input::default() }
+    }
+
+    pub fn risky(random: &mut Random) -> Input {
+        const WORDS: [&str; 16] =
+            ["-a", "-b", "-a", "-b", "-ff", "-fg", "-fnone", "-fd", "-ff", "7", "3", "12", "=zq", "=zb", "=x", "word"];
+        let count = random.below(4);
+        let words = (0..count).map(|_| WORDS[random.below(WORDS.len())].to_owned()).collect();
+        let mode = [None, None, None, Some("c"), Some("e"), Some("do!"), Some("do."), Some("dont")][random.below(8)];
+        let stdin = [None, None, Some("abk"), Some("abc"), Some("a")][random.below(5)];
+        Input { words, mode: mode.map(Into::into), bad: random.below(4) == 0, stdin: stdin.map(Into::into) }
+    }
+
+    pub fn of_words(all: &[&str], random: &mut Random) -> Input {
+        let count = random.below(4);
+        let mut words: Vec<String> = (0..count).map(|_| all[random.below(all.len())].to_owned()).collect();
+        // Now and then one letter is another.
+        if let Some(word) = words.last_mut().filter(|word| random.below(3) == 0 && word.is_ascii() && !word.is_empty()) {
+            let at = random.below(word.len());
+            word.replace_range(at..=at, &char::from(b'!' + random.below(90) as u8).to_string());
+        }
+        Input { words, ..Input::default() }
+    }
+}
+
+impl Place {
+    pub fn new(machine_code: bool) -> Result<Place> {
+        let dir = tempfile::Builder::new().prefix("wryneck-guard-").tempdir()?;
+        let wryneck = fs::canonicalize(super::super::wryneck()).context("build wryneck with `cargo build --release`")?;
+        let place = Place { risky: dir.path().join("risky"), dir, wryneck, machine_code };
+        fs::create_dir_all(place.path("good/d"))?;
+        fs::create_dir_all(place.path("bad/d"))?;
+        fs::create_dir(place.path("cache"))?;
+        use std::os::unix::fs::PermissionsExt;
+        fs::set_permissions(place.path("cache"), fs::Permissions::from_mode(0o700))?;
+        fs::copy(Cache::open()?.path("libc.bc"), place.path("cache/libc.bc"))?;
+        let source = place.path("risky.c");
+        fs::write(&source, include_str!("risky.c"))?;
+        let built = Command::new(&place.wryneck)
+            .args(["cc", "-g", "-O1"])
+            .arg(&source)
+            .arg("-o")
+            .arg(&place.risky)
+            .env("WRYNECK_CACHE", place.path("cache"))
+            .output()?;
+        ensure!(built.status.success(), "`risky.c` does not compile: {}", String::from_utf8_lossy(&built.stderr));
+        Ok(place)
+    }
+
+    pub fn path(&self, name: &str) -> PathBuf {
+        self.dir.path().join(name)
+    }
+
+    pub fn store(&self) -> PathBuf {
+        self.path("cache/guard")
+    }
+
+    /// A program of coreutils that was built with its bitcode.
+    pub fn coreutils(&self, name: &str) -> Result<PathBuf> {
+        let file = Cache::open()?.path("coreutils/O2").join(name);
+        ensure!(file.is_file(), "`{}` is missing: `cargo xtask setup coreutils`", file.display());
+        Ok(file)
+    }
+
+    /// Files `f` and `g` have other content now.
+    pub fn shuffle(&self, random: &mut Random) -> Result<()> {
+        const CONTENT: [&str; 6] = ["", "X marks", "a:b\n", "thirteen byte", "one two\nthree\n", "a:b:c\nd:e:f\n"];
+        if random.below(3) == 0 {
+            let dir = ["good", "bad"][random.below(2)];
+            let file = self.path(dir).join(["f", "g"][random.below(2)]);
+            if random.below(5) == 0 {
+                let _ = fs::remove_file(&file);
+            } else {
+                fs::write(&file, CONTENT[random.below(CONTENT.len())])?;
+            }
+        }
+        Ok(())
+    }
+
+    fn given(&self, command: &mut Command, input: &Input) -> Result<()> {
+        command.args(&input.words).current_dir(self.path(if input.bad { "bad" } else { "good" }));
+        command.env_clear().env("PATH", "/usr/bin:/bin").env("WRYNECK_CACHE", self.path("cache"));
+        if let Some(mode) = &input.mode {
+            command.env("MODE", mode);
+        }
+        match &input.stdin {
+            Some(text) => {
+                let file = self.path("stdin");
+                fs::write(&file, text)?;
+                command.stdin(fs::File::open(file)?);
+            }
+            None => _ = command.stdin(Stdio::null()),
+        }
+        Ok(())
+    }
+
+    /// A command of guard's for a program, before its words.
+    pub fn command(&self, options: &[&str], program: &Path) -> Command {
+        let mut command = Command::new(&self.wryneck);
+        command.arg("guard").args(options);
+        if self.machine_code {
+            command.arg("--machine-code");
+        }
+        command.arg("--").arg(program);
+        command
+    }
+
+    pub fn start(&self, options: &[&str], program: &Path, input: &Input) -> Result<std::process::Child> {
+        let mut command = self.command(options, program);
+        self.given(&mut command, input)?;
+        Ok(command.stdout(Stdio::null()).stderr(Stdio::null()).spawn()?)
+    }
+
+    /// What guard knows of an input; a miss is verified, if asked for.
+    pub fn answer(&self, program: &Path, input: &Input, verifies: bool) -> Result<Answer> {
+        let options = ["--answer", "--budget", "2s", "--max-paths", "400", "--on-miss", if verifies { "verify" } else { "run" }];
+        let mut command = self.command(&options, program);
+        self.given(&mut command, input)?;
+        let out = command.output()?;
+        let text = String::from_utf8_lossy(&out.stdout);
+        let said = || format!("{input:?}: {:?}: {text}{}", out.status, String::from_utf8_lossy(&out.stderr));
+        ensure!(matches!(out.status.code(), Some(0 | 1 | 3)), "guard gives no answer: {}", said());
+        let line: serde_json::Value = serde_json::from_str(text.trim()).with_context(said)?;
+        let number = |name: &str| line[name].as_u64().unwrap_or_default();
+        let kind = line["answer"].as_str().unwrap_or_default().to_owned();
+        Ok(Answer {
+            kind,
+            hit: line["hit"] == true,
+            path: number("path"),
+            paths: number("paths"),
+            text: line["text"].as_str().unwrap_or_default().to_owned(),
+        })
+    }
+
+    /// The program under guard.
+    pub fn guarded(&self, program: &Path, input: &Input) -> Result<Ended> {
+        let mut command = self.command(&["--max-paths", "400"], program);
+        self.given(&mut command, input)?;
+        ended(&mut command)
+    }
+
+    /// The program alone.
+    pub fn native(&self, program: &Path, input: &Input) -> Result<Ended> {
+        let mut command = Command::new(program);
+        self.given(&mut command, input)?;
+        ended(&mut command)
+    }
+
+    /// `guard status`.
+    pub fn status(&self) -> Result<Ended> {
+        ended(Command::new(&self.wryneck).args(["guard", "status"]).env("WRYNECK_CACHE", self.path("cache")))
+    }
+}
+
+fn ended(command: &mut Command) -> Result<Ended> {
+    let out = command.output()?;
+    let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
+    Ok(Ended { code: out.status.code(), out: text(&out.stdout), err: text(&out.stderr) })
+}
