@@ -274,6 +274,9 @@ fn transfer(s: &Sys<'_, '_>, done: &Done) {
         && *e == EINVAL
         && stream != 0
     {
+        if self::stream(s, 0) == Some(0) {
+            stdin(s);
+        }
         return s.linux.captured.note_same(numbered("regular", stream), b"no", "whether an output stream is a regular file");
     }
     s.linux.captured.note_unknown("how much one transfer between files moves");

@@ -11,7 +11,7 @@ use wryneck_guard::{Loaded, Verdict};
 
 use super::ask;
 use super::options::{GuardArgs, OPTIONS};
-use super::program::{self, Program};
+use super::program::{self, FrontEnd, Program};
 use crate::options::{self, Words};
 use crate::problem::problem;
 use crate::{data, output};
@@ -68,16 +68,24 @@ pub fn forget(words: &[String]) -> Result<u8> {
         return Err(problem("no program is given", "write `wryneck guard forget PROGRAM`, or `--all`"));
     }
     let all = words.iter().any(|word| word == "--all");
-    let files: Vec<String> =
-        if all { Vec::new() } else { words.iter().map(|word| Ok(program::find(word)?.display().to_string())).collect::<Result<_>>()? };
-    let mut forgotten = 0;
-    for (key, text) in store.described()? {
-        let about: serde_json::Value = serde_json::from_slice(&text).unwrap_or_default();
-        if all || files.iter().any(|file| about["program"] == **file) {
-            forgotten += u64::from(store.forget(&key)?);
+    let keys = if all {
+        store.described()?.into_iter().map(|(key, _)| key).collect()
+    } else {
+        let mut keys = Vec::new();
+        for word in words {
+            let file = program::find(word)?;
+            // A program may have been verified both ways.
+            for front in [FrontEnd::Carried, FrontEnd::MachineCode] {
+                keys.push(Program::open(&file, front, &store)?.key);
+            }
         }
+        keys
+    };
+    let mut forgotten = 0;
+    for key in keys {
+        forgotten += u64::from(store.forget(&key)?);
     }
-    output::write(|out| writeln!(out, "{forgotten} programs forgotten"))?;
+    output::write(|out| writeln!(out, "{forgotten} stores removed"))?;
     Ok(0)
 }
 

@@ -114,7 +114,13 @@ fn check(file: &Path, content: &[u8], front: FrontEnd) -> Result<()> {
         ));
     }
     if front == FrontEnd::Carried && !carried::is_bare(content) {
-        carried::extract(file, content)?;
+        // What carries no bitcode could be taken for the C library's function of that name.
+        if let Some(object) = carried::extract(file, content)?.bare.first() {
+            return Err(problem(
+                format!("a part of `{shown}` cannot be verified as bitcode: {}", carried::lacking(object)),
+                "verify its machine code: `--machine-code`",
+            ));
+        }
     }
     Ok(())
 }

@@ -4,7 +4,7 @@
 //! is in one file in memory that both share. The process that asked looks the input up again afterwards: it believes the store alone.
 
 use std::cell::RefCell;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::PathBuf;
 use std::rc::Rc;
 use std::time::{Duration, Instant};
@@ -15,7 +15,7 @@ use serde::{Deserialize, Serialize};
 use wryneck_environ::observed::UNKNOWN;
 use wryneck_environ::{Linux, ProgramInput, World};
 use wryneck_exec::config::Uninit;
-use wryneck_exec::{Control, Core, Ended, Explorer, Image, Limit, Outcome, PathEnd, search};
+use wryneck_exec::{Control, Core, Ended, Explorer, FaultKind, Image, Limit, Outcome, PathEnd, search};
 use wryneck_expr::{Pool, form};
 use wryneck_guard::file::Key;
 use wryneck_guard::{Step, Store, Tree, Verdict};
@@ -103,6 +103,7 @@ pub fn verify(request: Request, key: [u8; 32]) -> Result<Reply> {
             .collect(),
         tree: Tree::default(),
         forms: FxHashMap::default(),
+        inputs: shape.seeds.iter().map(|(name, _)| name.clone()).collect(),
         began,
         deadline: began + time,
         most: request.paths,
@@ -131,11 +132,34 @@ pub fn verify(request: Request, key: [u8; 32]) -> Result<Reply> {
     failed.map_or(Ok(reply), |error| Err(error.into()))
 }
 
+/// Bytes of stack that a process must have; a path may use a quarter, since native frames are larger than ours.
+const STACK: u64 = 8 << 20;
+/// Calls in progress on a path, at most.
+const CALLS: u32 = 2000;
+/// Descriptors of a path, at most.
+const DESCRIPTORS: usize = 48;
+
+/// Whether the limits of a process (as [`super::process::limits`] says them) are such as the models have.
+fn limits_are_wide(limits: &[u8]) -> bool {
+    let text = std::str::from_utf8(limits).unwrap_or_default();
+    let soft: Vec<u64> =
+        text.split(' ').map(|pair| u64::from_str_radix(pair.split(':').next().unwrap_or_default(), 16).unwrap_or(0)).collect();
+    let at = |resource: u32| soft.get(resource as usize).copied().unwrap_or(0);
+    let unlimited = [libc::RLIMIT_FSIZE, libc::RLIMIT_DATA, libc::RLIMIT_AS].iter().all(|resource| at(*resource) == libc::RLIM_INFINITY);
+    unlimited && at(libc::RLIMIT_STACK) >= STACK && at(libc::RLIMIT_NOFILE) > DESCRIPTORS as u64
+}
+
 /// The facts that every path of a shape begins with.
 fn facts(shape: &Shape, here: &Here) -> Vec<(Vec<u8>, Vec<u8>)> {
     let mut facts = shape.facts.clone();
     for question in ["ids", "limits"] {
         facts.push((question.into(), here.answer(question.as_bytes()).unwrap_or_default()));
+    }
+    if !limits_are_wide(&here.answer(b"limits").unwrap_or_default()) {
+        facts.push((
+            format!("{UNKNOWN} limits of memory, stack, files or descriptors that are narrower than usual").into_bytes(),
+            Vec::new(),
+        ));
     }
     match here.answer(b"descriptors") {
         Some(answer) if answer.starts_with(STANDARD.as_bytes()) => facts.push((b"descriptors".to_vec(), answer)),
@@ -194,6 +218,8 @@ fn explorer(request: &Request, shape: &Shape, here: Rc<Here>) -> Result<Prepared
         machine_code: code.is_some(),
         // A path that depends on memory that it never wrote is a fault: natively that memory holds anything.
         uninit: Uninit::Report,
+        stack_size: STACK / 4,
+        max_frames: CALLS,
         undefined: wryneck_exec::config::Undefined::Error,
         ..args.config.clone()
     };
@@ -217,8 +243,10 @@ struct Keeper {
     lengths: BTreeMap<String, usize>,
     /// What is not in the store yet.
     tree: Tree,
-    /// Conditions that were written, by their structure: the step, and the variables of the environment that it reads.
-    forms: FxHashMap<u128, Result<(Step, Rc<[String]>), String>>,
+    /// Conditions that were written, by their structure.
+    forms: FxHashMap<u128, Result<Condition, String>>,
+    /// Names of inputs that are known before a run, beside attributes.
+    inputs: BTreeSet<String>,
     began: Instant,
     deadline: Instant,
     most: u64,
@@ -234,6 +262,16 @@ struct Keeper {
 /// Between two writings of the store, which is written as a whole.
 const SAVE: Duration = Duration::from_secs(5);
 
+/// A condition that was written.
+#[derive(Clone)]
+struct Condition {
+    step: Step,
+    /// The variables of the environment that it reads.
+    variables: Rc<[String]>,
+    /// An input that it reads and that nobody knows before a run.
+    unknown: Option<Rc<str>>,
+}
+
 impl Keeper {
     fn commit(&mut self) {
         if self.tree.is_empty() || self.failed.is_some() {
@@ -245,21 +283,18 @@ impl Keeper {
         self.next = Some(Instant::now() + SAVE);
     }
 
-    /// The step that a condition is.
-    fn step(&mut self, core: &Core, cond: wryneck_expr::ExprId) -> Result<(Step, Rc<[String]>), String> {
+    fn condition(&mut self, core: &Core, cond: wryneck_expr::ExprId) -> Result<Condition, String> {
         let digest = core.pool.digest(cond);
         if let Some(known) = self.forms.get(&digest) {
             return known.clone();
         }
         let tree = &mut self.tree;
         let form = form::write(&core.pool, cond, &mut |name| tree.name(name.as_bytes())).map_err(|why| why.to_string());
-        let lengths = &self.lengths;
-        let known = form.map(|form| {
-            let names = core.pool.support(cond).iter().map(|symbol| core.pool.sym_info(*symbol).name.to_string());
-            let mut variables: Vec<String> = names.filter(|name| lengths.contains_key(name)).collect();
-            variables.dedup();
-            (tree.condition(&form), variables.into())
-        });
+        let names: BTreeSet<String> = core.pool.support(cond).iter().map(|symbol| core.pool.sym_info(*symbol).name.to_string()).collect();
+        // Attributes have a zero in their names, which no program can make.
+        let unknown = names.iter().find(|name| !name.contains('\0') && !self.inputs.contains(*name)).map(|name| Rc::from(name.as_str()));
+        let variables = names.into_iter().filter(|name| self.lengths.contains_key(name)).collect();
+        let known = form.map(|form| Condition { step: self.tree.condition(&form), variables, unknown });
         self.forms.insert(digest, known.clone());
         known
     }
@@ -281,7 +316,10 @@ impl Keeper {
                 note(&mut self.tree, &question, &answer, &mut steps, &mut unknown);
             }
             let Some(&cond) = constraints.get(i) else { break };
-            let (step, variables) = self.step(core, cond)?;
+            let Condition { step, variables, unknown: foreign } = self.condition(core, cond)?;
+            if let Some(name) = foreign {
+                note(&mut self.tree, format!("{UNKNOWN} the value of `{name}`").as_bytes(), b"", &mut steps, &mut unknown);
+            }
             for variable in variables.iter().filter(|variable| !measured.contains(variable)).cloned().collect::<Vec<_>>() {
                 let len = self.lengths.get(&variable).copied().unwrap_or_default();
                 let question = variable.replacen("env_", "envlen ", 1);
@@ -304,8 +342,15 @@ impl Keeper {
             .is_some_and(|first| World::left_by(&*ended.env).is_none_or(|world| world.bad_descriptor || world.fds.len() as u64 > first));
         let verdict = match &ended.end {
             PathEnd::Exit(_) if ended.approximated => Err("what the program does there is not modelled exactly".to_owned()),
+            PathEnd::Exit(_) if World::left_by(&*ended.env).is_none_or(|world| world.fds.len() > DESCRIPTORS) => {
+                Err("it opens more files than any limit allows for sure".to_owned())
+            }
             PathEnd::Exit(_) if meets_inherited => Err("it may meet descriptors that the program inherits".to_owned()),
             PathEnd::Exit(_) => Ok(Verdict::Clean),
+            // How much stack a call takes natively is not known.
+            PathEnd::Fault(fault) if fault.kind == FaultKind::StackOverflow => {
+                Err("it calls too deep to know that the stack is enough".to_owned())
+            }
             PathEnd::Fault(fault) => {
                 let places = results::stack(&core.image, &ended.call_stack);
                 let place = places.first().map(|place| match place.line {
