@@ -5,6 +5,8 @@ mod angr;
 mod confine;
 mod explore;
 mod figure1;
+mod guard;
+mod history;
 mod recording;
 mod slices;
 mod starts;
@@ -28,6 +30,10 @@ enum Bench {
     Confine(confine::Args),
     /// The program of paper 1's Figure 1 and its broken variant, pruned and not
     Figure1(figure1::Args),
+    /// Lookups of guard at three sizes of store, in three orders, and what a hit costs over the native run (paper 4, Table 1 and Figure 7)
+    Guard(guard::Args),
+    /// Guard's hit rate over a generated shell history, and the growth of path conditions (paper 4, Figures 5 and 6)
+    History(history::Args),
     /// What recording paths and slicing them costs on coreutils
     Recording(recording::Args),
     /// Five programs of coreutils to the end: what pruning keeps, and what a perfect slice would
@@ -45,6 +51,8 @@ pub fn run(args: &Args) -> Result<()> {
         Bench::Angr(args) => angr::run(args),
         Bench::Confine(args) => confine::run(args),
         Bench::Figure1(args) => figure1::run(args),
+        Bench::Guard(args) => guard::run(args),
+        Bench::History(args) => history::run(args),
         Bench::Recording(args) => recording::run(args),
         Bench::Slices(args) => slices::run(args),
         Bench::Starts(args) => starts::run(args),

@@ -48,8 +48,8 @@ impl Input {
     }
 
     pub fn risky(random: &mut Random) -> Input {
-        const WORDS: [&str; 16] =
-            ["-a", "-b", "-a", "-b", "-ff", "-fg", "-fnone", "-fd", "-ff", "7", "3", "12", "=zq", "=zb", "=x", "word"];
+        const WORDS: [&str; 17] =
+            ["-a", "-b", "-a", "-b", "-ff", "-fg", "-fnone", "-fd", "-ff", "7", "3", "12", "=zq", "=zb", "=x", "word", "-R"];
         let count = random.below(4);
         let words = (0..count).map(|_| WORDS[random.below(WORDS.len())].to_owned()).collect();
         let mode = [None, None, None, Some("c"), Some("e"), Some("do!"), Some("do."), Some("dont")][random.below(8)];

@@ -17,6 +17,12 @@ static void crash(void) {
   *nowhere = 1;
 }
 
+static int deep(int n) {
+  volatile char room[400];
+  room[n % 400] = n;
+  return n ? deep(n - 1) + room[n % 400] : 0;
+}
+
 int main(int argc, char **argv) {
   int a = 0, b = 0, number = 0;
   const char *file = 0;
@@ -26,6 +32,7 @@ int main(int argc, char **argv) {
     else if (!strcmp(word, "-b")) b = at(1);
     else if (word[0] == '-' && word[1] == 'f') { at(2); file = word + 2; }
     else if (word[0] >= '0' && word[0] <= '9') { at(3); number = atoi(word); }
+    else if (!strcmp(word, "-R")) { at(16); number += deep(100000); }
     else if (word[0] == '=') {
       at(4);
       // A far index: a read that leaves every mapping.
