@@ -109,6 +109,14 @@ impl Cx<'_> {
         }
     }
 
+    /// Asserts what the engine chose, and notes it unless the code has tested it.
+    fn assume_chosen(&mut self, cond: ExprId, why: &str) -> Result<(), Stop> {
+        if self.core.lazy.is_some() && !self.holds_on(&self.state.path.clone(), cond) {
+            self.note_assumed(cond, why);
+        }
+        self.assert_side(cond, true)
+    }
+
     /// Notes that the engine chose that a condition holds, where inputs are lazily made.
     pub(crate) fn note_assumed(&mut self, cond: ExprId, why: &str) {
         if let Some(lazy) = self.core.lazy.clone() {
@@ -116,13 +124,18 @@ impl Cx<'_> {
         }
     }
 
+    /// Whether a path condition has every part of a condition.
+    pub(crate) fn holds_on(&self, path: &wryneck_solver::PathCondition, cond: ExprId) -> bool {
+        self.core.pool.conjuncts(cond).into_iter().all(|part| path.contains(&self.core.pool, part))
+    }
+
     /// The first of these exclusive conditions that can hold, which need not hold together; those after it are pending flips, if they are
     /// among `flips`. `None`: none can. Asks the solver, but not on replay.
     pub fn choose_first(&mut self, conds: &[ExprId], flips: std::ops::Range<usize>) -> Result<Option<usize>, Stop> {
         if let Some(d) = self.next_scripted() {
             let Decision::Choice(i) = d else { return Err(self.lost_script("choice", d)) };
-            let Some(&cond) = conds.get(i as usize) else { return Err(self.lost_script("choice", d)) };
             self.record(d);
+            let Some(&cond) = conds.get(i as usize) else { return Ok(None) };
             self.assert_side(cond, true)?;
             return Ok(Some(i as usize));
         }
@@ -143,6 +156,7 @@ impl Cx<'_> {
             self.assert_side(cond, true)?;
             return Ok(Some(i));
         }
+        self.record(Decision::Choice(conds.len() as u32));
         Ok(None)
     }
 
@@ -211,8 +225,7 @@ impl Cx<'_> {
                 self.record(Decision::Value(v));
                 let range = range(self, v);
                 let inside = self.is_in(e, range);
-                self.assert_side(inside, true)?;
-                self.note_assumed(inside, why);
+                self.assume_chosen(inside, why)?;
                 return Ok((v, range));
             }
             // The bound is for this query alone: the range chosen implies it.
@@ -250,8 +263,7 @@ impl Cx<'_> {
         }
         self.record(Decision::Value(v));
         self.state.model = model;
-        self.assert_side(inside, true)?;
-        self.note_assumed(inside, why);
+        self.assume_chosen(inside, why)?;
         Ok((v, range))
     }
 
@@ -308,8 +320,7 @@ impl Cx<'_> {
         self.record(Decision::Value(v));
         let fixed = self.core.pool.bits(self.core.pool.width(value), v);
         let cond = self.core.pool.eq(value, fixed);
-        self.assert_side(cond, true)?;
-        self.note_assumed(cond, why);
+        self.assume_chosen(cond, why)?;
         Ok(v)
     }
 

@@ -54,9 +54,12 @@ impl Cx<'_> {
         if let Value::Sym(e) = pointer {
             let zero = self.core.pool.zero(64);
             let null = self.core.pool.eq(e, zero);
+            let before = self.state.path.clone();
             if self.decide(null)? {
                 // That freeing null is allowed says nothing about the pointer.
-                self.note_assumed(null, "a freed pointer is null");
+                if !self.holds_on(&before, null) {
+                    self.note_assumed(null, "a freed pointer is null");
+                }
                 return Ok(None);
             }
         }

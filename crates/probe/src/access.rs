@@ -50,7 +50,7 @@ fn window(offset: ExprId, lead: u64, size: u64, cx: &mut Cx<'_>) -> Result<(Expr
     let within = pool.ult(inside, limit);
     if cx.choose_first(&[within], 0..0)?.is_some() {
         let what = format!("an index reaches at most {WINDOW} bytes of an object of unknown size");
-        cx.state.lazy_mut::<Inputs>().assume(within, &what);
+        cx.state.lazy_mut::<Inputs>().assume(within, true, &what);
         cx.state.lazy_mut::<Inputs>().note_bound(&what);
         let pool = &mut cx.core.pool;
         let low = pool.extract(inside, 0, WINDOW.trailing_zeros());

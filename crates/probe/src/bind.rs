@@ -117,6 +117,7 @@ pub(crate) fn bind(probe: &Probe, address: ExprId, cx: &mut Cx<'_>) -> Result<()
     }
     targets.extend(TAGS.map(|tag| Target { object: base, at: fresh + tag }));
     let conds: Vec<ExprId> = targets.iter().map(|target| equation(&mut cx.core.pool, word, target.at)).collect();
+    let before = cx.state.path.clone();
     let Some(chosen) = cx.choose_first(&conds, 1..last_alias)? else { return Err(invalid(word, &pointer, cx)?.into()) };
     let target = &targets[chosen];
     if target.object == base {
@@ -126,6 +127,7 @@ pub(crate) fn bind(probe: &Probe, address: ExprId, cx: &mut Cx<'_>) -> Result<()
         Rc::make_mut(&mut cx.state.lazy_mut::<Inputs>().objects).push(made);
     }
     let Target { object, at } = *target;
+    let on_path = cx.core.pool.conjuncts(conds[chosen]).into_iter().all(|part| before.contains(&cx.core.pool, part));
     let inputs = cx.state.lazy_mut::<Inputs>();
     match inputs.made(object).map(|made| made.pointer.clone()) {
         Some(other) if object != base => {
@@ -136,11 +138,12 @@ pub(crate) fn bind(probe: &Probe, address: ExprId, cx: &mut Cx<'_>) -> Result<()
                 let distance = cx.core.pool.bits(64, distance);
                 let there = cx.core.pool.add(other_word, distance);
                 let same = cx.core.pool.eq(word, there);
-                cx.state.lazy_mut::<Inputs>().assume(same, &format!("`{pointer}` points where `{other}` does"));
+                cx.state.lazy_mut::<Inputs>().assume(same, false, &format!("`{pointer}` points where `{other}` does"));
             }
         }
         Some(_) => Rc::make_mut(&mut inputs.named).push(conds[chosen]),
-        None => inputs.assume(conds[chosen], &format!("`{pointer}` points to a variable of the program")),
+        None if on_path => {}
+        None => inputs.assume(conds[chosen], true, &format!("`{pointer}` points to a variable of the program")),
     }
     cx.state.lazy_mut::<Inputs>().bind(Bound { word, pointer, object, at });
     Ok(())

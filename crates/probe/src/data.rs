@@ -42,6 +42,8 @@ pub struct Bound {
 #[derive(Clone, Debug)]
 pub struct Assumed {
     pub cond: ExprId,
+    /// It was added to the path condition for this reason alone.
+    pub asserted: bool,
     pub why: Rc<str>,
 }
 
@@ -118,12 +120,12 @@ impl Inputs {
         }
     }
 
-    pub(crate) fn assume(&mut self, cond: ExprId, why: &str) {
-        if self.tested.contains(&cond) {
+    pub(crate) fn assume(&mut self, cond: ExprId, asserted: bool, why: &str) {
+        if asserted && self.tested.contains(&cond) {
             Rc::make_mut(&mut self.tested).retain(|tested| *tested != cond);
         }
         if !self.assumed.iter().any(|a| a.cond == cond) {
-            Rc::make_mut(&mut self.assumed).push(Assumed { cond, why: why.into() });
+            Rc::make_mut(&mut self.assumed).push(Assumed { cond, asserted, why: why.into() });
         }
     }
 

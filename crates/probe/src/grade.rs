@@ -147,7 +147,7 @@ fn tested(cx: &mut Cx<'_>) -> PathCondition {
 
 /// The constraints that our choices added to the path condition, which holds conjunctions part by part.
 pub fn chosen(inputs: &Inputs, pool: &Pool) -> FxHashSet<ExprId> {
-    let all = inputs.named.iter().copied().chain(inputs.assumed.iter().map(|a| a.cond));
+    let all = inputs.named.iter().copied().chain(inputs.assumed.iter().filter(|a| a.asserted).map(|a| a.cond));
     all.flat_map(|cond| pool.conjuncts(cond).into_iter().chain([cond])).collect()
 }
 

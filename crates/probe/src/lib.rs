@@ -126,8 +126,9 @@ impl LazyInputs for Probe {
     }
 
     fn assumed(&self, cond: ExprId, why: &str, cx: &mut Cx<'_>) {
-        if cx.core.pool.as_u64(cond).is_none() && is_lazy(&cx.core.pool, cond) {
-            cx.state.lazy_mut::<Inputs>().assume(cond, why);
+        let pool = &cx.core.pool;
+        if pool.as_u64(cond).is_none() && is_lazy(pool, cond) {
+            cx.state.lazy_mut::<Inputs>().assume(cond, true, why);
         }
     }
 

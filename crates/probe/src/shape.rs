@@ -413,3 +413,40 @@ fn bytes(pool: &Pool, e: ExprId, out: &mut Vec<SymId>) -> Option<()> {
     }
     Some(())
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_of_pointers_become_c() {
+        assert_eq!(pointer("lst"), "lst");
+        assert_eq!(pointer("*lst[16]"), "*(char **)(lst + 16)");
+        assert_eq!(pointer("**lst[16][8]"), "*(char **)(*(char **)(lst + 16) + 8)");
+    }
+
+    #[test]
+    fn conditions_become_c() {
+        let mut pool = Pool::new();
+        let bytes: Vec<ExprId> = (4..8)
+            .map(|i| {
+                let symbol = pool.symbol("uc:*lst", i, 8);
+                pool.sym(symbol)
+            })
+            .collect();
+        let whole = bytes[1..].iter().fold(bytes[0], |low, high| pool.concat(*high, low));
+        let seven = pool.bits(32, 7);
+        let equal = pool.eq(whole, seven);
+        let conds = pool.conjuncts(equal);
+        assert_eq!(conjunction(&pool, &conds, 0), ["*(uint32_t *)(lst + 4) == 7"]);
+        let differs = pool.not(equal);
+        assert_eq!(c(&pool, differs, 0), "*(uint32_t *)(lst + 4) != 7");
+        let below = pool.ult(whole, seven);
+        assert_eq!(c(&pool, below, 0), "(*(uint32_t *)(lst + 4) < 7)");
+    }
+
+    #[test]
+    fn objects_have_letters() {
+        assert_eq!((letter(0), letter(25), letter(26)), ("A".to_owned(), "Z".to_owned(), "A1".to_owned()));
+    }
+}

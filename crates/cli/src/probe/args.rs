@@ -28,6 +28,8 @@ pub struct ProbeArgs {
     /// Bytes for one function.
     pub max_memory: u64,
     pub loop_limit: u32,
+    /// Paths without new code or findings after which a function is left.
+    pub stale: u64,
     pub bounds: Bounds,
     /// Calls of a path that may fail.
     pub fail_calls: u32,
@@ -64,6 +66,7 @@ impl Default for ProbeArgs {
             max_time: 30.0,
             max_memory: 2 << 30,
             loop_limit: 8,
+            stale: 300,
             bounds: Bounds::default(),
             fail_calls: 1,
             rules: Vec::new(),
@@ -135,6 +138,8 @@ pub static OPTIONS: &[Opt<ProbeArgs>] = &[
         set: |a, v| { a.shard = shard(v)?; Ok(()) } },
     Opt { name: "--skip", value: "GLOB", help: "do not follow calls of these functions: what they return and may change becomes under-constrained; may be repeated",
         set: |a, v| { a.skip.push(v.into()); Ok(()) } },
+    Opt { name: "--stale", value: "N", help: "leave a function after so many paths without new code or findings (default 300)",
+        set: |a, v| { a.stale = number(v)?; Ok(()) } },
     Opt { name: "--unconfined", value: "", help: "run harnesses on the real system",
         set: |a, _| { a.unconfined = true; Ok(()) } },
     Opt { name: "-j", value: "N", help: "functions probed at once (default: as many as there are processors)",

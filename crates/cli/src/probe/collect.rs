@@ -24,6 +24,9 @@ pub struct Collector<'a> {
     pub function: &'a str,
     pub params: &'a [Param],
     pub deadline: Instant,
+    /// Paths without new code or findings after which the exploration ends.
+    pub most_stale: u64,
+    stale: u64,
     /// The least sure findings that are kept.
     pub least: Grade,
     pub rules: Option<Rules>,
@@ -49,6 +52,8 @@ impl<'a> Collector<'a> {
             function,
             params,
             deadline,
+            most_stale: u64::MAX,
+            stale: 0,
             least,
             rules: None,
             defined,
@@ -110,12 +115,18 @@ impl<'a> Collector<'a> {
                 self.findings[index] = Finding { paths, ..self.finding(core, defect, ended, &verdict, grade, stack) };
             }
             None if self.findings.len() < MOST => {
+                self.stale = 0;
                 self.by_place.insert(key, self.findings.len());
                 let finding = self.finding(core, defect, ended, &verdict, grade, stack);
                 self.findings.push(finding);
             }
             None => {}
         }
+    }
+
+    /// Whether the latest paths have shown nothing new.
+    pub fn is_stale(&self) -> bool {
+        self.stale >= self.most_stale
     }
 
     /// Blocks of the function under test that were entered, and all it has.
@@ -137,10 +148,15 @@ impl Control for Collector<'_> {
         if Instant::now() >= self.deadline {
             return Some(Limit::Time);
         }
+        // The caller names it by `is_stale`.
+        if self.is_stale() {
+            return Some(Limit::Interrupted);
+        }
         watchdog::memory_is_over().then_some(Limit::Memory)
     }
 
     fn ended(&mut self, core: &mut Core, ended: Ended) {
+        self.stale = if ended.covers_new { 0 } else { self.stale + 1 };
         match &ended.end {
             PathEnd::Exit(_) | PathEnd::Assumed => self.complete += 1,
             PathEnd::Fault(_) => {}

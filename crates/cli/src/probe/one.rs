@@ -115,13 +115,15 @@ pub fn probe(args: &ProbeArgs, function: &str) -> Result<Probed> {
     let deadline = start + Duration::from_secs_f64(args.max_time);
     let mut collector = Collector::new(function, &params, deadline, args.report, &defined);
     collector.rules = watched;
+    collector.most_stale = args.stale;
     watchdog::works_on("the exploration");
     let ending = match explorer.start(entry, |_| Ok(Vec::new())) {
         Ok(()) => explorer.explore(&mut collector),
         Err(Stop::End(_) | Stop::Bind(_)) => Ending::Stopped(Limit::Interrupted),
     };
     if let Ending::Stopped(limit) = ending {
-        *collector.bounded.entry(limit.name_and_flag().0.to_owned()).or_default() += explorer.pending().max(1) as u64;
+        let what = if collector.is_stale() { "stale" } else { limit.name_and_flag().0 };
+        *collector.bounded.entry(what.to_owned()).or_default() += explorer.pending().max(1) as u64;
     }
     let status = match (collector.bounded.is_empty(), collector.unsupported.is_empty(), explorer.core.stats.paths) {
         (true, true, _) => Status::Exhausted,

@@ -138,6 +138,7 @@ fn words(args: &ProbeArgs, function: &str) -> Vec<String> {
     option("--max-time", format!("{}s", args.max_time));
     option("--max-memory", args.max_memory.to_string());
     option("--loop-limit", args.loop_limit.to_string());
+    option("--stale", args.stale.to_string());
     option("--object-bytes", args.bounds.object_bytes.to_string());
     option("--aliases", args.bounds.aliases.to_string());
     option("--fail-calls", args.fail_calls.to_string());

@@ -152,13 +152,20 @@ impl Cx<'_> {
         }
     }
 
+    /// Which of these conditions about a pointer's object the path takes: the engine's choice, unless the code has tested it.
+    pub(super) fn choose_object(&mut self, conds: &[ExprId]) -> Result<usize, Stop> {
+        let before = self.core.lazy.is_some().then(|| self.state.path.clone());
+        let at = self.choose(conds, &[])?;
+        if before.is_some_and(|path| !self.holds_on(&path, conds[at])) {
+            self.note_assumed(conds[at], "which object a pointer points to");
+        }
+        Ok(at)
+    }
+
     /// Which of these places a pointer leads to: one decision.
     pub(super) fn place_among(&mut self, mut candidates: Vec<Candidate>, size: u64, write: bool) -> Result<Place, Stop> {
         let conds: Vec<ExprId> = candidates.iter().map(|candidate| candidate.cond).collect();
-        let at = if conds.len() == 1 { 0 } else { self.choose(&conds, &[])? };
-        if conds.len() > 1 {
-            self.note_assumed(conds[at], "which object a pointer points to");
-        }
+        let at = if conds.len() == 1 { 0 } else { self.choose_object(&conds)? };
         let e = match candidates.swap_remove(at).lead {
             Lead::To(Place::In(object, offset)) if let Some(lazy) = self.core.lazy.clone() => {
                 let offset = lazy.access(&object, offset, size, write, self)?;

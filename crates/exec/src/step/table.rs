@@ -34,9 +34,7 @@ impl Cx<'_> {
         if !bad.is_empty() {
             let any = good.iter().fold(ExprId::FALSE, |any, c| self.core.pool.or(any, c.cond));
             let conds: Vec<ExprId> = std::iter::once(any).chain(bad.iter().map(|c| c.cond)).collect();
-            let chosen = self.choose(&conds, &[])?;
-            self.note_assumed(conds[chosen], "which object a pointer points to");
-            if let Some(at) = chosen.checked_sub(1) {
+            if let Some(at) = self.choose_object(&conds)?.checked_sub(1) {
                 *candidates = vec![bad[at].clone()];
                 return Ok(None);
             }
