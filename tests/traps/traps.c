@@ -3,6 +3,8 @@
  * The comment after a function's head is the verdict. INCOMPLETE is that of bitcode; of an executable it may be VIOLATED, too. "Bitcode alone":
  * an executable would not link, all of it can be followed, or its debug information says that the access leaves its variable. */
 #define _GNU_SOURCE
+#include <fcntl.h>
+#include <pthread.h>
 #include <setjmp.h>
 #include <signal.h>
 #include <stdarg.h>
@@ -497,6 +499,23 @@ void function_in_halves(char c) { // VIOLATED
   high = (uintptr_t)TARGET >> 32;
   low = (uintptr_t)TARGET;
   if (c == 'x') ((void (*)(void))((uintptr_t)high << 32 | low))();
+}
+
+void handed_to_atexit(char c) { // VIOLATED
+  if (WRONG(c)) atexit(bad);
+}
+
+void handed_to_pthread_once(char c) { // VIOLATED
+  static pthread_once_t once;
+  if (WRONG(c)) pthread_once(&once, bad);
+}
+
+void file_behind_a_mapping(char c) { // VIOLATED
+  int file = open("mapped", O_RDWR | O_CREAT | O_TRUNC, 0600);
+  ftruncate(file, 4096);
+  char *p = mmap(0, 4096, PROT_READ | PROT_WRITE, MAP_SHARED, file, 0);
+  if (WRONG(c)) pwrite(file, "z", 1, 0);
+  judge(p[0] == 'z');
 }
 
 /* ---- sides that cannot be followed ---- */

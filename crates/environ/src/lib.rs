@@ -135,6 +135,10 @@ impl Environment for Linux {
         !matches!(object.kind, alloc::GIVEN | alloc::MAPPED)
     }
 
+    fn maps(&self, object: &HeapObject) -> bool {
+        object.kind == alloc::MAPPED
+    }
+
     fn premises(&self, state: &State) -> Premises {
         let world = state.env::<World>();
         Premises { standard_streams: !world.standard_moved, open_descriptors: !world.bad_descriptor }

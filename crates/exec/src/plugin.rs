@@ -91,6 +91,10 @@ pub trait Environment {
     fn allocates(&self, _object: &HeapObject) -> bool {
         true
     }
+    /// Whether a heap object is memory that the program mapped, perhaps of a file.
+    fn maps(&self, _object: &HeapObject) -> bool {
+        false
+    }
     /// What static summaries of calls assume of the environment, and whether it held on a path.
     fn premises(&self, _state: &State) -> Premises {
         Premises { standard_streams: true, open_descriptors: true }

@@ -274,8 +274,12 @@ fn clone_of(name: &str) -> Option<&str> {
 }
 
 /// Whether a call that a library makes is of a function that the program gave it, for `atexit` or `tdestroy` to call: those are called by pointer.
-/// In machine code the linkage tables of libraries call by pointer too, so no call counts there.
-fn is_handed_over(image: &Image, pos: CodePos) -> bool {
+/// In machine code the linkage tables of libraries call by pointer too; what is observed there, at `here`, is the beginning of the function, which is
+/// the program's own.
+fn is_handed_over(image: &Image, pos: CodePos, here: CodePos) -> bool {
+    if image.is_last(here.func) {
+        return !image.in_library(here);
+    }
     let (module, code) = (image.function(pos.func).0, image.code(pos.func));
     module.insts.get((code.first_inst + pos.op) as usize).is_some_and(|inst| inst.operator() == Some(Op::CallIndirect))
 }
@@ -298,7 +302,7 @@ impl Monitor for Automata {
 
     fn on_call(&self, call: &Call<'_>, cx: &mut Cx<'_>) -> Result<bool, Stop> {
         let pos = cx.core.site(cx.state);
-        if cx.core.image.in_library(pos) && !self.policy.inside_libraries && !is_handed_over(&cx.core.image, pos) {
+        if cx.core.image.in_library(pos) && !self.policy.inside_libraries && !is_handed_over(&cx.core.image, pos, cx.pos()) {
             return Ok(false);
         }
         let Some(watched) = self.watched.get(call.name) else { return Ok(false) };

@@ -7,7 +7,7 @@ use wryneck_exec::memory::Heap;
 use wryneck_ir::{Inst, Op, call_flags, limbs};
 
 use super::Walk;
-use crate::flow::{BitSet, ObjectId, Place, Summary};
+use crate::flow::{BitSet, CellKind, ObjectId, Place, Summary};
 use crate::machine_code::effects::Effects;
 use crate::machine_code::ways::by_summary;
 use crate::operand::slots_written;
@@ -58,6 +58,11 @@ impl<'a> Backward<'a> for Walk<'a, '_> {
         let shadow = self.facts.shadow.map_or(0..0, |(base, size)| base..base + size);
         for (address, len) in reads.filter(|(address, _)| !shadow.contains(address)) {
             self.course.live.add(PLACED, address, len);
+            // A mapping may be a file's, which other calls write.
+            let path = self.course.path;
+            if path.state.memory.heap.find(address).is_some_and(|object| path.environment.maps(&object)) {
+                self.course.live.add_cell(CellKind::Contents, None);
+            }
         }
     }
 
