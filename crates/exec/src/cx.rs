@@ -327,6 +327,15 @@ impl Cx<'_> {
     /// Decides now whether something can go wrong: where `ok` can be false, the path that makes it so ends as `fault` says; where it
     /// can be true, this path goes on with it. Asks the solver unless cheap facts decide.
     pub fn require(&mut self, ok: ExprId, fault: impl FnOnce(&Self, &Model) -> PathEnd) -> Result<(), Stop> {
+        self.required(ok, true, fault)
+    }
+
+    /// As [`Cx::require`], but where `ok` can be false the path ends there, as the ledger says.
+    pub(crate) fn require_or_end(&mut self, ok: ExprId, fault: impl FnOnce(&Self, &Model) -> PathEnd) -> Result<(), Stop> {
+        self.required(ok, false, fault)
+    }
+
+    fn required(&mut self, ok: ExprId, goes_on: bool, fault: impl FnOnce(&Self, &Model) -> PathEnd) -> Result<(), Stop> {
         if let Some(value) = self.core.pool.as_u64(ok) {
             return if value != 0 { Ok(()) } else { Err(fault(self, &self.state.model).into()) };
         }
@@ -364,6 +373,14 @@ impl Cx<'_> {
                 self.record(Decision::Branch(false));
                 self.assert_side(ok, false)?;
                 Err(fault(self, &self.state.model).into())
+            }
+            (Some(failing), Some(_)) if !goes_on => {
+                let end = fault(self, &failing);
+                self.core.ledger.note(LedgerKind::DroppedFlip, "where a jump to an address made of input goes, if code is there");
+                self.record(Decision::Branch(false));
+                self.state.model = failing;
+                self.assert_side(ok, false)?;
+                Err(end.into())
             }
             (Some(failing), Some(passing)) => {
                 let end = fault(self, &failing);

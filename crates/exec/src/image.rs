@@ -192,6 +192,11 @@ impl Image {
         FUNC_BASE + u64::from(number) * FUNC_STRIDE
     }
 
+    /// The first address behind the functions', which lie this far apart.
+    pub fn functions_end(&self) -> (u64, u64) {
+        (self.func_address((self.codes.len() + self.undefined.len()) as u32), FUNC_STRIDE)
+    }
+
     /// The callee a code address stands for.
     pub fn callee_at(&self, address: u64) -> Option<Callee> {
         let offset = address.checked_sub(FUNC_BASE)?;

@@ -12,6 +12,7 @@
 #![forbid(unsafe_code)]
 
 mod build;
+mod chosen;
 mod compact;
 mod derived;
 pub mod eval;

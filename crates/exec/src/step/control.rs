@@ -75,17 +75,11 @@ pub fn jump(cx: &mut Cx<'_>, inst: &Inst) -> Result<(), Stop> {
         return Err(PathEnd::Unsupported("computed jump without a code source".into()).into());
     };
     if let Value::Sym(target) = target {
-        // One finding, not one for each address without code.
         let ranges = source.borrow().executable();
-        let mut inside = if ranges.is_empty() { cx.core.pool.tru() } else { cx.core.pool.fls() };
-        for (base, size) in ranges {
-            let (base, size) = (cx.core.pool.bits(64, base), cx.core.pool.bits(64, size));
-            let offset = cx.core.pool.sub(target, base);
-            let here = cx.core.pool.ult(offset, size);
-            inside = cx.core.pool.or(inside, here);
+        if !ranges.is_empty() {
+            let inside = is_within(cx, target, &ranges);
+            require_code(cx, target, inside)?;
         }
-        let outside = "jump to an address made of input, which can lie outside of executable memory";
-        cx.require(inside, |_, _| PathEnd::fault(FaultKind::BadCallTarget, outside))?;
     }
     let address = cx.target(target, "target of a computed jump")?;
     let func = cx.pos().func;
@@ -116,6 +110,30 @@ pub fn jump(cx: &mut Cx<'_>, inst: &Inst) -> Result<(), Stop> {
     let image = cx.core.image.clone();
     take(cx, &edge, image.code(func));
     Ok(())
+}
+
+/// Whether an address lies in one of these ranges (address and length).
+pub(super) fn is_within(cx: &mut Cx<'_>, address: ExprId, ranges: &[(u64, u64)]) -> ExprId {
+    let pool = &mut cx.core.pool;
+    let mut inside = pool.fls();
+    for (base, size) in ranges {
+        let (base, size) = (pool.bits(64, *base), pool.bits(64, *size));
+        let offset = pool.sub(address, base);
+        let here = pool.ult(offset, size);
+        inside = pool.or(inside, here);
+    }
+    inside
+}
+
+/// Faults if an address that is jumped to can be none of code (`inside` is false): one finding, not one for each address without code. Where input chooses the address, as in a table of functions, each one inside is followed. Where the address is input itself, such as a
+/// function pointer that was overwritten, what code happens to lie there tells nothing more, and the path ends.
+pub(super) fn require_code(cx: &mut Cx<'_>, target: ExprId, inside: ExprId) -> Result<(), Stop> {
+    const OUTSIDE: &str = "jump to an address made of input, which can lie outside of executable memory";
+    let fault = |_: &Cx<'_>, _: &_| PathEnd::fault(FaultKind::BadCallTarget, OUTSIDE);
+    match cx.core.pool.is_chosen(target) {
+        true => cx.require(inside, fault),
+        false => cx.require_or_end(inside, fault),
+    }
 }
 
 /// Makes an edge's copies and moves the top frame to its target.

@@ -10,6 +10,7 @@
 use rustc_hash::FxHashMap;
 use wryneck_expr::{ExprId, Kind, Pool};
 
+use super::control;
 use super::pointer::{Object, Place, What};
 use crate::cx::Cx;
 use crate::memory::heap;
@@ -93,6 +94,14 @@ impl Cx<'_> {
             }
             Lead::Unknown(e) => e,
         };
+        // What input chooses is tried value by value.
+        if !self.core.pool.is_chosen(rest) {
+            let source = self.core.code_source.clone();
+            let ranges = source.map_or(Vec::new(), |source| source.borrow().executable());
+            let (in_machine_code, of_function) = (control::is_within(self, rest, &ranges), self.is_of_function(rest));
+            let inside = self.core.pool.or(in_machine_code, of_function);
+            control::require_code(self, rest, inside)?;
+        }
         self.concretise(Value::Sym(rest), WHY)
     }
 
@@ -117,6 +126,17 @@ impl Cx<'_> {
         let some = self.core.pool.ne(e, zero);
         self.assume(some)?;
         Ok(Some(format!("*{}", wryneck_expr::print::human::human(&self.core.pool, e))))
+    }
+
+    /// Whether an address is that of a function of bitcode or of a model.
+    fn is_of_function(&mut self, e: ExprId) -> ExprId {
+        let (end, apart) = self.core.image.functions_end();
+        let inside = control::is_within(self, e, &[(FUNC_BASE, end - FUNC_BASE)]);
+        let pool = &mut self.core.pool;
+        let (mask, zero) = (pool.bits(64, apart - 1), pool.zero(64));
+        let rest = pool.and(e, mask);
+        let begins = pool.eq(rest, zero);
+        pool.and(inside, begins)
     }
 
     fn lead(&mut self, target: Target) -> Lead {
