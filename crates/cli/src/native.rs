@@ -99,7 +99,10 @@ impl Native {
         self.sanitized[sanitizer as usize].get_or_init(|| {
             let built = match &self.bitcode {
                 None => Err(anyhow!("machine code cannot be watched by sanitizers")),
-                Some(_) if self.is_c() => self.build_sanitized(sanitizer),
+                // Source that needs musl's headers is watched as the bitcode that was explored.
+                Some(bitcode) if self.is_c() => {
+                    self.build_sanitized(sanitizer).or_else(|why| self.build_sanitized_bitcode(bitcode, sanitizer).map_err(|_| why))
+                }
                 Some(bitcode) => self.build_sanitized_bitcode(bitcode, sanitizer),
             };
             built.map_err(|e| format!("{e:#}"))
@@ -181,17 +184,25 @@ impl Native {
         tool(Command::new(OPT).args(["-passes=forceattrs", &mark, "-o"]).arg(&marked).arg(bitcode))?;
         let watch = format!("-fsanitize={name}");
         let flags = ["--target=x86_64-linux-gnu", "-g", "-O0", "-w", "-Wno-override-module", &watch];
-        // Bitcode may be that of position-dependent code.
-        let link = ["-no-pie", "-lm", "-o"];
-        tool(self.clang().args(flags).args([&marked, &replay_library(&flags)?]).args(link).arg(&out))?;
+        // Bitcode may be that of position-dependent code. What the host's C library lacks is musl's: `strlcpy`, `pow10`, `__flt_rounds`.
+        let link = ["-no-pie", "-lm", "-lc"];
+        let musl = Path::new(MUSL_LIB).join("libc.a");
+        let behind = Some(musl).filter(|musl| self.libc && musl.is_file());
+        let inputs = [marked, replay_library(&flags)?, runtime_object("host_libc.c", &flags)?];
+        tool(self.clang().args(flags).args(inputs).args(link).args(behind).arg("-o").arg(&out))?;
         Ok(out)
     }
 }
 
 /// The replay library as an object, compiled by these flags.
 fn replay_library(flags: &[&str]) -> Result<PathBuf> {
+    runtime_object("replay.c", flags)
+}
+
+/// A file of the runtime as an object, compiled by these flags.
+fn runtime_object(file: &str, flags: &[&str]) -> Result<PathBuf> {
     let runtime = source::runtime()?.canonicalize()?;
-    let library = runtime.join("replay.c");
+    let library = runtime.join(file);
     let mut clang = Command::new(CLANG);
     clang.current_dir(&runtime).args(flags).args(["-w", "-c", "-I"]).arg(runtime.join("include")).arg(&library);
     compile::cached(clang, &library, "o")
