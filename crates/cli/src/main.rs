@@ -17,6 +17,7 @@ mod carried;
 mod child;
 mod cmd;
 mod compile;
+mod concrete;
 mod coverage;
 mod data;
 mod explore;

@@ -66,6 +66,15 @@ impl Explorer {
         (state, end)
     }
 
+    /// Runs the program from its beginning on the input of a model, as numbers: nothing is symbolic. Asks no solver. Gives the state at the path's end
+    /// and how it ended, until `stop` says that it takes too long.
+    pub fn concretely(&mut self, model: Model, stop: &wryneck_solver::Stop) -> (Box<State>, PathEnd) {
+        self.core.given = Some(model.clone());
+        let ended = self.retrace(&[], model, stop, &mut |_, _| {});
+        self.core.given = None;
+        ended
+    }
+
     /// As [`Explorer::step`]; `see` is shown the path before what the inner loop leaves to others.
     fn step_seen(&mut self, state: &mut State, see: &mut dyn FnMut(&Core, &State)) -> Result<(), Stop> {
         let budget = &mut POLL.clone();

@@ -6,7 +6,7 @@ use std::collections::BTreeMap;
 use std::rc::Rc;
 
 use rustc_hash::{FxHashMap, FxHashSet};
-use wryneck_expr::{Evaluator, ExprId, Model, Pool, Remap};
+use wryneck_expr::{Evaluator, ExprId, Model, Pool, Remap, SymId};
 use wryneck_ir::{ActiveCall, CodeSource};
 use wryneck_solver::{PathCondition, Solver};
 
@@ -60,6 +60,8 @@ pub struct Core {
     pub stacks: Stacks,
     /// Flips made since the searcher was last told.
     pub new_flips: Vec<Flip>,
+    /// Where a path is run on concrete input: the input.
+    pub(crate) given: Option<Model>,
     /// Infeasible other sides that are kept for their cores.
     pub new_refuted: Vec<Refuted>,
     pub ended: Vec<Ended>,
@@ -298,6 +300,7 @@ impl Core {
             new_flips: Vec::new(),
             new_refuted: Vec::new(),
             ended: Vec::new(),
+            given: None,
             end_signal: wryneck_solver::Stop::never(),
             pending_end: None,
             result: None,
@@ -398,6 +401,14 @@ impl Core {
     /// Where a path is: of what stands in for a function, where that was called.
     pub fn site(&self, state: &State) -> CodePos {
         self.call_stack(state, 1).first().copied().unwrap_or_default()
+    }
+
+    /// A byte of input: its symbol, or its value where a path is run on concrete input.
+    pub(crate) fn input_byte(&mut self, symbol: SymId) -> ExprId {
+        match self.given.as_ref().map(|model| model.get(symbol)) {
+            Some(value) => self.pool.bits(8, value),
+            None => self.pool.sym(symbol),
+        }
     }
 
     /// Records the end of a path.

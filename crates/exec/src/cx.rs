@@ -446,7 +446,7 @@ impl Cx<'_> {
     pub fn new_input(&mut self, name: &str, len: u64) -> Vec<ExprId> {
         let name: Rc<str> = self.unused_input_name(name).into();
         let symbols: Rc<[_]> = (0..len as u32).map(|i| self.core.pool.symbol(&name, i, 8)).collect();
-        let exprs = symbols.iter().map(|s| self.core.pool.sym(*s)).collect();
+        let exprs = symbols.iter().map(|s| self.core.input_byte(*s)).collect();
         self.state.inputs.push(Input { name, bytes: symbols });
         self.state.dirty = true;
         exprs

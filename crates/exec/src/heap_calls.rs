@@ -143,7 +143,7 @@ impl Cx<'_> {
         (0..len as u32)
             .map(|i| {
                 let symbol = self.core.pool.symbol(&name, i, 8);
-                self.core.pool.sym(symbol)
+                self.core.input_byte(symbol)
             })
             .collect()
     }

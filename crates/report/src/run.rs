@@ -183,6 +183,8 @@ pub enum Native {
     NotReproduced(String),
     /// Why it cannot be run, or cannot show.
     NotReplayable(String),
+    /// Why no native run can tell, and what a run on its input in the engine showed.
+    Inconclusive(String),
     /// Why it was not run, though it might have shown.
     NotReplayed(String),
 }
@@ -194,6 +196,7 @@ impl Native {
             "reproduced" => Some(Native::Reproduced),
             "not reproduced" => Some(Native::NotReproduced(why.to_owned())),
             "not replayable" => Some(Native::NotReplayable(why.to_owned())),
+            "inconclusive" => Some(Native::Inconclusive(why.to_owned())),
             "not replayed" => Some(Native::NotReplayed(why.to_owned())),
             _ => None,
         }
@@ -205,6 +208,7 @@ impl Native {
             Native::Reproduced => ("reproduced", ""),
             Native::NotReproduced(how) => ("not reproduced", how),
             Native::NotReplayable(why) => ("not replayable", why),
+            Native::Inconclusive(why) => ("inconclusive", why),
             Native::NotReplayed(why) => ("not replayed", why),
         }
     }
@@ -431,7 +435,8 @@ pub(crate) mod tests {
     #[test]
     fn native_verdicts_are_read_from_their_words() {
         let why = || "no source".to_owned();
-        for native in [Native::Reproduced, Native::NotReproduced(why()), Native::NotReplayable(why()), Native::NotReplayed(why())] {
+        let judged = [Native::NotReproduced(why()), Native::NotReplayable(why()), Native::Inconclusive(why()), Native::NotReplayed(why())];
+        for native in [Native::Reproduced].into_iter().chain(judged) {
             let (verdict, why) = native.words();
             assert_eq!(Native::from_words(verdict, why), Some(native.clone()));
         }

@@ -219,6 +219,7 @@ fn finding(finding: &Finding) -> Finding {
             Native::Reproduced => Native::Reproduced,
             Native::NotReproduced(how) => Native::NotReproduced(own(how)),
             Native::NotReplayable(why) => Native::NotReplayable(own(why)),
+            Native::Inconclusive(why) => Native::Inconclusive(own(why)),
             Native::NotReplayed(why) => Native::NotReplayed(own(why)),
         }),
         steps: steps.iter().map(step).collect(),

@@ -38,7 +38,7 @@ use crate::results::Findings;
 use crate::rules::{self, Rules, Unsliced};
 use crate::target::{Linked, Target};
 use crate::timed::Timed;
-use crate::{data, facts, heap, kept, objects, output, replay, seal, signal, sym_file, symbolic, watchdog, way};
+use crate::{concrete, data, facts, heap, kept, objects, output, replay, seal, signal, sym_file, symbolic, watchdog, way};
 
 /// The name under which a run folder keeps bitcode that clang made.
 pub const KEPT: &str = "program.bc";
@@ -171,6 +171,8 @@ pub fn explore(name: &str, words: Vec<String>, complete: impl FnOnce(&mut RunArg
             watchdog::works_on("replaying the findings");
             watch.folder.commit();
             failures.extend(replay::findings(&watch.folder.path, &mut watch.findings.all, args.unconfined).err());
+            watchdog::works_on("running the findings' input concretely");
+            concrete::judge(&mut explorer, &mut watch.findings);
         }
         watch.findings.all_changed();
         known.with(|facts| facts.findings.clone_from(&watch.findings.all));

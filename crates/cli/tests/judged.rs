@@ -1,0 +1,49 @@
+//! Findings that no native run can judge are run concretely in the engine.
+
+use std::fs;
+use std::path::Path;
+use std::process::Command;
+
+use serde_json::Value;
+
+const WRYNECK: &str = env!("CARGO_BIN_EXE_wryneck");
+
+/// An index far behind its array: it hits another one, past all that a sanitizer watches.
+const FAR: &str = "#include <string.h>\n\
+    __attribute__((noinline)) static int use(char *p) { return p[0]; }\n\
+    int main(int count, char **words) {\n\
+      char before[4096], a[16], behind[4096], *volatile p = a;\n\
+      memset(before, 1, sizeof before);\n\
+      memset(behind, 1, sizeof behind);\n\
+      a[0] = 0;\n\
+      int i = (unsigned char)words[1][0];\n\
+      if (i > 250) p[i * 8] = 1;\n\
+      return use(before) + use(a) + use(behind) > 2;\n\
+    }\n";
+
+fn program(folder: &Path, text: &str) {
+    fs::write(folder.join("program.c"), text).expect("there is room");
+    let flags = ["-static", "-g", "-w", "-fno-stack-protector", "program.c", "-o", "program"];
+    let built = Command::new("musl-gcc").current_dir(folder).args(flags).status();
+    assert!(built.expect("musl-tools is installed").success());
+}
+
+#[track_caller]
+fn wryneck(folder: &Path, words: &[&str]) -> Value {
+    let _ = fs::remove_dir_all(folder.join("out"));
+    let done = Command::new(WRYNECK).current_dir(folder).args(words).args(["--sym-arg", "1"]).output().expect("the tool was built");
+    serde_json::from_slice(&done.stdout).unwrap_or_else(|e| panic!("{words:?}: {e}: {}", String::from_utf8_lossy(&done.stderr)))
+}
+
+#[test]
+fn a_far_access_is_inconclusive_and_not_denied() {
+    let folder = tempfile::tempdir().expect("there is room");
+    program(folder.path(), FAR);
+    for (target, showed) in [("program", "same fault"), ("program.c", "beyond what they watch")] {
+        let run = wryneck(folder.path(), &["run", "--json", "--output", "out", target]);
+        let found = &run["findings"][0];
+        assert_eq!((&found["kind"]["id"], &found["native"]["verdict"]), (&"out-of-bounds-write".into(), &"inconclusive".into()), "{run}");
+        let why = found["native"]["why"].as_str().unwrap_or_default();
+        assert!(why.contains(showed) && why.contains("run concretely in the engine"), "{target}: {why}");
+    }
+}
