@@ -1,4 +1,4 @@
-//! Findings that no native run can judge are run concretely in the engine.
+//! Findings that no native run can judge are run concretely in the engine, and what constants answer is listed with the verdict.
 
 use std::fs;
 use std::path::Path;
@@ -19,6 +19,14 @@ const FAR: &str = "#include <string.h>\n\
       int i = (unsigned char)words[1][0];\n\
       if (i > 250) p[i * 8] = 1;\n\
       return use(before) + use(a) + use(behind) > 2;\n\
+    }\n";
+
+/// Asks for the time and the processor.
+const ASKS: &str = "int main(int count, char **words) {\n\
+      unsigned a = 0, b, c, d;\n\
+      if (words[1][0] == 'c') __asm__ volatile(\"cpuid\" : \"+a\"(a), \"=b\"(b), \"=c\"(c), \"=d\"(d));\n\
+      if (words[1][0] == 't') __asm__ volatile(\"rdtsc\" : \"=a\"(a), \"=d\"(d));\n\
+      return 0;\n\
     }\n";
 
 fn program(folder: &Path, text: &str) {
@@ -45,5 +53,19 @@ fn a_far_access_is_inconclusive_and_not_denied() {
         assert_eq!((&found["kind"]["id"], &found["native"]["verdict"]), (&"out-of-bounds-write".into(), &"inconclusive".into()), "{run}");
         let why = found["native"]["why"].as_str().unwrap_or_default();
         assert!(why.contains(showed) && why.contains("run concretely in the engine"), "{target}: {why}");
+    }
+}
+
+#[test]
+fn what_constants_answer_is_an_assumption_of_the_verdict() {
+    let folder = tempfile::tempdir().expect("there is room");
+    program(folder.path(), ASKS);
+    // Sides without an event need not be explored: without pruning both are.
+    let run =
+        wryneck(folder.path(), &["verify", "--json", "--no-replay", "--no-prune", "--output", "out", "--rule", "open-close", "program"]);
+    for what in ["`rdtsc`", "`cpuid`"] {
+        let rows = run["ledger"].as_array().into_iter().flatten();
+        let assumptions: Vec<&Value> = rows.filter(|row| row["kind"] == "assumption").map(|row| &row["what"]).collect();
+        assert!(assumptions.iter().any(|row| row.to_string().contains(what)), "{what}: {assumptions:?}");
     }
 }

@@ -23,3 +23,8 @@ mod samples;
 pub use code_source::{ActiveCall, Calling, CodeObject, CodeSource, Convention, NoCode, Transfer};
 pub use inst::{FcmpPred, Inst, NONE, Op, Operand, Part, Round, limbs};
 pub use module::*;
+
+/// Numbers of system calls that no kernel has: lifted code asks by them for what a constant answers, so that a verdict can name it. Which processor?
+pub const ASKS_PROCESSOR: u64 = 0x1_0000_0001;
+/// What time?
+pub const ASKS_TIME: u64 = 0x1_0000_0002;

@@ -8,7 +8,7 @@ use wryneck_ir::{FcmpPred, NONE, Op, Round, SymbolId, limbs};
 
 use crate::anchor::Anchor;
 use crate::calls::{self, Calls, Returning};
-use crate::cpu::{Cpu, UserOp};
+use crate::cpu::{Asked, Cpu, UserOp};
 use crate::pcode::{BoolOp, Decoder, Destination, FloatOp, Instruction, IntOp, IntSign, OpCode, Pcode, PseudoOp, Space, Varnode};
 use crate::place::Places;
 use crate::registers::RegisterFile;
@@ -58,6 +58,9 @@ pub fn instruction(s: &Surroundings<'_>, p: &mut Places<'_, '_, '_>, it: &Instru
     if let Some(own) = &it.own {
         let end = own.has_fallback().then(|| *labels[it.ops.len()].get_or_insert_with(|| p.builder.block()));
         p.forget();
+        if let Some(asked) = own.asks() {
+            note(s, p, asked);
+        }
         if let Err(what) = own.emit(s.registers, p, it, end) {
             unsupported(s, p, it, bytes, &what);
         }
@@ -213,6 +216,18 @@ fn destination(
         Some(Destination::Inside(to)) => labels[to].ok_or_else(|| "a branch to nowhere".to_owned()),
         None => Err("a branch without a destination".to_owned()),
     }
+}
+
+/// Tells the environment that the program asks for what a constant answers.
+fn note(s: &Surroundings<'_>, p: &mut Places<'_, '_, '_>, asked: Asked) {
+    let number = match asked {
+        Asked::Processor => wryneck_ir::ASKS_PROCESSOR,
+        Asked::Time => wryneck_ir::ASKS_TIME,
+    };
+    let (number, zero, result) = (p.constant(64, number), p.constant(64, 0), p.temp(64));
+    let mut args = vec![(zero, 64); 7];
+    args[0].0 = number;
+    p.builder.call_to(Some(result), Callee::Symbol(s.system_call), CallDef { args: &args, ret_width: 64, flags: 0, named: 0 });
 }
 
 /// Emits the system call, and what the kernel does to the registers besides.

@@ -189,6 +189,12 @@ pub fn syscall(linux: &Linux, args: &Args<'_>, cx: &mut Cx<'_>) -> Result<Reply,
 
 /// Makes a system call by its x86-64 number; the result is what the kernel leaves in the register.
 pub fn perform(linux: &Linux, number: u64, args: [Value; 6], cx: &mut Cx<'_>) -> Result<u64, Stop> {
+    if let Some((_, what)) = ASKED.iter().find(|(asked, _)| *asked == number) {
+        if cx.core.monitor.is_some() {
+            cx.core.ledger.note(LedgerKind::Assumption, *what);
+        }
+        return Ok(0);
+    }
     let row = SYSCALLS.binary_search_by(|row| u64::from(row.number).cmp(&number));
     let Ok(row) = row.map(|i| &SYSCALLS[i]) else {
         cx.core.ledger.note(LedgerKind::UnknownSystemCall, path::name_of_unknown(number));
@@ -237,6 +243,12 @@ static OF_THIS_RUN: &[(&[&str], &str)] = &[
     (&["getrandom"], "random bytes are those of this run"),
     (&["ioctl"], "no descriptor is a terminal"),
     (&["uname", "sysinfo", "sched_getaffinity", "getrlimit", "prlimit64"], "the machine and its limits are those of this run"),
+];
+
+/// What lifted instructions ask for ([`wryneck_ir::ASKS_TIME`] and its like), and what is assumed.
+static ASKED: &[(u64, &str)] = &[
+    (wryneck_ir::ASKS_PROCESSOR, "the processor is the one that `cpuid` names here: SSE2, and nothing that came later"),
+    (wryneck_ir::ASKS_TIME, "the counter that `rdtsc` reads is that of this run: it grows by the same at each look"),
 ];
 
 /// Whether the C library asks for itself: how to buffer standard output, which thread runs.

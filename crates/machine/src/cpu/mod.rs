@@ -39,10 +39,22 @@ pub struct Cpu {
     pub adjust: fn(&mut Instruction, &[u8]),
 }
 
+/// What an instruction asks for that is answered by a constant.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Asked {
+    /// Which CPU it runs on.
+    Processor,
+    Time,
+}
+
 /// An instruction that is lifted by us, not by its p-code. It may read and write any register, but reads no flag.
 pub trait Own: std::fmt::Debug {
     /// Does its p-code follow, for the cases it leaves to that?
     fn has_fallback(&self) -> bool;
+    /// Does it ask for what another CPU, or another run, answers otherwise?
+    fn asks(&self) -> Option<Asked> {
+        None
+    }
     /// Emits it into the open block. `end` is the block behind the instruction, if it has a fallback. Errors say what cannot be.
     fn emit(&self, registers: &RegisterFile, p: &mut Places<'_, '_, '_>, it: &Instruction, end: Option<BlockId>) -> Result<(), String>;
 }

@@ -15,7 +15,7 @@ use std::rc::Rc;
 
 use wryneck_ir::build::BlockId;
 
-use super::{Convention, Cpu, Own, SystemCall, UserOp, UserOpRow};
+use super::{Asked, Convention, Cpu, Own, SystemCall, UserOp, UserOpRow};
 use smallvec::smallvec;
 
 use crate::pcode::{Instruction, IntOp, IntSign, OpCode, Pcode, Space, Varnode};
@@ -173,6 +173,13 @@ struct Ours {
 impl Own for Ours {
     fn has_fallback(&self) -> bool {
         matches!(self.kind, Kind::Integer(Integer::Copy | Integer::Fill) | Kind::X87(x87::X87::Nearest))
+    }
+    fn asks(&self) -> Option<Asked> {
+        match self.kind {
+            Kind::Integer(Integer::Identify) => Some(Asked::Processor),
+            Kind::Integer(Integer::TimeStamp) => Some(Asked::Time),
+            Kind::Integer(_) | Kind::Vector(_) | Kind::X87(_) => None,
+        }
     }
     fn emit(&self, registers: &RegisterFile, p: &mut Places<'_, '_, '_>, it: &Instruction, end: Option<BlockId>) -> Result<(), String> {
         let mut x = Emit { p, registers, it, e: &self.encoding, mmx: false };
