@@ -518,6 +518,14 @@ void file_behind_a_mapping(char c) { // VIOLATED
   judge(p[0] == 'z');
 }
 
+void stack_of_handlers(char c) { // VIOLATED
+  static char room[8192];
+  stack_t mine = {.ss_sp = room, .ss_size = sizeof room}, now = {0};
+  if (WRONG(c)) sigaltstack(&mine, 0);
+  sigaltstack(0, &now);
+  judge(now.ss_sp == room);
+}
+
 /* ---- sides that cannot be followed ---- */
 
 static jmp_buf back;

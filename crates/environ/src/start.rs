@@ -87,6 +87,7 @@ pub fn world(input: &ProgramInput, captured: &Captured) -> World {
         random: 0,
         handlers: Rc::default(),
         signal_mask: 0,
+        signal_stack: crate::sys::process::NO_STACK,
         given: Rc::default(),
         standard_moved: false,
         bad_descriptor: false,

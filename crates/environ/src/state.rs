@@ -175,6 +175,8 @@ pub struct World {
     /// Handlers by signal, as `rt_sigaction` was given them.
     pub handlers: Rc<BTreeMap<u32, [u64; 4]>>,
     pub signal_mask: u64,
+    /// `stack_t` of the stack that handlers run on: address, flags, size.
+    pub signal_stack: [u64; 3],
     /// What the program was given, in words, by address.
     pub given: Rc<BTreeMap<u64, Rc<str>>>,
     /// A descriptor of 0 to 2 was closed by the program itself, replaced, or used when closed.
@@ -347,7 +349,7 @@ impl PathData for World {
         self.mappings.hash(&mut h);
         self.break_at.hash(&mut h);
         (self.standard_moved, self.bad_descriptor).hash(&mut h);
-        (self.umask, self.may_fail, self.ticks, self.random, self.signal_mask).hash(&mut h);
+        (self.umask, self.may_fail, self.ticks, self.random, self.signal_mask, self.signal_stack).hash(&mut h);
         self.handlers.hash(&mut h);
         for node in &self.nodes {
             node.kind.hash(&mut h);

@@ -129,11 +129,11 @@ system_calls! {
     111 "getpgrp" process::getpid;
     112 "setsid" process::getpid;
     115 "getgroups" process::zero;
-    131 "sigaltstack" process::zero;
+    131 "sigaltstack" process::sigaltstack;
     133 "mknod" file::mknod;
     137 "statfs" stat::statfs;
     138 "fstatfs" stat::fstatfs;
-    157 "prctl" process::zero;
+    157 "prctl" process::prctl;
     158 "arch_prctl" process::zero;
     162 "sync" process::zero;
     186 "gettid" process::getpid;

@@ -137,6 +137,34 @@ pub fn rt_sigprocmask(s: &mut Sys<'_, '_>) -> Done {
     Ok(0)
 }
 
+/// No stack of their own for handlers: `SS_DISABLE`.
+pub const NO_STACK: [u64; 3] = [0, 2, 0];
+
+/// sigaltstack(new, old): handlers are not run, so what is set is only given back.
+pub fn sigaltstack(s: &mut Sys<'_, '_>) -> Done {
+    let new = if s.args[0] == Value::Bits(0) { None } else { Some(s.words(s.args[0], 3)?) };
+    let old = s.world().signal_stack;
+    if s.args[1] != Value::Bits(0) {
+        let addr = s.block(s.args[1], 24, true)?;
+        s.put(addr, &old.map(u64::to_le_bytes).concat())?;
+    }
+    match new.as_deref() {
+        // The flags have 32 bits, and what lies behind them says nothing.
+        Some([_, flags, _]) if *flags as u32 == 2 => s.change().signal_stack = NO_STACK,
+        Some([_, flags, _]) if *flags as u32 != 0 => return Err(EINVAL.into()),
+        Some([address, _, size]) => s.change().signal_stack = [*address, 0, *size],
+        Some(_) | None => {}
+    }
+    Ok(0)
+}
+
+/// prctl(option, …): succeeds and does nothing, which the ledger says.
+pub fn prctl(s: &mut Sys<'_, '_>) -> Done {
+    s.cx.core.ledger.note(LedgerKind::FailedModel, "`prctl` changes nothing and gives nothing back");
+    s.cx.state.approximated = true;
+    Ok(0)
+}
+
 /// futex(word, operation, value, …): one thread, so a wait that would sleep would sleep for ever.
 pub fn futex(s: &mut Sys<'_, '_>) -> Done {
     let (operation, value) = (s.int(1)? & 0x7f, s.int(2)?);
