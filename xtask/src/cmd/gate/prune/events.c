@@ -2,9 +2,11 @@
  *
  * A native run notes events as they happen, in the words of `wryneck verify --sequences`: `rule/event#N`, where N numbers the keys of a
  * rule in the order in which the path meets them. Addresses are keys, so memory is never handed out twice. */
+#define _GNU_SOURCE
 #include <setjmp.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #ifdef NATIVE
 #include <stdint.h>
 #include <stdio.h>
@@ -205,4 +207,49 @@ __attribute__((unused)) static int read_back(int some) {
   int got = getc(file);
   fclose(file);
   return got < 0 ? 0 : got;
+}
+
+/* What is written through an address that a search returns, or into memory that is allocated as the program runs. `(free)` is the library's. */
+__attribute__((unused)) static int found(int some) {
+  char text[] = "abcd";
+  char *at = some > 1 ? strstr(text, "cd") : strchr(text, 'c');
+  if (some) *at = 'z';
+  return text[2] == 'z';
+}
+
+__attribute__((unused)) static int at_the_end(int some) {
+  char text[] = "12ab", *end;
+  strtol(text, &end, 10);
+  if (some) *end = 'z';
+  return text[2] == 'z';
+}
+
+__attribute__((unused)) static int of_length(int some) {
+  volatile int length = 4;
+  int array[length], *at = array + 2;
+  *at = 0;
+  if (some) *at = 1;
+  return array[2];
+}
+
+__attribute__((unused)) static int used_again(int some) {
+  int *first = calloc(1, 600000), got;
+  if (some) *first = 1;
+  got = *first;
+  (free)(first);
+  for (int i = 0; i < 2; i++) (free)(calloc(1, 600000));
+  char *again = calloc(1, 600001);
+  *again = 5;
+  (free)(again);
+  return got;
+}
+
+__attribute__((unused)) static int moved_on(int some) {
+  char *at = mmap(0, 4096, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  if (at == MAP_FAILED) return 0;
+  if (some) at[5] = 1;
+  at = mremap(at, 4096, 8192, MREMAP_MAYMOVE);
+  int got = at[5];
+  munmap(at, 8192);
+  return got;
 }

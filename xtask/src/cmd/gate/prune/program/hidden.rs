@@ -1,5 +1,6 @@
 //! Statements that hide from a slicer what they do: addresses that move as bytes, halves, tagged, scrambled and scaled numbers, and streams and pipes
-//! that hand on whether something was written. Each has its value saved in one form and taken out of the same form.
+//! that hand on whether something was written, as do addresses that searches return, arrays of variable length, heap slots that are used again, and
+//! mappings that move. Each has its value saved in one form and taken out of the same form.
 
 use super::{Generator, Part};
 
@@ -59,12 +60,11 @@ impl Generator {
 
     pub(super) fn stream(&mut self) {
         let (c, place) = (self.condition(), self.place());
-        let line = match self.below(4) {
-            0 => format!("{place} = written_to_memory({c});"),
-            1 => format!("{place} = through_pipe({c});"),
-            2 => format!("{place} = next_descriptor({c});"),
-            _ => format!("{place} = read_back({c});"),
-        };
-        self.line(&line);
+        const HIDE: [&str; 9] = [
+            "written_to_memory", "through_pipe", "next_descriptor", "read_back", "found", "at_the_end", "of_length", "used_again",
+            "moved_on",
+        ];
+        let hide = self.pick(&HIDE);
+        self.line(&format!("{place} = {hide}({c});"));
     }
 }
