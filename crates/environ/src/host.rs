@@ -11,6 +11,9 @@ use crate::observed::{self, Log};
 
 type Answers<K, T> = RefCell<BTreeMap<K, Result<T, Errno>>>;
 
+/// Answers to other questions.
+type Seen = RefCell<BTreeMap<Vec<u8>, Option<Rc<[u8]>>>>;
+
 /// A [`Host`] with a memory.
 pub struct Captured {
     pub(crate) host: Rc<dyn Host>,
@@ -20,7 +23,7 @@ pub struct Captured {
     files: Answers<Vec<u8>, Arc<Vec<u8>>>,
     dirs: Answers<Vec<u8>, Rc<[DirEntry]>>,
     links: Answers<Vec<u8>, Rc<[u8]>>,
-    seen: RefCell<BTreeMap<Vec<u8>, Option<Rc<[u8]>>>>,
+    seen: Seen,
 }
 
 fn once<K: Ord, T: Clone>(answers: &Answers<K, T>, key: K, ask: impl FnOnce(&K) -> Result<T, i32>) -> Result<T, Errno> {

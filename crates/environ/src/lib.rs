@@ -61,7 +61,7 @@ impl Linux {
     }
 
     /// Question and answer of a fact that a path observed.
-    pub fn fact(&self, number: u32) -> Option<(Rc<[u8]>, Rc<[u8]>)> {
+    pub fn fact(&self, number: u32) -> Option<observed::Fact> {
         self.captured.log.as_ref()?.borrow().fact(number)
     }
 }

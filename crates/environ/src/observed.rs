@@ -25,11 +25,14 @@ pub fn question(kind: &str, about: &[u8]) -> Vec<u8> {
     [kind.as_bytes(), b" ", about].concat()
 }
 
+/// A question and its answer.
+pub type Fact = (Rc<[u8]>, Rc<[u8]>);
+
 /// Facts, each once, and those of the running operation.
 #[derive(Default)]
 pub struct Log {
-    numbers: FxHashMap<(Rc<[u8]>, Rc<[u8]>), u32>,
-    facts: Vec<(Rc<[u8]>, Rc<[u8]>)>,
+    numbers: FxHashMap<Fact, u32>,
+    facts: Vec<Fact>,
     pending: Vec<u32>,
 }
 
@@ -44,7 +47,7 @@ pub struct Observed {
 
 impl Log {
     fn note(&mut self, question: Vec<u8>, answer: Vec<u8>) {
-        let fact: (Rc<[u8]>, Rc<[u8]>) = (question.into(), answer.into());
+        let fact: Fact = (question.into(), answer.into());
         let next = self.facts.len() as u32;
         let number = *self.numbers.entry(fact.clone()).or_insert(next);
         if number == next {
@@ -56,7 +59,7 @@ impl Log {
     }
 
     /// Question and answer.
-    pub fn fact(&self, number: u32) -> Option<(Rc<[u8]>, Rc<[u8]>)> {
+    pub fn fact(&self, number: u32) -> Option<Fact> {
         self.facts.get(number as usize).cloned()
     }
 }
@@ -354,14 +357,14 @@ pub fn cwd(s: &Sys<'_, '_>) {
     captured.note(|| (b"cwd".to_vec(), s.linux.input.working_directory.clone()));
 }
 
-/// The first two entries are those that the model puts there.
+/// Where `.` and `..` are listed is the kernel's choice.
 fn getdents(s: &Sys<'_, '_>, _: &Done) {
     let node = number(s, 0).and_then(|fd| Some(s.world().node(s.world().open_of(fd as u32 as i32)?.node)));
-    match node.map(|node| (&node.host, node.entries.values().all(Option::is_some))) {
-        Some((Some(path), true)) => {
-            s.linux.captured.note_same(question("dots", path), b"first", "in which order a directory is listed");
-        }
-        Some(_) | None => s.linux.captured.note_unknown("in which order a changed directory is listed"),
+    let unchanged = node.filter(|node| node.entries.values().all(Option::is_some)).and_then(|node| node.host.clone());
+    let question = unchanged.map(|path| question("dots", &path));
+    match question.and_then(|question| Some((s.linux.captured.seen(&question)?, question))) {
+        Some((answer, question)) => s.linux.captured.note(|| (question, answer.to_vec())),
+        None => s.linux.captured.note_unknown("in which order a changed directory is listed"),
     }
 }
 
@@ -392,6 +395,17 @@ const OWNERS: std::ops::Range<usize> = 24..36;
 const SIZE: std::ops::Range<usize> = 48..56;
 
 impl Sys<'_, '_> {
+    /// Where `.` and `..` stand in the list of a directory: first, or where the host lists them if facts are noted.
+    pub fn places_of_dots(&self, id: NodeId) -> (usize, usize) {
+        let answer = || {
+            self.linux.captured.log.as_ref()?;
+            let answer = self.linux.captured.seen(&question("dots", self.world().node(id).host.as_ref()?))?;
+            let (first, second) = std::str::from_utf8(&answer).ok()?.split_once(' ')?;
+            Some((first.parse().ok()?, second.parse().ok()?))
+        };
+        answer().unwrap_or((0, 1))
+    }
+
     /// The question about the attributes of a node, if they are to be noted: a stream's, or those of a file of the host.
     pub fn question_of_node(&self, id: NodeId) -> Option<Vec<u8>> {
         self.linux.captured.log.as_ref()?;
@@ -436,12 +450,15 @@ impl Sys<'_, '_> {
         };
         // The zero tells the number of a repeated question from its path.
         let bytes = self.cx.seeded_input(&format!("{name}\0"), &real);
-        let mut ranges = if is_stream { vec![0..real.len()] } else { SYMBOLIC.to_vec() };
-        if content_known && !is_stream {
-            ranges = vec![SYMBOLIC[0].clone(), SYMBOLIC[1].start..SIZE.start, SIZE.end..SYMBOLIC[1].end];
-        }
+        let whole = [0..OWNERS.start, OWNERS.start..real.len()];
+        let without_size = [SYMBOLIC[0].clone(), SYMBOLIC[1].start..SIZE.start, SIZE.end..SYMBOLIC[1].end];
+        let ranges: &[std::ops::Range<usize>] = match (is_stream, content_known) {
+            (true, _) => &whole,
+            (false, true) => &without_size,
+            (false, false) => &SYMBOLIC,
+        };
         for range in ranges {
-            self.cx.write_bytes(addr + range.start as u64, &bytes[range])?;
+            self.cx.write_bytes(addr + range.start as u64, &bytes[range.clone()])?;
         }
         Ok(())
     }

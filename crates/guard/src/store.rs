@@ -136,7 +136,7 @@ impl Store {
             if !self.is_whole(&mapped.map) {
                 return self.set_aside(&path);
             }
-            self.vouch(&path);
+            self.vouch(&path, &about);
         }
         if mapped.view().is_err() { self.set_aside(&path) } else { Ok(Loaded::Paths(mapped)) }
     }
@@ -167,7 +167,9 @@ impl Store {
         bytes.extend(seal);
         let path = self.path(program, "paths");
         self.replace(&path, &bytes)?;
-        self.vouch(&path);
+        if let Ok(about) = fs::symlink_metadata(&path) {
+            self.vouch(&path, &about);
+        }
         Ok(all.len())
     }
 
@@ -213,16 +215,9 @@ impl Store {
         read.is_ok() && known == self.identity(path, about)
     }
 
-    fn vouch(&self, path: &Path) {
-        // Without it the file is checked whole again.
-        if let Ok(about) = fs::symlink_metadata(path) {
-            let sum = path.with_extension("sum");
-            let fresh = fresh(&sum);
-            let written = fs::write(&fresh, self.identity(path, &about)).and_then(|()| fs::rename(&fresh, &sum));
-            if written.is_err() {
-                let _ = fs::remove_file(&fresh);
-            }
-        }
+    /// Notes that the file of these attributes is whole. Without it the file is checked whole again.
+    fn vouch(&self, path: &Path, about: &fs::Metadata) {
+        let _ = self.replace(&path.with_extension("sum"), &self.identity(path, about));
     }
 
     /// The lock of this kind on a program; `None` if somebody else has it and it is not waited for.

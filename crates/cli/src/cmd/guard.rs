@@ -30,8 +30,11 @@ examples:
 options:
 ";
 
+/// A first word, and what it does with the others.
+type Subcommand = (&'static str, fn(Vec<String>) -> Result<u8>);
+
 /// What else `wryneck guard` does, by its first word.
-static SUBCOMMANDS: &[(&str, fn(Vec<String>) -> Result<u8>)] = &[
+static SUBCOMMANDS: &[Subcommand] = &[
     (worker::WORD, |words| worker::work(&words)),
     ("forget", |words| manage::forget(&words)),
     ("install", manage::install),

@@ -59,12 +59,12 @@ pub struct Answered {
     pub time: Duration,
 }
 
-/// The folder of the stores.
+/// The folder of the stores: `$WRYNECK_GUARD`, or `guard` in the cache.
 pub fn store() -> Result<Store> {
-    let dir = cache::root()?.join("guard");
-    if !dir.is_dir() {
-        cache::folder("guard")?;
-    }
+    let dir = match std::env::var_os("WRYNECK_GUARD") {
+        Some(dir) => std::path::absolute(dir)?,
+        None => cache::root()?.join("guard"),
+    };
     Ok(Store::open(&dir, seal::user_key()?)?)
 }
 

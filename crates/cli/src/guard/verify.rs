@@ -74,7 +74,8 @@ pub fn verify(request: Request, key: [u8; 32]) -> Result<Reply> {
     let began = Instant::now();
     signal::catch();
     let time = Duration::from_secs_f64(request.time.min(1e6));
-    watchdog::start(Budget { began, time: Some(time), memory: request.memory });
+    // The exploration ends itself in time; what it knows is then still to be written.
+    watchdog::start(Budget { began, time: Some(time + WRITING), memory: request.memory });
     heap::prepare();
     let store = Store::open(&request.store, key)?;
     let about =
@@ -189,10 +190,7 @@ fn explorer(request: &Request, shape: &Shape, here: Rc<Here>) -> Result<Prepared
     if request.front == FrontEnd::MachineCode {
         words.insert(0, "--machine-code".to_owned());
     }
-    let args: RunArgs = match args::parse("run", words)? {
-        Some(args) => args,
-        None => RunArgs::default(),
-    };
+    let args: RunArgs = args::parse("run", words)?.unwrap_or_default();
     let (user, uname) = here.user_and_system();
     let working_directory = here.answer(b"cwd").unwrap_or_else(|| b"/".to_vec());
     let mut input = ProgramInput {
@@ -259,8 +257,13 @@ struct Keeper {
     failed: Option<wryneck_guard::StoreError>,
 }
 
+/// Time to write what is known, after the budget.
+const WRITING: Duration = Duration::from_secs(10);
 /// Between two writings of the store, which is written as a whole.
 const SAVE: Duration = Duration::from_secs(5);
+
+/// The place of a step that nobody can check, and what it asks.
+type Uncheckable = (usize, String);
 
 /// A condition that was written.
 #[derive(Clone)]
@@ -300,7 +303,7 @@ impl Keeper {
     }
 
     /// The steps of a path, or why there are none; and what of its facts nobody can check.
-    fn steps(&mut self, core: &Core, ended: &Ended) -> Result<(Vec<Step>, Vec<(usize, String)>), String> {
+    fn steps(&mut self, core: &Core, ended: &Ended) -> Result<(Vec<Step>, Vec<Uncheckable>), String> {
         let (mut steps, mut unknown) = (Vec::new(), Vec::new());
         for (question, answer) in &self.facts.clone() {
             note(&mut self.tree, question, answer, &mut steps, &mut unknown);
@@ -393,7 +396,7 @@ impl Keeper {
 }
 
 /// Adds a fact to a path's steps; where it is one that nobody can check, also its place and what it is.
-fn note(tree: &mut Tree, question: &[u8], answer: &[u8], steps: &mut Vec<Step>, unknown: &mut Vec<(usize, String)>) {
+fn note(tree: &mut Tree, question: &[u8], answer: &[u8], steps: &mut Vec<Step>, unknown: &mut Vec<Uncheckable>) {
     if let Some(what) = question.strip_prefix(UNKNOWN.as_bytes()) {
         unknown.push((steps.len(), String::from_utf8_lossy(what).trim().to_owned()));
     }

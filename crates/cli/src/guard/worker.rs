@@ -28,7 +28,9 @@ fn shared(request: &Request) -> Result<File> {
 fn command(file: &File) -> Result<Command> {
     let own = std::env::current_exe().context("cannot find this executable")?;
     let mut command = Command::new(own);
-    command.args(["guard", WORD, &file.as_raw_fd().to_string()]).stdin(Stdio::null()).stdout(Stdio::null());
+    command.args(["guard", WORD, &file.as_raw_fd().to_string()]).stdin(Stdio::null());
+    // What it has to say is in the reply: the streams are the program's.
+    command.stdout(Stdio::null()).stderr(Stdio::null());
     Ok(command)
 }
 
@@ -63,7 +65,6 @@ pub fn wait_for(request: &Request) -> Result<Reply> {
 pub fn detach(request: &Request) -> Result<()> {
     let file = shared(request)?;
     let mut command = command(&file)?;
-    command.stderr(Stdio::null());
     // SAFETY: as above; the process between ends at once, so the worker is nobody's child that the program could wait for.
     unsafe {
         command.pre_exec(|| {

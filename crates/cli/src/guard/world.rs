@@ -102,14 +102,23 @@ pub fn of_process(here: &Here) -> Answers {
     all.into_iter().map(|question| (question.clone(), here.answer(&question))).collect()
 }
 
-/// `first` where a directory is listed with `.` and `..` before all else.
+/// Where a directory lists `.` and `..`: two numbers.
 fn dots(path: &[u8]) -> Option<Vec<u8>> {
     use rustix::fs::{Mode, OFlags, RawDir, open};
     let directory = open(path, OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC, Mode::empty()).ok()?;
     let mut buffer = Vec::with_capacity(8192);
     let mut entries = RawDir::new(directory, buffer.spare_capacity_mut());
-    let mut is = |name: &[u8]| entries.next().is_some_and(|entry| entry.is_ok_and(|entry| entry.file_name().to_bytes() == name));
-    Some(if is(b".") && is(b"..") { b"first".to_vec() } else { b"elsewhere".to_vec() })
+    let (mut places, mut place) = ([None; 2], 0);
+    while let Some(entry) = entries.next() {
+        match entry.ok()?.file_name().to_bytes() {
+            b"." => places[0] = Some(place),
+            b".." => places[1] = Some(place),
+            _ => {}
+        }
+        place += 1;
+    }
+    let [Some(own), Some(above)] = places else { return None };
+    Some(format!("{own} {above}").into_bytes())
 }
 
 impl Host for Here {

@@ -162,8 +162,13 @@ pub fn getdents64(s: &mut Sys<'_, '_>) -> Done {
     }
     let (ino, above) = (node.meta.ino, s.world().node(node.parent).meta.ino);
     let dot = |name: &[u8], ino| DirEntry { name: name.to_vec(), ino, kind: mode::DIRECTORY };
-    let mut entries = vec![dot(b".", ino), dot(b"..", above)];
-    entries.extend(list(s, open.node)?);
+    let mut entries = list(s, open.node)?;
+    let (first, second) = s.places_of_dots(open.node);
+    let mut dots = [(first, dot(b".", ino)), (second, dot(b"..", above))];
+    dots.sort_by_key(|(place, _)| *place);
+    for (place, dot) in dots {
+        entries.insert(place.min(entries.len()), dot);
+    }
     let mut out = Vec::new();
     let mut next = open.offset;
     for entry in entries.iter().skip(open.offset as usize) {
