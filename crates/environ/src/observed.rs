@@ -492,8 +492,7 @@ mod tests {
             known.into_iter().filter(|name| matches!(rule(name), Rule::Unknown(what) if what.ends_with("without a check"))).collect();
         let expected = [
             "getpid", "sched_getaffinity", "socket", "getrlimit", "sysinfo", "gettimeofday", "getppid", "getpgrp", "setsid", "statfs",
-            "fstatfs", "prctl", "gettid", "time", "clock_settime", "clock_gettime", "faccessat", "prlimit64", "getrandom", "statx",
-            "faccessat2",
+            "fstatfs", "prctl", "gettid", "time", "clock_settime", "clock_gettime", "prlimit64", "getrandom", "statx",
         ];
         let mut expected: Vec<&str> = expected.to_vec();
         let mut unknown = unknown;
