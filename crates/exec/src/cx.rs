@@ -171,8 +171,12 @@ impl Cx<'_> {
         if let Some(d) = self.next_scripted() {
             let Decision::Choice(i) = d else { return Err(self.lost_script("choice", d)) };
             let Some(&cond) = conds.get(i as usize) else { return Err(self.lost_script("choice", d)) };
+            let sure = !blocks.is_empty() && self.quick(cond) == Some(true);
             self.record(d);
             self.assert_side(cond, true)?;
+            if !blocks.is_empty() {
+                self.note_tested(cond, true, sure);
+            }
             return Ok(i as usize);
         }
         self.count_decision()?;
@@ -189,6 +193,9 @@ impl Cx<'_> {
         }
         self.record(Decision::Choice(taken as u32));
         self.assert_side(conds[taken], true)?;
+        if !blocks.is_empty() {
+            self.note_tested(conds[taken], true, sure);
+        }
         Ok(taken)
     }
 

@@ -3,7 +3,6 @@
 use std::collections::BTreeMap;
 use std::rc::Rc;
 
-use rustc_hash::FxHashSet;
 use wryneck_expr::{Model, Pool};
 use wryneck_solver::{Answer, Budget, Solver};
 
@@ -13,10 +12,11 @@ use crate::config::Config;
 use crate::core::{Checked, Core, Ended, Flip, LedgerKind};
 use crate::cx::Cx;
 use crate::image::Image;
+use crate::lazy;
 use crate::leaks;
 use crate::memory::pvec::PVec;
 use crate::path_end::{Limit, PathEnd};
-use crate::plugin::{Environment, LazyInputs, Monitor, Pruner, Stop, Value};
+use crate::plugin::{Environment, Monitor, Pruner, Stop, Value};
 use crate::prefix::{Decision, PrefixId};
 use crate::pruning::{Benefit, Pruning, Waiting};
 use crate::recorder::Step;
@@ -189,13 +189,6 @@ impl Explorer {
         self.core.config.keep_infeasible_flips = pruning != Pruning::AsPrinted;
         self.core.config.allocation_stacks = true;
         self.pruning = Some((pruning, pruner));
-    }
-
-    /// Has inputs made as paths use them. Calls of the functions `skipped` are not followed. To be called before [`Explorer::start`].
-    pub fn make_inputs(&mut self, lazy: Rc<dyn LazyInputs>, skipped: FxHashSet<u32>) {
-        self.root.lazy = lazy.initial();
-        self.core.skipped = skipped;
-        self.core.lazy = Some(lazy);
     }
 
     pub fn is_pruned(&self) -> bool {
@@ -467,7 +460,7 @@ impl Explorer {
         }
         if state.binding.is_some() {
             *budget -= 1;
-            return self.recorded(state, Shown::Return, bind);
+            return self.recorded(state, Shown::Return, lazy::bind);
         }
         let exit = self.advance(state, budget);
         self.handle(exit, state, budget)
@@ -503,14 +496,14 @@ impl Explorer {
     fn recorded(&mut self, state: &mut State, what: Shown, operation: fn(&mut Cx<'_>) -> Result<(), Stop>) -> Result<(), Stop> {
         let Some(recorder) = &mut self.core.recorder else {
             let done = operation(&mut Cx { core: &mut self.core, state });
-            let done = Explorer::binds_first(state, done);
+            let done = lazy::binds_first(state, done);
             state.before = state.before.take().filter(|_| done.is_err());
             return done;
         };
         let (op, first) = (state.frame().op, recorder.trace.steps.len());
         state.memory.space.drain_log(&mut Vec::new());
         let done = operation(&mut Cx { core: &mut self.core, state });
-        let done = Explorer::binds_first(state, done);
+        let done = lazy::binds_first(state, done);
         state.before = state.before.take().filter(|_| done.is_err());
         if let Some(recorder) = &mut self.core.recorder {
             let steps = &mut recorder.trace.steps;
@@ -522,16 +515,6 @@ impl Explorer {
             });
         }
         done
-    }
-
-    /// The pointer that an operation left unbound is bound by an operation of its own; then this one, which has changed nothing yet, is repeated.
-    fn binds_first(state: &mut State, done: Result<(), Stop>) -> Result<(), Stop> {
-        let Err(Stop::Bind(address)) = done else { return done };
-        if state.dirty {
-            return Err(PathEnd::Internal("a model used an unbound pointer after it had changed the path".into()).into());
-        }
-        state.binding = Some(address);
-        Ok(())
     }
 
     fn after_run(&mut self, mut state: Box<State>, stopped: Option<Stop>) {
@@ -625,15 +608,4 @@ impl Explorer {
         self.core.eval.clear();
         self.compact_at = self.core.config.compact_above.max(2 * self.core.pool.len());
     }
-}
-
-/// Binds the pointer that the operation the path is at needs.
-fn bind(cx: &mut Cx<'_>) -> Result<(), Stop> {
-    cx.begin_operation();
-    let (Some(address), Some(lazy)) = (cx.state.binding, cx.core.lazy.clone()) else {
-        return Err(PathEnd::Internal("a pointer to bind, but no inputs are made".into()).into());
-    };
-    lazy.bind(address, cx)?;
-    cx.state.binding = None;
-    Ok(())
 }

@@ -16,6 +16,7 @@ pub mod digest;
 pub mod engine;
 pub mod heap_calls;
 pub mod image;
+mod lazy;
 pub mod leaks;
 pub mod memory;
 pub mod path_end;

@@ -97,15 +97,16 @@ pub(crate) fn bind(probe: &Probe, address: ExprId, cx: &mut Cx<'_>) -> Result<()
         return Err(PathEnd::Internal("a bound pointer was to be bound again".into()).into());
     }
     let pointer: Rc<str> = word::name(&cx.core.pool, word).into();
-    let full = cx.state.lazy::<Inputs>().objects.len() >= probe.bounds.objects as usize;
-    if full {
-        cx.state.lazy_mut::<Inputs>().note_bound("objects of one path");
-        return Err(PathEnd::Limit(Limit::ObjectSize).into());
-    }
     let size = LEAD + probe.bounds.object_bytes;
     let Some(base) = next_address(cx, size) else {
         return Err(PathEnd::Internal("no room for a lazily made object".into()).into());
     };
+    let inputs = cx.state.lazy::<Inputs>();
+    // The heap uses freed memory again; what was freed there has to stay what it is.
+    if inputs.objects.len() >= probe.bounds.objects as usize || inputs.made(base).is_some() {
+        cx.state.lazy_mut::<Inputs>().note_bound("objects of one path");
+        return Err(PathEnd::Limit(Limit::ObjectSize).into());
+    }
     let fresh = base + LEAD;
     let mut targets = vec![Target { object: base, at: fresh }];
     targets.extend(aliases(probe, word, cx));
@@ -179,6 +180,16 @@ fn equation(pool: &mut Pool, word: ExprId, address: u64) -> ExprId {
     pool.eq(word, address)
 }
 
+/// Whether the path relates a pointer to other inputs.
+fn is_compared(word: ExprId, cx: &Cx<'_>) -> bool {
+    let pool = &cx.core.pool;
+    let own = pool.support(word);
+    cx.state.path.constraints().into_iter().any(|cond| {
+        let support = pool.support(cond);
+        support.iter().any(|s| own.contains(s)) && !support.iter().all(|s| own.contains(s))
+    })
+}
+
 /// Why no object fits what the code has tested of a pointer.
 fn invalid(word: ExprId, pointer: &str, cx: &mut Cx<'_>) -> Result<PathEnd, Stop> {
     const LOWEST: u64 = 4096;
@@ -189,6 +200,13 @@ fn invalid(word: ExprId, pointer: &str, cx: &mut Cx<'_>) -> Result<PathEnd, Stop
         return Ok(PathEnd::Unsupported(format!("no object fits what the code tested of `{pointer}`")));
     }
     let now = cx.core.eval.eval(&cx.core.pool, word, &cx.state.model);
+    // Comparisons with other values may wrap around, which no real pointer does.
+    let value = cx.core.pool.bits(64, now);
+    let other = cx.core.pool.ne(word, value);
+    // So may a test of a field's address, which only one value passes.
+    if now >= LOWEST && (is_compared(word, cx) || cx.ask(other)?.is_none()) {
+        return Ok(PathEnd::Unsupported(format!("no object fits what the code tested of `{pointer}`")));
+    }
     Ok(match now < LOWEST {
         true => PathEnd::fault(FaultKind::NullDereference, format!("use of `{pointer}`, which is null here")),
         false => PathEnd::fault(FaultKind::WildPointer, format!("use of `{pointer}`, which is {now:#x} here, an error code")),

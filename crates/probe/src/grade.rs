@@ -6,7 +6,7 @@
 //! distinct is needed where one was read after the other had been written at the same offsets.
 
 use rustc_hash::FxHashSet;
-use wryneck_exec::{Cx, FaultKind, PathEnd};
+use wryneck_exec::{CodePos, Cx, FaultKind, PathEnd};
 use wryneck_expr::{ExprId, Pool};
 use wryneck_solver::{Answer, Budget, PathCondition};
 
@@ -86,9 +86,10 @@ fn graded(end: &PathEnd, possible: Option<ExprId>, cx: &mut Cx<'_>) -> (Grade, V
 }
 
 /// The condition of an assertion that failed, if the path's latest decision was its test: an assertion is a check, no test of the code that
-/// makes its failure certain (paper 2, section 2.2).
+/// makes its failure certain (paper 2, section 2.2). The test may be in functions that the assertion's line calls. Where the program aborts, it is
+/// the latest decision of the functions that are running.
 fn own_test(kind: FaultKind, cx: &Cx<'_>) -> Option<(ExprId, u32)> {
-    let lines = match kind {
+    let is_assertion = match kind {
         FaultKind::AssertionFailed => true,
         FaultKind::Abort | FaultKind::Trap | FaultKind::Reported => false,
         _ => return None,
@@ -96,13 +97,22 @@ fn own_test(kind: FaultKind, cx: &Cx<'_>) -> Option<(ExprId, u32)> {
     let test = cx.state.lazy::<Inputs>().last.clone()?;
     let before = test.before?;
     let here = cx.core.call_stack(cx.state, CALLERS);
-    let (at, end) = (*test.stack.first()?, *here.first()?);
-    let line = |pos| cx.core.image.source(pos).first().map(|s| (s.file.clone(), s.line)).filter(|(_, line)| *line > 0);
-    let same_line = match (line(at), line(end)) {
-        (Some(a), Some(b)) => a == b,
-        _ => true,
+    let line = |pos: &CodePos| cx.core.image.source(*pos).first().map(|s| (s.file.clone(), s.line)).filter(|(_, line)| *line > 0);
+    let same_line = |a, b| line(a).zip(line(b)).is_none_or(|(a, b)| a == b);
+    // A stack may be cut off at its outer end.
+    let callers = |a: &[CodePos], b: &[CodePos]| a.iter().zip(b).all(|(a, b)| a == b);
+    let own = match is_assertion {
+        true => {
+            let frames = test.stack.iter().enumerate();
+            let mut at_line = frames.filter(|(_, pos)| pos.func == here[0].func && same_line(pos, &here[0]));
+            at_line.any(|(i, _)| callers(&test.stack[i + 1..], &here[1..]))
+        }
+        false => {
+            let mut running = here.iter().enumerate().filter(|(_, pos)| pos.func == test.stack[0].func);
+            running.any(|(i, _)| callers(&test.stack[1..], &here[i + 1..]))
+        }
     };
-    (at.func == end.func && test.stack[1..] == here[1..] && (same_line || !lines)).then_some((test.cond, before))
+    own.then_some((test.cond, before))
 }
 
 /// Whether the path could have gone the other way at this decision, before which it had so many constraints.

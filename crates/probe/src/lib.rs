@@ -2,7 +2,7 @@
 //!
 //! [`Probe`] implements the engine's [`LazyInputs`]. Suggested reading order: [`data`] (what a path knows of its inputs), [`word`] (which
 //! part of an address is the pointer), [`bind`] (objects on demand), [`access`] (growing objects), [`skip`] (calls that are not followed),
-//! [`grade`] (must or may), [`shape`] (inputs and preconditions as C), [`harness`] (a C program that shows a finding).
+//! [`grade`] (must or may), [`shape`] and [`condition`] (inputs and preconditions as C), [`harness`] (a C program that shows a finding).
 //!
 //! **Marks.** A symbol whose name begins with [`MARK`] is under-constrained; any other is exactly constrained. A mark travels with a value, because it
 //! belongs to the symbol. Where an exact symbol shares constraints with an under-constrained one, [`grade`] treats it as under-constrained, too:
@@ -11,6 +11,7 @@
 
 mod access;
 mod bind;
+pub mod condition;
 pub mod data;
 pub mod grade;
 pub mod harness;
@@ -48,7 +49,7 @@ pub struct Bounds {
 
 impl Default for Bounds {
     fn default() -> Bounds {
-        Bounds { object_bytes: 4096, aliases: 2, objects: 64 }
+        Bounds { object_bytes: 16384, aliases: 2, objects: 64 }
     }
 }
 

@@ -122,7 +122,7 @@ pub static OPTIONS: &[Opt<ProbeArgs>] = &[
         set: |a, v| { a.max_time = seconds(v)?; Ok(()) } },
     Opt { name: "--no-replay", value: "", help: "report findings without running their harnesses natively",
         set: |a, _| { a.replay = false; Ok(()) } },
-    Opt { name: "--object-bytes", value: "N", help: "bytes that a lazily made object may grow to (default 4096)",
+    Opt { name: "--object-bytes", value: "N", help: "bytes that a lazily made object may grow to (default 16384)",
         set: |a, v| { a.bounds.object_bytes = bytes(v)?; Ok(()) } },
     Opt { name: "--one", value: "", help: "probe one function and print its result as one JSON line: what a sweep starts for each function",
         set: |a, _| { a.one = true; Ok(()) } },

@@ -4,8 +4,9 @@ use std::collections::BTreeMap;
 use std::time::Instant;
 
 use wryneck_exec::{Control, Core, Ended, Explorer, Limit, PathEnd};
+use wryneck_probe::condition;
 use wryneck_probe::harness::{self, Function};
-use wryneck_probe::shape::{self, Param, Shape};
+use wryneck_probe::shape::{Param, Shape};
 use wryneck_probe::{Inputs, Verdict};
 use wryneck_solver::Stop;
 
@@ -86,7 +87,7 @@ impl<'a> Collector<'a> {
             stack,
             why: verdict.why.clone(),
             inputs: shape.lines(self.params),
-            precondition: shape::precondition(ended, &verdict.constraints, &core.pool, CONDITIONS),
+            precondition: condition::precondition(ended, &verdict.constraints, &core.pool, CONDITIONS),
             ledger,
             harness: harness::text(&shape, &function, &title, self.defined),
             native: Native::NotRun("not asked for".into()),
