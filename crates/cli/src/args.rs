@@ -454,7 +454,7 @@ mod tests {
         assert_eq!(error(""), "no target is given");
         assert_eq!(
             error("--search fast t.c"),
-            "`--search fast`: not one of `bfs`, `coverage-new`, `default`, `dfs`, `distance-to-uncovered`, `random-path`, `subtrees`"
+            "`--search fast`: not one of `bfs`, `coverage-new`, `default`, `dfs`, `distance-to-uncovered`, `nearest`, `random-path`, `subtrees`"
         );
         assert_eq!(error("--solver magic t.c"), "`--solver magic`: no solver backend is called `magic`");
         assert_eq!(error("--max-forks many t.c"), "`--max-forks many`: not a whole number in range");

@@ -90,8 +90,9 @@ fn a_skipped_call_forgets_what_it_could_change() {
          int changed(int n) { int x = 0; set(&x); return n / x; }\n",
     );
     let results = place.results(&["--function", "kept", "--function", "changed", "--skip", "s?t", "f.c"]);
-    assert_eq!(kinds(&results[0], "must"), ["division-by-zero"]);
-    assert!(kinds(&results[1], "must").is_empty(), "{results:?}");
+    let of = |name: &str| results.iter().find(|r| r["function"] == name).expect("it was probed");
+    assert_eq!(kinds(of("kept"), "must"), ["division-by-zero"]);
+    assert!(kinds(of("changed"), "must").is_empty(), "{results:?}");
     assert_eq!(kinds(&place.results(&["--function", "changed", "f.c"])[0], "must"), ["division-by-zero"]);
 }
 

@@ -323,7 +323,9 @@ impl Explorer {
     fn select(&mut self) -> Option<ItemId> {
         const JUMP: u64 = 256;
         match self.deep_until {
-            Some(_) if !self.selections.is_multiple_of(JUMP) || self.items.len() >= self.most_pending => self.items.last_key_value().map(|(id, _)| *id),
+            Some(_) if !self.selections.is_multiple_of(JUMP) || self.items.len() >= self.most_pending => {
+                self.items.last_key_value().map(|(id, _)| *id)
+            }
             Some(_) | None => self.search.select(&View { coverage: &self.core.coverage, tree: &self.core.tree }),
         }
     }

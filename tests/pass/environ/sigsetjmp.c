@@ -1,4 +1,4 @@
-//@ frontend: bitcode x86_64
+//@ frontend: bitcode, since musl's `sigsetjmp` moves its return address, which executables report as overwritten
 //@ args: --sym-arg 1
 //@ paths: 4
 // `siglongjmp` restores the signal mask if `sigsetjmp` saved it; landings of an array of buffers are told apart.

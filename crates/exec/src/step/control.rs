@@ -125,12 +125,15 @@ pub(super) fn is_within(cx: &mut Cx<'_>, address: ExprId, ranges: &[(u64, u64)])
     inside
 }
 
-/// Faults if an address that is jumped to can be none of code (`inside` is false): one finding, not one for each address without code. Where input chooses the address, as in a table of functions, each one inside is followed. Where the address is input itself, such as a
+/// Faults if an address that is jumped to can be none of code (`inside` is false): one finding, not one for each address without code.
+/// Where input chooses the address, as in a table of functions, each one inside is followed. Where the address is input itself, such as a
 /// function pointer that was overwritten, what code happens to lie there tells nothing more, and the path ends.
 pub(super) fn require_code(cx: &mut Cx<'_>, target: ExprId, inside: ExprId) -> Result<(), Stop> {
     const OUTSIDE: &str = "jump to an address made of input, which can lie outside of executable memory";
     let fault = |_: &Cx<'_>, _: &_| PathEnd::fault(FaultKind::BadCallTarget, OUTSIDE);
-    match cx.core.pool.is_chosen(target) {
+    // What an under-constrained pointer may be is graded and assumed away, as other errors are.
+    let is_lazy = cx.core.lazy.clone().is_some_and(|lazy| lazy.is_lazy(target, cx));
+    match is_lazy || cx.core.pool.is_chosen(target) {
         true => cx.require(inside, fault),
         false => cx.require_or_end(inside, fault),
     }
