@@ -7,6 +7,7 @@ use std::fs::{self, File};
 use std::io;
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
+use std::sync::{Mutex, PoisonError};
 
 use rustix::fs::{FlockOperation, flock};
 
@@ -15,6 +16,9 @@ const PREFIX: &str = "wryneck-scratch-";
 const MAKING: &str = "wryneck-making-";
 /// Seconds after which one that is being made is left over, too.
 const LONG: u64 = 60;
+
+/// The folders of this process.
+static OWN: Mutex<Vec<PathBuf>> = Mutex::new(Vec::new());
 
 /// A folder of this process.
 pub struct Scratch {
@@ -39,6 +43,7 @@ impl Scratch {
         fs::rename(dir.path(), &path)?;
         // What has another name now is removed by it.
         let _ = dir.keep();
+        OWN.lock().unwrap_or_else(PoisonError::into_inner).push(path.clone());
         Ok(Scratch { path, _lock: lock })
     }
 
@@ -50,7 +55,14 @@ impl Scratch {
 impl Drop for Scratch {
     fn drop(&mut self) {
         let _ = fs::remove_dir_all(&self.path);
+        OWN.lock().unwrap_or_else(PoisonError::into_inner).retain(|path| *path != self.path);
     }
+}
+
+/// Removes the folders of this process, which is about to end in the middle of its work.
+pub fn remove_own() {
+    let own = OWN.try_lock().map(|own| own.clone()).unwrap_or_default();
+    own.iter().for_each(|path| _ = fs::remove_dir_all(path));
 }
 
 /// Removes what killed processes of this user left where temporary files go.

@@ -13,7 +13,7 @@ use std::time::{Duration, Instant};
 
 use crate::budget::{self, Budget, Cause};
 use crate::problem::{self, problem};
-use crate::{allocator, child};
+use crate::{allocator, child, scratch};
 
 /// How long after [`budget::AFTER`] work is cut off.
 const LATE: Duration = Duration::from_millis(250);
@@ -128,9 +128,14 @@ fn cut(cause: Cause) -> ! {
     }
     child::kill_all();
     match END.get().filter(|_| mine) {
-        Some(end) => exit(end(cause, &work)),
+        Some(end) => {
+            let code = end(cause, &work);
+            scratch::remove_own();
+            exit(code)
+        }
         None => {
             problem::print(&problem(format!("{work} was cut off: {}", cause.shown()), cause.help()));
+            scratch::remove_own();
             exit(2)
         }
     }

@@ -1,6 +1,6 @@
 //@ frontend: bitcode x86_64
-//@ args: --sym-arg 3
-//@ paths: 41
+//@ args: --sym-arg 2
+//@ paths: 16
 // A parser that leaves nested calls by `longjmp`, as error handling in C does; a value of 0 becomes 1, and a buffer may be copied.
 #include <setjmp.h>
 #include <string.h>
