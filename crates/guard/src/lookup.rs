@@ -50,13 +50,7 @@ pub struct Answer<'a> {
 
 /// Looks an input up. All paths that fit are found, and a fault counts before *clean*.
 pub fn find<'a>(view: &View<'a>, order: Order<'_>, world: &mut dyn World) -> Result<Answer<'a>, Damaged> {
-    let mut walk = Walk {
-        view: *view,
-        world,
-        values: vec![0; view.most_records],
-        inputs: (0..view.names()).map(|_| None).collect(),
-        answer: Answer { verdict: None, text: &[], node: 0, leaf: None, steps: 0 },
-    };
+    let mut walk = Walk::new(view, world);
     match order {
         Order::Tree => walk.tree()?,
         Order::Linear => walk.list(0..view.leaves())?,
@@ -70,13 +64,7 @@ pub fn find<'a>(view: &View<'a>, order: Order<'_>, world: &mut dyn World) -> Res
 
 /// The step that no stored path gets past for this input, in words, as far down the tree as any does.
 pub fn obstacle(view: &View<'_>, world: &mut dyn World) -> Result<Option<String>, Damaged> {
-    let mut walk = Walk {
-        view: *view,
-        world,
-        values: vec![0; view.most_records],
-        inputs: (0..view.names()).map(|_| None).collect(),
-        answer: Answer { verdict: None, text: &[], node: 0, leaf: None, steps: 0 },
-    };
+    let mut walk = Walk::new(view, world);
     let (mut stack, mut deepest) = (vec![(0, 0u32)], (0, 0));
     while let Some((at, depth)) = stack.pop() {
         let node = view.node(at)?;
@@ -119,7 +107,17 @@ struct Walk<'a, 'w> {
     answer: Answer<'a>,
 }
 
-impl Walk<'_, '_> {
+impl<'a, 'w> Walk<'a, 'w> {
+    fn new(view: &View<'a>, world: &'w mut dyn World) -> Walk<'a, 'w> {
+        Walk {
+            view: *view,
+            world,
+            values: vec![0; view.most_records],
+            inputs: (0..view.names()).map(|_| None).collect(),
+            answer: Answer { verdict: None, text: &[], node: 0, leaf: None, steps: 0 },
+        }
+    }
+
     fn tree(&mut self) -> Result<(), Damaged> {
         let (mut stack, mut visited) = (vec![0], 0);
         while let Some(at) = stack.pop() {
