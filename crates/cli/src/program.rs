@@ -64,7 +64,7 @@ pub fn libc(module: &Module, environment: &dyn Environment) -> Result<Option<Low
     if helps { build::lower_libc() } else { Ok(None) }
 }
 
-/// Most bytes of all variables of static storage: what describes them takes memory, too.
+/// Most bytes of all variables of static storage and of the gaps that their alignment leaves: what describes them takes memory, too.
 const MOST_GLOBALS: u64 = 64 << 30;
 
 /// Links the program with the library and the start; gives the number of the function that begins.
@@ -73,11 +73,14 @@ pub fn link(name: String, module: Module, libc: Option<Module>) -> Result<(Progr
     units.extend(libc.map(|module| Unit { name: "libc".into(), module, library: true }));
     units.push(start::unit().context("the start is not well formed")?);
     let program = Program::link(units)?;
-    let size = program.globals().iter().filter(|g| g.live).fold(0u64, |sum, g| sum.saturating_add(g.size));
+    let size = program.globals().iter().filter(|g| g.live).fold(0u64, |sum, g| {
+        let align = program.units[g.place.unit as usize].module.globals[g.place.index as usize].align;
+        sum.saturating_add(g.size).saturating_add(u64::from(align))
+    });
     if size > MOST_GLOBALS {
         return Err(problem(
-            format!("the program's variables have {size} bytes, at most {MOST_GLOBALS} are possible"),
-            "make its largest arrays smaller, such as by `--cc-flag=-DNAME=SIZE`",
+            format!("the program's variables, as they are aligned, need {size} bytes, at most {MOST_GLOBALS} are possible"),
+            "make its largest arrays or alignments smaller, such as by `--cc-flag=-DNAME=SIZE`",
         ));
     }
     match program.lookup(start::ENTRY) {

@@ -114,11 +114,16 @@ fn a_damaged_cache_heals() {
 }
 
 #[test]
-fn variables_of_terabytes_are_refused() {
+fn variables_and_alignments_of_terabytes_are_refused() {
     let scratch = tempfile::tempdir().expect("there is room");
     let dir = scratch.path();
     fs::write(dir.join("t.c"), "static char a[1L << 42];\nint main(int c, char **v) { a[c] = v[1][0]; return a[c * 2L]; }\n")
         .expect("there is room");
     let said = refused(dir, &["run", "--no-libc", "t.c", "--sym-arg", "1"]);
-    assert!(said.contains("the program's variables have"), "{said}");
+    assert!(said.contains("the program's variables, as they are aligned, need"), "{said}");
+    let aligned: String = (0..300).map(|i| format!("_Alignas(1 << 28) volatile char a{i}; ")).collect();
+    let sum: String = (0..300).map(|i| format!(" + a{i}")).collect();
+    fs::write(dir.join("a.c"), format!("{aligned}\nint main(int c, char **v) {{ return v[1][0]{sum}; }}\n")).expect("there is room");
+    let said = refused(dir, &["run", "--no-libc", "a.c", "--sym-arg", "1"]);
+    assert!(said.contains("the program's variables, as they are aligned, need"), "{said}");
 }
