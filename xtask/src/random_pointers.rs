@@ -2,7 +2,7 @@
 //!
 //! `set_up()` builds, at run time and from constants, a hash table with chains, a list, trees, a vector grown by `realloc`, tables of numbers
 //! and of tables, an automaton and tables of functions and strings. `run(a, b)` looks things up there by two input bytes. It writes letters as it
-//! goes and returns a status whose bits are decided one by one, so every result is a path of its own. Some programs have a planted fault: a
+//! goes and returns a status. The bits of both are decided one by one, so every result is a path of its own. Some programs have a planted fault: a
 //! null pointer, freed memory, or an element behind the end of a heap array. Compiled with `-DNATIVE`, `main` prints the result of each of the 256
 //! inputs `n`, each in a child of its own.
 
@@ -37,7 +37,11 @@ struct node { struct node *next; unsigned char key; short val; union { struct no
 struct leaf { int w; unsigned char tag; };
 struct tree { struct leaf *leaf[3]; struct tree *kid[4]; struct { struct node *head; int n; } in; };
 struct state { struct state *to[4]; unsigned char out; };
-static void say(int c) { char t = c; if (write(1, &t, 1) != 1) _exit(9); }
+static void say(int c) {
+  volatile char t = 0;
+  for (int k = 0; k < 8; k++) if (c >> k & 1) t |= 1 << k;
+  if (write(1, (char *)&t, 1) != 1) _exit(9);
+}
 ";
 
 const OPERATIONS: &str = "\
