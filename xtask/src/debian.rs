@@ -55,8 +55,14 @@ fn fetch(scratch: &Path, package: &str) -> Result<()> {
     fs::write(scratch.join("apt.conf"), configuration)?;
     let apt = |words: &[&str]| process::output(Command::new("apt-get").current_dir(scratch).args(["-q", "-c", "apt.conf"]).args(words));
     apt(&["update"])?;
-    apt(&["--download-only", "source", package])?;
-    Ok(())
+    let Err(newest) = apt(&["--download-only", "source", package]) else { return Ok(()) };
+    // Mirrors may lack the newest security update while they have the version of the release.
+    let described = process::output(Command::new("apt-cache").current_dir(scratch).args(["-c", "apt.conf", "showsrc", package]))?;
+    let mut versions = described.lines().filter_map(|line| line.strip_prefix("Version: "));
+    match versions.find_map(|version| apt(&["--download-only", "source", &format!("{package}={version}")]).ok()) {
+        Some(_) => Ok(()),
+        None => Err(newest),
+    }
 }
 
 /// The files that configure this machine's Debian repositories.

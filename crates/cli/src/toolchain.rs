@@ -77,7 +77,7 @@ pub fn sysroot() -> Result<PathBuf> {
         }
         link_all(Path::new(MUSL_INCLUDE), &include, |_| true)?;
         // Left out where they are not installed: few programs ask the kernel past the C library.
-        for kernel in ["/usr/include/linux", "/usr/include/asm-generic", "/usr/include/x86_64-linux-gnu/asm"] {
+        for kernel in KERNEL_INCLUDES {
             symlink(kernel, include.join(Path::new(kernel).file_name().expect("it has one")))?;
         }
         link_all(Path::new(MUSL_LIB), &lib, |_| true)?;
@@ -91,7 +91,18 @@ pub fn sysroot() -> Result<PathBuf> {
 }
 
 /// Changed whenever [`sysroot`] lays out anything else than before.
-const LAYOUT: &str = "5";
+const LAYOUT: &str = "6";
+/// The kernel's headers that musl has none of.
+const KERNEL_INCLUDES: [&str; 8] = [
+    "/usr/include/asm-generic",
+    "/usr/include/linux",
+    "/usr/include/misc",
+    "/usr/include/mtd",
+    "/usr/include/rdma",
+    "/usr/include/sound",
+    "/usr/include/video",
+    "/usr/include/x86_64-linux-gnu/asm",
+];
 /// Gcc's own files, a folder for each version.
 const GCC: &str = "/usr/lib/gcc/x86_64-linux-gnu";
 /// Libc++'s headers as Debian's `libc++-22-dev` installs them.

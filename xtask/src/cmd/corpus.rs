@@ -1,8 +1,10 @@
-//! `xtask corpus PACKAGE`: Debian's coreutils, sed, tar, grep, gzip, zlib or shadow, built by `wryneck build` as anyone would build it.
+//! `xtask corpus PACKAGE`: one of the Debian packages in `packages.rs`, built by `wryneck build` as anyone would build it.
 //!
 //! `<cache>/PACKAGE/O2/PROGRAM` is the program, which carries its bitcode, and `PROGRAM.bc` that bitcode, for every program of the
 //! package. Configured for musl, since gnulib's replacements reach into the C library they were configured for. Cost on two cores:
 //! zlib 20 s, the others two to seven minutes each, of which configure takes most.
+
+mod packages;
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -12,10 +14,11 @@ use anyhow::{Context, Result, bail};
 
 use crate::cache::{self, Cache, Inputs};
 use crate::{bitcode, debian, process};
+use packages::{AUTOCONF, Autoconf, PACKAGES, Package, Recipe};
 
 #[derive(clap::Args)]
 pub struct Args {
-    /// coreutils, grep, gzip, sed, shadow, tar or zlib
+    /// busybox, coreutils, expat, grep, gzip, jq, libyaml, lua5.4, mawk, sed, shadow, sqlite3, tar or zlib
     package: String,
     /// Optimisation level of clang; 2 because a path then runs a third of the instructions of 0, and tests on several
     /// values fold into one
@@ -30,70 +33,6 @@ pub struct Args {
     /// Programs of coreutils to build instead of the twenty of the gates
     programs: Vec<String>,
 }
-
-/// A Debian source package.
-struct Package {
-    name: &'static str,
-    /// What configure is told: nothing that a static single-threaded program cannot have, no libraries beside libc.
-    configure: &'static [&'static str],
-    /// Appended to the configured header.
-    config: Option<(&'static str, &'static str)>,
-    /// Libraries of which `musl-dev` has none, and the folder of musl's source that they are made of.
-    libraries: &'static [(&'static str, &'static str)],
-    /// What is made, one make after the other; none is make's own default.
-    targets: &'static [&'static str],
-}
-
-/// What configure scripts made by autoconf are told beside.
-const AUTOCONF: &[&str] = &["--build=x86_64-pc-linux-musl", "--disable-dependency-tracking", "--disable-nls"];
-
-// One more package: a row (sorted by name) and, in `gate/corpus.rs`, what its programs are run on.
-static PACKAGES: &[Package] = &[
-    Package {
-        name: "coreutils",
-        configure: &[
-            "--disable-acl",
-            "--disable-libcap",
-            "--disable-threads",
-            "--disable-xattr",
-            "--enable-no-install-program=stdbuf",
-            "--without-libgmp",
-            "--without-openssl",
-            "--without-selinux",
-        ],
-        // Code that picks instructions by asking the CPU, in assembly; without it the portable code runs.
-        config: Some(("lib/config.h", "\n#undef USE_AVX2_WC_LINECOUNT\n#undef USE_PCLMUL_CRC32\n")),
-        libraries: &[],
-        targets: &["generated-headers", "PROGRAMS"],
-    },
-    Package { name: "grep", configure: &["--disable-perl-regexp", "--disable-threads"], config: None, libraries: &[], targets: &[] },
-    Package { name: "gzip", configure: &["--disable-threads"], config: None, libraries: &[], targets: &[] },
-    Package {
-        name: "sed",
-        configure: &["--disable-acl", "--disable-threads", "--without-selinux"],
-        config: None,
-        libraries: &[],
-        targets: &[],
-    },
-    Package {
-        name: "shadow",
-        configure: &[
-            "--disable-shared", "--disable-man", "--without-acl", "--without-attr", "--without-audit", "--without-btrfs",
-            "--without-libpam", "--without-nscd", "--without-selinux", "--without-sssd", "--without-tcb",
-        ],
-        config: None,
-        libraries: &[("libcrypt.a", "src/crypt")],
-        targets: &[],
-    },
-    Package {
-        name: "tar",
-        configure: &["--disable-acl", "--disable-threads", "--without-posix-acls", "--without-selinux", "--without-xattrs"],
-        config: None,
-        libraries: &[],
-        targets: &[],
-    },
-    Package { name: "zlib", configure: &["--static"], config: None, libraries: &[], targets: &["example", "minigzip"] },
-];
 
 /// The programs of coreutils that the gates run.
 const TWENTY: &[&str] = &[
@@ -126,6 +65,7 @@ pub fn run(args: &Args) -> Result<()> {
         .text(&bitcode::clang_version()?)
         .texts([
             include_str!("corpus.rs"),
+            include_str!("corpus/packages.rs"),
             include_str!("../../../crates/cli/src/cmd/cc.rs"),
             include_str!("../../../crates/cli/src/cmd/ld.rs"),
         ])
@@ -134,7 +74,8 @@ pub fn run(args: &Args) -> Result<()> {
         .texts(programs.iter().map(String::as_str))
         .tree(&source)?;
     let product = cache.product(package.name, &inputs, |dir| {
-        let musl = if package.libraries.is_empty() { None } else { Some(debian::source(&cache, "musl")?) };
+        let libraries = matches!(package.recipe, Recipe::Autoconf(Autoconf { libraries: [_, ..], .. }));
+        let musl = if libraries { Some(debian::source(&cache, "musl")?) } else { None };
         Build { package, source, musl, dir: dir.to_owned(), opt: &args.opt, programs: &programs, wryneck: super::wryneck()? }.run()
     })?;
     println!("{}", cache.link(&format!("{}/O{}", package.name, args.opt), &product)?.display());
@@ -156,12 +97,17 @@ impl Build<'_> {
     fn run(&self) -> Result<()> {
         let build = self.dir.join("build");
         process::output(Command::new("cp").arg("-a").arg(&self.source).arg(&build))?;
-        self.libraries()?;
-        self.configure(&build)?;
-        self.make(&build)?;
-        let programs = programs_below(&build)?;
-        if programs.is_empty() {
-            bail!("`make` made no program in `{}`", build.display());
+        match &self.package.recipe {
+            Recipe::Autoconf(recipe) => self.autoconf(recipe, &build)?,
+            Recipe::Script(script) => self.script(script, &build)?,
+        }
+        let wanted = |program: &PathBuf| {
+            let name = program.file_name().and_then(|name| name.to_str()).unwrap_or_default();
+            self.package.programs.is_empty() || self.package.programs.contains(&name)
+        };
+        let programs: Vec<_> = programs_below(&build)?.into_iter().filter(wanted).collect();
+        if programs.is_empty() || programs.len() < self.package.programs.len() {
+            bail!("not all programs were made in `{}`", build.display());
         }
         process::parallel(&programs, |program| {
             let copy = self.dir.join(program.file_name().expect("it is a file"));
@@ -170,15 +116,32 @@ impl Build<'_> {
             Ok(())
         })?;
         fs::remove_dir_all(&build)?;
-        fs::remove_dir_all(self.dir.join("lib"))?;
         Ok(())
     }
 
+    fn autoconf(&self, recipe: &Autoconf, build: &Path) -> Result<()> {
+        self.libraries(recipe)?;
+        self.configure(recipe, build)?;
+        self.make(recipe, build)?;
+        Ok(fs::remove_dir_all(self.dir.join("lib"))?)
+    }
+
+    fn script(&self, script: &str, build: &Path) -> Result<()> {
+        let mut sh = self.command(build, "sh");
+        sh.args(["-e", "-c", script]).env("CFLAGS", self.flags(build));
+        process::logged(&mut sh, &self.dir.join("build.log"))
+    }
+
+    /// The build's folder goes away, the source stays: findings show its lines.
+    fn flags(&self, build: &Path) -> String {
+        format!("-O{} -w -ffile-prefix-map={}={}", self.opt, build.display(), self.source.display())
+    }
+
     /// Makes the libraries that `musl-dev` lacks, in the folder `lib`.
-    fn libraries(&self) -> Result<()> {
+    fn libraries(&self, recipe: &Autoconf) -> Result<()> {
         let lib = self.dir.join("lib");
         fs::create_dir_all(&lib)?;
-        for (name, folder) in self.package.libraries {
+        for (name, folder) in recipe.libraries {
             let musl = self.musl.as_ref().expect("fetched where there are libraries to make");
             let sources = cache::files(&musl.join(folder))?.into_iter().filter(|file| file.extension().is_some_and(|e| e == "c"));
             let mut cc = Command::new(&self.wryneck);
@@ -203,17 +166,15 @@ impl Build<'_> {
         command
     }
 
-    fn configure(&self, build: &Path) -> Result<()> {
+    fn configure(&self, recipe: &Autoconf, build: &Path) -> Result<()> {
         let mut configure = self.command(build, "./configure");
-        // The build's folder goes away, the source stays: findings show its lines.
-        let place = format!("-ffile-prefix-map={}={}", build.display(), self.source.display());
-        configure.args(self.package.configure).env("CFLAGS", format!("-O{} -w {place}", self.opt));
+        configure.args(recipe.configure).env("CFLAGS", self.flags(build));
         configure.env("LDFLAGS", format!("-L{}", self.dir.join("lib").display()));
         if build.join("configure.ac").exists() {
             configure.args(AUTOCONF);
         }
         process::logged(&mut configure, &self.dir.join("configure.log"))?;
-        if let Some((header, more)) = self.package.config {
+        if let Some((header, more)) = recipe.config {
             let header = build.join(header);
             let text = fs::read_to_string(&header).with_context(|| format!("configure wrote no `{}`", header.display()))?;
             fs::write(&header, text + more)?;
@@ -221,7 +182,7 @@ impl Build<'_> {
         Ok(())
     }
 
-    fn make(&self, build: &Path) -> Result<()> {
+    fn make(&self, recipe: &Autoconf, build: &Path) -> Result<()> {
         fs::write(build.join("more.mk"), MORE_TARGETS)?;
         let jobs = thread::available_parallelism().map_or(1, usize::from);
         let make = |number: usize, targets: &[String]| {
@@ -231,10 +192,10 @@ impl Build<'_> {
             make.args(["AUTOCONF=:", "AUTOMAKE=:", "ACLOCAL=:", "AUTOHEADER=:", "MAKEINFO=:"]);
             process::logged(make.args(targets), &self.dir.join(format!("make{number}.log")))
         };
-        if self.package.targets.is_empty() {
+        if recipe.targets.is_empty() {
             return make(0, &["all".to_owned()]);
         }
-        for (number, &target) in self.package.targets.iter().enumerate() {
+        for (number, &target) in recipe.targets.iter().enumerate() {
             match target {
                 "PROGRAMS" => make(number, self.programs)?,
                 _ => make(number, &[target.to_owned()])?,

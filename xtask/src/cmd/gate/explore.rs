@@ -6,6 +6,7 @@ use std::fs::{self, OpenOptions};
 use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::process::Command;
+use std::time::Instant;
 
 use anyhow::{Context, Result};
 use serde_json::{Value, json};
@@ -53,6 +54,7 @@ fn measure(job: &Job, seconds: u32, replay: Option<Replay<'_>>) -> Result<Value>
     let dir = tempfile::tempdir()?;
     let out = dir.path().join("out");
     let wryneck = crate::cmd::wryneck()?;
+    let start = Instant::now();
     // Its working directory is empty: a program may read all of it.
     let empty = dir.path().join("empty");
     fs::create_dir(&empty)?;
@@ -65,6 +67,7 @@ fn measure(job: &Job, seconds: u32, replay: Option<Replay<'_>>) -> Result<Value>
         .args(&job.input)
         .output()
         .with_context(|| format!("cannot start `{}`", wryneck.display()))?;
+    let wall = start.elapsed().as_secs_f64();
     let run: Value =
         serde_json::from_slice(&done.stdout).with_context(|| format!("{}: {}", job.name, String::from_utf8_lossy(&done.stderr)))?;
     let count = |class: &str| -> u64 {
@@ -80,8 +83,18 @@ fn measure(job: &Job, seconds: u32, replay: Option<Replay<'_>>) -> Result<Value>
         "paths": run["totals"]["paths"], "exit": count("exit"), "fault": count("fault"), "unsupported": count("unsupported"),
         "limits": count("limit"), "internal": count("internal"), "assumed": count("assumed"),
         "lines": run["lines"]["all"], "covered": run["lines"]["covered"], "memory": run["totals"]["memory"],
-        "tests": tests, "replay": replay, "gaps": gaps, "ledger": run["ledger"],
+        "tests": tests, "replay": replay, "gaps": gaps, "ledger": run["ledger"], "wall": wall, "findings": findings(&run),
     }))
+}
+
+/// Kind, place, message and what the native run showed, of each finding.
+fn findings(run: &Value) -> Vec<Value> {
+    let place = |finding: &Value| format!("{}:{}", finding["stack"][0]["file"].as_str().unwrap_or(""), finding["stack"][0]["line"]);
+    let of = |finding: &Value| {
+        let (message, native) = (&finding["message"], &finding["native"]);
+        json!({ "kind": finding["kind"]["id"], "place": place(finding), "message": message, "verdict": native["verdict"], "why": native["why"] })
+    };
+    run["findings"].as_array().into_iter().flatten().map(of).collect()
 }
 
 /// Replays every test of a run folder.

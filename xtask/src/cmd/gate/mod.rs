@@ -19,6 +19,7 @@ mod loops;
 mod machine;
 mod memory;
 mod mutants;
+mod outsiders;
 mod pointers;
 mod probe;
 mod prune;
@@ -73,6 +74,8 @@ enum Gate {
     Memory(memory::Args),
     /// Mutated bitcode files: an answer for each, never a crash or a hang
     Mutants(mutants::Args),
+    /// Interpreters and parsers of Debian: no false alarm, every finding replayed, limits kept
+    Outsiders(outsiders::Args),
     /// Random C programs full of pointers looked up by input: results of all native inputs equal those of the tests; no false fault
     Pointers(pointers::Args),
     /// Functions with a planted error that must happen, and their twins: as bitcode and as objects
@@ -110,6 +113,7 @@ pub fn run(args: &Args) -> Result<()> {
         Gate::Machine(args) => machine::run(args),
         Gate::Memory(args) => memory::run(args),
         Gate::Mutants(args) => mutants::run(args),
+        Gate::Outsiders(args) => outsiders::run(args),
         Gate::Pointers(args) => pointers::run(args),
         Gate::Probe(args) => probe::run(args),
         Gate::Prune(args) => prune::run(args),
