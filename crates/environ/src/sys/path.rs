@@ -6,7 +6,7 @@
 
 use std::rc::Rc;
 
-use wryneck_exec::{PathEnd, Value};
+use wryneck_exec::{LedgerKind, PathEnd, Value};
 use wryneck_expr::ExprId;
 
 use super::Sys;
@@ -293,6 +293,7 @@ impl Sys<'_, '_> {
         if name.starts_with(b"\0") {
             return Ok(known);
         }
+        self.note_process(directory, name);
         let (Place::Node(id), None | Some(Place::Host(..))) = (directory, &known) else { return Ok(known) };
         for (symbolic, node) in self.symbolic_entries(*id) {
             let same = self.is_name(&symbolic, name);
@@ -301,6 +302,19 @@ impl Sys<'_, '_> {
             }
         }
         Ok(known)
+    }
+
+    /// What the kernel says of processes below `/proc` is said of those of the host, where the program is none.
+    fn note_process(&mut self, directory: &Place, name: &[u8]) {
+        let of_process = name == b"self" || name == b"thread-self" || name.iter().all(u8::is_ascii_digit);
+        let at = match directory {
+            Place::Host(path, _) => Some(&**path),
+            Place::Node(id) => self.world().node(*id).host.as_deref(),
+        };
+        if of_process && at == Some(b"/proc".as_slice()) {
+            self.cx.core.ledger.note(LedgerKind::FailedModel, "`/proc` does not know the program's own process");
+            self.cx.state.approximated = true;
+        }
     }
 
     /// The files with symbolic names in a directory.

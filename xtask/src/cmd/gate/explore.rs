@@ -101,14 +101,18 @@ fn findings(run: &Value) -> Vec<Value> {
 pub fn replay(out: &Path) -> Result<Value> {
     let done = Command::new(super::wryneck()).args(["replay", "--json"]).arg(out).output()?;
     let told: Value = serde_json::from_slice(&done.stdout).unwrap_or(Value::Null);
-    let why = told["tests"].as_array().into_iter().flatten().filter_map(|test| test["why"].as_str());
-    let silent = why.filter(|why| SILENT.iter().any(|reason| why.contains(reason))).count();
+    let why = || told["tests"].as_array().into_iter().flatten().filter_map(|test| test["why"].as_str());
+    let silent = why().filter(|why| SILENT.iter().any(|reason| why.contains(reason))).count();
+    let assumed = why().filter(|why| why.contains(ASSUMED)).count();
     let count = |name: &str| told[name].clone();
     Ok(json!({
         "exit": done.status.code(), "verdicts": told["verdicts"], "same": count("same"), "different": count("different"), "cannot": count("cannot"),
-        "silent": silent,
+        "silent": silent, "assumed": assumed,
     }))
 }
+
+/// What replay says of a test on whose path the ledger has something that the machine does otherwise.
+const ASSUMED: &str = "something on the path was skipped or assumed";
 
 /// Why a test has no end that a native run could show: the time was over, or its finding shows under sanitizers alone.
 const SILENT: [&str; 2] = ["the path has no end of its own", "shows only under a sanitizer"];
