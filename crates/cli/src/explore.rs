@@ -15,6 +15,8 @@ use wryneck_solver::Stop;
 use crate::args::Emit;
 use crate::budget;
 use crate::coverage::LineMap;
+use crate::early::Early;
+use crate::explored::Explored;
 use crate::folder::{Folder, PathRow, Test};
 use crate::host::{HostRead, Refused};
 use crate::known::Known;
@@ -63,6 +65,8 @@ pub struct Watch {
     /// What was given up, and why.
     pub given_up: Vec<LedgerRow>,
     pub solver_time: Rc<Cell<Duration>>,
+    /// Native builds that findings began.
+    pub early: Option<Early>,
     pub next_save: Instant,
     pub next_coverage: Instant,
     pub next_tell: Instant,
@@ -147,6 +151,18 @@ impl Watch {
         self.known.with(|facts| (facts.status, facts.pruning) = (Some(status), pruning));
         self.tell(&explorer.core, explorer.pending());
         self.finish(&explorer.core);
+    }
+
+    /// Begins to build what replays of these findings need.
+    fn build_for(&mut self, first: &[usize]) {
+        if self.early.is_none() {
+            self.folder.commit();
+            // What goes wrong here is told where findings are replayed.
+            self.early = Explored::of(&self.folder.path, &[]).and_then(|explored| Early::new(&explored)).ok();
+        }
+        for finding in first.iter().map(|&index| &self.findings.all[index]) {
+            self.early.iter_mut().for_each(|early| early.shows(&finding.kind.id));
+        }
     }
 
     /// What the watchdog is to know.
@@ -310,6 +326,9 @@ impl Control for Watch {
             // Its test is on its way before it.
             self.folder.findings(self.findings.take_changed());
             self.limits.leave_time_for(self.findings.all.len());
+            if self.limits.replays {
+                self.build_for(&first);
+            }
         }
     }
 

@@ -26,7 +26,7 @@ mod place;
 mod read;
 mod writer;
 
-pub use read::{Code, Facts, check, facts_and_files, report};
+pub use read::{Code, Facts, check, facts_and_files, inconclusive, report};
 
 const SCHEMA: &str = include_str!("schema.sql");
 /// Messages that may wait.

@@ -20,6 +20,7 @@ mod compile;
 mod concrete;
 mod coverage;
 mod data;
+mod early;
 mod explore;
 mod explored;
 mod facts;

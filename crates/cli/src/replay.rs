@@ -5,12 +5,11 @@
 use std::ffi::OsStr;
 use std::fs::{self, File, FileTimes, Permissions};
 use std::io::Write;
-use std::marker::PhantomData;
 use std::os::unix::ffi::OsStrExt;
 use std::os::unix::fs::{MetadataExt, PermissionsExt};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicUsize, Ordering};
-use std::sync::{Mutex, PoisonError};
+use std::sync::{Arc, Mutex, PoisonError};
 use std::thread;
 use std::time::{Duration, UNIX_EPOCH};
 
@@ -24,10 +23,11 @@ use crate::beneath::Beneath;
 use crate::budget;
 use crate::child;
 use crate::data;
+use crate::early::{Early, Place};
 use crate::explored::Explored;
 use crate::gcov;
 use crate::judge::{self, Expected, Verdict, Watched};
-use crate::native::{Native, Sanitizer};
+use crate::native::Sanitizer;
 use crate::problem::problem;
 use crate::scratch::Scratch;
 use crate::symbolic::{self, Concrete, ConcreteFile};
@@ -45,8 +45,8 @@ pub fn confinement(unconfined: bool) -> std::result::Result<Confinement, String>
     Confinement::probe_in(scratch.path())
 }
 
-/// Runs the program on the test of each finding and notes what that showed.
-pub fn findings(folder: &Path, findings: &mut [Finding], unconfined: bool) -> Result<()> {
+/// Runs the program on the test of each finding and notes what that showed; builds that began `early` are used.
+pub fn findings(folder: &Path, findings: &mut [Finding], unconfined: bool, early: Option<Early>) -> Result<()> {
     use wryneck_report::Native;
     let confinement = match confinement(unconfined) {
         Ok(confinement) => confinement,
@@ -55,7 +55,6 @@ pub fn findings(folder: &Path, findings: &mut [Finding], unconfined: bool) -> Re
             return Ok(());
         }
     };
-    let scratch = Scratch::new().context("cannot make a scratch folder")?;
     let mut tests = Vec::new();
     for finding in findings.iter() {
         if let Some(test) = &finding.test {
@@ -63,7 +62,12 @@ pub fn findings(folder: &Path, findings: &mut [Finding], unconfined: bool) -> Re
             tests.push(Task { shows: leak(finding, &test).ok().flatten(), test });
         }
     }
-    let replay = Replay::new(folder, &[], scratch.path(), TIME, confinement)?;
+    let explored = Explored::of(folder, &[])?;
+    let place = match &early {
+        Some(early) => early.place(),
+        None => Place::new(&explored)?,
+    };
+    let replay = Replay::of(explored, place, TIME, confinement)?;
     let mut verdicts = replay.all(&tests).into_iter();
     for finding in findings {
         let verdict = finding.test.as_ref().and_then(|_| verdicts.next());
@@ -126,8 +130,8 @@ pub struct Task {
 }
 
 /// What the tests of one run share.
-pub struct Replay<'a> {
-    native: Native,
+pub struct Replay {
+    place: Place,
     /// The function that began, where `main` begins natively.
     entry: Option<String>,
     /// The words after the target.
@@ -138,48 +142,48 @@ pub struct Replay<'a> {
     directory: Vec<u8>,
     /// Host files below the run's working directory: path from there, content.
     files: Vec<(PathBuf, Vec<u8>)>,
-    /// Absolute and without links.
-    scratch: PathBuf,
     limits: Limits,
     confinement: Confinement,
     /// Line counts are added to by one program at a time.
     counting: Mutex<()>,
-    _scratch: PhantomData<&'a Path>,
 }
 
-impl Replay<'_> {
+impl Replay {
     /// Of a run folder, whose target the user perhaps `named`.
-    pub fn new<'a>(folder: &Path, named: &[PathBuf], scratch: &'a Path, time: Duration, confinement: Confinement) -> Result<Replay<'a>> {
-        let scratch = fs::canonicalize(scratch).context("cannot find the scratch folder")?;
-        let Explored { facts, program, bitcode, objects, cc_flags, files } = Explored::of(folder, named)?;
+    pub fn new(folder: &Path, named: &[PathBuf], time: Duration, confinement: Confinement) -> Result<Replay> {
+        let explored = Explored::of(folder, named)?;
+        let place = Place::new(&explored)?;
+        Replay::of(explored, place, time, confinement)
+    }
+
+    /// Of what was explored, whose native programs are built in `place`.
+    fn of(explored: Explored, place: Place, time: Duration, confinement: Confinement) -> Result<Replay> {
+        let Explored { facts, program, files, .. } = explored;
         let name = program.file_stem().unwrap_or_default().as_bytes().to_vec();
-        let fails = facts.get("fail_calls").is_some_and(|n| n != "0");
-        let native = Native::new(program, bitcode, objects, cc_flags, facts.need("libc")? == "true", fails, scratch.clone());
         let directory = facts.need("directory")?.to_owned();
         let limits = Limits { time, memory: memory(), ..Limits::default() };
         let entry = facts.get("entry").filter(|name| !name.is_empty()).map(str::to_owned);
         Ok(Replay {
-            native,
+            place,
             entry,
             words: symbolic::parse(&facts.words("words")?)?,
             name,
             directory: directory.into_bytes(),
             files,
-            scratch,
             limits,
             confinement,
             counting: Mutex::new(()),
-            _scratch: PhantomData,
         })
     }
 
     /// Lets the program count its lines as tests run; the counts are left in a folder below the scratch one, which is returned.
     pub fn count_lines(&mut self) -> Result<PathBuf> {
-        if self.native.bitcode.is_none() {
+        if self.place.native.bitcode.is_none() {
             return Err(problem("machine code has no line counts", "leave out `--gcov`"));
         }
-        let dir = self.scratch.join("gcov");
-        Ok(self.native.gcov.insert(dir).clone())
+        let dir = self.place.dir.join("gcov");
+        let native = Arc::get_mut(&mut self.place.native).context("the program is being built already")?;
+        Ok(native.gcov.insert(dir).clone())
     }
 
     /// Replays tests on every core; verdicts in their order.
@@ -238,10 +242,10 @@ impl Replay<'_> {
         if let Some(name) = &self.entry {
             return Ok(Verdict::Cannot(format!("natively nothing calls the entry `{name}` with these arguments")));
         }
-        if !concrete.fails.is_empty() && self.native.is_executable() {
+        if !concrete.fails.is_empty() && self.place.native.is_executable() {
             return Ok(Verdict::Cannot("an executable has no replay library that makes the same calls fail".into()));
         }
-        let plain = match self.native.plain() {
+        let plain = match self.place.native.plain() {
             Ok(program) => program,
             Err(why) => return Ok(Verdict::Cannot(why.clone())),
         };
@@ -275,7 +279,7 @@ impl Replay<'_> {
         if !test.concrete.fails.is_empty() {
             return Ok(Err(Watched::No("under which no calls are made to fail".into())));
         }
-        let program = match self.native.under(sanitizer) {
+        let program = match self.place.native.under(sanitizer) {
             Ok(program) => program,
             Err(why) => return Ok(Err(Watched::No(why.clone()))),
         };
@@ -283,12 +287,12 @@ impl Replay<'_> {
         if let Some(limit) = ran.ended.limit {
             return Ok(Err(Watched::No(format!("under which {limit}"))));
         }
-        Ok(judge::sanitized(expected, &ran.sanitizers).ok_or_else(|| Watched::silent(kind, self.native.is_c())))
+        Ok(judge::sanitized(expected, &ran.sanitizers).ok_or_else(|| Watched::silent(kind, self.place.native.is_c())))
     }
 
     /// Runs a program on a test in the new folder `name`, looking for leaks if asked to.
     fn execute(&self, program: &Path, Test { bytes, concrete, stop }: &Test, name: &str, leaks: bool) -> Result<Ran> {
-        let dir = self.scratch.join(name);
+        let dir = self.place.dir.join(name);
         let work = dir.join("work");
         fs::create_dir_all(&work)?;
         // Each goes to its absolute path too, which where the program runs is no place of the real file system.
@@ -342,7 +346,7 @@ impl Replay<'_> {
             ("UBSAN_OPTIONS", log.into()),
         ];
         let line = |name: &[u8], value: &[u8]| [name, b"=", value].concat();
-        let counts = self.native.gcov.as_deref();
+        let counts = self.place.native.gcov.as_deref();
         let job = Job {
             program: program.to_owned(),
             args: [&self.name].into_iter().chain(&concrete.args).cloned().collect(),

@@ -53,6 +53,11 @@ fn a_far_access_is_inconclusive_and_not_denied() {
         assert_eq!((&found["kind"]["id"], &found["native"]["verdict"]), (&"out-of-bounds-write".into(), &"inconclusive".into()), "{run}");
         let why = found["native"]["why"].as_str().unwrap_or_default();
         assert!(why.contains(showed) && why.contains("run concretely in the engine"), "{target}: {why}");
+        // A later replay does not deny it either.
+        let again =
+            Command::new(WRYNECK).current_dir(folder.path()).args(["replay", "--json", "out"]).output().expect("the tool was built");
+        let again: Value = serde_json::from_slice(&again.stdout).expect("it is JSON");
+        assert_eq!(again["different"], 0, "{target}: {again}");
     }
 }
 

@@ -16,7 +16,6 @@ use crate::options::{self, Opt, Words, seconds};
 use crate::output;
 use crate::problem::problem;
 use crate::replay::{self, Replay, Task};
-use crate::scratch::Scratch;
 
 struct Args {
     /// Where line counts go, if they are wanted.
@@ -85,11 +84,18 @@ pub fn run(words: Vec<String>) -> Result<u8> {
                 continue;
             }
         };
-        let scratch = Scratch::new().context("cannot make a scratch folder")?;
-        let mut replay = Replay::new(&folder, &args.program, scratch.path(), Duration::from_secs_f64(args.timeout), confinement)?;
+        let mut replay = Replay::new(&folder, &args.program, Duration::from_secs_f64(args.timeout), confinement)?;
         let counts = args.gcov.is_some().then(|| replay.count_lines()).transpose()?;
         let tasks: Vec<Task> = tests.iter().map(|test| Task { test: test.clone(), shows: None }).collect();
-        verdicts.extend(tests.into_iter().zip(replay.all(&tasks)));
+        let replayed = replay.all(&tasks);
+        let inconclusive = folder::inconclusive(&folder)?;
+        verdicts.extend(tests.into_iter().zip(replayed).map(|(test, verdict)| {
+            let why = test.file_name().and_then(|name| inconclusive.get(name.to_str()?));
+            match (verdict, why) {
+                (Verdict::Different(_), Some(why)) => (test, Verdict::Cannot(format!("inconclusive: {why}"))),
+                (verdict, _) => (test, verdict),
+            }
+        }));
         if let (Some(from), Some(to)) = (&counts, &args.gcov) {
             gcov::collect(from, to)?;
         }

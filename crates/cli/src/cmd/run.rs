@@ -170,7 +170,8 @@ pub fn explore(name: &str, words: Vec<String>, complete: impl FnOnce(&mut RunArg
         if args.replay {
             watchdog::works_on("replaying the findings");
             watch.folder.commit();
-            failures.extend(replay::findings(&watch.folder.path, &mut watch.findings.all, args.unconfined).err());
+            let early = watch.early.take();
+            failures.extend(replay::findings(&watch.folder.path, &mut watch.findings.all, args.unconfined, early).err());
             watchdog::works_on("running the findings' input concretely");
             concrete::judge(&mut explorer, &mut watch.findings);
         }
@@ -312,6 +313,7 @@ fn watch(
         given_up: Vec::new(),
         refused: Refused::default(),
         solver_time,
+        early: None,
         next_save: now,
         next_coverage: now + Duration::from_secs(3),
         next_tell: now,

@@ -97,6 +97,13 @@ pub fn facts_and_files(folder: &Path) -> Result<(Facts, Files)> {
     Ok((facts, files))
 }
 
+/// The tests of findings that no native run can judge, and why.
+pub fn inconclusive(folder: &Path) -> Result<BTreeMap<String, String>> {
+    let sql = "SELECT test, native_why FROM finding WHERE native = 'inconclusive' AND test IS NOT NULL AND native_why IS NOT NULL";
+    let rows = Reader::open(folder)?.rows(sql, |row| Ok((row.get(0)?, row.get(1)?)))?;
+    Ok(rows.into_iter().collect())
+}
+
 /// All that a run folder tells.
 pub fn report(folder: &Path, code: Code) -> Result<Report> {
     let reader = Reader::open(folder)?;

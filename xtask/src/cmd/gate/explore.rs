@@ -105,9 +105,11 @@ pub fn replay(out: &Path) -> Result<Value> {
     let silent = why().filter(|why| SILENT.iter().any(|reason| why.contains(reason))).count();
     let assumed = why().filter(|why| why.contains(ASSUMED)).count();
     let count = |name: &str| told[name].clone();
+    let differs = told["tests"].as_array().into_iter().flatten().filter(|test| test["verdict"] == "different end");
+    let differs: Vec<&str> = differs.filter_map(|test| test["why"].as_str()).filter(|why| !why.contains(ASSUMED)).collect();
     Ok(json!({
         "exit": done.status.code(), "verdicts": told["verdicts"], "same": count("same"), "different": count("different"), "cannot": count("cannot"),
-        "silent": silent, "assumed": assumed,
+        "silent": silent, "assumed": assumed, "differs": differs,
     }))
 }
 

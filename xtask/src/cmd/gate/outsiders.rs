@@ -110,7 +110,7 @@ fn judge(row: &Value, limit: f64) -> Vec<String> {
     let different = n(&row["replay"]["different"]) - n(&row["replay"]["assumed"]);
     let tests = match row["replay"]["same"].is_null() {
         true => "its tests were not replayed".to_owned(),
-        false => format!("{different} tests end otherwise natively"),
+        false => format!("{different} tests end otherwise natively: {}", row["replay"]["differs"]),
     };
     [
         (late > LATE, format!("it ended {late:.1} s after its limit")),

@@ -107,7 +107,7 @@ fn native(source: &Path) -> Result<BTreeMap<u8, End>> {
     let mut clang = Command::new(CLANG);
     clang.args(["-DNATIVE", "-w", "-O1", "-fsanitize=address", "-fno-omit-frame-pointer", "-fwrapv", "-o"]).arg(&binary).arg(source);
     process::output(&mut clang)?;
-    let options = format!("exitcode={FAULT}:detect_leaks=0:detect_stack_use_after_return=0");
+    let options = format!("exitcode={FAULT}:detect_leaks=0:detect_stack_use_after_return=0:symbolize=0");
     let out = process::output(Command::new(&binary).env("ASAN_OPTIONS", options))?;
     out.lines()
         .map(|line| {
