@@ -49,11 +49,24 @@ static SIGNS: &[Sign] = &[
     said("null-dereference", &[&["runtime error:", "null pointer"], &["AddressSanitizer: SEGV on unknown address 0x0000000000"]]),
     said(
         "out-of-bounds-read",
-        &[&["-overflow on address", "READ of size"], &["-underflow on address", "READ of size"], &["out of bounds"]],
+        &[
+            &["-overflow on address", "READ of size"],
+            &["-underflow on address", "READ of size"],
+            // Far from its object.
+            &["AddressSanitizer: SEGV", "READ memory access"],
+            &["out of bounds"],
+            &["insufficient space for an object"],
+        ],
     ),
     said(
         "out-of-bounds-write",
-        &[&["-overflow on address", "WRITE of size"], &["-underflow on address", "WRITE of size"], &["out of bounds"]],
+        &[
+            &["-overflow on address", "WRITE of size"],
+            &["-underflow on address", "WRITE of size"],
+            &["AddressSanitizer: SEGV", "WRITE memory access"],
+            &["out of bounds"],
+            &["insufficient space for an object"],
+        ],
     ),
     said("read-only-write", &[&["AddressSanitizer: SEGV", "WRITE memory access"]]),
     Sign { kind: "reported", witness: Witness::Sanitizers, said: &[&["wryneck replay: finding"]], aborts: true },
