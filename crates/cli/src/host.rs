@@ -143,6 +143,11 @@ fn read(path: &Path, most: u64) -> Result<Vec<u8>, i32> {
     if bytes.len() as u64 > most { Err(EFBIG) } else { Ok(bytes) }
 }
 
+/// The entries of a directory in the kernel's order.
+pub fn entries(path: &[u8]) -> Result<Vec<DirEntry>, i32> {
+    list(at(path)).map_err(number)
+}
+
 fn list(path: &Path) -> io::Result<Vec<DirEntry>> {
     fs::read_dir(path)?
         .map(|entry| {

@@ -102,7 +102,14 @@ fn main() {
     let mut words = std::env::args_os();
     // Under the name of a compiler this is one.
     let tool = words.next().and_then(|name| toolchain::command_of(&name)).map(|command| Ok(command.to_owned()));
-    let words = tool.into_iter().chain(words.map(OsString::into_string)).collect::<Result<Vec<_>, _>>();
+    let mut words = tool.into_iter().chain(words.map(OsString::into_string)).peekable();
+    // What guard gives its program it reads itself, byte by byte.
+    let takes_bytes = words.peek().is_some_and(|word| word.as_ref().is_ok_and(|word| word == "guard" || word == "guard-shim"));
+    let text = |word: Result<String, OsString>| match word {
+        Err(word) if takes_bytes => Ok(word.to_string_lossy().into_owned()),
+        word => word,
+    };
+    let words = words.map(text).collect::<Result<Vec<_>, _>>();
     let outcome = match words {
         Ok(words) => std::panic::catch_unwind(|| dispatch(words)).unwrap_or_else(|_| Err(problem("wryneck broke down", DEFECT))),
         Err(word) => Err(problem(format!("the argument `{}` is not UTF-8", word.display()), "")),

@@ -206,7 +206,7 @@ impl Concrete {
         for (name, value) in &words.env {
             let bytes = match value {
                 EnvValue::Concrete(bytes) => bytes.clone(),
-                EnvValue::Symbolic(_) => c_string(object(&format!("env_{}", String::from_utf8_lossy(name)))),
+                EnvValue::Symbolic(_) | EnvValue::Exact(_) => c_string(object(&format!("env_{}", String::from_utf8_lossy(name)))),
             };
             out.env.push((name.clone(), bytes));
         }

@@ -26,6 +26,8 @@ pub enum EnvValue {
     Concrete(Vec<u8>),
     /// Up to this many symbolic bytes.
     Symbolic(u32),
+    /// This many symbolic bytes, and a symbolic end: what reads the end depends on the length, too.
+    Exact(u32),
 }
 
 /// Standard input.

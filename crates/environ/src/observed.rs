@@ -88,9 +88,9 @@ impl crate::host::Captured {
         }
     }
 
-    /// Notes that the running path depends on something that nobody can check before a run.
-    pub fn note_unknown(&self, what: &str) {
-        self.note(|| (question(UNKNOWN, what.as_bytes()), Vec::new()));
+    /// Whether standard input is known to be `/dev/null`: the model takes it for an empty file.
+    pub fn stdin_is_null(&self) -> bool {
+        self.seen(b"stdin content").is_none_or(|answer| &*answer == b"null")
     }
 
     /// Notes that the answer to a question is the one that the model gave; unknown, if it is another one now.
@@ -159,21 +159,21 @@ static RULES: &[(&str, Rule)] = &[
     ("access", Rule::Path), ("arch_prctl", Rule::Path), ("brk", Rule::Path), ("chdir", Rule::Path),
     ("clock_getres", Rule::Path), ("clock_nanosleep", Rule::Path), ("close", Rule::Path), ("copy_file_range", Rule::Asks(transfer)),
     ("dup", Rule::Path), ("dup2", Rule::Path), ("dup3", Rule::Path), ("execve", Rule::Path), ("exit", Rule::Path),
-    ("exit_group", Rule::Path), ("faccessat", Rule::Path), ("faccessat2", Rule::Path), ("fadvise64", Rule::Path), ("fchdir", Rule::Path), ("fcntl", Rule::Asks(fcntl)),
-    ("fdatasync", Rule::Path), ("flock", Rule::Unknown("locks of other processes")), ("fstat", Rule::Path), ("fsync", Rule::Path),
+    ("exit_group", Rule::Path), ("faccessat", Rule::Path), ("faccessat2", Rule::Path), ("fadvise64", Rule::Asks(kind_of_stream)), ("fchdir", Rule::Asks(kind_of_stream)), ("fcntl", Rule::Asks(fcntl)),
+    ("fdatasync", Rule::Asks(kind_of_stream)), ("flock", Rule::Unknown("locks of other processes")), ("fstat", Rule::Path), ("fsync", Rule::Asks(kind_of_stream)),
     ("futex", Rule::Path), ("getcwd", Rule::Asks(getcwd)), ("getdents64", Rule::Asks(getdents)),
     ("getegid", Rule::Asks(ids)), ("geteuid", Rule::Asks(ids)), ("getgid", Rule::Asks(ids)), ("getgroups", Rule::Asks(groups)),
-    ("getuid", Rule::Asks(ids)), ("ioctl", Rule::Asks(ioctl)), ("kill", Rule::Path), ("lseek", Rule::Asks(seek)),
+    ("getrlimit", Rule::Path), ("getuid", Rule::Asks(ids)), ("ioctl", Rule::Asks(ioctl)), ("kill", Rule::Asks(signals)), ("lseek", Rule::Asks(seek)),
     ("lstat", Rule::Path), ("madvise", Rule::Path), ("mmap", Rule::Asks(mmap)), ("mprotect", Rule::Path), ("mremap", Rule::Path),
     ("msync", Rule::Path), ("munmap", Rule::Path), ("nanosleep", Rule::Path), ("newfstatat", Rule::Path),
     ("open", Rule::Asks(open)), ("openat", Rule::Asks(openat)), ("pipe", Rule::Path), ("pipe2", Rule::Path), ("poll", Rule::Unknown("which descriptors are ready")),
-    ("ppoll", Rule::Unknown("which descriptors are ready")), ("pread64", Rule::Asks(read)), ("preadv", Rule::Asks(read)), ("pwrite64", Rule::Asks(write)),
+    ("ppoll", Rule::Unknown("which descriptors are ready")), ("pread64", Rule::Asks(read)), ("preadv", Rule::Asks(read)), ("prlimit64", Rule::Asks(own_process)), ("pwrite64", Rule::Asks(write)),
     ("pwritev", Rule::Asks(write)), ("read", Rule::Asks(read)), ("readlink", Rule::Path), ("readlinkat", Rule::Path), ("readv", Rule::Asks(read)),
-    ("rseq", Rule::Path), ("rt_sigaction", Rule::Asks(signals)), ("rt_sigprocmask", Rule::Asks(signals)), ("sched_yield", Rule::Path),
+    ("rseq", Rule::Path), ("rt_sigaction", Rule::Asks(signals)), ("rt_sigprocmask", Rule::Asks(signals)), ("sched_getaffinity", Rule::Asks(processors)), ("sched_yield", Rule::Path),
     ("sendfile", Rule::Unknown("how much one transfer between files moves")),
     // The C library asks for its thread's number as it starts, and compares it with nothing but itself.
     ("set_tid_address", Rule::Path),
-    ("sigaltstack", Rule::Path), ("stat", Rule::Path), ("sync", Rule::Path), ("syncfs", Rule::Path), ("tgkill", Rule::Path), ("tkill", Rule::Path),
+    ("sigaltstack", Rule::Path), ("stat", Rule::Path), ("sync", Rule::Path), ("syncfs", Rule::Asks(kind_of_stream)), ("tgkill", Rule::Asks(signals)), ("tkill", Rule::Asks(signals)),
     ("umask", Rule::Asks(umask)), ("uname", Rule::Asks(uname)), ("write", Rule::Asks(write)), ("writev", Rule::Asks(write)),
 ];
 
@@ -285,16 +285,45 @@ fn transfer(s: &Sys<'_, '_>, done: &Done) {
     s.linux.captured.note_unknown("how much one transfer between files moves");
 }
 
-fn mmap(s: &Sys<'_, '_>, _: &Done) {
+fn mmap(s: &Sys<'_, '_>, done: &Done) {
     const MAP_ANONYMOUS: u64 = 0x20;
+    const PAGE: u64 = 4096;
+    // The kernel ends a program that touches a page after the file's last one; the model does not.
+    let mapping = done.as_ref().ok().and_then(|addr| s.world().mappings.get(addr));
+    if mapping.is_some_and(|m| m.offset + m.len > s.world().node(m.node).content.len().next_multiple_of(PAGE)) {
+        s.linux.captured.note_unknown("whether pages after a file's end are touched");
+    }
     if number(s, 3).is_none_or(|flags| flags & MAP_ANONYMOUS == 0) && stream(s, 4).is_some() {
         s.linux.captured.note_unknown("a mapping of a stream");
     }
 }
 
+/// A call that asks of a stream what it is: a file, a directory, a pipe, a device.
+fn kind_of_stream(s: &Sys<'_, '_>, _: &Done) {
+    if stream(s, 0).is_some() {
+        s.linux.captured.note_unknown("what kind of file a stream is");
+    }
+}
+
 fn seek(s: &Sys<'_, '_>, _: &Done) {
+    const SEEK_END: u64 = 2;
+    let (offset, whence) = (number(s, 1), number(s, 2));
+    let open = number(s, 0).and_then(|fd| s.world().open_of(fd as u32 as i32));
+    // On ext4 the places of a directory are hashes.
+    if open.is_some_and(|open| s.world().node(open.node).kind == NodeKind::Directory) && (offset, whence) != (Some(0), Some(0)) {
+        s.linux.captured.note_unknown("the place in a directory");
+    }
+    if whence.is_none_or(|whence| whence > SEEK_END) {
+        s.linux.captured.note_unknown("where a file has holes");
+    }
     match stream(s, 0) {
-        Some(0) => stdin(s),
+        // A device is at its beginning always.
+        Some(0) => {
+            stdin(s);
+            if offset != Some(0) && s.linux.captured.stdin_is_null() {
+                s.linux.captured.note_unknown("the place of a device");
+            }
+        }
         // The model's answer.
         Some(stream) => s.linux.captured.note_same(numbered("seek", stream), b"error 29", "whether an output stream has a place"),
         None => {}
@@ -304,11 +333,16 @@ fn seek(s: &Sys<'_, '_>, _: &Done) {
 fn fcntl(s: &Sys<'_, '_>, done: &Done) {
     const F_GETFL: u64 = 3;
     const LOCKS: [u64; 6] = [5, 6, 7, 36, 37, 38];
+    // F_DUPFD, F_GETFD, F_SETFD, F_GETFL, F_SETFL, F_DUPFD_CLOEXEC: the descriptor's own, which is known.
+    const ITS_OWN: [u64; 6] = [0, 1, 2, 3, 4, 1030];
     match (number(s, 1), stream(s, 0), done) {
         (Some(F_GETFL), Some(stream), Ok(flags)) => {
             s.linux.captured.note_same(numbered("flags", stream), flags.to_string().as_bytes(), "the flags of a stream");
         }
         (Some(command), _, _) if LOCKS.contains(&command) => s.linux.captured.note_unknown("locks of other processes"),
+        (Some(command), Some(_), _) if !ITS_OWN.contains(&command) => {
+            s.linux.captured.note_unknown("what `fcntl` says of a stream");
+        }
         (Some(_), _, _) => {}
         (None, _, _) => s.linux.captured.note_unknown("the answer of a symbolic `fcntl`"),
     }
@@ -321,6 +355,9 @@ fn ioctl(s: &Sys<'_, '_>, done: &Done) {
         const FIONREAD: u64 = 0x541b;
         if request == FIONREAD {
             stdin(s);
+            if s.linux.captured.stdin_is_null() {
+                s.linux.captured.note_unknown("what a device says of itself");
+            }
         }
         return;
     };
@@ -368,6 +405,21 @@ fn getdents(s: &Sys<'_, '_>, _: &Done) {
     }
 }
 
+/// Limits are a fact of every path; those of another process are not.
+fn own_process(s: &Sys<'_, '_>, _: &Done) {
+    if number(s, 0) != Some(0) {
+        s.linux.captured.note_unknown("the answer about another process");
+    }
+}
+
+fn processors(s: &Sys<'_, '_>, done: &Done) {
+    own_process(s, done);
+    match s.linux.captured.seen(b"processors") {
+        Some(answer) => s.linux.captured.note(|| (b"processors".to_vec(), answer.to_vec())),
+        None => s.linux.captured.note_unknown("the processors that the program may run on"),
+    }
+}
+
 fn ids(s: &Sys<'_, '_>, _: &Done) {
     let user = s.linux.input.user;
     s.linux.captured.note_same(b"ids".to_vec(), format!("{user} {user} {user} {user}").as_bytes(), "user and group");
@@ -395,15 +447,19 @@ const OWNERS: std::ops::Range<usize> = 24..36;
 const SIZE: std::ops::Range<usize> = 48..56;
 
 impl Sys<'_, '_> {
-    /// Where `.` and `..` stand in the list of a directory: first, or where the host lists them if facts are noted.
-    pub fn places_of_dots(&self, id: NodeId) -> (usize, usize) {
-        let answer = || {
-            self.linux.captured.log.as_ref()?;
-            let answer = self.linux.captured.seen(&question("dots", self.world().node(id).host.as_ref()?))?;
-            let (first, second) = std::str::from_utf8(&answer).ok()?.split_once(' ')?;
-            Some((first.parse().ok()?, second.parse().ok()?))
-        };
-        answer().unwrap_or((0, 1))
+    /// The host's answer to a question, where facts are noted.
+    pub fn observed(&self, question: &[u8]) -> Option<Vec<u8>> {
+        self.linux.captured.log.as_ref()?;
+        self.linux.captured.seen(question).map(|answer| answer.to_vec())
+    }
+
+    /// Where `.` and `..` stand in the list of a directory, and their inodes: as the host lists them, if facts are noted.
+    pub fn dots(&self, id: NodeId) -> Option<[(usize, u64); 2]> {
+        self.linux.captured.log.as_ref()?;
+        let answer = self.linux.captured.seen(&question("dots", self.world().node(id).host.as_ref()?))?;
+        let mut numbers = std::str::from_utf8(&answer).ok()?.split(' ').map(str::parse::<u64>);
+        let mut next = || numbers.next()?.ok();
+        Some([(next()? as usize, next()?), (next()? as usize, next()?)])
     }
 
     /// The question about the attributes of a node, if they are to be noted: a stream's, or those of a file of the host.
@@ -465,8 +521,13 @@ impl Sys<'_, '_> {
 
     /// Whether a relative path begins here: then the answer depends on the working directory.
     pub fn note_start(&self, name: &[u8], at: i32) {
-        if at == AT_FDCWD && name.first() != Some(&b'/') {
+        if name.first() == Some(&b'/') {
+            return;
+        }
+        if at == AT_FDCWD {
             cwd(self);
+        } else if self.world().open_of(at).is_none_or(|open| open.node <= STDERR) {
+            self.linux.captured.note_unknown("what kind of file a stream is");
         }
     }
 }
@@ -491,8 +552,8 @@ mod tests {
         let unknown: Vec<&str> =
             known.into_iter().filter(|name| matches!(rule(name), Rule::Unknown(what) if what.ends_with("without a check"))).collect();
         let expected = [
-            "getpid", "sched_getaffinity", "socket", "getrlimit", "sysinfo", "gettimeofday", "getppid", "getpgrp", "setsid", "statfs",
-            "fstatfs", "prctl", "gettid", "time", "clock_settime", "clock_gettime", "prlimit64", "getrandom", "statx",
+            "getpid", "socket", "sysinfo", "gettimeofday", "getppid", "getpgrp", "setsid", "statfs", "fstatfs", "prctl", "gettid", "time",
+            "clock_settime", "clock_gettime", "getrandom", "statx",
         ];
         let mut expected: Vec<&str> = expected.to_vec();
         let mut unknown = unknown;

@@ -184,25 +184,30 @@ pub fn start(linux: &Linux, _: &Args<'_>, cx: &mut Cx<'_>) -> Result<Reply, Stop
     let argv = arguments(cx, input, &counts)?;
     let envp = environment(cx, &input.env)?;
     sym_files::make(linux, cx, &sizes)?;
-    let auxiliary = auxiliary(cx, input, argv[0])?;
+    let auxiliary = auxiliary(cx, linux, argv[0])?;
     let mut words = vec![argv.len() as u64];
     words.extend(&argv);
     words.push(0);
     words.extend(&envp);
     words.push(0);
-    words.extend(auxiliary.iter().flat_map(|(key, value)| [*key, *value]));
+    let first = words.len() * 8;
+    words.extend(auxiliary.iter().flat_map(|(key, value)| [*key, value.unwrap_or(0)]));
     words.extend([0, 0]);
     let bytes: Vec<u8> = words.iter().flat_map(|w| w.to_le_bytes()).collect();
+    let unknown = (first as u64..).step_by(16).zip(&auxiliary).filter(|(_, (_, value))| value.is_none());
+    let unknown: Vec<_> = unknown.map(|(at, _)| (at + 8, cx.new_input("where the program is", 8))).collect();
     let bits = |words: &[u64]| words.iter().map(|w| Value::Bits(*w)).collect();
     if let Some(process) = &input.process {
         let stack = process.stack_end.saturating_sub(bytes.len() as u64) & !15;
         cx.write_concrete(stack, &bytes)?;
+        unknown.iter().try_for_each(|(at, value)| cx.write_bytes(stack + at, value))?;
         let mut registers = process.registers.clone();
         registers[process.stack_pointer] = stack;
         return Ok(Reply::Tail(begins, bits(&registers)));
     }
     let stack = object(cx, "the vectors of arguments and environment", &[], bytes.len() as u64)?;
     cx.write_concrete(stack, &bytes)?;
+    unknown.iter().try_for_each(|(at, value)| cx.write_bytes(stack + at, value))?;
     let (argc, argv, envp) = (argv.len() as u64, stack + 8, stack + 8 * (argv.len() as u64 + 2));
     Ok(match function(cx, LIBC_START) {
         Some(libc) => Reply::Tail(libc, bits(&[begins, argc, argv, 0, 0, 0])),
@@ -210,22 +215,53 @@ pub fn start(linux: &Linux, _: &Args<'_>, cx: &mut Cx<'_>) -> Result<Reply, Stop
     })
 }
 
+/// A row of the auxiliary vector; no value: nobody knows it before the run.
+type Row = (u64, Option<u64>);
+
 /// The auxiliary vector without its end. `name` is the address of the program's name.
-fn auxiliary(cx: &mut Cx<'_>, input: &ProgramInput, name: u64) -> Result<Vec<(u64, u64)>, Stop> {
-    let user = u64::from(input.user);
-    let mut rows = match &input.process {
-        Some(process) => {
-            // AT_CLKTCK, AT_EXECFN.
-            let mut rows = process.auxiliary.clone();
-            rows.extend([(17, 100), (31, name)]);
-            rows
+fn auxiliary(cx: &mut Cx<'_>, linux: &Linux, name: u64) -> Result<Vec<Row>, Stop> {
+    let input = &linux.input;
+    let known = |(row, value): &(u64, u64)| (*row, Some(*value));
+    let mut rows: Vec<Row> = input.process.iter().flat_map(|process| &process.auxiliary).map(known).collect();
+    let asked = |question: &[u8]| linux.captured.log.is_some().then(|| linux.captured.seen(question)).flatten();
+    let mut ids = [u64::from(input.user); 4];
+    if let Some(answer) = asked(b"ids") {
+        for (id, told) in ids.iter_mut().zip(String::from_utf8_lossy(&answer).split(' ')) {
+            *id = told.parse().unwrap_or(*id);
         }
-        None => Vec::new(),
-    };
+    }
+    match asked(b"auxiliary") {
+        Some(answer) => of_the_kernel(cx, &answer, &mut rows)?,
+        // AT_CLKTCK, AT_EXECFN.
+        None if input.process.is_some() => rows.extend([(17, Some(100)), (31, Some(name))]),
+        None => {}
+    }
     // AT_PAGESZ, AT_UID, AT_EUID, AT_GID, AT_EGID, AT_SECURE, AT_RANDOM.
-    rows.extend([(6, 4096), (11, user), (12, user), (13, user), (14, user), (23, 0)]);
-    rows.push((25, object(cx, "the random bytes of the start", &[], 16)?));
+    rows.extend([(6, 4096), (11, ids[0]), (12, ids[1]), (13, ids[2]), (14, ids[3]), (23, 0)].map(|row| known(&row)));
+    rows.push((25, Some(object(cx, "the random bytes of the start", &[], 16)?)));
+    const ORDER: [u64; 22] = [33, 51, 16, 6, 17, 3, 4, 5, 7, 8, 9, 11, 12, 13, 14, 23, 25, 26, 31, 15, 27, 28];
+    rows.sort_by_key(|(row, _)| ORDER.iter().position(|at| at == row));
     Ok(rows)
+}
+
+/// Rows that the kernel gives every program alike, as [`crate::observed`] has them: `row=value ` for each number, then the platform. Where the
+/// program, the kernel's code and the file's name are nobody knows.
+fn of_the_kernel(cx: &mut Cx<'_>, answer: &[u8], rows: &mut Vec<Row>) -> Result<(), Stop> {
+    const PLATFORM: u64 = 15;
+    const FILE_NAME: u64 = 31;
+    const NAME: u64 = 256;
+    // AT_PHDR, AT_PHENT, AT_PHNUM, AT_BASE, AT_FLAGS, AT_ENTRY, AT_SYSINFO_EHDR.
+    const PLACES: [u64; 7] = [3, 4, 5, 7, 8, 9, 33];
+    let at = answer.iter().rposition(|b| *b == b' ').map_or(0, |at| at + 1);
+    let numbers = String::from_utf8_lossy(&answer[..at]);
+    let number = |word: &str| word.split_once('=').and_then(|(row, value)| Some((row.parse().ok()?, value.parse().ok()?)));
+    rows.extend(numbers.split_whitespace().filter_map(number).map(|(row, value)| (row, Some(value))));
+    rows.push((PLATFORM, Some(string(cx, "the platform", &answer[at..])?)));
+    let name = cx.new_input("the file that runs", NAME);
+    rows.push((FILE_NAME, Some(object(cx, "the name of the file that runs", &name, NAME)?)));
+    let missing: Vec<Row> = PLACES.iter().filter(|row| rows.iter().all(|(other, _)| other != *row)).map(|row| (*row, None)).collect();
+    rows.extend(missing);
+    Ok(())
 }
 
 /// A new object that the program is given, zero but for these first bytes; `what` it is for messages.
@@ -321,6 +357,11 @@ fn symbolic_string(cx: &mut Cx<'_>, what: &str, name: &str, len: u32, before: &[
     object(cx, what, &bytes, size)
 }
 
+/// The name of the input that a variable's value is.
+fn input_of(variable: &[u8]) -> String {
+    format!("env_{}", String::from_utf8_lossy(variable))
+}
+
 fn environment(cx: &mut Cx<'_>, env: &[(Vec<u8>, EnvValue)]) -> Result<Vec<u64>, Stop> {
     let mut envp = Vec::new();
     for (name, value) in env {
@@ -332,7 +373,14 @@ fn environment(cx: &mut Cx<'_>, env: &[(Vec<u8>, EnvValue)]) -> Result<Vec<u64>,
                 text.extend(value);
                 string(cx, &what, &text)?
             }
-            EnvValue::Symbolic(len) => symbolic_string(cx, &what, &format!("env_{}", String::from_utf8_lossy(name)), *len, &text)?,
+            EnvValue::Symbolic(len) => symbolic_string(cx, &what, &input_of(name), *len, &text)?,
+            EnvValue::Exact(len) => {
+                let len = u64::from(*len) + 1;
+                let mut bytes: Vec<ExprId> = text.iter().map(|b| cx.core.pool.bits(8, (*b).into())).collect();
+                cx.room_for_input(&input_of(name), len)?;
+                bytes.extend(cx.new_input(&input_of(name), len));
+                object(cx, &what, &bytes, bytes.len() as u64)?
+            }
         });
     }
     Ok(envp)

@@ -63,9 +63,10 @@ pub fn run(words: Vec<String>) -> Result<u8> {
     if rest.is_empty() {
         return Err(problem("no program is given", "write `wryneck guard -- PROGRAM ARGUMENTS`"));
     }
+    let mut rest = program::given(rest.len())?;
     let name = rest.remove(0);
     let file = program::find(&name)?;
-    let arguments: Vec<Vec<u8>> = rest.iter().map(|word| std::ffi::OsStr::new(word).as_bytes().to_vec()).collect();
+    let arguments: Vec<Vec<u8>> = rest.iter().map(|word| word.as_bytes().to_vec()).collect();
     let question = ask::question(&args, &name, &file, &arguments)?;
     if args.answer { question.answer() } else { question.act() }
 }

@@ -1,7 +1,8 @@
 //! The lookup of an input, and what comes of it: the native run, a refusal, a verification first.
 
 use std::collections::BTreeMap;
-use std::os::unix::ffi::OsStringExt;
+use std::ffi::OsStr;
+use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
@@ -14,7 +15,7 @@ use super::options::{GuardArgs, Lookup, OnFault, OnMiss, Siblings};
 use super::policy::Policy;
 use super::program::{self, Program};
 use super::shape::Actual;
-use super::verify::Request;
+use super::verify::{Reply, Request};
 use super::world::{Asked, Assume, Here, of_process};
 use super::{process, worker};
 use crate::{cache, output, seal};
@@ -69,15 +70,14 @@ pub fn store() -> Result<Store> {
 }
 
 /// Asks about a program with these arguments, in this process's world.
-pub fn question<'a>(args: &'a GuardArgs, name: &str, file: &Path, arguments: &[Vec<u8>]) -> Result<Question<'a>> {
+pub fn question<'a>(args: &'a GuardArgs, name: &OsStr, file: &Path, arguments: &[Vec<u8>]) -> Result<Question<'a>> {
     let store = store()?;
     let program = Program::open(file, args.front, &store)?;
     let policy = args.policy()?;
-    let environment = std::env::vars_os().map(|(name, value)| (name.into_vec(), value.into_vec())).collect();
     let actual = Actual {
-        name: args.name.as_deref().unwrap_or(name).as_bytes().to_vec(),
+        name: args.name.as_deref().map_or(name, OsStr::new).as_bytes().to_vec(),
         arguments: arguments.to_vec(),
-        environment,
+        environment: process::environment(),
         stdin: process::stdin_content(STDIN),
     };
     let inputs = actual.answers(&policy);
@@ -175,14 +175,20 @@ impl Question<'_> {
 
     /// Verifies the input's path, then looks it up again.
     pub fn verify(&self) -> Result<Answered> {
-        let reply = worker::wait_for(&self.request(self.args.siblings == Siblings::Wait, false))?;
-        if self.args.siblings == Siblings::Background {
-            worker::detach(&self.request(true, true))?;
-        }
+        let done = worker::wait_for(&self.request(self.args.siblings == Siblings::Wait, false)).and_then(|reply| {
+            if self.args.siblings == Siblings::Background {
+                worker::detach(&self.request(true, true))?;
+            }
+            Ok(reply)
+        });
+        // A verification that cannot be done is no reason not to run: nothing is known.
+        let reply = done.unwrap_or_else(|error| Reply { first: format!("it cannot be verified: {error:#}"), ..Reply::default() });
         let mut answered = self.look_up()?;
         if answered.known == Known::Miss {
             let why = match self.obstacle() {
                 _ if reply.first.is_empty() => "the budget ended first".to_owned(),
+                // It ended without a path.
+                _ if reply.paths == 0 => reply.first,
                 Some(obstacle) => {
                     format!("the path ends by {}, but it depends on what cannot be checked before the run: {obstacle}", reply.first)
                 }
@@ -217,8 +223,10 @@ impl Question<'_> {
         match self.args.on_miss {
             OnMiss::Verify if misses => answered = self.verify()?,
             OnMiss::Background if misses => {
-                worker::detach(&self.request(true, true))?;
-                answered.known = Known::Unverified("it is verified while the program runs".into());
+                answered.known = Known::Unverified(match worker::detach(&self.request(true, true)) {
+                    Ok(()) => "it is verified while the program runs".into(),
+                    Err(error) => format!("it cannot be verified: {error:#}"),
+                });
             }
             OnMiss::Verify | OnMiss::Background | OnMiss::Run | OnMiss::Refuse => {}
         }

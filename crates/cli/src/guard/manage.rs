@@ -1,7 +1,9 @@
 //! Living with the guard: what is known of programs, forgetting it, warming it up, and shims that stand for programs.
 
+use std::ffi::{OsStr, OsString};
 use std::fs::{self, OpenOptions};
 use std::io::Write;
+use std::os::unix::ffi::OsStringExt;
 use std::os::unix::fs::OpenOptionsExt;
 use std::path::{Path, PathBuf};
 
@@ -73,7 +75,7 @@ pub fn forget(words: &[String]) -> Result<u8> {
     } else {
         let mut keys = Vec::new();
         for word in words {
-            let file = program::find(word)?;
+            let file = program::find(OsStr::new(word))?;
             // A program may have been verified both ways.
             for front in [FrontEnd::Carried, FrontEnd::MachineCode] {
                 keys.push(Program::open(&file, front, &store)?.key);
@@ -111,7 +113,7 @@ pub fn install(words: Vec<String>) -> Result<u8> {
     })?;
     let store = ask::store()?;
     for name in &programs {
-        let file = program::find(name)?.canonicalize().with_context(|| format!("cannot find `{name}`"))?;
+        let file = program::find(OsStr::new(name))?.canonicalize().with_context(|| format!("cannot find `{name}`"))?;
         // What cannot be verified gets no shim.
         Program::open(&file, GuardArgs::default().front, &store)?;
         let shim = dir.join(Path::new(name).file_name().unwrap_or(file.as_os_str()));
@@ -135,19 +137,21 @@ pub fn install(words: Vec<String>) -> Result<u8> {
 }
 
 /// What runs in a program's place: its words are the shim's path and the arguments.
-pub fn shim(mut words: Vec<String>) -> Result<u8> {
+pub fn shim(words: Vec<String>) -> Result<u8> {
+    let mut words = program::given(words.len())?;
     if words.is_empty() {
         return Err(problem(format!("`{SHIM}` is for shims"), "write `wryneck guard -- PROGRAM`"));
     }
-    let shim = words.remove(0);
-    let text = data::read(Path::new(&shim), MOST).with_context(|| format!("cannot read the shim `{shim}`"))?;
+    let path = words.remove(0);
+    let shim = path.display();
+    let text = data::read(Path::new(&path), MOST).with_context(|| format!("cannot read the shim `{shim}`"))?;
     let text = String::from_utf8_lossy(&text).into_owned();
     let file = text.lines().nth(1).map(PathBuf::from).filter(|file| file.is_absolute());
     let file = file.ok_or_else(|| problem(format!("`{shim}` names no program"), "make it again by `wryneck guard install`"))?;
-    let name = Path::new(&shim).file_name().map_or(shim.clone(), |name| name.to_string_lossy().into_owned());
-    let arguments: Vec<Vec<u8>> = words.into_iter().map(String::into_bytes).collect();
+    let name = Path::new(&path).file_name().unwrap_or(&path);
+    let arguments: Vec<Vec<u8>> = words.into_iter().map(OsString::into_vec).collect();
     let args = GuardArgs::default();
-    ask::question(&args, &name, &file, &arguments)?.act()
+    ask::question(&args, name, &file, &arguments)?.act()
 }
 
 /// `warm [options] PROGRAM --history FILE|--tests DIR`: verifies the paths of inputs that are known from elsewhere.
@@ -159,7 +163,7 @@ pub fn warm(words: Vec<String>) -> Result<u8> {
     let (Some(name), Some(kind), Some(from)) = (rest.next(), rest.next(), rest.next()) else {
         return Err(problem("a program and where its inputs are from are needed", help));
     };
-    let file = program::find(&name)?;
+    let file = program::find(OsStr::new(&name))?;
     let inputs = match kind.as_str() {
         "--history" => of_history(&name, Path::new(&from))?,
         "--tests" => of_tests(Path::new(&from))?,
@@ -167,7 +171,7 @@ pub fn warm(words: Vec<String>) -> Result<u8> {
     };
     let (mut known, mut verified, mut other) = (0, 0, 0);
     for arguments in &inputs {
-        let question = ask::question(&args, &name, &file, arguments)?;
+        let question = ask::question(&args, OsStr::new(&name), &file, arguments)?;
         match question.look_up()?.known {
             ask::Known::Miss => match question.verify()?.known {
                 ask::Known::Clean | ask::Known::Faulty(_) => verified += 1,

@@ -13,9 +13,14 @@ use std::sync::atomic::{AtomicU64, Ordering};
 /// Signals that were ignored when this process began, and those that were blocked: a bit for each, signal 1 first.
 static IGNORED: AtomicU64 = AtomicU64::new(0);
 static BLOCKED: AtomicU64 = AtomicU64::new(0);
+/// Streams that were closed when this process began: a bit for each.
+static CLOSED: AtomicU64 = AtomicU64::new(0);
 
-/// Runs before Rust's own start, which ignores `SIGPIPE`.
-extern "C" fn note_signals() {
+/// Runs before Rust's own start, which ignores `SIGPIPE` and opens streams that are closed.
+extern "C" fn note_start() {
+    // SAFETY: asks for flags of descriptors.
+    let closed = (0..3).fold(0u64, |all, fd| all | u64::from(unsafe { libc::fcntl(fd, libc::F_GETFD) } < 0) << fd);
+    CLOSED.store(closed, Ordering::Relaxed);
     let mut ignored = 0u64;
     for signal in 1..=64 {
         // SAFETY: reads how a signal is handled into plain memory; asks for nothing else.
@@ -38,7 +43,7 @@ extern "C" fn note_signals() {
 // SAFETY: the section holds functions that are called once before `main`; this one makes system calls and stores numbers.
 #[used]
 #[unsafe(link_section = ".init_array")]
-static NOTE_SIGNALS: extern "C" fn() = note_signals;
+static NOTE_START: extern "C" fn() = note_start;
 
 /// `default`, or which signals are ignored and blocked.
 pub fn signals() -> Vec<u8> {
@@ -46,6 +51,25 @@ pub fn signals() -> Vec<u8> {
         (0, 0) => b"default".to_vec(),
         (ignored, blocked) => format!("ignored {ignored:x} blocked {blocked:x}").into_bytes(),
     }
+}
+
+/// Names and values of the environment, in order; `None`: an entry is none of `NAME=value`, and programs see it all the same.
+pub fn environment() -> Option<Vec<(Vec<u8>, Vec<u8>)>> {
+    unsafe extern "C" {
+        static environ: *const *const libc::c_char;
+    }
+    let mut all = Vec::new();
+    // SAFETY: the list that the kernel gave ends with null, each entry ends with zero, and this process changes none.
+    unsafe {
+        let mut at = environ;
+        while !at.is_null() && !(*at).is_null() {
+            let entry = std::ffi::CStr::from_ptr(*at).to_bytes();
+            let equals = entry.iter().position(|b| *b == b'=').filter(|at| *at > 0)?;
+            all.push((entry[..equals].to_vec(), entry[equals + 1..].to_vec()));
+            at = at.add(1);
+        }
+    }
+    Some(all)
 }
 
 /// Replaces this process by the program. Returns only the error.
@@ -62,7 +86,7 @@ pub fn become_program(file: &Path, arguments: &[Vec<u8>]) -> io::Error {
     pointers.push(std::ptr::null());
     let (ignored, blocked) = (IGNORED.load(Ordering::Relaxed), BLOCKED.load(Ordering::Relaxed));
     // SAFETY: the strings and the list that ends with null live until the call returns, which it does only with an error. The environment is this
-    // process's own. Signals are set to what they were when it began; no handler of ours runs afterwards.
+    // process's own. Streams that were closed are closed on success. Signals are set to what they were when it began; no handler of ours runs afterwards.
     unsafe {
         for signal in 1..=64 {
             let was_ignored = ignored >> (signal - 1) & 1 == 1;
@@ -73,6 +97,7 @@ pub fn become_program(file: &Path, arguments: &[Vec<u8>]) -> io::Error {
         let mut set: libc::sigset_t = std::mem::zeroed();
         (1..=64).filter(|signal| blocked >> (signal - 1) & 1 == 1).for_each(|signal| _ = libc::sigaddset(&mut set, signal));
         libc::sigprocmask(libc::SIG_SETMASK, &set, std::ptr::null_mut());
+        (0..3).filter(|fd| was_closed(*fd)).for_each(|fd| _ = libc::fcntl(fd, libc::F_SETFD, libc::FD_CLOEXEC));
         unsafe extern "C" {
             static environ: *const *const libc::c_char;
         }
@@ -121,8 +146,40 @@ pub fn limits() -> Vec<u8> {
     (0..16).map(pair).collect::<Vec<_>>().join(" ").into_bytes()
 }
 
+/// The processors that this process may run on, as the kernel says them.
+pub fn processors() -> Option<Vec<u8>> {
+    let mut mask = [0u64; 128];
+    // SAFETY: the kernel fills the array, of whose size it is told.
+    let len = unsafe { libc::syscall(libc::SYS_sched_getaffinity, 0, size_of_val(&mask), mask.as_mut_ptr()) };
+    let bytes: Vec<u8> = mask.iter().flat_map(|word| word.to_le_bytes()).collect();
+    bytes.get(..usize::try_from(len).ok()?).map(<[u8]>::to_vec)
+}
+
+/// Rows of the auxiliary vector that the kernel gives every program alike, and AT_PLATFORM. The kernel is asked, because a C library answers with what
+/// it made of them.
+pub fn auxiliary() -> Vec<u8> {
+    // AT_HWCAP, AT_CLKTCK, AT_HWCAP2, AT_RSEQ_FEATURE_SIZE, AT_RSEQ_ALIGN, AT_MINSIGSTKSZ.
+    const NUMBERS: [u64; 6] = [16, 17, 26, 27, 28, 51];
+    const PLATFORM: libc::c_ulong = 15;
+    let vector = fs::read("/proc/self/auxv").unwrap_or_default();
+    let words: Vec<u64> = vector.chunks_exact(8).map(|word| u64::from_le_bytes(word.try_into().unwrap_or_default())).collect();
+    let rows = words.chunks_exact(2).filter(|row| NUMBERS.contains(&row[0]));
+    let numbers: String = rows.map(|row| format!("{}={} ", row[0], row[1])).collect();
+    // SAFETY: the row of the platform is a string that lives as long as the process, or 0.
+    let platform = unsafe {
+        let platform = libc::getauxval(PLATFORM) as *const libc::c_char;
+        if platform.is_null() { &[][..] } else { std::ffi::CStr::from_ptr(platform).to_bytes() }
+    };
+    [numbers.as_bytes(), platform].concat()
+}
+
 /// What [`descriptors`] begins with where a program finds its three streams; numbers of others that it inherits come next.
 pub const STANDARD: &str = "standard";
+
+/// Whether a stream was closed when this process began: it is what Rust's start opened in its place.
+fn was_closed(fd: i32) -> bool {
+    (0..3).contains(&fd) && CLOSED.load(Ordering::Relaxed) >> fd & 1 == 1
+}
 
 /// The descriptors that a program inherits: [`STANDARD`] if 0 can be read, and 1 and 2 can be written.
 pub fn descriptors() -> Option<Vec<u8>> {
@@ -131,7 +188,7 @@ pub fn descriptors() -> Option<Vec<u8>> {
         let fd: i32 = entry.ok()?.file_name().to_str()?.parse().ok()?;
         // SAFETY: asks for numbers of a descriptor; one that is closed by now is an error.
         let (kept, flags) = unsafe { (libc::fcntl(fd, libc::F_GETFD), libc::fcntl(fd, libc::F_GETFL)) };
-        if kept >= 0 && kept & libc::FD_CLOEXEC == 0 && flags >= 0 {
+        if kept >= 0 && kept & libc::FD_CLOEXEC == 0 && flags >= 0 && !was_closed(fd) {
             all.push((fd, flags & libc::O_ACCMODE, flags & libc::O_PATH != 0));
         }
     }

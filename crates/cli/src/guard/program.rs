@@ -3,6 +3,7 @@
 //! The key is a hash of the executable's content and of what this tool is. Content is hashed once; then the hash is remembered for this very
 //! file (device, inode, size, times), sealed with the user's key. Only static executables are taken: of others, other files run as well.
 
+use std::ffi::{OsStr, OsString};
 use std::fs::{self, File};
 use std::io::{self, Read};
 use std::os::unix::ffi::OsStrExt;
@@ -36,14 +37,25 @@ pub enum FrontEnd {
 /// A file that changed in the same instant in which it was looked at may change again without another time.
 const INSTANT: Duration = Duration::from_millis(50);
 
+/// The last words of this command line as they were given; those before them, which are ours, have to be UTF-8.
+pub fn given(count: usize) -> Result<Vec<OsString>> {
+    let mut words: Vec<OsString> = env::args_os().collect();
+    let last = words.split_off(words.len().saturating_sub(count));
+    match words.iter().skip(1).find(|word| word.to_str().is_none()) {
+        Some(word) => Err(problem(format!("the argument `{}` is not UTF-8", word.display()), "")),
+        None => Ok(last),
+    }
+}
+
 /// The file that a shell would run.
-pub fn find(name: &str) -> Result<PathBuf> {
-    if name.contains('/') {
-        return std::path::absolute(name).with_context(|| format!("cannot find `{name}`"));
+pub fn find(name: &OsStr) -> Result<PathBuf> {
+    let shown = name.display();
+    if name.as_bytes().contains(&b'/') {
+        return std::path::absolute(name).with_context(|| format!("cannot find `{shown}`"));
     }
     let runs = |file: &PathBuf| fs::metadata(file).is_ok_and(|m| m.is_file() && m.permissions().mode() & 0o111 != 0);
     let found = env::split_paths(&env::var_os("PATH").unwrap_or_default()).map(|dir| dir.join(name)).find(runs);
-    found.ok_or_else(|| problem(format!("the program `{name}` is not found"), "give a path with a `/`, or set `PATH`"))
+    found.ok_or_else(|| problem(format!("the program `{shown}` is not found"), "give a path with a `/`, or set `PATH`"))
 }
 
 fn identity(m: &fs::Metadata) -> Vec<u8> {

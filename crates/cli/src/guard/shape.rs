@@ -17,8 +17,8 @@ pub struct Actual {
     /// `argv[0]`.
     pub name: Vec<u8>,
     pub arguments: Vec<Vec<u8>>,
-    /// Names and values, in order.
-    pub environment: Vec<(Vec<u8>, Vec<u8>)>,
+    /// Names and values, in order; `None` if not all entries have both.
+    pub environment: Option<Vec<(Vec<u8>, Vec<u8>)>>,
     /// The content of a regular file on standard input.
     pub stdin: Option<Vec<u8>>,
 }
@@ -51,8 +51,8 @@ impl Actual {
             }
         }
         all.insert("policy".to_owned(), policy.of_arguments());
-        all.insert("env".to_owned(), self.names());
-        for (name, value) in &self.environment {
+        all.insert("env".to_owned(), if self.environment.is_some() { self.names() } else { b"other entries".to_vec() });
+        for (name, value) in self.variables() {
             let name = String::from_utf8_lossy(name);
             all.insert(format!("var {name}"), value.clone());
             all.insert(format!("envlen {name}"), value.len().to_string().into_bytes());
@@ -66,7 +66,12 @@ impl Actual {
 
     /// The names of the variables.
     fn names(&self) -> Vec<u8> {
-        self.environment.iter().flat_map(|(name, _)| [name, &b"\0"[..]].concat()).collect()
+        self.variables().iter().flat_map(|(name, _)| [name, &b"\0"[..]].concat()).collect()
+    }
+
+    /// Variables of the environment that have a name and a value.
+    pub fn variables(&self) -> &[(Vec<u8>, Vec<u8>)] {
+        self.environment.as_deref().unwrap_or_default()
     }
 
     /// The generalisation by a policy.
@@ -88,15 +93,18 @@ impl Actual {
             }
         }
         fact("env".to_owned());
+        if self.environment.is_none() {
+            fact(format!("{UNKNOWN} entries of the environment that are no variables"));
+        }
         let mut env = Vec::new();
-        for (name, value) in &self.environment {
+        for (name, value) in self.variables() {
             let spelled = String::from_utf8(name.clone()).ok();
-            let single = self.environment.iter().filter(|(other, _)| other == name).count() == 1;
+            let single = self.variables().iter().filter(|(other, _)| other == name).count() == 1;
             let symbolic = spelled.filter(|_| single && policy.environment && value.len() <= policy.variable);
             match symbolic {
                 Some(spelled) => {
                     seeds.push((format!("env_{spelled}"), with_zero(value)));
-                    env.push((name.clone(), EnvValue::Symbolic(value.len() as u32)));
+                    env.push((name.clone(), EnvValue::Exact(value.len() as u32)));
                 }
                 None => {
                     // Names that are not text, or not the only ones, would be mixed up: nobody answers for their values.

@@ -16,14 +16,14 @@ use wryneck_environ::observed::UNKNOWN;
 use wryneck_environ::{Linux, ProgramInput, World};
 use wryneck_exec::config::Uninit;
 use wryneck_exec::{Control, Core, Ended, Explorer, FaultKind, Image, Limit, Outcome, PathEnd, search};
-use wryneck_expr::{Pool, form};
+use wryneck_expr::{ExprId, Pool, form};
 use wryneck_guard::file::Key;
 use wryneck_guard::{Step, Store, Tree, Verdict};
 use wryneck_solver::{Solver, Stop};
 
 use super::policy::Policy;
 use super::process::STANDARD;
-use super::program::FrontEnd;
+use super::program::{FrontEnd, Program};
 use super::shape::{Actual, Shape};
 use super::world::Here;
 use crate::args::{self, RunArgs};
@@ -86,6 +86,10 @@ pub fn verify(request: Request, key: [u8; 32]) -> Result<Reply> {
     if lock.is_none() && request.background {
         return Ok(Reply { first: "another verification of this program is under way".into(), ..Reply::default() });
     }
+    let program = Program::open(&request.file, request.front, &store)?;
+    if program.key != request.key {
+        return Ok(Reply { first: "the program changed meanwhile".into(), ..Reply::default() });
+    }
     let here = Rc::new(Here::new(request.answers.iter().cloned().collect()));
     let shape = request.actual.shape(&request.policy);
     let mut explorer = explorer(&request, &shape, here.clone())?;
@@ -98,7 +102,7 @@ pub fn verify(request: Request, key: [u8; 32]) -> Result<Reply> {
         inherited: inherited(&here),
         lengths: request
             .actual
-            .environment
+            .variables()
             .iter()
             .map(|(name, value)| (format!("env_{}", String::from_utf8_lossy(name)), value.len()))
             .collect(),
@@ -109,6 +113,7 @@ pub fn verify(request: Request, key: [u8; 32]) -> Result<Reply> {
         deadline: began + time,
         most: request.paths,
         siblings: request.siblings,
+        program,
         next: None,
         first: false,
         reply: Reply::default(),
@@ -153,7 +158,7 @@ fn limits_are_wide(limits: &[u8]) -> bool {
 /// The facts that every path of a shape begins with.
 fn facts(shape: &Shape, here: &Here) -> Vec<(Vec<u8>, Vec<u8>)> {
     let mut facts = shape.facts.clone();
-    for question in ["ids", "limits"] {
+    for question in ["ids", "limits", "auxiliary"] {
         facts.push((question.into(), here.answer(question.as_bytes()).unwrap_or_default()));
     }
     if !limits_are_wide(&here.answer(b"limits").unwrap_or_default()) {
@@ -249,6 +254,8 @@ struct Keeper {
     deadline: Instant,
     most: u64,
     siblings: bool,
+    /// What is verified.
+    program: Program,
     /// When the store is written next.
     next: Option<Instant>,
     /// The input's own path has ended.
@@ -280,13 +287,20 @@ impl Keeper {
         if self.tree.is_empty() || self.failed.is_some() {
             return;
         }
+        if self.program.is_same().is_err() {
+            // Its paths may be those of another file.
+            self.tree = Tree::default();
+            self.forms.clear();
+            self.reply.first = "the program changed meanwhile".to_owned();
+            return;
+        }
         self.failed = self.store.commit(&self.key, &self.tree).err();
         self.tree = Tree::default();
         self.forms.clear();
         self.next = Some(Instant::now() + SAVE);
     }
 
-    fn condition(&mut self, core: &Core, cond: wryneck_expr::ExprId) -> Result<Condition, String> {
+    fn condition(&mut self, core: &Core, cond: ExprId) -> Result<Condition, String> {
         let digest = core.pool.digest(cond);
         if let Some(known) = self.forms.get(&digest) {
             return known.clone();
@@ -303,7 +317,7 @@ impl Keeper {
     }
 
     /// The steps of a path, or why there are none; and what of its facts nobody can check.
-    fn steps(&mut self, core: &Core, ended: &Ended) -> Result<(Vec<Step>, Vec<Uncheckable>), String> {
+    fn steps(&mut self, core: &Core, ended: &Ended, is_fault: bool) -> Result<(Vec<Step>, Vec<Uncheckable>), String> {
         let (mut steps, mut unknown) = (Vec::new(), Vec::new());
         for (question, answer) in &self.facts.clone() {
             note(&mut self.tree, question, answer, &mut steps, &mut unknown);
@@ -323,15 +337,29 @@ impl Keeper {
             if let Some(name) = foreign {
                 note(&mut self.tree, format!("{UNKNOWN} the value of `{name}`").as_bytes(), b"", &mut steps, &mut unknown);
             }
-            for variable in variables.iter().filter(|variable| !measured.contains(variable)).cloned().collect::<Vec<_>>() {
-                let len = self.lengths.get(&variable).copied().unwrap_or_default();
-                let question = variable.replacen("env_", "envlen ", 1);
-                steps.push(self.tree.fact(question.as_bytes(), len.to_string().as_bytes()));
-                measured.push(variable);
+            for variable in variables.iter() {
+                self.measure(variable, &mut measured, &mut steps);
             }
             steps.push(step);
         }
+        if is_fault {
+            // Where a variable ends decides what lies out of bounds, and no branch shows it.
+            for variable in self.lengths.keys().cloned().collect::<Vec<_>>() {
+                self.measure(&variable, &mut measured, &mut steps);
+            }
+        }
         Ok((steps, unknown))
+    }
+
+    /// The length of a variable becomes the path's, once.
+    fn measure(&mut self, variable: &str, measured: &mut Vec<String>, steps: &mut Vec<Step>) {
+        if measured.iter().any(|known| known == variable) {
+            return;
+        }
+        let len = self.lengths.get(variable).copied().unwrap_or_default();
+        let question = variable.replacen("env_", "envlen ", 1);
+        steps.push(self.tree.fact(question.as_bytes(), len.to_string().as_bytes()));
+        measured.push(variable.to_owned());
     }
 
     fn leave_out(&mut self, why: &str) {
@@ -344,7 +372,9 @@ impl Keeper {
             .inherited
             .is_some_and(|first| World::left_by(&*ended.env).is_none_or(|world| world.bad_descriptor || world.fds.len() as u64 > first));
         let verdict = match &ended.end {
-            PathEnd::Exit(_) if ended.approximated => Err("what the program does there is not modelled exactly".to_owned()),
+            PathEnd::Exit(_) | PathEnd::Fault(_) if ended.approximated => {
+                Err("what the program does there is not modelled exactly".to_owned())
+            }
             PathEnd::Exit(_) if World::left_by(&*ended.env).is_none_or(|world| world.fds.len() > DESCRIPTORS) => {
                 Err("it opens more files than any limit allows for sure".to_owned())
             }
@@ -375,7 +405,7 @@ impl Keeper {
             }
             PathEnd::Internal(what) => Err(format!("a defect of wryneck: {what}")),
         };
-        let (steps, unknown) = match self.steps(core, ended) {
+        let (steps, unknown) = match self.steps(core, ended, matches!(ended.end, PathEnd::Fault(_))) {
             Ok(all) => all,
             Err(why) => return self.leave_out(&why),
         };

@@ -58,7 +58,7 @@ impl Here {
         match kind {
             b"kind" => Some(observed::kind(&self.host.stat(about, false).map_err(error))),
             b"file" => Some(observed::content(&self.host.read_file(about).map_err(error), &|content| self.digest(content))),
-            b"dir" => Some(observed::listing(&self.host.list_dir(about).map(Rc::from).map_err(error))),
+            b"dir" => Some(observed::listing(&self.list_dir(about).map(Rc::from).map_err(error))),
             b"link" => Some(observed::target(&self.host.read_link(about).map(Rc::from).map_err(error))),
             b"lstat" => process::stat(Err(about)),
             b"fstat" => process::stat(Ok(fd()?)),
@@ -82,6 +82,8 @@ impl Here {
             b"signals" => Some(process::signals()),
             b"umask" => Some(process::umask()),
             b"limits" => Some(process::limits()),
+            b"processors" => process::processors(),
+            b"auxiliary" => Some(process::auxiliary()),
             b"descriptors" => process::descriptors(),
             b"stdin" if about == b"size" => process::stdin_content(STDIN).map(|content| content.len().to_string().into_bytes()),
             b"stdin" if process::stdin_is_null() => Some(b"null".to_vec()),
@@ -94,7 +96,9 @@ impl Here {
 /// The answers that only the process knows which is to become the program.
 pub fn of_process(here: &Here) -> Answers {
     let mut all: Vec<Vec<u8>> =
-        ["ids", "groups", "signals", "umask", "limits", "descriptors", "stdin size", "stdin content"].map(Into::into).to_vec();
+        ["ids", "groups", "signals", "umask", "limits", "auxiliary", "processors", "descriptors", "stdin size", "stdin content"]
+            .map(Into::into)
+            .to_vec();
     for fd in ["0", "1", "2"] {
         all.extend(["fstat", "regular", "seek", "flags"].map(|kind| question(kind, fd.as_bytes())));
         all.extend(["5401", "5413"].map(|request| question("ioctl", format!("{fd} {request}").as_bytes())));
@@ -102,17 +106,18 @@ pub fn of_process(here: &Here) -> Answers {
     all.into_iter().map(|question| (question.clone(), here.answer(&question))).collect()
 }
 
-/// Where a directory lists `.` and `..`: two numbers.
+/// Where a directory lists `.` and `..`: a place and an inode each.
 fn dots(path: &[u8]) -> Option<Vec<u8>> {
     use rustix::fs::{Mode, OFlags, RawDir, open};
     let directory = open(path, OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC, Mode::empty()).ok()?;
     let mut buffer = Vec::with_capacity(8192);
     let mut entries = RawDir::new(directory, buffer.spare_capacity_mut());
-    let (mut places, mut place) = ([None; 2], 0);
+    let (mut places, mut place) = ([None, None], 0);
     while let Some(entry) = entries.next() {
-        match entry.ok()?.file_name().to_bytes() {
-            b"." => places[0] = Some(place),
-            b".." => places[1] = Some(place),
+        let entry = entry.ok()?;
+        match entry.file_name().to_bytes() {
+            b"." => places[0] = Some(format!("{place} {}", entry.ino())),
+            b".." => places[1] = Some(format!("{place} {}", entry.ino())),
             _ => {}
         }
         place += 1;
@@ -129,7 +134,7 @@ impl Host for Here {
         self.host.read_file(path)
     }
     fn list_dir(&self, path: &[u8]) -> Result<Vec<DirEntry>, i32> {
-        self.host.list_dir(path)
+        crate::host::entries(path)
     }
     fn read_link(&self, path: &[u8]) -> Result<Vec<u8>, i32> {
         self.host.read_link(path)

@@ -163,7 +163,7 @@ pub fn getdents64(s: &mut Sys<'_, '_>) -> Done {
     let (ino, above) = (node.meta.ino, s.world().node(node.parent).meta.ino);
     let dot = |name: &[u8], ino| DirEntry { name: name.to_vec(), ino, kind: mode::DIRECTORY };
     let mut entries = list(s, open.node)?;
-    let (first, second) = s.places_of_dots(open.node);
+    let [(first, ino), (second, above)] = s.dots(open.node).unwrap_or([(0, ino), (1, above)]);
     let mut dots = [(first, dot(b".", ino)), (second, dot(b"..", above))];
     dots.sort_by_key(|(place, _)| *place);
     for (place, dot) in dots {
@@ -182,8 +182,14 @@ pub fn getdents64(s: &mut Sys<'_, '_>) -> Done {
         }
         next += 1;
         let start = out.len();
-        let head = [&entry.ino.to_le_bytes()[..], &next.to_le_bytes(), &(len as u16).to_le_bytes(), &[(entry.kind >> 12) as u8]].concat();
-        out.extend(head.into_iter().map(Byte::Concrete));
+        let concrete = |bytes: &[u8]| bytes.iter().map(|b| Byte::Concrete(*b)).collect::<Vec<_>>();
+        out.extend(concrete(&entry.ino.to_le_bytes()));
+        out.extend(match s.linux.captured.log {
+            // The kernel's places are its own: nobody knows them before a run.
+            Some(_) => s.cx.seeded_input("a place in a directory", &next.to_le_bytes()).into_iter().map(Byte::Symbolic).collect(),
+            None => concrete(&next.to_le_bytes()),
+        });
+        out.extend(concrete(&[&(len as u16).to_le_bytes()[..], &[(entry.kind >> 12) as u8]].concat()));
         out.extend(name);
         out.resize(start + len, Byte::Concrete(0));
     }

@@ -193,6 +193,8 @@ pub fn perform(linux: &Linux, number: u64, args: [Value; 6], cx: &mut Cx<'_>) ->
         if cx.core.monitor.is_some() {
             cx.core.ledger.note(LedgerKind::Assumption, *what);
         }
+        linux.captured.note_unknown(what);
+        observed::keep(&mut Sys { linux, cx, args, name: "", coming: Rc::default() });
         return Ok(0);
     }
     let row = SYSCALLS.binary_search_by(|row| u64::from(row.number).cmp(&number));

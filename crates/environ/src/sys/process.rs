@@ -190,12 +190,14 @@ pub fn futex(s: &mut Sys<'_, '_>) -> Done {
 
 pub fn sched_getaffinity(s: &mut Sys<'_, '_>) -> Done {
     let size = s.long(1)?;
-    if size < 8 || !size.is_multiple_of(8) {
+    let mask = s.observed(b"processors").unwrap_or_else(|| 1u64.to_le_bytes().to_vec());
+    let len = mask.len() as u64;
+    if size < len || !size.is_multiple_of(8) {
         return Err(EINVAL.into());
     }
-    let addr = s.block(s.args[2], 8, true)?;
-    s.put(addr, &1u64.to_le_bytes())?;
-    Ok(8)
+    let addr = s.block(s.args[2], len, true)?;
+    s.put(addr, &mask)?;
+    Ok(len)
 }
 
 pub fn uname(s: &mut Sys<'_, '_>) -> Done {
@@ -211,13 +213,17 @@ pub fn uname(s: &mut Sys<'_, '_>) -> Done {
     Ok(0)
 }
 
-/// The limits of a process: stack and descriptors bounded, the rest not.
-fn limit(resource: i32) -> Result<[u8; 16], Halt> {
+/// The limits of a process: stack and descriptors bounded, the rest not; or those that the host says: `soft:hard ` for each in hexadecimal.
+fn limit(s: &Sys<'_, '_>, resource: i32) -> Result<[u8; 16], Halt> {
     const NONE: u64 = u64::MAX;
-    let pair: [u64; 2] = match resource {
-        3 => [8 << 20, NONE],
-        7 => [1024, 1024],
-        0..=15 => [NONE, NONE],
+    let told = s.observed(b"limits").unwrap_or_default();
+    let told = std::str::from_utf8(&told).ok().and_then(|told| told.split(' ').nth(usize::try_from(resource).ok()?)?.split_once(':'));
+    let number = |text: &str| u64::from_str_radix(text, 16).unwrap_or(NONE);
+    let pair: [u64; 2] = match (told, resource) {
+        (Some((soft, hard)), 0..=15) => [number(soft), number(hard)],
+        (None, 3) => [8 << 20, NONE],
+        (None, 7) => [1024, 1024],
+        (None, 0..=15) => [NONE, NONE],
         _ => return Err(EINVAL.into()),
     };
     let mut out = [0; 16];
@@ -227,7 +233,8 @@ fn limit(resource: i32) -> Result<[u8; 16], Halt> {
 }
 
 pub fn getrlimit(s: &mut Sys<'_, '_>) -> Done {
-    let limit = limit(s.int(0)?)?;
+    let resource = s.int(0)?;
+    let limit = limit(s, resource)?;
     let addr = s.block(s.args[1], 16, true)?;
     s.put(addr, &limit)?;
     Ok(0)
@@ -235,7 +242,8 @@ pub fn getrlimit(s: &mut Sys<'_, '_>) -> Done {
 
 /// prlimit64(pid, resource, new, old): new limits are neither kept nor enforced, which the ledger says.
 pub fn prlimit64(s: &mut Sys<'_, '_>) -> Done {
-    let limit = limit(s.int(1)?)?;
+    let resource = s.int(1)?;
+    let limit = limit(s, resource)?;
     if s.args[2] != Value::Bits(0) {
         let new = s.words(s.args[2], 2)?;
         if new.iter().flat_map(|word| word.to_le_bytes()).ne(limit) {

@@ -1,0 +1,158 @@
+//! What a program can ask of its world, and guard: where the world changed, or the model's answer is not the kernel's, no path is *clean*.
+//!
+//! One program with a question for each letter crashes by the answer. Each row is a world that a shell makes, a question, and what guard has to say. Every
+//! answer is compared with the native run: a clean one does not crash, a faulty one does.
+
+use std::fs;
+use std::path::PathBuf;
+use std::process::{Command, Output};
+
+const SOURCE: &str = r#"
+#include <dirent.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/auxv.h>
+#include <sys/mman.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+#include <sys/time.h>
+#include <unistd.h>
+static void crash_if(int it) { if (it) *(volatile int *)0 = 1; }
+int main(int argc, char **argv) {
+  const char *variable = getenv("VARIABLE");
+  struct itimerval timer;
+  struct rlimit limit;
+  struct stat about;
+  switch (argc > 1 ? argv[1][0] : 0) {
+    case 'e': crash_if(variable && variable[0]); break;
+    case 'E': crash_if(variable && variable[1] == 'x'); break;
+    case 'c': crash_if(fcntl(0, F_GETFD) < 0); break;
+    case 'z': crash_if(lseek(0, 5, SEEK_SET) == 0); break;
+    case 'h': crash_if(lseek(0, 0, SEEK_HOLE) == 0); break;
+    case 'o': crash_if(fcntl(0, F_GETOWN) == 0); break;
+    case 'a': crash_if(getauxval(AT_CLKTCK) != 100); crash_if(getauxval(AT_HWCAP) == 0); break;
+    case 'n': crash_if(getauxval(AT_EXECFN) && strlen((char *)getauxval(AT_EXECFN)) > 2); break;
+    case 't': crash_if(getitimer(ITIMER_REAL, &timer) < 0); break;
+    case 'l': crash_if(getrlimit(RLIMIT_NOFILE, &limit) || limit.rlim_cur == 512); break;
+    case 's': crash_if(fsync(0) < 0); break;
+    case 'f': crash_if(openat(0, "f", O_RDONLY) >= 0); break;
+    case 'm': {
+      int fd = open("f", O_RDONLY);
+      char *start = mmap(0, 4096, PROT_READ, MAP_PRIVATE, fd, 0);
+      crash_if(start == MAP_FAILED || start[0] == 'X');
+      break;
+    }
+    case 'd': {
+      // The entries of a directory are the other arguments, in their order.
+      DIR *dir = opendir("d");
+      struct dirent *entry;
+      int at = 2;
+      while ((entry = readdir(dir)))
+        if (entry->d_name[0] != '.') crash_if(at >= argc || strcmp(entry->d_name, argv[at++]));
+      break;
+    }
+    case 'p': {
+      DIR *dir = opendir("d");
+      while (readdir(dir)) crash_if(telldir(dir) > 1000);
+      break;
+    }
+    case (char)0xff: break;
+  }
+  return 0;
+}
+"#;
+
+struct Place {
+    dir: tempfile::TempDir,
+}
+
+impl Place {
+    fn new() -> Place {
+        let place = Place { dir: tempfile::tempdir().expect("there is room") };
+        fs::create_dir(place.path("d")).expect("there is room");
+        for name in ["f", "d/alpha", "d/beta", "d/gamma", "d/delta", "d/epsilon"] {
+            fs::write(place.path(name), "content").expect("there is room");
+        }
+        fs::write(place.path("p.c"), SOURCE).expect("there is room");
+        let built = place.shell("\"$WRYNECK\" cc -w -g -O1 p.c -o p");
+        assert!(built.status.success(), "{}", text(&built.stderr));
+        place
+    }
+
+    fn path(&self, name: &str) -> PathBuf {
+        self.dir.path().join(name)
+    }
+
+    fn shell(&self, script: &str) -> Output {
+        let mut command = Command::new("sh");
+        command.args(["-c", script]).current_dir(self.dir.path()).stdin(std::process::Stdio::null());
+        command.env("WRYNECK", env!("CARGO_BIN_EXE_wryneck")).env("WRYNECK_GUARD", self.path("stores"));
+        command.output().expect("it starts")
+    }
+
+    /// What guard answers in a world, compared with the native run there.
+    fn answer(&self, front: &str, world: &str, words: &str) -> String {
+        let asked = self.shell(&format!("{world}\n\"$WRYNECK\" guard {front} --siblings never --budget 60s --answer -- ./p {words}"));
+        let line: serde_json::Value =
+            serde_json::from_slice(&asked.stdout).unwrap_or_else(|_| panic!("{words}: no answer: {}", text(&asked.stderr)));
+        let answer = line["answer"].as_str().unwrap_or_default().to_owned();
+        let native = self.shell(&format!("{world}\nexec ./p {words}"));
+        let crashed = native.status.code().is_none();
+        assert!(answer != "clean" || !crashed, "`{words}` in `{world}`, {front}: clean, and it crashes: {line}");
+        assert!(answer != "faulty" || crashed, "`{words}` in `{world}`, {front}: faulty, and it does not crash: {line}");
+        answer
+    }
+}
+
+fn text(bytes: &[u8]) -> String {
+    String::from_utf8_lossy(bytes).into_owned()
+}
+
+/// The world, the program's words, and the answers that are right.
+const ROWS: [(&str, &str, &str); 22] = [
+    // The end of a variable's value is a part of the condition.
+    ("export VARIABLE=", "e", "clean"),
+    ("export VARIABLE=x", "e", "faulty"),
+    ("export VARIABLE=a", "E", "clean"),
+    ("export VARIABLE=ax", "E", "faulty"),
+    ("unset VARIABLE", "E", "clean"),
+    // Streams that are closed stay closed.
+    ("", "c", "clean"),
+    ("exec <&-", "c", "unverified"),
+    // The device that says nothing is no empty file.
+    ("", "z", "unverified"),
+    ("exec <f", "z", "clean"),
+    ("exec <f", "h", "unverified"),
+    ("", "o", "unverified"),
+    ("", "s", "unverified"),
+    ("exec <d", "f", "unverified"),
+    // What the kernel tells every program.
+    ("", "a", "clean"),
+    ("", "n", "unverified"),
+    // What has no model is not known.
+    ("", "t", "unverified"),
+    ("", "l", "clean"),
+    ("ulimit -Sn 512", "l", "faulty"),
+    ("printf content >f", "m", "clean"),
+    (": >f", "m", "unverified"),
+    ("", "p", "unverified"),
+    // Arguments are bytes.
+    ("", "\"$(printf '\\377')\"", "clean"),
+];
+
+#[test]
+fn a_world_that_changes_is_no_hit() {
+    let place = Place::new();
+    for front in ["", "--machine-code"] {
+        for (world, words, right) in ROWS {
+            let world = if world.is_empty() { ":" } else { world };
+            assert_eq!(place.answer(front, world, words), right, "`{words}` in `{world}` {front}");
+        }
+        let order = text(&place.shell("ls -U d | tr '\\n' ' '").stdout);
+        let mut names: Vec<&str> = order.split_whitespace().collect();
+        assert_eq!(place.answer(front, ":", &format!("d {}", names.join(" "))), "clean");
+        names.swap(0, 4);
+        assert_eq!(place.answer(front, ":", &format!("d {}", names.join(" "))), "faulty");
+    }
+}
