@@ -20,6 +20,16 @@ use crate::sys::{Done, Sys};
 /// Questions that begin so have no answer before the run.
 pub const UNKNOWN: &str = "unknown";
 
+/// Notes that begin so are of constraints, see [`named`].
+const NAMED: &str = "named";
+
+/// The constraints that a note is about, if it says which of them name a file: they assert that input is what it is, byte by byte.
+pub fn named(question: &[u8]) -> Option<std::ops::Range<usize>> {
+    let about = std::str::from_utf8(question).ok()?.strip_prefix(NAMED)?.trim_start();
+    let (start, end) = about.split_once(' ')?;
+    Some(start.parse().ok()?..end.parse().ok()?)
+}
+
 /// A question: its kind, and what it is about.
 pub fn question(kind: &str, about: &[u8]) -> Vec<u8> {
     [kind.as_bytes(), b" ", about].concat()
@@ -86,6 +96,18 @@ impl crate::host::Captured {
         if let Some(log) = &self.log {
             log.borrow_mut().pending.clear();
         }
+    }
+
+    /// Notes that these constraints of the running path say which file a name leads to ([`named`]).
+    pub fn note_named(&self, constraints: std::ops::Range<usize>) {
+        if !constraints.is_empty() {
+            self.note(|| (question(NAMED, format!("{} {}", constraints.start, constraints.end).as_bytes()), Vec::new()));
+        }
+    }
+
+    /// Notes that the running path depends on something that nobody can check before a run.
+    pub fn note_unknown(&self, what: &str) {
+        self.note(|| (question(UNKNOWN, what.as_bytes()), Vec::new()));
     }
 
     /// Whether standard input is known to be `/dev/null`: the model takes it for an empty file.

@@ -12,11 +12,11 @@ use std::time::{Duration, Instant};
 use anyhow::Result;
 use rustc_hash::FxHashMap;
 use serde::{Deserialize, Serialize};
-use wryneck_environ::observed::UNKNOWN;
+use wryneck_environ::observed::{UNKNOWN, named};
 use wryneck_environ::{Linux, ProgramInput, World};
 use wryneck_exec::config::Uninit;
 use wryneck_exec::{Control, Core, Ended, Explorer, FaultKind, Image, Limit, Outcome, PathEnd, search};
-use wryneck_expr::{ExprId, Pool, form};
+use wryneck_expr::{ExprId, Kind, Pool, form};
 use wryneck_guard::file::Key;
 use wryneck_guard::{Step, Store, Tree, Verdict};
 use wryneck_solver::{Solver, Stop};
@@ -25,7 +25,7 @@ use super::policy::Policy;
 use super::process::STANDARD;
 use super::program::{FrontEnd, Program};
 use super::shape::{Actual, Shape};
-use super::world::Here;
+use super::world::{Here, is_argument};
 use crate::args::{self, RunArgs};
 use crate::budget::{self, Budget};
 use crate::target::{Linked, Target};
@@ -324,15 +324,26 @@ impl Keeper {
         }
         let linux = self.linux.clone();
         let observed = World::left_by(&*ended.env).map(|world| world.observed.clone()).unwrap_or_default();
-        let mut observed = observed.iter().peekable();
+        let (names, observed): (Vec<_>, Vec<_>) = observed
+            .iter()
+            .map(|o| (linux.fact(o.fact), o.after as usize))
+            .partition(|(fact, _)| fact.as_ref().is_some_and(|(q, _)| named(q).is_some()));
+        let names: Vec<_> = names.iter().filter_map(|(fact, _)| named(&fact.as_ref()?.0)).collect();
+        let mut observed = observed.into_iter().peekable();
         let mut measured: Vec<String> = Vec::new();
         let constraints = ended.path.constraints();
         for i in 0..=constraints.len() {
-            while let Some(fact) = observed.next_if(|fact| fact.after as usize <= i) {
-                let (question, answer) = linux.fact(fact.fact).ok_or("a fact without a question")?;
+            while let Some((fact, _)) = observed.next_if(|(_, after)| *after <= i) {
+                let (question, answer) = fact.ok_or("a fact without a question")?;
                 note(&mut self.tree, &question, &answer, &mut steps, &mut unknown);
             }
             let Some(&cond) = constraints.get(i) else { break };
+            if names.iter().any(|range| range.contains(&i))
+                && let Some((question, byte)) = byte_of_argument(core, cond)
+            {
+                steps.push(self.tree.fact(question.as_bytes(), &[byte]));
+                continue;
+            }
             let Condition { step, variables, unknown: foreign } = self.condition(core, cond)?;
             if let Some(name) = foreign {
                 note(&mut self.tree, format!("{UNKNOWN} the value of `{name}`").as_bytes(), b"", &mut steps, &mut unknown);
@@ -423,6 +434,19 @@ impl Keeper {
         self.tree.add(steps, verdict);
         self.reply.paths += 1;
     }
+}
+
+/// A condition that says that a byte of an argument is this one: the question about it, and the byte.
+fn byte_of_argument(core: &Core, cond: ExprId) -> Option<(String, u8)> {
+    let Kind::Eq(a, b) = core.pool.kind(cond) else { return None };
+    let (symbol, value) = match (core.pool.kind(a), core.pool.kind(b)) {
+        (Kind::Sym(symbol), Kind::Const) => (symbol, b),
+        (Kind::Const, Kind::Sym(symbol)) => (symbol, a),
+        _ => return None,
+    };
+    let info = core.pool.sym_info(symbol);
+    is_argument(info.name.as_bytes()).then_some(())?;
+    Some((format!("byte {} {}", info.name, info.index), u8::try_from(core.pool.as_u64(value)?).ok()?))
 }
 
 /// Adds a fact to a path's steps; where it is one that nobody can check, also its place and what it is.

@@ -165,14 +165,18 @@ pub struct Asked<'a> {
     pub assume: Assume,
 }
 
-/// Kinds of questions about the arguments.
+/// Whether an input of this name is an argument.
+pub fn is_argument(name: &[u8]) -> bool {
+    name.strip_prefix(b"arg").is_some_and(|rest| rest.iter().all(u8::is_ascii_digit))
+}
+
+/// Kinds of questions about the arguments. Which file an argument names (`byte`) is of the world.
 const ARGUMENTS: [&[u8]; 5] = [b"argc", b"argv0", b"len", b"policy", b"word"];
 
 impl World for Asked<'_> {
     fn input(&mut self, name: &[u8]) -> Given {
         let spelled = std::str::from_utf8(name).ok();
-        let is_argument = name.strip_prefix(b"arg").is_some_and(|rest| rest.iter().all(u8::is_ascii_digit));
-        if self.assume == Assume::ArgumentsOnly && !is_argument {
+        if self.assume == Assume::ArgumentsOnly && !is_argument(name) {
             return Given::Assumed;
         }
         if let Some(bytes) = spelled.and_then(|name| self.inputs.get(name)) {
@@ -188,9 +192,20 @@ impl World for Asked<'_> {
         if self.assume == Assume::ArgumentsOnly && !ARGUMENTS.contains(&kind) {
             return true;
         }
+        if kind == b"byte" {
+            return self.byte(question).is_some_and(|byte| answer == [byte]);
+        }
         match std::str::from_utf8(question).ok().and_then(|question| self.inputs.get(question)) {
             Some(given) => given == answer,
             None => self.here.answer(question).is_some_and(|given| given == answer),
         }
+    }
+}
+
+impl Asked<'_> {
+    /// The byte of an input that a question `byte NAME NUMBER` is about.
+    fn byte(&self, question: &[u8]) -> Option<u8> {
+        let (name, number) = std::str::from_utf8(question).ok()?.strip_prefix("byte ")?.split_once(' ')?;
+        self.inputs.get(name)?.get(number.parse::<usize>().ok()?).copied()
     }
 }

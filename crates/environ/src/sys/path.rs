@@ -151,12 +151,22 @@ impl Sys<'_, '_> {
         let bytes = self.string(pointer)?;
         let name = match self.concrete(&bytes) {
             Some(name) => name,
-            None => match self.cx.seeded_string(&bytes)? {
+            None => match self.named(&bytes)? {
                 Some(name) => name,
                 None => self.symbolic_path(at, &bytes, follow)?,
             },
         };
         if name.len() >= PATH_MAX { Err(ENAMETOOLONG.into()) } else { Ok(Given { at, name }) }
+    }
+
+    /// The input's name, if there is one and the path takes it. What that asserts is noted: which file a name leads to is the world's.
+    fn named(&mut self, bytes: &[ExprId]) -> Result<Option<Vec<u8>>, Halt> {
+        let before = self.cx.state.path.len();
+        let name = self.cx.seeded_string(bytes)?;
+        if name.is_some() {
+            self.linux.captured.note_named(before..self.cx.state.path.len());
+        }
+        Ok(name)
     }
 
     /// The string at a pointer, up to its first byte that is surely zero.
