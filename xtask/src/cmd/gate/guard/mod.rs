@@ -10,9 +10,10 @@ mod mutants;
 mod place;
 
 use std::collections::BTreeMap;
+use std::io::Write;
 
 use anyhow::{Result, ensure};
-use serde_json::json;
+use serde_json::{Value, json};
 
 use crate::random::Random;
 use place::{Input, Place};
@@ -33,7 +34,7 @@ pub struct Args {
     /// Verify machine code instead of bitcode
     #[arg(long)]
     machine_code: bool,
-    /// Where the counts are kept, a JSON object
+    /// Where the counts are kept, a JSON object a line; parts that it has are not run again
     #[arg(long)]
     results: Option<std::path::PathBuf>,
 }
@@ -51,16 +52,19 @@ const VERIFIED: usize = 8;
 
 pub fn run(args: &Args) -> Result<()> {
     let mut place = Place::new(args.machine_code)?;
-    let mut random = Random::new(args.seed);
-    let mut rows = Vec::new();
+    let results = Results::open(args)?;
     planted(&place)?;
     println!("planted: the crash on `-a -b` is refused, its neighbours run");
     let mut programs = vec![("risky".to_owned(), place.risky.clone(), &[][..])];
     for (name, words) in PROGRAMS {
         programs.push((name.to_owned(), place.coreutils(name)?, words));
     }
-    for (name, file, words) in programs {
-        let mut count = Counts::default();
+    for (number, (name, file, words)) in (1..).zip(programs) {
+        let part = json!({ "part": "truth", "program": name, "of": args.inputs });
+        if results.has(&part) {
+            continue;
+        }
+        let (mut count, mut random) = (Counts::default(), Random::new(args.seed + 1000 * number));
         for number in 0..args.inputs {
             place.shuffle(&mut random)?;
             let input = if words.is_empty() { Input::risky(&mut random) } else { Input::of_words(words, &mut random) };
@@ -70,20 +74,60 @@ pub fn run(args: &Args) -> Result<()> {
             "{name:<6} {} inputs: {} clean ({} without a verification), {} faulty, {} not verified; {} crash natively; {} paths met twice, all alike",
             args.inputs, count.clean, count.hits, count.faulty, count.unverified, count.crashes, count.same
         );
-        ensure!(count.clean > 0, "`{name}`: nothing was clean, so nothing was tested");
-        rows.push(json!({ "program": name, "inputs": args.inputs, "clean": count.clean, "hits": count.hits, "faulty": count.faulty,
-            "unverified": count.unverified, "crashes": count.crashes, "refused_crashes": count.refused, "same_path_pairs": count.same }));
+        ensure!(args.inputs == 0 || count.clean > 0, "`{name}`: nothing was clean, so nothing was tested");
+        results.add(
+            part,
+            json!({ "clean": count.clean, "hits": count.hits, "faulty": count.faulty, "unverified": count.unverified,
+            "crashes": count.crashes, "refused_crashes": count.refused, "same_path_pairs": count.same }),
+        )?;
     }
-    let killed = kills::run(&mut place, args.kills, &mut random)?;
-    println!("{} kills: {killed} met a verification; no store was damaged, no process was left, nothing clean crashes", args.kills);
-    let aside = mutants::run(&mut place, args.mutants, &mut random)?;
-    println!("{} mutated stores: {aside} were set aside, no answer was wrong", args.mutants);
-    if let Some(file) = &args.results {
-        let all = json!({ "machine_code": args.machine_code, "seed": args.seed, "programs": rows, "kills": args.kills, "met": killed,
-            "mutants": args.mutants, "set_aside": aside });
-        std::fs::write(file, format!("{all}\n"))?;
+    let part = json!({ "part": "kills", "of": args.kills });
+    if !results.has(&part) {
+        let killed = kills::run(&mut place, args.kills, &mut Random::new(args.seed))?;
+        println!("{} kills: {killed} met a verification; no store was damaged, no process was left, nothing clean crashes", args.kills);
+        results.add(part, json!({ "met": killed }))?;
+    }
+    let part = json!({ "part": "mutants", "of": args.mutants });
+    if !results.has(&part) {
+        let aside = mutants::run(&mut place, args.mutants, &mut Random::new(args.seed))?;
+        println!("{} mutated stores: {aside} were set aside, no answer was wrong", args.mutants);
+        results.add(part, json!({ "set_aside": aside }))?;
     }
     Ok(())
+}
+
+/// Parts of the gate that are done, a JSON object a line: a gate that was ended goes on with the others.
+struct Results<'a> {
+    file: Option<&'a std::path::Path>,
+    /// What all parts of this gate say.
+    common: Value,
+    known: Vec<Value>,
+}
+
+impl<'a> Results<'a> {
+    fn open(args: &'a Args) -> Result<Results<'a>> {
+        let text = match &args.results {
+            Some(file) if file.exists() => std::fs::read_to_string(file)?,
+            _ => String::new(),
+        };
+        let known = text.lines().map(serde_json::from_str).collect::<Result<_, _>>()?;
+        let common = json!({ "machine_code": args.machine_code, "seed": args.seed });
+        Ok(Results { file: args.results.as_deref(), common, known })
+    }
+
+    /// Whether a line says all that these two say.
+    fn has(&self, part: &Value) -> bool {
+        let fields = || self.common.as_object().into_iter().chain(part.as_object()).flatten();
+        self.known.iter().any(|line| fields().all(|(name, value)| line[name] == *value))
+    }
+
+    fn add(&self, part: Value, counts: Value) -> Result<()> {
+        let Some(file) = self.file else { return Ok(()) };
+        let fields = [&self.common, &part, &counts].into_iter().filter_map(Value::as_object).flatten();
+        let line = Value::Object(fields.map(|(name, value)| (name.clone(), value.clone())).collect());
+        writeln!(std::fs::OpenOptions::new().create(true).append(true).open(file)?, "{line}")?;
+        Ok(())
+    }
 }
 
 #[derive(Default)]

@@ -52,7 +52,7 @@ impl Input {
             ["-a", "-b", "-a", "-b", "-ff", "-fg", "-fnone", "-fd", "-ff", "7", "3", "12", "=zq", "=zb", "=x", "word", "-R"];
         let count = random.below(4);
         let words = (0..count).map(|_| WORDS[random.below(WORDS.len())].to_owned()).collect();
-        let mode = [None, None, None, Some("c"), Some("e"), Some("do!"), Some("do."), Some("dont")][random.below(8)];
+        let mode = [None, None, Some(""), Some("c"), Some("e"), Some("do!"), Some("do."), Some("dont")][random.below(8)];
         let stdin = [None, None, Some("abk"), Some("abc"), Some("a")][random.below(5)];
         Input { words, mode: mode.map(Into::into), bad: random.below(4) == 0, stdin: stdin.map(Into::into) }
     }
