@@ -57,6 +57,7 @@ int main(int argc, char **argv) {
       while (readdir(dir)) crash_if(telldir(dir) > 1000);
       break;
     }
+    case 'v': while (variable && *variable) variable++; break;
     case (char)0xff: break;
   }
   return 0;
@@ -93,7 +94,7 @@ impl Place {
 
     /// What guard answers in a world, compared with the native run there.
     fn answer(&self, front: &str, world: &str, words: &str) -> String {
-        let asked = self.shell(&format!("{world}\n\"$WRYNECK\" guard {front} --siblings never --budget 60s --answer -- ./p {words}"));
+        let asked = self.shell(&format!("{world}\n\"$WRYNECK\" guard --siblings never {front} --budget 60s --answer -- ./p {words}"));
         let line: serde_json::Value =
             serde_json::from_slice(&asked.stdout).unwrap_or_else(|_| panic!("{words}: no answer: {}", text(&asked.stderr)));
         let answer = line["answer"].as_str().unwrap_or_default().to_owned();
@@ -152,6 +153,9 @@ fn a_world_that_changes_is_no_hit() {
         let order = text(&place.shell("ls -U d | tr '\\n' ' '").stdout);
         let mut names: Vec<&str> = order.split_whitespace().collect();
         assert_eq!(place.answer(front, ":", &format!("d {}", names.join(" "))), "clean");
+        // No neighbour goes past the end of a variable's value.
+        let whole = format!("{front} --siblings wait --max-paths 40 --assume arguments-only");
+        assert_eq!(place.answer(&whole, "export VARIABLE=abc", "v"), "clean");
         names.swap(0, 4);
         assert_eq!(place.answer(front, ":", &format!("d {}", names.join(" "))), "faulty");
     }

@@ -379,6 +379,9 @@ fn environment(cx: &mut Cx<'_>, env: &[(Vec<u8>, EnvValue)]) -> Result<Vec<u64>,
                 let mut bytes: Vec<ExprId> = text.iter().map(|b| cx.core.pool.bits(8, (*b).into())).collect();
                 cx.room_for_input(&input_of(name), len)?;
                 bytes.extend(cx.new_input(&input_of(name), len));
+                if let Some(&end) = bytes.last() {
+                    cx.core.zeros.extend(cx.core.pool.support(end).iter().copied());
+                }
                 object(cx, &what, &bytes, bytes.len() as u64)?
             }
         });

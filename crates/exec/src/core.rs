@@ -45,6 +45,8 @@ pub struct Core {
     pub recorder: Option<Box<Recorder>>,
     /// The input that the first path follows, if it is to follow one ([`crate::Explorer::follow`]).
     pub seed: Option<Model>,
+    /// Bytes of input that are zero in every real input, though conditions on them are a path's: what they contradict is not explored.
+    pub zeros: FxHashSet<SymId>,
     /// Lowers the code computed jumps lead to.
     pub code_source: Option<Rc<RefCell<dyn CodeSource>>>,
     /// A byte per block of the program, 1 once a path entered it.
@@ -290,6 +292,7 @@ impl Core {
             audited: CodePos::default(),
             recorder: None,
             seed: None,
+            zeros: FxHashSet::default(),
             code_source: None,
             newly_covered: Vec::new(),
             tree: Tree::default(),

@@ -549,9 +549,22 @@ impl Cx<'_> {
     }
 
     /// Leaves the other side for later: a snapshot of the path as it was when the operation began (see the law above).
+    /// Whether a condition is one on bytes alone that are zero in every real input ([`Core::zeros`]), and does not hold there.
+    fn contradicts_zeros(&mut self, cond: ExprId) -> bool {
+        let support = self.core.pool.support(cond);
+        !self.core.zeros.is_empty()
+            && !support.is_empty()
+            && support.iter().all(|symbol| self.core.zeros.contains(symbol))
+            && self.core.eval.eval(&self.core.pool, cond, &Model::empty()) == 0
+    }
+
     fn add_flip(&mut self, cond: ExprId, decision: Option<Decision>, block: Option<u32>) {
         // A path that is run again leaves nothing behind.
         if self.core.recorder.is_some() {
+            return;
+        }
+        if self.contradicts_zeros(cond) {
+            self.core.stats.flips_dropped_at_once += 1;
             return;
         }
         if self.core.stats.flips >= self.core.config.max_forks {

@@ -377,7 +377,17 @@ impl Keeper {
         *self.reply.left_out.entry(why.to_owned()).or_default() += 1;
     }
 
+    /// Whether a path is none of real inputs: it takes a byte that ends a variable's value for another one.
+    fn is_of_no_input(core: &mut Core, ended: &Ended) -> bool {
+        let zeros: Vec<_> = core.zeros.iter().map(|symbol| (*symbol, 0)).collect();
+        let model = ended.model.with(&zeros);
+        !ended.path.constraints().into_iter().all(|cond| core.eval.holds(&core.pool, cond, &model))
+    }
+
     fn store(&mut self, core: &mut Core, ended: &Ended, is_first: bool) {
+        if Self::is_of_no_input(core, ended) {
+            return;
+        }
         let (class, what) = results::class(&ended.end);
         let meets_inherited = self
             .inherited
