@@ -8,7 +8,7 @@ use std::fs;
 use std::path::PathBuf;
 use std::process::{Command, Stdio};
 
-use anyhow::{Context, Result};
+use anyhow::{Context, Result, ensure};
 use serde_json::{Value, json};
 
 use crate::cache::Cache;
@@ -81,6 +81,7 @@ pub fn run(args: &Args) -> Result<()> {
     };
     let forms: Vec<_> = FORMS.iter().filter(|(name, _)| programs.join(name).is_file()).collect();
     println!("{} of {} programs are in `{}`", forms.len(), FORMS.len(), programs.display());
+    ensure!(!forms.is_empty(), "no program is there: `cargo xtask setup coreutils`, or `--programs DIR`");
     let mut rows = Vec::new();
     for assume in ["arguments-only", "nothing"] {
         rows.push(figure5(args, assume, &programs, &forms)?);
