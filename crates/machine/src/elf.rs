@@ -213,7 +213,8 @@ impl Elf {
 
     /// The variables of the program itself that it can write, apart.
     pub fn written(&self) -> Vec<Data> {
-        self.variables(&|_, _| true)
+        // The loader alone writes these, once.
+        self.variables(&|segment, _| !segment.name.contains(".data.rel.ro"))
     }
 
     /// The variables in writable segments that `wanted` accepts: the segment, and the offset there.
