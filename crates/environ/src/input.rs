@@ -128,6 +128,8 @@ pub struct ProgramInput {
     pub env: Vec<(Vec<u8>, EnvValue)>,
     pub stdin: Stdin,
     pub sym_files: Vec<SymFile>,
+    /// Whether the program's constructors run first.
+    pub constructors: bool,
     /// `--fail-calls N`: how many calls of a path may fail though they need not.
     pub fail_calls: u32,
     /// Absolute path of the working directory.
@@ -151,6 +153,7 @@ impl Default for ProgramInput {
             env: Vec::new(),
             stdin: Stdin::Bytes(Vec::new()),
             sym_files: Vec::new(),
+            constructors: true,
             fail_calls: 0,
             working_directory: b"/".to_vec(),
             uname: ["Linux", "wryneck", "6.1.0", "#1 SMP", "x86_64", "(none)"].map(|s| s.as_bytes().to_vec()),

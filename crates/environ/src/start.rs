@@ -119,8 +119,8 @@ pub(crate) fn function(cx: &Cx<'_>, name: &str) -> Option<u64> {
 }
 
 /// `__wryneck_begin()`: runs the constructors where no libc will ask for it.
-pub fn begin(_: &Linux, _: &Args<'_>, cx: &mut Cx<'_>) -> Result<Reply, Stop> {
-    Ok(if function(cx, LIBC_START).is_some() { Reply::Void } else { Reply::Run(constructors(cx)) })
+pub fn begin(linux: &Linux, _: &Args<'_>, cx: &mut Cx<'_>) -> Result<Reply, Stop> {
+    Ok(if function(cx, LIBC_START).is_some() { Reply::Void } else { Reply::Run(constructors(linux, cx)) })
 }
 
 /// `__wryneck_finish()`: `main` has returned; runs the destructors where no libc has done so.
@@ -131,8 +131,8 @@ pub fn finish(linux: &Linux, args: &Args<'_>, cx: &mut Cx<'_>) -> Result<Reply, 
 const LIBC_START: &str = "__libc_start_main";
 
 /// `__wryneck_run_init_array()`: musl's overlay asks for the constructors.
-pub fn run_init_array(_: &Linux, _: &Args<'_>, cx: &mut Cx<'_>) -> Result<Reply, Stop> {
-    Ok(Reply::Run(constructors(cx)))
+pub fn run_init_array(linux: &Linux, _: &Args<'_>, cx: &mut Cx<'_>) -> Result<Reply, Stop> {
+    Ok(Reply::Run(constructors(linux, cx)))
 }
 
 /// `__wryneck_run_fini_array()`.
@@ -141,7 +141,10 @@ pub fn run_fini_array(_: &Linux, _: &Args<'_>, cx: &mut Cx<'_>) -> Result<Reply,
     Ok(Reply::Run(calls(image, image.program.destructors(), &image.machine_code_ends)))
 }
 
-fn constructors(cx: &Cx<'_>) -> Vec<(u64, Vec<Value>)> {
+fn constructors(linux: &Linux, cx: &Cx<'_>) -> Vec<(u64, Vec<Value>)> {
+    if !linux.input.constructors {
+        return Vec::new();
+    }
     let image = &cx.core.image;
     calls(image, image.program.constructors(), &image.machine_code_begins)
 }

@@ -25,9 +25,19 @@ pub const NEW_ARRAY: u32 = 4;
 
 const ALIGN: u64 = 16;
 
-fn give(cx: &mut Cx<'_>, size: u64, align: u64, zero: bool, kind: u32) -> Result<Reply, Stop> {
+/// Allocates what `size` says, which is asked only if the allocation works: what fails fails for every size.
+fn give(
+    cx: &mut Cx<'_>,
+    size: impl FnOnce(&mut Cx<'_>) -> Result<Option<u64>, Stop>,
+    align: u64,
+    zero: bool,
+    kind: u32,
+) -> Result<Reply, Stop> {
     let fate = failing::allocation(cx)?;
-    let addr = if fate.error().is_none() { cx.allocate(size, align, zero, kind) } else { None };
+    let addr = match fate.error() {
+        None => size(cx)?.and_then(|size| cx.allocate(size, align, zero, kind)),
+        Some(_) => None,
+    };
     fate.seal(cx);
     Ok(match addr {
         Some(addr) => Reply::Value(Value::Bits(addr)),
@@ -44,16 +54,11 @@ fn out_of_memory(cx: &Cx<'_>) -> Reply {
 }
 
 pub fn malloc(_: &Linux, args: &Args<'_>, cx: &mut Cx<'_>) -> Result<Reply, Stop> {
-    let size = args.number(cx, 0)?;
-    give(cx, size, ALIGN, false, MALLOC)
+    give(cx, |cx| args.number(cx, 0).map(Some), ALIGN, false, MALLOC)
 }
 
 pub fn calloc(_: &Linux, args: &Args<'_>, cx: &mut Cx<'_>) -> Result<Reply, Stop> {
-    let (count, size) = (args.number(cx, 0)?, args.number(cx, 1)?);
-    match count.checked_mul(size) {
-        Some(size) => give(cx, size, ALIGN, true, MALLOC),
-        None => Ok(out_of_memory(cx)),
-    }
+    give(cx, |cx| Ok(args.number(cx, 0)?.checked_mul(args.number(cx, 1)?)), ALIGN, true, MALLOC)
 }
 
 pub fn free(_: &Linux, args: &Args<'_>, cx: &mut Cx<'_>) -> Result<Reply, Stop> {
@@ -69,12 +74,16 @@ fn release(args: &Args<'_>, cx: &mut Cx<'_>, kind: u32) -> Result<Reply, Stop> {
 
 pub fn realloc(_: &Linux, args: &Args<'_>, cx: &mut Cx<'_>) -> Result<Reply, Stop> {
     let old = cx.to_free(args.value(0), MALLOC)?;
-    let size = args.number(cx, 1)?;
+    let mut given = 0;
+    let size = |cx: &mut Cx<'_>| {
+        given = args.number(cx, 1)?;
+        Ok(Some(given))
+    };
     let new = give(cx, size, ALIGN, false, MALLOC)?;
     if let (Some(old), &Reply::Value(Value::Bits(new))) = (old, &new)
         && new != 0
     {
-        move_to(cx, &old, new, size)?;
+        move_to(cx, &old, new, given)?;
     }
     Ok(new)
 }
@@ -97,7 +106,7 @@ pub fn reallocarray(linux: &Linux, args: &Args<'_>, cx: &mut Cx<'_>) -> Result<R
 /// aligned_alloc(alignment, size) and memalign.
 pub fn aligned_alloc(_: &Linux, args: &Args<'_>, cx: &mut Cx<'_>) -> Result<Reply, Stop> {
     let (align, size) = (args.number(cx, 0)?, args.number(cx, 1)?);
-    if align.is_power_of_two() { give(cx, size, align.max(ALIGN), false, MALLOC) } else { Ok(Reply::Value(Value::Bits(0))) }
+    if align.is_power_of_two() { give(cx, |_| Ok(Some(size)), align.max(ALIGN), false, MALLOC) } else { Ok(Reply::Value(Value::Bits(0))) }
 }
 
 pub fn posix_memalign(_: &Linux, args: &Args<'_>, cx: &mut Cx<'_>) -> Result<Reply, Stop> {
