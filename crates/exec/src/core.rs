@@ -35,6 +35,8 @@ pub struct Core {
     pub environment: Rc<dyn Environment>,
     pub monitor: Option<Rc<dyn Monitor>>,
     pub lazy: Option<Rc<dyn LazyInputs>>,
+    /// Branches, by function and operation, of which it is known whether they leave a loop that they are in.
+    pub(crate) loop_exits: FxHashMap<(u32, u32), bool>,
     /// Functions whose calls are skipped.
     pub skipped: FxHashSet<u32>,
     /// What runs now, nobody wanted: it is run to see what pruning loses.
@@ -287,6 +289,7 @@ impl Core {
             environment,
             monitor: None,
             lazy: None,
+            loop_exits: FxHashMap::default(),
             skipped: FxHashSet::default(),
             auditing: false,
             audited: CodePos::default(),

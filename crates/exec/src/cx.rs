@@ -307,7 +307,17 @@ impl Cx<'_> {
         if let (Value::Sym(_), false) = (value, known) {
             self.count_tried(self.core.config.max_targets, Limit::Targets)?;
         }
-        self.concretise(value, why)
+        let address = self.concretise(value, why)?;
+        if let Value::Sym(e) = value
+            && self.core.lazy.is_some()
+            && self.core.pool.is_chosen(e)
+        {
+            // Where the code goes by a table, as for a `switch`, is its own decision.
+            let fixed = self.core.pool.bits(64, address);
+            let here = self.core.pool.eq(e, fixed);
+            self.note_tested(here, true, true);
+        }
+        Ok(address)
     }
 
     /// Fixes a value to the one it has in this state's model. The others are not explored, which the ledger says. Asks no solver.

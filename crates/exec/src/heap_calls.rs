@@ -5,6 +5,7 @@
 use wryneck_expr::ExprId;
 
 use crate::config::Uninit;
+use crate::core::LedgerKind;
 use crate::cx::Cx;
 use crate::memory::{HeapObject, Life, heap};
 use crate::path_end::{FaultKind, PathEnd};
@@ -14,6 +15,8 @@ use crate::step::pointer::{Place, What};
 
 /// Bytes after which a string counts as endless.
 const MAX_STRING: u64 = 1 << 20;
+/// Bytes that a string of lazily made inputs is assumed to have at most, where the engine reads it whole.
+const LAZY_STRING: u64 = 24;
 
 impl Cx<'_> {
     /// A new heap object of `size` bytes, zero or uninitialised (as the configuration says); `None` if it is too large. Changes the path.
@@ -55,8 +58,15 @@ impl Cx<'_> {
             let zero = self.core.pool.zero(64);
             let null = self.core.pool.eq(e, zero);
             let before = self.state.path.clone();
-            if self.decide(null)? {
-                // That freeing null is allowed says nothing about the pointer.
+            let is_null = match self.core.lazy.is_some() {
+                // That freeing null is allowed says nothing about the pointer: no test of the code.
+                true => {
+                    let some = self.core.pool.not(null);
+                    self.choose(&[null, some], &[])? == 0
+                }
+                false => self.decide(null)?,
+            };
+            if is_null {
                 if !self.holds_on(&before, null) {
                     self.note_assumed(null, "a freed pointer is null");
                 }
@@ -101,7 +111,7 @@ impl Cx<'_> {
             return PathEnd::fault(FaultKind::InvalidFree, format!("free of {addr:#x}, which belongs to no object"));
         };
         let name = self.describe(&object);
-        let offset = addr.wrapping_sub(object.base) as i64;
+        let offset = self.offset_from(&object, addr.wrapping_sub(object.base));
         match object.what {
             What::Heap { freed: Some(pos), .. } if offset == 0 => {
                 PathEnd::fault(FaultKind::DoubleFree, format!("free of {name}, freed before at {}", self.place_name(pos)))
@@ -117,6 +127,9 @@ impl Cx<'_> {
         let addr = self.block_address(pointer, 1, false)?;
         let mut bytes = Vec::new();
         for i in 0..MAX_STRING {
+            if i == LAZY_STRING && self.ends_within(&bytes)? {
+                return Ok(bytes);
+            }
             let Some(byte) = self.byte_at(addr.wrapping_add(i)) else {
                 if bytes.iter().all(|b| self.core.pool.as_u64(*b).is_some()) {
                     return Err(self.bad_access(addr.wrapping_add(i), 1, false).into());
@@ -129,6 +142,26 @@ impl Cx<'_> {
             bytes.push(byte);
         }
         Err(PathEnd::Unsupported(format!("a string of more than {MAX_STRING} bytes")).into())
+    }
+
+    /// Where inputs are lazily made, such a string is assumed to end within these bytes, if it can.
+    fn ends_within(&mut self, bytes: &[ExprId]) -> Result<bool, Stop> {
+        if self.core.lazy.is_none() || bytes.iter().all(|b| self.core.pool.as_u64(*b).is_some()) {
+            return Ok(false);
+        }
+        let pool = &mut self.core.pool;
+        let (zero, mut ends) = (pool.bits(8, 0), pool.fls());
+        for byte in bytes {
+            let end = pool.eq(*byte, zero);
+            ends = pool.or(ends, end);
+        }
+        let can = self.choose_first(&[ends], 0..0)?.is_some();
+        if can {
+            let why = format!("a string of at most {LAZY_STRING} bytes");
+            self.core.ledger.note(LedgerKind::DroppedFlip, why.as_str());
+            self.note_assumed(ends, &why);
+        }
+        Ok(can)
     }
 
     /// As [`Cx::c_string`], if every byte is concrete.

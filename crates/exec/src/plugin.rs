@@ -149,9 +149,11 @@ pub trait LazyInputs {
     fn access(&self, object: &Object, offset: ExprId, size: u64, write: bool, cx: &mut Cx<'_>) -> Result<ExprId, Stop>;
     /// The 8-bit value of a byte that was never written.
     fn unwritten(&self, address: u64, cx: &mut Cx<'_>) -> ExprId;
-    /// What a lazily made object is, in words.
-    fn name(&self, object: u64, cx: &Cx<'_>) -> Option<String>;
-    /// The heap object that freeing this address frees, or would free again, if it was lazily made and a pointer was bound to this address.
+    /// What a lazily made object is, in words, and the bytes before the address that its pointer was bound to.
+    fn name(&self, object: u64, cx: &Cx<'_>) -> Option<(String, u64)>;
+    /// What an under-constrained pointer is called: the parameter, variable or word of an object that it is.
+    fn pointer(&self, pointer: ExprId, cx: &Cx<'_>) -> String;
+    /// The heap object that freeing this address frees, or would free again, if it was lazily made and may begin at this address.
     fn freed(&self, address: u64, cx: &Cx<'_>) -> Option<HeapObject>;
     /// The address was used as the base of pointer arithmetic.
     fn is_base(&self, address: ExprId, cx: &mut Cx<'_>);

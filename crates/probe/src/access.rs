@@ -15,10 +15,16 @@ const WINDOW: u64 = 128;
 /// The offset to use for an access of `size` bytes, after the object has grown to it.
 pub(crate) fn access(probe: &Probe, object: &Object, offset: ExprId, size: u64, write: bool, cx: &mut Cx<'_>) -> Result<ExprId, Stop> {
     let Some(index) = cx.state.lazy::<Inputs>().index_of(object.base) else { return Ok(offset) };
+    let lead = cx.state.lazy::<Inputs>().objects[index].at - object.base;
     if matches!(object.what, What::Heap { freed: Some(_), .. }) {
+        // A harness gives the object these bytes, too.
+        if let Some(at) = cx.core.pool.as_u64(offset) {
+            let end = fixed(at.wrapping_sub(lead), size).1.min(probe.bounds.object_bytes as i64);
+            let made = &mut Rc::make_mut(&mut cx.state.lazy_mut::<Inputs>().objects)[index];
+            made.high = made.high.max(end);
+        }
         return Ok(offset);
     }
-    let lead = cx.state.lazy::<Inputs>().objects[index].at - object.base;
     let (offset, range) = match cx.core.pool.as_u64(offset) {
         Some(at) => (offset, fixed(at.wrapping_sub(lead), size)),
         None => window(offset, lead, size, cx)?,
@@ -28,7 +34,7 @@ pub(crate) fn access(probe: &Probe, object: &Object, offset: ExprId, size: u64, 
         cx.state.lazy_mut::<Inputs>().note_bound("bytes of an object");
         return Err(PathEnd::Limit(Limit::ObjectSize).into());
     }
-    note(index, range, write, cx);
+    note(index, range, size, write, cx);
     Ok(offset)
 }
 
@@ -50,7 +56,8 @@ fn window(offset: ExprId, lead: u64, size: u64, cx: &mut Cx<'_>) -> Result<(Expr
     let within = pool.ult(inside, limit);
     if cx.choose_first(&[within], 0..0)?.is_some() {
         let what = format!("an index reaches at most {WINDOW} bytes of an object of unknown size");
-        cx.state.lazy_mut::<Inputs>().assume(within, true, &what);
+        // No error needs it: what lies farther away is as unknown.
+        Rc::make_mut(&mut cx.state.lazy_mut::<Inputs>().named).push(within);
         cx.state.lazy_mut::<Inputs>().note_bound(&what);
         let pool = &mut cx.core.pool;
         let low = pool.extract(inside, 0, WINDOW.trailing_zeros());
@@ -62,17 +69,25 @@ fn window(offset: ExprId, lead: u64, size: u64, cx: &mut Cx<'_>) -> Result<(Expr
     Ok((cx.core.pool.bits(64, at), fixed(at.wrapping_sub(lead), size)))
 }
 
+/// Whether a write and a read of so many bytes may show the same variable: by C's effective types, those of scalars have one size. A byte may be
+/// part of anything when it is written, and so may a block; a byte that is read of a larger scalar that was written is not counted.
+fn may_meet(written: u64, read: u64) -> bool {
+    let is_scalar = |size| matches!(size, 2 | 4 | 8);
+    written == read || !is_scalar(written) || read > 8
+}
+
 /// Notes an access: how far the object reaches, what was written, and which other object would have shown it if it were the same one.
-fn note(index: usize, range: (i64, i64), write: bool, cx: &mut Cx<'_>) {
+fn note(index: usize, range: (i64, i64), size: u64, write: bool, cx: &mut Cx<'_>) {
     let inputs = cx.state.lazy::<Inputs>();
     let made = &inputs.objects[index];
     let grows = range.0 < made.low || range.1 > made.high;
-    let fresh = write && !made.written.iter().any(|w| w.0 <= range.0 && range.1 <= w.1);
+    let fresh = write && !made.written.iter().any(|w| w.0 <= range.0 && range.1 <= w.1 && w.2 == size);
     let others = inputs.objects.iter().enumerate();
+    let shows = |w: &(i64, i64, u64)| w.0 < range.1 && range.0 < w.1 && may_meet(w.2, size);
     let met: Vec<(usize, usize)> = match write {
         true => Vec::new(),
         false => others
-            .filter(|(other, made)| *other != index && made.written.iter().any(|w| w.0 < range.1 && range.0 < w.1))
+            .filter(|(other, made)| *other != index && made.written.iter().any(shows))
             .map(|(other, _)| (index.min(other), index.max(other)))
             .filter(|pair| !inputs.interfering.contains(pair))
             .collect(),
@@ -87,7 +102,7 @@ fn note(index: usize, range: (i64, i64), write: bool, cx: &mut Cx<'_>) {
     let made = &mut Rc::make_mut(&mut inputs.objects)[index];
     (made.low, made.high) = (made.low.min(range.0), made.high.max(range.1));
     if fresh {
-        Rc::make_mut(&mut made.written).push(range);
+        Rc::make_mut(&mut made.written).push((range.0, range.1, size));
     }
 }
 
@@ -97,7 +112,15 @@ pub(crate) fn unwritten(address: u64, cx: &mut Cx<'_>) -> ExprId {
     let epoch = cx.state.lazy::<Inputs>().epoch(base);
     let name = if epoch == 0 { format!("{MARK}{name}") } else { format!("{MARK}{name}#{epoch}") };
     let symbol = cx.core.pool.symbol(&name, address.wrapping_sub(start) as u32, 8);
-    cx.state.lazy_mut::<Inputs>().initial.push(Initial { address, symbol });
+    let inputs = cx.state.lazy_mut::<Inputs>();
+    inputs.initial.push(Initial { address, symbol });
+    if let Some(index) = inputs.index_of(base) {
+        // Models read some bytes without an access of the code.
+        let end = address.wrapping_sub(start) as i64 + 1;
+        if inputs.objects[index].high < end {
+            Rc::make_mut(&mut inputs.objects)[index].high = end;
+        }
+    }
     cx.core.pool.sym(symbol)
 }
 

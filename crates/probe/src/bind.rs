@@ -94,9 +94,17 @@ pub(crate) fn bind(probe: &Probe, address: ExprId, cx: &mut Cx<'_>) -> Result<()
     let address = replaced(address, cx);
     let word = word::pointer(cx, address);
     if cx.state.lazy::<Inputs>().by_word.contains_key(&word) {
-        return Err(PathEnd::Internal("a bound pointer was to be bound again".into()).into());
+        return Err(PathEnd::Internal(format!(
+            "a bound pointer was to be bound again: {} in {}",
+            wryneck_expr::print::human::human(&cx.core.pool, word),
+            wryneck_expr::print::human::human(&cx.core.pool, address)
+        ))
+        .into());
     }
     let pointer: Rc<str> = word::name(&cx.core.pool, word).into();
+    if !probe.bounds.makes {
+        return Err(PathEnd::fault(FaultKind::WildPointer, format!("use of `{pointer}`, which is input")).into());
+    }
     let size = LEAD + probe.bounds.object_bytes;
     let Some(base) = next_address(cx, size) else {
         return Err(PathEnd::Internal("no room for a lazily made object".into()).into());

@@ -18,12 +18,16 @@ pub fn precondition(ended: &Ended, constraints: &[ExprId], pool: &Pool, most: us
         out.push(format!("{} != NULL", pointer(&made.pointer)));
     }
     let chosen = crate::grade::chosen(inputs, pool);
-    let own: Vec<ExprId> = constraints.iter().copied().filter(|cond| !chosen.contains(cond)).collect();
+    // Which calls fail is no input of the function.
+    let fate = |cond: &ExprId| pool.support(*cond).iter().all(|s| pool.sym_info(*s).name.starts_with("fail_"));
+    let own: Vec<ExprId> = constraints.iter().copied().filter(|cond| !chosen.contains(cond) && !fate(cond)).collect();
     out.extend(conjunction(pool, &own, 0));
     let mut seen = FxHashSet::default();
     out.retain(|cond| seen.insert(cond.clone()));
-    let more = out.len().saturating_sub(most);
+    let all = out.len();
+    out.retain(|cond| cond.len() <= LONGEST);
     out.truncate(most);
+    let more = all - out.len();
     if more > 0 {
         out.push(format!("/* and {more} more */"));
     }
@@ -40,6 +44,8 @@ fn pointer(name: &str) -> String {
 }
 
 const DEEP: u32 = 12;
+/// Bytes of a condition that is shown.
+const LONGEST: usize = 400;
 
 /// An expression as C. Widths other than C's become masks.
 fn c(pool: &Pool, e: ExprId, depth: u32) -> String {
@@ -103,9 +109,17 @@ fn conjunction(pool: &Pool, conds: &[ExprId], depth: u32) -> Vec<String> {
         let info = pool.sym_info(symbol);
         (pool.width(a) == 8).then(|| ((Arc::from(&*info.name), info.index as i32), value as u8))
     };
+    let mut pairs: Pairs = BTreeMap::new();
+    for (a, b) in conds.iter().filter_map(|cond| pair(pool, *cond)) {
+        pairs.insert(a, b);
+    }
     let mut bytes: BTreeMap<(Arc<str>, i32), u8> = conds.iter().filter_map(|cond| byte(*cond)).collect();
     let mut out = Vec::new();
     for cond in conds {
+        if let Some((a, b)) = pair(pool, *cond) {
+            out.extend(equal_words(&mut pairs, &a, &b));
+            continue;
+        }
         let Some(((name, at), _)) = byte(*cond) else {
             out.push(c(pool, *cond, depth));
             continue;
@@ -125,6 +139,38 @@ fn conjunction(pool: &Pool, conds: &[ExprId], depth: u32) -> Vec<String> {
         out.push(format!("{} == {shown}", bytes_at(&name, start, all.len())));
     }
     out
+}
+
+/// A byte of input: its symbol's name and index.
+type Byte = (Arc<str>, i32);
+/// Bytes that are equal to other ones.
+type Pairs = BTreeMap<Byte, Byte>;
+
+/// Two bytes of input that a condition says are equal, in a fixed order.
+fn pair(pool: &Pool, cond: ExprId) -> Option<(Byte, Byte)> {
+    let Kind::Eq(a, b) = pool.kind(cond) else { return None };
+    let byte = |e| match pool.kind(e) {
+        Kind::Sym(symbol) if pool.width(e) == 8 => {
+            let info = pool.sym_info(symbol);
+            Some((Arc::from(&*info.name), info.index as i32))
+        }
+        _ => None,
+    };
+    let (a, b) = (byte(a)?, byte(b)?);
+    Some(if a <= b { (a, b) } else { (b, a) })
+}
+
+/// The largest pair of words with this pair of bytes, all of whose bytes are equal; `None` if it was shown.
+fn equal_words(pairs: &mut Pairs, a: &Byte, b: &Byte) -> Option<String> {
+    let (distance, word) = (b.1.wrapping_sub(a.1), |at: i32| (a.0.clone(), at));
+    let same = |pairs: &Pairs, at: i32| pairs.get(&word(at)).is_some_and(|other| other.0 == b.0 && other.1 == at.wrapping_add(distance));
+    let (start, size) = [8, 4, 2, 1].into_iter().find_map(|size| {
+        let start = a.1 - a.1.rem_euclid(size);
+        (start..start + size).all(|at| same(pairs, at)).then_some((start, size))
+    })?;
+    (start..start + size).for_each(|at| drop(pairs.remove(&word(at))));
+    let side = |name: &str, at: i32| bytes_at(name, at, size as usize);
+    Some(format!("{} == {}", side(&a.0, start), side(&b.0, start.wrapping_add(distance))))
 }
 
 /// Bytes of input in their order, as the memory they are read from.

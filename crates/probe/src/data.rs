@@ -25,8 +25,8 @@ pub struct Made {
     /// Offsets used so far: `low..high`.
     pub low: i64,
     pub high: i64,
-    /// Offsets written so far, as disjoint ranges.
-    pub written: Rc<Vec<(i64, i64)>>,
+    /// Ranges of offsets written so far, and the size of one such access.
+    pub written: Rc<Vec<(i64, i64, u64)>>,
 }
 
 /// A pointer and the address it was bound to.
@@ -84,11 +84,13 @@ pub struct Inputs {
     pub objects: Rc<Vec<Made>>,
     pub bound: Rc<Vec<Bound>>,
     pub(crate) by_word: Rc<FxHashMap<ExprId, usize>>,
-    /// Equations that only give a pointer the address of its object.
+    /// Conditions that the engine chose and no error needs: the address of a pointer's object, the reach of an index.
     pub named: Rc<Vec<ExprId>>,
     pub assumed: Rc<Vec<Assumed>>,
     /// Conditions that the code tested though they were known to hold.
     pub tested: Rc<Vec<ExprId>>,
+    /// Where the code has decided.
+    pub branches: Rc<BTreeSet<CodePos>>,
     /// The latest decision of the code.
     pub last: Option<Test>,
     /// Pairs of objects, by index, where one was read after the other had been written at the same offsets.

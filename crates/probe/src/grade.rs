@@ -7,7 +7,7 @@
 
 use rustc_hash::FxHashSet;
 use wryneck_exec::{CodePos, Cx, FaultKind, PathEnd};
-use wryneck_expr::{ExprId, Pool};
+use wryneck_expr::{ExprId, Kind, Pool};
 use wryneck_solver::{Answer, Budget, PathCondition};
 
 use crate::data::{CALLERS, Inputs};
@@ -32,6 +32,8 @@ pub struct Verdict {
     pub constraints: Vec<ExprId>,
 }
 
+/// Addresses below are null pointers, and as many at the end are error codes.
+const PAGE: u64 = 4096;
 /// Conflicts that the query about an end may take.
 const CONFLICTS: u64 = 200_000;
 
@@ -53,6 +55,7 @@ fn graded(end: &PathEnd, possible: Option<ExprId>, cx: &mut Cx<'_>) -> (Grade, V
     }
     if let Some(ok) = possible
         && is_touched(ok, cx)
+        && !(is_of_index(end) && is_selected(&cx.core.pool, ok, 0))
     {
         return (Grade::May, vec!["some inputs of the path avoid it".into()]);
     }
@@ -97,8 +100,15 @@ fn own_test(kind: FaultKind, cx: &Cx<'_>) -> Option<(ExprId, u32)> {
     let test = cx.state.lazy::<Inputs>().last.clone()?;
     let before = test.before?;
     let here = cx.core.call_stack(cx.state, CALLERS);
-    let line = |pos: &CodePos| cx.core.image.source(*pos).first().map(|s| (s.file.clone(), s.line)).filter(|(_, line)| *line > 0);
-    let same_line = |a, b| line(a).zip(line(b)).is_none_or(|(a, b)| a == b);
+    // Innermost first: a call of the line may have been inlined.
+    let lines = |pos: &CodePos| -> Vec<(String, u32)> {
+        let all = cx.core.image.source(*pos);
+        all.iter().filter(|s| s.line > 0).map(|s| (s.file.to_string(), s.line)).collect()
+    };
+    let same_line = |test: &CodePos, here: &CodePos| {
+        let (test, here) = (lines(test), lines(here));
+        here.first().is_none_or(|line| test.is_empty() || test.contains(line))
+    };
     // A stack may be cut off at its outer end.
     let callers = |a: &[CodePos], b: &[CodePos]| a.iter().zip(b).all(|(a, b)| a == b);
     let own = match is_assertion {
@@ -143,8 +153,11 @@ fn tested(cx: &mut Cx<'_>) -> PathCondition {
     all.extend(inputs.tested.iter().copied());
     // Pointers that were used are valid: a path on which one is not has ended there.
     for bound in inputs.bound.iter() {
-        let lowest = cx.core.pool.bits(64, 4096);
+        // An object neither begins in the first page nor wraps around.
+        let reach = inputs.made(bound.object).map_or(0, |made| made.high.max(0) as u64);
+        let (lowest, highest) = (cx.core.pool.bits(64, PAGE), cx.core.pool.bits(64, (PAGE + reach).wrapping_neg()));
         all.push(cx.core.pool.ule(lowest, bound.word));
+        all.push(cx.core.pool.ule(bound.word, highest));
     }
     let mut path = PathCondition::new();
     for cond in all {
@@ -171,6 +184,40 @@ fn needed(cx: &mut Cx<'_>) -> Vec<(ExprId, String)> {
         all.push((distinct, format!("`{}` and `{}` point to different objects", a.pointer, b.pointer)));
     }
     all
+}
+
+fn is_of_index(end: &PathEnd) -> bool {
+    matches!(end, PathEnd::Fault(fault) if matches!(fault.kind, FaultKind::OutOfBoundsRead | FaultKind::OutOfBoundsWrite))
+}
+
+/// Whether a check of an index rests on comparisons of the code alone, which a compiler has made values of: `a[n == 0 ? 0 : 2]` tests `n`.
+fn is_selected(pool: &Pool, e: ExprId, depth: u32) -> bool {
+    let compares = |e| matches!(pool.kind(e), Kind::Eq(..) | Kind::Ult(..) | Kind::Ule(..) | Kind::Slt(..) | Kind::Sle(..));
+    let both = |a, b| is_selected(pool, a, depth + 1) && is_selected(pool, b, depth + 1);
+    if depth > 24 {
+        return false;
+    }
+    match pool.kind(e) {
+        Kind::Const => true,
+        // A comparison below the check's own is the code's.
+        Kind::Not(a) if pool.width(a) == 1 && compares(a) && depth > 1 => true,
+        _ if compares(e) && depth > 1 && pool.width(e) == 1 => true,
+        Kind::Not(a) | Kind::Zext(a) | Kind::Sext(a) | Kind::Neg(a) | Kind::Extract(a, _) => is_selected(pool, a, depth + 1),
+        Kind::Ite(_, a, b) => both(a, b),
+        Kind::And(a, b)
+        | Kind::Or(a, b)
+        | Kind::Add(a, b)
+        | Kind::Sub(a, b)
+        | Kind::Mul(a, b)
+        | Kind::Shl(a, b)
+        | Kind::Concat(a, b)
+        | Kind::Eq(a, b)
+        | Kind::Ult(a, b)
+        | Kind::Ule(a, b)
+        | Kind::Slt(a, b)
+        | Kind::Sle(a, b) => both(a, b),
+        _ => false,
+    }
 }
 
 /// Whether a condition mentions an under-constrained symbol, or one that shares constraints with such a symbol.

@@ -18,7 +18,7 @@ pub fn text(shape: &Shape, function: &Function<'_>, title: &str, defined: &dyn F
     if let Some(call) = &shape.failing {
         return Err(format!("`{call}` fails on its path"));
     }
-    if let Some(call) = shape.calls.iter().find(|call| call.name.starts_with('*')) {
+    if let Some(call) = shape.calls.iter().find(|call| call.name.starts_with('*') && !call.placed) {
         return Err(format!("the path calls an unknown function through `{}`", &call.name[1..]));
     }
     if let Some(call) = shape.calls.iter().find(|call| defined(&call.name)) {
@@ -100,10 +100,16 @@ fn stubs(shape: &Shape, out: &mut String) {
     names.sort_unstable();
     names.dedup();
     for (number, name) in names.into_iter().enumerate() {
-        let _ = writeln!(
-            out,
-            "uint64_t stub_{number}(void) __asm__(\"{name}\");\nuint64_t stub_{number}(void) {{\n    static int call;\n    switch (call++) {{"
-        );
+        match name.starts_with('*') {
+            true => {
+                let first = shape.calls.iter().position(|call| call.name == name).unwrap_or(0);
+                let _ = writeln!(out, "/* what `{}` points to */\nstatic uint64_t function_{first}(void) {{", &name[1..]);
+            }
+            false => {
+                let _ = writeln!(out, "uint64_t stub_{number}(void) __asm__(\"{name}\");\nuint64_t stub_{number}(void) {{");
+            }
+        }
+        let _ = writeln!(out, "    static int call;\n    switch (call++) {{");
         for (turn, call) in shape.calls.iter().filter(|call| call.name == name).enumerate() {
             let result = match &call.pointer {
                 Some(target) => format!("(uint64_t)({})", target_text(target)),
@@ -123,7 +129,7 @@ fn fill(name: &str, content: &Content, out: &mut String) {
     }
     for (at, target) in &content.pointers {
         let target = match target {
-            Target::Object(..) | Target::Variable(..) => target_text(target),
+            Target::Object(..) | Target::Variable(..) | Target::Function(_) => target_text(target),
         };
         let _ = writeln!(out, "    memcpy({name} + {at}, &(void *){{{target}}}, sizeof(void *));");
     }

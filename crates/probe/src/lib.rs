@@ -2,7 +2,8 @@
 //!
 //! [`Probe`] implements the engine's [`LazyInputs`]. Suggested reading order: [`data`] (what a path knows of its inputs), [`word`] (which
 //! part of an address is the pointer), [`bind`] (objects on demand), [`access`] (growing objects), [`skip`] (calls that are not followed),
-//! [`grade`] (must or may), [`shape`] and [`condition`] (inputs and preconditions as C), [`harness`] (a C program that shows a finding).
+//! [`grade`] (must or may), [`shape`] and [`condition`] (inputs and preconditions as C), [`harness`] (a C program that shows a finding),
+//! [`contract`] (what callers guarantee).
 //!
 //! **Marks.** A symbol whose name begins with [`MARK`] is under-constrained; any other is exactly constrained. A mark travels with a value, because it
 //! belongs to the symbol. Where an exact symbol shares constraints with an under-constrained one, [`grade`] treats it as under-constrained, too:
@@ -12,6 +13,7 @@
 mod access;
 mod bind;
 pub mod condition;
+pub mod contract;
 pub mod data;
 pub mod grade;
 pub mod harness;
@@ -45,11 +47,13 @@ pub struct Bounds {
     pub aliases: u32,
     /// Objects on one path.
     pub objects: u32,
+    /// Whether objects are made at all; if not, the first use of an unbound pointer is a fault (the base of paper 2's Figure 3).
+    pub makes: bool,
 }
 
 impl Default for Bounds {
     fn default() -> Bounds {
-        Bounds { object_bytes: 16384, aliases: 2, objects: 64 }
+        Bounds { object_bytes: 16384, aliases: 2, objects: 64, makes: true }
     }
 }
 
@@ -88,17 +92,22 @@ impl LazyInputs for Probe {
         access::unwritten(address, cx)
     }
 
-    fn name(&self, object: u64, cx: &Cx<'_>) -> Option<String> {
+    fn name(&self, object: u64, cx: &Cx<'_>) -> Option<(String, u64)> {
         let made = cx.state.lazy::<Inputs>().made(object)?;
-        Some(format!("what `{}` points to", made.pointer))
+        Some((format!("what `{}` points to", made.pointer), made.at - made.base))
+    }
+
+    fn pointer(&self, pointer: ExprId, cx: &Cx<'_>) -> String {
+        word::name(&cx.core.pool, pointer)
     }
 
     fn freed(&self, address: u64, cx: &Cx<'_>) -> Option<HeapObject> {
         let found = cx.state.memory.heap.find(address)?;
         let made = cx.state.lazy::<Inputs>().made(found.base)?;
-        // What comes before the address is room for `container_of`, no part of what was allocated.
-        let size = found.size.saturating_sub(made.at - made.base);
-        (made.at == address).then_some(HeapObject { base: made.at, size, ..found })
+        // It may begin anywhere up to where its pointer points to (`container_of`), but not after bytes that the path has used.
+        let start = address.wrapping_sub(made.at) as i64;
+        let size = found.size.saturating_sub(address - found.base);
+        (address <= made.at && made.low >= start).then_some(HeapObject { base: address, size, ..found })
     }
 
     fn is_base(&self, address: ExprId, cx: &mut Cx<'_>) {
@@ -114,6 +123,10 @@ impl LazyInputs for Probe {
             return;
         }
         let cond = if taken { cond } else { cx.core.pool.not(cond) };
+        let here = cx.pos();
+        if !cx.state.lazy::<Inputs>().branches.contains(&here) {
+            Rc::make_mut(&mut cx.state.lazy_mut::<Inputs>().branches).insert(here);
+        }
         let stack = cx.core.call_stack(cx.state, data::CALLERS).into();
         cx.state.lazy_mut::<Inputs>().last = Some(data::Test { cond, before, stack });
         if !is_lazy(&cx.core.pool, cond) {
@@ -121,7 +134,10 @@ impl LazyInputs for Probe {
         }
         // A path condition holds conjunctions part by part.
         let parts = cx.core.pool.conjuncts(cond);
-        if !parts.iter().all(|part| cx.state.path.contains(&cx.core.pool, *part)) {
+        let known = parts.iter().all(|part| cx.state.path.contains(&cx.core.pool, *part));
+        // What is known because the engine chose it is tested now.
+        let chosen = || grade::chosen(cx.state.lazy::<Inputs>(), &cx.core.pool);
+        if !known || !chosen().is_disjoint(&parts.into_iter().collect()) {
             cx.state.lazy_mut::<Inputs>().note_tested(cond);
         }
     }

@@ -28,6 +28,8 @@ pub enum Target {
     Object(usize, i64),
     /// A variable of the program, and an offset in it.
     Variable(String, i64),
+    /// A function of the harness, by the number of the skipped call that reached it first.
+    Function(usize),
 }
 
 /// Bytes and pointers by offset.
@@ -55,6 +57,8 @@ pub struct Call {
     /// The low 64 bits of its result.
     pub result: u64,
     pub pointer: Option<Target>,
+    /// Of an unknown function: whether a harness can make its pointer point to one.
+    pub placed: bool,
 }
 
 /// The inputs of one path, under its model.
@@ -127,7 +131,7 @@ impl Shape {
             content: Content::default(),
         };
         shape.objects = inputs.objects.iter().map(object).collect();
-        let call = |call: &crate::data::Skipped| Call { name: call.name.to_string(), result: 0, pointer: None };
+        let call = |call: &crate::data::Skipped| Call { name: call.name.to_string(), result: 0, pointer: None, placed: false };
         shape.calls = inputs.skipped.iter().map(call).collect();
         let mut all: Vec<_> = homes.iter().collect();
         all.sort_by_key(|(symbol, _)| **symbol);
@@ -153,7 +157,32 @@ impl Shape {
                 _ => drop(shape.content(home).pointers.insert(*at, target)),
             }
         }
+        shape.point_to_functions(params);
         shape
+    }
+
+    /// Gives each pointer through which an unknown function was called a function of the harness.
+    fn point_to_functions(&mut self, params: &[Param]) {
+        for number in 0..self.calls.len() {
+            let Some(place) = self.calls[number].name.strip_prefix('*').map(str::to_owned) else { continue };
+            let first = self.calls.iter().position(|call| call.name == self.calls[number].name).unwrap_or(number);
+            let inner = place.strip_suffix(']').and_then(|rest| rest.rsplit_once('['));
+            let inner = inner.and_then(|(of, at)| Some((of, at.parse::<i64>().ok()?)));
+            let home = match inner {
+                Some((of, at)) => match of.strip_prefix('*') {
+                    Some(pointer) => self.objects.iter().position(|object| object.pointer == pointer).map(|n| (Home::Object(n), at)),
+                    None => Some((Home::Variable(of.to_owned()), at)),
+                },
+                None => match params.iter().position(|param| param.name == place) {
+                    Some(n) => Some((Home::Argument(n), 0)),
+                    None => Some((Home::Variable(place), 0)),
+                },
+            };
+            self.calls[number].placed = home.is_some();
+            if let Some((home, at)) = home {
+                self.content(&home).pointers.insert(at, Target::Function(first));
+            }
+        }
     }
 
     /// Words that hold an object's address though the path never used them: it compared them.
@@ -204,7 +233,8 @@ impl Shape {
         }
         for call in &self.calls {
             let result = call.pointer.as_ref().map_or_else(|| format!("{:#x}", call.result), target_text);
-            out.push(format!("{}() returns {result}", call.name));
+            let name = if call.name.starts_with('*') { format!("({})", call.name) } else { call.name.clone() };
+            out.push(format!("{name}() returns {result}"));
         }
         out
     }
@@ -231,6 +261,7 @@ pub(crate) fn target_text(target: &Target) -> String {
     match target {
         Target::Object(number, offset) => plus(&letter(*number), *offset),
         Target::Variable(name, offset) => plus(&format!("(char *)&{name}"), *offset),
+        Target::Function(number) => format!("(char *)function_{number}"),
     }
 }
 

@@ -37,6 +37,10 @@ pub struct ProbeArgs {
     pub cc_flags: Vec<String>,
     pub machine_code: bool,
     /// Harnesses are run natively.
+    /// Whether the program's constructors run before the function.
+    pub constructors: bool,
+    /// What callers guarantee.
+    pub contracts: Option<PathBuf>,
     pub replay: bool,
     pub unconfined: bool,
     pub jobs: usize,
@@ -69,6 +73,8 @@ impl Default for ProbeArgs {
             stale: 300,
             bounds: Bounds::default(),
             fail_calls: 1,
+            constructors: false,
+            contracts: None,
             rules: Vec::new(),
             cc_flags: Vec::new(),
             machine_code: false,
@@ -100,6 +106,10 @@ pub static OPTIONS: &[Opt<ProbeArgs>] = &[
         set: |a, _| { a.all = true; Ok(()) } },
     Opt { name: "--cc-flag", value: "FLAG", help: "one more flag for clang (C targets); may be repeated",
         set: |a, v| { a.cc_flags.push(v.into()); Ok(()) } },
+    Opt { name: "--constructors", value: "", help: "run the program's constructors before the function",
+        set: |a, _| { a.constructors = true; Ok(()) } },
+    Opt { name: "--contracts", value: "FILE", help: "assume what functions require of their callers: lines such as `list_head: requires lst != 0`",
+        set: |a, v| { a.contracts = Some(v.into()); Ok(()) } },
     Opt { name: "--fail-calls", value: "N", help: "let up to N calls of a path fail, allocations among them (default 1)",
         set: |a, v| { a.fail_calls = number(v)?; Ok(()) } },
     Opt { name: "--function", value: "GLOB", help: "probe the functions of these names; may be repeated",
@@ -126,6 +136,8 @@ pub static OPTIONS: &[Opt<ProbeArgs>] = &[
         set: |a, v| { a.bounds.object_bytes = bytes(v)?; Ok(()) } },
     Opt { name: "--one", value: "", help: "probe one function and print its result as one JSON line: what a sweep starts for each function",
         set: |a, _| { a.one = true; Ok(()) } },
+    Opt { name: "--pointers", value: "lazy|plain", help: "make objects for pointers as they are used (default), or end paths at their first use",
+        set: |a, v| { a.bounds.makes = one_of(v, &[("lazy", true), ("plain", false)])?; Ok(()) } },
     Opt { name: "--quiet", value: "", help: "no progress",
         set: |a, _| { a.quiet = true; Ok(()) } },
     Opt { name: "--report", value: "must|may", help: "report errors that must happen on their path (default), or also those that may",
@@ -176,6 +188,9 @@ pub fn parse(words: Vec<String>) -> Result<Option<ProbeArgs>> {
     args.target = target.ok_or_else(|| problem("no target is given", "write `wryneck probe FILE.c --function NAME`"))?;
     if args.functions.is_empty() && !args.all {
         return Err(problem("no function is given", "write `--function NAME`, or `--all`"));
+    }
+    if let Some(file) = &args.contracts {
+        super::contract::read(file)?;
     }
     if args.all {
         args.functions.push("*".into());

@@ -38,6 +38,9 @@ pub struct Collector<'a> {
     pub bounded: BTreeMap<String, u64>,
     pub unsupported: BTreeMap<String, u64>,
     pub complete: u64,
+    pub branches: BTreeMap<u64, u64>,
+    /// What callers guarantee, for the ledgers of findings.
+    pub contracts: Vec<String>,
     pub havocked: u64,
 }
 
@@ -63,6 +66,8 @@ impl<'a> Collector<'a> {
             bounded: BTreeMap::new(),
             unsupported: BTreeMap::new(),
             complete: 0,
+            branches: BTreeMap::new(),
+            contracts: Vec::new(),
             havocked: 0,
         }
     }
@@ -77,6 +82,7 @@ impl<'a> Collector<'a> {
             ledger.extend(inputs.assumed.iter().map(|assumed| format!("assumed: {}", assumed.why)));
             ledger.extend(inputs.bounded.iter().map(|what| format!("bounded: {what}")));
         }
+        ledger.extend(self.contracts.iter().map(|contract| format!("contract: {contract}")));
         ledger.sort();
         ledger.dedup();
         Finding {
@@ -165,7 +171,13 @@ impl Control for Collector<'_> {
             PathEnd::Limit(limit) => *self.bounded.entry(limit.name_and_flag().0.to_owned()).or_default() += 1,
         }
         if let Some(inputs) = ended.lazy.as_any().downcast_ref::<Inputs>() {
+            *self.branches.entry(inputs.branches.len() as u64).or_default() += 1;
             self.havocked += u64::from(!inputs.skipped.is_empty());
+            if !matches!(ended.end, PathEnd::Limit(_)) {
+                for what in inputs.bounded.iter() {
+                    *self.bounded.entry(what.to_string()).or_default() += 1;
+                }
+            }
         }
         let violations = self.rules.as_mut().map_or(Vec::new(), |rules| rules.ended(core, &ended));
         for violation in violations {

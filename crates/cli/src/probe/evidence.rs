@@ -17,6 +17,8 @@ use crate::scratch::Scratch;
 
 /// LLVM's copier of objects: it makes the function and the variables that a harness names visible.
 const OBJCOPY: &str = "llvm-objcopy-22";
+/// Where Debian puts the library of C++.
+const CPP_LIBRARY: &str = "/usr/lib/x86_64-linux-gnu/libstdc++.so.6";
 /// Findings of one function whose harnesses are run.
 const MOST: usize = 24;
 
@@ -87,6 +89,14 @@ fn local_symbols(object: &Path) -> Result<Vec<String>> {
         .collect())
 }
 
+/// Whether an object leaves names of C++ undefined.
+fn asks_for_cpp(object: &Path) -> Result<bool> {
+    use object::{Object, ObjectSymbol};
+    let bytes = fs::read(object)?;
+    let file = object::File::parse(&*bytes)?;
+    Ok(file.symbols().any(|s| s.is_undefined() && s.name().is_ok_and(|name| name.starts_with("_Z"))))
+}
+
 fn one(text: &str, kind: &str, object: &Path, place: &Path, confinement: &Confinement) -> Result<Native> {
     let work = place.join("work");
     fs::create_dir_all(&work)?;
@@ -95,7 +105,11 @@ fn one(text: &str, kind: &str, object: &Path, place: &Path, confinement: &Confin
     fs::write(&stdin, b"")?;
     let flags = ["-g", "-O0", "-w", "-fno-builtin", "-fsanitize=address", "-no-pie", "-Wl,--unresolved-symbols=ignore-all"];
     let wrap = ["malloc", "calloc", "realloc"].map(|name| format!("-Wl,--wrap={name}"));
-    tool(Command::new(CLANG).env("TMPDIR", place).args(flags).args(wrap).arg(&source).arg(object).args(["-lm", "-o"]).arg(&program))?;
+    // The operators of C++ come from its library, where the code asks for them and the machine has it.
+    let cpp: &[&str] = if asks_for_cpp(object)? && Path::new(CPP_LIBRARY).exists() { &[CPP_LIBRARY] } else { &[] };
+    let mut link = Command::new(CLANG);
+    link.env("TMPDIR", place).args(flags).args(wrap).arg(&source).arg(object).args(cpp);
+    tool(link.args(["-lm", "-o"]).arg(&program))?;
     let log = place.join("log");
     fs::create_dir_all(&log)?;
     let options =

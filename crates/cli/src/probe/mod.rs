@@ -5,6 +5,7 @@
 
 pub mod args;
 pub mod collect;
+mod contract;
 pub mod evidence;
 pub mod functions;
 pub mod one;

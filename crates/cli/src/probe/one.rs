@@ -10,7 +10,7 @@ use rustc_hash::FxHashSet;
 use wryneck_environ::{Entry, Linux, NoHost, Parameter, ParameterKind, ProgramInput};
 use wryneck_exec::config::Uninit;
 use wryneck_exec::plugin::Monitor;
-use wryneck_exec::{Config, Explorer, Image, Limit, Outcome as Ending, Stop, search};
+use wryneck_exec::{Config, Cx, Explorer, Image, LedgerKind, Limit, Outcome as Ending, PathEnd, Stop, search};
 use wryneck_expr::Pool;
 use wryneck_probe::shape::Param;
 use wryneck_probe::{MARK, Probe};
@@ -18,6 +18,7 @@ use wryneck_solver::Solver;
 
 use super::args::ProbeArgs;
 use super::collect::Collector;
+use super::contract;
 use super::functions::{self, matches};
 use super::outcome::{Outcome, Status};
 use crate::args::RunArgs;
@@ -61,7 +62,7 @@ pub fn probe(args: &ProbeArgs, function: &str) -> Result<Probed> {
     let start = Instant::now();
     let run = run_args(args, function);
     let checkers = rules::find(&run.rules)?;
-    let mut input = ProgramInput { fail_calls: args.fail_calls, ..ProgramInput::default() };
+    let mut input = ProgramInput { constructors: args.constructors, fail_calls: args.fail_calls, ..ProgramInput::default() };
     watchdog::works_on("preparing the target");
     let mut target = match Target::open(&run, &mut input, &rules::functions(&checkers)) {
         Ok(target) => target,
@@ -116,14 +117,32 @@ pub fn probe(args: &ProbeArgs, function: &str) -> Result<Probed> {
     let mut collector = Collector::new(function, &params, deadline, args.report, &defined);
     collector.rules = watched;
     collector.most_stale = args.stale;
+    let contracts = contract::of(args, function)?;
+    let mut required = Vec::new();
+    for contract in &contracts {
+        required.push(contract.condition(&params, &mut explorer.core.pool)?);
+        collector.contracts.push(contract.text.clone());
+    }
     watchdog::works_on("the exploration");
-    let ending = match explorer.start(entry, |_| Ok(Vec::new())) {
+    let holds = |cx: &mut Cx<'_>| {
+        required.iter().try_for_each(|cond| cx.assume(*cond))?;
+        Ok(Vec::new())
+    };
+    let ending = match explorer.start(entry, holds) {
         Ok(()) => explorer.explore(&mut collector),
+        Err(Stop::End(PathEnd::Assumed)) => {
+            return Err(problem(format!("no input of `{function}` satisfies its contracts"), "see the file that `--contracts` names"));
+        }
         Err(Stop::End(_) | Stop::Bind(_)) => Ending::Stopped(Limit::Interrupted),
     };
     if let Ending::Stopped(limit) = ending {
         let what = if collector.is_stale() { "stale" } else { limit.name_and_flag().0 };
         *collector.bounded.entry(what.to_owned()).or_default() += explorer.pending().max(1) as u64;
+    }
+    // Values that the engine did not try, and calls that no model follows.
+    let left_out = [LedgerKind::DroppedFlip, LedgerKind::FailedModel, LedgerKind::UnknownSystemCall];
+    for ((_, what), count) in explorer.core.ledger.rows.iter().filter(|((kind, _), _)| left_out.contains(kind)) {
+        *collector.bounded.entry(what.clone()).or_default() += count;
     }
     let status = match (collector.bounded.is_empty(), collector.unsupported.is_empty(), explorer.core.stats.paths) {
         (true, true, _) => Status::Exhausted,
@@ -134,6 +153,7 @@ pub fn probe(args: &ProbeArgs, function: &str) -> Result<Probed> {
     let outcome = Outcome {
         paths: stats.paths,
         complete: collector.complete,
+        branches: std::mem::take(&mut collector.branches),
         havocked: collector.havocked,
         instructions: stats.instructions,
         blocks: Collector::blocks(&explorer, function),

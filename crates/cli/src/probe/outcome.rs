@@ -79,6 +79,9 @@ pub struct Outcome {
     pub paths: u64,
     /// Paths that returned from the function, or exited.
     pub complete: u64,
+    /// Paths by the number of places at which they decided.
+    #[serde(default)]
+    pub branches: BTreeMap<u64, u64>,
     /// Paths with a skipped call.
     pub havocked: u64,
     pub instructions: u64,
@@ -107,6 +110,7 @@ impl Outcome {
             unsupported: BTreeMap::new(),
             paths: 0,
             complete: 0,
+            branches: BTreeMap::new(),
             havocked: 0,
             instructions: 0,
             blocks: (0, 0),

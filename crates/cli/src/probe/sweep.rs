@@ -141,10 +141,17 @@ fn words(args: &ProbeArgs, function: &str) -> Vec<String> {
     option("--stale", args.stale.to_string());
     option("--object-bytes", args.bounds.object_bytes.to_string());
     option("--aliases", args.bounds.aliases.to_string());
+    option("--pointers", if args.bounds.makes { "lazy" } else { "plain" }.into());
+    args.contracts.iter().for_each(|file| option("--contracts", file.display().to_string()));
     option("--fail-calls", args.fail_calls.to_string());
     option("--globals", if args.globals_initial { "initial" } else { "lazy" }.into());
     option("--report", if args.report == Grade::May { "may" } else { "must" }.into());
-    let switches = [("--machine-code", args.machine_code), ("--no-replay", !args.replay), ("--unconfined", args.unconfined)];
+    let switches = [
+        ("--constructors", args.constructors),
+        ("--machine-code", args.machine_code),
+        ("--no-replay", !args.replay),
+        ("--unconfined", args.unconfined),
+    ];
     words.extend(switches.into_iter().filter(|(_, on)| *on).map(|(name, _)| name.to_owned()));
     words.push(args.target.display().to_string());
     words

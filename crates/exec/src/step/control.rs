@@ -80,6 +80,7 @@ pub fn jump(cx: &mut Cx<'_>, inst: &Inst) -> Result<(), Stop> {
             let inside = is_within(cx, target, &ranges);
             require_code(cx, target, inside)?;
         }
+        leave_unknown(cx, target)?;
     }
     let address = cx.target(target, "target of a computed jump")?;
     let func = cx.pos().func;
@@ -139,6 +140,22 @@ pub(super) fn require_code(cx: &mut Cx<'_>, target: ExprId, inside: ExprId) -> R
     }
 }
 
+/// Ends a path of machine code that calls a function of which only an under-constrained pointer is known: what lies at the addresses that
+/// it could have tells nothing. Asks the solver.
+fn leave_unknown(cx: &mut Cx<'_>, target: ExprId) -> Result<(), Stop> {
+    let Some(lazy) = cx.core.lazy.clone().filter(|lazy| lazy.is_lazy(target, cx) && !cx.core.pool.is_chosen(target)) else { return Ok(()) };
+    let now = cx.core.eval.eval(&cx.core.pool, target, &cx.state.model);
+    let now = cx.core.pool.bits(64, now);
+    let other = cx.core.pool.ne(target, now);
+    match cx.ask(other)? {
+        None => Ok(()),
+        Some(_) => {
+            let name = lazy.pointer(target, cx);
+            Err(PathEnd::Unsupported(format!("machine code calls the unknown function that `{name}` points to")).into())
+        }
+    }
+}
+
 /// Makes an edge's copies and moves the top frame to its target.
 pub fn take(cx: &mut Cx<'_>, edge: &PreparedEdge, code: &Code) {
     let frame = cx.state.frame_mut();
@@ -158,16 +175,107 @@ fn count_loop(cx: &mut Cx<'_>, code: &Code, edge: u32) -> Result<(), Stop> {
     if cx.core.code_source.is_some() && cx.core.image.is_last(code.func) {
         return count_visit(cx, code.func, taken.block, 0);
     }
-    if taken.target > cx.pos().op {
-        return Ok(());
+    let op = cx.pos().op;
+    if cx.core.lazy.is_some() && recursion(cx, code.func) > cx.core.config.loop_limit.saturating_mul(HEADS) {
+        return Err(PathEnd::Limit(Limit::Loop).into());
+    }
+    if taken.target > op {
+        // A loop that tests at its head has no other symbolic branch that comes round.
+        return match cx.core.lazy.is_some() && leaves_loop(cx, code, op) {
+            true => {
+                let (depth, limit) = (cx.state.frames.len() as u32, cx.core.config.loop_limit.saturating_mul(HEADS));
+                count_up_to(cx, code.func, HEAD | op, depth, limit)
+            }
+            false => Ok(()),
+        };
     }
     debug_assert!(matches!(code.ops[cx.pos().op as usize].kind, Kind::CondBr | Kind::Switch | Kind::Br));
     count_visit(cx, code.func, edge, cx.state.frames.len() as u32)
 }
 
+/// Tests at a loop's head that count as one back edge: such a loop is one over a string or a list.
+const HEADS: u32 = 4;
+/// Marks the number of an operation among those of edges.
+const HEAD: u32 = 1 << 31;
+
+/// Calls of a function that are in progress: recursion over a structure has no other bound where that is cyclic.
+fn recursion(cx: &Cx<'_>, func: u32) -> u32 {
+    cx.state.frames.iter().filter(|frame| frame.func == func).count() as u32
+}
+
+/// Whether a branch is in a loop of its function and may leave the innermost one.
+fn leaves_loop(cx: &mut Cx<'_>, code: &Code, op: u32) -> bool {
+    if let Some(known) = cx.core.loop_exits.get(&(code.func, op)) {
+        return *known;
+    }
+    let leaves = Blocks::of(code).leaves_loop(op);
+    cx.core.loop_exits.insert((code.func, op), leaves);
+    leaves
+}
+
+/// The control flow of a function's prepared code. A block is the number of its first operation in order.
+struct Blocks {
+    starts: Vec<u32>,
+    /// From each block, the blocks that it leads to.
+    next: Vec<Vec<usize>>,
+}
+
+impl Blocks {
+    fn of(code: &Code) -> Blocks {
+        let mut starts: Vec<u32> = code.edges.iter().map(|edge| edge.target).chain([code.entry.target]).collect();
+        starts.sort_unstable();
+        starts.dedup();
+        let mut blocks = Blocks { next: vec![Vec::new(); starts.len()], starts };
+        for (at, p) in (0u32..).zip(&code.ops) {
+            let edges = match p.kind {
+                Kind::Br => vec![p.a],
+                Kind::CondBr => vec![p.b, p.c],
+                Kind::Switch => {
+                    let s = &code.switches[p.b as usize];
+                    s.cases.iter().map(|(_, edge)| *edge).chain([s.default]).collect()
+                }
+                _ => continue,
+            };
+            let targets = edges.into_iter().map(|edge| blocks.at(code.edges[edge as usize].target)).collect();
+            let from = blocks.at(at);
+            blocks.next[from] = targets;
+        }
+        blocks
+    }
+
+    fn at(&self, op: u32) -> usize {
+        self.starts.partition_point(|start| *start <= op).saturating_sub(1)
+    }
+
+    /// The natural loop of an edge that comes back from `last` to `head`: what leads to `last` without passing `head`.
+    fn natural(&self, head: usize, last: usize) -> Vec<usize> {
+        let mut all = vec![head];
+        let mut work = vec![last];
+        while let Some(block) = work.pop() {
+            if !all.contains(&block) {
+                all.push(block);
+                work.extend((0..self.next.len()).filter(|from| self.next[*from].contains(&block)));
+            }
+        }
+        all
+    }
+
+    fn leaves_loop(&self, op: u32) -> bool {
+        let here = self.at(op);
+        let edges = self.next.iter().enumerate().flat_map(|(from, next)| next.iter().map(move |to| (*to, from)));
+        let loops = edges.filter(|(to, from)| to <= from).map(|(head, last)| self.natural(head, last));
+        let innermost = loops.filter(|blocks| blocks.contains(&here)).min_by_key(Vec::len);
+        innermost.is_some_and(|blocks| self.next[here].iter().any(|to| !blocks.contains(to)))
+    }
+}
+
 /// Counts that a path takes an edge, or comes to a block, of a function, `depth` calls deep (0: however deep).
 fn count_visit(cx: &mut Cx<'_>, func: u32, edge: u32, depth: u32) -> Result<(), Stop> {
     let limit = cx.core.config.loop_limit;
+    count_up_to(cx, func, edge, depth, limit)
+}
+
+fn count_up_to(cx: &mut Cx<'_>, func: u32, edge: u32, depth: u32, limit: u32) -> Result<(), Stop> {
     if limit == u32::MAX {
         return Ok(());
     }

@@ -178,7 +178,13 @@ impl Cx<'_> {
             return Ok(Place::At(addr));
         }
         if self.core.lazy.clone().is_some_and(|lazy| lazy.is_lazy(e, self)) {
-            return Err(Stop::Bind(e));
+            // What was chosen may be a pointer that is bound.
+            let resolved = self.resolved(e)?;
+            if resolved == e {
+                return Err(Stop::Bind(e));
+            }
+            let candidates = self.candidates(resolved);
+            return self.place_among(candidates, size, write);
         }
         self.resolve(e, size, write)
     }
@@ -258,12 +264,13 @@ impl Cx<'_> {
         let verb = if write { "write" } else { "read" };
         let access = format!("{verb} of {size} byte{}", if size == 1 { "" } else { "s" });
         let name = self.describe(object);
+        let from = self.offset_from(object, offset);
         if let What::Heap { freed: Some(pos), .. } = object.what {
-            let message = format!("{access} at offset {} of {name}, freed at {}", offset as i64, self.place_name(pos));
+            let message = format!("{access} at offset {} of {name}, freed at {}", from, self.place_name(pos));
             return PathEnd::fault(FaultKind::UseAfterFree, message);
         }
         if self.has_returned(object) {
-            let message = format!("{access} at offset {} of {name}, whose function has returned", offset as i64);
+            let message = format!("{access} at offset {} of {name}, whose function has returned", from);
             return PathEnd::fault(FaultKind::UseAfterReturn, message);
         }
         if self.is_below_stack(object.base.wrapping_add(offset)) {
@@ -271,16 +278,13 @@ impl Cx<'_> {
         }
         let inside = offset < object.size && size <= object.size - offset;
         if inside && self.is_accessible(object.base.wrapping_add(offset), size, write) {
-            return PathEnd::Internal(format!(
-                "{access} at offset {} of {name} is in bounds, and would be reported as a fault",
-                offset as i64
-            ));
+            return PathEnd::Internal(format!("{access} at offset {} of {name} is in bounds, and would be reported as a fault", from));
         }
         if inside && write {
-            return PathEnd::fault(FaultKind::ReadOnlyWrite, format!("{access} at offset {} of {name}, which is read-only", offset as i64));
+            return PathEnd::fault(FaultKind::ReadOnlyWrite, format!("{access} at offset {} of {name}, which is read-only", from));
         }
         let kind = if write { FaultKind::OutOfBoundsWrite } else { FaultKind::OutOfBoundsRead };
-        PathEnd::fault(kind, format!("{access} at offset {} of {name}", offset as i64))
+        PathEnd::fault(kind, format!("{access} at offset {} of {name}", from))
     }
 
     /// Whether an access of so many bytes there is allowed: a fault of such an access would be a defect of ours.
@@ -298,7 +302,7 @@ impl Cx<'_> {
             What::Global { name, .. } => format!("`{name}` ({size} bytes)"),
             What::Local { name, .. } => format!("`{name}` ({size} bytes)"),
             What::Dynamic { func } => format!("a stack allocation of `{}` ({size} bytes)", self.core.image.name(*func)),
-            What::Heap { .. } if let Some(name) = self.core.lazy.as_ref().and_then(|lazy| lazy.name(object.base, self)) => name,
+            What::Heap { .. } if let Some((name, _)) = self.core.lazy.as_ref().and_then(|lazy| lazy.name(object.base, self)) => name,
             What::Heap { .. } if let Some(name) = self.environment_name(object.base) => format!("{name} ({size} bytes)"),
             What::Heap { site, .. } => format!("a heap object ({size} bytes) allocated at {}", self.place_name(*site)),
             What::Function { name } => format!("the code of `{name}`"),
@@ -310,6 +314,12 @@ impl Cx<'_> {
                 }
             }
         }
+    }
+
+    /// An offset as messages give it: in a lazily made object from where its pointer points to.
+    pub(crate) fn offset_from(&self, object: &Object, offset: u64) -> i64 {
+        let lead = self.core.lazy.as_ref().and_then(|lazy| lazy.name(object.base, self)).map_or(0, |(_, lead)| lead);
+        offset.wrapping_sub(lead) as i64
     }
 
     fn environment_name(&self, base: u64) -> Option<String> {

@@ -125,7 +125,7 @@ impl Cx<'_> {
         let zero = self.core.pool.zero(64);
         let some = self.core.pool.ne(e, zero);
         self.assume(some)?;
-        Ok(Some(format!("*{}", wryneck_expr::print::human::human(&self.core.pool, e))))
+        Ok(Some(format!("*{}", lazy.pointer(e, self))))
     }
 
     /// Whether an address is that of a function of bitcode or of a model.
