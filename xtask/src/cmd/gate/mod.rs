@@ -80,6 +80,12 @@ enum Gate {
     Pointers(pointers::Args),
     /// Functions with a planted error that must happen, and their twins: as bitcode and as objects
     Probe(probe::Args),
+    /// Mutants of library functions: found by `wryneck probe`
+    ProbeMutants(probe::mutants::Args),
+    /// Unique paths and branch coverage of pointer-rich functions, under-constrained and not, with a picture (paper 2, Figure 3)
+    ProbePaths(probe::paths::Args),
+    /// All functions of four libraries: how many finish, how fast, what must go wrong in them
+    ProbeSweep(probe::sweep::Args),
     /// Pruning: random programs show the event sequences of all their inputs, pruned or not; the published algorithm loses some
     Prune(prune::Args),
     /// A long run: flat memory, lasting speed
@@ -116,6 +122,9 @@ pub fn run(args: &Args) -> Result<()> {
         Gate::Outsiders(args) => outsiders::run(args),
         Gate::Pointers(args) => pointers::run(args),
         Gate::Probe(args) => probe::run(args),
+        Gate::ProbeMutants(args) => probe::mutants::run(args),
+        Gate::ProbePaths(args) => probe::paths::run(args),
+        Gate::ProbeSweep(args) => probe::sweep::run(args),
         Gate::Prune(args) => prune::run(args),
         Gate::Soak(args) => soak::run(args),
         Gate::Speed(args) => speed::run(args),

@@ -3,6 +3,11 @@
 //! Every error has to be found as a must error, with its kind and line; nothing may be found in a twin. What is missed is listed with its
 //! reason in `tests/probe/misses.txt`; a miss that is not there, and a row there that is found, fail the gate.
 
+pub mod libraries;
+pub mod mutants;
+pub mod paths;
+pub mod sweep;
+
 use std::collections::BTreeMap;
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -82,7 +87,7 @@ pub fn run(args: &Args) -> Result<()> {
         .collect();
     let folder = tempfile::tempdir()?;
     let mut files: Vec<PathBuf> = fs::read_dir(&args.folder)?.filter_map(|entry| Some(entry.ok()?.path())).collect();
-    files.retain(|file| file.extension().is_some_and(|e| e == "c"));
+    files.retain(|file| file.extension().is_some_and(|e| ["c", "cpp", "rs"].iter().any(|language| e == *language)));
     files.retain(|file| args.only.as_ref().is_none_or(|only| file.to_string_lossy().contains(only.as_str())));
     files.sort();
     ensure!(!files.is_empty(), "no fixture is there");
@@ -146,20 +151,33 @@ fn shows(finding: &Value, (line, kind): &(u32, String)) -> bool {
 
 /// The results of all functions of a fixture.
 fn probe(file: &Path, frontend: &str, folder: &Path) -> Result<Vec<Value>> {
-    let target = match frontend {
-        "object" => {
-            let object = folder.join(file.file_name().unwrap_or_default()).with_extension("o");
-            let mut compiler = Command::new("clang-22");
-            let options = ["-g", "-O0", "-c", "-w", "-fno-stack-protector", "-o"];
-            process::output(compiler.args(options).arg(&object).arg(file))
-                .with_context(|| format!("clang does not compile `{}`", file.display()))?;
-            object
-        }
-        _ => file.to_owned(),
-    };
+    let target = target(file, frontend, folder)?;
     let mut tool = Command::new(super::wryneck());
     let ran = tool.args(["probe", "--all", "--json", "--quiet", "--no-replay"]).arg(&target).output()?;
     ensure!(ran.status.code() != Some(2), "`wryneck probe {}`: {}", target.display(), String::from_utf8_lossy(&ran.stderr));
     let text = String::from_utf8_lossy(&ran.stdout);
     text.lines().map(|line| serde_json::from_str(line).context("a result is no JSON")).collect()
+}
+
+/// What is probed: C as it is, C++ and Rust as bitcode, all three as objects.
+fn target(file: &Path, frontend: &str, folder: &Path) -> Result<PathBuf> {
+    let language = file.extension().and_then(|e| e.to_str()).unwrap_or_default();
+    let (emit, ending) = if frontend == "object" { ("obj", "o") } else { ("llvm-bc", "bc") };
+    let out = folder.join(file.file_name().unwrap_or_default()).with_extension(ending);
+    let mut compiler = match (language, frontend) {
+        ("rs", _) => {
+            let mut rustc = Command::new("rustc");
+            rustc.args(["--edition", "2024", "--crate-type=lib", "-Copt-level=0", "-g", "-Cpanic=abort", "--cap-lints=allow"]);
+            rustc.arg(format!("--emit={emit}"));
+            rustc
+        }
+        ("c", "bitcode") => return Ok(file.to_owned()),
+        (_, frontend) => {
+            let mut clang = Command::new(if language == "cpp" { "clang++-22" } else { "clang-22" });
+            clang.args(["-g", "-O0", "-c", "-w", "-fno-stack-protector"]).args((frontend == "bitcode").then_some("-emit-llvm"));
+            clang
+        }
+    };
+    process::output(compiler.arg("-o").arg(&out).arg(file)).with_context(|| format!("cannot compile `{}`", file.display()))?;
+    Ok(out)
 }
