@@ -43,7 +43,7 @@ const FUNCTIONS: [(&str, &str); 15] = [
     ("json-c", "json_object_put"),
     ("json-c", "lh_table_delete_entry"),
     ("json-c", "lh_table_insert_w_hash"),
-    ("liblzma", "index_tree_append"),
+    ("liblzma", "lzma_index_cat"),
     ("liblzma", "lzma_filters_copy"),
     ("liblzma", "lzma_index_append"),
     ("liblzma", "lzma_index_iter_next"),
