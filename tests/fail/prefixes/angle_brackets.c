@@ -1,5 +1,6 @@
 //@ frontend: bitcode x86_64
 //@ args: --sym-arg 14
+//@ options: --emit new
 // A mail address is copied to a field. Each `<` takes a place for its `>`; a `>` that closes nothing gives a place that nobody took.
 #include <stdlib.h>
 static int copy_address(const char *from, char *to, int size) {

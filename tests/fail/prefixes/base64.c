@@ -1,5 +1,6 @@
 //@ frontend: bitcode x86_64
 //@ args: --sym-arg 14
+//@ options: --emit new
 // Base64 is decoded in groups of four digits; before a group there is room for one byte, and it has three.
 #include <stdlib.h>
 static signed char values[256];

@@ -1,5 +1,6 @@
 //@ frontend: bitcode x86_64
 //@ args: --sym-arg 16
+//@ options: --emit new
 // The boundary of a message of many parts, behind other parameters: a plain value is measured, a quoted one is not.
 #include <stdlib.h>
 #include <string.h>

@@ -1,5 +1,6 @@
 //@ frontend: bitcode x86_64
 //@ args: --sym-stdin 24
+//@ options: --emit new
 // A body comes in chunks of up to eight bytes. Each is checked to fit into the buffer, but not behind those before it.
 #include <stdlib.h>
 #include <unistd.h>

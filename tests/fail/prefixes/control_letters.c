@@ -1,5 +1,6 @@
 //@ frontend: bitcode x86_64
 //@ args: --sym-arg 14
+//@ options: --emit new
 // A name is made printable for a log of a fixed width: what cannot be shown is cut at the end, but its mark of three dots is put behind it.
 #include <stdlib.h>
 static int visible(const char *in, char *out, int size) {

@@ -1,5 +1,6 @@
 //@ frontend: bitcode x86_64
 //@ args: --sym-stdin 20
+//@ options: --emit new
 // The labels of a domain name are joined by dots. The room is checked for the letters of a label, not for its dot.
 #include <stdlib.h>
 #include <string.h>

@@ -1,5 +1,6 @@
 //@ frontend: bitcode x86_64
 //@ args: --sym-stdin 16
+//@ options: --emit new
 // Continued lines of a header are joined by one blank, whose place is not counted.
 #include <stdlib.h>
 #include <string.h>

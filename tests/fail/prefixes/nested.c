@@ -1,5 +1,6 @@
 //@ frontend: bitcode x86_64
 //@ args: --sym-stdin 10
+//@ options: --emit new
 // Brackets are kept on a stack of eight levels; the ninth is put there before it is refused.
 #include <unistd.h>
 static char stack[8];

@@ -1,5 +1,6 @@
 //@ frontend: bitcode x86_64
 //@ args: --sym-arg 8
+//@ options: --emit new
 // `..` takes back the directory before it, also where there is none.
 #include <stdlib.h>
 #include <string.h>

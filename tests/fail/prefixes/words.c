@@ -1,5 +1,6 @@
 //@ frontend: bitcode x86_64
 //@ args: --sym-arg 10
+//@ options: --emit new
 // A command line is split into at most four words; the null pointer behind them has no place.
 #include <stddef.h>
 static char *words[4];
