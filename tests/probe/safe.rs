@@ -1,4 +1,4 @@
-// Rust: pointers from outside, options, slices, boxes.
+//! Rust: pointers from outside, options, slices, boxes.
 #![allow(clippy::missing_safety_doc)]
 
 #[repr(C)]

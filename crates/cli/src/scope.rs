@@ -120,7 +120,7 @@ impl Held<'_> {
             Byte::Symbolic { expr, index } => Some((self.value(expr, usize::from(index / 8)) >> (8 * (index % 8))) as u8),
             Byte::Dead | Byte::Uninitialised => None,
         };
-        (address..).zip(out).all(|(at, out)| byte(at).map(|byte| *out = byte).is_some())
+        (0..).zip(out).all(|(i, out)| byte(address.wrapping_add(i)).map(|byte| *out = byte).is_some())
     }
 }
 
