@@ -74,7 +74,8 @@ fn a_limit_is_no_reproduction() {
     let (verdict, why) = verdict(&explored);
     // The engine runs the input concretely instead.
     assert_eq!(verdict, "inconclusive", "{explored}");
-    assert!(why.contains("the limit of memory"), "{why}");
+    // On a busy machine the time ends before there is no more memory.
+    assert!(["the limit of memory", "the limit of wall time"].iter().any(|limit| why.contains(limit)), "{why}");
 }
 
 fn wait_until(what: &str, mut holds: impl FnMut() -> bool) {
