@@ -6,6 +6,8 @@
 
 use wryneck_ir::{self as ir, Inst, Module, NONE, Op, limbs};
 
+use crate::exposed::leaves_address_behind;
+
 /// What the inner loop does for an operation. Widths are at most 64 bits unless the name says `Slow`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(u8)]
@@ -175,6 +177,8 @@ pub struct Code {
     /// Bytes of all static allocas with their slack; 0 if there are none.
     pub frame_size: u64,
     pub frame_align: u64,
+    /// It may return with the address of a variable of its own stored elsewhere.
+    pub leaves_address: bool,
     /// Number of the first block over the whole program.
     pub first_block: u32,
     pub entry: PreparedEdge,
@@ -222,6 +226,7 @@ impl Code {
             frame,
             frame_size,
             frame_align,
+            leaves_address: leaves_address_behind(m, f),
             first_block: cx.first_block,
             entry: PreparedEdge { target: 0, block: cx.first_block, weight: 0, copies: ir::Range::default() },
         };

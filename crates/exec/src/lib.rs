@@ -14,6 +14,7 @@ pub mod core;
 pub mod cx;
 pub mod digest;
 pub mod engine;
+mod exposed;
 pub mod heap_calls;
 pub mod image;
 mod lazy;

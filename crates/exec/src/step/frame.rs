@@ -11,6 +11,10 @@ use crate::memory::{NULL_PAGE, STACK_TOP};
 use crate::path_end::{FaultKind, PathEnd};
 use crate::state::{Frame, Returned, State};
 
+/// Bytes below a frame that dead frames of its callees may keep until it returns itself: what points there is to find nothing, not the variables of
+/// the next callee.
+const KEPT: u64 = 1 << 16;
+
 /// A slot's contents with its tag.
 pub type Tagged = (u64, u8);
 
@@ -112,6 +116,9 @@ pub fn ret(core: &mut Core, state: &mut State, code: &Code, op: u32) -> bool {
     let list = &code.lists[p.a as usize..(p.a + p.b) as usize];
     let frame = state.frames.pop().expect("a return runs in a frame");
     release_stack(core, state, &frame);
+    if code.leaves_address && state.frames.last().is_some_and(|caller| caller.base - frame.base <= KEPT) {
+        state.sp = frame.base;
+    }
     if state.frames.is_empty() {
         core.result = list.first().map(|s| (frame.slots[*s as usize], frame.tags[*s as usize]));
         state.frames.push(frame);
