@@ -193,6 +193,7 @@ pub fn perform(linux: &Linux, number: u64, args: [Value; 6], cx: &mut Cx<'_>) ->
         if cx.core.monitor.is_some() {
             cx.core.ledger.note(LedgerKind::Assumption, *what);
         }
+        cx.state.approximated = true;
         linux.captured.note_unknown(what);
         observed::keep(&mut Sys { linux, cx, args, name: "", coming: Rc::default() });
         return Ok(0);
@@ -203,12 +204,14 @@ pub fn perform(linux: &Linux, number: u64, args: [Value; 6], cx: &mut Cx<'_>) ->
         cx.state.approximated = true;
         return Ok(negated(ENOSYS.0));
     };
-    // A verdict names what it assumes; tests of a run are of that run alone.
-    if cx.core.monitor.is_some()
-        && let Some((_, what)) = OF_THIS_RUN.iter().find(|(names, _)| names.contains(&row.name))
+    if let Some((_, same, what)) = OF_THIS_RUN.iter().find(|(names, ..)| names.contains(&row.name))
         && !is_of_the_library_itself(cx)
     {
-        cx.core.ledger.note(LedgerKind::Assumption, *what);
+        cx.state.approximated |= *same == Replayed::Otherwise;
+        // A verdict names what it assumes; tests of a run are of that run alone.
+        if cx.core.monitor.is_some() {
+            cx.core.ledger.note(LedgerKind::Assumption, *what);
+        }
     }
     let mut sys = Sys { linux, cx, args, name: row.name, coming: Rc::default() };
     let fate = failing::system_call(&mut sys, row.name)?;
@@ -237,14 +240,26 @@ pub fn perform(linux: &Linux, number: u64, args: [Value; 6], cx: &mut Cx<'_>) ->
     }
 }
 
+/// What the kernel answers when a test is replayed natively.
+#[derive(PartialEq)]
+enum Replayed {
+    Same,
+    Otherwise,
+}
+use Replayed::{Otherwise, Same};
+
 /// Calls whose answer is this run's, and what is assumed where a program asks.
-static OF_THIS_RUN: &[(&[&str], &str)] = &[
-    (&["clock_gettime", "gettimeofday", "time"], "the time is that of this run: a fixed second, a microsecond more at each look"),
-    (&["getpid", "getppid", "gettid", "getpgrp", "setsid"], "process ids are those of this run"),
-    (&["getuid", "geteuid", "getgid", "getegid", "getgroups"], "user and groups are those of this run"),
-    (&["getrandom"], "random bytes are those of this run"),
-    (&["ioctl"], "no descriptor is a terminal"),
-    (&["uname", "sysinfo", "sched_getaffinity", "getrlimit", "prlimit64"], "the machine and its limits are those of this run"),
+static OF_THIS_RUN: &[(&[&str], Replayed, &str)] = &[
+    (
+        &["clock_gettime", "gettimeofday", "time"],
+        Otherwise,
+        "the time is that of this run: a fixed second, a microsecond more at each look",
+    ),
+    (&["getpid", "getppid", "gettid", "getpgrp", "setsid"], Otherwise, "process ids are those of this run"),
+    (&["getuid", "geteuid", "getgid", "getegid", "getgroups"], Same, "user and groups are those of this run"),
+    (&["getrandom"], Otherwise, "random bytes are those of this run"),
+    (&["ioctl"], Same, "no descriptor is a terminal"),
+    (&["uname", "sysinfo", "sched_getaffinity", "getrlimit", "prlimit64"], Same, "the machine and its limits are those of this run"),
 ];
 
 /// What lifted instructions ask for ([`wryneck_ir::ASKS_TIME`] and its like), and what is assumed.
