@@ -4,6 +4,7 @@ mod complete;
 mod concrete;
 mod coreutils;
 mod corpus;
+mod crashes;
 mod csmith;
 mod explore;
 mod facts;
@@ -46,6 +47,8 @@ enum Gate {
     Corpus(corpus::Args),
     /// Every program of coreutils: no internal error, replays, coverage against gcov's
     Coreutils(coreutils::Args),
+    /// Crashes that KLEE's authors found in coreutils 6.10: at least two of three are found
+    Crashes(crashes::Args),
     /// Programs of csmith at -O0 and -O2: status and output equal the native ones
     Csmith(csmith::Args),
     /// Static facts broken on purpose: what checks facts notices
@@ -105,6 +108,7 @@ pub fn run(args: &Args) -> Result<()> {
         Gate::Complete(args) => complete::run(args),
         Gate::Corpus(args) => corpus::run(args),
         Gate::Coreutils(args) => coreutils::run(args),
+        Gate::Crashes(args) => crashes::run(args),
         Gate::Csmith(args) => csmith::run(args),
         Gate::Facts(args) => facts::run(args),
         Gate::Faults(args) => faults::run(args),
