@@ -91,6 +91,15 @@ pub struct RunArgs {
     pub search: Option<Vec<String>>,
     /// Where to write the tree of paths.
     pub tree: Option<PathBuf>,
+    /// Files and folders of inputs whose paths come first.
+    pub seeds: Vec<String>,
+    /// Strings are compared as one value in a search for a goal.
+    pub compare_whole: bool,
+    /// What is to be reached, and what is to be avoided on the way.
+    pub find: Vec<String>,
+    pub avoid: Vec<String>,
+    /// Where the inputs of tests go as plain files.
+    pub export: Option<String>,
     pub config: Config,
     pub solver: wryneck_solver::Config,
 }
@@ -135,6 +144,11 @@ impl Default for RunArgs {
             sequences: None,
             search: None,
             tree: None,
+            seeds: Vec::new(),
+            compare_whole: true,
+            find: Vec::new(),
+            avoid: Vec::new(),
+            export: None,
             config: Config { audit: Audit::AtLeast(AUDITED), ..Config::default() },
             solver: wryneck_solver::Config::default(),
         }
@@ -153,6 +167,25 @@ impl RunArgs {
             Ok(_) => Ok(()),
             Err(error) => Err(problem(format!("cannot write `{}`: {error}", file.display()), "give a file that can be written")),
         })
+    }
+}
+
+/// Whether all paths are explored, which seeds and goals are among.
+fn explores_all(prune: Option<Pruning>) -> bool {
+    matches!(prune, None | Some(Pruning::Classified | Pruning::Measured))
+}
+
+impl RunArgs {
+    /// Whether seeds and goals fit what else is asked for.
+    pub fn check_aims(&self) -> Result<()> {
+        let aims = [("--seed", &self.seeds), ("--find", &self.find), ("--avoid", &self.avoid)];
+        match aims.iter().find(|(_, words)| !words.is_empty()) {
+            Some((option, _)) if !explores_all(self.prune) => Err(problem(
+                format!("`{option}` is for explorations of all paths, and `verify` leaves out what does not matter to its rules"),
+                "add `--prune off`, or use `wryneck run`",
+            )),
+            Some(_) | None => Ok(()),
+        }
     }
 }
 
@@ -175,6 +208,8 @@ pub static OPTIONS: &[Opt<RunArgs>] = &[
         set: |a, v| { a.policy.at_exit = one_of(v, &[("strict", AtExit::Strict), ("lenient", AtExit::Lenient)])?; Ok(()) } },
     Opt { name: "--audit", value: "N|all|off", help: "with rules: explore at least N of the flips that pruning left out, too, and report the events it lost (default 20)",
         set: |a, v| { a.config.audit = audit(v)?; Ok(()) } },
+    Opt { name: "--avoid", value: "GOAL", help: "end paths that reach this, as `--find` names it; may be repeated",
+        set: |a, v| { a.avoid.push(v.into()); Ok(()) } },
     Opt { name: "--break-fact", value: "KIND:FUNCTION:N", help: "for tests of the tool: with rules, leave out a static fact, to see whether that is noticed",
         set: |a, v| { a.broken_fact = Some(v.into()); Ok(()) } },
     Opt { name: "--cc-flag", value: "FLAG", help: "one more flag for clang (C targets); may be repeated",
@@ -189,8 +224,12 @@ pub static OPTIONS: &[Opt<RunArgs>] = &[
         set: |a, v| { a.entry_bytes = number(v)?; Ok(()) } },
     Opt { name: "--explain", value: "FILE[:LINE]", help: "with rules: say why the branches of this source line were kept or pruned",
         set: |a, v| { a.explain = Some(file_and_line(v)); Ok(()) } },
+    Opt { name: "--export", value: "[INPUT=]DIR", help: "write the input of each test there as a plain file too, for a fuzzer (one input: standard input, a file, or a fuzz entry's)",
+        set: |a, v| { a.export = Some(v.into()); Ok(()) } },
     Opt { name: "--fail-calls", value: "N", help: "let up to N calls of a path fail: disk full or bad, interrupts, short transfers, no memory",
         set: |a, v| { a.fail_calls = number(v)?; Ok(()) } },
+    Opt { name: "--find", value: "GOAL", help: "search for a FUNCTION, FILE:LINE, ADDRESS (executables) or output:TEXT; end at the first hit and name its test; may be repeated",
+        set: |a, v| { a.find.push(v.into()); Ok(()) } },
     Opt { name: "--frames", value: "", help: "machine code: bounds of frames in optimised code, too, by unwinding tables; slower",
         set: |a, _| { a.frames = true; Ok(()) } },
     Opt { name: "--json", value: "", help: "print one JSON object at the end instead of a summary",
@@ -229,7 +268,7 @@ pub static OPTIONS: &[Opt<RunArgs>] = &[
         set: |a, _| { a.prune = Some(Pruning::Classified); Ok(()) } },
     Opt { name: "--no-replay", value: "", help: "report findings without running the program natively on their inputs",
         set: |a, _| { a.replay = false; Ok(()) } },
-    Opt { name: "--off", value: "NAME[,NAME]", help: "switch off: snapshots, quick-checks, substitution, known-bits, byte-domain, independence, enumeration, neighbours, cache, recent-models; with rules, of bitcode: fact-checks (comparing sliced paths with the static facts) and subsumption (pruning of states that a fully explored one subsumes); of machine code: stand-ins (models of library functions) and variables (their bounds)",
+    Opt { name: "--off", value: "NAME[,NAME]", help: "switch off: snapshots, quick-checks, substitution, known-bits, byte-domain, independence, enumeration, neighbours, cache, recent-models; with `--find`: compare-whole (strings are compared as one value); with rules, of bitcode: fact-checks (comparing sliced paths with the static facts) and subsumption (pruning of states that a fully explored one subsumes); of machine code: stand-ins (models of library functions) and variables (their bounds)",
         set: |a, v| v.split(',').try_for_each(|name| switch_off(a, name)) },
     Opt { name: "--output", value: "DIR", help: "the run folder (default `wryneck-out-N`; `wryneck-last` points to it)",
         set: |a, v| { a.output = Some(v.into()); Ok(()) } },
@@ -247,8 +286,10 @@ pub static OPTIONS: &[Opt<RunArgs>] = &[
         set: |a, v| a.formats.add("sarif", v) },
     Opt { name: "--search", value: "NAME[,NAME]", help: "searchers taking turns: bfs, coverage-new, default, dfs, distance-to-uncovered, random-path, subtrees (default where `verify` prunes subsumed states)",
         set: |a, v| searchers(v).map(|names| a.search = Some(names)) },
-    Opt { name: "--seed", value: "N", help: "seed of the random searchers",
+    Opt { name: "--search-seed", value: "N", help: "seed of the random searchers",
         set: |a, v| { a.config.seed = number(v)?; Ok(()) } },
+    Opt { name: "--seed", value: "[INPUT=]FILE|DIR", help: "begin with the path of this input, and explore near it first: a plain file, a `.ktest` file, a corpus of libFuzzer or AFL++; may be repeated",
+        set: |a, v| { a.seeds.push(v.into()); Ok(()) } },
     Opt { name: "--sequences", value: "FILE", help: "with rules: write the distinct sequences of their events, a line each",
         set: |a, v| { a.sequences = Some(v.into()); Ok(()) } },
     Opt { name: "--solver", value: "NAME", help: "what decides hard queries: bitblast (default), or the process bitwuzla, cvc5, yices, z3",
@@ -298,6 +339,7 @@ fn switch_off(a: &mut RunArgs, name: &str) -> Result<(), String> {
     const SWITCHES: &[(&str, Switch)] = &[
         ("byte-domain", |a| &mut a.solver.byte_domain),
         ("cache", |a| &mut a.solver.cache),
+        ("compare-whole", |a| &mut a.compare_whole),
         ("enumeration", |a| &mut a.solver.enumeration),
         ("fact-checks", |a| &mut a.checks),
         ("neighbours", |a| &mut a.solver.neighbours),
@@ -323,7 +365,7 @@ const TARGETS: &str = "\
 const SYMBOLIC: &str = "\nSymbolic input, before or after TARGET; other words after it are the program's arguments:\n\
     \x20 --sym-arg N                  an argument of up to N symbolic bytes\n\
     \x20 --sym-args MIN MAX N         MIN to MAX such arguments\n\
-    \x20 --sym-stdin N                N symbolic bytes of standard input\n\
+    \x20 --sym-stdin N|MIN-MAX        so many symbolic bytes of standard input\n\
     \x20 --sym-files N SIZE           symbolic files `A`, `B`, … of SIZE bytes each\n\
     \x20 --sym-file PATH[:SIZE][:stat]  a symbolic file; `PATH` may have `*` and `?`; `SIZE` is `N` or `MIN-MAX`, else the file's own;\n\
     \x20                              `:stat` makes times and permissions symbolic that do not bind this user\n\
@@ -337,6 +379,9 @@ const SYMBOLIC: &str = "\nSymbolic input, before or after TARGET; other words af
     \x20 wryneck run --search dfs --emit all --output out tr.bc --sym-arg 2 x --sym-stdin 4\n\
     \x20 wryneck verify --rule open-close cat.bc A --sym-files 1 8   is what it opens closed?\n\
     \x20 wryneck run --entry parse --entry-bytes 32 lib.bc    one function on symbolic arguments\n\
+    \x20 wryneck run --seed corpus/ --export new/ parser.bc --sym-stdin 0-64   begin with a fuzzer's corpus, and write what is new\n\
+    \x20 wryneck run --find win --avoid fail crackme --sym-arg 16   an input that reaches a function\n\
+    \x20 wryneck run --find wc.c:512 wc.bc A --sym-files 1 8   or a line of the source\n\
     \x20 wryneck run --entry parse --preamble set_up a.o b.o  machine code of two objects, after a function that sets things up\n";
 
 /// What the commands that take these arguments do; `verify` is `run` with verdicts.

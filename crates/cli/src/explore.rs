@@ -9,7 +9,7 @@ use std::time::{Duration, Instant};
 use serde_json::json;
 use wryneck_environ::{STDOUT, World};
 use wryneck_exec::{Control, Core, Ended, Explorer, Leak, Limit, Outcome, PathEnd};
-use wryneck_report::{Class, KTest, LedgerRow, Object, Status, Totals};
+use wryneck_report::{Class, Goal, KTest, LedgerRow, Object, Reached, Status, Totals};
 use wryneck_solver::Stop;
 
 use crate::args::Emit;
@@ -17,13 +17,15 @@ use crate::budget;
 use crate::coverage::LineMap;
 use crate::early::Early;
 use crate::explored::Explored;
-use crate::folder::{Folder, PathRow, Test};
+use crate::export::Export;
+use crate::folder::{self, Folder, PathRow, Test};
 use crate::host::{HostRead, Refused};
 use crate::known::Known;
 use crate::path_tree::PathTree;
 use crate::progress::{Numbers, Progress};
 use crate::results::{self, Defect, Findings};
 use crate::rules::Rules;
+use crate::seeds::Seeds;
 use crate::{signal, watchdog};
 
 /// Between writings of what has changed but for coverage; findings that are new are written at once.
@@ -67,6 +69,11 @@ pub struct Watch {
     pub solver_time: Rc<Cell<Duration>>,
     /// Native builds that findings began.
     pub early: Option<Early>,
+    pub seeds: Seeds,
+    /// Where inputs go as plain files.
+    pub export: Option<Export>,
+    /// A goal is reached, and the exploration ends.
+    pub reached: bool,
     pub next_save: Instant,
     pub next_coverage: Instant,
     pub next_tell: Instant,
@@ -151,6 +158,12 @@ impl Watch {
         self.known.with(|facts| (facts.status, facts.pruning) = (Some(status), pruning));
         self.tell(&explorer.core, explorer.pending());
         self.finish(&explorer.core);
+    }
+
+    /// Has the exploration end where one of these is reached.
+    pub fn aim_at(&self, find: &[String]) {
+        let goal = (!find.is_empty()).then(|| Goal { wanted: find.to_vec(), reached: None });
+        self.known.with(|facts| facts.goal = goal);
     }
 
     /// Begins to build what replays of these findings need.
@@ -244,6 +257,9 @@ impl Control for Watch {
         if signal::interrupted() {
             return Some(Limit::Interrupted);
         }
+        if self.reached {
+            return Some(Limit::Goal);
+        }
         if self.limits.deadline.get().is_some_and(|deadline| now >= deadline) {
             return Some(Limit::Time);
         }
@@ -280,6 +296,8 @@ impl Control for Watch {
 
     fn ended(&mut self, core: &mut Core, ended: Ended) {
         self.inputs = self.inputs.max(ended.inputs.len() as u64);
+        self.seeds.ended(&ended);
+        let reached = ended.reached.filter(|_| !self.reached);
         let (class, what) = results::class(&ended.end);
         let fault = match &ended.end {
             PathEnd::Fault(fault) => Some(Defect::fault(fault, &ended.call_stack)),
@@ -300,9 +318,23 @@ impl Control for Watch {
             Emit::All => ended.end != PathEnd::Assumed,
             Emit::None => false,
         };
-        let room = !first.is_empty() || self.folder.has_room_for_tests();
+        let emit = emit || reached.is_some();
+        let room = reached.is_some() || !first.is_empty() || self.folder.has_room_for_tests();
         self.tests_left_out += u64::from(emit && !room);
         let test = (emit && room).then(|| self.test(core, &ended, class, &what));
+        if let Some(goal) = reached {
+            self.reached = true;
+            let (test, end) = (test.as_ref().map(|test| folder::test_name(test.number)), format!("{} {what}", class.name()));
+            self.known.with(|facts| {
+                let goals = facts.goal.as_mut();
+                goals.into_iter().for_each(|g| {
+                    g.reached = Some(Reached { goal: g.wanted[goal as usize].clone(), test: test.clone(), end: end.clone() })
+                });
+            });
+        }
+        if let (Some(test), Some(export)) = (&test, &mut self.export) {
+            export.test(&test.ktest);
+        }
         if let Some(test) = &test {
             first.iter().for_each(|&index| self.findings.set_test(index, test.number));
         }
@@ -322,6 +354,10 @@ impl Control for Watch {
             approximated: ended.approximated,
             test,
         });
+        for finding in first.iter().map(|&index| &self.findings.all[index]) {
+            let place = finding.stack.first().map_or(String::new(), |place| format!(" ({})", place.text()));
+            self.progress.tell("found", &format!("{}: {}{place}", finding.kind.id, finding.message));
+        }
         if !first.is_empty() {
             // Its test is on its way before it.
             self.folder.findings(self.findings.take_changed());

@@ -3,7 +3,7 @@
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Instant;
 
-use wryneck_report::{Checked, Finding, LedgerRow, Lines, Native, Pruning, RuleResult, Run, Status, Totals};
+use wryneck_report::{Checked, Finding, Goal, LedgerRow, Lines, Native, Pruning, RuleResult, Run, Status, Totals};
 
 use crate::allocator;
 use crate::budget::Cause;
@@ -27,6 +27,7 @@ pub struct Facts {
     /// How the exploration ended, if it has.
     pub status: Option<Status>,
     pub pruning: Option<Pruning>,
+    pub goal: Option<Goal>,
     /// Findings are to be replayed.
     pub replays: bool,
 }
@@ -70,6 +71,7 @@ impl Known {
             lines: facts.lines.clone(),
             rules: Vec::new(),
             pruning: facts.pruning.clone(),
+            goal: facts.goal.clone(),
         };
         // A run that was cut off verifies nothing, so its verdicts assume nothing.
         let verdict = |(id, summary, relevant): &(String, String, u64)| {

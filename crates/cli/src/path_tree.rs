@@ -90,5 +90,6 @@ fn text(decision: Decision) -> String {
         Decision::Choice(way) => format!("way {way}"),
         Decision::Value(value) => format!("value {value}"),
         Decision::Above(value) => format!("above {value}"),
+        Decision::Tried(value) => format!("tried {value}"),
     }
 }

@@ -101,6 +101,15 @@ impl Progress {
         )
     }
 
+    /// Shows a line at once, above the live line if there is one.
+    pub fn tell(&mut self, kind: &str, text: &str) {
+        match &self.kind {
+            Kind::Quiet => {}
+            Kind::Live(Some(bar)) => allocator::undisturbed(|| bar.suspend(|| output::say(kind, text))),
+            Kind::Live(None) | Kind::Plain => allocator::undisturbed(|| output::say(kind, text)),
+        }
+    }
+
     /// Takes the live line away.
     pub fn done(&mut self) {
         if let Kind::Live(Some(bar)) = &self.kind {

@@ -19,7 +19,8 @@ const MOST: u32 = 1 << 16;
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Words {
     pub args: Vec<Arg>,
-    pub stdin: Option<u64>,
+    /// The fewest and the most bytes.
+    pub stdin: Option<(u64, u64)>,
     pub files: Vec<SymFile>,
     pub env: Vec<(Vec<u8>, EnvValue)>,
 }
@@ -82,7 +83,7 @@ pub fn parse(words: &[String]) -> Result<Words> {
                 }
                 out.args.push(Arg::Several { min: n[0], max: n[1], len: n[2] });
             }
-            "sym-stdin" => out.stdin = Some(numbers(&["N"])?[0].into()),
+            "sym-stdin" => out.stdin = Some(stdin_size(rest.next())?),
             "sym-files" => {
                 let n = numbers(&["N", "SIZE"])?;
                 if n[0] > 26 {
@@ -114,6 +115,24 @@ fn value(word: &str, wanted: &[&str], what: &str, given: Option<&String>) -> Res
     }
 }
 
+/// `N`, or `MIN-MAX`.
+fn stdin_size(given: Option<&String>) -> Result<(u64, u64)> {
+    match given.and_then(|text| text.split_once('-')).filter(|(least, _)| !least.is_empty()) {
+        Some((least, most)) => {
+            let size = |text: &str| value("--sym-stdin", &["MIN-MAX"], "size", Some(&text.to_owned()));
+            let (least, most) = (size(least)?, size(most)?);
+            if least > most {
+                return Err(problem(
+                    format!("`--sym-stdin {least}-{most}`: the smaller number comes first"),
+                    format!("write `--sym-stdin {most}-{least}`"),
+                ));
+            }
+            Ok((least.into(), most.into()))
+        }
+        None => value("--sym-stdin", &["N"], "N", given).map(|n| (n.into(), n.into())),
+    }
+}
+
 fn environment(given: Option<&String>) -> Result<(Vec<u8>, EnvValue)> {
     let split = given.and_then(|g| g.split_once(':'));
     match split.map(|(name, len)| (name, number::<u32>(len))) {
@@ -128,8 +147,8 @@ impl Words {
         input.args = self.args;
         input.env = self.env;
         input.sym_files = self.files;
-        if let Some(size) = self.stdin {
-            input.stdin = Stdin::Symbolic(size);
+        if let Some((least, most)) = self.stdin {
+            input.stdin = Stdin::Symbolic(least, most);
         }
     }
 }
@@ -236,7 +255,7 @@ mod tests {
             [concrete("-n"), Arg::Several { min: 0, max: 2, len: 3 }, concrete("x"), Arg::Symbolic(5), concrete("--sym-arg")]
         );
         let file = SymFile { path: b"A".to_vec(), size: (8, 8), metadata: false };
-        assert_eq!((words.stdin, words.files), (Some(4), vec![file]));
+        assert_eq!((words.stdin, words.files), (Some((4, 4)), vec![file]));
         assert_eq!(words.env, [(b"HOME".to_vec(), EnvValue::Symbolic(2))]);
     }
 

@@ -87,7 +87,7 @@ fn own(image: &Image, decided: &Decided<'_>, does: Does<'_>, pos: CodePos) -> Op
             })
         }
         // A check that held, or the fault itself.
-        (Decision::Branch(_) | Decision::Choice(_) | Decision::Above(_), _) => None,
+        (Decision::Branch(_) | Decision::Choice(_) | Decision::Above(_) | Decision::Tried(_), _) => None,
     }
 }
 

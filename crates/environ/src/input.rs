@@ -34,8 +34,8 @@ pub enum EnvValue {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Stdin {
     Bytes(Vec<u8>),
-    /// A file of exactly this many symbolic bytes.
-    Symbolic(u64),
+    /// A file of symbolic bytes: the fewest and the most; how many is a decision.
+    Symbolic(u64, u64),
 }
 
 /// A file with symbolic content, in place of the host's or new.

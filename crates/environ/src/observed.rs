@@ -277,7 +277,7 @@ fn read(s: &Sys<'_, '_>, _: &Done) {
 
 fn stdin(s: &Sys<'_, '_>) {
     let kind = match s.linux.input.stdin {
-        Stdin::Symbolic(_) => "stdin size",
+        Stdin::Symbolic(..) => "stdin size",
         Stdin::Bytes(_) => "stdin content",
     };
     match s.linux.captured.seen(kind.as_bytes()) {

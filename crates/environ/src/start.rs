@@ -64,7 +64,7 @@ pub fn unit() -> Result<Unit, BuildError> {
 pub fn world(input: &ProgramInput, captured: &Captured) -> World {
     let stdin = match &input.stdin {
         Stdin::Bytes(bytes) => Content::captured(Arc::new(bytes.clone())),
-        Stdin::Symbolic(_) => Content::default(),
+        Stdin::Symbolic(..) => Content::default(),
     };
     let node = |kind, ino, permissions| Node::new(kind, sys::file::new_meta(ino, permissions, input.time));
     let open = |node, flags| Open { node, offset: 0, flags, refs: 1, lock: Lock::None };
@@ -183,7 +183,7 @@ pub fn start(linux: &Linux, _: &Args<'_>, cx: &mut Cx<'_>) -> Result<Reply, Stop
     };
     let counts = decide_counts(cx, &input.args)?;
     assume_exact(cx, &input.args)?;
-    let sizes = sym_files::decide_sizes(cx, &input.sym_files)?;
+    let sizes = sym_files::decide_sizes(linux, cx)?;
     let argv = arguments(cx, input, &counts)?;
     let envp = environment(cx, &input.env)?;
     sym_files::make(linux, cx, &sizes)?;

@@ -1,13 +1,14 @@
 //! Symbolic files and standard input, created before the program starts.
 //!
-//! A file's inputs have KLEE's names: `A_data`; `A_data_size` if the size is a decision; `A_data_stat` if the metadata are symbolic.
+//! A file's inputs have KLEE's names: `A_data`; `A_data_size` if the size is a decision; `A_data_stat` if the metadata are symbolic. Standard
+//! input is `stdin`, its size `stdin_size`.
 
 use wryneck_exec::{Cx, PathEnd, Stop, Value};
 
 use crate::Linux;
 use crate::content::{Byte, Content};
 use crate::errno::Halt;
-use crate::input::{Stdin, SymFile, mode};
+use crate::input::{Stdin, mode};
 use crate::state::{NodeId, NodeKind, SymbolicMeta, World};
 use crate::sys::Sys;
 use crate::sys::path::{Follow, Given};
@@ -19,17 +20,30 @@ fn input_name(path: &[u8], what: &str) -> String {
     format!("{}_{what}", String::from_utf8_lossy(path))
 }
 
-/// How long each file is. Changes nothing.
-pub fn decide_sizes(cx: &mut Cx<'_>, files: &[SymFile]) -> Result<Vec<u64>, Stop> {
-    files.iter().map(|file| decide_size(cx, file)).collect()
+/// How long each file is.
+pub struct Sizes {
+    files: Vec<u64>,
+    stdin: u64,
 }
 
-fn decide_size(cx: &mut Cx<'_>, file: &SymFile) -> Result<u64, Stop> {
-    let (least, most) = file.size;
+/// How long each file is. Changes nothing.
+pub fn decide_sizes(linux: &Linux, cx: &mut Cx<'_>) -> Result<Sizes, Stop> {
+    let files = linux.input.sym_files.iter().map(|file| decide_size(cx, &input_name(&file.path, "data_size"), file.size));
+    let files = files.collect::<Result<_, _>>()?;
+    let stdin = match linux.input.stdin {
+        Stdin::Symbolic(least, most) => decide_size(cx, STDIN_SIZE, (least, most))?,
+        Stdin::Bytes(_) => 0,
+    };
+    Ok(Sizes { files, stdin })
+}
+
+const STDIN_SIZE: &str = "stdin_size";
+
+fn decide_size(cx: &mut Cx<'_>, name: &str, (least, most): (u64, u64)) -> Result<u64, Stop> {
     if least == most {
         return Ok(least);
     }
-    let bytes = cx.coming_input(&input_name(&file.path, "data_size"), 8);
+    let bytes = cx.coming_input(name, 8);
     let size = cx.joined(&bytes);
     let pool = &mut cx.core.pool;
     let (least, most) = (pool.bits(64, least), pool.bits(64, most));
@@ -40,8 +54,8 @@ fn decide_size(cx: &mut Cx<'_>, file: &SymFile) -> Result<u64, Stop> {
 }
 
 /// Makes the symbolic files, of these sizes, and standard input.
-pub fn make(linux: &Linux, cx: &mut Cx<'_>, sizes: &[u64]) -> Result<(), Stop> {
-    for (file, size) in linux.input.sym_files.iter().zip(sizes) {
+pub fn make(linux: &Linux, cx: &mut Cx<'_>, sizes: &Sizes) -> Result<(), Stop> {
+    for (file, size) in linux.input.sym_files.iter().zip(&sizes.files) {
         if file.size.0 != file.size.1 {
             cx.new_input(&input_name(&file.path, "data_size"), 8);
         }
@@ -57,8 +71,11 @@ pub fn make(linux: &Linux, cx: &mut Cx<'_>, sizes: &[u64]) -> Result<(), Stop> {
             metadata(cx, &file.path, id, linux.input.user)?;
         }
     }
-    if let Stdin::Symbolic(size) = linux.input.stdin {
-        let content = symbolic_content(cx, "stdin", size)?;
+    if let Stdin::Symbolic(least, most) = linux.input.stdin {
+        if least != most {
+            cx.new_input(STDIN_SIZE, 8);
+        }
+        let content = symbolic_content(cx, "stdin", sizes.stdin)?;
         World::change(cx).node_mut(0).content = content;
     }
     Ok(())

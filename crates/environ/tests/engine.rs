@@ -114,7 +114,7 @@ pub fn explore_with(program: &str, mut input: ProgramInput, directory: &Path, co
     let mut pool = Pool::new();
     let image = Image::new(linked, &*environment, &mut pool);
     let Some(Target::Func(entry)) = image.program.lookup(start::ENTRY) else { panic!("the start is linked") };
-    let search = search::by_names(&["bfs".into()], 0, &image).expect("a searcher");
+    let search = search::by_names(&["bfs".into()], 0).expect("a searcher");
     let solver = Solver::new(Default::default()).expect("the default back end");
     let mut explorer = Explorer::new(image, pool, solver, environment, None, config, search);
     explorer.start(entry.0, |_| Ok(Vec::new())).expect("it starts");

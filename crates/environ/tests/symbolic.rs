@@ -81,7 +81,8 @@ fn owners() {
 /// A symbolic path is each symbolic file, `.`, `/` or nothing; contents and standard input are symbolic.
 #[test]
 fn files() {
-    let input = ProgramInput { args: vec![Arg::Symbolic(1)], stdin: Stdin::Symbolic(2), sym_files: sym_files(), ..ProgramInput::default() };
+    let input =
+        ProgramInput { args: vec![Arg::Symbolic(1)], stdin: Stdin::Symbolic(2, 2), sym_files: sym_files(), ..ProgramInput::default() };
     let explored = run("symbolic/files.c", input);
     // No file; A and B each with a first byte that is or is not 'x'; standard input likewise; a directory.
     assert_eq!(exits(&explored.ends), BTreeSet::from([10, 11, 20, 21, 22, 23, 30]));
@@ -104,7 +105,7 @@ fn files() {
 fn files_survive_compaction_and_replay() {
     let explored = |config: Config| {
         let args = vec![Arg::Several { min: 0, max: 1, len: 1 }, Arg::Symbolic(1)];
-        let input = ProgramInput { args, stdin: Stdin::Symbolic(2), sym_files: sym_files(), ..ProgramInput::default() };
+        let input = ProgramInput { args, stdin: Stdin::Symbolic(2, 2), sym_files: sym_files(), ..ProgramInput::default() };
         let directory = tempfile::tempdir().expect("a directory");
         let mut ends: Vec<_> = explore_with("symbolic/copies.c", input, directory.path(), config).ends;
         ends.sort_by(|a, b| a.inputs.cmp(&b.inputs));

@@ -68,7 +68,7 @@ fn main() {
     let mut pool = Pool::new();
     let environment: Rc<dyn Environment> = Rc::new(Bare);
     let image = Image::new(program, &*environment, &mut pool);
-    let searcher = search::by_names(&config.search, config.seed, &image).unwrap_or_else(|n| panic!("no searcher `{n}`"));
+    let searcher = search::by_names(&config.search, config.seed).unwrap_or_else(|n| panic!("no searcher `{n}`"));
     let solver = Solver::new(Default::default()).unwrap_or_else(|e| panic!("{e}"));
     let mut explorer = Explorer::new(image, pool, solver, environment, None, config, searcher);
     let start = Instant::now();

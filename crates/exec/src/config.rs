@@ -71,6 +71,8 @@ options! {
     /// zeros are read (as Valgrind's `--partial-loads-ok`). And it folds distances into addresses: a constant in a symbolic address need not
     /// lie in the object that is meant.
     machine_code: bool = false;
+    /// Strings are compared as one value, where only what comes of it is of interest: the paths through the comparison itself are not told apart.
+    compare_whole: bool = false;
     uninit: Uninit = Uninit::Zero;
     /// Look for lost memory where a path exits.
     leaks: bool = false;

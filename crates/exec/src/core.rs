@@ -11,6 +11,7 @@ use wryneck_ir::{ActiveCall, CodeSource};
 use wryneck_solver::{PathCondition, Solver};
 
 use crate::config::Config;
+use crate::goals::Goals;
 use crate::image::{CodePos, Image};
 use crate::leaks::Leak;
 use crate::memory::pvec::PVec;
@@ -45,7 +46,7 @@ pub struct Core {
     pub audited: CodePos,
     /// Records the path that is run again, if it is to be.
     pub recorder: Option<Box<Recorder>>,
-    /// The input that the first path follows, if it is to follow one ([`crate::Explorer::follow`]).
+    /// The input that the first path follows, if it is to follow one that grows as it is read ([`crate::Explorer::follow`]).
     pub seed: Option<Model>,
     /// Bytes of input that are zero in every real input, though conditions on them are a path's: what they contradict is not explored.
     pub zeros: FxHashSet<SymId>,
@@ -55,6 +56,8 @@ pub struct Core {
     pub coverage: Vec<u8>,
     /// Blocks covered since the searcher was last told.
     pub newly_covered: Vec<u32>,
+    /// What is to be reached or avoided, if anything.
+    pub goals: Option<Goals>,
     pub tree: Tree,
     pub stats: Stats,
     pub ledger: Ledger,
@@ -201,6 +204,10 @@ pub struct Ended {
     pub env: Rc<dyn PathData>,
     pub monitor: Rc<dyn PathData>,
     pub lazy: Rc<dyn PathData>,
+    /// The number of the seed whose path it is ([`crate::Explorer::add_seed`]).
+    pub seed: Option<u32>,
+    /// The number of the goal that it has reached.
+    pub reached: Option<u32>,
 }
 
 /// Counters of an exploration. Plain numbers; the caller measures time.
@@ -298,6 +305,7 @@ impl Core {
             zeros: FxHashSet::default(),
             code_source: None,
             newly_covered: Vec::new(),
+            goals: None,
             tree: Tree::default(),
             stats: Stats::default(),
             ledger: Ledger::default(),
@@ -318,9 +326,8 @@ impl Core {
 
     /// Marks a block as entered.
     pub fn cover(&mut self, state: &mut State, block: u32) {
-        let mark = &mut self.coverage[block as usize];
-        if *mark == 0 {
-            *mark = 1;
+        if self.coverage[block as usize] == 0 && !self.meet(state, block) {
+            self.coverage[block as usize] = 1;
             self.newly_covered.push(block);
             self.stats.blocks_covered += 1;
             state.covers_new = true;
@@ -402,6 +409,19 @@ impl Core {
         }
         let blocks = image.blocks as usize;
         self.coverage.resize(blocks, 0);
+        drop(source);
+        self.mark_lowered();
+    }
+
+    /// Lowers what lies at these addresses, as far as it is code. Needs the image unshared.
+    pub(crate) fn lower_at(&mut self, addresses: &[u64], state: &State) {
+        let (Some(source), Some(image)) = (self.code_source.clone(), Rc::get_mut(&mut self.image)) else { return };
+        let Some((func, _)) = image.machine_code() else { return };
+        for &address in addresses {
+            // What cannot be lowered ends the paths that come to it.
+            let _ = image.edge_to(func, address, &mut *source.borrow_mut(), &|at, out| state.memory.space.read(at, out));
+        }
+        self.coverage.resize(image.blocks as usize, 0);
     }
 
     /// Where a path is: of what stands in for a function, where that was called.
@@ -420,6 +440,7 @@ impl Core {
     /// Records the end of a path.
     pub(crate) fn end(&mut self, state: &State, end: PathEnd, leaks: Vec<Leak>) {
         self.stats.paths += 1;
+        let (reached, end) = self.reached_at_end(state, end);
         self.ended.push(Ended {
             end,
             prefix: state.prefix.clone(),
@@ -438,6 +459,8 @@ impl Core {
             env: state.env.clone(),
             monitor: state.monitor.clone(),
             lazy: state.lazy.clone(),
+            seed: None,
+            reached,
         });
     }
 }

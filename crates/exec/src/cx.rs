@@ -414,6 +414,7 @@ impl Cx<'_> {
                     lazy.ends(&end, Some(ok), &mut there);
                 }
                 self.core.end(&ended, end, Vec::new());
+                self.state.node = self.core.tree.ended_beside(self.state.node, bad);
                 self.record(Decision::Branch(true));
                 self.state.model = passing;
                 self.assert_side(ok, true)

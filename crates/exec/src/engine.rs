@@ -29,6 +29,11 @@ use crate::subsume::{Held, LEFT_OUT, NO_SUBTREE, Subsumption};
 use crate::tree::Tree;
 
 mod pressure;
+mod seeds;
+mod toward;
+
+pub use seeds::SeedEnd;
+use seeds::Seeds;
 
 /// What the caller of an exploration decides while it runs. Only it knows the time.
 pub trait Control {
@@ -113,6 +118,11 @@ pub struct Explorer {
     /// Above this number of pending items the exploration goes depth-first.
     most_pending: usize,
     selections: u64,
+    seeds: Seeds,
+    /// Turns that paths had behind a goal.
+    turns_behind: u32,
+    /// Blocks of the program when code was last lowered ahead.
+    blocks_known: u32,
 }
 
 impl Explorer {
@@ -162,6 +172,9 @@ impl Explorer {
             survived: Rc::default(),
             landings: Rc::default(),
             jumped: false,
+            guided: false,
+            awaited: Vec::new(),
+            reached: None,
             variables: Rc::default(),
         };
         let compact_at = core.config.compact_above;
@@ -183,6 +196,9 @@ impl Explorer {
             deep_until: None,
             most_pending: usize::MAX,
             selections: 0,
+            seeds: Seeds::default(),
+            turns_behind: 0,
+            blocks_known: 0,
         }
     }
 
@@ -227,6 +243,7 @@ impl Explorer {
         self.core.seed.get_or_insert_default();
         inputs.iter().for_each(|(name, bytes)| self.core.add_seed(name, bytes));
         self.root.model = self.core.seed.clone().unwrap_or_default();
+        self.root.guided = true;
     }
 
     /// Searches in another order; before it starts.
@@ -253,7 +270,7 @@ impl Explorer {
             if self.core.stats.instructions >= self.core.config.max_instructions {
                 return stopped(Limit::Instructions);
             }
-            let state = match self.select() {
+            let state = match self.next_reached().or_else(|| self.next_of_seed()).or_else(|| self.select()) {
                 Some(id) => {
                     self.search.remove(id);
                     let Some(item) = self.items.remove(&id) else { continue };
@@ -300,15 +317,32 @@ impl Explorer {
     }
 
     pub(crate) fn add(&mut self, item: Item) {
-        let of = |f: &Flip| Candidate { block: f.block, pos: f.pos, depth: f.prefix.len(), node: f.node, instructions: f.instructions };
-        let candidate = match &item {
+        let of = |f: &Flip| Candidate {
+            block: f.block,
+            pos: f.pos,
+            depth: f.prefix.len(),
+            node: f.node,
+            instructions: f.instructions,
+            of_seed: self.seeds.is_running(),
+            calls: Rc::default(),
+        };
+        let mut candidate = match &item {
             Item::Flip(flip) => of(flip),
             Item::Held(held) => of(&held.flip),
             Item::Paused(s) => {
                 let pos = s.call_stack()[0];
-                Candidate { block: None, pos, depth: s.prefix.len(), node: s.node, instructions: s.instructions }
+                Candidate {
+                    block: None,
+                    pos,
+                    depth: s.prefix.len(),
+                    node: s.node,
+                    instructions: s.instructions,
+                    of_seed: false,
+                    calls: Rc::default(),
+                }
             }
         };
+        candidate.calls = self.calls_around(&item);
         let id = self.next_id;
         self.next_id += 1;
         self.search.add(id, &candidate);
@@ -384,7 +418,10 @@ impl Explorer {
             let (queries, decisions) = (self.core.stats.solver_checks, self.core.stats.decisions);
             self.core.block_bytes = 0;
             let ended = loop {
-                let stepped = self.step(state, &mut budget);
+                let mut stepped = self.step(state, &mut budget);
+                if !state.awaited.is_empty() && stepped.is_ok() {
+                    stepped = self.core.note_reached(state).map_err(Stop::from);
+                }
                 let asked = self.core.stats.solver_checks - queries >= POLL_QUERIES;
                 let decided = self.core.stats.decisions - decisions >= POLL_DECISIONS;
                 match stepped {
@@ -477,6 +514,10 @@ impl Explorer {
             Some(Stop::Bind(_)) => unreachable!("`binds_first` has answered it"),
             None if self.gives_up_audited(&state) => self.core.tree.finish(state.node),
             Some(Stop::End(PathEnd::Limit(_))) if self.core.auditing => self.core.tree.finish(state.node),
+            None if self.has_gone_on(&state) => {
+                self.core.end(&state, PathEnd::Limit(Limit::Goal), Vec::new());
+                self.core.tree.finish(state.node);
+            }
             None => self.add(Item::Paused(state)),
             Some(Stop::End(end)) => {
                 if let Some(monitor) = self.core.monitor.clone() {
@@ -516,7 +557,8 @@ impl Explorer {
         for refuted in std::mem::take(&mut self.core.new_refuted) {
             self.wait_refuted(refuted);
         }
-        for ended in std::mem::take(&mut self.core.ended) {
+        for mut ended in std::mem::take(&mut self.core.ended) {
+            ended.seed = self.seed_of(&ended);
             self.prune_after(&ended);
             control.ended(&mut self.core, ended);
         }
@@ -533,6 +575,7 @@ impl Explorer {
     pub fn compact(&mut self) {
         self.core.stats.compactions += 1;
         let (items, waiting, root, subsumption, auditor) = (&self.items, &self.waiting, &self.root, &self.subsumption, &self.auditor);
+        let tree = &self.core.tree;
         let remap = self.core.pool.compact(&mut |keep| {
             let mut visited = Visited::default();
             root.for_each_expr(&mut visited, keep);
@@ -546,6 +589,7 @@ impl Explorer {
             subsumption.for_each_expr(&mut visited, keep);
             waiting.values().for_each(|waiting| waiting.for_each_expr(&mut visited, keep));
             auditor.left_out().for_each(|flip| flip.for_each_expr(&mut visited, keep));
+            tree.for_each_expr(keep);
         });
         let mut rebuilt = Rebuilt::default();
         self.root.remap(&remap, &mut rebuilt);
@@ -559,6 +603,7 @@ impl Explorer {
         self.subsumption.remap(&remap, &mut rebuilt);
         self.waiting.values_mut().for_each(|waiting| waiting.remap(&remap, &mut rebuilt));
         self.auditor.left_out_mut().for_each(|flip| flip.remap(&remap, &mut rebuilt));
+        self.core.tree.remap(&remap);
         self.core.solver.remap(&remap);
         self.core.eval.clear();
         self.compact_at = self.core.config.compact_above.max(2 * self.core.pool.len());

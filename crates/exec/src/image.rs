@@ -485,6 +485,15 @@ impl Image {
         (f as u32, block - self.first_block[f])
     }
 
+    /// The first operation, of its function, of a block over the program, and the one behind its last.
+    pub fn operations(&self, block: u32) -> (u32, u32) {
+        let (func, index) = self.block_owner(block);
+        let (module, f) = self.function(func);
+        let insts = module.blocks.range(f.blocks)[index as usize].insts;
+        let first = insts.first - self.code(func).first_inst;
+        (first, first + insts.count)
+    }
+
     pub fn first_block_of(&self, func: u32) -> u32 {
         self.first_block[func as usize]
     }

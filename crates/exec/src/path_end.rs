@@ -38,6 +38,8 @@ pub enum Limit {
     Targets,
     /// A lazily made object would grow beyond its bound.
     ObjectSize,
+    /// What was to be reached is reached.
+    Goal,
     /// The user asked to stop.
     Interrupted,
 }
@@ -128,6 +130,7 @@ impl Limit {
             Limit::Resolutions => ("resolutions", "--max-resolutions"),
             Limit::Targets => ("targets", "--max-targets"),
             Limit::ObjectSize => ("object-size", "--object-bytes"),
+            Limit::Goal => ("goal", "--find"),
             Limit::Interrupted => ("interrupted", ""),
         }
     }

@@ -17,6 +17,8 @@ pub enum Decision {
     Value(u64),
     /// Only as the last decision of a pending flip: the value is larger than this one.
     Above(u64),
+    /// Not a choice by itself: the value, a seed's, that the next decision compares an expression with.
+    Tried(u64),
 }
 
 /// The decisions of a path, cheap to clone and to append to.
@@ -73,6 +75,7 @@ impl Decision {
             Decision::Choice(n) => (2, Some(u64::from(n))),
             Decision::Value(v) => (3, Some(v)),
             Decision::Above(v) => (4, Some(v)),
+            Decision::Tried(v) => (5, Some(v)),
         }
     }
 }
@@ -180,6 +183,7 @@ pub fn decode(mut bytes: &[u8]) -> Option<Vec<Decision>> {
             2 => Decision::Choice(u32::try_from(number()?).ok()?),
             3 => Decision::Value(number()?),
             4 => Decision::Above(number()?),
+            5 => Decision::Tried(number()?),
             _ => return None,
         });
     }
@@ -198,6 +202,7 @@ mod tests {
             Decision::Choice(300),
             Decision::Value(u64::MAX),
             Decision::Above(0),
+            Decision::Tried(7),
             Decision::Value(0x80),
         ];
         assert_eq!(decode(&encode(&all)), Some(all));

@@ -1,7 +1,8 @@
-//! The first path follows a given input: a state starts with that model (docs/design/001), and what the path concretises gets the input's value.
+//! Paths that follow given inputs: a state starts with that model (docs/design/001), and what the path concretises gets the input's value.
 //!
-//! A concretisation takes the smallest value otherwise. With a seed it first decides whether the value is the seed's, so the path of
-//! the seed is run first and the other values are its flip. The seed never changes for a symbol that it has, so decisions stay replayable.
+//! A concretisation takes the smallest value otherwise. A guided path first decides whether the value is its model's, so the path of
+//! the seed is run first and the other values are its flip. The value is a decision of its own ([`Decision::Tried`]), so a prefix needs no seed to
+//! be replayed. Flips of guided paths are guided, too: their models differ from the seed where they must.
 
 use std::rc::Rc;
 
@@ -10,8 +11,9 @@ use wryneck_expr::{ExprId, Pool, SymId};
 use crate::core::{Core, Ended};
 use crate::cx::Cx;
 use crate::plugin::Stop;
+use crate::prefix::Decision;
 
-fn values(pool: &mut Pool, name: &str, bytes: &[u8]) -> Vec<(SymId, u64)> {
+pub(crate) fn values(pool: &mut Pool, name: &str, bytes: &[u8]) -> Vec<(SymId, u64)> {
     (0..).zip(bytes).map(|(i, byte)| (pool.symbol(name, i, 8), u64::from(*byte))).collect()
 }
 
@@ -30,10 +32,26 @@ impl Core {
 }
 
 impl Cx<'_> {
-    /// The seed's value of an expression, if there is a seed and the path takes that value, which is decided here.
+    /// The value that a guided path's model, or the script, has for an expression: what is to be tried first.
+    fn tried(&mut self, e: ExprId) -> Result<Option<u64>, Stop> {
+        let value = match self.state.script.front() {
+            Some(&Decision::Tried(value)) => {
+                self.state.script.pop_front();
+                value
+            }
+            None if self.state.guided => {
+                self.count_decision()?;
+                self.core.eval.eval(&self.core.pool, e, &self.state.model)
+            }
+            Some(_) | None => return Ok(None),
+        };
+        self.record(Decision::Tried(value));
+        Ok(Some(value))
+    }
+
+    /// The value of an expression on a guided path, if the path takes the value that its model has, which is decided here.
     pub(crate) fn seeded(&mut self, e: ExprId) -> Result<Option<u64>, Stop> {
-        let Some(seed) = self.core.seed.clone() else { return Ok(None) };
-        let value = self.core.eval.eval(&self.core.pool, e, &seed);
+        let Some(value) = self.tried(e)? else { return Ok(None) };
         let known = self.core.pool.bits(self.core.pool.width(e), value);
         let is = self.core.pool.eq(e, known);
         Ok(self.decide(is)?.then_some(value))
@@ -41,10 +59,9 @@ impl Cx<'_> {
 
     /// As [`Cx::seeded`], of a string: its bytes up to the first zero.
     pub fn seeded_string(&mut self, bytes: &[ExprId]) -> Result<Option<Vec<u8>>, Stop> {
-        let Some(seed) = self.core.seed.clone() else { return Ok(None) };
         let (mut name, mut same) = (Vec::new(), ExprId::TRUE);
         for &byte in bytes {
-            let value = self.core.eval.eval(&self.core.pool, byte, &seed);
+            let Some(value) = self.tried(byte)? else { return Ok(None) };
             let known = self.core.pool.bits(8, value);
             let is = self.core.pool.eq(byte, known);
             same = self.core.pool.and(same, is);

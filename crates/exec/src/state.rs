@@ -9,6 +9,7 @@ use rustc_hash::FxHasher;
 use wryneck_expr::{ExprId, Model, Pool, Remap, SymId};
 use wryneck_solver::PathCondition;
 
+use crate::goals::Awaited;
 use crate::image::CodePos;
 use crate::memory::Memory;
 use crate::memory::pvec::PVec;
@@ -175,6 +176,12 @@ pub struct State {
     pub landings: Rc<Landings>,
     /// The path has made a `longjmp`. Such paths are not sliced.
     pub jumped: bool,
+    /// What the path concretises is first compared with what its model has: it follows a seed, or began as a flip of a path that did (seed.rs).
+    pub guided: bool,
+    /// Goals whose blocks the path is in (goals.rs).
+    pub awaited: Vec<Awaited>,
+    /// The goal that it has reached.
+    pub reached: Option<u32>,
 }
 
 impl State {
@@ -220,6 +227,9 @@ impl State {
             survived: self.survived.clone(),
             landings: self.landings.clone(),
             jumped: self.jumped,
+            guided: self.guided,
+            awaited: self.awaited.clone(),
+            reached: self.reached,
         }
     }
 

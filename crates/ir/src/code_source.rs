@@ -101,6 +101,10 @@ pub trait CodeSource {
     fn has_returned(&self, _number: u32, _base: u64, _read: ReadBytes<'_>) -> bool {
         false
     }
+    /// The address that an instruction of the module was lowered from.
+    fn address_of(&self, _instruction: u32) -> Option<u64> {
+        None
+    }
     /// Whether anything after the call that an instruction of the module was lowered from looks at the call's result. Unknown: yes.
     fn looks_at_result(&self, _instruction: u32) -> bool {
         true

@@ -469,6 +469,10 @@ impl CodeSource for MachineProgram {
         calls::is_over(stack, base.wrapping_add_signed(back), read)
     }
 
+    fn address_of(&self, instruction: u32) -> Option<u64> {
+        MachineProgram::address_of(self, instruction)
+    }
+
     fn looks_at_result(&self, instruction: u32) -> bool {
         self.address_of(instruction).is_none_or(|call| self.is_looked_at(call))
     }

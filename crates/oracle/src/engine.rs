@@ -169,7 +169,7 @@ impl Engine<'_> {
         let mut page = vec![0; PAGE as usize];
         page[(WINDOW - SCRATCH) as usize..][..8 * WINDOW_WORDS].copy_from_slice(bytemuck::cast_slice(&before.window));
         image.map(Static { base: SCRATCH, size: PAGE, name: "scratch".into(), writable: true }, Some(&page), &mut pool);
-        let search = by_names(&["dfs".into()], 0, &image).map_err(|e| OracleError::Malformed(e.to_string()))?;
+        let search = by_names(&["dfs".into()], 0).map_err(|e| OracleError::Malformed(e.to_string()))?;
         let solver = Solver::new(wryneck_solver::Config::default()).map_err(|e| OracleError::Malformed(e.to_string()))?;
         let mut explorer = Explorer::new(image, pool, solver, world, None, Config::default(), search);
         explorer.core.code_source = Some(Rc::new(RefCell::new(Behind { names, widths })));

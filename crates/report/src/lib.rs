@@ -23,8 +23,8 @@ pub use ktest::{KTest, Object};
 pub use report::{FileCoverage, FunctionCoverage, Report, Sources, Test};
 pub use rules::{Checked, RuleResult, Verdict};
 pub use run::{
-    Class, CodeLine, EndCount, Finding, InputValue, Kind, LOSSES, LedgerRow, Lines, Native, Place, Pruning, Run, Status, Step, Totals,
-    Variable,
+    Class, CodeLine, EndCount, Finding, Goal, InputValue, Kind, LOSSES, LedgerRow, Lines, Native, Place, Pruning, Reached, Run, Status,
+    Step, Totals, Variable,
 };
 
 /// A row of [`FORMATS`].

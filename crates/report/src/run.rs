@@ -27,6 +27,26 @@ pub struct Run {
     pub rules: Vec<RuleResult>,
     /// What was left out because it cannot matter to them, if that was looked for.
     pub pruning: Option<Pruning>,
+    /// What came of the search for a goal, if there was one.
+    pub goal: Option<Goal>,
+}
+
+/// A search for goals, which ends at the first that is reached.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Goal {
+    /// As they were asked for.
+    pub wanted: Vec<String>,
+    pub reached: Option<Reached>,
+}
+
+/// How a goal was reached.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Reached {
+    pub goal: String,
+    /// The test's file in the run folder.
+    pub test: Option<String>,
+    /// How its path ended, in words.
+    pub end: String,
 }
 
 /// How far rules narrowed the exploration down (paper 1, section 8.1).
@@ -284,8 +304,16 @@ pub struct Lines {
 impl Run {
     /// The exit code of `wryneck run`: 0 complete and clean, 1 findings, 2 our defect, 3 clean but incomplete. With rules, 0 is that all are
     /// verified, under the assumptions that the verdict names. A finding that its native
-    /// replay denies is none, but a run with one is not clean either.
+    /// replay denies is none, but a run with one is not clean either. In a search for a goal: 0 it is reached, 1 it cannot be, 3 it is not yet.
     pub fn exit_code(&self) -> u8 {
+        if let Some(goal) = &self.goal {
+            return match () {
+                () if goal.reached.is_some() => 0,
+                () if self.has(Class::Internal) => 2,
+                () if self.is_complete_as_assumed() => 1,
+                () => 3,
+            };
+        }
         match () {
             () if self.standing().next().is_some() => 1,
             () if self.has(Class::Internal) => 2,
@@ -429,6 +457,7 @@ pub(crate) mod tests {
             lines: Lines { covered: 9, all: 12 },
             rules: vec![],
             pruning: None,
+            goal: None,
         }
     }
 

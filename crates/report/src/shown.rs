@@ -11,7 +11,9 @@ use std::io::{self, Write};
 
 use crate::report::{FileCoverage, FunctionCoverage, Report, Sources, Test};
 use crate::rules::RuleResult;
-use crate::run::{CodeLine, EndCount, Finding, InputValue, Kind, LedgerRow, Native, Place, Pruning, Run, Status, Step, Variable};
+use crate::run::{
+    CodeLine, EndCount, Finding, Goal, InputValue, Kind, LedgerRow, Native, Place, Pruning, Reached, Run, Status, Step, Variable,
+};
 
 /// Ranges of characters that are not printed as they are, sorted: controls, those without a shape, those that change the direction of text.
 static HIDDEN: &[(char, char)] = &[
@@ -128,7 +130,7 @@ fn all(texts: &[String]) -> Vec<String> {
 
 /// A run as it is shown. Words of commands stay as they are: [`crate::units::shell_word`] quotes them so that a shell reads them back.
 pub fn run(run: &Run) -> Run {
-    let Run { command, folder, status, seconds, ends, findings, ledger, totals, lines, rules, pruning } = run;
+    let Run { command, folder, status, seconds, ends, findings, ledger, totals, lines, rules, pruning, goal } = run;
     Run {
         command: command.clone(),
         folder: folder.clone(),
@@ -145,7 +147,12 @@ pub fn run(run: &Run) -> Run {
         lines: lines.clone(),
         rules: rules.iter().map(rule).collect(),
         pruning: pruning.as_ref().map(|pruning| Pruning { lost: all(&pruning.lost), ..pruning.clone() }),
+        goal: goal.as_ref().map(|goal| Goal { wanted: all(&goal.wanted), reached: goal.reached.as_ref().map(reached) }),
     }
+}
+
+fn reached(reached: &Reached) -> Reached {
+    Reached { goal: own(&reached.goal), test: reached.test.clone(), end: own(&reached.end) }
 }
 
 /// A report as it is shown.

@@ -6,7 +6,7 @@ use std::io::{self, Write};
 use crate::annotate;
 use crate::report::Sources;
 use crate::rules::Verdict;
-use crate::run::{Class, CodeLine, Finding, InputValue, LedgerRow, Pruning, Run, Status};
+use crate::run::{Class, CodeLine, Finding, Goal, InputValue, LedgerRow, Pruning, Reached, Run, Status};
 use crate::shown;
 use crate::units;
 
@@ -255,6 +255,9 @@ pub(crate) fn write_verdict(out: &mut dyn Write, run: &Run) -> io::Result<()> {
     if run.denied() > 0 {
         found += &format!(", {} more not reproduced natively", run.denied());
     }
+    if let Some(goal) = &run.goal {
+        return write_goal(out, run, goal, &found);
+    }
     match &run.status {
         Status::Complete if run.is_complete() && run.totals.inputs == Some(0) => {
             writeln!(out, "{found}; {all}; nothing is symbolic (`--sym-arg N` and others make input so, see --help)")
@@ -265,6 +268,29 @@ pub(crate) fn write_verdict(out: &mut dyn Write, run: &Run) -> io::Result<()> {
         Status::Stopped { limit, flag, pending } => {
             let change = if flag.is_empty() { String::new() } else { format!(" ({flag})") };
             writeln!(out, "{found}; stopped: {limit}{change}, {} pending", plural(*pending, "path"))
+        }
+    }
+}
+
+/// Writes what came of the search for a goal.
+fn write_goal(out: &mut dyn Write, run: &Run, goal: &Goal, found: &str) -> io::Result<()> {
+    let wanted = goal.wanted.iter().map(|word| format!("`{word}`")).collect::<Vec<_>>().join(" or ");
+    if let Some(Reached { goal, test, end }) = &goal.reached {
+        let test = test.as_ref().map(|test| units::shell_word(&format!("{}/{test}", run.folder)));
+        let by = test.as_ref().map_or(String::new(), |test| format!(" by {test}"));
+        writeln!(out, "{found}; reached: `{goal}`{by} (its path: {end})")?;
+        return test.map_or(Ok(()), |test| writeln!(out, "  as a command line: wryneck replay --shell {test}"));
+    }
+    match &run.status {
+        Status::Complete if run.is_complete() => writeln!(out, "{found}; {wanted} cannot be reached: every path was explored"),
+        Status::Complete if run.is_complete_as_assumed() => {
+            writeln!(out, "{found}; {wanted} cannot be reached: every path was explored, up to what is assumed or to be avoided")
+        }
+        Status::Complete => writeln!(out, "{found}; {wanted} was not reached; not every path was explored: {}", listed(&run.losses())),
+        Status::Unfinished => writeln!(out, "{found}; {wanted} was not reached yet: the run goes on, or it was killed"),
+        Status::Stopped { limit, flag, pending } => {
+            let change = if flag.is_empty() { String::new() } else { format!(" ({flag})") };
+            writeln!(out, "{found}; {wanted} was not reached; stopped: {limit}{change}, {} pending", plural(*pending, "path"))
         }
     }
 }

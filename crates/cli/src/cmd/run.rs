@@ -27,6 +27,7 @@ use crate::budget::{self, Budget, Cause};
 use crate::child;
 use crate::coverage::LineMap;
 use crate::explore::{Limits, Watch};
+use crate::export::Export;
 use crate::folder::{Fact, Folder};
 use crate::host::{RealHost, Refused};
 use crate::known::Known;
@@ -36,9 +37,10 @@ use crate::problem::{self, problem};
 use crate::progress::Progress;
 use crate::results::Findings;
 use crate::rules::{self, Rules, Unsliced};
+use crate::seeds::Seeds;
 use crate::target::{Linked, Target};
 use crate::timed::Timed;
-use crate::{concrete, data, facts, heap, kept, objects, output, replay, seal, signal, sym_file, symbolic, watchdog, way};
+use crate::{concrete, data, facts, goals, heap, kept, objects, output, replay, seal, signal, sym_file, symbolic, watchdog, way};
 
 /// The name under which a run folder keeps bitcode that clang made.
 pub const KEPT: &str = "program.bc";
@@ -58,6 +60,7 @@ pub fn explore(name: &str, words: Vec<String>, complete: impl FnOnce(&mut RunArg
     watchdog::start(budget);
     heap::prepare();
     args.check_files()?;
+    args.check_aims()?;
     let checkers = rules::find(&args.rules)?;
     args.words = sym_file::expand(args.words)?;
     let words = symbolic::parse(&args.words)?;
@@ -66,6 +69,8 @@ pub fn explore(name: &str, words: Vec<String>, complete: impl FnOnce(&mut RunArg
     watchdog::works_on("preparing the target");
     let target = Target::open(&args, &mut input, &rules::functions(&checkers))?;
     let begins = input.entry.function().map(str::to_owned);
+    let seeds = Seeds::read(&args.seeds, &input)?;
+    let export = args.export.as_ref().map(|word| Export::new(word, &input)).transpose()?;
     let host = Rc::new(RealHost::new(args.max_memory));
     input.uname = host.uname();
     input.user = RealHost::user();
@@ -99,12 +104,25 @@ pub fn explore(name: &str, words: Vec<String>, complete: impl FnOnce(&mut RunArg
         Some(code) => LineMap::of_machine_code(&image, &code.elf.lines()),
         None => LineMap::new(&image),
     };
-    let searcher = |names: &[String], image: &Image| {
-        search::by_names(names, args.config.seed, image).map_err(|name| problem(format!("no searcher is called `{name}`"), ""))
-    };
-    let search = searcher(args.search.as_ref().unwrap_or(&args.config.search), &image)?;
+    let searcher =
+        |names: &[String]| search::by_names(names, args.config.seed).map_err(|name| problem(format!("no searcher is called `{name}`"), ""));
+    let mut search = searcher(args.search.as_ref().unwrap_or(&args.config.search))?;
+    if !seeds.is_empty() && args.search.is_none() {
+        search = search::after_seeds(search);
+    }
+    let aims = !args.find.is_empty() || !args.avoid.is_empty();
+    let elf = code.as_ref().map(|code| &code.elf);
+    let goals = aims.then(|| goals::resolve(&args, &image, elf, begins.as_deref(), &mut notes)).transpose()?;
+    if !args.find.is_empty() {
+        search = search::to_goals(search);
+    }
     // The exploration spares memory at half of what the run may have.
-    let config = wryneck_exec::Config { max_memory: args.max_memory / 2, machine_code: code.is_some(), ..args.config.clone() };
+    let config = wryneck_exec::Config {
+        max_memory: args.max_memory / 2,
+        machine_code: code.is_some(),
+        compare_whole: args.compare_whole && !args.find.is_empty(),
+        ..args.config.clone()
+    };
     let mut explorer = Explorer::new(image, pool, solver(&args, solver_time.clone())?, environment, monitor, config, search);
     let code = code.map(|code| Rc::new(RefCell::new(code)));
     explorer.core.code_source = code.clone().map(|code| code as _);
@@ -143,7 +161,7 @@ pub fn explore(name: &str, words: Vec<String>, complete: impl FnOnce(&mut RunArg
         _ => None,
     };
     if args.search.is_none() && explorer.subsumes() {
-        explorer.search_by(searcher(&["subtrees".into()], &explorer.core.image)?);
+        explorer.search_by(searcher(&["subtrees".into()])?);
     }
     let mut watch = watch(&args, &known, folder, lines, record, notes, solver_time.clone());
     known.with(|facts| facts.rules = rules.as_ref().map_or(Vec::new(), Rules::names));
@@ -151,6 +169,13 @@ pub fn explore(name: &str, words: Vec<String>, complete: impl FnOnce(&mut RunArg
     watch.refused = refused;
     watch.findings.machine = code.clone();
 
+    seeds.give(&mut explorer);
+    (watch.seeds, watch.export) = (seeds, export);
+    if let Some((goals, lower)) = goals {
+        watchdog::works_on("preparing the search for the goal");
+        explorer.set_goals(goals, &lower);
+        watch.aim_at(&args.find);
+    }
     watchdog::works_on("the exploration");
     let outcome = match explorer.start(entry, |_| Ok(Vec::new())) {
         Ok(()) => explorer.explore(&mut watch),
@@ -160,6 +185,7 @@ pub fn explore(name: &str, words: Vec<String>, complete: impl FnOnce(&mut RunArg
     for what in watch.rules.iter().flat_map(|rules| rules.automata.missed(&explorer.core.image)) {
         explorer.core.ledger.note(LedgerKind::UnsupportedOperation, format!("{what}, so events of a rule may be missed"));
     }
+    watch.notes.extend(watch.seeds.notes(explorer.seed_ends()));
     watch.explored(outcome, &explorer);
     let explored = start.elapsed();
     // What cannot be written is told behind the summary.
@@ -188,6 +214,11 @@ pub fn explore(name: &str, words: Vec<String>, complete: impl FnOnce(&mut RunArg
             Ok(given_up) => watch.given_up.extend(given_up),
             Err(error) => failures.push(error),
         }
+    }
+    match watch.export.take().map(Export::finish) {
+        Some(Ok(note)) => watch.notes.push(note),
+        Some(Err(error)) => failures.push(error),
+        None => {}
     }
     watch.save(&explorer.core);
     let run = summary(command, explored, &explorer, &watch);
@@ -314,6 +345,9 @@ fn watch(
         refused: Refused::default(),
         solver_time,
         early: None,
+        seeds: Seeds::default(),
+        export: None,
+        reached: false,
         next_save: now,
         next_coverage: now + Duration::from_secs(3),
         next_tell: now,
@@ -393,6 +427,7 @@ fn summary(command: Vec<String>, explored: Duration, explorer: &Explorer, watch:
         lines: watch.lines.count(&core.coverage),
         rules: Vec::new(),
         pruning,
+        goal: watch.known.with(|facts| facts.goal.clone()),
     };
     run.rules = watch.rules.as_ref().map_or(Vec::new(), |rules| rules.judge(&run));
     run

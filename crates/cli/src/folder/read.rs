@@ -176,6 +176,7 @@ impl Reader {
                 all: application().map(|f| f.lines.len()).sum::<usize>() as u64,
             },
             rules,
+            goal: if summary["goal"].is_object() { self.json("the goal", &part("goal"))? } else { None },
             pruning: if summary["pruning"].is_object() { self.json("the pruning", &part("pruning"))? } else { None },
         })
     }

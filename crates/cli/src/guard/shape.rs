@@ -119,7 +119,7 @@ impl Actual {
         let stdin = match &self.stdin {
             Some(content) if content.len() <= policy.stdin => {
                 seeds.push(("stdin".to_owned(), content.clone()));
-                Stdin::Symbolic(content.len() as u64)
+                Stdin::Symbolic(content.len() as u64, content.len() as u64)
             }
             Some(content) => Stdin::Bytes(content.clone()),
             None => Stdin::Bytes(Vec::new()),

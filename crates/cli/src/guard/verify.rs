@@ -226,7 +226,7 @@ fn explorer(request: &Request, shape: &Shape, here: Rc<Here>) -> Result<Prepared
         undefined: wryneck_exec::config::Undefined::Error,
         ..args.config.clone()
     };
-    let searcher = search::by_names(&["nearest".to_owned()], 0, &image).map_err(anyhow::Error::msg)?;
+    let searcher = search::by_names(&["nearest".to_owned()], 0).map_err(anyhow::Error::msg)?;
     let mut explorer = Explorer::new(image, pool, Solver::new(wryneck_solver::Config::default())?, linux.clone(), None, config, searcher);
     let code = code.map(|code| Rc::new(RefCell::new(code)));
     explorer.core.code_source = code.clone().map(|code| code as _);

@@ -106,8 +106,8 @@ pub fn probe(args: &ProbeArgs, function: &str) -> Result<Probed> {
     let watched = (!checkers.is_empty()).then(|| Rules::new(checkers, run.policy, &image, is_machine_code));
     let monitor = watched.as_ref().map(|rules| rules.automata.clone() as Rc<dyn Monitor>);
     let solver = Solver::new(run.solver.clone()).map_err(|error| problem(error.to_string(), ""))?;
-    let search = search::by_names(&run.config.search, run.config.seed, &image)
-        .map_err(|name| problem(format!("no searcher is called `{name}`"), ""))?;
+    let search =
+        search::by_names(&run.config.search, run.config.seed).map_err(|name| problem(format!("no searcher is called `{name}`"), ""))?;
     let config = Config { machine_code: is_machine_code, ..run.config.clone() };
     let mut explorer = Explorer::new(image, pool, solver, environment, monitor, config, search);
     explorer.core.code_source = code.map(|code| Rc::new(RefCell::new(code)) as _);

@@ -3,6 +3,7 @@
 
 use wryneck_exec::memory::PAGE;
 use wryneck_exec::{Cx, Reply, Stop, Value};
+use wryneck_expr::ExprId;
 
 use crate::Linux;
 use crate::sig::Args;
@@ -105,17 +106,61 @@ fn compare(cx: &Cx<'_>, a: u64, b: u64, limit: u64, to_nul: bool) -> Option<u64>
     Some(0)
 }
 
+/// Most bytes that are compared as one value.
+const MOST_WHOLE: u64 = 512;
+
+/// The same as an expression, where strings are compared whole: nothing is decided. `None` where the real code must find out: an end that may
+/// lie behind an object's, or too many bytes.
+fn compare_whole(cx: &mut Cx<'_>, a: u64, b: u64, limit: u64, to_nul: bool) -> Option<Value> {
+    if !cx.core.config.compare_whole {
+        return None;
+    }
+    let mut pairs = Vec::new();
+    let mut at = 0;
+    while at < limit {
+        if at == MOST_WHOLE {
+            return None;
+        }
+        let (x, y) = (cx.byte_at(a.wrapping_add(at))?, cx.byte_at(b.wrapping_add(at))?);
+        pairs.push((x, y));
+        let [c, d] = [x, y].map(|byte| cx.core.pool.as_u64(byte));
+        // Behind the end of either, or a difference that is certain, nothing counts.
+        if to_nul && (c == Some(0) || d == Some(0)) || c.zip(d).is_some_and(|(c, d)| c != d) {
+            break;
+        }
+        at += 1;
+    }
+    let pool = &mut cx.core.pool;
+    let mut result = pool.zero(32);
+    for (x, y) in pairs.into_iter().rev() {
+        let same = pool.eq(x, y);
+        let zero = pool.zero(8);
+        let more = if to_nul { pool.ne(x, zero) } else { ExprId::TRUE };
+        let [wide_x, wide_y] = [x, y].map(|byte| pool.zext(byte, 32));
+        let difference = pool.sub(wide_x, wide_y);
+        let goes_on = pool.and(same, more);
+        result = pool.ite(goes_on, result, difference);
+    }
+    Some(cx.value(result))
+}
+
+/// A comparison: of concrete bytes at once, of symbolic ones perhaps as one value, else by the function's own code.
+fn compared(cx: &mut Cx<'_>, args: &Args<'_>, limit: Option<u64>, to_nul: bool) -> Result<Reply, Stop> {
+    let (Some(a), Some(b), Some(limit)) = (args.concrete(0), args.concrete(1), limit) else { return Ok(Reply::Decline) };
+    match compare(cx, a, b, limit, to_nul) {
+        Some(known) => reply(Some(known)),
+        None => Ok(compare_whole(cx, a, b, limit, to_nul).map_or(Reply::Decline, Reply::Value)),
+    }
+}
+
 pub fn strcmp(_: &Linux, args: &Args<'_>, cx: &mut Cx<'_>) -> Result<Reply, Stop> {
-    let (Some(a), Some(b)) = (args.concrete(0), args.concrete(1)) else { return Ok(Reply::Decline) };
-    reply(compare(cx, a, b, u64::MAX, true))
+    compared(cx, args, Some(u64::MAX), true)
 }
 
 pub fn strncmp(_: &Linux, args: &Args<'_>, cx: &mut Cx<'_>) -> Result<Reply, Stop> {
-    let (Some(a), Some(b), Some(n)) = (args.concrete(0), args.concrete(1), args.concrete(2)) else { return Ok(Reply::Decline) };
-    reply(compare(cx, a, b, n, true))
+    compared(cx, args, args.concrete(2), true)
 }
 
 pub fn memcmp(_: &Linux, args: &Args<'_>, cx: &mut Cx<'_>) -> Result<Reply, Stop> {
-    let (Some(a), Some(b), Some(n)) = (args.concrete(0), args.concrete(1), args.concrete(2)) else { return Ok(Reply::Decline) };
-    reply(compare(cx, a, b, n, false))
+    compared(cx, args, args.concrete(2), false)
 }

@@ -14,7 +14,7 @@ use crate::state::{Script, State};
 use crate::subsume::LEFT_OUT;
 
 impl Cx<'_> {
-    pub(super) fn count_decision(&mut self) -> Result<(), Stop> {
+    pub(crate) fn count_decision(&mut self) -> Result<(), Stop> {
         if self.state.dirty {
             return Err(PathEnd::Internal("a model decided after it had changed the path".into()).into());
         }
@@ -44,7 +44,7 @@ impl Cx<'_> {
         PathEnd::Internal(format!("a replayed prefix does not fit: {got:?} where a {wanted} was decided")).into()
     }
 
-    pub(super) fn record(&mut self, decision: Decision) {
+    pub(crate) fn record(&mut self, decision: Decision) {
         self.mark(Step::Decision { index: self.state.prefix.len() });
         let constraints = self.constraints_before();
         self.state.prefix.push(decision, constraints, self.state.taken == 0);
@@ -100,7 +100,7 @@ impl Cx<'_> {
         if self.core.recorder.is_some() {
             return;
         }
-        if self.contradicts_zeros(cond) {
+        if self.contradicts_zeros(cond) || self.core.leads_astray(block) {
             self.core.stats.flips_dropped_at_once += 1;
             return;
         }
@@ -131,7 +131,7 @@ impl Cx<'_> {
         });
         let (pos, instructions, model) = (self.pos(), self.state.instructions, self.state.model.clone());
         let path = self.state.path.clone();
-        let (stays, node) = self.core.tree.fork(self.state.node);
+        let (stays, node) = self.core.tree.fork(self.state.node, cond);
         let subtree = self.state.subtree;
         self.state.node = stays;
         let checked = Checked::NotYet;

@@ -1,7 +1,6 @@
 //! Memory pressure: which snapshots go, and when the exploration turns depth-first. No flip is dropped (docs/design/001).
 
 use super::{Control, Explorer, Item, ItemId};
-use crate::search::View;
 
 impl Explorer {
     /// Under memory pressure half of the snapshots go; their flips are run again from their prefixes. Where few are left or memory grows
@@ -49,7 +48,7 @@ impl Explorer {
             Some(_) if !self.selections.is_multiple_of(JUMP) || self.items.len() >= self.most_pending => {
                 self.items.last_key_value().map(|(id, _)| *id)
             }
-            Some(_) | None => self.search.select(&View { coverage: &self.core.coverage, tree: &self.core.tree }),
+            Some(_) | None => self.search_on(),
         }
     }
 }

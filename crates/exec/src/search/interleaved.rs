@@ -46,3 +46,31 @@ impl Searcher for Interleaved {
         }
     }
 }
+
+/// One searcher twice of three times, another one the third time.
+pub struct Towards {
+    parts: [Box<dyn Searcher>; 2],
+    turn: u32,
+}
+
+impl Towards {
+    pub fn new(often: Box<dyn Searcher>, rest: Box<dyn Searcher>) -> Towards {
+        Towards { parts: [often, rest], turn: 0 }
+    }
+}
+
+impl Searcher for Towards {
+    fn add(&mut self, id: ItemId, item: &Candidate) {
+        self.parts.iter_mut().for_each(|part| part.add(id, item));
+    }
+    fn remove(&mut self, id: ItemId) {
+        self.parts.iter_mut().for_each(|part| part.remove(id));
+    }
+    fn select(&mut self, view: &View<'_>) -> Option<ItemId> {
+        self.turn = (self.turn + 1) % 3;
+        self.parts[usize::from(self.turn == 0)].select(view)
+    }
+    fn covered(&mut self, block: u32) {
+        self.parts.iter_mut().for_each(|part| part.covered(block));
+    }
+}

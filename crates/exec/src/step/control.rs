@@ -100,6 +100,7 @@ pub fn jump(cx: &mut Cx<'_>, inst: &Inst) -> Result<(), Stop> {
         }
     })?;
     cx.core.coverage.resize(image.blocks as usize, 0);
+    cx.core.mark_lowered();
     if let Some(recorder) = &mut cx.core.recorder {
         let frame = cx.state.frame();
         recorder.leaves(func, frame.op, &frame.slots, &frame.tags);

@@ -63,6 +63,17 @@ impl Control for Collect {
 }
 
 pub fn explorer(text: &str, given: Option<Vec<u8>>, config: Config, solver: wryneck_solver::Config) -> Explorer {
+    prepared(text, given, config, solver, |_| {})
+}
+
+/// As [`explorer`], prepared before it starts.
+pub fn prepared(
+    text: &str,
+    given: Option<Vec<u8>>,
+    config: Config,
+    solver: wryneck_solver::Config,
+    prepare: impl FnOnce(&mut Explorer),
+) -> Explorer {
     let module = wryneck_ir::text::parse(text).unwrap_or_else(|e| panic!("{e}\n{text}"));
     wryneck_ir::verify::verify(&module).unwrap_or_else(|e| panic!("{e}\n{text}"));
     let program = Program::link(vec![Unit { name: "test".into(), module, library: false }]).expect("links");
@@ -70,9 +81,10 @@ pub fn explorer(text: &str, given: Option<Vec<u8>>, config: Config, solver: wryn
     let mut pool = Pool::new();
     let world: Rc<dyn Environment> = Rc::new(World { given });
     let image = Image::new(program, &*world, &mut pool);
-    let searcher = search::by_names(&config.search, config.seed, &image).expect("known searcher");
+    let searcher = search::by_names(&config.search, config.seed).expect("known searcher");
     let solver = Solver::new(solver).expect("known backend");
     let mut explorer = Explorer::new(image, pool, solver, world, None, config, searcher);
+    prepare(&mut explorer);
     explorer.start(main.0, |_| Ok(Vec::new())).expect("starts");
     explorer
 }

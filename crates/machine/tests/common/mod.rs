@@ -147,7 +147,7 @@ pub fn explore(file: &[u8], input: Input<'_>, registers: &[(&str, u64)]) -> Expl
     let mut start = vec![("RIP", program.elf.entry), ("RSP", STACK + STACK_SIZE - 256)];
     start.extend(registers);
     let arguments = program.arguments(&start).expect("registers the CPU has");
-    let search = by_names(&["dfs".into()], 0, &image).expect("a searcher");
+    let search = by_names(&["dfs".into()], 0).expect("a searcher");
     let solver = Solver::new(wryneck_solver::Config::default()).expect("a backend");
     let mut explorer = Explorer::new(image, pool, solver, Rc::new(World), None, Config::default(), search);
     explorer.core.code_source = Some(Rc::new(RefCell::new(program)));

@@ -1,0 +1,180 @@
+//! `--seed`: from files to the inputs that the first paths follow.
+//!
+//! A seed is a plain file, which fills one input, or a `.ktest` file, which names its inputs. A folder is a corpus: one of libFuzzer, the output of
+//! AFL++ with its queues and crashes, or a run folder. What cannot be used is an error if it was named itself, else a counted note.
+
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+
+use anyhow::Result;
+use wryneck_environ::ProgramInput;
+use wryneck_exec::{Ended, Explorer, SeedEnd};
+use wryneck_report::KTest;
+
+use crate::data;
+use crate::problem::problem;
+
+mod corpus;
+pub mod slot;
+
+use slot::{Slot, only, slots};
+
+/// A seed: its file, and bytes by the names of inputs.
+#[derive(Clone, Debug, PartialEq, Eq)]
+struct Seed {
+    file: PathBuf,
+    inputs: Vec<(String, Vec<u8>)>,
+}
+
+/// The seeds of a run, and what became of them.
+#[derive(Default)]
+pub struct Seeds {
+    seeds: Vec<Seed>,
+    /// What was left out or changed: how many, and the first.
+    notes: BTreeMap<String, (u64, PathBuf)>,
+}
+
+const HELP: &str = "write `--seed FILE`, `--seed DIR`, `--seed TEST.ktest`, or `--seed INPUT=FILE` such as `--seed stdin=FILE`";
+
+impl Seeds {
+    /// Reads what the words of `--seed` name.
+    pub fn read(given: &[String], input: &ProgramInput) -> Result<Seeds> {
+        let (mut seeds, slots) = (Seeds::default(), slots(input));
+        for word in given {
+            seeds.add(word, &slots)?;
+        }
+        // Short ones are soon run.
+        seeds.seeds.sort_by_cached_key(|seed| (seed.inputs.iter().map(|(_, bytes)| bytes.len()).sum::<usize>(), seed.file.clone()));
+        Ok(seeds)
+    }
+
+    fn add(&mut self, word: &str, slots: &[Slot]) -> Result<()> {
+        let (name, path) = match word.split_once('=').filter(|_| !Path::new(word).exists()) {
+            Some((name, path)) => (Some(name), Path::new(path)),
+            None => (None, Path::new(word)),
+        };
+        if !path.exists() {
+            let help = match word.parse::<u64>() {
+                Ok(_) => "the seed of the random searchers is `--search-seed N`",
+                Err(_) => HELP,
+            };
+            return Err(problem(format!("`--seed {word}`: `{}` does not exist", path.display()), help));
+        }
+        if !path.is_dir() {
+            return match self.file(path, name, slots)? {
+                Ok(()) => Ok(()),
+                Err(why) => Err(problem(format!("`--seed {word}` cannot be used: {why}"), advice(slots, path))),
+            };
+        }
+        let files = corpus::files(path).map_err(|e| problem(format!("`--seed {word}`: the folder cannot be read: {e}"), HELP))?;
+        if files.is_empty() {
+            return Err(problem(format!("`--seed {word}`: the folder has no seeds"), "names that begin with a dot are left out"));
+        }
+        let (before, count) = (self.seeds.len(), files.len());
+        let mut first = None;
+        for file in files {
+            if let Err(why) = self.file(&file, name, slots)? {
+                first.get_or_insert((why.clone(), file.clone()));
+                self.note(format!("seeds left out: {why}"), &file);
+            }
+        }
+        match first.filter(|_| self.seeds.len() == before) {
+            Some((why, file)) => Err(problem(
+                format!("`--seed {word}`: none of {count} seeds can be used; `{}` is {why}", file.display()),
+                advice(slots, &file),
+            )),
+            None => Ok(()),
+        }
+    }
+
+    /// Adds a file, or says why it cannot be used. An error: which input it fills is not clear.
+    fn file(&mut self, file: &Path, name: Option<&str>, slots: &[Slot]) -> Result<Result<(), String>> {
+        let bytes = match data::read(file, data::TEST) {
+            Ok(bytes) => bytes,
+            Err(error) => return Ok(Err(format!("not readable: {error}"))),
+        };
+        if file.extension().is_some_and(|end| end == "ktest") {
+            return Ok(match KTest::from_bytes(&bytes) {
+                Ok(test) if test.objects.is_empty() => Err("a test without any input".into()),
+                Ok(test) => {
+                    let inputs = test.objects.into_iter().map(|o| (String::from_utf8_lossy(&o.name).into_owned(), o.bytes)).collect();
+                    self.seeds.push(Seed { file: file.into(), inputs });
+                    Ok(())
+                }
+                Err(error) => Err(format!("no test: {error}")),
+            });
+        }
+        let slot = match name {
+            Some(name) => slots.iter().find(|slot| slot.name == name || slot.bytes == name),
+            None => Some(only("--seed", slots)?),
+        };
+        let filled = match slot {
+            Some(slot) => slot.fill(bytes),
+            // Inputs that the program makes itself are known as its path makes them.
+            None => Ok((vec![(name.unwrap_or_default().to_owned(), bytes)], None)),
+        };
+        Ok(filled.map(|(inputs, changed)| {
+            if let Some(changed) = changed {
+                self.note(format!("seeds that are {changed}"), file);
+            }
+            self.seeds.push(Seed { file: file.into(), inputs });
+        }))
+    }
+
+    fn note(&mut self, what: String, file: &Path) {
+        self.notes.entry(what).or_insert_with(|| (0, file.to_owned())).0 += 1;
+    }
+
+    pub fn is_empty(&self) -> bool {
+        self.seeds.is_empty()
+    }
+
+    /// Hands the seeds to an exploration, before it starts.
+    pub fn give(&self, explorer: &mut Explorer) {
+        self.seeds.iter().for_each(|seed| explorer.add_seed(&seed.inputs));
+    }
+
+    /// Looks at a path that ended: whether the inputs that it made are those of its seed.
+    pub fn ended(&mut self, ended: &Ended) {
+        let Some(Seed { file, inputs }) = ended.seed.and_then(|number| self.seeds.get(number as usize)).cloned() else { return };
+        for (name, bytes) in &inputs {
+            let made = ended.inputs.iter().find(|input| *input.name == **name).map(|input| input.bytes.len());
+            match made {
+                None => self.note(format!("seeds for another input: their paths make no input `{name}`"), &file),
+                Some(len) if len < bytes.len() => {
+                    self.note(format!("seeds that are longer than the input `{name}` of {len} bytes: the rest is not used"), &file);
+                }
+                Some(_) => {}
+            }
+        }
+    }
+
+    /// What became of the seeds, in words.
+    pub fn notes(&self, ends: &[SeedEnd]) -> Vec<String> {
+        if self.seeds.is_empty() {
+            return Vec::new();
+        }
+        let count = |end: SeedEnd| ends.iter().filter(|e| **e == end).count();
+        let parts = [
+            (count(SeedEnd::Ran), "have paths of their own"),
+            (count(SeedEnd::Known), "take the path of an earlier one"),
+            (count(SeedEnd::Excluded), "are excluded by what the program assumes or have a path that was given up"),
+            (count(SeedEnd::Long), "run longer than others wait"),
+            (count(SeedEnd::Waits), "were not run to their end"),
+        ];
+        let parts: Vec<String> = parts.iter().filter(|(n, _)| *n > 0).map(|(n, what)| format!("{n} {what}")).collect();
+        let summary = format!("of {} seeds {}", self.seeds.len(), parts.join(", "));
+        let note = |(what, (count, first)): (&String, &(u64, PathBuf))| format!("{count} {what} (first `{}`)", first.display());
+        [summary].into_iter().chain(self.notes.iter().map(note)).collect()
+    }
+}
+
+fn advice(slots: &[Slot], file: &Path) -> String {
+    let len = std::fs::metadata(file).map_or(0, |there| there.len());
+    match slots.first().map(|slot| slot.name.as_str()) {
+        Some("stdin") => format!("give the input room for all sizes: `--sym-stdin 0-{len}`"),
+        Some("data") => format!("give the input room: `--entry-bytes {len}`"),
+        Some(name) if !slots[0].text => format!("give the input room for all sizes: `--sym-file {name}:0-{len}`"),
+        Some(_) | None => HELP.into(),
+    }
+}
