@@ -54,6 +54,7 @@ mod scratch;
 mod seal;
 mod seeds;
 mod several;
+mod shell;
 mod signal;
 mod source;
 mod sym_file;

@@ -16,6 +16,7 @@ use crate::options::{self, Opt, Words, seconds};
 use crate::output;
 use crate::problem::problem;
 use crate::replay::{self, Replay, Task};
+use crate::shell;
 
 struct Args {
     /// Where line counts go, if they are wanted.
@@ -25,6 +26,8 @@ struct Args {
     timeout: f64,
     json: bool,
     quiet: bool,
+    /// Command lines are printed, and nothing is run.
+    shell: bool,
     unconfined: bool,
 }
 
@@ -39,6 +42,8 @@ static OPTIONS: &[Opt<Args>] = &[
         set: |a, v| { a.program.push(v.into()); Ok(()) } },
     Opt { name: "--quiet", value: "", help: "print the last line only",
         set: |a, _| { a.quiet = true; Ok(()) } },
+    Opt { name: "--shell", value: "", help: "run nothing: print a command line for each test that does what it says on the real system (bash, ksh, zsh)",
+        set: |a, _| { a.shell = true; Ok(()) } },
     Opt { name: "--timeout", value: "TIME", help: "wall time of one test (default 10s)",
         set: |a, v| { a.timeout = seconds(v)?; Ok(()) } },
     Opt { name: "--unconfined", value: "", help: "run tests on the real system: the program may change and delete files, and all else that you may",
@@ -50,6 +55,7 @@ examples:
   wryneck replay wryneck-last                    every test of the newest run
   wryneck replay --json out | jq .               as data
   wryneck replay out/test000003.ktest            one test
+  wryneck replay --shell out/test000003.ktest    its command line, to paste
 ";
 
 /// Above so many tests, those that end the same are not listed.
@@ -66,12 +72,15 @@ pub fn run(words: Vec<String>) -> Result<u8> {
         })?;
         return Ok(0);
     }
-    let mut args = Args { gcov: None, program: Vec::new(), timeout: 10.0, json: false, quiet: false, unconfined: false };
+    let mut args = Args { gcov: None, program: Vec::new(), timeout: 10.0, json: false, quiet: false, shell: false, unconfined: false };
     let mut words = Words::new(words);
     options::parse(OPTIONS, &mut args, &mut words)?;
     let targets = words.rest();
     if targets.is_empty() {
         return Err(problem("no run and no test is given", "write `wryneck replay wryneck-last`"));
+    }
+    if args.shell {
+        return print_lines(&args, &targets);
     }
     let confinement = replay::confinement(args.unconfined);
     let mut verdicts = Vec::new();
@@ -102,6 +111,26 @@ pub fn run(words: Vec<String>) -> Result<u8> {
     }
     output::write(|out| print(out, &args, &verdicts))?;
     Ok(u8::from(verdicts.iter().any(|(_, v)| *v != Verdict::Same)))
+}
+
+/// Prints the command lines of tests. Of several, those that have none are told and left out.
+fn print_lines(args: &Args, targets: &[String]) -> Result<u8> {
+    let mut code = 0;
+    for target in targets {
+        let (folder, tests) = tests_of(Path::new(target))?;
+        let only = tests.len() == 1 && targets.len() == 1;
+        for test in tests {
+            match shell::line(&folder, &args.program, &test) {
+                Ok(line) => output::write(|out| writeln!(out, "{line}"))?,
+                Err(error) if only => return Err(error),
+                Err(error) => {
+                    output::note(format!("{}: {error:#}", test.display()));
+                    code = 1;
+                }
+            }
+        }
+    }
+    Ok(code)
 }
 
 /// The run folder a word names, and the tests to replay.
