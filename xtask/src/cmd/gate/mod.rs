@@ -11,6 +11,7 @@ mod facts;
 mod faults;
 mod files;
 mod foreign;
+mod goals;
 mod guard;
 mod hostile;
 mod kills;
@@ -59,6 +60,8 @@ enum Gate {
     Files(files::Args),
     /// Executables that nobody prepared (static glibc, busybox, shared libraries): to their ends as natively
     Foreign(foreign::Args),
+    /// Goals: secrets and lines that `run --find` reaches, and the native program too
+    Goals(goals::Args),
     /// Guard: a clean hit never faults natively, a planted crash is refused; kills, mutated stores
     Guard(guard::Args),
     /// Loops of C as gcc vectorises them: as machine code they print what they print natively
@@ -114,6 +117,7 @@ pub fn run(args: &Args) -> Result<()> {
         Gate::Faults(args) => faults::run(args),
         Gate::Files(args) => files::run(args),
         Gate::Foreign(args) => foreign::run(args),
+        Gate::Goals(args) => goals::run(args),
         Gate::Guard(args) => guard::run(args),
         Gate::Loops(args) => loops::run(args),
         Gate::Hostile(args) => hostile::run(args),
