@@ -1,11 +1,11 @@
 //@ words: --sym-stdin 28
 //@ find: arrived
-// A way through a maze: one letter a step, walls end the walk.
+// A way through a maze: one letter a step; walls and the walker's own trail end the walk.
 #include <stdio.h>
 #include <stdlib.h>
 #include <unistd.h>
 
-static const char *maze[7] = {"+-+---+---+", "| |     |#|", "| | --+ | |", "| |   | | |", "| +-- | | |", "|     |   |", "+-----+---+"};
+static char maze[7][12] = {"+-+---+---+", "| |     |#|", "| | --+ | |", "| |   | | |", "| +-- | | |", "|     |   |", "+-----+---+"};
 
 void arrived(void) {
     puts("Well done");
@@ -25,8 +25,8 @@ int main(void) {
         default: puts("No."); return 1;
         }
         if (maze[y][x] == '#') arrived();
-        if (maze[y][x] != ' ') x = ox, y = oy;
-        if (x == ox && y == oy) return 1;
+        if (maze[y][x] != ' ') return 1;
+        maze[oy][ox] = 'X';
     }
     return 2;
 }

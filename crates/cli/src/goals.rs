@@ -1,8 +1,8 @@
 //! `--find` and `--avoid`: from words to places in the program, on both front ends.
 
 use anyhow::Result;
-use wryneck_exec::Image;
 use wryneck_exec::goals::{Aim, Goals, Mark, is_file};
+use wryneck_exec::{Explorer, Image};
 use wryneck_ir::link::Target;
 use wryneck_ir::{Module, Op};
 use wryneck_machine::Elf;
@@ -40,19 +40,31 @@ fn parse(option: &str, word: &str) -> Result<Wanted> {
     if word.is_empty() { Err(wrong("no function is named")) } else { Ok(Wanted::Function(word.into())) }
 }
 
-/// The goals of the words of `--find` and `--avoid`, and the addresses to be lowered before the search: goals and the program's functions. Notes
-/// say what the search is not guided by.
-pub fn resolve(
-    args: &RunArgs,
-    image: &Image,
-    elf: Option<&Elf>,
-    begins: Option<&str>,
-    notes: &mut Vec<String>,
-) -> Result<(Goals, Vec<u64>)> {
+/// What the words of `--find` and `--avoid` name.
+pub struct Resolved {
+    pub goals: Goals,
+    /// Addresses to be lowered before the search: goals and the program's functions.
+    pub lower: Vec<u64>,
+    /// Goals that machine code has only if its functions put them inline, with the error if they do not.
+    unsure: Vec<(Aim, anyhow::Error)>,
+}
+
+impl Resolved {
+    /// Hands the goals to an exploration, before it starts.
+    pub fn give(self, explorer: &mut Explorer) -> Result<()> {
+        explorer.set_goals(self.goals, &self.lower);
+        let goals = explorer.core.goals.as_ref();
+        let missing = self.unsure.into_iter().find(|(aim, _)| !goals.is_some_and(|goals| goals.has_place(*aim)));
+        missing.map_or(Ok(()), |(_, error)| Err(error))
+    }
+}
+
+/// The goals of the words of `--find` and `--avoid`. Notes say what the search is not guided by.
+pub fn resolve(args: &RunArgs, image: &Image, elf: Option<&Elf>, begins: Option<&str>, notes: &mut Vec<String>) -> Result<Resolved> {
     let RunArgs { find, avoid, .. } = args;
     let (mut goals, mut lower, mut outputs) = (Goals::default(), Vec::new(), Vec::new());
     let roots: Vec<&str> = [Some("main"), begins, args.preamble.as_deref()].into_iter().flatten().collect();
-    let mut called = None;
+    let (mut called, mut unsure) = (None, Vec::new());
     let finds = (0..).zip(find).map(|(n, word)| ("--find", word, Aim::Find(n)));
     for (option, word, aim) in finds.chain(avoid.iter().map(|word| ("--avoid", word, Aim::Avoid))) {
         let wanted = parse(option, word)?;
@@ -77,7 +89,14 @@ pub fn resolve(
             (wanted, Some(elf)) => in_machine_code(wanted, elf, aim, &mut goals, &mut lower),
         };
         if !found {
-            return Err(missing(option, word, &wanted, image, elf));
+            let error = missing(option, word, &wanted, image, elf);
+            match (&wanted, elf) {
+                (Wanted::Function(name), Some(_)) => {
+                    goals.mark(Mark::Inlined(name.clone()), aim);
+                    unsure.push((aim, error));
+                }
+                _ => return Err(error),
+            }
         }
         if elf.is_none()
             && aim != Aim::Avoid
@@ -93,16 +112,26 @@ pub fn resolve(
     if let Some(elf) = elf {
         lower.extend(elf.symbols.iter().filter(|s| s.code && !s.library).map(|s| s.address));
     }
-    Ok((goals, lower))
+    Ok(Resolved { goals, lower, unsure })
 }
 
-/// Where a function begins, or where it is called if it has no code that runs.
+/// Where a function begins, where its code was put inline, or where it is called if it has no code that runs.
 fn function(name: &str, image: &Image, aim: Aim, goals: &mut Goals) -> bool {
     let functions = 0..image.program.functions().len() as u32;
     let mut found = false;
     for func in functions.clone().filter(|func| image.name(*func) == name) {
         goals.add(image.first_block_of(func), image.operations(image.first_block_of(func)).0, aim);
         found = true;
+    }
+    for func in functions.clone().filter(|func| image.name(*func) != name) {
+        let (module, f) = image.function(func);
+        for (block, b) in (image.first_block_of(func)..).zip(module.blocks.range(f.blocks)) {
+            let is_inlined = |loc: &u32| module.str(module.locations[*loc as usize].function) == name && *loc != 0;
+            if let Some(n) = module.inst_locs.range(b.insts).iter().position(is_inlined) {
+                goals.add(block, image.operations(block).0 + n as u32, aim);
+                found = true;
+            }
+        }
     }
     for func in functions {
         let unit = image.program.functions()[func as usize].unit;

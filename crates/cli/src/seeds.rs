@@ -63,7 +63,7 @@ impl Seeds {
         if !path.is_dir() {
             return match self.file(path, name, slots)? {
                 Ok(()) => Ok(()),
-                Err(why) => Err(problem(format!("`--seed {word}` cannot be used: {why}"), advice(slots, path))),
+                Err(why) => Err(problem(format!("`--seed {word}` cannot be used: it is {why}"), advice(slots, path))),
             };
         }
         let files = corpus::files(path).map_err(|e| problem(format!("`--seed {word}`: the folder cannot be read: {e}"), HELP))?;
@@ -75,7 +75,7 @@ impl Seeds {
         for file in files {
             if let Err(why) = self.file(&file, name, slots)? {
                 first.get_or_insert((why.clone(), file.clone()));
-                self.note(format!("seeds left out: {why}"), &file);
+                self.note(format!("seeds were left out: {why}"), &file);
             }
         }
         match first.filter(|_| self.seeds.len() == before) {
@@ -91,7 +91,7 @@ impl Seeds {
     fn file(&mut self, file: &Path, name: Option<&str>, slots: &[Slot]) -> Result<Result<(), String>> {
         let bytes = match data::read(file, data::TEST) {
             Ok(bytes) => bytes,
-            Err(error) => return Ok(Err(format!("not readable: {error}"))),
+            Err(error) => return Ok(Err(format!("not readable ({error})"))),
         };
         if file.extension().is_some_and(|end| end == "ktest") {
             return Ok(match KTest::from_bytes(&bytes) {
@@ -101,7 +101,7 @@ impl Seeds {
                     self.seeds.push(Seed { file: file.into(), inputs });
                     Ok(())
                 }
-                Err(error) => Err(format!("no test: {error}")),
+                Err(error) => Err(format!("no test ({error})")),
             });
         }
         let slot = match name {
@@ -115,7 +115,7 @@ impl Seeds {
         };
         Ok(filled.map(|(inputs, changed)| {
             if let Some(changed) = changed {
-                self.note(format!("seeds that are {changed}"), file);
+                self.note(format!("seeds are {changed}"), file);
             }
             self.seeds.push(Seed { file: file.into(), inputs });
         }))
@@ -140,9 +140,9 @@ impl Seeds {
         for (name, bytes) in &inputs {
             let made = ended.inputs.iter().find(|input| *input.name == **name).map(|input| input.bytes.len());
             match made {
-                None => self.note(format!("seeds for another input: their paths make no input `{name}`"), &file),
+                None => self.note(format!("seeds are for another input: their paths make no `{name}`"), &file),
                 Some(len) if len < bytes.len() => {
-                    self.note(format!("seeds that are longer than the input `{name}` of {len} bytes: the rest is not used"), &file);
+                    self.note(format!("seeds are longer than the input `{name}` of {len} bytes: the rest is not used"), &file);
                 }
                 Some(_) => {}
             }

@@ -31,6 +31,8 @@ pub enum Mark {
     Address(u64),
     /// Code near this address only leads to the goal.
     Hint(u64),
+    /// Where the code of a function begins that was put inline.
+    Inlined(String),
     /// A line of the files whose paths end so (see [`is_file`]).
     Line(String, u32),
 }
@@ -68,6 +70,11 @@ pub struct Awaited {
 }
 
 impl Awaited {
+    /// Whether the path still comes to it once a long jump goes to this operation of the frame of this number.
+    pub(crate) fn survives(&self, frame: usize, op: u32) -> bool {
+        self.depth <= frame || self.depth == frame + 1 && (self.operations.0..self.operations.1).contains(&op)
+    }
+
     /// Whether the path is still in the block before the operation.
     fn is_ahead(&self, state: &State) -> bool {
         let Some(frame) = state.frames.get(self.depth - 1).filter(|frame| frame.func == self.func) else { return false };
@@ -118,6 +125,11 @@ impl Goals {
         places.iter().map(&mut block).collect()
     }
 
+    /// Whether there is a place for this, as far as code is known.
+    pub fn has_place(&self, aim: Aim) -> bool {
+        self.places.values().flatten().any(|(_, known)| *known == aim)
+    }
+
     /// Whether entering a block is reaching what is to be avoided.
     fn avoids(&self, block: u32, image: &Image) -> bool {
         let begins = |(op, aim): &(u32, Aim)| *aim == Aim::Avoid && *op == image.operations(block).0;
@@ -147,6 +159,10 @@ impl Core {
                 let matches = |inst: u32| match mark {
                     Mark::Address(address) => source.address_of(inst) == Some(*address),
                     Mark::Hint(address) => source.address_of(inst).is_some_and(|at| at <= *address && address - at < 8),
+                    Mark::Inlined(name) => {
+                        let at = module.locations[module.inst_locs[inst as usize] as usize];
+                        at.line != 0 && module.str(at.function) == name
+                    }
                     Mark::Line(file, line) => {
                         let at = module.locations[module.inst_locs[inst as usize] as usize];
                         at.line == *line && is_file(module.str(at.file), file)

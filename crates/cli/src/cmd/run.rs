@@ -171,9 +171,9 @@ pub fn explore(name: &str, words: Vec<String>, complete: impl FnOnce(&mut RunArg
 
     seeds.give(&mut explorer);
     (watch.seeds, watch.export) = (seeds, export);
-    if let Some((goals, lower)) = goals {
+    if let Some(goals) = goals {
         watchdog::works_on("preparing the search for the goal");
-        explorer.set_goals(goals, &lower);
+        goals.give(&mut explorer)?;
         watch.aim_at(&args.find);
     }
     watchdog::works_on("the exploration");

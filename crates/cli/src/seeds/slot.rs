@@ -84,18 +84,18 @@ impl Slot {
     pub fn fill(&self, bytes: Vec<u8>) -> Result<Filled, String> {
         let (len, Slot { name, least, most, .. }) = (bytes.len() as u64, self);
         if len > *most {
-            return Err(format!("too long: {len} bytes, `{name}` takes {most} at most"));
+            return Err(format!("longer than the {most} bytes that `{name}` takes at most"));
         }
         if self.text && bytes.contains(&0) {
-            return Err(format!("a zero byte, which `{name}` cannot have"));
+            return Err(format!("not a string for `{name}`: it has a zero byte"));
         }
         let fixed = self.size.is_none() && !self.text;
         if len == 0 && fixed && *least > 0 {
-            return Err(format!("empty: `{name}` has {least} bytes"));
+            return Err(format!("empty, and `{name}` has {least} bytes"));
         }
         let short = len < *least;
         if short && (self.text || !fixed) {
-            return Err(format!("too short: {len} bytes, `{name}` has {least} at least"));
+            return Err(format!("shorter than the {least} bytes that `{name}` has at least"));
         }
         let mut inputs = self.with.clone();
         if let Some((size, width)) = &self.size {
@@ -149,9 +149,9 @@ mod tests {
         let stdin = only("--seed", &slots).expect("files come before arguments");
         assert_eq!(stdin.fill(b"abcd".to_vec()), Ok((vec![("stdin".into(), b"abcd".to_vec())], None)));
         assert!(stdin.fill(b"ab".to_vec()).is_ok_and(|(_, changed)| changed.is_some_and(|what| what.contains("filled up"))));
-        assert_eq!(stdin.fill(b"abcde".to_vec()), Err("too long: 5 bytes, `stdin` takes 4 at most".into()));
-        assert_eq!(stdin.fill(Vec::new()), Err("empty: `stdin` has 4 bytes".into()));
-        assert_eq!(slots[1].fill(b"a\0".to_vec()), Err("a zero byte, which `arg00` cannot have".into()));
+        assert_eq!(stdin.fill(b"abcde".to_vec()), Err("longer than the 4 bytes that `stdin` takes at most".into()));
+        assert_eq!(stdin.fill(Vec::new()), Err("empty, and `stdin` has 4 bytes".into()));
+        assert_eq!(slots[1].fill(b"a\0".to_vec()), Err("not a string for `arg00`: it has a zero byte".into()));
         let last = slots[3].fill(b"a".to_vec()).expect("it fits").0;
         assert_eq!(last, [("n_args".into(), vec![2, 0, 0, 0]), ("arg02".to_owned(), b"a".to_vec())]);
     }

@@ -89,6 +89,9 @@ impl Cx<'_> {
             }
             .into());
         };
+        // What the unwound frames have come to counts; what they would have come to does not.
+        self.core.note_reached(self.state)?;
+        self.state.awaited.retain(|awaited| awaited.survives(landing.depth as usize, landing.frame.op));
         let unwound = self.state.frames.len() - 1 - landing.depth as usize;
         let mut abandoned = u32::from(std::mem::take(&mut self.state.announced));
         for _ in 0..unwound {

@@ -1,0 +1,240 @@
+//! Seeds and goals as a user meets them: on bitcode and on executables, with what cannot be used, and natively.
+
+use std::fs;
+use std::os::unix::fs::symlink;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output};
+
+use serde_json::Value;
+use wryneck_report::{KTest, Object};
+
+const SECRET: &str = r#"#include <setjmp.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+static jmp_buf out;
+static void never(void) { puts("never"); }
+static int leave(void) { longjmp(out, 1); return 0; }
+static void opened(const char *who) {
+    for (const char *c = "Well done, "; *c; c++) write(1, c, 1);
+    puts(who);
+}
+int unused(void) { return 7; }
+int main(int argc, char **argv) {
+    char buf[13] = {0};
+    if (read(0, buf, 12) < 0) return 2;
+    if (setjmp(out) == 0) {
+        int x = leave();
+        printf("%d", x);
+    }
+    if (argc > 5 && argc < 4) never();
+    if (strcmp(buf, "tangerine") == 0) opened("friend");
+    else puts("No.");
+    return 0;
+}
+"#;
+
+struct Place(tempfile::TempDir);
+
+impl Place {
+    fn new() -> Place {
+        let place = Place(tempfile::tempdir().expect("there is room"));
+        place.put("secret.c", SECRET.as_bytes());
+        place
+    }
+
+    fn at(&self, name: &str) -> PathBuf {
+        self.0.path().join(name)
+    }
+
+    fn put(&self, name: &str, bytes: &[u8]) {
+        fs::create_dir_all(self.at(name).parent().expect("it has one")).expect("there is room");
+        fs::write(self.at(name), bytes).expect("there is room");
+    }
+
+    fn wryneck(&self, words: &[&str]) -> Output {
+        Command::new(env!("CARGO_BIN_EXE_wryneck")).current_dir(self.0.path()).args(words).output().expect("it starts")
+    }
+
+    /// Runs with `--json`; what it said, and its exit code.
+    fn run(&self, words: &[&str]) -> (Value, i32) {
+        let done = self.wryneck(&[&["run", "--json", "--max-time", "20s", "--no-replay"], words].concat());
+        let said = serde_json::from_slice(&done.stdout).unwrap_or_else(|_| panic!("{words:?}: {}", text(&done.stderr)));
+        (said, done.status.code().expect("it ends by itself"))
+    }
+
+    fn error(&self, words: &[&str]) -> String {
+        let done = self.wryneck(&[&["run", "--max-time", "20s"], words].concat());
+        assert_eq!(done.status.code(), Some(2), "{words:?}: {}", text(&done.stdout));
+        text(&done.stderr)
+    }
+}
+
+fn text(bytes: &[u8]) -> String {
+    String::from_utf8_lossy(bytes).into_owned()
+}
+
+fn notes(run: &Value) -> String {
+    run["ledger"].as_array().into_iter().flatten().map(|row| format!("{}\n", row["what"].as_str().unwrap_or_default())).collect()
+}
+
+/// The program's executable, if there is a compiler for it.
+fn executable(place: &Place) -> &'static str {
+    let done = Command::new("musl-gcc").current_dir(place.0.path()).args(["-static", "-g", "-O1", "-o", "secret", "secret.c"]).status();
+    assert!(done.expect("there is a musl-gcc").success());
+    "secret"
+}
+
+#[test]
+fn goals_are_reached_on_both_front_ends_and_natively() {
+    let place = Place::new();
+    let line = |what: &str| format!("secret.c:{}", 1 + SECRET.lines().position(|line| line.contains(what)).expect("it is there"));
+    let done = line("puts(who)");
+    for target in ["secret.c", executable(&place)] {
+        for goal in ["opened", "output:done, friend", &done] {
+            let out = format!("out-{target}-{}", goal.len());
+            let (run, code) = place.run(&["--find", goal, "--output", &out, target, "--sym-stdin", "12"]);
+            assert_eq!((code, run["goal"]["reached"]["goal"].as_str()), (0, Some(goal)), "{target}, {goal}: {run}");
+            let test = format!("{out}/{}", run["goal"]["reached"]["test"].as_str().expect("it has a test"));
+            let shell = place.wryneck(&["replay", "--shell", &test]);
+            assert!(shell.status.success(), "{}", text(&shell.stderr));
+            let ran = Command::new("bash").args(["-c", &text(&shell.stdout)]).output().expect("there is a bash");
+            assert_eq!(text(&ran.stdout), "Well done, friend\n", "{}", text(&shell.stdout));
+            let replayed = place.wryneck(&["replay", "--quiet", &test]);
+            assert!(replayed.status.success(), "{}", text(&replayed.stdout));
+        }
+    }
+}
+
+#[test]
+fn what_cannot_be_reached_is_not() {
+    let place = Place::new();
+    let behind = 1 + SECRET.lines().position(|line| line.contains("printf(\"%d\"")).expect("it is there");
+    // Behind a call that jumps away; and what no value of `argc` leads to.
+    for goal in ["never", &format!("secret.c:{behind}")] {
+        let (run, code) = place.run(&["--find", goal, "secret.c", "--sym-stdin", "3"]);
+        assert_eq!((code, &run["goal"]["reached"]), (1, &Value::Null), "{goal}: {run}");
+    }
+    let (run, code) = place.run(&["--find", "opened", "--avoid", "output:Well", "secret.c", "--sym-stdin", "12"]);
+    assert_eq!(code, 0, "the goal comes before what is avoided: {run}");
+    let (run, code) = place.run(&["--find", "puts", "--avoid", "opened", "--avoid", "output:No", "secret.c", "--sym-stdin", "12"]);
+    assert_eq!(code, 0, "a call comes before its output: {run}");
+    let (run, code) = place.run(&["--find", "output:Well", "--avoid", "opened", "secret.c", "--sym-stdin", "12"]);
+    assert_eq!((code, run["goal"]["reached"].is_null()), (1, true), "{run}");
+    assert!(notes(&run).contains("--avoid"), "{run}");
+    let said = place.error(&["--find", "unused", "secret.c", "--sym-stdin", "3"]);
+    assert!(said.contains("cannot be reached: no call"), "{said}");
+    for (goal, why) in [
+        ("opend", "no function `opend`"),
+        ("secret.c:9999", "nearest line with code"),
+        ("other.c:3", "no code comes from"),
+        ("0x10", "bitcode has no addresses"),
+        ("output:", "no text"),
+        ("", "no function is named"),
+    ] {
+        let said = place.error(&["--find", goal, "secret.c", "--sym-stdin", "3"]);
+        assert!(said.contains(why), "{goal}: {said}");
+    }
+    let program = executable(&place);
+    for (goal, why) in [("opend", "no function `opend`"), ("0x10", "does not exist"), ("secret.c:9999", "nearest line")] {
+        let said = place.error(&["--find", goal, program, "--sym-stdin", "3"]);
+        assert!(said.contains(why), "{goal}: {said}");
+    }
+    let said = text(&place.wryneck(&["verify", "--find", "opened", "secret.c"]).stderr);
+    assert!(said.contains("--prune off"), "{said}");
+}
+
+#[test]
+fn seeds_are_run_first_and_what_is_exported_comes_back() {
+    let place = Place::new();
+    place.put("corpus/a", b"tangerine");
+    place.put("corpus/more/b", b"xyz");
+    place.put("corpus/same", b"xyw");
+    place.put("corpus/long", &[b'x'; 99]);
+    for target in ["secret.c", executable(&place)] {
+        let words = ["--seed", "corpus", "--emit", "all", "--export", "new", "--max-instructions", "1", target, "--sym-stdin", "0-12"];
+        let (run, _) = place.run(&words);
+        assert!(notes(&run).contains("of 3 seeds"), "{run}");
+        assert!(notes(&run).contains("1 seeds were left out: longer than the 12 bytes that `stdin` takes"), "{run}");
+        // Where not all fits, a limit ends the run after its first paths.
+        let (run, code) = place.run(&["--seed", "corpus", "--emit", "all", "--export", "new", target, "--sym-stdin", "0-12"]);
+        assert!(notes(&run).contains("2 have paths of their own, 1 take the path of an earlier one"), "{run}");
+        assert!(code == 0 || code == 3, "{run}");
+        let exported: Vec<_> = fs::read_dir(place.at("new")).expect("it was made").map(|entry| fs::read(entry.expect("it is there").path())).collect();
+        assert!(exported.iter().any(|bytes| bytes.as_ref().is_ok_and(|bytes| bytes == b"tangerine")), "{} files", exported.len());
+        let (run, _) = place.run(&["--seed", "new", target, "--sym-stdin", "0-12"]);
+        assert!(!notes(&run).contains("left out") && !notes(&run).contains("excluded"), "{run}");
+        fs::remove_dir_all(place.at("new")).expect("it is ours");
+    }
+}
+
+#[test]
+fn seeds_that_cannot_be_used_are_named() {
+    let place = Place::new();
+    place.put("empty", b"");
+    place.put("long", &[b'x'; 50]);
+    place.put("garbage.ktest", b"KTEST but no");
+    let test = |name: &str, bytes: &[u8]| KTest { args: vec![], objects: vec![Object { name: name.into(), bytes: bytes.into() }] }.to_bytes();
+    place.put("other.ktest", &test("whatever", b"abc"));
+    place.put("right.ktest", &test("stdin", b"tangerine\0\0\0"));
+    place.put("none/.hidden", b"x");
+    place.put("zero", b"a\0b");
+    symlink("/dev/zero", place.at("endless")).expect("there is room");
+    assert!(Command::new("mkfifo").arg(place.at("pipe")).status().expect("there is a mkfifo").success());
+    let stdin: &[&str] = &["secret.c", "--sym-stdin", "12"];
+    let two: &[&str] = &["secret.c", "--sym-stdin", "12", "--sym-file", "f:0-3"];
+    let cases: [(&str, &[&str], &str); 13] = [
+        ("long", stdin, "longer than the 12 bytes"),
+        ("empty", stdin, "empty, and `stdin` has 12 bytes"),
+        ("nothing", stdin, "does not exist"),
+        ("7", stdin, "--search-seed"),
+        ("none", stdin, "has no seeds"),
+        ("garbage.ktest", stdin, "no test"),
+        ("endless", stdin, "not a regular file"),
+        ("pipe", stdin, "not a regular file"),
+        ("zero", two, "`stdin`, `f`"),
+        ("f=long", two, "longer than the 3 bytes"),
+        ("zero", &["secret.c"], "nothing is symbolic"),
+        ("zero", &["secret.c", "--sym-arg", "4"], "it has a zero byte"),
+        ("long", &["secret.c", "--sym-arg", "4"], "longer than the 4 bytes that `arg00`"),
+    ];
+    for (seed, words, why) in cases {
+        let said = place.error(&[&["--seed", seed], words].concat());
+        assert!(said.contains(why), "{seed}: {said}");
+    }
+    let said = place.error(&["--export", "new", "secret.c"]);
+    assert!(said.contains("`--export`: nothing is symbolic"), "{said}");
+    let (run, _) = place.run(&["--seed", "other.ktest", "secret.c", "--sym-stdin", "2"]);
+    assert!(notes(&run).contains("for another input: their paths make no `whatever`"), "{run}");
+    let (run, code) = place.run(&["--seed", "right.ktest", "--find", "opened", "secret.c", "--sym-stdin", "12"]);
+    assert_eq!((code, run["totals"]["paths"].as_u64()), (0, Some(1)), "the seed's path is the first: {run}");
+}
+
+#[test]
+fn command_lines_keep_files_apart_and_say_what_they_cannot_do() {
+    let place = Place::new();
+    place.put("reads.c", br#"#include <stdio.h>
+#include <klee/klee.h>
+int main(int argc, char **argv) {
+    char buf[4] = {0};
+    FILE *f = fopen("sub/in", "rb");
+    if (!f || fread(buf, 1, 3, f) != 3) return 3;
+    if (buf[0] == '%' && buf[1] == '\'' && buf[2] == '\\' && argc == 2 && argv[1][0] == '\n') puts("both");
+    return 0;
+}
+"#);
+    place.put("makes.c", br#"#include <klee/klee.h>
+int main(void) { int x; klee_make_symbolic(&x, sizeof x, "x"); return x == 5; }
+"#);
+    place.put("sub/in", b"xxx");
+    let (run, code) = place.run(&["--find", "output:both", "--output", "o", "reads.c", "--sym-file", "sub/in:3", "--sym-arg", "2"]);
+    assert_eq!(code, 0, "{run}");
+    let test = format!("o/{}", run["goal"]["reached"]["test"].as_str().expect("it has a test"));
+    let line = text(&place.wryneck(&["replay", "--shell", &test]).stdout);
+    let ran = Command::new("bash").current_dir(place.0.path()).args(["-c", &line]).output().expect("there is a bash");
+    assert_eq!(text(&ran.stdout), "both\n", "{line}");
+    assert_eq!(fs::read(place.at("sub/in")).ok().as_deref(), Some(&b"xxx"[..]), "the user's file is as it was");
+    place.run(&["--output", "m", "makes.c"]);
+    let refused = place.wryneck(&["replay", "--shell", &format!("{}/test000001.ktest", Path::new("m").display())]);
+    assert!(!refused.status.success() && text(&refused.stderr).contains("the input `x` is made inside the program"), "{}", text(&refused.stderr));
+}
