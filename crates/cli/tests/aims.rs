@@ -160,7 +160,8 @@ fn seeds_are_run_first_and_what_is_exported_comes_back() {
         let (run, code) = place.run(&["--seed", "corpus", "--emit", "all", "--export", "new", target, "--sym-stdin", "0-12"]);
         assert!(notes(&run).contains("2 have paths of their own, 1 take the path of an earlier one"), "{run}");
         assert!(code == 0 || code == 3, "{run}");
-        let exported: Vec<_> = fs::read_dir(place.at("new")).expect("it was made").map(|entry| fs::read(entry.expect("it is there").path())).collect();
+        let exported: Vec<_> =
+            fs::read_dir(place.at("new")).expect("it was made").map(|entry| fs::read(entry.expect("it is there").path())).collect();
         assert!(exported.iter().any(|bytes| bytes.as_ref().is_ok_and(|bytes| bytes == b"tangerine")), "{} files", exported.len());
         let (run, _) = place.run(&["--seed", "new", target, "--sym-stdin", "0-12"]);
         assert!(!notes(&run).contains("left out") && !notes(&run).contains("excluded"), "{run}");
@@ -174,7 +175,8 @@ fn seeds_that_cannot_be_used_are_named() {
     place.put("empty", b"");
     place.put("long", &[b'x'; 50]);
     place.put("garbage.ktest", b"KTEST but no");
-    let test = |name: &str, bytes: &[u8]| KTest { args: vec![], objects: vec![Object { name: name.into(), bytes: bytes.into() }] }.to_bytes();
+    let test =
+        |name: &str, bytes: &[u8]| KTest { args: vec![], objects: vec![Object { name: name.into(), bytes: bytes.into() }] }.to_bytes();
     place.put("other.ktest", &test("whatever", b"abc"));
     place.put("right.ktest", &test("stdin", b"tangerine\0\0\0"));
     place.put("none/.hidden", b"x");
@@ -213,7 +215,9 @@ fn seeds_that_cannot_be_used_are_named() {
 #[test]
 fn command_lines_keep_files_apart_and_say_what_they_cannot_do() {
     let place = Place::new();
-    place.put("reads.c", br#"#include <stdio.h>
+    place.put(
+        "reads.c",
+        br#"#include <stdio.h>
 #include <klee/klee.h>
 int main(int argc, char **argv) {
     char buf[4] = {0};
@@ -222,10 +226,14 @@ int main(int argc, char **argv) {
     if (buf[0] == '%' && buf[1] == '\'' && buf[2] == '\\' && argc == 2 && argv[1][0] == '\n') puts("both");
     return 0;
 }
-"#);
-    place.put("makes.c", br#"#include <klee/klee.h>
+"#,
+    );
+    place.put(
+        "makes.c",
+        br#"#include <klee/klee.h>
 int main(void) { int x; klee_make_symbolic(&x, sizeof x, "x"); return x == 5; }
-"#);
+"#,
+    );
     place.put("sub/in", b"xxx");
     let (run, code) = place.run(&["--find", "output:both", "--output", "o", "reads.c", "--sym-file", "sub/in:3", "--sym-arg", "2"]);
     assert_eq!(code, 0, "{run}");
@@ -236,5 +244,9 @@ int main(void) { int x; klee_make_symbolic(&x, sizeof x, "x"); return x == 5; }
     assert_eq!(fs::read(place.at("sub/in")).ok().as_deref(), Some(&b"xxx"[..]), "the user's file is as it was");
     place.run(&["--output", "m", "makes.c"]);
     let refused = place.wryneck(&["replay", "--shell", &format!("{}/test000001.ktest", Path::new("m").display())]);
-    assert!(!refused.status.success() && text(&refused.stderr).contains("the input `x` is made inside the program"), "{}", text(&refused.stderr));
+    assert!(
+        !refused.status.success() && text(&refused.stderr).contains("the input `x` is made inside the program"),
+        "{}",
+        text(&refused.stderr)
+    );
 }

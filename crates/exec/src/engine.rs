@@ -238,20 +238,6 @@ impl Explorer {
         Ok(())
     }
 
-    /// Has the first path follow an input: values of bytes by the names of the inputs that they are in. Before it starts.
-    pub fn follow(&mut self, inputs: &[(String, Vec<u8>)]) {
-        self.core.seed.get_or_insert_default();
-        inputs.iter().for_each(|(name, bytes)| self.core.add_seed(name, bytes));
-        self.root.model = self.core.seed.clone().unwrap_or_default();
-        self.root.guided = true;
-    }
-
-    /// Searches in another order; before it starts.
-    pub fn search_by(&mut self, search: Box<dyn Searcher>) {
-        debug_assert!(self.items.is_empty(), "what is pending is known to the former searcher alone");
-        self.search = search;
-    }
-
     /// Explores until everything is done or `control` stops it.
     pub fn explore(&mut self, control: &mut dyn Control) -> Outcome {
         self.core.end_signal = control.end_signal();

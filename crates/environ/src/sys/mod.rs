@@ -16,6 +16,7 @@ pub mod spelling;
 pub mod stat;
 pub mod terminal;
 pub mod time;
+mod watched;
 
 use std::rc::Rc;
 

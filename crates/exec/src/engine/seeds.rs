@@ -53,6 +53,14 @@ impl Seeds {
 }
 
 impl Explorer {
+    /// Has the first path follow an input: values of bytes by the names of the inputs that they are in. Before it starts.
+    pub fn follow(&mut self, inputs: &[(String, Vec<u8>)]) {
+        self.core.seed.get_or_insert_default();
+        inputs.iter().for_each(|(name, bytes)| self.core.add_seed(name, bytes));
+        self.root.model = self.core.seed.clone().unwrap_or_default();
+        self.root.guided = true;
+    }
+
     /// One more seed: values of bytes by the names of the inputs that they are in; other bytes are 0. Before it starts. Seeds are numbered from 0
     /// in this order.
     pub fn add_seed(&mut self, inputs: &[(String, Vec<u8>)]) {

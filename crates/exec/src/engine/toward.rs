@@ -7,7 +7,7 @@ use std::rc::Rc;
 use super::{Explorer, Item, ItemId};
 use crate::goals::Goals;
 use crate::image::CodePos;
-use crate::search::View;
+use crate::search::{Searcher, View};
 use crate::state::State;
 
 /// Calls around a place that its way to a goal may return from.
@@ -16,6 +16,12 @@ const CALLS: usize = 64;
 const MOST_TURNS: u32 = 16;
 
 impl Explorer {
+    /// Searches in another order; before it starts.
+    pub fn search_by(&mut self, search: Box<dyn Searcher>) {
+        debug_assert!(self.items.is_empty(), "what is pending is known to the former searcher alone");
+        self.search = search;
+    }
+
     /// Sets what is to be reached. Of machine code, what is at these addresses, and all that is known to follow, is lowered now: the search goes by
     /// it. Before it starts.
     pub fn set_goals(&mut self, goals: Goals, lower: &[u64]) {

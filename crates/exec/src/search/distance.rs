@@ -15,8 +15,18 @@ pub struct Distance {
     distance: Vec<u32>,
     stale: bool,
     selections: u32,
+    /// The block that each item leads to.
     items: FxHashMap<ItemId, u32>,
-    order: BTreeSet<(u32, ItemId)>,
+    blocks: FxHashMap<u32, Leads>,
+    /// Blocks that items lead to, by distance and by how often one of their items was taken: of a corpus there are a million items.
+    order: BTreeSet<(u32, u32, u32)>,
+}
+
+/// The items that lead to a block, and how many were taken.
+#[derive(Default)]
+struct Leads {
+    items: BTreeSet<ItemId>,
+    taken: u32,
 }
 
 const REFRESH: u32 = 64;
@@ -29,6 +39,7 @@ impl Default for Distance {
             stale: true,
             selections: REFRESH,
             items: FxHashMap::default(),
+            blocks: FxHashMap::default(),
             order: BTreeSet::new(),
         }
     }
@@ -39,8 +50,8 @@ impl Distance {
         view.grow(&mut self.graph);
         let uncovered = (0..view.coverage.len() as u32).filter(|b| view.coverage[*b as usize] == 0);
         self.distance = self.graph.distances(uncovered);
-        let distance = &self.distance;
-        self.order = self.items.iter().map(|(id, block)| (distance.get(*block as usize).copied().unwrap_or(0), *id)).collect();
+        let alive = self.blocks.iter().filter(|(_, leads)| !leads.items.is_empty());
+        self.order = alive.map(|(block, leads)| (self.of(*block), leads.taken, *block)).collect();
         (self.stale, self.selections) = (false, 0);
     }
 
@@ -55,7 +66,8 @@ impl Distance {
         if self.stale && self.selections > REFRESH {
             self.refresh(view);
         }
-        self.order.first().copied()
+        let (distance, _, block) = *self.order.first()?;
+        Some((distance, *self.blocks.get(&block)?.items.first()?))
     }
 }
 
@@ -63,11 +75,20 @@ impl Searcher for Distance {
     fn add(&mut self, id: ItemId, item: &Candidate) {
         let block = item.block.unwrap_or(0);
         self.items.insert(id, block);
-        self.order.insert((self.of(block), id));
+        let distance = self.of(block);
+        let leads = self.blocks.entry(block).or_default();
+        leads.items.insert(id);
+        self.order.insert((distance, leads.taken, block));
     }
     fn remove(&mut self, id: ItemId) {
-        if let Some(block) = self.items.remove(&id) {
-            self.order.remove(&(self.of(block), id));
+        let Some(block) = self.items.remove(&id) else { return };
+        let distance = self.of(block);
+        let Some(leads) = self.blocks.get_mut(&block) else { return };
+        leads.items.remove(&id);
+        self.order.remove(&(distance, leads.taken, block));
+        leads.taken += 1;
+        if !leads.items.is_empty() {
+            self.order.insert((distance, leads.taken, block));
         }
     }
     fn select(&mut self, view: &View<'_>) -> Option<ItemId> {
