@@ -382,7 +382,9 @@ const SYMBOLIC: &str = "\nSymbolic input, before or after TARGET; other words af
     \x20 wryneck run --seed corpus/ --export new/ parser.bc --sym-stdin 0-64   begin with a fuzzer's corpus, and write what is new\n\
     \x20 wryneck run --find win --avoid fail crackme --sym-arg 16   an input that reaches a function\n\
     \x20 wryneck run --find wc.c:512 wc.bc A --sym-files 1 8   or a line of the source\n\
-    \x20 wryneck run --entry parse --preamble set_up a.o b.o  machine code of two objects, after a function that sets things up\n";
+    \x20 wryneck run --entry parse --preamble set_up a.o b.o  machine code of two objects, after a function that sets things up\n\n\
+    Exit codes: 0 every path was explored and nothing found, 1 findings, 2 wrong usage or our error, 3 not every path was explored.\n\
+    With `--find`: 0 a goal is reached, 1 none can be (every path was explored), 2 as above, 3 not reached yet.\n";
 
 /// What the commands that take these arguments do; `verify` is `run` with verdicts.
 fn purpose(command: &str) -> &'static str {

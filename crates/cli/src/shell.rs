@@ -34,7 +34,7 @@ pub fn line(folder: &Path, named: &[PathBuf], test: &Path) -> Result<String> {
     }
     let program = match &explored.bitcode {
         Some(bitcode) if Kind::of(&explored.program)? != Kind::Native => {
-            steps.push(format!("{CLANG} -w -Wno-override-module {} -lm -o ./program", word(bitcode.as_os_str())));
+            steps.push(format!("{CLANG} -w -Wno-override-module -no-pie {} -lm -o ./program", word(bitcode.as_os_str())));
             "./program".to_owned()
         }
         Some(_) | None => word(explored.program.as_os_str()),
