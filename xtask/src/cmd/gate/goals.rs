@@ -1,5 +1,5 @@
 //! Goals: programs with a secret (`tests/goals/*.c`), as bitcode and as static executables of musl, and lines deep in coreutils. Each is searched by
-//! `wryneck run --find`; what was reached is then reached natively, by the command line of `replay --shell` or gcov's counts. Resumable.
+//! `wryneck run --find`; what was reached is then reached natively, by the command line of `replay --shell`, a line under gdb. Resumable.
 //!
 //! A goal that is not reached in its time is a miss. A test that does not reach it natively fails the gate: that would be a wrong answer.
 
@@ -32,13 +32,12 @@ pub struct Args {
 
 /// Goals that are to be reached, of a hundred of each kind.
 const SHARE: usize = 90;
-const GCOV: &str = "llvm-cov-22";
 
 /// How a hit is looked at natively.
 enum Shows {
     /// The program prints this.
     Output(String),
-    /// gcov counts the line.
+    /// A debugger stops at the line. gcov would miss lines before calls that never return.
     Line(String),
 }
 
@@ -67,7 +66,7 @@ pub fn run(args: &Args) -> Result<()> {
             None => goal.search(args, scratch.path())?,
         };
         println!(
-            "{:<11} {:<42} {:>6.1} s  {:>7} paths  {}",
+            "{:<11} {:<52} {:>6.1} s  {:>7} paths  {}",
             goal.kind,
             goal.name,
             row["seconds"].as_f64().unwrap_or(0.0),
@@ -116,18 +115,18 @@ fn secrets(args: &Args, scratch: &Path) -> Result<Vec<Goal>> {
     Ok(goals)
 }
 
-/// The lines of coreutils.
+/// The lines of coreutils, at -O0, where each has code of its own.
 fn lines(args: &Args) -> Result<Vec<Goal>> {
-    let programs = Cache::open()?.path("coreutils/O2");
+    let programs = Cache::open()?.path("coreutils/O0");
     let table = args.folder.join("coreutils.txt");
     let text = fs::read_to_string(&table).with_context(|| format!("cannot read `{}`", table.display()))?;
     let rows = text.lines().filter(|line| !line.starts_with('#') && !line.is_empty()).map(|line| {
         let mut parts = line.split_whitespace();
         let (Some(program), Some(place)) = (parts.next(), parts.next()) else { bail!("`{line}` is not a program and a place") };
         let target = programs.join(program).with_extension("bc");
-        ensure!(target.is_file(), "`{}` is missing; make it with `cargo xtask corpus coreutils`", target.display());
+        ensure!(target.is_file(), "`{}` is missing; make it with `cargo xtask corpus coreutils --opt 0`", target.display());
         Ok(Goal {
-            name: format!("{program} {place}"),
+            name: line.to_owned(),
             kind: "coreutils",
             target,
             options: vec!["--find".into(), place.into()],
@@ -151,7 +150,7 @@ impl Goal {
             .with_context(|| format!("{}: the run said no more than: {}", self.name, String::from_utf8_lossy(&done.stderr)))?;
         let reached = &run["goal"]["reached"];
         let native = match reached["test"].as_str() {
-            Some(test) => self.shows.natively(&out, &out.join(test))?,
+            Some(test) => self.shows.natively(&out.join(test))?,
             None => false,
         };
         let end = if reached.is_object() { reached["end"].clone() } else { format!("missed: {}", run["status"]).into() };
@@ -167,7 +166,7 @@ impl Goal {
 
 impl Shows {
     /// Whether the native program reaches the goal on a test.
-    fn natively(&self, out: &Path, test: &Path) -> Result<bool> {
+    fn natively(&self, test: &Path) -> Result<bool> {
         match self {
             Shows::Output(text) => {
                 let line = process::output(Command::new(super::wryneck()).args(["replay", "--shell"]).arg(test))?;
@@ -175,32 +174,13 @@ impl Shows {
                 Ok(String::from_utf8_lossy(&ran.stdout).contains(text))
             }
             Shows::Line(place) => {
-                let counts = out.join("gcov");
-                // Whether it ends as its path did does not matter here.
-                Command::new(super::wryneck()).args(["replay", "--quiet", "--gcov"]).arg(&counts).arg(test).output()?;
-                let (file, line) = place.rsplit_once(':').with_context(|| format!("`{place}` is not a line"))?;
-                let units = fs::read_dir(&counts)?.map(|entry| Ok(entry?.path())).collect::<Result<Vec<_>>>()?;
-                for unit in units.iter().filter(|unit| unit.extension().is_some_and(|kind| kind == "gcda")) {
-                    let text = process::output(Command::new(GCOV).current_dir(&counts).args(["gcov", "-t"]).arg(unit))?;
-                    if ran(&text, file, line) {
-                        return Ok(true);
-                    }
-                }
-                Ok(false)
+                let line = process::output(Command::new(super::wryneck()).args(["replay", "--shell"]).arg(test))?;
+                let (before, behind) = line.rsplit_once(" ./program").with_context(|| format!("no program runs in `{line}`"))?;
+                let line = format!("{before} gdb -q -batch -ex 'break {place}' -ex run --args ./program{behind}");
+                // The locale that musl has where nobody sets one.
+                let ran = Command::new("bash").env("LC_ALL", "C.UTF-8").arg("-c").arg(&line).output()?;
+                Ok(String::from_utf8_lossy(&ran.stdout).contains("Breakpoint 1, "))
             }
         }
     }
-}
-
-/// Whether gcov's listing says that a line ran.
-fn ran(text: &str, file: &str, line: &str) -> bool {
-    let mut is_file = false;
-    text.lines().any(|row| {
-        let mut parts = row.splitn(3, ':').map(str::trim);
-        let (Some(count), Some(number), Some(rest)) = (parts.next(), parts.next(), parts.next()) else { return false };
-        if let Some(name) = rest.strip_prefix("Source:") {
-            is_file = name == file || name.ends_with(&format!("/{file}"));
-        }
-        is_file && number == line && count.starts_with(|c: char| c.is_ascii_digit())
-    })
 }
