@@ -105,3 +105,96 @@ int good_error_code(struct node *n) {
         return 0;
     return n->value;
 }
+
+struct table { int *at; unsigned used, room; };
+
+int bad_grown_index(struct table *t, int value) {
+    if (t->used == t->room)
+        t->at = realloc(t->at, 64 * sizeof *t->at);
+    if (t->used >= 64)
+        return -1;
+    t->at[t->used++] = value; //~ null-dereference
+    return 0;
+}
+int good_grown_index(struct table *t, int value) {
+    if (t->used == t->room) {
+        int *grown = realloc(t->at, 64 * sizeof *t->at);
+        if (!grown)
+            return -1;
+        t->at = grown;
+    }
+    if (t->used >= 64)
+        return -1;
+    t->at[t->used++] = value;
+    return 0;
+}
+
+char bad_bytes_index(size_t n) {
+    char *bytes = calloc(16, 1);
+    char c = bytes[n & 15]; //~ null-dereference
+    free(bytes);
+    return c;
+}
+char good_bytes_index(size_t n) {
+    char *bytes = calloc(16, 1);
+    char c = bytes ? bytes[n & 15] : 0;
+    free(bytes);
+    return c;
+}
+
+int bad_chosen_index(int *a, int n, int which) {
+    int *from = which > 3 ? a : NULL;
+    if (which < 3)
+        return from[n]; //~ null-dereference
+    return 0;
+}
+int good_chosen_index(int *a, int n, int which) {
+    int *from = which > 3 ? a : NULL;
+    if (which > 4)
+        return from[n];
+    return 0;
+}
+
+int bad_tested_index(int *a, unsigned n) {
+    if (!a && n < 100)
+        return a[n]; //~ null-dereference
+    return 0;
+}
+int good_tested_index(int *a, unsigned n) {
+    if (a && n < 100)
+        return a[n];
+    return 0;
+}
+
+struct grid { int width; int cells[8]; };
+int bad_field_index(int n) {
+    struct grid *g = malloc(sizeof *g);
+    int value = n;
+    g->cells[n & 7] = value; //~ null-dereference
+    free(g);
+    return value;
+}
+int good_field_index(int n) {
+    struct grid *g = malloc(sizeof *g);
+    int value = n;
+    if (g)
+        g->cells[n & 7] = value;
+    free(g);
+    return value;
+}
+
+/* What an integer is, no pointer says: relative to null it is an address. */
+struct relocated { size_t place; };
+int bad_relocated(struct relocated *r, int n) {
+    char *base = NULL;
+    int *at = (int *)(base + r->place);
+    if (at == NULL && n > 3)
+        return *at; //~ null-dereference
+    return n;
+}
+int good_relocated(struct relocated *r, int n) {
+    int *at = (int *)((char *)0 + r->place);
+    if (at != NULL && n > 3)
+        return *at;
+    return n;
+}

@@ -155,6 +155,8 @@ pub trait LazyInputs {
     fn pointer(&self, pointer: ExprId, cx: &Cx<'_>) -> String;
     /// The heap object that freeing this address frees, or would free again, if it was lazily made and may begin at this address.
     fn freed(&self, address: u64, cx: &Cx<'_>) -> Option<HeapObject>;
+    /// Whether what is added to a null pointer is an index, `scale` bytes each, and no pointer itself.
+    fn is_index(&self, offset: ExprId, scale: u32, cx: &Cx<'_>) -> bool;
     /// The address was used as the base of pointer arithmetic.
     fn is_base(&self, address: ExprId, cx: &mut Cx<'_>);
     /// A call that is not followed: gives its result, and forgets what it may have changed. An error ends the path.

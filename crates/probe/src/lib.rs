@@ -110,6 +110,10 @@ impl LazyInputs for Probe {
         (address <= made.at && made.low >= start).then_some(HeapObject { base: address, size, ..found })
     }
 
+    fn is_index(&self, offset: ExprId, scale: u32, cx: &Cx<'_>) -> bool {
+        is_lazy(&cx.core.pool, offset) && (scale > 1 || !word::has_pointer(offset, cx))
+    }
+
     fn is_base(&self, address: ExprId, cx: &mut Cx<'_>) {
         word::note_base(address, cx);
     }

@@ -53,6 +53,18 @@ fn rank(pool: &Pool, inputs: &Inputs, term: ExprId) -> Rank {
     }
 }
 
+/// Whether a term of a sum is known to be a pointer.
+pub(crate) fn has_pointer(e: ExprId, cx: &Cx<'_>) -> bool {
+    let pool = &cx.core.pool;
+    let mut all = Vec::new();
+    terms(pool, e, &mut all);
+    let inputs = cx.state.lazy::<Inputs>();
+    let known = |term: &ExprId| {
+        matches!(pool.kind(*term), Kind::PtrAdd(..)) || inputs.by_word.contains_key(term) || rank(pool, inputs, *term) == Rank::Base
+    };
+    all.iter().any(known)
+}
+
 /// The pointer in an address that is unbound.
 pub(crate) fn pointer(cx: &mut Cx<'_>, address: ExprId) -> ExprId {
     let pool = &cx.core.pool;

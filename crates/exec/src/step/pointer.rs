@@ -333,6 +333,18 @@ impl Cx<'_> {
     }
 }
 
+/// Whether a slot holds a constant of the code.
+fn is_constant(cx: &Cx<'_>, slot: u32) -> bool {
+    (slot as usize) < cx.core.image.code(cx.pos().func).consts.len()
+}
+
+/// Whether `add` is asked for an index from null, where inputs are lazily made. However large it is, it makes no address. What is added to a
+/// constant null is an integer that the code takes for an address.
+fn is_null_indexed(cx: &Cx<'_>, base: u64, offset: ExprId, inst: &Inst) -> bool {
+    let lazy = cx.core.lazy.clone().filter(|_| base < NULL_PAGE && !is_constant(cx, inst.a));
+    lazy.is_some_and(|lazy| lazy.is_index(offset, inst.c, cx))
+}
+
 /// Address arithmetic on a symbolic base or count.
 pub fn add(cx: &mut Cx<'_>, inst: &Inst) -> Result<(), Stop> {
     let base = cx.operand(inst.a, 64);
@@ -351,6 +363,11 @@ pub fn add(cx: &mut Cx<'_>, inst: &Inst) -> Result<(), Stop> {
                 let inside = cx.core.pool.bits(64, addr.wrapping_sub(object.base));
                 let offset = cx.core.pool.add(offset, inside);
                 cx.core.pool.ptr(object.base, offset)
+            }
+            None if is_null_indexed(cx, addr, offset, inst) => {
+                let inside = cx.core.pool.bits(64, addr);
+                let offset = cx.core.pool.add(offset, inside);
+                cx.core.pool.ptr(0, offset)
             }
             None => {
                 let addr = cx.core.pool.bits(64, addr);

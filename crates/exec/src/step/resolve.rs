@@ -7,6 +7,8 @@
 //! A pointer without such a form, such as one computed from integers, is resolved by the solver ([`Cx::resolve`]): the object of the
 //! smallest address it can have, and a flip for all larger addresses.
 
+use std::rc::Rc;
+
 use rustc_hash::FxHashMap;
 use wryneck_expr::{ExprId, Kind, Pool};
 
@@ -15,7 +17,7 @@ use super::pointer::{Object, Place, What};
 use crate::cx::Cx;
 use crate::memory::heap;
 use crate::memory::{FUNC_BASE, GLOBAL_BASE, NULL_PAGE, STACK_TOP};
-use crate::plugin::{Stop, Value};
+use crate::plugin::{LazyInputs, Stop, Value};
 
 /// Nodes of one pointer expression that are looked at; what lies deeper counts as a pointer without a base.
 const MOST_NODES: usize = 20_000;
@@ -63,12 +65,14 @@ struct Walk {
     known: FxHashMap<ExprId, Vec<Target>>,
     /// In machine code a constant is an address only as `Cx::is_base` says.
     machine_code: bool,
+    /// Where inputs are lazily made, what is added to null is an index.
+    lazy: Option<Rc<dyn LazyInputs>>,
 }
 
 impl Cx<'_> {
     /// Where a pointer may lead, by its expression: at least one, conditions exclusive and together true, in a fixed order.
     pub(super) fn candidates(&mut self, e: ExprId) -> Vec<Candidate> {
-        let mut walk = Walk { known: FxHashMap::default(), machine_code: self.core.config.machine_code };
+        let mut walk = Walk { known: FxHashMap::default(), machine_code: self.core.config.machine_code, lazy: self.core.lazy.clone() };
         let targets = walk.targets(self, e, 0);
         let targets = if walk.machine_code { self.grouped(targets) } else { targets };
         let targets = targets.into_iter().filter(|target| target.cond != ExprId::FALSE);
@@ -150,6 +154,8 @@ impl Cx<'_> {
                     let offset = self.core.pool.add(offset, shift);
                     Lead::To(Place::In(object, offset))
                 }
+                // Null plus an index (`pointer::add`).
+                None if base < NULL_PAGE => Lead::To(Place::At(base)),
                 None => {
                     let base = self.core.pool.bits(64, base);
                     Lead::Unknown(self.core.pool.add(base, offset))
@@ -294,6 +300,7 @@ impl Walk {
                 Key::Unknown => target.offset = cx.core.pool.add(target.offset, rest),
                 Key::Address(addr) => match cx.in_object(addr, rest) {
                     Some((base, offset)) => (target.key, target.offset) = (Key::Object(base), offset),
+                    None if addr < NULL_PAGE && self.lazy.as_ref().is_some_and(|lazy| lazy.is_index(rest, 1, cx)) => {}
                     None => {
                         target.offset = cx.core.pool.add(target.offset, rest);
                         target.key = cx.core.pool.as_u64(target.offset).map_or(Key::Unknown, Key::Address);
