@@ -63,6 +63,8 @@ options! {
     max_targets: u32 = 1024;
     /// Largest object, in bytes, that is read or written at a symbolic offset without concretising the offset.
     max_symbolic_object: u64 = 4096;
+    /// Largest block, in bytes, that is copied or filled at once where its bytes are symbolic; a path that needs more ends.
+    max_symbolic_block: u64 = u64::MAX;
     /// Frames of the call stack.
     max_frames: u32 = 16_384;
     /// Bytes of stack.

@@ -285,6 +285,11 @@ impl Ledger {
 }
 
 impl Core {
+    /// The caller's signal that the exploration is to end.
+    pub fn end_signal(&self) -> &wryneck_solver::Stop {
+        &self.end_signal
+    }
+
     pub fn new(image: Image, pool: Pool, solver: Solver, environment: Rc<dyn Environment>, config: Config) -> Core {
         Core {
             pool,

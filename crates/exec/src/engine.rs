@@ -90,6 +90,8 @@ const POLL_QUERIES: u64 = 16;
 const POLL_DECISIONS: u64 = 64;
 /// Instructions that a decision counts as in a batch: a path that decides in an endless loop gives others their turn.
 const DECISION: u64 = 10_000;
+/// New expressions asked for between two looks at the clock.
+const POLL_REWRITES: u64 = 200_000;
 /// Bytes of memory that block operations may fill between two looks at the clock and at memory.
 const POLL_BYTES: u64 = 16 << 20;
 /// An exploration of one program from one entry.
@@ -402,6 +404,7 @@ impl Explorer {
         while used < batch {
             let mut budget = POLL;
             let (queries, decisions) = (self.core.stats.solver_checks, self.core.stats.decisions);
+            let rewrites = self.core.pool.rewrites();
             self.core.block_bytes = 0;
             let ended = loop {
                 let mut stepped = self.step(state, &mut budget);
@@ -410,8 +413,9 @@ impl Explorer {
                 }
                 let asked = self.core.stats.solver_checks - queries >= POLL_QUERIES;
                 let decided = self.core.stats.decisions - decisions >= POLL_DECISIONS;
+                let rewritten = self.core.pool.rewrites().wrapping_sub(rewrites) >= POLL_REWRITES;
                 match stepped {
-                    Ok(()) if budget < 0 || asked || decided || self.core.block_bytes >= POLL_BYTES => break None,
+                    Ok(()) if budget < 0 || asked || decided || rewritten || self.core.block_bytes >= POLL_BYTES => break None,
                     Ok(()) => {}
                     Err(stop) => break Some(stop),
                 }

@@ -12,6 +12,9 @@ use crate::wide;
 /// Laws that lead to laws this deep are left alone: a guard of the stack that programs do not meet. Below it alone can the
 /// normal form depend on what was made before.
 const DEEPEST: u32 = 256;
+/// New nodes that one constructor may look at while it rewrites; a larger expression stays as it is. Some laws go into both operands of shared
+/// expressions, which takes exponential time where those are deep.
+const MOST_REWRITES: u64 = 50_000;
 
 impl Pool {
     /// A [`Shape::Unary`] operator applied.
@@ -103,8 +106,12 @@ impl Pool {
         if !self.simplifying {
             return self.intern(node);
         }
+        if self.nesting == 0 {
+            self.most_rewrites = self.rewrites + MOST_REWRITES;
+        }
+        self.rewrites += 1;
         let simpler = self.fold(node).or_else(|| {
-            (self.nesting < DEEPEST).then_some(())?;
+            (self.nesting < DEEPEST && self.rewrites < self.most_rewrites).then_some(())?;
             self.nesting += 1;
             let simpler = self.simplify(node);
             self.nesting -= 1;

@@ -55,6 +55,9 @@ pub struct Pool {
     pub(crate) simplifying: bool,
     /// How many constructors are at work inside one another.
     pub(crate) nesting: u32,
+    /// Nodes that were asked for and not known; and how many there may be until the outermost constructor is done with rewriting.
+    pub(crate) rewrites: u64,
+    pub(crate) most_rewrites: u64,
     /// Nodes asked for that simplified to others, by their hash; one is forgotten for another.
     rewritten: Box<[(Node, ExprId)]>,
 }
@@ -86,6 +89,8 @@ impl Pool {
             supports: Supports::new(),
             simplifying: true,
             nesting: 0,
+            rewrites: 0,
+            most_rewrites: 0,
             rewritten: vec![(Node::new(Op::Const, 1, 0, 0, 0), ExprId::FALSE); REWRITTEN].into_boxed_slice(),
         };
         let (no, yes) = (pool.bits(1, 0), pool.bits(1, 1));
@@ -296,6 +301,11 @@ impl Pool {
     /// How many nodes there are.
     pub fn len(&self) -> usize {
         self.nodes.len()
+    }
+
+    /// How many nodes were asked for that were not known: a measure of the work done, for those who look at a clock now and then.
+    pub fn rewrites(&self) -> u64 {
+        self.rewrites
     }
 
     /// Never: every pool has the two truth values.

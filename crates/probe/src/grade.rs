@@ -140,7 +140,7 @@ fn implied(path: &PathCondition, doubt: ExprId, cx: &mut Cx<'_>) -> bool {
     if doubt == ExprId::FALSE {
         return true;
     }
-    let budget = Budget { conflicts: CONFLICTS, ..Budget::default() };
+    let budget = Budget { conflicts: CONFLICTS, ..Budget::until(cx.core.end_signal().clone()) };
     let base = cx.state.model.clone();
     matches!(cx.core.solver.check(&mut cx.core.pool, path, doubt, &base, &budget), Answer::Unsat(_))
 }

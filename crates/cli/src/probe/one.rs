@@ -41,6 +41,7 @@ pub fn run_args(args: &ProbeArgs, function: &str) -> RunArgs {
         max_memory: args.max_memory / 2,
         max_resolutions: 16,
         max_targets: 64,
+        max_symbolic_block: 1 << 18,
         ..Config::default()
     };
     RunArgs {

@@ -10,6 +10,7 @@ use super::pointer::{Object, Place, What};
 use crate::config::Uninit;
 use crate::cx::Cx;
 use crate::memory::{Byte, PAGE};
+use crate::path_end::{Limit, PathEnd};
 use crate::plugin::{Stop, Value};
 
 /// Offsets a store at a symbolic offset may have before the offset is concretised.
@@ -22,6 +23,8 @@ const BLOCK: u64 = 128;
 const WORD: u64 = 8;
 /// What string functions of the C library find outside of an object: no end of a string, no letter.
 const FILLER: u64 = 0xbd;
+/// Symbolic bytes of a block between two looks at the signal to end.
+const LOOK_IN_BLOCK: u64 = 1 << 14;
 /// Bytes one block operation may move.
 const MAX_BLOCK: u64 = 1 << 32;
 
@@ -410,6 +413,7 @@ impl Cx<'_> {
         }
         let mut out = Vec::with_capacity(len as usize);
         for i in 0..len {
+            self.look_in_block(i)?;
             match self.byte_at(addr.wrapping_add(i)) {
                 Some(e) => out.push(e),
                 None => return Err(self.bad_access(addr, len, false).into()),
@@ -473,6 +477,7 @@ impl Cx<'_> {
         let mut moved = Vec::new();
         let mut at = 0;
         while at < len {
+            self.look_in_block(moved.len() as u64)?;
             let n = (len - at).min(8);
             match self.state.memory.space.whole_cell(from + at, n) {
                 Some(e) => {
@@ -489,7 +494,8 @@ impl Cx<'_> {
             }
         }
         self.state.dirty = true;
-        for (at, e, n) in moved {
+        for (done, (at, e, n)) in moved.into_iter().enumerate() {
+            self.look_in_block(done as u64)?;
             self.put_bytes(to + at, e, n);
         }
         Ok(())
@@ -515,11 +521,23 @@ impl Cx<'_> {
             Value::Sym(_) => {
                 let byte = self.expr(byte, 8);
                 for i in 0..len {
+                    self.look_in_block(i)?;
                     self.put_bytes(to + i, byte, 1);
                 }
             }
         }
         Ok(())
+    }
+
+    /// Ends a path in the middle of a block of symbolic bytes that is too long, or if the exploration is to end. `done`: bytes or whole cells so far.
+    fn look_in_block(&self, done: u64) -> Result<(), Stop> {
+        if !done.is_multiple_of(LOOK_IN_BLOCK) || done == 0 {
+            return Ok(());
+        }
+        if done >= self.core.config.max_symbolic_block {
+            return Err(PathEnd::Limit(Limit::ObjectSize).into());
+        }
+        if self.core.end_signal.asked() { Err(PathEnd::Limit(Limit::Interrupted).into()) } else { Ok(()) }
     }
 
     /// The address of a block: bounds are checked before a symbolic offset is concretised.
