@@ -22,6 +22,7 @@ use crate::recorder::Recorder;
 use crate::sharing::{Rebuilt, Visited};
 use crate::stacks::Stacks;
 use crate::state::{Frame, Input, PathData, Script, State};
+use crate::step::loops::Loops;
 use crate::subsume::{SubtreeId, remap_shared};
 use crate::survived::Survived;
 use crate::tree::Tree;
@@ -37,7 +38,8 @@ pub struct Core {
     pub monitor: Option<Rc<dyn Monitor>>,
     pub lazy: Option<Rc<dyn LazyInputs>>,
     /// Branches, by function and operation, of which it is known whether they leave a loop that they are in.
-    pub(crate) loop_exits: FxHashMap<(u32, u32), bool>,
+    /// Of functions with symbolic branches.
+    pub(crate) loops: FxHashMap<u32, Rc<Loops>>,
     /// Functions whose calls are skipped.
     pub skipped: FxHashSet<u32>,
     /// What runs now, nobody wanted: it is run to see what pruning loses.
@@ -301,7 +303,7 @@ impl Core {
             environment,
             monitor: None,
             lazy: None,
-            loop_exits: FxHashMap::default(),
+            loops: FxHashMap::default(),
             skipped: FxHashSet::default(),
             auditing: false,
             audited: CodePos::default(),

@@ -161,12 +161,31 @@ pub trait LazyInputs {
     fn is_base(&self, address: ExprId, cx: &mut Cx<'_>);
     /// A call that is not followed: gives its result, and forgets what it may have changed. An error ends the path.
     fn skip(&self, call: &Call<'_>, cx: &mut Cx<'_>) -> Result<Vec<Value>, Stop>;
+    /// A loop is left out from its head on: forgets what it may have changed, and gives so many unknown values for its slots.
+    fn skip_loop(&self, effects: &LoopEffects, slots: usize, cx: &mut Cx<'_>) -> Vec<Value>;
     /// The code tested a condition. `before`: how many constraints the path had; `None`: they left no choice.
     fn tested(&self, cond: ExprId, taken: bool, before: Option<u32>, cx: &mut Cx<'_>);
     /// The engine, not the code, chose that a condition holds.
     fn assumed(&self, cond: ExprId, why: &str, cx: &mut Cx<'_>);
     /// The path is about to end. `possible`: it ends so only where this condition is false, and another path goes on where it is true.
     fn ends(&self, end: &PathEnd, possible: Option<ExprId>, cx: &mut Cx<'_>);
+}
+
+/// What a loop may change, by its instructions.
+#[derive(Clone, Debug, Default)]
+pub struct LoopEffects {
+    /// Where it is, in words.
+    pub place: String,
+    /// Operations of the only block that leaves it.
+    pub exit: Option<std::ops::Range<u32>>,
+    /// Stores to addresses that are the same in each iteration, and their bytes.
+    pub stores: Vec<(Value, u64)>,
+    /// Pointers from which it may reach what it writes; empty if it writes only to `stores`.
+    pub reached: Vec<Value>,
+    /// Addresses that it only loads from or stores to: what lies there may point to what it writes.
+    pub loaded: Vec<Value>,
+    /// It calls functions, which may write to the program's variables.
+    pub calls: bool,
 }
 
 /// A completed path, recorded.

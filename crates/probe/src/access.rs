@@ -109,10 +109,13 @@ fn note(index: usize, range: (i64, i64), size: u64, write: bool, cx: &mut Cx<'_>
 /// The symbol of a byte that was never written: of a lazily made object, of a variable, of uninitialised memory.
 pub(crate) fn unwritten(address: u64, cx: &mut Cx<'_>) -> ExprId {
     let (name, base, start) = described(address, cx);
-    let epoch = cx.state.lazy::<Inputs>().epoch(base);
+    let (epoch, by_loop) = cx.state.lazy::<Inputs>().epoch(base, address);
     let name = if epoch == 0 { format!("{MARK}{name}") } else { format!("{MARK}{name}#{epoch}") };
     let symbol = cx.core.pool.symbol(&name, address.wrapping_sub(start) as u32, 8);
     let inputs = cx.state.lazy_mut::<Inputs>();
+    if by_loop {
+        Rc::make_mut(&mut inputs.of_loops).insert(symbol);
+    }
     inputs.initial.push(Initial { address, symbol });
     if let Some(index) = inputs.index_of(base) {
         // Models read some bytes without an access of the code.

@@ -30,7 +30,8 @@ pub(crate) fn resolve(address: ExprId, cx: &mut Cx<'_>) -> Result<ExprId, Stop> 
     if has_choice(&cx.core.pool, resolved, 0) || has_base(cx, resolved, 0) { Ok(resolved) } else { Err(Stop::Bind(resolved)) }
 }
 
-fn replaced(address: ExprId, cx: &mut Cx<'_>) -> ExprId {
+/// An address with its bound pointers replaced, as far as they are.
+pub(crate) fn replaced(address: ExprId, cx: &mut Cx<'_>) -> ExprId {
     let State { map, single } = bound_words(address, cx);
     match single {
         Some(e) => e,

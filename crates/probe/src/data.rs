@@ -64,6 +64,25 @@ pub struct Skipped {
     pub forgotten: Rc<[(u64, u64)]>,
 }
 
+/// A loop that was left out.
+#[derive(Clone, Debug)]
+pub struct SkippedLoop {
+    pub place: Rc<str>,
+    /// The function, and how deep in calls.
+    pub(crate) func: u32,
+    pub(crate) depth: usize,
+    /// Operations of the only block that leaves it.
+    pub(crate) exit: Option<std::ops::Range<u32>>,
+}
+
+/// Bytes of an object that something not followed may have changed.
+#[derive(Clone, Copy, Debug, Hash)]
+pub(crate) struct Forgotten {
+    pub address: u64,
+    pub len: u64,
+    pub by_loop: bool,
+}
+
 /// Innermost calls by which the place of a test is known.
 pub(crate) const CALLERS: usize = 6;
 
@@ -97,8 +116,13 @@ pub struct Inputs {
     pub interfering: Rc<BTreeSet<(usize, usize)>>,
     /// First symbols of words that pointer arithmetic began with.
     pub(crate) bases: Rc<BTreeSet<SymId>>,
-    /// How often an object was forgotten, by its first address.
-    pub(crate) epochs: Rc<BTreeMap<u64, u32>>,
+    /// What was forgotten, by the object's first address.
+    pub(crate) forgotten: Rc<BTreeMap<u64, Vec<Forgotten>>>,
+    /// Loops that were left out, and the symbols of what they may have changed.
+    pub loops: Rc<Vec<SkippedLoop>>,
+    pub(crate) of_loops: Rc<BTreeSet<SymId>>,
+    /// Tests that a loop may never let come true, in words.
+    pub(crate) doubts: Rc<BTreeSet<Rc<str>>>,
     pub initial: PVec<Initial>,
     pub skipped: Rc<Vec<Skipped>>,
     /// What bounded the inputs, in words.
@@ -142,8 +166,15 @@ impl Inputs {
         }
     }
 
-    pub(crate) fn epoch(&self, base: u64) -> u32 {
-        self.epochs.get(&base).copied().unwrap_or(0)
+    /// How often a byte of an object was forgotten, and whether a loop did so last.
+    pub(crate) fn epoch(&self, base: u64, address: u64) -> (usize, bool) {
+        let Some(ranges) = self.forgotten.get(&base) else { return (0, false) };
+        let has = |range: &&Forgotten| address.wrapping_sub(range.address) < range.len;
+        (ranges.iter().filter(has).count(), ranges.iter().rev().find(has).is_some_and(|range| range.by_loop))
+    }
+
+    pub(crate) fn forget(&mut self, base: u64, range: Forgotten) {
+        Rc::make_mut(&mut self.forgotten).entry(base).or_default().push(range);
     }
 }
 
@@ -173,6 +204,6 @@ impl PathData for Inputs {
             h.write_u64(hash_expr(bound.word));
             (bound.object, bound.at).hash(&mut h);
         }
-        self.epochs.iter().for_each(|epoch| epoch.hash(&mut h));
+        self.forgotten.iter().for_each(|forgotten| forgotten.hash(&mut h));
     }
 }

@@ -65,6 +65,10 @@ fn graded(end: &PathEnd, possible: Option<ExprId>, cx: &mut Cx<'_>) -> (Grade, V
     {
         return (Grade::May, vec!["some inputs of the path satisfy the assertion".into()]);
     }
+    let doubts = &cx.state.lazy::<Inputs>().doubts;
+    if !doubts.is_empty() {
+        return (Grade::May, doubts.iter().map(|why| why.to_string()).collect());
+    }
     let needed = needed(cx);
     if needed.is_empty() {
         return (Grade::Must, Vec::new());

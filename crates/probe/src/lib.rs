@@ -24,7 +24,7 @@ mod word;
 use std::rc::Rc;
 
 use wryneck_exec::memory::HeapObject;
-use wryneck_exec::plugin::LazyInputs;
+use wryneck_exec::plugin::{LazyInputs, LoopEffects};
 use wryneck_exec::step::pointer::Object;
 use wryneck_exec::{Call, Cx, PathData, PathEnd, Stop, Value};
 use wryneck_expr::{ExprId, Pool};
@@ -122,6 +122,10 @@ impl LazyInputs for Probe {
         skip::skip(call, cx)
     }
 
+    fn skip_loop(&self, effects: &LoopEffects, slots: usize, cx: &mut Cx<'_>) -> Vec<Value> {
+        skip::skip_loop(effects, slots, cx)
+    }
+
     fn tested(&self, cond: ExprId, taken: bool, before: Option<u32>, cx: &mut Cx<'_>) {
         if cx.core.pool.as_u64(cond).is_some() {
             return;
@@ -136,6 +140,7 @@ impl LazyInputs for Probe {
         if !is_lazy(&cx.core.pool, cond) {
             return;
         }
+        skip::note_test_of_loop(cond, cx);
         // A path condition holds conjunctions part by part.
         let parts = cx.core.pool.conjuncts(cond);
         let known = parts.iter().all(|part| cx.state.path.contains(&cx.core.pool, *part));

@@ -7,12 +7,14 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::rc::Rc;
 
 use wryneck_exec::memory::Byte;
-use wryneck_exec::step::pointer::What;
+use wryneck_exec::plugin::LoopEffects;
+use wryneck_exec::step::pointer::{Object, What};
 use wryneck_exec::{Call, Cx, LedgerKind, Stop, Value};
 use wryneck_expr::{ExprId, SymId};
 
 use crate::MARK;
-use crate::data::{Inputs, Skipped};
+use crate::bind;
+use crate::data::{Forgotten, Inputs, Skipped, SkippedLoop};
 
 /// Bytes of one object that are searched for pointers and forgotten, at most.
 const MOST: u64 = 1 << 16;
@@ -21,19 +23,14 @@ const MOST: u64 = 1 << 16;
 pub(crate) fn skip(call: &Call<'_>, cx: &mut Cx<'_>) -> Result<Vec<Value>, Stop> {
     cx.core.ledger.note(LedgerKind::UndefinedFunction, call.name);
     let number = cx.state.lazy::<Inputs>().skipped.len();
-    let forgotten = forget(call.args, cx);
+    let mut roots = Vec::new();
+    call.args.iter().for_each(|arg| pointed(*arg, cx, &mut roots));
+    let forgotten: Vec<(u64, u64)> = reachable(roots, &[], true, cx).into_iter().collect();
+    forgotten.iter().for_each(|range| forget(range.0, *range, false, cx));
     let name = format!("{MARK}{}()#{number}", call.name);
     let bytes = call.ret_width.div_ceil(8);
     let symbols: Vec<SymId> = (0..bytes).map(|i| cx.core.pool.symbol(&name, i, 8)).collect();
-    let mut values = Vec::new();
-    for limb in symbols.chunks(8) {
-        let mut whole = cx.core.pool.sym(limb[0]);
-        for byte in &limb[1..] {
-            let byte = cx.core.pool.sym(*byte);
-            whole = cx.core.pool.concat(byte, whole);
-        }
-        values.push(Value::Sym(whole));
-    }
+    let values = symbols.chunks(8).map(|limb| word(limb, cx)).collect();
     let skipped = Skipped { name: call.name.into(), result: symbols.into(), forgotten: forgotten.into() };
     Rc::make_mut(&mut cx.state.lazy_mut::<Inputs>().skipped).push(skipped);
     cx.state.dirty = true;
@@ -41,35 +38,120 @@ pub(crate) fn skip(call: &Call<'_>, cx: &mut Cx<'_>) -> Result<Vec<Value>, Stop>
     Ok(values)
 }
 
-/// Forgets what a callee could reach: first address and length of each range.
-fn forget(args: &[Value], cx: &mut Cx<'_>) -> Vec<(u64, u64)> {
-    let mut found: BTreeMap<u64, u64> = BTreeMap::new();
-    let mut work: Vec<u64> = Vec::new();
-    for arg in args {
-        pointed(*arg, cx, &mut work);
+/// Eight symbolic bytes, or fewer, as one value.
+fn word(bytes: &[SymId], cx: &mut Cx<'_>) -> Value {
+    let mut whole = cx.core.pool.sym(bytes[0]);
+    for byte in &bytes[1..] {
+        let byte = cx.core.pool.sym(*byte);
+        whole = cx.core.pool.concat(byte, whole);
     }
-    let variables = cx.core.image.written();
-    work.extend(variables.iter().map(|v| v.address));
-    let own: BTreeSet<u64> = variables.iter().map(|v| v.address).collect();
+    Value::Sym(whole)
+}
+
+/// Forgets what a loop may have changed, and gives unknown values for its slots.
+pub(crate) fn skip_loop(effects: &LoopEffects, slots: usize, cx: &mut Cx<'_>) -> Vec<Value> {
+    cx.core.ledger.note(LedgerKind::Limit, format!("the loop at {} was left out", effects.place));
+    let number = cx.state.lazy::<Inputs>().loops.len();
+    let own = variables_of(cx);
+    for (address, len) in &effects.stores {
+        for (base, range) in stored(*address, *len, &own, cx) {
+            forget(base, range, true, cx);
+        }
+    }
+    let (mut roots, mut loaded) = (Vec::new(), Vec::new());
+    effects.reached.iter().for_each(|value| pointed(*value, cx, &mut roots));
+    effects.loaded.iter().for_each(|value| pointed(*value, cx, &mut loaded));
+    if effects.calls || !roots.is_empty() {
+        for range in reachable(roots, &loaded, effects.calls, cx) {
+            forget(range.0, range, true, cx);
+        }
+    }
+    let name = format!("{MARK}loop#{number}");
+    let symbols: Vec<SymId> = (0..8 * slots as u32).map(|i| cx.core.pool.symbol(&name, i, 8)).collect();
+    let skipped =
+        SkippedLoop { place: effects.place.as_str().into(), func: cx.pos().func, depth: cx.state.frames.len(), exit: effects.exit.clone() };
+    let inputs = cx.state.lazy_mut::<Inputs>();
+    Rc::make_mut(&mut inputs.of_loops).extend(&symbols);
+    Rc::make_mut(&mut inputs.loops).push(skipped);
+    symbols.chunks(8).map(|limb| word(limb, cx)).collect()
+}
+
+/// Notes a test of what a loop may have changed. Only a loop's own end is sure to come; other values it may never give.
+pub(crate) fn note_test_of_loop(cond: ExprId, cx: &mut Cx<'_>) {
+    let inputs = cx.state.lazy::<Inputs>();
+    let Some(last) = inputs.loops.last() else { return };
+    if !cx.core.pool.support(cond).iter().any(|s| inputs.of_loops.contains(s)) {
+        return;
+    }
+    let here = cx.pos();
+    let is_exit =
+        here.func == last.func && cx.state.frames.len() == last.depth && last.exit.as_ref().is_some_and(|ops| ops.contains(&here.op));
+    if !is_exit {
+        let doubt = format!("the code tests what the loop at {}, which was left out, may have changed", last.place);
+        let inputs = cx.state.lazy_mut::<Inputs>();
+        Rc::make_mut(&mut inputs.doubts).insert(doubt.into());
+    }
+}
+
+/// The bytes that a store to an address changes: the object's first address, and the range. Of an address that is not fixed, the whole object.
+fn stored(address: Value, len: u64, own: &BTreeSet<u64>, cx: &mut Cx<'_>) -> Vec<(u64, (u64, u64))> {
+    let at = match address {
+        Value::Bits(at) => Some(at),
+        Value::Sym(e) => {
+            let resolved = bind::replaced(e, cx);
+            cx.core.pool.as_u64(resolved)
+        }
+    };
+    if let Some(at) = at {
+        let object = cx.object_at(at).filter(|object| is_writable(object, own) && at.wrapping_sub(object.base) < object.size);
+        return object.map(|o| (o.base, (at, len.min(o.size - (at - o.base))))).into_iter().collect();
+    }
+    let mut objects = Vec::new();
+    pointed(address, cx, &mut objects);
+    let objects = objects.into_iter().filter_map(|at| cx.object_at(at)).filter(|object| is_writable(object, own));
+    objects.map(|o| (o.base, (o.base, o.size.min(MOST)))).collect()
+}
+
+/// First addresses of the program's own variables that are written.
+fn variables_of(cx: &Cx<'_>) -> BTreeSet<u64> {
+    cx.core.image.written().iter().map(|v| v.address).collect()
+}
+
+fn is_writable(object: &Object, own: &BTreeSet<u64>) -> bool {
+    match &object.what {
+        What::Global { writable, .. } | What::Variable { writable, .. } => *writable && own.contains(&object.base),
+        What::Function { .. } => false,
+        What::Heap { freed, .. } => freed.is_none(),
+        What::Local { .. } | What::Dynamic { .. } => true,
+    }
+}
+
+fn forget(base: u64, range: (u64, u64), by_loop: bool, cx: &mut Cx<'_>) {
+    cx.state.memory.space.make_live(range.0, range.1, false, &mut cx.core.pool);
+    cx.state.lazy_mut::<Inputs>().forget(base, Forgotten { address: range.0, len: range.1, by_loop });
+}
+
+/// The objects that these pointers lead to, and if asked, the program's variables: first address and length. Those of `loaded` are looked
+/// into, too, but they are no part of it.
+fn reachable(roots: Vec<u64>, loaded: &[u64], variables: bool, cx: &Cx<'_>) -> BTreeMap<u64, u64> {
+    let mut found: BTreeMap<u64, u64> = BTreeMap::new();
+    let mut work = roots;
+    let own = variables_of(cx);
+    if variables {
+        work.extend(&own);
+    }
+    for object in loaded.iter().filter_map(|address| cx.object_at(*address)) {
+        words_of(object.base, object.size.min(MOST), cx, &mut work);
+    }
     while let Some(address) = work.pop() {
         let Some(object) = cx.object_at(address) else { continue };
-        let writable = match &object.what {
-            What::Global { writable, .. } | What::Variable { writable, .. } => *writable && own.contains(&object.base),
-            What::Function { .. } => false,
-            What::Heap { freed, .. } => freed.is_none(),
-            What::Local { .. } | What::Dynamic { .. } => true,
-        };
         let readable = object.size.min(MOST);
-        if !writable || found.insert(object.base, readable).is_some() {
+        if !is_writable(&object, &own) || found.insert(object.base, readable).is_some() {
             continue;
         }
         words_of(object.base, readable, cx, &mut work);
     }
-    for (&base, &size) in &found {
-        cx.state.memory.space.make_live(base, size, false, &mut cx.core.pool);
-        *Rc::make_mut(&mut cx.state.lazy_mut::<Inputs>().epochs).entry(base).or_default() += 1;
-    }
-    found.into_iter().collect()
+    found
 }
 
 /// The objects that a value may point to.

@@ -79,6 +79,7 @@ impl<'a> Collector<'a> {
         let mut ledger: Vec<String> = Vec::new();
         if let Some(inputs) = ended.lazy.as_any().downcast_ref::<Inputs>() {
             ledger.extend(inputs.skipped.iter().map(|call| format!("skipped: `{}`", call.name)));
+            ledger.extend(inputs.loops.iter().map(|skipped| format!("skipped: the loop at {}", skipped.place)));
             ledger.extend(inputs.assumed.iter().map(|assumed| format!("assumed: {}", assumed.why)));
             ledger.extend(inputs.bounded.iter().map(|what| format!("bounded: {what}")));
         }
@@ -102,9 +103,14 @@ impl<'a> Collector<'a> {
         }
     }
 
-    fn add(&mut self, core: &Core, defect: &Defect<'_>, ended: &Ended) {
+    fn add(&mut self, core: &Core, defect: &Defect<'_>, ended: &Ended, is_of_rule: bool) {
         let inputs = ended.lazy.as_any().downcast_ref::<Inputs>();
-        let Some(verdict) = inputs.and_then(|inputs| inputs.verdict.clone()) else { return };
+        let Some(mut verdict) = inputs.and_then(|inputs| inputs.verdict.clone()) else { return };
+        // What a skipped loop allocates, locks or loses is not known.
+        if let Some(skipped) = inputs.and_then(|inputs| inputs.loops.first()).filter(|_| is_of_rule) {
+            verdict.grade = wryneck_probe::Grade::May;
+            verdict.why.push(format!("the loop at {} was left out", skipped.place));
+        }
         let grade = match verdict.grade {
             wryneck_probe::Grade::Must => Grade::Must,
             wryneck_probe::Grade::May => Grade::May,
@@ -172,7 +178,7 @@ impl Control for Collector<'_> {
         }
         if let Some(inputs) = ended.lazy.as_any().downcast_ref::<Inputs>() {
             *self.branches.entry(inputs.branches.len() as u64).or_default() += 1;
-            self.havocked += u64::from(!inputs.skipped.is_empty());
+            self.havocked += u64::from(!inputs.skipped.is_empty() || !inputs.loops.is_empty());
             if !matches!(ended.end, PathEnd::Limit(_)) {
                 for what in inputs.bounded.iter() {
                     *self.bounded.entry(what.to_string()).or_default() += 1;
@@ -181,10 +187,10 @@ impl Control for Collector<'_> {
         }
         let violations = self.rules.as_mut().map_or(Vec::new(), |rules| rules.ended(core, &ended));
         for violation in violations {
-            self.add(core, &violation, &ended);
+            self.add(core, &violation, &ended, true);
         }
         if let PathEnd::Fault(fault) = &ended.end {
-            self.add(core, &Defect::fault(fault, &ended.call_stack), &ended);
+            self.add(core, &Defect::fault(fault, &ended.call_stack), &ended, false);
         }
     }
 

@@ -5,12 +5,12 @@ use std::rc::Rc;
 use wryneck_expr::ExprId;
 use wryneck_ir::{Inst, NoCode, Op};
 
-use crate::code::{Code, Kind, PreparedEdge};
+use super::loops;
+use crate::code::{Code, PreparedEdge};
 use crate::cx::Cx;
-use crate::path_end::{FaultKind, Limit, PathEnd};
+use crate::path_end::{FaultKind, PathEnd};
 use crate::plugin::{Stop, Value};
 use crate::recorder::Step;
-use crate::state::LoopCount;
 
 /// Takes the branch the top frame is at.
 pub fn branch(cx: &mut Cx<'_>, code: &Code, op: Op) -> Result<(), Stop> {
@@ -25,7 +25,9 @@ pub fn branch(cx: &mut Cx<'_>, code: &Code, op: Op) -> Result<(), Stop> {
         Op::Switch => switch(cx, code, p.b, p.a, 64 - u32::from(p.shift))?,
         _ => p.a,
     };
-    count_loop(cx, code, edge)?;
+    if loops::count(cx, code, edge)? {
+        return Ok(());
+    }
     if let Some(recorder) = &mut cx.core.recorder {
         recorder.step(Step::Edge { op: cx.state.frame().op, edge });
     }
@@ -107,7 +109,7 @@ pub fn jump(cx: &mut Cx<'_>, inst: &Inst) -> Result<(), Stop> {
         recorder.step(Step::Jump { op: frame.op, target: edge.target });
     }
     if symbolic {
-        count_visit(cx, func, edge.block, 0)?;
+        loops::count_visit(cx, func, edge.block)?;
     }
     let image = cx.core.image.clone();
     take(cx, &edge, image.code(func));
@@ -168,130 +170,4 @@ pub fn take(cx: &mut Cx<'_>, edge: &PreparedEdge, code: &Code) {
     cx.state.instructions += u64::from(edge.weight);
     cx.core.entered += u64::from(edge.weight);
     cx.core.cover(cx.state, edge.block);
-}
-
-/// Under a loop limit: counts back edges taken by a symbolic branch in one call; in machine code the blocks that such branches lead to.
-fn count_loop(cx: &mut Cx<'_>, code: &Code, edge: u32) -> Result<(), Stop> {
-    let taken = &code.edges[edge as usize];
-    if cx.core.code_source.is_some() && cx.core.image.is_last(code.func) {
-        return count_visit(cx, code.func, taken.block, 0);
-    }
-    let op = cx.pos().op;
-    if cx.core.lazy.is_some() && recursion(cx, code.func) > cx.core.config.loop_limit.saturating_mul(HEADS) {
-        return Err(PathEnd::Limit(Limit::Loop).into());
-    }
-    if taken.target > op {
-        // A loop that tests at its head has no other symbolic branch that comes round.
-        return match cx.core.lazy.is_some() && leaves_loop(cx, code, op) {
-            true => {
-                let (depth, limit) = (cx.state.frames.len() as u32, cx.core.config.loop_limit.saturating_mul(HEADS));
-                count_up_to(cx, code.func, HEAD | op, depth, limit)
-            }
-            false => Ok(()),
-        };
-    }
-    debug_assert!(matches!(code.ops[cx.pos().op as usize].kind, Kind::CondBr | Kind::Switch | Kind::Br));
-    count_visit(cx, code.func, edge, cx.state.frames.len() as u32)
-}
-
-/// Tests at a loop's head that count as one back edge: such a loop is one over a string or a list.
-const HEADS: u32 = 4;
-/// Marks the number of an operation among those of edges.
-const HEAD: u32 = 1 << 31;
-
-/// Calls of a function that are in progress: recursion over a structure has no other bound where that is cyclic.
-fn recursion(cx: &Cx<'_>, func: u32) -> u32 {
-    cx.state.frames.iter().filter(|frame| frame.func == func).count() as u32
-}
-
-/// Whether a branch is in a loop of its function and may leave the innermost one.
-fn leaves_loop(cx: &mut Cx<'_>, code: &Code, op: u32) -> bool {
-    if let Some(known) = cx.core.loop_exits.get(&(code.func, op)) {
-        return *known;
-    }
-    let leaves = Blocks::of(code).leaves_loop(op);
-    cx.core.loop_exits.insert((code.func, op), leaves);
-    leaves
-}
-
-/// The control flow of a function's prepared code. A block is the number of its first operation in order.
-struct Blocks {
-    starts: Vec<u32>,
-    /// From each block, the blocks that it leads to.
-    next: Vec<Vec<usize>>,
-}
-
-impl Blocks {
-    fn of(code: &Code) -> Blocks {
-        let mut starts: Vec<u32> = code.edges.iter().map(|edge| edge.target).chain([code.entry.target]).collect();
-        starts.sort_unstable();
-        starts.dedup();
-        let mut blocks = Blocks { next: vec![Vec::new(); starts.len()], starts };
-        for (at, p) in (0u32..).zip(&code.ops) {
-            let edges = match p.kind {
-                Kind::Br => vec![p.a],
-                Kind::CondBr => vec![p.b, p.c],
-                Kind::Switch => {
-                    let s = &code.switches[p.b as usize];
-                    s.cases.iter().map(|(_, edge)| *edge).chain([s.default]).collect()
-                }
-                _ => continue,
-            };
-            let targets = edges.into_iter().map(|edge| blocks.at(code.edges[edge as usize].target)).collect();
-            let from = blocks.at(at);
-            blocks.next[from] = targets;
-        }
-        blocks
-    }
-
-    fn at(&self, op: u32) -> usize {
-        self.starts.partition_point(|start| *start <= op).saturating_sub(1)
-    }
-
-    /// The natural loop of an edge that comes back from `last` to `head`: what leads to `last` without passing `head`.
-    fn natural(&self, head: usize, last: usize) -> Vec<usize> {
-        let mut all = vec![head];
-        let mut work = vec![last];
-        while let Some(block) = work.pop() {
-            if !all.contains(&block) {
-                all.push(block);
-                work.extend((0..self.next.len()).filter(|from| self.next[*from].contains(&block)));
-            }
-        }
-        all
-    }
-
-    fn leaves_loop(&self, op: u32) -> bool {
-        let here = self.at(op);
-        let edges = self.next.iter().enumerate().flat_map(|(from, next)| next.iter().map(move |to| (*to, from)));
-        let loops = edges.filter(|(to, from)| to <= from).map(|(head, last)| self.natural(head, last));
-        let innermost = loops.filter(|blocks| blocks.contains(&here)).min_by_key(Vec::len);
-        innermost.is_some_and(|blocks| self.next[here].iter().any(|to| !blocks.contains(to)))
-    }
-}
-
-/// Counts that a path takes an edge, or comes to a block, of a function, `depth` calls deep (0: however deep).
-fn count_visit(cx: &mut Cx<'_>, func: u32, edge: u32, depth: u32) -> Result<(), Stop> {
-    let limit = cx.core.config.loop_limit;
-    count_up_to(cx, func, edge, depth, limit)
-}
-
-fn count_up_to(cx: &mut Cx<'_>, func: u32, edge: u32, depth: u32, limit: u32) -> Result<(), Stop> {
-    if limit == u32::MAX {
-        return Ok(());
-    }
-    let deepest = cx.state.frames.len() as u32;
-    let loops = Rc::make_mut(&mut cx.state.loops);
-    loops.retain(|l| l.depth <= deepest);
-    let count = match loops.iter_mut().find(|l| (l.func, l.edge, l.depth) == (func, edge, depth)) {
-        Some(l) => {
-            l.count += 1;
-            l.count
-        }
-        None => {
-            loops.push(LoopCount { func, edge, depth, count: 1 });
-            1
-        }
-    };
-    if count > limit { Err(PathEnd::Limit(Limit::Loop).into()) } else { Ok(()) }
 }

@@ -8,6 +8,7 @@ pub mod control;
 pub mod float;
 pub mod frame;
 pub mod landing;
+pub(crate) mod loops;
 mod machine;
 pub mod memory;
 pub mod pointer;
