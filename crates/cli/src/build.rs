@@ -65,6 +65,9 @@ pub struct Lowered {
     pub notes: Vec<String>,
 }
 
+const LOWER: &str = "wryneck-lower";
+const LIBC: &str = "libc.bc";
+
 /// The IR file of a program's bitcode, from the cache if it is there.
 pub fn lower(bitcode: &Path) -> Result<Lowered> {
     let content = data::read(bitcode, data::PROGRAM).with_context(|| format!("cannot read `{}`", bitcode.display()))?;
@@ -75,7 +78,7 @@ pub fn lower(bitcode: &Path) -> Result<Lowered> {
 
 /// The IR file of the C library; its bitcode is not read to find it, since the set-up never changes a file in place.
 pub fn lower_libc() -> Result<Option<Lowered>> {
-    let bitcode = cache::root()?.join("libc.bc");
+    let bitcode = cache::root()?.join(LIBC);
     if !bitcode.exists() {
         return Ok(None);
     }
@@ -84,10 +87,18 @@ pub fn lower_libc() -> Result<Option<Lowered>> {
     cached(&lower, &bitcode, &name, &["--library"]).map(Some)
 }
 
+/// The files that decide what an analysis finds, beside the program: this executable, the one that lowers, the C library's bitcode.
+pub fn tools() -> Vec<PathBuf> {
+    let lower = env::current_exe().map(|here| here.with_file_name(LOWER));
+    // Not by its name: that may be another file by now.
+    let own = PathBuf::from("/proc/self/exe");
+    [Ok(own), lower.map_err(anyhow::Error::from), cache::root().map(|root| root.join(LIBC))].into_iter().flatten().collect()
+}
+
 /// `wryneck-lower`, beside this executable.
 fn lower_tool() -> Result<PathBuf> {
     let here = env::current_exe().context("cannot find this executable")?;
-    let tool = here.with_file_name("wryneck-lower");
+    let tool = here.with_file_name(LOWER);
     match tool.exists() {
         true => Ok(tool),
         false => Err(problem(

@@ -82,6 +82,25 @@ fn a_path_is_verified_once_and_runs_natively() {
 }
 
 #[test]
+fn another_build_of_the_tool_starts_anew() {
+    let place = Place::new();
+    assert_eq!(answer(&place.guard(&["--siblings", "never", "--answer", "--", "./p", "x"])), "clean");
+    // A byte after the executable's sections: it does the same, and is another one.
+    let (own, other) = (PathBuf::from(env!("CARGO_BIN_EXE_wryneck")), place.path("wryneck"));
+    fs::copy(&own, &other).expect("there is room");
+    std::os::unix::fs::symlink(own.with_file_name("wryneck-lower"), place.path("wryneck-lower")).expect("there is room");
+    let asked = |tool: &Path| {
+        let mut command = Command::new(tool);
+        command.args(["guard", "--on-miss", "run", "--answer", "--", "./p", "x"]);
+        command.current_dir(place.dir.path()).stdin(Stdio::null()).env("WRYNECK_GUARD", place.path("stores"));
+        answer(&command.output().expect("it starts"))
+    };
+    assert_eq!((asked(&own), asked(&other)), ("clean, hit".into(), "clean, hit".into()));
+    fs::OpenOptions::new().append(true).open(&other).and_then(|mut file| file.write_all(b"x")).expect("there is room");
+    assert_eq!((asked(&own), asked(&other)), ("clean, hit".into(), "miss".into()));
+}
+
+#[test]
 fn what_cannot_be_checked_is_said_and_runs_all_the_same() {
     let place = Place::new();
     let mut command = place.wryneck(&["guard", "--max-paths", "50", "--", "./p", "1", "2", "3"]);

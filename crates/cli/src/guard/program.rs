@@ -1,7 +1,8 @@
 //! Which program runs: found as a shell finds it, and named by everything that runs with it.
 //!
-//! The key is a hash of the executable's content and of what this tool is. Content is hashed once; then the hash is remembered for this very
-//! file (device, inode, size, times), sealed with the user's key. Only static executables are taken: of others, other files run as well.
+//! The key is a hash of the executable's content and of what analyses it: this tool's own executable, the one that lowers, and the C library's bitcode.
+//! So a model that changes leaves no verdict of the old one. Content is hashed once; then the hash is remembered for this very file (device, inode,
+//! size, times), sealed with the user's key. Only static executables are taken: of others, other files run as well.
 
 use std::ffi::{OsStr, OsString};
 use std::fs::{self, File};
@@ -16,7 +17,7 @@ use wryneck_guard::Store;
 use wryneck_guard::file::{Key, VERSION};
 
 use crate::problem::problem;
-use crate::{carried, data};
+use crate::{build, carried, data};
 
 /// A program to run.
 pub struct Program {
@@ -68,41 +69,57 @@ fn identity(m: &fs::Metadata) -> Vec<u8> {
 impl Program {
     /// The program in a file, and its key.
     pub fn open(file: &Path, front: FrontEnd, store: &Store) -> Result<Program> {
-        let (mut content, about) = data::open(file).with_context(|| format!("cannot read `{}`", file.display()))?;
-        let identity = identity(&about);
-        let name = blake3::hash(file.as_os_str().as_bytes()).to_hex();
-        let memory = store.dir().join(format!("{}.id", &name[..32]));
-        let seal = |key: &[u8]| {
-            store.seal("program", &[file.as_os_str().as_bytes(), &identity, &[front as u8], env!("CARGO_PKG_VERSION").as_bytes(), key])
-        };
-        if let Some(key) = remembered(&memory, &about, &seal) {
-            return Ok(Program { file: file.to_owned(), key, identity });
-        }
-        let mut bytes = Vec::new();
-        content.read_to_end(&mut bytes).with_context(|| format!("cannot read `{}`", file.display()))?;
-        check(file, &bytes, front)?;
+        let (content, identity) = content_of(file, store, front as u8, &|bytes| check(file, bytes, front))?;
         let mut hasher = blake3::Hasher::new();
-        hasher.update(&bytes).update(&VERSION.to_le_bytes()).update(env!("CARGO_PKG_VERSION").as_bytes()).update(&[front as u8]);
-        let key: Key = *hasher.finalize().as_bytes();
-        let program = Program { file: file.to_owned(), key, identity: identity.clone() };
-        if program.is_same().is_ok() {
-            // Without it the content is hashed again.
-            let _ = store.replace(&memory, &[&key[..], &seal(&key)].concat());
+        hasher.update(&content).update(&VERSION.to_le_bytes()).update(&[front as u8]);
+        for tool in build::tools() {
+            // What is not there says nothing; the verification says that it is missing.
+            let hash = content_of(&tool, store, TOOL, &|_| Ok(())).map_or([0; 32], |(hash, _)| hash);
+            hasher.update(&hash);
         }
-        Ok(program)
+        Ok(Program { file: file.to_owned(), key: *hasher.finalize().as_bytes(), identity })
     }
 
     /// Whether the file is still the one that was looked at.
     pub fn is_same(&self) -> Result<()> {
-        let now = fs::metadata(&self.file).map(|m| identity(&m));
-        match now {
-            Ok(now) if now == self.identity => Ok(()),
-            _ => Err(problem(format!("`{}` changed while it was looked up", self.file.display()), "run it again")),
+        match is_now(&self.file, &self.identity) {
+            true => Ok(()),
+            false => Err(problem(format!("`{}` changed while it was looked up", self.file.display()), "run it again")),
         }
     }
 }
 
-/// The key that was noted for a file of this identity.
+/// How files of the tool itself are checked, beside the front ends of programs.
+const TOOL: u8 = 255;
+
+/// The hash of a file's content and the file's identity. The content is read and checked only if this very file was not, in this way.
+fn content_of(file: &Path, store: &Store, way: u8, check: &dyn Fn(&[u8]) -> Result<()>) -> Result<(Key, Vec<u8>)> {
+    let cannot = || format!("cannot read `{}`", file.display());
+    let (mut content, about) = data::open(file).with_context(cannot)?;
+    let identity = identity(&about);
+    let name = blake3::hash(&[file.as_os_str().as_bytes(), &[0, way]].concat()).to_hex();
+    let memory = store.dir().join(format!("{}.id", &name[..32]));
+    let seal =
+        |hash: &[u8]| store.seal("content", &[file.as_os_str().as_bytes(), &identity, &[way], env!("CARGO_PKG_VERSION").as_bytes(), hash]);
+    if let Some(hash) = remembered(&memory, &about, &seal) {
+        return Ok((hash, identity));
+    }
+    let mut bytes = Vec::new();
+    content.read_to_end(&mut bytes).with_context(cannot)?;
+    check(&bytes)?;
+    let hash: Key = *blake3::hash(&bytes).as_bytes();
+    if is_now(file, &identity) {
+        // Without it the content is hashed again.
+        let _ = store.replace(&memory, &[&hash[..], &seal(&hash)].concat());
+    }
+    Ok((hash, identity))
+}
+
+fn is_now(file: &Path, identity: &[u8]) -> bool {
+    fs::metadata(file).is_ok_and(|m| self::identity(&m) == identity)
+}
+
+/// The hash that was noted for a file of this identity.
 fn remembered(memory: &Path, about: &fs::Metadata, seal: &dyn Fn(&[u8]) -> [u8; 32]) -> Option<Key> {
     let (file, note) = data::open_here(memory).ok()?;
     let mut bytes = Vec::with_capacity(64);
