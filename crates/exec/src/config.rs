@@ -76,6 +76,8 @@ options! {
     /// Strings are compared as one value, where only what comes of it is of interest: the paths through the comparison itself are not told apart.
     compare_whole: bool = false;
     uninit: Uninit = Uninit::Zero;
+    /// What a function leaves in scratch registers and below the stack pointer of machine code counts as never written, where a model replaces it.
+    scratch: bool = false;
     /// Look for lost memory where a path exits.
     leaks: bool = false;
     /// How many accesses out of bounds a path survives.

@@ -26,6 +26,7 @@ pub mod plugin;
 pub mod prefix;
 pub mod pruning;
 pub mod recorder;
+mod scratch;
 pub mod search;
 mod seed;
 pub mod sharing;

@@ -25,7 +25,7 @@ use crate::plugin::{Stop, Value};
 use crate::step::pointer::{Object, What};
 
 /// What the names of such symbols begin with; no input of a program does.
-const MARK: &str = "never written: ";
+pub(crate) const MARK: &str = "never written: ";
 /// What the names of bytes outside of an object begin with that a vector load read with the object's own.
 const OUTSIDE: &str = "outside: ";
 /// Bytes of an object that become input together.
@@ -38,7 +38,9 @@ impl Cx<'_> {
             Some(object) => (self.describe(&object), addr.wrapping_sub(object.base)),
             None => ("memory that belongs to no object".into(), addr),
         };
-        let symbol = self.core.pool.symbol(&format!("{MARK}{name}"), offset as u32, 8);
+        // What is below the stack pointer becomes unwritten again with each replaced function: two reads may give two values.
+        let when = if self.core.config.scratch { format!(" read at instruction {}", self.state.instructions) } else { String::new() };
+        let symbol = self.core.pool.symbol(&format!("{MARK}{name}{when}"), offset as u32, 8);
         self.core.pool.sym(symbol)
     }
 
@@ -178,8 +180,8 @@ impl Cx<'_> {
         let mut others = FxHashMap::default();
         for &byte in unwritten {
             let info = pool.sym_info(byte);
-            let (name, index) = (format!("another {}", info.name), info.index);
-            let other = pool.symbol(&name, index, 8);
+            let (name, index, width) = (format!("another {}", info.name), info.index, info.width);
+            let other = pool.symbol(&name, index, width);
             others.insert(pool.sym(byte), pool.sym(other));
         }
         let other = subst(pool, e, &others);

@@ -38,6 +38,8 @@ pub struct Calling {
     pub stack_pointer: usize,
     /// The limbs of arguments, 64 bits each; the others are on the stack, after the return address.
     pub arguments: Vec<usize>,
+    /// The limbs that functions leave as they like: of words, and of vectors.
+    pub scratch: [Vec<usize>; 2],
     /// The return address: the code there returns the result.
     pub back: u64,
     /// What to add to the address of a return address for the word that repeats it.

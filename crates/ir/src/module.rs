@@ -190,8 +190,10 @@ pub mod call_flags {
     pub const TELLS_CALL: u32 = 32;
     /// Not made: marks that the innermost observed function has returned. The argument is where its result would be.
     pub const TELLS_RETURN: u32 = 64;
+    /// Machine code called a function that is replaced here: the real one would leave other words in scratch registers and below the stack pointer.
+    pub const REPLACES: u32 = 128;
 
-    pub const ALL: u32 = NO_RETURN | VARIADIC | RETURNS_POINTER | RETURNS_FLOAT | STANDS_IN | TELLS_CALL | TELLS_RETURN;
+    pub const ALL: u32 = NO_RETURN | VARIADIC | RETURNS_POINTER | RETURNS_FLOAT | STANDS_IN | TELLS_CALL | TELLS_RETURN | REPLACES;
 }
 
 /// A name the linker sees: function, data, alias, or something defined elsewhere.

@@ -24,7 +24,7 @@ const MAX_INSTS: usize = 1 << 17;
 /// The most extensions that are cached per address.
 const MAX_OF_ADDRESS: usize = 8;
 /// The format number at the start of the words. It changes with anything in this file.
-const FORMAT: u64 = 3;
+const FORMAT: u64 = 4;
 const LENGTHS: usize = size_of::<Lengths>() / 4;
 
 /// One extension.

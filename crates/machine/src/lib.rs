@@ -381,6 +381,7 @@ fn calling(elf: &Elf, registers: &RegisterFile, stack: Shadowed) -> Result<Calli
         instruction_pointer: limb(cpu.instruction_pointer)?,
         stack_pointer: limb(cpu.stack_pointer)?,
         arguments: cpu.call.arguments.iter().map(|name| limb(name)).collect::<Result<_, _>>()?,
+        scratch: [registers.limbs_of(cpu.call.scratch)?, registers.limbs_of(cpu.call.vectors)?],
         back: BACK,
         shadow: stack.shadow.wrapping_sub(stack.base),
     })

@@ -136,7 +136,7 @@ impl Recognition {
         let named = args.len() as u32;
         let variadic = function.variable(cpu, registers, p)?;
         args.extend(variadic.map(|address| (address, 64)));
-        let flags = flags | if function.more == More::Words { call_flags::VARIADIC } else { 0 };
+        let flags = flags | call_flags::REPLACES | if function.more == More::Words { call_flags::VARIADIC } else { 0 };
         let (name, ret_width) = match function.result {
             Some(Passed::Float(width)) => (cpu.call.floats[0], width),
             Some(Passed::Word(width)) => (cpu.call.result, width),

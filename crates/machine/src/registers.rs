@@ -54,6 +54,12 @@ impl RegisterFile {
         self.rows.iter().find(|r| r.name == name).ok_or_else(|| MachineError::NoRegister(name.to_owned()))
     }
 
+    /// The limbs of these registers.
+    pub fn limbs_of(&self, names: &[&str]) -> Result<Vec<usize>, MachineError> {
+        let all = names.iter().map(|name| self.named(name).map(|r| r.limb..r.limb + limbs(8 * r.size) as usize));
+        Ok(all.collect::<Result<Vec<_>, _>>()?.into_iter().flatten().collect())
+    }
+
     /// The function's parameters: the registers in the order of the CPU's row.
     pub fn params(&self) -> Vec<ParamDef<'static>> {
         let mut rows: Vec<&Register> = self.rows.iter().collect();

@@ -221,6 +221,7 @@ fn explorer(request: &Request, shape: &Shape, here: Rc<Here>) -> Result<Prepared
         machine_code: code.is_some(),
         // A path that depends on memory that it never wrote is a fault: natively that memory holds anything.
         uninit: Uninit::Report,
+        scratch: true,
         stack_size: STACK / 4,
         max_frames: CALLS,
         undefined: wryneck_exec::config::Undefined::Error,

@@ -172,6 +172,9 @@ pub fn show_return(cx: &mut Cx<'_>) -> Result<(), Stop> {
 
 /// Does what a model replied; the result, if it is there already.
 fn answer(cx: &mut Cx<'_>, reply: Reply, model: u32, site: &Site) -> Result<Option<Value>, Stop> {
+    if cx.core.config.scratch && site.flags & call_flags::REPLACES != 0 {
+        cx.forget_scratch(&site.args);
+    }
     let result = match reply {
         Reply::Void => {
             for i in 0..limbs(site.ret_width) {

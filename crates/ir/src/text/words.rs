@@ -23,6 +23,7 @@ pub(super) const CALL_FLAGS: Flags = &[
     (call_flags::STANDS_IN, "stands_in"),
     (call_flags::TELLS_CALL, "tells_call"),
     (call_flags::TELLS_RETURN, "tells_return"),
+    (call_flags::REPLACES, "replaces"),
 ];
 
 /// By the bits of [`crate::FcmpPred`].

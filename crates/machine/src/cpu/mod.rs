@@ -67,6 +67,9 @@ pub struct Convention {
     pub result: &'static str,
     /// Those that functions leave as they were, the stack pointer among them.
     pub saved: &'static [&'static str],
+    /// Those that functions leave as they like: of words, and of vectors.
+    pub scratch: &'static [&'static str],
+    pub vectors: &'static [&'static str],
     /// Where the thread's own memory is.
     pub thread: &'static str,
     /// The instruction that returns.

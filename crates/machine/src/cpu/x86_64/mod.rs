@@ -142,6 +142,11 @@ pub static CPU: Cpu = Cpu {
         floats: &["YMM0", "YMM1", "YMM2", "YMM3", "YMM4", "YMM5", "YMM6", "YMM7"],
         result: "RAX",
         saved: &["RBX", "RSP", "RBP", "R12", "R13", "R14", "R15", "FS_OFFSET", "GS_OFFSET", "DF", "MXCSR", "FPUControlWord"],
+        scratch: &["RAX", "RCX", "RDX", "RSI", "RDI", "R8", "R9", "R10", "R11"],
+        vectors: &[
+            "YMM0", "YMM1", "YMM2", "YMM3", "YMM4", "YMM5", "YMM6", "YMM7", "YMM8", "YMM9", "YMM10", "YMM11", "YMM12", "YMM13", "YMM14",
+            "YMM15",
+        ],
         thread: "FS_OFFSET",
         returns: &[0xc3],
     },
