@@ -224,6 +224,8 @@ fn explorer(request: &Request, shape: &Shape, here: Rc<Here>) -> Result<Prepared
         scratch: true,
         stack_size: STACK / 4,
         max_frames: CALLS,
+        // The input's own path is not put off for its neighbours.
+        batch: u64::MAX,
         undefined: wryneck_exec::config::Undefined::Error,
         ..args.config.clone()
     };
