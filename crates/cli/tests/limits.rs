@@ -213,7 +213,7 @@ fn files_that_cannot_be_written_are_told_before_the_run() {
 #[test]
 fn a_disk_that_becomes_full_does_not_lose_the_summary() {
     let dir = scratch();
-    let command = format!("ulimit -f 300; exec {WRYNECK} run --no-replay --emit all --output out faults.c --sym-arg 12");
+    let command = format!("ulimit -f 300; exec {WRYNECK} run --no-replay --emit all --output out faults.c --sym-arg 14");
     // Without the cache a limit on files would meet the compiler first.
     let warm =
         wryneck(dir.path(), &["run", "--no-replay", "--quiet", "--max-time", "20s", "--output", "warm", "faults.c", "--sym-arg", "1"]);

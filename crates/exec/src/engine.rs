@@ -33,7 +33,6 @@ mod seeds;
 mod toward;
 
 pub use seeds::SeedEnd;
-use seeds::Seeds;
 
 /// What the caller of an exploration decides while it runs. Only it knows the time.
 pub trait Control {
@@ -120,7 +119,7 @@ pub struct Explorer {
     /// Above this number of pending items the exploration goes depth-first.
     most_pending: usize,
     selections: u64,
-    seeds: Seeds,
+    seeds: seeds::Seeds,
     /// Turns that paths had behind a goal.
     turns_behind: u32,
     /// Blocks of the program when code was last lowered ahead.
@@ -198,7 +197,7 @@ impl Explorer {
             deep_until: None,
             most_pending: usize::MAX,
             selections: 0,
-            seeds: Seeds::default(),
+            seeds: seeds::Seeds::default(),
             turns_behind: 0,
             blocks_known: 0,
         }

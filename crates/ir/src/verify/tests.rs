@@ -136,7 +136,7 @@ fn breaking(rule: Rule) -> Vec<Edit> {
             |m| calls(m).widths.count -= 1,
             |m| calls(m).args.count -= 1,
             |m| calls(m).args.first = u32::MAX,
-            |m| calls(m).flags = 128,
+            |m| calls(m).flags = 256,
             |m| calls(m).named = 4,
             |m| calls(m).ret_width = 16,
             |m| m.slot_lists.owned()[0] = 1 << 20,
