@@ -515,7 +515,8 @@ impl Generator {
     fn heap(&mut self) {
         let value = self.value(1);
         match self.below(4) {
-            0 => self.line(&format!("q@ = malloc(sizeof *q@); *q@ = {value};")),
+            // The value may be read by the old pointer.
+            0 => self.line(&format!("{{ int to = {value}; q@ = malloc(sizeof *q@); *q@ = to; }}")),
             1 => {
                 let n = self.fresh();
                 self.line(&format!("int *t{n} = malloc(sizeof *t{n}); *t{n} = {value};"));
