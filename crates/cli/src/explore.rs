@@ -93,13 +93,15 @@ pub struct Limits {
 }
 
 impl Limits {
-    /// Time that replays get of the run's: to build the program natively, and for each finding, but no more than a fifth of it.
+    /// Time that replays get of the run's: to build the program natively, longer in a long run, where it is little beside, and for each finding, but
+    /// no more than a fifth of it.
     fn leave_time_for(&self, findings: usize) {
         const BUILD: Duration = Duration::from_millis(2000);
         const EACH: Duration = Duration::from_millis(150);
         if let Some((end, time)) = budget::deadline().zip(self.time).filter(|_| self.replays) {
             let each = EACH.saturating_mul(u32::try_from(findings).unwrap_or(u32::MAX));
-            self.deadline.set(end.checked_sub(BUILD.saturating_add(each).min(time / 5)));
+            let build = BUILD.max(time / 40);
+            self.deadline.set(end.checked_sub(build.saturating_add(each).min(time / 5)));
         }
     }
 }
