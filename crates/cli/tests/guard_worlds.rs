@@ -59,6 +59,10 @@ int main(int argc, char **argv) {
     }
     case 'v': while (variable && *variable) variable++; break;
     case (char)0xff: break;
+    // Strings that the program writes to: what follows a shorter one is another string.
+    case 'w': if (argc == 4) { argv[2][2] = 0; crash_if(argv[3][0] == 0); } break;
+    case 'W': if (variable && getenv("WARIABLE")) { ((char *)variable)[2] = 'x'; crash_if(getenv("WARIABLE") == 0); } break;
+    case 'r': if (argc == 3) crash_if(argv[2][1] == 'x'); break;
   }
   return 0;
 }
@@ -111,7 +115,7 @@ fn text(bytes: &[u8]) -> String {
 }
 
 /// The world, the program's words, and the answers that are right.
-const ROWS: [(&str, &str, &str); 22] = [
+const ROWS: [(&str, &str, &str); 23] = [
     // The end of a variable's value is a part of the condition.
     ("export VARIABLE=", "e", "clean"),
     ("export VARIABLE=x", "e", "faulty"),
@@ -131,6 +135,7 @@ const ROWS: [(&str, &str, &str); 22] = [
     // What the kernel tells every program.
     ("", "a", "clean"),
     ("", "n", "unverified"),
+    ("export VARIABLE=abcd WARIABLE=b", "W", "clean"),
     // What has no model is not known.
     ("", "t", "unverified"),
     ("", "l", "clean"),
@@ -153,10 +158,41 @@ fn a_world_that_changes_is_no_hit() {
         let order = text(&place.shell("ls -U d | tr '\\n' ' '").stdout);
         let mut names: Vec<&str> = order.split_whitespace().collect();
         assert_eq!(place.answer(front, ":", &format!("d {}", names.join(" "))), "clean");
+        // The length of a variable that is written is a part of the condition: a shorter one is another path, on which the next string is written.
+        let shorter = place.shell(&format!("export VARIABLE=a WARIABLE=b; \"$WRYNECK\" guard --on-miss run {front} --answer -- ./p W"));
+        assert!(text(&shorter.stdout).contains("\"answer\":\"miss\""), "{front}: {}", text(&shorter.stdout));
         // No neighbour goes past the end of a variable's value.
         let whole = format!("{front} --siblings wait --max-paths 40 --assume arguments-only");
         assert_eq!(place.answer(&whole, "export VARIABLE=abc", "v"), "clean");
         names.swap(0, 4);
         assert_eq!(place.answer(front, ":", &format!("d {}", names.join(" "))), "faulty");
+    }
+}
+
+/// Under a policy, arguments of any length up to a bound share paths; what follows a shorter one is not known.
+#[test]
+fn arguments_up_to_a_length() {
+    let place = Place::new();
+    fs::write(place.path("policy"), "up_to = 8\n").expect("there is room");
+    for front in ["", "--machine-code"] {
+        let options = format!("{front} --policy policy");
+        let rows = [
+            // A path that reads the length of no argument is that of every length.
+            ("r abc", "clean", false),
+            ("r abcdefg", "clean", true),
+            ("r a", "clean", true),
+            ("r ax", "faulty", false),
+            ("r bxc", "faulty", true),
+            ("r abcdefghijkl", "clean", false),
+            // A shorter argument would make the program write to the next one.
+            ("w abcdef g", "unverified", false),
+            ("w a g", "unverified", true),
+        ];
+        for (words, right, hit) in rows {
+            let asked = place.shell(&format!("\"$WRYNECK\" guard --on-miss run {options} --answer -- ./p {words}"));
+            let found = !text(&asked.stdout).contains("\"answer\":\"miss\"");
+            assert_eq!(found, hit, "`{words}` {front}: {}", text(&asked.stdout));
+            assert_eq!(place.answer(&options, ":", words), right, "`{words}` {front}");
+        }
     }
 }

@@ -21,6 +21,7 @@ pub mod start;
 pub mod state;
 mod sym_files;
 pub mod sys;
+mod written;
 
 use std::rc::Rc;
 

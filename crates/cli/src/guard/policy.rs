@@ -16,6 +16,8 @@ pub struct Policy {
     pub arguments: bool,
     /// Longest argument that is symbolic, in bytes.
     pub argument: usize,
+    /// Arguments of at most so many bytes are symbolic with any such length, so their length is no part of a path's condition; 0: none.
+    pub up_to: usize,
     /// Arguments that stay concrete: a `*` at the end stands for anything.
     pub concrete: Vec<String>,
     /// Variables of the environment are symbolic.
@@ -28,12 +30,14 @@ pub struct Policy {
 
 impl Default for Policy {
     fn default() -> Policy {
-        Policy { arguments: true, argument: 64, concrete: Vec::new(), environment: true, variable: 4096, stdin: 4096 }
+        Policy { arguments: true, argument: 64, up_to: 0, concrete: Vec::new(), environment: true, variable: 4096, stdin: 4096 }
     }
 }
 
 /// Most bytes of a policy's file.
 const MOST: u64 = 1 << 20;
+/// Most bytes of an argument of any length.
+const MOST_ROOM: usize = 4096;
 
 impl Policy {
     /// The policy in a file, or the default one.
@@ -42,9 +46,14 @@ impl Policy {
         let shown = file.display();
         let text = data::read(file, MOST).with_context(|| format!("cannot read the policy `{shown}`"))?;
         let text = String::from_utf8(text).map_err(|_| problem(format!("the policy `{shown}` is not UTF-8"), ""))?;
-        toml::from_str(&text).map_err(|error| {
-            problem(format!("the policy `{shown}`: {}", error.message()), "`wryneck guard --help` lists what a policy says")
-        })
+        toml::from_str(&text)
+            .map_err(|error| {
+                problem(format!("the policy `{shown}`: {}", error.message()), "`wryneck guard --help` lists what a policy says")
+            })
+            .and_then(|policy: Policy| match policy.up_to <= MOST_ROOM {
+                true => Ok(policy),
+                false => Err(problem(format!("the policy `{shown}`: `up_to` is {}", policy.up_to), format!("{MOST_ROOM} is the most"))),
+            })
     }
 
     pub fn is_symbolic(&self, argument: &[u8]) -> bool {
@@ -55,8 +64,13 @@ impl Policy {
         self.arguments && !argument.is_empty() && argument.len() <= self.argument && !self.concrete.iter().any(concrete)
     }
 
+    /// Bytes that a symbolic argument may have, if not those alone that it has.
+    pub fn room(&self, argument: &[u8]) -> Option<usize> {
+        (self.is_symbolic(argument) && argument.len() <= self.up_to).then_some(self.up_to)
+    }
+
     /// What decides which arguments are symbolic, so that their numbers mean the same.
     pub fn of_arguments(&self) -> Vec<u8> {
-        format!("{} {} {:?}", self.arguments, self.argument, self.concrete).into_bytes()
+        format!("{} {} {} {:?}", self.arguments, self.argument, self.up_to, self.concrete).into_bytes()
     }
 }

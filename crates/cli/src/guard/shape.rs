@@ -1,6 +1,6 @@
 //! Generalisation: which part of an input becomes symbolic, and what of its form a path keeps as facts (paper 4, argument generalization).
 //!
-//! An argument is symbolic with its length, a variable of the environment with its name. The length of a variable is a fact of those
+//! An argument is symbolic with its length, or up to a length; a variable of the environment with its name. The length of a variable is a fact of those
 //! paths alone that branch on its bytes. What stays concrete is a fact itself.
 
 use std::collections::BTreeMap;
@@ -44,6 +44,9 @@ impl Actual {
         for (i, argument) in self.arguments.iter().enumerate() {
             all.insert(format!("len {i}"), argument.len().to_string().into_bytes());
             all.insert(format!("word {i}"), argument.clone());
+            if let Some(room) = policy.room(argument) {
+                all.insert(format!("up-to {i}"), room.to_string().into_bytes());
+            }
             // Whether an argument is symbolic is a function of the argument and the policy, so its number is, too.
             if policy.is_symbolic(argument) {
                 all.insert(format!("arg{symbolic:02}"), with_zero(argument));
@@ -83,11 +86,18 @@ impl Actual {
         let mut args = Vec::new();
         for (i, argument) in self.arguments.iter().enumerate() {
             let symbolic = policy.is_symbolic(argument);
-            fact(if symbolic { format!("len {i}") } else { format!("word {i}") });
+            let room = policy.room(argument);
+            fact(match (symbolic, room) {
+                (true, Some(_)) => format!("up-to {i}"),
+                (true, None) => format!("len {i}"),
+                (false, _) => format!("word {i}"),
+            });
             if symbolic {
-                let number = args.iter().filter(|arg| matches!(arg, Arg::Exact(_))).count();
-                seeds.push((format!("arg{number:02}"), with_zero(argument)));
-                args.push(Arg::Exact(argument.len() as u32));
+                let number = args.iter().filter(|arg| !matches!(arg, Arg::Concrete(_))).count();
+                let mut seed = with_zero(argument);
+                seed.resize(room.unwrap_or(argument.len()) + 1, 0);
+                seeds.push((format!("arg{number:02}"), seed));
+                args.push(room.map_or(Arg::Exact(argument.len() as u32), |room| Arg::Symbolic(room as u32)));
             } else {
                 args.push(Arg::Concrete(argument.clone()));
             }

@@ -171,7 +171,7 @@ pub fn is_argument(name: &[u8]) -> bool {
 }
 
 /// Kinds of questions about the arguments. Which file an argument names (`byte`) is of the world.
-const ARGUMENTS: [&[u8]; 5] = [b"argc", b"argv0", b"len", b"policy", b"word"];
+const ARGUMENTS: [&[u8]; 6] = [b"argc", b"argv0", b"len", b"policy", b"up-to", b"word"];
 
 impl World for Asked<'_> {
     fn input(&mut self, name: &[u8]) -> Given {

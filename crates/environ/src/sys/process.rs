@@ -8,6 +8,7 @@ use wryneck_expr::ExprId;
 use super::{Done, Sys};
 use crate::errno::{EAFNOSUPPORT, EAGAIN, EFAULT, EINVAL, ENOSYS, EPERM, ESRCH, Halt};
 use crate::libc::stdlib::failed;
+use crate::written;
 
 /// The process id.
 const PID: u64 = 4242;
@@ -22,7 +23,9 @@ pub fn exited(cx: &mut Cx<'_>, status: ExprId) -> Result<PathEnd, Stop> {
 
 pub fn exit(s: &mut Sys<'_, '_>) -> Done {
     let status = s.cx.expr(s.args[0], 32);
-    Err(exited(s.cx, status)?.into())
+    let end = exited(s.cx, status)?;
+    written::strings(s)?;
+    Err(end.into())
 }
 
 pub fn getpid(_: &mut Sys<'_, '_>) -> Done {
