@@ -441,7 +441,7 @@ impl Cx<'_> {
             Why::BrokenModel => {
                 return PathEnd::Internal(format!("{what}: {unknown}: {:.400}", self.core.solver.broken().unwrap_or_default()));
             }
-            Why::Nodes | Why::Conflicts | Why::TooWide | Why::Process | Why::Backend => {}
+            Why::Nodes | Why::Conflicts | Why::TooWide | Why::NoText | Why::Process | Why::Backend => {}
         }
         self.core.ledger.note(LedgerKind::SolverTimeout, format!("{what}: {unknown}"));
         PathEnd::Limit(Limit::Solver)

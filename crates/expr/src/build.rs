@@ -5,6 +5,7 @@
 //! are folded, then the operator's laws tried, and only then is a node made. Operands of a commutative operator are ordered by structural hash, a constant last.
 
 use crate::eval;
+use crate::float;
 use crate::node::{ArrayId, ExprId, Kind, Node, Op, Shape, Width};
 use crate::pool::{Pool, check_width};
 use crate::wide;
@@ -93,7 +94,7 @@ impl Pool {
 
     /// The node in normal form.
     #[inline]
-    fn make(&mut self, node: Node) -> ExprId {
+    pub(crate) fn make(&mut self, node: Node) -> ExprId {
         match self.find(node).or_else(|| self.recall(node)) {
             Some(known) => known,
             None => self.make_new(node),
@@ -140,6 +141,11 @@ impl Pool {
         };
         if !foldable {
             return None;
+        }
+        if let Kind::Float(op, a, b) = kind {
+            let of = |e: ExprId| self.as_limbs(e).map(float::joined);
+            let value = float::eval(op, self.width(a), node.width(), of(a)?, of(b)?);
+            return Some(self.wide(node.width(), &float::limbs(node.width(), value)));
         }
         let first = kind.children().next().expect("operators have operands");
         if node.width() <= 64 && kind.children().all(|child| self.width(child) <= 64) {

@@ -89,7 +89,8 @@ impl Pool {
             | Kind::Ule(..)
             | Kind::Slt(..)
             | Kind::Sle(..)
-            | Kind::Concat(..) => Node::new(op, width, at(node.a), at(node.b), node.c),
+            | Kind::Concat(..)
+            | Kind::Float(..) => Node::new(op, width, at(node.a), at(node.b), node.c),
         };
         self.intern(node)
     }

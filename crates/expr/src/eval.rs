@@ -4,6 +4,7 @@
 //! one model is one comparison. Recursion is bounded, and the walk keeps its own stack beyond that: depth is bounded by
 //! memory only. An `Ite` evaluates only the side chosen, a `Read` only the element read.
 
+use crate::float::{self, FloatOp};
 use crate::model::Model;
 use crate::node::{ExprId, Kind, Op, Width, arithmetic, comparison};
 use crate::pool::Pool;
@@ -44,7 +45,7 @@ pub fn apply(op: Op, width: Width, x: u64, y: u64) -> Option<u64> {
         Op::Slt => return Some(u64::from(sx < sy)),
         Op::Sle => return Some(u64::from(sx <= sy)),
         Op::Const | Op::Sym | Op::Not | Op::Neg | Op::Ite | Op::Concat | Op::Extract => return None,
-        Op::Zext | Op::Sext | Op::Read | Op::PtrAdd => return None,
+        Op::Zext | Op::Sext | Op::Read | Op::PtrAdd | Op::Float => return None,
     };
     Some(value & mask(width))
 }
@@ -174,6 +175,7 @@ impl Evaluator {
                 None => 0,
             },
             Kind::PtrAdd(base, offset) => base.wrapping_add(get(offset)?),
+            Kind::Float(op, a, b) => self.float(pool, op, (a, b), width, model, levels)? as u64,
             arithmetic!(a, b) | comparison!(a, b) => {
                 let (op, operands) = (pool.op(e), pool.width(a));
                 if operands <= 64 {
@@ -204,8 +206,24 @@ impl Evaluator {
             Kind::Extract(a, lo) => wide::extract(&get(a)?, lo, width),
             Kind::Zext(a) => wide::zext(width, &get(a)?),
             Kind::Sext(a) => wide::sext(width, &get(a)?, pool.width(a)),
+            Kind::Float(op, a, b) => float::limbs(width, self.float(pool, op, (a, b), width, model, levels)?),
             arithmetic!(a, b) => wide::binary(pool.op(e), width, &get(a)?, &get(b)?).expect("a binary operator"),
         })
+    }
+
+    /// The value of a floating-point operation.
+    fn float(
+        &mut self,
+        pool: &Pool,
+        op: FloatOp,
+        (a, b): (ExprId, ExprId),
+        width: Width,
+        model: &Model,
+        levels: u32,
+    ) -> Result<u128, Missing> {
+        let x = float::joined(&self.get_limbs(pool, a, model, levels)?);
+        let y = if op.is_binary() { float::joined(&self.get_limbs(pool, b, model, levels)?) } else { x };
+        Ok(float::eval(op, pool.width(a), width, x, y))
     }
 
     /// The value of an operand of any width, as limbs.

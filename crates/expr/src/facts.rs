@@ -34,7 +34,8 @@ impl Facts {
     fn from_bits(width: Width, zeros: u64, ones: u64) -> Facts {
         Facts { zeros: zeros & mask(width), ones, ..Facts::unknown(width) }
     }
-    fn between(lo: u64, hi: u64) -> Facts {
+    /// Unsigned bounds, inclusive.
+    pub(crate) fn between(lo: u64, hi: u64) -> Facts {
         Facts { zeros: 0, ones: 0, lo, hi }
     }
     fn truth(value: Option<bool>) -> Facts {
@@ -307,6 +308,7 @@ impl Pool {
                 let bits = Facts::from_bits(width, extend(a.zeros), extend(a.ones));
                 if sign(from, a).is_some() { bits.and(Facts::between(extend(a.lo), extend(a.hi))) } else { bits }
             }
+            Kind::Float(op, a, _) => self.float_facts(op, a, width).unwrap_or(Facts::unknown(width)),
             Kind::Read(array, index) => {
                 let array = &self.arrays[array.index()];
                 let in_range = self.facts(index).is_below(array.elems.len() as u64);

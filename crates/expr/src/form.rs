@@ -8,12 +8,13 @@
 use rustc_hash::FxHashMap;
 
 use crate::eval::{apply, signed};
+use crate::float::{self, FloatOp};
 use crate::node::{ExprId, Kind, Op, Width};
 use crate::pool::Pool;
 use crate::wide::mask;
 
 /// Changes with the meaning of a record, and with the numbers of [`Op`].
-pub const VERSION: u32 = 1;
+pub const VERSION: u32 = 2;
 /// Bytes of a record: operator, width of the result in bits, two zeros, and three words whose meaning the operator says.
 pub const NODE: usize = 16;
 /// Most records of a condition, and so the most values its evaluation needs.
@@ -208,6 +209,11 @@ impl Writer<'_> {
                 }
                 vec![self.node(op as u8, width, [index, first, elements.len() as u32])?]
             }
+            Kind::Float(operation, a, b) if width.max(pool.width(b)) <= 64 => {
+                let (a, b, from) = (self.of(a)[0], self.of(b)[0], pool.width(a));
+                vec![self.node(op as u8, width, [a, b, operation.code() << 8 | from])?]
+            }
+            Kind::Float(..) => return Err(Unwritable::Wide(op)),
             Kind::PtrAdd(base, offset) => {
                 let (base, offset) = (self.constant(64, base)?, one(&self.of(offset)));
                 vec![self.node(Op::Add as u8, 64, [base, offset, 0])?]
@@ -388,6 +394,12 @@ pub fn eval(nodes: &[u8], input: &mut dyn FnMut(u32, u32) -> Option<u64>, values
             Op::Extract => return Err(DAMAGED),
             Op::Zext | Op::PtrAdd => value(a)?,
             Op::Sext => signed(bits(c)?, value(a)?) as u64,
+            Op::Float => {
+                let from = bits(c & 0xff)?;
+                let operation = FloatOp::of_code(c >> 8).filter(|op| op.fits(from, from, width)).ok_or(DAMAGED)?;
+                let mask = u128::from(mask(from));
+                float::eval(operation, from, width, u128::from(value(a)?) & mask, u128::from(value(b)?) & mask) as u64
+            }
             Op::Read => {
                 let index = value(a)?;
                 if index < u64::from(c) {
@@ -419,7 +431,7 @@ mod tests {
     #[test]
     fn numbers_of_operators_are_those_of_this_version() {
         let numbers = [Op::Const, Op::Sym, Op::Not, Op::Udiv, Op::Eq, Op::Ite, Op::Read, Op::PtrAdd].map(|op| op as u8);
-        assert_eq!((numbers, Op::ALL.len(), VERSION), ([0, 1, 2, 10, 17, 22, 27, 28], 29, 1), "a new number needs a new version");
+        assert_eq!((numbers, Op::ALL.len(), VERSION), ([0, 1, 2, 10, 17, 22, 27, 28], 30, 2), "a new number needs a new version");
     }
 
     #[test]

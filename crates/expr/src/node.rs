@@ -5,6 +5,8 @@
 
 use std::num::NonZeroU32;
 
+use crate::float::FloatOp;
+
 /// A number of bits, 1 to [`MAX_WIDTH`].
 pub type Width = u32;
 
@@ -149,6 +151,8 @@ operators! {
     /// A constant 64-bit address plus a 64-bit offset. Never merged with other constants, so that the object a pointer came
     /// from stays known; with a constant offset it is anchored (see [`Pool::ptr`](crate::Pool::ptr)).
     PtrAdd "bvadd" "+p" Special false;
+    /// An operation of floating point on bit patterns; see [`FloatOp`](crate::FloatOp).
+    Float "fp" "f" Special false;
 }
 
 /// A node by value: its operator and operands. Widths come from [`Pool::width`](crate::Pool::width), values of constants
@@ -189,6 +193,8 @@ pub enum Kind {
     Read(ArrayId, ExprId),
     /// Base address, offset.
     PtrAdd(u64, ExprId),
+    /// Operation and its operands, the same one twice if it takes one.
+    Float(FloatOp, ExprId, ExprId),
 }
 
 /// The pattern of operators whose two operands and result have one width.
@@ -288,6 +294,7 @@ impl Node {
             Op::Sext => Kind::Sext(a),
             Op::Read => Kind::Read(ArrayId(self.a), b),
             Op::PtrAdd => Kind::PtrAdd(Node::join(self.b, self.c), a),
+            Op::Float => Kind::Float(FloatOp::ALL[self.c as usize], a, b),
         }
     }
 }

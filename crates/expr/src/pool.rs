@@ -391,6 +391,7 @@ impl Pool {
             Kind::Extract(a, lo) => mix(mix(seed, of(a.raw())), both(lo.into())),
             Kind::Read(array, index) => mix(mix(seed, self.arrays[array.index()].hash), of(index.raw())),
             Kind::PtrAdd(base, offset) => mix(mix(seed, both(base)), of(offset.raw())),
+            Kind::Float(op, a, b) => mix(mix(mix(seed, both(op.code().into())), of(a.raw())), of(b.raw())),
             kind => kind.children().fold(seed, |hash, child| mix(hash, self.digest(child))),
         }
     }

@@ -41,6 +41,8 @@ pub(crate) struct Twins {
     pub(crate) made: Vec<Pair>,
     /// No expression is made wider than this.
     pub(crate) widest: Width,
+    /// Floating point is made, too.
+    pub(crate) floats: bool,
 }
 
 impl Twins {
@@ -54,7 +56,7 @@ impl Twins {
             symbols.push(symbol);
             made.push(Pair { simple: simple.sym(symbol), plain: plain.sym(symbol) });
         }
-        Twins { simple, plain, symbols, made, widest }
+        Twins { simple, plain, symbols, made, widest, floats: false }
     }
 
     pub(crate) fn both(&mut self, make: impl Fn(&mut Pool, &dyn Fn(Pair) -> ExprId) -> ExprId) -> Pair {
@@ -132,7 +134,8 @@ impl Twins {
     fn grown(&mut self, rng: &mut Rng) -> Pair {
         let a = self.pick(rng);
         let width = self.width(a);
-        let op = Op::ALL[rng.below(Op::ALL.len() as u64) as usize];
+        // Floating point is the last operator.
+        let op = Op::ALL[rng.below(Op::ALL.len() as u64 - u64::from(!self.floats)) as usize];
         match op.shape() {
             Shape::Unary => self.both(|pool, of| pool.unary(op, of(a))),
             Shape::Binary | Shape::Compare => {
@@ -182,6 +185,7 @@ impl Twins {
                 let (base, offset) = (0x1000 << rng.below(3), self.pick_at(rng, 64));
                 self.both(|pool, of| pool.ptr(base, of(offset)))
             }
+            Op::Float if self.floats => self.grow_float(rng, a),
             _ => a,
         }
     }
@@ -191,12 +195,13 @@ impl Twins {
         let a = self.pick(rng);
         let width = self.width(a);
         let binary = |rng: &mut Rng| loop {
-            let op = Op::ALL[rng.below(Op::ALL.len() as u64) as usize];
+            let op = Op::ALL[rng.below(Op::ALL.len() as u64 - 1) as usize];
             if op.shape() == Shape::Binary {
                 return op;
             }
         };
-        match rng.below(5) {
+        match rng.below(if self.floats { 6 } else { 5 }) {
+            5 => self.grow_float(rng, a),
             // Operators with constants in a row, perhaps compared with a constant in the end.
             0 => {
                 let repeated = rng.one_in(2).then(|| binary(rng));

@@ -116,6 +116,10 @@ impl Substitution {
                 pool.read(array, to(pool, index))
             }
             Kind::PtrAdd(base, offset) => pool.ptr(base, to(pool, offset)),
+            Kind::Float(op, a, b) => {
+                let (a, b) = (to(pool, a), to(pool, b));
+                pool.float(op, a, b, width)
+            }
             arithmetic!(a, b) | comparison!(a, b) => pool.binary(op, to(pool, a), to(pool, b)),
         }
     }

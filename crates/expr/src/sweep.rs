@@ -7,6 +7,7 @@
 //! What has a part above 64 bits is evaluated 256 times instead.
 
 use crate::eval::{self, Evaluator};
+use crate::float;
 use crate::model::Model;
 use crate::node::{ArrayId, ExprId, Kind, Op, SymId, Width, arithmetic, comparison};
 use crate::pool::Pool;
@@ -265,6 +266,10 @@ impl Sweep {
                 of(hi).zip(of(lo), |x, y| x << shift | y)
             }
             Kind::PtrAdd(base, offset) => of(offset).map(|x| base.wrapping_add(x)),
+            Kind::Float(op, a, b) => {
+                let from = pool.width(a);
+                of(a).zip(of(b), |x, y| float::eval(op, from, width, x.into(), y.into()) as u64)
+            }
             Kind::Ite(c, a, b) => {
                 // The condition as a mask: no branch in the loop.
                 let chosen: [R; LANES] = of(c).zip(of(a), |c, x| c.wrapping_neg() & x);
@@ -304,7 +309,7 @@ fn binary<R: Lane>(op: Op, width: Width, a: Lanes<'_>, b: Lanes<'_>) -> [R; LANE
             match op {
                 $(Op::$name => a.zip(b, |x, y| eval::apply(Op::$name, width, x, y).unwrap_or(0)),)*
                 Op::Const | Op::Sym | Op::Not | Op::Neg | Op::Ite | Op::Concat | Op::Extract | Op::Zext | Op::Sext
-                | Op::Read | Op::PtrAdd => unreachable!("`{}` is not binary", op.smt()),
+                | Op::Read | Op::PtrAdd | Op::Float => unreachable!("`{}` is not binary", op.smt()),
             }
         };
     }

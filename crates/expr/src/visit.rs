@@ -14,6 +14,8 @@ impl Kind {
         let three = match self {
             Kind::Const | Kind::Sym(_) => [None, None, None],
             Kind::Not(a) | Kind::Neg(a) | Kind::Extract(a, _) | Kind::Zext(a) | Kind::Sext(a) => [Some(a), None, None],
+            Kind::Float(_, a, b) if a == b => [Some(a), None, None],
+            Kind::Float(_, a, b) => [Some(a), Some(b), None],
             Kind::Read(_, a) | Kind::PtrAdd(_, a) => [Some(a), None, None],
             arithmetic!(a, b) | comparison!(a, b) | Kind::Concat(a, b) => [Some(a), Some(b), None],
             Kind::Ite(a, b, c) => [Some(a), Some(b), Some(c)],

@@ -208,6 +208,6 @@ pub fn binary(op: Op, width: Width, a: &[u64], b: &[u64]) -> Option<Vec<u64>> {
         Op::Slt => truth(scmp(width, a, b) == Ordering::Less),
         Op::Sle => truth(scmp(width, a, b) != Ordering::Greater),
         Op::Const | Op::Sym | Op::Not | Op::Neg | Op::Ite | Op::Concat | Op::Extract => return None,
-        Op::Zext | Op::Sext | Op::Read | Op::PtrAdd => return None,
+        Op::Zext | Op::Sext | Op::Read | Op::PtrAdd | Op::Float => return None,
     })
 }

@@ -257,7 +257,7 @@ impl Part {
 }
 
 /// Rounding of [`Op::Fround`].
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[repr(u32)]
 pub enum Round {
     Floor,

@@ -28,6 +28,8 @@ pub enum Why {
     Stopped,
     #[error("the expression has more than 64 bits")]
     TooWide,
+    #[error("the query has floating point of 80 bits, which SMT-LIB text does not have")]
+    NoText,
     #[error("the solver process ended, or answered something else than a verdict and its model")]
     Process,
     #[error("the SAT solver failed")]

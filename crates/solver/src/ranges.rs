@@ -93,7 +93,7 @@ impl Ranges<'_> {
             }
             Kind::Eq(..) | Kind::Ult(..) | Kind::Ule(..) | Kind::Slt(..) | Kind::Sle(..) | Kind::Extract(..) => None,
             Kind::Const | Kind::Neg(_) | Kind::Xor(..) | Kind::Sdiv(..) | Kind::Srem(..) | Kind::Shl(..) => None,
-            Kind::Lshr(..) | Kind::Ashr(..) | Kind::Read(..) | Kind::PtrAdd(..) => None,
+            Kind::Lshr(..) | Kind::Ashr(..) | Kind::Read(..) | Kind::PtrAdd(..) | Kind::Float(..) => None,
         }
     }
 

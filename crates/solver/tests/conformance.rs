@@ -3,7 +3,7 @@
 mod common;
 
 use common::{Random, assignments, installed, random_expr, satisfies, symbols};
-use wryneck_expr::{Evaluator, ExprId, Model, Op, Pool, Shape};
+use wryneck_expr::{Evaluator, ExprId, FloatOp, Model, Op, Pool, Shape};
 use wryneck_solver::backend::{self, BACKENDS, Backend, SmtlibProcess, Verdict};
 use wryneck_solver::{Budget, Config, Stop, Why};
 
@@ -64,6 +64,19 @@ fn applied(pool: &mut Pool, op: Op, a: ExprId, b: ExprId) -> Option<ExprId> {
             Op::PtrAdd => {
                 let offset = pool.sext(a, 64);
                 pool.ptr(0x7fff_fffe, offset)
+            }
+            // Wider ones take solver processes seconds.
+            Op::Float if width > 1 => return None,
+            Op::Float => {
+                // Sums and products that are rounded, and a conversion back.
+                let (x, y) = (pool.float(FloatOp::FromSigned, a, a, 32), pool.float(FloatOp::FromUnsigned, b, b, 32));
+                let tenth = pool.bits(32, 0x3dcc_cccd);
+                let product = pool.float(FloatOp::Mul, x, tenth, 32);
+                let sum = pool.float(FloatOp::Add, product, y, 32);
+                let wide = pool.float(FloatOp::Cast, sum, sum, 64);
+                let whole = pool.float(FloatOp::ToSigned, wide, wide, 32);
+                let part = pool.extract(wide, 32, 32);
+                pool.xor(whole, part)
             }
             _ => unreachable!("`{op:?}` is no special operator"),
         },

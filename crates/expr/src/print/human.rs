@@ -47,6 +47,13 @@ fn write(pool: &Pool, e: ExprId, depth: u32, out: &mut String) {
             put(&[Text("array"), Number(array.0.into()), Text("["), Expr(index), Text("]")]);
         }
         Kind::PtrAdd(base, offset) => put(&[Text("ptr("), Address(base), Text(", "), Expr(offset), Text(")")]),
+        Kind::Float(op, a, b) => {
+            put(&[Text(op.name()), Number(width.into()), Text("("), Expr(a)]);
+            if op.is_binary() {
+                put(&[Text(", "), Expr(b)]);
+            }
+            put(&[Text(")")]);
+        }
         arithmetic!(a, b) | comparison!(a, b) | Kind::Concat(a, b) => {
             put(&[Text("("), Expr(a), Text(" "), Text(op), Text(" "), Expr(b), Text(")")]);
         }

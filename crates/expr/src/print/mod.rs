@@ -2,3 +2,4 @@
 
 pub mod human;
 pub mod smtlib;
+mod smtlib_float;

@@ -1,4 +1,4 @@
-//! Queries as SMT-LIB 2 text (logic QF_BV), for any solver process.
+//! Queries as SMT-LIB 2 text (logic QF_BV, with floating point QF_BVFP), for any solver process.
 //!
 //! Every operator node is bound by a `let` of its own, so the text is linear in the nodes (and array elements). Truth values
 //! are 1-bit vectors throughout; comparisons are turned into bits and assertions into `(= e #b1)`. A `Read` is a chain of
@@ -8,6 +8,7 @@ use std::fmt::Write;
 
 use rustc_hash::FxHashMap;
 
+use super::smtlib_float;
 use crate::node::{ExprId, Kind, SymId, arithmetic, comparison};
 use crate::pool::Pool;
 use crate::visit::post_order;
@@ -20,7 +21,7 @@ pub fn symbol_name(symbol: SymId) -> String {
 
 /// A whole script: logic, declarations of the symbols used, one assertion for each 1-bit expression, `(check-sat)`.
 pub fn query(pool: &Pool, assertions: &[ExprId]) -> String {
-    let mut out = String::from("(set-logic QF_BV)\n");
+    let mut out = format!("(set-logic {})\n", logic(pool, assertions));
     declare(pool, assertions, &mut out);
     for &assertion in assertions {
         out.push_str("(assert ");
@@ -31,13 +32,27 @@ pub fn query(pool: &Pool, assertions: &[ExprId]) -> String {
     out
 }
 
-/// Declares the symbols the expressions depend on, one line each, ascending.
+/// The logic of the expressions: with floating point or without.
+pub fn logic(pool: &Pool, expressions: &[ExprId]) -> &'static str {
+    if smtlib_float::operations(pool, expressions).is_empty() { "QF_BV" } else { "QF_BVFP" }
+}
+
+/// Can the text say the expressions? It has no floating point of 80 bits.
+pub fn is_expressible(pool: &Pool, expressions: &[ExprId]) -> bool {
+    smtlib_float::operations(pool, expressions).iter().all(|&e| smtlib_float::is_expressible(pool, e))
+}
+
+/// Declares the symbols the expressions depend on, one line each, ascending; then the results of floating-point operations, each with an
+/// assertion that says what it is.
 pub fn declare(pool: &Pool, expressions: &[ExprId], out: &mut String) {
     let mut symbols: Vec<SymId> = expressions.iter().flat_map(|&e| pool.support(e)).copied().collect();
     symbols.sort_unstable();
     symbols.dedup();
     for symbol in symbols {
         put(out, format_args!("(declare-const {} (_ BitVec {}))\n", symbol_name(symbol), pool.sym_info(symbol).width));
+    }
+    for operation in smtlib_float::operations(pool, expressions) {
+        smtlib_float::define(pool, operation, out);
     }
 }
 
@@ -61,6 +76,7 @@ fn with_lets(pool: &Pool, roots: &[ExprId], out: &mut String, body: impl FnOnce(
         let name = match pool.kind(e) {
             Kind::Const => constant(pool.as_limbs(e).expect("a constant"), pool.width(e)),
             Kind::Sym(symbol) => symbol_name(symbol),
+            Kind::Float(..) => smtlib_float::name(e),
             _ => {
                 put(out, format_args!("(let ((e{} ", e.raw()));
                 operator(pool, e, &names, out);
@@ -81,7 +97,7 @@ fn operator(pool: &Pool, e: ExprId, names: &FxHashMap<ExprId, String>, out: &mut
     let name = |child: ExprId| names[&child].as_str();
     let extension = |child: ExprId| width - pool.width(child);
     match pool.kind(e) {
-        Kind::Const | Kind::Sym(_) => out.push_str(name(e)),
+        Kind::Const | Kind::Sym(_) | Kind::Float(..) => out.push_str(name(e)),
         Kind::Not(a) | Kind::Neg(a) => put(out, format_args!("({op} {})", name(a))),
         comparison!(a, b) => {
             put(out, format_args!("(ite ({op} {} {}) #b1 #b0)", name(a), name(b)));
@@ -105,7 +121,7 @@ fn operator(pool: &Pool, e: ExprId, names: &FxHashMap<ExprId, String>, out: &mut
 }
 
 /// A constant: hexadecimal where the width allows, else binary.
-fn constant(limbs: &[u64], width: u32) -> String {
+pub(super) fn constant(limbs: &[u64], width: u32) -> String {
     let bits = |i: u32, n: u32| wide::extract(limbs, i, n)[0];
     if width.is_multiple_of(4) {
         let digits = (0..width / 4).rev().map(|i| char::from_digit(bits(4 * i, 4) as u32, 16).expect("4 bits"));
@@ -115,6 +131,6 @@ fn constant(limbs: &[u64], width: u32) -> String {
     }
 }
 
-fn put(out: &mut String, text: std::fmt::Arguments<'_>) {
+pub(super) fn put(out: &mut String, text: std::fmt::Arguments<'_>) {
     out.write_fmt(text).expect("a string takes any text");
 }

@@ -321,7 +321,7 @@ impl Pool {
             Op::And | Op::Or | Op::Xor | Op::Add | Op::Sub | Op::Mul | Op::Neg | Op::Ite => true,
             Op::Const | Op::Sym | Op::Not | Op::Udiv | Op::Urem | Op::Sdiv | Op::Srem | Op::Shl | Op::Lshr => false,
             Op::Ashr | Op::Eq | Op::Ult | Op::Ule | Op::Slt | Op::Sle | Op::Concat | Op::Extract | Op::Zext => false,
-            Op::Sext | Op::Read | Op::PtrAdd => false,
+            Op::Sext | Op::Read | Op::PtrAdd | Op::Float => false,
         }
     }
 

@@ -26,6 +26,7 @@ pub(crate) fn all_laws() -> Vec<&'static str> {
         include_str!("compare.rs"),
         include_str!("ite.rs"),
         include_str!("array.rs"),
+        include_str!("float.rs"),
     ];
     let named = |source: &'static str| source.split("law!(\"").skip(1).filter_map(|rest| rest.split('"').next());
     SOURCES.iter().flat_map(|source| named(source)).filter(|law| !law.starts_with("lhs")).collect()

@@ -21,6 +21,7 @@ mod compare;
 #[cfg(test)]
 pub(crate) mod coverage;
 mod divide;
+mod float;
 mod ite;
 #[cfg(test)]
 mod tests;
@@ -81,6 +82,7 @@ impl Pool {
             Kind::Read(array, index) => self.simplify_read(array, index),
             Kind::PtrAdd(_, offset) if self.is_const(offset) => return None,
             Kind::PtrAdd(base, offset) => self.simplify_ptr(base, offset),
+            Kind::Float(op, a, b) => self.simplify_float(op, a, b, width),
         }
         .or_else(|| self.known_value(node))
     }
@@ -99,7 +101,7 @@ impl Pool {
             Kind::Add(a, b) | Kind::Concat(a, b) | comparison!(a, b) => (Some(a), Some(b)),
             Kind::And(a, b) | Kind::Or(a, b) | Kind::Xor(a, b) | Kind::Mul(a, b) => (Some(a), Some(b)),
             Kind::Udiv(a, b) | Kind::Urem(a, b) | Kind::Sdiv(a, b) | Kind::Srem(a, b) => (Some(a), Some(b)),
-            Kind::Shl(a, b) | Kind::Lshr(a, b) | Kind::Ashr(a, b) => (Some(a), Some(b)),
+            Kind::Shl(a, b) | Kind::Lshr(a, b) | Kind::Ashr(a, b) | Kind::Float(_, a, b) => (Some(a), Some(b)),
         };
         let (a, b) = (a.filter(|a| anchored(*a)), b.filter(|b| anchored(*b)));
         a.or(b)?;

@@ -36,6 +36,8 @@ struct Running {
     to: Sender<String>,
     /// Its lines.
     from: Receiver<String>,
+    /// Of SMT-LIB.
+    logic: &'static str,
 }
 
 /// What is done to each process before it starts, such as having it end with its parent.
@@ -52,11 +54,17 @@ impl SmtlibProcess {
     }
 
     fn ask(&mut self, pool: &Pool, assertions: &[ExprId], budget: &Budget) -> Result<Verdict, Why> {
+        if !smtlib::is_expressible(pool, assertions) {
+            return Err(Why::NoText);
+        }
+        let logic = smtlib::logic(pool, assertions);
+        // A process keeps its logic; one for floating point could answer all, more slowly.
+        self.running.take_if(|running| running.logic != logic);
         let running = match &mut self.running {
             Some(running) => running,
             none => {
                 self.effort.restarts += 1;
-                none.insert(Running::start(&self.command)?)
+                none.insert(Running::start(&self.command, logic)?)
             }
         };
         running.send(script(pool, assertions))?;
@@ -92,7 +100,7 @@ impl Backend for SmtlibProcess {
 }
 
 impl Running {
-    fn start(command: &[String]) -> Result<Running, Why> {
+    fn start(command: &[String], logic: &'static str) -> Result<Running, Why> {
         let (program, arguments) = command.split_first().ok_or(Why::Process)?;
         let mut command = Command::new(program);
         command.args(arguments).stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::null());
@@ -112,8 +120,8 @@ impl Running {
                 && lines.send(line).is_ok()
             {}
         });
-        let running = Running { child, to, from };
-        running.send("(set-option :produce-models true)\n(set-option :produce-unsat-cores true)\n(set-logic QF_BV)\n".into())?;
+        let running = Running { child, to, from, logic };
+        running.send(format!("(set-option :produce-models true)\n(set-option :produce-unsat-cores true)\n(set-logic {logic})\n"))?;
         Ok(running)
     }
 

@@ -8,6 +8,7 @@ use wryneck_expr::{ArrayId, ExprId, Kind, Pool, SymId};
 use super::aig::{Aig, Lit};
 use super::circuit::{self, Bits, Byte, Shift};
 use super::divide;
+use super::float;
 use super::meter::Meter;
 use crate::answer::Why;
 
@@ -108,9 +109,10 @@ impl Blaster {
             Kind::Ite(c, a, b) => circuit::select(aig, of(c)[0], of(a), of(b)),
             Kind::Concat(hi, lo) => [of(lo), of(hi)].concat(),
             Kind::Extract(a, lo) => of(a)[lo as usize..lo as usize + width].to_vec(),
-            Kind::Zext(a) => extend(of(a), Lit::FALSE, width),
-            Kind::Sext(a) => extend(of(a), of(a)[pool.width(a) as usize - 1], width),
+            Kind::Zext(a) => circuit::extend(of(a), Lit::FALSE, width),
+            Kind::Sext(a) => circuit::extend(of(a), of(a)[pool.width(a) as usize - 1], width),
             Kind::Read(array, index) => self.read(pool, aig, array, index, meter)?,
+            Kind::Float(op, a, b) => float::operation(aig, op, of(a), of(b), width as u32, meter)?,
             Kind::PtrAdd(base, offset) => circuit::add(aig, &circuit::constant(base, 64), of(offset), Lit::FALSE),
         })
     }
@@ -135,10 +137,4 @@ fn reachable(pool: &Pool, array: ArrayId, index: ExprId) -> &[ExprId] {
     let (lo, hi) = pool.interval(index);
     let end = elems.len().min(usize::try_from(hi).unwrap_or(usize::MAX).saturating_add(1));
     elems.get(usize::try_from(lo).unwrap_or(usize::MAX)..end).unwrap_or_default()
-}
-
-fn extend(bits: &[Lit], by: Lit, width: usize) -> Bits {
-    let mut bits = bits.to_vec();
-    bits.resize(width, by);
-    bits
 }

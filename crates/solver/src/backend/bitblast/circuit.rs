@@ -15,6 +15,35 @@ pub(super) fn constant(value: u64, width: usize) -> Bits {
     (0..width).map(|i| Lit::constant(i < 64 && value >> i & 1 == 1)).collect()
 }
 
+/// In two's complement.
+pub(super) fn constant_signed(value: i64, width: usize) -> Bits {
+    (0..width).map(|i| Lit::constant(value >> i.min(63) & 1 == 1)).collect()
+}
+
+/// At another length; bits that are added are `by`.
+pub(super) fn extend(bits: &[Lit], by: Lit, width: usize) -> Bits {
+    let mut bits = bits.to_vec();
+    bits.resize(width, by);
+    bits
+}
+
+/// Shifted up until the top bit is set, and by how much. All zeros stay, with an amount of at least the length less one.
+pub(super) fn normalise(aig: &mut Aig, bits: &[Lit], meter: &Meter) -> Result<(Bits, Bits), Why> {
+    let length = bits.len();
+    let rows = (usize::BITS - (length - 1).leading_zeros()) as usize;
+    let mut bits = bits.to_vec();
+    let mut amount = constant(0, rows);
+    for row in (0..rows).rev() {
+        meter.check(aig)?;
+        let step = 1usize << row;
+        let empty = !any(aig, bits[length.saturating_sub(step)..].iter().copied());
+        let moved: Bits = (0..length).map(|i| i.checked_sub(step).map_or(Lit::FALSE, |from| bits[from])).collect();
+        bits = select(aig, empty, &moved, &bits);
+        amount[row] = empty;
+    }
+    Ok((bits, amount))
+}
+
 pub(super) fn not(a: &[Lit]) -> Bits {
     a.iter().map(|&bit| !bit).collect()
 }

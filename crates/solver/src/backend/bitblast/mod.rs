@@ -16,6 +16,11 @@ mod aig;
 mod blast;
 mod circuit;
 mod divide;
+mod float;
+mod float_number;
+mod float_round;
+#[cfg(test)]
+mod float_tests;
 mod meter;
 mod sat;
 
