@@ -4,7 +4,8 @@
 //! most 8 bits are kept in bytes, others in words; the loops are over [`eval::apply`] with the operator fixed, which the
 //! compiler turns into vector code. Some tens of nanoseconds for a node of at most 8 bits, some hundreds for a wider one. A
 //! vector is reused once the last node that needs it is done, so memory follows the width of the expression, not its depth.
-//! What has a part above 64 bits is evaluated 256 times instead.
+//! What does not depend on the symbol is evaluated once. Above 64 bits (the x87's numbers) a vector holds 128 bits a value and is slower;
+//! what has a part above that is evaluated 256 times instead.
 
 use crate::eval::{self, Evaluator};
 use crate::float;
@@ -12,6 +13,8 @@ use crate::model::Model;
 use crate::node::{ArrayId, ExprId, Kind, Op, SymId, Width, arithmetic, comparison};
 use crate::pool::Pool;
 use crate::wide::mask;
+
+mod quads;
 
 const LANES: usize = 256;
 
@@ -49,6 +52,8 @@ enum Lanes<'a> {
     /// Of at most 8 bits.
     Bytes(&'a [u8; LANES]),
     Words(&'a [u64; LANES]),
+    /// Of 65 to 128 bits; only `wide.rs` of this module looks into them.
+    Quads(&'a [u128; LANES]),
 }
 
 impl Lanes<'_> {
@@ -57,6 +62,7 @@ impl Lanes<'_> {
         match self {
             Lanes::Bytes(x) => std::array::from_fn(|i| R::from_u64(f(x[i].to_u64()))),
             Lanes::Words(x) => std::array::from_fn(|i| R::from_u64(f(x[i].to_u64()))),
+            Lanes::Quads(_) => unreachable!("operands above 64 bits have loops of their own"),
         }
     }
 
@@ -67,14 +73,21 @@ impl Lanes<'_> {
             (Lanes::Words(x), Lanes::Words(y)) => std::array::from_fn(|i| R::from_u64(f(x[i].to_u64(), y[i].to_u64()))),
             (Lanes::Bytes(x), Lanes::Words(y)) => std::array::from_fn(|i| R::from_u64(f(x[i].to_u64(), y[i].to_u64()))),
             (Lanes::Words(x), Lanes::Bytes(y)) => std::array::from_fn(|i| R::from_u64(f(x[i].to_u64(), y[i].to_u64()))),
+            (Lanes::Quads(_), _) | (_, Lanes::Quads(_)) => unreachable!("operands above 64 bits have loops of their own"),
         }
     }
 
     #[inline]
     fn at(self, i: usize) -> u64 {
+        self.quad(i) as u64
+    }
+
+    #[inline]
+    fn quad(self, i: usize) -> u128 {
         match self {
-            Lanes::Bytes(x) => x[i].to_u64(),
-            Lanes::Words(x) => x[i].to_u64(),
+            Lanes::Bytes(x) => x[i].into(),
+            Lanes::Words(x) => x[i].into(),
+            Lanes::Quads(x) => x[i],
         }
     }
 }
@@ -86,6 +99,7 @@ pub struct Sweep {
     current: u32,
     bytes: Vectors<u8>,
     words: Vectors<u64>,
+    quads: Vectors<u128>,
     order: Vec<ExprId>,
     stack: Vec<ExprId>,
     evaluator: Evaluator,
@@ -124,7 +138,7 @@ impl<L> Vectors<L> {
     }
 }
 
-/// A part has more than 64 bits: the expression has to be evaluated value by value.
+/// A part has more than 128 bits: the expression has to be evaluated value by value.
 struct TooWide;
 
 impl Sweep {
@@ -148,7 +162,7 @@ impl Sweep {
         match self.run(pool, e, sym, model) {
             Ok(()) => match self.lanes(pool, e) {
                 Lanes::Bytes(x) => std::array::from_fn(|word| pack(&x[64 * word..64 * word + 64])),
-                Lanes::Words(_) => unreachable!("a 1-bit expression has byte lanes"),
+                Lanes::Words(_) | Lanes::Quads(_) => unreachable!("a 1-bit expression has byte lanes"),
             },
             Err(TooWide) => {
                 let bits: [u8; LANES] = self.value_by_value(pool, e, sym, model).map(|value| value as u8);
@@ -176,17 +190,20 @@ impl Sweep {
     fn run(&mut self, pool: &Pool, root: ExprId, sym: SymId, model: &Model) -> Result<(), TooWide> {
         self.bytes.clear();
         self.words.clear();
-        self.list(pool, root)?;
+        self.quads.clear();
+        self.list(pool, root, sym)?;
         for i in 0..self.order.len() {
             let e = self.order[i];
             self.compute(pool, e, sym, model);
-            operands(pool, e).for_each(|operand| self.release(pool, operand));
+            if depends(pool, e, sym) {
+                operands(pool, e).for_each(|operand| self.release(pool, operand));
+            }
         }
         Ok(())
     }
 
-    /// Lists `root` and all nodes below it, operands first, and counts how often each is an operand.
-    fn list(&mut self, pool: &Pool, root: ExprId) -> Result<(), TooWide> {
+    /// Lists `root` and the nodes below it that depend on `sym` or are operands of such, operands first, and counts how often each is an operand.
+    fn list(&mut self, pool: &Pool, root: ExprId, sym: SymId) -> Result<(), TooWide> {
         self.current = self.current.wrapping_add(1);
         if self.places.len() < pool.len() || self.current == 0 {
             self.places.clear();
@@ -198,11 +215,13 @@ impl Sweep {
         // The root is needed by the caller.
         self.use_once(root);
         while let Some(e) = self.stack.pop() {
-            if pool.width(e) > 64 {
+            if pool.width(e) > 128 {
                 return Err(TooWide);
             }
             self.order.push(e);
-            operands(pool, e).for_each(|operand| self.use_once(operand));
+            if depends(pool, e, sym) {
+                operands(pool, e).for_each(|operand| self.use_once(operand));
+            }
         }
         // Ids ascend from operands to what is made of them.
         self.order.sort_unstable();
@@ -224,23 +243,42 @@ impl Sweep {
         let place = &mut self.places[e.index()];
         place.uses -= 1;
         if place.uses == 0 {
-            let free = if pool.width(e) <= 8 { &mut self.bytes.free } else { &mut self.words.free };
+            let free = match pool.width(e) {
+                ..=8 => &mut self.bytes.free,
+                9..=64 => &mut self.words.free,
+                _ => &mut self.quads.free,
+            };
             free.push(place.slot);
         }
     }
 
     fn lanes(&self, pool: &Pool, e: ExprId) -> Lanes<'_> {
         let slot = self.places[e.index()].slot as usize;
-        if pool.width(e) <= 8 { Lanes::Bytes(&self.bytes.lanes[slot]) } else { Lanes::Words(&self.words.lanes[slot]) }
+        match pool.width(e) {
+            ..=8 => Lanes::Bytes(&self.bytes.lanes[slot]),
+            9..=64 => Lanes::Words(&self.words.lanes[slot]),
+            _ => Lanes::Quads(&self.quads.lanes[slot]),
+        }
     }
 
     fn compute(&mut self, pool: &Pool, e: ExprId, sym: SymId, model: &Model) {
-        let slot = if pool.width(e) <= 8 {
-            let lanes = self.computed::<u8>(pool, e, sym, model);
-            self.bytes.store(lanes)
-        } else {
-            let lanes = self.computed::<u64>(pool, e, sym, model);
-            self.words.store(lanes)
+        let fixed = (!depends(pool, e, sym)).then(|| float::joined(&self.evaluator.eval_wide(pool, e, model)));
+        let slot = match (pool.width(e), fixed) {
+            (..=8, Some(value)) => self.bytes.store([value as u8; LANES]),
+            (..=8, None) => {
+                let lanes = self.computed::<u8>(pool, e, sym, model);
+                self.bytes.store(lanes)
+            }
+            (9..=64, Some(value)) => self.words.store([value as u64; LANES]),
+            (9..=64, None) => {
+                let lanes = self.computed::<u64>(pool, e, sym, model);
+                self.words.store(lanes)
+            }
+            (_, Some(value)) => self.quads.store([value; LANES]),
+            (_, None) => {
+                let lanes = self.computed_wide(pool, e);
+                self.quads.store(lanes)
+            }
         };
         self.places[e.index()].slot = slot;
     }
@@ -249,6 +287,9 @@ impl Sweep {
     fn computed<R: Lane>(&self, pool: &Pool, e: ExprId, sym: SymId, model: &Model) -> [R; LANES] {
         let width = pool.width(e);
         let of = |operand: ExprId| self.lanes(pool, operand);
+        if pool.kind(e).children().any(|operand| pool.width(operand) > 64) {
+            return self.computed_of_wide(pool, e);
+        }
         match pool.kind(e) {
             Kind::Const => [R::from_u64(pool.as_u64(e).expect("a constant of at most 64 bits")); LANES],
             Kind::Sym(symbol) if symbol == sym => std::array::from_fn(|v| R::from_u64(v as u64 & mask(width))),
@@ -288,6 +329,11 @@ impl Sweep {
             R::from_u64(elem.map_or(0, |&elem| self.lanes(pool, elem).at(v)))
         })
     }
+}
+
+/// Does the value depend on the symbol?
+fn depends(pool: &Pool, e: ExprId, sym: SymId) -> bool {
+    pool.support(e).binary_search(&sym).is_ok()
 }
 
 /// The operands of a node; of a `Read` also the elements.

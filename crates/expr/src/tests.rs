@@ -14,6 +14,7 @@ use crate::sweep::Sweep;
 fn grown(seed: u64, widths: &[u32], widest: u32, steps: usize) -> (Twins, Vec<Pair>, Rng) {
     let mut rng = Rng::new(seed);
     let mut twins = Twins::new(widths, widest);
+    twins.floats = seed % 2 == 1;
     let pairs = (0..steps).map(|_| twins.grow(&mut rng)).collect();
     (twins, pairs, rng)
 }
@@ -27,7 +28,7 @@ fn random_model(symbols: &[SymId], rng: &mut Rng) -> Model {
 fn a_sweep_is_256_evaluations() {
     for seed in 0..300 {
         let widths = [[8, 8], [5, 8], [1, 3]][seed as usize % 3];
-        let (twins, pairs, mut rng) = grown(3_000_000 + seed, &widths, [16, 64, 100][seed as usize % 3], 20);
+        let (twins, pairs, mut rng) = grown(3_000_000 + seed, &widths, [16, 64, 130][seed as usize % 3], 20);
         let (mut sweep, mut evaluator) = (Sweep::new(), Evaluator::new());
         for (pool, e) in pairs.iter().flat_map(|pair| [(&twins.simple, pair.simple), (&twins.plain, pair.plain)]) {
             if pool.width(e) > 64 {
@@ -153,6 +154,10 @@ fn copied(from: &Pool, to: &mut Pool, e: ExprId) -> ExprId {
         Kind::PtrAdd(base, offset) => {
             let offset = copied(from, to, offset);
             to.ptr(base, offset)
+        }
+        Kind::Float(op, a, b) => {
+            let (a, b) = (copied(from, to, a), copied(from, to, b));
+            to.float(op, a, b, width)
         }
         kind => {
             let operands: Vec<ExprId> = kind.children().map(|child| copied(from, to, child)).collect();

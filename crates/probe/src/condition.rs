@@ -94,7 +94,7 @@ fn c(pool: &Pool, e: ExprId, depth: u32) -> String {
         Kind::Extract(a, low) => format!("({} >> {low} & {:#x})", go(a), u64::MAX >> 64u32.saturating_sub(width.min(64))),
         Kind::Zext(a) => format!("(uint{}_t){}", width.next_power_of_two().max(8), go(a)),
         Kind::Sext(a) => format!("(int{}_t){}", width.next_power_of_two().max(8), signed(a)),
-        Kind::PtrAdd(..) | Kind::Read(..) | Kind::Const | Kind::Sym(_) => wryneck_expr::print::human::human(pool, e),
+        Kind::PtrAdd(..) | Kind::Read(..) | Kind::Float(..) | Kind::Const | Kind::Sym(_) => wryneck_expr::print::human::human(pool, e),
     }
 }
 

@@ -1,11 +1,11 @@
-//! Floating point on concrete operands, bit for bit as x86-64 computes it. On symbolic operands it is a named limit, never a guess.
+//! Floating point, bit for bit as x86-64 computes it, on concrete and on symbolic operands.
 //!
-//! A symbolic integer that is converted to floating point is concretised (ledger): each value is a path of its own. So a program that
-//! reads digits into a `double` still runs to its end. A select between floating-point numbers is decided.
+//! A symbolic operand makes a node of the expression language (`wryneck_expr::float`): no branch, and the solver is not asked. Formats of 16 and
+//! 128 bits, remainders, and conversions of integers above 64 bits have no such node; on symbolic operands they are a named limit, never a guess.
 
-use wryneck_expr::{ExprId, Kind};
+use wryneck_expr::{ExprId, FloatOp};
 use wryneck_ir::float::{self, Format};
-use wryneck_ir::{Inst, Op, Round, limbs};
+use wryneck_ir::{FcmpPred, Inst, Op, Round, limbs};
 
 use crate::core::LedgerKind;
 use crate::cx::Cx;
@@ -20,110 +20,158 @@ pub fn is_float(op: Op) -> bool {
     )
 }
 
-/// Does the operation at the top frame; sign operations work on symbolic bits too.
+/// Does the operation at the top frame.
 pub fn step(cx: &mut Cx<'_>, op: Op, inst: &Inst) -> Result<(), Stop> {
     let width = u32::from(inst.width);
+    let from = if matches!(op, Op::Fcast | Op::FtoS | Op::FtoU | Op::StoF | Op::UtoF) { inst.c } else { width };
+    let a = cx.wide_operand(inst.a, from);
     if matches!(op, Op::Fneg | Op::Fabs) {
-        let a = cx.wide_operand(inst.a, width);
-        let pool = &mut cx.core.pool;
-        let sign = pool.signed_min(width);
-        let result = if op == Op::Fneg {
-            pool.xor(a, sign)
-        } else {
-            let rest = pool.not(sign);
-            pool.and(a, rest)
-        };
+        let result = sign_changed(cx, op, a, width);
         cx.put_wide(inst.dst, result);
         return Ok(());
     }
-    let result = match op {
-        Op::Fcast | Op::FtoS | Op::FtoU | Op::StoF | Op::UtoF => {
-            let a = bits(cx, op, inst.a, inst.c)?;
-            convert(op, width, inst.c, a)
-        }
-        _ => {
+    let mut operands = vec![a];
+    if matches!(op, Op::Fadd | Op::Fsub | Op::Fmul | Op::Fdiv | Op::Frem | Op::Fma | Op::Fmin | Op::Fmax | Op::Fcmp) {
+        operands.push(cx.wide_operand(inst.b, width));
+    }
+    if op == Op::Fma {
+        operands.push(cx.wide_operand(inst.c, width));
+    }
+    let known: Option<Vec<u128>> = operands.iter().map(|&e| bits(cx, e)).collect();
+    let result = match known {
+        Some(known) if op == Op::Fcmp => {
             let f = Format::of(width).ok_or_else(|| no_format(op, width))?;
-            let a = bits(cx, op, inst.a, width)?;
-            match op {
-                Op::Fcmp => {
-                    let b = bits(cx, op, inst.b, width)?;
-                    cx.put(inst.dst, Value::Bits(u64::from(float::cmp(f, inst.c, a, b))));
-                    return Ok(());
-                }
-                Op::Fround => ROUNDS.get(inst.b as usize).map(|mode| float::round(f, *mode, a)),
-                Op::Fsqrt => float::eval(op, f, a, 0, 0),
-                Op::Fma => {
-                    let (b, c) = (bits(cx, op, inst.b, width)?, bits(cx, op, inst.c, width)?);
-                    float::eval(op, f, a, b, c)
-                }
-                _ => {
-                    let b = bits(cx, op, inst.b, width)?;
-                    float::eval(op, f, a, b, 0)
-                }
-            }
+            cx.put(inst.dst, Value::Bits(u64::from(float::cmp(f, inst.c, known[0], known[1]))));
+            return Ok(());
         }
+        Some(known) => {
+            let result = concrete(op, inst, &known).ok_or_else(|| no_format(op, width))?;
+            cx.core.pool.wide(width, &[result as u64, (result >> 64) as u64][..limbs(width) as usize])
+        }
+        None => match symbolic(cx, op, inst, &operands) {
+            Some(result) => result,
+            None => {
+                let why = format!("floating point on symbolic input (`{}` at {from} to {width} bits)", op.name());
+                cx.core.ledger.note(LedgerKind::UnsupportedOperation, why.clone());
+                return Err(PathEnd::Unsupported(why).into());
+            }
+        },
     };
-    let result = result.ok_or_else(|| no_format(op, width))?;
-    let e = cx.core.pool.wide(width, &[result as u64, (result >> 64) as u64][..limbs(width) as usize]);
-    cx.put_wide(inst.dst, e);
+    cx.put_wide(inst.dst, result);
     Ok(())
 }
 
-const ROUNDS: [Round; 5] = [Round::Floor, Round::Ceil, Round::Trunc, Round::Even, Round::Away];
+fn sign_changed(cx: &mut Cx<'_>, op: Op, a: ExprId, width: u32) -> ExprId {
+    let pool = &mut cx.core.pool;
+    let sign = pool.signed_min(width);
+    if op == Op::Fneg {
+        return pool.xor(a, sign);
+    }
+    let rest = pool.not(sign);
+    pool.and(a, rest)
+}
 
-fn convert(op: Op, width: u32, from: u32, a: u128) -> Option<u128> {
+/// The result on known operands. `None`: no such operation on this format.
+fn concrete(op: Op, inst: &Inst, operands: &[u128]) -> Option<u128> {
+    let (width, from) = (u32::from(inst.width), inst.c);
+    let a = operands[0];
     let signed = |x: u128| ((x << (128 - from)) as i128) >> (128 - from);
     Some(match op {
         Op::Fcast => float::cast(Format::of(from)?, Format::of(width)?, a),
         Op::FtoS => float::to_signed(Format::of(from)?, width, a),
         Op::FtoU => float::to_unsigned(Format::of(from)?, width, a),
         Op::StoF => float::from_signed(Format::of(width)?, signed(a)),
-        _ => float::from_unsigned(Format::of(width)?, a),
+        Op::UtoF => float::from_unsigned(Format::of(width)?, a),
+        Op::Fround => float::round(Format::of(width)?, *Round::ALL.get(inst.b as usize)?, a),
+        _ => {
+            let operand = |i: usize| operands.get(i).copied().unwrap_or(0);
+            return float::eval(op, Format::of(width)?, a, operand(1), operand(2));
+        }
     })
+}
+
+/// The result on symbolic operands. `None`: there is no expression for it.
+fn symbolic(cx: &mut Cx<'_>, op: Op, inst: &Inst, operands: &[ExprId]) -> Option<ExprId> {
+    let (width, a) = (u32::from(inst.width), operands[0]);
+    let pool = &mut cx.core.pool;
+    let has_format = |width: u32| matches!(width, 32 | 64 | 80);
+    let plain = match op {
+        Op::Fadd => FloatOp::Add,
+        Op::Fsub => FloatOp::Sub,
+        Op::Fmul => FloatOp::Mul,
+        Op::Fdiv => FloatOp::Div,
+        Op::Fsqrt => FloatOp::Sqrt,
+        Op::Fcast => FloatOp::Cast,
+        Op::StoF => FloatOp::FromSigned,
+        Op::UtoF => FloatOp::FromUnsigned,
+        Op::Fround => FloatOp::Round(*Round::ALL.get(inst.b as usize)?),
+        Op::Fcmp => return has_format(width).then(|| pool.float_compare(inst.c, a, operands[1])),
+        Op::Fma => {
+            let both = pool.concat(operands[2], operands[1]);
+            return matches!(width, 32 | 64).then(|| pool.float(FloatOp::Fma, a, both, width));
+        }
+        Op::Fmin | Op::Fmax if has_format(width) => {
+            // The second operand, where it is less (greater) or the first is a NaN.
+            let b = operands[1];
+            let (x, y) = if op == Op::Fmin { (b, a) } else { (a, b) };
+            let (beyond, nan) = (pool.float_compare(FcmpPred::LT, x, y), pool.float_is_nan(a));
+            let second = pool.or(beyond, nan);
+            return Some(pool.ite(second, b, a));
+        }
+        Op::FtoS => return truncated(cx, a, width),
+        Op::FtoU => return truncated_unsigned(cx, a, width),
+        _ => return None,
+    };
+    let b = operands.get(1).copied().unwrap_or(a);
+    plain.fits(pool.width(a), pool.width(b), width).then(|| pool.float(plain, a, b, width))
+}
+
+/// To a signed integer: by the CPU's conversions to 16 (x87), 32 and 64 bits, cut.
+fn truncated(cx: &mut Cx<'_>, a: ExprId, width: u32) -> Option<ExprId> {
+    let pool = &mut cx.core.pool;
+    let whole = match (pool.width(a), width) {
+        (80, ..=16) => 16,
+        (32 | 64 | 80, ..=32) => 32,
+        (32 | 64 | 80, ..=64) => 64,
+        _ => return None,
+    };
+    let value = pool.float(FloatOp::ToSigned, a, a, whole);
+    Some(pool.trunc(value, width))
+}
+
+/// To an unsigned integer, as clang builds it from signed conversions (see [`float::to_unsigned`]).
+fn truncated_unsigned(cx: &mut Cx<'_>, a: ExprId, width: u32) -> Option<ExprId> {
+    let from = cx.core.pool.width(a);
+    match (from, width) {
+        (80, 16) => return truncated(cx, a, 32).map(|value| cx.core.pool.trunc(value, 16)),
+        (80, ..16) | (_, ..32) => return truncated(cx, a, width),
+        (_, ..64) => return truncated(cx, a, 64).map(|value| cx.core.pool.trunc(value, width)),
+        (32 | 64 | 80, 64) => {}
+        _ => return None,
+    }
+    let pool = &mut cx.core.pool;
+    let limit = float::from_unsigned(Format::of(from)?, 1 << 63);
+    let limit = pool.wide(from, &[limit as u64, (limit >> 64) as u64][..limbs(from) as usize]);
+    let less = pool.float(FloatOp::Sub, a, limit, from);
+    if from == 80 {
+        let far = pool.float_compare(FcmpPred::GT | FcmpPred::EQ | FcmpPred::UNORDERED, a, limit);
+        let rest = pool.ite(far, less, a);
+        let value = pool.float(FloatOp::ToSigned, rest, rest, 64);
+        let (top, zero) = (pool.signed_min(64), pool.zero(64));
+        let top = pool.ite(far, top, zero);
+        return Some(pool.xor(value, top));
+    }
+    let (small, large) = (pool.float(FloatOp::ToSigned, a, a, 64), pool.float(FloatOp::ToSigned, less, less, 64));
+    let (far, either) = (pool.sign_bit(small), pool.or(small, large));
+    Some(pool.ite(far, either, small))
 }
 
 fn no_format(op: Op, width: u32) -> Stop {
     PathEnd::Unsupported(format!("`{}` at {width} bits", op.name())).into()
 }
 
-/// The concrete bits of an operand of at most 128 bits: a choice of values is decided; another symbolic one ends the path as unsupported, by name.
-fn bits(cx: &mut Cx<'_>, op: Op, slot: u32, width: u32) -> Result<u128, Stop> {
-    let mut e = cx.wide_operand(slot, width);
-    while let Kind::Ite(condition, holds, not) = cx.core.pool.kind(e) {
-        e = if cx.decide(condition)? { holds } else { not };
-    }
-    if let Some(bits) = scaled(cx, e, width)? {
-        return Ok(bits);
-    }
-    match cx.core.pool.as_limbs(e) {
-        Some(l) if l.len() <= 2 => Ok(u128::from(l[0]) | u128::from(l.get(1).copied().unwrap_or(0)) << 64),
-        Some(_) => Err(no_format(op, width)),
-        None if width <= 64 && (matches!(op, Op::StoF | Op::UtoF) || is_choice(cx, e, width)) => {
-            let value = cx.concretise(Value::Sym(e), "number given to a floating-point operation")?;
-            Ok(value.into())
-        }
-        None => {
-            let why = format!("floating point on symbolic input (`{}`)", op.name());
-            cx.core.ledger.note(LedgerKind::UnsupportedOperation, why.clone());
-            Err(PathEnd::Unsupported(why).into())
-        }
-    }
-}
-
-/// An x87 number of which only sign and exponent are symbolic, as `scalbn` makes them: these are concretised. `None` for others.
-fn scaled(cx: &mut Cx<'_>, e: ExprId, width: u32) -> Result<Option<u128>, Stop> {
-    if width != 80 || cx.core.pool.as_limbs(e).is_some() {
-        return Ok(None);
-    }
-    let (exponent, fraction) = (cx.core.pool.extract(e, 64, 16), cx.core.pool.extract(e, 0, 64));
-    let Some(fraction) = cx.core.pool.as_u64(fraction) else { return Ok(None) };
-    let exponent = cx.concretise(Value::Sym(exponent), "exponent of a floating-point number")?;
-    Ok(Some(u128::from(exponent) << 64 | u128::from(fraction)))
-}
-
-/// Whether all but a few bits of a number are known: it was chosen among a few.
-fn is_choice(cx: &Cx<'_>, e: ExprId, width: u32) -> bool {
-    const BITS: u32 = 4;
-    let (zeros, ones) = cx.core.pool.known_bits(e);
-    (zeros | ones).count_ones() + BITS >= width
+/// The bits of a constant of at most 128 bits.
+fn bits(cx: &Cx<'_>, e: ExprId) -> Option<u128> {
+    let limbs = cx.core.pool.as_limbs(e).filter(|limbs| limbs.len() <= 2)?;
+    Some(u128::from(limbs[0]) | u128::from(limbs.get(1).copied().unwrap_or(0)) << 64)
 }
