@@ -18,7 +18,7 @@ pub mod config;
 pub mod domain;
 pub mod path;
 mod query;
-mod ranges;
+pub mod ranges;
 pub mod solver;
 mod stage;
 pub mod stats;

@@ -3,15 +3,18 @@
 //! The interval kept with an expression holds on every path; here the symbols have only the values their domains leave them, so that "three
 //! digits make a number below 1000" needs no solver. Sound, not complete: what an arm cannot bound falls back to the kept interval. Cost:
 //! at most [`MOST_NODES`] visits, depth at most [`MOST_LEVELS`]; both only make the range wider.
-use wryneck_expr::{ExprId, Kind, Pool, SymId};
+use wryneck_expr::float;
+use wryneck_expr::{ExprId, FloatOp, Kind, Pool, SymId};
 
 use crate::path::PathCondition;
 
 const MOST_NODES: u32 = 200;
 const MOST_LEVELS: u32 = 24;
+/// Elements of an array that an index may choose among.
+const MOST_ELEMENTS: usize = 16;
 
 /// Inclusive unsigned bounds.
-pub(crate) type Range = (u64, u64);
+pub type Range = (u64, u64);
 
 /// The truth value that a 1-bit condition has under every model of the path, if ranges tell.
 pub(crate) fn decided(pool: &Pool, pc: &PathCondition, cond: ExprId) -> Option<bool> {
@@ -20,6 +23,11 @@ pub(crate) fn decided(pool: &Pool, pc: &PathCondition, cond: ExprId) -> Option<b
         (1, _) => Some(true),
         _ => None,
     }
+}
+
+/// Unsigned bounds, inclusive, of an expression of at most 64 bits on the path. The solver's backend is not asked.
+pub fn bounds(pool: &Pool, pc: &PathCondition, e: ExprId) -> Range {
+    (Ranges { pool, pc, visits: 0 }).of(e, MOST_LEVELS)
 }
 
 struct Ranges<'a> {
@@ -93,7 +101,20 @@ impl Ranges<'_> {
             }
             Kind::Eq(..) | Kind::Ult(..) | Kind::Ule(..) | Kind::Slt(..) | Kind::Sle(..) | Kind::Extract(..) => None,
             Kind::Const | Kind::Neg(_) | Kind::Xor(..) | Kind::Sdiv(..) | Kind::Srem(..) | Kind::Shl(..) => None,
-            Kind::Lshr(..) | Kind::Ashr(..) | Kind::Read(..) | Kind::PtrAdd(..) | Kind::Float(..) => None,
+            Kind::Read(array, index) => {
+                let (lo, hi) = self.of(index, levels);
+                let elems = self.pool.array_elems(array);
+                let chosen = elems.get(lo as usize..=usize::try_from(hi).ok()?).filter(|chosen| chosen.len() <= MOST_ELEMENTS)?;
+                chosen.iter().map(|&elem| self.of(elem, levels)).reduce(|(a, b), (c, d)| (a.min(c), b.max(d)))
+            }
+            Kind::Float(op @ FloatOp::FromUnsigned, a, _) if width <= 64 => {
+                // The patterns of numbers that are not negative are in the order of the numbers.
+                let from = self.pool.width(a);
+                let (lo, hi) = self.of(a, levels);
+                let pattern = |integer: u64| float::eval(op, from, width, integer.into(), 0) as u64;
+                Some((pattern(lo), pattern(hi)))
+            }
+            Kind::Lshr(..) | Kind::Ashr(..) | Kind::PtrAdd(..) | Kind::Float(..) => None,
         }
     }
 
