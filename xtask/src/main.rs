@@ -9,6 +9,7 @@ mod debian;
 mod process;
 mod random;
 mod random_c;
+mod random_floats;
 mod random_pointers;
 mod watched;
 

@@ -10,6 +10,7 @@ mod explore;
 mod facts;
 mod faults;
 mod files;
+mod floats;
 mod foreign;
 mod goals;
 mod guard;
@@ -58,6 +59,8 @@ enum Gate {
     Faults(faults::Args),
     /// Random sequences of file-system calls: the same results as on the real kernel
     Files(files::Args),
+    /// Floating point: random functions of 16 input bits end as natively for all inputs
+    Floats(floats::Args),
     /// Executables that nobody prepared (static glibc, busybox, shared libraries): to their ends as natively
     Foreign(foreign::Args),
     /// Goals: secrets and lines that `run --find` reaches, and the native program too
@@ -116,6 +119,7 @@ pub fn run(args: &Args) -> Result<()> {
         Gate::Facts(args) => facts::run(args),
         Gate::Faults(args) => faults::run(args),
         Gate::Files(args) => files::run(args),
+        Gate::Floats(args) => floats::run(args),
         Gate::Foreign(args) => foreign::run(args),
         Gate::Goals(args) => goals::run(args),
         Gate::Guard(args) => guard::run(args),
