@@ -11,6 +11,7 @@ use wryneck_ir::{ActiveCall, CodeSource};
 use wryneck_solver::{PathCondition, Solver};
 
 use crate::config::Config;
+use crate::engine::Adoption;
 use crate::goals::Goals;
 use crate::image::{CodePos, Image};
 use crate::leaks::Leak;
@@ -75,6 +76,8 @@ pub struct Core {
     pub new_refuted: Vec<Refuted>,
     pub ended: Vec<Ended>,
     pub(crate) end_signal: wryneck_solver::Stop,
+    /// The running path is a job that is taken up.
+    pub(crate) adoption: Option<Box<Adoption>>,
     pub(crate) pending_end: Option<PathEnd>,
     /// What the outermost function returned: a slot's contents and tag.
     pub(crate) result: Option<(u64, u8)>,
@@ -323,6 +326,7 @@ impl Core {
             ended: Vec::new(),
             given: None,
             end_signal: wryneck_solver::Stop::never(),
+            adoption: None,
             pending_end: None,
             result: None,
             block_bytes: 0,

@@ -76,6 +76,11 @@ impl Cx<'_> {
         }
         self.require_written(cond, "a branch")?;
         let quick = self.quick(cond);
+        if let Some(&Decision::Branch(taken)) = self.state.script.front()
+            && self.defers_here()
+        {
+            self.leave_side(cond, taken, quick.is_some(), blocks);
+        }
         if let Some(taken) = self.follow_branch()? {
             if quick != Some(taken) {
                 self.assert_side(cond, taken)?;
@@ -85,13 +90,7 @@ impl Cx<'_> {
         }
         self.count_decision()?;
         let taken = quick.unwrap_or_else(|| self.core.eval.eval(&self.core.pool, cond, &self.state.model) != 0);
-        let other = if taken { self.core.pool.not(cond) } else { cond };
-        if quick.is_none() {
-            let block = blocks.map(|(holds, not)| if taken { not } else { holds });
-            self.add_flip(other, Some(Decision::Branch(!taken)), block);
-        } else {
-            self.refute(other);
-        }
+        self.leave_side(cond, taken, quick.is_some(), blocks);
         self.record(Decision::Branch(taken));
         if quick.is_none() {
             self.assert_side(cond, taken)?;
@@ -101,6 +100,16 @@ impl Cx<'_> {
         }
         self.note_tested(cond, taken, quick.is_some());
         Ok(taken)
+    }
+
+    /// Leaves the alternative of a branch. If the path's decision is `known`, there is none, but for the facts that say so.
+    fn leave_side(&mut self, cond: ExprId, taken: bool, known: bool, blocks: Option<(u32, u32)>) {
+        let other = if taken { self.core.pool.not(cond) } else { cond };
+        if known {
+            return self.refute(other);
+        }
+        let block = blocks.map(|(holds, not)| if taken { not } else { holds });
+        self.add_flip(other, Some(Decision::Branch(!taken)), block);
     }
 
     fn note_tested(&mut self, cond: ExprId, taken: bool, known: bool) {
@@ -133,6 +142,11 @@ impl Cx<'_> {
     /// The first of these exclusive conditions that can hold, which need not hold together; those after it are pending flips, if they are
     /// among `flips`. `None`: none can. Asks the solver, but not on replay.
     pub fn choose_first(&mut self, conds: &[ExprId], flips: std::ops::Range<usize>) -> Result<Option<usize>, Stop> {
+        if let Some(&Decision::Choice(i)) = self.state.script.front()
+            && self.defers_here()
+        {
+            self.leave_after(conds, i as usize, flips.clone());
+        }
         if let Some(d) = self.next_scripted() {
             let Decision::Choice(i) = d else { return Err(self.lost_script("choice", d)) };
             self.record(d);
@@ -148,17 +162,22 @@ impl Cx<'_> {
                     None => continue,
                 }
             }
-            for (other, &cond) in conds.iter().enumerate().skip(i + 1) {
-                if flips.contains(&other) && self.quick(cond) != Some(false) {
-                    self.add_flip(cond, Some(Decision::Choice(other as u32)), None);
-                }
-            }
+            self.leave_after(conds, i, flips);
             self.record(Decision::Choice(i as u32));
             self.assert_side(cond, true)?;
             return Ok(Some(i));
         }
         self.record(Decision::Choice(conds.len() as u32));
         Ok(None)
+    }
+
+    /// Leaves those of these conditions that come after the one taken and are among `flips`.
+    fn leave_after(&mut self, conds: &[ExprId], taken: usize, flips: std::ops::Range<usize>) {
+        for (other, &cond) in conds.iter().enumerate().skip(taken + 1) {
+            if flips.contains(&other) && self.quick(cond) != Some(false) {
+                self.add_flip(cond, Some(Decision::Choice(other as u32)), None);
+            }
+        }
     }
 
     /// Which of several conditions, exactly one of which holds, the path takes. `blocks` are where they lead.
@@ -168,6 +187,12 @@ impl Cx<'_> {
         }
         for cond in conds {
             self.require_written(*cond, "a branch")?;
+        }
+        if let Some(&Decision::Choice(i)) = self.state.script.front()
+            && (i as usize) < conds.len()
+            && self.defers_here()
+        {
+            self.leave_others(conds, i as usize, blocks);
         }
         if let Some(d) = self.next_scripted() {
             let Decision::Choice(i) = d else { return Err(self.lost_script("choice", d)) };
@@ -185,6 +210,17 @@ impl Cx<'_> {
         let Some(taken) = (0..conds.len()).find(|&i| holds(self.core, self.state, conds[i])) else {
             return Err(PathEnd::Internal("no side of a choice holds under the path's model".into()).into());
         };
+        let sure = self.leave_others(conds, taken, blocks);
+        self.record(Decision::Choice(taken as u32));
+        self.assert_side(conds[taken], true)?;
+        if !blocks.is_empty() {
+            self.note_tested(conds[taken], true, sure);
+        }
+        Ok(taken)
+    }
+
+    /// Leaves all of these exclusive conditions but the one taken. Returns whether cheap facts say that it holds.
+    fn leave_others(&mut self, conds: &[ExprId], taken: usize, blocks: &[u32]) -> bool {
         let sure = self.quick(conds[taken]) == Some(true);
         for (i, &cond) in conds.iter().enumerate().filter(|(i, _)| *i != taken) {
             match if sure { Some(false) } else { self.quick(cond) } {
@@ -192,12 +228,7 @@ impl Cx<'_> {
                 Some(true) | None => self.add_flip(cond, Some(Decision::Choice(i as u32)), blocks.get(i).copied()),
             }
         }
-        self.record(Decision::Choice(taken as u32));
-        self.assert_side(conds[taken], true)?;
-        if !blocks.is_empty() {
-            self.note_tested(conds[taken], true, sure);
-        }
-        Ok(taken)
+        sure
     }
 
     /// Fixes a value of `width` bits to the smallest it can have; larger ones become a pending flip. Asks the solver.
@@ -227,20 +258,26 @@ impl Cx<'_> {
     fn fix_least(&mut self, e: ExprId, why: &str, range: &dyn Fn(&Self, u64) -> (u64, u64)) -> Result<(u64, (u64, u64)), Stop> {
         let width = self.core.pool.width(e);
         let mut within = self.state.path.clone();
-        let mut bound = ExprId::TRUE;
-        match self.next_scripted() {
-            Some(Decision::Value(v)) => {
-                self.record(Decision::Value(v));
-                let range = range(self, v);
-                let inside = self.is_in(e, range);
-                self.assume_chosen(inside, why)?;
-                return Ok((v, range));
+        let (mut bound, mut above) = (ExprId::TRUE, None);
+        if let Some(&Decision::Value(v)) = self.state.script.front() {
+            let range = range(self, v);
+            if self.defers_here() {
+                self.leave_rest(e, ExprId::TRUE, v, range);
             }
+            self.next_scripted();
+            self.record(Decision::Value(v));
+            let inside = self.is_in(e, range);
+            self.assume_chosen(inside, why)?;
+            return Ok((v, range));
+        }
+        match self.next_scripted() {
             // The bound is for this query alone: the range chosen implies it.
             Some(Decision::Above(v)) => {
                 let floor = self.core.pool.bits(width, v);
                 bound = self.core.pool.ult(floor, e);
+                self.fit(bound, &self.state.prefix.clone())?;
                 self.core.solver.push(&self.core.pool, &mut within, bound);
+                above = Some(v);
             }
             Some(other) => return Err(self.lost_script("value", other)),
             None => {}
@@ -250,15 +287,31 @@ impl Cx<'_> {
         let base = self.state.model.clone();
         self.core.stats.solver_checks += 1;
         let least = self.core.solver.min_value(&mut self.core.pool, &within, e, &base, &budget);
-        let (v, model) = least.map_err(|unknown| self.undecided(unknown, why))?;
+        let (v, model) = match least {
+            Ok(found) => found,
+            Err(unknown) => {
+                self.take_back(&unknown, above);
+                return Err(self.undecided(unknown, why).into());
+            }
+        };
         let range = range(self, v);
-        let last = range.0 + (range.1 - 1);
         let inside = self.is_in(e, range);
+        self.leave_rest(e, bound, v, range);
+        self.record(Decision::Value(v));
+        self.state.model = model;
+        self.assume_chosen(inside, why)?;
+        Ok((v, range))
+    }
+
+    /// Leaves the values of `e` above the range of its smallest one. `bound`: what the smaller ones would have to satisfy besides.
+    fn leave_rest(&mut self, e: ExprId, bound: ExprId, least: u64, range: (u64, u64)) {
+        let width = self.core.pool.width(e);
+        let last = range.0.wrapping_add(range.1.wrapping_sub(1));
         let last_value = self.core.pool.bits(width, last);
         let more = self.core.pool.ult(last_value, e);
         let single = more == ExprId::FALSE || self.core.solver.quick(&mut self.core.pool, &self.state.path, more) == Some(false);
         // No smaller value is possible: what makes it so matters if the value does.
-        let first = self.core.pool.bits(width, v);
+        let first = self.core.pool.bits(width, least);
         let smaller = self.core.pool.ult(e, first);
         let smaller = self.core.pool.and(bound, smaller);
         if smaller != ExprId::FALSE {
@@ -269,10 +322,6 @@ impl Cx<'_> {
             true => {}
             false => self.add_flip(more, Some(Decision::Above(last)), None),
         }
-        self.record(Decision::Value(v));
-        self.state.model = model;
-        self.assume_chosen(inside, why)?;
-        Ok((v, range))
     }
 
     /// Counts one more range or value that an expression is fixed to after the same decisions; of these there are `most`.

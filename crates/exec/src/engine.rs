@@ -17,7 +17,7 @@ use crate::leaks;
 use crate::memory::pvec::PVec;
 use crate::path_end::{Limit, PathEnd};
 use crate::plugin::{Environment, Monitor, Pruner, Stop, Value};
-use crate::prefix::{Decision, PrefixId};
+use crate::prefix::PrefixId;
 use crate::pruning::{Benefit, Pruning, Waiting};
 use crate::recorder::Step;
 use crate::search::{Candidate, ItemId, Searcher};
@@ -28,10 +28,13 @@ use crate::step::{arith, call, frame, slow};
 use crate::subsume::{Held, LEFT_OUT, NO_SUBTREE, Subsumption};
 use crate::tree::Tree;
 
+mod adopt;
 mod pressure;
 mod seeds;
 mod toward;
 
+pub(crate) use adopt::Adoption;
+pub use adopt::Left;
 pub use seeds::SeedEnd;
 
 /// What the caller of an exploration decides while it runs. Only it knows the time.
@@ -52,6 +55,8 @@ pub trait Control {
     fn solver_stop(&mut self) -> wryneck_solver::Stop {
         wryneck_solver::Stop::never()
     }
+    /// Called between paths, where what is [left](Explorer::left) can be read.
+    fn between(&mut self, _: &Explorer) {}
 }
 
 /// How an exploration ended.
@@ -79,6 +84,8 @@ pub(crate) enum Item {
     Paused(Box<State>),
     /// A feasible flip that has waited.
     Held(Box<Held>),
+    /// What another explorer left.
+    Job(Box<adopt::Adopted>),
 }
 
 /// Instructions between two looks at the clock (the caller's).
@@ -107,6 +114,7 @@ pub struct Explorer {
     pub(crate) classes: Classes,
     pub(crate) subsumption: Subsumption,
     pub(crate) auditor: Auditor,
+    adopting: adopt::Adopting,
     next_id: ItemId,
     /// What every path starts as; prefixes are run from here.
     pub(crate) root: State,
@@ -190,6 +198,7 @@ impl Explorer {
             classes: Classes::default(),
             subsumption: Subsumption::default(),
             auditor: Auditor::default(),
+            adopting: adopt::Adopting::default(),
             next_id: 0,
             root,
             compact_at,
@@ -251,6 +260,7 @@ impl Explorer {
         loop {
             // All that is relevant is done by the time an audit begins.
             let stopped = |limit| if self.core.auditing { Outcome::Complete } else { Outcome::Stopped(limit) };
+            control.between(self);
             if let Some(limit) = control.stop(&self.core, self.items.len()) {
                 return stopped(limit);
             }
@@ -265,6 +275,7 @@ impl Explorer {
                         Item::Paused(state) => Some(state),
                         Item::Flip(flip) => self.activate(flip, control),
                         Item::Held(held) => self.begin(*held, true),
+                        Item::Job(job) => self.take_up(*job, control),
                     }
                 }
                 None => match self.wait_no_longer() {
@@ -292,17 +303,6 @@ impl Explorer {
         self.items.len() + self.subsumption.held().count()
     }
 
-    /// The prefixes of everything pending: what is left to do, for resuming.
-    pub fn pending_prefixes(&self) -> impl Iterator<Item = Vec<Decision>> + '_ {
-        let held = self.subsumption.held().map(|held| held.flip.prefix.to_vec());
-        let items = self.items.values().map(|item| match item {
-            Item::Flip(f) => f.prefix.to_vec(),
-            Item::Paused(s) => s.prefix.to_vec(),
-            Item::Held(held) => held.flip.prefix.to_vec(),
-        });
-        items.chain(held)
-    }
-
     pub(crate) fn add(&mut self, item: Item) {
         let of = |f: &Flip| Candidate {
             block: f.block,
@@ -316,18 +316,8 @@ impl Explorer {
         let mut candidate = match &item {
             Item::Flip(flip) => of(flip),
             Item::Held(held) => of(&held.flip),
-            Item::Paused(s) => {
-                let pos = s.call_stack()[0];
-                Candidate {
-                    block: None,
-                    pos,
-                    depth: s.prefix.len(),
-                    node: s.node,
-                    instructions: s.instructions,
-                    of_seed: false,
-                    calls: Rc::default(),
-                }
-            }
+            Item::Paused(s) => Candidate::of(s, s.prefix.len(), s.node),
+            Item::Job(job) => Candidate::of(&self.root, job.depth(), job.node),
         };
         candidate.calls = self.calls_around(&item);
         let id = self.next_id;
@@ -371,6 +361,7 @@ impl Explorer {
                     }
                     return None;
                 }
+                Answer::Unknown(_) if self.cut(flip) => return None,
                 Answer::Unknown(why) => {
                     self.want_all(&flip.prefix.without_last(1), flip.subtree);
                     self.core.stats.flips_unknown += 1;
@@ -385,7 +376,13 @@ impl Explorer {
                 let state = Rc::try_unwrap(snapshot).unwrap_or_else(|shared| shared.fork_idle());
                 Box::new(state)
             }
-            None => self.rerun(&flip.before_operation(), &flip.model)?,
+            None => match self.rerun(&flip.before_operation(), &flip.model) {
+                Some(state) => state,
+                None => {
+                    self.cut(flip);
+                    return None;
+                }
+            },
         };
         debug_assert!(flip.keeps_the_law(&state), "a flip's state holds constraints of the operation that decided");
         state.model = flip.model.clone();
@@ -427,6 +424,7 @@ impl Explorer {
                 return ended;
             }
             if let Some(limit) = control.stop(&self.core, self.items.len()) {
+                self.cut_path(state);
                 return Some(PathEnd::Limit(limit).into());
             }
         }
@@ -509,6 +507,9 @@ impl Explorer {
             }
             None => self.add(Item::Paused(state)),
             Some(Stop::End(end)) => {
+                if end == PathEnd::Limit(Limit::Interrupted) {
+                    self.cut_path(&state);
+                }
                 if let Some(monitor) = self.core.monitor.clone() {
                     monitor.on_end(&end, &mut Cx { core: &mut self.core, state: &mut state });
                 }
@@ -528,24 +529,7 @@ impl Explorer {
 
     /// Gives the searcher and the caller what a run left behind.
     fn tell(&mut self, control: &mut dyn Control) {
-        for flip in std::mem::take(&mut self.core.new_flips) {
-            match self.pruning {
-                Some((Pruning::Wanted, _)) => {
-                    if self.core.auditing {
-                        self.auditor.met(flip.before());
-                    }
-                    self.wait(flip);
-                }
-                Some((Pruning::Classified | Pruning::Measured, _)) => {
-                    self.note_flip(&flip);
-                    self.add(Item::Flip(flip));
-                }
-                Some((Pruning::AsPrinted, _)) | None => self.add(Item::Flip(flip)),
-            }
-        }
-        for refuted in std::mem::take(&mut self.core.new_refuted) {
-            self.wait_refuted(refuted);
-        }
+        self.take_in();
         for mut ended in std::mem::take(&mut self.core.ended) {
             ended.seed = self.seed_of(&ended);
             self.prune_after(&ended);
@@ -573,6 +557,7 @@ impl Explorer {
                     Item::Flip(flip) => flip.for_each_expr(&mut visited, keep),
                     Item::Paused(s) => s.for_each_expr(&mut visited, keep),
                     Item::Held(held) => held.for_each_expr(&mut visited, keep),
+                    Item::Job(_) => {}
                 }
             }
             subsumption.for_each_expr(&mut visited, keep);
@@ -587,6 +572,7 @@ impl Explorer {
                 Item::Flip(flip) => flip.remap(&remap, &mut rebuilt),
                 Item::Paused(s) => s.remap(&remap, &mut rebuilt),
                 Item::Held(held) => held.remap(&remap, &mut rebuilt),
+                Item::Job(_) => {}
             }
         }
         self.subsumption.remap(&remap, &mut rebuilt);

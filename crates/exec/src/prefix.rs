@@ -56,7 +56,22 @@ struct Node {
 pub struct PrefixId(u64, u64);
 
 impl PrefixId {
-    fn then(self, decision: Decision) -> PrefixId {
+    /// The name of these decisions.
+    pub fn of(decisions: &[Decision]) -> PrefixId {
+        decisions.iter().fold(PrefixId::default(), |id, decision| id.then(*decision))
+    }
+
+    /// Its form in files.
+    pub fn to_bytes(self) -> [u8; 16] {
+        (u128::from(self.0) << 64 | u128::from(self.1)).to_le_bytes()
+    }
+
+    pub fn from_bytes(bytes: [u8; 16]) -> PrefixId {
+        let both = u128::from_le_bytes(bytes);
+        PrefixId((both >> 64) as u64, both as u64)
+    }
+
+    pub(crate) fn then(self, decision: Decision) -> PrefixId {
         let (tag, number) = decision.parts();
         let word = number.unwrap_or(0).rotate_left(8) ^ u64::from(tag);
         let mix = |state: u64, by: u64, turn: u32| {
@@ -147,14 +162,38 @@ pub fn encode(decisions: &[Decision]) -> Vec<u8> {
     for d in decisions {
         let (tag, number) = d.parts();
         out.push(tag);
-        let Some(mut n) = number else { continue };
-        while n >= 0x80 {
-            out.push(n.to_le_bytes()[0] | 0x80);
-            n >>= 7;
+        if let Some(n) = number {
+            put(&mut out, n);
         }
-        out.push(n.to_le_bytes()[0]);
     }
     out
+}
+
+/// Appends a number, in 7 bits a byte.
+pub(crate) fn put(out: &mut Vec<u8>, mut n: u64) {
+    while n >= 0x80 {
+        out.push(n.to_le_bytes()[0] | 0x80);
+        n >>= 7;
+    }
+    out.push(n.to_le_bytes()[0]);
+}
+
+/// Takes [`put`]'s bytes from the front; `None` if they are no number.
+pub(crate) fn number(bytes: &mut &[u8]) -> Option<u64> {
+    let (mut n, mut shift) = (0u64, 0u32);
+    loop {
+        let (&b, rest) = bytes.split_first()?;
+        *bytes = rest;
+        let low = u64::from(b & 0x7f);
+        if shift > 63 || (shift == 63 && low > 1) {
+            return None;
+        }
+        n |= low << shift;
+        if b & 0x80 == 0 {
+            return Some(n);
+        }
+        shift += 7;
+    }
 }
 
 /// Decodes [`encode`]'s bytes; `None` if they are not a prefix.
@@ -162,28 +201,12 @@ pub fn decode(mut bytes: &[u8]) -> Option<Vec<Decision>> {
     let mut out = Vec::new();
     while let Some((&tag, rest)) = bytes.split_first() {
         bytes = rest;
-        let mut number = || -> Option<u64> {
-            let (mut n, mut shift) = (0u64, 0u32);
-            loop {
-                let (&b, rest) = bytes.split_first()?;
-                bytes = rest;
-                let low = u64::from(b & 0x7f);
-                if shift > 63 || (shift == 63 && low > 1) {
-                    return None;
-                }
-                n |= low << shift;
-                if b & 0x80 == 0 {
-                    return Some(n);
-                }
-                shift += 7;
-            }
-        };
         out.push(match tag {
             0 | 1 => Decision::Branch(tag == 1),
-            2 => Decision::Choice(u32::try_from(number()?).ok()?),
-            3 => Decision::Value(number()?),
-            4 => Decision::Above(number()?),
-            5 => Decision::Tried(number()?),
+            2 => Decision::Choice(u32::try_from(number(&mut bytes)?).ok()?),
+            3 => Decision::Value(number(&mut bytes)?),
+            4 => Decision::Above(number(&mut bytes)?),
+            5 => Decision::Tried(number(&mut bytes)?),
             _ => return None,
         });
     }

@@ -139,6 +139,28 @@ impl Benefit {
 }
 
 impl Explorer {
+    /// Defers the new flips, or hands them to the searcher.
+    pub(crate) fn take_in(&mut self) {
+        for flip in std::mem::take(&mut self.core.new_flips) {
+            match self.pruning {
+                Some((Pruning::Wanted, _)) => {
+                    if self.core.auditing {
+                        self.auditor.met(flip.before());
+                    }
+                    self.wait(flip);
+                }
+                Some((Pruning::Classified | Pruning::Measured, _)) => {
+                    self.note_flip(&flip);
+                    self.add(Item::Flip(flip));
+                }
+                Some((Pruning::AsPrinted, _)) | None => self.add(Item::Flip(flip)),
+            }
+        }
+        for refuted in std::mem::take(&mut self.core.new_refuted) {
+            self.wait_refuted(refuted);
+        }
+    }
+
     /// Defers a flip.
     pub(crate) fn wait(&mut self, flip: Flip) {
         self.core.tree.park(flip.node);
@@ -422,6 +444,7 @@ impl Explorer {
             Item::Flip(flip) => other(&flip.prefix),
             Item::Paused(state) => other(&state.prefix),
             Item::Held(held) => other(&held.flip.prefix),
+            Item::Job(_) => false,
         });
         let dropped: Vec<_> = items.map(|(id, _)| *id).collect();
         for id in dropped {

@@ -46,6 +46,20 @@ impl Tree {
         (a, b)
     }
 
+    /// Splits a leaf into `count` leaves of nearly the same depth, in their order. Not for a tree that remembers.
+    pub fn spread(&mut self, leaf: u32, count: usize) -> Vec<u32> {
+        match count {
+            0 => Vec::new(),
+            1 => vec![leaf],
+            _ => {
+                let (first, second) = self.fork(leaf, ExprId::TRUE);
+                let mut leaves = self.spread(first, count - count / 2);
+                leaves.extend(self.spread(second, count / 2));
+                leaves
+            }
+        }
+    }
+
     /// Has forks remember their conditions from now on, for [`Tree::find`].
     pub fn remember(&mut self) {
         self.remembers = true;

@@ -52,9 +52,12 @@ impl Cx<'_> {
     }
 
     /// Adds what a decision asserts to the path condition. The path's model satisfies it already: one that does not would make every later
-    /// answer worthless, so the path ends as an internal error.
+    /// answer worthless, so the path ends as an internal error. Asks the solver while a job is taken up.
     pub(super) fn assert_side(&mut self, cond: ExprId, holds: bool) -> Result<(), Stop> {
         let cond = if holds { cond } else { self.core.pool.not(cond) };
+        if self.core.adoption.is_some() {
+            self.fit(cond, &self.state.prefix.without_last(1))?;
+        }
         let holds = self.core.eval.eval(&self.core.pool, cond, &self.state.model) != 0;
         if !holds {
             return Err(self.broken_model(cond).into());
@@ -81,6 +84,9 @@ impl Cx<'_> {
         if self.state.subtree == LEFT_OUT {
             return;
         }
+        if self.is_refuted_again() {
+            return;
+        }
         let State { prefix, path, model, .. } = &*self.state;
         self.core.new_refuted.push(Refuted { before: prefix.clone(), path: path.clone(), model: model.clone(), cond });
     }
@@ -97,7 +103,7 @@ impl Cx<'_> {
     /// Leaves the other side for later: a snapshot of the path as it was when the operation began (see the law in [`super`]).
     pub(super) fn add_flip(&mut self, cond: ExprId, decision: Option<Decision>, block: Option<u32>) {
         // A path that is run again leaves nothing behind.
-        if self.core.recorder.is_some() {
+        if self.core.recorder.is_some() || decision.is_some_and(|d| self.is_known(d)) {
             return;
         }
         if self.contradicts_zeros(cond) || self.core.leads_astray(block) {

@@ -26,7 +26,7 @@ impl Explorer {
         self.relieved_at = used;
         let pending = self.items.values_mut().filter_map(|item| match item {
             Item::Flip(flip) => Some(flip),
-            Item::Paused(_) | Item::Held(_) => None,
+            Item::Paused(_) | Item::Held(_) | Item::Job(_) => None,
         });
         let flips = pending.chain(self.waiting.values_mut().flat_map(|waiting| &mut waiting.flips));
         let mut given_up = 0;

@@ -102,7 +102,7 @@ impl Explorer {
             let fits = match &*item {
                 Item::Flip(flip) => holds(flip.cond) && flip.path.constraints().into_iter().all(&mut holds),
                 Item::Paused(state) => state.path.constraints().into_iter().all(&mut holds),
-                Item::Held(_) => false,
+                Item::Held(_) | Item::Job(_) => false,
             };
             if !fits {
                 self.seeds.end(SeedEnd::Excluded);
@@ -111,7 +111,7 @@ impl Explorer {
             match item {
                 Item::Flip(flip) => (flip.model, flip.checked) = (model, Checked::Feasible),
                 Item::Paused(state) => state.model = model,
-                Item::Held(_) => {}
+                Item::Held(_) | Item::Job(_) => {}
             }
             return Some(*id);
         }
@@ -136,6 +136,7 @@ impl Item {
             Item::Flip(flip) => flip.node,
             Item::Paused(state) => state.node,
             Item::Held(held) => held.flip.node,
+            Item::Job(job) => job.node,
         }
     }
 }

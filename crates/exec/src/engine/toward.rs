@@ -54,6 +54,7 @@ impl Explorer {
             Item::Flip(flip) => flip.state.as_ref().map_or_else(|| vec![flip.pos], |state| self.core.call_stack(state, CALLS)),
             Item::Paused(state) => self.core.call_stack(state, CALLS),
             Item::Held(held) => self.core.call_stack(&held.state, CALLS),
+            Item::Job(_) => return Rc::default(),
         };
         let image = self.core.image.clone();
         self.core.goals.as_mut().map_or_else(Rc::default, |goals| goals.blocks(&places, &image))

@@ -1,0 +1,297 @@
+//! Adoption: one explorer goes on where another one of the same program stopped (docs/design/014).
+//!
+//! [`Explorer::left`] names what is pending; [`Explorer::adopt`] takes it in place of the path from the root. A job waits as plain data until it is selected.
+//! Then its prefix is re-run from the root. Each decision is asserted under the job's input, and the solver is asked where that does not satisfy it: once, for
+//! the flip, if the input is the one that was stored. So no prefix and no input leads to an infeasible path.
+//!
+//! Under pruning the decisions before the flip have deferred alternatives, too. They are made again as the prefix is re-run, if they were deferred when the
+//! other explorer stopped. Those on no pending path stay away: nothing can make them relevant any more, because only a path through a decision can.
+
+use std::collections::BTreeMap;
+
+use wryneck_expr::ExprId;
+use wryneck_solver::{Answer, Budget, Core as UnsatCore, Why};
+
+use super::{Control, Explorer, Item, POLL};
+use crate::core::{Flip, LedgerKind};
+use crate::cx::Cx;
+use crate::image::CodePos;
+use crate::job::{Deferral, Deferred, Job};
+use crate::path_end::PathEnd;
+use crate::plugin::Stop;
+use crate::prefix::{Decision, Prefix, PrefixId};
+use crate::search::{Candidate, ItemId};
+use crate::state::State;
+use crate::subsume::NO_SUBTREE;
+use crate::tree::Tree;
+
+/// Steps between two looks at whether to stop.
+const LOOK: u32 = 64;
+
+/// A job that waits, at its leaf in the tree of paths.
+pub(crate) struct Adopted {
+    job: Job,
+    id: PrefixId,
+    pub(super) node: u32,
+}
+
+impl Adopted {
+    pub(super) fn depth(&self) -> u32 {
+        self.job.prefix.len() as u32
+    }
+}
+
+/// What an explorer keeps of what was left, and of what it leaves.
+#[derive(Default)]
+pub(super) struct Adopting {
+    deferred: Deferred,
+    /// Paths and flips at which the end of the run came.
+    cut: BTreeMap<PrefixId, Job>,
+}
+
+/// The job that is taken up.
+pub(crate) struct Adoption {
+    /// Ends the query about its flip.
+    stop: wryneck_solver::Stop,
+    deferred: Deferred,
+    /// Decisions whose refuted alternatives are known again.
+    refuted: Vec<PrefixId>,
+    refusal: Option<Refusal>,
+}
+
+/// Why a job is no path.
+struct Refusal {
+    /// The decisions before the one that is not feasible.
+    before: Prefix,
+    why: Result<UnsatCore, Why>,
+}
+
+/// Something that is left to explore.
+pub struct Left<'a> {
+    /// Names its decisions.
+    pub id: PrefixId,
+    explorer: &'a Explorer,
+    what: What<'a>,
+}
+
+enum What<'a> {
+    Flip(&'a Flip),
+    Path(&'a State),
+    Job(&'a Job),
+}
+
+impl Left<'_> {
+    /// As plain data.
+    pub fn job(&self) -> Job {
+        let core = &self.explorer.core;
+        let (prefix, model, tried_after) = match self.what {
+            What::Job(job) => return job.clone(),
+            What::Flip(flip) => (flip.prefix.to_vec(), &flip.model, flip.before()),
+            What::Path(state) => (decisions(state), &state.model, state.prefix.id()),
+        };
+        Job::of(prefix, model, &core.pool, core.targets.get(&tried_after).copied().unwrap_or(0))
+    }
+}
+
+/// The decisions of a path, and those it still has to follow.
+fn decisions(state: &State) -> Vec<Decision> {
+    state.prefix.to_vec().into_iter().chain(state.script.iter().copied()).collect()
+}
+
+impl Explorer {
+    /// All that is left to explore. Nothing is, once all that is relevant is done and an audit runs.
+    pub fn left(&self) -> impl Iterator<Item = Left<'_>> {
+        let all = !self.core.auditing;
+        let items = self.items.values().map(|item| match item {
+            Item::Flip(flip) => (flip.prefix.id(), What::Flip(flip)),
+            Item::Held(held) => (held.flip.prefix.id(), What::Flip(&held.flip)),
+            Item::Paused(state) => (PrefixId::of(&decisions(state)), What::Path(state)),
+            Item::Job(adopted) => (adopted.id, What::Job(&adopted.job)),
+        });
+        let held = self.subsumption.held().map(|held| (held.flip.prefix.id(), What::Flip(&held.flip)));
+        let cut = self.adopting.cut.iter().map(|(id, job)| (*id, What::Job(job)));
+        items.chain(held).chain(cut).filter(move |_| all).map(|(id, what)| Left { id, explorer: self, what })
+    }
+
+    /// What is deferred. What jobs have on their way that nobody has taken up is among it.
+    pub fn deferred(&self) -> impl Iterator<Item = Deferral> {
+        let waiting = self.waiting.iter().flat_map(|(place, waiting)| {
+            let flips = waiting.flips.iter().map(|flip| Deferral::Flip(flip.prefix.id()));
+            flips.chain([Deferral::Place(*place)])
+        });
+        waiting.chain(self.adopting.deferred.all())
+    }
+
+    /// Explores these jobs in place of the path from the root. After [`Explorer::start`], before the exploration.
+    pub fn adopt(&mut self, jobs: Vec<Job>, deferred: Deferred) {
+        let begun: Vec<ItemId> = self.items.keys().copied().collect();
+        for id in begun {
+            self.search.remove(id);
+            self.items.remove(&id);
+        }
+        self.adopting.deferred = deferred;
+        let nodes = self.core.tree.spread(Tree::ROOT, jobs.len());
+        for (job, node) in jobs.into_iter().zip(nodes) {
+            let id = PrefixId::of(&job.prefix);
+            self.add(Item::Job(Box::new(Adopted { job, id, node })));
+        }
+    }
+
+    /// Turns a job into a path, if there is one. Asks the solver.
+    pub(super) fn take_up(&mut self, adopted: Adopted, control: &mut dyn Control) -> Option<Box<State>> {
+        let Adopted { job, id, node } = adopted;
+        let mut state = Box::new(self.root.fork_idle());
+        state.script = job.prefix.iter().copied().collect();
+        state.model = job.model(&mut self.core.pool);
+        state.node = node;
+        if let (Some(Decision::Above(_)), [before @ .., _]) = (job.prefix.last(), &job.prefix[..]) {
+            self.core.targets.insert(PrefixId::of(before), job.tried);
+        }
+        let (deferred, stop) = (std::mem::take(&mut self.adopting.deferred), control.solver_stop());
+        self.core.adoption = Some(Box::new(Adoption { stop, deferred, refuted: Vec::new(), refusal: None }));
+        let ended = self.run_script(&mut state);
+        let Adoption { mut deferred, refuted, refusal, .. } = *self.core.adoption.take().expect("it was just there");
+        deferred.note_refuted(refuted);
+        self.adopting.deferred = deferred;
+        state.covers_new = false;
+        self.take_in();
+        let is_whole = state.script.is_empty();
+        match (refusal, ended) {
+            (_, Some(Stop::End(PathEnd::Limit(_)))) if !is_whole && self.core.end_signal.asked() => {
+                self.adopting.cut.insert(id, job);
+            }
+            (Some(Refusal { why: Err(_), .. }), _) if self.core.end_signal.asked() => {
+                self.adopting.cut.insert(id, job);
+            }
+            (Some(Refusal { before, why: Ok(core) }), _) if is_whole => {
+                self.core.stats.flips_infeasible += 1;
+                self.want_core(&before, NO_SUBTREE, &core.0);
+            }
+            (Some(Refusal { before, why: Err(why) }), _) => {
+                self.want_all(&before, NO_SUBTREE);
+                self.core.stats.flips_unknown += 1;
+                self.core.ledger.note(LedgerKind::SolverTimeout, why.to_string());
+            }
+            (Some(_), _) | (None, Some(_)) if !is_whole => {
+                self.core.stats.flips_lost += 1;
+                self.core.ledger.note(LedgerKind::DroppedFlip, "a stored path that does not fit the program");
+            }
+            (Some(_), _) => {}
+            (None, None) => return Some(state),
+            (None, ended) => {
+                self.after_run(state, ended);
+                return None;
+            }
+        }
+        self.core.tree.finish(node);
+        None
+    }
+
+    /// Runs a path until it has followed its script, or its end. What is noted on the way was noted before.
+    fn run_script(&mut self, state: &mut State) -> Option<Stop> {
+        let (ledger, entered) = (std::mem::take(&mut self.core.ledger), self.core.entered);
+        let (mut steps, mut ended) = (0u32, None);
+        state.memory.space.wake();
+        while !state.script.is_empty() && ended.is_none() {
+            self.core.ledger.rows.clear();
+            steps = steps.wrapping_add(1);
+            if steps.is_multiple_of(LOOK) && self.core.end_signal.asked() {
+                ended = Some(PathEnd::Limit(crate::Limit::Interrupted).into());
+                break;
+            }
+            let mut budget = POLL;
+            ended = self.step(state, &mut budget).err();
+            state.instructions += (POLL - budget) as u64;
+        }
+        state.memory.space.sleep();
+        let last = std::mem::replace(&mut self.core.ledger, ledger);
+        for (row, count) in last.rows {
+            *self.core.ledger.rows.entry(row).or_default() += count;
+        }
+        self.core.entered = entered;
+        ended
+    }
+
+    /// The end of the run came while a flip was looked at: it is left. Returns whether that is so.
+    pub(super) fn cut(&mut self, flip: &Flip) -> bool {
+        let ends = self.core.end_signal.asked();
+        if ends && !self.core.auditing {
+            let tried = self.core.targets.get(&flip.before()).copied().unwrap_or(0);
+            self.adopting.cut.insert(flip.prefix.id(), Job::of(flip.prefix.to_vec(), &flip.model, &self.core.pool, tried));
+        }
+        ends
+    }
+
+    /// The end of the run comes on a path: it is left, too.
+    pub(super) fn cut_path(&mut self, state: &State) {
+        if !self.core.auditing {
+            let prefix = decisions(state);
+            let tried = self.core.targets.get(&state.prefix.id()).copied().unwrap_or(0);
+            self.adopting.cut.insert(PrefixId::of(&prefix), Job::of(prefix, &state.model, &self.core.pool, tried));
+        }
+    }
+}
+
+impl Candidate {
+    /// Of a path that goes on from this state.
+    pub(super) fn of(state: &State, depth: u32, node: u32) -> Candidate {
+        let pos = state.call_stack().first().copied().unwrap_or(CodePos::default());
+        Candidate { block: None, pos, depth, node, instructions: state.instructions, of_seed: false, calls: Default::default() }
+    }
+}
+
+impl Cx<'_> {
+    /// Has the model satisfy what a decision asserts, while a job is taken up; `before`: the decisions before it. Asks the solver.
+    pub(crate) fn fit(&mut self, cond: ExprId, before: &Prefix) -> Result<(), Stop> {
+        let Some(stop) = self.core.adoption.as_ref().map(|adoption| adoption.stop.clone()) else { return Ok(()) };
+        if self.core.eval.eval(&self.core.pool, cond, &self.state.model) != 0 {
+            return Ok(());
+        }
+        let (budget, base) = (Budget { stop, ..Budget::default() }, self.state.model.clone());
+        self.core.stats.solver_checks += 1;
+        let why = match self.core.solver.check(&mut self.core.pool, &self.state.path, cond, &base, &budget) {
+            Answer::Sat(model) => {
+                self.state.model = model;
+                return Ok(());
+            }
+            Answer::Unsat(core) => Ok(core),
+            Answer::Unknown(why) => Err(why),
+        };
+        if let Some(adoption) = &mut self.core.adoption {
+            adoption.refusal = Some(Refusal { before: before.clone(), why });
+        }
+        Err(PathEnd::Assumed.into())
+    }
+
+    /// Whether alternatives of the decision that the path comes to were deferred. It follows its script there.
+    pub(crate) fn defers_here(&self) -> bool {
+        self.core.adoption.as_ref().is_some_and(|adoption| adoption.deferred.has_place(self.state.prefix.id()))
+    }
+
+    /// Whether a flip of a decision that the path follows is not to be made again: it was explored or is pending.
+    pub(crate) fn is_known(&mut self, decision: Decision) -> bool {
+        if self.state.script.is_empty() {
+            return false;
+        }
+        let flip = self.state.prefix.id().then(decision);
+        self.core.adoption.as_mut().is_some_and(|adoption| !adoption.deferred.take_flip(flip))
+    }
+
+    /// Whether a refuted alternative of a decision that the path follows has been made again before.
+    pub(crate) fn is_refuted_again(&mut self) -> bool {
+        let place = self.state.prefix.id();
+        let Some(adoption) = self.core.adoption.as_mut().filter(|_| !self.state.script.is_empty()) else { return false };
+        adoption.refuted.push(place);
+        !adoption.deferred.wants_refuted(place)
+    }
+
+    /// A value was not found, since the run ends: the bound goes back into the script, so that the path can be left.
+    pub(crate) fn take_back(&mut self, why: &Why, above: Option<u64>) {
+        if let (Why::Stopped, Some(value)) = (why, above) {
+            self.state.script.push_front(Decision::Above(value));
+            if let Some(tried) = self.core.targets.get_mut(&self.state.prefix.id()) {
+                *tried = tried.saturating_sub(1);
+            }
+        }
+    }
+}
