@@ -370,7 +370,8 @@ impl Cx<'_> {
         Ok(address)
     }
 
-    /// Fixes a value to the one it has in this state's model. The others are not explored, which the ledger says. Asks no solver.
+    /// Fixes a value to the smallest it can have, so that it does not depend on what was explored before; on a guided path to its model's. The others are
+    /// not explored, which the ledger says. Asks the solver.
     pub fn pin(&mut self, value: ExprId, why: &str) -> Result<u64, Stop> {
         if let Some(bits) = self.core.pool.as_u64(value) {
             return Ok(bits);
@@ -378,9 +379,18 @@ impl Cx<'_> {
         let v = match self.next_scripted() {
             Some(Decision::Value(v)) => v,
             Some(other) => return Err(self.lost_script("value", other)),
-            None => {
+            None if self.state.guided => {
                 self.count_decision()?;
                 self.core.eval.eval(&self.core.pool, value, &self.state.model)
+            }
+            None => {
+                self.count_decision()?;
+                let (budget, base) = (self.budget(), self.state.model.clone());
+                self.core.stats.solver_checks += 1;
+                let least = self.core.solver.min_value(&mut self.core.pool, &self.state.path, value, &base, &budget);
+                let (v, model) = least.map_err(|unknown| self.undecided(unknown, why))?;
+                self.state.model = model;
+                v
             }
         };
         self.core.ledger.note(LedgerKind::DroppedFlip, why);
