@@ -34,7 +34,7 @@ mod seeds;
 mod toward;
 
 pub(crate) use adopt::Adoption;
-pub use adopt::Left;
+pub use adopt::{Left, Rest};
 pub use seeds::SeedEnd;
 
 /// What the caller of an exploration decides while it runs. Only it knows the time.
@@ -251,6 +251,7 @@ impl Explorer {
     /// Explores until everything is done or `control` stops it.
     pub fn explore(&mut self, control: &mut dyn Control) -> Outcome {
         self.core.end_signal = control.end_signal();
+        self.show_again(control);
         let outcome = self.explore_items(control);
         self.classify_again();
         outcome

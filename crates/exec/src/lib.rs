@@ -44,7 +44,7 @@ pub use again::Decided;
 pub use config::{Audit, Config};
 pub use core::{Core, Ended, Ledger, LedgerKind, Stats};
 pub use cx::Cx;
-pub use engine::{Control, Explorer, Left, Outcome, SeedEnd};
+pub use engine::{Control, Explorer, Left, Outcome, Rest, SeedEnd};
 pub use image::{CodePos, Does, Image, SourcePos};
 pub use job::{Deferral, Deferred, Job};
 pub use leaks::Leak;

@@ -9,7 +9,8 @@ use common::{Collect, Generator, class, concrete, explore, explorer, inputs};
 use wryneck_exec::core::Core;
 use wryneck_exec::prefix::{Decision, PrefixId, encode};
 use wryneck_exec::{
-    Config, Control, Deferral, Deferred, Ended, Explorer, Job, LedgerKind, Limit, Outcome, PathEnd, Pruner, Pruning, Step, Traced, Wanted,
+    Config, Control, Deferral, Deferred, Ended, Explorer, Job, LedgerKind, Limit, Outcome, PathEnd, Pruner, Pruning, Rest, Step, Traced,
+    Wanted,
 };
 
 /// A path that ended: its decisions, how, and the hash of its state. What a path exits with may be any of several values.
@@ -82,7 +83,7 @@ fn resumed(text: &str, config: &Config, every: u64, inside: bool, pruner: Option
             explorer.prune(Pruning::Wanted, pruner.clone());
         }
         if let Some((jobs, deferred)) = rest.take() {
-            explorer.adopt(jobs, deferred);
+            explorer.adopt(Rest { jobs, deferred, ..Rest::default() });
         }
         // An explorer that is stopped at once has done nothing: each gets a bit further.
         let mut control = Stops::new(every + sessions / 4, inside);
@@ -187,6 +188,33 @@ fn deferred_flips_become_relevant_after_a_stop_as_before() {
 }
 
 #[test]
+fn paths_that_had_ended_are_shown_again_in_their_order() {
+    let mut shown = 0;
+    for seed in 0..60 {
+        let text = Generator::program(seed * 7919 + 11);
+        let config = Config { hash_states: true, batch: 3, ..Config::default() };
+        let mut first = explorer(&text, None, config.clone(), Default::default());
+        let mut control = Stops::new(6, false);
+        first.explore(&mut control);
+        let (jobs, deferred) = left(&first);
+        let ended: Vec<Job> = control.paths.iter().rev().step_by(2).map(|path| Job { prefix: path.0.clone(), ..Job::default() }).collect();
+        let want: Vec<Vec<Decision>> = ended.iter().map(|job| job.prefix.clone()).collect();
+        let mut second = explorer(&text, None, config.clone(), Default::default());
+        second.adopt(Rest { ended, jobs, deferred });
+        let mut rest = Stops::new(u64::MAX, false);
+        assert_eq!(second.explore(&mut rest), Outcome::Complete);
+        let got: Vec<Vec<Decision>> = rest.paths.iter().take(want.len()).map(|path| path.0.clone()).collect();
+        assert_eq!(got, want, "seed {seed}\n{text}");
+        shown += want.len();
+        let mut all = [control.paths, rest.paths].concat();
+        all.sort();
+        all.dedup();
+        assert_eq!(all, whole(&text, &config), "seed {seed}\n{text}");
+    }
+    assert!(shown > 50, "{shown} paths are too few to show anything");
+}
+
+#[test]
 fn an_input_that_does_not_fit_costs_queries_and_nothing_else() {
     let mut left_out = 0;
     for seed in 0..40 {
@@ -205,7 +233,7 @@ fn an_input_that_does_not_fit_costs_queries_and_nothing_else() {
         }
         // A path that cannot be, and one of another program.
         let mut other = explorer(&text, None, config.clone(), Default::default());
-        other.adopt(jobs, deferred);
+        other.adopt(Rest { jobs, deferred, ..Rest::default() });
         let mut rest = Stops::new(u64::MAX, false);
         assert_eq!(other.explore(&mut rest), Outcome::Complete);
         let mut got = [control.paths, rest.paths].concat();
@@ -229,7 +257,7 @@ fn prefixes_of_elsewhere_lead_nowhere_and_are_counted() {
             vec![Decision::Tried(7), Decision::Branch(true)],
         ];
         let count = prefixes.len() as u64;
-        strange.adopt(prefixes.map(|prefix| Job { prefix, ..Job::default() }).into(), Deferred::default());
+        strange.adopt(Rest { jobs: prefixes.map(|prefix| Job { prefix, ..Job::default() }).into(), ..Rest::default() });
         let mut control = Stops::new(u64::MAX, false);
         assert_eq!(strange.explore(&mut control), Outcome::Complete);
         assert!(control.paths.iter().all(|path| want.contains(path)), "seed {seed}: {:?}\n{text}", control.paths);

@@ -7,7 +7,7 @@
 //! Under pruning the decisions before the flip have deferred alternatives, too. They are made again as the prefix is re-run, if they were deferred when the
 //! other explorer stopped. Those on no pending path stay away: nothing can make them relevant any more, because only a path through a decision can.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, VecDeque};
 
 use wryneck_expr::ExprId;
 use wryneck_solver::{Answer, Budget, Core as UnsatCore, Why};
@@ -45,8 +45,21 @@ impl Adopted {
 #[derive(Default)]
 pub(super) struct Adopting {
     deferred: Deferred,
+    /// Paths that ended and are to be shown again.
+    ended: VecDeque<Adopted>,
     /// Paths and flips at which the end of the run came.
     cut: BTreeMap<PrefixId, Job>,
+}
+
+/// What an explorer takes over from another one.
+#[derive(Default)]
+pub struct Rest {
+    /// Paths that had ended, and whose ends [`Control::ended`] gets again, in this order and before all others.
+    pub ended: Vec<Job>,
+    /// What was [left](Explorer::left).
+    pub jobs: Vec<Job>,
+    /// What was [deferred](Explorer::deferred).
+    pub deferred: Deferred,
 }
 
 /// The job that is taken up.
@@ -110,7 +123,8 @@ impl Explorer {
         });
         let held = self.subsumption.held().map(|held| (held.flip.prefix.id(), What::Flip(&held.flip)));
         let cut = self.adopting.cut.iter().map(|(id, job)| (*id, What::Job(job)));
-        items.chain(held).chain(cut).filter(move |_| all).map(|(id, what)| Left { id, explorer: self, what })
+        let ended = self.adopting.ended.iter().map(|adopted| (adopted.id, What::Job(&adopted.job)));
+        items.chain(held).chain(cut).chain(ended).filter(move |_| all).map(|(id, what)| Left { id, explorer: self, what })
     }
 
     /// What is deferred. What jobs have on their way that nobody has taken up is among it.
@@ -122,19 +136,41 @@ impl Explorer {
         waiting.chain(self.adopting.deferred.all())
     }
 
-    /// Explores these jobs in place of the path from the root. After [`Explorer::start`], before the exploration.
-    pub fn adopt(&mut self, jobs: Vec<Job>, deferred: Deferred) {
+    /// Explores this in place of the path from the root. After [`Explorer::start`], before the exploration.
+    pub fn adopt(&mut self, rest: Rest) {
         let begun: Vec<ItemId> = self.items.keys().copied().collect();
         for id in begun {
             self.search.remove(id);
             self.items.remove(&id);
         }
-        self.adopting.deferred = deferred;
-        let nodes = self.core.tree.spread(Tree::ROOT, jobs.len());
-        for (job, node) in jobs.into_iter().zip(nodes) {
-            let id = PrefixId::of(&job.prefix);
-            self.add(Item::Job(Box::new(Adopted { job, id, node })));
+        self.adopting.deferred = rest.deferred;
+        let shown = rest.ended.len();
+        let nodes = self.core.tree.spread(Tree::ROOT, shown + rest.jobs.len());
+        let adopted = |(job, node): (Job, u32)| Adopted { id: PrefixId::of(&job.prefix), job, node };
+        let mut all = rest.ended.into_iter().chain(rest.jobs).zip(nodes).map(adopted);
+        self.adopting.ended = all.by_ref().take(shown).collect();
+        all.for_each(|adopted| self.add(Item::Job(Box::new(adopted))));
+    }
+
+    /// Runs the paths again that had ended, unless the run is to end.
+    pub(super) fn show_again(&mut self, control: &mut dyn Control) {
+        // Nothing on their way is left for later.
+        let deferred = std::mem::take(&mut self.adopting.deferred);
+        while control.stop(&self.core, self.items.len()).is_none()
+            && let Some(adopted) = self.adopting.ended.pop_front()
+        {
+            if let Some(mut state) = self.take_up(adopted, control) {
+                state.memory.space.wake();
+                let mut stopped = None;
+                while stopped.is_none() {
+                    stopped = self.run(&mut state, control);
+                }
+                state.memory.space.sleep();
+                self.after_run(state, stopped);
+            }
+            self.tell(control);
         }
+        self.adopting.deferred = deferred;
     }
 
     /// Turns a job into a path, if there is one. Asks the solver.
