@@ -31,7 +31,7 @@ pub struct Known {
 }
 
 /// A name of something that is not relevant so far.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Deferral {
     /// The decisions before one that has deferred alternatives.
     Place(PrefixId),
@@ -99,25 +99,7 @@ impl Job {
 
     /// Its input and bounds in files; the prefix has an encoding of its own ([`prefix::encode`]).
     pub fn encode_input(&self) -> Vec<u8> {
-        let mut out = Vec::new();
-        put(&mut out, self.tried.into());
-        let mut last = "";
-        for known in &self.input {
-            // An input is a row of symbols of one name: an empty name is the last one's.
-            let name = if *known.name == *last { "" } else { &known.name };
-            put(&mut out, name.len() as u64);
-            out.extend(name.bytes());
-            put(&mut out, known.index.into());
-            put(&mut out, known.width.into());
-            put(&mut out, known.value);
-            last = &known.name;
-            if out.len() > MOST_INPUT {
-                out.clear();
-                put(&mut out, self.tried.into());
-                break;
-            }
-        }
-        out
+        encode_input(self.tried, self.input.iter().map(|known| (&*known.name, known.index, known.width, known.value)))
     }
 
     /// Decodes [`prefix::encode`] and [`Job::encode_input`]; `None` if they are not a job.
@@ -143,6 +125,38 @@ impl Job {
         }
         Some(Job { prefix, input: all, tried })
     }
+}
+
+/// As [`Job::encode_input`], of a model.
+pub(crate) fn encode_model(model: &Model, pool: &Pool, tried: u32) -> Vec<u8> {
+    let values = model.values().iter().enumerate().filter(|(_, value)| **value != 0);
+    encode_input(
+        tried,
+        values.map(|(symbol, value)| {
+            let info = pool.sym_info(SymId(symbol as u32));
+            (&*info.name, info.index, info.width, *value)
+        }),
+    )
+}
+
+fn encode_input<'a>(tried: u32, values: impl Iterator<Item = (&'a str, u32, u32, u64)>) -> Vec<u8> {
+    let mut out = Vec::new();
+    put(&mut out, tried.into());
+    let mut last = "";
+    for (name, index, width, value) in values {
+        // An input is a row of symbols of one name: an empty name is the last one's.
+        let shown = if name == last { "" } else { name };
+        put(&mut out, shown.len() as u64);
+        out.extend(shown.bytes());
+        [u64::from(index), width.into(), value].into_iter().for_each(|n| put(&mut out, n));
+        last = name;
+        if out.len() > MOST_INPUT {
+            out.clear();
+            put(&mut out, tried.into());
+            break;
+        }
+    }
+    out
 }
 
 #[cfg(test)]

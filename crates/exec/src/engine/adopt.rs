@@ -16,10 +16,10 @@ use super::{Control, Explorer, Item, POLL};
 use crate::core::{Flip, LedgerKind};
 use crate::cx::Cx;
 use crate::image::CodePos;
-use crate::job::{Deferral, Deferred, Job};
+use crate::job::{Deferral, Deferred, Job, encode_model};
 use crate::path_end::PathEnd;
 use crate::plugin::Stop;
-use crate::prefix::{Decision, Prefix, PrefixId};
+use crate::prefix::{Decision, Prefix, PrefixId, encode};
 use crate::search::{Candidate, ItemId};
 use crate::state::State;
 use crate::subsume::NO_SUBTREE;
@@ -96,13 +96,19 @@ enum What<'a> {
 impl Left<'_> {
     /// As plain data.
     pub fn job(&self) -> Job {
+        let (prefix, input) = self.encoded();
+        Job::decode(&prefix, &input).expect("it was just encoded")
+    }
+
+    /// The bytes of its prefix and of its input in files ([`Job::decode`]).
+    pub fn encoded(&self) -> (Vec<u8>, Vec<u8>) {
         let core = &self.explorer.core;
-        let (prefix, model, tried_after) = match self.what {
-            What::Job(job) => return job.clone(),
+        let (prefix, model, after) = match self.what {
+            What::Job(job) => return (encode(&job.prefix), job.encode_input()),
             What::Flip(flip) => (flip.prefix.to_vec(), &flip.model, flip.before()),
             What::Path(state) => (decisions(state), &state.model, state.prefix.id()),
         };
-        Job::of(prefix, model, &core.pool, core.targets.get(&tried_after).copied().unwrap_or(0))
+        (encode(&prefix), encode_model(model, &core.pool, core.targets.get(&after).copied().unwrap_or(0)))
     }
 }
 
