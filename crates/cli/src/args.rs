@@ -32,6 +32,8 @@ pub struct RunArgs {
     /// Symbolic input and the program's arguments, as typed.
     pub words: Vec<String>,
     pub output: Option<PathBuf>,
+    /// The run folder of a run to go on with.
+    pub resume: Option<PathBuf>,
     /// Seconds of wall time for the run.
     pub max_time: Option<f64>,
     /// Bytes of resident memory, that of children included.
@@ -111,6 +113,7 @@ impl Default for RunArgs {
             objects: Vec::new(),
             words: Vec::new(),
             output: None,
+            resume: None,
             max_time: None,
             max_memory: 8 << 30,
             max_disk: 10 << 30,
@@ -278,6 +281,8 @@ pub static OPTIONS: &[Opt<RunArgs>] = &[
         set: |a, v| { (a.prune, a.slices) = one_of(v, PRUNINGS)?; Ok(()) } },
     Opt { name: "--quiet", value: "", help: "no progress and no summary",
         set: |a, _| { a.quiet = true; Ok(()) } },
+    Opt { name: "--resume", value: "RUN", help: "go on where the run in this folder was stopped, with its own target and options, into a new folder",
+        set: |a, v| { a.resume = Some(v.into()); Ok(()) } },
     Opt { name: "--rule", value: "ID|FILE[,…]", help: "check these rules; see `wryneck rules`",
         set: |a, v| { a.rules.extend(v.split(',').map(str::to_owned)); Ok(()) } },
     Opt { name: "--rules-in-libraries", value: "", help: "calls that libraries make inside themselves are events of rules too",
@@ -382,6 +387,7 @@ const SYMBOLIC: &str = "\nSymbolic input, before or after TARGET; other words af
     \x20 wryneck run --seed corpus/ --export new/ parser.bc --sym-stdin 0-64   begin with a fuzzer's corpus, and write what is new\n\
     \x20 wryneck run --find win --avoid fail crackme --sym-arg 16   an input that reaches a function\n\
     \x20 wryneck run --find wc.c:512 wc.bc A --sym-files 1 8   or a line of the source\n\
+    \x20 wryneck run --resume wryneck-last --max-time 10min   go on where a limit, Ctrl-C or a kill stopped a run\n\
     \x20 wryneck run --entry parse --preamble set_up a.o b.o  machine code of two objects, after a function that sets things up\n\n\
     Exit codes: 0 every path was explored and nothing found, 1 findings, 2 wrong usage or our error, 3 not every path was explored.\n\
     With `--find`: 0 a goal is reached, 1 none can be (every path was explored), 2 as above, 3 not reached yet.\n";
@@ -397,7 +403,10 @@ fn purpose(command: &str) -> &'static str {
 /// The arguments of one `wryneck run` or another command that takes the same; `None` if only help was asked for.
 pub fn parse(command: &str, words: Vec<String>) -> Result<Option<RunArgs>> {
     if matches!(words.first().map(String::as_str), Some("--help" | "-h")) {
-        let usage = format!("usage: wryneck {command} [options] TARGET [symbolic input and arguments]\n\n{}", purpose(command));
+        let usage = format!(
+            "usage: wryneck {command} [options] TARGET [symbolic input and arguments]\n       wryneck {command} --resume RUN [options]\n\n{}",
+            purpose(command)
+        );
         output::write(|out| write!(out, "{usage}{TARGETS}{}{SYMBOLIC}", options::help(OPTIONS)))?;
         return Ok(None);
     }

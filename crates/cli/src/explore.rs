@@ -21,9 +21,11 @@ use crate::export::Export;
 use crate::folder::{self, Folder, PathRow, Test};
 use crate::host::{HostRead, Refused};
 use crate::known::Known;
+use crate::left::{self, Left, SoFar};
 use crate::path_tree::PathTree;
 use crate::progress::{Numbers, Progress};
 use crate::results::{self, Defect, Findings};
+use crate::resume::{self, Before};
 use crate::rules::Rules;
 use crate::seeds::Seeds;
 use crate::{signal, watchdog};
@@ -74,6 +76,12 @@ pub struct Watch {
     pub export: Option<Export>,
     /// A goal is reached, and the exploration ends.
     pub reached: bool,
+    /// The run that this one goes on with.
+    pub before: Before,
+    /// Rows of paths, and those of paths that the end of the run cuts off.
+    pub rows: u64,
+    pub cut: Vec<u64>,
+    pub left: Left,
     pub next_save: Instant,
     pub next_coverage: Instant,
     pub next_tell: Instant,
@@ -106,6 +114,13 @@ impl Limits {
     }
 }
 
+impl Limits {
+    /// Time that is left to write so many pending paths: no more than a fifth of the run's.
+    fn time_for(&self, pending: usize) -> Duration {
+        left::cost(pending).min(self.time.unwrap_or_default() / 5)
+    }
+}
+
 impl Watch {
     pub fn save(&mut self, core: &Core) {
         self.folder.host_reads(std::mem::take(&mut self.host.borrow_mut()));
@@ -121,7 +136,7 @@ impl Watch {
 
     /// The ledger so far.
     pub fn ledger(&self, core: &Core) -> Vec<LedgerRow> {
-        let mut rows = results::ledger(&core.ledger, &self.notes);
+        let mut rows = resume::sum(results::ledger(&core.ledger, &self.notes), &self.before.so_far.ledger);
         if self.tests_left_out > 0 {
             let what = "tests were not written: the run folder is full (disk)".into();
             rows.push(LedgerRow { kind: "cut-off".into(), what, count: self.tests_left_out, flag: "--max-disk".into() });
@@ -134,6 +149,25 @@ impl Watch {
         rows.extend(self.refused.borrow().iter().map(refused));
         rows.extend(self.given_up.iter().cloned());
         rows
+    }
+
+    /// Has what is left to explore written.
+    fn save_left(&mut self, explorer: &Explorer) {
+        let core = &explorer.core;
+        let mut so_far = SoFar {
+            paths: self.rows,
+            cut: self.cut.clone(),
+            tests: self.tests,
+            tests_left_out: self.tests_left_out,
+            counts: self.findings.all.iter().map(|finding| finding.count).collect(),
+            ledger: resume::sum(results::ledger(&core.ledger, &[]), &self.before.so_far.ledger),
+            totals: self.totals(core),
+            blocks: if core.code_source.is_none() { left::runs(&core.coverage) } else { Vec::new() },
+            ..SoFar::default()
+        };
+        self.rules.iter().for_each(|rules| rules.tell(explorer, &mut so_far));
+        let changes = self.left.changes(explorer, &so_far);
+        self.folder.left(changes);
     }
 
     /// Writes what is known at the end.
@@ -159,6 +193,10 @@ impl Watch {
         let pruning = self.rules.as_ref().map(|rules| rules.pruning(explorer));
         self.known.with(|facts| (facts.status, facts.pruning) = (Some(status), pruning));
         self.tell(&explorer.core, explorer.pending());
+        // Who interrupts a run does not wait long: then what is left is what was last written.
+        if !signal::interrupted() || left::cost(explorer.pending()) < budget::AFTER / 2 {
+            self.save_left(explorer);
+        }
         self.finish(&explorer.core);
     }
 
@@ -190,22 +228,23 @@ impl Watch {
 
     /// Counters so far.
     pub fn totals(&self, core: &Core) -> Totals {
-        let stats = core.solver.stats();
+        let (stats, before) = (core.solver.stats(), &self.before.so_far.totals);
         Totals {
-            paths: core.stats.paths,
-            instructions: core.stats.instructions,
-            decisions: core.stats.decisions,
+            paths: self.before.paths + core.stats.paths,
+            instructions: before.instructions + core.stats.instructions,
+            decisions: before.decisions + core.stats.decisions,
             tests: self.tests,
-            queries: stats.queries,
-            solver_calls: stats.solver_calls,
-            solver_seconds: self.solver_time.get().as_secs_f64(),
-            memory: watchdog::peak(),
+            queries: before.queries + stats.queries,
+            solver_calls: before.solver_calls + stats.solver_calls,
+            solver_seconds: before.solver_seconds + self.solver_time.get().as_secs_f64(),
+            memory: before.memory.max(watchdog::peak()),
             inputs: Some(self.inputs),
         }
     }
 
-    fn test(&mut self, core: &Core, ended: &Ended, class: Class, what: &str) -> Box<Test> {
-        self.tests += 1;
+    fn test(&mut self, core: &Core, ended: &Ended, class: Class, what: &str, number: Option<u64>) -> Box<Test> {
+        let number = number.unwrap_or(self.tests + 1);
+        self.tests = self.tests.max(number);
         let object = |i: wryneck_report::InputValue| Object { name: i.name.into_bytes(), bytes: i.bytes };
         let objects = results::inputs(ended).into_iter().map(object).collect();
         let mut about =
@@ -241,8 +280,7 @@ impl Watch {
                 about["stdout"] = json!(stdout);
             }
         }
-        let prefix = wryneck_exec::prefix::encode(&ended.prefix.to_vec());
-        Box::new(Test { number: self.tests, ktest: KTest { args: self.args.clone(), objects }, about, prefix })
+        Box::new(Test { number, ktest: KTest { args: self.args.clone(), objects }, about })
     }
 }
 
@@ -262,7 +300,7 @@ impl Control for Watch {
         if self.reached {
             return Some(Limit::Goal);
         }
-        if self.limits.deadline.get().is_some_and(|deadline| now >= deadline) {
+        if self.limits.deadline.get().is_some_and(|deadline| now + self.limits.time_for(pending) >= deadline) {
             return Some(Limit::Time);
         }
         if watchdog::memory_is_over() {
@@ -298,6 +336,7 @@ impl Control for Watch {
 
     fn ended(&mut self, core: &mut Core, ended: Ended) {
         self.inputs = self.inputs.max(ended.inputs.len() as u64);
+        let again = self.before.again.remove(&ended.prefix.id());
         self.seeds.ended(&ended);
         let reached = ended.reached.filter(|_| !self.reached);
         let (class, what) = results::class(&ended.end);
@@ -309,12 +348,18 @@ impl Control for Watch {
         if let Some(tree) = &mut self.tree {
             tree.add(&ended, self.rules.as_ref().and_then(|rules| rules.events(&ended)));
         }
-        let violations = self.rules.as_mut().map_or(Vec::new(), |rules| rules.ended(core, &ended));
+        let violations = self.rules.as_mut().map_or(Vec::new(), |rules| match &again {
+            None => rules.ended(core, &ended),
+            Some(_) => rules.ended_again(core, &ended),
+        });
         let survived = ended.survived.iter().map(|s| Defect::fault(&s.fault, &s.stack));
         let all = survived.chain(fault).enumerate().map(|(n, defect)| if n == 0 { defect } else { defect.behind_another() });
         let shown = all.chain(leaks).chain(violations);
         let found = shown.map(|defect| self.findings.add(core, defect, &ended));
         let first: Vec<usize> = found.filter(|(first, _)| *first).map(|(_, index)| index).collect();
+        for (&index, count) in first.iter().zip(again.iter().flat_map(|again| &again.counts)) {
+            self.findings.count_earlier(index, count.saturating_sub(1));
+        }
         let emit = match self.emit {
             Emit::New => !first.is_empty() || ended.covers_new && ended.end != PathEnd::Assumed,
             Emit::All => ended.end != PathEnd::Assumed,
@@ -323,7 +368,7 @@ impl Control for Watch {
         let emit = emit || reached.is_some();
         let room = reached.is_some() || !first.is_empty() || self.folder.has_room_for_tests();
         self.tests_left_out += u64::from(emit && !room);
-        let test = (emit && room).then(|| self.test(core, &ended, class, &what));
+        let test = (emit && room).then(|| self.test(core, &ended, class, &what, again.as_ref().and_then(|again| again.test)));
         if let Some(goal) = reached {
             self.reached = true;
             let (test, end) = (test.as_ref().map(|test| folder::test_name(test.number)), format!("{} {what}", class.name()));
@@ -347,7 +392,16 @@ impl Control for Watch {
                 facts.findings.clone_from(found);
             }
         });
+        self.rows += 1;
+        if let PathEnd::Limit(Limit::Time | Limit::Memory | Limit::Disk | Limit::Interrupted | Limit::Goal) = ended.end
+            && first.is_empty()
+        {
+            self.cut.push(self.rows);
+        }
+        let prefix = (test.is_some() || !first.is_empty()).then(|| wryneck_exec::prefix::encode(&ended.prefix.to_vec()));
         self.folder.path_ended(PathRow {
+            finds: first.len() as u64,
+            prefix,
             class,
             what,
             instructions: ended.instructions,
@@ -367,6 +421,13 @@ impl Control for Watch {
             if self.limits.replays {
                 self.build_for(&first);
             }
+        }
+    }
+
+    fn between(&mut self, explorer: &Explorer) {
+        // An audit only adds to what is complete.
+        if !explorer.core.auditing && self.left.is_due(Instant::now()) {
+            self.save_left(explorer);
         }
     }
 

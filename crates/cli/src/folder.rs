@@ -17,15 +17,18 @@ use wryneck_report::{Class, Finding, KTest, LedgerRow, Run};
 
 use crate::coverage::{FunctionRow, LineRow};
 use crate::host::HostRead;
+use crate::left::Changes;
 use crate::problem::problem;
 use crate::scratch;
 use crate::{allocator, budget};
 
 mod database;
+mod earlier;
 mod place;
 mod read;
 mod writer;
 
+pub use earlier::{Earlier, EarlierPath, earlier, refuse_live};
 pub use read::{Code, Facts, check, facts_and_files, inconclusive, report};
 
 const SCHEMA: &str = include_str!("schema.sql");
@@ -44,6 +47,10 @@ pub struct PathRow {
     pub depth: u32,
     pub covers_new: bool,
     pub approximated: bool,
+    /// Findings that it is the first to show.
+    pub finds: u64,
+    /// Its decisions, if they are of use.
+    pub prefix: Option<Vec<u8>>,
     pub test: Option<Box<Test>>,
 }
 
@@ -54,8 +61,6 @@ pub struct Test {
     pub ktest: KTest,
     /// What the `.json` says beside the objects.
     pub about: Value,
-    /// The path's decisions.
-    pub prefix: Vec<u8>,
 }
 
 /// File name of a test.
@@ -72,6 +77,10 @@ pub type Fact = (&'static str, String);
 /// Something to write.
 enum Message {
     Paths(Vec<PathRow>),
+    /// Paths of an earlier run, and the folder that has their tests.
+    Earlier(Vec<EarlierPath>, PathBuf),
+    /// What is left to explore.
+    Left(Box<Changes>),
     Host(Vec<HostRead>),
     /// Findings that are new or changed.
     Findings(Vec<Numbered>),
@@ -171,6 +180,16 @@ impl Folder {
         if !reads.is_empty() {
             self.send(Message::Host(reads));
         }
+    }
+
+    /// Paths of an earlier run, whose tests are in its folder.
+    pub fn earlier(&self, paths: Vec<EarlierPath>, folder: PathBuf) {
+        self.send(Message::Earlier(paths, folder));
+    }
+
+    /// What is left to explore, where all that was sent before is known.
+    pub fn left(&self, changes: Changes) {
+        self.send(Message::Left(Box::new(changes)));
     }
 
     /// Findings that are new or changed: on disk within a tenth of a second.

@@ -1,6 +1,7 @@
 //! The real file system, read only, with a record of every answer for the run folder (docs/design/002, docs/design/015).
 
 use std::cell::RefCell;
+use std::collections::BTreeMap;
 use std::ffi::OsStr;
 use std::fs::{self, Metadata};
 use std::io::{self, Read};
@@ -19,18 +20,28 @@ const LARGEST: u64 = 256 << 20;
 const EIO: i32 = 5;
 const EFBIG: i32 = 27;
 
+/// What can be asked of the host.
+pub const QUESTIONS: [&str; 6] = ["dir", "file", "link", "lstat", "stat", "uname"];
+
+/// The bytes of an answer, or an error number.
+pub type Answer = Result<Arc<Vec<u8>>, i32>;
+
+/// Answers by question and path.
+pub type Answers = BTreeMap<(&'static str, Vec<u8>), Answer>;
+
 /// An answer of the host.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct HostRead {
-    /// `stat`, `lstat`, `file`, `dir`, `link` or `uname`.
+    /// One of [`QUESTIONS`].
     pub question: &'static str,
     pub path: Vec<u8>,
     /// The bytes of the answer (entries and `stat` as text), or an error number.
-    pub answer: Result<Arc<Vec<u8>>, i32>,
+    pub answer: Answer,
 }
 
-/// The host, and what was read of it since the record was last taken.
+/// The host, and what was read of it since the record was last taken. What an earlier run has read of it is as that run saw it.
 pub struct RealHost {
+    earlier: Answers,
     record: Rc<RefCell<Vec<HostRead>>>,
     /// Largest file that is read, in bytes, and those that were not.
     most: u64,
@@ -43,7 +54,26 @@ pub type Refused = Rc<RefCell<Vec<String>>>;
 impl RealHost {
     /// A host for a run that may have so much memory: a file may take a quarter of it.
     pub fn new(memory: u64) -> RealHost {
-        RealHost { record: Rc::default(), most: LARGEST.min(memory / 4), refused: Rc::default() }
+        RealHost { earlier: Answers::new(), record: Rc::default(), most: LARGEST.min(memory / 4), refused: Rc::default() }
+    }
+
+    /// The same, where an earlier run got these answers. They are part of the record.
+    pub fn after(memory: u64, earlier: Answers) -> RealHost {
+        let read = |((question, path), answer): (&(&'static str, Vec<u8>), &Answer)| HostRead {
+            question,
+            path: path.clone(),
+            answer: answer.clone(),
+        };
+        let record = Rc::new(RefCell::new(earlier.iter().map(read).collect()));
+        RealHost { earlier, record, ..RealHost::new(memory) }
+    }
+
+    /// What an earlier run was answered, as `parse` reads it; `None`: it did not ask.
+    fn known<T>(&self, question: &'static str, path: &[u8], parse: impl FnOnce(&[u8]) -> Option<T>) -> Option<Result<T, i32>> {
+        match self.earlier.get(&(question, path.to_vec()))? {
+            Ok(bytes) => parse(bytes).map(Ok),
+            Err(error) => Some(Err(*error)),
+        }
     }
 
     /// The files that were too large, shared with the host.
@@ -58,6 +88,10 @@ impl RealHost {
 
     /// What `uname` says of the real system: system, node, release, version, machine, domain.
     pub fn uname(&self) -> [Vec<u8>; 6] {
+        let known = |bytes: &[u8]| bytes.split(|b| *b == 0).map(<[u8]>::to_vec).collect::<Vec<_>>().try_into().ok();
+        if let Some(Ok(names)) = self.known("uname", b"", known) {
+            return names;
+        }
         // SAFETY: `names` is plain arrays for which zero is valid, and is what the call fills.
         let names = unsafe {
             let mut names: libc::utsname = std::mem::zeroed();
@@ -84,13 +118,20 @@ impl RealHost {
 
 impl Host for RealHost {
     fn stat(&self, path: &[u8], follow: bool) -> Result<Stat, i32> {
+        let question = if follow { "stat" } else { "lstat" };
+        if let Some(known) = self.known(question, path, stat_of) {
+            return known;
+        }
         let at = at(path);
         let answer = if follow { fs::metadata(at) } else { fs::symlink_metadata(at) }.map(|m| stat(&m)).map_err(number);
-        self.note(if follow { "stat" } else { "lstat" }, path, &answer, |s| format!("{s:?}").into_bytes());
+        self.note(question, path, &answer, numbers_of);
         answer
     }
 
     fn read_file(&self, path: &[u8]) -> Result<Arc<Vec<u8>>, i32> {
+        if let Some(answer) = self.earlier.get(&("file", path.to_vec())) {
+            return answer.clone();
+        }
         let answer = read(at(path), self.most).map(Arc::new);
         if answer == Err(EFBIG) {
             let (path, most) = (String::from_utf8_lossy(path), units::bytes(self.most));
@@ -103,15 +144,21 @@ impl Host for RealHost {
     }
 
     fn list_dir(&self, path: &[u8]) -> Result<Vec<DirEntry>, i32> {
+        if let Some(known) = self.known("dir", path, entries_of) {
+            return known;
+        }
         let answer = list(at(path)).map_err(number).map(|mut entries| {
             entries.sort();
             entries
         });
-        self.note("dir", path, &answer, |entries| entries.iter().flat_map(|e| [&e.name[..], b"\0"].concat()).collect());
+        self.note("dir", path, &answer, |entries| entries.iter().flat_map(bytes_of).collect());
         answer
     }
 
     fn read_link(&self, path: &[u8]) -> Result<Vec<u8>, i32> {
+        if let Some(known) = self.known("link", path, |bytes| Some(bytes.to_vec())) {
+            return known;
+        }
         let answer = fs::read_link(at(path)).map(|p| p.into_os_string().into_vec()).map_err(number);
         self.note("link", path, &answer, Vec::clone);
         answer
@@ -155,6 +202,53 @@ fn list(path: &Path) -> io::Result<Vec<DirEntry>> {
             Ok(DirEntry { name: entry.file_name().into_vec(), ino: entry.ino(), kind: kind(entry.file_type()?) })
         })
         .collect()
+}
+
+/// An entry in the record.
+fn bytes_of(entry: &DirEntry) -> Vec<u8> {
+    [format!("{} {} ", entry.ino, entry.kind).as_bytes(), &entry.name, b"\0"].concat()
+}
+
+/// The entries in a record.
+fn entries_of(bytes: &[u8]) -> Option<Vec<DirEntry>> {
+    let entry = |bytes: &[u8]| {
+        let mut parts = bytes.splitn(3, |b| *b == b' ');
+        let mut number = || std::str::from_utf8(parts.next()?).ok()?.parse::<u64>().ok();
+        let (ino, kind) = (number()?, u32::try_from(number()?).ok()?);
+        Some(DirEntry { name: parts.next()?.to_vec(), ino, kind })
+    };
+    bytes.strip_suffix(b"\0").map_or(Some(Vec::new()), |all| all.split(|b| *b == 0).map(entry).collect())
+}
+
+/// What `stat` says, in the record.
+fn numbers_of(s: &Stat) -> Vec<u8> {
+    let (a, m, c) = (s.atime, s.mtime, s.ctime);
+    let (mode, uid, gid) = (s.mode, s.uid, s.gid);
+    format!("{} {} {} {mode} {uid} {gid} {} {} {} {} {} {} {} {}", s.dev, s.ino, s.nlink, s.rdev, s.size, a.0, a.1, m.0, m.1, c.0, c.1)
+        .into_bytes()
+}
+
+/// The same out of a record.
+fn stat_of(bytes: &[u8]) -> Option<Stat> {
+    let numbers: Vec<i128> = std::str::from_utf8(bytes).ok()?.split(' ').map(|n| n.parse().ok()).collect::<Option<_>>()?;
+    let [dev, ino, nlink, mode, uid, gid, rdev, size, times @ ..] = &numbers[..] else { return None };
+    let whole = |n: &i128| u64::try_from(*n).ok();
+    let half = |n: &i128| u32::try_from(*n).ok();
+    let times: Vec<i64> = times.iter().map(|n| i64::try_from(*n).ok()).collect::<Option<_>>()?;
+    let [a, an, m, mn, c, cn] = times[..] else { return None };
+    Some(Stat {
+        dev: whole(dev)?,
+        ino: whole(ino)?,
+        nlink: whole(nlink)?,
+        mode: half(mode)?,
+        uid: half(uid)?,
+        gid: half(gid)?,
+        rdev: whole(rdev)?,
+        size: whole(size)?,
+        atime: (a, an),
+        mtime: (m, mn),
+        ctime: (c, cn),
+    })
 }
 
 fn kind(t: fs::FileType) -> u32 {
@@ -204,5 +298,31 @@ mod tests {
         assert_eq!(record.len(), 5);
         assert_eq!((record[0].question, &record[0].answer), ("file", &Ok(b"hello".to_vec().into())));
         assert_eq!(record[2].answer, Err(2));
+    }
+
+    #[test]
+    fn a_later_run_sees_the_host_as_an_earlier_one_did() {
+        let dir = tempfile::tempdir().expect("there is room");
+        let (file, odd) = (dir.path().join("f"), dir.path().join("a b"));
+        fs::write(&file, b"hello").expect("there is room");
+        fs::write(&odd, b"").expect("there is room");
+        std::os::unix::fs::symlink("f", dir.path().join("l")).expect("there is room");
+        let path = |p: &Path| p.as_os_str().as_bytes().to_vec();
+        let (folder, f, link, none) = (path(dir.path()), path(&file), path(&dir.path().join("l")), path(&dir.path().join("none")));
+        let ask = |host: &RealHost| {
+            let stats: Vec<_> = [&f, &link, &none].iter().flat_map(|p| [host.stat(p, true), host.stat(p, false)]).collect();
+            (host.uname(), stats, host.read_file(&f), host.read_file(&none), host.list_dir(&folder), host.read_link(&link))
+        };
+        let host = RealHost::new(1 << 30);
+        let then = ask(&host);
+        assert!(then.4.as_ref().is_ok_and(|all| all.len() == 3) && then.1[1].is_ok() && then.1[4] == Err(2));
+        let record = host.record().take();
+        let earlier: Answers = record.iter().map(|r| ((r.question, r.path.clone()), r.answer.clone())).collect();
+        fs::write(&file, b"it has changed").expect("there is room");
+        fs::remove_file(&odd).expect("it is there");
+        let later = RealHost::after(1 << 30, earlier);
+        assert_eq!(ask(&later), then);
+        assert_eq!(later.record().borrow().len(), record.len());
+        assert!(record.iter().all(|r| QUESTIONS.contains(&r.question)));
     }
 }

@@ -47,6 +47,20 @@ pub fn parse_until<T>(table: &[Opt<T>], into: &mut T, words: &mut Words, ends: &
     Ok(())
 }
 
+/// The names of the options that these words begin with.
+pub fn names<'a, T>(table: &[Opt<T>], words: &'a [String]) -> Vec<&'a str> {
+    let (mut names, mut words) = (Vec::new(), words.iter());
+    while let Some(word) = words.next() {
+        let (name, joined) = word.split_once('=').map_or((word.as_str(), false), |(name, _)| (name, true));
+        let Some(opt) = table.iter().find(|o| o.name == name) else { break };
+        names.push(name);
+        if !joined && !opt.value.is_empty() {
+            words.next();
+        }
+    }
+    names
+}
+
 fn nearest<T>(table: &[Opt<T>], name: &str) -> String {
     let shared = |o: &Opt<T>| o.name.chars().zip(name.chars()).take_while(|(a, b)| a == b).count();
     match table.iter().max_by_key(|o| shared(o)) {

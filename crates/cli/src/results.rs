@@ -133,6 +133,12 @@ impl Findings {
         (true, index)
     }
 
+    /// Counts paths of an earlier run that showed a finding.
+    pub fn count_earlier(&mut self, index: usize, paths: u64) {
+        self.all[index].count += paths;
+        self.changed.insert(index);
+    }
+
     /// Those that have changed since the last time, with their numbers.
     pub fn take_changed(&mut self) -> Vec<Numbered> {
         std::mem::take(&mut self.changed).into_iter().map(|index| (index as i64 + 1, self.all[index].clone())).collect()

@@ -17,6 +17,7 @@ use wryneck_verify::sequence::Occurred;
 use wryneck_verify::slice::Explain;
 use wryneck_verify::{Automata, Checker, MachineSlicer, Observed, Policy, Sequence, Slicer, builtin, rule_file};
 
+use crate::left::SoFar;
 use crate::problem::problem;
 use crate::results::Defect;
 use crate::{data, facts};
@@ -99,6 +100,8 @@ pub struct Rules {
     /// By rule: a function whose calls are its events occurs in the program.
     occurs: Vec<bool>,
     relevant: Vec<u64>,
+    /// What the run knew that this one goes on with.
+    earlier: SoFar,
     /// By rule: a path without an event has to do with it too, since the program could have made one.
     without: Vec<bool>,
     /// The distinct sequences of events of paths that the program ended, by hash.
@@ -115,7 +118,28 @@ impl Rules {
         let without =
             automata.checkers().iter().zip(automata.may_happen(image, machine_code)).map(|(c, may)| may && c.wants_no_event()).collect();
         let occurs = automata.occurring(image);
-        Rules { relevant, without, occurs, calls_fail: false, inside_libraries, sequences: BTreeMap::new(), lost: Vec::new(), automata }
+        let (sequences, lost, earlier) = (BTreeMap::new(), Vec::new(), SoFar::default());
+        Rules { relevant, earlier, without, occurs, calls_fail: false, inside_libraries, sequences, lost, automata }
+    }
+
+    /// Goes on with what an earlier run knew.
+    pub fn go_on(&mut self, earlier: &SoFar) {
+        self.relevant.iter_mut().zip(&earlier.relevant).for_each(|(relevant, before)| *relevant += before);
+        self.earlier =
+            SoFar { sequences: earlier.sequences.clone(), wanted: earlier.wanted, subsumed: earlier.subsumed, ..SoFar::default() };
+    }
+
+    /// Adds to what a later run has to know.
+    pub fn tell(&self, explorer: &Explorer, so_far: &mut SoFar) {
+        so_far.relevant.clone_from(&self.relevant);
+        so_far.sequences = self.lines();
+        so_far.wanted = self.earlier.wanted + explorer.core.stats.flips_wanted;
+        so_far.subsumed = self.earlier.subsumed + explorer.core.stats.flips_subsumed;
+    }
+
+    /// The distinct sequences, those of earlier runs among them.
+    fn lines(&self) -> BTreeSet<String> {
+        self.sequences.values().map(|sequence| self.line(sequence)).chain(self.earlier.sequences.iter().cloned()).collect()
     }
 
     /// What says which flips can matter to these rules in a program that begins with `entry`, or with `main`; `kept`: where its facts are kept.
@@ -143,14 +167,14 @@ impl Rules {
 
     /// What the exploration came to for the rules.
     pub fn pruning(&self, explorer: &Explorer) -> Pruning {
-        let sequences = self.sequences.len() as u64;
+        let sequences = if self.earlier.sequences.is_empty() { self.sequences.len() } else { self.lines().len() } as u64;
         let relevant = explorer.relevant();
         Pruning {
             sequences,
             relevant,
             redundant: relevant.map(|relevant| explorer.core.stats.paths - relevant),
-            wanted: explorer.core.stats.flips_wanted,
-            subsumed: explorer.core.stats.flips_subsumed,
+            wanted: self.earlier.wanted + explorer.core.stats.flips_wanted,
+            subsumed: self.earlier.subsumed + explorer.core.stats.flips_subsumed,
             never: explorer.is_pruned().then_some(explorer.unwanted() as u64),
             audited: explorer.core.stats.flips_audited,
             lost: self
@@ -177,21 +201,30 @@ impl Rules {
 
     /// Writes the distinct sequences, a line each, sorted.
     pub fn write_sequences(&self, file: &Path) -> Result<()> {
-        let mut lines: Vec<String> = self.sequences.values().map(|sequence| self.line(sequence) + "\n").collect();
-        lines.sort();
+        let lines: Vec<String> = self.lines().into_iter().map(|line| line + "\n").collect();
         fs::write(file, lines.concat()).with_context(|| format!("cannot write `{}`", file.display()))
     }
 
     /// Counts a path that ended; what it did wrong.
     pub fn ended<'a>(&mut self, core: &Core, ended: &'a Ended) -> Vec<Defect<'a>> {
+        self.see(core, ended, true)
+    }
+
+    /// What a path did wrong that an earlier run has counted.
+    pub fn ended_again<'a>(&mut self, core: &Core, ended: &'a Ended) -> Vec<Defect<'a>> {
+        self.see(core, ended, false)
+    }
+
+    fn see<'a>(&mut self, core: &Core, ended: &'a Ended, counts: bool) -> Vec<Defect<'a>> {
         let Some(observed) = ended.monitor.as_any().downcast_ref::<Observed>() else { return Vec::new() };
         let exits = matches!(ended.end, PathEnd::Exit(_));
         for ((relevant, events), without) in self.relevant.iter_mut().zip(&observed.events).zip(&self.without) {
-            *relevant += u64::from(*events > 0 || exits && *without);
+            *relevant += u64::from(counts && (*events > 0 || exits && *without));
         }
         if exits {
             let hash = observed.sequence.hash();
-            if self.sequences.insert(hash, observed.sequence.clone()).is_none() && core.auditing {
+            let is_first = self.sequences.insert(hash, observed.sequence.clone()).is_none();
+            if is_first && core.auditing && !self.earlier.sequences.contains(&self.line(&observed.sequence)) {
                 self.lost.push((hash, core.image.place_name(core.audited)));
             }
         }

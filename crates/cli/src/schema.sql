@@ -2,10 +2,10 @@
 -- Several runs' tables can be attached and compared: no number here but those of machine code is an address.
 
 -- The number of this schema; a change here is a new number, and `show` and `replay` say which one they read.
-PRAGMA user_version = 4;
+PRAGMA user_version = 5;
 
 -- Facts of the run: command (JSON array), program, started (seconds since 1970), version, status (`running` until the end),
--- and at the end summary (the JSON object that --json prints).
+-- and at the end summary (the JSON object that --json prints). rest: what is known where `pending` was last written (JSON, `left.rs`).
 CREATE TABLE run (name TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID;
 
 -- Every path that ended, in order.
@@ -17,7 +17,8 @@ CREATE TABLE path (
     depth INTEGER NOT NULL,         -- decisions
     covers_new INTEGER NOT NULL,    -- 1: it entered a block that no path had entered before
     approximated INTEGER NOT NULL,  -- 1: something on it was skipped or bounded
-    prefix BLOB,                    -- its decisions; only where a test was written
+    finds INTEGER NOT NULL,         -- findings that it was the first to show; they are numbered in this order
+    prefix BLOB,                    -- its decisions; only where a test was written or a finding was first shown
     test TEXT                       -- the test's file name
 );
 
@@ -51,10 +52,20 @@ CREATE TABLE function (
     PRIMARY KEY (file, line, name)
 ) WITHOUT ROWID;
 
+-- What is left to explore, as it was when the fact `rest` was last written: a path, or the alternative of a decision (`--resume`).
+CREATE TABLE pending (
+    id INTEGER PRIMARY KEY,
+    prefix BLOB NOT NULL,           -- its decisions
+    input BLOB NOT NULL             -- values of input that lead there
+);
+
+-- At that time: what is not relevant to the rules so far, by name. flip: 0 the decisions before one with deferred alternatives, 1 those up to a deferred one.
+CREATE TABLE deferred (id INTEGER PRIMARY KEY, name BLOB NOT NULL, flip INTEGER NOT NULL);
+
 -- What was read of the host, once per question.
 CREATE TABLE host (
     question TEXT NOT NULL,         -- stat, lstat, file, dir, link, uname
     path BLOB NOT NULL,
     error INTEGER,                  -- an error number, or null
-    answer BLOB                     -- bytes of a file or link, names with a zero byte after each (uname: between), or stat's fields as text
+    answer BLOB                     -- bytes of a file or link; `inode kind name` with a zero byte after each; uname's names with one between; stat's numbers
 );

@@ -1,7 +1,7 @@
 //! The seal of a run folder: proof that this user's tool wrote what a replay compiles and runs, and that those files are as they were.
 //!
-//! A run folder is data, perhaps from strangers. A replay compiles its source with its flags and runs the result, so these facts, with the
-//! content of each file they name, get a keyed hash (BLAKE3). The key lies in the cache, where only the user reads it. A folder
+//! A run folder is data, perhaps from strangers. A replay compiles its source with its flags and runs the result, and a run that goes on takes its
+//! command, so these facts, with the content of each file they name, get a keyed hash (BLAKE3). The key lies in the cache, where only the user reads it. A folder
 //! without a fitting seal (made elsewhere, altered, or the cache is new) is replayed by the rules for strangers, see `explored.rs`.
 
 use std::collections::BTreeMap;
@@ -18,7 +18,8 @@ pub const CONTENT: &str = "content";
 /// The fact with the seal.
 pub const SEAL: &str = "seal";
 /// The facts under seal.
-const SEALED: [&str; 9] = ["bitcode", "cc_flags", CONTENT, "directory", "entry", "fail_calls", "libc", "objects", "program"];
+const SEALED: [&str; 11] =
+    ["bitcode", "cc_flags", "command", CONTENT, "directory", "entry", "fail_calls", "libc", "objects", "program", "tool"];
 
 type Facts = BTreeMap<String, String>;
 

@@ -259,7 +259,7 @@ pub struct InputValue {
 }
 
 /// An entry of the ledger.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct LedgerRow {
     pub kind: String,
     pub what: String,

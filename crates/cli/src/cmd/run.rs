@@ -31,11 +31,13 @@ use crate::export::Export;
 use crate::folder::{Fact, Folder};
 use crate::host::{RealHost, Refused};
 use crate::known::Known;
+use crate::left::Left;
 use crate::machine;
 use crate::path_tree::PathTree;
 use crate::problem::{self, problem};
 use crate::progress::Progress;
 use crate::results::Findings;
+use crate::resume::{self, Before, Resume};
 use crate::rules::{self, Rules, Unsliced};
 use crate::seeds::Seeds;
 use crate::target::{Linked, Target};
@@ -52,9 +54,14 @@ pub fn run(words: Vec<String>) -> Result<u8> {
 /// Explores a program as the words after the command `name` say, completed by `complete`; the exit code.
 pub fn explore(name: &str, words: Vec<String>, complete: impl FnOnce(&mut RunArgs)) -> Result<u8> {
     let start = Instant::now();
-    let command = ["wryneck", name].map(str::to_owned).into_iter().chain(words.iter().cloned()).collect();
-    let Some(mut args) = args::parse(name, words)? else { return Ok(0) };
+    let (mut resume, args) = resume::of(name, &words)?.unzip();
+    let asked = resume.as_ref().map_or(&words, |resume: &Resume| &resume.words);
+    let command = ["wryneck", name].map(str::to_owned).into_iter().chain(asked.iter().cloned()).collect();
+    let parsed = if args.is_some() { args } else { args::parse(name, words)? };
+    let Some(mut args) = parsed else { return Ok(0) };
     complete(&mut args);
+    let mut of_resume = Vec::new();
+    resume.iter().try_for_each(|resume| resume.check(&mut args, &mut of_resume))?;
     signal::catch();
     let budget = Budget { began: start, time: args.max_time.map(Duration::from_secs_f64), memory: args.max_memory };
     watchdog::start(budget);
@@ -71,17 +78,19 @@ pub fn explore(name: &str, words: Vec<String>, complete: impl FnOnce(&mut RunArg
     let begins = input.entry.function().map(str::to_owned);
     let seeds = Seeds::read(&args.seeds, &input)?;
     let export = args.export.as_ref().map(|word| Export::new(word, &input)).transpose()?;
-    let host = Rc::new(RealHost::new(args.max_memory));
+    let host = Rc::new(RealHost::after(args.max_memory, resume.as_mut().map(Resume::host).unwrap_or_default()));
     input.uname = host.uname();
     input.user = RealHost::user();
     let (record, refused) = (host.record(), host.refused());
     let environment = Rc::new(Linux::new(input, host));
     watchdog::works_on("linking");
     let Linked { program, entry, bitcode, mut code, kept, mut notes } = target.link(&args, &environment)?;
+    resume.iter().try_for_each(|resume| resume.check_bitcode(bitcode.as_deref()))?;
+    notes.extend(of_resume);
 
     let folder = Folder::create(args.output.as_deref(), args.max_disk, &begun(&args, &command))?;
     let bitcode = bitcode.map(|bitcode| keep(&args, bitcode, &folder.path)).transpose()?;
-    describe(&folder, &args, bitcode.as_deref());
+    describe(&folder, &args, &command, bitcode.as_deref());
     let known = Known::default();
     known.with(|facts| (facts.command, facts.folder, facts.replays) = (command.clone(), folder.path.display().to_string(), args.replay));
     watchdog::end_by(end_of(&args, budget, known.clone(), folder.clone()));
@@ -178,7 +187,10 @@ pub fn explore(name: &str, words: Vec<String>, complete: impl FnOnce(&mut RunArg
     }
     watchdog::works_on("the exploration");
     let outcome = match explorer.start(entry, |_| Ok(Vec::new())) {
-        Ok(()) => explorer.explore(&mut watch),
+        Ok(()) => {
+            resume.map_or(Ok(()), |resume| resume.begin(&mut explorer, &mut watch))?;
+            explorer.explore(&mut watch)
+        }
         Err(Stop::End(end)) => return Err(problem(format!("the program cannot begin: {}", end_text(&end)), "")),
         Err(Stop::Bind(_)) => return Err(problem("the program cannot begin: a pointer is unbound", "")),
     };
@@ -348,6 +360,10 @@ fn watch(
         seeds: Seeds::default(),
         export: None,
         reached: false,
+        before: Before::default(),
+        rows: 0,
+        cut: Vec::new(),
+        left: Left::new(now),
         next_save: now,
         next_coverage: now + Duration::from_secs(3),
         next_tell: now,
@@ -371,7 +387,7 @@ fn json(words: &Vec<String>) -> String {
 }
 
 /// The facts of what a replay compiles and runs. Of several targets as bitcode, what they were linked to stands for them.
-fn describe(folder: &Folder, args: &RunArgs, bitcode: Option<&Path>) {
+fn describe(folder: &Folder, args: &RunArgs, command: &Vec<String>, bitcode: Option<&Path>) {
     let mut built: BTreeMap<&'static str, String> = BTreeMap::new();
     let is_several = bitcode.is_some() && !args.objects.is_empty();
     let program = if is_several { KEPT.to_owned() } else { absolute(&args.target) };
@@ -388,6 +404,9 @@ fn describe(folder: &Folder, args: &RunArgs, bitcode: Option<&Path>) {
     built.insert("cc_flags", json(&args.cc_flags));
     built.insert("fail_calls", args.fail_calls.to_string());
     built.insert("libc", args.libc.to_string());
+    built.insert("command", json(command));
+    let named = args.stdin.iter().chain(&args.summaries).cloned().chain(args.rules.iter().map(PathBuf::from));
+    files.extend(named.filter(|file| file.is_file()).map(|file| absolute(&file)));
     built.insert("directory", env::current_dir().unwrap_or_default().display().to_string());
     for (name, value) in &built {
         folder.fact(name, value.clone());
@@ -396,8 +415,9 @@ fn describe(folder: &Folder, args: &RunArgs, bitcode: Option<&Path>) {
     folder.facts(move || {
         let name = |file: &String| if *file == own { KEPT.to_owned() } else { file.clone() };
         let files: Vec<(String, PathBuf)> = files.iter().map(|file| (name(file), file.into())).collect();
-        let built = built.into_iter().map(|(name, value)| (name.to_owned(), value)).collect();
-        seal::of(built, &files)
+        let tool = resume::tool();
+        let all = built.into_iter().chain([("tool", tool.clone())]).map(|(name, value)| (name.to_owned(), value)).collect();
+        seal::of(all, &files).into_iter().chain([("tool", tool)]).collect()
     });
 }
 

@@ -34,7 +34,7 @@ use crate::problem::problem;
 use crate::scratch::Scratch;
 
 /// The number of the schema this version writes and reads.
-const SCHEMA_NUMBER: i64 = 4;
+const SCHEMA_NUMBER: i64 = 5;
 /// Steps of the database's machine that all queries may take, in [`STEP`]s: some seconds. A row takes about twenty.
 const MOST_STEPS: u32 = 400_000;
 const STEP: i32 = 1_000;
@@ -245,7 +245,7 @@ fn connect(file: &Path, access: Access) -> rusqlite::Result<Connection> {
 }
 
 /// Whether the run that writes a folder goes on, as the same user. It holds a lock on the folder, which ends with it.
-fn is_live(folder: &Path) -> bool {
+pub(super) fn is_live(folder: &Path) -> bool {
     let Ok(folder) = File::open(folder) else { return false };
     // SAFETY: a system call that only returns a number.
     let own = folder.metadata().is_ok_and(|m| m.uid() == unsafe { libc::geteuid() });

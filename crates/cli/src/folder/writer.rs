@@ -13,9 +13,12 @@ use std::time::{Duration, Instant};
 use anyhow::{Error, Result};
 use rusqlite::{Connection, params};
 use serde_json::{Value, json};
+use wryneck_exec::Deferral;
 use wryneck_report::{LedgerRow, Native};
 
-use super::{Fact, Message, Numbered, PathRow, SCHEMA, State, Test, database_unwritable, test_name, write_file};
+use super::{EarlierPath, Fact, Message, Numbered, PathRow, SCHEMA, State, Test, database_unwritable, test_name, write_file};
+use crate::data;
+use crate::left::Changes;
 
 /// Time between transactions.
 const COMMIT: Duration = Duration::from_millis(200);
@@ -68,6 +71,9 @@ fn open(file: &Path) -> rusqlite::Result<Connection> {
     db.execute_batch("PRAGMA synchronous = OFF")?;
     Ok(db)
 }
+
+const INSERT_PATH: &str =
+    "INSERT INTO path (class, what, instructions, depth, covers_new, approximated, finds, prefix, test) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)";
 
 struct Writer<'a> {
     folder: &'a Path,
@@ -133,6 +139,8 @@ impl Writer<'_> {
             // Both end a batch.
             Message::Commit(_) | Message::End(_) => Ok(()),
             Message::Paths(rows) => rows.into_iter().try_for_each(|row| self.path(row)),
+            Message::Earlier(paths, folder) => paths.iter().try_for_each(|path| self.earlier(path, &folder)),
+            Message::Left(changes) => self.left(*changes),
             Message::Host(reads) => {
                 let mut insert = self.db.prepare_cached("INSERT INTO host VALUES (?, ?, ?, ?)")?;
                 for r in reads {
@@ -170,26 +178,67 @@ impl Writer<'_> {
 
     fn path(&mut self, row: PathRow) -> Result<()> {
         let name = row.test.as_ref().map(|t| test_name(t.number));
-        let mut insert = self.db.prepare_cached(
-            "INSERT INTO path (class, what, instructions, depth, covers_new, approximated, prefix, test) VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
-        )?;
-        let prefix = row.test.as_ref().map(|t| &t.prefix);
         let (class, what) = (row.class.name(), &*row.what);
-        insert.execute(params![class, what, row.instructions as i64, row.depth, row.covers_new, row.approximated, prefix, name])?;
+        let mut insert = self.db.prepare_cached(INSERT_PATH)?;
+        let (instructions, finds) = (row.instructions as i64, row.finds as i64);
+        insert.execute(params![class, what, instructions, row.depth, row.covers_new, row.approximated, finds, row.prefix, name])?;
         drop(insert);
         if let (Some(test), Some(name)) = (row.test, name) {
-            let path = self.folder.join(name);
-            let (bytes, about) = (test.ktest.to_bytes(), about(&test).to_string());
-            let size = [bytes.len(), about.len()].map(|size| size.next_multiple_of(BLOCK) as u64).iter().sum();
-            self.files += size;
-            self.state.used.fetch_add(size, Ordering::Relaxed);
-            // The row says that there was such a path; the next test may fit.
-            let written = write_file(&path, &bytes).and_then(|()| write_file(&path.with_extension("json"), about.as_bytes()));
-            if let Err(error) = written {
-                self.state.fail(format!("{error:#}"));
+            self.test(&name, &test.ktest.to_bytes(), about(&test).to_string().as_bytes());
+        }
+        Ok(())
+    }
+
+    /// Writes the files of a test.
+    fn test(&mut self, name: &str, bytes: &[u8], about: &[u8]) {
+        let path = self.folder.join(name);
+        let size = [bytes.len(), about.len()].map(|size| size.next_multiple_of(BLOCK) as u64).iter().sum();
+        self.files += size;
+        self.state.used.fetch_add(size, Ordering::Relaxed);
+        // The row says that there was such a path; the next test may fit.
+        let written = write_file(&path, bytes).and_then(|()| write_file(&path.with_extension("json"), about));
+        if let Err(error) = written {
+            self.state.fail(format!("{error:#}"));
+        }
+    }
+
+    /// A path of an earlier run, and its test out of that run's folder.
+    fn earlier(&mut self, path: &EarlierPath, folder: &Path) -> Result<()> {
+        let name = path.test.map(test_name);
+        let mut insert = self.db.prepare_cached(INSERT_PATH)?;
+        let (class, what, instructions, finds) = (path.class.name(), &path.what, path.instructions as i64, path.finds as i64);
+        insert.execute(params![class, what, instructions, path.depth, path.covers_new, path.approximated, finds, path.prefix, name])?;
+        drop(insert);
+        if let Some(name) = name {
+            let from = folder.join(&name);
+            let both = data::read_here(&from, data::TEST)
+                .and_then(|bytes| Ok((bytes, data::read_here(&from.with_extension("json"), data::TEST)?)));
+            match both {
+                Ok((bytes, about)) => self.test(&name, &bytes, &about),
+                Err(error) => self.state.fail(format!("the test `{}` was not taken over: {error}", from.display())),
             }
         }
         Ok(())
+    }
+
+    fn left(&mut self, changes: Changes) -> Result<()> {
+        {
+            let mut delete = self.db.prepare_cached("DELETE FROM pending WHERE id = ?")?;
+            changes.gone.iter().try_for_each(|row| delete.execute([row]).map(drop))?;
+            let mut insert = self.db.prepare_cached("INSERT INTO pending VALUES (?, ?, ?)")?;
+            changes.new.iter().try_for_each(|(row, prefix, input)| insert.execute(params![row, prefix, input]).map(drop))?;
+            let mut delete = self.db.prepare_cached("DELETE FROM deferred WHERE id = ?")?;
+            changes.no_longer_deferred.iter().try_for_each(|row| delete.execute([row]).map(drop))?;
+            let mut insert = self.db.prepare_cached("INSERT INTO deferred VALUES (?, ?, ?)")?;
+            for (row, deferral) in changes.deferred {
+                let (name, flip) = match deferral {
+                    Deferral::Place(name) => (name, false),
+                    Deferral::Flip(name) => (name, true),
+                };
+                insert.execute(params![row, name.to_bytes(), flip])?;
+            }
+        }
+        self.fact("rest", &changes.so_far)
     }
 
     fn findings(&mut self, findings: &[Numbered]) -> Result<()> {
