@@ -121,6 +121,10 @@ impl Two {
         if self.a.is_below(self.b.lo) {
             return self.a;
         }
+        // Between two multiples of the divisor the remainder grows with the value.
+        if let Some(by) = self.b.value().filter(|&by| by > 0 && self.a.lo / by == self.a.hi / by) {
+            return Facts::between(self.a.lo % by, self.a.hi % by);
+        }
         let below_divisor = self.b.hi.wrapping_sub(1);
         Facts::between(0, if self.b.lo > 0 { self.a.hi.min(below_divisor) } else { self.a.hi })
     }

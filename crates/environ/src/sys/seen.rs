@@ -1,0 +1,128 @@
+//! What the world says of files and of itself, as the path sees it where facts are noted: attributes are symbolic input named by their question.
+
+use std::ops::Range;
+
+use super::path::AT_FDCWD;
+use super::{Done, Sys};
+use crate::errno::Halt;
+use crate::observed;
+use crate::state::{NodeId, STDERR};
+
+/// Bytes of `struct stat` that are symbolic where attributes are: all but mode and owners, which the models use, and what is always zero.
+const STAT: Layout = Layout { owners: 24..36, size: 48..56, symbolic: [0..24, 40..120], whole: [0..24, 24..144] };
+/// The same of `struct statx`.
+const STATX: Layout = Layout { owners: 20..30, size: 40..48, symbolic: [0..20, 32..256], whole: [0..20, 20..256] };
+
+/// Where a structure of attributes has what.
+struct Layout {
+    owners: Range<usize>,
+    size: Range<usize>,
+    symbolic: [Range<usize>; 2],
+    whole: [Range<usize>; 2],
+}
+
+impl Sys<'_, '_> {
+    /// The host's answer to a question, where facts are noted.
+    pub fn observed(&self, question: &[u8]) -> Option<Vec<u8>> {
+        self.linux.captured.log.as_ref()?;
+        self.linux.captured.seen(question).map(|answer| answer.to_vec())
+    }
+
+    /// Where `.` and `..` stand in the list of a directory, and their inodes: as the host lists them, if facts are noted.
+    pub fn dots(&self, id: NodeId) -> Option<[(usize, u64); 2]> {
+        self.linux.captured.log.as_ref()?;
+        let answer = self.linux.captured.seen(&observed::question("dots", self.world().node(id).host.as_ref()?))?;
+        let mut numbers = std::str::from_utf8(&answer).ok()?.split(' ').map(str::parse::<u64>);
+        let mut next = || numbers.next()?.ok();
+        Some([(next()? as usize, next()?), (next()? as usize, next()?)])
+    }
+
+    /// The question about the attributes of a node, if they are to be noted: a stream's, or those of a file of the host.
+    pub fn question_of_node(&self, id: NodeId) -> Option<Vec<u8>> {
+        self.linux.captured.log.as_ref()?;
+        if id <= STDERR {
+            return Some(observed::numbered("fstat", id));
+        }
+        match &self.world().node(id).host {
+            Some(path) => Some(observed::question("lstat", path)),
+            None => {
+                self.linux.captured.note_unknown("the attributes of a file that the program makes");
+                None
+            }
+        }
+    }
+
+    /// Notes whether a file may be accessed so, as the model decided; the kernel knows more than owners and modes.
+    pub fn note_access(&self, question: Option<&[u8]>, want: u32, permits: bool) {
+        match question.and_then(|question| question.strip_prefix(b"lstat ")) {
+            Some(path) => {
+                let question = observed::question(&format!("access {want}"), path);
+                let given: &[u8] = if permits { b"yes" } else { b"no" };
+                self.linux.captured.note_same(question, given, "whether this user may access a file");
+            }
+            None => self.linux.captured.note_unknown("whether this user may access a stream"),
+        }
+    }
+
+    /// Makes the attributes at a checked address, `told` so far, symbolic. `changed`: the file's content is known to the path.
+    pub fn put_seen(&mut self, addr: u64, told: &[u8], question: &[u8], content_known: bool) -> Result<(), Halt> {
+        let captured = &self.linux.captured;
+        let is_stream = question.starts_with(b"fstat ");
+        let layout = if question.starts_with(b"statx ") { STATX } else { STAT };
+        let real = captured.seen(question).filter(|real| real.len() == told.len());
+        let fits = |range: &Range<usize>| real.as_ref().is_some_and(|real| real[range.clone()] == told[range.clone()]);
+        if !is_stream && (!fits(&layout.owners) || content_known && !fits(&layout.size)) || real.is_none() {
+            captured.note_unknown("the attributes of a file that the program changed, or that changes");
+            return Ok(());
+        }
+        let [first, second] = layout.symbolic;
+        let without_size = [first.clone(), second.start..layout.size.start, layout.size.end..second.end];
+        let ranges: &[Range<usize>] = match (is_stream, content_known) {
+            (true, _) => &layout.whole,
+            (false, true) => &without_size,
+            (false, false) => &[first, second],
+        };
+        self.put_attributes(addr, question, real.as_deref().unwrap_or_default(), ranges)
+    }
+
+    /// Attributes at an address, named by their question. `real` is what they are now.
+    fn put_attributes(&mut self, addr: u64, question: &[u8], real: &[u8], ranges: &[Range<usize>]) -> Result<(), Halt> {
+        let Ok(name) = std::str::from_utf8(question) else {
+            self.linux.captured.note_unknown("attributes of a file whose name is not UTF-8");
+            return Ok(());
+        };
+        // The zero tells the number of a repeated question from its path.
+        let bytes = self.cx.seeded_input(&format!("{name}\0"), real);
+        for range in ranges {
+            self.cx.write_bytes(addr + range.start as u64, &bytes[range.clone()])?;
+        }
+        Ok(())
+    }
+
+    /// A structure at a checked address as the host says it: parts that stay are attributes, parts that change are nobody's to know.
+    pub fn put_told(&mut self, addr: u64, zeros: &[u8], question: &[u8], stays: &[Range<usize>], changes: &[Range<usize>]) -> Done {
+        self.put(addr, zeros)?;
+        let Some(real) = self.linux.captured.seen(question).filter(|real| real.len() == zeros.len()) else {
+            self.linux.captured.note_unknown("what is free on the file system of a stream, or of a file that the program makes");
+            return Ok(0);
+        };
+        self.put_attributes(addr, question, &real, stays)?;
+        for range in changes {
+            let bytes = self.volatile_bytes("what is free, or how busy the system is", &real[range.clone()]);
+            self.cx.write_bytes(addr + range.start as u64, &bytes)?;
+        }
+        Ok(0)
+    }
+
+    /// Whether a relative path begins here: then the answer depends on the working directory.
+    pub fn note_start(&self, name: &[u8], at: i32) {
+        if name.first() == Some(&b'/') {
+            return;
+        }
+        if at == AT_FDCWD {
+            observed::cwd(self);
+        } else if self.world().open_of(at).is_none_or(|open| open.node <= STDERR) {
+            self.linux.captured.note_unknown("what kind of file a stream is");
+        }
+    }
+}
