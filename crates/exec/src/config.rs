@@ -76,6 +76,8 @@ options! {
     /// Strings are compared as one value, where only what comes of it is of interest: the paths through the comparison itself are not told apart.
     compare_whole: bool = false;
     uninit: Uninit = Uninit::Zero;
+    /// The searcher `nearest` takes flips first whose condition reads input of which the name begins so; empty: none.
+    urgent: &'static str = "";
     /// What a function leaves in scratch registers and below the stack pointer of machine code counts as never written, where a model replaces it.
     scratch: bool = false;
     /// Look for lost memory where a path exits.

@@ -304,6 +304,11 @@ impl Explorer {
         self.items.len() + self.subsumption.held().count()
     }
 
+    fn is_urgent(&self, flip: &Flip) -> bool {
+        let (core, names) = (&self.core, self.core.config.urgent);
+        !names.is_empty() && core.pool.support(flip.cond).iter().any(|symbol| core.pool.sym_info(*symbol).name.starts_with(names))
+    }
+
     pub(crate) fn add(&mut self, item: Item) {
         let of = |f: &Flip| Candidate {
             block: f.block,
@@ -312,6 +317,7 @@ impl Explorer {
             node: f.node,
             instructions: f.instructions,
             of_seed: self.seeds.is_running(),
+            urgent: self.is_urgent(f),
             calls: Rc::default(),
         };
         let mut candidate = match &item {

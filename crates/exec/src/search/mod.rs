@@ -33,6 +33,8 @@ pub struct Candidate {
     pub instructions: u64,
     /// Left by the path of a seed.
     pub of_seed: bool,
+    /// Its condition reads input that [`Config::urgent`](crate::Config) names.
+    pub urgent: bool,
     /// Where there is a goal: the blocks of the path's place and of the calls around it, innermost first.
     pub calls: Rc<[u32]>,
 }

@@ -1,33 +1,37 @@
-//! Near the first path: the flips of a path before those of its flips, and of these the latest decision first.
+//! Near the first path: the flips of a path before those of its flips, and of these the latest decision first. Urgent flips come before the others,
+//! and what they lead to is no farther away than they are.
 
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::{Candidate, ItemId, Searcher, View};
 
-/// Fewest flips away from the first path; of these, most decisions.
+/// Flips away from the first path, whether it can wait, decisions.
+type Place = (u32, bool, Reverse<u32>);
+
+/// Fewest flips away from the first path; of these, the urgent ones, and most decisions.
 #[derive(Default)]
 pub struct Nearest {
-    order: BTreeSet<(u32, Reverse<u32>, ItemId)>,
-    known: BTreeMap<ItemId, (u32, Reverse<u32>)>,
+    order: BTreeSet<(Place, ItemId)>,
+    known: BTreeMap<ItemId, Place>,
     /// How many flips away is what is found next.
     distance: u32,
 }
 
 impl Searcher for Nearest {
     fn add(&mut self, id: ItemId, item: &Candidate) {
-        let place = (self.distance, Reverse(item.depth));
+        let place = (self.distance, !item.urgent, Reverse(item.depth));
         self.known.insert(id, place);
-        self.order.insert((place.0, place.1, id));
+        self.order.insert((place, id));
     }
     fn remove(&mut self, id: ItemId) {
-        if let Some((distance, depth)) = self.known.remove(&id) {
-            self.order.remove(&(distance, depth, id));
+        if let Some(place) = self.known.remove(&id) {
+            self.order.remove(&(place, id));
         }
     }
     fn select(&mut self, _: &View<'_>) -> Option<ItemId> {
-        let (distance, _, id) = *self.order.first()?;
-        self.distance = distance.saturating_add(1);
+        let ((distance, waits, _), id) = *self.order.first()?;
+        self.distance = distance.saturating_add(waits.into());
         Some(id)
     }
 }
