@@ -5,6 +5,8 @@
 //! works on words. It needs no pool, allocates nothing, and accepts any bytes: what is not a condition is [`Trouble::Damaged`].
 //! Cost: some nanoseconds for each record.
 
+pub mod open;
+
 use rustc_hash::FxHashMap;
 
 use crate::eval::{apply, signed};

@@ -3,7 +3,12 @@
 //! In the order [`Order::Tree`] a lookup walks decisions by concrete evaluation, so its cost is the depth of one path. The orders of the paper (section
 //! 3, constraint cache) try one path condition after the other: [`Order::Linear`] from the first that was stored, [`Order::Recent`]
 //! from those that were met last. They are here to be compared with.
+//!
+//! Input that has another value at each run (clocks, process ids) decides nothing by its value: the walk of the tree demands that a condition on it holds
+//! for every value, or that both sides of the decision end alike. The orders of the paper never hit such paths.
 
+use wryneck_expr::Pool;
+use wryneck_expr::form::open::{self, Byte};
 use wryneck_expr::form::{self, Trouble};
 
 use crate::file::{Damaged, View};
@@ -14,6 +19,8 @@ pub enum Given {
     Bytes(Vec<u8>),
     /// It is not known before the run: conditions on it do not hold.
     Unknown,
+    /// It has another value at each run: every value is to be verified.
+    Any,
     /// The user says that conditions on it hold.
     Assumed,
 }
@@ -48,6 +55,13 @@ pub struct Answer<'a> {
     pub steps: u64,
 }
 
+/// What questions begin with that tell the two sides of a decision apart which depends on input that has another value at each run. The rest names
+/// the decision; the answers are [`SIDES`]. The condition of the side comes next.
+pub const EITHER: &str = "either ";
+pub const SIDES: [&[u8]; 2] = [b"0", b"1"];
+/// Decisions on such input on one path, at most: a lookup goes into both sides of each.
+const DEEPEST: u32 = 64;
+
 /// Looks an input up. All paths that fit are found, and a fault counts before *clean*.
 pub fn find<'a>(view: &View<'a>, order: Order<'_>, world: &mut dyn World) -> Result<Answer<'a>, Damaged> {
     let mut walk = Walk::new(view, world);
@@ -71,7 +85,7 @@ pub fn obstacle(view: &View<'_>, world: &mut dyn World) -> Result<Option<String>
         let before = stack.len();
         for arm in 0..node.arms {
             let (step, child) = view.arm(at, &node, arm)?;
-            if walk.holds(step)? {
+            if walk.side(step)?.is_some() || walk.holds(step)? {
                 stack.push((child, depth + 1));
             }
         }
@@ -104,6 +118,10 @@ struct Walk<'a, 'w> {
     values: Vec<u64>,
     /// By name, once asked for.
     inputs: Vec<Option<Given>>,
+    /// Where conditions with open input are built.
+    pool: Option<Pool>,
+    /// Nodes that the walk came to.
+    visited: u32,
     answer: Answer<'a>,
 }
 
@@ -114,28 +132,109 @@ impl<'a, 'w> Walk<'a, 'w> {
             world,
             values: vec![0; view.most_records],
             inputs: (0..view.names()).map(|_| None).collect(),
+            pool: None,
+            visited: 0,
             answer: Answer { verdict: None, text: &[], node: 0, leaf: None, steps: 0 },
         }
     }
 
     fn tree(&mut self) -> Result<(), Damaged> {
-        let (mut stack, mut visited) = (vec![0], 0);
+        let found = self.below(0, 0)?;
+        found.map_or(Ok(()), |(node, verdict)| self.found(node, None, Some(verdict)))
+    }
+
+    /// The weightiest verdict that the input meets from a node on, and where.
+    fn below(&mut self, from: u32, depth: u32) -> Result<Option<(u32, Verdict)>, Damaged> {
+        let (mut stack, mut best) = (vec![from], None);
         while let Some(at) = stack.pop() {
             let node = self.view.node(at)?;
-            self.found(at, None, node.verdict)?;
+            weigh(&mut best, at, node.verdict);
+            let mut sides: Vec<(&[u8], [Option<u32>; 2])> = Vec::new();
             for arm in 0..node.arms {
                 let (step, child) = self.view.arm(at, &node, arm)?;
-                if self.holds(step)? {
-                    stack.push(child);
+                match self.side(step)? {
+                    None if self.holds(step)? => stack.push(child),
+                    None => {}
+                    Some((decision, side)) => {
+                        let known = sides.iter().position(|(known, _)| *known == decision);
+                        let known = known.unwrap_or_else(|| {
+                            sides.push((decision, [None; 2]));
+                            sides.len() - 1
+                        });
+                        sides[known].1[side] = Some(child);
+                    }
                 }
             }
+            for (_, children) in sides {
+                let both = self.either(children, depth, &mut stack)?;
+                both.into_iter().for_each(|(at, verdict)| weigh(&mut best, at, Some(verdict)));
+            }
             // Each node of a tree is come to once.
-            visited += 1;
-            if visited > self.view.nodes() {
+            self.visited += 1;
+            if self.visited > self.view.nodes() {
                 return Err(Damaged);
             }
         }
-        Ok(())
+        Ok(best)
+    }
+
+    /// The sides of a decision on input that may have any value. A side that is the only one goes onto the stack. Where both are possible, the input
+    /// meets what both end with.
+    fn either(&mut self, children: [Option<u32>; 2], depth: u32, stack: &mut Vec<u32>) -> Result<Option<(u32, Verdict)>, Damaged> {
+        let (mut truths, mut behind) = ([None; 2], [None; 2]);
+        for (side, child) in children.into_iter().enumerate() {
+            let Some(child) = child else { continue };
+            let node = self.view.node(child)?;
+            // Its condition is the one step that follows.
+            if node.arms != 1 {
+                return Err(Damaged);
+            }
+            let (step, next) = self.view.arm(child, &node, 0)?;
+            (truths[side], behind[side]) = (self.truth(step)?, Some(next));
+        }
+        for side in 0..2 {
+            // One side is the other's opposite.
+            if truths[side].or(truths[1 - side].map(|truth| !truth)) == Some(true) {
+                stack.extend(behind[side]);
+            }
+        }
+        let ([None, None], [Some(one), Some(other)]) = (truths, behind) else { return Ok(None) };
+        if depth == DEEPEST {
+            return Ok(None);
+        }
+        let (Some((at, one)), Some((_, other))) = (self.below(one, depth + 1)?, self.below(other, depth + 1)?) else { return Ok(None) };
+        Ok(match (one, other) {
+            (Verdict::Clean, Verdict::Clean) | (Verdict::Faulty(_), Verdict::Faulty(_)) => Some((at, one)),
+            _ => None,
+        })
+    }
+
+    /// The decision whose side a step tells, and which side it is.
+    fn side(&self, step: Step) -> Result<Option<(&'a [u8], usize)>, Damaged> {
+        let Step::Fact(fact) = step else { return Ok(None) };
+        let (question, answer) = self.view.fact(fact)?;
+        if !question.starts_with(EITHER.as_bytes()) {
+            return Ok(None);
+        }
+        let side = SIDES.iter().position(|side| *side == answer).ok_or(Damaged)?;
+        Ok(Some((question, side)))
+    }
+
+    /// Whether a condition holds for every value of input that may have any (`true`), or for none.
+    fn truth(&mut self, step: Step) -> Result<Option<bool>, Damaged> {
+        let Step::Holds(condition) = step else { return Err(Damaged) };
+        let condition = self.view.condition(condition)?;
+        let (view, world, inputs) = (&self.view, &mut *self.world, &mut self.inputs);
+        let mut byte = |name: u32, byte: u32| match given(view, inputs, world, name)? {
+            Given::Bytes(bytes) => bytes.get(byte as usize).map(|b| Byte::Known(*b)),
+            Given::Any => Some(Byte::Open),
+            Given::Unknown | Given::Assumed => None,
+        };
+        match open::decide(condition, self.pool.get_or_insert_default(), &mut byte) {
+            Ok(truth) => Ok(truth),
+            Err(Trouble::Missing { input, .. }) => Ok(Some(matches!(self.inputs.get(input as usize), Some(Some(Given::Assumed))))),
+            Err(Trouble::Damaged) => Err(Damaged),
+        }
     }
 
     /// One path condition after the other, until one holds.
@@ -169,19 +268,12 @@ impl<'a, 'w> Walk<'a, 'w> {
     }
 
     fn found(&mut self, node: u32, leaf: Option<u32>, verdict: Option<Verdict>) -> Result<(), Damaged> {
-        let (weight, text) = match verdict {
+        let text = match verdict {
             None => return Ok(()),
-            Some(Verdict::Unverified(text)) => (1, Some(text)),
-            Some(Verdict::Clean) => (2, None),
-            Some(Verdict::Faulty(text)) => (3, Some(text)),
+            Some(Verdict::Clean) => None,
+            Some(Verdict::Unverified(text) | Verdict::Faulty(text)) => Some(text),
         };
-        let known = match self.answer.verdict {
-            None => 0,
-            Some(Verdict::Unverified(_)) => 1,
-            Some(Verdict::Clean) => 2,
-            Some(Verdict::Faulty(_)) => 3,
-        };
-        if weight > known {
+        if weight(verdict) > weight(self.answer.verdict) {
             let text = text.map_or(Ok(&[][..]), |text| self.view.text(text))?;
             self.answer = Answer { verdict, text, node, leaf, ..self.answer };
         }
@@ -198,15 +290,9 @@ impl<'a, 'w> Walk<'a, 'w> {
             Step::Holds(condition) => self.view.condition(condition)?,
         };
         let (view, world, inputs) = (&self.view, &mut *self.world, &mut self.inputs);
-        let mut bytes = |name: u32, byte: u32| {
-            let given = inputs.get_mut(name as usize)?;
-            if given.is_none() {
-                *given = Some(view.name(name).map_or(Given::Unknown, |name| world.input(name)));
-            }
-            match given {
-                Some(Given::Bytes(bytes)) => bytes.get(byte as usize).map(|b| u64::from(*b)),
-                Some(Given::Unknown | Given::Assumed) | None => None,
-            }
+        let mut bytes = |name: u32, byte: u32| match given(view, inputs, world, name)? {
+            Given::Bytes(bytes) => bytes.get(byte as usize).map(|b| u64::from(*b)),
+            Given::Unknown | Given::Any | Given::Assumed => None,
         };
         match form::eval(condition, &mut bytes, &mut self.values) {
             Ok(value) => Ok(value == 1),
@@ -214,4 +300,28 @@ impl<'a, 'w> Walk<'a, 'w> {
             Err(Trouble::Damaged) => Err(Damaged),
         }
     }
+}
+
+/// A fault counts before *clean*, and knowledge before none.
+fn weight(verdict: Option<Verdict>) -> u8 {
+    match verdict {
+        None => 0,
+        Some(Verdict::Unverified(_)) => 1,
+        Some(Verdict::Clean) => 2,
+        Some(Verdict::Faulty(_)) => 3,
+    }
+}
+
+fn weigh(best: &mut Option<(u32, Verdict)>, at: u32, verdict: Option<Verdict>) {
+    if let Some(new) = verdict
+        && weight(verdict) > weight(best.map(|(_, known)| known))
+    {
+        *best = Some((at, new));
+    }
+}
+
+/// What an input is, asked once.
+fn given<'i>(view: &View<'_>, inputs: &'i mut [Option<Given>], world: &mut dyn World, name: u32) -> Option<&'i Given> {
+    let given = inputs.get_mut(name as usize)?;
+    Some(given.get_or_insert_with(|| view.name(name).map_or(Given::Unknown, |name| world.input(name))))
 }

@@ -5,6 +5,7 @@ use std::os::unix::fs::{PermissionsExt, symlink};
 use std::thread;
 
 use wryneck_expr::{Pool, form};
+use wryneck_guard::lookup::SIDES;
 use wryneck_guard::{Given, Loaded, Order, Step, Store, Tree, Verdict, World, find, obstacle};
 
 const KEY: [u8; 32] = [7; 32];
@@ -18,7 +19,11 @@ struct Now {
 
 impl World for Now {
     fn input(&mut self, name: &[u8]) -> Given {
-        if name == b"arg00" { Given::Bytes(vec![self.byte]) } else { Given::Unknown }
+        match name {
+            b"arg00" => Given::Bytes(vec![self.byte]),
+            b"clock" => Given::Any,
+            _ => Given::Unknown,
+        }
     }
     fn holds(&mut self, question: &[u8], answer: &[u8]) -> bool {
         question == b"word" && answer == self.word.as_bytes()
@@ -97,6 +102,63 @@ fn a_condition_on_an_unknown_input_never_holds_and_a_fault_counts_before_clean()
     other.add([fact], Verdict::Faulty(text));
     store.commit(&PROGRAM, &other).expect("there is room");
     assert_eq!(answer(&store, 1, "w", Order::Tree), (Some(false), "later".into()));
+}
+
+/// `arg00[0] < clock[0] + 20` without a carry, or its negation, under the mark of its side.
+fn early(tree: &mut Tree, side: usize) -> [Step; 2] {
+    let mut pool = Pool::new();
+    let [given, clock] = ["arg00", "clock"].map(|name| pool.symbol(name, 0, 8)).map(|symbol| pool.sym(symbol));
+    let [given, clock] = [given, clock].map(|byte| pool.zext(byte, 16));
+    let twenty = pool.bits(16, 20);
+    let late = pool.add(clock, twenty);
+    let below = pool.ult(given, late);
+    let condition = if side == 0 { below } else { pool.not(below) };
+    let form = form::write(&pool, condition, &mut |name| tree.name(name.as_bytes())).expect("it is small");
+    [tree.fact(b"either 17", SIDES[side]), tree.condition(&form)]
+}
+
+#[test]
+fn input_of_any_value_decides_only_where_it_cannot_matter() {
+    let dir = tempfile::tempdir().expect("there is room");
+    let store = Store::open(dir.path(), KEY).expect("it is ours");
+    let commit = |side: usize, end: &dyn Fn(&mut Tree) -> Verdict| {
+        let mut tree = Tree::default();
+        let steps = early(&mut tree, side);
+        let verdict = end(&mut tree);
+        tree.add(steps, verdict);
+        store.commit(&PROGRAM, &tree).expect("there is room");
+    };
+    let asked = |byte: u8| answer(&store, byte, "", Order::Tree).0;
+    commit(0, &|_| Verdict::Clean);
+    // Below 20 one side is taken whatever the clock says. Above it the other side is not verified yet.
+    assert_eq!((asked(19), asked(200)), (Some(true), None));
+    assert_eq!(answer(&store, 19, "", Order::Linear).0, None);
+    commit(1, &|tree| Verdict::Unverified(tree.text(b"unknown")));
+    assert_eq!((asked(19), asked(200)), (Some(true), None));
+    // Deeper down, and with a fault: nothing is known where the sides end otherwise.
+    commit(1, &|tree| Verdict::Faulty(tree.text(b"a fault")));
+    assert_eq!((asked(19), asked(200)), (Some(true), None));
+}
+
+#[test]
+fn both_sides_of_a_decision_make_a_verdict() {
+    let dir = tempfile::tempdir().expect("there is room");
+    let store = Store::open(dir.path(), KEY).expect("it is ours");
+    let mut tree = Tree::default();
+    for (number, value) in [(0, 5), (1, 6)] {
+        // Two pairs: of the second one a side is missing.
+        let name = format!("either {value}");
+        let other = if number == 0 { vec![0, 1] } else { vec![1] };
+        for side in other {
+            let known = is(&mut tree, "arg00", value, true);
+            let mark = tree.fact(name.as_bytes(), SIDES[side]);
+            let condition = is(&mut tree, "clock", 7, side == 0);
+            tree.add([known, mark, condition], Verdict::Clean);
+        }
+    }
+    store.commit(&PROGRAM, &tree).expect("there is room");
+    let asked = |byte: u8| answer(&store, byte, "", Order::Tree).0;
+    assert_eq!([5, 6, 7].map(asked), [Some(true), None, None]);
 }
 
 #[test]
