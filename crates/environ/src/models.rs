@@ -76,6 +76,7 @@ models! {
     "__VERIFIER_nondet_unsigned" () Undefined verifier::nondet;
     "__VERIFIER_nondet_ushort" () Undefined verifier::nondet;
     "__assert_fail" (Ptr Ptr Int Ptr) Always assert::assert_fail;
+    "__clock_gettime" (Int Ptr) Partly sys::clock_gettime;
     "__pthread_create" (Ptr Ptr Ptr Ptr) Always stdlib::no_thread;
     "__sigsetjmp" (Ptr Int) Always jump::sigsetjmp;
     "__wryneck_bad_return" (Size Size) Undefined wryneck::bad_return;
@@ -96,6 +97,7 @@ models! {
     "aligned_alloc" (Size Size) Always alloc::aligned_alloc;
     "bcmp" (Ptr Ptr Size) Partly string::memcmp;
     "calloc" (Size Size) Always alloc::calloc;
+    "clock_gettime" (Int Ptr) Partly sys::clock_gettime;
     "exit" (Int) Undefined stdlib::exit;
     "free" (Ptr) Always alloc::free;
     "klee_abort" () Undefined klee::abort;

@@ -14,7 +14,6 @@ use wryneck_exec::Value;
 use crate::errno::{EINVAL, Errno, Halt};
 use crate::input::{DirEntry, Stat, Stdin, mode};
 use crate::state::{NodeId, NodeKind, STDERR};
-use crate::sys::path::AT_FDCWD;
 use crate::sys::{Done, Sys};
 
 /// Questions that begin so have no answer before the run.
@@ -37,6 +36,59 @@ pub fn question(kind: &str, about: &[u8]) -> Vec<u8> {
 
 /// A question and its answer.
 pub type Fact = (Rc<[u8]>, Rc<[u8]>);
+
+/// What names of input begin with that has another value at each run.
+pub const VOLATILE: &str = "volatile ";
+
+/// The name of an input that has another value at each run. The zero tells the number of a repeated name from the name.
+pub fn volatile(what: &str) -> String {
+    format!("{VOLATILE}{what}\0")
+}
+
+/// What an input is, in words, if it has another value at each run; and the time of day within which its paths are those of a run.
+pub fn is_volatile(name: &str) -> Option<(&str, Option<Window>)> {
+    let what = name.strip_prefix(VOLATILE)?.split('\0').next()?;
+    Some(match Window::of_name(what) {
+        Some(window) => ("the time of day", Some(window)),
+        None => (what, None),
+    })
+}
+
+/// The hour that the time of day is taken to be in. Paths that branch on the time are those of one such hour.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Window {
+    /// Seconds since 1970.
+    pub start: u64,
+}
+
+impl Window {
+    pub const SECONDS: u64 = 3600;
+    /// A run asks for the time at most so many seconds after it was looked up: this is assumed.
+    pub const LONGEST: u64 = 600;
+    /// The kind of question whether a run that is looked up now is within a window.
+    pub const QUESTION: &[u8] = b"hour";
+
+    /// The hour of the clock, or near its end one that begins with its second half.
+    pub fn around(now: u64) -> Window {
+        let within = now % Window::SECONDS;
+        let late = within >= Window::SECONDS - Window::LONGEST;
+        Window { start: now - within + if late { Window::SECONDS / 2 } else { 0 } }
+    }
+
+    /// The name of the time in it, and the question whether a run that is looked up now is within it; the answer is `yes`.
+    pub fn name(self) -> String {
+        format!("hour {}", self.start)
+    }
+
+    pub fn of_name(name: &str) -> Option<Window> {
+        Some(Window { start: name.strip_prefix("hour ")?.parse().ok()? })
+    }
+
+    /// Whether a run that begins now asks for the time within the window.
+    pub fn holds(start: u64, now: u64) -> bool {
+        start <= now && now + Window::LONGEST <= start + Window::SECONDS
+    }
+}
 
 /// Facts, each once, and those of the running operation.
 #[derive(Default)]
@@ -179,13 +231,14 @@ enum Rule {
 #[rustfmt::skip]
 static RULES: &[(&str, Rule)] = &[
     ("access", Rule::Path), ("arch_prctl", Rule::Path), ("brk", Rule::Path), ("chdir", Rule::Path),
-    ("clock_getres", Rule::Path), ("clock_nanosleep", Rule::Path), ("close", Rule::Path), ("copy_file_range", Rule::Asks(transfer)),
+    ("clock_getres", Rule::Path), ("clock_gettime", Rule::Path), ("clock_nanosleep", Rule::Path), ("close", Rule::Path), ("copy_file_range", Rule::Asks(transfer)),
     ("dup", Rule::Path), ("dup2", Rule::Path), ("dup3", Rule::Path), ("execve", Rule::Path), ("exit", Rule::Path),
-    ("exit_group", Rule::Path), ("faccessat", Rule::Path), ("faccessat2", Rule::Path), ("fadvise64", Rule::Asks(kind_of_stream)), ("fchdir", Rule::Asks(kind_of_stream)), ("fcntl", Rule::Asks(fcntl)),
-    ("fdatasync", Rule::Asks(kind_of_stream)), ("flock", Rule::Unknown("locks of other processes")), ("fstat", Rule::Path), ("fsync", Rule::Asks(kind_of_stream)),
+    ("exit_group", Rule::Path), ("faccessat", Rule::Path), ("faccessat2", Rule::Path), ("fadvise64", Rule::Asks(advise)), ("fchdir", Rule::Asks(kind_of_stream)), ("fcntl", Rule::Asks(fcntl)),
+    ("fdatasync", Rule::Asks(kind_of_stream)), ("flock", Rule::Unknown("locks of other processes")), ("fstat", Rule::Path), ("fstatfs", Rule::Path), ("fsync", Rule::Asks(kind_of_stream)),
     ("futex", Rule::Path), ("getcwd", Rule::Asks(getcwd)), ("getdents64", Rule::Asks(getdents)),
     ("getegid", Rule::Asks(ids)), ("geteuid", Rule::Asks(ids)), ("getgid", Rule::Asks(ids)), ("getgroups", Rule::Asks(groups)),
-    ("getrlimit", Rule::Path), ("getuid", Rule::Asks(ids)), ("ioctl", Rule::Asks(ioctl)), ("kill", Rule::Asks(signals)), ("lseek", Rule::Asks(seek)),
+    ("getpgrp", Rule::Path), ("getpid", Rule::Path), ("getppid", Rule::Path), ("getrandom", Rule::Path),
+    ("getrlimit", Rule::Path), ("gettid", Rule::Path), ("gettimeofday", Rule::Path), ("getuid", Rule::Asks(ids)), ("ioctl", Rule::Asks(ioctl)), ("kill", Rule::Asks(signals)), ("lseek", Rule::Asks(seek)),
     ("lstat", Rule::Path), ("madvise", Rule::Path), ("mmap", Rule::Asks(mmap)), ("mprotect", Rule::Path), ("mremap", Rule::Path),
     ("msync", Rule::Path), ("munmap", Rule::Path), ("nanosleep", Rule::Path), ("newfstatat", Rule::Path),
     ("open", Rule::Asks(open)), ("openat", Rule::Asks(openat)), ("pipe", Rule::Path), ("pipe2", Rule::Path), ("poll", Rule::Unknown("which descriptors are ready")),
@@ -193,9 +246,8 @@ static RULES: &[(&str, Rule)] = &[
     ("pwritev", Rule::Asks(write)), ("read", Rule::Asks(read)), ("readlink", Rule::Path), ("readlinkat", Rule::Path), ("readv", Rule::Asks(read)),
     ("rseq", Rule::Path), ("rt_sigaction", Rule::Asks(signals)), ("rt_sigprocmask", Rule::Asks(signals)), ("sched_getaffinity", Rule::Asks(processors)), ("sched_yield", Rule::Path),
     ("sendfile", Rule::Unknown("how much one transfer between files moves")),
-    // The C library asks for its thread's number as it starts, and compares it with nothing but itself.
     ("set_tid_address", Rule::Path),
-    ("sigaltstack", Rule::Path), ("stat", Rule::Path), ("sync", Rule::Path), ("syncfs", Rule::Asks(kind_of_stream)), ("tgkill", Rule::Asks(signals)), ("tkill", Rule::Asks(signals)),
+    ("sigaltstack", Rule::Path), ("stat", Rule::Path), ("statfs", Rule::Path), ("statx", Rule::Path), ("sync", Rule::Path), ("syncfs", Rule::Asks(kind_of_stream)), ("sysinfo", Rule::Path), ("tgkill", Rule::Asks(signals)), ("time", Rule::Path), ("tkill", Rule::Asks(signals)),
     ("umask", Rule::Asks(umask)), ("uname", Rule::Asks(uname)), ("write", Rule::Asks(write)), ("writev", Rule::Asks(write)),
 ];
 
@@ -259,7 +311,7 @@ fn number(s: &Sys<'_, '_>, i: usize) -> Option<u64> {
     }
 }
 
-fn numbered(kind: &str, stream: NodeId) -> Vec<u8> {
+pub(crate) fn numbered(kind: &str, stream: NodeId) -> Vec<u8> {
     question(kind, stream.to_string().as_bytes())
 }
 
@@ -325,6 +377,11 @@ fn kind_of_stream(s: &Sys<'_, '_>, _: &Done) {
     if stream(s, 0).is_some() {
         s.linux.captured.note_unknown("what kind of file a stream is");
     }
+}
+
+/// A regular file takes any advice.
+fn advise(s: &Sys<'_, '_>, done: &Done) {
+    if stream(s, 0) == Some(0) && !s.linux.captured.stdin_is_null() { stdin(s) } else { kind_of_stream(s, done) }
 }
 
 fn seek(s: &Sys<'_, '_>, _: &Done) {
@@ -463,97 +520,6 @@ fn uname(s: &Sys<'_, '_>, _: &Done) {
     s.linux.captured.note_same(b"uname".to_vec(), &s.linux.input.uname.join(&0), "the names of the system");
 }
 
-/// Bytes of `struct stat` that are symbolic where attributes are: all but mode and owners, which the models use, and what is always zero.
-const SYMBOLIC: [std::ops::Range<usize>; 2] = [0..24, 40..120];
-const OWNERS: std::ops::Range<usize> = 24..36;
-const SIZE: std::ops::Range<usize> = 48..56;
-
-impl Sys<'_, '_> {
-    /// The host's answer to a question, where facts are noted.
-    pub fn observed(&self, question: &[u8]) -> Option<Vec<u8>> {
-        self.linux.captured.log.as_ref()?;
-        self.linux.captured.seen(question).map(|answer| answer.to_vec())
-    }
-
-    /// Where `.` and `..` stand in the list of a directory, and their inodes: as the host lists them, if facts are noted.
-    pub fn dots(&self, id: NodeId) -> Option<[(usize, u64); 2]> {
-        self.linux.captured.log.as_ref()?;
-        let answer = self.linux.captured.seen(&question("dots", self.world().node(id).host.as_ref()?))?;
-        let mut numbers = std::str::from_utf8(&answer).ok()?.split(' ').map(str::parse::<u64>);
-        let mut next = || numbers.next()?.ok();
-        Some([(next()? as usize, next()?), (next()? as usize, next()?)])
-    }
-
-    /// The question about the attributes of a node, if they are to be noted: a stream's, or those of a file of the host.
-    pub fn question_of_node(&self, id: NodeId) -> Option<Vec<u8>> {
-        self.linux.captured.log.as_ref()?;
-        if id <= STDERR {
-            return Some(numbered("fstat", id));
-        }
-        match &self.world().node(id).host {
-            Some(path) => Some(question("lstat", path)),
-            None => {
-                self.linux.captured.note_unknown("the attributes of a file that the program makes");
-                None
-            }
-        }
-    }
-
-    /// Notes whether a file may be accessed so, as the model decided; the kernel knows more than owners and modes.
-    pub fn note_access(&self, question: Option<&[u8]>, want: u32, permits: bool) {
-        match question.and_then(|question| question.strip_prefix(b"lstat ")) {
-            Some(path) => {
-                let question = self::question(&format!("access {want}"), path);
-                let given: &[u8] = if permits { b"yes" } else { b"no" };
-                self.linux.captured.note_same(question, given, "whether this user may access a file");
-            }
-            None => self.linux.captured.note_unknown("whether this user may access a stream"),
-        }
-    }
-
-    /// Makes the attributes at a checked address, `told` so far, symbolic. `changed`: the file's content is known to the path.
-    pub fn put_seen(&mut self, addr: u64, told: &[u8], question: &[u8], content_known: bool) -> Result<(), Halt> {
-        let captured = &self.linux.captured;
-        let is_stream = question.starts_with(b"fstat ");
-        let real = captured.seen(question).filter(|real| real.len() == told.len());
-        let fits = |range: std::ops::Range<usize>| real.as_ref().is_some_and(|real| real[range.clone()] == told[range]);
-        if !is_stream && (!fits(OWNERS) || content_known && !fits(SIZE)) || real.is_none() {
-            captured.note_unknown("the attributes of a file that the program changed, or that changes");
-            return Ok(());
-        }
-        let Some(real) = real else { return Ok(()) };
-        let Ok(name) = std::str::from_utf8(question) else {
-            captured.note_unknown("the attributes of a file whose name is not UTF-8");
-            return Ok(());
-        };
-        // The zero tells the number of a repeated question from its path.
-        let bytes = self.cx.seeded_input(&format!("{name}\0"), &real);
-        let whole = [0..OWNERS.start, OWNERS.start..real.len()];
-        let without_size = [SYMBOLIC[0].clone(), SYMBOLIC[1].start..SIZE.start, SIZE.end..SYMBOLIC[1].end];
-        let ranges: &[std::ops::Range<usize>] = match (is_stream, content_known) {
-            (true, _) => &whole,
-            (false, true) => &without_size,
-            (false, false) => &SYMBOLIC,
-        };
-        for range in ranges {
-            self.cx.write_bytes(addr + range.start as u64, &bytes[range.clone()])?;
-        }
-        Ok(())
-    }
-
-    /// Whether a relative path begins here: then the answer depends on the working directory.
-    pub fn note_start(&self, name: &[u8], at: i32) {
-        if name.first() == Some(&b'/') {
-            return;
-        }
-        if at == AT_FDCWD {
-            cwd(self);
-        } else if self.world().open_of(at).is_none_or(|open| open.node <= STDERR) {
-            self.linux.captured.note_unknown("what kind of file a stream is");
-        }
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -573,14 +539,6 @@ mod tests {
         }
         let unknown: Vec<&str> =
             known.into_iter().filter(|name| matches!(rule(name), Rule::Unknown(what) if what.ends_with("without a check"))).collect();
-        let expected = [
-            "getpid", "socket", "sysinfo", "gettimeofday", "getppid", "getpgrp", "setsid", "statfs", "fstatfs", "prctl", "gettid", "time",
-            "clock_settime", "clock_gettime", "getrandom", "statx",
-        ];
-        let mut expected: Vec<&str> = expected.to_vec();
-        let mut unknown = unknown;
-        expected.sort_unstable();
-        unknown.sort_unstable();
-        assert_eq!(unknown, expected, "say in RULES what the answer of a new system call depends on");
+        assert_eq!(unknown, ["socket", "setsid", "prctl", "clock_settime"], "say in RULES what the answer of a new system call depends on");
     }
 }

@@ -223,6 +223,46 @@ pub fn stat(what: Result<i32, &[u8]>) -> Option<Vec<u8>> {
     (done == 0).then(|| bytes.to_vec())
 }
 
+/// `struct statfs` of the file system that a file is on.
+pub fn statfs(path: &[u8]) -> Option<Vec<u8>> {
+    let path = CString::new(path).ok()?;
+    let mut bytes = [0u8; 120];
+    // SAFETY: the kernel fills the structure, which has as many bytes on x86-64.
+    let done = unsafe { libc::syscall(libc::SYS_statfs, path.as_ptr(), bytes.as_mut_ptr()) };
+    (done == 0).then(|| bytes.to_vec())
+}
+
+/// `struct statx` of a file that is not followed, with the fields and the way of asking that a program wants.
+pub fn statx(path: &[u8], mask: u32, flags: u32) -> Option<Vec<u8>> {
+    let path = CString::new(path).ok()?;
+    let mut bytes = [0u8; 256];
+    let flags = flags | libc::AT_SYMLINK_NOFOLLOW as u32;
+    // SAFETY: the kernel fills the structure, which has as many bytes.
+    let done = unsafe { libc::syscall(libc::SYS_statx, libc::AT_FDCWD, path.as_ptr(), flags, mask, bytes.as_mut_ptr()) };
+    (done == 0).then(|| bytes.to_vec())
+}
+
+/// `struct sysinfo`.
+pub fn sysinfo() -> Option<Vec<u8>> {
+    let mut bytes = [0u8; 112];
+    // SAFETY: the kernel fills the structure, which has as many bytes on x86-64.
+    let done = unsafe { libc::syscall(libc::SYS_sysinfo, bytes.as_mut_ptr()) };
+    (done == 0).then(|| bytes.to_vec())
+}
+
+/// The steps of a clock of the system, in seconds and nanoseconds; `None`: there is no such clock, or it is a process's own.
+pub fn clock_steps(clock: i32) -> Option<Vec<u8>> {
+    let mut steps = libc::timespec { tv_sec: 0, tv_nsec: 0 };
+    // SAFETY: the call fills the structure.
+    let done = clock >= 0 && unsafe { libc::clock_getres(clock, &mut steps) } == 0;
+    done.then(|| format!("{} {}", steps.tv_sec, steps.tv_nsec).into_bytes())
+}
+
+/// Seconds since 1970.
+pub fn now() -> Option<u64> {
+    std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH).ok().map(|since| since.as_secs())
+}
+
 /// Whether the kernel lets this user access a file so, as `access` asks.
 pub fn may_access(path: &[u8], want: i32) -> Vec<u8> {
     let may = CString::new(path).is_ok_and(|path| {

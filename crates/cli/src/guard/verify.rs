@@ -12,12 +12,13 @@ use std::time::{Duration, Instant};
 use anyhow::Result;
 use rustc_hash::FxHashMap;
 use serde::{Deserialize, Serialize};
-use wryneck_environ::observed::{UNKNOWN, named};
+use wryneck_environ::observed::{UNKNOWN, VOLATILE, Window, is_volatile, named};
 use wryneck_environ::{Linux, ProgramInput, World};
 use wryneck_exec::config::Uninit;
 use wryneck_exec::{Control, Core, Ended, Explorer, FaultKind, Image, Limit, Outcome, PathEnd, search};
 use wryneck_expr::{ExprId, Kind, Pool, form};
 use wryneck_guard::file::Key;
+use wryneck_guard::lookup::{EITHER, SIDES};
 use wryneck_guard::{Step, Store, Tree, Verdict};
 use wryneck_solver::{Solver, Stop};
 
@@ -222,6 +223,8 @@ fn explorer(request: &Request, shape: &Shape, here: Rc<Here>) -> Result<Prepared
         // A path that depends on memory that it never wrote is a fault: natively that memory holds anything.
         uninit: Uninit::Report,
         scratch: true,
+        // A path that depends on the time is of use once the other sides are verified, too.
+        urgent: VOLATILE,
         stack_size: STACK / 4,
         max_frames: CALLS,
         // The input's own path is not put off for its neighbours.
@@ -272,6 +275,9 @@ const WRITING: Duration = Duration::from_secs(10);
 /// Between two writings of the store, which is written as a whole.
 const SAVE: Duration = Duration::from_secs(5);
 
+/// How reasons end that are decisions on input which has another value at each run.
+const OTHER_VALUES: &str = ", whose other values are not verified";
+
 /// The place of a step that nobody can check, and what it asks.
 type Uncheckable = (usize, String);
 
@@ -283,6 +289,19 @@ struct Condition {
     variables: Rc<[String]>,
     /// An input that it reads and that nobody knows before a run.
     unknown: Option<Rc<str>>,
+    /// Where it reads input that has another value at each run.
+    volatile: Option<Rc<Volatile>>,
+}
+
+/// What a decision is that depends on input that has another value at each run.
+struct Volatile {
+    /// What it depends on, in words.
+    what: String,
+    /// The hours that the time of day is taken to be in.
+    windows: BTreeSet<Window>,
+    /// The decision and the side that the condition is.
+    question: Vec<u8>,
+    side: usize,
 }
 
 impl Keeper {
@@ -303,7 +322,7 @@ impl Keeper {
         self.next = Some(Instant::now() + SAVE);
     }
 
-    fn condition(&mut self, core: &Core, cond: ExprId) -> Result<Condition, String> {
+    fn condition(&mut self, core: &mut Core, cond: ExprId) -> Result<Condition, String> {
         let digest = core.pool.digest(cond);
         if let Some(known) = self.forms.get(&digest) {
             return known.clone();
@@ -313,14 +332,15 @@ impl Keeper {
         let names: BTreeSet<String> = core.pool.support(cond).iter().map(|symbol| core.pool.sym_info(*symbol).name.to_string()).collect();
         // Attributes have a zero in their names, which no program can make.
         let unknown = names.iter().find(|name| !name.contains('\0') && !self.inputs.contains(*name)).map(|name| Rc::from(name.as_str()));
+        let volatile = volatile(core, cond, &names).map(Rc::new);
         let variables = names.into_iter().filter(|name| self.lengths.contains_key(name)).collect();
-        let known = form.map(|form| Condition { step: self.tree.condition(&form), variables, unknown });
+        let known = form.map(|form| Condition { step: self.tree.condition(&form), variables, unknown, volatile });
         self.forms.insert(digest, known.clone());
         known
     }
 
     /// The steps of a path, or why there are none; and what of its facts nobody can check.
-    fn steps(&mut self, core: &Core, ended: &Ended, is_fault: bool) -> Result<(Vec<Step>, Vec<Uncheckable>), String> {
+    fn steps(&mut self, core: &mut Core, ended: &Ended, is_fault: bool) -> Result<(Vec<Step>, Vec<Uncheckable>), String> {
         let (mut steps, mut unknown) = (Vec::new(), Vec::new());
         for (question, answer) in &self.facts.clone() {
             note(&mut self.tree, question, answer, &mut steps, &mut unknown);
@@ -347,12 +367,20 @@ impl Keeper {
                 steps.push(self.tree.fact(question.as_bytes(), &[byte]));
                 continue;
             }
-            let Condition { step, variables, unknown: foreign } = self.condition(core, cond)?;
+            let Condition { step, variables, unknown: foreign, volatile } = self.condition(core, cond)?;
             if let Some(name) = foreign {
                 note(&mut self.tree, format!("{UNKNOWN} the value of `{name}`").as_bytes(), b"", &mut steps, &mut unknown);
             }
             for variable in variables.iter() {
                 self.measure(variable, &mut measured, &mut steps);
+            }
+            if let Some(volatile) = volatile {
+                for window in &volatile.windows {
+                    steps.push(self.tree.fact(window.name().as_bytes(), b"yes"));
+                }
+                let why = format!("{}{OTHER_VALUES}", volatile.what);
+                unknown.extend([(steps.len(), why.clone()), (steps.len() + 1, why)]);
+                steps.push(self.tree.fact(&volatile.question, SIDES[volatile.side]));
             }
             steps.push(step);
         }
@@ -437,7 +465,9 @@ impl Keeper {
         if is_first {
             self.reply.first = format!("{}: {what}", class.name());
         }
-        if let Some((_, why)) = unknown.first() {
+        // Where sides of a decision on the time are to be verified still, the next verification may do so.
+        let is_open = unknown.iter().all(|(_, why)| why.ends_with(OTHER_VALUES)) && !self.siblings;
+        if let Some((_, why)) = unknown.first().filter(|_| !is_open) {
             // Under everything that can be checked nothing is known: this is what is found next time.
             let checked: Vec<Step> =
                 steps.iter().enumerate().filter(|(i, _)| unknown.iter().all(|(at, _)| at != i)).map(|(_, step)| *step).collect();
@@ -447,6 +477,23 @@ impl Keeper {
         self.tree.add(steps, verdict);
         self.reply.paths += 1;
     }
+}
+
+/// What is to be known of a condition that depends on input which has another value at each run.
+fn volatile(core: &mut Core, cond: ExprId, names: &BTreeSet<String>) -> Option<Volatile> {
+    let (mut what, mut windows) = (BTreeSet::new(), BTreeSet::new());
+    for (name, window) in names.iter().filter_map(|name| is_volatile(name)) {
+        what.insert(name);
+        windows.extend(window);
+    }
+    if what.is_empty() {
+        return None;
+    }
+    let opposite = core.pool.not(cond);
+    let digests = [cond, opposite].map(|e| core.pool.digest(e));
+    // Both sides name their decision by the lower digest.
+    let question = format!("{EITHER}{:032x}", digests[0].min(digests[1])).into_bytes();
+    Some(Volatile { what: Vec::from_iter(what).join(", "), windows, question, side: usize::from(digests[1] < digests[0]) })
 }
 
 /// A condition that says that a byte of an argument is this one: the question about it, and the byte.

@@ -8,7 +8,7 @@ use std::collections::BTreeMap;
 use std::rc::Rc;
 use std::sync::Arc;
 
-use wryneck_environ::observed::{self, question};
+use wryneck_environ::observed::{self, Window, question};
 use wryneck_environ::{DirEntry, Host, Stat};
 use wryneck_guard::{Given, World};
 
@@ -74,6 +74,20 @@ impl Here {
                 let (fd, request) = text()?.split_once(' ')?;
                 let fd = fd.parse().ok().filter(|fd| (0..3).contains(fd))?;
                 process::ioctl(fd, u64::from_str_radix(request, 16).ok()?)
+            }
+            b"statfs" => process::statfs(about),
+            b"statx" => {
+                let mut words = about.splitn(3, |b| *b == b' ');
+                let mut number = || u32::from_str_radix(std::str::from_utf8(words.next()?).ok()?, 16).ok();
+                let (mask, flags) = (number()?, number()?);
+                process::statx(words.next()?, mask, flags)
+            }
+            b"sysinfo" => process::sysinfo(),
+            b"clock" => process::clock_steps(text()?.parse().ok()?),
+            b"now" => Some(process::now()?.to_string().into_bytes()),
+            Window::QUESTION => {
+                let start = text()?.parse().ok()?;
+                Some(if Window::holds(start, process::now()?) { b"yes".to_vec() } else { b"no".to_vec() })
             }
             b"cwd" => std::env::current_dir().ok().map(|dir| dir.into_os_string().into_encoded_bytes()),
             b"uname" => Some(self.host.uname().join(&0)),
@@ -178,6 +192,9 @@ impl World for Asked<'_> {
         let spelled = std::str::from_utf8(name).ok();
         if self.assume == Assume::ArgumentsOnly && !is_argument(name) {
             return Given::Assumed;
+        }
+        if spelled.and_then(observed::is_volatile).is_some() {
+            return Given::Any;
         }
         if let Some(bytes) = spelled.and_then(|name| self.inputs.get(name)) {
             return Given::Bytes(bytes.clone());

@@ -1,5 +1,6 @@
 //! The process: its end, its ids, limits and signals. There is one process with one thread.
 
+use std::ops::Range;
 use std::rc::Rc;
 
 use wryneck_exec::{Cx, FaultKind, LedgerKind, PathEnd, Stop, Value};
@@ -28,12 +29,30 @@ pub fn exit(s: &mut Sys<'_, '_>) -> Done {
     Err(end.into())
 }
 
-pub fn getpid(_: &mut Sys<'_, '_>) -> Done {
-    Ok(PID)
+/// The id of this process, or of another one; `known` where it is not input.
+fn id(s: &mut Sys<'_, '_>, what: &str, least: u64, known: u64) -> Done {
+    if s.notes() {
+        s.symbolic = Some(s.volatile_pid(what, least, known - least));
+    }
+    Ok(known)
 }
 
-pub fn getppid(_: &mut Sys<'_, '_>) -> Done {
-    Ok(PID - 1)
+/// The process, and its one thread.
+pub fn getpid(s: &mut Sys<'_, '_>) -> Done {
+    id(s, "process id", 1, PID)
+}
+
+pub fn getppid(s: &mut Sys<'_, '_>) -> Done {
+    id(s, "parent's process id", 0, PID - 1)
+}
+
+pub fn getpgrp(s: &mut Sys<'_, '_>) -> Done {
+    id(s, "process group", 0, PID)
+}
+
+/// setsid(): succeeds; whether the process leads a group already is not known.
+pub fn setsid(_: &mut Sys<'_, '_>) -> Done {
+    Ok(PID)
 }
 
 /// User and group ids, real and effective.
@@ -261,10 +280,17 @@ pub fn prlimit64(s: &mut Sys<'_, '_>) -> Done {
     Ok(0)
 }
 
-/// `struct sysinfo`: a machine with 8 GiB, half of it free.
+/// `struct sysinfo`: a machine with 8 GiB, half of it free; where facts are noted, the one that the host says.
 pub fn sysinfo(s: &mut Sys<'_, '_>) -> Done {
     const SIZE: usize = 112;
+    /// Memory and swap in all, their unit.
+    const STAYS: [Range<usize>; 4] = [32..40, 64..72, 88..96, 104..108];
+    /// Uptime, load, what is free, processes.
+    const CHANGES: [Range<usize>; 4] = [0..32, 40..64, 72..82, 96..104];
     let addr = s.block(s.args[0], SIZE as u64, true)?;
+    if s.notes() {
+        return s.put_told(addr, &[0; SIZE], b"sysinfo", &STAYS, &CHANGES);
+    }
     let uptime_loads_memory: [u64; 6] = [1000, 0, 0, 0, 8 << 30, 4 << 30];
     let mut out: Vec<u8> = uptime_loads_memory.iter().flat_map(|w| w.to_le_bytes()).collect();
     out.resize(SIZE, 0);
@@ -284,6 +310,10 @@ pub fn getrandom(s: &mut Sys<'_, '_>) -> Done {
         return Err(EFAULT.into());
     }
     let addr = s.block(s.args[0], len, true)?;
+    if s.notes() {
+        s.put_random(addr, len)?;
+        return Ok(len);
+    }
     let first = s.world().random;
     let byte = |i: u64| (i.wrapping_add(1).wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 56) as u8;
     let bytes: Vec<u8> = (first..first + len).map(byte).collect();

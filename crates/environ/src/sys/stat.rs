@@ -1,5 +1,7 @@
 //! Attributes of files: stat and its family, access, statfs.
 
+use std::ops::Range;
+
 use wryneck_exec::PathEnd;
 use wryneck_expr::ExprId;
 
@@ -100,11 +102,16 @@ impl Sys<'_, '_> {
     /// Writes expressions into a structure, each at its offset.
     fn put_symbolic(&mut self, addr: u64, fields: [(u64, Option<ExprId>); 5]) -> Done {
         for (offset, e) in fields.into_iter().filter_map(|(offset, e)| Some((offset, e?))) {
-            let pool = &mut self.cx.core.pool;
-            let bytes: Vec<_> = (0..pool.width(e) / 8).map(|i| pool.extract(e, 8 * i, 8)).collect();
-            self.cx.write_bytes(addr + offset, &bytes)?;
+            self.put_expr(addr + offset, e)?;
         }
         Ok(0)
+    }
+
+    /// Writes an expression of whole bytes at a checked address.
+    pub fn put_expr(&mut self, addr: u64, e: ExprId) -> Result<(), Halt> {
+        let pool = &mut self.cx.core.pool;
+        let bytes: Vec<_> = (0..pool.width(e) / 8).map(|i| pool.extract(e, 8 * i, 8)).collect();
+        Ok(self.cx.write_bytes(addr, &bytes)?)
     }
 
     fn access_at(&mut self, at: i32, path: usize, want: u32, flags: u32) -> Done {
@@ -186,9 +193,19 @@ pub fn newfstatat(s: &mut Sys<'_, '_>) -> Done {
 
 pub fn statx(s: &mut Sys<'_, '_>) -> Done {
     let (at, flags) = (s.int(0)?, s.int(2)? as u32);
-    let Told { stat, symbolic: SymbolicMeta { mode, uid, gid, atime, mtime }, .. } = s.stat_at(at, 1, flags)?;
+    let mask = s.int(3)? as u32;
+    let Told { stat, symbolic: SymbolicMeta { mode, uid, gid, atime, mtime }, question } = s.stat_at(at, 1, flags)?;
     let addr = s.block(s.args[4], 256, true)?;
-    s.put(addr, &statx_bytes(&stat))?;
+    let bytes = statx_bytes(&stat);
+    s.put(addr, &bytes)?;
+    if let Some((question, content_known)) = question {
+        const SYNC: u32 = 0x6000;
+        let question = match question.strip_prefix(b"lstat ") {
+            Some(path) => self::question(&format!("statx {mask:x} {:x}", flags & SYNC), path),
+            None => question,
+        };
+        s.put_seen(addr, &bytes, &question, content_known)?;
+    }
     s.put_symbolic(addr, [(20, uid), (24, gid), (28, mode), (64, atime), (112, mtime)])
 }
 
@@ -219,22 +236,32 @@ pub fn execve(s: &mut Sys<'_, '_>) -> Done {
 
 /// statfs(path, result): one file system, half full.
 pub fn statfs(s: &mut Sys<'_, '_>) -> Done {
-    let found = s.path(AT_FDCWD, s.args[0], Follow::Yes)?;
-    found.there()?;
-    put_statfs(s)
+    let place = s.path(AT_FDCWD, s.args[0], Follow::Yes)?.there()?.clone();
+    put_statfs(s, &place)
 }
 
 pub fn fstatfs(s: &mut Sys<'_, '_>) -> Done {
     let fd = s.int(0)?;
-    s.opened_any(fd)?;
-    put_statfs(s)
+    let place = Place::Node(s.opened_any(fd)?.0.node);
+    put_statfs(s, &place)
 }
 
 /// `struct statfs`: type, block size, blocks, free, available, files, free ones, id, longest name, fragment, flags.
-fn put_statfs(s: &mut Sys<'_, '_>) -> Done {
+fn put_statfs(s: &mut Sys<'_, '_>, place: &Place) -> Done {
+    /// All but what is free, which any process changes.
+    const STAYS: [Range<usize>; 3] = [0..24, 40..48, 56..120];
+    const CHANGES: [Range<usize>; 2] = [24..40, 48..56];
     const EXT4: u64 = 0xef53;
     let words: [u64; 15] = [EXT4, BLOCK, 1 << 24, 1 << 23, 1 << 23, 1 << 22, 1 << 21, 1, 255, BLOCK, 0x1020, 0, 0, 0, 0];
     let addr = s.block(s.args[1], 120, true)?;
+    if s.notes() {
+        let path = match place {
+            Place::Host(path, _) => Some(path.clone()),
+            Place::Node(id) => s.world().node(*id).host.clone(),
+        };
+        let question = path.map_or(Vec::new(), |path| question("statfs", &path));
+        return s.put_told(addr, &[0; 120], &question, &STAYS, &CHANGES);
+    }
     s.put(addr, &words.map(u64::to_le_bytes).concat())?;
     Ok(0)
 }

@@ -1,14 +1,23 @@
-//! Time: a fixed start, advanced by a microsecond per query and by every sleep.
+//! Time: a fixed start, advanced by a microsecond per query and by every sleep. Where facts are noted, it is input ([`super::volatile`]).
 
 use wryneck_exec::Value;
+use wryneck_expr::ExprId;
 
 use super::{Done, Sys};
 use crate::errno::{EINVAL, EPERM, Halt};
+use crate::observed::{Window, question};
+
+const MICROS: u64 = 1_000_000;
+const NANOS: u64 = 1_000_000_000;
+/// Clocks that every kernel has: the last of them are alarms, which need a clock of the board.
+pub(super) const CLOCKS: std::ops::Range<i32> = 0..8;
+/// `CLOCK_REALTIME`.
+const REAL: i32 = 0;
 
 impl Sys<'_, '_> {
     /// Microseconds since 1970, and the clock moves on.
     fn now(&mut self) -> u64 {
-        let start = self.linux.input.time as u64 * 1_000_000;
+        let start = self.linux.input.time as u64 * MICROS;
         let world = self.change();
         world.ticks += 1;
         start + world.ticks
@@ -17,6 +26,51 @@ impl Sys<'_, '_> {
     fn put_pair(&mut self, i: usize, pair: [u64; 2]) -> Result<(), Halt> {
         let addr = self.block(self.args[i], 16, true)?;
         self.put(addr, &pair.map(u64::to_le_bytes).concat())
+    }
+
+    /// Writes the time of a clock at argument `i`: seconds and the fractions of which a second has so many. The clock moves on.
+    fn tell(&mut self, i: usize, clock: i32, fractions: u64) -> Result<(), Halt> {
+        let addr = self.block(self.args[i], 16, true)?;
+        if let Some([seconds, fraction]) = self.asked_time(clock, fractions)? {
+            for (addr, e) in [(addr, seconds), (addr + 8, fraction)] {
+                self.put_expr(addr, e)?;
+            }
+            return Ok(());
+        }
+        let now = self.now();
+        self.put(addr, &[now / MICROS, now % MICROS * (fractions / MICROS)].map(u64::to_le_bytes).concat())
+    }
+
+    /// The time as input, where facts are noted.
+    fn asked_time(&mut self, clock: i32, fractions: u64) -> Result<Option<[ExprId; 2]>, Halt> {
+        if !self.notes() {
+            return Ok(None);
+        }
+        if self.world().ticks > Window::LONGEST * MICROS / 2 {
+            self.linux.captured.note_unknown("the time after a long sleep");
+        }
+        // Natively the kernel's own code tells the time, on the program's stack.
+        self.cx.forget_below_stack();
+        let time = self.volatile_time(clock, fractions);
+        if time.is_none() {
+            self.linux.captured.note_unknown("the time");
+        }
+        Ok(time)
+    }
+
+    /// Of a clock that is asked for its time or its steps, where facts are noted: the steps, in seconds and nanoseconds.
+    fn steps(&self, clock: i32) -> Option<[u64; 2]> {
+        let question = question("clock", clock.to_string().as_bytes());
+        let answer = self.observed(&question);
+        let steps = answer.as_ref().and_then(|answer| {
+            let (seconds, nanoseconds) = std::str::from_utf8(answer).ok()?.split_once(' ')?;
+            Some([seconds.parse().ok()?, nanoseconds.parse().ok()?])
+        });
+        match (steps, answer) {
+            (Some(_), Some(answer)) => self.linux.captured.note(|| (question, answer)),
+            _ => self.linux.captured.note_unknown("which clocks there are"),
+        }
+        steps
     }
 
     /// Sleeps as long as the `struct timespec` at argument `i` says; nothing is left to sleep.
@@ -32,16 +86,18 @@ impl Sys<'_, '_> {
     }
 }
 
-/// clock_gettime(clock, time): all clocks tell the same.
+/// clock_gettime(clock, time): all clocks tell the same, but where facts are noted.
 pub fn clock_gettime(s: &mut Sys<'_, '_>) -> Done {
     let clock = s.int(0)?;
-    if !(0..=11).contains(&clock) {
-        return Err(EINVAL.into());
-    }
-    s.block(s.args[1], 16, true)?;
-    let now = s.now();
-    s.put_pair(1, [now / 1_000_000, now % 1_000_000 * 1000])?;
+    known_clock(s, clock)?;
+    s.tell(1, clock, NANOS)?;
     Ok(0)
+}
+
+/// The steps of a clock that there is.
+fn known_clock(s: &mut Sys<'_, '_>, clock: i32) -> Result<[u64; 2], Halt> {
+    let steps = if s.notes() { s.steps(clock) } else { None };
+    if (0..=11).contains(&clock) { Ok(steps.unwrap_or([0, 1])) } else { Err(EINVAL.into()) }
 }
 
 /// clock_settime(clock, time): fails for every user, as in a confined replay.
@@ -59,27 +115,28 @@ pub fn clock_settime(s: &mut Sys<'_, '_>) -> Done {
 
 pub fn clock_getres(s: &mut Sys<'_, '_>) -> Done {
     let clock = s.int(0)?;
-    if !(0..=11).contains(&clock) {
-        return Err(EINVAL.into());
-    }
+    let steps = known_clock(s, clock)?;
     if s.args[1] != Value::Bits(0) {
-        s.put_pair(1, [0, 1])?;
+        s.put_pair(1, steps)?;
     }
     Ok(0)
 }
 
 pub fn gettimeofday(s: &mut Sys<'_, '_>) -> Done {
     if s.args[0] != Value::Bits(0) {
-        s.block(s.args[0], 16, true)?;
-        let now = s.now();
-        s.put_pair(0, [now / 1_000_000, now % 1_000_000])?;
+        s.tell(0, REAL, MICROS)?;
     }
     Ok(0)
 }
 
 pub fn time(s: &mut Sys<'_, '_>) -> Done {
     let addr = if s.args[0] == Value::Bits(0) { None } else { Some(s.block(s.args[0], 8, true)?) };
-    let now = s.now() / 1_000_000;
+    if let Some([seconds, _]) = s.asked_time(REAL, MICROS)? {
+        s.symbolic = Some(seconds);
+        addr.map_or(Ok(()), |addr| s.put_expr(addr, seconds))?;
+        return Ok(0);
+    }
+    let now = s.now() / MICROS;
     if let Some(addr) = addr {
         s.put(addr, &now.to_le_bytes())?;
     }
