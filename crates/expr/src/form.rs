@@ -211,7 +211,7 @@ impl Writer<'_> {
                 }
                 vec![self.node(op as u8, width, [index, first, elements.len() as u32])?]
             }
-            Kind::Float(operation, a, b) if width.max(pool.width(b)) <= 64 => {
+            Kind::Float(operation, a, b) if operation != FloatOp::Fma && width.max(pool.width(b)) <= 64 => {
                 let (a, b, from) = (self.of(a)[0], self.of(b)[0], pool.width(a));
                 vec![self.node(op as u8, width, [a, b, operation.code() << 8 | from])?]
             }
@@ -444,6 +444,7 @@ mod tests {
             let mut rng = Rng::new(9_000_000 + seed);
             let widths = [[8, 8, 8], [8, 16, 64], [1, 8, 64]][seed as usize % 3];
             let mut twins = Twins::new(&widths, [16, 64, 140][seed as usize % 3]);
+            twins.floats = seed % 4 == 0;
             let pairs: Vec<_> = (0..25).map(|_| twins.grow(&mut rng)).collect();
             let models: Vec<Model> = (0..4)
                 .map(|_| Model::empty().with(&twins.symbols.iter().map(|s| (*s, rng.next() >> rng.below(64))).collect::<Vec<_>>()))

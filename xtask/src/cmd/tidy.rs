@@ -54,7 +54,7 @@ const EDGES: &[(&str, &[&str])] = &[
     ("confine", &[]),
     ("environ", &["exec", "expr", "ir"]),
     ("exec", &["expr", "ir", "solver"]),
-    ("expr", &[]),
+    ("expr", &["ir"]),
     ("guard", &["exec", "expr"]),
     ("ir", &[]),
     ("lower", &["ir"]),
@@ -62,7 +62,7 @@ const EDGES: &[(&str, &[&str])] = &[
     ("oracle", &["exec", "expr", "ir", "machine", "solver"]),
     ("probe", &["exec", "expr", "ir", "solver"]),
     ("report", &[]),
-    ("solver", &["expr"]),
+    ("solver", &["expr", "ir"]),
     ("verify", &["exec", "expr", "ir"]),
 ];
 

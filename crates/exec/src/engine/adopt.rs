@@ -278,7 +278,16 @@ impl Candidate {
     /// Of a path that goes on from this state.
     pub(super) fn of(state: &State, depth: u32, node: u32) -> Candidate {
         let pos = state.call_stack().first().copied().unwrap_or(CodePos::default());
-        Candidate { block: None, pos, depth, node, instructions: state.instructions, of_seed: false, urgent: false, calls: Default::default() }
+        Candidate {
+            block: None,
+            pos,
+            depth,
+            node,
+            instructions: state.instructions,
+            of_seed: false,
+            urgent: false,
+            calls: Default::default(),
+        }
     }
 }
 

@@ -8,7 +8,7 @@ use super::float;
 use super::meter::Meter;
 use crate::budget::Stop;
 
-/// Batches of 64 pairs of operands for each operation and format; `WRYNECK_FLOAT_BATCHES` asks for more.
+/// Batches of 64 pairs of operands for each operation and format; `WRYNECK_FLOAT_BATCHES`, when this is compiled, asks for more.
 const BATCHES: usize = 400;
 
 struct Rng(u64);
@@ -81,7 +81,7 @@ fn simulate(aig: &Aig, inputs: &[(Lit, u64)]) -> Vec<u64> {
 }
 
 fn check(op: FloatOp, from: u32, second: u32, to: u32) {
-    let batches = std::env::var("WRYNECK_FLOAT_BATCHES").ok().and_then(|text| text.parse().ok()).unwrap_or(BATCHES);
+    let batches = option_env!("WRYNECK_FLOAT_BATCHES").and_then(|text| text.parse().ok()).unwrap_or(BATCHES);
     let mut aig = Aig::new();
     let a: Vec<Lit> = (0..from).map(|_| aig.input()).collect();
     let b: Vec<Lit> = if op.is_binary() { (0..second).map(|_| aig.input()).collect() } else { a.clone() };
