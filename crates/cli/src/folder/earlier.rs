@@ -47,7 +47,8 @@ pub fn earlier(folder: &Path, rest: Option<&str>) -> Result<Earlier> {
     let so_far: Option<SoFar> =
         rest.map(|text| serde_json::from_str(text).map_err(|e| damaged(&format!("the fact `rest` cannot be read: {e}")))).transpose()?;
     let mut host = Answers::new();
-    let reads: Vec<(String, Vec<u8>, Option<i32>, Option<Vec<u8>>)> =
+    type Read = (String, Vec<u8>, Option<i32>, Option<Vec<u8>>);
+    let reads: Vec<Read> =
         db.rows("SELECT question, path, error, answer FROM host", |row| Ok((row.get(0)?, row.get(1)?, row.get(2)?, row.get(3)?)))?;
     for (question, path, error, answer) in reads {
         let known = QUESTIONS.into_iter().find(|known| *known == question).ok_or_else(|| damaged("it asked the host something unknown"))?;
