@@ -185,9 +185,9 @@ impl<'a, 'w> Walk<'a, 'w> {
         for (side, child) in children.into_iter().enumerate() {
             let Some(child) = child else { continue };
             let node = self.view.node(child)?;
-            // Its condition is the one step that follows.
+            // Its condition is the one step that follows; else nobody knows what the side is.
             if node.arms != 1 {
-                return Err(Damaged);
+                return Ok(None);
             }
             let (step, next) = self.view.arm(child, &node, 0)?;
             (truths[side], behind[side]) = (self.truth(step)?, Some(next));

@@ -100,6 +100,7 @@ pub fn verify(request: Request, key: [u8; 32]) -> Result<Reply> {
         store,
         key: request.key,
         facts: facts(&shape, &here),
+        minute: here.answer(b"minute").unwrap_or_default(),
         inherited: inherited(&here),
         lengths: request
             .actual
@@ -246,6 +247,8 @@ struct Keeper {
     key: Key,
     /// Of every path.
     facts: Vec<(Vec<u8>, Vec<u8>)>,
+    /// When the verification began.
+    minute: Vec<u8>,
     /// The first descriptor above 2 that the program inherits: the models have none.
     inherited: Option<u64>,
     /// Bytes of variables of the environment, by the name of the input.
@@ -275,11 +278,15 @@ const WRITING: Duration = Duration::from_secs(10);
 /// Between two writings of the store, which is written as a whole.
 const SAVE: Duration = Duration::from_secs(5);
 
-/// How reasons end that are decisions on input which has another value at each run.
-const OTHER_VALUES: &str = ", whose other values are not verified";
-
-/// The place of a step that nobody can check, and what it asks.
-type Uncheckable = (usize, String);
+/// A step that nobody can check.
+struct Uncheckable {
+    /// Its place.
+    at: usize,
+    /// What it asks.
+    why: String,
+    /// Where both sides of a decision would have to be verified.
+    volatile: Option<Rc<Volatile>>,
+}
 
 /// A condition that was written.
 #[derive(Clone)]
@@ -378,8 +385,10 @@ impl Keeper {
                 for window in &volatile.windows {
                     steps.push(self.tree.fact(window.name().as_bytes(), b"yes"));
                 }
-                let why = format!("{}{OTHER_VALUES}", volatile.what);
-                unknown.extend([(steps.len(), why.clone()), (steps.len() + 1, why)]);
+                for at in [steps.len(), steps.len() + 1] {
+                    let why = format!("{}, whose other values are not verified", volatile.what);
+                    unknown.push(Uncheckable { at, why, volatile: Some(volatile.clone()) });
+                }
                 steps.push(self.tree.fact(&volatile.question, SIDES[volatile.side]));
             }
             steps.push(step);
@@ -465,12 +474,16 @@ impl Keeper {
         if is_first {
             self.reply.first = format!("{}: {what}", class.name());
         }
-        // Where sides of a decision on the time are to be verified still, the next verification may do so.
-        let is_open = unknown.iter().all(|(_, why)| why.ends_with(OTHER_VALUES)) && !self.siblings;
-        if let Some((_, why)) = unknown.first().filter(|_| !is_open) {
+        // Where sides of a decision are to be verified still, the next verification may do so.
+        let is_open = unknown.iter().all(|step| step.volatile.is_some()) && !self.siblings;
+        if let Some(Uncheckable { why, .. }) = unknown.first().filter(|_| !is_open) {
             // Under everything that can be checked nothing is known: this is what is found next time.
-            let checked: Vec<Step> =
-                steps.iter().enumerate().filter(|(i, _)| unknown.iter().all(|(at, _)| at != i)).map(|(_, step)| *step).collect();
+            let mut checked: Vec<Step> =
+                steps.iter().enumerate().filter(|(i, _)| unknown.iter().all(|step| step.at != *i)).map(|(_, step)| *step).collect();
+            if unknown.iter().any(|step| step.volatile.as_ref().is_some_and(|volatile| !volatile.windows.is_empty())) {
+                // Soon the time may decide nothing.
+                checked.push(self.tree.fact(b"minute", &self.minute));
+            }
             let why = self.tree.text(format!("the path depends on {why}").as_bytes());
             self.tree.add(checked, Verdict::Unverified(why));
         }
@@ -512,7 +525,8 @@ fn byte_of_argument(core: &Core, cond: ExprId) -> Option<(String, u8)> {
 /// Adds a fact to a path's steps; where it is one that nobody can check, also its place and what it is.
 fn note(tree: &mut Tree, question: &[u8], answer: &[u8], steps: &mut Vec<Step>, unknown: &mut Vec<Uncheckable>) {
     if let Some(what) = question.strip_prefix(UNKNOWN.as_bytes()) {
-        unknown.push((steps.len(), String::from_utf8_lossy(what).trim().to_owned()));
+        let why = String::from_utf8_lossy(what).trim().to_owned();
+        unknown.push(Uncheckable { at: steps.len(), why, volatile: None });
     }
     steps.push(tree.fact(question, answer));
 }

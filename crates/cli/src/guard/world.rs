@@ -85,6 +85,7 @@ impl Here {
             b"sysinfo" => process::sysinfo(),
             b"clock" => process::clock_steps(text()?.parse().ok()?),
             b"now" => Some(process::now()?.to_string().into_bytes()),
+            b"minute" => Some((self.now()? / 60).to_string().into_bytes()),
             Window::QUESTION => {
                 let start = text()?.parse().ok()?;
                 Some(if Window::holds(start, process::now()?) { b"yes".to_vec() } else { b"no".to_vec() })

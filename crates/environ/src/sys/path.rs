@@ -323,7 +323,8 @@ impl Sys<'_, '_> {
         };
         if of_process && at == Some(b"/proc".as_slice()) {
             self.cx.core.ledger.note(LedgerKind::FailedModel, "`/proc` does not know the program's own process");
-            self.cx.state.approximated = true;
+            // Where facts are noted, no answer below `/proc` is one that can be checked.
+            self.cx.state.approximated |= !self.notes();
         }
     }
 
