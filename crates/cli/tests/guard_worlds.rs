@@ -11,6 +11,7 @@ const SOURCE: &str = r#"
 #define _GNU_SOURCE
 #include <dirent.h>
 #include <fcntl.h>
+#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/auxv.h>
@@ -67,6 +68,9 @@ int main(int argc, char **argv) {
     case 'v': while (variable && *variable) variable++; break;
     case (char)0xff: break;
     // What has another value at each run: printed, it is no part of the path.
+    // `SIGHUP` is ignored under `nohup`, and its handling is the program's to find.
+    case 'S': { struct sigaction old; sigaction(SIGHUP, 0, &old); crash_if(old.sa_handler == SIG_IGN); break; }
+    case 'R': raise(SIGHUP); break;
     case 'T': { long now = time(0); write(1, &now, sizeof now); break; }
     case 'k': crash_if(time(0) < 1700000000); break;
     case 'K': crash_if(time(0) % 7 != 3 && time(0) % 7 == 3); break;
@@ -162,7 +166,7 @@ fn text(bytes: &[u8]) -> String {
 }
 
 /// The world, the program's words, and the answers that are right.
-const ROWS: [(&str, &str, &str); 44] = [
+const ROWS: [(&str, &str, &str); 48] = [
     // The end of a variable's value is a part of the condition.
     ("export VARIABLE=", "e", "clean"),
     ("export VARIABLE=x", "e", "faulty"),
@@ -190,6 +194,10 @@ const ROWS: [(&str, &str, &str); 44] = [
     ("printf content >f", "m", "clean"),
     (": >f", "m", "unverified"),
     ("", "p", "unverified"),
+    ("", "S", "clean"),
+    ("trap '' HUP", "S", "faulty"),
+    ("", "R", "faulty"),
+    ("trap '' HUP", "R", "clean"),
     // What has another value at each run.
     ("", "T", "clean"),
     ("", "k", "clean"),

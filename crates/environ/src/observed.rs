@@ -29,6 +29,9 @@ pub fn named(question: &[u8]) -> Option<std::ops::Range<usize>> {
     Some(start.parse().ok()?..end.parse().ok()?)
 }
 
+/// The question how signals are handled as the program starts: `default`, or `ignored BITS blocked BITS` in hexadecimal.
+const SIGNALS: &[u8] = b"signals";
+
 /// A question: its kind, and what it is about.
 pub fn question(kind: &str, about: &[u8]) -> Vec<u8> {
     [kind.as_bytes(), b" ", about].concat()
@@ -165,6 +168,18 @@ impl crate::host::Captured {
     /// Whether standard input is known to be `/dev/null`: the model takes it for an empty file.
     pub fn stdin_is_null(&self) -> bool {
         self.seen(b"stdin content").is_none_or(|answer| &*answer == b"null")
+    }
+
+    /// The answer that says which signals the program inherits as ignored, and these: a bit for each, signal 1 first. `None`: nobody knows, or
+    /// some are blocked.
+    pub fn ignored_signals(&self) -> Option<(Vec<u8>, u64)> {
+        self.log.as_ref()?;
+        let answer = self.seen(SIGNALS)?.to_vec();
+        let ignored = match std::str::from_utf8(&answer).ok()? {
+            "default" => 0,
+            text => u64::from_str_radix(text.strip_prefix("ignored ")?.strip_suffix(" blocked 0")?, 16).ok()?,
+        };
+        Some((answer, ignored))
     }
 
     /// Notes that the answer to a question is the one that the model gave; unknown, if it is another one now.
@@ -509,7 +524,10 @@ fn groups(s: &Sys<'_, '_>, _: &Done) {
 }
 
 fn signals(s: &Sys<'_, '_>, _: &Done) {
-    s.linux.captured.note_same(b"signals".to_vec(), b"default", "which signals are ignored or blocked");
+    match s.linux.captured.ignored_signals() {
+        Some(answer) => s.linux.captured.note(|| (SIGNALS.to_vec(), answer.0)),
+        None => s.linux.captured.note_unknown("which signals are blocked"),
+    }
 }
 
 fn umask(s: &Sys<'_, '_>, _: &Done) {

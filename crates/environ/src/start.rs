@@ -3,6 +3,7 @@
 //! Execution starts in a small module of our own ([`unit`]), because the number of arguments is a decision, and only a call on a path can
 //! decide. The layout is the initial stack of the System V x86-64 ABI (section 3.4.1): argc, argv, 0, envp, 0, auxv.
 
+use std::collections::BTreeMap;
 use std::rc::Rc;
 use std::sync::Arc;
 
@@ -85,7 +86,7 @@ pub fn world(input: &ProgramInput, captured: &Captured) -> World {
         may_fail: input.fail_calls,
         ticks: 0,
         random: 0,
-        handlers: Rc::default(),
+        handlers: Rc::new(inherited_handlers(captured)),
         signal_mask: 0,
         signal_stack: crate::sys::process::NO_STACK,
         given: Rc::default(),
@@ -104,6 +105,12 @@ pub fn world(input: &ProgramInput, captured: &Captured) -> World {
         world.working_directory = id;
     }
     world
+}
+
+/// Signals that are ignored as the program starts, with how they are handled: `SIG_IGN`.
+fn inherited_handlers(captured: &Captured) -> BTreeMap<u32, [u64; 4]> {
+    let ignored = captured.ignored_signals().map_or(0, |(_, ignored)| ignored);
+    (1..=64).filter(|signal| ignored >> (signal - 1) & 1 == 1).map(|signal| (signal, [1, 0, 0, 0])).collect()
 }
 
 /// A directory of the host that everything below is seen from.

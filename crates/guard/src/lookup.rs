@@ -21,6 +21,8 @@ pub enum Given {
     Unknown,
     /// It has another value at each run: every value is to be verified.
     Any,
+    /// The same, of a number of up to 8 bytes, lowest first, between these two.
+    Within(u64, u64),
     /// The user says that conditions on it hold.
     Assumed,
 }
@@ -228,6 +230,7 @@ impl<'a, 'w> Walk<'a, 'w> {
         let mut byte = |name: u32, byte: u32| match given(view, inputs, world, name)? {
             Given::Bytes(bytes) => bytes.get(byte as usize).map(|b| Byte::Known(*b)),
             Given::Any => Some(Byte::Open),
+            Given::Within(least, most) => Some(Byte::Within(*least, *most)),
             Given::Unknown | Given::Assumed => None,
         };
         match open::decide(condition, self.pool.get_or_insert_default(), &mut byte) {
@@ -292,7 +295,7 @@ impl<'a, 'w> Walk<'a, 'w> {
         let (view, world, inputs) = (&self.view, &mut *self.world, &mut self.inputs);
         let mut bytes = |name: u32, byte: u32| match given(view, inputs, world, name)? {
             Given::Bytes(bytes) => bytes.get(byte as usize).map(|b| u64::from(*b)),
-            Given::Unknown | Given::Any | Given::Assumed => None,
+            Given::Unknown | Given::Any | Given::Within(..) | Given::Assumed => None,
         };
         match form::eval(condition, &mut bytes, &mut self.values) {
             Ok(value) => Ok(value == 1),

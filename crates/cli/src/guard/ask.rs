@@ -183,6 +183,8 @@ impl Question<'_> {
         });
         // A verification that cannot be done is no reason not to run: nothing is known.
         let reply = done.unwrap_or_else(|error| Reply { first: format!("it cannot be verified: {error:#}"), ..Reply::default() });
+        // It may have taken long: the world is another one, and later.
+        self.here.forget();
         let mut answered = self.look_up()?;
         if answered.known == Known::Miss {
             let why = match self.obstacle() {

@@ -39,6 +39,11 @@ impl Here {
         (RealHost::user(), self.host.uname())
     }
 
+    /// What was answered so far is asked again.
+    pub fn forget(&self) {
+        self.known.borrow_mut().clear();
+    }
+
     /// The answer to a question, asked once.
     pub fn answer(&self, question: &[u8]) -> Option<Vec<u8>> {
         if let Some(known) = self.known.borrow().get(question) {
@@ -47,6 +52,11 @@ impl Here {
         let answer = self.ask(question);
         self.known.borrow_mut().insert(question.to_vec(), answer.clone());
         answer
+    }
+
+    /// Seconds since 1970, the same until all is asked again.
+    fn now(&self) -> Option<u64> {
+        std::str::from_utf8(&self.answer(b"now")?).ok()?.parse().ok()
     }
 
     fn ask(&self, question: &[u8]) -> Option<Vec<u8>> {
@@ -88,7 +98,7 @@ impl Here {
             b"minute" => Some((self.now()? / 60).to_string().into_bytes()),
             Window::QUESTION => {
                 let start = text()?.parse().ok()?;
-                Some(if Window::holds(start, process::now()?) { b"yes".to_vec() } else { b"no".to_vec() })
+                Some(if Window::holds(start, self.now()?) { b"yes".to_vec() } else { b"no".to_vec() })
             }
             b"cwd" => std::env::current_dir().ok().map(|dir| dir.into_os_string().into_encoded_bytes()),
             b"uname" => Some(self.host.uname().join(&0)),
@@ -194,8 +204,13 @@ impl World for Asked<'_> {
         if self.assume == Assume::ArgumentsOnly && !is_argument(name) {
             return Given::Assumed;
         }
-        if spelled.and_then(observed::is_volatile).is_some() {
-            return Given::Any;
+        match spelled.and_then(observed::is_volatile) {
+            Some((_, Some(window))) => {
+                let since = self.here.now().and_then(|now| now.checked_sub(window.start));
+                return since.map_or(Given::Unknown, |since| Given::Within(since, since + Window::LONGEST));
+            }
+            Some((_, None)) => return Given::Any,
+            None => {}
         }
         if let Some(bytes) = spelled.and_then(|name| self.inputs.get(name)) {
             return Given::Bytes(bytes.clone());

@@ -14,6 +14,8 @@ pub enum Byte {
     Known(u8),
     /// It may have any value; the same input has the same.
     Open,
+    /// The same, of an input that is a number of up to 8 bytes, lowest first, between these two.
+    Within(u64, u64),
 }
 
 /// Comparisons of open values inside a condition, at most: each is tried both ways.
@@ -77,6 +79,10 @@ fn build(
                     let symbol = pool.symbol(&a.to_string(), b, 8);
                     pool.sym(symbol)
                 }
+                Byte::Within(least, most) => {
+                    let number = within(pool, a, least, most);
+                    pool.extract(number, 8 * b.min(7), 8)
+                }
             },
             Op::Not | Op::Neg => {
                 let a = fit(pool, value(a)?, width);
@@ -129,6 +135,16 @@ fn build(
     }
     let last = all.last().copied().ok_or(DAMAGED)?;
     Ok(pool.as_u64(last).map(|value| value == 1))
+}
+
+/// An open number of 64 bits between two.
+fn within(pool: &mut Pool, input: u32, least: u64, most: u64) -> ExprId {
+    let symbol = pool.symbol(&input.to_string(), u32::MAX, 64);
+    let number = pool.sym(symbol);
+    let Some(count) = most.wrapping_sub(least).checked_add(1) else { return number };
+    let (count, least) = (pool.bits(64, count), pool.bits(64, least));
+    let above = pool.urem(number, count);
+    pool.add(least, above)
 }
 
 /// The value as one of so many bits: zeros above it, or its lowest bits.
@@ -230,5 +246,12 @@ mod tests {
         let before = pool.ult(now, end);
         let form = form::write(&pool, before, &mut |_| 0).expect("it is small");
         assert_eq!(decide(&form, &mut Pool::new(), &mut |_, _| Some(Byte::Open)), Ok(Some(true)));
+        // From half past on it is not before the half.
+        let half = pool.bits(64, 1_790_001_800);
+        let early = pool.ult(now, half);
+        let form = form::write(&pool, early, &mut |_| 0).expect("it is small");
+        let asked = |byte: Byte| decide(&form, &mut Pool::new(), &mut |_, _| Some(byte));
+        let [open, late, first] = [Byte::Open, Byte::Within(1800, 2400), Byte::Within(0, 1799)].map(asked);
+        assert_eq!((open, late, first), (Ok(None), Ok(Some(false)), Ok(Some(true))));
     }
 }
