@@ -15,7 +15,7 @@ use wryneck_exec::{Deferral, Explorer};
 use wryneck_report::{LedgerRow, Totals};
 
 /// Time before the first writing, and between two.
-const PAUSE: Duration = Duration::from_secs(1);
+const PAUSE: Duration = Duration::from_millis(300);
 /// The part of a run's time that writing takes, at most: one in so many.
 const SHARE: u32 = 30;
 

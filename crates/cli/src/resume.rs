@@ -25,7 +25,7 @@ use crate::host::Answers;
 use crate::left::{self, SoFar};
 use crate::options::{self, Words};
 use crate::problem::problem;
-use crate::{build, seal};
+use crate::{build, cache, seal};
 
 /// The options that may be given anew: they change no path.
 const ANEW: [&str; 20] = [
@@ -35,6 +35,9 @@ const ANEW: [&str; 20] = [
 ];
 
 const AGAIN: &str = "run the program again";
+const BEGUN: &str = "the run was stopped before it had begun";
+/// The fact with the folder of the run that a run goes on with.
+pub const BEFORE: &str = "resumed";
 
 /// The run to go on with.
 pub struct Resume {
@@ -79,13 +82,21 @@ impl Resume {
         let shown = folder.display();
         folder::check(folder)?;
         folder::refuse_live(folder)?;
-        let Explored { facts, .. } = Explored::of(folder, &[])?;
+        let (facts, _) = folder::facts_and_files(folder).context(BEGUN)?;
+        if facts.get(seal::SEAL).is_none() && facts.get("status") == Some("running") {
+            return Err(problem(format!("`{shown}`: {BEGUN}"), AGAIN));
+        }
         if !facts.are_sealed() {
             return Err(problem(
                 format!("`{shown}` was not made by this user's wryneck, so its command is not run"),
                 format!("read it by `wryneck show {shown}`, and {AGAIN} if you trust it"),
             ));
         }
+        // It was killed before it had got any further than the one that it went on with.
+        if let (None, Some(before)) = (facts.get("rest"), facts.get(BEFORE)) {
+            return Resume::read(command, Path::new(before));
+        }
+        Explored::of(folder, &[])?;
         if facts.get("status") == Some("complete") {
             return Err(problem(format!("the run in `{shown}` is complete: nothing is left"), format!("`wryneck show {shown}` shows it")));
         }
@@ -129,6 +140,11 @@ impl Resume {
         }
         notes.push(format!("this run goes on where the one in `{}` was stopped", self.folder.display()));
         Ok(())
+    }
+
+    /// The folder of the earlier run.
+    pub fn folder(&self) -> &Path {
+        &self.folder
     }
 
     /// What the earlier run was told by the host.
@@ -176,10 +192,10 @@ impl Resume {
     }
 }
 
-/// What says whether two builds of the tool are the same, with the C library that it links.
+/// What says whether two runs had the same tool, and the same C library for it to link.
 pub fn tool() -> String {
-    let hashes = build::tools().iter().map(|file| seal::content_of(file).unwrap_or_default()).collect::<Vec<_>>();
-    blake3::hash(hashes.join(" ").as_bytes()).to_hex().to_string()
+    let names: Vec<String> = build::tools().iter().map(|file| cache::identity(file).unwrap_or_default()).collect();
+    cache::digest(&names.iter().map(String::as_bytes).collect::<Vec<_>>())
 }
 
 /// The sum of two ledgers.

@@ -18,8 +18,8 @@ pub const CONTENT: &str = "content";
 /// The fact with the seal.
 pub const SEAL: &str = "seal";
 /// The facts under seal.
-const SEALED: [&str; 11] =
-    ["bitcode", "cc_flags", "command", CONTENT, "directory", "entry", "fail_calls", "libc", "objects", "program", "tool"];
+const SEALED: [&str; 12] =
+    ["bitcode", "cc_flags", "command", CONTENT, "directory", "entry", "fail_calls", "libc", "objects", "program", "resumed", "tool"];
 
 type Facts = BTreeMap<String, String>;
 

@@ -88,9 +88,13 @@ pub fn explore(name: &str, words: Vec<String>, complete: impl FnOnce(&mut RunArg
     resume.iter().try_for_each(|resume| resume.check_bitcode(bitcode.as_deref()))?;
     notes.extend(of_resume);
 
+    let mut of_request = BTreeMap::from([("command", json(&command))]);
     let folder = Folder::create(args.output.as_deref(), args.max_disk, &begun(&args, &command))?;
     let bitcode = bitcode.map(|bitcode| keep(&args, bitcode, &folder.path)).transpose()?;
-    describe(&folder, &args, &command, bitcode.as_deref());
+    if let Some(resume) = &resume {
+        of_request.insert(resume::BEFORE, resume.folder().display().to_string());
+    }
+    describe(&folder, &args, of_request, bitcode.as_deref());
     let known = Known::default();
     known.with(|facts| (facts.command, facts.folder, facts.replays) = (command.clone(), folder.path.display().to_string(), args.replay));
     watchdog::end_by(end_of(&args, budget, known.clone(), folder.clone()));
@@ -387,8 +391,7 @@ fn json(words: &Vec<String>) -> String {
 }
 
 /// The facts of what a replay compiles and runs. Of several targets as bitcode, what they were linked to stands for them.
-fn describe(folder: &Folder, args: &RunArgs, command: &Vec<String>, bitcode: Option<&Path>) {
-    let mut built: BTreeMap<&'static str, String> = BTreeMap::new();
+fn describe(folder: &Folder, args: &RunArgs, mut built: BTreeMap<&'static str, String>, bitcode: Option<&Path>) {
     let is_several = bitcode.is_some() && !args.objects.is_empty();
     let program = if is_several { KEPT.to_owned() } else { absolute(&args.target) };
     let objects = if bitcode.is_none() { linked(args) } else { Vec::new() };
@@ -404,7 +407,6 @@ fn describe(folder: &Folder, args: &RunArgs, command: &Vec<String>, bitcode: Opt
     built.insert("cc_flags", json(&args.cc_flags));
     built.insert("fail_calls", args.fail_calls.to_string());
     built.insert("libc", args.libc.to_string());
-    built.insert("command", json(command));
     let named = args.stdin.iter().chain(&args.summaries).cloned().chain(args.rules.iter().map(PathBuf::from));
     files.extend(named.filter(|file| file.is_file()).map(|file| absolute(&file)));
     built.insert("directory", env::current_dir().unwrap_or_default().display().to_string());
