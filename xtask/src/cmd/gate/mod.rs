@@ -26,6 +26,7 @@ mod outsiders;
 mod pointers;
 mod probe;
 mod prune;
+mod resume;
 mod soak;
 mod speed;
 mod strangers;
@@ -97,6 +98,8 @@ enum Gate {
     ProbeSweep(probe::sweep::Args),
     /// Pruning: random programs show the event sequences of all their inputs, pruned or not; the published algorithm loses some
     Prune(prune::Args),
+    /// Stops at random moments: after `--resume` to the end, all is as if the run had not been stopped
+    Resume(resume::Args),
     /// A long run: flat memory, lasting speed
     Soak(soak::Args),
     /// Concrete speed against native, start-up, small symbolic runs
@@ -138,6 +141,7 @@ pub fn run(args: &Args) -> Result<()> {
         Gate::ProbePaths(args) => probe::paths::run(args),
         Gate::ProbeSweep(args) => probe::sweep::run(args),
         Gate::Prune(args) => prune::run(args),
+        Gate::Resume(args) => resume::run(args),
         Gate::Soak(args) => soak::run(args),
         Gate::Speed(args) => speed::run(args),
         Gate::Strangers(args) => strangers::run(args),
