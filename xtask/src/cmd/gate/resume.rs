@@ -43,7 +43,7 @@ static PROGRAMS: [Row; 10] = [
     ("cat.bc", &["-v", "--sym-stdin", "4"], &["A", "--sym-files", "1", "3"]),
     ("cut.bc", &["--sym-arg", "3", "A", "--sym-files", "1", "2"], &["--sym-arg", "4", "A", "--sym-files", "1", "3"]),
     ("expr.bc", &["--sym-args", "0", "3", "1"], &["--sym-args", "0", "3", "2"]),
-    ("faults.c", &["--sym-arg", "6"], &["--sym-arg", "7"]),
+    ("faults.c", &["--sym-arg", "6"], &["--sym-arg", "8"]),
     ("fold.bc", &["--sym-stdin", "5"], &["--sym-stdin", "6"]),
     ("streams.c", &["--sym-arg", "6"], &["--sym-arg", "8"]),
     ("tr.bc", &["--sym-arg", "2", "--sym-arg", "1", "--sym-stdin", "2"], &["--sym-arg", "2", "--sym-arg", "1", "--sym-stdin", "2"]),
@@ -59,11 +59,13 @@ static OWN: [(&str, &str); 2] = [
 int main(int argc, char **argv) {
   char *s = argv[1], a[4];
   int n = 0, v = 0;
+  FILE *f = fopen("/etc/passwd", "r");
   for (int i = 0; s[i]; i++) {
     if (s[i] >= '0' && s[i] <= '9') n++;
     else if (s[i] == 'x') v += 2;
     else if (s[i] == '(') v ^= 1;
   }
+  if (f && n != 2) fclose(f);
   if (n == 3 && v == 3) abort();
   if (v == 4 && n == 1) a[n + v] = 1;
   if (v == 6) { char *q = malloc(3); q[v] = 2; free(q); }
