@@ -150,7 +150,7 @@ pub fn run(args: &Args) -> Result<()> {
 fn trial(number: u64, seed: u64) -> Result<Value> {
     let mut random = Random::new(seed ^ number.wrapping_mul(0x9e37_79b9_7f4a_7c15));
     let (name, run, verify) = PROGRAMS[number as usize / 2 % PROGRAMS.len()];
-    let (command, words) = if number % 2 == 0 { ("run", run) } else { ("verify", verify) };
+    let (command, words) = if number.is_multiple_of(2) { ("run", run) } else { ("verify", verify) };
     let dir = tempfile::tempdir()?;
     let dir = dir.path();
     let target = match OWN.iter().find(|(own, _)| *own == name) {
