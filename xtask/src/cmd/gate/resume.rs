@@ -234,8 +234,8 @@ impl Trial<'_> {
             Some(2) if said.contains("before it had begun") => bail!("it goes on with a folder that has nothing: {said}"),
             Some(0 | 1) if run["status"]["kind"] == "complete" => Session::Done,
             Some(0 | 1 | 3) | None => Session::Stopped(Some(path).filter(|path| has_seal(path).unwrap_or(false))),
-            // Stopped as it began.
-            Some(2) if how != "none" && run.is_null() && !said.contains("wryneck broke down") => {
+            // Stopped as it began, or while it wrote its folder.
+            Some(2) if how != "none" && !said.contains("wryneck broke down") && (run.is_null() || said.contains("was cut off")) => {
                 Session::Stopped(Some(path).filter(|path| has_seal(path).unwrap_or(false)))
             }
             _ => bail!("{status}: {said}"),
