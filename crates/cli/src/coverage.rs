@@ -3,7 +3,7 @@
 //! Built once per run (sorting the program's source positions: about 1 ms per 10,000). Afterwards only new coverage is processed. The
 //! lines of machine code are those of its debug information. Its blocks are added as code is lifted.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use wryneck_exec::Image;
@@ -17,6 +17,8 @@ pub struct LineMap {
     /// Blocks of the application: ranges over the program's.
     blocks: Vec<(u32, u32)>,
     growing: Option<Growing>,
+    /// Lines that an earlier run covered.
+    before: BTreeSet<(String, u32)>,
 }
 
 /// A function whose blocks are lowered while it runs.
@@ -97,7 +99,13 @@ impl LineMap {
             blocks: all.iter().map(|(_, _, block, _)| *block).collect(),
             told: Told::Nothing,
         };
-        LineMap { lines: held.chunk_by(|a, b| (a.0, a.1) == (b.0, b.1)).map(of).collect(), functions, blocks, growing: None }
+        LineMap {
+            lines: held.chunk_by(|a, b| (a.0, a.1) == (b.0, b.1)).map(of).collect(),
+            functions,
+            blocks,
+            growing: None,
+            before: BTreeSet::new(),
+        }
     }
 
     /// Of machine code, the program's last function, which has these lines.
@@ -110,9 +118,20 @@ impl LineMap {
         });
         let lines: Vec<Line> = lines.collect();
         let index = lines.iter().enumerate().map(|(i, l)| ((l.file.clone(), l.line), i)).collect();
-        let mut map = LineMap { lines, functions: Vec::new(), blocks: Vec::new(), growing: Some(Growing { func, known: 0, lines: index }) };
+        let mut map = LineMap {
+            lines,
+            functions: Vec::new(),
+            blocks: Vec::new(),
+            growing: Some(Growing { func, known: 0, lines: index }),
+            before: BTreeSet::new(),
+        };
         map.grow(image);
         map
+    }
+
+    /// Takes in the lines that an earlier run covered.
+    pub fn go_on(&mut self, covered: BTreeSet<(String, u32)>) {
+        self.before = covered;
     }
 
     /// Takes in what was lowered since it was last asked.
@@ -139,7 +158,7 @@ impl LineMap {
     /// Lines and functions whose state has not been reported yet.
     pub fn news(&mut self, coverage: &[u8]) -> (Vec<LineRow>, Vec<FunctionRow>) {
         let lines = self.lines.iter_mut().filter_map(|l| {
-            let covered = l.told == Told::Ran || ran(&l.blocks, coverage);
+            let covered = l.told == Told::Ran || ran(&l.blocks, coverage) || is_among(&self.before, l);
             is_news(&mut l.told, covered).then(|| LineRow { file: l.file.clone(), line: l.line, library: l.library, covered })
         });
         let functions = self.functions.iter_mut().filter_map(|f| {
@@ -152,7 +171,10 @@ impl LineMap {
     /// Lines of the application.
     pub fn count(&self, coverage: &[u8]) -> Lines {
         let application = || self.lines.iter().filter(|l| !l.library);
-        Lines { covered: application().filter(|l| ran(&l.blocks, coverage)).count() as u64, all: application().count() as u64 }
+        Lines {
+            covered: application().filter(|l| ran(&l.blocks, coverage) || is_among(&self.before, l)).count() as u64,
+            all: application().count() as u64,
+        }
     }
 
     /// Share of the application's blocks that were entered, of machine code of its lines, from 0 to 1. Cheap enough for progress.
@@ -172,6 +194,10 @@ impl LineMap {
 
 fn ran(blocks: &[u32], coverage: &[u8]) -> bool {
     blocks.iter().any(|&b| coverage[b as usize] != 0)
+}
+
+fn is_among(before: &BTreeSet<(String, u32)>, line: &Line) -> bool {
+    !before.is_empty() && before.contains(&(line.file.to_string(), line.line))
 }
 
 fn is_news(told: &mut Told, ran: bool) -> bool {

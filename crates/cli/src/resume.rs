@@ -163,7 +163,7 @@ impl Resume {
 
     /// Takes over what is known and what is left.
     pub fn begin(self, explorer: &mut Explorer, watch: &mut Watch) -> Result<()> {
-        let Earlier { so_far, paths, jobs, deferred, inputs, .. } = self.earlier;
+        let Earlier { so_far, paths, jobs, deferred, inputs, covered, .. } = self.earlier;
         let Some(so_far) = so_far else { return Ok(()) };
         let (mut again, mut ended, mut taken, mut number) = (BTreeMap::new(), Vec::new(), Vec::new(), 0);
         for path in paths {
@@ -185,6 +185,7 @@ impl Resume {
             ended.push(job);
         }
         left::set_runs(&mut explorer.core.coverage, &so_far.blocks);
+        watch.lines.go_on(covered);
         watch.go_on(so_far, again, &taken);
         watch.folder.earlier(taken, self.folder);
         explorer.adopt(Rest { ended, jobs, deferred: deferred.into_iter().collect() });

@@ -1,5 +1,6 @@
 //! What a run that goes on where another one was stopped takes over from that one's folder. It is read as any run folder is: as data that may be hostile.
 
+use std::collections::BTreeSet;
 use std::ffi::OsStr;
 use std::path::Path;
 
@@ -38,6 +39,8 @@ pub struct Earlier {
     /// For each finding, the input that showed it.
     pub inputs: Vec<Vec<InputValue>>,
     pub host: Answers,
+    /// Lines that paths ran.
+    pub covered: BTreeSet<(String, u32)>,
 }
 
 /// Reads a run folder, whose fact `rest` is given if it has one.
@@ -60,7 +63,15 @@ pub fn earlier(folder: &Path, rest: Option<&str>) -> Result<Earlier> {
         host.entry((known, path)).or_insert(answer);
     }
     let Some(known) = &so_far else {
-        return Ok(Earlier { so_far, paths: Vec::new(), jobs: Vec::new(), deferred: Vec::new(), inputs: Vec::new(), host });
+        return Ok(Earlier {
+            so_far,
+            paths: Vec::new(),
+            jobs: Vec::new(),
+            deferred: Vec::new(),
+            inputs: Vec::new(),
+            host,
+            covered: BTreeSet::new(),
+        });
     };
     type Row = (u64, String, EarlierPath, Option<String>);
     let sql = "SELECT id, class, what, instructions, depth, covers_new, approximated, finds, prefix, test FROM path ORDER BY id";
@@ -100,7 +111,8 @@ pub fn earlier(folder: &Path, rest: Option<&str>) -> Result<Earlier> {
         Ok(if flip { Deferral::Flip(id) } else { Deferral::Place(id) })
     };
     let deferred = named.into_iter().map(deferral).collect::<Result<_>>()?;
-    Ok(Earlier { so_far, paths, jobs, deferred, inputs, host })
+    let covered = db.rows("SELECT file, line FROM coverage WHERE covered = 1", |row| Ok((row.get(0)?, row.get(1)?)))?;
+    Ok(Earlier { so_far, paths, jobs, deferred, inputs, host, covered: covered.into_iter().collect() })
 }
 
 /// The number of a test's file name, if it is one.
