@@ -75,7 +75,22 @@ rust_is_new_enough() {
   [ -n "$minor" ] && [ "$minor" -ge "$RUST_MINOR" ] && command -v cargo >/dev/null
 }
 
+# GB that a first build, the caches and the programs of the tests take, with room to spare.
+DISK_GB=20
+
+room_on_disk() {
+  local free
+  free=$(df --output=avail -BG . | tail -1 | tr -dc 0-9)
+  [ "$free" -ge "$DISK_GB" ] || [ -d target/debug ] || {
+    printf '%d GB are free here, a first build and its tests need %d\n' "$free" "$DISK_GB" >&2
+    return 1
+  }
+}
+
 prepare() {
+  step 'room on the disk' 'free some; cargo clean removes earlier builds'
+  room_on_disk
+
   step 'Debian packages' 'see the messages of apt-get above; on another system install what is listed here by its own means'
   if command -v apt-get >/dev/null; then
     install_missing "${PACKAGES[@]}"
