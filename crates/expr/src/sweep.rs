@@ -326,7 +326,7 @@ impl Sweep {
         let elems = pool.array_elems(array);
         std::array::from_fn(|v| {
             let elem = elems.get(index.at(v) as usize);
-            R::from_u64(elem.map_or(0, |&elem| self.lanes(pool, elem).at(v)))
+            R::from_u64(elem.map_or(0, |&elem| pool.as_u64(elem).unwrap_or_else(|| self.lanes(pool, elem).at(v))))
         })
     }
 }
@@ -336,11 +336,11 @@ fn depends(pool: &Pool, e: ExprId, sym: SymId) -> bool {
     pool.support(e).binary_search(&sym).is_ok()
 }
 
-/// The operands of a node; of a `Read` also the elements.
+/// The operands of a node that get vectors; of a `Read` also the elements that are no constants.
 fn operands(pool: &Pool, e: ExprId) -> impl Iterator<Item = ExprId> {
     let kind = pool.kind(e);
     let elems = if let Kind::Read(array, _) = kind { pool.array_elems(array) } else { &[] };
-    kind.children().chain(elems.iter().copied())
+    kind.children().chain(elems.iter().copied().filter(|&elem| pool.as_u64(elem).is_none()))
 }
 
 /// Bit `i` is byte `i`'s lowest.

@@ -13,8 +13,10 @@ pub struct Config {
     pub independence: bool,
     /// Try every value of the one or two symbols left, if there are few.
     pub enumeration: bool,
-    /// Try other values of one byte, where the condition multiplies or divides.
+    /// Try other values of one byte, where the condition is costly.
     pub neighbours: bool,
+    /// Try every combination of a few bytes, where the constraints are costly.
+    pub search: bool,
     /// Look for the query, a larger satisfiable or a smaller unsatisfiable one among those answered.
     pub cache: bool,
     /// Try the models of recent answers.
@@ -42,6 +44,7 @@ impl Default for Config {
             independence: true,
             enumeration: true,
             neighbours: true,
+            search: true,
             cache: true,
             recent_models: true,
             validate: false,
@@ -64,6 +67,7 @@ impl Config {
             independence: false,
             enumeration: false,
             neighbours: false,
+            search: false,
             cache: false,
             recent_models: false,
             ..Config::default()

@@ -19,6 +19,7 @@ fn settings() -> Vec<(&'static str, Config)> {
         ("no independence", Config { independence: false, ..on.clone() }),
         ("no enumeration", Config { enumeration: false, ..on.clone() }),
         ("no neighbours", Config { neighbours: false, ..on.clone() }),
+        ("no search", Config { search: false, ..on.clone() }),
         ("no cache", Config { cache: false, ..on.clone() }),
         ("no recent models", Config { recent_models: false, ..on.clone() }),
         ("small bounds", Config { graph_nodes: 2000, cached: 5, recent: 1, most_combinations: 1 << 16, ..on }),

@@ -1,24 +1,23 @@
 //! Neighbours: other values of one byte, where the goal is costly for the SAT solver.
 //!
 //! The base model satisfies all but the goal. Of a sum, a checksum or a remainder another value of a single byte often satisfies that, too, and one
-//! sweep per byte tells for all its values. Only goals that multiply or divide are worth that: their circuits have thousands of gates,
+//! sweep per byte tells for all its values. Only costly goals ([`Costly`]) are worth that: their circuits have thousands of gates,
 //! others are answered by the SAT solver in the time of a few sweeps. Never says that there is no model. Cost: at most [`MOST_SYMBOLS`] sweeps of
 //! the goal, and of what constrains a byte that helps.
-use wryneck_expr::visit::post_order;
-use wryneck_expr::{ExprId, Kind, Pool};
+use wryneck_expr::Pool;
 
 use crate::answer::Answer;
 use crate::domain::Domain;
 use crate::query::Query;
 use crate::solver::Solver;
+use crate::stage::costly::Costly;
 
 /// Bytes whose values are tried.
 const MOST_SYMBOLS: usize = 16;
-/// Bits from which on products and quotients are costly.
-const WIDE: u32 = 8;
 
 pub(crate) fn run(solver: &mut Solver, pool: &mut Pool, query: &mut Query<'_>) -> Option<Answer> {
-    if !is_costly(pool, query.goal) {
+    let costly = Costly::of(pool, &[query.goal]);
+    if !costly.hash || costly.float {
         return None;
     }
     let bytes = |symbol: &&_| pool.sym_info(**symbol).width <= 8;
@@ -35,14 +34,4 @@ pub(crate) fn run(solver: &mut Solver, pool: &mut Pool, query: &mut Query<'_>) -
         }
         left.min().map(|value| query.sat(&[(symbol, value.into())]))
     })
-}
-
-/// Are there products or costly products or quotients in it?
-fn is_costly(pool: &Pool, goal: ExprId) -> bool {
-    let mut costly = false;
-    post_order(pool, &[goal], |e| {
-        let product = matches!(pool.kind(e), Kind::Mul(..) | Kind::Udiv(..) | Kind::Urem(..) | Kind::Sdiv(..) | Kind::Srem(..));
-        costly |= product && pool.width(e) >= WIDE;
-    });
-    costly
 }
