@@ -1,56 +1,39 @@
 //! The engine: explores the paths of a program (docs/design/001 to 006).
 //!
-//! Suggested reading order: [`state`] (a path in progress), [`prefix`] (its decisions), [`cx`] (deciding: the only place that forks),
-//! [`step`] (running operations), [`engine`] (the exploration), [`search`], [`memory`], [`image`] and [`code`] (the prepared program),
-//! [`plugin`] (the traits of plug-ins). The crate has no rule, library function or file format, and reads no clock.
+//! It has floors. Suggested reading order, from the bottom:
+//!
+//! - [`ground`]: memory, prefixes, path ends, configuration, the prepared program;
+//! - [`state`]: a path in progress;
+//! - [`step`]: running operations; [`cx`] decides and is the only place that forks; [`plugin`] has the traits of plug-ins;
+//! - [`explore`]: searchers, and running paths again;
+//! - [`relevance`]: pruning, state subsumption, audits;
+//! - [`engine`]: the exploration.
+//!
+//! The crate has no rule, library function or file format, and reads no clock.
 
-pub mod again;
-mod audit;
-pub mod chain;
-pub mod classify;
-pub mod code;
-pub mod config;
-pub mod core;
-pub mod cx;
-pub mod digest;
 pub mod engine;
-mod exposed;
-pub mod goals;
-pub mod heap_calls;
-pub mod image;
-pub mod job;
-mod lazy;
-pub mod leaks;
-pub mod memory;
-pub mod path_end;
-pub mod plugin;
-pub mod prefix;
-pub mod pruning;
-pub mod recorder;
-mod scratch;
-pub mod search;
-mod seed;
-pub mod sharing;
-pub mod stacks;
+pub mod explore;
+pub mod ground;
+pub mod relevance;
 pub mod state;
 pub mod step;
-pub mod subsume;
-pub mod survived;
-pub mod tree;
-mod unwritten;
-pub mod variables;
 
-pub use again::Decided;
-pub use config::{Audit, Config};
-pub use core::{Core, Ended, Ledger, LedgerKind, Stats};
-pub use cx::Cx;
 pub use engine::{Control, Explorer, Left, Outcome, Rest, SeedEnd};
-pub use image::{CodePos, Does, Image, SourcePos};
-pub use job::{Deferral, Deferred, Job};
-pub use leaks::Leak;
-pub use path_end::{Fault, FaultKind, Limit, PathEnd};
-pub use plugin::{Begun, Call, Continuations, Environment, Premises, Pruner, Reply, Stop, Subsumer, Traced, Value, Wanted};
-pub use pruning::Pruning;
-pub use recorder::{Step, Trace, TracedCall};
+pub use explore::again::Decided;
+pub use explore::{again, search};
+pub use ground::config::{Audit, Config};
+pub use ground::image::{CodePos, Does, Image, SourcePos};
+pub use ground::job::{Deferral, Deferred, Job};
+pub use ground::path_end::{Fault, FaultKind, Limit, PathEnd};
+pub use ground::{chain, code, config, digest, image, job, memory, path_end, prefix, stacks, tree};
+pub use relevance::pruning::Pruning;
+pub use relevance::{classify, pruning, subsume};
 pub use state::{AnyData, Input, PathData, State};
+pub use state::{sharing, survived, variables};
+pub use step::core::{Core, Ended, Ledger, LedgerKind, Stats};
+pub use step::cx::Cx;
 pub use step::landing::Token;
+pub use step::leaks::Leak;
+pub use step::plugin::{Begun, Call, Continuations, Environment, Premises, Pruner, Reply, Stop, Subsumer, Traced, Value, Wanted};
+pub use step::recorder::{Step, Trace, TracedCall};
+pub use step::{core, cx, goals, heap_calls, leaks, plugin, recorder};

@@ -13,17 +13,17 @@ use wryneck_expr::ExprId;
 use wryneck_solver::{Answer, Budget, Core as UnsatCore, Why};
 
 use super::{Control, Explorer, Item, POLL};
-use crate::core::{Flip, LedgerKind};
-use crate::cx::Cx;
-use crate::image::CodePos;
-use crate::job::{Deferral, Deferred, Job, encode_model};
-use crate::path_end::PathEnd;
-use crate::plugin::Stop;
-use crate::prefix::{Decision, Prefix, PrefixId, encode};
-use crate::search::{Candidate, ItemId};
+use crate::explore::search::{Candidate, ItemId};
+use crate::ground::image::CodePos;
+use crate::ground::job::{Deferral, Deferred, Job, encode_model};
+use crate::ground::path_end::PathEnd;
+use crate::ground::prefix::{Decision, Prefix, PrefixId, encode};
+use crate::ground::tree::Tree;
+use crate::relevance::subsume::NO_SUBTREE;
 use crate::state::State;
-use crate::subsume::NO_SUBTREE;
-use crate::tree::Tree;
+use crate::step::core::{Flip, LedgerKind};
+use crate::step::cx::Cx;
+use crate::step::plugin::Stop;
 
 /// Steps between two looks at whether to stop.
 const LOOK: u32 = 64;

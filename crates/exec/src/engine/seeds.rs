@@ -10,8 +10,8 @@ use std::collections::VecDeque;
 use wryneck_expr::{ExprId, Model};
 
 use super::{Explorer, Item, ItemId};
-use crate::core::{Checked, Ended};
-use crate::seed::values;
+use crate::step::core::{Checked, Ended};
+use crate::step::seed::values;
 
 /// What became of a seed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -5,10 +5,10 @@
 use std::rc::Rc;
 
 use super::{Explorer, Item, ItemId};
-use crate::goals::Goals;
-use crate::image::CodePos;
-use crate::search::{Searcher, View};
+use crate::explore::search::{Searcher, View};
+use crate::ground::image::CodePos;
 use crate::state::State;
+use crate::step::goals::Goals;
 
 /// Calls around a place that its way to a goal may return from.
 const CALLS: usize = 64;

@@ -5,7 +5,7 @@ use std::cmp::Ordering;
 use wryneck_expr::{ExprId, Pool};
 use wryneck_ir::{FcmpPred, Op};
 
-use crate::code::{Kind, Prepared};
+use crate::ground::code::{Kind, Prepared};
 
 use super::run::expr_of;
 

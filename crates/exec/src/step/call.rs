@@ -5,14 +5,14 @@ use wryneck_ir::{self as ir, Inst, Module, NONE, Op, call_flags, limbs, param_ki
 use super::frame::{self, Tagged};
 use super::machine::Called;
 use super::run::{entered, expr_of};
-use crate::code::{Callee, Code};
-use crate::config::Undefined;
-use crate::core::LedgerKind;
-use crate::cx::Cx;
-use crate::image::Image;
-use crate::path_end::{FaultKind, PathEnd};
-use crate::plugin::{Call, Reply, Stop, Value};
+use crate::ground::code::{Callee, Code};
+use crate::ground::config::Undefined;
+use crate::ground::image::Image;
+use crate::ground::path_end::{FaultKind, PathEnd};
 use crate::state::Returned;
+use crate::step::core::LedgerKind;
+use crate::step::cx::Cx;
+use crate::step::plugin::{Call, Reply, Stop, Value};
 
 /// A call site, with its arguments evaluated.
 struct Site {

@@ -6,11 +6,11 @@ use wryneck_expr::ExprId;
 use wryneck_ir::{Inst, NoCode, Op};
 
 use super::loops;
-use crate::code::{Code, PreparedEdge};
-use crate::cx::Cx;
-use crate::path_end::{FaultKind, PathEnd};
-use crate::plugin::{Stop, Value};
-use crate::recorder::Step;
+use crate::ground::code::{Code, PreparedEdge};
+use crate::ground::path_end::{FaultKind, PathEnd};
+use crate::step::cx::Cx;
+use crate::step::plugin::{Stop, Value};
+use crate::step::recorder::Step;
 
 /// Takes the branch the top frame is at.
 pub fn branch(cx: &mut Cx<'_>, code: &Code, op: Op) -> Result<(), Stop> {

@@ -10,10 +10,10 @@ use wryneck_ir::{FcmpPred, Inst, Op, Round, limbs};
 
 use wryneck_solver::ranges;
 
-use crate::core::LedgerKind;
-use crate::cx::Cx;
-use crate::path_end::PathEnd;
-use crate::plugin::{Stop, Value};
+use crate::ground::path_end::PathEnd;
+use crate::step::core::LedgerKind;
+use crate::step::cx::Cx;
+use crate::step::plugin::{Stop, Value};
 
 /// Integers of at most so many values are concretised when they become numbers: programs that print numbers digit by digit are explored
 /// faster that way (lua: 1.8 times the paths), and those that compare them have a path for each value.

@@ -4,12 +4,12 @@ use std::rc::Rc;
 
 use wryneck_ir::{NONE, limbs};
 
-use crate::code::{Callee, Code};
-use crate::config::Uninit;
-use crate::core::Core;
-use crate::memory::{NULL_PAGE, STACK_TOP};
-use crate::path_end::{FaultKind, PathEnd};
+use crate::ground::code::{Callee, Code};
+use crate::ground::config::Uninit;
+use crate::ground::memory::{NULL_PAGE, STACK_TOP};
+use crate::ground::path_end::{FaultKind, PathEnd};
 use crate::state::{Frame, Returned, State};
+use crate::step::core::Core;
 
 /// Bytes below a frame that dead frames of its callees may keep until it returns itself: what points there is to find nothing, not the variables of
 /// the next callee.

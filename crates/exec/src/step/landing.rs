@@ -10,10 +10,10 @@ use std::rc::Rc;
 use wryneck_ir::{Inst, Op};
 
 use super::frame;
-use crate::cx::Cx;
-use crate::path_end::{FaultKind, PathEnd};
-use crate::plugin::{Stop, Value};
+use crate::ground::path_end::{FaultKind, PathEnd};
 use crate::state::Frame;
+use crate::step::cx::Cx;
+use crate::step::plugin::{Stop, Value};
 
 /// The name of a landing, as it lies in a `jmp_buf`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -9,11 +9,11 @@ use rustc_hash::FxHashSet;
 use wryneck_ir::{Inst, Module, NONE, Op, Operand, limbs};
 
 use super::control::take;
-use crate::code::{Code, Kind};
-use crate::cx::Cx;
-use crate::path_end::{Limit, PathEnd};
-use crate::plugin::{LoopEffects, Stop, Value};
+use crate::ground::code::{Code, Kind};
+use crate::ground::path_end::{Limit, PathEnd};
 use crate::state::LoopCount;
+use crate::step::cx::Cx;
+use crate::step::plugin::{LoopEffects, Stop, Value};
 
 /// Tests at a loop's head that count as one back edge: such a loop is one over a string or a list.
 const HEADS: u32 = 4;

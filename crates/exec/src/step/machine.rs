@@ -8,10 +8,10 @@ use wryneck_ir::Calling;
 
 use super::frame::{self, Tagged};
 use super::run::entered;
-use crate::code::Callee;
-use crate::cx::Cx;
-use crate::path_end::{FaultKind, PathEnd};
-use crate::plugin::{Stop, Value};
+use crate::ground::code::Callee;
+use crate::ground::path_end::{FaultKind, PathEnd};
+use crate::step::cx::Cx;
+use crate::step::plugin::{Stop, Value};
 
 /// What signal handlers and callbacks must leave alone below the stack pointer (System V x86-64 ABI, section 3.2.2).
 const RED_ZONE: u64 = 128;

@@ -7,11 +7,11 @@ use wryneck_expr::ExprId;
 use wryneck_ir::{Inst, Part};
 
 use super::pointer::{Object, Place, What};
-use crate::config::Uninit;
-use crate::cx::Cx;
-use crate::memory::{Byte, PAGE};
-use crate::path_end::{Limit, PathEnd};
-use crate::plugin::{Stop, Value};
+use crate::ground::config::Uninit;
+use crate::ground::memory::{Byte, PAGE};
+use crate::ground::path_end::{Limit, PathEnd};
+use crate::step::cx::Cx;
+use crate::step::plugin::{Stop, Value};
 
 /// Offsets a store at a symbolic offset may have before the offset is concretised.
 const MAX_STORE_SPREAD: u64 = 256;

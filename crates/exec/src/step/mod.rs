@@ -5,24 +5,35 @@
 pub mod arith;
 pub mod call;
 pub mod control;
+pub mod core;
+pub mod cx;
 pub mod float;
 pub mod frame;
+pub mod goals;
+pub mod heap_calls;
 pub mod landing;
+pub(crate) mod lazy;
+pub mod leaks;
 pub(crate) mod loops;
 mod machine;
 pub mod memory;
+pub mod plugin;
 pub mod pointer;
+pub mod recorder;
 mod resolve;
 pub mod run;
+mod scratch;
+pub(crate) mod seed;
 mod table;
+mod unwritten;
 
 use wryneck_expr::ExprId;
 use wryneck_ir::{Inst, Op, Operand, limbs};
 
-use crate::core::LedgerKind;
-use crate::cx::Cx;
-use crate::path_end::{FaultKind, PathEnd};
-use crate::plugin::{Stop, Value};
+use crate::ground::path_end::{FaultKind, PathEnd};
+use crate::step::core::LedgerKind;
+use crate::step::cx::Cx;
+use crate::step::plugin::{Stop, Value};
 
 /// Does the operation the top frame is at, and moves the frame on.
 pub fn slow(cx: &mut Cx<'_>) -> Result<(), Stop> {

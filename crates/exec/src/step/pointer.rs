@@ -10,14 +10,14 @@ use wryneck_expr::ExprId;
 use wryneck_ir::{CodeSource, Inst};
 
 use super::resolve::{Candidate, Lead, Region};
-use crate::cx::Cx;
-use crate::image::CodePos;
-use crate::memory::heap::{self, Life, SLACK};
-use crate::memory::{Byte, FUNC_BASE, GLOBAL_BASE, NULL_PAGE, STACK_TOP};
-use crate::path_end::{FaultKind, PathEnd};
-use crate::plugin::{Stop, Value};
+use crate::ground::image::CodePos;
+use crate::ground::memory::heap::{self, Life, SLACK};
+use crate::ground::memory::{Byte, FUNC_BASE, GLOBAL_BASE, NULL_PAGE, STACK_TOP};
+use crate::ground::path_end::{FaultKind, PathEnd};
 use crate::state::State;
-use crate::variables::Variable;
+use crate::state::variables::Variable;
+use crate::step::cx::Cx;
+use crate::step::plugin::{Stop, Value};
 
 /// Bytes below the stack that Linux keeps free, so that a stack overflow is noticed.
 const STACK_GUARD: u64 = 1 << 20;

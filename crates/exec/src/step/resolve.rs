@@ -14,10 +14,10 @@ use wryneck_expr::{ExprId, Kind, Pool};
 
 use super::control;
 use super::pointer::{Object, Place, What};
-use crate::cx::Cx;
-use crate::memory::heap;
-use crate::memory::{FUNC_BASE, GLOBAL_BASE, NULL_PAGE, STACK_TOP};
-use crate::plugin::{LazyInputs, Stop, Value};
+use crate::ground::memory::heap;
+use crate::ground::memory::{FUNC_BASE, GLOBAL_BASE, NULL_PAGE, STACK_TOP};
+use crate::step::cx::Cx;
+use crate::step::plugin::{LazyInputs, Stop, Value};
 
 /// Nodes of one pointer expression that are looked at; what lies deeper counts as a pointer without a base.
 const MOST_NODES: usize = 20_000;

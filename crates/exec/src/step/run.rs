@@ -10,10 +10,10 @@ use wryneck_expr::ExprId;
 
 use super::arith;
 use super::frame;
-use crate::code::{Code, Kind, Prepared};
-use crate::core::Core;
-use crate::recorder::Step;
+use crate::ground::code::{Code, Kind, Prepared};
 use crate::state::State;
+use crate::step::core::Core;
+use crate::step::recorder::Step;
 
 /// Why the inner loop was left. The top frame's `op` says where.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -7,10 +7,10 @@ use wryneck_expr::{ExprId, Kind, Pool};
 
 use super::pointer::{Object, Place, What};
 use super::resolve::{Candidate, Lead};
-use crate::config::Uninit;
-use crate::cx::Cx;
-use crate::memory::Byte;
-use crate::plugin::Stop;
+use crate::ground::config::Uninit;
+use crate::ground::memory::Byte;
+use crate::step::cx::Cx;
+use crate::step::plugin::Stop;
 
 /// Words of a table that become a choice whatever they are.
 const FEW_WORDS: u64 = 16;

@@ -1,0 +1,6 @@
+//! The floor of relevance: which flips are explored at all (docs/design/010).
+
+pub(crate) mod audit;
+pub mod classify;
+pub mod pruning;
+pub mod subsume;

@@ -1,0 +1,390 @@
+//! A state: one path in progress. It has no link to the engine, and a fork copies a handful of reference counts.
+
+pub mod sharing;
+pub mod survived;
+pub mod variables;
+
+use std::any::Any;
+use std::collections::VecDeque;
+use std::hash::Hasher;
+use std::rc::Rc;
+
+use rustc_hash::FxHasher;
+use wryneck_expr::{ExprId, Model, Pool, Remap, SymId};
+use wryneck_solver::PathCondition;
+
+use crate::ground::image::CodePos;
+use crate::ground::memory::Memory;
+use crate::ground::memory::pvec::PVec;
+use crate::ground::prefix::{Decision, Prefix};
+use crate::relevance::subsume::SubtreeId;
+use crate::state::sharing::{Rebuilt, Visited};
+use crate::state::survived::Survived;
+use crate::state::variables::Variables;
+use crate::step::goals::Awaited;
+use crate::step::landing::Landings;
+
+/// One call in progress. `slots` are followed by their tags: a non-zero tag says the slot holds an `ExprId`.
+#[derive(Clone)]
+pub struct Frame {
+    pub func: u32,
+    /// Next operation to run; for a caller, the one after its call.
+    pub op: u32,
+    pub slots: Vec<u64>,
+    pub tags: Vec<u8>,
+    /// No slot is symbolic if this is `false`.
+    pub symbolic: bool,
+    /// A monitor wants to see its return.
+    pub watched: bool,
+    /// Names this activation of the function, if it has called `setjmp` (step/landing.rs); else 0.
+    pub activation: u32,
+    /// Where the caller wants the result: its first slot, or NONE.
+    pub dst: u32,
+    /// Width in bits of the result the caller expects.
+    pub ret_width: u32,
+    /// Lowest address of the static allocas.
+    pub base: u64,
+    /// The stack pointer when the call began; the frame's own memory lies below.
+    pub top: u64,
+    /// Dynamic allocas: (address, size), lowest address last.
+    pub dynamic: Vec<(u64, u64)>,
+}
+
+/// Symbolic input a path has made: an object of the test case.
+#[derive(Clone, Debug)]
+pub struct Input {
+    pub name: Rc<str>,
+    /// One symbol of 8 bits per byte.
+    pub bytes: Rc<[SymId]>,
+}
+
+/// A watched call that has returned, which the monitor has not been shown yet.
+#[derive(Clone, Copy, Debug)]
+pub struct Returned {
+    /// The lowest limb of the result: a slot's contents and tag.
+    pub result: Option<(u64, u8)>,
+}
+
+impl Returned {
+    fn expr(&self) -> Option<ExprId> {
+        self.result.filter(|(_, tag)| *tag != 0).map(|(value, _)| ExprId::from_raw(value as u32))
+    }
+}
+
+/// How often a path took edge `edge` of `func`, `depth` calls deep.
+#[derive(Clone, Copy, Debug)]
+pub struct LoopCount {
+    pub func: u32,
+    pub edge: u32,
+    pub depth: u32,
+    pub count: u32,
+}
+
+/// What all path data can, since it can be cloned.
+pub trait AnyData {
+    fn clone_data(&self) -> Rc<dyn PathData>;
+    fn as_any(&self) -> &dyn Any;
+    fn as_any_mut(&mut self) -> &mut dyn Any;
+}
+
+impl<T: PathData + Clone> AnyData for T {
+    fn clone_data(&self) -> Rc<dyn PathData> {
+        Rc::new(self.clone())
+    }
+    fn as_any(&self) -> &dyn Any {
+        self
+    }
+    fn as_any_mut(&mut self) -> &mut dyn Any {
+        self
+    }
+}
+
+/// What a plug-in keeps per path. Cloned when a path that shares it writes to it.
+pub trait PathData: AnyData + Any {
+    /// Calls `f` with every expression kept, so that a compaction keeps them.
+    fn for_each_expr(&self, f: &mut dyn FnMut(ExprId));
+    /// Whether there is any expression to renumber: shared data without one stays shared at a compaction.
+    fn has_exprs(&self) -> bool {
+        let mut any = false;
+        self.for_each_expr(&mut |_| any = true);
+        any
+    }
+    fn remap(&mut self, map: &Remap);
+    /// Adds what decides behaviour to a structural hash; expressions go through `hash_expr`.
+    fn hash_into(&self, h: &mut dyn Hasher, hash_expr: &mut dyn FnMut(ExprId) -> u64);
+}
+
+/// Path data of a plug-in that keeps none.
+#[derive(Clone)]
+pub struct NoData;
+
+impl PathData for NoData {
+    fn for_each_expr(&self, _: &mut dyn FnMut(ExprId)) {}
+    fn remap(&mut self, _: &Remap) {}
+    fn hash_into(&self, _: &mut dyn Hasher, _: &mut dyn FnMut(ExprId) -> u64) {}
+}
+
+/// Decisions a path still has to follow before it decides for itself.
+pub type Script = VecDeque<Decision>;
+
+/// One path in progress.
+pub struct State {
+    pub frames: Vec<Rc<Frame>>,
+    pub memory: Memory,
+    pub path: PathCondition,
+    /// An assignment that satisfies `path`.
+    pub model: Model,
+    pub prefix: Prefix,
+    pub script: Script,
+    /// Decisions taken since the current operation began: a fork re-runs the operation from its beginning.
+    pub taken: u32,
+    /// The path condition when the current operation began, if the operation has added to it: what its flips begin with.
+    pub(crate) before: Option<PathCondition>,
+    /// Whether the current operation has changed anything yet; it must not decide afterwards.
+    pub dirty: bool,
+    pub inputs: PVec<Input>,
+    /// The environment's data.
+    pub env: Rc<dyn PathData>,
+    /// The monitor's data.
+    pub monitor: Rc<dyn PathData>,
+    /// The data of lazily made inputs.
+    pub lazy: Rc<dyn PathData>,
+    /// The monitor has been shown the call the top frame is at.
+    pub announced: bool,
+    pub returned: Option<Returned>,
+    /// The address whose pointer is bound before the operation that the path is at (again).
+    pub binding: Option<ExprId>,
+    /// Lowest address of the stack in use.
+    pub sp: u64,
+    /// Objects inside the stack and the data of machine code that it has computed addresses in.
+    pub variables: Rc<Variables>,
+    /// Instructions run on this path.
+    pub instructions: u64,
+    /// How often each back edge under a symbolic condition was taken, kept only under a loop limit.
+    pub loops: Rc<Vec<LoopCount>>,
+    /// The path has covered a block that no path had covered before.
+    pub covers_new: bool,
+    /// The path's leaf in the tree of paths.
+    pub node: u32,
+    /// The flip it began at, if any.
+    pub subtree: SubtreeId,
+    /// Something on this path was concretised, skipped or bounded.
+    pub approximated: bool,
+    /// Memory it never wrote has become input.
+    pub unwritten_input: bool,
+    /// A vector load has read bytes outside of its object (unwritten.rs).
+    pub overread: bool,
+    /// Accesses out of bounds behind which it went on.
+    pub survived: Rc<Vec<Survived>>,
+    /// Where a `longjmp` may continue.
+    pub landings: Rc<Landings>,
+    /// The path has made a `longjmp`. Such paths are not sliced.
+    pub jumped: bool,
+    /// What the path concretises is first compared with what its model has: it follows a seed, or began as a flip of a path that did (seed.rs).
+    pub guided: bool,
+    /// Goals whose blocks the path is in (goals.rs).
+    pub awaited: Vec<Awaited>,
+    /// The goal that it has reached.
+    pub reached: Option<u32>,
+}
+
+impl State {
+    /// A copy that goes its own way. The original gives up its exclusive pages.
+    pub fn fork(&mut self) -> State {
+        let memory = self.memory.fork();
+        self.with_memory(memory)
+    }
+
+    /// As [`State::fork`], of a state that is not running.
+    pub fn fork_idle(&self) -> State {
+        self.with_memory(self.memory.fork_idle())
+    }
+
+    fn with_memory(&self, memory: Memory) -> State {
+        State {
+            frames: self.frames.clone(),
+            memory,
+            path: self.path.clone(),
+            model: self.model.clone(),
+            prefix: self.prefix.clone(),
+            script: self.script.clone(),
+            taken: self.taken,
+            before: self.before.clone(),
+            dirty: self.dirty,
+            inputs: self.inputs.clone(),
+            env: self.env.clone(),
+            monitor: self.monitor.clone(),
+            lazy: self.lazy.clone(),
+            announced: self.announced,
+            returned: self.returned,
+            binding: self.binding,
+            sp: self.sp,
+            variables: self.variables.clone(),
+            instructions: self.instructions,
+            loops: self.loops.clone(),
+            covers_new: self.covers_new,
+            node: self.node,
+            subtree: self.subtree,
+            approximated: self.approximated,
+            unwritten_input: self.unwritten_input,
+            overread: self.overread,
+            survived: self.survived.clone(),
+            landings: self.landings.clone(),
+            jumped: self.jumped,
+            guided: self.guided,
+            awaited: self.awaited.clone(),
+            reached: self.reached,
+        }
+    }
+
+    pub fn frame(&self) -> &Frame {
+        self.frames.last().expect("a running state has a frame")
+    }
+
+    pub fn frame_mut(&mut self) -> &mut Frame {
+        Rc::make_mut(self.frames.last_mut().expect("a running state has a frame"))
+    }
+
+    /// The positions of the calls in progress, innermost first.
+    pub fn call_stack(&self) -> Vec<CodePos> {
+        let frames = self.frames.iter().rev().enumerate();
+        frames.map(|(i, f)| CodePos { func: f.func, op: if i == 0 { f.op } else { f.op.saturating_sub(1) } }).collect()
+    }
+
+    /// The environment's data, as the type it has.
+    pub fn env<T: 'static>(&self) -> &T {
+        self.env.as_any().downcast_ref().expect("the environment that made the data reads it")
+    }
+
+    pub fn env_mut<T: 'static>(&mut self) -> &mut T {
+        data_mut(&mut self.env)
+    }
+
+    pub fn monitor_mut<T: 'static>(&mut self) -> &mut T {
+        data_mut(&mut self.monitor)
+    }
+
+    /// The data of lazily made inputs, as the type it has.
+    pub fn lazy<T: 'static>(&self) -> &T {
+        self.lazy.as_any().downcast_ref().expect("the plug-in that made the data reads it")
+    }
+
+    pub fn lazy_mut<T: 'static>(&mut self) -> &mut T {
+        data_mut(&mut self.lazy)
+    }
+
+    /// Calls `f` with every expression the state holds, but for those in parts already met.
+    pub fn for_each_expr(&self, visited: &mut Visited, f: &mut dyn FnMut(ExprId)) {
+        let landings = self.landings.all.iter().map(|landing| &landing.frame);
+        for frame in self.frames.iter().chain(landings).filter(|frame| visited.is_new(*frame)) {
+            for (slot, tag) in frame.slots.iter().zip(&frame.tags) {
+                if *tag != 0 {
+                    f(ExprId::from_raw(*slot as u32));
+                }
+            }
+        }
+        self.memory.space.for_each_new_page(visited, &mut |page| page.cells().iter().for_each(|cell| f(cell.expr)));
+        self.path.for_each_expr(&mut visited.paths, f);
+        debug_assert!(self.before.is_none(), "states are visited between operations");
+        self.returned.and_then(|returned| returned.expr()).into_iter().chain(self.binding).for_each(&mut *f);
+        for data in [&self.env, &self.monitor, &self.lazy] {
+            if visited.is_new(data) {
+                data.for_each_expr(f);
+            }
+        }
+    }
+
+    /// Renumbers every expression. `rebuilt` keeps what states share shared.
+    pub fn remap(&mut self, map: &Remap, rebuilt: &mut Rebuilt) {
+        let landings = if self.landings.all.is_empty() { &mut [][..] } else { &mut Rc::make_mut(&mut self.landings).all[..] };
+        for frame in self.frames.iter_mut().chain(landings.iter_mut().map(|landing| &mut landing.frame)) {
+            let symbolic = |frame: &Frame| frame.tags.iter().any(|t| *t != 0);
+            rebuilt.frames.change(frame, symbolic, |frame| {
+                for (slot, tag) in frame.slots.iter_mut().zip(&frame.tags) {
+                    if *tag != 0 {
+                        *slot = u64::from(renumbered(map, ExprId::from_raw(*slot as u32)).raw());
+                    }
+                }
+            });
+        }
+        self.memory.space.replace_symbolic_pages(&mut rebuilt.space, &mut |page| {
+            page.cells_mut().iter_mut().for_each(|cell| cell.expr = renumbered(map, cell.expr));
+        });
+        self.path.remap(map, &mut rebuilt.paths);
+        if let Some(returned) = &mut self.returned
+            && let Some(e) = returned.expr()
+        {
+            returned.result = Some((u64::from(renumbered(map, e).raw()), 1));
+        }
+        self.binding = self.binding.map(|address| renumbered(map, address));
+        for data in [&mut self.env, &mut self.monitor, &mut self.lazy] {
+            *data = rebuilt.data.rebuild(data, |data| {
+                if !data.has_exprs() {
+                    return data.clone();
+                }
+                let mut new = data.clone_data();
+                Rc::get_mut(&mut new).expect("just cloned").remap(map);
+                new
+            });
+        }
+    }
+
+    /// A structural hash: equal for equal states, whatever pool or order of exploration made them (docs/design/002).
+    pub fn structural_hash(&self, pool: &Pool) -> u64 {
+        let exprs = |e| pool.structural_hash(e);
+        let mut h = FxHasher::default();
+        for landing in &self.landings.all {
+            std::hash::Hash::hash(&landing.key(), &mut h);
+        }
+        for f in self.frames.iter().chain(self.landings.all.iter().map(|landing| &landing.frame)) {
+            h.write_u32(f.func);
+            h.write_u32(f.op);
+            h.write_u64(f.base);
+            for (slot, tag) in f.slots.iter().zip(&f.tags) {
+                h.write_u64(if *tag == 0 { *slot } else { exprs(ExprId::from_raw(*slot as u32)) });
+            }
+        }
+        h.write_usize(self.survived.len());
+        for (number, page) in self.memory.space.pages() {
+            h.write_u64(number);
+            page.hash_into(&mut h);
+            for cell in page.cells() {
+                let untouched = page.whole_cell(cell.offset.into(), cell.len.into()) == Some(cell.expr);
+                if untouched {
+                    h.write_u16(cell.offset);
+                    h.write_u64(exprs(cell.expr));
+                }
+            }
+        }
+        for e in self.path.constraints() {
+            h.write_u64(exprs(e));
+        }
+        for d in self.prefix.to_vec() {
+            std::hash::Hash::hash(&d, &mut h);
+        }
+        h.write_u64(self.sp);
+        std::hash::Hash::hash(&*self.variables, &mut h);
+        self.binding.into_iter().for_each(|address| h.write_u64(exprs(address)));
+        h.write_u8(u8::from(self.announced) | u8::from(self.returned.is_some()) << 1);
+        self.env.hash_into(&mut h, &mut |e| exprs(e));
+        self.monitor.hash_into(&mut h, &mut |e| exprs(e));
+        self.lazy.hash_into(&mut h, &mut |e| exprs(e));
+        h.finish()
+    }
+}
+
+/// The data to be changed: of its own, if it was shared.
+pub fn own_data(data: &mut Rc<dyn PathData>) -> &mut dyn PathData {
+    if Rc::get_mut(data).is_none() {
+        *data = data.clone_data();
+    }
+    Rc::get_mut(data).expect("just made unique")
+}
+
+fn data_mut<T: 'static>(data: &mut Rc<dyn PathData>) -> &mut T {
+    own_data(data).as_any_mut().downcast_mut().expect("the plug-in that made the data reads it")
+}
+
+fn renumbered(map: &Remap, e: ExprId) -> ExprId {
+    map.get(e).expect("every expression of a state was a root of the compaction")
+}

@@ -1,0 +1,87 @@
+//! Paths that follow given inputs: a state starts with that model (docs/design/001), and what the path concretises gets the input's value.
+//!
+//! A concretisation takes the smallest value otherwise. A guided path first decides whether the value is its model's, so the path of
+//! the seed is run first and the other values are its flip. The value is a decision of its own ([`Decision::Tried`]), so a prefix needs no seed to
+//! be replayed. Flips of guided paths are guided, too: their models differ from the seed where they must.
+
+use std::rc::Rc;
+
+use wryneck_expr::{ExprId, Pool, SymId};
+
+use crate::ground::prefix::Decision;
+use crate::step::core::{Core, Ended};
+use crate::step::cx::Cx;
+use crate::step::plugin::Stop;
+
+pub(crate) fn values(pool: &mut Pool, name: &str, bytes: &[u8]) -> Vec<(SymId, u64)> {
+    (0..).zip(bytes).map(|(i, byte)| (pool.symbol(name, i, 8), u64::from(*byte))).collect()
+}
+
+impl Core {
+    /// The seed's bytes of an input.
+    pub(crate) fn add_seed(&mut self, name: &str, bytes: &[u8]) {
+        let values = values(&mut self.pool, name, bytes);
+        self.seed = self.seed.as_ref().map(|seed| seed.with(&values));
+    }
+
+    /// Whether a path that ended is the seed's. Asks no solver.
+    pub fn follows_seed(&mut self, ended: &Ended) -> bool {
+        let Some(seed) = self.seed.clone() else { return false };
+        ended.path.constraints().into_iter().all(|cond| self.eval.holds(&self.pool, cond, &seed))
+    }
+}
+
+impl Cx<'_> {
+    /// The value that a guided path's model, or the script, has for an expression: what is to be tried first.
+    fn tried(&mut self, e: ExprId) -> Result<Option<u64>, Stop> {
+        let value = match self.state.script.front() {
+            Some(&Decision::Tried(value)) => {
+                self.state.script.pop_front();
+                value
+            }
+            None if self.state.guided => {
+                self.count_decision()?;
+                self.core.eval.eval(&self.core.pool, e, &self.state.model)
+            }
+            Some(_) | None => return Ok(None),
+        };
+        self.record(Decision::Tried(value));
+        Ok(Some(value))
+    }
+
+    /// The value of an expression on a guided path, if the path takes the value that its model has, which is decided here.
+    pub(crate) fn seeded(&mut self, e: ExprId) -> Result<Option<u64>, Stop> {
+        let Some(value) = self.tried(e)? else { return Ok(None) };
+        let known = self.core.pool.bits(self.core.pool.width(e), value);
+        let is = self.core.pool.eq(e, known);
+        Ok(self.decide(is)?.then_some(value))
+    }
+
+    /// As [`Cx::seeded`], of a string: its bytes up to the first zero.
+    pub fn seeded_string(&mut self, bytes: &[ExprId]) -> Result<Option<Vec<u8>>, Stop> {
+        let (mut name, mut same) = (Vec::new(), ExprId::TRUE);
+        for &byte in bytes {
+            let Some(value) = self.tried(byte)? else { return Ok(None) };
+            let known = self.core.pool.bits(8, value);
+            let is = self.core.pool.eq(byte, known);
+            same = self.core.pool.and(same, is);
+            if value == 0 {
+                break;
+            }
+            name.push(value as u8);
+        }
+        Ok(self.decide(same)?.then_some(name))
+    }
+
+    /// New symbolic input whose bytes the seed has. A path that decides for itself takes them; one that is run again has its model.
+    pub fn seeded_input(&mut self, name: &str, bytes: &[u8]) -> Vec<ExprId> {
+        let symbols = self.new_input(name, bytes.len() as u64);
+        let Some(name) = self.state.inputs.iter().last().map(|input| Rc::clone(&input.name)) else { return symbols };
+        self.core.add_seed(&name, bytes);
+        if self.state.script.is_empty() {
+            let values = values(&mut self.core.pool, &name, bytes);
+            self.state.model = self.state.model.with(&values);
+        }
+        symbols
+    }
+}
