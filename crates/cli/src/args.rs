@@ -5,9 +5,10 @@ use std::path::PathBuf;
 
 use anyhow::Result;
 use wryneck_exec::Pruning;
-use wryneck_exec::config::{Audit, Config, Undefined, Uninit};
+use wryneck_exec::config::{Audit, Undefined, Uninit};
 use wryneck_exec::search::SEARCHERS;
-use wryneck_verify::{AtExit, Policy};
+use wryneck_session::{Emit, Plan};
+use wryneck_verify::AtExit;
 
 use crate::formats::Wanted;
 use crate::options::{self, Opt, Words, bytes, number, one_of, seconds};
@@ -15,145 +16,48 @@ use crate::output;
 use crate::problem::problem;
 use crate::{several, symbolic};
 
-/// Which paths leave a test behind.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Emit {
-    /// Those that cover new code, and the first of each finding.
-    New,
-    All,
-    None,
-}
-
 /// The options and words of one `wryneck run`.
 pub struct RunArgs {
-    pub target: PathBuf,
-    /// Further targets, which are linked with the first.
-    pub objects: Vec<PathBuf>,
-    /// Symbolic input and the program's arguments, as typed.
-    pub words: Vec<String>,
+    pub plan: Plan,
     pub output: Option<PathBuf>,
     /// The run folder of a run to go on with.
     pub resume: Option<PathBuf>,
     /// Seconds of wall time for the run.
     pub max_time: Option<f64>,
-    /// Bytes of resident memory, that of children included.
-    pub max_memory: u64,
     /// Bytes of the run folder.
     pub max_disk: u64,
-    /// Seconds for one query.
-    pub solver_timeout: Option<f64>,
-    pub emit: Emit,
-    pub entry: Option<String>,
-    /// Bytes behind a pointer argument of `--entry`; most bytes given to a fuzz entry.
-    pub entry_bytes: u32,
-    /// Runs before `entry`.
-    pub preamble: Option<String>,
-    pub stdin: Option<PathBuf>,
     pub json: bool,
     /// Files for other tools.
     pub formats: Wanted,
     pub quiet: bool,
-    pub libc: bool,
-    /// Calls of functions that no object defines are skipped.
-    pub skip_undefined: bool,
-    /// An executable is run as machine code though it carries its bitcode.
-    pub machine_code: bool,
-    /// Functions of machine code that have models are recognised by their symbols.
-    pub stand_ins: bool,
-    /// Addresses in optimised machine code know the frames they are in.
-    pub frames: bool,
-    /// Addresses in machine code know the variables they are in.
-    pub variables: bool,
     /// Findings are replayed natively before they are reported.
     pub replay: bool,
     /// These replays run on the real system.
     pub unconfined: bool,
-    pub cc_flags: Vec<String>,
-    /// Calls of a path that may fail though they need not.
-    pub fail_calls: u32,
-    /// Names and files of rules to check.
-    pub rules: Vec<String>,
-    /// How they are watched.
-    pub policy: Policy,
-    /// How `verify` prunes; `None`: not at all.
-    pub prune: Option<Pruning>,
-    /// Paths that are recorded are sliced, too; `false` only to measure what recording costs.
-    pub slices: bool,
-    /// The source line whose branches are to be explained.
-    pub explain: Option<(String, Option<u32>)>,
-    /// Files that say what functions of the program do.
-    pub summaries: Vec<PathBuf>,
-    /// A static fact that is broken on purpose, to see whether that is noticed.
-    pub broken_fact: Option<String>,
-    /// Sliced paths are compared with the static facts.
-    pub checks: bool,
     /// Where to write the sequences of events.
     pub sequences: Option<PathBuf>,
-    /// Searchers taking turns; `None`: as suits the exploration.
-    pub search: Option<Vec<String>>,
     /// Where to write the tree of paths.
     pub tree: Option<PathBuf>,
-    /// Files and folders of inputs whose paths come first.
-    pub seeds: Vec<String>,
-    /// Strings are compared as one value in a search for a goal.
-    pub compare_whole: bool,
-    /// What is to be reached, and what is to be avoided on the way.
-    pub find: Vec<String>,
-    pub avoid: Vec<String>,
     /// Where the inputs of tests go as plain files.
     pub export: Option<String>,
-    pub config: Config,
-    pub solver: wryneck_solver::Config,
 }
 
 impl Default for RunArgs {
     fn default() -> RunArgs {
         RunArgs {
-            target: PathBuf::new(),
-            objects: Vec::new(),
-            words: Vec::new(),
+            plan: Plan::default(),
             output: None,
             resume: None,
             max_time: None,
-            max_memory: 8 << 30,
             max_disk: 10 << 30,
-            solver_timeout: None,
-            emit: Emit::New,
-            entry: None,
-            entry_bytes: 16,
-            preamble: None,
-            stdin: None,
             json: false,
             formats: Wanted::default(),
             quiet: false,
-            libc: true,
-            skip_undefined: false,
-            machine_code: false,
-            stand_ins: true,
-            frames: false,
-            variables: true,
             replay: true,
             unconfined: false,
-            cc_flags: Vec::new(),
-            fail_calls: 0,
-            rules: Vec::new(),
-            policy: Policy::default(),
-            prune: Some(Pruning::Wanted),
-            slices: true,
-            explain: None,
-            summaries: Vec::new(),
-            broken_fact: None,
-            checks: true,
             sequences: None,
-            search: None,
             tree: None,
-            seeds: Vec::new(),
-            compare_whole: true,
-            find: Vec::new(),
-            avoid: Vec::new(),
             export: None,
-            config: Config { audit: Audit::AtLeast(AUDITED), ..Config::default() },
-            solver: wryneck_solver::Config::default(),
         }
     }
 }
@@ -181,9 +85,9 @@ fn explores_all(prune: Option<Pruning>) -> bool {
 impl RunArgs {
     /// Whether seeds and goals fit what else is asked for.
     pub fn check_aims(&self) -> Result<()> {
-        let aims = [("--seed", &self.seeds), ("--find", &self.find), ("--avoid", &self.avoid)];
+        let aims = [("--seed", &self.plan.seeds), ("--find", &self.plan.find), ("--avoid", &self.plan.avoid)];
         match aims.iter().find(|(_, words)| !words.is_empty()) {
-            Some((option, _)) if !explores_all(self.prune) => Err(problem(
+            Some((option, _)) if !explores_all(self.plan.prune) => Err(problem(
                 format!("`{option}` is for explorations of all paths, and `verify` leaves out what does not matter to its rules"),
                 "add `--prune off`, or use `wryneck run`",
             )),
@@ -191,9 +95,6 @@ impl RunArgs {
         }
     }
 }
-
-/// Flips that pruning left out and that are explored all the same, at least.
-const AUDITED: u64 = 20;
 
 fn audit(text: &str) -> Result<Audit, String> {
     match text {
@@ -208,67 +109,67 @@ fn audit(text: &str) -> Result<Audit, String> {
 pub static OPTIONS: &[Opt<RunArgs>] = &[
     Opt { name: "--at-exit", value: "strict|lenient",
         help: "with rules: what is left when the program exits is wrong (default), or only what is left twice by the same calls",
-        set: |a, v| { a.policy.at_exit = one_of(v, &[("strict", AtExit::Strict), ("lenient", AtExit::Lenient)])?; Ok(()) } },
+        set: |a, v| { a.plan.policy.at_exit = one_of(v, &[("strict", AtExit::Strict), ("lenient", AtExit::Lenient)])?; Ok(()) } },
     Opt { name: "--audit", value: "N|all|off", help: "with rules: explore at least N of the flips that pruning left out, too, and report the events it lost (default 20)",
-        set: |a, v| { a.config.audit = audit(v)?; Ok(()) } },
+        set: |a, v| { a.plan.config.audit = audit(v)?; Ok(()) } },
     Opt { name: "--avoid", value: "GOAL", help: "end paths that reach this, as `--find` names it; may be repeated",
-        set: |a, v| { a.avoid.push(v.into()); Ok(()) } },
+        set: |a, v| { a.plan.avoid.push(v.into()); Ok(()) } },
     Opt { name: "--break-fact", value: "KIND:FUNCTION:N", help: "for tests of the tool: with rules, leave out a static fact, to see whether that is noticed",
-        set: |a, v| { a.broken_fact = Some(v.into()); Ok(()) } },
+        set: |a, v| { a.plan.broken_fact = Some(v.into()); Ok(()) } },
     Opt { name: "--cc-flag", value: "FLAG", help: "one more flag for clang (C targets); may be repeated",
-        set: |a, v| { a.cc_flags.push(v.into()); Ok(()) } },
+        set: |a, v| { a.plan.cc_flags.push(v.into()); Ok(()) } },
     Opt { name: "--compact-above", value: "NODES", help: "collect expressions above so many nodes",
-        set: |a, v| { a.config.compact_above = number(v)?; Ok(()) } },
+        set: |a, v| { a.plan.config.compact_above = number(v)?; Ok(()) } },
     Opt { name: "--emit", value: "new|all|none", help: "which paths leave a test: those that cover new code or first show a fault (default), all, none",
-        set: |a, v| { a.emit = one_of(v, &[("all", Emit::All), ("new", Emit::New), ("none", Emit::None)])?; Ok(()) } },
+        set: |a, v| { a.plan.emit = one_of(v, &[("all", Emit::All), ("new", Emit::New), ("none", Emit::None)])?; Ok(()) } },
     Opt { name: "--entry", value: "NAME", help: "start with this function on symbolic arguments instead of `main`",
-        set: |a, v| { a.entry = Some(v.into()); Ok(()) } },
+        set: |a, v| { a.plan.entry = Some(v.into()); Ok(()) } },
     Opt { name: "--entry-bytes", value: "N", help: "bytes that a pointer argument of the entry points to; most bytes for a fuzz entry (default 16)",
-        set: |a, v| { a.entry_bytes = number(v)?; Ok(()) } },
+        set: |a, v| { a.plan.entry_bytes = number(v)?; Ok(()) } },
     Opt { name: "--explain", value: "FILE[:LINE]", help: "with rules: say why the branches of this source line were kept or pruned",
-        set: |a, v| { a.explain = Some(file_and_line(v)); Ok(()) } },
+        set: |a, v| { a.plan.explain = Some(file_and_line(v)); Ok(()) } },
     Opt { name: "--export", value: "[INPUT=]DIR", help: "write the input of each test there as a plain file too, for a fuzzer (one input: standard input, a file, or a fuzz entry's)",
         set: |a, v| { a.export = Some(v.into()); Ok(()) } },
     Opt { name: "--fail-calls", value: "N", help: "let up to N calls of a path fail: disk full or bad, interrupts, short transfers, no memory",
-        set: |a, v| { a.fail_calls = number(v)?; Ok(()) } },
+        set: |a, v| { a.plan.fail_calls = number(v)?; Ok(()) } },
     Opt { name: "--find", value: "GOAL", help: "search for a FUNCTION, FILE:LINE, ADDRESS (executables) or output:TEXT; end at the first hit and name its test; may be repeated",
-        set: |a, v| { a.find.push(v.into()); Ok(()) } },
+        set: |a, v| { a.plan.find.push(v.into()); Ok(()) } },
     Opt { name: "--frames", value: "", help: "machine code: bounds of frames in optimised code, too, by unwinding tables; slower",
-        set: |a, _| { a.frames = true; Ok(()) } },
+        set: |a, _| { a.plan.frames = true; Ok(()) } },
     Opt { name: "--json", value: "", help: "print one JSON object at the end instead of a summary",
         set: |a, _| { a.json = true; Ok(()) } },
     Opt { name: "--jsonl", value: "FILE", help: "write JSON lines at the end; `-` is standard output, here and below",
         set: |a, v| a.formats.add("jsonl", v) },
     Opt { name: "--keep-going", value: "N", help: "continue a path after up to N reads and writes out of bounds: what is read is then input, what is written is lost",
-        set: |a, v| { a.config.keep_going = number(v)?; Ok(()) } },
+        set: |a, v| { a.plan.config.keep_going = number(v)?; Ok(()) } },
     Opt { name: "--lcov", value: "FILE", help: "write the coverage at the end, for genhtml and editors",
         set: |a, v| a.formats.add("lcov", v) },
     Opt { name: "--leaks", value: "", help: "report memory that no pointer leads to when a path exits; memory that is still reachable goes into the ledger",
-        set: |a, _| { a.config.leaks = true; Ok(()) } },
+        set: |a, _| { a.plan.config.leaks = true; Ok(()) } },
     Opt { name: "--loop-limit", value: "N", help: "end paths that take one loop's back edge more often under symbolic conditions (machine code: that enter one block)",
-        set: |a, v| { a.config.loop_limit = number(v)?; Ok(()) } },
+        set: |a, v| { a.plan.config.loop_limit = number(v)?; Ok(()) } },
     Opt { name: "--machine-code", value: "", help: "run an executable's machine code though it carries bitcode",
-        set: |a, _| { a.machine_code = true; Ok(()) } },
+        set: |a, _| { a.plan.machine_code = true; Ok(()) } },
     Opt { name: "--max-depth", value: "N", help: "end paths after so many decisions",
-        set: |a, v| { a.config.max_depth = number(v)?; Ok(()) } },
+        set: |a, v| { a.plan.config.max_depth = number(v)?; Ok(()) } },
     Opt { name: "--max-disk", value: "SIZE", help: "write no more tests when the run folder is nearly this large, and stop when it is (default 10G)",
         set: |a, v| { a.max_disk = bytes(v)?; Ok(()) } },
     Opt { name: "--max-forks", value: "N", help: "stop forking after so many flips",
-        set: |a, v| { a.config.max_forks = number(v)?; Ok(()) } },
+        set: |a, v| { a.plan.config.max_forks = number(v)?; Ok(()) } },
     Opt { name: "--max-instructions", value: "N", help: "stop after so many instructions over all paths",
-        set: |a, v| { a.config.max_instructions = number(v)?; Ok(()) } },
+        set: |a, v| { a.plan.config.max_instructions = number(v)?; Ok(()) } },
     Opt { name: "--max-memory", value: "SIZE", help: "stop above this much memory, that of children included (default 8G)",
-        set: |a, v| { a.max_memory = bytes(v)?; Ok(()) } },
+        set: |a, v| { a.plan.max_memory = bytes(v)?; Ok(()) } },
     Opt { name: "--max-resolutions", value: "N", help: "objects tried for one symbolic pointer without a known base",
-        set: |a, v| { a.config.max_resolutions = number(v)?; Ok(()) } },
+        set: |a, v| { a.plan.config.max_resolutions = number(v)?; Ok(()) } },
     Opt { name: "--max-targets", value: "N", help: "targets tried for one symbolic computed jump of machine code (default 1024)",
-        set: |a, v| { a.config.max_targets = number(v)?; Ok(()) } },
+        set: |a, v| { a.plan.config.max_targets = number(v)?; Ok(()) } },
     Opt { name: "--max-time", value: "TIME", help: "stop after this time, such as `30s` or `5min`; replays of findings get up to a fifth of it",
         set: |a, v| { a.max_time = Some(seconds(v)?); Ok(()) } },
     Opt { name: "--no-libc", value: "", help: "run without the C library: what it would define is undefined",
-        set: |a, _| { a.libc = false; Ok(()) } },
+        set: |a, _| { a.plan.libc = false; Ok(()) } },
     Opt { name: "--no-prune", value: "", help: "with rules: explore all paths and report how many are relevant; as `--prune classified`",
-        set: |a, _| { a.prune = Some(Pruning::Classified); Ok(()) } },
+        set: |a, _| { a.plan.prune = Some(Pruning::Classified); Ok(()) } },
     Opt { name: "--no-replay", value: "", help: "report findings without running the program natively on their inputs",
         set: |a, _| { a.replay = false; Ok(()) } },
     Opt { name: "--off", value: "NAME[,NAME]", help: "switch off: snapshots, quick-checks, substitution, known-bits, byte-domain, independence, enumeration, neighbours, search, cache, recent-models; with `--find`: compare-whole (strings are compared as one value); with rules, of bitcode: fact-checks (comparing sliced paths with the static facts) and subsumption (pruning of states that a fully explored one subsumes); of machine code: stand-ins (models of library functions) and variables (their bounds)",
@@ -276,43 +177,43 @@ pub static OPTIONS: &[Opt<RunArgs>] = &[
     Opt { name: "--output", value: "DIR", help: "the run folder (default `wryneck-out-N`; `wryneck-last` points to it)",
         set: |a, v| { a.output = Some(v.into()); Ok(()) } },
     Opt { name: "--preamble", value: "NAME", help: "with `--entry`: run this function first, without arguments, to set up what the entry works on",
-        set: |a, v| { a.preamble = Some(v.into()); Ok(()) } },
+        set: |a, v| { a.plan.preamble = Some(v.into()); Ok(()) } },
     Opt { name: "--prune", value: "wanted|classified|off|recorded|sliced|algorithm1", help: "with rules: explore relevant flips only (default of `verify`); all, and classify them; all; all, and record or slice each path (to measure the cost); or those that paper 1's algorithm as printed keeps (loses behaviour)",
-        set: |a, v| { (a.prune, a.slices) = one_of(v, PRUNINGS)?; Ok(()) } },
+        set: |a, v| { (a.plan.prune, a.plan.slices) = one_of(v, PRUNINGS)?; Ok(()) } },
     Opt { name: "--quiet", value: "", help: "no progress and no summary",
         set: |a, _| { a.quiet = true; Ok(()) } },
     Opt { name: "--resume", value: "RUN", help: "go on where the run in this folder was stopped, with its own target and options, into a new folder",
         set: |a, v| { a.resume = Some(v.into()); Ok(()) } },
     Opt { name: "--rule", value: "ID|FILE[,…]", help: "check these rules; see `wryneck rules`",
-        set: |a, v| { a.rules.extend(v.split(',').map(str::to_owned)); Ok(()) } },
+        set: |a, v| { a.plan.rules.extend(v.split(',').map(str::to_owned)); Ok(()) } },
     Opt { name: "--rules-in-libraries", value: "", help: "calls that libraries make inside themselves are events of rules too",
-        set: |a, _| { a.policy.inside_libraries = true; Ok(()) } },
+        set: |a, _| { a.plan.policy.inside_libraries = true; Ok(()) } },
     Opt { name: "--sarif", value: "FILE", help: "write the findings at the end as SARIF 2.1.0, for code scanning",
         set: |a, v| a.formats.add("sarif", v) },
     Opt { name: "--search", value: "NAME[,NAME]", help: "searchers taking turns: bfs, coverage-new, default, dfs, distance-to-uncovered, random-path, subtrees (default where `verify` prunes subsumed states)",
-        set: |a, v| searchers(v).map(|names| a.search = Some(names)) },
+        set: |a, v| searchers(v).map(|names| a.plan.search = Some(names)) },
     Opt { name: "--search-seed", value: "N", help: "seed of the random searchers",
-        set: |a, v| { a.config.seed = number(v)?; Ok(()) } },
+        set: |a, v| { a.plan.config.seed = number(v)?; Ok(()) } },
     Opt { name: "--seed", value: "[INPUT=]FILE|DIR", help: "begin with the path of this input, and explore near it first: a plain file, a `.ktest` file, a corpus of libFuzzer or AFL++; may be repeated",
-        set: |a, v| { a.seeds.push(v.into()); Ok(()) } },
+        set: |a, v| { a.plan.seeds.push(v.into()); Ok(()) } },
     Opt { name: "--sequences", value: "FILE", help: "with rules: write the distinct sequences of their events, a line each",
         set: |a, v| { a.sequences = Some(v.into()); Ok(()) } },
     Opt { name: "--solver", value: "NAME", help: "what decides hard queries: bitblast (default), or the process bitwuzla, cvc5, yices, z3",
-        set: |a, v| backend(v).map(|name| a.solver.backend = name) },
+        set: |a, v| backend(v).map(|name| a.plan.solver.backend = name.into()) },
     Opt { name: "--solver-timeout", value: "TIME", help: "give up a query after this time",
-        set: |a, v| { a.solver_timeout = Some(seconds(v)?); Ok(()) } },
+        set: |a, v| { a.plan.solver_timeout = Some(seconds(v)?); Ok(()) } },
     Opt { name: "--stdin", value: "FILE", help: "standard input, concrete (default: empty)",
-        set: |a, v| { a.stdin = Some(v.into()); Ok(()) } },
+        set: |a, v| { a.plan.stdin = Some(v.into()); Ok(()) } },
     Opt { name: "--summaries", value: "FILE", help: "with rules: what functions of the program read and write, taken on trust; may be repeated (see rules/summaries)",
-        set: |a, v| { a.summaries.push(v.into()); Ok(()) } },
+        set: |a, v| { a.plan.summaries.push(v.into()); Ok(()) } },
     Opt { name: "--tree", value: "FILE", help: "write the tree of the explored paths: their decisions with positions, and with rules their events and which decisions are relevant",
         set: |a, v| { a.tree = Some(v.into()); Ok(()) } },
     Opt { name: "--unconfined", value: "", help: "replay findings on the real system: the program may change and delete files, and all else that you may",
         set: |a, _| { a.unconfined = true; Ok(()) } },
     Opt { name: "--undefined", value: "symbolic|error", help: "what a call of an undefined function gives: a fresh symbolic value (default), or the path's end",
-        set: |a, v| { a.config.undefined = one_of(v, &[("symbolic", Undefined::Symbolic), ("error", Undefined::Error)])?; Ok(()) } },
+        set: |a, v| { a.plan.config.undefined = one_of(v, &[("symbolic", Undefined::Symbolic), ("error", Undefined::Error)])?; Ok(()) } },
     Opt { name: "--uninit", value: "zero|symbolic|symbolic-globals|report", help: "what reading uninitialised memory gives: zero (default), symbolic input, the same with the program's variables that have no initial value, or a finding where a branch, an address or output depends on it",
-        set: |a, v| { a.config.uninit = one_of(v, &[("zero", Uninit::Zero), ("symbolic", Uninit::Symbolic), ("symbolic-globals", Uninit::SymbolicGlobals), ("report", Uninit::Report)])?; Ok(()) } },
+        set: |a, v| { a.plan.config.uninit = one_of(v, &[("zero", Uninit::Zero), ("symbolic", Uninit::Symbolic), ("symbolic-globals", Uninit::SymbolicGlobals), ("report", Uninit::Report)])?; Ok(()) } },
 ];
 
 /// How to prune, and whether paths are sliced.
@@ -342,22 +243,22 @@ fn backend(name: &str) -> Result<&'static str, String> {
 fn switch_off(a: &mut RunArgs, name: &str) -> Result<(), String> {
     type Switch = fn(&mut RunArgs) -> &mut bool;
     const SWITCHES: &[(&str, Switch)] = &[
-        ("byte-domain", |a| &mut a.solver.byte_domain),
-        ("cache", |a| &mut a.solver.cache),
-        ("compare-whole", |a| &mut a.compare_whole),
-        ("enumeration", |a| &mut a.solver.enumeration),
-        ("fact-checks", |a| &mut a.checks),
-        ("neighbours", |a| &mut a.solver.neighbours),
-        ("independence", |a| &mut a.solver.independence),
-        ("known-bits", |a| &mut a.solver.known_bits),
-        ("quick-checks", |a| &mut a.config.quick_checks),
-        ("recent-models", |a| &mut a.solver.recent_models),
-        ("search", |a| &mut a.solver.search),
-        ("snapshots", |a| &mut a.config.snapshots),
-        ("stand-ins", |a| &mut a.stand_ins),
-        ("substitution", |a| &mut a.solver.substitution),
-        ("subsumption", |a| &mut a.config.subsume),
-        ("variables", |a| &mut a.variables),
+        ("byte-domain", |a| &mut a.plan.solver.byte_domain),
+        ("cache", |a| &mut a.plan.solver.cache),
+        ("compare-whole", |a| &mut a.plan.compare_whole),
+        ("enumeration", |a| &mut a.plan.solver.enumeration),
+        ("fact-checks", |a| &mut a.plan.checks),
+        ("neighbours", |a| &mut a.plan.solver.neighbours),
+        ("independence", |a| &mut a.plan.solver.independence),
+        ("known-bits", |a| &mut a.plan.solver.known_bits),
+        ("quick-checks", |a| &mut a.plan.config.quick_checks),
+        ("recent-models", |a| &mut a.plan.solver.recent_models),
+        ("search", |a| &mut a.plan.solver.search),
+        ("snapshots", |a| &mut a.plan.config.snapshots),
+        ("stand-ins", |a| &mut a.plan.stand_ins),
+        ("substitution", |a| &mut a.plan.solver.substitution),
+        ("subsumption", |a| &mut a.plan.config.subsume),
+        ("variables", |a| &mut a.plan.variables),
     ];
     let switch = one_of(name, SWITCHES)?;
     *switch(a) = false;
@@ -432,12 +333,12 @@ pub fn parse(command: &str, words: Vec<String>) -> Result<Option<RunArgs>> {
             ),
         ));
     };
-    args.target = target.into();
+    args.plan.target = target.into();
     let mut rest = words.rest();
-    args.objects = several::take(&args.target, &mut rest);
+    args.plan.objects = several::take(&args.plan.target, &mut rest);
     refuse_misplaced(command, &rest)?;
-    args.words = before;
-    args.words.extend(rest);
+    args.plan.words = before;
+    args.plan.words.extend(rest);
     Ok(Some(args))
 }
 
@@ -477,16 +378,16 @@ mod tests {
     fn options_come_before_the_target_and_words_after_it() {
         let a = run("--max-time 30s --search dfs,bfs --off cache,snapshots t.c --sym-arg 2 -- --max-time").expect("it is fine");
         assert_eq!(a.max_time, Some(30.0));
-        assert_eq!(a.search.as_deref(), Some(&["dfs".to_owned(), "bfs".to_owned()][..]));
-        assert!(!a.solver.cache && !a.config.snapshots && a.solver.known_bits);
-        assert_eq!(a.words, ["--sym-arg", "2", "--", "--max-time"]);
+        assert_eq!(a.plan.search.as_deref(), Some(&["dfs".to_owned(), "bfs".to_owned()][..]));
+        assert!(!a.plan.solver.cache && !a.plan.config.snapshots && a.plan.solver.known_bits);
+        assert_eq!(a.plan.words, ["--sym-arg", "2", "--", "--max-time"]);
     }
 
     #[test]
     fn symbolic_input_may_come_before_the_target() {
         let a = run("--sym-arg 5 --max-time 30s --sym-args 0 1 2 t.c x -sym-stdin 3").expect("it is fine");
-        assert_eq!((a.max_time, a.target.to_str()), (Some(30.0), Some("t.c")));
-        assert_eq!(a.words.join(" "), "--sym-arg 5 --sym-args 0 1 2 x -sym-stdin 3");
+        assert_eq!((a.max_time, a.plan.target.to_str()), (Some(30.0), Some("t.c")));
+        assert_eq!(a.plan.words.join(" "), "--sym-arg 5 --sym-args 0 1 2 x -sym-stdin 3");
     }
 
     #[test]

@@ -10,9 +10,9 @@ use serde_json::json;
 use wryneck_environ::{STDOUT, World};
 use wryneck_exec::{Control, Core, Ended, Explorer, Leak, Limit, Outcome, PathEnd};
 use wryneck_report::{Class, Goal, KTest, LedgerRow, Object, Reached, Status, Totals};
+use wryneck_session::Emit;
 use wryneck_solver::Stop;
 
-use crate::args::Emit;
 use crate::budget;
 use crate::coverage::LineMap;
 use crate::early::Early;

@@ -7,69 +7,36 @@
 //! One more subcommand: a file in `cmd/` with its `run`, and a row of [`COMMANDS`].
 
 mod about;
-mod allocator;
 mod args;
-mod beneath;
-mod budget;
-mod build;
-mod cache;
-mod carried;
-mod child;
 mod cmd;
-mod compile;
-mod concrete;
-mod coverage;
-mod data;
 mod early;
 mod explore;
 mod explored;
-mod export;
-mod facts;
 mod flags;
-mod folder;
 mod formats;
 mod gcov;
-mod goals;
 mod guard;
-mod heap;
-mod host;
 mod judge;
-mod kept;
-mod known;
-mod left;
-mod machine;
 mod native;
-mod objects;
-mod options;
 mod output;
-mod path_tree;
 mod probe;
 mod problem;
-mod program;
 mod progress;
 mod replay;
-mod results;
 mod resume;
-mod rules;
-mod scope;
-mod scratch;
-mod seal;
-mod seeds;
-mod several;
 mod shell;
-mod signal;
-mod source;
-mod sym_file;
-mod symbolic;
-mod target;
-mod timed;
 mod toolchain;
 mod watchdog;
-mod way;
 
 use std::ffi::OsString;
 
 use anyhow::Result;
+
+use wryneck_session::{
+    allocator, beneath, budget, build, cache, carried, child, compile, concrete, coverage, data, export, facts, folder, goals, heap, host,
+    kept, known, left, machine, objects, options, path_tree, program, results, rules, scratch, seal, seeds, several, signal, source,
+    sym_file, symbolic, target, timed, usage, way,
+};
 
 use crate::problem::problem;
 
@@ -105,6 +72,7 @@ static ALLOCATOR: allocator::Gated = allocator::Gated;
 
 fn main() {
     signal::files_may_be_too_large();
+    wryneck_session::notice::give_to(|text| output::note(text));
     let mut words = std::env::args_os();
     // Under the name of a compiler this is one.
     let tool = words.next().and_then(|name| toolchain::command_of(&name)).map(|command| Ok(command.to_owned()));

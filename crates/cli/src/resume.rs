@@ -128,14 +128,16 @@ impl Resume {
     /// Whether a run with such arguments can be continued; takes out what has been done.
     pub fn check(&self, args: &mut RunArgs, notes: &mut Vec<String>) -> Result<()> {
         let refused = |option: &str| Err(problem(format!("a run with `{option}` cannot be continued"), AGAIN));
-        match args.prune {
+        match args.plan.prune {
             _ if args.tree.is_some() => return refused("--tree"),
-            _ if args.explain.is_some() => return refused("--explain"),
-            Some(Pruning::Classified | Pruning::Measured | Pruning::AsPrinted) if !args.rules.is_empty() => return refused("--no-prune"),
+            _ if args.plan.explain.is_some() => return refused("--explain"),
+            Some(Pruning::Classified | Pruning::Measured | Pruning::AsPrinted) if !args.plan.rules.is_empty() => {
+                return refused("--no-prune");
+            }
             Some(_) | None => {}
         }
-        if !args.seeds.is_empty() && self.earlier.so_far.is_some() {
-            args.seeds.clear();
+        if !args.plan.seeds.is_empty() && self.earlier.so_far.is_some() {
+            args.plan.seeds.clear();
             notes.push("inputs given by `--seed` whose paths had not ended when the run was stopped come in no special order".into());
         }
         notes.push(format!("this run goes on where the one in `{}` was stopped", self.folder.display()));

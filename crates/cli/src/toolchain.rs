@@ -20,12 +20,11 @@ use crate::native::MUSL_LIB;
 use crate::problem::problem;
 use crate::{cache, child, source};
 
+pub use crate::compile::INSTALL;
+
 pub const LINKER: &str = "ld.lld-22";
 pub const AR: &str = "llvm-ar-22";
-pub const LLVM_LINK: &str = "llvm-link-22";
 pub const OBJCOPY: &str = "llvm-objcopy-22";
-/// What to do if one of the above is missing.
-pub const INSTALL: &str = "install Debian's `clang-22`, `lld-22` and `llvm-22`";
 
 /// What code is made for.
 pub const TARGET: &str = "--target=x86_64-linux-musl";

@@ -5,15 +5,16 @@
 //! and a row of the ledger that names the work that was cut off. Cost: a look at memory takes about 20 µs; looks come the more often the less is left, every
 //! 50 ms at least.
 
-use std::borrow::Cow;
-use std::sync::atomic::{AtomicBool, AtomicU8, AtomicU64, Ordering};
-use std::sync::{Mutex, OnceLock, PoisonError};
+use std::sync::OnceLock;
+use std::sync::atomic::{AtomicU8, Ordering};
 use std::thread;
 use std::time::{Duration, Instant};
 
 use crate::budget::{self, Budget, Cause};
 use crate::problem::{self, problem};
 use crate::{allocator, child, scratch};
+
+pub use crate::usage::{look, memory, memory_is_over, peak, work, works_on};
 
 /// How long after [`budget::AFTER`] work is cut off.
 const LATE: Duration = Duration::from_millis(250);
@@ -31,12 +32,6 @@ const NOBODY: u8 = 0;
 const RUN: u8 = 1;
 const WATCHDOG: u8 = 2;
 static ENDED_BY: AtomicU8 = AtomicU8::new(NOBODY);
-
-static PEAK: AtomicU64 = AtomicU64::new(0);
-static LATEST: AtomicU64 = AtomicU64::new(0);
-static MEMORY_IS_OVER: AtomicBool = AtomicBool::new(false);
-/// What the run does now, in words that fit before "was cut off".
-static WORK: Mutex<Cow<'static, str>> = Mutex::new(Cow::Borrowed("the start"));
 
 /// Tells what is known and gives the exit code.
 type End = Box<dyn Fn(Cause, &str) -> u8 + Send + Sync>;
@@ -62,12 +57,6 @@ pub fn end_by(end: impl Fn(Cause, &str) -> u8 + Send + Sync + 'static) {
     let _ = END.set(Box::new(end));
 }
 
-/// Names the work that begins.
-pub fn works_on(work: impl Into<Cow<'static, str>>) {
-    let work = work.into();
-    allocator::undisturbed(|| *WORK.lock().unwrap_or_else(PoisonError::into_inner) = work);
-}
-
 /// The run tells its end itself from now on. Does not return if the watchdog already does.
 pub fn run_ends() {
     if ENDED_BY.compare_exchange(NOBODY, RUN, Ordering::AcqRel, Ordering::Acquire) == Err(WATCHDOG) {
@@ -77,35 +66,6 @@ pub fn run_ends() {
     }
 }
 
-/// Most resident memory seen, in bytes, that of children included.
-pub fn peak() -> u64 {
-    look(u64::MAX);
-    PEAK.load(Ordering::Relaxed)
-}
-
-/// Resident memory at the last look, in bytes.
-pub fn memory() -> u64 {
-    LATEST.load(Ordering::Relaxed)
-}
-
-/// Whether the limit of memory was met.
-pub fn memory_is_over() -> bool {
-    MEMORY_IS_OVER.load(Ordering::Relaxed)
-}
-
-/// Looks at memory; how many bytes are left until work is cut off.
-fn look(most: u64) -> u64 {
-    let own = child::memory_of_self();
-    let all = own + child::memory_of_children();
-    LATEST.store(own, Ordering::Relaxed);
-    PEAK.fetch_max(all, Ordering::Relaxed);
-    // Children that use too much are ended by who waits for them.
-    if own > most {
-        MEMORY_IS_OVER.store(true, Ordering::Relaxed);
-    }
-    most.saturating_sub(own)
-}
-
 fn to_be_cut() -> Option<Cause> {
     let memory = || budget::get().is_some_and(|b| memory() > b.memory.saturating_add(b.memory / ABOVE)).then_some(Cause::Memory);
     budget::over_since(budget::AFTER + LATE).or_else(memory)
@@ -113,7 +73,7 @@ fn to_be_cut() -> Option<Cause> {
 
 /// Ends the process.
 fn cut(cause: Cause) -> ! {
-    let work = WORK.lock().unwrap_or_else(PoisonError::into_inner).clone();
+    let work = work();
     // Where even this does not end, a reader of the output does not read.
     thread::spawn(|| {
         let start = Instant::now();

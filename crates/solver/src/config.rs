@@ -1,7 +1,13 @@
 //! What can be set: the stages, one flag each, and the bounds.
 
+use std::borrow::Cow;
+
+use serde::de::Error;
+use serde::{Deserialize, Deserializer, Serialize};
+
 /// A solver's settings. Switching a stage off changes how long answers take, never whether they are satisfiable.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
 pub struct Config {
     /// Replace symbols the path fixes to one value, in queries only.
     pub substitution: bool,
@@ -24,7 +30,8 @@ pub struct Config {
     /// Evaluate every model on everything asked before it is answered. Debug builds always do.
     pub validate: bool,
     /// The row of [`BACKENDS`](crate::backend::BACKENDS) that decides what no stage did, by name.
-    pub backend: &'static str,
+    #[serde(deserialize_with = "backend")]
+    pub backend: Cow<'static, str>,
     /// Most combinations of values the enumeration tries.
     pub most_combinations: u32,
     /// Models kept for trying.
@@ -33,6 +40,11 @@ pub struct Config {
     pub cached: usize,
     /// Gates the and-inverter graph may hold before it starts afresh.
     pub graph_nodes: usize,
+}
+
+fn backend<'d, D: Deserializer<'d>>(name: D) -> Result<Cow<'static, str>, D::Error> {
+    let name = String::deserialize(name)?;
+    crate::backend::by_name(&name).map(|row| row.name.into()).map_err(D::Error::custom)
 }
 
 impl Default for Config {
@@ -48,7 +60,7 @@ impl Default for Config {
             cache: true,
             recent_models: true,
             validate: false,
-            backend: "bitblast",
+            backend: "bitblast".into(),
             most_combinations: 128,
             recent: 8,
             cached: 100_000,

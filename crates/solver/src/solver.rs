@@ -39,7 +39,7 @@ impl Default for Solver {
 impl Solver {
     /// A solver with these settings; fails if no backend has the name.
     pub fn new(config: Config) -> Result<Solver, UnknownBackend> {
-        let backend = backend::by_name(config.backend)?.make(&config);
+        let backend = backend::by_name(&config.backend)?.make(&config);
         Ok(Solver::with_backend(config, backend))
     }
 

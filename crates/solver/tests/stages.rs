@@ -253,7 +253,7 @@ fn a_solver_may_stand_on_a_process() {
         println!("skipped: a_solver_may_stand_on_a_process: `z3` is not installed");
         return;
     }
-    let mut solver = Solver::new(Config { backend: "z3", ..Config::plain() }).unwrap();
+    let mut solver = Solver::new(Config { backend: "z3".into(), ..Config::plain() }).unwrap();
     let mut random = Random(8);
     let mut pool = Pool::new();
     let ids = symbols(&mut pool, &[2, 3, 4]);

@@ -9,6 +9,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::hash::Hasher;
 use std::rc::Rc;
 
+use serde::{Deserialize, Serialize};
 use wryneck_exec::plugin::Monitor;
 use wryneck_exec::stacks::StackId;
 use wryneck_exec::state::own_data;
@@ -21,7 +22,7 @@ use crate::checker::{At, Checker, Happened, Here, Occurrence, Operands, Pointers
 use crate::sequence::{Occurred, Sequence};
 
 /// What the end of a program excuses (`--at-exit`).
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub enum AtExit {
     /// Nothing: each instance that is left after the exit handlers have run is a violation, although the kernel cleans up (paper 1).
     #[default]
@@ -31,7 +32,7 @@ pub enum AtExit {
 }
 
 /// How rules are monitored.
-#[derive(Clone, Copy, Debug, Default)]
+#[derive(Clone, Copy, Debug, Default, Serialize, Deserialize)]
 pub struct Policy {
     /// Calls that libraries make inside themselves are events too.
     pub inside_libraries: bool,

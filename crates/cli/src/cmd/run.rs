@@ -48,7 +48,7 @@ use crate::{concrete, data, facts, goals, heap, kept, objects, output, replay, s
 pub const KEPT: &str = "program.bc";
 
 pub fn run(words: Vec<String>) -> Result<u8> {
-    explore("run", words, |args| args.prune = None)
+    explore("run", words, |args| args.plan.prune = None)
 }
 
 /// Explores a program as the words after the command `name` say, completed by `complete`; the exit code.
@@ -63,28 +63,28 @@ pub fn explore(name: &str, words: Vec<String>, complete: impl FnOnce(&mut RunArg
     let mut of_resume = Vec::new();
     resume.iter().try_for_each(|resume| resume.check(&mut args, &mut of_resume))?;
     signal::catch();
-    let budget = Budget { began: start, time: args.max_time.map(Duration::from_secs_f64), memory: args.max_memory };
+    let budget = Budget { began: start, time: args.max_time.map(Duration::from_secs_f64), memory: args.plan.max_memory };
     watchdog::start(budget);
     heap::prepare();
     args.check_files()?;
     args.check_aims()?;
-    let checkers = rules::find(&args.rules)?;
-    args.words = sym_file::expand(args.words)?;
-    let words = symbolic::parse(&args.words)?;
+    let checkers = rules::find(&args.plan.rules)?;
+    args.plan.words = sym_file::expand(args.plan.words)?;
+    let words = symbolic::parse(&args.plan.words)?;
     let mut input = program_input(&args)?;
     words.fill(&mut input);
     watchdog::works_on("preparing the target");
-    let target = Target::open(&args, &mut input, &rules::functions(&checkers))?;
+    let target = Target::open(&args.plan, &mut input, &rules::functions(&checkers))?;
     let begins = input.entry.function().map(str::to_owned);
-    let seeds = Seeds::read(&args.seeds, &input)?;
+    let seeds = Seeds::read(&args.plan.seeds, &input)?;
     let export = args.export.as_ref().map(|word| Export::new(word, &input)).transpose()?;
-    let host = Rc::new(RealHost::after(args.max_memory, resume.as_mut().map(Resume::host).unwrap_or_default()));
+    let host = Rc::new(RealHost::after(args.plan.max_memory, resume.as_mut().map(Resume::host).unwrap_or_default()));
     input.uname = host.uname();
     input.user = RealHost::user();
     let (record, refused) = (host.record(), host.refused());
     let environment = Rc::new(Linux::new(input, host));
     watchdog::works_on("linking");
-    let Linked { program, entry, bitcode, mut code, kept, mut notes } = target.link(&args, &environment)?;
+    let Linked { program, entry, bitcode, mut code, kept, mut notes } = target.link(&args.plan, &environment)?;
     resume.iter().try_for_each(|resume| resume.check_bitcode(bitcode.as_deref()))?;
     notes.extend(of_resume);
 
@@ -102,70 +102,73 @@ pub fn explore(name: &str, words: Vec<String>, complete: impl FnOnce(&mut RunArg
     let mut pool = Pool::new();
     let mut image = Image::new(program, &*environment, &mut pool);
     if let Some(code) = &mut code {
-        machine::map(&args, code, &mut image, &mut pool)?;
+        machine::map(&args.plan, code, &mut image, &mut pool)?;
     }
-    if args.config.uninit == Uninit::SymbolicGlobals {
+    if args.plan.config.uninit == Uninit::SymbolicGlobals {
         let variables = code.as_ref().map_or_else(|| image.zeroed(), |code| code.elf.without_bytes());
         image.leave_unwritten(&variables, &mut pool);
     }
     watchdog::works_on("the static analysis");
-    let mut rules = (!checkers.is_empty()).then(|| Rules::new(checkers, args.policy, &image, code.is_some()));
-    rules.iter_mut().for_each(|rules| rules.calls_fail = args.fail_calls > 0);
+    let mut rules = (!checkers.is_empty()).then(|| Rules::new(checkers, args.plan.policy, &image, code.is_some()));
+    rules.iter_mut().for_each(|rules| rules.calls_fail = args.plan.fail_calls > 0);
     let monitor = rules.as_ref().map(|rules| rules.automata.clone() as Rc<dyn Monitor>);
     let solver_time = Rc::new(Cell::new(Duration::ZERO));
     let lines = match &code {
         Some(code) => LineMap::of_machine_code(&image, &code.elf.lines()),
         None => LineMap::new(&image),
     };
-    let searcher =
-        |names: &[String]| search::by_names(names, args.config.seed).map_err(|name| problem(format!("no searcher is called `{name}`"), ""));
-    let mut search = searcher(args.search.as_ref().unwrap_or(&args.config.search))?;
-    if !seeds.is_empty() && args.search.is_none() {
+    let searcher = |names: &[String]| {
+        search::by_names(names, args.plan.config.seed).map_err(|name| problem(format!("no searcher is called `{name}`"), ""))
+    };
+    let mut search = searcher(args.plan.search.as_ref().unwrap_or(&args.plan.config.search))?;
+    if !seeds.is_empty() && args.plan.search.is_none() {
         search = search::after_seeds(search);
     }
-    let aims = !args.find.is_empty() || !args.avoid.is_empty();
+    let aims = !args.plan.find.is_empty() || !args.plan.avoid.is_empty();
     let elf = code.as_ref().map(|code| &code.elf);
-    let goals = aims.then(|| goals::resolve(&args, &image, elf, begins.as_deref(), &mut notes)).transpose()?;
-    if !args.find.is_empty() {
+    let goals = aims.then(|| goals::resolve(&args.plan, &image, elf, begins.as_deref(), &mut notes)).transpose()?;
+    if !args.plan.find.is_empty() {
         search = search::to_goals(search);
     }
     // The exploration spares memory at half of what the run may have.
     let config = wryneck_exec::Config {
-        max_memory: args.max_memory / 2,
+        max_memory: args.plan.max_memory / 2,
         machine_code: code.is_some(),
-        compare_whole: args.compare_whole && !args.find.is_empty(),
-        ..args.config.clone()
+        compare_whole: args.plan.compare_whole && !args.plan.find.is_empty(),
+        ..args.plan.config.clone()
     };
     let mut explorer = Explorer::new(image, pool, solver(&args, solver_time.clone())?, environment, monitor, config, search);
     let code = code.map(|code| Rc::new(RefCell::new(code)));
     explorer.core.code_source = code.clone().map(|code| code as _);
-    let slicer = match (args.prune, &rules) {
-        (Some(_), Some(_)) if args.config.keep_going > 0 => {
+    let slicer = match (args.plan.prune, &rules) {
+        (Some(_), Some(_)) if args.plan.config.keep_going > 0 => {
             notes.push("paths go on behind faults, so nothing is pruned".into());
             None
         }
         // Where calls fail on demand, what the summaries assume does not hold.
-        (Some(_), Some(_)) if args.fail_calls > 0 => {
+        (Some(_), Some(_)) if args.plan.fail_calls > 0 => {
             notes.push("calls are made to fail, so nothing is pruned".into());
             None
         }
-        (Some(pruning), Some(_)) if !args.slices => {
+        (Some(pruning), Some(_)) if !args.plan.slices => {
             explorer.prune(pruning, Rc::new(Unsliced));
             None
         }
         (Some(pruning), Some(rules)) => {
-            let explain = args.explain.as_ref().map(|(file, line)| Explain::new(file, *line));
-            let mut summaries = rules::summaries(&args.summaries, args.broken_fact.as_deref())?;
+            let explain = args.plan.explain.as_ref().map(|(file, line)| Explain::new(file, *line));
+            let mut summaries = rules::summaries(&args.plan.summaries, args.plan.broken_fact.as_deref())?;
             let slicer = match &explorer.core.code_source {
                 Some(code) => {
-                    let files: Vec<_> = std::iter::once(&args.target).chain(&args.objects).filter_map(|file| fs::read(file).ok()).collect();
+                    let files: Vec<_> =
+                        std::iter::once(&args.plan.target).chain(&args.plan.objects).filter_map(|file| fs::read(file).ok()).collect();
                     fitting_machine_code(&|name| files.iter().any(|file| has_symbol(file, name)), &mut summaries);
                     rules.machine_slicer(code.clone(), summaries, explain)
                 }
                 None => {
                     let image = explorer.core.image.clone();
-                    let kept = facts::path(&image.program, &args.summaries, begins.as_deref()).filter(|_| args.broken_fact.is_none());
-                    rules.slicer(image, summaries, begins.as_deref(), kept.as_deref(), explain, args.checks)
+                    let kept =
+                        facts::path(&image.program, &args.plan.summaries, begins.as_deref()).filter(|_| args.plan.broken_fact.is_none());
+                    rules.slicer(image, summaries, begins.as_deref(), kept.as_deref(), explain, args.plan.checks)
                 }
             };
             explorer.prune(pruning, slicer.clone());
@@ -173,7 +176,7 @@ pub fn explore(name: &str, words: Vec<String>, complete: impl FnOnce(&mut RunArg
         }
         _ => None,
     };
-    if args.search.is_none() && explorer.subsumes() {
+    if args.plan.search.is_none() && explorer.subsumes() {
         explorer.search_by(searcher(&["subtrees".into()])?);
     }
     let mut watch = watch(&args, &known, folder, lines, record, notes, solver_time.clone());
@@ -187,7 +190,7 @@ pub fn explore(name: &str, words: Vec<String>, complete: impl FnOnce(&mut RunArg
     if let Some(goals) = goals {
         watchdog::works_on("preparing the search for the goal");
         goals.give(&mut explorer)?;
-        watch.aim_at(&args.find);
+        watch.aim_at(&args.plan.find);
     }
     watchdog::works_on("the exploration");
     let outcome = match explorer.start(entry, |_| Ok(Vec::new())) {
@@ -293,16 +296,16 @@ fn end_text(end: &PathEnd) -> String {
 /// What the program is given apart from its symbolic input.
 fn program_input(args: &RunArgs) -> Result<ProgramInput> {
     use std::os::unix::ffi::{OsStrExt, OsStringExt};
-    let stdin = match &args.stdin {
+    let stdin = match &args.plan.stdin {
         Some(file) => Stdin::Bytes(fs::read(file).with_context(|| format!("cannot read `{}`", file.display()))?),
         None => Stdin::Bytes(Vec::new()),
     };
     let here = env::current_dir().context("the working directory cannot be found")?;
-    let name = args.target.file_stem().unwrap_or(args.target.as_os_str()).as_bytes().to_vec();
+    let name = args.plan.target.file_stem().unwrap_or(args.plan.target.as_os_str()).as_bytes().to_vec();
     Ok(ProgramInput {
         name,
         stdin,
-        fail_calls: args.fail_calls,
+        fail_calls: args.plan.fail_calls,
         working_directory: here.into_os_string().into_vec(),
         ..ProgramInput::default()
     })
@@ -313,9 +316,9 @@ const PER_GATE: u64 = 2000;
 
 fn solver(args: &RunArgs, spent: Rc<Cell<Duration>>) -> Result<Solver> {
     SmtlibProcess::prepare_by(|command| child::bind(command, libc::SIGKILL));
-    let gates = usize::try_from(args.max_memory / PER_GATE).unwrap_or(usize::MAX);
-    let config = wryneck_solver::Config { graph_nodes: args.solver.graph_nodes.min(gates), ..args.solver.clone() };
-    let row = wryneck_solver::backend::by_name(args.solver.backend)?;
+    let gates = usize::try_from(args.plan.max_memory / PER_GATE).unwrap_or(usize::MAX);
+    let config = wryneck_solver::Config { graph_nodes: args.plan.solver.graph_nodes.min(gates), ..args.plan.solver.clone() };
+    let row = wryneck_solver::backend::by_name(&args.plan.solver.backend)?;
     if let Some(tool) = row.program()
         && !env::split_paths(&env::var_os("PATH").unwrap_or_default()).any(|dir| dir.join(tool).is_file())
     {
@@ -334,7 +337,7 @@ fn watch(
     notes: Vec<String>,
     solver_time: Rc<Cell<Duration>>,
 ) -> Watch {
-    let program = args.target.display().to_string().into_bytes();
+    let program = args.plan.target.display().to_string().into_bytes();
     let now = Instant::now();
     Watch {
         folder,
@@ -349,10 +352,10 @@ fn watch(
             deadline: Rc::new(Cell::new(budget::deadline())),
             time: args.max_time.map(Duration::from_secs_f64),
             replays: args.replay,
-            solver: args.solver_timeout.map(Duration::from_secs_f64),
+            solver: args.plan.solver_timeout.map(Duration::from_secs_f64),
         },
-        emit: args.emit,
-        args: std::iter::once(program).chain(args.words.iter().map(|w| w.clone().into_bytes())).collect(),
+        emit: args.plan.emit,
+        args: std::iter::once(program).chain(args.plan.words.iter().map(|w| w.clone().into_bytes())).collect(),
         host,
         rules: None,
         tree: args.tree.is_some().then(PathTree::default),
@@ -380,7 +383,7 @@ fn begun(args: &RunArgs, command: &Vec<String>) -> Vec<Fact> {
     vec![
         ("status", "running".into()),
         ("command", json(command)),
-        ("words", json(&args.words)),
+        ("words", json(&args.plan.words)),
         ("version", env!("CARGO_PKG_VERSION").into()),
         ("started", now.to_string()),
     ]
@@ -392,8 +395,8 @@ fn json(words: &Vec<String>) -> String {
 
 /// The facts of what a replay compiles and runs. Of several targets as bitcode, what they were linked to stands for them.
 fn describe(folder: &Folder, args: &RunArgs, mut built: BTreeMap<&'static str, String>, bitcode: Option<&Path>) {
-    let is_several = bitcode.is_some() && !args.objects.is_empty();
-    let program = if is_several { KEPT.to_owned() } else { absolute(&args.target) };
+    let is_several = bitcode.is_some() && !args.plan.objects.is_empty();
+    let program = if is_several { KEPT.to_owned() } else { absolute(&args.plan.target) };
     let objects = if bitcode.is_none() { linked(args) } else { Vec::new() };
     let mut files: Vec<String> = objects.iter().chain((!is_several).then_some(&program)).cloned().collect();
     built.insert("program", program);
@@ -402,12 +405,12 @@ fn describe(folder: &Folder, args: &RunArgs, mut built: BTreeMap<&'static str, S
         files.push(absolute(bitcode));
         built.insert("bitcode", absolute(bitcode));
     }
-    let entry = args.entry.as_deref().filter(|name| !["main", FUZZER].contains(name));
+    let entry = args.plan.entry.as_deref().filter(|name| !["main", FUZZER].contains(name));
     built.insert("entry", entry.unwrap_or_default().into());
-    built.insert("cc_flags", json(&args.cc_flags));
-    built.insert("fail_calls", args.fail_calls.to_string());
-    built.insert("libc", args.libc.to_string());
-    let named = args.stdin.iter().chain(&args.summaries).cloned().chain(args.rules.iter().map(PathBuf::from));
+    built.insert("cc_flags", json(&args.plan.cc_flags));
+    built.insert("fail_calls", args.plan.fail_calls.to_string());
+    built.insert("libc", args.plan.libc.to_string());
+    let named = args.plan.stdin.iter().chain(&args.plan.summaries).cloned().chain(args.plan.rules.iter().map(PathBuf::from));
     files.extend(named.filter(|file| file.is_file()).map(|file| absolute(&file)));
     built.insert("directory", env::current_dir().unwrap_or_default().display().to_string());
     for (name, value) in &built {
@@ -429,8 +432,8 @@ fn absolute(path: &Path) -> String {
 
 /// The objects that were linked, if the target is one: its native form is linked of them too.
 fn linked(args: &RunArgs) -> Vec<String> {
-    let are_objects = !args.objects.is_empty() || objects::is_object(&args.target);
-    let all = std::iter::once(&args.target).chain(&args.objects).filter(|_| are_objects);
+    let are_objects = !args.plan.objects.is_empty() || objects::is_object(&args.plan.target);
+    let all = std::iter::once(&args.plan.target).chain(&args.plan.objects).filter(|_| are_objects);
     all.map(|path| std::path::absolute(path).unwrap_or(path.clone()).display().to_string()).collect()
 }
 
@@ -474,7 +477,7 @@ fn copy_new(from: &Path, to: &Path) -> std::io::Result<u64> {
 
 /// Copies what clang made into the run folder, where a replay finds it; where the bitcode now is.
 fn keep(args: &RunArgs, bitcode: PathBuf, folder: &Path) -> Result<PathBuf> {
-    if bitcode == args.target {
+    if bitcode == args.plan.target {
         return Ok(bitcode);
     }
     let kept = folder.join(KEPT);

@@ -7,8 +7,8 @@ use super::run;
 
 pub fn run(words: Vec<String>) -> Result<u8> {
     run::explore("verify", words, |args| {
-        if args.rules.is_empty() {
-            args.rules = builtin::rules().into_iter().map(|rule| rule.about().id.clone()).collect();
+        if args.plan.rules.is_empty() {
+            args.plan.rules = builtin::rules().into_iter().map(|rule| rule.about().id.clone()).collect();
         }
     })
 }

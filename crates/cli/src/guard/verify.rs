@@ -27,7 +27,7 @@ use super::process::STANDARD;
 use super::program::{FrontEnd, Program};
 use super::shape::{Actual, Shape};
 use super::world::{Here, is_argument};
-use crate::args::{self, RunArgs};
+use crate::args;
 use crate::budget::{self, Budget};
 use crate::target::{Linked, Target};
 use crate::{heap, kept, machine, results, signal, watchdog};
@@ -197,7 +197,7 @@ fn explorer(request: &Request, shape: &Shape, here: Rc<Here>) -> Result<Prepared
     if request.front == FrontEnd::MachineCode {
         words.insert(0, "--machine-code".to_owned());
     }
-    let args: RunArgs = args::parse("run", words)?.unwrap_or_default();
+    let plan = args::parse("run", words)?.unwrap_or_default().plan;
     let (user, uname) = here.user_and_system();
     let working_directory = here.answer(b"cwd").unwrap_or_else(|| b"/".to_vec());
     let mut input = ProgramInput {
@@ -210,13 +210,13 @@ fn explorer(request: &Request, shape: &Shape, here: Rc<Here>) -> Result<Prepared
         user,
         ..ProgramInput::default()
     };
-    let target = Target::open(&args, &mut input, &[])?;
+    let target = Target::open(&plan, &mut input, &[])?;
     let linux = Rc::new(Linux::new(input, here).noting_facts());
-    let Linked { program, entry, mut code, kept, .. } = target.link(&args, &linux)?;
+    let Linked { program, entry, mut code, kept, .. } = target.link(&plan, &linux)?;
     let mut pool = Pool::new();
     let mut image = Image::new(program, &*linux, &mut pool);
     if let Some(code) = &mut code {
-        machine::map(&args, code, &mut image, &mut pool)?;
+        machine::map(&plan, code, &mut image, &mut pool)?;
     }
     let config = wryneck_exec::Config {
         max_memory: request.memory / 2,
@@ -231,7 +231,7 @@ fn explorer(request: &Request, shape: &Shape, here: Rc<Here>) -> Result<Prepared
         // The input's own path is not put off for its neighbours.
         batch: u64::MAX,
         undefined: wryneck_exec::config::Undefined::Error,
-        ..args.config.clone()
+        ..plan.config.clone()
     };
     let searcher = search::by_names(&["nearest".to_owned()], 0).map_err(anyhow::Error::msg)?;
     let mut explorer = Explorer::new(image, pool, Solver::new(wryneck_solver::Config::default())?, linux.clone(), None, config, searcher);

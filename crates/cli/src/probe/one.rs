@@ -14,6 +14,7 @@ use wryneck_exec::{Config, Cx, Explorer, Image, LedgerKind, Limit, Outcome as En
 use wryneck_expr::Pool;
 use wryneck_probe::shape::Param;
 use wryneck_probe::{MARK, Probe};
+use wryneck_session::Plan;
 use wryneck_solver::Solver;
 
 use super::args::ProbeArgs;
@@ -21,7 +22,6 @@ use super::collect::Collector;
 use super::contract;
 use super::functions::{self, matches};
 use super::outcome::{Outcome, Status};
-use crate::args::RunArgs;
 use crate::problem::problem;
 use crate::rules::{self, Rules};
 use crate::target::{Linked, Target};
@@ -34,7 +34,7 @@ pub struct Probed {
 }
 
 /// The arguments that `wryneck run` would have for one function of the target.
-pub fn run_args(args: &ProbeArgs, function: &str) -> RunArgs {
+pub fn run_args(args: &ProbeArgs, function: &str) -> Plan {
     let config = Config {
         uninit: Uninit::Symbolic,
         loop_limit: args.loop_limit,
@@ -44,7 +44,7 @@ pub fn run_args(args: &ProbeArgs, function: &str) -> RunArgs {
         max_symbolic_block: 1 << 18,
         ..Config::default()
     };
-    RunArgs {
+    Plan {
         target: args.target.clone(),
         entry: Some(function.to_owned()),
         cc_flags: args.cc_flags.clone(),
@@ -54,7 +54,7 @@ pub fn run_args(args: &ProbeArgs, function: &str) -> RunArgs {
         rules: args.rules.clone(),
         skip_undefined: true,
         config,
-        ..RunArgs::default()
+        ..Plan::default()
     }
 }
 

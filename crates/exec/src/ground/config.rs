@@ -2,11 +2,14 @@
 //!
 //! There is no time limit here, because the core reads no clock. The caller stops an exploration through [`crate::Control`].
 
+use serde::{Deserialize, Serialize};
+
 macro_rules! options {
-    ($($(#[$doc:meta])* $name:ident: $ty:ty = $default:expr;)*) => {
+    ($($(#[$attribute:meta])* $name:ident: $ty:ty = $default:expr;)*) => {
         /// The table of options.
-        #[derive(Clone, Debug)]
-        pub struct Config { $($(#[$doc])* pub $name: $ty,)* }
+        #[derive(Clone, Debug, Serialize, Deserialize)]
+        #[serde(default)]
+        pub struct Config { $($(#[$attribute])* pub $name: $ty,)* }
         impl Default for Config {
             fn default() -> Config { Config { $($name: $default,)* } }
         }
@@ -14,7 +17,7 @@ macro_rules! options {
 }
 
 /// What reading memory that was never written gives.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Uninit {
     /// Zero bytes.
     Zero,
@@ -27,7 +30,7 @@ pub enum Uninit {
 }
 
 /// What calling a function that is defined nowhere gives.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Undefined {
     /// A fresh symbolic scalar; the call is listed in the ledger.
     Symbolic,
@@ -36,7 +39,7 @@ pub enum Undefined {
 }
 
 /// How many of the flips that nobody wanted are explored at the end all the same, to see what pruning loses.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Audit {
     Off,
     /// At least so many, or all there are; more, as long as that takes less than a twentieth of the instructions.
@@ -77,6 +80,7 @@ options! {
     compare_whole: bool = false;
     uninit: Uninit = Uninit::Zero;
     /// The searcher `nearest` takes flips first whose condition reads input of which the name begins so; empty: none.
+    #[serde(skip)]
     urgent: &'static str = "";
     /// What a function leaves in scratch registers and below the stack pointer of machine code counts as never written, where a model replaces it.
     scratch: bool = false;

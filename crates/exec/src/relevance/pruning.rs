@@ -16,6 +16,7 @@ use std::any::Any;
 use std::collections::BTreeSet;
 use std::rc::Rc;
 
+use serde::{Deserialize, Serialize};
 use wryneck_expr::{ExprId, Model, Remap};
 use wryneck_solver::{Answer, Budget};
 
@@ -29,7 +30,7 @@ use crate::step::core::{Ended, Flip, LedgerKind, Refuted};
 use crate::step::plugin::{Begun, Subsumer, Traced, Wanted};
 
 /// How flips are pruned.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Pruning {
     /// Only relevant flips are explored.
     Wanted,

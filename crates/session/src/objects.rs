@@ -9,7 +9,7 @@ use wryneck_ir::{Function, Module, function_flags, param_kind, symbol_kind};
 use wryneck_machine::link::{self, Elsewhere};
 use wryneck_machine::{Elf, Known, More, Passed};
 
-use crate::args::RunArgs;
+use crate::plan::Plan;
 use crate::{carried, data};
 
 /// Variadic functions whose variable arguments are a few words.
@@ -26,15 +26,15 @@ pub fn is_object(path: &Path) -> bool {
 }
 
 /// Links the target, of this content, with the other objects.
-pub fn link(args: &RunArgs, content: &[u8], library: Option<&Module>) -> Result<Elf> {
+pub fn link(plan: &Plan, content: &[u8], library: Option<&Module>) -> Result<Elf> {
     let name = |path: &Path| path.file_name().unwrap_or(path.as_os_str()).to_string_lossy().into_owned();
-    let mut files = vec![(name(&args.target), content.to_vec())];
-    for path in &args.objects {
+    let mut files = vec![(name(&plan.target), content.to_vec())];
+    for path in &plan.objects {
         files.push((name(path), carried::read(path)?));
     }
     let models: Vec<StandIn> = stand_ins().collect();
     Ok(link::objects(&files, &|name| match known(name, library, &models) {
-        Found::Missing(NOWHERE) if args.skip_undefined => Elsewhere::Function,
+        Found::Missing(NOWHERE) if plan.skip_undefined => Elsewhere::Function,
         Found::Known(_) => Elsewhere::Function,
         Found::Variable => Elsewhere::Variable,
         Found::Missing(why) => Elsewhere::Missing(why),

@@ -6,15 +6,15 @@ use wryneck_exec::Environment;
 use wryneck_ir::link::{Program, Target, Unit};
 use wryneck_ir::{Module, linkage, symbol_kind};
 
-use crate::args::RunArgs;
 use crate::build::{self, Lowered};
+use crate::plan::Plan;
 use crate::problem::problem;
 
 /// What the exploration begins with: what was asked for, `main`, or a fuzz entry. `names` are those of the functions there are.
-pub fn entry(names: &[&str], args: &RunArgs) -> Result<Entry> {
-    let (asked, bytes) = (args.entry.as_deref(), args.entry_bytes);
+pub fn entry(names: &[&str], plan: &Plan) -> Result<Entry> {
+    let (asked, bytes) = (plan.entry.as_deref(), plan.entry_bytes);
     let defines = |name: &str| names.contains(&name);
-    if let Some(name) = &args.preamble {
+    if let Some(name) = &plan.preamble {
         if asked.is_none_or(|asked| asked == "main") {
             return Err(problem("`--preamble` sets up what another entry than `main` works on", "give one by `--entry NAME`"));
         }

@@ -8,15 +8,14 @@ use std::time::Duration;
 
 use anyhow::{Result, bail};
 
-use crate::args::RunArgs;
 use crate::build::{Kind, missing};
 use crate::cache;
 use crate::carried::{self, Carried};
 use crate::child::{self, Limits};
 use crate::compile::{self, Libc};
 use crate::objects;
+use crate::plan::Plan;
 use crate::problem::problem;
-use crate::toolchain;
 
 const LIMITS: Limits = Limits { time: Duration::from_secs(300), memory: Some(8 << 30), file: 4 << 30 };
 /// Extensions of what can be linked with others.
@@ -34,9 +33,9 @@ pub fn take(target: &Path, words: &mut Vec<String>) -> Vec<PathBuf> {
 }
 
 /// Whether all targets are objects of machine code without bitcode, or are to be taken as such.
-pub fn are_machine_code(args: &RunArgs) -> Result<bool> {
-    for target in std::iter::once(&args.target).chain(&args.objects) {
-        if !objects::is_object(target) || !(args.machine_code || carried::is_bare(&carried::read(target)?)) {
+pub fn are_machine_code(plan: &Plan) -> Result<bool> {
+    for target in std::iter::once(&plan.target).chain(&plan.objects) {
+        if !objects::is_object(target) || !(plan.machine_code || carried::is_bare(&carried::read(target)?)) {
             return Ok(false);
         }
     }
@@ -44,24 +43,24 @@ pub fn are_machine_code(args: &RunArgs) -> Result<bool> {
 }
 
 /// The bitcode of one target, compiled if it is C.
-pub fn bitcode(args: &RunArgs, target: &Path) -> Result<Carried> {
-    let libc = if args.libc { Libc::Musl } else { Libc::None };
+pub fn bitcode(plan: &Plan, target: &Path) -> Result<Carried> {
+    let libc = if plan.libc { Libc::Musl } else { Libc::None };
     Ok(match Kind::of(target)? {
         Kind::Llvm => Carried { bitcode: target.to_owned(), bare: Vec::new() },
         Kind::Native => carried::extract(target, &carried::read(target)?)?,
-        Kind::C => Carried { bitcode: compile::bitcode(target, libc, &args.cc_flags)?, bare: Vec::new() },
+        Kind::C => Carried { bitcode: compile::bitcode(target, libc, &plan.cc_flags)?, bare: Vec::new() },
     })
 }
 
 /// The bitcode of all targets, linked.
-pub fn linked(args: &RunArgs) -> Result<Carried> {
-    if args.machine_code {
+pub fn linked(plan: &Plan) -> Result<Carried> {
+    if plan.machine_code {
         let what = "these targets cannot be linked as machine code: not all of them are relocatable objects";
         return Err(problem(what, "leave out `--machine-code`, or compile them (`clang-22 -c`) and give the objects"));
     }
     let (mut whole, mut libraries, mut bare) = (Vec::new(), Vec::new(), Vec::new());
-    for target in std::iter::once(&args.target).chain(&args.objects) {
-        let part = bitcode(args, target)?;
+    for target in std::iter::once(&plan.target).chain(&plan.objects) {
+        let part = bitcode(plan, target)?;
         let is_library = target.extension().is_some_and(|e| e == "a");
         if is_library { &mut libraries } else { &mut whole }.push(part.bitcode);
         bare.extend(part.bare);
@@ -86,8 +85,8 @@ pub fn linked(args: &RunArgs) -> Result<Carried> {
 }
 
 fn link(flags: &[&str], inputs: &[PathBuf], out: &Path) -> Result<PathBuf> {
-    let ended = child::run(Command::new(toolchain::LLVM_LINK).args(flags).args(inputs).arg("-o").arg(out), LIMITS)
-        .map_err(|e| missing(e, toolchain::LLVM_LINK, toolchain::INSTALL))?;
+    let ended = child::run(Command::new(compile::LLVM_LINK).args(flags).args(inputs).arg("-o").arg(out), LIMITS)
+        .map_err(|e| missing(e, compile::LLVM_LINK, compile::INSTALL))?;
     if !ended.status.success() {
         bail!("the targets do not link:\n{}", String::from_utf8_lossy(&ended.stderr).trim_end());
     }

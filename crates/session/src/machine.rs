@@ -14,9 +14,9 @@ use wryneck_ir::link::{Program, Target, Unit};
 use wryneck_ir::{Module, linkage, symbol_kind};
 use wryneck_machine::{Elf, FUNCTION, Known, Library, MachineProgram, More, Passed, calls, load, prototype};
 
-use crate::args::RunArgs;
 use crate::build;
 use crate::objects::{self, of_body, of_model};
+use crate::plan::Plan;
 use crate::problem::problem;
 use crate::{cache, carried, kept, program};
 
@@ -39,7 +39,7 @@ const BYTEWISE: [&str; 15] = [
 ];
 
 /// Options of `run` that say nothing about machine code yet, whether they are given (and it is objects), and why.
-type Refused = (&'static str, fn(&RunArgs, bool) -> bool, &'static str);
+type Refused = (&'static str, fn(&Plan, bool) -> bool, &'static str);
 
 static REFUSED: &[Refused] = &[
     ("--cc-flag", |a, _| !a.cc_flags.is_empty(), "nothing is compiled"),
@@ -49,21 +49,21 @@ static REFUSED: &[Refused] = &[
 ];
 
 /// Loads the target, of this content; the calls of functions of the names `watched` are told. Says in `input` how it begins.
-pub fn load(args: &RunArgs, content: &[u8], watched: &[String], input: &mut ProgramInput) -> Result<Executable> {
-    let shown = args.target.display();
-    let are_objects = objects::is_object(&args.target);
-    if let Some((option, _, why)) = REFUSED.iter().find(|(_, given, _)| given(args, are_objects)) {
+pub fn load(plan: &Plan, content: &[u8], watched: &[String], input: &mut ProgramInput) -> Result<Executable> {
+    let shown = plan.target.display();
+    let are_objects = objects::is_object(&plan.target);
+    if let Some((option, _, why)) = REFUSED.iter().find(|(_, given, _)| given(plan, are_objects)) {
         return Err(problem(format!("`{option}` cannot be used with machine code: {why}"), format!("leave out `{option}`")));
     }
-    let lowered = if args.libc { build::lower_libc()? } else { None };
+    let lowered = if plan.libc { build::lower_libc()? } else { None };
     // What the lowered code hangs on: of the loader, and of all.
     let mut parts: Vec<String> = lowered.iter().map(|lowered| lowered.file.display().to_string()).collect();
     let (library, notes): (Option<Module>, Option<Vec<String>>) = lowered.map(|lowered| (lowered.module, lowered.notes)).unzip();
     let mut notes = notes.unwrap_or_default();
     let loaded = match are_objects {
-        true => objects::link(args, content, library.as_ref()).map(|elf| load::Process { elf, auxiliary: Vec::new(), loader: None }),
+        true => objects::link(plan, content, library.as_ref()).map(|elf| load::Process { elf, auxiliary: Vec::new(), loader: None }),
         false => load::Process::load(content, &mut |path| {
-            let loader = interpreter(args, path)?;
+            let loader = interpreter(plan, path)?;
             parts.push(cache::digest(&[&loader]));
             anyhow::Ok(loader)
         }),
@@ -71,13 +71,13 @@ pub fn load(args: &RunArgs, content: &[u8], watched: &[String], input: &mut Prog
     let load::Process { mut elf, auxiliary, loader } = loaded.map_err(|e| e.context(format!("`{shown}` cannot be loaded")))?;
     names_of(library.as_ref(), Library::is_linked(&elf)).mark(&mut elf);
     let watched: Vec<Known> = watched.iter().map(|name| shape_of(name, library.as_ref())).collect();
-    if library.is_none() && (args.stand_ins && !are_objects || are_objects && args.libc) {
+    if library.is_none() && (plan.stand_ins && !are_objects || are_objects && plan.libc) {
         notes.push("functions of the C library are not there in a form that is easy to explore (`cargo xtask setup libc`)".into());
     }
-    let library = library.filter(|_| args.stand_ins);
-    let mut known = if args.stand_ins { known(library.as_ref()) } else { Vec::new() };
-    known.extend(objects::known_outside(&elf, library.as_ref(), args.skip_undefined));
-    input.entry = entry(args, &elf, &mut notes)?;
+    let library = library.filter(|_| plan.stand_ins);
+    let mut known = if plan.stand_ins { known(library.as_ref()) } else { Vec::new() };
+    known.extend(objects::known_outside(&elf, library.as_ref(), plan.skip_undefined));
+    input.entry = entry(plan, &elf, &mut notes)?;
     if !are_objects && input.entry != Entry::Main {
         // What would call `main` calls the entry.
         let params = [32, 64, 64].map(Passed::Word).to_vec();
@@ -86,8 +86,8 @@ pub fn load(args: &RunArgs, content: &[u8], watched: &[String], input: &mut Prog
     }
     let (source, module) =
         MachineProgram::with(elf, &known, &watched, Some(load::SHADOWED)).with_context(|| format!("`{shown}` cannot be lifted"))?;
-    let source = if args.variables { source.with_variables() } else { source };
-    let mut source = if args.frames { source.with_frames() } else { source };
+    let source = if plan.variables { source.with_variables() } else { source };
+    let mut source = if plan.frames { source.with_frames() } else { source };
     let alone = loader.filter(|range| source.stands_alone(range)).map(|range| kept::Part { range, content: parts.clone() });
     parts.push(cache::digest(&[content]));
     let all = (!are_objects).then_some(kept::Part { range: 0..u64::MAX, content: parts });
@@ -105,13 +105,13 @@ pub fn load(args: &RunArgs, content: &[u8], watched: &[String], input: &mut Prog
 }
 
 /// What begins, and what that takes as far as debug information tells.
-fn entry(args: &RunArgs, elf: &Elf, notes: &mut Vec<String>) -> Result<Entry> {
+fn entry(plan: &Plan, elf: &Elf, notes: &mut Vec<String>) -> Result<Entry> {
     let functions: Vec<_> = elf.symbols.iter().filter(|s| s.code && !s.library).collect();
     let names: Vec<&str> = functions.iter().map(|s| s.name.as_str()).collect();
-    if args.entry.is_none() && args.preamble.is_none() && !objects::is_object(&args.target) {
+    if plan.entry.is_none() && plan.preamble.is_none() && !objects::is_object(&plan.target) {
         return Ok(Entry::Main);
     }
-    let entry = program::entry(&names, args)?;
+    let entry = program::entry(&names, plan)?;
     let Entry::Function { name, pointee, .. } = entry else { return Ok(entry) };
     let symbol = functions.iter().filter(|s| s.name == name).min_by_key(|s| s.local);
     let known = symbol.and_then(|s| elf.dwarf.iter().find_map(|d| d.parameters(s.address)));
@@ -180,12 +180,12 @@ fn shape_of(name: &str, library: Option<&Module>) -> Known {
 }
 
 /// The bytes of the program that loads the target.
-fn interpreter(args: &RunArgs, path: &[u8]) -> Result<Vec<u8>> {
+fn interpreter(plan: &Plan, path: &[u8]) -> Result<Vec<u8>> {
     let path = Path::new(OsStr::from_bytes(path));
     let is_musl = path.file_name().is_some_and(|name| name.as_bytes().starts_with(b"ld-musl"));
     if !is_musl {
         return Err(problem(
-            format!("`{}` is linked dynamically, for the loader `{}`", args.target.display(), path.display()),
+            format!("`{}` is linked dynamically, for the loader `{}`", plan.target.display(), path.display()),
             "machine code is run if it is linked statically or for musl (`musl-gcc`); or build it with its bitcode: `wryneck build -- make`",
         ));
     }
@@ -210,7 +210,7 @@ impl Executable {
 }
 
 /// Puts the program and its stack into memory.
-pub fn map(args: &RunArgs, source: &mut MachineProgram, image: &mut Image, pool: &mut Pool) -> Result<()> {
+pub fn map(plan: &Plan, source: &mut MachineProgram, image: &mut Image, pool: &mut Pool) -> Result<()> {
     source.elf.resolve(&|name| image.variable(name)).context("the objects do not link")?;
     // What stands for functions elsewhere holds nothing.
     for s in source.elf.segments.iter().filter(|s| source.elf.linked.outside_at(s.base).is_none()) {
@@ -218,7 +218,7 @@ pub fn map(args: &RunArgs, source: &mut MachineProgram, image: &mut Image, pool:
     }
     let linked = &source.elf.linked;
     (image.machine_code_begins, image.machine_code_ends) = (linked.constructors.clone(), linked.destructors.clone());
-    let begins = [Some("main"), Some(FUZZER), args.entry.as_deref(), args.preamble.as_deref()];
+    let begins = [Some("main"), Some(FUZZER), plan.entry.as_deref(), plan.preamble.as_deref()];
     let functions = || source.elf.symbols.iter().filter(|s| s.code && !s.library && begins.contains(&Some(&s.name)));
     for symbol in functions().filter(|s| !s.local).chain(functions().filter(|s| s.local)) {
         image.place_function(&symbol.name, symbol.address);
@@ -230,7 +230,7 @@ pub fn map(args: &RunArgs, source: &mut MachineProgram, image: &mut Image, pool:
     image.map(shadow, Some(&[]), pool);
     let stack = Static { base: load::STACK, size: load::STACK_SIZE, name: "the stack".into(), writable: true };
     // As the kernel gives it, but for those who ask what the program does where it never wrote.
-    let zeros: Option<&[u8]> = (args.config.uninit == Uninit::Zero).then_some(&[]);
+    let zeros: Option<&[u8]> = (plan.config.uninit == Uninit::Zero).then_some(&[]);
     image.map(stack, zeros, pool);
     Ok(())
 }

@@ -8,10 +8,10 @@ use wryneck_ir::Module;
 use wryneck_ir::link::Program;
 use wryneck_machine::MachineProgram;
 
-use crate::args::RunArgs;
 use crate::build::{self, Kind, Lowered};
 use crate::carried::{self, Carried};
 use crate::machine::{self, Executable};
+use crate::plan::Plan;
 use crate::problem::problem;
 use crate::{program, several};
 
@@ -36,35 +36,35 @@ pub struct Linked {
 impl Target {
     /// Reads the target, the bitcode that clang makes of it or that it carries, or its machine code, and says how it begins. Rules watch the
     /// functions `watched`.
-    pub fn open(args: &RunArgs, input: &mut ProgramInput, watched: &[String]) -> Result<Target> {
-        input.preamble.clone_from(&args.preamble);
-        let kind = Kind::of(&args.target)?;
-        let content = if kind == Kind::Native { carried::read(&args.target)? } else { Vec::new() };
-        if args.machine_code && kind != Kind::Native && args.objects.is_empty() {
-            return Err(problem(format!("`{}` is not an executable", args.target.display()), "leave out `--machine-code`"));
+    pub fn open(plan: &Plan, input: &mut ProgramInput, watched: &[String]) -> Result<Target> {
+        input.preamble.clone_from(&plan.preamble);
+        let kind = Kind::of(&plan.target)?;
+        let content = if kind == Kind::Native { carried::read(&plan.target)? } else { Vec::new() };
+        if plan.machine_code && kind != Kind::Native && plan.objects.is_empty() {
+            return Err(problem(format!("`{}` is not an executable", plan.target.display()), "leave out `--machine-code`"));
         }
-        let several = !args.objects.is_empty();
-        let machine_code = if several { several::are_machine_code(args)? } else { args.machine_code || carried::is_bare(&content) };
+        let several = !plan.objects.is_empty();
+        let machine_code = if several { several::are_machine_code(plan)? } else { plan.machine_code || carried::is_bare(&content) };
         if machine_code {
-            let executable = machine::load(args, &content, watched, input)?;
+            let executable = machine::load(plan, &content, watched, input)?;
             return Ok(Target::Machine(Box::new(executable)));
         }
-        if let Some((name, _)) = [("stand-ins", args.stand_ins), ("variables", args.variables)].iter().find(|(_, on)| !on) {
+        if let Some((name, _)) = [("stand-ins", plan.stand_ins), ("variables", plan.variables)].iter().find(|(_, on)| !on) {
             return Err(problem(format!("`--off {name}` is for machine code"), "leave it out, or run an executable by `--machine-code`"));
         }
-        if args.frames {
+        if plan.frames {
             return Err(problem("`--frames` is for machine code", "leave it out, or run an executable by `--machine-code`"));
         }
-        let carried = if several { several::linked(args)? } else { several::bitcode(args, &args.target)? };
+        let carried = if several { several::linked(plan)? } else { several::bitcode(plan, &plan.target)? };
         let Lowered { module, notes, .. } = build::lower(&carried.bitcode)?;
         let module = Box::new(module);
-        input.entry = program::entry(&program::functions(&module), args)?;
+        input.entry = program::entry(&program::functions(&module), plan)?;
         Ok(Target::Bitcode { carried, module, notes })
     }
 
     /// Links it with the start and with what it needs of the C library.
-    pub fn link(self, args: &RunArgs, environment: &Linux) -> Result<Linked> {
-        let name = args.target.display().to_string();
+    pub fn link(self, plan: &Plan, environment: &Linux) -> Result<Linked> {
+        let name = plan.target.display().to_string();
         let (carried, module, mut notes) = match self {
             Target::Bitcode { carried, module, notes } => (carried, module, notes),
             Target::Machine(mut executable) => {
@@ -74,7 +74,7 @@ impl Target {
             }
         };
         notes.extend(carried.bare.iter().map(|object| carried::lacking(object)));
-        let libc = if args.libc { program::libc(&module, environment)? } else { None };
+        let libc = if plan.libc { program::libc(&module, environment)? } else { None };
         let (libc, more): (Option<Module>, Option<Vec<String>>) = libc.map(|lowered| (lowered.module, lowered.notes)).unzip();
         notes.extend(more.unwrap_or_default());
         let (program, entry) = program::link(name, *module, libc)?;

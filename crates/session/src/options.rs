@@ -78,6 +78,14 @@ pub fn help<T>(table: &[Opt<T>]) -> String {
 /// The words of a command line, from the left.
 pub struct Words(std::iter::Peekable<std::vec::IntoIter<String>>);
 
+impl Iterator for Words {
+    type Item = String;
+
+    fn next(&mut self) -> Option<String> {
+        self.0.next()
+    }
+}
+
 impl Words {
     pub fn new(words: Vec<String>) -> Words {
         Words(words.into_iter().peekable())
@@ -85,10 +93,6 @@ impl Words {
 
     pub fn peek(&mut self) -> Option<&str> {
         self.0.peek().map(String::as_str)
-    }
-
-    pub fn next(&mut self) -> Option<String> {
-        self.0.next()
     }
 
     pub fn rest(self) -> Vec<String> {

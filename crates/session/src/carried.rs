@@ -16,9 +16,9 @@ use object::{Object, ObjectSection, SectionFlags};
 use crate::build::missing;
 use crate::cache;
 use crate::child::{self, Limits};
+use crate::compile;
 use crate::data;
 use crate::problem::problem;
-use crate::toolchain;
 
 /// The section of an object.
 pub const IN_OBJECT: &str = ".llvm.lto";
@@ -153,8 +153,8 @@ fn of_archive(file: &Path, content: &[u8], dir: &Path) -> Result<Carried> {
     }
     let scratch = cache::scratch()?;
     let fresh = scratch.path().join("bc");
-    let ended = child::run(Command::new(toolchain::LLVM_LINK).args(&members).arg("-o").arg(&fresh), LIMITS)
-        .map_err(|e| missing(e, toolchain::LLVM_LINK, toolchain::INSTALL))?;
+    let ended = child::run(Command::new(compile::LLVM_LINK).args(&members).arg("-o").arg(&fresh), LIMITS)
+        .map_err(|e| missing(e, compile::LLVM_LINK, compile::INSTALL))?;
     ended.check_cut(&format!("`{shown}`: linking its members"))?;
     if !ended.status.success() {
         bail!("the members of `{shown}` do not link:\n{}", String::from_utf8_lossy(&ended.stderr).trim_end());

@@ -8,7 +8,7 @@ use wryneck_report::{Checked, Finding, Goal, LedgerRow, Lines, Native, Pruning, 
 use crate::allocator;
 use crate::budget::Cause;
 use crate::results::Ends;
-use crate::watchdog;
+use crate::usage;
 
 /// What is known.
 #[derive(Default)]
@@ -67,7 +67,7 @@ impl Known {
             ends: facts.ends.rows(),
             findings,
             ledger,
-            totals: Totals { memory: watchdog::peak(), ..facts.totals.clone() },
+            totals: Totals { memory: usage::peak(), ..facts.totals.clone() },
             lines: facts.lines.clone(),
             rules: Vec::new(),
             pruning: facts.pruning.clone(),

@@ -193,7 +193,7 @@ fn sum_file(file: &Path) -> PathBuf {
 
 /// Says that a file is made again.
 pub fn heals(file: &Path, why: &str) {
-    crate::output::note(format!("`{}` in the cache {why}: it is made again", file.display()));
+    crate::notice::give(&format!("`{}` in the cache {why}: it is made again", file.display()));
 }
 
 #[cfg(test)]

@@ -7,7 +7,7 @@ use wryneck_ir::link::Target;
 use wryneck_ir::{Module, Op};
 use wryneck_machine::Elf;
 
-use crate::args::RunArgs;
+use crate::plan::Plan;
 use crate::problem::problem;
 
 mod calls;
@@ -60,10 +60,10 @@ impl Resolved {
 }
 
 /// The goals of the words of `--find` and `--avoid`. Notes say what the search is not guided by.
-pub fn resolve(args: &RunArgs, image: &Image, elf: Option<&Elf>, begins: Option<&str>, notes: &mut Vec<String>) -> Result<Resolved> {
-    let RunArgs { find, avoid, .. } = args;
+pub fn resolve(plan: &Plan, image: &Image, elf: Option<&Elf>, begins: Option<&str>, notes: &mut Vec<String>) -> Result<Resolved> {
+    let Plan { find, avoid, .. } = plan;
     let (mut goals, mut lower, mut outputs) = (Goals::default(), Vec::new(), Vec::new());
-    let roots: Vec<&str> = [Some("main"), begins, args.preamble.as_deref()].into_iter().flatten().collect();
+    let roots: Vec<&str> = [Some("main"), begins, plan.preamble.as_deref()].into_iter().flatten().collect();
     let (mut called, mut unsure) = (None, Vec::new());
     let finds = (0..).zip(find).map(|(n, word)| ("--find", word, Aim::Find(n)));
     for (option, word, aim) in finds.chain(avoid.iter().map(|word| ("--avoid", word, Aim::Avoid))) {
