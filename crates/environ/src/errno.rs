@@ -39,8 +39,18 @@ errnos! {
     ENOSYS = 38;
     ENOTEMPTY = 39;
     ELOOP = 40;
+    ENOTSOCK = 88;
+    EPROTOTYPE = 91;
+    ENOPROTOOPT = 92;
+    EPROTONOSUPPORT = 93;
+    ESOCKTNOSUPPORT = 94;
     EOPNOTSUPP = 95;
     EAFNOSUPPORT = 97;
+    EADDRINUSE = 98;
+    ECONNRESET = 104;
+    EISCONN = 106;
+    ENOTCONN = 107;
+    ECONNREFUSED = 111;
 }
 
 /// Why a system call did not do its work.

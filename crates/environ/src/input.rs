@@ -166,6 +166,7 @@ impl Default for ProgramInput {
 /// Kinds of file, as `st_mode` has them.
 pub mod mode {
     pub const FIFO: u32 = 0o010000;
+    pub const SOCKET: u32 = 0o140000;
     pub const CHARACTER: u32 = 0o020000;
     pub const DIRECTORY: u32 = 0o040000;
     pub const REGULAR: u32 = 0o100000;

@@ -17,6 +17,7 @@ pub mod libc;
 mod models;
 pub mod observed;
 mod sig;
+pub mod sockets;
 pub mod start;
 pub mod state;
 mod sym_files;

@@ -79,6 +79,7 @@ pub fn world(input: &ProgramInput, captured: &Captured) -> World {
         fds: (0..3).map(|open| Some(Fd { open, close_on_exec: false })).collect(),
         opens: vec![open(0, 0), open(STDOUT, 1), open(STDERR, 1)],
         nodes: nodes.into_iter().map(Rc::new).collect(),
+        sockets: Rc::default(),
         working_directory: ROOT,
         mappings: Rc::default(),
         break_at: None,

@@ -10,6 +10,7 @@ use wryneck_expr::{Evaluator, ExprId, Model, Pool, Remap};
 use crate::content::{Byte, Content};
 use crate::input::{Stat, mode};
 use crate::observed::Observed;
+pub use crate::sockets::{Connection, Socket, SocketState};
 
 /// Index into [`World::nodes`].
 pub type NodeId = u32;
@@ -33,6 +34,8 @@ pub enum NodeKind {
     Null,
     /// `/dev/zero`, `/dev/urandom`: endless.
     Endless,
+    /// See [`World::sockets`].
+    Socket,
 }
 
 /// What a path knows of a directory better than the host: a node by its name there, or that there is nothing of that name. A
@@ -104,12 +107,13 @@ impl Node {
             NodeKind::Link => mode::LINK,
             NodeKind::Pipe { .. } | NodeKind::Output => mode::FIFO,
             NodeKind::Null | NodeKind::Endless => mode::CHARACTER,
+            NodeKind::Socket => mode::SOCKET,
         };
         let size = match self.kind {
             NodeKind::Regular => self.content.len(),
             NodeKind::Directory => self.meta.size,
             NodeKind::Link => self.target.len() as u64,
-            NodeKind::Pipe { .. } | NodeKind::Output | NodeKind::Null | NodeKind::Endless => 0,
+            NodeKind::Pipe { .. } | NodeKind::Output | NodeKind::Null | NodeKind::Endless | NodeKind::Socket => 0,
         };
         Stat { mode: kind | (self.meta.mode & !mode::KIND), size, ..self.meta }
     }
@@ -160,6 +164,8 @@ pub struct World {
     pub fds: Vec<Option<Fd>>,
     pub opens: Vec<Open>,
     pub nodes: Vec<Rc<Node>>,
+    /// What nodes of the kind [`NodeKind::Socket`] are.
+    pub sockets: Rc<BTreeMap<NodeId, Socket>>,
     pub working_directory: NodeId,
     /// Mappings of files, by address.
     pub mappings: Rc<BTreeMap<u64, Mapping>>,
@@ -345,6 +351,7 @@ impl PathData for World {
     fn hash_into(&self, mut h: &mut dyn Hasher, hash_expr: &mut dyn FnMut(ExprId) -> u64) {
         self.fds.hash(&mut h);
         self.opens.hash(&mut h);
+        self.sockets.hash(&mut h);
         self.working_directory.hash(&mut h);
         self.mappings.hash(&mut h);
         self.break_at.hash(&mut h);

@@ -5,7 +5,7 @@ use wryneck_exec::{PathEnd, Value};
 use super::file::MAX_FILE;
 use super::{Done, Sys};
 use crate::content::Byte;
-use crate::errno::{EAGAIN, EBADF, EFBIG, EINVAL, EISDIR, EMFILE, ENXIO, EPIPE, ESPIPE, Halt};
+use crate::errno::{EAGAIN, EBADF, ECONNRESET, EFBIG, EINVAL, EISDIR, EMFILE, ENXIO, EPIPE, ESPIPE, Halt};
 use crate::state::{Fd, Lock, Node, NodeId, NodeKind, Open};
 
 /// Access mode bits of `open`'s flags.
@@ -26,8 +26,23 @@ pub const PIPE_ROOM: u64 = 65536;
 pub const MAX_FDS: usize = 1024;
 /// Most bytes one call moves, as on Linux.
 const MAX_COUNT: u64 = 0x7fff_f000;
-/// Most bytes that one call copies between files; more is a short copy.
-const MAX_TRANSFER: u64 = 1 << 24;
+
+/// How bytes are received, where not as `read` does.
+#[derive(Clone, Copy, Default)]
+pub struct Receive {
+    pub dont_wait: bool,
+    /// They stay where they are.
+    pub peek: bool,
+    /// Until there are as many as asked for.
+    pub all: bool,
+}
+
+/// How bytes are sent, where not as `write` does.
+#[derive(Clone, Copy, Default)]
+pub struct Send {
+    pub dont_wait: bool,
+    pub no_signal: bool,
+}
 
 impl Sys<'_, '_> {
     pub fn readable(&self, fd: i32) -> Result<(Open, &Node), Halt> {
@@ -49,13 +64,13 @@ impl Sys<'_, '_> {
     /// Only what has offsets can be read or written at one.
     fn may_seek(&self, fd: i32, at: Option<u64>) -> Result<(), Halt> {
         match self.opened(fd)?.1.kind {
-            NodeKind::Pipe { .. } | NodeKind::Output if at.is_some() => Err(ESPIPE.into()),
+            NodeKind::Pipe { .. } | NodeKind::Output | NodeKind::Socket if at.is_some() => Err(ESPIPE.into()),
             _ => Ok(()),
         }
     }
 
     /// The smaller of a count and what there is: only as many values as differ are tried for a symbolic count.
-    fn count(&mut self, count: Value, there: u64) -> Result<u64, Halt> {
+    pub fn count(&mut self, count: Value, there: u64) -> Result<u64, Halt> {
         let count = self.cx.expr(count, 64);
         let pool = &mut self.cx.core.pool;
         let limit = pool.bits(64, there);
@@ -67,8 +82,18 @@ impl Sys<'_, '_> {
     /// Reads into blocks of the program, one after another; `at` is where, if not at the descriptor's offset.
     fn read_into(&mut self, fd: i32, blocks: &[(Value, Value)], at: Option<u64>) -> Done {
         self.may_seek(fd, at)?;
-        let (open, node) = self.readable(fd)?;
-        let (kind, id) = (node.kind, open.node);
+        if nothing_asked(blocks) && self.readable(fd)?.1.kind == NodeKind::Socket {
+            return Ok(0);
+        }
+        self.receive(fd, blocks, at, Receive::default())
+    }
+
+    /// Reads, from a socket perhaps otherwise than `read` does.
+    pub fn receive(&mut self, fd: i32, blocks: &[(Value, Value)], at: Option<u64>, how: Receive) -> Done {
+        let (open, _) = self.readable(fd)?;
+        let Some(id) = self.read_from(open.node)? else { return Ok(0) };
+        let node = self.world().node(id);
+        let kind = node.kind;
         if kind == NodeKind::Directory {
             let asked = |(_, count): &(Value, Value)| if let Value::Bits(n) = count { *n } else { 0 };
             let end = blocks.iter().map(asked).try_fold(open.offset, u64::checked_add);
@@ -81,16 +106,19 @@ impl Sys<'_, '_> {
         let there = match kind {
             NodeKind::Regular | NodeKind::Pipe { .. } => node.content.len().saturating_sub(start).min(MAX_COUNT),
             NodeKind::Endless => MAX_COUNT,
-            NodeKind::Output | NodeKind::Null | NodeKind::Directory | NodeKind::Link => 0,
+            NodeKind::Output | NodeKind::Null | NodeKind::Directory | NodeKind::Link | NodeKind::Socket => 0,
         };
+        if there == 0 && !nothing_asked(blocks) && self.take_reset(open.node) {
+            return Err(ECONNRESET.into());
+        }
         if let NodeKind::Pipe { writers: 1.., .. } = kind
             && there == 0
             && !nothing_asked(blocks)
         {
-            if open.flags & O_NONBLOCK != 0 {
+            if open.flags & O_NONBLOCK != 0 || how.dont_wait {
                 return Err(EAGAIN.into());
             }
-            return Err(PathEnd::Unsupported("a read of an empty pipe that nobody else can fill".into()).into());
+            return Err(PathEnd::Unsupported("a read of an empty pipe or socket that nobody else can fill".into()).into());
         }
         let mut total = 0;
         let mut targets = Vec::new();
@@ -98,6 +126,9 @@ impl Sys<'_, '_> {
             let n = self.count(*count, there - total)?;
             targets.push((self.block(*pointer, n, true)?, n));
             total += n;
+        }
+        if how.all && total == there && matches!(kind, NodeKind::Pipe { writers: 1.., .. }) && self.asked(blocks)? > total {
+            return Err(PathEnd::Unsupported("a wait for bytes that nobody else can send".into()).into());
         }
         self.from_mappings(id)?;
         let bytes = match kind {
@@ -112,6 +143,9 @@ impl Sys<'_, '_> {
             }
             rest = after;
         }
+        if how.peek {
+            return Ok(total);
+        }
         let world = self.change();
         if let Some(taken) = world.node_mut_if_pipe(id) {
             *taken += total;
@@ -121,10 +155,24 @@ impl Sys<'_, '_> {
         Ok(total)
     }
 
+    /// Bytes that blocks ask for.
+    fn asked(&mut self, blocks: &[(Value, Value)]) -> Result<u64, Halt> {
+        blocks.iter().try_fold(0, |sum, (_, count)| Ok(self.cx.concretise(*count, "bytes to read or write")?.saturating_add(sum)))
+    }
+
     /// Writes blocks of the program, one after another.
     fn write_from(&mut self, fd: i32, blocks: &[(Value, Value)], at: Option<u64>) -> Done {
         self.may_seek(fd, at)?;
-        let (open, node) = self.writable(fd)?;
+        self.send(fd, blocks, at, Send::default())
+    }
+
+    /// Writes, to a socket perhaps otherwise than `write` does.
+    pub fn send(&mut self, fd: i32, blocks: &[(Value, Value)], at: Option<u64>, how: Send) -> Done {
+        let (mut open, _) = self.writable(fd)?;
+        let Some(id) = self.written_to(open.node)? else { return self.room_in_pipe(1, 0, 0, open.flags, how.no_signal) };
+        open.node = id;
+        open.flags |= if how.dont_wait { O_NONBLOCK } else { 0 };
+        let node = self.world().node(id);
         let kind = node.kind;
         let end = node.content.len();
         let mut bytes = Vec::new();
@@ -138,7 +186,7 @@ impl Sys<'_, '_> {
         let start = if open.flags & O_APPEND != 0 { end } else { at.unwrap_or(open.offset) };
         if let NodeKind::Pipe { taken, readers, .. } = kind {
             let room = PIPE_ROOM - (end - taken).min(PIPE_ROOM);
-            bytes.truncate(self.room_in_pipe(bytes.len() as u64, room, readers, open.flags)? as usize);
+            bytes.truncate(self.room_in_pipe(bytes.len() as u64, room, readers, open.flags, how.no_signal)? as usize);
         }
         if kind == NodeKind::Regular && !bytes.is_empty() {
             if start >= MAX_FILE {
@@ -154,7 +202,7 @@ impl Sys<'_, '_> {
         match kind {
             NodeKind::Null | NodeKind::Endless => {}
             NodeKind::Output | NodeKind::Pipe { .. } => world.node_mut(open.node).content.write(end, &bytes),
-            NodeKind::Directory | NodeKind::Link => return Err(EBADF.into()),
+            NodeKind::Directory | NodeKind::Link | NodeKind::Socket => return Err(EBADF.into()),
             NodeKind::Regular => {
                 // Nothing written does not even go to the end for `O_APPEND`.
                 if total > 0 {
@@ -169,7 +217,7 @@ impl Sys<'_, '_> {
     }
 
     /// Writes to a regular file, and to where it is mapped.
-    fn write_at(&mut self, node: NodeId, start: u64, bytes: &[Byte]) -> Result<(), Halt> {
+    pub fn write_at(&mut self, node: NodeId, start: u64, bytes: &[Byte]) -> Result<(), Halt> {
         self.from_mappings(node)?;
         self.change().node_mut(node).content.write(start, bytes);
         self.touch(node);
@@ -177,16 +225,19 @@ impl Sys<'_, '_> {
     }
 
     /// How many of these bytes a pipe accepts. There is no other process that could read it.
-    fn room_in_pipe(&mut self, wanted: u64, room: u64, readers: u32, flags: u32) -> Result<u64, Halt> {
+    pub fn room_in_pipe(&mut self, wanted: u64, room: u64, readers: u32, flags: u32, no_signal: bool) -> Result<u64, Halt> {
         const SIGPIPE: i32 = 13;
         match () {
             () if wanted == 0 => Ok(0),
+            () if readers == 0 && no_signal => Err(EPIPE.into()),
             () if readers == 0 => {
                 super::process::signalled(self, SIGPIPE)?;
                 Err(EPIPE.into())
             }
             () if wanted <= room => Ok(wanted),
-            () if flags & O_NONBLOCK == 0 => Err(PathEnd::Unsupported("a write to a full pipe that nobody else can empty".into()).into()),
+            () if flags & O_NONBLOCK == 0 => {
+                Err(PathEnd::Unsupported("a write to a full pipe or socket that nobody else can empty".into()).into())
+            }
             () if room == 0 || wanted <= PAGE => Err(EAGAIN.into()),
             () => Ok(room),
         }
@@ -202,67 +253,17 @@ impl Sys<'_, '_> {
         Ok(number as u64)
     }
 
-    /// Copies from a regular file to another or to a pipe; offsets are at pointers, or the descriptors' own.
-    fn transfer(&mut self, (from, from_at): (i32, usize), (to, to_at): (i32, Option<usize>), count: usize) -> Done {
-        let (from_open, source) = self.readable(from)?;
-        let (from_kind, len) = (source.kind, source.content.len());
-        if self.args[from_at] != Value::Bits(0) && matches!(from_kind, NodeKind::Pipe { .. } | NodeKind::Output) {
-            return Err(ESPIPE.into());
-        }
-        let (to_open, target) = self.writable(to)?;
-        let (kind, end) = (target.kind, target.content.len());
-        if let NodeKind::Pipe { readers: 0, .. } = kind {
-            self.room_in_pipe(1, 0, 0, to_open.flags)?;
-        }
-        let to_pipe = matches!(kind, NodeKind::Pipe { .. });
-        let appends = to_open.flags & O_APPEND != 0 && !to_pipe;
-        if from_kind != NodeKind::Regular {
-            let nothing = self.args[count] == Value::Bits(0) && (to_pipe || from_kind == NodeKind::Directory && !appends);
-            return if nothing { Ok(0) } else { Err(EINVAL.into()) };
-        }
-        if appends || !(to_pipe || matches!(kind, NodeKind::Regular | NodeKind::Output | NodeKind::Null)) {
-            return Err(EINVAL.into());
-        }
-        let given = |s: &mut Self, i: usize| -> Result<Option<u64>, Halt> {
-            Ok(if s.args[i] == Value::Bits(0) { None } else { s.words(s.args[i], 1)?.first().copied() })
-        };
-        let start = given(self, from_at)?;
-        let target_start = to_at.map_or(Ok(None), |i| given(self, i))?;
-        let from_start = start.unwrap_or(from_open.offset);
-        let mut total = self.count(self.args[count], len.saturating_sub(from_start).min(MAX_TRANSFER))?;
-        let asked = total;
-        if let NodeKind::Pipe { taken, readers, .. } = kind {
-            total = self.room_in_pipe(total, PIPE_ROOM - (end - taken).min(PIPE_ROOM), readers, to_open.flags)?;
-        }
-        self.from_mappings(from_open.node)?;
-        let bytes = self.world().node(from_open.node).content.read(from_start, total);
-        let to_start = target_start.unwrap_or(to_open.offset);
-        if to_at.is_some() && from_open.node == to_open.node && from_start.abs_diff(to_start) < asked {
-            return Err(EINVAL.into());
-        }
-        match kind {
-            NodeKind::Regular if total > 0 => self.write_at(to_open.node, to_start, &bytes)?,
-            NodeKind::Output | NodeKind::Pipe { .. } => self.change().node_mut(to_open.node).content.write(end, &bytes),
-            _ => {}
-        }
-        for (fd, at, given, next) in [(from, Some(from_at), start, from_start + total), (to, to_at, target_start, to_start + total)] {
-            match (at, given) {
-                (Some(i), Some(_)) => {
-                    let addr = self.block(self.args[i], 8, true)?;
-                    self.put(addr, &next.to_le_bytes())?;
-                }
-                _ => self.change().open_of_mut(fd).ok_or(EBADF)?.offset = next,
-            }
-        }
-        Ok(total)
-    }
-
     fn vectors(&mut self) -> Result<Vec<(Value, Value)>, Halt> {
         let count = self.int(2)?;
+        self.blocks_of(self.args[1], count)
+    }
+
+    /// Reads an array of `struct iovec`: address and count of each block.
+    pub fn blocks_of(&mut self, vectors: Value, count: i32) -> Result<Vec<(Value, Value)>, Halt> {
         if !(0..=1024).contains(&count) {
             return Err(EINVAL.into());
         }
-        let addr = self.block(self.args[1], 16 * count as u64, false)?;
+        let addr = self.block(vectors, 16 * count as u64, false)?;
         let bytes = self.cx.read_bytes(addr, 16 * count as u64)?;
         let word = |s: &mut Self, bytes| {
             let e = s.cx.joined(bytes);
@@ -366,6 +367,9 @@ fn close_fd(s: &mut Sys<'_, '_>, fd: i32) {
     let open = &mut world.opens[open as usize];
     open.refs -= 1;
     let (node, last, way) = (open.node, open.refs == 0, open.flags & O_ACCMODE);
+    if last && world.node(node).kind == NodeKind::Socket {
+        return world.close_socket(node);
+    }
     if last
         && matches!(world.node(node).kind, NodeKind::Pipe { .. })
         && let NodeKind::Pipe { writers, readers, .. } = &mut world.node_mut(node).kind
@@ -381,7 +385,7 @@ pub fn lseek(s: &mut Sys<'_, '_>) -> Done {
     // A directory's offsets are hashes on ext4.
     let limit = if node.kind == NodeKind::Directory { i64::MAX } else { MAX_FILE as i64 };
     let base = match (node.kind, whence) {
-        (NodeKind::Pipe { .. } | NodeKind::Output, _) => return Err(ESPIPE.into()),
+        (NodeKind::Pipe { .. } | NodeKind::Output | NodeKind::Socket, _) => return Err(ESPIPE.into()),
         (NodeKind::Null | NodeKind::Endless, _) => return Ok(0),
         (_, 0) => 0,
         (_, 1) => open.offset as i64,
@@ -529,7 +533,7 @@ pub fn sync(s: &mut Sys<'_, '_>) -> Done {
     let (_, node) = s.opened(fd)?;
     match node.kind {
         NodeKind::Pipe { .. } | NodeKind::Output if s.name == "fadvise64" => Err(ESPIPE.into()),
-        NodeKind::Pipe { .. } | NodeKind::Output => Err(EINVAL.into()),
+        NodeKind::Pipe { .. } | NodeKind::Output | NodeKind::Socket => Err(EINVAL.into()),
         _ => Ok(0),
     }
 }
@@ -561,29 +565,4 @@ pub fn flock(s: &mut Sys<'_, '_>) -> Done {
         s.change().open_of_mut(fd).ok_or(EBADF)?.lock = new;
     }
     if blocked { Err(EAGAIN.into()) } else { Ok(0) }
-}
-
-/// sendfile(to, from, offset, count).
-pub fn sendfile(s: &mut Sys<'_, '_>) -> Done {
-    let (to, from) = (s.int(0)?, s.int(1)?);
-    s.transfer((from, 2), (to, None), 3)
-}
-
-/// copy_file_range(from, offset, to, offset, count, flags).
-pub fn copy_file_range(s: &mut Sys<'_, '_>) -> Done {
-    let (from, to, flags) = (s.int(0)?, s.int(2)?, s.int(5)?);
-    if flags != 0 {
-        return Err(EINVAL.into());
-    }
-    let kinds = [s.opened(from)?.1.kind, s.opened(to)?.1.kind];
-    if kinds.contains(&NodeKind::Directory) {
-        return Err(EISDIR.into());
-    }
-    if kinds.iter().any(|kind| *kind != NodeKind::Regular) {
-        return Err(EINVAL.into());
-    }
-    if s.writable(to)?.0.flags & O_APPEND != 0 {
-        return Err(EBADF.into());
-    }
-    s.transfer((from, 1), (to, Some(3)), 4)
 }

@@ -376,7 +376,7 @@ pub fn fallocate(s: &mut Sys<'_, '_>) -> Done {
     }
     match node.kind {
         NodeKind::Regular => {}
-        NodeKind::Pipe { .. } | NodeKind::Output => return Err(ESPIPE.into()),
+        NodeKind::Pipe { .. } | NodeKind::Output | NodeKind::Socket => return Err(ESPIPE.into()),
         NodeKind::Directory => return Err(EISDIR.into()),
         NodeKind::Link | NodeKind::Null | NodeKind::Endless => return Err(ENODEV.into()),
     }

@@ -110,7 +110,9 @@ pub fn mmap(s: &mut Sys<'_, '_>) -> Done {
         match kind {
             _ if !readable || shared && protection & PROT_WRITE != 0 && open.flags & O_ACCMODE != 2 => return Err(EACCES.into()),
             NodeKind::Regular | NodeKind::Endless => {}
-            NodeKind::Directory | NodeKind::Link | NodeKind::Pipe { .. } | NodeKind::Output | NodeKind::Null => return Err(ENODEV.into()),
+            NodeKind::Directory | NodeKind::Link | NodeKind::Pipe { .. } | NodeKind::Output | NodeKind::Null | NodeKind::Socket => {
+                return Err(ENODEV.into());
+            }
         }
         if kind == NodeKind::Regular {
             mapping = Some(Mapping { len, node: open.node, offset, shared, writable: protection & PROT_WRITE != 0 });

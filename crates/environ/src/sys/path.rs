@@ -137,9 +137,7 @@ pub fn name_of_unknown(number: u64) -> String {
 #[rustfmt::skip]
 static NAMES: &[(u64, &str)] = &[
     (15, "rt_sigreturn"), (23, "select"), (29, "shmget"), (34, "pause"), (37, "alarm"), (38, "setitimer"),
-    (41, "socket"), (42, "connect"), (43, "accept"), (44, "sendto"), (45, "recvfrom"), (46, "sendmsg"), (47, "recvmsg"),
-    (48, "shutdown"), (49, "bind"), (50, "listen"), (53, "socketpair"), (54, "setsockopt"), (55, "getsockopt"), (56, "clone"), (57, "fork"),
-    (58, "vfork"), (61, "wait4"), (98, "getrusage"), (100, "times"),
+    (56, "clone"), (57, "fork"), (58, "vfork"), (61, "wait4"), (98, "getrusage"), (100, "times"),
     (109, "setpgid"), (132, "utime"), (161, "chroot"), (165, "mount"), (187, "readahead"),
     (213, "epoll_create"), (232, "epoll_wait"), (233, "epoll_ctl"), (247, "waitid"), (270, "pselect6"),
     (275, "splice"), (276, "tee"), (435, "clone3"),

@@ -3,15 +3,19 @@
 use wryneck_exec::{PathEnd, Value};
 
 use super::fd::{MAX_FDS, O_ACCMODE, O_RDONLY, PIPE_ROOM};
+use super::socket::STREAM;
 use super::{Done, Sys};
 use crate::errno::EINVAL;
-use crate::state::NodeKind;
+use crate::state::{NodeId, NodeKind, SocketState};
 
 impl Sys<'_, '_> {
     /// What `poll` would say of a descriptor. Pipes are all that is not always ready.
     fn ready(&self, fd: i32, wanted: u16) -> u16 {
         const ALWAYS: u16 = event::IN | event::OUT | event::READ_NORMAL | event::WRITE_NORMAL;
         let Ok((open, node)) = self.opened(fd) else { return event::INVALID };
+        if node.kind == NodeKind::Socket {
+            return self.socket_ready(open.node, wanted);
+        }
         let NodeKind::Pipe { taken, writers, readers } = node.kind else { return wanted & ALWAYS };
         let (held, mut events) = (node.content.len() - taken, 0);
         if open.flags & O_ACCMODE == O_RDONLY {
@@ -22,6 +26,36 @@ impl Sys<'_, '_> {
             events |= if readers == 0 { event::ERROR } else { 0 };
         }
         events
+    }
+
+    /// The same of a socket (`unix_poll` of the kernel).
+    fn socket_ready(&self, node: NodeId, wanted: u16) -> u16 {
+        let world = self.world();
+        let readable = wanted & (event::IN | event::READ_NORMAL);
+        let writable = wanted & (event::OUT | event::WRITE_NORMAL | event::WRITE_BAND);
+        let connection = match &world.socket(node).state {
+            SocketState::Fresh if world.socket(node).kind == STREAM => return writable | event::HANG_UP,
+            SocketState::Fresh | SocketState::Closed => return writable,
+            SocketState::Listening { pending, .. } => return if pending.is_empty() { 0 } else { readable },
+            SocketState::Connected(connection) => connection,
+        };
+        let pipe = |pipe: Option<NodeId>| pipe.map(|pipe| (world.waiting(pipe), world.node(pipe).kind));
+        let (mut events, mut no_more) = (0, 0);
+        match pipe(connection.receives) {
+            Some((held, NodeKind::Pipe { writers: 1.., .. })) => events |= if held > 0 { readable } else { 0 },
+            _ => {
+                events |= readable | wanted & event::READ_HANG_UP;
+                no_more += 1;
+            }
+        }
+        match pipe(connection.sends) {
+            Some((held, NodeKind::Pipe { readers: 1.., .. })) => events |= if held < PIPE_ROOM { writable } else { 0 },
+            _ => {
+                events |= writable;
+                no_more += 1;
+            }
+        }
+        events | if no_more == 2 { event::HANG_UP } else { 0 } | if connection.reset { event::ERROR } else { 0 }
     }
 
     /// Fills in an array of `struct pollfd`; how many descriptors are ready.
@@ -61,6 +95,8 @@ mod event {
     pub const INVALID: u16 = 32;
     pub const READ_NORMAL: u16 = 64;
     pub const WRITE_NORMAL: u16 = 256;
+    pub const WRITE_BAND: u16 = 512;
+    pub const READ_HANG_UP: u16 = 0x2000;
 }
 
 /// poll(descriptors, count, milliseconds).

@@ -7,7 +7,7 @@ use wryneck_exec::{Cx, FaultKind, LedgerKind, PathEnd, Stop, Value};
 use wryneck_expr::ExprId;
 
 use super::{Done, Sys};
-use crate::errno::{EAFNOSUPPORT, EAGAIN, EFAULT, EINVAL, ENOSYS, EPERM, ESRCH, Halt};
+use crate::errno::{EAGAIN, EFAULT, EINVAL, ENOSYS, EPERM, ESRCH, Halt};
 use crate::libc::stdlib::failed;
 use crate::written;
 
@@ -58,12 +58,6 @@ pub fn setsid(_: &mut Sys<'_, '_>) -> Done {
 /// User and group ids, real and effective.
 pub fn user(s: &mut Sys<'_, '_>) -> Done {
     Ok(s.linux.input.user.into())
-}
-
-/// socket(domain, type, protocol): there is no network, nor are there sockets of any other family.
-pub fn socket(s: &mut Sys<'_, '_>) -> Done {
-    failed(s.cx, "socket");
-    Err(EAFNOSUPPORT.into())
 }
 
 /// Calls that succeed and change nothing here.

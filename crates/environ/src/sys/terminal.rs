@@ -1,7 +1,7 @@
 //! Terminals: there is none, and every request returns so. Where facts are noted, a stream is a terminal if the host says so.
 
 use super::{Done, Sys};
-use crate::errno::{ENOTTY, Halt};
+use crate::errno::{EINVAL, ENOTTY, Halt};
 use crate::observed::question;
 use crate::state::{NodeKind, STDERR};
 
@@ -40,6 +40,11 @@ pub fn ioctl(s: &mut Sys<'_, '_>) -> Done {
     let there = match node.kind {
         NodeKind::Regular => node.content.len().saturating_sub(open.offset),
         NodeKind::Pipe { taken, .. } => node.content.len() - taken,
+        NodeKind::Socket => match s.read_from(open.node) {
+            Ok(pipe) => pipe.map_or(0, |pipe| s.world().waiting(pipe)),
+            Err(Halt::Errno(_)) => return Err(EINVAL.into()),
+            Err(stop) => return Err(stop),
+        },
         NodeKind::Directory | NodeKind::Link | NodeKind::Output | NodeKind::Null | NodeKind::Endless => return Err(ENOTTY.into()),
     };
     if request != FIONREAD {

@@ -1,0 +1,118 @@
+//! What a path knows of its local sockets ([`crate::sys::socket`]).
+
+use std::rc::Rc;
+
+use crate::state::{NodeId, NodeKind, World};
+
+/// A local socket.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub struct Socket {
+    /// `SOCK_STREAM` and so on.
+    pub kind: i32,
+    pub state: SocketState,
+    /// What the kernel calls its name: a path with a zero after it, or a zero and an abstract name; empty if it has none.
+    pub address: Rc<[u8]>,
+}
+
+/// How far a socket has come.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub enum SocketState {
+    /// Neither connected nor listening.
+    Fresh,
+    /// The last descriptor is closed; the file with its name may still be there.
+    Closed,
+    /// It accepts connections: those that wait for it, in their order, and how many may.
+    Listening {
+        pending: Vec<NodeId>,
+        most: usize,
+    },
+    Connected(Connection),
+}
+
+/// One end of a connection.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct Connection {
+    /// The pipe it reads; `None` once it was shut down.
+    pub receives: Option<NodeId>,
+    /// The pipe it writes, likewise.
+    pub sends: Option<NodeId>,
+    /// The other end.
+    pub peer: NodeId,
+    /// The other end was closed before it had read everything.
+    pub reset: bool,
+}
+
+impl World {
+    pub fn socket(&self, node: NodeId) -> &Socket {
+        self.sockets.get(&node).expect("every node of this kind is entered")
+    }
+
+    pub fn socket_mut(&mut self, node: NodeId) -> &mut Socket {
+        Rc::make_mut(&mut self.sockets).get_mut(&node).expect("every node of this kind is entered")
+    }
+
+    pub fn set_socket(&mut self, node: NodeId, socket: Socket) {
+        Rc::make_mut(&mut self.sockets).insert(node, socket);
+    }
+
+    /// The socket with an abstract name, which begins with a zero.
+    pub fn abstract_socket(&self, name: &[u8]) -> Option<NodeId> {
+        self.sockets.iter().find(|(_, socket)| *socket.address == *name).map(|(node, _)| *node)
+    }
+
+    /// The name of the other end.
+    pub fn peer_address(&self, node: NodeId) -> Rc<[u8]> {
+        match self.socket(node).state {
+            SocketState::Connected(connection) => self.socket(connection.peer).address.clone(),
+            SocketState::Fresh | SocketState::Closed | SocketState::Listening { .. } => Rc::default(),
+        }
+    }
+
+    /// A pipe has one reader less, another one writer less.
+    pub fn leave(&mut self, receives: Option<NodeId>, sends: Option<NodeId>) {
+        for (pipe, reads) in [(receives, 1), (sends, 0)] {
+            let Some(pipe) = pipe else { continue };
+            if let NodeKind::Pipe { readers, writers, .. } = &mut self.node_mut(pipe).kind {
+                *readers -= reads;
+                *writers -= 1 - reads;
+            }
+        }
+    }
+
+    /// Bytes that wait in a pipe.
+    pub fn waiting(&self, pipe: NodeId) -> u64 {
+        match self.node(pipe).kind {
+            NodeKind::Pipe { taken, .. } => self.node(pipe).content.len() - taken,
+            _ => 0,
+        }
+    }
+
+    /// The last descriptor of a socket is closed.
+    pub fn close_socket(&mut self, node: NodeId) {
+        let socket = self.socket_mut(node);
+        if socket.address.first() == Some(&0) {
+            socket.address = Rc::default();
+        }
+        match std::mem::replace(&mut socket.state, SocketState::Closed) {
+            SocketState::Fresh | SocketState::Closed => {}
+            SocketState::Listening { pending, .. } => pending.into_iter().for_each(|waiting| {
+                if let SocketState::Connected(connection) = self.socket(waiting).state {
+                    self.reset(connection.peer);
+                }
+                self.close_socket(waiting);
+            }),
+            SocketState::Connected(connection) => {
+                if connection.receives.is_some_and(|pipe| self.waiting(pipe) > 0) {
+                    self.reset(connection.peer);
+                }
+                self.leave(connection.receives, connection.sends);
+            }
+        }
+    }
+
+    fn reset(&mut self, peer: NodeId) {
+        if let SocketState::Connected(connection) = &mut self.socket_mut(peer).state {
+            connection.reset = true;
+        }
+    }
+}

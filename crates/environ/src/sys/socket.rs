@@ -1,0 +1,539 @@
+//! Local sockets (`AF_UNIX`): pairs, and connections that the program makes to itself. There is no other process, so nobody else listens:
+//! a name that no file has is `ENOENT`, as for the kernel, and a socket of the host refuses connections (a loss in the ledger).
+//!
+//! A connection is two pipes, one for each direction ([`NodeKind::Pipe`]); both ends are nodes of their own ([`NodeKind::Socket`]). Streams alone carry
+//! bytes: messages with boundaries end their path by name. Other families have no model: their calls fail, which is a loss.
+
+use std::rc::Rc;
+
+use wryneck_exec::{PathEnd, Value};
+
+use super::fd::{MAX_FDS, O_CLOEXEC, O_NONBLOCK, Receive, Send};
+use super::file::{FIRST_INO, new_meta};
+use super::path::{AT_FDCWD, Follow, Given, Place};
+use super::{Done, Sys};
+use crate::errno::{
+    EACCES, EADDRINUSE, EAFNOSUPPORT, EAGAIN, ECONNREFUSED, EFAULT, EINVAL, EISCONN, EMFILE, ENOENT, ENOPROTOOPT, ENOTCONN, ENOTSOCK,
+    EOPNOTSUPP, EPROTONOSUPPORT, EPROTOTYPE, ESOCKTNOSUPPORT, Halt,
+};
+use crate::input::mode;
+use crate::libc::stdlib::failed;
+use crate::state::{Connection, Node, NodeId, NodeKind, Socket, SocketState};
+
+/// The family of local sockets.
+const LOCAL: u16 = 1;
+/// `SOCK_STREAM`, `SOCK_DGRAM`, `SOCK_SEQPACKET`.
+pub const STREAM: i32 = 1;
+const DATAGRAM: i32 = 2;
+const PACKETS: i32 = 5;
+/// Read and write.
+const BOTH_WAYS: u32 = 2;
+/// Bytes of `struct sockaddr_un`, and of its family.
+const ADDRESS: u64 = 110;
+const FAMILY: usize = 2;
+/// `SOMAXCONN`.
+const MOST_PENDING: usize = 4096;
+
+/// Flags of sending and receiving.
+mod message {
+    pub const PEEK: u32 = 2;
+    pub const DONT_WAIT: u32 = 0x40;
+    pub const WAIT_ALL: u32 = 0x100;
+    pub const NO_SIGNAL: u32 = 0x4000;
+    pub const CLOSE_ON_EXEC: u32 = 0x4000_0000;
+}
+
+/// What a local address names.
+enum Address {
+    Unnamed,
+    /// A file: its path, from the working directory if it is relative.
+    File(Given),
+    /// A name that is no file: a zero, and these bytes.
+    Abstract(Vec<u8>),
+}
+
+fn unsupported<T>(what: &str) -> Result<T, Halt> {
+    Err(PathEnd::Unsupported(what.to_owned()).into())
+}
+
+impl Sys<'_, '_> {
+    /// The node of a descriptor that is a socket, its state, and the flags of its open file.
+    fn socket(&self, fd: i32) -> Result<(NodeId, Socket, u32), Halt> {
+        let (open, node) = self.opened(fd)?;
+        if node.kind != NodeKind::Socket {
+            return Err(ENOTSOCK.into());
+        }
+        Ok((open.node, self.world().socket(open.node).clone(), open.flags))
+    }
+
+    /// A new socket without a name.
+    fn new_socket(&mut self, kind: i32, state: SocketState) -> NodeId {
+        let (time, user) = (self.linux.input.time, self.linux.input.user);
+        let world = self.change();
+        let mut meta = new_meta(FIRST_INO + world.nodes.len() as u64, 0o777, time);
+        (meta.uid, meta.gid) = (user, user);
+        let node = world.add_node(Node::new(NodeKind::Socket, meta));
+        world.set_socket(node, Socket { kind, state, address: Rc::default() });
+        node
+    }
+
+    /// A pipe for one direction of a connection.
+    fn new_direction(&mut self) -> NodeId {
+        let time = self.linux.input.time;
+        let world = self.change();
+        let meta = new_meta(FIRST_INO + world.nodes.len() as u64, 0o600, time);
+        world.add_node(Node::new(NodeKind::Pipe { taken: 0, writers: 1, readers: 1 }, meta))
+    }
+
+    /// Connects two sockets.
+    fn join(&mut self, one: NodeId, other: NodeId) {
+        let (there, back) = (self.new_direction(), self.new_direction());
+        let world = self.change();
+        let connected =
+            |receives, sends, peer| SocketState::Connected(Connection { receives: Some(receives), sends: Some(sends), peer, reset: false });
+        world.socket_mut(one).state = connected(back, there, other);
+        world.socket_mut(other).state = connected(there, back, one);
+    }
+
+    /// The pipe that a descriptor's node is read from: its own, but for a socket; `None`: its other end sends no more.
+    pub fn read_from(&self, node: NodeId) -> Result<Option<NodeId>, Halt> {
+        if self.world().node(node).kind != NodeKind::Socket {
+            return Ok(Some(node));
+        }
+        let socket = self.world().socket(node);
+        match &socket.state {
+            SocketState::Connected(_) if socket.kind != STREAM => unsupported("messages of a socket that keeps their boundaries"),
+            SocketState::Connected(connection) => Ok(connection.receives),
+            _ if socket.kind == DATAGRAM => unsupported("a read of a socket that nobody sends to"),
+            _ if socket.kind == STREAM => Err(EINVAL.into()),
+            _ => Err(ENOTCONN.into()),
+        }
+    }
+
+    /// The pipe that is written to, likewise; `None`: the connection takes no more.
+    pub fn written_to(&self, node: NodeId) -> Result<Option<NodeId>, Halt> {
+        if self.world().node(node).kind != NodeKind::Socket {
+            return Ok(Some(node));
+        }
+        let socket = self.world().socket(node);
+        match &socket.state {
+            SocketState::Connected(_) if socket.kind != STREAM => unsupported("messages of a socket that keeps their boundaries"),
+            SocketState::Connected(connection) => Ok(connection.sends),
+            _ => Err(ENOTCONN.into()),
+        }
+    }
+
+    /// The first read after the last byte of a connection whose other end was closed with bytes unread is an error, once.
+    pub fn take_reset(&mut self, node: NodeId) -> bool {
+        let is_reset = match self.world().sockets.get(&node) {
+            Some(Socket { state: SocketState::Connected(connection), .. }) => connection.reset,
+            _ => false,
+        };
+        if is_reset && let SocketState::Connected(connection) = &mut self.change().socket_mut(node).state {
+            connection.reset = false;
+        }
+        is_reset
+    }
+
+    /// Reads a `struct sockaddr_un`.
+    fn address(&mut self, pointer: Value, len: u64) -> Result<Address, Halt> {
+        if len < FAMILY as u64 || len > ADDRESS {
+            return Err(EINVAL.into());
+        }
+        let at = self.block(pointer, len, false)?;
+        let bytes = self.cx.read_bytes(at, len)?;
+        let family = self.cx.joined(&bytes[..FAMILY]);
+        let family = self.cx.concretise(Value::Sym(family), "the family of a socket's address")?;
+        if family != u64::from(LOCAL) {
+            return Err(EINVAL.into());
+        }
+        let name = &bytes[FAMILY..];
+        let Some(first) = name.first() else { return Ok(Address::Unnamed) };
+        if self.cx.core.pool.as_u64(*first) == Some(0) {
+            let name = self.concrete(name);
+            return name.map_or_else(|| unsupported("a symbolic abstract name of a socket"), |name| Ok(Address::Abstract(name)));
+        }
+        if !name.iter().any(|b| self.cx.core.pool.as_u64(*b) == Some(0)) {
+            return unsupported("the name of a socket that has no zero at its end");
+        }
+        Ok(Address::File(self.given(AT_FDCWD, Value::Bits(at + FAMILY as u64), Follow::Yes)?))
+    }
+
+    /// Writes an address where the program wants it, as far as there is room.
+    fn put_address(&mut self, address: &[u8], pointer: Value, len_at: Value) -> Result<(), Halt> {
+        if pointer == Value::Bits(0) {
+            return Ok(());
+        }
+        let at = self.block(len_at, 4, true)?;
+        let room = self.cx.read_bytes(at, 4)?;
+        let room = self.cx.joined(&room);
+        let room = self.cx.concretise(Value::Sym(room), "the room for a socket's address")? as u32 as i32;
+        let room = usize::try_from(room).map_err(|_| EINVAL)?;
+        let bytes = [&LOCAL.to_le_bytes()[..], address].concat();
+        let written = &bytes[..room.min(bytes.len())];
+        let target = self.block(pointer, written.len() as u64, true)?;
+        if !written.is_empty() {
+            self.put(target, written)?;
+        }
+        self.put(at, &(bytes.len() as u32).to_le_bytes())
+    }
+
+    /// The socket that an address leads to.
+    fn named_socket(&mut self, address: Address) -> Result<NodeId, Halt> {
+        let given = match address {
+            Address::Unnamed => return Err(EINVAL.into()),
+            Address::Abstract(name) => return self.world().abstract_socket(&name).ok_or(ECONNREFUSED.into()),
+            Address::File(given) if given.name().is_empty() => return Err(ENOENT.into()),
+            Address::File(given) => given,
+        };
+        let found = self.walk(&given, Follow::Yes)?;
+        let place = found.there()?;
+        let stat = self.stat_of(place);
+        if !self.permits(&stat, 2) {
+            return Err(EACCES.into());
+        }
+        match place {
+            Place::Node(node) if self.world().sockets.contains_key(node) => Ok(*node),
+            Place::Host(..) if stat.mode & mode::KIND == mode::SOCKET => {
+                failed(self.cx, "connect");
+                self.linux.captured.note_unknown("who listens on a socket of the system");
+                Err(ECONNREFUSED.into())
+            }
+            Place::Node(_) | Place::Host(..) => Err(ECONNREFUSED.into()),
+        }
+    }
+}
+
+/// The kind of socket that is asked for, and the flags of its open file.
+fn kind_and_flags(s: &mut Sys<'_, '_>) -> Result<(i32, u32), Halt> {
+    let (family, wanted, protocol) = (s.int(0)?, s.int(1)?, s.int(2)?);
+    let flags = wanted as u32 & (O_CLOEXEC | O_NONBLOCK);
+    let kind = wanted & !((O_CLOEXEC | O_NONBLOCK) as i32);
+    if !(0..=10).contains(&kind) {
+        return Err(EINVAL.into());
+    }
+    if family != i32::from(LOCAL) {
+        failed(s.cx, s.name);
+        s.linux.captured.note_unknown("the network");
+        return Err(EAFNOSUPPORT.into());
+    }
+    if !(0..=1).contains(&protocol) {
+        return Err(EPROTONOSUPPORT.into());
+    }
+    match kind {
+        STREAM | DATAGRAM | PACKETS => Ok((kind, flags)),
+        // `SOCK_RAW` is a datagram here, for the kernel, too.
+        3 => Ok((DATAGRAM, flags)),
+        _ => Err(ESOCKTNOSUPPORT.into()),
+    }
+}
+
+/// socket(family, kind, protocol).
+pub fn socket(s: &mut Sys<'_, '_>) -> Done {
+    let (kind, flags) = kind_and_flags(s)?;
+    if s.world().lowest_free(0) >= MAX_FDS {
+        return Err(EMFILE.into());
+    }
+    let node = s.new_socket(kind, SocketState::Fresh);
+    s.open_on(node, BOTH_WAYS | (flags & O_NONBLOCK), flags & O_CLOEXEC != 0)
+}
+
+/// socketpair(family, kind, protocol, descriptors).
+pub fn socketpair(s: &mut Sys<'_, '_>) -> Done {
+    let (kind, flags) = kind_and_flags(s)?;
+    let addr = s.block(s.args[3], 8, true)?;
+    if s.world().lowest_free(s.world().lowest_free(0) + 1) >= MAX_FDS {
+        return Err(EMFILE.into());
+    }
+    let (one, other) = (s.new_socket(kind, SocketState::Fresh), s.new_socket(kind, SocketState::Fresh));
+    s.join(one, other);
+    let mut numbers = Vec::new();
+    for node in [one, other] {
+        let fd = s.open_on(node, BOTH_WAYS | (flags & O_NONBLOCK), flags & O_CLOEXEC != 0)?;
+        numbers.extend((fd as u32).to_le_bytes());
+    }
+    s.put(addr, &numbers)?;
+    Ok(0)
+}
+
+/// bind(socket, address, length): makes the file that the address names.
+pub fn bind(s: &mut Sys<'_, '_>) -> Done {
+    let (fd, len) = (s.int(0)?, s.int(2)? as u32);
+    let (node, socket, _) = s.socket(fd)?;
+    let given = match s.address(s.args[1], len.into())? {
+        Address::Unnamed => return unsupported("a name for a socket that the kernel chooses"),
+        Address::Abstract(_) if !socket.address.is_empty() => return Err(EINVAL.into()),
+        Address::Abstract(name) if s.world().abstract_socket(&name).is_some() => return Err(EADDRINUSE.into()),
+        Address::Abstract(name) => {
+            s.change().socket_mut(node).address = name.into();
+            return Ok(0);
+        }
+        Address::File(given) => given,
+    };
+    if given.name().is_empty() {
+        return Err(ENOENT.into());
+    }
+    let found = s.walk(&given, Follow::Name { makes: true })?;
+    if found.entry()?.is_some() {
+        return Err(EADDRINUSE.into());
+    }
+    s.may_create(&found, false)?;
+    if !socket.address.is_empty() {
+        return Err(EINVAL.into());
+    }
+    let directory = s.adopt_directory(&found)?;
+    let world = s.change();
+    let umask = world.umask;
+    world.node_mut(node).meta.mode = 0o777 & !umask;
+    world.node_mut(node).parent = directory;
+    world.socket_mut(node).address = [given.name(), b"\0"].concat().into();
+    s.set_entry(directory, &found.name, Some(node));
+    Ok(0)
+}
+
+/// listen(socket, backlog).
+pub fn listen(s: &mut Sys<'_, '_>) -> Done {
+    let (fd, backlog) = (s.int(0)?, s.int(1)?);
+    let (node, socket, _) = s.socket(fd)?;
+    let most = usize::try_from(backlog).map_or(MOST_PENDING, |n| n.min(MOST_PENDING));
+    let pending = match socket.state {
+        _ if !matches!(socket.kind, STREAM | PACKETS) => return Err(EOPNOTSUPP.into()),
+        _ if socket.address.is_empty() => return Err(EINVAL.into()),
+        SocketState::Connected(_) | SocketState::Closed => return Err(EINVAL.into()),
+        SocketState::Fresh => Vec::new(),
+        SocketState::Listening { pending, .. } => pending,
+    };
+    s.change().socket_mut(node).state = SocketState::Listening { pending, most };
+    Ok(0)
+}
+
+/// connect(socket, address, length).
+pub fn connect(s: &mut Sys<'_, '_>) -> Done {
+    let (fd, len) = (s.int(0)?, s.int(2)? as u32);
+    let (node, socket, flags) = s.socket(fd)?;
+    let address = s.address(s.args[1], len.into())?;
+    let to = s.named_socket(address)?;
+    let target = s.world().socket(to).clone();
+    if target.state == SocketState::Closed {
+        return Err(ECONNREFUSED.into());
+    }
+    if target.kind != socket.kind {
+        return Err(EPROTOTYPE.into());
+    }
+    if socket.kind == DATAGRAM {
+        return unsupported("a connection of datagrams");
+    }
+    let SocketState::Listening { mut pending, most } = target.state else { return Err(ECONNREFUSED.into()) };
+    if pending.len() > most {
+        let waits = flags & O_NONBLOCK == 0;
+        return if waits { unsupported("a connection that nobody else can accept") } else { Err(EAGAIN.into()) };
+    }
+    match socket.state {
+        SocketState::Connected(_) => return Err(EISCONN.into()),
+        SocketState::Listening { .. } | SocketState::Closed => return Err(EINVAL.into()),
+        SocketState::Fresh => {}
+    }
+    let accepted = s.new_socket(target.kind, SocketState::Fresh);
+    s.join(node, accepted);
+    pending.push(accepted);
+    let world = s.change();
+    world.socket_mut(accepted).address = target.address;
+    world.socket_mut(to).state = SocketState::Listening { pending, most };
+    Ok(0)
+}
+
+/// accept(socket, address, length).
+pub fn accept(s: &mut Sys<'_, '_>) -> Done {
+    accepted(s, 0)
+}
+
+/// accept4(socket, address, length, flags).
+pub fn accept4(s: &mut Sys<'_, '_>) -> Done {
+    let flags = s.int(3)? as u32;
+    accepted(s, flags)
+}
+
+fn accepted(s: &mut Sys<'_, '_>, flags: u32) -> Done {
+    if flags & !(O_CLOEXEC | O_NONBLOCK) != 0 {
+        return Err(EINVAL.into());
+    }
+    let fd = s.int(0)?;
+    let (node, socket, open_flags) = s.socket(fd)?;
+    let SocketState::Listening { mut pending, most } = socket.state else {
+        return Err(if socket.kind == DATAGRAM { EOPNOTSUPP } else { EINVAL }.into());
+    };
+    if s.world().lowest_free(0) >= MAX_FDS {
+        return Err(EMFILE.into());
+    }
+    if pending.is_empty() {
+        let waits = open_flags & O_NONBLOCK == 0;
+        return if waits { unsupported("a wait for a connection that nobody else can make") } else { Err(EAGAIN.into()) };
+    }
+    let first = pending.remove(0);
+    let peer = s.world().peer_address(first);
+    s.put_address(&peer, s.args[1], s.args[2])?;
+    s.change().socket_mut(node).state = SocketState::Listening { pending, most };
+    s.open_on(first, BOTH_WAYS | (flags & O_NONBLOCK), flags & O_CLOEXEC != 0)
+}
+
+/// getsockname(socket, address, length).
+pub fn getsockname(s: &mut Sys<'_, '_>) -> Done {
+    let fd = s.int(0)?;
+    let (_, socket, _) = s.socket(fd)?;
+    named(s, &socket.address)
+}
+
+/// getpeername(socket, address, length).
+pub fn getpeername(s: &mut Sys<'_, '_>) -> Done {
+    let fd = s.int(0)?;
+    let (node, socket, _) = s.socket(fd)?;
+    if !matches!(socket.state, SocketState::Connected(_)) {
+        return Err(ENOTCONN.into());
+    }
+    let peer = s.world().peer_address(node);
+    named(s, &peer)
+}
+
+fn named(s: &mut Sys<'_, '_>, address: &[u8]) -> Done {
+    if s.args[1] == Value::Bits(0) {
+        return Err(EFAULT.into());
+    }
+    s.put_address(address, s.args[1], s.args[2])?;
+    Ok(0)
+}
+
+/// shutdown(socket, how).
+pub fn shutdown(s: &mut Sys<'_, '_>) -> Done {
+    let (fd, how) = (s.int(0)?, s.int(1)?);
+    let (node, socket, _) = s.socket(fd)?;
+    if !(0..=2).contains(&how) {
+        return Err(EINVAL.into());
+    }
+    let SocketState::Connected(mut connection) = socket.state else { return Err(ENOTCONN.into()) };
+    let receives = if how == 1 { None } else { connection.receives.take() };
+    let sends = if how == 0 { None } else { connection.sends.take() };
+    let world = s.change();
+    world.leave(receives, sends);
+    world.socket_mut(node).state = SocketState::Connected(connection);
+    Ok(0)
+}
+
+/// setsockopt(socket, level, option, value, length): options of a local socket change nothing here.
+pub fn setsockopt(s: &mut Sys<'_, '_>) -> Done {
+    let (fd, level) = (s.int(0)?, s.int(1)?);
+    s.socket(fd)?;
+    if level == SOL_SOCKET { Ok(0) } else { Err(EOPNOTSUPP.into()) }
+}
+
+const SOL_SOCKET: i32 = 1;
+
+/// getsockopt(socket, level, option, value, length): kind, errors, family, whether it listens.
+pub fn getsockopt(s: &mut Sys<'_, '_>) -> Done {
+    let (fd, level, option) = (s.int(0)?, s.int(1)?, s.int(2)?);
+    let (node, socket, _) = s.socket(fd)?;
+    if level != SOL_SOCKET {
+        return Err(EOPNOTSUPP.into());
+    }
+    let value = match option {
+        // SO_TYPE, SO_ERROR, SO_ACCEPTCONN, SO_PROTOCOL, SO_DOMAIN
+        3 => socket.kind as u32,
+        4 if s.take_reset(node) => crate::errno::ECONNRESET.0 as u32,
+        4 | 38 => 0,
+        30 => matches!(socket.state, SocketState::Listening { .. }).into(),
+        39 => LOCAL.into(),
+        1..=82 => return unsupported("an option of a socket that is asked for"),
+        _ => return Err(ENOPROTOOPT.into()),
+    };
+    let len = s.block(s.args[4], 4, true)?;
+    let bytes = s.cx.read_bytes(len, 4)?;
+    let bytes = s.cx.joined(&bytes);
+    let room = s.cx.concretise(Value::Sym(bytes), "the room for a socket's option")? as u32 as i32;
+    let room = u32::try_from(room).map_err(|_| EINVAL)?.min(4);
+    let at = s.block(s.args[3], room.into(), true)?;
+    if room > 0 {
+        s.put(at, &value.to_le_bytes()[..room as usize])?;
+    }
+    s.put(len, &room.to_le_bytes())?;
+    Ok(0)
+}
+
+/// sendto(socket, bytes, count, flags, address, length).
+pub fn sendto(s: &mut Sys<'_, '_>) -> Done {
+    let (fd, flags) = (s.int(0)?, s.int(3)? as u32);
+    send(s, fd, &[(s.args[1], s.args[2])], flags, s.args[4] != Value::Bits(0))
+}
+
+/// recvfrom(socket, bytes, count, flags, address, length).
+pub fn recvfrom(s: &mut Sys<'_, '_>) -> Done {
+    let (fd, flags) = (s.int(0)?, s.int(3)? as u32);
+    let got = receive(s, fd, &[(s.args[1], s.args[2])], flags)?;
+    if s.args[4] != Value::Bits(0) {
+        // A stream says nothing of who sent.
+        let at = s.block(s.args[5], 4, true)?;
+        s.put(at, &0u32.to_le_bytes())?;
+    }
+    Ok(got)
+}
+
+/// A `struct msghdr`: its blocks, whether it names an address, and whether it has control data.
+struct Header {
+    at: u64,
+    blocks: Vec<(Value, Value)>,
+    names: bool,
+    controls: bool,
+}
+
+fn header(s: &mut Sys<'_, '_>) -> Result<Header, Halt> {
+    let at = s.block(s.args[1], 56, false)?;
+    let words = s.words(Value::Bits(at), 6)?;
+    // The kernel's counts have 64 bits; those of the C library 32, and padding.
+    let blocks = s.blocks_of(Value::Bits(words[2]), words[3] as u32 as i32)?;
+    Ok(Header { at, blocks, names: words[0] != 0 && words[1] as u32 != 0, controls: words[4] != 0 && words[5] as u32 != 0 })
+}
+
+/// sendmsg(socket, header, flags).
+pub fn sendmsg(s: &mut Sys<'_, '_>) -> Done {
+    let (fd, flags) = (s.int(0)?, s.int(2)? as u32);
+    let header = header(s)?;
+    if header.controls {
+        return unsupported("control data that is sent over a socket");
+    }
+    send(s, fd, &header.blocks, flags, header.names)
+}
+
+/// recvmsg(socket, header, flags).
+pub fn recvmsg(s: &mut Sys<'_, '_>) -> Done {
+    let (fd, flags) = (s.int(0)?, s.int(2)? as u32);
+    let header = header(s)?;
+    let got = receive(s, fd, &header.blocks, flags)?;
+    let at = s.block(Value::Bits(header.at), 56, true)?;
+    // No address, no control data, no flags.
+    s.put(at + 8, &0u32.to_le_bytes())?;
+    s.put(at + 40, &0u64.to_le_bytes())?;
+    s.put(at + 48, &0u32.to_le_bytes())?;
+    Ok(got)
+}
+
+fn send(s: &mut Sys<'_, '_>, fd: i32, blocks: &[(Value, Value)], flags: u32, to: bool) -> Done {
+    let (_, socket, _) = s.socket(fd)?;
+    if flags & !(message::DONT_WAIT | message::NO_SIGNAL) != 0 {
+        return unsupported("sending with other flags than `MSG_DONTWAIT` and `MSG_NOSIGNAL`");
+    }
+    match socket.state {
+        SocketState::Connected(_) if to && socket.kind == STREAM => return Err(EISCONN.into()),
+        _ if to && socket.kind == STREAM => return Err(EOPNOTSUPP.into()),
+        _ if to => return unsupported("a message to an address"),
+        _ => {}
+    }
+    s.send(fd, blocks, None, Send { dont_wait: flags & message::DONT_WAIT != 0, no_signal: flags & message::NO_SIGNAL != 0 })
+}
+
+fn receive(s: &mut Sys<'_, '_>, fd: i32, blocks: &[(Value, Value)], flags: u32) -> Done {
+    s.socket(fd)?;
+    if flags & !(message::DONT_WAIT | message::CLOSE_ON_EXEC | message::NO_SIGNAL | message::PEEK | message::WAIT_ALL) != 0 {
+        return unsupported("receiving with other flags than `MSG_DONTWAIT`, `MSG_PEEK` and `MSG_WAITALL`");
+    }
+    let dont_wait = flags & message::DONT_WAIT != 0;
+    let how = Receive { dont_wait, peek: flags & message::PEEK != 0, all: flags & message::WAIT_ALL != 0 && !dont_wait };
+    s.receive(fd, blocks, None, how)
+}
