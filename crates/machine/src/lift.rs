@@ -80,6 +80,10 @@ pub fn instruction(s: &Surroundings<'_>, p: &mut Places<'_, '_, '_>, it: &Instru
     }
     p.end();
     open_label(p, labels[it.ops.len()]);
+    // `sigsetjmp` takes its return address off the stack, calls, and puts it back.
+    if let Some(calls) = s.calls.filter(|_| it.pushes_memory && p.builder.in_block()) {
+        calls.stack.called(p, s.stack_pointer, 0);
+    }
 }
 
 /// Gives a temporary the value of an address, anchored at the variable it is in.
@@ -223,6 +227,7 @@ fn note(s: &Surroundings<'_>, p: &mut Places<'_, '_, '_>, asked: Asked) {
     let number = match asked {
         Asked::Processor => wryneck_ir::ASKS_PROCESSOR,
         Asked::Time => wryneck_ir::ASKS_TIME,
+        Asked::FloatStatus => wryneck_ir::ASKS_FLOAT_STATUS,
     };
     let (number, zero, result) = (p.constant(64, number), p.constant(64, 0), p.temp(64));
     let mut args = vec![(zero, 64); 7];

@@ -83,6 +83,8 @@ pub struct Instruction {
     pub alignment: u32,
     /// Loads one half of a vector; what is read is judged as a vector is.
     pub loads_half: bool,
+    /// Pushes a word of memory: what was noted of a call there is over.
+    pub pushes_memory: bool,
     /// Its temporaries that are anchored addresses.
     pub anchors: Vec<Anchor>,
     /// Lifted by us.
@@ -198,6 +200,7 @@ impl Decoder {
             ops,
             alignment: 0,
             loads_half: false,
+            pushes_memory: false,
             anchors: Vec::new(),
             own: None,
             confirmed: false,

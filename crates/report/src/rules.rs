@@ -67,10 +67,15 @@ impl RuleResult {
         let ledger = |kinds: &[&str]| run.ledger.iter().any(|row| kinds.contains(&row.kind.as_str()));
         let of_rule = |denied: bool| run.findings.iter().filter(|f| f.kind.id == kind(id) && f.is_denied() == denied).count();
         let (findings, denied) = (of_rule(false), of_rule(true));
+        // Natively those paths go on.
+        let cut_short = run.findings.iter().filter(|f| f.is_denied()).count();
         let (verdict, why) = match &run.status {
             _ if findings > 0 => (Verdict::Violated, format!("{}, see above", plural(findings as u64, "violation"))),
             _ if denied > 0 => {
                 (Verdict::Incomplete, format!("the native program denies {}, see above", plural(denied as u64, "violation")))
+            }
+            _ if cut_short > 0 => {
+                (Verdict::Incomplete, format!("the native program denies {}, see above", plural(cut_short as u64, "finding")))
             }
             _ if run.pruning.as_ref().is_some_and(|pruning| !pruning.lost.is_empty()) => {
                 (Verdict::Incomplete, "pruning lost a sequence of events, which is a defect of wryneck: please report it".into())

@@ -183,6 +183,7 @@ impl Own for Ours {
         match self.kind {
             Kind::Integer(Integer::Identify) => Some(Asked::Processor),
             Kind::Integer(Integer::TimeStamp) => Some(Asked::Time),
+            Kind::Integer(Integer::StoreMxcsr) => Some(Asked::FloatStatus),
             Kind::Integer(_) | Kind::Vector(_) | Kind::X87(_) => None,
         }
     }
@@ -212,6 +213,7 @@ fn adjust(it: &mut Instruction, bytes: &[u8]) {
         return;
     }
     it.alignment = vector::alignment(&e);
+    it.pushes_memory = e.map == Map::One && e.opcode == 0xff && e.reg == 6 && matches!(e.rm, encoding::Rm::Memory(_));
     it.loads_half = e.map == Map::Two && matches!(e.opcode, 0x12 | 0x16) && matches!(e.mandatory, Mandatory::None | Mandatory::P66);
     it.ops.iter_mut().for_each(clip_vector);
     if e.map == Map::One && matches!(e.opcode, 0xd0 | 0xd1) && e.reg == 5 {
