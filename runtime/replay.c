@@ -13,11 +13,13 @@
  * Every definition is weak: a program's own goes first. Built with -DFAIL_CALLS it also makes the calls fail that the test's inputs
  * `fail_NAME` say. */
 #define _GNU_SOURCE
+#include <poll.h>
 #include <signal.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/syscall.h>
 #include <sys/time.h>
 #include <time.h>
 #include <unistd.h>
@@ -498,9 +500,10 @@ WEAK void __VERIFIER_atomic_end(void) {}
 /* The clock, as the explored path saw it: it begins at a fixed time and moves by a microsecond at each look and by every sleep, which
  * takes no time. */
 
+static uint64_t now = UINT64_C(1700000000) * 1000000;
+
 static struct timespec look(uint64_t microseconds)
 {
-	static uint64_t now = UINT64_C(1700000000) * 1000000;
 	now += microseconds;
 	return (struct timespec) {now / 1000000, now % 1000000 * 1000};
 }
@@ -533,7 +536,16 @@ WEAK int nanosleep(const struct timespec *time, struct timespec *left)
 
 WEAK int clock_nanosleep(clockid_t clock, int flags, const struct timespec *time, struct timespec *left)
 {
-	return flags ? 0 : nanosleep(time, left);
+	uint64_t until = time->tv_sec * UINT64_C(1000000) + time->tv_nsec / 1000;
+	if (flags) return look(until > now ? until - now : 0), 0;
+	return nanosleep(time, left);
+}
+
+WEAK int poll(struct pollfd *descriptors, nfds_t count, int milliseconds)
+{
+	int ready = syscall(SYS_poll, descriptors, count, milliseconds < 0 ? milliseconds : 0);
+	if (ready == 0 && milliseconds > 0) look(milliseconds * UINT64_C(1000));
+	return ready;
 }
 
 /* Fuzz harnesses: inputs `size` (8 bytes, little-endian; all of `data` if the test has none) and `data`. The harness gets a

@@ -4,6 +4,9 @@
  * an executable would not link, all of it can be followed, or its debug information says that the access leaves its variable. */
 #define _GNU_SOURCE
 #include <fcntl.h>
+#include <fenv.h>
+#include <locale.h>
+#include <poll.h>
 #include <pthread.h>
 #include <setjmp.h>
 #include <signal.h>
@@ -14,6 +17,8 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/socket.h>
+#include <time.h>
 #include <unistd.h>
 #include <wchar.h>
 
@@ -526,7 +531,87 @@ void stack_of_handlers(char c) { // VIOLATED
   judge(now.ss_sp == room);
 }
 
+/* ---- time that passes ---- */
+
+static long long millis(void) {
+  struct timespec now;
+  clock_gettime(CLOCK_MONOTONIC, &now);
+  return now.tv_sec * 1000LL + now.tv_nsec / 1000000;
+}
+
+void waited_by_poll(char c) { // VIOLATED
+  long long before = millis();
+  if (WRONG(c)) poll(0, 0, 1200);
+  judge(millis() - before > 1000);
+}
+
+void waited_for_a_pipe(char c) { // VIOLATED
+  int p[2];
+  struct timespec time = {1, 200000000};
+  if (pipe(p)) return;
+  struct pollfd one = {.fd = p[0], .events = POLLIN};
+  long long before = millis();
+  if (WRONG(c)) ppoll(&one, 1, &time, 0);
+  judge(millis() - before > 1000);
+}
+
+void slept_until(char c) { // VIOLATED
+  struct timespec until;
+  long long before = millis();
+  clock_gettime(CLOCK_MONOTONIC, &until);
+  until.tv_sec += 2;
+  if (WRONG(c)) clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, &until, 0);
+  judge(millis() - before > 1000);
+}
+
+void through_a_socket(char c) { // VIOLATED
+  int ends[2];
+  char got = 0;
+  if (socketpair(AF_UNIX, SOCK_STREAM, 0, ends)) return;
+  if (WRONG(c)) send(ends[0], "Z", 1, 0);
+  shutdown(ends[0], SHUT_WR);
+  judge(recv(ends[1], &got, 1, 0) == 1);
+}
+
+void part_of_a_character(char c) { // VIOLATED
+  mbstate_t state = {0};
+  setlocale(LC_ALL, "C.UTF-8");
+  if (WRONG(c)) mbrlen("\xc3", 1, &state);
+  judge(!mbsinit(&state));
+}
+
 /* ---- sides that cannot be followed ---- */
+
+void saved_jump(char c) { // VIOLATED
+  sigset_t one, now;
+  sigjmp_buf saved;
+  sigemptyset(&one);
+  sigaddset(&one, SIGUSR1);
+  if (!sigsetjmp(saved, 1)) {
+    sigprocmask(SIG_BLOCK, &one, 0);
+    siglongjmp(saved, 1);
+  }
+  sigprocmask(SIG_BLOCK, 0, &now);
+  judge(WRONG(c) && !sigismember(&now, SIGUSR1));
+}
+
+void rounded_otherwise(char c) { // INCOMPLETE
+  volatile double one = 1, three = 3;
+  if (WRONG(c)) fesetround(FE_UPWARD);
+  judge(one / three > 0.33333333333333333);
+}
+
+void raised_flags(char c) { // INCOMPLETE
+  volatile double one = 1, three = 3;
+  if (WRONG(c)) judge((one / three, fetestexcept(FE_INEXACT)));
+}
+
+void larger_pipe(char c) { // INCOMPLETE
+  int p[2];
+  if (pipe(p)) return;
+  if (WRONG(c)) fcntl(p[1], F_SETPIPE_SZ, 131072);
+  judge(fcntl(p[0], F_GETPIPE_SZ) == 131072);
+}
 
 static jmp_buf back;
 static void handler(int number) { judge(number); }

@@ -4,7 +4,7 @@ use wryneck_exec::{Cx, Reply, Stop};
 
 use crate::Linux;
 use crate::intrinsics::{klee, verifier, wryneck};
-use crate::libc::{alloc, assert, jump, memory, stdlib, string};
+use crate::libc::{alloc, assert, fenv, jump, memory, stdlib, string};
 use crate::sig::{Args, Ty};
 use crate::{start, sys};
 
@@ -99,6 +99,8 @@ models! {
     "calloc" (Size Size) Always alloc::calloc;
     "clock_gettime" (Int Ptr) Partly sys::clock_gettime;
     "exit" (Int) Undefined stdlib::exit;
+    "fesetround" (Int) Always fenv::fesetround;
+    "fetestexcept" (Int) Always fenv::fetestexcept;
     "free" (Ptr) Always alloc::free;
     "klee_abort" () Undefined klee::abort;
     "klee_alias_function" () Undefined stdlib::unsupported;

@@ -3,6 +3,7 @@
 
 pub mod alloc;
 pub mod assert;
+pub mod fenv;
 pub mod jump;
 pub mod memory;
 pub mod stdlib;

@@ -491,6 +491,8 @@ pub fn fcntl(s: &mut Sys<'_, '_>) -> Done {
         // F_GETPIPE_SZ
         1032 if matches!(node.kind, NodeKind::Pipe { .. }) => Ok(PIPE_ROOM),
         1032 => Err(EBADF.into()),
+        // Owners, signals, leases, notifications, the size of a pipe, seals, hints.
+        8..=11 | 15 | 16 | 1024..=1026 | 1031 | 1033..=1040 => Err(PathEnd::Unsupported(format!("command {command} of `fcntl`")).into()),
         _ => Err(EINVAL.into()),
     }
 }

@@ -73,15 +73,33 @@ impl Sys<'_, '_> {
         steps
     }
 
+    /// The `struct timespec` at argument `i`, in microseconds.
+    fn micros(&mut self, i: usize) -> Result<u64, Halt> {
+        let pair = self.words(self.args[i], 2)?;
+        let (seconds, nanoseconds) = (pair[0] as i64, pair[1]);
+        match u64::try_from(seconds) {
+            Ok(seconds) if nanoseconds < NANOS => Ok(seconds.saturating_mul(MICROS).saturating_add(nanoseconds / 1000)),
+            _ => Err(EINVAL.into()),
+        }
+    }
+
     /// Sleeps as long as the `struct timespec` at argument `i` says; nothing is left to sleep.
     fn sleep(&mut self, i: usize) -> Done {
-        let pair = self.words(self.args[i], 2)?;
-        let (seconds, nanoseconds) = (pair[0] as i64, pair[1] as i64);
-        if seconds < 0 || !(0..1_000_000_000).contains(&nanoseconds) {
-            return Err(EINVAL.into());
-        }
+        let time = self.micros(i)?;
         let ticks = &mut self.change().ticks;
-        *ticks = ticks.saturating_add((seconds as u64).saturating_mul(1_000_000)).saturating_add(nanoseconds as u64 / 1000);
+        *ticks = ticks.saturating_add(time);
+        Ok(0)
+    }
+
+    /// Sleeps until the time at argument `i`. Where the time is input, how long that is nobody knows.
+    fn sleep_until(&mut self, i: usize) -> Done {
+        let time = self.micros(i)?;
+        if self.notes() {
+            self.linux.captured.note_unknown("how long a sleep to a given time is");
+        }
+        let start = self.linux.input.time as u64 * MICROS;
+        let ticks = &mut self.change().ticks;
+        *ticks = (*ticks).max(time.saturating_sub(start));
         Ok(0)
     }
 }
@@ -147,8 +165,8 @@ pub fn nanosleep(s: &mut Sys<'_, '_>) -> Done {
     s.sleep(0)
 }
 
-/// clock_nanosleep(clock, flags, time, left); an absolute time counts as past.
+/// clock_nanosleep(clock, flags, time, left).
 pub fn clock_nanosleep(s: &mut Sys<'_, '_>) -> Done {
     let absolute = s.int(1)? & 1 != 0;
-    if absolute { s.words(s.args[2], 2).map(|_| 0) } else { s.sleep(2) }
+    if absolute { s.sleep_until(2) } else { s.sleep(2) }
 }

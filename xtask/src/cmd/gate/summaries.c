@@ -54,6 +54,7 @@ static void on_signal(int n) {}
   W(fpurge, __fpurge(both)) W(fwide, fwide(out, 1)) \
   W(memcpy, memcpy(copy, text, 4)) W(memset, memset(text, '1', 2)) W(strcpy, strcpy(text, "9")) W(sprintf, sprintf(text, "%d", 7)) \
   W(snprintf, snprintf(text, 3, "%d", 777)) W(sscanf, sscanf("5", "%d", &number)) W(strtol, strtol("99999999999999999999", &end, 10)) \
+  W(mbrlen, mbrlen("\xc3", 1, &state)) W(mbrlen_own, mbrlen("\xc3", 1, 0)) W(poll, poll(0, 0, 9)) \
   W(mbrtowc, mbrtowc(wide, "\xc3", 1, &state)) W(mbrtowc_own, mbrtowc(wide, "\xc3", 1, 0)) W(wcrtomb, wcrtomb(copy, 0xe4, &state)) \
   W(setlocale, setlocale(LC_ALL, "C.UTF-8")) W(umask, umask(077)) W(sigaction, (act.sa_handler = on_signal, sigaction(SIGUSR1, &act, 0))) \
   W(signal, signal(SIGUSR2, SIG_IGN)) W(sigprocmask, sigprocmask(SIG_BLOCK, &set, 0)) W(sigaddset, sigaddset(&set, SIGUSR2)) \
@@ -93,6 +94,7 @@ static void on_signal(int n) {}
   R(umask, umask(0)) R(mode_made, (fd = open("fresh", O_RDWR | O_CREAT, 0666), fstat(fd, &st), st.st_mode)) R(poll_pipe, poll(&(struct pollfd){p[0], POLLIN, 0}, 1, 0)) \
   R(sigaction_usr1, (sigaction(SIGUSR1, 0, &act), act.sa_handler != SIG_DFL)) R(sigaction_usr2, (sigaction(SIGUSR2, 0, &act), act.sa_handler != SIG_DFL)) \
   R(sigmask, (sigprocmask(SIG_BLOCK, 0, &old), sigismember(&old, SIGUSR1))) R(sigismember, sigismember(&set, SIGUSR2)) R(cur_max, MB_CUR_MAX) \
+  R(mbrlen, mbrlen("\xa4", 1, &state)) R(mbrlen_own, mbrlen("\xa4", 1, 0)) \
   R(mbrtowc, mbrtowc(wide, "\xa4", 1, &state)) R(mbrtowc_own, mbrtowc(wide, "\xa4", 1, 0)) R(mbrtowc_new, mbrtowc(wide, "\xc3\xa4", 2, &state)) \
   R(wcrtomb, wcrtomb(copy, 0xe4, &state)) R(codeset, nl_langinfo(CODESET)[0]) R(fputwc, fputwc(0xe4, other)) R(clock, time(0)) \
   R(clock_ns, (clock_gettime(CLOCK_REALTIME, &ts), ts.tv_nsec)) R(atoi, atoi(text)) R(strlen, strlen(text)) R(strchr, strchr(text, 't') != 0) R(number, number) \
