@@ -18,6 +18,7 @@ const SOURCE: &str = r#"
 #include <sys/mman.h>
 #include <sys/random.h>
 #include <sys/resource.h>
+#include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/statfs.h>
 #include <sys/syscall.h>
@@ -26,12 +27,14 @@ const SOURCE: &str = r#"
 #include <stdio.h>
 #include <time.h>
 #include <unistd.h>
+extern char **environ;
 static void crash_if(int it) { if (it) *(volatile int *)0 = 1; }
 int main(int argc, char **argv) {
   const char *variable = getenv("VARIABLE");
   struct itimerval timer;
   struct rlimit limit;
   struct stat about;
+  char text[128];
   switch (argc > 1 ? argv[1][0] : 0) {
     case 'e': crash_if(variable && variable[0]); break;
     case 'E': crash_if(variable && variable[1] == 'x'); break;
@@ -105,7 +108,6 @@ int main(int argc, char **argv) {
     case 'D': {
       time_t now = time(0);
       struct tm *tm = gmtime(&now);
-      char text[99];
       strftime(text, sizeof text, "%a %b %e %H:%M:%S %Y", tm);
       puts(text);
       break;
@@ -114,6 +116,33 @@ int main(int argc, char **argv) {
     case 'w': if (argc == 4) { argv[2][2] = 0; crash_if(argv[3][0] == 0); } break;
     case 'W': if (variable && getenv("WARIABLE")) { ((char *)variable)[2] = 'x'; crash_if(getenv("WARIABLE") == 0); } break;
     case 'r': if (argc == 3) crash_if(argv[2][1] == 'x'); break;
+    // What the program writes to a stream, and the file that the stream is.
+    case '1': write(2, "X", 1); crash_if(read(open("f", O_RDONLY), text, 99) > 7); break;
+    case '2': write(2, "X", 1); crash_if(stat("f", &about) || about.st_size > 7); break;
+    case '3': write(2, "X", 1); crash_if(fstat(2, &about) || about.st_size > 7); break;
+    case '4': write(2, "X", 1); crash_if(read(0, text, 99) > 7); break;
+    // When a file was read last: by the program itself, or by guard as it looked.
+    case '5': {
+      struct stat then;
+      stat("f", &about);
+      read(open("f", O_RDONLY), text, 9);
+      stat("f", &then);
+      crash_if(about.st_atim.tv_nsec != then.st_atim.tv_nsec);
+      break;
+    }
+    case '6':
+      stat("f", &about);
+      read(open("f", O_RDONLY), text, 9);
+      crash_if(about.st_atime > about.st_mtime || about.st_atim.tv_nsec > about.st_mtim.tv_nsec);
+      break;
+    case '7': crash_if(*(unsigned char *)getauxval(AT_RANDOM) < 128); break;
+    case '8': crash_if(mmap((void *)0x10000, 4096, PROT_READ, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0) == (void *)0x10000); break;
+    case '9': crash_if(stat("/proc", &about) || about.st_nlink % 2); break;
+    case 'N': { int kind; socklen_t size = sizeof kind; crash_if(getsockopt(0, SOL_SOCKET, SO_TYPE, &kind, &size) == 0); break; }
+    // No machine has it, or every one: nobody knows before the run.
+    case 'U': { void *volatile much = malloc(1ul << 40); crash_if(!much); break; }
+    case 'u': crash_if(read(open("link/f", O_RDONLY), text, 1) == 1 && text[0] == 'X'); break;
+    case 'V': { int count = 0; for (char **at = environ; *at; at++) count += !strncmp(*at, "V=", 2) || !strcmp(*at, "odd"); crash_if(count); break; }
   }
   return 0;
 }
@@ -166,7 +195,7 @@ fn text(bytes: &[u8]) -> String {
 }
 
 /// The world, the program's words, and the answers that are right.
-const ROWS: [(&str, &str, &str); 48] = [
+const ROWS: [(&str, &str, &str); 68] = [
     // The end of a variable's value is a part of the condition.
     ("export VARIABLE=", "e", "clean"),
     ("export VARIABLE=x", "e", "faulty"),
@@ -220,6 +249,27 @@ const ROWS: [(&str, &str, &str); 48] = [
     ("", "X", "clean"),
     ("printf abc >f", "X", "faulty"),
     ("", "L", "clean"),
+    // A stream that is written may be a file that is read.
+    ("printf content >f; exec 2>/dev/null", "1", "clean"),
+    ("printf content >f; exec 2>>f", "1", "unverified"),
+    ("printf content >f; exec 2>/dev/null", "1", "clean"),
+    ("printf content >f; exec 2>/dev/null", "2", "clean"),
+    ("printf content >f; exec 2>>f", "2", "unverified"),
+    ("printf content >f; exec 2>>f", "3", "unverified"),
+    ("printf content >f; exec <f 2>/dev/null", "4", "clean"),
+    ("printf content >f; exec <f 2>>f", "4", "unverified"),
+    ("printf content >f", "5", "unverified"),
+    ("touch f", "6", "clean"),
+    ("touch f", "6", "clean"),
+    ("", "7", "unverified"),
+    ("", "8", "unverified"),
+    ("", "9", "unverified"),
+    ("", "U", "unverified"),
+    ("", "N", "unverified"),
+    ("", "V", "clean"),
+    ("ulimit -t 77", "V", "unverified"),
+    ("ln -sfn d link; printf a >d/f", "u", "clean"),
+    ("mkdir -p e; printf X >e/f; ln -sfn e link", "u", "faulty"),
     // Arguments are bytes.
     ("", "\"$(printf '\\377')\"", "clean"),
 ];
@@ -256,6 +306,44 @@ fn a_world_that_changes_is_no_hit() {
         names.swap(0, 4);
         assert_eq!(place.answer(front, ":", &format!("d {}", names.join(" "))), "faulty");
     }
+}
+
+/// What a program starts with that no shell gives it: entries that are no variables, two of one name, a timer that runs.
+const LAUNCHER: &str = r#"
+#include <stdlib.h>
+#include <sys/time.h>
+#include <unistd.h>
+extern char **environ;
+int main(int argc, char **argv) {
+  struct itimerval timer = {{0, 0}, {100, 0}};
+  char *all[4096] = {0};
+  int n = 0;
+  for (char **at = environ; *at && n < 4000; at++) all[n++] = *at;
+  switch (getenv("KIND")[0]) {
+    case '2': all[n++] = "V=1"; all[n++] = "V=2"; break;
+    case 'o': all[n++] = "odd"; break;
+    case 't': setitimer(ITIMER_REAL, &timer, 0); break;
+  }
+  argv[0] = getenv("TOOL");
+  return execve(argv[0], argv, all);
+}
+"#;
+
+#[test]
+fn what_no_shell_gives_a_program() {
+    let place = Place::new();
+    fs::write(place.path("launch.c"), LAUNCHER).expect("there is room");
+    let built = place.shell("\"$WRYNECK\" cc -w launch.c -o launch");
+    assert!(built.status.success(), "{}", text(&built.stderr));
+    for front in ["", "--machine-code"] {
+        for (kind, right) in [("2", "unverified"), ("o", "unverified"), ("t", "unverified"), ("none", "clean")] {
+            let world = format!("export TOOL=\"$WRYNECK\" WRYNECK=./launch KIND={kind}");
+            assert_eq!(place.answer(front, &world, "V"), right, "{kind} {front}");
+        }
+    }
+    // A program that runs as another user asks another world.
+    let refused = place.shell("chmod u+s p; \"$WRYNECK\" guard --answer -- ./p V");
+    assert!(refused.status.code() == Some(2) && text(&refused.stderr).contains("rights of its own"), "{}", text(&refused.stderr));
 }
 
 /// Under a policy, arguments of any length up to a bound share paths; what follows a shorter one is not known.

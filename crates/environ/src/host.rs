@@ -57,6 +57,7 @@ impl Captured {
     pub fn file(&self, path: &[u8]) -> Result<Arc<Vec<u8>>, Errno> {
         let answer = once(&self.files, path.to_vec(), |path| self.host.read_file(path));
         self.note(|| (observed::question("file", path), observed::content(&answer, &|content| self.host.digest(content))));
+        self.note_apart(path);
         answer
     }
 

@@ -134,9 +134,10 @@ impl crate::host::Captured {
     pub fn note(&self, fact: impl FnOnce() -> (Vec<u8>, Vec<u8>)) {
         if let Some(log) = &self.log {
             let (question, answer) = fact();
-            let outside = [&b"/proc/"[..], b"/sys/", b"/dev/"]
-                .iter()
-                .any(|at| question.windows(at.len() + 1).any(|w| w[0] == b' ' && w[1..] == **at));
+            let outside = [&b" /proc"[..], b" /sys", b" /dev"].iter().any(|at| {
+                let ends = |end: usize| question.get(end).is_none_or(|next| *next == b'/');
+                question.windows(at.len()).enumerate().any(|(i, window)| window == *at && ends(i + at.len()))
+            });
             let mut log = log.borrow_mut();
             if outside && !question.ends_with(b" /dev/null") {
                 let what = String::from_utf8_lossy(&question).into_owned();
@@ -163,6 +164,11 @@ impl crate::host::Captured {
     /// Notes that the running path depends on something that nobody can check before a run.
     pub fn note_unknown(&self, what: &str) {
         self.note(|| (question(UNKNOWN, what.as_bytes()), Vec::new()));
+    }
+
+    /// Notes that a file whose content or size the path depends on, or standard input (`0`), is none that it writes to by a stream.
+    pub fn note_apart(&self, about: &[u8]) {
+        self.note_same(question("apart", about), b"yes", "what the program writes to a file that it reads or asks about");
     }
 
     /// Whether standard input is known to be `/dev/null`: the model takes it for an empty file.
@@ -245,23 +251,23 @@ enum Rule {
 /// Every system call of the table in `sys/mod.rs`, sorted by name. A call that is missing here is unknown.
 #[rustfmt::skip]
 static RULES: &[(&str, Rule)] = &[
-    ("accept", Rule::Path), ("accept4", Rule::Path), ("access", Rule::Path), ("arch_prctl", Rule::Path), ("brk", Rule::Path), ("chdir", Rule::Path),
-    ("clock_getres", Rule::Path), ("clock_gettime", Rule::Path), ("clock_nanosleep", Rule::Path), ("close", Rule::Path), ("connect", Rule::Path), ("copy_file_range", Rule::Asks(transfer)),
+    ("accept", Rule::Asks(kind_of_stream)), ("accept4", Rule::Asks(kind_of_stream)), ("access", Rule::Path), ("arch_prctl", Rule::Path), ("brk", Rule::Path), ("chdir", Rule::Path),
+    ("clock_getres", Rule::Path), ("clock_gettime", Rule::Path), ("clock_nanosleep", Rule::Path), ("close", Rule::Path), ("connect", Rule::Asks(kind_of_stream)), ("copy_file_range", Rule::Asks(transfer)),
     ("dup", Rule::Path), ("dup2", Rule::Path), ("dup3", Rule::Path), ("execve", Rule::Path), ("exit", Rule::Path),
     ("exit_group", Rule::Path), ("faccessat", Rule::Path), ("faccessat2", Rule::Path), ("fadvise64", Rule::Asks(advise)), ("fchdir", Rule::Asks(kind_of_stream)), ("fcntl", Rule::Asks(fcntl)),
     ("fdatasync", Rule::Asks(kind_of_stream)), ("flock", Rule::Unknown("locks of other processes")), ("fstat", Rule::Path), ("fstatfs", Rule::Path), ("fsync", Rule::Asks(kind_of_stream)),
     ("futex", Rule::Path), ("getcwd", Rule::Asks(getcwd)), ("getdents64", Rule::Asks(getdents)),
     ("getegid", Rule::Asks(ids)), ("geteuid", Rule::Asks(ids)), ("getgid", Rule::Asks(ids)), ("getgroups", Rule::Asks(groups)),
-    ("getpeername", Rule::Path), ("getpgrp", Rule::Path), ("getpid", Rule::Path), ("getppid", Rule::Path), ("getrandom", Rule::Path),
-    ("getrlimit", Rule::Path), ("getsockname", Rule::Path), ("getsockopt", Rule::Path), ("gettid", Rule::Path), ("gettimeofday", Rule::Path), ("getuid", Rule::Asks(ids)), ("ioctl", Rule::Asks(ioctl)), ("kill", Rule::Asks(signals)), ("listen", Rule::Path), ("lseek", Rule::Asks(seek)),
+    ("getpeername", Rule::Asks(kind_of_stream)), ("getpgrp", Rule::Path), ("getpid", Rule::Path), ("getppid", Rule::Path), ("getrandom", Rule::Path),
+    ("getrlimit", Rule::Path), ("getsockname", Rule::Asks(kind_of_stream)), ("getsockopt", Rule::Asks(kind_of_stream)), ("gettid", Rule::Path), ("gettimeofday", Rule::Path), ("getuid", Rule::Asks(ids)), ("ioctl", Rule::Asks(ioctl)), ("kill", Rule::Asks(signals)), ("listen", Rule::Asks(kind_of_stream)), ("lseek", Rule::Asks(seek)),
     ("lstat", Rule::Path), ("madvise", Rule::Path), ("mmap", Rule::Asks(mmap)), ("mprotect", Rule::Path), ("mremap", Rule::Path),
     ("msync", Rule::Path), ("munmap", Rule::Path), ("nanosleep", Rule::Path), ("newfstatat", Rule::Path),
     ("open", Rule::Asks(open)), ("openat", Rule::Asks(openat)), ("pipe", Rule::Path), ("pipe2", Rule::Path), ("poll", Rule::Unknown("which descriptors are ready")),
     ("ppoll", Rule::Unknown("which descriptors are ready")), ("pread64", Rule::Asks(read)), ("preadv", Rule::Asks(read)), ("prlimit64", Rule::Asks(own_process)), ("pwrite64", Rule::Asks(write)),
-    ("pwritev", Rule::Asks(write)), ("read", Rule::Asks(read)), ("readlink", Rule::Path), ("readlinkat", Rule::Path), ("readv", Rule::Asks(read)), ("recvfrom", Rule::Asks(read)), ("recvmsg", Rule::Asks(read)),
+    ("pwritev", Rule::Asks(write)), ("read", Rule::Asks(read)), ("readlink", Rule::Path), ("readlinkat", Rule::Path), ("readv", Rule::Asks(read)), ("recvfrom", Rule::Asks(receive)), ("recvmsg", Rule::Asks(receive)),
     ("rseq", Rule::Path), ("rt_sigaction", Rule::Asks(signals)), ("rt_sigprocmask", Rule::Asks(signals)), ("sched_getaffinity", Rule::Asks(processors)), ("sched_yield", Rule::Path),
-    ("sendfile", Rule::Unknown("how much one transfer between files moves")), ("sendmsg", Rule::Asks(write)), ("sendto", Rule::Asks(write)),
-    ("set_tid_address", Rule::Path), ("setsockopt", Rule::Path), ("shutdown", Rule::Path),
+    ("sendfile", Rule::Unknown("how much one transfer between files moves")), ("sendmsg", Rule::Asks(kind_of_stream)), ("sendto", Rule::Asks(kind_of_stream)),
+    ("set_tid_address", Rule::Path), ("setsockopt", Rule::Asks(kind_of_stream)), ("shutdown", Rule::Asks(kind_of_stream)),
     ("sigaltstack", Rule::Path), ("socket", Rule::Path), ("socketpair", Rule::Path), ("stat", Rule::Path), ("statfs", Rule::Path), ("statx", Rule::Path), ("sync", Rule::Path), ("syncfs", Rule::Asks(kind_of_stream)), ("sysinfo", Rule::Path), ("tgkill", Rule::Asks(signals)), ("time", Rule::Path), ("tkill", Rule::Asks(signals)),
     ("umask", Rule::Asks(umask)), ("uname", Rule::Asks(uname)), ("write", Rule::Asks(write)), ("writev", Rule::Asks(write)),
 ];
@@ -347,6 +353,7 @@ fn stdin(s: &Sys<'_, '_>) {
         Stdin::Symbolic(..) => "stdin size",
         Stdin::Bytes(_) => "stdin content",
     };
+    s.linux.captured.note_apart(b"0");
     match s.linux.captured.seen(kind.as_bytes()) {
         Some(answer) => s.linux.captured.note(|| (kind.as_bytes().to_vec(), answer.to_vec())),
         None => s.linux.captured.note_unknown("what standard input gives, which is no regular file"),
@@ -392,6 +399,12 @@ fn kind_of_stream(s: &Sys<'_, '_>, _: &Done) {
     if stream(s, 0).is_some() {
         s.linux.captured.note_unknown("what kind of file a stream is");
     }
+}
+
+/// A stream may be a socket.
+fn receive(s: &Sys<'_, '_>, done: &Done) {
+    kind_of_stream(s, done);
+    read(s, done);
 }
 
 /// A regular file takes any advice.

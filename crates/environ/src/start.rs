@@ -17,6 +17,7 @@ use crate::content::Content;
 use crate::host::Captured;
 use crate::input::{Arg, Entry, EnvValue, FUZZER, Parameter, ParameterKind, ProgramInput, Stat, Stdin};
 use crate::libc::alloc::GIVEN;
+use crate::observed::volatile;
 use crate::sig::Args;
 use crate::state::{Fd, Lock, Node, NodeId, NodeKind, Open, ROOT, STDERR, STDOUT, World};
 use crate::{Linux, sym_files, sys};
@@ -249,7 +250,9 @@ fn auxiliary(cx: &mut Cx<'_>, linux: &Linux, name: u64) -> Result<Vec<Row>, Stop
     }
     // AT_PAGESZ, AT_UID, AT_EUID, AT_GID, AT_EGID, AT_SECURE, AT_RANDOM.
     rows.extend([(6, 4096), (11, ids[0]), (12, ids[1]), (13, ids[2]), (14, ids[3]), (23, 0)].map(|row| known(&row)));
-    rows.push((25, Some(object(cx, "the random bytes of the start", &[], 16)?)));
+    let random =
+        if linux.captured.log.is_some() { cx.seeded_input(&volatile("random bytes of the start"), &[0x5a; 16]) } else { Vec::new() };
+    rows.push((25, Some(object(cx, "the random bytes of the start", &random, 16)?)));
     const ORDER: [u64; 22] = [33, 51, 16, 6, 17, 3, 4, 5, 7, 8, 9, 11, 12, 13, 14, 23, 25, 26, 31, 15, 27, 28];
     rows.sort_by_key(|(row, _)| ORDER.iter().position(|at| at == row));
     Ok(rows)

@@ -187,6 +187,11 @@ impl<'a> View<'a> {
         self.record(7, i).map(|[node]| node)
     }
 
+    /// The number of the leaf that a node is. It stays when paths are added to the store; the node's does not.
+    pub fn leaf_at(&self, node: u32) -> Option<u32> {
+        (0..self.leaves()).find(|leaf| self.leaf(*leaf) == Ok(node))
+    }
+
     /// Question and answer.
     pub fn fact(&self, fact: u32) -> Result<(&'a [u8], &'a [u8]), Damaged> {
         let [question, answer] = self.record(2, fact)?;

@@ -53,8 +53,8 @@ pub struct Question<'a> {
 pub struct Answered {
     pub known: Known,
     pub steps: u64,
-    /// The path that was met, until the store changes.
-    pub node: u32,
+    /// The number of the path that was met, if it is asked for.
+    pub path: Option<u32>,
     pub paths: u32,
     /// Time of the lookup itself, the mapping of the store left out.
     pub time: Duration,
@@ -85,9 +85,21 @@ pub fn question<'a>(args: &'a GuardArgs, name: &OsStr, file: &Path, arguments: &
 }
 
 impl Question<'_> {
-    /// Looks the input up.
+    /// Looks the input up. The world is left as it is: where asking changed when a file was read last, all is asked again.
     pub fn look_up(&self) -> Result<Answered> {
-        let nothing = |known| Answered { known, steps: 0, node: 0, paths: 0, time: Duration::ZERO };
+        let mut answered = self.look_up_once()?;
+        if answered.known == Known::Clean && self.here.is_disturbed() {
+            self.here.forget();
+            answered = self.look_up_once()?;
+            if answered.known == Known::Clean && self.here.is_disturbed() {
+                answered.known = Known::Unverified("each look at a file changes when it was read last".to_owned());
+            }
+        }
+        Ok(answered)
+    }
+
+    fn look_up_once(&self) -> Result<Answered> {
+        let nothing = |known| Answered { known, steps: 0, path: None, paths: 0, time: Duration::ZERO };
         let mapped = match self.store.load(&self.program.key)? {
             Loaded::Nothing => return Ok(nothing(Known::Miss)),
             Loaded::SetAside(file) => {
@@ -127,7 +139,8 @@ impl Question<'_> {
         {
             self.met(recent, leaf);
         }
-        Ok(Answered { known, steps: found.steps, node: found.node, paths: view.leaves(), time })
+        let path = if self.args.answer { view.leaf_at(found.node) } else { None };
+        Ok(Answered { known, steps: found.steps, path, paths: view.leaves(), time })
     }
 
     /// What no stored path gets past for this input.
@@ -278,7 +291,7 @@ impl Question<'_> {
         };
         let assume = if self.args.assume == Assume::Nothing { "nothing" } else { "arguments-only" };
         let micros = answered.time.as_secs_f64() * 1e6;
-        let line = json!({ "answer": name, "assume": assume, "text": text, "hit": hit, "paths": answered.paths, "path": answered.node, "steps": answered.steps,
+        let line = json!({ "answer": name, "assume": assume, "text": text, "hit": hit, "paths": answered.paths, "path": answered.path, "steps": answered.steps,
             "lookup_us": (micros * 10.0).round() / 10.0 });
         output::write(|out| writeln!(out, "{line}"))?;
         Ok(code)

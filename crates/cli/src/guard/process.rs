@@ -202,6 +202,54 @@ pub fn descriptors() -> Option<Vec<u8>> {
     Some(if standard { format!("{STANDARD}{others}") } else { format!("{all:?}") }.into_bytes())
 }
 
+/// Device and inode of a regular file; of a link, its own.
+fn identity(what: Result<i32, &[u8]>) -> Option<String> {
+    let bytes = stat(what)?;
+    let number = |at: usize| Some(u64::from_le_bytes(*bytes.get(at..)?.first_chunk()?));
+    let mode = u32::from_le_bytes(*bytes.get(24..)?.first_chunk()?);
+    (mode & libc::S_IFMT == libc::S_IFREG).then_some(format!("{}:{}", number(0)?, number(8)?))
+}
+
+/// The regular files that are streams which can be written, one a word.
+pub fn written() -> Vec<u8> {
+    // SAFETY: asks for flags of a descriptor; one that is closed is an error, whose bits are those of no mode.
+    let writes = |fd: &i32| matches!(unsafe { libc::fcntl(*fd, libc::F_GETFL) } & libc::O_ACCMODE, libc::O_WRONLY | libc::O_RDWR);
+    let all: Vec<String> = (0..3).filter(|fd| !was_closed(*fd)).filter(writes).filter_map(|fd| identity(Ok(fd))).collect();
+    all.join(" ").into_bytes()
+}
+
+/// Whether a file, or standard input (`0`), is none of those that [`written`] lists.
+pub fn is_apart(about: &[u8], written: &[u8]) -> Vec<u8> {
+    let own = identity(if about == b"0" { Ok(0) } else { Err(about) });
+    let meets = own.is_some_and(|own| written.split(|b| *b == b' ').any(|other| other == own.as_bytes()));
+    if meets { b"no".to_vec() } else { b"yes".to_vec() }
+}
+
+/// Whether a timer of the process runs that an earlier program set: it would end the program by a signal.
+pub fn timers() -> Vec<u8> {
+    let runs = |which: libc::c_int| {
+        // SAFETY: the call fills the structure.
+        unsafe {
+            let mut timer: libc::itimerval = std::mem::zeroed();
+            libc::getitimer(which, &mut timer) != 0 || timer.it_value.tv_sec != 0 || timer.it_value.tv_usec != 0
+        }
+    };
+    let any = [libc::ITIMER_REAL, libc::ITIMER_VIRTUAL, libc::ITIMER_PROF].into_iter().any(runs);
+    if any { b"set".to_vec() } else { b"none".to_vec() }
+}
+
+/// Whether system calls of the process are filtered: 0, or the kind of filter.
+pub fn filter() -> Vec<u8> {
+    // SAFETY: asks for a number.
+    let mode = unsafe { libc::prctl(libc::PR_GET_SECCOMP, 0, 0, 0, 0) };
+    mode.to_string().into_bytes()
+}
+
+/// When a file was read last, or a stream; nothing, if nobody knows.
+pub fn read_last(what: Result<i32, &[u8]>) -> Option<Vec<u8>> {
+    stat(what).and_then(|bytes| Some(bytes.get(72..88)?.to_vec()))
+}
+
 fn error() -> i32 {
     io::Error::last_os_error().raw_os_error().unwrap_or(0)
 }

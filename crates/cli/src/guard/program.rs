@@ -133,6 +133,12 @@ fn remembered(memory: &Path, about: &fs::Metadata, seal: &dyn Fn(&[u8]) -> [u8; 
 /// Whether what runs is what is analysed.
 fn check(file: &Path, content: &[u8], front: FrontEnd) -> Result<()> {
     let shown = file.display();
+    if has_rights(file) {
+        return Err(problem(
+            format!("`{shown}` runs with rights of its own (its mode, or its capabilities): guard asks the world with yours"),
+            "run it without guard",
+        ));
+    }
     if !content.starts_with(b"\x7fELF") || object::File::parse(content).is_err() {
         return Err(problem(format!("`{shown}` is no ELF executable"), "guard runs compiled programs; name the interpreter of a script"));
     }
@@ -152,6 +158,18 @@ fn check(file: &Path, content: &[u8], front: FrontEnd) -> Result<()> {
         }
     }
     Ok(())
+}
+
+/// Whether a file is to be run as another user or group, or with capabilities.
+fn has_rights(file: &Path) -> bool {
+    const OTHERS: u32 = libc::S_ISUID | libc::S_ISGID;
+    let by_mode = fs::metadata(file).is_ok_and(|m| m.mode() & OTHERS != 0);
+    let mut value = [0u8; 64];
+    by_mode
+        || !matches!(
+            rustix::fs::getxattr(file, "security.capability", &mut value[..]),
+            Err(rustix::io::Errno::NODATA | rustix::io::Errno::OPNOTSUPP)
+        )
 }
 
 /// Whether an ELF file asks for a program that loads it (`PT_INTERP`).

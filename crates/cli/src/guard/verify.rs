@@ -26,7 +26,7 @@ use super::policy::Policy;
 use super::process::STANDARD;
 use super::program::{FrontEnd, Program};
 use super::shape::{Actual, Shape};
-use super::world::{Here, is_argument};
+use super::world::{Here, UNWRITTEN, is_argument};
 use crate::args;
 use crate::budget::{self, Budget};
 use crate::target::{Linked, Target};
@@ -153,21 +153,26 @@ fn limits_are_wide(limits: &[u8]) -> bool {
     let soft: Vec<u64> =
         text.split(' ').map(|pair| u64::from_str_radix(pair.split(':').next().unwrap_or_default(), 16).unwrap_or(0)).collect();
     let at = |resource: u32| soft.get(resource as usize).copied().unwrap_or(0);
-    let unlimited = [libc::RLIMIT_FSIZE, libc::RLIMIT_DATA, libc::RLIMIT_AS].iter().all(|resource| at(*resource) == libc::RLIM_INFINITY);
+    let unlimited = [libc::RLIMIT_CPU, libc::RLIMIT_FSIZE, libc::RLIMIT_DATA, libc::RLIMIT_AS]
+        .iter()
+        .all(|resource| at(*resource) == libc::RLIM_INFINITY);
     unlimited && at(libc::RLIMIT_STACK) >= STACK && at(libc::RLIMIT_NOFILE) > DESCRIPTORS as u64
 }
 
 /// The facts that every path of a shape begins with.
 fn facts(shape: &Shape, here: &Here) -> Vec<(Vec<u8>, Vec<u8>)> {
     let mut facts = shape.facts.clone();
-    for question in ["ids", "limits", "auxiliary"] {
+    for question in ["ids", "limits", "auxiliary", "filter", "timers"] {
         facts.push((question.into(), here.answer(question.as_bytes()).unwrap_or_default()));
     }
     if !limits_are_wide(&here.answer(b"limits").unwrap_or_default()) {
         facts.push((
-            format!("{UNKNOWN} limits of memory, stack, files or descriptors that are narrower than usual").into_bytes(),
+            format!("{UNKNOWN} limits of time, memory, stack, files or descriptors that are narrower than usual").into_bytes(),
             Vec::new(),
         ));
+    }
+    if here.answer(b"timers").is_none_or(|answer| answer != b"none") {
+        facts.push((format!("{UNKNOWN} when a timer ends that was set before the program began").into_bytes(), Vec::new()));
     }
     match here.answer(b"descriptors") {
         Some(answer) if answer.starts_with(STANDARD.as_bytes()) => facts.push((b"descriptors".to_vec(), answer)),
@@ -374,7 +379,16 @@ impl Keeper {
                 steps.push(self.tree.fact(question.as_bytes(), &[byte]));
                 continue;
             }
-            let Condition { step, variables, unknown: foreign, volatile } = self.condition(core, cond)?;
+            let Condition { step, variables, unknown: foreign, volatile } = match self.condition(core, cond) {
+                Ok(condition) => condition,
+                Err(why) => {
+                    let of_arguments =
+                        core.pool.support(cond).iter().any(|symbol| is_argument(core.pool.sym_info(*symbol).name.as_bytes()));
+                    let kind = if of_arguments { UNWRITTEN } else { UNKNOWN };
+                    note(&mut self.tree, format!("{kind} {why}, which a store cannot hold").as_bytes(), b"", &mut steps, &mut unknown);
+                    continue;
+                }
+            };
             if let Some(name) = foreign {
                 note(&mut self.tree, format!("{UNKNOWN} the value of `{name}`").as_bytes(), b"", &mut steps, &mut unknown);
             }
@@ -524,7 +538,7 @@ fn byte_of_argument(core: &Core, cond: ExprId) -> Option<(String, u8)> {
 
 /// Adds a fact to a path's steps; where it is one that nobody can check, also its place and what it is.
 fn note(tree: &mut Tree, question: &[u8], answer: &[u8], steps: &mut Vec<Step>, unknown: &mut Vec<Uncheckable>) {
-    if let Some(what) = question.strip_prefix(UNKNOWN.as_bytes()) {
+    if let Some(what) = [UNWRITTEN, UNKNOWN].iter().find_map(|kind| question.strip_prefix(kind.as_bytes())) {
         let why = String::from_utf8_lossy(what).trim().to_owned();
         unknown.push(Uncheckable { at: steps.len(), why, volatile: None });
     }

@@ -3,7 +3,7 @@
 //! Questions are those of [`wryneck_environ::observed`] and of [`super::shape`]. What depends on the process alone (descriptors, user, limits) is
 //! asked by the process that is going to become the program ([`of_process`]) and handed to the one that verifies.
 
-use std::cell::RefCell;
+use std::cell::{Cell, RefCell};
 use std::collections::BTreeMap;
 use std::rc::Rc;
 use std::sync::Arc;
@@ -27,12 +27,14 @@ const MEMORY: u64 = 256 << 20;
 pub struct Here {
     host: RealHost,
     known: RefCell<Answers>,
+    /// Asking changed when a file was read last.
+    disturbed: Cell<bool>,
 }
 
 impl Here {
     /// The world, with answers that are known already.
     pub fn new(known: Answers) -> Here {
-        Here { host: RealHost::new(MEMORY), known: RefCell::new(known) }
+        Here { host: RealHost::new(MEMORY), known: RefCell::new(known), disturbed: Cell::new(false) }
     }
 
     pub fn user_and_system(&self) -> (u32, [Vec<u8>; 6]) {
@@ -42,6 +44,22 @@ impl Here {
     /// What was answered so far is asked again.
     pub fn forget(&self) {
         self.known.borrow_mut().clear();
+        self.disturbed.set(false);
+    }
+
+    /// Whether an answer changed the world: what was answered before it may be another answer now.
+    pub fn is_disturbed(&self) -> bool {
+        self.disturbed.get()
+    }
+
+    /// Reads a file or a stream, and notes whether that changed when it was read last.
+    fn reading<T>(&self, what: Result<i32, &[u8]>, read: impl FnOnce() -> T) -> T {
+        let before = process::read_last(what);
+        let answer = read();
+        if process::read_last(what) != before {
+            self.disturbed.set(true);
+        }
+        answer
     }
 
     /// The answer to a question, asked once.
@@ -67,12 +85,22 @@ impl Here {
         let error = |e: i32| wryneck_environ::errno::Errno(e);
         match kind {
             b"kind" => Some(observed::kind(&self.host.stat(about, false).map_err(error))),
-            b"file" => Some(observed::content(&self.host.read_file(about).map_err(error), &|content| self.digest(content))),
-            b"dir" => Some(observed::listing(&self.list_dir(about).map(Rc::from).map_err(error))),
+            b"file" => {
+                let content = self.reading(Err(about), || self.host.read_file(about));
+                Some(observed::content(&content.map_err(error), &|content| self.digest(content)))
+            }
+            b"dir" => {
+                let entries = self.reading(Err(about), || self.list_dir(about));
+                Some(observed::listing(&entries.map(Rc::from).map_err(error)))
+            }
             b"link" => Some(observed::target(&self.host.read_link(about).map(Rc::from).map_err(error))),
             b"lstat" => process::stat(Err(about)),
             b"fstat" => process::stat(Ok(fd()?)),
-            b"dots" => dots(about),
+            b"dots" => self.reading(Err(about), || dots(about)),
+            b"written" => Some(process::written()),
+            b"apart" => Some(process::is_apart(about, &self.answer(b"written")?)),
+            b"timers" => Some(process::timers()),
+            b"filter" => Some(process::filter()),
             b"access" => {
                 let (want, path) = about.split_at_checked(2)?;
                 Some(process::may_access(path, std::str::from_utf8(want).ok()?.trim().parse().ok()?))
@@ -112,7 +140,7 @@ impl Here {
             b"descriptors" => process::descriptors(),
             b"stdin" if about == b"size" => process::stdin_content(STDIN).map(|content| content.len().to_string().into_bytes()),
             b"stdin" if process::stdin_is_null() => Some(b"null".to_vec()),
-            b"stdin" => process::stdin_content(STDIN).map(|content| self.digest(&content)),
+            b"stdin" => self.reading(Ok(0), || process::stdin_content(STDIN)).map(|content| self.digest(&content)),
             _ => None,
         }
     }
@@ -120,10 +148,12 @@ impl Here {
 
 /// The answers that only the process knows which is to become the program.
 pub fn of_process(here: &Here) -> Answers {
-    let mut all: Vec<Vec<u8>> =
-        ["ids", "groups", "signals", "umask", "limits", "auxiliary", "processors", "descriptors", "stdin size", "stdin content"]
-            .map(Into::into)
-            .to_vec();
+    let mut all: Vec<Vec<u8>> = [
+        "ids", "groups", "signals", "umask", "limits", "auxiliary", "processors", "descriptors", "stdin size", "stdin content", "written",
+        "apart 0", "timers", "filter",
+    ]
+    .map(Into::into)
+    .to_vec();
     for fd in ["0", "1", "2"] {
         all.extend(["fstat", "regular", "seek", "flags"].map(|kind| question(kind, fd.as_bytes())));
         all.extend(["5401", "5413"].map(|request| question("ioctl", format!("{fd} {request}").as_bytes())));
@@ -195,8 +225,11 @@ pub fn is_argument(name: &[u8]) -> bool {
     name.strip_prefix(b"arg").is_some_and(|rest| rest.iter().all(u8::is_ascii_digit))
 }
 
+/// The kind of question whether a condition on arguments holds that has no file form. It has no answer.
+pub const UNWRITTEN: &str = "unknown-of-arguments";
+
 /// Kinds of questions about the arguments. Which file an argument names (`byte`) is of the world.
-const ARGUMENTS: [&[u8]; 6] = [b"argc", b"argv0", b"len", b"policy", b"up-to", b"word"];
+const ARGUMENTS: [&[u8]; 7] = [b"argc", b"argv0", b"len", b"policy", UNWRITTEN.as_bytes(), b"up-to", b"word"];
 
 impl World for Asked<'_> {
     fn input(&mut self, name: &[u8]) -> Given {

@@ -25,8 +25,18 @@ pub const NEW_ARRAY: u32 = 4;
 
 const ALIGN: u64 = 16;
 
+/// An allocation of more than this (bytes) may fail on some machine.
+pub const MUCH: u64 = 1 << 30;
+
+/// Memory of this size. Where a path is to be that of native runs, much of it makes the path one that nobody knows.
+fn allocate(linux: &Linux, cx: &mut Cx<'_>, size: u64, align: u64, zero: bool, kind: u32) -> Option<u64> {
+    cx.state.approximated |= size > MUCH && linux.captured.log.is_some();
+    cx.allocate(size, align, zero, kind)
+}
+
 /// Allocates what `size` says, which is asked only if the allocation works: what fails fails for every size.
 fn give(
+    linux: &Linux,
     cx: &mut Cx<'_>,
     size: impl FnOnce(&mut Cx<'_>) -> Result<Option<u64>, Stop>,
     align: u64,
@@ -35,7 +45,7 @@ fn give(
 ) -> Result<Reply, Stop> {
     let fate = failing::allocation(cx)?;
     let addr = match fate.error() {
-        None => size(cx)?.and_then(|size| cx.allocate(size, align, zero, kind)),
+        None => size(cx)?.and_then(|size| allocate(linux, cx, size, align, zero, kind)),
         Some(_) => None,
     };
     fate.seal(cx);
@@ -53,12 +63,12 @@ fn out_of_memory(cx: &Cx<'_>) -> Reply {
     }
 }
 
-pub fn malloc(_: &Linux, args: &Args<'_>, cx: &mut Cx<'_>) -> Result<Reply, Stop> {
-    give(cx, |cx| args.number(cx, 0).map(Some), ALIGN, false, MALLOC)
+pub fn malloc(linux: &Linux, args: &Args<'_>, cx: &mut Cx<'_>) -> Result<Reply, Stop> {
+    give(linux, cx, |cx| args.number(cx, 0).map(Some), ALIGN, false, MALLOC)
 }
 
-pub fn calloc(_: &Linux, args: &Args<'_>, cx: &mut Cx<'_>) -> Result<Reply, Stop> {
-    give(cx, |cx| Ok(args.number(cx, 0)?.checked_mul(args.number(cx, 1)?)), ALIGN, true, MALLOC)
+pub fn calloc(linux: &Linux, args: &Args<'_>, cx: &mut Cx<'_>) -> Result<Reply, Stop> {
+    give(linux, cx, |cx| Ok(args.number(cx, 0)?.checked_mul(args.number(cx, 1)?)), ALIGN, true, MALLOC)
 }
 
 pub fn free(_: &Linux, args: &Args<'_>, cx: &mut Cx<'_>) -> Result<Reply, Stop> {
@@ -72,14 +82,14 @@ fn release(args: &Args<'_>, cx: &mut Cx<'_>, kind: u32) -> Result<Reply, Stop> {
     Ok(Reply::Void)
 }
 
-pub fn realloc(_: &Linux, args: &Args<'_>, cx: &mut Cx<'_>) -> Result<Reply, Stop> {
+pub fn realloc(linux: &Linux, args: &Args<'_>, cx: &mut Cx<'_>) -> Result<Reply, Stop> {
     let old = cx.to_free(args.value(0), MALLOC)?;
     let mut given = 0;
     let size = |cx: &mut Cx<'_>| {
         given = args.number(cx, 1)?;
         Ok(Some(given))
     };
-    let new = give(cx, size, ALIGN, false, MALLOC)?;
+    let new = give(linux, cx, size, ALIGN, false, MALLOC)?;
     if let (Some(old), &Reply::Value(Value::Bits(new))) = (old, &new)
         && new != 0
     {
@@ -104,19 +114,23 @@ pub fn reallocarray(linux: &Linux, args: &Args<'_>, cx: &mut Cx<'_>) -> Result<R
 }
 
 /// aligned_alloc(alignment, size) and memalign.
-pub fn aligned_alloc(_: &Linux, args: &Args<'_>, cx: &mut Cx<'_>) -> Result<Reply, Stop> {
+pub fn aligned_alloc(linux: &Linux, args: &Args<'_>, cx: &mut Cx<'_>) -> Result<Reply, Stop> {
     let (align, size) = (args.number(cx, 0)?, args.number(cx, 1)?);
-    if align.is_power_of_two() { give(cx, |_| Ok(Some(size)), align.max(ALIGN), false, MALLOC) } else { Ok(Reply::Value(Value::Bits(0))) }
+    if align.is_power_of_two() {
+        give(linux, cx, |_| Ok(Some(size)), align.max(ALIGN), false, MALLOC)
+    } else {
+        Ok(Reply::Value(Value::Bits(0)))
+    }
 }
 
-pub fn posix_memalign(_: &Linux, args: &Args<'_>, cx: &mut Cx<'_>) -> Result<Reply, Stop> {
+pub fn posix_memalign(linux: &Linux, args: &Args<'_>, cx: &mut Cx<'_>) -> Result<Reply, Stop> {
     let result = cx.block_address(args.value(0), 8, true)?;
     let (align, size) = (args.number(cx, 1)?, args.number(cx, 2)?);
     if !align.is_power_of_two() || !align.is_multiple_of(8) {
         return Ok(Reply::Value(Value::Bits(EINVAL.0 as u64)));
     }
     let fate = failing::allocation(cx)?;
-    let addr = if fate.error().is_none() { cx.allocate(size, align.max(ALIGN), false, MALLOC) } else { None };
+    let addr = if fate.error().is_none() { allocate(linux, cx, size, align.max(ALIGN), false, MALLOC) } else { None };
     fate.seal(cx);
     let Some(addr) = addr else {
         return Ok(Reply::Value(Value::Bits(ENOMEM.0 as u64)));
@@ -131,18 +145,18 @@ pub fn malloc_usable_size(_: &Linux, args: &Args<'_>, cx: &mut Cx<'_>) -> Result
 }
 
 /// `operator new(size)`: without exceptions, failing ends the program.
-pub fn new(_: &Linux, args: &Args<'_>, cx: &mut Cx<'_>) -> Result<Reply, Stop> {
-    cpp_new(args, cx, NEW)
+pub fn new(linux: &Linux, args: &Args<'_>, cx: &mut Cx<'_>) -> Result<Reply, Stop> {
+    cpp_new(linux, args, cx, NEW)
 }
 
 /// `operator new[](size)`.
-pub fn new_array(_: &Linux, args: &Args<'_>, cx: &mut Cx<'_>) -> Result<Reply, Stop> {
-    cpp_new(args, cx, NEW_ARRAY)
+pub fn new_array(linux: &Linux, args: &Args<'_>, cx: &mut Cx<'_>) -> Result<Reply, Stop> {
+    cpp_new(linux, args, cx, NEW_ARRAY)
 }
 
-fn cpp_new(args: &Args<'_>, cx: &mut Cx<'_>, kind: u32) -> Result<Reply, Stop> {
+fn cpp_new(linux: &Linux, args: &Args<'_>, cx: &mut Cx<'_>, kind: u32) -> Result<Reply, Stop> {
     let size = args.number(cx, 0)?;
-    match cx.allocate(size, ALIGN, false, kind) {
+    match allocate(linux, cx, size, ALIGN, false, kind) {
         Some(addr) => Ok(Reply::Value(Value::Bits(addr))),
         None => Err(PathEnd::Unsupported(format!("`operator new` of {size} bytes throws")).into()),
     }

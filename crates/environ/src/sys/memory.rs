@@ -13,7 +13,7 @@ use super::fd::O_ACCMODE;
 use super::{Done, Sys};
 use crate::content::Byte;
 use crate::errno::{EACCES, EEXIST, EFAULT, EINVAL, ENODEV, ENOMEM, Halt};
-use crate::libc::alloc::MAPPED;
+use crate::libc::alloc::{MAPPED, MUCH};
 use crate::state::{Mapping, NodeId, NodeKind};
 
 const PAGE: u64 = 4096;
@@ -123,6 +123,12 @@ pub fn mmap(s: &mut Sys<'_, '_>) -> Done {
     {
         return Err(PathEnd::Unsupported("two shared mappings of one file that may be written".into()).into());
     }
+    if hint != 0 && !fixed {
+        s.linux.captured.note_unknown("whether a mapping is made where it is wished for");
+    }
+    if len > MUCH {
+        s.linux.captured.note_unknown("whether there is so much memory");
+    }
     let addr = if fixed { fixed_room(s, hint, len, flags)? } else { s.cx.allocate(len, PAGE, true, MAPPED).ok_or(ENOMEM)? };
     if fixed {
         s.put(addr, &vec![0; len as usize])?;
@@ -208,6 +214,9 @@ pub fn mremap(s: &mut Sys<'_, '_>) -> Done {
     let mapping = s.world().mappings.get(&addr).copied().filter(|m| m.len == old);
     if let Some(mapping) = mapping {
         s.from_mappings(mapping.node)?;
+    }
+    if new > MUCH {
+        s.linux.captured.note_unknown("whether there is so much memory");
     }
     let to = s.cx.allocate(new, PAGE, true, MAPPED).ok_or(ENOMEM)?;
     let bytes = s.get(addr, old)?;

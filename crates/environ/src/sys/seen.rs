@@ -6,12 +6,26 @@ use super::path::AT_FDCWD;
 use super::{Done, Sys};
 use crate::errno::Halt;
 use crate::observed;
-use crate::state::{NodeId, STDERR};
+use crate::state::{NodeId, NodeKind, STDERR};
 
 /// Bytes of `struct stat` that are symbolic where attributes are: all but mode and owners, which the models use, and what is always zero.
-const STAT: Layout = Layout { owners: 24..36, size: 48..56, symbolic: [0..24, 40..120], whole: [0..24, 24..144] };
+const STAT: Layout = Layout {
+    owners: 24..36,
+    size: 48..56,
+    symbolic: [0..24, 40..120],
+    whole: [0..24, 24..144],
+    read: 72..88,
+    written: [48..56, 64..72, 88..120],
+};
 /// The same of `struct statx`.
-const STATX: Layout = Layout { owners: 20..30, size: 40..48, symbolic: [0..20, 32..256], whole: [0..20, 20..256] };
+const STATX: Layout = Layout {
+    owners: 20..30,
+    size: 40..48,
+    symbolic: [0..20, 32..256],
+    whole: [0..20, 20..256],
+    read: 64..80,
+    written: [40..48, 48..56, 96..128],
+};
 
 /// Where a structure of attributes has what.
 struct Layout {
@@ -19,6 +33,19 @@ struct Layout {
     size: Range<usize>,
     symbolic: [Range<usize>; 2],
     whole: [Range<usize>; 2],
+    /// When the file was read last.
+    read: Range<usize>,
+    /// What changes as a file is written: its size, blocks, times of change.
+    written: [Range<usize>; 3],
+}
+
+/// How far a path knows a file whose attributes it asks for.
+#[derive(Clone, Copy, Default)]
+pub struct Touched {
+    /// It opened the file, and may have read it: when that was last is the kernel's to say.
+    pub opened: bool,
+    /// It knows the content.
+    pub content: bool,
 }
 
 impl Sys<'_, '_> {
@@ -64,25 +91,53 @@ impl Sys<'_, '_> {
         }
     }
 
-    /// Makes the attributes at a checked address, `told` so far, symbolic. `changed`: the file's content is known to the path.
-    pub fn put_seen(&mut self, addr: u64, told: &[u8], question: &[u8], content_known: bool) -> Result<(), Halt> {
-        let captured = &self.linux.captured;
+    /// Makes the attributes at a checked address, `told` so far, symbolic.
+    pub fn put_seen(&mut self, addr: u64, told: &[u8], question: &[u8], touched: Touched) -> Result<(), Halt> {
         let is_stream = question.starts_with(b"fstat ");
+        let writes = self.has_written();
+        if writes && !is_stream {
+            let path = question.splitn(if question.starts_with(b"statx ") { 4 } else { 2 }, |b| *b == b' ').last();
+            self.linux.captured.note_apart(path.unwrap_or_default());
+        }
+        let captured = &self.linux.captured;
         let layout = if question.starts_with(b"statx ") { STATX } else { STAT };
         let real = captured.seen(question).filter(|real| real.len() == told.len());
         let fits = |range: &Range<usize>| real.as_ref().is_some_and(|real| real[range.clone()] == told[range.clone()]);
-        if !is_stream && (!fits(&layout.owners) || content_known && !fits(&layout.size)) || real.is_none() {
+        if !is_stream && (!fits(&layout.owners) || touched.content && !fits(&layout.size)) || real.is_none() {
             captured.note_unknown("the attributes of a file that the program changed, or that changes");
             return Ok(());
         }
         let [first, second] = layout.symbolic;
         let without_size = [first.clone(), second.start..layout.size.start, layout.size.end..second.end];
-        let ranges: &[Range<usize>] = match (is_stream, content_known) {
+        let ranges: &[Range<usize>] = match (is_stream, touched.content) {
             (true, _) => &layout.whole,
             (false, true) => &without_size,
             (false, false) => &[first, second],
         };
-        self.put_attributes(addr, question, real.as_deref().unwrap_or_default(), ranges)
+        let real = real.unwrap_or_default();
+        self.put_attributes(addr, question, &real, ranges)?;
+        if is_stream || touched.opened {
+            self.put_volatile(addr, "when a file was read last", &real, &[layout.read])?;
+        }
+        if is_stream && writes {
+            self.put_volatile(addr, "the size of a stream that the program writes to, and when it was written", &real, &layout.written)?;
+        }
+        Ok(())
+    }
+
+    /// Whether the path has written to a stream.
+    fn has_written(&self) -> bool {
+        let node = |stream| self.world().node(stream);
+        (0..=STDERR).any(|stream| node(stream).kind == NodeKind::Output && !node(stream).content.is_empty())
+    }
+
+    /// Parts of a structure at an address that have another value at each run.
+    fn put_volatile(&mut self, addr: u64, what: &str, real: &[u8], ranges: &[Range<usize>]) -> Result<(), Halt> {
+        for range in ranges {
+            let bytes = self.volatile_bytes(what, &real[range.clone()]);
+            self.cx.write_bytes(addr + range.start as u64, &bytes)?;
+        }
+        Ok(())
     }
 
     /// Attributes at an address, named by their question. `real` is what they are now.
@@ -107,10 +162,7 @@ impl Sys<'_, '_> {
             return Ok(0);
         };
         self.put_attributes(addr, question, &real, stays)?;
-        for range in changes {
-            let bytes = self.volatile_bytes("what is free, or how busy the system is", &real[range.clone()]);
-            self.cx.write_bytes(addr + range.start as u64, &bytes)?;
-        }
+        self.put_volatile(addr, "what is free, or how busy the system is", &real, changes)?;
         Ok(0)
     }
 

@@ -6,6 +6,7 @@ use wryneck_exec::PathEnd;
 use wryneck_expr::ExprId;
 
 use super::path::{AT_FDCWD, Follow, Place};
+use super::seen::Touched;
 use super::{Done, Sys};
 use crate::errno::{EACCES, EINVAL, Halt};
 use crate::input::{Stat, mode};
@@ -21,8 +22,8 @@ const BLOCK: u64 = 4096;
 struct Told {
     stat: Stat,
     symbolic: SymbolicMeta,
-    /// What the world is asked for the rest, where facts are noted, and whether the path knows the file's content.
-    question: Option<(Vec<u8>, bool)>,
+    /// What the world is asked for the rest, where facts are noted.
+    question: Option<(Vec<u8>, Touched)>,
 }
 
 impl Sys<'_, '_> {
@@ -76,7 +77,7 @@ impl Sys<'_, '_> {
         match place {
             Place::Node(id) => self.told_of_node(*id),
             Place::Host(path, stat) => {
-                let question = self.linux.captured.log.is_some().then(|| (question("lstat", path), false));
+                let question = self.linux.captured.log.is_some().then(|| (question("lstat", path), Touched::default()));
                 Told { stat: *stat, symbolic: SymbolicMeta::default(), question }
             }
         }
@@ -84,7 +85,9 @@ impl Sys<'_, '_> {
 
     fn told_of_node(&self, id: NodeId) -> Told {
         let node = self.world().node(id);
-        let question = self.question_of_node(id).map(|question| (question, node.kind == NodeKind::Regular));
+        let content = node.kind == NodeKind::Regular;
+        let question =
+            self.question_of_node(id).map(|question| (question, Touched { opened: content || node.kind == NodeKind::Directory, content }));
         Told { stat: node.stat(), symbolic: node.symbolic, question }
     }
 
@@ -92,8 +95,8 @@ impl Sys<'_, '_> {
         let addr = self.block(self.args[i], 144, true)?;
         let bytes = stat_bytes(&told.stat);
         self.put(addr, &bytes)?;
-        if let Some((question, content_known)) = &told.question {
-            self.put_seen(addr, &bytes, question, *content_known)?;
+        if let Some((question, touched)) = &told.question {
+            self.put_seen(addr, &bytes, question, *touched)?;
         }
         let SymbolicMeta { mode, uid, gid, atime, mtime } = told.symbolic;
         self.put_symbolic(addr, [(24, mode), (28, uid), (32, gid), (72, atime), (88, mtime)])
@@ -198,13 +201,13 @@ pub fn statx(s: &mut Sys<'_, '_>) -> Done {
     let addr = s.block(s.args[4], 256, true)?;
     let bytes = statx_bytes(&stat);
     s.put(addr, &bytes)?;
-    if let Some((question, content_known)) = question {
+    if let Some((question, touched)) = question {
         const SYNC: u32 = 0x6000;
         let question = match question.strip_prefix(b"lstat ") {
             Some(path) => self::question(&format!("statx {mask:x} {:x}", flags & SYNC), path),
             None => question,
         };
-        s.put_seen(addr, &bytes, &question, content_known)?;
+        s.put_seen(addr, &bytes, &question, touched)?;
     }
     s.put_symbolic(addr, [(20, uid), (24, gid), (28, mode), (64, atime), (112, mtime)])
 }
