@@ -30,6 +30,27 @@ pub fn undefined(file: &Path) -> Result<BTreeSet<String>> {
     Ok(listed.lines().filter_map(strong).collect())
 }
 
+/// A symbol that a file defines.
+pub struct Symbol {
+    pub name: String,
+    pub is_code: bool,
+    pub address: u64,
+    pub size: u64,
+}
+
+/// The symbols that an object, an archive or a program defines.
+pub fn symbols(file: &Path) -> Result<Vec<Symbol>> {
+    let listed = process::output(Command::new(LLVM_NM).args(["--defined-only", "--format=posix"]).arg(file))?;
+    let symbol = |line: &str| {
+        let mut words = line.split(' ');
+        let (name, kind) = (words.next()?.to_owned(), words.next()?);
+        let mut number = || words.next().and_then(|word| u64::from_str_radix(word, 16).ok());
+        let (address, size) = (number()?, number().unwrap_or_default());
+        Some(Symbol { name, is_code: matches!(kind, "T" | "t" | "W" | "w"), address, size })
+    };
+    Ok(listed.lines().filter_map(symbol).collect())
+}
+
 /// Musl as Debian installs it for native programs.
 pub struct NativeMusl {
     pub include: PathBuf,

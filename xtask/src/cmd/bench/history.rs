@@ -3,6 +3,7 @@
 //! The history is generated: programs are drawn by a Zipf distribution, as shell histories have it; each program has a few forms of command, drawn likewise, of
 //! flags, files of three folders and words. Seven of ten commands repeat one of the last forty with other words, or as it was. Between commands, now and then
 //! a file grows or a new one appears, so facts change. Commands run in the order of the history; every miss is verified once.
+//! The share of lines that were typed before is counted (`repeats`), to be compared with that of real users (docs/guard.md).
 //!
 //! A run that was ended goes on where it was: the folder `--state` has the stores, the files, and a line for each command that was asked about.
 
@@ -37,6 +38,9 @@ pub struct Args {
     /// The programs' folder
     #[arg(long)]
     programs: Option<PathBuf>,
+    /// Only this mode of Figure 5
+    #[arg(long, value_parser = ["arguments-only", "arguments-only-up-to", "nothing"])]
+    mode: Option<String>,
     /// Where the figures are kept, one JSON object a line
     #[arg(long, default_value = "docs/results/guard-history.jsonl")]
     results: PathBuf,
@@ -91,8 +95,12 @@ pub fn run(args: &Args) -> Result<()> {
     println!("{} of {} programs are in `{}`", forms.len(), FORMS.len(), programs.display());
     ensure!(!forms.is_empty(), "no program is there: `cargo xtask setup coreutils`, or `--programs DIR`");
     let mut rows = Vec::new();
-    for (assume, up_to) in [("arguments-only", 0), ("arguments-only", 16), ("nothing", 0)] {
-        rows.push(figure5(args, (assume, up_to), &programs, &forms)?);
+    for (mode, assume, up_to) in
+        [("arguments-only", "arguments-only", 0), ("arguments-only-up-to", "arguments-only", 16), ("nothing", "nothing", 0)]
+    {
+        if args.mode.as_ref().is_none_or(|only| only == mode) {
+            rows.push(figure5(args, (assume, up_to), &programs, &forms)?);
+        }
     }
     if args.growth != "0s" {
         for name in ["uname", "pwd", "du", "ls"] {
@@ -101,7 +109,8 @@ pub fn run(args: &Args) -> Result<()> {
     }
     let text: String = rows.iter().map(|row| format!("{row}\n")).collect();
     fs::write(&args.results, text)?;
-    Ok(fs::remove_dir_all(&args.state)?)
+    // Of one mode alone the others may go on.
+    if args.mode.is_none() { Ok(fs::remove_dir_all(&args.state)?) } else { Ok(()) }
 }
 
 /// Growth: paths that are stored for one argument of so many symbolic bytes.
@@ -212,6 +221,7 @@ fn figure5(args: &Args, (assume, up_to): (&str, u32), programs: &Path, forms: &[
     let paths = args.paths.to_string();
     let options = ["--policy", &policy, "--budget", &args.budget, "--max-paths", &paths, "--assume", assume];
     let (mut hits, mut shapes, mut new, mut curve) = (0u64, BTreeSet::new(), 0u64, Vec::new());
+    let (mut typed, mut repeats) = (BTreeSet::new(), 0u64);
     for number in 0..args.commands {
         let (name, words, stdin) = drawn.command();
         let aged = drawn.aged();
@@ -223,16 +233,19 @@ fn figure5(args: &Args, (assume, up_to): (&str, u32), programs: &Path, forms: &[
             log.add(json!({ "program": name, "words": words, "answer": answer["answer"], "hit": answer["hit"], "text": answer["text"], "seconds": seconds }))?;
         }
         hits += u64::from(is_hit(&log.lines[number]));
-        // The paper's bound: a hit needs an earlier command with arguments of these lengths.
-        new += u64::from(shapes.insert((name, words.iter().map(String::len).collect::<Vec<_>>())));
+        // The paper's bound: a hit needs an earlier command with arguments of these lengths. Where lengths are shared, their number counts.
+        let lengths: Vec<usize> = words.iter().map(|word| word.len().max(up_to as usize)).collect();
+        new += u64::from(shapes.insert((name, lengths)));
+        repeats += u64::from(!typed.insert((name, words, stdin)));
         if (number + 1) % 50 == 0 {
             let rate = hits as f64 / (number + 1) as f64;
             let last = &log.lines[number.saturating_sub(99)..=number];
             let last = last.iter().filter(|line| is_hit(line)).count() as f64 / last.len() as f64;
             let bound = 1.0 - new as f64 / (number + 1) as f64;
-            curve.push(json!({ "commands": number + 1, "hit_rate": rate, "last_100": last, "seen_lengths": bound }));
+            let repeats = repeats as f64 / (number + 1) as f64;
+            curve.push(json!({ "commands": number + 1, "hit_rate": rate, "last_100": last, "seen_lengths": bound, "repeats": repeats }));
             println!(
-                "figure 5, assume {assume}, up to {up_to}: {} commands, hit rate {rate:.3}, of the last hundred {last:.2}; lengths seen before {bound:.3}",
+                "figure 5, assume {assume}, up to {up_to}: {} commands, hit rate {rate:.3}, of the last hundred {last:.2}; lengths seen before {bound:.3}, lines {repeats:.3}",
                 number + 1
             );
         }

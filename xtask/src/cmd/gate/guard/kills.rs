@@ -41,7 +41,7 @@ pub fn run(place: &mut Place, kills: usize, random: &mut Random) -> Result<usize
             status.err
         );
         if number % 10 == 9 {
-            let mut count = Counts::default();
+            let mut count = Counts::of(&place.risky)?;
             for _ in 0..5 {
                 judge(place, &place.risky.clone(), &Input::risky(random), false, &mut count)?;
             }

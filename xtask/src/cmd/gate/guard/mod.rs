@@ -1,13 +1,14 @@
-//! Guard's truth: a *clean* hit never faults natively, inputs of one stored path take the same branches, and a planted crash is refused while its
+//! Guard's truth: a *clean* hit never faults natively, inputs of one stored path take one path natively, and a planted crash is refused while its
 //! neighbours run; after kills at random moments and mutations of stores too.
 //!
-//! `risky.c` crashes for some arguments, variables, files, directories and standard inputs, and prints the branches it took. So a fact that guard
-//! forgets shows as a native crash of an input that was called clean. Programs of coreutils are given random arguments: paths that are
-//! equal end with one exit code.
+//! `risky.c` crashes for some arguments, variables, files, directories and standard inputs. So a fact that guard forgets shows as a native crash of an input
+//! that was called clean. Programs of coreutils are given random arguments. Every run whose path is stored is traced ([`trace`]): the first one of a path
+//! shows the lines and columns of the program's own functions, in their order, and every later one has to show the same.
 
 mod kills;
 mod mutants;
 mod place;
+mod trace;
 
 use std::collections::BTreeMap;
 use std::io::Write;
@@ -17,6 +18,7 @@ use serde_json::{Value, json};
 
 use crate::random::Random;
 use place::{Input, Place};
+use trace::{Own, Trace};
 
 #[derive(clap::Args)]
 pub struct Args {
@@ -29,6 +31,9 @@ pub struct Args {
     /// Mutated stores
     #[arg(long, default_value_t = 10_000)]
     mutants: usize,
+    /// Only these programs
+    #[arg(long)]
+    program: Vec<String>,
     #[arg(long, default_value_t = 1)]
     seed: u64,
     /// Verify machine code instead of bitcode
@@ -61,34 +66,42 @@ pub fn run(args: &Args) -> Result<()> {
     }
     for (number, (name, file, words)) in (1..).zip(programs) {
         let part = json!({ "part": "truth", "program": name, "of": args.inputs });
-        if results.has(&part) {
+        if results.has(&part) || !args.program.is_empty() && !args.program.contains(&name) {
             continue;
         }
-        let (mut count, mut random) = (Counts::default(), Random::new(args.seed + 1000 * number));
+        let (mut count, mut random) = (Counts::of(&file)?, Random::new(args.seed + 1000 * number));
         for number in 0..args.inputs {
             place.shuffle(&mut random)?;
             let input = if words.is_empty() { Input::risky(&mut random) } else { Input::of_words(words, &mut random) };
             judge(&place, &file, &input, number % VERIFIED == 0, &mut count)?;
         }
         println!(
-            "{name:<6} {} inputs: {} clean ({} without a verification), {} faulty, {} not verified; {} crash natively; {} paths met twice, all alike",
-            args.inputs, count.clean, count.hits, count.faulty, count.unverified, count.crashes, count.same
+            "{name:<6} {} inputs: {} clean ({} without a verification), {} faulty, {} not verified; {} crash natively; {} paths traced, {} runs beside the first of a path, all alike",
+            args.inputs,
+            count.clean,
+            count.hits,
+            count.faulty,
+            count.unverified,
+            count.crashes,
+            count.traces.len(),
+            count.same
         );
         ensure!(args.inputs == 0 || count.clean > 0, "`{name}`: nothing was clean, so nothing was tested");
         results.add(
             part,
             json!({ "clean": count.clean, "hits": count.hits, "faulty": count.faulty, "unverified": count.unverified,
-            "crashes": count.crashes, "refused_crashes": count.refused, "same_path_pairs": count.same }),
+            "crashes": count.crashes, "refused_crashes": count.refused, "paths_traced": count.traces.len(), "same_path_pairs": count.same,
+            "places": count.places }),
         )?;
     }
     let part = json!({ "part": "kills", "of": args.kills });
-    if !results.has(&part) {
+    if args.kills > 0 && !results.has(&part) {
         let killed = kills::run(&mut place, args.kills, &mut Random::new(args.seed))?;
         println!("{} kills: {killed} met a verification; no store was damaged, no process was left, nothing clean crashes", args.kills);
         results.add(part, json!({ "met": killed }))?;
     }
     let part = json!({ "part": "mutants", "of": args.mutants });
-    if !results.has(&part) {
+    if args.mutants > 0 && !results.has(&part) {
         let aside = mutants::run(&mut place, args.mutants, &mut Random::new(args.seed))?;
         println!("{} mutated stores: {aside} were set aside, no answer was wrong", args.mutants);
         results.add(part, json!({ "set_aside": aside }))?;
@@ -130,7 +143,6 @@ impl<'a> Results<'a> {
     }
 }
 
-#[derive(Default)]
 struct Counts {
     clean: usize,
     /// Of these, without a verification.
@@ -140,41 +152,53 @@ struct Counts {
     /// Native runs that a signal ended, and those of them that guard called faulty.
     crashes: usize,
     refused: usize,
+    /// Runs of stored paths beside the first of each.
     same: usize,
-    /// What a native run of a stored path showed, by path; for as long as the store is the same.
-    seen: BTreeMap<u64, (Option<i32>, String)>,
-    paths: u64,
+    /// The native path of each stored path that was met.
+    traces: BTreeMap<u64, Trace>,
+    /// Places of all traces.
+    places: u64,
+    own: Own,
+}
+
+impl Counts {
+    fn of(program: &std::path::Path) -> Result<Counts> {
+        let (clean, hits, faulty, unverified, crashes, refused, same, places) = (0, 0, 0, 0, 0, 0, 0, 0);
+        let (traces, own) = (BTreeMap::new(), Own::of(program)?);
+        Ok(Counts { clean, hits, faulty, unverified, crashes, refused, same, traces, places, own })
+    }
 }
 
 /// Asks guard about an input, runs it natively, and compares.
 fn judge(place: &Place, file: &std::path::Path, input: &Input, verifies: bool, count: &mut Counts) -> Result<()> {
     let answer = place.answer(file, input, verifies)?;
-    let native = place.native(file, input)?;
-    let crashed = native.code.is_none();
+    let shown = || format!("{} {input:?}: {}", file.display(), answer.text);
+    let code = match answer.path {
+        Some(path) => {
+            let trace = place.traced(file, input, &count.own)?;
+            count.places += trace.places;
+            let first = count.traces.entry(path).or_insert_with(|| trace.clone());
+            ensure!(*first == trace, "one stored path ({path}), and two native ones: {first:?} before, {trace:?} of {}", shown());
+            trace.code
+        }
+        None => place.native(file, input)?.code,
+    };
+    let crashed = code.is_none();
     count.crashes += usize::from(crashed);
     match answer.kind.as_str() {
         "clean" => {
             count.clean += 1;
             count.hits += usize::from(answer.hit);
-            ensure!(!crashed, "clean, and the native run crashes: {} {input:?}", file.display());
-            if answer.paths != count.paths {
-                count.seen.clear();
-                count.paths = answer.paths;
-            }
-            let shows = (native.code, if file == place.risky { native.out } else { String::new() });
-            if let Some(before) = count.seen.get(&answer.path) {
-                ensure!(*before == shows, "one path, but other branches natively: {before:?} and {shows:?} of {input:?}");
-                count.same += 1;
-            }
-            count.seen.insert(answer.path, shows);
+            ensure!(!crashed, "clean, and the native run crashes: {}", shown());
         }
         "faulty" => {
             count.faulty += 1;
             count.refused += usize::from(crashed);
-            ensure!(crashed, "faulty, and the native run ends well: {} {input:?}: {}", file.display(), answer.text);
+            ensure!(crashed, "faulty, and the native run ends well: {}", shown());
         }
         _ => count.unverified += 1,
     }
+    count.same = count.clean + count.faulty - count.traces.len();
     Ok(())
 }
 

@@ -6,6 +6,7 @@ use std::process::{Command, Stdio};
 
 use anyhow::{Context, Result, ensure};
 
+use super::trace::{self, Own, Trace};
 use crate::cache::Cache;
 use crate::random::Random;
 
@@ -30,8 +31,8 @@ pub struct Input {
 pub struct Answer {
     pub kind: String,
     pub hit: bool,
-    pub path: u64,
-    pub paths: u64,
+    /// The number of the stored path, if one says what is known.
+    pub path: Option<u64>,
     pub text: String,
 }
 
@@ -83,7 +84,7 @@ impl Place {
         let source = place.path("risky.c");
         fs::write(&source, include_str!("risky.c"))?;
         let built = Command::new(&place.wryneck)
-            .args(["cc", "-g", "-O1"])
+            .args(["cc", "-g", "-O0"])
             .arg(&source)
             .arg("-o")
             .arg(&place.risky)
@@ -101,10 +102,10 @@ impl Place {
         self.path("cache/guard")
     }
 
-    /// A program of coreutils that was built with its bitcode.
+    /// A program of coreutils that was built with its bitcode; at -O0, where one branch or switch of the bitcode is one sequence of instructions.
     pub fn coreutils(&self, name: &str) -> Result<PathBuf> {
-        let file = Cache::open()?.path("coreutils/O2").join(name);
-        ensure!(file.is_file(), "`{}` is missing: `cargo xtask setup coreutils`", file.display());
+        let file = Cache::open()?.path("coreutils/O0").join(name);
+        ensure!(file.is_file(), "`{}` is missing: `cargo xtask corpus coreutils --opt 0 --all`", file.display());
         Ok(file)
     }
 
@@ -167,14 +168,12 @@ impl Place {
         let said = || format!("{input:?}: {:?}: {text}{}", out.status, String::from_utf8_lossy(&out.stderr));
         ensure!(matches!(out.status.code(), Some(0 | 1 | 3)), "guard gives no answer: {}", said());
         let line: serde_json::Value = serde_json::from_str(text.trim()).with_context(said)?;
-        let number = |name: &str| line[name].as_u64().unwrap_or_default();
         let kind = line["answer"].as_str().unwrap_or_default().to_owned();
         Ok(Answer {
-            kind,
             hit: line["hit"] == true,
-            path: number("path"),
-            paths: number("paths"),
+            path: line["path"].as_u64().filter(|_| kind == "clean" || kind == "faulty"),
             text: line["text"].as_str().unwrap_or_default().to_owned(),
+            kind,
         })
     }
 
@@ -190,6 +189,13 @@ impl Place {
         let mut command = Command::new(program);
         self.given(&mut command, input)?;
         ended(&mut command)
+    }
+
+    /// The program alone, step by step.
+    pub fn traced(&self, program: &Path, input: &Input, own: &Own) -> Result<Trace> {
+        let mut command = Command::new(program);
+        self.given(&mut command, input)?;
+        trace::run(command.stdout(Stdio::piped()).stderr(Stdio::piped()), own)
     }
 
     /// `guard status`.
