@@ -40,6 +40,8 @@ pub struct RunArgs {
     pub tree: Option<PathBuf>,
     /// Where the inputs of tests go as plain files.
     pub export: Option<String>,
+    /// Workers that explore side by side.
+    pub jobs: u32,
 }
 
 impl Default for RunArgs {
@@ -58,6 +60,7 @@ impl Default for RunArgs {
             sequences: None,
             tree: None,
             export: None,
+            jobs: 1,
         }
     }
 }
@@ -83,6 +86,25 @@ fn explores_all(prune: Option<Pruning>) -> bool {
 }
 
 impl RunArgs {
+    /// Whether what is asked for can be done by several workers.
+    pub fn check_jobs(&self) -> Result<()> {
+        let plan = &self.plan;
+        let refused = [
+            ("verify` with pruning", plan.prune.is_some() && !plan.rules.is_empty()),
+            ("--seed`", !plan.seeds.is_empty()),
+            ("--find`", !plan.find.is_empty()),
+            ("--avoid`", !plan.avoid.is_empty()),
+            ("--tree`", self.tree.is_some()),
+        ];
+        match refused.iter().find(|(_, given)| *given && self.jobs > 1) {
+            Some((what, _)) => Err(problem(
+                format!("`-j {}` cannot be used with `{what}: that needs one worker", self.jobs),
+                "leave out `-j`; `verify --prune off` explores all paths and takes it",
+            )),
+            None => Ok(()),
+        }
+    }
+
     /// Whether seeds and goals fit what else is asked for.
     pub fn check_aims(&self) -> Result<()> {
         let aims = [("--seed", &self.plan.seeds), ("--find", &self.plan.find), ("--avoid", &self.plan.avoid)];
@@ -214,7 +236,20 @@ pub static OPTIONS: &[Opt<RunArgs>] = &[
         set: |a, v| { a.plan.config.undefined = one_of(v, &[("symbolic", Undefined::Symbolic), ("error", Undefined::Error)])?; Ok(()) } },
     Opt { name: "--uninit", value: "zero|symbolic|symbolic-globals|report", help: "what reading uninitialised memory gives: zero (default), symbolic input, the same with the program's variables that have no initial value, or a finding where a branch, an address or output depends on it",
         set: |a, v| { a.plan.config.uninit = one_of(v, &[("zero", Uninit::Zero), ("symbolic", Uninit::Symbolic), ("symbolic-globals", Uninit::SymbolicGlobals), ("report", Uninit::Report)])?; Ok(()) } },
+    Opt { name: "-j", value: "N", help: "explore with N workers side by side (default 1); all paths, so not with pruning, seeds or goals",
+        set: |a, v| { a.jobs = workers(v)?; Ok(()) } },
 ];
+
+/// Most workers of a run.
+const MOST_WORKERS: u32 = 256;
+
+fn workers(text: &str) -> Result<u32, String> {
+    match number(text)? {
+        0 => Err("a run has at least one worker".into()),
+        n if n > MOST_WORKERS => Err(format!("a run has at most {MOST_WORKERS} workers")),
+        n => Ok(n),
+    }
+}
 
 /// How to prune, and whether paths are sliced.
 const PRUNINGS: &[(&str, (Option<Pruning>, bool))] = &[

@@ -1,7 +1,7 @@
 //! The wryneck command: one file per subcommand under `cmd/`.
 //!
 //! Reading order: [`args`] (what is typed) and [`symbolic`] (symbolic input), [`cmd`] (what is done), [`build`] (source to IR file),
-//! [`program`] (IR files to a program), [`explore`] (the exploration's clock and ledger of results), [`coverage`], [`folder`] (the run folder, written and read).
+//! [`program`] (IR files to a program), [`coverage`], [`folder`] (the run folder, written and read).
 //! The only crate that prints, reads clocks and environment variables.
 //!
 //! One more subcommand: a file in `cmd/` with its `run`, and a row of [`COMMANDS`].
@@ -10,7 +10,6 @@ mod about;
 mod args;
 mod cmd;
 mod early;
-mod explore;
 mod explored;
 mod flags;
 mod formats;
@@ -33,9 +32,8 @@ use std::ffi::OsString;
 use anyhow::Result;
 
 use wryneck_session::{
-    allocator, beneath, budget, build, cache, carried, child, compile, concrete, coverage, data, export, facts, folder, goals, heap, host,
-    kept, known, left, machine, objects, options, path_tree, program, results, rules, scratch, seal, seeds, several, signal, source,
-    sym_file, symbolic, target, timed, usage, way,
+    allocator, beneath, budget, build, cache, carried, child, compile, data, export, folder, heap, host, kept, known, machine, objects,
+    options, program, results, rules, scratch, seal, several, signal, source, sym_file, symbolic, target, usage,
 };
 
 use crate::problem::problem;

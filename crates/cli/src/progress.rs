@@ -6,6 +6,7 @@ use std::time::{Duration, Instant};
 
 use indicatif::{ProgressBar, ProgressStyle};
 use wryneck_report::units;
+use wryneck_session::collector::Numbers;
 
 use crate::allocator;
 use crate::output;
@@ -14,20 +15,6 @@ use crate::output;
 const LIVE: Duration = Duration::from_millis(200);
 /// Between plain lines.
 const PLAIN: Duration = Duration::from_secs(5);
-
-/// What progress shows.
-pub struct Numbers {
-    pub paths: u64,
-    pub findings: usize,
-    pub instructions: u64,
-    /// Share of the application's blocks, from 0 to 1.
-    pub coverage: f64,
-    pub pending: usize,
-    /// Wall time in the solver.
-    pub solver: Duration,
-    /// Bytes.
-    pub memory: u64,
-}
 
 /// Shows progress now and then.
 pub struct Progress {

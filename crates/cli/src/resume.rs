@@ -9,29 +9,27 @@
 use std::collections::BTreeMap;
 use std::env;
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
 
 use anyhow::{Context, Result};
 use wryneck_exec::prefix::{PrefixId, decode};
-use wryneck_exec::{Explorer, Job, Pruning, Rest, job::Known};
-use wryneck_report::LedgerRow;
+use wryneck_exec::{Job, Pruning, Rest, job::Known};
+use wryneck_session::collector::{Again, Collector};
+use wryneck_session::worker;
 
 use crate::args::{self, OPTIONS, RunArgs};
 use crate::cmd::run::KEPT;
-use crate::explore::Watch;
 use crate::explored::Explored;
-use crate::folder::{self, Earlier, EarlierPath};
+use crate::folder::{self, Earlier};
 use crate::host::Answers;
-use crate::left::{self, SoFar};
 use crate::options::{self, Words};
 use crate::problem::problem;
 use crate::{build, cache, seal};
 
 /// The options that may be given anew: they change no path.
-const ANEW: [&str; 20] = [
+const ANEW: [&str; 21] = [
     "--emit", "--export", "--json", "--jsonl", "--lcov", "--max-disk", "--max-instructions", "--max-memory", "--max-time", "--no-replay",
     "--output", "--quiet", "--resume", "--sarif", "--search", "--search-seed", "--sequences", "--solver", "--solver-timeout",
-    "--unconfined",
+    "--unconfined", "-j",
 ];
 
 const AGAIN: &str = "run the program again";
@@ -163,10 +161,10 @@ impl Resume {
         }
     }
 
-    /// Takes over what is known and what is left.
-    pub fn begin(self, explorer: &mut Explorer, watch: &mut Watch) -> Result<()> {
+    /// Hands over what is known, and gives what is left.
+    pub fn begin(self, collector: &mut Collector) -> Option<worker::Earlier> {
         let Earlier { so_far, paths, jobs, deferred, inputs, covered, .. } = self.earlier;
-        let Some(so_far) = so_far else { return Ok(()) };
+        let so_far = so_far?;
         let (mut again, mut ended, mut taken, mut number) = (BTreeMap::new(), Vec::new(), Vec::new(), 0);
         for path in paths {
             let shown = number..number + path.finds as usize;
@@ -186,12 +184,9 @@ impl Resume {
             again.insert(PrefixId::of(&job.prefix), Again { counts, test: path.test });
             ended.push(job);
         }
-        left::set_runs(&mut explorer.core.coverage, &so_far.blocks);
-        watch.lines.go_on(covered);
-        watch.go_on(so_far, again, &taken);
-        watch.folder.earlier(taken, self.folder);
-        explorer.adopt(Rest { ended, jobs, deferred: deferred.into_iter().collect() });
-        Ok(())
+        collector.go_on(so_far.clone(), again, &taken);
+        collector.folder.earlier(taken, self.folder);
+        Some(worker::Earlier { rest: Rest { ended, jobs, deferred: deferred.into_iter().collect() }, so_far, covered })
     }
 }
 
@@ -199,48 +194,4 @@ impl Resume {
 pub fn tool() -> String {
     let names: Vec<String> = build::tools().iter().map(|file| cache::identity(file).unwrap_or_default()).collect();
     cache::digest(&names.iter().map(String::as_bytes).collect::<Vec<_>>())
-}
-
-/// The sum of two ledgers.
-pub fn sum(mut rows: Vec<LedgerRow>, more: &[LedgerRow]) -> Vec<LedgerRow> {
-    for row in more {
-        match rows.iter_mut().find(|known| (&known.kind, &known.what) == (&row.kind, &row.what)) {
-            Some(known) => known.count += row.count,
-            None => rows.push(row.clone()),
-        }
-    }
-    rows
-}
-
-/// What a run that goes on knows of the one before.
-#[derive(Default)]
-pub struct Before {
-    pub so_far: SoFar,
-    /// Paths of the earlier run that are run again.
-    pub again: BTreeMap<PrefixId, Again>,
-    /// Paths that were taken over as they were.
-    pub paths: u64,
-}
-
-/// A path that was the first to show findings.
-pub struct Again {
-    /// For each of them, the paths that showed it.
-    pub counts: Vec<u64>,
-    /// The number of its test.
-    pub test: Option<u64>,
-}
-
-impl Watch {
-    /// Goes on with what an earlier run knew.
-    fn go_on(&mut self, so_far: SoFar, again: BTreeMap<PrefixId, Again>, paths: &[EarlierPath]) {
-        self.rules.iter_mut().for_each(|rules| rules.go_on(&so_far));
-        (self.tests, self.tests_left_out, self.rows) = (so_far.tests, so_far.tests_left_out, paths.len() as u64);
-        self.inputs = so_far.totals.inputs.unwrap_or(0);
-        self.known.with(|facts| {
-            for path in paths {
-                facts.ends.add(path.class, &Arc::from(path.what.as_str()));
-            }
-        });
-        self.before = Before { so_far, again, paths: paths.len() as u64 };
-    }
 }

@@ -105,6 +105,9 @@ fn command_lines_that_cannot_be_meant() {
     );
     refused(dir, &["run", "--max-time", "soon", "p.c"], &["`--max-time soon`: not a time"]);
     refused(dir, &["run", "--max-tme", "3s", "p.c"], &["the option `--max-tme` is unknown", "did you mean `--max-time`"]);
+    refused(dir, &["run", "-j", "0", "p.c"], &["`-j 0`: a run has at least one worker"]);
+    refused(dir, &["verify", "-j", "2", "p.c"], &["`-j 2` cannot be used with `verify` with pruning", "`verify --prune off`"]);
+    refused(dir, &["run", "-j", "2", "--find", "main", "p.c"], &["`-j 2` cannot be used with `--find`", "leave out `-j`"]);
     refused(dir, &["run"], &["no target is given"]);
     refused(dir, &["walk"], &["`walk` is not a command"]);
     refused(dir, &["replay", "p.c"], &["`p.c` does not lie in a run folder"]);

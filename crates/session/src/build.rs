@@ -89,16 +89,24 @@ pub fn lower_libc() -> Result<Option<Lowered>> {
 
 /// The files that decide what an analysis finds, beside the program: this executable, the one that lowers, the C library's bitcode.
 pub fn tools() -> Vec<PathBuf> {
-    let lower = env::current_exe().map(|here| here.with_file_name(LOWER));
+    let lower = env::current_exe().map(|here| beside(&here));
     // Not by its name: that may be another file by now.
     let own = PathBuf::from("/proc/self/exe");
     [Ok(own), lower.map_err(anyhow::Error::from), cache::root().map(|root| root.join(LIBC))].into_iter().flatten().collect()
 }
 
+/// Where `wryneck-lower` is for this executable: beside it; for the examples and tests of cargo, which lie one folder deeper, beside that folder.
+fn beside(executable: &Path) -> PathBuf {
+    let folder = executable.parent().unwrap_or(Path::new("/"));
+    let is_cargo_s = folder.file_name().is_some_and(|name| name == "examples" || name == "deps");
+    let folder = folder.parent().filter(|_| is_cargo_s).unwrap_or(folder);
+    folder.join(LOWER)
+}
+
 /// `wryneck-lower`, beside this executable.
 fn lower_tool() -> Result<PathBuf> {
     let here = env::current_exe().context("cannot find this executable")?;
-    let tool = here.with_file_name(LOWER);
+    let tool = beside(&here);
     match tool.exists() {
         true => Ok(tool),
         false => Err(problem(

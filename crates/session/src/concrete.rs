@@ -7,7 +7,7 @@ use wryneck_exec::{Explorer, PathEnd};
 use wryneck_report::{Finding, Native};
 
 use crate::budget;
-use crate::results::Findings;
+use crate::results::Seen;
 
 /// Paths of more instructions are not run again.
 const MOST: u64 = 200_000_000;
@@ -16,10 +16,11 @@ const SHARE: f64 = 0.5;
 /// Bytes that the address sanitizer watches before and after each object, at least.
 const WATCHED: u64 = 16;
 
-/// Judges the findings that their replay did not.
-pub fn judge(explorer: &mut Explorer, findings: &mut Findings) {
+/// Judges those of these findings, which `seen` has under these numbers, that their replay did not.
+pub fn judge(explorer: &mut Explorer, seen: &Seen, findings: &mut [(u32, Finding)]) {
     let stop = budget::share(SHARE);
-    for (finding, way) in findings.all.iter_mut().zip(&findings.ways) {
+    for (number, finding) in findings {
+        let Some(way) = seen.ways.get(*number as usize) else { continue };
         // An access that far from its object may hit another, natively and in the engine alike: neither run denies it.
         let (why, far) = match &finding.native {
             Some(Native::NotReplayable(why)) => (why.clone(), false),

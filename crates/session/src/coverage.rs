@@ -54,6 +54,7 @@ enum Told {
 }
 
 /// A line with code.
+#[derive(Clone)]
 pub struct LineRow {
     pub file: Arc<str>,
     pub line: u32,

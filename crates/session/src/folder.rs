@@ -80,7 +80,7 @@ enum Message {
     /// Paths of an earlier run, and the folder that has their tests.
     Earlier(Vec<EarlierPath>, PathBuf),
     /// What is left to explore.
-    Left(Box<Changes>),
+    Left(Box<(Changes, String)>),
     Host(Vec<HostRead>),
     /// Findings that are new or changed.
     Findings(Vec<Numbered>),
@@ -187,9 +187,9 @@ impl Folder {
         self.send(Message::Earlier(paths, folder));
     }
 
-    /// What is left to explore, where all that was sent before is known.
-    pub fn left(&self, changes: Changes) {
-        self.send(Message::Left(Box::new(changes)));
+    /// What is left to explore, and how far the run is, as JSON, where all that was sent before is known.
+    pub fn left(&self, changes: Changes, so_far: String) {
+        self.send(Message::Left(Box::new((changes, so_far))));
     }
 
     /// Findings that are new or changed: on disk within a tenth of a second.

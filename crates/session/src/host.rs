@@ -1,6 +1,5 @@
 //! The real file system, read only, with a record of every answer for the run folder (docs/design/002, docs/design/015).
 
-use std::cell::RefCell;
 use std::collections::BTreeMap;
 use std::ffi::OsStr;
 use std::fs::{self, Metadata};
@@ -8,12 +7,12 @@ use std::io::{self, Read};
 use std::os::unix::ffi::{OsStrExt, OsStringExt};
 use std::os::unix::fs::{DirEntryExt, FileTypeExt, MetadataExt};
 use std::path::Path;
-use std::rc::Rc;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use crate::data;
 use wryneck_environ::{DirEntry, Host, Stat, input::mode};
 use wryneck_report::units;
+
+use crate::{allocator, data};
 
 /// Largest host file a program can read, in bytes.
 const LARGEST: u64 = 256 << 20;
@@ -39,69 +38,107 @@ pub struct HostRead {
     pub answer: Answer,
 }
 
-/// The host, and what was read of it since the record was last taken. What an earlier run has read of it is as that run saw it.
-pub struct RealHost {
-    earlier: Answers,
-    record: Rc<RefCell<Vec<HostRead>>>,
-    /// Largest file that is read, in bytes, and those that were not.
-    most: u64,
-    refused: Refused,
+/// What all workers of a run see of the host: each answer is captured when it is first asked for, or was by an earlier run.
+#[derive(Clone, Default)]
+pub struct Shared(Arc<Mutex<Captured>>);
+
+#[derive(Default)]
+struct Captured {
+    answers: Answers,
+    /// What was captured since the record was last taken.
+    record: Vec<HostRead>,
+    /// The files that were not read since they are too large, in words.
+    refused: Vec<String>,
 }
 
-/// The files that were not read since they are too large, in words.
-pub type Refused = Rc<RefCell<Vec<String>>>;
-
-impl RealHost {
-    /// A host for a run that may have so much memory: a file may take a quarter of it.
-    pub fn new(memory: u64) -> RealHost {
-        RealHost { earlier: Answers::new(), record: Rc::default(), most: LARGEST.min(memory / 4), refused: Rc::default() }
-    }
-
-    /// The same, where an earlier run got these answers. They are part of the record.
-    pub fn after(memory: u64, earlier: Answers) -> RealHost {
+impl Shared {
+    /// Where an earlier run got these answers. They are part of the record.
+    pub fn after(earlier: Answers) -> Shared {
         let read = |((question, path), answer): (&(&'static str, Vec<u8>), &Answer)| HostRead {
             question,
             path: path.clone(),
             answer: answer.clone(),
         };
-        let record = Rc::new(RefCell::new(earlier.iter().map(read).collect()));
-        RealHost { earlier, record, ..RealHost::new(memory) }
+        let record = earlier.iter().map(read).collect();
+        Shared(Arc::new(Mutex::new(Captured { answers: earlier, record, refused: Vec::new() })))
     }
 
-    /// What an earlier run was answered, as `parse` reads it; `None`: it did not ask.
-    fn known<T>(&self, question: &'static str, path: &[u8], parse: impl FnOnce(&[u8]) -> Option<T>) -> Option<Result<T, i32>> {
-        match self.earlier.get(&(question, path.to_vec()))? {
-            Ok(bytes) => parse(bytes).map(Ok),
-            Err(error) => Some(Err(*error)),
-        }
+    /// What was captured since this was last asked.
+    pub fn take_record(&self) -> Vec<HostRead> {
+        allocator::undisturbed(|| std::mem::take(&mut self.lock().record))
     }
 
-    /// The files that were too large, shared with the host.
-    pub fn refused(&self) -> Refused {
-        self.refused.clone()
+    /// The files that were too large, in words.
+    pub fn refused(&self) -> Vec<String> {
+        allocator::undisturbed(|| self.lock().refused.clone())
     }
 
-    /// The record, shared with the host.
-    pub fn record(&self) -> Rc<RefCell<Vec<HostRead>>> {
-        self.record.clone()
+    fn lock(&self) -> MutexGuard<'_, Captured> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// The host as one worker asks it.
+pub struct RealHost {
+    shared: Shared,
+    /// Largest file that is read, in bytes.
+    most: u64,
+}
+
+impl RealHost {
+    /// A host for a run that may have so much memory: a file may take a quarter of it.
+    pub fn new(memory: u64) -> RealHost {
+        RealHost::of(memory, Shared::default())
+    }
+
+    /// The same, with what others have captured.
+    pub fn of(memory: u64, shared: Shared) -> RealHost {
+        RealHost { shared, most: LARGEST.min(memory / 4) }
+    }
+
+    /// The answer to a question, which is asked if nobody has; as `parse` reads it.
+    fn answer<T>(
+        &self,
+        question: &'static str,
+        path: &[u8],
+        parse: impl FnOnce(&[u8]) -> Option<T>,
+        ask: impl FnOnce() -> Result<T, i32>,
+        bytes: impl FnOnce(&T) -> Vec<u8>,
+    ) -> Result<T, i32> {
+        allocator::undisturbed(|| {
+            let mut captured = self.shared.lock();
+            let key = (question, path.to_vec());
+            match captured.answers.get(&key) {
+                Some(Ok(known)) => {
+                    if let Some(known) = parse(known) {
+                        return Ok(known);
+                    }
+                }
+                Some(Err(error)) => return Err(*error),
+                None => {}
+            }
+            let answer = ask();
+            let as_bytes = answer.as_ref().map(|answer| Arc::new(bytes(answer))).map_err(|e| *e);
+            captured.record.push(HostRead { question, path: path.to_vec(), answer: as_bytes.clone() });
+            captured.answers.insert(key, as_bytes);
+            answer
+        })
     }
 
     /// What `uname` says of the real system: system, node, release, version, machine, domain.
     pub fn uname(&self) -> [Vec<u8>; 6] {
         let known = |bytes: &[u8]| bytes.split(|b| *b == 0).map(<[u8]>::to_vec).collect::<Vec<_>>().try_into().ok();
-        if let Some(Ok(names)) = self.known("uname", b"", known) {
-            return names;
-        }
-        // SAFETY: `names` is plain arrays for which zero is valid, and is what the call fills.
-        let names = unsafe {
-            let mut names: libc::utsname = std::mem::zeroed();
-            libc::uname(&mut names);
-            names
+        let ask = || {
+            // SAFETY: `names` is plain arrays for which zero is valid, and is what the call fills.
+            let names = unsafe {
+                let mut names: libc::utsname = std::mem::zeroed();
+                libc::uname(&mut names);
+                names
+            };
+            let text = |field: &[libc::c_char]| field.iter().take_while(|&&c| c != 0).map(|&c| c as u8).collect::<Vec<u8>>();
+            Ok([&names.sysname, &names.nodename, &names.release, &names.version, &names.machine, &names.domainname].map(|f| text(f)))
         };
-        let text = |field: &[libc::c_char]| field.iter().take_while(|&&c| c != 0).map(|&c| c as u8).collect::<Vec<u8>>();
-        let names = [&names.sysname, &names.nodename, &names.release, &names.version, &names.machine, &names.domainname].map(|f| text(f));
-        self.note("uname", b"", &Ok(()), |()| names.join(&0));
-        names
+        self.answer("uname", b"", known, ask, |names| names.join(&0)).unwrap_or_default()
     }
 
     /// The user that programs run as: the real one.
@@ -109,59 +146,48 @@ impl RealHost {
         // SAFETY: a system call that only returns a number.
         unsafe { libc::geteuid() }
     }
-
-    fn note<T>(&self, question: &'static str, path: &[u8], answer: &Result<T, i32>, bytes: impl FnOnce(&T) -> Vec<u8>) {
-        let answer = answer.as_ref().map(|answer| Arc::new(bytes(answer))).map_err(|e| *e);
-        self.record.borrow_mut().push(HostRead { question, path: path.to_vec(), answer });
-    }
 }
 
 impl Host for RealHost {
     fn stat(&self, path: &[u8], follow: bool) -> Result<Stat, i32> {
         let question = if follow { "stat" } else { "lstat" };
-        if let Some(known) = self.known(question, path, stat_of) {
-            return known;
-        }
-        let at = at(path);
-        let answer = if follow { fs::metadata(at) } else { fs::symlink_metadata(at) }.map(|m| stat(&m)).map_err(number);
-        self.note(question, path, &answer, numbers_of);
-        answer
+        let ask = || if follow { fs::metadata(at(path)) } else { fs::symlink_metadata(at(path)) }.map(|m| stat(&m)).map_err(number);
+        self.answer(question, path, stat_of, ask, numbers_of)
     }
 
     fn read_file(&self, path: &[u8]) -> Result<Arc<Vec<u8>>, i32> {
-        if let Some(answer) = self.earlier.get(&("file", path.to_vec())) {
-            return answer.clone();
-        }
-        let answer = read(at(path), self.most).map(Arc::new);
-        if answer == Err(EFBIG) {
-            let (path, most) = (String::from_utf8_lossy(path), units::bytes(self.most));
-            self.refused
-                .borrow_mut()
-                .push(format!("the file `{path}` was not read: it has more than {most}, a quarter of the memory or the most there is"));
-        }
-        self.record.borrow_mut().push(HostRead { question: "file", path: path.to_vec(), answer: answer.clone() });
-        answer
+        allocator::undisturbed(|| {
+            let mut captured = self.shared.lock();
+            let key = ("file", path.to_vec());
+            if let Some(answer) = captured.answers.get(&key) {
+                return answer.clone();
+            }
+            let answer = read(at(path), self.most).map(Arc::new);
+            if answer == Err(EFBIG) {
+                let (path, most) = (String::from_utf8_lossy(path), units::bytes(self.most));
+                captured
+                    .refused
+                    .push(format!("the file `{path}` was not read: it has more than {most}, a quarter of the memory or the most there is"));
+            }
+            captured.record.push(HostRead { question: "file", path: path.to_vec(), answer: answer.clone() });
+            captured.answers.insert(key, answer.clone());
+            answer
+        })
     }
 
     fn list_dir(&self, path: &[u8]) -> Result<Vec<DirEntry>, i32> {
-        if let Some(known) = self.known("dir", path, entries_of) {
-            return known;
-        }
-        let answer = list(at(path)).map_err(number).map(|mut entries| {
-            entries.sort();
-            entries
-        });
-        self.note("dir", path, &answer, |entries| entries.iter().flat_map(bytes_of).collect());
-        answer
+        let ask = || {
+            list(at(path)).map_err(number).map(|mut entries| {
+                entries.sort();
+                entries
+            })
+        };
+        self.answer("dir", path, entries_of, ask, |entries| entries.iter().flat_map(bytes_of).collect())
     }
 
     fn read_link(&self, path: &[u8]) -> Result<Vec<u8>, i32> {
-        if let Some(known) = self.known("link", path, |bytes| Some(bytes.to_vec())) {
-            return known;
-        }
-        let answer = fs::read_link(at(path)).map(|p| p.into_os_string().into_vec()).map_err(number);
-        self.note("link", path, &answer, Vec::clone);
-        answer
+        let ask = || fs::read_link(at(path)).map(|p| p.into_os_string().into_vec()).map_err(number);
+        self.answer("link", path, |bytes| Some(bytes.to_vec()), ask, Vec::clone)
     }
 }
 
@@ -295,8 +321,7 @@ mod tests {
         assert_eq!(host.read_file(b"/dev/zero"), Err(EIO));
         let names = host.list_dir(dir.path().as_os_str().as_bytes()).map(|all| all.into_iter().map(|e| e.name).collect::<Vec<_>>());
         assert_eq!(names, Ok(vec![b"f".to_vec()]));
-        let record = host.record();
-        let record = record.borrow();
+        let record = host.shared.take_record();
         assert_eq!(record.len(), 5);
         assert_eq!((record[0].question, &record[0].answer), ("file", &Ok(b"hello".to_vec().into())));
         assert_eq!(record[2].answer, Err(2));
@@ -318,13 +343,13 @@ mod tests {
         let host = RealHost::new(1 << 30);
         let then = ask(&host);
         assert!(then.4.as_ref().is_ok_and(|all| all.len() == 3) && then.1[1].is_ok() && then.1[4] == Err(2));
-        let record = host.record().take();
+        let record = host.shared.take_record();
         let earlier: Answers = record.iter().map(|r| ((r.question, r.path.clone()), r.answer.clone())).collect();
         fs::write(&file, b"it has changed").expect("there is room");
         fs::remove_file(&odd).expect("it is there");
-        let later = RealHost::after(1 << 30, earlier);
+        let later = RealHost::of(1 << 30, Shared::after(earlier));
         assert_eq!(ask(&later), then);
-        assert_eq!(later.record().borrow().len(), record.len());
+        assert_eq!(later.shared.take_record().len(), record.len());
         assert!(record.iter().all(|r| QUESTIONS.contains(&r.question)));
     }
 }

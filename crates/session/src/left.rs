@@ -62,8 +62,6 @@ pub struct Changes {
     pub new: Vec<(Row, Vec<u8>, Vec<u8>)>,
     pub no_longer_deferred: Vec<Row>,
     pub deferred: Vec<(Row, Deferral)>,
-    /// How far the run is, as JSON.
-    pub so_far: String,
 }
 
 /// Knows what the tables have.
@@ -76,12 +74,15 @@ pub struct Left {
 /// The rows of a table by the names of what is in them.
 struct Rows<N> {
     all: FxHashMap<N, Row>,
+    /// The last row, and the distance to the next: the rows of several workers are different ones.
     last: Row,
+    step: Row,
 }
 
 impl<N: Eq + Hash> Rows<N> {
-    fn new() -> Rows<N> {
-        Rows { all: FxHashMap::default(), last: 0 }
+    fn new(worker: u32, of: u32) -> Rows<N> {
+        let step = Row::from(of.max(1));
+        Rows { all: FxHashMap::default(), last: Row::from(worker) + 1 - step, step }
     }
 
     /// Has the table have these, of which `give` is given what is new with its row; gives the rows that go.
@@ -89,10 +90,10 @@ impl<N: Eq + Hash> Rows<N> {
         let mut before = std::mem::take(&mut self.all);
         self.all.reserve(before.len());
         for this in these {
-            let last = &mut self.last;
+            let (last, step) = (&mut self.last, self.step);
             self.all.entry(name(&this)).or_insert_with_key(|name| {
                 before.remove(name).unwrap_or_else(|| {
-                    *last += 1;
+                    *last += step;
                     give(*last, &this);
                     *last
                 })
@@ -105,16 +106,17 @@ impl<N: Eq + Hash> Rows<N> {
 }
 
 impl Left {
-    pub fn new(now: Instant) -> Left {
-        Left { pending: Rows::new(), deferred: Rows::new(), next: now + PAUSE }
+    /// Of the worker of this number, of so many.
+    pub fn new(now: Instant, worker: u32, of: u32) -> Left {
+        Left { pending: Rows::new(worker, of), deferred: Rows::new(worker, of), next: now + PAUSE }
     }
 
     pub fn is_due(&self, now: Instant) -> bool {
         now >= self.next
     }
 
-    /// What has changed, where the run is so far.
-    pub fn changes(&mut self, explorer: &Explorer, so_far: &SoFar) -> Changes {
+    /// What has changed.
+    pub fn changes(&mut self, explorer: &Explorer) -> Changes {
         let start = Instant::now();
         let (mut new, mut deferred) = (Vec::new(), Vec::new());
         let gone = self.pending.become_these(
@@ -126,9 +128,8 @@ impl Left {
             },
         );
         let no_longer_deferred = self.deferred.become_these(explorer.deferred(), |name| *name, |row, name| deferred.push((row, *name)));
-        let so_far = serde_json::to_string(so_far).unwrap_or_default();
         self.next = Instant::now() + PAUSE.max(start.elapsed() * SHARE);
-        Changes { gone, new, no_longer_deferred, deferred, so_far }
+        Changes { gone, new, no_longer_deferred, deferred }
     }
 }
 
@@ -143,6 +144,21 @@ pub fn runs(bytes: &[u8]) -> Vec<u32> {
         *runs.last_mut().expect("one is there") += 1;
     }
     runs
+}
+
+/// The [`runs`] of what any of these has set.
+pub fn either<'a>(all: impl Iterator<Item = &'a [u32]>) -> Vec<u32> {
+    let all: Vec<&[u32]> = all.filter(|runs| !runs.is_empty()).collect();
+    let length = |runs: &[u32]| runs.iter().map(|run| *run as usize).sum::<usize>();
+    match &all[..] {
+        [] => Vec::new(),
+        [one] => one.to_vec(),
+        [first, ..] => {
+            let mut bytes = vec![0; length(first)];
+            all.iter().for_each(|one| set_runs(&mut bytes, one));
+            runs(&bytes)
+        }
+    }
 }
 
 /// Sets the bytes that [`runs`] says were set, if it is of so many.

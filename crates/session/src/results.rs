@@ -6,7 +6,7 @@ use std::hash::{Hash, Hasher};
 use std::rc::Rc;
 use std::sync::Arc;
 
-use rustc_hash::FxHasher;
+use rustc_hash::{FxHashMap, FxHasher};
 use wryneck_exec::prefix::Prefix;
 use wryneck_exec::{CodePos, Core, Ended, Fault, Image, Ledger, LedgerKind, PathEnd, SourcePos};
 use wryneck_expr::Model;
@@ -15,6 +15,7 @@ use wryneck_report::{Class, CodeLine, EndCount, Finding, InputValue, Kind, LOSSE
 use wryneck_verify::checker::Happened;
 
 use crate::folder::Numbered;
+use crate::report::Shown;
 use crate::symbolic::is_of_working_call;
 use crate::{folder, source};
 
@@ -49,12 +50,16 @@ impl Ends {
 }
 
 /// A line of a function in a file.
-#[derive(PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 struct Line {
     file: String,
     line: u32,
     function: String,
 }
+
+/// Where a finding is: its kind, the lines of its place, and a hash of its story.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct PlaceKey(String, Vec<Line>, u64);
 
 /// A path that can be run again.
 pub struct Way {
@@ -89,48 +94,82 @@ impl Defect<'_> {
     }
 }
 
+/// What the paths of one worker showed, by the code where it happened: its numbers.
+pub struct Seen {
+    /// By number: how the first path came there.
+    pub ways: Vec<Way>,
+    /// Names the instructions of machine code.
+    pub machine: Option<Rc<RefCell<MachineProgram>>>,
+    by_code: BTreeMap<(Rc<str>, Vec<CodePos>, u64), u32>,
+}
+
+impl Seen {
+    pub fn new(machine: Option<Rc<RefCell<MachineProgram>>>) -> Seen {
+        Seen { ways: Vec::new(), machine, by_code: BTreeMap::new() }
+    }
+
+    /// Takes in a defect that a path showed.
+    pub fn add(&mut self, core: &Core, defect: Defect<'_>, ended: &Ended) -> Shown {
+        let image = &core.image;
+        let code = (defect.id.clone(), key_frames(image, defect.at), story(core, defect.story, &mut |pos, h| pos.hash(h)));
+        let next = self.ways.len() as u32;
+        let place = || {
+            let innermost = |&pos: &CodePos| image.source(pos).into_iter().next();
+            let line = |s: SourcePos| Line { file: s.file, line: s.line, function: s.function };
+            let lines = code.1.iter().filter_map(innermost).map(line).collect();
+            let told = story(core, defect.story, &mut |pos, h| image.source(pos).iter().for_each(|s| (&s.file, s.line).hash(h)));
+            PlaceKey(defect.id.to_string(), lines, told)
+        };
+        if let Some(&number) = self.by_code.get(&code) {
+            return Shown { number, first: None };
+        }
+        let place = place();
+        self.by_code.insert(code, next);
+        let at = defect.at.to_vec();
+        let code = self.machine.as_ref().map(|machine| disassembled(&machine.borrow(), image, defect.at)).unwrap_or_default();
+        let finding = Finding { code, ..finding(image, defect, ended) };
+        self.ways.push(Way { at, prefix: ended.prefix.clone(), model: ended.model.clone(), instructions: ended.instructions });
+        Shown { number: next, first: Some(Box::new((finding, place))) }
+    }
+}
+
 /// Findings, one per kind, place and story. The place is the innermost frame together with the innermost one of the application, so that two
 /// misuses of one library function are two findings.
 #[derive(Default)]
 pub struct Findings {
     pub all: Vec<Finding>,
-    /// How the first path of each came there.
-    pub ways: Vec<Way>,
+    /// The worker of the first path of each, and its number there.
+    pub shown_by: Vec<(u32, u32)>,
     /// Indices of those that have changed since they were last taken.
     changed: BTreeSet<usize>,
-    /// Tells the instructions of machine code.
-    pub machine: Option<Rc<RefCell<MachineProgram>>>,
-    by_code: BTreeMap<(Rc<str>, Vec<CodePos>, u64), usize>,
-    by_place: BTreeMap<(Rc<str>, Vec<Line>, u64), usize>,
+    by_number: FxHashMap<(u32, u32), usize>,
+    by_place: BTreeMap<PlaceKey, usize>,
 }
 
 impl Findings {
-    /// Adds a defect that a path showed; whether it is the first of its finding, and the finding's index.
-    pub fn add(&mut self, core: &Core, defect: Defect<'_>, ended: &Ended) -> (bool, usize) {
-        let image = &core.image;
-        let code = (defect.id.clone(), key_frames(image, defect.at), story(core, defect.story, &mut |pos, h| pos.hash(h)));
-        if let Some(&index) = self.by_code.get(&code) {
-            self.all[index].count += 1;
-            self.changed.insert(index);
-            return (false, index);
-        }
-        let innermost = |&pos: &CodePos| image.source(pos).into_iter().next();
-        let line = |s: SourcePos| Line { file: s.file, line: s.line, function: s.function };
-        let place = code.1.iter().filter_map(innermost).map(line).collect();
-        let told = story(core, defect.story, &mut |pos, h| image.source(pos).iter().for_each(|s| (&s.file, s.line).hash(h)));
-        let next = self.all.len();
-        let index = *self.by_place.entry((defect.id.clone(), place, told)).or_insert(next);
-        self.by_code.insert(code, index);
-        self.changed.insert(index);
-        if index < next {
-            self.all[index].count += 1;
-            return (false, index);
-        }
-        let code = self.machine.as_ref().map(|machine| disassembled(&machine.borrow(), image, defect.at)).unwrap_or_default();
-        let at = defect.at.to_vec();
-        self.all.push(Finding { code, ..finding(image, defect, ended) });
-        self.ways.push(Way { at, prefix: ended.prefix.clone(), model: ended.model.clone(), instructions: ended.instructions });
-        (true, index)
+    /// Takes in what a path of a worker showed; whether it is the first of its finding, and the finding's index. `None`: the worker has never told what
+    /// its number is.
+    pub fn add(&mut self, worker: u32, shown: Shown) -> Option<(bool, usize)> {
+        let number = (worker, shown.number);
+        let known = match shown.first {
+            None => *self.by_number.get(&number)?,
+            Some(first) => {
+                let (finding, place) = *first;
+                let next = self.all.len();
+                let index = *self.by_place.entry(place).or_insert(next);
+                self.by_number.insert(number, index);
+                if index == next {
+                    self.changed.insert(index);
+                    self.all.push(finding);
+                    self.shown_by.push(number);
+                    return Some((true, index));
+                }
+                index
+            }
+        };
+        self.all[known].count += 1;
+        self.changed.insert(known);
+        Some((false, known))
     }
 
     /// Counts paths of an earlier run that showed a finding.

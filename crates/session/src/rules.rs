@@ -19,6 +19,7 @@ use wryneck_verify::{Automata, Checker, MachineSlicer, Observed, Policy, Sequenc
 
 use crate::left::SoFar;
 use crate::problem::problem;
+use crate::report::{RulesEnd, RulesSoFar};
 use crate::results::Defect;
 use crate::{data, facts};
 
@@ -129,12 +130,26 @@ impl Rules {
             SoFar { sequences: earlier.sequences.clone(), wanted: earlier.wanted, subsumed: earlier.subsumed, ..SoFar::default() };
     }
 
-    /// Adds to what a later run has to know.
-    pub fn tell(&self, explorer: &Explorer, so_far: &mut SoFar) {
-        so_far.relevant.clone_from(&self.relevant);
-        so_far.sequences = self.lines();
-        so_far.wanted = self.earlier.wanted + explorer.core.stats.flips_wanted;
-        so_far.subsumed = self.earlier.subsumed + explorer.core.stats.flips_subsumed;
+    /// What they came to so far.
+    pub fn so_far(&self, explorer: &Explorer) -> RulesSoFar {
+        let stats = &explorer.core.stats;
+        RulesSoFar {
+            relevant: self.relevant.clone(),
+            sequences: self.lines(),
+            wanted: self.earlier.wanted + stats.flips_wanted,
+            subsumed: self.earlier.subsumed + stats.flips_subsumed,
+        }
+    }
+
+    /// What they came to at the end.
+    pub fn end(&self, explorer: &Explorer) -> RulesEnd {
+        let about = self.automata.checkers().iter().map(|c| c.about()).zip(&self.occurs);
+        RulesEnd {
+            so_far: self.so_far(explorer),
+            rules: about.map(|(rule, occurs)| (rule.id.clone(), rule.summary.clone(), *occurs)).collect(),
+            pruning: self.pruning(explorer),
+            calls_fail: self.calls_fail,
+        }
     }
 
     /// The distinct sequences, those of earlier runs among them.
@@ -199,12 +214,6 @@ impl Rules {
         sequence.to_vec().into_iter().map(event).collect::<Vec<_>>().join(" ")
     }
 
-    /// Writes the distinct sequences, a line each, sorted.
-    pub fn write_sequences(&self, file: &Path) -> Result<()> {
-        let lines: Vec<String> = self.lines().into_iter().map(|line| line + "\n").collect();
-        fs::write(file, lines.concat()).with_context(|| format!("cannot write `{}`", file.display()))
-    }
-
     /// Counts a path that ended; what it did wrong.
     pub fn ended<'a>(&mut self, core: &Core, ended: &'a Ended) -> Vec<Defect<'a>> {
         self.see(core, ended, true)
@@ -244,20 +253,48 @@ impl Rules {
         let rules = self.automata.checkers().iter().map(|c| c.about()).zip(&self.relevant);
         rules.map(|(rule, relevant)| (rule.id.clone(), rule.summary.clone(), *relevant)).collect()
     }
+}
 
+impl RulesEnd {
     /// The verdict on each rule.
     pub fn judge(&self, run: &Run) -> Vec<RuleResult> {
         let assumptions = &ASSUMED[usize::from(self.calls_fail)..];
-        let occurs = self.occurs.iter().copied();
-        let rules = self.automata.checkers().iter().map(|c| c.about()).zip(&self.relevant).zip(occurs);
-        let checked = rules.map(|((rule, relevant), occurs)| wryneck_report::Checked {
-            id: &rule.id,
-            summary: &rule.summary,
+        let checked = self.rules.iter().zip(&self.so_far.relevant).map(|((id, summary, occurs), relevant)| wryneck_report::Checked {
+            id,
+            summary,
             relevant: *relevant,
-            occurs,
+            occurs: *occurs,
             assumptions,
         });
         checked.map(|rule| RuleResult::new(run, &rule)).collect()
+    }
+
+    /// Adds what another worker's rules came to.
+    pub fn add(&mut self, other: RulesEnd) {
+        self.so_far.add(other.so_far);
+        let (own, its) = (&mut self.pruning, other.pruning);
+        own.sequences = self.so_far.sequences.len() as u64;
+        own.relevant = own.relevant.zip(its.relevant).map(|(a, b)| a + b);
+        own.redundant = own.redundant.zip(its.redundant).map(|(a, b)| a + b);
+        own.wanted += its.wanted;
+        own.subsumed += its.subsumed;
+    }
+}
+
+impl RulesSoFar {
+    /// Adds what another worker's rules came to.
+    pub fn add(&mut self, other: RulesSoFar) {
+        self.relevant.resize(self.relevant.len().max(other.relevant.len()), 0);
+        self.relevant.iter_mut().zip(&other.relevant).for_each(|(own, its)| *own += its);
+        self.sequences.extend(other.sequences);
+        self.wanted += other.wanted;
+        self.subsumed += other.subsumed;
+    }
+
+    /// Writes the distinct sequences, a line each, sorted.
+    pub fn write_sequences(&self, file: &Path) -> Result<()> {
+        let lines: Vec<String> = self.sequences.iter().map(|line| format!("{line}\n")).collect();
+        fs::write(file, lines.concat()).with_context(|| format!("cannot write `{}`", file.display()))
     }
 }
 

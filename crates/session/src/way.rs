@@ -6,10 +6,10 @@
 
 use wryneck_exec::prefix::Decision;
 use wryneck_exec::{CodePos, Decided, Does, Explorer, Image};
-use wryneck_report::{LedgerRow, Place, Step};
+use wryneck_report::{Finding, LedgerRow, Place, Step};
 
 use crate::budget::{self, Cause};
-use crate::results::{Findings, place};
+use crate::results::{Seen, place};
 use crate::{known, scope};
 
 /// Paths of more instructions are not run again.
@@ -19,19 +19,16 @@ const SHARE: f64 = 0.3;
 /// Decisions kept of one way.
 const KEPT: usize = 10_000;
 
-/// Gives each finding the decisions on its way.
+/// Gives each of these findings, which `seen` has under these numbers, the decisions on its way.
 ///
 /// Gives what was given up, since the run is over.
-pub fn trace(explorer: &mut Explorer, findings: &mut Findings) -> Option<LedgerRow> {
-    let machine = findings.machine.clone();
-    let (stop, count) = (budget::share(SHARE), findings.all.len());
-    for (number, (finding, way)) in findings.all.iter_mut().zip(&findings.ways).enumerate() {
-        if way.instructions > MOST {
-            continue;
-        }
+pub fn trace(explorer: &mut Explorer, seen: &Seen, findings: &mut [(u32, Finding)]) -> Option<LedgerRow> {
+    let (stop, count) = (budget::share(SHARE), findings.len());
+    for (done, (number, finding)) in findings.iter_mut().enumerate() {
+        let Some(way) = seen.ways.get(*number as usize).filter(|way| way.instructions <= MOST) else { continue };
         if stop.asked() {
             let cause = budget::over().unwrap_or(Cause::Time);
-            return Some(known::cut_off("looking at the ways to findings", (count - number) as u64, cause));
+            return Some(known::cut_off("looking at the ways to findings", (count - done) as u64, cause));
         }
         let mut steps: Vec<Step> = Vec::new();
         let (state, _) = explorer.retrace(&way.prefix.to_vec(), way.model.clone(), &stop, &mut |image, decided| {
@@ -45,7 +42,7 @@ pub fn trace(explorer: &mut Explorer, findings: &mut Findings) -> Option<LedgerR
         });
         finding.steps = steps;
         if explorer.core.call_stack(&state, usize::MAX) == way.at {
-            let machine = machine.as_ref().map(|machine| machine.borrow());
+            let machine = seen.machine.as_ref().map(|machine| machine.borrow());
             finding.variables = scope::variables(&explorer.core, &state, machine.as_deref(), &way.at, finding.stack.len());
         }
     }

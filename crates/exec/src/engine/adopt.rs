@@ -158,6 +158,34 @@ impl Explorer {
         all.for_each(|adopted| self.add(Item::Job(Box::new(adopted))));
     }
 
+    /// Gives away this many flips at most, for others to explore: those after the fewest decisions, because much is below them. Not under pruning, which
+    /// has to know what becomes of them.
+    pub fn hand_out(&mut self, most: usize) -> Vec<Job> {
+        let depth = |item: &Item| match item {
+            Item::Flip(flip) => Some(flip.prefix.len()),
+            Item::Job(adopted) => Some(adopted.depth()),
+            Item::Paused(_) | Item::Held(_) => None,
+        };
+        let mut chosen: Vec<(u32, ItemId)> = self.items.iter().filter_map(|(id, item)| Some((depth(item)?, *id))).collect();
+        chosen.sort_unstable();
+        chosen.truncate(most);
+        let mut jobs = Vec::new();
+        for (_, id) in chosen {
+            self.search.remove(id);
+            let (job, node) = match self.items.remove(&id) {
+                Some(Item::Flip(flip)) => {
+                    let tried = self.core.targets.get(&flip.before()).copied().unwrap_or(0);
+                    (Job::of(flip.prefix.to_vec(), &flip.model, &self.core.pool, tried), flip.node)
+                }
+                Some(Item::Job(adopted)) => (adopted.job, adopted.node),
+                Some(Item::Paused(_) | Item::Held(_)) | None => continue,
+            };
+            self.core.tree.finish(node);
+            jobs.push(job);
+        }
+        jobs
+    }
+
     /// Runs the paths again that had ended, unless the run is to end.
     pub(super) fn show_again(&mut self, control: &mut dyn Control) {
         // Nothing on their way is left for later.

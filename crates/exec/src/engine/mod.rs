@@ -55,8 +55,8 @@ pub trait Control {
     fn solver_stop(&mut self) -> wryneck_solver::Stop {
         wryneck_solver::Stop::never()
     }
-    /// Called between paths, where what is [left](Explorer::left) can be read.
-    fn between(&mut self, _: &Explorer) {}
+    /// Called between paths, where what is [left](Explorer::left) can be read, and [handed out](Explorer::hand_out).
+    fn between(&mut self, _: &mut Explorer) {}
 }
 
 /// How an exploration ended.
@@ -259,9 +259,9 @@ impl Explorer {
 
     fn explore_items(&mut self, control: &mut dyn Control) -> Outcome {
         loop {
+            control.between(self);
             // All that is relevant is done by the time an audit begins.
             let stopped = |limit| if self.core.auditing { Outcome::Complete } else { Outcome::Stopped(limit) };
-            control.between(self);
             if let Some(limit) = control.stop(&self.core, self.items.len()) {
                 return stopped(limit);
             }

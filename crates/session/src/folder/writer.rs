@@ -140,7 +140,7 @@ impl Writer<'_> {
             Message::Commit(_) | Message::End(_) => Ok(()),
             Message::Paths(rows) => rows.into_iter().try_for_each(|row| self.path(row)),
             Message::Earlier(paths, folder) => paths.iter().try_for_each(|path| self.earlier(path, &folder)),
-            Message::Left(changes) => self.left(*changes),
+            Message::Left(left) => self.left(left.0, &left.1),
             Message::Host(reads) => {
                 let mut insert = self.db.prepare_cached("INSERT INTO host VALUES (?, ?, ?, ?)")?;
                 for r in reads {
@@ -221,7 +221,7 @@ impl Writer<'_> {
         Ok(())
     }
 
-    fn left(&mut self, changes: Changes) -> Result<()> {
+    fn left(&mut self, changes: Changes, so_far: &str) -> Result<()> {
         {
             let mut delete = self.db.prepare_cached("DELETE FROM pending WHERE id = ?")?;
             changes.gone.iter().try_for_each(|row| delete.execute([row]).map(drop))?;
@@ -238,7 +238,7 @@ impl Writer<'_> {
                 insert.execute(params![row, name.to_bytes(), flip])?;
             }
         }
-        self.fact("rest", &changes.so_far)
+        self.fact("rest", so_far)
     }
 
     fn findings(&mut self, findings: &[Numbered]) -> Result<()> {

@@ -27,6 +27,7 @@ mod pointers;
 mod probe;
 mod prune;
 mod resume;
+mod same;
 mod soak;
 mod speed;
 mod strangers;
@@ -100,6 +101,8 @@ enum Gate {
     Prune(prune::Args),
     /// Stops at random moments: after `--resume` to the end, all is as if the run had not been stopped
     Resume(resume::Args),
+    /// The same results of two builds, or of one worker and several, on explorations to their end
+    Same(same::Args),
     /// A long run: flat memory, lasting speed
     Soak(soak::Args),
     /// Concrete speed against native, start-up, small symbolic runs
@@ -142,6 +145,7 @@ pub fn run(args: &Args) -> Result<()> {
         Gate::ProbeSweep(args) => probe::sweep::run(args),
         Gate::Prune(args) => prune::run(args),
         Gate::Resume(args) => resume::run(args),
+        Gate::Same(args) => same::run(args),
         Gate::Soak(args) => soak::run(args),
         Gate::Speed(args) => speed::run(args),
         Gate::Strangers(args) => strangers::run(args),

@@ -51,7 +51,7 @@ static PROGRAMS: [Row; 10] = [
     ("wc.bc", &["--sym-stdin", "4"], &["--sym-stdin", "4"]),
 ];
 
-static OWN: [(&str, &str); 2] = [
+pub static OWN: [(&str, &str); 2] = [
     (
         "faults.c",
         r#"#include <stdio.h>
@@ -242,36 +242,40 @@ impl Trial<'_> {
         })
     }
 
-    /// What is compared of a folder.
     fn known(&self, folder: &str) -> Result<Value> {
-        let db = open(&self.dir.join(folder))?;
-        let summary: String = db.query_row("SELECT value FROM run WHERE name = 'summary'", [], |row| row.get(0))?;
-        let summary: Value = serde_json::from_str(&summary)?;
-        if self.command == "verify" {
-            let sequences = fs::read_to_string(self.dir.join(format!("{folder}.txt")))?;
-            let findings =
-                lines(&db, "SELECT DISTINCT kind || ' ' || line || ' ' || message FROM finding WHERE kind LIKE 'rule:%' ORDER BY 1")?;
-            let verdicts: Vec<Value> =
-                summary["rules"].as_array().into_iter().flatten().map(|rule| json!([rule["id"], rule["verdict"]])).collect();
-            return Ok(json!({ "sequences": sequences.lines().collect::<Vec<_>>(), "findings": findings, "verdicts": verdicts }));
-        }
-        let ends = "SELECT class || ' ' || what || ' ' || count(*) FROM path GROUP BY class, what ORDER BY 1";
-        let tests = "SELECT class || ' ' || what || ' ' || count(*) FROM path WHERE test IS NOT NULL GROUP BY class, what ORDER BY 1";
-        let findings = "SELECT kind || ' ' || line || ' ' || message || ' ' || count FROM finding ORDER BY 1";
-        let files = fs::read_dir(self.dir.join(folder))?.flatten().filter(|e| e.path().extension().is_some_and(|x| x == "ktest")).count();
-        Ok(json!({
-            "ends": lines(&db, ends)?, "tests": lines(&db, tests)?, "files": files, "findings": lines(&db, findings)?,
-            "covered": lines(&db, "SELECT file || ':' || line FROM coverage WHERE covered = 1 ORDER BY file, line")?.len(),
-        }))
+        known(self.dir, self.command, folder)
     }
 }
 
-fn open(folder: &Path) -> Result<Connection> {
+/// What is compared of a folder in `dir`.
+pub fn known(dir: &Path, command: &str, folder: &str) -> Result<Value> {
+    let db = open(&dir.join(folder))?;
+    let summary: String = db.query_row("SELECT value FROM run WHERE name = 'summary'", [], |row| row.get(0))?;
+    let summary: Value = serde_json::from_str(&summary)?;
+    if command == "verify" {
+        let sequences = fs::read_to_string(dir.join(format!("{folder}.txt")))?;
+        let findings =
+            lines(&db, "SELECT DISTINCT kind || ' ' || line || ' ' || message FROM finding WHERE kind LIKE 'rule:%' ORDER BY 1")?;
+        let verdicts: Vec<Value> =
+            summary["rules"].as_array().into_iter().flatten().map(|rule| json!([rule["id"], rule["verdict"]])).collect();
+        return Ok(json!({ "sequences": sequences.lines().collect::<Vec<_>>(), "findings": findings, "verdicts": verdicts }));
+    }
+    let ends = "SELECT class || ' ' || what || ' ' || count(*) FROM path GROUP BY class, what ORDER BY 1";
+    let tests = "SELECT class || ' ' || what || ' ' || count(*) FROM path WHERE test IS NOT NULL GROUP BY class, what ORDER BY 1";
+    let findings = "SELECT kind || ' ' || line || ' ' || message || ' ' || count FROM finding ORDER BY 1";
+    let files = fs::read_dir(dir.join(folder))?.flatten().filter(|e| e.path().extension().is_some_and(|x| x == "ktest")).count();
+    Ok(json!({
+        "ends": lines(&db, ends)?, "tests": lines(&db, tests)?, "files": files, "findings": lines(&db, findings)?,
+        "covered": lines(&db, "SELECT file || ':' || line FROM coverage WHERE covered = 1 ORDER BY file, line")?.len(),
+    }))
+}
+
+pub fn open(folder: &Path) -> Result<Connection> {
     // A killed run's log is read with it.
     Ok(Connection::open_with_flags(folder.join("run.db"), OpenFlags::SQLITE_OPEN_READ_WRITE)?)
 }
 
-fn lines(db: &Connection, sql: &str) -> Result<Vec<String>> {
+pub fn lines(db: &Connection, sql: &str) -> Result<Vec<String>> {
     Ok(db.prepare(sql)?.query_map([], |row| row.get(0))?.collect::<rusqlite::Result<_>>()?)
 }
 
