@@ -14,6 +14,7 @@ use std::rc::Rc;
 
 use rustc_hash::{FxHashMap, FxHashSet};
 use wryneck_expr::{Model, Pool, Remap};
+use wryneck_ir::ActiveCall;
 
 use crate::engine::{Explorer, Item};
 use crate::ground::config::Audit;
@@ -172,13 +173,16 @@ impl Subsumption {
         }
     }
 
-    /// The program point of a flip, as a hash. `None`: such flips are not compared.
-    fn place(&mut self, pool: &Pool, flip: &Flip, state: &State) -> Option<u128> {
+    /// The program point of a flip, as a hash. `calls`: those in progress inside machine code. `None`: such flips are not compared.
+    fn place(&mut self, pool: &Pool, flip: &Flip, state: &State, calls: &[ActiveCall]) -> Option<u128> {
         // The constraints of several decisions of one operation are not known before it runs.
         if state.returned.is_some() || flip.script.len() != 1 || matches!(flip.script.back(), Some(Decision::Above(_))) {
             return None;
         }
         let mut h = Digest::default();
+        for call in calls {
+            (call.base, call.block?).hash(&mut h);
+        }
         for frame in &state.frames {
             (frame.func, frame.op, frame.base, frame.top).hash(&mut h);
             frame.dynamic.hash(&mut h);
@@ -298,7 +302,8 @@ impl Explorer {
     pub(crate) fn begin(&mut self, held: Held, may_wait: bool) -> Option<Box<State>> {
         let Some((_, pruner)) = self.pruning.clone().filter(|_| self.subsumes()) else { return Some(held.state) };
         let Some(continuations) = pruner.continuations() else { return Some(held.state) };
-        let place = if held.exact { self.subsumption.place(&self.core.pool, &held.flip, &held.snapshot) } else { None };
+        let place = held.exact.then(|| self.core.active_calls(&held.snapshot));
+        let place = place.and_then(|calls| self.subsumption.place(&self.core.pool, &held.flip, &held.snapshot, &calls));
         if let Some(place) = place {
             if let Some(subsumer) = continuations.find(place, &held.snapshot, held.flip.cond, &self.core.pool) {
                 return self.leave_out(held, &subsumer);

@@ -28,7 +28,7 @@ use super::points_to;
 use super::solution::{PointsTo, Solution};
 use super::summary::{Summaries, Summary};
 use super::writer::{MAPPING, SHARING, Writer, arguments, first_limbs, standard_streams, variable};
-use super::writes::Effects;
+use super::writes::{Effects, Grows};
 use crate::operand::slots_written;
 
 /// What a call of a function may do.

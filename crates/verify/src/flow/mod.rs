@@ -51,7 +51,7 @@ use liveness::Liveness;
 pub use solution::Solution;
 pub use summary::{CellKind, Gives, Holder, Place, PointerFlow, SYSTEM_CALL, Summaries, Summary};
 pub use writer::is_standard_output;
-pub use writes::{CellWrites, Changes, Effects, Extent, Writes};
+pub use writes::{CellWrites, Changes, Effects, Extent, Grows, Writes};
 
 /// A variable, a stack slot of a function, what one call allocates: an object as the static facts know it.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]

@@ -84,22 +84,29 @@ pub struct Changes {
     pub cells: CellWrites,
 }
 
-impl Changes {
-    pub(super) fn add(&mut self, other: &Changes) {
+/// A set of what may be written, which only grows.
+pub trait Grows: Clone + Default {
+    fn add(&mut self, other: &Self);
+}
+
+impl Grows for Changes {
+    fn add(&mut self, other: &Changes) {
         self.writes.add(&other.writes);
         self.cells.any = self.cells.any.union(other.cells.any);
         self.cells.of.extend(&other.cells.of);
     }
+}
 
+impl Changes {
     fn anything() -> Changes {
         let writes = Writes { everything: true, ..Writes::default() };
         Changes { writes, cells: CellWrites { any: Cells::ALL, ..CellWrites::default() } }
     }
 }
 
-/// What may happen on a way.
+/// What may happen on a way. `C` is what may be written: objects of bitcode, addresses of machine code.
 #[derive(Clone, Debug, Default)]
-pub struct Effects {
+pub struct Effects<C = Changes> {
     /// An event of the rules before `exit` is called, or what cannot be followed and may lead to one.
     pub event: bool,
     /// `exit` may be called.
@@ -111,31 +118,31 @@ pub struct Effects {
     /// Slots of the function that may be written.
     pub slots: BitSet,
     /// What may be written on the way to its end.
-    pub changes: Changes,
+    pub changes: C,
     /// What may be written on the way to a call of `exit`.
-    pub at_exit: Changes,
+    pub at_exit: C,
 }
 
-impl Effects {
+impl<C: Grows> Effects<C> {
     /// Control goes where it is not followed: such a way is never left out.
-    pub(super) fn goes_elsewhere(&mut self) {
+    pub fn goes_elsewhere(&mut self) {
         self.event = true;
         self.leaves = true;
     }
 
-    pub(super) fn add(&mut self, other: &Effects) {
+    pub fn add(&mut self, other: &Effects<C>) {
         self.slots.union_with(&other.slots);
         self.add_call(other);
     }
 
     /// As [`Effects::add`], without the slots, which are another function's.
-    pub(super) fn add_call(&mut self, other: &Effects) {
+    pub fn add_call(&mut self, other: &Effects<C>) {
         self.changes.add(&other.changes);
         self.add_end(other);
     }
 
     /// What happens on a way that never gets to its end: what is written there nobody reads, unless at `exit`.
-    pub(super) fn add_end(&mut self, other: &Effects) {
+    pub fn add_end(&mut self, other: &Effects<C>) {
         self.event |= other.event;
         self.exits |= other.exits;
         self.leaves |= other.leaves;
@@ -144,12 +151,19 @@ impl Effects {
     }
 
     /// Once all of a way is known: what is written anywhere on it may be written before it gets to a call of `exit` on it.
-    pub(super) fn close(&mut self, written: &Changes) {
+    pub fn close(&mut self, written: &C) {
         if self.exits {
             self.at_exit.add(written);
         }
     }
 
+    /// Anything, in a function with so many slots, where `changes` are all there are.
+    pub fn with_all(slots: u32, changes: C) -> Effects<C> {
+        Effects { event: true, exits: true, leaves: true, standard: true, slots: (0..slots).collect(), at_exit: changes.clone(), changes }
+    }
+}
+
+impl Effects {
     /// Objects that are gone where the way ends, but not where `exit` is called.
     pub(super) fn forget(&mut self, objects: impl Iterator<Item = ObjectId>) {
         objects.for_each(|object| self.changes.writes.remove(object));
@@ -157,7 +171,6 @@ impl Effects {
 
     /// Anything, in a function with so many slots.
     pub(super) fn anything(slots: u32) -> Effects {
-        let changes = Changes::anything();
-        Effects { event: true, exits: true, leaves: true, standard: true, slots: (0..slots).collect(), at_exit: changes.clone(), changes }
+        Effects::with_all(slots, Changes::anything())
     }
 }

@@ -7,14 +7,14 @@ use std::cell::RefCell;
 use std::rc::Rc;
 
 use rustc_hash::{FxHashMap, FxHashSet};
+use wryneck_exec::Image;
 use wryneck_exec::code::Callee;
-use wryneck_exec::{CodePos, Image};
 use wryneck_ir::{CodeSource, Inst, Module, Op, Transfer, call_flags};
 
-use super::effects::Effects;
-use super::values::Values;
+use super::effects::{Effects, Memory};
+use super::values::{Saves, Value, Values};
 use crate::flow::cfg::{Block, End};
-use crate::flow::{BitSet, Cfg, Summaries, Summary, components};
+use crate::flow::{BitSet, Cfg, Grows, Summaries, Summary, components};
 use crate::operand::operand_slots;
 
 /// The number of edges that the IR does not have: from a call to its return address, and to the target of a block that only jumps.
@@ -26,8 +26,9 @@ pub struct Registers {
     pub result: u32,
     pub stack_pointer: u32,
     pub thread: u32,
-    /// The slots that calls may change.
+    /// The slots that calls may change, and those that they preserve.
     pub clobbered: BitSet,
+    pub saved: Vec<u32>,
 }
 
 /// A call that ends a block.
@@ -45,11 +46,14 @@ pub struct Function {
     /// By local number: the block, and the known values at its beginning.
     pub blocks: Vec<u32>,
     pub(super) values: Vec<Values>,
+    pub(super) saves: Saves,
     local: FxHashMap<u32, u32>,
     pub cfg: Cfg,
     pub(super) calls: FxHashMap<u32, Called>,
     /// The effects of a call of it.
     pub whole: Effects,
+    /// What it may write on ways that never return.
+    ends: Memory,
     pub(super) done: RefCell<FxHashMap<u32, Rc<Effects>>>,
     /// By block: for each operation, a bit for each of its operands whose value is known.
     known: RefCell<FxHashMap<u32, Rc<Vec<u8>>>>,
@@ -87,6 +91,8 @@ pub struct Facts {
     pub(super) summarised: FxHashMap<u32, Option<Rc<Summary>>>,
     pub shadow: Option<(u64, u64)>,
 }
+
+const EXIT: &str = "exit";
 
 /// Functions that register others to be called at exit.
 const AT_EXIT: [&str; 4] = ["atexit", "on_exit", "__cxa_atexit", "at_quick_exit"];
@@ -130,6 +136,7 @@ impl Facts {
                 stack_pointer: slot(&convention.stack_pointer),
                 thread: slot(&convention.thread),
                 clobbered: (first..code.slots).filter(|slot| !saved.contains(slot)).collect(),
+                saved: convention.saved.iter().map(slot).collect(),
             }
         });
         let calls = self.source.borrow().call_blocks();
@@ -195,12 +202,23 @@ impl Facts {
         }
         let names = self.source.borrow().names_of(entry);
         let found = names.iter().find_map(|(name, library)| match library {
+            true if name == EXIT => None,
             true => self.summaries.external(name),
             false => self.summaries.of_program(name),
         });
         let found = found.cloned().map(Rc::new);
         self.summarised.insert(entry, found.clone());
         found
+    }
+
+    /// Whether C's `exit` begins with a block, where all ways meet that end the program in good order.
+    pub fn is_exit(&self, entry: u32) -> bool {
+        self.source.borrow().names_of(entry).iter().any(|(name, library)| *library && name == EXIT)
+    }
+
+    /// Whether the program's `main` begins with a block.
+    pub fn is_main(&self, entry: u32) -> bool {
+        self.source.borrow().names_of(entry).iter().any(|(name, library)| !library && name == "main")
     }
 
     /// The function whose observed call a block stands for, if the block is the beginning of that function.
@@ -247,7 +265,7 @@ impl Facts {
         while let Some(&next) = found.get(callees.len()) {
             let mut calls = Vec::new();
             for callee in self.callees(image, next) {
-                if self.functions.contains_key(&callee) || self.summary(callee).is_some() {
+                if self.functions.contains_key(&callee) || self.summary(callee).is_some() || self.is_exit(callee) {
                     continue;
                 }
                 let n = *number.entry(callee).or_insert_with(|| {
@@ -265,6 +283,9 @@ impl Facts {
                 // The effects of calls inside of the component were not known yet.
                 let mut all = Effects::default();
                 functions.iter().for_each(|function| all.add(&function.whole));
+                let mut written = all.changes.clone();
+                functions.iter().for_each(|function| written.add(&function.ends));
+                all.close(&written);
                 for function in &mut functions {
                     function.whole = all.clone();
                     function.done.get_mut().clear();
@@ -331,6 +352,7 @@ impl Facts {
     /// How the program ends in a function that never returns.
     fn never_returns(&mut self, entry: u32) -> Option<End> {
         match self.summary(entry) {
+            None if self.is_exit(entry) => Some(End::Leave),
             Some(summary) => summary.never_returns.then_some(if summary.may_end { End::Leave } else { End::Fault }),
             None => self.functions.get(&entry).and_then(|function| function.cfg.never_returns()),
         }
@@ -355,15 +377,22 @@ impl Facts {
             records.push(record);
         }
         let cfg = Cfg::of(records);
-        let values = self.values(image, &blocks, &cfg, &calls);
+        let mut values = self.values(image, &blocks, &cfg, &calls, &Saves::new());
+        let saves = self.saves(image, &cfg, &values);
+        if !saves.is_empty() {
+            // What was saved is restored.
+            values = self.values(image, &blocks, &cfg, &calls, &saves);
+        }
         let mut function = Function {
             entry,
             blocks,
             values,
+            saves,
             local,
             cfg,
             calls,
             whole: Effects::default(),
+            ends: Memory::default(),
             done: RefCell::default(),
             known: RefCell::default(),
             sides: RefCell::default(),
@@ -371,20 +400,24 @@ impl Facts {
         };
         let reached: Vec<u32> = (0..function.blocks.len() as u32).collect();
         function.whole = self.on_ways(image, &function, &reached, &|block| function.cfg.returning(block));
+        for block in reached.into_iter().filter(|block| !function.cfg.returning(*block)) {
+            let effects = self.block(image, &function, block);
+            function.ends.add(&effects.changes);
+        }
         function
     }
 
     /// The known values at the beginnings of a function's blocks.
-    fn values(&self, image: &Image, blocks: &[u32], cfg: &Cfg, calls: &FxHashMap<u32, Called>) -> Vec<Values> {
+    fn values(&self, image: &Image, blocks: &[u32], cfg: &Cfg, calls: &FxHashMap<u32, Called>, saves: &Saves) -> Vec<Values> {
         let (module, code) = (image.function(self.func).0, image.code(self.func));
         let Some(registers) = &self.registers else { return vec![Values::default(); blocks.len()] };
         let mut known: Vec<Option<Values>> = vec![None; blocks.len()];
-        known[0] = Some(Values::at_entry(registers.stack_pointer));
+        known[0] = Some(Values::at_entry(registers.stack_pointer, &registers.saved));
         let mut todo = vec![0u32];
         while let Some(at) = todo.pop() {
             let Some(mut values) = known[at as usize].clone() else { continue };
             let record = &cfg.blocks[at as usize];
-            self.pass(image, module, code, &mut values, record.ops.clone());
+            self.pass(image, module, code, &mut values, record.ops.clone(), saves);
             if calls.contains_key(&blocks[at as usize]) {
                 values.pass_call(registers.stack_pointer, &|slot| !registers.clobbered.contains(slot));
             }
@@ -411,17 +444,22 @@ impl Facts {
         code: &wryneck_exec::code::Code,
         values: &mut Values,
         ops: std::ops::Range<u32>,
+        saves: &Saves,
     ) {
         let shadow = self.shadow.map(|(base, _)| base);
-        ops.for_each(|op| values.pass(module, code, &self.inst(image, op), shadow));
+        ops.for_each(|op| values.pass(module, code, &self.inst(image, op), shadow, saves));
     }
 
     /// The known values before an operation of a function.
     pub fn values_at(&self, image: &Image, function: &Function, op: u32) -> Values {
-        let Some(local) = function.local(self.block_of(op)) else { return Values::default() };
+        self.values_between(image, function, self.ops(image, self.block_of(op)).start..op)
+    }
+
+    /// The known values after these operations, the first ones of a block of a function.
+    pub fn values_between(&self, image: &Image, function: &Function, ops: std::ops::Range<u32>) -> Values {
+        let Some(local) = function.local(self.block_of(ops.start)) else { return Values::default() };
         let mut values = function.values[local as usize].clone();
-        let start = function.cfg.blocks[local as usize].ops.start;
-        self.pass(image, image.function(self.func).0, image.code(self.func), &mut values, start..op);
+        self.pass(image, image.function(self.func).0, image.code(self.func), &mut values, ops, &function.saves);
         values
     }
 
@@ -439,19 +477,14 @@ impl Facts {
             let inst = self.inst(image, op);
             let is_known = |n: usize| {
                 let slots = operand_slots(&inst, n + 1);
-                slots.len() == 1 && values.get(code, slots.start).is_some()
+                slots.len() == 1 && values.get(code, slots.start).is_some_and(Value::is_known)
             };
             let bits = (0..3).filter(|n| is_known(*n)).fold(0u8, |bits, n| bits | 1 << n);
-            self.pass(image, module, code, &mut values, op..op + 1);
+            self.pass(image, module, code, &mut values, op..op + 1, &function.saves);
             bits
         };
         let known: Rc<Vec<u8>> = Rc::new(ops.map(row).collect());
         function.known.borrow_mut().insert(local, known.clone());
         known.get(at).copied().unwrap_or(0)
-    }
-
-    /// The position of an operation.
-    pub fn pos(&self, op: u32) -> CodePos {
-        CodePos { func: self.func, op }
     }
 }

@@ -1,20 +1,18 @@
-//! Effects of machine code: events, ends of the path, and the registers and memory it may write.
+//! What machine code may write, as [`crate::flow::Effects`] count it: addresses, parts of frames, environment cells.
 
-use crate::flow::{BitSet, CellKind};
+use crate::flow::{BitSet, CellKind, Grows};
 use crate::slice::explain::Why;
 use crate::slice::live::Live;
 
 /// The most parts of a frame, as distances from the return address, that are distinguished.
 const PARTS: usize = 64;
 
+/// What may happen on a way of machine code.
+pub type Effects = crate::flow::Effects<Memory>;
+
+/// What may be written.
 #[derive(Clone, Debug, Default)]
-pub struct Effects {
-    pub event: bool,
-    /// The path may end, or never reach the end of these blocks.
-    pub leaves: bool,
-    /// A standard descriptor may be closed or replaced.
-    pub standard: bool,
-    pub slots: BitSet,
+pub struct Memory {
     /// Anything in memory may be written.
     pub anywhere: bool,
     /// Addresses with lengths.
@@ -25,27 +23,17 @@ pub struct Effects {
     pub cells: Vec<CellKind>,
 }
 
-impl Effects {
-    /// Anything, in a function with so many slots.
-    pub fn anything(slots: u32) -> Effects {
-        Effects {
-            event: true,
-            leaves: true,
-            standard: true,
-            slots: (0..slots).collect(),
-            anywhere: true,
-            errno: true,
-            cells: CellKind::all().collect(),
-            ..Effects::default()
-        }
+impl Grows for Memory {
+    fn add(&mut self, other: &Memory) {
+        self.anywhere |= other.anywhere;
+        self.errno |= other.errno;
+        other.fixed.iter().for_each(|(address, len)| self.write_fixed(*address, *len));
+        other.cells.iter().for_each(|kind| self.write_cell(*kind));
+        other.frame.iter().for_each(|(low, high)| self.write_frame(*low, *high));
     }
+}
 
-    /// Control goes where it is not followed: such a way is never left out.
-    pub fn goes_elsewhere(&mut self) {
-        self.event = true;
-        self.leaves = true;
-    }
-
+impl Memory {
     pub fn write_frame(&mut self, low: i64, high: i64) {
         let known = self.frame.iter().any(|(l, h)| *l <= low && high <= *h);
         if !known {
@@ -69,50 +57,22 @@ impl Effects {
         }
     }
 
-    /// Adds effects of a path that never reaches its end. Its writes are left out, because nothing reads them.
-    pub fn add_end(&mut self, other: &Effects) {
-        self.event |= other.event;
-        self.leaves |= other.leaves;
-        self.standard |= other.standard;
-    }
-
-    /// Adds effects in the same function.
-    pub fn add(&mut self, other: &Effects) {
-        self.add_end(other);
-        self.slots.union_with(&other.slots);
-        self.add_memory(other);
-        other.frame.iter().for_each(|(low, high)| self.write_frame(*low, *high));
-    }
-
-    /// Adds the writes that do not depend on a frame.
-    pub fn add_memory(&mut self, other: &Effects) {
-        self.anywhere |= other.anywhere;
-        self.errno |= other.errno;
-        other.fixed.iter().for_each(|(address, len)| self.write_fixed(*address, *len));
-        other.cells.iter().for_each(|kind| self.write_cell(*kind));
-    }
-
-    /// Adds a call. After it pushed its return address, the stack pointer is at this distance from the caller's return address. `clobbered` are the slots
-    /// that calls may change.
-    pub fn add_call(&mut self, callee: &Effects, pushed: Option<i64>, clobbered: &BitSet) {
-        self.add_end(callee);
-        self.slots.union_with(clobbered);
-        self.add_memory(callee);
-        for (low, high) in callee.frame.iter().filter(|(_, high)| *high > 8) {
+    /// The same as the caller sees it. After it pushed the return address, the stack pointer was at this distance from the caller's return address.
+    fn outside(&self, pushed: Option<i64>) -> Memory {
+        let mut seen = Memory { frame: Vec::new(), ..self.clone() };
+        for (low, high) in self.frame.iter().filter(|(_, high)| *high > 8) {
             // Its stack arguments belong to the caller's frame.
             match pushed {
-                Some(pushed) => self.write_frame(pushed.saturating_add(*low), pushed.saturating_add(*high)),
-                None => self.anywhere = true,
+                Some(pushed) => seen.write_frame(pushed.saturating_add(*low), pushed.saturating_add(*high)),
+                None => seen.anywhere = true,
             }
         }
+        seen
     }
 
-    /// Whether this may change something live, and what: memory, slots of the function with its return address at `base`, or thread-local memory
-    /// at `thread`.
-    pub fn touches(&self, live: &Live, slots: &BitSet, base: u64, thread: Option<u64>) -> Option<Why> {
-        if self.slots.meets(slots) {
-            return Some(Why::Local);
-        }
+    /// Whether this may change something live in memory or in the environment, and what. The function's return address is at `base`, thread-local
+    /// memory at `thread`.
+    pub fn touches(&self, live: &Live, base: u64, thread: Option<u64>) -> Option<Why> {
         if let Some(kind) = self.cells.iter().find(|kind| live.has_cell(**kind, None)) {
             return Some(Why::Cell(*kind));
         }
@@ -125,6 +85,24 @@ impl Effects {
             || self.frame.iter().any(frame)
             || self.errno && errno();
         memory.then_some(Why::Memory)
+    }
+}
+
+/// Anything, in a function with so many slots.
+pub fn anything(slots: u32) -> Effects {
+    Effects::with_all(slots, Memory { anywhere: true, errno: true, cells: CellKind::all().collect(), ..Memory::default() })
+}
+
+/// What a call does, as the caller sees it. `clobbered`: the slots that calls may change.
+pub fn called(callee: &Effects, pushed: Option<i64>, clobbered: &BitSet) -> Effects {
+    Effects {
+        slots: clobbered.clone(),
+        changes: callee.changes.outside(pushed),
+        at_exit: callee.at_exit.outside(pushed),
+        event: callee.event,
+        exits: callee.exits,
+        leaves: callee.leaves,
+        standard: callee.standard,
     }
 }
 

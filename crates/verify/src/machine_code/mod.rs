@@ -4,12 +4,13 @@
 //! call is an effect of its function, and control continues at its return address. [`values`] finds the addresses that are constant or
 //! relative to the frame. [`ways`] computes the effects of an alternative. A store through any other pointer may write anything that is
 //! live. A computed jump or call may do anything. So their branches are kept (paper 3, section 4: unresolved jumps and stores). Functions
-//! of the C library have the same summaries as in bitcode. [`walk`] walks the recorded path backwards.
+//! of the C library have the same summaries as in bitcode. [`walk`] is what the backward walk asks.
 //!
 //! Assumed, in addition to what [`crate::flow`] assumes: functions keep the calling convention and return to their callers.
 
 mod code;
 mod effects;
+mod saved;
 mod trace;
 mod values;
 mod walk;
@@ -18,20 +19,23 @@ mod ways;
 use std::cell::RefCell;
 use std::rc::Rc;
 
-use wryneck_exec::{Image, Pruner, Traced, Wanted};
+use wryneck_exec::{CodePos, Traced, Wanted};
 use wryneck_ir::CodeSource;
 
 use crate::flow::Summaries;
-use crate::slice::Explain;
-use crate::slice::needs::Known;
+use crate::slice::explain::{Explain, Why};
+use crate::slice::needs::{Known, Needs};
+use crate::slice::walk::Mismatch;
+use crate::slice::{Front, PathSlicer};
 use code::Facts;
 
-/// The pruner that slices paths of machine code.
-pub struct MachineSlicer {
+/// A program as machine code, as far as it was lifted.
+pub struct MachineCode {
     facts: RefCell<Facts>,
-    known: Known,
-    explain: Option<Explain>,
 }
+
+/// The pruner that slices paths of machine code.
+pub type MachineSlicer = PathSlicer<MachineCode>;
 
 impl MachineSlicer {
     /// `inside_libraries`: calls that libraries make inside themselves are events too.
@@ -41,23 +45,20 @@ impl MachineSlicer {
         inside_libraries: bool,
         explain: Option<Explain>,
     ) -> MachineSlicer {
-        MachineSlicer { facts: RefCell::new(Facts::new(source, summaries, inside_libraries)), known: Known::default(), explain }
+        MachineSlicer::over(MachineCode { facts: RefCell::new(Facts::new(source, summaries, inside_libraries)) }, explain)
     }
 }
 
-impl Pruner for MachineSlicer {
-    fn wanted(&self, path: &Traced<'_>) -> Result<Wanted, String> {
-        let mut see = |pos, why| {
-            if let Some(explain) = &self.explain {
-                explain.note(path.image, pos, why);
-            }
-        };
+impl Front for MachineCode {
+    fn slice(
+        &self,
+        known: &Known,
+        path: &Traced<'_>,
+        from: Option<&Needs>,
+        see: &mut dyn FnMut(CodePos, Option<Why>),
+    ) -> Result<Wanted, Mismatch> {
         let mut facts = self.facts.borrow_mut();
         facts.grow(path.image);
-        walk::wanted(&mut facts, &self.known, path, &mut see).map_err(|mismatch| mismatch.to_string())
-    }
-
-    fn explained(&self, image: &Image) -> Vec<String> {
-        self.explain.iter().flat_map(|explain| explain.lines(image, &|_| "memory".to_owned())).collect()
+        walk::slice(&mut facts, known, path, from, see)
     }
 }

@@ -3,6 +3,8 @@
 //! Any other value is unknown. Calls preserve the registers that the calling convention preserves. Cost: a few passes over the function's
 //! instructions.
 
+use std::collections::BTreeSet;
+
 use rustc_hash::FxHashMap;
 use wryneck_exec::code::Code;
 use wryneck_ir::{Inst, Module, Op};
@@ -17,7 +19,19 @@ pub enum Value {
     Number(u64),
     /// An address in the shadow stack, which the program itself cannot reach.
     Shadow,
+    /// What this register held when the function began, one that the function has to preserve. The value itself is not known.
+    Saved(u32),
 }
+
+impl Value {
+    /// Whether the value follows from the program point.
+    pub fn is_known(self) -> bool {
+        !matches!(self, Value::Saved(_))
+    }
+}
+
+/// Where a function saves registers: distances from its return address, with the registers.
+pub type Saves = BTreeSet<(i64, u32)>;
 
 /// The known values at a program location, by slot.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -26,9 +40,10 @@ pub struct Values {
 }
 
 impl Values {
-    /// At the beginning of a function.
-    pub fn at_entry(stack_pointer: u32) -> Values {
-        Values { known: [(stack_pointer, Value::Frame(0))].into_iter().collect() }
+    /// At the beginning of a function, which preserves `saved`.
+    pub fn at_entry(stack_pointer: u32, saved: &[u32]) -> Values {
+        let saved = saved.iter().map(|slot| (*slot, Value::Saved(*slot)));
+        Values { known: saved.chain([(stack_pointer, Value::Frame(0))]).collect() }
     }
 
     pub fn get(&self, code: &Code, slot: u32) -> Option<Value> {
@@ -38,9 +53,9 @@ impl Values {
         }
     }
 
-    /// The slots whose values are known to be the same in both.
-    pub fn same_in<'a>(&'a self, other: &'a Values) -> impl Iterator<Item = u32> + 'a {
-        self.known.iter().filter(|(slot, value)| other.known.get(slot) == Some(value)).map(|(slot, _)| *slot)
+    /// The slots whose values are the same on all ways to here.
+    pub fn slots(&self) -> impl Iterator<Item = u32> + '_ {
+        self.known.keys().copied()
     }
 
     fn put(&mut self, slot: u32, value: Option<Value>) {
@@ -58,14 +73,18 @@ impl Values {
     }
 
     /// Transfers the values over an operation. `shadow` is the lowest address of the shadow stack.
-    pub fn pass(&mut self, module: &Module, code: &Code, inst: &Inst, shadow: Option<u64>) {
-        use Value::{Frame, Number, Shadow};
+    pub fn pass(&mut self, module: &Module, code: &Code, inst: &Inst, shadow: Option<u64>, saves: &Saves) {
+        use Value::{Frame, Number, Saved, Shadow};
         let get = |slot: u32| self.get(code, slot);
         let whole = inst.width == 64;
         let result = match inst.operator() {
             Some(Op::Imm) if inst.width <= 64 => Some(Number(u64::from(inst.b) << 32 | u64::from(inst.a))),
             Some(Op::Copy) if whole => get(inst.a),
             Some(Op::Anchor) => get(inst.b),
+            Some(Op::Load) if whole => match get(inst.a) {
+                Some(Frame(k)) => saves.range((k, 0)..=(k, u32::MAX)).next().map(|(_, slot)| Saved(*slot)),
+                _ => None,
+            },
             Some(Op::Add) if whole => match (get(inst.a), get(inst.b)) {
                 (Some(Number(base)), _) | (_, Some(Number(base))) if Some(base) == shadow => Some(Shadow),
                 (Some(Frame(k)), Some(Number(n))) | (Some(Number(n)), Some(Frame(k))) => Some(Frame(k.wrapping_add(n as i64))),

@@ -1,39 +1,55 @@
-//! The backward walk over a recorded path of machine code: as [`crate::slice::walk`], but calls are blocks of one function.
+//! Machine code, as the backward walk sees it ([`crate::slice::walk`]): calls are blocks of one function, which share its registers.
 //!
-//! Registers are slots that all calls share. A call of a function with a summary is added to the slice as a whole or not at all, with the
-//! register values at the call. The same holds for a call of the IR, by which machine code reaches models. What runs before machine code
-//! makes all its decisions relevant.
+//! Live registers that a function preserves belong to its caller while the walk is inside of the function, and so do not make the saving and
+//! restoring of them relevant. A call of a function with a summary is added to the slice as a whole or not at all, with the register values
+//! at the call. The same holds for a call of the IR, by which machine code reaches models. What runs before machine code makes all its
+//! decisions relevant.
 
 mod calls;
 mod data;
 
 use std::rc::Rc;
 
-use rustc_hash::FxHashMap;
-use wryneck_exec::{CodePos, Step, Traced, Wanted};
+use wryneck_exec::{CodePos, Image, Step, Traced, Wanted};
 use wryneck_ir::{Inst, Op, Transfer};
 
 use super::code::{Facts, Function};
-use super::effects::Effects;
+use super::effects::{Effects, Memory};
+use super::saved::Place as Saved;
 use super::trace::{Calls, Move};
-use crate::flow::BitSet;
-use crate::slice::backward::{Backward, Course, Taken, is_call};
+use crate::flow::{BitSet, ObjectId, Place, Summary};
 use crate::slice::explain::Why;
-use crate::slice::needs::{Call, Known, Needs};
-use crate::slice::walk::{Group, Mismatch, hold};
+use crate::slice::live::{Live, Placed};
+use crate::slice::needs::{Known, Needs};
+use crate::slice::walk::{Asks, Code, Frame, Group, Mismatch, Walk, hold};
 
-/// As [`crate::slice::walk::wanted`].
-pub fn wanted(facts: &mut Facts, known: &Known, path: &Traced<'_>, see: &mut dyn FnMut(CodePos, Option<Why>)) -> Result<Wanted, Mismatch> {
+/// Slices a recorded path: see [`crate::slice::Front::slice`].
+pub fn slice(
+    facts: &mut Facts,
+    known: &Known,
+    path: &Traced<'_>,
+    from: Option<&Needs>,
+    see: &mut dyn FnMut(CodePos, Option<Why>),
+) -> Result<Wanted, Mismatch> {
     hold(path)?;
     let Some(machine) = path.trace.frames.iter().position(|frame| frame.func == facts.func) else {
         return Ok(Wanted { decisions: all_before(path, path.trace.steps.len()), settled: false, noted: false });
     };
     let calls = Calls::find(facts, path)?;
-    let mut walk = Walk::new(facts, path, calls, machine as u32, see)?;
-    let settled = walk.go(known)?;
-    let before = all_before(path, walk.course.position);
-    walk.course.wanted.extend(before);
-    Ok(Wanted { decisions: walk.course.wanted, settled, noted: walk.course.noted })
+    let frame = path.state.frames.iter().find(|frame| frame.func == facts.func);
+    let thread = facts.registers.as_ref().zip(frame).and_then(|(registers, frame)| {
+        let slot = registers.thread as usize;
+        frame.slots.get(slot).copied().filter(|_| frame.tags[slot] == 0)
+    });
+    let over = Over { facts, calls, machine: machine as u32, done: false, began_inside: false, thread };
+    let mut walk = Walk::new(over, path, see);
+    walk.enter_all()?;
+    if let Some(needs) = from {
+        walk.resume(needs)?;
+    }
+    let mut wanted = walk.found(known)?;
+    wanted.decisions.extend(all_before(path, walk.course.position));
+    Ok(wanted)
 }
 
 /// All decisions of the first steps.
@@ -45,73 +61,197 @@ fn all_before(path: &Traced<'_>, count: usize) -> Vec<u32> {
     decisions.filter(|index| *index >= path.oldest).collect()
 }
 
-/// A call in progress.
-struct Frame {
-    call: u32,
-    function: Option<Rc<Function>>,
-    /// Operations from here on have been walked; then the first operation of their block.
-    cursor: u32,
-    block_start: u32,
-    /// The operation before the cursor has been walked, except for what the monitor observed of it.
-    handled: bool,
-    /// When the walk last passed the beginning of a block.
-    passed: FxHashMap<u32, u64>,
-    taken: Taken,
-    returned: bool,
-    /// Callee-saved registers that are live in its callers.
-    kept: BitSet,
-}
-
-struct Walk<'a, 'f> {
+/// Machine code under a walk.
+struct Over<'f> {
     facts: &'f mut Facts,
-    course: Course<'a>,
     calls: Calls,
     /// The number of machine code's frame in the trace.
     machine: u32,
-    /// Innermost last.
-    frames: Vec<Frame>,
-    slots: BitSet,
     done: bool,
+    /// Recording began inside of a call with a summary.
+    began_inside: bool,
     /// The address of thread-local memory, if known.
     thread: Option<u64>,
-    see: &'f mut dyn FnMut(CodePos, Option<Why>),
 }
 
-impl<'a, 'f> Walk<'a, 'f> {
-    fn new(
-        facts: &'f mut Facts,
-        path: &'a Traced<'a>,
-        calls: Calls,
-        machine: u32,
-        see: &'f mut dyn FnMut(CodePos, Option<Why>),
-    ) -> Result<Walk<'a, 'f>, Mismatch> {
+/// The function that a call runs, if it is known.
+type Running = Option<Rc<Function>>;
+
+impl<'a> Code<'a> for Over<'_> {
+    type Call = Running;
+    type Changes = Memory;
+
+    fn inst(&self, path: &Traced<'a>, _: u32, op: u32) -> Inst {
+        self.facts.inst(path.image, op)
+    }
+    fn block_of(&self, _: u32, op: u32) -> u32 {
+        self.facts.block_of(op)
+    }
+    fn first_op(&self, path: &Traced<'a>, _: u32, block: u32) -> u32 {
+        self.facts.ops(path.image, block).start
+    }
+    fn known(walk: &Walk<'a, '_, Self>, op: u32) -> u8 {
+        let function = walk.frames.last().and_then(|frame| frame.call.as_ref());
+        function.map_or(0, |function| walk.code.facts.known_operands(walk.course.path.image, function, op))
+    }
+
+    fn function(&self, frame: &Frame<Running>) -> u32 {
+        self.calls.all[frame.number as usize].entry.unwrap_or(u32::MAX)
+    }
+    fn depth(walk: &Walk<'a, '_, Self>) -> usize {
+        // Calls inside of a call with a summary are not known.
+        if walk.code.began_inside { 0 } else { walk.code.machine as usize + 1 }
+    }
+    fn is_over(walk: &Walk<'a, '_, Self>) -> bool {
+        walk.code.done
+    }
+    fn compared(walk: &mut Walk<'a, '_, Self>, needs: &mut Needs) {
+        walk.add_saved(needs);
+    }
+    fn state_frame(walk: &Walk<'a, '_, Self>, call: usize) -> Option<u32> {
+        (call + 1 == walk.frames.len()).then_some(walk.code.machine)
+    }
+
+    fn at_start(walk: &mut Walk<'a, '_, Self>) -> Result<(), Mismatch> {
+        let at = walk.course.position - 1;
+        match walk.course.path.trace.steps[at] {
+            Step::Edge { op, edge } => {
+                walk.course.position = at;
+                walk.came(at, op, Some(edge), None)
+            }
+            Step::Slow { count, .. } => {
+                let group = walk.group(count)?;
+                let first = walk.course.position;
+                let moved = (first..).zip(group.steps).find_map(|(at, step)| match *step {
+                    Step::Edge { op, edge } => Some((at, op, Some(edge))),
+                    Step::Jump { op, .. } => Some((at, op, None)),
+                    _ => None,
+                });
+                match moved {
+                    Some((at, op, edge)) => walk.came(at, op, edge, Some(&group)),
+                    None if group.enters() > 0 => {
+                        walk.begin(first + count as usize);
+                        Ok(())
+                    }
+                    None => Err(Mismatch("a block was entered by no edge")),
+                }
+            }
+            Step::Enter { frame } if frame == walk.code.machine => {
+                walk.begin(at + 1);
+                Ok(())
+            }
+            _ => Err(Mismatch("a block was entered by no step")),
+        }
+    }
+
+    fn left(walk: &mut Walk<'a, '_, Self>, inst: &Inst, op: u32, _: u32, frame: u32) -> Result<(), Mismatch> {
+        walk.skip_frame(inst, op, frame);
+        Ok(())
+    }
+
+    fn asks(walk: &Walk<'a, '_, Self>, inst: &Inst, op: u32, edge: Option<u32>, decides: bool) -> Result<Asks, Mismatch> {
+        let transfer = walk.code.facts.transfer(walk.code.facts.block_of(op));
+        match inst.operator() {
+            Some(Op::Br) => Ok(Asks::No),
+            // Returns lead back to their calls.
+            Some(Op::CondBr | Op::Jump) if transfer == Transfer::Return && !decides => Ok(Asks::No),
+            Some(Op::Jump) if matches!(transfer, Transfer::To(_)) => Ok(Asks::No),
+            Some(Op::CondBr | Op::Jump) => Ok(edge.filter(|_| transfer != Transfer::Return).map_or(Asks::Always, Asks::Edge)),
+            _ => Err(Mismatch("an edge leaves from what is no branch")),
+        }
+    }
+
+    fn announced(walk: &mut Walk<'a, '_, Self>, inst: &Inst, mask: u32, group: &Group<'a>) {
+        walk.is_announced(inst, mask, group);
+    }
+    fn shown(walk: &mut Walk<'a, '_, Self>, _: &Inst, group: &Group<'a>) {
+        walk.is_shown(group);
+    }
+    fn called(walk: &mut Walk<'a, '_, Self>, inst: &Inst, op: u32, group: &Group<'a>) {
+        walk.asked(inst, op, group, None);
+    }
+
+    fn join(walk: &Walk<'a, '_, Self>, block: u32) -> Option<Option<u32>> {
+        let function = walk.running()?;
+        function.local(block)?;
+        Some(function.join(block))
+    }
+    fn others(walk: &Walk<'a, '_, Self>, block: u32, edge: u32) -> Vec<u32> {
+        let edges = walk.running().and_then(|function| Some(&function.cfg.blocks[function.local(block)? as usize].edges));
+        edges.into_iter().flatten().map(|(edge, _)| *edge).filter(|other| *other != edge).collect()
+    }
+    fn side(walk: &mut Walk<'a, '_, Self>, block: u32, edge: u32) -> Rc<Effects> {
+        match walk.running().cloned() {
+            Some(function) => walk.code.facts.side(walk.course.path.image, &function, block, edge),
+            None => Rc::new(walk.code.facts.anything()),
+        }
+    }
+    fn differing(_: &Walk<'a, '_, Self>, _: u32) -> Option<Rc<BitSet>> {
+        None
+    }
+    fn rest(walk: &mut Walk<'a, '_, Self>, call: usize, op: u32) -> (Rc<Effects>, bool) {
+        walk.rest_of(call, op)
+    }
+    fn event_at_exit(&self) -> bool {
+        self.facts.event_at_exit
+    }
+    fn touched(&self, frame: &Frame<Running>, live: &Live, changes: &Memory) -> Option<Why> {
+        changes.touches(live, self.base(frame), self.thread)
+    }
+    fn may_write(walk: &mut Walk<'a, '_, Self>, op: u32) -> bool {
+        walk.course.live.has_bytes() && Over::known(walk, op) & 1 == 0
+    }
+
+    fn placed(_: &Walk<'a, '_, Self>, _: u64) -> Placed {
+        (data::ANY, 0)
+    }
+    fn is_hidden(&self, address: u64) -> bool {
+        self.facts.shadow.is_some_and(|(base, size)| (base..base + size).contains(&address))
+    }
+    fn is_mapped(walk: &Walk<'a, '_, Self>, address: u64) -> bool {
+        let path = walk.course.path;
+        path.state.memory.heap.find(address).is_some_and(|object| path.environment.maps(&object))
+    }
+    fn deciding(summary: &Summary, args: &[u32]) -> Vec<u32> {
+        data::named_arguments(summary, args)
+    }
+    fn writes_live(&self, place: &Place, live: &Live, key: &dyn Fn(u32) -> Option<u64>) -> bool {
+        data::writes_live(place, live, key)
+    }
+    fn of_object(walk: &Walk<'a, '_, Self>, address: u64, bytes: Vec<(u64, u64)>) -> Vec<(u64, u64)> {
+        match walk.object(address) {
+            Some(object) => bytes.into_iter().filter(|(address, _)| object.contains(address)).collect(),
+            None => bytes,
+        }
+    }
+    fn locale(&self) -> Option<ObjectId> {
+        None
+    }
+}
+
+impl Over<'_> {
+    /// The stack address of a call's return address; 0: unknown.
+    fn base(&self, frame: &Frame<Running>) -> u64 {
+        self.calls.all[frame.number as usize].base
+    }
+}
+
+impl<'a> Walk<'a, '_, Over<'_>> {
+    /// Pushes the calls in progress at the path's end.
+    fn enter_all(&mut self) -> Result<(), Mismatch> {
+        let path = self.course.path;
+        let machine = self.code.machine;
         let Some(at) = path.trace.end.iter().position(|(number, _)| *number == machine) else {
             return Err(Mismatch("the path ended outside of machine code"));
         };
-        let frame = path.state.frames.iter().find(|frame| frame.func == facts.func);
-        let thread = facts.registers.as_ref().zip(frame).and_then(|(registers, frame)| {
-            let slot = registers.thread as usize;
-            frame.slots.get(slot).copied().filter(|_| frame.tags[slot] == 0)
-        });
-        let mut walk = Walk {
-            facts,
-            course: Course::new(path),
-            machine,
-            frames: Vec::new(),
-            slots: BitSet::default(),
-            done: false,
-            thread,
-            see,
-            calls,
-        };
-        let end = walk.calls.end.clone();
-        let inner: Vec<Option<u32>> = end.iter().skip(1).map(|call| walk.calls.all[*call as usize].site).collect();
+        let end = self.code.calls.end.clone();
+        let inner: Vec<Option<u32>> = end.iter().skip(1).map(|call| self.code.calls.all[*call as usize].site).collect();
         for (call, site) in end.iter().zip(inner.into_iter().chain([None])) {
             let cursor = match site {
-                Some(block) => walk.facts.ops(path.image, block).end,
+                Some(block) => self.code.facts.ops(path.image, block).end,
                 None => path.trace.end[at].1 + 1,
             };
-            walk.push(*call, cursor, false);
+            self.enter(*call, cursor, false);
         }
         // A function that machine code called belongs to the calling operation.
         if let Some((above, _)) = path.trace.end.get(at + 1) {
@@ -120,276 +260,130 @@ impl<'a, 'f> Walk<'a, 'f> {
                 entered => entered as usize,
             };
             let group = Group { steps: &path.trace.steps[begin..], stack_below: 0 };
-            walk.course.position = begin;
-            if walk.end_matters() {
-                walk.take();
-                walk.want(&group);
-                walk.add_reads(group.reads());
+            self.course.position = begin;
+            if self.end_matters() {
+                self.take();
+                self.want(&group);
+                self.add_reads(group.reads());
             }
-            walk.top().handled = true;
+            self.top().handled = true;
         }
-        Ok(walk)
-    }
-
-    fn push(&mut self, call: u32, cursor: u32, returned: bool) {
-        let block = self.facts.block_of(cursor.saturating_sub(1));
-        let activation = self.calls.all[call as usize];
-        let image = self.course.path.image;
-        let function = self.function(activation.last.or(activation.entry), block);
-        let block_start = self.facts.ops(image, block).start;
-        self.frames.push(Frame {
-            call,
-            function,
-            cursor,
-            block_start,
-            handled: false,
-            passed: FxHashMap::default(),
-            taken: Taken::default(),
-            returned,
-            kept: BitSet::default(),
-        });
-    }
-
-    /// The function that begins with a block, or else a function that contains `part`.
-    fn function(&mut self, entry: Option<u32>, part: u32) -> Option<Rc<Function>> {
-        let image = self.course.path.image;
-        entry.map(|entry| self.facts.function(image, entry)).or_else(|| self.facts.around(image, part))
-    }
-
-    fn top(&mut self) -> &mut Frame {
-        self.frames.last_mut().expect("the walk goes on only in a call")
-    }
-
-    fn base(&self, frame: &Frame) -> u64 {
-        self.calls.all[frame.call as usize].base
-    }
-
-    /// The live-in set at the current point.
-    fn needed(&self) -> Needs {
-        let innermost = self.frames.len().saturating_sub(1);
-        let live = |at: usize, frame: &Frame| {
-            let mut live = frame.kept.clone();
-            if at == innermost {
-                live.union_with(&self.slots);
-            }
-            live
-        };
-        let call = |(at, frame): (usize, &Frame)| Call {
-            func: self.calls.all[frame.call as usize].entry.unwrap_or(u32::MAX),
-            live: live(at, frame),
-            passed: frame.passed.keys().copied().collect(),
-            settled: frame.passed.iter().filter(|(_, at)| **at >= frame.taken.time).map(|(block, _)| *block).collect(),
-            joins: FxHashMap::default(),
-            taken: frame.taken.time > 0,
-            before_exit: false,
-            returned: frame.returned,
-        };
-        let calls = self.frames.iter().enumerate().map(call).collect();
-        Needs { calls, live: self.course.live.clone(), read: Default::default(), any: self.course.taken > 0, exit: None }
-    }
-
-    /// Takes one step backwards.
-    fn back(&mut self) -> Result<(), Mismatch> {
-        let frame = self.top();
-        let (cursor, start, handled) = (frame.cursor, frame.block_start, frame.handled);
-        if cursor == start {
-            return self.at_start();
-        }
-        let op = cursor - 1;
-        let inst = self.facts.inst(self.course.path.image, op);
-        match self.peek() {
-            Some(Step::Slow { op: at, count }) if at == op && !self.enters(count) => {
-                let group = self.group(count)?;
-                self.slow(&inst, op, &group);
-                self.course.at_end = false;
-                self.top().handled = true;
-                return Ok(());
-            }
-            Some(Step::Shown { op: at, count }) if at == op => {
-                let group = self.group(count)?;
-                self.shown(&group);
-                return Ok(());
-            }
-            Some(Step::Leave { frame, .. }) if is_call(&inst) && !handled => return self.left(&inst, op, frame),
-            _ => {}
-        }
-        if !handled {
-            self.plain(&inst, op)?;
-        }
-        self.course.at_end = false;
-        let frame = self.top();
-        frame.handled = false;
-        frame.cursor = op;
         Ok(())
     }
 
-    /// Leaves a block by its beginning, to what led into it.
-    fn at_start(&mut self) -> Result<(), Mismatch> {
-        let at = self.course.position - 1;
-        match self.course.path.trace.steps[at] {
-            Step::Edge { op, edge } => {
-                self.course.position = at;
-                self.came(at, op, Some(edge), None)
-            }
-            Step::Slow { count, .. } => {
-                let group = self.group(count)?;
-                let first = self.course.position;
-                let moved = (first..).zip(group.steps).find_map(|(at, step)| match *step {
-                    Step::Edge { op, edge } => Some((at, op, Some(edge))),
-                    Step::Jump { op, .. } => Some((at, op, None)),
-                    _ => None,
-                });
-                match moved {
-                    Some((at, op, edge)) => self.came(at, op, edge, Some(&group)),
-                    None if group.enters() > 0 => {
-                        self.begin(first + count as usize);
-                        Ok(())
-                    }
-                    None => Err(Mismatch("a block was entered by no edge")),
-                }
-            }
-            Step::Enter { frame } if frame == self.machine => {
-                self.begin(at + 1);
-                Ok(())
-            }
-            _ => Err(Mismatch("a block was entered by no step")),
-        }
+    fn enter(&mut self, call: u32, cursor: u32, returned: bool) {
+        let block = self.code.facts.block_of(cursor.saturating_sub(1));
+        let activation = self.code.calls.all[call as usize];
+        let function = self.function(activation.last.or(activation.entry), block);
+        self.push(call, self.code.facts.func, function, cursor, returned);
+    }
+
+    /// The function that begins with a block, or else a function that contains `part`.
+    fn function(&mut self, entry: Option<u32>, part: u32) -> Running {
+        let image = self.course.path.image;
+        entry.map(|entry| self.code.facts.function(image, entry)).or_else(|| self.code.facts.around(image, part))
+    }
+
+    /// The function that the top call runs.
+    fn running(&self) -> Option<&Rc<Function>> {
+        self.frames.last().and_then(|frame| frame.call.as_ref())
     }
 
     /// The steps from `position` on belong to machine code.
     fn begin(&mut self, position: usize) {
         self.course.position = position;
-        self.done = true;
+        self.code.done = true;
     }
 
     /// Walks through the branch at `op`, whose step is `at`: inside a function, into one or out of one.
     fn came(&mut self, at: usize, op: u32, edge: Option<u32>, group: Option<&Group<'a>>) -> Result<(), Mismatch> {
-        match self.calls.moves.get(&at).copied() {
+        match self.code.calls.moves.get(&at).copied() {
             Some(Move::Call) => self.entered(op, group),
             Some(Move::Return(callee)) => self.returned(callee, at, op, group),
             Some(Move::Tail(before)) => {
-                self.pass();
+                self.pass_block();
                 self.go_to(op);
-                self.top().function = self.function(before, self.facts.block_of(op));
-                let took = self.top().taken.time > 0;
-                self.called_by(op, group, took);
+                self.top().call = self.function(before, self.code.facts.block_of(op));
+                self.called_by(op, group);
                 Ok(())
             }
             None => {
-                self.pass();
+                self.pass_block();
                 self.branch(op, edge, group)
             }
         }
     }
 
     /// Marks the beginning of the cursor's block as passed.
-    fn pass(&mut self) {
-        self.course.time += 1;
-        let time = self.course.time;
-        let block_start = self.top().block_start;
-        let to = self.facts.block_of(block_start);
-        self.top().passed.insert(to, time);
+    fn pass_block(&mut self) {
+        let start = self.top().block_start;
+        let block = self.code.facts.block_of(start);
+        self.pass(block, None);
     }
 
     /// Moves the cursor to after an operation.
     fn go_to(&mut self, op: u32) {
-        let start = self.facts.ops(self.course.path.image, self.facts.block_of(op)).start;
+        let start = self.block_start(0, op);
         let top = self.top();
         (top.cursor, top.block_start, top.handled) = (op, start, false);
     }
 
-    /// Walks through a branch inside a function.
-    fn branch(&mut self, op: u32, edge: Option<u32>, group: Option<&Group<'a>>) -> Result<(), Mismatch> {
+    /// The effects in a call in progress after the operation at `op`, and whether it may return. The C library's start calls `exit` once `main`
+    /// has returned.
+    fn rest_of(&mut self, call: usize, op: u32) -> (Rc<Effects>, bool) {
         let image = self.course.path.image;
-        // A comparison is fused with the branch after it.
-        let ends = |inst: &Inst| matches!(inst.operator(), Some(Op::Br | Op::CondBr | Op::Jump));
-        let branch = if ends(&self.facts.inst(image, op)) { op } else { op + 1 };
-        let inst = self.facts.inst(image, branch);
-        let block = self.facts.block_of(branch);
-        self.go_to(branch);
-        let transfer = self.facts.transfer(block);
-        let decides = group.is_some_and(|group| group.decisions().next().is_some());
-        match inst.operator() {
-            Some(Op::Br) => {}
-            // Returns lead back to their calls.
-            Some(Op::CondBr | Op::Jump) if transfer == Transfer::Return && !decides => {}
-            Some(Op::Jump) if matches!(transfer, Transfer::To(_)) => {}
-            Some(Op::CondBr | Op::Jump) => {
-                let why = match edge {
-                    Some(edge) if transfer != Transfer::Return => self.matters(block, edge),
-                    _ => Some(Why::Between(None)),
-                };
-                (self.see)(self.facts.pos(branch), why);
-                if why.is_some() {
-                    self.take();
-                    self.slots.insert(inst.a);
-                    if let Some(group) = group {
-                        self.want(group);
-                    }
-                }
-            }
-            _ => return Err(Mismatch("an edge leaves from what is no branch")),
+        let block = self.code.facts.block_of(op);
+        let main = self.frames.get(call + 1).is_some_and(|inner| self.code.facts.is_main(self.code.function(inner)));
+        if main && self.code.facts.source.borrow().begins(block) {
+            return (Rc::new(Effects { exits: true, ..Effects::default() }), false);
         }
-        Ok(())
+        match self.frames[call].call.clone() {
+            Some(function) => {
+                let returns = function.local(block).is_none_or(|local| function.cfg.returning(local));
+                (self.code.facts.rest(image, &function, block), returns)
+            }
+            None => (Rc::new(self.code.facts.anything()), true),
+        }
     }
 
-    /// Whether the branch that ends a block of the top frame, and took `edge`, is relevant, and why.
-    fn matters(&mut self, block: u32, edge: u32) -> Option<Why> {
+    /// Adds where the live registers of callers are: see [`super::saved`].
+    fn add_saved(&mut self, needs: &mut Needs) {
         let image = self.course.path.image;
-        let frame = self.frames.last().expect("a branch runs in a call");
-        let Some(function) = frame.function.clone().filter(|function| function.local(block).is_some()) else {
-            return Some(Why::Between(None));
-        };
-        let joined = function.join(block).and_then(|join| frame.passed.get(&join).copied());
-        let ended = joined.is_none() && !frame.returned;
-        if frame.taken.time > joined.unwrap_or(0) {
-            return Some(Why::Between(frame.taken.at));
-        }
-        let base = self.base(frame);
-        if ended && self.facts.event_at_exit {
-            // The alternative may reach the end of `main`.
-            return Some(Why::GoesOn);
-        }
-        if ended {
-            let unfinished: Vec<(Option<Rc<Function>>, u32)> = self.unfinished(block);
-            for (function, block) in unfinished {
-                let rest = match function {
-                    Some(function) => self.facts.rest(image, &function, block),
-                    None => Rc::new(self.facts.anything()),
-                };
-                if rest.event {
-                    return Some(Why::GoesOn);
+        let Some(registers) = &self.code.facts.registers else { return needs.unplaced = true };
+        let pointer = registers.stack_pointer;
+        for at in 1..self.frames.len() {
+            let kept: Vec<u32> = self.frames[at - 1].live.iter().filter(|slot| *slot != pointer).collect();
+            for slot in kept {
+                match self.saved(image, at, slot) {
+                    Saved::Register(slot) => drop(needs.saved.insert(slot)),
+                    Saved::Memory(places) => places.into_iter().for_each(|address| needs.read.add(Placed::default(), address, 8)),
+                    Saved::Unknown => needs.unplaced = true,
                 }
             }
         }
-        let local = function.local(block)?;
-        let others: Vec<u32> = function.cfg.blocks[local as usize].edges.iter().map(|(edge, _)| *edge).filter(|e| *e != edge).collect();
-        others.into_iter().find_map(|other| {
-            let side = self.facts.side(image, &function, block, other);
-            self.happens(&side).or_else(|| side.touches(&self.course.live, &self.slots, base, self.thread))
-        })
     }
 
-    /// The calls in progress that did not return, innermost first, with their blocks. Calls before `main` are left out.
-    fn unfinished(&self, block: u32) -> Vec<(Option<Rc<Function>>, u32)> {
-        let mut all = Vec::new();
-        let mut block = Some(block);
-        for frame in self.frames.iter().rev().take_while(|frame| !frame.returned) {
-            let Some(at) = block.take() else { break };
-            all.push((frame.function.clone(), at));
-            block = self.calls.all[frame.call as usize].site.filter(|site| !self.facts.source.borrow().begins(*site));
+    /// Where the value is that a register held when the call `at` began.
+    fn saved(&self, image: &Image, at: usize, slot: u32) -> Saved {
+        let facts = &self.code.facts;
+        for (at, frame) in self.frames.iter().enumerate().skip(at) {
+            let (Some(function), base) = (&frame.call, self.code.base(frame)) else { return Saved::Unknown };
+            // A call is the last operation of its block.
+            let ops = match self.frames.get(at + 1) {
+                Some(inner) => match self.code.calls.all[inner.number as usize].site {
+                    Some(site) => facts.ops(image, site),
+                    None => return Saved::Unknown,
+                },
+                None => frame.block_start..frame.cursor,
+            };
+            match facts.saved_in(image, function, ops, slot) {
+                Saved::Register(_) => {}
+                Saved::Memory(places) if base != 0 => {
+                    return Saved::Memory(places.into_iter().map(|k| base.wrapping_add(k)).collect());
+                }
+                Saved::Memory(_) | Saved::Unknown => return Saved::Unknown,
+            }
         }
-        all
-    }
-
-    /// Why the effects of an alternative are relevant, apart from its writes.
-    fn happens(&self, way: &Effects) -> Option<Why> {
-        match way {
-            _ if way.event => Some(Why::Event),
-            _ if way.standard => Some(Why::Standard),
-            _ if way.leaves && self.course.taken > 0 => Some(Why::Leaves),
-            _ if way.leaves && self.facts.event_at_exit => Some(Why::Event),
-            _ => None,
-        }
+        Saved::Register(slot)
     }
 }

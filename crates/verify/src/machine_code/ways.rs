@@ -7,15 +7,15 @@ use wryneck_exec::code::Callee;
 use wryneck_ir::{Inst, Module, Op, call_flags};
 
 use super::code::{Called, Facts, Function};
-use super::effects::Effects;
+use super::effects::{Effects, Memory, anything, called};
 use super::values::{Value, Values};
 use crate::flow::cfg::End;
-use crate::flow::{CellKind, Place, SYSTEM_CALL, Summary, is_standard_output};
+use crate::flow::{CellKind, Grows, Place, SYSTEM_CALL, Summary, is_standard_output};
 use crate::operand::slots_written;
 
 impl Facts {
     /// The effects of a block of a function, including the call that ends it.
-    fn block(&mut self, image: &Image, function: &Function, local: u32) -> Rc<Effects> {
+    pub(super) fn block(&mut self, image: &Image, function: &Function, local: u32) -> Rc<Effects> {
         if let Some(known) = function.done.borrow().get(&local) {
             return known.clone();
         }
@@ -28,21 +28,24 @@ impl Facts {
             all.slots.extend(slots_written(module, &inst));
             match inst.operator() {
                 Some(Op::Store) => write(&mut all, values.get(code, inst.a), u64::from(inst.width.div_ceil(8))),
-                Some(Op::MemUndef | Op::MemCopy | Op::MemMove | Op::MemSet) => all.anywhere = true,
+                Some(Op::MemUndef | Op::MemCopy | Op::MemMove | Op::MemSet) => all.changes.anywhere = true,
                 Some(Op::Call | Op::CallIndirect) => self.called_model(image, module, &inst, &values, &mut all),
                 Some(Op::Unsupported) | None => all.goes_elsewhere(),
                 Some(_) => {}
             }
-            values.pass(module, code, &inst, self.shadow.map(|(base, _)| base));
+            values.pass(module, code, &inst, self.shadow.map(|(base, _)| base), &function.saves);
         }
         let global = function.blocks[local as usize];
         match function.calls.get(&global) {
             Some(Called { callee: Some(callee), .. }) => {
                 all.event |= self.is_event(image, global, *callee);
-                self.add_call(image, *callee, &values, &mut all);
+                match self.is_exit(*callee) {
+                    true => all.exits = true,
+                    false => self.add_call(image, *callee, &values, &mut all),
+                }
             }
-            Some(Called { callee: None, .. }) => all.add(&Effects::anything(self.slots)),
-            None if record.end == Some(End::Jump) => all.add(&Effects::anything(self.slots)),
+            Some(Called { callee: None, .. }) => all.add(&anything(self.slots)),
+            None if record.end == Some(End::Jump) => all.add(&anything(self.slots)),
             None => {}
         }
         let all = Rc::new(all);
@@ -53,7 +56,7 @@ impl Facts {
     /// The effects of a call of a function, with these known values of registers.
     fn add_call(&mut self, image: &Image, callee: u32, values: &Values, all: &mut Effects) {
         let code = image.code(self.func);
-        let Some(registers) = &self.registers else { return all.add(&Effects::anything(self.slots)) };
+        let Some(registers) = &self.registers else { return all.add(&anything(self.slots)) };
         all.slots.union_with(&registers.clobbered);
         let pushed = match values.get(code, registers.stack_pointer) {
             Some(Value::Frame(k)) => Some(k),
@@ -67,7 +70,7 @@ impl Facts {
         }
         // Effects of the component that is being closed are added to all of its functions.
         if let Some(function) = self.functions.get(&callee) {
-            all.add_call(&function.whole, pushed, &registers.clobbered);
+            all.add(&called(&function.whole, pushed, &registers.clobbered));
         }
     }
 
@@ -87,7 +90,7 @@ impl Facts {
         let summary = callee.and_then(|callee| self.summary_of(image, callee, argument(0)));
         match summary {
             Some(summary) => by_summary(&summary, &argument, all),
-            None => all.add(&Effects::anything(self.slots)),
+            None => all.add(&anything(self.slots)),
         }
     }
 
@@ -107,17 +110,19 @@ impl Facts {
 
     /// The effects of these blocks of a function. `arrives` says whether a block can reach their end.
     pub(super) fn on_ways(&mut self, image: &Image, function: &Function, blocks: &[u32], arrives: &dyn Fn(u32) -> bool) -> Effects {
-        let mut all = Effects::default();
+        let (mut all, mut written) = (Effects::default(), Memory::default());
         for block in blocks {
             let effects = self.block(image, function, *block);
+            written.add(&effects.changes);
             if arrives(*block) { all.add(&effects) } else { all.add_end(&effects) }
         }
+        all.close(&written);
         all
     }
 
     /// The effects of taking `edge` at the branch that ends `block`, up to its immediate post-dominator or the function's return.
     pub fn side(&mut self, image: &Image, function: &Function, block: u32, edge: u32) -> Rc<Effects> {
-        let Some(local) = function.local(block) else { return Rc::new(Effects::anything(self.slots)) };
+        let Some(local) = function.local(block) else { return Rc::new(anything(self.slots)) };
         if let Some(known) = function.sides.borrow().get(&(local, edge)) {
             return known.clone();
         }
@@ -125,12 +130,11 @@ impl Facts {
         let target = function.cfg.blocks[local as usize].edges.iter().find(|(e, _)| *e == edge).map(|(_, to)| *to);
         let mut all = match target {
             Some(target) => self.ways(image, function, [target], join),
-            None => Effects::anything(self.slots),
+            None => anything(self.slots),
         };
         if let Some(join) = join {
             // Above all the stack pointer, which has its old value again on all paths.
-            let before = self.values_at(image, function, self.ops(image, block).end);
-            function.values[join as usize].same_in(&before).for_each(|slot| all.slots.remove(slot));
+            function.values[join as usize].slots().for_each(|slot| all.slots.remove(slot));
         }
         let all = Rc::new(all);
         function.sides.borrow_mut().insert((local, edge), all.clone());
@@ -139,7 +143,7 @@ impl Facts {
 
     /// The effects after a block until the function returns.
     pub fn rest(&mut self, image: &Image, function: &Function, block: u32) -> Rc<Effects> {
-        let Some(local) = function.local(block) else { return Rc::new(Effects::anything(self.slots)) };
+        let Some(local) = function.local(block) else { return Rc::new(anything(self.slots)) };
         if let Some(known) = function.rests.borrow().get(&local) {
             return known.clone();
         }
@@ -157,7 +161,7 @@ impl Facts {
 
     /// The effects of the call that ends a block, of a function with this summary.
     pub fn call_effects(&mut self, image: &Image, function: &Function, site: u32, summary: &Summary) -> Rc<Effects> {
-        let values = self.values_at(image, function, self.ops(image, site).end);
+        let values = self.values_between(image, function, self.ops(image, site));
         let code = image.code(self.func);
         let mut all = Effects::default();
         let registers = self.registers.as_ref();
@@ -175,17 +179,17 @@ impl Facts {
 
     /// The effects of any computed jump or call.
     pub fn anything(&self) -> Effects {
-        Effects::anything(self.slots)
+        anything(self.slots)
     }
 }
 
 /// Adds a write of this many bytes to an address, as far as it is known.
 fn write(all: &mut Effects, address: Option<Value>, bytes: u64) {
     match address {
-        Some(Value::Frame(k)) => all.write_frame(k, k.saturating_add_unsigned(bytes)),
-        Some(Value::Number(address)) => all.write_fixed(address, bytes),
+        Some(Value::Frame(k)) => all.changes.write_frame(k, k.saturating_add_unsigned(bytes)),
+        Some(Value::Number(address)) => all.changes.write_fixed(address, bytes),
         Some(Value::Shadow) => {}
-        None => all.anywhere = true,
+        Some(Value::Saved(_)) | None => all.changes.anywhere = true,
     }
 }
 
@@ -198,8 +202,8 @@ pub fn by_summary(summary: &Summary, argument: &dyn Fn(u32) -> Option<Value>, al
     for place in &summary.writes {
         match place {
             Place::Result | Place::Arg(_) => {}
-            Place::Errno => all.errno = true,
-            Place::NewDescriptor => all.write_cell(CellKind::Numbers),
+            Place::Errno => all.changes.errno = true,
+            Place::NewDescriptor => all.changes.write_cell(CellKind::Numbers),
             Place::Cell(CellKind::StreamOutput, Some(_)) => output(all),
             Place::Written(i) => {
                 let standard = argument(*i).is_some_and(|value| matches!(value, Value::Number(number) if is_standard_output(number)));
@@ -208,26 +212,26 @@ pub fn by_summary(summary: &Summary, argument: &dyn Fn(u32) -> Option<Value>, al
                 }
             }
             Place::Standard(i) => all.standard |= matches!(argument(*i), Some(Value::Number(0..=2))),
-            Place::Cell(kind, _) => all.write_cell(*kind),
+            Place::Cell(kind, _) => all.changes.write_cell(*kind),
             Place::Memory(i) => match argument(*i) {
                 // The variable ends before the saved registers of its function.
-                Some(Value::Frame(k)) if k < 0 => all.write_frame(k, 0),
+                Some(Value::Frame(k)) if k < 0 => all.changes.write_frame(k, 0),
                 // No object lies at null.
                 Some(Value::Number(0)) => {}
-                _ => all.anywhere = true,
+                _ => all.changes.anywhere = true,
             },
-            Place::Reachable(_) | Place::Everything => all.anywhere = true,
+            Place::Reachable(_) | Place::Everything => all.changes.anywhere = true,
         }
     }
     if summary.writes.contains(&Place::Everything) {
-        all.errno = true;
-        CellKind::all().for_each(|kind| all.write_cell(kind));
+        all.changes.errno = true;
+        CellKind::all().for_each(|kind| all.changes.write_cell(kind));
     }
 }
 
 /// Output to what may be no standard stream: the program may read it again, and it may fail.
 fn output(all: &mut Effects) {
     let kinds = [CellKind::StreamOutput, CellKind::StreamInput, CellKind::StreamError, CellKind::Contents];
-    kinds.into_iter().for_each(|kind| all.write_cell(kind));
-    all.errno = true;
+    kinds.into_iter().for_each(|kind| all.changes.write_cell(kind));
+    all.changes.errno = true;
 }

@@ -18,7 +18,7 @@ use wryneck_expr::{ExprId, Pool};
 
 use super::needs::Needs;
 use super::recent::Recent;
-use super::{Slicer, walk};
+use super::{Front, PathSlicer};
 
 /// A live-in set: slots by frame, and bytes of memory (addresses and lengths), each ascending.
 #[derive(Clone, Default, PartialEq, Eq, PartialOrd, Ord)]
@@ -31,9 +31,11 @@ impl Parts {
     fn of(needs: &[Needs]) -> Parts {
         let (mut slots, mut bytes) = (Vec::new(), super::live::Live::default());
         for needs in needs {
-            for (frame, call) in (0..).zip(&needs.calls) {
-                slots.extend(call.live.iter().map(|slot| (frame, slot)));
+            for call in &needs.calls {
+                slots.extend(call.frame.into_iter().flat_map(|frame| call.live.iter().map(move |slot| (frame, slot))));
             }
+            let innermost = needs.calls.last().and_then(|call| call.frame);
+            slots.extend(innermost.into_iter().flat_map(|frame| needs.saved.iter().map(move |slot| (frame, slot))));
             bytes.add_all(&needs.live);
             bytes.add_all(&needs.read);
         }
@@ -114,7 +116,7 @@ impl Complete {
     }
 }
 
-impl Continuations for Slicer {
+impl<F: Front> Continuations for PathSlicer<F> {
     fn may_equal(&self, subtree: SubtreeId, began: &State, state: &State, pool: &Pool) -> bool {
         self.known.noted(subtree, Parts::of).are_equal(began, state, pool)
     }
@@ -161,8 +163,7 @@ impl Continuations for Slicer {
         };
         let mut all = Wanted { decisions: Vec::new(), settled: true, noted: !all_needs.is_empty() };
         for needs in all_needs {
-            let wanted = walk::resumed((&self.flow, &self.checked), &self.known, path, needs, &mut |_, _| {})
-                .map_err(|mismatch| mismatch.to_string())?;
+            let wanted = self.front.slice(&self.known, path, Some(needs), &mut |_, _| {}).map_err(|mismatch| mismatch.to_string())?;
             all.decisions.extend(wanted.decisions);
             all.settled &= wanted.settled;
             all.noted &= wanted.noted;

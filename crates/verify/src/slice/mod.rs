@@ -4,13 +4,15 @@
 //! The slicer walks the recorded path backwards ([`walk`]) with a live set ([`live`]). The live set starts with the operands of relevant
 //! events. It grows by what these were computed from, and by the conditions of relevant branches. A branch is relevant if something in
 //! the slice lies between the branch and its immediate post-dominator. It is also relevant if its alternative may reach an event, write
-//! something live, or leave the function where something later is live; [`crate::flow`] answers that. Alternatives are assumed to
+//! something live, or leave the function where something later is live; a static analysis answers that. Alternatives are assumed to
 //! terminate without a fault of their own. Cost: a few steps per instruction of the part of the path that is its own; the shared part is
 //! walked only if an earlier path needed less of it ([`needs`]).
+//!
+//! One walk serves both kinds of code: [`bitcode`] and [`crate::machine_code`] implement [`walk::Code`].
 
-pub mod backward;
+pub mod bitcode;
 mod checked;
-pub mod continuations;
+mod continuations;
 pub mod explain;
 pub mod live;
 pub mod needs;
@@ -19,43 +21,67 @@ pub mod walk;
 
 use std::cell::RefCell;
 
-use wryneck_exec::{Continuations, Image, Pruner, Traced, Wanted};
+use wryneck_exec::{CodePos, Continuations, Image, Pruner, Traced, Wanted};
 
-use checked::Checked;
+pub use bitcode::Bitcode;
 use continuations::Complete;
 pub use explain::Explain;
-use needs::Known;
+use explain::Why;
+use needs::{Known, Needs};
+use walk::Mismatch;
 
-use crate::flow::Flow;
+use crate::flow::ObjectId;
 
-/// The pruner that slices paths.
-pub struct Slicer {
-    flow: Flow,
-    explain: Option<Explain>,
-    known: Known,
-    complete: RefCell<Complete>,
-    checked: Checked,
-}
-
-impl Slicer {
-    /// `checks`: paths are compared with the static facts.
-    pub fn new(flow: Flow, explain: Option<Explain>, checks: bool) -> Slicer {
-        Slicer { flow, explain, known: Known::default(), complete: RefCell::default(), checked: Checked::new(checks) }
+/// What is known of a program's code before any path: a kind of code that paths can be sliced over.
+pub trait Front {
+    /// Slices a recorded path, from its end or from a live-in set there: the recorded decisions that its events depend on. Calls `see` for each
+    /// branch that is judged, with the reason if it is relevant.
+    fn slice(
+        &self,
+        known: &Known,
+        path: &Traced<'_>,
+        from: Option<&Needs>,
+        see: &mut dyn FnMut(CodePos, Option<Why>),
+    ) -> Result<Wanted, Mismatch>;
+    /// The static facts that paths contradicted since the last call, in words.
+    fn contradicted(&self) -> Vec<String> {
+        Vec::new()
+    }
+    /// An object in words.
+    fn object_name(&self, _object: ObjectId) -> String {
+        "memory".to_owned()
     }
 }
 
-impl Pruner for Slicer {
+/// The pruner that slices paths.
+pub struct PathSlicer<F> {
+    front: F,
+    explain: Option<Explain>,
+    known: Known,
+    complete: RefCell<Complete>,
+}
+
+/// The pruner for bitcode.
+pub type Slicer = PathSlicer<Bitcode>;
+
+impl<F> PathSlicer<F> {
+    pub fn over(front: F, explain: Option<Explain>) -> PathSlicer<F> {
+        PathSlicer { front, explain, known: Known::default(), complete: RefCell::default() }
+    }
+}
+
+impl<F: Front> Pruner for PathSlicer<F> {
     fn wanted(&self, path: &Traced<'_>) -> Result<Wanted, String> {
         let mut see = |pos, why| {
             if let Some(explain) = &self.explain {
                 explain.note(path.image, pos, why);
             }
         };
-        walk::wanted((&self.flow, &self.checked), &self.known, path, &mut see).map_err(|mismatch| mismatch.to_string())
+        self.front.slice(&self.known, path, None, &mut see).map_err(|mismatch| mismatch.to_string())
     }
 
     fn contradicted(&self) -> Vec<String> {
-        self.checked.take()
+        self.front.contradicted()
     }
 
     fn continuations(&self) -> Option<&dyn Continuations> {
@@ -63,6 +89,6 @@ impl Pruner for Slicer {
     }
 
     fn explained(&self, image: &Image) -> Vec<String> {
-        self.explain.iter().flat_map(|explain| explain.lines(image, &|object| self.flow.object_name(object))).collect()
+        self.explain.iter().flat_map(|explain| explain.lines(image, &|object| self.front.object_name(object))).collect()
     }
 }

@@ -22,6 +22,8 @@ const PLACES: usize = 1 << 13;
 #[derive(Clone)]
 pub struct Call {
     pub func: u32,
+    /// The engine's frame whose slots `live` names, if they are still there. Otherwise [`Needs::saved`] and [`Needs::read`] say where they are.
+    pub frame: Option<u32>,
     /// Live slots.
     pub live: BitSet,
     /// Blocks whose beginning the walk passed, and those of them with nothing in the slice between the current point and the block.
@@ -44,15 +46,11 @@ impl Call {
         let settled = common(&self.settled, &other.settled);
         let all_settled = |call: &Call| call.passed.is_within(&call.settled);
         let alike = self.passed.is_within(&other.passed) && other.passed.is_within(&self.passed);
-        let union = |a: &BitSet, b: &BitSet| {
-            let mut all = a.clone();
-            all.union_with(b);
-            all
-        };
         let joins = self.joins.keys().chain(other.joins.keys()).filter(|join| settled.contains(**join));
         let at = |call: &Call, join: u32| call.joins.get(&join).unwrap_or(&call.live).clone();
         Call {
             func: self.func,
+            frame: self.frame,
             live: union(&self.live, &other.live),
             joins: joins.map(|join| (*join, union(&at(self, *join), &at(other, *join)))).collect(),
             taken: self.taken || other.taken || !alike || !all_settled(self) || !all_settled(other),
@@ -98,8 +96,12 @@ pub struct Needs {
     /// Outermost first.
     pub calls: Vec<Call>,
     pub live: Live,
-    /// Bytes that calls with a summary read.
+    /// Bytes that calls with a summary read, and where calls in progress saved live registers.
     pub read: Live,
+    /// Slots of the innermost call's frame that hold live registers of its callers.
+    pub saved: BitSet,
+    /// Where a live register of a caller is saved is not known, so that states cannot be compared.
+    pub unplaced: bool,
     /// Something was added to the slice.
     pub any: bool,
     /// If no event happens before the path's call of `exit`: the exit-live state, and whether the path changes it in between.
@@ -119,6 +121,8 @@ impl Needs {
             && self.calls.iter().zip(&other.calls).all(|(call, other)| call.within(other))
             && self.live.is_within(&other.live)
             && self.read.is_within(&other.read)
+            && self.saved.is_within(&other.saved)
+            && (!self.unplaced || other.unplaced)
     }
 
     /// The join of both, if they belong to the same point and kind of end. Each one is within it.
@@ -132,8 +136,22 @@ impl Needs {
             return None;
         }
         let calls = self.calls.iter().zip(&other.calls).map(|(call, other)| call.join(other)).collect();
-        Some(Needs { calls, live: both(&self.live, &other.live), read: both(&self.read, &other.read), any: self.any || other.any, exit })
+        Some(Needs {
+            calls,
+            live: both(&self.live, &other.live),
+            read: both(&self.read, &other.read),
+            saved: union(&self.saved, &other.saved),
+            unplaced: self.unplaced || other.unplaced,
+            any: self.any || other.any,
+            exit,
+        })
     }
+}
+
+fn union(a: &BitSet, b: &BitSet) -> BitSet {
+    let mut all = a.clone();
+    all.union_with(b);
+    all
 }
 
 fn both(a: &Live, b: &Live) -> Live {
@@ -205,6 +223,7 @@ mod tests {
     fn call(live: &[u32], passed: &[u32], settled: &[u32], taken: bool) -> Call {
         Call {
             func: 0,
+            frame: Some(0),
             live: set(live),
             passed: set(passed),
             settled: set(settled),
@@ -256,6 +275,55 @@ mod tests {
         assert!(!calls[1].join(&calls[2]).within(&calls[2]), "more is needed together");
     }
 
+    /// Random live-in sets of one point, of small sets so that many are comparable.
+    fn random_needs(count: usize) -> Vec<Needs> {
+        let mut seed = 7u64;
+        let mut next = move |below: u64| {
+            seed = seed.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+            (seed >> 33) % below
+        };
+        let mut one = || {
+            let mut bits = |of: u64| set(&(0..3).filter(|_| next(of) == 0).collect::<Vec<_>>());
+            let (live, passed, saved) = (bits(2), bits(2), bits(3));
+            let settled: BitSet = passed.iter().filter(|block| bits(2).contains(*block)).collect();
+            let joins = settled.iter().filter(|block| bits(3).contains(*block)).collect::<Vec<_>>();
+            let joins = joins.into_iter().map(|block| (block, bits(2))).collect();
+            let mut bytes = |of: u64| {
+                let mut live = Live::default();
+                bits(of).iter().for_each(|byte| live.add(Default::default(), byte.into(), 1));
+                live
+            };
+            let (memory, read, at_exit) = (bytes(2), bytes(3), bytes(3));
+            let (taken, before_exit, returned, any) = (next(2) == 0, next(2) == 0, next(2) == 0, next(2) == 0);
+            let (exits, changed, unplaced) = (next(2) == 0, next(2) == 0, next(4) == 0);
+            let (func, frame) = (0, Some(0));
+            let call = Call { func, frame, live, passed, settled, joins, taken, before_exit, returned };
+            Needs { calls: vec![call], live: memory, read, saved, unplaced, any, exit: exits.then_some((at_exit, changed)) }
+        };
+        (0..count).map(|_| one()).collect()
+    }
+
+    #[test]
+    fn live_in_sets_are_ordered_and_joined() {
+        let all = random_needs(160);
+        let mut comparable = 0;
+        for a in &all {
+            assert!(a.within(a));
+            for b in &all {
+                let Some(both) = a.join(b) else {
+                    assert!(a.exit.is_some() != b.exit.is_some() && !a.within(b));
+                    continue;
+                };
+                assert!(a.within(&both) && b.within(&both), "a join is an upper bound");
+                for c in all.iter().filter(|c| b.within(c)) {
+                    comparable += usize::from(a.within(b));
+                    assert!(!a.within(b) || a.within(c), "the order is transitive");
+                }
+            }
+        }
+        assert!(comparable > 500, "{comparable} comparable triples");
+    }
+
     #[test]
     fn what_was_noted_of_a_subtree_grows() {
         let known = Known::default();
@@ -263,6 +331,8 @@ mod tests {
             calls: vec![call(&[slot], &[], &[], true)],
             live: Live::default(),
             read: Live::default(),
+            saved: BitSet::default(),
+            unplaced: false,
             any,
             exit: None,
         };
@@ -282,6 +352,8 @@ mod tests {
             calls: vec![call(&[slot], &[], &[], true)],
             live: Live::default(),
             read: Live::default(),
+            saved: BitSet::default(),
+            unplaced: false,
             any: true,
             exit: None,
         };

@@ -1,92 +1,187 @@
-//! The backward walk over a recorded path of bitcode.
+//! The backward walk over a recorded path, of bitcode and of machine code.
+//!
+//! # What it computes
+//!
+//! A *point* lies before an operation of the path. At a point the walk has an abstract state:
+//! - `live`: the slots of each call in progress, the bytes of memory and the environment cells that what was added to the slice behind the
+//!   point reads before the path writes them;
+//! - `taken`, by call: when an operation of the call was last added to the slice; and `passed`: when each block's beginning was passed;
+//! - `exit`: what is live where the path calls `exit`, if the path ends so.
+//!
+//! # Laws
+//!
+//! 1. *Lattice*. States of one point are ordered by inclusion of what is live, of what was taken and of what no longer is settled
+//!    ([`Needs::within`]). A larger state makes the same decisions of the path before the point relevant, and perhaps more.
+//! 2. *Transfer*. Walking over an operation is monotone: from a larger state follows a larger one. An operation that defines something live
+//!    is added to the slice; what it defines is no longer live, and what it reads is. Any other operation changes nothing, unless with other
+//!    operands it might have written something live or have been an event.
+//! 3. *Branch*. A branch is relevant if something was added to the slice since the walk passed its immediate post-dominator, or if an
+//!    alternative up to there may reach an event, write something live, or end the program while anything is taken. If the path left the
+//!    branch for `exit`, and no event happens on the way, then `exit` is where the ways meet: what is live there counts.
+//! 4. *Join*. The live-in set of a subtree is the least upper bound of those of its paths ([`Needs::join`]). Each of them is within it.
+//! 5. *Equality*. Two states of the engine at one program point are equal for a live-in set if they have the same values in all that is live,
+//!    in all that calls with a summary read, and in the registers that calls in progress will restore. Then each path from one has a path
+//!    from the other with the same events.
 //!
 //! A frame on the walk's stack is a call of the path, entered at its last operation and left at its first. Time counts up as the walk
-//! goes backwards. A branch has something relevant between itself and its immediate post-dominator if something was added to the slice
-//! after the walk last passed that block. Functions with a summary are added to the slice as a whole or not at all. The walk ends where
-//! recording began.
+//! goes backwards. Functions with a summary are added to the slice as a whole or not at all. The walk ends where recording began. What
+//! differs between bitcode and machine code is behind [`Code`].
 
-mod calls;
 mod group;
-mod operations;
+mod steps;
+mod summarised;
 
-use rustc_hash::{FxHashMap, FxHashSet};
+use std::rc::Rc;
+
+use rustc_hash::FxHashMap;
 use wryneck_exec::{CodePos, Step, Traced, Wanted};
-use wryneck_ir::{Inst, Module, Op};
+use wryneck_ir::{Inst, Op};
 
 pub use self::group::Group;
-use super::backward::{Backward, Course, Former, Taken, is_call};
-use super::checked::Checked;
+pub use self::steps::{Course, Former, Taken, is_call};
+pub use self::summarised::Skipped;
 use super::explain::Why;
-use super::live::Live;
+use super::live::{Live, Placed};
 use super::needs::{Call, Known, Needs};
-use crate::flow::{BitSet, ContextId, Effects, Flow};
+use crate::flow::{BitSet, Effects, Grows, ObjectId, Place, Summary};
 
 /// The record does not match the code. This is our defect, except for code that appeared while the path ran.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{0}")]
 pub struct Mismatch(pub &'static str);
 
-/// The static facts, and the notes on where paths contradict them.
-type Facts<'a> = (&'a Flow, &'a Checked);
-
-/// Slices a recorded path: the recorded decisions that its events depend on, and whether its live-in set at the start of the record is covered.
-/// Calls `see` for each branch with two alternatives, with the reason if the branch is relevant.
-pub fn wanted(facts: Facts<'_>, known: &Known, path: &Traced<'_>, see: &mut dyn FnMut(CodePos, Option<Why>)) -> Result<Wanted, Mismatch> {
-    hold(path)?;
-    Walk::new(facts, path, see).found(known)
-}
-
-/// Slices a path prefix that ends at a flip, starting from the live-in set `needs`.
-pub fn resumed(
-    facts: Facts<'_>,
-    known: &Known,
-    path: &Traced<'_>,
-    needs: &Needs,
-    see: &mut dyn FnMut(CodePos, Option<Why>),
-) -> Result<Wanted, Mismatch> {
-    hold(path)?;
-    Walk::resume(facts, path, needs, see)?.found(known)
-}
-
 /// Whether what summaries assume of standard output and error held on the path.
-pub(crate) fn hold(path: &Traced<'_>) -> Result<(), Mismatch> {
+pub fn hold(path: &Traced<'_>) -> Result<(), Mismatch> {
     match path.environment.premises(path.state).standard_streams {
         true => Ok(()),
         false => Err(Mismatch("standard output or error was closed or is another file")),
     }
 }
 
+/// Whether a branch that the path took is to be judged.
+pub enum Asks {
+    No,
+    /// It is relevant, whatever its alternatives are.
+    Always,
+    /// It took this edge.
+    Edge(u32),
+}
+
+/// A kind of code, as the walk sees it.
+pub trait Code<'a>: Sized {
+    /// What is known of a call in progress.
+    type Call;
+    /// What an alternative may write.
+    type Changes: Grows;
+
+    fn inst(&self, path: &Traced<'a>, func: u32, op: u32) -> Inst;
+    /// The block of an operation.
+    fn block_of(&self, func: u32, op: u32) -> u32;
+    /// The first operation of a block.
+    fn first_op(&self, path: &Traced<'a>, func: u32, block: u32) -> u32;
+    /// A bit for each operand (a, b, c) of an operation of the top call whose value follows from the program point; such operands are never live.
+    fn known(walk: &Walk<'a, '_, Self>, op: u32) -> u8;
+
+    /// The function of a call, as live-in sets name it.
+    fn function(&self, frame: &Frame<Self::Call>) -> u32;
+    /// Frames of the engine's call stack at the current point.
+    fn depth(walk: &Walk<'a, '_, Self>) -> usize;
+    /// The walk has reached its end, although steps are left.
+    fn is_over(walk: &Walk<'a, '_, Self>) -> bool;
+    /// Adds to a live-in set what is compared besides: see law 5.
+    fn compared(walk: &mut Walk<'a, '_, Self>, needs: &mut Needs);
+    /// The engine's frame that holds a call's live slots, if they are there.
+    fn state_frame(walk: &Walk<'a, '_, Self>, call: usize) -> Option<u32>;
+
+    /// Leaves a block by its beginning, to what led into it.
+    fn at_start(walk: &mut Walk<'a, '_, Self>) -> Result<(), Mismatch>;
+    /// The engine's frame of this number returned by the operation `ret` to the call at `op`.
+    fn left(walk: &mut Walk<'a, '_, Self>, inst: &Inst, op: u32, ret: u32, frame: u32) -> Result<(), Mismatch>;
+    /// Whether the branch at `op` of the top call is judged. `decides`: the path made a decision there.
+    fn asks(walk: &Walk<'a, '_, Self>, inst: &Inst, op: u32, edge: Option<u32>, decides: bool) -> Result<Asks, Mismatch>;
+    /// A call that is an event, or a may-event for other arguments, observed before it runs.
+    fn announced(walk: &mut Walk<'a, '_, Self>, inst: &Inst, mask: u32, group: &Group<'a>);
+    /// The observed return of such a call.
+    fn shown(walk: &mut Walk<'a, '_, Self>, inst: &Inst, group: &Group<'a>);
+    /// A call that entered no function.
+    fn called(walk: &mut Walk<'a, '_, Self>, inst: &Inst, op: u32, group: &Group<'a>);
+
+    /// The immediate post-dominator of a block of the top call, if there is one; `None`: the function is not known.
+    fn join(walk: &Walk<'a, '_, Self>, block: u32) -> Option<Option<u32>>;
+    /// The edges of the branch that ends a block of the top call, but for the one it took.
+    fn others(walk: &Walk<'a, '_, Self>, block: u32, edge: u32) -> Vec<u32>;
+    /// The effects of taking an edge, up to the immediate post-dominator or the return.
+    fn side(walk: &mut Walk<'a, '_, Self>, block: u32, edge: u32) -> Rc<Effects<Self::Changes>>;
+    /// The slots whose values at the immediate post-dominator depend on the way there, if that is known apart from the sides.
+    fn differing(walk: &Walk<'a, '_, Self>, block: u32) -> Option<Rc<BitSet>>;
+    /// The effects after the operation at `op` until the call returns, and whether it may return.
+    fn rest(walk: &mut Walk<'a, '_, Self>, call: usize, op: u32) -> (Rc<Effects<Self::Changes>>, bool);
+    /// Whether an event may happen once `exit` is called.
+    fn event_at_exit(&self) -> bool;
+    /// Whether these changes, of a way in this call, touch something live in memory or in the environment.
+    fn touched(&self, frame: &Frame<Self::Call>, live: &Live, changes: &Self::Changes) -> Option<Why>;
+    /// Whether the store at `op` may write something live, with another address.
+    fn may_write(walk: &mut Walk<'a, '_, Self>, op: u32) -> bool;
+
+    /// The object an address lies in.
+    fn placed(walk: &Walk<'a, '_, Self>, address: u64) -> Placed;
+    /// Memory that the program itself cannot reach.
+    fn is_hidden(&self, address: u64) -> bool;
+    /// The byte may be a file's, which other calls write.
+    fn is_mapped(walk: &Walk<'a, '_, Self>, address: u64) -> bool;
+    /// The arguments that may decide what a call with a summary does.
+    fn deciding(summary: &Summary, args: &[u32]) -> Vec<u32>;
+    /// Whether a call writes this place of the environment, and it is live. `key` returns arguments' values, where they are known.
+    fn writes_live(&self, place: &Place, live: &Live, key: &dyn Fn(u32) -> Option<u64>) -> bool;
+    /// Of these bytes, those of the object at an address.
+    fn of_object(walk: &Walk<'a, '_, Self>, address: u64, bytes: Vec<(u64, u64)>) -> Vec<(u64, u64)>;
+    /// The C library's variable that holds the locale.
+    fn locale(&self) -> Option<ObjectId>;
+
+    /// The operation at `op` of the top call is an event.
+    fn happened(_walk: &Walk<'a, '_, Self>, _op: u32) {}
+    /// No block where the alternatives of the branch at `op` meet was passed, although its call returned.
+    fn never_met(_walk: &Walk<'a, '_, Self>, _op: u32) {}
+    /// The operation at `op` wrote these bytes.
+    fn wrote(_walk: &mut Walk<'a, '_, Self>, _op: u32, _address: u64, _len: u64) {}
+    /// Memory was allocated at this address.
+    fn came_to_be(&mut self, _address: u64) {}
+    /// The slot of the heap object just allocated had held this one.
+    fn was_replaced(&mut self, _former: Former) {}
+}
+
 /// A call in progress.
-struct Frame {
-    /// Its number in the trace.
-    number: u32,
-    func: u32,
-    /// Its known constant arguments.
-    context: ContextId,
+pub struct Frame<C> {
+    /// Its number in the trace, or among the calls of machine code.
+    pub number: u32,
+    /// The function of the IR.
+    pub func: u32,
+    pub call: C,
     /// Operations from here on have been walked.
-    cursor: u32,
+    pub cursor: u32,
     /// First operation of the block the cursor is in.
-    block_start: u32,
+    pub block_start: u32,
     /// The operation before the cursor has been walked, except for what the monitor observed of it.
-    handled: bool,
-    live: BitSet,
+    pub handled: bool,
+    /// Live slots.
+    pub live: BitSet,
     /// By block: when the walk last passed its beginning.
-    passed: FxHashMap<u32, Passed>,
-    taken: Taken,
+    pub passed: FxHashMap<u32, Passed>,
+    pub taken: Taken,
     /// When an edge last copied a live slot; 0: never.
-    copied: u64,
+    pub copied: u64,
     /// It returned on the path.
-    returned: bool,
+    pub returned: bool,
 }
 
 /// The walk's last visit of the beginning of a block.
-struct Passed {
-    time: u64,
+pub struct Passed {
+    pub time: u64,
     /// The live slots there, if the edge into the block copied one of them.
-    live: Option<BitSet>,
+    pub live: Option<BitSet>,
 }
 
-impl Frame {
+impl<C> Frame<C> {
     /// Whether nothing between the current point and the block is in the slice, and the live slots at its beginning are known.
     fn is_settled(&self, at: &Passed) -> bool {
         self.taken.time <= at.time && (self.copied <= at.time || at.live.is_some())
@@ -94,87 +189,70 @@ impl Frame {
 }
 
 /// The path's call of `exit`, if its status is not relevant. Other branches that call `exit` with the same exit-live state end as this path does.
-struct Exit {
+pub struct Exit {
     /// When the walk passed the call, and its effects were added to the slice.
-    time: u64,
-    live: Live,
+    pub time: u64,
+    pub live: Live,
     /// True if the path writes exit-live state between this point and `exit`.
-    changed: bool,
+    pub changed: bool,
 }
 
-struct Walk<'a> {
-    flow: &'a Flow,
-    checked: &'a Checked,
+pub struct Walk<'a, 's, C: Code<'a>> {
+    pub code: C,
+    pub course: Course<'a>,
     /// It began in the middle of a path.
-    resumed: bool,
-    /// Where heap objects came to be behind the walk: what was there before is another object.
-    allocated: FxHashSet<u64>,
-    /// By the beginning of a heap slot that was used again behind the walk: what lay there before.
-    former: FxHashMap<u64, Former>,
-    course: Course<'a>,
+    pub resumed: bool,
     /// Innermost last.
-    frames: Vec<Frame>,
+    pub frames: Vec<Frame<C::Call>>,
     /// When the walk last passed an event; 0: never.
-    happened: u64,
+    pub happened: u64,
     /// The path's call of `exit`.
-    exit: Option<Exit>,
+    pub exit: Option<Exit>,
     /// A monitor read the result of the current call.
-    result_matters: bool,
+    pub result_matters: bool,
     /// Calls in progress where recording began, inside of a call with a summary, outermost first.
-    inside: Vec<Call>,
-    see: &'a mut dyn FnMut(CodePos, Option<Why>),
+    pub inside: Vec<Call>,
+    see: &'s mut dyn FnMut(CodePos, Option<Why>),
 }
 
-impl<'a> Walk<'a> {
-    fn new((flow, checked): Facts<'a>, path: &'a Traced<'a>, see: &'a mut dyn FnMut(CodePos, Option<Why>)) -> Walk<'a> {
-        let mut walk = Walk {
-            flow,
-            checked,
-            resumed: false,
-            allocated: FxHashSet::default(),
-            former: FxHashMap::default(),
+impl<'a, 's, C: Code<'a>> Walk<'a, 's, C> {
+    /// At the end of the path, without calls.
+    pub fn new(code: C, path: &'a Traced<'a>, see: &'s mut dyn FnMut(CodePos, Option<Why>)) -> Walk<'a, 's, C> {
+        Walk {
+            code,
             course: Course::new(path),
+            resumed: false,
             frames: Vec::new(),
             happened: 0,
             exit: None,
             result_matters: false,
             inside: Vec::new(),
             see,
-        };
-        for (number, op) in &path.trace.end {
-            let call = walk.frames.last().map(|caller| caller.cursor - 1);
-            walk.push(*number, call, *op + 1, false);
         }
-        walk
     }
 
-    /// Starts before the path's current operation, with this live-in set. Three times stand for its history: before something was added to the slice,
-    /// when it was added, and afterwards.
-    fn resume(
-        facts: Facts<'a>,
-        path: &'a Traced<'a>,
-        needs: &Needs,
-        see: &'a mut dyn FnMut(CodePos, Option<Why>),
-    ) -> Result<Walk<'a>, Mismatch> {
+    /// Puts a walk at its end before the path's current operation, with this live-in set. Three times stand for its history: before something was
+    /// added to the slice, when it was added, and afterwards.
+    pub fn resume(&mut self, needs: &Needs) -> Result<(), Mismatch> {
         const LONG_AGO: u64 = 0;
         const AT_EXIT: u64 = 1;
         const TAKEN: u64 = 2;
         const SINCE: u64 = 3;
-        let mut walk = Walk { resumed: true, ..Walk::new(facts, path, see) };
-        if walk.frames.len() != needs.calls.len() {
+        self.resumed = true;
+        if self.frames.len() != needs.calls.len() {
             return Err(Mismatch("a flip begins in other calls than the one that is taken for it"));
         }
-        let handled = match walk.peek() {
-            Some(Step::Slow { op, count }) => path.trace.end.last().is_some_and(|(_, at)| *at == op) && !walk.enters(count),
+        let handled = match self.peek() {
+            Some(Step::Slow { op, count }) => self.frames.last().is_some_and(|top| top.cursor == op + 1) && !self.enters(count),
             Some(_) | None => false,
         };
-        if let Some(frame) = walk.frames.last_mut().filter(|_| !handled) {
+        if let Some(frame) = self.frames.last_mut().filter(|_| !handled) {
             frame.cursor -= 1;
             let (func, op) = (frame.func, frame.cursor);
-            let start = walk.block_start(func, op);
-            walk.top().block_start = start;
+            let start = self.block_start(func, op);
+            self.top().block_start = start;
         }
-        for (frame, call) in walk.frames.iter_mut().zip(&needs.calls) {
+        for (frame, call) in self.frames.iter_mut().zip(&needs.calls) {
             let unsettled: Vec<u32> = call.passed.iter().filter(|block| !call.settled.contains(*block)).collect();
             frame.taken.time = match &needs.exit {
                 Some(_) if call.before_exit => TAKEN,
@@ -188,35 +266,31 @@ impl<'a> Walk<'a> {
             frame.live = call.live.clone();
             frame.returned = call.returned;
         }
-        walk.frames.last_mut().into_iter().for_each(|frame| frame.handled = handled);
-        let live = needs.live.placed(|address| walk.placed(address));
-        let at_exit =
-            needs.exit.as_ref().map(|(live, changed)| Exit { time: AT_EXIT, live: live.placed(|at| walk.placed(at)), changed: *changed });
-        walk.exit = at_exit;
-        (walk.course.time, walk.course.taken, walk.course.at_end) = (SINCE, if needs.any { TAKEN } else { 0 }, false);
-        (walk.course.live, walk.course.read) = (live, needs.read.clone());
-        Ok(walk)
+        self.frames.last_mut().into_iter().for_each(|frame| frame.handled = handled);
+        let live = needs.live.placed(|address| C::placed(self, address));
+        let at_exit = needs.exit.as_ref().map(|(live, changed)| Exit {
+            time: AT_EXIT,
+            live: live.placed(|at| C::placed(self, at)),
+            changed: *changed,
+        });
+        self.exit = at_exit;
+        (self.course.time, self.course.taken, self.course.at_end) = (SINCE, if needs.any { TAKEN } else { 0 }, false);
+        (self.course.live, self.course.read) = (live, needs.read.clone());
+        Ok(())
     }
 
-    fn found(mut self, known: &Known) -> Result<Wanted, Mismatch> {
+    /// Walks to the start of the record, or to the walk's end: what is relevant.
+    pub fn found(&mut self, known: &Known) -> Result<Wanted, Mismatch> {
         let settled = self.go(known)?;
-        Ok(Wanted { decisions: self.course.wanted, settled, noted: self.course.noted })
+        Ok(Wanted { decisions: std::mem::take(&mut self.course.wanted), settled, noted: self.course.noted })
     }
 
-    /// `call`: the operation of the top frame that called it, if known.
-    fn push(&mut self, number: u32, call: Option<u32>, cursor: u32, returned: bool) {
-        let func = self.course.path.trace.frames[number as usize].func;
-        let context = match (self.frames.last(), call) {
-            (Some(caller), Some(op)) if self.calls(caller.func, &self.inst(caller.func, op), func) => {
-                self.flow.context(caller.func, caller.context, op, func)
-            }
-            _ => 0,
-        };
+    pub fn push(&mut self, number: u32, func: u32, call: C::Call, cursor: u32, returned: bool) {
         let block_start = self.block_start(func, cursor.saturating_sub(1));
         self.frames.push(Frame {
             number,
             func,
-            context,
+            call,
             cursor,
             block_start,
             handled: false,
@@ -228,30 +302,26 @@ impl<'a> Walk<'a> {
         });
     }
 
-    fn block_start(&self, func: u32, op: u32) -> u32 {
-        self.flow.first_op(func, self.flow.block_of(func, op))
+    pub fn block_start(&self, func: u32, op: u32) -> u32 {
+        self.code.first_op(self.course.path, func, self.code.block_of(func, op))
     }
 
-    fn module(&self, func: u32) -> &'a Module {
-        self.course.path.image.function(func).0
+    pub fn inst(&self, func: u32, op: u32) -> Inst {
+        self.code.inst(self.course.path, func, op)
     }
 
-    fn inst(&self, func: u32, op: u32) -> Inst {
-        let code = self.course.path.image.code(func);
-        self.module(func).insts[(code.first_inst + op) as usize]
-    }
-
-    fn top(&mut self) -> &mut Frame {
-        self.frames.last_mut().expect("the walk goes on only in a frame")
+    pub fn top(&mut self) -> &mut Frame<C::Call> {
+        self.frames.last_mut().expect("the walk goes on only in a call")
     }
 
     /// The live-in set at the current point.
-    fn needed(&self) -> Needs {
+    fn needed(&mut self) -> Needs {
         let exit = self.same_exit();
-        let call = |frame: &Frame| {
+        let call = |(at, frame): (usize, &Frame<C::Call>)| {
             let settled = || frame.passed.iter().filter(|(_, at)| frame.is_settled(at));
             Call {
-                func: frame.func,
+                func: self.code.function(frame),
+                frame: C::state_frame(self, at),
                 live: frame.live.clone(),
                 passed: frame.passed.keys().copied().collect(),
                 settled: settled().map(|(block, _)| *block).collect(),
@@ -261,28 +331,52 @@ impl<'a> Walk<'a> {
                 returned: frame.returned,
             }
         };
-        let calls = self.frames.iter().map(call).chain(self.inside.iter().cloned()).collect();
-        Needs {
+        let calls = self.frames.iter().enumerate().map(call).chain(self.inside.iter().cloned()).collect();
+        let mut needs = Needs {
             calls,
             live: self.course.live.clone(),
             read: self.course.read.clone(),
+            saved: BitSet::default(),
+            unplaced: false,
             any: self.course.taken > 0,
             exit: exit.map(|exit| (exit.live.clone(), exit.changed)),
+        };
+        if self.course.path.compared {
+            C::compared(self, &mut needs);
         }
+        needs
     }
 
     /// The path's call of `exit`, if no event happens between this point and `exit`. A branch that reaches `exit` without an event has the same
     /// sequence, unless the path changes exit-live state in between.
-    fn same_exit(&self) -> Option<&Exit> {
+    pub fn same_exit(&self) -> Option<&Exit> {
         self.exit.as_ref().filter(|exit| self.happened <= exit.time)
+    }
+
+    /// The walk has passed the path's call of `exit`.
+    pub fn exits(&mut self) {
+        self.exit = Some(Exit { time: self.course.time, live: self.course.live.clone(), changed: false });
+    }
+
+    /// A call that the walk has left: whether its operations make the one that called it relevant. Operations that are in the slice only for what
+    /// happens at `exit` do not make the way to `exit` relevant.
+    pub fn took(&self, callee: &Frame<C::Call>) -> bool {
+        callee.taken.time > self.same_exit().map_or(0, |exit| exit.time)
+    }
+
+    /// The walk has left a call some of whose operations are in the slice, but not its caller's operation.
+    pub fn took_at_exit(&mut self) {
+        let since = self.same_exit().map_or(0, |exit| exit.time);
+        let top = self.top();
+        top.taken.time = top.taken.time.max(since);
     }
 
     /// Takes one step backwards.
     fn back(&mut self) -> Result<(), Mismatch> {
         let frame = self.top();
-        let (func, cursor, start) = (frame.func, frame.cursor, frame.block_start);
+        let (func, cursor, start, handled) = (frame.func, frame.cursor, frame.block_start, frame.handled);
         if cursor == start {
-            return self.at_start();
+            return C::at_start(self);
         }
         let op = cursor - 1;
         let inst = self.inst(func, op);
@@ -296,107 +390,55 @@ impl<'a> Walk<'a> {
             }
             Some(Step::Shown { op: at, count }) if at == op => {
                 let group = self.group(count)?;
-                self.shown(&inst, &group);
+                C::shown(self, &inst, &group);
                 return Ok(());
             }
-            Some(Step::Leave { op: at, frame }) if is_call(&inst) && !self.frames.last().is_some_and(|f| f.handled) => {
+            Some(Step::Leave { op: at, frame }) if is_call(&inst) && !handled => {
                 self.course.position -= 1;
-                return self.leave(&inst, op, at, frame);
+                return C::left(self, &inst, op, at, frame);
             }
             _ => {}
         }
-        if !self.frames.last().is_some_and(|f| f.handled) {
+        if !handled {
             self.plain(&inst, op)?;
         }
         self.course.at_end = false;
         let frame = self.top();
-        frame.handled = false;
-        frame.cursor = op;
+        (frame.handled, frame.cursor) = (false, op);
         Ok(())
     }
 
-    /// Leaves a block by its beginning: through the edge into it, or the call of the function.
-    fn at_start(&mut self) -> Result<(), Mismatch> {
-        match self.peek() {
-            Some(Step::Edge { op, edge }) => {
-                self.course.position -= 1;
-                self.edge(op, edge, None)
-            }
-            Some(Step::Slow { count, .. }) => {
-                let group = self.group(count)?;
-                match group.edge() {
-                    Some((op, edge)) => self.edge(op, edge, Some(&group)),
-                    None if group.enters() > 0 => self.entered(group.enters(), Some(&group)),
-                    None => Err(Mismatch("a block was entered by no edge")),
-                }
-            }
-            Some(Step::Enter { .. }) => {
-                self.course.position -= 1;
-                self.entered(1, None)
-            }
-            // A function that a model called before this one.
-            Some(Step::Leave { op, frame }) => {
-                self.course.position -= 1;
-                self.push(frame, None, op + 1, true);
-                self.pass_return(op);
-                Ok(())
-            }
-            Some(_) | None => Err(Mismatch("a block was entered by no step")),
-        }
-    }
-
-    /// Marks the return at the top frame's cursor as passed.
-    fn pass_return(&mut self, op: u32) {
-        let func = self.top().func;
-        let start = self.block_start(func, op);
-        let frame = self.top();
-        frame.cursor = op;
-        frame.block_start = start;
-    }
-
-    /// Walks through an edge and the branch that took it.
-    fn edge(&mut self, op: u32, edge: u32, group: Option<&Group<'_>>) -> Result<(), Mismatch> {
-        let func = self.top().func;
-        let module = self.module(func);
-        let function = self.course.path.image.function(func).1;
-        let record = module.edges.range(function.edges).get(edge as usize).ok_or(Mismatch("no such edge"))?;
+    /// Marks the beginning of a block of the top call as passed.
+    pub fn pass(&mut self, block: u32, live: Option<BitSet>) {
         self.course.time += 1;
         let time = self.course.time;
-        let copies = module.copies.range(record.copies);
-        let frame = self.top();
-        let needed: Vec<_> = copies.iter().filter(|copy| frame.live.contains(copy.dst)).copied().collect();
-        let live = (!needed.is_empty()).then(|| frame.live.clone());
-        frame.passed.insert(record.block, Passed { time, live });
-        needed.iter().for_each(|copy| frame.live.remove(copy.dst));
-        frame.live.extend(needed.iter().map(|copy| copy.src));
-        if !needed.is_empty() {
-            frame.copied = time + 1;
-            self.course.time += 1;
-        }
-        // A comparison is fused with the branch after it.
-        let ends = |inst: &Inst| matches!(inst.operator(), Some(Op::Br | Op::CondBr | Op::Switch));
+        self.top().passed.insert(block, Passed { time, live });
+    }
+
+    /// Walks through the branch at `op`, or right behind it if `op` is a comparison that is fused with it.
+    pub fn branch(&mut self, op: u32, edge: Option<u32>, group: Option<&Group<'a>>) -> Result<(), Mismatch> {
+        let func = self.top().func;
+        let ends = |inst: &Inst| matches!(inst.operator(), Some(Op::Br | Op::CondBr | Op::Switch | Op::Jump));
         let branch = if ends(&self.inst(func, op)) { op } else { op + 1 };
         let inst = self.inst(func, branch);
         let start = self.block_start(func, branch);
         let frame = self.top();
         (frame.cursor, frame.block_start, frame.handled) = (branch + 1, start, false);
-        match inst.operator() {
-            Some(Op::Br) => {}
-            Some(Op::CondBr | Op::Switch) => {
-                if !self.flow.edges(func, self.top().context, self.flow.block_of(func, branch)).contains(&edge) {
-                    return Err(Mismatch("an allocation failed, which slices take for impossible"));
-                }
-                let why = self.matters(func, branch, edge);
-                (self.see)(CodePos { func, op: branch }, why);
-                if why.is_some() {
-                    self.take();
-                    self.top().live.insert(inst.a);
-                    if let Some(group) = group {
-                        self.want(group);
-                    }
+        let decides = group.is_some_and(|group| group.decisions().next().is_some());
+        let judged = match C::asks(self, &inst, branch, edge, decides)? {
+            Asks::No => None,
+            Asks::Always => Some(Some(Why::Between(None))),
+            Asks::Edge(edge) => Some(self.matters(func, branch, edge)),
+        };
+        if let Some(why) = judged {
+            (self.see)(CodePos { func, op: branch }, why);
+            if why.is_some() {
+                self.take();
+                self.top().live.insert(inst.a);
+                if let Some(group) = group {
+                    self.want(group);
                 }
             }
-            _ => return Err(Mismatch("an edge leaves from what is no branch")),
         }
         self.top().cursor = branch;
         if op != branch {
@@ -408,14 +450,15 @@ impl<'a> Walk<'a> {
         Ok(())
     }
 
-    /// Whether the branch at operation `branch` of the top frame, which took `edge`, is relevant, and why.
+    /// Whether the branch at operation `branch` of the top call, which took `edge`, is relevant, and why.
     fn matters(&mut self, func: u32, branch: u32, edge: u32) -> Option<Why> {
-        let block = self.flow.block_of(func, branch);
-        let frame = self.frames.last().expect("a branch runs in a frame");
-        let join = self.flow.join(func, frame.context, block);
+        let block = self.code.block_of(func, branch);
+        let Some(join) = C::join(self, block) else { return Some(Why::Between(None)) };
+        let innermost = self.frames.len() - 1;
+        let frame = &self.frames[innermost];
         let joined = join.and_then(|join| frame.passed.get(&join));
         if join.is_some() && joined.is_none() && frame.returned && !self.resumed {
-            self.checked.never_met(self.course.path.image, CodePos { func, op: branch });
+            C::never_met(self, branch);
         }
         // The path ended on this successor. The alternative may continue.
         let ended = joined.is_none() && !frame.returned;
@@ -423,51 +466,64 @@ impl<'a> Walk<'a> {
         if !(settled || ended && self.same_exit().is_some_and(|exit| !exit.changed)) {
             return Some(Why::Between(frame.taken.at));
         }
+        let differ = joined.and_then(|at| {
+            let live = at.live.as_ref().unwrap_or(&frame.live);
+            C::differing(self, block).map(|differing| live.meets(&differing))
+        });
         if ended {
-            let callers = self.frames[..self.frames.len() - 1].iter().rev().take_while(|frame| !frame.returned);
-            let calls = std::iter::once((frame, branch)).chain(callers.map(|frame| (frame, frame.cursor.saturating_sub(1))));
-            let mut why = None;
-            for (frame, op) in calls {
-                why = why.or_else(|| self.goes_on(&self.flow.rest(frame.func, frame.context, op)));
+            let callers = (0..innermost).rev().take_while(|at| !self.frames[*at].returned);
+            let calls: Vec<usize> = std::iter::once(innermost).chain(callers).collect();
+            for at in calls {
+                let op = if at == innermost { branch } else { self.frames[at].cursor.saturating_sub(1) };
+                let (rest, returns) = C::rest(self, at, op);
+                let why = self.goes_on(at, &rest);
+                if why.is_some() {
+                    return why;
+                }
                 // Its callers continue only if it returns.
-                if why.is_some() || !self.flow.returns(frame.func, frame.context, op) {
+                if !returns {
                     break;
                 }
             }
-            if why.is_some() || self.same_exit().is_some() {
-                return why;
+            if self.same_exit().is_some() {
+                return None;
             }
         }
-        let differ = joined.map(|at| at.live.as_ref().unwrap_or(&frame.live).meets(&self.flow.differing(func, frame.context, block)));
-        let other = self.flow.edges(func, frame.context, block).into_iter().filter(|other| *other != edge);
-        other.into_iter().find_map(|other| {
-            let side = self.flow.side(func, frame.context, block, other);
+        C::others(self, block, edge).into_iter().find_map(|other| {
+            let side = C::side(self, block, other);
+            let frame = &self.frames[innermost];
             let local = differ.unwrap_or_else(|| frame.live.meets(&side.slots));
-            let changes = || if local { Some(Why::Local) } else { self.course.live.touched_by(&side.changes) };
-            self.happens(&side).or_else(changes)
+            let changes = || if local { Some(Why::Local) } else { self.code.touched(frame, &self.course.live, &side.changes) };
+            self.happens(innermost, &side).or_else(changes)
         })
     }
 
-    /// Why the effects of an alternative are relevant, apart from its writes.
-    fn happens(&self, way: &Effects) -> Option<Why> {
+    /// Why the effects of a way in a call are relevant, apart from its writes.
+    pub fn happens(&self, call: usize, way: &Effects<C::Changes>) -> Option<Why> {
         match self.same_exit() {
             _ if way.event => Some(Why::Event),
             _ if way.standard => Some(Why::Standard),
             _ if way.leaves && self.course.taken > 0 => Some(Why::Leaves),
             Some(exit) if way.exits && exit.changed => Some(Why::Leaves),
-            Some(exit) if way.exits => exit.live.touched_by(&way.at_exit),
+            Some(exit) if way.exits => self.code.touched(&self.frames[call], &exit.live, &way.at_exit),
             None if way.exits && self.course.taken > 0 => Some(Why::Leaves),
-            None if way.exits && self.flow.event_at_exit() => Some(Why::Event),
+            None if way.exits && self.code.event_at_exit() => Some(Why::Event),
             _ => None,
         }
     }
 
     /// Why an alternative that continues past the path's end is relevant. It continues until it calls `exit`.
-    fn goes_on(&self, rest: &Effects) -> Option<Why> {
+    fn goes_on(&self, call: usize, rest: &Effects<C::Changes>) -> Option<Why> {
         match self.same_exit() {
-            None => (rest.event || rest.exits && self.flow.event_at_exit()).then_some(Why::GoesOn),
+            None => (rest.event || rest.exits && self.code.event_at_exit()).then_some(Why::GoesOn),
             Some(_) if rest.event => Some(Why::GoesOn),
-            Some(exit) => self.happens(rest).or_else(|| exit.live.touched_by(&rest.changes)),
+            Some(exit) => self.happens(call, rest).or_else(|| self.code.touched(&self.frames[call], &exit.live, &rest.changes)),
         }
+    }
+
+    /// Whether the effects of an operation of the top call are relevant, whatever its operands are.
+    pub fn may_matter(&self, effects: &Effects<C::Changes>) -> bool {
+        let Some(at) = self.frames.len().checked_sub(1) else { return false };
+        self.happens(at, effects).is_some() || self.code.touched(&self.frames[at], &self.course.live, &effects.changes).is_some()
     }
 }

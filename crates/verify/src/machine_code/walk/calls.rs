@@ -6,17 +6,12 @@ use std::rc::Rc;
 use wryneck_exec::Step;
 use wryneck_ir::{Op, Transfer, call_flags};
 
-use super::Walk;
-use super::data::ANY;
-use crate::flow::{BitSet, CellKind, Gives, Place, Summary, is_standard_output};
+use super::{Facts, Over};
+use crate::flow::{BitSet, Summary};
 use crate::machine_code::effects::Effects;
-use crate::slice::backward::{Backward, is_call};
-use crate::slice::walk::{Group, Mismatch};
+use crate::slice::walk::{Group, Mismatch, Skipped, Walk, is_call};
 
-/// What output writes of the environment.
-const OF_OUTPUT: [CellKind; 4] = [CellKind::StreamOutput, CellKind::StreamInput, CellKind::StreamError, CellKind::Contents];
-
-impl<'a, 'f> Walk<'a, 'f> {
+impl<'a> Walk<'a, '_, Over<'_>> {
     /// Leaves a function backwards, to the operation that called it.
     pub(super) fn entered(&mut self, op: u32, group: Option<&Group<'a>>) -> Result<(), Mismatch> {
         let callee = self.frames.pop().ok_or(Mismatch("a function was entered twice"))?;
@@ -24,38 +19,44 @@ impl<'a, 'f> Walk<'a, 'f> {
             return Err(Mismatch("a call without a caller"));
         }
         self.go_to(op);
-        self.slots.union_with(&callee.kept);
-        if callee.taken.time > 0 {
+        self.top().live.union_with(&callee.live);
+        if self.took(&callee) {
             self.take();
+        } else if callee.taken.time > 0 {
+            self.took_at_exit();
         }
-        self.called_by(op, group, callee.taken.time > 0);
+        self.called_by(op, group);
+        // Its status is not relevant, and neither is anything else that another way to it may have in registers.
+        let registers = self.code.facts.registers.as_ref();
+        let alike = registers.is_some_and(|registers| callee.live.iter().all(|slot| slot == registers.thread));
+        let entry = self.code.calls.all[callee.number as usize].entry;
+        if alike && entry.is_some_and(|entry| self.code.facts.is_exit(entry)) {
+            self.exits();
+        }
         Ok(())
     }
 
-    /// The branch that made a call; through a pointer if it is a jump.
-    pub(super) fn called_by(&mut self, op: u32, group: Option<&Group<'a>>, took: bool) {
-        let inst = self.facts.inst(self.course.path.image, op);
+    /// The branch that made a call; through a pointer if it is a jump. Another function, which another pointer leads to, may do anything.
+    pub(super) fn called_by(&mut self, op: u32, group: Option<&Group<'a>>) {
+        let inst = self.inst(0, op);
         if inst.operator() != Some(Op::Jump) {
             return;
         }
-        let decides = group.is_some_and(|group| group.decisions().next().is_some());
-        if took || decides {
-            self.take();
-            self.slots.insert(inst.a);
-            if let Some(group) = group {
-                self.want(group);
-            }
+        self.take();
+        self.top().live.insert(inst.a);
+        if let Some(group) = group {
+            self.want(group);
         }
     }
 
     /// Enters a function backwards, which returned by the jump at `op`, or skips it if it has a summary.
     pub(super) fn returned(&mut self, callee: u32, at: usize, op: u32, group: Option<&Group<'a>>) -> Result<(), Mismatch> {
-        let activation = self.calls.all[callee as usize];
-        let summary = activation.entry.and_then(|entry| self.facts.summary(entry));
+        let activation = self.code.calls.all[callee as usize];
+        let summary = activation.entry.and_then(|entry| self.code.facts.summary(entry));
         if let (Some(summary), Some(entry)) = (summary, activation.entry) {
             return self.summarised(callee, entry, &summary, at);
         }
-        self.push(callee, op + 1, true);
+        self.enter(callee, op + 1, true);
         self.go_to(op);
         self.keep();
         if let Some(group) = group
@@ -64,23 +65,25 @@ impl<'a, 'f> Walk<'a, 'f> {
             // The return address was a decision.
             self.take();
             self.want(group);
-            let inst = self.facts.inst(self.course.path.image, op);
-            self.slots.insert(inst.a);
+            let inst = self.inst(0, op);
+            self.top().live.insert(inst.a);
         }
         Ok(())
     }
 
-    /// Callee-saved registers that are live after the call are live before it.
+    /// What is live after the call that was just entered backwards: registers that it preserves stay its caller's.
     fn keep(&mut self) {
-        let Some(registers) = &self.facts.registers else { return };
-        let kept: BitSet = self.slots.iter().filter(|slot| !registers.clobbered.contains(*slot)).collect();
-        kept.iter().for_each(|slot| self.slots.remove(slot));
-        self.top().kept = kept;
+        let Some(registers) = &self.code.facts.registers else { return };
+        if let [.., caller, callee] = &mut self.frames[..] {
+            let (kept, passed): (BitSet, BitSet) = split(&caller.live, |slot| !registers.clobbered.contains(slot));
+            callee.live.union_with(&passed);
+            caller.live = kept;
+        }
     }
 
     /// Skips a call of a function with a summary, which ended with step `end`.
     fn summarised(&mut self, callee: u32, entry: u32, summary: &Summary, end: usize) -> Result<(), Mismatch> {
-        let activation = self.calls.all[callee as usize];
+        let activation = self.code.calls.all[callee as usize];
         let steps = &self.course.path.trace.steps;
         // The step that observes its beginning is not skipped with it.
         let told = self.tells(entry);
@@ -97,27 +100,28 @@ impl<'a, 'f> Walk<'a, 'f> {
         self.shown_inside(&group);
         let made = activation.made;
         let key = |arg: u32| made.and_then(|made| made.args.get(arg as usize).copied()).filter(|key| *key != 0);
-        let Some(registers) = &self.facts.registers else { return Err(Mismatch("an unknown calling convention")) };
-        let (args, result, clobbered) = (registers.arguments.clone(), registers.result, registers.clobbered.clone());
         let effects = self.effects_of_call(activation.site, summary);
-        let matters = self.slots.contains(result);
-        self.by_summary(summary, &args, matters, &key, &group, &effects, &|walk| {
-            // The other registers that calls may change are dead afterwards.
-            clobbered.iter().for_each(|slot| walk.slots.remove(slot));
-        });
+        let Some(registers) = &self.code.facts.registers else { return Err(Mismatch("an unknown calling convention")) };
+        let (args, result) = (registers.arguments.clone(), self.frames.last().is_some_and(|top| top.live.contains(registers.result)));
+        // The other registers that calls may change are dead afterwards.
+        let kept = self.frames.last().map(|top| split(&top.live, |slot| !registers.clobbered.contains(slot)).0).unwrap_or_default();
+        self.top().live = kept;
+        let op = self.at().op;
+        self.passed_by(op, &group, summary, &args, result, &key, effects);
         if activation.made.is_none() {
             // Recording began inside of this call.
+            self.code.began_inside = true;
             return Ok(());
         }
         match told {
             Some(op) => {
-                self.push(callee, op + 1, true);
+                self.enter(callee, op + 1, true);
                 self.go_to(op + 1);
                 self.keep();
             }
             None => {
                 let site = activation.site.ok_or(Mismatch("a call without a caller"))?;
-                let last = self.facts.ops(self.course.path.image, site).end - 1;
+                let last = self.code.facts.ops(self.course.path.image, site).end - 1;
                 let made = activation.made.map_or(0, |made| made.step as usize);
                 self.go_to(last);
                 // The step that made the call, by itself or in its operation.
@@ -127,21 +131,53 @@ impl<'a, 'f> Walk<'a, 'f> {
                         self.course.position = slow + 1;
                         let Step::Slow { count, .. } = steps[slow] else { return Err(Mismatch("a jump is slow")) };
                         let group = self.group(count)?;
-                        let took = self.top().taken.time == self.course.time;
-                        self.called_by(last, Some(&group), took);
+                        self.called_by(last, Some(&group));
                     }
-                    _ => self.course.position = made,
+                    _ => {
+                        self.course.position = made;
+                        self.called_by(last, None);
+                    }
                 }
             }
         }
         Ok(())
     }
 
+    /// Passes a call with a summary, of a function or of the IR. Its result and what it leaves undefined are no longer live.
+    #[allow(clippy::too_many_arguments, reason = "a call with all that is known of it")]
+    pub(super) fn passed_by(
+        &mut self,
+        op: u32,
+        group: &Group<'a>,
+        summary: &Summary,
+        args: &[u32],
+        result: bool,
+        key: &dyn Fn(u32) -> Option<u64>,
+        effects: Rc<Effects>,
+    ) {
+        if group.steps.iter().any(|step| matches!(step, Step::Event { .. })) {
+            // It called back into the program, which made a may-event: the whole call is relevant.
+            self.take();
+            self.happened = self.course.time;
+            self.want(group);
+            self.kill_writes(group);
+            self.top().live.extend(args.iter().copied());
+            if self.course.path.compared {
+                self.course.read.add_all(&group.exposed());
+            }
+            return self.add_reads(group.reads());
+        }
+        // Which stream it is is not known.
+        let gives = summary.gives.filter(|_| summary.stream().is_none());
+        let skipped = Skipped { summary, args, by_pointer: None, result, gives, key, effects, mere_event: &|| false };
+        self.by_summary(op, group, &skipped);
+    }
+
     /// The first step of a function whose call's steps end before `step`, after a block that only jumps there, if there is one.
     fn arrived(&self, step: usize) -> usize {
         match self.course.path.trace.steps.get(step..step + 2) {
             Some(&[Step::Jump { op, .. }, Step::Slow { .. }])
-                if matches!(self.facts.transfer(self.facts.block_of(op)), Transfer::To(_)) =>
+                if matches!(self.code.facts.transfer(self.code.facts.block_of(op)), Transfer::To(_)) =>
             {
                 step + 2
             }
@@ -152,108 +188,26 @@ impl<'a, 'f> Walk<'a, 'f> {
     /// The operation in a function's first block that observes its beginning, if there is one.
     fn tells(&self, entry: u32) -> Option<u32> {
         let image = self.course.path.image;
-        let module = image.function(self.facts.func).0;
-        self.facts.ops(image, entry).find(|op| {
-            let inst = self.facts.inst(image, *op);
+        let facts: &Facts = self.code.facts;
+        let module = image.function(facts.func).0;
+        facts.ops(image, entry).find(|op| {
+            let inst = facts.inst(image, *op);
             is_call(&inst) && module.calls[inst.b as usize].flags & call_flags::TELLS_CALL != 0
         })
     }
 
     /// The effects of the call that ends a block, with any arguments.
     fn effects_of_call(&mut self, site: Option<u32>, summary: &Summary) -> Rc<Effects> {
-        let function = self.frames.last().and_then(|frame| frame.function.clone());
-        match (site, function) {
-            (Some(site), Some(function)) => self.facts.call_effects(self.course.path.image, &function, site, summary),
-            _ => self.facts.effects_of(summary),
+        match (site, self.running().cloned()) {
+            (Some(site), Some(function)) => self.code.facts.call_effects(self.course.path.image, &function, site, summary),
+            _ => self.code.facts.effects_of(summary),
         }
     }
+}
 
-    /// A call that is added to the slice as a whole or not at all, by its summary. `key` returns the values of arguments, where they are known. `forget`
-    /// removes the registers that the call leaves undefined.
-    #[allow(clippy::too_many_arguments, reason = "a call with all that is known of it")]
-    pub(super) fn by_summary(
-        &mut self,
-        summary: &Summary,
-        args: &[u32],
-        result: bool,
-        key: &dyn Fn(u32) -> Option<u64>,
-        group: &Group<'a>,
-        effects: &Effects,
-        forget: &dyn Fn(&mut Walk<'a, 'f>),
-    ) {
-        if group.steps.iter().any(|step| matches!(step, Step::Event { .. })) {
-            // It called back into the program, which made a may-event: the whole call is relevant.
-            self.take();
-            self.want(group);
-            self.kill_writes(group);
-            forget(self);
-            self.slots.extend(args.iter().copied());
-            return self.add_reads(group.reads());
-        }
-        // Which stream it is is not known.
-        let gives = summary.gives.filter(|_| summary.stream().is_none());
-        let mut relevant = result && !gives.is_some_and(Gives::is_known);
-        relevant |= self.kill_writes(group);
-        relevant |= summary.writes.iter().any(|place| match place {
-            Place::Cell(CellKind::StreamOutput, Some(_)) => OF_OUTPUT.iter().any(|kind| self.course.live.has_cell(*kind, None)),
-            Place::Written(i) => {
-                !key(*i).is_some_and(is_standard_output) && OF_OUTPUT.iter().any(|kind| self.course.live.has_cell(*kind, None))
-            }
-            Place::Cell(CellKind::StreamInput, _) => self.course.live.has_cell(CellKind::StreamInput, None),
-            Place::Cell(kind, stream) => self.course.live.has_cell(*kind, stream.and_then(key)),
-            Place::NewDescriptor => [CellKind::Descriptors, CellKind::Numbers].iter().any(|kind| self.course.live.has_cell(*kind, None)),
-            Place::Everything => !self.course.live.is_empty(),
-            _ => false,
-        });
-        forget(self);
-        let base = self.frames.last().map_or(0, |frame| self.base(frame));
-        // In another state it may write what it did not write here.
-        relevant |= summary.writes_sometimes() && effects.touches(&self.course.live, &BitSet::default(), base, self.thread).is_some();
-        if !relevant && !self.end_matters() {
-            // The location of its writes may be relevant, but not their value.
-            if self.happens(effects).is_some() || effects.touches(&self.course.live, &BitSet::default(), base, self.thread).is_some() {
-                self.take();
-                self.want(group);
-                self.live_places(&summary.writes, args);
-            }
-            if let (true, Some(Gives::Arg { arg, .. })) = (result, gives) {
-                self.take();
-                self.slots.extend(args.get(arg as usize).copied());
-            }
-            return;
-        }
-        self.take();
-        self.want(group);
-        self.live_places(&summary.writes, args);
-        for place in &summary.reads {
-            match place {
-                Place::Arg(i) => self.slots.extend(args.get(*i as usize).copied()),
-                Place::Memory(i) => {
-                    self.slots.extend(args.get(*i as usize).copied());
-                    let object = key(*i).and_then(|address| self.object(address));
-                    let inside = |address: u64| object.as_ref().is_none_or(|object| object.contains(&address));
-                    let of_object: Vec<_> = group.reads().filter(|(address, _)| inside(*address)).collect();
-                    self.add_reads(of_object.into_iter());
-                }
-                Place::Reachable(_) | Place::Everything => {
-                    if *place == Place::Everything {
-                        CellKind::all().for_each(|kind| self.course.live.add_cell(kind, None));
-                    }
-                    self.slots.extend(args.iter().copied());
-                    self.add_reads(group.reads());
-                }
-                Place::Cell(kind, stream) => {
-                    let of = stream.and_then(key).map(|address| (address, ANY));
-                    self.course.live.add_cell(*kind, of);
-                    // A descriptor that was not open is one that another way may have opened.
-                    if *kind == CellKind::Descriptors && !self.course.path.environment.premises(self.course.path.state).open_descriptors {
-                        self.course.live.add_cell(CellKind::Numbers, None);
-                    }
-                }
-                Place::Result | Place::Errno | Place::NewDescriptor | Place::Written(_) | Place::Standard(_) => {}
-            }
-        }
-    }
+/// The members that satisfy a condition, and the others.
+fn split(all: &BitSet, first: impl Fn(u32) -> bool) -> (BitSet, BitSet) {
+    (all.iter().filter(|slot| first(*slot)).collect(), all.iter().filter(|slot| !first(*slot)).collect())
 }
 
 /// The first step after those of the operation `op`, which observes the beginning of a function whose steps are `from .. end`.

@@ -1,104 +1,67 @@
 //! Operations on the walk: what they define, use and access in memory, including calls of the IR.
 
-use wryneck_exec::CodePos;
+use std::rc::Rc;
+
 use wryneck_exec::Step;
 use wryneck_exec::code::Callee;
 use wryneck_exec::memory::Heap;
 use wryneck_ir::{Inst, Op, call_flags, limbs};
 
-use super::Walk;
-use crate::flow::{BitSet, CellKind, ObjectId, Place, Summary};
+use super::Over;
+use crate::flow::{CellKind, ObjectId, Place, Summary, is_standard_output};
 use crate::machine_code::effects::Effects;
 use crate::machine_code::ways::by_summary;
 use crate::operand::slots_written;
-use crate::slice::backward::{Backward, Course, Taken};
-use crate::slice::live::Placed;
-use crate::slice::needs::Needs;
-use crate::slice::walk::{Group, Mismatch};
+use crate::slice::live::Live;
+use crate::slice::walk::{Group, Walk};
 
 /// Objects are not distinguished.
 pub const ANY: ObjectId = ObjectId(0);
-const PLACED: Placed = (ANY, 0);
 
-impl<'a> Backward<'a> for Walk<'a, '_> {
-    fn course(&self) -> &Course<'a> {
-        &self.course
-    }
-    fn course_mut(&mut self) -> &mut Course<'a> {
-        &mut self.course
-    }
-    fn step(&mut self) -> Result<(), Mismatch> {
-        self.back()
-    }
-    fn is_over(&self) -> bool {
-        self.done
-    }
-    fn depth(&self) -> usize {
-        self.frames.len()
-    }
-    fn needs(&self) -> Needs {
-        self.needed()
-    }
-    fn taken_in_call(&mut self) -> &mut Taken {
-        &mut self.top().taken
-    }
-    fn at(&mut self) -> CodePos {
-        let op = self.top().cursor.saturating_sub(1);
-        self.facts.pos(op)
-    }
-    fn slots(&mut self) -> &mut BitSet {
-        &mut self.slots
-    }
+/// What output writes of the environment.
+const OF_OUTPUT: [CellKind; 4] = [CellKind::StreamOutput, CellKind::StreamInput, CellKind::StreamError, CellKind::Contents];
 
-    fn kill(&mut self, address: u64, len: u64) -> bool {
-        self.course.live.is_live(address, len) && self.course.live.kill(|| PLACED, address, len)
-    }
-
-    fn add_reads(&mut self, reads: impl Iterator<Item = (u64, u64)>) {
-        let shadow = self.facts.shadow.map_or(0..0, |(base, size)| base..base + size);
-        for (address, len) in reads.filter(|(address, _)| !shadow.contains(address)) {
-            self.course.live.add(PLACED, address, len);
-            // A mapping may be a file's, which other calls write.
-            let path = self.course.path;
-            if path.state.memory.heap.find(address).is_some_and(|object| path.environment.maps(&object)) {
-                self.course.live.add_cell(CellKind::Contents, None);
+/// The arguments that a summary names: which of the convention's registers others are arguments is not known.
+pub fn named_arguments(summary: &Summary, args: &[u32]) -> Vec<u32> {
+    let mut named = Vec::new();
+    for place in summary.reads.iter().chain(&summary.writes) {
+        match place {
+            Place::Arg(i) | Place::Memory(i) | Place::Reachable(i) | Place::Cell(_, Some(i)) | Place::Written(i) | Place::Standard(i) => {
+                named.extend(args.get(*i as usize).copied());
             }
+            Place::Everything => named.extend(args.iter().copied()),
+            Place::Result | Place::Errno | Place::NewDescriptor | Place::Cell(_, None) => {}
         }
     }
+    named
+}
 
-    fn known(&self, op: u32) -> u8 {
-        let function = self.frames.last().and_then(|frame| frame.function.as_ref());
-        function.map_or(0, |function| self.facts.known_operands(self.course.path.image, function, op))
-    }
-
-    fn may_write(&mut self, op: u32) -> bool {
-        self.course.live.has_bytes() && self.known(op) & 1 == 0
-    }
-
-    fn announced(&mut self, inst: &Inst, mask: u32, group: &Group<'a>) {
-        if group.happens() {
-            self.take();
-        }
-        self.want(group);
-        let slots: Vec<u32> = self.args(inst).iter().zip(0..32).filter(|(_, i)| mask >> i & 1 != 0).map(|(slot, _)| *slot).collect();
-        self.slots.extend(slots);
-        self.add_reads(group.reads());
-    }
-
-    fn called(&mut self, inst: &Inst, op: u32, group: &Group<'a>) {
-        self.asked(inst, op, group, None);
+/// Whether a call writes this place of the environment, and it is live.
+pub fn writes_live(place: &Place, live: &Live, key: &dyn Fn(u32) -> Option<u64>) -> bool {
+    match place {
+        Place::Cell(CellKind::StreamOutput, Some(_)) => OF_OUTPUT.iter().any(|kind| live.has_cell(*kind, None)),
+        Place::Written(i) => !key(*i).is_some_and(is_standard_output) && OF_OUTPUT.iter().any(|kind| live.has_cell(*kind, None)),
+        Place::Cell(CellKind::StreamInput, _) => live.has_cell(CellKind::StreamInput, None),
+        Place::Cell(kind, stream) => live.has_cell(*kind, stream.and_then(key)),
+        Place::NewDescriptor => [CellKind::Descriptors, CellKind::Numbers].iter().any(|kind| live.has_cell(*kind, None)),
+        Place::Everything => !live.is_empty(),
+        _ => false,
     }
 }
 
-impl<'a> Walk<'a, '_> {
+impl<'a> Walk<'a, '_, Over<'_>> {
+    pub(super) fn is_announced(&mut self, inst: &Inst, mask: u32, group: &Group<'a>) {
+        self.happens_here(group);
+        let slots: Vec<u32> = self.args(inst).iter().zip(0..32).filter(|(_, i)| mask >> i & 1 != 0).map(|(slot, _)| *slot).collect();
+        self.top().live.extend(slots);
+        self.add_reads(group.reads());
+    }
+
     /// The observed return of such a call.
-    pub(super) fn shown(&mut self, group: &Group<'_>) {
-        if group.happens() {
-            self.take();
-        }
-        self.want(group);
-        let result = self.facts.registers.as_ref().filter(|_| group.result_matters()).map(|registers| registers.result);
-        self.slots.extend(result);
+    pub(super) fn is_shown(&mut self, group: &Group<'_>) {
+        self.happens_here(group);
+        let result = self.code.facts.registers.as_ref().filter(|_| group.result_matters()).map(|registers| registers.result);
+        self.top().live.extend(result);
         self.add_reads(group.reads());
     }
 
@@ -106,13 +69,13 @@ impl<'a> Walk<'a, '_> {
     pub(super) fn shown_inside(&mut self, group: &Group<'a>) {
         for (at, step) in group.steps.iter().enumerate() {
             if let Step::Shown { count, .. } = step {
-                self.shown(&Group { steps: &group.steps[at.saturating_sub(*count as usize)..at], stack_below: 0 });
+                self.is_shown(&Group { steps: &group.steps[at.saturating_sub(*count as usize)..at], stack_below: 0 });
             }
         }
     }
 
     /// Skips a function of the IR that machine code called at `op`, which has returned.
-    pub(super) fn left(&mut self, inst: &Inst, op: u32, frame: u32) -> Result<(), Mismatch> {
+    pub(super) fn skip_frame(&mut self, inst: &Inst, op: u32, frame: u32) {
         let trace = self.course.path.trace;
         let traced = trace.frames[frame as usize];
         let begin = match frame < trace.open {
@@ -132,12 +95,11 @@ impl<'a> Walk<'a, '_> {
         self.decides(&group);
         self.asked(inst, op, &group, Some(traced.args));
         self.top().handled = true;
-        Ok(())
     }
 
     /// A call of the IR, added to the slice as a whole or not at all. `values`: its arguments, where they are not zero.
-    fn asked(&mut self, inst: &Inst, op: u32, group: &Group<'a>, values: Option<[u64; 4]>) {
-        let (image, facts) = (self.course.path.image, &*self.facts);
+    pub(super) fn asked(&mut self, inst: &Inst, op: u32, group: &Group<'a>, values: Option<[u64; 4]>) {
+        let (image, facts) = (self.course.path.image, &*self.code.facts);
         let module = image.function(facts.func).0;
         let call = module.calls[inst.b as usize];
         if call.flags & (call_flags::TELLS_CALL | call_flags::TELLS_RETURN) != 0 {
@@ -145,8 +107,7 @@ impl<'a> Walk<'a, '_> {
             return;
         }
         let args = self.args(inst);
-        let function = self.frames.last().and_then(|frame| frame.function.clone());
-        let known = function.map(|function| facts.values_at(image, &function, op)).unwrap_or_default();
+        let known = self.running().map(|function| facts.values_at(image, function, op)).unwrap_or_default();
         let code = image.code(facts.func);
         let constant = |i: u32| args.get(i as usize).and_then(|slot| known.get(code, *slot));
         let callee = (inst.operator() == Some(Op::Call)).then(|| image.callee_of(code.module, inst.a)).flatten();
@@ -155,17 +116,16 @@ impl<'a> Walk<'a, '_> {
         let summary = summary.unwrap_or_else(unknown);
         let mut effects = Effects::default();
         by_summary(&summary, &constant, &mut effects);
+        let effects = Rc::new(effects);
         let written = if call.ret_width == 0 { 0..0 } else { inst.dst..inst.dst + limbs(call.ret_width) };
-        let result = written.clone().any(|slot| self.slots.contains(slot));
+        let result = self.define(written);
         let key = |arg: u32| values.and_then(|values| values.get(arg as usize).copied()).filter(|key| *key != 0);
-        self.by_summary(&summary, args, result, &key, group, &effects, &|walk| {
-            walk.define(written.clone());
-        });
+        self.passed_by(op, group, &summary, args, result, &key, effects);
     }
 
     /// Argument limbs of a call.
     fn args(&self, inst: &Inst) -> &'a [u32] {
-        let module = self.course.path.image.function(self.facts.func).0;
+        let module = self.course.path.image.function(self.code.facts.func).0;
         let args = module.calls[inst.b as usize].args;
         if args.count == 0 { &[] } else { module.slot_lists.range(args) }
     }

@@ -231,8 +231,7 @@ impl Bench {
                 results.sequences += truth.len();
                 results.inputs += program.values.iter().product::<usize>();
             }
-            // States of machine code are not compared.
-            for mode in Mode::ALL.into_iter().filter(|mode| *mode != Mode::Subsumed || self.frontend == Frontend::Bitcode) {
+            for mode in Mode::ALL {
                 let every = matches!(mode, Mode::Wanted | Mode::Subsumed) && searchers == Searchers::All;
                 for searcher in if every { &SEARCHERS[..] } else { &rotated } {
                     self.explore(&code, program, mode, searcher, truth, results);

@@ -4,15 +4,14 @@ use wryneck_exec::code::Callee;
 use wryneck_exec::{CodePos, Step};
 use wryneck_ir::{Inst, NONE, Op, limbs};
 
-use super::group::Group;
-use super::{Exit, Frame, Mismatch, Walk};
-use crate::flow::{BitSet, CellKind, ContextId, Flow, Gives, Place, Summary, is_standard_output};
+use super::Over;
+use crate::flow::{BitSet, CellKind, ContextId, Flow, Place, Summary, is_standard_output};
 use crate::operand::slots_written;
-use crate::slice::backward::{Backward, is_call};
 use crate::slice::live::Live;
 use crate::slice::needs::Call;
+use crate::slice::walk::{Frame, Group, Mismatch, Skipped, Walk, is_call};
 
-impl<'a> Walk<'a> {
+impl<'a> Walk<'a, '_, Over<'a>> {
     /// Walks through the calls of the innermost `count` functions.
     pub(super) fn entered(&mut self, count: usize, group: Option<&Group<'_>>) -> Result<(), Mismatch> {
         let mut callees = Vec::with_capacity(count);
@@ -26,10 +25,8 @@ impl<'a> Walk<'a> {
         if !is_call(&inst) {
             return Err(Mismatch("a function was entered by no call"));
         }
-        let since = self.same_exit().map_or(0, |exit| exit.time);
-        // Operations that are in the slice only for what happens at `exit` do not make the way to `exit` relevant.
         let exits = callees.iter().any(|callee| callee.taken.time > 0);
-        let mut took = callees.iter().any(|callee| callee.taken.time > since);
+        let mut took = callees.iter().any(|callee| self.took(callee));
         let args = self.args(func, &inst);
         match &callees[..] {
             [callee] if self.calls(func, &inst, callee.func) => {
@@ -55,9 +52,9 @@ impl<'a> Walk<'a> {
         }
         let indirect = inst.operator() == Some(Op::CallIndirect);
         if let (true, [callee]) = (indirect, &callees[..]) {
-            self.checked.called(self.flow, self.course.path.image, CodePos { func, op }, callee.func);
+            self.code.checked.called(self.code.flow, self.course.path.image, CodePos { func, op }, callee.func);
         }
-        if indirect && (took || exits || self.may_matter(func, op)) {
+        if indirect && (took || exits || self.may_matter_at(func, op)) {
             took = true;
             self.top().live.insert(inst.a);
         }
@@ -67,39 +64,29 @@ impl<'a> Walk<'a> {
                 self.want(group);
             }
         } else if exits {
-            let top = self.top();
-            top.taken.time = top.taken.time.max(since);
+            self.took_at_exit();
         }
         self.top().handled = true;
         if let [callee] = &callees[..]
-            && self.flow.is_exit(callee.func)
+            && self.code.flow.is_exit(callee.func)
             && self.live_params(callee).next().is_none()
         {
-            self.exit = Some(Exit { time: self.course.time, live: self.course.live.clone(), changed: false });
+            self.exits();
         }
         Ok(())
     }
 
     /// The live limbs of parameters at the beginning of a call.
-    fn live_params(&self, callee: &Frame) -> impl Iterator<Item = u32> {
+    fn live_params(&self, callee: &Frame<ContextId>) -> impl Iterator<Item = u32> {
         let code = self.course.path.image.code(callee.func);
         let first = code.consts.len() as u32;
         (0..code.param_slots).filter(move |i| callee.live.contains(first + i))
     }
 
     /// Whether the operation, with any operands, may be an event or change something live.
-    pub(super) fn may_matter(&mut self, func: u32, op: u32) -> bool {
-        let context = self.top().context;
-        let effects = self.flow.operation(func, context, op);
-        self.happens(&effects).is_some() || self.course.live.touched_by(&effects.changes).is_some()
-    }
-
-    /// Whether the call is relevant only as an event: it changes nothing live, returns, and its `body` has no event.
-    fn is_mere_event(&mut self, func: u32, op: u32, body: u32) -> bool {
-        let context = self.top().context;
-        let effects = self.flow.operation(func, context, op);
-        let comes_back = !effects.leaves && !effects.exits;
-        effects.event && comes_back && !self.flow.event_inside(body) && self.course.live.touched_by(&effects.changes).is_none()
+    fn may_matter_at(&mut self, func: u32, op: u32) -> bool {
+        let context = self.top().call;
+        self.may_matter(&self.code.flow.operation(func, context, op))
     }
 
     /// The argument limbs of a call.
@@ -128,12 +115,12 @@ impl<'a> Walk<'a> {
     pub(super) fn leave(&mut self, inst: &Inst, op: u32, ret: u32, number: u32) -> Result<(), Mismatch> {
         let traced = self.course.path.trace.frames[number as usize];
         let caller = self.top().func;
-        if let Some(summary) = self.flow.summary(Callee::Body(traced.func), None) {
+        if let Some(summary) = self.code.flow.summary(Callee::Body(traced.func), None) {
             return self.summarised(inst, op, number, summary);
         }
         let width = self.module(caller).calls[inst.b as usize].ret_width;
         let result = self.live_result(inst, limbs(width));
-        self.push(number, Some(op), ret + 1, true);
+        self.enter(number, Some(op), ret + 1, true);
         let returned = self.inst(traced.func, ret);
         let list = if returned.b == 0 {
             &[][..]
@@ -171,7 +158,7 @@ impl<'a> Walk<'a> {
             let group = Group { steps: &steps[..self.course.position], stack_below: traced.top };
             self.course.position = 0;
             let taken = self.top().taken.time;
-            self.by_summary(inst, op, &group, summary, Some(traced.func), &|_| None);
+            self.passed_by(inst, op, &group, summary, Some(traced.func), &|_| None);
             let took = self.top().taken.time > taken;
             self.inside = (number..self.course.path.trace.open).map(|number| self.began_inside(number, took)).collect();
             self.decides(&group);
@@ -201,7 +188,7 @@ impl<'a> Walk<'a> {
         let group = Group { steps: &steps[begin..self.course.position], stack_below: traced.top };
         self.course.position = begin;
         let key = |arg: u32| traced.args.get(arg as usize).copied().filter(|key| *key != 0);
-        self.by_summary(inst, op, &group, summary, Some(traced.func), &key);
+        self.passed_by(inst, op, &group, summary, Some(traced.func), &key);
         self.top().handled = true;
         Ok(())
     }
@@ -210,19 +197,18 @@ impl<'a> Walk<'a> {
     fn began_inside(&self, number: u32, took: bool) -> Call {
         let path = self.course.path;
         let traced = path.trace.frames[number as usize];
-        let mut live = if took { self.flow.live_before(traced.func, traced.op) } else { BitSet::default() };
+        let mut live = if took { self.code.flow.live_before(traced.func, traced.op) } else { BitSet::default() };
         if number + 1 < path.trace.open {
             // Its call has not returned its result yet.
             let call = self.inst(traced.func, traced.op.saturating_sub(1));
             slots_written(self.module(traced.func), &call).for_each(|slot| live.remove(slot));
         }
         let (passed, settled, joins) = Default::default();
-        Call { func: traced.func, live, passed, settled, joins, taken: took, before_exit: took, returned: true }
+        Call { func: traced.func, frame: Some(number), live, passed, settled, joins, taken: took, before_exit: took, returned: true }
     }
 
-    /// A call that is added to the slice as a whole or not at all, by its summary. `body`: the called function, if it has a body. `key` returns the
-    /// values of arguments, where they are known.
-    pub(super) fn by_summary(
+    /// Passes a call with a summary. `body`: the called function, if it has a body. `key` returns the values of arguments, where they are known.
+    fn passed_by(
         &mut self,
         inst: &Inst,
         op: u32,
@@ -231,98 +217,27 @@ impl<'a> Walk<'a> {
         body: Option<u32>,
         key: &dyn Fn(u32) -> Option<u64>,
     ) {
-        let func = self.top().func;
-        let context = self.top().context;
-        if group.happens() {
-            self.happened = self.course.time + 1;
-            self.checked.happened(self.flow, self.course.path.image, CodePos { func, op }, context);
-        }
-        if let Some(body) = body.filter(|_| self.checked.is_on()) {
+        let (func, context) = self.here();
+        let flow = self.code.flow;
+        if let Some(body) = body.filter(|_| self.code.checked.is_on()) {
             self.check_summarised(CodePos { func, op }, context, group, (body, summary), key);
         }
         let width = self.module(func).calls[inst.b as usize].ret_width;
         let result = !self.live_result(inst, limbs(width)).is_empty();
-        let gives = self.flow.given(func, op);
-        let mut relevant = result && !gives.is_some_and(Gives::is_known);
-        relevant |= self.kill_writes(group);
-        let flow = self.flow;
-        let writes = |live: &Live| summary.writes.iter().any(|place| writes_live(flow, place, live, key));
-        relevant |= writes(&self.course.live);
-        if let Some(exit) = &mut self.exit {
-            exit.changed |= writes(&exit.live);
-        }
-        let args = self.args(func, inst);
-        if !relevant && summary.writes_sometimes() {
-            // In another state it may write what it did not write here.
-            let context = self.top().context;
-            let effects = self.flow.operation(func, context, op);
-            relevant = self.course.live.touched_by(&effects.changes).is_some();
-        }
-        if !relevant && !self.end_matters() {
-            if body.is_some_and(|body| !group.happens() && self.is_mere_event(func, op, body)) {
-                // Decisions inside do not determine whether the call is an event.
-                self.take();
-            } else if self.may_matter(func, op) {
-                // The location of its writes may be relevant, but not their value.
-                self.take();
-                self.want(group);
-                self.live_call(inst, &summary.writes, args);
-                self.top().live.extend(args.iter().copied());
-                if self.course.path.compared {
-                    self.course.read.add_all(&group.exposed());
-                }
-            }
-            // Its assumed result depends on one argument only, or on nothing.
-            if let (true, Some(Gives::Arg { arg, .. })) = (result, gives) {
-                self.take();
-                self.top().live.extend(args.get(arg as usize).copied());
-            }
-            return;
-        }
-        self.take();
-        self.want(group);
-        if self.course.path.compared {
-            self.course.read.add_all(&group.exposed());
-        }
-        self.live_call(inst, &summary.writes, args);
-        for place in &summary.reads {
-            match place {
-                Place::Arg(i) => {
-                    let slot = args.get(*i as usize).copied();
-                    self.top().live.extend(slot);
-                }
-                Place::Memory(i) => {
-                    let slot = args.get(*i as usize).copied();
-                    self.top().live.extend(slot);
-                    let object = key(*i).map(|address| self.placed(address));
-                    let of_object: Vec<_> =
-                        group.reads().filter(|(address, _)| object.is_none_or(|object| self.placed(*address) == object)).collect();
-                    self.add_reads(of_object.into_iter());
-                }
-                Place::Reachable(_) | Place::Everything => {
-                    if *place == Place::Everything {
-                        CellKind::all().for_each(|kind| self.course.live.add_cell(kind, None));
-                    }
-                    self.top().live.extend(args.iter().copied());
-                    self.add_reads(group.reads());
-                }
-                Place::Cell(kind, stream) => {
-                    let of = stream.and_then(key).map(|address| (address, self.placed(address).0));
-                    self.course.live.add_cell(*kind, of);
-                    if *kind == CellKind::Locale
-                        && let Some(locale) = self.flow.locale()
-                    {
-                        let of_locale: Vec<_> = group.reads().filter(|(address, _)| self.placed(*address).0 == locale).collect();
-                        self.add_reads(of_locale.into_iter());
-                    }
-                    // A descriptor that was not open is one that another way may have opened.
-                    if *kind == CellKind::Descriptors && !self.course.path.environment.premises(self.course.path.state).open_descriptors {
-                        self.course.live.add_cell(CellKind::Numbers, None);
-                    }
-                }
-                Place::Result | Place::Errno | Place::NewDescriptor | Place::Written(_) | Place::Standard(_) => {}
-            }
-        }
+        let effects = flow.operation(func, context, op);
+        // Relevant only as an event: it returns, and its body has no event.
+        let comes_back = effects.event && !effects.leaves && !effects.exits;
+        let skipped = Skipped {
+            summary,
+            args: self.args(func, inst),
+            by_pointer: (inst.operator() == Some(Op::CallIndirect)).then_some(inst.a),
+            result,
+            gives: flow.given(func, op),
+            key,
+            effects,
+            mere_event: &|| comes_back && body.is_some_and(|body| !flow.event_inside(body)),
+        };
+        self.by_summary(op, group, &skipped);
     }
 
     /// What a call with a summary did to memory that the program can see, against what the summary says.
@@ -337,12 +252,12 @@ impl<'a> Walk<'a> {
         let image = self.course.path.image;
         for (address, len) in group.writes_outside() {
             if let Some(placed) = self.visible(address) {
-                self.checked.wrote(self.flow, image, at, context, placed, (address, len));
+                self.code.checked.wrote(self.code.flow, image, at, context, placed, (address, len));
             }
         }
         for (address, _) in group.reads() {
             if let Some(placed) = self.visible(address) {
-                self.checked.read(self.flow, image, at, call, placed, &|i| key(i).map(|address| self.placed(address)));
+                self.code.checked.read(self.code.flow, image, at, call, placed, &|i| key(i).map(|address| self.object_at(address)));
             }
         }
         for step in group.steps {
@@ -350,17 +265,10 @@ impl<'a> Walk<'a> {
                 let callee = self.course.path.trace.frames[frame as usize].func;
                 // A function of the program may have a summary, too, which is then about what it calls as well.
                 if image.is_library(call.0) && !image.is_library(callee) {
-                    self.checked.called_back(image, at, call.0, callee);
+                    self.code.checked.called_back(image, at, call.0, callee);
                 }
             }
         }
-    }
-
-    /// The arguments that say where a call writes become live, and the pointer it is made by.
-    pub(super) fn live_call(&mut self, inst: &Inst, writes: &[Place], args: &[u32]) {
-        let by_pointer = (inst.operator() == Some(Op::CallIndirect)).then_some(inst.a);
-        self.top().live.extend(by_pointer);
-        self.live_places(writes, args);
     }
 
     /// A call of a model, or of a function nobody defines.
@@ -373,15 +281,15 @@ impl<'a> Walk<'a> {
             args.get(arg as usize).and_then(|slot| consts.get(*slot as usize)).copied()
         };
         let summary = match self.callee(func, inst) {
-            Some(Callee::Model(model)) => self.flow.summary_of(image.model_name(model), constant(0)),
-            Some(Callee::Undefined(u)) => self.flow.summary_of(image.undefined_name(u), constant(0)),
+            Some(Callee::Model(model)) => self.code.flow.summary_of(image.model_name(model), constant(0)),
+            Some(Callee::Undefined(u)) => self.code.flow.summary_of(image.undefined_name(u), constant(0)),
             Some(Callee::Body(_)) | None => None,
         };
         match summary {
-            Some(summary) => self.by_summary(inst, op, group, summary, None, &constant),
+            Some(summary) => self.passed_by(inst, op, group, summary, None, &constant),
             None => {
                 let unknown = Summary { reads: vec![Place::Everything], writes: vec![Place::Everything], ..Summary::default() };
-                self.by_summary(inst, op, group, &unknown, None, &constant);
+                self.passed_by(inst, op, group, &unknown, None, &constant);
             }
         }
     }
@@ -391,8 +299,8 @@ impl<'a> Walk<'a> {
     pub(super) fn is_announced(&mut self, inst: &Inst, mask: u32, group: &Group<'_>) {
         let func = self.top().func;
         self.happens_here(group);
-        let (context, op) = (self.top().context, self.at().op);
-        if !self.flow.operation(func, context, op).event {
+        let (context, op) = (self.top().call, self.at().op);
+        if !self.code.flow.operation(func, context, op).event {
             return;
         }
         let slots: Vec<u32> = self.args(func, inst).iter().zip(0..32).filter(|(_, i)| mask >> i & 1 != 0).map(|(slot, _)| *slot).collect();
@@ -405,25 +313,15 @@ impl<'a> Walk<'a> {
     }
 
     /// The observed return of such a call.
-    pub(super) fn shown(&mut self, inst: &Inst, group: &Group<'_>) {
+    pub(super) fn is_shown(&mut self, inst: &Inst, group: &Group<'_>) {
         self.happens_here(group);
         self.result_matters = is_call(inst) && group.result_matters();
         self.add_reads(group.reads());
     }
-
-    fn happens_here(&mut self, group: &Group<'_>) {
-        if group.happens() {
-            self.take();
-            self.happened = self.course.time;
-            let (context, at) = (self.top().context, self.at());
-            self.checked.happened(self.flow, self.course.path.image, at, context);
-        }
-        self.want(group);
-    }
 }
 
 /// Whether a call writes this place of the environment, and it is live. `key` gives arguments' values, where they are known.
-fn writes_live(flow: &Flow, place: &Place, live: &Live, key: &dyn Fn(u32) -> Option<u64>) -> bool {
+pub fn writes_live(flow: &Flow, place: &Place, live: &Live, key: &dyn Fn(u32) -> Option<u64>) -> bool {
     const OF_OUTPUT: [CellKind; 3] = [CellKind::StreamInput, CellKind::StreamError, CellKind::StreamOutput];
     match place {
         Place::Cell(CellKind::StreamOutput, None) => {

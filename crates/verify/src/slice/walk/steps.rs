@@ -1,5 +1,4 @@
-//! What all backward walks share at an operation: its definitions, its uses, and the memory it accesses. The walks over bitcode
-//! ([`super::walk`]) and over machine code ([`crate::machine_code`]) differ in calls and objects.
+//! What the walk does at an operation: its definitions, its uses, and the memory it accesses.
 
 use std::ops::Range;
 
@@ -7,11 +6,11 @@ use wryneck_exec::stacks::StackId;
 use wryneck_exec::{CodePos, PathEnd, Step, Traced};
 use wryneck_ir::{Inst, Op};
 
-use super::live::Live;
-use super::needs::{Known, Needs};
-use super::walk::{Group, Mismatch};
-use crate::flow::{BitSet, CellKind, Place};
+use super::{Code, Group, Mismatch, Walk};
+use crate::flow::{CellKind, Place};
 use crate::operand::operand_slots;
+use crate::slice::live::{Live, Placed};
+use crate::slice::needs::Known;
 
 /// The progress and results of a walk. Time counts up as the walk goes backwards.
 pub struct Course<'a> {
@@ -69,85 +68,58 @@ pub struct Taken {
     pub at: Option<CodePos>,
 }
 
-/// A walk over a path's steps, from the last to the first.
-pub trait Backward<'a> {
-    fn course(&self) -> &Course<'a>;
-    fn course_mut(&mut self) -> &mut Course<'a>;
-    /// Takes one step backwards.
-    fn step(&mut self) -> Result<(), Mismatch>;
-    /// Frames of the call stack.
-    fn depth(&self) -> usize;
-    /// The walk has reached its end.
-    fn is_over(&self) -> bool;
-    /// The live-in set at the current point.
-    fn needs(&self) -> Needs;
-    /// The last operation of the current call that was added to the slice.
-    fn taken_in_call(&mut self) -> &mut Taken;
-    /// The current operation.
-    fn at(&mut self) -> CodePos;
-    /// The live slots.
-    fn slots(&mut self) -> &mut BitSet;
-    /// Bytes are defined here and are no longer live. Returns whether one of them was live.
-    fn kill(&mut self, address: u64, len: u64) -> bool;
-    /// Bytes (addresses and lengths) become live.
-    fn add_reads(&mut self, reads: impl Iterator<Item = (u64, u64)>);
-    /// A bit for each operand (a, b, c) whose value is a static constant; such operands are never live.
-    fn known(&self, op: u32) -> u8;
-    /// The operation at `op` wrote these bytes.
-    fn wrote(&mut self, _op: u32, _address: u64, _len: u64) {}
-    /// Memory was allocated at this address.
-    fn came_to_be(&mut self, _address: u64) {}
-    /// The slot of the heap object just allocated had held this one.
-    fn was_replaced(&mut self, _former: Former) {}
-    /// Whether the store at `op` may write something live, with another address.
-    fn may_write(&mut self, op: u32) -> bool;
-    /// A call that is an event, or a may-event for other arguments, observed before it runs.
-    fn announced(&mut self, inst: &Inst, mask: u32, group: &Group<'a>);
-    /// A call that entered no function.
-    fn called(&mut self, inst: &Inst, op: u32, group: &Group<'a>);
-
+impl<'a, C: Code<'a>> Walk<'a, '_, C> {
     /// Walks to the start of the record, or to the walk's end, and records live-in sets. Returns whether the part of the path before it needs no walk.
-    fn go(&mut self, known: &Known) -> Result<bool, Mismatch> {
-        let (path, mut settled) = (self.course().path, false);
-        while self.course().position > 0 && !self.is_over() {
-            self.step()?;
-            let Some(decisions) = self.course_mut().decided.take() else { continue };
-            let depth = self.depth();
+    pub(super) fn go(&mut self, known: &Known) -> Result<bool, Mismatch> {
+        let (path, mut settled) = (self.course.path, false);
+        while self.course.position > 0 && !C::is_over(self) {
+            self.back()?;
+            let Some(decisions) = self.course.decided.take() else { continue };
+            let depth = C::depth(self);
             if let Some(begun) = path.begun.filter(|begun| decisions.contains(&begun.start) && begun.frames as usize == depth) {
-                settled = !known.note(begun.subtree, self.needs());
-                self.course_mut().noted = true;
+                let needs = self.needed();
+                if !needs.unplaced {
+                    settled = !known.note(begun.subtree, needs);
+                    self.course.noted = true;
+                }
             }
             // A recorded live-in set of a subtree serves the same purpose.
             if path.begun.is_none()
-                && self.course().position > 0
+                && self.course.position > 0
                 && decisions.clone().any(path.open)
                 && let Some(place) = path.places.get(decisions.start as usize)
             {
-                known.add(*place, self.needs());
+                known.add(*place, self.needed());
             }
         }
         let start = path.places.get(path.oldest as usize);
-        Ok(settled || path.begun.is_none() && !self.is_over() && start.is_some_and(|place| known.covers(*place, &self.needs())))
+        Ok(settled || path.begun.is_none() && !C::is_over(self) && start.is_some_and(|place| known.covers(*place, &self.needed())))
     }
 
     /// Adds the current operation to the slice. So the branches that it depends on are relevant.
-    fn take(&mut self) {
-        let course = self.course_mut();
+    pub fn take(&mut self) {
+        let course = &mut self.course;
         course.time += 1;
         course.taken = course.time;
         let at = Some(self.at());
-        *self.taken_in_call() = Taken { time: self.course().time, at };
+        self.top().taken = Taken { time: self.course.time, at };
+    }
+
+    /// The current operation.
+    pub fn at(&mut self) -> CodePos {
+        let frame = self.top();
+        CodePos { func: frame.func, op: frame.cursor.saturating_sub(1) }
     }
 
     /// The last of the remaining steps.
-    fn peek(&self) -> Option<Step> {
-        let course = self.course();
+    pub fn peek(&self) -> Option<Step> {
+        let course = &self.course;
         course.position.checked_sub(1).map(|at| course.path.trace.steps[at])
     }
 
     /// Passes the `count` steps of a slow operation and returns them.
-    fn group(&mut self, count: u32) -> Result<Group<'a>, Mismatch> {
-        let course = self.course_mut();
+    pub fn group(&mut self, count: u32) -> Result<Group<'a>, Mismatch> {
+        let course = &mut self.course;
         let end = course.position - 1;
         let start = end.checked_sub(count as usize).ok_or(Mismatch("a slow operation has more steps than there are"))?;
         course.position = start;
@@ -157,54 +129,54 @@ pub trait Backward<'a> {
     }
 
     /// Records the decisions among these steps as those just passed.
-    fn decides(&mut self, group: &Group<'_>) {
+    pub fn decides(&mut self, group: &Group<'_>) {
         if let Some(first) = group.decisions().next() {
-            self.course_mut().decided = Some(first..group.decisions().last().map_or(first, |last| last + 1));
+            self.course.decided = Some(first..group.decisions().last().map_or(first, |last| last + 1));
         }
     }
 
     /// Whether the preceding slow operation entered a function, which makes it a call.
-    fn enters(&self, count: u32) -> bool {
-        let course = self.course();
+    pub fn enters(&self, count: u32) -> bool {
+        let course = &self.course;
         let end = course.position - 1;
         let steps = course.path.trace.steps.get(end.saturating_sub(count as usize)..end);
         steps.is_some_and(|steps| steps.iter().any(|step| matches!(step, Step::Enter { .. })))
     }
 
-    fn want(&mut self, group: &Group<'_>) {
-        let course = self.course_mut();
+    pub fn want(&mut self, group: &Group<'_>) {
+        let course = &mut self.course;
         let oldest = course.path.oldest;
         course.wanted.extend(group.decisions().filter(|index| *index >= oldest));
     }
 
     /// Whether the path ended by a fault at the current operation.
-    fn end_matters(&self) -> bool {
-        self.course().at_end && matches!(self.course().path.end, PathEnd::Fault(_))
+    pub fn end_matters(&self) -> bool {
+        self.course.at_end && matches!(self.course.path.end, PathEnd::Fault(_))
     }
 
     /// A slow operation, which the inner loop left.
-    fn slow(&mut self, inst: &Inst, op: u32, group: &Group<'a>) {
+    pub(super) fn slow(&mut self, inst: &Inst, op: u32, group: &Group<'a>) {
         if let Some(args) = group.steps.iter().find_map(|step| match step {
             Step::Event { args } => Some(*args),
             _ => None,
         }) {
-            return self.announced(inst, args, group);
+            return C::announced(self, inst, args, group);
         }
-        if self.course().at_end && !self.end_matters() {
+        if self.course.at_end && !self.end_matters() {
             return;
         }
         if is_call(inst) {
-            return self.called(inst, op, group);
+            return C::called(self, inst, op, group);
         }
         let mut relevant = self.define(operand_slots(inst, 0));
         let moved = self.moved(inst, group);
         let stores = matches!(inst.operator(), Some(Op::Store | Op::MemCopy | Op::MemMove | Op::MemSet));
         if stores {
-            group.writes().for_each(|(address, len)| self.wrote(op, address, len));
+            group.writes().for_each(|(address, len)| C::wrote(self, op, address, len));
         }
         relevant |= self.kill_writes(group);
         let needs = relevant;
-        relevant |= stores && self.may_write(op) || self.end_matters();
+        relevant |= stores && C::may_write(self, op) || self.end_matters();
         if !relevant {
             return;
         }
@@ -226,17 +198,17 @@ pub trait Backward<'a> {
         let (mut reads, mut writes) = (group.reads(), group.writes());
         match (reads.next(), reads.next(), writes.next(), writes.next()) {
             (Some((from, n)), None, Some((to, m)), None) if n == m => {
-                Some(self.course().live.offsets(to, m).into_iter().map(|offset| (from + offset, 1)).collect())
+                Some(self.course.live.offsets(to, m).into_iter().map(|offset| (from + offset, 1)).collect())
             }
             _ => None,
         }
     }
 
     /// An operation of the inner loop.
-    fn plain(&mut self, inst: &Inst, op: u32) -> Result<(), Mismatch> {
+    pub(super) fn plain(&mut self, inst: &Inst, op: u32) -> Result<(), Mismatch> {
         let only = match self.peek() {
             Some(Step::Only { op: at, operand }) if at == op => {
-                self.course_mut().position -= 1;
+                self.course.position -= 1;
                 Some(operand)
             }
             _ => None,
@@ -252,18 +224,18 @@ pub trait Backward<'a> {
             }
             Some(Op::Store) => {
                 let (address, bytes) = self.access(op)?;
-                self.wrote(op, address, bytes);
+                C::wrote(self, op, address, bytes);
                 if self.kill(address, bytes) {
                     self.take();
                     self.use_operands(inst, op, &|_| true);
-                } else if self.may_write(op) {
+                } else if C::may_write(self, op) {
                     self.take();
                     // What is stored to a mapping may be read as a file.
-                    let file = self.course().live.has_cell(CellKind::Contents, None);
+                    let file = self.course.live.has_cell(CellKind::Contents, None);
                     self.use_operands(inst, op, &|n| n == 0 || file);
                 }
             }
-            Some(Op::Call | Op::CallIndirect) if !self.course().at_end => return Err(Mismatch("a call left no step")),
+            Some(Op::Call | Op::CallIndirect) if !self.course.at_end => return Err(Mismatch("a call left no step")),
             operator => {
                 if self.define(operand_slots(inst, 0)) {
                     self.take();
@@ -278,7 +250,7 @@ pub trait Backward<'a> {
     fn access(&mut self, op: u32) -> Result<(u64, u64), Mismatch> {
         match self.peek() {
             Some(Step::Load { op: at, bytes, address } | Step::Store { op: at, bytes, address }) if at == op => {
-                self.course_mut().position -= 1;
+                self.course.position -= 1;
                 Ok((address, bytes.into()))
             }
             _ => Err(Mismatch("an access left no step")),
@@ -286,8 +258,8 @@ pub trait Backward<'a> {
     }
 
     /// These slots are defined here and are no longer live. Returns whether one of them was live.
-    fn define(&mut self, slots: Range<u32>) -> bool {
-        let needed = self.slots();
+    pub fn define(&mut self, slots: Range<u32>) -> bool {
+        let needed = &mut self.top().live;
         let live = slots.clone().any(|slot| needed.contains(slot));
         slots.for_each(|slot| needed.remove(slot));
         live
@@ -295,13 +267,42 @@ pub trait Backward<'a> {
 
     /// The operands of these numbers (0, 1, 2 for a, b, c) become live.
     fn use_operands(&mut self, inst: &Inst, op: u32, used: &dyn Fn(u8) -> bool) {
-        let known = self.known(op);
-        let slots = self.slots();
+        let known = C::known(self, op);
+        let slots = &mut self.top().live;
         (0..3).filter(|n| used(*n) && known >> n & 1 == 0).for_each(|n| slots.extend(operand_slots(inst, usize::from(n) + 1)));
     }
 
+    /// Bytes are defined here and are no longer live. Returns whether one of them was live.
+    fn kill(&mut self, address: u64, len: u64) -> bool {
+        if self.course.path.compared {
+            self.course.read.kill(Placed::default, address, len);
+        }
+        if !self.course.live.is_live(address, len) {
+            return false;
+        }
+        if let Some(exit) = &mut self.exit {
+            exit.changed |= exit.live.is_live(address, len);
+        }
+        let placed = C::placed(self, address);
+        self.course.live.kill(|| placed, address, len)
+    }
+
+    /// Bytes (addresses and lengths) become live.
+    pub fn add_reads(&mut self, reads: impl Iterator<Item = (u64, u64)>) {
+        for (address, len) in reads {
+            if self.code.is_hidden(address) {
+                continue;
+            }
+            let placed = C::placed(self, address);
+            self.course.live.add(placed, address, len);
+            if C::is_mapped(self, address) {
+                self.course.live.add_cell(CellKind::Contents, None);
+            }
+        }
+    }
+
     /// Written bytes are defined here and are no longer live. Returns whether one of them was live.
-    fn kill_writes(&mut self, group: &Group<'_>) -> bool {
+    pub fn kill_writes(&mut self, group: &Group<'_>) -> bool {
         let mut live = false;
         for step in group.steps {
             match *step {
@@ -309,9 +310,9 @@ pub trait Backward<'a> {
                 // The initial contents are constant.
                 Step::Allocate { len, address } => {
                     self.kill(address, len.into());
-                    self.came_to_be(address);
+                    self.code.came_to_be(address);
                 }
-                Step::Replaced { own, origin, base } => self.was_replaced(Former { own, origin, base }),
+                Step::Replaced { own, origin, base } => self.code.was_replaced(Former { own, origin, base }),
                 Step::Store { bytes, address, .. } => live |= self.kill(address, bytes.into()),
                 _ => {}
             }
@@ -320,8 +321,8 @@ pub trait Backward<'a> {
     }
 
     /// The arguments that say where a call writes become live.
-    fn live_places(&mut self, writes: &[Place], args: &[u32]) {
-        let slots = self.slots();
+    pub(super) fn live_places(&mut self, writes: &[Place], args: &[u32]) {
+        let slots = &mut self.top().live;
         for place in writes {
             match place {
                 Place::Memory(i) | Place::Reachable(i) | Place::Cell(_, Some(i)) | Place::Written(i) | Place::Standard(i) => {
