@@ -7,11 +7,12 @@ use std::cell::RefCell;
 use std::rc::Rc;
 
 use rustc_hash::{FxHashMap, FxHashSet};
-use wryneck_exec::Image;
 use wryneck_exec::code::Callee;
+use wryneck_exec::{Image, State};
 use wryneck_ir::{CodeSource, Inst, Module, Op, Transfer, call_flags};
 
 use super::effects::{Effects, Memory};
+use super::layout::Layout;
 use super::values::{Saves, Value, Values};
 use crate::flow::cfg::{Block, End};
 use crate::flow::{BitSet, Cfg, Grows, Summaries, Summary, components};
@@ -89,7 +90,7 @@ pub struct Facts {
     /// By block: a function that it is part of.
     owner: FxHashMap<u32, u32>,
     pub(super) summarised: FxHashMap<u32, Option<Rc<Summary>>>,
-    pub shadow: Option<(u64, u64)>,
+    pub layout: Layout,
 }
 
 const EXIT: &str = "exit";
@@ -112,12 +113,13 @@ impl Facts {
             functions: FxHashMap::default(),
             owner: FxHashMap::default(),
             summarised: FxHashMap::default(),
-            shadow,
+            layout: Layout::of(shadow),
         }
     }
 
     /// Adds blocks that were lifted since.
-    pub fn grow(&mut self, image: &Image) {
+    pub fn grow(&mut self, image: &Image, state: &State) {
+        self.layout.find(&*self.source.borrow(), state);
         let Some((func, code)) = image.machine_code() else { return };
         let (module, function) = image.function(func);
         let records = module.blocks.range(function.blocks);
@@ -147,12 +149,16 @@ impl Facts {
     fn registers_at_exit(&self, image: &Image, block: u32) -> bool {
         !image.in_library(image.end_of(self.func, block))
             && self.called(image, block).and_then(|called| called.callee).is_some_and(|callee| {
-                let names = self.source.borrow().names_of(callee);
                 // A stub of the linker may jump anywhere.
                 let last = self.inst(image, self.ops(image, callee).end - 1);
                 let stub = last.operator() == Some(Op::Jump) && self.transfer(callee) == Transfer::Inside;
-                stub || names.iter().any(|(name, library)| *library && AT_EXIT.contains(&name.as_str()))
+                stub || self.registers_functions(callee)
             })
+    }
+
+    /// Whether a function begins with a block that registers others to be called at exit.
+    pub(super) fn registers_functions(&self, block: u32) -> bool {
+        self.source.borrow().names_of(block).iter().any(|(name, library)| *library && AT_EXIT.contains(&name.as_str()))
     }
 
     /// The block that an operation lies in.
@@ -446,8 +452,7 @@ impl Facts {
         ops: std::ops::Range<u32>,
         saves: &Saves,
     ) {
-        let shadow = self.shadow.map(|(base, _)| base);
-        ops.for_each(|op| values.pass(module, code, &self.inst(image, op), shadow, saves));
+        ops.for_each(|op| values.pass(module, code, &self.inst(image, op), &self.layout, saves));
     }
 
     /// The known values before an operation of a function.

@@ -1,8 +1,12 @@
 //! What machine code may write, as [`crate::flow::Effects`] count it: addresses, parts of frames, environment cells.
 
-use crate::flow::{BitSet, CellKind, Grows};
+use crate::flow::{BitSet, CellKind, Grows, ObjectId};
 use crate::slice::explain::Why;
 use crate::slice::live::Live;
+
+/// The C library's tables of what is called at exit; all other memory, whose objects are not distinguished.
+pub const TABLES: ObjectId = ObjectId(1);
+pub const ANY: ObjectId = ObjectId(0);
 
 /// The most parts of a frame, as distances from the return address, that are distinguished.
 const PARTS: usize = 64;
@@ -13,8 +17,10 @@ pub type Effects = crate::flow::Effects<Memory>;
 /// What may be written.
 #[derive(Clone, Debug, Default)]
 pub struct Memory {
-    /// Anything in memory may be written.
+    /// Anything in memory may be written, but for the tables below.
     pub anywhere: bool,
+    /// The C library's tables of what is called at exit may be written through pointers.
+    pub tables: bool,
     /// Addresses with lengths.
     pub fixed: Vec<(u64, u64)>,
     /// Ranges of the function's frame, as distances from its return address.
@@ -26,6 +32,7 @@ pub struct Memory {
 impl Grows for Memory {
     fn add(&mut self, other: &Memory) {
         self.anywhere |= other.anywhere;
+        self.tables |= other.tables;
         self.errno |= other.errno;
         other.fixed.iter().for_each(|(address, len)| self.write_fixed(*address, *len));
         other.cells.iter().for_each(|kind| self.write_cell(*kind));
@@ -77,10 +84,11 @@ impl Memory {
             return Some(Why::Cell(*kind));
         }
         let frame = |(low, high): &(i64, i64)| {
-            base == 0 && live.has_bytes() || live.is_live(base.wrapping_add_signed(*low), high.wrapping_sub(*low) as u64)
+            base == 0 && live.has_bytes_of(ANY) || live.is_live(base.wrapping_add_signed(*low), high.wrapping_sub(*low) as u64)
         };
-        let errno = || thread.map_or(live.has_bytes(), |thread| live.is_live(thread, THREAD));
-        let memory = self.anywhere && live.has_bytes()
+        let errno = || thread.map_or(live.has_bytes_of(ANY), |thread| live.is_live(thread, THREAD));
+        let memory = self.anywhere && live.has_bytes_of(ANY)
+            || self.tables && live.has_bytes_of(TABLES)
             || self.fixed.iter().any(|(address, len)| live.is_live(*address, *len))
             || self.frame.iter().any(frame)
             || self.errno && errno();
@@ -90,7 +98,7 @@ impl Memory {
 
 /// Anything, in a function with so many slots.
 pub fn anything(slots: u32) -> Effects {
-    Effects::with_all(slots, Memory { anywhere: true, errno: true, cells: CellKind::all().collect(), ..Memory::default() })
+    Effects::with_all(slots, Memory { anywhere: true, tables: true, errno: true, cells: CellKind::all().collect(), ..Memory::default() })
 }
 
 /// What a call does, as the caller sees it. `clobbered`: the slots that calls may change.

@@ -10,6 +10,7 @@
 
 mod code;
 mod effects;
+mod layout;
 mod saved;
 mod trace;
 mod values;
@@ -58,7 +59,7 @@ impl Front for MachineCode {
         see: &mut dyn FnMut(CodePos, Option<Why>),
     ) -> Result<Wanted, Mismatch> {
         let mut facts = self.facts.borrow_mut();
-        facts.grow(path.image);
+        facts.grow(path.image, path.state);
         walk::slice(&mut facts, known, path, from, see)
     }
 }

@@ -9,6 +9,7 @@ use rustc_hash::FxHashMap;
 use wryneck_exec::code::Code;
 use wryneck_ir::{Inst, Module, Op};
 
+use super::layout::Layout;
 use crate::operand::slots_written;
 
 /// What is known about the 64-bit value of a slot.
@@ -72,8 +73,8 @@ impl Values {
         self.known.len() < before
     }
 
-    /// Transfers the values over an operation. `shadow` is the lowest address of the shadow stack.
-    pub fn pass(&mut self, module: &Module, code: &Code, inst: &Inst, shadow: Option<u64>, saves: &Saves) {
+    /// Transfers the values over an operation of a function that saves registers at `saves`.
+    pub fn pass(&mut self, module: &Module, code: &Code, inst: &Inst, layout: &Layout, saves: &Saves) {
         use Value::{Frame, Number, Saved, Shadow};
         let get = |slot: u32| self.get(code, slot);
         let whole = inst.width == 64;
@@ -83,10 +84,11 @@ impl Values {
             Some(Op::Anchor) => get(inst.b),
             Some(Op::Load) if whole => match get(inst.a) {
                 Some(Frame(k)) => saves.range((k, 0)..=(k, u32::MAX)).next().map(|(_, slot)| Saved(*slot)),
+                Some(Number(address)) => layout.constant(address).map(Number),
                 _ => None,
             },
             Some(Op::Add) if whole => match (get(inst.a), get(inst.b)) {
-                (Some(Number(base)), _) | (_, Some(Number(base))) if Some(base) == shadow => Some(Shadow),
+                (Some(Number(base)), _) | (_, Some(Number(base))) if layout.is_shadow(base) => Some(Shadow),
                 (Some(Frame(k)), Some(Number(n))) | (Some(Number(n)), Some(Frame(k))) => Some(Frame(k.wrapping_add(n as i64))),
                 (Some(Number(a)), Some(Number(b))) => Some(Number(a.wrapping_add(b))),
                 _ => None,

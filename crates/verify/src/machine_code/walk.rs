@@ -14,14 +14,14 @@ use wryneck_exec::{CodePos, Image, Step, Traced, Wanted};
 use wryneck_ir::{Inst, Op, Transfer};
 
 use super::code::{Facts, Function};
-use super::effects::{Effects, Memory};
+use super::effects::{ANY, Effects, Memory, TABLES};
 use super::saved::Place as Saved;
 use super::trace::{Calls, Move};
 use crate::flow::{BitSet, ObjectId, Place, Summary};
 use crate::slice::explain::Why;
 use crate::slice::live::{Live, Placed};
 use crate::slice::needs::{Known, Needs};
-use crate::slice::walk::{Asks, Code, Frame, Group, Mismatch, Walk, hold};
+use crate::slice::walk::{Asks, Code, Frame, Group, Mismatch, Record, Walk, hold};
 
 /// Slices a recorded path: see [`crate::slice::Front::slice`].
 pub fn slice(
@@ -41,8 +41,8 @@ pub fn slice(
         let slot = registers.thread as usize;
         frame.slots.get(slot).copied().filter(|_| frame.tags[slot] == 0)
     });
-    let over = Over { facts, calls, machine: machine as u32, done: false, began_inside: false, thread };
-    let mut walk = Walk::new(over, path, see);
+    let over = Over { path, facts, calls, machine: machine as u32, done: false, began_inside: false, thread };
+    let mut walk = Walk::new(over, Record::of(path), see);
     walk.enter_all()?;
     if let Some(needs) = from {
         walk.resume(needs)?;
@@ -62,7 +62,8 @@ fn all_before(path: &Traced<'_>, count: usize) -> Vec<u32> {
 }
 
 /// Machine code under a walk.
-struct Over<'f> {
+struct Over<'a, 'f> {
+    path: &'a Traced<'a>,
     facts: &'f mut Facts,
     calls: Calls,
     /// The number of machine code's frame in the trace.
@@ -77,22 +78,22 @@ struct Over<'f> {
 /// The function that a call runs, if it is known.
 type Running = Option<Rc<Function>>;
 
-impl<'a> Code<'a> for Over<'_> {
+impl<'a> Code<'a> for Over<'a, '_> {
     type Call = Running;
     type Changes = Memory;
 
-    fn inst(&self, path: &Traced<'a>, _: u32, op: u32) -> Inst {
-        self.facts.inst(path.image, op)
+    fn inst(&self, _: u32, op: u32) -> Inst {
+        self.facts.inst(self.path.image, op)
     }
     fn block_of(&self, _: u32, op: u32) -> u32 {
         self.facts.block_of(op)
     }
-    fn first_op(&self, path: &Traced<'a>, _: u32, block: u32) -> u32 {
-        self.facts.ops(path.image, block).start
+    fn first_op(&self, _: u32, block: u32) -> u32 {
+        self.facts.ops(self.path.image, block).start
     }
     fn known(walk: &Walk<'a, '_, Self>, op: u32) -> u8 {
         let function = walk.frames.last().and_then(|frame| frame.call.as_ref());
-        function.map_or(0, |function| walk.code.facts.known_operands(walk.course.path.image, function, op))
+        function.map_or(0, |function| walk.code.facts.known_operands(walk.code.path.image, function, op))
     }
 
     fn function(&self, frame: &Frame<Running>) -> u32 {
@@ -114,7 +115,7 @@ impl<'a> Code<'a> for Over<'_> {
 
     fn at_start(walk: &mut Walk<'a, '_, Self>) -> Result<(), Mismatch> {
         let at = walk.course.position - 1;
-        match walk.course.path.trace.steps[at] {
+        match walk.code.path.trace.steps[at] {
             Step::Edge { op, edge } => {
                 walk.course.position = at;
                 walk.came(at, op, Some(edge), None)
@@ -182,7 +183,7 @@ impl<'a> Code<'a> for Over<'_> {
     }
     fn side(walk: &mut Walk<'a, '_, Self>, block: u32, edge: u32) -> Rc<Effects> {
         match walk.running().cloned() {
-            Some(function) => walk.code.facts.side(walk.course.path.image, &function, block, edge),
+            Some(function) => walk.code.facts.side(walk.code.path.image, &function, block, edge),
             None => Rc::new(walk.code.facts.anything()),
         }
     }
@@ -199,24 +200,24 @@ impl<'a> Code<'a> for Over<'_> {
         changes.touches(live, self.base(frame), self.thread)
     }
     fn may_write(walk: &mut Walk<'a, '_, Self>, op: u32) -> bool {
-        walk.course.live.has_bytes() && Over::known(walk, op) & 1 == 0
+        walk.course.live.has_bytes_of(ANY) && Over::known(walk, op) & 1 == 0
     }
 
-    fn placed(_: &Walk<'a, '_, Self>, _: u64) -> Placed {
-        (data::ANY, 0)
+    fn placed(walk: &Walk<'a, '_, Self>, address: u64) -> Placed {
+        (if walk.code.facts.layout.is_table(address) { TABLES } else { ANY }, 0)
     }
     fn is_hidden(&self, address: u64) -> bool {
-        self.facts.shadow.is_some_and(|(base, size)| (base..base + size).contains(&address))
+        self.facts.layout.is_hidden(address)
     }
     fn is_mapped(walk: &Walk<'a, '_, Self>, address: u64) -> bool {
-        let path = walk.course.path;
+        let path = walk.code.path;
         path.state.memory.heap.find(address).is_some_and(|object| path.environment.maps(&object))
     }
     fn deciding(summary: &Summary, args: &[u32]) -> Vec<u32> {
         data::named_arguments(summary, args)
     }
     fn writes_live(&self, place: &Place, live: &Live, key: &dyn Fn(u32) -> Option<u64>) -> bool {
-        data::writes_live(place, live, key)
+        data::writes_live(&self.facts.layout, place, live, key)
     }
     fn of_object(walk: &Walk<'a, '_, Self>, address: u64, bytes: Vec<(u64, u64)>) -> Vec<(u64, u64)> {
         match walk.object(address) {
@@ -229,17 +230,17 @@ impl<'a> Code<'a> for Over<'_> {
     }
 }
 
-impl Over<'_> {
+impl Over<'_, '_> {
     /// The stack address of a call's return address; 0: unknown.
     fn base(&self, frame: &Frame<Running>) -> u64 {
         self.calls.all[frame.number as usize].base
     }
 }
 
-impl<'a> Walk<'a, '_, Over<'_>> {
+impl<'a> Walk<'a, '_, Over<'a, '_>> {
     /// Pushes the calls in progress at the path's end.
     fn enter_all(&mut self) -> Result<(), Mismatch> {
-        let path = self.course.path;
+        let path = self.code.path;
         let machine = self.code.machine;
         let Some(at) = path.trace.end.iter().position(|(number, _)| *number == machine) else {
             return Err(Mismatch("the path ended outside of machine code"));
@@ -280,7 +281,7 @@ impl<'a> Walk<'a, '_, Over<'_>> {
 
     /// The function that begins with a block, or else a function that contains `part`.
     fn function(&mut self, entry: Option<u32>, part: u32) -> Running {
-        let image = self.course.path.image;
+        let image = self.code.path.image;
         entry.map(|entry| self.code.facts.function(image, entry)).or_else(|| self.code.facts.around(image, part))
     }
 
@@ -331,7 +332,7 @@ impl<'a> Walk<'a, '_, Over<'_>> {
     /// The effects in a call in progress after the operation at `op`, and whether it may return. The C library's start calls `exit` once `main`
     /// has returned.
     fn rest_of(&mut self, call: usize, op: u32) -> (Rc<Effects>, bool) {
-        let image = self.course.path.image;
+        let image = self.code.path.image;
         let block = self.code.facts.block_of(op);
         let main = self.frames.get(call + 1).is_some_and(|inner| self.code.facts.is_main(self.code.function(inner)));
         if main && self.code.facts.source.borrow().begins(block) {
@@ -348,7 +349,7 @@ impl<'a> Walk<'a, '_, Over<'_>> {
 
     /// Adds where the live registers of callers are: see [`super::saved`].
     fn add_saved(&mut self, needs: &mut Needs) {
-        let image = self.course.path.image;
+        let image = self.code.path.image;
         let Some(registers) = &self.code.facts.registers else { return needs.unplaced = true };
         let pointer = registers.stack_pointer;
         for at in 1..self.frames.len() {

@@ -8,6 +8,7 @@ use wryneck_ir::{Inst, Module, Op, call_flags};
 
 use super::code::{Called, Facts, Function};
 use super::effects::{Effects, Memory, anything, called};
+use super::layout::Layout;
 use super::values::{Value, Values};
 use crate::flow::cfg::End;
 use crate::flow::{CellKind, Grows, Place, SYSTEM_CALL, Summary, is_standard_output};
@@ -33,9 +34,10 @@ impl Facts {
                 Some(Op::Unsupported) | None => all.goes_elsewhere(),
                 Some(_) => {}
             }
-            values.pass(module, code, &inst, self.shadow.map(|(base, _)| base), &function.saves);
+            values.pass(module, code, &inst, &self.layout, &function.saves);
         }
         let global = function.blocks[local as usize];
+        all.changes.tables |= self.registers_functions(global);
         match function.calls.get(&global) {
             Some(Called { callee: Some(callee), .. }) => {
                 all.event |= self.is_event(image, global, *callee);
@@ -66,7 +68,7 @@ impl Facts {
         if let Some(summary) = self.summarised.get(&callee).cloned().flatten() {
             // Its inner calls are not analysed.
             all.event |= self.inside_libraries;
-            return by_summary(&summary, &argument, all);
+            return by_summary(&summary, &argument, &self.layout, all);
         }
         // Effects of the component that is being closed are added to all of its functions.
         if let Some(function) = self.functions.get(&callee) {
@@ -89,7 +91,7 @@ impl Facts {
         let callee = (inst.operator() == Some(Op::Call)).then(|| image.callee_of(code.module, inst.a)).flatten();
         let summary = callee.and_then(|callee| self.summary_of(image, callee, argument(0)));
         match summary {
-            Some(summary) => by_summary(&summary, &argument, all),
+            Some(summary) => by_summary(&summary, &argument, &self.layout, all),
             None => all.add(&anything(self.slots)),
         }
     }
@@ -166,14 +168,14 @@ impl Facts {
         let mut all = Effects::default();
         let registers = self.registers.as_ref();
         let argument = |i: u32| registers.and_then(|r| r.arguments.get(i as usize)).and_then(|slot| values.get(code, *slot));
-        by_summary(summary, &argument, &mut all);
+        by_summary(summary, &argument, &self.layout, &mut all);
         Rc::new(all)
     }
 
     /// The effects of a call of a function with this summary, with any arguments.
     pub fn effects_of(&self, summary: &Summary) -> Rc<Effects> {
         let mut all = Effects::default();
-        by_summary(summary, &|_| None, &mut all);
+        by_summary(summary, &|_| None, &self.layout, &mut all);
         Rc::new(all)
     }
 
@@ -194,7 +196,8 @@ fn write(all: &mut Effects, address: Option<Value>, bytes: u64) {
 }
 
 /// The effects of a call with this summary.
-pub fn by_summary(summary: &Summary, argument: &dyn Fn(u32) -> Option<Value>, all: &mut Effects) {
+pub fn by_summary(summary: &Summary, argument: &dyn Fn(u32) -> Option<Value>, layout: &Layout, all: &mut Effects) {
+    let standard = |i: u32| matches!(argument(i), Some(Value::Number(address)) if layout.is_standard(address, false));
     all.leaves |= summary.may_end;
     if summary.elsewhere {
         all.goes_elsewhere();
@@ -204,6 +207,7 @@ pub fn by_summary(summary: &Summary, argument: &dyn Fn(u32) -> Option<Value>, al
             Place::Result | Place::Arg(_) => {}
             Place::Errno => all.changes.errno = true,
             Place::NewDescriptor => all.changes.write_cell(CellKind::Numbers),
+            Place::Cell(CellKind::StreamOutput, Some(i)) if standard(*i) => all.changes.write_cell(CellKind::StreamOutput),
             Place::Cell(CellKind::StreamOutput, Some(_)) => output(all),
             Place::Written(i) => {
                 let standard = argument(*i).is_some_and(|value| matches!(value, Value::Number(number) if is_standard_output(number)));
@@ -224,7 +228,7 @@ pub fn by_summary(summary: &Summary, argument: &dyn Fn(u32) -> Option<Value>, al
         }
     }
     if summary.writes.contains(&Place::Everything) {
-        all.changes.errno = true;
+        (all.changes.errno, all.changes.tables) = (true, true);
         CellKind::all().for_each(|kind| all.changes.write_cell(kind));
     }
 }

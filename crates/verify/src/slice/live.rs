@@ -171,9 +171,9 @@ impl Live {
         lines && self.cells.iter().all(|cell| other.cells.contains(cell))
     }
 
-    /// Whether any byte of memory is live.
-    pub fn has_bytes(&self) -> bool {
-        !self.objects.is_empty()
+    /// Whether any byte of this object is live, wherever the object is.
+    pub fn has_bytes_of(&self, object: ObjectId) -> bool {
+        self.objects.range((object, 0)..=(object, u64::MAX)).next().is_some()
     }
 
     /// Whether nothing is live.

@@ -109,7 +109,7 @@ pub struct Needs {
 }
 
 impl Needs {
-    fn within(&self, other: &Needs) -> bool {
+    pub fn within(&self, other: &Needs) -> bool {
         let exits = match (&self.exit, &other.exit) {
             (Some((exit, changed)), Some((other, others))) => exit.is_within(other) && (!changed || *others),
             (None, None) => true,
@@ -126,7 +126,7 @@ impl Needs {
     }
 
     /// The join of both, if they belong to the same point and kind of end. Each one is within it.
-    fn join(&self, other: &Needs) -> Option<Needs> {
+    pub fn join(&self, other: &Needs) -> Option<Needs> {
         let exit = match (&self.exit, &other.exit) {
             (Some((live, changed)), Some((others, other_changed))) => Some((both(live, others), *changed || *other_changed)),
             (None, None) => None,

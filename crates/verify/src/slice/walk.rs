@@ -28,6 +28,8 @@
 //! differs between bitcode and machine code is behind [`Code`].
 
 mod group;
+#[cfg(test)]
+mod laws;
 mod steps;
 mod summarised;
 
@@ -38,7 +40,7 @@ use wryneck_exec::{CodePos, Step, Traced, Wanted};
 use wryneck_ir::{Inst, Op};
 
 pub use self::group::Group;
-pub use self::steps::{Course, Former, Taken, is_call};
+pub use self::steps::{Course, Former, Record, Taken, is_call};
 pub use self::summarised::Skipped;
 use super::explain::Why;
 use super::live::{Live, Placed};
@@ -74,11 +76,11 @@ pub trait Code<'a>: Sized {
     /// What an alternative may write.
     type Changes: Grows;
 
-    fn inst(&self, path: &Traced<'a>, func: u32, op: u32) -> Inst;
+    fn inst(&self, func: u32, op: u32) -> Inst;
     /// The block of an operation.
     fn block_of(&self, func: u32, op: u32) -> u32;
     /// The first operation of a block.
-    fn first_op(&self, path: &Traced<'a>, func: u32, block: u32) -> u32;
+    fn first_op(&self, func: u32, block: u32) -> u32;
     /// A bit for each operand (a, b, c) of an operation of the top call whose value follows from the program point; such operands are never live.
     fn known(walk: &Walk<'a, '_, Self>, op: u32) -> u8;
 
@@ -216,11 +218,11 @@ pub struct Walk<'a, 's, C: Code<'a>> {
 }
 
 impl<'a, 's, C: Code<'a>> Walk<'a, 's, C> {
-    /// At the end of the path, without calls.
-    pub fn new(code: C, path: &'a Traced<'a>, see: &'s mut dyn FnMut(CodePos, Option<Why>)) -> Walk<'a, 's, C> {
+    /// At the end of a record, without calls.
+    pub fn new(code: C, record: Record<'a>, see: &'s mut dyn FnMut(CodePos, Option<Why>)) -> Walk<'a, 's, C> {
         Walk {
             code,
-            course: Course::new(path),
+            course: Course::new(record),
             resumed: false,
             frames: Vec::new(),
             happened: 0,
@@ -303,11 +305,11 @@ impl<'a, 's, C: Code<'a>> Walk<'a, 's, C> {
     }
 
     pub fn block_start(&self, func: u32, op: u32) -> u32 {
-        self.code.first_op(self.course.path, func, self.code.block_of(func, op))
+        self.code.first_op(func, self.code.block_of(func, op))
     }
 
     pub fn inst(&self, func: u32, op: u32) -> Inst {
-        self.code.inst(self.course.path, func, op)
+        self.code.inst(func, op)
     }
 
     pub fn top(&mut self) -> &mut Frame<C::Call> {
@@ -341,7 +343,7 @@ impl<'a, 's, C: Code<'a>> Walk<'a, 's, C> {
             any: self.course.taken > 0,
             exit: exit.map(|exit| (exit.live.clone(), exit.changed)),
         };
-        if self.course.path.compared {
+        if self.course.record.compared {
             C::compared(self, &mut needs);
         }
         needs

@@ -7,11 +7,11 @@ use wryneck_exec::Step;
 use wryneck_ir::{Op, Transfer, call_flags};
 
 use super::{Facts, Over};
-use crate::flow::{BitSet, Summary};
+use crate::flow::{BitSet, Gives, Summary};
 use crate::machine_code::effects::Effects;
 use crate::slice::walk::{Group, Mismatch, Skipped, Walk, is_call};
 
-impl<'a> Walk<'a, '_, Over<'_>> {
+impl<'a> Walk<'a, '_, Over<'a, '_>> {
     /// Leaves a function backwards, to the operation that called it.
     pub(super) fn entered(&mut self, op: u32, group: Option<&Group<'a>>) -> Result<(), Mismatch> {
         let callee = self.frames.pop().ok_or(Mismatch("a function was entered twice"))?;
@@ -19,6 +19,7 @@ impl<'a> Walk<'a, '_, Over<'_>> {
             return Err(Mismatch("a call without a caller"));
         }
         self.go_to(op);
+        self.top().cursor = op + 1;
         self.top().live.union_with(&callee.live);
         if self.took(&callee) {
             self.take();
@@ -39,14 +40,15 @@ impl<'a> Walk<'a, '_, Over<'_>> {
     /// The branch that made a call; through a pointer if it is a jump. Another function, which another pointer leads to, may do anything.
     pub(super) fn called_by(&mut self, op: u32, group: Option<&Group<'a>>) {
         let inst = self.inst(0, op);
-        if inst.operator() != Some(Op::Jump) {
-            return;
+        if inst.operator() == Some(Op::Jump) {
+            self.top().cursor = op + 1;
+            self.take();
+            self.top().live.insert(inst.a);
+            if let Some(group) = group {
+                self.want(group);
+            }
         }
-        self.take();
-        self.top().live.insert(inst.a);
-        if let Some(group) = group {
-            self.want(group);
-        }
+        self.top().cursor = op;
     }
 
     /// Enters a function backwards, which returned by the jump at `op`, or skips it if it has a summary.
@@ -84,7 +86,7 @@ impl<'a> Walk<'a, '_, Over<'_>> {
     /// Skips a call of a function with a summary, which ended with step `end`.
     fn summarised(&mut self, callee: u32, entry: u32, summary: &Summary, end: usize) -> Result<(), Mismatch> {
         let activation = self.code.calls.all[callee as usize];
-        let steps = &self.course.path.trace.steps;
+        let steps = &self.code.path.trace.steps;
         // The step that observes its beginning is not skipped with it.
         let told = self.tells(entry);
         let begin = match activation.made {
@@ -121,7 +123,7 @@ impl<'a> Walk<'a, '_, Over<'_>> {
             }
             None => {
                 let site = activation.site.ok_or(Mismatch("a call without a caller"))?;
-                let last = self.code.facts.ops(self.course.path.image, site).end - 1;
+                let last = self.code.facts.ops(self.code.path.image, site).end - 1;
                 let made = activation.made.map_or(0, |made| made.step as usize);
                 self.go_to(last);
                 // The step that made the call, by itself or in its operation.
@@ -162,20 +164,24 @@ impl<'a> Walk<'a, '_, Over<'_>> {
             self.want(group);
             self.kill_writes(group);
             self.top().live.extend(args.iter().copied());
-            if self.course.path.compared {
+            if self.course.record.compared {
                 self.course.read.add_all(&group.exposed());
             }
             return self.add_reads(group.reads());
         }
-        // Which stream it is is not known.
-        let gives = summary.gives.filter(|_| summary.stream().is_none());
-        let skipped = Skipped { summary, args, by_pointer: None, result, gives, key, effects, mere_event: &|| false };
+        // Which stream it is is known of this path; so the argument is live.
+        let stream = summary.stream();
+        let layout = &self.code.facts.layout;
+        let standard = |gives: &Gives| stream.and_then(key).is_some_and(|at| layout.is_standard(at, *gives == Gives::Zero));
+        let gives = summary.gives.filter(|gives| stream.is_none() || standard(gives));
+        let rests_on = stream.filter(|_| gives.is_some());
+        let skipped = Skipped { summary, args, by_pointer: None, result, gives, rests_on, key, effects, mere_event: &|| false };
         self.by_summary(op, group, &skipped);
     }
 
     /// The first step of a function whose call's steps end before `step`, after a block that only jumps there, if there is one.
     fn arrived(&self, step: usize) -> usize {
-        match self.course.path.trace.steps.get(step..step + 2) {
+        match self.code.path.trace.steps.get(step..step + 2) {
             Some(&[Step::Jump { op, .. }, Step::Slow { .. }])
                 if matches!(self.code.facts.transfer(self.code.facts.block_of(op)), Transfer::To(_)) =>
             {
@@ -187,7 +193,7 @@ impl<'a> Walk<'a, '_, Over<'_>> {
 
     /// The operation in a function's first block that observes its beginning, if there is one.
     fn tells(&self, entry: u32) -> Option<u32> {
-        let image = self.course.path.image;
+        let image = self.code.path.image;
         let facts: &Facts = self.code.facts;
         let module = image.function(facts.func).0;
         facts.ops(image, entry).find(|op| {
@@ -199,7 +205,7 @@ impl<'a> Walk<'a, '_, Over<'_>> {
     /// The effects of the call that ends a block, with any arguments.
     fn effects_of_call(&mut self, site: Option<u32>, summary: &Summary) -> Rc<Effects> {
         match (site, self.running().cloned()) {
-            (Some(site), Some(function)) => self.code.facts.call_effects(self.course.path.image, &function, site, summary),
+            (Some(site), Some(function)) => self.code.facts.call_effects(self.code.path.image, &function, site, summary),
             _ => self.code.facts.effects_of(summary),
         }
     }

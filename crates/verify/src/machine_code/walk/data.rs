@@ -8,15 +8,13 @@ use wryneck_exec::memory::Heap;
 use wryneck_ir::{Inst, Op, call_flags, limbs};
 
 use super::Over;
-use crate::flow::{CellKind, ObjectId, Place, Summary, is_standard_output};
+use crate::flow::{CellKind, Place, Summary, is_standard_output};
 use crate::machine_code::effects::Effects;
+use crate::machine_code::layout::Layout;
 use crate::machine_code::ways::by_summary;
 use crate::operand::slots_written;
 use crate::slice::live::Live;
 use crate::slice::walk::{Group, Walk};
-
-/// Objects are not distinguished.
-pub const ANY: ObjectId = ObjectId(0);
 
 /// What output writes of the environment.
 const OF_OUTPUT: [CellKind; 4] = [CellKind::StreamOutput, CellKind::StreamInput, CellKind::StreamError, CellKind::Contents];
@@ -37,8 +35,11 @@ pub fn named_arguments(summary: &Summary, args: &[u32]) -> Vec<u32> {
 }
 
 /// Whether a call writes this place of the environment, and it is live.
-pub fn writes_live(place: &Place, live: &Live, key: &dyn Fn(u32) -> Option<u64>) -> bool {
+pub fn writes_live(layout: &Layout, place: &Place, live: &Live, key: &dyn Fn(u32) -> Option<u64>) -> bool {
     match place {
+        Place::Cell(CellKind::StreamOutput, Some(i)) if key(*i).is_some_and(|address| layout.is_standard(address, false)) => {
+            live.has_cell(CellKind::StreamOutput, key(*i))
+        }
         Place::Cell(CellKind::StreamOutput, Some(_)) => OF_OUTPUT.iter().any(|kind| live.has_cell(*kind, None)),
         Place::Written(i) => !key(*i).is_some_and(is_standard_output) && OF_OUTPUT.iter().any(|kind| live.has_cell(*kind, None)),
         Place::Cell(CellKind::StreamInput, _) => live.has_cell(CellKind::StreamInput, None),
@@ -49,7 +50,7 @@ pub fn writes_live(place: &Place, live: &Live, key: &dyn Fn(u32) -> Option<u64>)
     }
 }
 
-impl<'a> Walk<'a, '_, Over<'_>> {
+impl<'a> Walk<'a, '_, Over<'a, '_>> {
     pub(super) fn is_announced(&mut self, inst: &Inst, mask: u32, group: &Group<'a>) {
         self.happens_here(group);
         let slots: Vec<u32> = self.args(inst).iter().zip(0..32).filter(|(_, i)| mask >> i & 1 != 0).map(|(slot, _)| *slot).collect();
@@ -76,7 +77,7 @@ impl<'a> Walk<'a, '_, Over<'_>> {
 
     /// Skips a function of the IR that machine code called at `op`, which has returned.
     pub(super) fn skip_frame(&mut self, inst: &Inst, op: u32, frame: u32) {
-        let trace = self.course.path.trace;
+        let trace = self.code.path.trace;
         let traced = trace.frames[frame as usize];
         let begin = match frame < trace.open {
             true => 0,
@@ -99,7 +100,7 @@ impl<'a> Walk<'a, '_, Over<'_>> {
 
     /// A call of the IR, added to the slice as a whole or not at all. `values`: its arguments, where they are not zero.
     pub(super) fn asked(&mut self, inst: &Inst, op: u32, group: &Group<'a>, values: Option<[u64; 4]>) {
-        let (image, facts) = (self.course.path.image, &*self.code.facts);
+        let (image, facts) = (self.code.path.image, &*self.code.facts);
         let module = image.function(facts.func).0;
         let call = module.calls[inst.b as usize];
         if call.flags & (call_flags::TELLS_CALL | call_flags::TELLS_RETURN) != 0 {
@@ -115,7 +116,7 @@ impl<'a> Walk<'a, '_, Over<'_>> {
         let unknown = || Summary { reads: vec![Place::Everything], writes: vec![Place::Everything], ..Summary::default() };
         let summary = summary.unwrap_or_else(unknown);
         let mut effects = Effects::default();
-        by_summary(&summary, &constant, &mut effects);
+        by_summary(&summary, &constant, &facts.layout, &mut effects);
         let effects = Rc::new(effects);
         let written = if call.ret_width == 0 { 0..0 } else { inst.dst..inst.dst + limbs(call.ret_width) };
         let result = self.define(written);
@@ -125,14 +126,14 @@ impl<'a> Walk<'a, '_, Over<'_>> {
 
     /// Argument limbs of a call.
     fn args(&self, inst: &Inst) -> &'a [u32] {
-        let module = self.course.path.image.function(self.code.facts.func).0;
+        let module = self.code.path.image.function(self.code.facts.func).0;
         let args = module.calls[inst.b as usize].args;
         if args.count == 0 { &[] } else { module.slot_lists.range(args) }
     }
 
     /// The bytes of the object that an address lies in, if known; of the heap, those of its slot, which may be used again later on the path.
     pub(super) fn object(&self, address: u64) -> Option<std::ops::Range<u64>> {
-        let memory = &self.course.path.state.memory;
+        let memory = &self.code.path.state.memory;
         if let Some(slot) = Heap::slot(address) {
             return Some(slot);
         }

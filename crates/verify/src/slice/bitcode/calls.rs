@@ -30,7 +30,7 @@ impl<'a> Walk<'a, '_, Over<'a>> {
         let args = self.args(func, &inst);
         match &callees[..] {
             [callee] if self.calls(func, &inst, callee.func) => {
-                let code = self.course.path.image.code(callee.func);
+                let code = self.code.path.image.code(callee.func);
                 let slots: Vec<u32> = self.live_params(callee).filter_map(|i| args.get(i as usize).copied()).collect();
                 let by_value =
                     code.by_value && group.is_some_and(|group| group.writes().any(|(at, len)| self.course.live.is_live(at, len)));
@@ -52,7 +52,7 @@ impl<'a> Walk<'a, '_, Over<'a>> {
         }
         let indirect = inst.operator() == Some(Op::CallIndirect);
         if let (true, [callee]) = (indirect, &callees[..]) {
-            self.code.checked.called(self.code.flow, self.course.path.image, CodePos { func, op }, callee.func);
+            self.code.checked.called(self.code.flow, self.code.path.image, CodePos { func, op }, callee.func);
         }
         if indirect && (took || exits || self.may_matter_at(func, op)) {
             took = true;
@@ -78,7 +78,7 @@ impl<'a> Walk<'a, '_, Over<'a>> {
 
     /// The live limbs of parameters at the beginning of a call.
     fn live_params(&self, callee: &Frame<ContextId>) -> impl Iterator<Item = u32> {
-        let code = self.course.path.image.code(callee.func);
+        let code = self.code.path.image.code(callee.func);
         let first = code.consts.len() as u32;
         (0..code.param_slots).filter(move |i| callee.live.contains(first + i))
     }
@@ -106,14 +106,14 @@ impl<'a> Walk<'a, '_, Over<'a>> {
 
     pub(super) fn callee(&self, func: u32, inst: &Inst) -> Option<Callee> {
         match inst.operator() {
-            Some(Op::Call) => self.course.path.image.callee_of(self.course.path.image.code(func).module, inst.a),
+            Some(Op::Call) => self.code.path.image.callee_of(self.code.path.image.code(func).module, inst.a),
             _ => None,
         }
     }
 
     /// Enters a function that returned by operation `ret` to the call at `op`, or skips it if it has a summary.
     pub(super) fn leave(&mut self, inst: &Inst, op: u32, ret: u32, number: u32) -> Result<(), Mismatch> {
-        let traced = self.course.path.trace.frames[number as usize];
+        let traced = self.code.path.trace.frames[number as usize];
         let caller = self.top().func;
         if let Some(summary) = self.code.flow.summary(Callee::Body(traced.func), None) {
             return self.summarised(inst, op, number, summary);
@@ -150,17 +150,17 @@ impl<'a> Walk<'a, '_, Over<'a>> {
 
     /// Skips a call of a function with a body and a summary, which is added to the slice as a whole or not at all.
     pub(super) fn summarised(&mut self, inst: &Inst, op: u32, number: u32, summary: &Summary) -> Result<(), Mismatch> {
-        let traced = self.course.path.trace.frames[number as usize];
-        let steps = &self.course.path.trace.steps;
+        let traced = self.code.path.trace.frames[number as usize];
+        let steps = &self.code.path.trace.steps;
         let enter = traced.entered as usize;
-        if number < self.course.path.trace.open {
+        if number < self.code.path.trace.open {
             // Recording began inside of this call.
             let group = Group { steps: &steps[..self.course.position], stack_below: traced.top };
             self.course.position = 0;
             let taken = self.top().taken.time;
             self.passed_by(inst, op, &group, summary, Some(traced.func), &|_| None);
             let took = self.top().taken.time > taken;
-            self.inside = (number..self.course.path.trace.open).map(|number| self.began_inside(number, took)).collect();
+            self.inside = (number..self.code.path.trace.open).map(|number| self.began_inside(number, took)).collect();
             self.decides(&group);
             return Ok(());
         }
@@ -195,7 +195,7 @@ impl<'a> Walk<'a, '_, Over<'a>> {
 
     /// The live-in set of a call inside of one with a summary, where recording began. If the outer call is in the slice, all that it still does counts.
     fn began_inside(&self, number: u32, took: bool) -> Call {
-        let path = self.course.path;
+        let path = self.code.path;
         let traced = path.trace.frames[number as usize];
         let mut live = if took { self.code.flow.live_before(traced.func, traced.op) } else { BitSet::default() };
         if number + 1 < path.trace.open {
@@ -233,6 +233,7 @@ impl<'a> Walk<'a, '_, Over<'a>> {
             by_pointer: (inst.operator() == Some(Op::CallIndirect)).then_some(inst.a),
             result,
             gives: flow.given(func, op),
+            rests_on: None,
             key,
             effects,
             mere_event: &|| comes_back && body.is_some_and(|body| !flow.event_inside(body)),
@@ -249,7 +250,7 @@ impl<'a> Walk<'a, '_, Over<'a>> {
         call: (u32, &Summary),
         key: &dyn Fn(u32) -> Option<u64>,
     ) {
-        let image = self.course.path.image;
+        let image = self.code.path.image;
         for (address, len) in group.writes_outside() {
             if let Some(placed) = self.visible(address) {
                 self.code.checked.wrote(self.code.flow, image, at, context, placed, (address, len));
@@ -262,7 +263,7 @@ impl<'a> Walk<'a, '_, Over<'a>> {
         }
         for step in group.steps {
             if let Step::Enter { frame } = *step {
-                let callee = self.course.path.trace.frames[frame as usize].func;
+                let callee = self.code.path.trace.frames[frame as usize].func;
                 // A function of the program may have a summary, too, which is then about what it calls as well.
                 if image.is_library(call.0) && !image.is_library(callee) {
                     self.code.checked.called_back(image, at, call.0, callee);
@@ -274,7 +275,7 @@ impl<'a> Walk<'a, '_, Over<'a>> {
     /// A call of a model, or of a function nobody defines.
     pub(super) fn is_called(&mut self, inst: &Inst, op: u32, group: &Group<'a>) {
         let func = self.top().func;
-        let image = self.course.path.image;
+        let image = self.code.path.image;
         let args = self.args(func, inst);
         let constant = |arg: u32| {
             let consts = &image.code(func).consts;

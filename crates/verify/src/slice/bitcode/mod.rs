@@ -13,7 +13,7 @@ use super::checked::Checked;
 use super::explain::{Explain, Why};
 use super::live::{Live, Placed};
 use super::needs::{Known, Needs};
-use super::walk::{Asks, Code, Former, Frame, Group, Mismatch, Walk, hold};
+use super::walk::{Asks, Code, Former, Frame, Group, Mismatch, Record, Walk, hold};
 use super::{Front, Slicer};
 use crate::flow::{BitSet, Changes, ContextId, Effects, Flow, ObjectId, Place, Summary};
 
@@ -40,7 +40,7 @@ impl Front for Bitcode {
     ) -> Result<Wanted, Mismatch> {
         hold(path)?;
         let (allocated, former) = Default::default();
-        let mut walk = Walk::new(Over { flow: &self.flow, checked: &self.checked, allocated, former }, path, see);
+        let mut walk = Walk::new(Over { path, flow: &self.flow, checked: &self.checked, allocated, former }, Record::of(path), see);
         for (number, op) in &path.trace.end {
             let call = walk.frames.last().map(|caller| caller.cursor - 1);
             walk.enter(*number, call, *op + 1, false);
@@ -62,6 +62,7 @@ impl Front for Bitcode {
 
 /// Bitcode under a walk.
 struct Over<'a> {
+    path: &'a Traced<'a>,
     flow: &'a Flow,
     checked: &'a Checked,
     /// Where heap objects came to be behind the walk: what was there before is another object.
@@ -77,14 +78,14 @@ impl<'a> Code<'a> for Over<'a> {
     type Call = InContext;
     type Changes = Changes;
 
-    fn inst(&self, path: &Traced<'a>, func: u32, op: u32) -> Inst {
-        let code = path.image.code(func);
-        path.image.function(func).0.insts[(code.first_inst + op) as usize]
+    fn inst(&self, func: u32, op: u32) -> Inst {
+        let code = self.path.image.code(func);
+        self.path.image.function(func).0.insts[(code.first_inst + op) as usize]
     }
     fn block_of(&self, func: u32, op: u32) -> u32 {
         self.flow.block_of(func, op)
     }
-    fn first_op(&self, _: &Traced<'a>, func: u32, block: u32) -> u32 {
+    fn first_op(&self, func: u32, block: u32) -> u32 {
         self.flow.first_op(func, block)
     }
     fn known(_: &Walk<'a, '_, Self>, _: u32) -> u8 {
@@ -219,12 +220,12 @@ impl<'a> Code<'a> for Over<'a> {
     fn happened(walk: &Walk<'a, '_, Self>, op: u32) {
         if let Some(top) = walk.frames.last() {
             let at = CodePos { func: top.func, op };
-            walk.code.checked.happened(walk.code.flow, walk.course.path.image, at, top.call);
+            walk.code.checked.happened(walk.code.flow, walk.code.path.image, at, top.call);
         }
     }
     fn never_met(walk: &Walk<'a, '_, Self>, op: u32) {
         if let Some(top) = walk.frames.last() {
-            walk.code.checked.never_met(walk.course.path.image, CodePos { func: top.func, op });
+            walk.code.checked.never_met(walk.code.path.image, CodePos { func: top.func, op });
         }
     }
     fn wrote(walk: &mut Walk<'a, '_, Self>, op: u32, address: u64, len: u64) {
@@ -241,7 +242,7 @@ impl<'a> Code<'a> for Over<'a> {
 impl<'a> Walk<'a, '_, Over<'a>> {
     /// Pushes a call. `call`: the operation of the top call that called it, if known.
     fn enter(&mut self, number: u32, call: Option<u32>, cursor: u32, returned: bool) {
-        let func = self.course.path.trace.frames[number as usize].func;
+        let func = self.code.path.trace.frames[number as usize].func;
         let context = match (self.frames.last(), call) {
             (Some(caller), Some(op)) if self.calls(caller.func, &self.inst(caller.func, op), func) => {
                 self.code.flow.context(caller.func, caller.call, op, func)
@@ -252,7 +253,7 @@ impl<'a> Walk<'a, '_, Over<'a>> {
     }
 
     fn module(&self, func: u32) -> &'a Module {
-        self.course.path.image.function(func).0
+        self.code.path.image.function(func).0
     }
 
     /// The function of the top call, and its context.
@@ -274,7 +275,7 @@ impl<'a> Walk<'a, '_, Over<'a>> {
     fn edge(&mut self, op: u32, edge: u32, group: Option<&Group<'a>>) -> Result<(), Mismatch> {
         let func = self.top().func;
         let module = self.module(func);
-        let function = self.course.path.image.function(func).1;
+        let function = self.code.path.image.function(func).1;
         let record = module.edges.range(function.edges).get(edge as usize).ok_or(Mismatch("no such edge"))?;
         let copies = module.copies.range(record.copies);
         let frame = self.top();

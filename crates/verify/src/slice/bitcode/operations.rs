@@ -31,18 +31,18 @@ impl<'a> Walk<'a, '_, Over<'a>> {
         let (func, context) = self.here();
         let placed = self.object_at(address);
         if !self.code.allocated.contains(&placed.1) {
-            self.code.checked.wrote(self.code.flow, self.course.path.image, CodePos { func, op }, context, placed, (address, len));
+            self.code.checked.wrote(self.code.flow, self.code.path.image, CodePos { func, op }, context, placed, (address, len));
         }
     }
 
     /// A call's memory was created by the call.
     pub(super) fn kill_frame(&mut self, frame: &Frame<ContextId>) {
-        let traced = self.course.path.trace.frames[frame.number as usize];
+        let traced = self.code.path.trace.frames[frame.number as usize];
         let len = traced.top.saturating_sub(traced.base);
         if !self.course.live.is_live(traced.base, len) {
             return;
         }
-        for (slot, i) in self.course.path.image.code(frame.func).frame.iter().zip(0..) {
+        for (slot, i) in self.code.path.image.code(frame.func).frame.iter().zip(0..) {
             let base = traced.base + slot.offset;
             self.course.live.kill(|| (self.code.flow.alloca_object(frame.func, i), base), base, slot.size);
         }
@@ -51,11 +51,11 @@ impl<'a> Walk<'a, '_, Over<'a>> {
 
     /// The object an address lies in, if the program can see it: it is one of its variables, or what it allocated itself.
     pub(super) fn visible(&self, address: u64) -> Option<Placed> {
-        let image = self.course.path.image;
+        let image = self.code.path.image;
         let heap = || {
             let object = self.heap_object(address)?;
             let allocated = object.own && !self.code.allocated.contains(&object.base);
-            let stack = self.course.path.stacks.get(object.origin);
+            let stack = self.code.path.stacks.get(object.origin);
             let call = stack.iter().find(|pos| !image.is_library(pos.func)).filter(|_| allocated)?;
             let callee = self.callee(call.func, &self.inst(call.func, call.op))?;
             ALLOCATES.contains(&image.callee_name(callee)).then_some(())
@@ -65,7 +65,7 @@ impl<'a> Walk<'a, '_, Over<'a>> {
             self.code.flow.is_variable_of_the_program(base).then_some(())
         };
         let frame = || {
-            let mut frames = self.frames.iter().rev().map(|frame| self.course.path.trace.frames[frame.number as usize]);
+            let mut frames = self.frames.iter().rev().map(|frame| self.code.path.trace.frames[frame.number as usize]);
             let frame = frames.find(|frame| (frame.base..frame.top).contains(&address))?;
             (!image.is_library(frame.func)).then_some(())
         };
@@ -74,12 +74,12 @@ impl<'a> Walk<'a, '_, Over<'a>> {
 
     /// The object an address lies in.
     pub(super) fn object_at(&self, address: u64) -> Placed {
-        let image = self.course.path.image;
+        let image = self.code.path.image;
         if let Some(placed) = self.code.flow.global_object(address) {
             return placed;
         }
         for frame in self.frames.iter().rev() {
-            let traced = self.course.path.trace.frames[frame.number as usize];
+            let traced = self.code.path.trace.frames[frame.number as usize];
             // Below a call's frame lies what it allocated as it went, then the frames of its callees.
             if address >= traced.top || !heap::is_stack(address) {
                 continue;
@@ -93,7 +93,7 @@ impl<'a> Walk<'a, '_, Over<'a>> {
             };
         }
         match self.heap_object(address) {
-            Some(object) if object.own => (self.code.flow.heap_object(self.course.path.stacks.get(object.origin)), object.base),
+            Some(object) if object.own => (self.code.flow.heap_object(self.code.path.stacks.get(object.origin)), object.base),
             Some(object) => (self.code.flow.outside_object(), object.base),
             None => (self.code.flow.outside_object(), 0),
         }
@@ -105,7 +105,7 @@ impl<'a> Walk<'a, '_, Over<'a>> {
         if let Some(former) = self.code.former.get(&slot.start) {
             return Some(*former);
         }
-        let object = self.course.path.state.memory.heap.find(address)?;
-        Some(Former { own: self.course.path.environment.allocates(&object), origin: object.origin, base: object.base })
+        let object = self.code.path.state.memory.heap.find(address)?;
+        Some(Former { own: self.code.path.environment.allocates(&object), origin: object.origin, base: object.base })
     }
 }

@@ -2,8 +2,9 @@
 
 use std::ops::Range;
 
+use wryneck_exec::prefix::PrefixId;
 use wryneck_exec::stacks::StackId;
-use wryneck_exec::{CodePos, PathEnd, Step, Traced};
+use wryneck_exec::{Begun, CodePos, PathEnd, Step, Traced};
 use wryneck_ir::{Inst, Op};
 
 use super::{Code, Group, Mismatch, Walk};
@@ -12,9 +13,40 @@ use crate::operand::operand_slots;
 use crate::slice::live::{Live, Placed};
 use crate::slice::needs::Known;
 
+/// What the walk itself reads of a recorded path.
+pub struct Record<'a> {
+    pub steps: &'a [Step],
+    /// A fault ended the path.
+    pub faulted: bool,
+    /// The first decision that is asked for.
+    pub oldest: u32,
+    /// As of [`Traced`].
+    pub places: &'a [PrefixId],
+    pub open: &'a dyn Fn(u32) -> bool,
+    pub begun: Option<Begun>,
+    pub compared: bool,
+    /// No system call was given a descriptor that was not open.
+    pub open_descriptors: bool,
+}
+
+impl<'a> Record<'a> {
+    pub fn of(path: &'a Traced<'a>) -> Record<'a> {
+        Record {
+            steps: &path.trace.steps,
+            faulted: matches!(path.end, PathEnd::Fault(_)),
+            oldest: path.oldest,
+            places: path.places,
+            open: path.open,
+            begun: path.begun,
+            compared: path.compared,
+            open_descriptors: path.environment.premises(path.state).open_descriptors,
+        }
+    }
+}
+
 /// The progress and results of a walk. Time counts up as the walk goes backwards.
 pub struct Course<'a> {
-    pub path: &'a Traced<'a>,
+    pub record: Record<'a>,
     /// The number of steps left.
     pub position: usize,
     pub time: u64,
@@ -35,12 +67,12 @@ pub struct Course<'a> {
 
 impl<'a> Course<'a> {
     /// Before the path's last step. If a fault ended the path, the fault is relevant.
-    pub fn new(path: &'a Traced<'a>) -> Course<'a> {
+    pub fn new(record: Record<'a>) -> Course<'a> {
         Course {
-            path,
-            position: path.trace.steps.len(),
+            position: record.steps.len(),
             time: 1,
-            taken: u64::from(matches!(path.end, PathEnd::Fault(_))),
+            taken: u64::from(record.faulted),
+            record,
             live: Live::default(),
             read: Live::default(),
             at_end: true,
@@ -71,12 +103,13 @@ pub struct Taken {
 impl<'a, C: Code<'a>> Walk<'a, '_, C> {
     /// Walks to the start of the record, or to the walk's end, and records live-in sets. Returns whether the part of the path before it needs no walk.
     pub(super) fn go(&mut self, known: &Known) -> Result<bool, Mismatch> {
-        let (path, mut settled) = (self.course.path, false);
+        let Record { begun, oldest, places, open, .. } = self.course.record;
+        let mut settled = false;
         while self.course.position > 0 && !C::is_over(self) {
             self.back()?;
             let Some(decisions) = self.course.decided.take() else { continue };
             let depth = C::depth(self);
-            if let Some(begun) = path.begun.filter(|begun| decisions.contains(&begun.start) && begun.frames as usize == depth) {
+            if let Some(begun) = begun.filter(|begun| decisions.contains(&begun.start) && begun.frames as usize == depth) {
                 let needs = self.needed();
                 if !needs.unplaced {
                     settled = !known.note(begun.subtree, needs);
@@ -84,16 +117,16 @@ impl<'a, C: Code<'a>> Walk<'a, '_, C> {
                 }
             }
             // A recorded live-in set of a subtree serves the same purpose.
-            if path.begun.is_none()
+            if begun.is_none()
                 && self.course.position > 0
-                && decisions.clone().any(path.open)
-                && let Some(place) = path.places.get(decisions.start as usize)
+                && decisions.clone().any(open)
+                && let Some(place) = places.get(decisions.start as usize)
             {
                 known.add(*place, self.needed());
             }
         }
-        let start = path.places.get(path.oldest as usize);
-        Ok(settled || path.begun.is_none() && !C::is_over(self) && start.is_some_and(|place| known.covers(*place, &self.needed())))
+        let start = places.get(oldest as usize);
+        Ok(settled || begun.is_none() && !C::is_over(self) && start.is_some_and(|place| known.covers(*place, &self.needed())))
     }
 
     /// Adds the current operation to the slice. So the branches that it depends on are relevant.
@@ -114,7 +147,7 @@ impl<'a, C: Code<'a>> Walk<'a, '_, C> {
     /// The last of the remaining steps.
     pub fn peek(&self) -> Option<Step> {
         let course = &self.course;
-        course.position.checked_sub(1).map(|at| course.path.trace.steps[at])
+        course.position.checked_sub(1).map(|at| course.record.steps[at])
     }
 
     /// Passes the `count` steps of a slow operation and returns them.
@@ -123,7 +156,7 @@ impl<'a, C: Code<'a>> Walk<'a, '_, C> {
         let end = course.position - 1;
         let start = end.checked_sub(count as usize).ok_or(Mismatch("a slow operation has more steps than there are"))?;
         course.position = start;
-        let group = Group { steps: &course.path.trace.steps[start..end], stack_below: 0 };
+        let group = Group { steps: &course.record.steps[start..end], stack_below: 0 };
         self.decides(&group);
         Ok(group)
     }
@@ -139,19 +172,19 @@ impl<'a, C: Code<'a>> Walk<'a, '_, C> {
     pub fn enters(&self, count: u32) -> bool {
         let course = &self.course;
         let end = course.position - 1;
-        let steps = course.path.trace.steps.get(end.saturating_sub(count as usize)..end);
+        let steps = course.record.steps.get(end.saturating_sub(count as usize)..end);
         steps.is_some_and(|steps| steps.iter().any(|step| matches!(step, Step::Enter { .. })))
     }
 
     pub fn want(&mut self, group: &Group<'_>) {
         let course = &mut self.course;
-        let oldest = course.path.oldest;
+        let oldest = course.record.oldest;
         course.wanted.extend(group.decisions().filter(|index| *index >= oldest));
     }
 
     /// Whether the path ended by a fault at the current operation.
     pub fn end_matters(&self) -> bool {
-        self.course.at_end && matches!(self.course.path.end, PathEnd::Fault(_))
+        self.course.at_end && self.course.record.faulted
     }
 
     /// A slow operation, which the inner loop left.
@@ -274,7 +307,7 @@ impl<'a, C: Code<'a>> Walk<'a, '_, C> {
 
     /// Bytes are defined here and are no longer live. Returns whether one of them was live.
     fn kill(&mut self, address: u64, len: u64) -> bool {
-        if self.course.path.compared {
+        if self.course.record.compared {
             self.course.read.kill(Placed::default, address, len);
         }
         if !self.course.live.is_live(address, len) {

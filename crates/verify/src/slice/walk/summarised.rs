@@ -16,6 +16,8 @@ pub struct Skipped<'s, C> {
     pub result: bool,
     /// What it is assumed to return.
     pub gives: Option<Gives>,
+    /// The argument that this rests on: another value of it may have another result.
+    pub rests_on: Option<u32>,
     /// The values of arguments, where they are known.
     pub key: &'s dyn Fn(u32) -> Option<u64>,
     /// Its effects with any arguments.
@@ -54,20 +56,25 @@ impl<'a, C: Code<'a>> Walk<'a, '_, C> {
                 self.want(group);
                 self.live_call(call);
                 self.top().live.extend(C::deciding(summary, args));
-                if self.course.path.compared {
+                if self.course.record.compared {
                     self.course.read.add_all(&group.exposed());
                 }
             }
             // Its assumed result depends on one argument only, or on nothing.
-            if let (true, Some(Gives::Arg { arg, .. })) = (result, gives) {
+            let of = match gives {
+                Some(Gives::Arg { arg, .. }) => Some(arg),
+                Some(Gives::Zero | Gives::Natural) | None => None,
+            };
+            let rests_on: Vec<u32> = of.into_iter().chain(call.rests_on).filter(|_| result).collect();
+            if !rests_on.is_empty() {
                 self.take();
-                self.top().live.extend(args.get(arg as usize).copied());
+                self.top().live.extend(rests_on.into_iter().filter_map(|arg| args.get(arg as usize).copied()));
             }
             return;
         }
         self.take();
         self.want(group);
-        if self.course.path.compared {
+        if self.course.record.compared {
             self.course.read.add_all(&group.exposed());
         }
         self.live_call(call);
@@ -128,7 +135,7 @@ impl<'a, C: Code<'a>> Walk<'a, '_, C> {
                     self.add_reads(of_locale.into_iter());
                 }
                 // A descriptor that was not open is one that another way may have opened.
-                if kind == CellKind::Descriptors && !self.course.path.environment.premises(self.course.path.state).open_descriptors {
+                if kind == CellKind::Descriptors && !self.course.record.open_descriptors {
                     self.course.live.add_cell(CellKind::Numbers, None);
                 }
             }

@@ -1,0 +1,142 @@
+//! What lies where in an executable's memory, as far as effects depend on it: constants, the standard streams, and tables of the C library
+//! that no pointer of the program leads to.
+//!
+//! Names of variables tell, so of a stripped program nothing is known. They are musl's; other libraries' names are not taken for them.
+
+use rustc_hash::FxHashMap;
+use wryneck_exec::State;
+use wryneck_exec::memory::page::Byte;
+use wryneck_ir::CodeSource;
+
+/// More bytes of variables are not searched.
+const MOST: u64 = 1 << 20;
+
+/// musl's standard streams, each with the constant pointer to it.
+const STREAMS: [(&str, &str); 3] = [("stdin", "__stdin_FILE"), ("stdout", "__stdout_FILE"), ("stderr", "__stderr_FILE")];
+
+/// The variables of musl's atexit.c, with their sizes. They lie next to one another, and only the functions of that file have their addresses.
+const TABLES: [(&str, u64); 3] = [("slot", 4), ("head", 8), ("builtin", 520)];
+/// The first one begins at most so many bytes before the last one.
+const NEXT: u64 = 128;
+
+#[derive(Default)]
+pub struct Layout {
+    /// The shadow stack: its lowest address and its size.
+    shadow: Option<(u64, u64)>,
+    /// Addresses and lengths of memory that nothing writes.
+    constant: Vec<(u64, u64)>,
+    /// By address: words that are constant and point to streams.
+    words: FxHashMap<u64, u64>,
+    /// Standard input, output and error, where they are known.
+    streams: [Option<u64>; 3],
+    /// Addresses and lengths of the C library's tables of what is called at exit.
+    tables: Vec<(u64, u64)>,
+    known: bool,
+}
+
+impl Layout {
+    pub fn of(shadow: Option<(u64, u64)>) -> Layout {
+        Layout { shadow, ..Layout::default() }
+    }
+
+    /// Finds out what is known of a program, once, from a path's state.
+    pub fn find(&mut self, source: &dyn CodeSource, state: &State) {
+        if std::mem::replace(&mut self.known, true) {
+            return;
+        }
+        let statics = &state.memory.statics;
+        self.constant.extend(statics.iter().filter(|s| !s.writable).map(|s| (s.base, s.size)));
+        let writable = || statics.iter().filter(|s| s.writable);
+        if writable().map(|s| s.size).sum::<u64>() > MOST {
+            return;
+        }
+        let mut named = Vec::new();
+        for part in writable() {
+            let mut at = part.base;
+            while at < part.base.saturating_add(part.size) {
+                let data = source.data(at);
+                // Variables of less than four bytes are none of those below.
+                at = data.as_ref().map_or(at + 4, |data| (data.address + data.size).next_multiple_of(4).max(at + 4));
+                named.extend(data);
+            }
+        }
+        let one = |name: &str| {
+            let mut all = named.iter().filter(|data| data.name == name);
+            all.next().filter(|_| all.next().is_none())
+        };
+        for (number, (pointer, stream)) in STREAMS.into_iter().enumerate() {
+            self.streams[number] = one(stream).map(|data| data.address);
+            // The pointer lies in memory that is constant once the program has begun.
+            if let (Some(pointer), Some(stream)) = (one(pointer).filter(|data| data.size == 8), self.streams[number])
+                && word(state, pointer.address) == Some(stream)
+            {
+                self.words.insert(pointer.address, stream);
+                self.constant.push((pointer.address, 8));
+            }
+        }
+        let tables: Vec<_> = TABLES.into_iter().filter_map(|(name, size)| one(name).filter(|data| data.size == size)).collect();
+        let (first, last) = (tables.iter().map(|t| t.address).min(), tables.iter().map(|t| t.address).max());
+        if tables.len() == TABLES.len() && first.zip(last).is_some_and(|(first, last)| last - first <= NEXT) {
+            self.tables = tables.into_iter().map(|data| (data.address, data.size)).collect();
+        }
+    }
+
+    pub fn is_shadow(&self, base: u64) -> bool {
+        self.shadow.is_some_and(|(shadow, _)| shadow == base)
+    }
+
+    /// The value of a word that is constant, if it is known.
+    pub fn constant(&self, address: u64) -> Option<u64> {
+        self.words.get(&address).copied()
+    }
+
+    /// Whether an address is that of standard output or error, or of standard input with `input`.
+    pub fn is_standard(&self, address: u64, input: bool) -> bool {
+        self.streams[usize::from(!input)..].contains(&Some(address))
+    }
+
+    /// Memory that never changes, or that the program itself cannot reach.
+    pub fn is_hidden(&self, address: u64) -> bool {
+        self.shadow.iter().chain(&self.constant).any(|part| contains(part, address))
+    }
+
+    /// Whether an address lies in a table that no pointer of the program leads to.
+    pub fn is_table(&self, address: u64) -> bool {
+        self.tables.iter().any(|part| contains(part, address))
+    }
+}
+
+fn contains((base, size): &(u64, u64), address: u64) -> bool {
+    address.wrapping_sub(*base) < *size
+}
+
+/// The word at an address, if it is concrete.
+fn word(state: &State, address: u64) -> Option<u64> {
+    (0..8).rev().try_fold(0, |word, at| match state.memory.space.byte(address + at) {
+        Byte::Concrete(byte) => Some(word << 8 | u64::from(byte)),
+        Byte::Dead | Byte::Uninitialised | Byte::Symbolic { .. } => None,
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn parts_of_memory_are_told_apart() {
+        let layout = Layout {
+            shadow: Some((0x100, 0x10)),
+            constant: vec![(0x200, 8)],
+            streams: [Some(1), Some(2), Some(3)],
+            tables: vec![(0x300, 4)],
+            words: [(0x200, 2)].into_iter().collect(),
+            known: true,
+        };
+        assert!(layout.is_hidden(0x10f) && layout.is_hidden(0x207) && !layout.is_hidden(0x208) && !layout.is_hidden(0x300));
+        assert!(layout.is_table(0x303) && !layout.is_table(0x304) && !layout.is_table(0x2ff));
+        assert!(
+            layout.is_standard(2, false) && layout.is_standard(1, true) && !layout.is_standard(1, false) && !layout.is_standard(0, true)
+        );
+        assert_eq!((layout.constant(0x200), layout.constant(0x201)), (Some(2), None));
+    }
+}
