@@ -72,7 +72,7 @@ fn threads_and_sockets_that_there_are_none_of_are_in_the_ledger() {
         let run = "static void *run(void *p) { bad(); return p; }\nstatic int run_too(void *p) { bad(); return 0; }\n";
         format!("{headers}{run}int main(int argc, char **argv) {{ pthread_t t; thrd_t u; {calls}; return argc == 7 ? bad(), 1 : 0; }}\n")
     };
-    let calls = ["pthread_create(&t, 0, run, 0)", "thrd_create(&u, run_too, 0)", "if (socket(AF_UNIX, SOCK_STREAM, 0) >= 0) bad()"];
+    let calls = ["pthread_create(&t, 0, run, 0)", "thrd_create(&u, run_too, 0)", "if (socket(AF_INET, SOCK_STREAM, 0) >= 0) bad()"];
     for (call, row) in calls.iter().zip(["pthread_create` fails", "pthread_create` fails", "`socket` fails"]) {
         let (verdict, ledger) = verdict(&program(call), &[]);
         assert!(verdict == "INCOMPLETE" && ledger.contains(row), "{call}: {verdict}: {ledger}");

@@ -32,9 +32,9 @@ pub enum SocketState {
 /// One end of a connection.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Connection {
-    /// The pipe it reads; `None` once it was shut down.
-    pub receives: Option<NodeId>,
-    /// The pipe it writes, likewise.
+    /// The pipe it reads. Once it was shut down, the pipe has no writer and no reader.
+    pub receives: NodeId,
+    /// The pipe it writes; `None` once it was shut down.
     pub sends: Option<NodeId>,
     /// The other end.
     pub peer: NodeId,
@@ -70,12 +70,20 @@ impl World {
 
     /// A pipe has one reader less, another one writer less.
     pub fn leave(&mut self, receives: Option<NodeId>, sends: Option<NodeId>) {
-        for (pipe, reads) in [(receives, 1), (sends, 0)] {
+        for (pipe, reads) in [(receives, true), (sends, false)] {
             let Some(pipe) = pipe else { continue };
             if let NodeKind::Pipe { readers, writers, .. } = &mut self.node_mut(pipe).kind {
-                *readers -= reads;
-                *writers -= 1 - reads;
+                let count = if reads { readers } else { writers };
+                // None is left of a direction that was shut down.
+                *count = count.saturating_sub(1);
             }
+        }
+    }
+
+    /// A direction takes no more; what is in it can be read.
+    pub fn shut_incoming(&mut self, pipe: NodeId) {
+        if let NodeKind::Pipe { readers, writers, .. } = &mut self.node_mut(pipe).kind {
+            (*readers, *writers) = (0, 0);
         }
     }
 
@@ -102,10 +110,10 @@ impl World {
                 self.close_socket(waiting);
             }),
             SocketState::Connected(connection) => {
-                if connection.receives.is_some_and(|pipe| self.waiting(pipe) > 0) {
+                if self.waiting(connection.receives) > 0 {
                     self.reset(connection.peer);
                 }
-                self.leave(connection.receives, connection.sends);
+                self.leave(Some(connection.receives), connection.sends);
             }
         }
     }

@@ -1,7 +1,9 @@
 //@ frontend: bitcode x86_64
 //@ args: --sym-arg 2
 // Local sockets: pairs, connections of the program to itself, ends that are closed; a name that no file has is ENOENT.
+#define _GNU_SOURCE
 #include <errno.h>
+#include <fcntl.h>
 #include <poll.h>
 #include <signal.h>
 #include <stdio.h>
@@ -46,6 +48,20 @@ static int with_pair(char c) {
   return b[0] == 'q' ? 21 : 0;
 }
 
+static int shut_down(void) {
+  int fd[2];
+  char b[4];
+  if (socketpair(AF_UNIX, SOCK_STREAM, 0, fd) || write(fd[1], "ab", 2) != 2) return 51;
+  if (shutdown(fd[0], SHUT_RD) || read(fd[0], b, 1) != 1 || read(fd[0], b, 4) != 1 || read(fd[0], b, 4) != 0) return 52;
+  if (write(fd[1], "", 0) != -1 || errno != EPIPE) return 53;
+  if (recv(fd[1], b, 0, MSG_DONTWAIT) != -1 || errno != EAGAIN || read(fd[1], b, 0) != 0) return 54;
+  if (fallocate(fd[0], 0, 0, 1) != -1 || errno != ENODEV) return 55;
+  if (posix_fadvise(fd[0], 0, 0, POSIX_FADV_NORMAL)) return 56;
+  close(fd[0]);
+  close(fd[1]);
+  return 0;
+}
+
 static int with_names(void) {
   struct sockaddr_un a = name("sock"), b;
   socklen_t len = sizeof b;
@@ -63,6 +79,7 @@ static int with_names(void) {
   len = sizeof b;
   if (getpeername(client, (void *)&b, &len) || len != sizeof b.sun_family + 5 || strcmp(b.sun_path, "sock")) return 39;
   if (write(client, "!", 1) != 1 || read(accepted, &c, 1) != 1 || c != '!') return 40;
+  if (open("sock", O_RDWR) != -1 || errno != ENXIO) return 47;
   int value;
   len = sizeof value;
   if (getsockopt(server, SOL_SOCKET, SO_TYPE, &value, &len) || value != SOCK_STREAM) return 41;
@@ -81,5 +98,6 @@ static int with_names(void) {
 int main(int argc, char **argv) {
   signal(SIGPIPE, SIG_IGN);
   int bad = with_pair(argv[1][0]);
+  bad = bad ? bad : shut_down();
   return bad ? bad : with_names();
 }

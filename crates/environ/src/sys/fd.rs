@@ -91,7 +91,8 @@ impl Sys<'_, '_> {
     /// Reads, from a socket perhaps otherwise than `read` does.
     pub fn receive(&mut self, fd: i32, blocks: &[(Value, Value)], at: Option<u64>, how: Receive) -> Done {
         let (open, _) = self.readable(fd)?;
-        let Some(id) = self.read_from(open.node)? else { return Ok(0) };
+        let id = self.read_from(open.node)?;
+        let waits = id != open.node || !nothing_asked(blocks);
         let node = self.world().node(id);
         let kind = node.kind;
         if kind == NodeKind::Directory {
@@ -108,12 +109,12 @@ impl Sys<'_, '_> {
             NodeKind::Endless => MAX_COUNT,
             NodeKind::Output | NodeKind::Null | NodeKind::Directory | NodeKind::Link | NodeKind::Socket => 0,
         };
-        if there == 0 && !nothing_asked(blocks) && self.take_reset(open.node) {
+        if there == 0 && waits && self.take_reset(open.node) {
             return Err(ECONNRESET.into());
         }
         if let NodeKind::Pipe { writers: 1.., .. } = kind
             && there == 0
-            && !nothing_asked(blocks)
+            && waits
         {
             if open.flags & O_NONBLOCK != 0 || how.dont_wait {
                 return Err(EAGAIN.into());
@@ -170,6 +171,7 @@ impl Sys<'_, '_> {
     pub fn send(&mut self, fd: i32, blocks: &[(Value, Value)], at: Option<u64>, how: Send) -> Done {
         let (mut open, _) = self.writable(fd)?;
         let Some(id) = self.written_to(open.node)? else { return self.room_in_pipe(1, 0, 0, open.flags, how.no_signal) };
+        let is_socket = id != open.node;
         open.node = id;
         open.flags |= if how.dont_wait { O_NONBLOCK } else { 0 };
         let node = self.world().node(id);
@@ -186,6 +188,13 @@ impl Sys<'_, '_> {
         let start = if open.flags & O_APPEND != 0 { end } else { at.unwrap_or(open.offset) };
         if let NodeKind::Pipe { taken, readers, .. } = kind {
             let room = PIPE_ROOM - (end - taken).min(PIPE_ROOM);
+            if is_socket && readers == 0 {
+                // Even of nothing.
+                return self.room_in_pipe(1, 0, 0, open.flags, how.no_signal);
+            }
+            if is_socket && bytes.len() as u64 > room {
+                return Err(PathEnd::Unsupported("more than 64 KiB that nobody has read from a socket".into()).into());
+            }
             bytes.truncate(self.room_in_pipe(bytes.len() as u64, room, readers, open.flags, how.no_signal)? as usize);
         }
         if kind == NodeKind::Regular && !bytes.is_empty() {
@@ -535,6 +544,7 @@ pub fn sync(s: &mut Sys<'_, '_>) -> Done {
     let (_, node) = s.opened(fd)?;
     match node.kind {
         NodeKind::Pipe { .. } | NodeKind::Output if s.name == "fadvise64" => Err(ESPIPE.into()),
+        NodeKind::Socket if s.name == "fadvise64" => Ok(0),
         NodeKind::Pipe { .. } | NodeKind::Output | NodeKind::Socket => Err(EINVAL.into()),
         _ => Ok(0),
     }

@@ -9,7 +9,7 @@ use super::fd::{O_ACCMODE, O_CLOEXEC, O_PATH};
 use super::path::{AT_FDCWD, Follow, Found};
 use super::stat::{AT_EMPTY_PATH, AT_SYMLINK_NOFOLLOW};
 use super::{Done, Sys};
-use crate::errno::{EACCES, EBADF, EEXIST, EFAULT, EINVAL, EISDIR, ELOOP, ENODEV, ENOENT, ENOTDIR, EOPNOTSUPP, EPERM, ESPIPE, Halt};
+use crate::errno::{EACCES, EBADF, EEXIST, EFAULT, EINVAL, EISDIR, ELOOP, ENODEV, ENOENT, ENOTDIR, ENXIO, EOPNOTSUPP, EPERM, ESPIPE, Halt};
 use crate::input::{Stat, mode};
 use crate::state::{Node, NodeId, NodeKind, key};
 
@@ -174,6 +174,7 @@ impl Sys<'_, '_> {
             mode::LINK => return Err(ELOOP.into()),
             mode::DIRECTORY if wants & 2 != 0 => return Err(EISDIR.into()),
             _ if !self.permits(&stat, wants) => return Err(EACCES.into()),
+            mode::SOCKET => return Err(ENXIO.into()),
             _ => {}
         }
         let node = self.node_of(found)?;
@@ -376,9 +377,9 @@ pub fn fallocate(s: &mut Sys<'_, '_>) -> Done {
     }
     match node.kind {
         NodeKind::Regular => {}
-        NodeKind::Pipe { .. } | NodeKind::Output | NodeKind::Socket => return Err(ESPIPE.into()),
+        NodeKind::Pipe { .. } | NodeKind::Output => return Err(ESPIPE.into()),
         NodeKind::Directory => return Err(EISDIR.into()),
-        NodeKind::Link | NodeKind::Null | NodeKind::Endless => return Err(ENODEV.into()),
+        NodeKind::Link | NodeKind::Null | NodeKind::Endless | NodeKind::Socket => return Err(ENODEV.into()),
     }
     let (old, end) = (node.content.len(), offset.saturating_add(len));
     if end > MAX_FILE {

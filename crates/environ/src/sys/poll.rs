@@ -39,17 +39,16 @@ impl Sys<'_, '_> {
             SocketState::Listening { pending, .. } => return if pending.is_empty() { 0 } else { readable },
             SocketState::Connected(connection) => connection,
         };
-        let pipe = |pipe: Option<NodeId>| pipe.map(|pipe| (world.waiting(pipe), world.node(pipe).kind));
         let (mut events, mut no_more) = (0, 0);
-        match pipe(connection.receives) {
-            Some((held, NodeKind::Pipe { writers: 1.., .. })) => events |= if held > 0 { readable } else { 0 },
+        match world.node(connection.receives).kind {
+            NodeKind::Pipe { writers: 1.., .. } => events |= if world.waiting(connection.receives) > 0 { readable } else { 0 },
             _ => {
                 events |= readable | wanted & event::READ_HANG_UP;
                 no_more += 1;
             }
         }
-        match pipe(connection.sends) {
-            Some((held, NodeKind::Pipe { readers: 1.., .. })) => events |= if held < PIPE_ROOM { writable } else { 0 },
+        match connection.sends.map(|pipe| (pipe, world.node(pipe).kind)) {
+            Some((pipe, NodeKind::Pipe { readers: 1.., .. })) => events |= if world.waiting(pipe) < PIPE_ROOM { writable } else { 0 },
             _ => {
                 events |= writable;
                 no_more += 1;

@@ -89,16 +89,15 @@ impl Sys<'_, '_> {
     fn join(&mut self, one: NodeId, other: NodeId) {
         let (there, back) = (self.new_direction(), self.new_direction());
         let world = self.change();
-        let connected =
-            |receives, sends, peer| SocketState::Connected(Connection { receives: Some(receives), sends: Some(sends), peer, reset: false });
+        let connected = |receives, sends, peer| SocketState::Connected(Connection { receives, sends: Some(sends), peer, reset: false });
         world.socket_mut(one).state = connected(back, there, other);
         world.socket_mut(other).state = connected(there, back, one);
     }
 
-    /// The pipe that a descriptor's node is read from: its own, but for a socket; `None`: its other end sends no more.
-    pub fn read_from(&self, node: NodeId) -> Result<Option<NodeId>, Halt> {
+    /// The pipe that a descriptor's node is read from: its own, but for a socket.
+    pub fn read_from(&self, node: NodeId) -> Result<NodeId, Halt> {
         if self.world().node(node).kind != NodeKind::Socket {
-            return Ok(Some(node));
+            return Ok(node);
         }
         let socket = self.world().socket(node);
         match &socket.state {
@@ -110,7 +109,7 @@ impl Sys<'_, '_> {
         }
     }
 
-    /// The pipe that is written to, likewise; `None`: the connection takes no more.
+    /// The pipe that is written to, likewise; `None`: the socket was shut down.
     pub fn written_to(&self, node: NodeId) -> Result<Option<NodeId>, Halt> {
         if self.world().node(node).kind != NodeKind::Socket {
             return Ok(Some(node));
@@ -409,11 +408,13 @@ pub fn shutdown(s: &mut Sys<'_, '_>) -> Done {
     if !(0..=2).contains(&how) {
         return Err(EINVAL.into());
     }
-    let SocketState::Connected(mut connection) = socket.state else { return Err(ENOTCONN.into()) };
-    let receives = if how == 1 { None } else { connection.receives.take() };
+    let SocketState::Connected(mut connection) = socket.state else { return unsupported("`shutdown` of a socket without a connection") };
     let sends = if how == 0 { None } else { connection.sends.take() };
     let world = s.change();
-    world.leave(receives, sends);
+    world.leave(None, sends);
+    if how != 1 {
+        world.shut_incoming(connection.receives);
+    }
     world.socket_mut(node).state = SocketState::Connected(connection);
     Ok(0)
 }

@@ -41,7 +41,7 @@ pub fn ioctl(s: &mut Sys<'_, '_>) -> Done {
         NodeKind::Regular => node.content.len().saturating_sub(open.offset),
         NodeKind::Pipe { taken, .. } => node.content.len() - taken,
         NodeKind::Socket => match s.read_from(open.node) {
-            Ok(pipe) => pipe.map_or(0, |pipe| s.world().waiting(pipe)),
+            Ok(pipe) => s.world().waiting(pipe),
             Err(Halt::Errno(_)) => return Err(EINVAL.into()),
             Err(stop) => return Err(stop),
         },

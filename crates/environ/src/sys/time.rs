@@ -1,10 +1,10 @@
 //! Time: a fixed start, advanced by a microsecond per query and by every sleep. Where facts are noted, it is input ([`super::volatile`]).
 
-use wryneck_exec::Value;
+use wryneck_exec::{PathEnd, Value};
 use wryneck_expr::ExprId;
 
 use super::{Done, Sys};
-use crate::errno::{EINVAL, EPERM, Halt};
+use crate::errno::{EINVAL, EOPNOTSUPP, EPERM, Halt};
 use crate::observed::{Window, question};
 
 const MICROS: u64 = 1_000_000;
@@ -115,6 +115,9 @@ pub fn clock_gettime(s: &mut Sys<'_, '_>) -> Done {
 /// The steps of a clock that there is.
 fn known_clock(s: &mut Sys<'_, '_>, clock: i32) -> Result<[u64; 2], Halt> {
     let steps = if s.notes() { s.steps(clock) } else { None };
+    if clock < 0 {
+        return Err(PathEnd::Unsupported("the clock of another process or thread".into()).into());
+    }
     if (0..=11).contains(&clock) { Ok(steps.unwrap_or([0, 1])) } else { Err(EINVAL.into()) }
 }
 
@@ -167,6 +170,14 @@ pub fn nanosleep(s: &mut Sys<'_, '_>) -> Done {
 
 /// clock_nanosleep(clock, flags, time, left).
 pub fn clock_nanosleep(s: &mut Sys<'_, '_>) -> Done {
-    let absolute = s.int(1)? & 1 != 0;
+    let (clock, absolute) = (s.int(0)?, s.int(1)? & 1 != 0);
+    match clock {
+        // CLOCK_REALTIME, CLOCK_MONOTONIC, CLOCK_BOOTTIME, CLOCK_TAI
+        0 | 1 | 7 | 11 => {}
+        // CLOCK_MONOTONIC_RAW, and the coarse ones
+        4..=6 => return Err(EOPNOTSUPP.into()),
+        3 | 10 | 12.. => return Err(EINVAL.into()),
+        _ => return Err(PathEnd::Unsupported("a sleep by the time of a processor, or by an alarm".into()).into()),
+    }
     if absolute { s.sleep_until(2) } else { s.sleep(2) }
 }
