@@ -32,8 +32,8 @@ use std::ffi::OsString;
 use anyhow::Result;
 
 use wryneck_session::{
-    allocator, beneath, budget, build, cache, carried, child, compile, data, export, folder, heap, host, kept, known, machine, objects,
-    options, program, results, rules, scratch, seal, several, signal, source, sym_file, symbolic, target, usage,
+    allocator, beneath, budget, build, cache, carried, child, compile, data, export, folder, heap, host, kept, known, machine, names,
+    objects, options, program, results, rules, scratch, seal, several, signal, source, sym_file, symbolic, target, usage,
 };
 
 use crate::problem::problem;

@@ -124,6 +124,10 @@ pub trait CodeSource {
     fn map_code(&mut self, _address: u64, _bytes: Vec<u8>, _name: &str) -> bool {
         false
     }
+    /// The address of a function that stands for any one. It is defined nowhere. `None`: there is none.
+    fn any_function(&self) -> Option<u64> {
+        None
+    }
     /// How functions of the code are called from outside. `None`: they are not.
     fn calling(&self) -> Option<&Calling> {
         None

@@ -109,21 +109,17 @@ impl Elf {
         };
         let parts = sections(&elf, base)?;
         let mut segments = Vec::new();
-        let (mut headers, mut interpreter, mut is_program) = (Headers::default(), None, base == 0);
+        let (mut headers, mut interpreter) = (Headers::default(), None);
         let at_offset = header.e_phoff(endian);
         for h in elf.elf_program_headers() {
             let (start, size, in_file) = (h.p_vaddr(endian), h.p_memsz(endian), h.p_filesz(endian));
             let bad = MachineError::BadSegment { base: start, file: in_file, memory: size };
             let kind = h.p_type(endian);
-            if kind == PT_DYNAMIC {
-                is_program |= h.data(endian, file).is_ok_and(|rows| says_it_is_a_program(rows, endian));
-            }
             if kind != PT_INTERP && (kind != PT_LOAD || size == 0) {
                 continue;
             }
             let Ok(bytes) = h.data(endian, file) else { return Err(bad) };
             if kind == PT_INTERP {
-                is_program = true;
                 interpreter = Some(bytes.split(|b| *b == 0).next().unwrap_or_default().to_vec());
                 continue;
             }
@@ -149,7 +145,7 @@ impl Elf {
             segments,
             headers,
             interpreter,
-            is_program,
+            is_program: is_program(&elf, file),
             base,
             symbols: symbols(&elf, base)?,
             dwarf: Dwarf::read(&elf, base).into_iter().collect(),
@@ -268,6 +264,17 @@ fn narrow(file: &[u8]) -> Option<MachineError> {
     (head.starts_with(b"\x7fELF") && head[4] == CLASS_32).then_some(MachineError::NarrowAddresses(machine))
 }
 
+/// Whether a file can be started, as a shared library cannot.
+pub(crate) fn is_program(elf: &File<'_>, file: &[u8]) -> bool {
+    let (header, endian) = (elf.elf_header(), elf.endian());
+    let says_so = |h: &object::elf::ProgramHeader64<Endianness>| match h.p_type(endian) {
+        PT_INTERP => true,
+        PT_DYNAMIC => h.data(endian, file).is_ok_and(|rows| says_it_is_a_program(rows, endian)),
+        _ => false,
+    };
+    header.e_type(endian) == ET_EXEC || elf.elf_program_headers().iter().any(says_so)
+}
+
 /// Do the rows of a dynamic section say that the file is a position-independent program?
 fn says_it_is_a_program(rows: &[u8], endian: Endianness) -> bool {
     const FLAGS_1: u64 = 0x6fff_fffb;
@@ -328,7 +335,7 @@ fn cut(whole: &Segment, bytes: &[u8], parts: &[Part], out: &mut Vec<Segment>) {
 }
 
 /// Sorts segments, which must not overlap.
-fn apart(segments: &mut [Segment]) -> Result<(), MachineError> {
+pub(crate) fn apart(segments: &mut [Segment]) -> Result<(), MachineError> {
     segments.sort_by_key(|s| s.base);
     match segments.windows(2).find(|w| w[0].base + w[0].size > w[1].base) {
         Some(w) => Err(MachineError::Overlap(w[0].base, w[1].base)),

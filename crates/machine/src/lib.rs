@@ -42,6 +42,7 @@ pub mod scope;
 mod shape;
 mod simplify;
 pub mod sleigh;
+pub mod types;
 pub mod variables;
 
 use std::borrow::Cow;
@@ -439,6 +440,10 @@ impl CodeSource for MachineProgram {
         }
         segments.insert(at, elf::Segment { name: name.to_owned(), base: address, size, bytes, writable: false, executable: true });
         true
+    }
+
+    fn any_function(&self) -> Option<u64> {
+        self.elf.linked.any_function()
     }
 
     fn calling(&self) -> Option<&Calling> {

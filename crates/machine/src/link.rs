@@ -8,6 +8,7 @@
 //! Nothing here trusts the files. Cost: one pass over symbols and one over relocations.
 
 mod apply;
+pub mod shared;
 
 use std::collections::BTreeMap;
 
@@ -95,6 +96,44 @@ impl Linked {
     /// The function outside of the program that an address stands for.
     pub fn outside_at(&self, address: u64) -> Option<&Outside> {
         self.outside.get(usize::try_from(address.checked_sub(OUTSIDE)? / STRIDE).ok()?)
+    }
+}
+
+/// The name of the function that stands for any one.
+const ANY: &str = "any function";
+
+impl Linked {
+    pub(crate) fn any_function(&self) -> Option<u64> {
+        self.outside.iter().find(|o| o.name == ANY).map(|o| o.address)
+    }
+}
+
+impl Elf {
+    /// Names the code at an address of the file, of an object at an offset of its first section of code; `None` if there is none.
+    pub fn add_function(&mut self, name: &str, address: u64) -> Option<()> {
+        let first = self.segments.iter().find(|s| s.executable && self.base == 0 && (BASE..END).contains(&s.base)).map(|s| s.base);
+        let address = first.unwrap_or(self.base).checked_add(address)?;
+        self.segment(address).filter(|s| s.executable)?;
+        self.symbols.push(Symbol { address, local: true, name: name.to_owned(), size: 0, code: true, library: false });
+        self.symbols.sort();
+        Some(())
+    }
+
+    /// Adds a function that stands for any one, so that calls through unknown pointers have a target: one outside of the program.
+    pub fn add_any_function(&mut self) -> Result<(), MachineError> {
+        let address = new_outside(&mut self.linked.outside, ANY.to_owned(), "of which nothing is known")?;
+        let end = OUTSIDE + STRIDE * self.linked.outside.len() as u64;
+        let (size, bytes) = (end - OUTSIDE, vec![0xf4; (end - OUTSIDE) as usize]);
+        match self.segments.iter_mut().find(|s| s.base == OUTSIDE) {
+            Some(segment) => (segment.size, segment.bytes) = (size, bytes),
+            None => {
+                let name = "functions outside of the program".to_owned();
+                self.segments.push(Segment { name, base: OUTSIDE, size, bytes, writable: false, executable: true });
+            }
+        }
+        self.symbols.push(Symbol { address, local: false, name: ANY.to_owned(), size: 0, code: true, library: true });
+        self.symbols.sort();
+        crate::elf::apart(&mut self.segments)
     }
 }
 
@@ -192,6 +231,19 @@ pub fn objects(files: &[(String, Vec<u8>)], elsewhere: &dyn Fn(&str) -> Elsewher
     linker.find_constructors();
     let (segments, linked) = linker.finish();
     Ok(Elf { cpu, entry: 0, segments, headers: Headers::default(), interpreter: None, is_program: true, base: 0, symbols, dwarf, linked })
+}
+
+/// The address that stands for a function elsewhere, among those that have one.
+fn new_outside(all: &mut Vec<Outside>, name: String, why: &'static str) -> Result<u64, MachineError> {
+    if let Some(known) = all.iter().find(|o| o.name == name) {
+        return Ok(known.address);
+    }
+    let address = OUTSIDE + STRIDE * all.len() as u64;
+    if address + STRIDE > OUTSIDE + REGION {
+        return Err(MachineError::TooLarge);
+    }
+    all.push(Outside { address, name, why });
+    Ok(address)
 }
 
 /// Whether a file of this content is a relocatable object.
@@ -392,18 +444,7 @@ impl Linker<'_, '_> {
 
     /// The address that stands for a function elsewhere.
     fn outside(&mut self, name: String, why: &'static str) -> Result<Value, MachineError> {
-        let address = match self.linked.outside.iter().find(|o| o.name == name) {
-            Some(known) => known.address,
-            None => {
-                let address = OUTSIDE + STRIDE * self.linked.outside.len() as u64;
-                if address + STRIDE > OUTSIDE + REGION {
-                    return Err(MachineError::TooLarge);
-                }
-                self.linked.outside.push(Outside { address, name, why });
-                address
-            }
-        };
-        Ok(Value::Address(address))
+        new_outside(&mut self.linked.outside, name, why).map(Value::Address)
     }
 
     /// What a symbol is worth that its object defines.

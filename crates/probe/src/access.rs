@@ -6,7 +6,7 @@ use wryneck_exec::step::pointer::{Object, What};
 use wryneck_exec::{Cx, Limit, PathEnd, Stop, Value};
 use wryneck_expr::ExprId;
 
-use crate::data::{Initial, Inputs};
+use crate::data::{Initial, Inputs, Written};
 use crate::{LEAD, MARK, Probe};
 
 /// Offsets that a symbolic offset into an object of unknown size may have, a power of two.
@@ -76,23 +76,33 @@ fn may_meet(written: u64, read: u64) -> bool {
     written == read || !is_scalar(written) || read > 8
 }
 
-/// Notes an access: how far the object reaches, what was written, and which other object would have shown it if it were the same one.
+/// Notes an access: how far the object reaches, what was written, and which other object would have shown it if it were the same one. What this
+/// object itself has written since hides what another one has written before.
 fn note(index: usize, range: (i64, i64), size: u64, write: bool, cx: &mut Cx<'_>) {
     let inputs = cx.state.lazy::<Inputs>();
     let made = &inputs.objects[index];
     let grows = range.0 < made.low || range.1 > made.high;
-    let fresh = write && !made.written.iter().any(|w| w.0 <= range.0 && range.1 <= w.1 && w.2 == size);
-    let others = inputs.objects.iter().enumerate();
-    let shows = |w: &(i64, i64, u64)| w.0 < range.1 && range.0 < w.1 && may_meet(w.2, size);
+    let own = made.written.iter().position(|w| w.low <= range.0 && range.1 <= w.high && w.size == size);
+    let over = |w: &Written| w.low < range.1 && range.0 < w.high;
+    let others = || inputs.objects.iter().enumerate().filter(|(other, _)| *other != index);
+    let since = match write {
+        // Only where another object was written, too, does it matter when.
+        true => others().any(|(_, made)| made.written.iter().any(over)),
+        false => false,
+    };
+    // Of a symbolic offset, not all of the range was written.
+    let whole = |w: &&Written| w.low <= range.0 && range.1 <= w.high && w.high - w.low == w.size as i64;
+    let hides = made.written.iter().filter(whole).map(|w| w.latest).max();
+    let shows = |w: &Written| over(w) && may_meet(w.size, size) && hides.is_none_or(|own| own < w.latest);
     let met: Vec<(usize, usize)> = match write {
         true => Vec::new(),
-        false => others
-            .filter(|(other, made)| *other != index && made.written.iter().any(shows))
+        false => others()
+            .filter(|(_, made)| made.written.iter().any(shows))
             .map(|(other, _)| (index.min(other), index.max(other)))
             .filter(|pair| !inputs.interfering.contains(pair))
             .collect(),
     };
-    if !grows && !fresh && met.is_empty() {
+    if !grows && met.is_empty() && !(write && (own.is_none() || since)) {
         return;
     }
     let inputs = cx.state.lazy_mut::<Inputs>();
@@ -101,8 +111,13 @@ fn note(index: usize, range: (i64, i64), size: u64, write: bool, cx: &mut Cx<'_>
     }
     let made = &mut Rc::make_mut(&mut inputs.objects)[index];
     (made.low, made.high) = (made.low.min(range.0), made.high.max(range.1));
-    if fresh {
-        Rc::make_mut(&mut made.written).push((range.0, range.1, size));
+    if write {
+        inputs.writes += 1;
+        let written = Rc::make_mut(&mut made.written);
+        match own {
+            Some(own) => written[own].latest = inputs.writes,
+            None => written.push(Written { low: range.0, high: range.1, size, latest: inputs.writes }),
+        }
     }
 }
 

@@ -216,6 +216,7 @@ fn invalid(word: ExprId, pointer: &str, cx: &mut Cx<'_>) -> Result<PathEnd, Stop
     if now >= LOWEST && (is_compared(word, cx) || cx.ask(other)?.is_none()) {
         return Ok(PathEnd::Unsupported(format!("no object fits what the code tested of `{pointer}`")));
     }
+    cx.state.lazy_mut::<Inputs>().invalid = Some(word);
     Ok(match now < LOWEST {
         true => PathEnd::fault(FaultKind::NullDereference, format!("use of `{pointer}`, which is null here")),
         false => PathEnd::fault(FaultKind::WildPointer, format!("use of `{pointer}`, which is {now:#x} here, an error code")),

@@ -25,8 +25,18 @@ pub struct Made {
     /// Offsets used so far: `low..high`.
     pub low: i64,
     pub high: i64,
-    /// Ranges of offsets written so far, and the size of one such access.
-    pub written: Rc<Vec<(i64, i64, u64)>>,
+    /// What was written so far.
+    pub written: Rc<Vec<Written>>,
+}
+
+/// A range of offsets that was written, and the size of one such access.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Written {
+    pub low: i64,
+    pub high: i64,
+    pub size: u64,
+    /// Counts up with the writes of the path: the latest such write.
+    pub(crate) latest: u64,
 }
 
 /// A pointer and the address it was bound to.
@@ -97,6 +107,16 @@ pub struct Test {
     pub stack: Rc<[CodePos]>,
 }
 
+/// A test that few bytes passed, and who made it: of those that ask whether a pointer is null.
+#[derive(Clone, Debug)]
+pub(crate) struct SmallTest {
+    pub cond: ExprId,
+    /// Where, innermost first; at most [`CALLERS`] calls.
+    pub stack: Rc<[CodePos]>,
+    /// Its function has a result, by which its caller may know how it ended.
+    pub returns: bool,
+}
+
 /// The path data of lazily made inputs.
 #[derive(Clone, Default)]
 pub struct Inputs {
@@ -112,6 +132,12 @@ pub struct Inputs {
     pub branches: Rc<BTreeSet<CodePos>>,
     /// The latest decision of the code.
     pub last: Option<Test>,
+    /// Writes to lazily made objects that were noted.
+    pub(crate) writes: u64,
+    /// Tests of single words.
+    pub(crate) small_tests: Rc<Vec<SmallTest>>,
+    /// The pointer that was null or an error code when it was used.
+    pub(crate) invalid: Option<ExprId>,
     /// Pairs of objects, by index, where one was read after the other had been written at the same offsets.
     pub interfering: Rc<BTreeSet<(usize, usize)>>,
     /// First symbols of words that pointer arithmetic began with.
@@ -185,6 +211,8 @@ impl PathData for Inputs {
         self.assumed.iter().for_each(|assumed| f(assumed.cond));
         self.named.iter().chain(self.tested.iter()).for_each(|e| f(*e));
         self.last.iter().for_each(|test| f(test.cond));
+        self.small_tests.iter().for_each(|test| f(test.cond));
+        self.invalid.iter().for_each(|word| f(*word));
     }
 
     fn remap(&mut self, map: &Remap) {
@@ -195,6 +223,8 @@ impl PathData for Inputs {
         Rc::make_mut(&mut self.named).iter_mut().for_each(|e| *e = new(*e));
         Rc::make_mut(&mut self.tested).iter_mut().for_each(|e| *e = new(*e));
         self.last.iter_mut().for_each(|test| test.cond = new(test.cond));
+        Rc::make_mut(&mut self.small_tests).iter_mut().for_each(|test| test.cond = new(test.cond));
+        self.invalid.iter_mut().for_each(|word| *word = new(*word));
         self.by_word = Rc::new(self.bound.iter().enumerate().map(|(i, bound)| (bound.word, i)).collect());
     }
 

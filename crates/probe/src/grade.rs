@@ -65,6 +65,12 @@ fn graded(end: &PathEnd, possible: Option<ExprId>, cx: &mut Cx<'_>) -> (Grade, V
     {
         return (Grade::May, vec!["some inputs of the path satisfy the assertion".into()]);
     }
+    if let PathEnd::Fault(fault) = end
+        && fault.kind == FaultKind::NullDereference
+        && is_known_to_a_callee_alone(cx)
+    {
+        return (Grade::May, vec!["only a callee without a result has tested the pointer, which tells its caller nothing".into()]);
+    }
     let doubts = &cx.state.lazy::<Inputs>().doubts;
     if !doubts.is_empty() {
         return (Grade::May, doubts.iter().map(|why| why.to_string()).collect());
@@ -127,6 +133,23 @@ fn own_test(kind: FaultKind, cx: &Cx<'_>) -> Option<(ExprId, u32)> {
         }
     };
     own.then_some((test.cond, before))
+}
+
+/// Whether that a pointer is null was tested by functions alone that have returned without a result: such a function accepts null, and its
+/// caller knows nothing of it.
+fn is_known_to_a_callee_alone(cx: &mut Cx<'_>) -> bool {
+    let Some(word) = cx.state.lazy::<Inputs>().invalid else { return false };
+    let zero = cx.core.pool.zero(64);
+    let null = cx.core.pool.eq(word, zero);
+    let here = cx.core.call_stack(cx.state, CALLERS);
+    let callers = |a: &[CodePos], b: &[CodePos]| a.iter().zip(b).all(|(a, b)| a == b);
+    let runs = |stack: &[CodePos]| {
+        let mut running = here.iter().enumerate().filter(|(_, pos)| pos.func == stack[0].func);
+        running.any(|(i, _)| callers(&stack[1..], &here[i + 1..]))
+    };
+    let tests = &cx.state.lazy::<Inputs>().small_tests;
+    let mut of_it = tests.iter().filter(|test| test.cond == null).peekable();
+    of_it.peek().is_some() && of_it.all(|test| !test.returns && !runs(&test.stack))
 }
 
 /// Whether the path could have gone the other way at this decision, before which it had so many constraints.

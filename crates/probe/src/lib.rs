@@ -26,7 +26,7 @@ use std::rc::Rc;
 use wryneck_exec::memory::HeapObject;
 use wryneck_exec::plugin::{LazyInputs, LoopEffects};
 use wryneck_exec::step::pointer::Object;
-use wryneck_exec::{Call, Cx, PathData, PathEnd, Stop, Value};
+use wryneck_exec::{Call, CodePos, Cx, PathData, PathEnd, Stop, Value};
 use wryneck_expr::{ExprId, Pool};
 
 pub use data::{Inputs, Made};
@@ -37,6 +37,9 @@ pub const MARK: &str = "uc:";
 
 /// Bytes before the address that a pointer is bound to: room for `container_of`.
 pub const LEAD: u64 = 512;
+
+/// Bytes of a pointer.
+const WORD: usize = 8;
 
 /// Bounds of the inputs.
 #[derive(Clone, Copy, Debug)]
@@ -65,6 +68,12 @@ pub struct Probe {
 /// Whether an expression mentions an under-constrained symbol.
 pub fn is_lazy(pool: &Pool, e: ExprId) -> bool {
     pool.support(e).iter().any(|s| pool.sym_info(*s).name.starts_with(MARK))
+}
+
+/// The address that a pointer has on the path, if it is bound or known. Asks no solver.
+pub fn resolved(pointer: ExprId, cx: &mut Cx<'_>) -> Option<u64> {
+    let pointer = bind::replaced(pointer, cx);
+    cx.core.pool.as_u64(pointer)
 }
 
 impl LazyInputs for Probe {
@@ -136,9 +145,14 @@ impl LazyInputs for Probe {
             Rc::make_mut(&mut cx.state.lazy_mut::<Inputs>().branches).insert(here);
         }
         let stack = cx.core.call_stack(cx.state, data::CALLERS).into();
-        cx.state.lazy_mut::<Inputs>().last = Some(data::Test { cond, before, stack });
+        let stack: Rc<[CodePos]> = stack;
+        cx.state.lazy_mut::<Inputs>().last = Some(data::Test { cond, before, stack: stack.clone() });
         if !is_lazy(&cx.core.pool, cond) {
             return;
+        }
+        if cx.core.pool.support(cond).len() <= WORD {
+            let returns = cx.core.image.function(here.func).1.ret_width > 0;
+            Rc::make_mut(&mut cx.state.lazy_mut::<Inputs>().small_tests).push(data::SmallTest { cond, stack, returns });
         }
         skip::note_test_of_loop(cond, cx);
         // A path condition holds conjunctions part by part.

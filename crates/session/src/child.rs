@@ -200,6 +200,12 @@ pub fn memory_of_self() -> u64 {
     resident("self")
 }
 
+/// Processor time of this thread so far. Zero where the kernel does not count it.
+pub fn processor_time() -> Duration {
+    let text = fs::read_to_string("/proc/thread-self/schedstat").unwrap_or_default();
+    Duration::from_nanos(text.split(' ').next().and_then(|nanoseconds| nanoseconds.parse().ok()).unwrap_or(0))
+}
+
 /// Resident memory of the children that run, and of theirs.
 pub fn memory_of_children() -> u64 {
     let mut open: Vec<String> = running().iter().map(u32::to_string).collect();

@@ -42,6 +42,7 @@ pub mod kept;
 pub mod known;
 pub mod left;
 pub mod machine;
+pub mod names;
 pub mod notice;
 pub mod objects;
 pub mod options;

@@ -1,4 +1,4 @@
-//! Machine code targets: an executable, loaded as the kernel loads it, or linked objects. Both are lifted on demand.
+//! Machine code targets: an executable, loaded as the kernel loads it, linked objects, or a shared object. All are lifted on demand.
 
 use std::ffi::OsStr;
 use std::os::unix::ffi::OsStrExt;
@@ -18,7 +18,7 @@ use crate::build;
 use crate::objects::{self, of_body, of_model};
 use crate::plan::Plan;
 use crate::problem::problem;
-use crate::{cache, carried, kept, program};
+use crate::{cache, carried, kept, names, program};
 
 /// A program in memory.
 pub struct Executable {
@@ -51,7 +51,7 @@ static REFUSED: &[Refused] = &[
 /// Loads the target, of this content; the calls of functions of the names `watched` are told. Says in `input` how it begins.
 pub fn load(plan: &Plan, content: &[u8], watched: &[String], input: &mut ProgramInput) -> Result<Executable> {
     let shown = plan.target.display();
-    let are_objects = objects::is_object(&plan.target);
+    let are_objects = objects::is_object(&plan.target) || objects::is_shared(content);
     if let Some((option, _, why)) = REFUSED.iter().find(|(_, given, _)| given(plan, are_objects)) {
         return Err(problem(format!("`{option}` cannot be used with machine code: {why}"), format!("leave out `{option}`")));
     }
@@ -70,6 +70,14 @@ pub fn load(plan: &Plan, content: &[u8], watched: &[String], input: &mut Program
     };
     let load::Process { mut elf, auxiliary, loader } = loaded.map_err(|e| e.context(format!("`{shown}` cannot be loaded")))?;
     names_of(library.as_ref(), Library::is_linked(&elf)).mark(&mut elf);
+    if let Some((name, address)) = plan.entry.as_deref().and_then(|name| Some((name, names::address(name)?))) {
+        let range = format!("`{shown}` has no code at {name}");
+        elf.add_function(name, address).ok_or_else(|| problem(range, "addresses are those of the file (`nm`, `objdump -d`)"))?;
+    }
+    if plan.skip_undefined {
+        elf.add_any_function()?;
+    }
+    let skipped = skipped(plan, &mut elf);
     let watched: Vec<Known> = watched.iter().map(|name| shape_of(name, library.as_ref())).collect();
     if library.is_none() && (plan.stand_ins && !are_objects || are_objects && plan.libc) {
         notes.push("functions of the C library are not there in a form that is easy to explore (`cargo xtask setup libc`)".into());
@@ -77,7 +85,8 @@ pub fn load(plan: &Plan, content: &[u8], watched: &[String], input: &mut Program
     let library = library.filter(|_| plan.stand_ins);
     let mut known = if plan.stand_ins { known(library.as_ref()) } else { Vec::new() };
     known.extend(objects::known_outside(&elf, library.as_ref(), plan.skip_undefined));
-    input.entry = entry(plan, &elf, &mut notes)?;
+    known.extend(skipped);
+    input.entry = entry(plan, &elf, are_objects, &mut notes)?;
     if !are_objects && input.entry != Entry::Main {
         // What would call `main` calls the entry.
         let params = [32, 64, 64].map(Passed::Word).to_vec();
@@ -104,11 +113,23 @@ pub fn load(plan: &Plan, content: &[u8], watched: &[String], input: &mut Program
     Ok(Executable { source, module, library, notes, kept })
 }
 
+/// The program's functions whose calls are skipped. They count as a library's, which nobody defines.
+fn skipped(plan: &Plan, elf: &mut Elf) -> Vec<Known> {
+    let is_skipped = |name: &str| plan.entry.as_deref() != Some(name) && plan.skip.iter().any(|pattern| names::matches(pattern, name));
+    let mut all = Vec::new();
+    for symbol in elf.symbols.iter_mut().filter(|s| s.code && !s.library && is_skipped(&s.name)) {
+        (symbol.library, symbol.local) = (true, false);
+        all.push(Known::of_words(&symbol.name, [64; 6], 64));
+    }
+    elf.symbols.sort();
+    all
+}
+
 /// What begins, and what that takes as far as debug information tells.
-fn entry(plan: &Plan, elf: &Elf, notes: &mut Vec<String>) -> Result<Entry> {
+fn entry(plan: &Plan, elf: &Elf, are_objects: bool, notes: &mut Vec<String>) -> Result<Entry> {
     let functions: Vec<_> = elf.symbols.iter().filter(|s| s.code && !s.library).collect();
     let names: Vec<&str> = functions.iter().map(|s| s.name.as_str()).collect();
-    if plan.entry.is_none() && plan.preamble.is_none() && !objects::is_object(&plan.target) {
+    if plan.entry.is_none() && plan.preamble.is_none() && !are_objects {
         return Ok(Entry::Main);
     }
     let entry = program::entry(&names, plan)?;

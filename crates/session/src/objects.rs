@@ -1,5 +1,5 @@
-//! Relocatable objects as targets: what the C library supplies for names that they do not define. The library's functions run as lowered
-//! bitcode, called by the machine code.
+//! Relocatable and shared objects as targets: what the C library supplies for names that they do not define. The library's functions run as
+//! lowered bitcode, called by the machine code.
 
 use std::path::Path;
 
@@ -25,20 +25,29 @@ pub fn is_object(path: &Path) -> bool {
     header.starts_with(b"\x7fELF") && matches!(header.get(16..18), Some([1, 0] | [0, 1]))
 }
 
-/// Links the target, of this content, with the other objects.
+/// Links the target, of this content, with the other objects; or places it, if it is a shared one.
 pub fn link(plan: &Plan, content: &[u8], library: Option<&Module>) -> Result<Elf> {
+    let models: Vec<StandIn> = stand_ins().collect();
+    let elsewhere = |name: &str| match known(name, library, &models) {
+        Found::Missing(NOWHERE) if plan.skip_undefined => Elsewhere::Function,
+        Found::Known(_) => Elsewhere::Function,
+        Found::Variable => Elsewhere::Variable,
+        Found::Missing(why) => Elsewhere::Missing(why),
+    };
+    if link::shared::is_shared(content) {
+        return Ok(link::shared::shared(content, &elsewhere)?);
+    }
     let name = |path: &Path| path.file_name().unwrap_or(path.as_os_str()).to_string_lossy().into_owned();
     let mut files = vec![(name(&plan.target), content.to_vec())];
     for path in &plan.objects {
         files.push((name(path), carried::read(path)?));
     }
-    let models: Vec<StandIn> = stand_ins().collect();
-    Ok(link::objects(&files, &|name| match known(name, library, &models) {
-        Found::Missing(NOWHERE) if plan.skip_undefined => Elsewhere::Function,
-        Found::Known(_) => Elsewhere::Function,
-        Found::Variable => Elsewhere::Variable,
-        Found::Missing(why) => Elsewhere::Missing(why),
-    })?)
+    Ok(link::objects(&files, &elsewhere)?)
+}
+
+/// Whether a file of this content is a shared object, which nothing starts.
+pub fn is_shared(content: &[u8]) -> bool {
+    link::shared::is_shared(content)
 }
 
 /// Who stands for the functions that the objects do not define. `skips`: calls of those defined nowhere are skipped, with the words in registers.

@@ -40,6 +40,8 @@ pub struct Plan {
     pub libc: bool,
     /// Calls of functions that no object defines are skipped.
     pub skip_undefined: bool,
+    /// Patterns of the functions of machine code whose calls are skipped.
+    pub skip: Vec<String>,
     /// An executable is run as machine code though it carries its bitcode.
     pub machine_code: bool,
     /// Functions of machine code that have models are recognised by their symbols.
@@ -98,6 +100,7 @@ impl Default for Plan {
             stdin: None,
             libc: true,
             skip_undefined: false,
+            skip: Vec::new(),
             machine_code: false,
             stand_ins: true,
             frames: false,

@@ -4,6 +4,7 @@ use std::fs;
 use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result};
+use wryneck_ir::Module;
 
 use crate::budget::Budget;
 use crate::build::{self, Kind};
@@ -11,7 +12,8 @@ use crate::probe::args::{self, ProbeArgs};
 use crate::probe::functions;
 use crate::probe::one::{self, Probed};
 use crate::probe::outcome::{Outcome, Status};
-use crate::probe::{evidence, show, sweep};
+use crate::probe::{evidence, infer, show, sweep};
+use crate::problem::problem;
 use crate::{carried, heap, output, program, several, signal, watchdog};
 
 /// Time beyond its own that one probe has to prepare the target and to run harnesses.
@@ -40,6 +42,10 @@ pub fn run(words: Vec<String>) -> Result<u8> {
         })?;
         return Ok(0);
     }
+    if let Some(file) = &args.infer {
+        infer::run(&args, &module(&args)?, &chosen, file)?;
+        return Ok(0);
+    }
     let outcomes = sweep::run(&args, &chosen)?;
     if let Some(dir) = &args.harnesses {
         fs::create_dir_all(dir).with_context(|| format!("cannot make `{}`", dir.display()))?;
@@ -63,7 +69,7 @@ pub fn run(words: Vec<String>) -> Result<u8> {
 }
 
 fn probed(args: &ProbeArgs, function: &str) -> Result<Outcome> {
-    let Probed { mut outcome, bitcode } = one::probe(args, function)?;
+    let Probed { mut outcome, bitcode, .. } = one::probe(args, function)?;
     if args.replay {
         watchdog::works_on("running the harnesses");
         evidence::run(&mut outcome.findings, function, bitcode.as_deref(), args.unconfined)?;
@@ -73,12 +79,20 @@ fn probed(args: &ProbeArgs, function: &str) -> Result<Outcome> {
 
 /// The names of the target's functions, in their order.
 fn names(args: &ProbeArgs) -> Result<Vec<String>> {
-    let run = one::run_args(args, "");
     let content = if Kind::of(&args.target)? == Kind::Native { carried::read(&args.target)? } else { Vec::new() };
     if args.machine_code || carried::is_bare(&content) {
         return functions::of_machine_code(&content, &args.target);
     }
-    let carried = several::bitcode(&run, &args.target)?;
-    let module = build::lower(&carried.bitcode)?.module;
-    Ok(program::functions(&module).into_iter().map(str::to_owned).collect())
+    Ok(program::functions(&module(args)?).into_iter().map(str::to_owned).collect())
+}
+
+/// The target, which is bitcode or has it.
+fn module(args: &ProbeArgs) -> Result<Module> {
+    let content = if Kind::of(&args.target)? == Kind::Native { carried::read(&args.target)? } else { Vec::new() };
+    if args.machine_code || carried::is_bare(&content) {
+        let what = "`--infer` needs bitcode, which says who calls whom with what";
+        return Err(problem(what, "give a C file, bitcode, or what `wryneck build` has made"));
+    }
+    let carried = several::bitcode(&one::run_args(args, ""), &args.target)?;
+    Ok(build::lower(&carried.bitcode)?.module)
 }

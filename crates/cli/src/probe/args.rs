@@ -30,6 +30,8 @@ pub struct ProbeArgs {
     pub loop_limit: u32,
     /// Paths without new code or findings after which a function is left.
     pub stale: u64,
+    /// Seconds of processor time after which it is left, too.
+    pub stale_time: f64,
     pub bounds: Bounds,
     /// Calls of a path that may fail.
     pub fail_calls: u32,
@@ -41,6 +43,12 @@ pub struct ProbeArgs {
     pub constructors: bool,
     /// What callers guarantee.
     pub contracts: Option<PathBuf>,
+    /// Where to write what all callers guarantee.
+    pub infer: Option<PathBuf>,
+    /// Contracts that the calls of the function are to keep.
+    pub check: Option<PathBuf>,
+    /// Skipped functions are entered if time is left.
+    pub deepen: bool,
     pub replay: bool,
     pub unconfined: bool,
     pub jobs: usize,
@@ -71,10 +79,14 @@ impl Default for ProbeArgs {
             max_memory: 2 << 30,
             loop_limit: 8,
             stale: 300,
+            stale_time: 1.0,
             bounds: Bounds::default(),
             fail_calls: 1,
             constructors: false,
             contracts: None,
+            infer: None,
+            check: None,
+            deepen: true,
             rules: Vec::new(),
             cc_flags: Vec::new(),
             machine_code: false,
@@ -106,18 +118,22 @@ pub static OPTIONS: &[Opt<ProbeArgs>] = &[
         set: |a, _| { a.all = true; Ok(()) } },
     Opt { name: "--cc-flag", value: "FLAG", help: "one more flag for clang (C targets); may be repeated",
         set: |a, v| { a.cc_flags.push(v.into()); Ok(()) } },
+    Opt { name: "--check", value: "FILE", help: "count the calls that keep and break the contracts in this file: what `--infer` starts",
+        set: |a, v| { a.check = Some(v.into()); Ok(()) } },
     Opt { name: "--constructors", value: "", help: "run the program's constructors before the function",
         set: |a, _| { a.constructors = true; Ok(()) } },
     Opt { name: "--contracts", value: "FILE", help: "assume what functions require of their callers: lines such as `list_head: requires lst != 0`",
         set: |a, v| { a.contracts = Some(v.into()); Ok(()) } },
     Opt { name: "--fail-calls", value: "N", help: "let up to N calls of a path fail, allocations among them (default 1)",
         set: |a, v| { a.fail_calls = number(v)?; Ok(()) } },
-    Opt { name: "--function", value: "GLOB", help: "probe the functions of these names; may be repeated",
+    Opt { name: "--function", value: "GLOB", help: "probe the functions of these names, or of machine code the one at an address (0x1234); may be repeated",
         set: |a, v| { a.functions.push(v.into()); Ok(()) } },
     Opt { name: "--globals", value: "lazy|initial", help: "variables of the program: under-constrained (default), or with their initial values",
         set: |a, v| { a.globals_initial = one_of(v, &[("initial", true), ("lazy", false)])?; Ok(()) } },
     Opt { name: "--harnesses", value: "DIR", help: "write each finding's harness there, a C file",
         set: |a, v| { a.harnesses = Some(v.into()); Ok(()) } },
+    Opt { name: "--infer", value: "FILE", help: "write contracts there: what all callers in the target guarantee, for functions with findings (bitcode)",
+        set: |a, v| { a.infer = Some(v.into()); Ok(()) } },
     Opt { name: "--json", value: "", help: "print the results as JSON lines, one for each function",
         set: |a, _| { a.json = true; Ok(()) } },
     Opt { name: "--list", value: "", help: "print the work list as JSON lines, one for each function, and probe nothing",
@@ -130,6 +146,8 @@ pub static OPTIONS: &[Opt<ProbeArgs>] = &[
         set: |a, v| { a.max_memory = bytes(v)?; Ok(()) } },
     Opt { name: "--max-time", value: "TIME", help: "time for one function (default 30s)",
         set: |a, v| { a.max_time = seconds(v)?; Ok(()) } },
+    Opt { name: "--no-deepen", value: "", help: "do not enter skipped functions when time is left",
+        set: |a, _| { a.deepen = false; Ok(()) } },
     Opt { name: "--no-replay", value: "", help: "report findings without running their harnesses natively",
         set: |a, _| { a.replay = false; Ok(()) } },
     Opt { name: "--object-bytes", value: "N", help: "bytes that a lazily made object may grow to (default 16384)",
@@ -152,6 +170,8 @@ pub static OPTIONS: &[Opt<ProbeArgs>] = &[
         set: |a, v| { a.skip.push(v.into()); Ok(()) } },
     Opt { name: "--stale", value: "N", help: "leave a function after so many paths without new code or findings (default 300)",
         set: |a, v| { a.stale = number(v)?; Ok(()) } },
+    Opt { name: "--stale-time", value: "TIME", help: "leave a function after so much processor time without new code or findings (default 1s)",
+        set: |a, v| { a.stale_time = seconds(v)?; Ok(()) } },
     Opt { name: "--unconfined", value: "", help: "run harnesses on the real system",
         set: |a, _| { a.unconfined = true; Ok(()) } },
     Opt { name: "-j", value: "N", help: "functions probed at once (default: as many as there are processors)",
@@ -191,6 +211,12 @@ pub fn parse(words: Vec<String>) -> Result<Option<ProbeArgs>> {
     }
     if let Some(file) = &args.contracts {
         super::contract::read(file)?;
+    }
+    if args.infer.is_some() && args.contracts.is_some() {
+        return Err(problem(
+            "`--infer` finds contracts, and `--contracts` gives some",
+            "infer first, then probe with the file that was written",
+        ));
     }
     if args.all {
         args.functions.push("*".into());

@@ -1,7 +1,7 @@
 //! The exploration of one function as the command controls it: the clock, and path ends as findings.
 
 use std::collections::BTreeMap;
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use wryneck_exec::{Control, Core, Ended, Explorer, Limit, PathEnd};
 use wryneck_probe::condition;
@@ -11,9 +11,10 @@ use wryneck_probe::{Inputs, Verdict};
 use wryneck_solver::Stop;
 
 use super::outcome::{Finding, Grade, Native, Place};
+use crate::names::matches;
 use crate::results::{self, Defect};
 use crate::rules::Rules;
-use crate::{signal, watchdog};
+use crate::{child, signal, watchdog};
 
 /// Conditions of a precondition that are shown.
 const CONDITIONS: usize = 24;
@@ -28,6 +29,9 @@ pub struct Collector<'a> {
     /// Paths without new code or findings after which the exploration ends.
     pub most_stale: u64,
     stale: u64,
+    /// Processor time without such after which it ends, and when the latest came.
+    pub most_stale_time: Duration,
+    news: Duration,
     /// The least sure findings that are kept.
     pub least: Grade,
     pub rules: Option<Rules>,
@@ -42,6 +46,9 @@ pub struct Collector<'a> {
     /// What callers guarantee, for the ledgers of findings.
     pub contracts: Vec<String>,
     pub havocked: u64,
+    /// Patterns of functions whose calls are skipped, and whether some path has skipped one.
+    pub skips: &'a [String],
+    pub skipped_by_name: bool,
 }
 
 impl<'a> Collector<'a> {
@@ -58,6 +65,8 @@ impl<'a> Collector<'a> {
             deadline,
             most_stale: u64::MAX,
             stale: 0,
+            most_stale_time: Duration::MAX,
+            news: child::processor_time(),
             least,
             rules: None,
             defined,
@@ -69,6 +78,8 @@ impl<'a> Collector<'a> {
             branches: BTreeMap::new(),
             contracts: Vec::new(),
             havocked: 0,
+            skips: &[],
+            skipped_by_name: false,
         }
     }
 
@@ -128,7 +139,7 @@ impl<'a> Collector<'a> {
                 self.findings[index] = Finding { paths, ..self.finding(core, defect, ended, &verdict, grade, stack) };
             }
             None if self.findings.len() < MOST => {
-                self.stale = 0;
+                self.note_news();
                 self.by_place.insert(key, self.findings.len());
                 let finding = self.finding(core, defect, ended, &verdict, grade, stack);
                 self.findings.push(finding);
@@ -139,7 +150,11 @@ impl<'a> Collector<'a> {
 
     /// Whether the latest paths have shown nothing new.
     pub fn is_stale(&self) -> bool {
-        self.stale >= self.most_stale
+        self.stale >= self.most_stale || child::processor_time().saturating_sub(self.news) >= self.most_stale_time
+    }
+
+    fn note_news(&mut self) {
+        (self.stale, self.news) = (0, child::processor_time());
     }
 
     /// Blocks of the function under test that were entered, and all it has.
@@ -169,7 +184,10 @@ impl Control for Collector<'_> {
     }
 
     fn ended(&mut self, core: &mut Core, ended: Ended) {
-        self.stale = if ended.covers_new { 0 } else { self.stale + 1 };
+        match ended.covers_new {
+            true => self.note_news(),
+            false => self.stale += 1,
+        }
         match &ended.end {
             PathEnd::Exit(_) | PathEnd::Assumed => self.complete += 1,
             PathEnd::Fault(_) => {}
@@ -178,6 +196,8 @@ impl Control for Collector<'_> {
         }
         if let Some(inputs) = ended.lazy.as_any().downcast_ref::<Inputs>() {
             *self.branches.entry(inputs.branches.len() as u64).or_default() += 1;
+            let by_name = |name: &str| self.skips.iter().any(|pattern| matches(pattern, name));
+            self.skipped_by_name |= inputs.skipped.iter().any(|call| by_name(&call.name));
             self.havocked += u64::from(!inputs.skipped.is_empty() || !inputs.loops.is_empty());
             if !matches!(ended.end, PathEnd::Limit(_)) {
                 for what in inputs.bounded.iter() {

@@ -7,11 +7,14 @@ use std::path::Path;
 
 use anyhow::{Context, Result};
 use wryneck_expr::{ExprId, Pool};
-use wryneck_probe::contract;
+use wryneck_ir::Module;
+use wryneck_probe::contract::{self, Types};
 use wryneck_probe::shape::Param;
 
 use super::args::ProbeArgs;
-use super::functions::matches;
+use super::check::Required;
+use super::functions;
+use crate::names::matches;
 use crate::problem::problem;
 
 /// A line of a file of contracts.
@@ -28,6 +31,22 @@ pub fn of(args: &ProbeArgs, function: &str) -> Result<Vec<Contract>> {
     let Some(file) = &args.contracts else { return Ok(Vec::new()) };
     let mut all = read(file)?;
     all.retain(|contract| matches(&contract.glob, function));
+    Ok(all)
+}
+
+/// What the calls of a function are to keep, of those that a module defines.
+pub fn checked(args: &ProbeArgs, module: &Module) -> Result<Vec<Required>> {
+    let Some(file) = &args.check else { return Ok(Vec::new()) };
+    let mut all: Vec<Required> = Vec::new();
+    for contract in read(file)? {
+        if let Some(known) = all.iter_mut().find(|required| required.function == contract.glob) {
+            known.conditions.push(contract.text);
+            continue;
+        }
+        let Some(index) = functions::find(module, &contract.glob) else { continue };
+        let Ok(params) = functions::params(module, &module.functions[index]) else { continue };
+        all.push(Required { function: contract.glob, conditions: vec![contract.text], params });
+    }
     Ok(all)
 }
 
@@ -53,9 +72,9 @@ fn parse(text: &str, file: &str) -> Result<Vec<Contract>> {
 
 impl Contract {
     /// What it requires, over the inputs of a function with these parameters.
-    pub fn condition(&self, params: &[Param], pool: &mut Pool) -> Result<ExprId> {
+    pub fn condition(&self, params: &[Param], types: &Types, pool: &mut Pool) -> Result<ExprId> {
         let names: Vec<&str> = params.iter().map(|param| param.name.as_str()).collect();
-        contract::parse(&self.text, params, pool)
+        contract::parse(&self.text, params, types, pool)
             .map_err(|why| problem(format!("{}: {why}", self.place), format!("the parameters are: {}", names.join(", "))))
     }
 }

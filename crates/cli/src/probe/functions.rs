@@ -7,29 +7,17 @@ use anyhow::Result;
 use wryneck_ir::{Function, Module, function_flags, linkage, param_kind};
 use wryneck_probe::shape::Param;
 
+use crate::names::{address, matches};
 use crate::problem::problem;
 
-/// Whether a name matches a pattern with `*` and `?`.
-pub fn matches(pattern: &str, name: &str) -> bool {
-    match (pattern.chars().next(), name.chars().next()) {
-        (None, None) => true,
-        (Some('*'), _) => {
-            let rest = &pattern[1..];
-            (0..=name.len()).filter(|i| name.is_char_boundary(*i)).any(|i| matches(rest, &name[i..]))
-        }
-        (Some('?'), Some(c)) => matches(&pattern[1..], &name[c.len_utf8()..]),
-        (Some(p), Some(c)) if p == c => matches(&pattern[p.len_utf8()..], &name[c.len_utf8()..]),
-        _ => false,
-    }
-}
-
-/// Those of `names` that one of the patterns matches, in their order, each once. A pattern without a match is an error.
+/// Those of `names` that one of the patterns matches, in their order, each once; after them the patterns that are addresses. A pattern without a
+/// match is an error.
 pub fn select(names: &[String], patterns: &[String], target: &str) -> Result<Vec<String>> {
-    for pattern in patterns {
+    for pattern in patterns.iter().filter(|pattern| address(pattern).is_none()) {
         if !names.iter().any(|name| matches(pattern, name)) {
             let near: Vec<String> = names.iter().take(8).map(|name| format!("`{name}`")).collect();
             let help = match near.is_empty() {
-                true => "it defines no function; an object needs symbols (not stripped)".to_owned(),
+                true => "it has no symbols of functions: give it before it is stripped, or an address (`--function 0x1234`)".to_owned(),
                 false => format!("it defines {}{}", near.join(", "), if names.len() > 8 { ", …" } else { "" }),
             };
             return Err(problem(format!("`{target}` has no function `{pattern}`"), help));
@@ -37,6 +25,7 @@ pub fn select(names: &[String], patterns: &[String], target: &str) -> Result<Vec
     }
     let mut chosen: Vec<String> = names.iter().filter(|name| patterns.iter().any(|p| matches(p, name))).cloned().collect();
     chosen.dedup();
+    chosen.extend(patterns.iter().filter(|pattern| address(pattern).is_some()).cloned());
     Ok(chosen)
 }
 
@@ -75,37 +64,20 @@ pub fn make_visible(module: &mut Module, function: usize) {
     }
 }
 
-/// The names of the functions that the symbols of machine code define, each once, in the order of their addresses.
+/// The names of the functions that the symbols of machine code define, each once, in the order of their addresses. None: it is stripped.
 pub fn of_machine_code(content: &[u8], target: &Path) -> Result<Vec<String>> {
     use object::{Object, ObjectSymbol, SymbolKind};
     let shown = target.display();
     let file = object::File::parse(content).map_err(|error| problem(format!("`{shown}` cannot be read: {error}"), ""))?;
-    if file.kind() == object::ObjectKind::Dynamic && file.entry() == 0 {
-        let help = "probe its objects (`.o`), a static library's members, or its bitcode (`wryneck build`)";
-        return Err(problem(format!("`{shown}` is a shared object, which the loader does not run yet"), help));
-    }
     let defined = |s: &object::Symbol<'_, '_>| s.kind() == SymbolKind::Text && s.is_definition() && s.size() > 0;
     let mut all: Vec<(usize, u64, String)> = file
         .symbols()
+        .chain(file.dynamic_symbols())
         .filter(defined)
         .map(|s| (s.section_index().map_or(0, |i| i.0), s.address(), s.name().unwrap_or_default().to_owned()))
         .collect();
     all.sort();
     let mut seen = BTreeSet::new();
     let names: Vec<String> = all.into_iter().map(|(_, _, name)| name).filter(|name| seen.insert(name.clone())).collect();
-    match names.is_empty() {
-        true => Err(problem(format!("`{shown}` has no symbols of functions"), "give it before it is stripped")),
-        false => Ok(names),
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn patterns_match_whole_names() {
-        assert!(matches("list_*", "list_head") && matches("*", "") && matches("a?c", "abc") && matches("abc", "abc"));
-        assert!(!matches("list_*", "my_list_head") && !matches("a?c", "ac") && !matches("abc", "abcd"));
-    }
+    Ok(names)
 }

@@ -4,11 +4,14 @@
 //! breaks down, or uses up its time or memory, costs nothing else. What a function's probe found is plain data ([`outcome`]), a JSON line.
 
 pub mod args;
+pub mod check;
 pub mod collect;
 mod contract;
 pub mod evidence;
 pub mod functions;
+pub mod infer;
 pub mod one;
 pub mod outcome;
 pub mod show;
 pub mod sweep;
+mod types;

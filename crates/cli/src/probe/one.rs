@@ -12,25 +12,37 @@ use wryneck_exec::config::Uninit;
 use wryneck_exec::plugin::Monitor;
 use wryneck_exec::{Config, Cx, Explorer, Image, LedgerKind, Limit, Outcome as Ending, PathEnd, Stop, search};
 use wryneck_expr::Pool;
+use wryneck_probe::contract::Types;
 use wryneck_probe::shape::Param;
 use wryneck_probe::{MARK, Probe};
 use wryneck_session::Plan;
 use wryneck_solver::Solver;
 
 use super::args::ProbeArgs;
+use super::check::Checks;
 use super::collect::Collector;
 use super::contract;
-use super::functions::{self, matches};
+use super::functions;
 use super::outcome::{Outcome, Status};
+use super::types;
+use crate::names::matches;
 use crate::problem::problem;
 use crate::rules::{self, Rules};
 use crate::target::{Linked, Target};
-use crate::{machine, watchdog};
+use crate::{child, machine, watchdog};
 
 /// What was found, and the bitcode that it was found in.
 pub struct Probed {
     pub outcome: Outcome,
     pub bitcode: Option<PathBuf>,
+    /// Some path has skipped a call that `--skip` names.
+    skipped_by_name: bool,
+}
+
+impl Probed {
+    fn unsupported(function: &str, why: String) -> Probed {
+        Probed { outcome: Outcome::unsupported(function, why), bitcode: None, skipped_by_name: false }
+    }
 }
 
 /// The arguments that `wryneck run` would have for one function of the target.
@@ -53,14 +65,29 @@ pub fn run_args(args: &ProbeArgs, function: &str) -> Plan {
         max_memory: args.max_memory,
         rules: args.rules.clone(),
         skip_undefined: true,
+        skip: args.skip.clone(),
         config,
         ..Plan::default()
     }
 }
 
-/// Probes one function. The error is one of the target or of the options, not of the function.
+/// Probes one function; then again without skipping what `--skip` names, if calls were skipped for it and time is left (iterative deepening,
+/// paper 2, section 2.2). The error is one of the target or of the options, not of the function.
 pub fn probe(args: &ProbeArgs, function: &str) -> Result<Probed> {
     let start = Instant::now();
+    let mut first = round(args, function)?;
+    let left = args.max_time - start.elapsed().as_secs_f64();
+    // Of less time the second round would make nothing but partial results.
+    if !args.deepen || !first.skipped_by_name || left < args.max_time / 4.0 {
+        return Ok(first);
+    }
+    let deeper = round(&ProbeArgs { skip: Vec::new(), max_time: left, ..args.clone() }, function)?;
+    first.outcome.deepen(deeper.outcome);
+    Ok(first)
+}
+
+fn round(args: &ProbeArgs, function: &str) -> Result<Probed> {
+    let (start, worked) = (Instant::now(), child::processor_time());
     let run = run_args(args, function);
     let checkers = rules::find(&run.rules)?;
     let mut input = ProgramInput { constructors: args.constructors, fail_calls: args.fail_calls, ..ProgramInput::default() };
@@ -68,9 +95,13 @@ pub fn probe(args: &ProbeArgs, function: &str) -> Result<Probed> {
     let mut target = match Target::open(&run, &mut input, &rules::functions(&checkers)) {
         Ok(target) => target,
         Err(error) if error.to_string().contains("is neither an integer nor a pointer") => {
-            return Ok(Probed { outcome: Outcome::unsupported(function, error.to_string()), bitcode: None });
+            return Ok(Probed::unsupported(function, error.to_string()));
         }
         Err(error) => return Err(error),
+    };
+    let required = match &target {
+        Target::Bitcode { module, .. } => contract::checked(args, module)?,
+        Target::Machine(_) => Vec::new(),
     };
     let params = match &mut target {
         Target::Bitcode { module, .. } => {
@@ -83,7 +114,7 @@ pub fn probe(args: &ProbeArgs, function: &str) -> Result<Probed> {
     };
     let params = match params {
         Ok(params) => params,
-        Err(why) => return Ok(Probed { outcome: Outcome::unsupported(function, why), bitcode: None }),
+        Err(why) => return Ok(Probed::unsupported(function, why)),
     };
     let given = params.iter().map(parameter).collect();
     input.entry = Entry::Function { name: function.to_owned(), pointee: 0, parameters: Some(given) };
@@ -104,8 +135,15 @@ pub fn probe(args: &ProbeArgs, function: &str) -> Result<Probed> {
     let own = |f: &u32| !image.is_library(*f);
     let skipped: FxHashSet<u32> = all().filter(own).filter(|f| args.skip.iter().any(|p| matches(p, image.name(*f)))).collect();
     let names: FxHashSet<String> = all().filter(own).map(|f| image.name(f).to_owned()).collect();
+    let contracts = contract::of(args, function)?;
+    let types = match contracts.iter().any(|contract| contract.text.contains("->")) {
+        true => types::of(function, code.as_ref(), bitcode.as_deref())?,
+        false => Types::default(),
+    };
+    let checks = (!required.is_empty()).then(|| Rc::new(Checks::new(required)));
     let watched = (!checkers.is_empty()).then(|| Rules::new(checkers, run.policy, &image, is_machine_code));
-    let monitor = watched.as_ref().map(|rules| rules.automata.clone() as Rc<dyn Monitor>);
+    let rules = || watched.as_ref().map(|rules| rules.automata.clone() as Rc<dyn Monitor>);
+    let monitor = checks.clone().map(|checks| checks as Rc<dyn Monitor>).or_else(rules);
     let solver = Solver::new(run.solver.clone()).map_err(|error| problem(error.to_string(), ""))?;
     let search =
         search::by_names(&run.config.search, run.config.seed).map_err(|name| problem(format!("no searcher is called `{name}`"), ""))?;
@@ -118,10 +156,11 @@ pub fn probe(args: &ProbeArgs, function: &str) -> Result<Probed> {
     let mut collector = Collector::new(function, &params, deadline, args.report, &defined);
     collector.rules = watched;
     collector.most_stale = args.stale;
-    let contracts = contract::of(args, function)?;
+    collector.most_stale_time = Duration::from_secs_f64(args.stale_time);
+    collector.skips = &args.skip;
     let mut required = Vec::new();
     for contract in &contracts {
-        required.push(contract.condition(&params, &mut explorer.core.pool)?);
+        required.push(contract.condition(&params, &types, &mut explorer.core.pool)?);
         collector.contracts.push(contract.text.clone());
     }
     watchdog::works_on("the exploration");
@@ -159,14 +198,17 @@ pub fn probe(args: &ProbeArgs, function: &str) -> Result<Probed> {
         instructions: stats.instructions,
         blocks: Collector::blocks(&explorer, function),
         milliseconds: start.elapsed().as_millis() as u64,
+        processor_milliseconds: child::processor_time().saturating_sub(worked).as_millis() as u64,
         bounded: std::mem::take(&mut collector.bounded),
         unsupported: std::mem::take(&mut collector.unsupported),
         findings: std::mem::take(&mut collector.findings),
+        checked: checks.map(|checks| checks.seen.take()).unwrap_or_default(),
         ..Outcome::empty(function, status)
     };
+    let skipped_by_name = collector.skipped_by_name;
     // Taking the exploration apart would take longer than many a probe.
     std::mem::forget(explorer);
-    Ok(Probed { outcome, bitcode })
+    Ok(Probed { outcome, bitcode, skipped_by_name })
 }
 
 /// What a function of machine code takes.

@@ -4,6 +4,8 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
+use super::check::Seen;
+
 /// How far a probe came.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
@@ -88,10 +90,39 @@ pub struct Outcome {
     /// Blocks of the function under test: entered, and all.
     pub blocks: (u64, u64),
     pub milliseconds: u64,
+    /// Of processor time, without the harnesses.
+    #[serde(default)]
+    pub processor_milliseconds: u64,
     pub findings: Vec<Finding>,
+    /// Contracts of the functions it calls (`function: requires condition`), and what its calls showed of them.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub checked: BTreeMap<String, Seen>,
 }
 
 impl Outcome {
+    /// Joins what a probe has shown that followed the calls which this one skipped. If it has explored every path, only its findings count. Else an
+    /// error that it has not seen may happen.
+    pub fn deepen(&mut self, deeper: Outcome) {
+        let exhausted = deeper.status == Status::Exhausted;
+        let is_same = |a: &Finding, b: &Finding| a.kind == b.kind && a.stack.first() == b.stack.first();
+        let mut rest = std::mem::take(&mut self.findings);
+        rest.retain(|old| !exhausted && !deeper.findings.iter().any(|new| is_same(old, new)));
+        for finding in rest.iter_mut().filter(|finding| finding.ledger.iter().any(|line| line.starts_with("skipped: "))) {
+            finding.grade = Grade::May;
+            finding.why.push("it was not seen where the skipped calls were followed".into());
+        }
+        *self = Outcome {
+            paths: self.paths + deeper.paths,
+            complete: self.complete + deeper.complete,
+            havocked: self.havocked + deeper.havocked,
+            instructions: self.instructions + deeper.instructions,
+            milliseconds: self.milliseconds + deeper.milliseconds,
+            processor_milliseconds: self.processor_milliseconds + deeper.processor_milliseconds,
+            findings: deeper.findings.into_iter().chain(rest).collect(),
+            ..deeper
+        };
+    }
+
     /// Of a function that was not explored.
     pub fn unsupported(function: &str, why: impl Into<String>) -> Outcome {
         Outcome { unsupported: [(why.into(), 1)].into(), ..Outcome::empty(function, Status::Unsupported) }
@@ -115,7 +146,9 @@ impl Outcome {
             instructions: 0,
             blocks: (0, 0),
             milliseconds: 0,
+            processor_milliseconds: 0,
             findings: Vec::new(),
+            checked: BTreeMap::new(),
         }
     }
 }

@@ -139,16 +139,19 @@ fn words(args: &ProbeArgs, function: &str) -> Vec<String> {
     option("--max-memory", args.max_memory.to_string());
     option("--loop-limit", args.loop_limit.to_string());
     option("--stale", args.stale.to_string());
+    option("--stale-time", format!("{}s", args.stale_time));
     option("--object-bytes", args.bounds.object_bytes.to_string());
     option("--aliases", args.bounds.aliases.to_string());
     option("--pointers", if args.bounds.makes { "lazy" } else { "plain" }.into());
     args.contracts.iter().for_each(|file| option("--contracts", file.display().to_string()));
+    args.check.iter().for_each(|file| option("--check", file.display().to_string()));
     option("--fail-calls", args.fail_calls.to_string());
     option("--globals", if args.globals_initial { "initial" } else { "lazy" }.into());
     option("--report", if args.report == Grade::May { "may" } else { "must" }.into());
     let switches = [
         ("--constructors", args.constructors),
         ("--machine-code", args.machine_code),
+        ("--no-deepen", !args.deepen),
         ("--no-replay", !args.replay),
         ("--unconfined", args.unconfined),
     ];

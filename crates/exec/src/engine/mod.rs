@@ -169,6 +169,7 @@ impl Explorer {
             announced: false,
             returned: None,
             binding: None,
+            called_unknown: None,
             sp: crate::ground::memory::STACK_TOP,
             instructions: 0,
             loops: Rc::default(),

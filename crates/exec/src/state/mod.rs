@@ -154,6 +154,8 @@ pub struct State {
     pub returned: Option<Returned>,
     /// The address whose pointer is bound before the operation that the path is at (again).
     pub binding: Option<ExprId>,
+    /// The unknown function that machine code is about to call, in words.
+    pub called_unknown: Option<Rc<str>>,
     /// Lowest address of the stack in use.
     pub sp: u64,
     /// Objects inside the stack and the data of machine code that it has computed addresses in.
@@ -218,6 +220,7 @@ impl State {
             announced: self.announced,
             returned: self.returned,
             binding: self.binding,
+            called_unknown: self.called_unknown.clone(),
             sp: self.sp,
             variables: self.variables.clone(),
             instructions: self.instructions,

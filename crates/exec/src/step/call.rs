@@ -278,7 +278,8 @@ fn enter(cx: &mut Cx<'_>, func: u32, site: &Site) -> Result<(), Stop> {
 /// A function defined nowhere: a fresh symbolic scalar, or the end of the path.
 fn undefined(cx: &mut Cx<'_>, name: &str, site: &Site) -> Result<Option<Value>, Stop> {
     if cx.core.lazy.is_some() {
-        return skip(cx, name, site);
+        let unknown = cx.state.called_unknown.take();
+        return skip(cx, unknown.as_deref().unwrap_or(name), site);
     }
     cx.core.ledger.note(LedgerKind::UndefinedFunction, name);
     let float = site.flags & call_flags::RETURNS_FLOAT != 0;

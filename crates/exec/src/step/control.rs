@@ -76,17 +76,32 @@ pub fn jump(cx: &mut Cx<'_>, inst: &Inst) -> Result<(), Stop> {
     let Some(source) = cx.core.code_source.clone() else {
         return Err(PathEnd::Unsupported("computed jump without a code source".into()).into());
     };
-    if let Value::Sym(target) = target {
-        let ranges = source.borrow().executable();
-        if !ranges.is_empty() {
-            let inside = is_within(cx, target, &ranges);
-            require_code(cx, target, inside)?;
+    let unknown = match target {
+        Value::Sym(target) if !cx.core.pool.is_chosen(target) => cx.unknown_function(Value::Sym(target))?,
+        Value::Sym(_) | Value::Bits(_) => None,
+    };
+    let any = source.borrow().any_function();
+    let (address, symbolic) = match (unknown, any) {
+        // What is there stands for any function: its call is skipped, and it returns.
+        (Some(name), Some(address)) => {
+            cx.state.called_unknown = Some(name.into());
+            (address, false)
         }
-        leave_unknown(cx, target)?;
-    }
-    let address = cx.target(target, "target of a computed jump")?;
+        (Some(name), None) => {
+            return Err(PathEnd::Unsupported(format!("machine code calls the unknown function `{name}`")).into());
+        }
+        (None, _) => {
+            if let Value::Sym(target) = target {
+                let ranges = source.borrow().executable();
+                if !ranges.is_empty() {
+                    let inside = is_within(cx, target, &ranges);
+                    require_code(cx, target, inside)?;
+                }
+            }
+            (cx.target(target, "target of a computed jump")?, matches!(target, Value::Sym(_)))
+        }
+    };
     let func = cx.pos().func;
-    let symbolic = matches!(target, Value::Sym(_));
     if let Some(name) = cx.core.image.name_at(address) {
         return Err(PathEnd::Unsupported(format!("a jump to `{name}`, which is not machine code here")).into());
     }
@@ -140,22 +155,6 @@ pub(super) fn require_code(cx: &mut Cx<'_>, target: ExprId, inside: ExprId) -> R
     match is_lazy || cx.core.pool.is_chosen(target) {
         true => cx.require(inside, fault),
         false => cx.require_or_end(inside, fault),
-    }
-}
-
-/// Ends a path of machine code that calls a function of which only an under-constrained pointer is known: what lies at the addresses that
-/// it could have tells nothing. Asks the solver.
-fn leave_unknown(cx: &mut Cx<'_>, target: ExprId) -> Result<(), Stop> {
-    let Some(lazy) = cx.core.lazy.clone().filter(|lazy| lazy.is_lazy(target, cx) && !cx.core.pool.is_chosen(target)) else { return Ok(()) };
-    let now = cx.core.eval.eval(&cx.core.pool, target, &cx.state.model);
-    let now = cx.core.pool.bits(64, now);
-    let other = cx.core.pool.ne(target, now);
-    match cx.ask(other)? {
-        None => Ok(()),
-        Some(_) => {
-            let name = lazy.pointer(target, cx);
-            Err(PathEnd::Unsupported(format!("machine code calls the unknown function that `{name}` points to")).into())
-        }
     }
 }
 

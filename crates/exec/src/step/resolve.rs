@@ -119,7 +119,7 @@ impl Cx<'_> {
         }
         let now = self.core.eval.eval(&self.core.pool, e, &self.state.model);
         let value = self.core.pool.bits(64, now);
-        if now == 0 || self.core.image.name_at(now).is_some() {
+        if now == 0 || self.called_at(now).is_some() {
             let other = self.core.pool.ne(e, value);
             match self.ask(other)? {
                 None => return Ok(None),

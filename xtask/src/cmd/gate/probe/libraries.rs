@@ -13,6 +13,8 @@ use crate::{debian, process};
 /// A library.
 pub struct Library {
     pub name: &'static str,
+    /// The file name of Debian's shared object.
+    pub shared: &'static str,
     /// Debian's source package.
     package: &'static str,
     /// Folders whose C files it is made of.
@@ -30,13 +32,13 @@ pub struct Library {
 /// One more library: a row.
 #[rustfmt::skip]
 pub static LIBRARIES: &[Library] = &[
-    Library { name: "zlib", package: "zlib", folders: &["."], without: &[], made: "zconf.h", configure: &["true"],
+    Library { name: "zlib", shared: "libz.so.1", package: "zlib", folders: &["."], without: &[], made: "zconf.h", configure: &["true"],
         flags: &["-DHAVE_UNISTD_H"], include: &["."] },
-    Library { name: "json-c", package: "json-c", folders: &["."], without: &[], made: "b/config.h", configure: &["cmake", "-S", ".", "-B", "b"],
-        flags: &["-D_GNU_SOURCE"], include: &[".", "b"] },
-    Library { name: "libpng", package: "libpng1.6", folders: &["."], without: &["example.c", "pngtest.c"], made: "pnglibconf.h",
+    Library { name: "json-c", shared: "libjson-c.so.5", package: "json-c", folders: &["."], without: &[], made: "b/config.h", configure: &["cmake", "-S", ".", "-B", "b"],
+        flags: &["-D_GNU_SOURCE", "-Wno-implicit-function-declaration"], include: &[".", "b"] },
+    Library { name: "libpng", shared: "libpng16.so.16", package: "libpng1.6", folders: &["."], without: &["example.c", "pngtest.c"], made: "pnglibconf.h",
         configure: &["cp", "scripts/pnglibconf.h.prebuilt", "pnglibconf.h"], flags: &[], include: &[".", "../zlib"] },
-    Library { name: "liblzma", package: "xz-utils",
+    Library { name: "liblzma", shared: "liblzma.so.5", package: "xz-utils",
         folders: &["check", "common", "delta", "lz", "lzma", "rangecoder", "simple"],
         without: &["tablegen", "_small.c", "_fuzz", "hardware_cputhreads.c", "outqueue.c", "_mt.c", "hardware_physmem.c"], made: "config.h",
         configure: &["./configure", "--disable-threads", "--disable-nls", "--disable-shared"],

@@ -112,8 +112,8 @@ pub fn run(args: &Args) -> Result<()> {
 
 fn probe(bitcode: &Path, function: &str, pointers: &str, args: &Args) -> Result<Reached> {
     let mut tool = Command::new(super::super::wryneck());
-    let options = ["probe", "--json", "--quiet", "--no-replay", "--pointers", pointers, "--stale", "1000000", "--max-time", &args.max_time];
-    let ran = tool.args(options).args(["--function", function]).arg(bitcode).output()?;
+    let options = ["probe", "--json", "--quiet", "--no-replay", "--pointers", pointers, "--stale", "1000000", "--stale-time", "1h"];
+    let ran = tool.args(options).args(["--max-time", &args.max_time, "--function", function]).arg(bitcode).output()?;
     let text = String::from_utf8_lossy(&ran.stdout);
     let line = text.lines().next().with_context(|| format!("no result for `{function}`: {}", String::from_utf8_lossy(&ran.stderr)))?;
     let result: Value = serde_json::from_str(line)?;

@@ -21,7 +21,7 @@ pub struct Args {
     /// Only this library
     #[arg(long)]
     only: Option<String>,
-    /// Only this front end: bitcode or object
+    /// Only this front end: bitcode, object or shared
     #[arg(long)]
     frontend: Option<String>,
     /// Time for one function
@@ -30,6 +30,9 @@ pub struct Args {
     /// Leave a function after so many paths without new code
     #[arg(long, default_value_t = 300)]
     stale: u64,
+    /// Leave a function after so much processor time without new code
+    #[arg(long, default_value = "1s")]
+    stale_time: String,
     /// Where bitcode, objects and results are kept; a sweep that is started again goes on where it was
     #[arg(long, default_value = "target/probe-sweep")]
     folder: PathBuf,
@@ -41,9 +44,9 @@ pub struct Args {
 pub fn run(args: &Args) -> Result<()> {
     fs::create_dir_all(&args.folder)?;
     let mut short = Vec::new();
-    println!("library    front end  functions  finished  exhausted  mean s  median s  most s  must  reproduced");
+    println!("library    front end  functions  finished  exhausted  mean s  median s  most s  mean CPU s  must  reproduced");
     for library in LIBRARIES.iter().filter(|l| args.only.as_deref().is_none_or(|only| only == l.name)) {
-        for frontend in ["bitcode", "object"].into_iter().filter(|f| args.frontend.as_deref().is_none_or(|only| only == *f)) {
+        for frontend in ["bitcode", "object", "shared"].into_iter().filter(|f| args.frontend.as_deref().is_none_or(|only| only == *f)) {
             let results = sweep(library, frontend, args).with_context(|| format!("{} as {frontend}", library.name))?;
             if !row(library.name, frontend, &results, args.least) {
                 short.push(format!("{} as {frontend}", library.name));
@@ -60,14 +63,25 @@ fn sweep(library: &Library, frontend: &str, args: &Args) -> Result<Vec<Value>> {
     if !bitcode.exists() {
         library.bitcode(args.sources.as_deref(), &args.folder)?;
     }
-    let target = if frontend == "object" { object(&bitcode)? } else { bitcode };
+    let target = match frontend {
+        "object" => object(&bitcode)?,
+        "shared" => debian(library)?,
+        _ => bitcode,
+    };
     let results = args.folder.join(format!("{}-{frontend}.jsonl", library.name));
     let mut tool = Command::new(super::super::wryneck());
     tool.args(["probe", "--all", "--json", "--quiet", "-j", "2", "--max-time", &args.max_time, "--stale", &args.stale.to_string()]);
-    let ran = tool.arg("--results").arg(&results).arg(&target).output()?;
+    let ran = tool.args(["--stale-time", &args.stale_time]).arg("--results").arg(&results).arg(&target).output()?;
     ensure!(ran.status.code() != Some(2), "{}", String::from_utf8_lossy(&ran.stderr));
     let text = fs::read_to_string(&results)?;
     text.lines().map(|line| serde_json::from_str(line).context("a result is no JSON")).collect()
+}
+
+/// The library as Debian ships it.
+fn debian(library: &Library) -> Result<PathBuf> {
+    let path = Path::new("/usr/lib/x86_64-linux-gnu").join(library.shared);
+    ensure!(path.exists(), "`{}` is missing: install Debian's package of {}", path.display(), library.name);
+    Ok(path)
 }
 
 /// The library as one relocatable object.
@@ -97,11 +111,12 @@ fn row(name: &str, frontend: &str, results: &[Value], least: usize) -> bool {
     let reproduced = musts.values().filter(|(finding, _)| finding["native"]["result"] == "reproduced").count();
     let count = results.len().max(1);
     println!(
-        "{name:10} {frontend:9}  {:9}  {finished:8}  {exhausted:9}  {:6.2}  {:8.2}  {:6.1}  {:4}  {reproduced:10}",
+        "{name:10} {frontend:9}  {:9}  {finished:8}  {exhausted:9}  {:6.2}  {:8.2}  {:6.1}  {:10.2}  {:4}  {reproduced:10}",
         results.len(),
         seconds.iter().sum::<f64>() / count as f64,
         seconds.get(seconds.len() / 2).copied().unwrap_or(0.0),
         seconds.last().copied().unwrap_or(0.0),
+        results.iter().map(|r| r["processor_milliseconds"].as_f64().unwrap_or(0.0) / 1000.0).sum::<f64>() / count as f64,
         musts.len(),
     );
     for ((kind, file, line), (finding, from)) in &musts {
