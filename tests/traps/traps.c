@@ -16,6 +16,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/ioctl.h>
 #include <sys/mman.h>
 #include <sys/socket.h>
 #include <time.h>
@@ -571,6 +572,14 @@ void through_a_socket(char c) { // VIOLATED
   if (WRONG(c)) send(ends[0], "Z", 1, 0);
   shutdown(ends[0], SHUT_WR);
   judge(recv(ends[1], &got, 1, 0) == 1);
+}
+
+void bytes_that_wait(char c) { // VIOLATED
+  int ends[2], waiting = 0;
+  if (socketpair(AF_UNIX, SOCK_STREAM, 0, ends)) return;
+  if (WRONG(c)) write(ends[0], "Z", 1);
+  ioctl(ends[1], FIONREAD, &waiting);
+  judge(waiting == 1);
 }
 
 void part_of_a_character(char c) { // VIOLATED

@@ -31,6 +31,8 @@ const BOTH_WAYS: u32 = 2;
 /// Bytes of `struct sockaddr_un`, and of its family.
 const ADDRESS: u64 = 110;
 const FAMILY: usize = 2;
+/// The address of a socket that was bound to a symbolic path. No file has an empty name.
+const SYMBOLIC: &[u8] = b"/\0symbolic";
 /// `SOMAXCONN`.
 const MOST_PENDING: usize = 4096;
 
@@ -134,8 +136,8 @@ impl Sys<'_, '_> {
         is_reset
     }
 
-    /// Reads a `struct sockaddr_un`.
-    fn address(&mut self, pointer: Value, len: u64) -> Result<Address, Halt> {
+    /// Reads a `struct sockaddr_un`, whose name is walked as said.
+    fn address(&mut self, pointer: Value, len: u64, follow: Follow) -> Result<Address, Halt> {
         if len < FAMILY as u64 || len > ADDRESS {
             return Err(EINVAL.into());
         }
@@ -155,13 +157,16 @@ impl Sys<'_, '_> {
         if !name.iter().any(|b| self.cx.core.pool.as_u64(*b) == Some(0)) {
             return unsupported("the name of a socket that has no zero at its end");
         }
-        Ok(Address::File(self.given(AT_FDCWD, Value::Bits(at + FAMILY as u64), Follow::Yes)?))
+        Ok(Address::File(self.given(AT_FDCWD, Value::Bits(at + FAMILY as u64), follow)?))
     }
 
     /// Writes an address where the program wants it, as far as there is room.
     fn put_address(&mut self, address: &[u8], pointer: Value, len_at: Value) -> Result<(), Halt> {
         if pointer == Value::Bits(0) {
             return Ok(());
+        }
+        if address == SYMBOLIC {
+            return unsupported("the name of a socket that is symbolic");
         }
         let at = self.block(len_at, 4, true)?;
         let room = self.cx.read_bytes(at, 4)?;
@@ -259,7 +264,7 @@ pub fn socketpair(s: &mut Sys<'_, '_>) -> Done {
 pub fn bind(s: &mut Sys<'_, '_>) -> Done {
     let (fd, len) = (s.int(0)?, s.int(2)? as u32);
     let (node, socket, _) = s.socket(fd)?;
-    let given = match s.address(s.args[1], len.into())? {
+    let given = match s.address(s.args[1], len.into(), Follow::Name { makes: true })? {
         Address::Unnamed => return unsupported("a name for a socket that the kernel chooses"),
         Address::Abstract(_) if !socket.address.is_empty() => return Err(EINVAL.into()),
         Address::Abstract(name) if s.world().abstract_socket(&name).is_some() => return Err(EADDRINUSE.into()),
@@ -285,7 +290,9 @@ pub fn bind(s: &mut Sys<'_, '_>) -> Done {
     let umask = world.umask;
     world.node_mut(node).meta.mode = 0o777 & !umask;
     world.node_mut(node).parent = directory;
-    world.socket_mut(node).address = [given.name(), b"\0"].concat().into();
+    // A key of a symbolic name is no name that the program may see.
+    let is_symbolic = given.name().contains(&0);
+    world.socket_mut(node).address = if is_symbolic { SYMBOLIC.into() } else { [given.name(), b"\0"].concat().into() };
     s.set_entry(directory, &found.name, Some(node));
     Ok(0)
 }
@@ -310,7 +317,7 @@ pub fn listen(s: &mut Sys<'_, '_>) -> Done {
 pub fn connect(s: &mut Sys<'_, '_>) -> Done {
     let (fd, len) = (s.int(0)?, s.int(2)? as u32);
     let (node, socket, flags) = s.socket(fd)?;
-    let address = s.address(s.args[1], len.into())?;
+    let address = s.address(s.args[1], len.into(), Follow::Yes)?;
     let to = s.named_socket(address)?;
     let target = s.world().socket(to).clone();
     if target.state == SocketState::Closed {
