@@ -28,5 +28,3 @@ pub use module::*;
 pub const ASKS_PROCESSOR: u64 = 0x1_0000_0001;
 /// What time?
 pub const ASKS_TIME: u64 = 0x1_0000_0002;
-/// Which exceptions floating-point operations have raised?
-pub const ASKS_FLOAT_STATUS: u64 = 0x1_0000_0003;

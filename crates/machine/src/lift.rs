@@ -227,7 +227,6 @@ fn note(s: &Surroundings<'_>, p: &mut Places<'_, '_, '_>, asked: Asked) {
     let number = match asked {
         Asked::Processor => wryneck_ir::ASKS_PROCESSOR,
         Asked::Time => wryneck_ir::ASKS_TIME,
-        Asked::FloatStatus => wryneck_ir::ASKS_FLOAT_STATUS,
     };
     let (number, zero, result) = (p.constant(64, number), p.constant(64, 0), p.temp(64));
     let mut args = vec![(zero, 64); 7];

@@ -302,7 +302,6 @@ static OF_THIS_RUN: &[(&[&str], Replayed, &str)] = &[
 static ASKED: &[(u64, &str)] = &[
     (wryneck_ir::ASKS_PROCESSOR, "the processor is the one that `cpuid` names here: SSE2, and nothing that came later"),
     (wryneck_ir::ASKS_TIME, "the counter that `rdtsc` reads is that of this run: it grows by the same at each look"),
-    (wryneck_ir::ASKS_FLOAT_STATUS, "floating-point operations raise no exception that the program can see (`stmxcsr` reads their flags)"),
 ];
 
 /// Whether the C library asks for itself: how to buffer standard output, which thread runs.

@@ -45,8 +45,6 @@ pub enum Asked {
     /// Which CPU it runs on.
     Processor,
     Time,
-    /// Which exceptions floating-point operations have raised.
-    FloatStatus,
 }
 
 /// An instruction that is lifted by us, not by its p-code. It may read and write any register, but reads no flag.

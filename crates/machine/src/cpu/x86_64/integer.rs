@@ -26,8 +26,6 @@ pub enum Integer {
     /// Which registers the kernel saves.
     SavedState,
     LoadMxcsr,
-    /// `stmxcsr`: status flags are not kept.
-    StoreMxcsr,
     /// `rep movs` and `rep stos`.
     Copy,
     Fill,
@@ -46,7 +44,6 @@ const ROWS: &[(Map, u8, Option<usize>, Integer)] = &[
     (Map::Two, 0x31, None, Integer::TimeStamp),
     (Map::Two, 0xa2, None, Integer::Identify),
     (Map::Two, 0xae, Some(2), Integer::LoadMxcsr),
-    (Map::Two, 0xae, Some(3), Integer::StoreMxcsr),
 ];
 
 /// The CPU we are: leaf, then EAX, EBX, ECX, EDX. An early x86-64: SSE2, and nothing that came later.
@@ -83,7 +80,7 @@ pub fn meaning(e: &Encoding) -> Option<Integer> {
         _ => {}
     }
     let row = ROWS.iter().find(|r| r.0 == e.map && r.1 == e.opcode && r.2.is_none_or(|reg| reg == e.reg))?;
-    let register = matches!(row.3, Integer::LoadMxcsr | Integer::StoreMxcsr) && matches!(e.rm, Rm::Register(_));
+    let register = row.3 == Integer::LoadMxcsr && matches!(e.rm, Rm::Register(_));
     (!register).then_some(row.3)
 }
 
@@ -133,13 +130,6 @@ pub fn emit(x: &mut Emit<'_, '_, '_, '_>, what: Integer, end: Option<BlockId>) -
             x.set_general(RDX, 32, zero)
         }
         Integer::LoadMxcsr => load_mxcsr(x),
-        Integer::StoreMxcsr => {
-            let mxcsr = x.named("MXCSR")?;
-            match x.e.rm {
-                Rm::Memory(a) => x.store(&a, 32, mxcsr),
-                Rm::Register(_) => Err("a register where memory belongs".to_owned()),
-            }
-        }
         Integer::Copy | Integer::Fill => repeat(x, what == Integer::Copy, end.ok_or("a repeated instruction without an end")?),
         Integer::Trap(which) => {
             x.p.builder.trap(which);

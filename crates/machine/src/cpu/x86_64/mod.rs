@@ -183,7 +183,6 @@ impl Own for Ours {
         match self.kind {
             Kind::Integer(Integer::Identify) => Some(Asked::Processor),
             Kind::Integer(Integer::TimeStamp) => Some(Asked::Time),
-            Kind::Integer(Integer::StoreMxcsr) => Some(Asked::FloatStatus),
             Kind::Integer(_) | Kind::Vector(_) | Kind::X87(_) => None,
         }
     }
