@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 use std::rc::Rc;
 
+use rustc_hash::FxHashSet;
 use wryneck_expr::{Model, Pool};
 use wryneck_solver::{Answer, Budget, Solver};
 
@@ -12,18 +13,21 @@ use crate::ground::image::Image;
 use crate::ground::memory::pvec::PVec;
 use crate::ground::path_end::{Limit, PathEnd};
 use crate::ground::prefix::PrefixId;
+use crate::ground::sharing::Visited;
 use crate::ground::tree::Tree;
 use crate::relevance::audit::Auditor;
 use crate::relevance::classify::Classes;
+use crate::relevance::pruner::Pruner;
 use crate::relevance::pruning::{Benefit, Pruning, Waiting};
-use crate::relevance::subsume::{Held, LEFT_OUT, NO_SUBTREE, Subsumption};
-use crate::state::sharing::{Rebuilt, Visited};
+use crate::relevance::subsume::{Held, Subsumption};
+use crate::state::rebuilt::Rebuilt;
+use crate::state::{LEFT_OUT, NO_SUBTREE};
 use crate::state::{NoData, PathData, Script, State};
 use crate::step::core::{Checked, Core, Ended, Flip, LedgerKind};
 use crate::step::cx::Cx;
 use crate::step::lazy;
 use crate::step::leaks;
-use crate::step::plugin::{Environment, Monitor, Pruner, Stop, Value};
+use crate::step::plugin::{Environment, LazyInputs, Monitor, Stop, Value};
 use crate::step::recorder::Step;
 use crate::step::run::{Exit, run};
 use crate::step::{arith, call, frame, slow};
@@ -33,7 +37,6 @@ mod pressure;
 mod seeds;
 mod toward;
 
-pub(crate) use adopt::Adoption;
 pub use adopt::{Left, Rest};
 pub use seeds::SeedEnd;
 
@@ -218,6 +221,13 @@ impl Explorer {
         self.core.config.keep_infeasible_flips = pruning != Pruning::AsPrinted;
         self.core.config.allocation_stacks = true;
         self.pruning = Some((pruning, pruner));
+    }
+
+    /// Has inputs made as paths use them. Calls of the functions `skipped` are not followed. To be called before [`Explorer::start`].
+    pub fn make_inputs(&mut self, lazy: Rc<dyn LazyInputs>, skipped: FxHashSet<u32>) {
+        self.root.lazy = lazy.initial();
+        self.core.skipped = skipped;
+        self.core.lazy = Some(lazy);
     }
 
     pub fn is_pruned(&self) -> bool {
@@ -488,13 +498,13 @@ impl Explorer {
             return done;
         };
         let (op, first) = (state.frame().op, recorder.trace.steps.len());
-        state.memory.space.drain_log(&mut Vec::new());
+        state.memory.space.drain_log().for_each(drop);
         let done = operation(&mut Cx { core: &mut self.core, state });
         let done = lazy::binds_first(state, done);
         state.before = state.before.take().filter(|_| done.is_err());
         if let Some(recorder) = &mut self.core.recorder {
             let steps = &mut recorder.trace.steps;
-            state.memory.space.drain_log(steps);
+            steps.extend(state.memory.space.drain_log().map(Step::from));
             let count = (steps.len() - first) as u32;
             steps.push(match what {
                 Shown::Operation => Step::Slow { op, count },

@@ -11,7 +11,6 @@ use wryneck_ir::{self as ir, CodeSource, LocId, NONE, NoCode, global_flags};
 
 use crate::ground::code::{Callee, Code, Context, PreparedEdge};
 use crate::ground::memory::{FUNC_BASE, GLOBAL_BASE, Memory, PAGE, Static};
-use crate::step::plugin::Environment;
 
 /// A place in the code: operation `op` of function `func` of the program.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -45,6 +44,12 @@ const GLOBAL_SLACK: u64 = 16;
 
 /// What the names of guards of first values begin with (Itanium C++ ABI, 5.1.4.1 "Guard Variables").
 const GUARD: &str = "_ZGV";
+
+/// Which functions have models; environments do this.
+pub trait Models {
+    /// The model for a function of this name, if there is one; asked once per name. `defined`: the program has a body for it.
+    fn model_of(&self, name: &str, defined: bool) -> Option<u32>;
+}
 
 /// A program ready to run.
 pub struct Image {
@@ -84,7 +89,7 @@ impl Image {
     }
 
     /// Gives everything an address and fills the globals.
-    pub fn new(program: Program, environment: &dyn Environment, pool: &mut Pool) -> Image {
+    pub fn new(program: Program, environment: &(impl Models + ?Sized), pool: &mut Pool) -> Image {
         let functions = program.functions();
         let mut first_block = Vec::with_capacity(functions.len());
         let mut blocks = 0;
@@ -97,13 +102,13 @@ impl Image {
         for f in 0..functions.len() as u32 {
             // What the program defines is the program's, whatever its name; models stand in for libraries.
             let library = program.units[functions[f as usize].unit as usize].library;
-            let model = if library { environment.model(function_name(&program, f), true) } else { None };
+            let model = if library { environment.model_of(function_name(&program, f), true) } else { None };
             callees.push(model.map_or(Callee::Body(f), Callee::Model));
             models.extend(model.map(|m| (m, Callee::Body(f))));
         }
         let mut undefined = Vec::with_capacity(program.undefined().len());
         for (u, symbol) in (0u32..).zip(program.undefined()) {
-            let model = environment.model(&String::from_utf8_lossy(&symbol.name), false);
+            let model = environment.model_of(&String::from_utf8_lossy(&symbol.name), false);
             models.extend(model.map(|m| (m, Callee::Undefined(u))));
             undefined.push(model);
         }

@@ -10,5 +10,6 @@ pub mod job;
 pub mod memory;
 pub mod path_end;
 pub mod prefix;
+pub mod sharing;
 pub mod stacks;
 pub mod tree;

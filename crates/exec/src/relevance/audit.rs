@@ -8,7 +8,7 @@
 use crate::engine::{Explorer, Item};
 use crate::ground::config::Audit;
 use crate::ground::prefix::PrefixId;
-use crate::relevance::subsume::NO_SUBTREE;
+use crate::state::NO_SUBTREE;
 use crate::state::State;
 use crate::step::core::Flip;
 

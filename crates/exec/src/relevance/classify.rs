@@ -9,7 +9,7 @@ use std::collections::BTreeMap;
 use crate::engine::Explorer;
 use crate::ground::prefix::{Decision, Prefix, PrefixId};
 use crate::relevance::pruning::{Explored, Past, Pruning, Waiting};
-use crate::relevance::subsume::LEFT_OUT;
+use crate::state::LEFT_OUT;
 use crate::step::core::{Flip, Refuted};
 
 /// The paths that have ended.

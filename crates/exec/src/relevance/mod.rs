@@ -2,5 +2,6 @@
 
 pub(crate) mod audit;
 pub mod classify;
+pub mod pruner;
 pub mod pruning;
 pub mod subsume;

@@ -23,11 +23,12 @@ use wryneck_solver::{Answer, Budget};
 use crate::engine::{Explorer, Item};
 use crate::ground::path_end::PathEnd;
 use crate::ground::prefix::{Decision, Made, Prefix, PrefixId};
-use crate::relevance::subsume::SubtreeId;
+use crate::ground::sharing::Visited;
+use crate::relevance::pruner::{Begun, Subsumer, Traced, Wanted};
 use crate::state::State;
-use crate::state::sharing::{Rebuilt, Visited};
+use crate::state::SubtreeId;
+use crate::state::rebuilt::Rebuilt;
 use crate::step::core::{Ended, Flip, LedgerKind, Refuted};
-use crate::step::plugin::{Begun, Subsumer, Traced, Wanted};
 
 /// How flips are pruned.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]

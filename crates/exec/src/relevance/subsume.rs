@@ -21,20 +21,13 @@ use crate::ground::config::Audit;
 use crate::ground::digest::Digest;
 use crate::ground::path_end::PathEnd;
 use crate::ground::prefix::{Decision, Prefix, PrefixId};
+use crate::ground::sharing::Visited;
+use crate::relevance::pruner::{Begun, Subsumer};
 use crate::relevance::pruning::{Past, Pruning};
-use crate::state::sharing::{Rebuilt, Visited};
-use crate::state::{PathData, State};
+use crate::state::rebuilt::Rebuilt;
+use crate::state::rebuilt::remap_shared;
+use crate::state::{LEFT_OUT, PathData, State, SubtreeId};
 use crate::step::core::Flip;
-use crate::step::plugin::{Begun, Subsumer};
-
-/// Names the subtree below one flip.
-pub type SubtreeId = u32;
-
-/// The subtree of paths that began at no flip.
-pub const NO_SUBTREE: SubtreeId = SubtreeId::MAX;
-
-/// The subtree of paths below flips that subsumption would have pruned.
-pub const LEFT_OUT: SubtreeId = SubtreeId::MAX - 1;
 
 /// The subtree below a flip, while it is explored.
 struct Subtree {
@@ -85,13 +78,6 @@ impl Held {
         self.state.remap(map, rebuilt);
         remap_shared(&mut self.snapshot, map, rebuilt);
     }
-}
-
-pub(crate) fn remap_shared(state: &mut Rc<State>, map: &Remap, rebuilt: &mut Rebuilt) {
-    if Rc::get_mut(state).is_none() {
-        *state = Rc::new(state.fork_idle());
-    }
-    Rc::get_mut(state).expect("just made unique").remap(map, rebuilt);
 }
 
 /// The program points at which flips began.

@@ -1,6 +1,8 @@
 //! A state: one path in progress. It has no link to the engine, and a fork copies a handful of reference counts.
 
-pub mod sharing;
+pub mod awaited;
+pub mod landings;
+pub mod rebuilt;
 pub mod survived;
 pub mod variables;
 
@@ -17,12 +19,21 @@ use crate::ground::image::CodePos;
 use crate::ground::memory::Memory;
 use crate::ground::memory::pvec::PVec;
 use crate::ground::prefix::{Decision, Prefix};
-use crate::relevance::subsume::SubtreeId;
-use crate::state::sharing::{Rebuilt, Visited};
+use crate::ground::sharing::Visited;
+use crate::state::awaited::Awaited;
+use crate::state::landings::Landings;
+use crate::state::rebuilt::Rebuilt;
 use crate::state::survived::Survived;
 use crate::state::variables::Variables;
-use crate::step::goals::Awaited;
-use crate::step::landing::Landings;
+
+/// Names the subtree below one flip.
+pub type SubtreeId = u32;
+
+/// The subtree of paths that began at no flip.
+pub const NO_SUBTREE: SubtreeId = SubtreeId::MAX;
+
+/// The subtree of paths below flips that subsumption would have pruned.
+pub const LEFT_OUT: SubtreeId = SubtreeId::MAX - 1;
 
 /// One call in progress. `slots` are followed by their tags: a non-zero tag says the slot holds an `ExprId`.
 #[derive(Clone)]

@@ -1,15 +1,7 @@
-//! Recovered accesses: a path may continue after a number of accesses out of bounds. What such a read returns is input; such a write is
-//! dropped.
-//!
-//! This shows further faults of a path, such as the access that a shorter path leads to first. Later faults may depend on the first one,
-//! so findings list it. Only loads and stores of the program are recovered, not those of models. No queries.
-
-use std::rc::Rc;
+//! Recovered accesses of a path ([`crate::step::survive`]).
 
 use crate::ground::image::CodePos;
-use crate::ground::path_end::{Fault, FaultKind, PathEnd};
-use crate::step::cx::Cx;
-use crate::step::plugin::Stop;
+use crate::ground::path_end::Fault;
 
 /// A fault that did not end its path.
 #[derive(Clone, Debug)]
@@ -17,19 +9,4 @@ pub struct Survived {
     pub fault: Fault,
     /// Innermost first.
     pub stack: Vec<CodePos>,
-}
-
-impl Cx<'_> {
-    /// Notes a fault that the path survives; gives back what ends it.
-    pub(crate) fn survive(&mut self, stop: Stop) -> Result<(), Stop> {
-        let Stop::End(PathEnd::Fault(fault)) = stop else { return Err(stop) };
-        let bounds = matches!(fault.kind, FaultKind::OutOfBoundsRead | FaultKind::OutOfBoundsWrite);
-        if !bounds || self.state.survived.len() >= self.core.config.keep_going as usize {
-            return Err(PathEnd::Fault(fault).into());
-        }
-        let stack = self.core.call_stack(self.state, usize::MAX);
-        Rc::make_mut(&mut self.state.survived).push(Survived { fault, stack });
-        self.state.approximated = true;
-        Ok(())
-    }
 }

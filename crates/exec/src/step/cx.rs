@@ -10,6 +10,7 @@
 //! under its script and meets each condition, and each question to the solver, exactly as it did the first time.
 //! What the operation asserted before the flip is in [`crate::step::core::Flip::path`], which is what the solver is asked about.
 
+pub(crate) mod adoption;
 mod flips;
 
 use std::rc::Rc;

@@ -12,18 +12,11 @@ use wryneck_expr::ExprId;
 use crate::ground::image::{CodePos, Image};
 use crate::ground::path_end::PathEnd;
 use crate::state::State;
+pub use crate::state::awaited::Aim;
+use crate::state::awaited::Awaited;
 use crate::step::core::{Core, LedgerKind};
 use crate::step::cx::Cx;
 use crate::step::plugin::Stop;
-
-/// What it means to reach a place.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Aim {
-    /// The goal of this number is reached.
-    Find(u32),
-    /// The path ends.
-    Avoid,
-}
 
 /// A goal as code that is not lowered yet can have it: machine code by address or by line.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -54,34 +47,6 @@ pub struct Goals {
     pub(crate) is_reached: bool,
     /// The blocks of functions by their first operations, of so many blocks.
     starts: FxHashMap<u32, (u32, Vec<(u32, u32)>)>,
-}
-
-/// An operation that a path is on its way to, in one of its frames.
-#[derive(Clone, Copy, Debug)]
-pub struct Awaited {
-    /// Frames of the path.
-    depth: usize,
-    func: u32,
-    block: u32,
-    /// The block's first operation, and the one behind its last.
-    operations: (u32, u32),
-    op: u32,
-    aim: Aim,
-}
-
-impl Awaited {
-    /// Whether the path still comes to it once a long jump goes to this operation of the frame of this number.
-    pub(crate) fn survives(&self, frame: usize, op: u32) -> bool {
-        self.depth <= frame || self.depth == frame + 1 && (self.operations.0..self.operations.1).contains(&op)
-    }
-
-    /// Whether the path is still in the block before the operation.
-    fn is_ahead(&self, state: &State) -> bool {
-        let Some(frame) = state.frames.get(self.depth - 1).filter(|frame| frame.func == self.func) else { return false };
-        // A caller's next operation is the one behind its call.
-        let at = frame.op.saturating_sub(u32::from(self.depth < state.frames.len()));
-        (self.operations.0..self.operations.1).contains(&at) && at < self.op
-    }
 }
 
 /// Whether a path ends with the components of another, such as `src/wc.c` with `wc.c`.

@@ -5,13 +5,13 @@
 use wryneck_expr::ExprId;
 
 use crate::ground::config::Uninit;
+use crate::ground::memory::touch::Reuse;
 use crate::ground::memory::{HeapObject, Life, heap};
 use crate::ground::path_end::{FaultKind, PathEnd};
 use crate::step::core::LedgerKind;
 use crate::step::cx::Cx;
 use crate::step::plugin::{Stop, Value};
 use crate::step::pointer::{Place, What};
-use crate::step::recorder::Step;
 
 /// Bytes after which a string counts as endless.
 const MAX_STRING: u64 = 1 << 20;
@@ -38,7 +38,7 @@ impl Cx<'_> {
         self.state.memory.space.make_live(base, size, zero, &mut self.core.pool);
         if let Some(old) = replaced {
             let own = self.core.environment.allocates(&old);
-            self.state.memory.space.note(Step::Replaced { own, origin: old.origin, base: old.base });
+            self.state.memory.space.note_reuse(Reuse { own, origin: old.origin, base: old.base });
         }
         Some(base)
     }

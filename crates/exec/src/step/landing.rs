@@ -12,48 +12,9 @@ use wryneck_ir::{Inst, Op};
 use super::frame;
 use crate::ground::path_end::{FaultKind, PathEnd};
 use crate::state::Frame;
+use crate::state::landings::{Landing, Token};
 use crate::step::cx::Cx;
 use crate::step::plugin::{Stop, Value};
-
-/// The name of a landing, as it lies in a `jmp_buf`.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Token {
-    /// Names the landing on its path.
-    landing: u32,
-    /// Names the activation of the function.
-    activation: u32,
-}
-
-/// Where a `longjmp` continues.
-#[derive(Clone)]
-pub struct Landing {
-    token: Token,
-    /// The address of the `jmp_buf`.
-    buffer: u64,
-    /// The index of the frame in the call stack.
-    depth: u32,
-    /// The stack pointer there.
-    sp: u64,
-    /// The frame at its call of `setjmp`.
-    pub(crate) frame: Rc<Frame>,
-}
-
-impl Token {
-    pub fn to_bits(self) -> u64 {
-        u64::from(self.landing) << 32 | u64::from(self.activation)
-    }
-
-    pub fn from_bits(bits: u64) -> Token {
-        Token { landing: (bits >> 32) as u32, activation: bits as u32 }
-    }
-}
-
-impl Landing {
-    /// What decides behaviour: the token, the place and the stack pointer. The frame is hashed as all frames are.
-    pub(crate) fn key(&self) -> (u64, u64, u32, u64) {
-        (self.token.to_bits(), self.buffer, self.depth, self.sp)
-    }
-}
 
 impl Cx<'_> {
     /// Records a landing at the current call, for the `jmp_buf` at this address. Machine code has none: there `longjmp` is a jump.
@@ -140,18 +101,4 @@ impl Cx<'_> {
         debug_assert!(matches!(inst.operator(), Some(Op::Call | Op::CallIndirect)));
         (inst.dst, module.calls[inst.b as usize].ret_width.clamp(1, 64))
     }
-}
-
-impl Landing {
-    fn is_active(&self, frames: &[Rc<Frame>]) -> bool {
-        frames.get(self.depth as usize).is_some_and(|frame| frame.activation == self.token.activation)
-    }
-}
-
-/// The landings of a path.
-#[derive(Clone, Default)]
-pub struct Landings {
-    /// Landings made so far.
-    made: u32,
-    pub(crate) all: Vec<Landing>,
 }

@@ -1,23 +1,9 @@
 //! Lazily made inputs in the engine: the slot of their plug-in, and binding as an operation of its own (docs/design/016).
 
-use std::rc::Rc;
-
-use rustc_hash::FxHashSet;
-
-use crate::engine::Explorer;
 use crate::ground::path_end::PathEnd;
 use crate::state::State;
 use crate::step::cx::Cx;
-use crate::step::plugin::{LazyInputs, Stop};
-
-impl Explorer {
-    /// Has inputs made as paths use them. Calls of the functions `skipped` are not followed. To be called before [`Explorer::start`].
-    pub fn make_inputs(&mut self, lazy: Rc<dyn LazyInputs>, skipped: FxHashSet<u32>) {
-        self.root.lazy = lazy.initial();
-        self.core.skipped = skipped;
-        self.core.lazy = Some(lazy);
-    }
-}
+use crate::step::plugin::Stop;
 
 /// The pointer that an operation left unbound is bound by an operation of its own; then this one, which has changed nothing yet, is repeated.
 pub(crate) fn binds_first(state: &mut State, done: Result<(), Stop>) -> Result<(), Stop> {

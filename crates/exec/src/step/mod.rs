@@ -24,6 +24,7 @@ mod resolve;
 pub mod run;
 mod scratch;
 pub(crate) mod seed;
+pub(crate) mod survive;
 mod table;
 mod unwritten;
 

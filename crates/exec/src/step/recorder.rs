@@ -7,6 +7,7 @@
 use rustc_hash::FxHashSet;
 use wryneck_ir::ActiveCall;
 
+use crate::ground::memory::touch::{Reuse, Touch, Touched};
 use crate::ground::stacks::StackId;
 use crate::state::State;
 use crate::step::core::Core;
@@ -92,6 +93,17 @@ pub enum Step {
     Happens,
     /// A monitor read the result of the current call.
     ResultMatters,
+}
+
+impl From<Touch> for Step {
+    fn from(touch: Touch) -> Step {
+        match touch {
+            Touch::Bytes { how: Touched::Read, len, address } => Step::Read { len, address },
+            Touch::Bytes { how: Touched::Write, len, address } => Step::Write { len, address },
+            Touch::Bytes { how: Touched::Allocate, len, address } => Step::Allocate { len, address },
+            Touch::Reuse(Reuse { own, origin, base }) => Step::Replaced { own, origin, base },
+        }
+    }
 }
 
 /// A call of the path.

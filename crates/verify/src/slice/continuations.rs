@@ -10,9 +10,9 @@ use std::hash::Hash;
 use std::rc::Rc;
 
 use rustc_hash::FxHashMap;
+use wryneck_exec::SubtreeId;
 use wryneck_exec::digest::Digest;
 use wryneck_exec::memory::page::Byte;
-use wryneck_exec::subsume::SubtreeId;
 use wryneck_exec::{Continuations, State, Subsumer, Traced, Wanted};
 use wryneck_expr::{ExprId, Pool};
 

@@ -6,8 +6,8 @@
 use std::cell::RefCell;
 
 use rustc_hash::FxHashMap;
+use wryneck_exec::SubtreeId;
 use wryneck_exec::prefix::PrefixId;
-use wryneck_exec::subsume::SubtreeId;
 
 use super::live::Live;
 use super::recent::Recent;

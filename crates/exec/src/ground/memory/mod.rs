@@ -4,6 +4,7 @@ pub mod heap;
 pub mod page;
 pub mod pvec;
 pub mod space;
+pub mod touch;
 
 use std::rc::Rc;
 

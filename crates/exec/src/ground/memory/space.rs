@@ -11,8 +11,8 @@ use std::rc::Rc;
 use wryneck_expr::{ExprId, Pool};
 
 use super::page::{Byte, PAGE, Page};
-use crate::state::sharing::{Memo, Visited};
-use crate::step::recorder::Step;
+use super::touch::{Reuse, Touch, Touched};
+use crate::ground::sharing::{Memo, Visited};
 
 const CHUNK: u64 = 64;
 const ENTRIES: usize = 128;
@@ -40,10 +40,6 @@ struct Tlb {
 }
 
 const NO_PAGE: u64 = u64::MAX;
-const READ: fn(u32, u64) -> Step = |len, address| Step::Read { len, address };
-const WRITE: fn(u32, u64) -> Step = |len, address| Step::Write { len, address };
-const ALLOCATE: fn(u32, u64) -> Step = |len, address| Step::Allocate { len, address };
-
 impl Tlb {
     fn empty() -> Box<Tlb> {
         Box::new(Tlb {
@@ -68,7 +64,7 @@ pub struct Space {
     dir: Rc<Dir>,
     tlb: Option<Box<Tlb>>,
     /// What all but [`Space::load`] and [`Space::store`] touch, while a path is recorded.
-    log: Option<RefCell<Vec<Step>>>,
+    log: Option<RefCell<Vec<Touch>>>,
 }
 
 impl Default for Space {
@@ -102,26 +98,26 @@ impl Space {
         self.log = Some(RefCell::default());
     }
 
-    /// Moves what was logged to the end of `steps`.
-    pub fn drain_log(&mut self, steps: &mut Vec<Step>) {
-        if let Some(log) = &mut self.log {
-            steps.append(log.get_mut());
-        }
+    /// Takes what was logged.
+    pub fn drain_log(&mut self) -> impl Iterator<Item = Touch> {
+        self.log.as_mut().into_iter().flat_map(|log| log.get_mut().drain(..))
     }
 
-    /// Logs a step.
-    pub fn note(&self, step: Step) {
-        self.log.iter().for_each(|log| log.borrow_mut().push(step));
+    /// Logs that the heap object just allocated lies in the slot of a freed one.
+    pub fn note_reuse(&self, reuse: Reuse) {
+        self.log.iter().for_each(|log| log.borrow_mut().push(Touch::Reuse(reuse)));
     }
 
-    fn touched(&self, addr: u64, len: u64, step: fn(u32, u64) -> Step) {
+    fn touched(&self, address: u64, len: u64, how: Touched) {
         let Some(log) = &self.log else { return };
         let mut log = log.borrow_mut();
         match log.last_mut() {
-            Some(Step::Read { len: before, address }) if *address + u64::from(*before) == addr && step(0, 0) == READ(0, 0) => {
+            Some(Touch::Bytes { how: Touched::Read, len: before, address: first })
+                if how == Touched::Read && *first + u64::from(*before) == address =>
+            {
                 *before += len as u32;
             }
-            _ => log.push(step(len as u32, addr)),
+            _ => log.push(Touch::Bytes { how, len: len as u32, address }),
         }
     }
 
@@ -250,7 +246,7 @@ impl Space {
     }
 
     pub fn byte(&self, addr: u64) -> Byte {
-        self.touched(addr, 1, READ);
+        self.touched(addr, 1, Touched::Read);
         self.page(addr / PAGE).map_or(Byte::Dead, |p| p.byte((addr % PAGE) as usize))
     }
 
@@ -265,13 +261,13 @@ impl Space {
         if offset + len > PAGE {
             return None;
         }
-        self.touched(addr, len, READ);
+        self.touched(addr, len, Touched::Read);
         self.page(addr / PAGE)?.whole_cell(offset as usize, len as usize)
     }
 
     /// Stores a symbolic value of `len` bytes; `false` if a byte is not live (bytes before it may have been written).
     pub fn store_expr(&mut self, addr: u64, len: u64, expr: ExprId, pool: &mut Pool) -> bool {
-        self.touched(addr, len, WRITE);
+        self.touched(addr, len, Touched::Write);
         let offset = addr % PAGE;
         if offset + len <= PAGE {
             return self.page_mut(addr / PAGE, false).is_some_and(|p| p.store_cell(offset as usize, len as usize, expr, pool));
@@ -303,7 +299,7 @@ impl Space {
 
     /// Reads bytes that are all concrete; `false` at the first that is not.
     pub fn read(&self, addr: u64, out: &mut [u8]) -> bool {
-        self.touched(addr, out.len() as u64, READ);
+        self.touched(addr, out.len() as u64, Touched::Read);
         Space::parts(addr, out.len() as u64).all(|(number, offset, start, n)| {
             let Some(bytes) = self.page(number).and_then(|p| p.concrete_slice(offset, n)) else { return false };
             out[start..start + n].copy_from_slice(bytes);
@@ -313,14 +309,14 @@ impl Space {
 
     /// Writes bytes, all of which must be live; page permissions are the caller's business. `false` at the first that is not.
     pub fn write(&mut self, addr: u64, bytes: &[u8]) -> bool {
-        self.touched(addr, bytes.len() as u64, WRITE);
+        self.touched(addr, bytes.len() as u64, Touched::Write);
         Space::parts(addr, bytes.len() as u64)
             .all(|(number, offset, start, n)| self.page_mut(number, false).is_some_and(|p| p.write_slice(offset, &bytes[start..start + n])))
     }
 
     /// Makes a range live: zero, or uninitialised. Whole pages are shared until they are written, and so are whole chunks of them.
     pub fn make_live(&mut self, addr: u64, len: u64, zero: bool, pool: &mut Pool) {
-        self.touched(addr, len, ALLOCATE);
+        self.touched(addr, len, Touched::Allocate);
         let end = addr.saturating_add(len);
         let (first, behind) = (addr.div_ceil(CHUNK * PAGE), end / (CHUNK * PAGE));
         if first >= behind {

@@ -7,7 +7,7 @@ use wryneck_expr::{ExprId, Model, print};
 use super::Cx;
 use crate::ground::path_end::{Limit, PathEnd};
 use crate::ground::prefix::Decision;
-use crate::relevance::subsume::LEFT_OUT;
+use crate::state::LEFT_OUT;
 use crate::state::{Script, State};
 use crate::step::core::{Checked, Flip, LedgerKind, Refuted};
 use crate::step::plugin::Stop;

@@ -5,10 +5,7 @@
 use std::rc::Rc;
 
 use rustc_hash::{FxHashMap, FxHashSet};
-use wryneck_solver::{RemapMemo, Seen};
-
-use crate::ground::memory::space::SpaceMemo;
-use crate::state::{Frame, PathData};
+use wryneck_solver::Seen;
 
 /// The parts met so far. Valid while no state changes.
 #[derive(Default)]
@@ -22,15 +19,6 @@ impl Visited {
     pub fn is_new<T: ?Sized>(&mut self, part: &Rc<T>) -> bool {
         self.parts.insert(Rc::as_ptr(part).cast())
     }
-}
-
-/// The parts that a compaction has rebuilt already, so that states go on sharing them.
-#[derive(Default)]
-pub struct Rebuilt {
-    pub(crate) frames: Memo<Frame>,
-    pub(crate) space: SpaceMemo,
-    pub(crate) paths: RemapMemo,
-    pub(crate) data: Memo<dyn PathData>,
 }
 
 /// Old parts with what replaces them.

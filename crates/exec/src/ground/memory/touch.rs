@@ -1,0 +1,28 @@
+//! What an address space logs of the accesses of slow operations, while a path is recorded.
+
+use crate::ground::stacks::StackId;
+
+/// How memory was touched.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Touched {
+    Read,
+    Write,
+    Allocate,
+}
+
+/// The heap object just allocated lies in the slot of a freed one.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Reuse {
+    /// The program had allocated the freed object.
+    pub own: bool,
+    pub origin: StackId,
+    /// Where the freed object began.
+    pub base: u64,
+}
+
+/// One entry of the log.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Touch {
+    Bytes { how: Touched, len: u32, address: u64 },
+    Reuse(Reuse),
+}
