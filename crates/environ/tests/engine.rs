@@ -74,7 +74,7 @@ impl Control for Collect {
         (core.stats.paths > 10_000).then_some(Limit::Forks)
     }
     fn ended(&mut self, core: &mut Core, ended: Ended) {
-        let world = World::left_by(&*ended.env).expect("the environment is Linux");
+        let world = World::left_by(ended.data.environment()).expect("the environment is Linux");
         let stdout = String::from_utf8_lossy(&world.written(STDOUT, &core.pool, &ended.model)).into_owned();
         let bytes = |i: &wryneck_exec::Input| i.bytes.iter().map(|s| ended.model.get(*s) as u8).collect();
         let inputs = ended.inputs.iter().map(|i| (i.name.to_string(), bytes(i))).collect();

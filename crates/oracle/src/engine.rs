@@ -142,7 +142,7 @@ impl Control for First {
         if self.ended.is_some() {
             return;
         }
-        let evaluated = ended.env.as_any().downcast_ref::<Left>().map(|left| {
+        let evaluated = ended.data.environment().as_any().downcast_ref::<Left>().map(|left| {
             let mut eval = Evaluator::default();
             Evaluated {
                 address: left.address,

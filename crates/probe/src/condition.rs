@@ -12,7 +12,7 @@ use crate::data::Inputs;
 
 /// What the inputs have to satisfy for a path to be taken, as C conditions; at most `most`.
 pub fn precondition(ended: &Ended, constraints: &[ExprId], pool: &Pool, most: usize) -> Vec<String> {
-    let Some(inputs) = ended.lazy.as_any().downcast_ref::<Inputs>() else { return Vec::new() };
+    let Some(inputs) = ended.data.inputs().as_any().downcast_ref::<Inputs>() else { return Vec::new() };
     let mut out = Vec::new();
     for made in inputs.objects.iter() {
         out.push(format!("{} != NULL", pointer(&made.pointer)));

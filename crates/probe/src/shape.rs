@@ -84,7 +84,7 @@ pub fn letter(number: usize) -> String {
 impl Shape {
     /// The inputs of a path that has ended.
     pub fn of(ended: &Ended, pool: &Pool, params: &[Param]) -> Shape {
-        let Some(inputs) = ended.lazy.as_any().downcast_ref::<Inputs>() else { return Shape::default() };
+        let Some(inputs) = ended.data.inputs().as_any().downcast_ref::<Inputs>() else { return Shape::default() };
         let mut shape = Shape::default();
         // Where a symbol lies: which content, at which offset.
         let mut homes: FxHashMap<SymId, (Home, i64)> = FxHashMap::default();

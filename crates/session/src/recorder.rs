@@ -216,7 +216,7 @@ fn outline(core: &Core, ended: &Ended, class: Class, what: &str) -> Box<Outline>
         };
         about["leaks"] = ended.leaks.iter().map(leak).collect();
     }
-    if let Some(world) = World::left_by(&*ended.env) {
+    if let Some(world) = World::left_by(ended.data.environment()) {
         let stdout = world.written(STDOUT, &core.pool, &ended.model);
         if stdout.len() <= MOST_OUTPUT {
             about["stdout"] = json!(stdout);

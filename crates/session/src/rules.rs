@@ -190,7 +190,7 @@ impl Rules {
             redundant: relevant.map(|relevant| explorer.core.stats.paths - relevant),
             wanted: self.earlier.wanted + explorer.core.stats.flips_wanted,
             subsumed: self.earlier.subsumed + explorer.core.stats.flips_subsumed,
-            never: explorer.is_pruned().then_some(explorer.unwanted() as u64),
+            never: explorer.unwanted().map(|count| count as u64),
             audited: explorer.core.stats.flips_audited,
             lost: self
                 .lost
@@ -202,7 +202,7 @@ impl Rules {
 
     /// The events of a path that the program ended, in a line.
     pub fn events(&self, ended: &Ended) -> Option<String> {
-        let observed = ended.monitor.as_any().downcast_ref::<Observed>()?;
+        let observed = ended.data.monitor().as_any().downcast_ref::<Observed>()?;
         matches!(ended.end, PathEnd::Exit(_)).then(|| self.line(&observed.sequence))
     }
 
@@ -225,7 +225,7 @@ impl Rules {
     }
 
     fn see<'a>(&mut self, core: &Core, ended: &'a Ended, counts: bool) -> Vec<Defect<'a>> {
-        let Some(observed) = ended.monitor.as_any().downcast_ref::<Observed>() else { return Vec::new() };
+        let Some(observed) = ended.data.monitor().as_any().downcast_ref::<Observed>() else { return Vec::new() };
         let exits = matches!(ended.end, PathEnd::Exit(_));
         for ((relevant, events), without) in self.relevant.iter_mut().zip(&observed.events).zip(&self.without) {
             *relevant += u64::from(counts && (*events > 0 || exits && *without));

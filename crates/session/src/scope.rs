@@ -46,7 +46,7 @@ pub fn variables(core: &Core, state: &State, machine: Option<&MachineProgram>, a
                 let is_here = |f: &InScope| f.address.checked_sub(address).is_some_and(|inside| inside < INSTRUCTION);
                 of_machine_code.find(is_here).map(|f| f.functions.into_iter().map(plain).collect()).unwrap_or_default()
             }
-            None => frames.find(|frame| frame.func == pos.func).map(|frame| held.of_bitcode(frame)).into_iter().collect(),
+            None => frames.find(|frame| frame.func() == pos.func).map(|frame| held.of_bitcode(frame)).into_iter().collect(),
         };
         // Where they do not agree on what was inlined, all belongs to the function itself.
         let count = core.image.source(*pos).len().max(1);
@@ -73,11 +73,11 @@ impl Held<'_> {
         let Some((func, code)) = self.core.image.machine_code() else { return Vec::new() };
         let mut all = Vec::new();
         let mut op = None;
-        for frame in self.state.frames.iter().rev().filter(|frame| frame.func == func) {
+        for frame in self.state.frames.iter().rev().filter(|frame| frame.func() == func) {
             // Constants have the first slots, parameters those after them.
             let limb = |n: usize| self.slot(frame, code.consts.len() + n);
             // A caller's operation is the one after its call.
-            let here = if op.is_none() && std::ptr::eq(self.state.frame(), &**frame) { frame.op } else { frame.op.saturating_sub(1) };
+            let here = if op.is_none() && std::ptr::eq(self.state.frame(), &**frame) { frame.op() } else { frame.op().saturating_sub(1) };
             op = Some(here);
             let instruction = self.core.image.instruction(CodePos { func, op: here });
             all.extend(machine.in_scope(instruction, &limb, &|at, out| self.read(at, out)));
@@ -89,8 +89,8 @@ impl Held<'_> {
     /// as one.
     fn of_bitcode(&self, frame: &Frame) -> Vec<Variable> {
         let image = &self.core.image;
-        let (module, function) = image.function(frame.func);
-        let allocas = module.allocas.range(function.allocas).iter().zip(&image.code(frame.func).frame);
+        let (module, function) = image.function(frame.func());
+        let allocas = module.allocas.range(function.allocas).iter().zip(&image.code(frame.func()).frame);
         let named =
             allocas.map(|(alloca, slot)| (module.str(alloca.name), alloca.align, slot)).filter(|(name, ..)| !MADE_UP.contains(name));
         let shown = |(name, align, slot): (&str, u32, &FrameSlot)| {
@@ -103,7 +103,7 @@ impl Held<'_> {
     }
 
     fn slot(&self, frame: &Frame, slot: usize) -> Option<u64> {
-        let (value, tag) = (*frame.slots.get(slot)?, *frame.tags.get(slot)?);
+        let (value, tag) = frame.slot(slot)?;
         Some(if tag == 0 { value } else { self.value(ExprId::from_raw(value as u32), 0) })
     }
 

@@ -233,7 +233,7 @@ fn note(wrong: Vec<(usize, Wrong)>, cx: &mut Cx<'_>) {
 }
 
 fn observed<'a>(cx: &'a Cx<'_>) -> Result<&'a Observed, Stop> {
-    let data = cx.state.monitor.as_any().downcast_ref::<Observed>();
+    let data = cx.state.data.monitor().as_any().downcast_ref::<Observed>();
     data.ok_or_else(|| PathEnd::Internal("the monitor's data is not the rules'".into()).into())
 }
 

@@ -358,7 +358,7 @@ impl Keeper {
             note(&mut self.tree, question, answer, &mut steps, &mut unknown);
         }
         let linux = self.linux.clone();
-        let observed = World::left_by(&*ended.env).map(|world| world.observed.clone()).unwrap_or_default();
+        let observed = World::left_by(ended.data.environment()).map(|world| world.observed.clone()).unwrap_or_default();
         let (names, observed): (Vec<_>, Vec<_>) = observed
             .iter()
             .map(|o| (linux.fact(o.fact), o.after as usize))
@@ -443,14 +443,14 @@ impl Keeper {
             return;
         }
         let (class, what) = results::class(&ended.end);
-        let meets_inherited = self
-            .inherited
-            .is_some_and(|first| World::left_by(&*ended.env).is_none_or(|world| world.bad_descriptor || world.fds.len() as u64 > first));
+        let meets_inherited = self.inherited.is_some_and(|first| {
+            World::left_by(ended.data.environment()).is_none_or(|world| world.bad_descriptor || world.fds.len() as u64 > first)
+        });
         let verdict = match &ended.end {
             PathEnd::Exit(_) | PathEnd::Fault(_) if ended.approximated => {
                 Err("what the program does there is not modelled exactly".to_owned())
             }
-            PathEnd::Exit(_) if World::left_by(&*ended.env).is_none_or(|world| world.fds.len() > DESCRIPTORS) => {
+            PathEnd::Exit(_) if World::left_by(ended.data.environment()).is_none_or(|world| world.fds.len() > DESCRIPTORS) => {
                 Err("it opens more files than any limit allows for sure".to_owned())
             }
             PathEnd::Exit(_) if meets_inherited => Err("it may meet descriptors that the program inherits".to_owned()),

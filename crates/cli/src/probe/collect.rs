@@ -88,7 +88,7 @@ impl<'a> Collector<'a> {
         let title = format!("{}: {} in {}", defect.id, defect.message, self.function);
         let function = Function { name: self.function, params: self.params };
         let mut ledger: Vec<String> = Vec::new();
-        if let Some(inputs) = ended.lazy.as_any().downcast_ref::<Inputs>() {
+        if let Some(inputs) = ended.data.inputs().as_any().downcast_ref::<Inputs>() {
             ledger.extend(inputs.skipped.iter().map(|call| format!("skipped: `{}`", call.name)));
             ledger.extend(inputs.loops.iter().map(|skipped| format!("skipped: the loop at {}", skipped.place)));
             ledger.extend(inputs.assumed.iter().map(|assumed| format!("assumed: {}", assumed.why)));
@@ -115,7 +115,7 @@ impl<'a> Collector<'a> {
     }
 
     fn add(&mut self, core: &Core, defect: &Defect<'_>, ended: &Ended, is_of_rule: bool) {
-        let inputs = ended.lazy.as_any().downcast_ref::<Inputs>();
+        let inputs = ended.data.inputs().as_any().downcast_ref::<Inputs>();
         let Some(mut verdict) = inputs.and_then(|inputs| inputs.verdict.clone()) else { return };
         // What a skipped loop allocates, locks or loses is not known.
         if let Some(skipped) = inputs.and_then(|inputs| inputs.loops.first()).filter(|_| is_of_rule) {
@@ -194,7 +194,7 @@ impl Control for Collector<'_> {
             PathEnd::Unsupported(what) | PathEnd::Internal(what) => *self.unsupported.entry(what.clone()).or_default() += 1,
             PathEnd::Limit(limit) => *self.bounded.entry(limit.name_and_flag().0.to_owned()).or_default() += 1,
         }
-        if let Some(inputs) = ended.lazy.as_any().downcast_ref::<Inputs>() {
+        if let Some(inputs) = ended.data.inputs().as_any().downcast_ref::<Inputs>() {
             *self.branches.entry(inputs.branches.len() as u64).or_default() += 1;
             let by_name = |name: &str| self.skips.iter().any(|pattern| matches(pattern, name));
             self.skipped_by_name |= inputs.skipped.iter().any(|call| by_name(&call.name));

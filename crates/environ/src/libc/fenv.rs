@@ -23,7 +23,7 @@ pub fn fesetround(_: &Linux, args: &Args<'_>, cx: &mut Cx<'_>) -> Result<Reply, 
 
 /// fetestexcept(exceptions).
 pub fn fetestexcept(_: &Linux, _: &Args<'_>, cx: &mut Cx<'_>) -> Result<Reply, Stop> {
-    let asks = cx.state.frames.iter().rev().take(2).map(|frame| cx.core.image.name(frame.func));
+    let asks = cx.state.frames.iter().rev().take(2).map(|frame| cx.core.image.name(frame.func()));
     if asks.into_iter().any(|name| ITSELF.contains(&name)) {
         return Ok(Reply::Value(Value::Bits(0)));
     }

@@ -307,7 +307,7 @@ static ASKED: &[(u64, &str)] = &[
 /// Whether the C library asks for itself: how to buffer standard output, which thread runs.
 fn is_of_the_library_itself(cx: &Cx<'_>) -> bool {
     const ITSELF: [&str; 4] = ["__stdout_write", "raise", "abort", "__init_tp"];
-    let names = cx.state.frames.iter().rev().take(3).map(|frame| cx.core.image.name(frame.func));
+    let names = cx.state.frames.iter().rev().take(3).map(|frame| cx.core.image.name(frame.func()));
     names.into_iter().any(|name| ITSELF.contains(&name))
 }
 

@@ -9,34 +9,18 @@
 
 use std::collections::{BTreeMap, VecDeque};
 
-use super::{Control, Explorer, Item, POLL};
-use crate::explore::search::{Candidate, ItemId};
-use crate::ground::image::CodePos;
+use super::{Control, Explorer, batch, judges};
+use crate::explore::frontier::{Adopted, Item};
+use crate::explore::replay::run_script;
 use crate::ground::job::{Deferral, Deferred, Job, encode_model};
 use crate::ground::path_end::PathEnd;
 use crate::ground::prefix::{Decision, PrefixId, encode};
 use crate::ground::tree::Tree;
 use crate::state::NO_SUBTREE;
 use crate::state::State;
-use crate::step::core::{Flip, LedgerKind};
+use crate::step::core::{Core, Flip, LedgerKind};
 use crate::step::cx::adoption::{Adoption, Refusal};
 use crate::step::plugin::Stop;
-
-/// Steps between two looks at whether to stop.
-const LOOK: u32 = 64;
-
-/// A job that waits, at its leaf in the tree of paths.
-pub(crate) struct Adopted {
-    job: Job,
-    id: PrefixId,
-    pub(super) node: u32,
-}
-
-impl Adopted {
-    pub(super) fn depth(&self) -> u32 {
-        self.job.prefix.len() as u32
-    }
-}
 
 /// What an explorer keeps of what was left, and of what it leaves.
 #[derive(Default)]
@@ -101,7 +85,7 @@ impl Explorer {
     /// All that is left to explore. Nothing is, once all that is relevant is done and an audit runs.
     pub fn left(&self) -> impl Iterator<Item = Left<'_>> {
         let all = !self.core.auditing;
-        let items = self.items.values().map(|item| match item {
+        let items = self.frontier.items().map(|item| match item {
             Item::Flip(flip) => (flip.prefix.id(), What::Flip(flip)),
             Item::Held(held) => (held.flip.prefix.id(), What::Flip(&held.flip)),
             Item::Paused(state) => (PrefixId::of(&decisions(state)), What::Path(state)),
@@ -115,52 +99,37 @@ impl Explorer {
 
     /// What is deferred. What jobs have on their way that nobody has taken up is among it.
     pub fn deferred(&self) -> impl Iterator<Item = Deferral> {
-        let waiting = self.waiting.iter().flat_map(|(place, waiting)| {
-            let flips = waiting.flips.iter().map(|flip| Deferral::Flip(flip.prefix.id()));
-            flips.chain([Deferral::Place(*place)])
-        });
-        waiting.chain(self.adopting.deferred.all())
+        self.relevance.names().chain(self.adopting.deferred.all())
     }
 
     /// Explores this in place of the path from the root. After [`Explorer::start`], before the exploration.
     pub fn adopt(&mut self, rest: Rest) {
-        let begun: Vec<ItemId> = self.items.keys().copied().collect();
-        for id in begun {
-            self.search.remove(id);
-            self.items.remove(&id);
-        }
+        self.frontier.clear();
         self.adopting.deferred = rest.deferred;
         let shown = rest.ended.len();
         let nodes = self.core.tree.spread(Tree::ROOT, shown + rest.jobs.len());
-        let adopted = |(job, node): (Job, u32)| Adopted { id: PrefixId::of(&job.prefix), job, node };
+        let pos = self.replayer.root().call_stack().first().copied().unwrap_or_default();
+        let adopted = |(job, node): (Job, u32)| Adopted { id: PrefixId::of(&job.prefix), job, node, pos };
         let mut all = rest.ended.into_iter().chain(rest.jobs).zip(nodes).map(adopted);
         self.adopting.ended = all.by_ref().take(shown).collect();
-        all.for_each(|adopted| self.add(Item::Job(Box::new(adopted))));
+        all.for_each(|adopted| self.frontier.add(&mut self.core, Item::Job(Box::new(adopted))));
     }
 
     /// Gives away this many flips at most, for others to explore: those after the fewest decisions, because much is below them. Not under pruning, which
     /// has to know what becomes of them.
     pub fn hand_out(&mut self, most: usize) -> Vec<Job> {
-        let depth = |item: &Item| match item {
-            Item::Flip(flip) => Some(flip.prefix.len()),
-            Item::Job(adopted) => Some(adopted.depth()),
-            Item::Paused(_) | Item::Held(_) => None,
-        };
-        let mut chosen: Vec<(u32, ItemId)> = self.items.iter().filter_map(|(id, item)| Some((depth(item)?, *id))).collect();
-        chosen.sort_unstable();
-        chosen.truncate(most);
+        let Explorer { core, frontier, .. } = self;
         let mut jobs = Vec::new();
-        for (_, id) in chosen {
-            self.search.remove(id);
-            let (job, node) = match self.items.remove(&id) {
-                Some(Item::Flip(flip)) => {
-                    let tried = self.core.targets.get(&flip.before()).copied().unwrap_or(0);
-                    (Job::of(flip.prefix.to_vec(), &flip.model, &self.core.pool, tried), flip.node)
+        for item in frontier.take_shallowest(most) {
+            let (job, node) = match item {
+                Item::Flip(flip) => {
+                    let tried = core.targets.get(&flip.before()).copied().unwrap_or(0);
+                    (Job::of(flip.prefix.to_vec(), &flip.model, &core.pool, tried), flip.node)
                 }
-                Some(Item::Job(adopted)) => (adopted.job, adopted.node),
-                Some(Item::Paused(_) | Item::Held(_)) | None => continue,
+                Item::Job(adopted) => (adopted.job, adopted.node),
+                Item::Paused(_) | Item::Held(_) => continue,
             };
-            self.core.tree.finish(node);
+            core.tree.finish(node);
             jobs.push(job);
         }
         jobs
@@ -170,14 +139,14 @@ impl Explorer {
     pub(super) fn show_again(&mut self, control: &mut dyn Control) {
         // Nothing on their way is left for later.
         let deferred = std::mem::take(&mut self.adopting.deferred);
-        while control.stop(&self.core, self.items.len()).is_none()
+        while control.stop(&self.core, self.frontier.len()).is_none()
             && let Some(adopted) = self.adopting.ended.pop_front()
         {
             if let Some(mut state) = self.take_up(adopted, control) {
                 state.memory.space.wake();
                 let mut stopped = None;
                 while stopped.is_none() {
-                    stopped = self.run(&mut state, control);
+                    stopped = batch::run(&mut self.core, &mut self.adopting, self.frontier.len(), &mut state, control);
                 }
                 state.memory.space.sleep();
                 self.after_run(state, stopped);
@@ -189,8 +158,8 @@ impl Explorer {
 
     /// Turns a job into a path, if there is one. Asks the solver.
     pub(super) fn take_up(&mut self, adopted: Adopted, control: &mut dyn Control) -> Option<Box<State>> {
-        let Adopted { job, id, node } = adopted;
-        let mut state = Box::new(self.root.fork_idle());
+        let Adopted { job, id, node, .. } = adopted;
+        let mut state = Box::new(self.replayer.root().fork_idle());
         state.script = job.prefix.iter().copied().collect();
         state.model = job.model(&mut self.core.pool);
         state.node = node;
@@ -199,12 +168,13 @@ impl Explorer {
         }
         let (deferred, stop) = (std::mem::take(&mut self.adopting.deferred), control.solver_stop());
         self.core.adoption = Some(Box::new(Adoption { stop, deferred, refuted: Vec::new(), refusal: None }));
-        let ended = self.run_script(&mut state);
+        let ended = run_script(&mut self.core, &mut state);
         let Adoption { mut deferred, refuted, refusal, .. } = *self.core.adoption.take().expect("it was just there");
         deferred.note_refuted(refuted);
         self.adopting.deferred = deferred;
         state.covers_new = false;
-        self.take_in();
+        let (relevance, _, mut below) = judges(self);
+        relevance.take_in(&mut below);
         let is_whole = state.script.is_empty();
         match (refusal, ended) {
             (_, Some(Stop::End(PathEnd::Limit(_)))) if !is_whole && self.core.end_signal.asked() => {
@@ -215,10 +185,12 @@ impl Explorer {
             }
             (Some(Refusal { before, why: Ok(core) }), _) if is_whole => {
                 self.core.stats.flips_infeasible += 1;
-                self.want_core(&before, NO_SUBTREE, &core.0);
+                let (relevance, subsumption, mut below) = judges(self);
+                relevance.want_core(subsumption, &mut below, &before, NO_SUBTREE, &core.0);
             }
             (Some(Refusal { before, why: Err(why) }), _) => {
-                self.want_all(&before, NO_SUBTREE);
+                let (relevance, subsumption, mut below) = judges(self);
+                relevance.want_all(subsumption, &mut below, &before, NO_SUBTREE);
                 self.core.stats.flips_unknown += 1;
                 self.core.ledger.note(LedgerKind::SolverTimeout, why.to_string());
             }
@@ -236,65 +208,25 @@ impl Explorer {
         self.core.tree.finish(node);
         None
     }
+}
 
-    /// Runs a path until it has followed its script, or its end. What is noted on the way was noted before.
-    fn run_script(&mut self, state: &mut State) -> Option<Stop> {
-        let (ledger, entered) = (std::mem::take(&mut self.core.ledger), self.core.entered);
-        let (mut steps, mut ended) = (0u32, None);
-        state.memory.space.wake();
-        while !state.script.is_empty() && ended.is_none() {
-            self.core.ledger.rows.clear();
-            steps = steps.wrapping_add(1);
-            if steps.is_multiple_of(LOOK) && self.core.end_signal.asked() {
-                ended = Some(PathEnd::Limit(crate::Limit::Interrupted).into());
-                break;
-            }
-            let mut budget = POLL;
-            ended = self.step(state, &mut budget).err();
-            state.instructions += (POLL - budget) as u64;
-        }
-        state.memory.space.sleep();
-        let last = std::mem::replace(&mut self.core.ledger, ledger);
-        for (row, count) in last.rows {
-            *self.core.ledger.rows.entry(row).or_default() += count;
-        }
-        self.core.entered = entered;
-        ended
-    }
-
+impl Adopting {
     /// The end of the run came while a flip was looked at: it is left. Returns whether that is so.
-    pub(super) fn cut(&mut self, flip: &Flip) -> bool {
-        let ends = self.core.end_signal.asked();
-        if ends && !self.core.auditing {
-            let tried = self.core.targets.get(&flip.before()).copied().unwrap_or(0);
-            self.adopting.cut.insert(flip.prefix.id(), Job::of(flip.prefix.to_vec(), &flip.model, &self.core.pool, tried));
+    pub(super) fn cut(&mut self, core: &Core, flip: &Flip) -> bool {
+        let ends = core.end_signal.asked();
+        if ends && !core.auditing {
+            let tried = core.targets.get(&flip.before()).copied().unwrap_or(0);
+            self.cut.insert(flip.prefix.id(), Job::of(flip.prefix.to_vec(), &flip.model, &core.pool, tried));
         }
         ends
     }
 
     /// The end of the run comes on a path: it is left, too.
-    pub(super) fn cut_path(&mut self, state: &State) {
-        if !self.core.auditing {
+    pub(super) fn cut_path(&mut self, core: &Core, state: &State) {
+        if !core.auditing {
             let prefix = decisions(state);
-            let tried = self.core.targets.get(&state.prefix.id()).copied().unwrap_or(0);
-            self.adopting.cut.insert(PrefixId::of(&prefix), Job::of(prefix, &state.model, &self.core.pool, tried));
-        }
-    }
-}
-
-impl Candidate {
-    /// Of a path that goes on from this state.
-    pub(super) fn of(state: &State, depth: u32, node: u32) -> Candidate {
-        let pos = state.call_stack().first().copied().unwrap_or(CodePos::default());
-        Candidate {
-            block: None,
-            pos,
-            depth,
-            node,
-            instructions: state.instructions,
-            of_seed: false,
-            urgent: false,
-            calls: Default::default(),
+            let tried = core.targets.get(&state.prefix.id()).copied().unwrap_or(0);
+            self.cut.insert(PrefixId::of(&prefix), Job::of(prefix, &state.model, &core.pool, tried));
         }
     }
 }

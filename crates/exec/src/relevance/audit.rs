@@ -5,12 +5,18 @@
 //! path left behind, the newest first, so that the audit gets deep. Flips that were left out as subsumed take their turn with the others. Nothing is sliced meanwhile.
 //! Budget: [`Audit`]; an audited path that is longer than all others together is given up.
 
-use crate::engine::{Explorer, Item};
+use wryneck_expr::{ExprId, Remap};
+
+use crate::explore::Exploration;
+use crate::explore::frontier::Item;
 use crate::ground::config::Audit;
 use crate::ground::prefix::PrefixId;
-use crate::state::NO_SUBTREE;
-use crate::state::State;
-use crate::step::core::Flip;
+use crate::ground::sharing::Visited;
+use crate::relevance::Relevance;
+use crate::relevance::deferred::DeferredFlips;
+use crate::state::rebuilt::Rebuilt;
+use crate::state::{NO_SUBTREE, State};
+use crate::step::core::{Core, Flip};
 
 /// Flips left out as subsumed that are kept for an audit.
 const KEPT: usize = 1 << 12;
@@ -46,76 +52,67 @@ impl Auditor {
         self.inner.push(before);
     }
 
-    pub fn left_out(&self) -> impl Iterator<Item = &Flip> {
-        self.left_out.iter()
-    }
-
-    pub fn left_out_mut(&mut self) -> impl Iterator<Item = &mut Flip> {
-        self.left_out.iter_mut()
-    }
-}
-
-impl Explorer {
-    /// When everything relevant is done: takes one more of the flips that were left out. Whether there is one and the budget allows it.
-    pub(crate) fn audit(&mut self) -> bool {
-        let Audit::AtLeast(count) = self.core.config.audit else { return false };
-        if !self.core.auditing {
-            if !self.waits() || self.explores_all() {
-                return false;
-            }
-            self.core.auditing = true;
-            self.classes.relevant = self.core.stats.paths;
-            self.auditor.instructions = self.core.stats.instructions;
-            self.auditor.paths = self.core.stats.paths;
-            self.core.stats.flips_audited = 0;
-        }
-        let spent = self.core.stats.instructions - self.auditor.instructions;
-        self.core.stats.flips_audited = self.core.stats.paths - self.auditor.paths;
-        if self.core.stats.flips_audited >= count && spent >= self.auditor.instructions / 20 {
-            return false;
-        }
-        let Some(mut flip) = self.next_audited() else { return false };
-        flip.subtree = NO_SUBTREE;
-        self.core.audited = flip.pos;
-        self.core.tree.unpark(flip.node);
-        self.add(Item::Flip(flip));
-        true
-    }
-
-    fn next_audited(&mut self) -> Option<Flip> {
-        self.auditor.turns += 1;
-        if self.auditor.turns.is_multiple_of(2) {
-            while let Some(before) = self.auditor.inner.pop() {
-                if let Some(flip) = self.take_waiting(before) {
-                    self.auditor.inner.push(before);
+    /// One more of the flips that were left out.
+    fn next(&mut self, deferred: &mut DeferredFlips) -> Option<Flip> {
+        self.turns += 1;
+        if self.turns.is_multiple_of(2) {
+            while let Some(before) = self.inner.pop() {
+                if let Some(flip) = deferred.take_one(before) {
+                    self.inner.push(before);
                     return Some(flip);
                 }
             }
         }
-        if self.auditor.turns % 3 == 1
-            && let Some(flip) = self.auditor.left_out.pop()
+        if self.turns % 3 == 1
+            && let Some(flip) = self.left_out.pop()
         {
             return Some(flip);
         }
-        let before = self.waiting.iter().find(|(_, waiting)| !waiting.flips.is_empty()).map(|(before, _)| *before);
-        match before {
-            Some(before) => self.take_waiting(before),
-            None => self.auditor.left_out.pop(),
+        match deferred.first() {
+            Some(before) => deferred.take_one(before),
+            None => self.left_out.pop(),
         }
-    }
-
-    /// A flip of the decision made after these.
-    fn take_waiting(&mut self, before: PrefixId) -> Option<Flip> {
-        let waiting = self.waiting.get_mut(&before)?;
-        let flip = waiting.flips.pop();
-        if waiting.count() == 0 {
-            self.waiting.remove(&before);
-        }
-        flip
     }
 
     /// Whether an audited path has run so long that it is given up.
-    pub(crate) fn gives_up_audited(&self, state: &State) -> bool {
-        self.core.auditing && state.instructions > LONGEST.max(self.auditor.instructions)
+    pub fn gives_up(&self, core: &Core, state: &State) -> bool {
+        core.auditing && state.instructions > LONGEST.max(self.instructions)
+    }
+
+    pub fn for_each_expr(&self, visited: &mut Visited, keep: &mut dyn FnMut(ExprId)) {
+        self.left_out.iter().for_each(|flip| flip.for_each_expr(visited, keep));
+    }
+
+    pub fn remap(&mut self, map: &Remap, rebuilt: &mut Rebuilt) {
+        self.left_out.iter_mut().for_each(|flip| flip.remap(map, rebuilt));
+    }
+}
+
+impl Relevance {
+    /// When everything relevant is done: takes one more of the flips that were left out. Whether there is one and the budget allows it.
+    pub(crate) fn audit(&mut self, below: &mut Exploration<'_>) -> bool {
+        let core = &mut *below.core;
+        let Audit::AtLeast(count) = core.config.audit else { return false };
+        if !core.auditing {
+            if !self.mode.waits(core) || self.mode.explores_all() {
+                return false;
+            }
+            core.auditing = true;
+            self.classes.relevant = core.stats.paths;
+            self.auditor.instructions = core.stats.instructions;
+            self.auditor.paths = core.stats.paths;
+            core.stats.flips_audited = 0;
+        }
+        let spent = core.stats.instructions - self.auditor.instructions;
+        core.stats.flips_audited = core.stats.paths - self.auditor.paths;
+        if core.stats.flips_audited >= count && spent >= self.auditor.instructions / 20 {
+            return false;
+        }
+        let Some(mut flip) = self.auditor.next(&mut self.deferred) else { return false };
+        flip.subtree = NO_SUBTREE;
+        core.audited = flip.pos;
+        core.tree.unpark(flip.node);
+        below.frontier.add(core, Item::Flip(flip));
+        true
     }
 }

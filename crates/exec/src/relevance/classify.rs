@@ -6,15 +6,16 @@
 
 use std::collections::BTreeMap;
 
-use crate::engine::Explorer;
-use crate::ground::prefix::{Decision, Prefix, PrefixId};
-use crate::relevance::pruning::{Explored, Past, Pruning, Waiting};
+use crate::explore::Exploration;
+use crate::explore::replay::Past;
+use crate::ground::prefix::{Decision, PrefixId};
+use crate::relevance::Relevance;
+use crate::relevance::subsume::Subsumption;
 use crate::state::LEFT_OUT;
-use crate::step::core::{Flip, Refuted};
 
 /// The paths that have ended.
 #[derive(Default)]
-pub struct Classes {
+pub(super) struct Classes {
     pub relevant: u64,
     /// Paths that are not relevant so far, by the prefix of a flip on them that is not relevant.
     redundant: BTreeMap<PrefixId, Vec<Past>>,
@@ -22,95 +23,39 @@ pub struct Classes {
     again: Vec<Past>,
 }
 
-impl Explorer {
-    /// The number of relevant paths; `None` if it is not known.
-    pub fn relevant(&self) -> Option<u64> {
-        match self.pruning.as_ref()?.0 {
-            Pruning::Wanted if !self.core.auditing => Some(self.core.stats.paths),
-            Pruning::Wanted | Pruning::Classified => Some(self.classes.relevant),
-            Pruning::Measured | Pruning::AsPrinted => None,
-        }
+impl Classes {
+    /// The flips after this prefix are relevant, so paths on them may be relevant.
+    pub(super) fn reclassify(&mut self, before: PrefixId) {
+        let paths = self.redundant.remove(&before);
+        self.again.extend(paths.into_iter().flatten());
     }
+}
 
-    pub(crate) fn classifies(&self) -> bool {
-        matches!(self.pruning, Some((Pruning::Classified, _)))
-    }
-
-    /// Whether flips are explored that are not relevant.
-    pub(crate) fn explores_all(&self) -> bool {
-        matches!(self.pruning, Some((Pruning::Classified | Pruning::Measured, _)))
-    }
-
-    /// Registers a flip that is explored whether or not it is relevant.
-    pub(crate) fn note_flip(&mut self, flip: &Flip) {
-        if flip.subtree != LEFT_OUT {
-            let explored = flip.last().map(|decision| Explored { decision, subtree: flip.subtree, begun: false });
-            self.waiting.entry(flip.before()).or_default().explored.extend(explored);
-        }
-    }
-
-    /// A flip begins. Returns whether it is not relevant so far.
-    pub(crate) fn note_begun(&mut self, flip: &Flip) -> bool {
-        let Some((waiting, at)) = self.explored(flip) else { return false };
-        waiting.explored[at].begun = true;
-        true
-    }
-
-    /// The entry of a flip that is explored although it is not relevant so far.
-    fn explored(&mut self, flip: &Flip) -> Option<(&mut Waiting, usize)> {
-        let (last, waiting) = (flip.last()?, self.waiting.get_mut(&flip.before())?);
-        let at = waiting.explored.iter().position(|explored| explored.decision == last)?;
-        Some((waiting, at))
-    }
-
-    /// A flip is infeasible. Its unsat core is computed when the flip becomes relevant. Returns whether it is not relevant so far.
-    pub(crate) fn note_infeasible(&mut self, flip: &Flip) -> bool {
-        let Some((waiting, at)) = self.explored(flip) else { return false };
-        waiting.explored.swap_remove(at);
-        let (path, model) = (flip.path.clone(), flip.model.clone());
-        waiting.refuted.push(Refuted { before: flip.prefix.without_last(1), path, model, cond: flip.cond });
-        true
-    }
-
+impl Relevance {
     /// Counts a path that has ended and slices it if it is relevant, then the paths that became relevant by that.
-    pub(crate) fn classify(&mut self, past: Past) {
+    pub(super) fn classify(&mut self, subsumption: &mut Subsumption, below: &mut Exploration<'_>, past: Past) {
         if past.subtree == LEFT_OUT {
             return;
         }
         self.classes.again.push(past);
-        self.classify_again();
+        self.classify_again(subsumption, below);
     }
 
-    /// The flips after this prefix are relevant, so paths on them may be relevant.
-    pub(crate) fn reclassify(&mut self, before: PrefixId) {
-        let paths = self.classes.redundant.remove(&before);
-        self.classes.again.extend(paths.into_iter().flatten());
-    }
-
-    pub(crate) fn classify_again(&mut self) {
+    pub(crate) fn classify_again(&mut self, subsumption: &mut Subsumption, below: &mut Exploration<'_>) {
         while let Some(past) = self.classes.again.pop() {
-            match self.unwanted_on(&past.prefix) {
+            let unwanted = past.prefix.backwards().find(|made| !self.wants(subsumption, made.before, made.decision));
+            match unwanted.map(|made| made.before) {
                 Some(before) => self.classes.redundant.entry(before).or_default().push(past),
                 None => {
                     self.classes.relevant += 1;
-                    self.want_what_matters(&past);
+                    self.want_what_matters(subsumption, below, &past);
                 }
             }
         }
     }
 
-    /// The prefix of a flip on this path that is not relevant.
-    fn unwanted_on(&self, prefix: &Prefix) -> Option<PrefixId> {
-        prefix.backwards().find(|made| !self.wants(made.before, made.decision)).map(|made| made.before)
-    }
-
     /// Whether this decision after this prefix is relevant, or was not a flip.
-    pub fn wants(&self, before: PrefixId, made: Decision) -> bool {
-        let on_flip = |flipped: &Decision| match (*flipped, made) {
-            (Decision::Above(least), Decision::Value(value)) => value > least,
-            (flipped, made) => flipped == made,
-        };
-        let left_out = self.subsumption.redundant.contains(&(before, made));
-        !left_out && !self.waiting.get(&before).is_some_and(|waiting| waiting.explored.iter().any(|explored| on_flip(&explored.decision)))
+    pub(crate) fn wants(&self, subsumption: &Subsumption, before: PrefixId, made: Decision) -> bool {
+        !subsumption.is_redundant(before, made) && !self.deferred.explores(before, made)
     }
 }

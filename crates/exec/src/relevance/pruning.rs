@@ -17,18 +17,21 @@ use std::collections::BTreeSet;
 use std::rc::Rc;
 
 use serde::{Deserialize, Serialize};
-use wryneck_expr::{ExprId, Model, Remap};
+use wryneck_expr::Model;
 use wryneck_solver::{Answer, Budget};
 
-use crate::engine::{Explorer, Item};
+use crate::explore::Exploration;
+use crate::explore::frontier::Item;
+use crate::explore::replay::Past;
 use crate::ground::path_end::PathEnd;
-use crate::ground::prefix::{Decision, Made, Prefix, PrefixId};
-use crate::ground::sharing::Visited;
+use crate::ground::prefix::{Made, Prefix, PrefixId};
+use crate::relevance::Relevance;
+use crate::relevance::deferred::{Explored, Waiting};
 use crate::relevance::pruner::{Begun, Subsumer, Traced, Wanted};
+use crate::relevance::subsume::Subsumption;
 use crate::state::State;
 use crate::state::SubtreeId;
-use crate::state::rebuilt::Rebuilt;
-use crate::step::core::{Ended, Flip, LedgerKind, Refuted};
+use crate::step::core::{Core, Ended, Flip, LedgerKind, Refuted};
 
 /// How flips are pruned.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -41,15 +44,6 @@ pub enum Pruning {
     Measured,
     /// Paper 1's Algorithm 1 as printed: a path that ends drops the flips that are not in its slice. Loses behaviour.
     AsPrinted,
-}
-
-/// A path that has ended, with all that a replay needs.
-#[derive(Clone)]
-pub struct Past {
-    pub prefix: Prefix,
-    pub subtree: SubtreeId,
-    pub model: Model,
-    pub end: PathEnd,
 }
 
 /// The segment of a path that is recorded and sliced.
@@ -68,40 +62,6 @@ impl Portion {
     /// The segment from this decision to the end of the path.
     fn from(oldest: u32) -> Portion {
         Portion { oldest, snapshot: None, behind: None, begun: None }
-    }
-}
-
-/// The deferred alternatives of a decision.
-#[derive(Default)]
-pub struct Waiting {
-    pub flips: Vec<Flip>,
-    pub refuted: Vec<Refuted>,
-    /// Flips that are explored although they are not known to be relevant.
-    pub explored: Vec<Explored>,
-}
-
-/// A flip that is explored whether or not it is relevant.
-pub struct Explored {
-    /// The flipped decision.
-    pub decision: Decision,
-    pub subtree: SubtreeId,
-    /// Its exploration has begun.
-    pub begun: bool,
-}
-
-impl Waiting {
-    pub fn count(&self) -> usize {
-        self.flips.len() + self.refuted.len()
-    }
-
-    pub(crate) fn for_each_expr(&self, visited: &mut Visited, keep: &mut dyn FnMut(ExprId)) {
-        self.flips.iter().for_each(|flip| flip.for_each_expr(visited, keep));
-        self.refuted.iter().for_each(|refuted| refuted.for_each_expr(visited, keep));
-    }
-
-    pub(crate) fn remap(&mut self, map: &Remap, rebuilt: &mut Rebuilt) {
-        self.flips.iter_mut().for_each(|flip| flip.remap(map, rebuilt));
-        self.refuted.iter_mut().for_each(|refuted| refuted.remap(map, rebuilt));
     }
 }
 
@@ -140,75 +100,66 @@ impl Benefit {
     }
 }
 
-impl Explorer {
+impl Relevance {
     /// Defers the new flips, or hands them to the searcher.
-    pub(crate) fn take_in(&mut self) {
-        for flip in std::mem::take(&mut self.core.new_flips) {
-            match self.pruning {
+    pub(crate) fn take_in(&mut self, below: &mut Exploration<'_>) {
+        for flip in std::mem::take(&mut below.core.new_flips) {
+            match self.mode.0 {
                 Some((Pruning::Wanted, _)) => {
-                    if self.core.auditing {
+                    if below.core.auditing {
                         self.auditor.met(flip.before());
                     }
-                    self.wait(flip);
+                    self.deferred.defer(below.core, flip);
                 }
                 Some((Pruning::Classified | Pruning::Measured, _)) => {
-                    self.note_flip(&flip);
-                    self.add(Item::Flip(flip));
+                    self.deferred.note_flip(&flip);
+                    below.frontier.add(below.core, Item::Flip(flip));
                 }
-                Some((Pruning::AsPrinted, _)) | None => self.add(Item::Flip(flip)),
+                Some((Pruning::AsPrinted, _)) | None => below.frontier.add(below.core, Item::Flip(flip)),
             }
         }
-        for refuted in std::mem::take(&mut self.core.new_refuted) {
-            self.wait_refuted(refuted);
+        for refuted in std::mem::take(&mut below.core.new_refuted) {
+            self.deferred.defer_refuted(refuted);
         }
-    }
-
-    /// Defers a flip.
-    pub(crate) fn wait(&mut self, flip: Flip) {
-        self.core.tree.park(flip.node);
-        self.waiting.entry(flip.before()).or_default().flips.push(flip);
-    }
-
-    /// Defers an infeasible alternative, whose unsat core may become relevant.
-    pub(crate) fn wait_refuted(&mut self, refuted: Refuted) {
-        self.waiting.entry(refuted.before.id()).or_default().refuted.push(refuted);
     }
 
     /// Marks the relevant flips of a path that has ended.
-    pub(crate) fn prune_after(&mut self, ended: &Ended) {
-        let Some((pruning, _)) = self.pruning.clone() else { return };
-        if self.core.auditing {
+    pub(crate) fn prune_after(&mut self, subsumption: &mut Subsumption, below: &mut Exploration<'_>, ended: &Ended) {
+        let Some((pruning, _)) = self.mode.0.clone() else { return };
+        if below.core.auditing {
             return;
         }
         let past = Past { prefix: ended.prefix.clone(), subtree: ended.subtree, model: ended.model.clone(), end: ended.end.clone() };
         match pruning {
-            Pruning::Wanted | Pruning::Measured => self.want_what_matters(&past),
-            Pruning::Classified => self.classify(past),
+            Pruning::Wanted | Pruning::Measured => self.want_what_matters(subsumption, below, &past),
+            Pruning::Classified => self.classify(subsumption, below, past),
             Pruning::AsPrinted => {
                 let places: Vec<PrefixId> = ids(&past.prefix);
-                let Some(wanted) = self.slice(&past, &places, Portion::from(0)) else { return };
+                let Some(wanted) = self.slice(subsumption, below, &past, &places, Portion::from(0)) else { return };
                 for made in past.prefix.backwards().filter(|made| !wanted.decisions.contains(&made.index)) {
-                    self.drop_other_sides(&made);
+                    below.frontier.drop_other_sides(below.core, &made);
                 }
             }
         }
     }
 
     /// Marks the relevant flips of a completed path.
-    pub(crate) fn want_what_matters(&mut self, past: &Past) {
-        let Some((pruning, _)) = self.pruning.clone() else { return };
-        if !past.end.is_complete() || !(self.subsumes() || self.benefit.slices() || pruning == Pruning::Measured) {
-            return self.want_all(&past.prefix, past.subtree);
+    pub(crate) fn want_what_matters(&mut self, subsumption: &mut Subsumption, below: &mut Exploration<'_>, past: &Past) {
+        let Some((pruning, _)) = self.mode.0.clone() else { return };
+        if !past.end.is_complete() || !(self.mode.subsumes(below.core) || self.benefit.slices() || pruning == Pruning::Measured) {
+            return self.want_all(subsumption, below, &past.prefix, past.subtree);
         }
-        if self.subsumes() {
-            return self.want_by_portions(past.clone(), None);
+        if self.mode.subsumes(below.core) {
+            return self.want_by_portions(subsumption, below, past.clone(), None);
         }
         let places: Vec<PrefixId> = ids(&past.prefix);
-        let Some(oldest) = places.iter().position(|id| self.waiting.contains_key(id)) else { return };
+        let Some(oldest) = places.iter().position(|id| self.deferred.has(*id)) else { return };
         let own = self.begun.clone().filter(|begun| begun.prefix.len() as usize > oldest);
         let starts = own.into_iter().map(|begun| (begun.prefix.len(), Some(begun))).chain([(oldest as u32, None)]);
         for (start, snapshot) in starts {
-            let Some(wanted) = self.want_slice(past, &places, Portion { snapshot, ..Portion::from(start) }) else { return };
+            let Some(wanted) = self.want_slice(subsumption, below, past, &places, Portion { snapshot, ..Portion::from(start) }) else {
+                return;
+            };
             if wanted.settled {
                 return;
             }
@@ -216,45 +167,58 @@ impl Explorer {
     }
 
     /// Marks the relevant flips of the path to a subsumed flip, as if the path continued as the subsumer's subtree did.
-    pub(crate) fn want_as_subsumed(&mut self, flip: &Flip, model: &Model, subsumer: &Subsumer) {
-        self.want_core(&flip.prefix, flip.subtree, &subsumer.constraints);
+    pub(crate) fn want_as_subsumed(
+        &mut self,
+        subsumption: &mut Subsumption,
+        below: &mut Exploration<'_>,
+        flip: &Flip,
+        model: &Model,
+        subsumer: &Subsumer,
+    ) {
+        self.want_core(subsumption, below, &flip.prefix, flip.subtree, &subsumer.constraints);
         let past = Past { prefix: flip.prefix.clone(), subtree: flip.subtree, model: model.clone(), end: PathEnd::Assumed };
-        self.want_by_portions(past, Some(subsumer.needs.clone()));
+        self.want_by_portions(subsumption, below, past, Some(subsumer.needs.clone()));
     }
 
     /// Slices the path up to the root of a subtree, starting from the live-in set there.
-    pub(crate) fn want_behind(&mut self, past: Past, subtree: SubtreeId) {
-        let Some((_, pruner)) = self.pruning.clone() else { return };
+    pub(crate) fn want_behind(&mut self, subsumption: &mut Subsumption, below: &mut Exploration<'_>, past: Past, subtree: SubtreeId) {
+        let Some(pruner) = self.mode.pruner() else { return };
         if let Some(continuations) = pruner.continuations() {
-            self.want_by_portions(past, Some(continuations.noted(subtree)));
+            self.want_by_portions(subsumption, below, past, Some(continuations.noted(subtree)));
         }
     }
 
     /// Slices the path segment by segment, one per enclosing subtree, and records the live-in set at each subtree's root. Stops at the first one
     /// already known. `behind`: the path ends before its last deciding operation, with this live-in set.
-    fn want_by_portions(&mut self, mut past: Past, mut behind: Option<Rc<dyn Any>>) {
-        let Some((_, pruner)) = self.pruning.clone() else { return };
+    fn want_by_portions(
+        &mut self,
+        subsumption: &mut Subsumption,
+        below: &mut Exploration<'_>,
+        mut past: Past,
+        mut behind: Option<Rc<dyn Any>>,
+    ) {
+        let Some(pruner) = self.mode.pruner() else { return };
         let Some(continuations) = pruner.continuations() else { return };
         let mut at = past.subtree;
         loop {
             let places: Vec<PrefixId> = ids(&past.prefix);
-            let waits = places.iter().position(|id| self.waiting.contains_key(id));
-            let Some((begun, parent, snapshot)) = self.subsumption.portion(at) else {
+            let waits = places.iter().position(|id| self.deferred.has(*id));
+            let Some((begun, parent, snapshot)) = subsumption.portion(at) else {
                 if let Some(oldest) = waits {
-                    self.want_slice(&past, &places, Portion { behind, ..Portion::from(oldest as u32) });
+                    self.want_slice(subsumption, below, &past, &places, Portion { behind, ..Portion::from(oldest as u32) });
                 }
                 return;
             };
-            if waits.is_none() && !self.subsumption.is_compared(at) {
+            if waits.is_none() && !subsumption.is_compared(at) {
                 return;
             }
             let oldest = snapshot.prefix.len();
             let portion = Portion { oldest, snapshot: Some(snapshot), behind: behind.clone(), begun: Some(begun) };
-            let Some(wanted) = self.want_slice(&past, &places, portion) else { return };
+            let Some(wanted) = self.want_slice(subsumption, below, &past, &places, portion) else { return };
             if !wanted.noted {
-                self.forget_subtree(at);
+                subsumption.forget_subtree(below, at);
             }
-            if wanted.settled || wanted.noted && !self.subsumption.goes_up(at) {
+            if wanted.settled || wanted.noted && !subsumption.goes_up(at) {
                 return;
             }
             if wanted.noted {
@@ -267,47 +231,61 @@ impl Explorer {
     }
 
     /// Slices a segment of a path and marks its decisions as relevant. If slicing fails, all flips of the path become relevant.
-    fn want_slice(&mut self, past: &Past, places: &[PrefixId], portion: Portion) -> Option<Wanted> {
+    fn want_slice(
+        &mut self,
+        subsumption: &mut Subsumption,
+        below: &mut Exploration<'_>,
+        past: &Past,
+        places: &[PrefixId],
+        portion: Portion,
+    ) -> Option<Wanted> {
         let oldest = portion.oldest;
-        let Some(mut wanted) = self.slice(past, places, portion) else {
-            self.want_all(&past.prefix, past.subtree);
+        let Some(mut wanted) = self.slice(subsumption, below, past, places, portion) else {
+            self.want_all(subsumption, below, &past.prefix, past.subtree);
             return None;
         };
         let mut open: Vec<PrefixId> = places[oldest as usize..].to_vec();
-        open.retain(|id| self.waiting.contains_key(id));
+        open.retain(|id| self.deferred.has(*id));
         let asked = open.len();
         let decisions = std::mem::take(&mut wanted.decisions).into_iter().collect();
-        self.want(&past.prefix, past.subtree, decisions, BTreeSet::new());
-        open.retain(|id| self.waiting.contains_key(id));
+        self.want(subsumption, below, &past.prefix, past.subtree, decisions, BTreeSet::new());
+        open.retain(|id| self.deferred.has(*id));
         self.benefit.note(asked as u64, open.len() as u64);
         Some(wanted)
     }
 
     /// The relevant decisions of a segment of a path; `None` if slicing fails. `places`: for each decision, the name of the prefix before it.
-    fn slice(&mut self, past: &Past, places: &[PrefixId], portion: Portion) -> Option<Wanted> {
+    fn slice(
+        &mut self,
+        subsumption: &mut Subsumption,
+        below: &mut Exploration<'_>,
+        past: &Past,
+        places: &[PrefixId],
+        portion: Portion,
+    ) -> Option<Wanted> {
         let Portion { oldest, snapshot, behind, begun } = portion;
-        let (_, pruner) = self.pruning.clone()?;
-        let of_flip = |id| self.waiting.get(id).and_then(|waiting| waiting.flips.first()?.state.clone());
+        let pruner = self.mode.pruner()?;
+        let of_flip = |id: &PrefixId| self.deferred.snapshot(*id);
         let own = || self.begun.clone().filter(|begun| begun.prefix.len() <= oldest);
         let snapshot = snapshot.or_else(|| of_flip(places.get(oldest as usize)?)).or_else(own);
         // Start at the beginning of the operation that decided.
         let first = past.prefix.backwards().find(|made| made.index <= oldest && made.first).map_or(0, |made| made.index);
         let before = past.prefix.without_last((past.prefix.len() - first) as usize);
-        let (trace, state, end) = self.record(past, snapshot, &before, behind.is_some())?;
+        let (trace, state, end) = below.replayer.record(below.core, past, snapshot, &before, behind.is_some())?;
         if behind.is_none() && end != past.end {
             let what = format!("a path that ended as {:?} ended as {end:?} when it was run again", past.end);
-            self.core.ledger.note(LedgerKind::Warning, what);
+            below.core.ledger.note(LedgerKind::Warning, what);
             return None;
         }
         // Where a jump lands is no control flow that the slicer follows.
         if state.jumped {
-            self.core.ledger.note(LedgerKind::Warning, "paths that make a `longjmp` are not sliced; all their flips are explored");
+            below.core.ledger.note(LedgerKind::Warning, "paths that make a `longjmp` are not sliced; all their flips are explored");
             return None;
         }
-        self.core.lower_beyond(&state);
-        let image = self.core.image.clone();
-        let (stacks, environment, compared) = (&self.core.stacks, &*self.core.environment, self.subsumes());
-        let open = |index: u32| places.get(index as usize).is_some_and(|id| self.waiting.contains_key(id) || self.subsumption.began(*id));
+        below.core.lower_beyond(&state);
+        let image = below.core.image.clone();
+        let (stacks, environment, compared) = (&below.core.stacks, &*below.core.environment, self.mode.subsumes(below.core));
+        let open = |index: u32| places.get(index as usize).is_some_and(|id| self.deferred.has(*id) || subsumption.began(*id));
         let path = Traced {
             image: &image,
             trace: &trace,
@@ -326,43 +304,51 @@ impl Explorer {
             (Some(_) | None, _) => pruner.wanted(&path),
         };
         for what in pruner.contradicted() {
-            self.core.ledger.note(LedgerKind::ContradictedFact, what);
+            below.core.ledger.note(LedgerKind::ContradictedFact, what);
         }
         match wanted {
             Ok(wanted) => Some(wanted),
             Err(why) => {
-                self.core.ledger.note(LedgerKind::Warning, format!("a path was not sliced, so all its flips are explored: {why}"));
+                below.core.ledger.note(LedgerKind::Warning, format!("a path was not sliced, so all its flips are explored: {why}"));
                 None
             }
         }
     }
 
     /// Hands the deferred flips of the decision after this prefix to the searcher. Returns their number, and the infeasible alternatives.
-    fn release(&mut self, before: PrefixId) -> (u64, Vec<Refuted>) {
-        let Waiting { flips, refuted, explored } = self.waiting.remove(&before).unwrap_or_default();
-        self.reclassify(before);
+    fn release(&mut self, subsumption: &mut Subsumption, below: &mut Exploration<'_>, before: PrefixId) -> (u64, Vec<Refuted>) {
+        let Waiting { flips, refuted, explored } = self.deferred.take(before);
+        self.classes.reclassify(before);
         let count = (flips.len() + explored.len()) as u64;
         for Explored { subtree, begun, .. } in explored {
             match begun {
-                true => self.forget_subtrees(subtree),
-                false => self.enter_subtree(subtree),
+                true => subsumption.forget_subtrees(below, subtree),
+                false => subsumption.enter_subtree(subtree),
             }
         }
         for flip in flips {
-            self.core.tree.unpark(flip.node);
-            self.enter_subtree(flip.subtree);
-            self.add(Item::Flip(flip));
+            below.core.tree.unpark(flip.node);
+            subsumption.enter_subtree(flip.subtree);
+            below.frontier.add(below.core, Item::Flip(flip));
         }
         (count, refuted)
     }
 
     /// Marks the alternatives of these decisions as relevant, and those of the decisions that asserted these constraints. For an infeasible
     /// alternative, marks those of every decision in its unsat core. Asks the solver where cheap facts give no answer.
-    fn want(&mut self, prefix: &Prefix, subtree: SubtreeId, decisions: BTreeSet<u32>, mut constraints: BTreeSet<u32>) {
-        self.subsumption.note_core(subtree, u32::MAX, constraints.iter().copied());
+    fn want(
+        &mut self,
+        subsumption: &mut Subsumption,
+        below: &mut Exploration<'_>,
+        prefix: &Prefix,
+        subtree: SubtreeId,
+        decisions: BTreeSet<u32>,
+        mut constraints: BTreeSet<u32>,
+    ) {
+        subsumption.note_core(subtree, u32::MAX, constraints.iter().copied());
         let mut operation: Vec<Made> = Vec::new();
         for made in prefix.backwards() {
-            if self.waiting.is_empty() {
+            if self.deferred.is_empty() {
                 return;
             }
             operation.push(made);
@@ -376,13 +362,13 @@ impl Explorer {
                 again = !constraints.split_off(&made.constraints).is_empty() && !asserted;
                 asserted |= again;
                 for made in operation.iter().filter(|made| asserted || decisions.contains(&made.index)) {
-                    for refuted in self.want_one(made.before) {
-                        match self.core_of(&refuted) {
+                    for refuted in self.want_one(subsumption, below, made.before) {
+                        match core_of(below.core, &refuted) {
                             Some(core) => {
-                                self.subsumption.note_core(subtree, made.index, core.iter().copied());
+                                subsumption.note_core(subtree, made.index, core.iter().copied());
                                 constraints.extend(core);
                             }
-                            None => return self.want_all(prefix, subtree),
+                            None => return self.want_all(subsumption, below, prefix, subtree),
                         }
                         again = true;
                     }
@@ -393,68 +379,49 @@ impl Explorer {
     }
 
     /// Marks the alternatives of the decision after this prefix as relevant; returns the infeasible ones.
-    fn want_one(&mut self, before: PrefixId) -> Vec<Refuted> {
-        let (flips, refuted) = self.release(before);
-        self.core.stats.flips_wanted += flips + refuted.len() as u64;
-        self.core.stats.flips_infeasible += refuted.len() as u64;
+    fn want_one(&mut self, subsumption: &mut Subsumption, below: &mut Exploration<'_>, before: PrefixId) -> Vec<Refuted> {
+        let (flips, refuted) = self.release(subsumption, below, before);
+        below.core.stats.flips_wanted += flips + refuted.len() as u64;
+        below.core.stats.flips_infeasible += refuted.len() as u64;
         refuted
-    }
-
-    /// The unsat core of an infeasible alternative.
-    fn core_of(&mut self, refuted: &Refuted) -> Option<Vec<u32>> {
-        let budget = Budget { conflicts: self.core.config.step_conflicts, ..Budget::until(self.core.end_signal.clone()) };
-        self.core.stats.solver_checks += 1;
-        match self.core.solver.check(&mut self.core.pool, &refuted.path, refuted.cond, &refuted.model, &budget) {
-            Answer::Unsat(core) => Some(core.0.to_vec()),
-            Answer::Sat(_) | Answer::Unknown(_) => None,
-        }
-    }
-
-    /// Whether flips start deferred.
-    pub(crate) fn waits(&self) -> bool {
-        !self.core.auditing && matches!(self.pruning, Some((Pruning::Wanted | Pruning::Classified | Pruning::Measured, _)))
     }
 
     /// Marks the flips of all these decisions as relevant, and so the unsat cores of infeasible ones. If all flips are explored and the run is about to
     /// end, classification stops.
-    pub(crate) fn want_all(&mut self, prefix: &Prefix, subtree: SubtreeId) {
-        if self.explores_all() && self.core.end_signal.asked() {
+    pub(crate) fn want_all(&mut self, subsumption: &mut Subsumption, below: &mut Exploration<'_>, prefix: &Prefix, subtree: SubtreeId) {
+        if self.mode.explores_all() && below.core.end_signal.asked() {
             return;
         }
-        self.forget_subtrees(subtree);
-        if self.waits() && !self.waiting.is_empty() {
+        subsumption.forget_subtrees(below, subtree);
+        if self.mode.waits(below.core) && !self.deferred.is_empty() {
             for id in ids(prefix) {
-                self.want_one(id);
+                self.want_one(subsumption, below, id);
             }
         }
     }
 
     /// A relevant alternative of the decision after this prefix, on a path of this subtree, is infeasible because of these constraints.
-    pub(crate) fn want_core(&mut self, before: &Prefix, subtree: SubtreeId, constraints: &[u32]) {
-        if self.waits() {
-            self.want(before, subtree, BTreeSet::new(), constraints.iter().copied().collect());
+    pub(crate) fn want_core(
+        &mut self,
+        subsumption: &mut Subsumption,
+        below: &mut Exploration<'_>,
+        before: &Prefix,
+        subtree: SubtreeId,
+        constraints: &[u32],
+    ) {
+        if self.mode.waits(below.core) {
+            self.want(subsumption, below, before, subtree, BTreeSet::new(), constraints.iter().copied().collect());
         }
     }
+}
 
-    /// Drops every pending item on an alternative of this decision.
-    fn drop_other_sides(&mut self, made: &Made) {
-        let other = |prefix: &Prefix| {
-            let mut there = prefix.backwards().skip_while(|m| m.index > made.index);
-            there.next().is_some_and(|m| m.index == made.index && m.before == made.before && m.decision != made.decision)
-        };
-        let items = self.items.iter().filter(|(_, item)| match item {
-            Item::Flip(flip) => other(&flip.prefix),
-            Item::Paused(state) => other(&state.prefix),
-            Item::Held(held) => other(&held.flip.prefix),
-            Item::Job(_) => false,
-        });
-        let dropped: Vec<_> = items.map(|(id, _)| *id).collect();
-        for id in dropped {
-            self.search.remove(id);
-            if let Some(Item::Flip(Flip { node, .. })) = self.items.remove(&id) {
-                self.core.tree.finish(node);
-            }
-        }
+/// The unsat core of an infeasible alternative.
+fn core_of(core: &mut Core, refuted: &Refuted) -> Option<Vec<u32>> {
+    let budget = Budget { conflicts: core.config.step_conflicts, ..Budget::until(core.end_signal.clone()) };
+    core.stats.solver_checks += 1;
+    match core.solver.check(&mut core.pool, &refuted.path, refuted.cond, &refuted.model, &budget) {
+        Answer::Unsat(core) => Some(core.0.to_vec()),
+        Answer::Sat(_) | Answer::Unknown(_) => None,
     }
 }
 

@@ -16,18 +16,20 @@ use rustc_hash::{FxHashMap, FxHashSet};
 use wryneck_expr::{Model, Pool, Remap};
 use wryneck_ir::ActiveCall;
 
-use crate::engine::{Explorer, Item};
+use crate::explore::Exploration;
+use crate::explore::frontier::{Held, Item};
+use crate::explore::replay::Past;
 use crate::ground::config::Audit;
 use crate::ground::digest::Digest;
 use crate::ground::path_end::PathEnd;
 use crate::ground::prefix::{Decision, Prefix, PrefixId};
 use crate::ground::sharing::Visited;
+use crate::relevance::Relevance;
 use crate::relevance::pruner::{Begun, Subsumer};
-use crate::relevance::pruning::{Past, Pruning};
 use crate::state::rebuilt::Rebuilt;
 use crate::state::rebuilt::remap_shared;
-use crate::state::{LEFT_OUT, PathData, State, SubtreeId};
-use crate::step::core::Flip;
+use crate::state::{LEFT_OUT, PathData, Slot, State, SubtreeId};
+use crate::step::core::{Core, Flip};
 
 /// The subtree below a flip, while it is explored.
 struct Subtree {
@@ -56,33 +58,9 @@ struct Subtree {
     cores: BTreeSet<u32>,
 }
 
-/// A feasible flip, ready to be run.
-pub(crate) struct Held {
-    pub flip: Flip,
-    pub state: Box<State>,
-    /// The state before the flip's operation.
-    pub snapshot: Rc<State>,
-    /// `snapshot` is the state right at the operation that decides.
-    pub exact: bool,
-}
-
-impl Held {
-    pub(crate) fn for_each_expr(&self, visited: &mut Visited, keep: &mut dyn FnMut(wryneck_expr::ExprId)) {
-        self.flip.for_each_expr(visited, keep);
-        self.state.for_each_expr(visited, keep);
-        self.snapshot.for_each_expr(visited, keep);
-    }
-
-    pub(crate) fn remap(&mut self, map: &Remap, rebuilt: &mut Rebuilt) {
-        self.flip.remap(map, rebuilt);
-        self.state.remap(map, rebuilt);
-        remap_shared(&mut self.snapshot, map, rebuilt);
-    }
-}
-
 /// The program points at which flips began.
 #[derive(Default)]
-pub(crate) struct Subsumption {
+pub struct Subsumption {
     next: SubtreeId,
     subtrees: BTreeMap<SubtreeId, Subtree>,
     /// By program point: the subtrees in progress that later flips may be compared with.
@@ -92,11 +70,11 @@ pub(crate) struct Subsumption {
     /// Prefixes whose next decision was flipped.
     begun: FxHashSet<PrefixId>,
     /// Subsumed flips that are explored for classification: the prefix, and the flipped decision.
-    pub redundant: FxHashSet<(PrefixId, Decision)>,
+    redundant: FxHashSet<(PrefixId, Decision)>,
     /// The environment data that was hashed last.
     hashed: Option<(Rc<dyn PathData>, u128)>,
     /// The subtree of the path that has just ended.
-    pub ended: Option<SubtreeId>,
+    ended: Option<SubtreeId>,
 }
 
 impl Subsumption {
@@ -109,6 +87,23 @@ impl Subsumption {
         self.hashed = None;
         self.held.values_mut().flatten().for_each(|held| held.remap(map, rebuilt));
         self.subtrees.values_mut().for_each(|tree| remap_shared(&mut tree.state, map, rebuilt));
+    }
+
+    /// A path of this subtree has just ended.
+    pub(crate) fn note_ended(&mut self, of: SubtreeId) {
+        self.ended = Some(of);
+    }
+
+    /// The path that has just ended, if any, is complete.
+    pub(crate) fn leave_ended(&mut self, relevance: &mut Relevance, below: &mut Exploration<'_>) {
+        if let Some(subtree) = self.ended.take() {
+            self.leave_subtree(relevance, below, subtree);
+        }
+    }
+
+    /// Whether a flip is a subsumed one that is explored for classification.
+    pub(crate) fn is_redundant(&self, before: PrefixId, made: Decision) -> bool {
+        self.redundant.contains(&(before, made))
     }
 
     /// Flips that are held.
@@ -170,17 +165,17 @@ impl Subsumption {
             (call.base, call.block?).hash(&mut h);
         }
         for frame in &state.frames {
-            (frame.func, frame.op, frame.base, frame.top).hash(&mut h);
+            (frame.func(), frame.op(), frame.base, frame.top).hash(&mut h);
             frame.dynamic.hash(&mut h);
         }
         flip.script.hash(&mut h);
         (state.announced, state.sp).hash(&mut h);
-        h.add(data_digest(&*state.monitor, pool));
+        h.add(data_digest(state.data.monitor(), pool));
         let environment = match &self.hashed {
-            Some((data, hash)) if Rc::ptr_eq(data, &state.env) => *hash,
+            Some((data, hash)) if Rc::ptr_eq(data, state.data.get(Slot::Environment)) => *hash,
             Some(_) | None => {
-                let digest = data_digest(&*state.env, pool);
-                self.hashed = Some((state.env.clone(), digest));
+                let digest = data_digest(state.data.environment(), pool);
+                self.hashed = Some((state.data.get(Slot::Environment).clone(), digest));
                 digest
             }
         };
@@ -197,127 +192,127 @@ fn data_digest(data: &dyn PathData, pool: &Pool) -> u128 {
     h.digest()
 }
 
-impl Explorer {
-    /// Whether state subsumption is on.
-    pub fn subsumes(&self) -> bool {
-        let pruned = matches!(&self.pruning, Some((Pruning::Wanted | Pruning::Classified, pruner)) if pruner.continuations().is_some());
-        pruned && self.core.config.subsume && !self.core.auditing
-    }
-
+impl Subsumption {
     /// A relevant flip on a path of this subtree will be explored.
     pub(crate) fn enter_subtree(&mut self, of: SubtreeId) {
-        if let Some(tree) = self.subsumption.subtrees.get_mut(&of) {
+        if let Some(tree) = self.subtrees.get_mut(&of) {
             tree.open += 1;
         }
     }
 
     /// A path or a flip of this subtree is complete. The subtree and its parents may be complete now, too.
-    pub(crate) fn leave_subtree(&mut self, of: SubtreeId) {
+    pub(crate) fn leave_subtree(&mut self, relevance: &mut Relevance, below: &mut Exploration<'_>, of: SubtreeId) {
         let mut at = of;
-        while let Some(tree) = self.subsumption.subtrees.get_mut(&at) {
+        while let Some(tree) = self.subtrees.get_mut(&at) {
             tree.open -= 1;
             if tree.open > 0 {
                 return;
             }
             if std::mem::take(&mut tree.grew) {
                 let past = Past { prefix: tree.prefix.clone(), subtree: tree.parent, model: tree.model.clone(), end: PathEnd::Assumed };
-                self.want_behind(past, at);
+                relevance.want_behind(self, below, past, at);
             }
-            let Some(tree) = self.subsumption.subtrees.remove(&at) else { return };
-            if let Some(continuations) = self.pruning.as_ref().and_then(|(_, pruner)| pruner.continuations()) {
+            let Some(tree) = self.subtrees.remove(&at) else { return };
+            if let Some(continuations) = relevance.mode.pruner().as_ref().and_then(|pruner| pruner.continuations()) {
                 let state = &tree.state;
                 let before = tree.cores.iter().filter_map(|index| state.path.constraint(*index));
-                let mut cores: Vec<u128> = before.map(|constraint| self.core.pool.digest(constraint)).collect();
+                let mut cores: Vec<u128> = before.map(|constraint| below.core.pool.digest(constraint)).collect();
                 if tree.cores.last().is_some_and(|last| *last >= tree.constraints) {
                     cores.extend(&tree.since);
                 }
-                continuations.complete(at, tree.place.filter(|_| tree.compared), state, &self.core.pool, cores);
+                continuations.complete(at, tree.place.filter(|_| tree.compared), state, &below.core.pool, cores);
             }
-            self.stop_waiting(at, tree.place);
+            self.stop_waiting(below, at, tree.place);
             at = tree.parent;
         }
     }
 
     /// The live-in sets of this subtree and of its parents cannot be determined.
-    pub(crate) fn forget_subtrees(&mut self, of: SubtreeId) {
+    pub(crate) fn forget_subtrees(&mut self, below: &mut Exploration<'_>, of: SubtreeId) {
         let mut at = of;
-        while let Some(parent) = self.subsumption.subtrees.get(&at).map(|tree| tree.parent) {
-            self.forget_subtree(at);
+        while let Some(parent) = self.subtrees.get(&at).map(|tree| tree.parent) {
+            self.forget_subtree(below, at);
             at = parent;
         }
     }
 
     /// The live-in set of this subtree cannot be determined.
-    pub(crate) fn forget_subtree(&mut self, of: SubtreeId) {
-        if let Some(tree) = self.subsumption.subtrees.get_mut(&of).filter(|tree| tree.compared) {
+    pub(crate) fn forget_subtree(&mut self, below: &mut Exploration<'_>, of: SubtreeId) {
+        if let Some(tree) = self.subtrees.get_mut(&of).filter(|tree| tree.compared) {
             tree.compared = false;
             let place = tree.place;
-            self.stop_waiting(of, place);
+            self.stop_waiting(below, of, place);
         }
     }
 
     /// Releases the flips that are held for this subtree.
-    fn stop_waiting(&mut self, of: SubtreeId, place: Option<u128>) {
+    fn stop_waiting(&mut self, below: &mut Exploration<'_>, of: SubtreeId, place: Option<u128>) {
         if let Some(place) = place
-            && let Some(running) = self.subsumption.running.get_mut(&place)
+            && let Some(running) = self.running.get_mut(&place)
         {
             running.retain(|id| *id != of);
             if running.is_empty() {
-                self.subsumption.running.remove(&place);
+                self.running.remove(&place);
             }
         }
-        for held in self.subsumption.held.remove(&of).unwrap_or_default() {
-            self.core.tree.unpark(held.flip.node);
-            self.add(Item::Held(Box::new(held)));
+        for held in self.held.remove(&of).unwrap_or_default() {
+            below.core.tree.unpark(held.flip.node);
+            below.frontier.add(below.core, Item::Held(Box::new(held)));
         }
     }
 
     /// If nothing else is left: a flip that is held for the oldest subtree, to be explored.
-    pub(crate) fn wait_no_longer(&mut self) -> Option<Held> {
-        let mut first = self.subsumption.held.first_entry()?;
+    pub(crate) fn wait_no_longer(&mut self, core: &mut Core) -> Option<Held> {
+        let mut first = self.held.first_entry()?;
         let held = first.get_mut().pop();
         if first.get().is_empty() {
             first.remove();
         }
         let held = held?;
-        self.core.tree.unpark(held.flip.node);
+        core.tree.unpark(held.flip.node);
         Some(held)
     }
 
     /// Begins a feasible flip; `None` if it is held or subsumed. If all flips are explored, a subsumed one is marked instead.
-    pub(crate) fn begin(&mut self, held: Held, may_wait: bool) -> Option<Box<State>> {
-        let Some((_, pruner)) = self.pruning.clone().filter(|_| self.subsumes()) else { return Some(held.state) };
+    pub(crate) fn begin(
+        &mut self,
+        relevance: &mut Relevance,
+        below: &mut Exploration<'_>,
+        held: Held,
+        may_wait: bool,
+    ) -> Option<Box<State>> {
+        let Some(pruner) = relevance.mode.pruner().filter(|_| relevance.mode.subsumes(below.core)) else { return Some(held.state) };
         let Some(continuations) = pruner.continuations() else { return Some(held.state) };
-        let place = held.exact.then(|| self.core.active_calls(&held.snapshot));
-        let place = place.and_then(|calls| self.subsumption.place(&self.core.pool, &held.flip, &held.snapshot, &calls));
+        let place = held.exact.then(|| below.core.active_calls(&held.snapshot));
+        let place = place.and_then(|calls| self.place(&below.core.pool, &held.flip, &held.snapshot, &calls));
         if let Some(place) = place {
-            if let Some(subsumer) = continuations.find(place, &held.snapshot, held.flip.cond, &self.core.pool) {
-                return self.leave_out(held, &subsumer);
+            if let Some(subsumer) = continuations.find(place, &held.snapshot, held.flip.cond, &below.core.pool) {
+                return self.leave_out(relevance, below, held, &subsumer);
             }
             let alike = |id: &&SubtreeId| {
-                let tree = self.subsumption.subtrees.get(id);
-                tree.is_some_and(|tree| tree.compared && continuations.may_equal(**id, &tree.state, &held.snapshot, &self.core.pool))
-                    && !self.subsumption.is_inside(held.flip.subtree, **id)
+                let tree = self.subtrees.get(id);
+                tree.is_some_and(|tree| tree.compared && continuations.may_equal(**id, &tree.state, &held.snapshot, &below.core.pool))
+                    && !self.is_inside(held.flip.subtree, **id)
             };
-            let running = self.subsumption.running.get(&place).filter(|_| may_wait);
+            let running = self.running.get(&place).filter(|_| may_wait);
             if let Some(of) = running.and_then(|running| running.iter().find(alike).copied()) {
-                self.core.tree.park(held.flip.node);
-                self.subsumption.held.entry(of).or_default().push(held);
+                below.core.tree.park(held.flip.node);
+                self.held.entry(of).or_default().push(held);
                 return None;
             }
         }
         let Held { flip, mut state, snapshot, .. } = held;
-        let id = self.subsumption.next;
-        self.subsumption.next += 1;
+        let id = self.next;
+        self.next += 1;
         let begun = Begun { start: flip.prefix.len() - 1, subtree: id, frames: snapshot.frames.len() as u32 };
         if let Some(place) = place {
-            self.subsumption.running.entry(place).or_default().push(id);
+            self.running.entry(place).or_default().push(id);
         }
-        self.subsumption.begun.insert(flip.before());
+        self.begun.insert(flip.before());
         let constraints = snapshot.path.len() as u32;
         // What the operation asserted before the flip holds since the flip, too.
         let earlier = (constraints..flip.path.len() as u32).filter_map(|index| flip.path.constraint(index));
-        let since = earlier.chain(self.core.pool.conjuncts(flip.cond)).map(|part| self.core.pool.digest(part)).collect();
+        let since = earlier.chain(below.core.pool.conjuncts(flip.cond)).map(|part| below.core.pool.digest(part)).collect();
         let parent = flip.subtree;
         let tree = Subtree {
             parent,
@@ -334,28 +329,28 @@ impl Explorer {
             model: state.model.clone(),
             cores: BTreeSet::new(),
         };
-        self.subsumption.subtrees.insert(id, tree);
+        self.subtrees.insert(id, tree);
         state.subtree = id;
         Some(state)
     }
 
     /// A flip is subsumed: its path is sliced as if it continued as the subsumer's subtree did.
-    fn leave_out(&mut self, held: Held, subsumer: &Subsumer) -> Option<Box<State>> {
+    fn leave_out(&mut self, relevance: &mut Relevance, below: &mut Exploration<'_>, held: Held, subsumer: &Subsumer) -> Option<Box<State>> {
         let Held { flip, mut state, .. } = held;
-        self.core.stats.flips_subsumed += 1;
-        self.want_as_subsumed(&flip, &state.model, subsumer);
-        self.leave_subtree(flip.subtree);
-        if self.explores_all() {
+        below.core.stats.flips_subsumed += 1;
+        relevance.want_as_subsumed(self, below, &flip, &state.model, subsumer);
+        self.leave_subtree(relevance, below, flip.subtree);
+        if relevance.mode.explores_all() {
             let left_out = flip.last().map(|last| (flip.before(), last));
-            self.subsumption.redundant.extend(left_out);
+            self.redundant.extend(left_out);
             state.subtree = LEFT_OUT;
             return Some(state);
         }
-        if self.core.config.audit != Audit::Off {
-            self.core.tree.park(flip.node);
-            self.auditor.keep(flip);
+        if below.core.config.audit != Audit::Off {
+            below.core.tree.park(flip.node);
+            relevance.auditor.keep(flip);
         } else {
-            self.core.tree.finish(flip.node);
+            below.core.tree.finish(flip.node);
         }
         None
     }

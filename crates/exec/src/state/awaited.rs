@@ -32,9 +32,9 @@ impl Awaited {
 
     /// Whether the path is still in the block before the operation.
     pub(crate) fn is_ahead(&self, state: &State) -> bool {
-        let Some(frame) = state.frames.get(self.depth - 1).filter(|frame| frame.func == self.func) else { return false };
+        let Some(frame) = state.frames.get(self.depth - 1).filter(|frame| frame.func() == self.func) else { return false };
         // A caller's next operation is the one behind its call.
-        let at = frame.op.saturating_sub(u32::from(self.depth < state.frames.len()));
+        let at = frame.op().saturating_sub(u32::from(self.depth < state.frames.len()));
         (self.operations.0..self.operations.1).contains(&at) && at < self.op
     }
 }

@@ -1,12 +1,13 @@
 //! A state: one path in progress. It has no link to the engine, and a fork copies a handful of reference counts.
 
 pub mod awaited;
+pub mod frame;
 pub mod landings;
 pub mod rebuilt;
+pub mod slots;
 pub mod survived;
 pub mod variables;
 
-use std::any::Any;
 use std::collections::VecDeque;
 use std::hash::Hasher;
 use std::rc::Rc;
@@ -21,8 +22,10 @@ use crate::ground::memory::pvec::PVec;
 use crate::ground::prefix::{Decision, Prefix};
 use crate::ground::sharing::Visited;
 use crate::state::awaited::Awaited;
+pub use crate::state::frame::{Frame, Tagged};
 use crate::state::landings::Landings;
 use crate::state::rebuilt::Rebuilt;
+pub use crate::state::slots::{AnyData, NoData, PathData, Slot, Slots, own_data};
 use crate::state::survived::Survived;
 use crate::state::variables::Variables;
 
@@ -34,32 +37,6 @@ pub const NO_SUBTREE: SubtreeId = SubtreeId::MAX;
 
 /// The subtree of paths below flips that subsumption would have pruned.
 pub const LEFT_OUT: SubtreeId = SubtreeId::MAX - 1;
-
-/// One call in progress. `slots` are followed by their tags: a non-zero tag says the slot holds an `ExprId`.
-#[derive(Clone)]
-pub struct Frame {
-    pub func: u32,
-    /// Next operation to run; for a caller, the one after its call.
-    pub op: u32,
-    pub slots: Vec<u64>,
-    pub tags: Vec<u8>,
-    /// No slot is symbolic if this is `false`.
-    pub symbolic: bool,
-    /// A monitor wants to see its return.
-    pub watched: bool,
-    /// Names this activation of the function, if it has called `setjmp` (step/landing.rs); else 0.
-    pub activation: u32,
-    /// Where the caller wants the result: its first slot, or NONE.
-    pub dst: u32,
-    /// Width in bits of the result the caller expects.
-    pub ret_width: u32,
-    /// Lowest address of the static allocas.
-    pub base: u64,
-    /// The stack pointer when the call began; the frame's own memory lies below.
-    pub top: u64,
-    /// Dynamic allocas: (address, size), lowest address last.
-    pub dynamic: Vec<(u64, u64)>,
-}
 
 /// Symbolic input a path has made: an object of the test case.
 #[derive(Clone, Debug)]
@@ -91,50 +68,6 @@ pub struct LoopCount {
     pub count: u32,
 }
 
-/// What all path data can, since it can be cloned.
-pub trait AnyData {
-    fn clone_data(&self) -> Rc<dyn PathData>;
-    fn as_any(&self) -> &dyn Any;
-    fn as_any_mut(&mut self) -> &mut dyn Any;
-}
-
-impl<T: PathData + Clone> AnyData for T {
-    fn clone_data(&self) -> Rc<dyn PathData> {
-        Rc::new(self.clone())
-    }
-    fn as_any(&self) -> &dyn Any {
-        self
-    }
-    fn as_any_mut(&mut self) -> &mut dyn Any {
-        self
-    }
-}
-
-/// What a plug-in keeps per path. Cloned when a path that shares it writes to it.
-pub trait PathData: AnyData + Any {
-    /// Calls `f` with every expression kept, so that a compaction keeps them.
-    fn for_each_expr(&self, f: &mut dyn FnMut(ExprId));
-    /// Whether there is any expression to renumber: shared data without one stays shared at a compaction.
-    fn has_exprs(&self) -> bool {
-        let mut any = false;
-        self.for_each_expr(&mut |_| any = true);
-        any
-    }
-    fn remap(&mut self, map: &Remap);
-    /// Adds what decides behaviour to a structural hash; expressions go through `hash_expr`.
-    fn hash_into(&self, h: &mut dyn Hasher, hash_expr: &mut dyn FnMut(ExprId) -> u64);
-}
-
-/// Path data of a plug-in that keeps none.
-#[derive(Clone)]
-pub struct NoData;
-
-impl PathData for NoData {
-    fn for_each_expr(&self, _: &mut dyn FnMut(ExprId)) {}
-    fn remap(&mut self, _: &Remap) {}
-    fn hash_into(&self, _: &mut dyn Hasher, _: &mut dyn FnMut(ExprId) -> u64) {}
-}
-
 /// Decisions a path still has to follow before it decides for itself.
 pub type Script = VecDeque<Decision>;
 
@@ -154,12 +87,8 @@ pub struct State {
     /// Whether the current operation has changed anything yet; it must not decide afterwards.
     pub dirty: bool,
     pub inputs: PVec<Input>,
-    /// The environment's data.
-    pub env: Rc<dyn PathData>,
-    /// The monitor's data.
-    pub monitor: Rc<dyn PathData>,
-    /// The data of lazily made inputs.
-    pub lazy: Rc<dyn PathData>,
+    /// The data of plug-ins.
+    pub data: Slots,
     /// The monitor has been shown the call the top frame is at.
     pub announced: bool,
     pub returned: Option<Returned>,
@@ -225,9 +154,7 @@ impl State {
             before: self.before.clone(),
             dirty: self.dirty,
             inputs: self.inputs.clone(),
-            env: self.env.clone(),
-            monitor: self.monitor.clone(),
-            lazy: self.lazy.clone(),
+            data: self.data.clone(),
             announced: self.announced,
             returned: self.returned,
             binding: self.binding,
@@ -262,64 +189,49 @@ impl State {
     /// The positions of the calls in progress, innermost first.
     pub fn call_stack(&self) -> Vec<CodePos> {
         let frames = self.frames.iter().rev().enumerate();
-        frames.map(|(i, f)| CodePos { func: f.func, op: if i == 0 { f.op } else { f.op.saturating_sub(1) } }).collect()
+        frames.map(|(i, f)| CodePos { func: f.func(), op: if i == 0 { f.op() } else { f.op().saturating_sub(1) } }).collect()
     }
 
     /// The environment's data, as the type it has.
     pub fn env<T: 'static>(&self) -> &T {
-        self.env.as_any().downcast_ref().expect("the environment that made the data reads it")
+        self.data.typed(Slot::Environment)
     }
 
     pub fn env_mut<T: 'static>(&mut self) -> &mut T {
-        data_mut(&mut self.env)
+        self.data.typed_mut(Slot::Environment)
     }
 
     pub fn monitor_mut<T: 'static>(&mut self) -> &mut T {
-        data_mut(&mut self.monitor)
+        self.data.typed_mut(Slot::Monitor)
     }
 
     /// The data of lazily made inputs, as the type it has.
     pub fn lazy<T: 'static>(&self) -> &T {
-        self.lazy.as_any().downcast_ref().expect("the plug-in that made the data reads it")
+        self.data.typed(Slot::Inputs)
     }
 
     pub fn lazy_mut<T: 'static>(&mut self) -> &mut T {
-        data_mut(&mut self.lazy)
+        self.data.typed_mut(Slot::Inputs)
     }
 
     /// Calls `f` with every expression the state holds, but for those in parts already met.
     pub fn for_each_expr(&self, visited: &mut Visited, f: &mut dyn FnMut(ExprId)) {
         let landings = self.landings.all.iter().map(|landing| &landing.frame);
         for frame in self.frames.iter().chain(landings).filter(|frame| visited.is_new(*frame)) {
-            for (slot, tag) in frame.slots.iter().zip(&frame.tags) {
-                if *tag != 0 {
-                    f(ExprId::from_raw(*slot as u32));
-                }
-            }
+            frame.exprs().for_each(&mut *f);
         }
         self.memory.space.for_each_new_page(visited, &mut |page| page.cells().iter().for_each(|cell| f(cell.expr)));
         self.path.for_each_expr(&mut visited.paths, f);
         debug_assert!(self.before.is_none(), "states are visited between operations");
         self.returned.and_then(|returned| returned.expr()).into_iter().chain(self.binding).for_each(&mut *f);
-        for data in [&self.env, &self.monitor, &self.lazy] {
-            if visited.is_new(data) {
-                data.for_each_expr(f);
-            }
-        }
+        self.data.for_each_expr(visited, f);
     }
 
     /// Renumbers every expression. `rebuilt` keeps what states share shared.
     pub fn remap(&mut self, map: &Remap, rebuilt: &mut Rebuilt) {
         let landings = if self.landings.all.is_empty() { &mut [][..] } else { &mut Rc::make_mut(&mut self.landings).all[..] };
         for frame in self.frames.iter_mut().chain(landings.iter_mut().map(|landing| &mut landing.frame)) {
-            let symbolic = |frame: &Frame| frame.tags.iter().any(|t| *t != 0);
-            rebuilt.frames.change(frame, symbolic, |frame| {
-                for (slot, tag) in frame.slots.iter_mut().zip(&frame.tags) {
-                    if *tag != 0 {
-                        *slot = u64::from(renumbered(map, ExprId::from_raw(*slot as u32)).raw());
-                    }
-                }
-            });
+            rebuilt.frames.change(frame, |frame| frame.exprs().next().is_some(), |frame| frame.renumber(|e| renumbered(map, e)));
         }
         self.memory.space.replace_symbolic_pages(&mut rebuilt.space, &mut |page| {
             page.cells_mut().iter_mut().for_each(|cell| cell.expr = renumbered(map, cell.expr));
@@ -331,16 +243,7 @@ impl State {
             returned.result = Some((u64::from(renumbered(map, e).raw()), 1));
         }
         self.binding = self.binding.map(|address| renumbered(map, address));
-        for data in [&mut self.env, &mut self.monitor, &mut self.lazy] {
-            *data = rebuilt.data.rebuild(data, |data| {
-                if !data.has_exprs() {
-                    return data.clone();
-                }
-                let mut new = data.clone_data();
-                Rc::get_mut(&mut new).expect("just cloned").remap(map);
-                new
-            });
-        }
+        self.data.remap(map, &mut rebuilt.data);
     }
 
     /// A structural hash: equal for equal states, whatever pool or order of exploration made them (docs/design/002).
@@ -351,10 +254,11 @@ impl State {
             std::hash::Hash::hash(&landing.key(), &mut h);
         }
         for f in self.frames.iter().chain(self.landings.all.iter().map(|landing| &landing.frame)) {
-            h.write_u32(f.func);
-            h.write_u32(f.op);
+            h.write_u32(f.func());
+            h.write_u32(f.op());
             h.write_u64(f.base);
-            for (slot, tag) in f.slots.iter().zip(&f.tags) {
+            let (slots, tags) = f.slots();
+            for (slot, tag) in slots.iter().zip(tags) {
                 h.write_u64(if *tag == 0 { *slot } else { exprs(ExprId::from_raw(*slot as u32)) });
             }
         }
@@ -380,23 +284,9 @@ impl State {
         std::hash::Hash::hash(&*self.variables, &mut h);
         self.binding.into_iter().for_each(|address| h.write_u64(exprs(address)));
         h.write_u8(u8::from(self.announced) | u8::from(self.returned.is_some()) << 1);
-        self.env.hash_into(&mut h, &mut |e| exprs(e));
-        self.monitor.hash_into(&mut h, &mut |e| exprs(e));
-        self.lazy.hash_into(&mut h, &mut |e| exprs(e));
+        self.data.hash_into(&mut h, &mut |e| exprs(e));
         h.finish()
     }
-}
-
-/// The data to be changed: of its own, if it was shared.
-pub fn own_data(data: &mut Rc<dyn PathData>) -> &mut dyn PathData {
-    if Rc::get_mut(data).is_none() {
-        *data = data.clone_data();
-    }
-    Rc::get_mut(data).expect("just made unique")
-}
-
-fn data_mut<T: 'static>(data: &mut Rc<dyn PathData>) -> &mut T {
-    own_data(data).as_any_mut().downcast_mut().expect("the plug-in that made the data reads it")
 }
 
 fn renumbered(map: &Remap, e: ExprId) -> ExprId {

@@ -2,14 +2,14 @@
 
 use wryneck_ir::{self as ir, Inst, Module, NONE, Op, call_flags, limbs, param_kind};
 
-use super::frame::{self, Tagged};
+use super::frame;
 use super::machine::Called;
 use super::run::{entered, expr_of};
 use crate::ground::code::{Callee, Code};
 use crate::ground::config::Undefined;
 use crate::ground::image::Image;
 use crate::ground::path_end::{FaultKind, PathEnd};
-use crate::state::Returned;
+use crate::state::{Returned, Tagged};
 use crate::step::core::LedgerKind;
 use crate::step::cx::Cx;
 use crate::step::plugin::{Call, Reply, Stop, Value};
@@ -41,7 +41,7 @@ pub fn call(cx: &mut Cx<'_>, code: &Code, op: Op, inst: &Inst) -> Result<(), Sto
                 Called::Function(callee) => Some(callee),
                 Called::MachineCode(address) => {
                     let site = site(cx, module, record, inst.dst);
-                    cx.state.frame_mut().op += 1;
+                    cx.state.frame_mut().go_on();
                     return cx.enter_machine_code(address, &site.args, site.dst, site.ret_width);
                 }
             }
@@ -57,7 +57,7 @@ pub fn call(cx: &mut Cx<'_>, code: &Code, op: Op, inst: &Inst) -> Result<(), Sto
         call_flags::TELLS_CALL => tell(cx, callee, &site),
         _ => {
             cx.state.returned = Some(Returned { result: site.args.first().map(tagged) });
-            cx.state.frame_mut().op += 1;
+            cx.state.frame_mut().go_on();
             Ok(())
         }
     }
@@ -94,7 +94,7 @@ fn tell(cx: &mut Cx<'_>, callee: Callee, site: &Site) -> Result<(), Stop> {
     }
     let wanted = std::mem::take(&mut cx.state.announced);
     put_result(cx, site.dst, 0, Value::Bits(wanted.into()));
-    cx.state.frame_mut().op += 1;
+    cx.state.frame_mut().go_on();
     Ok(())
 }
 
@@ -198,7 +198,7 @@ fn answer(cx: &mut Cx<'_>, reply: Reply, model: u32, site: &Site) -> Result<Opti
             };
         }
         Reply::Run(list) => {
-            cx.state.frame_mut().op += 1;
+            cx.state.frame_mut().go_on();
             for (addr, args) in list.iter().rev() {
                 cx.enter_called(*addr, args, NONE, 0)?;
             }
@@ -206,12 +206,12 @@ fn answer(cx: &mut Cx<'_>, reply: Reply, model: u32, site: &Site) -> Result<Opti
         }
         Reply::Jump(token, value) => return cx.jump_to(token, value).map(|()| None),
         Reply::Tail(addr, args) => {
-            cx.state.frame_mut().op += 1;
+            cx.state.frame_mut().go_on();
             cx.enter_called(addr, &args, site.dst, site.ret_width)?;
             return Ok(None);
         }
     };
-    cx.state.frame_mut().op += 1;
+    cx.state.frame_mut().go_on();
     Ok(result)
 }
 
@@ -266,7 +266,7 @@ fn enter(cx: &mut Cx<'_>, func: u32, site: &Site) -> Result<(), Stop> {
         args[limb] = (addr, 0);
         dynamic.extend(cx.state.frame_mut().dynamic.pop());
     }
-    cx.state.frame_mut().op += 1;
+    cx.state.frame_mut().go_on();
     frame::enter(cx.core, cx.state, code, &args, site.dst, site.ret_width)?;
     let top = cx.state.frame_mut();
     top.top = sp;
@@ -297,7 +297,7 @@ fn undefined(cx: &mut Cx<'_>, name: &str, site: &Site) -> Result<Option<Value>, 
         values.push(Value::Sym(whole));
     }
     give(cx, site, &values);
-    cx.state.frame_mut().op += 1;
+    cx.state.frame_mut().go_on();
     Ok(values.first().copied())
 }
 
@@ -309,7 +309,7 @@ fn skip(cx: &mut Cx<'_>, name: &str, site: &Site) -> Result<Option<Value>, Stop>
     }
     let values = lazy.skip(&site.call(name), cx)?;
     give(cx, site, &values);
-    cx.state.frame_mut().op += 1;
+    cx.state.frame_mut().go_on();
     Ok(values.first().copied())
 }
 

@@ -29,7 +29,7 @@ pub fn branch(cx: &mut Cx<'_>, code: &Code, op: Op) -> Result<(), Stop> {
         return Ok(());
     }
     if let Some(recorder) = &mut cx.core.recorder {
-        recorder.step(Step::Edge { op: cx.state.frame().op, edge });
+        recorder.step(Step::Edge { op: cx.state.frame().op(), edge });
     }
     take(cx, &code.edges[edge as usize], code);
     Ok(())
@@ -116,12 +116,13 @@ pub fn jump(cx: &mut Cx<'_>, inst: &Inst) -> Result<(), Stop> {
             PathEnd::Internal(why.to_string())
         }
     })?;
-    cx.core.coverage.resize(image.blocks as usize, 0);
+    cx.core.coverage.grow(image.blocks);
     cx.core.mark_lowered();
     if let Some(recorder) = &mut cx.core.recorder {
         let frame = cx.state.frame();
-        recorder.leaves(func, frame.op, &frame.slots, &frame.tags);
-        recorder.step(Step::Jump { op: frame.op, target: edge.target });
+        let (slots, tags) = frame.slots();
+        recorder.leaves(func, frame.op(), slots, tags);
+        recorder.step(Step::Jump { op: frame.op(), target: edge.target });
     }
     if symbolic {
         loops::count_visit(cx, func, edge.block)?;
@@ -162,10 +163,9 @@ pub(super) fn require_code(cx: &mut Cx<'_>, target: ExprId, inside: ExprId) -> R
 pub fn take(cx: &mut Cx<'_>, edge: &PreparedEdge, code: &Code) {
     let frame = cx.state.frame_mut();
     for c in &code.copies[edge.copies.first as usize..(edge.copies.first + edge.copies.count) as usize] {
-        frame.slots[c.dst as usize] = frame.slots[c.src as usize];
-        frame.tags[c.dst as usize] = frame.tags[c.src as usize];
+        frame.copy(c.dst as usize, c.src as usize);
     }
-    frame.op = edge.target;
+    frame.go_to(edge.target);
     cx.state.instructions += u64::from(edge.weight);
     cx.core.entered += u64::from(edge.weight);
     cx.core.cover(cx.state, edge.block);

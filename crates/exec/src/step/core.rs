@@ -22,7 +22,8 @@ use crate::state::SubtreeId;
 use crate::state::rebuilt::Rebuilt;
 use crate::state::rebuilt::remap_shared;
 use crate::state::survived::Survived;
-use crate::state::{Frame, Input, PathData, Script, State};
+use crate::state::{Frame, Input, Script, Slots, State};
+use crate::step::coverage::Coverage;
 use crate::step::cx::adoption::Adoption;
 use crate::step::goals::Goals;
 use crate::step::leaks::Leak;
@@ -58,7 +59,7 @@ pub struct Core {
     /// Lowers the code computed jumps lead to.
     pub code_source: Option<Rc<RefCell<dyn CodeSource>>>,
     /// A byte per block of the program, 1 once a path entered it.
-    pub coverage: Vec<u8>,
+    pub coverage: Coverage,
     /// Blocks covered since the searcher was last told.
     pub newly_covered: Vec<u32>,
     /// What is to be reached or avoided, if anything.
@@ -208,9 +209,8 @@ pub struct Ended {
     pub leaks: Vec<Leak>,
     /// The state's structural hash, if the configuration asks for it.
     pub hash: Option<u64>,
-    pub env: Rc<dyn PathData>,
-    pub monitor: Rc<dyn PathData>,
-    pub lazy: Rc<dyn PathData>,
+    /// The data of plug-ins.
+    pub data: Slots,
     /// The number of the seed whose path it is ([`crate::Explorer::add_seed`]).
     pub seed: Option<u32>,
     /// The number of the goal that it has reached.
@@ -302,7 +302,7 @@ impl Core {
             pool,
             solver,
             eval: Evaluator::default(),
-            coverage: vec![0; image.blocks as usize],
+            coverage: Coverage::of(image.blocks),
             image: Rc::new(image),
             config,
             environment,
@@ -348,20 +348,7 @@ impl Core {
     }
 
     pub(crate) fn spare_frame(&mut self) -> Frame {
-        self.spare.pop().unwrap_or_else(|| Frame {
-            func: 0,
-            op: 0,
-            slots: Vec::new(),
-            tags: Vec::new(),
-            symbolic: false,
-            watched: false,
-            activation: 0,
-            dst: wryneck_ir::NONE,
-            ret_width: 0,
-            base: 0,
-            top: 0,
-            dynamic: Vec::new(),
-        })
+        self.spare.pop().unwrap_or_else(Frame::spare)
     }
 
     pub(crate) fn recycle(&mut self, frame: Rc<Frame>) {
@@ -383,7 +370,7 @@ impl Core {
                 true => {
                     // Constants have the first slots, parameters those behind them.
                     let first = self.image.code(pos.func).consts.len();
-                    let limb = |n: usize| frame.slots.get(first + n).copied().filter(|_| frame.tags[first + n] == 0);
+                    let limb = |n: usize| frame.concrete(first + n);
                     source.borrow().calls_in_progress(&limb, &read, most)
                 }
                 false => Vec::new(),
@@ -399,8 +386,8 @@ impl Core {
     /// The calls in progress inside machine code, outermost first.
     pub fn active_calls(&self, state: &State) -> Vec<ActiveCall> {
         let (Some(source), Some((func, code))) = (&self.code_source, self.image.machine_code()) else { return Vec::new() };
-        let Some(frame) = state.frames.iter().find(|frame| frame.func == func) else { return Vec::new() };
-        let limb = |n: usize| frame.slots.get(code.consts.len() + n).copied().filter(|_| frame.tags[code.consts.len() + n] == 0);
+        let Some(frame) = state.frames.iter().find(|frame| frame.func() == func) else { return Vec::new() };
+        let limb = |n: usize| frame.concrete(code.consts.len() + n);
         source.borrow().active_calls(&limb, &|at, out| state.memory.space.read(at, out))
     }
 
@@ -420,8 +407,7 @@ impl Core {
                 let _ = image.edge_to(func, address, &mut *source, &|at, out| state.memory.space.read(at, out));
             }
         }
-        let blocks = image.blocks as usize;
-        self.coverage.resize(blocks, 0);
+        self.coverage.grow(image.blocks);
         drop(source);
         self.mark_lowered();
     }
@@ -434,7 +420,7 @@ impl Core {
             // What cannot be lowered ends the paths that come to it.
             let _ = image.edge_to(func, address, &mut *source.borrow_mut(), &|at, out| state.memory.space.read(at, out));
         }
-        self.coverage.resize(image.blocks as usize, 0);
+        self.coverage.grow(image.blocks);
     }
 
     /// Where a path is: of what stands in for a function, where that was called.
@@ -469,9 +455,7 @@ impl Core {
             survived: state.survived.clone(),
             leaks,
             hash: self.config.hash_states.then(|| state.structural_hash(&self.pool)),
-            env: state.env.clone(),
-            monitor: state.monitor.clone(),
-            lazy: state.lazy.clone(),
+            data: state.data.clone(),
             seed: None,
             reached,
         });

@@ -39,7 +39,7 @@ impl Cx<'_> {
     /// The place of the running operation.
     pub fn pos(&self) -> CodePos {
         let f = self.state.frame();
-        CodePos { func: f.func, op: f.op }
+        CodePos { func: f.func(), op: f.op() }
     }
 
     pub(crate) fn begin_operation(&mut self) {

@@ -8,15 +8,12 @@ use crate::ground::code::{Callee, Code};
 use crate::ground::config::Uninit;
 use crate::ground::memory::{NULL_PAGE, STACK_TOP};
 use crate::ground::path_end::{FaultKind, PathEnd};
-use crate::state::{Frame, Returned, State};
+use crate::state::{Frame, Returned, State, Tagged};
 use crate::step::core::Core;
 
 /// Bytes below a frame that dead frames of its callees may keep until it returns itself: what points there is to find nothing, not the variables of
 /// the next callee.
 const KEPT: u64 = 1 << 16;
-
-/// A slot's contents with its tag.
-pub type Tagged = (u64, u8);
 
 /// Makes the direct call at operation `op` of `code`: `Ok(false)` if it must go the slow way, an error if the path ends.
 pub fn call(core: &mut Core, state: &mut State, code: &Code, op: u32) -> Result<bool, PathEnd> {
@@ -31,57 +28,31 @@ pub fn call(core: &mut Core, state: &mut State, code: &Code, op: u32) -> Result<
     }
     let call = code.calls[p.b as usize];
     let caller = state.frame_mut();
-    caller.op = op + 1;
+    caller.go_to(op + 1);
     let mut frame = core.spare_frame();
-    shape(&mut frame, callee);
+    frame.begin(callee);
     let args = &code.lists[call.args.first as usize..(call.args.first + call.args.count) as usize];
     let first = callee.consts.len();
     for (i, arg) in args.iter().take(callee.param_slots as usize).enumerate() {
-        frame.slots[first + i] = caller.slots[*arg as usize];
-        let tag = caller.tags[*arg as usize];
-        frame.tags[first + i] = tag;
-        frame.symbolic |= tag != 0;
+        frame.put(first + i, caller.get(*arg as usize));
     }
     frame.dst = p.dst;
     frame.ret_width = call.ret_width;
-    push(core, state, callee, frame).inspect_err(|_| state.frame_mut().op = op)?;
+    push(core, state, callee, frame).inspect_err(|_| state.frame_mut().go_to(op))?;
     Ok(true)
 }
 
 /// Pushes a frame for `callee` with these argument limbs; the caller's `op` is already after its call.
 pub fn enter(core: &mut Core, state: &mut State, callee: &Code, args: &[Tagged], dst: u32, ret_width: u32) -> Result<(), PathEnd> {
     let mut frame = core.spare_frame();
-    shape(&mut frame, callee);
+    frame.begin(callee);
     let first = callee.consts.len();
-    for (i, (value, tag)) in args.iter().take(callee.param_slots as usize).enumerate() {
-        frame.slots[first + i] = *value;
-        frame.tags[first + i] = *tag;
-        frame.symbolic |= *tag != 0;
+    for (i, arg) in args.iter().take(callee.param_slots as usize).enumerate() {
+        frame.put(first + i, *arg);
     }
     frame.dst = dst;
     frame.ret_width = ret_width;
     push(core, state, callee, frame)
-}
-
-fn shape(frame: &mut Frame, callee: &Code) {
-    frame.func = callee.func;
-    frame.op = callee.entry.target;
-    frame.slots.clear();
-    frame.slots.extend_from_slice(&callee.consts);
-    frame.slots.resize(callee.slots as usize, 0);
-    frame.tags.clear();
-    frame.tags.resize(callee.slots as usize, 0);
-    frame.symbolic = false;
-    frame.watched = false;
-    frame.activation = 0;
-    frame.dynamic.clear();
-}
-
-/// Gives a frame the slots its function has gained since it was made.
-#[cold]
-pub fn widen(frame: &mut Frame, code: &Code) {
-    frame.slots.resize(code.slots as usize, 0);
-    frame.tags.resize(code.slots as usize, 0);
 }
 
 /// Gives the frame its stack memory and puts it on top.
@@ -120,7 +91,7 @@ pub fn ret(core: &mut Core, state: &mut State, code: &Code, op: u32) -> bool {
         state.sp = frame.base;
     }
     if state.frames.is_empty() {
-        core.result = list.first().map(|s| (frame.slots[*s as usize], frame.tags[*s as usize]));
+        core.result = list.first().map(|s| frame.get(*s as usize));
         state.frames.push(frame);
         return false;
     }
@@ -128,18 +99,16 @@ pub fn ret(core: &mut Core, state: &mut State, code: &Code, op: u32) -> bool {
         let want = limbs(frame.ret_width) as usize;
         let caller = state.frame_mut();
         for i in 0..want {
-            let (mut value, tag) = list.get(i).map_or((0, 0), |s| (frame.slots[*s as usize], frame.tags[*s as usize]));
+            let (mut value, tag) = list.get(i).map_or((0, 0), |s| frame.get(*s as usize));
             // A call through a wrong prototype may expect fewer bits than the function returns.
             if tag == 0 && i + 1 == want && !frame.ret_width.is_multiple_of(64) {
                 value &= (1 << (frame.ret_width % 64)) - 1;
             }
-            caller.slots[frame.dst as usize + i] = value;
-            caller.tags[frame.dst as usize + i] = tag;
-            caller.symbolic |= tag != 0;
+            caller.put(frame.dst as usize + i, (value, tag));
         }
     }
     if frame.watched {
-        let result = list.first().map(|s| (frame.slots[*s as usize], frame.tags[*s as usize]));
+        let result = list.first().map(|s| frame.get(*s as usize));
         state.returned = Some(Returned { result });
     }
     core.recycle(frame);

@@ -32,8 +32,8 @@ impl Cx<'_> {
         if frame.activation == 0 {
             Rc::make_mut(frame).activation = made;
         }
-        let (op, token) = (frame.op, Token { landing: made, activation: frame.activation });
-        let again = |old: &Landing| (old.buffer, old.token.activation, old.frame.op) == (buffer, token.activation, op);
+        let (op, token) = (frame.op(), Token { landing: made, activation: frame.activation });
+        let again = |old: &Landing| (old.buffer, old.token.activation, old.frame.op()) == (buffer, token.activation, op);
         landings.all.retain(|old| old.is_active(&state.frames) && !again(old));
         landings.all.push(Landing { token, buffer, depth, sp: state.sp, frame: state.frames[depth as usize].clone() });
         Ok(token)
@@ -52,7 +52,7 @@ impl Cx<'_> {
         };
         // What the unwound frames have come to counts; what they would have come to does not.
         self.core.note_reached(self.state)?;
-        self.state.awaited.retain(|awaited| awaited.survives(landing.depth as usize, landing.frame.op));
+        self.state.awaited.retain(|awaited| awaited.survives(landing.depth as usize, landing.frame.op()));
         let unwound = self.state.frames.len() - 1 - landing.depth as usize;
         let mut abandoned = u32::from(std::mem::take(&mut self.state.announced));
         for _ in 0..unwound {
@@ -60,7 +60,7 @@ impl Cx<'_> {
             abandoned += u32::from(top.watched);
             frame::release_stack(self.core, self.state, &top);
             if let Some(recorder) = &mut self.core.recorder {
-                recorder.leave(top.op);
+                recorder.leave(top.op());
             }
         }
         self.restore(&landing);
@@ -73,7 +73,7 @@ impl Cx<'_> {
         let (dst, width) = self.result_of(&landing.frame);
         let value = self.expr(value, width);
         self.put(dst, Value::Sym(value));
-        self.state.frame_mut().op += 1;
+        self.state.frame_mut().go_on();
         Ok(())
     }
 
@@ -82,8 +82,7 @@ impl Cx<'_> {
         let top = self.state.frames.pop().expect("the landing's frame is on top");
         let mut back = (*landing.frame).clone();
         back.watched = top.watched;
-        back.slots.resize(top.slots.len().max(back.slots.len()), 0);
-        back.tags.resize(back.slots.len(), 0);
+        back.widen(top.len());
         for (address, size) in top.dynamic.iter().filter(|block| !back.dynamic.contains(block)) {
             self.state.memory.space.make_dead(*address, *size, &mut self.core.pool);
         }
@@ -95,9 +94,9 @@ impl Cx<'_> {
     /// The slot and the width in bits of the result of the call that a frame is at.
     fn result_of(&self, frame: &Frame) -> (u32, u32) {
         let image = &self.core.image;
-        let code = image.code(frame.func);
+        let code = image.code(frame.func());
         let module = &image.program.units[code.module as usize].module;
-        let inst: Inst = module.insts[(code.first_inst + frame.op) as usize];
+        let inst: Inst = module.insts[(code.first_inst + frame.op()) as usize];
         debug_assert!(matches!(inst.operator(), Some(Op::Call | Op::CallIndirect)));
         (inst.dst, module.calls[inst.b as usize].ret_width.clamp(1, 64))
     }

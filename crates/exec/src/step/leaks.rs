@@ -111,7 +111,8 @@ fn from_roots(cx: &mut Cx<'_>, given: &[HeapObject]) -> FxHashSet<u64> {
     stack.into_iter().for_each(|page| mark.scan(page, PAGE));
     let landings = mark.cx.state.landings.clone();
     for frame in mark.cx.state.frames.clone().iter().chain(landings.all.iter().map(|landing| &landing.frame)) {
-        for (slot, tag) in frame.slots.iter().zip(&frame.tags) {
+        let (slots, tags) = frame.slots();
+        for (slot, tag) in slots.iter().zip(tags) {
             let value = if *tag == 0 { *slot } else { mark.value(ExprId::from_raw(*slot as u32)) };
             mark.meet(value);
         }

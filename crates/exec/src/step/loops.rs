@@ -112,7 +112,7 @@ fn count_up_to(cx: &mut Cx<'_>, func: u32, edge: u32, depth: u32, limit: u32) ->
 
 /// Calls of a function that are in progress: recursion over a structure has no other bound where that is cyclic.
 fn recursion(cx: &Cx<'_>, func: u32) -> u32 {
-    cx.state.frames.iter().filter(|frame| frame.func == func).count() as u32
+    cx.state.frames.iter().filter(|frame| frame.func() == func).count() as u32
 }
 
 fn loops(cx: &mut Cx<'_>, code: &Code) -> Rc<Loops> {
@@ -318,7 +318,7 @@ impl Scan<'_> {
             _ => {}
         }
         let own = if matches!(op, Op::Load | Op::Store) { inst.a } else { NONE };
-        let slots = cx.state.frame().slots.len();
+        let slots = cx.state.frame().len();
         for slot in operands(self.module, inst).into_iter().filter(|slot| (*slot as usize) < slots) {
             if let Some(value) = self.value(cx, slot, known) {
                 let list = if slot == own { &mut self.effects.loaded } else { &mut self.used };
@@ -328,7 +328,7 @@ impl Scan<'_> {
         let result = match op {
             Op::Alloca => {
                 let frame = cx.state.frame();
-                let offset = cx.core.image.code(frame.func).frame[inst.a as usize].offset;
+                let offset = cx.core.image.code(frame.func()).frame[inst.a as usize].offset;
                 Some(Value::Bits(frame.base + offset))
             }
             Op::PtrAdd => match (self.value(cx, inst.a, known), self.value(cx, inst.b, known)) {

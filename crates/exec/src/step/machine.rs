@@ -6,10 +6,11 @@
 
 use wryneck_ir::Calling;
 
-use super::frame::{self, Tagged};
+use super::frame;
 use super::run::entered;
 use crate::ground::code::Callee;
 use crate::ground::path_end::{FaultKind, PathEnd};
+use crate::state::Tagged;
 use crate::step::cx::Cx;
 use crate::step::plugin::{Stop, Value};
 
@@ -69,8 +70,8 @@ impl Cx<'_> {
     /// The registers of the innermost machine code, or those a program begins with. Constants have the first slots of its frame.
     fn registers(&self, calling: &Calling, func: u32, constants: usize) -> Vec<Tagged> {
         let count = calling.initial.len();
-        match self.state.frames.iter().rev().find(|frame| frame.func == func) {
-            Some(frame) => (constants..constants + count).map(|slot| (frame.slots[slot], frame.tags[slot])).collect(),
+        match self.state.frames.iter().rev().find(|frame| frame.func() == func) {
+            Some(frame) => (constants..constants + count).map(|slot| frame.get(slot)).collect(),
             None => calling.initial.iter().map(|value| (*value, 0)).collect(),
         }
     }

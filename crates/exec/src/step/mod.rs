@@ -6,6 +6,7 @@ pub mod arith;
 pub mod call;
 pub mod control;
 pub mod core;
+pub mod coverage;
 pub mod cx;
 pub mod float;
 pub mod frame;
@@ -26,6 +27,7 @@ mod scratch;
 pub(crate) mod seed;
 pub(crate) mod survive;
 mod table;
+pub(crate) mod turn;
 mod unwritten;
 
 use wryneck_expr::ExprId;
@@ -98,7 +100,7 @@ pub fn slow(cx: &mut Cx<'_>) -> Result<(), Stop> {
         op if float::is_float(op) => float::step(cx, op, &inst)?,
         op => integer(cx, op, &inst)?,
     }
-    cx.state.frame_mut().op += 1;
+    cx.state.frame_mut().go_on();
     Ok(())
 }
 
@@ -164,7 +166,7 @@ impl Cx<'_> {
     /// The value of `width <= 64` bits in a slot of the top frame.
     pub(crate) fn operand(&mut self, slot: u32, width: u32) -> Value {
         let frame = self.state.frame();
-        let (value, tag) = (frame.slots[slot as usize], frame.tags[slot as usize]);
+        let (value, tag) = frame.get(slot as usize);
         if tag == 0 {
             return Value::Bits(value);
         }
@@ -175,7 +177,7 @@ impl Cx<'_> {
     /// The expression of a value of any width that begins at a slot.
     pub(crate) fn wide_operand(&mut self, slot: u32, width: u32) -> ExprId {
         let frame = self.state.frame();
-        let part = |i: u32| (frame.slots[(slot + i) as usize], frame.tags[(slot + i) as usize]);
+        let part = |i: u32| frame.get((slot + i) as usize);
         if width <= 64 {
             let (value, tag) = part(0);
             return arith::slot_expr(&mut self.core.pool, value, tag, width);
@@ -204,10 +206,7 @@ impl Cx<'_> {
             Value::Bits(bits) => (bits, 0),
             Value::Sym(e) => arith::to_slot(&self.core.pool, e),
         };
-        let frame = self.state.frame_mut();
-        frame.slots[slot as usize] = contents;
-        frame.tags[slot as usize] = tag;
-        frame.symbolic |= tag != 0;
+        self.state.frame_mut().put(slot as usize, (contents, tag));
     }
 
     /// Puts a value of any width into the slots from `slot` on.

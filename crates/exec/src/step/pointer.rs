@@ -119,17 +119,17 @@ impl Cx<'_> {
         let i = frames.partition_point(|f| f.top > addr).checked_sub(1)?;
         let frame = &frames[i];
         if let Some(&(base, size)) = frame.dynamic.iter().find(|(b, s)| addr + SLACK >= *b && addr < b + s + SLACK) {
-            return Some(Object { base, size, what: What::Dynamic { func: frame.func } });
+            return Some(Object { base, size, what: What::Dynamic { func: frame.func() } });
         }
-        let code = self.core.image.code(frame.func);
+        let code = self.core.image.code(frame.func());
         let rel = addr.checked_sub(frame.base)?;
         let n = code.frame.partition_point(|s| s.offset <= rel);
         let before = n.checked_sub(1).filter(|&n| rel < code.frame[n].offset + code.frame[n].size + SLACK);
         let n = before.or_else(|| (n < code.frame.len()).then_some(n))?;
         let slot = code.frame[n];
-        let (module, function) = self.core.image.function(frame.func);
+        let (module, function) = self.core.image.function(frame.func());
         let name = module.str(module.allocas.range(function.allocas)[n].name).to_owned();
-        Some(Object { base: frame.base + slot.offset, size: slot.size, what: What::Local { name, func: frame.func } })
+        Some(Object { base: frame.base + slot.offset, size: slot.size, what: What::Local { name, func: frame.func() } })
     }
 
     /// Where a pointer leads: an address, or an object with a symbolic offset. May decide; binds unknown pointers to objects.

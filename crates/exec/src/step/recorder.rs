@@ -176,7 +176,7 @@ impl Recorder {
         let mut recorder = Recorder { watched: Watched::of(core), ..Recorder::default() };
         recorder.trace.active = core.active_calls(state);
         for frame in &state.frames {
-            let traced = TracedFrame { func: frame.func, base: frame.base, top: frame.top, args: [0; 4], entered: 0, op: frame.op };
+            let traced = TracedFrame { func: frame.func(), base: frame.base, top: frame.top, args: [0; 4], entered: 0, op: frame.op() };
             recorder.stack.push(recorder.trace.frames.len() as u32);
             recorder.trace.frames.push(traced);
         }

@@ -34,16 +34,12 @@ pub fn run<const CHECKED: bool, const TRACE: bool>(core: &mut Core, state: &mut 
     let image = core.image.clone();
     loop {
         let top = state.frame_mut();
-        if top.symbolic != CHECKED {
+        if top.is_symbolic() != CHECKED {
             return Exit::Again;
         }
-        let code = image.code(top.func);
-        if top.slots.len() < code.slots as usize {
-            frame::widen(top, code);
-        }
-        let (slots, tags, op) = (top.slots.as_mut_ptr(), top.tags.as_mut_ptr(), top.op);
-        debug_assert!(top.slots.len() >= code.slots as usize && top.tags.len() >= code.slots as usize);
-        // SAFETY: the frame was made for `code`: it has `code.slots` slots and tags, and the verifier promises that operations,
+        let code = image.code(top.func());
+        let (slots, tags, op) = top.raw(code);
+        // SAFETY: the frame was made for `code`: it has `code.slots` slots and tags (`Frame::raw`), and the verifier promises that operations,
         // edges and switches only name slots, operations and edges of this function. Nothing else touches the frame in there.
         let left = unsafe { run_frame::<CHECKED, TRACE>(core, state, code, slots, tags, op, budget) };
         match left {
@@ -79,12 +75,9 @@ pub fn run<const CHECKED: bool, const TRACE: bool>(core: &mut Core, state: &mut 
 pub fn entered(core: &mut Core, state: &mut State) {
     let Some(recorder) = &mut core.recorder else { return };
     let frame = state.frame();
-    let first = core.image.code(frame.func).consts.len();
-    let arg = |i: usize| match frame.tags.get(first + i) {
-        Some(0) => frame.slots[first + i],
-        Some(_) | None => 0,
-    };
-    recorder.enter(frame.func, frame.base, frame.top, std::array::from_fn(arg));
+    let first = core.image.code(frame.func()).consts.len();
+    let arg = |i: usize| frame.concrete(first + i).unwrap_or(0);
+    recorder.enter(frame.func(), frame.base, frame.top, std::array::from_fn(arg));
 }
 
 /// How `run_frame` ends: a call or return to make at `op` (also stored in the frame), or an exit of the loop.
@@ -141,7 +134,7 @@ unsafe fn run_frame<const CHECKED: bool, const TRACE: bool>(
     macro_rules! leave {
         ($exit:expr) => {{
             *budget = left;
-            state.frame_mut().op = at as u32;
+            state.frame_mut().go_to(at as u32);
             return $exit;
         }};
     }
@@ -218,7 +211,7 @@ unsafe fn run_frame<const CHECKED: bool, const TRACE: bool>(
             }
             at = e.target as usize;
             left -= i64::from(e.weight);
-            // SAFETY: coverage has a byte for every block of the program.
+            // SAFETY: coverage has a byte for every block of the program, and nothing can make it shorter (`Coverage`).
             if unsafe { *core.coverage.get_unchecked(e.block as usize) } == 0 {
                 core.cover(state, e.block);
             }

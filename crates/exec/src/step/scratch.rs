@@ -18,13 +18,13 @@ impl Cx<'_> {
         let (base, size) = source.stack()?;
         let slot = self.scratch_slots()? + source.calling()?.stack_pointer;
         let frame = self.state.frames.last()?;
-        let pointer = (*frame.tags.get(slot)? == 0).then(|| frame.slots[slot])?;
+        let pointer = frame.concrete(slot)?;
         (pointer.wrapping_sub(base) < size).then_some((base, pointer))
     }
 
     /// The slot of the first register in the frame on top, if machine code is on top.
     fn scratch_slots(&self) -> Option<usize> {
-        let func = self.state.frames.last()?.func;
+        let func = self.state.frames.last()?.func();
         self.core.image.is_last(func).then(|| self.core.image.code(func).consts.len())
     }
 

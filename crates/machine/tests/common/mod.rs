@@ -108,7 +108,7 @@ impl Control for Collect {
         (core.stats.instructions > 50_000_000).then_some(Limit::Instructions)
     }
     fn ended(&mut self, core: &mut Core, ended: Ended) {
-        let io: &Io = ended.env.as_any().downcast_ref().expect("our own data");
+        let io: &Io = ended.data.environment().as_any().downcast_ref().expect("our own data");
         let mut eval = Evaluator::default();
         let mut bytes = |all: &[ExprId]| all.iter().map(|e| eval.eval(&core.pool, *e, &ended.model) as u8).collect();
         self.paths.push(Found { end: ended.end, input: bytes(&io.input), output: bytes(&io.output) });

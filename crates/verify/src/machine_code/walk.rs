@@ -36,10 +36,10 @@ pub fn slice(
         return Ok(Wanted { decisions: all_before(path, path.trace.steps.len()), settled: false, noted: false });
     };
     let calls = Calls::find(facts, path)?;
-    let frame = path.state.frames.iter().find(|frame| frame.func == facts.func);
+    let frame = path.state.frames.iter().find(|frame| frame.func() == facts.func);
     let thread = facts.registers.as_ref().zip(frame).and_then(|(registers, frame)| {
         let slot = registers.thread as usize;
-        frame.slots.get(slot).copied().filter(|_| frame.tags[slot] == 0)
+        frame.concrete(slot)
     });
     let over = Over { path, facts, calls, machine: machine as u32, done: false, began_inside: false, thread };
     let mut walk = Walk::new(over, Record::of(path), see);

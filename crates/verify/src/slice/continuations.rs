@@ -46,7 +46,7 @@ impl Parts {
 
     fn slot(state: &State, frame: u32, slot: u32, pool: &Pool) -> Option<(u128, u8)> {
         let frame = state.frames.get(frame as usize)?;
-        let (value, tag) = (*frame.slots.get(slot as usize)?, *frame.tags.get(slot as usize)?);
+        let (value, tag) = frame.slot(slot as usize)?;
         Some(if tag == 0 { (value.into(), 0) } else { (pool.digest(ExprId::from_raw(value as u32)), 1) })
     }
 

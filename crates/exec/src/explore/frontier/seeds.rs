@@ -9,8 +9,8 @@ use std::collections::VecDeque;
 
 use wryneck_expr::{ExprId, Model};
 
-use super::{Explorer, Item, ItemId};
-use crate::step::core::{Checked, Ended};
+use super::{Frontier, Item, ItemId};
+use crate::step::core::{Checked, Core, Ended};
 use crate::step::seed::values;
 
 /// What became of a seed.
@@ -52,33 +52,24 @@ impl Seeds {
     }
 }
 
-impl Explorer {
-    /// Has the first path follow an input: values of bytes by the names of the inputs that they are in. Before it starts.
-    pub fn follow(&mut self, inputs: &[(String, Vec<u8>)]) {
-        self.core.seed.get_or_insert_default();
-        inputs.iter().for_each(|(name, bytes)| self.core.add_seed(name, bytes));
-        self.root.model = self.core.seed.clone().unwrap_or_default();
-        self.root.guided = true;
-    }
-
+impl Frontier {
     /// One more seed: values of bytes by the names of the inputs that they are in; other bytes are 0. Before it starts. Seeds are numbered from 0
     /// in this order.
-    pub fn add_seed(&mut self, inputs: &[(String, Vec<u8>)]) {
-        let all: Vec<_> = inputs.iter().flat_map(|(name, bytes)| values(&mut self.core.pool, name, bytes)).collect();
+    pub(crate) fn add_seed(&mut self, core: &mut Core, inputs: &[(String, Vec<u8>)]) {
+        let all: Vec<_> = inputs.iter().flat_map(|(name, bytes)| values(&mut core.pool, name, bytes)).collect();
         let number = self.seeds.ends.len() as u32;
         self.seeds.waiting.push_back((number, Model::empty().with(&all)));
         self.seeds.ends.push(SeedEnd::Waits);
-        self.core.tree.remember();
-        self.root.guided = true;
+        core.tree.remember();
     }
 
     /// What became of the seeds, by number.
-    pub fn seed_ends(&self) -> &[SeedEnd] {
+    pub(crate) fn seed_ends(&self) -> &[SeedEnd] {
         &self.seeds.ends
     }
 
     /// What the path of a seed goes on with, if there is a seed whose path has not ended.
-    pub(super) fn next_of_seed(&mut self) -> Option<ItemId> {
+    pub(super) fn next_of_seed(&mut self, core: &mut Core) -> Option<ItemId> {
         loop {
             if self.seeds.current.is_none() {
                 let (number, model) = self.seeds.waiting.pop_front()?;
@@ -91,7 +82,6 @@ impl Explorer {
                 self.seeds.end(SeedEnd::Long);
                 continue;
             }
-            let core = &mut self.core;
             let leaf = core.tree.find(|cond| core.eval.holds(&core.pool, cond, &model));
             let item = leaf.and_then(|leaf| self.items.iter_mut().find(|(_, item)| item.node() == leaf));
             let Some((id, item)) = item else {
@@ -118,25 +108,13 @@ impl Explorer {
     }
 
     /// The seed whose path has ended so, if it is the one that runs.
-    pub(super) fn seed_of(&mut self, ended: &Ended) -> Option<u32> {
+    pub(crate) fn seed_of(&mut self, core: &mut Core, ended: &Ended) -> Option<u32> {
         let (number, model, _) = self.seeds.current.as_ref()?;
-        let (number, core) = (*number, &mut self.core);
+        let number = *number;
         let follows = ended.path.constraints().into_iter().all(|cond| core.eval.holds(&core.pool, cond, model));
         if follows {
             self.seeds.end(SeedEnd::Ran);
         }
         follows.then_some(number)
-    }
-}
-
-impl Item {
-    /// Its leaf in the tree of paths.
-    fn node(&self) -> u32 {
-        match self {
-            Item::Flip(flip) => flip.node,
-            Item::Paused(state) => state.node,
-            Item::Held(held) => held.flip.node,
-            Item::Job(job) => job.node,
-        }
     }
 }

@@ -1,0 +1,58 @@
+//! A batch: how long a path runs before others get their turn, and how often the caller is asked meanwhile whether to go on.
+
+use super::Control;
+use super::adopt::Adopting;
+use crate::ground::path_end::PathEnd;
+use crate::state::State;
+use crate::step::core::Core;
+use crate::step::plugin::Stop;
+use crate::step::turn::{POLL, step};
+
+/// Queries inside a path between two looks at the clock.
+const POLL_QUERIES: u64 = 16;
+/// Decisions between two looks at the clock.
+const POLL_DECISIONS: u64 = 64;
+/// Instructions that a decision counts as in a batch: a path that decides in an endless loop gives others their turn.
+const DECISION: u64 = 10_000;
+/// New expressions asked for between two looks at the clock.
+const POLL_REWRITES: u64 = 200_000;
+/// Bytes of memory that block operations may fill between two looks at the clock and at memory.
+const POLL_BYTES: u64 = 16 << 20;
+
+/// Runs a path until it ends (`Some`) or its batch is used up.
+pub(super) fn run(core: &mut Core, adopting: &mut Adopting, pending: usize, state: &mut State, control: &mut dyn Control) -> Option<Stop> {
+    let batch = core.config.batch;
+    let mut used = 0;
+    while used < batch {
+        let mut budget = POLL;
+        let (queries, decisions) = (core.stats.solver_checks, core.stats.decisions);
+        let rewrites = core.pool.rewrites();
+        core.block_bytes = 0;
+        let ended = loop {
+            let mut stepped = step(core, state, &mut budget);
+            if !state.awaited.is_empty() && stepped.is_ok() {
+                stepped = core.note_reached(state).map_err(Stop::from);
+            }
+            let asked = core.stats.solver_checks - queries >= POLL_QUERIES;
+            let decided = core.stats.decisions - decisions >= POLL_DECISIONS;
+            let rewritten = core.pool.rewrites().wrapping_sub(rewrites) >= POLL_REWRITES;
+            match stepped {
+                Ok(()) if budget < 0 || asked || decided || rewritten || core.block_bytes >= POLL_BYTES => break None,
+                Ok(()) => {}
+                Err(stop) => break Some(stop),
+            }
+        };
+        let ran = (POLL - budget) as u64 + std::mem::take(&mut core.entered);
+        state.instructions += (POLL - budget) as u64;
+        core.stats.instructions += ran;
+        used += ran.max(1) + DECISION * (core.stats.decisions - decisions);
+        if ended.is_some() {
+            return ended;
+        }
+        if let Some(limit) = control.stop(core, pending) {
+            adopting.cut_path(core, state);
+            return Some(PathEnd::Limit(limit).into());
+        }
+    }
+    None
+}
