@@ -1,6 +1,8 @@
 //! Runs IR files without an environment: `cargo run --release -p wryneck-exec --example ir -- [--search NAME] FILE.wir...`.
 //! For looking at the engine alone; prints how paths ended and how fast it went.
 
+#![expect(clippy::disallowed_methods, reason = "it shows how long a run takes")]
+
 use std::collections::BTreeMap;
 use std::rc::Rc;
 use std::time::Instant;

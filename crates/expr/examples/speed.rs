@@ -1,6 +1,8 @@
 //! How fast nodes are made, found again, evaluated and swept. Run with
 //! `cargo run --release -p wryneck-expr --example speed`.
 
+#![expect(clippy::disallowed_methods, reason = "it measures")]
+
 use std::hint::black_box;
 use std::time::Instant;
 

@@ -4,6 +4,8 @@
 //! then `check` for the side the model does not take. Families are run with the stages on, and with only bit-blasting, which is the
 //! price of the SAT solver. The clock is read here only.
 
+#![expect(clippy::disallowed_methods, reason = "it measures")]
+
 use std::time::Instant;
 
 use wryneck_expr::{Evaluator, ExprId, Model, Pool, SymId};

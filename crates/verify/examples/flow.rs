@@ -2,6 +2,8 @@
 //! [NAME]`. Prints what calls of the functions whose names contain NAME may do. Files come from `wryneck-lower` (the library's with
 //! `--library`).
 
+#![expect(clippy::disallowed_methods, reason = "it measures")]
+
 use std::rc::Rc;
 use std::time::Instant;
 
