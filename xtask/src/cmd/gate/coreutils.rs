@@ -13,6 +13,7 @@ use std::process::Command;
 use anyhow::{Context, Result, bail};
 use serde_json::{Value, json};
 
+use super::bounds::Bounds;
 use super::explore::{self, Job};
 use crate::cache::{self, Cache};
 use crate::process;
@@ -59,8 +60,28 @@ pub fn run(args: &Args) -> Result<()> {
     if jobs.is_empty() {
         bail!("no program in `{}`", programs.display());
     }
-    summarise(&explore::all(&jobs, args.seconds, Some(&replay), &args.results)?);
-    Ok(())
+    let rows = explore::all(&jobs, args.seconds, Some(&replay), &args.results)?;
+    summarise(&rows);
+    bounds(&rows, &jobs, args.program.is_empty()).hold()
+}
+
+/// What the programs have to reach; `all` of them, shares of tests and lines too. What the machine is, the order of folders, the clock and child
+/// processes make some tests end otherwise (docs/benchmarks.md).
+fn bounds(rows: &[Value], jobs: &[Job], all: bool) -> Bounds {
+    let mut bounds = Bounds::default();
+    let sum = |value: &dyn Fn(&Value) -> u64| rows.iter().map(value).sum::<u64>() as f64;
+    let field = |name: &'static str| sum(&|row| row[name].as_u64().unwrap_or(0));
+    let replayed = |name: &'static str| sum(&|row| row["replay"][name].as_u64().unwrap_or(0));
+    let lines = |name: &'static str| sum(&|row| row["replay"]["lines"][name].as_u64().unwrap_or(0));
+    bounds.at_least("programs", rows.len() as f64, jobs.len() as f64);
+    bounds.at_most("internal errors", field("internal"), 0.0);
+    if all {
+        bounds.at_most("share of tests with a different end", replayed("different") / field("tests"), 0.05);
+        bounds.at_most("share of tests that cannot be replayed", replayed("cannot") / field("tests"), 0.01);
+        bounds.at_least("share of lines on which gcov agrees", lines("agree") / lines("common"), 0.985);
+        bounds.at_least("share of lines covered", field("covered") / field("lines"), 0.4);
+    }
+    bounds
 }
 
 /// Replays the tests of a run folder with line counts: the verdicts, and the lines on which the engine and gcov agree.

@@ -7,6 +7,7 @@ use std::path::PathBuf;
 use anyhow::{Result, bail};
 use serde_json::Value;
 
+use super::bounds::Bounds;
 use super::explore::{self, Job};
 use crate::cache::Cache;
 
@@ -66,7 +67,23 @@ pub fn run(args: &Args) -> Result<()> {
         table_row(row, &input);
     }
     not_modelled(&rows);
-    Ok(())
+    bounds(&rows, jobs.len()).hold()
+}
+
+/// What the programs have to reach. An archive with the times of the folder that `tar` ran in may differ.
+fn bounds(rows: &[Value], programs: usize) -> Bounds {
+    let mut bounds = Bounds::default();
+    let sum = |value: &dyn Fn(&Value) -> u64| rows.iter().map(value).sum::<u64>() as f64;
+    bounds.at_least("programs", rows.len() as f64, programs as f64);
+    bounds.at_most("internal errors", sum(&|row| row["internal"].as_u64().unwrap_or(0)), 0.0);
+    let tests = sum(&|row| row["tests"].as_u64().unwrap_or(0));
+    bounds.at_most("share of tests that do not end as natively", sum(&explore::unexplained) / tests, 0.005);
+    for row in rows {
+        let name = row["program"].as_str().unwrap_or("");
+        bounds.at_least(&format!("{name}: paths that exit"), row["exit"].as_f64().unwrap_or(0.0), 1.0);
+        bounds.at_least(&format!("{name}: lines"), row["covered"].as_f64().unwrap_or(0.0), 1.0);
+    }
+    bounds
 }
 
 fn table_row(row: &Value, input: &str) {

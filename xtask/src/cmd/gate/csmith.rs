@@ -1,9 +1,9 @@
 //! Truth: programs of Debian's csmith at -O0 and -O2 end under `wryneck run` with the status and the output that they have natively.
-//! A program that runs longer than its limits on either side is counted, not compared.
+//! A program that runs longer than its limits on either side is counted, not compared. One that the tool does not support fails the gate.
 
 use std::fs;
 use std::path::Path;
-use std::process::{Command, Stdio};
+use std::process::{Command, Output, Stdio};
 use std::sync::Mutex;
 
 use anyhow::{Context, Result, ensure};
@@ -28,7 +28,17 @@ const OUR_LIMIT: &str = "300000000";
 struct Counts {
     same: u32,
     too_long: u32,
+    unsupported: Vec<String>,
     differ: Vec<String>,
+}
+
+/// How a program ended under the tool.
+enum Ours {
+    Ended(End),
+    /// It ran into a limit.
+    TooLong,
+    /// The tool lacks something, as these words say.
+    Unsupported(String),
 }
 
 /// How a program ended: status and output.
@@ -45,14 +55,15 @@ pub fn run(args: &Args) -> Result<()> {
         ensure!(made.context("csmith is not installed")?.success(), "csmith made no program of seed {seed}");
         for level in LEVELS {
             let ends = match native(&source, level)? {
-                Some(end) => ours(&source, level)?.map(|ours| (end, ours)),
+                Some(end) => Some((end, ours(&source, level)?)),
                 None => None,
             };
             let mut counts = counts.lock().expect("no holder panics");
             match ends {
-                None => counts.too_long += 1,
-                Some((native, ours)) if native == ours => counts.same += 1,
-                Some((native, ours)) => {
+                None | Some((_, Ours::TooLong)) => counts.too_long += 1,
+                Some((_, Ours::Unsupported(what))) => counts.unsupported.push(format!("seed {seed} {level}: {what}")),
+                Some((native, Ours::Ended(ours))) if native == ours => counts.same += 1,
+                Some((native, Ours::Ended(ours))) => {
                     let shown = |end: &End| format!("{} {}", end.0, String::from_utf8_lossy(&end.1).trim_end());
                     counts.differ.push(format!("seed {seed} {level}: native {}; ours {}", shown(&native), shown(&ours)));
                 }
@@ -62,7 +73,15 @@ pub fn run(args: &Args) -> Result<()> {
     })?;
     let counts = counts.into_inner().expect("no holder panics");
     counts.differ.iter().for_each(|line| println!("{line}"));
-    println!("csmith: {} as natively, {} differ, {} ran too long to compare", counts.same, counts.differ.len(), counts.too_long);
+    counts.unsupported.iter().for_each(|line| println!("unsupported: {line}"));
+    println!(
+        "csmith: {} as natively, {} differ, {} unsupported, {} ran too long to compare",
+        counts.same,
+        counts.differ.len(),
+        counts.unsupported.len(),
+        counts.too_long
+    );
+    ensure!(counts.unsupported.is_empty(), "{} programs are not supported", counts.unsupported.len());
     ensure!(counts.differ.is_empty(), "{} programs do not end as natively", counts.differ.len());
     ensure!(counts.same > counts.too_long, "most programs ran too long to compare");
     Ok(())
@@ -78,26 +97,34 @@ fn native(source: &Path, level: &str) -> Result<Option<End>> {
 }
 
 /// The one end of the program under the tool; an end that is no exit shows as its class.
-fn ours(source: &Path, level: &str) -> Result<Option<End>> {
+fn ours(source: &Path, level: &str) -> Result<Ours> {
     let out = source.with_extension("out");
     let done = Command::new(super::wryneck())
-        .args(["run", "--quiet", "--emit", "all", "--max-instructions", OUR_LIMIT, "--cc-flag", level])
+        .args(["run", "--json", "--emit", "all", "--max-instructions", OUR_LIMIT, "--cc-flag", level])
         .args(["--cc-flag", "-I/usr/include/csmith", "--output"])
         .arg(&out)
         .arg(source)
         .output()
         .context("cannot start wryneck: build it with `cargo build --release`")?;
-    if done.status.code() == Some(3) {
-        fs::remove_dir_all(&out)?;
-        return Ok(None);
+    let ended = ended(&done, &out).with_context(|| format!("{}: {}", source.display(), String::from_utf8_lossy(&done.stderr)));
+    fs::remove_dir_all(&out)?;
+    ended
+}
+
+fn ended(done: &Output, out: &Path) -> Result<Ours> {
+    let run: Value = serde_json::from_slice(&done.stdout)?;
+    let unsupported = run["ends"].as_array().into_iter().flatten().find(|end| end["class"] == "unsupported");
+    if let Some(end) = unsupported {
+        return Ok(Ours::Unsupported(end["what"].to_string()));
     }
-    let path = out.join("test000001.json");
-    let text = fs::read(&path).with_context(|| format!("{}: {}", source.display(), String::from_utf8_lossy(&done.stderr)))?;
-    let test: Value = serde_json::from_slice(&text)?;
+    // Incomplete, but all is supported: a limit.
+    if done.status.code() == Some(3) {
+        return Ok(Ours::TooLong);
+    }
+    let test: Value = serde_json::from_slice(&fs::read(out.join("test000001.json"))?)?;
     let status = test["what"].as_str().filter(|_| test["class"] == "exit").and_then(|s| s.parse().ok());
     let bytes = test["stdout"].as_array().into_iter().flatten().filter_map(|b| b.as_u64()).map(|b| b as u8).collect();
-    fs::remove_dir_all(&out)?;
-    Ok(Some(match status {
+    Ok(Ours::Ended(match status {
         Some(status) => End(status, bytes),
         None => End(-1, format!("{} {}", test["class"], test["what"]).into_bytes()),
     }))

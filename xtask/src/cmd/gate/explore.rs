@@ -1,9 +1,8 @@
 //! Programs explored for a while each, and their tests replayed: what the gates over many programs share. Resumable: a program
-//! already in the results file is not run again.
+//! that this very tool has a row of in the results file is not run again.
 
 use std::collections::BTreeMap;
-use std::fs::{self, OpenOptions};
-use std::io::Write;
+use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::time::Instant;
@@ -25,9 +24,10 @@ pub struct Job {
 /// What is done with a run folder, and what it showed.
 pub type Replay<'a> = &'a dyn Fn(&Path) -> Result<Value>;
 
-/// Runs those jobs that `results` has not for this many seconds, lets `replay` have their run folders, and prints a line for each; the
+/// Runs those jobs that `results` has not for this many seconds and this version of the tool, lets `replay` have their run folders, and prints a line for each; the
 /// rows of all of them, sorted by name.
 pub fn all(jobs: &[Job], seconds: u32, replay: Option<Replay<'_>>, results: &Path) -> Result<Vec<Value>> {
+    let tool = super::bounds::version()?;
     let known = fs::read_to_string(results).unwrap_or_default();
     let mut rows: BTreeMap<String, Value> = BTreeMap::new();
     for line in known.lines() {
@@ -39,15 +39,25 @@ pub fn all(jobs: &[Job], seconds: u32, replay: Option<Replay<'_>>, results: &Pat
     }
     for job in jobs {
         let key = format!("{} {seconds}", Value::from(job.name.as_str()));
-        if rows.contains_key(&key) {
+        if rows.get(&key).is_some_and(|row| row["tool"] == tool) {
             continue;
         }
-        let row = measure(job, seconds, replay)?;
-        writeln!(OpenOptions::new().create(true).append(true).open(results)?, "{row}")?;
+        let mut row = measure(job, seconds, replay)?;
+        row["tool"] = tool.clone().into();
         print(&row);
         rows.insert(key, row);
+        store(rows.values(), results)?;
     }
-    Ok(rows.into_values().filter(|row| row["limit"] == seconds).collect())
+    let asked = |row: &Value| row["limit"] == seconds && jobs.iter().any(|job| row["program"] == job.name.as_str());
+    Ok(rows.into_values().filter(asked).collect())
+}
+
+/// Replaces the results at once, so that a run that is ended leaves the old ones or the new ones.
+fn store<'a>(rows: impl Iterator<Item = &'a Value>, results: &Path) -> Result<()> {
+    let text: String = rows.map(|row| format!("{row}\n")).collect();
+    let new = results.with_extension("new");
+    fs::write(&new, text)?;
+    fs::rename(&new, results).with_context(|| format!("cannot write `{}`", results.display()))
 }
 
 fn measure(job: &Job, seconds: u32, replay: Option<Replay<'_>>) -> Result<Value> {
@@ -111,6 +121,12 @@ pub fn replay(out: &Path) -> Result<Value> {
         "exit": done.status.code(), "verdicts": told["verdicts"], "same": count("same"), "different": count("different"), "cannot": count("cannot"),
         "silent": silent, "assumed": assumed, "differs": differs,
     }))
+}
+
+/// Tests of a row that neither ended as natively nor say why they could not.
+pub fn unexplained(row: &Value) -> u64 {
+    let count = |name: &str| row["replay"][name].as_u64().unwrap_or(0);
+    row["tests"].as_u64().unwrap_or(0).saturating_sub(count("same") + count("silent") + count("assumed"))
 }
 
 /// What replay says of a test on whose path the ledger has something that the machine does otherwise.

@@ -7,8 +7,9 @@ use std::process::{Command, Stdio};
 use std::thread::sleep;
 use std::time::{Duration, Instant};
 
-use anyhow::{Context, Result, ensure};
+use anyhow::{Context, Result, bail, ensure};
 
+use super::bounds::Bounds;
 use crate::cache::Cache;
 
 #[derive(clap::Args)]
@@ -64,5 +65,43 @@ pub fn run(args: &Args) -> Result<()> {
         }
     }
     fs::create_dir_all(args.results.parent().context("the results have a folder")?)?;
-    Ok(fs::write(&args.results, csv)?)
+    fs::write(&args.results, csv)?;
+    bounds(&curve, mebibytes(&args.max_memory)?).hold()
+}
+
+/// The most that may be in use stays within the limit, and the second half of the run takes hardly more than the first.
+fn bounds(curve: &[(u64, u64)], limit: u64) -> Bounds {
+    let mut bounds = Bounds::default();
+    let most = |part: &[(u64, u64)]| part.iter().map(|(_, mib)| *mib).max().unwrap_or(0) as f64;
+    let (first, second) = curve.split_at(curve.len() / 2);
+    bounds.at_least("points of the curve", curve.len() as f64, (POINTS / 2) as f64);
+    bounds.at_most("MiB at most", most(curve), limit as f64);
+    bounds.at_most("growth in the second half, as a share of the limit", (most(second) - most(first)) / limit as f64, 0.15);
+    bounds
+}
+
+/// The mebibytes of a size such as `2G` or `512M`.
+fn mebibytes(size: &str) -> Result<u64> {
+    let (digits, unit) = size.split_at(size.len().saturating_sub(1));
+    let number: u64 = digits.parse().with_context(|| format!("`{size}` is not a size such as 2G"))?;
+    Ok(match unit {
+        "G" => number << 10,
+        "M" => number,
+        _ => bail!("`{size}` is not a size such as 2G or 512M"),
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_curve_that_grows_falls_short() {
+        let curve = |mib: &dyn Fn(u64) -> u64| (0..POINTS).map(|at| (at, mib(at))).collect::<Vec<_>>();
+        assert!(bounds(&curve(&|at| 1000 + at.min(20) * 10), 2048).hold().is_ok());
+        assert!(bounds(&curve(&|at| at * 10), 2048).hold().is_err(), "grows to the end");
+        assert!(bounds(&curve(&|_| 3000), 2048).hold().is_err(), "above the limit");
+        assert!(bounds(&[(0, 1)], 2048).hold().is_err(), "was not watched");
+        assert_eq!((mebibytes("2G").ok(), mebibytes("512M").ok(), mebibytes("x").ok()), (Some(2048), Some(512), None));
+    }
 }

@@ -1,5 +1,6 @@
 //! The gates: measurements that decide whether the tool does what it says, each resumable or short, none with a fixed answer.
 
+mod bounds;
 mod complete;
 mod concrete;
 mod coreutils;

@@ -10,6 +10,7 @@ use std::time::Instant;
 
 use anyhow::{Context, Result, ensure};
 
+use super::bounds::Bounds;
 use crate::cache::Cache;
 
 #[derive(clap::Args)]
@@ -22,6 +23,15 @@ pub struct Args {
     long: bool,
 }
 
+/// Seconds of a start-up, of a musl program.
+const START: f64 = 0.025;
+/// Concrete programs: how often their native time, as bitcode and lifted, and IR instructions a second.
+const RATIO: f64 = 60.0;
+const LIFTED: f64 = 200.0;
+const RATE: f64 = 150e6;
+/// Bytes of a small symbolic run.
+const MEMORY: f64 = 300e6;
+
 /// Symbolic runs: program, options, the gate in seconds.
 const SYMBOLIC: &[(&str, &[&str], f64)] = &[
     ("echo", &["--sym-args", "0", "2", "2"], 0.15),
@@ -32,38 +42,40 @@ const SYMBOLIC: &[(&str, &[&str], f64)] = &[
 ];
 
 pub fn run(args: &Args) -> Result<()> {
+    let mut bounds = Bounds::default();
     let dir = tempfile::tempdir()?;
     let empty = dir.path().join("empty.c");
     fs::write(&empty, "int main(void) { return 0; }\n")?;
     let native_empty = native(&empty, dir.path(), args.runs)?;
     let ours_empty = ours(&[], &empty, &["--cc-flag", "-O2"], dir.path(), args.runs)?;
-    println!("start-up: {:.1} ms for a musl program, exec to the end of main (gate: 25)", ours_empty.seconds * 1e3);
+    println!("start-up: {:.1} ms for a musl program, exec to the end of main (gate: {:.0})", ours_empty.seconds * 1e3, START * 1e3);
+    bounds.at_most("seconds of a start-up", ours_empty.seconds, START);
     println!("{:<10} {:>12} {:>12} {:>8} {:>16}", "concrete", "native -O2", "wryneck", "ratio", "instructions/s");
     for name in ["sieve", "sha256"] {
         let source = PathBuf::from("benches/c").join(name).with_extension("c");
         let base = (native(&source, dir.path(), args.runs)? - native_empty).max(1e-4);
         let flags = ["--cc-flag", "-O2", "--cc-flag", "-fno-vectorize", "--cc-flag", "-fno-slp-vectorize"];
         let run = ours(&[], &source, &flags, dir.path(), args.runs)?;
-        compared(name, base, &run, &ours_empty);
+        compared((name, RATIO), base, &run, &ours_empty, &mut bounds);
     }
-    lifted(dir.path(), args.runs)?;
+    lifted(dir.path(), args.runs, &mut bounds)?;
     println!("{:<34} {:>10} {:>10} {:>8} {:>10}", "symbolic, to the end", "wall", "gate", "paths", "memory");
     let programs = Cache::open()?.path("coreutils/O2");
     for (name, input, gate) in SYMBOLIC {
         let run = ours(input, &programs.join(name).with_extension("bc"), &[], dir.path(), args.runs)?;
-        report(&format!("{name} {}", input.join(" ")), &run, *gate);
+        report(&format!("{name} {}", input.join(" ")), &run, *gate, &mut bounds);
     }
     let matcher = ours(&[], Path::new("benches/c/matcher.c"), &["--cc-flag", "-O1"], dir.path(), args.runs)?;
-    report("matcher, 7 pattern bytes", &matcher, 1.5);
+    report("matcher, 7 pattern bytes", &matcher, 1.5, &mut bounds);
     if args.long {
         let run = ours(&["--sym-args", "0", "3", "3"], &programs.join("echo.bc"), &[], dir.path(), 1)?;
-        report("echo --sym-args 0 3 3", &run, 60.0);
+        report("echo --sym-args 0 3 3", &run, 60.0, &mut bounds);
     }
-    Ok(())
+    bounds.hold()
 }
 
-/// The same programs as machine code, static against musl: the executable runs natively and lifted (gate: 200x).
-fn lifted(dir: &Path, runs: u32) -> Result<()> {
+/// The same programs as machine code, static against musl: the executable runs natively and lifted.
+fn lifted(dir: &Path, runs: u32, bounds: &mut Bounds) -> Result<()> {
     let build = |source: &Path, name: &str| -> Result<PathBuf> {
         let binary = dir.join(name);
         let built = Command::new("musl-gcc").args(["-O2", "-w", "-static", "-o"]).arg(&binary).arg(source).status()?;
@@ -79,19 +91,23 @@ fn lifted(dir: &Path, runs: u32) -> Result<()> {
         let binary = build(&PathBuf::from("benches/c").join(name).with_extension("c"), name)?;
         let base = (quickest(&binary, runs)? - native_empty).max(1e-4);
         let run = ours(&[], &binary, &[], dir, runs)?;
-        compared(name, base, &run, &ours_empty);
+        compared((name, LIFTED), base, &run, &ours_empty, bounds);
     }
     Ok(())
 }
 
 /// A concrete run against the seconds that the program takes natively, both without their start.
-fn compared(name: &str, native: f64, run: &Ours, empty: &Ours) {
+fn compared((name, most): (&str, f64), native: f64, run: &Ours, empty: &Ours, bounds: &mut Bounds) {
     let seconds = run.seconds - empty.seconds;
     let rate = run.instructions / seconds / 1e6;
+    bounds.at_most(&format!("{name}: times the native time"), seconds / native, most);
+    bounds.at_least(&format!("{name}: instructions a second"), rate * 1e6, RATE);
     println!("{name:<10} {:>9.1} ms {:>9.1} ms {:>7.0}x {rate:>12.0} M/s", native * 1e3, seconds * 1e3, seconds / native);
 }
 
-fn report(what: &str, run: &Ours, gate: f64) {
+fn report(what: &str, run: &Ours, gate: f64, bounds: &mut Bounds) {
+    bounds.at_most(&format!("{what}: seconds"), run.seconds, gate);
+    bounds.at_most(&format!("{what}: bytes of memory"), run.memory, MEMORY);
     println!("{what:<34} {:>8.3} s {gate:>8.2} s {:>8} {:>6.0} MiB", run.seconds, run.paths, run.memory / 1048576.0);
 }
 

@@ -7,6 +7,7 @@ use std::path::PathBuf;
 use anyhow::Result;
 use serde_json::Value;
 
+use super::bounds::Bounds;
 use super::explore::{self, Job};
 use crate::cache::Cache;
 
@@ -49,7 +50,24 @@ pub fn run(args: &Args) -> Result<()> {
     let replay: Option<explore::Replay<'_>> = if args.no_replay { None } else { Some(&explore::replay) };
     let rows = explore::all(&jobs, args.seconds, replay, &args.results)?;
     summarise(rows.iter());
-    Ok(())
+    bounds(&rows, args).hold()
+}
+
+/// What the programs have to reach: the shares of path ends and of lines (the latter of all programs together, and from 20 s on), and native ends.
+fn bounds(rows: &[Value], args: &Args) -> Bounds {
+    let mut bounds = Bounds::default();
+    let sum = |name: &str| rows.iter().map(|row| row[name].as_u64().unwrap_or(0)).sum::<u64>() as f64;
+    bounds.at_least("programs", rows.len() as f64, chosen(&args.program).count() as f64);
+    bounds.at_most("internal errors", sum("internal"), 0.0);
+    bounds.at_least("share of paths that end by exit or fault", (sum("exit") + sum("fault")) / sum("paths"), 0.99);
+    bounds.at_most("share of unsupported paths", sum("unsupported") / sum("paths"), 0.001);
+    if args.program.is_empty() && args.seconds >= 20 {
+        bounds.at_least("share of lines", sum("covered") / sum("lines"), 0.5);
+    }
+    for row in rows.iter().filter(|_| !args.no_replay) {
+        bounds.at_most(&format!("{}: tests that do not end as natively", row["program"]), explore::unexplained(row) as f64, 0.0);
+    }
+    bounds
 }
 
 fn summarise<'a>(rows: impl Iterator<Item = &'a Value>) {
