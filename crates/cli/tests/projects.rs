@@ -87,7 +87,7 @@ fn a_project_of_make_is_built_explored_and_replayed() {
 #[test]
 fn a_project_of_cmake_is_built_and_explored() {
     if Command::new("cmake").arg("--version").output().is_err() {
-        return;
+        panic!("`cmake` is not installed: install Debian's `cmake`");
     }
     let project = Project::new();
     project.done("build -- cmake -S . -B made");
@@ -236,6 +236,7 @@ fn builds_can_be_confined() {
     project.done("build -- make clean");
     if project.wryneck("build --confined -- true").status.code() == Some(2) {
         // A container may have no namespaces; then nothing is run.
+        assert!(std::env::var_os("CI").is_none(), "continuous integration needs namespaces of users");
         return;
     }
     let said = project.done("build --confined -- make");

@@ -3,7 +3,7 @@
 
 mod common;
 
-use common::{Random, assignments, installed, random_expr, satisfies, symbols};
+use common::{Random, assignments, needs, random_expr, satisfies, symbols};
 use wryneck_expr::{Evaluator, ExprId, Model, Op, Pool, SymId};
 use wryneck_solver::backend::{self, Verdict};
 use wryneck_solver::{Answer, Budget, Config, PathCondition, RemapMemo, Seen, Solver, Why};
@@ -216,10 +216,7 @@ fn compact(pool: &mut Pool, solver: &mut Solver, states: &mut [State], condition
 
 #[test]
 fn wide_queries_agree_with_z3() {
-    if !installed("z3") {
-        println!("skipped: wide_queries_agree_with_z3: `z3` is not installed");
-        return;
-    }
+    needs("z3");
     let mut z3 = backend::by_name("z3").unwrap().make(&Config::default());
     let (mut sat, mut unsat) = (0, 0);
     for seed in 0..8 {
@@ -249,10 +246,7 @@ fn wide_queries_agree_with_z3() {
 
 #[test]
 fn a_solver_may_stand_on_a_process() {
-    if !installed("z3") {
-        println!("skipped: a_solver_may_stand_on_a_process: `z3` is not installed");
-        return;
-    }
+    needs("z3");
     let mut solver = Solver::new(Config { backend: "z3".into(), ..Config::plain() }).unwrap();
     let mut random = Random(8);
     let mut pool = Pool::new();

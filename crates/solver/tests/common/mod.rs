@@ -130,8 +130,8 @@ pub fn satisfies(evaluator: &mut Evaluator, pool: &Pool, all: &[ExprId], model: 
     all.iter().all(|&e| evaluator.holds(pool, e, model))
 }
 
-/// Is there a program of that name to run?
-pub fn installed(program: &str) -> bool {
+/// A program of that name has to be installed: a test without its oracle shows nothing.
+pub fn needs(program: &str) {
     let run = std::process::Command::new(program).arg("--version").output();
-    run.is_ok()
+    assert!(run.is_ok(), "`{program}` is not installed: ./test installs it");
 }

@@ -70,7 +70,7 @@ mod tests {
             assert!(bounds.hold().is_err());
         }
         let mut bounds = Bounds::default();
-        bounds.at_least("a", 0.0 / 0.0, 1.0);
+        bounds.at_least("a", f64::NAN, 1.0);
         assert!(bounds.hold().is_err());
     }
 }
