@@ -33,6 +33,9 @@
 #if __has_feature(address_sanitizer)
 #define __SANITIZE_ADDRESS__ 1 /* as gcc says it */
 #endif
+#if __has_feature(undefined_behavior_sanitizer)
+#define REPORTS_OVERFLOW
+#endif
 #endif
 
 /* What the replay and the sanitizers are told is taken out of the environment, which the program may print. */
@@ -340,6 +343,22 @@ WRAP(void *, NO_MEMORY, realloc, 1, (void *old, size_t size), old, size)
 WRAP(void *, NO_MEMORY, aligned_alloc, POWER_OF_TWO(align), (size_t align, size_t size), align, size)
 WRAP(void *, NO_MEMORY, memalign, POWER_OF_TWO(align), (size_t align, size_t size), align, size)
 WRAP(int, ENOMEM, posix_memalign, POWER_OF_TWO(align) && !(align % 8), (void **to, size_t align, size_t size), to, align, size)
+#endif
+
+/* What was compiled to report results that overflow goes on with what the processor computes, unless the sanitizer is there. */
+
+#ifndef REPORTS_OVERFLOW
+#define HANDLER(name) \
+	void __ubsan_handle_##name(void); \
+	WEAK void __ubsan_handle_##name(void) {}
+HANDLER(add_overflow)
+HANDLER(divrem_overflow)
+HANDLER(float_cast_overflow)
+HANDLER(implicit_conversion)
+HANDLER(mul_overflow)
+HANDLER(negate_overflow)
+HANDLER(shift_out_of_bounds)
+HANDLER(sub_overflow)
 #endif
 
 /* wryneck.h */

@@ -7,7 +7,7 @@ use anyhow::Result;
 use wryneck_exec::Pruning;
 use wryneck_exec::config::{Audit, Undefined, Uninit};
 use wryneck_exec::search::SEARCHERS;
-use wryneck_session::{Emit, Plan};
+use wryneck_session::{Emit, Overflow, Plan};
 use wryneck_verify::AtExit;
 
 use crate::formats::Wanted;
@@ -162,7 +162,7 @@ pub static OPTIONS: &[Opt<RunArgs>] = &[
         set: |a, _| { a.json = true; Ok(()) } },
     Opt { name: "--jsonl", value: "FILE", help: "write JSON lines at the end; `-` is standard output, here and below",
         set: |a, v| a.formats.add("jsonl", v) },
-    Opt { name: "--keep-going", value: "N", help: "continue a path after up to N reads and writes out of bounds: what is read is then input, what is written is lost",
+    Opt { name: "--keep-going", value: "N", help: "continue a path after up to N reads and writes out of bounds (what is read is then input, what is written is lost) and results that overflow (they wrap)",
         set: |a, v| { a.plan.config.keep_going = number(v)?; Ok(()) } },
     Opt { name: "--lcov", value: "FILE", help: "write the coverage at the end, for genhtml and editors",
         set: |a, v| a.formats.add("lcov", v) },
@@ -198,6 +198,8 @@ pub static OPTIONS: &[Opt<RunArgs>] = &[
         set: |a, v| v.split(',').try_for_each(|name| switch_off(a, name)) },
     Opt { name: "--output", value: "DIR", help: "the run folder (default `wryneck-out-N`; `wryneck-last` points to it)",
         set: |a, v| { a.output = Some(v.into()); Ok(()) } },
+    Opt { name: "--overflow", value: "signed|unsigned|conversions|all", help: "report results that overflow, and conversions that change a value (C source; of bitcode: `signed`); several with commas between",
+        set: |a, v| { a.plan.overflow = Overflow::parse(v)?; Ok(()) } },
     Opt { name: "--preamble", value: "NAME", help: "with `--entry`: run this function first, without arguments, to set up what the entry works on",
         set: |a, v| { a.plan.preamble = Some(v.into()); Ok(()) } },
     Opt { name: "--prune", value: "wanted|classified|off|recorded|sliced|algorithm1", help: "with rules: explore relevant flips only (default of `verify`); all, and classify them; all; all, and record or slice each path (to measure the cost); or those that paper 1's algorithm as printed keeps (loses behaviour)",
@@ -324,6 +326,7 @@ const SYMBOLIC: &str = "\nSymbolic input, before or after TARGET; other words af
     \x20 wryneck run --seed corpus/ --export new/ parser.bc --sym-stdin 0-64   begin with a fuzzer's corpus, and write what is new\n\
     \x20 wryneck run --find win --avoid fail crackme --sym-arg 16   an input that reaches a function\n\
     \x20 wryneck run --find wc.c:512 wc.bc A --sym-files 1 8   or a line of the source\n\
+    \x20 wryneck run --overflow signed,conversions parse.c --sym-stdin 8   sums that overflow and lengths that are cut off\n\
     \x20 wryneck run --resume wryneck-last --max-time 10min   go on where a limit, Ctrl-C or a kill stopped a run\n\
     \x20 wryneck run --entry parse --preamble set_up a.o b.o  machine code of two objects, after a function that sets things up\n\n\
     Exit codes: 0 every path was explored and nothing found, 1 findings, 2 wrong usage or our error, 3 not every path was explored.\n\

@@ -5,6 +5,7 @@
 //! runs confined, and its output is compared, not sent. `-W` with a comma (`-Wl,`, `-Wa,`, `-Wp,`) hands its rest to another tool, and is not.
 
 use anyhow::Result;
+use wryneck_session::overflow::{CONVERSIONS, SIGNED, UNSIGNED};
 
 use crate::problem::problem;
 
@@ -53,6 +54,9 @@ static ALLOWED: &[(&str, Rest)] = &[
     ("-fomit-frame-pointer", Rest::Nothing),
     ("-fpack-struct", Rest::Plain),
     ("-fpie", Rest::Nothing),
+    (CONVERSIONS, Rest::Nothing),
+    (SIGNED, Rest::Nothing),
+    (UNSIGNED, Rest::Nothing),
     ("-fshort-enums", Rest::Nothing),
     ("-fsigned-char", Rest::Nothing),
     ("-fstack-protector", Rest::Plain),

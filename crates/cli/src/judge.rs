@@ -63,6 +63,7 @@ static SIGNS: &[Sign] = &[
     Sign { kind: "division-overflow", sanitizer: &["cannot be represented", "FPE"], signals: &[libc::SIGFPE] },
     Sign { kind: "double-free", sanitizer: &["double-free"], signals: &[] },
     Sign { kind: "invalid-free", sanitizer: &["attempting free on address which was not malloc", "bad-free"], signals: &[] },
+    Sign { kind: "lossy-conversion", sanitizer: &["implicit conversion", "is outside the range of representable values"], signals: &[] },
     Sign { kind: MEMORY_LEAK, sanitizer: &[], signals: &[] },
     Sign { kind: "null-dereference", sanitizer: &["SEGV", "null pointer", "null-pointer"], signals: &[SEGV] },
     Sign { kind: "out-of-bounds-read", sanitizer: &["overflow", "underflow", "out of bounds", "insufficient space", "SEGV"], signals: &[] },
@@ -75,9 +76,11 @@ static SIGNS: &[Sign] = &[
     Sign { kind: "read-only-write", sanitizer: &["SEGV"], signals: &[SEGV] },
     Sign { kind: "reported", sanitizer: &[], signals: &[libc::SIGABRT] },
     Sign { kind: "shift-too-far", sanitizer: &["shift exponent"], signals: &[] },
+    Sign { kind: "signed-overflow", sanitizer: &["signed integer overflow", "left shift", "negation of"], signals: &[] },
     Sign { kind: "stack-overflow", sanitizer: &["stack-overflow"], signals: &[SEGV] },
     Sign { kind: "trap", sanitizer: &["unreachable", "ILL", "TRAP"], signals: &[libc::SIGILL, libc::SIGTRAP] },
     Sign { kind: UNINITIALISED, sanitizer: &["use-of-uninitialized-value"], signals: &[] },
+    Sign { kind: "unsigned-overflow", sanitizer: &["unsigned integer overflow", "left shift", "negation of"], signals: &[] },
     // The host's C library is not watched inside: closing a stream twice shows there as the second `free`.
     Sign { kind: "use-after-free", sanitizer: &["heap-use-after-free", "double-free"], signals: &[] },
     Sign { kind: "use-after-return", sanitizer: &["stack-use-after"], signals: &[] },
@@ -102,7 +105,7 @@ impl Expected {
 }
 
 /// Kinds of which some faults are seen only by the undefined-behaviour sanitizer.
-const UNDEFINED: &[&str] = &["shift-too-far", "trap"];
+const UNDEFINED: &[&str] = &["lossy-conversion", "shift-too-far", "signed-overflow", "trap", "unsigned-overflow"];
 
 /// What a run under sanitizers has shown of a fault that may well not show without.
 #[derive(Clone, Debug, PartialEq, Eq)]

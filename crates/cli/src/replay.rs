@@ -76,7 +76,7 @@ pub fn findings(folder: &Path, findings: &mut [Finding], unconfined: bool, early
                 Native::NotReplayable("the program ends the same natively, where the rule's events are not watched".into())
             }
             Some(Verdict::Same) if is_behind(folder, finding)? => {
-                Native::NotReplayable("natively, its path goes its own way behind the first access out of bounds".into())
+                Native::NotReplayable("natively, its path goes its own way behind the first fault".into())
             }
             Some(Verdict::Same) => Native::Reproduced,
             Some(Verdict::Different(how)) => Native::NotReproduced(how),

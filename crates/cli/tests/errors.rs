@@ -52,6 +52,24 @@ fn files_that_are_no_programs() {
 }
 
 #[test]
+fn overflow_that_the_target_cannot_show() {
+    let dir = scratch();
+    let dir = dir.path();
+    clang(dir, PROGRAM, &["-c", "-emit-llvm"], "good.bc");
+    clang(dir, PROGRAM, &[], "program");
+    for class in ["unsigned", "conversions", "all"] {
+        refused(dir, &["run", "--overflow", class, "good.bc"], &["`--overflow ", "needs C source", "help: give the `.c` file"]);
+    }
+    refused(dir, &["run", "--overflow", "signed", "./program"], &["`--overflow` cannot be used with machine code", "help: leave out"]);
+    refused(
+        dir,
+        &["run", "--overflow", "sined", "good.bc"],
+        &["`--overflow sined`: not one of `signed`, `unsigned`, `conversions`, `all`"],
+    );
+    refused(dir, &["probe", "--overflow", "", "--all", "good.bc"], &["`--overflow `: not one of"]);
+}
+
+#[test]
 fn bitcode_that_is_damaged_or_of_another_machine() {
     let dir = scratch();
     let dir = dir.path();

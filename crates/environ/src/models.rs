@@ -3,7 +3,7 @@
 use wryneck_exec::{Cx, Reply, Stop};
 
 use crate::Linux;
-use crate::intrinsics::{klee, verifier, wryneck};
+use crate::intrinsics::{klee, overflow, verifier, wryneck};
 use crate::libc::{alloc, assert, fenv, jump, memory, stdlib, string};
 use crate::sig::{Args, Ty};
 use crate::{start, sys};
@@ -79,11 +79,28 @@ models! {
     "__clock_gettime" (Int Ptr) Partly sys::clock_gettime;
     "__pthread_create" (Ptr Ptr Ptr Ptr) Always stdlib::no_thread;
     "__sigsetjmp" (Ptr Int) Always jump::sigsetjmp;
+    "__ubsan_handle_add_overflow" (Ptr Size Size) Undefined overflow::add;
+    "__ubsan_handle_add_overflow_abort" (Ptr Size Size) Undefined overflow::add;
+    "__ubsan_handle_divrem_overflow" (Ptr Size Size) Undefined overflow::divide;
+    "__ubsan_handle_divrem_overflow_abort" (Ptr Size Size) Undefined overflow::divide;
+    "__ubsan_handle_float_cast_overflow" (Ptr Size) Undefined overflow::convert_float;
+    "__ubsan_handle_float_cast_overflow_abort" (Ptr Size) Undefined overflow::convert_float;
+    "__ubsan_handle_implicit_conversion" (Ptr Size Size) Undefined overflow::convert;
+    "__ubsan_handle_implicit_conversion_abort" (Ptr Size Size) Undefined overflow::convert;
+    "__ubsan_handle_mul_overflow" (Ptr Size Size) Undefined overflow::mul;
+    "__ubsan_handle_mul_overflow_abort" (Ptr Size Size) Undefined overflow::mul;
+    "__ubsan_handle_negate_overflow" (Ptr Size) Undefined overflow::negate;
+    "__ubsan_handle_negate_overflow_abort" (Ptr Size) Undefined overflow::negate;
+    "__ubsan_handle_shift_out_of_bounds" (Ptr Size Size) Undefined overflow::shift;
+    "__ubsan_handle_shift_out_of_bounds_abort" (Ptr Size Size) Undefined overflow::shift;
+    "__ubsan_handle_sub_overflow" (Ptr Size Size) Undefined overflow::sub;
+    "__ubsan_handle_sub_overflow_abort" (Ptr Size Size) Undefined overflow::sub;
     "__wryneck_bad_return" (Size Size) Undefined wryneck::bad_return;
     "__wryneck_begin" () Undefined start::begin;
     "__wryneck_call" () Undefined start::call;
     "__wryneck_exit" (Int) Undefined start::exit;
     "__wryneck_finish" () Undefined start::finish;
+    "__wryneck_overflow" (Int Int Int Size Size) Undefined overflow::check;
     "__wryneck_preamble" () Undefined start::preamble;
     "__wryneck_room" (Ptr) Undefined wryneck::room;
     "__wryneck_run_fini_array" () Undefined start::run_fini_array;

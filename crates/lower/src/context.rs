@@ -34,11 +34,13 @@ pub struct Context<'m> {
     /// Tables of 32-bit differences from their own start, kept as tables of addresses instead.
     pub relative_tables: FxHashMap<Value<'m>, SymbolId>,
     pub notes: Vec<Note>,
+    /// Whether `nsw` is checked.
+    pub overflow: bool,
     block_numbers: FxHashMap<Block<'m>, u64>,
 }
 
 impl<'m> Context<'m> {
-    pub fn new(llvm: &'m Module) -> Context<'m> {
+    pub fn new(llvm: &'m Module, overflow: bool) -> Context<'m> {
         let attributes = Attributes {
             no_return: Attribute::named("noreturn"),
             by_value: Attribute::named("byval"),
@@ -55,6 +57,7 @@ impl<'m> Context<'m> {
             symbols: FxHashMap::default(),
             relative_tables: FxHashMap::default(),
             notes: Vec::new(),
+            overflow,
             block_numbers: FxHashMap::default(),
         }
     }

@@ -137,6 +137,8 @@ getters! {
         debug_loc() -> (Option Metadata) = LLVMInstructionGetDebugLoc;
         first_record() -> (Option DbgRecord) = LLVMGetFirstDbgRecord;
         predicate() -> IntPredicate = LLVMGetICmpPredicate;
+        /// Of an addition, subtraction, multiplication or shift to the left: does it promise not to overflow, taken as signed?
+        no_signed_wrap() -> bool = LLVMGetNSW;
         successors() -> u32 = LLVMGetNumSuccessors;
         successor(i: c_uint) -> (handle Block) = LLVMGetSuccessor;
         is_conditional() -> bool = LLVMIsConditional;

@@ -2,13 +2,13 @@
 //!
 //! Constant expressions come through the same match. Shapes folded here because clang emits them everywhere: a test of
 //! a widened bit is the bit, a choice between a bit and a constant bit is a conjunction or disjunction, a cut and
-//! widened value is a mask, an inverted condition swaps the edges. LLVM's `add nsw` and friends wrap: overflow is the
-//! source's concern only under a sanitizer.
+//! widened value is a mask, an inverted condition swaps the edges. LLVM's `add nsw` and friends wrap, after a check if one is
+//! asked for.
 
 use std::collections::hash_map::Entry;
 
 use rustc_hash::FxHashMap;
-use wryneck_ir::build::{EdgeId, Slot};
+use wryneck_ir::build::{CallDef, Callee, EdgeId, Slot};
 use wryneck_ir::{NONE, Op, limbs};
 
 use crate::body::Body;
@@ -17,6 +17,9 @@ use crate::error::Unsupported;
 use crate::ffi::{Block, IntPredicate, Opcode, Type, TypeKind, Value, ValueKind};
 use crate::types::Shape;
 use crate::value::Val;
+
+/// The model that checks an operation.
+const CHECK: &str = "__wryneck_overflow";
 
 /// A value, nothing (stores, branches), or why not.
 pub type Lowered = Result<Option<Val>, Unsupported>;
@@ -114,7 +117,32 @@ impl<'m> Body<'_, 'm> {
     }
     fn binary(&mut self, op: Op, v: Value<'m>) -> Lowered {
         let width = self.elements(v.operand(0))?;
+        if self.cx.overflow {
+            self.check_overflow(op, width, v)?;
+        }
         self.each2(v, |s, a, b| s.b.binary(op, width, a, b))
+    }
+    /// Has the engine check an operation that promises not to overflow (`__wryneck_overflow`). As for shifts, what an optimiser computes before
+    /// the condition that guards it is no mistake of the program.
+    fn check_overflow(&mut self, op: Op, width: u16, v: Value<'m>) -> Result<(), Unsupported> {
+        let (overflows, number) = match op {
+            Op::Add => (Op::SaddOverflow, 0),
+            Op::Sub => (Op::SsubOverflow, 1),
+            Op::Mul => (Op::SmulOverflow, 2),
+            _ => return Ok(()),
+        };
+        if !v.is_instruction() || !v.no_signed_wrap() || !(self.as_written || is_surely_used(v, v.parent(), 4)) {
+            return Ok(());
+        }
+        let (a, b) = (self.value(v.operand(0))?, self.value(v.operand(1))?);
+        for (&a, &b) in a.leaves().iter().zip(b.leaves()) {
+            let bit = self.b.binary(overflows, width, a, b);
+            let (operator, bits) = (self.b.int(32, number), self.b.int(32, width.into()));
+            let symbol = self.b.names.symbol(self.b.module, CHECK);
+            let args = [(bit, 1), (operator, 32), (bits, 32), (a, width), (b, width)];
+            self.b.call(Callee::Symbol(symbol), CallDef { args: &args, ret_width: 0, flags: 0, named: args.len() as u32 });
+        }
+        Ok(())
     }
     /// A shift too far is undefined in the source, but LLVM computes shifts ahead of the condition that guards them,
     /// and ignores the result: it is reported only where the result is sure to be used.

@@ -32,6 +32,8 @@ pub use error::{Diagnostic, Note, ReadError, Unsupported};
 pub struct Options {
     /// The module belongs to a library below the program: its functions are marked so.
     pub library: bool,
+    /// Additions, subtractions and multiplications that promise not to overflow (`nsw`) are checked.
+    pub overflow: bool,
 }
 
 /// A module lowered, and what was left out of its data.
@@ -47,7 +49,7 @@ pub struct Lowered {
 /// Misuse of the builder, which is a defect of this crate.
 pub fn lower_module(llvm: &ffi::Module, options: Options) -> Result<Lowered, BuildError> {
     let mut builder = ModuleBuilder::new();
-    let mut cx = context::Context::new(llvm);
+    let mut cx = context::Context::new(llvm, options.overflow);
     symbols::declare(&mut cx, &mut builder);
     symbols::define(&mut cx, &mut builder)?;
     let flags = if options.library { function_flags::LIBRARY } else { 0 };

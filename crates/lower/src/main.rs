@@ -1,4 +1,4 @@
-//! `wryneck-lower IN -o OUT.wir [--library] [--print]`: one module in, one IR file out.
+//! `wryneck-lower IN -o OUT.wir [--library] [--overflow] [--print]`: one module in, one IR file out.
 //!
 //! Made to be run as a limited child: it reads one file, writes one, and says what is wrong as lines of JSON on the
 //! error output ([`Diagnostic`]). Exit code 0: the file is written; 2: it is not, and one line of level `error` says
@@ -11,7 +11,7 @@ use std::process::ExitCode;
 
 use wryneck_lower::{Diagnostic, Options, ReadError, bitcode, ffi, lower_module};
 
-const USAGE: &str = "usage: wryneck-lower IN -o OUT.wir [--library] [--print]";
+const USAGE: &str = "usage: wryneck-lower IN -o OUT.wir [--library] [--overflow] [--print]";
 
 /// Deep enough for LLVM's recursions over nested constants.
 const STACK_BYTES: usize = 256 << 20;
@@ -50,6 +50,7 @@ fn parse(mut args: impl Iterator<Item = OsString>) -> Option<Args> {
         match arg.to_str() {
             Some("-o") => output = Some(PathBuf::from(args.next()?)),
             Some("--library") => options.library = true,
+            Some("--overflow") => options.overflow = true,
             Some("--print") => print = true,
             Some(flag) if flag.starts_with('-') => return None,
             _ if input.is_some() => return None,

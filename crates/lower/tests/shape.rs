@@ -3,8 +3,12 @@
 use wryneck_lower::{Note, Options, bitcode, lower_module};
 
 fn lower(text: &str) -> (String, Vec<Note>) {
+    lower_with(text, Options::default())
+}
+
+fn lower_with(text: &str, options: Options) -> (String, Vec<Note>) {
     let llvm = bitcode::read(text.as_bytes()).unwrap_or_else(|e| panic!("{e}"));
-    let lowered = lower_module(&llvm, Options::default()).expect("the builder is used well");
+    let lowered = lower_module(&llvm, options).expect("the builder is used well");
     wryneck_ir::verify::verify(&lowered.module).unwrap_or_else(|e| panic!("{e}\n{}", wryneck_ir::text::print(&lowered.module)));
     (wryneck_ir::text::print(&lowered.module), lowered.notes)
 }
@@ -34,6 +38,33 @@ fn casts_that_change_no_bits_are_no_instructions() {
     // The way through two floats is taken apart and put together; nothing else is there but the addition.
     assert_eq!(code.iter().filter(|l| l.contains("add.64")).count(), 1, "{code:#?}");
     assert_eq!(code.len(), 5, "{code:#?}");
+}
+
+#[test]
+fn promises_not_to_overflow_are_checked_where_they_are_sure_to_matter() {
+    let text = "
+         define i32 @f(i32 %x, i32 %y) #0 {
+           %a = add nsw i32 %x, %y
+           %b = add i32 %a, %y
+           %c = mul nuw i32 %b, %y
+           %d = sub nsw i32 %c, %y
+           ret i32 %d
+         }
+         define i32 @g(i1 %c, i32 %x) {
+           %a = add nsw i32 %x, 1
+           br i1 %c, label %used, label %out
+         used:
+           %b = mul nsw i32 %x, 3
+           ret i32 %b
+         out:
+           %p = phi i32 [ %a, %0 ]
+           ret i32 %p
+         }
+         attributes #0 = { noinline optnone }";
+    let checks = |options| lower_with(text, options).0.matches("__wryneck_overflow(").count();
+    assert_eq!(checks(Options::default()), 0);
+    // Two of `f`; of `g`, which is optimised, the one whose result is returned in its block.
+    assert_eq!(checks(Options { overflow: true, ..Options::default() }), 3);
 }
 
 #[test]

@@ -63,7 +63,9 @@ fn graded(end: &PathEnd, possible: Option<ExprId>, cx: &mut Cx<'_>) -> (Grade, V
         && let Some((cond, before)) = own_test(fault.kind, cx)
         && is_avoidable(cond, before, cx)
     {
-        return (Grade::May, vec!["some inputs of the path satisfy the assertion".into()]);
+        let is_assertion = fault.kind == FaultKind::AssertionFailed;
+        let why = if is_assertion { "some inputs of the path satisfy the assertion" } else { "some inputs of the path avoid it" };
+        return (Grade::May, vec![why.into()]);
     }
     if let PathEnd::Fault(fault) = end
         && fault.kind == FaultKind::NullDereference
@@ -104,6 +106,8 @@ fn graded(end: &PathEnd, possible: Option<ExprId>, cx: &mut Cx<'_>) -> (Grade, V
 fn own_test(kind: FaultKind, cx: &Cx<'_>) -> Option<(ExprId, u32)> {
     let is_assertion = match kind {
         FaultKind::AssertionFailed => true,
+        // The test is the compiler's.
+        FaultKind::SignedOverflow | FaultKind::UnsignedOverflow | FaultKind::LossyConversion => true,
         FaultKind::Abort | FaultKind::Trap | FaultKind::Reported => false,
         _ => return None,
     };

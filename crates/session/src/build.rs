@@ -68,12 +68,13 @@ pub struct Lowered {
 const LOWER: &str = "wryneck-lower";
 const LIBC: &str = "libc.bc";
 
-/// The IR file of a program's bitcode, from the cache if it is there.
-pub fn lower(bitcode: &Path) -> Result<Lowered> {
+/// The IR file of a program's bitcode, from the cache if it is there; `overflow`: with checks of the operations that promise not to overflow.
+pub fn lower(bitcode: &Path, overflow: bool) -> Result<Lowered> {
     let content = data::read(bitcode, data::PROGRAM).with_context(|| format!("cannot read `{}`", bitcode.display()))?;
     let lower = lower_tool()?;
-    let name = cache::digest(&[&content, cache::identity(&lower)?.as_bytes()]);
-    cached(&lower, bitcode, &name, &[])
+    let flags: &[&str] = if overflow { &["--overflow"] } else { &[] };
+    let name = cache::digest(&[&content, cache::identity(&lower)?.as_bytes(), flags.concat().as_bytes()]);
+    cached(&lower, bitcode, &name, flags)
 }
 
 /// The IR file of the C library; its bitcode is not read to find it, since the set-up never changes a file in place.

@@ -46,6 +46,7 @@ pub mod names;
 pub mod notice;
 pub mod objects;
 pub mod options;
+pub mod overflow;
 pub mod path_tree;
 pub mod plan;
 pub mod problem;
@@ -72,5 +73,6 @@ pub mod workers;
 
 mod session;
 
+pub use overflow::Overflow;
 pub use plan::{Emit, Plan};
 pub use session::{Options, explore};

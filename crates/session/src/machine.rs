@@ -45,6 +45,7 @@ static REFUSED: &[Refused] = &[
     ("--cc-flag", |a, _| !a.cc_flags.is_empty(), "nothing is compiled"),
     ("--no-libc", |a, objects| !a.libc && !objects, "an executable brings its own C library"),
     ("--off stand-ins", |a, objects| !a.stand_ins && objects, "objects have no C library of their own"),
+    ("--overflow", |a, _| a.overflow.is_wanted(), "an instruction does not say whether its result may wrap"),
     ("--undefined", |a, _| a.config.undefined != Undefined::Symbolic, "a call of a function that is defined nowhere ends its path"),
 ];
 

@@ -7,6 +7,8 @@ use wryneck_exec::Pruning;
 use wryneck_exec::config::{Audit, Config};
 use wryneck_verify::Policy;
 
+use crate::overflow::Overflow;
+
 /// Which paths leave a test behind.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Emit {
@@ -51,6 +53,8 @@ pub struct Plan {
     /// Addresses in machine code know the variables they are in.
     pub variables: bool,
     pub cc_flags: Vec<String>,
+    /// Results that are findings where they overflow.
+    pub overflow: Overflow,
     /// Calls of a path that may fail though they need not.
     pub fail_calls: u32,
     /// Names and files of rules to check.
@@ -106,6 +110,7 @@ impl Default for Plan {
             frames: false,
             variables: true,
             cc_flags: Vec::new(),
+            overflow: Overflow::default(),
             fail_calls: 0,
             rules: Vec::new(),
             policy: Policy::default(),
@@ -130,6 +135,11 @@ impl Plan {
     /// To explore all paths of this target, which these words follow.
     pub fn of(target: impl Into<PathBuf>, words: &[&str]) -> Plan {
         Plan { target: target.into(), words: words.iter().map(|word| (*word).to_owned()).collect(), prune: None, ..Plan::default() }
+    }
+
+    /// What clang is told when it compiles a source of the target.
+    pub fn compiler_flags(&self) -> Vec<String> {
+        self.cc_flags.iter().cloned().chain(self.overflow.flags()).collect()
     }
 }
 

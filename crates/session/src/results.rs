@@ -87,9 +87,9 @@ impl Defect<'_> {
         Defect { id: fault.kind.id().into(), cwe: fault.kind.cwe(), message: fault.message.clone(), at, story: &[] }
     }
 
-    /// The same, on a path that continued after a recovered access.
+    /// The same, on a path that continued after a recovered fault.
     pub fn behind_another(mut self) -> Self {
-        self.message += "; behind another access out of bounds";
+        self.message += "; behind another fault";
         self
     }
 }

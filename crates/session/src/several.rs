@@ -48,7 +48,7 @@ pub fn bitcode(plan: &Plan, target: &Path) -> Result<Carried> {
     Ok(match Kind::of(target)? {
         Kind::Llvm => Carried { bitcode: target.to_owned(), bare: Vec::new() },
         Kind::Native => carried::extract(target, &carried::read(target)?)?,
-        Kind::C => Carried { bitcode: compile::bitcode(target, libc, &plan.cc_flags)?, bare: Vec::new() },
+        Kind::C => Carried { bitcode: compile::bitcode(target, libc, &plan.compiler_flags())?, bare: Vec::new() },
     })
 }
 

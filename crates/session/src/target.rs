@@ -55,8 +55,12 @@ impl Target {
         if plan.frames {
             return Err(problem("`--frames` is for machine code", "leave it out, or run an executable by `--machine-code`"));
         }
+        let targets = || std::iter::once(&plan.target).chain(&plan.objects);
+        let is_source = |target: &PathBuf| matches!(Kind::of(target), Ok(Kind::C));
+        plan.overflow.check(targets().any(is_source))?;
+        let check_promises = plan.overflow.signed && !targets().all(is_source);
         let carried = if several { several::linked(plan)? } else { several::bitcode(plan, &plan.target)? };
-        let Lowered { module, notes, .. } = build::lower(&carried.bitcode)?;
+        let Lowered { module, notes, .. } = build::lower(&carried.bitcode, check_promises)?;
         let module = Box::new(module);
         input.entry = program::entry(&program::functions(&module), plan)?;
         Ok(Target::Bitcode { carried, module, notes })

@@ -9,8 +9,8 @@ int main(int argc, char **argv) {
   volatile int last = 4;
   name[last] = 'w';                //~ FAULT out-of-bounds-write: offset 4  //~ NOT x86_64 -O2: in optimised code no address tells its variable
   assert(copy[0] == 'x' && name[3] == 0);
-  char read = name[last];          //~ FAULT out-of-bounds-read: behind another access out of bounds  //~ NOT x86_64 -O2: in optimised code no address tells its variable
+  char read = name[last];          //~ FAULT out-of-bounds-read: behind another fault  //~ NOT x86_64 -O2: in optimised code no address tells its variable
   if (read == 'r') return 1;
   if (argv[1][0] != 'c') return 2;
-  return copy[last];               //~ FAULT out-of-bounds-read: behind another access out of bounds  //~ NOT x86_64 -O2: in optimised code no address tells its variable
+  return copy[last];               //~ FAULT out-of-bounds-read: behind another fault  //~ NOT x86_64 -O2: in optimised code no address tells its variable
 }  //~ ONLY x86_64 -O2 FAULT overwritten-return-address

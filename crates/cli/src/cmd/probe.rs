@@ -94,5 +94,5 @@ fn module(args: &ProbeArgs) -> Result<Module> {
         return Err(problem(what, "give a C file, bitcode, or what `wryneck build` has made"));
     }
     let carried = several::bitcode(&one::run_args(args, ""), &args.target)?;
-    Ok(build::lower(&carried.bitcode)?.module)
+    Ok(build::lower(&carried.bitcode, false)?.module)
 }

@@ -239,7 +239,7 @@ fn describe(folder: &Folder, args: &RunArgs, mut built: BTreeMap<&'static str, S
     }
     let entry = args.plan.entry.as_deref().filter(|name| !["main", FUZZER].contains(name));
     built.insert("entry", entry.unwrap_or_default().into());
-    built.insert("cc_flags", json(&args.plan.cc_flags));
+    built.insert("cc_flags", json(&args.plan.compiler_flags()));
     built.insert("fail_calls", args.plan.fail_calls.to_string());
     built.insert("libc", args.plan.libc.to_string());
     let named = args.plan.stdin.iter().chain(&args.plan.summaries).cloned().chain(args.plan.rules.iter().map(PathBuf::from));

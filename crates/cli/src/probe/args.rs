@@ -4,6 +4,7 @@ use std::path::PathBuf;
 
 use anyhow::Result;
 use wryneck_probe::Bounds;
+use wryneck_session::Overflow;
 
 use super::outcome::Grade;
 use crate::options::{self, Opt, Words, bytes, number, one_of, seconds};
@@ -37,6 +38,8 @@ pub struct ProbeArgs {
     pub fail_calls: u32,
     pub rules: Vec<String>,
     pub cc_flags: Vec<String>,
+    /// As typed.
+    pub overflow: Option<String>,
     pub machine_code: bool,
     /// Harnesses are run natively.
     /// Whether the program's constructors run before the function.
@@ -89,6 +92,7 @@ impl Default for ProbeArgs {
             deepen: true,
             rules: Vec::new(),
             cc_flags: Vec::new(),
+            overflow: None,
             machine_code: false,
             replay: true,
             unconfined: false,
@@ -154,6 +158,8 @@ pub static OPTIONS: &[Opt<ProbeArgs>] = &[
         set: |a, v| { a.bounds.object_bytes = bytes(v)?; Ok(()) } },
     Opt { name: "--one", value: "", help: "probe one function and print its result as one JSON line: what a sweep starts for each function",
         set: |a, _| { a.one = true; Ok(()) } },
+    Opt { name: "--overflow", value: "signed|unsigned|conversions|all", help: "report results that overflow, and conversions that change a value (C source; of bitcode: `signed`)",
+        set: |a, v| { Overflow::parse(v)?; a.overflow = Some(v.into()); Ok(()) } },
     Opt { name: "--pointers", value: "lazy|plain", help: "make objects for pointers as they are used (default), or end paths at their first use",
         set: |a, v| { a.bounds.makes = one_of(v, &[("lazy", true), ("plain", false)])?; Ok(()) } },
     Opt { name: "--quiet", value: "", help: "no progress",

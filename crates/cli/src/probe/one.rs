@@ -15,7 +15,7 @@ use wryneck_expr::Pool;
 use wryneck_probe::contract::Types;
 use wryneck_probe::shape::Param;
 use wryneck_probe::{MARK, Probe};
-use wryneck_session::Plan;
+use wryneck_session::{Overflow, Plan};
 use wryneck_solver::Solver;
 
 use super::args::ProbeArgs;
@@ -60,6 +60,7 @@ pub fn run_args(args: &ProbeArgs, function: &str) -> Plan {
         target: args.target.clone(),
         entry: Some(function.to_owned()),
         cc_flags: args.cc_flags.clone(),
+        overflow: args.overflow.as_deref().and_then(|text| Overflow::parse(text).ok()).unwrap_or_default(),
         machine_code: args.machine_code,
         fail_calls: args.fail_calls,
         max_memory: args.max_memory,

@@ -135,6 +135,7 @@ fn words(args: &ProbeArgs, function: &str) -> Vec<String> {
     args.skip.iter().for_each(|glob| option("--skip", glob.clone()));
     args.rules.iter().for_each(|rule| option("--rule", rule.clone()));
     args.cc_flags.iter().for_each(|flag| option("--cc-flag", flag.clone()));
+    args.overflow.iter().for_each(|classes| option("--overflow", classes.clone()));
     option("--max-time", format!("{}s", args.max_time));
     option("--max-memory", args.max_memory.to_string());
     option("--loop-limit", args.loop_limit.to_string());

@@ -84,6 +84,12 @@ fault_kinds! {
     /// MIN / -1.
     DivisionOverflow "division-overflow" 190;
     ShiftTooFar "shift-too-far" 1335;
+    /// A signed result that its type cannot hold.
+    SignedOverflow "signed-overflow" 190;
+    /// An unsigned result that wraps around.
+    UnsignedOverflow "unsigned-overflow" 190;
+    /// A conversion that changes the value.
+    LossyConversion "lossy-conversion" 197;
     AssertionFailed "assertion-failed" 617;
     Abort "abort" 705;
     /// Memory that no pointer leads to when the program exits.
