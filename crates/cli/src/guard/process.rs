@@ -5,7 +5,7 @@
 
 use std::ffi::CString;
 use std::fs;
-use std::io;
+use std::io::{self, Read};
 use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -161,8 +161,10 @@ pub fn auxiliary() -> Vec<u8> {
     // AT_HWCAP, AT_CLKTCK, AT_HWCAP2, AT_RSEQ_FEATURE_SIZE, AT_RSEQ_ALIGN, AT_MINSIGSTKSZ.
     const NUMBERS: [u64; 6] = [16, 17, 26, 27, 28, 51];
     const PLATFORM: libc::c_ulong = 15;
-    let vector = fs::read("/proc/self/auxv").unwrap_or_default();
-    let words: Vec<u64> = vector.chunks_exact(8).map(|word| u64::from_le_bytes(word.try_into().unwrap_or_default())).collect();
+    // One read has all: `fs::read` would begin with 32 bytes, since files of `/proc` say no size.
+    let mut vector = [0; 4096];
+    let len = fs::File::open("/proc/self/auxv").and_then(|mut file| file.read(&mut vector)).unwrap_or(0);
+    let words: Vec<u64> = vector[..len].chunks_exact(8).map(|word| u64::from_le_bytes(word.try_into().unwrap_or_default())).collect();
     let rows = words.chunks_exact(2).filter(|row| NUMBERS.contains(&row[0]));
     let numbers: String = rows.map(|row| format!("{}={} ", row[0], row[1])).collect();
     // SAFETY: the row of the platform is a string that lives as long as the process, or 0.
