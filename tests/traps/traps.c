@@ -589,6 +589,28 @@ void part_of_a_character(char c) { // VIOLATED
   judge(!mbsinit(&state));
 }
 
+/* ---- standard input, moved ---- */
+
+void input_closed_twice(char c) { // VIOLATED
+  close(0);
+  if (c == 'x') judge(HIT && fclose(stdin) != 0);
+}
+
+void input_is_a_new_file(char c) { // VIOLATED
+  int p[2];
+  close(0);
+  pipe(p);
+  if (WRONG(c)) write(p[1], "q", 1);
+  else write(p[1], "r", 1);
+  judge(getchar() == 'q');
+}
+
+void input_frees_a_number(char c) { // VIOLATED
+  int other = open("/dev/null", O_RDONLY);
+  if (WRONG(c)) close(0);
+  judge(open("/dev/null", O_RDONLY) < other);
+}
+
 /* ---- sides that cannot be followed ---- */
 
 void saved_jump(char c) { // VIOLATED

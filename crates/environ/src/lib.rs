@@ -143,7 +143,7 @@ impl Environment for Linux {
 
     fn premises(&self, state: &State) -> Premises {
         let world = state.env::<World>();
-        Premises { standard_streams: !world.standard_moved, open_descriptors: !world.bad_descriptor }
+        Premises { standard_output: !world.standard_moved, standard_input: !world.input_moved, open_descriptors: !world.bad_descriptor }
     }
 
     fn returned(&self, value: Option<Value>, cx: &mut Cx<'_>) -> PathEnd {

@@ -93,6 +93,7 @@ pub fn world(input: &ProgramInput, captured: &Captured) -> World {
         signal_stack: crate::sys::process::NO_STACK,
         given: Rc::default(),
         standard_moved: false,
+        input_moved: false,
         bad_descriptor: false,
         names: Rc::default(),
         observed: Rc::default(),

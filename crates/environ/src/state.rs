@@ -185,8 +185,10 @@ pub struct World {
     pub signal_stack: [u64; 3],
     /// What the program was given, in words, by address.
     pub given: Rc<BTreeMap<u64, Rc<str>>>,
-    /// A descriptor of 0 to 2 was closed by the program itself, replaced, or used when closed.
+    /// Descriptor 1 or 2 was closed by the program itself or replaced, or one of 0 to 2 was used when closed.
     pub standard_moved: bool,
+    /// Descriptor 0 was closed by the program itself or replaced.
+    pub input_moved: bool,
     /// A system call was given a descriptor that was not open.
     pub bad_descriptor: bool,
     /// Symbolic names of files made on this path: 8-bit bytes, zeros after the name. Each differs from all others in its directory.
@@ -263,6 +265,12 @@ impl World {
     /// The lowest descriptor not in use, at least `from`.
     pub fn lowest_free(&self, from: usize) -> usize {
         (from..).find(|&i| self.fds.get(i).is_none_or(Option::is_none)).expect("descriptors are fewer than numbers")
+    }
+
+    /// A descriptor is closed by the program itself, or open on something new.
+    pub fn moved(&mut self, number: usize) {
+        self.standard_moved |= matches!(number, 1 | 2);
+        self.input_moved |= number == 0;
     }
 
     /// Puts a descriptor in place.
@@ -355,7 +363,7 @@ impl PathData for World {
         self.working_directory.hash(&mut h);
         self.mappings.hash(&mut h);
         self.break_at.hash(&mut h);
-        (self.standard_moved, self.bad_descriptor).hash(&mut h);
+        (self.standard_moved, self.input_moved, self.bad_descriptor).hash(&mut h);
         (self.umask, self.may_fail, self.ticks, self.random, self.signal_mask, self.signal_stack).hash(&mut h);
         self.handlers.hash(&mut h);
         for node in &self.nodes {

@@ -258,7 +258,7 @@ impl Sys<'_, '_> {
             return Err(EMFILE.into());
         }
         let number = self.change().open_node(node, flags, close_on_exec);
-        self.change().standard_moved |= number <= 2;
+        self.change().moved(number);
         Ok(number as u64)
     }
 
@@ -355,8 +355,8 @@ pub fn close(s: &mut Sys<'_, '_>) -> Done {
     s.opened_any(fd)?;
     let by_stdio = is_called_by_stdio(s);
     close_fd(s, fd);
-    if fd <= 2 && !by_stdio {
-        s.change().standard_moved = true;
+    if !by_stdio {
+        s.change().moved(fd as usize);
     }
     Ok(0)
 }
@@ -434,7 +434,7 @@ fn put_duplicate(s: &mut Sys<'_, '_>, fd: i32, number: usize, close_on_exec: boo
     let world = s.change();
     let Some(Some(old)) = world.fds.get(fd as usize).copied() else { return Err(EBADF.into()) };
     world.opens[old.open as usize].refs += 1;
-    world.standard_moved |= number <= 2;
+    world.moved(number);
     world.set_fd(number, Fd { open: old.open, close_on_exec });
     Ok(number as u64)
 }
@@ -532,7 +532,7 @@ fn make_pipe(s: &mut Sys<'_, '_>, flags: u32) -> Done {
     let on_exec = flags & O_CLOEXEC != 0;
     let read = world.open_node(node, O_RDONLY | (flags & O_NONBLOCK), on_exec);
     let write = world.open_node(node, O_WRONLY | (flags & O_NONBLOCK), on_exec);
-    world.standard_moved |= read <= 2;
+    [read, write].into_iter().for_each(|number| world.moved(number));
     let numbers = [read as u32, write as u32].map(u32::to_le_bytes).concat();
     s.put(addr, &numbers)?;
     Ok(0)

@@ -92,7 +92,7 @@ pub trait Environment {
     }
     /// What static summaries of calls assume of the environment, and whether it held on a path.
     fn premises(&self, _state: &State) -> Premises {
-        Premises { standard_streams: true, open_descriptors: true }
+        Premises { standard_output: true, standard_input: true, open_descriptors: true }
     }
     /// The main function of the path has returned with this value.
     fn returned(&self, value: Option<Value>, cx: &mut Cx<'_>) -> PathEnd;
@@ -107,8 +107,10 @@ impl<E: Environment + ?Sized> Models for E {
 /// What may be assumed of the environment on most paths.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Premises {
-    /// Descriptors 0 to 2 are what they were at the start wherever they are used.
-    pub standard_streams: bool,
+    /// Descriptors 1 and 2 are what they were at the start wherever they are used, and no call found 0 to 2 closed.
+    pub standard_output: bool,
+    /// Descriptor 0 is what it was at the start.
+    pub standard_input: bool,
     /// No system call was given a descriptor that was not open.
     pub open_descriptors: bool,
 }

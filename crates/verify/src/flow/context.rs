@@ -204,7 +204,13 @@ impl Facts {
         let gives = summary.gives?;
         let Some(stream) = summary.stream() else { return Some(gives) };
         let args = arguments(self.image.function(func).0, inst, local.values.list(op));
-        self.is_standard(func, local, *args.get(stream as usize)?, gives == Gives::Zero).then_some(gives)
+        let stream = *args.get(stream as usize)?;
+        if self.is_standard(func, local, stream, false) {
+            return Some(gives);
+        }
+        let is_input = gives == Gives::Zero && self.is_standard(func, local, stream, true);
+        self.assumed_input.set(self.assumed_input.get() || is_input);
+        is_input.then_some(gives)
     }
 
     /// Whether two values are equal because a call returns its argument.

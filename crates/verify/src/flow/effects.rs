@@ -6,7 +6,7 @@
 //! own; outside of a recursive component the same holds for the component. Writes of an allocator to what it has just allocated are left
 //! out, because nothing else refers to it yet.
 
-use std::cell::{OnceCell, RefCell};
+use std::cell::{Cell, OnceCell, RefCell};
 use std::rc::Rc;
 
 use rustc_hash::{FxHashMap, FxHashSet};
@@ -59,6 +59,8 @@ pub struct Facts {
     pub(super) errno: Option<(ObjectId, u64)>,
     /// Standard input, output and error, the streams: objects and addresses.
     pub(super) standard: Vec<(ObjectId, u64)>,
+    /// A result was assumed of standard input.
+    pub(super) assumed_input: Cell<bool>,
     /// Streams may share a descriptor.
     pub(super) shares: bool,
     /// The program maps files.
@@ -91,6 +93,7 @@ impl Facts {
             errno: None,
             shares: SHARING.iter().any(|name| is_referenced(&image.program, name)),
             standard,
+            assumed_input: Cell::default(),
             maps: MAPPING.iter().any(|name| is_referenced(&image.program, name)),
             locale: variable(&image, &points_to.objects, "__libc").map(|(object, _)| object),
             exit: match image.program.lookup("exit") {

@@ -321,6 +321,11 @@ impl Flow {
         self.facts.given(func, op)
     }
 
+    /// Whether a result was assumed of standard input, which holds if its descriptor was not moved.
+    pub fn assumes_input(&self) -> bool {
+        self.facts.assumed_input.get()
+    }
+
     /// Whether the function is C's `exit`, where all ways meet that end the program in good order.
     pub fn is_exit(&self, func: u32) -> bool {
         self.facts.exit == Some(func)

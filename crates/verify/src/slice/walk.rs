@@ -54,7 +54,7 @@ pub struct Mismatch(pub &'static str);
 
 /// Whether what summaries assume of standard output and error held on the path.
 pub fn hold(path: &Traced<'_>) -> Result<(), Mismatch> {
-    match path.environment.premises(path.state).standard_streams {
+    match path.environment.premises(path.state).standard_output {
         true => Ok(()),
         false => Err(Mismatch("standard output or error was closed or is another file")),
     }

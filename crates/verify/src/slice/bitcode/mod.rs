@@ -48,7 +48,12 @@ impl Front for Bitcode {
         if let Some(needs) = from {
             walk.resume(needs)?;
         }
-        walk.found(known)
+        let wanted = walk.found(known)?;
+        // The effects of sides may rest on it, and are found on the way.
+        match self.flow.assumes_input() && !path.environment.premises(path.state).standard_input {
+            false => Ok(wanted),
+            true => Err(Mismatch("standard input was closed or is another file, and the program may close its stream")),
+        }
     }
 
     fn contradicted(&self) -> Vec<String> {
