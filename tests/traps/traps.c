@@ -532,6 +532,23 @@ void stack_of_handlers(char c) { // VIOLATED
   judge(now.ss_sp == room);
 }
 
+static void (*piped_hook)(void), (*copied_hook)(void), (*unset_hook)(void);
+
+void hook_through_a_pipe(char c) { // VIOLATED
+  void (*hook)(void) = c == 'x' ? TARGET : good;
+  int p[2];
+  pipe(p);
+  write(p[1], &hook, sizeof hook);
+  read(p[0], &piped_hook, sizeof piped_hook);
+  if (piped_hook) piped_hook();
+}
+
+void hook_that_is_copied(char c) { // VIOLATED
+  void (*hook)(void) = TARGET;
+  if (c == 'x') memcpy((char *)&unset_hook + ((char *)&copied_hook - (char *)&unset_hook), &hook, sizeof hook);
+  if (copied_hook) copied_hook();
+}
+
 /* ---- time that passes ---- */
 
 static long long millis(void) {

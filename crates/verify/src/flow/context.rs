@@ -106,6 +106,11 @@ impl Facts {
         number
     }
 
+    /// The only operation that defines a value, if there is one.
+    pub(super) fn definition(&self, func: u32, local: &Local, value: u32) -> Option<u32> {
+        self.definitions(func, local).at.get(&value).copied()
+    }
+
     /// The number that a value has under a context, if known.
     pub fn value(&self, func: u32, context: ContextId, value: u32) -> Option<u64> {
         let local = self.points_to.local(func)?;

@@ -28,7 +28,7 @@ use super::points_to;
 use super::solution::{PointsTo, Solution};
 use super::summary::{Summaries, Summary};
 use super::writer::{MAPPING, SHARING, Writer, arguments, first_limbs, standard_streams, variable};
-use super::writes::{Effects, Grows};
+use super::writes::{Effects, Grows, Writes};
 use crate::operand::slots_written;
 
 /// What a call of a function may do.
@@ -59,6 +59,8 @@ pub struct Facts {
     pub(super) errno: Option<(ObjectId, u64)>,
     /// Standard input, output and error, the streams: objects and addresses.
     pub(super) standard: Vec<(ObjectId, u64)>,
+    /// What the operations of all functions write.
+    pub(super) written: OnceCell<Writes>,
     /// A result was assumed of standard input.
     pub(super) assumed_input: Cell<bool>,
     /// Streams may share a descriptor.
@@ -93,6 +95,7 @@ impl Facts {
             errno: None,
             shares: SHARING.iter().any(|name| is_referenced(&image.program, name)),
             standard,
+            written: OnceCell::new(),
             assumed_input: Cell::default(),
             maps: MAPPING.iter().any(|name| is_referenced(&image.program, name)),
             locale: variable(&image, &points_to.objects, "__libc").map(|(object, _)| object),
@@ -289,7 +292,7 @@ impl Facts {
     }
 
     /// What is called at a place.
-    fn callees(&self, func: u32, site: &CallSite) -> Vec<Callee> {
+    pub(super) fn callees(&self, func: u32, site: &CallSite) -> Vec<Callee> {
         let direct = match site.target {
             CallTarget::Direct(callee) => callee,
             CallTarget::Indirect(_) => None,
@@ -388,20 +391,27 @@ impl Facts {
             at.all.slots.extend(slots_written(module, &module.insts[(first_inst + op) as usize]));
             let inst = &local.values.insts[op as usize];
             match inst.operator() {
-                Some(Op::Store) => at.memory(inst.a, Some(u64::from(inst.width.div_ceil(8)))),
-                Some(Op::MemUndef) => at.memory(inst.a, self.constant(func, Some(inst.b))),
-                Some(Op::MemCopy | Op::MemMove | Op::MemSet) => at.memory(inst.a, self.constant(func, Some(inst.c))),
                 Some(Op::Call | Op::CallIndirect) => self.add_call(func, context, op, inst, own, &mut at),
-                Some(Op::Unsupported) | None => at.all.goes_elsewhere(),
-                Some(Op::Jump) => *at.all = Effects::anything(self.image.function(func).1.slots),
-                // Nothing else writes anything but its result.
-                Some(_) => {}
+                Some(_) | None => self.add_plain(func, inst, &mut at),
             }
         }
     }
 
+    /// What an operation may do that is no call.
+    pub(super) fn add_plain(&self, func: u32, inst: &Inst, at: &mut Writer<'_>) {
+        match inst.operator() {
+            Some(Op::Store) => at.memory(inst.a, Some(u64::from(inst.width.div_ceil(8)))),
+            Some(Op::MemUndef) => at.memory(inst.a, self.constant(func, Some(inst.b))),
+            Some(Op::MemCopy | Op::MemMove | Op::MemSet) => at.memory(inst.a, self.constant(func, Some(inst.c))),
+            Some(Op::Unsupported) | None => at.all.goes_elsewhere(),
+            Some(Op::Jump) => *at.all = Effects::anything(self.image.function(func).1.slots),
+            // Nothing else writes anything but its result.
+            Some(_) => {}
+        }
+    }
+
     /// Whether what an operation does is left out on purpose.
-    fn is_broken(&self, func: u32, local: &Local, op: u32) -> bool {
+    pub(super) fn is_broken(&self, func: u32, local: &Local, op: u32) -> bool {
         let Some(broken) = self.summaries.broken() else { return false };
         let kind = |op: u32| match local.values.insts[op as usize].operator() {
             Some(Op::Store | Op::MemCopy | Op::MemMove | Op::MemSet) => Some(What::Store),
@@ -420,8 +430,9 @@ impl Facts {
         let args = arguments(module, inst, at.local.values.list(op));
         let callees = self.callees(func, site);
         let by_pointer = matches!(site.target, CallTarget::Indirect(_));
-        if callees.is_empty() && by_pointer {
-            at.all.goes_elsewhere();
+        match site.target {
+            CallTarget::Indirect(pointer) if callees.is_empty() && !self.is_never_set(func, at.local, pointer) => at.all.goes_elsewhere(),
+            CallTarget::Indirect(_) | CallTarget::Direct(_) => {}
         }
         for callee in callees {
             at.all.event |= self.may_be_event(func, at.local, callee, by_pointer, &args);

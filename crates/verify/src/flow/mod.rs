@@ -25,6 +25,7 @@ mod points_to;
 mod solution;
 mod sparse;
 pub mod summary;
+mod unwritten;
 mod values;
 mod waves;
 mod wrappers;

@@ -80,9 +80,12 @@ impl Memory {
     /// Whether this may change something live in memory or in the environment, and what. The function's return address is at `base`, thread-local
     /// memory at `thread`.
     pub fn touches(&self, live: &Live, base: u64, thread: Option<u64>) -> Option<Why> {
-        if let Some(kind) = self.cells.iter().find(|kind| live.has_cell(**kind, None)) {
-            return Some(Why::Cell(*kind));
-        }
+        let cell = self.cells.iter().find(|kind| live.has_cell(**kind, None));
+        cell.map(|kind| Why::Cell(*kind)).or_else(|| self.touches_memory(live, base, thread))
+    }
+
+    /// As [`Memory::touches`], of memory alone.
+    pub fn touches_memory(&self, live: &Live, base: u64, thread: Option<u64>) -> Option<Why> {
         let frame = |(low, high): &(i64, i64)| {
             base == 0 && live.has_bytes_of(ANY) || live.is_live(base.wrapping_add_signed(*low), high.wrapping_sub(*low) as u64)
         };

@@ -199,6 +199,9 @@ impl<'a> Code<'a> for Over<'a, '_> {
     fn touched(&self, frame: &Frame<Running>, live: &Live, changes: &Memory) -> Option<Why> {
         changes.touches(live, self.base(frame), self.thread)
     }
+    fn touched_memory(&self, frame: &Frame<Running>, live: &Live, changes: &Memory) -> Option<Why> {
+        changes.touches_memory(live, self.base(frame), self.thread)
+    }
     fn may_write(walk: &mut Walk<'a, '_, Self>, op: u32) -> bool {
         walk.course.live.has_bytes_of(ANY) && Over::known(walk, op) & 1 == 0
     }

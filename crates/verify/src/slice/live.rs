@@ -117,7 +117,8 @@ impl Live {
         cell.map(|(kind, _)| Why::Cell(*kind)).or_else(|| self.written_by(&changes.writes).map(Why::Object))
     }
 
-    fn written_by(&self, writes: &Writes) -> Option<ObjectId> {
+    /// As [`Live::touched_by`], of memory alone.
+    pub fn written_by(&self, writes: &Writes) -> Option<ObjectId> {
         let written = self.objects.keys().find(|(object, base)| {
             writes.everything
                 || writes.whole.contains(object.0)

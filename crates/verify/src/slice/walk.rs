@@ -122,6 +122,8 @@ pub trait Code<'a>: Sized {
     fn event_at_exit(&self) -> bool;
     /// Whether these changes, of a way in this call, touch something live in memory or in the environment.
     fn touched(&self, frame: &Frame<Self::Call>, live: &Live, changes: &Self::Changes) -> Option<Why>;
+    /// As [`Code::touched`], of memory alone.
+    fn touched_memory(&self, frame: &Frame<Self::Call>, live: &Live, changes: &Self::Changes) -> Option<Why>;
     /// Whether the store at `op` may write something live, with another address.
     fn may_write(walk: &mut Walk<'a, '_, Self>, op: u32) -> bool;
 

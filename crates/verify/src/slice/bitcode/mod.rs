@@ -194,6 +194,9 @@ impl<'a> Code<'a> for Over<'a> {
     fn touched(&self, _: &Frame<InContext>, live: &Live, changes: &Changes) -> Option<Why> {
         live.touched_by(changes)
     }
+    fn touched_memory(&self, _: &Frame<InContext>, live: &Live, changes: &Changes) -> Option<Why> {
+        live.written_by(&changes.writes).map(Why::Object)
+    }
     fn may_write(walk: &mut Walk<'a, '_, Self>, op: u32) -> bool {
         let (func, context) = walk.here();
         !walk.course.live.is_empty() && walk.may_matter(&walk.code.flow.operation(func, context, op))

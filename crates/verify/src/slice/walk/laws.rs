@@ -321,6 +321,9 @@ impl<'a> Code<'a> for Toy<'_> {
     fn touched(&self, _: &Frame<()>, live: &Live, changes: &Words) -> Option<Why> {
         changes.0.iter().any(|word| live.is_live(MEMORY + 8 * u64::from(word), 8)).then_some(Why::Memory)
     }
+    fn touched_memory(&self, frame: &Frame<()>, live: &Live, changes: &Words) -> Option<Why> {
+        self.touched(frame, live, changes)
+    }
     fn may_write(walk: &mut Walk<'a, '_, Self>, op: u32) -> bool {
         !walk.course.live.is_empty() && Toy::known(walk, op) == 0
     }

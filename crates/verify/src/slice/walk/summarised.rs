@@ -42,8 +42,9 @@ impl<'a, C: Code<'a>> Walk<'a, '_, C> {
             exit.changed |= writes(&self.code, &exit.live);
         }
         if !relevant && summary.writes_sometimes() {
-            // In another state it may write what it did not write here.
-            relevant = self.frames.last().is_some_and(|top| self.code.touched(top, &self.course.live, &call.effects.changes).is_some());
+            // In another state it may write memory that it did not write here. Which places of the environment it writes, its arguments say.
+            let top = self.frames.last();
+            relevant = top.is_some_and(|top| self.code.touched_memory(top, &self.course.live, &call.effects.changes).is_some());
         }
         if !relevant && !self.end_matters() {
             let top = self.frames.last();
