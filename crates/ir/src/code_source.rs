@@ -27,6 +27,16 @@ pub struct Data {
     pub size: u64,
 }
 
+/// A variable of static storage that nothing in the program has the address of: only instructions that name it access it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Unaddressed {
+    pub address: u64,
+    /// Bytes, at least 1.
+    pub size: u64,
+    /// An instruction may write it.
+    pub written: bool,
+}
+
 /// How functions of the code are called from outside of it: in a frame of its own, on the stack below what is in use.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Calling {
@@ -98,6 +108,10 @@ pub trait CodeSource {
     /// The variable of static storage that an address lies in, if it has a name.
     fn data(&self, _address: u64) -> Option<Data> {
         None
+    }
+    /// The variables of the program whose addresses nothing in it has, by address, apart. Not all have to be given.
+    fn unaddressed(&self) -> Vec<Unaddressed> {
+        Vec::new()
     }
     /// Whether the function has returned whose variable `number` began at an address of the stack. Unknown: no.
     fn has_returned(&self, _number: u32, _base: u64, _read: ReadBytes<'_>) -> bool {

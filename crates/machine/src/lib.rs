@@ -43,6 +43,7 @@ mod shape;
 mod simplify;
 pub mod sleigh;
 pub mod types;
+mod unaddressed;
 pub mod variables;
 
 use std::borrow::Cow;
@@ -51,7 +52,7 @@ use std::ops::Range;
 
 use rustc_hash::{FxHashMap, FxHasher};
 use wryneck_ir::build::{FunctionDef, ModuleBuilder, Names};
-use wryneck_ir::code_source::{Data, ReadBytes};
+use wryneck_ir::code_source::{Data, ReadBytes, Unaddressed};
 use wryneck_ir::{ActiveCall, Calling, CodeObject, CodeSource, Convention, Module, NoCode, SymbolId, Transfer, function_flags, linkage};
 
 pub use elf::{Elf, Segment};
@@ -468,6 +469,10 @@ impl CodeSource for MachineProgram {
     fn data(&self, address: u64) -> Option<Data> {
         let symbol = self.elf.data_over(address)?;
         Some(Data { name: symbol.name.clone(), address: symbol.address, size: symbol.size })
+    }
+
+    fn unaddressed(&self) -> Vec<Unaddressed> {
+        unaddressed::unaddressed(&self.elf)
     }
 
     fn has_returned(&self, number: u32, base: u64, read: ReadBytes<'_>) -> bool {

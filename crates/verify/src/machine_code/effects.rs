@@ -6,6 +6,8 @@ use crate::slice::live::Live;
 
 /// The C library's tables of what is called at exit; all other memory, whose objects are not distinguished.
 pub const TABLES: ObjectId = ObjectId(1);
+/// Variables that only instructions that name them access.
+pub const NAMED: ObjectId = ObjectId(2);
 pub const ANY: ObjectId = ObjectId(0);
 
 /// The most parts of a frame, as distances from the return address, that are distinguished.
@@ -17,10 +19,12 @@ pub type Effects = crate::flow::Effects<Memory>;
 /// What may be written.
 #[derive(Clone, Debug, Default)]
 pub struct Memory {
-    /// Anything in memory may be written, but for the tables below.
+    /// Anything in memory may be written, but for the tables and variables below.
     pub anywhere: bool,
     /// The C library's tables of what is called at exit may be written through pointers.
     pub tables: bool,
+    /// Variables may be written by unknown instructions that name them.
+    pub named: bool,
     /// Addresses with lengths.
     pub fixed: Vec<(u64, u64)>,
     /// Ranges of the function's frame, as distances from its return address.
@@ -33,6 +37,7 @@ impl Grows for Memory {
     fn add(&mut self, other: &Memory) {
         self.anywhere |= other.anywhere;
         self.tables |= other.tables;
+        self.named |= other.named;
         self.errno |= other.errno;
         other.fixed.iter().for_each(|(address, len)| self.write_fixed(*address, *len));
         other.cells.iter().for_each(|kind| self.write_cell(*kind));
@@ -92,6 +97,7 @@ impl Memory {
         let errno = || thread.map_or(live.has_bytes_of(ANY), |thread| live.is_live(thread, THREAD));
         let memory = self.anywhere && live.has_bytes_of(ANY)
             || self.tables && live.has_bytes_of(TABLES)
+            || self.named && live.has_bytes_of(NAMED)
             || self.fixed.iter().any(|(address, len)| live.is_live(*address, *len))
             || self.frame.iter().any(frame)
             || self.errno && errno();
@@ -101,7 +107,7 @@ impl Memory {
 
 /// Anything, in a function with so many slots.
 pub fn anything(slots: u32) -> Effects {
-    Effects::with_all(slots, Memory { anywhere: true, tables: true, errno: true, cells: CellKind::all().collect(), ..Memory::default() })
+    Effects::with_all(slots, Memory { anywhere: true, tables: true, named: true, errno: true, cells: CellKind::all().collect(), ..Memory::default() })
 }
 
 /// What a call does, as the caller sees it. `clobbered`: the slots that calls may change.

@@ -1,5 +1,5 @@
-//! What lies where in an executable's memory, as far as effects depend on it: constants, the standard streams, and tables of the C library
-//! that no pointer of the program leads to.
+//! What lies where in an executable's memory, as far as effects depend on it: constants, the standard streams, tables of the C library that
+//! no pointer of the program leads to, and variables that only instructions that name them access.
 //!
 //! Names of variables tell, so of a stripped program nothing is known. They are musl's; other libraries' names are not taken for them.
 
@@ -7,6 +7,10 @@ use rustc_hash::FxHashMap;
 use wryneck_exec::State;
 use wryneck_exec::memory::page::Byte;
 use wryneck_ir::CodeSource;
+use wryneck_ir::code_source::Unaddressed;
+
+use super::effects::{self, ANY, NAMED};
+use crate::flow::ObjectId;
 
 /// More bytes of variables are not searched.
 const MOST: u64 = 1 << 20;
@@ -25,12 +29,14 @@ pub struct Layout {
     shadow: Option<(u64, u64)>,
     /// Addresses and lengths of memory that nothing writes.
     constant: Vec<(u64, u64)>,
-    /// By address: words that are constant and point to streams.
+    /// By address: words that are constant.
     words: FxHashMap<u64, u64>,
     /// Standard input, output and error, where they are known.
     streams: [Option<u64>; 3],
     /// Addresses and lengths of the C library's tables of what is called at exit.
     tables: Vec<(u64, u64)>,
+    /// Variables that only instructions that name them access, by address.
+    variables: Vec<Unaddressed>,
     known: bool,
 }
 
@@ -46,7 +52,18 @@ impl Layout {
         }
         let statics = &state.memory.statics;
         self.constant.extend(statics.iter().filter(|s| !s.writable).map(|s| (s.base, s.size)));
-        let writable = || statics.iter().filter(|s| s.writable);
+        for variable in source.unaddressed() {
+            self.variables.push(variable);
+            if variable.size == 8
+                && !variable.written
+                && let Some(word) = word(state, variable.address)
+            {
+                self.words.insert(variable.address, word);
+            }
+        }
+        // Variables lie neither on the stack nor on its shadow.
+        let is_stack = |base: u64| self.is_shadow(base) || source.stack().is_some_and(|(stack, _)| stack == base);
+        let writable = || statics.iter().filter(|s| s.writable && !is_stack(s.base));
         if writable().map(|s| s.size).sum::<u64>() > MOST {
             return;
         }
@@ -97,12 +114,22 @@ impl Layout {
 
     /// Memory that never changes, or that the program itself cannot reach.
     pub fn is_hidden(&self, address: u64) -> bool {
-        self.shadow.iter().chain(&self.constant).any(|part| contains(part, address))
+        let constant = || self.variable(address).is_some_and(|variable| !variable.written);
+        self.shadow.iter().chain(&self.constant).any(|part| contains(part, address)) || constant()
     }
 
-    /// Whether an address lies in a table that no pointer of the program leads to.
-    pub fn is_table(&self, address: u64) -> bool {
-        self.tables.iter().any(|part| contains(part, address))
+    /// The part of memory that an address lies in: only some ways to write reach it.
+    pub fn part(&self, address: u64) -> ObjectId {
+        match () {
+            () if self.tables.iter().any(|part| contains(part, address)) => effects::TABLES,
+            () if self.variable(address).is_some() => NAMED,
+            () => ANY,
+        }
+    }
+
+    fn variable(&self, address: u64) -> Option<&Unaddressed> {
+        let before = self.variables.partition_point(|variable| variable.address <= address);
+        self.variables[..before].last().filter(|variable| address - variable.address < variable.size)
     }
 }
 
@@ -124,16 +151,20 @@ mod tests {
 
     #[test]
     fn parts_of_memory_are_told_apart() {
+        let named = |address, size, written| Unaddressed { address, size, written };
         let layout = Layout {
             shadow: Some((0x100, 0x10)),
             constant: vec![(0x200, 8)],
             streams: [Some(1), Some(2), Some(3)],
             tables: vec![(0x300, 4)],
+            variables: vec![named(0x400, 2, true), named(0x404, 4, false)],
             words: [(0x200, 2)].into_iter().collect(),
             known: true,
         };
         assert!(layout.is_hidden(0x10f) && layout.is_hidden(0x207) && !layout.is_hidden(0x208) && !layout.is_hidden(0x300));
-        assert!(layout.is_table(0x303) && !layout.is_table(0x304) && !layout.is_table(0x2ff));
+        assert!(layout.part(0x303) == effects::TABLES && layout.part(0x304) == ANY && layout.part(0x2ff) == ANY);
+        assert!(layout.part(0x401) == NAMED && layout.part(0x402) == ANY && layout.part(0x407) == NAMED);
+        assert!(layout.is_hidden(0x407) && !layout.is_hidden(0x401));
         assert!(
             layout.is_standard(2, false) && layout.is_standard(1, true) && !layout.is_standard(1, false) && !layout.is_standard(0, true)
         );

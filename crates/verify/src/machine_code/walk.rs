@@ -14,7 +14,7 @@ use wryneck_exec::{CodePos, Image, Step, Traced, Wanted};
 use wryneck_ir::{Inst, Op, Transfer};
 
 use super::code::{Facts, Function};
-use super::effects::{ANY, Effects, Memory, TABLES};
+use super::effects::{ANY, Effects, Memory};
 use super::saved::Place as Saved;
 use super::trace::{Calls, Move};
 use crate::flow::{BitSet, ObjectId, Place, Summary};
@@ -207,7 +207,7 @@ impl<'a> Code<'a> for Over<'a, '_> {
     }
 
     fn placed(walk: &Walk<'a, '_, Self>, address: u64) -> Placed {
-        (if walk.code.facts.layout.is_table(address) { TABLES } else { ANY }, 0)
+        (walk.code.facts.layout.part(address), 0)
     }
     fn is_hidden(&self, address: u64) -> bool {
         self.facts.layout.is_hidden(address)

@@ -46,6 +46,7 @@ impl Facts {
                     false => self.add_call(image, *callee, &values, &mut all),
                 }
             }
+            Some(Called { callee: None, .. }) if self.leads_nowhere(image, record.ops.clone(), &values) => {}
             Some(Called { callee: None, .. }) => all.add(&anything(self.slots)),
             None if record.end == Some(End::Jump) => all.add(&anything(self.slots)),
             None => {}
@@ -53,6 +54,12 @@ impl Facts {
         let all = Rc::new(all);
         function.done.borrow_mut().insert(local, all.clone());
         all
+    }
+
+    /// Whether a block ends with a call by a pointer that is always null, which is a fault.
+    fn leads_nowhere(&self, image: &Image, ops: std::ops::Range<u32>, values: &Values) -> bool {
+        let last = self.inst(image, ops.end - 1);
+        last.operator() == Some(Op::Jump) && values.get(image.code(self.func), last.a) == Some(Value::Number(0))
     }
 
     /// The effects of a call of a function, with these known values of registers.
