@@ -109,6 +109,10 @@ pub trait CodeSource {
     fn data(&self, _address: u64) -> Option<Data> {
         None
     }
+    /// Whether the program has a function of this name, its own or a library's; `None`: not known.
+    fn has_function(&self, _name: &str) -> Option<bool> {
+        None
+    }
     /// The variables of the program whose addresses nothing in it has, by address, apart. Not all have to be given.
     fn unaddressed(&self) -> Vec<Unaddressed> {
         Vec::new()

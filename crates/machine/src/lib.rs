@@ -471,6 +471,12 @@ impl CodeSource for MachineProgram {
         Some(Data { name: symbol.name.clone(), address: symbol.address, size: symbol.size })
     }
 
+    fn has_function(&self, name: &str) -> Option<bool> {
+        let functions = || self.elf.symbols.iter().filter(|symbol| symbol.code);
+        // A stripped program has no names, or those alone that a loader needs.
+        (self.elf.interpreter.is_none() && functions().next().is_some()).then(|| functions().any(|symbol| symbol.name == name))
+    }
+
     fn unaddressed(&self) -> Vec<Unaddressed> {
         unaddressed::unaddressed(&self.elf)
     }

@@ -2,7 +2,8 @@
 //!
 //! Each place of a static program at a fixed address is looked at where four or eight bytes could be such an address. If they are the operand
 //! of an instruction that names the variable directly (`mov 0x10704(%rip),%rax`), they are an access. Otherwise, or if the instruction is
-//! `lea`, or the C library's, the address counts as taken. So what is found is never too much, however the bytes are cut into instructions.
+//! `lea`, or a writing one of the C library, the address counts as taken. So what is found is never too much, however the bytes are cut into
+//! instructions. Arrays and structures are left out: compilers name them by addresses before them (`a[i - 1]`).
 
 use wryneck_ir::code_source::Unaddressed;
 
@@ -14,8 +15,8 @@ pub fn unaddressed(elf: &Elf) -> Vec<Unaddressed> {
     if elf.interpreter.is_some() || !elf.is_program || elf.base != 0 {
         return Vec::new();
     }
-    let all = elf.written();
-    let variables = all.into_iter().map(|data| Unaddressed { address: data.address, size: data.size, written: false });
+    let all = elf.written().into_iter().filter(|data| matches!(data.size, 1 | 2 | 4 | 8));
+    let variables = all.map(|data| Unaddressed { address: data.address, size: data.size, written: false });
     let mut found = Found { taken: Vec::new(), variables: variables.collect() };
     found.taken.resize(found.variables.len(), false);
     for segment in &elf.segments {

@@ -30,7 +30,8 @@ pub struct Memory {
     /// Ranges of the function's frame, as distances from its return address.
     pub frame: Vec<(i64, i64)>,
     pub errno: bool,
-    pub cells: Vec<CellKind>,
+    /// Cells of the stream at an address, or of any.
+    pub cells: Vec<(CellKind, Option<u64>)>,
 }
 
 impl Grows for Memory {
@@ -40,7 +41,7 @@ impl Grows for Memory {
         self.named |= other.named;
         self.errno |= other.errno;
         other.fixed.iter().for_each(|(address, len)| self.write_fixed(*address, *len));
-        other.cells.iter().for_each(|kind| self.write_cell(*kind));
+        other.cells.iter().for_each(|(kind, stream)| self.write_cell(*kind, *stream));
         other.frame.iter().for_each(|(low, high)| self.write_frame(*low, *high));
     }
 }
@@ -63,9 +64,9 @@ impl Memory {
         }
     }
 
-    pub fn write_cell(&mut self, kind: CellKind) {
-        if !self.cells.contains(&kind) {
-            self.cells.push(kind);
+    pub fn write_cell(&mut self, kind: CellKind, stream: Option<u64>) {
+        if !self.cells.contains(&(kind, stream)) && !self.cells.contains(&(kind, None)) {
+            self.cells.push((kind, stream));
         }
     }
 
@@ -85,8 +86,8 @@ impl Memory {
     /// Whether this may change something live in memory or in the environment, and what. The function's return address is at `base`, thread-local
     /// memory at `thread`.
     pub fn touches(&self, live: &Live, base: u64, thread: Option<u64>) -> Option<Why> {
-        let cell = self.cells.iter().find(|kind| live.has_cell(**kind, None));
-        cell.map(|kind| Why::Cell(*kind)).or_else(|| self.touches_memory(live, base, thread))
+        let cell = self.cells.iter().find(|(kind, stream)| live.has_cell(*kind, *stream));
+        cell.map(|(kind, _)| Why::Cell(*kind)).or_else(|| self.touches_memory(live, base, thread))
     }
 
     /// As [`Memory::touches`], of memory alone.
@@ -107,7 +108,7 @@ impl Memory {
 
 /// Anything, in a function with so many slots.
 pub fn anything(slots: u32) -> Effects {
-    Effects::with_all(slots, Memory { anywhere: true, tables: true, named: true, errno: true, cells: CellKind::all().collect(), ..Memory::default() })
+    Effects::with_all(slots, Memory { anywhere: true, tables: true, named: true, errno: true, cells: CellKind::all().map(|kind| (kind, None)).collect(), ..Memory::default() })
 }
 
 /// What a call does, as the caller sees it. `clobbered`: the slots that calls may change.

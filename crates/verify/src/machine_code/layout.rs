@@ -18,6 +18,18 @@ const MOST: u64 = 1 << 20;
 /// musl's standard streams, each with the constant pointer to it.
 const STREAMS: [(&str, &str); 3] = [("stdin", "__stdin_FILE"), ("stdout", "__stdout_FILE"), ("stderr", "__stderr_FILE")];
 
+/// Sections that only the loader or the program's own start writes.
+const ARRAYS: [&str; 3] = [".preinit_array", ".init_array", ".fini_array"];
+
+/// musl's variable that begins with four flags, which say whether there are threads, and the functions that change them.
+const FLAGS: &str = "__libc";
+const THREADS: [&str; 4] = ["__pthread_create", "pthread_create", "_Fork", "fork"];
+
+/// The functions of C libraries that make streams or open them again.
+const MAKERS: [&str; 11] = [
+    "__fdopen", "fdopen", "fmemopen", "fopen", "fopen64", "fopencookie", "freopen", "open_memstream", "open_wmemstream", "popen", "tmpfile",
+];
+
 /// The variables of musl's atexit.c, with their sizes. They lie next to one another, and only the functions of that file have their addresses.
 const TABLES: [(&str, u64); 3] = [("slot", 4), ("head", 8), ("builtin", 520)];
 /// The first one begins at most so many bytes before the last one.
@@ -37,6 +49,8 @@ pub struct Layout {
     tables: Vec<(u64, u64)>,
     /// Variables that only instructions that name them access, by address.
     variables: Vec<Unaddressed>,
+    /// The program has no stream but these.
+    only_standard: bool,
     known: bool,
 }
 
@@ -51,7 +65,8 @@ impl Layout {
             return;
         }
         let statics = &state.memory.statics;
-        self.constant.extend(statics.iter().filter(|s| !s.writable).map(|s| (s.base, s.size)));
+        let constant = statics.iter().filter(|s| !s.writable || ARRAYS.contains(&&*s.name));
+        self.constant.extend(constant.map(|s| (s.base, s.size)));
         for variable in source.unaddressed() {
             self.variables.push(variable);
             if variable.size == 8
@@ -91,6 +106,10 @@ impl Layout {
                 self.constant.push((pointer.address, 8));
             }
         }
+        if let Some(flags) = one(FLAGS).filter(|_| THREADS.into_iter().all(|name| source.has_function(name) == Some(false))) {
+            self.constant.push((flags.address, 4));
+        }
+        self.only_standard = self.streams[0].is_some() && MAKERS.into_iter().all(|name| source.has_function(name) == Some(false));
         let tables: Vec<_> = TABLES.into_iter().filter_map(|(name, size)| one(name).filter(|data| data.size == size)).collect();
         let (first, last) = (tables.iter().map(|t| t.address).min(), tables.iter().map(|t| t.address).max());
         if tables.len() == TABLES.len() && first.zip(last).is_some_and(|(first, last)| last - first <= NEXT) {
@@ -110,6 +129,11 @@ impl Layout {
     /// Whether an address is that of standard output or error, or of standard input with `input`.
     pub fn is_standard(&self, address: u64, input: bool) -> bool {
         self.streams[usize::from(!input)..].contains(&Some(address))
+    }
+
+    /// The address of standard input, if the program has no streams but it and the standard outputs.
+    pub fn only_input(&self) -> Option<u64> {
+        self.streams[0].filter(|_| self.only_standard)
     }
 
     /// Memory that never changes, or that the program itself cannot reach.
@@ -159,6 +183,7 @@ mod tests {
             tables: vec![(0x300, 4)],
             variables: vec![named(0x400, 2, true), named(0x404, 4, false)],
             words: [(0x200, 2)].into_iter().collect(),
+            only_standard: false,
             known: true,
         };
         assert!(layout.is_hidden(0x10f) && layout.is_hidden(0x207) && !layout.is_hidden(0x208) && !layout.is_hidden(0x300));

@@ -204,7 +204,11 @@ fn write(all: &mut Effects, address: Option<Value>, bytes: u64) {
 
 /// The effects of a call with this summary.
 pub fn by_summary(summary: &Summary, argument: &dyn Fn(u32) -> Option<Value>, layout: &Layout, all: &mut Effects) {
-    let standard = |i: u32| matches!(argument(i), Some(Value::Number(address)) if layout.is_standard(address, false));
+    let stream = |i: u32| match argument(i) {
+        Some(Value::Number(address)) => Some(address),
+        _ => None,
+    };
+    let standard = |i: u32| stream(i).filter(|address| layout.is_standard(*address, false));
     all.leaves |= summary.may_end;
     if summary.elsewhere {
         all.goes_elsewhere();
@@ -213,9 +217,17 @@ pub fn by_summary(summary: &Summary, argument: &dyn Fn(u32) -> Option<Value>, la
         match place {
             Place::Result | Place::Arg(_) => {}
             Place::Errno => all.changes.errno = true,
-            Place::NewDescriptor => all.changes.write_cell(CellKind::Numbers),
-            Place::Cell(CellKind::StreamOutput, Some(i)) if standard(*i) => all.changes.write_cell(CellKind::StreamOutput),
-            Place::Cell(CellKind::StreamOutput, Some(_)) => output(all),
+            Place::NewDescriptor => all.changes.write_cell(CellKind::Numbers, None),
+            Place::Cell(CellKind::StreamOutput, Some(i)) => match (standard(*i), layout.only_input()) {
+                (Some(address), _) => all.changes.write_cell(CellKind::StreamOutput, Some(address)),
+                // If it is no standard output, it is standard input, to which nothing is written.
+                (None, Some(input)) => {
+                    all.changes.write_cell(CellKind::StreamOutput, None);
+                    all.changes.write_cell(CellKind::StreamError, Some(input));
+                    all.changes.errno = true;
+                }
+                (None, None) => output(all),
+            },
             Place::Written(i) => {
                 let standard = argument(*i).is_some_and(|value| matches!(value, Value::Number(number) if is_standard_output(number)));
                 if !standard {
@@ -223,7 +235,7 @@ pub fn by_summary(summary: &Summary, argument: &dyn Fn(u32) -> Option<Value>, la
                 }
             }
             Place::Standard(i) => all.standard |= matches!(argument(*i), Some(Value::Number(0..=2))),
-            Place::Cell(kind, _) => all.changes.write_cell(*kind),
+            Place::Cell(kind, of) => all.changes.write_cell(*kind, of.and_then(stream)),
             Place::Memory(i) => match argument(*i) {
                 // The variable ends before the saved registers of its function.
                 Some(Value::Frame(k)) if k < 0 => all.changes.write_frame(k, 0),
@@ -235,14 +247,14 @@ pub fn by_summary(summary: &Summary, argument: &dyn Fn(u32) -> Option<Value>, la
         }
     }
     if summary.writes.contains(&Place::Everything) {
-        (all.changes.errno, all.changes.tables) = (true, true);
-        CellKind::all().for_each(|kind| all.changes.write_cell(kind));
+        (all.changes.errno, all.changes.tables, all.changes.named) = (true, true, true);
+        CellKind::all().for_each(|kind| all.changes.write_cell(kind, None));
     }
 }
 
 /// Output to what may be no standard stream: the program may read it again, and it may fail.
 fn output(all: &mut Effects) {
     let kinds = [CellKind::StreamOutput, CellKind::StreamInput, CellKind::StreamError, CellKind::Contents];
-    kinds.into_iter().for_each(|kind| all.changes.write_cell(kind));
+    kinds.into_iter().for_each(|kind| all.changes.write_cell(kind, None));
     all.changes.errno = true;
 }
