@@ -108,7 +108,17 @@ impl Memory {
 
 /// Anything, in a function with so many slots.
 pub fn anything(slots: u32) -> Effects {
-    Effects::with_all(slots, Memory { anywhere: true, tables: true, named: true, errno: true, cells: CellKind::all().map(|kind| (kind, None)).collect(), ..Memory::default() })
+    Effects::with_all(
+        slots,
+        Memory {
+            anywhere: true,
+            tables: true,
+            named: true,
+            errno: true,
+            cells: CellKind::all().map(|kind| (kind, None)).collect(),
+            ..Memory::default()
+        },
+    )
 }
 
 /// What a call does, as the caller sees it. `clobbered`: the slots that calls may change.
