@@ -1,17 +1,22 @@
-/* What libc++'s headers leave to its library, for programs without streams, locales and exceptions: the templates that the headers
+/* What libc++'s headers leave to its library, for programs without streams and locales: the templates that the headers
  * declare as instantiated elsewhere, and a few functions. Whoever needs more of it is told so by the linker. */
 #define _LIBCPP_BUILDING_LIBRARY
 #include <algorithm>
+#include <any>
 #include <cerrno>
 #include <cstdarg>
 #include <cstdio>
 #include <cstdlib>
+#include <cstring>
+#include <exception>
 #include <functional>
 #include <memory>
 #include <new>
+#include <optional>
 #include <stdexcept>
 #include <string>
 #include <typeinfo>
+#include <variant>
 #include <vector>
 
 _LIBCPP_BEGIN_NAMESPACE_STD
@@ -53,13 +58,15 @@ SORT(long double)
   abort();
 }
 
-/* Numbers as text and back. A text that is no number, or too large a one, would throw. */
+/* Numbers as text and back. */
 template <class Number, class Read> static Number number(const char *what, const string &text, size_t *end, Read read) {
   char *stopped;
   errno = 0;
   Number value = read(text.c_str(), &stopped);
-  if (errno == ERANGE || stopped == text.c_str())
-    __libcpp_verbose_abort("%s: no conversion", what);
+  if (stopped == text.c_str())
+    __throw_invalid_argument((string(what) + ": no conversion").c_str());
+  if (errno == ERANGE)
+    __throw_out_of_range((string(what) + ": out of range").c_str());
   if (end)
     *end = stopped - text.c_str();
   return value;
@@ -68,7 +75,7 @@ template <class Number, class Read> static Number number(const char *what, const
 int stoi(const string &text, size_t *end, int base) {
   long value = number<long>("stoi", text, end, [=](const char *s, char **e) { return strtol(s, e, base); });
   if (value != (int)value)
-    __libcpp_verbose_abort("stoi: out of range");
+    __throw_out_of_range("stoi: out of range");
   return (int)value;
 }
 long stol(const string &text, size_t *end, int base) {
@@ -137,3 +144,126 @@ __shared_weak_count *__shared_weak_count::lock() noexcept {
 const void *__shared_weak_count::__get_deleter(const type_info &) const noexcept { return nullptr; }
 
 _LIBCPP_END_NAMESPACE_STD
+
+/* ---- what is thrown ---------------------------------------------------------------------------------------------------------------------- */
+
+namespace __cxxabiv1 {
+extern "C" {
+void __cxa_increment_exception_refcount(void *) noexcept;
+void __cxa_decrement_exception_refcount(void *) noexcept;
+void *__cxa_current_primary_exception() noexcept;
+void __cxa_rethrow_primary_exception(void *);
+unsigned __cxa_uncaught_exceptions() noexcept;
+}
+}
+
+/* A text that copies of an exception share: a count, then the letters. */
+_LIBCPP_BEGIN_NAMESPACE_STD
+static size_t &owners(const char *text) { return reinterpret_cast<size_t *>(const_cast<char *>(text))[-1]; }
+static void drop(const char *text) {
+  if (--owners(text) == 0)
+    ::operator delete(&owners(text));
+}
+__libcpp_refstring::__libcpp_refstring(const char *text) {
+  size_t size = strlen(text) + 1;
+  size_t *count = static_cast<size_t *>(::operator new(sizeof(size_t) + size));
+  *count = 1;
+  __imp_ = static_cast<const char *>(memcpy(count + 1, text, size));
+}
+__libcpp_refstring::__libcpp_refstring(const __libcpp_refstring &other) noexcept : __imp_(other.__imp_) { owners(__imp_)++; }
+__libcpp_refstring &__libcpp_refstring::operator=(const __libcpp_refstring &other) noexcept {
+  owners(other.__imp_)++;
+  drop(__imp_);
+  __imp_ = other.__imp_;
+  return *this;
+}
+__libcpp_refstring::~__libcpp_refstring() { drop(__imp_); }
+
+bad_function_call::~bad_function_call() noexcept {}
+const char *bad_function_call::what() const noexcept { return "std::bad_function_call"; }
+bad_weak_ptr::~bad_weak_ptr() noexcept {}
+const char *bad_weak_ptr::what() const noexcept { return "bad_weak_ptr"; }
+_LIBCPP_END_NAMESPACE_STD
+
+namespace std {
+#define PLAIN(name, text)   \
+  name::~name() noexcept {} \
+  const char *name::what() const noexcept { return text; }
+PLAIN(exception, "std::exception")
+PLAIN(bad_exception, "std::bad_exception")
+PLAIN(bad_alloc, "std::bad_alloc")
+PLAIN(bad_array_new_length, "bad_array_new_length")
+PLAIN(bad_cast, "std::bad_cast")
+PLAIN(bad_typeid, "std::bad_typeid")
+PLAIN(bad_optional_access, "bad_optional_access")
+const char *bad_variant_access::what() const noexcept { return "bad_variant_access"; }
+const char *bad_any_cast::what() const noexcept { return "bad any cast"; }
+bad_alloc::bad_alloc() noexcept {}
+bad_array_new_length::bad_array_new_length() noexcept {}
+bad_cast::bad_cast() noexcept {}
+bad_typeid::bad_typeid() noexcept {}
+
+#define WITH_TEXT(name)                                                               \
+  name::name(const string &text) : __imp_(text.c_str()) {}                            \
+  name::name(const char *text) : __imp_(text) {}                                      \
+  name::name(const name &other) noexcept : exception(other), __imp_(other.__imp_) {}  \
+  name &name::operator=(const name &other) noexcept {                                 \
+    __imp_ = other.__imp_;                                                            \
+    return *this;                                                                     \
+  }                                                                                   \
+  name::~name() noexcept {}                                                           \
+  const char *name::what() const noexcept { return __imp_.c_str(); }
+WITH_TEXT(logic_error)
+WITH_TEXT(runtime_error)
+domain_error::~domain_error() noexcept {}
+invalid_argument::~invalid_argument() noexcept {}
+length_error::~length_error() noexcept {}
+out_of_range::~out_of_range() noexcept {}
+range_error::~range_error() noexcept {}
+overflow_error::~overflow_error() noexcept {}
+underflow_error::~underflow_error() noexcept {}
+
+void __throw_bad_alloc() { throw bad_alloc(); }
+
+int uncaught_exceptions() noexcept { return (int)__cxxabiv1::__cxa_uncaught_exceptions(); }
+bool uncaught_exception() noexcept { return uncaught_exceptions() > 0; }
+
+exception_ptr::exception_ptr(const exception_ptr &other) noexcept : __ptr_(other.__ptr_) {
+  __cxxabiv1::__cxa_increment_exception_refcount(__ptr_);
+}
+exception_ptr &exception_ptr::operator=(const exception_ptr &other) noexcept {
+  __cxxabiv1::__cxa_increment_exception_refcount(other.__ptr_);
+  __cxxabiv1::__cxa_decrement_exception_refcount(__ptr_);
+  __ptr_ = other.__ptr_;
+  return *this;
+}
+exception_ptr::~exception_ptr() noexcept { __cxxabiv1::__cxa_decrement_exception_refcount(__ptr_); }
+exception_ptr exception_ptr::__from_native_exception_pointer(void *object) noexcept {
+  exception_ptr pointer;
+  pointer.__ptr_ = object;
+  __cxxabiv1::__cxa_increment_exception_refcount(object);
+  return pointer;
+}
+exception_ptr current_exception() noexcept {
+  exception_ptr pointer;
+  pointer.__ptr_ = __cxxabiv1::__cxa_current_primary_exception();
+  return pointer;
+}
+void rethrow_exception(exception_ptr pointer) {
+  __cxxabiv1::__cxa_rethrow_primary_exception(pointer.__ptr_);
+  terminate();
+}
+nested_exception::nested_exception() noexcept : __ptr_(current_exception()) {}
+nested_exception::~nested_exception() noexcept {}
+void nested_exception::rethrow_nested() const {
+  if (!__ptr_)
+    terminate();
+  rethrow_exception(__ptr_);
+}
+}
+
+extern "C" {
+[[noreturn]] void __cxa_bad_cast() { throw std::bad_cast(); }
+[[noreturn]] void __cxa_bad_typeid() { throw std::bad_typeid(); }
+[[noreturn]] void __cxa_throw_bad_array_new_length() { throw std::bad_array_new_length(); }
+}

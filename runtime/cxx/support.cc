@@ -1,5 +1,5 @@
-/* What the compiler calls behind a C++ program's back (Itanium C++ ABI, sections 2.9, 3.2.6 and 3.3.2), without exceptions: memory
- * that is not there, like everything else that would be thrown, ends the program. */
+/* What the compiler calls behind a C++ program's back (Itanium C++ ABI, sections 2.9, 3.2.6 and 3.3.2), but
+ * for types and exceptions, which `exception.cc` has. */
 #include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -9,15 +9,8 @@ enum class align_val_t : size_t {};
 struct nothrow_t;
 struct nothrow_t { explicit nothrow_t() = default; };
 extern const nothrow_t nothrow;
+[[noreturn]] __attribute__((weak)) void __throw_bad_alloc();
 const nothrow_t nothrow;
-
-class type_info {
-public:
-  virtual ~type_info();
-private:
-  const char *name;
-};
-type_info::~type_info() {}
 }
 
 namespace {
@@ -26,17 +19,24 @@ namespace {
   abort();
 }
 
+/* `library.cc` throws; without it nothing knows what. */
+[[noreturn]] void no_memory() {
+  if (std::__throw_bad_alloc)
+    std::__throw_bad_alloc();
+  die("operator new: out of memory");
+}
+
 void *allocate(size_t size) {
   void *memory = malloc(size ? size : 1);
   if (!memory)
-    die("operator new: out of memory");
+    no_memory();
   return memory;
 }
 
 void *allocate(size_t size, std::align_val_t alignment) {
   void *memory = aligned_alloc((size_t)alignment, size ? size : 1);
   if (!memory)
-    die("operator new: out of memory");
+    no_memory();
   return memory;
 }
 }
@@ -66,24 +66,4 @@ void __cxa_deleted_virtual(void) { die("deleted virtual function called"); }
 int __cxa_guard_acquire(char *guard) { return !*guard; }
 void __cxa_guard_release(char *guard) { *guard = 1; }
 void __cxa_guard_abort(char *) {}
-}
-
-/* The tables that type descriptions point to; nobody asks them anything without `dynamic_cast`. */
-namespace __cxxabiv1 {
-#define TYPE(name)                          \
-  class name : public std::type_info {      \
-  public:                                   \
-    ~name() override;                       \
-  };                                        \
-  name::~name() {}
-TYPE(__array_type_info)
-TYPE(__class_type_info)
-TYPE(__enum_type_info)
-TYPE(__function_type_info)
-TYPE(__fundamental_type_info)
-TYPE(__pbase_type_info)
-TYPE(__pointer_type_info)
-TYPE(__pointer_to_member_type_info)
-TYPE(__si_class_type_info)
-TYPE(__vmi_class_type_info)
 }

@@ -53,3 +53,8 @@ void *realloc(void *p, size_t n)
 __attribute__((used)) static void start(long *stack) { __libc_start_main(main, (int)stack[0], (char **)(stack + 1)); }
 
 __asm__(".globl _start\n_start:\n\txor %ebp, %ebp\n\tmov %rsp, %rdi\n\tand $-16, %rsp\n\tcall start\n\thlt\n");
+
+/* Nothing is thrown here. */
+unsigned long __wryneck_pad_below(unsigned long height, void **table) { return -1; }
+_Noreturn void __wryneck_land(unsigned long frame) { for (;;) __builtin_trap(); }
+_Noreturn void __wryneck_terminate(const char *type) { for (;;) __builtin_trap(); }

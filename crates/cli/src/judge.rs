@@ -79,6 +79,7 @@ static SIGNS: &[Sign] = &[
     Sign { kind: "signed-overflow", sanitizer: &["signed integer overflow", "left shift", "negation of"], signals: &[] },
     Sign { kind: "stack-overflow", sanitizer: &["stack-overflow"], signals: &[SEGV] },
     Sign { kind: "trap", sanitizer: &["unreachable", "ILL", "TRAP"], signals: &[libc::SIGILL, libc::SIGTRAP] },
+    Sign { kind: "uncaught-exception", sanitizer: &[], signals: &[libc::SIGABRT] },
     Sign { kind: UNINITIALISED, sanitizer: &["use-of-uninitialized-value"], signals: &[] },
     Sign { kind: "unsigned-overflow", sanitizer: &["unsigned integer overflow", "left shift", "negation of"], signals: &[] },
     // The host's C library is not watched inside: closing a stream twice shows there as the second `free`.

@@ -152,6 +152,9 @@ impl Native {
                 .arg(replay)
                 .args(counts)
                 .arg(part("libc.a"))
+                // What unwinds exceptions, if there are any.
+                .args(["-Wl,--eh-frame-hdr".into(), runtime_object("cxx/find_object.c", &[for_musl, &["-O1"]].concat())?])
+                .arg(Path::new(support.trim()).with_file_name("libgcc_eh.a"))
                 .args([support.trim().into(), part("libc.a"), part("crtn.o")]);
         } else {
             link.args(["-w", "-Wno-override-module"]).args(bitcode).arg(&replay).args(counts).arg("-lm");

@@ -30,8 +30,8 @@ pub const OBJCOPY: &str = "llvm-objcopy-22";
 pub const TARGET: &str = "--target=x86_64-linux-musl";
 /// Objects are ordinary ones that carry their bitcode.
 pub const FAT: &[&str] = &["-flto", "-ffat-lto-objects"];
-/// C++ as far as it can be explored: what would be thrown ends the program.
-pub const CXX_FLAGS: &[&str] = &["-stdlib=libc++", "-fno-exceptions"];
+/// The C++ library.
+pub const CXX_FLAGS: &[&str] = &["-stdlib=libc++"];
 
 /// The names under which this executable is a tool, sorted, and the command each one means. Project files name compilers as
 /// they like; those of gcc are here because clang takes its arguments.
@@ -90,7 +90,7 @@ pub fn sysroot() -> Result<PathBuf> {
 }
 
 /// Changed whenever [`sysroot`] lays out anything else than before.
-const LAYOUT: &str = "6";
+const LAYOUT: &str = "7";
 /// The kernel's headers that musl has none of.
 const KERNEL_INCLUDES: [&str; 8] = [
     "/usr/include/asm-generic",
@@ -116,7 +116,7 @@ pub fn cxx() -> Result<PathBuf> {
 fn cxx_sources() -> Result<Vec<PathBuf>> {
     let library = Path::new(LIBCXX).is_dir().then_some("library.cc");
     let dir = cxx()?;
-    Ok(["support.cc"].into_iter().chain(library).map(|name| dir.join(name)).collect())
+    Ok(["support.cc", "exception.cc", "find_object.c"].into_iter().chain(library).map(|name| dir.join(name)).collect())
 }
 
 /// Compiles the C++ library, as objects that carry their bitcode.
@@ -126,7 +126,10 @@ fn cxx_library(sysroot: &Path, library: &Path, sources: &[PathBuf]) -> Result<()
         let object = sysroot.join(source.file_name().expect("it has one")).with_extension("o");
         let mut clang = Command::new(CLANG);
         clang.arg(TARGET).arg(format!("--sysroot={}", sysroot.display())).args(CXX_FLAGS).arg("-cxx-isystem").arg(cxx()?);
-        clang.args(FAT).args(SHAPE).args(["-std=c++20", "-O1", "-w", "-c"]).arg(source).arg("-o").arg(&object);
+        if source.extension().is_some_and(|extension| extension == "cc") {
+            clang.arg("-std=c++20");
+        }
+        clang.args(FAT).args(SHAPE).args(["-O1", "-w", "-c"]).arg(source).arg("-o").arg(&object);
         must(&mut clang, CLANG)?;
         objects.push(object);
     }

@@ -4,7 +4,7 @@ use wryneck_exec::{Cx, Reply, Stop};
 
 use crate::Linux;
 use crate::intrinsics::{klee, overflow, verifier, wryneck};
-use crate::libc::{alloc, assert, fenv, jump, memory, stdlib, string};
+use crate::libc::{alloc, assert, fenv, jump, memory, stdlib, string, unwind};
 use crate::sig::{Args, Ty};
 use crate::{start, sys};
 
@@ -100,13 +100,16 @@ models! {
     "__wryneck_call" () Undefined start::call;
     "__wryneck_exit" (Int) Undefined start::exit;
     "__wryneck_finish" () Undefined start::finish;
+    "__wryneck_land" (Size) Undefined unwind::land;
     "__wryneck_overflow" (Int Int Int Size Size) Undefined overflow::check;
+    "__wryneck_pad_below" (Size Ptr) Undefined unwind::pad_below;
     "__wryneck_preamble" () Undefined start::preamble;
     "__wryneck_room" (Ptr) Undefined wryneck::room;
     "__wryneck_run_fini_array" () Undefined start::run_fini_array;
     "__wryneck_run_init_array" () Undefined start::run_init_array;
     "__wryneck_start" () Undefined start::start;
     "__wryneck_syscall" (Size Size Size Size Size Size Size) Undefined sys::syscall;
+    "__wryneck_terminate" (Ptr) Undefined unwind::terminate;
     "_exit" (Int) Undefined stdlib::exit;
     "_longjmp" (Ptr Int) Always jump::longjmp;
     "_setjmp" (Ptr) Always jump::setjmp;

@@ -223,6 +223,9 @@ ops! {
     /// dst = a, an address that came from the object which begins at address `b`; `c` is its number with the code source
     /// ([`CodeSource::object`](crate::CodeSource::object)). What an engine checks bounds by, where machine code computes addresses.
     Anchor "anchor" Next (Word, Word, Word, Imm);
+    /// Stands behind a call that may be unwound: dst = 0 when the call returns, 1 when an exception lands here. Symbol `a` is the table
+    /// of what the landing pad catches ([`pad`](crate::pad)).
+    Unwound "unwound" Next (Bit, Symbol, No, No);
 }
 
 impl Op {

@@ -14,6 +14,7 @@ pub mod inst;
 pub mod interp;
 pub mod link;
 pub mod module;
+pub mod pad;
 pub mod text;
 pub mod verify;
 

@@ -207,6 +207,7 @@ fn instruction(
         Op::StoF | Op::UtoF => (float(rng), rng.pick(&[1, 8, 32, 64, 128])),
         Op::PtrAdd | Op::Anchor => (64, 1 + rng.below(40) as u32),
         Op::Alloca | Op::AllocaDyn | Op::StackSave => (64, NONE),
+        Op::Unwound => (0, NONE),
         Op::Store => (any(rng), 4),
         Op::StackRestore | Op::MemUndef | Op::MemCopy | Op::MemMove | Op::MemSet => (0, NONE),
         Op::Br | Op::CondBr | Op::Switch | Op::Ret | Op::Jump | Op::Unreachable | Op::Unsupported | Op::Trap => return None,
@@ -239,6 +240,7 @@ fn instruction(
             _ => 8,
         },
         Operand::Alloca => crate::build::Field::field(rng.pick(allocas)),
+        Operand::Symbol => rng.pick(symbols),
         _ => NONE,
     };
     let (x, y, z) = (field(rng, b, 1), field(rng, b, 2), field(rng, b, 3));

@@ -334,12 +334,11 @@ impl<'m> Body<'_, 'm> {
     }
 }
 
-/// Successor `i` of a block; an invoke's unwind edge and an asm goto's labels are never taken.
+/// Successor `i` of a block; an asm goto's labels are never taken.
 fn successor<'m>(block: Block<'m>, i: u32) -> Option<Block<'m>> {
     let end = block.terminator()?;
     let count = match end.opcode() {
-        Opcode::LLVMInvoke => 1,
-        Opcode::LLVMBr | Opcode::LLVMSwitch | Opcode::LLVMIndirectBr => end.successors(),
+        Opcode::LLVMInvoke | Opcode::LLVMBr | Opcode::LLVMSwitch | Opcode::LLVMIndirectBr => end.successors(),
         _ => 0,
     };
     (i < count).then(|| end.successor(i))

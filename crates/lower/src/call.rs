@@ -4,8 +4,7 @@
 //! out of bounds, and passes its address as a hidden last argument. `va_start` makes a System V `va_list` whose
 //! register areas are used up, so the code clang emits for `va_arg` always takes the memory path (System V ABI AMD64,
 //! section 3.5.7). One thing does not survive that: a structure of at most 16 bytes aligned to 16, which clang passes
-//! as two words for two registers, is looked for at a multiple of 16. Unwinding is not lowered: an invoke is a call,
-//! and goes on.
+//! as two words for two registers, is looked for at a multiple of 16.
 
 use wryneck_ir::build::{CallDef, Callee, Slot};
 use wryneck_ir::{NONE, Op, call_flags};
@@ -52,7 +51,11 @@ impl<'m> Body<'_, 'm> {
             if let Some(val) = &result {
                 self.values.insert(v, val.clone());
             }
-            self.go_on(v.parent(), v.normal_dest())?;
+            match callee.kind() {
+                ValueKind::LLVMInlineAsmValueKind => self.go_on(v.parent(), v.normal_dest())?,
+                ValueKind::LLVMFunctionValueKind if callee.name().starts_with(b"llvm.") => self.go_on(v.parent(), v.normal_dest())?,
+                _ => self.land_or_go_on(v)?,
+            }
         }
         Ok(result)
     }

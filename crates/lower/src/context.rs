@@ -13,6 +13,7 @@ use crate::debug_info::{DebugInfo, Tables};
 use crate::error::Note;
 use crate::ffi::{Attribute, Block, Linkage, Module, Value};
 use crate::types::Types;
+use crate::unwind::Pad;
 
 /// The attributes lowering asks for.
 pub struct Attributes {
@@ -33,6 +34,9 @@ pub struct Context<'m> {
     pub symbols: FxHashMap<Value<'m>, SymbolId>,
     /// Tables of 32-bit differences from their own start, kept as tables of addresses instead.
     pub relative_tables: FxHashMap<Value<'m>, SymbolId>,
+    /// The tables of landing pads, and those that are not defined yet.
+    pub pad_symbols: FxHashMap<Value<'m>, SymbolId>,
+    pub pads: Vec<Pad>,
     pub notes: Vec<Note>,
     /// Whether `nsw` is checked.
     pub overflow: bool,
@@ -56,6 +60,8 @@ impl<'m> Context<'m> {
             attributes,
             symbols: FxHashMap::default(),
             relative_tables: FxHashMap::default(),
+            pad_symbols: FxHashMap::default(),
+            pads: Vec::new(),
             notes: Vec::new(),
             overflow,
             block_numbers: FxHashMap::default(),

@@ -158,6 +158,11 @@ getters! {
         called_type() -> (handle Type) = LLVMGetCalledFunctionType;
         args() -> u32 = LLVMGetNumArgOperands;
         normal_dest() -> (handle Block) = LLVMGetNormalDest;
+        unwind_dest() -> (handle Block) = LLVMGetUnwindDest;
+        /// Of a landing pad: how many clauses, which, and whether it cleans up.
+        clauses() -> u32 = LLVMGetNumClauses;
+        clause(i: c_uint) -> (handle Value) = LLVMGetClause;
+        is_cleanup() -> bool = LLVMIsCleanup;
     }
     Type {
         kind() -> TypeKind = LLVMGetTypeKind;

@@ -86,8 +86,8 @@ impl<'m> Body<'_, 'm> {
             }
             O::LLVMPHI => self.value(v).map(Some),
             O::LLVMCallBr => Err(Unsupported::Instruction("callbr")),
-            O::LLVMResume => Err(Unsupported::Instruction("resume")),
-            O::LLVMLandingPad => Err(Unsupported::Instruction("landingpad")),
+            O::LLVMResume => self.resume(v),
+            O::LLVMLandingPad => self.landing_pad(v),
             O::LLVMCleanupRet => Err(Unsupported::Instruction("cleanupret")),
             O::LLVMCatchRet => Err(Unsupported::Instruction("catchret")),
             O::LLVMCatchPad => Err(Unsupported::Instruction("catchpad")),

@@ -17,6 +17,7 @@ use crate::body::Body;
 use crate::error::Unsupported;
 use crate::ffi::Value;
 use crate::inst::Lowered;
+use crate::unwind;
 
 /// What an intrinsic lowers to.
 #[derive(Clone, Copy)]
@@ -83,6 +84,7 @@ static INTRINSICS: &[(&str, Meaning)] = &[
     ("llvm.dbg.value", M::Nothing),
     ("llvm.debugtrap", M::Trap("llvm.debugtrap")),
     ("llvm.donothing", M::Nothing),
+    ("llvm.eh.typeid.for", M::By(unwind::type_id)),
     ("llvm.exp", M::Libm("exp")),
     ("llvm.exp10", M::Libm("exp10")),
     ("llvm.exp2", M::Libm("exp2")),
@@ -362,7 +364,7 @@ mod tests {
         assert!(matches!(find("llvm.smul.with.overflow.i32"), Some(Meaning::Overflow(Op::Mul, Op::SmulOverflow))));
         assert!(matches!(find("llvm.trap"), Some(Meaning::Trap(_))));
         assert!(matches!(find("llvm.trunc.v2f64"), Some(Meaning::Rounded(Round::Trunc))));
-        assert!(find("llvm.eh.typeid.for.p0").is_none());
+        assert!(find("llvm.eh.sjlj.setjmp").is_none());
         assert!(find("llvm").is_none());
     }
 }

@@ -19,6 +19,7 @@ mod intrinsics;
 mod memory;
 mod symbols;
 mod types;
+mod unwind;
 mod value;
 mod vector;
 
@@ -56,5 +57,6 @@ pub fn lower_module(llvm: &ffi::Module, options: Options) -> Result<Lowered, Bui
     for function in llvm.functions().filter(|&f| context::is_definition(f)) {
         body::lower(&mut cx, &mut builder, function, flags)?;
     }
+    unwind::define_pads(&mut cx, &mut builder)?;
     Ok(Lowered { module: builder.finish(), notes: cx.notes })
 }

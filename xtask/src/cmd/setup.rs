@@ -60,10 +60,13 @@ fn overlay() -> Result<PathBuf> {
 /// Functions that the library leaves to the engine, sorted: the overlay's own, the allocator, and control flow that C cannot
 /// express.
 const EXTERNALS: &[&str] = &[
+    "__wryneck_land",
+    "__wryneck_pad_below",
     "__wryneck_room",
     "__wryneck_run_fini_array",
     "__wryneck_run_init_array",
     "__wryneck_syscall",
+    "__wryneck_terminate",
     "aligned_alloc",
     "calloc",
     "free",

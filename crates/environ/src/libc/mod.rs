@@ -8,3 +8,4 @@ pub mod jump;
 pub mod memory;
 pub mod stdlib;
 pub mod string;
+pub mod unwind;

@@ -315,6 +315,11 @@ impl Code {
                 Kind::Ret
             }
             Op::Alloca => Kind::Alloca,
+            // Whoever unwinds to it goes on behind it.
+            Op::Unwound => {
+                (p.a, p.b) = (0, 0);
+                Kind::Imm
+            }
             Op::Switch => Kind::Switch,
             Op::Call => match (cx.callee_of)(inst.a) {
                 Callee::Body(f) => {

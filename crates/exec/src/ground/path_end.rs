@@ -92,6 +92,8 @@ fault_kinds! {
     LossyConversion "lossy-conversion" 197;
     AssertionFailed "assertion-failed" 617;
     Abort "abort" 705;
+    /// An exception that nobody catches, or that leaves a function which must not throw.
+    Uncaught "uncaught-exception" 248;
     /// Memory that no pointer leads to when the program exits.
     MemoryLeak "memory-leak" 401;
     /// A function is about to return elsewhere than to its call.

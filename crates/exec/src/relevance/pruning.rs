@@ -279,7 +279,10 @@ impl Relevance {
         }
         // Where a jump lands is no control flow that the slicer follows.
         if state.jumped {
-            below.core.ledger.note(LedgerKind::Warning, "paths that make a `longjmp` are not sliced; all their flips are explored");
+            below.core.ledger.note(
+                LedgerKind::Warning,
+                "paths that make a `longjmp` or throw an exception are not sliced; all their flips are explored",
+            );
             return None;
         }
         below.core.lower_beyond(&state);

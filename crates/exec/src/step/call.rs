@@ -3,6 +3,7 @@
 use wryneck_ir::{self as ir, Inst, Module, NONE, Op, call_flags, limbs, param_kind};
 
 use super::frame;
+use super::landing;
 use super::machine::Called;
 use super::run::{entered, expr_of};
 use crate::ground::code::{Callee, Code};
@@ -142,8 +143,10 @@ fn dispatch(cx: &mut Cx<'_>, callee: Callee, site: &Site) -> Result<(), Stop> {
         Callee::Model(m) => {
             let environment = cx.core.environment.clone();
             let reply = environment.call(m, &site.call(name), cx)?;
-            if let Reply::Jump(token, value) = reply {
-                return cx.jump_to(token, value);
+            match reply {
+                Reply::Jump(token, value) => return cx.jump_to(token, value),
+                Reply::Land(frame) => return landing::land_at(cx, frame),
+                _ => {}
             }
             answer(cx, reply, m, site)?
         }
@@ -205,6 +208,7 @@ fn answer(cx: &mut Cx<'_>, reply: Reply, model: u32, site: &Site) -> Result<Opti
             return Ok(None);
         }
         Reply::Jump(token, value) => return cx.jump_to(token, value).map(|()| None),
+        Reply::Land(frame) => return landing::land_at(cx, frame).map(|()| None),
         Reply::Tail(addr, args) => {
             cx.state.frame_mut().go_on();
             cx.enter_called(addr, &args, site.dst, site.ret_width)?;

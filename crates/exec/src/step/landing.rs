@@ -1,4 +1,5 @@
-//! Non-local jumps: `setjmp` records a landing, `longjmp` unwinds the frames above it and makes `setjmp` return again.
+//! Non-local jumps: `setjmp` records a landing, `longjmp` unwinds the frames above it and makes `setjmp` return again. An exception unwinds
+//! to a landing pad: to a call with [`Op::Unwound`] behind it, which then gives 1.
 //!
 //! A landing is a copy of the frame that called `setjmp`, shared until the frame is written. Its token lies in the program's `jmp_buf`, so
 //! a copied buffer works. The copy restores the values that live in slots: a value that is live at `setjmp` was computed before it. C leaves
@@ -50,26 +51,9 @@ impl Cx<'_> {
             }
             .into());
         };
-        // What the unwound frames have come to counts; what they would have come to does not.
-        self.core.note_reached(self.state)?;
-        self.state.awaited.retain(|awaited| awaited.survives(landing.depth as usize, landing.frame.op()));
-        let unwound = self.state.frames.len() - 1 - landing.depth as usize;
-        let mut abandoned = u32::from(std::mem::take(&mut self.state.announced));
-        for _ in 0..unwound {
-            let top = self.state.frames.pop().expect("the landing lies below");
-            abandoned += u32::from(top.watched);
-            frame::release_stack(self.core, self.state, &top);
-            if let Some(recorder) = &mut self.core.recorder {
-                recorder.leave(top.op());
-            }
-        }
+        let abandoned = unwind(self, landing.depth as usize, landing.frame.op())?;
         self.restore(&landing);
-        self.state.jumped = true;
-        if abandoned > 0
-            && let Some(monitor) = self.core.monitor.clone()
-        {
-            monitor.on_unwind(abandoned, self);
-        }
+        tell_unwound(self, abandoned);
         let (dst, width) = self.result_of(&landing.frame);
         let value = self.expr(value, width);
         self.put(dst, Value::Sym(value));
@@ -99,5 +83,66 @@ impl Cx<'_> {
         let inst: Inst = module.insts[(code.first_inst + frame.op()) as usize];
         debug_assert!(matches!(inst.operator(), Some(Op::Call | Op::CallIndirect)));
         (inst.dst, module.calls[inst.b as usize].ret_width.clamp(1, 64))
+    }
+}
+
+/// The innermost frame below `height` (the number of frames that are left of) whose call has a landing pad: its index and the address
+/// of the pad's table.
+pub fn pad_below(cx: &Cx<'_>, height: usize) -> Option<(usize, u64)> {
+    let frames = cx.state.frames.get(..height).unwrap_or(&cx.state.frames);
+    frames.iter().enumerate().rev().find_map(|(i, frame)| Some((i, pad_of(cx, frame)?)))
+}
+
+/// The table of the landing pad of the call that a frame waits for.
+fn pad_of(cx: &Cx<'_>, frame: &Frame) -> Option<u64> {
+    let image = &cx.core.image;
+    let code = image.code(frame.func());
+    let module = &image.program.units[code.module as usize].module;
+    // A caller's next operation is the one behind its call.
+    let inst = module.insts.get((code.first_inst + frame.op()) as usize)?;
+    (inst.operator() == Some(Op::Unwound)).then(|| image.target_address(image.program.target(code.module, inst.a)))
+}
+
+/// Unwinds to the landing pad of this frame's call.
+pub(super) fn land_at(cx: &mut Cx<'_>, depth: usize) -> Result<(), Stop> {
+    let frame = cx.state.frames.get(depth).filter(|frame| pad_of(cx, frame).is_some());
+    let Some(op) = frame.map(|frame| frame.op()) else {
+        return Err(PathEnd::Internal("an exception lands where no landing pad is".into()).into());
+    };
+    let abandoned = unwind(cx, depth, op - 1)?;
+    tell_unwound(cx, abandoned);
+    let image = cx.core.image.clone();
+    let code = image.code(cx.state.frame().func());
+    let inst = image.program.units[code.module as usize].module.insts[(code.first_inst + op) as usize];
+    cx.put(inst.dst, Value::Bits(1));
+    cx.state.frame_mut().go_on();
+    Ok(())
+}
+
+/// Removes the frames above the one of this index, which goes on at or behind its operation `op`. How many calls that a monitor
+/// watches are over.
+fn unwind(cx: &mut Cx<'_>, depth: usize, op: u32) -> Result<u32, Stop> {
+    // What the unwound frames have come to counts; what they would have come to does not.
+    cx.core.note_reached(cx.state)?;
+    cx.state.awaited.retain(|awaited| awaited.survives(depth, op));
+    let unwound = cx.state.frames.len() - 1 - depth;
+    let mut abandoned = u32::from(std::mem::take(&mut cx.state.announced));
+    for _ in 0..unwound {
+        let top = cx.state.frames.pop().expect("the landing lies below");
+        abandoned += u32::from(top.watched);
+        frame::release_stack(cx.core, cx.state, &top);
+        if let Some(recorder) = &mut cx.core.recorder {
+            recorder.leave(top.op());
+        }
+    }
+    cx.state.jumped = true;
+    Ok(abandoned)
+}
+
+fn tell_unwound(cx: &mut Cx<'_>, calls: u32) {
+    if calls > 0
+        && let Some(monitor) = cx.core.monitor.clone()
+    {
+        monitor.on_unwind(calls, cx);
     }
 }

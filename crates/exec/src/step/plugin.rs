@@ -50,6 +50,8 @@ pub enum Reply {
     Tail(u64, Vec<Value>),
     /// Unwind to this landing, whose `setjmp` returns the value.
     Jump(Token, Value),
+    /// Unwind to the landing pad of this frame's call.
+    Land(usize),
 }
 
 /// A call as a model sees it.
@@ -127,7 +129,7 @@ pub trait Monitor {
     fn on_call(&self, call: &Call<'_>, cx: &mut Cx<'_>) -> Result<bool, Stop>;
     /// The innermost observed call has returned, with the low 64 bits of its result if it has one.
     fn on_return(&self, result: Option<Value>, cx: &mut Cx<'_>) -> Result<(), Stop>;
-    /// The innermost `calls` observed calls never return: a `longjmp` has unwound them.
+    /// The innermost `calls` observed calls never return: a `longjmp` or an exception has unwound them.
     fn on_unwind(&self, calls: u32, cx: &mut Cx<'_>);
     /// The path is about to end.
     fn on_end(&self, end: &PathEnd, cx: &mut Cx<'_>);

@@ -2,9 +2,9 @@
 
 use rustc_hash::FxHashMap;
 
-use super::{BuildError, Names};
+use super::{BuildError, Names, undefined};
 use crate::inst::{Flow, Inst, NONE, Op, Operand, limbs};
-use crate::module::{Alloca, Block, Call, Case, Const, Edge, Function, LocId, Module, Range, SlotCopy, Switch, SymbolId};
+use crate::module::{Alloca, Block, Call, Case, Const, Edge, Function, LocId, Module, Range, SlotCopy, Switch, Symbol, SymbolId, linkage};
 
 /// A slot of the function being built: where a value's lowest limb lives. Not yet the number it has in the module.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -309,6 +309,11 @@ impl<'m> FunctionBuilder<'m> {
         if op.flow() == Flow::Ends {
             self.current = None;
         }
+    }
+    /// A new symbol not found by its name.
+    pub fn local_symbol(&mut self, name: &str) -> SymbolId {
+        let name = self.names.str(self.module, name);
+        self.module.symbols.push(Symbol { linkage: linkage::INTERNAL, ..undefined(name) })
     }
     /// Emits an instruction with a fresh result.
     pub fn value(&mut self, op: Op, width: u16, a: impl Field, b: impl Field, c: impl Field) -> Slot {

@@ -46,6 +46,8 @@ impl<'p, E: Externals> Interp<'p, E> {
             Op::UaddOverflow | Op::SaddOverflow | Op::UsubOverflow => self.integer(op, &inst)?,
             Op::SsubOverflow | Op::UmulOverflow | Op::SmulOverflow => self.integer(op, &inst)?,
             Op::Bswap | Op::Bitreverse | Op::Ctpop | Op::Ctlz | Op::Cttz | Op::PtrAdd | Op::Anchor => self.integer(op, &inst)?,
+            // Nothing is thrown here: who could catch it is the engine's.
+            Op::Unwound => self.set_one(inst.dst, 0),
             Op::Imm => self.set_one(inst.dst, u64::from(inst.a) | u64::from(inst.b) << 32),
             Op::Zext | Op::Sext | Op::Trunc | Op::Extract | Op::Concat => self.resize(op, &inst),
             Op::Fadd | Op::Fsub | Op::Fmul | Op::Fdiv | Op::Frem | Op::Fneg | Op::Fabs => self.float(op, &inst)?,

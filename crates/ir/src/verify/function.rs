@@ -255,6 +255,6 @@ fn widths(op: Op, inst: &Inst) -> bool {
         Op::StoF | Op::UtoF => float(width) && integer(inst.c),
         Op::Switch => (1..=64).contains(&width),
         Op::Ret => true,
-        Op::Br | Op::CondBr | Op::Jump | Op::Unreachable | Op::Unsupported | Op::Trap => width == 0,
+        Op::Br | Op::CondBr | Op::Jump | Op::Unreachable | Op::Unsupported | Op::Trap | Op::Unwound => width == 0,
     }
 }

@@ -7,6 +7,7 @@ mod coreutils;
 mod corpus;
 mod crashes;
 mod csmith;
+mod exceptions;
 mod explore;
 mod facts;
 mod faults;
@@ -56,6 +57,8 @@ enum Gate {
     Crashes(crashes::Args),
     /// Programs of csmith at -O0 and -O2: status and output equal the native ones
     Csmith(csmith::Args),
+    /// Random C++ programs of exceptions: ends and outputs of all inputs equal the native ones
+    Exceptions(exceptions::Args),
     /// Static facts broken on purpose: what checks facts notices
     Facts(facts::Args),
     /// Planted faults: found, reproduced, confirmed by gcc's sanitizers and valgrind; their repaired twins clean
@@ -123,6 +126,7 @@ pub fn run(args: &Args) -> Result<()> {
         Gate::Coreutils(args) => coreutils::run(args),
         Gate::Crashes(args) => crashes::run(args),
         Gate::Csmith(args) => csmith::run(args),
+        Gate::Exceptions(args) => exceptions::run(args),
         Gate::Facts(args) => facts::run(args),
         Gate::Faults(args) => faults::run(args),
         Gate::Files(args) => files::run(args),

@@ -1,0 +1,76 @@
+//! C++ exceptions: each program of `tests/cxx` reads a byte. What it prints and how it ends, compiled by `wryneck c++` and explored, is what it
+//! does for all bytes natively, compiled by g++ against the host's C++ library; and all its tests replay to the same end.
+
+use std::collections::BTreeSet;
+use std::fs;
+use std::io::Write;
+use std::os::unix::process::ExitStatusExt;
+use std::path::Path;
+use std::process::{Command, Stdio};
+
+const WRYNECK: &str = env!("CARGO_BIN_EXE_wryneck");
+const ABORTED: i32 = -6;
+
+/// Status and output.
+type End = (i32, String);
+
+fn native(source: &Path, dir: &Path) -> BTreeSet<End> {
+    let program = dir.join("native");
+    let built = Command::new("g++").args(["-w", "-std=c++17", "-o"]).arg(&program).arg(source).status().expect("g++ is installed");
+    assert!(built.success(), "{}", source.display());
+    let end = |byte: u8| {
+        let mut child =
+            Command::new(&program).stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::null()).spawn().expect("it starts");
+        child.stdin.take().expect("it is piped").write_all(&[byte]).expect("it reads");
+        let out = child.wait_with_output().expect("it ends");
+        (out.status.code().unwrap_or_else(|| -out.status.signal().unwrap_or(0)), String::from_utf8_lossy(&out.stdout).into_owned())
+    };
+    (0..=255).map(end).collect()
+}
+
+/// The ends of all paths, and the messages of findings.
+fn explored(source: &Path, dir: &Path, level: &str) -> (BTreeSet<End>, BTreeSet<String>) {
+    let (program, out) = (dir.join("program"), dir.join(format!("out{level}")));
+    let tool = |words: &[&str]| Command::new(WRYNECK).current_dir(dir).args(words).output().expect("the tool was built");
+    let built = tool(&["c++", "-w", "-std=c++17", level, &source.to_string_lossy(), "-o", "program"]);
+    assert!(built.status.success(), "{}", String::from_utf8_lossy(&built.stderr));
+    let folder = out.to_string_lossy().into_owned();
+    let done = tool(&["run", "--json", "--emit", "all", "--output", &folder, &program.to_string_lossy(), "--sym-stdin", "1"]);
+    let run: serde_json::Value = serde_json::from_slice(&done.stdout).expect("it is JSON");
+    assert!(matches!(done.status.code(), Some(0 | 1)), "{}: {run}", source.display());
+    let replayed = tool(&["replay", &folder]);
+    let words = String::from_utf8_lossy(&replayed.stdout).into_owned();
+    assert!(words.ends_with(" same end, 0 different end, 0 cannot replay\n"), "{words}");
+    let (mut ends, mut messages) = (BTreeSet::new(), BTreeSet::new());
+    for file in fs::read_dir(&out).expect("the run made it").flatten() {
+        let name = file.file_name().to_string_lossy().into_owned();
+        if !name.starts_with("test") || !name.ends_with(".json") {
+            continue;
+        }
+        let test: serde_json::Value = serde_json::from_slice(&fs::read(file.path()).expect("it is there")).expect("it is JSON");
+        let bytes: Vec<u8> = test["stdout"].as_array().into_iter().flatten().filter_map(|b| b.as_u64()).map(|b| b as u8).collect();
+        let what = test["what"].as_str().unwrap_or_default();
+        let status = if test["class"] == "exit" { what.parse().unwrap_or(-1) } else { ABORTED };
+        if test["class"] != "exit" {
+            messages.insert(test["message"].as_str().unwrap_or(what).to_owned());
+        }
+        ends.insert((status, String::from_utf8_lossy(&bytes).into_owned()));
+    }
+    (ends, messages)
+}
+
+fn check(name: &str, messages: &[&str]) {
+    let source = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../tests/cxx").join(name).canonicalize().expect("the repository has it");
+    let dir = tempfile::tempdir().expect("there is room");
+    let native = native(&source, dir.path());
+    for level in ["-O0", "-O2"] {
+        let (ours, said) = explored(&source, dir.path(), level);
+        assert_eq!(ours, native, "{name} {level}");
+        assert_eq!(said.iter().map(String::as_str).collect::<Vec<_>>(), messages, "{name} {level}");
+    }
+}
+
+#[test]
+fn handlers_take_what_they_take_natively() {
+    check("handlers.cc", &["terminate called: uncaught double"]);
+}

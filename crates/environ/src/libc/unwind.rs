@@ -1,0 +1,130 @@
+//! What the unwinder of bitcode asks the engine (`runtime/musl/src/unwind`), and how a program ends that nobody catches for.
+
+use wryneck_exec::step::landing;
+use wryneck_exec::{Cx, FaultKind, PathEnd, Reply, Stop, Value};
+
+use crate::Linux;
+use crate::libc::assert::text;
+use crate::sig::Args;
+
+/// `__wryneck_pad_below(height, &table)`: the innermost frame below `height` whose call has a landing pad, and the pad's table; -1 if
+/// there is none.
+pub fn pad_below(_: &Linux, args: &Args<'_>, cx: &mut Cx<'_>) -> Result<Reply, Stop> {
+    let height = args.number(cx, 0)?;
+    let to = cx.block_address(args.value(1), 8, true)?;
+    let Some((frame, table)) = landing::pad_below(cx, usize::try_from(height).unwrap_or(usize::MAX)) else {
+        return Ok(Reply::Value(Value::Bits(u64::MAX)));
+    };
+    cx.write_concrete(to, &table.to_le_bytes())?;
+    Ok(Reply::Value(Value::Bits(frame as u64)))
+}
+
+/// `__wryneck_land(frame)`: goes on at the landing pad of this frame's call.
+pub fn land(_: &Linux, args: &Args<'_>, cx: &mut Cx<'_>) -> Result<Reply, Stop> {
+    let frame = args.number(cx, 0)?;
+    Ok(Reply::Land(frame as usize))
+}
+
+/// `__wryneck_terminate(type)`: the default of `std::terminate`; the name of the type of the exception on hand, or null.
+pub fn terminate(_: &Linux, args: &Args<'_>, cx: &mut Cx<'_>) -> Result<Reply, Stop> {
+    let message = match args.number(cx, 0)? {
+        0 => "terminate called without an exception".to_owned(),
+        name => {
+            let name = text(cx, Value::Bits(name));
+            format!("terminate called: uncaught {}", demangled(&name).unwrap_or(name))
+        }
+    };
+    Err(PathEnd::fault(FaultKind::Uncaught, message).into())
+}
+
+/// A type's name as C++ writes it: fundamental types, pointers, and classes that are no templates. `None`: it is none of these.
+fn demangled(mangled: &str) -> Option<String> {
+    let mut rest = mangled;
+    let name = type_name(&mut rest)?;
+    rest.is_empty().then_some(name)
+}
+
+/// Fundamental types by their letters (Itanium C++ ABI, section 5.1.5.2).
+const FUNDAMENTAL: [(char, &str); 16] = [
+    ('a', "signed char"),
+    ('b', "bool"),
+    ('c', "char"),
+    ('d', "double"),
+    ('e', "long double"),
+    ('f', "float"),
+    ('h', "unsigned char"),
+    ('i', "int"),
+    ('j', "unsigned int"),
+    ('l', "long"),
+    ('m', "unsigned long"),
+    ('s', "short"),
+    ('t', "unsigned short"),
+    ('v', "void"),
+    ('x', "long long"),
+    ('y', "unsigned long long"),
+];
+
+fn type_name(rest: &mut &str) -> Option<String> {
+    let first = rest.chars().next()?;
+    if let Some(pointee) = rest.strip_prefix('P') {
+        *rest = pointee;
+        return Some(format!("{}*", type_name(rest)?));
+    }
+    if let Some(constant) = rest.strip_prefix('K') {
+        *rest = constant;
+        return Some(format!("{} const", type_name(rest)?));
+    }
+    if let Some((_, name)) = FUNDAMENTAL.iter().find(|(letter, _)| *letter == first) {
+        *rest = &rest[1..];
+        return Some((*name).to_owned());
+    }
+    if let Some(after) = rest.strip_prefix("St") {
+        *rest = after;
+        return Some(format!("std::{}", source_name(rest)?));
+    }
+    let Some(nested) = rest.strip_prefix('N') else { return source_name(rest) };
+    *rest = nested;
+    let mut parts = Vec::new();
+    if let Some(after) = rest.strip_prefix("St") {
+        *rest = after;
+        parts.push("std".to_owned());
+    }
+    while !rest.starts_with('E') {
+        parts.push(source_name(rest)?);
+    }
+    *rest = &rest[1..];
+    Some(parts.join("::"))
+}
+
+/// A length and as many letters.
+fn source_name(rest: &mut &str) -> Option<String> {
+    let digits = rest.find(|c: char| !c.is_ascii_digit())?;
+    let length: usize = rest[..digits].parse().ok()?;
+    let name = rest.get(digits..digits.checked_add(length)?)?;
+    *rest = &rest[digits + length..];
+    Some(if name.starts_with("_GLOBAL__N") { "(anonymous namespace)".to_owned() } else { name.to_owned() })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::demangled;
+
+    #[test]
+    fn types_have_their_names() {
+        let cases = [
+            ("i", "int"),
+            ("PKc", "char const*"),
+            ("St13runtime_error", "std::runtime_error"),
+            ("8Overflow", "Overflow"),
+            ("N4json5ErrorE", "json::Error"),
+            ("NSt3__112bad_thing_tE", "std::__1::bad_thing_t"),
+            ("N12_GLOBAL__N_14MineE", "(anonymous namespace)::Mine"),
+        ];
+        for (mangled, name) in cases {
+            assert_eq!(demangled(mangled).as_deref(), Some(name), "{mangled}");
+        }
+        for mangled in ["", "5abc", "3IntIiE", "N3abc", "99999999999999999999x", "P"] {
+            assert_eq!(demangled(mangled), None, "{mangled}");
+        }
+    }
+}
