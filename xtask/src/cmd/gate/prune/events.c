@@ -3,6 +3,7 @@
  * A native run notes events as they happen, in the words of `wryneck verify --sequences`: `rule/event#N`, where N numbers the keys of a
  * rule in the order in which the path meets them. Addresses are keys, so memory is never handed out twice. */
 #define _GNU_SOURCE
+#include <fcntl.h>
 #include <setjmp.h>
 #include <stdlib.h>
 #include <string.h>
@@ -196,6 +197,35 @@ __attribute__((unused)) static int next_descriptor(int some) {
   if (first >= 0) close(first);
   close(third);
   return third - second;
+}
+
+/* Hooks: nobody sets the first one, the others are set by name, through a pointer, and as bytes. */
+static int (*no_hook)(void), (*named_hook)(void), (*pointed_hook)(void), (*byte_hook)(void);
+
+static int one(void) { return 1; }
+
+__attribute__((unused)) static int by_hook(int some) {
+  int (**at)(void) = &pointed_hook, (*hook)(void) = one;
+  int how = some % 3;
+  named_hook = pointed_hook = byte_hook = 0;
+  if (some) {
+    if (how == 0) named_hook = one;
+    else if (how == 1) *at = one;
+    else for (unsigned i = 0; i < sizeof hook; i++) ((volatile unsigned char *)&byte_hook)[i] = ((unsigned char *)&hook)[i];
+  }
+  if (no_hook) return no_hook();
+  return (named_hook ? named_hook() : 0) + (pointed_hook ? 2 * pointed_hook() : 0) + (byte_hook ? 3 * byte_hook() : 0);
+}
+
+/* What descriptor 0 is open on afterwards; it is what it was in the end. */
+__attribute__((unused)) static int input_moved(int some) {
+  int kept = dup(0), got;
+  if (some) close(0);
+  got = open("/dev/null", O_RDONLY);
+  if (got > 0) close(got);
+  dup2(kept, 0);
+  close(kept);
+  return got == 0;
 }
 
 __attribute__((unused)) static int read_back(int some) {

@@ -60,9 +60,9 @@ impl Generator {
 
     pub(super) fn stream(&mut self) {
         let (c, place) = (self.condition(), self.place());
-        const HIDE: [&str; 9] = [
+        const HIDE: [&str; 11] = [
             "written_to_memory", "through_pipe", "next_descriptor", "read_back", "found", "at_the_end", "of_length", "used_again",
-            "moved_on",
+            "moved_on", "by_hook", "input_moved",
         ];
         let hide = self.pick(&HIDE);
         self.line(&format!("{place} = {hide}({c});"));
