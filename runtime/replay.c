@@ -345,6 +345,24 @@ WRAP(void *, NO_MEMORY, memalign, POWER_OF_TWO(align), (size_t align, size_t siz
 WRAP(int, ENOMEM, posix_memalign, POWER_OF_TWO(align) && !(align % 8), (void **to, size_t align, size_t size), to, align, size)
 #endif
 
+/* Calls whose results are the test's (--sym-calls): built with -DSYM_CALLS, and -DSYM_CALLS_NAME for those that write what they say. The
+ * others are stubs of their own, which get their results here. */
+
+#ifdef SYM_CALLS
+uint64_t wryneck_sym_call(const char *name)
+{
+	uint64_t value = 0;
+	struct object *o = find(name);
+	if (o && o->size <= sizeof value) input(&value, o->size, name);
+	else if (o || test.count) cannot("the test has no result of", name);
+	return value;
+}
+#endif
+
+#ifdef SYM_CALLS_getrandom
+ssize_t getrandom(void *at, size_t size, unsigned flags) { return input(at, size, "getrandom"), size; }
+#endif
+
 /* What was compiled to report results that overflow goes on with what the processor computes, unless the sanitizer is there. */
 
 #ifndef REPORTS_OVERFLOW
@@ -527,25 +545,43 @@ static struct timespec look(uint64_t microseconds)
 	return (struct timespec) {now / 1000000, now % 1000000 * 1000};
 }
 
+#ifdef SYM_CALLS_clock_gettime
+int clock_gettime(clockid_t clock, struct timespec *time) { return input(time, sizeof *time, "clock_gettime"), 0; }
+#else
 WEAK int clock_gettime(clockid_t clock, struct timespec *time)
 {
 	*time = look(1);
 	return 0;
 }
+#endif
 
+#ifdef SYM_CALLS_gettimeofday
+int gettimeofday(struct timeval *restrict time, void *restrict zone) { return input(time, sizeof *time, "gettimeofday"), 0; }
+#else
 WEAK int gettimeofday(struct timeval *restrict time, void *restrict zone)
 {
 	struct timespec now = look(1);
 	*time = (struct timeval) {now.tv_sec, now.tv_nsec / 1000};
 	return 0;
 }
+#endif
 
+#ifdef SYM_CALLS_time
+time_t time(time_t *at)
+{
+	time_t now;
+	input(&now, sizeof now, "time");
+	if (at) *at = now;
+	return now;
+}
+#else
 WEAK time_t time(time_t *time)
 {
 	struct timespec now = look(1);
 	if (time) *time = now.tv_sec;
 	return now.tv_sec;
 }
+#endif
 
 WEAK int nanosleep(const struct timespec *time, struct timespec *left)
 {

@@ -13,6 +13,7 @@ use crate::explored::Explored;
 use crate::judge::Expected;
 use crate::native::{Native, Sanitizer};
 use crate::scratch::Scratch;
+use crate::symbolic;
 
 /// The native programs of a run, and the folder where they are built.
 #[derive(Clone)]
@@ -31,7 +32,8 @@ impl Place {
         let Explored { facts, program, bitcode, objects, cc_flags, .. } = explored;
         let fails = facts.get("fail_calls").is_some_and(|n| n != "0");
         let libc = facts.need("libc")? == "true";
-        let native = Native::new(program.clone(), bitcode.clone(), objects.clone(), cc_flags.clone(), libc, fails, dir.clone());
+        let mut native = Native::new(program.clone(), bitcode.clone(), objects.clone(), cc_flags.clone(), libc, fails, dir.clone());
+        native.sym_calls = symbolic::parse(&facts.words("words")?)?.calls.into_iter().map(|call| call.name).collect();
         Ok(Place { native: Arc::new(native), dir, _scratch: Arc::new(scratch) })
     }
 }

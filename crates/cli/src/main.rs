@@ -24,6 +24,7 @@ mod progress;
 mod replay;
 mod resume;
 mod shell;
+mod stubs;
 mod toolchain;
 mod watchdog;
 

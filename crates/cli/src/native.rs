@@ -13,7 +13,7 @@ use anyhow::{Result, anyhow};
 use crate::build::{Kind, missing};
 use crate::child::{self, Limits};
 use crate::compile::{self, CLANG, MUSL_INCLUDE};
-use crate::{gcov, source};
+use crate::{gcov, source, stubs};
 
 /// Musl's objects as Debian's `musl-dev` installs them.
 pub const MUSL_LIB: &str = "/usr/lib/x86_64-linux-musl";
@@ -37,6 +37,8 @@ pub struct Native {
     pub libc: bool,
     /// Whether calls failed on purpose: the replay library is built to do the same.
     pub fail_calls: bool,
+    /// Functions whose results are the test's.
+    pub sym_calls: Vec<String>,
     /// Where executables are put.
     pub scratch: PathBuf,
     /// Where the plain program's line counts go, if it is to count.
@@ -82,6 +84,7 @@ impl Native {
             cc_flags,
             libc,
             fail_calls,
+            sym_calls: Vec::new(),
             scratch,
             gcov: None,
             plain: OnceLock::new(),
@@ -100,7 +103,7 @@ impl Native {
             let built = match &self.bitcode {
                 None => Err(anyhow!("machine code cannot be watched by sanitizers")),
                 // Source that needs musl's headers is watched as the bitcode that was explored.
-                Some(bitcode) if self.is_c() => {
+                Some(bitcode) if self.is_c() && stubs::defined(bitcode, &self.sym_calls).is_ok_and(|own| own.is_empty()) => {
                     self.build_sanitized(sanitizer).or_else(|why| self.build_sanitized_bitcode(bitcode, sanitizer).map_err(|_| why))
                 }
                 Some(bitcode) => self.build_sanitized_bitcode(bitcode, sanitizer),
@@ -126,6 +129,16 @@ impl Native {
         clang
     }
 
+    /// The replay library as objects, compiled by these flags.
+    fn replay_library(&self, flags: &[&str]) -> Result<Vec<PathBuf>> {
+        if self.sym_calls.is_empty() {
+            return Ok(vec![runtime_object("replay.c", flags)?]);
+        }
+        let defines = stubs::defines(&self.sym_calls);
+        let flags: Vec<&str> = flags.iter().copied().chain(defines.iter().map(String::as_str)).collect();
+        Ok(vec![runtime_object("replay.c", &flags)?, stubs::write(&self.sym_calls, &self.scratch)?])
+    }
+
     fn build_plain(&self) -> Result<PathBuf> {
         let explored = self.bitcode.as_ref().map_or(&self.objects[..], std::slice::from_ref);
         let [first, ..] = explored else { return Ok(self.program.clone()) };
@@ -133,9 +146,10 @@ impl Native {
         let musl = self.libc && Path::new(MUSL_LIB).join("libc.a").is_file();
         let for_musl: &[&str] = if musl { &["--target=x86_64-linux-musl", "-nostdlibinc", "-isystem", MUSL_INCLUDE] } else { &[] };
         let fails: &[&str] = if self.fail_calls { &["-DFAIL_CALLS"] } else { &[] };
-        let replay = replay_library(&[for_musl, &["-O1"], fails].concat())?;
+        let replay = self.replay_library(&[for_musl, &["-O1"], fails].concat())?;
+        let first = &stubs::without(first, &self.sym_calls, &self.scratch)?;
         let (bitcode, counts) = match &self.gcov {
-            None => (explored.to_vec(), Vec::new()),
+            None => (std::iter::once(first).chain(&explored[1..]).cloned().collect(), Vec::new()),
             Some(dir) => (vec![gcov::instrument(first, dir)?], gcov::library(musl, for_musl)?),
         };
         let mut link = self.clang();
@@ -149,7 +163,7 @@ impl Native {
             link.args(["--target=x86_64-linux-musl", "-nostdlib", "-static", "-fuse-ld=lld", "-Wl,-O0", "-w", "-Wno-override-module"])
                 .args([part("crt1.o"), part("crti.o")])
                 .args(bitcode)
-                .arg(replay)
+                .args(replay)
                 .args(counts)
                 .arg(part("libc.a"))
                 // What unwinds exceptions, if there are any.
@@ -157,7 +171,7 @@ impl Native {
                 .arg(Path::new(support.trim()).with_file_name("libgcc_eh.a"))
                 .args([support.trim().into(), part("libc.a"), part("crtn.o")]);
         } else {
-            link.args(["-w", "-Wno-override-module"]).args(bitcode).arg(&replay).args(counts).arg("-lm");
+            link.args(["-w", "-Wno-override-module"]).args(bitcode).args(&replay).args(counts).arg("-lm");
         }
         tool(link.arg("-o").arg(&out))?;
         Ok(out)
@@ -173,7 +187,8 @@ impl Native {
                 .arg("-I")
                 .arg(source::runtime()?.join("include"))
                 .args(&self.cc_flags)
-                .args([&self.program, &replay_library(&flags)?])
+                .arg(&self.program)
+                .args(self.replay_library(&flags)?)
                 .args(["-lm", "-o"])
                 .arg(&out),
         )?;
@@ -184,6 +199,7 @@ impl Native {
         let out = self.scratch.join(format!("{sanitizer:?}"));
         let (name, marked) = (sanitizer.names(false), out.with_extension("bc"));
         let mark = format!("-force-attribute=sanitize_{name}");
+        let bitcode = stubs::without(bitcode, &self.sym_calls, &self.scratch)?;
         tool(Command::new(OPT).args(["-passes=forceattrs", &mark, "-o"]).arg(&marked).arg(bitcode))?;
         let watch = format!("-fsanitize={name}");
         let flags = ["--target=x86_64-linux-gnu", "-g", "-O0", "-w", "-Wno-override-module", &watch];
@@ -191,15 +207,10 @@ impl Native {
         let link = ["-no-pie", "-lm", "-lc"];
         let musl = Path::new(MUSL_LIB).join("libc.a");
         let behind = Some(musl).filter(|musl| self.libc && musl.is_file());
-        let inputs = [marked, replay_library(&flags)?, runtime_object("host_libc.c", &flags)?];
-        tool(self.clang().args(flags).args(inputs).args(link).args(behind).arg("-o").arg(&out))?;
+        let inputs = [marked, runtime_object("host_libc.c", &flags)?];
+        tool(self.clang().args(flags).args(inputs).args(self.replay_library(&flags)?).args(link).args(behind).arg("-o").arg(&out))?;
         Ok(out)
     }
-}
-
-/// The replay library as an object, compiled by these flags.
-fn replay_library(flags: &[&str]) -> Result<PathBuf> {
-    runtime_object("replay.c", flags)
 }
 
 /// A file of the runtime as an object, compiled by these flags.

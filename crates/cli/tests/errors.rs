@@ -70,6 +70,30 @@ fn overflow_that_the_target_cannot_show() {
 }
 
 #[test]
+fn functions_whose_results_cannot_be_input() {
+    let dir = scratch();
+    let dir = dir.path();
+    let source = "char *name(void); void go(void); int main(void) { go(); return name() != 0; }\n";
+    clang(dir, source, &["-c", "-emit-llvm"], "good.bc");
+    clang(dir, PROGRAM, &[], "program");
+    let refusals = [
+        ("", "`` is no name of a function"),
+        ("rand,", "`` is no name"),
+        ("rand:4", "`rand` takes no size, only `getenv` does"),
+        ("getenv:0", "the size of a variable is a number from 1 to 4096"),
+        ("a b", "`a b` is no name of a function"),
+        ("missing", "the program does not call a function of this name"),
+        ("name", "it returns a pointer"),
+        ("go", "it returns nothing"),
+    ];
+    for (names, why) in refusals {
+        refused(dir, &["run", "good.bc", "--sym-calls", names], &[&format!("`--sym-calls {names}`: "), why, "help: "]);
+    }
+    refused(dir, &["run", "good.bc", "--sym-calls"], &["`--sym-calls` lacks its names"]);
+    refused(dir, &["run", "--sym-calls", "rand", "./program"], &["`--sym-calls` cannot be used with machine code"]);
+}
+
+#[test]
 fn bitcode_that_is_damaged_or_of_another_machine() {
     let dir = scratch();
     let dir = dir.path();

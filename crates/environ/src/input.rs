@@ -4,6 +4,8 @@
 
 use std::sync::Arc;
 
+use crate::sym_calls::SymCall;
+
 /// An argument of the program.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Arg {
@@ -128,6 +130,8 @@ pub struct ProgramInput {
     pub env: Vec<(Vec<u8>, EnvValue)>,
     pub stdin: Stdin,
     pub sym_files: Vec<SymFile>,
+    /// Functions whose results are input.
+    pub sym_calls: Vec<SymCall>,
     /// Whether the program's constructors run first.
     pub constructors: bool,
     /// `--fail-calls N`: how many calls of a path may fail though they need not.
@@ -153,6 +157,7 @@ impl Default for ProgramInput {
             env: Vec::new(),
             stdin: Stdin::Bytes(Vec::new()),
             sym_files: Vec::new(),
+            sym_calls: Vec::new(),
             constructors: true,
             fail_calls: 0,
             working_directory: b"/".to_vec(),

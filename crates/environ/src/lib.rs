@@ -20,6 +20,7 @@ mod sig;
 pub mod sockets;
 pub mod start;
 pub mod state;
+pub mod sym_calls;
 mod sym_files;
 pub mod sys;
 mod written;
@@ -35,6 +36,7 @@ pub use input::{
 };
 pub use observed::Observed;
 pub use state::{STDERR, STDOUT, World};
+pub use sym_calls::SymCall;
 pub use sym_files::FREE_PERMISSIONS;
 
 use host::Captured;
@@ -105,7 +107,14 @@ pub fn stand_ins() -> impl Iterator<Item = StandIn> {
 }
 
 impl Environment for Linux {
+    fn replaces(&self, name: &str) -> bool {
+        sym_calls::position(&self.input.sym_calls, name).is_some()
+    }
+
     fn model(&self, name: &str, defined: bool) -> Option<u32> {
+        if let Some(i) = sym_calls::position(&self.input.sym_calls, name) {
+            return Some((MODELS.len() + i) as u32);
+        }
         let i = MODELS.binary_search_by(|m| m.name.cmp(name)).ok()?;
         match MODELS[i].when {
             When::Always | When::Partly => Some(i as u32),
@@ -114,7 +123,9 @@ impl Environment for Linux {
     }
 
     fn call(&self, model: u32, call: &Call<'_>, cx: &mut Cx<'_>) -> Result<Reply, Stop> {
-        let model = &MODELS[model as usize];
+        let Some(model) = MODELS.get(model as usize) else {
+            return sym_calls::call(self, &self.input.sym_calls[model as usize - MODELS.len()], call, cx);
+        };
         (model.run)(self, &Args::of(call, model.sig)?, cx)
     }
 

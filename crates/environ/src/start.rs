@@ -363,7 +363,7 @@ fn string(cx: &mut Cx<'_>, what: &str, bytes: &[u8]) -> Result<u64, Stop> {
 }
 
 /// A string of up to `len` symbolic bytes after a concrete beginning. Its input has a byte more, as KLEE's has.
-fn symbolic_string(cx: &mut Cx<'_>, what: &str, name: &str, len: u32, before: &[u8]) -> Result<u64, Stop> {
+pub(crate) fn symbolic_string(cx: &mut Cx<'_>, what: &str, name: &str, len: u32, before: &[u8]) -> Result<u64, Stop> {
     let mut bytes: Vec<ExprId> = before.iter().map(|b| cx.core.pool.bits(8, (*b).into())).collect();
     cx.room_for_input(name, u64::from(len) + 1)?;
     bytes.extend(cx.new_input(name, u64::from(len) + 1));
@@ -373,7 +373,7 @@ fn symbolic_string(cx: &mut Cx<'_>, what: &str, name: &str, len: u32, before: &[
 }
 
 /// The name of the input that a variable's value is.
-fn input_of(variable: &[u8]) -> String {
+pub(crate) fn input_of(variable: &[u8]) -> String {
     format!("env_{}", String::from_utf8_lossy(variable))
 }
 

@@ -62,6 +62,7 @@ pub mod seeds;
 pub mod several;
 pub mod signal;
 pub mod source;
+pub mod sym_calls;
 pub mod sym_file;
 pub mod symbolic;
 pub mod target;

@@ -56,6 +56,12 @@ pub fn load(plan: &Plan, content: &[u8], watched: &[String], input: &mut Program
     if let Some((option, _, why)) = REFUSED.iter().find(|(_, given, _)| given(plan, are_objects)) {
         return Err(problem(format!("`{option}` cannot be used with machine code: {why}"), format!("leave out `{option}`")));
     }
+    if !input.sym_calls.is_empty() {
+        return Err(problem(
+            "`--sym-calls` cannot be used with machine code, which does not say what a function returns",
+            "give C source or bitcode, or build the program with `wryneck build`",
+        ));
+    }
     let lowered = if plan.libc { build::lower_libc()? } else { None };
     // What the lowered code hangs on: of the loader, and of all.
     let mut parts: Vec<String> = lowered.iter().map(|lowered| lowered.file.display().to_string()).collect();

@@ -5,12 +5,12 @@ use std::os::unix::ffi::OsStrExt;
 use std::path::{Component, PathBuf};
 
 use anyhow::Result;
-use wryneck_environ::{Arg, EnvValue, ProgramInput, Stdin, SymFile};
+use wryneck_environ::{Arg, EnvValue, ProgramInput, Stdin, SymCall, SymFile};
 use wryneck_report::{KTest, Object};
 
 use crate::options::number;
 use crate::problem::problem;
-use crate::sym_file;
+use crate::{sym_calls, sym_file};
 
 /// Most bytes of one symbolic argument, and most arguments or files.
 const MOST: u32 = 1 << 16;
@@ -23,11 +23,20 @@ pub struct Words {
     pub stdin: Option<(u64, u64)>,
     pub files: Vec<SymFile>,
     pub env: Vec<(Vec<u8>, EnvValue)>,
+    pub calls: Vec<SymCall>,
 }
 
 /// The words that say what is symbolic, without their dashes, and how many words follow each.
-const WORDS: &[(&str, usize)] =
-    &[("literal", 1), ("sym-arg", 1), ("sym-args", 3), ("sym-env", 1), ("sym-file", 1), ("sym-files", 2), ("sym-stdin", 1)];
+const WORDS: &[(&str, usize)] = &[
+    ("literal", 1),
+    ("sym-arg", 1),
+    ("sym-args", 3),
+    ("sym-calls", 1),
+    ("sym-env", 1),
+    ("sym-file", 1),
+    ("sym-files", 2),
+    ("sym-stdin", 1),
+];
 
 /// How many words belong to a word that says what is symbolic; `None` if it is no such word.
 pub fn values(word: &str) -> Option<usize> {
@@ -98,6 +107,7 @@ pub fn parse(words: &[String]) -> Result<Words> {
                 out.args.push(Arg::Concrete(given.clone().into_bytes()));
             }
             "sym-file" => out.files.push(sym_file::parse(rest.next())?),
+            "sym-calls" => out.calls.extend(sym_calls::parse(rest.next())?),
             "sym-env" => out.env.push(environment(rest.next())?),
             _ => out.args.push(Arg::Concrete(word.clone().into_bytes())),
         }
@@ -147,6 +157,7 @@ impl Words {
         input.args = self.args;
         input.env = self.env;
         input.sym_files = self.files;
+        input.sym_calls = self.calls;
         if let Some((least, most)) = self.stdin {
             input.stdin = Stdin::Symbolic(least, most);
         }
@@ -228,6 +239,12 @@ impl Concrete {
                 EnvValue::Symbolic(_) | EnvValue::Exact(_) => c_string(object(&format!("env_{}", String::from_utf8_lossy(name)))),
             };
             out.env.push((name.clone(), bytes));
+        }
+        if words.calls.iter().any(|call| call.name == "getenv") {
+            let set =
+                test.objects.iter().filter(|o| o.bytes == [1]).filter_map(|o| std::str::from_utf8(&o.name).ok()?.strip_prefix("getenv_"));
+            let variables = set.map(|name| (name.as_bytes().to_vec(), c_string(object(&format!("env_{name}")))));
+            out.env.extend(variables.filter(|(name, _)| !name.is_empty() && !name.contains(&b'=') && !name.contains(&0)));
         }
         out.stdin = words.stdin.map(|_| object("stdin").to_vec());
         let failing = |o: &&Object| o.name.starts_with(b"fail_") && o.bytes.iter().any(|b| *b != 0);

@@ -13,7 +13,7 @@ use crate::carried::{self, Carried};
 use crate::machine::{self, Executable};
 use crate::plan::Plan;
 use crate::problem::problem;
-use crate::{program, several};
+use crate::{program, several, sym_calls};
 
 /// What is explored.
 pub enum Target {
@@ -61,6 +61,7 @@ impl Target {
         let check_promises = plan.overflow.signed && !targets().all(is_source);
         let carried = if several { several::linked(plan)? } else { several::bitcode(plan, &plan.target)? };
         let Lowered { module, notes, .. } = build::lower(&carried.bitcode, check_promises)?;
+        sym_calls::check(&input.sym_calls, &module)?;
         let module = Box::new(module);
         input.entry = program::entry(&program::functions(&module), plan)?;
         Ok(Target::Bitcode { carried, module, notes })

@@ -49,6 +49,10 @@ const GUARD: &str = "_ZGV";
 pub trait Models {
     /// The model for a function of this name, if there is one; asked once per name. `defined`: the program has a body for it.
     fn model_of(&self, name: &str, defined: bool) -> Option<u32>;
+    /// Whether the model is used even where the program itself, not a library, defines the function.
+    fn replaces_program_s(&self, _name: &str) -> bool {
+        false
+    }
 }
 
 /// A program ready to run.
@@ -100,9 +104,10 @@ impl Image {
         let mut models = FxHashMap::default();
         let mut callees = Vec::with_capacity(functions.len());
         for f in 0..functions.len() as u32 {
-            // What the program defines is the program's, whatever its name; models stand in for libraries.
+            // What the program defines is the program's, whatever its name, unless it is asked for; models stand in for libraries.
             let library = program.units[functions[f as usize].unit as usize].library;
-            let model = if library { environment.model_of(function_name(&program, f), true) } else { None };
+            let name = function_name(&program, f);
+            let model = if library || environment.replaces_program_s(name) { environment.model_of(name, true) } else { None };
             callees.push(model.map_or(Callee::Body(f), Callee::Model));
             models.extend(model.map(|m| (m, Callee::Body(f))));
         }

@@ -76,6 +76,10 @@ pub struct Call<'a> {
 pub trait Environment {
     /// The model for a function of this name, if there is one; asked once per name. `defined`: the program has a body for it.
     fn model(&self, name: &str, defined: bool) -> Option<u32>;
+    /// Whether the model is used even where the program itself defines the function.
+    fn replaces(&self, _name: &str) -> bool {
+        false
+    }
     /// Runs a model.
     fn call(&self, model: u32, call: &Call<'_>, cx: &mut Cx<'_>) -> Result<Reply, Stop>;
     /// The path data every path begins with.
@@ -103,6 +107,9 @@ pub trait Environment {
 impl<E: Environment + ?Sized> Models for E {
     fn model_of(&self, name: &str, defined: bool) -> Option<u32> {
         self.model(name, defined)
+    }
+    fn replaces_program_s(&self, name: &str) -> bool {
+        self.replaces(name)
     }
 }
 

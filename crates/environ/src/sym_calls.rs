@@ -1,0 +1,189 @@
+//! `--sym-calls`: functions whose results are input, in place of what they do.
+//!
+//! A call that the program makes gives a fresh input, named after the function (`rand`, `rand_1`, …), of its result's width. Functions that
+//! write what they say (`gettimeofday`) write input; the known ones keep to what their standard promises (`rand` is not negative). Calls
+//! from inside a library are the library's own, as they are natively.
+//!
+//! `getenv`: a variable that the program was not given is unset or set, as an input `getenv_NAME` of one byte says, and its value is an input
+//! `env_NAME`, as `--sym-env` makes it. So a native replay sets the variable.
+
+use wryneck_exec::{Call, Cx, Reply, Stop, Value};
+use wryneck_expr::ExprId;
+
+use crate::Linux;
+use crate::sig::{Args, Ty};
+use crate::start;
+use crate::state::World;
+
+/// A function whose results are input.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct SymCall {
+    pub name: String,
+    /// `getenv`: most bytes of a variable.
+    pub size: u32,
+}
+
+/// What a known function gives.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Gives {
+    /// A result, and its smallest value.
+    AtLeast(u64),
+    /// The time, which it also writes where its argument says.
+    Time,
+    /// Seconds and such parts of a second, written where this argument says.
+    Clock {
+        argument: usize,
+        parts: u64,
+    },
+    /// As many bytes as its second argument says.
+    Bytes,
+    Variable,
+}
+
+// Sorted. One more function: a row; if it writes anything, its definition in `runtime/replay.c`, too.
+static KNOWN: &[(&str, Gives, &[Ty])] = &[
+    ("clock", Gives::AtLeast(0), &[]),
+    ("clock_gettime", Gives::Clock { argument: 1, parts: 1_000_000_000 }, &[Ty::Int, Ty::Ptr]),
+    ("getenv", Gives::Variable, &[Ty::Ptr]),
+    ("getpid", Gives::AtLeast(1), &[]),
+    ("getrandom", Gives::Bytes, &[Ty::Ptr, Ty::Size]),
+    ("gettimeofday", Gives::Clock { argument: 0, parts: 1_000_000 }, &[Ty::Ptr]),
+    ("lrand48", Gives::AtLeast(0), &[]),
+    ("rand", Gives::AtLeast(0), &[]),
+    ("random", Gives::AtLeast(0), &[]),
+    ("time", Gives::Time, &[Ty::Ptr]),
+];
+
+fn row(name: &str) -> Option<&'static (&'static str, Gives, &'static [Ty])> {
+    KNOWN.binary_search_by_key(&name, |row| row.0).ok().map(|i| &KNOWN[i])
+}
+
+/// Whether it is known what a function of this name gives.
+pub fn is_known(name: &str) -> bool {
+    row(name).is_some()
+}
+
+/// The name of the input that says whether a variable is set.
+pub fn is_set(variable: &str) -> String {
+    format!("getenv_{variable}")
+}
+
+/// Which of these functions one of this name is: the C library calls its own by other names.
+pub(crate) fn position(all: &[SymCall], name: &str) -> Option<usize> {
+    let name = if name == "__clock_gettime" { "clock_gettime" } else { name };
+    all.iter().position(|call| call.name == name)
+}
+
+/// Gives the result of a call.
+pub(crate) fn call(linux: &Linux, of: &SymCall, call: &Call<'_>, cx: &mut Cx<'_>) -> Result<Reply, Stop> {
+    if cx.core.image.in_library(cx.pos()) {
+        return Ok(Reply::Decline);
+    }
+    let Some((_, gives, sig)) = row(&of.name) else {
+        let value = result(&of.name, call, cx);
+        return Ok(Reply::Value(Value::Sym(value)));
+    };
+    let args = Args::of(call, sig)?;
+    match *gives {
+        Gives::AtLeast(least) => {
+            let value = result(&of.name, call, cx);
+            at_least(cx, value, least)?;
+            Ok(Reply::Value(Value::Sym(value)))
+        }
+        Gives::Time => {
+            let at = if args.fixed(cx, 0) == Some(0) { None } else { Some(writable(cx, args.value(0), 8)?) };
+            let bytes = cx.new_input(&of.name, 8);
+            let value = cx.joined(&bytes);
+            at_least(cx, value, 0)?;
+            if let Some(at) = at {
+                cx.write_bytes(at, &bytes)?;
+            }
+            Ok(Reply::Value(Value::Sym(value)))
+        }
+        Gives::Clock { argument, parts } => {
+            let at = writable(cx, args.value(argument), 16)?;
+            let bytes = cx.new_input(&of.name, 16);
+            let (seconds, part) = (cx.joined(&bytes[..8]), cx.joined(&bytes[8..]));
+            let second = cx.core.pool.bits(64, parts);
+            let within = cx.core.pool.ult(part, second);
+            at_least(cx, seconds, 0)?;
+            cx.assume(within)?;
+            cx.write_bytes(at, &bytes)?;
+            Ok(Reply::Value(Value::Bits(0)))
+        }
+        Gives::Bytes => {
+            let len = args.number(cx, 1)?;
+            let at = writable(cx, args.value(0), len)?;
+            cx.room_for_input(&of.name, len)?;
+            let bytes = cx.new_input(&of.name, len);
+            cx.write_bytes(at, &bytes)?;
+            Ok(Reply::Value(Value::Bits(len)))
+        }
+        Gives::Variable => variable(linux, of.size, &args, cx),
+    }
+}
+
+/// A fresh input of the width of the call's result.
+fn result(name: &str, call: &Call<'_>, cx: &mut Cx<'_>) -> ExprId {
+    let bytes = cx.new_input(name, u64::from(call.ret_width.clamp(1, 64).div_ceil(8)));
+    cx.joined(&bytes)
+}
+
+/// Assumes that a result is this or more, as a signed number.
+fn at_least(cx: &mut Cx<'_>, value: ExprId, least: u64) -> Result<(), Stop> {
+    let width = cx.core.pool.width(value);
+    let least = cx.core.pool.bits(width, least);
+    let holds = cx.core.pool.sle(least, value);
+    cx.assume(holds)
+}
+
+/// The address of so many bytes that may be written.
+fn writable(cx: &mut Cx<'_>, pointer: Value, size: u64) -> Result<u64, Stop> {
+    let at = cx.block_address(pointer, size, true)?;
+    match cx.writable_range(at, size) {
+        true => Ok(at),
+        false => Err(cx.bad_access(at, size, true).into()),
+    }
+}
+
+/// A variable that the program asks for.
+fn variable(linux: &Linux, size: u32, args: &Args<'_>, cx: &mut Cx<'_>) -> Result<Reply, Stop> {
+    let Ok(Some(name)) = cx.concrete_string(args.value(0)) else { return Ok(Reply::Decline) };
+    let is_given = linux.input.env.iter().any(|(given, _)| *given == name);
+    if is_given || name.is_empty() || name.contains(&b'=') {
+        return Ok(Reply::Decline);
+    }
+    let name = String::from_utf8_lossy(&name).into_owned();
+    let what = format!("the variable `{name}`");
+    let known = cx.state.env::<World>().given.iter().find(|(_, given)| ***given == *what).map(|(at, _)| *at);
+    if let Some(at) = known {
+        return Ok(Reply::Value(Value::Bits(at)));
+    }
+    let input = is_set(&name);
+    if cx.state.inputs.iter().any(|known| *known.name == *input) {
+        return Ok(Reply::Value(Value::Bits(0)));
+    }
+    let byte = cx.coming_input(&input, 1)[0];
+    let one = cx.core.pool.bits(8, 1);
+    let set = cx.core.pool.eq(byte, one);
+    let is_set = cx.decide(set)?;
+    cx.new_input(&input, 1);
+    if !is_set {
+        let zero = cx.core.pool.zero(8);
+        let unset = cx.core.pool.eq(byte, zero);
+        cx.assume(unset)?;
+        return Ok(Reply::Value(Value::Bits(0)));
+    }
+    start::symbolic_string(cx, &what, &start::input_of(name.as_bytes()), size, b"").map(|at| Reply::Value(Value::Bits(at)))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_table_is_sorted() {
+        assert!(KNOWN.windows(2).all(|w| w[0].0 < w[1].0));
+        assert!(is_known("rand") && is_known("time") && !is_known("foo"));
+    }
+}

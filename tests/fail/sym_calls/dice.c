@@ -1,0 +1,16 @@
+//@ frontend: bitcode, machine code does not say what a function returns
+//@ args: --sym-calls rand
+// A die has one side more than its table.
+#include <stdlib.h>
+int main(void) {
+  static const int points[6] = {1, 2, 3, 4, 5, 6};
+  int sum = 0;
+  for (int i = 0; i < 2; i++) {
+#ifdef FIXED
+    sum += points[rand() % 6];
+#else
+    sum += points[rand() % 7];  //~ FAULT out-of-bounds-read: offset 24 of
+#endif
+  }
+  return sum == 12;
+}
