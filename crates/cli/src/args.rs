@@ -158,6 +158,8 @@ pub static OPTIONS: &[Opt<RunArgs>] = &[
         set: |a, v| { a.plan.find.push(v.into()); Ok(()) } },
     Opt { name: "--frames", value: "", help: "machine code: bounds of frames in optimised code, too, by unwinding tables; slower",
         set: |a, _| { a.plan.frames = true; Ok(()) } },
+    Opt { name: "--html", value: "FILE", help: "write one HTML page at the end that needs no other file (also `wryneck report RUN`)",
+        set: |a, v| a.formats.add("html", v) },
     Opt { name: "--json", value: "", help: "print one JSON object at the end instead of a summary",
         set: |a, _| { a.json = true; Ok(()) } },
     Opt { name: "--jsonl", value: "FILE", help: "write JSON lines at the end; `-` is standard output, here and below",

@@ -57,6 +57,7 @@ static COMMANDS: &[Command] = &[
     Command { name: "ld", help: "lld, whose programs carry their bitcode", run: cmd::ld::run },
     Command { name: "probe", help: "run any function without its callers, and report what must go wrong", run: cmd::probe::run },
     Command { name: "replay", help: "run the tests of a run natively and compare how they end", run: cmd::replay::run },
+    Command { name: "report", help: "write what a run found as one HTML page", run: cmd::report::run },
     Command { name: "rules", help: "list and explain the rules that `verify` checks", run: cmd::rules::run },
     Command { name: "run", help: "explore a whole program on symbolic input", run: cmd::run::run },
     Command { name: "show", help: "show what a run found, with source and coverage; as SARIF, lcov, JSON lines", run: cmd::show::run },

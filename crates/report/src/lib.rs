@@ -1,9 +1,10 @@
 //! Findings and runs as plain data, and the formats they are written in. Knows no engine: numbers, names and bytes in, text out.
 //!
 //! Reading order: [`run`] (what there is to tell), [`report`] (the rest of a run folder), [`ktest`] (test files), [`terminal`] and
-//! [`json`] (summaries), [`show`] (a run folder for people), [`annotate`] (source beside it), [`shown`] (what is safe to print), [`jsonl`], [`lcov`], [`sarif`], [`units`].
+//! [`json`] (summaries), [`show`] (a run folder for people), [`annotate`] (source beside it), [`html`] (the same as a page), [`shown`] (what is safe to print), [`jsonl`], [`lcov`], [`sarif`], [`units`].
 
 pub mod annotate;
+pub mod html;
 pub mod json;
 pub mod jsonl;
 pub mod ktest;
@@ -20,7 +21,7 @@ pub mod units;
 use std::io::{self, Write};
 
 pub use ktest::{KTest, Object};
-pub use report::{FileCoverage, FunctionCoverage, Report, Sources, Test};
+pub use report::{FileCoverage, FunctionCoverage, Report, Sources, Test, TreeNode};
 pub use rules::{Checked, RuleResult, Verdict};
 pub use run::{
     Class, CodeLine, EndCount, Finding, Goal, InputValue, Kind, LOSSES, LedgerRow, Lines, Native, Place, Pruning, Reached, Run, Status,
@@ -37,6 +38,7 @@ pub struct Format {
 // `report::tests::golden`.
 #[rustfmt::skip]
 pub static FORMATS: &[Format] = &[
+    Format { name: "html", write: html::write },
     Format { name: "json", write: |out, report| json::write(out, &report.run) },
     Format { name: "jsonl", write: jsonl::write },
     Format { name: "lcov", write: lcov::write },

@@ -22,7 +22,20 @@ pub struct Report {
     pub coverage: Vec<FileCoverage>,
     /// In the order they were written.
     pub tests: Vec<Test>,
+    /// The paths of the first tests as a tree, each node before those below it.
+    pub tree: Vec<TreeNode>,
     pub sources: Sources,
+}
+
+/// Paths that make the same decisions up to here, where they part or end.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct TreeNode {
+    /// Its number; that of the root is its own.
+    pub parent: u32,
+    /// Decisions made after the parent's.
+    pub decisions: u32,
+    /// The test, by its place among the tests, whose path ends here.
+    pub test: Option<u32>,
 }
 
 /// Coverage of a source file.
@@ -139,6 +152,7 @@ pub(crate) mod tests {
                 instructions: 90,
                 depth: 4,
             }],
+            tree: vec![TreeNode { parent: 0, decisions: 0, test: None }, TreeNode { parent: 0, decisions: 4, test: Some(0) }],
             sources,
         }
     }

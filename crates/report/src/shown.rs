@@ -157,13 +157,14 @@ fn reached(reached: &Reached) -> Reached {
 
 /// A report as it is shown.
 pub fn report(report: &Report) -> Report {
-    let Report { run: of, version, directory, coverage, tests, sources } = report;
+    let Report { run: of, version, directory, coverage, tests, tree, sources } = report;
     Report {
         run: run(of),
         version: own(version),
         directory: own(directory),
         coverage: coverage.iter().map(file).collect(),
         tests: tests.iter().map(test).collect(),
+        tree: tree.clone(),
         sources: shown_sources(sources),
     }
 }
@@ -315,7 +316,7 @@ mod tests {
             (format(name).expect("there is one").write)(&mut out, &report).expect("memory can be written");
             String::from_utf8(out.inner).expect("UTF-8")
         };
-        for name in ["json", "jsonl", "lcov", "sarif"] {
+        for name in ["html", "json", "jsonl", "lcov", "sarif"] {
             assert_eq!(bad(&write(name)), None, "{name}");
         }
         let json: serde_json::Value = serde_json::from_str(&write("json")).expect("one object");

@@ -108,7 +108,7 @@ fn write_code(out: &mut dyn Write, code: &[CodeLine]) -> io::Result<()> {
     })
 }
 
-fn inputs(values: &[InputValue]) -> String {
+pub(crate) fn inputs(values: &[InputValue]) -> String {
     let shown = |v: &InputValue| {
         let cut = &v.bytes[..v.bytes.len().min(SHOWN_BYTES)];
         let more = if cut.len() < v.bytes.len() { "…" } else { "" };

@@ -26,6 +26,7 @@ mod database;
 mod earlier;
 mod place;
 mod read;
+mod tree;
 mod writer;
 
 pub use earlier::{Earlier, EarlierPath, earlier, refuse_live};

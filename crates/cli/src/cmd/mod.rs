@@ -7,6 +7,7 @@ pub mod guard;
 pub mod ld;
 pub mod probe;
 pub mod replay;
+pub mod report;
 pub mod rules;
 pub mod run;
 pub mod show;

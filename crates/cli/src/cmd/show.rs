@@ -26,6 +26,8 @@ static OPTIONS: &[Opt<Args>] = &[
         set: |a, _| { a.sections.push(Section::Ends); Ok(()) } },
     Opt { name: "--findings", value: "", help: "findings with their source and the decisions on the way",
         set: |a, _| { a.sections.push(Section::Findings); Ok(()) } },
+    Opt { name: "--html", value: "FILE", help: "one HTML page that needs no other file, as `wryneck report` writes it",
+        set: |a, v| a.formats.add("html", v) },
     Opt { name: "--json", value: "", help: "the run as one JSON object, as `wryneck run --json` prints it",
         set: |a, _| a.formats.add("json", "-") },
     Opt { name: "--jsonl", value: "FILE", help: "JSON lines: run, findings, ends, tests, ledger, coverage, each line with its `type`",

@@ -13,9 +13,11 @@ use serde::de::DeserializeOwned;
 use serde_json::Value;
 use wryneck_report::{
     Class, EndCount, FileCoverage, Finding, FunctionCoverage, Kind, LedgerRow, Lines, Native, Report, Run, Sources, Status, Test, Totals,
+    TreeNode,
 };
 
 use crate::folder::database::Database;
+use crate::folder::tree::Paths;
 use crate::problem::problem;
 use crate::{beneath, data, seal};
 
@@ -117,6 +119,7 @@ pub fn report(folder: &Path, code: Code) -> Result<Report> {
         directory: fact("directory"),
         coverage,
         tests: reader.tests()?,
+        tree: reader.tree()?,
         sources: Sources::default(),
     };
     report.sources = sources(&report);
@@ -251,6 +254,19 @@ impl Reader {
         self.rows("SELECT test, class, what, instructions, depth FROM path WHERE test IS NOT NULL ORDER BY id", |row| {
             Ok(Test { file: row.get(0)?, class: row.get(1)?, what: row.get(2)?, instructions: count(row, 3)?, depth: count(row, 4)? })
         })
+    }
+
+    /// The paths of the tests, in the order of these.
+    fn tree(&self) -> Result<Vec<TreeNode>> {
+        let (mut paths, mut test) = (Paths::default(), 0);
+        self.db.each("SELECT prefix FROM path WHERE test IS NOT NULL ORDER BY id", |row| {
+            if let Some(prefix) = row.get_ref(0)?.as_blob_or_null()? {
+                paths.add(test, prefix);
+            }
+            test += 1;
+            Ok(())
+        })?;
+        Ok(paths.tree())
     }
 
     fn coverage(&self, code: Code) -> Result<Vec<FileCoverage>> {
