@@ -179,6 +179,9 @@ impl<'m> Body<'_, 'm> {
             self.b.trap(trap);
             return Ok(None);
         }
+        if code == ["fsqrt"] && v.args() == 1 && self.cx.types.float(v.ty()).is_ok_and(|width| width <= 80) {
+            return self.x87_root(v);
+        }
         if !code.iter().all(|line| INERT_ASM.contains(line)) {
             return Err(Unsupported::Asm(code.first().unwrap_or(&"").to_string()));
         }
@@ -196,6 +199,18 @@ impl<'m> Body<'_, 'm> {
             return Err(Unsupported::Asm("operands of different types are tied".to_owned()));
         }
         Ok(Some(leaves.into_iter().collect::<Val>()).filter(|_| !shape.pieces.is_empty()))
+    }
+    /// The square root on the x87 stack, rounded to 64 bits of significand and then to the type.
+    fn x87_root(&mut self, v: Value<'m>) -> Lowered {
+        let width = self.cx.types.float(v.ty())?;
+        if self.cx.types.float(v.operand(0).ty())? != width {
+            return Err(Unsupported::Asm("fsqrt".to_owned()));
+        }
+        self.each1(v, |s, a| {
+            let wide = if width == 80 { a } else { s.b.cast(Op::Fcast, 80, width, a) };
+            let root = s.b.unary(Op::Fsqrt, 80, wide);
+            if width == 80 { root } else { s.b.cast(Op::Fcast, width, 80, root) }
+        })
     }
     /// An output that no input is tied to holds whatever was in the register: as undefined as `undef`.
     fn untied(&mut self, v: Value<'m>) -> Lowered {

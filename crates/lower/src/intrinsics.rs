@@ -84,6 +84,8 @@ static INTRINSICS: &[(&str, Meaning)] = &[
     ("llvm.dbg.value", M::Nothing),
     ("llvm.debugtrap", M::Trap("llvm.debugtrap")),
     ("llvm.donothing", M::Nothing),
+    ("llvm.eh.sjlj.longjmp", M::By(unwind::long_jump)),
+    ("llvm.eh.sjlj.setjmp", M::By(unwind::set_jump)),
     ("llvm.eh.typeid.for", M::By(unwind::type_id)),
     ("llvm.exp", M::Libm("exp")),
     ("llvm.exp10", M::Libm("exp10")),
@@ -364,7 +366,7 @@ mod tests {
         assert!(matches!(find("llvm.smul.with.overflow.i32"), Some(Meaning::Overflow(Op::Mul, Op::SmulOverflow))));
         assert!(matches!(find("llvm.trap"), Some(Meaning::Trap(_))));
         assert!(matches!(find("llvm.trunc.v2f64"), Some(Meaning::Rounded(Round::Trunc))));
-        assert!(find("llvm.eh.sjlj.setjmp").is_none());
+        assert!(find("llvm.eh.dwarf.cfa").is_none());
         assert!(find("llvm").is_none());
     }
 }

@@ -1,12 +1,12 @@
-//! Exceptions: invokes, landing pads and `resume`.
+//! Exceptions: invokes, landing pads and `resume`; the jumps of `__builtin_setjmp`.
 //!
 //! An invoke is a call with [`Op::Unwound`] behind it: a bit that is set when an exception lands here, and a branch on it. So a landing pad is a
 //! block as any other: nothing else in the IR knows of exceptions. What a pad catches is a table in the program's data ([`wryneck_ir::pad`]),
 //! made once for each pad. The unwinder leaves the exception and the selector in a variable of its own, which the landing pad reads.
 //! A type's selector is its number among the module's symbols, which `llvm.eh.typeid.for` asks for.
 
-use wryneck_ir::build::{BuildError, DataDef, ModuleBuilder, Slot};
-use wryneck_ir::{NONE, Op, SymbolId, global_flags, linkage, pad};
+use wryneck_ir::build::{BuildError, CallDef, Callee, DataDef, ModuleBuilder, Slot};
+use wryneck_ir::{NONE, Op, SymbolId, call_flags, global_flags, linkage, pad};
 
 use crate::body::Body;
 use crate::constant::{Image, Linear};
@@ -71,10 +71,9 @@ impl<'m> Body<'_, 'm> {
     }
 
     pub fn resume(&mut self, v: Value<'m>) -> Lowered {
-        use wryneck_ir::build::{CallDef, Callee};
         let exception = *self.value(v.operand(0))?.leaves().first().ok_or(Unsupported::Constant)?;
         let symbol = self.b.names.symbol(self.b.module, RESUME);
-        let def = CallDef { args: &[(exception, 64)], flags: wryneck_ir::call_flags::NO_RETURN, ..CallDef::default() };
+        let def = CallDef { args: &[(exception, 64)], flags: call_flags::NO_RETURN, ..CallDef::default() };
         self.b.call_to(None, Callee::Symbol(symbol), def);
         self.b.unreachable();
         Ok(None)
@@ -90,6 +89,23 @@ impl<'m> Body<'_, 'm> {
 pub fn type_id<'m>(s: &mut Body<'_, 'm>, v: Value<'m>) -> Lowered {
     let caught = s.cx.fold(v.operand(0)).ok_or(Unsupported::Constant)?;
     Ok(Some(s.b.int(32, selector(caught)).into()))
+}
+
+/// `__builtin_setjmp`: `_setjmp`, whose models fill no more of a buffer than its five words.
+pub fn set_jump<'m>(s: &mut Body<'_, 'm>, v: Value<'m>) -> Lowered {
+    let buffer = s.scalar(v.operand(0))?;
+    let symbol = s.b.names.symbol(s.b.module, "_setjmp");
+    Ok(Some(s.b.call(Callee::Symbol(symbol), CallDef { args: &[(buffer, 64)], ret_width: 32, flags: 0, named: 1 }).into()))
+}
+
+/// `__builtin_longjmp`, whose value is always 1.
+pub fn long_jump<'m>(s: &mut Body<'_, 'm>, v: Value<'m>) -> Lowered {
+    let (buffer, one) = (s.scalar(v.operand(0))?, s.b.int(32, 1));
+    let symbol = s.b.names.symbol(s.b.module, "_longjmp");
+    let def = CallDef { args: &[(buffer, 64), (one, 32)], ret_width: 0, flags: call_flags::NO_RETURN, named: 2 };
+    s.b.call_to(None, Callee::Symbol(symbol), def);
+    s.b.unreachable();
+    Ok(None)
 }
 
 fn selector(caught: Linear) -> u64 {
