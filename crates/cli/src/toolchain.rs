@@ -75,6 +75,10 @@ pub fn sysroot() -> Result<PathBuf> {
             return Err(problem(format!("musl is missing: `{MUSL_LIB}` has no `libc.a`"), "install Debian's `musl-dev`"));
         }
         link_all(Path::new(MUSL_INCLUDE), &include, |_| true)?;
+        let crypt = include.join("crypt.h");
+        if !crypt.exists() {
+            fs::write(crypt, CRYPT)?;
+        }
         // Left out where they are not installed: few programs ask the kernel past the C library.
         for kernel in KERNEL_INCLUDES {
             symlink(kernel, include.join(Path::new(kernel).file_name().expect("it has one")))?;
@@ -92,16 +96,21 @@ pub fn sysroot() -> Result<PathBuf> {
 /// Changed whenever [`sysroot`] lays out anything else than before.
 const LAYOUT: &str = "7";
 /// The kernel's headers that musl has none of.
-const KERNEL_INCLUDES: [&str; 8] = [
+const KERNEL_INCLUDES: [&str; 10] = [
     "/usr/include/asm-generic",
+    "/usr/include/drm",
     "/usr/include/linux",
     "/usr/include/misc",
     "/usr/include/mtd",
     "/usr/include/rdma",
     "/usr/include/sound",
     "/usr/include/video",
+    "/usr/include/xen",
     "/usr/include/x86_64-linux-gnu/asm",
 ];
+/// A header that Debian's musl lacks, as it lacks the functions; programs include it before they know.
+const CRYPT: &str = "#pragma once\nstruct crypt_data { int initialized; char __buf[256]; };\n\
+    char *crypt(const char *, const char *);\nchar *crypt_r(const char *, const char *, struct crypt_data *);\n";
 /// Gcc's own files, a folder for each version.
 const GCC: &str = "/usr/lib/gcc/x86_64-linux-gnu";
 /// Libc++'s headers as Debian's `libc++-22-dev` installs them.

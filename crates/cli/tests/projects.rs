@@ -98,6 +98,28 @@ fn a_project_of_cmake_is_built_and_explored() {
 }
 
 #[test]
+fn what_gcc_accepts_is_accepted() {
+    let project = Project::new();
+    let source = "#include <linux/if_ether.h>\n#include <math.h>\n#include <crypt.h>\n\
+        struct a { int x; }; struct b { int y; };\n\
+        static twice(int n) { return n + undeclared(n); }\n\
+        int main(int argc, char **argv) {\n\
+          struct a one = {1}; struct b *other = &one; int *p = argc; char *q = argc ? 0 : 1;\n\
+          return twice(argc) + isinf(1.0 * argc) + other->y + (p == 0) + (q != 0) + ETH_ALEN == 9;\n\
+        }\n";
+    fs::write(project.path("old.c"), source).expect("there is room");
+    fs::write(project.path("more.c"), "int undeclared(int n) { return n; }\n").expect("there is room");
+    let flags = "-O1 -std=gnu89 -pedantic -Wall -Wextra -Werror -Wno-such-warning -fno-such-option -fconserve-stack --param ssp-buffer-size=4 -specs=/none";
+    let said = project.done(&format!("cc {flags} old.c more.c -lm -o old"));
+    assert!(said.contains("warning: `-fno-such-option` is an option of gcc that clang has not; it is left out"), "{said}");
+    assert!(said.contains("`-specs=/none`") && !said.contains("error:"), "{said}");
+    assert_eq!(project.explored("old --sym-args 0 1 1"), ["0", "1"]);
+    // What gcc refuses is refused.
+    fs::write(project.path("wrong.c"), "int main(void) { return missing; }\n").expect("there is room");
+    assert!(!project.wryneck("cc -c wrong.c").status.success());
+}
+
+#[test]
 fn bitcode_is_written_to_a_file() {
     let project = Project::new();
     project.done("build -- make");
