@@ -38,6 +38,7 @@ const SAVE_COVERAGE: Duration = Duration::from_secs(3);
 const TELL: Duration = Duration::from_millis(100);
 
 /// What progress shows.
+#[derive(Clone, Debug, Default)]
 pub struct Numbers {
     pub paths: u64,
     pub findings: usize,

@@ -92,7 +92,7 @@ pub fn explore(name: &str, words: Vec<String>, complete: impl FnOnce(&mut RunArg
         host,
         notes,
         workers: args.jobs,
-        listener: Box::new(Shown { progress: Progress::new(args.quiet || args.json), early: None }),
+        listener: Box::new(Shown { progress: Progress::new(args.quiet || args.json, args.max_time), early: None }),
     });
     known.with(|facts| facts.rules = team.rules());
     collector.notes.extend(team.notes());

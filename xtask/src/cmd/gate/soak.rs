@@ -100,7 +100,7 @@ pub fn run(args: &Args) -> Result<()> {
     Ok(())
 }
 
-/// Paths and instructions a second of a line of progress: `5.01 s: 53 paths, 0 findings, 1.20 M instructions/s, …`.
+/// Paths and instructions a second of a line of progress: `5.01 s: 53 paths, 11 paths/s, 0 findings, …, 1.20 M instructions/s, …`.
 fn numbers(line: &str) -> Option<(u64, f64)> {
     let part = |name: &str| line.split([':', ',']).map(str::trim).find_map(|part| part.strip_suffix(name).map(str::trim));
     let speed = part("instructions/s")?;
