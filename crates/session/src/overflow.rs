@@ -50,7 +50,8 @@ impl Overflow {
     pub fn flags(self) -> impl Iterator<Item = String> {
         [(self.signed, SIGNED), (self.unsigned, UNSIGNED), (self.conversions, CONVERSIONS)]
             .into_iter()
-            .filter_map(|(wanted, flag)| wanted.then(|| flag.to_owned()))
+            .filter(|(wanted, _)| *wanted)
+            .map(|(_, flag)| flag.to_owned())
     }
 
     /// Whether this can be seen in a target of which a part is C source.
