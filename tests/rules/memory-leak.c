@@ -1,6 +1,7 @@
 //@ rule: memory-leak
 /* Memory that is never freed or freed twice, and such as is not: realloc's four cases, buffers of getline, what a function may allocate. */
 #define _GNU_SOURCE
+#include <dirent.h>
 #include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -44,6 +45,22 @@ int realloc_fails(char c) {
   char *q = realloc(p, c == 'b' ? too_much : 8);
   if (!q) return 1;
   free(q);
+  return 0;
+}
+
+static int is_here(const struct dirent *entry) { return strcmp(entry->d_name, ".") == 0; }
+static int is_nothing(const struct dirent *entry) { return entry == 0; }
+
+int list_of_entries(char c) {
+  struct dirent **list;
+  int count = scandir(".", &list, is_here, alphasort);  //~ VIOLATION memory-leak: memory from `scandir` is never freed
+  if (count >= 0 && c != 'e') free(list);
+  return 0;
+}
+
+int list_of_no_entries(void) {
+  struct dirent **list;
+  scandir(".", &list, is_nothing, alphasort);
   return 0;
 }
 
