@@ -121,6 +121,8 @@ int main(int argc, char **argv) {
     case '2': write(2, "X", 1); crash_if(stat("f", &about) || about.st_size > 7); break;
     case '3': write(2, "X", 1); crash_if(fstat(2, &about) || about.st_size > 7); break;
     case '4': write(2, "X", 1); crash_if(read(0, text, 99) > 7); break;
+    // A stream that takes nothing.
+    case 'O': crash_if(write(2, "X", 1) != 1); break;
     // When a file was read last: by the program itself, or by guard as it looked.
     case '5': {
       struct stat then;
@@ -195,7 +197,7 @@ fn text(bytes: &[u8]) -> String {
 }
 
 /// The world, the program's words, and the answers that are right.
-const ROWS: [(&str, &str, &str); 68] = [
+const ROWS: [(&str, &str, &str); 71] = [
     // The end of a variable's value is a part of the condition.
     ("export VARIABLE=", "e", "clean"),
     ("export VARIABLE=x", "e", "faulty"),
@@ -258,6 +260,9 @@ const ROWS: [(&str, &str, &str); 68] = [
     ("printf content >f; exec 2>>f", "3", "unverified"),
     ("printf content >f; exec <f 2>/dev/null", "4", "clean"),
     ("printf content >f; exec <f 2>>f", "4", "unverified"),
+    ("exec 2>/dev/null", "O", "clean"),
+    ("exec 2>f", "O", "clean"),
+    ("exec 2>/dev/full", "O", "unverified"),
     ("printf content >f", "5", "unverified"),
     ("touch f", "6", "clean"),
     ("touch f", "6", "clean"),

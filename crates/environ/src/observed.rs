@@ -362,8 +362,14 @@ fn stdin(s: &Sys<'_, '_>) {
 
 /// A file that was given is written, or one that the path opened, which [`open`] notes.
 fn write(s: &Sys<'_, '_>, _: &Done) {
-    if stream(s, 0) == Some(0) {
-        s.linux.captured.note_unknown("whether standard input can be written");
+    match stream(s, 0) {
+        Some(0) => s.linux.captured.note_unknown("whether standard input can be written"),
+        Some(output) => s.linux.captured.note_same(
+            numbered("accepts", output),
+            b"yes",
+            "whether a stream can be written, which is full or has no reader",
+        ),
+        None => {}
     }
 }
 

@@ -322,11 +322,48 @@ pub fn may_access(path: &[u8], want: i32) -> Vec<u8> {
     if may { b"yes".to_vec() } else { b"no".to_vec() }
 }
 
+/// Whether writes to a stream succeed: it is a terminal, a device that takes everything, a file with room, or a pipe or socket with a reader.
+pub fn accepts(fd: i32) -> Vec<u8> {
+    const ROOM: u64 = 1 << 20;
+    let Some(mode) = kind(fd) else { return b"no".to_vec() };
+    // SAFETY: the calls fill plain memory, and ask of a descriptor.
+    let accepts = unsafe {
+        match mode {
+            libc::S_IFREG => {
+                let mut system: libc::statvfs = std::mem::zeroed();
+                let mut limit: libc::rlimit = std::mem::zeroed();
+                libc::fstatvfs(fd, &mut system) == 0
+                    && system.f_bavail.saturating_mul(system.f_frsize) >= ROOM
+                    && libc::getrlimit(libc::RLIMIT_FSIZE, &mut limit) == 0
+                    && limit.rlim_cur == libc::RLIM_INFINITY
+            }
+            libc::S_IFIFO | libc::S_IFSOCK => {
+                let mut one = libc::pollfd { fd, events: libc::POLLOUT, revents: 0 };
+                libc::poll(&mut one, 1, 0) >= 0 && one.revents & (libc::POLLERR | libc::POLLHUP | libc::POLLNVAL) == 0
+            }
+            libc::S_IFCHR => takes_everything(fd) || libc::isatty(fd) == 1,
+            _ => false,
+        }
+    };
+    if accepts { b"yes".to_vec() } else { b"no".to_vec() }
+}
+
+/// Whether a stream is `/dev/null` or `/dev/zero`.
+fn takes_everything(fd: i32) -> bool {
+    let bytes = stat(Ok(fd)).unwrap_or_default();
+    let device = bytes.get(40..).and_then(|rest| rest.first_chunk()).map(|word| u64::from_le_bytes(*word));
+    [libc::makedev(1, 3), libc::makedev(1, 5)].into_iter().any(|known| device == Some(known))
+}
+
+/// What kind of file a stream is, as the bits of its mode.
+fn kind(fd: i32) -> Option<u32> {
+    let bytes = stat(Ok(fd))?;
+    Some(u32::from_le_bytes(*bytes.get(24..)?.first_chunk()?) & libc::S_IFMT)
+}
+
 /// Whether a stream is a regular file.
 pub fn is_regular(fd: i32) -> Option<bool> {
-    let bytes = stat(Ok(fd))?;
-    let mode = u32::from_le_bytes(*bytes.get(24..)?.first_chunk()?);
-    Some(mode & libc::S_IFMT == libc::S_IFREG)
+    kind(fd).map(|kind| kind == libc::S_IFREG)
 }
 
 /// The place of a stream in its file.

@@ -106,6 +106,7 @@ impl Here {
                 Some(process::may_access(path, std::str::from_utf8(want).ok()?.trim().parse().ok()?))
             }
             b"regular" => Some(if process::is_regular(fd()?)? { b"yes".to_vec() } else { b"no".to_vec() }),
+            b"accepts" => Some(process::accepts(fd()?)),
             b"seek" => Some(process::place(fd()?)),
             b"flags" => Some(process::flags(fd()?)),
             b"ioctl" => {
@@ -154,6 +155,7 @@ pub fn of_process(here: &Here) -> Answers {
     ]
     .map(Into::into)
     .to_vec();
+    all.extend(["1", "2"].map(|fd| question("accepts", fd.as_bytes())));
     for fd in ["0", "1", "2"] {
         all.extend(["fstat", "regular", "seek", "flags"].map(|kind| question(kind, fd.as_bytes())));
         all.extend(["5401", "5413"].map(|request| question("ioctl", format!("{fd} {request}").as_bytes())));
