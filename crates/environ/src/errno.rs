@@ -35,10 +35,12 @@ errnos! {
     ESPIPE = 29;
     EPIPE = 32;
     ERANGE = 34;
+    EDEADLK = 35;
     ENAMETOOLONG = 36;
     ENOSYS = 38;
     ENOTEMPTY = 39;
     ELOOP = 40;
+    EOVERFLOW = 75;
     ENOTSOCK = 88;
     EPROTOTYPE = 91;
     ENOPROTOOPT = 92;
@@ -50,6 +52,7 @@ errnos! {
     ECONNRESET = 104;
     EISCONN = 106;
     ENOTCONN = 107;
+    ETIMEDOUT = 110;
     ECONNREFUSED = 111;
 }
 

@@ -23,11 +23,13 @@ pub mod state;
 pub mod sym_calls;
 mod sym_files;
 pub mod sys;
+pub mod threads;
 mod written;
 
 use std::rc::Rc;
 
 use wryneck_exec::memory::HeapObject;
+use wryneck_exec::threads::ThreadId;
 use wryneck_exec::{Call, Cx, Environment, PathData, PathEnd, Premises, Reply, State, Stop, Value};
 
 pub use failing::SHORT as SHORT_TRANSFER;
@@ -96,6 +98,7 @@ pub fn stand_ins() -> impl Iterator<Item = StandIn> {
     const JUMPS: [&str; 7] = ["__sigsetjmp", "_longjmp", "_setjmp", "longjmp", "setjmp", "siglongjmp", "sigsetjmp"];
     const INTRINSICS: [&str; 4] = ["__VERIFIER_", "klee_", "reach_error", "wryneck_"];
     let stands_in = |m: &&models::Model| match m.when {
+        When::Bitcode => false,
         When::Always | When::Partly => !JUMPS.contains(&m.name),
         When::Undefined => INTRINSICS.iter().any(|prefix| m.name.starts_with(prefix)),
     };
@@ -117,7 +120,7 @@ impl Environment for Linux {
         }
         let i = MODELS.binary_search_by(|m| m.name.cmp(name)).ok()?;
         match MODELS[i].when {
-            When::Always | When::Partly => Some(i as u32),
+            When::Always | When::Partly | When::Bitcode => Some(i as u32),
             When::Undefined => (!defined).then_some(i as u32),
         }
     }
@@ -155,6 +158,23 @@ impl Environment for Linux {
     fn premises(&self, state: &State) -> Premises {
         let world = state.env::<World>();
         Premises { standard_output: !world.standard_moved, standard_input: !world.input_moved, open_descriptors: !world.bad_descriptor }
+    }
+
+    fn thread_returned(&self, value: Option<Value>, cx: &mut Cx<'_>) -> Result<Reply, Stop> {
+        threads::life::end(cx, value)
+    }
+
+    fn synchronises(&self, name: &str) -> bool {
+        let model = MODELS.binary_search_by(|m| m.name.cmp(name)).ok();
+        model.is_some_and(|i| MODELS[i].when == When::Bitcode || name.ends_with("pthread_create"))
+    }
+
+    fn synchronises_in(&self, name: &str) -> bool {
+        name.starts_with("__pthread_once") || name == "call_once"
+    }
+
+    fn slice_ended(&self, cx: &mut Cx<'_>) -> ThreadId {
+        threads::after_slice(cx)
     }
 
     fn returned(&self, value: Option<Value>, cx: &mut Cx<'_>) -> PathEnd {

@@ -6,6 +6,7 @@ use crate::Linux;
 use crate::intrinsics::{klee, overflow, verifier, wryneck};
 use crate::libc::{alloc, assert, fenv, jump, memory, stdlib, string, unwind};
 use crate::sig::{Args, Ty};
+use crate::threads::{exclusion, life, waits};
 use crate::{start, sys};
 
 /// When a model stands in for its function.
@@ -15,6 +16,8 @@ pub(crate) enum When {
     Always,
     /// As `Always`, but only for some arguments: for others the body runs.
     Partly,
+    /// As `Always`, but not in machine code.
+    Bitcode,
     /// Only where there is no body.
     Undefined,
 }
@@ -77,7 +80,27 @@ models! {
     "__VERIFIER_nondet_ushort" () Undefined verifier::nondet;
     "__assert_fail" (Ptr Ptr Int Ptr) Always assert::assert_fail;
     "__clock_gettime" (Int Ptr) Partly sys::clock_gettime;
-    "__pthread_create" (Ptr Ptr Ptr Ptr) Always stdlib::no_thread;
+    "__pthread_cond_timedwait" (Ptr Ptr Ptr) Bitcode waits::condition_timedwait;
+    "__pthread_create" (Ptr Ptr Ptr Ptr) Always life::create;
+    "__pthread_detach" (Size) Bitcode life::detach;
+    "__pthread_exit" (Ptr) Bitcode life::exit;
+    "__pthread_getspecific" (Int) Bitcode life::key_value;
+    "__pthread_join" (Size Ptr) Bitcode life::join;
+    "__pthread_key_create" (Ptr Ptr) Bitcode life::key_create;
+    "__pthread_key_delete" (Int) Bitcode life::key_delete;
+    "__pthread_mutex_lock" (Ptr) Bitcode exclusion::mutex_lock;
+    "__pthread_mutex_timedlock" (Ptr Ptr) Bitcode exclusion::mutex_timedlock;
+    "__pthread_mutex_trylock" (Ptr) Bitcode exclusion::mutex_trylock;
+    "__pthread_mutex_unlock" (Ptr) Bitcode exclusion::mutex_unlock;
+    "__pthread_rwlock_rdlock" (Ptr) Bitcode exclusion::read_lock;
+    "__pthread_rwlock_timedrdlock" (Ptr Ptr) Bitcode exclusion::timed_read_lock;
+    "__pthread_rwlock_timedwrlock" (Ptr Ptr) Bitcode exclusion::timed_write_lock;
+    "__pthread_rwlock_tryrdlock" (Ptr) Bitcode exclusion::try_read_lock;
+    "__pthread_rwlock_trywrlock" (Ptr) Bitcode exclusion::try_write_lock;
+    "__pthread_rwlock_unlock" (Ptr) Bitcode exclusion::read_write_unlock;
+    "__pthread_rwlock_wrlock" (Ptr) Bitcode exclusion::write_lock;
+    "__pthread_timedjoin_np" (Size Ptr Ptr) Bitcode life::timedjoin;
+    "__pthread_tryjoin_np" (Size Ptr) Bitcode life::tryjoin;
     "__sigsetjmp" (Ptr Int) Always jump::sigsetjmp;
     "__ubsan_handle_add_overflow" (Ptr Size Size) Undefined overflow::add;
     "__ubsan_handle_add_overflow_abort" (Ptr Size Size) Undefined overflow::add;
@@ -118,6 +141,10 @@ models! {
     "bcmp" (Ptr Ptr Size) Partly string::memcmp;
     "calloc" (Size Size) Always alloc::calloc;
     "clock_gettime" (Int Ptr) Partly sys::clock_gettime;
+    "cnd_broadcast" (Ptr) Bitcode waits::condition_broadcast;
+    "cnd_signal" (Ptr) Bitcode waits::condition_signal;
+    "cnd_timedwait" (Ptr Ptr Ptr) Bitcode waits::cnd_timedwait;
+    "cnd_wait" (Ptr Ptr) Bitcode waits::cnd_wait;
     "exit" (Int) Undefined stdlib::exit;
     "fesetround" (Int) Always fenv::fesetround;
     "fetestexcept" (Int) Always fenv::fetestexcept;
@@ -166,11 +193,49 @@ models! {
     "memmove" (Ptr Ptr Size) Partly memory::memcpy;
     "mempcpy" (Ptr Ptr Size) Partly memory::mempcpy;
     "memset" (Ptr Int Size) Partly memory::memset;
+    "mtx_lock" (Ptr) Bitcode exclusion::mtx_lock;
+    "mtx_timedlock" (Ptr Ptr) Bitcode exclusion::mtx_timedlock;
+    "mtx_trylock" (Ptr) Bitcode exclusion::mtx_trylock;
+    "mtx_unlock" (Ptr) Bitcode exclusion::mutex_unlock;
     "posix_memalign" (Ptr Size Size) Always alloc::posix_memalign;
-    "pthread_create" (Ptr Ptr Ptr Ptr) Always stdlib::no_thread;
+    "pthread_barrier_wait" (Ptr) Bitcode waits::barrier_wait;
+    "pthread_cancel" (Size) Bitcode life::lacking;
+    "pthread_cond_broadcast" (Ptr) Bitcode waits::condition_broadcast;
+    "pthread_cond_signal" (Ptr) Bitcode waits::condition_signal;
+    "pthread_cond_timedwait" (Ptr Ptr Ptr) Bitcode waits::condition_timedwait;
+    "pthread_cond_wait" (Ptr Ptr) Bitcode waits::condition_wait;
+    "pthread_create" (Ptr Ptr Ptr Ptr) Always life::create;
+    "pthread_detach" (Size) Bitcode life::detach;
+    "pthread_exit" (Ptr) Bitcode life::exit;
+    "pthread_getspecific" (Int) Bitcode life::key_value;
+    "pthread_join" (Size Ptr) Bitcode life::join;
+    "pthread_key_create" (Ptr Ptr) Bitcode life::key_create;
+    "pthread_key_delete" (Int) Bitcode life::key_delete;
+    "pthread_kill" (Size Int) Bitcode life::lacking;
+    "pthread_mutex_lock" (Ptr) Bitcode exclusion::mutex_lock;
+    "pthread_mutex_timedlock" (Ptr Ptr) Bitcode exclusion::mutex_timedlock;
+    "pthread_mutex_trylock" (Ptr) Bitcode exclusion::mutex_trylock;
+    "pthread_mutex_unlock" (Ptr) Bitcode exclusion::mutex_unlock;
+    "pthread_rwlock_rdlock" (Ptr) Bitcode exclusion::read_lock;
+    "pthread_rwlock_timedrdlock" (Ptr Ptr) Bitcode exclusion::timed_read_lock;
+    "pthread_rwlock_timedwrlock" (Ptr Ptr) Bitcode exclusion::timed_write_lock;
+    "pthread_rwlock_tryrdlock" (Ptr) Bitcode exclusion::try_read_lock;
+    "pthread_rwlock_trywrlock" (Ptr) Bitcode exclusion::try_write_lock;
+    "pthread_rwlock_unlock" (Ptr) Bitcode exclusion::read_write_unlock;
+    "pthread_rwlock_wrlock" (Ptr) Bitcode exclusion::write_lock;
+    "pthread_setspecific" (Int Ptr) Bitcode life::set_key_value;
+    "pthread_spin_lock" (Ptr) Bitcode exclusion::spin_lock;
+    "pthread_spin_trylock" (Ptr) Bitcode exclusion::spin_trylock;
+    "pthread_spin_unlock" (Ptr) Bitcode exclusion::spin_unlock;
+    "pthread_timedjoin_np" (Size Ptr Ptr) Bitcode life::timedjoin;
+    "pthread_tryjoin_np" (Size Ptr) Bitcode life::tryjoin;
     "reach_error" () Undefined verifier::error;
     "realloc" (Ptr Size) Always alloc::realloc;
     "reallocarray" (Ptr Size Size) Always alloc::reallocarray;
+    "sem_post" (Ptr) Bitcode waits::semaphore_post;
+    "sem_timedwait" (Ptr Ptr) Bitcode waits::semaphore_timedwait;
+    "sem_trywait" (Ptr) Bitcode waits::semaphore_trywait;
+    "sem_wait" (Ptr) Bitcode waits::semaphore_wait;
     "setjmp" (Ptr) Always jump::setjmp;
     "siglongjmp" (Ptr Int) Always jump::longjmp;
     "sigsetjmp" (Ptr Int) Always jump::sigsetjmp;
@@ -179,6 +244,9 @@ models! {
     "strlen" (Ptr) Partly string::strlen;
     "strncmp" (Ptr Ptr Size) Partly string::strncmp;
     "strnlen" (Ptr Size) Partly string::strnlen;
+    "thrd_detach" (Size) Bitcode life::detach;
+    "tss_get" (Int) Bitcode life::key_value;
+    "tss_set" (Int Ptr) Bitcode life::set_key_value;
     "wryneck_assume" (Int) Undefined verifier::assume;
     "wryneck_choose_range" (Size Size Ptr) Undefined wryneck::choose_range;
     "wryneck_concretise" (Size) Undefined wryneck::concretise;

@@ -96,6 +96,7 @@ pub fn world(input: &ProgramInput, captured: &Captured) -> World {
         input_moved: false,
         bad_descriptor: false,
         names: Rc::default(),
+        threads: Rc::default(),
         observed: Rc::default(),
     };
     let mut path = Vec::new();

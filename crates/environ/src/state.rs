@@ -11,6 +11,7 @@ use crate::content::{Byte, Content};
 use crate::input::{Stat, mode};
 use crate::observed::Observed;
 pub use crate::sockets::{Connection, Socket, SocketState};
+use crate::threads::Threads;
 
 /// Index into [`World::nodes`].
 pub type NodeId = u32;
@@ -193,6 +194,7 @@ pub struct World {
     pub bad_descriptor: bool,
     /// Symbolic names of files made on this path: 8-bit bytes, zeros after the name. Each differs from all others in its directory.
     pub names: Rc<Vec<Rc<[ExprId]>>>,
+    pub threads: Rc<Threads>,
     /// What this path asked of the world outside, in its order; empty unless facts are noted.
     pub observed: Rc<Vec<Observed>>,
 }
@@ -338,6 +340,7 @@ impl PathData for World {
             node.for_each_expr(f);
         }
         self.names.iter().flat_map(|name| name.iter()).for_each(|e| f(*e));
+        self.threads.for_each_expr(f);
     }
     fn remap(&mut self, map: &Remap) {
         for node in &mut self.nodes {
@@ -354,6 +357,11 @@ impl PathData for World {
         if !self.names.is_empty() {
             let kept = |e: &ExprId| map.get(*e).expect("every expression of path data is a root of a compaction");
             self.names = Rc::new(self.names.iter().map(|name| name.iter().map(kept).collect()).collect());
+        }
+        let mut any = false;
+        self.threads.for_each_expr(&mut |_| any = true);
+        if any {
+            Rc::make_mut(&mut self.threads).remap(map);
         }
     }
     fn hash_into(&self, mut h: &mut dyn Hasher, hash_expr: &mut dyn FnMut(ExprId) -> u64) {
@@ -375,5 +383,6 @@ impl PathData for World {
             node.content.hash_into(h, hash_expr);
         }
         self.names.iter().flat_map(|name| name.iter()).for_each(|e| h.write_u64(hash_expr(*e)));
+        self.threads.hash_into(h, hash_expr);
     }
 }

@@ -21,7 +21,7 @@ use bytemuck::Pod;
 use crate::module::{Module, Table, TableSource};
 
 /// What this build writes and reads; any change of a record or an operator's number is a new one.
-pub const VERSION: u32 = 3;
+pub const VERSION: u32 = 4;
 const MAGIC: [u8; 8] = *b"wryneck\0";
 const HEADER: usize = 32;
 const ENTRY: usize = 40;

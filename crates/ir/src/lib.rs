@@ -22,8 +22,11 @@ pub mod verify;
 mod samples;
 
 pub use code_source::{ActiveCall, Calling, CodeObject, CodeSource, Convention, NoCode, Transfer};
-pub use inst::{FcmpPred, Inst, NONE, Op, Operand, Part, Round, limbs};
+pub use inst::{ATOMIC, FcmpPred, Inst, NONE, Op, Operand, Part, Round, limbs};
 pub use module::*;
+
+/// The variable in which the C library of bitcode describes the running thread (`runtime/musl`): each thread has one.
+pub const THREAD: &str = "__wryneck_thread";
 
 /// Numbers of system calls that no kernel has: lifted code asks by them for what a constant answers, so that a verdict can name it. Which processor?
 pub const ASKS_PROCESSOR: u64 = 0x1_0000_0001;

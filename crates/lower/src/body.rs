@@ -33,6 +33,8 @@ pub struct Body<'a, 'm> {
     pub function: Value<'m>,
     /// Source names and declarations of allocas.
     pub variables: FxHashMap<Value<'m>, (&'m [u8], LocId)>,
+    /// What the accesses that are being lowered say of themselves: 0, or [`wryneck_ir::ATOMIC`].
+    pub access: u32,
     flow: FxHashMap<Block<'m>, Flow<'m>>,
     ids: FxHashMap<Block<'m>, BlockId>,
     /// Blocks with an edge to them that are not lowered yet, by their place in reverse post-order.
@@ -98,6 +100,7 @@ pub fn lower<'m>(cx: &mut Context<'m>, b: &mut ModuleBuilder, function: Value<'m
         entry,
         function,
         variables: names.variables,
+        access: 0,
         flow: FxHashMap::default(),
         ids: FxHashMap::default(),
         pending: BTreeMap::new(),

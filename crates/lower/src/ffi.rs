@@ -18,8 +18,8 @@ use llvm_sys::ir_reader::LLVMParseIRInContext2;
 use llvm_sys::prelude::*;
 use llvm_sys::target::*;
 pub use llvm_sys::{
-    LLVMAtomicRMWBinOp as RmwOp, LLVMIntPredicate as IntPredicate, LLVMLinkage as Linkage, LLVMOpcode as Opcode, LLVMTypeKind as TypeKind,
-    LLVMValueKind as ValueKind,
+    LLVMAtomicOrdering as Ordering, LLVMAtomicRMWBinOp as RmwOp, LLVMIntPredicate as IntPredicate, LLVMLinkage as Linkage,
+    LLVMOpcode as Opcode, LLVMTypeKind as TypeKind, LLVMValueKind as ValueKind,
 };
 
 /// A parsed module and its context.
@@ -150,6 +150,8 @@ getters! {
         incoming() -> u32 = LLVMCountIncoming;
         incoming_value(i: c_uint) -> (handle Value) = LLVMGetIncomingValue;
         incoming_block(i: c_uint) -> (handle Block) = LLVMGetIncomingBlock;
+        /// Of a load or store.
+        ordering() -> Ordering = LLVMGetOrdering;
         rmw_op() -> RmwOp = LLVMGetAtomicRMWBinOp;
         mask_elements() -> u32 = LLVMGetNumMaskElements;
         /// Element of a shuffle's mask; negative: undefined.

@@ -1,16 +1,16 @@
-//! Memory: allocas, loads, stores, address arithmetic, atomics as plain accesses.
+//! Memory: allocas, loads, stores, address arithmetic, atomics as accesses that say that they are.
 //!
 //! Only what an access really touches is accessed: padding is neither read nor written, a vector goes limb by limb.
 //! Address arithmetic is one `ptradd` per variable index and one for all constants together, last, so that the base
 //! keeps its bounds.
 
 use wryneck_ir::build::Slot;
-use wryneck_ir::{NONE, Op};
+use wryneck_ir::{ATOMIC, NONE, Op};
 
 use crate::body::Body;
 use crate::constant::{GepStep, gep_steps, sign_extend};
 use crate::error::Unsupported;
-use crate::ffi::{RmwOp, Type, TypeKind, Value};
+use crate::ffi::{Ordering, RmwOp, Type, TypeKind, Value};
 use crate::inst::Lowered;
 use crate::types::{Piece, Shape};
 use crate::value::Val;
@@ -102,9 +102,17 @@ impl<'m> Body<'_, 'm> {
         }
     }
 
+    /// What a load or store says of itself.
+    fn access_of(v: Value<'m>) -> u32 {
+        if v.ordering() == Ordering::LLVMAtomicOrderingNotAtomic { 0 } else { ATOMIC }
+    }
+
     pub fn load_instruction(&mut self, v: Value<'m>) -> Lowered {
         let address = self.scalar(v.operand(0))?;
-        self.load(v.ty(), address).map(Some)
+        self.access = Self::access_of(v);
+        let loaded = self.load(v.ty(), address);
+        self.access = 0;
+        loaded.map(Some)
     }
     /// Reads a value of a type.
     pub fn load(&mut self, ty: Type<'m>, address: Slot) -> Result<Val, Unsupported> {
@@ -121,14 +129,14 @@ impl<'m> Body<'_, 'm> {
         if len > 1 && bits > 64 && bits.is_multiple_of(8) {
             for i in 0..len {
                 let at = self.offset(at, u64::from(i) * u64::from(bits / 8));
-                out.push(self.b.load(bits, at, 0));
+                out.push(self.b.load(bits, at, self.access));
             }
         } else if len > 1 && 64u16.is_multiple_of(bits) {
             let mut left = u32::from(piece.width());
             for limb in 0u64.. {
                 let width = left.min(64) as u16;
                 let at = self.offset(at, limb * 8);
-                let whole = self.b.load(width, at, 0);
+                let whole = self.b.load(width, at, self.access);
                 self.unpack(Piece { bits, len: u32::from(width / bits), offset: 0 }, whole, out);
                 left -= u32::from(width);
                 if left == 0 {
@@ -136,14 +144,16 @@ impl<'m> Body<'_, 'm> {
                 }
             }
         } else {
-            let whole = self.b.load(piece.width(), at, 0);
+            let whole = self.b.load(piece.width(), at, self.access);
             self.unpack(piece, whole, out);
         }
     }
     pub fn store_instruction(&mut self, v: Value<'m>) -> Lowered {
         let (value, address) = (self.value(v.operand(0))?, self.scalar(v.operand(1))?);
         let shape = self.cx.types.shape(v.operand(0).ty())?;
+        self.access = Self::access_of(v);
         self.store(&shape, &value, address);
+        self.access = 0;
         Ok(None)
     }
     /// Writes a value of a shape.
@@ -158,7 +168,7 @@ impl<'m> Body<'_, 'm> {
         if len > 1 && bits > 64 && bits.is_multiple_of(8) {
             for (i, &leaf) in (0u64..).zip(leaves) {
                 let at = self.offset(at, i * u64::from(bits / 8));
-                self.b.store(bits, at, leaf, 0);
+                self.b.store(bits, at, leaf, self.access);
             }
             return;
         }
@@ -166,12 +176,12 @@ impl<'m> Body<'_, 'm> {
             Some(limbs) => {
                 for (i, (limb, width)) in (0u64..).zip(limbs) {
                     let at = self.offset(at, i * 8);
-                    self.b.store(width, at, limb, 0);
+                    self.b.store(width, at, limb, self.access);
                 }
             }
             None => {
                 let whole = self.pack(piece, leaves);
-                self.b.store(piece.width(), at, whole, 0);
+                self.b.store(piece.width(), at, whole, self.access);
             }
         }
     }
@@ -181,23 +191,28 @@ impl<'m> Body<'_, 'm> {
         let address = self.scalar(v.operand(0))?;
         let (expected, new) = (self.scalar(v.operand(1))?, self.scalar(v.operand(2))?);
         let width = self.cx.types.scalar(v.operand(1).ty())?;
-        let old = self.b.load(width, address, 0);
+        let old = self.b.load(width, address, ATOMIC);
         let same = self.b.binary(Op::Eq, width, old, expected);
         let kept = self.choose(width, same, new, old);
-        self.b.store(width, address, kept, 0);
+        self.b.store(width, address, kept, ATOMIC);
         Ok(Some([old, same].into_iter().collect()))
     }
     pub fn read_modify_write(&mut self, v: Value<'m>) -> Lowered {
         let address = self.scalar(v.operand(0))?;
         let ty = v.operand(1).ty();
         let shape = self.cx.types.shape(ty)?;
-        let old = self.load(ty, address)?;
+        self.access = ATOMIC;
+        let old = self.load(ty, address);
+        self.access = 0;
+        let old = old?;
         let operand = self.value(v.operand(1))?;
         let mut new = Vec::new();
         for ((width, &a), &b) in shape.leaves().zip(old.leaves()).zip(operand.leaves()) {
             new.push(self.modified(v.rmw_op(), ty, width, a, b)?);
         }
+        self.access = ATOMIC;
         self.store(&shape, &new.into_iter().collect(), address);
+        self.access = 0;
         Ok(Some(old))
     }
     fn modified(&mut self, op: RmwOp, ty: Type<'m>, width: u16, a: Slot, b: Slot) -> Result<Slot, Unsupported> {

@@ -300,6 +300,12 @@ fn prune(
         notes.push("calls are made to fail, so nothing is pruned".into());
         return Ok(None);
     }
+    // What runs in another thread, and what a key's value points to, no static analysis follows.
+    let threads = ["pthread_create", "pthread_key_create"];
+    if explorer.core.code_source.is_none() && threads.iter().any(|name| explorer.core.image.function_address(name).is_some()) {
+        notes.push("the program makes threads or their keys, so nothing is pruned".into());
+        return Ok(None);
+    }
     if !plan.slices {
         explorer.prune(pruning, Rc::new(Unsliced));
         return Ok(None);

@@ -13,7 +13,7 @@ pub fn exit(_: &Linux, args: &Args<'_>, cx: &mut Cx<'_>) -> Result<Reply, Stop> 
     Err(exited(cx, status)?.into())
 }
 
-/// `pthread_create`: there is one thread. It fails as in a process that may have no more, which is our lack and not the program's.
+/// `pthread_create` of machine code: there is one thread. It fails as in a process that may have no more, which is our lack and not the program's.
 pub fn no_thread(_: &Linux, args: &Args<'_>, cx: &mut Cx<'_>) -> Result<Reply, Stop> {
     failed(cx, args.call.name);
     Ok(Reply::Value(Value::Bits(ENOSYS.0 as u64)))

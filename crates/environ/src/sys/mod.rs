@@ -35,6 +35,7 @@ use crate::failing;
 use crate::observed;
 use crate::sig::Args;
 use crate::state::{Node, Open, World};
+use crate::threads;
 
 /// A system call in progress.
 pub struct Sys<'s, 'c> {
@@ -206,6 +207,9 @@ system_calls! {
 pub fn syscall(linux: &Linux, args: &Args<'_>, cx: &mut Cx<'_>) -> Result<Reply, Stop> {
     let number = args.number(cx, 0)?;
     let args = std::array::from_fn(|i| args.value(i + 1));
+    if let Some(reply) = threads::waits::system_call(cx, number, &args)? {
+        return Ok(reply);
+    }
     perform(linux, number, args, cx).map(Reply::Value)
 }
 

@@ -116,6 +116,8 @@ impl Explorer {
             binding: None,
             called_unknown: None,
             sp: STACK_TOP,
+            stack_top: STACK_TOP,
+            threads: None,
             instructions: 0,
             loops: Rc::default(),
             covers_new: false,

@@ -170,6 +170,8 @@ pub struct Code {
     /// Slots, one scratch slot for cyclic copies included.
     pub slots: u32,
     pub consts: Box<[u64]>,
+    /// Constants that are addresses of thread-local variables: the slot, the variable's number, and the offset in it.
+    pub locals: Box<[(u32, u32, u64)]>,
     /// Limbs of the parameters.
     pub param_slots: u32,
     pub by_value: bool,
@@ -192,6 +194,8 @@ pub struct Context<'a> {
     pub first_block: u32,
     pub address_of: &'a mut dyn FnMut(u32) -> u64,
     pub callee_of: &'a mut dyn FnMut(u32) -> Callee,
+    /// The number of the thread-local variable that a symbol stands for, and the offset in it.
+    pub local_of: &'a mut dyn FnMut(u32) -> Option<(u32, u64)>,
 }
 
 /// Dead bytes between the variables of a frame.
@@ -221,6 +225,7 @@ impl Code {
             first_inst,
             slots: f.slots + 1,
             consts: m.consts.range(f.consts).iter().map(|c| constant(c, cx.address_of)).collect(),
+            locals: locals(m.consts.range(f.consts), cx.local_of),
             param_slots: m.params.range(f.params).iter().map(|p| limbs(p.width)).sum(),
             by_value: m.params.range(f.params).iter().any(|p| p.kind == ir::param_kind::BY_VALUE),
             frame,
@@ -418,6 +423,11 @@ fn simple_kind(op: Op, width: u16) -> Kind {
 
 fn constant(c: &ir::Const, address_of: &mut dyn FnMut(u32) -> u64) -> u64 {
     if c.symbol == NONE { c.value } else { address_of(c.symbol).wrapping_add(c.value) }
+}
+
+fn locals(consts: &[ir::Const], local_of: &mut dyn FnMut(u32) -> Option<(u32, u64)>) -> Box<[(u32, u32, u64)]> {
+    let symbols = (0..).zip(consts).filter(|(_, c)| c.symbol != NONE);
+    symbols.filter_map(|(slot, c)| local_of(c.symbol).map(|(number, offset)| (slot, number, offset.wrapping_add(c.value)))).collect()
 }
 
 fn prepare_switch(m: &Module, s: &ir::Switch) -> PreparedSwitch {

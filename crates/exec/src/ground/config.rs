@@ -84,6 +84,10 @@ options! {
     urgent: &'static str = "";
     /// What a function leaves in scratch registers and below the stack pointer of machine code counts as never written, where a model replaces it.
     scratch: bool = false;
+    /// How often a path may deviate from the order in which threads run by themselves.
+    schedules: u32 = 0;
+    /// Look for data races where there are several threads.
+    races: bool = true;
     /// Look for lost memory where a path exits.
     leaks: bool = false;
     /// How many accesses out of bounds a path survives.

@@ -66,7 +66,9 @@ pub struct Image {
     /// Number of each function's first block over the program.
     first_block: Vec<u32>,
     pub blocks: u32,
-    global_addrs: Vec<u64>,
+    pub(super) global_addrs: Vec<u64>,
+    /// Thread-local variables, as numbers of globals.
+    pub(super) locals: Vec<u32>,
     /// Variables and functions of machine code, by name.
     placed: FxHashMap<Box<str>, u64>,
     placed_functions: FxHashMap<Box<str>, u64>,
@@ -125,6 +127,7 @@ impl Image {
             first_block,
             blocks,
             global_addrs: Vec::new(),
+            locals: Vec::new(),
             placed: FxHashMap::default(),
             placed_functions: FxHashMap::default(),
             machine_code_begins: Vec::new(),
@@ -155,6 +158,9 @@ impl Image {
                 at = at.next_multiple_of(u64::from(global.align.max(16)));
                 addrs[i] = at;
                 let name = module.str(module.symbols[global.symbol as usize].name);
+                if global.flags & global_flags::THREAD_LOCAL != 0 || name == ir::THREAD {
+                    self.locals.push(i as u32);
+                }
                 statics.push(Static { base: at, size: g.size, name: name.into(), writable: !read_only });
                 at += g.size + GLOBAL_SLACK;
             }
@@ -374,6 +380,13 @@ impl Image {
             address_of: &mut |symbol| self.target_address(self.program.target(module_index, symbol)),
             // A call of data or of null is decided when it is reached: no callee has this number.
             callee_of: &mut |symbol| self.callee_of(module_index, symbol).unwrap_or(Callee::Undefined(u32::MAX)),
+            local_of: &mut |symbol| match self.program.target(module_index, symbol) {
+                Target::Data(global, offset) => {
+                    let number = self.locals.iter().position(|local| *local == global.0)?;
+                    Some((number as u32, offset))
+                }
+                Target::Func(_) | Target::Undefined(_) | Target::Null => None,
+            },
         })
     }
 

@@ -12,4 +12,5 @@ pub mod path_end;
 pub mod prefix;
 pub mod sharing;
 pub mod stacks;
+pub mod thread_locals;
 pub mod tree;

@@ -103,6 +103,12 @@ fault_kinds! {
     Trap "trap" 248;
     /// A branch, an address or output depends on memory that was never written.
     UninitialisedRead "uninitialised-read" 457;
+    /// Two threads access the same memory, one of them to write, and nothing orders the two.
+    DataRace "data-race" 362;
+    /// Every thread waits for another.
+    Deadlock "deadlock" 833;
+    /// A lock is given back that the thread does not hold.
+    UnheldLock "unheld-lock" 832;
     /// What the program itself reported through an intrinsic.
     Reported "reported" 710;
 }

@@ -285,6 +285,10 @@ impl Relevance {
             );
             return None;
         }
+        if state.has_threads() {
+            below.core.ledger.note(LedgerKind::Warning, "paths that make threads are not sliced; all their flips are explored");
+            return None;
+        }
         below.core.lower_beyond(&state);
         let image = below.core.image.clone();
         let (stacks, environment, compared) = (&below.core.stacks, &*below.core.environment, self.mode.subsumes(below.core));

@@ -3,9 +3,11 @@
 pub mod awaited;
 pub mod frame;
 pub mod landings;
+pub(crate) mod races;
 pub mod rebuilt;
 pub mod slots;
 pub mod survived;
+pub mod threads;
 pub mod variables;
 
 use std::collections::VecDeque;
@@ -27,6 +29,7 @@ use crate::state::landings::Landings;
 use crate::state::rebuilt::Rebuilt;
 pub use crate::state::slots::{AnyData, NoData, PathData, Slot, Slots, own_data};
 use crate::state::survived::Survived;
+use crate::state::threads::Threads;
 use crate::state::variables::Variables;
 
 /// Names the subtree below one flip.
@@ -56,6 +59,12 @@ pub struct Returned {
 impl Returned {
     fn expr(&self) -> Option<ExprId> {
         self.result.filter(|(_, tag)| *tag != 0).map(|(value, _)| ExprId::from_raw(value as u32))
+    }
+
+    fn remap(&mut self, map: &Remap) {
+        if let Some(e) = self.expr() {
+            self.result = Some((u64::from(renumbered(map, e).raw()), 1));
+        }
     }
 }
 
@@ -98,6 +107,10 @@ pub struct State {
     pub called_unknown: Option<Rc<str>>,
     /// Lowest address of the stack in use.
     pub sp: u64,
+    /// Where the running thread's stack ends.
+    pub(crate) stack_top: u64,
+    /// `None`: there has been one thread.
+    pub(crate) threads: Option<Rc<Threads>>,
     /// Objects inside the stack and the data of machine code that it has computed addresses in.
     pub variables: Rc<Variables>,
     /// Instructions run on this path.
@@ -160,6 +173,8 @@ impl State {
             binding: self.binding,
             called_unknown: self.called_unknown.clone(),
             sp: self.sp,
+            stack_top: self.stack_top,
+            threads: self.threads.clone(),
             variables: self.variables.clone(),
             instructions: self.instructions,
             loops: self.loops.clone(),
@@ -188,8 +203,13 @@ impl State {
 
     /// The positions of the calls in progress, innermost first.
     pub fn call_stack(&self) -> Vec<CodePos> {
-        let frames = self.frames.iter().rev().enumerate();
-        frames.map(|(i, f)| CodePos { func: f.func(), op: if i == 0 { f.op() } else { f.op().saturating_sub(1) } }).collect()
+        positions(&self.frames)
+    }
+
+    /// The frames of all threads, and of landings.
+    pub(crate) fn all_frames(&self) -> Vec<Rc<Frame>> {
+        let landings = self.landings.all.iter().map(|landing| &landing.frame);
+        self.frames.iter().chain(landings).chain(self.parked_frames()).cloned().collect()
     }
 
     /// The environment's data, as the type it has.
@@ -217,31 +237,29 @@ impl State {
     /// Calls `f` with every expression the state holds, but for those in parts already met.
     pub fn for_each_expr(&self, visited: &mut Visited, f: &mut dyn FnMut(ExprId)) {
         let landings = self.landings.all.iter().map(|landing| &landing.frame);
-        for frame in self.frames.iter().chain(landings).filter(|frame| visited.is_new(*frame)) {
+        for frame in self.frames.iter().chain(landings).chain(self.parked_frames()).filter(|frame| visited.is_new(*frame)) {
             frame.exprs().for_each(&mut *f);
         }
         self.memory.space.for_each_new_page(visited, &mut |page| page.cells().iter().for_each(|cell| f(cell.expr)));
         self.path.for_each_expr(&mut visited.paths, f);
         debug_assert!(self.before.is_none(), "states are visited between operations");
-        self.returned.and_then(|returned| returned.expr()).into_iter().chain(self.binding).for_each(&mut *f);
+        self.returned.and_then(|returned| returned.expr()).into_iter().chain(self.binding).chain(self.parked_exprs()).for_each(&mut *f);
         self.data.for_each_expr(visited, f);
     }
 
     /// Renumbers every expression. `rebuilt` keeps what states share shared.
     pub fn remap(&mut self, map: &Remap, rebuilt: &mut Rebuilt) {
-        let landings = if self.landings.all.is_empty() { &mut [][..] } else { &mut Rc::make_mut(&mut self.landings).all[..] };
-        for frame in self.frames.iter_mut().chain(landings.iter_mut().map(|landing| &mut landing.frame)) {
-            rebuilt.frames.change(frame, |frame| frame.exprs().next().is_some(), |frame| frame.renumber(|e| renumbered(map, e)));
+        remap_frames(&mut self.frames, &mut self.landings, map, rebuilt);
+        for own in self.threads.iter_mut().flat_map(|threads| Rc::make_mut(threads).all.iter_mut().map(|thread| &mut thread.own)) {
+            remap_frames(&mut own.frames, &mut own.landings, map, rebuilt);
+            own.returned.iter_mut().for_each(|returned| returned.remap(map));
+            own.binding = own.binding.map(|address| renumbered(map, address));
         }
         self.memory.space.replace_symbolic_pages(&mut rebuilt.space, &mut |page| {
             page.cells_mut().iter_mut().for_each(|cell| cell.expr = renumbered(map, cell.expr));
         });
         self.path.remap(map, &mut rebuilt.paths);
-        if let Some(returned) = &mut self.returned
-            && let Some(e) = returned.expr()
-        {
-            returned.result = Some((u64::from(renumbered(map, e).raw()), 1));
-        }
+        self.returned.iter_mut().for_each(|returned| returned.remap(map));
         self.binding = self.binding.map(|address| renumbered(map, address));
         self.data.remap(map, &mut rebuilt.data);
     }
@@ -253,7 +271,8 @@ impl State {
         for landing in &self.landings.all {
             std::hash::Hash::hash(&landing.key(), &mut h);
         }
-        for f in self.frames.iter().chain(self.landings.all.iter().map(|landing| &landing.frame)) {
+        self.hash_threads(&mut h);
+        for f in self.frames.iter().chain(self.landings.all.iter().map(|landing| &landing.frame)).chain(self.parked_frames()) {
             h.write_u32(f.func());
             h.write_u32(f.op());
             h.write_u64(f.base);
@@ -286,6 +305,19 @@ impl State {
         h.write_u8(u8::from(self.announced) | u8::from(self.returned.is_some()) << 1);
         self.data.hash_into(&mut h, &mut |e| exprs(e));
         h.finish()
+    }
+}
+
+/// The positions of these calls in progress, innermost first.
+fn positions(frames: &[Rc<Frame>]) -> Vec<CodePos> {
+    let frames = frames.iter().rev().enumerate();
+    frames.map(|(i, f)| CodePos { func: f.func(), op: if i == 0 { f.op() } else { f.op().saturating_sub(1) } }).collect()
+}
+
+fn remap_frames(frames: &mut [Rc<Frame>], landings: &mut Rc<Landings>, map: &Remap, rebuilt: &mut Rebuilt) {
+    let landings = if landings.all.is_empty() { &mut [][..] } else { &mut Rc::make_mut(landings).all[..] };
+    for frame in frames.iter_mut().chain(landings.iter_mut().map(|landing| &mut landing.frame)) {
+        rebuilt.frames.change(frame, |frame| frame.exprs().next().is_some(), |frame| frame.renumber(|e| renumbered(map, e)));
     }
 }
 

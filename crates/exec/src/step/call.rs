@@ -14,6 +14,7 @@ use crate::state::{Returned, Tagged};
 use crate::step::core::LedgerKind;
 use crate::step::cx::Cx;
 use crate::step::plugin::{Call, Reply, Stop, Value};
+use crate::step::threads;
 
 /// A call site, with its arguments evaluated.
 struct Site {
@@ -146,9 +147,12 @@ fn dispatch(cx: &mut Cx<'_>, callee: Callee, site: &Site) -> Result<(), Stop> {
             match reply {
                 Reply::Jump(token, value) => return cx.jump_to(token, value),
                 Reply::Land(frame) => return landing::land_at(cx, frame),
-                _ => {}
+                Reply::Switch(to) => {
+                    threads::run(cx, to);
+                    return Ok(());
+                }
+                reply => answer(cx, reply, m, site)?,
             }
-            answer(cx, reply, m, site)?
         }
         Callee::Undefined(_) => undefined(cx, name, site)?,
     };
@@ -209,6 +213,14 @@ fn answer(cx: &mut Cx<'_>, reply: Reply, model: u32, site: &Site) -> Result<Opti
         }
         Reply::Jump(token, value) => return cx.jump_to(token, value).map(|()| None),
         Reply::Land(frame) => return landing::land_at(cx, frame).map(|()| None),
+        Reply::Switch(to) => {
+            threads::run(cx, to);
+            return Ok(None);
+        }
+        Reply::Again(addr, args) => {
+            cx.enter_called(addr, &args, NONE, 0)?;
+            return Ok(None);
+        }
         Reply::Tail(addr, args) => {
             cx.state.frame_mut().go_on();
             cx.enter_called(addr, &args, site.dst, site.ret_width)?;

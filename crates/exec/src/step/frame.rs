@@ -6,7 +6,7 @@ use wryneck_ir::{NONE, limbs};
 
 use crate::ground::code::{Callee, Code};
 use crate::ground::config::Uninit;
-use crate::ground::memory::{NULL_PAGE, STACK_TOP};
+use crate::ground::memory::NULL_PAGE;
 use crate::ground::path_end::{FaultKind, PathEnd};
 use crate::state::{Frame, Returned, State, Tagged};
 use crate::step::core::Core;
@@ -27,10 +27,11 @@ pub fn call(core: &mut Core, state: &mut State, code: &Code, op: u32) -> Result<
         return Ok(false);
     }
     let call = code.calls[p.b as usize];
-    let caller = state.frame_mut();
-    caller.go_to(op + 1);
     let mut frame = core.spare_frame();
     frame.begin(callee);
+    localise(state, callee, &mut frame);
+    let caller = state.frame_mut();
+    caller.go_to(op + 1);
     let args = &code.lists[call.args.first as usize..(call.args.first + call.args.count) as usize];
     let first = callee.consts.len();
     for (i, arg) in args.iter().take(callee.param_slots as usize).enumerate() {
@@ -46,6 +47,7 @@ pub fn call(core: &mut Core, state: &mut State, code: &Code, op: u32) -> Result<
 pub fn enter(core: &mut Core, state: &mut State, callee: &Code, args: &[Tagged], dst: u32, ret_width: u32) -> Result<(), PathEnd> {
     let mut frame = core.spare_frame();
     frame.begin(callee);
+    localise(state, callee, &mut frame);
     let first = callee.consts.len();
     for (i, arg) in args.iter().take(callee.param_slots as usize).enumerate() {
         frame.put(first + i, *arg);
@@ -55,12 +57,22 @@ pub fn enter(core: &mut Core, state: &mut State, callee: &Code, args: &[Tagged],
     push(core, state, callee, frame)
 }
 
+/// In other threads than the first, thread-local variables have addresses of their own.
+#[inline]
+fn localise(state: &State, callee: &Code, frame: &mut Frame) {
+    if !callee.locals.is_empty()
+        && let Some(threads) = &state.threads
+    {
+        threads.localise(frame, callee);
+    }
+}
+
 /// Gives the frame its stack memory and puts it on top.
 fn push(core: &mut Core, state: &mut State, callee: &Code, mut frame: Frame) -> Result<(), PathEnd> {
-    let lowest = STACK_TOP - core.config.stack_size;
+    let lowest = state.stack_top - core.config.stack_size;
     let fits = state.sp.checked_sub(callee.frame_size).is_some_and(|sp| sp >= lowest);
     if !fits || state.frames.len() >= core.config.max_frames as usize {
-        let message = format!("the stack is used up ({} calls deep, {} bytes)", state.frames.len(), STACK_TOP - state.sp);
+        let message = format!("the stack is used up ({} calls deep, {} bytes)", state.frames.len(), state.stack_top - state.sp);
         return Err(PathEnd::fault(FaultKind::StackOverflow, message));
     }
     frame.top = state.sp;
@@ -130,7 +142,7 @@ pub(super) fn release_stack(core: &mut Core, state: &mut State, frame: &Frame) {
 pub fn allocate_dynamic(core: &mut Core, state: &mut State, size: u64, align: u64) -> Option<u64> {
     const SLACK: u64 = 16;
     let align = align.max(16);
-    let lowest = STACK_TOP - core.config.stack_size;
+    let lowest = state.stack_top - core.config.stack_size;
     let sp = state.sp.checked_sub(size)?.checked_sub(2 * SLACK + align)?;
     if sp < lowest.max(NULL_PAGE) {
         return None;

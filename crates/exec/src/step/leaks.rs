@@ -12,7 +12,7 @@ use rustc_hash::{FxHashMap, FxHashSet};
 use wryneck_expr::ExprId;
 
 use crate::ground::image::CodePos;
-use crate::ground::memory::{Byte, HeapObject, Life, PAGE, STACK_TOP, heap};
+use crate::ground::memory::{Byte, HeapObject, Life, PAGE, heap};
 use crate::ground::path_end::{Fault, FaultKind};
 use crate::ground::stacks::StackId;
 use crate::step::core::LedgerKind;
@@ -98,7 +98,9 @@ fn from_roots(cx: &mut Cx<'_>, given: &[HeapObject]) -> FxHashSet<u64> {
     let mut mark = Mark { cx, reached: FxHashSet::default(), work: Vec::new() };
     let statics = mark.cx.state.memory.statics.clone();
     statics.iter().filter(|s| s.writable).for_each(|s| mark.scan(s.base, s.size));
-    let sp = mark.cx.state.sp;
+    let state = &*mark.cx.state;
+    let mut stacks = vec![(state.sp, state.stack_top)];
+    stacks.extend(state.parked_stacks().map(|(sp, top, _)| (sp, top)));
     let stack: Vec<u64> = mark
         .cx
         .state
@@ -106,11 +108,10 @@ fn from_roots(cx: &mut Cx<'_>, given: &[HeapObject]) -> FxHashSet<u64> {
         .space
         .pages()
         .map(|(number, _)| number * PAGE)
-        .filter(|at| (sp & !(PAGE - 1)..STACK_TOP).contains(at))
+        .filter(|at| stacks.iter().any(|(sp, top)| (sp & !(PAGE - 1)..*top).contains(at)))
         .collect();
     stack.into_iter().for_each(|page| mark.scan(page, PAGE));
-    let landings = mark.cx.state.landings.clone();
-    for frame in mark.cx.state.frames.clone().iter().chain(landings.all.iter().map(|landing| &landing.frame)) {
+    for frame in mark.cx.state.all_frames() {
         let (slots, tags) = frame.slots();
         for (slot, tag) in slots.iter().zip(tags) {
             let value = if *tag == 0 { *slot } else { mark.value(ExprId::from_raw(*slot as u32)) };

@@ -20,6 +20,7 @@ mod machine;
 pub mod memory;
 pub mod plugin;
 pub mod pointer;
+mod races;
 pub mod recorder;
 mod resolve;
 pub mod run;
@@ -27,6 +28,7 @@ mod scratch;
 pub(crate) mod seed;
 pub(crate) mod survive;
 mod table;
+pub mod threads;
 pub(crate) mod turn;
 mod unwritten;
 

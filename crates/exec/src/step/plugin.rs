@@ -8,6 +8,7 @@ use crate::ground::image::Models;
 use crate::ground::memory::HeapObject;
 use crate::ground::path_end::PathEnd;
 use crate::state::landings::Token;
+use crate::state::threads::ThreadId;
 use crate::state::{PathData, State};
 use crate::step::cx::Cx;
 use crate::step::pointer::Object;
@@ -52,6 +53,10 @@ pub enum Reply {
     Jump(Token, Value),
     /// Unwind to the landing pad of this frame's call.
     Land(usize),
+    /// Another thread goes on. When this one does, it makes its call again.
+    Switch(ThreadId),
+    /// Call this function with these arguments, then make this call again.
+    Again(u64, Vec<Value>),
 }
 
 /// A call as a model sees it.
@@ -102,6 +107,23 @@ pub trait Environment {
     }
     /// The main function of the path has returned with this value.
     fn returned(&self, value: Option<Value>, cx: &mut Cx<'_>) -> PathEnd;
+    /// The first function of the running thread, not the first one, has returned with this value, or what was called then has: one more function to
+    /// call ([`Reply::Again`], [`Reply::Tail`]), or the thread that runs now that this one is over.
+    fn thread_returned(&self, _value: Option<Value>, _cx: &mut Cx<'_>) -> Result<Reply, Stop> {
+        Err(PathEnd::Internal("a thread that the environment has not made".into()).into())
+    }
+    /// Whether a model is one of synchronisation, whose accesses are no data races.
+    fn synchronises(&self, _name: &str) -> bool {
+        false
+    }
+    /// Whether a function of a library synchronises by what it accesses.
+    fn synchronises_in(&self, _name: &str) -> bool {
+        false
+    }
+    /// The running thread has run for long: who goes on. Decides nothing.
+    fn slice_ended(&self, cx: &mut Cx<'_>) -> ThreadId {
+        cx.state.thread()
+    }
 }
 
 impl<E: Environment + ?Sized> Models for E {

@@ -12,10 +12,11 @@ use wryneck_ir::{CodeSource, Inst};
 use super::resolve::{Candidate, Lead, Region};
 use crate::ground::image::CodePos;
 use crate::ground::memory::heap::{self, Life, SLACK};
-use crate::ground::memory::{Byte, FUNC_BASE, GLOBAL_BASE, NULL_PAGE, STACK_TOP};
+use crate::ground::memory::{Byte, FUNC_BASE, GLOBAL_BASE, NULL_PAGE};
 use crate::ground::path_end::{FaultKind, PathEnd};
-use crate::state::State;
+use crate::state::threads::stack_top;
 use crate::state::variables::Variable;
+use crate::state::{Frame, State};
 use crate::step::cx::Cx;
 use crate::step::plugin::{Stop, Value};
 
@@ -84,8 +85,8 @@ impl Cx<'_> {
                 what: What::Heap { site: self.core.stacks.get(o.origin)[0], freed, kind: o.kind },
             });
         }
-        if addr >= state.sp && addr < STACK_TOP {
-            return self.local_at(addr);
+        if let Some(frames) = state.frames_at(addr) {
+            return self.local_at(frames, addr);
         }
         if let Some(s) = state.memory.static_near(addr, SLACK) {
             let what = What::Global { name: s.name.to_string(), writable: s.writable };
@@ -113,8 +114,7 @@ impl Cx<'_> {
         Some(Object { base: base.wrapping_sub(before), size: size + before, what: What::Variable { number, writable } })
     }
 
-    fn local_at(&self, addr: u64) -> Option<Object> {
-        let frames = &self.state.frames;
+    fn local_at(&self, frames: &[Rc<Frame>], addr: u64) -> Option<Object> {
         // Frames lie one below the other: the innermost one whose top is above the address owns it.
         let i = frames.partition_point(|f| f.top > addr).checked_sub(1)?;
         let frame = &frames[i];
@@ -241,7 +241,7 @@ impl Cx<'_> {
             return PathEnd::Unsupported(format!("{access} at `{name}`, which is not in the objects"));
         }
         match self.object_at(addr) {
-            None if addr < STACK_TOP && addr >= STACK_TOP - self.core.config.stack_size => {
+            None if is_stack(self, addr) => {
                 let message = format!("{access} on the stack below the running function: the variable's function has returned");
                 PathEnd::fault(FaultKind::UseAfterReturn, message)
             }
@@ -331,6 +331,13 @@ impl Cx<'_> {
     pub fn place_name(&self, pos: CodePos) -> String {
         self.core.image.place_name(pos)
     }
+}
+
+/// Whether an address lies where the stack of a thread may.
+fn is_stack(cx: &Cx<'_>, addr: u64) -> bool {
+    let size = cx.core.config.stack_size;
+    let mut tops = (0..cx.state.statuses().len() as u32).map(|thread| stack_top(thread, size));
+    tops.any(|top| (top - size..top).contains(&addr))
 }
 
 /// Whether a slot holds a constant of the code.

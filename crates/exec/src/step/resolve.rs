@@ -15,7 +15,7 @@ use wryneck_expr::{ExprId, Kind, Pool};
 use super::control;
 use super::pointer::{Object, Place, What};
 use crate::ground::memory::heap;
-use crate::ground::memory::{FUNC_BASE, GLOBAL_BASE, NULL_PAGE, STACK_TOP};
+use crate::ground::memory::{FUNC_BASE, GLOBAL_BASE, NULL_PAGE};
 use crate::step::cx::Cx;
 use crate::step::plugin::{LazyInputs, Stop, Value};
 
@@ -210,12 +210,13 @@ impl Cx<'_> {
 
     /// An address up to which no object begins, from one on that lies in none.
     fn gap_end(&self, addr: u64) -> u64 {
-        if (FUNC_BASE..GLOBAL_BASE).contains(&addr) || (addr >= self.state.sp && addr < STACK_TOP) {
+        if (FUNC_BASE..GLOBAL_BASE).contains(&addr) || self.state.frames_at(addr).is_some() {
             return addr + 1;
         }
         let statics = &self.state.memory.statics;
         let next = statics.get(statics.partition_point(|s| s.base <= addr)).map_or(u64::MAX, |s| s.base);
         let next = next.min(if addr < self.state.sp { self.state.sp } else { u64::MAX });
+        let next = self.state.parked_stacks().map(|(sp, ..)| sp).filter(|sp| addr < *sp).fold(next, u64::min);
         let next = next.min(if addr < FUNC_BASE { FUNC_BASE } else { u64::MAX });
         match heap::contains(addr) {
             true => next.min(self.state.memory.heap.next_slot(addr)),

@@ -10,8 +10,11 @@ use wryneck_expr::ExprId;
 
 use super::arith;
 use super::frame;
+use super::races::{self, Watch};
 use crate::ground::code::{Code, Kind, Prepared};
+use crate::ground::image::CodePos;
 use crate::state::State;
+use crate::state::races::Touching;
 use crate::step::core::Core;
 use crate::step::recorder::Step;
 
@@ -107,6 +110,7 @@ unsafe fn run_frame<const CHECKED: bool, const TRACE: bool>(
     let ops: *const Prepared = code.ops.as_ptr();
     let mut at = start as usize;
     let mut left = *budget;
+    let watch = if TRACE { races::watch(core, state, code.func) } else { Watch::Off };
 
     macro_rules! get {
         ($slot:expr) => {
@@ -250,6 +254,20 @@ unsafe fn run_frame<const CHECKED: bool, const TRACE: bool>(
             take!(if holds { branch.b } else { branch.c });
         }};
     }
+    // Where accesses are watched: the path ends if this one races with another.
+    macro_rules! shown {
+        ($address:expr, $bytes:expr, $write:expr, $access:expr) => {
+            if TRACE && watch != Watch::Off {
+                let atomic = watch == Watch::Synchronising || $access == wryneck_ir::ATOMIC;
+                let pos = CodePos { func: code.func, op: at as u32 };
+                let touching = Touching { pos, address: $address, len: $bytes, write: $write, atomic };
+                if let Some(end) = races::touch(core, state, touching) {
+                    core.pending_end = Some(end);
+                    leave!(Left::With(Exit::Slow));
+                }
+            }
+        };
+    }
     macro_rules! load {
         ($p:ident, $bytes:expr) => {{
             if CHECKED && tag!($p.a) != 0 {
@@ -261,6 +279,7 @@ unsafe fn run_frame<const CHECKED: bool, const TRACE: bool>(
                     if TRACE && let Some(recorder) = &mut core.recorder {
                         recorder.step(Step::Load { op: at as u32, bytes: $bytes, address });
                     }
+                    shown!(address, $bytes, false, $p.b);
                     put!($p.dst, value)
                 }
                 None => leave!(Left::With(Exit::Slow)),
@@ -280,6 +299,7 @@ unsafe fn run_frame<const CHECKED: bool, const TRACE: bool>(
             if TRACE && let Some(recorder) = &mut core.recorder {
                 recorder.step(Step::Store { op: at as u32, bytes: $bytes, address });
             }
+            shown!(address, $bytes, true, $p.c);
             at += 1;
         }};
     }

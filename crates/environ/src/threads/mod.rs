@@ -1,0 +1,401 @@
+//! Threads (docs/threads.md): models of `pthread_*`, of C11's threads and of the futex, on a deterministic scheduler.
+//!
+//! One thread runs until it waits, yields or ends, or has run for long. What a lock or another object is, lies in the program's memory, as musl
+//! lays it out; who waits for what lies here and in the engine's [`Status`]. A model that has to wait says for what ([`wait`]) and runs again
+//! when its thread does: [`Stage`] says how far it had come.
+//!
+//! By `--schedules N` a path may deviate from this order N times: at each synchronisation the thread that goes on is a decision on an input byte
+//! called `schedule`, as long as the path may deviate and another thread could run. 0 is the order without deviation. So a schedule is part
+//! of a path's input, as other inputs are.
+
+pub mod exclusion;
+pub mod life;
+pub mod waits;
+
+use std::collections::BTreeMap;
+use std::hash::{Hash, Hasher};
+use std::rc::Rc;
+
+use wryneck_exec::threads::{Status, ThreadId, Wait, run, set_status};
+use wryneck_exec::{CodePos, Cx, FaultKind, LedgerKind, PathEnd, Reply, Stop, Value};
+use wryneck_expr::{ExprId, Remap};
+
+use crate::Linux;
+use crate::errno::Errno;
+use crate::state::World;
+
+/// The name of the inputs that say who goes on.
+pub const SCHEDULE: &str = "schedule";
+
+/// Kinds of things that threads wait for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[repr(u32)]
+pub enum For {
+    Mutex,
+    Spin,
+    Condition,
+    ReadLock,
+    WriteLock,
+    Barrier,
+    Semaphore,
+    /// The end of the thread of this number.
+    Thread,
+    Futex,
+}
+
+impl For {
+    const ALL: [For; 9] =
+        [For::Mutex, For::Spin, For::Condition, For::ReadLock, For::WriteLock, For::Barrier, For::Semaphore, For::Thread, For::Futex];
+    const WORDS: [&str; 9] =
+        ["mutex", "spin lock", "condition variable", "read-write lock", "read-write lock", "barrier", "semaphore", "", "futex"];
+
+    pub fn on(self, on: u64, timed: bool) -> Wait {
+        Wait { kind: self as u32, on, timed }
+    }
+}
+
+/// How far a thread has come with its current call.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub enum Stage {
+    /// It has just come to it.
+    #[default]
+    Fresh,
+    /// It is its turn.
+    Chosen,
+    /// What it waited for has happened.
+    Woken,
+    TimedOut,
+}
+
+/// What is known of a thread.
+#[derive(Clone, Default)]
+pub struct Thread {
+    stage: Stage,
+    /// Its `pthread_t`.
+    handle: u64,
+    /// What it returned.
+    result: Option<Value>,
+    detached: bool,
+    joined: bool,
+    /// Values of keys that are not null.
+    values: BTreeMap<u32, u64>,
+    /// Times that the destructors of its values were looked through.
+    rounds: u32,
+    /// Since when it waits, as a number that grows.
+    since: u64,
+    /// Until when, in microseconds that the clock has moved on.
+    until: u64,
+}
+
+/// The threads of a path, by number.
+#[derive(Clone, Default)]
+pub struct Threads {
+    all: Vec<Thread>,
+    /// Destructors of keys, or 0; `None` where a key was deleted.
+    keys: Vec<Option<u64>>,
+    deviations: u32,
+    waits: u64,
+}
+
+impl Threads {
+    pub(crate) fn for_each_expr(&self, f: &mut dyn FnMut(ExprId)) {
+        for thread in &self.all {
+            if let Some(Value::Sym(e)) = thread.result {
+                f(e);
+            }
+        }
+    }
+
+    pub(crate) fn remap(&mut self, map: &Remap) {
+        for thread in &mut self.all {
+            if let Some(Value::Sym(e)) = &mut thread.result {
+                *e = map.get(*e).expect("every expression of path data is a root of a compaction");
+            }
+        }
+    }
+
+    pub(crate) fn hash_into(&self, mut h: &mut dyn Hasher, hash_expr: &mut dyn FnMut(ExprId) -> u64) {
+        (&self.keys, self.deviations, self.waits).hash(&mut h);
+        for t in &self.all {
+            (t.stage, t.handle, t.detached, t.joined, &t.values, t.rounds, t.since, t.until).hash(&mut h);
+            match t.result {
+                Some(Value::Bits(bits)) => h.write_u64(bits),
+                Some(Value::Sym(e)) => h.write_u64(hash_expr(e)),
+                None => {}
+            }
+        }
+    }
+
+    fn thread(&mut self, number: ThreadId) -> &mut Thread {
+        let count = self.all.len().max(number as usize + 1);
+        self.all.resize_with(count, Thread::default);
+        &mut self.all[number as usize]
+    }
+}
+
+fn threads<'c>(cx: &'c mut Cx<'_>) -> &'c mut Threads {
+    Rc::make_mut(&mut World::change(cx).threads)
+}
+
+fn of<'c>(cx: &'c mut Cx<'_>, thread: ThreadId) -> &'c mut Thread {
+    threads(cx).thread(thread)
+}
+
+/// The running thread.
+fn mine<'c>(cx: &'c mut Cx<'_>) -> &'c mut Thread {
+    let number = cx.state.thread();
+    of(cx, number)
+}
+
+fn stage(cx: &Cx<'_>) -> Stage {
+    World::of(cx).threads.all.get(cx.state.thread() as usize).map_or(Stage::Fresh, |thread| thread.stage)
+}
+
+/// The current call is done, with this result.
+fn done(cx: &mut Cx<'_>, result: u64) -> Reply {
+    if stage(cx) != Stage::Fresh {
+        mine(cx).stage = Stage::Fresh;
+    }
+    Reply::Value(Value::Bits(result))
+}
+
+/// The current call is done, with this error number or 0 as its result.
+fn answer(cx: &mut Cx<'_>, errno: Option<Errno>) -> Reply {
+    done(cx, errno.map_or(0, |e| e.0 as u64))
+}
+
+/// The other threads that may run, the next one first.
+fn ready(cx: &Cx<'_>, waking: &[ThreadId]) -> Vec<ThreadId> {
+    let (statuses, me) = (cx.state.statuses(), cx.state.thread() as usize);
+    let count = statuses.len();
+    let others = (1..count).map(|i| (me + i) % count);
+    others.filter(|i| statuses[*i] == Status::Ready || waking.contains(&(*i as ThreadId))).map(|i| i as ThreadId).collect()
+}
+
+/// Who goes on where the running thread has run for long.
+pub(crate) fn after_slice(cx: &Cx<'_>) -> ThreadId {
+    ready(cx, &[]).first().copied().unwrap_or(cx.state.thread())
+}
+
+/// Whether the path may deviate once more.
+fn may_deviate(cx: &Cx<'_>) -> bool {
+    World::of(cx).threads.deviations < cx.core.config.schedules
+}
+
+/// Others could go on here, and do not.
+fn note_left_out(cx: &mut Cx<'_>) {
+    let most = cx.core.config.schedules;
+    let what =
+        format!("orders of threads that differ more than {most} times from the one in which each runs until it waits (`--schedules`)");
+    cx.core.ledger.note(LedgerKind::DroppedFlip, what);
+}
+
+/// One of so many that may go on; the first one is that of the order without deviation. A decision.
+fn pick(cx: &mut Cx<'_>, count: usize) -> Result<usize, Stop> {
+    let count = count.min(256);
+    let byte = cx.coming_input(SCHEDULE, 1)[0];
+    let mut any = cx.core.pool.bits(1, 0);
+    let mut conds = Vec::with_capacity(count);
+    for i in 0..count as u64 {
+        let number = cx.core.pool.bits(8, i);
+        let is = cx.core.pool.eq(byte, number);
+        any = cx.core.pool.or(any, is);
+        conds.push(is);
+    }
+    cx.assume(any)?;
+    let chosen = cx.choose(&conds, &[])?;
+    cx.new_input(SCHEDULE, 1);
+    if chosen > 0 {
+        threads(cx).deviations += 1;
+    }
+    Ok(chosen)
+}
+
+/// The thread comes to a synchronisation: whether another one goes on first. A decision, while the path may deviate.
+fn turn(cx: &mut Cx<'_>) -> Result<Option<Reply>, Stop> {
+    if !cx.state.has_threads() || stage(cx) != Stage::Fresh {
+        return Ok(None);
+    }
+    let others = ready(cx, &[]);
+    if others.is_empty() || !may_deviate(cx) {
+        if !others.is_empty() {
+            note_left_out(cx);
+        }
+        return Ok(None);
+    }
+    let chosen = pick(cx, 1 + others.len())?;
+    mine(cx).stage = Stage::Chosen;
+    // Where this thread goes on, its call is an operation of its own, which may decide again.
+    Ok(Some(Reply::Switch(if chosen == 0 { cx.state.thread() } else { others[chosen - 1] })))
+}
+
+/// Who goes on where the running thread does not: it waits for this, or it ends. `waking`: those that its doing wakes. May decide.
+fn next(cx: &mut Cx<'_>, wait: Option<Wait>, waking: &[ThreadId]) -> Result<ThreadId, Stop> {
+    let mut able = ready(cx, waking);
+    let me = cx.state.thread();
+    let mut timed: Vec<(u64, ThreadId)> = Vec::new();
+    for (i, status) in (0..).zip(cx.state.statuses()) {
+        let waits = if i == me { wait.is_some_and(|wait| wait.timed) } else { matches!(status, Status::Waits(wait) if wait.timed) };
+        if waits && !waking.contains(&i) {
+            timed.push((World::of(cx).threads.all.get(i as usize).map_or(0, |thread| thread.until), i));
+        }
+    }
+    timed.sort_unstable();
+    able.extend(timed.iter().map(|(_, thread)| *thread));
+    match able[..] {
+        [] => Err(deadlock(cx, wait).into()),
+        [only] => Ok(only),
+        [first, ..] if !may_deviate(cx) => {
+            note_left_out(cx);
+            Ok(first)
+        }
+        _ => {
+            let chosen = pick(cx, able.len())?;
+            Ok(able[chosen])
+        }
+    }
+}
+
+/// The running thread waits for this, and comes back to its call at this stage. `waking`: those that may go on by what it does. May decide; the
+/// caller changes what it has to afterwards.
+fn wait(cx: &mut Cx<'_>, wait: Wait, until: Option<u64>, stage: Stage, waking: &[ThreadId]) -> Result<Reply, Stop> {
+    let me = cx.state.thread();
+    if wait.timed {
+        // Needed to say who is first; it does not matter otherwise.
+        let until = until.unwrap_or(u64::MAX);
+        if World::of(cx).threads.all.get(me as usize).is_none_or(|thread| thread.until != until) {
+            let threads = Rc::make_mut(&mut cx.state.env_mut::<World>().threads);
+            threads.thread(me).until = until;
+        }
+    }
+    let next = next(cx, Some(wait), waking)?;
+    let threads = threads(cx);
+    threads.waits += 1;
+    let since = threads.waits;
+    let mine = threads.thread(me);
+    (mine.since, mine.stage) = (since, stage);
+    set_status(cx, me, Status::Waits(wait));
+    if !waking.contains(&next) {
+        go_on(cx, next);
+    }
+    Ok(Reply::Switch(next))
+}
+
+/// Has a thread be able to run that may only wait for a time to come.
+fn go_on(cx: &mut Cx<'_>, thread: ThreadId) {
+    let Status::Waits(Wait { timed: true, .. }) = cx.state.statuses()[thread as usize] else { return };
+    let until = of(cx, thread).until;
+    of(cx, thread).stage = Stage::TimedOut;
+    set_status(cx, thread, Status::Ready);
+    let world = World::change(cx);
+    if until < u64::MAX {
+        world.ticks = world.ticks.max(until);
+    }
+}
+
+/// The threads that wait for this, the longest waiting first.
+fn waiting(cx: &Cx<'_>, kind: For, on: u64) -> Vec<ThreadId> {
+    let waits = |status: &Status| matches!(status, Status::Waits(wait) if (wait.kind, wait.on) == (kind as u32, on));
+    let all = &World::of(cx).threads.all;
+    let mut those: Vec<(u64, ThreadId)> =
+        (0..).zip(cx.state.statuses()).filter(|(_, s)| waits(s)).map(|(i, _)| (all.get(i as usize).map_or(0, |t| t.since), i)).collect();
+    those.sort_unstable();
+    those.into_iter().map(|(_, thread)| thread).collect()
+}
+
+/// Lets threads try again what they could not do.
+fn wake(cx: &mut Cx<'_>, those: &[ThreadId]) {
+    those.iter().for_each(|thread| set_status(cx, *thread, Status::Ready));
+}
+
+/// Tells threads that what they waited for has happened.
+fn release(cx: &mut Cx<'_>, those: &[ThreadId]) {
+    wake(cx, those);
+    those.iter().for_each(|thread| of(cx, *thread).stage = Stage::Woken);
+}
+
+/// No thread can go on: the running one waits for this, or has ended.
+fn deadlock(cx: &mut Cx<'_>, wait: Option<Wait>) -> PathEnd {
+    let me = cx.state.thread();
+    let mut words = Vec::new();
+    for (i, status) in (0..).zip(cx.state.statuses()) {
+        let wait = match status {
+            _ if i == me => wait,
+            Status::Waits(wait) => Some(wait),
+            Status::Ready | Status::Ended => None,
+        };
+        let Some(wait) = wait else { continue };
+        let stack = if i == me { cx.state.call_stack() } else { cx.state.call_stack_of(i) };
+        words.push(format!("{} waits for {} at {}", name(i), what(cx, wait), place(cx, &stack)));
+    }
+    // The same deadlock is one finding, whichever thread came to it last.
+    let first = cx.state.statuses().iter().position(|status| matches!(status, Status::Waits(_))).map_or(me, |i| i as ThreadId);
+    let first = if wait.is_some() { first.min(me) } else { first };
+    run(cx, first);
+    match words.len() {
+        1 => PathEnd::fault(FaultKind::Deadlock, format!("{}, and no other thread is left", words[0])),
+        _ => PathEnd::fault(FaultKind::Deadlock, format!("all threads wait: {}", words.join("; "))),
+    }
+}
+
+/// A thread in words.
+fn name(thread: ThreadId) -> String {
+    if thread == 0 { "the main thread".into() } else { format!("thread {thread}") }
+}
+
+/// The innermost place of the program's own code.
+fn place(cx: &Cx<'_>, stack: &[CodePos]) -> String {
+    let own = stack.iter().find(|pos| !cx.core.image.in_library(**pos)).or(stack.first());
+    own.map_or_else(|| "an unknown place".into(), |pos| cx.place_name(*pos))
+}
+
+/// What a thread waits for, in words.
+fn what(cx: &Cx<'_>, wait: Wait) -> String {
+    let kind = For::ALL[wait.kind as usize];
+    if kind == For::Thread {
+        return format!("{} to end", name(wait.on as ThreadId));
+    }
+    let object = match cx.object_at(wait.on) {
+        Some(object) if object.base == wait.on => cx.describe(&object),
+        Some(object) => format!("offset {} of {}", wait.on - object.base, cx.describe(&object)),
+        None => format!("{:#x}", wait.on),
+    };
+    let mut words = format!("the {} {object}", For::WORDS[wait.kind as usize]);
+    let holder = match kind {
+        For::Mutex => exclusion::owner(cx, wait.on),
+        For::ReadLock | For::WriteLock => exclusion::writer(cx, wait.on),
+        For::Spin | For::Condition | For::Barrier | For::Semaphore | For::Thread | For::Futex => None,
+    };
+    if let Some(thread) = holder {
+        words += &match cx.state.statuses().get(thread as usize) {
+            Some(Status::Ended) => format!(", which {} held when it ended,", name(thread)),
+            _ => format!(", which {} holds,", name(thread)),
+        };
+    }
+    words
+}
+
+/// The time at an address of a `struct timespec`, in microseconds that the clock has moved on then. `Err`: it is none.
+fn time_at(linux: &Linux, cx: &mut Cx<'_>, pointer: Value) -> Result<Result<u64, Errno>, Stop> {
+    let mut pair = [0; 2];
+    let at = cx.block_address(pointer, 16, false)?;
+    for (word, at) in pair.iter_mut().zip([at, at + 8]) {
+        let value = cx.load(Value::Bits(at), 64)?;
+        *word = cx.concretise(Value::Sym(value), "a time to wait until")?;
+    }
+    if pair[1] >= 1_000_000_000 {
+        return Ok(Err(crate::errno::EINVAL));
+    }
+    let micros = (pair[0] as i64).max(0).saturating_mul(1_000_000).saturating_add((pair[1] / 1000) as i64);
+    Ok(Ok(micros.saturating_sub(linux.input.time.saturating_mul(1_000_000)).max(0) as u64))
+}
+
+/// A 32-bit word of an object of the C library.
+fn word(cx: &mut Cx<'_>, at: u64, index: u64) -> Result<u32, Stop> {
+    let value = cx.load(Value::Bits(at + 4 * index), 32)?;
+    Ok(cx.concretise(Value::Sym(value), "a word of a lock")? as u32)
+}
+
+fn set_word(cx: &mut Cx<'_>, at: u64, index: u64, value: u32) -> Result<(), Stop> {
+    cx.write_concrete(at + 4 * index, &value.to_le_bytes())
+}

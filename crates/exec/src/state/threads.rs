@@ -1,0 +1,183 @@
+//! The threads of a path. One runs, in the fields of [`State`]; the others are parked here with what of a state is theirs alone.
+//!
+//! The engine knows how to make, park and switch to threads ([`crate::step::threads`]). Who runs next, and what a thread waits for, is the
+//! environment's to say.
+
+use std::hash::{Hash, Hasher};
+use std::rc::Rc;
+
+use wryneck_expr::ExprId;
+
+use crate::ground::code::Code;
+use crate::ground::image::CodePos;
+use crate::ground::memory::{PAGE, STACK_TOP};
+use crate::state::awaited::Awaited;
+use crate::state::landings::Landings;
+use crate::state::races::Races;
+use crate::state::{Frame, LoopCount, Returned, State, positions};
+
+/// Names a thread of a path: its index in the order in which they were made. The first is 0.
+pub type ThreadId = u32;
+
+/// What a thread that does not run waits for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct Wait {
+    /// The environment's name for the kind of thing.
+    pub kind: u32,
+    /// Which one.
+    pub on: u64,
+    /// It ends by itself at some time.
+    pub timed: bool,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Status {
+    /// It runs, or may run.
+    Ready,
+    Waits(Wait),
+    Ended,
+}
+
+/// What of a state belongs to the running thread.
+#[derive(Clone, Default)]
+pub(crate) struct Own {
+    pub(crate) frames: Vec<Rc<Frame>>,
+    pub(crate) landings: Rc<Landings>,
+    pub(crate) announced: bool,
+    pub(crate) returned: Option<Returned>,
+    pub(crate) binding: Option<ExprId>,
+    pub(crate) called_unknown: Option<Rc<str>>,
+    pub(crate) sp: u64,
+    pub(crate) loops: Rc<Vec<LoopCount>>,
+    pub(crate) awaited: Vec<Awaited>,
+}
+
+#[derive(Clone)]
+pub(crate) struct Thread {
+    pub(crate) status: Status,
+    /// Empty while it runs.
+    pub(crate) own: Own,
+    /// Its instances of the program's thread-local variables, in the order of [`crate::ground::thread_locals::thread_locals`].
+    pub(crate) locals: Rc<[u64]>,
+}
+
+/// The threads of a path that has made some.
+#[derive(Clone)]
+pub struct Threads {
+    pub(crate) all: Vec<Thread>,
+    pub(crate) running: ThreadId,
+    /// Instructions that the running one may run before others get their turn.
+    pub(crate) slice: i64,
+    pub(crate) races: Rc<Races>,
+}
+
+/// The stack of a thread grows down from here.
+pub(crate) fn stack_top(thread: ThreadId, stack_size: u64) -> u64 {
+    const GUARD: u64 = 1 << 20;
+    STACK_TOP + u64::from(thread) * (stack_size.next_multiple_of(PAGE) + GUARD)
+}
+
+impl Threads {
+    /// The threads that are parked.
+    fn parked(&self) -> impl Iterator<Item = &Own> {
+        self.all.iter().map(|thread| &thread.own)
+    }
+
+    /// Has a new frame of the running thread find the thread's instances of the thread-local variables.
+    pub(crate) fn localise(&self, frame: &mut Frame, code: &Code) {
+        let locals = &self.all[self.running as usize].locals;
+        for (slot, number, offset) in &code.locals {
+            if let Some(base) = locals.get(*number as usize) {
+                frame.put(*slot as usize, (base.wrapping_add(*offset), 0));
+            }
+        }
+    }
+}
+
+impl State {
+    /// The frames that are parked, and the landings that are.
+    pub(super) fn parked_frames(&self) -> impl Iterator<Item = &Rc<Frame>> {
+        let own = self.threads.iter().flat_map(|threads| threads.parked());
+        own.flat_map(|own| own.frames.iter().chain(own.landings.all.iter().map(|landing| &landing.frame)))
+    }
+
+    pub(super) fn parked_exprs(&self) -> impl Iterator<Item = ExprId> {
+        let own = self.threads.iter().flat_map(|threads| threads.parked());
+        own.flat_map(|own| own.returned.and_then(|returned| returned.expr()).into_iter().chain(own.binding))
+    }
+
+    /// The parts of the stack in use that belong to threads that do not run, each from its lowest address to its end.
+    pub(crate) fn parked_stacks(&self) -> impl Iterator<Item = (u64, u64, &[Rc<Frame>])> {
+        let own = self.threads.iter().flat_map(|threads| threads.parked());
+        own.filter(|own| !own.frames.is_empty()).map(|own| (own.sp, own.frames[0].top, &own.frames[..]))
+    }
+
+    /// The frames whose stack an address lies in.
+    pub(crate) fn frames_at(&self, address: u64) -> Option<&[Rc<Frame>]> {
+        if address >= self.sp && address < self.stack_top {
+            return Some(&self.frames);
+        }
+        self.parked_stacks().find(|(sp, top, _)| (*sp..*top).contains(&address)).map(|(.., frames)| frames)
+    }
+
+    /// Whether the path has made a thread.
+    pub fn has_threads(&self) -> bool {
+        self.threads.is_some()
+    }
+
+    /// The thread that runs.
+    pub fn thread(&self) -> ThreadId {
+        self.threads.as_ref().map_or(0, |threads| threads.running)
+    }
+
+    /// What the threads of the path do.
+    pub fn statuses(&self) -> Vec<Status> {
+        self.threads.as_ref().map_or_else(|| vec![Status::Ready], |threads| threads.all.iter().map(|thread| thread.status).collect())
+    }
+
+    /// The positions of a thread's calls in progress, innermost first.
+    pub fn call_stack_of(&self, thread: ThreadId) -> Vec<CodePos> {
+        match &self.threads {
+            Some(threads) if thread != threads.running => {
+                threads.all.get(thread as usize).map_or(Vec::new(), |thread| positions(&thread.own.frames))
+            }
+            Some(_) | None => self.call_stack(),
+        }
+    }
+
+    /// A thread's instance of the thread-local variable of this number; that of the first is the variable.
+    pub fn thread_local(&self, thread: ThreadId, number: usize) -> Option<u64> {
+        self.threads.as_ref()?.all.get(thread as usize)?.locals.get(number).copied()
+    }
+
+    /// Has another thread run.
+    pub(crate) fn change_thread(&mut self, to: ThreadId) {
+        let Some(threads) = &mut self.threads else { return };
+        let threads = Rc::make_mut(threads);
+        let from = std::mem::replace(&mut threads.running, to);
+        if from == to {
+            return;
+        }
+        let next = std::mem::take(&mut threads.all[to as usize].own);
+        threads.all[from as usize].own = Own {
+            frames: std::mem::replace(&mut self.frames, next.frames),
+            landings: std::mem::replace(&mut self.landings, next.landings),
+            announced: std::mem::replace(&mut self.announced, next.announced),
+            returned: std::mem::replace(&mut self.returned, next.returned),
+            binding: std::mem::replace(&mut self.binding, next.binding),
+            called_unknown: std::mem::replace(&mut self.called_unknown, next.called_unknown),
+            sp: std::mem::replace(&mut self.sp, next.sp),
+            loops: std::mem::replace(&mut self.loops, next.loops),
+            awaited: std::mem::replace(&mut self.awaited, next.awaited),
+        };
+    }
+
+    pub(super) fn hash_threads(&self, mut h: &mut dyn Hasher) {
+        let Some(threads) = &self.threads else { return };
+        (threads.running, threads.slice).hash(&mut h);
+        for thread in &threads.all {
+            (thread.status, &thread.locals, thread.own.sp, thread.own.announced, thread.own.returned.is_some()).hash(&mut h);
+            thread.own.landings.all.iter().for_each(|landing| landing.key().hash(&mut h));
+        }
+    }
+}

@@ -1,0 +1,156 @@
+//! Data races: the accesses of paths with threads are compared with those of other threads ([`crate::state::races`]).
+//!
+//! Paths with one thread are not watched. With several, the copy of the inner loop that records runs, and shows what it accesses; slow
+//! operations show what their address space has logged. What functions of libraries access by themselves is not watched: they have locks of
+//! their own. In those of which the environment says so, each access synchronises.
+
+use std::rc::Rc;
+
+use wryneck_ir::{ATOMIC, Op};
+
+use crate::ground::code::Callee;
+use crate::ground::image::CodePos;
+use crate::ground::memory::touch::{Touch, Touched};
+use crate::ground::path_end::{FaultKind, PathEnd};
+use crate::state::State;
+use crate::state::races::{Access, Races, Touching};
+use crate::state::threads::ThreadId;
+use crate::step::core::Core;
+use crate::step::cx::Cx;
+
+/// How the accesses of a function are watched.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Watch {
+    Off,
+    Each,
+    /// Each synchronises.
+    Synchronising,
+}
+
+/// Whether the accesses of a path are watched.
+pub(super) fn watched(core: &Core, state: &State) -> bool {
+    core.config.races && state.threads.is_some()
+}
+
+/// How the accesses of a function are watched on this path.
+pub(super) fn watch(core: &Core, state: &State, func: u32) -> Watch {
+    match watched(core, state) {
+        false => Watch::Off,
+        true if !core.image.is_library(func) => Watch::Each,
+        true if core.environment.synchronises_in(core.image.name(func)) => Watch::Synchronising,
+        true => Watch::Off,
+    }
+}
+
+fn races(state: &mut State) -> Option<(ThreadId, &mut Races)> {
+    let threads = Rc::make_mut(state.threads.as_mut()?);
+    Some((threads.running, Rc::make_mut(&mut threads.races)))
+}
+
+/// An access of the inner loop. The end of the path, if it races with an earlier one.
+#[cold]
+pub(super) fn touch(core: &mut Core, state: &mut State, touching: Touching) -> Option<PathEnd> {
+    let (running, races) = races(state)?;
+    let (old, at) = races.touch(running, touching)?;
+    Some(race(core, state, touching, old, at))
+}
+
+/// What is watched of a slow operation: its place, and whether it is an access at an address that is not a number, of which it is not known before
+/// the path is over which bytes it touches.
+#[derive(Clone, Copy)]
+pub(super) struct Place {
+    pos: CodePos,
+    blurred: bool,
+}
+
+/// Of the operation that the path is at.
+pub(super) fn place(core: &Core, state: &State) -> Place {
+    let frame = state.frame();
+    let pos = CodePos { func: frame.func(), op: frame.op() };
+    let code = core.image.code(pos.func);
+    let module = &core.image.program.units[code.module as usize].module;
+    let inst = module.insts.get((code.first_inst + pos.op) as usize);
+    let access = inst.filter(|inst| matches!(inst.operator(), Some(Op::Load | Op::Store)));
+    Place { pos, blurred: access.is_some_and(|inst| frame.concrete(inst.a as usize).is_none()) }
+}
+
+/// The accesses of the slow operation at a place, as the address space has logged them.
+pub(super) fn touched(core: &mut Core, state: &mut State, place: Place, log: &[Touch]) -> Option<PathEnd> {
+    let Place { pos, blurred } = place;
+    let watch = watch(core, state, pos.func);
+    let image = core.image.clone();
+    let code = image.code(pos.func);
+    let module = &image.program.units[code.module as usize].module;
+    let inst = module.insts.get((code.first_inst + pos.op) as usize)?;
+    let (mut atomic, mut ours) = (watch == Watch::Synchronising, watch == Watch::Off || blurred);
+    match inst.operator() {
+        Some(Op::Load) => atomic |= inst.b == ATOMIC,
+        Some(Op::Store) => atomic |= inst.c == ATOMIC,
+        Some(Op::Call) => match image.callee_of(code.module, inst.a) {
+            Some(Callee::Model(model)) => ours |= core.environment.synchronises(image.model_name(model)),
+            Some(Callee::Body(_) | Callee::Undefined(_)) | None => {}
+        },
+        Some(_) | None => {}
+    }
+    for touch in log {
+        let Touch::Bytes { how, len, address } = *touch else { continue };
+        match how {
+            Touched::Allocate => {
+                if let Some((_, races)) = races(state) {
+                    races.forget(address, len.into());
+                }
+            }
+            Touched::Read | Touched::Write if !ours => {
+                let touching = Touching { pos, address, len: len.into(), write: how == Touched::Write, atomic };
+                if let Some(end) = self::touch(core, state, touching) {
+                    return Some(end);
+                }
+            }
+            Touched::Read | Touched::Write => {}
+        }
+    }
+    None
+}
+
+/// A thread in words.
+fn name(thread: ThreadId) -> String {
+    if thread == 0 { "the main thread".into() } else { format!("thread {thread}") }
+}
+
+fn race(core: &mut Core, state: &mut State, touching: Touching, old: Access, at: u64) -> PathEnd {
+    let me = state.thread();
+    let cx = Cx { core, state };
+    let verb = |write: bool| if write { "write" } else { "read" };
+    let what = match cx.object_at(at) {
+        Some(object) if object.base == at => cx.describe(&object),
+        Some(object) => format!("offset {} of {}", at.wrapping_sub(object.base), cx.describe(&object)),
+        None => format!("{at:#x}"),
+    };
+    let bytes = format!("{} byte{}", touching.len, if touching.len == 1 { "" } else { "s" });
+    let message = format!(
+        "{} of {bytes} at {what} by {}, and {} by {} at {}, with nothing between them that orders them",
+        verb(touching.write),
+        name(me),
+        verb(old.write),
+        name(old.thread),
+        cx.place_name(old.pos),
+    );
+    PathEnd::fault(FaultKind::DataRace, message)
+}
+
+/// What the running thread has done is known from now on to who [observes](observe) the same.
+pub fn publish(cx: &mut Cx<'_>, at: u64) {
+    if watched(cx.core, cx.state)
+        && let Some((running, races)) = races(cx.state)
+    {
+        races.publish(running, at);
+    }
+}
+
+pub fn observe(cx: &mut Cx<'_>, at: u64) {
+    if watched(cx.core, cx.state)
+        && let Some((running, races)) = races(cx.state)
+    {
+        races.observe(running, at);
+    }
+}

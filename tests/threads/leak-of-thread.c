@@ -1,0 +1,21 @@
+//@ frontend: bitcode, executables have one thread
+//@ replay: no, a native run has an order of its own
+//@ options: --schedules 0 --leaks --no-replay
+// Nobody takes what the thread returns.
+#include <pthread.h>
+#include <stdlib.h>
+static void *run(void *p) {
+  return calloc(1, 8);  //~ FAULT memory-leak: 8 bytes
+}
+int main(void) {
+  pthread_t t;
+  void *r = 0;
+  pthread_create(&t, 0, run, 0);
+#ifdef FIXED
+  pthread_join(t, &r);
+#else
+  pthread_join(t, 0);
+#endif
+  free(r);
+  return 0;
+}

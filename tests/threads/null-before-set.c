@@ -1,0 +1,25 @@
+//@ frontend: bitcode, executables have one thread
+//@ replay: no, a native run has an order of its own
+//@ options: --schedules 1 --no-replay
+// The thread uses what is made after it.
+#include <pthread.h>
+static pthread_mutex_t m = PTHREAD_MUTEX_INITIALIZER;
+static int value = 3, *where;
+static void *run(void *p) {
+  pthread_mutex_lock(&m);
+  int n = *where;  //~ FAULT null-dereference
+  pthread_mutex_unlock(&m);
+  return (void *)(long)n;
+}
+int main(void) {
+  pthread_t t;
+#ifdef FIXED
+  where = &value;
+#endif
+  pthread_create(&t, 0, run, 0);
+  pthread_mutex_lock(&m);
+  where = &value;
+  pthread_mutex_unlock(&m);
+  pthread_join(t, 0);
+  return 0;
+}

@@ -1,0 +1,25 @@
+//@ frontend: bitcode, executables have one thread
+//@ replay: no, a native run has an order of its own
+//@ options: --schedules 0 --no-replay
+// Handed over by a semaphore, and touched again behind it.
+#include <pthread.h>
+#include <semaphore.h>
+static sem_t full;
+static int box;
+static void *run(void *p) {
+  sem_wait(&full);
+  box++;  //~ FAULT data-race: at `box`
+  return p;
+}
+int main(void) {
+  pthread_t t;
+  sem_init(&full, 0, 0);
+  pthread_create(&t, 0, run, 0);
+  box = 1;
+  sem_post(&full);
+#ifndef FIXED
+  box = 2;
+#endif
+  pthread_join(t, 0);
+  return box == 0;
+}
