@@ -1,6 +1,7 @@
 /* Types and exceptions of C++ while a program runs (Itanium C++ ABI, sections 2.9.5 to 2.9.7, and level II of its exception handling,
  * https://itanium-cxx-abi.github.io/cxx-abi/abi-eh.html). Unwinding is libgcc's, which reads the tables of machine code by the personality below;
  * where bitcode is explored, it is that of `runtime/musl/src/unwind`, which has no need of it. */
+#pragma clang section text=".text.library"
 #include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>

@@ -1,5 +1,6 @@
 /* What libc++'s headers leave to its library, for programs without streams and locales: the templates that the headers
  * declare as instantiated elsewhere, and a few functions. Whoever needs more of it is told so by the linker. */
+#pragma clang section text=".text.library"
 #define _LIBCPP_BUILDING_LIBRARY
 #include <algorithm>
 #include <any>

@@ -1,5 +1,6 @@
 /* What the compiler calls behind a C++ program's back (Itanium C++ ABI, sections 2.9, 3.2.6 and 3.3.2), but
  * for types and exceptions, which `exception.cc` has. */
+#pragma clang section text=".text.library"
 #include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>

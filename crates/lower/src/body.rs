@@ -60,6 +60,9 @@ struct Parameter {
     name: String,
 }
 
+/// Where `runtime/cxx` puts its code. Its bitcode comes with the program's, and is no part of the program.
+const LIBRARY_SECTION: &[u8] = b".text.library";
+
 /// Lowers a function that the module defines.
 ///
 /// # Errors
@@ -73,6 +76,7 @@ pub fn lower<'m>(cx: &mut Context<'m>, b: &mut ModuleBuilder, function: Value<'m
     let name = String::from_utf8_lossy(cx.debug.function_name(function)).into_owned();
     let no_return = function.function_attribute(ON_FUNCTION, cx.attributes.no_return).is_some();
     let mut all = flags;
+    all |= if function.section() == LIBRARY_SECTION { function_flags::LIBRARY } else { 0 };
     all |= if no_return { function_flags::NO_RETURN } else { 0 };
     all |= if ty.is_var_arg() { function_flags::VARIADIC } else { 0 };
     all |= if cx.types.float(ty.return_type()).is_ok() { function_flags::RETURNS_FLOAT } else { 0 };

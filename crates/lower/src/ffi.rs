@@ -243,6 +243,14 @@ impl<'m> Value<'m> {
         // SAFETY: any value has a name, which lives as long as the value.
         unsafe { bytes(LLVMGetValueName2(self.0, &mut len), len) }
     }
+    /// Of a global: the section that its source puts it in; empty where it says none.
+    pub fn section(self) -> &'m [u8] {
+        // SAFETY: a global's section is null or a string, which lives as long as the global.
+        unsafe {
+            let name = LLVMGetSection(self.0);
+            if name.is_null() { &[] } else { CStr::from_ptr(name).to_bytes() }
+        }
+    }
     /// The values that use it.
     pub fn users(self) -> impl Iterator<Item = Value<'m>> {
         std::iter::successors(self.first_use(), |u| u.next()).map(Use::user)

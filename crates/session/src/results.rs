@@ -111,14 +111,15 @@ impl Seen {
     /// Takes in a defect that a path showed.
     pub fn add(&mut self, core: &Core, defect: Defect<'_>, ended: &Ended) -> Shown {
         let image = &core.image;
-        let code = (defect.id.clone(), key_frames(image, defect.at), story(core, defect.story, &mut |pos, h| pos.hash(h)));
+        let what = distinct(&defect);
+        let code = (what.clone(), key_frames(image, defect.at), story(core, defect.story, &mut |pos, h| pos.hash(h)));
         let next = self.ways.len() as u32;
         let place = || {
             let innermost = |&pos: &CodePos| image.source(pos).into_iter().next();
             let line = |s: SourcePos| Line { file: s.file, line: s.line, function: s.function };
             let lines = code.1.iter().filter_map(innermost).map(line).collect();
             let told = story(core, defect.story, &mut |pos, h| image.source(pos).iter().for_each(|s| (&s.file, s.line).hash(h)));
-            PlaceKey(defect.id.to_string(), lines, told)
+            PlaceKey(what.to_string(), lines, told)
         };
         if let Some(&number) = self.by_code.get(&code) {
             return Shown { number, first: None };
@@ -191,6 +192,14 @@ impl Findings {
     /// The test that shows a finding.
     pub fn set_test(&mut self, index: usize, number: u64) {
         self.all[index].test = Some(folder::test_name(number));
+    }
+}
+
+/// What kind of defect it is, as far as two at one place are two. Optimised code throws several types at one place.
+fn distinct(defect: &Defect<'_>) -> Rc<str> {
+    match &*defect.id {
+        "uncaught-exception" => defect.message.as_str().into(),
+        _ => defect.id.clone(),
     }
 }
 
