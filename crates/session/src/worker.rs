@@ -22,7 +22,7 @@ use wryneck_report::{Finding, LedgerRow};
 use wryneck_solver::Solver;
 use wryneck_solver::backend::SmtlibProcess;
 use wryneck_verify::Checker;
-use wryneck_verify::flow::fitting::fitting_machine_code;
+use wryneck_verify::flow::fitting::{fitting_machine_code, is_referenced};
 use wryneck_verify::slice::Explain;
 
 use crate::coverage::LineMap;
@@ -301,8 +301,8 @@ fn prune(
         return Ok(None);
     }
     // What runs in another thread, and what a key's value points to, no static analysis follows.
-    let threads = ["pthread_create", "pthread_key_create"];
-    if explorer.core.code_source.is_none() && threads.iter().any(|name| explorer.core.image.function_address(name).is_some()) {
+    let threads = ["pthread_create", "pthread_key_create", "thrd_create", "tss_create"];
+    if explorer.core.code_source.is_none() && threads.iter().any(|name| is_referenced(&explorer.core.image.program, name)) {
         notes.push("the program makes threads or their keys, so nothing is pruned".into());
         return Ok(None);
     }
