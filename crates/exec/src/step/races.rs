@@ -103,6 +103,10 @@ pub(super) fn touched(core: &mut Core, state: &mut State, place: Place, log: &[T
             Touched::Read | Touched::Write if !ours => {
                 let touching = Touching { pos, address, len: len.into(), write: how == Touched::Write, atomic };
                 if let Some(end) = self::touch(core, state, touching) {
+                    // The operation is done, so the path is behind it.
+                    if state.frame().func() == pos.func {
+                        state.frame_mut().go_to(pos.op);
+                    }
                     return Some(end);
                 }
             }
