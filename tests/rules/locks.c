@@ -29,13 +29,13 @@ int one_of_two(char c) {
 
 int released_unheld(char c) {
   if (c == 'a') pthread_mutex_lock(&a);
-  pthread_mutex_unlock(&a);  //~ VIOLATION locks: lock is released but not held
+  pthread_mutex_unlock(&a);  //~ VIOLATION locks: lock is released but not held  //~ FAULT unheld-lock: unlock of the mutex `a`
   return 0;
 }
 
 int the_other_is_released(char c) {
   pthread_mutex_lock(&a);
-  pthread_mutex_unlock(c == 'a' ? &b : &a);  //~ VIOLATION locks: lock is released but not held
+  pthread_mutex_unlock(c == 'a' ? &b : &a);  //~ VIOLATION locks: lock is released but not held  //~ FAULT unheld-lock: unlock of the mutex `b`
   if (c == 'a') pthread_mutex_unlock(&a);
   return 0;
 }
@@ -43,7 +43,7 @@ int the_other_is_released(char c) {
 int released_twice(char c) {
   pthread_mutex_lock(&a);
   pthread_mutex_unlock(&a);
-  if (c == 'a') pthread_mutex_unlock(&a);  //~ VIOLATION locks: lock is released but not held
+  if (c == 'a') pthread_mutex_unlock(&a);  //~ VIOLATION locks: lock is released but not held  //~ FAULT unheld-lock: unlock of the mutex `a`
   return 0;
 }
 

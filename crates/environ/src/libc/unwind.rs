@@ -117,7 +117,7 @@ mod tests {
             ("St13runtime_error", "std::runtime_error"),
             ("8Overflow", "Overflow"),
             ("N4json5ErrorE", "json::Error"),
-            ("NSt3__112bad_thing_tE", "std::__1::bad_thing_t"),
+            ("NSt3__111bad_thing_tE", "std::__1::bad_thing_t"),
             ("N12_GLOBAL__N_14MineE", "(anonymous namespace)::Mine"),
         ];
         for (mangled, name) in cases {
