@@ -62,6 +62,13 @@ pub fn run(args: &Args) -> Result<()> {
     let mut all: Vec<Fixture> =
         files(Path::new(FOLDER))?.iter().filter_map(|file| Fixture::read(file).transpose()).collect::<Result<_>>()?;
     all.retain(|f| args.fixtures.is_empty() || args.fixtures.iter().any(|word| f.file.to_string_lossy().contains(word.as_str())));
+    let before = all.len();
+    all.retain(Fixture::has_witness);
+    println!(
+        "{} fixtures are left out: gcc checks neither {}, nor gives results of calls, nor goes on behind a fault",
+        before - all.len(),
+        UNCHECKED.join(" nor ")
+    );
     let all: Vec<Fixture> = all.into_iter().step_by(args.every.max(1)).collect();
     ensure!(!all.is_empty(), "no such fixtures with a twin in {FOLDER}");
     let dir = tempfile::tempdir()?;
@@ -86,7 +93,17 @@ pub fn run(args: &Args) -> Result<()> {
     Ok(())
 }
 
+/// Kinds that gcc's sanitizers do not look for.
+const UNCHECKED: [&str; 2] = ["lossy-conversion", "unsigned-overflow"];
+
 impl Fixture {
+    /// Whether a native build by gcc can show the fault.
+    fn has_witness(&self) -> bool {
+        let unchecked = self.faults.iter().any(|fault| UNCHECKED.contains(&fault.kind.as_str()));
+        let own_way = |word: &String| ["--sym-calls", "--keep-going"].iter().any(|option| word.starts_with(option));
+        !unchecked && !self.options.iter().chain(&self.args).any(own_way)
+    }
+
     /// `None` if the file is no C program with a fault and a twin.
     fn read(file: &Path) -> Result<Option<Fixture>> {
         if file.extension() != Some(OsStr::new("c")) {

@@ -71,6 +71,10 @@ static SIGNS: &[Sign] = &[
     said("read-only-write", &[&["AddressSanitizer: SEGV", "WRITE memory access"]]),
     Sign { kind: "reported", witness: Witness::Sanitizers, said: &[&["wryneck replay: finding"]], aborts: true },
     said("shift-too-far", &[&["runtime error: shift exponent"]]),
+    said(
+        "signed-overflow",
+        &[&["runtime error: signed integer overflow"], &["runtime error: negation of"], &["runtime error: left shift of"]],
+    ),
     said("stack-overflow", &[&["AddressSanitizer: stack-overflow"]]),
     said("trap", &[&["runtime error: execution reached an unreachable program point"], &["AddressSanitizer: ILL"]]),
     Sign { kind: "uninitialised-read", witness: Witness::Valgrind, said: &[&["uninitialised"]], aborts: false },
