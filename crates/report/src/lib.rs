@@ -1,7 +1,7 @@
 //! Findings and runs as plain data, and the formats they are written in. Knows no engine: numbers, names and bytes in, text out.
 //!
-//! Reading order: [`run`] (what there is to tell), [`report`] (the rest of a run folder), [`ktest`] (test files), [`terminal`] and
-//! [`json`] (summaries), [`show`] (a run folder for people), [`annotate`] (source beside it), [`html`] (the same as a page), [`shown`] (what is safe to print), [`jsonl`], [`lcov`], [`sarif`], [`units`].
+//! Reading order: [`run`] and [`report`] are the data, [`ktest`] is the format of tests. [`terminal`] and [`json`] write summaries. [`show`], [`annotate`] and [`html`]
+//! write a run folder for people. [`jsonl`], [`lcov`] and [`sarif`] write it for other tools. [`shown`] escapes what programs say, [`units`] writes numbers.
 
 pub mod annotate;
 pub mod html;
