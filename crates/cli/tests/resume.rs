@@ -134,6 +134,30 @@ fn a_run_that_was_killed_goes_on() {
     assert_eq!(known(&dir.join("rest")), known(&dir.join("whole")));
 }
 
+/// The order of threads is input: a run goes on in it, and a test leads a run there.
+#[test]
+fn orders_of_threads_go_on() {
+    let scratch = tempfile::tempdir().expect("there is room");
+    let dir = scratch.path();
+    let source = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../tests/threads/philosophers.c");
+    let run = ["run", "--quiet", "--no-replay", "--schedules", "2", "--output"];
+    let begun = |rest: &[&str]| wryneck(dir, &[&run[..], rest, &[&source.to_string_lossy()]].concat());
+    let whole = begun(&["whole"]);
+    assert_eq!(whole.status.code(), Some(1), "{}", said(&whole));
+    let cut = begun(&["cut", "--max-instructions", "20000"]);
+    assert_eq!(cut.status.code(), Some(3), "{}", said(&cut));
+    let rest = wryneck(dir, &["run", "--resume", "cut", "--quiet", "--max-instructions", "1000000000", "--output", "rest"]);
+    assert_eq!(rest.status.code(), Some(1), "{}", said(&rest));
+    assert_eq!(known(&dir.join("rest")), known(&dir.join("whole")));
+
+    let tests = fs::read_dir(dir.join("whole")).expect("it is there").flatten().map(|entry| entry.path());
+    let is_deadlock =
+        |test: &std::path::PathBuf| fs::read_to_string(test.with_extension("json")).is_ok_and(|text| text.contains("\"deadlock\""));
+    let test = tests.filter(|test| test.extension().is_some_and(|ending| ending == "ktest")).find(is_deadlock).expect("it was found");
+    let led = begun(&["led", "--max-instructions", "1000", "--seed", &test.to_string_lossy()]);
+    assert_eq!(led.status.code(), Some(1), "{}", said(&led));
+}
+
 #[test]
 fn a_pruned_verification_goes_on_to_the_same_verdict() {
     let scratch = tempfile::tempdir().expect("there is room");
