@@ -20,6 +20,18 @@ pub fn parse<T>(table: &[Opt<T>], into: &mut T, words: &mut Words) -> Result<()>
     parse_until(table, into, words, &|_| false)
 }
 
+/// Reads the words of a command about one run: its folder, with options before and behind it.
+pub fn parse_run<T>(command: &str, table: &[Opt<T>], into: &mut T, words: Vec<String>) -> Result<String> {
+    let mut words = Words::new(words);
+    parse(table, into, &mut words)?;
+    let folder = words.next().ok_or_else(|| problem("no run is given", format!("write `wryneck {command} wryneck-last`")))?;
+    parse(table, into, &mut words)?;
+    match words.next() {
+        Some(word) => Err(problem(format!("`{word}` is one word too many"), format!("`wryneck {command}` is about one run"))),
+        None => Ok(folder),
+    }
+}
+
 /// The same, until a word that is none or that `ends` the options.
 pub fn parse_until<T>(table: &[Opt<T>], into: &mut T, words: &mut Words, ends: &dyn Fn(&str) -> bool) -> Result<()> {
     while let Some(word) = words.peek() {

@@ -6,7 +6,7 @@ use anyhow::Result;
 
 use crate::folder::{self, Code};
 use crate::formats::Wanted;
-use crate::options::{self, Opt, Words};
+use crate::options::{self, Opt};
 use crate::output;
 use crate::problem::problem;
 
@@ -55,15 +55,7 @@ pub fn run(words: Vec<String>) -> Result<u8> {
         return Ok(0);
     }
     let mut args = Args { file: FILE.into(), code: Code::Application };
-    let mut words = Words::new(words);
-    options::parse(OPTIONS, &mut args, &mut words)?;
-    let Some(folder) = words.next() else {
-        return Err(problem("no run is given", "write `wryneck report wryneck-last`"));
-    };
-    options::parse(OPTIONS, &mut args, &mut words)?;
-    if let Some(word) = words.next() {
-        return Err(problem(format!("`{word}` is one word too many"), "a page is about one run"));
-    }
+    let folder = options::parse_run("report", OPTIONS, &mut args, words)?;
     let mut wanted = Wanted::default();
     wanted.add("html", &args.file).map_err(|why| problem(format!("`--output`: {why}"), "write `--output FILE`"))?;
     wanted.write(&folder::report(Path::new(&folder), args.code)?)?;

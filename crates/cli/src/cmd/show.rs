@@ -7,9 +7,8 @@ use wryneck_report::show::{self, Section};
 
 use crate::folder::{self, Code};
 use crate::formats::Wanted;
-use crate::options::{self, Opt, Words};
+use crate::options::{self, Opt};
 use crate::output;
-use crate::problem::problem;
 
 struct Args {
     formats: Wanted,
@@ -62,15 +61,7 @@ pub fn run(words: Vec<String>) -> Result<u8> {
         return Ok(0);
     }
     let mut args = Args { formats: Wanted::default(), code: Code::Application, sections: Vec::new() };
-    let mut words = Words::new(words);
-    options::parse(OPTIONS, &mut args, &mut words)?;
-    let Some(folder) = words.next() else {
-        return Err(problem("no run is given", "write `wryneck show wryneck-last`"));
-    };
-    options::parse(OPTIONS, &mut args, &mut words)?;
-    if let Some(word) = words.next() {
-        return Err(problem(format!("`{word}` is one word too many"), "one run is shown at a time"));
-    }
+    let folder = options::parse_run("show", OPTIONS, &mut args, words)?;
     let report = folder::report(Path::new(&folder), args.code)?;
     args.formats.write(&report)?;
     match (args.sections.is_empty(), args.formats.is_empty()) {
