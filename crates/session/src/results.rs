@@ -8,7 +8,7 @@ use std::sync::Arc;
 
 use rustc_hash::{FxHashMap, FxHasher};
 use wryneck_exec::prefix::Prefix;
-use wryneck_exec::{CodePos, Core, Ended, Fault, Image, Ledger, LedgerKind, PathEnd, SourcePos};
+use wryneck_exec::{CodePos, Core, Ended, Fault, FaultKind, Image, Ledger, LedgerKind, PathEnd, SourcePos};
 use wryneck_expr::Model;
 use wryneck_machine::MachineProgram;
 use wryneck_report::{Class, CodeLine, EndCount, Finding, InputValue, Kind, LOSSES, LedgerRow, Place};
@@ -197,10 +197,7 @@ impl Findings {
 
 /// What kind of defect it is, as far as two at one place are two. Optimised code throws several types at one place.
 fn distinct(defect: &Defect<'_>) -> Rc<str> {
-    match &*defect.id {
-        "uncaught-exception" => defect.message.as_str().into(),
-        _ => defect.id.clone(),
-    }
+    if *defect.id == *FaultKind::Uncaught.id() { defect.message.as_str().into() } else { defect.id.clone() }
 }
 
 /// What tells violations of one kind at one place apart: the events that led there, with their call stacks (paper 1, section 6), of which

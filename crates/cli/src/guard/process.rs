@@ -204,12 +204,27 @@ pub fn descriptors() -> Option<Vec<u8>> {
     Some(if standard { format!("{STANDARD}{others}") } else { format!("{all:?}") }.into_bytes())
 }
 
-/// Device and inode of a regular file; of a link, its own.
-fn identity(what: Result<i32, &[u8]>) -> Option<String> {
+/// What `struct stat` says a file is.
+struct Kind {
+    /// The bits of its mode that tell files, directories, pipes and devices apart.
+    mode: u32,
+    device: u64,
+    inode: u64,
+    /// The device that it stands for.
+    stands_for: u64,
+}
+
+/// The kind of a stream, or of a file that is not followed.
+fn kind(what: Result<i32, &[u8]>) -> Option<Kind> {
     let bytes = stat(what)?;
     let number = |at: usize| Some(u64::from_le_bytes(*bytes.get(at..)?.first_chunk()?));
-    let mode = u32::from_le_bytes(*bytes.get(24..)?.first_chunk()?);
-    (mode & libc::S_IFMT == libc::S_IFREG).then_some(format!("{}:{}", number(0)?, number(8)?))
+    let mode = u32::from_le_bytes(*bytes.get(24..)?.first_chunk()?) & libc::S_IFMT;
+    Some(Kind { mode, device: number(0)?, inode: number(8)?, stands_for: number(40)? })
+}
+
+/// Device and inode of a regular file; of a link, its own.
+fn identity(what: Result<i32, &[u8]>) -> Option<String> {
+    kind(what).filter(|kind| kind.mode == libc::S_IFREG).map(|kind| format!("{}:{}", kind.device, kind.inode))
 }
 
 /// The regular files that are streams which can be written, one a word.
@@ -325,10 +340,12 @@ pub fn may_access(path: &[u8], want: i32) -> Vec<u8> {
 /// Whether writes to a stream succeed: it is a terminal, a device that takes everything, a file with room, or a pipe or socket with a reader.
 pub fn accepts(fd: i32) -> Vec<u8> {
     const ROOM: u64 = 1 << 20;
-    let Some(mode) = kind(fd) else { return b"no".to_vec() };
+    // `/dev/null` and `/dev/zero`.
+    const TAKE_ALL: [u64; 2] = [libc::makedev(1, 3), libc::makedev(1, 5)];
+    let Some(kind) = kind(Ok(fd)) else { return b"no".to_vec() };
     // SAFETY: the calls fill plain memory, and ask of a descriptor.
     let accepts = unsafe {
-        match mode {
+        match kind.mode {
             libc::S_IFREG => {
                 let mut system: libc::statvfs = std::mem::zeroed();
                 let mut limit: libc::rlimit = std::mem::zeroed();
@@ -341,29 +358,16 @@ pub fn accepts(fd: i32) -> Vec<u8> {
                 let mut one = libc::pollfd { fd, events: libc::POLLOUT, revents: 0 };
                 libc::poll(&mut one, 1, 0) >= 0 && one.revents & (libc::POLLERR | libc::POLLHUP | libc::POLLNVAL) == 0
             }
-            libc::S_IFCHR => takes_everything(fd) || libc::isatty(fd) == 1,
+            libc::S_IFCHR => TAKE_ALL.contains(&kind.stands_for) || libc::isatty(fd) == 1,
             _ => false,
         }
     };
     if accepts { b"yes".to_vec() } else { b"no".to_vec() }
 }
 
-/// Whether a stream is `/dev/null` or `/dev/zero`.
-fn takes_everything(fd: i32) -> bool {
-    let bytes = stat(Ok(fd)).unwrap_or_default();
-    let device = bytes.get(40..).and_then(|rest| rest.first_chunk()).map(|word| u64::from_le_bytes(*word));
-    [libc::makedev(1, 3), libc::makedev(1, 5)].into_iter().any(|known| device == Some(known))
-}
-
-/// What kind of file a stream is, as the bits of its mode.
-fn kind(fd: i32) -> Option<u32> {
-    let bytes = stat(Ok(fd))?;
-    Some(u32::from_le_bytes(*bytes.get(24..)?.first_chunk()?) & libc::S_IFMT)
-}
-
 /// Whether a stream is a regular file.
 pub fn is_regular(fd: i32) -> Option<bool> {
-    kind(fd).map(|kind| kind == libc::S_IFREG)
+    kind(Ok(fd)).map(|kind| kind.mode == libc::S_IFREG)
 }
 
 /// The place of a stream in its file.

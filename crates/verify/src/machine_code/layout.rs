@@ -49,8 +49,8 @@ pub struct Layout {
     tables: Vec<(u64, u64)>,
     /// Variables that only instructions that name them access, by address.
     variables: Vec<Unaddressed>,
-    /// The program has no stream but these.
-    only_standard: bool,
+    /// Standard input, if the program has no streams but the standard ones.
+    only_input: Option<u64>,
     known: bool,
 }
 
@@ -109,7 +109,7 @@ impl Layout {
         if let Some(flags) = one(FLAGS).filter(|_| THREADS.into_iter().all(|name| source.has_function(name) == Some(false))) {
             self.constant.push((flags.address, 4));
         }
-        self.only_standard = self.streams[0].is_some() && MAKERS.into_iter().all(|name| source.has_function(name) == Some(false));
+        self.only_input = self.streams[0].filter(|_| MAKERS.into_iter().all(|name| source.has_function(name) == Some(false)));
         let tables: Vec<_> = TABLES.into_iter().filter_map(|(name, size)| one(name).filter(|data| data.size == size)).collect();
         let (first, last) = (tables.iter().map(|t| t.address).min(), tables.iter().map(|t| t.address).max());
         if tables.len() == TABLES.len() && first.zip(last).is_some_and(|(first, last)| last - first <= NEXT) {
@@ -133,7 +133,7 @@ impl Layout {
 
     /// The address of standard input, if the program has no streams but it and the standard outputs.
     pub fn only_input(&self) -> Option<u64> {
-        self.streams[0].filter(|_| self.only_standard)
+        self.only_input
     }
 
     /// Memory that never changes, or that the program itself cannot reach.
@@ -183,7 +183,7 @@ mod tests {
             tables: vec![(0x300, 4)],
             variables: vec![named(0x400, 2, true), named(0x404, 4, false)],
             words: [(0x200, 2)].into_iter().collect(),
-            only_standard: false,
+            only_input: None,
             known: true,
         };
         assert!(layout.is_hidden(0x10f) && layout.is_hidden(0x207) && !layout.is_hidden(0x208) && !layout.is_hidden(0x300));
