@@ -1,6 +1,6 @@
 //@ frontend: bitcode, executables have one thread
 //@ replay: no, a native run has an order of its own
-//@ options: --schedules 0 --no-replay
+//@ options: --schedules 0
 //@ args: --sym-arg 1
 // An early return leaves the mutex locked, for one argument.
 #include <pthread.h>

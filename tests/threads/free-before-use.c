@@ -1,6 +1,6 @@
 //@ frontend: bitcode, executables have one thread
 //@ replay: no, a native run has an order of its own
-//@ options: --schedules 1 --no-replay
+//@ options: --schedules 1
 // Who frees does not wait for who uses.
 #include <pthread.h>
 #include <stdlib.h>

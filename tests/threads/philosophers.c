@@ -1,6 +1,6 @@
 //@ frontend: bitcode, executables have one thread
 //@ replay: no, a native run has an order of its own
-//@ options: --schedules 2 --no-replay
+//@ options: --schedules 2
 // Three philosophers each take the fork at their left, then the one at their right.
 #include <pthread.h>
 #define N 3

@@ -1,6 +1,6 @@
 //@ frontend: bitcode, executables have one thread
 //@ replay: no, a native run has an order of its own
-//@ options: --schedules 0 --no-replay
+//@ options: --schedules 0
 // Phases that a barrier parts, and one step behind the last.
 #include <pthread.h>
 static pthread_barrier_t b;

@@ -1,6 +1,6 @@
 //@ frontend: bitcode, executables have one thread
 //@ replay: no, a native run has an order of its own
-//@ options: --schedules 0 --no-replay
+//@ options: --schedules 0
 // The result is read before the thread has ended.
 #include <pthread.h>
 #include <unistd.h>

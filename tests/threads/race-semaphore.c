@@ -1,6 +1,6 @@
 //@ frontend: bitcode, executables have one thread
 //@ replay: no, a native run has an order of its own
-//@ options: --schedules 0 --no-replay
+//@ options: --schedules 0
 // Handed over by a semaphore, and touched again behind it.
 #include <pthread.h>
 #include <semaphore.h>

@@ -1,6 +1,6 @@
 //@ frontend: bitcode, executables have one thread
 //@ replay: no, a native run has an order of its own
-//@ options: --schedules 0 --no-replay
+//@ options: --schedules 0
 // Each thread has a lock, but not the same.
 #include <pthread.h>
 static pthread_mutex_t a = PTHREAD_MUTEX_INITIALIZER, b = PTHREAD_MUTEX_INITIALIZER;

@@ -1,6 +1,6 @@
 //@ frontend: bitcode, executables have one thread
 //@ replay: no, a native run has an order of its own
-//@ options: --schedules 0 --no-replay
+//@ options: --schedules 0
 // Each waits for the other to post first.
 #include <pthread.h>
 #include <semaphore.h>

@@ -1,6 +1,6 @@
 //@ frontend: bitcode, executables have one thread
 //@ replay: no, a native run has an order of its own
-//@ options: --schedules 0 --no-replay
+//@ options: --schedules 0
 // A spin lock is taken by a thread that has it.
 #include <pthread.h>
 static pthread_spinlock_t s;

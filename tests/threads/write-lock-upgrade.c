@@ -1,6 +1,6 @@
 //@ frontend: bitcode, executables have one thread
 //@ replay: no, a native run has an order of its own
-//@ options: --schedules 2 --no-replay
+//@ options: --schedules 2
 // Two readers both want to write, and keep reading meanwhile.
 #include <pthread.h>
 static pthread_rwlock_t l = PTHREAD_RWLOCK_INITIALIZER;

@@ -24,6 +24,8 @@ pub struct About {
     pub goes_on: bool,
     /// Memory that was never written is input of the path.
     pub unwritten_input: bool,
+    /// The path made threads.
+    pub threads: bool,
 }
 
 /// A leak where the path ended.

@@ -88,7 +88,9 @@ static SIGNS: &[Sign] = &[
     Sign { kind: "wild-pointer", sanitizer: &["SEGV", "misaligned", "overflow"], signals: &[SEGV, libc::SIGBUS] },
 ];
 
-/// Kinds of faults that depend on the order in which threads run, which is a native run's own.
+/// Why a native run says nothing of a path with threads.
+pub const OWN_ORDER: &str = "a native run has an order of its own in which threads run";
+/// Kinds of faults that threads show by their order, not by a sign.
 const OF_ORDER: [&str; 3] = ["data-race", "deadlock", "unheld-lock"];
 
 /// The kind of fault that a program which ends well may have.
@@ -97,6 +99,11 @@ pub const MEMORY_LEAK: &str = "memory-leak";
 const UNINITIALISED: &str = "uninitialised-read";
 
 impl Expected {
+    /// Whether a native run cannot show it, since it runs threads in its own order.
+    pub fn is_of_order(&self) -> bool {
+        matches!(self, Expected::Fault(kind) if OF_ORDER.contains(&kind.as_str()))
+    }
+
     /// The kind of fault, if it is one that may go by unseen without a sanitizer, and that sanitizer.
     pub fn needs_sanitizer(&self) -> Option<(&str, Sanitizer)> {
         match self {
@@ -143,9 +150,6 @@ pub fn plain(expected: &Expected, ended: &Ended, report: &str, watched: &Watched
             Verdict::Different(format!("the standard output is {is} instead of {was}"))
         }
         Expected::Exit(..) => Verdict::Same,
-        Expected::Fault(kind) if OF_ORDER.contains(&kind.as_str()) => {
-            Verdict::Cannot("a native run has an order of its own in which threads run".into())
-        }
         Expected::Fault(kind) => {
             let Some(sign) = SIGNS.iter().find(|s| s.kind == kind) else {
                 return Verdict::Cannot(format!("nothing is known of faults of kind `{kind}`"));

@@ -26,7 +26,7 @@ use crate::data;
 use crate::early::{Early, Place};
 use crate::explored::Explored;
 use crate::gcov;
-use crate::judge::{self, Expected, Verdict, Watched};
+use crate::judge::{self, Expected, OWN_ORDER, Verdict, Watched};
 use crate::native::Sanitizer;
 use crate::problem::problem;
 use crate::scratch::Scratch;
@@ -215,6 +215,9 @@ impl Replay {
         let ktest = KTest::from_bytes(&bytes)?;
         let about = About::of_test(test)?;
         let expected = shows.clone().map_or_else(|| expected(&about), Ok)?;
+        if expected.is_of_order() {
+            return Ok(Verdict::Cannot(OWN_ORDER.into()));
+        }
         let verdict = self.judged(number, &Test { bytes: &bytes, concrete: Concrete::of(&self.words, &ktest), stop }, &expected)?;
         Ok(match verdict {
             Verdict::Different(how) if self.confinement.level() == Level::Plain => {
@@ -223,6 +226,7 @@ impl Replay {
             Verdict::Different(how) if about.unwritten_input => {
                 Verdict::Cannot(format!("memory never written has other values natively: {how}"))
             }
+            Verdict::Different(how) if about.threads => Verdict::Cannot(format!("{OWN_ORDER}: {how}")),
             Verdict::Different(how) if about.approximated => {
                 Verdict::Different(format!("{how}; something on the path was skipped or assumed, see the ledger"))
             }

@@ -194,6 +194,9 @@ fn outline(core: &Core, ended: &Ended, class: Class, what: &str) -> Box<Outline>
     if ended.unwritten_input {
         about["unwritten_input"] = true.into();
     }
+    if ended.threads {
+        about["threads"] = true.into();
+    }
     let fault = match &ended.end {
         PathEnd::Fault(fault) => Some((fault, &ended.call_stack)),
         _ => None,

@@ -203,6 +203,8 @@ pub struct Ended {
     pub approximated: bool,
     /// Memory it never wrote was input: a native run has something else there.
     pub unwritten_input: bool,
+    /// It made threads: a native run has an order of its own.
+    pub threads: bool,
     /// Accesses out of bounds behind which it went on, in their order.
     pub survived: Rc<Vec<Survived>>,
     /// What it lost, if the configuration asks for it and the path exits.
@@ -452,6 +454,7 @@ impl Core {
             covers_new: state.covers_new,
             approximated: state.approximated,
             unwritten_input: state.unwritten_input,
+            threads: state.has_threads(),
             survived: state.survived.clone(),
             leaks,
             hash: self.config.hash_states.then(|| state.structural_hash(&self.pool)),
