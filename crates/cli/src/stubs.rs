@@ -42,9 +42,14 @@ fn text(names: &[String]) -> String {
 
 /// Writes the stubs; their file.
 pub fn write(names: &[String], scratch: &Path) -> Result<PathBuf> {
-    let file = scratch.join("stubs.s");
+    let file = fresh(".s", scratch)?;
     fs::write(&file, text(names))?;
     Ok(file)
+}
+
+/// A file of its own, since the plain program and those under sanitizers are built at the same time. It goes with the scratch folder.
+fn fresh(ending: &str, scratch: &Path) -> Result<PathBuf> {
+    Ok(tempfile::Builder::new().suffix(ending).tempfile_in(scratch)?.into_temp_path().keep()?)
 }
 
 /// Those of these functions that the bitcode defines.
@@ -62,7 +67,7 @@ pub fn without(bitcode: &Path, names: &[String], scratch: &Path) -> Result<PathB
     if own.is_empty() {
         return Ok(bitcode.to_owned());
     }
-    let out = scratch.join("without.bc");
+    let out = fresh(".bc", scratch)?;
     tool(Command::new(EXTRACT).arg("--delete").args(own.iter().map(|name| format!("--func={name}"))).arg(bitcode).arg("-o").arg(&out))?;
     Ok(out)
 }
