@@ -33,11 +33,17 @@ pub fn parse(given: Option<&String>) -> Result<Vec<SymCall>> {
             Some(Ok(size @ 1..=MOST)) => size,
             Some(_) => return Err(wrong(format!("the size of a variable is a number from 1 to {MOST}"))),
         };
-        if calls.iter().all(|call| call.name != name) {
-            calls.push(SymCall { name: name.to_owned(), size });
-        }
+        add(&mut calls, SymCall { name: name.to_owned(), size });
     }
     Ok(calls)
+}
+
+/// Adds a function once; what was said of it last holds.
+pub fn add(calls: &mut Vec<SymCall>, call: SymCall) {
+    match calls.iter_mut().find(|known| known.name == call.name) {
+        Some(known) => *known = call,
+        None => calls.push(call),
+    }
 }
 
 /// Whether this is a name that C or an assembler takes as it is.

@@ -107,7 +107,7 @@ pub fn parse(words: &[String]) -> Result<Words> {
                 out.args.push(Arg::Concrete(given.clone().into_bytes()));
             }
             "sym-file" => out.files.push(sym_file::parse(rest.next())?),
-            "sym-calls" => out.calls.extend(sym_calls::parse(rest.next())?),
+            "sym-calls" => sym_calls::parse(rest.next())?.into_iter().for_each(|call| sym_calls::add(&mut out.calls, call)),
             "sym-env" => out.env.push(environment(rest.next())?),
             _ => out.args.push(Arg::Concrete(word.clone().into_bytes())),
         }
