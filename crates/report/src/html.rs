@@ -62,6 +62,7 @@ fn page(report: &Report) -> Markup {
                     a href="#tests" { "Tests" } a href="#ledger" { "Ledger" } a href="#time" { "Time" }
                 } }
                 main {
+                    (rules(run))
                     (findings(report))
                     (paths(report))
                     (coverage(report))
@@ -86,9 +87,20 @@ fn in_html(data: &Value) -> String {
 fn verdict(run: &Run) -> String {
     let mut text = Vec::new();
     // Memory can be written.
-    let _ = terminal::write_verdict(&mut text, run);
+    let _ = terminal::write_conclusion(&mut text, run);
     let text = String::from_utf8_lossy(&text);
     text.lines().rev().find(|line| !line.starts_with("  ")).unwrap_or_default().to_owned()
+}
+
+/// The verdicts on rules, as the summary has them; nothing where no rule was checked.
+fn rules(run: &Run) -> Markup {
+    let mut text = Vec::new();
+    let _ = terminal::write_rules(&mut text, run);
+    html! {
+        @if !text.is_empty() {
+            section #rules { h2 { "Rules" } pre { (String::from_utf8_lossy(&text)) } }
+        }
+    }
 }
 
 fn tiles(report: &Report) -> Markup {

@@ -214,6 +214,12 @@ fn write_rows(out: &mut dyn Write, title: &str, rows: &[&LedgerRow], entries: us
 }
 
 pub(crate) fn write_verdict(out: &mut dyn Write, run: &Run) -> io::Result<()> {
+    write_rules(out, run)?;
+    write_conclusion(out, run)
+}
+
+/// The verdict on each rule, what it assumes, and what pruning left out.
+pub(crate) fn write_rules(out: &mut dyn Write, run: &Run) -> io::Result<()> {
     for rule in &run.rules {
         let paths = plural(run.totals.paths, "path");
         write!(out, "{}: {} ({}): {}; {} of {paths} had an event", rule.verdict.word(), rule.id, rule.summary, rule.why, rule.relevant)?;
@@ -244,6 +250,11 @@ pub(crate) fn write_verdict(out: &mut dyn Write, run: &Run) -> io::Result<()> {
     if let Some(Pruning { lost, .. }) = &run.pruning {
         lost.iter().try_for_each(|sequence| writeln!(out, "  lost: {sequence}"))?;
     }
+    Ok(())
+}
+
+/// How many findings there are, and whether all was explored.
+pub(crate) fn write_conclusion(out: &mut dyn Write, run: &Run) -> io::Result<()> {
     let all = match &run.pruning {
         Some(Pruning { never: Some(1..), .. }) => "every path that can matter was explored",
         Some(_) | None => "every path was explored",

@@ -5,6 +5,7 @@ use scraper::{Html, Selector};
 use super::*;
 use crate::report::tests::golden;
 use crate::report::{FileCoverage, Test, TreeNode};
+use crate::rules::{RuleResult, Verdict};
 
 fn written(report: &Report) -> String {
     let mut out = Vec::new();
@@ -50,6 +51,22 @@ fn the_page_has_findings_with_their_path_coverage_paths_tests_and_ledger() {
     assert_eq!((&data["ends"], &data["kinds"]), (&json!(["fault out-of-bounds-write"]), &json!(["fault"])));
     assert_eq!(data["tree"], json!([[0, 0, -1], [0, 4, 0]]));
     assert_eq!(data["files"][0][1], json!([5, 6, 7, 8, 11, 12]));
+}
+
+#[test]
+fn the_page_has_the_verdicts_on_rules() {
+    let mut report = golden();
+    assert!(texts(&Html::parse_document(&written(&report)), "#rules").is_empty());
+    report.run.rules = vec![RuleResult {
+        id: "open-close".into(),
+        summary: "an opened stream is closed".into(),
+        verdict: Verdict::Incomplete,
+        relevant: 3,
+        why: "stopped: <time>".into(),
+        assumptions: Vec::new(),
+    }];
+    let rules = texts(&Html::parse_document(&written(&report)), "#rules pre");
+    assert!(rules[0].starts_with("INCOMPLETE: open-close (an opened stream is closed): stopped: <time>; 3 of "), "{rules:?}");
 }
 
 #[test]
