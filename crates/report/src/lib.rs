@@ -31,6 +31,8 @@ pub use run::{
 /// A row of [`FORMATS`].
 pub struct Format {
     pub name: &'static str,
+    /// It shows the tree of paths, which takes a while to read.
+    pub reads_tree: bool,
     pub write: fn(&mut dyn Write, &Report) -> io::Result<()>,
 }
 
@@ -38,11 +40,11 @@ pub struct Format {
 // `report::tests::golden`.
 #[rustfmt::skip]
 pub static FORMATS: &[Format] = &[
-    Format { name: "html", write: html::write },
-    Format { name: "json", write: |out, report| json::write(out, &report.run) },
-    Format { name: "jsonl", write: jsonl::write },
-    Format { name: "lcov", write: lcov::write },
-    Format { name: "sarif", write: sarif::write },
+    Format { name: "html", reads_tree: true, write: html::write },
+    Format { name: "json", reads_tree: false, write: |out, report| json::write(out, &report.run) },
+    Format { name: "jsonl", reads_tree: false, write: jsonl::write },
+    Format { name: "lcov", reads_tree: false, write: lcov::write },
+    Format { name: "sarif", reads_tree: false, write: sarif::write },
 ];
 
 /// The format of this name.

@@ -58,7 +58,7 @@ pub fn run(words: Vec<String>) -> Result<u8> {
     let folder = options::parse_run("report", OPTIONS, &mut args, words)?;
     let mut wanted = Wanted::default();
     wanted.add("html", &args.file).map_err(|why| problem(format!("`--output`: {why}"), "write `--output FILE`"))?;
-    wanted.write(&folder::report(Path::new(&folder), args.code)?)?;
+    wanted.write(&folder::report(Path::new(&folder), args.code, wanted.reads_tree())?)?;
     for file in wanted.files() {
         output::note(format!("wrote `{}`", file.display()));
     }

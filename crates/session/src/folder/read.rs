@@ -106,8 +106,8 @@ pub fn inconclusive(folder: &Path) -> Result<BTreeMap<String, String>> {
     Ok(rows.into_iter().collect())
 }
 
-/// All that a run folder tells.
-pub fn report(folder: &Path, code: Code) -> Result<Report> {
+/// All that a run folder tells; the tree of its paths only if it is wanted.
+pub fn report(folder: &Path, code: Code, tree: bool) -> Result<Report> {
     let reader = Reader::open(folder)?;
     let facts = reader.facts()?;
     let fact = |name: &str| facts.get(name).cloned().unwrap_or_default();
@@ -119,7 +119,7 @@ pub fn report(folder: &Path, code: Code) -> Result<Report> {
         directory: fact("directory"),
         coverage,
         tests: reader.tests()?,
-        tree: reader.tree()?,
+        tree: if tree { reader.tree()? } else { Vec::new() },
         sources: Sources::default(),
     };
     report.sources = sources(&report);
