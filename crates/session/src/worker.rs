@@ -301,8 +301,9 @@ fn prune(
         return Ok(None);
     }
     // What runs in another thread, and what a key's value points to, no static analysis follows.
-    let threads = ["pthread_create", "pthread_key_create", "thrd_create", "tss_create"];
-    if explorer.core.code_source.is_none() && threads.iter().any(|name| is_referenced(&explorer.core.image.program, name)) {
+    if explorer.core.code_source.is_none()
+        && wryneck_environ::threads::MAKERS.iter().any(|name| is_referenced(&explorer.core.image.program, name))
+    {
         notes.push("the program makes threads or their keys, so nothing is pruned".into());
         return Ok(None);
     }

@@ -24,6 +24,13 @@ use crate::Linux;
 use crate::errno::Errno;
 use crate::state::World;
 
+/// The functions by which a program comes to have threads, or keys whose destructors run at their ends: its own calls, and those of musl's functions
+/// that make threads themselves.
+pub const MAKERS: [&str; 10] = [
+    "aio_fsync", "aio_read", "aio_write", "lio_listio", "mq_notify", "pthread_create", "pthread_key_create", "thrd_create", "timer_create",
+    "tss_create",
+];
+
 /// The name of the inputs that say who goes on.
 pub const SCHEDULE: &str = "schedule";
 
