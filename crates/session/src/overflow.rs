@@ -58,12 +58,12 @@ impl Overflow {
     ///
     /// # Errors
     /// The class that cannot.
-    pub fn check(self, has_source: bool) -> Result<()> {
+    pub fn check(self, from_source: bool) -> Result<()> {
         let unseen = [
             ("unsigned", self.unsigned, "which results are unsigned"),
             ("conversions", self.conversions, "which conversions are implicit"),
         ];
-        match unseen.into_iter().find(|(_, wanted, _)| *wanted && !has_source) {
+        match unseen.into_iter().find(|(_, wanted, _)| *wanted && !from_source) {
             Some((class, _, what)) => Err(problem(
                 format!("`--overflow {class}` needs C source: bitcode does not say {what}"),
                 format!("give the `.c` file, or compile with `{}`", if class == "unsigned" { UNSIGNED } else { CONVERSIONS }),

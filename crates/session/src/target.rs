@@ -57,8 +57,9 @@ impl Target {
         }
         let targets = || std::iter::once(&plan.target).chain(&plan.objects);
         let is_source = |target: &PathBuf| matches!(Kind::of(target), Ok(Kind::C));
-        plan.overflow.check(targets().any(is_source))?;
-        let check_promises = plan.overflow.signed && !targets().all(is_source);
+        let from_source = targets().all(is_source);
+        plan.overflow.check(from_source)?;
+        let check_promises = plan.overflow.signed && !from_source;
         let carried = if several { several::linked(plan)? } else { several::bitcode(plan, &plan.target)? };
         let Lowered { module, notes, .. } = build::lower(&carried.bitcode, check_promises)?;
         sym_calls::check(&input.sym_calls, &module)?;
