@@ -5,8 +5,8 @@
 //! such objects carry bitcode too. With `--ld-path` it links by `wryneck ld`. Programs are static, so that they contain all the code they
 //! run. Cost: one more `exec`, and optimised code is generated twice.
 //!
-//! What gcc 12 accepts is accepted: what it warns of is a warning ([`LENIENT`]), no warning is an error, and its options that clang has not are left out
-//! with a warning. To find these clang is asked once more (`-###`), where there are options that few projects use.
+//! Some errors of clang are warnings of gcc 12, and warnings here, too ([`LENIENT`]). `-Werror` is taken back; `-Werror=NAME` stays. Options that only gcc
+//! has are left out, with a warning. To find them, `wryneck cc` asks clang once more (`-###`), where there are options that few projects use.
 
 use std::os::unix::process::CommandExt;
 use std::process::Command;
