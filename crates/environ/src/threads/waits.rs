@@ -2,7 +2,7 @@
 //!
 //! Of a barrier, word 2 is the number of threads less one, word 3 how many have come. Of a semaphore, word 0 is its value.
 
-use wryneck_exec::threads::{ThreadId, observe, publish};
+use wryneck_exec::threads::{ThreadId, meet, observe, publish};
 use wryneck_exec::{Cx, PathEnd, Reply, Stop, Value};
 
 use super::exclusion::{self, Got, How, c11};
@@ -110,7 +110,6 @@ pub fn condition_broadcast(_: &Linux, args: &Args<'_>, cx: &mut Cx<'_>) -> Resul
 pub fn barrier_wait(_: &Linux, args: &Args<'_>, cx: &mut Cx<'_>) -> Result<Reply, Stop> {
     let at = exclusion::object(cx, args.value(0), BARRIER_BYTES)?;
     if stage(cx) == Stage::Woken {
-        observe(cx, at);
         return Ok(answer(cx, None));
     }
     if let Some(reply) = turn(cx)? {
@@ -125,8 +124,8 @@ pub fn barrier_wait(_: &Linux, args: &Args<'_>, cx: &mut Cx<'_>) -> Result<Reply
     }
     set_word(cx, at, 3, 0)?;
     publish(cx, at);
-    observe(cx, at);
     let those = waiting(cx, For::Barrier, at);
+    meet(cx, at, &those);
     release(cx, &those);
     Ok(done(cx, SERIAL))
 }

@@ -90,6 +90,14 @@ impl Races {
         }
     }
 
+    /// All of these threads know what was published at an address; nothing is published there any more.
+    pub(crate) fn meet(&mut self, last: ThreadId, others: &[ThreadId], at: u64) {
+        for thread in others.iter().copied().chain([last]) {
+            self.observe(thread, at);
+        }
+        self.published.remove(&at);
+    }
+
     /// Memory begins anew.
     pub(crate) fn forget(&mut self, address: u64, len: u64) {
         let end = address.saturating_add(len);
@@ -112,12 +120,14 @@ impl Races {
         if atomic && !write {
             self.observe(thread, address);
         }
-        let known = self.clock(thread).clone();
+        self.clock(thread);
+        let Races { clocks, pages, .. } = &mut *self;
+        let known = &clocks[thread as usize];
         let access = Access { thread, step: known[thread as usize], pos, write, atomic };
         let unknown = |old: &Access| old.step > known.get(old.thread as usize).copied().unwrap_or(0);
         let races = |old: &&Access| old.thread != thread && !(old.atomic && atomic) && unknown(old);
         for at in address..address.saturating_add(len) {
-            let cells = self.pages.entry(at / PAGE).or_insert_with(|| Rc::new(vec![Cell::default(); PAGE as usize]));
+            let cells = pages.entry(at / PAGE).or_insert_with(|| Rc::new(vec![Cell::default(); PAGE as usize]));
             let cell = &cells[(at % PAGE) as usize];
             let same = |old: &Access| (old.thread, old.step, old.atomic) == (thread, access.step, atomic);
             // What this thread has just done here is known already.

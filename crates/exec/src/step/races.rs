@@ -6,7 +6,7 @@
 
 use std::rc::Rc;
 
-use wryneck_ir::{ATOMIC, Op};
+use wryneck_ir::{ATOMIC, Inst, Op};
 
 use crate::ground::code::Callee;
 use crate::ground::image::CodePos;
@@ -57,10 +57,13 @@ pub(super) fn touch(core: &mut Core, state: &mut State, touching: Touching) -> O
 
 /// What is watched of a slow operation: its place, and whether it is an access at an address that is not a number, of which it is not known before
 /// the path is over which bytes it touches.
-#[derive(Clone, Copy)]
 pub(super) struct Place {
     pos: CodePos,
+    thread: ThreadId,
+    inst: Option<Inst>,
     blurred: bool,
+    /// It calls a model whose accesses synchronise.
+    synchronises: bool,
 }
 
 /// Of the operation that the path is at.
@@ -69,29 +72,31 @@ pub(super) fn place(core: &Core, state: &State) -> Place {
     let pos = CodePos { func: frame.func(), op: frame.op() };
     let code = core.image.code(pos.func);
     let module = &core.image.program.units[code.module as usize].module;
-    let inst = module.insts.get((code.first_inst + pos.op) as usize);
+    let inst = module.insts.get((code.first_inst + pos.op) as usize).copied();
     let access = inst.filter(|inst| matches!(inst.operator(), Some(Op::Load | Op::Store)));
-    Place { pos, blurred: access.is_some_and(|inst| frame.concrete(inst.a as usize).is_none()) }
+    let blurred = access.is_some_and(|inst| frame.concrete(inst.a as usize).is_none());
+    let callee = inst.and_then(|inst| match inst.operator() {
+        Some(Op::Call) => core.image.callee_of(code.module, inst.a),
+        Some(Op::CallIndirect) => core.image.callee_at(frame.concrete(inst.a as usize)?),
+        Some(_) | None => None,
+    });
+    let synchronises = matches!(callee, Some(Callee::Model(model)) if core.environment.synchronises(core.image.model_name(model)));
+    Place { pos, thread: state.thread(), inst, blurred, synchronises }
 }
 
 /// The accesses of the slow operation at a place, as the address space has logged them.
 pub(super) fn touched(core: &mut Core, state: &mut State, place: Place, log: &[Touch]) -> Option<PathEnd> {
-    let Place { pos, blurred } = place;
+    let Place { pos, thread, inst, blurred, synchronises } = place;
     let watch = watch(core, state, pos.func);
-    let image = core.image.clone();
-    let code = image.code(pos.func);
-    let module = &image.program.units[code.module as usize].module;
-    let inst = module.insts.get((code.first_inst + pos.op) as usize)?;
-    let (mut atomic, mut ours) = (watch == Watch::Synchronising, watch == Watch::Off || blurred);
-    match inst.operator() {
-        Some(Op::Load) => atomic |= inst.b == ATOMIC,
-        Some(Op::Store) => atomic |= inst.c == ATOMIC,
-        Some(Op::Call) => match image.callee_of(code.module, inst.a) {
-            Some(Callee::Model(model)) => ours |= core.environment.synchronises(image.model_name(model)),
-            Some(Callee::Body(_) | Callee::Undefined(_)) | None => {}
-        },
-        Some(_) | None => {}
-    }
+    let inst = inst?;
+    // What a call has done before its thread gave way is not the next one's.
+    let ours = watch == Watch::Off || blurred || synchronises || state.thread() != thread;
+    let atomic = watch == Watch::Synchronising
+        || match inst.operator() {
+            Some(Op::Load) => inst.b == ATOMIC,
+            Some(Op::Store) => inst.c == ATOMIC,
+            Some(_) | None => false,
+        };
     for touch in log {
         let Touch::Bytes { how, len, address } = *touch else { continue };
         match how {
@@ -156,5 +161,14 @@ pub fn observe(cx: &mut Cx<'_>, at: u64) {
         && let Some((running, races)) = races(cx.state)
     {
         races.observe(running, at);
+    }
+}
+
+/// The running thread and those know what was published at an address, where the next round begins.
+pub fn meet(cx: &mut Cx<'_>, at: u64, those: &[ThreadId]) {
+    if watched(cx.core, cx.state)
+        && let Some((running, races)) = races(cx.state)
+    {
+        races.meet(running, those, at);
     }
 }

@@ -15,8 +15,7 @@ use crate::step::core::Core;
 use crate::step::cx::Cx;
 use crate::step::frame;
 use crate::step::plugin::{Reply, Stop, Value};
-pub use crate::step::races::{observe, publish};
-use crate::step::turn;
+pub use crate::step::races::{meet, observe, publish};
 
 /// Instructions that a thread runs before others get their turn though it neither blocks nor ends: a program may wait in a loop for what another
 /// thread does.
@@ -30,11 +29,12 @@ pub fn make(cx: &mut Cx<'_>, address: u64, args: &[Value], locals: Vec<u64>) -> 
     let number = threads.all.len() as ThreadId;
     let own = Own { sp: stack_top(number, stack_size), ..Own::default() };
     threads.all.push(Thread { status: Status::Ready, own, locals: locals.into() });
-    let running = threads.running;
+    let (running, slice) = (threads.running, threads.slice);
     Rc::make_mut(&mut threads.races).make(running, number);
     run(cx, number);
     let entered = cx.enter_called(address, args, NONE, 0);
     run(cx, running);
+    table(cx).slice = slice;
     entered.map(|()| number)
 }
 
@@ -66,6 +66,9 @@ pub fn end(cx: &mut Cx<'_>) {
 /// Has another thread go on.
 pub fn run(cx: &mut Cx<'_>, to: ThreadId) {
     cx.state.dirty = true;
+    if to == cx.state.thread() {
+        return;
+    }
     cx.state.change_thread(to);
     cx.state.stack_top = stack_top(to, cx.core.config.stack_size);
     if let Some(threads) = &mut cx.state.threads {
@@ -91,31 +94,29 @@ pub(super) fn returned(cx: &mut Cx<'_>) -> Result<(), Stop> {
     Ok(())
 }
 
-/// As [`turn::step`], of a path with threads: the running one goes on, until its slice is used up.
-pub(super) fn step(core: &mut Core, state: &mut State, budget: &mut i64) -> Result<(), Stop> {
-    let left = slice(state);
-    let mut window = left.min(*budget);
-    let given = window;
-    let done = turn::step_alone(core, state, &mut window);
-    let used = given - window;
-    *budget -= used;
-    let Some(threads) = &mut state.threads else { return done };
-    let threads = Rc::make_mut(threads);
-    // A switch has begun another slice.
-    if threads.slice == left {
-        threads.slice -= used;
+/// How many instructions the running thread may run now, of so many.
+pub(super) fn window(state: &State, budget: i64) -> i64 {
+    state.threads.as_ref().map_or(budget, |threads| threads.slice.min(budget))
+}
+
+/// The running thread has used so many instructions of its slice.
+pub(super) fn charge(state: &mut State, used: i64) {
+    if let Some(threads) = &mut state.threads {
+        Rc::make_mut(threads).slice -= used;
     }
-    if done.is_err() || threads.slice >= 0 || state.returned.is_some() || state.binding.is_some() || state.announced {
-        return done;
+}
+
+/// Has another thread go on if the running one has used up its slice, and is not between a call and what is seen of it.
+pub(super) fn give_way(core: &mut Core, state: &mut State) -> Result<(), Stop> {
+    let used_up = state.threads.as_ref().is_some_and(|threads| threads.slice < 0);
+    if !used_up || state.returned.is_some() || state.binding.is_some() || state.announced {
+        return Ok(());
     }
     let mut cx = Cx { core, state };
     cx.begin_operation();
     let environment = cx.core.environment.clone();
     let next = environment.slice_ended(&mut cx);
     run(&mut cx, next);
+    table(&mut cx).slice = SLICE;
     Ok(())
-}
-
-fn slice(state: &State) -> i64 {
-    state.threads.as_ref().map_or(SLICE, |threads| threads.slice)
 }

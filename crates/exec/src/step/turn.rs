@@ -23,24 +23,27 @@ enum Shown {
 
 /// The inner loop until its next exit, and the slow operation there.
 pub(crate) fn step(core: &mut Core, state: &mut State, budget: &mut i64) -> Result<(), Stop> {
-    if state.threads.is_some() { threads::step(core, state, budget) } else { step_alone(core, state, budget) }
-}
-
-/// The same, of one thread.
-pub(super) fn step_alone(core: &mut Core, state: &mut State, budget: &mut i64) -> Result<(), Stop> {
     if state.returned.is_some() {
-        *budget -= 1;
-        return recorded(core, state, Shown::Return, call::show_return);
+        return slow_operation(core, state, budget, Shown::Return, call::show_return);
     }
     if state.binding.is_some() {
-        *budget -= 1;
-        return recorded(core, state, Shown::Return, lazy::bind);
+        return slow_operation(core, state, budget, Shown::Return, lazy::bind);
     }
     let exit = advance(core, state, budget);
     handle(core, exit, state, budget)
 }
 
+/// The inner loop until its next exit, or the end of the running thread's slice.
 pub(crate) fn advance(core: &mut Core, state: &mut State, budget: &mut i64) -> Exit {
+    let given = threads::window(state, *budget);
+    let mut left = given;
+    let exit = inner_loop(core, state, &mut left);
+    *budget -= given - left;
+    threads::charge(state, given - left);
+    exit
+}
+
+fn inner_loop(core: &mut Core, state: &mut State, budget: &mut i64) -> Exit {
     match (state.frame().is_symbolic(), core.recorder.is_some() || races::watched(core, state)) {
         (true, false) => run::<true, false>(core, state, budget),
         (false, false) => run::<false, false>(core, state, budget),
@@ -51,11 +54,8 @@ pub(crate) fn advance(core: &mut Core, state: &mut State, budget: &mut i64) -> E
 
 pub(crate) fn handle(core: &mut Core, exit: Exit, state: &mut State, budget: &mut i64) -> Result<(), Stop> {
     match exit {
-        Exit::Budget | Exit::Again => Ok(()),
-        Exit::Slow => {
-            *budget -= 1;
-            recorded(core, state, Shown::Operation, slow)
-        }
+        Exit::Budget | Exit::Again => threads::give_way(core, state),
+        Exit::Slow => slow_operation(core, state, budget, Shown::Operation, slow),
         Exit::Returned if state.thread() > 0 => threads::returned(&mut Cx { core, state }),
         Exit::Returned => {
             Cx { core, state }.begin_operation();
@@ -67,53 +67,43 @@ pub(crate) fn handle(core: &mut Core, exit: Exit, state: &mut State, budget: &mu
     }
 }
 
-/// Does a slow operation; if there is a recorder, it is told what the operation did.
-fn recorded(core: &mut Core, state: &mut State, what: Shown, operation: fn(&mut Cx<'_>) -> Result<(), Stop>) -> Result<(), Stop> {
-    let Some(recorder) = &core.recorder else {
-        if races::watched(core, state) {
-            return watched(core, state, operation);
-        }
-        let done = operation(&mut Cx { core, state });
-        let done = lazy::binds_first(state, done);
-        state.before = state.before.take().filter(|_| done.is_err());
-        return done;
-    };
-    let (op, first) = (state.frame().op(), recorder.trace.steps.len());
-    let place = races::place(core, state);
-    state.memory.space.drain_log().for_each(drop);
+/// A slow operation, after which the thread may have to give way. It is charged once done: a flip of it begins before it.
+fn slow_operation(core: &mut Core, state: &mut State, budget: &mut i64, what: Shown, operation: Operation) -> Result<(), Stop> {
+    *budget -= 1;
+    recorded(core, state, what, operation)?;
+    threads::charge(state, 1);
+    threads::give_way(core, state)
+}
+
+type Operation = fn(&mut Cx<'_>) -> Result<(), Stop>;
+
+/// Does a slow operation. If there is a recorder, it is told what the operation did; if accesses are watched, they are compared with earlier ones.
+fn recorded(core: &mut Core, state: &mut State, what: Shown, operation: Operation) -> Result<(), Stop> {
+    let place = races::watched(core, state).then(|| races::place(core, state));
+    let op = state.frame().op();
+    match &core.recorder {
+        Some(_) => state.memory.space.drain_log().for_each(drop),
+        None if place.is_some() => state.memory.space.log(),
+        None => {}
+    }
     let done = operation(&mut Cx { core, state });
     let done = lazy::binds_first(state, done);
     state.before = state.before.take().filter(|_| done.is_err());
+    if core.recorder.is_none() && place.is_none() {
+        return done;
+    }
     let log: Vec<Touch> = state.memory.space.drain_log().collect();
     if let Some(recorder) = &mut core.recorder {
-        let steps = &mut recorder.trace.steps;
-        steps.extend(log.iter().copied().map(Step::from));
-        let count = (steps.len() - first) as u32;
-        steps.push(match what {
+        recorder.trace.steps.extend(log.iter().copied().map(Step::from));
+        let count = log.len() as u32;
+        recorder.trace.steps.push(match what {
             Shown::Operation => Step::Slow { op, count },
             Shown::Return => Step::Shown { op: op.saturating_sub(1), count },
         });
     }
     done?;
-    if races::watched(core, state)
-        && let Some(end) = races::touched(core, state, place, &log)
-    {
-        return Err(end.into());
+    match place.and_then(|place| races::touched(core, state, place, &log)) {
+        Some(end) => Err(end.into()),
+        None => Ok(()),
     }
-    Ok(())
-}
-
-/// Does a slow operation of a path whose accesses are watched.
-fn watched(core: &mut Core, state: &mut State, operation: fn(&mut Cx<'_>) -> Result<(), Stop>) -> Result<(), Stop> {
-    let place = races::place(core, state);
-    state.memory.space.log();
-    let done = operation(&mut Cx { core, state });
-    let done = lazy::binds_first(state, done);
-    state.before = state.before.take().filter(|_| done.is_err());
-    let log: Vec<Touch> = state.memory.space.drain_log().collect();
-    done?;
-    if let Some(end) = races::touched(core, state, place, &log) {
-        return Err(end.into());
-    }
-    Ok(())
 }
