@@ -37,7 +37,7 @@ const ATTRIBUTE_BYTES: u64 = 56;
 /// C11's `thrd_create` gives this in place of attributes.
 const OF_C11: u64 = u64::MAX;
 const JOINABLE: u32 = 2;
-/// Keys that there can be, and how often destructors are looked through.
+/// Keys that there can be, and how often the destructors of all are called (POSIX: `PTHREAD_DESTRUCTOR_ITERATIONS`).
 const KEYS: usize = 128;
 const ROUNDS: u32 = 4;
 
@@ -237,15 +237,20 @@ fn ended(thread: ThreadId) -> u64 {
 fn destructor(cx: &mut Cx<'_>) -> Option<Reply> {
     let (me, world) = (cx.state.thread() as usize, World::of(cx));
     let mine_now = world.threads.all.get(me)?;
-    if mine_now.values.is_empty() || mine_now.rounds >= ROUNDS * KEYS as u32 {
-        return None;
-    }
     let keys = &world.threads.keys;
     let destructor = |key: &u32| keys.get(*key as usize).copied().flatten().filter(|destructor| *destructor != 0);
-    let (key, value, destructor) = mine_now.values.iter().find_map(|(key, value)| Some((*key, *value, destructor(key)?)))?;
+    let from = |first: u32| mine_now.values.range(first..).find_map(|(key, value)| Some((*key, *value, destructor(key)?)));
+    // Keys that a destructor has set again come in the next round.
+    let (rounds, (key, value, destructor)) = match from(mine_now.next_key) {
+        Some(next) => (mine_now.rounds, next),
+        None => (mine_now.rounds + 1, from(0)?),
+    };
+    if rounds >= ROUNDS {
+        return None;
+    }
     let mine = mine(cx);
     mine.values.remove(&key);
-    mine.rounds += 1;
+    (mine.rounds, mine.next_key) = (rounds, key + 1);
     Some(Reply::Again(destructor, vec![Value::Bits(value)]))
 }
 

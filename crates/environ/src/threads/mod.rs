@@ -86,8 +86,9 @@ pub struct Thread {
     joined: bool,
     /// Values of keys that are not null.
     values: BTreeMap<u32, u64>,
-    /// Times that the destructors of its values were looked through.
+    /// Times that the destructors of all its values were called, and the key that is looked at next.
     rounds: u32,
+    next_key: u32,
     /// Since when it waits, as a number that grows.
     since: u64,
     /// Until when, in microseconds that the clock has moved on.
@@ -124,7 +125,7 @@ impl Threads {
     pub(crate) fn hash_into(&self, mut h: &mut dyn Hasher, hash_expr: &mut dyn FnMut(ExprId) -> u64) {
         (&self.keys, self.deviations, self.waits).hash(&mut h);
         for t in &self.all {
-            (t.stage, t.handle, t.detached, t.joined, &t.values, t.rounds, t.since, t.until).hash(&mut h);
+            (t.stage, t.handle, t.detached, t.joined, &t.values, t.rounds, t.next_key, t.since, t.until).hash(&mut h);
             match t.result {
                 Some(Value::Bits(bits)) => h.write_u64(bits),
                 Some(Value::Sym(e)) => h.write_u64(hash_expr(e)),
