@@ -92,3 +92,29 @@ fn what_is_asked_of_this_run_is_an_assumption() {
     }
     assert!(!verdict(&program("argc == 7"), &[]).1.contains("assumption"));
 }
+
+/// Its verdict under the rule `locks`.
+fn locks(program: &str) -> String {
+    let dir = tempfile::tempdir().expect("there is room");
+    fs::write(dir.path().join("t.c"), program).expect("there is room");
+    let mut command = Command::new(env!("CARGO_BIN_EXE_wryneck"));
+    command
+        .current_dir(dir.path())
+        .args(["verify", "--rule", "locks", "--json", "--no-replay", "--emit", "none", "--output", "out", "t.c"]);
+    let out = command.output().expect("the tool was built");
+    let run: Value = serde_json::from_slice(&out.stdout).unwrap_or_else(|e| panic!("{e}: {}", String::from_utf8_lossy(&out.stderr)));
+    run["rules"][0]["verdict"].as_str().expect("there is a verdict").to_owned()
+}
+
+#[test]
+fn each_thread_holds_its_own_locks() {
+    let program = |of_thread: &str| {
+        let headers = "#include <pthread.h>\n#include <sched.h>\nstatic pthread_mutex_t m = PTHREAD_MUTEX_INITIALIZER;\n";
+        let run = format!("static void *run(void *p) {{ pthread_mutex_lock(&m); {of_thread}; return p; }}\n");
+        let main = "pthread_t t; pthread_mutex_lock(&m); pthread_create(&t, 0, run, 0); sched_yield(); pthread_mutex_unlock(&m); pthread_join(t, 0)";
+        format!("{headers}{run}int main(void) {{ {main}; return 0; }}\n")
+    };
+    // Not every order of threads is explored.
+    assert_eq!(locks(&program("pthread_mutex_unlock(&m)")), "INCOMPLETE");
+    assert_eq!(locks(&program("(void)0")), "VIOLATED");
+}

@@ -60,6 +60,9 @@ impl Instances {
     }
 }
 
+/// An address of x86-64 has so many bits.
+const ADDRESS_BITS: u32 = 48;
+
 impl Checker for Rule {
     fn about(&self) -> &About {
         &self.about
@@ -96,7 +99,8 @@ impl Checker for Rule {
     fn events(&self, call: &Shown<'_>, known: &dyn PathData, cx: &mut Cx<'_>) -> Result<Vec<Occurrence>, Stop> {
         let mut all = Vec::new();
         let known = Instances::of(known);
-        let mut naming = Naming { known: &known.names, texts: &known.texts, named: Vec::new(), new: Vec::new() };
+        let thread = if self.per_thread { u64::from(cx.state.thread()) << ADDRESS_BITS } else { 0 };
+        let mut naming = Naming { known: &known.names, texts: &known.texts, thread, named: Vec::new(), new: Vec::new() };
         for index in self.events_at(call) {
             let event = &self.events[index];
             if holds(event, call, cx)?
@@ -270,7 +274,7 @@ fn name(of: &rule::Naming, call: &Shown<'_>, naming: &mut Naming<'_>, cx: &mut C
         Operand::Text(i) => call.arg(*i).map(|arg| naming.key(of.space, Form::Plain, arg, cx)).transpose()?.flatten(),
         Operand::Path(i) => call.arg(*i).map(|arg| naming.key(of.space, Form::Path, arg, cx)).transpose()?.flatten(),
         operand => match call.word(operand, cx)? {
-            Some(word) => Some(Key::Number(cx.concretise(word.value, "an operand that a rule follows")?)),
+            Some(word) => Some(Key::Number(cx.concretise(word.value, "an operand that a rule follows")? ^ naming.thread)),
             None => None,
         },
     };

@@ -13,6 +13,7 @@ use serde::{Deserialize, Serialize};
 use wryneck_exec::plugin::Monitor;
 use wryneck_exec::stacks::StackId;
 use wryneck_exec::state::own_data;
+use wryneck_exec::threads::ThreadId;
 use wryneck_exec::{Call, CodePos, Cx, Image, PathData, PathEnd, Step as Recorded, Stop, Value};
 use wryneck_expr::{ExprId, Remap};
 use wryneck_ir::Op;
@@ -74,6 +75,8 @@ pub struct Violation {
 /// A call that has not returned yet.
 #[derive(Clone)]
 struct Pending {
+    /// Who made it: calls of several threads overlap.
+    thread: ThreadId,
     /// The image's name of the function.
     function: Rc<str>,
     args: Vec<Word>,
@@ -313,13 +316,15 @@ impl Monitor for Automata {
         let happening = self.happening(watched, &shown, cx)?;
         let stack = stack(cx);
         self.step(&happening, Here { function: &watched.names[0], stack }, cx);
-        let pending = Pending { function: call.name.into(), args, ret_width: call.ret_width, stack, pos };
+        let pending = Pending { thread: cx.state.thread(), function: call.name.into(), args, ret_width: call.ret_width, stack, pos };
         cx.state.monitor_mut::<Observed>().pending.push(pending);
         Ok(true)
     }
 
     fn on_return(&self, result: Option<Value>, cx: &mut Cx<'_>) -> Result<(), Stop> {
-        let pending = observed(cx)?.pending.last().cloned();
+        let thread = cx.state.thread();
+        let at = observed(cx)?.pending.iter().rposition(|pending| pending.thread == thread);
+        let pending = at.map(|at| observed(cx).map(|observed| observed.pending[at].clone())).transpose()?;
         let Some((pending, watched)) = pending.and_then(|p| self.watched.get(&*p.function).map(|w| (p, w))) else {
             return Err(PathEnd::Internal("a call returned that no rule saw".into()).into());
         };
@@ -331,13 +336,16 @@ impl Monitor for Automata {
         }
         let happening = self.happening(watched, &shown, cx)?;
         self.step(&happening, Here { function: &watched.names[0], stack: pending.stack }, cx);
-        cx.state.monitor_mut::<Observed>().pending.pop();
+        at.map(|at| cx.state.monitor_mut::<Observed>().pending.remove(at));
         Ok(())
     }
 
     fn on_unwind(&self, calls: u32, cx: &mut Cx<'_>) {
+        let thread = cx.state.thread();
         let pending = &mut cx.state.monitor_mut::<Observed>().pending;
-        pending.truncate(pending.len().saturating_sub(calls as usize));
+        for _ in 0..calls {
+            pending.iter().rposition(|pending| pending.thread == thread).map(|at| pending.remove(at));
+        }
     }
 
     fn on_end(&self, end: &PathEnd, cx: &mut Cx<'_>) {

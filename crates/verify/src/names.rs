@@ -29,6 +29,8 @@ pub struct Naming<'a> {
     pub texts: &'a BTreeMap<u32, Text>,
     /// The names of this call, and its new symbolic strings.
     pub named: Vec<Name>,
+    /// Set in keys that are addresses, above their bits: the thread, in rules whose instances are a thread's.
+    pub thread: u64,
     pub new: Vec<(u32, Text)>,
 }
 

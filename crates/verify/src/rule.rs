@@ -16,6 +16,8 @@ pub struct Rule {
     pub spaces: Vec<String>,
     /// The first is where an instance is before its first event.
     pub states: Vec<State>,
+    /// What is one instance to a thread is another one to the next: who holds a lock.
+    pub per_thread: bool,
 }
 
 /// Calls that matter.

@@ -73,6 +73,8 @@ struct File {
     cwe: u16,
     severity: Severity,
     instance: String,
+    #[serde(default, rename = "per-thread")]
+    per_thread: bool,
     #[serde(default)]
     notes: String,
     #[serde(rename = "event")]
@@ -129,9 +131,9 @@ pub fn parse(text: &str) -> Result<Rule, Mistake> {
     for (index, event) in events.iter().enumerate() {
         event.functions.iter().for_each(|function| by_function.entry(function.clone()).or_default().push(index));
     }
-    let File { id, summary, cwe, severity, instance, notes, .. } = file;
+    let File { id, summary, cwe, severity, instance, per_thread, notes, .. } = file;
     let about = About { id, summary, cwe, severity, instance, notes: notes.trim().into() };
-    Ok(Rule { about, events, by_function, spaces: reader.spaces, states })
+    Ok(Rule { about, events, by_function, spaces: reader.spaces, states, per_thread })
 }
 
 impl Mistake {
