@@ -25,8 +25,8 @@ uint64_t __wryneck_pad_below(uint64_t height, const uint64_t **table);
 _Noreturn void __wryneck_land(uint64_t frame);
 _Noreturn void __wryneck_terminate(const char *type);
 
-/* What a landing pad reads first. */
-struct {
+/* What a landing pad reads first; another thread may throw before it does. */
+_Thread_local struct {
 	struct _Unwind_Exception *exception;
 	int selector;
 } __wryneck_landed;
