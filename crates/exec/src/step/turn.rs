@@ -80,7 +80,7 @@ type Operation = fn(&mut Cx<'_>) -> Result<(), Stop>;
 /// Does a slow operation. If there is a recorder, it is told what the operation did; if accesses are watched, they are compared with earlier ones.
 fn recorded(core: &mut Core, state: &mut State, what: Shown, operation: Operation) -> Result<(), Stop> {
     let place = races::watched(core, state).then(|| races::place(core, state));
-    let op = state.frame().op();
+    let (op, first) = (state.frame().op(), core.recorder.as_ref().map_or(0, |recorder| recorder.trace.steps.len()));
     match &core.recorder {
         Some(_) => state.memory.space.drain_log().for_each(drop),
         None if place.is_some() => state.memory.space.log(),
@@ -94,9 +94,11 @@ fn recorded(core: &mut Core, state: &mut State, what: Shown, operation: Operatio
     }
     let log: Vec<Touch> = state.memory.space.drain_log().collect();
     if let Some(recorder) = &mut core.recorder {
-        recorder.trace.steps.extend(log.iter().copied().map(Step::from));
-        let count = log.len() as u32;
-        recorder.trace.steps.push(match what {
+        let steps = &mut recorder.trace.steps;
+        steps.extend(log.iter().copied().map(Step::from));
+        // The operation itself may have recorded steps, too.
+        let count = (steps.len() - first) as u32;
+        steps.push(match what {
             Shown::Operation => Step::Slow { op, count },
             Shown::Return => Step::Shown { op: op.saturating_sub(1), count },
         });
