@@ -11,7 +11,7 @@ use wryneck_exec::{Cx, Image, PathEnd, Reply, Stop, Value};
 use wryneck_expr::ExprId;
 use wryneck_ir::build::{BuildError, CallDef, Callee, FunctionDef, ModuleBuilder, ParamDef};
 use wryneck_ir::link::{Target, Unit};
-use wryneck_ir::{Param, function_flags, limbs, linkage, param_kind};
+use wryneck_ir::{CALL_BACK, Param, function_flags, limbs, linkage, param_kind};
 
 use crate::content::Content;
 use crate::host::Captured;
@@ -27,7 +27,8 @@ pub const ENTRY: &str = "__wryneck_entry";
 /// What libc's start-up code runs in place of `main` where the entry is another function.
 pub const CALL: &str = "__wryneck_entry_call";
 
-/// The module to link with the program: [`ENTRY`] prepares the program's start, makes it, and exits with what it returns.
+/// The module to link with the program: [`ENTRY`] prepares the program's start, makes it, and exits with what it returns; [`CALL_BACK`] calls for
+/// models.
 pub fn unit() -> Result<Unit, BuildError> {
     let mut m = ModuleBuilder::new();
     const MODELS: [&str; 6] =
@@ -58,6 +59,16 @@ pub fn unit() -> Result<Unit, BuildError> {
     f.call_to(None, Callee::Symbol(call), CallDef::default());
     let zero = f.int(32, 0);
     f.ret(32, Some(zero));
+    f.finish()?;
+    let params = [64, 64].map(|width| ParamDef { width, ..ParamDef::default() });
+    let def = FunctionDef { name: CALL_BACK, params: &params, ret_width: 64, flags: function_flags::LIBRARY, ..FunctionDef::default() };
+    let symbol = m.symbol(CALL_BACK);
+    let mut f = m.function(symbol, linkage::STRONG, def)?;
+    let block = f.block();
+    f.start(block);
+    let (called, argument) = (f.param(0), f.param(1));
+    let result = f.call(Callee::Address(called), CallDef { args: &[(argument, 64)], ret_width: 64, ..CallDef::default() });
+    f.ret(64, Some(result));
     f.finish()?;
     Ok(Unit { name: "the start".into(), module: m.finish(), library: true })
 }

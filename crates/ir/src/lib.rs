@@ -28,6 +28,9 @@ pub use module::*;
 /// The variable in which the C library of bitcode describes the running thread (`runtime/musl`): each thread has one.
 pub const THREAD: &str = "__wryneck_thread";
 
+/// The function, linked with each program, that calls what it is given, with the argument that it is given.
+pub const CALL_BACK: &str = "__wryneck_call_back";
+
 /// Numbers of system calls that no kernel has: lifted code asks by them for what a constant answers, so that a verdict can name it. Which processor?
 pub const ASKS_PROCESSOR: u64 = 0x1_0000_0001;
 /// What time?

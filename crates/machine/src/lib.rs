@@ -194,7 +194,7 @@ impl MachineProgram {
         let params = registers.params();
         // It returns to its caller from outside.
         let (flags, ret_width) = if calling.is_some() { (0, 64) } else { (function_flags::NO_RETURN, 0) };
-        let def = FunctionDef { name: FUNCTION, params: &params, ret_width, flags, loc: 0 };
+        let def = FunctionDef { name: FUNCTION, params: &params, ret_width, flags: flags | function_flags::GROWS, loc: 0 };
         let mut b = m.function(symbol, linkage::STRONG, def)?;
         let entry = b.block();
         b.start(entry);

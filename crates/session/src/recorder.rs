@@ -176,7 +176,7 @@ impl Recorder {
             }
             *named = *covered;
             let (func, index) = core.image.block_owner(block);
-            let address = machine.as_ref().filter(|_| core.image.is_last(func)).and_then(|machine| {
+            let address = machine.as_ref().filter(|_| core.image.is_machine_code(func)).and_then(|machine| {
                 let (module, f) = core.image.function(func);
                 machine.address_of(module.blocks.range(f.blocks)[index as usize].insts.first)
             });

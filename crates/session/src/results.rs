@@ -241,7 +241,7 @@ const AROUND: (usize, usize) = (5, 3);
 
 /// The instructions around the innermost place of a stack that is in machine code, if that has no debug information.
 fn disassembled(machine: &MachineProgram, image: &Image, stack: &[CodePos]) -> Vec<CodeLine> {
-    let Some(&pos) = stack.iter().find(|pos| image.is_last(pos.func)) else { return Vec::new() };
+    let Some(&pos) = stack.iter().find(|pos| image.is_machine_code(pos.func)) else { return Vec::new() };
     let known = image.source(pos).iter().any(|source| !source.file.is_empty());
     let Some(here) = machine.address_of(image.instruction(pos)).filter(|_| !known) else { return Vec::new() };
     let lines = machine.disassembled(here, AROUND.0, AROUND.1);

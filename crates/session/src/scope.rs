@@ -40,7 +40,7 @@ pub fn variables(core: &Core, state: &State, machine: Option<&MachineProgram>, a
         if all.len() >= places {
             break;
         }
-        let mut functions: Vec<Vec<Variable>> = match machine.filter(|_| core.image.is_last(pos.func)) {
+        let mut functions: Vec<Vec<Variable>> = match machine.filter(|_| core.image.is_machine_code(pos.func)) {
             Some(machine) => {
                 let address = machine.address_of(core.image.instruction(*pos)).unwrap_or(0);
                 let is_here = |f: &InScope| f.address.checked_sub(address).is_some_and(|inside| inside < INSTRUCTION);

@@ -281,7 +281,7 @@ fn clone_of(name: &str) -> Option<&str> {
 /// In machine code the linkage tables of libraries call by pointer too; what is observed there, at `here`, is the beginning of the function, which is
 /// the program's own.
 fn is_handed_over(image: &Image, pos: CodePos, here: CodePos) -> bool {
-    if image.is_last(here.func) {
+    if image.is_machine_code(here.func) {
         return !image.in_library(here);
     }
     let (module, code) = (image.function(pos.func).0, image.code(pos.func));

@@ -81,7 +81,7 @@ impl Checker for Unchecked {
             return Ok(Vec::new());
         }
         let mut known = self.looked_at.borrow_mut();
-        let (image, source) = (&cx.core.image, cx.core.code_source.as_ref().filter(|_| cx.core.image.is_last(call.pos.func)));
+        let (image, source) = (&cx.core.image, cx.core.code_source.as_ref().filter(|_| cx.core.image.is_machine_code(call.pos.func)));
         let looked_at = *known.entry(call.pos).or_insert_with(|| match source {
             Some(source) => source.borrow().looks_at_result(image.instruction(call.pos)),
             None => looked_at::looked_at(image, call.pos),

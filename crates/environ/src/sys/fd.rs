@@ -365,9 +365,7 @@ pub fn close(s: &mut Sys<'_, '_>) -> Done {
 fn is_called_by_stdio(s: &Sys<'_, '_>) -> bool {
     let image = &s.cx.core.image;
     let frames = s.cx.state.frames.iter().rev().take(2);
-    frames
-        .map(|frame| frame.func())
-        .any(|func| image.name(func) == "__stdio_close" || image.machine_code().is_some_and(|(code, _)| code == func))
+    frames.map(|frame| frame.func()).any(|func| image.name(func) == "__stdio_close" || image.is_machine_code(func))
 }
 
 fn close_fd(s: &mut Sys<'_, '_>, fd: i32) {

@@ -9,7 +9,7 @@ use wryneck_ir::THREAD;
 
 use super::{For, Stage, Thread, answer, done, go_on, mine, next, of, stage, threads as all, time_at, turn, wait, waiting, wake};
 use crate::Linux;
-use crate::errno::{EAGAIN, EBUSY, EDEADLK, EINVAL, ESRCH, ETIMEDOUT, Errno};
+use crate::errno::{EAGAIN, EBUSY, EDEADLK, EINVAL, ENOSYS, ESRCH, ETIMEDOUT};
 use crate::libc::alloc::GIVEN;
 use crate::libc::stdlib;
 use crate::sig::Args;
@@ -220,7 +220,7 @@ pub fn end(cx: &mut Cx<'_>, result: Option<Value>) -> Result<Reply, Stop> {
     let next = next(cx, None, &waking)?;
     mine(cx).result = result;
     publish(cx, ended(me));
-    threads::end(cx);
+    threads::end(cx)?;
     if !waking.contains(&next) {
         go_on(cx, next);
     }
@@ -316,5 +316,5 @@ pub fn lacking(_: &Linux, args: &Args<'_>, cx: &mut Cx<'_>) -> Result<Reply, Sto
         return Ok(Reply::Decline);
     }
     stdlib::failed(cx, args.call.name);
-    Ok(answer(cx, Some(Errno(crate::errno::ENOSYS.0))))
+    Ok(answer(cx, Some(ENOSYS)))
 }

@@ -59,6 +59,8 @@ pub trait Models {
 pub struct Image {
     pub program: Program,
     codes: Vec<OnceCell<Box<Code>>>,
+    /// The function that is machine code.
+    machine: Option<u32>,
     callees: Vec<Callee>,
     undefined: Vec<Option<u32>>,
     /// What each model stands for: the function it replaces, or the undefined symbol it defines.
@@ -99,9 +101,12 @@ impl Image {
         let functions = program.functions();
         let mut first_block = Vec::with_capacity(functions.len());
         let mut blocks = 0;
-        for f in functions {
+        let mut machine = None;
+        for (n, f) in (0u32..).zip(functions) {
+            let function = &program.units[f.unit as usize].module.functions[f.index as usize];
             first_block.push(blocks);
-            blocks += program.units[f.unit as usize].module.functions[f.index as usize].blocks.count;
+            blocks += function.blocks.count;
+            machine = machine.or((function.flags & ir::function_flags::GROWS != 0).then_some(n));
         }
         let mut models = FxHashMap::default();
         let mut callees = Vec::with_capacity(functions.len());
@@ -121,6 +126,7 @@ impl Image {
         }
         let mut image = Image {
             codes: functions.iter().map(|_| OnceCell::new()).collect(),
+            machine,
             callees,
             undefined,
             models,
@@ -326,7 +332,7 @@ impl Image {
             let loc = module.inst_locs.get((self.code(pos.func).first_inst + pos.op) as usize).copied().unwrap_or(0);
             module.locations[loc as usize].library != 0
         };
-        self.is_library(pos.func) || self.is_last(pos.func) && here()
+        self.is_library(pos.func) || self.is_machine_code(pos.func) && here()
     }
 
     /// Name of an undefined symbol; the number no symbol has stands for data that is called.
@@ -393,7 +399,7 @@ impl Image {
     /// The way to a code address in `func`, the program's last function, which grows by what `source` lowers for it.
     pub fn edge_to(&mut self, func: u32, address: u64, source: &mut dyn CodeSource, read: ReadBytes<'_>) -> Result<PreparedEdge, NoCode> {
         let place = self.program.functions()[func as usize];
-        if func as usize + 1 != self.codes.len() {
+        if !self.is_machine_code(func) {
             return Err(NoCode::Unsupported("a computed jump in code that is not machine code".into()));
         }
         let module = &mut self.program.units[place.unit as usize].module;
@@ -471,20 +477,14 @@ impl Image {
         self.memory.space = space;
     }
 
-    /// The program's last function, which may be machine code.
-    pub fn last(&self) -> u32 {
-        self.codes.len() as u32 - 1
-    }
-
-    /// The number of the program's last function, which may be machine code, and its code.
+    /// The number of the function that is machine code, and its code.
     pub fn machine_code(&self) -> Option<(u32, &Code)> {
-        let func = self.codes.len().checked_sub(1)? as u32;
-        Some((func, self.code(func)))
+        self.machine.map(|func| (func, self.code(func)))
     }
 
-    /// Whether it is the program's last function, which may be machine code.
-    pub fn is_last(&self, func: u32) -> bool {
-        func as usize + 1 == self.codes.len()
+    /// Whether the function is machine code.
+    pub fn is_machine_code(&self, func: u32) -> bool {
+        self.machine == Some(func)
     }
 
     /// Whether the operation is a call that stands for the beginning of its own function, so that the event belongs to the function's caller.

@@ -368,7 +368,7 @@ impl Core {
         let read = |at: u64, out: &mut [u8]| state.memory.space.read(at, out);
         let mut all = Vec::with_capacity(stack.len());
         for (pos, frame) in stack.into_iter().zip(state.frames.iter().rev()) {
-            let callers = match self.image.is_last(pos.func) {
+            let callers = match self.image.is_machine_code(pos.func) {
                 true => {
                     // Constants have the first slots, parameters those behind them.
                     let first = self.image.code(pos.func).consts.len();

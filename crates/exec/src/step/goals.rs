@@ -111,7 +111,7 @@ impl Core {
         }
         let Some(source) = self.code_source.clone() else { return };
         let source = source.borrow();
-        let func = self.image.last();
+        let Some((func, _)) = self.image.machine_code() else { return };
         let (module, function) = self.image.function(func);
         let first = self.image.first_block_of(func);
         let new = goals.seen.max(first)..self.image.blocks;

@@ -21,7 +21,7 @@ impl Cx<'_> {
     /// Records a landing at the current call, for the `jmp_buf` at this address. Machine code has none: there `longjmp` is a jump.
     pub fn land(&mut self, buffer: u64) -> Result<Token, Stop> {
         let image = self.core.image.clone();
-        if self.core.code_source.is_some() && image.is_last(self.pos().func) {
+        if image.is_machine_code(self.pos().func) {
             return Err(PathEnd::Unsupported("`setjmp` of the C library, called by machine code".into()).into());
         }
         let state = &mut *self.state;
@@ -125,18 +125,31 @@ fn unwind(cx: &mut Cx<'_>, depth: usize, op: u32) -> Result<u32, Stop> {
     // What the unwound frames have come to counts; what they would have come to does not.
     cx.core.note_reached(cx.state)?;
     cx.state.awaited.retain(|awaited| awaited.survives(depth, op));
-    let unwound = cx.state.frames.len() - 1 - depth;
+    cx.state.jumped = true;
+    Ok(drop_frames(cx, depth + 1))
+}
+
+/// Removes all frames of the running thread, which ends; a monitor is told.
+pub(super) fn unwind_thread(cx: &mut Cx<'_>) -> Result<(), Stop> {
+    cx.core.note_reached(cx.state)?;
+    cx.state.awaited.clear();
+    cx.state.landings = Rc::default();
+    let abandoned = drop_frames(cx, 0);
+    tell_unwound(cx, abandoned);
+    Ok(())
+}
+
+/// Removes frames until so many are left. How many calls that a monitor watches are over.
+fn drop_frames(cx: &mut Cx<'_>, left: usize) -> u32 {
     let mut abandoned = u32::from(std::mem::take(&mut cx.state.announced));
-    for _ in 0..unwound {
-        let top = cx.state.frames.pop().expect("the landing lies below");
+    for top in cx.state.frames.split_off(left).iter().rev() {
         abandoned += u32::from(top.watched);
-        frame::release_stack(cx.core, cx.state, &top);
+        frame::release_stack(cx.core, cx.state, top);
         if let Some(recorder) = &mut cx.core.recorder {
             recorder.leave(top.op());
         }
     }
-    cx.state.jumped = true;
-    Ok(abandoned)
+    abandoned
 }
 
 fn tell_unwound(cx: &mut Cx<'_>, calls: u32) {

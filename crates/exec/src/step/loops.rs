@@ -46,7 +46,7 @@ pub(super) fn count(cx: &mut Cx<'_>, code: &Code, edge: u32) -> Result<bool, Sto
         return Ok(false);
     }
     let taken = &code.edges[edge as usize];
-    if cx.core.code_source.is_some() && cx.core.image.is_last(code.func) {
+    if cx.core.image.is_machine_code(code.func) {
         return count_visit(cx, code.func, taken.block).map(|()| false);
     }
     let op = cx.pos().op;

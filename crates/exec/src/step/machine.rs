@@ -4,7 +4,7 @@
 //! frame of machine code below it, or the initial registers. Its stack pointer lies below the used part of the stack. The return address
 //! is one whose code returns from that frame, so the caller gets a result as from any other function.
 
-use wryneck_ir::Calling;
+use wryneck_ir::{CALL_BACK, Calling};
 
 use super::frame;
 use super::run::entered;
@@ -39,7 +39,7 @@ impl Cx<'_> {
         let calling = self.core.code_source.as_ref().and_then(|source| source.borrow().calling().cloned());
         let Some(calling) = calling else { return Err(PathEnd::Internal("machine code that cannot be called".into()).into()) };
         let image = self.core.image.clone();
-        let code = image.code(image.last());
+        let Some((_, code)) = image.machine_code() else { return Err(PathEnd::Internal("no machine code".into()).into()) };
         let mut limbs = self.registers(&calling, code.func, code.consts.len());
         let stack = match limbs[calling.stack_pointer] {
             (pointer, 0) => pointer,
@@ -88,19 +88,32 @@ impl Cx<'_> {
         }
     }
 
-    /// Enters whatever is called by an address.
+    /// Enters whatever is called by an address. What only a call can do, and what a monitor watches, is called by [`CALL_BACK`].
     pub(super) fn enter_called(&mut self, address: u64, args: &[Value], dst: u32, ret_width: u32) -> Result<(), Stop> {
+        let image = self.core.image.clone();
+        let enter = |cx: &mut Cx<'_>, f: u32, args: &[Value]| {
+            let args: Vec<Tagged> = args.iter().map(super::call::tagged).collect();
+            frame::enter(cx.core, cx.state, image.code(f), &args, dst, ret_width)?;
+            entered(cx.core, cx.state);
+            Ok(())
+        };
+        let caller = || match image.callee_at(image.function_address(CALL_BACK)?) {
+            Some(Callee::Body(f)) if args.len() <= 1 => Some(f),
+            Some(_) | None => None,
+        };
         match self.called_at(address) {
             Some(Called::MachineCode(address)) => self.enter_machine_code(address, args, dst, ret_width),
-            Some(Called::Function(Callee::Body(f))) => {
-                let args: Vec<Tagged> = args.iter().map(super::call::tagged).collect();
-                let image = self.core.image.clone();
-                frame::enter(self.core, self.state, image.code(f), &args, dst, ret_width)?;
-                entered(self.core, self.state);
-                Ok(())
-            }
-            Some(Called::Function(Callee::Model(_) | Callee::Undefined(_))) | None => {
-                let what = format!("call back to {address:#x}, which is not a function with a body");
+            Some(Called::Function(callee)) => match (callee, caller()) {
+                (Callee::Body(f), None) => enter(self, f, args),
+                (Callee::Body(f), Some(_)) if !image.is_watched(callee) => enter(self, f, args),
+                (_, Some(caller)) => enter(self, caller, &[Value::Bits(address), args.first().copied().unwrap_or(Value::Bits(0))]),
+                (Callee::Model(_) | Callee::Undefined(_), None) => {
+                    let name = image.callee_name(callee);
+                    Err(PathEnd::Unsupported(format!("`{name}`, which has no body, as a function that is called back")).into())
+                }
+            },
+            None => {
+                let what = format!("call back to {address:#x}, which is not a function");
                 Err(PathEnd::fault(FaultKind::BadCallTarget, what).into())
             }
         }

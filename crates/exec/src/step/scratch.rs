@@ -25,7 +25,7 @@ impl Cx<'_> {
     /// The slot of the first register in the frame on top, if machine code is on top.
     fn scratch_slots(&self) -> Option<usize> {
         let func = self.state.frames.last()?.func();
-        self.core.image.is_last(func).then(|| self.core.image.code(func).consts.len())
+        self.core.image.is_machine_code(func).then(|| self.core.image.code(func).consts.len())
     }
 
     /// A replaced function with these arguments returns to machine code: the words that it would have left behind count as never written.

@@ -13,7 +13,7 @@ pub use crate::state::threads::{Status, ThreadId, Wait};
 use crate::state::{State, Tagged};
 use crate::step::core::Core;
 use crate::step::cx::Cx;
-use crate::step::frame;
+use crate::step::landing;
 use crate::step::plugin::{Reply, Stop, Value};
 pub use crate::step::races::{meet, observe, publish};
 
@@ -54,13 +54,11 @@ fn table<'c>(cx: &'c mut Cx<'_>) -> &'c mut Threads {
 }
 
 /// The running thread is over: its stack is gone.
-pub fn end(cx: &mut Cx<'_>) {
+pub fn end(cx: &mut Cx<'_>) -> Result<(), Stop> {
+    landing::unwind_thread(cx)?;
     let running = cx.state.thread();
-    for frame in std::mem::take(&mut cx.state.frames).iter().rev() {
-        frame::release_stack(cx.core, cx.state, frame);
-    }
-    cx.state.landings = Rc::default();
     set_status(cx, running, Status::Ended);
+    Ok(())
 }
 
 /// Has another thread go on.

@@ -14,6 +14,7 @@ pub(super) const FUNCTION_FLAGS: Flags = &[
     (function_flags::VARIADIC, "variadic"),
     (function_flags::LIBRARY, "library"),
     (function_flags::RETURNS_FLOAT, "float"),
+    (function_flags::GROWS, "grows"),
 ];
 pub(super) const CALL_FLAGS: Flags = &[
     (call_flags::NO_RETURN, "no_return"),
