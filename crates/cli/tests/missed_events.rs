@@ -72,7 +72,13 @@ fn events_of_threads_are_seen_and_sockets_that_there_are_none_of_are_in_the_ledg
         let run = "static void *run(void *p) { bad(); return p; }\nstatic int run_too(void *p) { bad(); return 0; }\n";
         format!("{headers}{run}int main(int argc, char **argv) {{ pthread_t t; thrd_t u; {calls}; return argc == 7 ? bad(), 1 : 0; }}\n")
     };
-    for call in ["pthread_create(&t, 0, run, 0), pthread_join(t, 0)", "thrd_create(&u, run_too, 0), thrd_join(u, 0)"] {
+    let calls = [
+        "pthread_create(&t, 0, run, 0), pthread_join(t, 0)",
+        "thrd_create(&u, run_too, 0), thrd_join(u, 0)",
+        "pthread_create(&t, 0, (void *(*)(void *))bad, 0), pthread_join(t, 0)",
+        "pthread_key_t key; pthread_key_create(&key, (void (*)(void *))bad); pthread_setspecific(key, &t); pthread_exit(0)",
+    ];
+    for call in calls {
         let (verdict, ledger) = verdict(&program(call), &[]);
         assert!(verdict == "VIOLATED", "{call}: {verdict}: {ledger}");
     }
