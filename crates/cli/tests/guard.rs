@@ -82,6 +82,40 @@ fn a_path_is_verified_once_and_runs_natively() {
 }
 
 #[test]
+fn what_a_file_says_is_symbolic_up_to_a_size() {
+    let source = r#"#include <stdio.h>
+#include <string.h>
+int main(int argc, char **argv) {
+  char line[16];
+  FILE *f = fopen(argv[1], "r");
+  if (!f || !fgets(line, sizeof line, f)) return 2;
+  if (line[0] == 'x') *(volatile int *)0 = 1;
+  return strncmp(line, "max=", 4) == 0;
+}
+"#;
+    let place = Place::new();
+    fs::write(place.path("q.c"), source).expect("there is room");
+    let built = place.wryneck(&["cc", "-g", "-O1", "q.c", "-o", "q"]).output().expect("it starts");
+    assert!(built.status.success(), "{}", text(&built.stderr));
+    fs::write(place.path("policy"), "concrete_files = [\"/*\"]\n").expect("there is room");
+    let asked = |content: &str, how: &[&str]| {
+        fs::write(place.path("f"), content).expect("there is room");
+        answer(&place.guard(&[&["--answer"], how, &["--", "./q", "f"]].concat()))
+    };
+    for front in ["--siblings=wait", "--machine-code"] {
+        assert_eq!(asked("max=3\n", &[front, "--siblings", "wait"]), "clean");
+        for (content, right) in [("max=4\n", "clean, hit"), ("abcde\n", "clean, hit"), ("xbcde\n", "faulty, hit"), ("max=10\n", "miss")] {
+            assert_eq!(asked(content, &[front, "--on-miss", "run"]), right, "{front}: {content}");
+        }
+    }
+    // A file that stays concrete is known by its content.
+    let policy = ["--policy", "policy"];
+    assert_eq!(asked("longer than that\n", &policy), "clean");
+    assert_eq!(asked("longer than that\n", &policy), "clean, hit");
+    assert_eq!(asked("other, as long..\n", &[&policy[..], &["--on-miss", "run"]].concat()), "miss");
+}
+
+#[test]
 fn another_build_of_the_tool_starts_anew() {
     let place = Place::new();
     assert_eq!(answer(&place.guard(&["--siblings", "never", "--answer", "--", "./p", "x"])), "clean");

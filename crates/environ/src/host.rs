@@ -6,7 +6,7 @@ use std::rc::Rc;
 use std::sync::Arc;
 
 use crate::errno::Errno;
-use crate::input::{DirEntry, Host, Stat};
+use crate::input::{DirEntry, Host, NamedFiles, Stat};
 use crate::observed::{self, Log};
 
 type Answers<K, T> = RefCell<BTreeMap<K, Result<T, Errno>>>;
@@ -59,6 +59,18 @@ impl Captured {
         self.note(|| (observed::question("file", path), observed::content(&answer, &|content| self.host.digest(content))));
         self.note_apart(path);
         answer
+    }
+
+    /// A file whose content is symbolic, as it is now: what a path branches on of it is no fact, but its length is. `None`: the content is a fact.
+    pub fn short_file(&self, path: &[u8], which: &NamedFiles) -> Option<Arc<Vec<u8>>> {
+        self.log.as_ref()?;
+        let content = once(&self.files, path.to_vec(), |path| self.host.read_file(path)).ok()?;
+        if !which.has(path, content.len()) {
+            return None;
+        }
+        self.note(|| (observed::question("length", path), content.len().to_string().into_bytes()));
+        self.note_apart(path);
+        Some(content)
     }
 
     /// Sorted by name; in the host's own order where facts are noted.

@@ -130,6 +130,7 @@ pub struct ProgramInput {
     pub env: Vec<(Vec<u8>, EnvValue)>,
     pub stdin: Stdin,
     pub sym_files: Vec<SymFile>,
+    pub named_files: NamedFiles,
     /// Functions whose results are input.
     pub sym_calls: Vec<SymCall>,
     /// Whether the program's constructors run first.
@@ -146,6 +147,30 @@ pub struct ProgramInput {
     pub time: i64,
 }
 
+/// Which files of the host have symbolic content, where facts are noted. Of the others the content is a fact.
+#[derive(Clone, Debug, Default)]
+pub struct NamedFiles {
+    /// The largest one, in bytes; 0: none.
+    pub most: u64,
+    /// Absolute paths of files that are not, as [`matches`] takes them.
+    pub concrete: Vec<String>,
+}
+
+impl NamedFiles {
+    /// Whether the file at an absolute path, of so many bytes, is symbolic.
+    pub fn has(&self, path: &[u8], bytes: usize) -> bool {
+        (1..=self.most).contains(&(bytes as u64)) && !self.concrete.iter().any(|pattern| matches(pattern, path))
+    }
+}
+
+/// Whether a text is what a pattern says: a `*` at its end stands for anything.
+pub fn matches(pattern: &str, text: &[u8]) -> bool {
+    match pattern.strip_suffix('*') {
+        Some(beginning) => text.starts_with(beginning.as_bytes()),
+        None => text == pattern.as_bytes(),
+    }
+}
+
 impl Default for ProgramInput {
     fn default() -> ProgramInput {
         ProgramInput {
@@ -157,6 +182,7 @@ impl Default for ProgramInput {
             env: Vec::new(),
             stdin: Stdin::Bytes(Vec::new()),
             sym_files: Vec::new(),
+            named_files: NamedFiles::default(),
             sym_calls: Vec::new(),
             constructors: true,
             fail_calls: 0,

@@ -32,6 +32,9 @@ pub fn named(question: &[u8]) -> Option<std::ops::Range<usize>> {
 /// The question how signals are handled as the program starts: `default`, or `ignored BITS blocked BITS` in hexadecimal.
 const SIGNALS: &[u8] = b"signals";
 
+/// The kind of question what the bytes of a file are: their symbolic input has its name.
+pub const BYTES: &str = "bytes";
+
 /// A question: its kind, and what it is about.
 pub fn question(kind: &str, about: &[u8]) -> Vec<u8> {
     [kind.as_bytes(), b" ", about].concat()

@@ -4,6 +4,7 @@ use std::path::Path;
 
 use anyhow::{Context, Result};
 use serde::{Deserialize, Serialize};
+use wryneck_environ::input::{NamedFiles, matches};
 
 use crate::data;
 use crate::problem::problem;
@@ -26,11 +27,25 @@ pub struct Policy {
     pub variable: usize,
     /// Largest regular file on standard input whose content is symbolic, in bytes.
     pub stdin: usize,
+    /// Largest file that the program opens whose content is symbolic, in bytes.
+    pub file: usize,
+    /// Files whose content stays concrete, by absolute path: a `*` at the end stands for anything.
+    pub concrete_files: Vec<String>,
 }
 
 impl Default for Policy {
     fn default() -> Policy {
-        Policy { arguments: true, argument: 64, up_to: 0, concrete: Vec::new(), environment: true, variable: 4096, stdin: 4096 }
+        Policy {
+            arguments: true,
+            argument: 64,
+            up_to: 0,
+            concrete: Vec::new(),
+            environment: true,
+            variable: 4096,
+            stdin: 4096,
+            file: 1024,
+            concrete_files: Vec::new(),
+        }
     }
 }
 
@@ -57,16 +72,18 @@ impl Policy {
     }
 
     pub fn is_symbolic(&self, argument: &[u8]) -> bool {
-        let concrete = |pattern: &String| match pattern.strip_suffix('*') {
-            Some(beginning) => argument.starts_with(beginning.as_bytes()),
-            None => argument == pattern.as_bytes(),
-        };
-        self.arguments && !argument.is_empty() && argument.len() <= self.argument && !self.concrete.iter().any(concrete)
+        let concrete = self.concrete.iter().any(|pattern| matches(pattern, argument));
+        self.arguments && !argument.is_empty() && argument.len() <= self.argument && !concrete
     }
 
     /// Bytes that a symbolic argument may have, if not those alone that it has.
     pub fn room(&self, argument: &[u8]) -> Option<usize> {
         (self.is_symbolic(argument) && argument.len() <= self.up_to).then_some(self.up_to)
+    }
+
+    /// Which files that the program opens have symbolic content.
+    pub fn named_files(&self) -> NamedFiles {
+        NamedFiles { most: self.file as u64, concrete: self.concrete_files.clone() }
     }
 
     /// What decides which arguments are symbolic, so that their numbers mean the same.

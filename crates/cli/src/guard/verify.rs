@@ -210,6 +210,7 @@ fn explorer(request: &Request, shape: &Shape, here: Rc<Here>) -> Result<Prepared
         args: shape.args.clone(),
         env: shape.env.clone(),
         stdin: shape.stdin.clone(),
+        named_files: request.policy.named_files(),
         working_directory,
         uname,
         user,

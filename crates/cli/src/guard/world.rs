@@ -89,6 +89,8 @@ impl Here {
                 let content = self.reading(Err(about), || self.host.read_file(about));
                 Some(observed::content(&content.map_err(error), &|content| self.digest(content)))
             }
+            b"length" => self.host.stat(about, false).ok().map(|stat| stat.size.to_string().into_bytes()),
+            b"bytes" => self.reading(Err(about), || self.host.read_file(about)).ok().map(|content| content.to_vec()),
             b"dir" => {
                 let entries = self.reading(Err(about), || self.list_dir(about));
                 Some(observed::listing(&entries.map(Rc::from).map_err(error)))

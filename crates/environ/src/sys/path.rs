@@ -11,7 +11,6 @@ use wryneck_expr::ExprId;
 
 use super::Sys;
 use super::file::device;
-use crate::content::Content;
 use crate::errno::{EACCES, EFAULT, EISDIR, ELOOP, ENAMETOOLONG, ENOENT, ENOTDIR, Halt};
 use crate::input::{Stat, mode};
 use crate::state::{Node, NodeId, NodeKind, ROOT};
@@ -436,7 +435,7 @@ impl Sys<'_, '_> {
         };
         let mut node = Node { parent: directory, host: Some(path.clone()), ..Node::new(kind, *stat) };
         match kind {
-            NodeKind::Regular => node.content = Content::captured(self.linux.captured.file(path)?),
+            NodeKind::Regular => node.content = self.content_of_host(path)?,
             NodeKind::Link => node.target = self.linux.captured.link(path)?,
             _ => {}
         }

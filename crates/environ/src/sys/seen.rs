@@ -4,8 +4,9 @@ use std::ops::Range;
 
 use super::path::AT_FDCWD;
 use super::{Done, Sys};
+use crate::content::{Byte, Content};
 use crate::errno::Halt;
-use crate::observed;
+use crate::observed::{self, BYTES};
 use crate::state::{NodeId, NodeKind, STDERR};
 
 /// Bytes of `struct stat` that are symbolic where attributes are: all but mode and owners, which the models use, and what is always zero.
@@ -62,6 +63,19 @@ impl Sys<'_, '_> {
         let mut numbers = std::str::from_utf8(&answer).ok()?.split(' ').map(str::parse::<u64>);
         let mut next = || numbers.next()?.ok();
         Some([(next()? as usize, next()?), (next()? as usize, next()?)])
+    }
+
+    /// The content of a file of the host: symbolic input named by its question, if the file is one of those; else a fact.
+    pub fn content_of_host(&mut self, path: &[u8]) -> Result<Content, Halt> {
+        let captured = &self.linux.captured;
+        let name = std::str::from_utf8(path).ok();
+        let Some((name, real)) = name.and_then(|name| Some((name, captured.short_file(path, &self.linux.input.named_files)?))) else {
+            return Ok(Content::captured(captured.file(path)?));
+        };
+        let bytes = self.cx.seeded_input(&format!("{BYTES} {name}\0"), &real);
+        let mut content = Content::default();
+        content.write(0, &bytes.into_iter().map(Byte::Symbolic).collect::<Vec<_>>());
+        Ok(content)
     }
 
     /// The question about the attributes of a node, if they are to be noted: a stream's, or those of a file of the host.
