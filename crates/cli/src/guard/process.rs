@@ -5,7 +5,7 @@
 
 use std::ffi::CString;
 use std::fs;
-use std::io::{self, Read};
+use std::io;
 use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -159,14 +159,18 @@ pub fn processors() -> Option<Vec<u8>> {
 /// it made of them.
 pub fn auxiliary() -> Vec<u8> {
     // AT_HWCAP, AT_CLKTCK, AT_HWCAP2, AT_RSEQ_FEATURE_SIZE, AT_RSEQ_ALIGN, AT_MINSIGSTKSZ.
-    const NUMBERS: [u64; 6] = [16, 17, 26, 27, 28, 51];
+    const NUMBERS: [libc::c_ulong; 6] = [16, 17, 26, 27, 28, 51];
     const PLATFORM: libc::c_ulong = 15;
-    // One read has all: `fs::read` would begin with 32 bytes, since files of `/proc` say no size.
-    let mut vector = [0; 4096];
-    let len = fs::File::open("/proc/self/auxv").and_then(|mut file| file.read(&mut vector)).unwrap_or(0);
-    let words: Vec<u64> = vector[..len].chunks_exact(8).map(|word| u64::from_le_bytes(word.try_into().unwrap_or_default())).collect();
-    let rows = words.chunks_exact(2).filter(|row| NUMBERS.contains(&row[0]));
-    let numbers: String = rows.map(|row| format!("{}={} ", row[0], row[1])).collect();
+    // From memory: a file of `/proc` takes longer than all rows.
+    let row = |number: &libc::c_ulong| {
+        // SAFETY: `errno` is this thread's own, and `getauxval` reads what the kernel gave this process.
+        let (value, error) = unsafe {
+            *libc::__errno_location() = 0;
+            (libc::getauxval(*number), *libc::__errno_location())
+        };
+        (error == 0).then(|| format!("{number}={value} "))
+    };
+    let numbers: String = NUMBERS.iter().filter_map(row).collect();
     // SAFETY: the row of the platform is a string that lives as long as the process, or 0.
     let platform = unsafe {
         let platform = libc::getauxval(PLATFORM) as *const libc::c_char;
@@ -183,11 +187,26 @@ fn was_closed(fd: i32) -> bool {
     (0..3).contains(&fd) && CLOSED.load(Ordering::Relaxed) >> fd & 1 == 1
 }
 
+/// Descriptors that are tried one by one.
+const TRIED: i32 = 64;
+
+/// The numbers of this process's open descriptors. The kernel (since 6.2) says by the size of the list how many there are, which is much faster than the list.
+fn open_descriptors() -> Option<Vec<i32>> {
+    const LIST: &str = "/proc/self/fd";
+    // SAFETY: asks for the flags of a descriptor; one that is not open is an error.
+    let is_open = |fd: &i32| unsafe { libc::fcntl(*fd, libc::F_GETFD) } >= 0;
+    let count = rustix::fs::stat(LIST).ok()?.st_size;
+    let first: Vec<i32> = (0..TRIED).filter(is_open).take(count.try_into().ok()?).collect();
+    if count > 0 && first.len() as i64 == count {
+        return Some(first);
+    }
+    fs::read_dir(LIST).ok()?.map(|entry| entry.ok()?.file_name().to_str()?.parse().ok()).collect()
+}
+
 /// The descriptors that a program inherits: [`STANDARD`] if 0 can be read, and 1 and 2 can be written.
 pub fn descriptors() -> Option<Vec<u8>> {
     let mut all = Vec::new();
-    for entry in fs::read_dir("/proc/self/fd").ok()? {
-        let fd: i32 = entry.ok()?.file_name().to_str()?.parse().ok()?;
+    for fd in open_descriptors()? {
         // SAFETY: asks for numbers of a descriptor; one that is closed by now is an error.
         let (kept, flags) = unsafe { (libc::fcntl(fd, libc::F_GETFD), libc::fcntl(fd, libc::F_GETFL)) };
         if kept >= 0 && kept & libc::FD_CLOEXEC == 0 && flags >= 0 && !was_closed(fd) {
