@@ -108,6 +108,10 @@ int main(int argc, char **argv) {
             assert_eq!(asked(content, &[front, "--on-miss", "run"]), right, "{front}: {content}");
         }
     }
+    // A file of another name is another path, which is verified as well.
+    fs::write(place.path("g"), "max=5\n").expect("there is room");
+    assert_eq!(answer(&place.guard(&["--answer", "--siblings", "wait", "--", "./q", "g"])), "clean");
+    assert_eq!(answer(&place.guard(&["--answer", "--", "./q", "g"])), "clean, hit");
     // A file that stays concrete is known by its content.
     let policy = ["--policy", "policy"];
     assert_eq!(asked("longer than that\n", &policy), "clean");

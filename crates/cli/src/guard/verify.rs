@@ -443,6 +443,10 @@ impl Keeper {
         if Self::is_of_no_input(core, ended) {
             return;
         }
+        if ended.approximated && !is_first {
+            // The path of such an input itself may be exact: where a name is symbolic, it leads to the files that the run has come across.
+            return self.leave_out("what the program does there is not modelled exactly");
+        }
         let (class, what) = results::class(&ended.end);
         let meets_inherited = self.inherited.is_some_and(|first| {
             World::left_by(ended.data.environment()).is_none_or(|world| world.bad_descriptor || world.fds.len() as u64 > first)
