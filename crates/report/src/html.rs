@@ -4,6 +4,7 @@
 //! so that 10,000 tests load as fast as one. All text goes through [`crate::shown`], then through the escapes of HTML or of JSON in HTML.
 //! The page's own policy forbids it to load anything.
 
+use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
 use std::io::{self, Write};
 
@@ -17,9 +18,10 @@ use crate::{shown, terminal, units};
 const STYLE: &str = include_str!("html/style.css");
 const SCRIPT: &str = include_str!("html/script.js");
 
-/// Findings that are shown, and decisions and frames of each.
+/// Findings that are shown; of so many the decisions and all frames, too, and how many of each.
 const MOST_FINDINGS: usize = 500;
-const MOST_STEPS: usize = 200;
+const WHOLE_FINDINGS: usize = 40;
+const MOST_STEPS: usize = 100;
 const MOST_FRAMES: usize = 24;
 /// Lines of source before and after a place.
 const AROUND: u32 = 3;
@@ -27,8 +29,10 @@ const AROUND: u32 = 3;
 const MOST_SOURCE: usize = 3 << 19;
 const MOST_TESTS: usize = 20_000;
 const MOST_NODES: usize = 60_000;
-/// Ends and entries of the ledger that are shown.
+/// Ends and entries of the ledger that are shown, files of the coverage, and functions of each.
 const MOST_ROWS: usize = 400;
+/// Functions of all files.
+const MOST_FUNCTIONS: usize = 4000;
 
 /// Writes the page.
 pub fn write(out: &mut dyn Write, report: &Report) -> io::Result<()> {
@@ -40,7 +44,8 @@ fn page(report: &Report) -> Markup {
     let run = &report.run;
     let words: Vec<_> = run.command.iter().map(|w| units::shell_word(w)).collect();
     let command = words.join(" ");
-    let data = data(report);
+    let (texts, text_of) = files(report);
+    let data = data(report, &texts);
     html! {
         (DOCTYPE)
         html lang="en" {
@@ -65,7 +70,7 @@ fn page(report: &Report) -> Markup {
                     (rules(run))
                     (findings(report))
                     (paths(report))
-                    (coverage(report))
+                    (coverage(report, &text_of))
                     (tests(report))
                     (ledger(run))
                     (time(run))
@@ -165,12 +170,13 @@ fn one_finding(report: &Report, number: usize, f: &Finding) -> Markup {
                 h3 { (f.message) }
                 span.soft { "finding " (number) ", CWE-" (f.kind.cwe) }
             }
-            @for (depth, place) in f.stack.iter().take(MOST_FRAMES).enumerate() {
+            @let (frames, has_steps) = if number <= WHOLE_FINDINGS { (MOST_FRAMES, !f.steps.is_empty()) } else { (1, false) };
+            @for (depth, place) in f.stack.iter().take(frames).enumerate() {
                 @if depth == 0 { (frame(report, f, depth, place, "at")) }
                 @else { details { summary { (position(place, "by")) } (frame_body(report, f, depth, place)) } }
             }
-            @if f.stack.len() > MOST_FRAMES { p.soft { "by " (f.stack.len() - MOST_FRAMES) " more calls" } }
-            @if !f.steps.is_empty() { (steps(report, f)) }
+            @if f.stack.len() > frames { p.soft { "by " (terminal::plural((f.stack.len() - frames) as u64, "more call")) } }
+            @if has_steps { (steps(report, f)) }
             dl {
                 dt { "when" }
                 dd { @if f.inputs.is_empty() { "on every input" } @else { code { (terminal::inputs(&f.inputs)) } } }
@@ -203,7 +209,10 @@ fn frame(report: &Report, f: &Finding, depth: usize, place: &Place, word: &str) 
 
 fn frame_body(report: &Report, f: &Finding, depth: usize, place: &Place) -> Markup {
     html! {
-        (excerpt(report, place))
+        @match changed(report, f, depth, place) {
+            Some((kept, why)) => { pre { span.here { span.n { (place.line) } (kept) } } p.soft { (why) } }
+            None => (excerpt(report, place)),
+        }
         @if depth == 0 && !f.code.is_empty() {
             pre { @for line in &f.code {
                 span.(if line.here { "here" } else { "there" }) { (format!("{:#10x}  {}  {}", line.address, line.place, line.text)) }
@@ -214,6 +223,16 @@ fn frame_body(report: &Report, f: &Finding, depth: usize, place: &Place) -> Mark
                 @for (i, v) in variables.iter().enumerate() { @if i > 0 { ", " } (v.name) span.soft { " = " } (v.value) }
             }
         }
+    }
+}
+
+/// The line of a fault as it was when the program ran, and why it is shown alone, where the source is another one now.
+fn changed<'f>(report: &Report, f: &'f Finding, depth: usize, place: &Place) -> Option<(&'f str, &'static str)> {
+    let kept = f.source_line.as_deref().filter(|_| depth == 0)?;
+    match report.sources.line(&place.file, place.line) {
+        Some(now) if now == kept => None,
+        Some(_) => Some((kept, "The source has changed since the run.")),
+        None => Some((kept, "The source is not there any more.")),
     }
 }
 
@@ -240,7 +259,9 @@ fn steps(report: &Report, f: &Finding) -> Markup {
     html! {
         details open[f.steps.len() <= 12] {
             summary { "The way there: " (terminal::plural(f.steps.len() as u64, "decision")) }
-            ol.steps { @for step in f.steps.iter().take(MOST_STEPS) {
+            @let earlier = f.steps.len().saturating_sub(MOST_STEPS);
+            @if earlier > 0 { p.soft { "Not shown: " (terminal::plural(earlier as u64, "earlier decision")) } }
+            ol.steps start=(earlier + 1) { @for step in f.steps.iter().skip(earlier) {
                 li {
                     code { (step.place.text()) } " in " code { (step.place.function) } ": "
                     @if !step.library.is_empty() { code { (step.library) } " " }
@@ -249,7 +270,6 @@ fn steps(report: &Report, f: &Finding) -> Markup {
                     @if let Some(line) = report.sources.line(&step.place.file, step.place.line) { " " div.mono.soft { (line.trim()) } }
                 }
             } }
-            @if f.steps.len() > MOST_STEPS { p.soft { "and " (f.steps.len() - MOST_STEPS) " more" } }
         }
     }
 }
@@ -300,18 +320,28 @@ fn paths(report: &Report) -> Markup {
     }
 }
 
-fn coverage(report: &Report) -> Markup {
-    let (_, texts) = files(report);
+fn coverage(report: &Report, text_of: &[Option<usize>]) -> Markup {
+    let all = &report.coverage;
+    let mut left = MOST_FUNCTIONS;
     html! {
         h2 id="coverage" { "Coverage" }
-        @if report.coverage.is_empty() { p.card { "None is recorded; compile with " code { "-g" } " to have lines." } }
-        @for (file, text) in report.coverage.iter().zip(texts) {
-            div.card { (one_file(file, text)) }
+        @if all.is_empty() {
+            p.card {
+                @if report.run.status == Status::Unfinished { "The run has not ended: its coverage is not written yet." }
+                @else { "None is recorded; compile with " code { "-g" } " to have lines." }
+            }
         }
+        @for (file, text) in all.iter().zip(text_of).take(MOST_ROWS) {
+            @let functions = file.functions.len().min(MOST_ROWS).min(left);
+            div.card { (one_file(file, *text, functions)) }
+            @let _ = left -= functions;
+        }
+        @if all.len() > MOST_ROWS { p.soft { "and " (number((all.len() - MOST_ROWS) as u64)) " more files" } }
     }
 }
 
-fn one_file(file: &FileCoverage, text: Option<usize>) -> Markup {
+/// A file's share of lines; its text is drawn by the script. `functions`: how many of them have a row.
+fn one_file(file: &FileCoverage, text: Option<usize>, functions: usize) -> Markup {
     let (covered, all) = (file.covered() as u64, file.lines.len() as u64);
     let entered = file.functions.iter().filter(|f| f.entered).count();
     let head = html! {
@@ -325,15 +355,16 @@ fn one_file(file: &FileCoverage, text: Option<usize>) -> Markup {
             Some(index) => details data-file=(index) { summary { (head) } pre.listing {} },
             None => (head),
         }
-        @if file.functions.len() > 1 {
+        @if file.functions.len() > 1 && functions > 0 {
             details {
                 summary.soft { "functions" }
-                table { tbody { @for (i, function) in file.functions.iter().enumerate().take(MOST_ROWS) {
+                table { tbody { @for (i, function) in file.functions.iter().enumerate().take(functions) {
                     @let lines = file.lines_of(i);
                     @let ran = lines.iter().filter(|l| l.1).count() as u64;
                     tr { td.mono { (function.name) } td.num { "line " (function.line) }
                         td { @if function.entered { (ran) " of " (terminal::plural(lines.len() as u64, "line")) } @else { span.badge.bad { "never entered" } } } }
                 } } }
+                @if file.functions.len() > functions { p.soft { "and " (number((file.functions.len() - functions) as u64)) " more" } }
             }
         }
     }
@@ -404,10 +435,11 @@ fn time(run: &Run) -> Markup {
 fn files(report: &Report) -> (Vec<Value>, Vec<Option<usize>>) {
     let (mut left, mut texts) = (MOST_SOURCE, Vec::new());
     let mut of = vec![None; report.coverage.len()];
-    let found = |file: &FileCoverage| report.run.findings.iter().any(|f| f.stack.iter().any(|place| place.file == file.file));
+    let places = report.run.findings.iter().flat_map(|f| &f.stack);
+    let of_findings: BTreeSet<&str> = places.map(|place| place.file.as_str()).collect();
     // Those of findings come first.
     let mut order: Vec<usize> = (0..report.coverage.len()).collect();
-    order.sort_by_key(|&i| (!found(&report.coverage[i]), i));
+    order.sort_by_key(|&i| (!of_findings.contains(report.coverage[i].file.as_str()), i));
     for i in order {
         let file = &report.coverage[i];
         let Some(lines) = report.sources.file(&file.file) else { continue };
@@ -429,15 +461,15 @@ fn shows_tree(report: &Report) -> bool {
 }
 
 /// What the page's script draws.
-fn data(report: &Report) -> Value {
-    let mut ends: Vec<String> = Vec::new();
-    let mut kinds = Vec::new();
+fn data(report: &Report, files: &[Value]) -> Value {
+    let mut numbers: BTreeMap<String, usize> = BTreeMap::new();
+    let (mut ends, mut kinds) = (Vec::new(), Vec::new());
     let mut end = |test: &Test| {
         let mut name = test.class.clone();
         if !test.what.is_empty() {
             let _ = write!(name, " {}", test.what);
         }
-        ends.iter().rposition(|known| *known == name).unwrap_or_else(|| {
+        *numbers.entry(name.clone()).or_insert_with(|| {
             ends.push(name);
             kinds.push(colour(&test.class));
             ends.len() - 1
@@ -456,7 +488,6 @@ fn data(report: &Report) -> Value {
         }
         false => Vec::new(),
     };
-    let (files, _) = files(report);
     json!({ "tests": tests, "ends": ends, "kinds": kinds, "tree": tree, "files": files })
 }
 

@@ -4,7 +4,7 @@ use scraper::{Html, Selector};
 
 use super::*;
 use crate::report::tests::golden;
-use crate::report::{FileCoverage, Test, TreeNode};
+use crate::report::{FileCoverage, FunctionCoverage, Test, TreeNode};
 use crate::rules::{RuleResult, Verdict};
 
 fn written(report: &Report) -> String {
@@ -70,6 +70,28 @@ fn the_page_has_the_verdicts_on_rules() {
 }
 
 #[test]
+fn a_line_that_has_changed_is_shown_as_it_was() {
+    let mut report = golden();
+    report.run.findings[0].source_line = Some("    a[i] = 2;".into());
+    let page = Html::parse_document(&written(&report));
+    assert_eq!(texts(&page, ".finding > pre .here"), ["7 a[i] = 2;"]);
+    assert!(texts(&page, ".finding > p.soft").contains(&"The source has changed since the run.".to_owned()));
+}
+
+#[test]
+fn of_a_long_way_the_end_is_shown() {
+    let mut report = golden();
+    let f = &mut report.run.findings[0];
+    let mut last = f.steps[0].clone();
+    f.steps = vec![last.clone(); MOST_STEPS];
+    last.decision = "the last one".into();
+    f.steps.push(last);
+    let page = Html::parse_document(&written(&report));
+    assert!(texts(&page, ".finding li").last().is_some_and(|text| text.contains("the last one")));
+    assert!(texts(&page, ".finding details p").contains(&"Not shown: 1 earlier decision".to_owned()));
+}
+
+#[test]
 fn it_loads_nothing_and_text_of_programs_is_no_markup() {
     const EVIL: &str = "</script><script>alert(1)</script><img src=x onerror=alert(1)>\"' &lt; \u{202e}\n";
     let mut report = golden();
@@ -111,12 +133,21 @@ fn a_large_run_is_a_page_of_less_than_five_megabytes() {
     report.tree = std::iter::once(TreeNode { parent: 0, decisions: 3, test: None })
         .chain((0..30_000).map(|n| TreeNode { parent: n, decisions: 1, test: Some(n) }))
         .collect();
+    let step = report.run.findings[0].steps[0].clone();
     report.run.findings = vec![report.run.findings[0].clone(); 2_000];
+    report.run.findings[..100].iter_mut().for_each(|f| f.steps = vec![step.clone(); 500]);
+    let function = FunctionCoverage { name: "function_of_a_usual_length".into(), line: 4, entered: false };
+    report.coverage[0].functions = vec![function.clone(); 3_000];
     let line = "x = y; // ".repeat(8);
     for n in 0..200 {
         let file = format!("/w/f{n}.c");
         report.sources.add(file.clone(), &format!("{line}\n").repeat(500));
-        report.coverage.push(FileCoverage { file, library: false, lines: (1..500).map(|l| (l, l % 3 == 0)).collect(), functions: vec![] });
+        report.coverage.push(FileCoverage {
+            file,
+            library: false,
+            lines: (1..500).map(|l| (l, l % 3 == 0)).collect(),
+            functions: vec![function.clone(); 100],
+        });
     }
     let text = written(&report);
     assert!(text.len() < 5 << 20, "{}", text.len());
