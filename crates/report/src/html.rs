@@ -322,7 +322,11 @@ fn paths(report: &Report) -> Markup {
 
 fn coverage(report: &Report, text_of: &[Option<usize>]) -> Markup {
     let all = &report.coverage;
-    let mut left = MOST_FUNCTIONS;
+    let functions = all.iter().scan(MOST_FUNCTIONS, |left, file| {
+        let rows = file.functions.len().min(MOST_ROWS).min(*left);
+        *left -= rows;
+        Some(rows)
+    });
     html! {
         h2 id="coverage" { "Coverage" }
         @if all.is_empty() {
@@ -331,10 +335,8 @@ fn coverage(report: &Report, text_of: &[Option<usize>]) -> Markup {
                 @else { "None is recorded; compile with " code { "-g" } " to have lines." }
             }
         }
-        @for (file, text) in all.iter().zip(text_of).take(MOST_ROWS) {
-            @let functions = file.functions.len().min(MOST_ROWS).min(left);
+        @for ((file, text), functions) in all.iter().zip(text_of).zip(functions).take(MOST_ROWS) {
             div.card { (one_file(file, *text, functions)) }
-            @let _ = left -= functions;
         }
         @if all.len() > MOST_ROWS { p.soft { "and " (number((all.len() - MOST_ROWS) as u64)) " more files" } }
     }
