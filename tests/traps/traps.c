@@ -676,17 +676,17 @@ void long_jump_in_a_call(char c) { // VIOLATED
   else if (WRONG(c)) jump(1);
 }
 
-void raised(char c) { // INCOMPLETE
+void raised(char c) { // VIOLATED
   signal(SIGUSR1, handler);
   if (WRONG(c)) raise(SIGUSR1);
 }
 
-void killed(char c) { // INCOMPLETE
+void killed(char c) { // VIOLATED
   signal(SIGUSR2, handler);
   if (WRONG(c)) kill(getpid(), SIGUSR2);
 }
 
-void alarmed(char c) { // INCOMPLETE
+void alarmed(char c) { // VIOLATED
   signal(SIGALRM, handler);
   if (WRONG(c)) alarm(1), pause();
 }
@@ -695,6 +695,130 @@ void assembly(char c) { // INCOMPLETE, bitcode alone
   int n = 0;
   if (WRONG(c)) __asm__ volatile("rdtsc" : "=a"(n) : : "rdx");
   counted += n & 0;
+}
+
+/* ---- handlers of signals ---- */
+
+static void (*volatile called)(void);
+static void sets(int number) { called = TARGET; }
+
+void raised_sets(char c) { // VIOLATED
+  signal(SIGUSR1, sets);
+  if (c == 'x') raise(SIGUSR1);
+  if (called) called();
+}
+
+void handler_of_input(char c) { // VIOLATED
+  if (WRONG(c)) signal(SIGUSR1, handler);
+  raise(SIGUSR1);
+}
+
+void handler_of_ignored(char c) { // VIOLATED
+  if (WRONG(c)) signal(SIGCHLD, handler);
+  raise(SIGCHLD);
+}
+
+void unblocked(char c) { // VIOLATED
+  sigset_t one;
+  sigemptyset(&one);
+  sigaddset(&one, SIGUSR1);
+  sigprocmask(SIG_BLOCK, &one, 0);
+  signal(SIGUSR1, handler);
+  raise(SIGUSR1);
+  if (WRONG(c)) sigprocmask(SIG_UNBLOCK, &one, 0);
+}
+
+void blocked_before(char c) { // VIOLATED
+  sigset_t one;
+  sigemptyset(&one);
+  sigaddset(&one, SIGUSR1);
+  if (!WRONG(c)) sigprocmask(SIG_BLOCK, &one, 0);
+  signal(SIGUSR1, handler);
+  raise(SIGUSR1);
+}
+
+void aborted(char c) { // VIOLATED
+  signal(SIGABRT, handler);
+  if (WRONG(c)) abort();
+}
+
+void handler_of_abort(char c) { // VIOLATED
+  if (WRONG(c)) signal(SIGABRT, handler);
+  abort();
+}
+
+void broken_pipe(char c) { // VIOLATED
+  int p[2];
+  if (pipe(p)) return;
+  signal(SIGPIPE, handler);
+  if (WRONG(c)) close(p[0]);
+  write(p[1], "", 1);
+}
+
+void handler_of_broken_pipe(char c) { // VIOLATED
+  int p[2];
+  if (pipe(p)) return;
+  close(p[0]);
+  signal(SIGPIPE, SIG_IGN);
+  if (WRONG(c)) signal(SIGPIPE, handler);
+  write(p[1], "", 1);
+}
+
+void slept_past_alarm(char c) { // VIOLATED
+  signal(SIGALRM, handler);
+  alarm(1);
+  if (WRONG(c)) sleep(2);
+}
+
+void alarm_before_sleep(char c) { // VIOLATED
+  signal(SIGALRM, handler);
+  if (WRONG(c)) alarm(1);
+  sleep(2);
+}
+
+void handler_of_alarm(char c) { // VIOLATED
+  signal(SIGALRM, SIG_IGN);
+  if (WRONG(c)) signal(SIGALRM, handler);
+  alarm(1);
+  sleep(2);
+}
+
+void polled_past_alarm(char c) { // VIOLATED
+  signal(SIGALRM, handler);
+  alarm(1);
+  if (WRONG(c)) poll(0, 0, 2000);
+}
+
+static int quits;
+static void quit(int number) { quits = 1; }
+
+void waited_for(char c) { // VIOLATED
+  sigset_t one;
+  int got = 0;
+  sigemptyset(&one);
+  sigaddset(&one, SIGUSR1);
+  sigprocmask(SIG_BLOCK, &one, 0);
+  if (WRONG(c)) raise(SIGUSR1);
+  sigpending(&one);
+  judge(sigismember(&one, SIGUSR1));
+}
+
+void flag_of_handler(char c) { // VIOLATED
+  signal(SIGHUP, quit);
+  if (WRONG(c)) kill(getpid(), SIGHUP);
+  judge(quits);
+}
+
+static sigjmp_buf out_of;
+static void leaves(int number) { siglongjmp(out_of, 1); }
+
+void left_by_jump(char c) { // VIOLATED
+  signal(SIGUSR2, leaves);
+  if (sigsetjmp(out_of, 1)) {
+    judge(1);
+    return;
+  }
+  if (WRONG(c)) raise(SIGUSR2);
 }
 
 #ifdef UNDEFINED

@@ -54,6 +54,8 @@ errnos! {
     ENOTCONN = 107;
     ETIMEDOUT = 110;
     ECONNREFUSED = 111;
+    // Not seen by programs: EINTR, or the call is made again where the handler's flags say so (`ERESTARTSYS`).
+    RESTARTS = 512;
 }
 
 /// Why a system call did not do its work.

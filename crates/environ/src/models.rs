@@ -130,13 +130,15 @@ models! {
     "__wryneck_room" (Ptr) Undefined wryneck::room;
     "__wryneck_run_fini_array" () Undefined start::run_fini_array;
     "__wryneck_run_init_array" () Undefined start::run_init_array;
+    "__wryneck_signalled" (Size Size) Undefined sys::signals::returned;
+    "__wryneck_signals" () Undefined sys::signals::others;
     "__wryneck_start" () Undefined start::start;
     "__wryneck_syscall" (Size Size Size Size Size Size Size) Undefined sys::syscall;
     "__wryneck_terminate" (Ptr) Undefined unwind::terminate;
     "_exit" (Int) Undefined stdlib::exit;
     "_longjmp" (Ptr Int) Always jump::longjmp;
     "_setjmp" (Ptr) Always jump::setjmp;
-    "abort" () Always assert::abort;
+    "abort" () Partly assert::abort;
     "aligned_alloc" (Size Size) Always alloc::aligned_alloc;
     "bcmp" (Ptr Ptr Size) Partly string::memcmp;
     "calloc" (Size Size) Always alloc::calloc;

@@ -101,6 +101,7 @@ pub fn world(input: &ProgramInput, captured: &Captured) -> World {
         random: 0,
         handlers: Rc::new(inherited_handlers(captured)),
         signal_mask: 0,
+        pending: Rc::default(),
         signal_stack: crate::sys::process::NO_STACK,
         given: Rc::default(),
         standard_moved: false,

@@ -11,6 +11,7 @@ use crate::content::{Byte, Content};
 use crate::input::{Stat, mode};
 use crate::observed::Observed;
 pub use crate::sockets::{Connection, Socket, SocketState};
+use crate::sys::signals::Pending;
 use crate::threads::Threads;
 
 /// Index into [`World::nodes`].
@@ -182,6 +183,7 @@ pub struct World {
     /// Handlers by signal, as `rt_sigaction` was given them.
     pub handlers: Rc<BTreeMap<u32, [u64; 4]>>,
     pub signal_mask: u64,
+    pub pending: Rc<Pending>,
     /// `stack_t` of the stack that handlers run on: address, flags, size.
     pub signal_stack: [u64; 3],
     /// What the program was given, in words, by address.
@@ -374,6 +376,7 @@ impl PathData for World {
         (self.standard_moved, self.input_moved, self.bad_descriptor).hash(&mut h);
         (self.umask, self.may_fail, self.ticks, self.random, self.signal_mask, self.signal_stack).hash(&mut h);
         self.handlers.hash(&mut h);
+        self.pending.hash(&mut h);
         for node in &self.nodes {
             node.kind.hash(&mut h);
             node.entries.hash(&mut h);

@@ -65,6 +65,8 @@ const EXTERNALS: &[&str] = &[
     "__wryneck_room",
     "__wryneck_run_fini_array",
     "__wryneck_run_init_array",
+    "__wryneck_signalled",
+    "__wryneck_signals",
     "__wryneck_syscall",
     "__wryneck_terminate",
     "aligned_alloc",

@@ -4,6 +4,7 @@ use wryneck_exec::{Cx, FaultKind, PathEnd, Reply, Stop, Value};
 
 use crate::Linux;
 use crate::sig::Args;
+use crate::sys::signals;
 
 /// The text at an address, for a message; something readable if it is symbolic or not there.
 pub(crate) fn text(cx: &mut Cx<'_>, pointer: Value) -> String {
@@ -24,6 +25,10 @@ pub fn assert_fail(_: &Linux, args: &Args<'_>, cx: &mut Cx<'_>) -> Result<Reply,
     Err(PathEnd::fault(FaultKind::AssertionFailed, format!("the assertion `{expression}` fails")).into())
 }
 
-pub fn abort(_: &Linux, _: &Args<'_>, _: &mut Cx<'_>) -> Result<Reply, Stop> {
+/// abort(): the C library's own code, if there is a handler to call.
+pub fn abort(_: &Linux, _: &Args<'_>, cx: &mut Cx<'_>) -> Result<Reply, Stop> {
+    if signals::handles_abort(cx)? {
+        return Ok(Reply::Decline);
+    }
     Err(PathEnd::fault(FaultKind::Abort, "the program aborts").into())
 }

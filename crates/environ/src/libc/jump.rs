@@ -9,6 +9,7 @@ use wryneck_exec::{Cx, FaultKind, PathEnd, Reply, Stop, Token, Value};
 use crate::Linux;
 use crate::sig::Args;
 use crate::state::World;
+use crate::sys::signals;
 
 const MARK: u64 = 0x6b63_656e_7972_7721;
 const WORDS: u64 = 4;
@@ -33,7 +34,7 @@ fn fill(buffer: Value, saves: bool, cx: &mut Cx<'_>) -> Result<Reply, Stop> {
 }
 
 /// `longjmp` and `siglongjmp` are one function: the buffer says whether there is a mask to restore. A value of 0 becomes 1.
-pub fn longjmp(_: &Linux, args: &Args<'_>, cx: &mut Cx<'_>) -> Result<Reply, Stop> {
+pub fn longjmp(linux: &Linux, args: &Args<'_>, cx: &mut Cx<'_>) -> Result<Reply, Stop> {
     let buffer = cx.block_address(args.value(0), 8 * WORDS, false)?;
     let mut words = [0; WORDS as usize];
     for (word, at) in words.iter_mut().zip((buffer..).step_by(8)) {
@@ -51,6 +52,10 @@ pub fn longjmp(_: &Linux, args: &Args<'_>, cx: &mut Cx<'_>) -> Result<Reply, Sto
     let value = pool.ite(is_zero, one, value);
     if saves != 0 {
         cx.state.env_mut::<World>().signal_mask = mask;
+        // What the mask now lets through comes first.
+        if let Reply::Tail(function, args) = signals::then(linux, Value::Bits(0), None, cx)? {
+            return Ok(Reply::Again(function, args));
+        }
     }
     Ok(Reply::Jump(Token::from_bits(token), Value::Sym(value)))
 }

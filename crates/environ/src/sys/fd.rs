@@ -5,7 +5,7 @@ use wryneck_exec::{PathEnd, Value};
 use super::file::MAX_FILE;
 use super::{Done, Sys};
 use crate::content::Byte;
-use crate::errno::{EAGAIN, EBADF, ECONNRESET, EFBIG, EINVAL, EISDIR, EMFILE, ENXIO, EPIPE, ESPIPE, Halt};
+use crate::errno::{EAGAIN, EBADF, ECONNRESET, EFBIG, EINVAL, EISDIR, EMFILE, ENXIO, EPIPE, ESPIPE, Halt, RESTARTS};
 use crate::state::{Fd, Lock, Node, NodeId, NodeKind, Open};
 
 /// Access mode bits of `open`'s flags.
@@ -119,7 +119,8 @@ impl Sys<'_, '_> {
             if open.flags & O_NONBLOCK != 0 || how.dont_wait {
                 return Err(EAGAIN.into());
             }
-            return Err(PathEnd::Unsupported("a read of an empty pipe or socket that nobody else can fill".into()).into());
+            self.wait(None, RESTARTS, "a read of an empty pipe or socket that nobody else can fill")?;
+            return Err(EAGAIN.into());
         }
         let mut total = 0;
         let mut targets = Vec::new();
@@ -235,17 +236,17 @@ impl Sys<'_, '_> {
 
     /// How many of these bytes a pipe accepts. There is no other process that could read it.
     pub fn room_in_pipe(&mut self, wanted: u64, room: u64, readers: u32, flags: u32, no_signal: bool) -> Result<u64, Halt> {
-        const SIGPIPE: i32 = 13;
         match () {
             () if wanted == 0 => Ok(0),
             () if readers == 0 && no_signal => Err(EPIPE.into()),
             () if readers == 0 => {
-                super::process::signalled(self, SIGPIPE)?;
+                super::signals::broken_pipe(self)?;
                 Err(EPIPE.into())
             }
             () if wanted <= room => Ok(wanted),
             () if flags & O_NONBLOCK == 0 => {
-                Err(PathEnd::Unsupported("a write to a full pipe or socket that nobody else can empty".into()).into())
+                self.wait(None, RESTARTS, "a write to a full pipe or socket that nobody else can empty")?;
+                Err(EAGAIN.into())
             }
             () if room == 0 || wanted <= PAGE => Err(EAGAIN.into()),
             () => Ok(room),

@@ -13,6 +13,7 @@ pub mod path;
 pub mod poll;
 pub mod process;
 mod seen;
+pub mod signals;
 pub mod socket;
 pub mod spelling;
 pub mod stat;
@@ -95,7 +96,11 @@ system_calls! {
     28 "madvise" memory::ignored;
     32 "dup" fd::dup;
     33 "dup2" fd::dup2;
+    34 "pause" signals::pause;
     35 "nanosleep" time::nanosleep;
+    36 "getitimer" signals::getitimer;
+    37 "alarm" signals::alarm;
+    38 "setitimer" signals::setitimer;
     39 "getpid" process::getpid;
     40 "sendfile" transfer::sendfile;
     41 "socket" socket::socket;
@@ -151,6 +156,10 @@ system_calls! {
     111 "getpgrp" process::getpgrp;
     112 "setsid" process::setsid;
     115 "getgroups" process::zero;
+    127 "rt_sigpending" signals::rt_sigpending;
+    128 "rt_sigtimedwait" signals::rt_sigtimedwait;
+    129 "rt_sigqueueinfo" signals::rt_sigqueueinfo;
+    130 "rt_sigsuspend" signals::rt_sigsuspend;
     131 "sigaltstack" process::sigaltstack;
     133 "mknod" file::mknod;
     137 "statfs" stat::statfs;
@@ -210,7 +219,8 @@ pub fn syscall(linux: &Linux, args: &Args<'_>, cx: &mut Cx<'_>) -> Result<Reply,
     if let Some(reply) = threads::waits::system_call(cx, number, &args)? {
         return Ok(reply);
     }
-    perform(linux, number, args, cx).map(Reply::Value)
+    let result = perform(linux, number, args, cx)?;
+    signals::then(linux, result, Some((number, &args)), cx)
 }
 
 /// clock_gettime(clock, time) of the C library, where facts are noted: its own code looks for the kernel's, and where that is nobody knows.

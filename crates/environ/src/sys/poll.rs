@@ -1,11 +1,11 @@
 //! Waiting for descriptors: poll, ppoll. There is no other process, so what is not ready at once never will be.
 
-use wryneck_exec::{PathEnd, Value};
+use wryneck_exec::Value;
 
 use super::fd::{MAX_FDS, O_ACCMODE, O_RDONLY, PIPE_ROOM};
 use super::socket::STREAM;
 use super::{Done, Sys};
-use crate::errno::EINVAL;
+use crate::errno::{EINTR, EINVAL};
 use crate::state::{NodeId, NodeKind, SocketState};
 
 impl Sys<'_, '_> {
@@ -77,10 +77,8 @@ impl Sys<'_, '_> {
 
     /// Nothing becomes ready during a wait, because there is no other process. `time`: microseconds.
     fn wait_in_vain(&mut self, time: Option<u64>) -> Done {
-        match time {
-            Some(time) => self.change().ticks += time,
-            None => return Err(PathEnd::Unsupported("a wait for descriptors that nobody else can make ready".into()).into()),
-        }
+        let until = time.map(|time| self.world().ticks.saturating_add(time));
+        self.wait(until, EINTR, "a wait for descriptors that nobody else can make ready")?;
         Ok(0)
     }
 }

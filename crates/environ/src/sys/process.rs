@@ -3,18 +3,17 @@
 use std::ops::Range;
 use std::rc::Rc;
 
-use wryneck_exec::{Cx, FaultKind, LedgerKind, PathEnd, Stop, Value};
+use wryneck_exec::{Cx, LedgerKind, PathEnd, Stop, Value};
 use wryneck_expr::ExprId;
 
+use super::signals::{self, NEVER_BLOCKED, SIGNALS};
 use super::{Done, Sys};
 use crate::errno::{EAGAIN, EFAULT, EINVAL, ENOSYS, EPERM, ESRCH, Halt};
 use crate::libc::stdlib::failed;
 use crate::written;
 
 /// The process id.
-const PID: u64 = 4242;
-const SIGABRT: i32 = 6;
-const SIGNALS: i32 = 64;
+pub(super) const PID: u64 = 4242;
 
 /// The end of a program with this status, of which the low eight bits count.
 pub fn exited(cx: &mut Cx<'_>, status: ExprId) -> Result<PathEnd, Stop> {
@@ -75,44 +74,33 @@ pub fn umask(s: &mut Sys<'_, '_>) -> Done {
     Ok(std::mem::replace(&mut s.change().umask, new).into())
 }
 
+/// Whether a process id names this process, or a group that it is in.
+pub(super) fn is_own(pid: i32) -> Result<(), Halt> {
+    match i64::from(pid) {
+        0 | -1 => Ok(()),
+        p if p.unsigned_abs() == PID => Ok(()),
+        1 => Err(EPERM.into()),
+        _ => Err(ESRCH.into()),
+    }
+}
+
 /// kill(pid, signal).
 pub fn kill(s: &mut Sys<'_, '_>) -> Done {
     let (pid, signal) = (s.int(0)?, s.int(1)?);
-    match i64::from(pid) {
-        0 | -1 => {}
-        p if p.unsigned_abs() == PID => {}
-        1 => return Err(EPERM.into()),
-        _ => return Err(ESRCH.into()),
-    }
-    signalled(s, signal)
+    is_own(pid)?;
+    signals::send_to_process(s, signal)
 }
 
 /// tkill(thread, signal).
 pub fn tkill(s: &mut Sys<'_, '_>) -> Done {
     let signal = s.int(1)?;
-    signalled(s, signal)
+    signals::send_to_thread(s, signal)
 }
 
 /// tgkill(process, thread, signal).
 pub fn tgkill(s: &mut Sys<'_, '_>) -> Done {
     let signal = s.int(2)?;
-    signalled(s, signal)
-}
-
-/// The program sends itself a signal. Handlers are recorded, but not run.
-pub fn signalled(s: &mut Sys<'_, '_>, signal: i32) -> Done {
-    const IGNORED_BY_DEFAULT: [i32; 4] = [17, 18, 23, 28];
-    if !(0..=SIGNALS).contains(&signal) {
-        return Err(EINVAL.into());
-    }
-    let handler = s.world().handlers.get(&(signal as u32)).map_or(0, |h| h[0]);
-    match (signal, handler) {
-        (0, _) | (_, 1) => Ok(0),
-        (_, 2..) => Err(PathEnd::Unsupported(format!("delivery of signal {signal} to its handler")).into()),
-        (SIGABRT, _) => Err(PathEnd::fault(FaultKind::Abort, "the program aborts").into()),
-        (signal, _) if IGNORED_BY_DEFAULT.contains(&signal) => Ok(0),
-        (signal, _) => Err(PathEnd::fault(FaultKind::Abort, format!("the program kills itself by signal {signal}")).into()),
-    }
+    signals::send_to_thread(s, signal)
 }
 
 /// rt_sigaction(signal, new, old, size): `struct k_sigaction` is handler, flags, restorer, mask.
@@ -128,7 +116,13 @@ pub fn rt_sigaction(s: &mut Sys<'_, '_>) -> Done {
         s.put(addr, &old.map(u64::to_le_bytes).concat())?;
     }
     if let Some(new) = new {
-        Rc::make_mut(&mut s.change().handlers).insert(signal as u32, [new[0], new[1], new[2], new[3]]);
+        if signals::is_of_faults(signal) && new[0] > 1 && s.cx.core.monitor.is_some() {
+            let what = "a fault ends its path, though the program handles its signal";
+            s.cx.core.ledger.note(LedgerKind::Assumption, what);
+        }
+        let world = s.change();
+        Rc::make_mut(&mut world.handlers).insert(signal as u32, [new[0], new[1], new[2], new[3] & !NEVER_BLOCKED]);
+        world.forget_ignored(signal as u32);
     }
     Ok(0)
 }
@@ -149,14 +143,14 @@ pub fn rt_sigprocmask(s: &mut Sys<'_, '_>) -> Done {
         let addr = s.block(s.args[2], 8, true)?;
         s.put(addr, &old.to_le_bytes())?;
     }
-    s.change().signal_mask = mask;
+    s.change().signal_mask = mask & !NEVER_BLOCKED;
     Ok(0)
 }
 
 /// No stack of their own for handlers: `SS_DISABLE`.
 pub const NO_STACK: [u64; 3] = [0, 2, 0];
 
-/// sigaltstack(new, old): handlers are not run, so what is set is only given back.
+/// sigaltstack(new, old): handlers run on the program's own stack, so what is set is only given back.
 pub fn sigaltstack(s: &mut Sys<'_, '_>) -> Done {
     let new = if s.args[0] == Value::Bits(0) { None } else { Some(s.words(s.args[0], 3)?) };
     let old = s.world().signal_stack;

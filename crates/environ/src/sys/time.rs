@@ -4,7 +4,7 @@ use wryneck_exec::{PathEnd, Value};
 use wryneck_expr::ExprId;
 
 use super::{Done, Sys};
-use crate::errno::{EINVAL, EOPNOTSUPP, EPERM, Halt};
+use crate::errno::{EINTR, EINVAL, EOPNOTSUPP, EPERM, Halt};
 use crate::observed::{Window, question};
 
 const MICROS: u64 = 1_000_000;
@@ -83,12 +83,19 @@ impl Sys<'_, '_> {
         }
     }
 
-    /// Sleeps as long as the `struct timespec` at argument `i` says; nothing is left to sleep.
+    /// Sleeps as long as the `struct timespec` at argument `i` says; at argument `i + 1`, what was left if a signal came.
     fn sleep(&mut self, i: usize) -> Done {
         let time = self.micros(i)?;
-        let ticks = &mut self.change().ticks;
-        *ticks = ticks.saturating_add(time);
-        Ok(0)
+        let left = if self.args[i + 1] == Value::Bits(0) { None } else { Some(self.args[i + 1]) };
+        // Nobody knows before whether it is written.
+        let left = left.filter(|_| self.has_timer()).map(|left| self.block(left, 16, true)).transpose()?;
+        let until = self.world().ticks.saturating_add(time);
+        let done = self.wait(Some(until), EINTR, "");
+        if let (Err(Halt::Errno(EINTR)), Some(left)) = (&done, left) {
+            let rest = until - self.world().ticks;
+            self.put(left, &[rest / MICROS, rest % MICROS * 1000].map(u64::to_le_bytes).concat())?;
+        }
+        done.map(|()| 0)
     }
 
     /// Sleeps until the time at argument `i`. Where the time is input, how long that is nobody knows.
@@ -98,8 +105,8 @@ impl Sys<'_, '_> {
             self.linux.captured.note_unknown("how long a sleep to a given time is");
         }
         let start = self.linux.input.time as u64 * MICROS;
-        let ticks = &mut self.change().ticks;
-        *ticks = (*ticks).max(time.saturating_sub(start));
+        let until = time.saturating_sub(start).max(self.world().ticks);
+        self.wait(Some(until), EINTR, "")?;
         Ok(0)
     }
 }

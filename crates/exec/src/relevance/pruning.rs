@@ -281,7 +281,7 @@ impl Relevance {
         if state.jumped {
             below.core.ledger.note(
                 LedgerKind::Warning,
-                "paths that make a `longjmp` or throw an exception are not sliced; all their flips are explored",
+                "paths that make a `longjmp`, throw an exception or have signals to deliver are not sliced; all their flips are explored",
             );
             return None;
         }

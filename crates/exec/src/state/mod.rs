@@ -133,7 +133,7 @@ pub struct State {
     pub survived: Rc<Vec<Survived>>,
     /// Where a `longjmp` may continue.
     pub landings: Rc<Landings>,
-    /// The path has made a `longjmp` or thrown an exception. Such paths are not sliced.
+    /// The path has made a `longjmp`, thrown an exception, or has signals that may be delivered. Such paths are not sliced.
     pub jumped: bool,
     /// What the path concretises is first compared with what its model has: it follows a seed, or began as a flip of a path that did (seed.rs).
     pub guided: bool,

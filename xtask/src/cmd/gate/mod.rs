@@ -30,6 +30,7 @@ mod probe;
 mod prune;
 mod resume;
 mod same;
+mod signals;
 mod soak;
 mod speed;
 mod strangers;
@@ -107,6 +108,8 @@ enum Gate {
     Resume(resume::Args),
     /// The same results of two builds, or of one worker and several, on explorations to their end
     Same(same::Args),
+    /// Signals: programs with handlers, timers and masks end for all inputs as natively
+    Signals(signals::Args),
     /// A long run: flat memory, lasting speed
     Soak(soak::Args),
     /// Concrete speed against native, start-up, small symbolic runs
@@ -151,6 +154,7 @@ pub fn run(args: &Args) -> Result<()> {
         Gate::Prune(args) => prune::run(args),
         Gate::Resume(args) => resume::run(args),
         Gate::Same(args) => same::run(args),
+        Gate::Signals(args) => signals::run(args),
         Gate::Soak(args) => soak::run(args),
         Gate::Speed(args) => speed::run(args),
         Gate::Strangers(args) => strangers::run(args),

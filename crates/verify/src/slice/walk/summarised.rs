@@ -34,7 +34,8 @@ impl<'a, C: Code<'a>> Walk<'a, '_, C> {
             self.happened = self.course.time + 1;
             C::happened(self, op);
         }
-        let mut relevant = result && !gives.is_some_and(Gives::is_known);
+        // What decides whether control goes elsewhere is read by the call.
+        let mut relevant = summary.elsewhere || result && !gives.is_some_and(Gives::is_known);
         relevant |= self.kill_writes(group);
         let writes = |code: &C, live: &_| summary.writes.iter().any(|place| code.writes_live(place, live, key));
         relevant |= writes(&self.code, &self.course.live);

@@ -1,0 +1,28 @@
+// `siglongjmp` restores a mask that lets a pending signal through.
+#include <setjmp.h>
+#include <signal.h>
+#include <stdio.h>
+#include <unistd.h>
+static sigjmp_buf out;
+static void count(int number) { printf("delivered %d\n", number); }
+static void leave(int number) {
+  raise(SIGUSR1);
+  if (number == SIGUSR2) siglongjmp(out, 1);
+}
+int main(void) {
+  unsigned char c = 0;
+  read(0, &c, 1);
+  setvbuf(stdout, 0, _IONBF, 0);
+  struct sigaction action = {.sa_handler = leave};
+  sigaddset(&action.sa_mask, SIGUSR1);
+  signal(SIGUSR1, count);
+  sigaction(SIGUSR2, &action, 0);
+  sigaction(SIGTERM, &action, 0);
+  if (sigsetjmp(out, 1)) {
+    printf("jumped\n");
+    return 4;
+  }
+  raise(c & 1 ? SIGUSR2 : SIGTERM);
+  printf("returned\n");
+  return 5;
+}

@@ -1,0 +1,23 @@
+// SIGCONT takes back pending stops, a stop takes back a pending SIGCONT, and SIGCONT can be handled.
+#include <signal.h>
+#include <stdio.h>
+#include <unistd.h>
+static void handler(int number) { printf("handled %d\n", number); }
+int main(void) {
+  unsigned char c = 0;
+  read(0, &c, 1);
+  setvbuf(stdout, 0, _IONBF, 0);
+  signal(SIGCONT, handler);
+  signal(SIGTSTP, handler);
+  sigset_t set, pending;
+  sigemptyset(&set);
+  sigaddset(&set, SIGCONT);
+  sigaddset(&set, SIGTSTP);
+  sigprocmask(SIG_BLOCK, &set, 0);
+  raise(c & 1 ? SIGTSTP : SIGCONT);
+  raise(c & 2 ? SIGTSTP : SIGCONT);
+  sigpending(&pending);
+  printf("%d %d\n", sigismember(&pending, SIGCONT), sigismember(&pending, SIGTSTP));
+  sigprocmask(SIG_UNBLOCK, &set, 0);
+  return 0;
+}

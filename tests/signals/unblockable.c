@@ -1,0 +1,20 @@
+// SIGKILL and SIGSTOP cannot be blocked or handled.
+#include <errno.h>
+#include <signal.h>
+#include <stdio.h>
+#include <unistd.h>
+static void handler(int number) { (void)number; }
+int main(void) {
+  unsigned char c = 0;
+  read(0, &c, 1);
+  setvbuf(stdout, 0, _IONBF, 0);
+  sigset_t all, now;
+  sigfillset(&all);
+  sigprocmask(SIG_SETMASK, &all, 0);
+  sigprocmask(SIG_BLOCK, 0, &now);
+  printf("%d %d %d\n", sigismember(&now, SIGKILL), sigismember(&now, SIGSTOP), sigismember(&now, SIGTERM));
+  void (*before)(int) = signal(c & 1 ? SIGKILL : SIGSTOP, handler);
+  printf("%d %d\n", before == SIG_ERR, errno == EINVAL);
+  if (c & 2) raise(SIGKILL);
+  return 6;
+}
