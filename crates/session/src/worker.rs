@@ -22,7 +22,7 @@ use wryneck_report::{Finding, LedgerRow};
 use wryneck_solver::Solver;
 use wryneck_solver::backend::SmtlibProcess;
 use wryneck_verify::Checker;
-use wryneck_verify::flow::fitting::{BREAKS, HANDLES, fitting_machine_code, is_referenced};
+use wryneck_verify::flow::fitting::{fitting_machine_code, is_referenced};
 use wryneck_verify::slice::Explain;
 
 use crate::coverage::LineMap;
@@ -307,17 +307,6 @@ fn prune(
         notes.push("the program makes threads or their keys, so nothing is pruned".into());
         return Ok(None);
     }
-    // Any write may be one to a pipe without a reader, which calls a handler.
-    let program = explorer.core.image.clone();
-    let files = explorer.core.code_source.is_some().then(|| files_of(plan));
-    let has = |name: &&str| match &files {
-        Some(files) => files.iter().any(|file| has_symbol(file, name)),
-        None => is_referenced(&program.program, name),
-    };
-    if HANDLES.iter().any(has) && BREAKS.iter().any(has) {
-        notes.push("the program handles signals and makes pipes or sockets, so nothing is pruned".into());
-        return Ok(None);
-    }
     if !plan.slices {
         explorer.prune(pruning, Rc::new(Unsliced));
         return Ok(None);
@@ -326,7 +315,7 @@ fn prune(
     let mut summaries = rules::summaries(&plan.summaries, plan.broken_fact.as_deref())?;
     let slicer = match &explorer.core.code_source {
         Some(code) => {
-            let files = files_of(plan);
+            let files: Vec<_> = std::iter::once(&plan.target).chain(&plan.objects).filter_map(|file| fs::read(file).ok()).collect();
             fitting_machine_code(&|name| files.iter().any(|file| has_symbol(file, name)), &mut summaries);
             rules.machine_slicer(code.clone(), summaries, explain)
         }
@@ -338,11 +327,6 @@ fn prune(
     };
     explorer.prune(pruning, slicer.clone());
     Ok(Some(slicer))
-}
-
-/// The files of an executable.
-fn files_of(plan: &Plan) -> Vec<Vec<u8>> {
-    std::iter::once(&plan.target).chain(&plan.objects).filter_map(|file| fs::read(file).ok()).collect()
 }
 
 /// Whether a name stands between zeros in a file, as in its tables of symbols.

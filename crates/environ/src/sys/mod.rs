@@ -90,6 +90,7 @@ system_calls! {
     20 "writev" fd::writev;
     21 "access" stat::access;
     22 "pipe" fd::pipe;
+    23 "select" poll::select;
     24 "sched_yield" process::zero;
     25 "mremap" memory::mremap;
     26 "msync" memory::msync;
@@ -193,6 +194,7 @@ system_calls! {
     267 "readlinkat" link::readlinkat;
     268 "fchmodat" file::fchmodat;
     269 "faccessat" stat::faccessat;
+    270 "pselect6" poll::pselect6;
     271 "ppoll" poll::ppoll;
     280 "utimensat" file::utimensat;
     285 "fallocate" file::fallocate;

@@ -1,20 +1,28 @@
-//! Waiting for descriptors: poll, ppoll. There is no other process, so what is not ready at once never will be.
+//! Waiting for descriptors: poll, ppoll, select, pselect. There is no other process, so what is not ready at once never will be.
 
 use wryneck_exec::Value;
 
 use super::fd::{MAX_FDS, O_ACCMODE, O_RDONLY, PIPE_ROOM};
 use super::socket::STREAM;
 use super::{Done, Sys};
-use crate::errno::{EINTR, EINVAL};
+use crate::errno::{EBADF, EINVAL, Halt};
 use crate::state::{NodeId, NodeKind, SocketState};
 
+const MICROS: u64 = 1_000_000;
+
+/// A set of descriptors: its address and its words.
+type Set = (u64, Vec<u64>);
+
 impl Sys<'_, '_> {
-    /// What `poll` would say of a descriptor. Pipes are all that is not always ready.
+    /// What `poll` would say of a descriptor. Pipes and sockets are all that is not always ready; standard output is the end of a pipe that others read.
     fn ready(&self, fd: i32, wanted: u16) -> u16 {
         const ALWAYS: u16 = event::IN | event::OUT | event::READ_NORMAL | event::WRITE_NORMAL;
         let Ok((open, node)) = self.opened(fd) else { return event::INVALID };
         if node.kind == NodeKind::Socket {
             return self.socket_ready(open.node, wanted);
+        }
+        if node.kind == NodeKind::Output {
+            return wanted & (event::OUT | event::WRITE_NORMAL);
         }
         let NodeKind::Pipe { taken, writers, readers } = node.kind else { return wanted & ALWAYS };
         let (held, mut events) = (node.content.len() - taken, 0);
@@ -75,11 +83,73 @@ impl Sys<'_, '_> {
         Ok(ready)
     }
 
-    /// Nothing becomes ready during a wait, because there is no other process. `time`: microseconds.
-    fn wait_in_vain(&mut self, time: Option<u64>) -> Done {
+    /// Nothing becomes ready during a wait, because there is no other process. `time`: microseconds; `mask`: of signals, meanwhile.
+    fn wait_in_vain(&mut self, time: Option<u64>, mask: Option<u64>) -> Done {
         let until = time.map(|time| self.world().ticks.saturating_add(time));
-        self.wait(until, EINTR, "a wait for descriptors that nobody else can make ready")?;
+        self.wait_masked(until, mask, "a wait for descriptors that nobody else can make ready")?;
         Ok(0)
+    }
+
+    /// How many descriptors the kernel's table has room for: it grows with the numbers.
+    fn table(&self) -> u64 {
+        match self.world().fds.len() as u64 {
+            0..=64 => 64,
+            count => 128 * ((count - 1) / 128 + 1).next_power_of_two(),
+        }
+    }
+
+    /// Which descriptors of three sets are ready, and how many that are; the sets' words and addresses.
+    fn select_all(&mut self) -> Result<(u64, Vec<Set>), Halt> {
+        let count = u64::try_from(self.int(0)?).map_err(|_| EINVAL)?.min(self.table());
+        let words = count.div_ceil(64);
+        let mut sets: Vec<Option<Set>> = Vec::new();
+        for i in 1..4 {
+            let given = self.args[i] != Value::Bits(0) && words > 0;
+            sets.push(if given { Some((self.block(self.args[i], 8 * words, true)?, self.words(self.args[i], words)?)) } else { None });
+        }
+        const WANTED: [u16; 3] = [event::READABLE, event::WRITABLE, event::INVALID];
+        const ALL: u16 = event::IN | event::OUT | event::READ_NORMAL | event::WRITE_NORMAL | event::WRITE_BAND;
+        let (mut total, mut found) = (0, vec![vec![0; words as usize]; 3]);
+        for fd in 0..count {
+            let (word, bit) = ((fd / 64) as usize, 1 << (fd % 64));
+            let in_sets: Vec<usize> = (0..3).filter(|i| sets[*i].as_ref().is_some_and(|(_, words)| words[word] & bit != 0)).collect();
+            if in_sets.is_empty() {
+                continue;
+            }
+            let events = if self.world().open_of(fd as i32).is_some() { self.ready(fd as i32, ALL) } else { return Err(EBADF.into()) };
+            for i in in_sets.into_iter().filter(|i| events & WANTED[*i] != 0) {
+                found[i][word] |= bit;
+                total += 1;
+            }
+        }
+        let sets = sets.into_iter().zip(found).filter_map(|(set, found)| Some((set?.0, found)));
+        Ok((total, sets.collect()))
+    }
+
+    /// Waits for descriptors of three sets. `time`: microseconds.
+    fn select(&mut self, time: Option<u64>, mask: Option<u64>) -> Done {
+        let (ready, sets) = self.select_all()?;
+        if ready == 0 {
+            self.wait_in_vain(time, mask)?;
+        }
+        for (addr, words) in sets {
+            self.put(addr, &words.iter().flat_map(|word| word.to_le_bytes()).collect::<Vec<u8>>())?;
+        }
+        Ok(ready)
+    }
+
+    /// The `struct timespec` or `struct timeval` at argument `i`, in microseconds; `None`: for ever. A second has so many fractions.
+    fn limit(&mut self, i: usize, fractions: u64) -> Result<Option<u64>, Halt> {
+        if self.args[i] == Value::Bits(0) {
+            return Ok(None);
+        }
+        let pair = self.words(self.args[i], 2)?;
+        let seconds = u64::try_from(pair[0] as i64).map_err(|_| EINVAL)?;
+        let valid = if fractions == MICROS { (pair[1] as i64) >= 0 } else { pair[1] < fractions };
+        if !valid {
+            return Err(EINVAL.into());
+        }
+        Ok(Some(seconds.saturating_mul(MICROS).saturating_add(pair[1] / (fractions / MICROS))))
     }
 }
 
@@ -94,22 +164,40 @@ mod event {
     pub const WRITE_NORMAL: u16 = 256;
     pub const WRITE_BAND: u16 = 512;
     pub const READ_HANG_UP: u16 = 0x2000;
+    /// What `select` takes for readable and for writable.
+    pub const READABLE: u16 = IN | READ_NORMAL | 128 | HANG_UP | ERROR | INVALID;
+    pub const WRITABLE: u16 = OUT | WRITE_NORMAL | WRITE_BAND | ERROR | INVALID;
 }
 
 /// poll(descriptors, count, milliseconds).
 pub fn poll(s: &mut Sys<'_, '_>) -> Done {
     let time = s.int(2)?;
     match s.poll_all()? {
-        0 => s.wait_in_vain(u64::try_from(time).ok().map(|ms| 1000 * ms)),
+        0 => s.wait_in_vain(u64::try_from(time).ok().map(|ms| 1000 * ms), None),
         ready => Ok(ready),
     }
 }
 
 /// ppoll(descriptors, count, time, signals).
 pub fn ppoll(s: &mut Sys<'_, '_>) -> Done {
-    let time = if s.args[2] == Value::Bits(0) { None } else { Some(s.words(s.args[2], 2)?) };
+    let time = s.limit(2, 1000 * MICROS)?;
+    let mask = if s.args[3] == Value::Bits(0) { None } else { Some(s.words(s.args[3], 1)?[0]) };
     match s.poll_all()? {
-        0 => s.wait_in_vain(time.map(|t| t[0].saturating_mul(1_000_000).saturating_add(t[1] / 1000))),
+        0 => s.wait_in_vain(time, mask),
         ready => Ok(ready),
     }
+}
+
+/// select(count, readable, writable, exceptional, time).
+pub fn select(s: &mut Sys<'_, '_>) -> Done {
+    let time = s.limit(4, MICROS)?;
+    s.select(time, None)
+}
+
+/// pselect6(count, readable, writable, exceptional, time, signals): these are the address of a mask and its size.
+pub fn pselect6(s: &mut Sys<'_, '_>) -> Done {
+    let time = s.limit(4, 1000 * MICROS)?;
+    let signals = if s.args[5] == Value::Bits(0) { 0 } else { s.words(s.args[5], 1)?[0] };
+    let mask = if signals == 0 { None } else { Some(s.words(Value::Bits(signals), 1)?[0]) };
+    s.select(time, mask)
 }

@@ -116,6 +116,7 @@ pub fn rt_sigaction(s: &mut Sys<'_, '_>) -> Done {
         s.put(addr, &old.map(u64::to_le_bytes).concat())?;
     }
     if let Some(new) = new {
+        s.cx.state.jumped |= new[0] > 1 && signals::comes_unseen(signal);
         if signals::is_of_faults(signal) && new[0] > 1 && s.cx.core.monitor.is_some() {
             let what = "a fault ends its path, though the program handles its signal";
             s.cx.core.ledger.note(LedgerKind::Assumption, what);

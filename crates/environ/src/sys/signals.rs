@@ -83,6 +83,11 @@ pub struct Pending {
     timer: Option<Timer>,
 }
 
+/// Whether a handler of this signal may be called by what the slicer takes for no call of it: a write to a broken pipe, an end of the program.
+pub(super) fn comes_unseen(signal: i32) -> bool {
+    signal as u32 == SIGPIPE || signal as u32 == SIGABRT
+}
+
 /// Whether faults of the program send this signal, failed assertions included.
 pub(super) fn is_of_faults(signal: i32) -> bool {
     (OF_FAULTS | bit(SIGABRT)) >> (signal - 1) & 1 != 0
@@ -232,6 +237,19 @@ impl Sys<'_, '_> {
         }
     }
 
+    /// As [`Sys::wait`], with another mask meanwhile, which a handler that interrupts begins with.
+    pub fn wait_masked(&mut self, until: Option<u64>, mask: Option<u64>, what: &str) -> Result<(), Halt> {
+        let Some(mask) = mask.map(|mask| mask & !NEVER_BLOCKED) else { return self.wait(until, EINTR, what) };
+        let waited = self.wait_with(until, mask, 0);
+        if let Some(Waited::Interrupted | Waited::Signal) = waited {
+            let world = self.change();
+            let before = std::mem::replace(&mut world.signal_mask, mask);
+            world.pending().suspended = Some(before);
+            return Err(EINTR.into());
+        }
+        if waited.is_none() { Err(PathEnd::Unsupported(what.into()).into()) } else { Ok(()) }
+    }
+
     /// Whether a signal may come by itself.
     pub fn has_timer(&self) -> bool {
         self.world().pending.timer.is_some()
@@ -318,18 +336,15 @@ pub fn rt_sigpending(s: &mut Sys<'_, '_>) -> Done {
 
 /// rt_sigsuspend(mask, size).
 pub fn rt_sigsuspend(s: &mut Sys<'_, '_>) -> Done {
-    let mask = s.words(s.args[0], 1)?[0] & !NEVER_BLOCKED;
-    let before = s.world().signal_mask;
-    if mask != before {
-        let world = s.change();
-        world.signal_mask = mask;
-        world.pending().suspended = Some(before);
-    }
-    pause(s)
+    let mask = s.words(s.args[0], 1)?[0];
+    s.wait_masked(None, Some(mask), IN_VAIN)?;
+    Err(EINTR.into())
 }
 
+const IN_VAIN: &str = "a wait for a signal that nobody sends";
+
 pub fn pause(s: &mut Sys<'_, '_>) -> Done {
-    s.wait(None, EINTR, "a wait for a signal that nobody sends")?;
+    s.wait(None, EINTR, IN_VAIN)?;
     Err(EINTR.into())
 }
 
@@ -353,7 +368,7 @@ pub fn rt_sigtimedwait(s: &mut Sys<'_, '_>) -> Done {
         Some(Waited::Signal) => {}
         Some(Waited::Interrupted) => return Err(EINTR.into()),
         Some(Waited::TimedOut) => return Err(EAGAIN.into()),
-        None => return Err(PathEnd::Unsupported("a wait for a signal that nobody sends".into()).into()),
+        None => return Err(PathEnd::Unsupported(IN_VAIN.into()).into()),
     }
     let place = s.world().first(set).ok_or(EAGAIN)?;
     let sent = s.change().pending().sent.remove(place);

@@ -93,6 +93,17 @@ int main(void)
 	struct pollfd fds[] = {{0, 1, 0}, {1, 4, 0}, {99, 1, 0}, {-1, 1, 0}};
 	show(POLL, fds, 4, 0);
 	for (int i = 0; i < 4; i++) say("revents", fds[i].revents);
+	long can_read[2] = {1, 0}, can_write[2] = {2, 0}, at_once[2] = {0, 0};
+	show(SELECT, 2, can_read, can_write, 0, at_once);
+	say("readable", can_read[0]), say("writable", can_write[0]);
+	can_read[0] = 3, can_write[0] = 0, at_once[0] = 0, at_once[1] = 0;
+	show(SELECT, 2, can_read, 0, can_write, at_once);
+	say("readable", can_read[0]);
+	can_read[0] = 1L << 60;
+	show(SELECT, 64, can_read, 0, 0, at_once);
+	show(SELECT, 60, can_read, 0, 0, at_once);
+	show(SELECT, 0, 0, 0, 0, at_once);
+	show(SELECT, -1, 0, 0, 0, at_once);
 	show(FSYNC, 99);
 	show(FSYNC, 1);
 	return 3;

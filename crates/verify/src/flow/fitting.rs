@@ -6,7 +6,6 @@
 //!   Where the program makes such a stream, no row about streams is used, since the slicer does not tell them apart from others.
 //! - A format may write through its arguments (`%n`), allocate (`%m`), or fail on what it is given (`%lc`, `%ls`).
 //! - A row may hold only for null pointers (`unless`).
-//! - `abort` calls a handler where the program may have set one.
 
 use rustc_hash::{FxHashMap, FxHashSet};
 use wryneck_exec::Image;
@@ -26,12 +25,6 @@ const OF_THE_PROGRAM: [&str; 4] = ["fmemopen", "fopencookie", "open_memstream", 
 const SET_UP: [&str; 10] =
     ["fdopen", "__fdopen", "fopen", "fopen64", "setbuf", "setbuffer", "setlinebuf", "setvbuf", "tmpfile", "tmpfile64"];
 
-/// Functions by which the program may set a handler.
-pub const HANDLES: [&str; 7] = ["__sigaction", "__sysv_signal", "bsd_signal", "sigaction", "signal", "sigset", "syscall"];
-
-/// Functions that make what a write may find without a reader, which sends a signal.
-pub const BREAKS: [&str; 6] = ["pipe", "pipe2", "popen", "socket", "socketpair", "syscall"];
-
 /// A call of a function of the program that no library function makes.
 struct Call<'a> {
     func: u32,
@@ -47,18 +40,12 @@ pub fn fitting(image: &Image, summaries: &mut Summaries) {
     }
     let given = given_more_than_null(image, summaries);
     let references = |name: &&str| is_referenced(&image.program, name);
-    if HANDLES.iter().any(references) {
-        summaries.abort_is_handled();
-    }
     let own_streams = OF_THE_PROGRAM.iter().any(references) || SET_UP.iter().any(|name| given.contains(*name));
     summaries.retain(|name, summary| !(given.contains(name) || own_streams && is_about_streams(name, summary)));
 }
 
 /// The same for machine code, where `names` says whether a name stands in the program's tables of symbols.
 pub fn fitting_machine_code(names: &dyn Fn(&str) -> bool, summaries: &mut Summaries) {
-    if HANDLES.iter().any(|name| names(name)) {
-        summaries.abort_is_handled();
-    }
     let sets_buffers = ["setbuf", "setbuffer", "setvbuf"].iter().any(|name| names(name));
     if sets_buffers || OF_THE_PROGRAM.iter().any(|name| names(name)) {
         summaries.retain(|name, summary| !is_about_streams(name, summary));

@@ -441,14 +441,6 @@ impl Summaries {
         self.functions.keys().map(String::as_str)
     }
 
-    /// `abort` may call a handler of the program, which may go on elsewhere.
-    pub fn abort_is_handled(&mut self) {
-        if let Some(abort) = self.functions.get_mut("abort").filter(|_| !self.program.contains_key("abort")) {
-            abort.reads.push(Place::Cell(CellKind::Process, None));
-            (abort.may_end, abort.elsewhere) = (true, true);
-        }
-    }
-
     /// Leaves out the rows of functions for which `keep` does not hold, but for the user's.
     pub fn retain(&mut self, mut keep: impl FnMut(&str, &Summary) -> bool) {
         let program = &self.program;
