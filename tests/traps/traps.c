@@ -18,6 +18,7 @@
 #include <string.h>
 #include <sys/ioctl.h>
 #include <sys/mman.h>
+#include <sys/select.h>
 #include <sys/socket.h>
 #include <time.h>
 #include <unistd.h>
@@ -819,6 +820,58 @@ void left_by_jump(char c) { // VIOLATED
     return;
   }
   if (WRONG(c)) raise(SIGUSR2);
+}
+
+void reset_by_signal(char c) { // VIOLATED
+  struct sigaction action = {.sa_handler = quit};
+  if (WRONG(c)) action.sa_flags = SA_RESETHAND;
+  sigaction(SIGCHLD, &action, 0);
+  raise(SIGCHLD);
+  sigaction(SIGCHLD, 0, &action);
+  judge(action.sa_handler == SIG_DFL);
+}
+
+void flushed_at_exit(char c) { // VIOLATED
+  int p[2];
+  if (pipe(p)) return;
+  signal(SIGPIPE, handler);
+  fputs("text", fdopen(p[1], "w"));
+  if (WRONG(c)) close(p[0]);
+}
+
+void masked_wait(char c) { // VIOLATED
+  sigset_t one, none;
+  struct timespec time = {0, 1000};
+  sigemptyset(&none);
+  sigemptyset(&one);
+  sigaddset(&one, SIGUSR1);
+  sigprocmask(SIG_BLOCK, &one, 0);
+  signal(SIGUSR1, handler);
+  raise(SIGUSR1);
+  if (WRONG(c)) pselect(0, 0, 0, 0, &time, &none);
+}
+
+void selected(char c) { // VIOLATED
+  int p[2];
+  fd_set set;
+  struct timeval time = {0, 0};
+  if (pipe(p)) return;
+  if (WRONG(c)) write(p[1], "", 1);
+  FD_ZERO(&set);
+  FD_SET(p[0], &set);
+  judge(select(p[0] + 1, &set, 0, 0, &time) == 1);
+}
+
+void time_in_select(char c) { // VIOLATED
+  struct timeval time_left = {3, 0};
+  time_t before = time(0);
+  if (WRONG(c)) select(0, 0, 0, 0, &time_left);
+  judge(time(0) - before > 1);
+}
+
+void left_of_timer(char c) { // VIOLATED
+  if (WRONG(c)) alarm(5);
+  judge(alarm(0) > 1);
 }
 
 #ifdef UNDEFINED
