@@ -12,7 +12,6 @@ use wryneck_verify::AtExit;
 
 use crate::formats::Wanted;
 use crate::options::{self, Opt, Words, bytes, number, one_of, seconds};
-use crate::output;
 use crate::problem::problem;
 use crate::{several, symbolic};
 
@@ -349,16 +348,16 @@ fn purpose(command: &str) -> &'static str {
     }
 }
 
-/// The arguments of one `wryneck run` or another command that takes the same; `None` if only help was asked for.
-pub fn parse(command: &str, words: Vec<String>) -> Result<Option<RunArgs>> {
-    if matches!(words.first().map(String::as_str), Some("--help" | "-h")) {
-        let usage = format!(
-            "usage: wryneck {command} [options] TARGET [symbolic input and arguments]\n       wryneck {command} --resume RUN [options]\n\n{}",
-            purpose(command)
-        );
-        output::write(|out| write!(out, "{usage}{TARGETS}{}{SYMBOLIC}", options::help(OPTIONS)))?;
-        return Ok(None);
-    }
+/// The help of `run` and of another command that takes the same arguments.
+pub fn help(command: &str) -> String {
+    let usage = format!(
+        "usage: wryneck {command} [options] TARGET [symbolic input and arguments]\n       wryneck {command} --resume RUN [options]"
+    );
+    format!("{usage}\n\n{}{TARGETS}{}{SYMBOLIC}", purpose(command), options::help(OPTIONS))
+}
+
+/// The arguments of one `wryneck run` or another command that takes the same.
+pub fn parse(command: &str, words: Vec<String>) -> Result<RunArgs> {
     let mut args = RunArgs::default();
     let mut words = Words::new(words);
     let mut before = Vec::new();
@@ -386,7 +385,7 @@ pub fn parse(command: &str, words: Vec<String>) -> Result<Option<RunArgs>> {
     refuse_misplaced(command, &rest)?;
     args.plan.words = before;
     args.plan.words.extend(rest);
-    Ok(Some(args))
+    Ok(args)
 }
 
 /// Words after the target that look like options of the tool, or like symbolic input and are none, would silently be the program's arguments.
@@ -418,7 +417,7 @@ mod tests {
 
     fn run(line: &str) -> Result<RunArgs, String> {
         let words = line.split_whitespace().map(str::to_owned).collect();
-        parse("run", words).map(|a| a.expect("no help was asked for")).map_err(|e| e.to_string())
+        parse("run", words).map_err(|e| e.to_string())
     }
 
     #[test]

@@ -42,26 +42,71 @@ use crate::problem::problem;
 /// A row of [`COMMANDS`].
 struct Command {
     name: &'static str,
-    help: &'static str,
+    /// What it does, in a line.
+    about: &'static str,
+    /// What `--help` says; `None`: that of another program, or nothing.
+    help: Option<fn() -> String>,
     /// Gives the exit code.
     run: fn(Vec<String>) -> Result<u8>,
 }
 
 static COMMANDS: &[Command] = &[
-    Command { name: "build", help: "run a build with compilers whose programs can be explored", run: cmd::build::run },
-    Command { name: "c++", help: "clang++, whose objects and programs carry their bitcode", run: cmd::cc::cxx },
-    Command { name: "cc", help: "clang, whose objects and programs carry their bitcode", run: cmd::cc::c },
-    Command { name: "extract", help: "write the bitcode that a program, object or static library carries", run: cmd::extract::run },
-    Command { name: "guard", help: "run a program natively once the path of its input is verified", run: cmd::guard::run },
-    Command { name: "guard-shim", help: "what a shim of `guard install` runs", run: cmd::guard::shim },
-    Command { name: "ld", help: "lld, whose programs carry their bitcode", run: cmd::ld::run },
-    Command { name: "probe", help: "run any function without its callers, and report what must go wrong", run: cmd::probe::run },
-    Command { name: "replay", help: "run the tests of a run natively and compare how they end", run: cmd::replay::run },
-    Command { name: "report", help: "write what a run found as one HTML page", run: cmd::report::run },
-    Command { name: "rules", help: "list and explain the rules that `verify` checks", run: cmd::rules::run },
-    Command { name: "run", help: "explore a whole program on symbolic input", run: cmd::run::run },
-    Command { name: "show", help: "show what a run found, with source and coverage; as SARIF, lcov, JSON lines", run: cmd::show::run },
-    Command { name: "verify", help: "explore a program and give a verdict on systems rules", run: cmd::verify::run },
+    Command {
+        name: "build",
+        about: "run a build with compilers whose programs can be explored",
+        help: Some(cmd::build::help),
+        run: cmd::build::run,
+    },
+    Command { name: "c++", about: "clang++, whose objects and programs carry their bitcode", help: None, run: cmd::cc::cxx },
+    Command { name: "cc", about: "clang, whose objects and programs carry their bitcode", help: None, run: cmd::cc::c },
+    Command {
+        name: "completions",
+        about: "write completions of commands and options for a shell",
+        help: Some(cmd::manual::help_completions),
+        run: cmd::manual::completions,
+    },
+    Command {
+        name: "extract",
+        about: "write the bitcode that a program, object or static library carries",
+        help: Some(cmd::extract::help),
+        run: cmd::extract::run,
+    },
+    Command {
+        name: "guard",
+        about: "run a program natively once the path of its input is verified",
+        help: Some(cmd::guard::help),
+        run: cmd::guard::run,
+    },
+    Command { name: "guard-shim", about: "what a shim of `guard install` runs", help: None, run: cmd::guard::shim },
+    Command { name: "ld", about: "lld, whose programs carry their bitcode", help: None, run: cmd::ld::run },
+    Command { name: "man", about: "write manual pages", help: Some(cmd::manual::help_man), run: cmd::manual::man },
+    Command {
+        name: "probe",
+        about: "run any function without its callers, and report what must go wrong",
+        help: Some(probe::args::help),
+        run: cmd::probe::run,
+    },
+    Command {
+        name: "replay",
+        about: "run the tests of a run natively and compare how they end",
+        help: Some(cmd::replay::help),
+        run: cmd::replay::run,
+    },
+    Command { name: "report", about: "write what a run found as one HTML page", help: Some(cmd::report::help), run: cmd::report::run },
+    Command { name: "rules", about: "list and explain the rules that `verify` checks", help: Some(cmd::rules::help), run: cmd::rules::run },
+    Command { name: "run", about: "explore a whole program on symbolic input", help: Some(cmd::run::help), run: cmd::run::run },
+    Command {
+        name: "show",
+        about: "show what a run found, with source and coverage; as SARIF, lcov, JSON lines",
+        help: Some(cmd::show::help),
+        run: cmd::show::run,
+    },
+    Command {
+        name: "verify",
+        about: "explore a program and give a verdict on systems rules",
+        help: Some(cmd::verify::help),
+        run: cmd::verify::run,
+    },
 ];
 
 /// What is said where a panic ended the work.
@@ -109,7 +154,10 @@ fn dispatch(mut words: Vec<String>) -> Result<u8> {
         Some(name) => match COMMANDS.iter().find(|c| c.name == name) {
             Some(command) => {
                 words.remove(0);
-                (command.run)(words)
+                match command.help.filter(|_| words.first().is_some_and(|word| word == "--help" || word == "-h")) {
+                    Some(help) => output::write(|out| out.write_all(help().as_bytes())).map(|()| 0),
+                    None => (command.run)(words),
+                }
             }
             None => Err(problem(format!("`{name}` is not a command"), "see `wryneck --help`")),
         },
@@ -119,7 +167,7 @@ fn dispatch(mut words: Vec<String>) -> Result<u8> {
 fn usage() -> String {
     let mut text = "wryneck executes programs symbolically\n\nusage: wryneck COMMAND …\n\n".to_owned();
     for command in COMMANDS {
-        text += &format!("  {:<10} {}\n", command.name, command.help);
+        text += &format!("  {:<10} {}\n", command.name, command.about);
     }
     text + "\n`wryneck COMMAND --help` lists options; exit codes: 0 complete and clean, 1 findings, 2 usage or our error, 3 clean but incomplete\n"
 }

@@ -66,8 +66,7 @@ pub fn of(command: &str, words: &[String]) -> Result<Option<(Resume, RunArgs)>> 
     }
     let folder = folder.canonicalize().with_context(|| format!("cannot find `{}`", folder.display()))?;
     let resume = Resume::read(command, &folder)?;
-    let mut args = args::parse(command, resume.words.clone())?
-        .ok_or_else(|| problem(format!("`{}` asked for help alone", folder.display()), AGAIN))?;
+    let mut args = args::parse(command, resume.words.clone())?;
     (args.output, args.json, args.quiet) = (None, false, false);
     options::parse(OPTIONS, &mut args, &mut Words::new(words.to_vec()))?;
     let absolute = |path: &PathBuf| std::path::absolute(path).unwrap_or(path.clone());

@@ -32,11 +32,11 @@ const HELP: &str = "usage: wryneck build [--confined] [--] COMMAND…\n\n\
     only; fetch what it needs before.\n\n\
     exit code: that of COMMAND\n";
 
+pub fn help() -> String {
+    HELP.to_owned()
+}
+
 pub fn run(mut words: Vec<String>) -> Result<u8> {
-    if let Some("--help" | "-h") = words.first().map(String::as_str) {
-        output::write(|out| out.write_all(HELP.as_bytes()))?;
-        return Ok(0);
-    }
     let confined = words.first().is_some_and(|word| word == "--confined");
     words.drain(..usize::from(confined));
     if words.first().is_some_and(|word| word == "--") {

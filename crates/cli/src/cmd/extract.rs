@@ -29,12 +29,11 @@ static OPTIONS: &[Opt<Args>] = &[Opt {
 const EXAMPLE: &str =
     "  wryneck extract src/program            writes src/program.bc\n  wryneck extract libx.a -o x.bc         of all its members";
 
+pub fn help() -> String {
+    format!("usage: wryneck extract PROGRAM|OBJECT|LIBRARY [-o FILE.bc]\n\n{}\n{EXAMPLE}\n", options::help(OPTIONS))
+}
+
 pub fn run(words: Vec<String>) -> Result<u8> {
-    if matches!(words.first().map(String::as_str), Some("--help" | "-h")) {
-        let help = options::help(OPTIONS);
-        output::write(|out| writeln!(out, "usage: wryneck extract PROGRAM|OBJECT|LIBRARY [-o FILE.bc]\n\n{help}\n{EXAMPLE}"))?;
-        return Ok(0);
-    }
     let mut args = Args::default();
     let mut words = Words::new(words);
     options::parse(OPTIONS, &mut args, &mut words)?;

@@ -7,7 +7,6 @@ use anyhow::Result;
 use crate::guard::options::{GuardArgs, OPTIONS};
 use crate::guard::{ask, manage, program, worker};
 use crate::options::{self, Words};
-use crate::output;
 use crate::problem::problem;
 
 const USAGE: &str = "\
@@ -47,12 +46,13 @@ pub fn shim(words: Vec<String>) -> Result<u8> {
     manage::shim(words)
 }
 
+pub fn help() -> String {
+    format!("{USAGE}{}", options::help(OPTIONS))
+}
+
 pub fn run(words: Vec<String>) -> Result<u8> {
     if let Some((_, run)) = SUBCOMMANDS.iter().find(|(name, _)| words.first().is_some_and(|word| word == name)) {
         return run(words.into_iter().skip(1).collect());
-    }
-    if words.first().is_some_and(|word| word == "--help" || word == "-h") {
-        return output::write(|out| write!(out, "{USAGE}{}", options::help(OPTIONS))).map(|()| 0);
     }
     let (mut args, mut words) = (GuardArgs::default(), Words::new(words));
     options::parse(OPTIONS, &mut args, &mut words)?;

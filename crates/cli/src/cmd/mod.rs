@@ -5,6 +5,7 @@ pub mod cc;
 pub mod extract;
 pub mod guard;
 pub mod ld;
+pub mod manual;
 pub mod probe;
 pub mod replay;
 pub mod report;

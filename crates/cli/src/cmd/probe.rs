@@ -20,7 +20,7 @@ use crate::{carried, heap, output, program, several, signal, watchdog};
 const MORE: Duration = Duration::from_secs(50);
 
 pub fn run(words: Vec<String>) -> Result<u8> {
-    let Some(args) = args::parse(words)? else { return Ok(0) };
+    let args = args::parse(words)?;
     signal::catch();
     heap::prepare();
     if args.one {

@@ -61,17 +61,12 @@ examples:
 /// Above so many tests, those that end the same are not listed.
 const LISTED: usize = 20;
 
+pub fn help() -> String {
+    let options = options::help(OPTIONS);
+    format!("usage: wryneck replay [options] RUN|TEST…\n\n{EXAMPLES}\noptions:\n{options}\nexit code 0: every test ended as its path did\n")
+}
+
 pub fn run(words: Vec<String>) -> Result<u8> {
-    if matches!(words.first().map(String::as_str), Some("--help" | "-h")) {
-        let help = options::help(OPTIONS);
-        output::write(|out| {
-            writeln!(
-                out,
-                "usage: wryneck replay [options] RUN|TEST…\n\n{EXAMPLES}\noptions:\n{help}\nexit code 0: every test ended as its path did"
-            )
-        })?;
-        return Ok(0);
-    }
     let mut args = Args { gcov: None, program: Vec::new(), timeout: 10.0, json: false, quiet: false, shell: false, unconfined: false };
     let mut words = Words::new(words);
     options::parse(OPTIONS, &mut args, &mut words)?;

@@ -49,11 +49,11 @@ const EXAMPLES: &str = "\nExamples:\n\
     \x20 wryneck report --output parse.html wryneck-out-3\n\
     \x20 wryneck run --html parse.html parse.c --sym-stdin 8   the same at the end of a run\n";
 
+pub fn help() -> String {
+    format!("{SYNOPSIS}{}{EXAMPLES}", options::help(OPTIONS))
+}
+
 pub fn run(words: Vec<String>) -> Result<u8> {
-    if words.iter().any(|w| w == "--help" || w == "-h") {
-        output::write(|out| write!(out, "{SYNOPSIS}{}{EXAMPLES}", options::help(OPTIONS)))?;
-        return Ok(0);
-    }
     let mut args = Args { file: FILE.into(), code: Code::Application };
     let folder = options::parse_run("report", OPTIONS, &mut args, words)?;
     let mut wanted = Wanted::default();

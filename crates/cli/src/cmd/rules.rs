@@ -16,11 +16,11 @@ examples:
 A rule is checked by `wryneck verify --rule ID|FILE TARGET …`. The built-in ones are examples of the format: rules/*.toml in the sources.
 ";
 
+pub fn help() -> String {
+    HELP.to_owned()
+}
+
 pub fn run(words: Vec<String>) -> Result<u8> {
-    if matches!(words.first().map(String::as_str), Some("--help" | "-h")) {
-        output::write(|out| out.write_all(HELP.as_bytes()))?;
-        return Ok(0);
-    }
     if words.is_empty() {
         let all = builtin::rules();
         output::write(|out| {

@@ -32,6 +32,10 @@ use crate::{data, heap, objects, output, replay, seal, signal, sym_file, watchdo
 /// The name under which a run folder keeps bitcode that clang made.
 pub const KEPT: &str = "program.bc";
 
+pub fn help() -> String {
+    args::help("run")
+}
+
 pub fn run(words: Vec<String>) -> Result<u8> {
     explore("run", words, |args| args.plan.prune = None)
 }
@@ -42,8 +46,7 @@ pub fn explore(name: &str, words: Vec<String>, complete: impl FnOnce(&mut RunArg
     let (mut resume, args) = resume::of(name, &words)?.unzip();
     let asked = resume.as_ref().map_or(&words, |resume: &Resume| &resume.words);
     let command = ["wryneck", name].map(str::to_owned).into_iter().chain(asked.iter().cloned()).collect();
-    let parsed = if args.is_some() { args } else { args::parse(name, words)? };
-    let Some(mut args) = parsed else { return Ok(0) };
+    let mut args = args.map_or_else(|| args::parse(name, words), Ok)?;
     complete(&mut args);
     let mut of_resume = Vec::new();
     resume.iter().try_for_each(|resume| resume.check(&mut args, &mut of_resume))?;

@@ -55,11 +55,11 @@ const EXAMPLES: &str = "\nWithout an option: findings, ends, coverage, ledger. A
     \x20 wryneck show wryneck-last --lcov out.info        then `genhtml out.info`\n\
     \x20 wryneck show wryneck-last --jsonl - | jq 'select(.type == \"finding\")'\n";
 
+pub fn help() -> String {
+    format!("{SYNOPSIS}{}{EXAMPLES}", options::help(OPTIONS))
+}
+
 pub fn run(words: Vec<String>) -> Result<u8> {
-    if words.iter().any(|w| w == "--help" || w == "-h") {
-        output::write(|out| write!(out, "{SYNOPSIS}{}{EXAMPLES}", options::help(OPTIONS)))?;
-        return Ok(0);
-    }
     let mut args = Args { formats: Wanted::default(), code: Code::Application, sections: Vec::new() };
     let folder = options::parse_run("show", OPTIONS, &mut args, words)?;
     let report = folder::report(Path::new(&folder), args.code, args.formats.reads_tree())?;

@@ -4,6 +4,11 @@ use anyhow::Result;
 use wryneck_verify::builtin;
 
 use super::run;
+use crate::args;
+
+pub fn help() -> String {
+    args::help("verify")
+}
 
 pub fn run(words: Vec<String>) -> Result<u8> {
     run::explore("verify", words, |args| {

@@ -202,7 +202,7 @@ fn explorer(request: &Request, shape: &Shape, here: Rc<Here>) -> Result<Prepared
     if request.front == FrontEnd::MachineCode {
         words.insert(0, "--machine-code".to_owned());
     }
-    let plan = args::parse("run", words)?.unwrap_or_default().plan;
+    let plan = args::parse("run", words)?.plan;
     let (user, uname) = here.user_and_system();
     let working_directory = here.answer(b"cwd").unwrap_or_else(|| b"/".to_vec());
     let mut input = ProgramInput {

@@ -8,7 +8,6 @@ use wryneck_session::Overflow;
 
 use super::outcome::Grade;
 use crate::options::{self, Opt, Words, bytes, number, one_of, seconds};
-use crate::output;
 use crate::problem::problem;
 
 /// What is to be probed, and how.
@@ -194,12 +193,12 @@ const EXAMPLES: &str = "\nExamples:\n\
     \x20 wryneck probe --report may --function 'png_*' libpng.o\n\
     \x20 wryneck probe --skip 'log_*' --rule lock.toml --all driver.c\n";
 
-/// The arguments of `wryneck probe`; `None` if only help was asked for.
-pub fn parse(words: Vec<String>) -> Result<Option<ProbeArgs>> {
-    if words.first().is_none_or(|word| word == "--help" || word == "-h") {
-        output::write(|out| write!(out, "{ABOUT}{}{EXAMPLES}", options::help(OPTIONS)))?;
-        return Ok(None);
-    }
+pub fn help() -> String {
+    format!("{ABOUT}{}{EXAMPLES}", options::help(OPTIONS))
+}
+
+/// The arguments of `wryneck probe`.
+pub fn parse(words: Vec<String>) -> Result<ProbeArgs> {
     let mut args = ProbeArgs::default();
     let mut words = Words::new(words);
     let mut target: Option<PathBuf> = None;
@@ -227,7 +226,7 @@ pub fn parse(words: Vec<String>) -> Result<Option<ProbeArgs>> {
     if args.all {
         args.functions.push("*".into());
     }
-    Ok(Some(args))
+    Ok(args)
 }
 
 #[cfg(test)]
@@ -242,7 +241,7 @@ mod tests {
     #[test]
     fn options_may_follow_the_target() {
         let words = "--report may f.c --function a --shard 2/3".split(' ').map(str::to_owned).collect();
-        let args = parse(words).expect("it is fine").expect("no help was asked for");
+        let args = parse(words).expect("it is fine");
         assert_eq!((args.report, args.shard, &*args.functions), (Grade::May, (2, 3), &["a".to_owned()][..]));
         assert!(shard("0/3").is_err() && shard("4/3").is_err());
     }
