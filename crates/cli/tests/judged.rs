@@ -29,6 +29,30 @@ const ASKS: &str = "int main(int count, char **words) {\n\
       return 0;\n\
     }\n";
 
+/// Calls what the variables of a section hold, by the array that the linker makes of them.
+const SECTION: &str = "void good(void) {}\n\
+    void bad(void) {}\n\
+    typedef void (*function)(void);\n\
+    static function one __attribute__((section(\"table\"), used)) = good;\n\
+    static function two __attribute__((section(\"table\"), used)) = OTHER;\n\
+    extern function __start_table[], __stop_table[];\n\
+    int main(int count, char **words) {\n\
+      good();\n\
+      if (words[1][0] == 'x') for (function *each = __start_table; each < __stop_table; each++) (*each)();\n\
+      return 0;\n\
+    }\n";
+
+/// Reads another variable by an address that is computed from its neighbour.
+const NEIGHBOUR: &str = "void good(void) {}\n\
+    void bad(void) {}\n\
+    static int one[8] = {1}, two[8] = {1};\n\
+    int main(int count, char **words) {\n\
+      long distance = (char *)two - (char *)one;\n\
+      good();\n\
+      if (words[1][0] == 'x' && *(int *)((char *)one + distance)) bad();\n\
+      return 0;\n\
+    }\n";
+
 fn program(folder: &Path, text: &str) {
     fs::write(folder.join("program.c"), text).expect("there is room");
     let flags = ["-static", "-g", "-w", "-fno-stack-protector", "program.c", "-o", "program"];
@@ -72,5 +96,37 @@ fn what_constants_answer_is_an_assumption_of_the_verdict() {
         let rows = run["ledger"].as_array().into_iter().flatten();
         let assumptions: Vec<&Value> = rows.filter(|row| row["kind"] == "assumption").map(|row| &row["what"]).collect();
         assert!(assumptions.iter().any(|row| row.to_string().contains(what)), "{what}: {assumptions:?}");
+    }
+}
+
+/// The verdict of the traps' rule on a program, by a run with these words.
+fn verdict(folder: &Path, words: &[&str], target: &str) -> (String, Value) {
+    let rule = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../tests/traps/never.toml");
+    let rule = rule.to_str().expect("the path of the sources is text");
+    let run = wryneck(folder, &[&["verify", "--json", "--audit", "off", "--output", "out", "--rule", rule], words, &[target]].concat());
+    (run["rules"][0]["verdict"].as_str().unwrap_or_default().to_owned(), run)
+}
+
+#[test]
+fn the_variables_of_a_section_are_an_array_in_executables() {
+    let folder = tempfile::tempdir().expect("there is room");
+    for (other, expected) in [("bad", "VIOLATED"), ("good", "VERIFIED")] {
+        program(folder.path(), &SECTION.replace("OTHER", other));
+        let (found, run) = verdict(folder.path(), &["--no-replay"], "program");
+        assert_eq!(found, expected, "{run}");
+        // Not so as bitcode.
+        let (found, run) = verdict(folder.path(), &["--no-replay", "--cc-flag", "-O0"], "program.c");
+        assert_eq!(found, "INCOMPLETE", "{run}");
+    }
+}
+
+#[test]
+fn a_path_that_may_go_on_after_its_fault_keeps_a_rule_unverified() {
+    let folder = tempfile::tempdir().expect("there is room");
+    program(folder.path(), NEIGHBOUR);
+    for words in [&["--no-replay"][..], &[]] {
+        let (found, run) = verdict(folder.path(), words, "program");
+        assert_eq!(run["findings"][0]["kind"]["id"], "out-of-bounds-read", "{run}");
+        assert_eq!(found, "INCOMPLETE", "{run}");
     }
 }

@@ -9,7 +9,7 @@ use gimli::{EndianArcSlice, RunTimeEndian};
 use object::{Object, ObjectSection};
 
 use crate::prototype::{self, Parameter};
-use crate::variables::{Frames, Variables};
+use crate::variables::{Array, Frames, Variables};
 
 pub(crate) type Bytes = EndianArcSlice<RunTimeEndian>;
 
@@ -91,10 +91,10 @@ impl Dwarf {
     }
 
     /// Adds the variables of the file's code that was not optimised. `pointer` is the number of the frame pointer's register;
-    /// `symbol_size` gives the bytes that the symbol at an address has, or 0.
-    pub fn variables(&self, pointer: u16, symbol_size: &dyn Fn(u64) -> u64, all: &mut Variables) {
+    /// `symbol_size` gives the bytes that the symbol at an address has, or 0; `array` the array that holds an address: see [`Frames`].
+    pub fn variables(&self, pointer: u16, symbol_size: &dyn Fn(u64) -> u64, array: Array<'_>, all: &mut Variables) {
         let Ok(dwarf) = self.load() else { return };
-        let frames = Frames { eh: self.eh_frame(), debug: self.debug_frame(), pointer: gimli::Register(pointer), symbol_size };
+        let frames = Frames { eh: self.eh_frame(), debug: self.debug_frame(), pointer: gimli::Register(pointer), symbol_size, array };
         all.read(&dwarf, &frames, self.base);
     }
 

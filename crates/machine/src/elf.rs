@@ -168,6 +168,14 @@ impl Elf {
         self.segments.get(before).filter(|s| address - s.base < s.size)
     }
 
+    /// The name, start and bytes of the array of variables that holds an address: a section with the name of an identifier. The linker
+    /// defines `__start_NAME` and `__stop_NAME` for it, so the address of its first variable may mean all of them.
+    pub fn array(&self, address: u64) -> Option<(String, u64, u64)> {
+        let identifier =
+            |name: &str| !name.starts_with(|c: char| c.is_ascii_digit()) && name.chars().all(|c| c == '_' || c.is_ascii_alphanumeric());
+        self.segment(address).filter(|s| !s.executable && identifier(&s.name)).map(|s| (s.name.clone(), s.base, s.size))
+    }
+
     /// The function at or before a code address: the first of those that begin there.
     pub fn function(&self, address: u64) -> Option<&Symbol> {
         self.function_and_range(address).0

@@ -111,9 +111,10 @@ impl Variables {
         let mut last = None;
         for s in elf.symbols.iter().filter(|s| !s.code && s.size > 0) {
             if find(&self.statics, s.address, 0).is_none() && last != Some(s.address) {
-                let size = elf.data(s.address).map_or(s.size, |largest| largest.size);
-                let number = self.add(s.name.clone(), size, "its symbol", None);
-                self.statics.push(Placed { start: s.address, size, number, ends: true, scope: Vec::new() });
+                let own = || (s.name.clone(), s.address, elf.data(s.address).map_or(s.size, |largest| largest.size));
+                let (name, start, size) = elf.array(s.address).unwrap_or_else(own);
+                let number = self.add(name, size, "its symbol", None);
+                self.statics.push(Placed { start, size, number, ends: true, scope: Vec::new() });
                 last = Some(s.address);
             }
         }

@@ -146,7 +146,7 @@ impl MachineProgram {
     pub fn with_variables(mut self) -> MachineProgram {
         let size = |address: u64| self.elf.data(address).map_or(0, |s| s.size);
         for dwarf in &self.elf.dwarf {
-            dwarf.variables(self.elf.cpu.frame_pointer.1, &size, &mut self.variables);
+            dwarf.variables(self.elf.cpu.frame_pointer.1, &size, &|address| self.elf.array(address), &mut self.variables);
         }
         self.variables.add_known_by_symbols(&self.elf);
         self

@@ -67,6 +67,9 @@ pub struct Variables {
     pub(crate) statics: Vec<Placed>,
 }
 
+/// The name, start and bytes of the array of variables that holds an address.
+pub type Array<'a> = &'a dyn Fn(u64) -> Option<(String, u64, u64)>;
+
 /// The unwinding tables of a file, which give the bases of frames.
 pub struct Frames<'a, R: Reader> {
     pub eh: Option<(gimli::EhFrame<R>, gimli::BaseAddresses)>,
@@ -75,6 +78,10 @@ pub struct Frames<'a, R: Reader> {
     pub pointer: gimli::Register,
     /// The size in bytes that the symbol at an address has, or 0.
     pub symbol_size: &'a dyn Fn(u64) -> u64,
+    /// The array of variables that holds an address: see [`Elf::array`].
+    ///
+    /// [`Elf::array`]: crate::Elf::array
+    pub array: Array<'a>,
 }
 
 impl Variables {
@@ -288,7 +295,7 @@ impl<R: Reader<Offset = usize>> Reading<'_, R> {
     }
 
     fn variable(&mut self, entry: &DebuggingInformationEntry<R>, scopes: &[Scope]) -> Result<(), gimli::Error> {
-        let (Some(location), Some(name), Some((mut size, ends))) =
+        let (Some(mut location), Some(mut name), Some((mut size, ends))) =
             (self.location(entry), self.of.name(entry), self.of.kind(entry).and_then(|kind| self.type_size(kind)))
         else {
             return Ok(());
@@ -296,6 +303,9 @@ impl<R: Reader<Offset = usize>> Reading<'_, R> {
         if let Location::Static(address) = location {
             // Members of no size at the end may have values.
             size = size.max((self.frames.symbol_size)(address));
+            if let Some((array, start, bytes)) = (self.frames.array)(address) {
+                (name, size, location) = (array, bytes, Location::Static(start));
+            }
         }
         if size == 0 || size > MAX_SIZE {
             return Ok(());

@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::run::{Run, Status};
+use crate::run::{Finding, Native, Run, Status};
 use crate::terminal::plural;
 
 /// A rule's verdict.
@@ -60,6 +60,18 @@ pub fn kind(id: &str) -> String {
 /// Entries of the ledger that mean a path went on with a guess.
 const GUESSED: &[&str] = &["undefined-function", "unknown-system-call"];
 
+/// Kinds of faults that end the native program, too, or that are found at its end, sorted. After any other the machine may go on.
+const ENDS: &[&str] = &[
+    "abort", "assertion-failed", "deadlock", "division-by-zero", "division-overflow", "memory-leak", "null-dereference", "read-only-write",
+    "reported", "stack-overflow", "trap", "uncaught-exception",
+];
+
+/// Whether a finding ends its path where the native program may go on, and no replay has shown the fault.
+pub(crate) fn may_go_on(finding: &Finding) -> bool {
+    let fault = &finding.kind.id;
+    !fault.starts_with("rule:") && !ENDS.contains(&fault.as_str()) && finding.native != Some(Native::Reproduced)
+}
+
 impl RuleResult {
     /// Judges a rule by the rest of the run.
     pub fn new(run: &Run, rule: &Checked<'_>) -> RuleResult {
@@ -69,6 +81,7 @@ impl RuleResult {
         let (findings, denied) = (of_rule(false), of_rule(true));
         // Natively those paths go on.
         let cut_short = run.findings.iter().filter(|f| f.is_denied()).count();
+        let unknown = run.findings.iter().filter(|f| may_go_on(f)).count();
         let (verdict, why) = match &run.status {
             _ if findings > 0 => (Verdict::Violated, format!("{}, see above", plural(findings as u64, "violation"))),
             _ if denied > 0 => {
@@ -81,6 +94,9 @@ impl RuleResult {
                 (Verdict::Incomplete, "pruning lost a sequence of events, which is a defect of wryneck: please report it".into())
             }
             Status::Complete if ledger(GUESSED) => (Verdict::Incomplete, "some calls have no model, see the ledger".into()),
+            Status::Complete if run.is_complete_as_assumed() && unknown > 0 => {
+                (Verdict::Incomplete, format!("paths end at {} but may go on natively, see above", plural(unknown as u64, "fault")))
+            }
             Status::Complete if run.is_complete_as_assumed() && relevant > 0 => {
                 (Verdict::Verified, "on every input within the bounds".into())
             }
@@ -138,5 +154,28 @@ mod tests {
         assert_eq!(verdict(&Run { findings: found.clone(), ..clean.clone() }, 1), Verdict::Violated);
         found[0].native = Some(crate::run::Native::NotReproduced("exit 0".into()));
         assert_eq!(verdict(&Run { findings: found, ..clean }, 1), Verdict::Incomplete);
+    }
+
+    #[test]
+    fn a_path_that_may_go_on_after_its_fault_is_not_verified() {
+        let ends = vec![EndCount { class: Class::Exit, what: "0".into(), count: 2 }];
+        let clean = Run { status: Status::Complete, ends, ledger: vec![], ..golden() };
+        let verdict = |fault: &str, native: Option<Native>| {
+            let mut found = golden().findings;
+            found.truncate(1);
+            found[0].kind.id = fault.into();
+            found[0].native = native;
+            let checked = Checked { id: "r", summary: "s", relevant: 1, occurs: true, assumptions: &[] };
+            RuleResult::new(&Run { findings: found, ..clean.clone() }, &checked).verdict
+        };
+        let why = || "no source".to_owned();
+        for native in [Native::Inconclusive(why()), Native::NotReplayable(why()), Native::NotReplayed(why())] {
+            assert_eq!(verdict("out-of-bounds-read", Some(native.clone())), Verdict::Incomplete, "{native:?}");
+            assert_eq!(verdict("abort", Some(native.clone())), Verdict::Verified, "{native:?}");
+        }
+        assert_eq!(verdict("out-of-bounds-write", None), Verdict::Incomplete);
+        assert_eq!(verdict("out-of-bounds-read", Some(Native::Reproduced)), Verdict::Verified);
+        assert_eq!(verdict("abort", Some(Native::NotReproduced(why()))), Verdict::Incomplete);
+        assert!(ENDS.is_sorted());
     }
 }

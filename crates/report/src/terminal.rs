@@ -5,7 +5,7 @@ use std::io::{self, Write};
 
 use crate::annotate;
 use crate::report::Sources;
-use crate::rules::Verdict;
+use crate::rules::{self, Verdict};
 use crate::run::{Class, CodeLine, Finding, Goal, InputValue, LedgerRow, Pruning, Reached, Run, Status};
 use crate::shown;
 use crate::units;
@@ -255,8 +255,11 @@ pub(crate) fn write_rules(out: &mut dyn Write, run: &Run) -> io::Result<()> {
 
 /// How many findings there are, and whether all was explored.
 pub(crate) fn write_conclusion(out: &mut dyn Write, run: &Run) -> io::Result<()> {
+    let cut_short = !run.rules.is_empty() && run.findings.iter().any(|f| f.is_denied() || rules::may_go_on(f));
     let all = match &run.pruning {
+        Some(Pruning { never: Some(1..), .. }) if cut_short => "every path that can matter was explored up to its fault",
         Some(Pruning { never: Some(1..), .. }) => "every path that can matter was explored",
+        Some(_) | None if cut_short => "every path was explored up to its fault",
         Some(_) | None => "every path was explored",
     };
     let mut found = match run.standing().count() {
@@ -274,6 +277,8 @@ pub(crate) fn write_conclusion(out: &mut dyn Write, run: &Run) -> io::Result<()>
             writeln!(out, "{found}; {all}; nothing is symbolic (`--sym-arg N` and others make input so, see --help)")
         }
         Status::Complete if run.is_complete() => writeln!(out, "{found}; {all}"),
+        // As the verdicts and the exit code have it.
+        Status::Complete if !run.rules.is_empty() && run.is_complete_as_assumed() => writeln!(out, "{found}; {all}, as is assumed"),
         Status::Complete => writeln!(out, "{found}; not every path was explored: {}", listed(&run.losses())),
         Status::Unfinished => writeln!(out, "{found}; the run has not ended: it goes on, or it was killed"),
         Status::Stopped { limit, flag, pending } => {

@@ -160,6 +160,7 @@ impl Worker {
         };
         let solver = solver(plan, place.memory, solver_time.clone())?;
         let mut explorer = Explorer::new(image, pool, solver, environment, monitor, config, search);
+        note_linker_defined(&mut explorer);
         let code = code.map(|code| Rc::new(RefCell::new(code)));
         explorer.core.code_source = code.clone().map(|code| code as _);
         let slicer = prune(plan, begins, rules.as_ref(), &mut explorer, &mut notes)?;
@@ -375,4 +376,12 @@ fn solver(plan: &Plan, memory: u64, spent: Rc<Cell<Duration>>) -> Result<Solver>
     }
     let inner = row.make(&config);
     Ok(Solver::with_backend(config, Box::new(Timed { inner, spent })))
+}
+/// Notes the symbols that a linker would define for sections: the variables of a section are no array here.
+fn note_linker_defined(explorer: &mut Explorer) {
+    let undefined = explorer.core.image.program.undefined().iter().filter(|u| !u.function && !u.library);
+    let of_sections = undefined.filter(|u| u.name.starts_with(b"__start_") || u.name.starts_with(b"__stop_"));
+    for name in of_sections.map(|u| String::from_utf8_lossy(&u.name).into_owned()).collect::<Vec<_>>() {
+        explorer.core.ledger.note(LedgerKind::UnsupportedOperation, format!("`{name}`, which the linker defines for a section"));
+    }
 }
