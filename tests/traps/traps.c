@@ -874,6 +874,19 @@ void left_of_timer(char c) { // VIOLATED
   judge(alarm(0) > 1);
 }
 
+void full_device(char c) { // VIOLATED
+  int full = open("/dev/full", O_RDWR);
+  judge(WRONG(c) && write(full, "x", 1) < 0);
+}
+
+void full_device_of_stream(char c) { // VIOLATED
+  FILE *full = fopen("/dev/full", "w"), *null = fopen("/dev/null", "w");
+  fputc('a', WRONG(c) ? full : null);
+  fflush(full);
+  fflush(null);
+  judge(ferror(full));
+}
+
 #ifdef UNDEFINED
 void elsewhere(void (*)(void));
 

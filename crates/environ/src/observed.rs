@@ -347,7 +347,7 @@ fn read(s: &Sys<'_, '_>, _: &Done) {
     let Some(fd) = number(s, 0) else { return s.linux.captured.note_unknown("what is read from a symbolic descriptor") };
     let Some(open) = s.world().open_of(fd as u32 as i32) else { return };
     match s.world().node(open.node).kind {
-        NodeKind::Endless => s.linux.captured.note_unknown("what a device gives"),
+        NodeKind::Endless | NodeKind::Full => s.linux.captured.note_unknown("what a device gives"),
         _ if open.node == 0 => stdin(s),
         _ if open.node <= STDERR => s.linux.captured.note_unknown("what is read from an output stream"),
         _ => {}

@@ -36,6 +36,8 @@ pub enum NodeKind {
     Null,
     /// `/dev/zero`, `/dev/urandom`: endless.
     Endless,
+    /// `/dev/full`: endless, and without room for what is written.
+    Full,
     /// See [`World::sockets`].
     Socket,
 }
@@ -108,14 +110,14 @@ impl Node {
             NodeKind::Directory => mode::DIRECTORY,
             NodeKind::Link => mode::LINK,
             NodeKind::Pipe { .. } | NodeKind::Output => mode::FIFO,
-            NodeKind::Null | NodeKind::Endless => mode::CHARACTER,
+            NodeKind::Null | NodeKind::Endless | NodeKind::Full => mode::CHARACTER,
             NodeKind::Socket => mode::SOCKET,
         };
         let size = match self.kind {
             NodeKind::Regular => self.content.len(),
             NodeKind::Directory => self.meta.size,
             NodeKind::Link => self.target.len() as u64,
-            NodeKind::Pipe { .. } | NodeKind::Output | NodeKind::Null | NodeKind::Endless | NodeKind::Socket => 0,
+            NodeKind::Pipe { .. } | NodeKind::Output | NodeKind::Null | NodeKind::Endless | NodeKind::Full | NodeKind::Socket => 0,
         };
         Stat { mode: kind | (self.meta.mode & !mode::KIND), size, ..self.meta }
     }

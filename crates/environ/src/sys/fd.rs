@@ -5,7 +5,7 @@ use wryneck_exec::{PathEnd, Value};
 use super::file::MAX_FILE;
 use super::{Done, Sys};
 use crate::content::Byte;
-use crate::errno::{EAGAIN, EBADF, ECONNRESET, EFBIG, EINVAL, EISDIR, EMFILE, ENXIO, EPIPE, ESPIPE, Halt, RESTARTS};
+use crate::errno::{EAGAIN, EBADF, ECONNRESET, EFBIG, EINVAL, EISDIR, EMFILE, ENOSPC, ENXIO, EPIPE, ESPIPE, Halt, RESTARTS};
 use crate::state::{Fd, Lock, Node, NodeId, NodeKind, Open};
 
 /// Access mode bits of `open`'s flags.
@@ -106,7 +106,7 @@ impl Sys<'_, '_> {
         };
         let there = match kind {
             NodeKind::Regular | NodeKind::Pipe { .. } => node.content.len().saturating_sub(start).min(MAX_COUNT),
-            NodeKind::Endless => MAX_COUNT,
+            NodeKind::Endless | NodeKind::Full => MAX_COUNT,
             NodeKind::Output | NodeKind::Null | NodeKind::Directory | NodeKind::Link | NodeKind::Socket => 0,
         };
         if there == 0 && waits && self.take_reset(open.node) {
@@ -134,7 +134,7 @@ impl Sys<'_, '_> {
         }
         self.from_mappings(id)?;
         let bytes = match kind {
-            NodeKind::Endless => vec![Byte::Concrete(0); total as usize],
+            NodeKind::Endless | NodeKind::Full => vec![Byte::Concrete(0); total as usize],
             _ => self.world().node(id).content.read(start, total),
         };
         let mut rest = &bytes[..];
@@ -211,6 +211,9 @@ impl Sys<'_, '_> {
         let world = self.change();
         match kind {
             NodeKind::Null | NodeKind::Endless => {}
+            // `write` of nothing asks the device; `writev` of nothing does not.
+            NodeKind::Full if total > 0 || blocks.len() == 1 => return Err(ENOSPC.into()),
+            NodeKind::Full => {}
             NodeKind::Output | NodeKind::Pipe { .. } => world.node_mut(open.node).content.write(end, &bytes),
             NodeKind::Directory | NodeKind::Link | NodeKind::Socket => return Err(EBADF.into()),
             NodeKind::Regular => {
@@ -394,7 +397,7 @@ pub fn lseek(s: &mut Sys<'_, '_>) -> Done {
     let limit = if node.kind == NodeKind::Directory { i64::MAX } else { MAX_FILE as i64 };
     let base = match (node.kind, whence) {
         (NodeKind::Pipe { .. } | NodeKind::Output | NodeKind::Socket, _) => return Err(ESPIPE.into()),
-        (NodeKind::Null | NodeKind::Endless, _) => return Ok(0),
+        (NodeKind::Null | NodeKind::Endless | NodeKind::Full, _) => return Ok(0),
         (_, 0) => 0,
         (_, 1) => open.offset as i64,
         (NodeKind::Regular, 2) => node.content.len() as i64,

@@ -36,7 +36,8 @@ pub fn new_meta(ino: u64, permissions: u32, time: i64) -> Stat {
 pub fn device(path: &[u8]) -> Option<NodeKind> {
     match path {
         b"/dev/null" => Some(NodeKind::Null),
-        b"/dev/zero" | b"/dev/full" | b"/dev/random" | b"/dev/urandom" => Some(NodeKind::Endless),
+        b"/dev/full" => Some(NodeKind::Full),
+        b"/dev/zero" | b"/dev/random" | b"/dev/urandom" => Some(NodeKind::Endless),
         _ => None,
     }
 }
@@ -379,7 +380,7 @@ pub fn fallocate(s: &mut Sys<'_, '_>) -> Done {
         NodeKind::Regular => {}
         NodeKind::Pipe { .. } | NodeKind::Output => return Err(ESPIPE.into()),
         NodeKind::Directory => return Err(EISDIR.into()),
-        NodeKind::Link | NodeKind::Null | NodeKind::Endless | NodeKind::Socket => return Err(ENODEV.into()),
+        NodeKind::Link | NodeKind::Null | NodeKind::Endless | NodeKind::Full | NodeKind::Socket => return Err(ENODEV.into()),
     }
     let (old, end) = (node.content.len(), offset.saturating_add(len));
     if end > MAX_FILE {

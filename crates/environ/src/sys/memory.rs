@@ -110,7 +110,13 @@ pub fn mmap(s: &mut Sys<'_, '_>) -> Done {
         match kind {
             _ if !readable || shared && protection & PROT_WRITE != 0 && open.flags & O_ACCMODE != 2 => return Err(EACCES.into()),
             NodeKind::Regular | NodeKind::Endless => {}
-            NodeKind::Directory | NodeKind::Link | NodeKind::Pipe { .. } | NodeKind::Output | NodeKind::Null | NodeKind::Socket => {
+            NodeKind::Directory
+            | NodeKind::Link
+            | NodeKind::Pipe { .. }
+            | NodeKind::Output
+            | NodeKind::Null
+            | NodeKind::Full
+            | NodeKind::Socket => {
                 return Err(ENODEV.into());
             }
         }

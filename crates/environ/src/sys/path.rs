@@ -423,7 +423,7 @@ impl Sys<'_, '_> {
         }
         let kind = match (stat.mode & mode::KIND, device(path)) {
             (_, Some(kind)) => {
-                if kind == NodeKind::Endless {
+                if matches!(kind, NodeKind::Endless | NodeKind::Full) {
                     self.linux.captured.note_unknown("what a device gives");
                 }
                 kind

@@ -45,7 +45,9 @@ pub fn ioctl(s: &mut Sys<'_, '_>) -> Done {
             Err(Halt::Errno(_)) => return Err(EINVAL.into()),
             Err(stop) => return Err(stop),
         },
-        NodeKind::Directory | NodeKind::Link | NodeKind::Output | NodeKind::Null | NodeKind::Endless => return Err(ENOTTY.into()),
+        NodeKind::Directory | NodeKind::Link | NodeKind::Output | NodeKind::Null | NodeKind::Endless | NodeKind::Full => {
+            return Err(ENOTTY.into());
+        }
     };
     if request != FIONREAD {
         return Err(ENOTTY.into());

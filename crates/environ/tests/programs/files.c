@@ -124,6 +124,12 @@ int main(void)
 	b[3] = 9;
 	show(READ, fd, b, 9);
 	say("zero", b[3]);
+	fd = show(OPEN, "/dev/full", RDWR);
+	b[3] = 9;
+	show(READ, fd, b, 9);
+	say("full", b[3]);
+	show(WRITE, fd, b, 9);
+	show(WRITE, fd, b, 0);
 	show(CREAT, "made", 0777);
 	looked("stat made", &s, sys(STAT, "made", &s));
 	show(UMASK, 077);
