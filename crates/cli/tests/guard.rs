@@ -108,6 +108,10 @@ int main(int argc, char **argv) {
             assert_eq!(asked(content, &[front, "--on-miss", "run"]), right, "{front}: {content}");
         }
     }
+    // Where all but arguments is taken to be as it was, a neighbour with other content is none.
+    fs::write(place.path("f"), "max=3\n").expect("there is room");
+    let alone = ["--answer", "--assume", "arguments-only", "--siblings", "wait", "--", "./q", "f"];
+    assert_eq!(answer(&place.guard(&alone)), "clean");
     // A file of another name is another path, which is verified as well.
     fs::write(place.path("g"), "max=5\n").expect("there is room");
     assert_eq!(answer(&place.guard(&["--answer", "--siblings", "wait", "--", "./q", "g"])), "clean");

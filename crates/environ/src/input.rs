@@ -131,6 +131,8 @@ pub struct ProgramInput {
     pub stdin: Stdin,
     pub sym_files: Vec<SymFile>,
     pub named_files: NamedFiles,
+    /// Whether attributes of files are symbolic, where facts are noted.
+    pub attributes: bool,
     /// Functions whose results are input.
     pub sym_calls: Vec<SymCall>,
     /// Whether the program's constructors run first.
@@ -183,6 +185,7 @@ impl Default for ProgramInput {
             stdin: Stdin::Bytes(Vec::new()),
             sym_files: Vec::new(),
             named_files: NamedFiles::default(),
+            attributes: true,
             sym_calls: Vec::new(),
             constructors: true,
             fail_calls: 0,

@@ -72,8 +72,11 @@ pub fn store() -> Result<Store> {
 /// Asks about a program with these arguments, in this process's world.
 pub fn question<'a>(args: &'a GuardArgs, name: &OsStr, file: &Path, arguments: &[Vec<u8>]) -> Result<Question<'a>> {
     let store = store()?;
-    let program = Program::open(file, args.front, &store)?;
-    let policy = args.policy()?;
+    let program = Program::open(file, args.front, args.assume, &store)?;
+    let mut policy = args.policy()?;
+    if args.assume == Assume::ArgumentsOnly {
+        policy = policy.of_arguments_alone();
+    }
     let actual = Actual {
         name: args.name.as_deref().map_or(name, OsStr::new).as_bytes().to_vec(),
         arguments: arguments.to_vec(),
@@ -174,6 +177,7 @@ impl Question<'_> {
             file: self.program.file.clone(),
             key: self.program.key,
             front: self.args.front,
+            assume: self.args.assume,
             store: self.store.dir().to_owned(),
             actual: self.actual.clone(),
             policy: self.policy.clone(),

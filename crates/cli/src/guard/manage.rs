@@ -14,6 +14,7 @@ use wryneck_guard::{Loaded, Verdict};
 use super::ask;
 use super::options::{GuardArgs, OPTIONS};
 use super::program::{self, FrontEnd, Program};
+use super::world::Assume;
 use crate::options::{self, Words};
 use crate::problem::problem;
 use crate::{data, output};
@@ -44,6 +45,7 @@ pub fn status() -> Result<u8> {
         let about: serde_json::Value = serde_json::from_slice(&text).unwrap_or_default();
         let program = about["program"].as_str().unwrap_or("?").to_owned();
         let kind = if about["machine_code"] == true { "machine code" } else { "default" };
+        let kind = if about["arguments_only"] == true { format!("{kind}, arguments only") } else { kind.to_owned() };
         let known = match store.load(&key)? {
             Loaded::Nothing => "nothing is known".to_owned(),
             Loaded::SetAside(file) => format!("damaged, set aside as {}", file.display()),
@@ -78,7 +80,9 @@ pub fn forget(words: &[String]) -> Result<u8> {
             let file = program::find(OsStr::new(word))?;
             // A program may have been verified both ways.
             for front in [FrontEnd::Carried, FrontEnd::MachineCode] {
-                keys.push(Program::open(&file, front, &store)?.key);
+                for assume in [Assume::Nothing, Assume::ArgumentsOnly] {
+                    keys.push(Program::open(&file, front, assume, &store)?.key);
+                }
             }
         }
         keys
@@ -115,7 +119,7 @@ pub fn install(words: Vec<String>) -> Result<u8> {
     for name in &programs {
         let file = program::find(OsStr::new(name))?.canonicalize().with_context(|| format!("cannot find `{name}`"))?;
         // What cannot be verified gets no shim.
-        Program::open(&file, GuardArgs::default().front, &store)?;
+        Program::open(&file, GuardArgs::default().front, Assume::Nothing, &store)?;
         let shim = dir.join(Path::new(name).file_name().unwrap_or(file.as_os_str()));
         if let Some(other) =
             fs::read(&shim).ok().filter(|content| !content.starts_with(b"#!") || !content.windows(SHIM.len()).any(|w| w == SHIM.as_bytes()))

@@ -31,6 +31,8 @@ pub struct Policy {
     pub file: usize,
     /// Files whose content stays concrete, by absolute path: a `*` at the end stands for anything.
     pub concrete_files: Vec<String>,
+    /// Attributes of files, such as their times, are symbolic.
+    pub attributes: bool,
 }
 
 impl Default for Policy {
@@ -45,6 +47,7 @@ impl Default for Policy {
             stdin: 4096,
             file: 1024,
             concrete_files: Vec::new(),
+            attributes: true,
         }
     }
 }
@@ -79,6 +82,12 @@ impl Policy {
     /// Bytes that a symbolic argument may have, if not those alone that it has.
     pub fn room(&self, argument: &[u8]) -> Option<usize> {
         (self.is_symbolic(argument) && argument.len() <= self.up_to).then_some(self.up_to)
+    }
+
+    /// The same, with nothing symbolic but arguments: what else a path depends on is taken to be as it was.
+    #[must_use]
+    pub fn of_arguments_alone(self) -> Policy {
+        Policy { environment: false, stdin: 0, file: 0, attributes: false, ..self }
     }
 
     /// Which files that the program opens have symbolic content.

@@ -16,6 +16,7 @@ use anyhow::{Context, Result};
 use wryneck_guard::Store;
 use wryneck_guard::file::{Key, VERSION};
 
+use super::world::Assume;
 use crate::problem::problem;
 use crate::{build, carried, data};
 
@@ -68,10 +69,10 @@ fn identity(m: &fs::Metadata) -> Vec<u8> {
 
 impl Program {
     /// The program in a file, and its key.
-    pub fn open(file: &Path, front: FrontEnd, store: &Store) -> Result<Program> {
+    pub fn open(file: &Path, front: FrontEnd, assume: Assume, store: &Store) -> Result<Program> {
         let (content, identity) = content_of(file, store, front as u8, &|bytes| check(file, bytes, front))?;
         let mut hasher = blake3::Hasher::new();
-        hasher.update(&content).update(&VERSION.to_le_bytes()).update(&[front as u8]);
+        hasher.update(&content).update(&VERSION.to_le_bytes()).update(&[front as u8, assume as u8]);
         for tool in build::tools() {
             // What is not there says nothing; the verification says that it is missing.
             let hash = content_of(&tool, store, TOOL, &|_| Ok(())).map_or([0; 32], |(hash, _)| hash);

@@ -26,7 +26,7 @@ use super::policy::Policy;
 use super::process::STANDARD;
 use super::program::{FrontEnd, Program};
 use super::shape::{Actual, Shape};
-use super::world::{Here, UNWRITTEN, is_argument};
+use super::world::{Assume, Here, UNWRITTEN, is_argument};
 use crate::args;
 use crate::budget::{self, Budget};
 use crate::target::{Linked, Target};
@@ -38,6 +38,7 @@ pub struct Request {
     pub file: PathBuf,
     pub key: Key,
     pub front: FrontEnd,
+    pub assume: Assume,
     pub store: PathBuf,
     pub actual: Actual,
     pub policy: Policy,
@@ -79,15 +80,18 @@ pub fn verify(request: Request, key: [u8; 32]) -> Result<Reply> {
     watchdog::start(Budget { began, time: Some(time + WRITING), memory: request.memory });
     heap::prepare();
     let store = Store::open(&request.store, key)?;
-    let about =
-        serde_json::json!({ "program": request.file.display().to_string(), "machine_code": request.front == FrontEnd::MachineCode });
+    let about = serde_json::json!({
+        "program": request.file.display().to_string(),
+        "machine_code": request.front == FrontEnd::MachineCode,
+        "arguments_only": request.assume == Assume::ArgumentsOnly,
+    });
     store.describe(&request.key, about.to_string().as_bytes())?;
     // Only one verifies in the background; who waits for an answer does not wait for others.
     let lock = store.try_lock(&request.key, "verify")?;
     if lock.is_none() && request.background {
         return Ok(Reply { first: "another verification of this program is under way".into(), ..Reply::default() });
     }
-    let program = Program::open(&request.file, request.front, &store)?;
+    let program = Program::open(&request.file, request.front, request.assume, &store)?;
     if program.key != request.key {
         return Ok(Reply { first: "the program changed meanwhile".into(), ..Reply::default() });
     }
@@ -211,6 +215,7 @@ fn explorer(request: &Request, shape: &Shape, here: Rc<Here>) -> Result<Prepared
         env: shape.env.clone(),
         stdin: shape.stdin.clone(),
         named_files: request.policy.named_files(),
+        attributes: request.policy.attributes,
         working_directory,
         uname,
         user,

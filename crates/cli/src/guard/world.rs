@@ -208,11 +208,12 @@ impl Host for Here {
 }
 
 /// What of a path's condition is checked.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 pub enum Assume {
     /// Everything.
     Nothing,
-    /// The arguments alone, as in the paper: all else is taken to be as it was when the path was verified.
+    /// The arguments alone, as in the paper: all else is taken to be as it was when the path was verified. Such paths have a store of their own, where
+    /// arguments alone are symbolic.
     ArgumentsOnly,
 }
 

@@ -156,6 +156,9 @@ impl Sys<'_, '_> {
 
     /// Attributes at an address, named by their question. `real` is what they are now.
     fn put_attributes(&mut self, addr: u64, question: &[u8], real: &[u8], ranges: &[Range<usize>]) -> Result<(), Halt> {
+        if !self.linux.input.attributes {
+            return Ok(());
+        }
         let Ok(name) = std::str::from_utf8(question) else {
             self.linux.captured.note_unknown("attributes of a file whose name is not UTF-8");
             return Ok(());
