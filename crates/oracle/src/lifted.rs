@@ -86,7 +86,8 @@ impl Lifter {
         m.declare_function(system_call);
         let symbol = m.symbol(NAME);
         let params = self.registers.params();
-        let def = FunctionDef { name: NAME, params: &params, ret_width: 0, flags: function_flags::NO_RETURN, loc: 0 };
+        let def =
+            FunctionDef { name: NAME, params: &params, ret_width: 0, flags: function_flags::NO_RETURN | function_flags::GROWS, loc: 0 };
         let mut builder = m.function(symbol, linkage::STRONG, def)?;
         let entry = builder.block();
         let body = builder.block();

@@ -120,10 +120,12 @@ int main(void)
 	fd = show(OPEN, "/dev/null", RDWR);
 	show(READ, fd, b, 9);
 	show(WRITE, fd, b, 9);
+	show(CLOSE, fd);
 	fd = show(OPEN, "/dev/zero", RDONLY);
 	b[3] = 9;
 	show(READ, fd, b, 9);
 	say("zero", b[3]);
+	show(CLOSE, fd);
 	fd = show(OPEN, "/dev/full", RDWR);
 	b[3] = 9;
 	show(READ, fd, b, 9);

@@ -78,7 +78,7 @@ fn breaking(rule: Rule) -> Vec<Edit> {
             |m| m.params.owned()[1].width = 32,
             |m| m.params.owned()[1].kind = 5,
             |m| m.functions.owned()[0].flags = 0,
-            |m| m.functions.owned()[0].flags |= 16,
+            |m| m.functions.owned()[0].flags |= 32,
             |m| m.functions.owned()[0].ret_width = 1 << 16,
             |m| m.functions.owned()[0].name = 1 << 16,
         ]),
