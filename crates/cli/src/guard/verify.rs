@@ -285,7 +285,7 @@ struct Keeper {
 }
 
 /// Time to write what is known, after the budget.
-const WRITING: Duration = Duration::from_secs(10);
+pub const WRITING: Duration = Duration::from_secs(10);
 /// Between two writings of the store, which is written as a whole.
 const SAVE: Duration = Duration::from_secs(5);
 

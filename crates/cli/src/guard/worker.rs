@@ -4,7 +4,8 @@ use std::fs::File;
 use std::io::{Read, Seek, Write};
 use std::os::fd::{AsRawFd, FromRawFd};
 use std::os::unix::process::CommandExt;
-use std::process::{Command, Stdio};
+use std::process::{Child, Command, ExitStatus, Stdio};
+use std::time::Duration;
 
 use anyhow::{Context, Result};
 
@@ -14,6 +15,8 @@ use crate::seal;
 
 /// The word that makes a `wryneck guard` the worker; a descriptor's number comes next.
 pub const WORD: &str = "--worker";
+/// Beyond its own limits, a worker that hangs is ended after this time.
+const GRACE: Duration = Duration::from_secs(10);
 /// Most bytes of a request or a reply.
 const MOST: u64 = 64 << 20;
 
@@ -49,7 +52,11 @@ pub fn wait_for(request: &Request) -> Result<Reply> {
             Ok(())
         });
     }
-    let status = command.status().context("cannot start the verification")?;
+    let mut child = command.spawn().context("cannot start the verification")?;
+    let most = Duration::from_secs_f64(request.time.min(1e6)) + verify::WRITING + GRACE;
+    let Some(status) = ended_within(&mut child, most)? else {
+        return Ok(Reply { first: "the verification did not end in time".into(), ..Reply::default() });
+    };
     let mut text = Vec::new();
     file.rewind()?;
     Read::take(&mut file, MOST).read_to_end(&mut text)?;
@@ -59,6 +66,21 @@ pub fn wait_for(request: &Request) -> Result<Reply> {
         Err(_) if status.success() => Err(problem("the verification gave no answer", "")),
         Err(_) => Ok(Reply { first: format!("the verification ended early ({status})"), ..Reply::default() }),
     }
+}
+
+/// How the child ended; `None`: it had to be killed when this time was over.
+fn ended_within(child: &mut Child, most: Duration) -> Result<Option<ExitStatus>> {
+    let pid = rustix::process::Pid::from_child(child);
+    if let Ok(pidfd) = rustix::process::pidfd_open(pid, rustix::process::PidfdFlags::empty()) {
+        let mut watched = libc::pollfd { fd: pidfd.as_raw_fd(), events: libc::POLLIN, revents: 0 };
+        let limit = most.as_millis().try_into().unwrap_or(i32::MAX);
+        // SAFETY: one descriptor is looked at, which is open until the end of this block.
+        if unsafe { libc::poll(&raw mut watched, 1, limit) } == 0 {
+            child.kill().and_then(|()| child.wait()).context("cannot end the verification")?;
+            return Ok(None);
+        }
+    }
+    child.wait().map(Some).context("cannot wait for the verification")
 }
 
 /// Verifies in a process that nobody waits for: it has no parent of ours, no terminal, and none of the program's streams.
