@@ -114,7 +114,7 @@ fn option(line: &str) -> Option<Arg> {
     }
     let choices: Vec<_> = value.split('|').collect();
     let is_word = |word: &&str| word.bytes().all(|b| b.is_ascii_lowercase() || b == b'-');
-    let parser: ValueParser = match choices.len() > 1 && choices.iter().all(|word| is_word(word)) {
+    let parser: ValueParser = match choices.len() > 1 && choices.iter().all(is_word) {
         true => PossibleValuesParser::new(choices.iter().map(|word| PossibleValue::new((*word).to_owned()))).into(),
         false => ValueParser::string(),
     };
