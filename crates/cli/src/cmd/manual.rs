@@ -123,7 +123,7 @@ fn option(line: &str) -> Option<Arg> {
         _ if value.contains("DIR") || value == "RUN" => ValueHint::DirPath,
         _ => ValueHint::Other,
     };
-    Some(arg.value_name(value.to_owned()).value_parser(parser).value_hint(hint).action(ArgAction::Append))
+    Some(arg.value_name(value.to_owned()).hide_possible_values(true).value_parser(parser).value_hint(hint).action(ArgAction::Append))
 }
 
 #[cfg(test)]
