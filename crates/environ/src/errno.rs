@@ -6,6 +6,13 @@ use wryneck_exec::{PathEnd, Stop};
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct Errno(pub i32);
 
+impl Errno {
+    /// What the kernel leaves in the register of the result.
+    pub fn negated(self) -> u64 {
+        i64::from(-self.0) as u64
+    }
+}
+
 macro_rules! errnos {
     ($($name:ident = $number:literal;)*) => { $(pub const $name: Errno = Errno($number);)* };
 }

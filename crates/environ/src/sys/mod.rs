@@ -253,7 +253,7 @@ pub fn perform(linux: &Linux, number: u64, args: [Value; 6], cx: &mut Cx<'_>) ->
     let Ok(row) = row.map(|i| &SYSCALLS[i]) else {
         cx.core.ledger.note(LedgerKind::UnknownSystemCall, path::name_of_unknown(number));
         cx.state.approximated = true;
-        return Ok(Value::Bits(negated(ENOSYS.0)));
+        return Ok(Value::Bits(ENOSYS.negated()));
     };
     if let Some((_, same, what)) = OF_THIS_RUN.iter().find(|(names, ..)| names.contains(&row.name))
         && !is_of_the_library_itself(cx)
@@ -287,7 +287,7 @@ pub fn perform(linux: &Linux, number: u64, args: [Value; 6], cx: &mut Cx<'_>) ->
     observed::called(&mut sys, row.name, &done);
     match done {
         Ok(value) => Ok(sys.symbolic.map_or(Value::Bits(value), Value::Sym)),
-        Err(Halt::Errno(e)) => Ok(Value::Bits(negated(e.0))),
+        Err(Halt::Errno(e)) => Ok(Value::Bits(e.negated())),
         Err(Halt::Stop(stop)) => Err(stop),
     }
 }
@@ -331,10 +331,6 @@ fn is_of_the_library_itself(cx: &Cx<'_>) -> bool {
 #[cfg(test)]
 pub(crate) fn names() -> Vec<&'static str> {
     SYSCALLS.iter().map(|row| row.name).collect()
-}
-
-fn negated(errno: i32) -> u64 {
-    i64::from(-errno) as u64
 }
 
 impl<'s, 'c> Sys<'s, 'c> {

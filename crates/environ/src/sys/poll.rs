@@ -4,11 +4,10 @@ use wryneck_exec::Value;
 
 use super::fd::{MAX_FDS, O_ACCMODE, O_RDONLY, PIPE_ROOM};
 use super::socket::STREAM;
+use super::time::{MICROS, micros};
 use super::{Done, Sys};
 use crate::errno::{EBADF, EINVAL, Halt};
 use crate::state::{NodeId, NodeKind, SocketState};
-
-const MICROS: u64 = 1_000_000;
 
 /// A set of descriptors: its address and its words.
 type Set = (u64, Vec<u64>);
@@ -137,20 +136,6 @@ impl Sys<'_, '_> {
         }
         Ok(ready)
     }
-
-    /// The `struct timespec` or `struct timeval` at argument `i`, in microseconds; `None`: for ever. A second has so many fractions.
-    fn limit(&mut self, i: usize, fractions: u64) -> Result<Option<u64>, Halt> {
-        if self.args[i] == Value::Bits(0) {
-            return Ok(None);
-        }
-        let pair = self.words(self.args[i], 2)?;
-        let seconds = u64::try_from(pair[0] as i64).map_err(|_| EINVAL)?;
-        let valid = if fractions == MICROS { (pair[1] as i64) >= 0 } else { pair[1] < fractions };
-        if !valid {
-            return Err(EINVAL.into());
-        }
-        Ok(Some(seconds.saturating_mul(MICROS).saturating_add(pair[1] / (fractions / MICROS))))
-    }
 }
 
 /// Events.
@@ -180,7 +165,7 @@ pub fn poll(s: &mut Sys<'_, '_>) -> Done {
 
 /// ppoll(descriptors, count, time, signals).
 pub fn ppoll(s: &mut Sys<'_, '_>) -> Done {
-    let time = s.limit(2, 1000 * MICROS)?;
+    let time = s.limit(2)?;
     let mask = if s.args[3] == Value::Bits(0) { None } else { Some(s.words(s.args[3], 1)?[0]) };
     match s.poll_all()? {
         0 => s.wait_in_vain(time, mask),
@@ -190,13 +175,21 @@ pub fn ppoll(s: &mut Sys<'_, '_>) -> Done {
 
 /// select(count, readable, writable, exceptional, time).
 pub fn select(s: &mut Sys<'_, '_>) -> Done {
-    let time = s.limit(4, MICROS)?;
+    let time = match s.args[4] {
+        Value::Bits(0) => None,
+        pointer => {
+            let pair = s.words(pointer, 2)?;
+            let more = u64::try_from(pair[1] as i64).map_err(|_| EINVAL)?;
+            // A second of microseconds and more is fine.
+            Some(micros(pair[0], 0, MICROS)?.saturating_add(more))
+        }
+    };
     s.select(time, None)
 }
 
 /// pselect6(count, readable, writable, exceptional, time, signals): these are the address of a mask and its size.
 pub fn pselect6(s: &mut Sys<'_, '_>) -> Done {
-    let time = s.limit(4, 1000 * MICROS)?;
+    let time = s.limit(4)?;
     let signals = if s.args[5] == Value::Bits(0) { 0 } else { s.words(s.args[5], 1)?[0] };
     let mask = if signals == 0 { None } else { Some(s.words(Value::Bits(signals), 1)?[0]) };
     s.select(time, mask)

@@ -12,6 +12,7 @@ use std::rc::Rc;
 use wryneck_exec::{Cx, FaultKind, PathEnd, Reply, Stop, Value};
 
 use super::process::PID;
+use super::time::{MICROS, micros};
 use super::{Done, Sys};
 use crate::Linux;
 use crate::errno::{EAGAIN, EINTR, EINVAL, Errno, Halt, RESTARTS};
@@ -50,7 +51,6 @@ const RESET: u64 = 0x8000_0000;
 const BY_KILL: i32 = 0;
 const BY_KERNEL: i32 = 0x80;
 const BY_TKILL: i32 = -6;
-const MICROS: u64 = 1_000_000;
 
 /// A signal that was sent and not delivered yet.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -126,6 +126,10 @@ fn stop(signal: u32) -> PathEnd {
     PathEnd::Unsupported(format!("signal {signal} stops the program"))
 }
 
+fn undelivered(signal: u32, among: &str) -> PathEnd {
+    PathEnd::Unsupported(format!("delivery of signal {signal} to its handler{among}"))
+}
+
 /// Whether the C library's bitcode is there to call handlers.
 fn has_handlers(cx: &Cx<'_>) -> bool {
     cx.core.image.function_address(DELIVER).is_some()
@@ -135,7 +139,7 @@ fn has_handlers(cx: &Cx<'_>) -> bool {
 pub fn handles_abort(cx: &Cx<'_>) -> Result<bool, Stop> {
     match action(World::of(cx), SIGABRT) {
         Action::Calls(_) if has_handlers(cx) => Ok(true),
-        Action::Calls(_) => Err(PathEnd::Unsupported(format!("delivery of signal {SIGABRT} to its handler")).into()),
+        Action::Calls(_) => Err(undelivered(SIGABRT, "").into()),
         Action::Nothing | Action::Ends | Action::Stops => Ok(false),
     }
 }
@@ -255,12 +259,6 @@ impl Sys<'_, '_> {
         self.world().pending.timer.is_some()
     }
 
-    /// The time at the `struct timeval` words, in microseconds.
-    fn interval(&self, pair: &[u64]) -> Result<u64, Halt> {
-        let seconds = u64::try_from(pair[0] as i64).map_err(|_| EINVAL)?;
-        if pair[1] >= MICROS { Err(EINVAL.into()) } else { Ok(seconds.saturating_mul(MICROS).saturating_add(pair[1])) }
-    }
-
     fn put_info(&mut self, at: u64, sent: &Sent) -> Result<(), Halt> {
         let mut info = [0; 128];
         info[..4].copy_from_slice(&sent.signal.to_le_bytes());
@@ -291,7 +289,7 @@ fn send(s: &mut Sys<'_, '_>, signal: i32, code: i32, value: u64) -> Done {
         && (!has_handlers(s.cx) || s.cx.state.has_threads())
     {
         let among = if s.cx.state.has_threads() { " among several threads" } else { "" };
-        return Err(PathEnd::Unsupported(format!("delivery of signal {signal} to its handler{among}")).into());
+        return Err(undelivered(signal, among).into());
     }
     let sent = Sent { signal, code, who: s.me(), value, to_thread: code == BY_TKILL };
     s.change().post(sent);
@@ -351,17 +349,7 @@ pub fn pause(s: &mut Sys<'_, '_>) -> Done {
 /// rt_sigtimedwait(set, info, time, size): takes a pending signal of the set, or waits for one.
 pub fn rt_sigtimedwait(s: &mut Sys<'_, '_>) -> Done {
     let set = s.words(s.args[0], 1)?[0] & !NEVER_BLOCKED;
-    let until = match s.args[2] {
-        Value::Bits(0) => None,
-        time => {
-            let pair = s.words(time, 2)?;
-            let seconds = u64::try_from(pair[0] as i64).map_err(|_| EINVAL)?;
-            if pair[1] >= 1000 * MICROS {
-                return Err(EINVAL.into());
-            }
-            Some(s.world().ticks.saturating_add(seconds.saturating_mul(MICROS)).saturating_add(pair[1] / 1000))
-        }
-    };
+    let until = s.limit(2)?.map(|time| s.world().ticks.saturating_add(time));
     let info = if s.args[1] == Value::Bits(0) { None } else { Some(s.block(s.args[1], 128, true)?) };
     let mask = s.world().signal_mask;
     match s.wait_with(until, mask, set) {
@@ -395,9 +383,6 @@ fn left(world: &World) -> (u64, u64) {
 }
 
 fn set_timer(s: &mut Sys<'_, '_>, time: u64, every: u64) {
-    if s.notes() {
-        s.linux.captured.note_unknown("when a timer's signal comes");
-    }
     s.cx.state.jumped |= time > 0;
     let world = s.change();
     let at = world.ticks.saturating_add(time);
@@ -431,7 +416,7 @@ pub fn setitimer(s: &mut Sys<'_, '_>) -> Done {
     let which = s.int(0)?;
     real_timer(which)?;
     let new = if s.args[1] == Value::Bits(0) { vec![0; 4] } else { s.words(s.args[1], 4)? };
-    let (every, time) = (s.interval(&new[..2])?, s.interval(&new[2..])?);
+    let (every, time) = (micros(new[0], new[1], MICROS)?, micros(new[2], new[3], MICROS)?);
     if s.args[2] != Value::Bits(0) {
         let addr = s.block(s.args[2], 32, true)?;
         put_timer(s, addr)?;
@@ -442,9 +427,7 @@ pub fn setitimer(s: &mut Sys<'_, '_>) -> Done {
 
 /// Who sent a signal, natively another process id.
 fn note_info(linux: &Linux) {
-    if linux.captured.log.is_some() {
-        linux.captured.note_unknown("which process sent a signal");
-    }
+    linux.captured.note_unknown("which process sent a signal");
 }
 
 /// A system call with its number and arguments, which may be made again.
@@ -482,25 +465,18 @@ pub fn then(linux: &Linux, mut result: Value, made: Option<Made<'_>>, cx: &mut C
         if flags & WITH_INFO != 0 {
             note_info(linux);
         }
-        let restarts = Value::Bits(negated(RESTARTS)) == result;
+        let restarts = Value::Bits(RESTARTS.negated()) == result;
         if restarts {
-            result = Value::Bits(negated(EINTR));
+            result = Value::Bits(EINTR.negated());
         }
         let again = made.filter(|_| restarts && flags & RESTART != 0);
         cx.state.jumped = true;
-        let deliver = cx.core.image.function_address(DELIVER).filter(|_| has_handlers(cx));
-        let Some(deliver) = deliver else {
-            return Err(PathEnd::Unsupported(format!("delivery of signal {signal} to its handler")).into());
-        };
+        let Some(deliver) = cx.core.image.function_address(DELIVER) else { return Err(undelivered(signal, "").into()) };
         let (number, args) = again.unwrap_or((0, &[Value::Bits(0); 6]));
         let code = i64::from(sent.code) as u64;
         let words = [signal.into(), handler, flags, before, code, sent.who, sent.value, again.is_some().into(), number].map(Value::Bits);
         return Ok(Reply::Tail(deliver, [&[result], &words[..], &args[..]].concat()));
     }
-}
-
-fn negated(errno: Errno) -> u64 {
-    i64::from(-errno.0) as u64
 }
 
 /// `__wryneck_signals()`: delivers what may be delivered before a handler begins.

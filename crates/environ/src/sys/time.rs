@@ -4,15 +4,23 @@ use wryneck_exec::{PathEnd, Value};
 use wryneck_expr::ExprId;
 
 use super::{Done, Sys};
-use crate::errno::{EINTR, EINVAL, EOPNOTSUPP, EPERM, Halt};
+use crate::errno::{EINTR, EINVAL, EOPNOTSUPP, EPERM, Errno, Halt};
 use crate::observed::{Window, question};
 
-const MICROS: u64 = 1_000_000;
-const NANOS: u64 = 1_000_000_000;
+pub(super) const MICROS: u64 = 1_000_000;
+pub(super) const NANOS: u64 = 1_000_000_000;
 /// Clocks that every kernel has: the last of them are alarms, which need a clock of the board.
 pub(super) const CLOCKS: std::ops::Range<i32> = 0..8;
 /// `CLOCK_REALTIME`.
 const REAL: i32 = 0;
+
+/// Seconds, and fractions of which a second has so many, in microseconds.
+pub(super) fn micros(seconds: u64, fraction: u64, fractions: u64) -> Result<u64, Errno> {
+    match u64::try_from(seconds as i64) {
+        Ok(seconds) if fraction < fractions => Ok(seconds.saturating_mul(MICROS).saturating_add(fraction / (fractions / MICROS))),
+        _ => Err(EINVAL),
+    }
+}
 
 impl Sys<'_, '_> {
     /// Microseconds since 1970, and the clock moves on.
@@ -74,18 +82,19 @@ impl Sys<'_, '_> {
     }
 
     /// The `struct timespec` at argument `i`, in microseconds.
-    fn micros(&mut self, i: usize) -> Result<u64, Halt> {
+    fn time(&mut self, i: usize) -> Result<u64, Halt> {
         let pair = self.words(self.args[i], 2)?;
-        let (seconds, nanoseconds) = (pair[0] as i64, pair[1]);
-        match u64::try_from(seconds) {
-            Ok(seconds) if nanoseconds < NANOS => Ok(seconds.saturating_mul(MICROS).saturating_add(nanoseconds / 1000)),
-            _ => Err(EINVAL.into()),
-        }
+        Ok(micros(pair[0], pair[1], NANOS)?)
+    }
+
+    /// The same, of a wait that a null pointer makes last for ever: `None`.
+    pub(super) fn limit(&mut self, i: usize) -> Result<Option<u64>, Halt> {
+        if self.args[i] == Value::Bits(0) { Ok(None) } else { self.time(i).map(Some) }
     }
 
     /// Sleeps as long as the `struct timespec` at argument `i` says; at argument `i + 1`, what was left if a signal came.
     fn sleep(&mut self, i: usize) -> Done {
-        let time = self.micros(i)?;
+        let time = self.time(i)?;
         let left = if self.args[i + 1] == Value::Bits(0) { None } else { Some(self.args[i + 1]) };
         // Nobody knows before whether it is written.
         let left = left.filter(|_| self.has_timer()).map(|left| self.block(left, 16, true)).transpose()?;
@@ -100,7 +109,7 @@ impl Sys<'_, '_> {
 
     /// Sleeps until the time at argument `i`. Where the time is input, how long that is nobody knows.
     fn sleep_until(&mut self, i: usize) -> Done {
-        let time = self.micros(i)?;
+        let time = self.time(i)?;
         if self.notes() {
             self.linux.captured.note_unknown("how long a sleep to a given time is");
         }

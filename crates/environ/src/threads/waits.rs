@@ -222,7 +222,6 @@ fn futex(cx: &mut Cx<'_>, args: &[Value]) -> Result<Option<Reply>, Stop> {
     let (operation, value) = (number(1)? & 0x7f, number(2)? as u32);
     let timed = args[3] != Value::Bits(0);
     let at = cx.block_address(args[0], 4, true)?;
-    let negated = |errno: Errno| i64::from(-errno.0) as u64;
     match operation {
         // FUTEX_WAIT, FUTEX_WAIT_BITSET
         0 | 9 => match stage(cx) {
@@ -230,10 +229,10 @@ fn futex(cx: &mut Cx<'_>, args: &[Value]) -> Result<Option<Reply>, Stop> {
                 observe(cx, at);
                 Ok(Some(done(cx, 0)))
             }
-            Stage::TimedOut => Ok(Some(done(cx, negated(ETIMEDOUT)))),
+            Stage::TimedOut => Ok(Some(done(cx, ETIMEDOUT.negated()))),
             Stage::Fresh | Stage::Chosen => {
                 if word(cx, at, 0)? != value {
-                    return Ok(Some(done(cx, negated(EAGAIN))));
+                    return Ok(Some(done(cx, EAGAIN.negated())));
                 }
                 wait(cx, For::Futex.on(at, timed), None, Stage::Woken, &[]).map(Some)
             }
