@@ -377,6 +377,7 @@ fn solver(plan: &Plan, memory: u64, spent: Rc<Cell<Duration>>) -> Result<Solver>
     let inner = row.make(&config);
     Ok(Solver::with_backend(config, Box::new(Timed { inner, spent })))
 }
+
 /// Notes the symbols that a linker would define for sections: the variables of a section are no array here.
 fn note_linker_defined(explorer: &mut Explorer) {
     let undefined = explorer.core.image.program.undefined().iter().filter(|u| !u.function && !u.library);

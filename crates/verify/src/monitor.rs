@@ -323,9 +323,8 @@ impl Monitor for Automata {
 
     fn on_return(&self, result: Option<Value>, cx: &mut Cx<'_>) -> Result<(), Stop> {
         let thread = cx.state.thread();
-        let at = observed(cx)?.pending.iter().rposition(|pending| pending.thread == thread);
-        let pending = at.map(|at| observed(cx).map(|observed| observed.pending[at].clone())).transpose()?;
-        let Some((pending, watched)) = pending.and_then(|p| self.watched.get(&*p.function).map(|w| (p, w))) else {
+        let last = observed(cx)?.pending.iter().enumerate().rfind(|(_, pending)| pending.thread == thread);
+        let Some((at, pending, watched)) = last.and_then(|(at, p)| Some((at, p.clone(), self.watched.get(&*p.function)?))) else {
             return Err(PathEnd::Internal("a call returned that no rule saw".into()).into());
         };
         let result = result.filter(|_| pending.ret_width > 0).map(|value| low(value, pending.ret_width.min(64), cx));
@@ -336,7 +335,7 @@ impl Monitor for Automata {
         }
         let happening = self.happening(watched, &shown, cx)?;
         self.step(&happening, Here { function: &watched.names[0], stack: pending.stack }, cx);
-        at.map(|at| cx.state.monitor_mut::<Observed>().pending.remove(at));
+        cx.state.monitor_mut::<Observed>().pending.remove(at);
         Ok(())
     }
 
@@ -344,7 +343,8 @@ impl Monitor for Automata {
         let thread = cx.state.thread();
         let pending = &mut cx.state.monitor_mut::<Observed>().pending;
         for _ in 0..calls {
-            pending.iter().rposition(|pending| pending.thread == thread).map(|at| pending.remove(at));
+            let Some(at) = pending.iter().rposition(|pending| pending.thread == thread) else { return };
+            pending.remove(at);
         }
     }
 

@@ -73,10 +73,7 @@ pub fn store() -> Result<Store> {
 pub fn question<'a>(args: &'a GuardArgs, name: &OsStr, file: &Path, arguments: &[Vec<u8>]) -> Result<Question<'a>> {
     let store = store()?;
     let program = Program::open(file, args.front, args.assume, &store)?;
-    let mut policy = args.policy()?;
-    if args.assume == Assume::ArgumentsOnly {
-        policy = policy.of_arguments_alone();
-    }
+    let policy = args.policy()?;
     let actual = Actual {
         name: args.name.as_deref().map_or(name, OsStr::new).as_bytes().to_vec(),
         arguments: arguments.to_vec(),

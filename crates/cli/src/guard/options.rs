@@ -90,7 +90,8 @@ impl Default for GuardArgs {
 
 impl GuardArgs {
     pub fn policy(&self) -> Result<Policy> {
-        Policy::read(self.policy.as_deref())
+        let policy = Policy::read(self.policy.as_deref())?;
+        Ok(if self.assume == Assume::ArgumentsOnly { policy.of_arguments_alone() } else { policy })
     }
 }
 

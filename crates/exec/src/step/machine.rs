@@ -103,10 +103,10 @@ impl Cx<'_> {
         };
         match self.called_at(address) {
             Some(Called::MachineCode(address)) => self.enter_machine_code(address, args, dst, ret_width),
+            Some(Called::Function(callee @ Callee::Body(f))) if !image.is_watched(callee) => enter(self, f, args),
             Some(Called::Function(callee)) => match (callee, caller()) {
-                (Callee::Body(f), None) => enter(self, f, args),
-                (Callee::Body(f), Some(_)) if !image.is_watched(callee) => enter(self, f, args),
                 (_, Some(caller)) => enter(self, caller, &[Value::Bits(address), args.first().copied().unwrap_or(Value::Bits(0))]),
+                (Callee::Body(f), None) => enter(self, f, args),
                 (Callee::Model(_) | Callee::Undefined(_), None) => {
                     let name = image.callee_name(callee);
                     Err(PathEnd::Unsupported(format!("`{name}`, which has no body, as a function that is called back")).into())
