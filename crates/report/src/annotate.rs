@@ -21,10 +21,9 @@ pub(crate) fn write(out: &mut dyn Write, sources: &Sources, f: &Finding, depth: 
     if depth > 0 {
         return now.map_or(Ok(()), |line| write_line(out, place.line, line));
     }
-    if let (Some(kept), true) = (&f.source_line, f.source_line.as_deref() != now) {
+    if let Some((kept, why)) = changed(sources, f) {
         write_line(out, place.line, kept)?;
         write_mark(out, place, kept, &f.message)?;
-        let why = if now.is_none() { "is not there any more" } else { "has changed since the run" };
         return writeln!(out, "  = the source {why}");
     }
     let Some(now) = now else { return Ok(()) };
@@ -36,6 +35,16 @@ pub(crate) fn write(out: &mut dyn Write, sources: &Sources, f: &Finding, depth: 
         }
     }
     Ok(())
+}
+
+/// The line of a fault as it was when the program ran, and what became of its source, if that has another line there now.
+pub(crate) fn changed<'f>(sources: &Sources, f: &'f Finding) -> Option<(&'f str, &'static str)> {
+    let (place, kept) = (f.stack.first()?, f.source_line.as_deref()?);
+    match sources.line(&place.file, place.line) {
+        Some(now) if now == kept => None,
+        Some(_) => Some((kept, "has changed since the run")),
+        None => Some((kept, "is not there any more")),
+    }
 }
 
 /// Writes the variables of a frame of a finding's stack.

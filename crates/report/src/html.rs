@@ -13,7 +13,7 @@ use serde_json::{Value, json};
 
 use crate::report::{FileCoverage, Report, Test};
 use crate::run::{Class, EndCount, Finding, LedgerRow, Place, Run, Status};
-use crate::{shown, terminal, units};
+use crate::{annotate, shown, terminal, units};
 
 const STYLE: &str = include_str!("html/style.css");
 const SCRIPT: &str = include_str!("html/script.js");
@@ -209,8 +209,8 @@ fn frame(report: &Report, f: &Finding, depth: usize, place: &Place, word: &str) 
 
 fn frame_body(report: &Report, f: &Finding, depth: usize, place: &Place) -> Markup {
     html! {
-        @match changed(report, f, depth, place) {
-            Some((kept, why)) => { pre { span.here { span.n { (place.line) } (kept) } } p.soft { (why) } }
+        @match annotate::changed(&report.sources, f).filter(|_| depth == 0) {
+            Some((kept, why)) => { pre { span.here { span.n { (place.line) } (kept) } } p.soft { "The source " (why) "." } }
             None => (excerpt(report, place)),
         }
         @if depth == 0 && !f.code.is_empty() {
@@ -223,16 +223,6 @@ fn frame_body(report: &Report, f: &Finding, depth: usize, place: &Place) -> Mark
                 @for (i, v) in variables.iter().enumerate() { @if i > 0 { ", " } (v.name) span.soft { " = " } (v.value) }
             }
         }
-    }
-}
-
-/// The line of a fault as it was when the program ran, and why it is shown alone, where the source is another one now.
-fn changed<'f>(report: &Report, f: &'f Finding, depth: usize, place: &Place) -> Option<(&'f str, &'static str)> {
-    let kept = f.source_line.as_deref().filter(|_| depth == 0)?;
-    match report.sources.line(&place.file, place.line) {
-        Some(now) if now == kept => None,
-        Some(_) => Some((kept, "The source has changed since the run.")),
-        None => Some((kept, "The source is not there any more.")),
     }
 }
 
