@@ -99,6 +99,25 @@ fn what_is_asked_of_this_run_is_an_assumption() {
     assert!(!verdict(&program("argc == 7"), &[]).1.contains("assumption"));
 }
 
+#[test]
+fn arrays_that_the_linker_makes_are_no_faults_and_verify_nothing() {
+    let array = "typedef void (*call)(void);\nstatic void good(void) {}\nvoid bad(void) {}\n\
+                 static call one __attribute__((section(\"calls\"), used)) = good;\nextern call __start_calls[], __stop_calls[];\n";
+    let writes = "if (argv[1][0] == 'x') for (call *p = __start_calls; p < __stop_calls; p++) *p = bad; if (*(volatile call *)&one) one();";
+    let reads = "call first = *(volatile call *)__start_calls; first(); return argv[1][0] == 'x' && first == bad;";
+    for body in [writes, reads] {
+        let (verdict, ledger) = verdict(&format!("{array}int main(int argc, char **argv) {{ {body} }}\n"), &[]);
+        assert!(verdict == "INCOMPLETE" && ledger.contains("`__start_calls`, which the linker defines"), "{body}: {verdict}: {ledger}");
+    }
+    let dir = tempfile::tempdir().expect("there is room");
+    fs::write(dir.path().join("t.c"), format!("{array}int main(int argc, char **argv) {{ {reads} }}\n")).expect("there is room");
+    let mut command = Command::new(env!("CARGO_BIN_EXE_wryneck"));
+    let out = command.current_dir(dir.path()).args(["run", "--json", "--output", "out", "t.c", "--sym-arg", "2"]).output();
+    let run: Value = serde_json::from_slice(&out.expect("the tool was built").stdout).expect("it is JSON");
+    assert!(run["findings"].as_array().is_some_and(Vec::is_empty), "{}", run["findings"]);
+    assert!(run["ends"][0]["class"] == "unsupported" && run["ends"][0]["what"].to_string().contains("nothing defines"), "{}", run["ends"]);
+}
+
 /// Its verdict under the rule `locks`.
 fn locks(program: &str) -> String {
     let dir = tempfile::tempdir().expect("there is room");

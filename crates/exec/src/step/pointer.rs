@@ -10,7 +10,8 @@ use wryneck_expr::ExprId;
 use wryneck_ir::{CodeSource, Inst};
 
 use super::resolve::{Candidate, Lead, Region};
-use crate::ground::image::CodePos;
+use crate::ground::code::Callee;
+use crate::ground::image::{CodePos, Image};
 use crate::ground::memory::heap::{self, Life, SLACK};
 use crate::ground::memory::{Byte, FUNC_BASE, GLOBAL_BASE, NULL_PAGE};
 use crate::ground::path_end::{FaultKind, PathEnd};
@@ -265,6 +266,11 @@ impl Cx<'_> {
         let access = format!("{verb} of {size} byte{}", if size == 1 { "" } else { "s" });
         let name = self.describe(object);
         let from = self.offset_from(object, offset);
+        if let What::Function { name } = &object.what
+            && is_undefined_data(&self.core.image, object.base)
+        {
+            return PathEnd::Unsupported(format!("{access} at `{name}`, which nothing defines"));
+        }
         if let What::Heap { freed: Some(pos), .. } = object.what {
             let message = format!("{access} at offset {} of {name}, freed at {}", from, self.place_name(pos));
             return PathEnd::fault(FaultKind::UseAfterFree, message);
@@ -331,6 +337,12 @@ impl Cx<'_> {
     pub fn place_name(&self, pos: CodePos) -> String {
         self.core.image.place_name(pos)
     }
+}
+
+/// Whether an address stands for a variable that nothing defines.
+fn is_undefined_data(image: &Image, address: u64) -> bool {
+    let Some(Callee::Undefined(u)) = image.callee_at(address) else { return false };
+    image.program.undefined().get(u as usize).is_some_and(|symbol| !symbol.function)
 }
 
 /// Whether an address lies where the stack of a thread may.
