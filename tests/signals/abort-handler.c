@@ -1,16 +1,13 @@
 // `abort` with a handler: it is called, and then the program ends all the same, unless the handler jumps out.
 #include <setjmp.h>
 #include <signal.h>
-#include <stdio.h>
 #include <stdlib.h>
-#include <unistd.h>
+#include "input.h"
 static sigjmp_buf out;
 static void jump(int number) { siglongjmp(out, number); }
 static void say(int number) { printf("aborting by %d\n", number); }
 int main(void) {
-  unsigned char c = 0;
-  read(0, &c, 1);
-  setvbuf(stdout, 0, _IONBF, 0);
+  unsigned char c = input();
   switch (c & 3) {
   case 0: signal(SIGABRT, jump); break;
   case 1: signal(SIGABRT, say); break;

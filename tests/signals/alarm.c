@@ -2,14 +2,11 @@
 // `alarm` and a wait that it ends.
 #include <errno.h>
 #include <signal.h>
-#include <stdio.h>
-#include <unistd.h>
+#include "input.h"
 static volatile sig_atomic_t rang;
 static void handler(int number) { rang = number; }
 int main(void) {
-  unsigned char c = 0;
-  read(0, &c, 1);
-  setvbuf(stdout, 0, _IONBF, 0);
+  unsigned char c = input();
   if (c != 'd') signal(SIGALRM, handler);
   printf("%u\n", alarm(10));
   printf("%u\n", alarm(1));

@@ -1,13 +1,10 @@
 // Blocked signals are pending, once each, and come in the kernel's order when they are let through.
 #define _GNU_SOURCE
 #include <signal.h>
-#include <stdio.h>
-#include <unistd.h>
+#include "input.h"
 static void handler(int number) { printf("%d\n", number); }
 int main(void) {
-  unsigned char c = 0;
-  read(0, &c, 1);
-  setvbuf(stdout, 0, _IONBF, 0);
+  unsigned char c = input();
   sigset_t all, pending;
   sigfillset(&all);
   sigprocmask(SIG_BLOCK, &all, 0);

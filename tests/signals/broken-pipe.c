@@ -1,13 +1,10 @@
 // SIGPIPE of a write to a pipe without reader: by default, with a handler, ignored.
 #include <errno.h>
 #include <signal.h>
-#include <stdio.h>
-#include <unistd.h>
+#include "input.h"
 static void handler(int number) { printf("signal %d\n", number); }
 int main(void) {
-  unsigned char c = 0;
-  read(0, &c, 1);
-  setvbuf(stdout, 0, _IONBF, 0);
+  unsigned char c = input();
   int p[2];
   if (pipe(p)) return 1;
   if (c & 1) close(p[0]);

@@ -2,14 +2,11 @@
 // A division by zero and a null pointer are found, although the program handles their signals.
 #include <setjmp.h>
 #include <signal.h>
-#include <stdio.h>
-#include <unistd.h>
+#include "input.h"
 static sigjmp_buf out;
 static void handler(int number) { siglongjmp(out, number); }
 int main(void) {
-  unsigned char c = 0;
-  read(0, &c, 1);
-  setvbuf(stdout, 0, _IONBF, 0);
+  unsigned char c = input();
   signal(SIGFPE, handler);
   signal(SIGSEGV, handler);
   int number = sigsetjmp(out, 1);

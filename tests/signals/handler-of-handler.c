@@ -1,16 +1,13 @@
 // A handler that sets another handler for its own signal.
 #include <signal.h>
-#include <stdio.h>
-#include <unistd.h>
+#include "input.h"
 static void second(int number) { printf("second %d\n", number); }
 static void first(int number) {
   printf("first %d\n", number);
   signal(number, second);
 }
 int main(void) {
-  unsigned char c = 0;
-  read(0, &c, 1);
-  setvbuf(stdout, 0, _IONBF, 0);
+  unsigned char c = input();
   signal(SIGINT, first);
   for (int i = 0; i < (c & 3); i++) raise(SIGINT);
   if (c & 4) {

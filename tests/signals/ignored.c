@@ -1,12 +1,9 @@
 // Ignored signals do nothing, and those that are pending are forgotten when they become ignored.
 #include <signal.h>
-#include <stdio.h>
-#include <unistd.h>
+#include "input.h"
 static void handler(int number) { printf("called %d\n", number); }
 int main(void) {
-  unsigned char c = 0;
-  read(0, &c, 1);
-  setvbuf(stdout, 0, _IONBF, 0);
+  unsigned char c = input();
   void (*before)(int) = signal(SIGTERM, SIG_IGN);
   printf("%d %d\n", before == SIG_DFL, signal(SIGTERM, SIG_IGN) == SIG_IGN);
   raise(SIGTERM);

@@ -1,8 +1,7 @@
 // `siglongjmp` restores a mask that lets a pending signal through.
 #include <setjmp.h>
 #include <signal.h>
-#include <stdio.h>
-#include <unistd.h>
+#include "input.h"
 static sigjmp_buf out;
 static void count(int number) { printf("delivered %d\n", number); }
 static void leave(int number) {
@@ -10,9 +9,7 @@ static void leave(int number) {
   if (number == SIGUSR2) siglongjmp(out, 1);
 }
 int main(void) {
-  unsigned char c = 0;
-  read(0, &c, 1);
-  setvbuf(stdout, 0, _IONBF, 0);
+  unsigned char c = input();
   struct sigaction action = {.sa_handler = leave};
   sigaddset(&action.sa_mask, SIGUSR1);
   signal(SIGUSR1, count);

@@ -1,7 +1,6 @@
 // `sa_mask` holds while the handler runs, and the mask is as before when it has returned.
 #include <signal.h>
-#include <stdio.h>
-#include <unistd.h>
+#include "input.h"
 static void handler(int number) {
   printf("begin %d\n", number);
   if (number == SIGUSR1) raise(SIGUSR2);
@@ -10,9 +9,7 @@ static void handler(int number) {
   printf("end %d, blocked %d %d\n", number, sigismember(&now, SIGUSR1), sigismember(&now, SIGUSR2));
 }
 int main(void) {
-  unsigned char c = 0;
-  read(0, &c, 1);
-  setvbuf(stdout, 0, _IONBF, 0);
+  unsigned char c = input();
   struct sigaction action = {.sa_handler = handler};
   sigaction(SIGUSR2, &action, 0);
   if (c & 1) sigaddset(&action.sa_mask, SIGUSR2);

@@ -1,7 +1,6 @@
 // `SA_NODEFER`: a signal may interrupt its own handler; without it, it waits until the handler has returned.
 #include <signal.h>
-#include <stdio.h>
-#include <unistd.h>
+#include "input.h"
 static volatile int depth, calls;
 static void handler(int number) {
   depth++;
@@ -11,9 +10,7 @@ static void handler(int number) {
   depth--;
 }
 int main(void) {
-  unsigned char c = 0;
-  read(0, &c, 1);
-  setvbuf(stdout, 0, _IONBF, 0);
+  unsigned char c = input();
   struct sigaction action = {.sa_handler = handler, .sa_flags = c & 1 ? SA_NODEFER : 0};
   sigaction(SIGUSR1, &action, 0);
   raise(SIGUSR1);

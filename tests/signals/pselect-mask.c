@@ -4,15 +4,12 @@
 #include <errno.h>
 #include <poll.h>
 #include <signal.h>
-#include <stdio.h>
 #include <sys/select.h>
 #include <time.h>
-#include <unistd.h>
+#include "input.h"
 static void handler(int number) { printf("called %d\n", number); }
 int main(void) {
-  unsigned char c = 0;
-  read(0, &c, 1);
-  setvbuf(stdout, 0, _IONBF, 0);
+  unsigned char c = input();
   int p[2];
   if (pipe(p)) return 1;
   if (c & 1) write(p[1], "x", 1);

@@ -1,12 +1,9 @@
 // Real-time signals are queued with their values; others are pending once.
 #include <signal.h>
-#include <stdio.h>
-#include <unistd.h>
+#include "input.h"
 static void handler(int number, siginfo_t *info, void *context) { printf("%d %d\n", number - SIGRTMIN, info->si_value.sival_int); }
 int main(void) {
-  unsigned char c = 0;
-  read(0, &c, 1);
-  setvbuf(stdout, 0, _IONBF, 0);
+  unsigned char c = input();
   struct sigaction action = {.sa_flags = SA_SIGINFO};
   action.sa_sigaction = handler;
   sigfillset(&action.sa_mask);

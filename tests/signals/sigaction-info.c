@@ -1,7 +1,6 @@
 // What a handler with `SA_SIGINFO` is told: the signal, who sent it, and the value of `sigqueue`.
 #include <signal.h>
-#include <stdio.h>
-#include <unistd.h>
+#include "input.h"
 static void handler(int number, siginfo_t *info, void *context) {
   printf("%d %d by %s, mine %d, context %d\n", number, info->si_signo,
          info->si_code == SI_USER ? "user" : info->si_code == SI_TKILL ? "tkill" : info->si_code == SI_QUEUE ? "queue" : "other",
@@ -9,9 +8,7 @@ static void handler(int number, siginfo_t *info, void *context) {
   if (info->si_code == SI_QUEUE) printf("value %d\n", info->si_value.sival_int);
 }
 int main(void) {
-  unsigned char c = 0;
-  read(0, &c, 1);
-  setvbuf(stdout, 0, _IONBF, 0);
+  unsigned char c = input();
   struct sigaction action = {.sa_flags = SA_SIGINFO};
   action.sa_sigaction = handler;
   sigaction(SIGUSR2, &action, 0);

@@ -1,12 +1,9 @@
 // SIGCONT takes back pending stops, a stop takes back a pending SIGCONT, and SIGCONT can be handled.
 #include <signal.h>
-#include <stdio.h>
-#include <unistd.h>
+#include "input.h"
 static void handler(int number) { printf("handled %d\n", number); }
 int main(void) {
-  unsigned char c = 0;
-  read(0, &c, 1);
-  setvbuf(stdout, 0, _IONBF, 0);
+  unsigned char c = input();
   signal(SIGCONT, handler);
   signal(SIGTSTP, handler);
   sigset_t set, pending;

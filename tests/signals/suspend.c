@@ -1,17 +1,14 @@
 // `sigsuspend` lets a pending signal through, fails with EINTR, and restores the mask.
 #include <errno.h>
 #include <signal.h>
-#include <stdio.h>
-#include <unistd.h>
+#include "input.h"
 static void handler(int number) {
   sigset_t now;
   sigprocmask(SIG_BLOCK, 0, &now);
   printf("%d, blocked %d %d\n", number, sigismember(&now, SIGUSR1), sigismember(&now, SIGUSR2));
 }
 int main(void) {
-  unsigned char c = 0;
-  read(0, &c, 1);
-  setvbuf(stdout, 0, _IONBF, 0);
+  unsigned char c = input();
   sigset_t both, none, now;
   sigemptyset(&none);
   sigemptyset(&both);

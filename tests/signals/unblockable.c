@@ -1,13 +1,10 @@
 // SIGKILL and SIGSTOP cannot be blocked or handled.
 #include <errno.h>
 #include <signal.h>
-#include <stdio.h>
-#include <unistd.h>
+#include "input.h"
 static void handler(int number) { (void)number; }
 int main(void) {
-  unsigned char c = 0;
-  read(0, &c, 1);
-  setvbuf(stdout, 0, _IONBF, 0);
+  unsigned char c = input();
   sigset_t all, now;
   sigfillset(&all);
   sigprocmask(SIG_SETMASK, &all, 0);

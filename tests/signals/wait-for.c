@@ -1,14 +1,11 @@
 // `sigwait`, `sigwaitinfo` and `sigtimedwait` take pending signals, and call no handler.
 #include <errno.h>
 #include <signal.h>
-#include <stdio.h>
 #include <time.h>
-#include <unistd.h>
+#include "input.h"
 static void handler(int number) { printf("called %d\n", number); }
 int main(void) {
-  unsigned char c = 0;
-  read(0, &c, 1);
-  setvbuf(stdout, 0, _IONBF, 0);
+  unsigned char c = input();
   sigset_t set;
   sigemptyset(&set);
   sigaddset(&set, SIGUSR1);

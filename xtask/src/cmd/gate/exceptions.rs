@@ -5,15 +5,14 @@
 use std::collections::BTreeSet;
 use std::fmt::Write as _;
 use std::fs;
-use std::io::Write as _;
-use std::os::unix::process::ExitStatusExt;
 use std::path::Path;
-use std::process::{Command, Stdio};
+use std::process::Command;
 use std::sync::Mutex;
 
-use anyhow::{Context, Result, ensure};
+use anyhow::{Result, ensure};
 use serde_json::Value;
 
+use super::ends::{self, End};
 use crate::process;
 use crate::random::Random;
 
@@ -35,9 +34,6 @@ const PRELUDE: &str = include_str!("exceptions.cc");
 const INPUTS: u8 = 24;
 /// How it ends if nobody catches: killed by SIGABRT.
 const ABORTED: i32 = -6;
-
-/// Status and output.
-type End = (i32, Vec<u8>);
 
 pub fn run(args: &Args) -> Result<()> {
     let dir = tempfile::tempdir()?;
@@ -86,44 +82,21 @@ fn native(source: &Path, compiler: &str) -> Result<BTreeSet<End>> {
     let binary = source.with_extension(compiler);
     let built = Command::new(compiler).args(["-w", "-std=c++17", "-O1", "-o"]).arg(&binary).arg(source).output()?;
     ensure!(built.status.success(), "{compiler} does not compile {}: {}", source.display(), String::from_utf8_lossy(&built.stderr));
-    let mut ends = BTreeSet::new();
-    for input in 0..=INPUTS {
-        let mut child = Command::new(&binary).stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::null()).spawn()?;
-        child.stdin.take().context("it has a standard input")?.write_all(&[input])?;
-        let out = child.wait_with_output()?;
-        ends.insert((out.status.code().unwrap_or_else(|| -out.status.signal().unwrap_or(0)), out.stdout));
-    }
-    Ok(ends)
+    let inputs: Vec<u8> = (0..=INPUTS).collect();
+    Ok(ends::native(&binary, &inputs)?.into_iter().collect())
 }
 
 fn ours(source: &Path, level: &str) -> Result<BTreeSet<End>> {
-    let (program, out) = (source.with_extension("ours"), source.with_extension("out"));
+    let program = source.with_extension("ours");
     let built = Command::new(super::wryneck()).args(["c++", "-w", "-std=c++17", level, "-o"]).arg(&program).arg(source).output()?;
     ensure!(built.status.success(), "wryneck c++ does not compile {}: {}", source.display(), String::from_utf8_lossy(&built.stderr));
-    let mut tool = Command::new(super::wryneck());
-    tool.args(["run", "--json", "--emit", "all", "--max-time", "120", "--output"]).arg(&out).arg(&program).args(["--sym-stdin", "1"]);
-    let done = tool.output()?;
-    let said = String::from_utf8_lossy(&done.stderr);
-    let run: Value = serde_json::from_slice(&done.stdout).with_context(|| format!("{}: {said}", source.display()))?;
-    for end in run["ends"].as_array().into_iter().flatten() {
-        ensure!(end["class"] == "exit" || end["class"] == "fault", "{}: {end}", source.display());
-    }
-    let mut ends = BTreeSet::new();
-    for file in fs::read_dir(&out)?.flatten().filter(|file| file.file_name().to_string_lossy().starts_with("test")) {
-        if file.path().extension().is_none_or(|extension| extension != "json") {
-            continue;
-        }
-        let test: Value = serde_json::from_slice(&fs::read(file.path())?)?;
-        let bytes = test["stdout"].as_array().into_iter().flatten().filter_map(|b| b.as_u64()).map(|b| b as u8).collect();
-        let status = match test["class"].as_str() {
-            Some("exit") => test["what"].as_str().and_then(|s| s.parse().ok()).unwrap_or(-1),
-            Some("fault") if test["what"].as_str().is_some_and(|what| what.starts_with("uncaught-exception")) => ABORTED,
-            _ => -1,
-        };
-        ends.insert((status, bytes));
-    }
-    fs::remove_dir_all(&out)?;
-    Ok(ends)
+    let status = |test: &Value| match (test["class"].as_str()?, test["what"].as_str()?) {
+        ("exit", status) => status.parse().ok(),
+        ("fault", what) if what.starts_with("uncaught-exception") => Some(ABORTED),
+        _ => None,
+    };
+    let ends = ends::ours(&program, &source.with_extension("out"), &["--max-time", "120"], &status)?;
+    Ok(ends.into_iter().map(|(_, end)| end).collect())
 }
 
 /// A program that is being made.

@@ -7,6 +7,7 @@ mod coreutils;
 mod corpus;
 mod crashes;
 mod csmith;
+mod ends;
 mod exceptions;
 mod explore;
 mod facts;

@@ -1,6 +1,6 @@
-//! Truth: the programs of `tests/signals` (handlers, masks, timers, jumps out of handlers, waits that signals end, default actions) end and print for
-//! every input as natively, against musl and against the host's C library. Each end of ours is the native one of the same input, and each native end is
-//! one of ours.
+//! Truth: programs with signals (`tests/signals`) end as the native programs do, and print the same. They have handlers, masks, timers, jumps out of
+//! handlers, waits that signals end, and default actions. Each program is compiled against musl and against the host's C library. Each end of ours is the
+//! native one of the same input. Each native end is one of ours.
 //!
 //! The input is one byte. `//@ inputs: N` in a program: natively only the first N, because each waits. `//@ musl`: other C libraries do otherwise.
 //! `//@ bitcode`: not as an executable (docs/limits.md).
@@ -8,15 +8,14 @@
 
 use std::collections::BTreeSet;
 use std::fs;
-use std::io::Write as _;
-use std::os::unix::process::ExitStatusExt;
 use std::path::{Path, PathBuf};
-use std::process::{Command, Stdio};
+use std::process::Command;
 use std::sync::Mutex;
 
 use anyhow::{Context, Result, ensure};
 use serde_json::Value;
 
+use super::ends::{self, End, native};
 use crate::process;
 
 #[derive(clap::Args)]
@@ -32,9 +31,6 @@ pub struct Args {
 /// The fewest programs that the gate is about.
 const FEWEST: usize = 40;
 
-/// Status, or the signal with a minus, and output.
-type End = (i32, Vec<u8>);
-
 /// What one program did.
 #[derive(Default)]
 struct Seen {
@@ -46,6 +42,7 @@ struct Seen {
 pub fn run(args: &Args) -> Result<()> {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../tests/signals");
     let mut programs: Vec<PathBuf> = fs::read_dir(&folder)?.flatten().map(|entry| entry.path()).collect();
+    programs.retain(|path| path.extension().is_some_and(|ending| ending == "c"));
     programs.retain(|path| path.file_stem().is_some_and(|name| name.to_string_lossy().contains(&args.only)));
     if args.executables {
         programs.retain(|path| !fs::read_to_string(path).is_ok_and(|text| text.starts_with("//@ bitcode\n")));
@@ -78,7 +75,8 @@ fn check(source: &Path, scratch: &Path, executables: bool) -> Result<Seen> {
     let mut seen = Seen::default();
     let compilers = if directive("musl").is_some() { &["musl-gcc"][..] } else { &["musl-gcc", "gcc"] };
     let built: Vec<PathBuf> = compilers.iter().map(|compiler| build(source, scratch, compiler)).collect::<Result<_>>()?;
-    let ours = ours(if executables { &built[0] } else { source }, scratch)?;
+    let target = if executables { &built[0] } else { source };
+    let ours = ends::ours(target, &scratch.join("out"), &["--no-replay", "--max-time", "60"], &status)?;
     seen.ends = ours.len();
     let known: BTreeSet<&End> = ours.iter().map(|(_, end)| end).collect();
     for (program, compiler) in built.iter().zip(compilers) {
@@ -113,54 +111,6 @@ fn build(source: &Path, scratch: &Path, compiler: &str) -> Result<PathBuf> {
     let done = Command::new(compiler).args(["-w", "-g", "-O1", "-static", "-o"]).arg(&program).arg(source).output()?;
     ensure!(done.status.success(), "{compiler} does not compile {}: {}", source.display(), String::from_utf8_lossy(&done.stderr));
     Ok(program)
-}
-
-/// The ends of the native program, run on so many inputs at a time that waits cost little.
-fn native(program: &Path, inputs: &[u8]) -> Result<Vec<End>> {
-    let mut ends = Vec::new();
-    for some in inputs.chunks(32) {
-        let mut running = Vec::new();
-        for input in some {
-            let mut child = Command::new(program).stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::null()).spawn()?;
-            child.stdin.take().context("it has a standard input")?.write_all(&[*input])?;
-            running.push(child);
-        }
-        for child in running {
-            let out = child.wait_with_output()?;
-            ends.push((out.status.code().unwrap_or_else(|| -out.status.signal().unwrap_or(0)), out.stdout));
-        }
-    }
-    Ok(ends)
-}
-
-/// The input and the end of each path.
-fn ours(program: &Path, scratch: &Path) -> Result<Vec<(u8, End)>> {
-    let out = scratch.join("out");
-    let mut tool = Command::new(super::wryneck());
-    tool.args(["run", "--json", "--no-replay", "--emit", "all", "--max-time", "60", "--output"]).arg(&out).arg(program);
-    let done = tool.args(["--sym-stdin", "1"]).output()?;
-    let run: Value = serde_json::from_slice(&done.stdout)
-        .with_context(|| format!("{}: {}", program.display(), String::from_utf8_lossy(&done.stderr)))?;
-    for end in run["ends"].as_array().into_iter().flatten() {
-        ensure!(end["class"] == "exit" || end["class"] == "fault", "{}: {end}", program.display());
-    }
-    let mut ends = Vec::new();
-    for file in fs::read_dir(&out)?.flatten().map(|file| file.path()) {
-        let name = file.file_name().unwrap_or_default().to_string_lossy().into_owned();
-        if !name.starts_with("test") || !name.ends_with(".json") {
-            continue;
-        }
-        let test: Value = serde_json::from_slice(&fs::read(&file)?)?;
-        let bytes = |value: &Value| value.as_array().into_iter().flatten().filter_map(Value::as_u64).map(|b| b as u8).collect::<Vec<u8>>();
-        let input = test["objects"].as_array().into_iter().flatten().find(|object| object["name"] == "stdin");
-        let input = input.and_then(|object| bytes(&object["bytes"]).first().copied()).unwrap_or(0);
-        let status = status(&test)
-            .with_context(|| format!("{}: an end that is none of the program: {} {}", program.display(), test["what"], test["message"]))?;
-        ends.push((input, (status, bytes(&test["stdout"]))));
-    }
-    ensure!(!ends.is_empty(), "{} has no test", program.display());
-    fs::remove_dir_all(&out)?;
-    Ok(ends)
 }
 
 /// The status of a test, or the signal that the machine would send, with a minus.
