@@ -18,8 +18,9 @@ pub use crate::usage::{look, memory, memory_is_over, work, works_on};
 
 /// How long after [`budget::AFTER`] work is cut off.
 const LATE: Duration = Duration::from_millis(250);
-/// How long telling what is known may take then.
+/// How long telling what is known may take then, and where memory is over, which is not waited for.
 const LAST: Duration = Duration::from_millis(600);
+const LAST_OF_MEMORY: Duration = Duration::from_millis(1500);
 /// Longest and shortest pause between two looks.
 const PAUSE: (Duration, Duration) = (Duration::from_millis(1), Duration::from_millis(50));
 /// Bytes a second that memory can grow by at most.
@@ -75,9 +76,10 @@ fn to_be_cut() -> Option<Cause> {
 fn cut(cause: Cause) -> ! {
     let work = work();
     // Where even this does not end, a reader of the output does not read.
-    thread::spawn(|| {
+    let last = if cause == Cause::Memory { LAST_OF_MEMORY } else { LAST };
+    thread::spawn(move || {
         let start = Instant::now();
-        while start.elapsed() < LAST {
+        while start.elapsed() < last {
             thread::sleep(PAUSE.1);
         }
         exit(2)

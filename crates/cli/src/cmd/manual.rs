@@ -102,9 +102,13 @@ const EXIT_CODES: &str = "Exit codes: 0 complete and clean, 1 findings, 2 wrong 
 fn option(line: &str) -> Option<Arg> {
     let text = line.strip_prefix("  ")?;
     let (name, rest) = text.split_once(' ')?;
-    let arg = match name.strip_prefix("--") {
-        Some(long) if !long.is_empty() => Arg::new(name.to_owned()).long(long.to_owned()),
-        _ => Arg::new(name.to_owned()).short(name.strip_prefix('-').filter(|letter| letter.len() == 1)?.chars().next()?),
+    let arg = Arg::new(name.to_owned());
+    let arg = match (name.strip_prefix("--"), name.strip_prefix('-')?.as_bytes()) {
+        // The word `--` itself.
+        (Some(""), _) => return None,
+        (Some(long), _) => arg.long(long.to_owned()),
+        (None, [letter]) => arg.short(char::from(*letter)),
+        (None, _) => return None,
     };
     // The table has the name and the value in a column of its own, or a space behind a long value.
     let (value, about) = if rest.starts_with(' ') { ("", rest) } else { rest.split_once(' ')? };
