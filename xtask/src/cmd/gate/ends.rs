@@ -21,7 +21,10 @@ pub fn native(program: &Path, inputs: &[u8]) -> Result<Vec<End>> {
     for some in inputs.chunks(AT_ONCE) {
         let mut running = Vec::new();
         for input in some {
-            let mut child = Command::new(program).stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::null()).spawn()?;
+            // What ignores a signal here (`nohup`) would have it ignored there.
+            let mut command = Command::new("env");
+            command.arg("--default-signal").arg(program).stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::null());
+            let mut child = command.spawn()?;
             child.stdin.take().context("it has a standard input")?.write_all(&[*input])?;
             running.push(child);
         }
