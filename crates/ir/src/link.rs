@@ -11,6 +11,8 @@
 //! No addresses: the engine gives them. Cost: one hash look-up per visible symbol and one pass over the instructions to
 //! tell undefined functions from data.
 
+use std::collections::BTreeSet;
+
 use rustc_hash::FxHashMap;
 
 use crate::inst::Op;
@@ -90,6 +92,8 @@ pub struct Program {
     globals: Vec<LinkedGlobal>,
     undefined: Vec<Undefined>,
     undefined_ids: FxHashMap<Box<[u8]>, UndefId>,
+    /// Names that the program's own modules refer to as extern-weak and that nobody defines.
+    weak: BTreeSet<Box<[u8]>>,
     /// By unit and symbol.
     targets: Vec<Vec<Target>>,
     /// By unit and index of the module's tables.
@@ -124,6 +128,7 @@ impl Program {
             globals: Vec::new(),
             undefined: Vec::new(),
             undefined_ids: FxHashMap::default(),
+            weak: BTreeSet::new(),
             targets: (0..count).map(|_| Vec::new()).collect(),
             ids: (0..count).map(|_| Ids::default()).collect(),
             names: FxHashMap::default(),
@@ -161,6 +166,10 @@ impl Program {
     /// The symbols nobody defines, by id.
     pub fn undefined(&self) -> &[Undefined] {
         &self.undefined
+    }
+    /// Names that the program's own modules refer to as extern-weak and that nobody defines: null.
+    pub fn weak(&self) -> &BTreeSet<Box<[u8]>> {
+        &self.weak
     }
     /// The function's module and record.
     #[inline]
@@ -321,10 +330,13 @@ impl Program {
     fn undefine(&mut self, unit: usize, symbol: SymbolId) -> Target {
         let Unit { module, library, .. } = &self.units[unit];
         let s = &module.symbols[symbol as usize];
+        let name = module.raw_str(s.name);
         if s.linkage == linkage::EXTERN_WEAK {
+            if !library {
+                self.weak.insert(name.into());
+            }
             return Target::Null;
         }
-        let name = module.raw_str(s.name);
         let function = s.kind == symbol_kind::UNDEFINED_FUNCTION;
         if let Some(&id) = self.undefined_ids.get(name) {
             let old = &mut self.undefined[id.0 as usize];
@@ -465,6 +477,7 @@ mod tests {
         assert_eq!(table, [row("f", true, false), row("d", false, false), row("only", false, true)]);
         assert_eq!(p.lookup("weak"), None);
         assert_eq!(p.target(0, 2), Target::Null);
+        assert_eq!(p.weak().iter().map(|name| &**name).collect::<Vec<_>>(), [b"weak"]);
     }
     #[test]
     fn constructors_run_by_priority_and_then_in_order() {

@@ -378,11 +378,19 @@ fn solver(plan: &Plan, memory: u64, spent: Rc<Cell<Duration>>) -> Result<Solver>
     Ok(Solver::with_backend(config, Box::new(Timed { inner, spent })))
 }
 
-/// Notes the symbols that a linker would define for sections: the variables of a section are no array here.
+/// Symbols that a linker defines beside those of sections: ends of segments, and arrays of functions.
+const LINKER_DEFINED: [&str; 15] = [
+    "etext", "_etext", "edata", "_edata", "end", "_end", "__bss_start", "__executable_start", "__ehdr_start", "__preinit_array_start",
+    "__preinit_array_end", "__init_array_start", "__init_array_end", "__fini_array_start", "__fini_array_end",
+];
+
+/// Notes the symbols that a linker would define: here nothing is laid out as it lays it out.
 fn note_linker_defined(explorer: &mut Explorer) {
-    let undefined = explorer.core.image.program.undefined().iter().filter(|u| !u.function && !u.library);
-    let of_sections = undefined.filter(|u| u.name.starts_with(b"__start_") || u.name.starts_with(b"__stop_"));
-    for name in of_sections.map(|u| String::from_utf8_lossy(&u.name).into_owned()).collect::<Vec<_>>() {
-        explorer.core.ledger.note(LedgerKind::UnsupportedOperation, format!("`{name}`, which the linker defines for a section"));
+    let program = &explorer.core.image.program;
+    let undefined = program.undefined().iter().filter(|u| !u.function && !u.library).map(|u| &u.name);
+    let names = undefined.chain(program.weak()).map(|name| String::from_utf8_lossy(name).into_owned());
+    let by_linker = |name: &String| name.starts_with("__start_") || name.starts_with("__stop_") || LINKER_DEFINED.contains(&name.as_str());
+    for name in names.filter(by_linker).collect::<Vec<_>>() {
+        explorer.core.ledger.note(LedgerKind::UnsupportedOperation, format!("`{name}`, which the linker defines"));
     }
 }
