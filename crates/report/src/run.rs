@@ -374,6 +374,7 @@ pub const LOSSES: &[&str] = &[
     "failed-model",
     "limit",
     "solver-timeout",
+    "thread-order",
     "undefined-function",
     "unknown-system-call",
     "unsupported-instruction",

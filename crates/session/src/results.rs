@@ -282,6 +282,7 @@ fn ledger_kind(kind: LedgerKind) -> (&'static str, &'static str) {
         LedgerKind::UnsupportedOperation => ("unsupported-operation", ""),
         LedgerKind::Concretisation => ("concretisation", ""),
         LedgerKind::DroppedFlip => ("dropped-flip", "--max-forks, --max-memory"),
+        LedgerKind::ThreadOrder => ("thread-order", "--schedules"),
         LedgerKind::SolverTimeout => ("solver-timeout", "--solver-timeout, --solver"),
         LedgerKind::Assumption => ("assumption", ""),
         LedgerKind::ContradictedFact => ("contradicted-fact", "--no-prune"),

@@ -89,7 +89,7 @@ impl Events for ByRules {
 /// What every verdict takes for granted; the first where no calls are made to fail.
 const ASSUMED: [&str; 2] = [
     "allocation, output to streams and closing files do not fail (--fail-calls)",
-    "no signal arrives but those that the program sends itself, and there is one thread",
+    "no signal arrives but those that the program sends itself",
 ];
 
 /// The rules of a run, and how many paths had to do with each.

@@ -193,9 +193,14 @@ fn may_deviate(cx: &Cx<'_>) -> bool {
 /// Others could go on here, and do not.
 fn note_left_out(cx: &mut Cx<'_>) {
     let most = cx.core.config.schedules;
-    let what =
-        format!("orders of threads that differ more than {most} times from the one in which each runs until it waits (`--schedules`)");
-    cx.core.ledger.note(LedgerKind::DroppedFlip, what);
+    let what = format!("orders that differ more than {most} times from the one in which each thread runs until it waits");
+    cx.core.ledger.note(LedgerKind::ThreadOrder, what);
+}
+
+/// There are several threads from now on. Some of their orders no option explores.
+fn note_elsewhere(cx: &mut Cx<'_>) {
+    let what = "orders in which another thread goes on elsewhere than at synchronisations: at system calls, atomic accesses, the end of the program";
+    cx.core.ledger.note(LedgerKind::ThreadOrder, what);
 }
 
 /// One of so many that may go on; the first one is that of the order without deviation. A decision.

@@ -259,6 +259,8 @@ pub enum LedgerKind {
     UnsupportedOperation,
     Concretisation,
     DroppedFlip,
+    /// Orders of threads that were left out.
+    ThreadOrder,
     SolverTimeout,
     Assumption,
     /// A path did what a static fact that slices rest on rules out: our defect.
@@ -277,6 +279,7 @@ impl LedgerKind {
             | LedgerKind::UnsupportedInstruction
             | LedgerKind::UnsupportedOperation
             | LedgerKind::DroppedFlip
+            | LedgerKind::ThreadOrder
             | LedgerKind::SolverTimeout
             | LedgerKind::Assumption
             | LedgerKind::ContradictedFact
