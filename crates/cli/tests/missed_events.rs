@@ -31,6 +31,15 @@ fn verdict(program: &str, how: &[&str]) -> (String, String) {
     (run["rules"][0]["verdict"].as_str().expect("there is a verdict").to_owned(), run["ledger"].to_string())
 }
 
+/// What `wryneck run` says of a program.
+fn run(program: &str) -> Value {
+    let dir = tempfile::tempdir().expect("there is room");
+    fs::write(dir.path().join("t.c"), program).expect("there is room");
+    let mut command = Command::new(env!("CARGO_BIN_EXE_wryneck"));
+    let out = command.current_dir(dir.path()).args(["run", "--json", "--output", "out", "t.c", "--sym-arg", "2"]).output();
+    serde_json::from_slice(&out.expect("the tool was built").stdout).expect("it is JSON")
+}
+
 #[test]
 fn a_function_that_was_inlined_makes_the_verdict_incomplete() {
     let program = r#"#include <stdio.h>
@@ -104,16 +113,17 @@ fn arrays_that_the_linker_makes_are_no_faults_and_verify_nothing() {
     let array = "typedef void (*call)(void);\nstatic void good(void) {}\nvoid bad(void) {}\n\
                  static call one __attribute__((section(\"calls\"), used)) = good;\nextern call __start_calls[], __stop_calls[];\n";
     let writes = "if (argv[1][0] == 'x') for (call *p = __start_calls; p < __stop_calls; p++) *p = bad; if (*(volatile call *)&one) one();";
+    let weak = "extern call __start_other[] __attribute__((weak)); return argv[1][0] == 'x' && __start_other && (bad(), 1);";
+    let ends = "extern char end, edata __attribute__((weak)); if (argv[1][0] == 'x' && &edata) bad(); return &end == (char *)&one;";
     let reads = "call first = *(volatile call *)__start_calls; first(); return argv[1][0] == 'x' && first == bad;";
-    for body in [writes, reads] {
+    for (body, symbol) in [(writes, "__start_calls"), (reads, "__start_calls"), (weak, "__start_other"), (ends, "edata")] {
         let (verdict, ledger) = verdict(&format!("{array}int main(int argc, char **argv) {{ {body} }}\n"), &[]);
-        assert!(verdict == "INCOMPLETE" && ledger.contains("`__start_calls`, which the linker defines"), "{body}: {verdict}: {ledger}");
+        assert!(
+            verdict == "INCOMPLETE" && ledger.contains(&format!("`{symbol}`, which the linker defines")),
+            "{body}: {verdict}: {ledger}"
+        );
     }
-    let dir = tempfile::tempdir().expect("there is room");
-    fs::write(dir.path().join("t.c"), format!("{array}int main(int argc, char **argv) {{ {reads} }}\n")).expect("there is room");
-    let mut command = Command::new(env!("CARGO_BIN_EXE_wryneck"));
-    let out = command.current_dir(dir.path()).args(["run", "--json", "--output", "out", "t.c", "--sym-arg", "2"]).output();
-    let run: Value = serde_json::from_slice(&out.expect("the tool was built").stdout).expect("it is JSON");
+    let run = run(&format!("{array}int main(int argc, char **argv) {{ {reads} }}\n"));
     assert!(run["findings"].as_array().is_some_and(Vec::is_empty), "{}", run["findings"]);
     assert!(run["ends"][0]["class"] == "unsupported" && run["ends"][0]["what"].to_string().contains("nothing defines"), "{}", run["ends"]);
 }
@@ -129,6 +139,43 @@ fn locks(program: &str) -> String {
     let out = command.output().expect("the tool was built");
     let run: Value = serde_json::from_slice(&out.stdout).unwrap_or_else(|e| panic!("{e}: {}", String::from_utf8_lossy(&out.stderr)));
     run["rules"][0]["verdict"].as_str().expect("there is a verdict").to_owned()
+}
+
+#[test]
+fn cleanup_handlers_and_what_they_are_given_may_be_chosen_by_input() {
+    let pushed = |handler: &str, argument: &str| {
+        let handlers = "void bad(void) {}\nstatic void if_x(void *p) { if ((long)p == 'x') bad(); }\nstatic void is_bad(void *p) { bad(); }\n\
+                        static void fine(void *p) {}\n";
+        let main = format!("pthread_cleanup_push({handler}, {argument}); pthread_exit(0); pthread_cleanup_pop(0); return 0;");
+        format!("#include <pthread.h>\n{handlers}int main(int argc, char **argv) {{ {main} }}\n")
+    };
+    for how in [&[][..], &["--no-prune"]] {
+        assert_eq!(verdict(&pushed("if_x", "(void *)(long)argv[1][0]"), how).0, "VIOLATED");
+        assert_ne!(verdict(&pushed("argv[1][0] == 'x' ? is_bad : fine", "0"), how).0, "VERIFIED");
+    }
+}
+
+#[test]
+fn a_pointer_that_may_be_null_is_no_fault() {
+    let call = |call: &str| {
+        let headers = "#define _GNU_SOURCE\n#include <poll.h>\n#include <signal.h>\n#include <sys/resource.h>\n#include <sys/select.h>\n\
+                       #include <sys/time.h>\n#include <time.h>\n#include <unistd.h>\n";
+        // Null or the object, without a branch.
+        let or_null = "#define OR_NULL(o) ((void *)(-(long)(argv[1][0] & 1) & (long)&(o)))\n";
+        format!("{headers}{or_null}void bad(void) {{}}\nint main(int argc, char **argv) {{ {call}; return 0; }}\n")
+    };
+    for body in [
+        "struct itimerval t = {0}, o; setitimer(ITIMER_REAL, &t, OR_NULL(o))",
+        "sigset_t s, o; sigemptyset(&s); sigprocmask(SIG_BLOCK, OR_NULL(s), OR_NULL(o))",
+        "struct sigaction o; sigaction(SIGUSR1, 0, OR_NULL(o))",
+        "struct timespec t = {0}, o; nanosleep(&t, OR_NULL(o))",
+        "struct timespec t = {0}; sigset_t s; sigemptyset(&s); ppoll(0, 0, &t, OR_NULL(s))",
+        "struct rlimit o; prlimit(0, RLIMIT_NOFILE, 0, OR_NULL(o))",
+        "fd_set s; FD_ZERO(&s); struct timeval t = {0}; select(1, OR_NULL(s), 0, 0, &t)",
+    ] {
+        let found = run(&call(body));
+        assert!(found["findings"].as_array().is_some_and(Vec::is_empty) && found["ends"][0]["count"] == 2, "{body}: {found}");
+    }
 }
 
 #[test]

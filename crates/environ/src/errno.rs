@@ -25,6 +25,7 @@ errnos! {
     EIO = 5;
     ENXIO = 6;
     EBADF = 9;
+    ECHILD = 10;
     EAGAIN = 11;
     ENOMEM = 12;
     EACCES = 13;

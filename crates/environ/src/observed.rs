@@ -252,6 +252,7 @@ enum Rule {
 }
 
 /// What the answers of timers depend on.
+const CHILDREN: &str = "whether the process was begun with children";
 const TIMERS: &str = "when a timer's signal comes";
 
 /// Every system call of the table in `sys/mod.rs`, sorted by name. A call that is missing here is unknown.
@@ -275,7 +276,7 @@ static RULES: &[(&str, Rule)] = &[
     ("select", Rule::Unknown("which descriptors are ready")), ("sendfile", Rule::Unknown("how much one transfer between files moves")), ("sendmsg", Rule::Asks(kind_of_stream)), ("sendto", Rule::Asks(kind_of_stream)),
     ("set_tid_address", Rule::Path), ("setitimer", Rule::Unknown(TIMERS)), ("setsockopt", Rule::Asks(kind_of_stream)), ("shutdown", Rule::Asks(kind_of_stream)),
     ("sigaltstack", Rule::Path), ("socket", Rule::Path), ("socketpair", Rule::Path), ("stat", Rule::Path), ("statfs", Rule::Path), ("statx", Rule::Path), ("sync", Rule::Path), ("syncfs", Rule::Asks(kind_of_stream)), ("sysinfo", Rule::Path), ("tgkill", Rule::Asks(signals)), ("time", Rule::Path), ("tkill", Rule::Asks(signals)),
-    ("umask", Rule::Asks(umask)), ("uname", Rule::Asks(uname)), ("write", Rule::Asks(write)), ("writev", Rule::Asks(write)),
+    ("umask", Rule::Asks(umask)), ("uname", Rule::Asks(uname)), ("wait4", Rule::Unknown(CHILDREN)), ("waitid", Rule::Unknown(CHILDREN)), ("write", Rule::Asks(write)), ("writev", Rule::Asks(write)),
 ];
 
 /// Calls that change files, sorted.

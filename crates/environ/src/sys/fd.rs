@@ -248,8 +248,11 @@ impl Sys<'_, '_> {
             }
             () if wanted <= room => Ok(wanted),
             () if flags & O_NONBLOCK == 0 => {
-                self.wait(None, RESTARTS, "a write to a full pipe or socket that nobody else can empty")?;
-                Err(EAGAIN.into())
+                match self.wait(None, RESTARTS, "a write to a full pipe or socket that nobody else can empty") {
+                    // What had room was written before the wait.
+                    Err(Halt::Errno(RESTARTS)) if room > 0 && wanted > PAGE => Ok(room),
+                    waited => waited.and(Err(EAGAIN.into())),
+                }
             }
             () if room == 0 || wanted <= PAGE => Err(EAGAIN.into()),
             () => Ok(room),

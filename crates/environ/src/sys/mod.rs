@@ -121,6 +121,7 @@ system_calls! {
     55 "getsockopt" socket::getsockopt;
     59 "execve" stat::execve;
     60 "exit" process::exit;
+    61 "wait4" process::wait4;
     62 "kill" process::kill;
     63 "uname" process::uname;
     72 "fcntl" fd::fcntl;
@@ -182,6 +183,7 @@ system_calls! {
     230 "clock_nanosleep" time::clock_nanosleep;
     231 "exit_group" process::exit;
     234 "tgkill" process::tgkill;
+    247 "waitid" process::waitid;
     257 "openat" file::openat;
     258 "mkdirat" dir::mkdirat;
     259 "mknodat" file::mknodat;
@@ -333,6 +335,14 @@ pub(crate) fn names() -> Vec<&'static str> {
     SYSCALLS.iter().map(|row| row.name).collect()
 }
 
+/// Whether a pointer is null: a decision, if its bits are symbolic.
+pub(crate) fn is_null(cx: &mut Cx<'_>, pointer: Value) -> Result<bool, Stop> {
+    let Value::Sym(e) = pointer else { return Ok(pointer == Value::Bits(0)) };
+    let zero = cx.core.pool.bits(64, 0);
+    let null = cx.core.pool.eq(e, zero);
+    cx.decide(null)
+}
+
 impl<'s, 'c> Sys<'s, 'c> {
     /// Access to files before the program starts.
     pub fn of_start(linux: &'s Linux, cx: &'s mut Cx<'c>) -> Sys<'s, 'c> {
@@ -344,6 +354,11 @@ impl Sys<'_, '_> {
     /// Argument `i` as 64 bits; a symbolic one is concretised.
     pub fn long(&mut self, i: usize) -> Result<u64, Halt> {
         Ok(self.cx.concretise(self.args[i], &format!("argument {} of system call `{}`", i + 1, self.name))?)
+    }
+
+    /// Whether the pointer at argument `i` is null: a decision, if its bits are symbolic.
+    pub fn is_null(&mut self, i: usize) -> Result<bool, Halt> {
+        Ok(is_null(self.cx, self.args[i])?)
     }
 
     /// Argument `i` as a place in a file, from its start.

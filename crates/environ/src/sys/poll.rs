@@ -103,7 +103,7 @@ impl Sys<'_, '_> {
         let words = count.div_ceil(64);
         let mut sets: Vec<Option<Set>> = Vec::new();
         for i in 1..4 {
-            let given = self.args[i] != Value::Bits(0) && words > 0;
+            let given = words > 0 && !self.is_null(i)?;
             sets.push(if given { Some((self.block(self.args[i], 8 * words, true)?, self.words(self.args[i], words)?)) } else { None });
         }
         const WANTED: [u16; 3] = [event::READABLE, event::WRITABLE, event::INVALID];
@@ -166,7 +166,7 @@ pub fn poll(s: &mut Sys<'_, '_>) -> Done {
 /// ppoll(descriptors, count, time, signals).
 pub fn ppoll(s: &mut Sys<'_, '_>) -> Done {
     let time = s.limit(2)?;
-    let mask = if s.args[3] == Value::Bits(0) { None } else { Some(s.words(s.args[3], 1)?[0]) };
+    let mask = if s.is_null(3)? { None } else { Some(s.words(s.args[3], 1)?[0]) };
     match s.poll_all()? {
         0 => s.wait_in_vain(time, mask),
         ready => Ok(ready),
@@ -175,22 +175,20 @@ pub fn ppoll(s: &mut Sys<'_, '_>) -> Done {
 
 /// select(count, readable, writable, exceptional, time).
 pub fn select(s: &mut Sys<'_, '_>) -> Done {
-    let time = match s.args[4] {
-        Value::Bits(0) => None,
-        pointer => {
-            let pair = s.words(pointer, 2)?;
-            let more = u64::try_from(pair[1] as i64).map_err(|_| EINVAL)?;
-            // A second of microseconds and more is fine.
-            Some(micros(pair[0], 0, MICROS)?.saturating_add(more))
-        }
-    };
+    let mut time = None;
+    if !s.is_null(4)? {
+        let pair = s.words(s.args[4], 2)?;
+        let more = u64::try_from(pair[1] as i64).map_err(|_| EINVAL)?;
+        // A second of microseconds and more is fine.
+        time = Some(micros(pair[0], 0, MICROS)?.saturating_add(more));
+    }
     s.select(time, None)
 }
 
 /// pselect6(count, readable, writable, exceptional, time, signals): these are the address of a mask and its size.
 pub fn pselect6(s: &mut Sys<'_, '_>) -> Done {
     let time = s.limit(4)?;
-    let signals = if s.args[5] == Value::Bits(0) { 0 } else { s.words(s.args[5], 1)?[0] };
+    let signals = if s.is_null(5)? { 0 } else { s.words(s.args[5], 1)?[0] };
     let mask = if signals == 0 { None } else { Some(s.words(Value::Bits(signals), 1)?[0]) };
     s.select(time, mask)
 }

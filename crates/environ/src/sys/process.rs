@@ -8,7 +8,7 @@ use wryneck_expr::ExprId;
 
 use super::signals::{self, NEVER_BLOCKED, SIGNALS};
 use super::{Done, Sys};
-use crate::errno::{EAGAIN, EFAULT, EINVAL, ENOSYS, EPERM, ESRCH, Halt};
+use crate::errno::{EAGAIN, EBADF, ECHILD, EFAULT, EINVAL, ENOSYS, EPERM, ESRCH, Halt};
 use crate::libc::stdlib::failed;
 use crate::written;
 
@@ -103,15 +103,41 @@ pub fn tgkill(s: &mut Sys<'_, '_>) -> Done {
     signals::send_to_thread(s, signal)
 }
 
+/// wait4(process, status, options, usage): there are no children.
+pub fn wait4(s: &mut Sys<'_, '_>) -> Done {
+    // WNOHANG, WUNTRACED, WCONTINUED, __WNOTHREAD, __WALL, __WCLONE.
+    const KNOWN: u32 = 1 | 2 | 8 | 0xe000_0000;
+    let (process, options) = (s.int(0)?, s.int(2)? as u32);
+    match process {
+        _ if options & !KNOWN != 0 => Err(EINVAL.into()),
+        i32::MIN => Err(ESRCH.into()),
+        _ => Err(ECHILD.into()),
+    }
+}
+
+/// waitid(kind, id, information, options, usage), as [`wait4`]; a descriptor of a process cannot be there.
+pub fn waitid(s: &mut Sys<'_, '_>) -> Done {
+    // The same options, and WEXITED and WNOWAIT. One has to say what it waits for.
+    const KNOWN: u32 = 1 | 2 | 4 | 8 | 0x0100_0000 | 0xe000_0000;
+    let (kind, id, options) = (s.int(0)?, s.int(1)?, s.int(3)? as u32);
+    match kind {
+        _ if options & !KNOWN != 0 || options & 0b1110 == 0 => Err(EINVAL.into()),
+        0 | 2 => Err(ECHILD.into()),
+        1 if id > 0 => Err(ECHILD.into()),
+        3 if id >= 0 => Err(EBADF.into()),
+        _ => Err(EINVAL.into()),
+    }
+}
+
 /// rt_sigaction(signal, new, old, size): `struct k_sigaction` is handler, flags, restorer, mask.
 pub fn rt_sigaction(s: &mut Sys<'_, '_>) -> Done {
     let signal = s.int(0)?;
-    if !(1..=SIGNALS).contains(&signal) || signal == 9 || signal == 19 {
+    let new = if s.is_null(1)? { None } else { Some(s.words(s.args[1], 4)?) };
+    if !(1..=SIGNALS).contains(&signal) || new.is_some() && NEVER_BLOCKED >> (signal - 1) & 1 != 0 {
         return Err(EINVAL.into());
     }
-    let new = if s.args[1] == Value::Bits(0) { None } else { Some(s.words(s.args[1], 4)?) };
     let old = s.world().handlers.get(&(signal as u32)).copied().unwrap_or_default();
-    if s.args[2] != Value::Bits(0) {
+    if !s.is_null(2)? {
         let addr = s.block(s.args[2], 32, true)?;
         s.put(addr, &old.map(u64::to_le_bytes).concat())?;
     }
@@ -132,7 +158,7 @@ pub fn rt_sigaction(s: &mut Sys<'_, '_>) -> Done {
 pub fn rt_sigprocmask(s: &mut Sys<'_, '_>) -> Done {
     let how = s.int(0)?;
     let old = s.world().signal_mask;
-    let new = if s.args[1] == Value::Bits(0) { None } else { Some(s.words(s.args[1], 1)?[0]) };
+    let new = if s.is_null(1)? { None } else { Some(s.words(s.args[1], 1)?[0]) };
     let mask = match (how, new) {
         (_, None) => old,
         (0, Some(new)) => old | new,
@@ -140,7 +166,7 @@ pub fn rt_sigprocmask(s: &mut Sys<'_, '_>) -> Done {
         (2, Some(new)) => new,
         _ => return Err(EINVAL.into()),
     };
-    if s.args[2] != Value::Bits(0) {
+    if !s.is_null(2)? {
         let addr = s.block(s.args[2], 8, true)?;
         s.put(addr, &old.to_le_bytes())?;
     }
@@ -153,9 +179,9 @@ pub const NO_STACK: [u64; 3] = [0, 2, 0];
 
 /// sigaltstack(new, old): handlers run on the program's own stack, so what is set is only given back.
 pub fn sigaltstack(s: &mut Sys<'_, '_>) -> Done {
-    let new = if s.args[0] == Value::Bits(0) { None } else { Some(s.words(s.args[0], 3)?) };
+    let new = if s.is_null(0)? { None } else { Some(s.words(s.args[0], 3)?) };
     let old = s.world().signal_stack;
-    if s.args[1] != Value::Bits(0) {
+    if !s.is_null(1)? {
         let addr = s.block(s.args[1], 24, true)?;
         s.put(addr, &old.map(u64::to_le_bytes).concat())?;
     }
@@ -255,15 +281,15 @@ pub fn getrlimit(s: &mut Sys<'_, '_>) -> Done {
 pub fn prlimit64(s: &mut Sys<'_, '_>) -> Done {
     let resource = s.int(1)?;
     let limit = limit(s, resource)?;
-    if s.args[2] != Value::Bits(0) {
+    let old = if s.is_null(3)? { None } else { Some(s.block(s.args[3], 16, true)?) };
+    if !s.is_null(2)? {
         let new = s.words(s.args[2], 2)?;
         if new.iter().flat_map(|word| word.to_le_bytes()).ne(limit) {
             s.cx.core.ledger.note(LedgerKind::FailedModel, "a limit that the program sets is neither kept nor enforced");
             s.cx.state.approximated = true;
         }
     }
-    if s.args[3] != Value::Bits(0) {
-        let addr = s.block(s.args[3], 16, true)?;
+    if let Some(addr) = old {
         s.put(addr, &limit)?;
     }
     Ok(0)

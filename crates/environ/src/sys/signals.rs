@@ -350,7 +350,7 @@ pub fn pause(s: &mut Sys<'_, '_>) -> Done {
 pub fn rt_sigtimedwait(s: &mut Sys<'_, '_>) -> Done {
     let set = s.words(s.args[0], 1)?[0] & !NEVER_BLOCKED;
     let until = s.limit(2)?.map(|time| s.world().ticks.saturating_add(time));
-    let info = if s.args[1] == Value::Bits(0) { None } else { Some(s.block(s.args[1], 128, true)?) };
+    let info = if s.is_null(1)? { None } else { Some(s.block(s.args[1], 128, true)?) };
     let mask = s.world().signal_mask;
     match s.wait_with(until, mask, set) {
         Some(Waited::Signal) => {}
@@ -415,9 +415,9 @@ fn put_timer(s: &mut Sys<'_, '_>, addr: u64) -> Done {
 pub fn setitimer(s: &mut Sys<'_, '_>) -> Done {
     let which = s.int(0)?;
     real_timer(which)?;
-    let new = if s.args[1] == Value::Bits(0) { vec![0; 4] } else { s.words(s.args[1], 4)? };
+    let new = if s.is_null(1)? { vec![0; 4] } else { s.words(s.args[1], 4)? };
     let (every, time) = (micros(new[0], new[1], MICROS)?, micros(new[2], new[3], MICROS)?);
-    if s.args[2] != Value::Bits(0) {
+    if !s.is_null(2)? {
         let addr = s.block(s.args[2], 32, true)?;
         put_timer(s, addr)?;
     }

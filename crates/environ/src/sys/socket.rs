@@ -160,22 +160,22 @@ impl Sys<'_, '_> {
         Ok(Address::File(self.given(AT_FDCWD, Value::Bits(at + FAMILY as u64), follow)?))
     }
 
-    /// Writes an address where the program wants it, as far as there is room.
-    fn put_address(&mut self, address: &[u8], pointer: Value, len_at: Value) -> Result<(), Halt> {
-        if pointer == Value::Bits(0) {
+    /// Writes an address where the program wants it, as far as there is room: arguments 1 and 2.
+    fn put_address(&mut self, address: &[u8]) -> Result<(), Halt> {
+        if self.is_null(1)? {
             return Ok(());
         }
         if address == SYMBOLIC {
             return unsupported("the name of a socket that is symbolic");
         }
-        let at = self.block(len_at, 4, true)?;
+        let at = self.block(self.args[2], 4, true)?;
         let room = self.cx.read_bytes(at, 4)?;
         let room = self.cx.joined(&room);
         let room = self.cx.concretise(Value::Sym(room), "the room for a socket's address")? as u32 as i32;
         let room = usize::try_from(room).map_err(|_| EINVAL)?;
         let bytes = [&LOCAL.to_le_bytes()[..], address].concat();
         let written = &bytes[..room.min(bytes.len())];
-        let target = self.block(pointer, written.len() as u64, true)?;
+        let target = self.block(self.args[1], written.len() as u64, true)?;
         if !written.is_empty() {
             self.put(target, written)?;
         }
@@ -377,7 +377,7 @@ fn accepted(s: &mut Sys<'_, '_>, flags: u32) -> Done {
     }
     let first = pending.remove(0);
     let peer = s.world().peer_address(first);
-    s.put_address(&peer, s.args[1], s.args[2])?;
+    s.put_address(&peer)?;
     s.change().socket_mut(node).state = SocketState::Listening { pending, most };
     s.open_on(first, BOTH_WAYS | (flags & O_NONBLOCK), flags & O_CLOEXEC != 0)
 }
@@ -401,10 +401,10 @@ pub fn getpeername(s: &mut Sys<'_, '_>) -> Done {
 }
 
 fn named(s: &mut Sys<'_, '_>, address: &[u8]) -> Done {
-    if s.args[1] == Value::Bits(0) {
+    if s.is_null(1)? {
         return Err(EFAULT.into());
     }
-    s.put_address(address, s.args[1], s.args[2])?;
+    s.put_address(address)?;
     Ok(0)
 }
 
@@ -468,16 +468,18 @@ pub fn getsockopt(s: &mut Sys<'_, '_>) -> Done {
 /// sendto(socket, bytes, count, flags, address, length).
 pub fn sendto(s: &mut Sys<'_, '_>) -> Done {
     let (fd, flags) = (s.int(0)?, s.int(3)? as u32);
-    send(s, fd, &[(s.args[1], s.args[2])], flags, s.args[4] != Value::Bits(0))
+    let names = !s.is_null(4)?;
+    send(s, fd, &[(s.args[1], s.args[2])], flags, names)
 }
 
 /// recvfrom(socket, bytes, count, flags, address, length).
 pub fn recvfrom(s: &mut Sys<'_, '_>) -> Done {
     let (fd, flags) = (s.int(0)?, s.int(3)? as u32);
+    // Decided before anything is taken.
+    let len_at = if s.is_null(4)? { None } else { Some(s.block(s.args[5], 4, true)?) };
     let got = receive(s, fd, &[(s.args[1], s.args[2])], flags)?;
-    if s.args[4] != Value::Bits(0) {
+    if let Some(at) = len_at {
         // A stream says nothing of who sent.
-        let at = s.block(s.args[5], 4, true)?;
         s.put(at, &0u32.to_le_bytes())?;
     }
     Ok(got)

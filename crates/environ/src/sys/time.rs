@@ -1,6 +1,6 @@
 //! Time: a fixed start, advanced by a microsecond per query and by every sleep. Where facts are noted, it is input ([`super::volatile`]).
 
-use wryneck_exec::{PathEnd, Value};
+use wryneck_exec::PathEnd;
 use wryneck_expr::ExprId;
 
 use super::{Done, Sys};
@@ -89,13 +89,13 @@ impl Sys<'_, '_> {
 
     /// The same, of a wait that a null pointer makes last for ever: `None`.
     pub(super) fn limit(&mut self, i: usize) -> Result<Option<u64>, Halt> {
-        if self.args[i] == Value::Bits(0) { Ok(None) } else { self.time(i).map(Some) }
+        if self.is_null(i)? { Ok(None) } else { self.time(i).map(Some) }
     }
 
     /// Sleeps as long as the `struct timespec` at argument `i` says; at argument `i + 1`, what was left if a signal came.
     fn sleep(&mut self, i: usize) -> Done {
         let time = self.time(i)?;
-        let left = if self.args[i + 1] == Value::Bits(0) { None } else { Some(self.args[i + 1]) };
+        let left = if self.is_null(i + 1)? { None } else { Some(self.args[i + 1]) };
         // Nobody knows before whether it is written.
         let left = left.filter(|_| self.has_timer()).map(|left| self.block(left, 16, true)).transpose()?;
         let until = self.world().ticks.saturating_add(time);
@@ -153,21 +153,21 @@ pub fn clock_settime(s: &mut Sys<'_, '_>) -> Done {
 pub fn clock_getres(s: &mut Sys<'_, '_>) -> Done {
     let clock = s.int(0)?;
     let steps = known_clock(s, clock)?;
-    if s.args[1] != Value::Bits(0) {
+    if !s.is_null(1)? {
         s.put_pair(1, steps)?;
     }
     Ok(0)
 }
 
 pub fn gettimeofday(s: &mut Sys<'_, '_>) -> Done {
-    if s.args[0] != Value::Bits(0) {
+    if !s.is_null(0)? {
         s.tell(0, REAL, MICROS)?;
     }
     Ok(0)
 }
 
 pub fn time(s: &mut Sys<'_, '_>) -> Done {
-    let addr = if s.args[0] == Value::Bits(0) { None } else { Some(s.block(s.args[0], 8, true)?) };
+    let addr = if s.is_null(0)? { None } else { Some(s.block(s.args[0], 8, true)?) };
     if let Some([seconds, _]) = s.asked_time(REAL, MICROS)? {
         s.symbolic = Some(seconds);
         addr.map_or(Ok(()), |addr| s.put_expr(addr, seconds))?;

@@ -1,6 +1,6 @@
 //! Copying between descriptors: sendfile, copy_file_range.
 
-use wryneck_exec::{PathEnd, Value};
+use wryneck_exec::PathEnd;
 
 use super::fd::{O_APPEND, PIPE_ROOM};
 use super::{Done, Sys};
@@ -15,7 +15,7 @@ impl Sys<'_, '_> {
     fn transfer(&mut self, (from, from_at): (i32, usize), (to, to_at): (i32, Option<usize>), count: usize) -> Done {
         let (from_open, source) = self.readable(from)?;
         let (from_kind, len) = (source.kind, source.content.len());
-        if self.args[from_at] != Value::Bits(0) && matches!(from_kind, NodeKind::Pipe { .. } | NodeKind::Output | NodeKind::Socket) {
+        if !self.is_null(from_at)? && matches!(from_kind, NodeKind::Pipe { .. } | NodeKind::Output | NodeKind::Socket) {
             return Err(ESPIPE.into());
         }
         let (to_open, target) = self.writable(to)?;
@@ -29,14 +29,14 @@ impl Sys<'_, '_> {
         let to_pipe = matches!(kind, NodeKind::Pipe { .. });
         let appends = to_open.flags & O_APPEND != 0 && !to_pipe;
         if from_kind != NodeKind::Regular {
-            let nothing = self.args[count] == Value::Bits(0) && (to_pipe || from_kind == NodeKind::Directory && !appends);
+            let nothing = self.is_null(count)? && (to_pipe || from_kind == NodeKind::Directory && !appends);
             return if nothing { Ok(0) } else { Err(EINVAL.into()) };
         }
         if appends || !(to_pipe || matches!(kind, NodeKind::Regular | NodeKind::Output | NodeKind::Null)) {
             return Err(EINVAL.into());
         }
         let given = |s: &mut Self, i: usize| -> Result<Option<u64>, Halt> {
-            Ok(if s.args[i] == Value::Bits(0) { None } else { s.words(s.args[i], 1)?.first().copied() })
+            Ok(if s.is_null(i)? { None } else { s.words(s.args[i], 1)?.first().copied() })
         };
         let start = given(self, from_at)?;
         let target_start = to_at.map_or(Ok(None), |i| given(self, i))?;

@@ -7,7 +7,9 @@ use wryneck_exec::threads::{self, Status, ThreadId, observe, publish};
 use wryneck_exec::{Cx, PathEnd, Reply, Stop, Value};
 use wryneck_ir::THREAD;
 
-use super::{For, Stage, Thread, answer, done, go_on, mine, next, of, stage, threads as all, time_at, turn, wait, waiting, wake};
+use super::{
+    For, Stage, Thread, answer, done, go_on, mine, next, note_elsewhere, of, stage, threads as all, time_at, turn, wait, waiting, wake,
+};
 use crate::Linux;
 use crate::errno::{EAGAIN, EBUSY, EDEADLK, EINVAL, ENOSYS, ESRCH, ETIMEDOUT};
 use crate::libc::alloc::GIVEN;
@@ -15,6 +17,7 @@ use crate::libc::stdlib;
 use crate::sig::Args;
 use crate::start;
 use crate::state::World;
+use crate::sys::is_null;
 
 /// Fields of musl's `struct pthread`, in bytes from its beginning.
 mod field {
@@ -61,6 +64,12 @@ fn peek(cx: &Cx<'_>, at: u64) -> u64 {
     let mut bytes = [0; 8];
     cx.state.memory.space.read(at, &mut bytes);
     u64::from_le_bytes(bytes)
+}
+
+/// A word of the list of cleanup handlers; a symbolic one is concretised.
+fn pointer(cx: &mut Cx<'_>, at: u64) -> Result<u64, Stop> {
+    let value = cx.load(Value::Bits(at), 64)?;
+    cx.concretise(Value::Sym(value), "a cleanup handler")
 }
 
 /// The instances that a new thread has of the thread-local variables.
@@ -113,6 +122,7 @@ pub fn create(linux: &Linux, args: &Args<'_>, cx: &mut Cx<'_>) -> Result<Reply, 
         None => cx.allocate(field::END, 16, true, GIVEN).unwrap_or_default(),
     };
     threads::make(cx, function, &[args.value(3)], locals)?;
+    note_elsewhere(cx);
     *of(cx, number) = Thread { handle, detached, ..Thread::default() };
     cx.write_concrete(out, &handle.to_le_bytes())?;
     Ok(answer(cx, None))
@@ -130,6 +140,7 @@ fn thread_of(cx: &mut Cx<'_>, args: &Args<'_>) -> Result<Option<ThreadId>, Stop>
 fn join_some(cx: &mut Cx<'_>, args: &Args<'_>, tries: bool, until: Option<u64>) -> Result<Reply, Stop> {
     let Some(thread) = thread_of(cx, args)? else { return Ok(answer(cx, Some(ESRCH))) };
     let result = args.value(1);
+    let wanted = !is_null(cx, result)?;
     if let Some(reply) = turn(cx)? {
         return Ok(reply);
     }
@@ -148,7 +159,7 @@ fn join_some(cx: &mut Cx<'_>, args: &Args<'_>, tries: bool, until: Option<u64>) 
             None => wait(cx, For::Thread.on(thread.into(), false), None, Stage::Chosen, &[]),
         };
     }
-    if result != Value::Bits(0) {
+    if wanted {
         let value = cx.expr(known.result.unwrap_or(Value::Bits(0)), 64);
         cx.store(result, value)?;
     }
@@ -166,7 +177,7 @@ pub fn tryjoin(_: &Linux, args: &Args<'_>, cx: &mut Cx<'_>) -> Result<Reply, Sto
 }
 
 pub fn timedjoin(linux: &Linux, args: &Args<'_>, cx: &mut Cx<'_>) -> Result<Reply, Stop> {
-    if args.value(2) == Value::Bits(0) {
+    if is_null(cx, args.value(2))? {
         return join_some(cx, args, false, None);
     }
     match time_at(linux, cx, args.value(2))? {
@@ -193,11 +204,12 @@ pub fn detach(_: &Linux, args: &Args<'_>, cx: &mut Cx<'_>) -> Result<Reply, Stop
 pub fn exit(_: &Linux, args: &Args<'_>, cx: &mut Cx<'_>) -> Result<Reply, Stop> {
     // Handlers run with the frames that pushed them still there.
     if let Some(at) = mine_at(cx).map(|at| at + field::CLEANUP) {
-        let handler = peek(cx, at);
+        let handler = pointer(cx, at)?;
         if handler != 0 {
-            let [function, argument, next] = [0, 8, 16].map(|offset| peek(cx, handler + offset));
+            let (next, function) = (pointer(cx, handler + 16)?, pointer(cx, handler)?);
+            let argument = cx.load(Value::Bits(handler + 8), 64)?;
             cx.write_concrete(at, &next.to_le_bytes())?;
-            return Ok(Reply::Again(function, vec![Value::Bits(argument)]));
+            return Ok(Reply::Again(function, vec![Value::Sym(argument)]));
         }
     }
     end(cx, Some(args.value(0)))

@@ -10,6 +10,7 @@ use super::{For, Stage, answer, done, go_on, mine, next, ready, release, set_wor
 use crate::Linux;
 use crate::errno::{EAGAIN, EOVERFLOW, ETIMEDOUT, Errno};
 use crate::sig::Args;
+use crate::sys::is_null;
 
 const CONDITION_BYTES: u64 = 48;
 const BARRIER_BYTES: u64 = 32;
@@ -45,7 +46,7 @@ fn condition(cx: &mut Cx<'_>, args: &Args<'_>, until: Option<u64>) -> Result<Got
 }
 
 fn until(linux: &Linux, cx: &mut Cx<'_>, pointer: Value) -> Result<Result<Option<u64>, Errno>, Stop> {
-    if pointer == Value::Bits(0) {
+    if is_null(cx, pointer)? {
         return Ok(Ok(None));
     }
     Ok(time_at(linux, cx, pointer)?.map(Some))
