@@ -153,6 +153,10 @@ impl Native {
             Some(dir) => (vec![gcov::instrument(first, dir)?], gcov::library(musl, for_musl)?),
         };
         let mut link = self.clang();
+        if !self.sym_calls.is_empty() {
+            // A library's object may define one of them beside another function that the program calls: `srand` beside `rand`.
+            link.arg("-Wl,--allow-multiple-definition");
+        }
         if self.fail_calls {
             link.args(ALLOCATORS.map(|name| format!("-Wl,--wrap={name}")));
         }

@@ -111,11 +111,15 @@ pub fn stand_ins() -> impl Iterator<Item = StandIn> {
 
 impl Environment for Linux {
     fn replaces(&self, name: &str) -> bool {
-        sym_calls::position(&self.input.sym_calls, name).is_some()
+        let all = &self.input.sym_calls;
+        sym_calls::position(all, name).is_some() || sym_calls::forgets(all, name)
     }
 
     fn model(&self, name: &str, defined: bool) -> Option<u32> {
-        if let Some(i) = sym_calls::position(&self.input.sym_calls, name) {
+        // Behind the models: the functions whose results are input, and one for those that take variables away.
+        let all = &self.input.sym_calls;
+        let behind = sym_calls::position(all, name).or_else(|| sym_calls::forgets(all, name).then_some(all.len()));
+        if let Some(i) = behind {
             return Some((MODELS.len() + i) as u32);
         }
         let i = MODELS.binary_search_by(|m| m.name.cmp(name)).ok()?;
@@ -127,7 +131,10 @@ impl Environment for Linux {
 
     fn call(&self, model: u32, call: &Call<'_>, cx: &mut Cx<'_>) -> Result<Reply, Stop> {
         let Some(model) = MODELS.get(model as usize) else {
-            return sym_calls::call(self, &self.input.sym_calls[model as usize - MODELS.len()], call, cx);
+            return match self.input.sym_calls.get(model as usize - MODELS.len()) {
+                Some(of) => sym_calls::call(self, of, call, cx),
+                None => sym_calls::forget(cx),
+            };
         };
         (model.run)(self, &Args::of(call, model.sig)?, cx)
     }

@@ -5,9 +5,10 @@
 //! from inside a library are the library's own, as they are natively.
 //!
 //! `getenv`: a variable that the program was not given is unset or set, as an input `getenv_NAME` of one byte says, and its value is an input
-//! `env_NAME`, as `--sym-env` makes it. So a native replay sets the variable.
+//! `env_NAME`, as `--sym-env` makes it. So a native replay sets the variable. What the program sets itself is not input; where it takes away variables,
+//! its path ends by name.
 
-use wryneck_exec::{Call, Cx, Reply, Stop, Value};
+use wryneck_exec::{Call, Cx, PathEnd, Reply, Stop, Value};
 use wryneck_expr::ExprId;
 
 use crate::Linux;
@@ -61,6 +62,22 @@ fn row(name: &str) -> Option<&'static (&'static str, Gives, &'static [Ty])> {
 /// Whether it is known what a function of this name gives.
 pub fn is_known(name: &str) -> bool {
     row(name).is_some()
+}
+
+/// Functions that take variables away, which `getenv` would have to know.
+const FORGETTERS: [&str; 2] = ["clearenv", "unsetenv"];
+
+/// Whether a function has to be watched because variables are input.
+pub(crate) fn forgets(all: &[SymCall], name: &str) -> bool {
+    FORGETTERS.contains(&name) && all.iter().any(|call| call.name == "getenv")
+}
+
+/// A call of such a function.
+pub(crate) fn forget(cx: &Cx<'_>) -> Result<Reply, Stop> {
+    match cx.core.image.in_library(cx.pos()) {
+        true => Ok(Reply::Decline),
+        false => Err(PathEnd::Unsupported("the program takes variables away that `--sym-calls getenv` gives it".into()).into()),
+    }
 }
 
 /// The name of the input that says whether a variable is set.
@@ -146,11 +163,31 @@ fn writable(cx: &mut Cx<'_>, pointer: Value, size: u64) -> Result<u64, Stop> {
     }
 }
 
+/// Whether the program has set a variable itself. What cannot be told is left to the C library.
+fn has_own(cx: &mut Cx<'_>, name: &[u8]) -> Result<bool, Stop> {
+    let Some(target) = cx.core.image.program.lookup("__environ") else { return Ok(false) };
+    let pointer = Value::Bits(cx.core.image.target_address(target));
+    let at = cx.load(pointer, 64)?;
+    let Some(strings) = cx.core.pool.as_u64(at) else { return Ok(true) };
+    for i in (0..).take_while(|_| strings != 0) {
+        let entry = cx.load(Value::Bits(strings + 8 * i), 64)?;
+        match cx.core.pool.as_u64(entry) {
+            Some(0) => break,
+            None => return Ok(true),
+            Some(entry) => match cx.concrete_string(Value::Bits(entry))? {
+                Some(text) if text.strip_prefix(name).is_none_or(|rest| rest.first() != Some(&b'=')) => {}
+                _ => return Ok(true),
+            },
+        }
+    }
+    Ok(false)
+}
+
 /// A variable that the program asks for.
 fn variable(linux: &Linux, size: u32, args: &Args<'_>, cx: &mut Cx<'_>) -> Result<Reply, Stop> {
     let Ok(Some(name)) = cx.concrete_string(args.value(0)) else { return Ok(Reply::Decline) };
     let is_given = linux.input.env.iter().any(|(given, _)| *given == name);
-    if is_given || name.is_empty() || name.contains(&b'=') {
+    if is_given || name.is_empty() || name.contains(&b'=') || has_own(cx, &name)? {
         return Ok(Reply::Decline);
     }
     let name = String::from_utf8_lossy(&name).into_owned();

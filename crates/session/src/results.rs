@@ -49,17 +49,19 @@ impl Ends {
     }
 }
 
-/// A line of a function in a file.
+/// A place of a function in a file.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
-struct Line {
+struct InSource {
     file: String,
     line: u32,
+    /// 0 in executables: optimised code has one operation at several columns.
+    column: u32,
     function: String,
 }
 
-/// Where a finding is: its kind, the lines of its place, and a hash of its story.
+/// Where a finding is: its kind, its place in the source, and a hash of its story.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub struct PlaceKey(String, Vec<Line>, u64);
+pub struct PlaceKey(String, Vec<InSource>, u64);
 
 /// A path that can be run again.
 pub struct Way {
@@ -116,10 +118,13 @@ impl Seen {
         let next = self.ways.len() as u32;
         let place = || {
             let innermost = |&pos: &CodePos| image.source(pos).into_iter().next();
-            let line = |s: SourcePos| Line { file: s.file, line: s.line, function: s.function };
-            let lines = code.1.iter().filter_map(innermost).map(line).collect();
+            let in_source = |s: SourcePos| {
+                let column = if self.machine.is_some() { 0 } else { s.column };
+                InSource { file: s.file, line: s.line, column, function: s.function }
+            };
+            let places = code.1.iter().filter_map(innermost).map(in_source).collect();
             let told = story(core, defect.story, &mut |pos, h| image.source(pos).iter().for_each(|s| (&s.file, s.line).hash(h)));
-            PlaceKey(what.to_string(), lines, told)
+            PlaceKey(what.to_string(), places, told)
         };
         if let Some(&number) = self.by_code.get(&code) {
             return Shown { number, first: None };

@@ -10,7 +10,7 @@ int main(int argc, char **argv) {
 #ifdef FIXED
     if (number > (INT_MAX - 9) / 10) return 1;
 #endif
-    number = number * 10 + (*p - '0');  //~ FAULT signed-overflow: * 10 overflows `int`
+    number = number * 10 + (*p - '0');  //~ FAULT signed-overflow: * 10 overflows `int` //~ FAULT signed-overflow: + 9 overflows `int`
   }
   return number == 7;
 }
