@@ -124,6 +124,54 @@ int main(int argc, char **argv) {
 }
 
 #[test]
+fn a_file_and_standard_input_may_have_any_length_up_to_one() {
+    // Sums its standard input, or the file, into a place for eleven bytes.
+    let source = r#"#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+int main(int argc, char **argv) {
+  int fd = argc > 1 ? open(argv[1], O_RDONLY) : 0;
+  struct stat s;
+  char all[32], sum[11] = {0};
+  if (fd < 0 || fstat(fd, &s)) return 2;
+  ssize_t n = read(fd, all, sizeof all);
+  if (argc > 1 && s.st_size != n) return 3;
+  for (ssize_t i = 0; i < n; i++) sum[i] = all[i] == 'y';
+  return n > 2 && sum[2];
+}
+"#;
+    let place = Place::new();
+    fs::write(place.path("q.c"), source).expect("there is room");
+    let built = place.wryneck(&["cc", "-g", "-O0", "q.c", "-o", "q"]).output().expect("it starts");
+    assert!(built.status.success(), "{}", text(&built.stderr));
+    fs::write(place.path("policy"), "file_up_to = 12\nstdin_up_to = 12\n").expect("there is room");
+    let policy = ["--answer", "--policy", "policy", "--siblings", "wait"];
+    for front in ["--verbose", "--machine-code"] {
+        for of_file in [true, false] {
+            let asked = |content: &str, how: &[&str]| {
+                fs::write(place.path("f"), content).expect("there is room");
+                let words = if of_file { &["--", "./q", "f"][..] } else { &["--", "./q"] };
+                let stdin = fs::File::open(place.path("f")).expect("it was written");
+                let options: Vec<&str> = policy.iter().chain(how).copied().collect();
+                let mut command = place.wryneck(&[&["guard", "--budget", "60s", front], &options[..], words].concat());
+                answer(&command.stdin(stdin).output().expect("it starts"))
+            };
+            assert_eq!(asked("four", &[]), "clean", "{front} {of_file}");
+            for (content, right) in [
+                ("four", "clean, hit"),
+                ("fyyr", "clean, hit"),
+                ("", "clean, hit"),
+                ("eleven byte", "clean, hit"),
+                ("twelve bytes", "faulty, hit"),
+                ("thirteen byte", "miss"),
+            ] {
+                assert_eq!(asked(content, &["--on-miss", "run"]), right, "{front} {of_file}: {content}");
+            }
+        }
+    }
+}
+
+#[test]
 fn another_build_of_the_tool_starts_anew() {
     let place = Place::new();
     assert_eq!(answer(&place.guard(&["--siblings", "never", "--answer", "--", "./p", "x"])), "clean");

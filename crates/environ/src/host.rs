@@ -61,16 +61,26 @@ impl Captured {
         answer
     }
 
-    /// A file whose content is symbolic, as it is now: what a path branches on of it is no fact, but its length is. `None`: the content is a fact.
+    /// A file whose content is symbolic, as it is now: what a path branches on of it is no fact, but its length is, unless that is symbolic, too. `None`:
+    /// the content is a fact.
     pub fn short_file(&self, path: &[u8], which: &NamedFiles) -> Option<Arc<Vec<u8>>> {
         self.log.as_ref()?;
         let content = once(&self.files, path.to_vec(), |path| self.host.read_file(path)).ok()?;
         if !which.has(path, content.len()) {
             return None;
         }
-        self.note(|| (observed::question("length", path), content.len().to_string().into_bytes()));
+        if !which.has_any_length(path, content.len()) {
+            self.note(|| (observed::question("length", path), content.len().to_string().into_bytes()));
+        }
         self.note_apart(path);
         Some(content)
+    }
+
+    /// How many bytes such a file has, if its length is to be input.
+    pub fn any_length(&self, path: &[u8], which: &NamedFiles) -> Option<u64> {
+        self.log.as_ref().filter(|_| which.up_to > 0)?;
+        let content = once(&self.files, path.to_vec(), |path| self.host.read_file(path)).ok()?;
+        which.has_any_length(path, content.len()).then_some(content.len() as u64)
     }
 
     /// Sorted by name; in the host's own order where facts are noted.

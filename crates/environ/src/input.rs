@@ -154,6 +154,8 @@ pub struct ProgramInput {
 pub struct NamedFiles {
     /// The largest one, in bytes; 0: none.
     pub most: u64,
+    /// Files of at most so many bytes have a symbolic length up to that; 0: none.
+    pub up_to: u64,
     /// Absolute paths of files that are not, as [`matches`] takes them.
     pub concrete: Vec<String>,
 }
@@ -161,7 +163,16 @@ pub struct NamedFiles {
 impl NamedFiles {
     /// Whether the file at an absolute path, of so many bytes, is symbolic.
     pub fn has(&self, path: &[u8], bytes: usize) -> bool {
-        (1..=self.most).contains(&(bytes as u64)) && !self.concrete.iter().any(|pattern| matches(pattern, path))
+        self.has_any_length(path, bytes) || (1..=self.most).contains(&(bytes as u64)) && self.is_free(path)
+    }
+
+    /// Whether its length is symbolic, too.
+    pub fn has_any_length(&self, path: &[u8], bytes: usize) -> bool {
+        self.up_to > 0 && bytes as u64 <= self.up_to && self.is_free(path)
+    }
+
+    fn is_free(&self, path: &[u8]) -> bool {
+        !self.concrete.iter().any(|pattern| matches(pattern, path))
     }
 }
 

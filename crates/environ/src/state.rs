@@ -70,6 +70,8 @@ impl SymbolicMeta {
 pub struct Node {
     pub kind: NodeKind,
     pub content: Content,
+    /// The length that the content began with is input.
+    pub any_length: bool,
     /// Size and kind in it are not used: see [`Node::stat`]. Of a directory that was removed, no links.
     pub meta: Stat,
     pub symbolic: SymbolicMeta,
@@ -89,6 +91,7 @@ impl Node {
         Node {
             kind,
             content: Content::default(),
+            any_length: false,
             meta,
             symbolic: SymbolicMeta::default(),
             target: Rc::from(&b""[..]),

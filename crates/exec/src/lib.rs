@@ -37,4 +37,4 @@ pub use step::cx::Cx;
 pub use step::leaks::Leak;
 pub use step::plugin::{Call, Environment, Premises, Reply, Stop, Value};
 pub use step::recorder::{Step, Trace, TracedCall};
-pub use step::{core, cx, goals, heap_calls, leaks, plugin, recorder, threads};
+pub use step::{core, cx, goals, heap_calls, leaks, plugin, recorder, seed, threads};

@@ -118,7 +118,7 @@ pub static OPTIONS: &[Opt<GuardArgs>] = &[
         set: |a, v| { a.on_fault = one_of(v, &[("refuse", OnFault::Refuse), ("run", OnFault::Run), ("warn", OnFault::Warn)])?; Ok(()) } },
     Opt { name: "--on-miss", value: "verify|background|run|refuse", help: "if nothing is known: verify first (default), run and verify meanwhile, run, do not run",
         set: |a, v| { a.on_miss = one_of(v, &[("background", OnMiss::Background), ("refuse", OnMiss::Refuse), ("run", OnMiss::Run), ("verify", OnMiss::Verify)])?; Ok(()) } },
-    Opt { name: "--policy", value: "FILE", help: "what becomes symbolic, as TOML: arguments, argument, up_to, concrete, environment, variable, stdin, file, concrete_files, attributes",
+    Opt { name: "--policy", value: "FILE", help: "what becomes symbolic, as TOML: arguments, argument, up_to, concrete, environment, variable, stdin, stdin_up_to, file, file_up_to, concrete_files, attributes",
         set: |a, v| { a.policy = Some(v.into()); Ok(()) } },
     Opt { name: "--repeat", value: "N", help: "with `--answer`: look up N times and report the mean time",
         set: |a, v| { a.repeat = number(v)?; Ok(()) } },

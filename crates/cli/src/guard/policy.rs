@@ -27,8 +27,12 @@ pub struct Policy {
     pub variable: usize,
     /// Largest regular file on standard input whose content is symbolic, in bytes.
     pub stdin: usize,
+    /// Standard input of at most so many bytes is symbolic with any such length; 0: with the length that it has.
+    pub stdin_up_to: usize,
     /// Largest file that the program opens whose content is symbolic, in bytes.
     pub file: usize,
+    /// Files of at most so many bytes are symbolic with any such length; 0: with the length that they have.
+    pub file_up_to: usize,
     /// Files whose content stays concrete, by absolute path: a `*` at the end stands for anything.
     pub concrete_files: Vec<String>,
     /// Attributes of files, such as their times, are symbolic.
@@ -45,7 +49,9 @@ impl Default for Policy {
             environment: true,
             variable: 4096,
             stdin: 4096,
+            stdin_up_to: 0,
             file: 1024,
+            file_up_to: 0,
             concrete_files: Vec::new(),
             attributes: true,
         }
@@ -54,7 +60,7 @@ impl Default for Policy {
 
 /// Most bytes of a policy's file.
 const MOST: u64 = 1 << 20;
-/// Most bytes of an argument of any length.
+/// Most bytes of an argument, of standard input or of a file of any length.
 const MOST_ROOM: usize = 4096;
 
 impl Policy {
@@ -68,9 +74,14 @@ impl Policy {
             .map_err(|error| {
                 problem(format!("the policy `{shown}`: {}", error.message()), "`wryneck guard --help` lists what a policy says")
             })
-            .and_then(|policy: Policy| match policy.up_to <= MOST_ROOM {
-                true => Ok(policy),
-                false => Err(problem(format!("the policy `{shown}`: `up_to` is {}", policy.up_to), format!("{MOST_ROOM} is the most"))),
+            .and_then(|policy: Policy| {
+                let rooms = [("up_to", policy.up_to), ("stdin_up_to", policy.stdin_up_to), ("file_up_to", policy.file_up_to)];
+                match rooms.iter().find(|(_, room)| *room > MOST_ROOM) {
+                    None => Ok(policy),
+                    Some((name, room)) => {
+                        Err(problem(format!("the policy `{shown}`: `{name}` is {room}"), format!("{MOST_ROOM} is the most")))
+                    }
+                }
             })
     }
 
@@ -87,12 +98,12 @@ impl Policy {
     /// The same, with nothing symbolic but arguments: what else a path depends on is taken to be as it was.
     #[must_use]
     pub fn of_arguments_alone(self) -> Policy {
-        Policy { environment: false, stdin: 0, file: 0, attributes: false, ..self }
+        Policy { environment: false, stdin: 0, stdin_up_to: 0, file: 0, file_up_to: 0, attributes: false, ..self }
     }
 
     /// Which files that the program opens have symbolic content.
     pub fn named_files(&self) -> NamedFiles {
-        NamedFiles { most: self.file as u64, concrete: self.concrete_files.clone() }
+        NamedFiles { most: self.file as u64, up_to: self.file_up_to as u64, concrete: self.concrete_files.clone() }
     }
 
     /// What decides which arguments are symbolic, so that their numbers mean the same.

@@ -1,6 +1,6 @@
 //! Generalisation: which part of an input becomes symbolic, and what of its form a path keeps as facts (paper 4, argument generalization).
 //!
-//! An argument is symbolic with its length, or up to a length; a variable of the environment with its name. The length of a variable is a fact of those
+//! An argument, a file and standard input are symbolic with their length, or up to a length; a variable of the environment with its name. The length of a variable is a fact of those
 //! paths alone that branch on its bytes. What stays concrete is a fact itself.
 
 use std::collections::BTreeMap;
@@ -63,6 +63,7 @@ impl Actual {
         }
         if let Some(stdin) = &self.stdin {
             all.insert("stdin".to_owned(), stdin.clone());
+            all.insert("stdin_size".to_owned(), (stdin.len() as u64).to_le_bytes().to_vec());
         }
         all
     }
@@ -127,6 +128,13 @@ impl Actual {
             }
         }
         let stdin = match &self.stdin {
+            Some(content) if policy.stdin_up_to > 0 && content.len() <= policy.stdin_up_to => {
+                let mut seed = content.clone();
+                seed.resize(policy.stdin_up_to, 0);
+                seeds.push(("stdin_size".to_owned(), (content.len() as u64).to_le_bytes().to_vec()));
+                seeds.push(("stdin".to_owned(), seed));
+                Stdin::Symbolic(0, policy.stdin_up_to as u64)
+            }
             Some(content) if content.len() <= policy.stdin => {
                 seeds.push(("stdin".to_owned(), content.clone()));
                 Stdin::Symbolic(content.len() as u64, content.len() as u64)

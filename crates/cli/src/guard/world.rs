@@ -90,6 +90,7 @@ impl Here {
                 Some(observed::content(&content.map_err(error), &|content| self.digest(content)))
             }
             b"length" => self.host.stat(about, false).ok().map(|stat| stat.size.to_string().into_bytes()),
+            b"size" => self.host.stat(about, false).ok().map(|stat| stat.size.to_le_bytes().to_vec()),
             b"bytes" => self.reading(Err(about), || self.host.read_file(about)).ok().map(|content| content.to_vec()),
             b"dir" => {
                 let entries = self.reading(Err(about), || self.list_dir(about));

@@ -396,7 +396,7 @@ impl Sys<'_, '_> {
     pub fn adopt_directory(&mut self, found: &Found) -> Result<NodeId, Halt> {
         let mut id = ROOT;
         for (name, place) in &found.way {
-            id = self.adopt(id, name, place)?;
+            id = self.adopt(id, name, place, None)?;
         }
         Ok(id)
     }
@@ -407,12 +407,15 @@ impl Sys<'_, '_> {
         if let Place::Node(id) = place {
             return Ok(id);
         }
+        // Decided before anything changes.
+        let len = self.length_of_host(&place)?;
         let directory = self.adopt_directory(found)?;
         // Behind `.` and `..`, the directory itself was meant.
-        if found.last == Last::Name { self.adopt(directory, &found.name, &place) } else { Ok(directory) }
+        if found.last == Last::Name { self.adopt(directory, &found.name, &place, len) } else { Ok(directory) }
     }
 
-    fn adopt(&mut self, directory: NodeId, name: &[u8], place: &Place) -> Result<NodeId, Halt> {
+    /// `len`: the length of a file's content, where that is input.
+    fn adopt(&mut self, directory: NodeId, name: &[u8], place: &Place, len: Option<u64>) -> Result<NodeId, Halt> {
         let (path, stat) = match place {
             Place::Node(id) => return Ok(*id),
             Place::Host(path, stat) => (path, stat),
@@ -435,7 +438,7 @@ impl Sys<'_, '_> {
         };
         let mut node = Node { parent: directory, host: Some(path.clone()), ..Node::new(kind, *stat) };
         match kind {
-            NodeKind::Regular => node.content = self.content_of_host(path)?,
+            NodeKind::Regular => (node.content, node.any_length) = (self.content_of_host(path, len)?, len.is_some()),
             NodeKind::Link => node.target = self.linux.captured.link(path)?,
             _ => {}
         }

@@ -2,11 +2,14 @@
 
 use std::ops::Range;
 
-use super::path::AT_FDCWD;
+use wryneck_exec::{Value, seed};
+
+use super::path::{AT_FDCWD, Place};
 use super::{Done, Sys};
 use crate::content::{Byte, Content};
 use crate::errno::Halt;
-use crate::observed::{self, BYTES};
+use crate::input::mode;
+use crate::observed::{self, BYTES, SIZE};
 use crate::state::{NodeId, NodeKind, STDERR};
 
 /// Bytes of `struct stat` that are symbolic where attributes are: all but mode and owners, which the models use, and what is always zero.
@@ -40,6 +43,11 @@ struct Layout {
     written: [Range<usize>; 3],
 }
 
+/// The name of an input that is the answer to a question about a file.
+fn input_of(kind: &str, path: &str) -> String {
+    format!("{kind} {path}\0")
+}
+
 /// How far a path knows a file whose attributes it asks for.
 #[derive(Clone, Copy, Default)]
 pub struct Touched {
@@ -47,6 +55,8 @@ pub struct Touched {
     pub opened: bool,
     /// It knows the content.
     pub content: bool,
+    /// The length of the content is input.
+    pub any_length: bool,
 }
 
 impl Sys<'_, '_> {
@@ -65,14 +75,36 @@ impl Sys<'_, '_> {
         Some([(next()? as usize, next()?), (next()? as usize, next()?)])
     }
 
-    /// The content of a file of the host: symbolic input named by its question, if the file is one of those; else a fact.
-    pub fn content_of_host(&mut self, path: &[u8]) -> Result<Content, Halt> {
+    /// The length of the content of a file of the host, if it is input: any number up to the one that is asked for will do. Decides on input that
+    /// [`Self::content_of_host`] makes. Changes nothing.
+    pub fn length_of_host(&mut self, place: &Place) -> Result<Option<u64>, Halt> {
+        let files = &self.linux.input.named_files;
+        let Place::Host(path, stat) = place else { return Ok(None) };
+        let (Ok(name), mode::REGULAR) = (std::str::from_utf8(path), stat.mode & mode::KIND) else { return Ok(None) };
+        let Some(real) = self.linux.captured.any_length(path, files) else { return Ok(None) };
+        let bytes = seed::coming_input(self.cx, &input_of(SIZE, name), &real.to_le_bytes());
+        let size = self.cx.joined(&bytes);
+        let most = self.cx.core.pool.bits(64, files.up_to);
+        let allowed = self.cx.core.pool.ule(size, most);
+        self.cx.assume(allowed)?;
+        Ok(Some(self.cx.concretise(Value::Sym(size), "the length of a file")?))
+    }
+
+    /// The content of a file of the host: symbolic input named by its question, if the file is one of those; else a fact. `len`: its length, where that
+    /// was decided.
+    pub fn content_of_host(&mut self, path: &[u8], len: Option<u64>) -> Result<Content, Halt> {
         let captured = &self.linux.captured;
         let name = std::str::from_utf8(path).ok();
         let Some((name, real)) = name.and_then(|name| Some((name, captured.short_file(path, &self.linux.input.named_files)?))) else {
             return Ok(Content::captured(captured.file(path)?));
         };
-        let bytes = self.cx.seeded_input(&format!("{BYTES} {name}\0"), &real);
+        let mut seed = real.to_vec();
+        if let Some(len) = len {
+            // Decided before, when it got the seed's bytes.
+            self.cx.new_input(&input_of(SIZE, name), 8);
+            seed.resize(len as usize, 0);
+        }
+        let bytes = self.cx.seeded_input(&input_of(BYTES, name), &seed);
         let mut content = Content::default();
         content.write(0, &bytes.into_iter().map(Byte::Symbolic).collect::<Vec<_>>());
         Ok(content)
@@ -117,7 +149,8 @@ impl Sys<'_, '_> {
         let layout = if question.starts_with(b"statx ") { STATX } else { STAT };
         let real = captured.seen(question).filter(|real| real.len() == told.len());
         let fits = |range: &Range<usize>| real.as_ref().is_some_and(|real| real[range.clone()] == told[range.clone()]);
-        if !is_stream && (!fits(&layout.owners) || touched.content && !fits(&layout.size)) || real.is_none() {
+        let known_size = touched.content && !touched.any_length;
+        if !is_stream && (!fits(&layout.owners) || known_size && !fits(&layout.size)) || real.is_none() {
             captured.note_unknown("the attributes of a file that the program changed, or that changes");
             return Ok(());
         }

@@ -86,8 +86,8 @@ impl Sys<'_, '_> {
     fn told_of_node(&self, id: NodeId) -> Told {
         let node = self.world().node(id);
         let content = node.kind == NodeKind::Regular;
-        let question =
-            self.question_of_node(id).map(|question| (question, Touched { opened: content || node.kind == NodeKind::Directory, content }));
+        let touched = Touched { opened: content || node.kind == NodeKind::Directory, content, any_length: node.any_length };
+        let question = self.question_of_node(id).map(|question| (question, touched));
         Told { stat: node.stat(), symbolic: node.symbolic, question }
     }
 

@@ -25,7 +25,7 @@ pub mod recorder;
 mod resolve;
 pub mod run;
 mod scratch;
-pub(crate) mod seed;
+pub mod seed;
 pub(crate) mod survive;
 mod table;
 pub mod threads;

@@ -77,11 +77,23 @@ impl Cx<'_> {
     pub fn seeded_input(&mut self, name: &str, bytes: &[u8]) -> Vec<ExprId> {
         let symbols = self.new_input(name, bytes.len() as u64);
         let Some(name) = self.state.inputs.iter().last().map(|input| Rc::clone(&input.name)) else { return symbols };
-        self.core.add_seed(&name, bytes);
-        if self.state.script.is_empty() {
-            let values = values(&mut self.core.pool, &name, bytes);
-            self.state.model = self.state.model.with(&values);
-        }
+        seed_with(self, &name, bytes);
         symbols
+    }
+}
+
+/// The bytes [`Cx::seeded_input`] would make, so that a model can decide on them before it makes them, by [`Cx::new_input`].
+pub fn coming_input(cx: &mut Cx<'_>, name: &str, bytes: &[u8]) -> Vec<ExprId> {
+    let symbols = cx.coming_input(name, bytes.len() as u64);
+    let name = cx.unused_input_name(name);
+    seed_with(cx, &name, bytes);
+    symbols
+}
+
+fn seed_with(cx: &mut Cx<'_>, name: &str, bytes: &[u8]) {
+    cx.core.add_seed(name, bytes);
+    if cx.state.script.is_empty() {
+        let values = values(&mut cx.core.pool, name, bytes);
+        cx.state.model = cx.state.model.with(&values);
     }
 }

@@ -25,7 +25,12 @@ pub struct Input {
     /// The directory it runs in: `good` or `bad`.
     bad: bool,
     stdin: Option<String>,
+    /// Asked with a policy by which lengths up to one are alike.
+    any_length: bool,
 }
+
+/// That policy.
+const ANY_LENGTH: &str = "up_to = 8\nstdin_up_to = 8\nfile_up_to = 16\n";
 
 /// What guard says.
 pub struct Answer {
@@ -55,7 +60,8 @@ impl Input {
         let words = (0..count).map(|_| WORDS[random.below(WORDS.len())].to_owned()).collect();
         let mode = [None, None, Some(""), Some("c"), Some("e"), Some("do!"), Some("do."), Some("dont")][random.below(8)];
         let stdin = [None, None, Some("abk"), Some("abc"), Some("a")][random.below(5)];
-        Input { words, mode: mode.map(Into::into), bad: random.below(4) == 0, stdin: stdin.map(Into::into) }
+        let (bad, any_length) = (random.below(4) == 0, random.below(2) == 0);
+        Input { words, mode: mode.map(Into::into), bad, stdin: stdin.map(Into::into), any_length }
     }
 
     pub fn of_words(all: &[&str], random: &mut Random) -> Input {
@@ -66,7 +72,7 @@ impl Input {
             let at = random.below(word.len());
             word.replace_range(at..=at, &char::from(b'!' + random.below(90) as u8).to_string());
         }
-        Input { words, ..Input::default() }
+        Input { words, any_length: random.below(2) == 0, ..Input::default() }
     }
 }
 
@@ -81,6 +87,7 @@ impl Place {
         use std::os::unix::fs::PermissionsExt;
         fs::set_permissions(place.path("cache"), fs::Permissions::from_mode(0o700))?;
         fs::copy(Cache::open()?.path("libc.bc"), place.path("cache/libc.bc"))?;
+        fs::write(place.path("policy"), ANY_LENGTH)?;
         let source = place.path("risky.c");
         fs::write(&source, include_str!("risky.c"))?;
         let built = Command::new(&place.wryneck)
@@ -160,7 +167,11 @@ impl Place {
 
     /// What guard knows of an input; a miss is verified, if asked for.
     pub fn answer(&self, program: &Path, input: &Input, verifies: bool) -> Result<Answer> {
-        let options = ["--answer", "--budget", "2s", "--max-paths", "400", "--on-miss", if verifies { "verify" } else { "run" }];
+        let policy = self.path("policy").display().to_string();
+        let mut options = vec!["--answer", "--budget", "2s", "--max-paths", "400", "--on-miss", if verifies { "verify" } else { "run" }];
+        if input.any_length {
+            options.extend(["--policy", &policy]);
+        }
         let mut command = self.command(&options, program);
         self.given(&mut command, input)?;
         let out = command.output()?;
