@@ -8,6 +8,7 @@
 #![forbid(unsafe_code)]
 
 pub mod content;
+mod epolls;
 pub mod errno;
 mod failing;
 mod host;

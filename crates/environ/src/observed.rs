@@ -254,7 +254,8 @@ enum Rule {
     Asks(fn(&Sys<'_, '_>, &Done)),
 }
 
-/// What the answers of timers depend on.
+/// What the answers of waits, and of timers, depend on.
+const READY: &str = "which descriptors are ready";
 const CHILDREN: &str = "whether the process was begun with children";
 const TIMERS: &str = "when a timer's signal comes";
 
@@ -263,7 +264,8 @@ const TIMERS: &str = "when a timer's signal comes";
 static RULES: &[(&str, Rule)] = &[
     ("accept", Rule::Asks(kind_of_stream)), ("accept4", Rule::Asks(kind_of_stream)), ("access", Rule::Path), ("alarm", Rule::Unknown(TIMERS)), ("arch_prctl", Rule::Path), ("brk", Rule::Path), ("chdir", Rule::Path),
     ("clock_getres", Rule::Path), ("clock_gettime", Rule::Path), ("clock_nanosleep", Rule::Path), ("close", Rule::Path), ("connect", Rule::Asks(kind_of_stream)), ("copy_file_range", Rule::Asks(transfer)),
-    ("dup", Rule::Path), ("dup2", Rule::Path), ("dup3", Rule::Path), ("execve", Rule::Path), ("exit", Rule::Path),
+    ("dup", Rule::Path), ("dup2", Rule::Path), ("dup3", Rule::Path), ("epoll_create", Rule::Path), ("epoll_create1", Rule::Path), ("epoll_ctl", Rule::Asks(watched)), ("epoll_pwait", Rule::Unknown(READY)),
+    ("epoll_pwait2", Rule::Unknown(READY)), ("epoll_wait", Rule::Unknown(READY)), ("eventfd", Rule::Path), ("eventfd2", Rule::Path), ("execve", Rule::Path), ("exit", Rule::Path),
     ("exit_group", Rule::Path), ("faccessat", Rule::Path), ("faccessat2", Rule::Path), ("fadvise64", Rule::Asks(advise)), ("fchdir", Rule::Asks(kind_of_stream)), ("fcntl", Rule::Asks(fcntl)),
     ("fdatasync", Rule::Asks(kind_of_stream)), ("flock", Rule::Unknown("locks of other processes")), ("fstat", Rule::Path), ("fstatfs", Rule::Path), ("fsync", Rule::Asks(kind_of_stream)),
     ("futex", Rule::Path), ("getcwd", Rule::Asks(getcwd)), ("getdents64", Rule::Asks(getdents)),
@@ -272,11 +274,11 @@ static RULES: &[(&str, Rule)] = &[
     ("getrlimit", Rule::Path), ("getsockname", Rule::Asks(kind_of_stream)), ("getsockopt", Rule::Asks(kind_of_stream)), ("gettid", Rule::Path), ("gettimeofday", Rule::Path), ("getuid", Rule::Asks(ids)), ("ioctl", Rule::Asks(ioctl)), ("kill", Rule::Asks(signals)), ("listen", Rule::Asks(kind_of_stream)), ("lseek", Rule::Asks(seek)),
     ("lstat", Rule::Path), ("madvise", Rule::Path), ("mmap", Rule::Asks(mmap)), ("mprotect", Rule::Path), ("mremap", Rule::Path),
     ("msync", Rule::Path), ("munmap", Rule::Path), ("nanosleep", Rule::Path), ("newfstatat", Rule::Path),
-    ("open", Rule::Asks(open)), ("openat", Rule::Asks(openat)), ("pause", Rule::Asks(signals)), ("pipe", Rule::Path), ("pipe2", Rule::Path), ("poll", Rule::Unknown("which descriptors are ready")),
-    ("ppoll", Rule::Unknown("which descriptors are ready")), ("pread64", Rule::Asks(read)), ("preadv", Rule::Asks(read)), ("prlimit64", Rule::Asks(own_process)), ("pselect6", Rule::Unknown("which descriptors are ready")), ("pwrite64", Rule::Asks(write)),
+    ("open", Rule::Asks(open)), ("openat", Rule::Asks(openat)), ("pause", Rule::Asks(signals)), ("pipe", Rule::Path), ("pipe2", Rule::Path), ("poll", Rule::Unknown(READY)),
+    ("ppoll", Rule::Unknown(READY)), ("pread64", Rule::Asks(read)), ("preadv", Rule::Asks(read)), ("prlimit64", Rule::Asks(own_process)), ("pselect6", Rule::Unknown(READY)), ("pwrite64", Rule::Asks(write)),
     ("pwritev", Rule::Asks(write)), ("read", Rule::Asks(read)), ("readlink", Rule::Path), ("readlinkat", Rule::Path), ("readv", Rule::Asks(read)), ("recvfrom", Rule::Asks(receive)), ("recvmsg", Rule::Asks(receive)),
     ("rseq", Rule::Path), ("rt_sigaction", Rule::Asks(signals)), ("rt_sigpending", Rule::Asks(signals)), ("rt_sigprocmask", Rule::Asks(signals)), ("rt_sigqueueinfo", Rule::Asks(signals)), ("rt_sigsuspend", Rule::Asks(signals)), ("rt_sigtimedwait", Rule::Asks(signals)), ("sched_getaffinity", Rule::Asks(processors)), ("sched_yield", Rule::Path),
-    ("select", Rule::Unknown("which descriptors are ready")), ("sendfile", Rule::Unknown("how much one transfer between files moves")), ("sendmsg", Rule::Asks(kind_of_stream)), ("sendto", Rule::Asks(kind_of_stream)),
+    ("select", Rule::Unknown(READY)), ("sendfile", Rule::Unknown("how much one transfer between files moves")), ("sendmsg", Rule::Asks(kind_of_stream)), ("sendto", Rule::Asks(kind_of_stream)),
     ("set_tid_address", Rule::Path), ("setitimer", Rule::Unknown(TIMERS)), ("setsockopt", Rule::Asks(kind_of_stream)), ("shutdown", Rule::Asks(kind_of_stream)),
     ("sigaltstack", Rule::Path), ("socket", Rule::Path), ("socketpair", Rule::Path), ("stat", Rule::Path), ("statfs", Rule::Path), ("statx", Rule::Path), ("sync", Rule::Path), ("syncfs", Rule::Asks(kind_of_stream)), ("sysinfo", Rule::Path), ("tgkill", Rule::Asks(signals)), ("time", Rule::Path), ("tkill", Rule::Asks(signals)),
     ("umask", Rule::Asks(umask)), ("uname", Rule::Asks(uname)), ("wait4", Rule::Unknown(CHILDREN)), ("waitid", Rule::Unknown(CHILDREN)), ("write", Rule::Asks(write)), ("writev", Rule::Asks(write)),
@@ -415,6 +417,13 @@ fn mmap(s: &Sys<'_, '_>, done: &Done) {
 /// A call that asks of a stream what it is: a file, a directory, a pipe, a device.
 fn kind_of_stream(s: &Sys<'_, '_>, _: &Done) {
     if stream(s, 0).is_some() {
+        s.linux.captured.note_unknown("what kind of file a stream is");
+    }
+}
+
+/// Whether a stream can be watched.
+fn watched(s: &Sys<'_, '_>, _: &Done) {
+    if [0, 2].into_iter().any(|i| stream(s, i).is_some()) {
         s.linux.captured.note_unknown("what kind of file a stream is");
     }
 }

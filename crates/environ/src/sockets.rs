@@ -2,7 +2,12 @@
 
 use std::rc::Rc;
 
+use crate::epolls::Told;
 use crate::state::{NodeId, NodeKind, World};
+use crate::sys::poll::event;
+
+/// What a socket is told when there is something to read or to accept.
+pub const SOCKET_READABLE: u16 = event::IN | event::URGENT | event::READ_NORMAL | event::READ_BAND;
 
 /// A local socket.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
@@ -114,7 +119,28 @@ impl World {
                     self.reset(connection.peer);
                 }
                 self.leave(Some(connection.receives), connection.sends);
+                self.tell(connection.peer, Told::All, 0);
             }
+        }
+    }
+
+    /// Bytes came into a pipe, or were sent by a socket: who reads them is told.
+    pub fn has_bytes(&mut self, node: NodeId) {
+        match self.sockets.get(&node).map(|socket| &socket.state) {
+            None => self.tell(node, Told::Readers, event::IN | event::READ_NORMAL),
+            Some(SocketState::Connected(connection)) => self.tell(connection.peer, Told::All, SOCKET_READABLE),
+            Some(_) => {}
+        }
+    }
+
+    /// Bytes were read from a pipe, or by a socket: who writes them is told.
+    pub fn has_room(&mut self, node: NodeId) {
+        match self.sockets.get(&node).map(|socket| &socket.state) {
+            None => self.tell(node, Told::Writers, event::OUT | event::WRITE_NORMAL),
+            Some(SocketState::Connected(connection)) => {
+                self.tell(connection.peer, Told::All, event::OUT | event::WRITE_NORMAL | event::WRITE_BAND);
+            }
+            Some(_) => {}
         }
     }
 

@@ -92,6 +92,7 @@ pub fn world(input: &ProgramInput, captured: &Captured) -> World {
         opens: vec![open(0, 0), open(STDOUT, 1), open(STDERR, 1)],
         nodes: nodes.into_iter().map(Rc::new).collect(),
         sockets: Rc::default(),
+        epolls: Rc::default(),
         working_directory: ROOT,
         mappings: Rc::default(),
         break_at: None,

@@ -8,6 +8,7 @@ use wryneck_exec::{Cx, PathData};
 use wryneck_expr::{Evaluator, ExprId, Model, Pool, Remap};
 
 use crate::content::{Byte, Content};
+use crate::epolls::Epoll;
 use crate::input::{Stat, mode};
 use crate::observed::Observed;
 pub use crate::sockets::{Connection, Socket, SocketState};
@@ -40,6 +41,13 @@ pub enum NodeKind {
     Full,
     /// See [`World::sockets`].
     Socket,
+    /// `eventfd`: its counter, and whether a read takes one of it or all.
+    Event {
+        count: u64,
+        semaphore: bool,
+    },
+    /// See [`World::epolls`].
+    Epoll,
 }
 
 /// What a path knows of a directory better than the host: a node by its name there, or that there is nothing of that name. A
@@ -115,12 +123,13 @@ impl Node {
             NodeKind::Pipe { .. } | NodeKind::Output => mode::FIFO,
             NodeKind::Null | NodeKind::Endless | NodeKind::Full => mode::CHARACTER,
             NodeKind::Socket => mode::SOCKET,
+            NodeKind::Event { .. } | NodeKind::Epoll => 0,
         };
         let size = match self.kind {
             NodeKind::Regular => self.content.len(),
             NodeKind::Directory => self.meta.size,
             NodeKind::Link => self.target.len() as u64,
-            NodeKind::Pipe { .. } | NodeKind::Output | NodeKind::Null | NodeKind::Endless | NodeKind::Full | NodeKind::Socket => 0,
+            _ => 0,
         };
         Stat { mode: kind | (self.meta.mode & !mode::KIND), size, ..self.meta }
     }
@@ -173,6 +182,8 @@ pub struct World {
     pub nodes: Vec<Rc<Node>>,
     /// What nodes of the kind [`NodeKind::Socket`] are.
     pub sockets: Rc<BTreeMap<NodeId, Socket>>,
+    /// What nodes of the kind [`NodeKind::Epoll`] are.
+    pub epolls: Rc<BTreeMap<NodeId, Epoll>>,
     pub working_directory: NodeId,
     /// Mappings of files, by address.
     pub mappings: Rc<BTreeMap<u64, Mapping>>,
@@ -347,6 +358,7 @@ impl PathData for World {
             node.for_each_expr(f);
         }
         self.names.iter().flat_map(|name| name.iter()).for_each(|e| f(*e));
+        self.epolls.values().flat_map(Epoll::exprs).for_each(&mut *f);
         self.threads.for_each_expr(f);
     }
     fn remap(&mut self, map: &Remap) {
@@ -364,6 +376,13 @@ impl PathData for World {
         if !self.names.is_empty() {
             let kept = |e: &ExprId| map.get(*e).expect("every expression of path data is a root of a compaction");
             self.names = Rc::new(self.names.iter().map(|name| name.iter().map(kept).collect()).collect());
+        }
+        if self.epolls.values().any(|epoll| epoll.exprs().next().is_some()) {
+            for byte in Rc::make_mut(&mut self.epolls).values_mut().flat_map(Epoll::data_mut) {
+                if let Byte::Symbolic(e) = byte {
+                    *e = map.get(*e).expect("every expression of path data is a root of a compaction");
+                }
+            }
         }
         let mut any = false;
         self.threads.for_each_expr(&mut |_| any = true);
@@ -391,6 +410,10 @@ impl PathData for World {
             node.content.hash_into(h, hash_expr);
         }
         self.names.iter().flat_map(|name| name.iter()).for_each(|e| h.write_u64(hash_expr(*e)));
+        for (node, epoll) in self.epolls.iter() {
+            node.hash(&mut h);
+            epoll.hash_into(h, hash_expr);
+        }
         self.threads.hash_into(h, hash_expr);
     }
 }

@@ -64,3 +64,8 @@ fn process_and_memory() {
 fn library_functions() {
     same_as_kernel("programs/library.c");
 }
+
+#[test]
+fn watched_descriptors() {
+    same_as_kernel("programs/epoll.c");
+}

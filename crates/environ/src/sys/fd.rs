@@ -1,12 +1,16 @@
-//! Descriptors: reading, writing, seeking, duplicating, pipes.
+//! Descriptors: reading, writing, seeking, duplicating.
+
+use std::rc::Rc;
 
 use wryneck_exec::{PathEnd, Value};
 
 use super::file::MAX_FILE;
+use super::pipe::PAGE;
 use super::{Done, Sys};
 use crate::content::Byte;
-use crate::errno::{EAGAIN, EBADF, ECONNRESET, EFBIG, EINVAL, EISDIR, EMFILE, ENOSPC, ENXIO, EPIPE, ESPIPE, Halt, RESTARTS};
-use crate::state::{Fd, Lock, Node, NodeId, NodeKind, Open};
+use crate::epolls::Told;
+use crate::errno::{EAGAIN, EBADF, ECONNRESET, EFBIG, EINVAL, EISDIR, EMFILE, ENOSPC, ENXIO, ESPIPE, Halt, RESTARTS};
+use crate::state::{Fd, Node, NodeId, NodeKind, Open};
 
 /// Access mode bits of `open`'s flags.
 pub const O_ACCMODE: u32 = 3;
@@ -18,8 +22,6 @@ pub const O_CLOEXEC: u32 = 0o2_000_000;
 pub const O_PATH: u32 = 0o10_000_000;
 /// `O_DIRECT`, `O_NOATIME`, `FASYNC`: what `F_SETFL` changes beside the two above.
 const SETTABLE: u32 = O_APPEND | O_NONBLOCK | 0o40_000 | 0o1_000_000;
-/// Bytes that a pipe takes all at once or not at all.
-const PAGE: u64 = 4096;
 /// Bytes a pipe holds.
 pub const PIPE_ROOM: u64 = 65536;
 /// Descriptors a process may have.
@@ -64,7 +66,9 @@ impl Sys<'_, '_> {
     /// Only what has offsets can be read or written at one.
     fn may_seek(&self, fd: i32, at: Option<u64>) -> Result<(), Halt> {
         match self.opened(fd)?.1.kind {
-            NodeKind::Pipe { .. } | NodeKind::Output | NodeKind::Socket if at.is_some() => Err(ESPIPE.into()),
+            NodeKind::Pipe { .. } | NodeKind::Output | NodeKind::Socket | NodeKind::Event { .. } | NodeKind::Epoll if at.is_some() => {
+                Err(ESPIPE.into())
+            }
             _ => Ok(()),
         }
     }
@@ -90,7 +94,10 @@ impl Sys<'_, '_> {
 
     /// Reads, from a socket perhaps otherwise than `read` does.
     pub fn receive(&mut self, fd: i32, blocks: &[(Value, Value)], at: Option<u64>, how: Receive) -> Done {
-        let (open, _) = self.readable(fd)?;
+        let (open, node) = self.readable(fd)?;
+        if let NodeKind::Event { .. } | NodeKind::Epoll = node.kind {
+            return self.receive_count(&open, blocks);
+        }
         let id = self.read_from(open.node)?;
         let waits = id != open.node || !nothing_asked(blocks);
         let node = self.world().node(id);
@@ -107,7 +114,7 @@ impl Sys<'_, '_> {
         let there = match kind {
             NodeKind::Regular | NodeKind::Pipe { .. } => node.content.len().saturating_sub(start).min(MAX_COUNT),
             NodeKind::Endless | NodeKind::Full => MAX_COUNT,
-            NodeKind::Output | NodeKind::Null | NodeKind::Directory | NodeKind::Link | NodeKind::Socket => 0,
+            _ => 0,
         };
         if there == 0 && waits && self.take_reset(open.node) {
             return Err(ECONNRESET.into());
@@ -148,9 +155,14 @@ impl Sys<'_, '_> {
         if how.peek {
             return Ok(total);
         }
+        let full = PIPE_ROOM - PAGE;
+        let makes_room = there > full && there - total <= full;
         let world = self.change();
         if let Some(taken) = world.node_mut_if_pipe(id) {
             *taken += total;
+            if total > 0 && (makes_room || id != open.node) {
+                world.has_room(open.node);
+            }
         } else if at.is_none() {
             world.open_of_mut(fd).ok_or(EBADF)?.offset = start + total;
         }
@@ -158,7 +170,7 @@ impl Sys<'_, '_> {
     }
 
     /// Bytes that blocks ask for.
-    fn asked(&mut self, blocks: &[(Value, Value)]) -> Result<u64, Halt> {
+    pub(super) fn asked(&mut self, blocks: &[(Value, Value)]) -> Result<u64, Halt> {
         blocks.iter().try_fold(0, |sum, (_, count)| Ok(self.cx.concretise(*count, "bytes to read or write")?.saturating_add(sum)))
     }
 
@@ -170,7 +182,11 @@ impl Sys<'_, '_> {
 
     /// Writes, to a socket perhaps otherwise than `write` does.
     pub fn send(&mut self, fd: i32, blocks: &[(Value, Value)], at: Option<u64>, how: Send) -> Done {
-        let (mut open, _) = self.writable(fd)?;
+        let (mut open, node) = self.writable(fd)?;
+        if let NodeKind::Event { .. } | NodeKind::Epoll = node.kind {
+            return self.send_count(&open, blocks);
+        }
+        let of = open.node;
         let Some(id) = self.written_to(open.node)? else { return self.room_in_pipe(1, 0, 0, open.flags, how.no_signal) };
         let is_socket = id != open.node;
         open.node = id;
@@ -214,8 +230,14 @@ impl Sys<'_, '_> {
             // `write` of nothing asks the device; `writev` of nothing does not.
             NodeKind::Full if total > 0 || blocks.len() == 1 => return Err(ENOSPC.into()),
             NodeKind::Full => {}
-            NodeKind::Output | NodeKind::Pipe { .. } => world.node_mut(open.node).content.write(end, &bytes),
-            NodeKind::Directory | NodeKind::Link | NodeKind::Socket => return Err(EBADF.into()),
+            NodeKind::Output => world.node_mut(open.node).content.write(end, &bytes),
+            NodeKind::Pipe { .. } => {
+                world.node_mut(open.node).content.write(end, &bytes);
+                if total > 0 {
+                    world.has_bytes(of);
+                }
+            }
+            NodeKind::Directory | NodeKind::Link | NodeKind::Socket | NodeKind::Event { .. } | NodeKind::Epoll => return Err(EBADF.into()),
             NodeKind::Regular => {
                 // Nothing written does not even go to the end for `O_APPEND`.
                 if total > 0 {
@@ -235,28 +257,6 @@ impl Sys<'_, '_> {
         self.change().node_mut(node).content.write(start, bytes);
         self.touch(node);
         self.to_mappings(node)
-    }
-
-    /// How many of these bytes a pipe accepts. There is no other process that could read it.
-    pub fn room_in_pipe(&mut self, wanted: u64, room: u64, readers: u32, flags: u32, no_signal: bool) -> Result<u64, Halt> {
-        match () {
-            () if wanted == 0 => Ok(0),
-            () if readers == 0 && no_signal => Err(EPIPE.into()),
-            () if readers == 0 => {
-                super::signals::broken_pipe(self)?;
-                Err(EPIPE.into())
-            }
-            () if wanted <= room => Ok(wanted),
-            () if flags & O_NONBLOCK == 0 => {
-                match self.wait(None, RESTARTS, "a write to a full pipe or socket that nobody else can empty") {
-                    // What had room was written before the wait.
-                    Err(Halt::Errno(RESTARTS)) if room > 0 && wanted > PAGE => Ok(room),
-                    waited => waited.and(Err(EAGAIN.into())),
-                }
-            }
-            () if room == 0 || wanted <= PAGE => Err(EAGAIN.into()),
-            () => Ok(room),
-        }
     }
 
     /// Opens a node on the lowest free descriptor.
@@ -377,10 +377,16 @@ fn is_called_by_stdio(s: &Sys<'_, '_>) -> bool {
 
 fn close_fd(s: &mut Sys<'_, '_>, fd: i32) {
     let world = s.change();
-    let Some(Fd { open, .. }) = world.fds.get_mut(fd as usize).and_then(Option::take) else { return };
-    let open = &mut world.opens[open as usize];
+    let Some(Fd { open: index, .. }) = world.fds.get_mut(fd as usize).and_then(Option::take) else { return };
+    let open = &mut world.opens[index as usize];
     open.refs -= 1;
     let (node, last, way) = (open.node, open.refs == 0, open.flags & O_ACCMODE);
+    if last {
+        world.unwatch(index);
+    }
+    if last && world.node(node).kind == NodeKind::Epoll {
+        Rc::make_mut(&mut world.epolls).remove(&node);
+    }
     if last && world.node(node).kind == NodeKind::Socket {
         return world.close_socket(node);
     }
@@ -390,6 +396,9 @@ fn close_fd(s: &mut Sys<'_, '_>, fd: i32) {
     {
         *writers -= u32::from(way != O_RDONLY);
         *readers -= u32::from(way == O_RDONLY);
+        if (*readers == 0) != (*writers == 0) {
+            world.tell(node, Told::All, 0);
+        }
     }
 }
 
@@ -400,7 +409,7 @@ pub fn lseek(s: &mut Sys<'_, '_>) -> Done {
     let limit = if node.kind == NodeKind::Directory { i64::MAX } else { MAX_FILE as i64 };
     let base = match (node.kind, whence) {
         (NodeKind::Pipe { .. } | NodeKind::Output | NodeKind::Socket, _) => return Err(ESPIPE.into()),
-        (NodeKind::Null | NodeKind::Endless | NodeKind::Full, _) => return Ok(0),
+        (NodeKind::Null | NodeKind::Endless | NodeKind::Full | NodeKind::Event { .. } | NodeKind::Epoll, _) => return Ok(0),
         (_, 0) => 0,
         (_, 1) => open.offset as i64,
         (NodeKind::Regular, 2) => node.content.len() as i64,
@@ -511,38 +520,6 @@ pub fn fcntl(s: &mut Sys<'_, '_>) -> Done {
     }
 }
 
-pub fn pipe(s: &mut Sys<'_, '_>) -> Done {
-    make_pipe(s, 0)
-}
-
-pub fn pipe2(s: &mut Sys<'_, '_>) -> Done {
-    let flags = s.int(1)? as u32;
-    if flags & !(O_CLOEXEC | O_NONBLOCK) != 0 {
-        return Err(EINVAL.into());
-    }
-    make_pipe(s, flags)
-}
-
-fn make_pipe(s: &mut Sys<'_, '_>, flags: u32) -> Done {
-    let addr = s.block(s.args[0], 8, true)?;
-    let (time, user) = (s.linux.input.time, s.linux.input.user);
-    if s.world().lowest_free(s.world().lowest_free(0) + 1) >= MAX_FDS {
-        return Err(EMFILE.into());
-    }
-    let world = s.change();
-    let mut meta = super::file::new_meta(super::file::FIRST_INO + world.nodes.len() as u64, 0o600, time);
-    (meta.uid, meta.gid) = (user, user);
-    let kind = NodeKind::Pipe { taken: 0, writers: 1, readers: 1 };
-    let node = world.add_node(Node::new(kind, meta));
-    let on_exec = flags & O_CLOEXEC != 0;
-    let read = world.open_node(node, O_RDONLY | (flags & O_NONBLOCK), on_exec);
-    let write = world.open_node(node, O_WRONLY | (flags & O_NONBLOCK), on_exec);
-    [read, write].into_iter().for_each(|number| world.moved(number));
-    let numbers = [read as u32, write as u32].map(u32::to_le_bytes).concat();
-    s.put(addr, &numbers)?;
-    Ok(0)
-}
-
 /// fsync, fdatasync, fadvise64: nothing to do but to look at the descriptor.
 pub fn sync(s: &mut Sys<'_, '_>) -> Done {
     let fd = s.int(0)?;
@@ -550,36 +527,7 @@ pub fn sync(s: &mut Sys<'_, '_>) -> Done {
     match node.kind {
         NodeKind::Pipe { .. } | NodeKind::Output if s.name == "fadvise64" => Err(ESPIPE.into()),
         NodeKind::Socket if s.name == "fadvise64" => Ok(0),
-        NodeKind::Pipe { .. } | NodeKind::Output | NodeKind::Socket => Err(EINVAL.into()),
+        NodeKind::Pipe { .. } | NodeKind::Output | NodeKind::Socket | NodeKind::Event { .. } | NodeKind::Epoll => Err(EINVAL.into()),
         _ => Ok(0),
     }
-}
-
-/// flock(descriptor, operation): open files of this process may exclude one another; there is no other process.
-pub fn flock(s: &mut Sys<'_, '_>) -> Done {
-    const NO_WAIT: i32 = 4;
-    let (fd, operation) = (s.int(0)?, s.int(1)?);
-    let wanted = match operation & !NO_WAIT {
-        1 => Lock::Shared,
-        2 => Lock::Exclusive,
-        8 => Lock::None,
-        _ => return Err(EINVAL.into()),
-    };
-    let (open, _) = s.opened(fd)?;
-    if wanted != Lock::None && open.flags & O_ACCMODE == 3 {
-        return Err(EBADF.into());
-    }
-    let world = s.world();
-    let this = world.fds[fd as usize].map(|fd| fd.open as usize);
-    let others = world.opens.iter().enumerate().filter(|(i, o)| o.refs > 0 && o.node == open.node && Some(*i) != this);
-    let blocked = others.map(|(_, o)| o.lock).any(|lock| lock.excludes(wanted));
-    if blocked && operation & NO_WAIT == 0 {
-        return Err(PathEnd::Unsupported("a wait for a lock that nobody else can give up".into()).into());
-    }
-    // The kernel gives up the old lock before it asks for another kind.
-    let new = if blocked { Lock::None } else { wanted };
-    if !blocked || open.lock != wanted {
-        s.change().open_of_mut(fd).ok_or(EBADF)?.lock = new;
-    }
-    if blocked { Err(EAGAIN.into()) } else { Ok(0) }
 }

@@ -388,7 +388,7 @@ pub fn fallocate(s: &mut Sys<'_, '_>) -> Done {
         NodeKind::Regular => {}
         NodeKind::Pipe { .. } | NodeKind::Output => return Err(ESPIPE.into()),
         NodeKind::Directory => return Err(EISDIR.into()),
-        NodeKind::Link | NodeKind::Null | NodeKind::Endless | NodeKind::Full | NodeKind::Socket => return Err(ENODEV.into()),
+        _ => return Err(ENODEV.into()),
     }
     let (old, end) = (node.content.len(), offset.saturating_add(len));
     if end > MAX_FILE {

@@ -116,7 +116,9 @@ pub fn mmap(s: &mut Sys<'_, '_>) -> Done {
             | NodeKind::Output
             | NodeKind::Null
             | NodeKind::Full
-            | NodeKind::Socket => {
+            | NodeKind::Socket
+            | NodeKind::Event { .. }
+            | NodeKind::Epoll => {
                 return Err(ENODEV.into());
             }
         }

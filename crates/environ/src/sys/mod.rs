@@ -5,11 +5,15 @@
 //! row of the ledger.
 
 pub mod dir;
+pub mod epoll;
+pub mod eventfd;
 pub mod fd;
 pub mod file;
 pub mod link;
+pub mod lock;
 pub mod memory;
 pub mod path;
+pub mod pipe;
 pub mod poll;
 pub mod process;
 mod seen;
@@ -89,7 +93,7 @@ system_calls! {
     19 "readv" fd::readv;
     20 "writev" fd::writev;
     21 "access" stat::access;
-    22 "pipe" fd::pipe;
+    22 "pipe" pipe::pipe;
     23 "select" poll::select;
     24 "sched_yield" process::zero;
     25 "mremap" memory::mremap;
@@ -125,7 +129,7 @@ system_calls! {
     62 "kill" process::kill;
     63 "uname" process::uname;
     72 "fcntl" fd::fcntl;
-    73 "flock" fd::flock;
+    73 "flock" lock::flock;
     74 "fsync" fd::sync;
     75 "fdatasync" fd::sync;
     76 "truncate" file::truncate;
@@ -174,6 +178,7 @@ system_calls! {
     201 "time" time::time;
     202 "futex" process::futex;
     204 "sched_getaffinity" process::sched_getaffinity;
+    213 "epoll_create" epoll::epoll_create;
     217 "getdents64" dir::getdents64;
     218 "set_tid_address" process::getpid;
     221 "fadvise64" fd::sync;
@@ -182,6 +187,8 @@ system_calls! {
     229 "clock_getres" time::clock_getres;
     230 "clock_nanosleep" time::clock_nanosleep;
     231 "exit_group" process::exit;
+    232 "epoll_wait" epoll::epoll_wait;
+    233 "epoll_ctl" epoll::epoll_ctl;
     234 "tgkill" process::tgkill;
     247 "waitid" process::waitid;
     257 "openat" file::openat;
@@ -199,10 +206,14 @@ system_calls! {
     270 "pselect6" poll::pselect6;
     271 "ppoll" poll::ppoll;
     280 "utimensat" file::utimensat;
+    281 "epoll_pwait" epoll::epoll_pwait;
+    284 "eventfd" eventfd::eventfd;
     285 "fallocate" file::fallocate;
     288 "accept4" socket::accept4;
+    290 "eventfd2" eventfd::eventfd2;
+    291 "epoll_create1" epoll::epoll_create1;
     292 "dup3" fd::dup3;
-    293 "pipe2" fd::pipe2;
+    293 "pipe2" pipe::pipe2;
     295 "preadv" fd::preadv;
     296 "pwritev" fd::pwritev;
     302 "prlimit64" process::prlimit64;
@@ -213,6 +224,7 @@ system_calls! {
     332 "statx" stat::statx;
     334 "rseq" process::no_such;
     439 "faccessat2" stat::faccessat2;
+    441 "epoll_pwait2" epoll::epoll_pwait2;
     452 "fchmodat2" file::fchmodat2;
 }
 

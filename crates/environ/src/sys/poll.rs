@@ -5,25 +5,32 @@ use wryneck_exec::Value;
 use super::fd::{MAX_FDS, O_ACCMODE, O_RDONLY, PIPE_ROOM};
 use super::socket::STREAM;
 use super::time::{MICROS, micros};
-use super::{Done, Sys};
+use super::{Done, Sys, eventfd};
 use crate::errno::{EBADF, EINVAL, Halt};
-use crate::state::{NodeId, NodeKind, SocketState};
+use crate::state::{NodeId, NodeKind, Open, SocketState};
 
 /// A set of descriptors: its address and its words.
 type Set = (u64, Vec<u64>);
 
 impl Sys<'_, '_> {
-    /// What `poll` would say of a descriptor. Pipes and sockets are all that is not always ready; standard output is the end of a pipe that others read.
+    /// What `poll` would say of a descriptor.
     fn ready(&self, fd: i32, wanted: u16) -> u16 {
+        self.opened(fd).map_or(event::INVALID, |(open, _)| self.ready_of(&open, wanted))
+    }
+
+    /// The same of an open file. Most files are always ready; standard output is the end of a pipe that others read.
+    pub(super) fn ready_of(&self, open: &Open, wanted: u16) -> u16 {
         const ALWAYS: u16 = event::IN | event::OUT | event::READ_NORMAL | event::WRITE_NORMAL;
-        let Ok((open, node)) = self.opened(fd) else { return event::INVALID };
-        if node.kind == NodeKind::Socket {
-            return self.socket_ready(open.node, wanted);
-        }
-        if node.kind == NodeKind::Output {
-            return wanted & (event::OUT | event::WRITE_NORMAL);
-        }
-        let NodeKind::Pipe { taken, writers, readers } = node.kind else { return wanted & ALWAYS };
+        let node = self.world().node(open.node);
+        let (taken, writers, readers) = match node.kind {
+            NodeKind::Pipe { taken, writers, readers } => (taken, writers, readers),
+            NodeKind::Socket => return self.socket_ready(open.node, wanted),
+            NodeKind::Output => return wanted & (event::OUT | event::WRITE_NORMAL),
+            NodeKind::Event { count, .. } => return wanted & eventfd::ready(count),
+            NodeKind::Epoll if !self.has_events(open.node) => return 0,
+            NodeKind::Epoll => return wanted & (event::IN | event::READ_NORMAL),
+            _ => return wanted & ALWAYS,
+        };
         let (held, mut events) = (node.content.len() - taken, 0);
         if open.flags & O_ACCMODE == O_RDONLY {
             events |= if held > 0 { wanted & (event::IN | event::READ_NORMAL) } else { 0 };
@@ -83,7 +90,7 @@ impl Sys<'_, '_> {
     }
 
     /// Nothing becomes ready during a wait, because there is no other process. `time`: microseconds; `mask`: of signals, meanwhile.
-    fn wait_in_vain(&mut self, time: Option<u64>, mask: Option<u64>) -> Done {
+    pub(super) fn wait_in_vain(&mut self, time: Option<u64>, mask: Option<u64>) -> Done {
         let until = time.map(|time| self.world().ticks.saturating_add(time));
         self.wait_masked(until, mask, "a wait for descriptors that nobody else can make ready")?;
         Ok(0)
@@ -139,18 +146,20 @@ impl Sys<'_, '_> {
 }
 
 /// Events.
-mod event {
+pub mod event {
     pub const IN: u16 = 1;
+    pub const URGENT: u16 = 2;
     pub const OUT: u16 = 4;
     pub const ERROR: u16 = 8;
     pub const HANG_UP: u16 = 16;
     pub const INVALID: u16 = 32;
     pub const READ_NORMAL: u16 = 64;
+    pub const READ_BAND: u16 = 128;
     pub const WRITE_NORMAL: u16 = 256;
     pub const WRITE_BAND: u16 = 512;
     pub const READ_HANG_UP: u16 = 0x2000;
     /// What `select` takes for readable and for writable.
-    pub const READABLE: u16 = IN | READ_NORMAL | 128 | HANG_UP | ERROR | INVALID;
+    pub const READABLE: u16 = IN | READ_NORMAL | READ_BAND | HANG_UP | ERROR | INVALID;
     pub const WRITABLE: u16 = OUT | WRITE_NORMAL | WRITE_BAND | ERROR | INVALID;
 }
 

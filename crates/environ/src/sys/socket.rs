@@ -12,12 +12,14 @@ use super::fd::{MAX_FDS, O_CLOEXEC, O_NONBLOCK, Receive, Send};
 use super::file::{FIRST_INO, new_meta};
 use super::path::{AT_FDCWD, Follow, Given, Place};
 use super::{Done, Sys};
+use crate::epolls::Told;
 use crate::errno::{
     EACCES, EADDRINUSE, EAFNOSUPPORT, EAGAIN, ECONNREFUSED, EFAULT, EINVAL, EISCONN, EMFILE, ENOENT, ENOPROTOOPT, ENOTCONN, ENOTSOCK,
     EOPNOTSUPP, EPROTONOSUPPORT, EPROTOTYPE, ESOCKTNOSUPPORT, Halt,
 };
 use crate::input::mode;
 use crate::libc::stdlib::failed;
+use crate::sockets::SOCKET_READABLE;
 use crate::state::{Connection, Node, NodeId, NodeKind, Socket, SocketState};
 
 /// The family of local sockets.
@@ -345,6 +347,7 @@ pub fn connect(s: &mut Sys<'_, '_>) -> Done {
     let world = s.change();
     world.socket_mut(accepted).address = target.address;
     world.socket_mut(to).state = SocketState::Listening { pending, most };
+    world.tell(to, Told::All, SOCKET_READABLE);
     Ok(0)
 }
 
@@ -423,6 +426,8 @@ pub fn shutdown(s: &mut Sys<'_, '_>) -> Done {
         world.shut_incoming(connection.receives);
     }
     world.socket_mut(node).state = SocketState::Connected(connection);
+    world.tell(node, Told::All, 0);
+    world.tell(connection.peer, Told::All, 0);
     Ok(0)
 }
 

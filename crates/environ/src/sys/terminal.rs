@@ -45,7 +45,7 @@ pub fn ioctl(s: &mut Sys<'_, '_>) -> Done {
             Err(Halt::Errno(_)) => return Err(EINVAL.into()),
             Err(stop) => return Err(stop),
         },
-        NodeKind::Directory | NodeKind::Link | NodeKind::Output | NodeKind::Null | NodeKind::Endless | NodeKind::Full => {
+        _ => {
             return Err(ENOTTY.into());
         }
     };

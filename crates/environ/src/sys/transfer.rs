@@ -54,7 +54,13 @@ impl Sys<'_, '_> {
         }
         match kind {
             NodeKind::Regular if total > 0 => self.write_at(to_open.node, to_start, &bytes)?,
-            NodeKind::Output | NodeKind::Pipe { .. } => self.change().node_mut(to_open.node).content.write(end, &bytes),
+            NodeKind::Output | NodeKind::Pipe { .. } => {
+                let world = self.change();
+                world.node_mut(to_open.node).content.write(end, &bytes);
+                if to_pipe && total > 0 {
+                    world.has_bytes(to_open.node);
+                }
+            }
             _ => {}
         }
         for (fd, at, given, next) in [(from, Some(from_at), start, from_start + total), (to, to_at, target_start, to_start + total)] {

@@ -4,6 +4,9 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
+#include <sys/epoll.h>
+#include <sys/eventfd.h>
+#include <sys/socket.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -231,6 +234,24 @@ static void one(void)
 		struct pollfd p[3] = {{n(1), n(4), 99}, {n(2), n(4), 99}, {n(3), n(5), 99}};
 		say(poll(p, 3, 0));
 		printf(" %x %x %x\n", p[0].revents, p[1].revents, p[2].revents);
+	}
+	else if (!strcmp(op, "epoll")) say(epoll_create1(n(1)));
+	else if (!strcmp(op, "eventfd")) say(eventfd(n(1), n(2)));
+	else if (!strcmp(op, "pair")) { int p[2] = {0, 0}; r = socketpair(AF_UNIX, SOCK_STREAM | n(1), 0, p); say(r); printf(" %d %d\n", p[0], p[1]); }
+	else if (!strcmp(op, "shutdown")) say(shutdown(n(1), n(2)));
+	else if (!strcmp(op, "watch")) {
+		struct epoll_event e = {n(4), {.u64 = n(5)}};
+		say(epoll_ctl(n(1), n(2), n(3), &e));
+	}
+	else if (!strcmp(op, "wait")) {
+		struct epoll_event e[20];
+		r = epoll_wait(n(1), e, n(2), 0);
+		say(r);
+		for (int i = 0; i < r; i++) printf(" %x %lx\n", e[i].events, (long)e[i].data.u64);
+	}
+	else if (!strcmp(op, "count")) {
+		unsigned long value = n(2);
+		say(write(n(1), &value, 8));
 	}
 	else if (!strcmp(op, "sendfile")) {
 		off_t at = n(4);

@@ -13,6 +13,7 @@ use std::sync::Mutex;
 use anyhow::{Context, Result, ensure};
 use serde_json::Value;
 
+use super::watched;
 use crate::cache::Cache;
 use crate::process;
 use crate::random::Random;
@@ -28,6 +29,9 @@ pub struct Args {
     /// Calls in a sequence
     #[arg(long, default_value_t = 40)]
     calls: usize,
+    /// Calls about descriptors that are watched (epoll, eventfd, poll, sockets, pipes), instead of files
+    #[arg(long)]
+    watched: bool,
     /// Print the calls and both results of the sequences that differ
     #[arg(long)]
     show: bool,
@@ -64,7 +68,7 @@ pub fn run(args: &Args) -> Result<()> {
     let (calls, differ) = (Mutex::new(0), Mutex::new(Vec::new()));
     let seeds: Vec<u64> = (args.first..args.first + args.sequences).collect();
     process::parallel(&seeds, |&seed| {
-        let script = script(seed, args.calls, counted);
+        let script = if args.watched { watched::script(seed, args.calls) } else { script(seed, args.calls, counted) };
         // Deep enough that `..` stays in the scratch directory.
         let top = dir.path().join(seed.to_string());
         let home = top.join("x/y/home");
@@ -241,7 +245,7 @@ fn script(seed: u64, calls: usize, counted: bool) -> String {
     lines.join(";")
 }
 
-fn pick<T: Copy>(r: &mut Random, all: &[T]) -> T {
+pub fn pick<T: Copy>(r: &mut Random, all: &[T]) -> T {
     all[r.below(all.len())]
 }
 

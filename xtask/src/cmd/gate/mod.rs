@@ -37,6 +37,7 @@ mod speed;
 mod strangers;
 mod summaries;
 mod twenty;
+mod watched;
 
 use anyhow::Result;
 use clap::Subcommand;

@@ -11,6 +11,8 @@
 #include <stdio_ext.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/epoll.h>
+#include <sys/eventfd.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
 #include <sys/statfs.h>
@@ -27,10 +29,12 @@ void gave2(void) {}
 void gave3(void) {}
 
 static FILE *both, *in, *out, *other;
-static int fd, same, sparse, p[2], number;
+static int fd, same, sparse, p[2], number, watch, count;
+static struct epoll_event event = {EPOLLIN, {.u64 = 5}}, got;
 static char text[64] = "12 text", copy[64], *line;
 static size_t room;
 static struct stat st;
+static eventfd_t value;
 static sigset_t set, old;
 static struct sigaction act;
 static wchar_t wide[8];
@@ -55,6 +59,9 @@ static void on_signal(int n) {}
   W(memcpy, memcpy(copy, text, 4)) W(memset, memset(text, '1', 2)) W(strcpy, strcpy(text, "9")) W(sprintf, sprintf(text, "%d", 7)) \
   W(snprintf, snprintf(text, 3, "%d", 777)) W(sscanf, sscanf("5", "%d", &number)) W(strtol, strtol("99999999999999999999", &end, 10)) \
   W(mbrlen, mbrlen("\xc3", 1, &state)) W(mbrlen_own, mbrlen("\xc3", 1, 0)) W(poll, poll(0, 0, 9)) \
+  W(epoll_add, epoll_ctl(watch, EPOLL_CTL_ADD, count, &event)) W(epoll_mod, (event.events = EPOLLOUT, epoll_ctl(watch, EPOLL_CTL_MOD, p[0], &event))) \
+  W(epoll_del, epoll_ctl(watch, EPOLL_CTL_DEL, p[0], 0)) W(epoll_wait, epoll_wait(watch, &got, 1, 9)) W(epoll_create, epoll_create1(0)) \
+  W(eventfd, eventfd(3, 0)) W(eventfd_write, eventfd_write(count, 2)) W(eventfd_read, eventfd_read(count, &value)) W(close_epoll, close(watch)) \
   W(mbrtowc, mbrtowc(wide, "\xc3", 1, &state)) W(mbrtowc_own, mbrtowc(wide, "\xc3", 1, 0)) W(wcrtomb, wcrtomb(copy, 0xe4, &state)) \
   W(setlocale, setlocale(LC_ALL, "C.UTF-8")) W(umask, umask(077)) W(sigaction, (act.sa_handler = on_signal, sigaction(SIGUSR1, &act, 0))) \
   W(signal, signal(SIGUSR2, SIG_IGN)) W(sigprocmask, sigprocmask(SIG_BLOCK, &set, 0)) W(sigaddset, sigaddset(&set, SIGUSR2)) \
@@ -91,7 +98,9 @@ static void on_signal(int n) {}
   R(stat_links, stat("data", &st) ? -1 : st.st_nlink) R(lstat_new, lstat("new", &st)) R(stat_mtime, stat("data", &st) ? -1 : st.st_mtim.tv_nsec + st.st_mtime) \
   R(access_new, access("new", F_OK)) R(access_moved, access("moved", F_OK)) R(readlink, readlink("pointer", copy, 9)) R(rename, rename("moved", "data")) \
   R(unlink, unlink("data")) R(mkdir, mkdir("new", 0777)) R(rmdir, rmdir("empty")) R(getcwd, getcwd(copy, 64) ? strlen(copy) : -1) R(chdir, chdir("empty")) \
-  R(umask, umask(0)) R(mode_made, (fd = open("fresh", O_RDWR | O_CREAT, 0666), fstat(fd, &st), st.st_mode)) R(poll_pipe, poll(&(struct pollfd){p[0], POLLIN, 0}, 1, 0)) \
+  R(umask, umask(0)) R(mode_made, (fd = open("fresh", O_RDWR | O_CREAT, 0666), fstat(fd, &st), st.st_mode)) R(epoll, epoll_wait(watch, &got, 1, 5) + got.events * 7) R(epoll_data, got.data.u32) R(epoll_ctl, epoll_ctl(watch, EPOLL_CTL_ADD, count, &event)) \
+  R(eventfd, (eventfd_read(count, &value), value)) R(eventfd_value, value) R(eventfd_new, eventfd(0, 0)) R(epoll_new, epoll_create(1)) \
+  R(poll_pipe, poll(&(struct pollfd){p[0], POLLIN, 0}, 1, 0)) \
   R(sigaction_usr1, (sigaction(SIGUSR1, 0, &act), act.sa_handler != SIG_DFL)) R(sigaction_usr2, (sigaction(SIGUSR2, 0, &act), act.sa_handler != SIG_DFL)) \
   R(sigmask, (sigprocmask(SIG_BLOCK, 0, &old), sigismember(&old, SIGUSR1))) R(sigismember, sigismember(&set, SIGUSR2)) R(cur_max, MB_CUR_MAX) \
   R(mbrlen, mbrlen("\xa4", 1, &state)) R(mbrlen_own, mbrlen("\xa4", 1, 0)) \
@@ -139,6 +148,9 @@ static void set_up(void) {
   sparse = fcntl(fd, F_DUPFD, 12);
   pipe(p);
   write(p[1], "p", 1);
+  watch = epoll_create1(0);
+  epoll_ctl(watch, EPOLL_CTL_ADD, p[0], &event);
+  count = eventfd(1, EFD_NONBLOCK);
   sigemptyset(&set);
   sigaddset(&set, SIGUSR1);
   map = mmap(0, 4096, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
