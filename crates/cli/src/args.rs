@@ -321,6 +321,7 @@ const SYMBOLIC: &str = "\nSymbolic input, before or after TARGET; other words af
     \x20                              clock_gettime, getpid, getrandom, getenv[:LEN] (variables are unset or of up to LEN bytes), and\n\
     \x20                              any function that the program calls for a number\n\
     \x20 --sym-env NAME:LEN           an environment variable of up to LEN symbolic bytes\n\
+    \x20 --sym-socket PORT:SIZE       a client that connects to PORT and sends SIZE symbolic bytes; several, in their order\n\
     \x20 --literal WORD               an argument, even if WORD looks like an option of the tool\n\
     \x20 --                           what follows is arguments only\n\n\
     Examples:\n\
@@ -334,6 +335,7 @@ const SYMBOLIC: &str = "\nSymbolic input, before or after TARGET; other words af
     \x20 wryneck run --find win --avoid fail crackme --sym-arg 16   an input that reaches a function\n\
     \x20 wryneck run --find wc.c:512 wc.bc A --sym-files 1 8   or a line of the source\n\
     \x20 wryneck run game.c --sym-calls rand,time,getenv:8   every die, every time, every variable the program asks for\n\
+    \x20 wryneck run --sym-socket 8080:24 server.c       a server whose first request has 24 symbolic bytes\n\
     \x20 wryneck run --overflow signed,conversions parse.c --sym-stdin 8   sums that overflow and lengths that are cut off\n\
     \x20 wryneck run --resume wryneck-last --max-time 10min   go on where a limit, Ctrl-C or a kill stopped a run\n\
     \x20 wryneck run --entry parse --preamble set_up a.o b.o  machine code of two objects, after a function that sets things up\n\n\

@@ -33,7 +33,9 @@ impl Place {
         let fails = facts.get("fail_calls").is_some_and(|n| n != "0");
         let libc = facts.need("libc")? == "true";
         let mut native = Native::new(program.clone(), bitcode.clone(), objects.clone(), cc_flags.clone(), libc, fails, dir.clone());
-        native.sym_calls = symbolic::parse(&facts.words("words")?)?.calls.into_iter().map(|call| call.name).collect();
+        let words = symbolic::parse(&facts.words("words")?)?;
+        native.sym_sockets = !words.sockets.is_empty();
+        native.sym_calls = words.calls.into_iter().map(|call| call.name).collect();
         Ok(Place { native: Arc::new(native), dir, _scratch: Arc::new(scratch) })
     }
 }

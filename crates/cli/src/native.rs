@@ -39,6 +39,8 @@ pub struct Native {
     pub fail_calls: bool,
     /// Functions whose results are the test's.
     pub sym_calls: Vec<String>,
+    /// Whether clients of the test connect.
+    pub sym_sockets: bool,
     /// Where executables are put.
     pub scratch: PathBuf,
     /// Where the plain program's line counts go, if it is to count.
@@ -85,6 +87,7 @@ impl Native {
             libc,
             fail_calls,
             sym_calls: Vec::new(),
+            sym_sockets: false,
             scratch,
             gcov: None,
             plain: OnceLock::new(),
@@ -131,12 +134,19 @@ impl Native {
 
     /// The replay library as objects, compiled by these flags.
     fn replay_library(&self, flags: &[&str]) -> Result<Vec<PathBuf>> {
-        if self.sym_calls.is_empty() {
-            return Ok(vec![runtime_object("replay.c", flags)?]);
+        let mut flags = flags.to_vec();
+        let mut objects = Vec::new();
+        if self.sym_sockets {
+            objects.push(runtime_object("sockets.c", &flags)?);
+            flags.push("-DSYM_SOCKETS");
         }
         let defines = stubs::defines(&self.sym_calls);
-        let flags: Vec<&str> = flags.iter().copied().chain(defines.iter().map(String::as_str)).collect();
-        Ok(vec![runtime_object("replay.c", &flags)?, stubs::write(&self.sym_calls, &self.scratch)?])
+        if !self.sym_calls.is_empty() {
+            objects.push(stubs::write(&self.sym_calls, &self.scratch)?);
+            flags.extend(defines.iter().map(String::as_str));
+        }
+        objects.push(runtime_object("replay.c", &flags)?);
+        Ok(objects)
     }
 
     fn build_plain(&self) -> Result<PathBuf> {

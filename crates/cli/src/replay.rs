@@ -246,6 +246,9 @@ impl Replay {
         if let Some(name) = &self.entry {
             return Ok(Verdict::Cannot(format!("natively nothing calls the entry `{name}` with these arguments")));
         }
+        if !self.words.sockets.is_empty() && self.place.native.is_executable() {
+            return Ok(Verdict::Cannot("an executable has no replay library in which clients connect".into()));
+        }
         if !concrete.fails.is_empty() && self.place.native.is_executable() {
             return Ok(Verdict::Cannot("an executable has no replay library that makes the same calls fail".into()));
         }

@@ -62,6 +62,9 @@ fn refuse(explored: &Explored, words: &symbolic::Words, test: &KTest, concrete: 
     if let Some(entry) = explored.facts.get("entry").filter(|entry| !entry.is_empty()) {
         return cannot(format!("it begins with the function `{entry}`"));
     }
+    if !words.sockets.is_empty() {
+        return cannot("clients connect to it".into());
+    }
     if !explored.objects.is_empty() {
         return cannot("the target is objects, not a program".into());
     }

@@ -51,6 +51,20 @@ pub struct SymFile {
     pub metadata: bool,
 }
 
+/// One client of a server: it connects to a port once the program listens there, sends symbolic bytes and then no more.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct SymSocket {
+    pub port: u16,
+    pub size: u32,
+}
+
+impl SymSocket {
+    /// The name of its bytes; of several for a port, the later ones have a number after it.
+    pub fn input(self) -> String {
+        format!("socket_{}", self.port)
+    }
+}
+
 /// What execution begins with.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Entry {
@@ -133,6 +147,8 @@ pub struct ProgramInput {
     pub named_files: NamedFiles,
     /// Whether attributes of files are symbolic, where facts are noted.
     pub attributes: bool,
+    /// Clients, in the order in which they connect.
+    pub sym_sockets: Vec<SymSocket>,
     /// Functions whose results are input.
     pub sym_calls: Vec<SymCall>,
     /// Whether the program's constructors run first.
@@ -197,6 +213,7 @@ impl Default for ProgramInput {
             sym_files: Vec::new(),
             named_files: NamedFiles::default(),
             attributes: true,
+            sym_sockets: Vec::new(),
             sym_calls: Vec::new(),
             constructors: true,
             fail_calls: 0,

@@ -23,6 +23,7 @@ pub mod start;
 pub mod state;
 pub mod sym_calls;
 mod sym_files;
+mod sym_sockets;
 pub mod sys;
 pub mod threads;
 mod written;
@@ -35,7 +36,7 @@ use wryneck_exec::{Call, Cx, Environment, PathData, PathEnd, Premises, Reply, St
 
 pub use failing::SHORT as SHORT_TRANSFER;
 pub use input::{
-    Arg, DirEntry, Entry, EnvValue, FUZZER, Host, NoHost, Parameter, ParameterKind, Process, ProgramInput, Stat, Stdin, SymFile,
+    Arg, DirEntry, Entry, EnvValue, FUZZER, Host, NoHost, Parameter, ParameterKind, Process, ProgramInput, Stat, Stdin, SymFile, SymSocket,
 };
 pub use observed::Observed;
 pub use state::{STDERR, STDOUT, World};

@@ -1,4 +1,4 @@
-//! What a path knows of its local sockets ([`crate::sys::socket`]).
+//! What a path knows of its sockets ([`crate::sys::socket`]).
 
 use std::rc::Rc;
 
@@ -9,13 +9,42 @@ use crate::sys::poll::event;
 /// What a socket is told when there is something to read or to accept.
 pub const SOCKET_READABLE: u16 = event::IN | event::URGENT | event::READ_NORMAL | event::READ_BAND;
 
-/// A local socket.
+/// The families of the internet's addresses.
+pub const INET: u16 = 2;
+pub const INET6: u16 = 10;
+
+/// Bytes of an address behind its family.
+pub const fn address_len(family: u16) -> usize {
+    if family == INET6 { 26 } else { 14 }
+}
+
+/// An address of this machine as it is behind its family: where clients connect, or any.
+pub fn internet(family: u16, any: bool, port: u16) -> Rc<[u8]> {
+    let mut bytes = vec![0; address_len(family)];
+    bytes[..2].copy_from_slice(&port.to_be_bytes());
+    if !any && family == INET6 {
+        bytes[21] = 1;
+    } else if !any {
+        bytes[2..6].copy_from_slice(&[127, 0, 0, 1]);
+    }
+    bytes.into()
+}
+
+/// The port in such an address.
+pub fn port(address: &[u8]) -> u16 {
+    address.first_chunk().map_or(0, |bytes| u16::from_be_bytes(*bytes))
+}
+
+/// A socket.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Socket {
     /// `SOCK_STREAM` and so on.
     pub kind: i32,
+    /// `AF_UNIX` and so on.
+    pub family: u16,
     pub state: SocketState,
-    /// What the kernel calls its name: a path with a zero after it, or a zero and an abstract name; empty if it has none.
+    /// What the kernel calls its name: a path with a zero after it, or a zero and an abstract name; empty if it has none. Of the internet's
+    /// families, what is in an address behind the family.
     pub address: Rc<[u8]>,
 }
 
@@ -32,6 +61,8 @@ pub enum SocketState {
         most: usize,
     },
     Connected(Connection),
+    /// A client's, outside of the program.
+    Outside,
 }
 
 /// One end of a connection.
@@ -65,11 +96,19 @@ impl World {
         self.sockets.iter().find(|(_, socket)| *socket.address == *name).map(|(node, _)| *node)
     }
 
+    /// The pipe to a client, if this socket sends to one.
+    pub fn sends_outside(&self, node: NodeId) -> Option<NodeId> {
+        match self.sockets.get(&node)?.state {
+            SocketState::Connected(Connection { sends, peer, .. }) if self.socket(peer).state == SocketState::Outside => sends,
+            _ => None,
+        }
+    }
+
     /// The name of the other end.
     pub fn peer_address(&self, node: NodeId) -> Rc<[u8]> {
         match self.socket(node).state {
             SocketState::Connected(connection) => self.socket(connection.peer).address.clone(),
-            SocketState::Fresh | SocketState::Closed | SocketState::Listening { .. } => Rc::default(),
+            SocketState::Fresh | SocketState::Closed | SocketState::Listening { .. } | SocketState::Outside => Rc::default(),
         }
     }
 
@@ -107,7 +146,7 @@ impl World {
             socket.address = Rc::default();
         }
         match std::mem::replace(&mut socket.state, SocketState::Closed) {
-            SocketState::Fresh | SocketState::Closed => {}
+            SocketState::Fresh | SocketState::Closed | SocketState::Outside => {}
             SocketState::Listening { pending, .. } => pending.into_iter().for_each(|waiting| {
                 if let SocketState::Connected(connection) = self.socket(waiting).state {
                     self.reset(connection.peer);
@@ -126,6 +165,14 @@ impl World {
 
     /// Bytes came into a pipe, or were sent by a socket: who reads them is told.
     pub fn has_bytes(&mut self, node: NodeId) {
+        if let Some(pipe) = self.sends_outside(node) {
+            // It reads at once.
+            let len = self.node(pipe).content.len();
+            if let NodeKind::Pipe { taken, .. } = &mut self.node_mut(pipe).kind {
+                *taken = len;
+            }
+            return;
+        }
         match self.sockets.get(&node).map(|socket| &socket.state) {
             None => self.tell(node, Told::Readers, event::IN | event::READ_NORMAL),
             Some(SocketState::Connected(connection)) => self.tell(connection.peer, Told::All, SOCKET_READABLE),

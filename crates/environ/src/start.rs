@@ -20,7 +20,7 @@ use crate::libc::alloc::GIVEN;
 use crate::observed::volatile;
 use crate::sig::Args;
 use crate::state::{Fd, Lock, Node, NodeId, NodeKind, Open, ROOT, STDERR, STDOUT, World};
-use crate::{Linux, sym_files, sys};
+use crate::{Linux, sym_files, sym_sockets, sys};
 
 /// The function an exploration starts with, defined by [`unit`].
 pub const ENTRY: &str = "__wryneck_entry";
@@ -92,6 +92,7 @@ pub fn world(input: &ProgramInput, captured: &Captured) -> World {
         opens: vec![open(0, 0), open(STDOUT, 1), open(STDERR, 1)],
         nodes: nodes.into_iter().map(Rc::new).collect(),
         sockets: Rc::default(),
+        clients: Rc::default(),
         epolls: Rc::default(),
         working_directory: ROOT,
         mappings: Rc::default(),
@@ -211,6 +212,7 @@ pub fn start(linux: &Linux, _: &Args<'_>, cx: &mut Cx<'_>) -> Result<Reply, Stop
     let argv = arguments(cx, input, &counts)?;
     let envp = environment(cx, &input.env)?;
     sym_files::make(linux, cx, &sizes)?;
+    sym_sockets::make(linux, cx)?;
     let auxiliary = auxiliary(cx, linux, argv[0])?;
     let mut words = vec![argv.len() as u64];
     words.extend(&argv);

@@ -113,7 +113,7 @@ fn metadata(cx: &mut Cx<'_>, path: &[u8], id: NodeId, user: u32) -> Result<(), S
     Ok(())
 }
 
-fn symbolic_content(cx: &mut Cx<'_>, name: &str, size: u64) -> Result<Content, Stop> {
+pub(crate) fn symbolic_content(cx: &mut Cx<'_>, name: &str, size: u64) -> Result<Content, Stop> {
     cx.room_for_input(name, size)?;
     let bytes: Vec<Byte> = cx.new_input(name, size).into_iter().map(Byte::Symbolic).collect();
     let mut content = Content::default();

@@ -5,7 +5,7 @@ use std::os::unix::ffi::OsStrExt;
 use std::path::{Component, PathBuf};
 
 use anyhow::Result;
-use wryneck_environ::{Arg, EnvValue, ProgramInput, Stdin, SymCall, SymFile};
+use wryneck_environ::{Arg, EnvValue, ProgramInput, Stdin, SymCall, SymFile, SymSocket};
 use wryneck_report::{KTest, Object};
 
 use crate::options::number;
@@ -24,6 +24,8 @@ pub struct Words {
     pub files: Vec<SymFile>,
     pub env: Vec<(Vec<u8>, EnvValue)>,
     pub calls: Vec<SymCall>,
+    /// Clients, in the order in which they connect.
+    pub sockets: Vec<SymSocket>,
 }
 
 /// The words that say what is symbolic, without their dashes, and how many words follow each.
@@ -35,6 +37,7 @@ const WORDS: &[(&str, usize)] = &[
     ("sym-env", 1),
     ("sym-file", 1),
     ("sym-files", 2),
+    ("sym-socket", 1),
     ("sym-stdin", 1),
 ];
 
@@ -108,6 +111,7 @@ pub fn parse(words: &[String]) -> Result<Words> {
             }
             "sym-file" => out.files.push(sym_file::parse(rest.next())?),
             "sym-calls" => sym_calls::parse(rest.next())?.into_iter().for_each(|call| sym_calls::add(&mut out.calls, call)),
+            "sym-socket" => out.sockets.push(socket(rest.next())?),
             "sym-env" => out.env.push(environment(rest.next())?),
             _ => out.args.push(Arg::Concrete(word.clone().into_bytes())),
         }
@@ -143,6 +147,18 @@ fn stdin_size(given: Option<&String>) -> Result<(u64, u64)> {
     }
 }
 
+/// `PORT:SIZE`.
+fn socket(given: Option<&String>) -> Result<SymSocket> {
+    let parts = given.and_then(|given| given.split_once(':'));
+    match parts.map(|(port, size)| (number::<u16>(port), number::<u32>(size))) {
+        Some((Ok(port), Ok(size))) if port > 0 && size <= MOST => Ok(SymSocket { port, size }),
+        _ => Err(problem(
+            format!("`--sym-socket {}` is not PORT:SIZE", given.map_or("", String::as_str)),
+            format!("write such as `--sym-socket 8080:24`: a port from 1 to 65535, and at most {MOST} bytes"),
+        )),
+    }
+}
+
 fn environment(given: Option<&String>) -> Result<(Vec<u8>, EnvValue)> {
     let split = given.and_then(|g| g.split_once(':'));
     match split.map(|(name, len)| (name, number::<u32>(len))) {
@@ -158,6 +174,7 @@ impl Words {
         input.env = self.env;
         input.sym_files = self.files;
         input.sym_calls = self.calls;
+        input.sym_sockets = self.sockets;
         if let Some((least, most)) = self.stdin {
             input.stdin = Stdin::Symbolic(least, most);
         }
@@ -273,6 +290,8 @@ mod tests {
         );
         let file = SymFile { path: b"A".to_vec(), size: (8, 8), metadata: false };
         assert_eq!((words.stdin, words.files), (Some((4, 4)), vec![file]));
+        let clients = read("--sym-socket 80:4 --sym-socket 8080:0").expect("it is fine").sockets;
+        assert_eq!(clients, [SymSocket { port: 80, size: 4 }, SymSocket { port: 8080, size: 0 }]);
         assert_eq!(words.env, [(b"HOME".to_vec(), EnvValue::Symbolic(2))]);
     }
 
@@ -284,6 +303,8 @@ mod tests {
         assert_eq!(error("--sym-arg -1"), "`--sym-arg`: N is `-1`, not a number from 0 to 65536");
         assert_eq!(error("--sym-arg 70000"), "`--sym-arg`: N is 70000, at most 65536 is possible");
         assert_eq!(error("--sym-files 27 1"), "`--sym-files 27`: at most 26 files, `A` to `Z`");
+        assert_eq!(error("--sym-socket 80"), "`--sym-socket 80` is not PORT:SIZE");
+        assert_eq!(error("--sym-socket 0:4"), "`--sym-socket 0:4` is not PORT:SIZE");
         assert_eq!(error("--sym-env HOME"), "`--sym-env HOME` is not NAME:LEN");
     }
 

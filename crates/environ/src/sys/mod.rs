@@ -9,6 +9,7 @@ pub mod epoll;
 pub mod eventfd;
 pub mod fd;
 pub mod file;
+pub mod internet;
 pub mod link;
 pub mod lock;
 pub mod memory;

@@ -1,5 +1,6 @@
-//! Local sockets (`AF_UNIX`): pairs, and connections that the program makes to itself. There is no other process, so nobody else listens:
-//! a name that no file has is `ENOENT`, as for the kernel, and a socket of the host refuses connections (a loss in the ledger).
+//! Sockets. Local ones (`AF_UNIX`): pairs, and connections that the program makes to itself. There is no other process, so nobody else listens:
+//! a name that no file has is `ENOENT`, as for the kernel, and a socket of the host refuses connections (a loss in the ledger). Those of the
+//! internet's families ([`super::internet`]) exist where clients were asked for.
 //!
 //! A connection is two pipes, one for each direction ([`NodeKind::Pipe`]); both ends are nodes of their own ([`NodeKind::Socket`]). Streams alone carry
 //! bytes: messages with boundaries end their path by name. Other families have no model: their calls fail, which is a loss.
@@ -11,7 +12,7 @@ use wryneck_exec::{PathEnd, Value};
 use super::fd::{MAX_FDS, O_CLOEXEC, O_NONBLOCK, Receive, Send};
 use super::file::{FIRST_INO, new_meta};
 use super::path::{AT_FDCWD, Follow, Given, Place};
-use super::{Done, Sys};
+use super::{Done, Sys, internet};
 use crate::epolls::Told;
 use crate::errno::{
     EACCES, EADDRINUSE, EAFNOSUPPORT, EAGAIN, ECONNREFUSED, EFAULT, EINVAL, EISCONN, EMFILE, ENOENT, ENOPROTOOPT, ENOTCONN, ENOTSOCK,
@@ -62,7 +63,7 @@ fn unsupported<T>(what: &str) -> Result<T, Halt> {
 
 impl Sys<'_, '_> {
     /// The node of a descriptor that is a socket, its state, and the flags of its open file.
-    fn socket(&self, fd: i32) -> Result<(NodeId, Socket, u32), Halt> {
+    pub(super) fn socket(&self, fd: i32) -> Result<(NodeId, Socket, u32), Halt> {
         let (open, node) = self.opened(fd)?;
         if node.kind != NodeKind::Socket {
             return Err(ENOTSOCK.into());
@@ -71,13 +72,13 @@ impl Sys<'_, '_> {
     }
 
     /// A new socket without a name.
-    fn new_socket(&mut self, kind: i32, state: SocketState) -> NodeId {
+    fn new_socket(&mut self, family: u16, kind: i32, state: SocketState) -> NodeId {
         let (time, user) = (self.linux.input.time, self.linux.input.user);
         let world = self.change();
         let mut meta = new_meta(FIRST_INO + world.nodes.len() as u64, 0o777, time);
         (meta.uid, meta.gid) = (user, user);
         let node = world.add_node(Node::new(NodeKind::Socket, meta));
-        world.set_socket(node, Socket { kind, state, address: Rc::default() });
+        world.set_socket(node, Socket { kind, family, state, address: Rc::default() });
         node
     }
 
@@ -163,7 +164,7 @@ impl Sys<'_, '_> {
     }
 
     /// Writes an address where the program wants it, as far as there is room: arguments 1 and 2.
-    fn put_address(&mut self, address: &[u8]) -> Result<(), Halt> {
+    fn put_address(&mut self, family: u16, address: &[u8]) -> Result<(), Halt> {
         if self.is_null(1)? {
             return Ok(());
         }
@@ -175,7 +176,7 @@ impl Sys<'_, '_> {
         let room = self.cx.joined(&room);
         let room = self.cx.concretise(Value::Sym(room), "the room for a socket's address")? as u32 as i32;
         let room = usize::try_from(room).map_err(|_| EINVAL)?;
-        let bytes = [&LOCAL.to_le_bytes()[..], address].concat();
+        let bytes = [&family.to_le_bytes()[..], address].concat();
         let written = &bytes[..room.min(bytes.len())];
         let target = self.block(self.args[1], written.len() as u64, true)?;
         if !written.is_empty() {
@@ -211,12 +212,15 @@ impl Sys<'_, '_> {
 }
 
 /// The kind of socket that is asked for, and the flags of its open file.
-fn kind_and_flags(s: &mut Sys<'_, '_>) -> Result<(i32, u32), Halt> {
+fn kind_and_flags(s: &mut Sys<'_, '_>) -> Result<(u16, i32, u32), Halt> {
     let (family, wanted, protocol) = (s.int(0)?, s.int(1)?, s.int(2)?);
     let flags = wanted as u32 & (O_CLOEXEC | O_NONBLOCK);
     let kind = wanted & !((O_CLOEXEC | O_NONBLOCK) as i32);
     if !(0..=10).contains(&kind) {
         return Err(EINVAL.into());
+    }
+    if let Some(family) = s.internet_family(family) {
+        return Ok((family, internet::kind_of(kind, protocol)?, flags));
     }
     if family != i32::from(LOCAL) {
         failed(s.cx, s.name);
@@ -227,31 +231,34 @@ fn kind_and_flags(s: &mut Sys<'_, '_>) -> Result<(i32, u32), Halt> {
         return Err(EPROTONOSUPPORT.into());
     }
     match kind {
-        STREAM | DATAGRAM | PACKETS => Ok((kind, flags)),
+        STREAM | DATAGRAM | PACKETS => Ok((LOCAL, kind, flags)),
         // `SOCK_RAW` is a datagram here, for the kernel, too.
-        3 => Ok((DATAGRAM, flags)),
+        3 => Ok((LOCAL, DATAGRAM, flags)),
         _ => Err(ESOCKTNOSUPPORT.into()),
     }
 }
 
 /// socket(family, kind, protocol).
 pub fn socket(s: &mut Sys<'_, '_>) -> Done {
-    let (kind, flags) = kind_and_flags(s)?;
+    let (family, kind, flags) = kind_and_flags(s)?;
     if s.world().lowest_free(0) >= MAX_FDS {
         return Err(EMFILE.into());
     }
-    let node = s.new_socket(kind, SocketState::Fresh);
+    let node = s.new_socket(family, kind, SocketState::Fresh);
     s.open_on(node, BOTH_WAYS | (flags & O_NONBLOCK), flags & O_CLOEXEC != 0)
 }
 
 /// socketpair(family, kind, protocol, descriptors).
 pub fn socketpair(s: &mut Sys<'_, '_>) -> Done {
-    let (kind, flags) = kind_and_flags(s)?;
+    let (family, kind, flags) = kind_and_flags(s)?;
+    if family != LOCAL {
+        return Err(EOPNOTSUPP.into());
+    }
     let addr = s.block(s.args[3], 8, true)?;
     if s.world().lowest_free(s.world().lowest_free(0) + 1) >= MAX_FDS {
         return Err(EMFILE.into());
     }
-    let (one, other) = (s.new_socket(kind, SocketState::Fresh), s.new_socket(kind, SocketState::Fresh));
+    let (one, other) = (s.new_socket(LOCAL, kind, SocketState::Fresh), s.new_socket(LOCAL, kind, SocketState::Fresh));
     s.join(one, other);
     let mut numbers = Vec::new();
     for node in [one, other] {
@@ -266,6 +273,9 @@ pub fn socketpair(s: &mut Sys<'_, '_>) -> Done {
 pub fn bind(s: &mut Sys<'_, '_>) -> Done {
     let (fd, len) = (s.int(0)?, s.int(2)? as u32);
     let (node, socket, _) = s.socket(fd)?;
+    if socket.family != LOCAL {
+        return s.bind_internet(node, &socket, len);
+    }
     let given = match s.address(s.args[1], len.into(), Follow::Name { makes: true })? {
         Address::Unnamed => return unsupported("a name for a socket that the kernel chooses"),
         Address::Abstract(_) if !socket.address.is_empty() => return Err(EINVAL.into()),
@@ -304,14 +314,21 @@ pub fn listen(s: &mut Sys<'_, '_>) -> Done {
     let (fd, backlog) = (s.int(0)?, s.int(1)?);
     let (node, socket, _) = s.socket(fd)?;
     let most = usize::try_from(backlog).map_or(MOST_PENDING, |n| n.min(MOST_PENDING));
+    let is_new = socket.state == SocketState::Fresh;
     let pending = match socket.state {
         _ if !matches!(socket.kind, STREAM | PACKETS) => return Err(EOPNOTSUPP.into()),
+        _ if socket.address.is_empty() && socket.family != LOCAL => return internet::no_port(),
         _ if socket.address.is_empty() => return Err(EINVAL.into()),
-        SocketState::Connected(_) | SocketState::Closed => return Err(EINVAL.into()),
-        SocketState::Fresh => Vec::new(),
+        SocketState::Connected(_) | SocketState::Closed | SocketState::Outside => return Err(EINVAL.into()),
+        SocketState::Fresh => s.clients_of(&socket),
         SocketState::Listening { pending, .. } => pending,
     };
-    s.change().socket_mut(node).state = SocketState::Listening { pending, most };
+    let is_waited_for = is_new && !pending.is_empty();
+    let world = s.change();
+    world.socket_mut(node).state = SocketState::Listening { pending, most };
+    if is_waited_for {
+        world.tell(node, Told::All, SOCKET_READABLE);
+    }
     Ok(0)
 }
 
@@ -319,6 +336,9 @@ pub fn listen(s: &mut Sys<'_, '_>) -> Done {
 pub fn connect(s: &mut Sys<'_, '_>) -> Done {
     let (fd, len) = (s.int(0)?, s.int(2)? as u32);
     let (node, socket, flags) = s.socket(fd)?;
+    if socket.family != LOCAL {
+        return s.connect_internet();
+    }
     let address = s.address(s.args[1], len.into(), Follow::Yes)?;
     let to = s.named_socket(address)?;
     let target = s.world().socket(to).clone();
@@ -338,10 +358,10 @@ pub fn connect(s: &mut Sys<'_, '_>) -> Done {
     }
     match socket.state {
         SocketState::Connected(_) => return Err(EISCONN.into()),
-        SocketState::Listening { .. } | SocketState::Closed => return Err(EINVAL.into()),
+        SocketState::Listening { .. } | SocketState::Closed | SocketState::Outside => return Err(EINVAL.into()),
         SocketState::Fresh => {}
     }
-    let accepted = s.new_socket(target.kind, SocketState::Fresh);
+    let accepted = s.new_socket(LOCAL, target.kind, SocketState::Fresh);
     s.join(node, accepted);
     pending.push(accepted);
     let world = s.change();
@@ -376,11 +396,12 @@ fn accepted(s: &mut Sys<'_, '_>, flags: u32) -> Done {
     }
     if pending.is_empty() {
         let waits = open_flags & O_NONBLOCK == 0;
-        return if waits { unsupported("a wait for a connection that nobody else can make") } else { Err(EAGAIN.into()) };
+        let what = if socket.family == LOCAL { "a wait for a connection that nobody else can make" } else { internet::NO_MORE };
+        return if waits { unsupported(what) } else { Err(EAGAIN.into()) };
     }
     let first = pending.remove(0);
     let peer = s.world().peer_address(first);
-    s.put_address(&peer)?;
+    s.put_address(socket.family, &peer)?;
     s.change().socket_mut(node).state = SocketState::Listening { pending, most };
     s.open_on(first, BOTH_WAYS | (flags & O_NONBLOCK), flags & O_CLOEXEC != 0)
 }
@@ -389,7 +410,8 @@ fn accepted(s: &mut Sys<'_, '_>, flags: u32) -> Done {
 pub fn getsockname(s: &mut Sys<'_, '_>) -> Done {
     let fd = s.int(0)?;
     let (_, socket, _) = s.socket(fd)?;
-    named(s, &socket.address)
+    let unbound = internet::unnamed(&socket);
+    named(s, socket.family, unbound.as_deref().unwrap_or(&socket.address))
 }
 
 /// getpeername(socket, address, length).
@@ -400,14 +422,14 @@ pub fn getpeername(s: &mut Sys<'_, '_>) -> Done {
         return Err(ENOTCONN.into());
     }
     let peer = s.world().peer_address(node);
-    named(s, &peer)
+    named(s, socket.family, &peer)
 }
 
-fn named(s: &mut Sys<'_, '_>, address: &[u8]) -> Done {
+fn named(s: &mut Sys<'_, '_>, family: u16, address: &[u8]) -> Done {
     if s.is_null(1)? {
         return Err(EFAULT.into());
     }
-    s.put_address(address)?;
+    s.put_address(family, address)?;
     Ok(0)
 }
 
@@ -434,8 +456,8 @@ pub fn shutdown(s: &mut Sys<'_, '_>) -> Done {
 /// setsockopt(socket, level, option, value, length): options of a local socket change nothing here.
 pub fn setsockopt(s: &mut Sys<'_, '_>) -> Done {
     let (fd, level) = (s.int(0)?, s.int(1)?);
-    s.socket(fd)?;
-    if level == SOL_SOCKET { Ok(0) } else { Err(EOPNOTSUPP.into()) }
+    let (_, socket, _) = s.socket(fd)?;
+    if level == SOL_SOCKET || socket.family != LOCAL && internet::LEVELS.contains(&level) { Ok(0) } else { Err(EOPNOTSUPP.into()) }
 }
 
 const SOL_SOCKET: i32 = 1;
@@ -451,9 +473,10 @@ pub fn getsockopt(s: &mut Sys<'_, '_>) -> Done {
         // SO_TYPE, SO_ERROR, SO_ACCEPTCONN, SO_PROTOCOL, SO_DOMAIN
         3 => socket.kind as u32,
         4 if s.take_reset(node) => crate::errno::ECONNRESET.0 as u32,
+        38 if socket.family != LOCAL => internet::protocol(socket.kind),
         4 | 38 => 0,
         30 => matches!(socket.state, SocketState::Listening { .. }).into(),
-        39 => LOCAL.into(),
+        39 => socket.family.into(),
         1..=82 => return unsupported("an option of a socket that is asked for"),
         _ => return Err(ENOPROTOOPT.into()),
     };

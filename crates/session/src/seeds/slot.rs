@@ -45,6 +45,11 @@ pub fn slots(input: &ProgramInput) -> Vec<Slot> {
         let path = String::from_utf8_lossy(&file.path).into_owned();
         all.push(sized(slot(&path, format!("{path}_data"), file.size), format!("{path}_data_size")));
     }
+    for (number, socket) in input.sym_sockets.iter().enumerate() {
+        let (before, size) = (input.sym_sockets[..number].iter().filter(|other| other.port == socket.port).count(), socket.size.into());
+        let name = if before == 0 { socket.input() } else { format!("{}_{before}", socket.input()) };
+        all.push(slot(&name, name.clone(), (size, size)));
+    }
     if let Entry::Fuzzer { max_len } = input.entry {
         all.push(Slot { size: Some(("size".into(), 8)), ..slot("data", "data".into(), (0, max_len.into())) });
     }
