@@ -96,6 +96,12 @@ static COMMANDS: &[Command] = &[
     Command { name: "rules", about: "list and explain the rules that `verify` checks", help: Some(cmd::rules::help), run: cmd::rules::run },
     Command { name: "run", about: "explore a whole program on symbolic input", help: Some(cmd::run::help), run: cmd::run::run },
     Command {
+        name: "setup",
+        about: "put what wryneck needs beside itself into its cache",
+        help: Some(cmd::setup::help),
+        run: cmd::setup::run,
+    },
+    Command {
         name: "show",
         about: "show what a run found, with source and coverage; as SARIF, lcov, JSON lines",
         help: Some(cmd::show::help),

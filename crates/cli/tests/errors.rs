@@ -52,6 +52,31 @@ fn files_that_are_no_programs() {
 }
 
 #[test]
+fn a_tool_alone_finds_what_was_set_up() {
+    use std::os::unix::fs::{DirBuilderExt, symlink};
+    let dir = scratch();
+    let dir = dir.path();
+    fs::DirBuilder::new().mode(0o700).create(dir.join("cache")).expect("there is room");
+    fs::copy(WRYNECK, dir.join("tool")).expect("there is room");
+    fs::write(dir.join("p.c"), PROGRAM).expect("there is room");
+    let run = || {
+        let mut tool = Command::new(dir.join("tool"));
+        tool.current_dir(dir).env("WRYNECK_CACHE", dir.join("cache")).args(["run", "--no-libc", "--no-replay", "p.c"]);
+        tool.output().expect("it was copied")
+    };
+    let out = run();
+    let said = String::from_utf8_lossy(&out.stderr);
+    assert!(out.status.code() == Some(2) && said.contains("wryneck-lower` is missing") && said.contains("`wryneck setup`"), "{said}");
+    fs::DirBuilder::new().mode(0o700).create(dir.join("cache/setup")).expect("there is room");
+    let built = Path::new(WRYNECK).with_file_name("wryneck-lower");
+    symlink(built, dir.join("cache/setup/wryneck-lower")).expect("there is room");
+    let out = run();
+    assert_eq!(out.status.code(), Some(0), "{}", String::from_utf8_lossy(&out.stderr));
+    refused(dir, &["setup", "--source", "."], &["`.` is not the repository of wryneck", "help: "]);
+    refused(dir, &["setup", "now"], &["`now` is one word too many"]);
+}
+
+#[test]
 fn overflow_that_the_target_cannot_show() {
     let dir = scratch();
     let dir = dir.path();

@@ -11,7 +11,7 @@ use wryneck_ir::{Module, file};
 
 use crate::child::{self, Limits};
 use crate::problem::problem;
-use crate::{cache, carried, data};
+use crate::{cache, carried, data, source};
 
 const LOWER_LIMITS: Limits = Limits { time: Duration::from_secs(300), memory: Some(8 << 30), file: 4 << 30 };
 
@@ -65,7 +65,8 @@ pub struct Lowered {
     pub notes: Vec<String>,
 }
 
-const LOWER: &str = "wryneck-lower";
+/// The program that reads bitcode.
+pub const LOWER: &str = "wryneck-lower";
 const LIBC: &str = "libc.bc";
 
 /// The IR file of a program's bitcode, from the cache if it is there; `overflow`: with checks of the operations that promise not to overflow.
@@ -90,7 +91,7 @@ pub fn lower_libc() -> Result<Option<Lowered>> {
 
 /// The files that decide what an analysis finds, beside the program: this executable, the one that lowers, the C library's bitcode.
 pub fn tools() -> Vec<PathBuf> {
-    let lower = env::current_exe().map(|here| beside(&here));
+    let lower = env::current_exe().map(|here| lower_place(&here));
     // Not by its name: that may be another file by now.
     let own = PathBuf::from("/proc/self/exe");
     [Ok(own), lower.map_err(anyhow::Error::from), cache::root().map(|root| root.join(LIBC))].into_iter().flatten().collect()
@@ -104,15 +105,22 @@ fn beside(executable: &Path) -> PathBuf {
     folder.join(LOWER)
 }
 
-/// `wryneck-lower`, beside this executable.
+/// The same, or where `wryneck setup` put it, if it is not there.
+fn lower_place(executable: &Path) -> PathBuf {
+    let set_up = || cache::root().ok().map(|root| root.join(source::SETUP).join(LOWER)).filter(|tool| tool.exists());
+    let tool = beside(executable);
+    if tool.exists() { tool } else { set_up().unwrap_or(tool) }
+}
+
+/// `wryneck-lower`, beside this executable or set up.
 fn lower_tool() -> Result<PathBuf> {
     let here = env::current_exe().context("cannot find this executable")?;
-    let tool = beside(&here);
+    let tool = lower_place(&here);
     match tool.exists() {
         true => Ok(tool),
         false => Err(problem(
             format!("`{}` is missing", tool.display()),
-            "build it with `cargo build --release -p wryneck-lower` (needs Debian's `llvm-22-dev`)",
+            "run `wryneck setup`, or build it with `cargo build --release -p wryneck-lower` (needs Debian's `llvm-22-dev`)",
         )),
     }
 }

@@ -11,5 +11,6 @@ pub mod replay;
 pub mod report;
 pub mod rules;
 pub mod run;
+pub mod setup;
 pub mod show;
 pub mod verify;
