@@ -34,7 +34,7 @@ pub(crate) fn skip(call: &Call<'_>, cx: &mut Cx<'_>) -> Result<Vec<Value>, Stop>
     let skipped = Skipped { name: call.name.into(), result: symbols.into(), forgotten: forgotten.into() };
     Rc::make_mut(&mut cx.state.lazy_mut::<Inputs>().skipped).push(skipped);
     cx.state.dirty = true;
-    cx.state.approximated = true;
+    cx.state.approximates(format!("`{}` is skipped", call.name));
     Ok(values)
 }
 

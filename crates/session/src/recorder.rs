@@ -153,7 +153,7 @@ impl Recorder {
             instructions: ended.instructions,
             depth: ended.prefix.len(),
             inputs: ended.inputs.len() as u64,
-            approximated: ended.approximated,
+            approximated: ended.approximated.is_some(),
             reached: ended.reached,
             covers_new: ended.covers_new,
             entered: if ended.covers_new && self.names_blocks { self.entered(core) } else { Vec::new() },
@@ -190,7 +190,8 @@ impl Recorder {
 fn outline(core: &Core, ended: &Ended, class: Class, what: &str) -> Box<Outline> {
     let object = |i: InputValue| Object { name: i.name.into_bytes(), bytes: i.bytes };
     let objects = results::inputs(ended).into_iter().map(object).collect();
-    let mut about = json!({ "class": class.name(), "what": what, "instructions": ended.instructions, "approximated": ended.approximated });
+    let mut about =
+        json!({ "class": class.name(), "what": what, "instructions": ended.instructions, "approximated": ended.approximated.is_some() });
     if ended.unwritten_input {
         about["unwritten_input"] = true.into();
     }

@@ -448,18 +448,17 @@ impl Keeper {
         if Self::is_of_no_input(core, ended) {
             return;
         }
-        if ended.approximated && !is_first {
+        let inexact = ended.approximated.as_ref().map(|what| format!("what the program does there is not modelled exactly: {what}"));
+        if let Some(why) = inexact.as_ref().filter(|_| !is_first) {
             // The path of such an input itself may be exact: where a name is symbolic, it leads to the files that the run has come across.
-            return self.leave_out("what the program does there is not modelled exactly");
+            return self.leave_out(why);
         }
         let (class, what) = results::class(&ended.end);
         let meets_inherited = self.inherited.is_some_and(|first| {
             World::left_by(ended.data.environment()).is_none_or(|world| world.bad_descriptor || world.fds.len() as u64 > first)
         });
         let verdict = match &ended.end {
-            PathEnd::Exit(_) | PathEnd::Fault(_) if ended.approximated => {
-                Err("what the program does there is not modelled exactly".to_owned())
-            }
+            PathEnd::Exit(_) | PathEnd::Fault(_) if inexact.is_some() => Err(inexact.unwrap_or_default()),
             PathEnd::Exit(_) if World::left_by(ended.data.environment()).is_none_or(|world| world.fds.len() > DESCRIPTORS) => {
                 Err("it opens more files than any limit allows for sure".to_owned())
             }

@@ -30,7 +30,9 @@ pub const MUCH: u64 = 1 << 30;
 
 /// Memory of this size. Where a path is to be that of native runs, much of it makes the path one that nobody knows.
 fn allocate(linux: &Linux, cx: &mut Cx<'_>, size: u64, align: u64, zero: bool, kind: u32) -> Option<u64> {
-    cx.state.approximated |= size > MUCH && linux.captured.log.is_some();
+    if size > MUCH && linux.captured.log.is_some() {
+        cx.state.approximates("an allocation of more than a gigabyte may fail");
+    }
     cx.allocate(size, align, zero, kind)
 }
 

@@ -21,8 +21,9 @@ pub fn no_thread(_: &Linux, args: &Args<'_>, cx: &mut Cx<'_>) -> Result<Reply, S
 
 /// Notes that a call is answered with an error because the tool lacks what it asks for.
 pub fn failed(cx: &mut Cx<'_>, name: &str) {
-    cx.core.ledger.note(LedgerKind::FailedModel, format!("`{name}` fails, as wryneck has no model of it"));
-    cx.state.approximated = true;
+    let what = format!("`{name}` fails, as wryneck has no model of it");
+    cx.state.approximates(what.as_str());
+    cx.core.ledger.note(LedgerKind::FailedModel, what);
 }
 
 /// Functions we know by name and cannot do.

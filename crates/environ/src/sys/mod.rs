@@ -259,22 +259,25 @@ pub fn perform(linux: &Linux, number: u64, args: [Value; 6], cx: &mut Cx<'_>) ->
         if cx.core.monitor.is_some() {
             cx.core.ledger.note(LedgerKind::Assumption, *what);
         }
-        cx.state.approximated = true;
+        cx.state.approximates(*what);
         linux.captured.note_unknown(what);
         observed::keep(&mut Sys { linux, cx, args, name: "", coming: Rc::default(), symbolic: None });
         return Ok(Value::Bits(0));
     }
     let row = SYSCALLS.binary_search_by(|row| u64::from(row.number).cmp(&number));
     let Ok(row) = row.map(|i| &SYSCALLS[i]) else {
-        cx.core.ledger.note(LedgerKind::UnknownSystemCall, path::name_of_unknown(number));
-        cx.state.approximated = true;
+        let name = path::name_of_unknown(number);
+        cx.state.approximates(format!("the system call {name} has no model"));
+        cx.core.ledger.note(LedgerKind::UnknownSystemCall, name);
         return Ok(Value::Bits(ENOSYS.negated()));
     };
     if let Some((_, same, what)) = OF_THIS_RUN.iter().find(|(names, ..)| names.contains(&row.name))
         && !is_of_the_library_itself(cx)
     {
         // Where facts are noted these answers are input, or facts.
-        cx.state.approximated |= *same == Replayed::Otherwise && linux.captured.log.is_none();
+        if *same == Replayed::Otherwise && linux.captured.log.is_none() {
+            cx.state.approximates(*what);
+        }
         // A verdict names what it assumes; tests of a run are of that run alone.
         if cx.core.monitor.is_some() {
             cx.core.ledger.note(LedgerKind::Assumption, *what);
@@ -364,6 +367,12 @@ impl<'s, 'c> Sys<'s, 'c> {
 }
 
 impl Sys<'_, '_> {
+    /// Notes that the model answers otherwise than the kernel.
+    pub fn fails(&mut self, what: &'static str) {
+        self.cx.core.ledger.note(LedgerKind::FailedModel, what);
+        self.cx.state.approximates(what);
+    }
+
     /// Argument `i` as 64 bits; a symbolic one is concretised.
     pub fn long(&mut self, i: usize) -> Result<u64, Halt> {
         Ok(self.cx.concretise(self.args[i], &format!("argument {} of system call `{}`", i + 1, self.name))?)

@@ -319,9 +319,13 @@ impl Sys<'_, '_> {
             Place::Node(id) => self.world().node(*id).host.as_deref(),
         };
         if of_process && at == Some(b"/proc".as_slice()) {
-            self.cx.core.ledger.note(LedgerKind::FailedModel, "`/proc` does not know the program's own process");
+            const UNKNOWN: &str = "`/proc` does not know the program's own process";
             // Where facts are noted, no answer below `/proc` is one that can be checked.
-            self.cx.state.approximated |= !self.notes();
+            if self.notes() {
+                self.cx.core.ledger.note(LedgerKind::FailedModel, UNKNOWN);
+            } else {
+                self.fails(UNKNOWN);
+            }
         }
     }
 

@@ -197,8 +197,7 @@ pub fn sigaltstack(s: &mut Sys<'_, '_>) -> Done {
 
 /// prctl(option, …): succeeds and does nothing, which the ledger says.
 pub fn prctl(s: &mut Sys<'_, '_>) -> Done {
-    s.cx.core.ledger.note(LedgerKind::FailedModel, "`prctl` changes nothing and gives nothing back");
-    s.cx.state.approximated = true;
+    s.fails("`prctl` changes nothing and gives nothing back");
     Ok(0)
 }
 
@@ -285,8 +284,7 @@ pub fn prlimit64(s: &mut Sys<'_, '_>) -> Done {
     if !s.is_null(2)? {
         let new = s.words(s.args[2], 2)?;
         if new.iter().flat_map(|word| word.to_le_bytes()).ne(limit) {
-            s.cx.core.ledger.note(LedgerKind::FailedModel, "a limit that the program sets is neither kept nor enforced");
-            s.cx.state.approximated = true;
+            s.fails("a limit that the program sets is neither kept nor enforced");
         }
     }
     if let Some(addr) = old {

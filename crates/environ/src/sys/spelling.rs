@@ -452,8 +452,8 @@ impl Sys<'_, '_> {
             return;
         }
         let what = format!("a symbolic path names no file in `{}` that the run has not come across", String::from_utf8_lossy(&host));
+        self.cx.state.approximates(what.as_str());
         self.cx.core.ledger.note(LedgerKind::Assumption, what);
-        self.cx.state.approximated = true;
     }
 
     /// The name at the beginning of some bytes: zeros from the first zero or slash on.

@@ -123,7 +123,7 @@ impl Explorer {
             covers_new: false,
             node: Tree::ROOT,
             subtree: NO_SUBTREE,
-            approximated: false,
+            approximated: None,
             unwritten_input: false,
             overread: false,
             survived: Rc::default(),

@@ -123,8 +123,8 @@ pub struct State {
     pub node: u32,
     /// The flip it began at, if any.
     pub subtree: SubtreeId,
-    /// Something on this path was concretised, skipped or bounded.
-    pub approximated: bool,
+    /// What on this path was skipped, bounded or answered otherwise than natively, if anything was: the first.
+    pub approximated: Option<Rc<str>>,
     /// Memory it never wrote has become input.
     pub unwritten_input: bool,
     /// A vector load has read bytes outside of its object (unwritten.rs).
@@ -181,7 +181,7 @@ impl State {
             covers_new: self.covers_new,
             node: self.node,
             subtree: self.subtree,
-            approximated: self.approximated,
+            approximated: self.approximated.clone(),
             unwritten_input: self.unwritten_input,
             overread: self.overread,
             survived: self.survived.clone(),
@@ -190,6 +190,13 @@ impl State {
             guided: self.guided,
             awaited: self.awaited.clone(),
             reached: self.reached,
+        }
+    }
+
+    /// From now on the path may differ from native runs.
+    pub fn approximates(&mut self, what: impl Into<Rc<str>>) {
+        if self.approximated.is_none() {
+            self.approximated = Some(what.into());
         }
     }
 

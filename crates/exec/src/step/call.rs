@@ -302,7 +302,7 @@ fn undefined(cx: &mut Cx<'_>, name: &str, site: &Site) -> Result<Option<Value>, 
     if cx.core.config.undefined == Undefined::Error || site.flags & call_flags::NO_RETURN != 0 || float {
         return Err(PathEnd::Unsupported(format!("call of `{name}`, which is defined nowhere")).into());
     }
-    cx.state.approximated = true;
+    cx.state.approximates(format!("`{name}`, which is defined nowhere, is not entered"));
     let bytes = cx.new_input(&format!("result of {name}"), u64::from(site.ret_width.div_ceil(8)));
     let mut values = Vec::new();
     for part in bytes.chunks(8) {

@@ -200,7 +200,8 @@ pub struct Ended {
     pub call_stack: Vec<CodePos>,
     pub instructions: u64,
     pub covers_new: bool,
-    pub approximated: bool,
+    /// Why a native run may differ.
+    pub approximated: Option<Rc<str>>,
     /// Memory it never wrote was input: a native run has something else there.
     pub unwritten_input: bool,
     /// It made threads: a native run has an order of its own.
@@ -455,7 +456,7 @@ impl Core {
             call_stack: self.call_stack(state, usize::MAX),
             instructions: state.instructions,
             covers_new: state.covers_new,
-            approximated: state.approximated,
+            approximated: state.approximated.clone(),
             unwritten_input: state.unwritten_input,
             threads: state.has_threads(),
             survived: state.survived.clone(),

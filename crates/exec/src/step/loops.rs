@@ -157,7 +157,7 @@ fn skip(cx: &mut Cx<'_>, code: &Code, loops: &Loops, l: &Loop) -> Result<(), Sto
     Rc::make_mut(&mut cx.state.loops).push(LoopCount { func: code.func, edge: SKIPPED | head, depth, count: 1 });
     let (effects, written) = Scan::of(cx, code, loops, l);
     cx.state.dirty = true;
-    cx.state.approximated = true;
+    cx.state.approximates("a loop is skipped");
     let fresh = lazy.skip_loop(&effects, written.len(), cx);
     take(cx, back, code);
     for (slot, value) in written.into_iter().zip(fresh) {

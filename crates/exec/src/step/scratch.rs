@@ -34,7 +34,7 @@ impl Cx<'_> {
         // The model was given bytes of an ended call, which the function might have overwritten before it read them.
         let is_below = |(base, pointer): (u64, u64)| args.iter().any(|a| matches!(a, Value::Bits(at) if (base..pointer).contains(at)));
         if below.is_none_or(is_below) {
-            self.state.approximated = true;
+            self.state.approximates("a function of the C library is given the place of an ended call");
         }
         self.forget_below_stack();
         let limbs = self.core.code_source.as_ref().and_then(|source| Some(source.borrow().calling()?.scratch.clone()));

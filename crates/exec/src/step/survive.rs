@@ -23,7 +23,9 @@ impl Cx<'_> {
         }
         let stack = self.core.call_stack(self.state, usize::MAX);
         Rc::make_mut(&mut self.state.survived).push(Survived { fault, stack });
-        self.state.approximated |= guesses;
+        if guesses {
+            self.state.approximates("the path went on after a fault");
+        }
         Ok(())
     }
 }
