@@ -363,16 +363,17 @@ uint64_t wryneck_sym_call(const char *name)
 ssize_t getrandom(void *at, size_t size, unsigned flags) { return input(at, size, "getrandom"), size; }
 #endif
 
-/* Clients that connect (--sym-socket), for sockets.c: the objects `socket_PORT`, in their order. */
+/* Clients that connect (--sym-socket), for sockets.c: the objects `socket_PORT` and `datagram_PORT`, in their order. */
 
 #ifdef SYM_SOCKETS
-int wryneck_client(int number, int *port, const unsigned char **bytes, size_t *size)
+int wryneck_client(int number, int *port, int *datagram, const unsigned char **bytes, size_t *size)
 {
 	if (!test.loaded) load();
 	for (size_t i = 0; i < test.count; i++) {
 		struct object *o = &test.objects[i];
-		if (strncmp(o->name, "socket_", 7) || !o->name[7] || number-- > 0) continue;
-		*port = atoi(o->name + 7), *bytes = o->bytes, *size = o->size;
+		*datagram = !strncmp(o->name, "datagram_", 9);
+		if ((!*datagram && strncmp(o->name, "socket_", 7)) || number-- > 0) continue;
+		*port = atoi(strchr(o->name, '_') + 1), *bytes = o->bytes, *size = o->size;
 		return 1;
 	}
 	return 0;

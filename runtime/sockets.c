@@ -23,14 +23,14 @@
 
 enum { CLIENTS = 64, SOCKETS = 256, FIRST_PORT = 40000, DESCRIPTORS = 1024 };
 
-/* Of replay.c: the bytes of a client, and its port; 0, if there is none of this number. Its own calls do not fail. */
-int wryneck_client(int number, int *port, const unsigned char **bytes, size_t *size);
+/* Of replay.c: the bytes of a client, its port, and whether it is a datagram; 0, if there is none of this number. Its own calls do not fail. */
+int wryneck_client(int number, int *port, int *datagram, const unsigned char **bytes, size_t *size);
 void wryneck_own_calls(int begin);
 
 /* A socket that stands for one of the internet: known by its inode, so that duplicates are known, too. */
 static struct inet {
 	ino_t inode;
-	int family, bound, listens, any;
+	int family, datagrams, bound, listens;
 	uint16_t port, peer; /* `peer`: of an accepted one */
 	unsigned char host[16];
 	int first, last, clients[CLIENTS];
@@ -111,17 +111,18 @@ static _Noreturn void read_all(const int *ends, int count)
 /* The clients of a port connect. */
 static void connect_all(int listener, struct inet *s)
 {
-	int ends[CLIENTS], count = 0, port;
+	int ends[CLIENTS], count = 0, port, datagram;
 	const unsigned char *bytes;
 	size_t size;
 	struct sockaddr_un name;
 	socklen_t length = sizeof name;
 	if (syscall(SYS_getsockname, listener, &name, &length)) return;
-	for (int i = 0; i < CLIENTS && wryneck_client(i, &port, &bytes, &size); i++) {
-		if (port != s->port || served[i]) continue;
-		int end = syscall(SYS_socket, AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
+	for (int i = 0; i < CLIENTS && wryneck_client(i, &port, &datagram, &bytes, &size); i++) {
+		if (port != s->port || datagram != s->datagrams || served[i]) continue;
+		int end = syscall(SYS_socket, AF_UNIX, (datagram ? SOCK_DGRAM : SOCK_STREAM) | SOCK_CLOEXEC, 0);
 		if (end < 0 || syscall(SYS_connect, end, &name, length)) continue;
-		while (size) {
+		if (datagram) syscall(SYS_sendto, end, bytes, size, MSG_NOSIGNAL, 0, 0);
+		while (size && !datagram) {
 			long sent = syscall(SYS_sendto, end, bytes, size, MSG_NOSIGNAL, 0, 0);
 			if (sent <= 0) break;
 			bytes += sent, size -= sent;
@@ -129,7 +130,8 @@ static void connect_all(int listener, struct inet *s)
 		syscall(SYS_shutdown, end, SHUT_WR);
 		served[i] = 1;
 		s->clients[s->last++] = i;
-		ends[count++] = end;
+		if (datagram) syscall(SYS_close, end);
+		else ends[count++] = end;
 	}
 	/* Without a signal at its end, so that `wait` does not find it. */
 	if (count && !syscall(SYS_clone, 0, 0, 0, 0, 0)) read_all(ends, count);
@@ -138,10 +140,12 @@ static void connect_all(int listener, struct inet *s)
 
 WEAK int socket(int family, int kind, int protocol)
 {
-	int is_stream = (kind & ~(SOCK_CLOEXEC | SOCK_NONBLOCK)) == SOCK_STREAM && (!protocol || protocol == IPPROTO_TCP);
-	if (!is_stream || (family != AF_INET && family != AF_INET6)) return syscall(SYS_socket, family, kind, protocol);
+	int of = kind & ~(SOCK_CLOEXEC | SOCK_NONBLOCK);
+	int is_known = of == SOCK_STREAM ? !protocol || protocol == IPPROTO_TCP : of == SOCK_DGRAM && (!protocol || protocol == IPPROTO_UDP);
+	if (!is_known || (family != AF_INET && family != AF_INET6)) return syscall(SYS_socket, family, kind, protocol);
 	int fd = syscall(SYS_socket, AF_UNIX, kind, 0);
-	if (fd >= 0) note(fd, family);
+	struct inet *s = fd < 0 ? 0 : note(fd, family);
+	if (s) s->datagrams = of == SOCK_DGRAM;
 	return fd;
 }
 
@@ -161,11 +165,14 @@ WEAK int bind(int fd, const struct sockaddr *address, socklen_t length)
 	if (s->bound) return refuse(EINVAL);
 	uint16_t port = bytes[2] << 8 | bytes[3];
 	for (int i = 0; i < known; i++)
-		if (sockets[i].listens && sockets[i].family == s->family && sockets[i].port == port) return refuse(EADDRINUSE);
+		if ((s->datagrams ? sockets[i].datagrams && sockets[i].bound : sockets[i].listens) && sockets[i].family == s->family && sockets[i].port == port) return refuse(EADDRINUSE);
 	struct sockaddr_un name = {.sun_family = AF_UNIX};
 	if (syscall(SYS_bind, fd, &name, sizeof name.sun_family)) return -1;
-	s->bound = 1, s->port = port, s->any = is_any;
+	s->bound = 1, s->port = port;
 	memcpy(s->host, where, 16);
+	wryneck_own_calls(1);
+	if (s->datagrams) connect_all(fd, s);
+	wryneck_own_calls(0);
 	return 0;
 }
 
@@ -216,6 +223,29 @@ WEAK int connect(int fd, const struct sockaddr *address, socklen_t length)
 	return inet(fd) ? refuse(ECONNREFUSED) : syscall(SYS_connect, fd, address, length);
 }
 
+/* An address does not matter to a stream; a datagram is output, which nobody compares. */
+WEAK ssize_t sendto(int fd, const void *bytes, size_t size, int flags, const struct sockaddr *to, socklen_t length)
+{
+	struct inet *s = inet(fd);
+	if (!s || !s->datagrams) return syscall(SYS_sendto, fd, bytes, size, flags, s ? 0 : to, s ? 0 : length);
+	return !to ? refuse(EDESTADDRREQ) : size > 65507 ? refuse(EMSGSIZE) : (ssize_t)size;
+}
+
+WEAK ssize_t recvfrom(int fd, void *restrict bytes, size_t size, int flags, struct sockaddr *restrict from, socklen_t *restrict room)
+{
+	struct inet *s = inet(fd);
+	if (!s || !s->datagrams) return syscall(SYS_recvfrom, fd, bytes, size, flags, from, room);
+	ssize_t got = syscall(SYS_recvfrom, fd, bytes, size, flags, 0, 0);
+	if (got < 0 || s->first == s->last) return got;
+	unsigned char where[16];
+	host(where, s->family, 0);
+	if (from) put(from, room, s->family, FIRST_PORT + s->clients[s->first], where);
+	s->first += !(flags & MSG_PEEK);
+	return got;
+}
+
+WEAK ssize_t recv(int fd, void *bytes, size_t size, int flags) { return recvfrom(fd, bytes, size, flags, 0, 0); }
+
 WEAK int setsockopt(int fd, int level, int option, const void *value, socklen_t length)
 {
 	if (!inet(fd)) return syscall(SYS_setsockopt, fd, level, option, value, length);
@@ -225,7 +255,7 @@ WEAK int setsockopt(int fd, int level, int option, const void *value, socklen_t 
 WEAK int getsockopt(int fd, int level, int option, void *restrict value, socklen_t *restrict length)
 {
 	struct inet *s = inet(fd);
-	int asked = !s || level != SOL_SOCKET ? 0 : option == SO_DOMAIN ? s->family : option == SO_PROTOCOL ? IPPROTO_TCP : 0;
+	int asked = !s || level != SOL_SOCKET ? 0 : option == SO_DOMAIN ? s->family : option == SO_PROTOCOL ? s->datagrams ? IPPROTO_UDP : IPPROTO_TCP : 0;
 	if (!asked) return syscall(SYS_getsockopt, fd, level, option, value, length);
 	if (*length > sizeof asked) *length = sizeof asked;
 	memcpy(value, &asked, *length);

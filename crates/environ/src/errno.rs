@@ -50,6 +50,8 @@ errnos! {
     ELOOP = 40;
     EOVERFLOW = 75;
     ENOTSOCK = 88;
+    EDESTADDRREQ = 89;
+    EMSGSIZE = 90;
     EPROTOTYPE = 91;
     ENOPROTOOPT = 92;
     EPROTONOSUPPORT = 93;

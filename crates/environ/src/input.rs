@@ -51,17 +51,18 @@ pub struct SymFile {
     pub metadata: bool,
 }
 
-/// One client of a server: it connects to a port once the program listens there, sends symbolic bytes and then no more.
+/// One client of a server: it connects to a port once the program listens there, sends symbolic bytes and then no more. Or one datagram.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct SymSocket {
     pub port: u16,
     pub size: u32,
+    pub datagram: bool,
 }
 
 impl SymSocket {
     /// The name of its bytes; of several for a port, the later ones have a number after it.
     pub fn input(self) -> String {
-        format!("socket_{}", self.port)
+        format!("{}_{}", if self.datagram { "datagram" } else { "socket" }, self.port)
     }
 }
 

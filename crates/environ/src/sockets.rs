@@ -5,6 +5,7 @@ use std::rc::Rc;
 use crate::epolls::Told;
 use crate::state::{NodeId, NodeKind, World};
 use crate::sys::poll::event;
+use crate::sys::socket::DATAGRAM;
 
 /// What a socket is told when there is something to read or to accept.
 pub const SOCKET_READABLE: u16 = event::IN | event::URGENT | event::READ_NORMAL | event::READ_BAND;
@@ -46,6 +47,13 @@ pub struct Socket {
     /// What the kernel calls its name: a path with a zero after it, or a zero and an abstract name; empty if it has none. Of the internet's
     /// families, what is in an address behind the family.
     pub address: Rc<[u8]>,
+}
+
+impl Socket {
+    /// Whether it is of the network and receives datagrams.
+    pub fn takes_datagrams(&self) -> bool {
+        self.kind == DATAGRAM && (self.family == INET || self.family == INET6)
+    }
 }
 
 /// How far a socket has come.
@@ -101,6 +109,21 @@ impl World {
         match self.sockets.get(&node)?.state {
             SocketState::Connected(Connection { sends, peer, .. }) if self.socket(peer).state == SocketState::Outside => sends,
             _ => None,
+        }
+    }
+
+    /// The next datagram for a socket: its place among all, from which port it comes, and the pipe that holds it.
+    pub fn next_datagram(&self, node: NodeId) -> Option<(usize, u16, NodeId)> {
+        let socket = self.sockets.get(&node).filter(|socket| socket.takes_datagrams() && !socket.address.is_empty())?;
+        let place = self.datagrams.iter().position(|(to, ..)| *to == port(&socket.address))?;
+        let (_, from, pipe) = self.datagrams[place];
+        Some((place, from, pipe))
+    }
+
+    /// A datagram was received.
+    pub fn take_datagram(&mut self, node: NodeId) {
+        if let Some((place, ..)) = self.next_datagram(node) {
+            Rc::make_mut(&mut self.datagrams).remove(place);
         }
     }
 

@@ -93,6 +93,7 @@ pub fn world(input: &ProgramInput, captured: &Captured) -> World {
         nodes: nodes.into_iter().map(Rc::new).collect(),
         sockets: Rc::default(),
         clients: Rc::default(),
+        datagrams: Rc::default(),
         epolls: Rc::default(),
         working_directory: ROOT,
         mappings: Rc::default(),

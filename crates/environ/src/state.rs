@@ -184,6 +184,8 @@ pub struct World {
     pub sockets: Rc<BTreeMap<NodeId, Socket>>,
     /// Clients that have not connected yet: ports, and the sockets that the program will accept.
     pub clients: Rc<Vec<(u16, NodeId)>>,
+    /// Datagrams that have not been received yet: ports, from which port, and pipes that hold them.
+    pub datagrams: Rc<Vec<(u16, u16, NodeId)>>,
     /// What nodes of the kind [`NodeKind::Epoll`] are.
     pub epolls: Rc<BTreeMap<NodeId, Epoll>>,
     pub working_directory: NodeId,
@@ -396,7 +398,7 @@ impl PathData for World {
         self.fds.hash(&mut h);
         self.opens.hash(&mut h);
         self.sockets.hash(&mut h);
-        self.clients.hash(&mut h);
+        (&self.clients, &self.datagrams).hash(&mut h);
         self.working_directory.hash(&mut h);
         self.mappings.hash(&mut h);
         self.break_at.hash(&mut h);

@@ -15,7 +15,7 @@ const FIRST_PORT: u16 = 40000;
 
 /// Makes the clients and their requests.
 pub fn make(linux: &Linux, cx: &mut Cx<'_>) -> Result<(), Stop> {
-    let mut clients = Vec::new();
+    let (mut clients, mut datagrams) = (Vec::new(), Vec::new());
     for (number, socket) in (0..).zip(&linux.input.sym_sockets) {
         let request = symbolic_content(cx, &socket.input(), socket.size.into())?;
         let time = linux.input.time;
@@ -25,6 +25,11 @@ pub fn make(linux: &Linux, cx: &mut Cx<'_>) -> Result<(), Stop> {
             world.add_node(Node::new(kind, meta))
         };
         let receives = add(NodeKind::Pipe { taken: 0, writers: 0, readers: 1 });
+        if socket.datagram {
+            world.node_mut(receives).content = request;
+            datagrams.push((socket.port, FIRST_PORT + number, receives));
+            continue;
+        }
         let sends = add(NodeKind::Pipe { taken: 0, writers: 1, readers: 1 });
         let [peer, accepted]: [NodeId; 2] = std::array::from_fn(|_| add(NodeKind::Socket));
         world.node_mut(receives).content = request;
@@ -36,6 +41,9 @@ pub fn make(linux: &Linux, cx: &mut Cx<'_>) -> Result<(), Stop> {
     }
     if !clients.is_empty() {
         World::change(cx).clients = clients.into();
+    }
+    if !datagrams.is_empty() {
+        World::change(cx).datagrams = datagrams.into();
     }
     Ok(())
 }

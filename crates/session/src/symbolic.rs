@@ -147,11 +147,12 @@ fn stdin_size(given: Option<&String>) -> Result<(u64, u64)> {
     }
 }
 
-/// `PORT:SIZE`.
+/// `PORT:SIZE`, or `udp:PORT:SIZE`.
 fn socket(given: Option<&String>) -> Result<SymSocket> {
-    let parts = given.and_then(|given| given.split_once(':'));
+    let datagram = given.is_some_and(|given| given.starts_with("udp:"));
+    let parts = given.and_then(|given| given.strip_prefix("udp:").unwrap_or(given).split_once(':'));
     match parts.map(|(port, size)| (number::<u16>(port), number::<u32>(size))) {
-        Some((Ok(port), Ok(size))) if port > 0 && size <= MOST => Ok(SymSocket { port, size }),
+        Some((Ok(port), Ok(size))) if port > 0 && size <= MOST => Ok(SymSocket { port, size, datagram }),
         _ => Err(problem(
             format!("`--sym-socket {}` is not PORT:SIZE", given.map_or("", String::as_str)),
             format!("write such as `--sym-socket 8080:24`: a port from 1 to 65535, and at most {MOST} bytes"),
@@ -290,8 +291,8 @@ mod tests {
         );
         let file = SymFile { path: b"A".to_vec(), size: (8, 8), metadata: false };
         assert_eq!((words.stdin, words.files), (Some((4, 4)), vec![file]));
-        let clients = read("--sym-socket 80:4 --sym-socket 8080:0").expect("it is fine").sockets;
-        assert_eq!(clients, [SymSocket { port: 80, size: 4 }, SymSocket { port: 8080, size: 0 }]);
+        let clients = read("--sym-socket 80:4 --sym-socket udp:53:0").expect("it is fine").sockets;
+        assert_eq!(clients, [SymSocket { port: 80, size: 4, datagram: false }, SymSocket { port: 53, size: 0, datagram: true }]);
         assert_eq!(words.env, [(b"HOME".to_vec(), EnvValue::Symbolic(2))]);
     }
 

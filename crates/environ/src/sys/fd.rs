@@ -98,6 +98,12 @@ impl Sys<'_, '_> {
         if let NodeKind::Event { .. } | NodeKind::Epoll = node.kind {
             return self.receive_count(&open, blocks);
         }
+        if self.waits_for_datagram(open.node) {
+            if open.flags & O_NONBLOCK == 0 && !how.dont_wait {
+                self.wait(None, RESTARTS, super::internet::NO_MORE_DATAGRAMS)?;
+            }
+            return Err(EAGAIN.into());
+        }
         let id = self.read_from(open.node)?;
         let waits = id != open.node || !nothing_asked(blocks);
         let node = self.world().node(id);
@@ -160,6 +166,7 @@ impl Sys<'_, '_> {
         let world = self.change();
         if let Some(taken) = world.node_mut_if_pipe(id) {
             *taken += total;
+            world.take_datagram(open.node);
             if total > 0 && (makes_room || id != open.node) {
                 world.has_room(open.node);
             }

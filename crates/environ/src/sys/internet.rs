@@ -1,11 +1,15 @@
 //! Sockets of the internet's families, where the user asked for clients (`--sym-socket`): a stream that is bound and listens gets those of its port,
-//! in their order. Nobody else connects, and nobody listens elsewhere: `connect` fails, which is a loss in the ledger.
+//! in their order, and a socket of datagrams what was sent to its port. Nobody else connects, and nobody listens elsewhere: `connect` fails, which is a loss in the ledger.
 
 use wryneck_exec::{LedgerKind, PathEnd, Value};
 
-use super::socket::STREAM;
+use super::poll::event;
+use super::socket::{DATAGRAM, STREAM};
 use super::{Done, Sys};
-use crate::errno::{EACCES, EADDRINUSE, EADDRNOTAVAIL, EAFNOSUPPORT, ECONNREFUSED, EINVAL, EPROTONOSUPPORT, ESOCKTNOSUPPORT, Halt};
+use crate::epolls::Told;
+use crate::errno::{
+    EACCES, EADDRINUSE, EADDRNOTAVAIL, EAFNOSUPPORT, ECONNREFUSED, EDESTADDRREQ, EINVAL, EMSGSIZE, EPROTONOSUPPORT, ESOCKTNOSUPPORT, Halt,
+};
 use crate::libc::stdlib::failed;
 use crate::sockets::{INET, INET6, address_len, internet, port};
 use crate::state::{NodeId, Socket, SocketState};
@@ -14,10 +18,15 @@ use crate::state::{NodeId, Socket, SocketState};
 pub const LEVELS: [i32; 3] = [0, 6, 41];
 /// How a path ends that waits for one more client.
 pub const NO_MORE: &str = "a wait for a connection after the last one of `--sym-socket`";
+/// How one ends that waits for one more datagram.
+pub const NO_MORE_DATAGRAMS: &str = "a wait for a datagram after the last one of `--sym-socket`";
+/// How one ends that reads or writes where there is no connection.
+pub const UNCONNECTED: &str = "reading or writing a socket of the network that has no connection";
+/// Bytes of the longest datagram.
+const LONGEST: usize = 65507;
 /// Protocols.
 const TCP: i32 = 6;
 const UDP: i32 = 17;
-const DATAGRAM: i32 = 2;
 const RAW: i32 = 3;
 const ASSUMED: &str =
     "a client connects as soon as the program listens, sends its bytes at once, and reads all that it is sent; nobody else connects";
@@ -30,7 +39,7 @@ fn unsupported<T>(what: &str) -> Result<T, Halt> {
 pub fn kind_of(kind: i32, protocol: i32) -> Result<i32, Halt> {
     match (kind, protocol) {
         (STREAM, 0 | TCP) => Ok(STREAM),
-        (DATAGRAM, 0 | UDP) => unsupported("datagrams of the network"),
+        (DATAGRAM, 0 | UDP) => Ok(DATAGRAM),
         (RAW, _) => Err(EACCES.into()),
         (STREAM | DATAGRAM, _) => Err(EPROTONOSUPPORT.into()),
         _ => Err(ESOCKTNOSUPPORT.into()),
@@ -88,17 +97,25 @@ impl Sys<'_, '_> {
         if wanted == 0 {
             return no_port();
         }
-        let listens = |other: &Socket| {
-            matches!(other.state, SocketState::Listening { .. }) && other.family == family && port(&other.address) == wanted
+        let has_it = |other: &Socket| match other.state {
+            SocketState::Listening { .. } => socket.kind == STREAM,
+            SocketState::Fresh => socket.kind == DATAGRAM && other.kind == DATAGRAM,
+            _ => false,
         };
-        if self.world().sockets.values().any(listens) {
+        let same = |other: &&Socket| other.family == family && !other.address.is_empty() && port(&other.address) == wanted;
+        if self.world().sockets.values().filter(same).any(has_it) {
             return Err(EADDRINUSE.into());
         }
         let mut address = internet(family, any, wanted).to_vec();
         if family == INET {
             address[2..6].copy_from_slice(host);
         }
-        self.change().socket_mut(node).address = address.into();
+        let world = self.change();
+        world.socket_mut(node).address = address.into();
+        if world.next_datagram(node).is_some() {
+            world.tell(node, Told::All, event::IN | event::READ_NORMAL);
+            self.assume_clients();
+        }
         Ok(0)
     }
 
@@ -108,9 +125,7 @@ impl Sys<'_, '_> {
         if socket.family != INET && socket.family != INET6 || self.world().clients.iter().all(|(port, _)| *port != wanted) {
             return Vec::new();
         }
-        if self.cx.core.monitor.is_some() {
-            self.cx.core.ledger.note(LedgerKind::Assumption, ASSUMED);
-        }
+        self.assume_clients();
         let world = self.change();
         let (here, elsewhere): (Vec<_>, Vec<_>) = world.clients.iter().copied().partition(|(port, _)| *port == wanted);
         world.clients = elsewhere.into();
@@ -126,8 +141,63 @@ impl Sys<'_, '_> {
         pending
     }
 
+    fn assume_clients(&mut self) {
+        if self.cx.core.monitor.is_some() {
+            self.cx.core.ledger.note(LedgerKind::Assumption, ASSUMED);
+        }
+    }
+
+    /// Whether a socket takes datagrams, and there is none.
+    pub(super) fn waits_for_datagram(&self, node: NodeId) -> bool {
+        let world = self.world();
+        world.sockets.get(&node).is_some_and(Socket::takes_datagrams) && world.next_datagram(node).is_none()
+    }
+
+    /// Who sent the next datagram: an address with its family.
+    pub(super) fn sender(&self, fd: i32) -> Result<Option<Vec<u8>>, Halt> {
+        let (node, socket, _) = self.socket(fd)?;
+        let from = self.world().next_datagram(node).map(|(_, from, _)| internet(socket.family, false, from));
+        Ok(from.map(|from| [&socket.family.to_le_bytes()[..], &from].concat()))
+    }
+
+    /// Receives, and writes who sent it at arguments 4 and 5.
+    pub(super) fn receive_from(&mut self, sender: &[u8], receive: impl Fn(&mut Self) -> Done) -> Done {
+        let at = self.block(self.args[5], 4, true)?;
+        let room = self.cx.read_bytes(at, 4)?;
+        let room = self.cx.joined(&room);
+        let room = self.cx.concretise(Value::Sym(room), "the room for a socket's address")? as u32 as i32;
+        let room = usize::try_from(room).map_err(|_| EINVAL)?.min(sender.len());
+        let target = self.block(self.args[4], room as u64, true)?;
+        let got = receive(self)?;
+        if room > 0 {
+            self.put(target, &sender[..room])?;
+        }
+        self.put(at, &(sender.len() as u32).to_le_bytes())?;
+        Ok(got)
+    }
+
+    /// A datagram is sent: it is output.
+    pub(super) fn send_datagram(&mut self, blocks: &[(Value, Value)], to: bool) -> Done {
+        if !to {
+            return Err(EDESTADDRREQ.into());
+        }
+        let mut total = 0;
+        for (pointer, count) in blocks {
+            let n = self.count(*count, LONGEST as u64 + 1)?;
+            let addr = self.block(*pointer, n, false)?;
+            if n > 0 {
+                self.output(addr, n)?;
+            }
+            total += n;
+        }
+        if total > LONGEST as u64 { Err(EMSGSIZE.into()) } else { Ok(total) }
+    }
+
     /// connect(socket, address, length): nobody listens.
-    pub(super) fn connect_internet(&mut self) -> Done {
+    pub(super) fn connect_internet(&mut self, socket: &Socket) -> Done {
+        if socket.kind == DATAGRAM {
+            return unsupported("a connection of datagrams");
+        }
         failed(self.cx, "connect");
         self.linux.captured.note_unknown("the network");
         Err(ECONNREFUSED.into())

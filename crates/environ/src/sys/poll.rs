@@ -49,6 +49,7 @@ impl Sys<'_, '_> {
         let writable = wanted & (event::OUT | event::WRITE_NORMAL | event::WRITE_BAND);
         let connection = match &world.socket(node).state {
             SocketState::Fresh if world.socket(node).kind == STREAM => return writable | event::HANG_UP,
+            SocketState::Fresh if world.next_datagram(node).is_some() => return writable | readable,
             SocketState::Fresh | SocketState::Closed | SocketState::Outside => return writable,
             SocketState::Listening { pending, .. } => return if pending.is_empty() { 0 } else { readable },
             SocketState::Connected(connection) => connection,

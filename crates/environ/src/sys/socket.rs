@@ -27,7 +27,7 @@ use crate::state::{Connection, Node, NodeId, NodeKind, Socket, SocketState};
 const LOCAL: u16 = 1;
 /// `SOCK_STREAM`, `SOCK_DGRAM`, `SOCK_SEQPACKET`.
 pub const STREAM: i32 = 1;
-const DATAGRAM: i32 = 2;
+pub const DATAGRAM: i32 = 2;
 const PACKETS: i32 = 5;
 /// Read and write.
 const BOTH_WAYS: u32 = 2;
@@ -108,7 +108,12 @@ impl Sys<'_, '_> {
         match &socket.state {
             SocketState::Connected(_) if socket.kind != STREAM => unsupported("messages of a socket that keeps their boundaries"),
             SocketState::Connected(connection) => Ok(connection.receives),
+            _ if socket.takes_datagrams() => match self.world().next_datagram(node) {
+                Some((.., pipe)) => Ok(pipe),
+                None => unsupported(internet::NO_MORE_DATAGRAMS),
+            },
             _ if socket.kind == DATAGRAM => unsupported("a read of a socket that nobody sends to"),
+            _ if socket.family != LOCAL => unsupported(internet::UNCONNECTED),
             _ if socket.kind == STREAM => Err(EINVAL.into()),
             _ => Err(ENOTCONN.into()),
         }
@@ -123,6 +128,7 @@ impl Sys<'_, '_> {
         match &socket.state {
             SocketState::Connected(_) if socket.kind != STREAM => unsupported("messages of a socket that keeps their boundaries"),
             SocketState::Connected(connection) => Ok(connection.sends),
+            _ if socket.family != LOCAL => unsupported(internet::UNCONNECTED),
             _ => Err(ENOTCONN.into()),
         }
     }
@@ -337,7 +343,7 @@ pub fn connect(s: &mut Sys<'_, '_>) -> Done {
     let (fd, len) = (s.int(0)?, s.int(2)? as u32);
     let (node, socket, flags) = s.socket(fd)?;
     if socket.family != LOCAL {
-        return s.connect_internet();
+        return s.connect_internet(&socket);
     }
     let address = s.address(s.args[1], len.into(), Follow::Yes)?;
     let to = s.named_socket(address)?;
@@ -504,6 +510,10 @@ pub fn sendto(s: &mut Sys<'_, '_>) -> Done {
 pub fn recvfrom(s: &mut Sys<'_, '_>) -> Done {
     let (fd, flags) = (s.int(0)?, s.int(3)? as u32);
     // Decided before anything is taken.
+    let sender = s.sender(fd)?;
+    if let Some(sender) = sender.filter(|_| !matches!(s.args[4], Value::Bits(0))) {
+        return s.receive_from(&sender, |s| receive(s, fd, &[(s.args[1], s.args[2])], flags));
+    }
     let len_at = if s.is_null(4)? { None } else { Some(s.block(s.args[5], 4, true)?) };
     let got = receive(s, fd, &[(s.args[1], s.args[2])], flags)?;
     if let Some(at) = len_at {
@@ -543,6 +553,9 @@ pub fn sendmsg(s: &mut Sys<'_, '_>) -> Done {
 pub fn recvmsg(s: &mut Sys<'_, '_>) -> Done {
     let (fd, flags) = (s.int(0)?, s.int(2)? as u32);
     let header = header(s)?;
+    if s.sender(fd)?.is_some() {
+        return unsupported("`recvmsg` of a datagram");
+    }
     let got = receive(s, fd, &header.blocks, flags)?;
     let at = s.block(Value::Bits(header.at), 56, true)?;
     // No address, no control data, no flags.
@@ -557,7 +570,12 @@ fn send(s: &mut Sys<'_, '_>, fd: i32, blocks: &[(Value, Value)], flags: u32, to:
     if flags & !(message::DONT_WAIT | message::NO_SIGNAL) != 0 {
         return unsupported("sending with other flags than `MSG_DONTWAIT` and `MSG_NOSIGNAL`");
     }
+    if socket.takes_datagrams() {
+        return s.send_datagram(blocks, to);
+    }
     match socket.state {
+        // TCP does not look at it.
+        SocketState::Connected(_) if to && socket.family != LOCAL => {}
         SocketState::Connected(_) if to && socket.kind == STREAM => return Err(EISCONN.into()),
         _ if to && socket.kind == STREAM => return Err(EOPNOTSUPP.into()),
         _ if to => return unsupported("a message to an address"),

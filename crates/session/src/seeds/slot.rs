@@ -46,7 +46,8 @@ pub fn slots(input: &ProgramInput) -> Vec<Slot> {
         all.push(sized(slot(&path, format!("{path}_data"), file.size), format!("{path}_data_size")));
     }
     for (number, socket) in input.sym_sockets.iter().enumerate() {
-        let (before, size) = (input.sym_sockets[..number].iter().filter(|other| other.port == socket.port).count(), socket.size.into());
+        let (before, size) =
+            (input.sym_sockets[..number].iter().filter(|other| other.input() == socket.input()).count(), socket.size.into());
         let name = if before == 0 { socket.input() } else { format!("{}_{before}", socket.input()) };
         all.push(slot(&name, name.clone(), (size, size)));
     }
