@@ -170,10 +170,15 @@ fn dispatch(mut words: Vec<String>) -> Result<u8> {
     }
 }
 
+/// The commands that people type: not what shims run.
+fn typed() -> impl Iterator<Item = &'static Command> {
+    COMMANDS.iter().filter(|row| row.name != guard::manage::SHIM)
+}
+
 fn usage() -> String {
     let mut text = "wryneck executes programs symbolically\n\nusage: wryneck COMMAND …\n\n".to_owned();
-    for command in COMMANDS {
-        text += &format!("  {:<10} {}\n", command.name, command.about);
+    for command in typed() {
+        text += &format!("  {:<11} {}\n", command.name, command.about);
     }
     text + "\n`wryneck COMMAND --help` lists options; exit codes: 0 complete and clean, 1 findings, 2 usage or our error, 3 clean but incomplete\n"
 }

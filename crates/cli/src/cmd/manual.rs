@@ -9,7 +9,7 @@ use clap::{Arg, ArgAction, Command, ValueHint};
 use clap_complete::Shell;
 
 use crate::problem::problem;
-use crate::{COMMANDS, output};
+use crate::{output, typed};
 
 pub fn help_completions() -> String {
     "usage: wryneck completions bash|elvish|fish|powershell|zsh\n\n\
@@ -78,8 +78,7 @@ fn tool() -> Command {
     let about = "executes programs symbolically";
     let tool =
         Command::new("wryneck").version(env!("CARGO_PKG_VERSION")).about(about).disable_help_subcommand(true).after_long_help(EXIT_CODES);
-    // What shims run is typed by nobody.
-    COMMANDS.iter().filter(|row| row.name != "guard-shim").fold(tool, |tool, row| {
+    typed().fold(tool, |tool, row| {
         let help = row.help.map(|help| help()).unwrap_or_default();
         let mut command = Command::new(row.name).about(row.about).disable_version_flag(true);
         let (usage, rest) = help.split_once("\n\n").unwrap_or((&help, ""));
