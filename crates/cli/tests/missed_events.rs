@@ -32,11 +32,11 @@ fn verdict(program: &str, how: &[&str]) -> (String, String) {
 }
 
 /// What `wryneck run` says of a program.
-fn run(program: &str) -> Value {
+fn run(program: &str, how: &[&str]) -> Value {
     let dir = tempfile::tempdir().expect("there is room");
     fs::write(dir.path().join("t.c"), program).expect("there is room");
     let mut command = Command::new(env!("CARGO_BIN_EXE_wryneck"));
-    let out = command.current_dir(dir.path()).args(["run", "--json", "--output", "out", "t.c", "--sym-arg", "2"]).output();
+    let out = command.current_dir(dir.path()).args(["run", "--json", "--output", "out"]).args(how).args(["t.c", "--sym-arg", "2"]).output();
     serde_json::from_slice(&out.expect("the tool was built").stdout).expect("it is JSON")
 }
 
@@ -123,7 +123,7 @@ fn arrays_that_the_linker_makes_are_no_faults_and_verify_nothing() {
             "{body}: {verdict}: {ledger}"
         );
     }
-    let run = run(&format!("{array}int main(int argc, char **argv) {{ {reads} }}\n"));
+    let run = run(&format!("{array}int main(int argc, char **argv) {{ {reads} }}\n"), &[]);
     assert!(run["findings"].as_array().is_some_and(Vec::is_empty), "{}", run["findings"]);
     assert!(run["ends"][0]["class"] == "unsupported" && run["ends"][0]["what"].to_string().contains("nothing defines"), "{}", run["ends"]);
 }
@@ -173,9 +173,15 @@ fn a_pointer_that_may_be_null_is_no_fault() {
         "struct rlimit o; prlimit(0, RLIMIT_NOFILE, 0, OR_NULL(o))",
         "fd_set s; FD_ZERO(&s); struct timeval t = {0}; select(1, OR_NULL(s), 0, 0, &t)",
     ] {
-        let found = run(&call(body));
+        let found = run(&call(body), &[]);
         assert!(found["findings"].as_array().is_some_and(Vec::is_empty) && found["ends"][0]["count"] == 2, "{body}: {found}");
     }
+    let from = "struct sockaddr_in a = {AF_INET, htons(7777), {htonl(INADDR_LOOPBACK)}, {0}}, o; socklen_t n = sizeof o; char b[4]; \
+                int s = socket(AF_INET, SOCK_DGRAM, 0); bind(s, (void *)&a, sizeof a); recvfrom(s, b, 4, 0, OR_NULL(o), &n)";
+    let program = format!("#include <netinet/in.h>\n#include <sys/socket.h>\n{}", call(from));
+    let found = run(&program, &["--sym-socket", "udp:7777:1"]);
+    assert!(found["findings"].as_array().is_some_and(Vec::is_empty), "{found}");
+    assert!(found["ends"].as_array().is_some_and(|ends| ends.iter().all(|end| end["class"] == "exit")), "{found}");
 }
 
 #[test]

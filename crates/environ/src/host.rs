@@ -61,15 +61,15 @@ impl Captured {
         answer
     }
 
-    /// A file whose content is symbolic, as it is now: what a path branches on of it is no fact, but its length is, unless that is symbolic, too. `None`:
-    /// the content is a fact.
-    pub fn short_file(&self, path: &[u8], which: &NamedFiles) -> Option<Arc<Vec<u8>>> {
+    /// A file whose content is symbolic, as it is now: what a path branches on of it is no fact, but its length is, unless that is input (`any_length`).
+    /// `None`: the content is a fact.
+    pub fn short_file(&self, path: &[u8], which: &NamedFiles, any_length: bool) -> Option<Arc<Vec<u8>>> {
         self.log.as_ref()?;
         let content = once(&self.files, path.to_vec(), |path| self.host.read_file(path)).ok()?;
         if !which.has(path, content.len()) {
             return None;
         }
-        if !which.has_any_length(path, content.len()) {
+        if !any_length {
             self.note(|| (observed::question("length", path), content.len().to_string().into_bytes()));
         }
         self.note_apart(path);

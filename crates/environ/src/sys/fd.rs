@@ -210,8 +210,8 @@ impl Sys<'_, '_> {
             }
         }
         let start = if open.flags & O_APPEND != 0 { end } else { at.unwrap_or(open.offset) };
+        let outside = self.world().sends_outside(of).is_some();
         if let NodeKind::Pipe { taken, readers, .. } = kind {
-            let outside = self.world().sends_outside(of).is_some();
             let room = if outside { MAX_COUNT } else { PIPE_ROOM - (end - taken).min(PIPE_ROOM) };
             if is_socket && readers == 0 {
                 // Even of nothing.
@@ -229,7 +229,7 @@ impl Sys<'_, '_> {
             bytes.truncate((MAX_FILE - start).min(MAX_COUNT) as usize);
         }
         let total = bytes.len() as u64;
-        if kind == NodeKind::Output || self.world().sends_outside(of).is_some() {
+        if kind == NodeKind::Output || outside {
             self.watch_output(open.node, &bytes)?;
         }
         let world = self.change();

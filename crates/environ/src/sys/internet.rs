@@ -1,10 +1,10 @@
 //! Sockets of the internet's families, where the user asked for clients (`--sym-socket`): a stream that is bound and listens gets those of its port,
 //! in their order, and a socket of datagrams what was sent to its port. Nobody else connects, and nobody listens elsewhere: `connect` fails, which is a loss in the ledger.
 
-use wryneck_exec::{LedgerKind, PathEnd, Value};
+use wryneck_exec::{LedgerKind, Value};
 
 use super::poll::event;
-use super::socket::{DATAGRAM, STREAM};
+use super::socket::{DATAGRAM, STREAM, unsupported};
 use super::{Done, Sys};
 use crate::epolls::Told;
 use crate::errno::{
@@ -30,10 +30,6 @@ const UDP: i32 = 17;
 const RAW: i32 = 3;
 const ASSUMED: &str =
     "a client connects as soon as the program listens, sends its bytes at once, and reads all that it is sent; nobody else connects";
-
-fn unsupported<T>(what: &str) -> Result<T, Halt> {
-    Err(PathEnd::Unsupported(what.to_owned()).into())
-}
 
 /// The kind of socket that is asked for.
 pub fn kind_of(kind: i32, protocol: i32) -> Result<i32, Halt> {
@@ -162,17 +158,9 @@ impl Sys<'_, '_> {
 
     /// Receives, and writes who sent it at arguments 4 and 5.
     pub(super) fn receive_from(&mut self, sender: &[u8], receive: impl Fn(&mut Self) -> Done) -> Done {
-        let at = self.block(self.args[5], 4, true)?;
-        let room = self.cx.read_bytes(at, 4)?;
-        let room = self.cx.joined(&room);
-        let room = self.cx.concretise(Value::Sym(room), "the room for a socket's address")? as u32 as i32;
-        let room = usize::try_from(room).map_err(|_| EINVAL)?.min(sender.len());
-        let target = self.block(self.args[4], room as u64, true)?;
+        let room = self.room_for_address([4, 5], sender.len())?;
         let got = receive(self)?;
-        if room > 0 {
-            self.put(target, &sender[..room])?;
-        }
-        self.put(at, &(sender.len() as u32).to_le_bytes())?;
+        self.put_in_room(&room, sender)?;
         Ok(got)
     }
 

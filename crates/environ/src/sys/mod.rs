@@ -4,6 +4,7 @@
 //! is a fault of the program, not `EFAULT`; only the null page gives `EFAULT`. A call that is not in the table returns `ENOSYS` and is a
 //! row of the ledger.
 
+mod address;
 pub mod dir;
 pub mod epoll;
 pub mod eventfd;

@@ -95,7 +95,9 @@ impl Sys<'_, '_> {
     pub fn content_of_host(&mut self, path: &[u8], len: Option<u64>) -> Result<Content, Halt> {
         let captured = &self.linux.captured;
         let name = std::str::from_utf8(path).ok();
-        let Some((name, real)) = name.and_then(|name| Some((name, captured.short_file(path, &self.linux.input.named_files)?))) else {
+        let Some((name, real)) =
+            name.and_then(|name| Some((name, captured.short_file(path, &self.linux.input.named_files, len.is_some())?)))
+        else {
             return Ok(Content::captured(captured.file(path)?));
         };
         let mut seed = real.to_vec();

@@ -35,7 +35,7 @@ const BOTH_WAYS: u32 = 2;
 const ADDRESS: u64 = 110;
 const FAMILY: usize = 2;
 /// The address of a socket that was bound to a symbolic path. No file has an empty name.
-const SYMBOLIC: &[u8] = b"/\0symbolic";
+pub(super) const SYMBOLIC: &[u8] = b"/\0symbolic";
 /// `SOMAXCONN`.
 const MOST_PENDING: usize = 4096;
 
@@ -57,7 +57,7 @@ enum Address {
     Abstract(Vec<u8>),
 }
 
-fn unsupported<T>(what: &str) -> Result<T, Halt> {
+pub(super) fn unsupported<T>(what: &str) -> Result<T, Halt> {
     Err(PathEnd::Unsupported(what.to_owned()).into())
 }
 
@@ -167,28 +167,6 @@ impl Sys<'_, '_> {
             return unsupported("the name of a socket that has no zero at its end");
         }
         Ok(Address::File(self.given(AT_FDCWD, Value::Bits(at + FAMILY as u64), follow)?))
-    }
-
-    /// Writes an address where the program wants it, as far as there is room: arguments 1 and 2.
-    fn put_address(&mut self, family: u16, address: &[u8]) -> Result<(), Halt> {
-        if self.is_null(1)? {
-            return Ok(());
-        }
-        if address == SYMBOLIC {
-            return unsupported("the name of a socket that is symbolic");
-        }
-        let at = self.block(self.args[2], 4, true)?;
-        let room = self.cx.read_bytes(at, 4)?;
-        let room = self.cx.joined(&room);
-        let room = self.cx.concretise(Value::Sym(room), "the room for a socket's address")? as u32 as i32;
-        let room = usize::try_from(room).map_err(|_| EINVAL)?;
-        let bytes = [&family.to_le_bytes()[..], address].concat();
-        let written = &bytes[..room.min(bytes.len())];
-        let target = self.block(self.args[1], written.len() as u64, true)?;
-        if !written.is_empty() {
-            self.put(target, written)?;
-        }
-        self.put(at, &(bytes.len() as u32).to_le_bytes())
     }
 
     /// The socket that an address leads to.
@@ -510,11 +488,11 @@ pub fn sendto(s: &mut Sys<'_, '_>) -> Done {
 pub fn recvfrom(s: &mut Sys<'_, '_>) -> Done {
     let (fd, flags) = (s.int(0)?, s.int(3)? as u32);
     // Decided before anything is taken.
-    let sender = s.sender(fd)?;
-    if let Some(sender) = sender.filter(|_| !matches!(s.args[4], Value::Bits(0))) {
+    let nowhere = s.is_null(4)?;
+    if let Some(sender) = s.sender(fd)?.filter(|_| !nowhere) {
         return s.receive_from(&sender, |s| receive(s, fd, &[(s.args[1], s.args[2])], flags));
     }
-    let len_at = if s.is_null(4)? { None } else { Some(s.block(s.args[5], 4, true)?) };
+    let len_at = if nowhere { None } else { Some(s.block(s.args[5], 4, true)?) };
     let got = receive(s, fd, &[(s.args[1], s.args[2])], flags)?;
     if let Some(at) = len_at {
         // A stream says nothing of who sent.
