@@ -113,15 +113,12 @@ pub fn stand_ins() -> impl Iterator<Item = StandIn> {
 
 impl Environment for Linux {
     fn replaces(&self, name: &str) -> bool {
-        let all = &self.input.sym_calls;
-        sym_calls::position(all, name).is_some() || sym_calls::forgets(all, name)
+        sym_calls::position(&self.input.sym_calls, name).is_some()
     }
 
     fn model(&self, name: &str, defined: bool) -> Option<u32> {
         // Behind the models: the functions whose results are input, and one for those that take variables away.
-        let all = &self.input.sym_calls;
-        let behind = sym_calls::position(all, name).or_else(|| sym_calls::forgets(all, name).then_some(all.len()));
-        if let Some(i) = behind {
+        if let Some(i) = sym_calls::position(&self.input.sym_calls, name) {
             return Some((MODELS.len() + i) as u32);
         }
         let i = MODELS.binary_search_by(|m| m.name.cmp(name)).ok()?;

@@ -64,15 +64,10 @@ pub fn is_known(name: &str) -> bool {
     row(name).is_some()
 }
 
-/// Functions that take variables away, which `getenv` would have to know.
+/// Functions that take variables away, which `getenv` would have to know: they are watched where variables are input.
 const FORGETTERS: [&str; 2] = ["clearenv", "unsetenv"];
 
-/// Whether a function has to be watched because variables are input.
-pub(crate) fn forgets(all: &[SymCall], name: &str) -> bool {
-    FORGETTERS.contains(&name) && all.iter().any(|call| call.name == "getenv")
-}
-
-/// A call of such a function.
+/// A call of one of [`FORGETTERS`].
 pub(crate) fn forget(cx: &Cx<'_>) -> Result<Reply, Stop> {
     match cx.core.image.in_library(cx.pos()) {
         true => Ok(Reply::Decline),
@@ -85,10 +80,11 @@ pub fn is_set(variable: &str) -> String {
     format!("getenv_{variable}")
 }
 
-/// Which of these functions one of this name is: the C library calls its own by other names.
+/// Which of these functions one of this name is: the C library calls its own by other names. One after the last: it is one of [`FORGETTERS`].
 pub(crate) fn position(all: &[SymCall], name: &str) -> Option<usize> {
     let name = if name == "__clock_gettime" { "clock_gettime" } else { name };
-    all.iter().position(|call| call.name == name)
+    let forgets = || (FORGETTERS.contains(&name) && all.iter().any(|call| call.name == "getenv")).then_some(all.len());
+    all.iter().position(|call| call.name == name).or_else(forgets)
 }
 
 /// Gives the result of a call.
@@ -168,17 +164,18 @@ fn has_own(cx: &mut Cx<'_>, name: &[u8]) -> Result<bool, Stop> {
     let Some(target) = cx.core.image.program.lookup("__environ") else { return Ok(false) };
     let pointer = Value::Bits(cx.core.image.target_address(target));
     let at = cx.load(pointer, 64)?;
-    let Some(strings) = cx.core.pool.as_u64(at) else { return Ok(true) };
-    for i in (0..).take_while(|_| strings != 0) {
-        let entry = cx.load(Value::Bits(strings + 8 * i), 64)?;
-        match cx.core.pool.as_u64(entry) {
-            Some(0) => break,
-            None => return Ok(true),
-            Some(entry) => match cx.concrete_string(Value::Bits(entry))? {
-                Some(text) if text.strip_prefix(name).is_none_or(|rest| rest.first() != Some(&b'=')) => {}
-                _ => return Ok(true),
-            },
+    let Some(mut at) = cx.core.pool.as_u64(at) else { return Ok(true) };
+    while at != 0 {
+        let entry = cx.load(Value::Bits(at), 64)?;
+        let Some(entry) = cx.core.pool.as_u64(entry) else { return Ok(true) };
+        if entry == 0 {
+            break;
         }
+        let text = cx.concrete_string(Value::Bits(entry))?;
+        if text.is_none_or(|text| text.strip_prefix(name).is_some_and(|rest| rest.first() == Some(&b'='))) {
+            return Ok(true);
+        }
+        at += 8;
     }
     Ok(false)
 }
