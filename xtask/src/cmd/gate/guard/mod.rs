@@ -8,6 +8,7 @@
 mod kills;
 mod mutants;
 mod place;
+mod readers;
 mod trace;
 
 use std::collections::BTreeMap;
@@ -25,6 +26,9 @@ pub struct Args {
     /// Random inputs for each program
     #[arg(long, default_value_t = 2000)]
     inputs: usize,
+    /// Random programs that read files and standard input of random lengths
+    #[arg(long, default_value_t = 100)]
+    readers: usize,
     /// Kills at random moments
     #[arg(long, default_value_t = 200)]
     kills: usize,
@@ -61,12 +65,13 @@ pub fn run(args: &Args) -> Result<()> {
     planted(&place)?;
     println!("planted: the crash on `-a -b` is refused, its neighbours run");
     let mut programs = vec![("risky".to_owned(), place.risky.clone(), &[][..])];
-    for (name, words) in PROGRAMS {
+    let is_asked = |name: &str| args.inputs > 0 && (args.program.is_empty() || args.program.iter().any(|asked| asked == name));
+    for (name, words) in PROGRAMS.into_iter().filter(|(name, _)| is_asked(name)) {
         programs.push((name.to_owned(), place.coreutils(name)?, words));
     }
     for (number, (name, file, words)) in (1..).zip(programs) {
         let part = json!({ "part": "truth", "program": name, "of": args.inputs });
-        if results.has(&part) || !args.program.is_empty() && !args.program.contains(&name) {
+        if results.has(&part) || !is_asked(&name) {
             continue;
         }
         let (mut count, mut random) = (Counts::of(&file)?, Random::new(args.seed + 1000 * number));
@@ -86,12 +91,25 @@ pub fn run(args: &Args) -> Result<()> {
             count.traces.len(),
             count.same
         );
-        ensure!(args.inputs == 0 || count.clean > 0, "`{name}`: nothing was clean, so nothing was tested");
+        ensure!(count.clean > 0, "`{name}`: nothing was clean, so nothing was tested");
         results.add(
             part,
             json!({ "clean": count.clean, "hits": count.hits, "faulty": count.faulty, "unverified": count.unverified,
             "crashes": count.crashes, "refused_crashes": count.refused, "paths_traced": count.traces.len(), "same_path_pairs": count.same,
             "places": count.places }),
+        )?;
+    }
+    let part = json!({ "part": "readers", "of": args.readers });
+    if args.readers > 0 && !results.has(&part) {
+        let count = readers::run(&place, args.readers, &mut Random::new(args.seed))?;
+        println!(
+            "{} random programs that read: {} clean ({} without a verification), {} faulty, {} not verified; {} crash natively; none is false",
+            args.readers, count.clean, count.hits, count.faulty, count.unverified, count.crashes
+        );
+        results.add(
+            part,
+            json!({ "clean": count.clean, "hits": count.hits, "faulty": count.faulty, "unverified": count.unverified,
+            "crashes": count.crashes, "same_path_pairs": count.same }),
         )?;
     }
     let part = json!({ "part": "kills", "of": args.kills });
@@ -166,6 +184,21 @@ impl Counts {
         let (clean, hits, faulty, unverified, crashes, refused, same, places) = (0, 0, 0, 0, 0, 0, 0, 0);
         let (traces, own) = (BTreeMap::new(), Own::of(program)?);
         Ok(Counts { clean, hits, faulty, unverified, crashes, refused, same, traces, places, own })
+    }
+
+    /// The counts of two programs; traces are those of the second.
+    fn and(self, other: Counts) -> Counts {
+        Counts {
+            clean: self.clean + other.clean,
+            hits: self.hits + other.hits,
+            faulty: self.faulty + other.faulty,
+            unverified: self.unverified + other.unverified,
+            crashes: self.crashes + other.crashes,
+            refused: self.refused + other.refused,
+            same: self.same + other.same,
+            places: self.places + other.places,
+            ..other
+        }
     }
 }
 

@@ -64,6 +64,11 @@ impl Input {
         Input { words, mode: mode.map(Into::into), bad, stdin: stdin.map(Into::into), any_length }
     }
 
+    /// Standard input alone.
+    pub fn of_stdin(stdin: Option<String>, any_length: bool) -> Input {
+        Input { stdin, any_length, ..Input::default() }
+    }
+
     pub fn of_words(all: &[&str], random: &mut Random) -> Input {
         let count = random.below(4);
         let mut words: Vec<String> = (0..count).map(|_| all[random.below(all.len())].to_owned()).collect();
@@ -88,17 +93,19 @@ impl Place {
         fs::set_permissions(place.path("cache"), fs::Permissions::from_mode(0o700))?;
         fs::copy(Cache::open()?.path("libc.bc"), place.path("cache/libc.bc"))?;
         fs::write(place.path("policy"), ANY_LENGTH)?;
-        let source = place.path("risky.c");
-        fs::write(&source, include_str!("risky.c"))?;
-        let built = Command::new(&place.wryneck)
-            .args(["cc", "-g", "-O0"])
-            .arg(&source)
-            .arg("-o")
-            .arg(&place.risky)
-            .env("WRYNECK_CACHE", place.path("cache"))
-            .output()?;
-        ensure!(built.status.success(), "`risky.c` does not compile: {}", String::from_utf8_lossy(&built.stderr));
+        place.compile("risky", include_str!("risky.c"))?;
         Ok(place)
+    }
+
+    /// Builds a program as `wryneck cc` does, at -O0.
+    pub fn compile(&self, name: &str, source: &str) -> Result<PathBuf> {
+        let (from, to) = (self.path(&format!("{name}.c")), self.path(name));
+        fs::write(&from, source)?;
+        let mut command = Command::new(&self.wryneck);
+        command.args(["cc", "-g", "-O0"]).arg(&from).arg("-o").arg(&to).env("WRYNECK_CACHE", self.path("cache"));
+        let built = command.output()?;
+        ensure!(built.status.success(), "`{name}.c` does not compile: {}\n{source}", String::from_utf8_lossy(&built.stderr));
+        Ok(to)
     }
 
     pub fn path(&self, name: &str) -> PathBuf {
@@ -140,7 +147,10 @@ impl Place {
         match &input.stdin {
             Some(text) => {
                 let file = self.path("stdin");
-                fs::write(&file, text)?;
+                // A file that is written anew is another file to guard, as its time says.
+                if fs::read(&file).ok().as_deref() != Some(text.as_bytes()) {
+                    fs::write(&file, text)?;
+                }
                 command.stdin(fs::File::open(file)?);
             }
             None => _ = command.stdin(Stdio::null()),
