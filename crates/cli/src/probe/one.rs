@@ -31,6 +31,9 @@ use crate::rules::{self, Rules};
 use crate::target::{Linked, Target};
 use crate::{child, machine, watchdog};
 
+/// Conflicts of the SAT search that one query may cost.
+const QUERY_CONFLICTS: u64 = 2_000;
+
 /// What was found, and the bitcode that it was found in.
 pub struct Probed {
     pub outcome: Outcome,
@@ -54,6 +57,9 @@ pub fn run_args(args: &ProbeArgs, function: &str) -> Plan {
         max_resolutions: 16,
         max_targets: 64,
         max_symbolic_block: 1 << 18,
+        // A hash or a product costs one path its rest, not the function its time.
+        step_conflicts: QUERY_CONFLICTS,
+        flip_conflicts: QUERY_CONFLICTS,
         ..Config::default()
     };
     Plan {
