@@ -189,3 +189,57 @@ int good_two_ways(const char *s, unsigned n) {
     }
     return (int)i;
 }
+
+/* How many whole bytes `bits` has, its owner knows; where the function has tested it, it is known. */
+struct bits { unsigned hold, count; };
+unsigned bad_flushed(struct bits *b) {
+    unsigned char bytes[4], n = 0;
+    if (b->count != 40)
+        return 0;
+    while (b->count >= 8) {
+        bytes[n++] = (unsigned char)b->hold; //~ out-of-bounds-write
+        b->hold >>= 8;
+        b->count -= 8;
+    }
+    return bytes[0];
+}
+unsigned good_flushed(struct bits *b) {
+    unsigned char bytes[4], n = 0;
+    while (b->count >= 8) {
+        bytes[n++] = (unsigned char)b->hold;
+        b->hold >>= 8;
+        b->count -= 8;
+    }
+    return bytes[0];
+}
+
+/* A count of zero goes round four thousand million times: who calls knows that there is something to copy. */
+unsigned bad_copied(const unsigned char *from, unsigned count) {
+    unsigned char to[4];
+    unsigned i = 0;
+    if (count != 5)
+        return 0;
+    do {
+        to[i] = from[i]; //~ out-of-bounds-write
+        i++;
+    } while (--count);
+    return to[0];
+}
+unsigned good_copied(const unsigned char *from, unsigned count) {
+    unsigned char to[4];
+    unsigned i = 0;
+    if (count > 4)
+        return 0;
+    do {
+        to[i] = from[i];
+        i++;
+    } while (--count);
+    return to[0];
+}
+
+/* Nothing returns from it. */
+void good_fatal(const char *message) {
+    if (message)
+        (void)*(volatile const char *)message;
+    abort();
+}

@@ -6,11 +6,11 @@
 //! distinct is needed where one was read after the other had been written at the same offsets.
 
 use rustc_hash::FxHashSet;
-use wryneck_exec::{CodePos, Cx, FaultKind, PathEnd};
+use wryneck_exec::{CodePos, Cx, FaultKind, PathEnd, loop_of_input};
 use wryneck_expr::{ExprId, Kind, Pool};
 use wryneck_solver::{Answer, Budget, PathCondition};
 
-use crate::data::{CALLERS, Inputs};
+use crate::data::{CALLERS, Inputs, SmallTest};
 use crate::is_lazy;
 
 /// How sure an error is.
@@ -73,6 +73,12 @@ fn graded(end: &PathEnd, possible: Option<ExprId>, cx: &mut Cx<'_>) -> (Grade, V
     {
         return (Grade::May, vec!["only a callee without a result has tested the pointer, which tells its caller nothing".into()]);
     }
+    if is_of_index(end)
+        && let Some(place) = loop_of_input(cx)
+        && counts_input(cx)
+    {
+        return (Grade::May, vec![format!("the count of the loop at {place} is an input, and may be kept within bounds")]);
+    }
     let doubts = &cx.state.lazy::<Inputs>().doubts;
     if !doubts.is_empty() {
         return (Grade::May, doubts.iter().map(|why| why.to_string()).collect());
@@ -81,7 +87,7 @@ fn graded(end: &PathEnd, possible: Option<ExprId>, cx: &mut Cx<'_>) -> (Grade, V
     if needed.is_empty() {
         return (Grade::Must, Vec::new());
     }
-    let tested = tested(cx);
+    let tested = tested(cx, &FxHashSet::default());
     let mut doubt = ExprId::FALSE;
     for (cond, _) in &needed {
         let not = cx.core.pool.not(*cond);
@@ -176,12 +182,13 @@ fn implied(path: &PathCondition, doubt: ExprId, cx: &mut Cx<'_>) -> bool {
     matches!(cx.core.solver.check(&mut cx.core.pool, path, doubt, &base, &budget), Answer::Unsat(_))
 }
 
-/// The path condition without what the engine chose, and with what the code tested though it was known.
-fn tested(cx: &mut Cx<'_>) -> PathCondition {
+/// The path condition without what the engine chose, and with what the code tested though it was known; without these.
+fn tested(cx: &mut Cx<'_>, without: &FxHashSet<ExprId>) -> PathCondition {
     let inputs = cx.state.lazy::<Inputs>().clone();
     let chosen = chosen(&inputs, &cx.core.pool);
     let mut all: Vec<ExprId> = cx.state.path.constraints().into_iter().filter(|cond| !chosen.contains(cond)).collect();
     all.extend(inputs.tested.iter().copied());
+    all.retain(|cond| !without.contains(cond));
     // Pointers that were used are valid: a path on which one is not has ended there.
     for bound in inputs.bound.iter() {
         // An object neither begins in the first page nor wraps around.
@@ -197,6 +204,29 @@ fn tested(cx: &mut Cx<'_>) -> PathCondition {
         }
     }
     path
+}
+
+/// Whether a branch was decided several times on the same word of input, as the test of a loop that counts up or down to it is, and nothing else that
+/// was tested implies those decisions. Such a word may have bounds that only its owner knows. A loop over data tests other bytes in each round.
+fn counts_input(cx: &mut Cx<'_>) -> bool {
+    let tests = cx.state.lazy::<Inputs>().small_tests.clone();
+    let pool = &cx.core.pool;
+    let again = |i: usize| {
+        let same = |other: &SmallTest| other.stack == tests[i].stack && pool.support(other.cond) == pool.support(tests[i].cond);
+        tests.iter().enumerate().any(|(j, other)| i != j && same(other))
+    };
+    let counts: Vec<ExprId> = (0..tests.len()).filter(|i| again(*i)).map(|i| tests[i].cond).collect();
+    if counts.is_empty() {
+        return false;
+    }
+    let parts: FxHashSet<ExprId> = counts.iter().flat_map(|cond| pool.conjuncts(*cond).into_iter().chain([*cond])).collect();
+    let others = tested(cx, &parts);
+    let mut doubt = ExprId::FALSE;
+    for cond in counts {
+        let not = cx.core.pool.not(cond);
+        doubt = cx.core.pool.or(doubt, not);
+    }
+    !implied(&others, doubt, cx)
 }
 
 /// The constraints that our choices added to the path condition, which holds conjunctions part by part.

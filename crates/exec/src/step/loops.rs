@@ -10,6 +10,7 @@ use wryneck_ir::{Inst, Module, NONE, Op, Operand, limbs};
 
 use super::control::take;
 use crate::ground::code::{Code, Kind};
+use crate::ground::image::CodePos;
 use crate::ground::path_end::{Limit, PathEnd};
 use crate::state::LoopCount;
 use crate::step::cx::Cx;
@@ -138,6 +139,42 @@ fn in_skipped(cx: &mut Cx<'_>, loops: &Loops, l: &Loop, at: (u32, u32, u32), is_
         set_tests(cx, loops, l, func, depth, most);
     }
     Ok(())
+}
+
+/// Where the innermost loop of the calls in progress is that input has had go round again, if the path is inside one. Machine code has no loops: it is
+/// the function of which the path came to one block twice by symbolic branches. Needs a loop limit. Asks no solver.
+pub fn loop_of_input(cx: &mut Cx<'_>) -> Option<String> {
+    let image = cx.core.image.clone();
+    let frames: Vec<(u32, u32, u32)> = (1..).zip(&cx.state.frames).map(|(depth, f)| (depth, f.func(), f.op())).collect();
+    let top = frames.len() as u32;
+    for (depth, func, op) in frames.into_iter().rev() {
+        // The operation after a call, but where the path is.
+        let op = if depth == top { op } else { op.saturating_sub(1) };
+        if image.is_machine_code(func) {
+            if cx.state.loops.iter().any(|c| c.func == func && c.count > 1) {
+                return Some(image.place_name(CodePos { func, op }));
+            }
+            continue;
+        }
+        let counts: Vec<LoopCount> = cx.state.loops.iter().filter(|c| (c.func, c.depth) == (func, depth)).copied().collect();
+        if counts.is_empty() {
+            continue;
+        }
+        let code = image.code(func);
+        let loops = loops(cx, code);
+        let here = loops.at(op);
+        let is_round = |l: &Loop| {
+            counts.iter().any(|c| match c.edge {
+                mark if mark & HEAD != 0 => c.count > 1 && l.blocks.contains(&loops.at(mark & !HEAD)),
+                mark if mark & SKIPPED != 0 => loops.starts[l.head] == mark & !SKIPPED,
+                edge => loops.at(code.edges[edge as usize].target) == l.head,
+            })
+        };
+        if let Some(l) = loops.all.iter().find(|l| l.blocks.contains(&here) && is_round(l)) {
+            return Some(image.place_name(CodePos { func, op: loops.starts[l.head] }));
+        }
+    }
+    None
 }
 
 /// Sets how often the path has passed the tests of a loop.
