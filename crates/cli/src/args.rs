@@ -321,8 +321,7 @@ const SYMBOLIC: &str = "\nSymbolic input, before or after TARGET; other words af
     \x20                              clock_gettime, getpid, getrandom, getenv[:LEN] (variables are unset or of up to LEN bytes), and\n\
     \x20                              any function that the program calls for a number\n\
     \x20 --sym-env NAME:LEN           an environment variable of up to LEN symbolic bytes\n\
-    \x20 --sym-socket PORT:SIZE       a client that connects to PORT and sends SIZE symbolic bytes; several, in their order\n\
-    \x20 --sym-socket udp:PORT:SIZE   a datagram of SIZE symbolic bytes that is sent to PORT\n\
+    \x20 --sym-socket [udp:]PORT:SIZE a client that connects to PORT and sends SIZE symbolic bytes, or a datagram of them; several, in their order\n\
     \x20 --literal WORD               an argument, even if WORD looks like an option of the tool\n\
     \x20 --                           what follows is arguments only\n\n\
     Examples:\n\
