@@ -75,8 +75,8 @@ rust_is_new_enough() {
   [ -n "$minor" ] && [ "$minor" -ge "$RUST_MINOR" ] && command -v cargo >/dev/null
 }
 
-# GB that a first build, the caches and the programs of the tests take, with room to spare.
-DISK_GB=20
+# GB that a first build, packages, caches and the programs of the tests take: 8 (2026-11-25), and some to spare.
+DISK_GB=10
 
 room_on_disk() {
   local free
