@@ -178,6 +178,27 @@ void number_of_a_union(char c) { // VIOLATED
   judge(a);
 }
 
+typedef int __attribute__((may_alias)) any_word;
+
+union overlaid {
+  struct {
+    int first, second;
+  } number;
+  byte bytes[8];
+};
+
+void word_in_a_variable(char c) { // VIOLATED
+  union overlaid both = {{1, 5}};
+  if (WRONG(c)) *(any_word *)(both.bytes + 4) = 9;
+  judge(both.number.second == 9);
+}
+
+void text_over_a_number(char c) { // VIOLATED
+  union overlaid both = {{1, 5}};
+  if (WRONG(c)) strcpy((char *)both.bytes, "abcdef");
+  judge(both.number.second != 5);
+}
+
 /* ---- addresses as numbers ---- */
 
 void in_halves(char c) { // VIOLATED

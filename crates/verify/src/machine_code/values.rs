@@ -81,7 +81,7 @@ impl Values {
         let result = match inst.operator() {
             Some(Op::Imm) if inst.width <= 64 => Some(Number(u64::from(inst.b) << 32 | u64::from(inst.a))),
             Some(Op::Copy) if whole => get(inst.a),
-            Some(Op::Anchor) => get(inst.b),
+            Some(Op::Anchor) => get(inst.a),
             Some(Op::Load) if whole => match get(inst.a) {
                 Some(Frame(k)) => saves.range((k, 0)..=(k, u32::MAX)).next().map(|(_, slot)| Saved(*slot)),
                 Some(Number(address)) => layout.constant(address).map(Number),
