@@ -464,6 +464,28 @@ void told_by_comparisons(char c) { // VIOLATED
   judge(a);
 }
 
+/* ---- floating-point numbers ---- */
+
+void number_of_text(char c) { // VIOLATED
+  char text[] = "1.5";
+  if (WRONG(c)) text[0] = '7';
+  judge(strtod(text, 0) > 5);
+}
+
+void long_number_of_text(char c) { // VIOLATED
+  char text[] = "1.5";
+  if (WRONG(c)) text[0] = '7';
+  judge(strtold(text, 0) > 5);
+}
+
+void text_of_a_number(char c) { // VIOLATED
+  char text[16];
+  double number = 1.5;
+  if (WRONG(c)) number = 7.5;
+  snprintf(text, sizeof text, "%d %g", 3, number);
+  judge(text[2] == '7');
+}
+
 /* ---- memory that is allocated as the program runs ---- */
 
 static char *another(void) { return malloc(600001); }

@@ -74,6 +74,12 @@ pub enum Transfer {
 pub struct Convention {
     pub arguments: Vec<usize>,
     pub result: usize,
+    /// Those of other results: the second word of a structure, and floating-point numbers.
+    pub second: usize,
+    pub float_results: Vec<usize>,
+    /// Those of arguments that are floating-point numbers, in their order, and the one that says how many of them a variadic call uses.
+    pub floats: Vec<Vec<usize>>,
+    pub count_of_floats: usize,
     pub stack_pointer: usize,
     /// Those that functions leave as they were, the stack pointer among them.
     pub saved: Vec<usize>,

@@ -3,7 +3,7 @@
 //! To the analysis a call is an effect of its function, and control continues at the return address.
 
 use rustc_hash::FxHashMap;
-use wryneck_ir::{Convention, Transfer};
+use wryneck_ir::{Convention, Transfer, limbs};
 
 use crate::cpu::Cpu;
 use crate::error::MachineError;
@@ -64,9 +64,17 @@ impl Ways {
 /// The slots of the calling convention's registers.
 pub fn convention(cpu: &Cpu, registers: &RegisterFile) -> Result<Convention, MachineError> {
     let limb = |name: &&str| registers.named(name).map(|r| r.limb);
+    // A number is at the low end of its register.
+    let float =
+        |name: &&str| registers.named(name).map(|r| (r.limb..r.limb + limbs(8 * r.size.min(cpu.call.float_bytes)) as usize).collect());
+    let floats = |names: &[&str]| names.iter().map(float).collect::<Result<Vec<Vec<usize>>, _>>();
     Ok(Convention {
         arguments: cpu.call.arguments.iter().map(limb).collect::<Result<_, _>>()?,
         result: limb(&cpu.call.result)?,
+        second: limb(&cpu.call.second)?,
+        float_results: floats(cpu.call.float_results)?.concat(),
+        floats: floats(cpu.call.floats)?,
+        count_of_floats: limb(&cpu.call.count_of_floats)?,
         stack_pointer: limb(&cpu.stack_pointer)?,
         saved: cpu.call.saved.iter().map(limb).collect::<Result<_, _>>()?,
         thread: limb(&cpu.call.thread)?,

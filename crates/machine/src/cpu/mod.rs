@@ -64,7 +64,14 @@ pub struct Convention {
     /// Registers of integers and pointers, and of floats, whose result is in the first one.
     pub arguments: &'static [&'static str],
     pub floats: &'static [&'static str],
+    /// How many bytes of a register of floats an argument or a result takes at most.
+    pub float_bytes: u32,
+    /// The register that says how many registers of floats a variadic call uses.
+    pub count_of_floats: &'static str,
     pub result: &'static str,
+    /// Where the second word of a result is, and where floating-point results are.
+    pub second: &'static str,
+    pub float_results: &'static [&'static str],
     /// Those that functions leave as they were, the stack pointer among them.
     pub saved: &'static [&'static str],
     /// Those that functions leave as they like: of words, and of vectors.

@@ -25,6 +25,12 @@ pub const BEYOND: u32 = u32::MAX;
 pub struct Registers {
     pub arguments: Vec<u32>,
     pub result: u32,
+    /// The second word of a result, and floating-point results.
+    pub second: u32,
+    pub float_results: Vec<u32>,
+    /// The arguments that are floating-point numbers, and how many of them a variadic call has.
+    pub floats: Vec<Vec<u32>>,
+    pub count_of_floats: u32,
     pub stack_pointer: u32,
     pub thread: u32,
     /// The slots that calls may change, and those that they preserve.
@@ -135,6 +141,10 @@ impl Facts {
             Registers {
                 arguments: convention.arguments.iter().map(slot).collect(),
                 result: slot(&convention.result),
+                second: slot(&convention.second),
+                float_results: convention.float_results.iter().map(slot).collect(),
+                floats: convention.floats.iter().map(|limbs| limbs.iter().map(slot).collect()).collect(),
+                count_of_floats: slot(&convention.count_of_floats),
                 stack_pointer: slot(&convention.stack_pointer),
                 thread: slot(&convention.thread),
                 clobbered: (first..code.slots).filter(|slot| !saved.contains(slot)).collect(),
@@ -215,6 +225,17 @@ impl Facts {
         let found = found.cloned().map(Rc::new);
         self.summarised.insert(entry, found.clone());
         found
+    }
+
+    /// Whether a function is the program's own, by the block that it begins with.
+    pub fn of_program(&self, entry: u32) -> bool {
+        !self.source.borrow().names_of(entry).iter().any(|(_, library)| *library)
+    }
+
+    /// Whether a function with a format is a `vprintf`, whose arguments are in a list, not in registers.
+    pub fn takes_list(&self, entry: u32) -> bool {
+        let after = |name: &str| name.trim_start_matches("__").trim_start_matches("isoc99_").starts_with('v');
+        self.source.borrow().names_of(entry).iter().any(|(name, library)| *library && after(name))
     }
 
     /// Whether C's `exit` begins with a block, where all ways meet that end the program in good order.

@@ -140,7 +140,11 @@ pub static CPU: Cpu = Cpu {
     call: Convention {
         arguments: &["RDI", "RSI", "RDX", "RCX", "R8", "R9"],
         floats: &["YMM0", "YMM1", "YMM2", "YMM3", "YMM4", "YMM5", "YMM6", "YMM7"],
+        float_bytes: 16,
+        count_of_floats: "RAX",
         result: "RAX",
+        second: "RDX",
+        float_results: &["YMM0", "YMM1", "ST0", "ST1"],
         saved: &["RBX", "RSP", "RBP", "R12", "R13", "R14", "R15", "FS_OFFSET", "GS_OFFSET", "DF", "MXCSR", "FPUControlWord"],
         scratch: &["RAX", "RCX", "RDX", "RSI", "RDI", "R8", "R9", "R10", "R11"],
         vectors: &[

@@ -9,6 +9,7 @@ use wryneck_ir::{Op, Transfer, call_flags};
 use super::{Facts, Over};
 use crate::flow::{BitSet, Gives, Summary};
 use crate::machine_code::effects::Effects;
+use crate::machine_code::values::Value;
 use crate::slice::walk::{Group, Mismatch, Skipped, Walk, is_call};
 
 impl<'a> Walk<'a, '_, Over<'a, '_>> {
@@ -104,7 +105,12 @@ impl<'a> Walk<'a, '_, Over<'a, '_>> {
         let key = |arg: u32| made.and_then(|made| made.args.get(arg as usize).copied()).filter(|key| *key != 0);
         let effects = self.effects_of_call(activation.site, summary);
         let Some(registers) = &self.code.facts.registers else { return Err(Mismatch("an unknown calling convention")) };
-        let (args, result) = (registers.arguments.clone(), self.frames.last().is_some_and(|top| top.live.contains(registers.result)));
+        let mut args = registers.arguments.clone();
+        let live = |slot: u32| self.frames.last().is_some_and(|top| top.live.contains(slot));
+        let of_program = self.code.facts.of_program(entry);
+        // Functions of the C library with a summary give no structures.
+        let result = live(registers.result) || of_program && live(registers.second) || registers.float_results.iter().copied().any(live);
+        args.extend(self.floats_of_call(activation.site, entry, summary));
         // The other registers that calls may change are dead afterwards.
         let kept = self.frames.last().map(|top| split(&top.live, |slot| !registers.clobbered.contains(slot)).0).unwrap_or_default();
         self.top().live = kept;
@@ -203,6 +209,28 @@ impl<'a> Walk<'a, '_, Over<'a, '_>> {
     }
 
     /// The effects of the call that ends a block, with any arguments.
+    /// The registers of floats that a call of a function with this summary may read.
+    fn floats_of_call(&self, site: Option<u32>, entry: u32, summary: &Summary) -> Vec<u32> {
+        let facts = &self.code.facts;
+        let Some(registers) = &facts.registers else { return Vec::new() };
+        let image = self.code.path.image;
+        let count = match (site, self.running()) {
+            // Which of its parameters are floats is not known.
+            _ if facts.of_program(entry) => None,
+            _ if summary.format.is_none() || facts.takes_list(entry) => return Vec::new(),
+            (Some(site), Some(function)) => {
+                facts.values_between(image, function, facts.ops(image, site)).get(image.code(facts.func), registers.count_of_floats)
+            }
+            _ => None,
+        };
+        let count = match count {
+            // The lowest byte counts.
+            Some(Value::Number(count)) => count as u8 as usize,
+            _ => registers.floats.len(),
+        };
+        registers.floats.iter().take(count).flatten().copied().collect()
+    }
+
     fn effects_of_call(&mut self, site: Option<u32>, summary: &Summary) -> Rc<Effects> {
         match (site, self.running().cloned()) {
             (Some(site), Some(function)) => self.code.facts.call_effects(self.code.path.image, &function, site, summary),
