@@ -20,6 +20,7 @@
 #include <sys/mman.h>
 #include <sys/select.h>
 #include <sys/socket.h>
+#include <sys/syscall.h>
 #include <time.h>
 #include <unistd.h>
 #include <wchar.h>
@@ -525,6 +526,33 @@ void moved_mapping(char c) { // VIOLATED
   if (WRONG(c)) p[5] = 'z';
   p = mremap(p, 4096, 8192, MREMAP_MAYMOVE);
   judge(p[5] == 'z');
+}
+
+#define ZEROS(size) mmap(0, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0)
+
+void mapped_over(char c) { // VIOLATED
+  char *p = ZEROS(8192);
+  p[4096] = 1;
+  if (WRONG(c)) mmap(p + 4096, 4096, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, -1, 0);
+  judge(!p[4096]);
+}
+
+void moved_over(char c) { // INCOMPLETE
+  char *p = ZEROS(8192), *q = ZEROS(4096);
+  p[4096] = 1;
+  if (WRONG(c)) mremap(q, 4096, 4096, MREMAP_MAYMOVE | MREMAP_FIXED, p + 4096);
+  judge(!p[4096]);
+}
+
+void break_that_comes_back(char c) { // VIOLATED
+  char *p = (char *)syscall(SYS_brk, 0);
+  syscall(SYS_brk, p + 8192);
+  p[4096] = 1;
+  if (WRONG(c)) {
+    syscall(SYS_brk, p);
+    syscall(SYS_brk, p + 8192);
+  }
+  judge(!p[4096]);
 }
 
 /* ---- functions ---- */
