@@ -555,6 +555,22 @@ void break_that_comes_back(char c) { // VIOLATED
   judge(!p[4096]);
 }
 
+void memory_given_up(char c) { // VIOLATED
+  char *p = ZEROS(8192);
+  p[5000] = 1;
+  if (WRONG(c)) madvise(p + 4096, 4096, MADV_DONTNEED);
+  judge(!p[5000]);
+}
+
+void mapping_of_a_file_given_up(char c) { // VIOLATED
+  int file = open("mapped", O_CREAT | O_RDWR, 0600);
+  write(file, "ab", 2);
+  char *p = mmap(0, 4096, PROT_READ | PROT_WRITE, MAP_PRIVATE, file, 0);
+  p[1] = 'c';
+  if (WRONG(c)) madvise(p, 4096, MADV_DONTNEED);
+  judge(p[1] == 'b');
+}
+
 /* ---- functions ---- */
 
 static void nothing(void) {}

@@ -275,7 +275,43 @@ pub fn brk(s: &mut Sys<'_, '_>) -> Done {
     Ok(new)
 }
 
-/// mprotect, madvise: nothing that a correct program can see.
+/// madvise(address, length, advice): memory that is given up is as it was when it was mapped; other advice changes nothing that can be seen.
+pub fn madvise(s: &mut Sys<'_, '_>) -> Done {
+    const DONTNEED: i32 = 4;
+    const DONTNEED_LOCKED: i32 = 24;
+    let (addr, len, advice) = (s.long(0)?, s.long(1)?, s.int(2)?);
+    if !addr.is_multiple_of(PAGE) {
+        return Err(EINVAL.into());
+    }
+    let len = len.checked_next_multiple_of(PAGE).ok_or(EINVAL)?;
+    match advice {
+        DONTNEED | DONTNEED_LOCKED if len > 0 => {}
+        0..=4 | 8 | 10..=24 => return Ok(0),
+        9 | 25.. => return Err(PathEnd::Unsupported(format!("advice {advice} of `madvise`")).into()),
+        _ => return Err(EINVAL.into()),
+    }
+    let end = addr.checked_add(len).ok_or(ENOMEM)?;
+    let of_files: Vec<_> = s.world().mappings.iter().filter(|(at, m)| **at < end && addr < **at + m.len).map(|(a, m)| (*a, *m)).collect();
+    let bytes = match of_files[..] {
+        [] => Vec::new(),
+        [(at, mapping)] if at <= addr && end <= at + mapping.len && mapping.shared => return Ok(0),
+        [(at, mapping)] if at <= addr && end <= at + mapping.len => {
+            s.from_mappings(mapping.node)?;
+            s.world().node(mapping.node).content.read(mapping.offset + (addr - at), len)
+        }
+        _ => return Err(PathEnd::Unsupported("`madvise` that gives up parts of several mappings".into()).into()),
+    };
+    if s.mapped(addr, len).is_none() {
+        return Err(PathEnd::Unsupported("`madvise` that gives up what `mmap` did not give".into()).into());
+    }
+    s.put(addr, &vec![0; len as usize])?;
+    if !bytes.is_empty() {
+        s.put_bytes(addr, &bytes)?;
+    }
+    Ok(0)
+}
+
+/// mprotect: nothing that a correct program can see.
 pub fn ignored(s: &mut Sys<'_, '_>) -> Done {
     match s.args[0] {
         Value::Bits(addr) if !addr.is_multiple_of(PAGE) => Err(EINVAL.into()),

@@ -100,7 +100,7 @@ system_calls! {
     24 "sched_yield" process::zero;
     25 "mremap" memory::mremap;
     26 "msync" memory::msync;
-    28 "madvise" memory::ignored;
+    28 "madvise" memory::madvise;
     32 "dup" fd::dup;
     33 "dup2" fd::dup2;
     34 "pause" signals::pause;
