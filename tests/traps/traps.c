@@ -716,6 +716,22 @@ void input_frees_a_number(char c) { // VIOLATED
   judge(open("/dev/null", O_RDONLY) < other);
 }
 
+/* ---- what descriptors and the library know ---- */
+
+void nonblocking_by_request(char c) { // VIOLATED
+  int p[2], on = 1;
+  if (pipe(p)) return;
+  if (WRONG(c)) ioctl(p[0], FIONBIO, &on);
+  judge(fcntl(p[0], F_GETFL) & O_NONBLOCK);
+}
+
+void closed_on_exec_by_request(char c) { // VIOLATED
+  int p[2];
+  if (pipe(p)) return;
+  if (WRONG(c)) ioctl(p[0], FIOCLEX);
+  judge(fcntl(p[0], F_GETFD));
+}
+
 /* ---- sides that cannot be followed ---- */
 
 void saved_jump(char c) { // VIOLATED

@@ -489,13 +489,19 @@ impl Sys<'_, '_> {
     /// Reads 64-bit words of the program, concretised.
     pub fn words(&mut self, pointer: Value, count: u64) -> Result<Vec<u64>, Halt> {
         let addr = self.block(pointer, 8 * count, false)?;
-        let bytes = self.cx.read_bytes(addr, 8 * count)?;
-        let mut words = Vec::new();
-        for word in bytes.chunks(8) {
-            let e = self.cx.joined(word);
-            words.push(self.cx.concretise(Value::Sym(e), "a structure given to a system call")?);
-        }
-        Ok(words)
+        (0..count).map(|i| self.number_in_memory(addr + 8 * i, 8)).collect()
+    }
+
+    /// Reads a number of this many bytes of the program, concretised.
+    pub fn number_at(&mut self, pointer: Value, bytes: u64) -> Result<u64, Halt> {
+        let addr = self.block(pointer, bytes, false)?;
+        self.number_in_memory(addr, bytes)
+    }
+
+    fn number_in_memory(&mut self, addr: u64, bytes: u64) -> Result<u64, Halt> {
+        let bytes = self.cx.read_bytes(addr, bytes)?;
+        let e = self.cx.joined(&bytes);
+        Ok(self.cx.concretise(Value::Sym(e), "a structure given to a system call")?)
     }
 }
 

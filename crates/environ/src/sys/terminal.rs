@@ -1,9 +1,23 @@
-//! Terminals: there is none, and every request returns so. Where facts are noted, a stream is a terminal if the host says so.
+//! Requests to descriptors (`ioctl`). No descriptor is a terminal; where facts are noted, a stream is one if the host says so.
 
+use wryneck_exec::PathEnd;
+
+use super::fd::O_NONBLOCK;
 use super::{Done, Sys};
-use crate::errno::{EINVAL, ENOTTY, Halt};
+use crate::errno::{EBADF, EINVAL, ENOTTY, Halt};
 use crate::observed::question;
 use crate::state::{NodeKind, STDERR};
+
+/// Requests that change the descriptor, or its flags, whatever it leads to.
+const FIONCLEX: u32 = 0x5450;
+const FIOCLEX: u32 = 0x5451;
+const FIONBIO: u32 = 0x5421;
+const FIOASYNC: u32 = 0x5452;
+const FIONREAD: u32 = 0x541b;
+/// What is still to be sent.
+const TIOCOUTQ: u32 = 0x5411;
+/// The group of requests about sockets.
+const OF_SOCKETS: u32 = 0x89;
 
 /// What an answer of the host begins with where a stream is a terminal; the structure that the request fills comes next.
 const TERMINAL: &[u8] = b"terminal ";
@@ -24,11 +38,18 @@ impl Sys<'_, '_> {
         self.put(addr, structure)?;
         Ok(0)
     }
+
+    /// Sets or clears `O_NONBLOCK`, as the program's `int` says.
+    fn set_nonblocking(&mut self, fd: i32) -> Done {
+        let on = self.number_at(self.args[2], 4)? != 0;
+        let open = self.change().open_of_mut(fd).ok_or(EBADF)?;
+        open.flags = if on { open.flags | O_NONBLOCK } else { open.flags & !O_NONBLOCK };
+        Ok(0)
+    }
 }
 
-/// ioctl(descriptor, request, argument): FIONREAD of what can be read; everything else is for devices.
+/// ioctl(descriptor, request, argument): the descriptor's own flags, and FIONREAD of what can be read; everything else is for devices.
 pub fn ioctl(s: &mut Sys<'_, '_>) -> Done {
-    const FIONREAD: u32 = 0x541b;
     let (fd, request) = (s.int(0)?, s.int(1)? as u32);
     if let Some((question, structure)) = s.terminal(fd, request) {
         let done = s.put_terminal(&structure)?;
@@ -37,6 +58,18 @@ pub fn ioctl(s: &mut Sys<'_, '_>) -> Done {
         return Ok(done);
     }
     let (open, node) = s.opened(fd)?;
+    match (request, node.kind) {
+        (FIOCLEX | FIONCLEX, _) => {
+            if let Some(fd) = &mut s.change().fds[fd as usize] {
+                fd.close_on_exec = request == FIOCLEX;
+            }
+            return Ok(0);
+        }
+        (FIONBIO, _) => return s.set_nonblocking(fd),
+        (FIOASYNC, _) | (TIOCOUTQ, NodeKind::Socket) => return Err(unsupported(request)),
+        (_, NodeKind::Socket) if request >> 8 & 0xff == OF_SOCKETS => return Err(unsupported(request)),
+        _ => {}
+    }
     let there = match node.kind {
         NodeKind::Regular => node.content.len().saturating_sub(open.offset),
         NodeKind::Pipe { taken, .. } => node.content.len() - taken,
@@ -55,4 +88,8 @@ pub fn ioctl(s: &mut Sys<'_, '_>) -> Done {
     let addr = s.block(s.args[2], 4, true)?;
     s.put(addr, &(there as u32).to_le_bytes())?;
     Ok(0)
+}
+
+fn unsupported(request: u32) -> Halt {
+    PathEnd::Unsupported(format!("request {request:#x} of `ioctl`")).into()
 }
