@@ -732,6 +732,18 @@ void closed_on_exec_by_request(char c) { // VIOLATED
   judge(fcntl(p[0], F_GETFD));
 }
 
+void lock_of_what_is_only_read(char c) { // VIOLATED
+  int file = open("locked", O_CREAT | (WRONG(c) ? O_RDONLY : O_RDWR), 0600);
+  struct flock lock = {.l_type = F_WRLCK, .l_len = 1};
+  judge(fcntl(file, F_SETLK, &lock) < 0);
+}
+
+void lock_of_another_open_file(char c) { // INCOMPLETE
+  int one = open("locked", O_CREAT | O_RDWR, 0600), other = open("locked", O_RDWR);
+  struct flock lock = {.l_type = F_WRLCK, .l_len = 1};
+  if (WRONG(c)) judge(fcntl(one, F_OFD_SETLK, &lock) || fcntl(other, F_OFD_SETLK, &lock));
+}
+
 /* ---- sides that cannot be followed ---- */
 
 void saved_jump(char c) { // VIOLATED

@@ -6,7 +6,7 @@ use wryneck_exec::{PathEnd, Value};
 
 use super::file::MAX_FILE;
 use super::pipe::PAGE;
-use super::{Done, Sys};
+use super::{Done, Sys, lock};
 use crate::content::Byte;
 use crate::epolls::Told;
 use crate::errno::{EAGAIN, EBADF, ECONNRESET, EFBIG, EINVAL, EISDIR, EMFILE, ENOSPC, ENXIO, ESPIPE, Halt, RESTARTS};
@@ -512,13 +512,13 @@ pub fn fcntl(s: &mut Sys<'_, '_>) -> Done {
             open.flags = (open.flags & !SETTABLE) | new;
             Ok(0)
         }
-        // F_GETLK: there is no other process with locks, so the answer is F_UNLCK. F_SETLK, F_SETLKW, and those of open files.
-        5 | 36 => {
-            let addr = s.block(s.args[2], 32, true)?;
-            s.put(addr, &2u16.to_le_bytes())?;
-            Ok(0)
+        // F_GETLK, F_SETLK, F_SETLKW
+        5..=7 => {
+            let (flags, offset, end) = (open.flags, open.offset, node.content.len());
+            lock::record(s, flags, [0, offset, end], command)
         }
-        6 | 7 | 37 | 38 => Ok(0),
+        // Locks of open files, which others of this process can be in the way of.
+        36..=38 => Err(PathEnd::Unsupported(format!("command {command} of `fcntl`")).into()),
         // F_GETPIPE_SZ
         1032 if matches!(node.kind, NodeKind::Pipe { .. }) => Ok(PIPE_ROOM),
         1032 => Err(EBADF.into()),

@@ -90,6 +90,46 @@ int main(void)
 	show(IOCTL, 0, 0x5401, b);
 	show(IOCTL, 1, 0x5413, b);
 	show(IOCTL, 99, 0x5413, b);
+	// FIONBIO, FIOCLEX, FIONCLEX
+	int on = 1;
+	long flags = sys(FCNTL, 0, 3);
+	show(IOCTL, 0, 0x5421, &on);
+	say("flags", sys(FCNTL, 0, 3) - flags);
+	on = 0;
+	show(IOCTL, 0, 0x5421, &on);
+	say("flags", sys(FCNTL, 0, 3) - flags);
+	show(IOCTL, 0, 0x5421, 0);
+	show(IOCTL, 99, 0x5421, &on);
+	show(IOCTL, 0, 0x5451);
+	show(FCNTL, 0, 1);
+	show(IOCTL, 0, 0x5450);
+	show(FCNTL, 0, 1);
+	show(IOCTL, 99, 0x5451);
+	// F_GETLK, F_SETLK: standard input is read, standard output written.
+	struct { short kind, whence; long start, len; int pid; } lock = {0, 0, 0, 1, 0};
+	for (lock.kind = -1; lock.kind < 4; lock.kind++) {
+		short kind = lock.kind;
+		show(FCNTL, 0, 6, &lock);
+		show(FCNTL, 1, 6, &lock);
+		show(FCNTL, 0, 5, &lock);
+		say("kind", lock.kind);
+		lock.kind = kind;
+	}
+	lock.kind = 2;
+	lock.whence = 3;
+	show(FCNTL, 0, 6, &lock);
+	lock.whence = 0, lock.start = -1;
+	show(FCNTL, 0, 6, &lock);
+	lock.start = 5, lock.len = -6;
+	show(FCNTL, 0, 6, &lock);
+	lock.len = -5;
+	show(FCNTL, 0, 6, &lock);
+	lock.start = 2, lock.len = (~0UL >> 1) - 1;
+	show(FCNTL, 0, 6, &lock);
+	lock.whence = 1, lock.start = ~0UL >> 1, lock.len = 0;
+	sys(LSEEK, 0, 1, 0);
+	show(FCNTL, 0, 6, &lock);
+	show(FCNTL, 0, 6, 0);
 	struct pollfd fds[] = {{0, 1, 0}, {1, 4, 0}, {99, 1, 0}, {-1, 1, 0}};
 	show(POLL, fds, 4, 0);
 	for (int i = 0; i < 4; i++) say("revents", fds[i].revents);
