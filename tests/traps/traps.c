@@ -3,8 +3,10 @@
  * The comment after a function's head is the verdict. INCOMPLETE is that of bitcode; of an executable it may be VIOLATED, too. "Bitcode alone":
  * an executable would not link, all of it can be followed, or its debug information says that the access leaves its variable. */
 #define _GNU_SOURCE
+#include <errno.h>
 #include <fcntl.h>
 #include <fenv.h>
+#include <libintl.h>
 #include <locale.h>
 #include <poll.h>
 #include <pthread.h>
@@ -742,6 +744,39 @@ void lock_of_another_open_file(char c) { // INCOMPLETE
   int one = open("locked", O_CREAT | O_RDWR, 0600), other = open("locked", O_RDWR);
   struct flock lock = {.l_type = F_WRLCK, .l_len = 1};
   if (WRONG(c)) judge(fcntl(one, F_OFD_SETLK, &lock) || fcntl(other, F_OFD_SETLK, &lock));
+}
+
+void domain_of_texts(char c) { // VIOLATED
+  if (WRONG(c)) textdomain("program");
+  judge(!strcmp(textdomain(0), "program"));
+}
+
+void orientation_of_a_stream(char c) { // VIOLATED
+  if (WRONG(c)) putwchar(L'a');
+  judge(fwide(stdout, 0) > 0);
+}
+
+/* Compilers take it that `atof` changes no errno. */
+__attribute__((noinline)) int last_error(void) { return errno; }
+
+void errno_of_a_number(char c) { // VIOLATED
+  errno = 0;
+  if (WRONG(c)) counted = atof("1e999") > 1;
+  judge(last_error() == ERANGE);
+}
+
+void errno_of_a_signal(char c) { // VIOLATED
+  sigset_t set;
+  sigemptyset(&set);
+  errno = 0;
+  if (WRONG(c)) sigaddset(&set, 999);
+  judge(errno == EINVAL);
+}
+
+void mode_of_a_stream(char c) { // VIOLATED
+  int file = open("appended", O_CREAT | O_RDWR, 0600);
+  if (WRONG(c)) fdopen(file, "a");
+  judge(fcntl(file, F_GETFL) & O_APPEND);
 }
 
 /* ---- sides that cannot be followed ---- */
