@@ -779,6 +779,25 @@ void mode_of_a_stream(char c) { // VIOLATED
   judge(fcntl(file, F_GETFL) & O_APPEND);
 }
 
+void length_of_output(char c) { // VIOLATED
+  int length = 0;
+  if (WRONG(c)) printf("abc%n\n", &length);
+  judge(length == 3);
+}
+
+void length_by_a_chosen_format(char c) { // VIOLATED
+  int length = 0;
+  const char *format = never ? "a\n" : "abcd%n\n";
+  if (WRONG(c)) printf(format, &length);
+  judge(length == 4);
+}
+
+void character_that_has_no_bytes(char c) { // VIOLATED
+  errno = 0;
+  if (WRONG(c)) printf("%lc\n", (wint_t)0x20ac);
+  judge(errno == EILSEQ);
+}
+
 /* ---- sides that cannot be followed ---- */
 
 void saved_jump(char c) { // VIOLATED

@@ -166,7 +166,7 @@ pub fn formats_are_safe(image: &Image, summaries: &Summaries, points_to: &Points
         };
         let Some(slot) = summary.format.and_then(|arg| call.args.get(arg as usize)).copied().filter(|slot| *slot != NONE) else { continue };
         match constant(image, call.func, slot).map(|(symbol, offset)| text(image, call.func, symbol, offset)) {
-            Some(Some(text)) if !is_unsafe(text) => {}
+            Some(Some(text)) if Dangers::of(text).is_none() => {}
             Some(_) => return false,
             None => {
                 let made = points_to.of_slot(call.func, slot).map(|place| place.object);
@@ -177,7 +177,7 @@ pub fn formats_are_safe(image: &Image, summaries: &Summaries, points_to: &Points
             }
         }
     }
-    !unsure || !program_texts(image).any(is_unsafe)
+    !unsure || program_texts(image).all(|text| Dangers::of(text).is_none())
 }
 
 /// The constant text at a symbol.
@@ -198,25 +198,46 @@ fn program_texts(image: &Image) -> impl Iterator<Item = &[u8]> {
     units.flat_map(|unit| unit.module.globals.iter().map(|global| unit.module.bytes.range(global.init)))
 }
 
-/// Whether a text, as a format, has a conversion that writes, allocates or may fail.
-fn is_unsafe(text: &[u8]) -> bool {
-    let mut rest = text;
-    while let Some(at) = rest.iter().position(|byte| *byte == b'%') {
-        rest = &rest[at + 1..];
-        let length = rest.iter().position(|byte| !b"0123456789 -+#'*.$hljztLq".contains(byte)).unwrap_or(rest.len());
-        let (between, conversion) = (&rest[..length], rest.get(length));
-        let wide = between.contains(&b'l');
-        match conversion {
-            Some(b'n' | b'C' | b'S') => return true,
-            Some(b'c' | b's' | b'[') if wide => return true,
-            // `%ms` and its like; alone it is the text of `errno`.
-            Some(b'm') if rest.get(length + 1).is_some_and(|next| b"sc[lSC".contains(next)) => return true,
-            _ => {}
+/// What a format does beyond reading its arguments and writing its text.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Dangers {
+    /// It writes through its arguments (`%n`), or allocates (`%ms`).
+    pub writes: bool,
+    /// It may fail on what it is given (`%lc`).
+    pub fails: bool,
+}
+
+impl Dangers {
+    /// Those of a text, as a format.
+    pub fn of(text: &[u8]) -> Dangers {
+        let (mut rest, mut all) = (text, Dangers::default());
+        while let Some(at) = rest.iter().position(|byte| *byte == b'%') {
+            rest = &rest[at + 1..];
+            let length = rest.iter().position(|byte| !b"0123456789 -+#'*.$hljztLq".contains(byte)).unwrap_or(rest.len());
+            let (between, conversion) = (&rest[..length], rest.get(length));
+            let wide = between.contains(&b'l');
+            match conversion {
+                Some(b'n') => all.writes = true,
+                Some(b'C' | b'S') => all.fails = true,
+                Some(b'c' | b's' | b'[') if wide => all.fails = true,
+                // `%ms` and its like; alone it is the text of `errno`.
+                Some(b'm') if rest.get(length + 1).is_some_and(|next| b"sc[lSC".contains(next)) => all.writes = true,
+                _ => {}
+            }
+            rest = &rest[length.min(rest.len())..];
+            rest = rest.get(usize::from(conversion == Some(&b'%'))..).unwrap_or_default();
         }
-        rest = &rest[length.min(rest.len())..];
-        rest = rest.get(usize::from(conversion == Some(&b'%'))..).unwrap_or_default();
+        all
     }
-    false
+
+    /// Those of either.
+    pub fn or(self, other: Dangers) -> Dangers {
+        Dangers { writes: self.writes || other.writes, fails: self.fails || other.fails }
+    }
+
+    pub fn is_none(self) -> bool {
+        self == Dangers::default()
+    }
 }
 
 #[cfg(test)]
@@ -226,10 +247,13 @@ mod tests {
     #[test]
     fn formats_that_write_allocate_or_fail_are_told() {
         for safe in ["", "%", "%%n", "%d %s", "%-10.3lu\n", "100%", "%m\n", "%lld"] {
-            assert!(!is_unsafe(safe.as_bytes()), "{safe}");
+            assert!(Dangers::of(safe.as_bytes()).is_none(), "{safe}");
         }
-        for wrong in ["%n", "a%hhn", "%1$n", "%-3lln", "%ms", "%m[a-z]", "%lc", "%ls", "%S", "%%%n"] {
-            assert!(is_unsafe(wrong.as_bytes()), "{wrong}");
+        for writes in ["%n", "a%hhn", "%1$n", "%-3lln", "%ms", "%m[a-z]", "%%%n"] {
+            assert_eq!(Dangers::of(writes.as_bytes()), Dangers { writes: true, fails: false }, "{writes}");
+        }
+        for fails in ["%lc", "%ls", "%S"] {
+            assert_eq!(Dangers::of(fails.as_bytes()), Dangers { writes: false, fails: true }, "{fails}");
         }
     }
 }

@@ -11,6 +11,7 @@ use wryneck_ir::code_source::Unaddressed;
 
 use super::effects::{self, ANY, NAMED};
 use crate::flow::ObjectId;
+use crate::flow::fitting::Dangers;
 
 /// More bytes of variables are not searched.
 const MOST: u64 = 1 << 20;
@@ -35,6 +36,9 @@ const TABLES: [(&str, u64); 3] = [("slot", 4), ("head", 8), ("builtin", 520)];
 /// The first one begins at most so many bytes before the last one.
 const NEXT: u64 = 128;
 
+/// Sections in which no text is looked for: of code, and of zeros.
+const NO_TEXT: [&str; 5] = [".text", ".init", ".fini", ".plt", ".bss"];
+
 #[derive(Default)]
 pub struct Layout {
     /// The shadow stack: its lowest address and its size.
@@ -51,6 +55,9 @@ pub struct Layout {
     variables: Vec<Unaddressed>,
     /// Standard input, if the program has no streams but the standard ones.
     only_input: Option<u64>,
+    /// Memory that nothing writes and that is no code: addresses and bytes. What its texts, and those of variables, would do as formats.
+    texts: Vec<(u64, Vec<u8>)>,
+    any_format: Dangers,
     known: bool,
 }
 
@@ -65,6 +72,7 @@ impl Layout {
             return;
         }
         let statics = &state.memory.statics;
+        self.find_texts(source, state);
         let constant = statics.iter().filter(|s| !s.writable || ARRAYS.contains(&&*s.name));
         self.constant.extend(constant.map(|s| (s.base, s.size)));
         for variable in source.unaddressed() {
@@ -115,6 +123,37 @@ impl Layout {
         if tables.len() == TABLES.len() && first.zip(last).is_some_and(|(first, last)| last - first <= NEXT) {
             self.tables = tables.into_iter().map(|data| (data.address, data.size)).collect();
         }
+    }
+
+    /// Reads the texts of a program.
+    fn find_texts(&mut self, source: &dyn CodeSource, state: &State) {
+        let is_stack = |base: u64| self.is_shadow(base) || source.stack().is_some_and(|(stack, _)| stack == base);
+        let statics: Vec<_> = state.memory.statics.iter().filter(|s| !is_stack(s.base) && !NO_TEXT.contains(&&*s.name)).collect();
+        if statics.iter().map(|s| s.size).sum::<u64>() > MOST {
+            self.any_format = Dangers { writes: true, fails: true };
+            return;
+        }
+        for part in statics {
+            let byte = |at: u64| match state.memory.space.byte(part.base + at) {
+                Byte::Concrete(byte) => byte,
+                Byte::Dead | Byte::Uninitialised | Byte::Symbolic { .. } => 0,
+            };
+            let bytes: Vec<u8> = (0..part.size).map(byte).collect();
+            let dangers = bytes.split(|byte| *byte == 0).map(Dangers::of);
+            self.any_format = dangers.fold(self.any_format, Dangers::or);
+            if !part.writable {
+                self.texts.push((part.base, bytes));
+            }
+        }
+    }
+
+    /// What a format at this address does; `None`: at any.
+    pub fn format(&self, address: Option<u64>) -> Dangers {
+        let rest = |address: u64| {
+            let (base, bytes) = self.texts.iter().find(|(base, bytes)| contains(&(*base, bytes.len() as u64), address))?;
+            bytes.get(address.wrapping_sub(*base) as usize..)?.split(|byte| *byte == 0).next()
+        };
+        address.and_then(rest).map_or(self.any_format, Dangers::of)
     }
 
     pub fn is_shadow(&self, base: u64) -> bool {
@@ -183,6 +222,8 @@ mod tests {
             tables: vec![(0x300, 4)],
             variables: vec![named(0x400, 2, true), named(0x404, 4, false)],
             words: [(0x200, 2)].into_iter().collect(),
+            texts: vec![(0x500, b"%d\0a%n".to_vec())],
+            any_format: Dangers { writes: true, fails: false },
             only_input: None,
             known: true,
         };
@@ -193,6 +234,8 @@ mod tests {
         assert!(
             layout.is_standard(2, false) && layout.is_standard(1, true) && !layout.is_standard(1, false) && !layout.is_standard(0, true)
         );
+        let writes = |address| layout.format(address).writes;
+        assert!(!writes(Some(0x500)) && writes(Some(0x503)) && writes(Some(0x600)) && writes(None) && !layout.format(None).fails);
         assert_eq!((layout.constant(0x200), layout.constant(0x201)), (Some(2), None));
     }
 }

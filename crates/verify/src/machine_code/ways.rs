@@ -213,6 +213,11 @@ pub fn by_summary(summary: &Summary, argument: &dyn Fn(u32) -> Option<Value>, la
     if summary.elsewhere {
         all.goes_elsewhere();
     }
+    if let Some(format) = summary.format {
+        let dangers = layout.format(stream(format));
+        all.changes.anywhere |= dangers.writes;
+        all.changes.errno |= dangers.fails;
+    }
     for place in &summary.writes {
         match place {
             Place::Result | Place::Arg(_) => {}
