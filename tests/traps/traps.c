@@ -639,6 +639,29 @@ void hook_that_is_copied(char c) { // VIOLATED
   if (copied_hook) copied_hook();
 }
 
+struct five {
+  long number[5];
+};
+
+__attribute__((noinline)) static long last_of(struct five all) {
+  all.number[1]++;
+  return all.number[4];
+}
+
+void structure_by_value(char c) { // VIOLATED
+  struct five all = {{1, 2, 3, 4, 5}};
+  if (WRONG(c)) all.number[4] = 20;
+  judge(last_of(all) == 20);
+}
+
+long (*volatile by_pointer)(struct five) = last_of;
+
+void structure_to_a_pointer(char c) { // VIOLATED
+  struct five all = {{1, 2, 3, 4, 5}};
+  if (WRONG(c)) all.number[4] = 20;
+  judge(by_pointer(all) == 20);
+}
+
 /* ---- time that passes ---- */
 
 static long long millis(void) {

@@ -18,6 +18,9 @@ impl<'a> Walk<'a, '_, Over<'a>> {
         for _ in 0..count {
             callees.extend(self.frames.pop());
         }
+        // Copies of structures passed by value lie in the frame of the function that was entered.
+        let copied = callees.iter().any(|callee| self.code.path.image.code(callee.func).by_value)
+            && group.is_some_and(|group| group.writes().any(|(at, len)| self.course.live.is_live(at, len)));
         callees.iter().for_each(|callee| self.kill_frame(callee));
         let Some(caller) = self.frames.last() else { return Ok(()) };
         let (func, op) = (caller.func, caller.cursor.saturating_sub(1));
@@ -30,19 +33,17 @@ impl<'a> Walk<'a, '_, Over<'a>> {
         let args = self.args(func, &inst);
         match &callees[..] {
             [callee] if self.calls(func, &inst, callee.func) => {
-                let code = self.code.path.image.code(callee.func);
                 let slots: Vec<u32> = self.live_params(callee).filter_map(|i| args.get(i as usize).copied()).collect();
-                let by_value =
-                    code.by_value && group.is_some_and(|group| group.writes().any(|(at, len)| self.course.live.is_live(at, len)));
                 self.top().live.extend(slots);
-                if let (true, Some(group)) = (by_value, group) {
+                if let (true, Some(group)) = (copied, group) {
                     self.kill_writes(group);
                     self.add_reads(group.reads());
                     self.top().live.extend(args.iter().copied());
                     took = true;
                 }
             }
-            _ if callees.iter().any(|callee| !callee.live.is_empty()) => {
+            _ if copied || callees.iter().any(|callee| !callee.live.is_empty()) => {
+                took |= copied;
                 self.top().live.extend(args.iter().copied());
                 if let Some(group) = group {
                     self.add_reads(group.reads());
