@@ -6,7 +6,8 @@
 //! distinct is needed where one was read after the other had been written at the same offsets.
 
 use rustc_hash::FxHashSet;
-use wryneck_exec::{CodePos, Cx, FaultKind, PathEnd, loop_of_input};
+use wryneck_exec::code;
+use wryneck_exec::{CodePos, Cx, FaultKind, PathEnd, Round, round_of_input};
 use wryneck_expr::{ExprId, Kind, Pool};
 use wryneck_solver::{Answer, Budget, PathCondition};
 
@@ -73,10 +74,17 @@ fn graded(end: &PathEnd, possible: Option<ExprId>, cx: &mut Cx<'_>) -> (Grade, V
     {
         return (Grade::May, vec!["only a callee without a result has tested the pointer, which tells its caller nothing".into()]);
     }
-    if is_of_index(end)
-        && let Some(place) = loop_of_input(cx)
-        && counts_input(cx)
+    if let PathEnd::Fault(fault) = end
+        && fault.kind == FaultKind::Abort
+        && never_returns(cx)
     {
+        return (Grade::May, vec!["it is in a function that never returns, which may be there to end the program".into()]);
+    }
+    if is_of_index(end)
+        && let Some(round) = round_of_input(cx)
+        && counts_input(&round, cx)
+    {
+        let place = round.place;
         return (Grade::May, vec![format!("the count of the loop at {place} is an input, and may be kept within bounds")]);
     }
     let doubts = &cx.state.lazy::<Inputs>().doubts;
@@ -87,7 +95,7 @@ fn graded(end: &PathEnd, possible: Option<ExprId>, cx: &mut Cx<'_>) -> (Grade, V
     if needed.is_empty() {
         return (Grade::Must, Vec::new());
     }
-    let tested = tested(cx, &FxHashSet::default());
+    let tested = tested(cx);
     let mut doubt = ExprId::FALSE;
     for (cond, _) in &needed {
         let not = cx.core.pool.not(*cond);
@@ -145,6 +153,13 @@ fn own_test(kind: FaultKind, cx: &Cx<'_>) -> Option<(ExprId, u32)> {
     own.then_some((test.cond, before))
 }
 
+/// Whether the function that the path is in has no way to return. Not known of machine code.
+fn never_returns(cx: &Cx<'_>) -> bool {
+    let func = cx.pos().func;
+    let image = &cx.core.image;
+    !image.is_machine_code(func) && !image.code(func).ops.iter().any(|op| op.kind == code::Kind::Ret)
+}
+
 /// Whether that a pointer is null was tested by functions alone that have returned without a result: such a function accepts null, and its
 /// caller knows nothing of it.
 fn is_known_to_a_callee_alone(cx: &mut Cx<'_>) -> bool {
@@ -182,13 +197,12 @@ fn implied(path: &PathCondition, doubt: ExprId, cx: &mut Cx<'_>) -> bool {
     matches!(cx.core.solver.check(&mut cx.core.pool, path, doubt, &base, &budget), Answer::Unsat(_))
 }
 
-/// The path condition without what the engine chose, and with what the code tested though it was known; without these.
-fn tested(cx: &mut Cx<'_>, without: &FxHashSet<ExprId>) -> PathCondition {
+/// The path condition without what the engine chose, and with what the code tested though it was known.
+fn tested(cx: &mut Cx<'_>) -> PathCondition {
     let inputs = cx.state.lazy::<Inputs>().clone();
     let chosen = chosen(&inputs, &cx.core.pool);
     let mut all: Vec<ExprId> = cx.state.path.constraints().into_iter().filter(|cond| !chosen.contains(cond)).collect();
     all.extend(inputs.tested.iter().copied());
-    all.retain(|cond| !without.contains(cond));
     // Pointers that were used are valid: a path on which one is not has ended there.
     for bound in inputs.bound.iter() {
         // An object neither begins in the first page nor wraps around.
@@ -206,27 +220,38 @@ fn tested(cx: &mut Cx<'_>, without: &FxHashSet<ExprId>) -> PathCondition {
     path
 }
 
-/// Whether a branch was decided several times on the same word of input, as the test of a loop that counts up or down to it is, and nothing else that
-/// was tested implies those decisions. Such a word may have bounds that only its owner knows. A loop over data tests other bytes in each round.
-fn counts_input(cx: &mut Cx<'_>) -> bool {
+/// Whether the tests of a loop count by a word of input, and nothing else that was tested implies how they were decided. Such a word may have bounds
+/// that only its owner knows. A test counts if it looks at nothing that the loop has loaded, if it looks at the same word in another round, or if the
+/// word was compared before the loop. A loop over data tests other bytes in each round.
+fn counts_input(round: &Round, cx: &mut Cx<'_>) -> bool {
     let tests = cx.state.lazy::<Inputs>().small_tests.clone();
     let pool = &cx.core.pool;
-    let again = |i: usize| {
-        let same = |other: &SmallTest| other.stack == tests[i].stack && pool.support(other.cond) == pool.support(tests[i].cond);
-        tests.iter().enumerate().any(|(j, other)| i != j && same(other))
+    let is_inside = |test: &SmallTest| test.stack.first().is_some_and(|pos| round.contains(*pos));
+    let counts = |i: &usize| {
+        let (test, support) = (&tests[*i], pool.support(tests[*i].cond));
+        let compares = |j: usize, other: &SmallTest| {
+            let words = pool.support(other.cond);
+            match is_inside(other) {
+                true => *i != j && other.stack == test.stack && words == support,
+                false => support.iter().all(|symbol| words.contains(symbol)),
+            }
+        };
+        is_inside(test) && (round.counts(test.stack[0]) || tests.iter().enumerate().any(|(j, other)| compares(j, other)))
     };
-    let counts: Vec<ExprId> = (0..tests.len()).filter(|i| again(*i)).map(|i| tests[i].cond).collect();
-    if counts.is_empty() {
-        return false;
+    let (counts, others): (Vec<usize>, Vec<usize>) = (0..tests.len()).partition(counts);
+    // The path condition has what follows from several tests in place of them.
+    let mut path = PathCondition::new();
+    for other in others {
+        if !path.contains(&cx.core.pool, tests[other].cond) {
+            cx.core.solver.push(&cx.core.pool, &mut path, tests[other].cond);
+        }
     }
-    let parts: FxHashSet<ExprId> = counts.iter().flat_map(|cond| pool.conjuncts(*cond).into_iter().chain([*cond])).collect();
-    let others = tested(cx, &parts);
     let mut doubt = ExprId::FALSE;
-    for cond in counts {
-        let not = cx.core.pool.not(cond);
+    for count in counts {
+        let not = cx.core.pool.not(tests[count].cond);
         doubt = cx.core.pool.or(doubt, not);
     }
-    !implied(&others, doubt, cx)
+    doubt != ExprId::FALSE && !implied(&path, doubt, cx)
 }
 
 /// The constraints that our choices added to the path condition, which holds conjunctions part by part.

@@ -38,8 +38,8 @@ pub const MARK: &str = "uc:";
 /// Bytes before the address that a pointer is bound to: room for `container_of`.
 pub const LEAD: u64 = 512;
 
-/// Bytes of a pointer.
-const WORD: usize = 8;
+/// Symbols of a test that is kept for later: of three words.
+const SMALL: usize = 24;
 
 /// Bounds of the inputs.
 #[derive(Clone, Copy, Debug)]
@@ -150,7 +150,7 @@ impl LazyInputs for Probe {
         if !is_lazy(&cx.core.pool, cond) {
             return;
         }
-        if cx.core.pool.support(cond).len() <= WORD {
+        if cx.core.pool.support(cond).len() <= SMALL {
             let returns = cx.core.image.function(here.func).1.ret_width > 0;
             Rc::make_mut(&mut cx.state.lazy_mut::<Inputs>().small_tests).push(data::SmallTest { cond, stack, returns });
         }

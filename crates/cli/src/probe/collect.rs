@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::time::{Duration, Instant};
 
-use wryneck_exec::{Control, Core, Ended, Explorer, FaultKind, Limit, PathEnd};
+use wryneck_exec::{Control, Core, Ended, Explorer, Limit, PathEnd};
 use wryneck_probe::condition;
 use wryneck_probe::harness::{self, Function};
 use wryneck_probe::shape::{Param, Shape};
@@ -146,19 +146,6 @@ impl<'a> Collector<'a> {
             }
             None => {}
         }
-    }
-
-    /// A function of which no path returns is there to end the program: that it aborts is what its callers want.
-    pub fn settle(&mut self) {
-        if self.complete > 0 {
-            return;
-        }
-        for finding in self.findings.iter_mut().filter(|finding| finding.kind == FaultKind::Abort.id()) {
-            finding.grade = Grade::May;
-            finding.why.push("no path of the function returns: it may be there to abort".into());
-        }
-        let least = self.least;
-        self.findings.retain(|finding| finding.grade <= least);
     }
 
     /// Whether the latest paths have shown nothing new.

@@ -186,7 +186,6 @@ fn round(args: &ProbeArgs, function: &str) -> Result<Probed> {
         let what = if collector.is_stale() { "stale" } else { limit.name_and_flag().0 };
         *collector.bounded.entry(what.to_owned()).or_default() += explorer.pending().max(1) as u64;
     }
-    collector.settle();
     // Values that the engine did not try, and calls that no model follows.
     let left_out = [LedgerKind::DroppedFlip, LedgerKind::FailedModel, LedgerKind::UnknownSystemCall];
     for ((_, what), count) in explorer.core.ledger.rows.iter().filter(|((kind, _), _)| left_out.contains(kind)) {

@@ -20,6 +20,8 @@ use crate::step::plugin::{LoopEffects, Stop, Value};
 const HEADS: u32 = 4;
 /// Marks the number of an operation among those of edges: a test that may leave a loop.
 const HEAD: u32 = 1 << 31;
+/// Times that a loop's operations are looked at for what reaches the next round.
+const ROUNDS: u32 = 3;
 /// Marks the first operation of a loop that the path has skipped.
 const SKIPPED: u32 = 1 << 30;
 
@@ -141,9 +143,31 @@ fn in_skipped(cx: &mut Cx<'_>, loops: &Loops, l: &Loop, at: (u32, u32, u32), is_
     Ok(())
 }
 
-/// Where the innermost loop of the calls in progress is that input has had go round again, if the path is inside one. Machine code has no loops: it is
-/// the function of which the path came to one block twice by symbolic branches. Needs a loop limit. Asks no solver.
-pub fn loop_of_input(cx: &mut Cx<'_>) -> Option<String> {
+/// A loop that input has had go round again.
+pub struct Round {
+    /// Where it begins, in words.
+    pub place: String,
+    func: u32,
+    /// Its operations; all of the function's where that is machine code, which has no loops.
+    ops: Vec<std::ops::Range<u32>>,
+    /// Its operations on what it has loaded: tests of data are among them.
+    on_loads: Vec<u32>,
+}
+
+impl Round {
+    pub fn contains(&self, pos: CodePos) -> bool {
+        pos.func == self.func && self.ops.iter().any(|ops| ops.contains(&pos.op))
+    }
+
+    /// Whether a branch at this place tests nothing that the loop has loaded: it counts. Not known of machine code.
+    pub fn counts(&self, pos: CodePos) -> bool {
+        self.contains(pos) && !self.on_loads.contains(&pos.op) && self.ops != [0..u32::MAX]
+    }
+}
+
+/// The innermost loop of the calls in progress that input has had go round again, if the path is inside one. In machine code it is the function of
+/// which the path came to one block twice by symbolic branches. Needs a loop limit. Asks no solver.
+pub fn round_of_input(cx: &mut Cx<'_>) -> Option<Round> {
     let image = cx.core.image.clone();
     let frames: Vec<(u32, u32, u32)> = (1..).zip(&cx.state.frames).map(|(depth, f)| (depth, f.func(), f.op())).collect();
     let top = frames.len() as u32;
@@ -152,7 +176,8 @@ pub fn loop_of_input(cx: &mut Cx<'_>) -> Option<String> {
         let op = if depth == top { op } else { op.saturating_sub(1) };
         if image.is_machine_code(func) {
             if cx.state.loops.iter().any(|c| c.func == func && c.count > 1) {
-                return Some(image.place_name(CodePos { func, op }));
+                let (place, ops) = (image.place_name(CodePos { func, op }), vec![0..u32::MAX]);
+                return Some(Round { place, func, ops, on_loads: Vec::new() });
             }
             continue;
         }
@@ -163,15 +188,17 @@ pub fn loop_of_input(cx: &mut Cx<'_>) -> Option<String> {
         let code = image.code(func);
         let loops = loops(cx, code);
         let here = loops.at(op);
-        let is_round = |l: &Loop| {
+        let goes_round = |l: &Loop| {
             counts.iter().any(|c| match c.edge {
                 mark if mark & HEAD != 0 => c.count > 1 && l.blocks.contains(&loops.at(mark & !HEAD)),
                 mark if mark & SKIPPED != 0 => loops.starts[l.head] == mark & !SKIPPED,
                 edge => loops.at(code.edges[edge as usize].target) == l.head,
             })
         };
-        if let Some(l) = loops.all.iter().find(|l| l.blocks.contains(&here) && is_round(l)) {
-            return Some(image.place_name(CodePos { func, op: loops.starts[l.head] }));
+        if let Some(l) = loops.all.iter().find(|l| l.blocks.contains(&here) && goes_round(l)) {
+            let place = image.place_name(CodePos { func, op: loops.starts[l.head] });
+            let ops = l.blocks.iter().map(|block| loops.ops(*block, code)).collect();
+            return Some(Round { place, func, ops, on_loads: loops.on_loads(l, code, image.function(func).0) });
         }
     }
     None
@@ -225,6 +252,38 @@ impl Loops {
         }
         loops.all.sort_by_key(|l| l.blocks.len());
         loops
+    }
+
+    /// The operations of a loop that read what it loads, or what its calls give, in this round or the one before; in the order of its blocks.
+    fn on_loads(&self, l: &Loop, code: &Code, module: &Module) -> Vec<u32> {
+        let mut blocks = l.blocks.clone();
+        blocks.sort_unstable();
+        let insts =
+            blocks.into_iter().flat_map(|block| self.ops(block, code)).map(|op| (op, module.insts[(code.first_inst + op) as usize]));
+        let insts: Vec<(u32, Inst)> = insts.collect();
+        let (mut loaded, mut readers): (FxHashSet<u32>, FxHashSet<u32>) = Default::default();
+        for _ in 0..ROUNDS {
+            for (op, inst) in &insts {
+                let reads = operands(module, inst).iter().any(|slot| loaded.contains(slot));
+                if reads {
+                    readers.insert(*op);
+                }
+                // A slot has several values, one after the other.
+                for slot in results(module, inst) {
+                    match reads || matches!(inst.operator(), Some(Op::Load | Op::Call | Op::CallIndirect)) {
+                        true => loaded.insert(slot),
+                        false => loaded.remove(&slot),
+                    };
+                }
+                let p = code.ops[*op as usize];
+                for edge in edges_of(code, p.kind, p.a, p.b, p.c) {
+                    let copies = code.edges[edge as usize].copies;
+                    let copies = &code.copies[copies.first as usize..(copies.first + copies.count) as usize];
+                    loaded.extend(copies.iter().filter(|copy| loaded.contains(&copy.src)).map(|copy| copy.dst).collect::<Vec<_>>());
+                }
+            }
+        }
+        readers.into_iter().collect()
     }
 
     fn at(&self, op: u32) -> usize {
