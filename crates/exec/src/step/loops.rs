@@ -148,20 +148,20 @@ pub struct Round {
     /// Where it begins, in words.
     pub place: String,
     func: u32,
-    /// Its operations; all of the function's where that is machine code, which has no loops.
-    ops: Vec<std::ops::Range<u32>>,
+    /// Its operations; `None`: all of the function's, which is machine code and has no loops.
+    ops: Option<Vec<std::ops::Range<u32>>>,
     /// Its operations on what it has loaded: tests of data are among them.
     on_loads: Vec<u32>,
 }
 
 impl Round {
     pub fn contains(&self, pos: CodePos) -> bool {
-        pos.func == self.func && self.ops.iter().any(|ops| ops.contains(&pos.op))
+        pos.func == self.func && self.ops.as_ref().is_none_or(|all| all.iter().any(|ops| ops.contains(&pos.op)))
     }
 
     /// Whether a branch at this place tests nothing that the loop has loaded: it counts. Not known of machine code.
     pub fn counts(&self, pos: CodePos) -> bool {
-        self.contains(pos) && !self.on_loads.contains(&pos.op) && self.ops != [0..u32::MAX]
+        self.ops.is_some() && self.contains(pos) && !self.on_loads.contains(&pos.op)
     }
 }
 
@@ -176,8 +176,8 @@ pub fn round_of_input(cx: &mut Cx<'_>) -> Option<Round> {
         let op = if depth == top { op } else { op.saturating_sub(1) };
         if image.is_machine_code(func) {
             if cx.state.loops.iter().any(|c| c.func == func && c.count > 1) {
-                let (place, ops) = (image.place_name(CodePos { func, op }), vec![0..u32::MAX]);
-                return Some(Round { place, func, ops, on_loads: Vec::new() });
+                let place = image.place_name(CodePos { func, op });
+                return Some(Round { place, func, ops: None, on_loads: Vec::new() });
             }
             continue;
         }
@@ -197,7 +197,7 @@ pub fn round_of_input(cx: &mut Cx<'_>) -> Option<Round> {
         };
         if let Some(l) = loops.all.iter().find(|l| l.blocks.contains(&here) && goes_round(l)) {
             let place = image.place_name(CodePos { func, op: loops.starts[l.head] });
-            let ops = l.blocks.iter().map(|block| loops.ops(*block, code)).collect();
+            let ops = Some(l.blocks.iter().map(|block| loops.ops(*block, code)).collect());
             return Some(Round { place, func, ops, on_loads: loops.on_loads(l, code, image.function(func).0) });
         }
     }

@@ -71,7 +71,7 @@ fn look(number: usize, random: &mut Random) -> String {
             2 => format!("n % 3 == {}", random.below(3)),
             3 => format!("n > {at} && b[{at}] == 'a'"),
             4 => format!("n > {at} && b[n - 1] == 'b'"),
-            _ => format!("memchr(b, 'c', n > 0 ? n : 0)"),
+            _ => "memchr(b, 'c', n > 0 ? n : 0)".to_owned(),
         };
         let then = if random.below(4) == 0 { "crash();".to_owned() } else { format!("sum += {};", 1 + random.below(9)) };
         decides.push_str(&format!("    if ({condition})\n        {then}\n"));
