@@ -1,8 +1,6 @@
 //! epoll: descriptors that are watched by an open file of its own. What may be ready is a list, as in the kernel ([`crate::epolls`]): a wait
 //! takes it, asks each file ([`super::poll`]), drops those that are not ready, and puts back those that are watched by level.
 
-use wryneck_exec::Value;
-
 use super::fd::{MAX_FDS, O_CLOEXEC};
 use super::poll::event;
 use super::{Done, Sys};
@@ -79,9 +77,7 @@ impl Sys<'_, '_> {
     /// Reads the `struct epoll_event` at argument 3.
     fn event(&mut self) -> Result<(u32, [Byte; 8]), Halt> {
         let at = self.block(self.args[3], EVENT, false)?;
-        let events = self.cx.read_bytes(at, 4)?;
-        let events = self.cx.joined(&events);
-        let events = self.cx.concretise(Value::Sym(events), "events to watch")? as u32;
+        let events = self.number_in_memory(at, 4, "events to watch")? as u32;
         let mut data = [Byte::Concrete(0); 8];
         data.copy_from_slice(&self.get(at + 4, 8)?);
         Ok((events, data))

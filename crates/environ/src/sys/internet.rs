@@ -158,9 +158,9 @@ impl Sys<'_, '_> {
 
     /// Receives, and writes who sent it at arguments 4 and 5.
     pub(super) fn receive_from(&mut self, sender: &[u8], receive: impl Fn(&mut Self) -> Done) -> Done {
-        let room = self.room_for_address([4, 5], sender.len())?;
+        let buffer = self.address_buffer([4, 5], sender.len())?;
         let got = receive(self)?;
-        self.put_in_room(&room, sender)?;
+        self.fill(&buffer, sender, sender.len())?;
         Ok(got)
     }
 

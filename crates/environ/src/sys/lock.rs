@@ -1,6 +1,6 @@
 //! Locks of open files: flock.
 
-use wryneck_exec::{PathEnd, Value};
+use wryneck_exec::PathEnd;
 
 use super::fd::O_ACCMODE;
 use super::{Done, Sys};
@@ -45,7 +45,7 @@ pub fn record(s: &mut Sys<'_, '_>, flags: u32, bases: [u64; 3], command: i32) ->
     const GETLK: i32 = 5;
     const UNLOCKED: u16 = 2;
     let addr = s.block(s.args[2], SIZE, command == GETLK)?;
-    let field = |s: &mut Sys<'_, '_>, at: u64, bytes: u64| s.number_at(Value::Bits(addr + at), bytes);
+    let field = |s: &mut Sys<'_, '_>, at: u64, bytes: u64| s.number_in_memory(addr + at, bytes, super::STRUCTURE);
     let (kind, whence) = (field(s, 0, 2)? as u16, field(s, 2, 2)? as u16);
     if command == GETLK && kind >= UNLOCKED {
         return Err(EINVAL.into());

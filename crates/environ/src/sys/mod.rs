@@ -4,7 +4,7 @@
 //! is a fault of the program, not `EFAULT`; only the null page gives `EFAULT`. A call that is not in the table returns `ENOSYS` and is a
 //! row of the ledger.
 
-mod address;
+mod buffer;
 pub mod dir;
 pub mod epoll;
 pub mod eventfd;
@@ -43,6 +43,9 @@ use crate::observed;
 use crate::sig::Args;
 use crate::state::{Node, Open, World};
 use crate::threads;
+
+/// Why a part of a structure is concretised.
+const STRUCTURE: &str = "a structure given to a system call";
 
 /// A system call in progress.
 pub struct Sys<'s, 'c> {
@@ -489,19 +492,20 @@ impl Sys<'_, '_> {
     /// Reads 64-bit words of the program, concretised.
     pub fn words(&mut self, pointer: Value, count: u64) -> Result<Vec<u64>, Halt> {
         let addr = self.block(pointer, 8 * count, false)?;
-        (0..count).map(|i| self.number_in_memory(addr + 8 * i, 8)).collect()
+        (0..count).map(|i| self.number_in_memory(addr + 8 * i, 8, STRUCTURE)).collect()
     }
 
     /// Reads a number of this many bytes of the program, concretised.
     pub fn number_at(&mut self, pointer: Value, bytes: u64) -> Result<u64, Halt> {
         let addr = self.block(pointer, bytes, false)?;
-        self.number_in_memory(addr, bytes)
+        self.number_in_memory(addr, bytes, STRUCTURE)
     }
 
-    fn number_in_memory(&mut self, addr: u64, bytes: u64) -> Result<u64, Halt> {
+    /// The same, of memory that can be read. `why` says in the ledger what is concretised.
+    fn number_in_memory(&mut self, addr: u64, bytes: u64, why: &str) -> Result<u64, Halt> {
         let bytes = self.cx.read_bytes(addr, bytes)?;
         let e = self.cx.joined(&bytes);
-        Ok(self.cx.concretise(Value::Sym(e), "a structure given to a system call")?)
+        Ok(self.cx.concretise(Value::Sym(e), why)?)
     }
 }
 

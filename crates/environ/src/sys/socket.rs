@@ -464,16 +464,9 @@ pub fn getsockopt(s: &mut Sys<'_, '_>) -> Done {
         1..=82 => return unsupported("an option of a socket that is asked for"),
         _ => return Err(ENOPROTOOPT.into()),
     };
-    let len = s.block(s.args[4], 4, true)?;
-    let bytes = s.cx.read_bytes(len, 4)?;
-    let bytes = s.cx.joined(&bytes);
-    let room = s.cx.concretise(Value::Sym(bytes), "the room for a socket's option")? as u32 as i32;
-    let room = u32::try_from(room).map_err(|_| EINVAL)?.min(4);
-    let at = s.block(s.args[3], room.into(), true)?;
-    if room > 0 {
-        s.put(at, &value.to_le_bytes()[..room as usize])?;
-    }
-    s.put(len, &room.to_le_bytes())?;
+    let value = value.to_le_bytes();
+    let buffer = s.buffer([3, 4], value.len(), "the room for a socket's option")?;
+    s.fill(&buffer, &value, buffer.size)?;
     Ok(0)
 }
 
