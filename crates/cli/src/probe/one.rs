@@ -58,8 +58,7 @@ pub fn run_args(args: &ProbeArgs, function: &str) -> Plan {
         max_targets: 64,
         max_symbolic_block: 1 << 18,
         // A hash or a product costs one path its rest, not the function its time.
-        step_conflicts: QUERY_CONFLICTS,
-        flip_conflicts: QUERY_CONFLICTS,
+        query_conflicts: QUERY_CONFLICTS,
         ..Config::default()
     };
     Plan {

@@ -340,7 +340,7 @@ impl Explorer {
     }
 
     fn realise(&mut self, flip: &mut Flip, control: &mut dyn Control) -> Option<Box<State>> {
-        let budget = Budget { conflicts: self.core.config.flip_conflicts, ..Budget::until(control.solver_stop()) };
+        let budget = Budget { conflicts: self.core.config.query_conflicts, ..Budget::until(control.solver_stop()) };
         if flip.checked == Checked::NotYet {
             self.core.stats.solver_checks += 1;
             match self.core.solver.check(&mut self.core.pool, &flip.path, flip.cond, &flip.model, &budget) {

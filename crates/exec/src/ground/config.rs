@@ -95,10 +95,8 @@ options! {
     /// Keep the whole call stack of every allocation, not only its place.
     allocation_stacks: bool = false;
     undefined: Undefined = Undefined::Symbolic;
-    /// Work the solver may spend on a decision inside a path (conflicts), so that paths do not depend on the clock.
-    step_conflicts: u64 = 200_000;
-    /// Conflicts of the SAT search that one query about a flip may cost.
-    flip_conflicts: u64 = 200_000;
+    /// Conflicts of the SAT search that one query may cost, so that paths do not depend on the clock.
+    query_conflicts: u64 = 200_000;
     /// Keep snapshots at pending flips; off, a flip is its prefix and is run again from the start.
     snapshots: bool = true;
     /// Ask cheap facts whether a flip is infeasible as it is made.

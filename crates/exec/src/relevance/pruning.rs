@@ -424,7 +424,7 @@ impl Relevance {
 
 /// The unsat core of an infeasible alternative.
 fn core_of(core: &mut Core, refuted: &Refuted) -> Option<Vec<u32>> {
-    let budget = Budget { conflicts: core.config.step_conflicts, ..Budget::until(core.end_signal.clone()) };
+    let budget = Budget { conflicts: core.config.query_conflicts, ..Budget::until(core.end_signal.clone()) };
     core.stats.solver_checks += 1;
     match core.solver.check(&mut core.pool, &refuted.path, refuted.cond, &refuted.model, &budget) {
         Answer::Unsat(core) => Some(core.0.to_vec()),

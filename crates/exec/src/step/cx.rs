@@ -62,7 +62,7 @@ impl Cx<'_> {
     }
 
     pub(crate) fn budget(&self) -> Budget {
-        Budget { conflicts: self.core.config.step_conflicts, ..Budget::until(self.core.end_signal.clone()) }
+        Budget { conflicts: self.core.config.query_conflicts, ..Budget::until(self.core.end_signal.clone()) }
     }
 
     /// Which side of a 1-bit condition the path takes; the other becomes a pending flip.

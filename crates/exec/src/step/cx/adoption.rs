@@ -33,7 +33,7 @@ impl Cx<'_> {
         if self.core.eval.eval(&self.core.pool, cond, &self.state.model) != 0 {
             return Ok(());
         }
-        let (budget, base) = (Budget { conflicts: self.core.config.flip_conflicts, ..Budget::until(stop) }, self.state.model.clone());
+        let (budget, base) = (Budget { conflicts: self.core.config.query_conflicts, ..Budget::until(stop) }, self.state.model.clone());
         self.core.stats.solver_checks += 1;
         let why = match self.core.solver.check(&mut self.core.pool, &self.state.path, cond, &base, &budget) {
             Answer::Sat(model) => {
