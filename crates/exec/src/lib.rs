@@ -35,7 +35,7 @@ pub use state::{landings::Token, survived, variables};
 pub use step::core::{Core, Ended, Ledger, LedgerKind, Stats};
 pub use step::cx::Cx;
 pub use step::leaks::Leak;
-pub use step::loops::{Round, round_of_input};
+pub use step::loops::round::{Round, round_of_input};
 pub use step::plugin::{Call, Environment, Premises, Reply, Stop, Value};
 pub use step::recorder::{Step, Trace, TracedCall};
 pub use step::{core, cx, goals, heap_calls, leaks, plugin, recorder, seed, threads};

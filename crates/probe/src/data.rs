@@ -134,7 +134,7 @@ pub struct Inputs {
     pub last: Option<Test>,
     /// Writes to lazily made objects that were noted.
     pub(crate) writes: u64,
-    /// Tests of single words.
+    /// Tests of few symbols, in their order.
     pub(crate) small_tests: Rc<Vec<SmallTest>>,
     /// The pointer that was null or an error code when it was used.
     pub(crate) invalid: Option<ExprId>,

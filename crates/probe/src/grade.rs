@@ -6,8 +6,7 @@
 //! distinct is needed where one was read after the other had been written at the same offsets.
 
 use rustc_hash::FxHashSet;
-use wryneck_exec::code;
-use wryneck_exec::{CodePos, Cx, FaultKind, PathEnd, Round, round_of_input};
+use wryneck_exec::{CodePos, Cx, FaultKind, PathEnd, Round, code, round_of_input};
 use wryneck_expr::{ExprId, Kind, Pool};
 use wryneck_solver::{Answer, Budget, PathCondition};
 
@@ -220,9 +219,9 @@ fn tested(cx: &mut Cx<'_>) -> PathCondition {
     path
 }
 
-/// Whether the tests of a loop count by a word of input, and nothing else that was tested implies how they were decided. Such a word may have bounds
-/// that only its owner knows. A test counts if it looks at nothing that the loop has loaded, if it looks at the same word in another round, or if the
-/// word was compared before the loop. A loop over data tests other bytes in each round.
+/// Whether the tests of a loop count by a word of input, and no other test of the path implies how they were decided. Only the word's owner may know its
+/// bounds. A test counts if it looks at nothing that the loop has loaded, if another round tested the same word at the same place, or if the word was
+/// tested before the loop. A loop over data tests other bytes in each round. Asks the solver.
 fn counts_input(round: &Round, cx: &mut Cx<'_>) -> bool {
     let tests = cx.state.lazy::<Inputs>().small_tests.clone();
     let pool = &cx.core.pool;

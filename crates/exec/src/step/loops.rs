@@ -3,6 +3,8 @@
 //! Where inputs are lazily made, such a loop is skipped (paper 2, section 2.2): what it may have changed is forgotten, and the path goes on at
 //! the loop's head as any iteration would find it. From there it leaves the loop by the loop's own tests, or ends when it comes round.
 
+pub mod round;
+
 use std::rc::Rc;
 
 use rustc_hash::FxHashSet;
@@ -10,7 +12,6 @@ use wryneck_ir::{Inst, Module, NONE, Op, Operand, limbs};
 
 use super::control::take;
 use crate::ground::code::{Code, Kind};
-use crate::ground::image::CodePos;
 use crate::ground::path_end::{Limit, PathEnd};
 use crate::state::LoopCount;
 use crate::step::cx::Cx;
@@ -20,8 +21,6 @@ use crate::step::plugin::{LoopEffects, Stop, Value};
 const HEADS: u32 = 4;
 /// Marks the number of an operation among those of edges: a test that may leave a loop.
 const HEAD: u32 = 1 << 31;
-/// Times that a loop's operations are looked at for what reaches the next round.
-const ROUNDS: u32 = 3;
 /// Marks the first operation of a loop that the path has skipped.
 const SKIPPED: u32 = 1 << 30;
 
@@ -143,67 +142,6 @@ fn in_skipped(cx: &mut Cx<'_>, loops: &Loops, l: &Loop, at: (u32, u32, u32), is_
     Ok(())
 }
 
-/// A loop that input has had go round again.
-pub struct Round {
-    /// Where it begins, in words.
-    pub place: String,
-    func: u32,
-    /// Its operations; `None`: all of the function's, which is machine code and has no loops.
-    ops: Option<Vec<std::ops::Range<u32>>>,
-    /// Its operations on what it has loaded: tests of data are among them.
-    on_loads: Vec<u32>,
-}
-
-impl Round {
-    pub fn contains(&self, pos: CodePos) -> bool {
-        pos.func == self.func && self.ops.as_ref().is_none_or(|all| all.iter().any(|ops| ops.contains(&pos.op)))
-    }
-
-    /// Whether a branch at this place tests nothing that the loop has loaded: it counts. Not known of machine code.
-    pub fn counts(&self, pos: CodePos) -> bool {
-        self.ops.is_some() && self.contains(pos) && !self.on_loads.contains(&pos.op)
-    }
-}
-
-/// The innermost loop of the calls in progress that input has had go round again, if the path is inside one. In machine code it is the function of
-/// which the path came to one block twice by symbolic branches. Needs a loop limit. Asks no solver.
-pub fn round_of_input(cx: &mut Cx<'_>) -> Option<Round> {
-    let image = cx.core.image.clone();
-    let frames: Vec<(u32, u32, u32)> = (1..).zip(&cx.state.frames).map(|(depth, f)| (depth, f.func(), f.op())).collect();
-    let top = frames.len() as u32;
-    for (depth, func, op) in frames.into_iter().rev() {
-        // The operation after a call, but where the path is.
-        let op = if depth == top { op } else { op.saturating_sub(1) };
-        if image.is_machine_code(func) {
-            if cx.state.loops.iter().any(|c| c.func == func && c.count > 1) {
-                let place = image.place_name(CodePos { func, op });
-                return Some(Round { place, func, ops: None, on_loads: Vec::new() });
-            }
-            continue;
-        }
-        let counts: Vec<LoopCount> = cx.state.loops.iter().filter(|c| (c.func, c.depth) == (func, depth)).copied().collect();
-        if counts.is_empty() {
-            continue;
-        }
-        let code = image.code(func);
-        let loops = loops(cx, code);
-        let here = loops.at(op);
-        let goes_round = |l: &Loop| {
-            counts.iter().any(|c| match c.edge {
-                mark if mark & HEAD != 0 => c.count > 1 && l.blocks.contains(&loops.at(mark & !HEAD)),
-                mark if mark & SKIPPED != 0 => loops.starts[l.head] == mark & !SKIPPED,
-                edge => loops.at(code.edges[edge as usize].target) == l.head,
-            })
-        };
-        if let Some(l) = loops.all.iter().find(|l| l.blocks.contains(&here) && goes_round(l)) {
-            let place = image.place_name(CodePos { func, op: loops.starts[l.head] });
-            let ops = Some(l.blocks.iter().map(|block| loops.ops(*block, code)).collect());
-            return Some(Round { place, func, ops, on_loads: loops.on_loads(l, code, image.function(func).0) });
-        }
-    }
-    None
-}
-
 /// Sets how often the path has passed the tests of a loop.
 fn set_tests(cx: &mut Cx<'_>, loops: &Loops, l: &Loop, func: u32, depth: u32, count: u32) {
     let tests = Rc::make_mut(&mut cx.state.loops).iter_mut().filter(|c| (c.func, c.depth) == (func, depth) && c.edge & HEAD != 0);
@@ -252,38 +190,6 @@ impl Loops {
         }
         loops.all.sort_by_key(|l| l.blocks.len());
         loops
-    }
-
-    /// The operations of a loop that read what it loads, or what its calls give, in this round or the one before; in the order of its blocks.
-    fn on_loads(&self, l: &Loop, code: &Code, module: &Module) -> Vec<u32> {
-        let mut blocks = l.blocks.clone();
-        blocks.sort_unstable();
-        let insts =
-            blocks.into_iter().flat_map(|block| self.ops(block, code)).map(|op| (op, module.insts[(code.first_inst + op) as usize]));
-        let insts: Vec<(u32, Inst)> = insts.collect();
-        let (mut loaded, mut readers): (FxHashSet<u32>, FxHashSet<u32>) = Default::default();
-        for _ in 0..ROUNDS {
-            for (op, inst) in &insts {
-                let reads = operands(module, inst).iter().any(|slot| loaded.contains(slot));
-                if reads {
-                    readers.insert(*op);
-                }
-                // A slot has several values, one after the other.
-                for slot in results(module, inst) {
-                    match reads || matches!(inst.operator(), Some(Op::Load | Op::Call | Op::CallIndirect)) {
-                        true => loaded.insert(slot),
-                        false => loaded.remove(&slot),
-                    };
-                }
-                let p = code.ops[*op as usize];
-                for edge in edges_of(code, p.kind, p.a, p.b, p.c) {
-                    let copies = code.edges[edge as usize].copies;
-                    let copies = &code.copies[copies.first as usize..(copies.first + copies.count) as usize];
-                    loaded.extend(copies.iter().filter(|copy| loaded.contains(&copy.src)).map(|copy| copy.dst).collect::<Vec<_>>());
-                }
-            }
-        }
-        readers.into_iter().collect()
     }
 
     fn at(&self, op: u32) -> usize {

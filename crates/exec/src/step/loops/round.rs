@@ -1,0 +1,111 @@
+//! Loops that go round again because input says so, for callers that grade what happens in them.
+
+use std::ops::Range;
+
+use rustc_hash::FxHashSet;
+use wryneck_ir::{Inst, Module, Op};
+
+use super::{HEAD, Loop, Loops, SKIPPED, edges_of, loops, operands, results};
+use crate::ground::code::Code;
+use crate::ground::image::CodePos;
+use crate::state::LoopCount;
+use crate::step::cx::Cx;
+
+/// Times that a loop's operations are looked at for what reaches the next round.
+const ROUNDS: u32 = 3;
+
+/// A loop of which input decided that it goes round again.
+pub struct Round {
+    /// Where it begins, in words.
+    pub place: String,
+    func: u32,
+    /// Its operations; `None`: all of the function's, which is machine code and has no loops.
+    ops: Option<Vec<Range<u32>>>,
+    /// Its operations on what it has loaded: tests of data are among them.
+    on_loads: Vec<u32>,
+}
+
+impl Round {
+    /// Whether a place is inside the loop.
+    pub fn contains(&self, pos: CodePos) -> bool {
+        pos.func == self.func && self.ops.as_ref().is_none_or(|all| all.iter().any(|ops| ops.contains(&pos.op)))
+    }
+
+    /// Whether the branch at this place only counts: it tests nothing that the loop has loaded. `false` for machine code, where that is not known.
+    pub fn counts(&self, pos: CodePos) -> bool {
+        self.ops.is_some() && self.contains(pos) && !self.on_loads.contains(&pos.op)
+    }
+}
+
+/// The innermost loop that the path is inside of and that input had go round again, in any call in progress. Machine code has no loops: there it is the
+/// function of which the path entered a block twice by symbolic branches. Counts of loops are kept only under a loop limit. Asks no solver.
+pub fn round_of_input(cx: &mut Cx<'_>) -> Option<Round> {
+    let image = cx.core.image.clone();
+    let frames: Vec<(u32, u32, u32)> = (1..).zip(&cx.state.frames).map(|(depth, f)| (depth, f.func(), f.op())).collect();
+    let top = frames.len() as u32;
+    for (depth, func, op) in frames.into_iter().rev() {
+        // The operation after a call, but where the path is.
+        let op = if depth == top { op } else { op.saturating_sub(1) };
+        if image.is_machine_code(func) {
+            if cx.state.loops.iter().any(|c| c.func == func && c.count > 1) {
+                let place = image.place_name(CodePos { func, op });
+                return Some(Round { place, func, ops: None, on_loads: Vec::new() });
+            }
+            continue;
+        }
+        let counts: Vec<LoopCount> = cx.state.loops.iter().filter(|c| (c.func, c.depth) == (func, depth)).copied().collect();
+        if counts.is_empty() {
+            continue;
+        }
+        let code = image.code(func);
+        let loops = loops(cx, code);
+        let here = loops.at(op);
+        let goes_round = |l: &Loop| {
+            counts.iter().any(|c| match c.edge {
+                mark if mark & HEAD != 0 => c.count > 1 && l.blocks.contains(&loops.at(mark & !HEAD)),
+                mark if mark & SKIPPED != 0 => loops.starts[l.head] == mark & !SKIPPED,
+                edge => loops.at(code.edges[edge as usize].target) == l.head,
+            })
+        };
+        if let Some(l) = loops.all.iter().find(|l| l.blocks.contains(&here) && goes_round(l)) {
+            let place = image.place_name(CodePos { func, op: loops.starts[l.head] });
+            let ops = Some(l.blocks.iter().map(|block| loops.ops(*block, code)).collect());
+            return Some(Round { place, func, ops, on_loads: loops.on_loads(l, code, image.function(func).0) });
+        }
+    }
+    None
+}
+
+impl Loops {
+    /// The operations of a loop that read what it loads, or what its calls give, in this round or the one before; in the order of its blocks.
+    fn on_loads(&self, l: &Loop, code: &Code, module: &Module) -> Vec<u32> {
+        let mut blocks = l.blocks.clone();
+        blocks.sort_unstable();
+        let insts =
+            blocks.into_iter().flat_map(|block| self.ops(block, code)).map(|op| (op, module.insts[(code.first_inst + op) as usize]));
+        let insts: Vec<(u32, Inst)> = insts.collect();
+        let (mut loaded, mut readers): (FxHashSet<u32>, FxHashSet<u32>) = Default::default();
+        for _ in 0..ROUNDS {
+            for (op, inst) in &insts {
+                let reads = operands(module, inst).iter().any(|slot| loaded.contains(slot));
+                if reads {
+                    readers.insert(*op);
+                }
+                // A slot has several values, one after the other.
+                for slot in results(module, inst) {
+                    match reads || matches!(inst.operator(), Some(Op::Load | Op::Call | Op::CallIndirect)) {
+                        true => loaded.insert(slot),
+                        false => loaded.remove(&slot),
+                    };
+                }
+                let p = code.ops[*op as usize];
+                for edge in edges_of(code, p.kind, p.a, p.b, p.c) {
+                    let copies = code.edges[edge as usize].copies;
+                    let copies = &code.copies[copies.first as usize..(copies.first + copies.count) as usize];
+                    loaded.extend(copies.iter().filter(|copy| loaded.contains(&copy.src)).map(|copy| copy.dst).collect::<Vec<_>>());
+                }
+            }
+        }
+        readers.into_iter().collect()
+    }
+}
