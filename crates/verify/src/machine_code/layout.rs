@@ -138,7 +138,11 @@ impl Layout {
                 Byte::Concrete(byte) => byte,
                 Byte::Dead | Byte::Uninitialised | Byte::Symbolic { .. } => 0,
             };
-            let bytes: Vec<u8> = (0..part.size).map(byte).collect();
+            let mut bytes = vec![0; part.size as usize];
+            // Most parts have no symbolic byte.
+            if !state.memory.space.read(part.base, &mut bytes) {
+                bytes = (0..part.size).map(byte).collect();
+            }
             let dangers = bytes.split(|byte| *byte == 0).map(Dangers::of);
             self.any_format = dangers.fold(self.any_format, Dangers::or);
             if !part.writable {

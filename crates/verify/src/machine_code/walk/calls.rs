@@ -208,7 +208,6 @@ impl<'a> Walk<'a, '_, Over<'a, '_>> {
         })
     }
 
-    /// The effects of the call that ends a block, with any arguments.
     /// The registers of floats that a call of a function with this summary may read.
     fn floats_of_call(&self, site: Option<u32>, entry: u32, summary: &Summary) -> Vec<u32> {
         let facts = &self.code.facts;
@@ -231,6 +230,7 @@ impl<'a> Walk<'a, '_, Over<'a, '_>> {
         registers.floats.iter().take(count).flatten().copied().collect()
     }
 
+    /// The effects of the call that ends a block, with any arguments.
     fn effects_of_call(&mut self, site: Option<u32>, summary: &Summary) -> Rc<Effects> {
         match (site, self.running().cloned()) {
             (Some(site), Some(function)) => self.code.facts.call_effects(self.code.path.image, &function, site, summary),
