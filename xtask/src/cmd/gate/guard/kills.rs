@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 use anyhow::{Result, bail, ensure};
 
 use super::place::{Input, Place};
-use super::{Counts, judge};
+use super::{Counts, Subject, judge};
 use crate::random::Random;
 
 /// How long a worker may outlive who started it.
@@ -41,9 +41,9 @@ pub fn run(place: &mut Place, kills: usize, random: &mut Random) -> Result<usize
             status.err
         );
         if number % 10 == 9 {
-            let mut count = Counts::of(&place.risky)?;
+            let (risky, mut count) = (Subject::of(place.risky.clone())?, Counts::default());
             for _ in 0..5 {
-                judge(place, &place.risky.clone(), &Input::risky(random), false, &mut count)?;
+                judge(place, &risky, &Input::risky(random), false, &mut count)?;
             }
         }
     }

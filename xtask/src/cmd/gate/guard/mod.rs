@@ -13,6 +13,7 @@ mod trace;
 
 use std::collections::BTreeMap;
 use std::io::Write;
+use std::path::PathBuf;
 
 use anyhow::{Result, ensure};
 use serde_json::{Value, json};
@@ -45,7 +46,7 @@ pub struct Args {
     machine_code: bool,
     /// Where the counts are kept, a JSON object a line; parts that it has are not run again
     #[arg(long)]
-    results: Option<std::path::PathBuf>,
+    results: Option<PathBuf>,
 }
 
 /// Programs of coreutils beside `risky`, and words that their random arguments are made of.
@@ -74,11 +75,12 @@ pub fn run(args: &Args) -> Result<()> {
         if results.has(&part) || !is_asked(&name) {
             continue;
         }
-        let (mut count, mut random) = (Counts::of(&file)?, Random::new(args.seed + 1000 * number));
+        let (subject, mut random) = (Subject::of(file)?, Random::new(args.seed + 1000 * number));
+        let mut count = Counts::default();
         for number in 0..args.inputs {
             place.shuffle(&mut random)?;
             let input = if words.is_empty() { Input::risky(&mut random) } else { Input::of_words(words, &mut random) };
-            judge(&place, &file, &input, number % VERIFIED == 0, &mut count)?;
+            judge(&place, &subject, &input, number % VERIFIED == 0, &mut count)?;
         }
         println!(
             "{name:<6} {} inputs: {} clean ({} without a verification), {} faulty, {} not verified; {} crash natively; {} paths traced, {} runs beside the first of a path, all alike",
@@ -89,13 +91,13 @@ pub fn run(args: &Args) -> Result<()> {
             count.unverified,
             count.crashes,
             count.traces.len(),
-            count.same
+            count.same()
         );
         ensure!(count.clean > 0, "`{name}`: nothing was clean, so nothing was tested");
         results.add(
             part,
             json!({ "clean": count.clean, "hits": count.hits, "faulty": count.faulty, "unverified": count.unverified,
-            "crashes": count.crashes, "refused_crashes": count.refused, "paths_traced": count.traces.len(), "same_path_pairs": count.same,
+            "crashes": count.crashes, "refused_crashes": count.refused, "paths_traced": count.traces.len(), "same_path_pairs": count.same(),
             "places": count.places }),
         )?;
     }
@@ -106,10 +108,11 @@ pub fn run(args: &Args) -> Result<()> {
             "{} random programs that read: {} clean ({} without a verification), {} faulty, {} not verified; {} crash natively; none is false",
             args.readers, count.clean, count.hits, count.faulty, count.unverified, count.crashes
         );
+        ensure!(count.clean > 0, "nothing was clean, so nothing was tested");
         results.add(
             part,
             json!({ "clean": count.clean, "hits": count.hits, "faulty": count.faulty, "unverified": count.unverified,
-            "crashes": count.crashes, "same_path_pairs": count.same }),
+            "crashes": count.crashes, "same_path_pairs": count.same() }),
         )?;
     }
     let part = json!({ "part": "kills", "of": args.kills });
@@ -161,6 +164,20 @@ impl<'a> Results<'a> {
     }
 }
 
+/// A program that guard is asked about.
+struct Subject {
+    file: PathBuf,
+    own: Own,
+}
+
+impl Subject {
+    fn of(file: PathBuf) -> Result<Subject> {
+        let own = Own::of(&file)?;
+        Ok(Subject { file, own })
+    }
+}
+
+#[derive(Default)]
 struct Counts {
     clean: usize,
     /// Of these, without a verification.
@@ -170,47 +187,29 @@ struct Counts {
     /// Native runs that a signal ended, and those of them that guard called faulty.
     crashes: usize,
     refused: usize,
-    /// Runs of stored paths beside the first of each.
-    same: usize,
-    /// The native path of each stored path that was met.
-    traces: BTreeMap<u64, Trace>,
+    /// The native path of each stored path that was met, by its program and number.
+    traces: BTreeMap<(PathBuf, u64), Trace>,
     /// Places of all traces.
     places: u64,
-    own: Own,
 }
 
 impl Counts {
-    fn of(program: &std::path::Path) -> Result<Counts> {
-        let (clean, hits, faulty, unverified, crashes, refused, same, places) = (0, 0, 0, 0, 0, 0, 0, 0);
-        let (traces, own) = (BTreeMap::new(), Own::of(program)?);
-        Ok(Counts { clean, hits, faulty, unverified, crashes, refused, same, traces, places, own })
-    }
-
-    /// The counts of two programs; traces are those of the second.
-    fn and(self, other: Counts) -> Counts {
-        Counts {
-            clean: self.clean + other.clean,
-            hits: self.hits + other.hits,
-            faulty: self.faulty + other.faulty,
-            unverified: self.unverified + other.unverified,
-            crashes: self.crashes + other.crashes,
-            refused: self.refused + other.refused,
-            same: self.same + other.same,
-            places: self.places + other.places,
-            ..other
-        }
+    /// Runs of stored paths beside the first of each.
+    fn same(&self) -> usize {
+        self.clean + self.faulty - self.traces.len()
     }
 }
 
 /// Asks guard about an input, runs it natively, and compares.
-fn judge(place: &Place, file: &std::path::Path, input: &Input, verifies: bool, count: &mut Counts) -> Result<()> {
+fn judge(place: &Place, subject: &Subject, input: &Input, verifies: bool, count: &mut Counts) -> Result<()> {
+    let Subject { file, own } = subject;
     let answer = place.answer(file, input, verifies)?;
     let shown = || format!("{} {input:?}: {}", file.display(), answer.text);
     let code = match answer.path {
         Some(path) => {
-            let trace = place.traced(file, input, &count.own)?;
+            let trace = place.traced(file, input, own)?;
             count.places += trace.places;
-            let first = count.traces.entry(path).or_insert_with(|| trace.clone());
+            let first = count.traces.entry((file.clone(), path)).or_insert_with(|| trace.clone());
             ensure!(*first == trace, "one stored path ({path}), and two native ones: {first:?} before, {trace:?} of {}", shown());
             trace.code
         }
@@ -231,7 +230,6 @@ fn judge(place: &Place, file: &std::path::Path, input: &Input, verifies: bool, c
         }
         _ => count.unverified += 1,
     }
-    count.same = count.clean + count.faulty - count.traces.len();
     Ok(())
 }
 

@@ -7,7 +7,7 @@ use std::path::Path;
 use anyhow::{Context, Result};
 
 use super::place::{Input, Place};
-use super::{Counts, judge};
+use super::{Counts, Subject, judge};
 use crate::random::Random;
 
 /// Questions about each program.
@@ -48,19 +48,12 @@ const STREAM: [&str; 4] = [
 fn look(number: usize, random: &mut Random) -> String {
     let source = ["f", "g", "-"][random.below(3)];
     let most = 1 + random.below(LONGEST);
-    let read = if random.below(2) == 0 {
-        let way = DESCRIPTOR[random.below(DESCRIPTOR.len())];
-        let open =
-            if source == "-" { "int fd = 0;".to_owned() } else { format!("int fd = open(\"{source}\", O_RDONLY); if (fd < 0) return -1;") };
-        let close = if source == "-" { "" } else { "close(fd);" };
-        format!("{open} {way} {close}")
-    } else {
-        let way = STREAM[random.below(STREAM.len())];
-        let open =
-            if source == "-" { "FILE *f = stdin;".to_owned() } else { format!("FILE *f = fopen(\"{source}\", \"r\"); if (!f) return -1;") };
-        let close = if source == "-" { "" } else { "fclose(f);" };
-        format!("{open} {way} {close}")
+    let (ways, [input, opened, close]) = match random.below(2) {
+        0 => (&DESCRIPTOR[..], ["int fd = 0;", "int fd = open(\"PATH\", O_RDONLY); if (fd < 0) return -1;", "close(fd);"]),
+        _ => (&STREAM[..], ["FILE *f = stdin;", "FILE *f = fopen(\"PATH\", \"r\"); if (!f) return -1;", "fclose(f);"]),
     };
+    let way = ways[random.below(ways.len())];
+    let read = if source == "-" { format!("{input} {way}") } else { format!("{} {way} {close}", opened.replace("PATH", source)) };
     let read = read.replace("MOST", &most.to_string());
     let mut decides = String::new();
     for _ in 0..1 + random.below(3) {
@@ -91,7 +84,7 @@ fn content(random: &mut Random) -> String {
     (0..length).map(|_| ['a', 'b', 'c', 'd', '\n'][random.below(5)]).collect()
 }
 
-/// Writes a file where its content differs, or removes it.
+/// Leaves a file as it is, writes it, or removes it.
 fn shuffle(file: &Path, random: &mut Random) -> Result<()> {
     match random.below(5) {
         0 => _ = fs::remove_file(file),
@@ -103,25 +96,19 @@ fn shuffle(file: &Path, random: &mut Random) -> Result<()> {
 
 /// Asks about so many programs.
 pub fn run(place: &Place, programs: usize, random: &mut Random) -> Result<Counts> {
-    let mut all = None;
+    let mut count = Counts::default();
     for number in 0..programs {
-        let name = format!("reader{number}");
         let source = program(random);
-        let file = place.compile(&name, &source)?;
-        let mut count = Counts::of(&file)?;
+        let subject = Subject::of(place.compile(&format!("reader{number}"), &source)?)?;
         for question in 0..QUESTIONS {
             for file in ["good/f", "good/g"] {
                 shuffle(&place.path(file), random)?;
             }
             let stdin = (random.below(4) > 0).then(|| content(random));
             let input = Input::of_stdin(stdin, random.below(3) > 0);
-            judge(place, &file, &input, question % VERIFIED == 0, &mut count).with_context(|| source.clone())?;
+            judge(place, &subject, &input, question % VERIFIED == 0, &mut count).with_context(|| source.clone())?;
         }
-        fs::remove_file(&file)?;
-        all = Some(match all {
-            None => count,
-            Some(sum) => count.and(sum),
-        });
+        fs::remove_file(&subject.file)?;
     }
-    all.context("no program was asked about")
+    Ok(count)
 }
