@@ -4,11 +4,12 @@
 
 use std::collections::BTreeMap;
 use std::fs;
+use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use anyhow::{Context, Result, ensure};
-use serde_json::Value;
+use serde_json::{Value, json};
 
 use super::libraries::{LIBRARIES, Library};
 use crate::process;
@@ -36,6 +37,9 @@ pub struct Args {
     /// Where bitcode, objects and results are kept; a sweep that is started again goes on where it was
     #[arg(long, default_value = "target/probe-sweep")]
     folder: PathBuf,
+    /// Add what each sweep came to to this file, a JSON object a line
+    #[arg(long)]
+    summary: Option<PathBuf>,
     /// How many in a hundred functions have to finish within the time and memory
     #[arg(long, default_value_t = 95)]
     least: usize,
@@ -48,8 +52,12 @@ pub fn run(args: &Args) -> Result<()> {
     for library in LIBRARIES.iter().filter(|l| args.only.as_deref().is_none_or(|only| only == l.name)) {
         for frontend in ["bitcode", "object", "shared"].into_iter().filter(|f| args.frontend.as_deref().is_none_or(|only| only == *f)) {
             let results = sweep(library, frontend, args).with_context(|| format!("{} as {frontend}", library.name))?;
-            if !row(library.name, frontend, &results, args.least) {
+            let row = row(library.name, frontend, &results);
+            if row["finished"].as_u64().unwrap_or(0) * 100 < (results.len() * args.least) as u64 {
                 short.push(format!("{} as {frontend}", library.name));
+            }
+            if let Some(file) = &args.summary {
+                writeln!(fs::OpenOptions::new().create(true).append(true).open(file)?, "{row}")?;
             }
         }
     }
@@ -94,12 +102,14 @@ fn object(bitcode: &Path) -> Result<PathBuf> {
     Ok(object)
 }
 
-/// Prints what a sweep came to; whether enough functions finished: neither time, memory nor a breakdown ended them.
-fn row(name: &str, frontend: &str, results: &[Value], least: usize) -> bool {
-    let mut seconds: Vec<f64> = results.iter().map(|r| r["milliseconds"].as_f64().unwrap_or(0.0) / 1000.0).collect();
+/// Prints what a sweep came to, and gives it. A function is finished that neither time, memory nor a breakdown ended.
+fn row(name: &str, frontend: &str, results: &[Value]) -> Value {
+    let all = |field: &str| results.iter().map(|r| r[field].as_f64().unwrap_or(0.0) / 1000.0).collect::<Vec<f64>>();
+    let (mut seconds, processor) = (all("milliseconds"), all("processor_milliseconds"));
     seconds.sort_by(f64::total_cmp);
-    let cut = |r: &&Value| ["time", "memory"].iter().any(|limit| r["bounded"].get(*limit).is_some());
-    let finished = results.iter().filter(|r| r["status"] != "unsupported").filter(|r| !cut(r)).count();
+    let cut = |r: &&Value| r["status"] == "unsupported" || ["time", "memory"].iter().any(|limit| r["bounded"].get(*limit).is_some());
+    let unfinished: Vec<&Value> = results.iter().filter(cut).map(|r| &r["function"]).collect();
+    let finished = results.len() - unfinished.len();
     let exhausted = results.iter().filter(|r| r["status"] == "exhausted").count();
     let mut musts: BTreeMap<(String, String, u64), (&Value, usize)> = BTreeMap::new();
     for finding in results.iter().flat_map(|r| r["findings"].as_array().into_iter().flatten()).filter(|f| f["grade"] == "must") {
@@ -109,19 +119,26 @@ fn row(name: &str, frontend: &str, results: &[Value], least: usize) -> bool {
         musts.entry(key).or_insert((finding, 0)).1 += 1;
     }
     let reproduced = musts.values().filter(|(finding, _)| finding["native"]["result"] == "reproduced").count();
-    let count = results.len().max(1);
+    let mean = |times: &[f64]| times.iter().sum::<f64>() / results.len().max(1) as f64;
+    let median = seconds.get(seconds.len() / 2).copied().unwrap_or(0.0);
+    let most = seconds.last().copied().unwrap_or(0.0);
     println!(
-        "{name:10} {frontend:9}  {:9}  {finished:8}  {exhausted:9}  {:6.2}  {:8.2}  {:6.1}  {:10.2}  {:4}  {reproduced:10}",
+        "{name:10} {frontend:9}  {:9}  {finished:8}  {exhausted:9}  {:6.2}  {median:8.2}  {most:6.1}  {:10.2}  {:4}  {reproduced:10}",
         results.len(),
-        seconds.iter().sum::<f64>() / count as f64,
-        seconds.get(seconds.len() / 2).copied().unwrap_or(0.0),
-        seconds.last().copied().unwrap_or(0.0),
-        results.iter().map(|r| r["processor_milliseconds"].as_f64().unwrap_or(0.0) / 1000.0).sum::<f64>() / count as f64,
+        mean(&seconds),
+        mean(&processor),
         musts.len(),
     );
+    let mut said = Vec::new();
     for ((kind, file, line), (finding, from)) in &musts {
         let native = finding["native"]["result"].as_str().unwrap_or("-");
-        println!("  must[{kind}] {file}:{line} in {}: {} ({native}; from {from})", finding["stack"][0]["function"], finding["message"]);
+        let file = file.rsplit('/').next().unwrap_or_default();
+        let function = finding["stack"][0]["function"].as_str().unwrap_or_default();
+        let message = finding["message"].as_str().unwrap_or_default();
+        said.push(format!("{kind} {file}:{line} in {function}: {message} ({native}; from {from})"));
+        println!("  must {}", said[said.len() - 1]);
     }
-    finished * 100 >= results.len() * least
+    json!({ "library": name, "frontend": frontend, "functions": results.len(), "finished": finished, "exhausted": exhausted,
+        "seconds": mean(&seconds), "processor_seconds": mean(&processor), "most_seconds": most, "reproduced": reproduced,
+        "unfinished": unfinished, "must": said })
 }
