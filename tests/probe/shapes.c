@@ -258,14 +258,14 @@ int good_visited(struct value *v, visitor *f, void *with) {
 }
 
 /* The callback may change what it is given: nothing is known of it afterwards. */
-int bad_counted(struct value *v, visitor *f) {
+int bad_visits(struct value *v, visitor *f) {
     int left = 0;
     v->items = NULL;
     f(NULL, &left);
     v->items = NULL;
     return v->items->kind; //~ null-dereference
 }
-int good_counted(struct value *v, visitor *f) {
+int good_visits(struct value *v, visitor *f) {
     int left = 0;
     v->items = NULL;
     f(v, &left);

@@ -8,6 +8,7 @@ use std::rc::Rc;
 
 use rustc_hash::FxHashMap;
 use wryneck_exec::memory::heap;
+use wryneck_exec::memory::page::Byte;
 use wryneck_exec::step::pointer::What;
 use wryneck_exec::{Cx, FaultKind, Limit, PathEnd, Stop};
 use wryneck_expr::subst::subst;
@@ -83,11 +84,26 @@ fn has_base(cx: &Cx<'_>, e: ExprId, depth: u32) -> bool {
     let pool = &cx.core.pool;
     match pool.kind(e) {
         Kind::PtrAdd(..) => true,
-        Kind::Const => pool.as_u64(e).is_some_and(|address| cx.object_at(address).is_some()),
+        // Of stripped machine code not every variable is known, but its memory is.
+        Kind::Const => pool.as_u64(e).is_some_and(|address| cx.object_at(address).is_some() || is_mapped(cx, address)),
         Kind::Add(a, b) if depth < 64 => has_base(cx, a, depth + 1) || has_base(cx, b, depth + 1),
         Kind::Sub(a, _) if depth < 64 => has_base(cx, a, depth + 1),
         _ => false,
     }
+}
+
+/// Whether an address is an offset from memory of the program of which no object is known.
+pub(crate) fn is_in_program(address: ExprId, cx: &Cx<'_>) -> bool {
+    match cx.core.pool.kind(address) {
+        Kind::Const => cx.core.pool.as_u64(address).is_some_and(|address| is_mapped(cx, address)),
+        Kind::Add(a, b) => is_in_program(a, cx) || is_in_program(b, cx),
+        Kind::Sub(a, _) => is_in_program(a, cx),
+        _ => false,
+    }
+}
+
+fn is_mapped(cx: &Cx<'_>, address: u64) -> bool {
+    !matches!(cx.state.memory.space.byte(address), Byte::Dead)
 }
 
 /// Chooses the object of the unbound pointer in an address. Asks the solver.

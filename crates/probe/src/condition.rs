@@ -64,7 +64,7 @@ fn c(pool: &Pool, e: ExprId, depth: u32) -> String {
     let binary = |a, sign: &str, b| format!("({} {sign} {})", go(a), go(b));
     match pool.kind(e) {
         Kind::Not(a) if width == 1 => match conjunction(pool, &pool.conjuncts(a), depth + 1).as_slice() {
-            [one] if one.contains(" == ") && !one.contains("&&") => one.replacen(" == ", " != ", 1),
+            [one] if one.matches(" == ").count() == 1 && !one.contains("&&") => one.replacen(" == ", " != ", 1),
             many => format!("!({})", many.join(" && ")),
         },
         Kind::Not(a) => format!("~{}", go(a)),

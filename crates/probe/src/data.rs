@@ -107,14 +107,14 @@ pub struct Test {
     pub stack: Rc<[CodePos]>,
 }
 
-/// A test that few bytes passed, and who made it: of those that ask whether a pointer is null.
+/// A test of a limited number of bytes, and who made it.
 #[derive(Clone, Debug)]
 pub(crate) struct SmallTest {
     pub cond: ExprId,
     /// Where, innermost first; at most [`CALLERS`] calls.
     pub stack: Rc<[CodePos]>,
-    /// Its function has a result, by which its caller may know how it ended.
-    pub returns: bool,
+    /// It went past a loop without a round: that a loop may have none says nothing of its bound.
+    pub leaves_out_loop: bool,
 }
 
 /// The path data of lazily made inputs.

@@ -6,12 +6,13 @@
 //! distinct is needed where one was read after the other had been written at the same offsets.
 
 use rustc_hash::FxHashSet;
-use wryneck_exec::{CodePos, Cx, FaultKind, PathEnd, Round, code, round_of_input};
+use wryneck_exec::{CodePos, Cx, FaultKind, PathEnd, Round, all_rounds_of_input, code, round_of_input};
 use wryneck_expr::{ExprId, Kind, Pool};
 use wryneck_solver::{Answer, Budget, PathCondition};
 
 use crate::data::{CALLERS, Inputs, SmallTest};
 use crate::is_lazy;
+use crate::told::{self, Calls, Known, Null};
 
 /// How sure an error is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -30,6 +31,8 @@ pub struct Verdict {
     pub why: Vec<String>,
     /// The path condition of an error, with what the code tested though it was known.
     pub constraints: Vec<ExprId>,
+    /// The use of a null pointer that is no must error if another path uses a valid pointer there.
+    pub null: Option<Null>,
 }
 
 /// Addresses below are null pointers, and as many at the end are error codes.
@@ -38,18 +41,19 @@ const PAGE: u64 = 4096;
 const CONFLICTS: u64 = 200_000;
 
 /// Grades the end of a path.
-pub(crate) fn verdict(end: &PathEnd, possible: Option<ExprId>, cx: &mut Cx<'_>) -> Verdict {
-    let (grade, why) = graded(end, possible, cx);
+pub(crate) fn verdict(end: &PathEnd, possible: Option<ExprId>, calls: &Calls, cx: &mut Cx<'_>) -> Verdict {
+    let mut null = None;
+    let (grade, why) = graded(end, possible, (calls, &mut null), cx);
     let mut constraints = Vec::new();
     if matches!(end, PathEnd::Fault(_) | PathEnd::Exit(_)) {
         constraints = cx.state.path.constraints();
         constraints.extend(cx.state.lazy::<Inputs>().tested.iter().copied());
     }
-    Verdict { grade, why, constraints }
+    Verdict { grade, why, constraints, null }
 }
 
-/// Asks the solver if the path rests on assumptions.
-fn graded(end: &PathEnd, possible: Option<ExprId>, cx: &mut Cx<'_>) -> (Grade, Vec<String>) {
+/// Asks the solver if the path rests on assumptions. `null`: as that of a verdict.
+fn graded(end: &PathEnd, possible: Option<ExprId>, (calls, null): (&Calls, &mut Option<Null>), cx: &mut Cx<'_>) -> (Grade, Vec<String>) {
     if !matches!(end, PathEnd::Fault(_) | PathEnd::Exit(_)) {
         return (Grade::May, Vec::new());
     }
@@ -69,15 +73,27 @@ fn graded(end: &PathEnd, possible: Option<ExprId>, cx: &mut Cx<'_>) -> (Grade, V
     }
     if let PathEnd::Fault(fault) = end
         && fault.kind == FaultKind::NullDereference
-        && is_known_to_a_callee_alone(cx)
     {
-        return (Grade::May, vec!["only a callee without a result has tested the pointer, which tells its caller nothing".into()]);
+        match cx.state.lazy::<Inputs>().invalid {
+            Some(word) => match told::known(word, calls, cx) {
+                Known::Here => {}
+                Known::IfUnused(place) => *null = Some(place),
+                Known::No => {
+                    return (Grade::May, vec!["only a callee has tested the pointer, and its caller does not look at what it gave".into()]);
+                }
+            },
+            None => {
+                if let Some(name) = told::untested_null(calls, cx) {
+                    return (Grade::May, vec![format!("the null is what `{name}` gives, which its caller does not test")]);
+                }
+            }
+        }
     }
     if let PathEnd::Fault(fault) = end
         && fault.kind == FaultKind::Abort
         && never_returns(cx)
     {
-        return (Grade::May, vec!["it is in a function that never returns, which may be there to end the program".into()]);
+        return (Grade::May, vec!["its function may be there to end the program".into()]);
     }
     if is_of_index(end)
         && let Some(round) = round_of_input(cx)
@@ -85,6 +101,20 @@ fn graded(end: &PathEnd, possible: Option<ExprId>, cx: &mut Cx<'_>) -> (Grade, V
     {
         let place = round.place;
         return (Grade::May, vec![format!("the count of the loop at {place} is an input, and may be kept within bounds")]);
+    }
+    // A loop may have gone round until a count that is too large is all that is left.
+    if let PathEnd::Fault(fault) = end
+        && fault.kind == FaultKind::ShiftTooFar
+    {
+        for round in all_rounds_of_input(cx) {
+            if counts_input(&round, cx) {
+                let place = round.place;
+                return (Grade::May, vec![format!("the count of the loop at {place} is an input, and may be kept within bounds")]);
+            }
+        }
+    }
+    if is_of_index(end) && uses_pointer_of_loop(cx) {
+        return (Grade::May, vec!["a loop that was left out may leave a pointer elsewhere".into()]);
     }
     let doubts = &cx.state.lazy::<Inputs>().doubts;
     if !doubts.is_empty() {
@@ -94,7 +124,7 @@ fn graded(end: &PathEnd, possible: Option<ExprId>, cx: &mut Cx<'_>) -> (Grade, V
     if needed.is_empty() {
         return (Grade::Must, Vec::new());
     }
-    let tested = tested(cx);
+    let tested = tested(calls, cx);
     let mut doubt = ExprId::FALSE;
     for (cond, _) in &needed {
         let not = cx.core.pool.not(*cond);
@@ -152,28 +182,11 @@ fn own_test(kind: FaultKind, cx: &Cx<'_>) -> Option<(ExprId, u32)> {
     own.then_some((test.cond, before))
 }
 
-/// Whether the function that the path is in has no way to return. Not known of machine code.
+/// Whether the function that the path is in has no way to return, or is machine code, of which that is not known.
 fn never_returns(cx: &Cx<'_>) -> bool {
     let func = cx.pos().func;
     let image = &cx.core.image;
-    !image.is_machine_code(func) && !image.code(func).ops.iter().any(|op| op.kind == code::Kind::Ret)
-}
-
-/// Whether that a pointer is null was tested by functions alone that have returned without a result: such a function accepts null, and its
-/// caller knows nothing of it.
-fn is_known_to_a_callee_alone(cx: &mut Cx<'_>) -> bool {
-    let Some(word) = cx.state.lazy::<Inputs>().invalid else { return false };
-    let zero = cx.core.pool.zero(64);
-    let null = cx.core.pool.eq(word, zero);
-    let here = cx.core.call_stack(cx.state, CALLERS);
-    let callers = |a: &[CodePos], b: &[CodePos]| a.iter().zip(b).all(|(a, b)| a == b);
-    let runs = |stack: &[CodePos]| {
-        let mut running = here.iter().enumerate().filter(|(_, pos)| pos.func == stack[0].func);
-        running.any(|(i, _)| callers(&stack[1..], &here[i + 1..]))
-    };
-    let tests = &cx.state.lazy::<Inputs>().small_tests;
-    let mut of_it = tests.iter().filter(|test| test.cond == null).peekable();
-    of_it.peek().is_some() && of_it.all(|test| !test.returns && !runs(&test.stack))
+    image.is_machine_code(func) || !image.code(func).ops.iter().any(|op| op.kind == code::Kind::Ret)
 }
 
 /// Whether the path could have gone the other way at this decision, before which it had so many constraints.
@@ -196,12 +209,21 @@ fn implied(path: &PathCondition, doubt: ExprId, cx: &mut Cx<'_>) -> bool {
     matches!(cx.core.solver.check(&mut cx.core.pool, path, doubt, &base, &budget), Answer::Unsat(_))
 }
 
-/// The path condition without what the engine chose, and with what the code tested though it was known.
-fn tested(cx: &mut Cx<'_>) -> PathCondition {
+/// The path condition without what the engine chose, and with what the code tested though it was known. That a loop has no round is no test, and neither is
+/// one that the calls in progress know nothing of.
+fn tested(calls: &Calls, cx: &mut Cx<'_>) -> PathCondition {
+    let untold = told::untold(calls, cx);
     let inputs = cx.state.lazy::<Inputs>().clone();
-    let chosen = chosen(&inputs, &cx.core.pool);
-    let mut all: Vec<ExprId> = cx.state.path.constraints().into_iter().filter(|cond| !chosen.contains(cond)).collect();
-    all.extend(inputs.tested.iter().copied());
+    let pool = &cx.core.pool;
+    let chosen = chosen(&inputs, pool);
+    let parts = |are_left_out: bool| -> FxHashSet<ExprId> {
+        let is_left_out = |(i, test): &(usize, &SmallTest)| test.leaves_out_loop || untold.contains(i);
+        let tests = inputs.small_tests.iter().enumerate().filter(|test| is_left_out(test) == are_left_out);
+        tests.flat_map(|(_, test)| pool.conjuncts(test.cond).into_iter().chain([test.cond])).collect()
+    };
+    let (left_out, others) = (parts(true), parts(false));
+    let all = cx.state.path.constraints().into_iter().filter(|cond| !chosen.contains(cond)).chain(inputs.tested.iter().copied());
+    let mut all: Vec<ExprId> = all.filter(|cond| !left_out.contains(cond) || others.contains(cond)).collect();
     // Pointers that were used are valid: a path on which one is not has ended there.
     for bound in inputs.bound.iter() {
         // An object neither begins in the first page nor wraps around.
@@ -251,6 +273,14 @@ fn counts_input(round: &Round, cx: &mut Cx<'_>) -> bool {
         doubt = cx.core.pool.or(doubt, not);
     }
     doubt != ExprId::FALSE && !implied(&path, doubt, cx)
+}
+
+/// Whether the path has used a pointer that a loop which was left out has made. Such a pointer leads to an object of its own here, and most often to one
+/// that the loop knew.
+fn uses_pointer_of_loop(cx: &Cx<'_>) -> bool {
+    let inputs = cx.state.lazy::<Inputs>();
+    let of_loop = |word: ExprId| cx.core.pool.support(word).iter().any(|symbol| inputs.of_loops.contains(symbol));
+    inputs.bound.iter().any(|bound| of_loop(bound.word))
 }
 
 /// The constraints that our choices added to the path condition, which holds conjunctions part by part.

@@ -2,7 +2,7 @@
 //!
 //! [`Probe`] implements the engine's [`LazyInputs`]. Suggested reading order: [`data`] (what a path knows of its inputs), [`word`] (which
 //! part of an address is the pointer), [`bind`] (objects on demand), [`access`] (growing objects), [`skip`] (calls that are not followed),
-//! [`grade`] (must or may), [`shape`] and [`condition`] (inputs and preconditions as C), [`harness`] (a C program that shows a finding),
+//! [`grade`] (must or may), [`told`] (what the tests of callees tell), [`shape`] and [`condition`] (inputs and preconditions as C), [`harness`] (a C program that shows a finding),
 //! [`contract`] (what callers guarantee).
 //!
 //! **Marks.** A symbol whose name begins with [`MARK`] is under-constrained; any other is exactly constrained. A mark travels with a value, because it
@@ -19,6 +19,7 @@ pub mod grade;
 pub mod harness;
 pub mod shape;
 mod skip;
+pub mod told;
 mod word;
 
 use std::rc::Rc;
@@ -26,11 +27,12 @@ use std::rc::Rc;
 use wryneck_exec::memory::HeapObject;
 use wryneck_exec::plugin::{LazyInputs, LoopEffects};
 use wryneck_exec::step::pointer::Object;
-use wryneck_exec::{Call, CodePos, Cx, PathData, PathEnd, Stop, Value};
+use wryneck_exec::{Call, CodePos, Cx, PathData, PathEnd, Stop, Value, leaves_out_loop};
 use wryneck_expr::{ExprId, Pool};
 
 pub use data::{Inputs, Made};
 pub use grade::{Grade, Verdict};
+pub use told::Calls;
 
 /// What the names of under-constrained symbols begin with; no input of a program does.
 pub const MARK: &str = "uc:";
@@ -38,8 +40,8 @@ pub const MARK: &str = "uc:";
 /// Bytes before the address that a pointer is bound to: room for `container_of`.
 pub const LEAD: u64 = 512;
 
-/// Symbols of a test that is kept for later: of three words.
-const SMALL: usize = 24;
+/// Symbols of a test that is kept for later. A value that tables were asked for has hundreds.
+const SMALL: usize = 512;
 
 /// Bounds of the inputs.
 #[derive(Clone, Copy, Debug)]
@@ -63,6 +65,7 @@ impl Default for Bounds {
 /// Makes inputs on demand.
 pub struct Probe {
     pub bounds: Bounds,
+    pub calls: Rc<Calls>,
 }
 
 /// Whether an expression mentions an under-constrained symbol.
@@ -82,11 +85,19 @@ impl LazyInputs for Probe {
     }
 
     fn resolve(&self, address: ExprId, cx: &mut Cx<'_>) -> Result<ExprId, Stop> {
-        bind::resolve(address, cx)
+        let resolved = bind::resolve(address, cx)?;
+        if resolved != address {
+            self.calls.note_use(cx);
+        }
+        Ok(resolved)
     }
 
     fn is_lazy(&self, address: ExprId, cx: &Cx<'_>) -> bool {
         is_lazy(&cx.core.pool, address)
+    }
+
+    fn is_unbound(&self, address: ExprId, cx: &Cx<'_>) -> bool {
+        is_lazy(&cx.core.pool, address) && !bind::is_in_program(address, cx)
     }
 
     fn bind(&self, address: ExprId, cx: &mut Cx<'_>) -> Result<(), Stop> {
@@ -151,8 +162,9 @@ impl LazyInputs for Probe {
             return;
         }
         if cx.core.pool.support(cond).len() <= SMALL {
-            let returns = cx.core.image.function(here.func).1.ret_width > 0;
-            Rc::make_mut(&mut cx.state.lazy_mut::<Inputs>().small_tests).push(data::SmallTest { cond, stack, returns });
+            let leaves_out_loop = leaves_out_loop(cx, taken);
+            let test = data::SmallTest { cond, stack, leaves_out_loop };
+            Rc::make_mut(&mut cx.state.lazy_mut::<Inputs>().small_tests).push(test);
         }
         skip::note_test_of_loop(cond, cx);
         // A path condition holds conjunctions part by part.
@@ -173,7 +185,7 @@ impl LazyInputs for Probe {
     }
 
     fn ends(&self, end: &PathEnd, possible: Option<ExprId>, cx: &mut Cx<'_>) {
-        let verdict = grade::verdict(end, possible, cx);
+        let verdict = grade::verdict(end, possible, &self.calls, cx);
         cx.state.lazy_mut::<Inputs>().verdict = Some(verdict);
     }
 }

@@ -27,6 +27,7 @@ pub(crate) fn skip(call: &Call<'_>, cx: &mut Cx<'_>) -> Result<Vec<Value>, Stop>
     call.args.iter().for_each(|arg| pointed(*arg, cx, &mut roots));
     let forgotten: Vec<(u64, u64)> = reachable(roots, &[], true, cx).into_iter().collect();
     forgotten.iter().for_each(|range| forget(range.0, *range, false, cx));
+    call.args.iter().for_each(|arg| forget_on_stack(*arg, cx));
     let name = format!("{MARK}{}()#{number}", call.name);
     let bytes = call.ret_width.div_ceil(8);
     let symbols: Vec<SymId> = (0..bytes).map(|i| cx.core.pool.symbol(&name, i, 8)).collect();
@@ -36,6 +37,17 @@ pub(crate) fn skip(call: &Call<'_>, cx: &mut Cx<'_>) -> Result<Vec<Value>, Stop>
     cx.state.dirty = true;
     cx.state.approximates(format!("`{}` is skipped", call.name));
     Ok(values)
+}
+
+/// Forgets the word that an argument points to on the stack of machine code, where no variable is known: a result, most often.
+fn forget_on_stack(arg: Value, cx: &mut Cx<'_>) {
+    let stack = cx.core.code_source.as_ref().and_then(|source| source.borrow().stack());
+    if let (Value::Bits(at), Some((base, size))) = (arg, stack)
+        && at.checked_sub(base).is_some_and(|offset| offset + 8 <= size)
+        && cx.object_at(at).is_some_and(|object| object.base == base)
+    {
+        forget(base, (at, 8), false, cx);
+    }
 }
 
 /// Eight symbolic bytes, or fewer, as one value.

@@ -72,7 +72,10 @@ pub(crate) fn pointer(cx: &mut Cx<'_>, address: ExprId) -> ExprId {
     terms(pool, address, &mut all);
     all.retain(|term| is_lazy(pool, *term));
     let inputs = cx.state.lazy::<Inputs>();
-    let best = all.iter().copied().rev().max_by_key(|term| rank(pool, inputs, *term));
+    // Of several words, one that the path knows to be null is an index.
+    let is_null = |term: ExprId| pool.support(term).iter().all(|symbol| cx.state.path.fixed(*symbol) == Some(0));
+    let words = all.iter().filter(|term| rank(pool, inputs, **term) >= Rank::Word).count();
+    let best = all.iter().copied().rev().max_by_key(|term| (words < 2 || !is_null(*term), rank(pool, inputs, *term)));
     match best {
         Some(term) if rank(pool, inputs, term) >= Rank::Word => term,
         // No part looks like a pointer: all but the constant is.

@@ -1,12 +1,14 @@
 //! The exploration of one function as the command controls it: the clock, and path ends as findings.
 
 use std::collections::BTreeMap;
+use std::rc::Rc;
 use std::time::{Duration, Instant};
 
 use wryneck_exec::{Control, Core, Ended, Explorer, Limit, PathEnd};
 use wryneck_probe::condition;
 use wryneck_probe::harness::{self, Function};
 use wryneck_probe::shape::{Param, Shape};
+use wryneck_probe::told::{self, Calls, Null};
 use wryneck_probe::{Inputs, Verdict};
 use wryneck_solver::Stop;
 
@@ -37,7 +39,10 @@ pub struct Collector<'a> {
     pub rules: Option<Rules>,
     /// Whether the program defines a function.
     pub defined: &'a dyn Fn(&str) -> bool,
-    pub findings: Vec<Finding>,
+    findings: Vec<Finding>,
+    /// Of each finding that is a must error only where no other path uses a valid pointer: the uses of the null pointer. `None`: it is one anyhow.
+    nulls: Vec<Option<Vec<Null>>>,
+    pub calls: Rc<Calls>,
     by_place: BTreeMap<(String, Vec<Place>), usize>,
     pub bounded: BTreeMap<String, u64>,
     pub unsupported: BTreeMap<String, u64>,
@@ -71,6 +76,8 @@ impl<'a> Collector<'a> {
             rules: None,
             defined,
             findings: Vec::new(),
+            nulls: Vec::new(),
+            calls: Rc::default(),
             by_place: BTreeMap::new(),
             bounded: BTreeMap::new(),
             unsupported: BTreeMap::new(),
@@ -133,19 +140,43 @@ impl<'a> Collector<'a> {
         let stack: Vec<Place> = results::stack(&core.image, defect.at).into_iter().map(place).collect();
         let key = (defect.id.to_string(), vec![stack[0].clone()]);
         match self.by_place.get(&key) {
-            Some(&index) if self.findings[index].grade <= grade => self.findings[index].paths += 1,
             Some(&index) => {
-                let paths = self.findings[index].paths + 1;
-                self.findings[index] = Finding { paths, ..self.finding(core, defect, ended, &verdict, grade, stack) };
+                let is_must = grade == Grade::Must;
+                let is_better = grade < self.findings[index].grade || is_must && verdict.null.is_none() && self.nulls[index].is_some();
+                if is_better {
+                    let paths = self.findings[index].paths;
+                    self.findings[index] = Finding { paths, ..self.finding(core, defect, ended, &verdict, grade, stack) };
+                }
+                self.findings[index].paths += 1;
+                match (verdict.null, &mut self.nulls[index]) {
+                    (Some(null), Some(all)) if is_must && !all.contains(&null) => all.push(null),
+                    (None, nulls) if is_must => *nulls = None,
+                    _ => {}
+                }
             }
             None if self.findings.len() < MOST => {
                 self.note_news();
                 self.by_place.insert(key, self.findings.len());
                 let finding = self.finding(core, defect, ended, &verdict, grade, stack);
                 self.findings.push(finding);
+                self.nulls.push(if grade == Grade::Must { verdict.null.map(|null| vec![null]) } else { Some(Vec::new()) });
             }
             None => {}
         }
+    }
+
+    /// The findings. Where a null pointer was used is compared with the other paths, all of which are known now.
+    pub fn take_findings(&mut self) -> Vec<Finding> {
+        let mut all = std::mem::take(&mut self.findings);
+        for (finding, nulls) in all.iter_mut().zip(std::mem::take(&mut self.nulls)) {
+            let is_refuted = nulls.is_some_and(|nulls| nulls.iter().all(|null| self.calls.refute(null)));
+            if finding.grade == Grade::Must && is_refuted {
+                finding.grade = Grade::May;
+                finding.why.push(told::CALLEE_ALONE.into());
+            }
+        }
+        all.retain(|finding| finding.grade <= self.least);
+        all
     }
 
     /// Whether the latest paths have shown nothing new.

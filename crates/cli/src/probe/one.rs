@@ -14,7 +14,7 @@ use wryneck_exec::{Config, Cx, Explorer, Image, LedgerKind, Limit, Outcome as En
 use wryneck_expr::Pool;
 use wryneck_probe::contract::Types;
 use wryneck_probe::shape::Param;
-use wryneck_probe::{MARK, Probe};
+use wryneck_probe::{Calls, MARK, Probe};
 use wryneck_session::{Overflow, Plan};
 use wryneck_solver::Solver;
 
@@ -156,11 +156,13 @@ fn round(args: &ProbeArgs, function: &str) -> Result<Probed> {
     let config = Config { machine_code: is_machine_code, ..run.config.clone() };
     let mut explorer = Explorer::new(image, pool, solver, environment, monitor, config, search);
     explorer.core.code_source = code.map(|code| Rc::new(RefCell::new(code)) as _);
-    explorer.make_inputs(Rc::new(Probe { bounds: args.bounds }), skipped);
+    let calls = Rc::new(Calls::default());
+    explorer.make_inputs(Rc::new(Probe { bounds: args.bounds, calls: calls.clone() }), skipped);
     let defined = |name: &str| names.contains(name);
     let deadline = start + Duration::from_secs_f64(args.max_time);
     let mut collector = Collector::new(function, &params, deadline, args.report, &defined);
     collector.rules = watched;
+    collector.calls = calls;
     collector.most_stale = args.stale;
     collector.most_stale_time = Duration::from_secs_f64(args.stale_time);
     collector.skips = &args.skip;
@@ -207,7 +209,7 @@ fn round(args: &ProbeArgs, function: &str) -> Result<Probed> {
         processor_milliseconds: child::processor_time().saturating_sub(worked).as_millis() as u64,
         bounded: std::mem::take(&mut collector.bounded),
         unsupported: std::mem::take(&mut collector.unsupported),
-        findings: std::mem::take(&mut collector.findings),
+        findings: collector.take_findings(),
         checked: checks.map(|checks| checks.seen.take()).unwrap_or_default(),
         ..Outcome::empty(function, status)
     };

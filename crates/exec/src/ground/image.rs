@@ -20,7 +20,7 @@ pub struct CodePos {
 }
 
 /// A source position; `function` is the source's name of it. Without debug information, `file` is empty and `line` 0.
-#[derive(Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct SourcePos {
     pub function: String,
     pub file: String,

@@ -4,6 +4,7 @@
 //! the loop's head as any iteration would find it. From there it leaves the loop by the loop's own tests, or ends when it comes round.
 
 pub mod round;
+pub mod uses;
 
 use std::rc::Rc;
 

@@ -176,6 +176,8 @@ pub trait LazyInputs {
     fn resolve(&self, address: ExprId, cx: &mut Cx<'_>) -> Result<ExprId, Stop>;
     /// Whether an address is under-constrained.
     fn is_lazy(&self, address: ExprId, cx: &Cx<'_>) -> bool;
+    /// Whether an address is, or is computed from, an under-constrained pointer that leads to no object yet.
+    fn is_unbound(&self, address: ExprId, cx: &Cx<'_>) -> bool;
     /// Chooses the object of the unbound pointer in an address: a new one, or one that exists. Asks the solver.
     fn bind(&self, address: ExprId, cx: &mut Cx<'_>) -> Result<(), Stop>;
     /// An access of `size` bytes at `offset` of an object, found by a symbolic pointer: the offset to use. A lazily made object grows up to a

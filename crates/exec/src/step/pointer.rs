@@ -178,7 +178,7 @@ impl Cx<'_> {
         if let Some(addr) = self.core.pool.as_u64(e) {
             return Ok(Place::At(addr));
         }
-        if self.core.lazy.clone().is_some_and(|lazy| lazy.is_lazy(e, self)) {
+        if self.core.lazy.clone().is_some_and(|lazy| lazy.is_unbound(e, self)) {
             // What was chosen may be a pointer that is bound.
             let resolved = self.resolved(e)?;
             if resolved == e {
@@ -305,6 +305,9 @@ impl Cx<'_> {
     pub fn describe(&self, object: &Object) -> String {
         let size = object.size;
         match &object.what {
+            // A compiler may keep no names.
+            What::Global { name, .. } if name.is_empty() => format!("a variable of the program ({size} bytes)"),
+            What::Local { name, .. } if name.is_empty() => format!("a local variable ({size} bytes)"),
             What::Global { name, .. } => format!("`{name}` ({size} bytes)"),
             What::Local { name, .. } => format!("`{name}` ({size} bytes)"),
             What::Dynamic { func } => format!("a stack allocation of `{}` ({size} bytes)", self.core.image.name(*func)),

@@ -134,7 +134,14 @@ impl Loader<'_, '_> {
                     self.elf.linked.late.push(Late { place, kind, symbol, addend });
                     0
                 }
-                (MODULE, _) => 1,
+                (MODULE, Some(_)) => 1,
+                // The word behind it is an offset into the module's variables already, which nothing relocates.
+                (MODULE, None) => {
+                    let next = place.wrapping_add(8);
+                    let offset = self.word(next).ok_or_else(|| bad("lies outside of memory"))?;
+                    self.write(next, offset.wrapping_sub(self.thread_size)).ok_or_else(|| bad("lies outside of memory"))?;
+                    1
+                }
                 (IN_MODULE | BY_POINTER, Some(Value::Thread(s))) => s.wrapping_add_signed(addend),
                 // Of the module itself.
                 (IN_MODULE | BY_POINTER, None) => self.thread_size.wrapping_neg().wrapping_add_signed(addend),

@@ -6,13 +6,15 @@ use rustc_hash::FxHashSet;
 use wryneck_ir::{Inst, Module, Op};
 
 use super::{HEAD, Loop, Loops, SKIPPED, edges_of, loops, operands, results};
-use crate::ground::code::Code;
+use crate::ground::code::{Code, Kind};
 use crate::ground::image::CodePos;
 use crate::state::LoopCount;
 use crate::step::cx::Cx;
 
 /// Times that a loop's operations are looked at for what reaches the next round.
 const ROUNDS: u32 = 3;
+/// Blocks without a branch that may lie between a test and the loop that it is about.
+const JUMPS: u32 = 4;
 
 /// A loop of which input decided that it goes round again.
 pub struct Round {
@@ -40,6 +42,17 @@ impl Round {
 /// The innermost loop that the path is inside of and that input had go round again, in any call in progress. Machine code has no loops: there it is the
 /// function of which the path entered a block twice by symbolic branches. Counts of loops are kept only under a loop limit. Asks no solver.
 pub fn round_of_input(cx: &mut Cx<'_>) -> Option<Round> {
+    rounds(cx, false).pop()
+}
+
+/// The loops that input had go round again in the calls in progress, those that the path has left as well; as above.
+pub fn all_rounds_of_input(cx: &mut Cx<'_>) -> Vec<Round> {
+    rounds(cx, true)
+}
+
+/// All such loops, or the innermost that the path is inside of.
+fn rounds(cx: &mut Cx<'_>, all: bool) -> Vec<Round> {
+    let mut found = Vec::new();
     let image = cx.core.image.clone();
     let frames: Vec<(u32, u32, u32)> = (1..).zip(&cx.state.frames).map(|(depth, f)| (depth, f.func(), f.op())).collect();
     let top = frames.len() as u32;
@@ -49,7 +62,10 @@ pub fn round_of_input(cx: &mut Cx<'_>) -> Option<Round> {
         if image.is_machine_code(func) {
             if cx.state.loops.iter().any(|c| c.func == func && c.count > 1) {
                 let place = image.place_name(CodePos { func, op });
-                return Some(Round { place, func, ops: None, on_loads: Vec::new() });
+                found.push(Round { place, func, ops: None, on_loads: Vec::new() });
+                if !all {
+                    break;
+                }
             }
             continue;
         }
@@ -67,13 +83,56 @@ pub fn round_of_input(cx: &mut Cx<'_>) -> Option<Round> {
                 edge => loops.at(code.edges[edge as usize].target) == l.head,
             })
         };
-        if let Some(l) = loops.all.iter().find(|l| l.blocks.contains(&here) && goes_round(l)) {
+        for l in loops.all.iter().filter(|l| (all || l.blocks.contains(&here)) && goes_round(l)) {
             let place = image.place_name(CodePos { func, op: loops.starts[l.head] });
             let ops = Some(l.blocks.iter().map(|block| loops.ops(*block, code)).collect());
-            return Some(Round { place, func, ops, on_loads: loops.on_loads(l, code, image.function(func).0) });
+            found.push(Round { place, func, ops, on_loads: loops.on_loads(l, code, image.function(func).0) });
+            if !all {
+                return found;
+            }
         }
     }
-    None
+    found
+}
+
+/// Whether the branch that the path is at goes past a loop without a round of it: out of a loop whose test the path has not met in this call, or
+/// past one that the branch stands before. Of machine code that is not known. Asks no solver.
+pub fn leaves_out_loop(cx: &mut Cx<'_>, taken: bool) -> bool {
+    let image = cx.core.image.clone();
+    let (pos, depth) = (cx.pos(), cx.state.frames.len() as u32);
+    if image.is_machine_code(pos.func) {
+        return false;
+    }
+    let code = image.code(pos.func);
+    let p = code.ops[pos.op as usize];
+    if p.kind != Kind::CondBr {
+        return false;
+    }
+    let loops = loops(cx, code);
+    let block = |edge: u32| loops.at(code.edges[edge as usize].target);
+    let (to, other) = if taken { (block(p.b), block(p.c)) } else { (block(p.c), block(p.b)) };
+    let here = loops.at(pos.op);
+    // Blocks that only go on may lie before a loop's head.
+    let past_jumps = |mut at: usize| {
+        for _ in 0..JUMPS {
+            match loops.next[at].as_slice() {
+                [next] if !loops.all.iter().any(|l| l.head == at) => at = *next,
+                _ => break,
+            }
+        }
+        at
+    };
+    let met = || cx.state.loops.iter().any(|c| (c.func, c.edge, c.depth) == (pos.func, HEAD | pos.op, depth));
+    let leaves = loops.all.iter().any(|l| l.blocks.contains(&here) && !l.blocks.contains(&to) && l.blocks.contains(&other));
+    // Compilers test before a loop what the loop tests: on the same line of the source.
+    let line = |op: u32| image.source(CodePos { func: pos.func, op }).into_iter().next().map(|s| (s.file, s.line));
+    let head = past_jumps(other);
+    let is_test_of = |l: &Loop| {
+        let last = |block: &usize| loops.ops(*block, code).end - 1;
+        l.blocks.iter().any(|block| loops.leaves(l, *block) && line(last(block)) == line(pos.op))
+    };
+    let is_before = |l: &Loop| l.head == head && !l.blocks.contains(&here) && !l.blocks.contains(&past_jumps(to)) && is_test_of(l);
+    leaves && !met() || loops.all.iter().any(is_before)
 }
 
 impl Loops {

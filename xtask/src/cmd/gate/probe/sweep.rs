@@ -115,7 +115,9 @@ fn row(name: &str, frontend: &str, results: &[Value]) -> Value {
     for finding in results.iter().flat_map(|r| r["findings"].as_array().into_iter().flatten()).filter(|f| f["grade"] == "must") {
         let place = &finding["stack"][0];
         let text = |value: &Value| value.as_str().unwrap_or_default().to_owned();
-        let key = (text(&finding["kind"]), text(&place["file"]), place["line"].as_u64().unwrap_or(0));
+        let line = place["line"].as_u64().unwrap_or(0);
+        // Machine code without debug information has places in functions alone.
+        let key = (text(&finding["kind"]), text(&place[if line == 0 { "function" } else { "file" }]), line);
         musts.entry(key).or_insert((finding, 0)).1 += 1;
     }
     let reproduced = musts.values().filter(|(finding, _)| finding["native"]["result"] == "reproduced").count();
@@ -130,12 +132,12 @@ fn row(name: &str, frontend: &str, results: &[Value]) -> Value {
         musts.len(),
     );
     let mut said = Vec::new();
-    for ((kind, file, line), (finding, from)) in &musts {
+    for ((kind, at, line), (finding, from)) in &musts {
         let native = finding["native"]["result"].as_str().unwrap_or("-");
-        let file = file.rsplit('/').next().unwrap_or_default();
+        let at = at.rsplit('/').next().unwrap_or_default();
         let function = finding["stack"][0]["function"].as_str().unwrap_or_default();
         let message = finding["message"].as_str().unwrap_or_default();
-        said.push(format!("{kind} {file}:{line} in {function}: {message} ({native}; from {from})"));
+        said.push(format!("{kind} {at}:{line} in {function}: {message} ({native}; from {from})"));
         println!("  must {}", said[said.len() - 1]);
     }
     json!({ "library": name, "frontend": frontend, "functions": results.len(), "finished": finished, "exhausted": exhausted,

@@ -1,0 +1,203 @@
+//! What a function does with the result of a call, for callers that grade what a callee's tests tell.
+
+use rustc_hash::{FxHashMap, FxHashSet};
+use wryneck_ir::{Inst, Module, Op};
+
+use super::{edges_of, loops, operands, results};
+use crate::ground::code::Code;
+use crate::ground::image::{CodePos, SourcePos};
+use crate::step::cx::Cx;
+
+/// What a function does with the result of one of its calls.
+#[derive(Clone, Debug, Default)]
+pub struct Uses {
+    /// A branch or a selection depends on it.
+    pub is_tested: bool,
+    /// Operations that read it, or what is computed from it.
+    readers: FxHashSet<u32>,
+}
+
+impl Uses {
+    /// Whether the operation at this place of the function reads it, or what is computed from it.
+    pub fn reach(&self, pos: CodePos) -> bool {
+        self.readers.contains(&pos.op)
+    }
+}
+
+/// The uses of the result of the call at this place. `None`: it is machine code, of which they are not known. Asks no solver.
+pub fn uses_of_result(call: CodePos, cx: &mut Cx<'_>) -> Option<Uses> {
+    let image = cx.core.image.clone();
+    if image.is_machine_code(call.func) {
+        return None;
+    }
+    let code = image.code(call.func);
+    let loops = loops(cx, code);
+    let mut flow = Flow::new(image.function(call.func).0, code);
+    flow.slots.extend(results(flow.module, &flow.inst(call.op)));
+    flow.pass(call.op + 1..code.ops.len() as u32);
+    let here = loops.at(call.op);
+    if loops.all.iter().any(|l| l.blocks.contains(&here)) {
+        flow.pass(0..code.ops.len() as u32);
+    }
+    Some(flow.uses)
+}
+
+/// The uses of what an inlined call of a function gives: of all that is computed inside it. `call` and those around it, innermost first, as the
+/// debug information has them. `None`: as above. Asks no solver.
+pub fn uses_of_inlined(func: u32, call: &[SourcePos], cx: &mut Cx<'_>) -> Option<Uses> {
+    let image = cx.core.image.clone();
+    if image.is_machine_code(func) {
+        return None;
+    }
+    let code = image.code(func);
+    let mut flow = Flow::new(image.function(func).0, code);
+    for op in 0..code.ops.len() as u32 {
+        let frames = image.source(CodePos { func, op });
+        let inside = frames.len().checked_sub(call.len()).is_some_and(|inner| {
+            let same = |(a, b): (&SourcePos, &SourcePos)| (&a.function, a.line) == (&b.function, b.line);
+            frames[inner].function == call[0].function && frames[inner + 1..].iter().zip(&call[1..]).all(same)
+        });
+        if inside {
+            flow.inside.insert(op);
+        }
+    }
+    flow.pass(0..code.ops.len() as u32);
+    flow.pass(0..code.ops.len() as u32);
+    Some(flow.uses)
+}
+
+/// Where an address begins, and the bytes after that.
+#[derive(Clone, Copy, PartialEq, Eq, Hash)]
+struct Address {
+    base: Base,
+    offset: u64,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq, Hash)]
+enum Base {
+    /// A variable of the function.
+    Variable(u32),
+    /// What a variable holds at an offset.
+    Held(u32, u64),
+    /// What a slot holds.
+    Slot(u32),
+}
+
+/// Follows a value through a function's operations, in their order. A slot has several values, one after the other. In memory it is found where the
+/// same address is used again.
+struct Flow<'a> {
+    module: &'a Module,
+    code: &'a Code,
+    slots: FxHashSet<u32>,
+    /// What is known of the addresses that slots hold.
+    addresses: FxHashMap<u32, Address>,
+    /// Where the value is stored.
+    held: FxHashSet<Address>,
+    /// Operations that make the value, whatever they compute.
+    inside: FxHashSet<u32>,
+    uses: Uses,
+}
+
+impl<'a> Flow<'a> {
+    fn new(module: &'a Module, code: &'a Code) -> Flow<'a> {
+        let (slots, addresses) = (FxHashSet::default(), FxHashMap::default());
+        let (held, inside) = (FxHashSet::default(), FxHashSet::default());
+        Flow { module, code, slots, addresses, held, inside, uses: Uses::default() }
+    }
+
+    fn inst(&self, op: u32) -> Inst {
+        self.module.insts[(self.code.first_inst + op) as usize]
+    }
+
+    fn pass(&mut self, ops: std::ops::Range<u32>) {
+        for op in ops {
+            self.follow(op);
+        }
+    }
+
+    fn follow(&mut self, op: u32) {
+        let inst = self.inst(op);
+        let Some(operator) = inst.operator() else { return };
+        let mut reads = operands(self.module, &inst).iter().any(|slot| self.slots.contains(slot));
+        let makes = self.inside.contains(&op);
+        if reads && !makes {
+            self.uses.readers.insert(op);
+        }
+        let (at, next) = (self.address(inst.a), self.next_address(operator, &inst));
+        match operator {
+            Op::Store => {
+                match self.slots.contains(&inst.b) {
+                    true => self.held.insert(at),
+                    false => self.held.remove(&at),
+                };
+                if let Base::Variable(variable) = at.base {
+                    self.forget(|base| matches!(base, Base::Held(of, _) if of == variable));
+                }
+            }
+            // What lies where the value points to says nothing of the value.
+            Op::Load => reads = self.held.contains(&at),
+            Op::CondBr | Op::Switch => self.uses.is_tested |= reads && !makes,
+            Op::Select => self.uses.is_tested |= self.slots.contains(&inst.a) && !makes,
+            _ => {}
+        }
+        let reads = reads || makes;
+        for slot in results(self.module, &inst) {
+            self.put(slot, reads);
+        }
+        if let Some(next) = next {
+            self.addresses.insert(inst.dst, next);
+        }
+        let p = self.code.ops[op as usize];
+        for edge in edges_of(self.code, p.kind, p.a, p.b, p.c) {
+            let copies = self.code.edges[edge as usize].copies;
+            let copies = &self.code.copies[copies.first as usize..(copies.first + copies.count) as usize];
+            // A slot of another edge keeps what it has.
+            let carried: Vec<u32> = copies.iter().filter(|copy| makes || self.slots.contains(&copy.src)).map(|copy| copy.dst).collect();
+            copies.iter().for_each(|copy| self.rebase(copy.dst));
+            self.slots.extend(carried);
+        }
+    }
+
+    /// The address that a slot holds.
+    fn address(&self, slot: u32) -> Address {
+        self.addresses.get(&slot).copied().unwrap_or(Address { base: Base::Slot(slot), offset: 0 })
+    }
+
+    /// The address that an operation computes, if it is one that can be named.
+    fn next_address(&self, operator: Op, inst: &Inst) -> Option<Address> {
+        let from = self.address(inst.a);
+        match operator {
+            Op::Alloca => Some(Address { base: Base::Variable(inst.a), offset: 0 }),
+            Op::PtrAdd => {
+                let count = self.code.consts.get(inst.b as usize)?;
+                Some(Address { offset: from.offset.wrapping_add(count.wrapping_mul(inst.c.into())), ..from })
+            }
+            Op::Load => match from.base {
+                Base::Variable(variable) => Some(Address { base: Base::Held(variable, from.offset), offset: 0 }),
+                Base::Held(..) | Base::Slot(_) => None,
+            },
+            _ => None,
+        }
+        .filter(|address| address.base != Base::Slot(inst.dst))
+    }
+
+    /// A slot gets another value.
+    fn put(&mut self, slot: u32, is_value: bool) {
+        self.rebase(slot);
+        match is_value {
+            true => self.slots.insert(slot),
+            false => self.slots.remove(&slot),
+        };
+    }
+
+    fn rebase(&mut self, slot: u32) {
+        self.addresses.remove(&slot);
+        self.forget(|base| base == Base::Slot(slot));
+    }
+
+    /// Addresses with these bases are others now.
+    fn forget(&mut self, is_gone: impl Fn(Base) -> bool) {
+        self.addresses.retain(|_, address| !is_gone(address.base));
+        self.held.retain(|address| !is_gone(address.base));
+    }
+}

@@ -1,0 +1,127 @@
+/* What a callee accepts says nothing of what its caller is given, unless the caller looks at what the callee found. */
+#include <stddef.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define APART __attribute__((noinline))
+
+struct state { int kind; int passes; int *table; struct state *next; unsigned bits; };
+
+static int fixed[16];
+
+/* The allocator of a library: it never gives null to those who have a state. */
+static APART int *table_of(struct state *s) {
+    if (s == NULL)
+        return NULL;
+    return s->kind ? fixed : fixed + 8;
+}
+int good_allocates(struct state *s) {
+    int *table = table_of(s);
+    table[0] = 1;
+    return table[1];
+}
+int bad_allocates(struct state *s) {
+    int *table = table_of(s);
+    int many = 0;
+    if (table == NULL)
+        many = 1;
+    table[0] = many; //~ null-dereference
+    return many;
+}
+
+/* Null and most states have the same result. */
+static APART int passes_of(struct state *s) {
+    if (s != NULL && s->passes > 0)
+        return 7;
+    return 1;
+}
+int good_counts(struct state *s) {
+    int passes = passes_of(s);
+    if (passes == 0)
+        return 0;
+    return s->kind + passes;
+}
+
+static APART int is_there(struct state *s) {
+    if (s == NULL)
+        return 0;
+    return 1;
+}
+int bad_counts(struct state *s) {
+    if (!is_there(s))
+        return s->kind; //~ null-dereference
+    return 1;
+}
+
+/* Without a result there is nothing to look at. */
+static APART void reset(struct state *s) {
+    if (s == NULL)
+        return;
+    s->passes = 0;
+}
+int good_resets(struct state *s) {
+    reset(s);
+    return s->kind;
+}
+int bad_resets(struct state *s) {
+    reset(s);
+    if (s == NULL)
+        return s->kind; //~ null-dereference
+    return 0;
+}
+
+/* Who asks for something that is there need not ask twice. */
+static APART struct state *find(struct state *s, int kind) {
+    while (s != NULL && s->kind != kind)
+        s = s->next;
+    return s;
+}
+int good_finds(struct state *s) {
+    return find(s, 3)->passes;
+}
+int bad_finds(struct state *s) {
+    struct state *found = find(s, 3);
+    if (found)
+        return found->passes;
+    return found->kind; //~ null-dereference
+}
+
+/* That a loop may have no round does not say that there is nothing. */
+int good_fills(size_t n) {
+    char *all = malloc(n);
+    if (all == NULL)
+        return 0;
+    for (size_t i = 0; i < n; i++)
+        all[i] = 1;
+    int first = all[0];
+    free(all);
+    return first;
+}
+int bad_fills(size_t n) {
+    char *all = malloc(n);
+    if (all == NULL)
+        return 0;
+    if (n == 0)
+        return all[0]; //~ out-of-bounds-read
+    for (size_t i = 0; i < n; i++)
+        all[i] = 1;
+    int first = all[0];
+    free(all);
+    return first;
+}
+
+/* A loop that runs until a count is reached does not say that the count may be so large. */
+int good_shifts(struct state *s) {
+    unsigned have = 0;
+    while (have < s->bits)
+        have += 8;
+    return (int)(1u << s->bits) + (int)have;
+}
+int bad_shifts(struct state *s) {
+    int have = 0;
+    if (s->bits > 40) {
+        reset(s);
+        have = 1 << s->bits; //~ shift-too-far
+    }
+    return have;
+}
