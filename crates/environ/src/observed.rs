@@ -272,7 +272,7 @@ static RULES: &[(&str, Rule)] = &[
     ("getegid", Rule::Asks(ids)), ("geteuid", Rule::Asks(ids)), ("getgid", Rule::Asks(ids)), ("getgroups", Rule::Asks(groups)), ("getitimer", Rule::Unknown(TIMERS)),
     ("getpeername", Rule::Asks(kind_of_stream)), ("getpgrp", Rule::Path), ("getpid", Rule::Path), ("getppid", Rule::Path), ("getrandom", Rule::Path),
     ("getrlimit", Rule::Path), ("getsockname", Rule::Asks(kind_of_stream)), ("getsockopt", Rule::Asks(kind_of_stream)), ("gettid", Rule::Path), ("gettimeofday", Rule::Path), ("getuid", Rule::Asks(ids)), ("ioctl", Rule::Asks(ioctl)), ("kill", Rule::Asks(signals)), ("listen", Rule::Asks(kind_of_stream)), ("lseek", Rule::Asks(seek)),
-    ("lstat", Rule::Path), ("madvise", Rule::Path), ("mmap", Rule::Asks(mmap)), ("mprotect", Rule::Path), ("mremap", Rule::Path),
+    ("lstat", Rule::Path), ("madvise", Rule::Path), ("memfd_create", Rule::Path), ("mmap", Rule::Asks(mmap)), ("mprotect", Rule::Path), ("mremap", Rule::Path),
     ("msync", Rule::Path), ("munmap", Rule::Path), ("nanosleep", Rule::Path), ("newfstatat", Rule::Path),
     ("open", Rule::Asks(open)), ("openat", Rule::Asks(openat)), ("pause", Rule::Asks(signals)), ("pipe", Rule::Path), ("pipe2", Rule::Path), ("poll", Rule::Unknown(READY)),
     ("ppoll", Rule::Unknown(READY)), ("pread64", Rule::Asks(read)), ("preadv", Rule::Asks(read)), ("prlimit64", Rule::Asks(own_process)), ("pselect6", Rule::Unknown(READY)), ("pwrite64", Rule::Asks(write)),

@@ -33,7 +33,7 @@ pub use relevance::{pruning, subsume};
 pub use state::{AnyData, Input, PathData, Slot, Slots, State, SubtreeId};
 pub use state::{landings::Token, survived, variables};
 pub use step::core::{Core, Ended, Ledger, LedgerKind, Stats};
-pub use step::cx::Cx;
+pub use step::cx::{Cx, WITHOUT_BASE};
 pub use step::leaks::Leak;
 pub use step::loops::round::{Round, all_rounds_of_input, leaves_out_loop, round_of_input};
 pub use step::loops::uses::{Uses, uses_of_inlined, uses_of_result};

@@ -103,7 +103,8 @@ pub(crate) fn is_in_program(address: ExprId, cx: &Cx<'_>) -> bool {
 }
 
 fn is_mapped(cx: &Cx<'_>, address: u64) -> bool {
-    !matches!(cx.state.memory.space.byte(address), Byte::Dead)
+    // A compiler may count from before an object.
+    heap::contains(address) || !matches!(cx.state.memory.space.byte(address), Byte::Dead)
 }
 
 /// Chooses the object of the unbound pointer in an address. Asks the solver.

@@ -6,7 +6,7 @@
 //! distinct is needed where one was read after the other had been written at the same offsets.
 
 use rustc_hash::FxHashSet;
-use wryneck_exec::{CodePos, Cx, FaultKind, PathEnd, Round, all_rounds_of_input, code, round_of_input};
+use wryneck_exec::{CodePos, Cx, FaultKind, PathEnd, Round, WITHOUT_BASE, all_rounds_of_input, code, round_of_input};
 use wryneck_expr::{ExprId, Kind, Pool};
 use wryneck_solver::{Answer, Budget, PathCondition};
 
@@ -112,6 +112,12 @@ fn graded(end: &PathEnd, possible: Option<ExprId>, (calls, null): (&Calls, &mut 
                 return (Grade::May, vec![format!("the count of the loop at {place} is an input, and may be kept within bounds")]);
             }
         }
+    }
+    if let PathEnd::Fault(fault) = end
+        && fault.kind == FaultKind::BadCallTarget
+        && cx.state.lazy::<Inputs>().assumed.iter().any(|a| &*a.why == WITHOUT_BASE)
+    {
+        return (Grade::May, vec!["the target is read from a table of which the size is not known".into()]);
     }
     if is_of_index(end) && uses_pointer_of_loop(cx) {
         return (Grade::May, vec!["a loop that was left out may leave a pointer elsewhere".into()]);

@@ -39,9 +39,18 @@ pub(crate) fn skip(call: &Call<'_>, cx: &mut Cx<'_>) -> Result<Vec<Value>, Stop>
     Ok(values)
 }
 
-/// Forgets the word that an argument points to on the stack of machine code, where no variable is known: a result, most often.
+/// Forgets the word that an argument points to on the stack of machine code, where no variable is known: a result, most often. A register may hold
+/// another value than an argument, so what may be a return address stays.
 fn forget_on_stack(arg: Value, cx: &mut Cx<'_>) {
-    let stack = cx.core.code_source.as_ref().and_then(|source| source.borrow().stack());
+    let Some(source) = cx.core.code_source.clone() else { return };
+    let (stack, code) = (source.borrow().stack(), source.borrow().executable());
+    let mut word = [0; 8];
+    if let Value::Bits(at) = arg
+        && cx.state.memory.space.read(at, &mut word)
+        && code.iter().any(|(base, size)| u64::from_le_bytes(word).wrapping_sub(*base) < *size)
+    {
+        return;
+    }
     if let (Value::Bits(at), Some((base, size))) = (arg, stack)
         && at.checked_sub(base).is_some_and(|offset| offset + 8 <= size)
         && cx.object_at(at).is_some_and(|object| object.base == base)

@@ -7,6 +7,7 @@ use super::{Done, Sys};
 use crate::content::Byte;
 use crate::epolls::{AT_EDGES, EXCLUSIVE, Epoll, Key, NO_EVENTS, ONCE, Told, Watch};
 use crate::errno::{EBADF, EEXIST, EINVAL, ELOOP, EMFILE, ENOENT, EPERM, Halt};
+use crate::input::{Stat, mode};
 use crate::state::{Node, NodeId, NodeKind};
 
 /// Read and write.
@@ -30,7 +31,8 @@ impl Sys<'_, '_> {
         }
         let time = self.linux.input.time;
         let world = self.change();
-        let meta = super::file::new_meta(super::file::FIRST_INO + world.nodes.len() as u64, 0o600, time);
+        let (mode, nlink) = if kind == NodeKind::Regular { (mode::REGULAR | 0o777, 0) } else { (0o600, 1) };
+        let meta = Stat { nlink, ..super::file::new_meta(super::file::FIRST_INO + world.nodes.len() as u64, mode, time) };
         let node = world.add_node(Node::new(kind, meta));
         if kind == NodeKind::Epoll {
             std::rc::Rc::make_mut(&mut world.epolls).insert(node, Epoll::default());

@@ -296,6 +296,21 @@ pub fn open(s: &mut Sys<'_, '_>) -> Done {
     s.open_at(AT_FDCWD, 0, flags, permissions)
 }
 
+/// memfd_create(name, flags): a file in memory. Its name is for `/proc` alone, which has no such files here.
+pub fn memfd_create(s: &mut Sys<'_, '_>) -> Done {
+    const CLOSE_ON_EXEC: u32 = 1;
+    const ALLOW_SEALING: u32 = 2;
+    const LONGEST_NAME: usize = 249;
+    let flags = s.int(1)? as u32;
+    if flags & !(CLOSE_ON_EXEC | ALLOW_SEALING) != 0 {
+        return Err(PathEnd::Unsupported(format!("`memfd_create` with the flags {flags:#x}")).into());
+    }
+    if s.string(s.args[0])?.len() > LONGEST_NAME {
+        return Err(EINVAL.into());
+    }
+    s.open_nameless(NodeKind::Regular, O_LARGEFILE | if flags & CLOSE_ON_EXEC != 0 { O_CLOEXEC } else { 0 })
+}
+
 pub fn openat(s: &mut Sys<'_, '_>) -> Done {
     let (at, flags) = (s.int(0)?, s.int(2)? as u32);
     let permissions = permissions(s, 3, flags)?;

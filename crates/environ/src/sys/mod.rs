@@ -225,6 +225,7 @@ system_calls! {
     306 "syncfs" fd::sync;
     316 "renameat2" link::renameat2;
     318 "getrandom" process::getrandom;
+    319 "memfd_create" file::memfd_create;
     326 "copy_file_range" transfer::copy_file_range;
     332 "statx" stat::statx;
     334 "rseq" process::no_such;

@@ -32,6 +32,9 @@ pub struct Cx<'a> {
     pub state: &'a mut State,
 }
 
+/// Why the object is fixed that an address leads to.
+pub const WITHOUT_BASE: &str = "a symbolic pointer without a base";
+
 /// Bytes of memory for a symbolic byte: symbol, expression, facts, support and cell. Measured of an object of 4 MB: 343.
 const PER_INPUT_BYTE: u64 = 350;
 
@@ -337,7 +340,7 @@ impl Cx<'_> {
         if let Some(Decision::Above(_)) = self.state.script.front() {
             self.count_tried(self.core.config.max_resolutions.saturating_sub(1), Limit::Resolutions)?;
         }
-        self.fix_least(e, "a symbolic pointer without a base", range)
+        self.fix_least(e, WITHOUT_BASE, range)
     }
 
     /// Whether an expression's value is one of `count` from `first` on.
