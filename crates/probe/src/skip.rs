@@ -44,18 +44,17 @@ pub(crate) fn skip(call: &Call<'_>, cx: &mut Cx<'_>) -> Result<Vec<Value>, Stop>
 fn forget_on_stack(arg: Value, cx: &mut Cx<'_>) {
     let Some(source) = cx.core.code_source.clone() else { return };
     let (stack, code) = (source.borrow().stack(), source.borrow().executable());
-    let mut word = [0; 8];
-    if let Value::Bits(at) = arg
-        && cx.state.memory.space.read(at, &mut word)
-        && code.iter().any(|(base, size)| u64::from_le_bytes(word).wrapping_sub(*base) < *size)
+    let Value::Bits(at) = arg else { return };
+    let (first, mut word) = (at & !7, [0; 8]);
+    if cx.state.memory.space.read(first, &mut word) && code.iter().any(|(base, size)| u64::from_le_bytes(word).wrapping_sub(*base) < *size)
     {
         return;
     }
-    if let (Value::Bits(at), Some((base, size))) = (arg, stack)
+    if let Some((base, size)) = stack
         && at.checked_sub(base).is_some_and(|offset| offset + 8 <= size)
         && cx.object_at(at).is_some_and(|object| object.base == base)
     {
-        forget(base, (at, 8), false, cx);
+        forget(base, (at, first + 8 - at), false, cx);
     }
 }
 
