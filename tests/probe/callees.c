@@ -125,3 +125,81 @@ int bad_shifts(struct state *s) {
     }
     return have;
 }
+
+/* What a callee has found may be told through memory. */
+static int failed;
+static APART void note_failure(struct state *s) {
+    failed = 0;
+    if (s == NULL)
+        failed = 1;
+}
+int bad_noted_globally(struct state *s) {
+    note_failure(s);
+    if (failed)
+        return s->kind; //~ null-dereference
+    return 1;
+}
+int good_noted_globally(struct state *s) {
+    note_failure(s);
+    if (failed)
+        return 0;
+    return s->kind;
+}
+static APART void check_into(struct state *s, int *is_bad) {
+    if (s == NULL)
+        *is_bad = 1;
+    else
+        *is_bad = 0;
+}
+int bad_result_by_pointer(struct state *s) {
+    int is_bad;
+    check_into(s, &is_bad);
+    return is_bad ? s->kind : 0; //~ null-dereference
+}
+int good_result_by_pointer(struct state *s) {
+    int is_bad;
+    check_into(s, &is_bad);
+    return is_bad ? 0 : s->kind;
+}
+struct log { int errors; };
+static APART void check_log(struct log *log, struct state *s) {
+    log->errors = 0;
+    if (s == NULL)
+        log->errors++;
+}
+int bad_logged(struct log *log, struct state *s) {
+    check_log(log, s);
+    if (log->errors)
+        return s->kind; //~ null-dereference
+    return 0;
+}
+int good_logged(struct log *log, struct state *s) {
+    check_log(log, s);
+    return log->errors ? 0 : s->kind;
+}
+
+/* An average of nothing: that the loop has no round says nothing of the count. */
+int good_average(const int *all, int n) {
+    int sum = 0;
+    for (int i = 0; i < n; i++)
+        sum += all[i];
+    return sum / n;
+}
+int bad_average(const int *all, int n) {
+    int sum = 0;
+    for (int i = 0; i < n; i++)
+        sum += all[i];
+    if (n == 0)
+        return sum / n; //~ division-by-zero
+    return sum;
+}
+
+/* A callee that handles a width does not say that its caller has it. */
+static APART unsigned mask_of(unsigned bits) {
+    if (bits >= 32)
+        return ~0u;
+    return (1u << bits) - 1;
+}
+int good_masks(struct state *s) {
+    return (int)(mask_of(s->bits) >> s->bits);
+}

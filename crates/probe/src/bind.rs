@@ -28,7 +28,7 @@ pub(crate) fn resolve(address: ExprId, cx: &mut Cx<'_>) -> Result<ExprId, Stop> 
         return Ok(address);
     }
     let resolved = replaced(address, cx);
-    if has_choice(&cx.core.pool, resolved, 0) || has_base(cx, resolved, 0) { Ok(resolved) } else { Err(Stop::Bind(resolved)) }
+    if has_choice(&cx.core.pool, resolved, 0) || has_base(cx, resolved) { Ok(resolved) } else { Err(Stop::Bind(resolved)) }
 }
 
 /// An address with its bound pointers replaced, as far as they are.
@@ -79,27 +79,20 @@ fn has_choice(pool: &Pool, e: ExprId, depth: u32) -> bool {
     }
 }
 
-/// Whether an address begins in an object that is known.
-fn has_base(cx: &Cx<'_>, e: ExprId, depth: u32) -> bool {
-    let pool = &cx.core.pool;
-    match pool.kind(e) {
+/// Whether an address begins in an object that is known, or in memory of the program: of stripped machine code not every variable is known.
+fn has_base(cx: &Cx<'_>, e: ExprId) -> bool {
+    let is_base = |term| match cx.core.pool.kind(term) {
         Kind::PtrAdd(..) => true,
-        // Of stripped machine code not every variable is known, but its memory is.
-        Kind::Const => pool.as_u64(e).is_some_and(|address| cx.object_at(address).is_some() || is_mapped(cx, address)),
-        Kind::Add(a, b) if depth < 64 => has_base(cx, a, depth + 1) || has_base(cx, b, depth + 1),
-        Kind::Sub(a, _) if depth < 64 => has_base(cx, a, depth + 1),
+        Kind::Const => cx.core.pool.as_u64(term).is_some_and(|address| cx.object_at(address).is_some() || is_mapped(cx, address)),
         _ => false,
-    }
+    };
+    word::any_term(&cx.core.pool, e, &is_base)
 }
 
 /// Whether an address is an offset from memory of the program of which no object is known.
 pub(crate) fn is_in_program(address: ExprId, cx: &Cx<'_>) -> bool {
-    match cx.core.pool.kind(address) {
-        Kind::Const => cx.core.pool.as_u64(address).is_some_and(|address| is_mapped(cx, address)),
-        Kind::Add(a, b) => is_in_program(a, cx) || is_in_program(b, cx),
-        Kind::Sub(a, _) => is_in_program(a, cx),
-        _ => false,
-    }
+    let is_mapped = |term| cx.core.pool.as_u64(term).is_some_and(|address| is_mapped(cx, address));
+    word::any_term(&cx.core.pool, address, &is_mapped)
 }
 
 fn is_mapped(cx: &Cx<'_>, address: u64) -> bool {

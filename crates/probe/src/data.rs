@@ -110,7 +110,10 @@ pub struct Test {
 /// A test of a limited number of bytes, and who made it.
 #[derive(Clone, Debug)]
 pub(crate) struct SmallTest {
+    /// As it was decided.
     pub cond: ExprId,
+    /// The side of the branch.
+    pub taken: bool,
     /// Where, innermost first; at most [`CALLERS`] calls.
     pub stack: Rc<[CodePos]>,
     /// It went past a loop without a round: that a loop may have none says nothing of its bound.

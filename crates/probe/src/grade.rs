@@ -59,68 +59,21 @@ fn graded(end: &PathEnd, possible: Option<ExprId>, (calls, null): (&Calls, &mut 
     }
     if let Some(ok) = possible
         && is_touched(ok, cx)
-        && !(is_of_index(end) && is_selected(&cx.core.pool, ok, 0))
+        && !(matches!(end, PathEnd::Fault(fault) if is_of_index(fault.kind)) && is_selected(&cx.core.pool, ok, 0))
     {
         return (Grade::May, vec!["some inputs of the path avoid it".into()]);
     }
-    if let PathEnd::Fault(fault) = end
-        && let Some((cond, before)) = own_test(fault.kind, cx)
-        && is_avoidable(cond, before, cx)
-    {
-        let is_assertion = fault.kind == FaultKind::AssertionFailed;
-        let why = if is_assertion { "some inputs of the path satisfy the assertion" } else { "some inputs of the path avoid it" };
-        return (Grade::May, vec![why.into()]);
-    }
-    if let PathEnd::Fault(fault) = end
-        && fault.kind == FaultKind::NullDereference
-    {
-        match cx.state.lazy::<Inputs>().invalid {
-            Some(word) => match told::known(word, calls, cx) {
+    if let PathEnd::Fault(fault) = end {
+        if let Some(why) = DOUBTS.iter().find_map(|doubt| doubt(fault.kind, calls, cx)) {
+            return (Grade::May, vec![why]);
+        }
+        if fault.kind == FaultKind::NullDereference {
+            match told::known(calls, cx) {
                 Known::Here => {}
                 Known::IfUnused(place) => *null = Some(place),
-                Known::No => {
-                    return (Grade::May, vec!["only a callee has tested the pointer, and its caller does not look at what it gave".into()]);
-                }
-            },
-            None => {
-                if let Some(name) = told::untested_null(calls, cx) {
-                    return (Grade::May, vec![format!("the null is what `{name}` gives, which its caller does not test")]);
-                }
+                Known::No(why) => return (Grade::May, vec![why]),
             }
         }
-    }
-    if let PathEnd::Fault(fault) = end
-        && fault.kind == FaultKind::Abort
-        && never_returns(cx)
-    {
-        return (Grade::May, vec!["its function may be there to end the program".into()]);
-    }
-    if is_of_index(end)
-        && let Some(round) = round_of_input(cx)
-        && counts_input(&round, cx)
-    {
-        let place = round.place;
-        return (Grade::May, vec![format!("the count of the loop at {place} is an input, and may be kept within bounds")]);
-    }
-    // A loop may have gone round until a count that is too large is all that is left.
-    if let PathEnd::Fault(fault) = end
-        && fault.kind == FaultKind::ShiftTooFar
-    {
-        for round in all_rounds_of_input(cx) {
-            if counts_input(&round, cx) {
-                let place = round.place;
-                return (Grade::May, vec![format!("the count of the loop at {place} is an input, and may be kept within bounds")]);
-            }
-        }
-    }
-    if let PathEnd::Fault(fault) = end
-        && fault.kind == FaultKind::BadCallTarget
-        && cx.state.lazy::<Inputs>().assumed.iter().any(|a| &*a.why == WITHOUT_BASE)
-    {
-        return (Grade::May, vec!["the target is read from a table of which the size is not known".into()]);
-    }
-    if is_of_index(end) && uses_pointer_of_loop(cx) {
-        return (Grade::May, vec!["a loop that was left out may leave a pointer elsewhere".into()]);
     }
     let doubts = &cx.state.lazy::<Inputs>().doubts;
     if !doubts.is_empty() {
@@ -147,6 +100,63 @@ fn graded(end: &PathEnd, possible: Option<ExprId>, (calls, null): (&Calls, &mut 
         }
     }
     (Grade::May, why)
+}
+
+/// Why a fault of a kind need not happen, though all inputs of its path have it. May ask the solver.
+type Doubt = fn(FaultKind, &Calls, &mut Cx<'_>) -> Option<String>;
+
+const DOUBTS: &[Doubt] = &[passes_own_test, may_end_program, counts_rounds, rests_on_untold, reads_target_from_table, uses_pointer_of_loop];
+
+/// Other inputs pass the test that the fault itself makes.
+fn passes_own_test(kind: FaultKind, _: &Calls, cx: &mut Cx<'_>) -> Option<String> {
+    let (cond, before) = own_test(kind, cx)?;
+    let what = if kind == FaultKind::AssertionFailed { "satisfy the assertion" } else { "avoid it" };
+    is_avoidable(cond, before, cx).then(|| format!("some inputs of the path {what}"))
+}
+
+/// `abort` in a function that has no way to return, or in machine code, of which that is not known.
+fn may_end_program(kind: FaultKind, _: &Calls, cx: &mut Cx<'_>) -> Option<String> {
+    let (func, image) = (cx.pos().func, &cx.core.image);
+    let returns = || !image.is_machine_code(func) && image.code(func).ops.iter().any(|op| op.kind == code::Kind::Ret);
+    (kind == FaultKind::Abort && !returns()).then(|| "its function may be there to end the program".into())
+}
+
+/// An index inside a loop that counts by an input; or a shift, after which the loop may have gone round until a count that is too large was all that is left.
+fn counts_rounds(kind: FaultKind, _: &Calls, cx: &mut Cx<'_>) -> Option<String> {
+    let rounds = match kind {
+        _ if is_of_index(kind) || kind == FaultKind::OverwrittenReturn => round_of_input(cx).into_iter().collect(),
+        FaultKind::ShiftTooFar => all_rounds_of_input(cx),
+        _ => Vec::new(),
+    };
+    let round = rounds.into_iter().find(|round| counts_input(round, cx))?;
+    Some(format!("the count of the loop at {} is an input, and may be kept within bounds", round.place))
+}
+
+/// A divisor or the width of a shift, of which only a loop without a round says what it is, or a call that tells nobody.
+fn rests_on_untold(kind: FaultKind, calls: &Calls, cx: &mut Cx<'_>) -> Option<String> {
+    let ok = cx.asks_of_operand().filter(|_| matches!(kind, FaultKind::DivisionByZero | FaultKind::ShiftTooFar))?;
+    let untold = told::untold(calls, cx);
+    if untold.is_empty() {
+        return None;
+    }
+    let tests = cx.state.lazy::<Inputs>().small_tests.clone();
+    let told: Vec<ExprId> = (0..tests.len()).filter(|i| !untold.contains(i)).map(|i| tests[i].cond).collect();
+    let path = path_of(&told, cx);
+    (!implied(&path, ok, cx)).then(|| "only a loop without a round says so, or a call of which nobody looks at the result".into())
+}
+
+fn reads_target_from_table(kind: FaultKind, _: &Calls, cx: &mut Cx<'_>) -> Option<String> {
+    let has_table = || cx.state.lazy::<Inputs>().assumed.iter().any(|assumed| &*assumed.why == WITHOUT_BASE);
+    (kind == FaultKind::BadCallTarget && has_table()).then(|| "the target is read from a table of which the size is not known".into())
+}
+
+/// The path has used a pointer that a loop which was left out has made. Such a pointer leads to an object of its own here, and most often to one that the
+/// loop knew.
+fn uses_pointer_of_loop(kind: FaultKind, _: &Calls, cx: &mut Cx<'_>) -> Option<String> {
+    let inputs = cx.state.lazy::<Inputs>();
+    let of_loop = |word: ExprId| cx.core.pool.support(word).iter().any(|symbol| inputs.of_loops.contains(symbol));
+    let uses_one = || inputs.bound.iter().any(|bound| of_loop(bound.word));
+    (is_of_index(kind) && uses_one()).then(|| "a loop that was left out may leave a pointer elsewhere".into())
 }
 
 /// The condition of an assertion that failed, if the path's latest decision was its test: an assertion is a check, no test of the code that
@@ -188,13 +198,6 @@ fn own_test(kind: FaultKind, cx: &Cx<'_>) -> Option<(ExprId, u32)> {
     own.then_some((test.cond, before))
 }
 
-/// Whether the function that the path is in has no way to return, or is machine code, of which that is not known.
-fn never_returns(cx: &Cx<'_>) -> bool {
-    let func = cx.pos().func;
-    let image = &cx.core.image;
-    image.is_machine_code(func) || !image.code(func).ops.iter().any(|op| op.kind == code::Kind::Ret)
-}
-
 /// Whether the path could have gone the other way at this decision, before which it had so many constraints.
 fn is_avoidable(cond: ExprId, before: u32, cx: &mut Cx<'_>) -> bool {
     let mut path = PathCondition::new();
@@ -215,16 +218,15 @@ fn implied(path: &PathCondition, doubt: ExprId, cx: &mut Cx<'_>) -> bool {
     matches!(cx.core.solver.check(&mut cx.core.pool, path, doubt, &base, &budget), Answer::Unsat(_))
 }
 
-/// The path condition without what the engine chose, and with what the code tested though it was known. That a loop has no round is no test, and neither is
-/// one that the calls in progress know nothing of.
+/// The path condition without what the engine chose, and with what the code tested though it was known. Tests that the
+/// calls in progress know nothing of are left out.
 fn tested(calls: &Calls, cx: &mut Cx<'_>) -> PathCondition {
     let untold = told::untold(calls, cx);
     let inputs = cx.state.lazy::<Inputs>().clone();
     let pool = &cx.core.pool;
     let chosen = chosen(&inputs, pool);
     let parts = |are_left_out: bool| -> FxHashSet<ExprId> {
-        let is_left_out = |(i, test): &(usize, &SmallTest)| test.leaves_out_loop || untold.contains(i);
-        let tests = inputs.small_tests.iter().enumerate().filter(|test| is_left_out(test) == are_left_out);
+        let tests = inputs.small_tests.iter().enumerate().filter(|(i, _)| untold.contains(i) == are_left_out);
         tests.flat_map(|(_, test)| pool.conjuncts(test.cond).into_iter().chain([test.cond])).collect()
     };
     let (left_out, others) = (parts(true), parts(false));
@@ -242,6 +244,17 @@ fn tested(calls: &Calls, cx: &mut Cx<'_>) -> PathCondition {
     for cond in all {
         if cx.core.pool.as_u64(cond).is_none() && !path.contains(&cx.core.pool, cond) {
             cx.core.solver.push(&cx.core.pool, &mut path, cond);
+        }
+    }
+    path
+}
+
+/// These tests as a path condition. The one of the path has what follows from several tests in place of them.
+fn path_of(tests: &[ExprId], cx: &mut Cx<'_>) -> PathCondition {
+    let mut path = PathCondition::new();
+    for test in tests {
+        if !path.contains(&cx.core.pool, *test) {
+            cx.core.solver.push(&cx.core.pool, &mut path, *test);
         }
     }
     path
@@ -266,27 +279,14 @@ fn counts_input(round: &Round, cx: &mut Cx<'_>) -> bool {
         is_inside(test) && (round.counts(test.stack[0]) || tests.iter().enumerate().any(|(j, other)| compares(j, other)))
     };
     let (counts, others): (Vec<usize>, Vec<usize>) = (0..tests.len()).partition(counts);
-    // The path condition has what follows from several tests in place of them.
-    let mut path = PathCondition::new();
-    for other in others {
-        if !path.contains(&cx.core.pool, tests[other].cond) {
-            cx.core.solver.push(&cx.core.pool, &mut path, tests[other].cond);
-        }
-    }
+    let others: Vec<ExprId> = others.into_iter().map(|other| tests[other].cond).collect();
+    let path = path_of(&others, cx);
     let mut doubt = ExprId::FALSE;
     for count in counts {
         let not = cx.core.pool.not(tests[count].cond);
         doubt = cx.core.pool.or(doubt, not);
     }
     doubt != ExprId::FALSE && !implied(&path, doubt, cx)
-}
-
-/// Whether the path has used a pointer that a loop which was left out has made. Such a pointer leads to an object of its own here, and most often to one
-/// that the loop knew.
-fn uses_pointer_of_loop(cx: &Cx<'_>) -> bool {
-    let inputs = cx.state.lazy::<Inputs>();
-    let of_loop = |word: ExprId| cx.core.pool.support(word).iter().any(|symbol| inputs.of_loops.contains(symbol));
-    inputs.bound.iter().any(|bound| of_loop(bound.word))
 }
 
 /// The constraints that our choices added to the path condition, which holds conjunctions part by part.
@@ -307,8 +307,8 @@ fn needed(cx: &mut Cx<'_>) -> Vec<(ExprId, String)> {
     all
 }
 
-fn is_of_index(end: &PathEnd) -> bool {
-    matches!(end, PathEnd::Fault(fault) if matches!(fault.kind, FaultKind::OutOfBoundsRead | FaultKind::OutOfBoundsWrite))
+fn is_of_index(kind: FaultKind) -> bool {
+    matches!(kind, FaultKind::OutOfBoundsRead | FaultKind::OutOfBoundsWrite)
 }
 
 /// Whether a check of an index rests on comparisons of the code alone, which a compiler has made values of: `a[n == 0 ? 0 : 2]` tests `n`.

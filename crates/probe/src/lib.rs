@@ -163,7 +163,7 @@ impl LazyInputs for Probe {
         }
         if cx.core.pool.support(cond).len() <= SMALL {
             let leaves_out_loop = leaves_out_loop(cx, taken);
-            let test = data::SmallTest { cond, stack, leaves_out_loop };
+            let test = data::SmallTest { cond, taken, stack, leaves_out_loop };
             Rc::make_mut(&mut cx.state.lazy_mut::<Inputs>().small_tests).push(test);
         }
         skip::note_test_of_loop(cond, cx);

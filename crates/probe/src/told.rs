@@ -5,8 +5,7 @@ use std::cell::RefCell;
 use std::rc::Rc;
 
 use rustc_hash::{FxHashMap, FxHashSet};
-use wryneck_exec::{CodePos, Cx, Image, SourcePos, Uses, uses_of_inlined, uses_of_result};
-use wryneck_expr::ExprId;
+use wryneck_exec::{CodePos, Cx, Image, SourcePos, Uses, sides_write, uses_of_inlined, uses_of_result};
 
 use crate::data::{CALLERS, Inputs, SmallTest};
 
@@ -23,6 +22,8 @@ pub struct Calls {
     used: RefCell<FxHashSet<Place>>,
     /// What callers do with what calls give; `None`: not known.
     uses: RefCell<FxHashMap<Ended, Option<Rc<Uses>>>>,
+    /// Whether the sides of a test change memory, by the test and the side taken.
+    writes: RefCell<FxHashMap<(CodePos, bool), bool>>,
 }
 
 impl Calls {
@@ -34,6 +35,14 @@ impl Calls {
     /// Whether some path has used a valid pointer where another one found it null.
     pub fn refute(&self, null: &Null) -> bool {
         self.used.borrow().contains(&null.0)
+    }
+
+    /// Whether the callers of a call may know how a test in it ended: they look at what it gave, or one side of the test changes memory. Of machine code that is
+    /// not known.
+    fn tell(&self, call: &Ended, test: &SmallTest, cx: &mut Cx<'_>) -> bool {
+        let side = (test.stack[0], test.taken);
+        let writes = |cx: &mut Cx<'_>| *self.writes.borrow_mut().entry(side).or_insert_with(|| sides_write(side.0, side.1, cx));
+        self.uses(call, cx).is_none_or(|uses| uses.is_tested) || writes(cx)
     }
 
     /// What its caller does with what a call gave; not known of machine code.
@@ -49,23 +58,18 @@ impl Calls {
         self.uses.borrow_mut().insert(call.clone(), found.clone());
         found
     }
-
-    /// Whether the calls in progress know of a test: it was made in one of them, or in a call of which the caller looks at what it gave.
-    fn tell(&self, call: &Ended, cx: &mut Cx<'_>) -> bool {
-        self.uses(call, cx).is_none_or(|uses| uses.is_tested)
-    }
 }
 
-/// The tests of the path that the calls in progress know nothing of, by number.
+/// The tests of the path that the calls in progress know nothing of, by number: those of ended calls, and that a loop has no round.
 pub(crate) fn untold(calls: &Calls, cx: &mut Cx<'_>) -> FxHashSet<usize> {
     let tests = cx.state.lazy::<Inputs>().small_tests.clone();
     let here = frames(&cx.core.image, &cx.core.call_stack(cx.state, CALLERS));
-    // Of machine code it is not known what is done with what a call gave.
-    let mut is_untold = |test: &SmallTest| {
-        let Some(call) = ended(test, &here, cx) else { return false };
-        calls.uses(&call, cx).is_none_or(|uses| !uses.is_tested)
+    // What callers in machine code look at is not known, and assumptions are doubted more readily than null pointers.
+    let mut is_told = |test: &SmallTest| {
+        let Some(call) = ended(test, &here, cx) else { return true };
+        !cx.core.image.is_machine_code(call.pos.func) && calls.tell(&call, test, cx)
     };
-    (0..tests.len()).filter(|i| is_untold(&tests[*i])).collect()
+    (0..tests.len()).filter(|i| tests[*i].leaves_out_loop || !is_told(&tests[*i])).collect()
 }
 
 /// The use of a null pointer that only calls which have ended have tested.
@@ -83,28 +87,33 @@ pub(crate) enum Known {
     Here,
     /// Only calls that have ended have, and their callers look at what they gave.
     IfUnused(Null),
-    /// Only such calls, and nobody looks at what they gave.
-    No,
+    /// Nobody who goes on looks at what calls gave that have ended; in words.
+    No(String),
 }
 
 /// What is known of the null pointer that the path uses.
-pub(crate) fn known(word: ExprId, calls: &Calls, cx: &mut Cx<'_>) -> Known {
+pub(crate) fn known(calls: &Calls, cx: &mut Cx<'_>) -> Known {
+    let Some(word) = cx.state.lazy::<Inputs>().invalid else {
+        let why = |name| format!("the null is what `{name}` gives, which its caller does not test");
+        return untested_null(calls, cx).map_or(Known::Here, |name| Known::No(why(name)));
+    };
     let pool = &cx.core.pool;
     let own = pool.support(word);
     let tests = cx.state.lazy::<Inputs>().small_tests.clone();
     let here = frames(&cx.core.image, &cx.core.call_stack(cx.state, CALLERS));
     let of_it = tests.iter().filter(|test| pool.support(test.cond).iter().any(|symbol| own.contains(symbol)));
-    let Some(calls_ended) = of_it.map(|test| ended(test, &here, cx)).collect::<Option<Vec<Ended>>>() else { return Known::Here };
-    match calls_ended.is_empty() {
-        true => Known::Here,
-        false if calls_ended.iter().any(|call| calls.tell(call, cx)) => Known::IfUnused(Null(place(cx))),
-        false => Known::No,
+    let all = of_it.map(|test| Some((ended(test, &here, cx)?, test))).collect::<Option<Vec<(Ended, &SmallTest)>>>();
+    match all {
+        None => Known::Here,
+        Some(ended) if ended.is_empty() => Known::Here,
+        Some(ended) if ended.iter().any(|(call, test)| calls.tell(call, test, cx)) => Known::IfUnused(Null(place(cx))),
+        Some(_) => Known::No("only a callee has tested the pointer, and its caller does not look at what it gave".into()),
     }
 }
 
 /// Whether a null pointer that is used here is the result of a call that the caller does not test: whoever wrote the call may know that this call
 /// does not give null. The name of the function that gave it.
-pub(crate) fn untested_null(calls: &Calls, cx: &mut Cx<'_>) -> Option<String> {
+fn untested_null(calls: &Calls, cx: &mut Cx<'_>) -> Option<String> {
     let stack = cx.core.call_stack(cx.state, CALLERS);
     let here = frames(&cx.core.image, &stack);
     let tests = cx.state.lazy::<Inputs>().small_tests.clone();

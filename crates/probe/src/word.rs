@@ -41,6 +41,18 @@ fn terms(pool: &Pool, e: ExprId, all: &mut Vec<ExprId>) {
     }
 }
 
+/// Whether a term of a sum satisfies a condition; terms that lie very deep do not count.
+pub(crate) fn any_term(pool: &Pool, e: ExprId, is_it: &dyn Fn(ExprId) -> bool) -> bool {
+    fn any(pool: &Pool, e: ExprId, depth: u32, is_it: &dyn Fn(ExprId) -> bool) -> bool {
+        match pool.kind(e) {
+            Kind::Add(a, b) if depth < 64 => any(pool, a, depth + 1, is_it) || any(pool, b, depth + 1, is_it),
+            Kind::Sub(a, _) if depth < 64 => any(pool, a, depth + 1, is_it),
+            _ => is_it(e),
+        }
+    }
+    any(pool, e, 0, is_it)
+}
+
 fn rank(pool: &Pool, inputs: &Inputs, term: ExprId) -> Rank {
     let word = is_word(pool, term);
     if pool.support(term).iter().min().is_some_and(|s| inputs.bases.contains(s)) {

@@ -23,6 +23,13 @@ const CONDITIONS: usize = 24;
 /// Findings of one function that are kept.
 const MOST: usize = 400;
 
+/// A finding that is kept.
+struct Kept {
+    finding: Finding,
+    /// The uses of a null pointer that make it a must error as long as no path uses a valid pointer there. `None`: it is one anyhow.
+    nulls: Option<Vec<Null>>,
+}
+
 /// What is collected of one function's paths.
 pub struct Collector<'a> {
     pub function: &'a str,
@@ -39,9 +46,7 @@ pub struct Collector<'a> {
     pub rules: Option<Rules>,
     /// Whether the program defines a function.
     pub defined: &'a dyn Fn(&str) -> bool,
-    findings: Vec<Finding>,
-    /// Of each finding that is a must error only where no other path uses a valid pointer: the uses of the null pointer. `None`: it is one anyhow.
-    nulls: Vec<Option<Vec<Null>>>,
+    kept: Vec<Kept>,
     pub calls: Rc<Calls>,
     by_place: BTreeMap<(String, Vec<Place>), usize>,
     pub bounded: BTreeMap<String, u64>,
@@ -75,8 +80,7 @@ impl<'a> Collector<'a> {
             least,
             rules: None,
             defined,
-            findings: Vec::new(),
-            nulls: Vec::new(),
+            kept: Vec::new(),
             calls: Rc::default(),
             by_place: BTreeMap::new(),
             bounded: BTreeMap::new(),
@@ -141,25 +145,25 @@ impl<'a> Collector<'a> {
         let key = (defect.id.to_string(), vec![stack[0].clone()]);
         match self.by_place.get(&key) {
             Some(&index) => {
-                let is_must = grade == Grade::Must;
-                let is_better = grade < self.findings[index].grade || is_must && verdict.null.is_none() && self.nulls[index].is_some();
-                if is_better {
-                    let paths = self.findings[index].paths;
-                    self.findings[index] = Finding { paths, ..self.finding(core, defect, ended, &verdict, grade, stack) };
+                let (kept, is_must) = (&self.kept[index], grade == Grade::Must);
+                let paths = kept.finding.paths + 1;
+                if grade < kept.finding.grade || is_must && verdict.null.is_none() && kept.nulls.is_some() {
+                    self.kept[index].finding = self.finding(core, defect, ended, &verdict, grade, stack);
                 }
-                self.findings[index].paths += 1;
-                match (verdict.null, &mut self.nulls[index]) {
+                let kept = &mut self.kept[index];
+                kept.finding.paths = paths;
+                match (verdict.null, &mut kept.nulls) {
                     (Some(null), Some(all)) if is_must && !all.contains(&null) => all.push(null),
                     (None, nulls) if is_must => *nulls = None,
                     _ => {}
                 }
             }
-            None if self.findings.len() < MOST => {
+            None if self.kept.len() < MOST => {
                 self.note_news();
-                self.by_place.insert(key, self.findings.len());
+                self.by_place.insert(key, self.kept.len());
                 let finding = self.finding(core, defect, ended, &verdict, grade, stack);
-                self.findings.push(finding);
-                self.nulls.push(if grade == Grade::Must { verdict.null.map(|null| vec![null]) } else { Some(Vec::new()) });
+                let nulls = if grade == Grade::Must { verdict.null.map(|null| vec![null]) } else { Some(Vec::new()) };
+                self.kept.push(Kept { finding, nulls });
             }
             None => {}
         }
@@ -167,16 +171,16 @@ impl<'a> Collector<'a> {
 
     /// The findings. Where a null pointer was used is compared with the other paths, all of which are known now.
     pub fn take_findings(&mut self) -> Vec<Finding> {
-        let mut all = std::mem::take(&mut self.findings);
-        for (finding, nulls) in all.iter_mut().zip(std::mem::take(&mut self.nulls)) {
-            let is_refuted = nulls.is_some_and(|nulls| nulls.iter().all(|null| self.calls.refute(null)));
-            if finding.grade == Grade::Must && is_refuted {
-                finding.grade = Grade::May;
-                finding.why.push(told::CALLEE_ALONE.into());
+        let graded = |mut kept: Kept| {
+            let is_refuted = kept.nulls.is_some_and(|nulls| nulls.iter().all(|null| self.calls.refute(null)));
+            if kept.finding.grade == Grade::Must && is_refuted {
+                kept.finding.grade = Grade::May;
+                kept.finding.why.push(told::CALLEE_ALONE.into());
             }
-        }
-        all.retain(|finding| finding.grade <= self.least);
-        all
+            kept.finding
+        };
+        let all = std::mem::take(&mut self.kept).into_iter().map(graded);
+        all.filter(|finding| finding.grade <= self.least).collect()
     }
 
     /// Whether the latest paths have shown nothing new.

@@ -217,6 +217,17 @@ impl Loops {
         Loop { head, is_natural, blocks }
     }
 
+    /// The blocks that a block leads to, itself among them.
+    fn reachable(&self, block: usize) -> FxHashSet<usize> {
+        let (mut all, mut work) = (FxHashSet::default(), vec![block]);
+        while let Some(block) = work.pop() {
+            if all.insert(block) {
+                work.extend(&self.next[block]);
+            }
+        }
+        all
+    }
+
     fn leaves(&self, l: &Loop, block: usize) -> bool {
         self.next[block].iter().any(|to| !l.blocks.contains(to))
     }

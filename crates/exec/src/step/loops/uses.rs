@@ -4,7 +4,7 @@ use rustc_hash::{FxHashMap, FxHashSet};
 use wryneck_ir::{Inst, Module, Op};
 
 use super::{edges_of, loops, operands, results};
-use crate::ground::code::Code;
+use crate::ground::code::{Code, Kind};
 use crate::ground::image::{CodePos, SourcePos};
 use crate::step::cx::Cx;
 
@@ -64,6 +64,45 @@ pub fn uses_of_inlined(func: u32, call: &[SourcePos], cx: &mut Cx<'_>) -> Option
     flow.pass(0..code.ops.len() as u32);
     flow.pass(0..code.ops.len() as u32);
     Some(flow.uses)
+}
+
+/// Whether one side of the branch at this place changes memory that the other one does not, in the function that the source has there: by a store to
+/// anything but variables of the frame and what the tested pointer itself leads to, or on the side that was `taken` by a call. A call that is left out is
+/// not taken for a message. Asks no solver.
+pub fn sides_write(test: CodePos, taken: bool, cx: &mut Cx<'_>) -> bool {
+    let image = cx.core.image.clone();
+    if image.is_machine_code(test.func) {
+        return true;
+    }
+    let code = image.code(test.func);
+    let p = code.ops[test.op as usize];
+    if p.kind != Kind::CondBr {
+        return true;
+    }
+    let loops = loops(cx, code);
+    let side = |edge: u32| loops.reachable(loops.at(code.edges[edge as usize].target));
+    let (ours, others) = if taken { (side(p.b), side(p.c)) } else { (side(p.c), side(p.b)) };
+    let function = |op: u32| image.source(CodePos { func: test.func, op }).into_iter().next().map(|source| source.function);
+    let own = function(test.op);
+    let mut flow = Flow::new(image.function(test.func).0, code);
+    flow.pass(0..test.op);
+    let pointer = flow.compared(test.op);
+    let mut flow = Flow::new(flow.module, code);
+    (0..code.ops.len() as u32).any(|op| {
+        let inst = flow.inst(op);
+        let block = loops.at(op);
+        let (of_ours, of_others) = (ours.contains(&block), others.contains(&block));
+        let writes = match inst.operator() {
+            Some(Op::Call | Op::CallIndirect | Op::MemCopy | Op::MemMove | Op::MemSet) => of_ours,
+            Some(Op::Store) => {
+                let base = flow.address(inst.a).base;
+                !matches!(base, Base::Variable(_)) && pointer != Some(base)
+            }
+            _ => false,
+        };
+        flow.follow(op);
+        of_ours != of_others && writes && function(op) == own
+    })
 }
 
 /// Where an address begins, and the bytes after that.
@@ -155,6 +194,19 @@ impl<'a> Flow<'a> {
             let carried: Vec<u32> = copies.iter().filter(|copy| makes || self.slots.contains(&copy.src)).map(|copy| copy.dst).collect();
             copies.iter().for_each(|copy| self.rebase(copy.dst));
             self.slots.extend(carried);
+        }
+    }
+
+    /// What a pointer that the branch at `op` compares begins with. Its comparison is one of the operations before.
+    fn compared(&self, op: u32) -> Option<Base> {
+        let branch = self.inst(op);
+        let mut before = (0..op).rev().map(|op| self.inst(op));
+        let test = before.find(|inst| inst.dst == branch.a && inst.operator().is_some())?;
+        let is_const = |slot: u32| self.code.consts.get(slot as usize).is_some();
+        match test.operator()? {
+            Op::Eq | Op::Ne if is_const(test.b) => Some(self.address(test.a).base),
+            Op::Eq | Op::Ne if is_const(test.a) => Some(self.address(test.b).base),
+            _ => None,
         }
     }
 
