@@ -32,6 +32,7 @@ pub use relevance::pruning::Pruning;
 pub use relevance::{pruning, subsume};
 pub use state::{AnyData, Input, PathData, Slot, Slots, State, SubtreeId};
 pub use state::{landings::Token, survived, variables};
+pub use step::arith::asks_of_operand;
 pub use step::core::{Core, Ended, Ledger, LedgerKind, Stats};
 pub use step::cx::{Cx, WITHOUT_BASE};
 pub use step::leaks::Leak;

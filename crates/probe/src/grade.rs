@@ -6,7 +6,7 @@
 //! distinct is needed where one was read after the other had been written at the same offsets.
 
 use rustc_hash::FxHashSet;
-use wryneck_exec::{CodePos, Cx, FaultKind, PathEnd, Round, WITHOUT_BASE, all_rounds_of_input, code, round_of_input};
+use wryneck_exec::{CodePos, Cx, FaultKind, PathEnd, Round, WITHOUT_BASE, all_rounds_of_input, asks_of_operand, code, round_of_input};
 use wryneck_expr::{ExprId, Kind, Pool};
 use wryneck_solver::{Answer, Budget, PathCondition};
 
@@ -134,7 +134,7 @@ fn counts_rounds(kind: FaultKind, _: &Calls, cx: &mut Cx<'_>) -> Option<String> 
 
 /// A divisor or the width of a shift, of which only a loop without a round says what it is, or a call that tells nobody.
 fn rests_on_untold(kind: FaultKind, calls: &Calls, cx: &mut Cx<'_>) -> Option<String> {
-    let ok = cx.asks_of_operand().filter(|_| matches!(kind, FaultKind::DivisionByZero | FaultKind::ShiftTooFar))?;
+    let ok = asks_of_operand(cx).filter(|_| matches!(kind, FaultKind::DivisionByZero | FaultKind::ShiftTooFar))?;
     let untold = told::untold(calls, cx);
     if untold.is_empty() {
         return None;

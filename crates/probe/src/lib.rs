@@ -1,9 +1,17 @@
 //! Under-constrained execution (paper 2): any function runs without set-up, and only errors that must happen are reported.
 //!
-//! [`Probe`] implements the engine's [`LazyInputs`]. Suggested reading order: [`data`] (what a path knows of its inputs), [`word`] (which
-//! part of an address is the pointer), [`bind`] (objects on demand), [`access`] (growing objects), [`skip`] (calls that are not followed),
-//! [`grade`] (must or may), [`told`] (what the tests of callees tell), [`shape`] and [`condition`] (inputs and preconditions as C), [`harness`] (a C program that shows a finding),
-//! [`contract`] (what callers guarantee).
+//! [`Probe`] implements the engine's [`LazyInputs`]. Suggested reading order:
+//!
+//! - [`data`]: what a path knows of its inputs.
+//! - [`word`]: which part of an address is the pointer.
+//! - [`bind`]: objects on demand.
+//! - [`access`]: growing objects.
+//! - [`skip`]: calls that are not followed.
+//! - [`grade`]: must or may.
+//! - [`told`]: which tests of callees their callers know.
+//! - [`shape`], [`condition`]: inputs and preconditions as C.
+//! - [`harness`]: a C program that shows a finding.
+//! - [`contract`]: what callers guarantee.
 //!
 //! **Marks.** A symbol whose name begins with [`MARK`] is under-constrained; any other is exactly constrained. A mark travels with a value, because it
 //! belongs to the symbol. Where an exact symbol shares constraints with an under-constrained one, [`grade`] treats it as under-constrained, too:
@@ -65,6 +73,7 @@ impl Default for Bounds {
 /// Makes inputs on demand.
 pub struct Probe {
     pub bounds: Bounds,
+    /// What the paths so far have shown of calls.
     pub calls: Rc<Calls>,
 }
 

@@ -1,5 +1,7 @@
-//! What the tests of a call tell once the call has ended. A function may accept null and say so to nobody: its caller then knows no more than before.
-//! Calls that a compiler has inlined are calls, as far as debug information says so.
+//! Which tests of callees their callers know.
+//!
+//! A callee may handle null without telling its caller. After it has returned, the caller knows the outcome of the callee's test in two cases: it branches
+//! on the callee's result, or one side of the test has written to memory. Inlined calls count as calls; debug information says where they are.
 
 use std::cell::RefCell;
 use std::rc::Rc;
@@ -9,7 +11,7 @@ use wryneck_exec::{CodePos, Cx, Image, SourcePos, Uses, sides_write, uses_of_inl
 
 use crate::data::{CALLERS, Inputs, SmallTest};
 
-/// Why a null pointer that only calls which have ended have tested is a may error.
+/// Why the use of a null pointer is a may error, if only callees that have returned have tested it.
 pub const CALLEE_ALONE: &str = "only a callee has tested the pointer, and paths on which it is valid get here, too";
 
 /// An operation, and the call that it is in.

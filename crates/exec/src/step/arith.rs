@@ -5,9 +5,10 @@ use std::cmp::Ordering;
 use wryneck_expr::{ExprId, Pool};
 use wryneck_ir::{FcmpPred, Op};
 
-use crate::ground::code::{Kind, Prepared};
-
 use super::run::expr_of;
+use crate::ground::code::{Kind, Prepared};
+use crate::step::cx::Cx;
+use crate::step::plugin::Value;
 
 /// The expression of a slot at a width: a tagged slot's own, cut or zero-extended to the width; a constant otherwise.
 pub fn slot_expr(pool: &mut Pool, value: u64, tag: u8, width: u32) -> ExprId {
@@ -149,4 +150,21 @@ pub fn fcmp(order: Option<Ordering>, pred: u32) -> u64 {
         None => FcmpPred::UNORDERED,
     };
     u64::from(pred & outcome != 0)
+}
+
+/// What the operation that the path is at asks of its second operand, if that is symbolic: a divisor is not zero, and a shift is below the width.
+/// Asks no solver.
+pub fn asks_of_operand(cx: &mut Cx<'_>) -> Option<ExprId> {
+    let (pos, image) = (cx.pos(), cx.core.image.clone());
+    let code = image.code(pos.func);
+    let inst = image.program.units[code.module as usize].module.insts[(code.first_inst + pos.op) as usize];
+    let (operator, width) = (inst.operator()?, u32::from(inst.width));
+    let divides = matches!(operator, Op::Udiv | Op::Sdiv | Op::Urem | Op::Srem);
+    if width > 64 || !divides && !matches!(operator, Op::Shl | Op::Lshr | Op::Ashr) {
+        return None;
+    }
+    let Value::Sym(operand) = cx.operand(inst.b, width) else { return None };
+    let pool = &mut cx.core.pool;
+    let bound = pool.bits(width, if divides { 0 } else { width.into() });
+    Some(if divides { pool.ne(operand, bound) } else { pool.ult(operand, bound) })
 }

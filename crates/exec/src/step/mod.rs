@@ -165,33 +165,6 @@ fn check_shift(cx: &mut Cx<'_>, by: ExprId, width: u32) -> Result<(), Stop> {
 }
 
 impl Cx<'_> {
-    /// What the operation that the path is at asks of its second operand, if that is symbolic: a divisor is not zero, and a shift is below the width.
-    /// Asks no solver.
-    pub fn asks_of_operand(&mut self) -> Option<ExprId> {
-        let pos = self.pos();
-        let image = self.core.image.clone();
-        let code = image.code(pos.func);
-        let inst = image.program.units[code.module as usize].module.insts[(code.first_inst + pos.op) as usize];
-        let width = u32::from(inst.width);
-        let divides = match inst.operator()? {
-            Op::Udiv | Op::Sdiv | Op::Urem | Op::Srem => true,
-            Op::Shl | Op::Lshr | Op::Ashr => false,
-            _ => return None,
-        };
-        let Value::Sym(operand) = (width <= 64).then(|| self.operand(inst.b, width))? else { return None };
-        let pool = &mut self.core.pool;
-        Some(match divides {
-            true => {
-                let zero = pool.zero(width);
-                pool.ne(operand, zero)
-            }
-            false => {
-                let width = pool.bits(width, width.into());
-                pool.ult(operand, width)
-            }
-        })
-    }
-
     /// The value of `width <= 64` bits in a slot of the top frame.
     pub(crate) fn operand(&mut self, slot: u32, width: u32) -> Value {
         let frame = self.state.frame();
