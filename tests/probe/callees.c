@@ -203,3 +203,61 @@ static APART unsigned mask_of(unsigned bits) {
 int good_masks(struct state *s) {
     return (int)(mask_of(s->bits) >> s->bits);
 }
+
+/* What a loop would have made is not there because the loop has no round here: callers have a list that is not empty. */
+int good_last(struct state *s) {
+    struct state *last = NULL;
+    for (; s != NULL; s = s->next)
+        last = s;
+    return last->kind;
+}
+int bad_last(struct state *s) {
+    struct state *last = NULL;
+    for (; s != NULL; s = s->next)
+        last = s;
+    if (last == NULL)
+        return last->kind; //~ null-dereference
+    return 0;
+}
+int good_mean(struct state *s) {
+    int n = 0, sum = 0;
+    for (; s != NULL; s = s->next, n++)
+        sum += s->kind;
+    return sum / n;
+}
+int bad_search(struct state *s) {
+    struct state *found = NULL;
+    for (; s != NULL; s = s->next)
+        if (s->kind == 1)
+            found = s;
+    if (found != NULL)
+        return 1;
+    return found->kind; //~ null-dereference
+}
+int good_search(struct state *s) {
+    struct state *found = NULL;
+    for (; s != NULL; s = s->next)
+        if (s->kind == 1)
+            found = s;
+    return found ? found->kind : 0;
+}
+
+/* A choice of two functions is a decision of the code, whatever became of their addresses. */
+static APART int is_null(void *p) {
+    return p == NULL;
+}
+static APART int is_not_null(void *p) {
+    return p != NULL;
+}
+int bad_chosen(struct state *s, int which) {
+    int (*ask)(void *) = which ? is_null : is_not_null;
+    if (ask(s) == (which != 0))
+        return s->kind; //~ null-dereference
+    return 0;
+}
+int good_chosen(struct state *s, int which) {
+    int (*ask)(void *) = which ? is_null : is_not_null;
+    if (ask(s) == (which != 0))
+        return 0;
+    return s->kind;
+}

@@ -38,7 +38,7 @@ pub struct Verdict {
 /// Addresses below are null pointers, and as many at the end are error codes.
 const PAGE: u64 = 4096;
 /// Conflicts that the query about an end may take.
-const CONFLICTS: u64 = 200_000;
+const CONFLICTS: u64 = 2_000;
 
 /// Grades the end of a path.
 pub(crate) fn verdict(end: &PathEnd, possible: Option<ExprId>, calls: &Calls, cx: &mut Cx<'_>) -> Verdict {
@@ -105,7 +105,8 @@ fn graded(end: &PathEnd, possible: Option<ExprId>, (calls, null): (&Calls, &mut 
 /// Why a fault of a kind need not happen, though all inputs of its path have it. May ask the solver.
 type Doubt = fn(FaultKind, &Calls, &mut Cx<'_>) -> Option<String>;
 
-const DOUBTS: &[Doubt] = &[passes_own_test, may_end_program, counts_rounds, rests_on_untold, reads_target_from_table, uses_pointer_of_loop];
+const DOUBTS: &[Doubt] =
+    &[passes_own_test, may_end_program, counts_rounds, comes_from_no_round, rests_on_untold, reads_target_from_table, uses_pointer_of_loop];
 
 /// Other inputs pass the test that the fault itself makes.
 fn passes_own_test(kind: FaultKind, _: &Calls, cx: &mut Cx<'_>) -> Option<String> {
@@ -136,13 +137,21 @@ fn counts_rounds(kind: FaultKind, _: &Calls, cx: &mut Cx<'_>) -> Option<String> 
 fn rests_on_untold(kind: FaultKind, calls: &Calls, cx: &mut Cx<'_>) -> Option<String> {
     let ok = asks_of_operand(cx).filter(|_| matches!(kind, FaultKind::DivisionByZero | FaultKind::ShiftTooFar))?;
     let untold = told::untold(calls, cx);
-    if untold.is_empty() {
+    let tests = cx.state.lazy::<Inputs>().small_tests.clone();
+    let pool = &cx.core.pool;
+    let of_it = |i: &usize| pool.support(tests[*i].cond).iter().any(|symbol| pool.support(ok).contains(symbol));
+    if !untold.iter().any(of_it) {
         return None;
     }
-    let tests = cx.state.lazy::<Inputs>().small_tests.clone();
     let told: Vec<ExprId> = (0..tests.len()).filter(|i| !untold.contains(i)).map(|i| tests[i].cond).collect();
     let path = path_of(&told, cx);
     (!implied(&path, ok, cx)).then(|| "only a loop without a round says so, or a call of which nobody looks at the result".into())
+}
+
+/// A null pointer, an index, a divisor or a width that a loop without a round would have made.
+fn comes_from_no_round(kind: FaultKind, calls: &Calls, cx: &mut Cx<'_>) -> Option<String> {
+    let is_value = is_of_index(kind) || matches!(kind, FaultKind::NullDereference | FaultKind::DivisionByZero | FaultKind::ShiftTooFar);
+    (is_value && told::comes_from_no_round(calls, cx)).then(|| "a loop that has no round here may have one".into())
 }
 
 fn reads_target_from_table(kind: FaultKind, _: &Calls, cx: &mut Cx<'_>) -> Option<String> {

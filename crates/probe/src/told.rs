@@ -7,7 +7,7 @@ use std::cell::RefCell;
 use std::rc::Rc;
 
 use rustc_hash::{FxHashMap, FxHashSet};
-use wryneck_exec::{CodePos, Cx, Image, SourcePos, Uses, sides_write, uses_of_inlined, uses_of_result};
+use wryneck_exec::{CodePos, Cx, Image, SourcePos, Uses, sides_write, uses_of_inlined, uses_of_loop, uses_of_result};
 
 use crate::data::{CALLERS, Inputs, SmallTest};
 
@@ -24,6 +24,8 @@ pub struct Calls {
     used: RefCell<FxHashSet<Place>>,
     /// What callers do with what calls give; `None`: not known.
     uses: RefCell<FxHashMap<Ended, Option<Rc<Uses>>>>,
+    /// What is done with what loops make, by the test that goes past one and its side.
+    loops: RefCell<FxHashMap<(CodePos, bool), Option<Rc<Uses>>>>,
     /// Whether the sides of a test change memory, by the test and the side taken.
     writes: RefCell<FxHashMap<(CodePos, bool), bool>>,
 }
@@ -45,6 +47,12 @@ impl Calls {
         let side = (test.stack[0], test.taken);
         let writes = |cx: &mut Cx<'_>| *self.writes.borrow_mut().entry(side).or_insert_with(|| sides_write(side.0, side.1, cx));
         self.uses(call, cx).is_none_or(|uses| uses.is_tested) || writes(cx)
+    }
+
+    /// What is done with what the loop makes that a test goes past.
+    fn uses_of_loop(&self, test: &SmallTest, cx: &mut Cx<'_>) -> Option<Rc<Uses>> {
+        let side = (test.stack[0], test.taken);
+        self.loops.borrow_mut().entry(side).or_insert_with(|| uses_of_loop(side.0, side.1, cx).map(Rc::new)).clone()
     }
 
     /// What its caller does with what a call gave; not known of machine code.
@@ -111,6 +119,18 @@ pub(crate) fn known(calls: &Calls, cx: &mut Cx<'_>) -> Known {
         Some(ended) if ended.iter().any(|(call, test)| calls.tell(call, test, cx)) => Known::IfUnused(Null(place(cx))),
         Some(_) => Known::No("only a callee has tested the pointer, and its caller does not look at what it gave".into()),
     }
+}
+
+/// Whether what the path uses here would come from a loop that had no round, and no test has looked at it since.
+pub(crate) fn comes_from_no_round(calls: &Calls, cx: &mut Cx<'_>) -> bool {
+    let stack = cx.core.call_stack(cx.state, CALLERS);
+    let tests = cx.state.lazy::<Inputs>().small_tests.clone();
+    let here = frames(&cx.core.image, &stack);
+    tests.iter().filter(|test| test.leaves_out_loop).any(|test| {
+        let at: Vec<CodePos> = stack.iter().copied().filter(|pos| pos.func == test.stack[0].func).collect();
+        ended(test, &here, cx).is_none()
+            && calls.uses_of_loop(test, cx).is_some_and(|uses| !uses.is_tested && at.iter().any(|pos| uses.reach(*pos)))
+    })
 }
 
 /// Whether a null pointer that is used here is the result of a call that the caller does not test: whoever wrote the call may know that this call

@@ -361,17 +361,7 @@ impl Cx<'_> {
         if let (Value::Sym(_), false) = (value, known) {
             self.count_tried(self.core.config.max_targets, Limit::Targets)?;
         }
-        let address = self.concretise(value, why)?;
-        if let Value::Sym(e) = value
-            && self.core.lazy.is_some()
-            && self.core.pool.is_chosen(e)
-        {
-            // Where the code goes by a table, as for a `switch`, is its own decision.
-            let fixed = self.core.pool.bits(64, address);
-            let here = self.core.pool.eq(e, fixed);
-            self.note_tested(here, true, true);
-        }
-        Ok(address)
+        address_of_code(self, value, why)
     }
 
     /// Fixes a value to the smallest it can have, so that it does not depend on what was explored before; on a guided path to its model's. The others are
@@ -551,4 +541,18 @@ impl Cx<'_> {
             recorder.step(step);
         }
     }
+}
+
+/// As [`Cx::concretise`]: an address of code. Where the code goes by a table, as for a `switch`, is its own decision.
+pub(super) fn address_of_code(cx: &mut Cx<'_>, value: Value, why: &str) -> Result<u64, Stop> {
+    let address = cx.concretise(value, why)?;
+    if let Value::Sym(e) = value
+        && cx.core.lazy.is_some()
+        && cx.core.pool.is_chosen(e)
+    {
+        let fixed = cx.core.pool.bits(64, address);
+        let here = cx.core.pool.eq(e, fixed);
+        cx.note_tested(here, true, true);
+    }
+    Ok(address)
 }

@@ -16,7 +16,7 @@ use super::control;
 use super::pointer::{Object, Place, What};
 use crate::ground::memory::heap;
 use crate::ground::memory::{FUNC_BASE, GLOBAL_BASE, NULL_PAGE};
-use crate::step::cx::Cx;
+use crate::step::cx::{Cx, address_of_code};
 use crate::step::plugin::{LazyInputs, Stop, Value};
 
 /// Nodes of one pointer expression that are looked at; what lies deeper counts as a pointer without a base.
@@ -106,7 +106,7 @@ impl Cx<'_> {
             let inside = self.core.pool.or(in_machine_code, of_function);
             control::require_code(self, rest, inside)?;
         }
-        self.concretise(Value::Sym(rest), WHY)
+        address_of_code(self, Value::Sym(rest), WHY)
     }
 
     /// The name of the unknown function that an under-constrained function pointer points to. Null is excluded, as at a dereference; a
@@ -114,7 +114,11 @@ impl Cx<'_> {
     pub(super) fn unknown_function(&mut self, pointer: Value) -> Result<Option<String>, Stop> {
         let Some(lazy) = self.core.lazy.clone() else { return Ok(None) };
         let Value::Sym(e) = self.known(pointer) else { return Ok(None) };
-        if !lazy.is_lazy(e, self) || !matches!(self.candidates(e)[..], [Candidate { lead: Lead::Unknown(_), .. }]) {
+        // A choice among known functions may have become arithmetic on their addresses.
+        if self.core.pool.is_chosen(e)
+            || !lazy.is_lazy(e, self)
+            || !matches!(self.candidates(e)[..], [Candidate { lead: Lead::Unknown(_), .. }])
+        {
             return Ok(None);
         }
         let now = self.core.eval.eval(&self.core.pool, e, &self.state.model);

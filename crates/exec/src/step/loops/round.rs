@@ -98,15 +98,21 @@ fn rounds(cx: &mut Cx<'_>, all: bool) -> Vec<Round> {
 /// Whether the branch that the path is at goes past a loop without a round of it: out of a loop whose test the path has not met in this call, or
 /// past one that the branch stands before. Of machine code that is not known. Asks no solver.
 pub fn leaves_out_loop(cx: &mut Cx<'_>, taken: bool) -> bool {
-    let image = cx.core.image.clone();
     let (pos, depth) = (cx.pos(), cx.state.frames.len() as u32);
+    let met = cx.state.loops.iter().any(|c| (c.func, c.edge, c.depth) == (pos.func, HEAD | pos.op, depth));
+    loop_left_out(pos, taken, cx).is_some_and(|(own, _)| !own || !met)
+}
+
+/// The loop that a side of a branch goes past: the branch's own, or one that it stands before. Whether it is its own, and the loop's operations.
+pub(super) fn loop_left_out(pos: CodePos, taken: bool, cx: &mut Cx<'_>) -> Option<(bool, Vec<Range<u32>>)> {
+    let image = cx.core.image.clone();
     if image.is_machine_code(pos.func) {
-        return false;
+        return None;
     }
     let code = image.code(pos.func);
     let p = code.ops[pos.op as usize];
     if p.kind != Kind::CondBr {
-        return false;
+        return None;
     }
     let loops = loops(cx, code);
     let block = |edge: u32| loops.at(code.edges[edge as usize].target);
@@ -122,8 +128,7 @@ pub fn leaves_out_loop(cx: &mut Cx<'_>, taken: bool) -> bool {
         }
         at
     };
-    let met = || cx.state.loops.iter().any(|c| (c.func, c.edge, c.depth) == (pos.func, HEAD | pos.op, depth));
-    let leaves = loops.all.iter().any(|l| l.blocks.contains(&here) && !l.blocks.contains(&to) && l.blocks.contains(&other));
+    let is_own = |l: &Loop| l.blocks.contains(&here) && !l.blocks.contains(&to) && l.blocks.contains(&other);
     // Compilers test before a loop what the loop tests: on the same line of the source.
     let line = |op: u32| image.source(CodePos { func: pos.func, op }).into_iter().next().map(|s| (s.file, s.line));
     let head = past_jumps(other);
@@ -132,7 +137,9 @@ pub fn leaves_out_loop(cx: &mut Cx<'_>, taken: bool) -> bool {
         l.blocks.iter().any(|block| loops.leaves(l, *block) && line(last(block)) == line(pos.op))
     };
     let is_before = |l: &Loop| l.head == head && !l.blocks.contains(&here) && !l.blocks.contains(&past_jumps(to)) && is_test_of(l);
-    leaves && !met() || loops.all.iter().any(is_before)
+    let own = loops.all.iter().find(|l| is_own(l));
+    let l = own.or_else(|| loops.all.iter().find(|l| is_before(l)))?;
+    Some((own.is_some(), l.blocks.iter().map(|block| loops.ops(*block, code)).collect()))
 }
 
 impl Loops {

@@ -3,6 +3,7 @@
 use rustc_hash::{FxHashMap, FxHashSet};
 use wryneck_ir::{Inst, Module, Op};
 
+use super::round::loop_left_out;
 use super::{edges_of, loops, operands, results};
 use crate::ground::code::{Code, Kind};
 use crate::ground::image::{CodePos, SourcePos};
@@ -13,12 +14,12 @@ use crate::step::cx::Cx;
 pub struct Uses {
     /// A branch or a selection depends on it.
     pub is_tested: bool,
-    /// Operations that read it, or what is computed from it.
+    /// Operations that read it, or what is computed from it: as an address, a divisor or a width, if they have such an operand.
     readers: FxHashSet<u32>,
 }
 
 impl Uses {
-    /// Whether the operation at this place of the function reads it, or what is computed from it.
+    /// Whether the operation at this place of the function may fail by it, or by what is computed from it.
     pub fn reach(&self, pos: CodePos) -> bool {
         self.readers.contains(&pos.op)
     }
@@ -61,9 +62,17 @@ pub fn uses_of_inlined(func: u32, call: &[SourcePos], cx: &mut Cx<'_>) -> Option
             flow.inside.insert(op);
         }
     }
-    flow.pass(0..code.ops.len() as u32);
-    flow.pass(0..code.ops.len() as u32);
-    Some(flow.uses)
+    Some(flow.uses_of_inside())
+}
+
+/// The uses of what the loop makes that this side of a branch goes past. `None`: there is none, or it is machine code. Asks no solver.
+pub fn uses_of_loop(test: CodePos, taken: bool, cx: &mut Cx<'_>) -> Option<Uses> {
+    let (_, ops) = loop_left_out(test, taken, cx)?;
+    let image = cx.core.image.clone();
+    let code = image.code(test.func);
+    let mut flow = Flow::new(image.function(test.func).0, code);
+    flow.inside.extend(ops.into_iter().flatten());
+    Some(flow.uses_of_inside())
 }
 
 /// Whether one side of the branch at this place changes memory that the other one does not, in the function that the source has there: by a store to
@@ -154,18 +163,31 @@ impl<'a> Flow<'a> {
         }
     }
 
+    /// The uses of what is made inside. What comes before it has no say in the second pass.
+    fn uses_of_inside(mut self) -> Uses {
+        let (first, end) = (self.inside.iter().copied().min().unwrap_or(0), self.code.ops.len() as u32);
+        self.pass(0..end);
+        self.pass(first..end);
+        self.uses
+    }
+
     fn follow(&mut self, op: u32) {
         let inst = self.inst(op);
         let Some(operator) = inst.operator() else { return };
         let mut reads = operands(self.module, &inst).iter().any(|slot| self.slots.contains(slot));
         let makes = self.inside.contains(&op);
-        if reads && !makes {
+        let asks = match operator {
+            Op::Load | Op::Store => self.slots.contains(&inst.a),
+            Op::Udiv | Op::Sdiv | Op::Urem | Op::Srem | Op::Shl | Op::Lshr | Op::Ashr => self.slots.contains(&inst.b),
+            _ => reads,
+        };
+        if asks && !makes {
             self.uses.readers.insert(op);
         }
         let (at, next) = (self.address(inst.a), self.next_address(operator, &inst));
         match operator {
             Op::Store => {
-                match self.slots.contains(&inst.b) {
+                match makes || self.slots.contains(&inst.b) {
                     true => self.held.insert(at),
                     false => self.held.remove(&at),
                 };
