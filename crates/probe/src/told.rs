@@ -17,6 +17,9 @@ pub const CALLEE_ALONE: &str = "only a callee has tested the pointer, and paths 
 /// An operation, and the call that it is in.
 type Place = [Option<CodePos>; 2];
 
+/// A test, and the side of it that a path takes.
+type Side = (CodePos, bool);
+
 /// What all paths of a function have shown of calls.
 #[derive(Default)]
 pub struct Calls {
@@ -25,9 +28,9 @@ pub struct Calls {
     /// What callers do with what calls give; `None`: not known.
     uses: RefCell<FxHashMap<Ended, Option<Rc<Uses>>>>,
     /// What is done with what loops make, by the test that goes past one and its side.
-    loops: RefCell<FxHashMap<(CodePos, bool), Option<Rc<Uses>>>>,
+    loops: RefCell<FxHashMap<Side, Option<Rc<Uses>>>>,
     /// Whether the sides of a test change memory, by the test and the side taken.
-    writes: RefCell<FxHashMap<(CodePos, bool), bool>>,
+    writes: RefCell<FxHashMap<Side, bool>>,
 }
 
 impl Calls {
