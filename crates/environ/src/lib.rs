@@ -183,11 +183,10 @@ impl Environment for Linux {
         threads::after_slice(cx)
     }
 
-    fn returned(&self, value: Option<Value>, cx: &mut Cx<'_>) -> PathEnd {
+    fn returned(&self, value: Option<Value>, cx: &mut Cx<'_>) -> Stop {
         match cx.concretise(value.unwrap_or(Value::Bits(0)), "exit status") {
-            Ok(status) => PathEnd::Exit(status as u8),
-            Err(Stop::End(end)) => end,
-            Err(Stop::Bind(_)) => PathEnd::Internal("an exit status is no pointer".into()),
+            Ok(status) => PathEnd::Exit(status as u8).into(),
+            Err(stop) => stop,
         }
     }
 }

@@ -38,6 +38,6 @@ pub use step::cx::{Cx, WITHOUT_BASE};
 pub use step::leaks::Leak;
 pub use step::loops::round::{Round, all_rounds_of_input, leaves_out_loop, round_of_input};
 pub use step::loops::uses::{Uses, sides_write, uses_of_inlined, uses_of_loop, uses_of_result};
-pub use step::plugin::{Call, Environment, Premises, Reply, Stop, Value};
+pub use step::plugin::{Call, Environment, Premises, Reply, Stop, Turn, Value};
 pub use step::recorder::{Step, Trace, TracedCall};
-pub use step::{core, cx, goals, heap_calls, leaks, plugin, recorder, seed, threads};
+pub use step::{core, cx, goals, heap_calls, leaks, plugin, processes, recorder, seed, threads};

@@ -92,8 +92,8 @@ impl Environment for World {
     fn initial(&self) -> Rc<dyn PathData> {
         Rc::new(Left::default())
     }
-    fn returned(&self, _: Option<Value>, _: &mut Cx<'_>) -> PathEnd {
-        PathEnd::Internal("an instruction does not return".into())
+    fn returned(&self, _: Option<Value>, _: &mut Cx<'_>) -> Stop {
+        PathEnd::Internal("an instruction does not return".into()).into()
     }
 }
 

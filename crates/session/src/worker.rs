@@ -202,6 +202,7 @@ impl Worker {
             Ok(()) => {}
             Err(Stop::End(end)) => return Err(problem(format!("the program cannot begin: {}", end_text(&end)), "")),
             Err(Stop::Bind(_)) => return Err(problem("the program cannot begin: a pointer is unbound", "")),
+            Err(Stop::Switch(_)) => return Err(problem("the program cannot begin: another process goes on", "")),
         }
         if let Some(Earlier { rest, so_far, covered }) = earlier {
             left::set_runs(&mut self.explorer.core.coverage, &so_far.blocks);

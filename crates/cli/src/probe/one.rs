@@ -181,7 +181,7 @@ fn round(args: &ProbeArgs, function: &str) -> Result<Probed> {
         Err(Stop::End(PathEnd::Assumed)) => {
             return Err(problem(format!("no input of `{function}` satisfies its contracts"), "see the file that `--contracts` names"));
         }
-        Err(Stop::End(_) | Stop::Bind(_)) => Ending::Stopped(Limit::Interrupted),
+        Err(Stop::End(_) | Stop::Bind(_) | Stop::Switch(_)) => Ending::Stopped(Limit::Interrupted),
     };
     if let Ending::Stopped(limit) = ending {
         let what = if collector.is_stale() { "stale" } else { limit.name_and_flag().0 };

@@ -118,6 +118,7 @@ impl Explorer {
             sp: STACK_TOP,
             stack_top: STACK_TOP,
             threads: None,
+            processes: None,
             instructions: 0,
             loops: Rc::default(),
             covers_new: false,
@@ -388,7 +389,7 @@ impl Explorer {
 
     fn after_run(&mut self, mut state: Box<State>, stopped: Option<Stop>) {
         match stopped {
-            Some(Stop::Bind(_)) => unreachable!("`binds_first` has answered it"),
+            Some(Stop::Bind(_) | Stop::Switch(_)) => unreachable!("the operation has answered it"),
             None if self.relevance.gives_up(&self.core, &state) => self.core.tree.finish(state.node),
             Some(Stop::End(PathEnd::Limit(_))) if self.core.auditing => self.core.tree.finish(state.node),
             None if self.frontier.has_gone_on(&state) => {

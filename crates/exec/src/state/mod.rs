@@ -3,6 +3,7 @@
 pub mod awaited;
 pub mod frame;
 pub mod landings;
+pub mod processes;
 pub(crate) mod races;
 pub mod rebuilt;
 pub mod slots;
@@ -26,6 +27,7 @@ use crate::ground::sharing::Visited;
 use crate::state::awaited::Awaited;
 pub use crate::state::frame::{Frame, Tagged};
 use crate::state::landings::Landings;
+use crate::state::processes::Processes;
 use crate::state::rebuilt::Rebuilt;
 pub use crate::state::slots::{AnyData, NoData, PathData, Slot, Slots, own_data};
 use crate::state::survived::Survived;
@@ -111,6 +113,8 @@ pub struct State {
     pub(crate) stack_top: u64,
     /// `None`: there has been one thread.
     pub(crate) threads: Option<Rc<Threads>>,
+    /// `None`: there has been one process.
+    pub(crate) processes: Option<Rc<Processes>>,
     /// Objects inside the stack and the data of machine code that it has computed addresses in.
     pub variables: Rc<Variables>,
     /// Instructions run on this path.
@@ -175,6 +179,7 @@ impl State {
             sp: self.sp,
             stack_top: self.stack_top,
             threads: self.threads.clone(),
+            processes: self.processes.clone(),
             variables: self.variables.clone(),
             instructions: self.instructions,
             loops: self.loops.clone(),
@@ -213,10 +218,14 @@ impl State {
         positions(&self.frames)
     }
 
-    /// The frames of all threads, and of landings.
+    /// The frames of all threads of the running process, and of landings.
     pub(crate) fn all_frames(&self) -> Vec<Rc<Frame>> {
+        self.own_frames().cloned().collect()
+    }
+
+    fn own_frames(&self) -> impl Iterator<Item = &Rc<Frame>> {
         let landings = self.landings.all.iter().map(|landing| &landing.frame);
-        self.frames.iter().chain(landings).chain(self.parked_frames()).cloned().collect()
+        self.frames.iter().chain(landings).chain(self.parked_frames())
     }
 
     /// The environment's data, as the type it has.
@@ -243,10 +252,12 @@ impl State {
 
     /// Calls `f` with every expression the state holds, but for those in parts already met.
     pub fn for_each_expr(&self, visited: &mut Visited, f: &mut dyn FnMut(ExprId)) {
-        let landings = self.landings.all.iter().map(|landing| &landing.frame);
-        for frame in self.frames.iter().chain(landings).chain(self.parked_frames()).filter(|frame| visited.is_new(*frame)) {
+        for frame in
+            self.own_frames().chain(self.processes.iter().flat_map(|processes| processes.frames())).filter(|frame| visited.is_new(*frame))
+        {
             frame.exprs().for_each(&mut *f);
         }
+        self.processes.iter().for_each(|processes| processes.for_each_expr(visited, f));
         self.memory.space.for_each_new_page(visited, &mut |page| page.cells().iter().for_each(|cell| f(cell.expr)));
         self.path.for_each_expr(&mut visited.paths, f);
         debug_assert!(self.before.is_none(), "states are visited between operations");
@@ -258,10 +269,9 @@ impl State {
     pub fn remap(&mut self, map: &Remap, rebuilt: &mut Rebuilt) {
         remap_frames(&mut self.frames, &mut self.landings, map, rebuilt);
         for own in self.threads.iter_mut().flat_map(|threads| Rc::make_mut(threads).all.iter_mut().map(|thread| &mut thread.own)) {
-            remap_frames(&mut own.frames, &mut own.landings, map, rebuilt);
-            own.returned.iter_mut().for_each(|returned| returned.remap(map));
-            own.binding = own.binding.map(|address| renumbered(map, address));
+            own.remap(map, rebuilt);
         }
+        self.processes.iter_mut().for_each(|processes| Rc::make_mut(processes).remap(map, rebuilt));
         self.memory.space.replace_symbolic_pages(&mut rebuilt.space, &mut |page| {
             page.cells_mut().iter_mut().for_each(|cell| cell.expr = renumbered(map, cell.expr));
         });
@@ -279,27 +289,10 @@ impl State {
             std::hash::Hash::hash(&landing.key(), &mut h);
         }
         self.hash_threads(&mut h);
-        for f in self.frames.iter().chain(self.landings.all.iter().map(|landing| &landing.frame)).chain(self.parked_frames()) {
-            h.write_u32(f.func());
-            h.write_u32(f.op());
-            h.write_u64(f.base);
-            let (slots, tags) = f.slots();
-            for (slot, tag) in slots.iter().zip(tags) {
-                h.write_u64(if *tag == 0 { *slot } else { exprs(ExprId::from_raw(*slot as u32)) });
-            }
-        }
+        hash_frames(self.own_frames(), pool, &mut h);
         h.write_usize(self.survived.len());
-        for (number, page) in self.memory.space.pages() {
-            h.write_u64(number);
-            page.hash_into(&mut h);
-            for cell in page.cells() {
-                let untouched = page.whole_cell(cell.offset.into(), cell.len.into()) == Some(cell.expr);
-                if untouched {
-                    h.write_u16(cell.offset);
-                    h.write_u64(exprs(cell.expr));
-                }
-            }
-        }
+        hash_memory(&self.memory, pool, &mut h);
+        self.processes.iter().for_each(|processes| processes.hash_into(pool, &mut h));
         for e in self.path.constraints() {
             h.write_u64(exprs(e));
         }
@@ -312,6 +305,32 @@ impl State {
         h.write_u8(u8::from(self.announced) | u8::from(self.returned.is_some()) << 1);
         self.data.hash_into(&mut h, &mut |e| exprs(e));
         h.finish()
+    }
+}
+
+fn hash_frames<'a>(frames: impl Iterator<Item = &'a Rc<Frame>>, pool: &Pool, h: &mut dyn Hasher) {
+    for f in frames {
+        h.write_u32(f.func());
+        h.write_u32(f.op());
+        h.write_u64(f.base);
+        let (slots, tags) = f.slots();
+        for (slot, tag) in slots.iter().zip(tags) {
+            h.write_u64(if *tag == 0 { *slot } else { pool.structural_hash(ExprId::from_raw(*slot as u32)) });
+        }
+    }
+}
+
+fn hash_memory(memory: &Memory, pool: &Pool, mut h: &mut dyn Hasher) {
+    for (number, page) in memory.space.pages() {
+        h.write_u64(number);
+        page.hash_into(&mut h);
+        for cell in page.cells() {
+            let untouched = page.whole_cell(cell.offset.into(), cell.len.into()) == Some(cell.expr);
+            if untouched {
+                h.write_u16(cell.offset);
+                h.write_u64(pool.structural_hash(cell.expr));
+            }
+        }
     }
 }
 

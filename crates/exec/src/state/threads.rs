@@ -6,7 +6,7 @@
 use std::hash::{Hash, Hasher};
 use std::rc::Rc;
 
-use wryneck_expr::ExprId;
+use wryneck_expr::{ExprId, Remap};
 
 use crate::ground::code::Code;
 use crate::ground::image::CodePos;
@@ -14,7 +14,8 @@ use crate::ground::memory::{PAGE, STACK_TOP};
 use crate::state::awaited::Awaited;
 use crate::state::landings::Landings;
 use crate::state::races::Races;
-use crate::state::{Frame, LoopCount, Returned, State, positions};
+use crate::state::rebuilt::Rebuilt;
+use crate::state::{Frame, LoopCount, Returned, State, positions, remap_frames, renumbered};
 
 /// Names a thread of a path: its index in the order in which they were made. The first is 0.
 pub type ThreadId = u32;
@@ -50,6 +51,54 @@ pub(crate) struct Own {
     pub(crate) sp: u64,
     pub(crate) loops: Rc<Vec<LoopCount>>,
     pub(crate) awaited: Vec<Awaited>,
+}
+
+impl Own {
+    /// A copy of what belongs to the running thread.
+    pub(super) fn of(state: &State) -> Own {
+        Own {
+            frames: state.frames.clone(),
+            landings: state.landings.clone(),
+            announced: state.announced,
+            returned: state.returned,
+            binding: state.binding,
+            called_unknown: state.called_unknown.clone(),
+            sp: state.sp,
+            loops: state.loops.clone(),
+            awaited: state.awaited.clone(),
+        }
+    }
+
+    /// Puts it in place of what belongs to the running thread, and gives that.
+    pub(super) fn replace(self, state: &mut State) -> Own {
+        Own {
+            frames: std::mem::replace(&mut state.frames, self.frames),
+            landings: std::mem::replace(&mut state.landings, self.landings),
+            announced: std::mem::replace(&mut state.announced, self.announced),
+            returned: std::mem::replace(&mut state.returned, self.returned),
+            binding: std::mem::replace(&mut state.binding, self.binding),
+            called_unknown: std::mem::replace(&mut state.called_unknown, self.called_unknown),
+            sp: std::mem::replace(&mut state.sp, self.sp),
+            loops: std::mem::replace(&mut state.loops, self.loops),
+            awaited: std::mem::replace(&mut state.awaited, self.awaited),
+        }
+    }
+
+    /// Its frames, and those of its landings.
+    pub(super) fn all_frames(&self) -> impl Iterator<Item = &Rc<Frame>> {
+        self.frames.iter().chain(self.landings.all.iter().map(|landing| &landing.frame))
+    }
+
+    /// The expressions that it holds beside those of its frames.
+    pub(super) fn exprs(&self) -> impl Iterator<Item = ExprId> {
+        self.returned.and_then(|returned| returned.expr()).into_iter().chain(self.binding)
+    }
+
+    pub(super) fn remap(&mut self, map: &Remap, rebuilt: &mut Rebuilt) {
+        remap_frames(&mut self.frames, &mut self.landings, map, rebuilt);
+        self.returned.iter_mut().for_each(|returned| returned.remap(map));
+        self.binding = self.binding.map(|address| renumbered(map, address));
+    }
 }
 
 #[derive(Clone)]
@@ -98,12 +147,12 @@ impl State {
     /// The frames that are parked, and the landings that are.
     pub(super) fn parked_frames(&self) -> impl Iterator<Item = &Rc<Frame>> {
         let own = self.threads.iter().flat_map(|threads| threads.parked());
-        own.flat_map(|own| own.frames.iter().chain(own.landings.all.iter().map(|landing| &landing.frame)))
+        own.flat_map(Own::all_frames)
     }
 
     pub(super) fn parked_exprs(&self) -> impl Iterator<Item = ExprId> {
         let own = self.threads.iter().flat_map(|threads| threads.parked());
-        own.flat_map(|own| own.returned.and_then(|returned| returned.expr()).into_iter().chain(own.binding))
+        own.flat_map(Own::exprs)
     }
 
     /// The parts of the stack in use that belong to threads that do not run, each from its lowest address to its end.
@@ -159,17 +208,10 @@ impl State {
             return;
         }
         let next = std::mem::take(&mut threads.all[to as usize].own);
-        threads.all[from as usize].own = Own {
-            frames: std::mem::replace(&mut self.frames, next.frames),
-            landings: std::mem::replace(&mut self.landings, next.landings),
-            announced: std::mem::replace(&mut self.announced, next.announced),
-            returned: std::mem::replace(&mut self.returned, next.returned),
-            binding: std::mem::replace(&mut self.binding, next.binding),
-            called_unknown: std::mem::replace(&mut self.called_unknown, next.called_unknown),
-            sp: std::mem::replace(&mut self.sp, next.sp),
-            loops: std::mem::replace(&mut self.loops, next.loops),
-            awaited: std::mem::replace(&mut self.awaited, next.awaited),
-        };
+        let parked = next.replace(self);
+        if let Some(threads) = &mut self.threads {
+            Rc::make_mut(threads).all[from as usize].own = parked;
+        }
     }
 
     pub(super) fn hash_threads(&self, mut h: &mut dyn Hasher) {

@@ -20,6 +20,7 @@ mod machine;
 pub mod memory;
 pub mod plugin;
 pub mod pointer;
+pub mod processes;
 mod races;
 pub mod recorder;
 mod resolve;

@@ -8,6 +8,7 @@ use crate::ground::image::Models;
 use crate::ground::memory::HeapObject;
 use crate::ground::path_end::PathEnd;
 use crate::state::landings::Token;
+use crate::state::processes::ProcessId;
 use crate::state::threads::ThreadId;
 use crate::state::{PathData, State};
 use crate::step::cx::Cx;
@@ -27,6 +28,16 @@ pub enum Stop {
     End(PathEnd),
     /// The operation uses this address, whose pointer is unbound. The engine binds it as an operation of its own, then repeats this one.
     Bind(ExprId),
+    /// Another process goes on ([`crate::step::processes`]).
+    Switch(Turn),
+}
+
+/// Which process goes on in place of the running one.
+#[derive(Clone, Copy, Debug)]
+pub struct Turn {
+    pub to: ProcessId,
+    /// The running one is over. Otherwise it repeats its operation when it goes on.
+    pub ends: bool,
 }
 
 impl From<PathEnd> for Stop {
@@ -106,7 +117,7 @@ pub trait Environment {
         Premises { standard_output: true, standard_input: true, open_descriptors: true }
     }
     /// The main function of the path has returned with this value.
-    fn returned(&self, value: Option<Value>, cx: &mut Cx<'_>) -> PathEnd;
+    fn returned(&self, value: Option<Value>, cx: &mut Cx<'_>) -> Stop;
     /// The first function of the running thread, not the first one, has returned with this value, or what was called then has: one more function to
     /// call ([`Reply::Again`], [`Reply::Tail`]), or the thread that runs now that this one is over.
     fn thread_returned(&self, _value: Option<Value>, _cx: &mut Cx<'_>) -> Result<Reply, Stop> {

@@ -7,7 +7,7 @@ use crate::step::cx::Cx;
 use crate::step::plugin::{Stop, Value};
 use crate::step::recorder::Step;
 use crate::step::run::{Exit, expr_of, run};
-use crate::step::{call, lazy, races, slow, threads};
+use crate::step::{call, lazy, processes, races, slow, threads};
 
 /// Instructions between two looks at the clock (the caller's).
 pub(crate) const POLL: i64 = 200_000;
@@ -62,7 +62,8 @@ pub(crate) fn handle(core: &mut Core, exit: Exit, state: &mut State, budget: &mu
             let environment = core.environment.clone();
             let whole = |(value, tag)| if tag == 0 { Value::Bits(value) } else { Value::Sym(expr_of(value)) };
             let value = core.result.map(whole);
-            Err(environment.returned(value, &mut Cx { core, state }).into())
+            let stop = environment.returned(value, &mut Cx { core, state });
+            processes::switches(state, Err(stop))
         }
     }
 }
@@ -88,6 +89,7 @@ fn recorded(core: &mut Core, state: &mut State, what: Shown, operation: Operatio
     }
     let done = operation(&mut Cx { core, state });
     let done = lazy::binds_first(state, done);
+    let done = processes::switches(state, done);
     state.before = state.before.take().filter(|_| done.is_err());
     if core.recorder.is_none() && place.is_none() {
         return done;

@@ -32,12 +32,13 @@ impl Environment for World {
     fn initial(&self) -> Rc<dyn PathData> {
         Rc::new(NoData)
     }
-    fn returned(&self, value: Option<Value>, cx: &mut Cx<'_>) -> PathEnd {
-        match value {
-            Some(Value::Bits(v)) => PathEnd::Exit(v as u8),
-            Some(Value::Sym(e)) => PathEnd::Exit(cx.core.eval.eval(&cx.core.pool, e, &cx.state.model) as u8),
-            None => PathEnd::Exit(0),
-        }
+    fn returned(&self, value: Option<Value>, cx: &mut Cx<'_>) -> Stop {
+        let status = match value {
+            Some(Value::Bits(v)) => v,
+            Some(Value::Sym(e)) => cx.core.eval.eval(&cx.core.pool, e, &cx.state.model),
+            None => 0,
+        };
+        PathEnd::Exit(status as u8).into()
     }
 }
 

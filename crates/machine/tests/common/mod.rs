@@ -78,8 +78,8 @@ impl Environment for World {
     fn initial(&self) -> Rc<dyn PathData> {
         Rc::new(Io::default())
     }
-    fn returned(&self, _: Option<Value>, _: &mut Cx<'_>) -> PathEnd {
-        PathEnd::Internal("machine code does not return".into())
+    fn returned(&self, _: Option<Value>, _: &mut Cx<'_>) -> Stop {
+        PathEnd::Internal("machine code does not return".into()).into()
     }
 }
 

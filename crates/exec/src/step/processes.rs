@@ -1,0 +1,15 @@
+//! Processes: switching between them. Who runs, the environment decides.
+//!
+//! A process that cannot go on is parked at the operation that it could not do. When it runs again it does that operation again.
+
+use crate::state::State;
+use crate::state::processes::change;
+pub use crate::state::processes::{ProcessId, end, make, running};
+use crate::step::plugin::{Stop, Turn};
+
+/// Has the process go on that an operation gave way to.
+pub(super) fn switches(state: &mut State, done: Result<(), Stop>) -> Result<(), Stop> {
+    let Err(Stop::Switch(Turn { to, ends })) = done else { return done };
+    change(state, to, ends);
+    Ok(())
+}
