@@ -96,6 +96,35 @@ pub struct ActiveCall {
     pub block: Option<u32>,
 }
 
+/// A conditional branch and the side of it that was taken, by addresses.
+#[derive(Clone, Copy, Debug)]
+pub struct Taken {
+    pub branch: u64,
+    /// The instruction that computed the branch's condition.
+    pub compare: u64,
+    /// Where control went, and where it would have gone otherwise.
+    pub went: u64,
+    pub other: u64,
+}
+
+/// What code does with a value.
+#[derive(Clone, Debug, Default)]
+pub struct ValueUses {
+    /// A branch depends on it.
+    pub is_tested: bool,
+    /// Addresses of the instructions that use it, or what is computed from it, as an address, a divisor or a width.
+    pub readers: Vec<u64>,
+}
+
+/// A loop that a side of a branch goes past.
+#[derive(Clone, Debug)]
+pub struct LoopPast {
+    /// The branch is one of the loop's.
+    pub is_own: bool,
+    /// What is done with the values that the loop makes and nobody tests. `None`: not known.
+    pub uses: Option<ValueUses>,
+}
+
 /// Lowers machine code block by block, on first visit, into the last function of one module.
 ///
 /// The code is one function, so that calls it makes inside itself are its own business.
@@ -134,6 +163,14 @@ pub trait CodeSource {
     /// Whether anything after the call that an instruction of the module was lowered from looks at the call's result. Unknown: yes.
     fn looks_at_result(&self, _instruction: u32) -> bool {
         true
+    }
+    /// What is done with the result of the call that an instruction of the module was lowered from. `None`: not known.
+    fn uses_of_result(&self, _instruction: u32) -> Option<ValueUses> {
+        None
+    }
+    /// The loop that a side of a branch goes past. `None`: there is none, or it is not known.
+    fn loop_past(&self, _taken: Taken) -> Option<LoopPast> {
+        None
     }
     /// The calls in progress inside the function: the numbers of the blocks that end with them, innermost first, at most `most`. `limb`
     /// gives what a limb of the parameters holds now, if it is concrete.

@@ -44,6 +44,7 @@ mod simplify;
 pub mod sleigh;
 pub mod types;
 mod unaddressed;
+mod uses;
 pub mod variables;
 
 use std::borrow::Cow;
@@ -52,7 +53,7 @@ use std::ops::Range;
 
 use rustc_hash::{FxHashMap, FxHasher};
 use wryneck_ir::build::{FunctionDef, ModuleBuilder, Names};
-use wryneck_ir::code_source::{Data, ReadBytes, Unaddressed};
+use wryneck_ir::code_source::{Data, LoopPast, ReadBytes, Taken, Unaddressed, ValueUses};
 use wryneck_ir::{ActiveCall, Calling, CodeObject, CodeSource, Convention, Module, NoCode, SymbolId, Transfer, function_flags, linkage};
 
 pub use elf::{Elf, Segment};
@@ -109,6 +110,7 @@ pub struct MachineProgram {
     call_sites: FxHashMap<u64, Option<u32>>,
     /// How control leaves blocks.
     ways: Ways,
+    loops_past: uses::LoopsPast,
     /// The addresses that code was lifted from: the number of the module's first instruction, and the address. By number.
     addresses: Vec<(u32, u64)>,
     blocks: FxHashMap<Start, u32>,
@@ -223,6 +225,7 @@ impl MachineProgram {
                 addressed_by,
                 call_sites,
                 ways: Ways::default(),
+                loops_past: uses::LoopsPast::default(),
                 addresses,
                 blocks,
                 ahead: Ahead::default(),
@@ -492,6 +495,14 @@ impl CodeSource for MachineProgram {
 
     fn looks_at_result(&self, instruction: u32) -> bool {
         self.address_of(instruction).is_none_or(|call| self.is_looked_at(call))
+    }
+
+    fn uses_of_result(&self, instruction: u32) -> Option<ValueUses> {
+        MachineProgram::uses_of_result(self, self.address_of(instruction)?)
+    }
+
+    fn loop_past(&self, taken: Taken) -> Option<LoopPast> {
+        MachineProgram::loop_past(self, taken)
     }
 
     fn stack(&self) -> Option<(u64, u64)> {

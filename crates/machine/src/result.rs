@@ -51,7 +51,7 @@ impl MachineProgram {
         }
     }
 
-    fn instruction(&self, address: u64) -> Option<Instruction> {
+    pub(crate) fn instruction(&self, address: u64) -> Option<Instruction> {
         let segment = self.elf.segment(address).filter(|s| s.executable)?;
         let rest = segment.bytes.get(usize::try_from(address - segment.base).ok()?..)?;
         self.decoder.decode(address, &rest[..rest.len().min(self.elf.cpu.max_instruction)]).ok()

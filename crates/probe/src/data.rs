@@ -6,7 +6,7 @@ use std::rc::Rc;
 
 use rustc_hash::FxHashMap;
 use wryneck_exec::memory::pvec::PVec;
-use wryneck_exec::{CodePos, PathData};
+use wryneck_exec::{CodePos, Exit, PathData};
 use wryneck_expr::{ExprId, Remap, SymId};
 
 use crate::grade::Verdict;
@@ -116,8 +116,8 @@ pub(crate) struct SmallTest {
     pub taken: bool,
     /// Where, innermost first; at most [`CALLERS`] calls.
     pub stack: Rc<[CodePos]>,
-    /// It went past a loop without a round: that a loop may have none says nothing of its bound.
-    pub leaves_out_loop: bool,
+    /// How it went past a loop. That a loop may have no round says nothing of its bound.
+    pub left: Option<Exit>,
 }
 
 /// The path data of lazily made inputs.

@@ -6,7 +6,9 @@
 //! distinct is needed where one was read after the other had been written at the same offsets.
 
 use rustc_hash::FxHashSet;
-use wryneck_exec::{CodePos, Cx, FaultKind, PathEnd, Round, WITHOUT_BASE, all_rounds_of_input, asks_of_operand, code, round_of_input};
+use wryneck_exec::{
+    CodePos, Cx, Exit, FaultKind, PathEnd, Round, WITHOUT_BASE, all_rounds_of_input, asks_of_operand, code, round_of_input,
+};
 use wryneck_expr::{ExprId, Kind, Pool};
 use wryneck_solver::{Answer, Budget, PathCondition};
 
@@ -106,7 +108,7 @@ fn graded(end: &PathEnd, possible: Option<ExprId>, (calls, null): (&Calls, &mut 
 type Doubt = fn(FaultKind, &Calls, &mut Cx<'_>) -> Option<String>;
 
 const DOUBTS: &[Doubt] =
-    &[passes_own_test, may_end_program, counts_rounds, comes_from_no_round, rests_on_untold, reads_target_from_table, uses_pointer_of_loop];
+    &[passes_own_test, may_end_program, counts_rounds, comes_from_loop, rests_on_untold, reads_target_from_table, uses_pointer_of_loop];
 
 /// Other inputs pass the test that the fault itself makes.
 fn passes_own_test(kind: FaultKind, _: &Calls, cx: &mut Cx<'_>) -> Option<String> {
@@ -148,10 +150,17 @@ fn rests_on_untold(kind: FaultKind, calls: &Calls, cx: &mut Cx<'_>) -> Option<St
     (!implied(&path, ok, cx)).then(|| "only a loop without a round says so, or a call of which nobody looks at the result".into())
 }
 
-/// A null pointer, an index, a divisor or a width that a loop without a round would have made.
-fn comes_from_no_round(kind: FaultKind, calls: &Calls, cx: &mut Cx<'_>) -> Option<String> {
-    let is_value = is_of_index(kind) || matches!(kind, FaultKind::NullDereference | FaultKind::DivisionByZero | FaultKind::ShiftTooFar);
-    (is_value && told::comes_from_no_round(calls, cx)).then(|| "a loop that has no round here may have one".into())
+/// A null pointer, an index, a divisor or a width that a loop without a round would have made; or a null pointer that a loop may replace.
+fn comes_from_loop(kind: FaultKind, calls: &Calls, cx: &mut Cx<'_>) -> Option<String> {
+    let is_null = kind == FaultKind::NullDereference;
+    if !is_null && !is_of_index(kind) && !matches!(kind, FaultKind::DivisionByZero | FaultKind::ShiftTooFar) {
+        return None;
+    }
+    let why = match told::comes_from_loop(is_null, calls, cx)? {
+        Exit::WithoutRound => "a loop that has no round here may have one",
+        Exit::AfterRounds => "a loop may set the pointer, and nobody tests it after the loop",
+    };
+    Some(why.into())
 }
 
 fn reads_target_from_table(kind: FaultKind, _: &Calls, cx: &mut Cx<'_>) -> Option<String> {

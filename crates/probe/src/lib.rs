@@ -35,7 +35,7 @@ use std::rc::Rc;
 use wryneck_exec::memory::HeapObject;
 use wryneck_exec::plugin::{LazyInputs, LoopEffects};
 use wryneck_exec::step::pointer::Object;
-use wryneck_exec::{Call, CodePos, Cx, PathData, PathEnd, Stop, Value, leaves_out_loop};
+use wryneck_exec::{Call, CodePos, Cx, PathData, PathEnd, Stop, Value, leaves_loop};
 use wryneck_expr::{ExprId, Pool};
 
 pub use data::{Inputs, Made};
@@ -171,8 +171,8 @@ impl LazyInputs for Probe {
             return;
         }
         if cx.core.pool.support(cond).len() <= SMALL {
-            let leaves_out_loop = leaves_out_loop(cx, taken);
-            let test = data::SmallTest { cond, taken, stack, leaves_out_loop };
+            let left = leaves_loop(cx, taken);
+            let test = data::SmallTest { cond, taken, stack, left };
             Rc::make_mut(&mut cx.state.lazy_mut::<Inputs>().small_tests).push(test);
         }
         skip::note_test_of_loop(cond, cx);

@@ -7,7 +7,9 @@ use std::cell::RefCell;
 use std::rc::Rc;
 
 use rustc_hash::{FxHashMap, FxHashSet};
-use wryneck_exec::{CodePos, Cx, Image, SourcePos, Uses, sides_write, uses_of_inlined, uses_of_loop, uses_of_result};
+use wryneck_exec::{
+    CodePos, Cx, Exit, Image, SourcePos, Uses, names_address, orders_values, sides_write, uses_of_inlined, uses_of_loop, uses_of_result,
+};
 
 use crate::data::{CALLERS, Inputs, SmallTest};
 
@@ -58,7 +60,7 @@ impl Calls {
         self.loops.borrow_mut().entry(side).or_insert_with(|| uses_of_loop(side.0, side.1, cx).map(Rc::new)).clone()
     }
 
-    /// What its caller does with what a call gave; not known of machine code.
+    /// What its caller does with what a call gave.
     fn uses(&self, call: &Ended, cx: &mut Cx<'_>) -> Option<Rc<Uses>> {
         if let Some(known) = self.uses.borrow().get(call) {
             return known.clone();
@@ -82,7 +84,7 @@ pub(crate) fn untold(calls: &Calls, cx: &mut Cx<'_>) -> FxHashSet<usize> {
         let Some(call) = ended(test, &here, cx) else { return true };
         !cx.core.image.is_machine_code(call.pos.func) && calls.tell(&call, test, cx)
     };
-    (0..tests.len()).filter(|i| tests[*i].leaves_out_loop || !is_told(&tests[*i])).collect()
+    (0..tests.len()).filter(|i| tests[*i].left == Some(Exit::WithoutRound) || !is_told(&tests[*i])).collect()
 }
 
 /// The use of a null pointer that only calls which have ended have tested.
@@ -114,8 +116,11 @@ pub(crate) fn known(calls: &Calls, cx: &mut Cx<'_>) -> Known {
     let own = pool.support(word);
     let tests = cx.state.lazy::<Inputs>().small_tests.clone();
     let here = frames(&cx.core.image, &cx.core.call_stack(cx.state, CALLERS));
-    let of_it = tests.iter().filter(|test| pool.support(test.cond).iter().any(|symbol| own.contains(symbol)));
-    let all = of_it.map(|test| Some((ended(test, &here, cx)?, test))).collect::<Option<Vec<(Ended, &SmallTest)>>>();
+    let of_it: Vec<&SmallTest> = tests.iter().filter(|test| pool.support(test.cond).iter().any(|symbol| own.contains(symbol))).collect();
+    if !of_it.is_empty() && of_it.iter().all(|test| orders_values(test.stack[0], cx)) {
+        return Known::No("only a comparison of two addresses tells that the pointer is null".into());
+    }
+    let all = of_it.into_iter().map(|test| Some((ended(test, &here, cx)?, test))).collect::<Option<Vec<(Ended, &SmallTest)>>>();
     match all {
         None => Known::Here,
         Some(ended) if ended.is_empty() => Known::Here,
@@ -124,15 +129,27 @@ pub(crate) fn known(calls: &Calls, cx: &mut Cx<'_>) -> Known {
     }
 }
 
-/// Whether what the path uses here would come from a loop that had no round, and no test has looked at it since.
-pub(crate) fn comes_from_no_round(calls: &Calls, cx: &mut Cx<'_>) -> bool {
+/// How the loop was left that may make otherwise what the path uses here, if no test has looked at it since. After rounds that counts for null pointers
+/// alone, and not for those that the loop's own test has found to be null.
+pub(crate) fn comes_from_loop(is_null: bool, calls: &Calls, cx: &mut Cx<'_>) -> Option<Exit> {
     let stack = cx.core.call_stack(cx.state, CALLERS);
-    let tests = cx.state.lazy::<Inputs>().small_tests.clone();
+    let inputs = cx.state.lazy::<Inputs>();
+    let (tests, invalid) = (inputs.small_tests.clone(), inputs.invalid);
     let here = frames(&cx.core.image, &stack);
-    tests.iter().filter(|test| test.leaves_out_loop).any(|test| {
-        let at: Vec<CodePos> = stack.iter().copied().filter(|pos| pos.func == test.stack[0].func).collect();
-        ended(test, &here, cx).is_none()
-            && calls.uses_of_loop(test, cx).is_some_and(|uses| !uses.is_tested && at.iter().any(|pos| uses.reach(*pos)))
+    if let Some(left) = tests.last().filter(|_| is_null && names_address(cx)).and_then(|test| test.left) {
+        // Compilers put the use of a null pointer that they know of where its test leads.
+        return Some(left);
+    }
+    tests.iter().find_map(|test| {
+        let left = test.left?;
+        let pool = &cx.core.pool;
+        let is_tested = || invalid.is_some_and(|word| pool.support(word).iter().any(|symbol| pool.support(test.cond).contains(symbol)));
+        if left == Exit::AfterRounds && (!is_null || is_tested()) || ended(test, &here, cx).is_some() {
+            return None;
+        }
+        let mut at = stack.iter().filter(|pos| pos.func == test.stack[0].func);
+        let uses = calls.uses_of_loop(test, cx).filter(|uses| !uses.is_tested)?;
+        at.any(|pos| uses.reach(*pos, cx)).then_some(left)
     })
 }
 
@@ -148,7 +165,7 @@ fn untested_null(calls: &Calls, cx: &mut Cx<'_>) -> Option<String> {
             continue;
         }
         let mut at = stack.iter().filter(|pos| pos.func == call.pos.func);
-        if calls.uses(&call, cx).is_some_and(|uses| !uses.is_tested && at.any(|pos| uses.reach(*pos))) {
+        if calls.uses(&call, cx).is_some_and(|uses| !uses.is_tested && at.any(|pos| uses.reach(*pos, cx))) {
             return Some(call.name);
         }
         seen.push(call);

@@ -3,6 +3,7 @@
 //! Where inputs are lazily made, such a loop is skipped (paper 2, section 2.2): what it may have changed is forgotten, and the path goes on at
 //! the loop's head as any iteration would find it. From there it leaves the loop by the loop's own tests, or ends when it comes round.
 
+pub mod lifted;
 pub mod round;
 pub mod uses;
 

@@ -5,7 +5,7 @@ use std::ops::Range;
 use rustc_hash::FxHashSet;
 use wryneck_ir::{Inst, Module, Op};
 
-use super::{HEAD, Loop, Loops, SKIPPED, edges_of, loops, operands, results};
+use super::{HEAD, Loop, Loops, SKIPPED, edges_of, lifted, loops, operands, results};
 use crate::ground::code::{Code, Kind};
 use crate::ground::image::CodePos;
 use crate::state::LoopCount;
@@ -95,12 +95,29 @@ fn rounds(cx: &mut Cx<'_>, all: bool) -> Vec<Round> {
     found
 }
 
-/// Whether the branch that the path is at goes past a loop without a round of it: out of a loop whose test the path has not met in this call, or
-/// past one that the branch stands before. Of machine code that is not known. Asks no solver.
-pub fn leaves_out_loop(cx: &mut Cx<'_>, taken: bool) -> bool {
+/// How a path goes past a loop.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Exit {
+    /// It has met none of the loop's tests before, in this call.
+    WithoutRound,
+    AfterRounds,
+}
+
+/// How this side of the branch that the path is at goes past a loop: out of it, or past one that the branch stands before. `None`: it does not. Asks no
+/// solver.
+pub fn leaves_loop(cx: &mut Cx<'_>, taken: bool) -> Option<Exit> {
     let (pos, depth) = (cx.pos(), cx.state.frames.len() as u32);
-    let met = cx.state.loops.iter().any(|c| (c.func, c.edge, c.depth) == (pos.func, HEAD | pos.op, depth));
-    loop_left_out(pos, taken, cx).is_some_and(|(own, _)| !own || !met)
+    let (is_own, met) = if cx.core.image.is_machine_code(pos.func) {
+        let is_own = lifted::loop_past(pos, taken, cx)?.is_own;
+        let code = cx.core.image.code(pos.func);
+        let p = code.ops[pos.op as usize];
+        let into = code.edges[(if taken { p.c } else { p.b }) as usize].block;
+        (is_own, cx.state.loops.iter().any(|c| (c.func, c.edge) == (pos.func, into)))
+    } else {
+        let met = cx.state.loops.iter().any(|c| (c.func, c.edge, c.depth) == (pos.func, HEAD | pos.op, depth));
+        (loop_left_out(pos, taken, cx)?.0, met)
+    };
+    Some(if is_own && met { Exit::AfterRounds } else { Exit::WithoutRound })
 }
 
 /// The loop that a side of a branch goes past: the branch's own, or one that it stands before. Whether it is its own, and the loop's operations.

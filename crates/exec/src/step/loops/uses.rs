@@ -1,10 +1,11 @@
 //! What a function does with the result of a call, for callers that grade what a callee's tests tell.
 
 use rustc_hash::{FxHashMap, FxHashSet};
+use wryneck_ir::code_source::ValueUses;
 use wryneck_ir::{Inst, Module, Op};
 
 use super::round::loop_left_out;
-use super::{edges_of, loops, operands, results};
+use super::{edges_of, lifted, loops, operands, results};
 use crate::ground::code::{Code, Kind};
 use crate::ground::image::{CodePos, SourcePos};
 use crate::step::cx::Cx;
@@ -16,20 +17,29 @@ pub struct Uses {
     pub is_tested: bool,
     /// Operations that read it, or what is computed from it: as an address, a divisor or a width, if they have such an operand.
     readers: FxHashSet<u32>,
+    /// The same of machine code, by address.
+    addresses: Vec<u64>,
 }
 
 impl Uses {
     /// Whether the operation at this place of the function may fail by it, or by what is computed from it.
-    pub fn reach(&self, pos: CodePos) -> bool {
-        self.readers.contains(&pos.op)
+    pub fn reach(&self, pos: CodePos, cx: &Cx<'_>) -> bool {
+        match self.addresses.is_empty() {
+            true => self.readers.contains(&pos.op),
+            false => lifted::address(pos, cx).is_some_and(|address| self.addresses.contains(&address)),
+        }
+    }
+
+    fn of_machine_code(uses: ValueUses) -> Uses {
+        Uses { is_tested: uses.is_tested, addresses: uses.readers, ..Uses::default() }
     }
 }
 
-/// The uses of the result of the call at this place. `None`: it is machine code, of which they are not known. Asks no solver.
+/// The uses of the result of the call at this place. `None`: it is machine code that jumps to computed addresses. Asks no solver.
 pub fn uses_of_result(call: CodePos, cx: &mut Cx<'_>) -> Option<Uses> {
     let image = cx.core.image.clone();
     if image.is_machine_code(call.func) {
-        return None;
+        return lifted::uses_of_result(call, cx).map(Uses::of_machine_code);
     }
     let code = image.code(call.func);
     let loops = loops(cx, code);
@@ -44,7 +54,7 @@ pub fn uses_of_result(call: CodePos, cx: &mut Cx<'_>) -> Option<Uses> {
 }
 
 /// The uses of what an inlined call of a function gives: of all that is computed inside it. `call` and those around it, innermost first, as the
-/// debug information has them. `None`: as above. Asks no solver.
+/// debug information has them. `None`: it is machine code. Asks no solver.
 pub fn uses_of_inlined(func: u32, call: &[SourcePos], cx: &mut Cx<'_>) -> Option<Uses> {
     let image = cx.core.image.clone();
     if image.is_machine_code(func) {
@@ -65,8 +75,11 @@ pub fn uses_of_inlined(func: u32, call: &[SourcePos], cx: &mut Cx<'_>) -> Option
     Some(flow.uses_of_inside())
 }
 
-/// The uses of what the loop makes that this side of a branch goes past. `None`: there is none, or it is machine code. Asks no solver.
+/// The uses of what the loop makes that this side of a branch goes past. `None`: there is none. Asks no solver.
 pub fn uses_of_loop(test: CodePos, taken: bool, cx: &mut Cx<'_>) -> Option<Uses> {
+    if cx.core.image.is_machine_code(test.func) {
+        return lifted::loop_past(test, taken, cx)?.uses.map(Uses::of_machine_code);
+    }
     let (_, ops) = loop_left_out(test, taken, cx)?;
     let image = cx.core.image.clone();
     let code = image.code(test.func);
