@@ -164,6 +164,10 @@ pub trait CodeSource {
     fn looks_at_result(&self, _instruction: u32) -> bool {
         true
     }
+    /// Whether an address lies right behind a function: a call that would come back there does not come back. Unknown: no.
+    fn is_behind_function(&self, _address: u64) -> bool {
+        false
+    }
     /// What is done with the result of the call that an instruction of the module was lowered from. `None`: not known.
     fn uses_of_result(&self, _instruction: u32) -> Option<ValueUses> {
         None

@@ -90,6 +90,23 @@ impl Unwound {
     }
 }
 
+/// The addresses right behind functions, ascending: by their symbols, and by the unwinding tables.
+pub fn ends(elf: &Elf) -> Vec<u64> {
+    let by_symbols = elf.symbols.iter().filter(|s| s.code && s.size > 0).map(|s| s.address.saturating_add(s.size));
+    let mut all: Vec<u64> = by_symbols.collect();
+    for section in elf.segments.iter().filter(|s| s.name == ".eh_frame") {
+        let bases = BaseAddresses::default().set_eh_frame(section.base);
+        let table = EhFrame::new(&section.bytes, LittleEndian);
+        let mut entries = table.entries(&bases);
+        while let Ok(Some(entry)) = entries.next() {
+            let CieOrFde::Fde(partial) = entry else { continue };
+            all.extend(partial.parse(EhFrame::cie_from_offset).map(|fde| fde.end_address()));
+        }
+    }
+    all.sort_unstable();
+    all
+}
+
 impl Variables {
     /// Adds the frames of program functions without debug information, and, if there is such code, the program's variables.
     pub fn add_known_by_symbols(&mut self, elf: &Elf) {

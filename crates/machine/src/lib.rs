@@ -48,6 +48,7 @@ mod uses;
 pub mod variables;
 
 use std::borrow::Cow;
+use std::cell::OnceCell;
 use std::hash::{Hash, Hasher};
 use std::ops::Range;
 
@@ -111,6 +112,8 @@ pub struct MachineProgram {
     /// How control leaves blocks.
     ways: Ways,
     loops_past: uses::LoopsPast,
+    /// Addresses right behind functions, ascending, once they were asked for.
+    ends: OnceCell<Vec<u64>>,
     /// The addresses that code was lifted from: the number of the module's first instruction, and the address. By number.
     addresses: Vec<(u32, u64)>,
     blocks: FxHashMap<Start, u32>,
@@ -226,6 +229,7 @@ impl MachineProgram {
                 call_sites,
                 ways: Ways::default(),
                 loops_past: uses::LoopsPast::default(),
+                ends: OnceCell::new(),
                 addresses,
                 blocks,
                 ahead: Ahead::default(),
@@ -495,6 +499,10 @@ impl CodeSource for MachineProgram {
 
     fn looks_at_result(&self, instruction: u32) -> bool {
         self.address_of(instruction).is_none_or(|call| self.is_looked_at(call))
+    }
+
+    fn is_behind_function(&self, address: u64) -> bool {
+        self.ends.get_or_init(|| frames::ends(&self.elf)).binary_search(&address).is_ok()
     }
 
     fn uses_of_result(&self, instruction: u32) -> Option<ValueUses> {

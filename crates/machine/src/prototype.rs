@@ -20,6 +20,8 @@ pub enum ParameterKind {
     Integer(u64),
     /// Of another type, which is not passed as these are.
     Other,
+    /// Variable arguments.
+    Rest,
 }
 
 /// What entries of a unit say of themselves.
@@ -67,6 +69,9 @@ impl<R: Reader<Offset = usize>> Entries<'_, R> {
                     depth if depth == inner && entry.tag() == constants::DW_TAG_formal_parameter => {
                         let kind = self.kind(entry).map_or(ParameterKind::Other, |kind| self.passed(kind));
                         all.push(Parameter { name: self.name(entry).unwrap_or_default(), kind });
+                    }
+                    depth if depth == inner && entry.tag() == constants::DW_TAG_unspecified_parameters => {
+                        all.push(Parameter { name: String::new(), kind: ParameterKind::Rest });
                     }
                     _ => {}
                 }

@@ -93,10 +93,10 @@ impl MachineProgram {
                 let blocks = leading_to(&behind, head);
                 let inside = reachable(&behind, head);
                 let blocks: FxHashSet<u64> = blocks.intersection(&inside).copied().collect();
-                let same = self.bytes_of(taken.compare)?;
+                let same = self.form_of(taken.compare)?;
                 let tests = |at: &u64| {
                     let leaves = |at: &u64| behind[at].len() > 1 && behind[at].iter().any(|to| !blocks.contains(to));
-                    self.bytes_of(*at) == Some(same) && behind[at].iter().any(|next| blocks.contains(next) && leaves(next))
+                    self.form_of(*at).as_ref() == Some(&same) && behind[at].iter().any(|next| blocks.contains(next) && leaves(next))
                 };
                 if !blocks.iter().any(tests) {
                     return None;
@@ -149,11 +149,24 @@ impl MachineProgram {
         Some(Roles { stack: named(cpu.stack_pointer)?, frame: named(cpu.frame_pointer.0)?, result: named(cpu.call.result)?, saved })
     }
 
-    fn bytes_of(&self, address: u64) -> Option<&[u8]> {
-        let it = self.instruction(address)?;
+    /// Whether an instruction has a register as an operand: of those that we lift ourselves no more is known.
+    fn names(&self, it: &Instruction, held: Varnode) -> bool {
+        let Some((_, operands)) = self.text_at(it.address) else { return false };
+        let mut words = operands.split(|c: char| !c.is_ascii_alphanumeric()).filter_map(|word| self.decoder.register(word).ok());
+        words.any(|(offset, size)| overlap(register((offset, size)), held))
+    }
+
+    fn text_at(&self, address: u64) -> Option<(String, String)> {
         let segment = self.elf.segment(address)?;
-        let start = usize::try_from(address - segment.base).ok()?;
-        segment.bytes.get(start..start + it.len as usize)
+        let bytes = segment.bytes.get(usize::try_from(address - segment.base).ok()?..)?;
+        Some(self.decoder.text(address, &bytes[..bytes.len().min(self.elf.cpu.max_instruction)]))
+    }
+
+    /// A comparison in words; where it asks whether a register is zero, whatever register.
+    fn form_of(&self, address: u64) -> Option<String> {
+        let (mnemonic, operands) = self.text_at(address)?;
+        let of_itself = operands.split_once(',').is_some_and(|(a, b)| a.trim() == b.trim());
+        Some(if of_itself { mnemonic } else { format!("{mnemonic} {operands}") })
     }
 
     /// The instructions that lie behind an address, each with those that may follow it.
@@ -181,6 +194,9 @@ impl MachineProgram {
                 continue;
             }
             let it = self.instruction(state.0).filter(|_| seen.len() < MAX_STATES)?;
+            if it.own.is_some() && matches!(state.2, Holder::Register(held) if self.names(&it, register(held))) {
+                uses.readers.push(state.0);
+            }
             let (moved, holders) = through(&it, roles, state, false, &mut uses);
             for to in next(&it)? {
                 work.extend(holders.iter().map(|holder| (to, moved, *holder)));

@@ -103,7 +103,10 @@ fn is_mapped(cx: &Cx<'_>, address: u64) -> bool {
 /// Chooses the object of the unbound pointer in an address. Asks the solver.
 pub(crate) fn bind(probe: &Probe, address: ExprId, cx: &mut Cx<'_>) -> Result<(), Stop> {
     let address = replaced(address, cx);
-    let word = word::pointer(cx, address);
+    let (word, others) = word::pointer(cx, address);
+    if !others.is_empty() {
+        Rc::make_mut(&mut cx.state.lazy_mut::<Inputs>().indices).extend(others);
+    }
     if cx.state.lazy::<Inputs>().by_word.contains_key(&word) {
         return Err(PathEnd::Internal(format!(
             "a bound pointer was to be bound again: {} in {}",
@@ -225,6 +228,11 @@ fn invalid(word: ExprId, pointer: &str, cx: &mut Cx<'_>) -> Result<PathEnd, Stop
     // So may a test of a field's address, which only one value passes.
     if now >= LOWEST && (is_compared(word, cx) || cx.ask(other)?.is_none()) {
         return Ok(PathEnd::Unsupported(format!("no object fits what the code tested of `{pointer}`")));
+    }
+    let inputs = cx.state.lazy::<Inputs>();
+    if cx.core.pool.support(word).iter().any(|symbol| inputs.indices.contains(symbol)) {
+        let doubt = format!("`{pointer}` is a part of an address, and may be an offset");
+        Rc::make_mut(&mut cx.state.lazy_mut::<Inputs>().doubts).insert(doubt.into());
     }
     cx.state.lazy_mut::<Inputs>().invalid = Some(word);
     Ok(match now < LOWEST {

@@ -123,6 +123,8 @@ pub(crate) struct SmallTest {
 /// The path data of lazily made inputs.
 #[derive(Clone, Default)]
 pub struct Inputs {
+    /// Addresses of the variables that the program itself can write.
+    pub variables: Rc<[u64]>,
     pub objects: Rc<Vec<Made>>,
     pub bound: Rc<Vec<Bound>>,
     pub(crate) by_word: Rc<FxHashMap<ExprId, usize>>,
@@ -145,6 +147,8 @@ pub struct Inputs {
     pub interfering: Rc<BTreeSet<(usize, usize)>>,
     /// First symbols of words that pointer arithmetic began with.
     pub(crate) bases: Rc<BTreeSet<SymId>>,
+    /// Symbols of words that were taken for offsets, and might be pointers.
+    pub(crate) indices: Rc<BTreeSet<SymId>>,
     /// What was forgotten, by the object's first address.
     pub(crate) forgotten: Rc<BTreeMap<u64, Vec<Forgotten>>>,
     /// Loops that were left out, and the symbols of what they may have changed.

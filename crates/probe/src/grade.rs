@@ -7,14 +7,15 @@
 
 use rustc_hash::FxHashSet;
 use wryneck_exec::{
-    CodePos, Cx, Exit, FaultKind, PathEnd, Round, WITHOUT_BASE, all_rounds_of_input, asks_of_operand, code, round_of_input,
+    CodePos, Cx, Exit, FaultKind, PathEnd, Round, WITHOUT_BASE, accessed, all_rounds_of_input, asks_of_operand, code, round_of_input,
 };
 use wryneck_expr::{ExprId, Kind, Pool};
 use wryneck_solver::{Answer, Budget, PathCondition};
 
 use crate::data::{CALLERS, Inputs, SmallTest};
-use crate::is_lazy;
 use crate::told::{self, Calls, Known, Null};
+use crate::versions;
+use crate::{MARK, is_lazy};
 
 /// How sure an error is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -38,7 +39,7 @@ pub struct Verdict {
 }
 
 /// Addresses below are null pointers, and as many at the end are error codes.
-const PAGE: u64 = 4096;
+pub(crate) const PAGE: u64 = 4096;
 /// Conflicts that the query about an end may take.
 const CONFLICTS: u64 = 2_000;
 
@@ -61,12 +62,13 @@ fn graded(end: &PathEnd, possible: Option<ExprId>, (calls, null): (&Calls, &mut 
     }
     if let Some(ok) = possible
         && is_touched(ok, cx)
-        && !(matches!(end, PathEnd::Fault(fault) if is_of_index(fault.kind)) && is_selected(&cx.core.pool, ok, 0))
+        && !(matches!(end, PathEnd::Fault(fault) if is_of_index(fault.kind)) && is_selected(&cx.core.pool, ok, 0) && !told::is_of_model(cx))
     {
         return (Grade::May, vec!["some inputs of the path avoid it".into()]);
     }
     if let PathEnd::Fault(fault) = end {
-        if let Some(why) = DOUBTS.iter().find_map(|doubt| doubt(fault.kind, calls, cx)) {
+        let asked = Asked { kind: fault.kind, ok: possible.or_else(|| asks_of_operand(cx)) };
+        if let Some(why) = DOUBTS.iter().find_map(|doubt| doubt(&asked, calls, cx)) {
             return (Grade::May, vec![why]);
         }
         if fault.kind == FaultKind::NullDereference {
@@ -104,30 +106,51 @@ fn graded(end: &PathEnd, possible: Option<ExprId>, (calls, null): (&Calls, &mut 
     (Grade::May, why)
 }
 
-/// Why a fault of a kind need not happen, though all inputs of its path have it. May ask the solver.
-type Doubt = fn(FaultKind, &Calls, &mut Cx<'_>) -> Option<String>;
+/// A fault, and the condition under which it does not happen, if that is symbolic.
+struct Asked {
+    kind: FaultKind,
+    ok: Option<ExprId>,
+}
 
-const DOUBTS: &[Doubt] =
-    &[passes_own_test, may_end_program, counts_rounds, comes_from_loop, rests_on_untold, reads_target_from_table, uses_pointer_of_loop];
+impl Asked {
+    /// Whether it is about a number that the path uses: an index, a divisor or a width.
+    fn is_of_number(&self) -> bool {
+        is_of_index(self.kind) || matches!(self.kind, FaultKind::DivisionByZero | FaultKind::ShiftTooFar)
+    }
+}
+
+/// Why a fault need not happen, though all inputs of its path have it. May ask the solver.
+type Doubt = fn(&Asked, &Calls, &mut Cx<'_>) -> Option<String>;
+
+const DOUBTS: &[Doubt] = &[
+    passes_own_test, may_end_program, counts_rounds, comes_from_loop, rests_on_untold, gives_untested, needs_change, comes_from_case,
+    passes_end_mark, reads_target_from_table, uses_pointer_of_loop,
+];
 
 /// Other inputs pass the test that the fault itself makes.
-fn passes_own_test(kind: FaultKind, _: &Calls, cx: &mut Cx<'_>) -> Option<String> {
+fn passes_own_test(asked: &Asked, _: &Calls, cx: &mut Cx<'_>) -> Option<String> {
+    let kind = asked.kind;
     let (cond, before) = own_test(kind, cx)?;
     let what = if kind == FaultKind::AssertionFailed { "satisfy the assertion" } else { "avoid it" };
     is_avoidable(cond, before, cx).then(|| format!("some inputs of the path {what}"))
 }
 
-/// `abort` in a function that has no way to return, or in machine code, of which that is not known.
-fn may_end_program(kind: FaultKind, _: &Calls, cx: &mut Cx<'_>) -> Option<String> {
+/// `abort` in a function that has no way to return, or in machine code, of which that is not known; or right after an allocation has failed.
+fn may_end_program(asked: &Asked, _: &Calls, cx: &mut Cx<'_>) -> Option<String> {
+    let kind = asked.kind;
+    let fails = |cond: &ExprId| cx.core.pool.support(*cond).iter().all(|s| cx.core.pool.sym_info(*s).name.starts_with("fail_"));
+    if matches!(kind, FaultKind::Abort | FaultKind::Trap) && cx.state.path.constraints().last().is_some_and(fails) {
+        return Some("the program ends itself where there is no memory".into());
+    }
     let (func, image) = (cx.pos().func, &cx.core.image);
     let returns = || !image.is_machine_code(func) && image.code(func).ops.iter().any(|op| op.kind == code::Kind::Ret);
     (kind == FaultKind::Abort && !returns()).then(|| "its function may be there to end the program".into())
 }
 
 /// An index inside a loop that counts by an input; or a shift, after which the loop may have gone round until a count that is too large was all that is left.
-fn counts_rounds(kind: FaultKind, _: &Calls, cx: &mut Cx<'_>) -> Option<String> {
-    let rounds = match kind {
-        _ if is_of_index(kind) || kind == FaultKind::OverwrittenReturn => round_of_input(cx).into_iter().collect(),
+fn counts_rounds(asked: &Asked, _: &Calls, cx: &mut Cx<'_>) -> Option<String> {
+    let rounds = match asked.kind {
+        kind if is_of_index(kind) || kind == FaultKind::OverwrittenReturn => round_of_input(cx).into_iter().collect(),
         FaultKind::ShiftTooFar => all_rounds_of_input(cx),
         _ => Vec::new(),
     };
@@ -135,9 +158,9 @@ fn counts_rounds(kind: FaultKind, _: &Calls, cx: &mut Cx<'_>) -> Option<String> 
     Some(format!("the count of the loop at {} is an input, and may be kept within bounds", round.place))
 }
 
-/// A divisor or the width of a shift, of which only a loop without a round says what it is, or a call that tells nobody.
-fn rests_on_untold(kind: FaultKind, calls: &Calls, cx: &mut Cx<'_>) -> Option<String> {
-    let ok = asks_of_operand(cx).filter(|_| matches!(kind, FaultKind::DivisionByZero | FaultKind::ShiftTooFar))?;
+/// A number, of which only a loop without a round says what it is, or a call that tells nobody.
+fn rests_on_untold(asked: &Asked, calls: &Calls, cx: &mut Cx<'_>) -> Option<String> {
+    let ok = asked.ok.filter(|_| asked.is_of_number())?;
     let untold = told::untold(calls, cx);
     let tests = cx.state.lazy::<Inputs>().small_tests.clone();
     let pool = &cx.core.pool;
@@ -151,9 +174,9 @@ fn rests_on_untold(kind: FaultKind, calls: &Calls, cx: &mut Cx<'_>) -> Option<St
 }
 
 /// A null pointer, an index, a divisor or a width that a loop without a round would have made; or a null pointer that a loop may replace.
-fn comes_from_loop(kind: FaultKind, calls: &Calls, cx: &mut Cx<'_>) -> Option<String> {
-    let is_null = kind == FaultKind::NullDereference;
-    if !is_null && !is_of_index(kind) && !matches!(kind, FaultKind::DivisionByZero | FaultKind::ShiftTooFar) {
+fn comes_from_loop(asked: &Asked, calls: &Calls, cx: &mut Cx<'_>) -> Option<String> {
+    let is_null = asked.kind == FaultKind::NullDereference;
+    if !is_null && !asked.is_of_number() {
         return None;
     }
     let why = match told::comes_from_loop(is_null, calls, cx)? {
@@ -163,14 +186,44 @@ fn comes_from_loop(kind: FaultKind, calls: &Calls, cx: &mut Cx<'_>) -> Option<St
     Some(why.into())
 }
 
-fn reads_target_from_table(kind: FaultKind, _: &Calls, cx: &mut Cx<'_>) -> Option<String> {
+/// A known number that a call gives, and nobody tests: whoever wrote the call may know that this call gives another one.
+fn gives_untested(asked: &Asked, calls: &Calls, cx: &mut Cx<'_>) -> Option<String> {
+    if !asked.is_of_number() || asked.ok.is_some_and(|ok| is_lazy(&cx.core.pool, ok)) {
+        return None;
+    }
+    Some(format!("`{}` gives the number, and its caller does not test it", told::untested(true, calls, cx)?))
+}
+
+/// A value that the cases of a switch would make, of which none holds.
+fn comes_from_case(asked: &Asked, _: &Calls, cx: &mut Cx<'_>) -> Option<String> {
+    let is_value = asked.is_of_number() || matches!(asked.kind, FaultKind::NullDereference | FaultKind::BadCallTarget);
+    (is_value && told::comes_from_case(cx)).then(|| "no case of a switch holds, and what it switches on may have no other value".into())
+}
+
+/// An access behind the end of a variable whose contents the path has tested: a table may have an end mark.
+fn passes_end_mark(asked: &Asked, _: &Calls, cx: &mut Cx<'_>) -> Option<String> {
+    let name = accessed(cx).filter(|_| is_of_index(asked.kind) && !cx.core.image.is_machine_code(cx.pos().func))?;
+    let inputs = cx.state.lazy::<Inputs>();
+    let is_of_it = |symbol: &wryneck_expr::SymId| cx.core.pool.sym_info(*symbol).name.strip_prefix(MARK) == Some(&name);
+    let tested = inputs.small_tests.iter().any(|test| cx.core.pool.support(test.cond).iter().any(is_of_it));
+    tested.then(|| format!("what `{name}` holds may mark its end"))
+}
+
+/// What the path tested last would have to be changed by a skipped call.
+fn needs_change(_: &Asked, _: &Calls, cx: &mut Cx<'_>) -> Option<String> {
+    versions::disagree(cx)
+}
+
+fn reads_target_from_table(asked: &Asked, _: &Calls, cx: &mut Cx<'_>) -> Option<String> {
+    let kind = asked.kind;
     let has_table = || cx.state.lazy::<Inputs>().assumed.iter().any(|assumed| &*assumed.why == WITHOUT_BASE);
     (kind == FaultKind::BadCallTarget && has_table()).then(|| "the target is read from a table of which the size is not known".into())
 }
 
 /// The path has used a pointer that a loop which was left out has made. Such a pointer leads to an object of its own here, and most often to one that the
 /// loop knew.
-fn uses_pointer_of_loop(kind: FaultKind, _: &Calls, cx: &mut Cx<'_>) -> Option<String> {
+fn uses_pointer_of_loop(asked: &Asked, _: &Calls, cx: &mut Cx<'_>) -> Option<String> {
+    let kind = asked.kind;
     let inputs = cx.state.lazy::<Inputs>();
     let of_loop = |word: ExprId| cx.core.pool.support(word).iter().any(|symbol| inputs.of_loops.contains(symbol));
     let uses_one = || inputs.bound.iter().any(|bound| of_loop(bound.word));
@@ -224,6 +277,23 @@ fn is_avoidable(cond: ExprId, before: u32, cx: &mut Cx<'_>) -> bool {
     }
     let other = cx.core.pool.not(cond);
     !implied(&path, other, cx)
+}
+
+/// Whether some tests follow from others. Asks the solver.
+pub(crate) fn follow(tests: &[ExprId], others: &[ExprId], cx: &mut Cx<'_>) -> bool {
+    let path = path_of(others, cx);
+    let mut doubt = ExprId::FALSE;
+    for test in tests {
+        let not = cx.core.pool.not(*test);
+        doubt = cx.core.pool.or(doubt, not);
+    }
+    implied(&path, doubt, cx)
+}
+
+/// Whether a condition cannot hold where these tests hold. Asks the solver.
+pub(crate) fn excludes(tests: &[ExprId], cond: ExprId, cx: &mut Cx<'_>) -> bool {
+    let path = path_of(tests, cx);
+    implied(&path, cond, cx)
 }
 
 /// Whether a condition cannot hold.

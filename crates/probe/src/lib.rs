@@ -28,6 +28,7 @@ pub mod harness;
 pub mod shape;
 mod skip;
 pub mod told;
+mod versions;
 mod word;
 
 use std::rc::Rc;
@@ -75,6 +76,8 @@ pub struct Probe {
     pub bounds: Bounds,
     /// What the paths so far have shown of calls.
     pub calls: Rc<Calls>,
+    /// Addresses of the variables that the program itself can write.
+    pub variables: Rc<[u64]>,
 }
 
 /// Whether an expression mentions an under-constrained symbol.
@@ -90,7 +93,7 @@ pub fn resolved(pointer: ExprId, cx: &mut Cx<'_>) -> Option<u64> {
 
 impl LazyInputs for Probe {
     fn initial(&self) -> Rc<dyn PathData> {
-        Rc::new(Inputs::default())
+        Rc::new(Inputs { variables: self.variables.clone(), ..Inputs::default() })
     }
 
     fn resolve(&self, address: ExprId, cx: &mut Cx<'_>) -> Result<ExprId, Stop> {

@@ -134,7 +134,8 @@ fn stored(address: Value, len: u64, own: &BTreeSet<u64>, cx: &mut Cx<'_>) -> Vec
 
 /// First addresses of the program's own variables that are written.
 fn variables_of(cx: &Cx<'_>) -> BTreeSet<u64> {
-    cx.core.image.written().iter().map(|v| v.address).collect()
+    // Where a library is stripped, several variables are one object.
+    cx.state.lazy::<Inputs>().variables.iter().map(|at| cx.object_at(*at).map_or(*at, |object| object.base)).collect()
 }
 
 fn is_writable(object: &Object, own: &BTreeSet<u64>) -> bool {

@@ -8,10 +8,14 @@ use std::rc::Rc;
 
 use rustc_hash::{FxHashMap, FxHashSet};
 use wryneck_exec::{
-    CodePos, Cx, Exit, Image, SourcePos, Uses, names_address, orders_values, sides_write, uses_of_inlined, uses_of_loop, uses_of_result,
+    CodePos, Cx, Exit, Image, SourcePos, Uses, called, names_address, orders_values, sides_write, uses_of_cases, uses_of_inlined,
+    uses_of_loop, uses_of_result,
 };
 
+use wryneck_expr::{ExprId, Kind};
+
 use crate::data::{CALLERS, Inputs, SmallTest};
+use crate::grade;
 
 /// Why the use of a null pointer is a may error, if only callees that have returned have tested it.
 pub const CALLEE_ALONE: &str = "only a callee has tested the pointer, and paths on which it is valid get here, too";
@@ -110,13 +114,18 @@ pub(crate) enum Known {
 pub(crate) fn known(calls: &Calls, cx: &mut Cx<'_>) -> Known {
     let Some(word) = cx.state.lazy::<Inputs>().invalid else {
         let why = |name| format!("the null is what `{name}` gives, which its caller does not test");
-        return untested_null(calls, cx).map_or(Known::Here, |name| Known::No(why(name)));
+        return untested(false, calls, cx).map_or(Known::Here, |name| Known::No(why(name)));
     };
     let pool = &cx.core.pool;
     let own = pool.support(word);
     let tests = cx.state.lazy::<Inputs>().small_tests.clone();
     let here = frames(&cx.core.image, &cx.core.call_stack(cx.state, CALLERS));
     let of_it: Vec<&SmallTest> = tests.iter().filter(|test| pool.support(test.cond).iter().any(|symbol| own.contains(symbol))).collect();
+    // Of several tests of it, those count that no valid pointer passes.
+    let lowest = cx.core.pool.bits(64, grade::PAGE);
+    let valid = cx.core.pool.ule(lowest, word);
+    let excluding: Vec<&SmallTest> = of_it.iter().copied().filter(|test| grade::excludes(&[test.cond], valid, cx)).collect();
+    let of_it = if excluding.is_empty() { of_it } else { excluding };
     if !of_it.is_empty() && of_it.iter().all(|test| orders_values(test.stack[0], cx)) {
         return Known::No("only a comparison of two addresses tells that the pointer is null".into());
     }
@@ -130,7 +139,7 @@ pub(crate) fn known(calls: &Calls, cx: &mut Cx<'_>) -> Known {
 }
 
 /// How the loop was left that may make otherwise what the path uses here, if no test has looked at it since. After rounds that counts for null pointers
-/// alone, and not for those that the loop's own test has found to be null.
+/// alone. A null pointer that the loop's own test has found is one however often the loop goes round.
 pub(crate) fn comes_from_loop(is_null: bool, calls: &Calls, cx: &mut Cx<'_>) -> Option<Exit> {
     let stack = cx.core.call_stack(cx.state, CALLERS);
     let inputs = cx.state.lazy::<Inputs>();
@@ -144,7 +153,7 @@ pub(crate) fn comes_from_loop(is_null: bool, calls: &Calls, cx: &mut Cx<'_>) -> 
         let left = test.left?;
         let pool = &cx.core.pool;
         let is_tested = || invalid.is_some_and(|word| pool.support(word).iter().any(|symbol| pool.support(test.cond).contains(symbol)));
-        if left == Exit::AfterRounds && (!is_null || is_tested()) || ended(test, &here, cx).is_some() {
+        if left == Exit::AfterRounds && !is_null || is_null && is_tested() || ended(test, &here, cx).is_some() {
             return None;
         }
         let mut at = stack.iter().filter(|pos| pos.func == test.stack[0].func);
@@ -153,24 +162,63 @@ pub(crate) fn comes_from_loop(is_null: bool, calls: &Calls, cx: &mut Cx<'_>) -> 
     })
 }
 
-/// Whether a null pointer that is used here is the result of a call that the caller does not test: whoever wrote the call may know that this call
-/// does not give null. The name of the function that gave it.
-fn untested_null(calls: &Calls, cx: &mut Cx<'_>) -> Option<String> {
+/// Whether what is used here would be made by the cases of a switch of which none holds, and no test has looked at it since: the type of what is switched
+/// on may have no other value.
+pub(crate) fn comes_from_case(cx: &mut Cx<'_>) -> bool {
     let stack = cx.core.call_stack(cx.state, CALLERS);
     let here = frames(&cx.core.image, &stack);
     let tests = cx.state.lazy::<Inputs>().small_tests.clone();
+    tests.iter().any(|test| {
+        let pool = &cx.core.pool;
+        let is_default = pool.conjuncts(test.cond).iter().all(|part| matches!(pool.kind(*part), Kind::Not(_)));
+        let at: Vec<CodePos> = stack.iter().copied().filter(|pos| pos.func == test.stack[0].func).collect();
+        if !is_default || at.is_empty() || ended(test, &here, cx).is_some() {
+            return false;
+        }
+        uses_of_cases(test.stack[0], cx).is_some_and(|uses| !uses.is_tested && at.iter().any(|pos| uses.reach(*pos, cx)))
+    })
+}
+
+/// Whether what is used here comes from a call whose result the caller does not test: whoever wrote the call may know what this call gives. The name of
+/// the function that gave it. `models`: functions that the engine models count, too.
+pub(crate) fn untested(models: bool, calls: &Calls, cx: &mut Cx<'_>) -> Option<String> {
+    let stack = cx.core.call_stack(cx.state, CALLERS);
+    let here = frames(&cx.core.image, &stack);
+    let tests = cx.state.lazy::<Inputs>().small_tests.clone();
+    let modelled =
+        |test: &SmallTest| Some(Ended { name: called(test.stack[0], cx).filter(|_| models)?.0, pos: test.stack[0], inlined: Vec::new() });
+    let calls_of: Vec<Option<Ended>> = tests.iter().map(|test| ended(test, &here, cx).or_else(|| modelled(test))).collect();
     let mut seen = Vec::new();
-    for call in tests.iter().filter_map(|test| ended(test, &here, cx)).collect::<Vec<_>>() {
+    for call in calls_of.iter().flatten() {
         if seen.contains(&call) {
             continue;
         }
         let mut at = stack.iter().filter(|pos| pos.func == call.pos.func);
-        if calls.uses(&call, cx).is_some_and(|uses| !uses.is_tested && at.any(|pos| uses.reach(*pos, cx))) {
-            return Some(call.name);
+        let is_untested = match calls.uses(call, cx) {
+            Some(uses) => !uses.is_tested && at.any(|pos| uses.reach(*pos, cx)),
+            // An inlined call of machine code.
+            None => !call.inlined.is_empty(),
+        };
+        if is_untested {
+            // What the caller has tested itself may say how the call's tests end.
+            let (of_call, others): (Vec<_>, Vec<_>) = tests.iter().zip(&calls_of).partition(|(_, of)| of.as_ref() == Some(call));
+            let conds = |tests: Vec<(&SmallTest, _)>| tests.into_iter().map(|(test, _)| test.cond).collect::<Vec<ExprId>>();
+            return (!grade::follow(&conds(of_call), &conds(others), cx)).then(|| call.name.clone());
         }
         seen.push(call);
     }
     None
+}
+
+/// Whether what is used here comes from a call of a function that is not the program's own, whose result its caller does not test.
+pub(crate) fn is_of_model(cx: &mut Cx<'_>) -> bool {
+    let here = cx.pos();
+    if cx.core.image.is_machine_code(here.func) {
+        return false;
+    }
+    let calls = (0..cx.core.image.code(here.func).ops.len() as u32).map(|op| CodePos { op, ..here });
+    let calls: Vec<CodePos> = calls.filter(|call| called(*call, cx).is_some_and(|(_, is_own)| !is_own)).collect();
+    calls.into_iter().any(|call| uses_of_result(call, cx).is_some_and(|uses| !uses.is_tested && uses.reach(here, cx)))
 }
 
 /// A call that has ended since a test was made in it.

@@ -6,7 +6,7 @@
 use std::rc::Rc;
 
 use wryneck_exec::Cx;
-use wryneck_expr::{ExprId, Kind, Pool};
+use wryneck_expr::{ExprId, Kind, Pool, SymId};
 
 use crate::data::Inputs;
 use crate::{MARK, is_lazy};
@@ -77,24 +77,31 @@ pub(crate) fn has_pointer(e: ExprId, cx: &Cx<'_>) -> bool {
     all.iter().any(known)
 }
 
-/// The pointer in an address that is unbound.
-pub(crate) fn pointer(cx: &mut Cx<'_>, address: ExprId) -> ExprId {
+/// The pointer in an address that is unbound, and the symbols of other words that look as much like one.
+pub(crate) fn pointer(cx: &mut Cx<'_>, address: ExprId) -> (ExprId, Vec<SymId>) {
     let pool = &cx.core.pool;
     let mut all = Vec::new();
     terms(pool, address, &mut all);
     all.retain(|term| is_lazy(pool, *term));
     let inputs = cx.state.lazy::<Inputs>();
-    // Of several words, one that the path knows to be null is an index.
+    // Of several words, one that the path knows to be null is an index, if pointer arithmetic did not begin with it.
     let is_null = |term: ExprId| pool.support(term).iter().all(|symbol| cx.state.path.fixed(*symbol) == Some(0));
     let words = all.iter().filter(|term| rank(pool, inputs, **term) >= Rank::Word).count();
-    let best = all.iter().copied().rev().max_by_key(|term| (words < 2 || !is_null(*term), rank(pool, inputs, *term)));
+    let best = all.iter().copied().rev().max_by_key(|term| {
+        let rank = rank(pool, inputs, *term);
+        (words < 2 || rank == Rank::Base || !is_null(*term), rank)
+    });
     match best {
-        Some(term) if rank(pool, inputs, term) >= Rank::Word => term,
+        Some(term) if rank(pool, inputs, term) >= Rank::Word => {
+            let own = rank(pool, inputs, term);
+            let others = all.iter().filter(|other| **other != term && rank(pool, inputs, **other) == own);
+            (term, others.flat_map(|other| pool.support(*other).iter().copied()).collect())
+        }
         // No part looks like a pointer: all but the constant is.
         _ => match pool.kind(address) {
-            Kind::Add(a, b) if pool.as_u64(b).is_some() => a,
-            Kind::Add(a, b) if pool.as_u64(a).is_some() => b,
-            _ => address,
+            Kind::Add(a, b) if pool.as_u64(b).is_some() => (a, Vec::new()),
+            Kind::Add(a, b) if pool.as_u64(a).is_some() => (b, Vec::new()),
+            _ => (address, Vec::new()),
         },
     }
 }

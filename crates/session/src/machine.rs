@@ -164,6 +164,10 @@ fn parameter(function: &str, number: usize, known: prototype::Parameter) -> Resu
                 format!("the parameter `{name}` of `{function}` is neither an integer nor a pointer, which is not passed to machine code");
             return Err(problem(what, "begin with a function that calls it"));
         }
+        prototype::ParameterKind::Rest => {
+            let what = format!("`{function}` takes variable arguments, whose number only a caller knows");
+            return Err(problem(what, "begin with a function that calls it"));
+        }
     };
     Ok(Parameter { name, kind })
 }

@@ -100,7 +100,9 @@ fn round(args: &ProbeArgs, function: &str) -> Result<Probed> {
     watchdog::works_on("preparing the target");
     let mut target = match Target::open(&run, &mut input, &rules::functions(&checkers)) {
         Ok(target) => target,
-        Err(error) if error.to_string().contains("is neither an integer nor a pointer") => {
+        Err(error)
+            if ["is neither an integer nor a pointer", "takes variable arguments"].iter().any(|why| error.to_string().contains(why)) =>
+        {
             return Ok(Probed::unsupported(function, error.to_string()));
         }
         Err(error) => return Err(error),
@@ -132,8 +134,8 @@ fn round(args: &ProbeArgs, function: &str) -> Result<Probed> {
     if let Some(code) = &mut code {
         machine::map(&run, code, &mut image, &mut pool)?;
     }
+    let variables = code.as_ref().map_or_else(|| image.written(), |code| code.elf.written());
     if !args.globals_initial {
-        let variables = code.as_ref().map_or_else(|| image.written(), |code| code.elf.written());
         image.leave_unwritten(&variables, &mut pool);
     }
     let is_machine_code = code.is_some();
@@ -157,7 +159,10 @@ fn round(args: &ProbeArgs, function: &str) -> Result<Probed> {
     let mut explorer = Explorer::new(image, pool, solver, environment, monitor, config, search);
     explorer.core.code_source = code.map(|code| Rc::new(RefCell::new(code)) as _);
     let calls = Rc::new(Calls::default());
-    explorer.make_inputs(Rc::new(Probe { bounds: args.bounds, calls: calls.clone() }), skipped);
+    explorer.make_inputs(
+        Rc::new(Probe { bounds: args.bounds, calls: calls.clone(), variables: variables.iter().map(|v| v.address).collect() }),
+        skipped,
+    );
     let defined = |name: &str| names.contains(name);
     let deadline = start + Duration::from_secs_f64(args.max_time);
     let mut collector = Collector::new(function, &params, deadline, args.report, &defined);

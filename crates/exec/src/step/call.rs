@@ -320,7 +320,7 @@ fn undefined(cx: &mut Cx<'_>, name: &str, site: &Site) -> Result<Option<Value>, 
 /// A call that is not followed, where inputs are lazily made.
 fn skip(cx: &mut Cx<'_>, name: &str, site: &Site) -> Result<Option<Value>, Stop> {
     let Some(lazy) = cx.core.lazy.clone() else { return Ok(None) };
-    if site.flags & call_flags::NO_RETURN != 0 || never_returns(name) {
+    if site.flags & call_flags::NO_RETURN != 0 || never_returns(name) || comes_back_behind_function(cx) {
         return Err(PathEnd::Assumed.into());
     }
     let values = lazy.skip(&site.call(name), cx)?;
@@ -329,10 +329,22 @@ fn skip(cx: &mut Cx<'_>, name: &str, site: &Site) -> Result<Option<Value>, Stop>
     Ok(values.first().copied())
 }
 
+/// Whether the call that machine code is in would come back to where its function has ended.
+fn comes_back_behind_function(cx: &Cx<'_>) -> bool {
+    let Some(source) = cx.core.code_source.as_ref().filter(|_| cx.core.image.is_machine_code(cx.pos().func)) else { return false };
+    let source = source.borrow();
+    let Some(calling) = source.calling() else { return false };
+    let code = cx.core.image.code(cx.pos().func);
+    let (pointer, tag) = cx.state.frame().get(code.consts.len() + calling.stack_pointer);
+    let mut back = [0; 8];
+    tag == 0 && cx.state.memory.space.read(pointer, &mut back) && source.is_behind_function(u64::from_le_bytes(back))
+}
+
 /// Whether a function that nobody defines is known never to return: machine code does not say so.
 fn never_returns(name: &str) -> bool {
-    const NAMES: [&str; 9] = [
-        "_Exit", "_Unwind_Resume", "_ZSt9terminatev", "__assert_fail", "__cxa_rethrow", "__cxa_throw", "__stack_chk_fail", "_exit", "abort",
+    const NAMES: [&str; 13] = [
+        "_Exit", "_Unwind_Resume", "_ZSt9terminatev", "__assert_fail", "__assert_perror_fail", "__chk_fail", "__cxa_rethrow",
+        "__cxa_throw", "__fortify_fail", "__longjmp_chk", "__stack_chk_fail", "_exit", "abort",
     ];
     NAMES.binary_search(&name).is_ok() || name.contains("9panicking")
 }

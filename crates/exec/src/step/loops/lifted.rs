@@ -1,5 +1,7 @@
 //! The same questions about machine code, which answers them by its addresses: its blocks are lifted one by one, so no function is there as a whole.
 
+use std::rc::Rc;
+
 use wryneck_ir::Op;
 use wryneck_ir::code_source::{LoopPast, Taken, ValueUses};
 
@@ -7,6 +9,7 @@ use super::operands;
 use crate::ground::code::Kind;
 use crate::ground::image::CodePos;
 use crate::step::cx::Cx;
+use crate::step::plugin::Value;
 
 /// Operations between a branch's condition and the comparison that it comes from.
 const NEAR: u32 = 12;
@@ -70,6 +73,18 @@ pub fn names_address(cx: &Cx<'_>) -> bool {
     let inst = cx.core.image.function(pos.func).0.insts[(code.first_inst + pos.op) as usize];
     let is_access = matches!(inst.operator(), Some(Op::Load | Op::Store));
     is_access && cx.core.image.is_machine_code(pos.func) && code.consts.get(inst.a as usize).is_some()
+}
+
+/// The variable that the access the path is at lies in, or shortly behind, if its address is fixed.
+pub fn accessed(cx: &mut Cx<'_>) -> Option<Rc<str>> {
+    let pos = cx.pos();
+    let code = cx.core.image.code(pos.func);
+    let inst = cx.core.image.function(pos.func).0.insts[(code.first_inst + pos.op) as usize];
+    if !matches!(inst.operator(), Some(Op::Load | Op::Store)) {
+        return None;
+    }
+    let Value::Bits(address) = cx.operand(inst.a, 64) else { return None };
+    cx.state.memory.static_near(address, NEAR.into()).map(|variable| variable.name.clone())
 }
 
 /// Whether the branch at this place asks which of two values is larger, and both are computed. Such a test tells null only because the other value

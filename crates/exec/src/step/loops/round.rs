@@ -132,7 +132,7 @@ pub(super) fn loop_left_out(pos: CodePos, taken: bool, cx: &mut Cx<'_>) -> Optio
         return None;
     }
     let loops = loops(cx, code);
-    let block = |edge: u32| loops.at(code.edges[edge as usize].target);
+    let block = |edge: u32| loops.at(code.edges[loops.decided(edge, code) as usize].target);
     let (to, other) = if taken { (block(p.b), block(p.c)) } else { (block(p.c), block(p.b)) };
     let here = loops.at(pos.op);
     // Blocks that only go on may lie before a loop's head.
@@ -160,6 +160,19 @@ pub(super) fn loop_left_out(pos: CodePos, taken: bool, cx: &mut Cx<'_>) -> Optio
 }
 
 impl Loops {
+    /// The edge that control takes by itself after this one: `a && b` goes to a branch on a constant where `a` does not hold.
+    fn decided(&self, mut edge: u32, code: &Code) -> u32 {
+        for _ in 0..JUMPS {
+            let (target, copies) = (code.edges[edge as usize].target, code.edges[edge as usize].copies);
+            let last = code.ops[self.ops(self.at(target), code).end as usize - 1];
+            let copies = &code.copies[copies.first as usize..(copies.first + copies.count) as usize];
+            let copied = copies.iter().find(|copy| last.kind == Kind::CondBr && copy.dst == last.a);
+            let Some(value) = copied.and_then(|copy| code.consts.get(copy.src as usize)) else { break };
+            edge = if value & 1 == 1 { last.b } else { last.c };
+        }
+        edge
+    }
+
     /// The operations of a loop that read what it loads, or what its calls give, in this round or the one before; in the order of its blocks.
     fn on_loads(&self, l: &Loop, code: &Code, module: &Module) -> Vec<u32> {
         let mut blocks = l.blocks.clone();

@@ -6,7 +6,7 @@ use wryneck_ir::{Inst, Module, Op};
 
 use super::round::loop_left_out;
 use super::{edges_of, lifted, loops, operands, results};
-use crate::ground::code::{Code, Kind};
+use crate::ground::code::{Callee, Code, Kind};
 use crate::ground::image::{CodePos, SourcePos};
 use crate::step::cx::Cx;
 
@@ -44,7 +44,8 @@ pub fn uses_of_result(call: CodePos, cx: &mut Cx<'_>) -> Option<Uses> {
     let code = image.code(call.func);
     let loops = loops(cx, code);
     let mut flow = Flow::new(image.function(call.func).0, code);
-    flow.slots.extend(results(flow.module, &flow.inst(call.op)));
+    flow.pass(0..call.op);
+    flow.gives(call.op);
     flow.pass(call.op + 1..code.ops.len() as u32);
     let here = loops.at(call.op);
     if loops.all.iter().any(|l| l.blocks.contains(&here)) {
@@ -88,6 +89,37 @@ pub fn uses_of_loop(test: CodePos, taken: bool, cx: &mut Cx<'_>) -> Option<Uses>
     Some(flow.uses_of_inside())
 }
 
+/// The uses of what the cases of the switch at this place make, where none of them holds. `None`: there is no switch, or it is machine code. Asks no solver.
+pub fn uses_of_cases(test: CodePos, cx: &mut Cx<'_>) -> Option<Uses> {
+    let image = cx.core.image.clone();
+    let code = image.code(test.func);
+    let p = code.ops[test.op as usize];
+    if p.kind != Kind::Switch || image.is_machine_code(test.func) {
+        return None;
+    }
+    let loops = loops(cx, code);
+    let behind = |edge: u32| loops.reachable(loops.at(code.edges[edge as usize].target));
+    let switch = &code.switches[p.b as usize];
+    let otherwise = behind(switch.default);
+    let cases = switch.cases.iter().flat_map(|(_, edge)| behind(*edge)).filter(|block| !otherwise.contains(block));
+    let mut flow = Flow::new(image.function(test.func).0, code);
+    flow.inside.extend(cases.flat_map(|block| loops.ops(block, code)));
+    (!flow.inside.is_empty()).then(|| flow.uses_of_inside())
+}
+
+/// The function that the operation at this place of bitcode calls by its name: its name, and whether it is one of the program with a body. Asks no solver.
+pub fn called(pos: CodePos, cx: &Cx<'_>) -> Option<(String, bool)> {
+    let image = &cx.core.image;
+    let code = image.code(pos.func);
+    let inst = image.function(pos.func).0.insts[(code.first_inst + pos.op) as usize];
+    if image.is_machine_code(pos.func) || inst.operator() != Some(Op::Call) {
+        return None;
+    }
+    let callee = image.callee_of(code.module, inst.a)?;
+    let is_own = matches!(callee, Callee::Body(f) if !image.is_library(f));
+    Some((image.callee_name(callee).to_owned(), is_own))
+}
+
 /// Whether one side of the branch at this place changes memory that the other one does not, in the function that the source has there: by a store to
 /// anything but variables of the frame and what the tested pointer itself leads to, or on the side that was `taken` by a call. A call that is left out is
 /// not taken for a message. Asks no solver.
@@ -115,7 +147,8 @@ pub fn sides_write(test: CodePos, taken: bool, cx: &mut Cx<'_>) -> bool {
         let block = loops.at(op);
         let (of_ours, of_others) = (ours.contains(&block), others.contains(&block));
         let writes = match inst.operator() {
-            Some(Op::Call | Op::CallIndirect | Op::MemCopy | Op::MemMove | Op::MemSet) => of_ours,
+            Some(Op::Call) => of_ours && called(CodePos { func: test.func, op }, cx).is_none_or(|(_, is_own)| is_own),
+            Some(Op::CallIndirect | Op::MemCopy | Op::MemMove | Op::MemSet) => of_ours,
             Some(Op::Store) => {
                 let base = flow.address(inst.a).base;
                 !matches!(base, Base::Variable(_)) && pointer != Some(base)
@@ -168,6 +201,14 @@ impl<'a> Flow<'a> {
 
     fn inst(&self, op: u32) -> Inst {
         self.module.insts[(self.code.first_inst + op) as usize]
+    }
+
+    /// The call gives the value: as its result, and in variables that its arguments point to.
+    fn gives(&mut self, call: u32) {
+        let inst = self.inst(call);
+        let addresses: Vec<Address> = operands(self.module, &inst).into_iter().map(|slot| self.address(slot)).collect();
+        self.held.extend(addresses.into_iter().filter(|at| matches!(at.base, Base::Variable(_))));
+        self.slots.extend(results(self.module, &inst));
     }
 
     fn pass(&mut self, ops: std::ops::Range<u32>) {
