@@ -76,6 +76,16 @@ pub enum Halt {
     Stop(Stop),
 }
 
+impl Halt {
+    /// What stops the path's operation: of an error number, which is none, an internal error.
+    pub fn stop(self) -> Stop {
+        match self {
+            Halt::Stop(stop) => stop,
+            Halt::Errno(errno) => PathEnd::Internal(format!("error {} is no reason to stop", errno.0)).into(),
+        }
+    }
+}
+
 impl From<Errno> for Halt {
     fn from(e: Errno) -> Halt {
         Halt::Errno(e)

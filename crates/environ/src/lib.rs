@@ -17,6 +17,7 @@ pub mod intrinsics;
 pub mod libc;
 mod models;
 pub mod observed;
+mod processes;
 mod sig;
 pub mod sockets;
 pub mod start;
@@ -32,7 +33,7 @@ use std::rc::Rc;
 
 use wryneck_exec::memory::HeapObject;
 use wryneck_exec::threads::ThreadId;
-use wryneck_exec::{Call, Cx, Environment, PathData, PathEnd, Premises, Reply, State, Stop, Value};
+use wryneck_exec::{Call, Cx, Environment, PathData, Premises, Reply, State, Stop, Value};
 
 pub use failing::SHORT as SHORT_TRANSFER;
 pub use input::{
@@ -185,7 +186,7 @@ impl Environment for Linux {
 
     fn returned(&self, value: Option<Value>, cx: &mut Cx<'_>) -> Stop {
         match cx.concretise(value.unwrap_or(Value::Bits(0)), "exit status") {
-            Ok(status) => PathEnd::Exit(status as u8).into(),
+            Ok(status) => sys::children::exit(cx, status as u8),
             Err(stop) => stop,
         }
     }

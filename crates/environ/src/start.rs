@@ -112,6 +112,8 @@ pub fn world(input: &ProgramInput, captured: &Captured) -> World {
         bad_descriptor: false,
         names: Rc::default(),
         threads: Rc::default(),
+        processes: Rc::default(),
+        shares_memory: false,
         observed: Rc::default(),
     };
     let mut path = Vec::new();

@@ -11,6 +11,7 @@ use crate::content::{Byte, Content};
 use crate::epolls::Epoll;
 use crate::input::{Stat, mode};
 use crate::observed::Observed;
+use crate::processes::Processes;
 pub use crate::sockets::{Connection, Socket, SocketState};
 use crate::sys::signals::Pending;
 use crate::threads::Threads;
@@ -217,6 +218,9 @@ pub struct World {
     /// Symbolic names of files made on this path: 8-bit bytes, zeros after the name. Each differs from all others in its directory.
     pub names: Rc<Vec<Rc<[ExprId]>>>,
     pub threads: Rc<Threads>,
+    pub processes: Rc<Processes>,
+    /// The program has made memory that its children would share.
+    pub shares_memory: bool,
     /// What this path asked of the world outside, in its order; empty unless facts are noted.
     pub observed: Rc<Vec<Observed>>,
 }
@@ -419,6 +423,7 @@ impl PathData for World {
             node.hash(&mut h);
             epoll.hash_into(h, hash_expr);
         }
+        (&self.processes, self.shares_memory).hash(&mut h);
         self.threads.hash_into(h, hash_expr);
     }
 }

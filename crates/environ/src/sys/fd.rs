@@ -10,7 +10,7 @@ use super::{Done, Sys, lock};
 use crate::content::Byte;
 use crate::epolls::Told;
 use crate::errno::{EAGAIN, EBADF, ECONNRESET, EFBIG, EINVAL, EISDIR, EMFILE, ENOSPC, ENXIO, ESPIPE, Halt, RESTARTS};
-use crate::state::{Fd, Node, NodeId, NodeKind, Open};
+use crate::state::{Fd, Node, NodeId, NodeKind, Open, World};
 
 /// Access mode bits of `open`'s flags.
 pub const O_ACCMODE: u32 = 3;
@@ -384,8 +384,12 @@ fn is_called_by_stdio(s: &Sys<'_, '_>) -> bool {
 }
 
 fn close_fd(s: &mut Sys<'_, '_>, fd: i32) {
-    let world = s.change();
-    let Some(Fd { open: index, .. }) = world.fds.get_mut(fd as usize).and_then(Option::take) else { return };
+    release(s.change(), fd as usize);
+}
+
+/// Closes a descriptor, if it is open.
+pub fn release(world: &mut World, number: usize) {
+    let Some(Fd { open: index, .. }) = world.fds.get_mut(number).and_then(Option::take) else { return };
     let open = &mut world.opens[index as usize];
     open.refs -= 1;
     let (node, last, way) = (open.node, open.refs == 0, open.flags & O_ACCMODE);

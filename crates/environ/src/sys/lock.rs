@@ -4,7 +4,7 @@ use wryneck_exec::PathEnd;
 
 use super::fd::O_ACCMODE;
 use super::{Done, Sys};
-use crate::errno::{EAGAIN, EBADF, EINVAL, EOVERFLOW};
+use crate::errno::{EAGAIN, EBADF, EINVAL, EOVERFLOW, RESTARTS};
 use crate::state::Lock;
 
 /// The bytes of `struct flock`.
@@ -29,7 +29,7 @@ pub fn flock(s: &mut Sys<'_, '_>) -> Done {
     let others = world.opens.iter().enumerate().filter(|(i, o)| o.refs > 0 && o.node == open.node && Some(*i) != this);
     let blocked = others.map(|(_, o)| o.lock).any(|lock| lock.excludes(wanted));
     if blocked && operation & NO_WAIT == 0 {
-        return Err(PathEnd::Unsupported("a wait for a lock that nobody else can give up".into()).into());
+        s.wait(None, RESTARTS, "a wait for a lock that nobody else can give up")?;
     }
     // The kernel gives up the old lock before it asks for another kind.
     let new = if blocked { Lock::None } else { wanted };
@@ -43,6 +43,9 @@ pub fn flock(s: &mut Sys<'_, '_>) -> Done {
 /// F_UNLCK. `bases`: where the file begins, is read and written, and ends.
 pub fn record(s: &mut Sys<'_, '_>, flags: u32, bases: [u64; 3], command: i32) -> Done {
     const GETLK: i32 = 5;
+    if wryneck_exec::processes::are_several(s.cx.state) {
+        return Err(PathEnd::Unsupported("a lock of a part of a file among several processes".into()).into());
+    }
     const UNLOCKED: u16 = 2;
     let addr = s.block(s.args[2], SIZE, command == GETLK)?;
     let field = |s: &mut Sys<'_, '_>, at: u64, bytes: u64| s.number_in_memory(addr + at, bytes, super::STRUCTURE);

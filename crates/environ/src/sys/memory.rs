@@ -97,6 +97,12 @@ pub fn mmap(s: &mut Sys<'_, '_>) -> Done {
     if !offset.is_multiple_of(PAGE) {
         return Err(EINVAL.into());
     }
+    if flags & MAP_SHARED != 0 && protection & PROT_WRITE != 0 {
+        if wryneck_exec::processes::are_several(s.cx.state) {
+            return Err(PathEnd::Unsupported("writable shared memory of one of several processes".into()).into());
+        }
+        s.change().shares_memory |= flags & MAP_ANONYMOUS != 0;
+    }
     let file = if flags & MAP_ANONYMOUS == 0 { Some(s.opened(fd)?.0) } else { None };
     if len == 0 || flags & MAP_TYPE == 0 || fixed && !hint.is_multiple_of(PAGE) {
         return Err(EINVAL.into());

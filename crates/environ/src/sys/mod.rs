@@ -5,6 +5,7 @@
 //! row of the ledger.
 
 mod buffer;
+pub mod children;
 pub mod dir;
 pub mod epoll;
 pub mod eventfd;
@@ -32,12 +33,13 @@ mod watched;
 use std::rc::Rc;
 
 use wryneck_exec::memory::NULL_PAGE;
+use wryneck_exec::processes::{are_several, running};
 use wryneck_exec::{Cx, LedgerKind, Reply, Stop, Value};
 use wryneck_expr::ExprId;
 
 use crate::Linux;
 use crate::content::Byte;
-use crate::errno::{EBADF, EFAULT, EINVAL, ENOSYS, Halt};
+use crate::errno::{EAGAIN, EBADF, EFAULT, EINVAL, ENOSYS, Halt};
 use crate::failing;
 use crate::observed;
 use crate::sig::Args;
@@ -128,9 +130,12 @@ system_calls! {
     53 "socketpair" socket::socketpair;
     54 "setsockopt" socket::setsockopt;
     55 "getsockopt" socket::getsockopt;
+    56 "clone" children::clone;
+    57 "fork" children::fork;
+    58 "vfork" children::fork;
     59 "execve" stat::execve;
     60 "exit" process::exit;
-    61 "wait4" process::wait4;
+    61 "wait4" children::wait4;
     62 "kill" process::kill;
     63 "uname" process::uname;
     72 "fcntl" fd::fcntl;
@@ -195,7 +200,7 @@ system_calls! {
     232 "epoll_wait" epoll::epoll_wait;
     233 "epoll_ctl" epoll::epoll_ctl;
     234 "tgkill" process::tgkill;
-    247 "waitid" process::waitid;
+    247 "waitid" children::waitid;
     257 "openat" file::openat;
     258 "mkdirat" dir::mkdirat;
     259 "mknodat" file::mknodat;
@@ -307,6 +312,15 @@ pub fn perform(linux: &Linux, number: u64, args: [Value; 6], cx: &mut Cx<'_>) ->
         world.standard_moved |= standard;
     }
     fate.seal(sys.cx);
+    if are_several(sys.cx.state) {
+        if let Err(Halt::Errno(EAGAIN)) = done {
+            sys.give_way().map_err(Halt::stop)?;
+        }
+        let me = running(sys.cx.state);
+        if !matches!(done, Err(Halt::Stop(_))) {
+            sys.change().let_others_try(me);
+        }
+    }
     observed::called(&mut sys, row.name, &done);
     match done {
         Ok(value) => Ok(sys.symbolic.map_or(Value::Bits(value), Value::Sym)),

@@ -136,7 +136,7 @@ pub fn name_of_unknown(number: u64) -> String {
 #[rustfmt::skip]
 static NAMES: &[(u64, &str)] = &[
     (15, "rt_sigreturn"), (29, "shmget"), 
-    (56, "clone"), (57, "fork"), (58, "vfork"), (98, "getrusage"), (100, "times"),
+    (98, "getrusage"), (100, "times"),
     (109, "setpgid"), (132, "utime"), (161, "chroot"), (165, "mount"), (187, "readahead"),
     (213, "epoll_create"), (232, "epoll_wait"), (233, "epoll_ctl"), 
     (275, "splice"), (276, "tee"), (435, "clone3"),

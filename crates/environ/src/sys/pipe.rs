@@ -1,6 +1,8 @@
 //! Pipes: how they are made, and how much one takes.
 
-use super::fd::{MAX_FDS, O_CLOEXEC, O_NONBLOCK, O_RDONLY, O_WRONLY};
+use super::fd::{MAX_FDS, O_CLOEXEC, O_NONBLOCK, O_RDONLY, O_WRONLY, PIPE_ROOM};
+use wryneck_exec::processes::are_several;
+
 use super::{Done, Sys};
 use crate::errno::{EAGAIN, EINVAL, EMFILE, EPIPE, Halt, RESTARTS};
 use crate::state::{Node, NodeKind};
@@ -9,7 +11,7 @@ use crate::state::{Node, NodeKind};
 pub const PAGE: u64 = 4096;
 
 impl Sys<'_, '_> {
-    /// How many of these bytes a pipe accepts. There is no other process that could read it.
+    /// How many of these bytes a pipe accepts.
     pub fn room_in_pipe(&mut self, wanted: u64, room: u64, readers: u32, flags: u32, no_signal: bool) -> Result<u64, Halt> {
         match () {
             () if wanted == 0 => Ok(0),
@@ -19,6 +21,8 @@ impl Sys<'_, '_> {
                 Err(EPIPE.into())
             }
             () if wanted <= room => Ok(wanted),
+            // Of several processes another one takes it bit by bit.
+            () if room == PIPE_ROOM && flags & O_NONBLOCK == 0 && are_several(self.cx.state) => Ok(wanted),
             () if flags & O_NONBLOCK == 0 => {
                 match self.wait(None, RESTARTS, "a write to a full pipe or socket that nobody else can empty") {
                     // What had room was written before the wait.

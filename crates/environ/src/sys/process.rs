@@ -1,31 +1,34 @@
-//! The process: its end, its ids, limits and signals. There is one process with one thread.
+//! The process: its end, its ids, limits and signals.
 
 use std::ops::Range;
 use std::rc::Rc;
 
+use wryneck_exec::processes::running;
 use wryneck_exec::{Cx, LedgerKind, PathEnd, Stop, Value};
 use wryneck_expr::ExprId;
 
 use super::signals::{self, NEVER_BLOCKED, SIGNALS};
-use super::{Done, Sys};
-use crate::errno::{EAGAIN, EBADF, ECHILD, EFAULT, EINVAL, ENOSYS, EPERM, ESRCH, Halt};
+use super::{Done, Sys, children};
+use crate::errno::{EAGAIN, EFAULT, EINVAL, ENOSYS, EPERM, ESRCH, Halt};
 use crate::libc::stdlib::failed;
 use crate::written;
 
 /// The process id.
 pub(super) const PID: u64 = 4242;
 
-/// The end of a program with this status, of which the low eight bits count.
-pub fn exited(cx: &mut Cx<'_>, status: ExprId) -> Result<PathEnd, Stop> {
+/// The end of a process with this status, of which the low eight bits count.
+pub fn exited(cx: &mut Cx<'_>, status: ExprId) -> Result<Stop, Stop> {
     let low = cx.core.pool.extract(status, 0, 8);
-    Ok(PathEnd::Exit(cx.concretise(Value::Sym(low), "exit status")? as u8))
+    let status = cx.concretise(Value::Sym(low), "exit status")?;
+    Ok(children::exit(cx, status as u8))
 }
 
 pub fn exit(s: &mut Sys<'_, '_>) -> Done {
     let status = s.cx.expr(s.args[0], 32);
-    let end = exited(s.cx, status)?;
+    let low = s.cx.core.pool.extract(status, 0, 8);
+    s.cx.concretise(Value::Sym(low), "exit status")?;
     written::strings(s)?;
-    Err(end.into())
+    Err(exited(s.cx, status)?.into())
 }
 
 /// The id of this process, or of another one; `known` where it is not input.
@@ -38,11 +41,16 @@ fn id(s: &mut Sys<'_, '_>, what: &str, least: u64, known: u64) -> Done {
 
 /// The process, and its one thread.
 pub fn getpid(s: &mut Sys<'_, '_>) -> Done {
-    id(s, "process id", 1, PID)
+    let pid = children::pid(running(s.cx.state));
+    id(s, "process id", 1, pid)
 }
 
 pub fn getppid(s: &mut Sys<'_, '_>) -> Done {
-    id(s, "parent's process id", 0, PID - 1)
+    let me = running(s.cx.state);
+    let parent = s.world().processes.all.get(me as usize).map(|process| process.parent);
+    // A child whose parent has ended belongs to the first process of the system.
+    let known = if me == 0 { PID - 1 } else { parent.flatten().map_or(1, children::pid) };
+    id(s, "parent's process id", 0, known)
 }
 
 pub fn getpgrp(s: &mut Sys<'_, '_>) -> Done {
@@ -50,8 +58,8 @@ pub fn getpgrp(s: &mut Sys<'_, '_>) -> Done {
 }
 
 /// setsid(): succeeds; whether the process leads a group already is not known.
-pub fn setsid(_: &mut Sys<'_, '_>) -> Done {
-    Ok(PID)
+pub fn setsid(s: &mut Sys<'_, '_>) -> Done {
+    Ok(children::pid(running(s.cx.state)))
 }
 
 /// User and group ids, real and effective.
@@ -87,8 +95,7 @@ pub(super) fn is_own(pid: i32) -> Result<(), Halt> {
 /// kill(pid, signal).
 pub fn kill(s: &mut Sys<'_, '_>) -> Done {
     let (pid, signal) = (s.int(0)?, s.int(1)?);
-    is_own(pid)?;
-    signals::send_to_process(s, signal)
+    if children::send(s, pid, signal)? { Ok(0) } else { signals::send_to_process(s, signal) }
 }
 
 /// tkill(thread, signal).
@@ -101,32 +108,6 @@ pub fn tkill(s: &mut Sys<'_, '_>) -> Done {
 pub fn tgkill(s: &mut Sys<'_, '_>) -> Done {
     let signal = s.int(2)?;
     signals::send_to_thread(s, signal)
-}
-
-/// wait4(process, status, options, usage): there are no children.
-pub fn wait4(s: &mut Sys<'_, '_>) -> Done {
-    // WNOHANG, WUNTRACED, WCONTINUED, __WNOTHREAD, __WALL, __WCLONE.
-    const KNOWN: u32 = 1 | 2 | 8 | 0xe000_0000;
-    let (process, options) = (s.int(0)?, s.int(2)? as u32);
-    match process {
-        _ if options & !KNOWN != 0 => Err(EINVAL.into()),
-        i32::MIN => Err(ESRCH.into()),
-        _ => Err(ECHILD.into()),
-    }
-}
-
-/// waitid(kind, id, information, options, usage), as [`wait4`]; a descriptor of a process cannot be there.
-pub fn waitid(s: &mut Sys<'_, '_>) -> Done {
-    // The same options, and WEXITED and WNOWAIT. One has to say what it waits for.
-    const KNOWN: u32 = 1 | 2 | 4 | 8 | 0x0100_0000 | 0xe000_0000;
-    let (kind, id, options) = (s.int(0)?, s.int(1)?, s.int(3)? as u32);
-    match kind {
-        _ if options & !KNOWN != 0 || options & 0b1110 == 0 => Err(EINVAL.into()),
-        0 | 2 => Err(ECHILD.into()),
-        1 if id > 0 => Err(ECHILD.into()),
-        3 if id >= 0 => Err(EBADF.into()),
-        _ => Err(EINVAL.into()),
-    }
 }
 
 /// rt_sigaction(signal, new, old, size): `struct k_sigaction` is handler, flags, restorer, mask.

@@ -9,11 +9,11 @@
 
 use std::rc::Rc;
 
+use wryneck_exec::processes::running;
 use wryneck_exec::{Cx, FaultKind, PathEnd, Reply, Stop, Value};
 
-use super::process::PID;
 use super::time::{MICROS, micros};
-use super::{Done, Sys};
+use super::{Done, Sys, children};
 use crate::Linux;
 use crate::errno::{EAGAIN, EINTR, EINVAL, Errno, Halt, RESTARTS};
 use crate::sig::Args;
@@ -21,10 +21,11 @@ use crate::state::World;
 
 /// The function that calls a handler.
 const DELIVER: &str = "__wryneck_deliver";
-const SIGABRT: u32 = 6;
+pub(super) const SIGABRT: u32 = 6;
 const SIGKILL: u32 = 9;
 const SIGPIPE: u32 = 13;
 const SIGALRM: u32 = 14;
+const SIGCHLD: u32 = 17;
 const SIGCONT: u32 = 18;
 const SIGSTOP: u32 = 19;
 /// The last one.
@@ -117,7 +118,7 @@ fn action(world: &World, signal: u32) -> Action {
 }
 
 /// The end of a program by a signal.
-fn end(signal: u32) -> PathEnd {
+pub(super) fn end(signal: u32) -> PathEnd {
     let message = if signal == SIGABRT { "the program aborts".into() } else { format!("the program kills itself by signal {signal}") };
     PathEnd::fault(FaultKind::Abort, message)
 }
@@ -207,26 +208,26 @@ pub enum Waited {
 impl Sys<'_, '_> {
     /// Waits until the clock has moved on by so many microseconds since the start, or for ever. `mask`: signals that do not interrupt; `set`: signals
     /// that are waited for. `None`: nothing will ever happen.
-    fn wait_with(&mut self, until: Option<u64>, mask: u64, set: u64) -> Option<Waited> {
+    fn wait_with(&mut self, until: Option<u64>, mask: u64, set: u64, what: &str) -> Result<Option<Waited>, Halt> {
         if self.world().ticks >= self.world().pending.timer.map_or(u64::MAX, |timer| timer.at) {
             self.change().expire();
         }
         loop {
             let world = self.world();
             if world.first(set).is_some() {
-                return Some(Waited::Signal);
+                return Ok(Some(Waited::Signal));
             }
             if world.wakes(mask) {
-                return Some(Waited::Interrupted);
+                return Ok(Some(Waited::Interrupted));
             }
             let rings = (set & bit(SIGALRM) != 0 || mask & bit(SIGALRM) == 0 && action(world, SIGALRM) != Action::Nothing).then_some(());
             let timer = rings.and(world.pending.timer).map(|timer| timer.at).filter(|at| until.is_none_or(|until| *at <= until));
-            let to = timer.or(until)?;
+            let Some(to) = self.others_first(timer.or(until), what)? else { return Ok(None) };
             let world = self.change();
             world.ticks = world.ticks.max(to);
             world.expire();
             if timer.is_none() {
-                return Some(Waited::TimedOut);
+                return Ok(Some(Waited::TimedOut));
             }
         }
     }
@@ -234,7 +235,7 @@ impl Sys<'_, '_> {
     /// Waits for something that only a signal or the time can end; `what` is that wait in words. `Err` says what interrupted it, `Ok` that the time came.
     pub fn wait(&mut self, until: Option<u64>, interrupted: Errno, what: &str) -> Result<(), Halt> {
         let mask = self.world().signal_mask;
-        match self.wait_with(until, mask, 0) {
+        match self.wait_with(until, mask, 0, what)? {
             Some(Waited::TimedOut) => Ok(()),
             Some(Waited::Interrupted | Waited::Signal) => Err(interrupted.into()),
             None => Err(PathEnd::Unsupported(what.into()).into()),
@@ -244,7 +245,7 @@ impl Sys<'_, '_> {
     /// As [`Sys::wait`], with another mask meanwhile, which a handler that interrupts begins with.
     pub fn wait_masked(&mut self, until: Option<u64>, mask: Option<u64>, what: &str) -> Result<(), Halt> {
         let Some(mask) = mask.map(|mask| mask & !NEVER_BLOCKED) else { return self.wait(until, EINTR, what) };
-        let waited = self.wait_with(until, mask, 0);
+        let waited = self.wait_with(until, mask, 0, what)?;
         if let Some(Waited::Interrupted | Waited::Signal) = waited {
             let world = self.change();
             let before = std::mem::replace(&mut world.signal_mask, mask);
@@ -269,7 +270,7 @@ impl Sys<'_, '_> {
     }
 
     fn me(&self) -> u64 {
-        PID | u64::from(self.linux.input.user) << 32
+        children::pid(running(self.cx.state)) | u64::from(self.linux.input.user) << 32
     }
 }
 
@@ -300,6 +301,40 @@ fn send(s: &mut Sys<'_, '_>, signal: i32, code: i32, value: u64) -> Done {
     Ok(0)
 }
 
+/// Who sends a signal by `kill`, for [`send_to_parked`].
+pub fn sender(s: &Sys<'_, '_>) -> u64 {
+    s.me()
+}
+
+/// Sends a signal to the process that the world is that of. `Ok(true)`: that ends it.
+pub fn send_to_parked(world: &mut World, signal: i32, who: u64) -> Result<bool, Halt> {
+    if !(0..=SIGNALS).contains(&signal) {
+        return Err(EINVAL.into());
+    }
+    let signal = signal as u32;
+    if signal == 0 {
+        return Ok(false);
+    }
+    if signal == SIGKILL {
+        return Ok(true);
+    }
+    match action(world, signal) {
+        Action::Stops => return Err(stop(signal).into()),
+        Action::Ends if world.signal_mask & bit(signal) == 0 => return Ok(true),
+        Action::Nothing | Action::Ends | Action::Calls(_) => {}
+    }
+    world.post(Sent { signal, code: BY_KILL, who, value: 0, to_thread: false });
+    Ok(false)
+}
+
+/// A child of the process that the world is that of has ended: how (`si_code`), its number, its status. Whether nobody will ask for that.
+pub fn child_ended(world: &mut World, (code, child, status): (i32, u64, u32)) -> bool {
+    const NO_CHILD_WAITS: u64 = 2;
+    let action = world.handlers.get(&SIGCHLD).copied().unwrap_or_default();
+    world.post(Sent { signal: SIGCHLD, code, who: child, value: status.into(), to_thread: false });
+    action[0] == IGNORE || action[1] & NO_CHILD_WAITS != 0
+}
+
 /// By `kill`.
 pub fn send_to_process(s: &mut Sys<'_, '_>, signal: i32) -> Done {
     send(s, signal, BY_KILL, 0)
@@ -319,7 +354,9 @@ pub fn broken_pipe(s: &mut Sys<'_, '_>) -> Done {
 pub fn rt_sigqueueinfo(s: &mut Sys<'_, '_>) -> Done {
     let (pid, signal) = (s.int(0)?, s.int(1)?);
     let info = s.words(s.args[2], 4)?;
-    super::process::is_own(pid)?;
+    if children::send(s, pid, signal)? {
+        return Ok(0);
+    }
     send(s, signal, info[1] as u32 as i32, info[3])
 }
 
@@ -352,7 +389,7 @@ pub fn rt_sigtimedwait(s: &mut Sys<'_, '_>) -> Done {
     let until = s.limit(2)?.map(|time| s.world().ticks.saturating_add(time));
     let info = if s.is_null(1)? { None } else { Some(s.block(s.args[1], 128, true)?) };
     let mask = s.world().signal_mask;
-    match s.wait_with(until, mask, set) {
+    match s.wait_with(until, mask, set, IN_VAIN)? {
         Some(Waited::Signal) => {}
         Some(Waited::Interrupted) => return Err(EINTR.into()),
         Some(Waited::TimedOut) => return Err(EAGAIN.into()),
@@ -449,7 +486,7 @@ pub fn then(linux: &Linux, mut result: Value, made: Option<Made<'_>>, cx: &mut C
         world.pending().sent.remove(place);
         let handler = match does {
             Action::Nothing => continue,
-            Action::Ends => return Err(end(signal).into()),
+            Action::Ends => return Err(children::killed(cx, signal).unwrap_or_else(|| end(signal).into())),
             Action::Stops => return Err(stop(signal).into()),
             Action::Calls(handler) => handler,
         };

@@ -234,7 +234,10 @@ pub fn execve(s: &mut Sys<'_, '_>) -> Done {
     if stat.mode & mode::KIND != mode::REGULAR || !s.permits(&stat, EXECUTE) {
         return Err(EACCES.into());
     }
-    Err(PathEnd::Unsupported("the program becomes another one (`execve`)".into()).into())
+    match super::children::executes(s)? {
+        Some(end) => Err(end),
+        None => Err(PathEnd::Unsupported("the program becomes another one (`execve`)".into()).into()),
+    }
 }
 
 /// statfs(path, result): one file system, half full.

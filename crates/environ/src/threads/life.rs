@@ -104,6 +104,9 @@ pub fn create(linux: &Linux, args: &Args<'_>, cx: &mut Cx<'_>) -> Result<Reply, 
     if cx.core.config.machine_code {
         return stdlib::no_thread(linux, args, cx);
     }
+    if wryneck_exec::processes::are_several(cx.state) {
+        return Err(PathEnd::Unsupported("a thread of one of several processes".into()).into());
+    }
     let (out, attributes, function) = (cx.block_address(args.value(0), 8, true)?, args.number(cx, 1)?, args.number(cx, 2)?);
     let mut detached = false;
     if attributes != 0 && attributes != OF_C11 {

@@ -80,6 +80,11 @@ impl Processes {
     }
 }
 
+/// Whether a path has made a process.
+pub fn are_several(state: &State) -> bool {
+    state.processes.is_some()
+}
+
 /// The process that runs.
 pub fn running(state: &State) -> ProcessId {
     state.processes.as_ref().map_or(0, |processes| processes.running)

@@ -1,0 +1,165 @@
+//! The processes of a path (docs/processes.md): what the kernel knows of each, and who goes on.
+//!
+//! One process runs until it waits or ends; then the next one that can goes on. A process that waits makes its system call again when it goes on
+//! ([`wryneck_exec::processes`]). Whether what it waits for has happened, that call sees: so after each call that did something, all may try again.
+
+use std::collections::BTreeMap;
+use std::hash::{Hash, Hasher};
+use std::rc::Rc;
+
+use wryneck_exec::processes::ProcessId;
+
+use crate::state::{Fd, Mapping, NodeId, World};
+use crate::sys::signals::Pending;
+use crate::threads::Threads;
+
+/// The most processes of a path.
+pub const MOST: usize = 256;
+
+/// What of the environment belongs to one process. That of the running one is in the fields of [`World`].
+#[derive(Clone, Default)]
+struct Own {
+    fds: Vec<Option<Fd>>,
+    working_directory: NodeId,
+    mappings: Rc<BTreeMap<u64, Mapping>>,
+    break_at: Option<(u64, u64)>,
+    umask: u32,
+    handlers: Rc<BTreeMap<u32, [u64; 4]>>,
+    signal_mask: u64,
+    pending: Rc<Pending>,
+    signal_stack: [u64; 3],
+    /// The values of its keys. It has one thread.
+    threads: Rc<Threads>,
+}
+
+impl Hash for Own {
+    fn hash<H: Hasher>(&self, h: &mut H) {
+        (&self.fds, self.working_directory, &self.mappings, self.break_at, self.umask).hash(h);
+        (&self.handlers, self.signal_mask, &self.pending, self.signal_stack).hash(h);
+        self.threads.hash_into(h, &mut |_| 0);
+    }
+}
+
+/// What a process does.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub enum Status {
+    /// It runs, or may run.
+    Ready,
+    /// It waits: for what, in words and with its place, and until when, in microseconds that the clock has moved on.
+    Waits {
+        what: Rc<str>,
+        until: Option<u64>,
+    },
+    /// It has ended, with this status word of `wait`, which its parent has not asked for yet.
+    Ended(u32),
+    Gone,
+}
+
+#[derive(Clone, Hash)]
+pub struct Process {
+    /// `None`: the parent has ended.
+    pub parent: Option<ProcessId>,
+    pub status: Status,
+    /// It has been made and has not run yet: the call that made it gives 0.
+    pub is_new: bool,
+    /// It has let others go on before its current call.
+    pub gave_way: bool,
+    /// When its current wait ends, if it has begun one.
+    pub until: Option<u64>,
+    own: Own,
+}
+
+/// The processes of a path that has made some, by number.
+#[derive(Clone, Default, Hash)]
+pub struct Processes {
+    pub all: Vec<Process>,
+    /// What the first one ended with.
+    pub first: Option<u32>,
+}
+
+impl Process {
+    fn of(parent: Option<ProcessId>, is_new: bool, own: Own) -> Process {
+        Process { parent, status: Status::Ready, is_new, gave_way: false, until: None, own }
+    }
+
+    pub fn is_alive(&self) -> bool {
+        matches!(self.status, Status::Ready | Status::Waits { .. })
+    }
+}
+
+impl World {
+    /// The processes, to change; the first one may be alone.
+    pub fn processes_mut(&mut self) -> &mut Processes {
+        let processes = Rc::make_mut(&mut self.processes);
+        if processes.all.is_empty() {
+            processes.all.push(Process::of(None, false, Own::default()));
+        }
+        processes
+    }
+
+    /// A copy of the running process, as `fork` makes it: signals that are pending and timers stay with the parent.
+    pub fn add_process(&mut self, parent: ProcessId) {
+        for fd in self.fds.iter().flatten() {
+            self.opens[fd.open as usize].refs += 1;
+        }
+        let mut own = Own::default();
+        own.fds.clone_from(&self.fds);
+        own.working_directory = self.working_directory;
+        own.mappings = self.mappings.clone();
+        own.break_at = self.break_at;
+        own.umask = self.umask;
+        own.handlers = self.handlers.clone();
+        own.signal_mask = self.signal_mask;
+        own.signal_stack = self.signal_stack;
+        own.threads = self.threads.clone();
+        self.processes_mut().all.push(Process::of(Some(parent), true, own));
+    }
+
+    /// Puts what belongs to a process in place of what belongs to another, which is kept.
+    pub fn exchange(&mut self, from: ProcessId, to: ProcessId) {
+        if from == to {
+            return;
+        }
+        let mut own = std::mem::take(&mut self.processes_mut().all[to as usize].own);
+        self.swap(&mut own);
+        self.processes_mut().all[from as usize].own = own;
+    }
+
+    fn swap(&mut self, own: &mut Own) {
+        std::mem::swap(&mut self.fds, &mut own.fds);
+        std::mem::swap(&mut self.working_directory, &mut own.working_directory);
+        std::mem::swap(&mut self.mappings, &mut own.mappings);
+        std::mem::swap(&mut self.break_at, &mut own.break_at);
+        std::mem::swap(&mut self.umask, &mut own.umask);
+        std::mem::swap(&mut self.handlers, &mut own.handlers);
+        std::mem::swap(&mut self.signal_mask, &mut own.signal_mask);
+        std::mem::swap(&mut self.pending, &mut own.pending);
+        std::mem::swap(&mut self.signal_stack, &mut own.signal_stack);
+        std::mem::swap(&mut self.threads, &mut own.threads);
+    }
+
+    /// Another process than the running one that may run, the next one first.
+    pub fn ready(&self, running: ProcessId) -> Option<ProcessId> {
+        let all = &self.processes.all;
+        let others = (1..all.len()).map(|i| (running as usize + i) % all.len());
+        others.into_iter().find(|i| all[*i].status == Status::Ready).map(|i| i as ProcessId)
+    }
+
+    /// The process whose wait ends first by itself.
+    pub fn first_to_wake(&self) -> Option<(u64, ProcessId)> {
+        let until = |process: &Process| if let Status::Waits { until, .. } = process.status { until } else { None };
+        (0..).zip(&self.processes.all).filter_map(|(i, process)| Some((until(process)?, i))).min()
+    }
+
+    /// A system call of the running process has done something: those that wait may try again.
+    pub fn let_others_try(&mut self, running: ProcessId) {
+        let mine = |process: &Process| !process.is_new && (process.gave_way || process.until.is_some());
+        let waits = |process: &Process| matches!(process.status, Status::Waits { .. });
+        let all = &self.processes.all;
+        if all.get(running as usize).is_some_and(mine) || all.iter().any(waits) {
+            let all = &mut self.processes_mut().all;
+            (all[running as usize].gave_way, all[running as usize].until) = (false, None);
+            all.iter_mut().filter(|process| waits(process)).for_each(|process| process.status = Status::Ready);
+        }
+    }
+}

@@ -1,0 +1,356 @@
+//! Processes that a program makes: `fork`, waiting for them, their ends, and giving way (docs/processes.md).
+
+use std::rc::Rc;
+
+use wryneck_exec::processes::{self, ProcessId, are_several, running};
+use wryneck_exec::{Cx, FaultKind, LedgerKind, PathEnd, Stop, Turn};
+
+use super::process::{PID, is_own};
+use super::{Done, Sys, fd, signals};
+use crate::errno::{EAGAIN, ECHILD, EINVAL, ESRCH, Halt, RESTARTS};
+use crate::processes::{MOST, Status};
+use crate::state::World;
+
+/// Flags of `clone`: memory is shared, and the parent waits until the child ends.
+const SHARES_MEMORY: u64 = 0x100;
+const AS_VFORK: u64 = 0x4000;
+/// The signal that a child's end sends, in the lowest byte of the flags.
+const SIGCHLD: u64 = 17;
+/// `CLONE_CHILD_SETTID`, `CLONE_CHILD_CLEARTID`, `CLONE_PARENT_SETTID`: where the child's number goes.
+const TELLS_NUMBER: u64 = 0x0100_0000 | 0x0020_0000 | 0x0010_0000;
+const NO_HANG: u32 = 1;
+/// Of `waitid`: it leaves the child as it is.
+const NO_WAIT: u32 = 0x0100_0000;
+const EXITED: i32 = 1;
+const KILLED: i32 = 2;
+
+/// The id of a process.
+pub fn pid(process: ProcessId) -> u64 {
+    PID + u64::from(process)
+}
+
+/// The status word of a process that has exited.
+fn exited(status: u8) -> u32 {
+    u32::from(status) << 8
+}
+
+/// fork(), and vfork(), whose child gets a copy of the memory, too.
+pub fn fork(s: &mut Sys<'_, '_>) -> Done {
+    let me = running(s.cx.state);
+    if s.world().processes.all.get(me as usize).is_some_and(|process| process.is_new) {
+        s.change().processes_mut().all[me as usize].is_new = false;
+        return Ok(0);
+    }
+    if let Some(what) = refused(s) {
+        return Err(PathEnd::Unsupported(format!("`fork` {what}")).into());
+    }
+    if s.world().processes.all.iter().filter(|process| process.is_alive()).count() >= MOST {
+        s.fails("`fork` fails where a path has 256 processes");
+        return Err(EAGAIN.into());
+    }
+    if !are_several(s.cx.state) {
+        let what = "orders in which processes run, but for one: each runs until it waits or ends";
+        s.cx.core.ledger.note(LedgerKind::ThreadOrder, what);
+    }
+    s.change().add_process(me);
+    let child = processes::make(s.cx.state);
+    Ok(pid(child))
+}
+
+/// Why the program cannot be followed into several processes; in words.
+fn refused(s: &Sys<'_, '_>) -> Option<&'static str> {
+    let core = &s.cx.core;
+    let shares = |mapping: &crate::state::Mapping| mapping.shared && mapping.writable;
+    match () {
+        () if core.monitor.is_some() => Some("under a rule"),
+        () if core.lazy.is_some() => Some("where inputs are made on demand"),
+        () if s.notes() => Some("where facts are noted"),
+        () if s.cx.state.has_threads() => Some("among several threads"),
+        () if s.world().shares_memory || s.world().mappings.values().any(shares) => Some("of a program with writable shared memory"),
+        () => None,
+    }
+}
+
+/// clone(flags, stack, …): as `fork`, or as `vfork` on the parent's own stack.
+pub fn clone(s: &mut Sys<'_, '_>) -> Done {
+    let (flags, stack) = (s.long(0)?, s.long(1)?);
+    let shares = flags & SHARES_MEMORY != 0 && flags & AS_VFORK == 0;
+    if flags & !(0xff | SHARES_MEMORY | AS_VFORK | TELLS_NUMBER) != 0 || shares || stack != 0 || flags & 0xff != SIGCHLD {
+        return Err(PathEnd::Unsupported(format!("`clone` with flags {flags:#x}")).into());
+    }
+    fork(s)
+}
+
+/// wait4(process, status, options, usage).
+pub fn wait4(s: &mut Sys<'_, '_>) -> Done {
+    // WNOHANG, WUNTRACED, WCONTINUED, __WNOTHREAD, __WALL, __WCLONE.
+    const KNOWN: u32 = 1 | 2 | 8 | 0xe000_0000;
+    let (process, options) = (s.int(0)?, s.int(2)? as u32);
+    if options & !KNOWN != 0 {
+        return Err(EINVAL.into());
+    }
+    if process == i32::MIN {
+        return Err(ESRCH.into());
+    }
+    let of_all = matches!(process, -1 | 0) || process.unsigned_abs() == PID as u32 && process < 0;
+    let found = awaited(s, |child| of_all || process > 0 && pid(child) == process as u64, options & NO_HANG != 0)?;
+    let Some((child, status)) = found else { return Ok(0) };
+    if !s.is_null(1)? {
+        let addr = s.block(s.args[1], 4, true)?;
+        s.put(addr, &status.to_le_bytes())?;
+    }
+    if !s.is_null(3)? {
+        s.fails("what a child has used (`struct rusage`) is nothing");
+        let addr = s.block(s.args[3], 144, true)?;
+        s.put(addr, &[0; 144])?;
+    }
+    s.change().processes_mut().all[child as usize].status = Status::Gone;
+    Ok(pid(child))
+}
+
+/// waitid(kind, id, information, options, usage); a descriptor of a process cannot be there.
+pub fn waitid(s: &mut Sys<'_, '_>) -> Done {
+    const KNOWN: u32 = 1 | 2 | 4 | 8 | NO_WAIT | 0xe000_0000;
+    const ENDS: u32 = 4;
+    let (kind, id, options) = (s.int(0)?, s.int(1)?, s.int(3)? as u32);
+    match kind {
+        _ if options & !KNOWN != 0 || options & 0b1110 == 0 => return Err(EINVAL.into()),
+        0 | 2 => {}
+        1 if id > 0 => {}
+        3 if id >= 0 => return Err(crate::errno::EBADF.into()),
+        _ => return Err(EINVAL.into()),
+    }
+    let matches = |child| options & ENDS != 0 && (kind == 0 || kind == 2 && matches!(id as u64, 0 | PID) || pid(child) == id as u64);
+    let found = awaited(s, matches, options & NO_HANG != 0)?;
+    let info = if s.is_null(2)? { None } else { Some(s.block(s.args[2], 128, true)?) };
+    if let Some(info) = info {
+        let mut bytes = [0; 128];
+        if let Some((child, status)) = found {
+            let (code, status) = if status & 0xff == 0 { (EXITED, status >> 8) } else { (KILLED, status & 0x7f) };
+            bytes[..4].copy_from_slice(&(SIGCHLD as u32).to_le_bytes());
+            bytes[8..12].copy_from_slice(&code.to_le_bytes());
+            bytes[16..20].copy_from_slice(&(pid(child) as u32).to_le_bytes());
+            bytes[20..24].copy_from_slice(&s.linux.input.user.to_le_bytes());
+            bytes[24..28].copy_from_slice(&status.to_le_bytes());
+        }
+        s.put(info, &bytes)?;
+    }
+    if let Some((child, _)) = found.filter(|_| options & NO_WAIT == 0) {
+        s.change().processes_mut().all[child as usize].status = Status::Gone;
+    }
+    Ok(0)
+}
+
+/// A child that has ended, and its status word; `None`: none has, and the call does not wait. Waits otherwise.
+fn awaited(s: &mut Sys<'_, '_>, matches: impl Fn(ProcessId) -> bool, no_hang: bool) -> Result<Option<(ProcessId, u32)>, Halt> {
+    let me = running(s.cx.state);
+    let all = &s.world().processes.all;
+    let children = (0..).zip(all).filter(|(child, process)| process.parent == Some(me) && matches(*child));
+    let (mut any, mut ended) = (false, None);
+    for (child, process) in children {
+        any |= process.status != Status::Gone;
+        match process.status {
+            Status::Ended(status) => ended = ended.or(Some((child, status))),
+            Status::Ready | Status::Waits { .. } | Status::Gone => {}
+        }
+    }
+    match ended {
+        _ if !any => Err(ECHILD.into()),
+        Some(_) => Ok(ended),
+        None if no_hang => s.give_way().map(|()| None),
+        None => {
+            s.wait(None, RESTARTS, "a wait for a child")?;
+            Err(EAGAIN.into())
+        }
+    }
+}
+
+/// A child executes another program, which is not run: it reads and writes nothing, and ends with status 0 or 1. `None`: the program is no child.
+pub fn executes(s: &mut Sys<'_, '_>) -> Result<Option<Halt>, Halt> {
+    if running(s.cx.state) == 0 {
+        return Ok(None);
+    }
+    const STATUS: &str = "status of an executed program";
+    let byte = s.cx.coming_input(STATUS, 1)[0];
+    let pool = &mut s.cx.core.pool;
+    let conds = [0, 1].map(|status| {
+        let status = pool.bits(8, status);
+        pool.eq(byte, status)
+    });
+    let any = pool.or(conds[0], conds[1]);
+    s.cx.assume(any)?;
+    let status = s.cx.choose(&conds, &[])?;
+    s.cx.new_input(STATUS, 1);
+    s.fails("a program that a child executes is not run: it reads and writes nothing, and ends with status 0 or 1");
+    Ok(Some(exit(s.cx, status as u8).into()))
+}
+
+/// The end of the running process with an exit status.
+pub fn exit(cx: &mut Cx<'_>, status: u8) -> Stop {
+    if !are_several(cx.state) {
+        return PathEnd::Exit(status).into();
+    }
+    end_running(cx, exited(status))
+}
+
+/// The end of the running process by a signal that ends it. One that it raises itself by `abort` is an error, and so is that of the first process.
+pub fn killed(cx: &mut Cx<'_>, signal: u32) -> Option<Stop> {
+    (are_several(cx.state) && running(cx.state) > 0 && signal != signals::SIGABRT).then(|| end_running(cx, signal))
+}
+
+fn end_running(cx: &mut Cx<'_>, status: u32) -> Stop {
+    let me = running(cx.state);
+    let world = World::change(cx);
+    world.processes_mut();
+    close_all(world);
+    ended(world, me, (me, status));
+    goes_on(cx, me, true)
+}
+
+/// Closes the descriptors of the running process.
+fn close_all(world: &mut World) {
+    for number in 0..world.fds.len() {
+        fd::release(world, number);
+    }
+}
+
+/// Notes that a process has ended, by its status word: its parent may ask for that, and gets a signal. Its own children have no parent any more.
+fn ended(world: &mut World, running: ProcessId, (process, status): (ProcessId, u32)) {
+    let all = &mut world.processes_mut().all;
+    for child in all.iter_mut().filter(|child| child.parent == Some(process)) {
+        child.parent = None;
+        if matches!(child.status, Status::Ended(_)) {
+            child.status = Status::Gone;
+        }
+    }
+    let parent = all[process as usize].parent;
+    all[process as usize].status = if parent.is_some() { Status::Ended(status) } else { Status::Gone };
+    if process == 0 {
+        world.processes_mut().first = Some(status);
+    }
+    for other in world.processes_mut().all.iter_mut().filter(|other| matches!(other.status, Status::Waits { .. })) {
+        other.status = Status::Ready;
+    }
+    let Some(parent) = parent else { return };
+    world.exchange(running, parent);
+    let code = if status & 0xff == 0 { EXITED } else { KILLED };
+    if signals::child_ended(world, (code, pid(process), if code == EXITED { status >> 8 } else { status & 0x7f })) {
+        // Nobody asks for it.
+        world.processes_mut().all[process as usize].status = Status::Gone;
+    }
+    world.exchange(parent, running);
+}
+
+/// Which process goes on in place of one that waits or has ended. If none can: the path is over.
+fn goes_on(cx: &mut Cx<'_>, me: ProcessId, ends: bool) -> Stop {
+    let world = World::of(cx);
+    let next = world.ready(me).or_else(|| world.first_to_wake().map(|(_, process)| process));
+    match (next, World::of(cx).processes.first) {
+        (Some(to), _) => {
+            World::change(cx).exchange(me, to);
+            World::change(cx).processes_mut().all[to as usize].status = Status::Ready;
+            Stop::Switch(Turn { to, ends })
+        }
+        // What is left waits for ever, and nobody waits for it.
+        (None, Some(status)) if status & 0xff == 0 => PathEnd::Exit((status >> 8) as u8).into(),
+        (None, Some(status)) => signals::end(status & 0x7f).into(),
+        (None, None) => deadlock(cx).into(),
+    }
+}
+
+fn deadlock(cx: &Cx<'_>) -> PathEnd {
+    let all = (0..).zip(&World::of(cx).processes.all);
+    let waits = all.filter_map(|(number, process)| match &process.status {
+        Status::Waits { what, .. } => Some(format!("{} is at {what}", name(number))),
+        Status::Ready | Status::Ended(_) | Status::Gone => None,
+    });
+    PathEnd::fault(FaultKind::Deadlock, format!("all processes wait: {}", waits.collect::<Vec<_>>().join("; ")))
+}
+
+fn name(process: ProcessId) -> String {
+    if process == 0 { "the first process".into() } else { format!("child {process}") }
+}
+
+impl Sys<'_, '_> {
+    /// The running process waits for what only another one can do, or for a time: others go on. `Ok`: it is its turn although nothing has happened; the
+    /// clock may move on to this time, if there is one.
+    pub fn others_first(&mut self, until: Option<u64>, what: &str) -> Result<Option<u64>, Halt> {
+        if !are_several(self.cx.state) {
+            return Ok(until);
+        }
+        let me = running(self.cx.state);
+        let until = self.world().processes.all[me as usize].until.or(until);
+        let (ready, first) = (self.world().ready(me), self.world().first_to_wake());
+        if ready.is_none() && until.is_some_and(|until| first.is_none_or(|(at, process)| (until, me) <= (at, process))) {
+            return Ok(until);
+        }
+        let what: Rc<str> = format!("{what} ({})", self.place()).into();
+        let process = &mut self.change().processes_mut().all[me as usize];
+        (process.status, process.until) = (Status::Waits { what, until }, until);
+        Err(goes_on(self.cx, me, false).into())
+    }
+
+    /// Another process goes on first, if one can; once a call.
+    pub fn give_way(&mut self) -> Result<(), Halt> {
+        if !are_several(self.cx.state) {
+            return Ok(());
+        }
+        let me = running(self.cx.state);
+        let gave_way = self.world().processes.all[me as usize].gave_way;
+        let Some(to) = self.world().ready(me).filter(|_| !gave_way) else { return Ok(()) };
+        let world = self.change();
+        world.processes_mut().all[me as usize].gave_way = true;
+        world.exchange(me, to);
+        Err(Stop::Switch(Turn { to, ends: false }).into())
+    }
+
+    /// The place of the program's own code that makes the call.
+    fn place(&self) -> String {
+        let stack = self.cx.state.call_stack();
+        let own = stack.iter().find(|pos| !self.cx.core.image.in_library(**pos)).or(stack.first());
+        own.map_or_else(|| "an unknown place".into(), |pos| self.cx.place_name(*pos))
+    }
+}
+
+/// Sends a signal to another process of the path. `Ok(false)`: it is for the running one.
+pub fn send(s: &mut Sys<'_, '_>, to: i32, signal: i32) -> Result<bool, Halt> {
+    if !are_several(s.cx.state) {
+        return is_own(to).map(|()| false);
+    }
+    let me = running(s.cx.state);
+    let all = &s.world().processes.all;
+    let others = all.iter().enumerate().any(|(i, process)| i as ProcessId != me && process.is_alive());
+    match to {
+        i32::MIN..=0 => {
+            is_own(to)?;
+            if others { Err(PathEnd::Unsupported("a signal to a group of several processes".into()).into()) } else { Ok(false) }
+        }
+        _ => {
+            let process = (to as u64).checked_sub(PID).filter(|i| *i < all.len() as u64).ok_or(ESRCH)? as ProcessId;
+            if process == me {
+                return Ok(false);
+            }
+            match all[process as usize].status {
+                Status::Gone => Err(ESRCH.into()),
+                Status::Ended(_) => Ok(true),
+                Status::Ready | Status::Waits { .. } => signal_to(s, me, process, signal).map(|()| true),
+            }
+        }
+    }
+}
+
+fn signal_to(s: &mut Sys<'_, '_>, me: ProcessId, process: ProcessId, signal: i32) -> Result<(), Halt> {
+    let who = signals::sender(s);
+    let world = s.change();
+    world.exchange(me, process);
+    let sent = signals::send_to_parked(world, signal, who);
+    if let Ok(true) = sent {
+        close_all(world);
+        world.exchange(process, me);
+        ended(world, me, (process, signal as u32));
+        processes::end(s.cx.state, process);
+        return Ok(());
+    }
+    world.exchange(process, me);
+    sent.map(|_| ()).map_err(Halt::from)
+}
