@@ -201,9 +201,10 @@ pub(crate) fn untested(models: bool, calls: &Calls, cx: &mut Cx<'_>) -> Option<S
         };
         if is_untested {
             // What the caller has tested itself may say how the call's tests end.
-            let (of_call, others): (Vec<_>, Vec<_>) = tests.iter().zip(&calls_of).partition(|(_, of)| of.as_ref() == Some(call));
-            let conds = |tests: Vec<(&SmallTest, _)>| tests.into_iter().map(|(test, _)| test.cond).collect::<Vec<ExprId>>();
-            return (!grade::follow(&conds(of_call), &conds(others), cx)).then(|| call.name.clone());
+            let conds = |of: Option<&Ended>| -> Vec<ExprId> {
+                tests.iter().zip(&calls_of).filter(|(_, other)| other.as_ref() == of).map(|(test, _)| test.cond).collect()
+            };
+            return (!grade::follow(&conds(Some(call)), &conds(None), cx)).then(|| call.name.clone());
         }
         seen.push(call);
     }
