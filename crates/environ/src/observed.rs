@@ -263,15 +263,15 @@ const TIMERS: &str = "when a timer's signal comes";
 #[rustfmt::skip]
 static RULES: &[(&str, Rule)] = &[
     ("accept", Rule::Asks(kind_of_stream)), ("accept4", Rule::Asks(kind_of_stream)), ("access", Rule::Path), ("alarm", Rule::Unknown(TIMERS)), ("arch_prctl", Rule::Path), ("brk", Rule::Path), ("chdir", Rule::Path),
-    ("clock_getres", Rule::Path), ("clock_gettime", Rule::Path), ("clock_nanosleep", Rule::Path), ("close", Rule::Path), ("connect", Rule::Asks(kind_of_stream)), ("copy_file_range", Rule::Asks(transfer)),
+    ("clock_getres", Rule::Path), ("clock_gettime", Rule::Path), ("clock_nanosleep", Rule::Path), ("clone", Rule::Path), ("close", Rule::Path), ("connect", Rule::Asks(kind_of_stream)), ("copy_file_range", Rule::Asks(transfer)),
     ("dup", Rule::Path), ("dup2", Rule::Path), ("dup3", Rule::Path), ("epoll_create", Rule::Path), ("epoll_create1", Rule::Path), ("epoll_ctl", Rule::Asks(watched)), ("epoll_pwait", Rule::Unknown(READY)),
     ("epoll_pwait2", Rule::Unknown(READY)), ("epoll_wait", Rule::Unknown(READY)), ("eventfd", Rule::Path), ("eventfd2", Rule::Path), ("execve", Rule::Path), ("exit", Rule::Path),
     ("exit_group", Rule::Path), ("faccessat", Rule::Path), ("faccessat2", Rule::Path), ("fadvise64", Rule::Asks(advise)), ("fchdir", Rule::Asks(kind_of_stream)), ("fcntl", Rule::Asks(fcntl)),
-    ("fdatasync", Rule::Asks(kind_of_stream)), ("flock", Rule::Unknown("locks of other processes")), ("fstat", Rule::Path), ("fstatfs", Rule::Path), ("fsync", Rule::Asks(kind_of_stream)),
+    ("fdatasync", Rule::Asks(kind_of_stream)), ("flock", Rule::Unknown("locks of other processes")), ("fork", Rule::Path), ("fstat", Rule::Path), ("fstatfs", Rule::Path), ("fsync", Rule::Asks(kind_of_stream)),
     ("futex", Rule::Path), ("getcwd", Rule::Asks(getcwd)), ("getdents64", Rule::Asks(getdents)),
     ("getegid", Rule::Asks(ids)), ("geteuid", Rule::Asks(ids)), ("getgid", Rule::Asks(ids)), ("getgroups", Rule::Asks(groups)), ("getitimer", Rule::Unknown(TIMERS)),
-    ("getpeername", Rule::Asks(kind_of_stream)), ("getpgrp", Rule::Path), ("getpid", Rule::Path), ("getppid", Rule::Path), ("getrandom", Rule::Path),
-    ("getrlimit", Rule::Path), ("getsockname", Rule::Asks(kind_of_stream)), ("getsockopt", Rule::Asks(kind_of_stream)), ("gettid", Rule::Path), ("gettimeofday", Rule::Path), ("getuid", Rule::Asks(ids)), ("ioctl", Rule::Asks(ioctl)), ("kill", Rule::Asks(signals)), ("listen", Rule::Asks(kind_of_stream)), ("lseek", Rule::Asks(seek)),
+    ("getpeername", Rule::Asks(kind_of_stream)), ("getpgid", Rule::Path), ("getpgrp", Rule::Path), ("getpid", Rule::Path), ("getppid", Rule::Path), ("getrandom", Rule::Path),
+    ("getrlimit", Rule::Path), ("getsid", Rule::Path), ("getsockname", Rule::Asks(kind_of_stream)), ("getsockopt", Rule::Asks(kind_of_stream)), ("gettid", Rule::Path), ("gettimeofday", Rule::Path), ("getuid", Rule::Asks(ids)), ("ioctl", Rule::Asks(ioctl)), ("kill", Rule::Asks(signals)), ("listen", Rule::Asks(kind_of_stream)), ("lseek", Rule::Asks(seek)),
     ("lstat", Rule::Path), ("madvise", Rule::Path), ("memfd_create", Rule::Path), ("mmap", Rule::Asks(mmap)), ("mprotect", Rule::Path), ("mremap", Rule::Path),
     ("msync", Rule::Path), ("munmap", Rule::Path), ("nanosleep", Rule::Path), ("newfstatat", Rule::Path),
     ("open", Rule::Asks(open)), ("openat", Rule::Asks(openat)), ("pause", Rule::Asks(signals)), ("pipe", Rule::Path), ("pipe2", Rule::Path), ("poll", Rule::Unknown(READY)),
@@ -279,9 +279,9 @@ static RULES: &[(&str, Rule)] = &[
     ("pwritev", Rule::Asks(write)), ("read", Rule::Asks(read)), ("readlink", Rule::Path), ("readlinkat", Rule::Path), ("readv", Rule::Asks(read)), ("recvfrom", Rule::Asks(receive)), ("recvmsg", Rule::Asks(receive)),
     ("rseq", Rule::Path), ("rt_sigaction", Rule::Asks(signals)), ("rt_sigpending", Rule::Asks(signals)), ("rt_sigprocmask", Rule::Asks(signals)), ("rt_sigqueueinfo", Rule::Asks(signals)), ("rt_sigsuspend", Rule::Asks(signals)), ("rt_sigtimedwait", Rule::Asks(signals)), ("sched_getaffinity", Rule::Asks(processors)), ("sched_yield", Rule::Path),
     ("select", Rule::Unknown(READY)), ("sendfile", Rule::Unknown("how much one transfer between files moves")), ("sendmsg", Rule::Asks(kind_of_stream)), ("sendto", Rule::Asks(kind_of_stream)),
-    ("set_tid_address", Rule::Path), ("setitimer", Rule::Unknown(TIMERS)), ("setsockopt", Rule::Asks(kind_of_stream)), ("shutdown", Rule::Asks(kind_of_stream)),
+    ("set_tid_address", Rule::Path), ("setitimer", Rule::Unknown(TIMERS)), ("setpgid", Rule::Path), ("setsockopt", Rule::Asks(kind_of_stream)), ("shutdown", Rule::Asks(kind_of_stream)),
     ("sigaltstack", Rule::Path), ("socket", Rule::Path), ("socketpair", Rule::Path), ("stat", Rule::Path), ("statfs", Rule::Path), ("statx", Rule::Path), ("sync", Rule::Path), ("syncfs", Rule::Asks(kind_of_stream)), ("sysinfo", Rule::Path), ("tgkill", Rule::Asks(signals)), ("time", Rule::Path), ("tkill", Rule::Asks(signals)),
-    ("umask", Rule::Asks(umask)), ("uname", Rule::Asks(uname)), ("wait4", Rule::Unknown(CHILDREN)), ("waitid", Rule::Unknown(CHILDREN)), ("write", Rule::Asks(write)), ("writev", Rule::Asks(write)),
+    ("umask", Rule::Asks(umask)), ("uname", Rule::Asks(uname)), ("vfork", Rule::Path), ("wait4", Rule::Unknown(CHILDREN)), ("waitid", Rule::Unknown(CHILDREN)), ("write", Rule::Asks(write)), ("writev", Rule::Asks(write)),
 ];
 
 /// Calls that change files, sorted.

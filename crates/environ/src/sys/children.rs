@@ -7,7 +7,7 @@ use wryneck_exec::{Cx, FaultKind, LedgerKind, PathEnd, Stop, Turn};
 
 use super::process::{PID, is_own};
 use super::{Done, Sys, fd, signals};
-use crate::errno::{EAGAIN, ECHILD, EINVAL, ESRCH, Halt, RESTARTS};
+use crate::errno::{EAGAIN, ECHILD, EINVAL, ENOSYS, ESRCH, Halt, RESTARTS};
 use crate::processes::{MOST, Status};
 use crate::state::World;
 
@@ -41,6 +41,10 @@ pub fn fork(s: &mut Sys<'_, '_>) -> Done {
         s.change().processes_mut().all[me as usize].is_new = false;
         return Ok(0);
     }
+    if s.cx.core.monitor.is_some() || s.cx.core.lazy.is_some() || s.notes() {
+        s.fails("`fork` fails, since several processes are followed by `run` alone");
+        return Err(ENOSYS.into());
+    }
     if let Some(what) = refused(s) {
         return Err(PathEnd::Unsupported(format!("`fork` {what}")).into());
     }
@@ -59,12 +63,8 @@ pub fn fork(s: &mut Sys<'_, '_>) -> Done {
 
 /// Why the program cannot be followed into several processes; in words.
 fn refused(s: &Sys<'_, '_>) -> Option<&'static str> {
-    let core = &s.cx.core;
     let shares = |mapping: &crate::state::Mapping| mapping.shared && mapping.writable;
     match () {
-        () if core.monitor.is_some() => Some("under a rule"),
-        () if core.lazy.is_some() => Some("where inputs are made on demand"),
-        () if s.notes() => Some("where facts are noted"),
         () if s.cx.state.has_threads() => Some("among several threads"),
         () if s.world().shares_memory || s.world().mappings.values().any(shares) => Some("of a program with writable shared memory"),
         () => None,

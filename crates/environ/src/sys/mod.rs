@@ -168,10 +168,13 @@ system_calls! {
     104 "getgid" process::user;
     107 "geteuid" process::user;
     108 "getegid" process::user;
+    109 "setpgid" process::setpgid;
     110 "getppid" process::getppid;
     111 "getpgrp" process::getpgrp;
     112 "setsid" process::setsid;
     115 "getgroups" process::zero;
+    121 "getpgid" process::getpgid;
+    124 "getsid" process::getpgid;
     127 "rt_sigpending" signals::rt_sigpending;
     128 "rt_sigtimedwait" signals::rt_sigtimedwait;
     129 "rt_sigqueueinfo" signals::rt_sigqueueinfo;
@@ -344,7 +347,7 @@ static OF_THIS_RUN: &[(&[&str], Replayed, &str)] = &[
         Otherwise,
         "the time is that of this run: a fixed second, a microsecond more at each look",
     ),
-    (&["getpid", "getppid", "gettid", "getpgrp", "setsid"], Otherwise, "process ids are those of this run"),
+    (&["getpid", "getppid", "gettid", "getpgrp", "getpgid", "getsid", "setsid"], Otherwise, "process ids are those of this run"),
     (&["getuid", "geteuid", "getgid", "getegid", "getgroups"], Same, "user and groups are those of this run"),
     (&["getrandom"], Otherwise, "random bytes are those of this run"),
     (&["ioctl"], Same, "no descriptor is a terminal"),

@@ -137,7 +137,7 @@ pub fn name_of_unknown(number: u64) -> String {
 static NAMES: &[(u64, &str)] = &[
     (15, "rt_sigreturn"), (29, "shmget"), 
     (98, "getrusage"), (100, "times"),
-    (109, "setpgid"), (132, "utime"), (161, "chroot"), (165, "mount"), (187, "readahead"),
+    (132, "utime"), (161, "chroot"), (165, "mount"), (187, "readahead"),
     (213, "epoll_create"), (232, "epoll_wait"), (233, "epoll_ctl"), 
     (275, "splice"), (276, "tee"), (435, "clone3"),
 ];

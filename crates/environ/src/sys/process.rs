@@ -57,6 +57,22 @@ pub fn getpgrp(s: &mut Sys<'_, '_>) -> Done {
     id(s, "process group", 0, PID)
 }
 
+/// getpgid(process), getsid(process): all processes of a path are in the first one's group and session.
+pub fn getpgid(s: &mut Sys<'_, '_>) -> Done {
+    let process = s.int(0)?;
+    let all = s.world().processes.all.len().max(1) as u64;
+    if process != 0 && !(PID..PID + all).contains(&(process as u64)) {
+        return Err(ESRCH.into());
+    }
+    id(s, "process group", 0, PID)
+}
+
+/// setpgid(process, group): succeeds and changes nothing, which the ledger says.
+pub fn setpgid(s: &mut Sys<'_, '_>) -> Done {
+    s.fails("`setpgid` changes no group");
+    Ok(0)
+}
+
 /// setsid(): succeeds; whether the process leads a group already is not known.
 pub fn setsid(s: &mut Sys<'_, '_>) -> Done {
     Ok(children::pid(running(s.cx.state)))

@@ -25,13 +25,13 @@ mod loops;
 mod machine;
 mod memory;
 mod mutants;
+mod one_byte;
 mod outsiders;
 mod pointers;
 mod probe;
 mod prune;
 mod resume;
 mod same;
-mod signals;
 mod soak;
 mod speed;
 mod strangers;
@@ -111,7 +111,9 @@ enum Gate {
     /// The same results of two builds, or of one worker and several, on explorations to their end
     Same(same::Args),
     /// Signals: programs with handlers, timers and masks end for all inputs as natively
-    Signals(signals::Args),
+    Signals(one_byte::Args),
+    /// Processes: programs with children end for all inputs as natively
+    Processes(one_byte::Args),
     /// A long run: flat memory, lasting speed
     Soak(soak::Args),
     /// Concrete speed against native, start-up, small symbolic runs
@@ -156,7 +158,8 @@ pub fn run(args: &Args) -> Result<()> {
         Gate::Prune(args) => prune::run(args),
         Gate::Resume(args) => resume::run(args),
         Gate::Same(args) => same::run(args),
-        Gate::Signals(args) => signals::run(args),
+        Gate::Signals(args) => one_byte::run("signals", 40, args),
+        Gate::Processes(args) => one_byte::run("processes", 30, args),
         Gate::Soak(args) => soak::run(args),
         Gate::Speed(args) => speed::run(args),
         Gate::Strangers(args) => strangers::run(args),

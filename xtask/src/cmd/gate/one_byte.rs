@@ -1,8 +1,8 @@
-//! Truth: programs with signals (`tests/signals`) end as the native programs do, and print the same. They have handlers, masks, timers, jumps out of
-//! handlers, waits that signals end, and default actions. Each program is compiled against musl and against the host's C library. Each end of ours is the
-//! native one of the same input. Each native end is one of ours.
+//! Truth: programs of one byte of input end as the native programs do, and print the same. Those with signals (`tests/signals`) have handlers, masks, timers,
+//! jumps out of handlers, waits that signals end, and default actions; those with processes (`tests/processes`) children, pipes, signals between them. Each
+//! program is compiled against musl and against the host's C library. Each end of ours is the native one of the same input. Each native end is one of ours.
 //!
-//! The input is one byte. `//@ inputs: N` in a program: natively only the first N, because each waits. `//@ musl`: other C libraries do otherwise.
+//! `//@ inputs: N` in a program: natively only the first N, because each waits. `//@ musl`: other C libraries do otherwise.
 //! `//@ bitcode`: not as an executable (docs/limits.md).
 //! `//@ handles faults`: the program handles signals of its own faults; there a path ends, so that only the other ends are compared.
 
@@ -28,9 +28,6 @@ pub struct Args {
     executables: bool,
 }
 
-/// The fewest programs that the gate is about.
-const FEWEST: usize = 40;
-
 /// What one program did.
 #[derive(Default)]
 struct Seen {
@@ -39,8 +36,9 @@ struct Seen {
     wrong: Vec<String>,
 }
 
-pub fn run(args: &Args) -> Result<()> {
-    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../tests/signals");
+/// `kind`: the folder of the programs, of which there are at least so many.
+pub fn run(kind: &str, fewest: usize, args: &Args) -> Result<()> {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../tests").join(kind);
     let mut programs: Vec<PathBuf> = fs::read_dir(&folder)?.flatten().map(|entry| entry.path()).collect();
     programs.retain(|path| path.extension().is_some_and(|ending| ending == "c"));
     programs.retain(|path| path.file_stem().is_some_and(|name| name.to_string_lossy().contains(&args.only)));
@@ -60,9 +58,9 @@ pub fn run(args: &Args) -> Result<()> {
     let all = all.into_inner().expect("no holder panics");
     all.wrong.iter().for_each(|line| println!("{line}"));
     let form = if args.executables { "executables" } else { "bitcode" };
-    println!("signals: {} programs as {form}, {} ends, {} native runs; {} differ", programs.len(), all.ends, all.natives, all.wrong.len());
+    println!("{kind}: {} programs as {form}, {} ends, {} native runs; {} differ", programs.len(), all.ends, all.natives, all.wrong.len());
     ensure!(all.wrong.is_empty(), "{} comparisons differ", all.wrong.len());
-    ensure!(!args.only.is_empty() || programs.len() >= FEWEST, "there are {} programs, fewer than {FEWEST}", programs.len());
+    ensure!(!args.only.is_empty() || programs.len() >= fewest, "there are {} programs, fewer than {fewest}", programs.len());
     Ok(())
 }
 
