@@ -88,8 +88,8 @@ static SIGNS: &[Sign] = &[
     Sign { kind: "wild-pointer", sanitizer: &["SEGV", "misaligned", "overflow"], signals: &[SEGV, libc::SIGBUS] },
 ];
 
-/// Why a native run says nothing of a path with threads.
-pub const OWN_ORDER: &str = "a native run has an order of its own in which threads run";
+/// Why a native run says nothing of a path with threads or processes.
+pub const OWN_ORDER: &str = "a native run has an order of its own in which threads and processes run";
 /// Kinds of faults that threads show by their order, not by a sign.
 const OF_ORDER: [&str; 3] = ["data-race", "deadlock", "unheld-lock"];
 

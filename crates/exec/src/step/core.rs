@@ -29,6 +29,7 @@ use crate::step::goals::Goals;
 use crate::step::leaks::Leak;
 use crate::step::loops::Loops;
 use crate::step::plugin::{Environment, LazyInputs, Monitor};
+use crate::step::processes;
 use crate::step::recorder::Recorder;
 
 /// Shared by all paths of one exploration.
@@ -204,7 +205,7 @@ pub struct Ended {
     pub approximated: Option<Rc<str>>,
     /// Memory it never wrote was input: a native run has something else there.
     pub unwritten_input: bool,
-    /// It made threads: a native run has an order of its own.
+    /// It made threads or processes: a native run has an order of its own.
     pub threads: bool,
     /// Accesses out of bounds behind which it went on, in their order.
     pub survived: Rc<Vec<Survived>>,
@@ -458,7 +459,7 @@ impl Core {
             covers_new: state.covers_new,
             approximated: state.approximated.clone(),
             unwritten_input: state.unwritten_input,
-            threads: state.has_threads(),
+            threads: state.has_threads() || processes::are_several(state),
             survived: state.survived.clone(),
             leaks,
             hash: self.config.hash_states.then(|| state.structural_hash(&self.pool)),
