@@ -195,7 +195,7 @@ pub fn preamble(linux: &Linux, _: &Args<'_>, cx: &mut Cx<'_>) -> Result<Reply, S
 /// `__wryneck_exit(status)`: the end of a program that no libc ends.
 pub fn exit(_: &Linux, args: &Args<'_>, cx: &mut Cx<'_>) -> Result<Reply, Stop> {
     let status = args.expr(cx, 0);
-    Err(sys::process::exited(cx, status)?.into())
+    Err(sys::process::exited(cx, status)?)
 }
 
 /// `__wryneck_start()`: lays out what the program is given and begins it.

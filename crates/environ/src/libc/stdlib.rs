@@ -10,7 +10,7 @@ use crate::sys::process::exited;
 /// `exit` and `_exit` of a program without libc.
 pub fn exit(_: &Linux, args: &Args<'_>, cx: &mut Cx<'_>) -> Result<Reply, Stop> {
     let status = args.expr(cx, 0);
-    Err(exited(cx, status)?.into())
+    Err(exited(cx, status)?)
 }
 
 /// `pthread_create` of machine code: there is one thread. It fails as in a process that may have no more, which is our lack and not the program's.

@@ -352,5 +352,5 @@ fn signal_to(s: &mut Sys<'_, '_>, me: ProcessId, process: ProcessId, signal: i32
         return Ok(());
     }
     world.exchange(process, me);
-    sent.map(|_| ()).map_err(Halt::from)
+    sent.map(|_| ())
 }
