@@ -122,3 +122,31 @@ fn no_rule_is_verified_of_a_program_that_forks() {
     assert_eq!((code, text(&run["rules"][0]["verdict"])), (3, "INCOMPLETE"), "{run}");
     assert!(notes(&run).contains("`fork` fails"), "{}", notes(&run));
 }
+
+/// A command of the shell, a program whose output is read, and one that is spawned.
+const COMMANDS: &str = r#"#include <spawn.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/wait.h>
+extern char **environ;
+int main(void) {
+    if (system("make all") == 0) return 0;
+    FILE *f = popen("ls", "r");
+    int c = fgetc(f), status = pclose(f);
+    if (c != EOF || status == 0) return 1;
+    char *words[] = {"true", NULL};
+    pid_t child;
+    if (posix_spawnp(&child, "true", NULL, NULL, words, environ)) return 2;
+    waitpid(child, &status, 0);
+    return WEXITSTATUS(status) ? 3 : 4;
+}
+"#;
+
+#[test]
+fn commands_succeed_or_fail_and_say_nothing() {
+    let (run, code) = run("commands.c", COMMANDS, &["run", "--json", "--max-time", "20s", "--no-replay", "commands.c"]);
+    let mut all = ends(&run);
+    all.sort();
+    let expected = ["exit 0", "exit 1", "exit 3", "exit 4"].map(|end| (end.to_owned(), 1));
+    assert_eq!((code, all), (3, expected.to_vec()), "{run}");
+}

@@ -62,6 +62,8 @@ pub struct Process {
     pub status: Status,
     /// It has been made and has not run yet: the call that made it gives 0.
     pub is_new: bool,
+    /// The stack that it begins with, if it has one of its own.
+    pub stack: Option<u64>,
     /// It has let others go on before its current call.
     pub gave_way: bool,
     /// When its current wait ends, if it has begun one.
@@ -79,7 +81,7 @@ pub struct Processes {
 
 impl Process {
     fn of(parent: Option<ProcessId>, is_new: bool, own: Own) -> Process {
-        Process { parent, status: Status::Ready, is_new, gave_way: false, until: None, own }
+        Process { parent, status: Status::Ready, stack: None, is_new, gave_way: false, until: None, own }
     }
 
     pub fn is_alive(&self) -> bool {

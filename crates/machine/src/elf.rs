@@ -185,7 +185,11 @@ impl Elf {
     pub fn function_and_range(&self, address: u64) -> (Option<&Symbol>, Range<u64>) {
         let before = self.symbols.partition_point(|s| s.address <= address);
         let end = self.symbols[before..].iter().find(|s| s.code).map_or(u64::MAX, |s| s.address);
-        let Some(nearest) = self.symbols[..before].iter().rfind(|s| s.code) else { return (None, 0..end) };
+        let (start, section_end) = self.segment(address).map_or((0, u64::MAX), |s| (s.base, s.base.saturating_add(s.size)));
+        let end = end.min(section_end);
+        // What lies before the first function of a section belongs to none that has a name.
+        let nearest = self.symbols[..before].iter().rfind(|s| s.code).filter(|nearest| nearest.address >= start);
+        let Some(nearest) = nearest else { return (None, start..end) };
         let first = self.symbols.partition_point(|s| s.address < nearest.address);
         (self.symbols[first..].iter().find(|s| s.code), nearest.address..end)
     }
@@ -250,16 +254,19 @@ impl Elf {
 
     /// A code address in words: the function before it, and the distance; or the bare address.
     pub fn place_name(&self, address: u64) -> String {
-        place_in(self.function(address), address)
+        place_in(self, self.function(address), address)
     }
 }
 
-/// A code address in words, by the function before it.
-pub fn place_in(function: Option<&Symbol>, address: u64) -> String {
+/// A code address in words, by the function before it; without one, by the section and the file's own address.
+pub fn place_in(elf: &Elf, function: Option<&Symbol>, address: u64) -> String {
     match function {
         Some(f) if f.address == address => f.name.clone(),
         Some(f) => format!("{}+{:#x}", f.name, address - f.address),
-        None => format!("{address:#x}"),
+        None => match elf.segment(address) {
+            Some(segment) => format!("{} at {:#x}", segment.name, address.wrapping_sub(elf.base)),
+            None => format!("{address:#x}"),
+        },
     }
 }
 

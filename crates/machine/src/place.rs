@@ -410,7 +410,7 @@ impl<'f, 'm, 'r> Places<'f, 'm, 'r> {
         let mut positions = elf.dwarf.iter().map(|d| d.positions(address)).find(|p| !p.is_empty()).unwrap_or_default();
         if positions.last().is_none_or(|p| p.function.is_empty()) {
             positions.pop();
-            positions.push(Position { function: place_in(function.as_ref(), address), ..Position::default() });
+            positions.push(Position { function: place_in(elf, function.as_ref(), address), ..Position::default() });
         }
         let (mut inlined_at, library) = (0, function.as_ref().is_some_and(|f| f.library).into());
         for p in positions.iter().rev() {

@@ -3,7 +3,7 @@
 use std::rc::Rc;
 
 use wryneck_exec::processes::{self, ProcessId, are_several, running};
-use wryneck_exec::{Cx, FaultKind, LedgerKind, PathEnd, Stop, Turn};
+use wryneck_exec::{Cx, FaultKind, LedgerKind, PathEnd, Stop, Turn, set_stack_pointer};
 
 use super::process::{PID, is_own};
 use super::{Done, Sys, fd, signals};
@@ -38,7 +38,11 @@ fn exited(status: u8) -> u32 {
 pub fn fork(s: &mut Sys<'_, '_>) -> Done {
     let me = running(s.cx.state);
     if s.world().processes.all.get(me as usize).is_some_and(|process| process.is_new) {
-        s.change().processes_mut().all[me as usize].is_new = false;
+        let process = &mut s.change().processes_mut().all[me as usize];
+        process.is_new = false;
+        if let Some(stack) = process.stack {
+            set_stack_pointer(s.cx, stack);
+        }
         return Ok(0);
     }
     if s.cx.core.monitor.is_some() || s.cx.core.lazy.is_some() || s.notes() {
@@ -71,14 +75,20 @@ fn refused(s: &Sys<'_, '_>) -> Option<&'static str> {
     }
 }
 
-/// clone(flags, stack, …): as `fork`, or as `vfork` on the parent's own stack.
+/// clone(flags, stack, …): as `fork`, or as `vfork`; on a stack of its own only in machine code.
 pub fn clone(s: &mut Sys<'_, '_>) -> Done {
     let (flags, stack) = (s.long(0)?, s.long(1)?);
     let shares = flags & SHARES_MEMORY != 0 && flags & AS_VFORK == 0;
-    if flags & !(0xff | SHARES_MEMORY | AS_VFORK | TELLS_NUMBER) != 0 || shares || stack != 0 || flags & 0xff != SIGCHLD {
-        return Err(PathEnd::Unsupported(format!("`clone` with flags {flags:#x}")).into());
+    let has_stack = stack == 0 || s.cx.core.config.machine_code;
+    if flags & !(0xff | SHARES_MEMORY | AS_VFORK | TELLS_NUMBER) != 0 || shares || !has_stack || flags & 0xff != SIGCHLD {
+        s.fails("`clone` fails where it makes no process of the known kinds");
+        return Err(ENOSYS.into());
     }
-    fork(s)
+    let done = fork(s)?;
+    if done > 0 && stack != 0 {
+        s.change().processes_mut().all[(done - PID) as usize].stack = Some(stack);
+    }
+    Ok(done)
 }
 
 /// wait4(process, status, options, usage).

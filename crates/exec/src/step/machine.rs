@@ -23,6 +23,17 @@ pub enum Called {
     MachineCode(u64),
 }
 
+/// Has the machine code that the path is in go on with another stack. `false`: it is none.
+pub fn set_stack_pointer(cx: &mut Cx<'_>, pointer: u64) -> bool {
+    let func = cx.pos().func;
+    let convention = cx.core.code_source.as_ref().and_then(|source| source.borrow().convention());
+    let Some(convention) = convention.filter(|_| cx.core.image.is_machine_code(func)) else { return false };
+    let slot = cx.core.image.code(func).consts.len() + convention.stack_pointer;
+    cx.state.dirty = true;
+    cx.state.frame_mut().put(slot, (pointer, 0));
+    true
+}
+
 impl Cx<'_> {
     /// The function that a call of this address reaches; `None` if there is none.
     pub(super) fn called_at(&self, address: u64) -> Option<Called> {
