@@ -6,7 +6,7 @@
 //! 50 ms at least.
 
 use std::sync::OnceLock;
-use std::sync::atomic::{AtomicU8, Ordering};
+use std::sync::atomic::{AtomicU8, AtomicU64, Ordering};
 use std::thread;
 use std::time::{Duration, Instant};
 
@@ -27,12 +27,16 @@ const PAUSE: (Duration, Duration) = (Duration::from_millis(1), Duration::from_mi
 const GROWTH: u64 = 4 << 30;
 /// Memory above its limit by this part of it is not waited for.
 const ABOVE: u64 = 32;
+/// A run that tells its end, perhaps because its memory is over, may take this part of the limit more.
+const TELLING: u64 = 8;
 
 /// Who ends the run.
 const NOBODY: u8 = 0;
 const RUN: u8 = 1;
 const WATCHDOG: u8 = 2;
 static ENDED_BY: AtomicU8 = AtomicU8::new(NOBODY);
+/// Bytes that were in use when the run began to tell its end.
+static AT_END: AtomicU64 = AtomicU64::new(0);
 
 /// Tells what is known and gives the exit code.
 type End = Box<dyn Fn(Cause, &str) -> u8 + Send + Sync>;
@@ -60,6 +64,7 @@ pub fn end_by(end: impl Fn(Cause, &str) -> u8 + Send + Sync + 'static) {
 
 /// The run tells its end itself from now on. Does not return if the watchdog already does.
 pub fn run_ends() {
+    AT_END.store(memory(), Ordering::Release);
     if ENDED_BY.compare_exchange(NOBODY, RUN, Ordering::AcqRel, Ordering::Acquire) == Err(WATCHDOG) {
         loop {
             thread::sleep(LAST);
@@ -68,7 +73,11 @@ pub fn run_ends() {
 }
 
 fn to_be_cut() -> Option<Cause> {
-    let memory = || budget::get().is_some_and(|b| memory() > b.memory.saturating_add(b.memory / ABOVE)).then_some(Cause::Memory);
+    let most = |limit: u64| match ENDED_BY.load(Ordering::Acquire) {
+        RUN => limit.max(AT_END.load(Ordering::Acquire)).saturating_add(limit / TELLING),
+        _ => limit.saturating_add(limit / ABOVE),
+    };
+    let memory = || budget::get().is_some_and(|b| memory() > most(b.memory)).then_some(Cause::Memory);
     budget::over_since(budget::AFTER + LATE).or_else(memory)
 }
 

@@ -36,6 +36,7 @@ mod soak;
 mod speed;
 mod strangers;
 mod summaries;
+mod torture;
 mod twenty;
 mod watched;
 
@@ -112,6 +113,8 @@ enum Gate {
     Same(same::Args),
     /// Signals: programs with handlers, timers and masks end for all inputs as natively
     Signals(one_byte::Args),
+    /// gcc's C torture tests end as natively
+    Torture(torture::Args),
     /// Processes: programs with children end for all inputs as natively
     Processes(one_byte::Args),
     /// A long run: flat memory, lasting speed
@@ -159,6 +162,7 @@ pub fn run(args: &Args) -> Result<()> {
         Gate::Resume(args) => resume::run(args),
         Gate::Same(args) => same::run(args),
         Gate::Signals(args) => one_byte::run("signals", 40, args),
+        Gate::Torture(args) => torture::run(args),
         Gate::Processes(args) => one_byte::run("processes", 30, args),
         Gate::Soak(args) => soak::run(args),
         Gate::Speed(args) => speed::run(args),
