@@ -16,7 +16,7 @@ pub mod landing;
 pub(crate) mod lazy;
 pub mod leaks;
 pub(crate) mod loops;
-mod machine;
+pub mod machine;
 pub mod memory;
 pub mod plugin;
 pub mod pointer;

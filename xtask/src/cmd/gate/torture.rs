@@ -93,7 +93,10 @@ pub fn run(args: &Args) -> Result<()> {
         println!("{name}: is as it should be now; take it out of torture-misses.txt");
     }
     let Counts { same, not_compiled, not_native, differ } = &counts;
-    println!("torture: {same} programs as natively, {} not; {not_compiled} that {CLANG} does not compile, {not_native} that fail natively", differ.len());
+    println!(
+        "torture: {same} programs as natively, {} not; {not_compiled} that {CLANG} does not compile, {not_native} that fail natively",
+        differ.len()
+    );
     ensure!(wrong == 0, "{wrong} programs are not as they should be");
     ensure!(*same > 0, "no program was compared");
     Ok(())
@@ -136,7 +139,8 @@ fn compare(program: &Path, scratch: &Path, executables: bool) -> Result<End> {
     if ran.status.code() != Some(0) {
         return Ok(End::NotNative);
     }
-    let mut tool = Command::new(super::wryneck());
+    let tool = super::wryneck();
+    let mut tool = Command::new(fs::canonicalize(&tool).with_context(|| format!("`{}` is missing", Path::new(&tool).display()))?);
     tool.args(["run", "--json", "--no-replay", "--emit", "none", "--max-time", LIMITS[1], "--output"]).arg(scratch.join("out"));
     if executables {
         let target = scratch.join("target");
