@@ -15,6 +15,8 @@ use crate::threads::Threads;
 
 /// The most processes of a path.
 pub const MOST: usize = 256;
+/// System calls that a process makes before others get their turn: a program may ask in a loop for what another process does.
+const CALLS: u32 = 1000;
 
 /// What of the environment belongs to one process. That of the running one is in the fields of [`World`].
 #[derive(Clone, Default)]
@@ -77,6 +79,8 @@ pub struct Processes {
     pub all: Vec<Process>,
     /// What the first one ended with.
     pub first: Option<u32>,
+    /// System calls that the running one has made since it goes on.
+    calls: u32,
 }
 
 impl Process {
@@ -124,7 +128,13 @@ impl World {
         }
         let mut own = std::mem::take(&mut self.processes_mut().all[to as usize].own);
         self.swap(&mut own);
-        self.processes_mut().all[from as usize].own = own;
+        let processes = self.processes_mut();
+        (processes.all[from as usize].own, processes.calls) = (own, 0);
+    }
+
+    /// Whether the running process has made so many calls that others have their turn.
+    pub fn has_had_its_turn(&self) -> bool {
+        self.processes.calls > CALLS
     }
 
     fn swap(&mut self, own: &mut Own) {
@@ -155,6 +165,7 @@ impl World {
 
     /// A system call of the running process has done something: those that wait may try again.
     pub fn let_others_try(&mut self, running: ProcessId) {
+        self.processes_mut().calls += 1;
         let mine = |process: &Process| !process.is_new && (process.gave_way || process.until.is_some());
         let waits = |process: &Process| matches!(process.status, Status::Waits { .. });
         let all = &self.processes.all;

@@ -143,7 +143,8 @@ impl Sys<'_, '_> {
             total += n;
         }
         if how.all && total == there && matches!(kind, NodeKind::Pipe { writers: 1.., .. }) && self.asked(blocks)? > total {
-            return Err(PathEnd::Unsupported("a wait for bytes that nobody else can send".into()).into());
+            self.wait(None, RESTARTS, "a wait for bytes that nobody else can send")?;
+            return Err(PathEnd::Unsupported("a wait for bytes that a signal has interrupted".into()).into());
         }
         self.from_mappings(id)?;
         let bytes = match kind {

@@ -297,6 +297,9 @@ pub fn perform(linux: &Linux, number: u64, args: [Value; 6], cx: &mut Cx<'_>) ->
         }
     }
     let mut sys = Sys { linux, cx, args, name: row.name, coming: Rc::default(), symbolic: None };
+    if are_several(sys.cx.state) && World::of(sys.cx).has_had_its_turn() {
+        sys.give_way().map_err(Halt::stop)?;
+    }
     let fate = failing::system_call(&mut sys, row.name)?;
     if fate.is_short() {
         sys.args[2] = Value::Bits(1);

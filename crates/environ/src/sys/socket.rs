@@ -16,7 +16,7 @@ use super::{Done, Sys, internet};
 use crate::epolls::Told;
 use crate::errno::{
     EACCES, EADDRINUSE, EAFNOSUPPORT, EAGAIN, ECONNREFUSED, EFAULT, EINVAL, EISCONN, EMFILE, ENOENT, ENOPROTOOPT, ENOTCONN, ENOTSOCK,
-    EOPNOTSUPP, EPROTONOSUPPORT, EPROTOTYPE, ESOCKTNOSUPPORT, Halt,
+    EOPNOTSUPP, EPROTONOSUPPORT, EPROTOTYPE, ESOCKTNOSUPPORT, Halt, RESTARTS,
 };
 use crate::input::mode;
 use crate::libc::stdlib::failed;
@@ -338,7 +338,10 @@ pub fn connect(s: &mut Sys<'_, '_>) -> Done {
     let SocketState::Listening { mut pending, most } = target.state else { return Err(ECONNREFUSED.into()) };
     if pending.len() > most {
         let waits = flags & O_NONBLOCK == 0;
-        return if waits { unsupported("a connection that nobody else can accept") } else { Err(EAGAIN.into()) };
+        if waits {
+            s.wait(None, RESTARTS, "a connection that nobody else can accept")?;
+        }
+        return Err(EAGAIN.into());
     }
     match socket.state {
         SocketState::Connected(_) => return Err(EISCONN.into()),
@@ -379,9 +382,11 @@ fn accepted(s: &mut Sys<'_, '_>, flags: u32) -> Done {
         return Err(EMFILE.into());
     }
     if pending.is_empty() {
-        let waits = open_flags & O_NONBLOCK == 0;
-        let what = if socket.family == LOCAL { "a wait for a connection that nobody else can make" } else { internet::NO_MORE };
-        return if waits { unsupported(what) } else { Err(EAGAIN.into()) };
+        if open_flags & O_NONBLOCK == 0 {
+            let what = if socket.family == LOCAL { "a wait for a connection that nobody else can make" } else { internet::NO_MORE };
+            s.wait(None, RESTARTS, what)?;
+        }
+        return Err(EAGAIN.into());
     }
     let first = pending.remove(0);
     let peer = s.world().peer_address(first);
