@@ -66,6 +66,8 @@ pub struct Process {
     pub is_new: bool,
     /// The stack that it begins with, if it has one of its own.
     pub stack: Option<u64>,
+    /// The child of its `vfork` that it waits for.
+    pub waits_for: Option<ProcessId>,
     /// It has let others go on before its current call.
     pub gave_way: bool,
     /// When its current wait ends, if it has begun one.
@@ -85,7 +87,7 @@ pub struct Processes {
 
 impl Process {
     fn of(parent: Option<ProcessId>, is_new: bool, own: Own) -> Process {
-        Process { parent, status: Status::Ready, stack: None, is_new, gave_way: false, until: None, own }
+        Process { parent, status: Status::Ready, stack: None, waits_for: None, is_new, gave_way: false, until: None, own }
     }
 
     pub fn is_alive(&self) -> bool {

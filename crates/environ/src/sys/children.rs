@@ -34,7 +34,27 @@ fn exited(status: u8) -> u32 {
     u32::from(status) << 8
 }
 
-/// fork(), and vfork(), whose child gets a copy of the memory, too.
+/// vfork(): as `fork`, with a copy of the memory, too. The parent waits until the child has ended.
+pub fn vfork(s: &mut Sys<'_, '_>) -> Done {
+    let me = running(s.cx.state) as usize;
+    let child = match s.world().processes.all.get(me).and_then(|process| process.waits_for) {
+        Some(child) => child,
+        None => {
+            let done = fork(s)?;
+            let Some(child) = done.checked_sub(PID).filter(|_| done > 0) else { return Ok(done) };
+            s.change().processes_mut().all[me].waits_for = Some(child as ProcessId);
+            child as ProcessId
+        }
+    };
+    if s.world().processes.all[child as usize].is_alive() {
+        // Signals do not interrupt it.
+        s.others_first(None, "a wait for the child of `vfork`")?;
+    }
+    s.change().processes_mut().all[me].waits_for = None;
+    Ok(pid(child))
+}
+
+/// fork().
 pub fn fork(s: &mut Sys<'_, '_>) -> Done {
     let me = running(s.cx.state);
     if s.world().processes.all.get(me as usize).is_some_and(|process| process.is_new) {
@@ -84,11 +104,15 @@ pub fn clone(s: &mut Sys<'_, '_>) -> Done {
         s.fails("`clone` fails where it makes no process of the known kinds");
         return Err(ENOSYS.into());
     }
-    let done = fork(s)?;
-    if done > 0 && stack != 0 {
-        s.change().processes_mut().all[(done - PID) as usize].stack = Some(stack);
+    let before = s.world().processes.all.len().max(1);
+    let done = if flags & AS_VFORK != 0 { vfork(s) } else { fork(s) };
+    if stack != 0
+        && let Some(child) = s.world().processes.all.get(before)
+        && child.stack.is_none()
+    {
+        s.change().processes_mut().all[before].stack = Some(stack);
     }
-    Ok(done)
+    done
 }
 
 /// wait4(process, status, options, usage).

@@ -132,7 +132,7 @@ system_calls! {
     55 "getsockopt" socket::getsockopt;
     56 "clone" children::clone;
     57 "fork" children::fork;
-    58 "vfork" children::fork;
+    58 "vfork" children::vfork;
     59 "execve" stat::execve;
     60 "exit" process::exit;
     61 "wait4" children::wait4;

@@ -94,7 +94,7 @@ pub fn run(args: &Args) -> Result<()> {
     }
     let Counts { same, not_compiled, not_native, differ } = &counts;
     println!(
-        "torture: {same} programs as natively, {} not; {not_compiled} that {CLANG} does not compile, {not_native} that fail natively",
+        "torture: {same} programs as natively, {} not; {not_compiled} that do not compile, {not_native} that fail natively",
         differ.len()
     );
     ensure!(wrong == 0, "{wrong} programs are not as they should be");
