@@ -16,7 +16,7 @@ use crate::threads::Threads;
 /// The most processes of a path.
 pub const MOST: usize = 256;
 /// System calls that a process makes before others get their turn: a program may ask in a loop for what another process does.
-const CALLS: u32 = 1000;
+pub const CALLS: u32 = 1000;
 
 /// What of the environment belongs to one process. That of the running one is in the fields of [`World`].
 #[derive(Clone, Default)]
@@ -72,6 +72,8 @@ pub struct Process {
     pub gave_way: bool,
     /// When its current wait ends, if it has begun one.
     pub until: Option<u64>,
+    /// System calls that it has made since it waited, or since others had their turn.
+    pub calls: u32,
     own: Own,
 }
 
@@ -81,13 +83,11 @@ pub struct Processes {
     pub all: Vec<Process>,
     /// What the first one ended with.
     pub first: Option<u32>,
-    /// System calls that the running one has made since it goes on.
-    calls: u32,
 }
 
 impl Process {
     fn of(parent: Option<ProcessId>, is_new: bool, own: Own) -> Process {
-        Process { parent, status: Status::Ready, stack: None, waits_for: None, is_new, gave_way: false, until: None, own }
+        Process { parent, status: Status::Ready, stack: None, waits_for: None, is_new, gave_way: false, until: None, calls: 0, own }
     }
 
     pub fn is_alive(&self) -> bool {
@@ -130,13 +130,12 @@ impl World {
         }
         let mut own = std::mem::take(&mut self.processes_mut().all[to as usize].own);
         self.swap(&mut own);
-        let processes = self.processes_mut();
-        (processes.all[from as usize].own, processes.calls) = (own, 0);
+        self.processes_mut().all[from as usize].own = own;
     }
 
     /// Whether the running process has made so many calls that others have their turn.
-    pub fn has_had_its_turn(&self) -> bool {
-        self.processes.calls > CALLS
+    pub fn has_had_its_turn(&self, running: ProcessId) -> bool {
+        self.processes.all.get(running as usize).is_some_and(|process| process.calls > CALLS)
     }
 
     fn swap(&mut self, own: &mut Own) {
@@ -165,9 +164,17 @@ impl World {
         (0..).zip(&self.processes.all).filter_map(|(i, process)| Some((until(process)?, i))).min()
     }
 
+    /// Where all others wait for a time, or may only try again: the one whose time comes first, and that time.
+    pub fn only_sleeper(&self, running: ProcessId) -> Option<(u64, ProcessId)> {
+        let others = (0..).zip(&self.processes.all).filter(|(i, process)| *i != running && process.is_alive());
+        let (sleepers, awake): (Vec<_>, Vec<_>) = others.partition(|(_, process)| process.until.is_some());
+        let is_busy = awake.iter().any(|(_, process)| process.status == Status::Ready);
+        sleepers.iter().filter_map(|(i, process)| Some((process.until?, *i))).min().filter(|_| !is_busy)
+    }
+
     /// A system call of the running process has done something: those that wait may try again.
     pub fn let_others_try(&mut self, running: ProcessId) {
-        self.processes_mut().calls += 1;
+        self.processes_mut().all[running as usize].calls += 1;
         let mine = |process: &Process| !process.is_new && (process.gave_way || process.until.is_some());
         let waits = |process: &Process| matches!(process.status, Status::Waits { .. });
         let all = &self.processes.all;

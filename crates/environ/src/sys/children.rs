@@ -87,10 +87,10 @@ pub fn fork(s: &mut Sys<'_, '_>) -> Done {
 
 /// Why the program cannot be followed into several processes; in words.
 fn refused(s: &Sys<'_, '_>) -> Option<&'static str> {
-    let shares = |mapping: &crate::state::Mapping| mapping.shared && mapping.writable;
+    let shares = |mapping: &crate::state::Mapping| mapping.shared;
     match () {
         () if s.cx.state.has_threads() => Some("among several threads"),
-        () if s.world().shares_memory || s.world().mappings.values().any(shares) => Some("of a program with writable shared memory"),
+        () if s.world().shares_memory || s.world().mappings.values().any(shares) => Some("of a program with shared memory"),
         () => None,
     }
 }
@@ -113,6 +113,11 @@ pub fn clone(s: &mut Sys<'_, '_>) -> Done {
         s.change().processes_mut().all[before].stack = Some(stack);
     }
     done
+}
+
+/// sched_yield().
+pub fn sched_yield(s: &mut Sys<'_, '_>) -> Done {
+    s.give_way().map(|()| 0)
 }
 
 /// wait4(process, status, options, usage).
@@ -227,9 +232,11 @@ pub fn exit(cx: &mut Cx<'_>, status: u8) -> Stop {
     end_running(cx, exited(status))
 }
 
-/// The end of the running process by a signal that ends it. One that it raises itself by `abort` is an error, and so is that of the first process.
-pub fn killed(cx: &mut Cx<'_>, signal: u32) -> Option<Stop> {
-    (are_several(cx.state) && running(cx.state) > 0 && signal != signals::SIGABRT).then(|| end_running(cx, signal))
+/// The end of the running process by a signal that ends it. `abort` is an error, and so is a signal that ends the first process. `who`: the sender's id.
+pub fn killed(cx: &mut Cx<'_>, signal: u32, who: u64) -> Option<Stop> {
+    let me = running(cx.state);
+    let is_abort = signal == signals::SIGABRT && who as u32 == pid(me) as u32;
+    (are_several(cx.state) && me > 0 && !is_abort).then(|| end_running(cx, signal))
 }
 
 fn end_running(cx: &mut Cx<'_>, status: u32) -> Stop {
@@ -314,14 +321,31 @@ impl Sys<'_, '_> {
         }
         let me = running(self.cx.state);
         let until = self.world().processes.all[me as usize].until.or(until);
+        if until.is_some_and(|until| until <= self.world().ticks) {
+            return Ok(until);
+        }
         let (ready, first) = (self.world().ready(me), self.world().first_to_wake());
         if ready.is_none() && until.is_some_and(|until| first.is_none_or(|(at, process)| (until, me) <= (at, process))) {
             return Ok(until);
         }
         let what: Rc<str> = format!("{what} ({})", self.place()).into();
         let process = &mut self.change().processes_mut().all[me as usize];
-        (process.status, process.until) = (Status::Waits { what, until }, until);
+        (process.status, process.until, process.calls) = (Status::Waits { what, until }, until, 0);
         Err(goes_on(self.cx, me, false).into())
+    }
+
+    /// The running process has made many calls: another one goes on first, if need be after its sleep.
+    pub fn end_turn(&mut self) -> Result<(), Halt> {
+        let me = running(self.cx.state);
+        let gave_way = self.world().processes.all[me as usize].gave_way;
+        let Some((until, to)) = self.world().only_sleeper(me).filter(|_| !gave_way) else { return self.give_way() };
+        let world = self.change();
+        world.ticks = world.ticks.max(until);
+        let all = &mut world.processes_mut().all;
+        (all[me as usize].gave_way, all[me as usize].calls) = (true, 0);
+        all[to as usize].status = Status::Ready;
+        world.exchange(me, to);
+        Err(Stop::Switch(Turn { to, ends: false }).into())
     }
 
     /// Another process goes on first, if one can; once a call.
@@ -333,7 +357,11 @@ impl Sys<'_, '_> {
         let gave_way = self.world().processes.all[me as usize].gave_way;
         let Some(to) = self.world().ready(me).filter(|_| !gave_way) else { return Ok(()) };
         let world = self.change();
-        world.processes_mut().all[me as usize].gave_way = true;
+        let mine = &mut world.processes_mut().all[me as usize];
+        mine.gave_way = true;
+        if mine.calls > crate::processes::CALLS {
+            mine.calls = 0;
+        }
         world.exchange(me, to);
         Err(Stop::Switch(Turn { to, ends: false }).into())
     }
@@ -346,8 +374,8 @@ impl Sys<'_, '_> {
     }
 }
 
-/// Sends a signal to another process of the path. `Ok(false)`: it is for the running one.
-pub fn send(s: &mut Sys<'_, '_>, to: i32, signal: i32) -> Result<bool, Halt> {
+/// Sends a signal, with its `si_code` and `si_value`, to another process of the path. `Ok(false)`: it is for the running one.
+pub fn send(s: &mut Sys<'_, '_>, to: i32, signal: i32, info: (i32, u64)) -> Result<bool, Halt> {
     if !are_several(s.cx.state) {
         return is_own(to).map(|()| false);
     }
@@ -356,8 +384,15 @@ pub fn send(s: &mut Sys<'_, '_>, to: i32, signal: i32) -> Result<bool, Halt> {
     let others = all.iter().enumerate().any(|(i, process)| i as ProcessId != me && process.is_alive());
     match to {
         i32::MIN..=0 => {
-            is_own(to)?;
-            if others { Err(PathEnd::Unsupported("a signal to a group of several processes".into()).into()) } else { Ok(false) }
+            let of_path = to < -1 && (PID..PID + all.len() as u64).contains(&to.unsigned_abs().into());
+            if !of_path {
+                is_own(to)?;
+            }
+            if others || of_path && to.unsigned_abs() != PID as u32 {
+                Err(PathEnd::Unsupported("a signal to a group of several processes".into()).into())
+            } else {
+                Ok(false)
+            }
         }
         _ => {
             let process = (to as u64).checked_sub(PID).filter(|i| *i < all.len() as u64).ok_or(ESRCH)? as ProcessId;
@@ -367,17 +402,17 @@ pub fn send(s: &mut Sys<'_, '_>, to: i32, signal: i32) -> Result<bool, Halt> {
             match all[process as usize].status {
                 Status::Gone => Err(ESRCH.into()),
                 Status::Ended(_) => Ok(true),
-                Status::Ready | Status::Waits { .. } => signal_to(s, me, process, signal).map(|()| true),
+                Status::Ready | Status::Waits { .. } => signal_to(s, me, process, (signal, info)).map(|()| true),
             }
         }
     }
 }
 
-fn signal_to(s: &mut Sys<'_, '_>, me: ProcessId, process: ProcessId, signal: i32) -> Result<(), Halt> {
+fn signal_to(s: &mut Sys<'_, '_>, me: ProcessId, process: ProcessId, (signal, info): (i32, (i32, u64))) -> Result<(), Halt> {
     let who = signals::sender(s);
     let world = s.change();
     world.exchange(me, process);
-    let sent = signals::send_to_parked(world, signal, who);
+    let sent = signals::send_to_parked(world, signal, info, who);
     if let Ok(true) = sent {
         close_all(world);
         world.exchange(process, me);

@@ -97,9 +97,9 @@ pub fn mmap(s: &mut Sys<'_, '_>) -> Done {
     if !offset.is_multiple_of(PAGE) {
         return Err(EINVAL.into());
     }
-    if flags & MAP_SHARED != 0 && protection & PROT_WRITE != 0 {
+    if flags & MAP_SHARED != 0 && (protection & PROT_WRITE != 0 || flags & MAP_ANONYMOUS == 0) {
         if wryneck_exec::processes::are_several(s.cx.state) {
-            return Err(PathEnd::Unsupported("writable shared memory of one of several processes".into()).into());
+            return Err(PathEnd::Unsupported("shared memory of one of several processes".into()).into());
         }
         s.change().shares_memory |= flags & MAP_ANONYMOUS != 0;
     }

@@ -102,7 +102,7 @@ system_calls! {
     21 "access" stat::access;
     22 "pipe" pipe::pipe;
     23 "select" poll::select;
-    24 "sched_yield" process::zero;
+    24 "sched_yield" children::sched_yield;
     25 "mremap" memory::mremap;
     26 "msync" memory::msync;
     28 "madvise" memory::madvise;
@@ -297,8 +297,8 @@ pub fn perform(linux: &Linux, number: u64, args: [Value; 6], cx: &mut Cx<'_>) ->
         }
     }
     let mut sys = Sys { linux, cx, args, name: row.name, coming: Rc::default(), symbolic: None };
-    if are_several(sys.cx.state) && World::of(sys.cx).has_had_its_turn() {
-        sys.give_way().map_err(Halt::stop)?;
+    if are_several(sys.cx.state) && World::of(sys.cx).has_had_its_turn(running(sys.cx.state)) {
+        sys.end_turn().map_err(Halt::stop)?;
     }
     let fate = failing::system_call(&mut sys, row.name)?;
     if fate.is_short() {

@@ -75,6 +75,9 @@ pub fn setpgid(s: &mut Sys<'_, '_>) -> Done {
 
 /// setsid(): succeeds; whether the process leads a group already is not known.
 pub fn setsid(s: &mut Sys<'_, '_>) -> Done {
+    if running(s.cx.state) > 0 {
+        s.fails("`setsid` changes no session");
+    }
     Ok(children::pid(running(s.cx.state)))
 }
 
@@ -111,7 +114,7 @@ pub(super) fn is_own(pid: i32) -> Result<(), Halt> {
 /// kill(pid, signal).
 pub fn kill(s: &mut Sys<'_, '_>) -> Done {
     let (pid, signal) = (s.int(0)?, s.int(1)?);
-    if children::send(s, pid, signal)? { Ok(0) } else { signals::send_to_process(s, signal) }
+    if children::send(s, pid, signal, (signals::BY_KILL, 0))? { Ok(0) } else { signals::send_to_process(s, signal) }
 }
 
 /// tkill(thread, signal).

@@ -49,7 +49,7 @@ const RESTART: u64 = 0x1000_0000;
 const NO_DEFER: u64 = 0x4000_0000;
 const RESET: u64 = 0x8000_0000;
 /// Who sends: `SI_USER`, `SI_KERNEL`, `SI_TKILL`.
-const BY_KILL: i32 = 0;
+pub(super) const BY_KILL: i32 = 0;
 const BY_KERNEL: i32 = 0x80;
 const BY_TKILL: i32 = -6;
 
@@ -282,7 +282,10 @@ fn send(s: &mut Sys<'_, '_>, signal: i32, code: i32, value: u64) -> Done {
     let signal = signal as u32;
     match signal {
         0 => return Ok(0),
-        SIGKILL => return Err(end(signal).into()),
+        SIGKILL => {
+            let who = s.me();
+            return Err(children::killed(s.cx, signal, who).unwrap_or_else(|| end(signal).into()).into());
+        }
         SIGSTOP => return Err(stop(signal).into()),
         _ => {}
     }
@@ -307,7 +310,7 @@ pub fn sender(s: &Sys<'_, '_>) -> u64 {
 }
 
 /// Sends a signal to the process that the world is that of. `Ok(true)`: that ends it.
-pub fn send_to_parked(world: &mut World, signal: i32, who: u64) -> Result<bool, Halt> {
+pub fn send_to_parked(world: &mut World, signal: i32, (code, value): (i32, u64), who: u64) -> Result<bool, Halt> {
     if !(0..=SIGNALS).contains(&signal) {
         return Err(EINVAL.into());
     }
@@ -323,7 +326,7 @@ pub fn send_to_parked(world: &mut World, signal: i32, who: u64) -> Result<bool, 
         Action::Ends if world.signal_mask & bit(signal) == 0 => return Ok(true),
         Action::Nothing | Action::Ends | Action::Calls(_) => {}
     }
-    world.post(Sent { signal, code: BY_KILL, who, value: 0, to_thread: false });
+    world.post(Sent { signal, code, who, value, to_thread: false });
     Ok(false)
 }
 
@@ -331,7 +334,9 @@ pub fn send_to_parked(world: &mut World, signal: i32, who: u64) -> Result<bool, 
 pub fn child_ended(world: &mut World, (code, child, status): (i32, u64, u32)) -> bool {
     const NO_CHILD_WAITS: u64 = 2;
     let action = world.handlers.get(&SIGCHLD).copied().unwrap_or_default();
-    world.post(Sent { signal: SIGCHLD, code, who: child, value: status.into(), to_thread: false });
+    if action[0] != IGNORE {
+        world.post(Sent { signal: SIGCHLD, code, who: child, value: status.into(), to_thread: false });
+    }
     action[0] == IGNORE || action[1] & NO_CHILD_WAITS != 0
 }
 
@@ -354,7 +359,7 @@ pub fn broken_pipe(s: &mut Sys<'_, '_>) -> Done {
 pub fn rt_sigqueueinfo(s: &mut Sys<'_, '_>) -> Done {
     let (pid, signal) = (s.int(0)?, s.int(1)?);
     let info = s.words(s.args[2], 4)?;
-    if children::send(s, pid, signal)? {
+    if children::send(s, pid, signal, (info[1] as u32 as i32, info[3]))? {
         return Ok(0);
     }
     send(s, signal, info[1] as u32 as i32, info[3])
@@ -486,7 +491,7 @@ pub fn then(linux: &Linux, mut result: Value, made: Option<Made<'_>>, cx: &mut C
         world.pending().sent.remove(place);
         let handler = match does {
             Action::Nothing => continue,
-            Action::Ends => return Err(children::killed(cx, signal).unwrap_or_else(|| end(signal).into())),
+            Action::Ends => return Err(children::killed(cx, signal, sent.who).unwrap_or_else(|| end(signal).into())),
             Action::Stops => return Err(stop(signal).into()),
             Action::Calls(handler) => handler,
         };

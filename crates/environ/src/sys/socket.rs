@@ -445,7 +445,12 @@ pub fn shutdown(s: &mut Sys<'_, '_>) -> Done {
 /// setsockopt(socket, level, option, value, length): options of a local socket change nothing here.
 pub fn setsockopt(s: &mut Sys<'_, '_>) -> Done {
     let (fd, level) = (s.int(0)?, s.int(1)?);
+    let option = s.int(2)?;
     let (_, socket, _) = s.socket(fd)?;
+    // SO_RCVTIMEO, SO_SNDTIMEO, and their forms for times of 64 bits.
+    if level == SOL_SOCKET && matches!(option, 20 | 21 | 66 | 67) {
+        s.fails("a time limit of a socket is not kept");
+    }
     if level == SOL_SOCKET || socket.family != LOCAL && internet::LEVELS.contains(&level) { Ok(0) } else { Err(EOPNOTSUPP.into()) }
 }
 

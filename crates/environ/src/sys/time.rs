@@ -1,6 +1,7 @@
 //! Time: a fixed start, advanced by a microsecond per query and by every sleep. Where facts are noted, it is input ([`super::volatile`]).
 
 use wryneck_exec::PathEnd;
+use wryneck_exec::processes::are_several;
 use wryneck_expr::ExprId;
 
 use super::{Done, Sys};
@@ -97,7 +98,7 @@ impl Sys<'_, '_> {
         let time = self.time(i)?;
         let left = if self.is_null(i + 1)? { None } else { Some(self.args[i + 1]) };
         // Nobody knows before whether it is written.
-        let left = left.filter(|_| self.has_timer()).map(|left| self.block(left, 16, true)).transpose()?;
+        let left = left.filter(|_| self.has_timer() || are_several(self.cx.state)).map(|left| self.block(left, 16, true)).transpose()?;
         let until = self.world().ticks.saturating_add(time);
         let done = self.wait(Some(until), EINTR, "");
         if let (Err(Halt::Errno(EINTR)), Some(left)) = (&done, left) {
