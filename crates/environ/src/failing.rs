@@ -105,12 +105,19 @@ impl Fate {
 /// Decides whether a call works (0) or what becomes of it. Changes nothing.
 fn decide(cx: &mut Cx<'_>, name: &str, codes: impl IntoIterator<Item = u8>) -> Result<Fate, Stop> {
     let name = format!("fail_{name}");
-    let byte = cx.coming_input(&name, 1)[0];
     let codes: Vec<u8> = [0].into_iter().chain(codes).collect();
+    let code = choose_byte(cx, &name, &codes)?;
+    Ok(Fate { input: Some(name), code })
+}
+
+/// Which of these an input byte is that comes next under a name; the first one comes first. A decision. The caller makes the input when nothing more is to be
+/// decided.
+pub fn choose_byte(cx: &mut Cx<'_>, name: &str, codes: &[u8]) -> Result<u8, Stop> {
+    let byte = cx.coming_input(name, 1)[0];
     let pool = &mut cx.core.pool;
     let mut conds = Vec::new();
     let mut any = pool.bits(1, 0);
-    for code in &codes {
+    for code in codes {
         let code = pool.bits(8, (*code).into());
         let is = pool.eq(byte, code);
         any = pool.or(any, is);
@@ -118,7 +125,7 @@ fn decide(cx: &mut Cx<'_>, name: &str, codes: impl IntoIterator<Item = u8>) -> R
     }
     cx.assume(any)?;
     let chosen = cx.choose(&conds, &[])?;
-    Ok(Fate { input: Some(name), code: codes[chosen] })
+    Ok(codes[chosen])
 }
 
 /// Whether an allocation fails.

@@ -405,7 +405,7 @@ fn mmap(s: &Sys<'_, '_>, done: &Done) {
     const MAP_ANONYMOUS: u64 = 0x20;
     const PAGE: u64 = 4096;
     // The kernel ends a program that touches a page after the file's last one; the model does not.
-    let mapping = done.as_ref().ok().and_then(|addr| s.world().mappings.get(addr));
+    let mapping = done.as_ref().ok().and_then(|addr| s.world().own.mappings.get(addr));
     if mapping.is_some_and(|m| m.offset + m.len > s.world().node(m.node).content.len().next_multiple_of(PAGE)) {
         s.linux.captured.note_unknown("whether pages after a file's end are touched");
     }

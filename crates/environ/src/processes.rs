@@ -18,27 +18,31 @@ pub const MOST: usize = 256;
 /// System calls that a process makes before others get their turn: a program may ask in a loop for what another process does.
 pub const CALLS: u32 = 1000;
 
-/// What of the environment belongs to one process. That of the running one is in the fields of [`World`].
+/// What of the environment belongs to one process.
 #[derive(Clone, Default)]
-struct Own {
-    fds: Vec<Option<Fd>>,
-    working_directory: NodeId,
-    mappings: Rc<BTreeMap<u64, Mapping>>,
-    break_at: Option<(u64, u64)>,
-    umask: u32,
-    handlers: Rc<BTreeMap<u32, [u64; 4]>>,
-    signal_mask: u64,
-    pending: Rc<Pending>,
-    signal_stack: [u64; 3],
-    /// The values of its keys. It has one thread.
-    threads: Rc<Threads>,
+pub struct Own {
+    pub fds: Vec<Option<Fd>>,
+    pub working_directory: NodeId,
+    /// Mappings of files, by address.
+    pub mappings: Rc<BTreeMap<u64, Mapping>>,
+    /// The first address of the break's room and the break, once the program has asked.
+    pub break_at: Option<(u64, u64)>,
+    pub umask: u32,
+    /// Handlers by signal, as `rt_sigaction` was given them.
+    pub handlers: Rc<BTreeMap<u32, [u64; 4]>>,
+    pub signal_mask: u64,
+    pub pending: Rc<Pending>,
+    /// `stack_t` of the stack that handlers run on: address, flags, size.
+    pub signal_stack: [u64; 3],
+    /// Its threads. Where there are several processes, each has one.
+    pub threads: Rc<Threads>,
 }
 
+/// Threads may hold expressions; those of the running process are hashed with the path's other ones.
 impl Hash for Own {
     fn hash<H: Hasher>(&self, h: &mut H) {
         (&self.fds, self.working_directory, &self.mappings, self.break_at, self.umask).hash(h);
         (&self.handlers, self.signal_mask, &self.pending, self.signal_stack).hash(h);
-        self.threads.hash_into(h, &mut |_| 0);
     }
 }
 
@@ -47,11 +51,8 @@ impl Hash for Own {
 pub enum Status {
     /// It runs, or may run.
     Ready,
-    /// It waits: for what, in words and with its place, and until when, in microseconds that the clock has moved on.
-    Waits {
-        what: Rc<str>,
-        until: Option<u64>,
-    },
+    /// It waits: for what, in words and with its place.
+    Waits(Rc<str>),
     /// It has ended, with this status word of `wait`, which its parent has not asked for yet.
     Ended(u32),
     Gone,
@@ -64,16 +65,15 @@ pub struct Process {
     pub status: Status,
     /// It has been made and has not run yet: the call that made it gives 0.
     pub is_new: bool,
-    /// The stack that it begins with, if it has one of its own.
-    pub stack: Option<u64>,
     /// The child of its `vfork` that it waits for.
     pub waits_for: Option<ProcessId>,
     /// It has let others go on before its current call.
     pub gave_way: bool,
-    /// When its current wait ends, if it has begun one.
+    /// When the wait that it has begun ends by itself, in microseconds that the clock has moved on.
     pub until: Option<u64>,
     /// System calls that it has made since it waited, or since others had their turn.
     pub calls: u32,
+    /// Empty while it runs.
     own: Own,
 }
 
@@ -87,11 +87,22 @@ pub struct Processes {
 
 impl Process {
     fn of(parent: Option<ProcessId>, is_new: bool, own: Own) -> Process {
-        Process { parent, status: Status::Ready, stack: None, waits_for: None, is_new, gave_way: false, until: None, calls: 0, own }
+        Process { parent, status: Status::Ready, waits_for: None, is_new, gave_way: false, until: None, calls: 0, own }
     }
 
     pub fn is_alive(&self) -> bool {
-        matches!(self.status, Status::Ready | Status::Waits { .. })
+        self.status == Status::Ready || self.waits()
+    }
+
+    fn waits(&self) -> bool {
+        matches!(self.status, Status::Waits(_))
+    }
+}
+
+impl Processes {
+    /// Those that wait may try whether what they wait for has happened.
+    pub fn try_again(&mut self) {
+        self.all.iter_mut().filter(|process| process.waits()).for_each(|process| process.status = Status::Ready);
     }
 }
 
@@ -107,19 +118,10 @@ impl World {
 
     /// A copy of the running process, as `fork` makes it: signals that are pending and timers stay with the parent.
     pub fn add_process(&mut self, parent: ProcessId) {
-        for fd in self.fds.iter().flatten() {
+        for fd in self.own.fds.iter().flatten() {
             self.opens[fd.open as usize].refs += 1;
         }
-        let mut own = Own::default();
-        own.fds.clone_from(&self.fds);
-        own.working_directory = self.working_directory;
-        own.mappings = self.mappings.clone();
-        own.break_at = self.break_at;
-        own.umask = self.umask;
-        own.handlers = self.handlers.clone();
-        own.signal_mask = self.signal_mask;
-        own.signal_stack = self.signal_stack;
-        own.threads = self.threads.clone();
+        let own = Own { pending: Rc::default(), ..self.own.clone() };
         self.processes_mut().all.push(Process::of(Some(parent), true, own));
     }
 
@@ -128,9 +130,8 @@ impl World {
         if from == to {
             return;
         }
-        let mut own = std::mem::take(&mut self.processes_mut().all[to as usize].own);
-        self.swap(&mut own);
-        self.processes_mut().all[from as usize].own = own;
+        let next = std::mem::take(&mut self.processes_mut().all[to as usize].own);
+        self.processes_mut().all[from as usize].own = std::mem::replace(&mut self.own, next);
     }
 
     /// Whether the running process has made so many calls that others have their turn.
@@ -138,30 +139,17 @@ impl World {
         self.processes.all.get(running as usize).is_some_and(|process| process.calls > CALLS)
     }
 
-    fn swap(&mut self, own: &mut Own) {
-        std::mem::swap(&mut self.fds, &mut own.fds);
-        std::mem::swap(&mut self.working_directory, &mut own.working_directory);
-        std::mem::swap(&mut self.mappings, &mut own.mappings);
-        std::mem::swap(&mut self.break_at, &mut own.break_at);
-        std::mem::swap(&mut self.umask, &mut own.umask);
-        std::mem::swap(&mut self.handlers, &mut own.handlers);
-        std::mem::swap(&mut self.signal_mask, &mut own.signal_mask);
-        std::mem::swap(&mut self.pending, &mut own.pending);
-        std::mem::swap(&mut self.signal_stack, &mut own.signal_stack);
-        std::mem::swap(&mut self.threads, &mut own.threads);
-    }
-
     /// Another process than the running one that may run, the next one first.
     pub fn ready(&self, running: ProcessId) -> Option<ProcessId> {
         let all = &self.processes.all;
-        let others = (1..all.len()).map(|i| (running as usize + i) % all.len());
-        others.into_iter().find(|i| all[*i].status == Status::Ready).map(|i| i as ProcessId)
+        let mut others = (1..all.len()).map(|i| (running as usize + i) % all.len());
+        others.find(|i| all[*i].status == Status::Ready).map(|i| i as ProcessId)
     }
 
     /// The process whose wait ends first by itself.
     pub fn first_to_wake(&self) -> Option<(u64, ProcessId)> {
-        let until = |process: &Process| if let Status::Waits { until, .. } = process.status { until } else { None };
-        (0..).zip(&self.processes.all).filter_map(|(i, process)| Some((until(process)?, i))).min()
+        let waits = (0..).zip(&self.processes.all).filter(|(_, process)| process.waits());
+        waits.filter_map(|(i, process)| Some((process.until?, i))).min()
     }
 
     /// Where all others wait for a time, or may only try again: the one whose time comes first, and that time.
@@ -174,14 +162,9 @@ impl World {
 
     /// A system call of the running process has done something: those that wait may try again.
     pub fn let_others_try(&mut self, running: ProcessId) {
-        self.processes_mut().all[running as usize].calls += 1;
-        let mine = |process: &Process| !process.is_new && (process.gave_way || process.until.is_some());
-        let waits = |process: &Process| matches!(process.status, Status::Waits { .. });
-        let all = &self.processes.all;
-        if all.get(running as usize).is_some_and(mine) || all.iter().any(waits) {
-            let all = &mut self.processes_mut().all;
-            (all[running as usize].gave_way, all[running as usize].until) = (false, None);
-            all.iter_mut().filter(|process| waits(process)).for_each(|process| process.status = Status::Ready);
-        }
+        let processes = self.processes_mut();
+        let mine = &mut processes.all[running as usize];
+        (mine.calls, mine.gave_way, mine.until) = (mine.calls + 1, false, None);
+        processes.try_again();
     }
 }

@@ -18,6 +18,7 @@ use crate::host::Captured;
 use crate::input::{Arg, Entry, EnvValue, FUZZER, Parameter, ParameterKind, ProgramInput, Stat, Stdin};
 use crate::libc::alloc::GIVEN;
 use crate::observed::volatile;
+use crate::processes::Own;
 use crate::sig::Args;
 use crate::state::{Fd, Lock, Node, NodeId, NodeKind, Open, ROOT, STDERR, STDOUT, World};
 use crate::{Linux, sym_files, sym_sockets, sys};
@@ -88,30 +89,28 @@ pub fn world(input: &ProgramInput, captured: &Captured) -> World {
         directory(captured, b"/", ROOT),
     ];
     let mut world = World {
-        fds: (0..3).map(|open| Some(Fd { open, close_on_exec: false })).collect(),
+        own: Own {
+            fds: (0..3).map(|open| Some(Fd { open, close_on_exec: false })).collect(),
+            working_directory: ROOT,
+            umask: 0o022,
+            handlers: Rc::new(inherited_handlers(captured)),
+            signal_stack: crate::sys::process::NO_STACK,
+            ..Own::default()
+        },
         opens: vec![open(0, 0), open(STDOUT, 1), open(STDERR, 1)],
         nodes: nodes.into_iter().map(Rc::new).collect(),
         sockets: Rc::default(),
         clients: Rc::default(),
         datagrams: Rc::default(),
         epolls: Rc::default(),
-        working_directory: ROOT,
-        mappings: Rc::default(),
-        break_at: None,
-        umask: 0o022,
         may_fail: input.fail_calls,
         ticks: 0,
         random: 0,
-        handlers: Rc::new(inherited_handlers(captured)),
-        signal_mask: 0,
-        pending: Rc::default(),
-        signal_stack: crate::sys::process::NO_STACK,
         given: Rc::default(),
         standard_moved: false,
         input_moved: false,
         bad_descriptor: false,
         names: Rc::default(),
-        threads: Rc::default(),
         processes: Rc::default(),
         shares_memory: false,
         observed: Rc::default(),
@@ -120,10 +119,10 @@ pub fn world(input: &ProgramInput, captured: &Captured) -> World {
     for name in input.working_directory.split(|b| *b == b'/').filter(|name| !name.is_empty()) {
         path.push(b'/');
         path.extend(name);
-        let above = world.working_directory;
+        let above = world.own.working_directory;
         let id = world.add_node(directory(captured, &path, above));
         world.set_name(above, name, Some(id));
-        world.working_directory = id;
+        world.own.working_directory = id;
     }
     world
 }

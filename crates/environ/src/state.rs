@@ -11,10 +11,8 @@ use crate::content::{Byte, Content};
 use crate::epolls::Epoll;
 use crate::input::{Stat, mode};
 use crate::observed::Observed;
-use crate::processes::Processes;
+use crate::processes::{Own, Processes};
 pub use crate::sockets::{Connection, Socket, SocketState};
-use crate::sys::signals::Pending;
-use crate::threads::Threads;
 
 /// Index into [`World::nodes`].
 pub type NodeId = u32;
@@ -178,7 +176,8 @@ pub struct Fd {
 /// The path data of the environment.
 #[derive(Clone)]
 pub struct World {
-    pub fds: Vec<Option<Fd>>,
+    /// What belongs to the running process.
+    pub own: Own,
     pub opens: Vec<Open>,
     pub nodes: Vec<Rc<Node>>,
     /// What nodes of the kind [`NodeKind::Socket`] are.
@@ -189,24 +188,12 @@ pub struct World {
     pub datagrams: Rc<Vec<(u16, u16, NodeId)>>,
     /// What nodes of the kind [`NodeKind::Epoll`] are.
     pub epolls: Rc<BTreeMap<NodeId, Epoll>>,
-    pub working_directory: NodeId,
-    /// Mappings of files, by address.
-    pub mappings: Rc<BTreeMap<u64, Mapping>>,
-    /// The first address of the break's room and the break, once the program has asked.
-    pub break_at: Option<(u64, u64)>,
-    pub umask: u32,
     /// Calls that may yet fail though they need not.
     pub may_fail: u32,
     /// Microseconds the clock has moved on.
     pub ticks: u64,
     /// Bytes of randomness given out.
     pub random: u64,
-    /// Handlers by signal, as `rt_sigaction` was given them.
-    pub handlers: Rc<BTreeMap<u32, [u64; 4]>>,
-    pub signal_mask: u64,
-    pub pending: Rc<Pending>,
-    /// `stack_t` of the stack that handlers run on: address, flags, size.
-    pub signal_stack: [u64; 3],
     /// What the program was given, in words, by address.
     pub given: Rc<BTreeMap<u64, Rc<str>>>,
     /// Descriptor 1 or 2 was closed by the program itself or replaced, or one of 0 to 2 was used when closed.
@@ -217,7 +204,6 @@ pub struct World {
     pub bad_descriptor: bool,
     /// Symbolic names of files made on this path: 8-bit bytes, zeros after the name. Each differs from all others in its directory.
     pub names: Rc<Vec<Rc<[ExprId]>>>,
-    pub threads: Rc<Threads>,
     pub processes: Rc<Processes>,
     /// The program has made memory that its children would share.
     pub shares_memory: bool,
@@ -292,7 +278,7 @@ impl World {
 
     /// The lowest descriptor not in use, at least `from`.
     pub fn lowest_free(&self, from: usize) -> usize {
-        (from..).find(|&i| self.fds.get(i).is_none_or(Option::is_none)).expect("descriptors are fewer than numbers")
+        (from..).find(|&i| self.own.fds.get(i).is_none_or(Option::is_none)).expect("descriptors are fewer than numbers")
     }
 
     /// A descriptor is closed by the program itself, or open on something new.
@@ -303,10 +289,10 @@ impl World {
 
     /// Puts a descriptor in place.
     pub fn set_fd(&mut self, number: usize, fd: Fd) {
-        if self.fds.len() <= number {
-            self.fds.resize(number + 1, None);
+        if self.own.fds.len() <= number {
+            self.own.fds.resize(number + 1, None);
         }
-        self.fds[number] = Some(fd);
+        self.own.fds[number] = Some(fd);
     }
 
     /// Opens a node on the lowest free descriptor.
@@ -320,12 +306,12 @@ impl World {
 
     /// The open file a descriptor stands for.
     pub fn open_of(&self, fd: i32) -> Option<&Open> {
-        let fd = self.fds.get(usize::try_from(fd).ok()?)?.as_ref()?;
+        let fd = self.own.fds.get(usize::try_from(fd).ok()?)?.as_ref()?;
         Some(&self.opens[fd.open as usize])
     }
 
     pub fn open_of_mut(&mut self, fd: i32) -> Option<&mut Open> {
-        let fd = (*self.fds.get(usize::try_from(fd).ok()?)?)?;
+        let fd = (*self.own.fds.get(usize::try_from(fd).ok()?)?)?;
         Some(&mut self.opens[fd.open as usize])
     }
 
@@ -367,7 +353,7 @@ impl PathData for World {
         }
         self.names.iter().flat_map(|name| name.iter()).for_each(|e| f(*e));
         self.epolls.values().flat_map(Epoll::exprs).for_each(&mut *f);
-        self.threads.for_each_expr(f);
+        self.own.threads.for_each_expr(f);
     }
     fn remap(&mut self, map: &Remap) {
         for node in &mut self.nodes {
@@ -393,23 +379,18 @@ impl PathData for World {
             }
         }
         let mut any = false;
-        self.threads.for_each_expr(&mut |_| any = true);
+        self.own.threads.for_each_expr(&mut |_| any = true);
         if any {
-            Rc::make_mut(&mut self.threads).remap(map);
+            Rc::make_mut(&mut self.own.threads).remap(map);
         }
     }
     fn hash_into(&self, mut h: &mut dyn Hasher, hash_expr: &mut dyn FnMut(ExprId) -> u64) {
-        self.fds.hash(&mut h);
         self.opens.hash(&mut h);
         self.sockets.hash(&mut h);
         (&self.clients, &self.datagrams).hash(&mut h);
-        self.working_directory.hash(&mut h);
-        self.mappings.hash(&mut h);
-        self.break_at.hash(&mut h);
         (self.standard_moved, self.input_moved, self.bad_descriptor).hash(&mut h);
-        (self.umask, self.may_fail, self.ticks, self.random, self.signal_mask, self.signal_stack).hash(&mut h);
-        self.handlers.hash(&mut h);
-        self.pending.hash(&mut h);
+        self.own.hash(&mut h);
+        (self.may_fail, self.ticks, self.random).hash(&mut h);
         for node in &self.nodes {
             node.kind.hash(&mut h);
             node.entries.hash(&mut h);
@@ -424,6 +405,6 @@ impl PathData for World {
             epoll.hash_into(h, hash_expr);
         }
         (&self.processes, self.shares_memory).hash(&mut h);
-        self.threads.hash_into(h, hash_expr);
+        self.own.threads.hash_into(h, hash_expr);
     }
 }

@@ -455,11 +455,11 @@ impl Keeper {
         }
         let (class, what) = results::class(&ended.end);
         let meets_inherited = self.inherited.is_some_and(|first| {
-            World::left_by(ended.data.environment()).is_none_or(|world| world.bad_descriptor || world.fds.len() as u64 > first)
+            World::left_by(ended.data.environment()).is_none_or(|world| world.bad_descriptor || world.own.fds.len() as u64 > first)
         });
         let verdict = match &ended.end {
             PathEnd::Exit(_) | PathEnd::Fault(_) if inexact.is_some() => Err(inexact.unwrap_or_default()),
-            PathEnd::Exit(_) if World::left_by(ended.data.environment()).is_none_or(|world| world.fds.len() > DESCRIPTORS) => {
+            PathEnd::Exit(_) if World::left_by(ended.data.environment()).is_none_or(|world| world.own.fds.len() > DESCRIPTORS) => {
                 Err("it opens more files than any limit allows for sure".to_owned())
             }
             PathEnd::Exit(_) if meets_inherited => Err("it may meet descriptors that the program inherits".to_owned()),

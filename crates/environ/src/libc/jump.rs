@@ -27,7 +27,7 @@ pub fn sigsetjmp(_: &Linux, args: &Args<'_>, cx: &mut Cx<'_>) -> Result<Reply, S
 fn fill(buffer: Value, saves: bool, cx: &mut Cx<'_>) -> Result<Reply, Stop> {
     let buffer = cx.block_address(buffer, 8 * WORDS, true)?;
     let token = cx.land(buffer)?;
-    let mask = if saves { cx.state.env::<World>().signal_mask } else { 0 };
+    let mask = if saves { cx.state.env::<World>().own.signal_mask } else { 0 };
     let words = [MARK, token.to_bits(), u64::from(saves), mask];
     cx.write_concrete(buffer, &words.map(u64::to_le_bytes).concat())?;
     Ok(Reply::Value(Value::Bits(0)))
@@ -51,7 +51,7 @@ pub fn longjmp(linux: &Linux, args: &Args<'_>, cx: &mut Cx<'_>) -> Result<Reply,
     let is_zero = pool.eq(value, zero);
     let value = pool.ite(is_zero, one, value);
     if saves != 0 {
-        cx.state.env_mut::<World>().signal_mask = mask;
+        cx.state.env_mut::<World>().own.signal_mask = mask;
         // What the mask now lets through comes first.
         if let Reply::Tail(function, args) = signals::then(linux, Value::Bits(0), None, cx)? {
             return Ok(Reply::Again(function, args));

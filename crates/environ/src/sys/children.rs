@@ -8,8 +8,10 @@ use wryneck_exec::{Cx, FaultKind, LedgerKind, PathEnd, Stop, Turn, set_stack_poi
 use super::process::{PID, is_own};
 use super::{Done, Sys, fd, signals};
 use crate::errno::{EAGAIN, ECHILD, EINVAL, ENOSYS, ESRCH, Halt, RESTARTS};
-use crate::processes::{MOST, Status};
+use crate::failing::choose_byte;
+use crate::processes::{CALLS, MOST, Status};
 use crate::state::World;
+use crate::threads;
 
 /// Flags of `clone`: memory is shared, and the parent waits until the child ends.
 const SHARES_MEMORY: u64 = 0x100;
@@ -34,36 +36,15 @@ fn exited(status: u8) -> u32 {
     u32::from(status) << 8
 }
 
-/// vfork(): as `fork`, with a copy of the memory, too. The parent waits until the child has ended.
-pub fn vfork(s: &mut Sys<'_, '_>) -> Done {
-    let me = running(s.cx.state) as usize;
-    let child = match s.world().processes.all.get(me).and_then(|process| process.waits_for) {
-        Some(child) => child,
-        None => {
-            let done = fork(s)?;
-            let Some(child) = done.checked_sub(PID).filter(|_| done > 0) else { return Ok(done) };
-            s.change().processes_mut().all[me].waits_for = Some(child as ProcessId);
-            child as ProcessId
-        }
-    };
-    if s.world().processes.all[child as usize].is_alive() {
-        // Signals do not interrupt it.
-        s.others_first(None, "a wait for the child of `vfork`")?;
-    }
-    s.change().processes_mut().all[me].waits_for = None;
-    Ok(pid(child))
-}
-
-/// fork().
-pub fn fork(s: &mut Sys<'_, '_>) -> Done {
+/// Makes a process that is as the running one is: its number, or `None` in the new one. `stack`: where that has its stack, or 0 for the same place.
+fn make(s: &mut Sys<'_, '_>, stack: u64) -> Result<Option<ProcessId>, Halt> {
     let me = running(s.cx.state);
     if s.world().processes.all.get(me as usize).is_some_and(|process| process.is_new) {
-        let process = &mut s.change().processes_mut().all[me as usize];
-        process.is_new = false;
-        if let Some(stack) = process.stack {
+        s.change().processes_mut().all[me as usize].is_new = false;
+        if stack != 0 {
             set_stack_pointer(s.cx, stack);
         }
-        return Ok(0);
+        return Ok(None);
     }
     if s.cx.core.monitor.is_some() || s.cx.core.lazy.is_some() || s.notes() {
         s.fails("`fork` fails, since several processes are followed by `run` alone");
@@ -81,7 +62,40 @@ pub fn fork(s: &mut Sys<'_, '_>) -> Done {
         s.cx.core.ledger.note(LedgerKind::ThreadOrder, what);
     }
     s.change().add_process(me);
-    let child = processes::make(s.cx.state);
+    Ok(Some(processes::make(s.cx.state)))
+}
+
+/// How a process has ended by its status word: `si_code` and `si_status`.
+fn how(status: u32) -> (i32, u32) {
+    if status & 0xff == 0 { (EXITED, status >> 8) } else { (KILLED, status & 0x7f) }
+}
+
+/// fork().
+pub fn fork(s: &mut Sys<'_, '_>) -> Done {
+    Ok(make(s, 0)?.map_or(0, pid))
+}
+
+/// vfork(): as `fork`, with a copy of the memory, too.
+pub fn vfork(s: &mut Sys<'_, '_>) -> Done {
+    make_and_wait(s, 0)
+}
+
+/// As [`make`], but the parent waits until the child has ended.
+fn make_and_wait(s: &mut Sys<'_, '_>, stack: u64) -> Done {
+    let me = running(s.cx.state) as usize;
+    let child = match s.world().processes.all.get(me).and_then(|process| process.waits_for) {
+        Some(child) => child,
+        None => {
+            let Some(child) = make(s, stack)? else { return Ok(0) };
+            s.change().processes_mut().all[me].waits_for = Some(child);
+            child
+        }
+    };
+    if s.world().processes.all[child as usize].is_alive() {
+        // Signals do not interrupt it.
+        s.others_first(None, "a wait for the child of `vfork`")?;
+    }
+    s.change().processes_mut().all[me].waits_for = None;
     Ok(pid(child))
 }
 
@@ -90,7 +104,7 @@ fn refused(s: &Sys<'_, '_>) -> Option<&'static str> {
     let shares = |mapping: &crate::state::Mapping| mapping.shared;
     match () {
         () if s.cx.state.has_threads() => Some("among several threads"),
-        () if s.world().shares_memory || s.world().mappings.values().any(shares) => Some("of a program with shared memory"),
+        () if s.world().shares_memory || s.world().own.mappings.values().any(shares) => Some("of a program with shared memory"),
         () => None,
     }
 }
@@ -104,15 +118,7 @@ pub fn clone(s: &mut Sys<'_, '_>) -> Done {
         s.fails("`clone` fails where it makes no process of the known kinds");
         return Err(ENOSYS.into());
     }
-    let before = s.world().processes.all.len().max(1);
-    let done = if flags & AS_VFORK != 0 { vfork(s) } else { fork(s) };
-    if stack != 0
-        && let Some(child) = s.world().processes.all.get(before)
-        && child.stack.is_none()
-    {
-        s.change().processes_mut().all[before].stack = Some(stack);
-    }
-    done
+    if flags & AS_VFORK != 0 { make_and_wait(s, stack) } else { Ok(make(s, stack)?.map_or(0, pid)) }
 }
 
 /// sched_yield().
@@ -165,7 +171,7 @@ pub fn waitid(s: &mut Sys<'_, '_>) -> Done {
     if let Some(info) = info {
         let mut bytes = [0; 128];
         if let Some((child, status)) = found {
-            let (code, status) = if status & 0xff == 0 { (EXITED, status >> 8) } else { (KILLED, status & 0x7f) };
+            let (code, status) = how(status);
             bytes[..4].copy_from_slice(&(SIGCHLD as u32).to_le_bytes());
             bytes[8..12].copy_from_slice(&code.to_le_bytes());
             bytes[16..20].copy_from_slice(&(pid(child) as u32).to_le_bytes());
@@ -190,7 +196,7 @@ fn awaited(s: &mut Sys<'_, '_>, matches: impl Fn(ProcessId) -> bool, no_hang: bo
         any |= process.status != Status::Gone;
         match process.status {
             Status::Ended(status) => ended = ended.or(Some((child, status))),
-            Status::Ready | Status::Waits { .. } | Status::Gone => {}
+            Status::Ready | Status::Waits(_) | Status::Gone => {}
         }
     }
     match ended {
@@ -210,18 +216,10 @@ pub fn executes(s: &mut Sys<'_, '_>) -> Result<Option<Halt>, Halt> {
         return Ok(None);
     }
     const STATUS: &str = "status of an executed program";
-    let byte = s.cx.coming_input(STATUS, 1)[0];
-    let pool = &mut s.cx.core.pool;
-    let conds = [0, 1].map(|status| {
-        let status = pool.bits(8, status);
-        pool.eq(byte, status)
-    });
-    let any = pool.or(conds[0], conds[1]);
-    s.cx.assume(any)?;
-    let status = s.cx.choose(&conds, &[])?;
+    let status = choose_byte(s.cx, STATUS, &[0, 1])?;
     s.cx.new_input(STATUS, 1);
     s.fails("a program that a child executes is not run: it reads and writes nothing, and ends with status 0 or 1");
-    Ok(Some(exit(s.cx, status as u8).into()))
+    Ok(Some(exit(s.cx, status).into()))
 }
 
 /// The end of the running process with an exit status.
@@ -233,16 +231,15 @@ pub fn exit(cx: &mut Cx<'_>, status: u8) -> Stop {
 }
 
 /// The end of the running process by a signal that ends it. `abort` is an error, and so is a signal that ends the first process. `who`: the sender's id.
-pub fn killed(cx: &mut Cx<'_>, signal: u32, who: u64) -> Option<Stop> {
+pub fn killed(cx: &mut Cx<'_>, signal: u32, who: u64) -> Stop {
     let me = running(cx.state);
     let is_abort = signal == signals::SIGABRT && who as u32 == pid(me) as u32;
-    (are_several(cx.state) && me > 0 && !is_abort).then(|| end_running(cx, signal))
+    if me > 0 && !is_abort { end_running(cx, signal) } else { signals::end(signal).into() }
 }
 
 fn end_running(cx: &mut Cx<'_>, status: u32) -> Stop {
     let me = running(cx.state);
     let world = World::change(cx);
-    world.processes_mut();
     close_all(world);
     ended(world, me, (me, status));
     goes_on(cx, me, true)
@@ -250,7 +247,7 @@ fn end_running(cx: &mut Cx<'_>, status: u32) -> Stop {
 
 /// Closes the descriptors of the running process.
 fn close_all(world: &mut World) {
-    for number in 0..world.fds.len() {
+    for number in 0..world.own.fds.len() {
         fd::release(world, number);
     }
 }
@@ -266,16 +263,15 @@ fn ended(world: &mut World, running: ProcessId, (process, status): (ProcessId, u
     }
     let parent = all[process as usize].parent;
     all[process as usize].status = if parent.is_some() { Status::Ended(status) } else { Status::Gone };
+    let processes = world.processes_mut();
     if process == 0 {
-        world.processes_mut().first = Some(status);
+        processes.first = Some(status);
     }
-    for other in world.processes_mut().all.iter_mut().filter(|other| matches!(other.status, Status::Waits { .. })) {
-        other.status = Status::Ready;
-    }
+    processes.try_again();
     let Some(parent) = parent else { return };
     world.exchange(running, parent);
-    let code = if status & 0xff == 0 { EXITED } else { KILLED };
-    if signals::child_ended(world, (code, pid(process), if code == EXITED { status >> 8 } else { status & 0x7f })) {
+    let (code, status) = how(status);
+    if signals::child_ended(world, (code, pid(process), status)) {
         // Nobody asks for it.
         world.processes_mut().all[process as usize].status = Status::Gone;
     }
@@ -293,8 +289,10 @@ fn goes_on(cx: &mut Cx<'_>, me: ProcessId, ends: bool) -> Stop {
             Stop::Switch(Turn { to, ends })
         }
         // What is left waits for ever, and nobody waits for it.
-        (None, Some(status)) if status & 0xff == 0 => PathEnd::Exit((status >> 8) as u8).into(),
-        (None, Some(status)) => signals::end(status & 0x7f).into(),
+        (None, Some(status)) => match how(status) {
+            (EXITED, status) => PathEnd::Exit(status as u8).into(),
+            (_, signal) => signals::end(signal).into(),
+        },
         (None, None) => deadlock(cx).into(),
     }
 }
@@ -302,7 +300,7 @@ fn goes_on(cx: &mut Cx<'_>, me: ProcessId, ends: bool) -> Stop {
 fn deadlock(cx: &Cx<'_>) -> PathEnd {
     let all = (0..).zip(&World::of(cx).processes.all);
     let waits = all.filter_map(|(number, process)| match &process.status {
-        Status::Waits { what, .. } => Some(format!("{} is at {what}", name(number))),
+        Status::Waits(what) => Some(format!("{} is at {what}", name(number))),
         Status::Ready | Status::Ended(_) | Status::Gone => None,
     });
     PathEnd::fault(FaultKind::Deadlock, format!("all processes wait: {}", waits.collect::<Vec<_>>().join("; ")))
@@ -328,9 +326,10 @@ impl Sys<'_, '_> {
         if ready.is_none() && until.is_some_and(|until| first.is_none_or(|(at, process)| (until, me) <= (at, process))) {
             return Ok(until);
         }
-        let what: Rc<str> = format!("{what} ({})", self.place()).into();
+        let place = threads::place(self.cx, &self.cx.state.call_stack());
+        let what: Rc<str> = format!("{what} ({place})").into();
         let process = &mut self.change().processes_mut().all[me as usize];
-        (process.status, process.until, process.calls) = (Status::Waits { what, until }, until, 0);
+        (process.status, process.until, process.calls) = (Status::Waits(what), until, 0);
         Err(goes_on(self.cx, me, false).into())
     }
 
@@ -341,11 +340,8 @@ impl Sys<'_, '_> {
         let Some((until, to)) = self.world().only_sleeper(me).filter(|_| !gave_way) else { return self.give_way() };
         let world = self.change();
         world.ticks = world.ticks.max(until);
-        let all = &mut world.processes_mut().all;
-        (all[me as usize].gave_way, all[me as usize].calls) = (true, 0);
-        all[to as usize].status = Status::Ready;
-        world.exchange(me, to);
-        Err(Stop::Switch(Turn { to, ends: false }).into())
+        world.processes_mut().all[to as usize].status = Status::Ready;
+        Err(self.hand_over(to))
     }
 
     /// Another process goes on first, if one can; once a call.
@@ -356,21 +352,20 @@ impl Sys<'_, '_> {
         let me = running(self.cx.state);
         let gave_way = self.world().processes.all[me as usize].gave_way;
         let Some(to) = self.world().ready(me).filter(|_| !gave_way) else { return Ok(()) };
+        Err(self.hand_over(to))
+    }
+
+    /// Another process goes on, and the running one makes its call again later.
+    fn hand_over(&mut self, to: ProcessId) -> Halt {
+        let me = running(self.cx.state);
         let world = self.change();
         let mine = &mut world.processes_mut().all[me as usize];
         mine.gave_way = true;
-        if mine.calls > crate::processes::CALLS {
+        if mine.calls > CALLS {
             mine.calls = 0;
         }
         world.exchange(me, to);
-        Err(Stop::Switch(Turn { to, ends: false }).into())
-    }
-
-    /// The place of the program's own code that makes the call.
-    fn place(&self) -> String {
-        let stack = self.cx.state.call_stack();
-        let own = stack.iter().find(|pos| !self.cx.core.image.in_library(**pos)).or(stack.first());
-        own.map_or_else(|| "an unknown place".into(), |pos| self.cx.place_name(*pos))
+        Stop::Switch(Turn { to, ends: false }).into()
     }
 }
 
@@ -402,7 +397,7 @@ pub fn send(s: &mut Sys<'_, '_>, to: i32, signal: i32, info: (i32, u64)) -> Resu
             match all[process as usize].status {
                 Status::Gone => Err(ESRCH.into()),
                 Status::Ended(_) => Ok(true),
-                Status::Ready | Status::Waits { .. } => signal_to(s, me, process, (signal, info)).map(|()| true),
+                Status::Ready | Status::Waits(_) => signal_to(s, me, process, (signal, info)).map(|()| true),
             }
         }
     }

@@ -12,7 +12,7 @@ use crate::state::{Node, NodeId, NodeKind};
 pub fn getcwd(s: &mut Sys<'_, '_>) -> Done {
     let size = s.long(1)?;
     let world = s.world();
-    let path = world.path_of(world.working_directory).ok_or(ENOENT)?;
+    let path = world.path_of(world.own.working_directory).ok_or(ENOENT)?;
     let mut path = s.spelled_out(&path)?;
     path.push(0);
     if size < path.len() as u64 {
@@ -33,7 +33,7 @@ pub fn chdir(s: &mut Sys<'_, '_>) -> Done {
         return Err(EACCES.into());
     }
     let node = s.node_of(&found)?;
-    s.change().working_directory = node;
+    s.change().own.working_directory = node;
     Ok(0)
 }
 
@@ -46,7 +46,7 @@ pub fn fchdir(s: &mut Sys<'_, '_>) -> Done {
     if !s.permits(&node.stat(), 1) {
         return Err(EACCES.into());
     }
-    s.change().working_directory = open.node;
+    s.change().own.working_directory = open.node;
     Ok(0)
 }
 

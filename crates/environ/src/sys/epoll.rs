@@ -43,7 +43,7 @@ impl Sys<'_, '_> {
     /// The open file of a descriptor and its number, and its node.
     fn watched(&self, fd: i32) -> Result<(Key, NodeId), Halt> {
         let (open, _) = self.opened(fd)?;
-        let index = self.world().fds[fd as usize].ok_or(EBADF)?.open;
+        let index = self.world().own.fds[fd as usize].ok_or(EBADF)?.open;
         Ok(((index, fd), open.node))
     }
 

@@ -390,7 +390,7 @@ fn close_fd(s: &mut Sys<'_, '_>, fd: i32) {
 
 /// Closes a descriptor, if it is open.
 pub fn release(world: &mut World, number: usize) {
-    let Some(Fd { open: index, .. }) = world.fds.get_mut(number).and_then(Option::take) else { return };
+    let Some(Fd { open: index, .. }) = world.own.fds.get_mut(number).and_then(Option::take) else { return };
     let open = &mut world.opens[index as usize];
     open.refs -= 1;
     let (node, last, way) = (open.node, open.refs == 0, open.flags & O_ACCMODE);
@@ -459,7 +459,7 @@ fn duplicate(s: &mut Sys<'_, '_>, fd: i32, from: usize, close_on_exec: bool) -> 
 
 fn put_duplicate(s: &mut Sys<'_, '_>, fd: i32, number: usize, close_on_exec: bool) -> Done {
     let world = s.change();
-    let Some(Some(old)) = world.fds.get(fd as usize).copied() else { return Err(EBADF.into()) };
+    let Some(Some(old)) = world.own.fds.get(fd as usize).copied() else { return Err(EBADF.into()) };
     world.opens[old.open as usize].refs += 1;
     world.moved(number);
     world.set_fd(number, Fd { open: old.open, close_on_exec });
@@ -501,10 +501,10 @@ pub fn fcntl(s: &mut Sys<'_, '_>) -> Done {
             duplicate(s, fd, from, command == 1030)
         }
         // F_GETFD, F_SETFD
-        1 => Ok(u64::from(s.world().fds[fd as usize].is_some_and(|fd| fd.close_on_exec))),
+        1 => Ok(u64::from(s.world().own.fds[fd as usize].is_some_and(|fd| fd.close_on_exec))),
         2 => {
             let on = s.int(2)? & 1 != 0;
-            if let Some(fd) = &mut s.change().fds[fd as usize] {
+            if let Some(fd) = &mut s.change().own.fds[fd as usize] {
                 fd.close_on_exec = on;
             }
             Ok(0)

@@ -71,7 +71,7 @@ impl Sys<'_, '_> {
         let (now, user) = (self.stamp(), self.linux.input.user);
         let world = self.change();
         let ino = FIRST_INO + world.nodes.len() as u64;
-        let mut meta = new_meta(ino, permissions & 0o7777 & !world.umask, 0);
+        let mut meta = new_meta(ino, permissions & 0o7777 & !world.own.umask, 0);
         meta.dev = world.node(directory).meta.dev;
         (meta.uid, meta.gid, meta.atime, meta.mtime, meta.ctime) = (user, user, now, now, now);
         if kind == NodeKind::Directory {

@@ -25,7 +25,7 @@ pub fn flock(s: &mut Sys<'_, '_>) -> Done {
         return Err(EBADF.into());
     }
     let world = s.world();
-    let this = world.fds[fd as usize].map(|fd| fd.open as usize);
+    let this = world.own.fds[fd as usize].map(|fd| fd.open as usize);
     let others = world.opens.iter().enumerate().filter(|(i, o)| o.refs > 0 && o.node == open.node && Some(*i) != this);
     let blocked = others.map(|(_, o)| o.lock).any(|lock| lock.excludes(wanted));
     if blocked && operation & NO_WAIT == 0 {

@@ -31,12 +31,12 @@ impl Sys<'_, '_> {
     /// The shared mappings of a file: their addresses, and how much of each the file reaches.
     fn shared_mappings(&self, node: NodeId) -> Vec<(u64, Mapping, u64)> {
         let world = self.world();
-        if world.mappings.is_empty() {
+        if world.own.mappings.is_empty() {
             return Vec::new();
         }
         let len = world.node(node).content.len();
         let reached = |m: &Mapping| len.saturating_sub(m.offset).min(m.len);
-        world.mappings.iter().filter(|(_, m)| m.shared && m.node == node).map(|(addr, m)| (*addr, *m, reached(m))).collect()
+        world.own.mappings.iter().filter(|(_, m)| m.shared && m.node == node).map(|(addr, m)| (*addr, *m, reached(m))).collect()
     }
 
     /// What the program wrote to shared mappings of a file gets there.
@@ -71,12 +71,12 @@ impl Sys<'_, '_> {
     fn unmap(&mut self, addr: u64, len: u64) -> Result<(), Halt> {
         let end = addr.saturating_add(len);
         let over: Vec<_> =
-            self.world().mappings.iter().filter(|(at, m)| **at < end && addr < **at + m.len).map(|(a, m)| (*a, *m)).collect();
+            self.world().own.mappings.iter().filter(|(at, m)| **at < end && addr < **at + m.len).map(|(a, m)| (*a, *m)).collect();
         for (at, mapping) in over {
             if mapping.shared {
                 self.from_mappings(mapping.node)?;
             }
-            let mappings = Rc::make_mut(&mut self.change().mappings);
+            let mappings = Rc::make_mut(&mut self.change().own.mappings);
             mappings.remove(&at);
             if at < addr {
                 mappings.insert(at, Mapping { len: addr - at, ..mapping });
@@ -133,7 +133,7 @@ pub fn mmap(s: &mut Sys<'_, '_>) -> Done {
         }
     }
     if let Some(new) = mapping.filter(|m| m.shared)
-        && s.world().mappings.values().any(|m| m.node == new.node && m.shared && (m.writable || new.writable))
+        && s.world().own.mappings.values().any(|m| m.node == new.node && m.shared && (m.writable || new.writable))
     {
         return Err(PathEnd::Unsupported("two shared mappings of one file that may be written".into()).into());
     }
@@ -156,7 +156,7 @@ pub fn mmap(s: &mut Sys<'_, '_>) -> Done {
         if protection & (PROT_EXEC | PROT_WRITE) == PROT_EXEC {
             code(s, addr, &bytes)?;
         }
-        Rc::make_mut(&mut s.change().mappings).insert(addr, mapping);
+        Rc::make_mut(&mut s.change().own.mappings).insert(addr, mapping);
     }
     Ok(addr)
 }
@@ -225,7 +225,7 @@ pub fn mremap(s: &mut Sys<'_, '_>) -> Done {
     if flags & MAY_MOVE == 0 {
         return Err(ENOMEM.into());
     }
-    let mapping = s.world().mappings.get(&addr).copied().filter(|m| m.len == old);
+    let mapping = s.world().own.mappings.get(&addr).copied().filter(|m| m.len == old);
     if let Some(mapping) = mapping {
         s.from_mappings(mapping.node)?;
     }
@@ -241,7 +241,7 @@ pub fn mremap(s: &mut Sys<'_, '_>) -> Done {
         if !more.is_empty() {
             s.put_bytes(to + old, &more)?;
         }
-        Rc::make_mut(&mut s.change().mappings).insert(to, Mapping { len: new, ..mapping });
+        Rc::make_mut(&mut s.change().own.mappings).insert(to, Mapping { len: new, ..mapping });
     }
     if object.base == addr && object.size <= old {
         s.cx.release(&object);
@@ -264,7 +264,7 @@ pub fn msync(s: &mut Sys<'_, '_>) -> Done {
 /// brk(address): where the break now is. It begins at an object of its own, all of which may be accessed.
 pub fn brk(s: &mut Sys<'_, '_>) -> Done {
     let wanted = s.long(0)?;
-    let (first, old) = match s.world().break_at {
+    let (first, old) = match s.world().own.break_at {
         Some(known) => known,
         None => match s.cx.allocate(BREAK_ROOM, PAGE, true, MAPPED) {
             Some(addr) => (addr, addr),
@@ -277,7 +277,7 @@ pub fn brk(s: &mut Sys<'_, '_>) -> Done {
         let from = new.next_multiple_of(PAGE).min(old);
         s.put(from, &vec![0; (old - from) as usize])?;
     }
-    s.change().break_at = Some((first, new));
+    s.change().own.break_at = Some((first, new));
     Ok(new)
 }
 
@@ -297,7 +297,8 @@ pub fn madvise(s: &mut Sys<'_, '_>) -> Done {
         _ => return Err(EINVAL.into()),
     }
     let end = addr.checked_add(len).ok_or(ENOMEM)?;
-    let of_files: Vec<_> = s.world().mappings.iter().filter(|(at, m)| **at < end && addr < **at + m.len).map(|(a, m)| (*a, *m)).collect();
+    let of_files: Vec<_> =
+        s.world().own.mappings.iter().filter(|(at, m)| **at < end && addr < **at + m.len).map(|(a, m)| (*a, *m)).collect();
     let bytes = match of_files[..] {
         [] => Vec::new(),
         [(at, mapping)] if at <= addr && end <= at + mapping.len && mapping.shared => return Ok(0),

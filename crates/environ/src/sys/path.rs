@@ -187,7 +187,7 @@ impl Sys<'_, '_> {
     fn start(&self, given: &Given) -> Result<NodeId, Halt> {
         match (given.name.first(), given.at) {
             (Some(b'/'), _) => Ok(ROOT),
-            (_, AT_FDCWD) => Ok(self.world().working_directory),
+            (_, AT_FDCWD) => Ok(self.world().own.working_directory),
             (_, fd) => {
                 let (open, node) = self.opened_any(fd)?;
                 if node.kind == NodeKind::Directory { Ok(open.node) } else { Err(ENOTDIR.into()) }

@@ -99,7 +99,7 @@ impl Sys<'_, '_> {
 
     /// How many descriptors the kernel's table has room for: it grows with the numbers.
     fn table(&self) -> u64 {
-        match self.world().fds.len() as u64 {
+        match self.world().own.fds.len() as u64 {
             0..=64 => 64,
             count => 128 * ((count - 1) / 128 + 1).next_power_of_two(),
         }

@@ -16,19 +16,23 @@ use crate::written;
 /// The process id.
 pub(super) const PID: u64 = 4242;
 
-/// The end of a process with this status, of which the low eight bits count.
-pub fn exited(cx: &mut Cx<'_>, status: ExprId) -> Result<Stop, Stop> {
+/// The status that a process ends with: the low eight bits of this, concretised.
+fn status(cx: &mut Cx<'_>, status: ExprId) -> Result<u8, Stop> {
     let low = cx.core.pool.extract(status, 0, 8);
-    let status = cx.concretise(Value::Sym(low), "exit status")?;
-    Ok(children::exit(cx, status as u8))
+    Ok(cx.concretise(Value::Sym(low), "exit status")? as u8)
+}
+
+/// The end of a process with this status, of which the low eight bits count.
+pub fn exited(cx: &mut Cx<'_>, with: ExprId) -> Result<Stop, Stop> {
+    let status = status(cx, with)?;
+    Ok(children::exit(cx, status))
 }
 
 pub fn exit(s: &mut Sys<'_, '_>) -> Done {
-    let status = s.cx.expr(s.args[0], 32);
-    let low = s.cx.core.pool.extract(status, 0, 8);
-    s.cx.concretise(Value::Sym(low), "exit status")?;
+    let with = s.cx.expr(s.args[0], 32);
+    let status = status(s.cx, with)?;
     written::strings(s)?;
-    Err(exited(s.cx, status)?.into())
+    Err(children::exit(s.cx, status).into())
 }
 
 /// The id of this process, or of another one; `known` where it is not input.
@@ -98,7 +102,7 @@ pub fn no_such(_: &mut Sys<'_, '_>) -> Done {
 
 pub fn umask(s: &mut Sys<'_, '_>) -> Done {
     let new = s.int(0)? as u32 & 0o777;
-    Ok(std::mem::replace(&mut s.change().umask, new).into())
+    Ok(std::mem::replace(&mut s.change().own.umask, new).into())
 }
 
 /// Whether a process id names this process, or a group that it is in.
@@ -136,7 +140,7 @@ pub fn rt_sigaction(s: &mut Sys<'_, '_>) -> Done {
     if !(1..=SIGNALS).contains(&signal) || new.is_some() && NEVER_BLOCKED >> (signal - 1) & 1 != 0 {
         return Err(EINVAL.into());
     }
-    let old = s.world().handlers.get(&(signal as u32)).copied().unwrap_or_default();
+    let old = s.world().own.handlers.get(&(signal as u32)).copied().unwrap_or_default();
     if !s.is_null(2)? {
         let addr = s.block(s.args[2], 32, true)?;
         s.put(addr, &old.map(u64::to_le_bytes).concat())?;
@@ -148,7 +152,7 @@ pub fn rt_sigaction(s: &mut Sys<'_, '_>) -> Done {
             s.cx.core.ledger.note(LedgerKind::Assumption, what);
         }
         let world = s.change();
-        Rc::make_mut(&mut world.handlers).insert(signal as u32, [new[0], new[1], new[2], new[3] & !NEVER_BLOCKED]);
+        Rc::make_mut(&mut world.own.handlers).insert(signal as u32, [new[0], new[1], new[2], new[3] & !NEVER_BLOCKED]);
         world.forget_ignored(signal as u32);
     }
     Ok(0)
@@ -157,7 +161,7 @@ pub fn rt_sigaction(s: &mut Sys<'_, '_>) -> Done {
 /// rt_sigprocmask(how, new, old, size).
 pub fn rt_sigprocmask(s: &mut Sys<'_, '_>) -> Done {
     let how = s.int(0)?;
-    let old = s.world().signal_mask;
+    let old = s.world().own.signal_mask;
     let new = if s.is_null(1)? { None } else { Some(s.words(s.args[1], 1)?[0]) };
     let mask = match (how, new) {
         (_, None) => old,
@@ -170,7 +174,7 @@ pub fn rt_sigprocmask(s: &mut Sys<'_, '_>) -> Done {
         let addr = s.block(s.args[2], 8, true)?;
         s.put(addr, &old.to_le_bytes())?;
     }
-    s.change().signal_mask = mask & !NEVER_BLOCKED;
+    s.change().own.signal_mask = mask & !NEVER_BLOCKED;
     Ok(0)
 }
 
@@ -180,16 +184,16 @@ pub const NO_STACK: [u64; 3] = [0, 2, 0];
 /// sigaltstack(new, old): handlers run on the program's own stack, so what is set is only given back.
 pub fn sigaltstack(s: &mut Sys<'_, '_>) -> Done {
     let new = if s.is_null(0)? { None } else { Some(s.words(s.args[0], 3)?) };
-    let old = s.world().signal_stack;
+    let old = s.world().own.signal_stack;
     if !s.is_null(1)? {
         let addr = s.block(s.args[1], 24, true)?;
         s.put(addr, &old.map(u64::to_le_bytes).concat())?;
     }
     match new.as_deref() {
         // The flags have 32 bits, and what lies behind them says nothing.
-        Some([_, flags, _]) if *flags as u32 == 2 => s.change().signal_stack = NO_STACK,
+        Some([_, flags, _]) if *flags as u32 == 2 => s.change().own.signal_stack = NO_STACK,
         Some([_, flags, _]) if *flags as u32 != 0 => return Err(EINVAL.into()),
-        Some([address, _, size]) => s.change().signal_stack = [*address, 0, *size],
+        Some([address, _, size]) => s.change().own.signal_stack = [*address, 0, *size],
         Some(_) | None => {}
     }
     Ok(0)

@@ -108,7 +108,7 @@ fn bit(signal: u32) -> u64 {
 }
 
 fn action(world: &World, signal: u32) -> Action {
-    match world.handlers.get(&signal).map_or(DEFAULT, |action| action[0]) {
+    match world.own.handlers.get(&signal).map_or(DEFAULT, |action| action[0]) {
         IGNORE => Action::Nothing,
         DEFAULT if IGNORED & bit(signal) != 0 => Action::Nothing,
         DEFAULT if STOPS & bit(signal) != 0 => Action::Stops,
@@ -147,12 +147,12 @@ pub fn handles_abort(cx: &Cx<'_>) -> Result<bool, Stop> {
 
 impl World {
     fn pending(&mut self) -> &mut Pending {
-        Rc::make_mut(&mut self.pending)
+        Rc::make_mut(&mut self.own.pending)
     }
 
     /// Adds a signal to those that are pending, unless it is ignored.
     fn post(&mut self, sent: Sent) {
-        let ignored = action(self, sent.signal) == Action::Nothing && self.signal_mask & bit(sent.signal) == 0;
+        let ignored = action(self, sent.signal) == Action::Nothing && self.own.signal_mask & bit(sent.signal) == 0;
         let pending = self.pending();
         match sent.signal {
             SIGCONT => pending.sent.retain(|other| STOPS & bit(other.signal) == 0),
@@ -167,20 +167,20 @@ impl World {
 
     /// The place of the signal of this set that the kernel would deliver next.
     fn first(&self, set: u64) -> Option<usize> {
-        let sent = self.pending.sent.iter().enumerate().filter(|(_, sent)| set & bit(sent.signal) != 0);
+        let sent = self.own.pending.sent.iter().enumerate().filter(|(_, sent)| set & bit(sent.signal) != 0);
         let order = |sent: &Sent| (!sent.to_thread, OF_FAULTS & bit(sent.signal) == 0, sent.signal);
         sent.min_by_key(|(place, sent)| (order(sent), *place)).map(|(place, _)| place)
     }
 
     /// Whether a signal is pending that this mask lets through and that ends a wait.
     fn wakes(&self, mask: u64) -> bool {
-        let mut sent = self.pending.sent.iter();
+        let mut sent = self.own.pending.sent.iter();
         sent.any(|sent| mask & bit(sent.signal) == 0 && action(self, sent.signal) != Action::Nothing)
     }
 
     /// Sends the signal of a timer whose time has come.
     fn expire(&mut self) {
-        let Some(timer) = self.pending.timer.filter(|timer| timer.at <= self.ticks) else { return };
+        let Some(timer) = self.own.pending.timer.filter(|timer| timer.at <= self.ticks) else { return };
         let periods = (self.ticks - timer.at).checked_div(timer.every).map(|passed| passed + 1);
         let next = periods.map(|periods| Timer { at: timer.at.saturating_add(periods.saturating_mul(timer.every)), ..timer });
         self.pending().timer = next;
@@ -189,7 +189,7 @@ impl World {
 
     /// A handler is set: what is pending and now ignored is forgotten.
     pub(super) fn forget_ignored(&mut self, signal: u32) {
-        if action(self, signal) == Action::Nothing && self.pending.sent.iter().any(|sent| sent.signal == signal) {
+        if action(self, signal) == Action::Nothing && self.own.pending.sent.iter().any(|sent| sent.signal == signal) {
             self.pending().sent.retain(|sent| sent.signal != signal);
         }
     }
@@ -209,7 +209,7 @@ impl Sys<'_, '_> {
     /// Waits until the clock has moved on by so many microseconds since the start, or for ever. `mask`: signals that do not interrupt; `set`: signals
     /// that are waited for. `None`: nothing will ever happen.
     fn wait_with(&mut self, until: Option<u64>, mask: u64, set: u64, what: &str) -> Result<Option<Waited>, Halt> {
-        if self.world().ticks >= self.world().pending.timer.map_or(u64::MAX, |timer| timer.at) {
+        if self.world().ticks >= self.world().own.pending.timer.map_or(u64::MAX, |timer| timer.at) {
             self.change().expire();
         }
         loop {
@@ -221,7 +221,7 @@ impl Sys<'_, '_> {
                 return Ok(Some(Waited::Interrupted));
             }
             let rings = (set & bit(SIGALRM) != 0 || mask & bit(SIGALRM) == 0 && action(world, SIGALRM) != Action::Nothing).then_some(());
-            let timer = rings.and(world.pending.timer).map(|timer| timer.at).filter(|at| until.is_none_or(|until| *at <= until));
+            let timer = rings.and(world.own.pending.timer).map(|timer| timer.at).filter(|at| until.is_none_or(|until| *at <= until));
             let Some(to) = self.others_first(timer.or(until), what)? else { return Ok(None) };
             let world = self.change();
             world.ticks = world.ticks.max(to);
@@ -234,7 +234,7 @@ impl Sys<'_, '_> {
 
     /// Waits for something that only a signal or the time can end; `what` is that wait in words. `Err` says what interrupted it, `Ok` that the time came.
     pub fn wait(&mut self, until: Option<u64>, interrupted: Errno, what: &str) -> Result<(), Halt> {
-        let mask = self.world().signal_mask;
+        let mask = self.world().own.signal_mask;
         match self.wait_with(until, mask, 0, what)? {
             Some(Waited::TimedOut) => Ok(()),
             Some(Waited::Interrupted | Waited::Signal) => Err(interrupted.into()),
@@ -248,7 +248,7 @@ impl Sys<'_, '_> {
         let waited = self.wait_with(until, mask, 0, what)?;
         if let Some(Waited::Interrupted | Waited::Signal) = waited {
             let world = self.change();
-            let before = std::mem::replace(&mut world.signal_mask, mask);
+            let before = std::mem::replace(&mut world.own.signal_mask, mask);
             world.pending().suspended = Some(before);
             return Err(EINTR.into());
         }
@@ -257,7 +257,7 @@ impl Sys<'_, '_> {
 
     /// Whether a signal may come by itself.
     pub fn has_timer(&self) -> bool {
-        self.world().pending.timer.is_some()
+        self.world().own.pending.timer.is_some()
     }
 
     fn put_info(&mut self, at: u64, sent: &Sent) -> Result<(), Halt> {
@@ -284,7 +284,7 @@ fn send(s: &mut Sys<'_, '_>, signal: i32, code: i32, value: u64) -> Done {
         0 => return Ok(0),
         SIGKILL => {
             let who = s.me();
-            return Err(children::killed(s.cx, signal, who).unwrap_or_else(|| end(signal).into()).into());
+            return Err(children::killed(s.cx, signal, who).into());
         }
         SIGSTOP => return Err(stop(signal).into()),
         _ => {}
@@ -298,7 +298,7 @@ fn send(s: &mut Sys<'_, '_>, signal: i32, code: i32, value: u64) -> Done {
     let sent = Sent { signal, code, who: s.me(), value, to_thread: code == BY_TKILL };
     s.change().post(sent);
     // From now on any call may deliver it, which no slice follows.
-    if s.world().pending.sent.iter().any(|other| other.signal == signal) {
+    if s.world().own.pending.sent.iter().any(|other| other.signal == signal) {
         s.cx.state.jumped = true;
     }
     Ok(0)
@@ -323,7 +323,7 @@ pub fn send_to_parked(world: &mut World, signal: i32, (code, value): (i32, u64),
     }
     match action(world, signal) {
         Action::Stops => return Err(stop(signal).into()),
-        Action::Ends if world.signal_mask & bit(signal) == 0 => return Ok(true),
+        Action::Ends if world.own.signal_mask & bit(signal) == 0 => return Ok(true),
         Action::Nothing | Action::Ends | Action::Calls(_) => {}
     }
     world.post(Sent { signal, code, who, value, to_thread: false });
@@ -333,7 +333,7 @@ pub fn send_to_parked(world: &mut World, signal: i32, (code, value): (i32, u64),
 /// A child of the process that the world is that of has ended: how (`si_code`), its number, its status. Whether nobody will ask for that.
 pub fn child_ended(world: &mut World, (code, child, status): (i32, u64, u32)) -> bool {
     const NO_CHILD_WAITS: u64 = 2;
-    let action = world.handlers.get(&SIGCHLD).copied().unwrap_or_default();
+    let action = world.own.handlers.get(&SIGCHLD).copied().unwrap_or_default();
     if action[0] != IGNORE {
         world.post(Sent { signal: SIGCHLD, code, who: child, value: status.into(), to_thread: false });
     }
@@ -369,7 +369,7 @@ pub fn rt_sigqueueinfo(s: &mut Sys<'_, '_>) -> Done {
 pub fn rt_sigpending(s: &mut Sys<'_, '_>) -> Done {
     let addr = s.block(s.args[0], 8, true)?;
     let world = s.world();
-    let pending = world.pending.sent.iter().fold(0, |set, sent| set | bit(sent.signal)) & world.signal_mask;
+    let pending = world.own.pending.sent.iter().fold(0, |set, sent| set | bit(sent.signal)) & world.own.signal_mask;
     s.put(addr, &pending.to_le_bytes())?;
     Ok(0)
 }
@@ -393,7 +393,7 @@ pub fn rt_sigtimedwait(s: &mut Sys<'_, '_>) -> Done {
     let set = s.words(s.args[0], 1)?[0] & !NEVER_BLOCKED;
     let until = s.limit(2)?.map(|time| s.world().ticks.saturating_add(time));
     let info = if s.is_null(1)? { None } else { Some(s.block(s.args[1], 128, true)?) };
-    let mask = s.world().signal_mask;
+    let mask = s.world().own.signal_mask;
     match s.wait_with(until, mask, set, IN_VAIN)? {
         Some(Waited::Signal) => {}
         Some(Waited::Interrupted) => return Err(EINTR.into()),
@@ -421,7 +421,7 @@ pub fn alarm(s: &mut Sys<'_, '_>) -> Done {
 
 /// Microseconds until the timer's signal, and between it and the next.
 fn left(world: &World) -> (u64, u64) {
-    world.pending.timer.map_or((0, 0), |timer| (timer.at.saturating_sub(world.ticks).max(1), timer.every))
+    world.own.pending.timer.map_or((0, 0), |timer| (timer.at.saturating_sub(world.ticks).max(1), timer.every))
 }
 
 fn set_timer(s: &mut Sys<'_, '_>, time: u64, every: u64) {
@@ -478,29 +478,29 @@ pub type Made<'a> = (u64, &'a [Value; 6]);
 /// What a system call with this result gives: the signals that may be delivered come first.
 pub fn then(linux: &Linux, mut result: Value, made: Option<Made<'_>>, cx: &mut Cx<'_>) -> Result<Reply, Stop> {
     let world = World::of(cx);
-    if world.pending.timer.is_some_and(|timer| timer.at <= world.ticks) {
+    if world.own.pending.timer.is_some_and(|timer| timer.at <= world.ticks) {
         World::change(cx).expire();
     }
     loop {
         let world = World::of(cx);
-        let Some(place) = world.first(!world.signal_mask) else { return Ok(Reply::Value(result)) };
-        let sent = world.pending.sent[place];
+        let Some(place) = world.first(!world.own.signal_mask) else { return Ok(Reply::Value(result)) };
+        let sent = world.own.pending.sent[place];
         let signal = sent.signal;
         let does = action(world, signal);
         let world = World::change(cx);
         world.pending().sent.remove(place);
         let handler = match does {
             Action::Nothing => continue,
-            Action::Ends => return Err(children::killed(cx, signal, sent.who).unwrap_or_else(|| end(signal).into())),
+            Action::Ends => return Err(children::killed(cx, signal, sent.who)),
             Action::Stops => return Err(stop(signal).into()),
             Action::Calls(handler) => handler,
         };
-        let [_, flags, _, masked] = world.handlers.get(&signal).copied().unwrap_or_default();
-        let mask = world.signal_mask;
-        let before = if world.pending.suspended.is_some() { world.pending().suspended.take() } else { None }.unwrap_or(mask);
-        world.signal_mask = (mask | masked | if flags & NO_DEFER == 0 { bit(signal) } else { 0 }) & !NEVER_BLOCKED;
+        let [_, flags, _, masked] = world.own.handlers.get(&signal).copied().unwrap_or_default();
+        let mask = world.own.signal_mask;
+        let before = if world.own.pending.suspended.is_some() { world.pending().suspended.take() } else { None }.unwrap_or(mask);
+        world.own.signal_mask = (mask | masked | if flags & NO_DEFER == 0 { bit(signal) } else { 0 }) & !NEVER_BLOCKED;
         if flags & RESET != 0
-            && let Some(action) = Rc::make_mut(&mut world.handlers).get_mut(&signal)
+            && let Some(action) = Rc::make_mut(&mut world.own.handlers).get_mut(&signal)
         {
             action[0] = DEFAULT;
         }
@@ -529,6 +529,6 @@ pub fn others(linux: &Linux, _: &Args<'_>, cx: &mut Cx<'_>) -> Result<Reply, Sto
 /// `__wryneck_signalled(result, mask)`: a handler has returned.
 pub fn returned(linux: &Linux, args: &Args<'_>, cx: &mut Cx<'_>) -> Result<Reply, Stop> {
     let (result, mask) = (args.value(0), args.number(cx, 1)?);
-    World::change(cx).signal_mask = mask & !NEVER_BLOCKED;
+    World::change(cx).own.signal_mask = mask & !NEVER_BLOCKED;
     then(linux, result, None, cx)
 }

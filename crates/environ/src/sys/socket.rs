@@ -283,7 +283,7 @@ pub fn bind(s: &mut Sys<'_, '_>) -> Done {
     }
     let directory = s.adopt_directory(&found)?;
     let world = s.change();
-    let umask = world.umask;
+    let umask = world.own.umask;
     world.node_mut(node).meta.mode = 0o777 & !umask;
     world.node_mut(node).parent = directory;
     // A key of a symbolic name is no name that the program may see.

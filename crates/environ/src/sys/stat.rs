@@ -61,7 +61,7 @@ impl Sys<'_, '_> {
 
     /// The file that a descriptor stands for; the working directory if it is none.
     pub fn place_of(&self, fd: i32) -> Result<Place, Halt> {
-        Ok(Place::Node(if fd == AT_FDCWD { self.world().working_directory } else { self.opened_any(fd)?.0.node }))
+        Ok(Place::Node(if fd == AT_FDCWD { self.world().own.working_directory } else { self.opened_any(fd)?.0.node }))
     }
 
     fn stat_at(&mut self, at: i32, path: usize, flags: u32) -> Result<Told, Halt> {

@@ -60,7 +60,7 @@ pub fn ioctl(s: &mut Sys<'_, '_>) -> Done {
     let (open, node) = s.opened(fd)?;
     match (request, node.kind) {
         (FIOCLEX | FIONCLEX, _) => {
-            if let Some(fd) = &mut s.change().fds[fd as usize] {
+            if let Some(fd) = &mut s.change().own.fds[fd as usize] {
                 fd.close_on_exec = request == FIOCLEX;
             }
             return Ok(0);

@@ -135,7 +135,7 @@ pub fn create(linux: &Linux, args: &Args<'_>, cx: &mut Cx<'_>) -> Result<Reply, 
 fn thread_of(cx: &mut Cx<'_>, args: &Args<'_>) -> Result<Option<ThreadId>, Stop> {
     let handle = args.number(cx, 0)?;
     let first = descriptor(cx).is_some_and(|(_, first)| first == handle).then_some(0);
-    let all = &World::of(cx).threads.all;
+    let all = &World::of(cx).own.threads.all;
     Ok(first.or_else(|| all.iter().position(|thread| thread.handle == handle && handle != 0).map(|i| i as ThreadId)))
 }
 
@@ -147,7 +147,7 @@ fn join_some(cx: &mut Cx<'_>, args: &Args<'_>, tries: bool, until: Option<u64>) 
     if let Some(reply) = turn(cx)? {
         return Ok(reply);
     }
-    let known = World::of(cx).threads.all.get(thread as usize).cloned().unwrap_or_default();
+    let known = World::of(cx).own.threads.all.get(thread as usize).cloned().unwrap_or_default();
     if known.detached || known.joined {
         return Ok(answer(cx, Some(EINVAL)));
     }
@@ -251,8 +251,8 @@ fn ended(thread: ThreadId) -> u64 {
 /// The next call of a destructor.
 fn destructor(cx: &mut Cx<'_>) -> Option<Reply> {
     let (me, world) = (cx.state.thread() as usize, World::of(cx));
-    let mine_now = world.threads.all.get(me)?;
-    let keys = &world.threads.keys;
+    let mine_now = world.own.threads.all.get(me)?;
+    let keys = &world.own.threads.keys;
     let destructor = |key: &u32| keys.get(*key as usize).copied().flatten().filter(|destructor| *destructor != 0);
     let from = |first: u32| mine_now.values.range(first..).find_map(|(key, value)| Some((*key, *value, destructor(key)?)));
     // Keys that a destructor has set again come in the next round.
@@ -302,14 +302,14 @@ pub fn key_delete(_: &Linux, args: &Args<'_>, cx: &mut Cx<'_>) -> Result<Reply, 
 pub fn key_value(_: &Linux, args: &Args<'_>, cx: &mut Cx<'_>) -> Result<Reply, Stop> {
     let key = args.number(cx, 0)? as u32;
     let me = cx.state.thread() as usize;
-    let value = World::of(cx).threads.all.get(me).and_then(|thread| thread.values.get(&key).copied());
+    let value = World::of(cx).own.threads.all.get(me).and_then(|thread| thread.values.get(&key).copied());
     Ok(Reply::Value(Value::Bits(value.unwrap_or(0))))
 }
 
 /// `pthread_setspecific` and `tss_set`.
 pub fn set_key_value(_: &Linux, args: &Args<'_>, cx: &mut Cx<'_>) -> Result<Reply, Stop> {
     let (key, value) = (args.number(cx, 0)? as u32, args.number(cx, 1)?);
-    let known = World::of(cx).threads.keys.get(key as usize).is_some_and(Option::is_some);
+    let known = World::of(cx).own.threads.keys.get(key as usize).is_some_and(Option::is_some);
     if !known {
         return Ok(match args.call.name.starts_with("tss_") {
             true => done(cx, 2),

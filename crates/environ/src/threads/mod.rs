@@ -22,6 +22,7 @@ use wryneck_expr::{ExprId, Remap};
 
 use crate::Linux;
 use crate::errno::Errno;
+use crate::failing::choose_byte;
 use crate::state::World;
 
 /// The functions by which a program comes to have threads, or keys whose destructors run at their ends: its own calls, and those of musl's functions
@@ -142,7 +143,7 @@ impl Threads {
 }
 
 fn threads<'c>(cx: &'c mut Cx<'_>) -> &'c mut Threads {
-    Rc::make_mut(&mut World::change(cx).threads)
+    Rc::make_mut(&mut World::change(cx).own.threads)
 }
 
 fn of<'c>(cx: &'c mut Cx<'_>, thread: ThreadId) -> &'c mut Thread {
@@ -156,7 +157,7 @@ fn mine<'c>(cx: &'c mut Cx<'_>) -> &'c mut Thread {
 }
 
 fn stage(cx: &Cx<'_>) -> Stage {
-    World::of(cx).threads.all.get(cx.state.thread() as usize).map_or(Stage::Fresh, |thread| thread.stage)
+    World::of(cx).own.threads.all.get(cx.state.thread() as usize).map_or(Stage::Fresh, |thread| thread.stage)
 }
 
 /// The current call is done, with this result.
@@ -187,7 +188,7 @@ pub(crate) fn after_slice(cx: &Cx<'_>) -> ThreadId {
 
 /// Whether the path may deviate once more.
 fn may_deviate(cx: &Cx<'_>) -> bool {
-    World::of(cx).threads.deviations < cx.core.config.schedules
+    World::of(cx).own.threads.deviations < cx.core.config.schedules
 }
 
 /// Others could go on here, and do not.
@@ -205,18 +206,8 @@ fn note_elsewhere(cx: &mut Cx<'_>) {
 
 /// One of so many that may go on; the first one is that of the order without deviation. A decision.
 fn pick(cx: &mut Cx<'_>, count: usize) -> Result<usize, Stop> {
-    let count = count.min(256);
-    let byte = cx.coming_input(SCHEDULE, 1)[0];
-    let mut any = cx.core.pool.bits(1, 0);
-    let mut conds = Vec::with_capacity(count);
-    for i in 0..count as u64 {
-        let number = cx.core.pool.bits(8, i);
-        let is = cx.core.pool.eq(byte, number);
-        any = cx.core.pool.or(any, is);
-        conds.push(is);
-    }
-    cx.assume(any)?;
-    let chosen = cx.choose(&conds, &[])?;
+    let numbers: Vec<u8> = (0..=u8::MAX).take(count).collect();
+    let chosen = choose_byte(cx, SCHEDULE, &numbers)?.into();
     cx.new_input(SCHEDULE, 1);
     if chosen > 0 {
         threads(cx).deviations += 1;
@@ -250,7 +241,7 @@ fn next(cx: &mut Cx<'_>, wait: Option<Wait>, waking: &[ThreadId]) -> Result<Thre
     for (i, status) in (0..).zip(cx.state.statuses()) {
         let waits = if i == me { wait.is_some_and(|wait| wait.timed) } else { matches!(status, Status::Waits(wait) if wait.timed) };
         if waits && !waking.contains(&i) {
-            timed.push((World::of(cx).threads.all.get(i as usize).map_or(0, |thread| thread.until), i));
+            timed.push((World::of(cx).own.threads.all.get(i as usize).map_or(0, |thread| thread.until), i));
         }
     }
     timed.sort_unstable();
@@ -276,8 +267,8 @@ fn wait(cx: &mut Cx<'_>, wait: Wait, until: Option<u64>, stage: Stage, waking: &
     if wait.timed {
         // Needed to say who is first; it does not matter otherwise.
         let until = until.unwrap_or(u64::MAX);
-        if World::of(cx).threads.all.get(me as usize).is_none_or(|thread| thread.until != until) {
-            let threads = Rc::make_mut(&mut cx.state.env_mut::<World>().threads);
+        if World::of(cx).own.threads.all.get(me as usize).is_none_or(|thread| thread.until != until) {
+            let threads = Rc::make_mut(&mut cx.state.env_mut::<World>().own.threads);
             threads.thread(me).until = until;
         }
     }
@@ -309,7 +300,7 @@ fn go_on(cx: &mut Cx<'_>, thread: ThreadId) {
 /// The threads that wait for this, the longest waiting first.
 fn waiting(cx: &Cx<'_>, kind: For, on: u64) -> Vec<ThreadId> {
     let waits = |status: &Status| matches!(status, Status::Waits(wait) if (wait.kind, wait.on) == (kind as u32, on));
-    let all = &World::of(cx).threads.all;
+    let all = &World::of(cx).own.threads.all;
     let mut those: Vec<(u64, ThreadId)> =
         (0..).zip(cx.state.statuses()).filter(|(_, s)| waits(s)).map(|(i, _)| (all.get(i as usize).map_or(0, |t| t.since), i)).collect();
     those.sort_unstable();
@@ -357,7 +348,7 @@ fn name(thread: ThreadId) -> String {
 }
 
 /// The innermost place of the program's own code.
-fn place(cx: &Cx<'_>, stack: &[CodePos]) -> String {
+pub(crate) fn place(cx: &Cx<'_>, stack: &[CodePos]) -> String {
     let own = stack.iter().find(|pos| !cx.core.image.in_library(**pos)).or(stack.first());
     own.map_or_else(|| "an unknown place".into(), |pos| cx.place_name(*pos))
 }
