@@ -74,7 +74,17 @@ fn run(name: &str, program: &str, words: &[&str]) -> (Value, i32) {
 
 fn ends(run: &Value) -> Vec<(String, u64)> {
     let end = |end: &Value| (format!("{} {}", text(&end["class"]), text(&end["what"])), end["count"].as_u64().unwrap_or(0));
-    run["ends"].as_array().into_iter().flatten().map(end).collect()
+    let mut all: Vec<(String, u64)> = run["ends"].as_array().into_iter().flatten().map(end).collect();
+    all.sort();
+    all
+}
+
+/// Explores a program: its paths end with these statuses, each once.
+fn ends_with(name: &str, program: &str, statuses: &[u32]) -> Value {
+    let (run, code) = run(name, program, &["run", "--json", "--max-time", "20s", "--no-replay", name]);
+    let expected: Vec<(String, u64)> = statuses.iter().map(|status| (format!("exit {status}"), 1)).collect();
+    assert_eq!((code, ends(&run)), (3, expected), "{run}");
+    run
 }
 
 fn text(value: &Value) -> &str {
@@ -107,11 +117,7 @@ fn faults_of_a_child_are_findings() {
 
 #[test]
 fn what_a_child_executes_succeeds_or_fails() {
-    let (run, code) = run("make.c", MAKE, &["run", "--json", "--max-time", "20s", "--no-replay", "make.c"]);
-    let mut all = ends(&run);
-    all.sort();
-    let expected = ["exit 0", "exit 10", "exit 11", "exit 12"].map(|end| (end.to_owned(), 1));
-    assert_eq!((code, all), (3, expected.to_vec()), "{run}");
+    let run = ends_with("make.c", MAKE, &[0, 10, 11, 12]);
     assert!(notes(&run).contains("a program that a child executes is not run"), "{}", notes(&run));
 }
 
@@ -144,9 +150,5 @@ int main(void) {
 
 #[test]
 fn commands_succeed_or_fail_and_say_nothing() {
-    let (run, code) = run("commands.c", COMMANDS, &["run", "--json", "--max-time", "20s", "--no-replay", "commands.c"]);
-    let mut all = ends(&run);
-    all.sort();
-    let expected = ["exit 0", "exit 1", "exit 3", "exit 4"].map(|end| (end.to_owned(), 1));
-    assert_eq!((code, all), (3, expected.to_vec()), "{run}");
+    ends_with("commands.c", COMMANDS, &[0, 1, 3, 4]);
 }

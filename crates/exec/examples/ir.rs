@@ -32,14 +32,6 @@ impl Environment for Bare {
     fn initial(&self) -> Rc<dyn PathData> {
         Rc::new(NoData)
     }
-    fn returned(&self, value: Option<Value>, cx: &mut Cx<'_>) -> Stop {
-        let status = match value {
-            Some(Value::Bits(v)) => v,
-            Some(Value::Sym(e)) => cx.core.eval.eval(&cx.core.pool, e, &cx.state.model),
-            None => 0,
-        };
-        PathEnd::Exit(status as u8).into()
-    }
 }
 
 #[derive(Default)]

@@ -36,7 +36,7 @@ pub use step::arith::asks_of_operand;
 pub use step::core::{Core, Ended, Ledger, LedgerKind, Stats};
 pub use step::cx::{Cx, WITHOUT_BASE};
 pub use step::leaks::Leak;
-pub use step::loops::lifted::{accessed, names_address, orders_values};
+pub use step::loops::operation::{accessed, names_address, orders_values};
 pub use step::loops::round::{Exit, Round, all_rounds_of_input, leaves_loop, round_of_input};
 pub use step::loops::uses::{Uses, called, sides_write, uses_of_cases, uses_of_inlined, uses_of_loop, uses_of_result};
 pub use step::machine::set_stack_pointer;

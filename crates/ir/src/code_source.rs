@@ -1,5 +1,7 @@
 //! Code met while it runs: what an engine asks for when control reaches an address nobody lowered yet (docs/design/003).
 
+use std::rc::Rc;
+
 use crate::module::Module;
 use crate::verify::Malformed;
 
@@ -173,7 +175,7 @@ pub trait CodeSource {
         None
     }
     /// The loop that a side of a branch goes past. `None`: there is none, or it is not known.
-    fn loop_past(&self, _taken: Taken) -> Option<LoopPast> {
+    fn loop_past(&self, _taken: Taken) -> Option<Rc<LoopPast>> {
         None
     }
     /// The calls in progress inside the function: the numbers of the blocks that end with them, innermost first, at most `most`. `limb`

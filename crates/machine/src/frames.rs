@@ -6,7 +6,8 @@
 //! saved below it (DWARF 5, 6.4). One look at each function's first instructions, and one at its rows of the table.
 
 use gimli::{
-    BaseAddresses, CfaRule, CieOrFde, EhFrame, FrameDescriptionEntry, LittleEndian, Reader, RegisterRule, UnwindContext, UnwindSection,
+    BaseAddresses, CfaRule, CieOrFde, EhFrame, EndianSlice, FrameDescriptionEntry, LittleEndian, Reader, RegisterRule, UnwindContext,
+    UnwindSection,
 };
 use wryneck_ir::CodeObject;
 
@@ -90,19 +91,32 @@ impl Unwound {
     }
 }
 
-/// The addresses right behind functions, ascending: by their symbols, and by the unwinding tables.
-pub fn ends(elf: &Elf) -> Vec<u64> {
-    let by_symbols = elf.symbols.iter().filter(|s| s.code && s.size > 0).map(|s| s.address.saturating_add(s.size));
-    let mut all: Vec<u64> = by_symbols.collect();
+/// What is done with a function's part of the unwinding tables.
+type Each<'a> = &'a mut dyn FnMut(&EhFrame<Section<'_>>, &BaseAddresses, &FrameDescriptionEntry<Section<'_>>);
+
+/// A section of a file.
+type Section<'a> = EndianSlice<'a, LittleEndian>;
+
+/// Calls `each` with the functions of the unwinding tables.
+fn for_each_unwound(elf: &Elf, each: Each<'_>) {
     for section in elf.segments.iter().filter(|s| s.name == ".eh_frame") {
         let bases = BaseAddresses::default().set_eh_frame(section.base);
         let table = EhFrame::new(&section.bytes, LittleEndian);
         let mut entries = table.entries(&bases);
+        // Nothing is known after a damaged part.
         while let Ok(Some(entry)) = entries.next() {
             let CieOrFde::Fde(partial) = entry else { continue };
-            all.extend(partial.parse(EhFrame::cie_from_offset).map(|fde| fde.end_address()));
+            let Ok(fde) = partial.parse(EhFrame::cie_from_offset) else { continue };
+            each(&table, &bases, &fde);
         }
     }
+}
+
+/// The addresses right behind functions, ascending: by their symbols, and by the unwinding tables.
+pub fn ends(elf: &Elf) -> Vec<u64> {
+    let by_symbols = elf.symbols.iter().filter(|s| s.code && s.size > 0).map(|s| s.address.saturating_add(s.size));
+    let mut all: Vec<u64> = by_symbols.collect();
+    for_each_unwound(elf, &mut |_, _, fde| all.push(fde.end_address()));
     all.sort_unstable();
     all
 }
@@ -143,19 +157,11 @@ impl Variables {
     /// frame address as the stack pointer plus a distance throughout the function.
     pub fn add_known_by_unwinding(&mut self, elf: &Elf) {
         let mut found = Vec::new();
-        for section in elf.segments.iter().filter(|s| s.name == ".eh_frame") {
-            let bases = BaseAddresses::default().set_eh_frame(section.base);
-            let table = EhFrame::new(&section.bytes, LittleEndian);
-            let mut entries = table.entries(&bases);
-            // Nothing is known after a damaged part.
-            while let Ok(Some(entry)) = entries.next() {
-                let CieOrFde::Fde(partial) = entry else { continue };
-                let Ok(fde) = partial.parse(EhFrame::cie_from_offset) else { continue };
-                let (low, high) = (fde.initial_address(), fde.end_address());
-                let own = elf.function(low).filter(|f| !f.library && !self.knows(low));
-                found.extend(own.and_then(|f| Some((low, high, f.name.clone(), Unwound::of(&table, &bases, &fde, elf.cpu)?))));
-            }
-        }
+        for_each_unwound(elf, &mut |table, bases, fde| {
+            let (low, high) = (fde.initial_address(), fde.end_address());
+            let own = elf.function(low).filter(|f| !f.library && !self.knows(low));
+            found.extend(own.and_then(|f| Some((low, high, f.name.clone(), Unwound::of(table, bases, fde, elf.cpu)?))));
+        });
         for (low, high, name, Unwound { rows, saved, depth }) in found {
             let size = if depth == saved { RED_ZONE } else { depth - saved };
             let start = (saved + size).wrapping_neg();

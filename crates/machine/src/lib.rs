@@ -51,6 +51,7 @@ use std::borrow::Cow;
 use std::cell::OnceCell;
 use std::hash::{Hash, Hasher};
 use std::ops::Range;
+use std::rc::Rc;
 
 use rustc_hash::{FxHashMap, FxHasher};
 use wryneck_ir::build::{FunctionDef, ModuleBuilder, Names};
@@ -509,7 +510,7 @@ impl CodeSource for MachineProgram {
         MachineProgram::uses_of_result(self, self.address_of(instruction)?)
     }
 
-    fn loop_past(&self, taken: Taken) -> Option<LoopPast> {
+    fn loop_past(&self, taken: Taken) -> Option<Rc<LoopPast>> {
         MachineProgram::loop_past(self, taken)
     }
 

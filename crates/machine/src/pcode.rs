@@ -41,6 +41,10 @@ impl Varnode {
     pub fn end(self) -> u64 {
         self.offset.wrapping_add(u64::from(self.size))
     }
+    /// Whether it has bytes of another one.
+    pub fn overlaps(self, other: Varnode) -> bool {
+        self.space == other.space && self.space != Space::Const && self.offset < other.end() && other.offset < self.end()
+    }
 }
 
 /// What an operation reads: three values at most, but for user-defined ones.
@@ -130,6 +134,11 @@ impl Instruction {
             }
             Space::Memory | Space::Register | Space::Unique => Destination::Address(to.offset),
         })
+    }
+
+    /// Is it a call?
+    pub fn calls(&self) -> bool {
+        self.ops.iter().any(|op| matches!(op.op, OpCode::Call | OpCode::CallIndirect))
     }
 
     /// Does control leave it in other ways than to the next instruction?

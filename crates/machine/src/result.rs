@@ -12,7 +12,7 @@ use crate::MachineProgram;
 use crate::elf::Symbol;
 use crate::frames::keeps_frame_pointer;
 use crate::opcode::BoolOp;
-use crate::pcode::{Destination, Instruction, IntOp, OpCode, Pcode, Space, Varnode};
+use crate::pcode::{Destination, Instruction, IntOp, OpCode, Space, Varnode};
 
 /// The most instructions that are followed after one call.
 const MAX_STEPS: usize = 100_000;
@@ -44,7 +44,7 @@ impl MachineProgram {
     /// Whether anything after the call at an address checks its result.
     pub(crate) fn is_looked_at(&self, call: u64) -> bool {
         let (Some(function), Some(it)) = (Function::of(self, call), self.instruction(call)) else { return true };
-        match it.ops.iter().any(is_call) {
+        match it.calls() {
             true => function.search(it.next()).is_err(),
             // A function that ends with a jump to another one returns that one's result.
             false => !function.returns_nothing,
@@ -56,10 +56,6 @@ impl MachineProgram {
         let rest = segment.bytes.get(usize::try_from(address - segment.base).ok()?..)?;
         self.decoder.decode(address, &rest[..rest.len().min(self.elf.cpu.max_instruction)]).ok()
     }
-}
-
-fn is_call(op: &Pcode) -> bool {
-    matches!(op.op, OpCode::Call | OpCode::CallIndirect)
 }
 
 impl<'p> Function<'p> {
@@ -93,7 +89,7 @@ impl<'p> Function<'p> {
             let it = self.program.instruction(address).filter(|it| it.own.is_none() && seen.len() < MAX_STEPS).ok_or(Looks)?;
             let held = Held::at(holder).through(&it, self.frame_pointer)?;
             for next in self.beyond(&it, &held)? {
-                work.extend(held.holders(it.ops.iter().any(is_call).then_some(&self.saved)).map(|holder| (next, holder)));
+                work.extend(held.holders(it.calls().then_some(&self.saved)).map(|holder| (next, holder)));
             }
         }
         Ok(())
@@ -144,12 +140,12 @@ impl Held {
     /// The holders after the instruction; after a call only these registers, and the frame.
     fn holders<'a>(&'a self, saved: Option<&'a Vec<Varnode>>) -> impl Iterator<Item = Holder> + 'a {
         let registers = self.places.iter().filter(|v| v.space == Space::Register);
-        let kept = registers.filter(move |v| saved.is_none_or(|saved| saved.iter().any(|s| overlap(**v, *s))));
+        let kept = registers.filter(move |v| saved.is_none_or(|saved| saved.iter().any(|s| v.overlaps(*s))));
         kept.map(|v| Holder::Register(v.offset, v.size)).chain(self.frame.iter().map(|(distance, size)| Holder::Frame(*distance, *size)))
     }
 
     fn has(&self, v: Varnode) -> bool {
-        self.places.iter().any(|held| overlap(*held, v))
+        self.places.iter().any(|held| held.overlaps(v))
     }
 
     fn in_frame(&self, distance: i64, size: u32) -> bool {
@@ -205,21 +201,17 @@ impl Held {
                 return Err(Looks);
             }
             self.places.extend(gets.then_some(output));
-            sums.retain(|(known, _)| !overlap(*known, output));
+            sums.retain(|(known, _)| !known.overlaps(output));
             sums.extend(total.map(|total| (output, total)));
         }
         Ok(self)
     }
 }
 
-fn overlap(a: Varnode, b: Varnode) -> bool {
-    a.space == b.space && a.space != Space::Const && a.offset < b.end() && b.offset < a.end()
-}
-
 /// The parts of a varnode that a write of another one leaves.
 fn without(held: Varnode, written: Varnode) -> impl Iterator<Item = Varnode> {
     let (mut left, mut right) = (Some(held), None);
-    if overlap(held, written) {
+    if held.overlaps(written) {
         left = held.offset.lt(&written.offset).then(|| Varnode { size: (written.offset - held.offset) as u32, ..held });
         right = (written.end() < held.end()).then(|| Varnode { offset: written.end(), size: (held.end() - written.end()) as u32, ..held });
     }

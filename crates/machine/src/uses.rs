@@ -4,12 +4,15 @@
 //! are passed over. It needs no symbols: it ends at returns, and gives up at computed jumps. Cost: the instructions behind, once for each place
 //! that holds the value.
 
+use std::cell::RefCell;
+use std::rc::Rc;
+
 use rustc_hash::{FxHashMap, FxHashSet};
 use wryneck_ir::code_source::{LoopPast, Taken, ValueUses};
 
 use crate::MachineProgram;
 use crate::opcode::BoolOp;
-use crate::pcode::{Destination, Instruction, IntOp, OpCode, Pcode, Space, Varnode};
+use crate::pcode::{Destination, Instruction, IntOp, OpCode, Space, Varnode};
 
 /// The most instructions of a loop and what leads to it.
 const MAX_LOOP: usize = 2_000;
@@ -28,7 +31,7 @@ enum Holder {
 }
 
 /// By a branch and where it went, both addresses: the loop that is left out.
-pub(crate) type LoopsPast = std::cell::RefCell<FxHashMap<(u64, u64), Option<LoopPast>>>;
+pub(crate) type LoopsPast = RefCell<FxHashMap<(u64, u64), Option<Rc<LoopPast>>>>;
 
 /// The first byte in the register space, and how many.
 type Bytes = (u64, u32);
@@ -44,10 +47,6 @@ struct Roles {
     saved: Vec<Varnode>,
 }
 
-fn overlap(a: Varnode, b: Varnode) -> bool {
-    a.space == b.space && a.space != Space::Const && a.offset < b.end() && b.offset < a.end()
-}
-
 fn register((offset, size): Bytes) -> Varnode {
     Varnode { space: Space::Register, offset, size }
 }
@@ -56,30 +55,30 @@ impl MachineProgram {
     /// The uses of the result of the call at an address. `None`: not known.
     pub(crate) fn uses_of_result(&self, call: u64) -> Option<ValueUses> {
         let roles = self.roles()?;
-        let it = self.instruction(call).filter(|it| it.ops.iter().any(is_call))?;
+        let it = self.instruction(call).filter(Instruction::calls)?;
         let result = Holder::Register((roles.result.offset, roles.result.size));
         self.search(&roles, it.next(), result)
     }
 
     /// The loop that a side of a branch goes past: its own, or one that it stands before and that tests the same.
-    pub(crate) fn loop_past(&self, taken: Taken) -> Option<LoopPast> {
+    pub(crate) fn loop_past(&self, taken: Taken) -> Option<Rc<LoopPast>> {
         let key = (taken.branch, taken.went);
         if let Some(known) = self.loops_past.borrow().get(&key) {
             return known.clone();
         }
-        let past = self.find_loop_past(taken);
+        let past = self.find_loop_past(taken).map(Rc::new);
         self.loops_past.borrow_mut().insert(key, past.clone());
         past
     }
 
     fn find_loop_past(&self, taken: Taken) -> Option<LoopPast> {
-        let behind = self.graph(taken.other)?;
+        let behind = self.graph(taken.other);
         let is_own = behind.contains_key(&taken.branch);
         let blocks = match is_own {
             true => leading_to(&behind, taken.branch),
             false => {
                 let mut head = taken.other;
-                let comes_round = |at: u64| behind[&at].iter().any(|next| leading_to(&behind, at).contains(next));
+                let comes_round = |at: u64| behind[&at].iter().any(|next| reachable(&behind, *next).contains(&at));
                 for _ in 0..BEFORE_LOOP {
                     match behind.get(&head)?[..] {
                         _ if comes_round(head) => break,
@@ -104,7 +103,7 @@ impl MachineProgram {
                 blocks
             }
         };
-        if blocks.contains(&taken.went) || self.graph(taken.went)?.keys().any(|at| is_own && *at == taken.branch) {
+        if blocks.contains(&taken.went) || is_own && self.graph(taken.went).contains_key(&taken.branch) {
             return None;
         }
         Some(LoopPast { is_own, uses: self.uses_of_loop(&blocks, taken.went) })
@@ -117,9 +116,9 @@ impl MachineProgram {
         let (mut written, mut holders): (Vec<Varnode>, FxHashSet<Holder>) = Default::default();
         for address in blocks {
             let it = self.instruction(*address)?;
-            let calls = it.ops.iter().any(is_call);
+            let calls = it.calls();
             let outputs = it.ops.iter().filter_map(|op| op.output).filter(|v| v.space == Space::Register && !flags.contains(&v.offset));
-            written.extend(outputs.filter(|v| !overlap(*v, roles.stack)));
+            written.extend(outputs.filter(|v| !v.overlaps(roles.stack)));
             written.extend(calls.then_some(roles.result));
             let nothing = Holder::Register((0, 0));
             holders.extend(through(&it, &roles, (*address, 0, nothing), true, &mut ValueUses::default()).1);
@@ -153,7 +152,7 @@ impl MachineProgram {
     fn names(&self, it: &Instruction, held: Varnode) -> bool {
         let Some((_, operands)) = self.text_at(it.address) else { return false };
         let mut words = operands.split(|c: char| !c.is_ascii_alphanumeric()).filter_map(|word| self.decoder.register(word).ok());
-        words.any(|(offset, size)| overlap(register((offset, size)), held))
+        words.any(|(offset, size)| register((offset, size)).overlaps(held))
     }
 
     fn text_at(&self, address: u64) -> Option<(String, String)> {
@@ -170,7 +169,7 @@ impl MachineProgram {
     }
 
     /// The instructions that lie behind an address, each with those that may follow it.
-    fn graph(&self, from: u64) -> Option<FxHashMap<u64, Vec<u64>>> {
+    fn graph(&self, from: u64) -> FxHashMap<u64, Vec<u64>> {
         let (mut graph, mut work) = (FxHashMap::default(), vec![from]);
         while let Some(at) = work.pop() {
             if graph.contains_key(&at) || graph.len() >= MAX_LOOP {
@@ -183,7 +182,7 @@ impl MachineProgram {
         // What lies beyond the bound leads nowhere.
         let known: FxHashSet<u64> = graph.keys().copied().collect();
         graph.values_mut().for_each(|next| next.retain(|to| known.contains(to)));
-        Some(graph)
+        graph
     }
 
     fn search(&self, roles: &Roles, from: u64, holder: Holder) -> Option<ValueUses> {
@@ -204,10 +203,6 @@ impl MachineProgram {
         }
         Some(uses)
     }
-}
-
-fn is_call(op: &Pcode) -> bool {
-    matches!(op.op, OpCode::Call | OpCode::CallIndirect)
 }
 
 /// The addresses that may follow an instruction. `None`: a computed jump.
@@ -261,7 +256,7 @@ fn through(it: &Instruction, roles: &Roles, (address, mut moved, holder): State,
     let mut sums: Vec<(Varnode, (bool, i64))> = vec![(roles.stack, (false, moved)), (roles.frame, (true, 0))];
     let keeps = it.branches_inside();
     for op in &it.ops {
-        let holds = |places: &[Varnode], n: usize| op.inputs.get(n).is_some_and(|v| places.iter().any(|held| overlap(*held, *v)));
+        let holds = |places: &[Varnode], n: usize| op.inputs.get(n).is_some_and(|v| places.iter().any(|held| held.overlaps(*v)));
         let sum = |v: &Varnode| sums.iter().find(|(known, _)| known == v).map(|(_, at)| *at);
         let at = op.inputs.get(1).and_then(sum);
         let any = (0..op.inputs.len()).any(|n| holds(&places, n));
@@ -307,18 +302,18 @@ fn through(it: &Instruction, roles: &Roles, (address, mut moved, holder): State,
         };
         let Some(output) = op.output else { continue };
         if !keeps {
-            places.retain(|held| !overlap(*held, output) || held.offset < output.offset || held.end() > output.end());
+            places.retain(|held| !held.overlaps(output) || held.offset < output.offset || held.end() > output.end());
         }
         places.extend(gets.then_some(output));
-        sums.retain(|(known, _)| !overlap(*known, output));
+        sums.retain(|(known, _)| !known.overlaps(output));
         sums.extend(total.map(|total| (output, total)));
     }
-    let calls = it.ops.iter().any(is_call);
+    let calls = it.calls();
     if let Some((_, (false, at))) = sums.iter().find(|(known, _)| *known == roles.stack) {
         // The callee takes its return address off the stack.
         moved = if calls { moved } else { *at };
     }
-    let kept = |v: &Varnode| v.space == Space::Register && (!calls || roles.saved.iter().any(|saved| overlap(*v, *saved)));
+    let kept = |v: &Varnode| v.space == Space::Register && (!calls || roles.saved.iter().any(|saved| v.overlaps(*saved)));
     let registers = places.iter().filter(|v| kept(v)).map(|v| Holder::Register((v.offset, v.size)));
     let words = stack.iter().map(|(by_frame, distance)| Holder::Stack { by_frame: *by_frame, distance: *distance });
     (moved, registers.chain(words).collect())

@@ -129,22 +129,20 @@ const DOUBTS: &[Doubt] = &[
 
 /// Other inputs pass the test that the fault itself makes.
 fn passes_own_test(asked: &Asked, _: &Calls, cx: &mut Cx<'_>) -> Option<String> {
-    let kind = asked.kind;
-    let (cond, before) = own_test(kind, cx)?;
-    let what = if kind == FaultKind::AssertionFailed { "satisfy the assertion" } else { "avoid it" };
+    let (cond, before) = own_test(asked.kind, cx)?;
+    let what = if asked.kind == FaultKind::AssertionFailed { "satisfy the assertion" } else { "avoid it" };
     is_avoidable(cond, before, cx).then(|| format!("some inputs of the path {what}"))
 }
 
 /// `abort` in a function that has no way to return, or in machine code, of which that is not known; or right after an allocation has failed.
 fn may_end_program(asked: &Asked, _: &Calls, cx: &mut Cx<'_>) -> Option<String> {
-    let kind = asked.kind;
     let fails = |cond: &ExprId| cx.core.pool.support(*cond).iter().all(|s| cx.core.pool.sym_info(*s).name.starts_with("fail_"));
-    if matches!(kind, FaultKind::Abort | FaultKind::Trap) && cx.state.path.constraints().last().is_some_and(fails) {
+    if matches!(asked.kind, FaultKind::Abort | FaultKind::Trap) && cx.state.path.constraints().last().is_some_and(fails) {
         return Some("the program ends itself where there is no memory".into());
     }
     let (func, image) = (cx.pos().func, &cx.core.image);
     let returns = || !image.is_machine_code(func) && image.code(func).ops.iter().any(|op| op.kind == code::Kind::Ret);
-    (kind == FaultKind::Abort && !returns()).then(|| "its function may be there to end the program".into())
+    (asked.kind == FaultKind::Abort && !returns()).then(|| "its function may be there to end the program".into())
 }
 
 /// An index inside a loop that counts by an input; or a shift, after which the loop may have gone round until a count that is too large was all that is left.
@@ -169,8 +167,7 @@ fn rests_on_untold(asked: &Asked, calls: &Calls, cx: &mut Cx<'_>) -> Option<Stri
         return None;
     }
     let told: Vec<ExprId> = (0..tests.len()).filter(|i| !untold.contains(i)).map(|i| tests[i].cond).collect();
-    let path = path_of(&told, cx);
-    (!implied(&path, ok, cx)).then(|| "only a loop without a round says so, or a call of which nobody looks at the result".into())
+    (!excludes(&told, ok, cx)).then(|| "only a loop without a round says so, or a call of which nobody looks at the result".into())
 }
 
 /// A null pointer, an index, a divisor or a width that a loop without a round would have made; or a null pointer that a loop may replace.
@@ -215,19 +212,17 @@ fn needs_change(_: &Asked, _: &Calls, cx: &mut Cx<'_>) -> Option<String> {
 }
 
 fn reads_target_from_table(asked: &Asked, _: &Calls, cx: &mut Cx<'_>) -> Option<String> {
-    let kind = asked.kind;
     let has_table = || cx.state.lazy::<Inputs>().assumed.iter().any(|assumed| &*assumed.why == WITHOUT_BASE);
-    (kind == FaultKind::BadCallTarget && has_table()).then(|| "the target is read from a table of which the size is not known".into())
+    (asked.kind == FaultKind::BadCallTarget && has_table()).then(|| "the target is read from a table of which the size is not known".into())
 }
 
 /// The path has used a pointer that a loop which was left out has made. Such a pointer leads to an object of its own here, and most often to one that the
 /// loop knew.
 fn uses_pointer_of_loop(asked: &Asked, _: &Calls, cx: &mut Cx<'_>) -> Option<String> {
-    let kind = asked.kind;
     let inputs = cx.state.lazy::<Inputs>();
     let of_loop = |word: ExprId| cx.core.pool.support(word).iter().any(|symbol| inputs.of_loops.contains(symbol));
     let uses_one = || inputs.bound.iter().any(|bound| of_loop(bound.word));
-    (is_of_index(kind) && uses_one()).then(|| "a loop that was left out may leave a pointer elsewhere".into())
+    (is_of_index(asked.kind) && uses_one()).then(|| "a loop that was left out may leave a pointer elsewhere".into())
 }
 
 /// The condition of an assertion that failed, if the path's latest decision was its test: an assertion is a check, no test of the code that
@@ -281,13 +276,12 @@ fn is_avoidable(cond: ExprId, before: u32, cx: &mut Cx<'_>) -> bool {
 
 /// Whether some tests follow from others. Asks the solver.
 pub(crate) fn follow(tests: &[ExprId], others: &[ExprId], cx: &mut Cx<'_>) -> bool {
-    let path = path_of(others, cx);
     let mut doubt = ExprId::FALSE;
     for test in tests {
         let not = cx.core.pool.not(*test);
         doubt = cx.core.pool.or(doubt, not);
     }
-    implied(&path, doubt, cx)
+    excludes(others, doubt, cx)
 }
 
 /// Whether a condition cannot hold where these tests hold. Asks the solver.
@@ -367,14 +361,8 @@ fn counts_input(round: &Round, cx: &mut Cx<'_>) -> bool {
         is_inside(test) && (round.counts(test.stack[0]) || tests.iter().enumerate().any(|(j, other)| compares(j, other)))
     };
     let (counts, others): (Vec<usize>, Vec<usize>) = (0..tests.len()).partition(counts);
-    let others: Vec<ExprId> = others.into_iter().map(|other| tests[other].cond).collect();
-    let path = path_of(&others, cx);
-    let mut doubt = ExprId::FALSE;
-    for count in counts {
-        let not = cx.core.pool.not(tests[count].cond);
-        doubt = cx.core.pool.or(doubt, not);
-    }
-    doubt != ExprId::FALSE && !implied(&path, doubt, cx)
+    let conds = |some: Vec<usize>| some.into_iter().map(|i| tests[i].cond).collect::<Vec<ExprId>>();
+    !follow(&conds(counts), &conds(others), cx)
 }
 
 /// The constraints that our choices added to the path condition, which holds conjunctions part by part.

@@ -156,10 +156,13 @@ pub(crate) fn comes_from_loop(is_null: bool, calls: &Calls, cx: &mut Cx<'_>) -> 
         if left == Exit::AfterRounds && !is_null || is_null && is_tested() || ended(test, &here, cx).is_some() {
             return None;
         }
-        let mut at = stack.iter().filter(|pos| pos.func == test.stack[0].func);
-        let uses = calls.uses_of_loop(test, cx).filter(|uses| !uses.is_tested)?;
-        at.any(|pos| uses.reach(*pos, cx)).then_some(left)
+        calls.uses_of_loop(test, cx).is_some_and(|uses| reach_untested(&uses, test.stack[0].func, &stack, cx)).then_some(left)
     })
+}
+
+/// Whether a value of a function that nobody tests reaches one of the operations of these calls in progress.
+fn reach_untested(uses: &Uses, func: u32, stack: &[CodePos], cx: &Cx<'_>) -> bool {
+    !uses.is_tested && stack.iter().any(|pos| pos.func == func && uses.reach(*pos, cx))
 }
 
 /// Whether what is used here would be made by the cases of a switch of which none holds, and no test has looked at it since: the type of what is switched
@@ -171,11 +174,9 @@ pub(crate) fn comes_from_case(cx: &mut Cx<'_>) -> bool {
     tests.iter().any(|test| {
         let pool = &cx.core.pool;
         let is_default = pool.conjuncts(test.cond).iter().all(|part| matches!(pool.kind(*part), Kind::Not(_)));
-        let at: Vec<CodePos> = stack.iter().copied().filter(|pos| pos.func == test.stack[0].func).collect();
-        if !is_default || at.is_empty() || ended(test, &here, cx).is_some() {
-            return false;
-        }
-        uses_of_cases(test.stack[0], cx).is_some_and(|uses| !uses.is_tested && at.iter().any(|pos| uses.reach(*pos, cx)))
+        is_default
+            && ended(test, &here, cx).is_none()
+            && uses_of_cases(test.stack[0], cx).is_some_and(|uses| reach_untested(&uses, test.stack[0].func, &stack, cx))
     })
 }
 
@@ -193,9 +194,8 @@ pub(crate) fn untested(models: bool, calls: &Calls, cx: &mut Cx<'_>) -> Option<S
         if seen.contains(&call) {
             continue;
         }
-        let mut at = stack.iter().filter(|pos| pos.func == call.pos.func);
         let is_untested = match calls.uses(call, cx) {
-            Some(uses) => !uses.is_tested && at.any(|pos| uses.reach(*pos, cx)),
+            Some(uses) => reach_untested(&uses, call.pos.func, &stack, cx),
             // An inlined call of machine code.
             None => !call.inlined.is_empty(),
         };
@@ -219,7 +219,7 @@ pub(crate) fn is_of_model(cx: &mut Cx<'_>) -> bool {
     }
     let calls = (0..cx.core.image.code(here.func).ops.len() as u32).map(|op| CodePos { op, ..here });
     let calls: Vec<CodePos> = calls.filter(|call| called(*call, cx).is_some_and(|(_, is_own)| !is_own)).collect();
-    calls.into_iter().any(|call| uses_of_result(call, cx).is_some_and(|uses| !uses.is_tested && uses.reach(here, cx)))
+    calls.into_iter().any(|call| uses_of_result(call, cx).is_some_and(|uses| reach_untested(&uses, here.func, &[here], cx)))
 }
 
 /// A call that has ended since a test was made in it.

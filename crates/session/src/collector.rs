@@ -238,7 +238,7 @@ impl Collector {
             findings: self.findings.all.len(),
             instructions: sum(|w| w.totals.instructions),
             coverage: self.workers.iter().map(|w| w.share).fold(0.0, f64::max),
-            pending: self.workers.iter().map(|w| w.own.pending).sum(),
+            pending: self.workers.iter().map(|w| w.pending).sum(),
             solver: self.workers.iter().map(|w| w.solver).sum(),
             memory: usage::memory(),
         };

@@ -5,6 +5,7 @@ use std::cmp::Ordering;
 use wryneck_expr::{ExprId, Pool};
 use wryneck_ir::{FcmpPred, Op};
 
+use super::loops::inst_at;
 use super::run::expr_of;
 use crate::ground::code::{Kind, Prepared};
 use crate::step::cx::Cx;
@@ -155,9 +156,7 @@ pub fn fcmp(order: Option<Ordering>, pred: u32) -> u64 {
 /// What the operation that the path is at asks of its second operand, if that is symbolic: a divisor is not zero, and a shift is below the width.
 /// Asks no solver.
 pub fn asks_of_operand(cx: &mut Cx<'_>) -> Option<ExprId> {
-    let (pos, image) = (cx.pos(), cx.core.image.clone());
-    let code = image.code(pos.func);
-    let inst = image.program.units[code.module as usize].module.insts[(code.first_inst + pos.op) as usize];
+    let inst = inst_at(cx.pos(), cx);
     let (operator, width) = (inst.operator()?, u32::from(inst.width));
     let divides = matches!(operator, Op::Udiv | Op::Sdiv | Op::Urem | Op::Srem);
     if width > 64 || !divides && !matches!(operator, Op::Shl | Op::Lshr | Op::Ashr) {

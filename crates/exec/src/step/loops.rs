@@ -4,6 +4,7 @@
 //! the loop's head as any iteration would find it. From there it leaves the loop by the loop's own tests, or ends when it comes round.
 
 pub mod lifted;
+pub mod operation;
 pub mod round;
 pub mod uses;
 
@@ -14,6 +15,7 @@ use wryneck_ir::{Inst, Module, NONE, Op, Operand, limbs};
 
 use super::control::take;
 use crate::ground::code::{Code, Kind};
+use crate::ground::image::CodePos;
 use crate::ground::path_end::{Limit, PathEnd};
 use crate::state::LoopCount;
 use crate::step::cx::Cx;
@@ -364,6 +366,12 @@ impl Scan<'_> {
             known.push((inst.dst, value));
         }
     }
+}
+
+/// The instruction that the operation at a place was made from.
+pub(super) fn inst_at(pos: CodePos, cx: &Cx<'_>) -> Inst {
+    let image = &cx.core.image;
+    image.function(pos.func).0.insts[(image.code(pos.func).first_inst + pos.op) as usize]
 }
 
 /// The slots that an instruction writes.

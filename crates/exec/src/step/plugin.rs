@@ -116,8 +116,15 @@ pub trait Environment {
     fn premises(&self, _state: &State) -> Premises {
         Premises { standard_output: true, standard_input: true, open_descriptors: true }
     }
-    /// The main function of the path has returned with this value.
-    fn returned(&self, value: Option<Value>, cx: &mut Cx<'_>) -> Stop;
+    /// The main function of the path has returned with this value. By default the path ends with it as its status, as the path's model has it.
+    fn returned(&self, value: Option<Value>, cx: &mut Cx<'_>) -> Stop {
+        let status = match value {
+            Some(Value::Bits(status)) => status,
+            Some(Value::Sym(e)) => cx.core.eval.eval(&cx.core.pool, e, &cx.state.model),
+            None => 0,
+        };
+        PathEnd::Exit(status as u8).into()
+    }
     /// The first function of the running thread, not the first one, has returned with this value, or what was called then has: one more function to
     /// call ([`Reply::Again`], [`Reply::Tail`]), or the thread that runs now that this one is over.
     fn thread_returned(&self, _value: Option<Value>, _cx: &mut Cx<'_>) -> Result<Reply, Stop> {

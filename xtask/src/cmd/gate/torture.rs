@@ -25,7 +25,7 @@ pub struct Args {
     /// Only programs whose name contains this
     #[arg(long, default_value = "")]
     only: String,
-    /// Every so manieth program
+    /// Only one program in so many
     #[arg(long, default_value_t = 1)]
     every: usize,
     /// Explore static executables of musl instead of bitcode

@@ -5,7 +5,7 @@ use wryneck_ir::code_source::ValueUses;
 use wryneck_ir::{Inst, Module, Op};
 
 use super::round::loop_left_out;
-use super::{edges_of, lifted, loops, operands, results};
+use super::{edges_of, inst_at, lifted, loops, operands, results};
 use crate::ground::code::{Callee, Code, Kind};
 use crate::ground::image::{CodePos, SourcePos};
 use crate::step::cx::Cx;
@@ -30,8 +30,8 @@ impl Uses {
         }
     }
 
-    fn of_machine_code(uses: ValueUses) -> Uses {
-        Uses { is_tested: uses.is_tested, addresses: uses.readers, ..Uses::default() }
+    fn of_machine_code(uses: &ValueUses) -> Uses {
+        Uses { is_tested: uses.is_tested, addresses: uses.readers.clone(), ..Uses::default() }
     }
 }
 
@@ -39,7 +39,7 @@ impl Uses {
 pub fn uses_of_result(call: CodePos, cx: &mut Cx<'_>) -> Option<Uses> {
     let image = cx.core.image.clone();
     if image.is_machine_code(call.func) {
-        return lifted::uses_of_result(call, cx).map(Uses::of_machine_code);
+        return lifted::uses_of_result(call, cx).as_ref().map(Uses::of_machine_code);
     }
     let code = image.code(call.func);
     let loops = loops(cx, code);
@@ -79,7 +79,7 @@ pub fn uses_of_inlined(func: u32, call: &[SourcePos], cx: &mut Cx<'_>) -> Option
 /// The uses of what the loop makes that this side of a branch goes past. `None`: there is none. Asks no solver.
 pub fn uses_of_loop(test: CodePos, taken: bool, cx: &mut Cx<'_>) -> Option<Uses> {
     if cx.core.image.is_machine_code(test.func) {
-        return lifted::loop_past(test, taken, cx)?.uses.map(Uses::of_machine_code);
+        return lifted::loop_past(test, taken, cx)?.uses.as_ref().map(Uses::of_machine_code);
     }
     let (_, ops) = loop_left_out(test, taken, cx)?;
     let image = cx.core.image.clone();
@@ -109,13 +109,11 @@ pub fn uses_of_cases(test: CodePos, cx: &mut Cx<'_>) -> Option<Uses> {
 
 /// The function that the operation at this place of bitcode calls by its name: its name, and whether it is one of the program with a body. Asks no solver.
 pub fn called(pos: CodePos, cx: &Cx<'_>) -> Option<(String, bool)> {
-    let image = &cx.core.image;
-    let code = image.code(pos.func);
-    let inst = image.function(pos.func).0.insts[(code.first_inst + pos.op) as usize];
+    let (image, inst) = (&cx.core.image, inst_at(pos, cx));
     if image.is_machine_code(pos.func) || inst.operator() != Some(Op::Call) {
         return None;
     }
-    let callee = image.callee_of(code.module, inst.a)?;
+    let callee = image.callee_of(image.code(pos.func).module, inst.a)?;
     let is_own = matches!(callee, Callee::Body(f) if !image.is_library(f));
     Some((image.callee_name(callee).to_owned(), is_own))
 }
