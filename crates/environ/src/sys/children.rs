@@ -18,8 +18,11 @@ const SHARES_MEMORY: u64 = 0x100;
 const AS_VFORK: u64 = 0x4000;
 /// The signal that a child's end sends, in the lowest byte of the flags.
 const SIGCHLD: u64 = 17;
-/// `CLONE_CHILD_SETTID`, `CLONE_CHILD_CLEARTID`, `CLONE_PARENT_SETTID`: where the child's number goes.
-const TELLS_NUMBER: u64 = 0x0100_0000 | 0x0020_0000 | 0x0010_0000;
+/// `CLONE_PARENT_SETTID`, `CLONE_CHILD_SETTID`: the child's id goes where the third argument points to, or in the child the fourth.
+const TELLS_PARENT: u64 = 0x0010_0000;
+const TELLS_CHILD: u64 = 0x0100_0000;
+/// `CLONE_CHILD_CLEARTID`: it is cleared at the child's end, which nobody sees where no memory is shared.
+const CLEARS: u64 = 0x0020_0000;
 const NO_HANG: u32 = 1;
 /// Of `waitid`: it leaves the child as it is.
 const NO_WAIT: u32 = 0x0100_0000;
@@ -114,11 +117,22 @@ pub fn clone(s: &mut Sys<'_, '_>) -> Done {
     let (flags, stack) = (s.long(0)?, s.long(1)?);
     let shares = flags & SHARES_MEMORY != 0 && flags & AS_VFORK == 0;
     let has_stack = stack == 0 || s.cx.core.config.machine_code;
-    if flags & !(0xff | SHARES_MEMORY | AS_VFORK | TELLS_NUMBER) != 0 || shares || !has_stack || flags & 0xff != SIGCHLD {
+    if flags & !(0xff | SHARES_MEMORY | AS_VFORK | TELLS_PARENT | TELLS_CHILD | CLEARS) != 0
+        || shares
+        || !has_stack
+        || flags & 0xff != SIGCHLD
+    {
         s.fails("`clone` fails where it makes no process of the known kinds");
         return Err(ENOSYS.into());
     }
-    if flags & AS_VFORK != 0 { make_and_wait(s, stack) } else { Ok(make(s, stack)?.map_or(0, pid)) }
+    let told = |s: &mut Sys<'_, '_>, flag, i: usize| if flags & flag != 0 { s.block(s.args[i], 4, true).map(Some) } else { Ok(None) };
+    let (in_parent, in_child) = (told(s, TELLS_PARENT, 2)?, told(s, TELLS_CHILD, 3)?);
+    let done = if flags & AS_VFORK != 0 { make_and_wait(s, stack)? } else { make(s, stack)?.map_or(0, pid) };
+    let (at, id) = if done > 0 { (in_parent, done) } else { (in_child, pid(running(s.cx.state))) };
+    if let Some(at) = at {
+        s.put(at, &(id as u32).to_le_bytes())?;
+    }
+    Ok(done)
 }
 
 /// sched_yield().
