@@ -670,16 +670,20 @@ fn a_run_is_the_same_with_code_that_was_kept() {
 #[test]
 fn bytes_behind_an_object_may_be_read_and_not_used() {
     let place = Place::new();
-    for options in [&["-g", "-O0"][..], &["-g", "-O2"]] {
-        place.compiled("block", &[options, &["-static", "-DFIXED"]].concat());
-        let run = place.explored(&["--sym-arg", "1", "./block"]);
+    // `halves` reads past two objects that input chooses.
+    let programs =
+        [("block", "depends on offset 6 of a heap object (6 bytes)"), ("halves", "depends on offset 8 of a heap object (8 bytes)")];
+    for ((name, what), options) in programs.into_iter().flat_map(|program| [(program, &["-g", "-O0"][..]), (program, &["-g", "-O2"])]) {
+        let target = format!("./{name}");
+        place.compiled(name, &[options, &["-static", "-DFIXED"]].concat());
+        let run = place.explored(&["--sym-arg", "1", &target]);
         assert_eq!((&run["findings"], &run["status"]["kind"]), (&serde_json::json!([]), &"complete".into()), "{options:?}: {run}");
         let ends: Vec<&str> = run["ends"].as_array().expect("ends").iter().filter_map(|end| end["what"].as_str()).collect();
         assert!(ends.contains(&"0") && ends.contains(&"1"), "{options:?}: {run}");
-        place.compiled("block", &[options, &["-static"]].concat());
-        let run = place.explored(&["--sym-arg", "1", "./block"]);
+        place.compiled(name, &[options, &["-static"]].concat());
+        let run = place.explored(&["--sym-arg", "1", &target]);
         let finding = &run["findings"][0];
         assert_eq!(finding["kind"]["id"], "out-of-bounds-read", "{options:?}: {run}");
-        assert!(finding["message"].as_str().is_some_and(|m| m.contains("depends on offset 6 of a heap object (6 bytes)")), "{run}");
+        assert!(finding["message"].as_str().is_some_and(|m| m.contains(what)), "{run}");
     }
 }

@@ -85,8 +85,8 @@ pub struct Instruction {
     pub ops: Vec<Pcode>,
     /// Bytes to which the processor wants operands of 16 and more bytes aligned; 0: it does not care.
     pub alignment: u32,
-    /// Loads one half of a vector; what is read is judged as a vector is.
-    pub loads_half: bool,
+    /// What of a vector it loads, if it loads one half: what is read is judged as a vector is.
+    pub loads_half: Option<Part>,
     /// Pushes a word of memory: what was noted of a call there is over.
     pub pushes_memory: bool,
     /// Its temporaries that are anchored addresses.
@@ -110,8 +110,8 @@ impl Instruction {
 
     /// How it reads a memory operand of `width` bits.
     pub fn reads(&self, width: u32) -> Reads {
-        let vector = width.is_multiple_of(128) || self.loads_half && width == 64;
-        Reads { alignment: self.alignment_of(width), whole: vector.then_some(Part { of: width / 8, at: 0 }) }
+        let vector = || width.is_multiple_of(128).then_some(Part { of: width / 8, at: 0 });
+        Reads { alignment: self.alignment_of(width), whole: self.loads_half.filter(|_| width == 64).or_else(vector) }
     }
 
     /// Where operation `n` branches to, if it is a branch with a fixed destination. A branch to the next instruction's
@@ -208,7 +208,7 @@ impl Decoder {
             len: len as u64,
             ops,
             alignment: 0,
-            loads_half: false,
+            loads_half: None,
             pushes_memory: false,
             anchors: Vec::new(),
             own: None,

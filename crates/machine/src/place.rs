@@ -354,7 +354,7 @@ impl<'f, 'm, 'r> Places<'f, 'm, 'r> {
         self.check_alignment(address, reads.alignment);
         for i in 0..limbs(width) {
             let from = self.behind(address, i);
-            let part = reads.whole.map_or(0, |whole| wryneck_ir::Part { at: 8 * i, ..whole }.pack());
+            let part = reads.whole.map_or(0, |whole| wryneck_ir::Part { at: whole.at + 8 * i, ..whole }.pack());
             self.emit(Op::Load, (width - 64 * i).min(64), to.limb(i), from.raw(), part, NONE);
         }
     }

@@ -9,6 +9,7 @@ use std::rc::Rc;
 use wryneck_expr::ExprId;
 use wryneck_ir::{CodeSource, Inst};
 
+use super::memory::PAST;
 use super::resolve::{Candidate, Lead, Region};
 use crate::ground::code::Callee;
 use crate::ground::image::{CodePos, Image};
@@ -142,7 +143,7 @@ impl Cx<'_> {
         self.require_written(e, "an address")?;
         let e = self.resolved(e)?;
         let candidates = self.candidates(e);
-        self.place_among(candidates, size, write)
+        self.place_among(candidates, size, write, None)
     }
 
     /// An address with its lazily made pointers replaced by their objects; `Err(Stop::Bind)` if one is unbound.
@@ -163,8 +164,14 @@ impl Cx<'_> {
         Ok(at)
     }
 
-    /// Which of these places a pointer leads to: one decision.
-    pub(super) fn place_among(&mut self, mut candidates: Vec<Candidate>, size: u64, write: bool) -> Result<Place, Stop> {
+    /// Which of these places a pointer leads to: one decision. `load` may read past its object.
+    pub(super) fn place_among(
+        &mut self,
+        mut candidates: Vec<Candidate>,
+        size: u64,
+        write: bool,
+        load: Option<&Inst>,
+    ) -> Result<Place, Stop> {
         let conds: Vec<ExprId> = candidates.iter().map(|candidate| candidate.cond).collect();
         let at = if conds.len() == 1 { 0 } else { self.choose_object(&conds)? };
         let e = match candidates.swap_remove(at).lead {
@@ -185,14 +192,14 @@ impl Cx<'_> {
                 return Err(Stop::Bind(e));
             }
             let candidates = self.candidates(resolved);
-            return self.place_among(candidates, size, write);
+            return self.place_among(candidates, size, write, load);
         }
-        self.resolve(e, size, write)
+        self.resolve(e, size, write, load)
     }
 
     /// Fixes the object that an address without a base lies in: that of the smallest address it can have. Larger addresses become a pending
     /// flip. Not the object of the model's address: which one is first must depend on the path alone. Asks the solver.
-    fn resolve(&mut self, e: ExprId, size: u64, write: bool) -> Result<Place, Stop> {
+    fn resolve(&mut self, e: ExprId, size: u64, write: bool, load: Option<&Inst>) -> Result<Place, Stop> {
         let (least, region) = self.fix_region(e, &|cx, address| {
             let Region { base, size, .. } = cx.region_of(address);
             (base, size)
@@ -202,6 +209,9 @@ impl Cx<'_> {
                 let base = self.core.pool.bits(64, object.base);
                 let offset = self.core.pool.sub(e, base);
                 Ok(Place::In(object, offset))
+            }
+            None if load.is_some_and(|inst| self.outside_of_object(inst, least, size).is_some()) => {
+                Ok(Place::At(self.concretise(Value::Sym(e), PAST)?))
             }
             None => Err(self.bad_access(least, size, write).into()),
         }

@@ -28,6 +28,8 @@ use crate::step::pointer::{Object, What};
 pub(crate) const MARK: &str = "never written: ";
 /// What the names of bytes outside of an object begin with that a vector load read with the object's own.
 const OUTSIDE: &str = "outside: ";
+/// What comes after it in such a name is not shown.
+const HIDDEN: char = '\0';
 /// Bytes of an object that become input together.
 const PIECE: u64 = 1024;
 
@@ -35,7 +37,7 @@ impl Cx<'_> {
     /// The symbol of a byte that was never written.
     pub(crate) fn unwritten_byte(&mut self, addr: u64) -> ExprId {
         let (name, offset) = match self.object_at(addr) {
-            Some(object) => (self.describe(&object), addr.wrapping_sub(object.base)),
+            Some(object) => (self.only(&object), addr.wrapping_sub(object.base)),
             None => ("memory that belongs to no object".into(), addr),
         };
         // What is below the stack pointer becomes unwritten again with each replaced function: two reads may give two values.
@@ -91,9 +93,14 @@ impl Cx<'_> {
     /// The symbol of a byte outside of an object that a vector load read with the object's own. It has any value.
     pub(crate) fn overread_byte(&mut self, addr: u64, object: &Object) -> ExprId {
         self.state.overread = true;
-        let name = format!("{OUTSIDE}{}", self.describe(object));
+        let name = format!("{OUTSIDE}{}", self.only(object));
         let symbol = self.core.pool.symbol(&name, addr.wrapping_sub(object.base) as u32, 8);
         self.core.pool.sym(symbol)
+    }
+
+    /// The description of an object, with its address after [`HIDDEN`]: two objects of one place in the source have bytes of their own.
+    fn only(&self, object: &Object) -> String {
+        format!("{}{HIDDEN}{:x}", self.describe(object), object.base)
     }
 
     /// The bytes never written, or outside of their object, that the expression mentions.
@@ -189,11 +196,12 @@ impl Cx<'_> {
         let Some(model) = self.ask(differs)? else { return Ok(()) };
         self.state.model = model;
         let info = self.core.pool.sym_info(unwritten[0]);
-        if let Some(object) = info.name.strip_prefix(OUTSIDE) {
+        let name = info.name.split(HIDDEN).next().unwrap_or_default();
+        if let Some(object) = name.strip_prefix(OUTSIDE) {
             let message = format!("{what} depends on offset {} of {object}", info.index as i32);
             return Err(PathEnd::fault(FaultKind::OutOfBoundsRead, message).into());
         }
-        let message = format!("{what} depends on byte {} of {}, which was never written", info.index, info.name.trim_start_matches(MARK));
+        let message = format!("{what} depends on byte {} of {}, which was never written", info.index, name.trim_start_matches(MARK));
         Err(PathEnd::fault(FaultKind::UninitialisedRead, message).into())
     }
 }

@@ -13,6 +13,7 @@ mod x87;
 
 use std::rc::Rc;
 
+use wryneck_ir::Part;
 use wryneck_ir::build::BlockId;
 
 use super::{Asked, Convention, Cpu, Own, SystemCall, UserOp, UserOpRow};
@@ -217,7 +218,13 @@ fn adjust(it: &mut Instruction, bytes: &[u8]) {
     }
     it.alignment = vector::alignment(&e);
     it.pushes_memory = e.map == Map::One && e.opcode == 0xff && e.reg == 6 && matches!(e.rm, encoding::Rm::Memory(_));
-    it.loads_half = e.map == Map::Two && matches!(e.opcode, 0x12 | 0x16) && matches!(e.mandatory, Mandatory::None | Mandatory::P66);
+    it.loads_half = match e.opcode {
+        _ if e.map != Map::Two || !matches!(e.mandatory, Mandatory::None | Mandatory::P66) => None,
+        0x12 => Some(Part { of: 8, at: 0 }),
+        // The high half comes after the low one, which lies before it in memory.
+        0x16 => Some(Part { of: 16, at: 8 }),
+        _ => None,
+    };
     it.ops.iter_mut().for_each(clip_vector);
     if e.map == Map::One && matches!(e.opcode, 0xd0 | 0xd1) && e.reg == 5 {
         overflow_of_shift(it);
