@@ -195,7 +195,7 @@ pub static OPTIONS: &[Opt<RunArgs>] = &[
         set: |a, _| { a.plan.prune = Some(Pruning::Classified); Ok(()) } },
     Opt { name: "--no-replay", value: "", help: "report findings without running the program natively on their inputs",
         set: |a, _| { a.replay = false; Ok(()) } },
-    Opt { name: "--off", value: "NAME[,NAME]", help: "switch off: snapshots, quick-checks, substitution, known-bits, byte-domain, independence, enumeration, neighbours, search, cache, recent-models; with `--find`: compare-whole (strings are compared as one value); with rules, of bitcode: fact-checks (comparing sliced paths with the static facts) and subsumption (pruning of states that a fully explored one subsumes); races (with several threads); of machine code: stand-ins (models of library functions) and variables (their bounds)",
+    Opt { name: "--off", value: "NAME[,NAME]", help: "switch off: snapshots, quick-checks, substitution, known-bits, byte-domain, independence, enumeration, abstraction, neighbours, search, cache, recent-models; with `--find`: compare-whole (strings are compared as one value); with rules, of bitcode: fact-checks (comparing sliced paths with the static facts) and subsumption (pruning of states that a fully explored one subsumes); races (with several threads); of machine code: stand-ins (models of library functions) and variables (their bounds)",
         set: |a, v| v.split(',').try_for_each(|name| switch_off(a, name)) },
     Opt { name: "--output", value: "DIR", help: "the run folder (default `wryneck-out-N`; `wryneck-last` points to it)",
         set: |a, v| { a.output = Some(v.into()); Ok(()) } },
@@ -283,6 +283,7 @@ fn backend(name: &str) -> Result<&'static str, String> {
 fn switch_off(a: &mut RunArgs, name: &str) -> Result<(), String> {
     type Switch = fn(&mut RunArgs) -> &mut bool;
     const SWITCHES: &[(&str, Switch)] = &[
+        ("abstraction", |a| &mut a.plan.solver.abstraction),
         ("byte-domain", |a| &mut a.plan.solver.byte_domain),
         ("cache", |a| &mut a.plan.solver.cache),
         ("compare-whole", |a| &mut a.plan.compare_whole),

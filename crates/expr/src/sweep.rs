@@ -159,22 +159,39 @@ impl Sweep {
 
     /// The same where every other symbol has its value in a model.
     pub fn sweep_in(&mut self, pool: &Pool, e: ExprId, sym: SymId, model: &Model) -> [u64; 4] {
-        match self.run(pool, e, sym, model) {
-            Ok(()) => match self.lanes(pool, e) {
-                Lanes::Bytes(x) => std::array::from_fn(|word| pack(&x[64 * word..64 * word + 64])),
-                Lanes::Words(_) | Lanes::Quads(_) => unreachable!("a 1-bit expression has byte lanes"),
-            },
+        self.sweep_all(pool, &[e], sym, model)[0]
+    }
+
+    /// The same of several expressions at once: what they share is computed once.
+    pub fn sweep_all(&mut self, pool: &Pool, all: &[ExprId], sym: SymId, model: &Model) -> Vec<[u64; 4]> {
+        match self.run(pool, all, sym, model) {
+            Ok(()) => all.iter().map(|&e| self.table(pool, e)).collect(),
             Err(TooWide) => {
-                let bits: [u8; LANES] = self.value_by_value(pool, e, sym, model).map(|value| value as u8);
-                std::array::from_fn(|word| pack(&bits[64 * word..64 * word + 64]))
+                let table = |&e: &ExprId| {
+                    let bits: [u8; LANES] = self.value_by_value(pool, e, sym, model).map(|value| value as u8);
+                    std::array::from_fn(|word| pack(&bits[64 * word..64 * word + 64]))
+                };
+                all.iter().map(table).collect()
             }
+        }
+    }
+
+    /// Nodes that the last sweep computed a vector of.
+    pub fn nodes(&self) -> &[ExprId] {
+        &self.order
+    }
+
+    fn table(&self, pool: &Pool, e: ExprId) -> [u64; 4] {
+        match self.lanes(pool, e) {
+            Lanes::Bytes(x) => std::array::from_fn(|word| pack(&x[64 * word..64 * word + 64])),
+            Lanes::Words(_) | Lanes::Quads(_) => unreachable!("a 1-bit expression has byte lanes"),
         }
     }
 
     /// The values of an expression of at most 64 bits over the values of `sym`, as [`sweep`](Self::sweep).
     pub fn sweep_values(&mut self, pool: &Pool, e: ExprId, sym: SymId) -> [u64; LANES] {
         let model = Model::empty();
-        match self.run(pool, e, sym, &model) {
+        match self.run(pool, &[e], sym, &model) {
             Ok(()) => self.lanes(pool, e).map(|value| value),
             Err(TooWide) => self.value_by_value(pool, e, sym, &model),
         }
@@ -186,12 +203,12 @@ impl Sweep {
         std::array::from_fn(|v| self.evaluator.eval(pool, e, &model.with(&[(sym, v as u64 & mask)])))
     }
 
-    /// Computes the vector of `root`.
-    fn run(&mut self, pool: &Pool, root: ExprId, sym: SymId, model: &Model) -> Result<(), TooWide> {
+    /// Computes the vectors of these.
+    fn run(&mut self, pool: &Pool, roots: &[ExprId], sym: SymId, model: &Model) -> Result<(), TooWide> {
         self.bytes.clear();
         self.words.clear();
         self.quads.clear();
-        self.list(pool, root, sym)?;
+        self.list(pool, roots, sym)?;
         for i in 0..self.order.len() {
             let e = self.order[i];
             self.compute(pool, e, sym, model);
@@ -202,18 +219,19 @@ impl Sweep {
         Ok(())
     }
 
-    /// Lists `root` and the nodes below it that depend on `sym` or are operands of such, operands first, and counts how often each is an operand.
-    fn list(&mut self, pool: &Pool, root: ExprId, sym: SymId) -> Result<(), TooWide> {
+    /// Lists these and the nodes below them that depend on `sym` or are operands of such, operands first, and counts how often each is an operand.
+    fn list(&mut self, pool: &Pool, roots: &[ExprId], sym: SymId) -> Result<(), TooWide> {
         self.current = self.current.wrapping_add(1);
-        if self.places.len() < pool.len() || self.current == 0 {
+        if self.current == 0 {
             self.places.clear();
-            self.places.resize(pool.len(), Place::default());
             self.current = 1;
         }
+        // A new place belongs to no sweep.
+        self.places.resize(self.places.len().max(pool.len()), Place::default());
         self.order.clear();
         self.stack.clear();
-        // The root is needed by the caller.
-        self.use_once(root);
+        // The caller needs these.
+        roots.iter().for_each(|&root| self.use_once(root));
         while let Some(e) = self.stack.pop() {
             if pool.width(e) > 128 {
                 return Err(TooWide);
@@ -262,7 +280,10 @@ impl Sweep {
     }
 
     fn compute(&mut self, pool: &Pool, e: ExprId, sym: SymId, model: &Model) {
-        let fixed = (!depends(pool, e, sym)).then(|| float::joined(&self.evaluator.eval_wide(pool, e, model)));
+        let fixed = (!depends(pool, e, sym)).then(|| match pool.width(e) {
+            ..=64 => self.evaluator.eval(pool, e, model).into(),
+            _ => float::joined(&self.evaluator.eval_wide(pool, e, model)),
+        });
         let slot = match (pool.width(e), fixed) {
             (..=8, Some(value)) => self.bytes.store([value as u8; LANES]),
             (..=8, None) => {

@@ -14,8 +14,8 @@ use crate::path::PathCondition;
 use crate::query::Query;
 use crate::solver::Solver;
 use crate::stage::{
-    backend, byte_domain, cache, constant, enumerate, independence, known_bits, log, neighbours, recent_models, search, substitute,
-    validate,
+    abstraction, backend, byte_domain, cache, constant, enumerate, independence, known_bits, log, neighbours, recent_models, search,
+    substitute, validate,
 };
 
 pub(crate) struct Stage {
@@ -28,7 +28,7 @@ pub(crate) struct Stage {
 
 // One more stage: a file in `stage/`, a row here, a flag in `Config`; `tests/stages.rs` then compares on with off.
 #[rustfmt::skip]
-pub(crate) static CHAIN: [Stage; 12] = [
+pub(crate) static CHAIN: [Stage; 15] = [
     Stage { name: "log",           enabled: |_| true,          run: log::run,           remember: false },
     Stage { name: "constant",      enabled: |_| true,          run: constant::run,      remember: false },
     Stage { name: "substitution",  enabled: |c| c.substitution,  run: substitute::run,    remember: false },
@@ -38,8 +38,11 @@ pub(crate) static CHAIN: [Stage; 12] = [
     Stage { name: "cache",         enabled: |c| c.cache,         run: cache::run,         remember: false },
     Stage { name: "recent models", enabled: |c| c.recent_models, run: recent_models::run, remember: true },
     Stage { name: "enumeration",   enabled: |c| c.enumeration,   run: enumerate::run,     remember: true },
+    Stage { name: "abstraction",   enabled: |c| c.abstraction,   run: abstraction::run,   remember: true },
     Stage { name: "neighbours",    enabled: |c| c.neighbours,    run: neighbours::run,    remember: true },
     Stage { name: "search",        enabled: |c| c.search,        run: search::run,        remember: true },
+    Stage { name: "short backend", enabled: |c| c.search,        run: backend::short,     remember: true },
+    Stage { name: "deep search",   enabled: |c| c.search,        run: search::deep,       remember: true },
     Stage { name: "backend",       enabled: |_| true,          run: backend::run,       remember: true },
 ];
 

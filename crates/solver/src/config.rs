@@ -19,6 +19,8 @@ pub struct Config {
     pub independence: bool,
     /// Try every value of the one or two symbols left, if there are few.
     pub enumeration: bool,
+    /// Look whether the condition contradicts others whatever the hashes in them are.
+    pub abstraction: bool,
     /// Try other values of one byte, where the condition is costly.
     pub neighbours: bool,
     /// Try every combination of a few bytes, where the constraints are costly.
@@ -55,6 +57,7 @@ impl Default for Config {
             byte_domain: true,
             independence: true,
             enumeration: true,
+            abstraction: true,
             neighbours: true,
             search: true,
             cache: true,
@@ -78,6 +81,7 @@ impl Config {
             byte_domain: false,
             independence: false,
             enumeration: false,
+            abstraction: false,
             neighbours: false,
             search: false,
             cache: false,

@@ -8,6 +8,7 @@ use crate::config::Config;
 use crate::domain::Domain;
 use crate::path::PathCondition;
 use crate::ranges;
+use crate::stage::abstraction::Abstraction;
 use crate::stage::cache::Cache;
 use crate::stage::known_bits;
 use crate::stage::recent_models::RecentModels;
@@ -23,6 +24,7 @@ pub struct Solver {
     /// Truth tables, needed to [`push`](PathCondition::push) too.
     pub tables: Tables,
     pub(crate) replaced: Replaced,
+    pub(crate) abstraction: Abstraction,
     pub(crate) cache: Cache,
     pub(crate) recent: RecentModels,
     pub(crate) backend: Box<dyn Backend>,
@@ -46,6 +48,7 @@ impl Solver {
     /// A solver that asks this backend, whatever the settings name.
     pub fn with_backend(config: Config, backend: Box<dyn Backend>) -> Solver {
         Solver {
+            abstraction: Abstraction::new(&config),
             config,
             stats: Stats::default(),
             evaluator: Evaluator::new(),
@@ -137,6 +140,7 @@ impl Solver {
     fn forget_pool(&mut self) {
         self.evaluator.clear();
         self.replaced.clear();
+        self.abstraction.clear();
         self.backend.forget();
     }
 
@@ -145,6 +149,7 @@ impl Solver {
         self.tables.memory()
             + self.evaluator.memory()
             + self.replaced.memory()
+            + self.abstraction.memory()
             + self.cache.memory()
             + self.recent.memory()
             + self.backend.memory()

@@ -3,9 +3,17 @@
 //! A condition over one symbol of at most 8 bits *is* its table of 256 truth values (one sweep of its nodes); every question about it and
 //! others over the same symbol is then a few word operations.
 use rustc_hash::FxHashMap;
-use wryneck_expr::{ExprId, Model, Pool, Remap, Sweep, SymId};
+use wryneck_expr::{ExprId, Kind, Model, Pool, Remap, Sweep, SymId};
 
 use crate::domain::Domain;
+
+/// What a vector of floating-point operations costs, in vectors of others.
+const FLOAT_WORK: usize = 32;
+
+/// What the vector of a node costs, in vectors.
+pub(crate) fn work_of(pool: &Pool, e: ExprId) -> usize {
+    if matches!(pool.kind(e), Kind::Float(..)) { FLOAT_WORK } else { 1 }
+}
 
 /// Tables by expression. Keep one per pool; see [`Tables::remap`].
 #[derive(Default)]
@@ -53,6 +61,13 @@ impl Tables {
     /// The values of `symbol` under which `cond` holds where every other symbol has its value in a model; `symbol` has at most 8 bits. Not kept.
     pub(crate) fn beside(&mut self, pool: &Pool, cond: ExprId, symbol: SymId, model: &Model) -> Domain {
         Domain(self.sweep.sweep_in(pool, cond, symbol, model)).and(Domain::full(pool.sym_info(symbol).width))
+    }
+
+    /// The same of several conditions, and how many vectors it took; a floating-point operation counts as [`FLOAT_WORK`].
+    pub(crate) fn beside_all(&mut self, pool: &Pool, conds: &[ExprId], symbol: SymId, model: &Model) -> (Vec<Domain>, usize) {
+        let full = Domain::full(pool.sym_info(symbol).width);
+        let tables = self.sweep.sweep_all(pool, conds, symbol, model).into_iter().map(|table| Domain(table).and(full)).collect();
+        (tables, self.sweep.nodes().iter().map(|&e| work_of(pool, e)).sum())
     }
 
     /// Keeps the tables of the expressions that survived a compaction.

@@ -1,5 +1,6 @@
 //! The stages, one technique per file; `chain.rs` has their order. A stage answers, or leaves the query to the next one.
 
+pub(crate) mod abstraction;
 pub(crate) mod backend;
 pub(crate) mod byte_domain;
 pub(crate) mod cache;

@@ -1,0 +1,93 @@
+//! Abstraction: hashes become symbols of their own, where the goal is costly for the SAT solver.
+//!
+//! Most queries about hashed tables ask two things of one hash: its low bits are 5, and they are at least 8. Whatever the hash computes, both cannot be.
+//! So the topmost sums and exclusive ors of two symbolic numbers are replaced by symbols (Kroening and Strichman, "Decision
+//! Procedures", 2nd edition, section 6.3, abstracts the costly operators of bit-vector formulas likewise). What is unsatisfiable then is so with the
+//! hash itself; otherwise the next stage goes on. Never says that there is a model. Cost: the conditions above the hashes, and a small SAT instance.
+use wryneck_expr::subst::Substitution;
+use wryneck_expr::{ExprId, Kind, Pool};
+
+use crate::answer::Answer;
+use crate::backend::bitblast::Bitblast;
+use crate::backend::{Backend, Verdict};
+use crate::budget::Budget;
+use crate::config::Config;
+use crate::query::Query;
+use crate::solver::Solver;
+use crate::stage::costly::{Costly, is_mixed};
+
+/// Conflicts that such a query may cost.
+const MOST_CONFLICTS: u64 = 100;
+/// What the names of the symbols begin with; no input of a program does.
+const NAME: &str = "hash: ";
+/// Gates of the instance.
+const MOST_GATES: usize = 100_000;
+
+/// The instance for conditions about hashes.
+pub(crate) struct Abstraction(Bitblast);
+
+impl Abstraction {
+    pub(crate) fn new(config: &Config) -> Abstraction {
+        Abstraction(Bitblast::new(&Config { graph_nodes: MOST_GATES, ..config.clone() }))
+    }
+
+    pub(crate) fn clear(&mut self) {
+        self.0.forget();
+    }
+
+    /// Bytes held, about.
+    pub(crate) fn memory(&self) -> usize {
+        self.0.memory()
+    }
+}
+
+pub(crate) fn run(solver: &mut Solver, pool: &mut Pool, query: &mut Query<'_>) -> Option<Answer> {
+    if !Costly::of(pool, &[query.goal]).hash {
+        return None;
+    }
+    let assertions = query.assertions();
+    let mut substitution = Substitution::new();
+    for cut in hashes(pool, &assertions) {
+        let symbol = pool.symbol(NAME, cut.index() as u32, pool.width(cut));
+        let to = pool.sym(symbol);
+        substitution.replace(cut, to);
+    }
+    let goal = substitution.apply(pool, query.goal);
+    let of_goal: Vec<_> = pool.support(goal).iter().filter(|symbol| pool.sym_info(**symbol).name.starts_with(NAME)).copied().collect();
+    let mut forms = vec![goal];
+    let mut items = Vec::new();
+    for item in &query.slice {
+        let form = substitution.apply(pool, item.form);
+        if pool.support(form).iter().any(|symbol| of_goal.binary_search(symbol).is_ok()) {
+            forms.push(form);
+            items.push(*item);
+        }
+    }
+    let short = Budget { conflicts: query.budget.conflicts.min(MOST_CONFLICTS), ..query.budget.clone() };
+    match solver.abstraction.0.check(pool, &forms, &short) {
+        Verdict::Unsat(used) => Some(query.unsat(pool, used.into_iter().filter_map(|at| items.get(at.checked_sub(1)?).copied()))),
+        Verdict::Sat(_) | Verdict::Unknown(_) => None,
+    }
+}
+
+/// The topmost sums and exclusive ors of two symbolic numbers below these.
+fn hashes(pool: &Pool, roots: &[ExprId]) -> Vec<ExprId> {
+    let mut open = roots.to_vec();
+    let mut seen = rustc_hash::FxHashSet::default();
+    let mut found = Vec::new();
+    while let Some(e) = open.pop() {
+        if !seen.insert(e) {
+            continue;
+        }
+        if is_mixed(pool, e) && pool.width(e) <= 64 {
+            found.push(e);
+            continue;
+        }
+        let kind = pool.kind(e);
+        open.extend(kind.children());
+        if let Kind::Read(array, _) = kind {
+            open.extend(pool.array_elems(array));
+        }
+    }
+    found
+}
