@@ -3,9 +3,12 @@
 //! One pass over the nodes replaces 256 evaluations; it decides a condition on one input byte without a solver. Values of at
 //! most 8 bits are kept in bytes, others in words; the loops are over [`eval::apply`] with the operator fixed, which the
 //! compiler turns into vector code. Some tens of nanoseconds for a node of at most 8 bits, some hundreds for a wider one. A
-//! vector is reused once the last node that needs it is done, so memory follows the width of the expression, not its depth.
+//! vector is reused once the last node that needs it is done, so memory follows the width of the expression, not its depth. Sweeps of more than
+//! a few nodes keep the vectors of what depends on the symbol alone, so that conditions along a computation cost what is new in them.
 //! What does not depend on the symbol is evaluated once. Above 64 bits (the x87's numbers) a vector holds 128 bits a value and is slower;
 //! what has a part above that is evaluated 256 times instead.
+
+use rustc_hash::FxHashMap;
 
 use crate::eval::{self, Evaluator};
 use crate::float;
@@ -103,6 +106,7 @@ pub struct Sweep {
     order: Vec<ExprId>,
     stack: Vec<ExprId>,
     evaluator: Evaluator,
+    kept: KeptVectors,
 }
 
 /// Where the vector of a node is.
@@ -110,9 +114,58 @@ pub struct Sweep {
 struct Place {
     /// The sweep the node was last part of; 0: none.
     sweep: u32,
-    /// How many operands in this sweep are still to be fetched from it.
+    /// How many operands in this sweep are still to be fetched from it; [`KEPT`]: it is among the kept ones.
     uses: u32,
     slot: u32,
+}
+
+/// Of a node whose vector an earlier sweep computed.
+const KEPT: u32 = u32::MAX;
+/// A sweep of more nodes keeps its vectors.
+const KEEP_ABOVE: usize = 32;
+/// Bytes of kept vectors; above, all are forgotten.
+const MOST_KEPT: usize = 64 << 20;
+
+/// The vectors of nodes that depend on one symbol alone, which are the same in every sweep over it.
+#[derive(Default)]
+struct KeptVectors {
+    by_node: FxHashMap<(SymId, ExprId), u32>,
+    vectors: Vec<KeptVector>,
+    bytes: usize,
+    /// Does this sweep keep its own?
+    wanted: bool,
+}
+
+enum KeptVector {
+    Bytes(Box<[u8; LANES]>),
+    Words(Box<[u64; LANES]>),
+    Quads(Box<[u128; LANES]>),
+}
+
+impl KeptVectors {
+    /// Keeps a vector if this sweep does.
+    fn offer(&mut self, pool: &Pool, e: ExprId, lanes: Lanes<'_>) {
+        let &[symbol] = pool.support(e) else { return };
+        if !self.wanted || matches!(pool.kind(e), Kind::Sym(_)) {
+            return;
+        }
+        let (vector, bytes) = match lanes {
+            Lanes::Bytes(x) => (KeptVector::Bytes(Box::new(*x)), LANES),
+            Lanes::Words(x) => (KeptVector::Words(Box::new(*x)), 8 * LANES),
+            Lanes::Quads(x) => (KeptVector::Quads(Box::new(*x)), 16 * LANES),
+        };
+        self.by_node.insert((symbol, e), self.vectors.len() as u32);
+        self.vectors.push(vector);
+        self.bytes += bytes;
+    }
+
+    fn lanes(&self, slot: u32) -> Lanes<'_> {
+        match &self.vectors[slot as usize] {
+            KeptVector::Bytes(x) => Lanes::Bytes(x),
+            KeptVector::Words(x) => Lanes::Words(x),
+            KeptVector::Quads(x) => Lanes::Quads(x),
+        }
+    }
 }
 
 /// Vectors of one kind, reused when free.
@@ -176,6 +229,11 @@ impl Sweep {
         }
     }
 
+    /// Bytes held, about.
+    pub fn memory(&self) -> usize {
+        self.kept.bytes + self.places.capacity() * size_of::<Place>()
+    }
+
     /// Nodes that the last sweep computed a vector of.
     pub fn nodes(&self) -> &[ExprId] {
         &self.order
@@ -190,10 +248,14 @@ impl Sweep {
 
     /// The values of an expression of at most 64 bits over the values of `sym`, as [`sweep`](Self::sweep).
     pub fn sweep_values(&mut self, pool: &Pool, e: ExprId, sym: SymId) -> [u64; LANES] {
-        let model = Model::empty();
-        match self.run(pool, &[e], sym, &model) {
+        self.sweep_values_in(pool, e, sym, &Model::empty())
+    }
+
+    /// The same where every other symbol has its value in a model.
+    pub fn sweep_values_in(&mut self, pool: &Pool, e: ExprId, sym: SymId, model: &Model) -> [u64; LANES] {
+        match self.run(pool, &[e], sym, model) {
             Ok(()) => self.lanes(pool, e).map(|value| value),
-            Err(TooWide) => self.value_by_value(pool, e, sym, &model),
+            Err(TooWide) => self.value_by_value(pool, e, sym, model),
         }
     }
 
@@ -208,7 +270,11 @@ impl Sweep {
         self.bytes.clear();
         self.words.clear();
         self.quads.clear();
+        if self.kept.bytes > MOST_KEPT {
+            self.kept = KeptVectors::default();
+        }
         self.list(pool, roots, sym)?;
+        self.kept.wanted = self.order.len() > KEEP_ABOVE;
         for i in 0..self.order.len() {
             let e = self.order[i];
             self.compute(pool, e, sym, model);
@@ -231,14 +297,14 @@ impl Sweep {
         self.order.clear();
         self.stack.clear();
         // The caller needs these.
-        roots.iter().for_each(|&root| self.use_once(root));
+        roots.iter().for_each(|&root| self.use_once(root, sym));
         while let Some(e) = self.stack.pop() {
             if pool.width(e) > 128 {
                 return Err(TooWide);
             }
             self.order.push(e);
             if depends(pool, e, sym) {
-                operands(pool, e).for_each(|operand| self.use_once(operand));
+                operands(pool, e).for_each(|operand| self.use_once(operand, sym));
             }
         }
         // Ids ascend from operands to what is made of them.
@@ -247,18 +313,28 @@ impl Sweep {
     }
 
     /// Counts a use, and has the node listed at its first.
-    fn use_once(&mut self, e: ExprId) {
+    fn use_once(&mut self, e: ExprId, sym: SymId) {
         let place = &mut self.places[e.index()];
         if place.sweep != self.current {
-            *place = Place { sweep: self.current, uses: 0, slot: 0 };
-            self.stack.push(e);
+            match self.kept.by_node.get(&(sym, e)) {
+                Some(&slot) => *place = Place { sweep: self.current, uses: KEPT, slot },
+                None => {
+                    *place = Place { sweep: self.current, uses: 0, slot: 0 };
+                    self.stack.push(e);
+                }
+            }
         }
-        place.uses += 1;
+        if place.uses != KEPT {
+            place.uses += 1;
+        }
     }
 
     /// Counts a use as over, and frees the vector after the last.
     fn release(&mut self, pool: &Pool, e: ExprId) {
         let place = &mut self.places[e.index()];
+        if place.uses == KEPT {
+            return;
+        }
         place.uses -= 1;
         if place.uses == 0 {
             let free = match pool.width(e) {
@@ -271,7 +347,11 @@ impl Sweep {
     }
 
     fn lanes(&self, pool: &Pool, e: ExprId) -> Lanes<'_> {
-        let slot = self.places[e.index()].slot as usize;
+        let Place { slot, uses, .. } = self.places[e.index()];
+        if uses == KEPT {
+            return self.kept.lanes(slot);
+        }
+        let slot = slot as usize;
         match pool.width(e) {
             ..=8 => Lanes::Bytes(&self.bytes.lanes[slot]),
             9..=64 => Lanes::Words(&self.words.lanes[slot]),
@@ -288,16 +368,19 @@ impl Sweep {
             (..=8, Some(value)) => self.bytes.store([value as u8; LANES]),
             (..=8, None) => {
                 let lanes = self.computed::<u8>(pool, e, sym, model);
+                self.kept.offer(pool, e, Lanes::Bytes(&lanes));
                 self.bytes.store(lanes)
             }
             (9..=64, Some(value)) => self.words.store([value as u64; LANES]),
             (9..=64, None) => {
                 let lanes = self.computed::<u64>(pool, e, sym, model);
+                self.kept.offer(pool, e, Lanes::Words(&lanes));
                 self.words.store(lanes)
             }
             (_, Some(value)) => self.quads.store([value; LANES]),
             (_, None) => {
                 let lanes = self.computed_wide(pool, e);
+                self.kept.offer(pool, e, Lanes::Quads(&lanes));
                 self.quads.store(lanes)
             }
         };

@@ -5,7 +5,7 @@ use rustc_hash::FxHashMap;
 
 use crate::eval::Evaluator;
 use crate::model::Model;
-use crate::node::{ExprId, Kind, SymId};
+use crate::node::{ExprId, Kind, Op, SymId};
 use crate::pool::Pool;
 use crate::random::{Pair, Rng, Twins};
 use crate::subst::subst;
@@ -48,6 +48,32 @@ fn a_sweep_is_256_evaluations() {
                 let mut value = |v: u64| evaluator.eval(pool, e, &model.with(&[(symbol, v)]));
                 assert!((0..1 << pool.sym_info(symbol).width).all(|v| table[v as usize / 64] >> (v % 64) & 1 == value(v)));
             }
+        }
+    }
+}
+
+/// Kept vectors are those of the swept symbol.
+#[test]
+fn a_sweep_over_another_symbol_takes_its_value_from_the_model() {
+    let (mut pool, mut sweep, mut evaluator) = (Pool::new(), Sweep::new(), Evaluator::new());
+    let [a, b] = [0, 1].map(|index| pool.symbol("in", index, 8));
+    let mut chain = pool.sym(a);
+    for round in 1..60 {
+        let by = pool.bits(8, round * 7 + 1);
+        let (sum, turned) = (pool.binary(Op::Add, chain, by), pool.binary(Op::Lshr, chain, by));
+        let half = pool.binary(Op::Mul, sum, by);
+        chain = if round % 2 == 0 { pool.binary(Op::Xor, half, turned) } else { pool.binary(Op::Xor, sum, turned) };
+    }
+    let other = pool.sym(b);
+    let both = pool.binary(Op::Add, chain, other);
+    let limit = pool.bits(8, 99);
+    let (alone, joint) = (pool.ult(chain, limit), pool.ult(both, limit));
+    for (cond, symbol) in [(alone, a), (joint, b), (joint, a), (alone, a)] {
+        let model = Model::empty().with(&[(a, 7), (b, 30)]);
+        let table = sweep.sweep_in(&pool, cond, symbol, &model);
+        for value in 0..256 {
+            let holds = evaluator.holds(&pool, cond, &model.with(&[(symbol, value)]));
+            assert_eq!(table[value as usize / 64] >> (value % 64) & 1 == 1, holds, "{cond:?} over {symbol:?} at {value}");
         }
     }
 }

@@ -1,7 +1,7 @@
 //! What can be asked beyond one condition: must it hold, and which values can an expression have at least and at most.
 //!
 //! Technique: binary search between a bound known from the expression's interval and the value under a model, each step one query, each
-//! satisfiable answer moving the end to the value its model gives. An expression over one independent byte is read off a table instead.
+//! satisfiable answer moving the end to the value its model gives. An expression over one independent byte is read off a table instead, over few bytes by one search.
 //! Bounds are exact, so they do not depend on models or caches. Each query halves the values between, so there are at most two per bit; a
 //! model that does not satisfy what was asked ends the search as [`Why::BrokenModel`], and the caller's stop ends it between queries.
 use wryneck_expr::{ExprId, Model, Pool};
@@ -9,7 +9,9 @@ use wryneck_expr::{ExprId, Model, Pool};
 use crate::answer::{Answer, Why};
 use crate::budget::Budget;
 use crate::path::PathCondition;
+use crate::query::Query;
 use crate::solver::Solver;
+use crate::stage::{independence, search};
 use crate::tables::Tables;
 
 /// Which end of the range.
@@ -94,9 +96,15 @@ impl Solver {
         }
         // The bound itself is tried first: it is the answer more often than anything between.
         let mut probe = bound;
-        for _ in 0..=2 * width + 1 {
+        for step in 0..=2 * width + 1 {
             if best == bound {
                 return Ok((best, model));
+            }
+            if step == 1
+                && self.config.search
+                && let Some(found) = self.end_by_search(pool, pc, e, &model, budget, end)
+            {
+                return Ok(found);
             }
             if budget.stop.asked() {
                 return Err(Why::Stopped);
@@ -134,6 +142,28 @@ impl Solver {
             };
         }
         Err(Why::BrokenModel)
+    }
+
+    /// For an expression over few bytes: the best of its values under all models of what constrains them.
+    fn end_by_search(
+        &mut self,
+        pool: &mut Pool,
+        pc: &PathCondition,
+        e: ExprId,
+        base: &Model,
+        budget: &Budget,
+        end: End,
+    ) -> Option<(u64, Model)> {
+        let mut query = Query::new(pc, e, base, budget);
+        if self.config.substitution {
+            query.goal = self.replaced.form(pool, pc, e);
+        }
+        independence::run(self, pool, &mut query);
+        let better = match end {
+            End::Min => |a, b| a < b,
+            End::Max => |a, b| a > b,
+        };
+        search::best(self, pool, &query, better)
     }
 
     /// For an expression over one byte that no constraint links to other symbols: the best of its values over the byte's domain.

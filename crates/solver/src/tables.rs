@@ -63,7 +63,14 @@ impl Tables {
         Domain(self.sweep.sweep_in(pool, cond, symbol, model)).and(Domain::full(pool.sym_info(symbol).width))
     }
 
-    /// The same of several conditions, and how many vectors it took; a floating-point operation counts as [`FLOAT_WORK`].
+    /// The values of an expression of at most 64 bits by the symbol's value, where every other symbol has its value in a model; and how many vectors
+    /// it took.
+    pub(crate) fn values_beside(&mut self, pool: &Pool, e: ExprId, symbol: SymId, model: &Model) -> ([u64; 256], usize) {
+        let values = self.sweep.sweep_values_in(pool, e, symbol, model);
+        (values, self.sweep.nodes().iter().map(|&e| work_of(pool, e)).sum())
+    }
+
+    /// [`beside`](Self::beside) of several conditions, and how many vectors it took; a floating-point operation counts as [`FLOAT_WORK`].
     pub(crate) fn beside_all(&mut self, pool: &Pool, conds: &[ExprId], symbol: SymId, model: &Model) -> (Vec<Domain>, usize) {
         let full = Domain::full(pool.sym_info(symbol).width);
         let tables = self.sweep.sweep_all(pool, conds, symbol, model).into_iter().map(|table| Domain(table).and(full)).collect();
@@ -84,6 +91,6 @@ impl Tables {
 
     /// Bytes held, about.
     pub fn memory(&self) -> usize {
-        self.tables.capacity() * (size_of::<(ExprId, Domain)>() + 1)
+        self.tables.capacity() * (size_of::<(ExprId, Domain)>() + 1) + self.sweep.memory()
     }
 }

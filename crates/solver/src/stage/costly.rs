@@ -42,9 +42,9 @@ pub(super) fn is_mixed(pool: &Pool, e: ExprId) -> bool {
     }
 }
 
-/// What a sweep of an expression costs: its nodes, elements of arrays included.
-pub(super) fn work(pool: &Pool, e: ExprId) -> usize {
+/// What a sweep of these expressions costs: its nodes, elements of arrays included.
+pub(super) fn work(pool: &Pool, all: &[ExprId]) -> usize {
     let mut work = 0;
-    post_order(pool, &[e], |e| work += work_of(pool, e));
+    post_order(pool, all, |e| work += work_of(pool, e));
     work
 }

@@ -1,13 +1,17 @@
 //! Enumeration: when one or two small symbols are left, with few values each, try every combination.
 //!
 //! Exact. The base model's neighbours come first only by value order, so the answer depends on the query alone. Cost: at most
-//! [`most_combinations`](crate::Config::most_combinations) evaluations, fewer than one call of the SAT solver costs.
+//! [`most_combinations`](crate::Config::most_combinations) evaluations, of [`MOST_WORK`] nodes in all: for more, a search by sweeps is faster.
 use wryneck_expr::{Pool, SymId};
 
 use crate::answer::Answer;
 use crate::domain::Domain;
 use crate::query::Query;
 use crate::solver::Solver;
+use crate::stage::costly;
+
+/// Nodes evaluated.
+const MOST_WORK: usize = 4_000_000;
 
 pub(crate) fn run(solver: &mut Solver, pool: &mut Pool, query: &mut Query<'_>) -> Option<Answer> {
     let (first, second) = match query.symbols[..] {
@@ -20,10 +24,14 @@ pub(crate) fn run(solver: &mut Solver, pool: &mut Pool, query: &mut Query<'_>) -
         Some(second) => values_left(solver, pool, query, second)?,
         None => Domain::full(1),
     };
-    if firsts.count().saturating_mul(seconds.count()) > solver.config.most_combinations {
+    let combinations = firsts.count().saturating_mul(seconds.count());
+    if combinations > solver.config.most_combinations {
         return None;
     }
     let linking: Vec<_> = query.assertions().into_iter().filter(|&form| second.is_some() && pool.support(form).len() > 1).collect();
+    if solver.config.search && costly::work(pool, &linking).saturating_mul(combinations as usize) > MOST_WORK {
+        return None;
+    }
     for a in firsts.iter() {
         for b in seconds.iter() {
             let mut values = vec![(first, u64::from(a))];

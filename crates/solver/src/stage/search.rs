@@ -4,32 +4,23 @@
 //! often have few values each. The symbols get values one after the other, the one with the fewest values left first. A constraint of which one
 //! symbol is left cuts that symbol's values by one sweep over all 256 (forward checking: Haralick and Elliott, "Increasing tree search
 //! efficiency for constraint satisfaction problems", 1980), all constraints on one symbol in one sweep. Exact. The core is what cut a value.
-//! Cost: bounded in vectors of 256 values ([`Bounds`]); a query that needs more is left to the next stage.
+//! Cost: bounded in vectors of 256 values ([`SHORT`], [`DEEP`]); a query that needs more is left to the next stage.
 use wryneck_expr::{ExprId, Model, Pool, SymId};
 
 use crate::answer::Answer;
 use crate::domain::Domain;
 use crate::query::Query;
 use crate::solver::Solver;
-use crate::stage::costly::{self, Costly};
 
 /// Symbols that may get values.
 const MOST_SYMBOLS: usize = 8;
 
-/// What a search may cost.
-struct Bounds {
-    /// Vectors that may be computed; one takes about a tenth of a microsecond.
-    work: usize,
-    /// Vectors of the goal alone, if every combination came as far as it: above, there is no search.
-    hoped: usize,
-}
-
-/// The SAT solver takes as long for the simplest query.
-const CHEAP: Bounds = Bounds { work: 15_000, hoped: usize::MAX };
-/// What is costly for it.
-const COSTLY: Bounds = Bounds { work: 40_000, hoped: 200_000 };
-/// What it did not decide at once.
-const DEEP: Bounds = Bounds { work: 400_000, hoped: usize::MAX };
+/// Symbols of a search for the best value, which meets all models.
+const MOST_OF_BEST: usize = 2;
+/// Vectors that a search may compute before the SAT solver is asked; one takes about a tenth of a microsecond.
+const SHORT: usize = 15_000;
+/// After the SAT solver had a short time for the query.
+const DEEP: usize = 400_000;
 
 /// A condition that links several symbols: the goal, or one of the slice.
 struct Link {
@@ -58,33 +49,69 @@ struct Spent;
 
 /// Before the SAT solver is asked.
 pub(crate) fn run(solver: &mut Solver, pool: &mut Pool, query: &mut Query<'_>) -> Option<Answer> {
-    if !is_small(pool, query) {
-        return None;
-    }
-    let costly = Costly::of(pool, &query.assertions());
-    search(solver, pool, query, if costly.hash || costly.float { &COSTLY } else { &CHEAP })
+    if is_small(pool, query) { search(solver, pool, query, SHORT) } else { None }
 }
 
 /// After the SAT solver had a short time for it.
 pub(crate) fn deep(solver: &mut Solver, pool: &mut Pool, query: &mut Query<'_>) -> Option<Answer> {
-    if is_small(pool, query) { search(solver, pool, query, &DEEP) } else { None }
+    if is_small(pool, query) { search(solver, pool, query, DEEP) } else { None }
 }
 
 fn is_small(pool: &Pool, query: &Query<'_>) -> bool {
     query.symbols.len() <= MOST_SYMBOLS && query.symbols.iter().all(|symbol| pool.sym_info(*symbol).width <= 8)
 }
 
-fn search(solver: &mut Solver, pool: &Pool, query: &Query<'_>, bounds: &Bounds) -> Option<Answer> {
+/// The best value of `query.goal`, a number that the slice of the query constrains, and a model that gives it; `None`: it takes too much work.
+pub(crate) fn best(solver: &mut Solver, pool: &Pool, query: &Query<'_>, better: fn(u64, u64) -> bool) -> Option<(u64, Model)> {
+    if !is_small(pool, query) || query.symbols.len() > MOST_OF_BEST {
+        return None;
+    }
+    let forms: Vec<(ExprId, Option<usize>)> = query.slice.iter().enumerate().map(|(at, item)| (item.form, Some(at))).collect();
+    let (mut search, domains) = begin(solver, pool, query, forms, SHORT);
+    let mut best = Best { number: query.goal, better, found: None };
+    let open = ((1_u16 << query.symbols.len()) - 1) as u8;
+    search.improve(solver, open, &domains, query.base, query, &mut best).ok()?;
+    best.found
+}
+
+/// What is looked for among the models.
+struct Best {
+    number: ExprId,
+    better: fn(u64, u64) -> bool,
+    found: Option<(u64, Model)>,
+}
+
+fn search(solver: &mut Solver, pool: &Pool, query: &Query<'_>, most_work: usize) -> Option<Answer> {
+    let forms = query.assertions().into_iter().enumerate().map(|(at, form)| (form, at.checked_sub(1))).collect();
+    let (mut search, domains) = begin(solver, pool, query, forms, most_work);
+    let open = ((1_u16 << query.symbols.len()) - 1) as u8;
+    match search.descend(solver, open, &domains, query.base, query) {
+        Ok(Some(model)) => Some(Answer::Sat(model)),
+        Ok(None) => {
+            let used: Vec<_> = query.slice.iter().zip(&search.used).filter(|(_, used)| **used).map(|(item, _)| *item).collect();
+            Some(query.unsat(pool, used))
+        }
+        Err(Spent) => None,
+    }
+}
+
+/// A search for these conditions, each with its place in the slice, and the values that those over one symbol leave.
+fn begin<'a>(
+    solver: &mut Solver,
+    pool: &'a Pool,
+    query: &'a Query<'_>,
+    forms: Vec<(ExprId, Option<usize>)>,
+    most_work: usize,
+) -> (Search<'a>, Domains) {
     let mut domains = [Domain::EMPTY; MOST_SYMBOLS];
     for (domain, &symbol) in domains.iter_mut().zip(&query.symbols) {
         *domain = Domain::full(pool.sym_info(symbol).width);
     }
     let bit = |symbol: &SymId| query.symbols.binary_search(symbol).map_or(0, |at| 1_u8 << at);
     let links = |form: ExprId| pool.support(form).iter().map(bit).fold(0, |all, bit| all | bit);
-    let mut search =
-        Search { pool, symbols: &query.symbols, links: Vec::new(), used: vec![false; query.slice.len()], work: 0, most_work: bounds.work };
-    for (at, form) in query.assertions().into_iter().enumerate() {
-        let link = Link { form, item: at.checked_sub(1), symbols: links(form) };
+    let mut search = Search { pool, symbols: &query.symbols, links: Vec::new(), used: vec![false; query.slice.len()], work: 0, most_work };
+    for (form, item) in forms {
+        let link = Link { form, item, symbols: links(form) };
         match pool.support(form) {
             &[symbol] => {
                 let table = solver.tables.get(pool, form, symbol);
@@ -96,22 +123,7 @@ fn search(solver: &mut Solver, pool: &Pool, query: &Query<'_>, bounds: &Bounds) 
             _ => search.links.push(link),
         }
     }
-    let mut counts: Vec<usize> = domains[..query.symbols.len()].iter().map(|domain| domain.count() as usize).collect();
-    counts.sort_unstable();
-    counts.pop();
-    let prefixes = counts.into_iter().try_fold(1_usize, usize::checked_mul).unwrap_or(usize::MAX);
-    if bounds.hoped != usize::MAX && prefixes.saturating_mul(costly::work(pool, query.goal)) > bounds.hoped {
-        return None;
-    }
-    let open = (1_u16 << query.symbols.len()) - 1;
-    match search.descend(solver, open as u8, &domains, query.base, query) {
-        Ok(Some(model)) => Some(Answer::Sat(model)),
-        Ok(None) => {
-            let used: Vec<_> = query.slice.iter().zip(&search.used).filter(|(_, used)| **used).map(|(item, _)| *item).collect();
-            Some(query.unsat(pool, used))
-        }
-        Err(Spent) => None,
-    }
+    (search, domains)
 }
 
 impl Search<'_> {
@@ -144,6 +156,47 @@ impl Search<'_> {
         Ok(None)
     }
 
+    /// Looks at all models as [`descend`](Self::descend) does, for the best value of a number: all values of the last open symbol in one sweep.
+    fn improve(
+        &mut self,
+        solver: &mut Solver,
+        open: u8,
+        domains: &Domains,
+        model: &Model,
+        query: &Query<'_>,
+        best: &mut Best,
+    ) -> Result<(), Spent> {
+        let Some(at) = (0..MOST_SYMBOLS).filter(|at| open >> at & 1 == 1).min_by_key(|&at| domains[at].count()) else { return Ok(()) };
+        let rest = open & !(1 << at);
+        if rest == 0 {
+            let (values, work) = solver.tables.values_beside(self.pool, best.number, self.symbols[at], model);
+            self.spend(work)?;
+            for byte in domains[at].iter() {
+                let value = values[usize::from(byte)];
+                if best.found.as_ref().is_none_or(|(before, _)| (best.better)(value, *before)) {
+                    best.found = Some((value, model.with(&[(self.symbols[at], byte.into())])));
+                }
+            }
+            return Ok(());
+        }
+        for value in domains[at].iter() {
+            if query.budget.stop.asked() {
+                return Err(Spent);
+            }
+            let model = model.with(&[(self.symbols[at], value.into())]);
+            let mut left = *domains;
+            if self.cut(solver, 1 << at, rest, &mut left, &model)? {
+                self.improve(solver, rest, &left, &model, query, best)?;
+            }
+        }
+        Ok(())
+    }
+
+    fn spend(&mut self, work: usize) -> Result<(), Spent> {
+        self.work += work;
+        if self.work > self.most_work { Err(Spent) } else { Ok(()) }
+    }
+
     /// Cuts the open symbols' values by the links that have one of them left since `chosen` has a value. Whether each has a value left.
     fn cut(&mut self, solver: &mut Solver, chosen: u8, open: u8, left: &mut Domains, model: &Model) -> Result<bool, Spent> {
         for at in (0..MOST_SYMBOLS).filter(|at| open >> at & 1 == 1) {
@@ -154,19 +207,15 @@ impl Search<'_> {
                 continue;
             }
             let (tables, work) = solver.tables.beside_all(self.pool, &forms, self.symbols[at], model);
-            self.work += work;
-            if self.work > self.most_work {
-                return Err(Spent);
-            }
+            self.spend(work)?;
             // What has cut values before comes first, so that the core stays small.
             for again in [true, false] {
                 for (&item, &table) in items.iter().zip(&tables) {
-                    if item.is_none_or(|item| self.used[item]) != again || left[at].is_empty() {
-                        continue;
+                    if item.is_none_or(|item| self.used[item]) == again && !left[at].is_empty() {
+                        let cut = left[at].and(table);
+                        self.note(item, left[at], cut);
+                        left[at] = cut;
                     }
-                    let cut = left[at].and(table);
-                    self.note(item, left[at], cut);
-                    left[at] = cut;
                 }
             }
             if left[at].is_empty() {
