@@ -9,6 +9,7 @@
 mod about;
 mod args;
 mod cmd;
+mod crypt;
 mod early;
 mod explored;
 mod flags;

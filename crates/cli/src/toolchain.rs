@@ -2,7 +2,8 @@
 //!
 //! `sysroot/HASH/` is musl as a compiler driver expects it: links to Debian's musl headers with the kernel's beside them, to musl's
 //! library, and to gcc's start files and support library. Nothing else is found from there, so what `configure` detects is true of the C
-//! library that runs. For C++ there is `libc++.a`, built from `runtime/cxx`, and the headers of libc++ if they are installed.
+//! library that runs. `libcrypt.a`, which Debian's musl lacks, is made of the C library's bitcode if `wryneck setup` made that. For C++ there
+//! is `libc++.a`, built from `runtime/cxx`, and the headers of libc++ if they are installed.
 //! `tools/HASH/` has this executable under the names of compilers and linkers; [`NAMES`] says what each one is. Both are built elsewhere
 //! and then renamed, so that many compilers may start at once. Cost: one second, once.
 
@@ -18,7 +19,7 @@ use crate::build::missing;
 use crate::compile::{CLANG, MUSL_INCLUDE, SHAPE};
 use crate::native::MUSL_LIB;
 use crate::problem::problem;
-use crate::{cache, child, source};
+use crate::{cache, child, crypt, output, source};
 
 pub use crate::compile::INSTALL;
 
@@ -66,6 +67,8 @@ pub fn sysroot() -> Result<PathBuf> {
     for source in &sources {
         parts.push(fs::read(source).with_context(|| format!("cannot read `{}`", source.display()))?);
     }
+    let crypt = crypt::source();
+    parts.extend(crypt.iter().map(|libc| libc.as_os_str().as_encoded_bytes().to_vec()));
     let name = cache::digest(&parts.iter().map(Vec::as_slice).collect::<Vec<_>>());
     folder(&format!("sysroot/{name}"), |dir| {
         let (include, lib) = (dir.join("usr/include"), dir.join("usr/lib"));
@@ -75,15 +78,19 @@ pub fn sysroot() -> Result<PathBuf> {
             return Err(problem(format!("musl is missing: `{MUSL_LIB}` has no `libc.a`"), "install Debian's `musl-dev`"));
         }
         link_all(Path::new(MUSL_INCLUDE), &include, |_| true)?;
-        let crypt = include.join("crypt.h");
-        if !crypt.exists() {
-            fs::write(crypt, CRYPT)?;
+        let header = include.join("crypt.h");
+        if !header.exists() {
+            fs::write(header, CRYPT)?;
         }
         // Left out where they are not installed: few programs ask the kernel past the C library.
         for kernel in KERNEL_INCLUDES {
             symlink(kernel, include.join(Path::new(kernel).file_name().expect("it has one")))?;
         }
         link_all(Path::new(MUSL_LIB), &lib, |_| true)?;
+        let library = lib.join("libcrypt.a");
+        if let Some(libc) = crypt.filter(|_| !library.exists()) {
+            crypt::make(&libc, &library, dir).unwrap_or_else(|why| output::say("warning", format!("{why:#}; programs link without it")));
+        }
         for version in fs::read_dir(GCC).into_iter().flatten().flatten() {
             let place = lib.join("gcc/x86_64-linux-gnu").join(version.file_name());
             fs::create_dir_all(&place)?;
@@ -94,7 +101,7 @@ pub fn sysroot() -> Result<PathBuf> {
 }
 
 /// Changed whenever [`sysroot`] lays out anything else than before.
-const LAYOUT: &str = "7";
+const LAYOUT: &str = "9";
 /// The kernel's headers that musl has none of.
 const KERNEL_INCLUDES: [&str; 10] = [
     "/usr/include/asm-generic",
@@ -108,7 +115,7 @@ const KERNEL_INCLUDES: [&str; 10] = [
     "/usr/include/xen",
     "/usr/include/x86_64-linux-gnu/asm",
 ];
-/// A header that Debian's musl lacks, as it lacks the functions; programs include it before they know.
+/// A header that Debian's musl lacks, as it lacks the functions.
 const CRYPT: &str = "#pragma once\nstruct crypt_data { int initialized; char __buf[256]; };\n\
     char *crypt(const char *, const char *);\nchar *crypt_r(const char *, const char *, struct crypt_data *);\n";
 /// Gcc's own files, a folder for each version.

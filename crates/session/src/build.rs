@@ -67,7 +67,8 @@ pub struct Lowered {
 
 /// The program that reads bitcode.
 pub const LOWER: &str = "wryneck-lower";
-const LIBC: &str = "libc.bc";
+/// The C library's bitcode, in the cache.
+pub const LIBC: &str = "libc.bc";
 
 /// The IR file of a program's bitcode, from the cache if it is there; `overflow`: with checks of the operations that promise not to overflow.
 pub fn lower(bitcode: &Path, overflow: bool) -> Result<Lowered> {
