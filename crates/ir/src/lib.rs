@@ -35,3 +35,16 @@ pub const CALL_BACK: &str = "__wryneck_call_back";
 pub const ASKS_PROCESSOR: u64 = 0x1_0000_0001;
 /// What time?
 pub const ASKS_TIME: u64 = 0x1_0000_0002;
+
+/// What `cpuid` answers: leaf, then EAX, EBX, ECX, EDX; zeros of other leaves. An early x86-64: SSE2, and nothing that came later.
+pub const PROCESSOR: &[(u64, [u64; 4])] = &[
+    // Highest leaf; `GenuineIntel`.
+    (0, [4, 0x756e_6547, 0x6c65_746e, 0x4965_6e69]),
+    // FPU, TSC, CMPXCHG8B, CMOV, FXSAVE, SSE, SSE2.
+    (1, [0x0000_0f00, 0, 0, 1 | 1 << 4 | 1 << 8 | 1 << 15 | 1 << 24 | 1 << 25 | 1 << 26]),
+    // No descriptors of caches.
+    (2, [1, 0, 0, 0]),
+    (0x8000_0000, [0x8000_0001, 0, 0, 0]),
+    // LAHF; SYSCALL, NX, 64 bits.
+    (0x8000_0001, [0, 0, 1, 1 << 11 | 1 << 20 | 1 << 29]),
+];

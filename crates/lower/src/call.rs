@@ -7,7 +7,7 @@
 //! as two words for two registers, is looked for at a multiple of 16.
 
 use wryneck_ir::build::{CallDef, Callee, Slot};
-use wryneck_ir::{NONE, Op, call_flags};
+use wryneck_ir::{ASKS_PROCESSOR, NONE, Op, PROCESSOR, call_flags};
 
 use crate::body::Body;
 use crate::error::Unsupported;
@@ -19,6 +19,11 @@ use crate::value::Val;
 const INERT_ASM: &[&str] = &["nop", "pause", "rep nop", "rep; nop", "mfence", "lfence", "sfence", "endbr64", "lock; addl $0,0(%rsp)"];
 /// Inline assembly that stops the program.
 const TRAP_ASM: &[&str] = &["ud2", "int3", "int $3", "hlt"];
+
+/// What `cpuid` writes, as constraints name it; it reads the first.
+const CPUID: [&str; 4] = ["{ax}", "{bx}", "{cx}", "{dx}"];
+/// The C library's system call, which has a number and six arguments.
+const SYSTEM_CALL: &str = "__wryneck_syscall";
 
 /// `gp_offset` 48 and `fp_offset` 176, as one little-endian word: no register is left.
 const REGISTERS_USED_UP: u64 = 176 << 32 | 48;
@@ -179,6 +184,9 @@ impl<'m> Body<'_, 'm> {
             self.b.trap(trap);
             return Ok(None);
         }
+        if code == ["cpuid"] {
+            return self.identify(v, &String::from_utf8_lossy(constraints));
+        }
         if code == ["fsqrt"] && v.args() == 1 && self.cx.types.float(v.ty()).is_ok_and(|width| width <= 80) {
             return self.x87_root(v);
         }
@@ -199,6 +207,35 @@ impl<'m> Body<'_, 'm> {
             return Err(Unsupported::Asm("operands of different types are tied".to_owned()));
         }
         Ok(Some(leaves.into_iter().collect::<Val>()).filter(|_| !shape.pieces.is_empty()))
+    }
+    /// `cpuid`: the processor that machine code meets here, too.
+    fn identify(&mut self, v: Value<'m>, constraints: &str) -> Lowered {
+        let refused = || Err(Unsupported::Asm("cpuid".to_owned()));
+        let constraints = || constraints.split(',').filter(|c| !c.starts_with('~'));
+        let outputs: Vec<_> = constraints().map_while(|c| Some(c.strip_prefix('=')?.trim_start_matches('&'))).collect();
+        let registers: Vec<_> = outputs.iter().filter_map(|output| CPUID.iter().position(|name| name == output)).collect();
+        let is_leaf = |c: &str| c == CPUID[0] || c.parse().is_ok_and(|n: usize| registers.get(n) == Some(&0));
+        let shape = self.cx.types.shape(v.ty())?;
+        let Some(leaf) = constraints().skip(outputs.len()).position(is_leaf) else { return refused() };
+        if registers.len() != outputs.len() || shape.leaves().count() != outputs.len() {
+            return refused();
+        }
+        let leaf = self.scalar(v.operand(leaf as u32))?;
+        // So that a verdict can name it.
+        let mut asks = [(self.word(0), 64); 7];
+        asks[0].0 = self.word(ASKS_PROCESSOR);
+        let symbol = self.b.names.symbol(self.b.module, SYSTEM_CALL);
+        self.b.call(Callee::Symbol(symbol), CallDef { args: &asks, ret_width: 64, flags: 0, named: 7 });
+        let mut answers: Vec<Slot> = registers.iter().map(|_| self.b.int(32, 0)).collect();
+        for (number, values) in PROCESSOR {
+            let number = self.b.int(32, *number);
+            let is_asked = self.b.binary(Op::Eq, 32, leaf, number);
+            for (answer, register) in answers.iter_mut().zip(&registers) {
+                let value = self.b.int(32, values[*register]);
+                *answer = self.b.value(Op::Select, 32, is_asked, value, *answer);
+            }
+        }
+        Ok(Some(answers.into_iter().collect()))
     }
     /// The square root on the x87 stack, rounded to 64 bits of significand and then to the type.
     fn x87_root(&mut self, v: Value<'m>) -> Lowered {

@@ -209,6 +209,19 @@ fn what_cannot_be_lowered_is_named_where_it_stands() {
 }
 
 #[test]
+fn asking_for_the_processor_has_an_answer() {
+    let asked = |constraints: &str| {
+        let call = format!("call {{ i32, i32, i32, i32 }} asm sideeffect \"cpuid\", \"={constraints},~{{dirflag}}\"(i32 %leaf)");
+        lower(&format!("define i32 @f(i32 %leaf) {{ %r = {call}\n %v = extractvalue {{ i32, i32, i32, i32 }} %r, 1\n ret i32 %v\n }}")).0
+    };
+    for constraints in ["{ax},={bx},={cx},={dx},{ax}", "{ax},=&{bx},={cx},={dx},0", "{dx},={bx},={cx},={ax},3"] {
+        let printed = asked(constraints);
+        assert!(printed.contains("__wryneck_syscall") && !printed.contains("unsupported"), "{constraints}: {printed}");
+    }
+    assert!(asked("r,={bx},={cx},={dx},{ax}").contains("unsupported"));
+}
+
+#[test]
 fn a_failed_check_of_a_sanitizer_is_named() {
     let source = "int f(int a, int b, int *p) { switch (b) { case 0: return a + b; case 1: return a - b; case 2: return a * b; case 3: return a << b;
       case 4: return -a; case 5: return a / b; case 6: return p[b]; case 7: { int v[4]; return v[a & 7]; } } return 0; }";

@@ -46,19 +46,6 @@ const ROWS: &[(Map, u8, Option<usize>, Integer)] = &[
     (Map::Two, 0xae, Some(2), Integer::LoadMxcsr),
 ];
 
-/// The CPU we are: leaf, then EAX, EBX, ECX, EDX. An early x86-64: SSE2, and nothing that came later.
-const IDENTITY: &[(u64, [u64; 4])] = &[
-    // Highest leaf; `GenuineIntel`.
-    (0, [4, 0x756e_6547, 0x6c65_746e, 0x4965_6e69]),
-    // FPU, TSC, CMPXCHG8B, CMOV, FXSAVE, SSE, SSE2.
-    (1, [0x0000_0f00, 0, 0, 1 | 1 << 4 | 1 << 8 | 1 << 15 | 1 << 24 | 1 << 25 | 1 << 26]),
-    // No descriptors of caches.
-    (2, [1, 0, 0, 0]),
-    (0x8000_0000, [0x8000_0001, 0, 0, 0]),
-    // LAHF; SYSCALL, NX, 64 bits.
-    (0x8000_0001, [0, 0, 1, 1 << 11 | 1 << 20 | 1 << 29]),
-];
-
 /// Time passes by this much between two looks.
 const TICKS: u64 = 1000;
 /// A register that programs cannot see keeps the time.
@@ -229,7 +216,7 @@ fn overflow(x: &mut Emit<'_, '_, '_, '_>) {
 fn identify(x: &mut Emit<'_, '_, '_, '_>) -> Result<(), String> {
     let leaf = x.low(RAX, 32)?;
     let mut results = [x.constant(32, 0); 4];
-    for (number, values) in IDENTITY {
+    for (number, values) in wryneck_ir::PROCESSOR {
         let number = x.constant(32, *number);
         let this = x.op(Op::Eq, 32, leaf, number);
         for (result, value) in results.iter_mut().zip(values) {
