@@ -10,6 +10,7 @@ mod about;
 mod args;
 mod cmd;
 mod crypt;
+mod debian;
 mod early;
 mod explored;
 mod flags;
@@ -65,6 +66,12 @@ static COMMANDS: &[Command] = &[
         about: "write completions of commands and options for a shell",
         help: Some(cmd::manual::help_completions),
         run: cmd::manual::completions,
+    },
+    Command {
+        name: "deps",
+        about: "build libraries from Debian's sources, for the programs that need them",
+        help: Some(cmd::deps::help),
+        run: cmd::deps::run,
     },
     Command {
         name: "extract",

@@ -169,6 +169,17 @@ pub fn tools() -> Result<PathBuf> {
     folder(&name, |dir| NAMES.iter().try_for_each(|(name, _)| Ok(symlink(&here, dir.join(name))?)))
 }
 
+/// Where `wryneck deps` puts libraries, a folder for each.
+pub const LIBRARIES: &str = "deps";
+
+/// The libraries that `wryneck deps` built, sorted by name: folders with `include` and `lib`.
+pub fn libraries() -> Result<Vec<PathBuf>> {
+    let all = fs::read_dir(cache::folder(LIBRARIES)?.canonicalize()?).context("cannot list the libraries in the cache")?;
+    let mut libraries: Vec<PathBuf> = all.flatten().map(|entry| entry.path()).filter(|dir| dir.join("lib").is_dir()).collect();
+    libraries.sort();
+    Ok(libraries)
+}
+
 /// Links to every file in the folder `from` whose name is `wanted`.
 fn link_all(from: &Path, into: &Path, wanted: impl Fn(&str) -> bool) -> Result<()> {
     for entry in fs::read_dir(from).with_context(|| format!("cannot list `{}`; install Debian's `musl-dev`", from.display()))? {

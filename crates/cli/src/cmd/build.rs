@@ -1,6 +1,7 @@
 //! `wryneck build`: any build command, with compilers and linker replaced by ours, so that its programs can be explored.
 //!
 //! `CC`, `CXX` and `LD` name them, and they come first on `PATH` under their usual names for projects that ignore these variables.
+//! `pkg-config` and cmake find what `wryneck deps` built, and not the machine's libraries, which are for another C library.
 //! Archivers and `nm` are not replaced, because objects are ordinary ELF files with one more section. Cost: that of the compilers.
 
 use std::collections::BTreeMap;
@@ -50,10 +51,19 @@ pub fn run(mut words: Vec<String>) -> Result<u8> {
     let journal = scratch.join("journal");
     let tools = toolchain::tools()?;
     toolchain::sysroot()?;
-    let path = env::var_os("PATH").unwrap_or_default();
-    let path = env::join_paths([tools.clone()].into_iter().chain(env::split_paths(&path))).context("`PATH` cannot be extended")?;
+    let libraries = toolchain::libraries()?;
+    let in_each = |name: &str| libraries.iter().map(|library| library.join(name)).collect::<Vec<_>>();
+    let joined = |name: &str, paths: Vec<PathBuf>, last: Option<&str>| {
+        let before = last.map_or_else(|| env::var_os(name).unwrap_or_default(), OsString::from);
+        let all = paths.into_iter().chain(env::split_paths(&before).filter(|path| !path.as_os_str().is_empty()));
+        env::join_paths(all).with_context(|| format!("`{name}` cannot be extended"))
+    };
+    let path = joined("PATH", [tools.clone()].into_iter().chain(in_each("bin")).collect(), None)?;
     let settings = [
         ("PATH", path),
+        // Instead of the machine's, whose libraries are for another C library. What needs no library stays.
+        ("PKG_CONFIG_LIBDIR", joined("PKG_CONFIG_LIBDIR", in_each("lib/pkgconfig"), Some("/usr/share/pkgconfig"))?),
+        ("CMAKE_PREFIX_PATH", joined("CMAKE_PREFIX_PATH", libraries.clone(), None)?),
         ("CC", tools.join("wryneck-cc").into()),
         ("CXX", tools.join("wryneck-c++").into()),
         ("LD", tools.join("wryneck-ld").into()),

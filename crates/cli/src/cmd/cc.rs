@@ -73,6 +73,10 @@ fn become_clang(mut words: Vec<String>, mode: &[&str]) -> Result<u8> {
     clang.arg(format!("--sysroot={}", toolchain::sysroot()?.display()));
     clang.arg(format!("--ld-path={}", toolchain::tools()?.join("ld.lld").display()));
     clang.args(FLAGS).args(toolchain::FAT).args(SHAPE).args(toolchain::CXX_FLAGS).arg("-cxx-isystem").arg(toolchain::cxx()?);
+    // After the project's own: what `wryneck deps` built stands in for what a system has.
+    for library in toolchain::libraries()? {
+        clang.arg("-idirafter").arg(library.join("include")).arg("-L").arg(library.join("lib"));
+    }
     clang.arg(NO_ERRORS).arg("--end-no-unused-arguments");
     clang.args(&words[files..]);
     Err(missing(clang.exec(), CLANG, toolchain::INSTALL))

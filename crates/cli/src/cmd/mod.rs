@@ -2,6 +2,7 @@
 
 pub mod build;
 pub mod cc;
+pub mod deps;
 pub mod extract;
 pub mod guard;
 pub mod ld;

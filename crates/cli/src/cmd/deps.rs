@@ -1,0 +1,245 @@
+//! `wryneck deps`: libraries that programs need beside the C library, built from Debian's sources so that they carry their bitcode.
+//!
+//! `deps/NAME/` in the cache has a library's `include`, `lib` (with `pkgconfig`) and `src`, its source, which findings show. `wryneck cc` and
+//! `wryneck build` look there ([`toolchain::libraries`]). A library is built in a scratch folder and then renamed, so it is there whole or not at all.
+//! Cost: an `apt-get update`, then that of the build: zlib 20 s, openssl a quarter of an hour on two cores.
+
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+use std::{env, fs, thread};
+
+use anyhow::{Context, Result};
+
+use crate::debian::Sources;
+use crate::options::{self, Opt, Words};
+use crate::problem::problem;
+use crate::{cache, output, toolchain};
+
+/// A library and how it is built.
+struct Recipe {
+    name: &'static str,
+    about: &'static str,
+    /// What a shell runs in the source's folder. Afterwards `$DESTDIR$PREFIX` has `include` and `lib`. `$OLD` is [`OLD`].
+    script: &'static str,
+}
+
+// One more library: a row, sorted by name. The name is that of Debian's source package. The library is static, and without assembly, which carries no bitcode.
+static RECIPES: &[Recipe] = &[
+    Recipe {
+        name: "ncurses",
+        about: "terminals: libncursesw (as libncurses, libcurses, libtinfo and libtermcap, too), panels, menus, forms",
+        // One library: a static one does not bring along those that it needs.
+        script: r#"
+./configure --prefix="$PREFIX" --enable-widec --without-shared --without-debug --without-ada --without-cxx-binding \
+    --without-progs --without-tests --without-manpages --disable-db-install --enable-pc-files --with-pkg-config-libdir="$PREFIX/lib/pkgconfig" \
+    --with-terminfo-dirs=/etc/terminfo:/lib/terminfo:/usr/share/terminfo --with-default-terminfo-dir=/usr/share/terminfo --enable-overwrite
+make
+make install.libs install.includes
+for name in ncurses curses tinfo termcap; do ln -sf libncursesw.a "$DESTDIR$PREFIX/lib/lib$name.a"; done
+for name in ncurses tinfo; do ln -sf ncursesw.pc "$DESTDIR$PREFIX/lib/pkgconfig/$name.pc"; done
+"#,
+    },
+    Recipe {
+        name: "openssl",
+        about: "libcrypto and libssl",
+        script: r#"
+perl ./Configure linux-x86_64 no-asm no-engine no-module no-shared no-tests --prefix="$PREFIX" --libdir=lib --openssldir=/etc/ssl
+make build_libs
+make install_dev
+"#,
+    },
+    Recipe {
+        name: "pcre2",
+        about: "regular expressions: libpcre2-8, libpcre2-posix",
+        script: r#"
+./configure --prefix="$PREFIX" --disable-shared --disable-dependency-tracking
+make $OLD libpcre2-8.la libpcre2-posix.la
+make $OLD install-libLTLIBRARIES install-includeHEADERS install-nodist_includeHEADERS install-pkgconfigDATA install-binSCRIPTS
+"#,
+    },
+    Recipe {
+        name: "zlib",
+        about: "compression: libz",
+        script: r#"
+./configure --prefix="$PREFIX" --static
+make libz.a
+make install
+"#,
+    },
+];
+
+/// Debian's patches touch no input of the autotools, whatever the time stamps say.
+const OLD: &str = "AUTOCONF=: AUTOMAKE=: ACLOCAL=: AUTOHEADER=: MAKEINFO=:";
+
+#[derive(Default)]
+struct Args {
+    source: Option<PathBuf>,
+    again: bool,
+}
+
+static OPTIONS: &[Opt<Args>] = &[
+    Opt {
+        name: "--source",
+        value: "DIR",
+        help: "an unpacked source tree instead of Debian's package, for one LIBRARY",
+        set: |a, v| {
+            a.source = Some(v.into());
+            Ok(())
+        },
+    },
+    Opt {
+        name: "--again",
+        value: "",
+        help: "build what is there already",
+        set: |a, _| {
+            a.again = true;
+            Ok(())
+        },
+    },
+];
+
+const SYNOPSIS: &str = "usage: wryneck deps [OPTION]… [LIBRARY]…\n\n\
+    Fetches the Debian sources of libraries with apt, builds them statically with `wryneck build`, and keeps them in the cache. There\n\
+    `wryneck cc` and `wryneck build` find them without a flag. Without LIBRARY it lists those that it can build. A library's build can\n\
+    do what you can. Options:\n\n";
+
+const EXAMPLES: &str = "\nExamples:\n\
+    \x20 wryneck deps ncurses && wryneck build -- ./configure && wryneck build -- make\n\
+    \x20 wryneck deps pcre2 zlib\n\
+    \x20 wryneck deps --source ~/src/zlib-1.3 zlib      without a network\n";
+
+pub fn help() -> String {
+    format!("{SYNOPSIS}{}{EXAMPLES}", options::help(OPTIONS))
+}
+
+pub fn run(words: Vec<String>) -> Result<u8> {
+    let (mut args, mut words) = (Args::default(), Words::new(words));
+    options::parse(OPTIONS, &mut args, &mut words)?;
+    let names = words.rest();
+    let known = || RECIPES.iter().map(|row| row.name).collect::<Vec<_>>().join(", ");
+    let recipe = |name: &String| {
+        RECIPES.iter().find(|row| row.name == name).ok_or_else(|| {
+            problem(
+                format!("`{name}` is not one of the libraries that wryneck can build: {}", known()),
+                "build it with `wryneck build`, and name its folders to the compiler with `-I` and `-L`",
+            )
+        })
+    };
+    let recipes = names.iter().map(recipe).collect::<Result<Vec<_>>>()?;
+    if args.source.is_some() && recipes.len() != 1 {
+        return Err(problem("`--source` is for one library", "write `wryneck deps --source DIR zlib`"));
+    }
+    let folder = cache::folder(toolchain::LIBRARIES)?.canonicalize()?;
+    if recipes.is_empty() {
+        list(&folder)?;
+        return Ok(0);
+    }
+    let scratch = cache::scratch()?;
+    let mut sources = None;
+    for recipe in recipes {
+        let place = folder.join(recipe.name);
+        if place.join("lib").is_dir() && !args.again {
+            output::note(format!("`{}` is there already: `{}`", recipe.name, place.display()));
+            continue;
+        }
+        let work = scratch.path().join(recipe.name);
+        let (tree, build) = (work.join("src"), work.join("build"));
+        fs::create_dir(&work)?;
+        match &args.source {
+            Some(given) => copied(given, &tree)?,
+            None => {
+                output::note(format!("fetching the Debian source of `{}`", recipe.name));
+                fetch(&mut sources, scratch.path(), recipe.name, &tree)?;
+            }
+        }
+        copied(&tree, &build)?;
+        output::note(format!("building `{}`", recipe.name));
+        let made = make(recipe, &folder, &work)?;
+        install(&made, &tree, &place, &work)?;
+        output::note(format!("`{}` is in `{}`", recipe.name, place.display()));
+    }
+    Ok(0)
+}
+
+fn list(folder: &Path) -> Result<()> {
+    output::write(|out| {
+        RECIPES.iter().try_for_each(|row| {
+            let state = if folder.join(row.name).join("lib").is_dir() { "built" } else { "" };
+            writeln!(out, "{:<10} {state:<6} {}", row.name, row.about)
+        })
+    })
+}
+
+/// Fetches a source; the lists of packages only once.
+fn fetch(sources: &mut Option<Sources>, scratch: &Path, name: &str, tree: &Path) -> Result<()> {
+    let fetched = match sources {
+        Some(sources) => sources.unpack(name, tree),
+        None => Sources::new(scratch.join("apt")).and_then(|new| sources.insert(new).unpack(name, tree)),
+    };
+    fetched.map_err(|why| {
+        problem(
+            format!("the source of `{name}` cannot be had: {why:#}"),
+            format!("unpack a release of it, and write `wryneck deps --source DIR {name}`"),
+        )
+    })
+}
+
+/// Copies a folder with its times and links.
+fn copied(from: &Path, to: &Path) -> Result<()> {
+    let cannot = || format!("cannot copy `{}`", from.display());
+    if !from.is_dir() {
+        return Err(problem(format!("`{}` is not a folder", from.display()), "`--source` takes an unpacked source tree"));
+    }
+    let done = Command::new("cp").arg("-a").arg("--").arg(from).arg(to).stdin(Stdio::null()).status().with_context(cannot)?;
+    done.success().then_some(()).with_context(cannot)
+}
+
+/// Builds a library in the folder `work`; the folder that has it then.
+fn make(recipe: &Recipe, folder: &Path, work: &Path) -> Result<PathBuf> {
+    let (build, installed, place) = (work.join("build"), work.join("installed"), folder.join(recipe.name));
+    let log = folder.join(format!("{}.log", recipe.name));
+    let file = fs::File::create(&log).with_context(|| format!("cannot write `{}`", log.display()))?;
+    let jobs = thread::available_parallelism().map_or(1, usize::from);
+    let source = place.join("src");
+    let mut command = Command::new(env::current_exe().context("cannot find this executable")?);
+    command.args(["build", "--", "sh", "-e", "-c", &recipe.script.replace("$OLD", OLD)]).current_dir(&build);
+    command.env("PREFIX", &place).env("DESTDIR", &installed);
+    command.env("CFLAGS", format!("-O2 -w -ffile-prefix-map={}={}", build.display(), source.display()));
+    if env::var_os("MAKEFLAGS").is_none() {
+        command.env("MAKEFLAGS", format!("-j{jobs}"));
+    }
+    // A build may fail for what this machine's other compilers were told.
+    for name in ["CPPFLAGS", "CXXFLAGS", "LDFLAGS", "LIBS"] {
+        command.env_remove(name);
+    }
+    let status = command.stdin(Stdio::null()).stdout(file.try_clone()?).stderr(file).status().context("cannot start the build")?;
+    let made = installed.join(place.strip_prefix("/").context("the cache is no absolute path")?);
+    if !status.success() || !made.join("lib").is_dir() {
+        return Err(problem(
+            format!("`{}` does not build; its log ends so:\n{}", recipe.name, end(&log)),
+            format!("the whole log is `{}`", log.display()),
+        ));
+    }
+    Ok(made)
+}
+
+/// The last lines of a log.
+fn end(log: &Path) -> String {
+    const SHOWN: usize = 15;
+    let text = fs::read(log).unwrap_or_default();
+    let text = String::from_utf8_lossy(&text);
+    let lines: Vec<&str> = text.lines().collect();
+    lines[lines.len().saturating_sub(SHOWN)..].join("\n")
+}
+
+/// Puts a library into its place, with its source, and what was there away.
+fn install(made: &Path, source: &Path, place: &Path, work: &Path) -> Result<()> {
+    let put = || -> std::io::Result<()> {
+        fs::rename(source, made.join("src"))?;
+        if place.exists() {
+            fs::rename(place, work.join("old"))?;
+        }
+        fs::rename(made, place)
+    };
+    put().with_context(|| format!("cannot write `{}`", place.display()))
+}
