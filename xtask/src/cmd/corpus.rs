@@ -18,7 +18,8 @@ use packages::{AUTOCONF, Autoconf, PACKAGES, Package, Recipe};
 
 #[derive(clap::Args)]
 pub struct Args {
-    /// busybox, coreutils, expat, grep, gzip, jq, libyaml, lua5.4, mawk, sed, shadow, sqlite3, tar or zlib
+    /// bc, busybox, cjson, coreutils, expat, file, grep, gzip, jq, less, libpng1.6, libyaml, lua5.4, mawk, nginx, redis, sed, shadow, sqlite3, tar, tinyxml2
+    /// or zlib
     package: String,
     /// Optimisation level of clang; 2 because a path then runs a third of the instructions of 0, and tests on several
     /// values fold into one
@@ -52,8 +53,7 @@ pub fn run(args: &Args) -> Result<()> {
     let cache = Cache::open()?;
     let _lock = cache.lock()?;
     let source = match &args.source {
-        Some(dir) if dir.join("configure").is_file() => dir.canonicalize()?,
-        Some(dir) => bail!("`{}` is not a source tree: it has no `configure`", dir.display()),
+        Some(dir) => dir.canonicalize().with_context(|| format!("`{}` is no source tree", dir.display()))?,
         None => debian::source(&cache, package.name)?,
     };
     let programs: Vec<String> = match args.programs.as_slice() {
@@ -65,7 +65,7 @@ pub fn run(args: &Args) -> Result<()> {
         .text(&bitcode::clang_version()?)
         .texts([
             include_str!("corpus.rs"),
-            include_str!("corpus/packages.rs"),
+            &format!("{package:?}"),
             include_str!("../../../crates/cli/src/cmd/cc.rs"),
             include_str!("../../../crates/cli/src/cmd/ld.rs"),
         ])
@@ -74,9 +74,7 @@ pub fn run(args: &Args) -> Result<()> {
         .texts(programs.iter().map(String::as_str))
         .tree(&source)?;
     let product = cache.product(package.name, &inputs, |dir| {
-        let libraries = matches!(package.recipe, Recipe::Autoconf(Autoconf { libraries: [_, ..], .. }));
-        let musl = if libraries { Some(debian::source(&cache, "musl")?) } else { None };
-        Build { package, source, musl, dir: dir.to_owned(), opt: &args.opt, programs: &programs, wryneck: super::wryneck()? }.run()
+        Build { package, source, dir: dir.to_owned(), opt: &args.opt, programs: &programs, wryneck: super::wryneck()? }.run()
     })?;
     println!("{}", cache.link(&format!("{}/O{}", package.name, args.opt), &product)?.display());
     Ok(())
@@ -85,8 +83,6 @@ pub fn run(args: &Args) -> Result<()> {
 struct Build<'a> {
     package: &'a Package,
     source: PathBuf,
-    /// Musl's source, if the package needs libraries of it.
-    musl: Option<PathBuf>,
     dir: PathBuf,
     opt: &'a str,
     programs: &'a [String],
@@ -95,6 +91,9 @@ struct Build<'a> {
 
 impl Build<'_> {
     fn run(&self) -> Result<()> {
+        if !self.package.needs.is_empty() {
+            process::output(Command::new(&self.wryneck).arg("deps").args(self.package.needs))?;
+        }
         let build = self.dir.join("build");
         process::output(Command::new("cp").arg("-a").arg(&self.source).arg(&build))?;
         match &self.package.recipe {
@@ -115,15 +114,17 @@ impl Build<'_> {
             process::output(Command::new(&self.wryneck).arg("extract").arg(&copy).arg("-o").arg(with_bc(&copy)))?;
             Ok(())
         })?;
+        for file in self.package.keeps {
+            let file = build.join(file);
+            fs::copy(&file, self.dir.join(file.file_name().expect("it has one")))?;
+        }
         fs::remove_dir_all(&build)?;
         Ok(())
     }
 
     fn autoconf(&self, recipe: &Autoconf, build: &Path) -> Result<()> {
-        self.libraries(recipe)?;
         self.configure(recipe, build)?;
-        self.make(recipe, build)?;
-        Ok(fs::remove_dir_all(self.dir.join("lib"))?)
+        self.make(recipe, build)
     }
 
     fn script(&self, script: &str, build: &Path) -> Result<()> {
@@ -137,27 +138,6 @@ impl Build<'_> {
         format!("-O{} -w -ffile-prefix-map={}={}", self.opt, build.display(), self.source.display())
     }
 
-    /// Makes the libraries that `musl-dev` lacks, in the folder `lib`.
-    fn libraries(&self, recipe: &Autoconf) -> Result<()> {
-        let lib = self.dir.join("lib");
-        fs::create_dir_all(&lib)?;
-        for (name, folder) in recipe.libraries {
-            let musl = self.musl.as_ref().expect("fetched where there are libraries to make");
-            let sources = cache::files(&musl.join(folder))?.into_iter().filter(|file| file.extension().is_some_and(|e| e == "c"));
-            let mut cc = Command::new(&self.wryneck);
-            cc.current_dir(&lib).args(["cc", "-O2", "-w", "-D_GNU_SOURCE", "-c"]);
-            for include in ["src/include", "src/internal"] {
-                cc.arg("-I").arg(musl.join(include));
-            }
-            process::output(cc.args(sources))?;
-            let objects = cache::files(&lib)?.into_iter().filter(|file| file.extension().is_some_and(|e| e == "o"));
-            let objects: Vec<_> = objects.collect();
-            process::output(Command::new("ar").arg("rcs").arg(lib.join(name)).args(&objects))?;
-            objects.iter().try_for_each(fs::remove_file)?;
-        }
-        Ok(())
-    }
-
     /// `wryneck build -- PROGRAM …`, in the build's folder.
     fn command(&self, build: &Path, program: &str) -> Command {
         let mut command = Command::new(&self.wryneck);
@@ -169,7 +149,6 @@ impl Build<'_> {
     fn configure(&self, recipe: &Autoconf, build: &Path) -> Result<()> {
         let mut configure = self.command(build, "./configure");
         configure.args(recipe.configure).env("CFLAGS", self.flags(build));
-        configure.env("LDFLAGS", format!("-L{}", self.dir.join("lib").display()));
         if build.join("configure.ac").exists() {
             configure.args(AUTOCONF);
         }

@@ -1,13 +1,19 @@
 //! The Debian packages that `xtask corpus` builds, and how.
 
 /// A Debian source package.
+#[derive(Debug)]
 pub struct Package {
     pub name: &'static str,
     pub recipe: Recipe,
     /// The programs that are kept; none is all.
     pub programs: &'static [&'static str],
+    /// Libraries that `wryneck deps` builds.
+    pub needs: &'static [&'static str],
+    /// Files of the build that the programs read, kept beside them.
+    pub keeps: &'static [&'static str],
 }
 
+#[derive(Debug)]
 pub enum Recipe {
     /// A configure script that autoconf made (or one like it), then make.
     Autoconf(Autoconf),
@@ -15,35 +21,40 @@ pub enum Recipe {
     Script(&'static str),
 }
 
+#[derive(Debug)]
 pub struct Autoconf {
     /// What configure is told: nothing that a static single-threaded program cannot have, no libraries beside libc.
     pub configure: &'static [&'static str],
     /// Appended to the configured header.
     pub config: Option<(&'static str, &'static str)>,
-    /// Libraries of which `musl-dev` has none, and the folder of musl's source that they are made of.
-    pub libraries: &'static [(&'static str, &'static str)],
     /// What is made, one make after the other; none is make's own default.
     pub targets: &'static [&'static str],
 }
 
 impl Autoconf {
     const fn new(configure: &'static [&'static str]) -> Autoconf {
-        Autoconf { configure, config: None, libraries: &[], targets: &[] }
+        Autoconf { configure, config: None, targets: &[] }
     }
 }
 
 impl Package {
     const fn new(name: &'static str, recipe: Autoconf) -> Package {
-        Package { name, recipe: Recipe::Autoconf(recipe), programs: &[] }
+        Package { name, recipe: Recipe::Autoconf(recipe), programs: &[], needs: &[], keeps: &[] }
+    }
+
+    const fn script(name: &'static str, script: &'static str, programs: &'static [&'static str]) -> Package {
+        Package { name, recipe: Recipe::Script(script), programs, needs: &[], keeps: &[] }
     }
 }
 
 /// What configure scripts made by autoconf are told beside.
 pub const AUTOCONF: &[&str] = &["--build=x86_64-pc-linux-musl", "--disable-dependency-tracking", "--disable-nls"];
 
-// One more package: a row (sorted by name) and, in `gate/corpus.rs` or `gate/outsiders.rs`, what its programs are run on.
+// One more package: a row (sorted by name) and, in `bench/programs.rs`, what its programs are run on.
 pub static PACKAGES: &[Package] = &[
-    Package { name: "busybox", recipe: Recipe::Script(BUSYBOX), programs: &["busybox_unstripped"] },
+    Package { programs: &["bc", "dc"], ..Package::new("bc", Autoconf::new(&[])) },
+    Package::script("busybox", BUSYBOX, &["busybox_unstripped"]),
+    Package::script("cjson", "cc $CFLAGS -o cjson-afl cJSON.c fuzzing/afl.c -lm", &["cjson-afl"]),
     Package::new(
         "coreutils",
         Autoconf {
@@ -62,29 +73,37 @@ pub static PACKAGES: &[Package] = &[
             ])
         },
     ),
-    Package { name: "expat", recipe: Recipe::Script(EXPAT), programs: &["xmlwf"] },
+    Package::script("expat", EXPAT, &["xmlwf"]),
+    Package {
+        programs: &["file"],
+        needs: &["zlib"],
+        keeps: &["magic/magic.mgc"],
+        ..Package::new("file", Autoconf::new(&["--disable-shared"]))
+    },
     Package::new("grep", Autoconf::new(&["--disable-perl-regexp", "--disable-threads"])),
     Package::new("gzip", Autoconf::new(&["--disable-threads"])),
-    Package { name: "jq", recipe: Recipe::Script(JQ), programs: &["jq"] },
-    Package { name: "libyaml", recipe: Recipe::Script(LIBYAML), programs: &["run-emitter", "run-loader", "run-parser"] },
-    Package { name: "lua5.4", recipe: Recipe::Script(LUA), programs: &["lua", "luac"] },
+    Package::script("jq", JQ, &["jq"]),
+    Package { needs: &["ncurses"], ..Package::new("less", Autoconf { targets: &["less"], ..Autoconf::new(&[]) }) },
+    Package { needs: &["zlib"], keeps: &["pngtest.png"], ..Package::script("libpng1.6", LIBPNG, &["pngtest", "readpng"]) },
+    Package::script("libyaml", LIBYAML, &["run-emitter", "run-loader", "run-parser"]),
+    Package::script("lua5.4", LUA, &["lua", "luac"]),
     Package::new("mawk", Autoconf::new(&[])),
+    Package { needs: &["pcre2", "zlib"], ..Package::script("nginx", "./configure\nmake -j2 -f objs/Makefile binary", &["nginx"]) },
+    Package::script("redis", REDIS, &["redis-cli", "redis-server"]),
     Package::new("sed", Autoconf::new(&["--disable-acl", "--disable-threads", "--without-selinux"])),
     Package::new(
         "shadow",
-        Autoconf {
-            libraries: &[("libcrypt.a", "src/crypt")],
-            ..Autoconf::new(&[
-                "--disable-shared", "--disable-man", "--without-acl", "--without-attr", "--without-audit", "--without-btrfs",
-                "--without-libpam", "--without-nscd", "--without-selinux", "--without-sssd", "--without-tcb",
-            ])
-        },
+        Autoconf::new(&[
+            "--disable-shared", "--disable-man", "--without-acl", "--without-attr", "--without-audit", "--without-btrfs",
+            "--without-libpam", "--without-nscd", "--without-selinux", "--without-sssd", "--without-tcb",
+        ]),
     ),
-    Package { name: "sqlite3", recipe: Recipe::Script(SQLITE), programs: &["sqlite3"] },
+    Package::script("sqlite3", SQLITE, &["sqlite3"]),
     Package::new(
         "tar",
         Autoconf::new(&["--disable-acl", "--disable-threads", "--without-posix-acls", "--without-selinux", "--without-xattrs"]),
     ),
+    Package::script("tinyxml2", TINYXML2, &["tinyxml2-parse"]),
     Package::new("zlib", Autoconf { targets: &["example", "minigzip"], ..Autoconf::new(&["--static"]) }),
 ];
 
@@ -114,6 +133,13 @@ for name in ACOS ACOSH ALLOCA ALLOCA_H ASIN ASINH ATAN ATAN2 ATANH CBRT CEIL COP
 cc $CFLAGS -D_GNU_SOURCE -DIEEE_8087 $has -I. -I.. -o jq $(ls *.c | grep -v inject_errors) -lm -lpthread
 "#;
 
+/// Beside libpng's own test, a small program of its contributors that reads an image from standard input.
+const LIBPNG: &str = r#"
+./configure --disable-shared --disable-dependency-tracking
+make -j2 AUTOCONF=: AUTOMAKE=: ACLOCAL=: AUTOHEADER=: MAKEINFO=: libpng16.la pngtest
+cc $CFLAGS -I. -o readpng contrib/libtests/readpng.c .libs/libpng16.a -lz -lm
+"#;
+
 const LIBYAML: &str = "cmake -B out -DBUILD_SHARED_LIBS=OFF\nmake -C out -j2";
 
 /// Debian's makefile is for libtool, and its paths for a folder that its packaging makes.
@@ -123,9 +149,26 @@ patch -Rsp1 < debian/patches/0001-build-system.patch
 make -C src -j2 MYCFLAGS="$CFLAGS" posix
 "#;
 
+/// The C library's allocator: that of jemalloc hides where blocks end.
+const REDIS: &str = "make -C src -j2 MALLOC=libc redis-server redis-cli";
+
 /// The amalgamation and the shell, compiled at once: configure's own rules link a shared library first.
 const SQLITE: &str = r#"
 ./configure --disable-load-extension --disable-readline --disable-shared --disable-tcl --disable-threadsafe
 make sqlite3.c shell.c
 cc $CFLAGS -DSQLITE_THREADSAFE=0 -DSQLITE_OMIT_LOAD_EXTENSION -o sqlite3 shell.c sqlite3.c
+"#;
+
+/// The library, and a program that parses its standard input.
+const TINYXML2: &str = r#"
+cat > tinyxml2-parse.cc <<'END'
+#include "tinyxml2.h"
+#include <cstdio>
+int main() {
+    char text[4096];
+    tinyxml2::XMLDocument document;
+    return document.Parse(text, fread(text, 1, sizeof text, stdin));
+}
+END
+c++ $CFLAGS -I. -o tinyxml2-parse tinyxml2-parse.cc tinyxml2.cpp
 "#;
