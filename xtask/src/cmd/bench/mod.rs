@@ -7,6 +7,7 @@ mod explore;
 mod figure1;
 mod guard;
 mod history;
+mod programs;
 mod recording;
 mod slices;
 mod starts;
@@ -34,6 +35,8 @@ enum Bench {
     Guard(guard::Args),
     /// Guard's hit rate over a generated shell history, and the growth of path conditions (paper 4, Figures 5 and 6)
     History(history::Args),
+    /// Programs of Debian packages: paths a second, what their paths end by, time in the solver
+    Programs(programs::Args),
     /// What recording paths and slicing them costs on coreutils
     Recording(recording::Args),
     /// Five programs of coreutils to the end: what pruning keeps, and what a perfect slice would
@@ -53,6 +56,7 @@ pub fn run(args: &Args) -> Result<()> {
         Bench::Figure1(args) => figure1::run(args),
         Bench::Guard(args) => guard::run(args),
         Bench::History(args) => history::run(args),
+        Bench::Programs(args) => programs::run(args),
         Bench::Recording(args) => recording::run(args),
         Bench::Slices(args) => slices::run(args),
         Bench::Starts(args) => starts::run(args),

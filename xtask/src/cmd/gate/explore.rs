@@ -92,7 +92,7 @@ fn measure(job: &Job, seconds: u32, replay: Option<Replay<'_>>) -> Result<Value>
         "program": job.name, "limit": seconds, "seconds": run["seconds"], "status": run["status"]["kind"],
         "paths": run["totals"]["paths"], "exit": count("exit"), "fault": count("fault"), "unsupported": count("unsupported"),
         "limits": count("limit"), "internal": count("internal"), "assumed": count("assumed"),
-        "lines": run["lines"]["all"], "covered": run["lines"]["covered"], "memory": run["totals"]["memory"],
+        "lines": run["lines"]["all"], "covered": run["lines"]["covered"], "memory": run["totals"]["memory"], "solver": run["totals"]["solver_seconds"],
         "tests": tests, "replay": replay, "gaps": gaps, "ledger": run["ledger"], "wall": wall, "findings": findings(&run),
     }))
 }

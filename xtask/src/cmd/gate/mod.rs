@@ -1,6 +1,6 @@
 //! The gates: measurements that decide whether the tool does what it says, each resumable or short, none with a fixed answer.
 
-mod bounds;
+pub mod bounds;
 mod complete;
 mod concrete;
 mod coreutils;
@@ -9,7 +9,7 @@ mod crashes;
 mod csmith;
 mod ends;
 mod exceptions;
-mod explore;
+pub mod explore;
 mod facts;
 mod faults;
 mod files;
