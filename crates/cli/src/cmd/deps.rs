@@ -9,6 +9,7 @@ use std::process::{Command, Stdio};
 use std::{env, fs, thread};
 
 use anyhow::{Context, Result};
+use wryneck_confine::{Confinement, Level};
 
 use crate::debian::Sources;
 use crate::options::{self, Opt, Words};
@@ -45,7 +46,7 @@ for name in ncurses tinfo; do ln -sf ncursesw.pc "$DESTDIR$PREFIX/lib/pkgconfig/
         script: r#"
 perl ./Configure linux-x86_64 no-asm no-engine no-module no-shared no-tests --prefix="$PREFIX" --libdir=lib --openssldir=/etc/ssl
 make build_libs
-make install_dev
+make install_dev DESTDIR="$DESTDIR"
 "#,
     },
     Recipe {
@@ -100,8 +101,8 @@ static OPTIONS: &[Opt<Args>] = &[
 
 const SYNOPSIS: &str = "usage: wryneck deps [OPTION]… [LIBRARY]…\n\n\
     Fetches the Debian sources of libraries with apt, builds them statically with `wryneck build`, and keeps them in the cache. There\n\
-    `wryneck cc` and `wryneck build` find them without a flag. Without LIBRARY it lists those that it can build. A library's build can\n\
-    do what you can. Options:\n\n";
+    `wryneck cc` and `wryneck build` find them without a flag. Without LIBRARY it lists those that it can build. A library's build has no\n\
+    network, and writes to its own folder only, where the machine can confine it. Options:\n\n";
 
 const EXAMPLES: &str = "\nExamples:\n\
     \x20 wryneck deps ncurses && wryneck build -- ./configure && wryneck build -- make\n\
@@ -153,7 +154,6 @@ pub fn run(words: Vec<String>) -> Result<u8> {
             }
         }
         copied(&tree, &build)?;
-        output::note(format!("building `{}`", recipe.name));
         let made = make(recipe, &folder, &work)?;
         install(&made, &tree, &place, &work)?;
         output::note(format!("`{}` is in `{}`", recipe.name, place.display()));
@@ -196,13 +196,27 @@ fn copied(from: &Path, to: &Path) -> Result<()> {
 
 /// Builds a library in the folder `work`; the folder that has it then.
 fn make(recipe: &Recipe, folder: &Path, work: &Path) -> Result<PathBuf> {
-    let (build, installed, place) = (work.join("build"), work.join("installed"), folder.join(recipe.name));
+    let (build, place) = (work.join("build"), folder.join(recipe.name));
+    // In the build's folder: a confined build writes nowhere else.
+    let installed = build.join("wryneck-installed");
     let log = folder.join(format!("{}.log", recipe.name));
     let file = fs::File::create(&log).with_context(|| format!("cannot write `{}`", log.display()))?;
     let jobs = thread::available_parallelism().map_or(1, usize::from);
     let source = place.join("src");
     let mut command = Command::new(env::current_exe().context("cannot find this executable")?);
-    command.args(["build", "--", "sh", "-e", "-c", &recipe.script.replace("$OLD", OLD)]).current_dir(&build);
+    command.arg("build");
+    let confinable = match folder.starts_with("/tmp") {
+        true => Err("the cache is in `/tmp`, of which a confined build has one of its own".to_owned()),
+        false => Confinement::probe_level_in(Level::Full, work).map_err(|why| why.to_string()),
+    };
+    match confinable {
+        Ok(_) => {
+            output::note(format!("building `{}`", recipe.name));
+            command.arg("--confined");
+        }
+        Err(why) => output::note(format!("building `{}`, which can do what you can, because it cannot be confined: {why}", recipe.name)),
+    }
+    command.args(["--", "sh", "-e", "-c", &recipe.script.replace("$OLD", OLD)]).current_dir(&build);
     command.env("PREFIX", &place).env("DESTDIR", &installed);
     command.env("CFLAGS", format!("-O2 -w -ffile-prefix-map={}={}", build.display(), source.display()));
     if env::var_os("MAKEFLAGS").is_none() {
