@@ -25,6 +25,7 @@ use crate::{output, toolchain};
 const HELP: &str = "usage: wryneck build [--confined] [--] COMMAND…\n\n\
     Runs COMMAND (make, cmake --build …, a script) with compilers whose programs carry their bitcode:\n\
     CC, CXX and LD are set, and cc, gcc, clang, c++, g++, clang++ and ld come first on PATH.\n\
+    Libraries beside the C library: `wryneck deps` builds some.\n\
     A build directory that was configured before with another compiler has to be configured again:\n\n\
     \x20 wryneck build -- ./configure --disable-shared\n\
     \x20 wryneck build -- make\n\
@@ -53,17 +54,18 @@ pub fn run(mut words: Vec<String>) -> Result<u8> {
     toolchain::sysroot()?;
     let libraries = toolchain::libraries()?;
     let in_each = |name: &str| libraries.iter().map(|library| library.join(name)).collect::<Vec<_>>();
-    let joined = |name: &str, paths: Vec<PathBuf>, last: Option<&str>| {
-        let before = last.map_or_else(|| env::var_os(name).unwrap_or_default(), OsString::from);
-        let all = paths.into_iter().chain(env::split_paths(&before).filter(|path| !path.as_os_str().is_empty()));
+    // Before those of the user, or before `last`.
+    let joined = |name: &str, paths: Vec<PathBuf>, last: &str| {
+        let users = env::var_os(name).unwrap_or_else(|| last.into());
+        let all = paths.into_iter().chain(env::split_paths(&users).filter(|path| !path.as_os_str().is_empty()));
         env::join_paths(all).with_context(|| format!("`{name}` cannot be extended"))
     };
-    let path = joined("PATH", [tools.clone()].into_iter().chain(in_each("bin")).collect(), None)?;
+    let path = joined("PATH", [tools.clone()].into_iter().chain(in_each("bin")).collect(), "")?;
     let settings = [
         ("PATH", path),
         // Instead of the machine's, whose libraries are for another C library. What needs no library stays.
-        ("PKG_CONFIG_LIBDIR", joined("PKG_CONFIG_LIBDIR", in_each("lib/pkgconfig"), Some("/usr/share/pkgconfig"))?),
-        ("CMAKE_PREFIX_PATH", joined("CMAKE_PREFIX_PATH", libraries.clone(), None)?),
+        ("PKG_CONFIG_LIBDIR", joined("PKG_CONFIG_LIBDIR", in_each("lib/pkgconfig"), "/usr/share/pkgconfig")?),
+        ("CMAKE_PREFIX_PATH", joined("CMAKE_PREFIX_PATH", libraries.clone(), "")?),
         ("CC", tools.join("wryneck-cc").into()),
         ("CXX", tools.join("wryneck-c++").into()),
         ("LD", tools.join("wryneck-ld").into()),
