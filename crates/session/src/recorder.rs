@@ -198,6 +198,9 @@ fn outline(core: &Core, ended: &Ended, class: Class, what: &str) -> Box<Outline>
     if ended.threads {
         about["threads"] = true.into();
     }
+    if let Some(order) = &ended.order {
+        about["order"] = json!({ "first": order.first, "count": order.count, "sliced": order.sliced });
+    }
     let fault = match &ended.end {
         PathEnd::Fault(fault) => Some((fault, &ended.call_stack)),
         _ => None,

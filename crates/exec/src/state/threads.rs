@@ -110,6 +110,29 @@ pub(crate) struct Thread {
     pub(crate) locals: Rc<[u64]>,
 }
 
+/// The order in which the threads of a path ran.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Order {
+    /// The thread that each switch made run; the first [`Order::MOST`] of them.
+    pub first: Vec<u8>,
+    /// The number of all switches.
+    pub count: u64,
+    /// A thread gave way because it had run for long, which nothing but the engine counts.
+    pub sliced: bool,
+}
+
+impl Order {
+    /// Switches that are recorded; `ORDER` of runtime/threads.c is the same number.
+    pub const MOST: usize = 4096;
+
+    fn push(&mut self, to: ThreadId) {
+        if self.first.len() < Order::MOST {
+            self.first.push(to.try_into().unwrap_or(u8::MAX));
+        }
+        self.count += 1;
+    }
+}
+
 /// The threads of a path that has made some.
 #[derive(Clone)]
 pub struct Threads {
@@ -118,6 +141,7 @@ pub struct Threads {
     /// Instructions that the running one may run before others get their turn.
     pub(crate) slice: i64,
     pub(crate) races: Rc<Races>,
+    pub(crate) order: Rc<Order>,
 }
 
 /// The stack of a thread grows down from here.
@@ -167,6 +191,19 @@ impl State {
             return Some(&self.frames);
         }
         self.parked_stacks().find(|(sp, top, _)| (*sp..*top).contains(&address)).map(|(.., frames)| frames)
+    }
+
+    /// The order in which the threads of the path ran, if it made any.
+    pub(crate) fn order(&self) -> Option<Rc<Order>> {
+        self.threads.as_ref().map(|threads| threads.order.clone())
+    }
+
+    /// Records a switch to another thread.
+    pub(crate) fn record_switch(&mut self, to: ThreadId, slice_ended: bool) {
+        let Some(threads) = self.threads.as_mut().filter(|threads| threads.running != to) else { return };
+        let order = Rc::make_mut(&mut Rc::make_mut(threads).order);
+        order.push(to);
+        order.sliced |= slice_ended;
     }
 
     /// Whether the path has made a thread.

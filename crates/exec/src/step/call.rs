@@ -148,7 +148,7 @@ fn dispatch(cx: &mut Cx<'_>, callee: Callee, site: &Site) -> Result<(), Stop> {
                 Reply::Jump(token, value) => return cx.jump_to(token, value),
                 Reply::Land(frame) => return landing::land_at(cx, frame),
                 Reply::Switch(to) => {
-                    threads::run(cx, to);
+                    threads::switch(cx, to);
                     return Ok(());
                 }
                 reply => answer(cx, reply, m, site)?,
@@ -214,7 +214,7 @@ fn answer(cx: &mut Cx<'_>, reply: Reply, model: u32, site: &Site) -> Result<Opti
         Reply::Jump(token, value) => return cx.jump_to(token, value).map(|()| None),
         Reply::Land(frame) => return landing::land_at(cx, frame).map(|()| None),
         Reply::Switch(to) => {
-            threads::run(cx, to);
+            threads::switch(cx, to);
             return Ok(None);
         }
         Reply::Again(addr, args) => {

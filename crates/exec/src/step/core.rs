@@ -22,6 +22,7 @@ use crate::state::SubtreeId;
 use crate::state::rebuilt::Rebuilt;
 use crate::state::rebuilt::remap_shared;
 use crate::state::survived::Survived;
+use crate::state::threads::Order;
 use crate::state::{Frame, Input, Script, Slots, State};
 use crate::step::coverage::Coverage;
 use crate::step::cx::adoption::Adoption;
@@ -207,6 +208,8 @@ pub struct Ended {
     pub unwritten_input: bool,
     /// It made threads or processes: a native run has an order of its own.
     pub threads: bool,
+    /// The order in which its threads ran, if it made any.
+    pub order: Option<Rc<Order>>,
     /// Accesses out of bounds behind which it went on, in their order.
     pub survived: Rc<Vec<Survived>>,
     /// What it lost, if the configuration asks for it and the path exits.
@@ -460,6 +463,7 @@ impl Core {
             approximated: state.approximated.clone(),
             unwritten_input: state.unwritten_input,
             threads: state.has_threads() || processes::are_several(state),
+            order: state.order(),
             survived: state.survived.clone(),
             leaks,
             hash: self.config.hash_states.then(|| state.structural_hash(&self.pool)),

@@ -8,8 +8,8 @@ use std::rc::Rc;
 use wryneck_ir::NONE;
 
 use crate::ground::path_end::PathEnd;
+pub use crate::state::threads::{Order, Status, ThreadId, Wait};
 use crate::state::threads::{Own, Thread, Threads, stack_top};
-pub use crate::state::threads::{Status, ThreadId, Wait};
 use crate::state::{State, Tagged};
 use crate::step::core::Core;
 use crate::step::cx::Cx;
@@ -48,7 +48,7 @@ pub fn set_status(cx: &mut Cx<'_>, thread: ThreadId, status: Status) {
 fn table<'c>(cx: &'c mut Cx<'_>) -> &'c mut Threads {
     let threads = cx.state.threads.get_or_insert_with(|| {
         let first = Thread { status: Status::Ready, own: Own::default(), locals: Rc::default() };
-        Rc::new(Threads { all: vec![first], running: 0, slice: SLICE, races: Rc::default() })
+        Rc::new(Threads { all: vec![first], running: 0, slice: SLICE, races: Rc::default(), order: Rc::default() })
     });
     Rc::make_mut(threads)
 }
@@ -61,7 +61,13 @@ pub fn end(cx: &mut Cx<'_>) -> Result<(), Stop> {
     Ok(())
 }
 
-/// Has another thread go on.
+/// Has another thread go on, and records this in the order of the path's threads.
+pub(super) fn switch(cx: &mut Cx<'_>, to: ThreadId) {
+    cx.state.record_switch(to, false);
+    run(cx, to);
+}
+
+/// Has another thread run.
 pub fn run(cx: &mut Cx<'_>, to: ThreadId) {
     cx.state.dirty = true;
     if to == cx.state.thread() {
@@ -83,7 +89,7 @@ pub(super) fn returned(cx: &mut Cx<'_>) -> Result<(), Stop> {
     });
     let environment = cx.core.environment.clone();
     match environment.thread_returned(value, cx)? {
-        Reply::Switch(to) => run(cx, to),
+        Reply::Switch(to) => switch(cx, to),
         Reply::Again(address, args) | Reply::Tail(address, args) => cx.enter_called(address, &args, NONE, 0)?,
         Reply::Void | Reply::Value(_) | Reply::Limbs(_) | Reply::Decline | Reply::Run(_) | Reply::Jump(..) | Reply::Land(_) => {
             return Err(PathEnd::Internal("a thread that has ended goes on".into()).into());
@@ -114,6 +120,7 @@ pub(super) fn give_way(core: &mut Core, state: &mut State) -> Result<(), Stop> {
     cx.begin_operation();
     let environment = cx.core.environment.clone();
     let next = environment.slice_ended(&mut cx);
+    cx.state.record_switch(next, true);
     run(&mut cx, next);
     table(&mut cx).slice = SLICE;
     Ok(())
