@@ -2,12 +2,14 @@
  *
  *   WRYNECK_TEST=FILE    the test, a `.ktest` file; without it every input is 0
  *   WRYNECK_REPORT=FILE  where the lines below go, one each; without it to standard error
+ *   WRYNECK_ORDER=FILE   of a program with threads: where their order goes (threads/threads.c)
  *
  * Inputs are handed out in the order of the calls: a call for input `x` takes the first object not yet taken whose name is `x`
  * or `x_` and digits. How the replay ended beyond the program's own end (exit code, signal) is one line:
  *
  *   dropped                 an assumption does not hold, or the program dropped the path; exit code 0
  *   finding KIND: MESSAGE   the program reported it; SIGABRT
+ *   scheduler: KIND: WORDS  no thread can go on, or one gives back a lock that it does not hold; SIGABRT
  *   cannot replay: WHY      the test does not fit the program; exit code 70
  *
  * Every definition is weak: a program's own goes first. Built with -DFAIL_CALLS it also makes the calls fail that the test's inputs
@@ -39,15 +41,16 @@
 #endif
 
 /* What the replay and the sanitizers are told is taken out of the environment, which the program may print. */
-static const char *test_file, *report_file;
+static const char *test_file, *report_file, *order_file;
 
 __attribute__((constructor(101))) static void take_settings(void)
 {
 	static const char *const names[] = {
-		"WRYNECK_TEST", "WRYNECK_REPORT", "ASAN_OPTIONS", "LSAN_OPTIONS", "MSAN_OPTIONS", "UBSAN_OPTIONS",
+		"WRYNECK_TEST", "WRYNECK_REPORT", "WRYNECK_ORDER", "ASAN_OPTIONS", "LSAN_OPTIONS", "MSAN_OPTIONS", "TSAN_OPTIONS", "UBSAN_OPTIONS",
 	};
 	test_file = getenv("WRYNECK_TEST");
 	report_file = getenv("WRYNECK_REPORT");
+	order_file = getenv("WRYNECK_ORDER");
 	for (size_t i = 0; i < sizeof names / sizeof *names; i++) unsetenv(names[i]);
 }
 
@@ -378,7 +381,9 @@ int wryneck_client(int number, int *port, int *datagram, const unsigned char **b
 	}
 	return 0;
 }
+#endif
 
+#if defined SYM_SOCKETS || defined THREADS
 void wryneck_own_calls(int begin)
 {
 #ifdef FAIL_CALLS
@@ -626,6 +631,30 @@ WEAK int poll(struct pollfd *descriptors, nfds_t count, int milliseconds)
 	if (ready == 0 && milliseconds > 0) look(milliseconds * UINT64_C(1000));
 	return ready;
 }
+
+/* For threads/threads.c, where the program has threads. */
+
+#ifdef THREADS
+int wryneck_schedule(void)
+{
+	unsigned char chosen;
+	if (!find("schedule")) return -1;
+	input(&chosen, 1, "schedule");
+	return chosen;
+}
+
+const char *wryneck_order_file(void) { return order_file; }
+uint64_t *wryneck_clock(void) { return &now; }
+_Noreturn void wryneck_ends(const char *kind, const char *message)
+{
+	say("scheduler: %s: %s", kind, message);
+	fflush(0);
+	signal(SIGABRT, SIG_DFL);
+	abort();
+}
+
+_Noreturn void wryneck_cannot(const char *why, const char *what) { cannot(why, what); }
+#endif
 
 /* Fuzz harnesses: inputs `size` (8 bytes, little-endian; all of `data` if the test has none) and `data`. The harness gets a
  * block of exactly `size` bytes, so that reading beyond it is seen. */

@@ -24,8 +24,22 @@ pub struct About {
     pub goes_on: bool,
     /// Memory that was never written is input of the path.
     pub unwritten_input: bool,
-    /// The path made threads.
+    /// The path made threads or processes.
     pub threads: bool,
+    /// The order in which its threads ran, if it made any.
+    pub order: Option<Ordered>,
+}
+
+/// The order in which the threads of a path ran.
+#[derive(Clone, Debug, Default, Deserialize)]
+#[serde(default)]
+pub struct Ordered {
+    /// The thread that each switch made run, as far as it is recorded.
+    pub first: Vec<u8>,
+    /// The number of switches.
+    pub count: u64,
+    /// A thread gave way because it had run for long.
+    pub sliced: bool,
 }
 
 /// A leak where the path ended.

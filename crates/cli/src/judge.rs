@@ -59,6 +59,8 @@ static SIGNS: &[Sign] = &[
     Sign { kind: "abort", sanitizer: &[], signals: SENT },
     Sign { kind: "assertion-failed", sanitizer: &[], signals: &[libc::SIGABRT] },
     Sign { kind: "bad-call-target", sanitizer: &["SEGV", "incorrect function type", "ILL"], signals: &[SEGV, libc::SIGBUS, libc::SIGILL] },
+    Sign { kind: DATA_RACE, sanitizer: &["data race"], signals: &[] },
+    Sign { kind: "deadlock", sanitizer: &[], signals: ENDED_BY_SCHEDULER },
     Sign { kind: "division-by-zero", sanitizer: &["division by zero", "FPE"], signals: &[libc::SIGFPE] },
     Sign { kind: "division-overflow", sanitizer: &["cannot be represented", "FPE"], signals: &[libc::SIGFPE] },
     Sign { kind: "double-free", sanitizer: &["double-free"], signals: &[] },
@@ -80,18 +82,27 @@ static SIGNS: &[Sign] = &[
     Sign { kind: "stack-overflow", sanitizer: &["stack-overflow"], signals: &[SEGV] },
     Sign { kind: "trap", sanitizer: &["unreachable", "ILL", "TRAP"], signals: &[libc::SIGILL, libc::SIGTRAP] },
     Sign { kind: "uncaught-exception", sanitizer: &[], signals: &[libc::SIGABRT] },
+    Sign { kind: "unheld-lock", sanitizer: &[], signals: ENDED_BY_SCHEDULER },
     Sign { kind: UNINITIALISED, sanitizer: &["use-of-uninitialized-value"], signals: &[] },
     Sign { kind: "unsigned-overflow", sanitizer: &["unsigned integer overflow", "left shift", "negation of"], signals: &[] },
     // The host's C library is not watched inside: closing a stream twice shows there as the second `free`.
     Sign { kind: "use-after-free", sanitizer: &["heap-use-after-free", "double-free"], signals: &[] },
-    Sign { kind: "use-after-return", sanitizer: &["stack-use-after"], signals: &[] },
+    // The stack of a thread that has ended is no memory any more.
+    Sign { kind: "use-after-return", sanitizer: &["stack-use-after", "SEGV"], signals: &[] },
     Sign { kind: "wild-pointer", sanitizer: &["SEGV", "misaligned", "overflow"], signals: &[SEGV, libc::SIGBUS] },
 ];
 
-/// Why a native run says nothing of a path with threads or processes.
+/// Why a native run says nothing of a path with threads or processes that no schedule orders.
 pub const OWN_ORDER: &str = "a native run has an order of its own in which threads and processes run";
-/// Kinds of faults that threads show by their order, not by a sign.
-const OF_ORDER: [&str; 3] = ["data-race", "deadlock", "unheld-lock"];
+/// Why a native run may run threads in another order than the path.
+pub const SLICED: &str = "; on the path a thread gives way because it has run for long, which a native run does elsewhere";
+/// Kinds of faults that show only where threads run natively in the order of the path.
+const OF_ORDER: [&str; 3] = [DATA_RACE, "deadlock", "unheld-lock"];
+/// The kind of fault that only the thread sanitizer sees.
+pub const DATA_RACE: &str = "data-race";
+/// What the scheduler of the replay library ends a program by, and how its line in the report begins.
+const ENDED_BY_SCHEDULER: &[i32] = &[libc::SIGABRT];
+const SCHEDULER: &str = "scheduler: ";
 
 /// The kind of fault that a program which ends well may have.
 pub const MEMORY_LEAK: &str = "memory-leak";
@@ -99,7 +110,7 @@ pub const MEMORY_LEAK: &str = "memory-leak";
 const UNINITIALISED: &str = "uninitialised-read";
 
 impl Expected {
-    /// Whether a native run cannot show it, since it runs threads in its own order.
+    /// Whether a native run shows it only if threads run in the order of the path.
     pub fn is_of_order(&self) -> bool {
         matches!(self, Expected::Fault(kind) if OF_ORDER.contains(&kind.as_str()))
     }
@@ -108,6 +119,7 @@ impl Expected {
     pub fn needs_sanitizer(&self) -> Option<(&str, Sanitizer)> {
         match self {
             Expected::Fault(kind) if kind == UNINITIALISED => Some((kind, Sanitizer::Memory)),
+            Expected::Fault(kind) if kind == DATA_RACE => Some((kind, Sanitizer::Thread)),
             Expected::Fault(kind) => SIGNS.iter().any(|s| s.kind == kind && s.signals.is_empty()).then_some((kind, Sanitizer::Address)),
             Expected::Leak { .. } => Some((MEMORY_LEAK, Sanitizer::Address)),
             Expected::Exit(..) | Expected::Open(_) => None,
@@ -141,6 +153,15 @@ impl Watched {
 pub fn plain(expected: &Expected, ended: &Ended, report: &str, watched: &Watched) -> Verdict {
     if let Some(why) = report.lines().find_map(|l| l.strip_prefix("cannot replay: ")) {
         return Verdict::Cannot(why.to_owned());
+    }
+    // A fault of the order of threads, as `KIND: WORDS`: it shows by nothing else.
+    let of_order = report.lines().find_map(|line| line.strip_prefix(SCHEDULER));
+    let is_of_order = |kind: &str| of_order.is_some_and(|said| said.split(':').next() == Some(kind));
+    match (of_order, expected) {
+        (Some(_), Expected::Fault(kind)) if is_of_order(kind) => return Verdict::Same,
+        (Some(said), _) => return Verdict::Different(said.to_owned()),
+        (None, Expected::Fault(_)) if expected.is_of_order() => return Verdict::Different(how(ended)),
+        (None, _) => {}
     }
     match expected {
         Expected::Open(what) => Verdict::Cannot(format!("the path has no end of its own: {what}")),
@@ -188,7 +209,7 @@ pub fn sanitized(expected: &Expected, said: &str) -> Option<Verdict> {
     if said.contains("LeakSanitizer has encountered a fatal error") {
         return Some(Verdict::Cannot("the leak checker may not watch processes here".into()));
     }
-    const REPORTS: [&str; 3] = ["ERROR: AddressSanitizer", "WARNING: MemorySanitizer", "runtime error:"];
+    const REPORTS: [&str; 4] = ["ERROR: AddressSanitizer", "WARNING: MemorySanitizer", "WARNING: ThreadSanitizer", "runtime error:"];
     let report = said.lines().find(|l| REPORTS.iter().any(|r| l.contains(r)));
     let leaked = |amount: &str| said.lines().any(|l| l.contains(amount));
     let (same, report) = match expected {
@@ -230,7 +251,7 @@ mod tests {
     #[test]
     fn every_kind_of_fault_has_a_sign() {
         for kind in wryneck_exec::FaultKind::ALL {
-            assert!(OF_ORDER.contains(&kind.id()) || SIGNS.iter().any(|s| s.kind == kind.id()), "`{kind}` has none");
+            assert!(SIGNS.iter().any(|s| s.kind == kind.id()), "`{kind}` has none");
         }
         assert!(SIGNS.windows(2).all(|w| w[0].kind < w[1].kind));
     }

@@ -25,6 +25,7 @@ mod problem;
 mod progress;
 mod replay;
 mod resume;
+mod scheduled;
 mod shell;
 mod stubs;
 mod toolchain;

@@ -1,7 +1,9 @@
 //! Native programs for replays: the run's bitcode with musl and the replay library, and one under sanitizers, since most memory faults do
 //! not show without: of C source under the address and undefined-behaviour sanitizers; of bitcode under the address sanitizer, with the
 //! host's C library, which the sanitizer needs (the headers of both agree in what programs' code depends on). The memory sanitizer, which sees
-//! uninitialised reads, excludes the others and has a program of its own.
+//! uninitialised reads, excludes the others and has a program of its own, and so has the thread sanitizer, which sees data races.
+//!
+//! A program that names functions of threads is compiled to objects first, whose calls of these functions are led to a scheduler ([`scheduled`]).
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -13,12 +15,16 @@ use anyhow::{Result, anyhow};
 use crate::build::{Kind, missing};
 use crate::child::{self, Limits};
 use crate::compile::{self, CLANG, MUSL_INCLUDE};
-use crate::{gcov, source, stubs};
+use crate::{gcov, scheduled, source, stubs};
 
 /// Musl's objects as Debian's `musl-dev` installs them.
 pub const MUSL_LIB: &str = "/usr/lib/x86_64-linux-musl";
 /// Functions whose calls the replay library may make fail.
 const ALLOCATORS: [&str; 6] = ["malloc", "calloc", "realloc", "aligned_alloc", "memalign", "posix_memalign"];
+/// What runs the threads of a program, in the folder `runtime`.
+const SCHEDULER: &str = "threads/threads.c";
+/// Has each block of a program call the scheduler, so that a loop that waits for another thread ends.
+const BLOCKS: &str = "-fsanitize-coverage=bb,no-prune,trace-pc";
 const LIMITS: Limits = Limits { time: Duration::from_secs(300), memory: Some(8 << 30), file: 4 << 30 };
 
 /// A program that can be run, or why it cannot be built.
@@ -46,7 +52,8 @@ pub struct Native {
     /// Where the plain program's line counts go, if it is to count.
     pub gcov: Option<PathBuf>,
     plain: OnceLock<Built>,
-    sanitized: [OnceLock<Built>; 2],
+    sanitized: [OnceLock<Built>; 3],
+    scheduled: OnceLock<bool>,
 }
 
 /// What watches a native run.
@@ -56,6 +63,8 @@ pub enum Sanitizer {
     Address,
     /// Uninitialised memory.
     Memory,
+    /// Data races.
+    Thread,
 }
 
 impl Sanitizer {
@@ -65,6 +74,17 @@ impl Sanitizer {
             (Sanitizer::Address, true) => "address,undefined",
             (Sanitizer::Address, false) => "address",
             (Sanitizer::Memory, _) => "memory",
+            (Sanitizer::Thread, _) => "thread",
+        }
+    }
+}
+
+impl Sanitizer {
+    /// Those of these flags by which the replay library is compiled, whose last one is the sanitizer's: the library itself is not watched for races.
+    fn library_flags<'f, 'w>(self, flags: &'f [&'w str]) -> &'f [&'w str] {
+        match self {
+            Sanitizer::Address | Sanitizer::Memory => flags,
+            Sanitizer::Thread => &flags[..flags.len() - 1],
         }
     }
 }
@@ -92,6 +112,7 @@ impl Native {
             gcov: None,
             plain: OnceLock::new(),
             sanitized: Default::default(),
+            scheduled: OnceLock::new(),
         }
     }
 
@@ -125,6 +146,19 @@ impl Native {
         matches!(Kind::of(&self.program), Ok(Kind::C))
     }
 
+    /// Whether threads run natively as the schedule of a test says.
+    pub fn is_scheduled(&self) -> bool {
+        *self.scheduled.get_or_init(|| self.bitcode.as_ref().is_some_and(|bitcode| scheduled::is_wanted(bitcode).unwrap_or(false)))
+    }
+
+    /// Compiles a file to an object and leads its calls of functions of threads to the scheduler, which is compiled by `flags`.
+    fn led(&self, file: &Path, compile: &mut Command, flags: &[&str]) -> Result<PathBuf> {
+        let object = scheduled::object(&self.scratch)?;
+        tool(compile.args([BLOCKS, "-c"]).arg(file).arg("-o").arg(&object))?;
+        scheduled::lead(&object, &runtime_object(SCHEDULER, flags)?, &self.sym_calls, &self.scratch)?;
+        Ok(object)
+    }
+
     /// The compiler, whose temporary files are gone with the scratch folder even where it is killed.
     fn clang(&self) -> Command {
         let mut clang = Command::new(CLANG);
@@ -145,6 +179,10 @@ impl Native {
             objects.push(stubs::write(&self.sym_calls, &self.scratch)?);
             flags.extend(defines.iter().map(String::as_str));
         }
+        if self.is_scheduled() {
+            objects.push(runtime_object(SCHEDULER, &flags)?);
+            flags.push("-DTHREADS");
+        }
         objects.push(runtime_object("replay.c", &flags)?);
         Ok(objects)
     }
@@ -158,9 +196,16 @@ impl Native {
         let fails: &[&str] = if self.fail_calls { &["-DFAIL_CALLS"] } else { &[] };
         let replay = self.replay_library(&[for_musl, &["-O1"], fails].concat())?;
         let first = &stubs::without(first, &self.sym_calls, &self.scratch)?;
-        let (bitcode, counts) = match &self.gcov {
+        let (bitcode, counts): (Vec<PathBuf>, _) = match &self.gcov {
             None => (std::iter::once(first).chain(&explored[1..]).cloned().collect(), Vec::new()),
             Some(dir) => (vec![gcov::instrument(first, dir)?], gcov::library(musl, for_musl)?),
+        };
+        let bitcode = if self.is_scheduled() {
+            let flags = [for_musl, &["-w", "-Wno-override-module"]].concat();
+            let led = |file: &PathBuf| self.led(file, self.clang().args(&flags), &[for_musl, &["-O1"], fails].concat());
+            bitcode.iter().map(led).collect::<Result<Vec<_>>>()?
+        } else {
+            bitcode
         };
         let mut link = self.clang();
         if !self.sym_calls.is_empty() {
@@ -194,18 +239,15 @@ impl Native {
     fn build_sanitized(&self, sanitizer: Sanitizer) -> Result<PathBuf> {
         let out = self.scratch.join(format!("{sanitizer:?}"));
         let watch = format!("-fsanitize={}", sanitizer.names(true));
-        let flags = ["-g", "-O0", "-w", &watch, "-fno-sanitize-recover=all"];
-        tool(
-            self.clang()
-                .args(flags)
-                .arg("-I")
-                .arg(source::runtime()?.join("include"))
-                .args(&self.cc_flags)
-                .arg(&self.program)
-                .args(self.replay_library(&flags)?)
-                .args(["-lm", "-o"])
-                .arg(&out),
-        )?;
+        let flags = ["-g", "-O0", "-w", "-fno-sanitize-recover=all", &watch];
+        let own = sanitizer.library_flags(&flags);
+        let clang = || {
+            let mut clang = self.clang();
+            clang.args(flags).arg("-I").arg(source::runtime()?.join("include")).args(&self.cc_flags);
+            Ok::<_, anyhow::Error>(clang)
+        };
+        let program = if self.is_scheduled() { &self.led(&self.program, &mut clang()?, own)? } else { &self.program };
+        tool(clang()?.arg(program).args(self.replay_library(own)?).args(["-lm", "-o"]).arg(&out))?;
         Ok(out)
     }
 
@@ -221,8 +263,10 @@ impl Native {
         let link = ["-no-pie", "-lm", "-lc"];
         let musl = Path::new(MUSL_LIB).join("libc.a");
         let behind = Some(musl).filter(|musl| self.libc && musl.is_file());
-        let inputs = [marked, runtime_object("host_libc.c", &flags)?];
-        tool(self.clang().args(flags).args(inputs).args(self.replay_library(&flags)?).args(link).args(behind).arg("-o").arg(&out))?;
+        let own = sanitizer.library_flags(&flags);
+        let program = if self.is_scheduled() { self.led(&marked, self.clang().args(flags), own)? } else { marked };
+        let inputs = [program, runtime_object("host_libc.c", own)?];
+        tool(self.clang().args(flags).args(inputs).args(self.replay_library(own)?).args(link).args(behind).arg("-o").arg(&out))?;
         Ok(out)
     }
 }

@@ -26,9 +26,10 @@ use crate::data;
 use crate::early::{Early, Place};
 use crate::explored::Explored;
 use crate::gcov;
-use crate::judge::{self, Expected, OWN_ORDER, Verdict, Watched};
+use crate::judge::{self, Expected, OWN_ORDER, SLICED, Verdict, Watched};
 use crate::native::Sanitizer;
 use crate::problem::problem;
+use crate::scheduled::Order;
 use crate::scratch::Scratch;
 use crate::symbolic::{self, Concrete, ConcreteFile};
 
@@ -215,10 +216,14 @@ impl Replay {
         let ktest = KTest::from_bytes(&bytes)?;
         let about = About::of_test(test)?;
         let expected = shows.clone().map_or_else(|| expected(&about), Ok)?;
-        if expected.is_of_order() {
+        if expected.is_of_order() && !self.place.native.is_scheduled() {
             return Ok(Verdict::Cannot(OWN_ORDER.into()));
         }
-        let verdict = self.judged(number, &Test { bytes: &bytes, concrete: Concrete::of(&self.words, &ktest), stop }, &expected)?;
+        let ran = Mutex::new(None);
+        let verdict =
+            self.judged(number, &Test { bytes: &bytes, concrete: Concrete::of(&self.words, &ktest), stop, ran: &ran }, &expected)?;
+        let ran = ran.into_inner().unwrap_or_else(PoisonError::into_inner);
+        let verdict = in_order(verdict, &about, &expected, ran.as_ref());
         Ok(match verdict {
             Verdict::Different(how) if self.confinement.level() == Level::Plain => {
                 Verdict::Cannot(format!("{how}, confined by Landlock alone, where it may not do all that it does elsewhere"))
@@ -226,7 +231,6 @@ impl Replay {
             Verdict::Different(how) if about.unwritten_input => {
                 Verdict::Cannot(format!("memory never written has other values natively: {how}"))
             }
-            Verdict::Different(how) if about.threads => Verdict::Cannot(format!("{OWN_ORDER}: {how}")),
             Verdict::Different(how) if about.approximated => {
                 Verdict::Different(format!("{how}; something on the path was skipped or assumed, see the ledger"))
             }
@@ -263,6 +267,14 @@ impl Replay {
                 Err(not) => watched = not,
             }
         }
+        if let Expected::Fault(kind) = expected
+            && kind == judge::DATA_RACE
+        {
+            return Ok(Verdict::Cannot(match watched {
+                Watched::No(why) => format!("`{kind}` shows only under a sanitizer, {why}"),
+                Watched::Silent => "the thread sanitizer saw no race in the order of the path".into(),
+            }));
+        }
         let ran = self.execute(plain, test, &number.to_string(), false)?;
         if let Some(limit) = ran.ended.limit {
             return Ok(Verdict::Cannot(format!("natively {limit}")));
@@ -298,7 +310,7 @@ impl Replay {
     }
 
     /// Runs a program on a test in the new folder `name`, looking for leaks if asked to.
-    fn execute(&self, program: &Path, Test { bytes, concrete, stop }: &Test, name: &str, leaks: bool) -> Result<Ran> {
+    fn execute(&self, program: &Path, Test { bytes, concrete, stop, ran }: &Test, name: &str, leaks: bool) -> Result<Ran> {
         let dir = self.place.dir.join(name);
         let work = dir.join("work");
         fs::create_dir_all(&work)?;
@@ -347,9 +359,11 @@ impl Replay {
         let told_env = [
             ("WRYNECK_TEST", own.into_os_string()),
             ("WRYNECK_REPORT", told.join(REPORT).into_os_string()),
+            ("WRYNECK_ORDER", told.join(ORDER).into_os_string()),
             ("LSAN_OPTIONS", "use_stacks=0:use_registers=0".into()),
             ("ASAN_OPTIONS", format!("{log}:detect_leaks={}:detect_stack_use_after_return=1:symbolize=0", u8::from(leaks)).into()),
             ("MSAN_OPTIONS", log.clone().into()),
+            ("TSAN_OPTIONS", format!("{log}:{RACES_ONLY}").into()),
             ("UBSAN_OPTIONS", log.into()),
         ];
         let line = |name: &[u8], value: &[u8]| [name, b"=", value].concat();
@@ -381,16 +395,42 @@ impl Replay {
         }
         drop(turn);
         ended.stdout = replaced(&ended.stdout, work.as_os_str().as_bytes(), &self.directory);
-        let text = |name: &OsStr| {
-            let bytes = ended.collected.first().and_then(|told| told.read(name, TOLD));
-            String::from_utf8_lossy(&bytes.unwrap_or_default()).into_owned()
-        };
+        let read = |name: &OsStr| ended.collected.first().and_then(|told| told.read(name, TOLD));
+        let text = |name: &OsStr| String::from_utf8_lossy(&read(name).unwrap_or_default()).into_owned();
+        *ran.lock().unwrap_or_else(PoisonError::into_inner) = read(ORDER.as_ref()).and_then(|bytes| Order::of_bytes(&bytes));
         let report = text(REPORT.as_ref());
         let names = ended.collected.first().map(Collected::names).unwrap_or_default();
         let sanitizers =
             names.iter().filter(|name| name.as_bytes().starts_with(SANITIZERS.as_bytes())).take(LOGS).map(|name| text(name)).collect();
         let _ = fs::remove_dir_all(&dir);
         Ok(Ran { ended, report, sanitizers })
+    }
+}
+
+/// What a verdict on a path with threads says, where its threads ran natively in this order.
+fn in_order(verdict: Verdict, about: &About, expected: &Expected, ran: Option<&Order>) -> Verdict {
+    let Some(order) = &about.order else {
+        return match verdict {
+            Verdict::Different(how) if about.threads => Verdict::Cannot(format!("{OWN_ORDER}: {how}")),
+            verdict => verdict,
+        };
+    };
+    let path = Order { first: order.first.clone(), count: order.count };
+    let followed = match (&verdict, ran) {
+        (Verdict::Cannot(_), _) => true,
+        (_, None) => return Verdict::Cannot(OWN_ORDER.into()),
+        // The program may go on after a fault, and may end before it is where the path ended.
+        (Verdict::Same, Some(ran)) => matches!(expected, Expected::Fault(_)) || *ran == path,
+        (Verdict::Different(_), Some(ran)) => path.begins(ran) || ran.begins(&path),
+    };
+    let mut differs = ran.map(|ran| ran.differs(&path)).unwrap_or_default();
+    if order.sliced {
+        differs += SLICED;
+    }
+    match verdict {
+        Verdict::Different(how) if !followed => Verdict::Cannot(format!("natively the threads run in another order ({differs}): {how}")),
+        Verdict::Same if !followed => Verdict::Cannot(format!("it ends the same natively, in another order of its threads ({differs})")),
+        verdict => verdict,
     }
 }
 
@@ -425,12 +465,19 @@ struct Test<'a> {
     concrete: Concrete,
     /// Whether the user wants no more of it.
     stop: &'a dyn Fn() -> bool,
+    /// The order in which threads ran the last time.
+    ran: &'a Mutex<Option<Order>>,
 }
 
 /// The name of the sanitizers' logs, to which they add a process number.
 const SANITIZERS: &str = "sanitizers";
 /// The name of the replay library's report.
 const REPORT: &str = "report";
+/// The name of the scheduler's file.
+const ORDER: &str = "order";
+/// What the thread sanitizer looks for. It does not see the scheduler's locks.
+const RACES_ONLY: &str = "halt_on_error=0:report_thread_leaks=0:report_signal_unsafe=0:report_mutex_bugs=0:report_destroy_locked=0:\
+                          detect_deadlocks=0:symbolize=0:atexit_sleep_ms=0";
 /// Most bytes read of one of these, and most logs.
 const TOLD: u64 = 4 << 20;
 const LOGS: usize = 100;

@@ -14,7 +14,7 @@ use crate::native::tool;
 
 /// LLVM's tools, of the same version as the compiler.
 const EXTRACT: &str = "llvm-extract-22";
-const NM: &str = "llvm-nm-22";
+pub const NM: &str = "llvm-nm-22";
 /// Functions that the replay library itself defines, because they write what they say.
 const WRITERS: [&str; 4] = ["clock_gettime", "getrandom", "gettimeofday", "time"];
 /// What finds its value in the environment.
@@ -48,7 +48,7 @@ pub fn write(names: &[String], scratch: &Path) -> Result<PathBuf> {
 }
 
 /// A file of its own, since the plain program and those under sanitizers are built at the same time. It goes with the scratch folder.
-fn fresh(ending: &str, scratch: &Path) -> Result<PathBuf> {
+pub fn fresh(ending: &str, scratch: &Path) -> Result<PathBuf> {
     Ok(tempfile::Builder::new().suffix(ending).tempfile_in(scratch)?.into_temp_path().keep()?)
 }
 
