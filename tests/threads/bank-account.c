@@ -1,5 +1,4 @@
 //@ frontend: bitcode, executables have one thread
-//@ replay: no, a native run has an order of its own
 //@ options: --schedules 1
 // The balance is read under the mutex and written under it, but not in one go.
 #include <assert.h>

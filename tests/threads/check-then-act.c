@@ -1,5 +1,4 @@
 //@ frontend: bitcode, executables have one thread
-//@ replay: no, a native run has an order of its own
 //@ options: --schedules 1
 // Whether the queue has an item is asked under the mutex, and one is taken under it, but not in one go.
 #include <pthread.h>

@@ -1,5 +1,4 @@
 //@ frontend: bitcode, executables have one thread
-//@ replay: no, a native run has an order of its own
 //@ options: --schedules 0
 //@ args: --sym-arg 1
 // For one argument the thread leaves without the signal.

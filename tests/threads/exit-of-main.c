@@ -1,5 +1,4 @@
 //@ frontend: bitcode, executables have one thread
-//@ replay: no, a native run has an order of its own
 //@ options: --schedules 1
 // The main thread ends by `pthread_exit` while another waits for what it keeps.
 #include <pthread.h>

@@ -1,5 +1,4 @@
 //@ frontend: bitcode, executables have one thread
-//@ replay: no, a native run has an order of its own
 //@ options: --schedules 0
 // The destructor of a key is `free`, which frees what another thread still reads.
 #include <pthread.h>

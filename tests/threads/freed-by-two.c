@@ -1,5 +1,4 @@
 //@ frontend: bitcode, executables have one thread
-//@ replay: no, a native run has an order of its own
 //@ options: --schedules 1
 // Two threads free a buffer if it is there; the look and the call are two steps.
 #include <pthread.h>

@@ -1,5 +1,4 @@
 //@ frontend: bitcode, executables have one thread
-//@ replay: no, a native run has an order of its own
 //@ options: --schedules 1
 // A thread waits for the end of the one that waits for it.
 #include <pthread.h>

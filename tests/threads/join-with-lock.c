@@ -1,5 +1,4 @@
 //@ frontend: bitcode, executables have one thread
-//@ replay: no, a native run has an order of its own
 //@ options: --schedules 1
 // A thread is joined by one that holds the mutex it needs.
 #include <pthread.h>

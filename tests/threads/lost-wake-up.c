@@ -1,5 +1,4 @@
 //@ frontend: bitcode, executables have one thread
-//@ replay: no, a native run has an order of its own
 //@ options: --schedules 1
 // The flag is looked at outside of the mutex: the signal may come before the wait.
 #include <pthread.h>

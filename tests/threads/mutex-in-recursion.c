@@ -1,5 +1,4 @@
 //@ frontend: bitcode, executables have one thread
-//@ replay: no, a native run has an order of its own
 //@ args: --sym-arg 1
 //@ options: --schedules 0
 // A recursion takes its mutex again.

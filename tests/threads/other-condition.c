@@ -1,5 +1,4 @@
 //@ frontend: bitcode, executables have one thread
-//@ replay: no, a native run has an order of its own
 //@ options: --schedules 1
 // Two conditions of one mutex; the wrong one is signalled.
 #include <pthread.h>

@@ -1,5 +1,4 @@
 //@ frontend: bitcode, executables have one thread
-//@ replay: no, a native run has an order of its own
 //@ options: --schedules 2
 // Three philosophers each take the fork at their left, then the one at their right.
 #include <pthread.h>

@@ -1,5 +1,4 @@
 //@ frontend: bitcode, executables have one thread
-//@ replay: no, a native run has an order of its own
 //@ options: --schedules 3
 // `if` instead of `while`: another consumer takes the item first.
 #include <assert.h>

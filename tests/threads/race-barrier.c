@@ -1,5 +1,4 @@
 //@ frontend: bitcode, executables have one thread
-//@ replay: no, a native run has an order of its own
 //@ options: --schedules 0
 // Phases that a barrier parts, and one step behind the last.
 #include <pthread.h>

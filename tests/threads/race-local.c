@@ -1,5 +1,4 @@
 //@ frontend: bitcode, executables have one thread
-//@ replay: no, a native run has an order of its own
 //@ options: --schedules 0
 // A local variable is the thread's, and its owner goes on with it.
 #include <pthread.h>

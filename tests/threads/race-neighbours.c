@@ -1,5 +1,4 @@
 //@ frontend: bitcode, executables have one thread
-//@ replay: no, a native run has an order of its own
 //@ options: --schedules 0
 // Bytes of one word are different places; bits of one byte are not.
 #include <pthread.h>

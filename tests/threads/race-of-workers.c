@@ -1,5 +1,4 @@
 //@ frontend: bitcode, executables have one thread
-//@ replay: no, a native run has an order of its own
 //@ options: --schedules 0
 // Each worker has its own sum, but two share one by a wrong index.
 #include <pthread.h>

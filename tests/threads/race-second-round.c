@@ -1,5 +1,4 @@
 //@ frontend: bitcode, executables have one thread
-//@ replay: no, a native run has an order of its own
 //@ options: --schedules 0
 // Two threads access a variable between two rounds of a barrier.
 #include <pthread.h>

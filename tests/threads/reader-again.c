@@ -1,5 +1,4 @@
 //@ frontend: bitcode, executables have one thread
-//@ replay: no, a native run has an order of its own
 //@ options: --schedules 1
 // A reader takes a lock for reading, and waits with it for a writer.
 #include <pthread.h>

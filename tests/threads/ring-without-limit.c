@@ -1,5 +1,4 @@
 //@ frontend: bitcode, executables have one thread
-//@ replay: no, a native run has an order of its own
 //@ options: --schedules 2
 // A ring of two places whose writer never waits for the reader.
 #include <pthread.h>

@@ -1,5 +1,4 @@
 //@ frontend: bitcode, executables have one thread
-//@ replay: no, a native run has an order of its own
 //@ options: --schedules 2
 // Three threads and three mutexes, each held while the next is waited for.
 #include <pthread.h>

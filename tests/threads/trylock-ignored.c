@@ -1,5 +1,4 @@
 //@ frontend: bitcode, executables have one thread
-//@ replay: no, a native run has an order of its own
 //@ options: --schedules 1
 // That the mutex was not to be had is not looked at.
 #include <pthread.h>

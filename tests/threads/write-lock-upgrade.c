@@ -1,5 +1,4 @@
 //@ frontend: bitcode, executables have one thread
-//@ replay: no, a native run has an order of its own
 //@ options: --schedules 2
 // Two readers both want to write, and keep reading meanwhile.
 #include <pthread.h>
