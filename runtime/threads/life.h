@@ -162,7 +162,7 @@ static int create(void *handle, int detached, void *(*function)(void *), thrd_st
 	wryneck_own_calls(0);
 	if (error) wryneck_cannot("no thread can be made:", strerror(error));
 	pthread_attr_destroy(&attributes);
-	memcpy(handle, &made, sizeof made);
+	*(pthread_t *)handle = made;
 	threads[count++].handle = made;
 	DONE(0);
 }

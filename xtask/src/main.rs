@@ -11,6 +11,7 @@ mod random;
 mod random_c;
 mod random_floats;
 mod random_pointers;
+mod random_threads;
 mod watched;
 
 use std::process::ExitCode;

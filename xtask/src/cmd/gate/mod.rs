@@ -36,6 +36,7 @@ mod soak;
 mod speed;
 mod strangers;
 mod summaries;
+mod threads;
 mod torture;
 mod twenty;
 mod watched;
@@ -125,6 +126,8 @@ enum Gate {
     Strangers(strangers::Args),
     /// Summaries of the C library: what each call leaves behind for each other one is seen pruned, too
     Summaries(summaries::Args),
+    /// Threads: random programs replayed natively under the schedule of each test: same ends, outputs, orders
+    Threads(threads::Args),
     /// Twenty programs of coreutils: path ends, coverage, replays
     Twenty(twenty::Args),
 }
@@ -168,6 +171,7 @@ pub fn run(args: &Args) -> Result<()> {
         Gate::Speed(args) => speed::run(args),
         Gate::Strangers(args) => strangers::run(args),
         Gate::Summaries(args) => summaries::run(args),
+        Gate::Threads(args) => threads::run(args),
         Gate::Twenty(args) => twenty::run(args),
     }
 }

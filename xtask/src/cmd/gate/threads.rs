@@ -1,0 +1,196 @@
+//! Threads: random programs of two to four threads (`random_threads.rs`) are explored with `--schedules 2`, and each test is replayed natively under
+//! its schedule: real threads that one scheduler lets run, on the C library's memory, the processor and the kernel. Exit code, output, fault and
+//! order are the same. Every verdict but `same end` is a difference.
+//!
+//! Sequential programs also run as they are, with musl's own functions of threads: their end is one of the tests'.
+
+use std::fs;
+use std::os::unix::process::ExitStatusExt;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+use std::sync::Mutex;
+use std::time::{Duration, Instant};
+
+use anyhow::{Context, Result, bail, ensure};
+use serde_json::Value;
+
+use crate::bitcode::NativeMusl;
+use crate::process;
+use crate::random_threads::{Program, program};
+
+#[derive(clap::Args)]
+pub struct Args {
+    /// How many programs
+    #[arg(long, default_value_t = 200)]
+    programs: u64,
+    /// The first one's seed
+    #[arg(long, default_value_t = 1)]
+    from: u64,
+    /// Programs at a time
+    #[arg(long, default_value_t = 2)]
+    workers: usize,
+    /// Keep the programs that differ in this folder
+    #[arg(long)]
+    keep: Option<PathBuf>,
+}
+
+/// Most flips of an exploration.
+const FORKS: &str = "60";
+/// How long a sequential program may run until it counts as one that waits for ever.
+const WAITS: Duration = Duration::from_secs(2);
+
+#[derive(Default)]
+struct Counts {
+    tests: usize,
+    exits: usize,
+    races: usize,
+    deadlocks: usize,
+    other: usize,
+    switches: u64,
+    real: usize,
+}
+
+pub fn run(args: &Args) -> Result<()> {
+    let musl = NativeMusl::debian()?;
+    let dir = tempfile::tempdir()?;
+    let seeds: Vec<u64> = (args.from..args.from + args.programs).collect();
+    let (sum, wrong) = (Mutex::new(Counts::default()), Mutex::new(Vec::new()));
+    process::parallel_on(args.workers, &seeds, |&seed| {
+        let scratch = dir.path().join(seed.to_string());
+        fs::create_dir_all(&scratch)?;
+        let program = program(seed);
+        let source = scratch.join("program.c");
+        fs::write(&source, &program.text)?;
+        let (counts, problems) = compare(&source, &program, seed, &musl).with_context(|| format!("seed {seed}"))?;
+        sum.lock().expect("no holder panics").add(&counts);
+        if let (Some(keep), false) = (&args.keep, problems.is_empty()) {
+            fs::create_dir_all(keep)?;
+            fs::write(keep.join(format!("{seed}.c")), &program.text)?;
+        }
+        for problem in problems {
+            println!("seed {seed}: {problem}");
+            wrong.lock().expect("no holder panics").push(seed);
+        }
+        fs::remove_dir_all(&scratch)?;
+        Ok(())
+    })?;
+    let c = sum.into_inner().expect("no holder panics");
+    println!(
+        "{} programs, {} tests: {} exits, {} races, {} deadlocks, {} other faults; {} switches; {} sequential programs as they are",
+        seeds.len(),
+        c.tests,
+        c.exits,
+        c.races,
+        c.deadlocks,
+        c.other,
+        c.switches,
+        c.real
+    );
+    let wrong = wrong.into_inner().expect("no holder panics");
+    println!("{} differences", wrong.len());
+    ensure!(wrong.is_empty(), "{} tests end otherwise natively", wrong.len());
+    Ok(())
+}
+
+/// How a program ended: its status and output, or it waits for ever.
+#[derive(Debug, PartialEq, Eq)]
+enum End {
+    Exit(i32, Vec<u8>),
+    Waits,
+    /// As nothing else may be expected to.
+    Fault,
+}
+
+fn compare(source: &Path, program: &Program, seed: u64, musl: &NativeMusl) -> Result<(Counts, Vec<String>)> {
+    let out = source.with_extension("out");
+    let mut run = Command::new(super::wryneck());
+    run.args(["run", "--quiet", "--no-replay", "--emit", "all", "--max-time", "120s", "--max-forks", FORKS, "--schedules", "2"]);
+    // Races end paths, so every other program goes on behind them.
+    run.args(if seed % 2 == 0 { ["--off", "races"] } else { ["--cc-flag", "-DAPART"] });
+    run.args(["--cc-flag", ["-O0", "-O1"][(seed / 4 % 2) as usize], "--output"]).arg(&out).arg(source);
+    if program.has_input {
+        run.args(["--sym-arg", "1"]);
+    }
+    let ended = run.output().context("cannot start wryneck: build it with `cargo build --release`")?;
+    if !matches!(ended.status.code(), Some(0 | 1 | 3)) {
+        bail!("wryneck ended with {}:\n{}", ended.status, String::from_utf8_lossy(&ended.stderr));
+    }
+    let mut counts = Counts::default();
+    let (mut ends, mut problems) = (Vec::new(), Vec::new());
+    for entry in fs::read_dir(&out)? {
+        let path = entry?.path();
+        if path.extension().is_none_or(|e| e != "json") {
+            continue;
+        }
+        let test: Value = serde_json::from_slice(&fs::read(&path)?)?;
+        counts.tests += 1;
+        counts.switches += test["order"]["count"].as_u64().unwrap_or(0);
+        let what = test["what"].as_str().unwrap_or_default();
+        match test["class"].as_str() {
+            Some("exit") => {
+                counts.exits += 1;
+                let stdout = test["stdout"].as_array().into_iter().flatten().filter_map(|b| Some(b.as_u64()? as u8)).collect();
+                ends.push(End::Exit(what.parse().context("an exit has a status")?, stdout));
+            }
+            Some("fault") => {
+                match what {
+                    "data-race" => counts.races += 1,
+                    "deadlock" => counts.deadlocks += 1,
+                    _ => counts.other += 1,
+                }
+                ends.push(if what == "deadlock" { End::Waits } else { End::Fault });
+            }
+            _ => problems.push(format!("a path ends as {} {what}", test["class"])),
+        }
+    }
+    let replayed = Command::new(super::wryneck()).args(["replay", "--json"]).arg(&out).output()?;
+    let said: Value = serde_json::from_slice(&replayed.stdout).context("the replay prints one JSON object")?;
+    for test in said["tests"].as_array().into_iter().flatten().filter(|test| test["verdict"] != "same end") {
+        problems.push(format!("{}: {} {}", test["test"].as_str().unwrap_or("?"), test["verdict"], test["why"]));
+    }
+    if program.sequential && !program.has_input && !ends.contains(&End::Fault) {
+        counts.real = 1;
+        let real = as_it_is(source, musl, seed % 2 == 1)?;
+        if !ends.contains(&real) {
+            problems.push(format!("as it is, it ends as {real:?}, which no test does: {ends:?}"));
+        }
+    }
+    problems.truncate(4);
+    Ok((counts, problems))
+}
+
+/// Runs the program without a scheduler.
+fn as_it_is(source: &Path, musl: &NativeMusl, apart: bool) -> Result<End> {
+    let binary = source.with_extension("native");
+    process::output(musl.linking(&[source], &binary)?.args(["-w", "-O1"]).args(apart.then_some("-DAPART")))?;
+    let stdout = source.with_extension("stdout");
+    let mut child = Command::new(&binary).stdin(Stdio::null()).stdout(fs::File::create(&stdout)?).spawn()?;
+    let begun = Instant::now();
+    let status = loop {
+        if let Some(status) = child.try_wait()? {
+            break status;
+        }
+        if begun.elapsed() > WAITS {
+            child.kill()?;
+            child.wait()?;
+            return Ok(End::Waits);
+        }
+        std::thread::sleep(Duration::from_millis(5));
+    };
+    match status.code() {
+        Some(code) => Ok(End::Exit(code, fs::read(&stdout)?)),
+        None => bail!("as it is, it dies of signal {:?}", status.signal()),
+    }
+}
+
+impl Counts {
+    fn add(&mut self, other: &Counts) {
+        self.tests += other.tests;
+        self.exits += other.exits;
+        self.races += other.races;
+        self.deadlocks += other.deadlocks;
+        self.other += other.other;
+        self.switches += other.switches;
+        self.real += other.real;
+    }
+}
