@@ -647,8 +647,8 @@ const char *wryneck_order_file(void) { return order_file; }
 uint64_t *wryneck_clock(void) { return &now; }
 _Noreturn void wryneck_ends(const char *kind, const char *message)
 {
+	/* Nothing is flushed: a thread that waits may hold a stream. */
 	say("scheduler: %s: %s", kind, message);
-	fflush(0);
 	signal(SIGABRT, SIG_DFL);
 	abort();
 }

@@ -42,7 +42,7 @@ static void give(volatile void *at)
 
 static int lock(volatile void *at, enum how how, const uint64_t *until)
 {
-	(void)WORD(at, 0);
+	CHECK(at, pthread_mutex_t);
 	turn();
 	int error = take(at, how, until);
 	DONE(error);
@@ -56,7 +56,7 @@ static int lock_until(volatile void *at, const struct timespec *time)
 
 static int unlock(volatile void *at)
 {
-	(void)WORD(at, 0);
+	CHECK(at, pthread_mutex_t);
 	turn();
 	int refused = may_give(at, "unlock of a mutex");
 	if (!refused) give(at);
@@ -82,7 +82,7 @@ WEAK int wryneck_mtx_unlock(mtx_t *m) { return standard(unlock(m)); }
 
 static int spin(volatile void *at, enum how how)
 {
-	(void)WORD(at, 0);
+	CHECK(at, pthread_spinlock_t);
 	turn();
 	for (;;) {
 		if (!WORD(at, 0)) {
@@ -102,7 +102,7 @@ WEAK int wryneck_pthread_spin_trylock(pthread_spinlock_t *s) { return spin(s, TR
 
 WEAK int wryneck_pthread_spin_unlock(pthread_spinlock_t *s)
 {
-	(void)WORD(s, 0);
+	CHECK(s, pthread_spinlock_t);
 	turn();
 	if (WORD(s, 0) != me + 1u) wryneck_ends("unheld-lock", "unlock of a spin lock");
 	WORD(s, 0) = 0;
@@ -118,7 +118,7 @@ enum { WRITER = INT_MAX };
 
 static int share(volatile void *at, int writes, enum how how, const uint64_t *until)
 {
-	(void)WORD(at, 0);
+	CHECK(at, pthread_rwlock_t);
 	turn();
 	for (;;) {
 		unsigned held = WORD(at, 0);
@@ -156,7 +156,7 @@ WEAK int wryneck_pthread_rwlock_timedwrlock(pthread_rwlock_t *l, const struct ti
 
 WEAK int wryneck_pthread_rwlock_unlock(pthread_rwlock_t *l)
 {
-	(void)WORD(l, 0);
+	CHECK(l, pthread_rwlock_t);
 	turn();
 	unsigned held = WORD(l, 0);
 	int writes = held == WRITER;
@@ -174,7 +174,8 @@ WEAK int wryneck_pthread_rwlock_unlock(pthread_rwlock_t *l)
 static int condition(volatile void *at, volatile void *mutex, const uint64_t *until)
 {
 	int waking[THREADS], wakes = 0;
-	(void)WORD(at, 0), (void)WORD(mutex, 0);
+	CHECK(at, pthread_cond_t);
+	CHECK(mutex, pthread_mutex_t);
 	turn();
 	int refused = may_give(mutex, "wait for a condition without holding the mutex");
 	if (refused) DONE(refused);
@@ -202,7 +203,7 @@ static int condition_until(volatile void *at, volatile void *mutex, const struct
 
 static int signal_some(volatile void *at, int most)
 {
-	(void)WORD(at, 0);
+	CHECK(at, pthread_cond_t);
 	turn();
 	release(CONDITION, at, most);
 	DONE(0);
@@ -235,7 +236,7 @@ WEAK int wryneck_pthread_barrier_destroy(pthread_barrier_t *b) { return 0; }
 
 WEAK int wryneck_pthread_barrier_wait(pthread_barrier_t *b)
 {
-	(void)WORD(b, 0);
+	CHECK(b, pthread_barrier_t);
 	turn();
 	volatile char *round = (volatile char *)b + (WORD(b, 4) & 1);
 	if (WORD(b, 3) < (WORD(b, 2) & INT_MAX)) {
@@ -259,7 +260,7 @@ static int fail(int error) { return errno = error, -1; }
 
 static int down(volatile void *at, enum how how, const uint64_t *until)
 {
-	(void)WORD(at, 0);
+	CHECK(at, sem_t);
 	turn();
 	for (;;) {
 		unsigned value = WORD(at, 0);
@@ -288,7 +289,7 @@ WEAK int wryneck_sem_timedwait(sem_t *s, const struct timespec *time)
 
 WEAK int wryneck_sem_post(sem_t *s)
 {
-	(void)WORD(s, 0);
+	CHECK(s, sem_t);
 	turn();
 	unsigned value = WORD(s, 0) & INT_MAX;
 	if (value == INT_MAX) DONE(fail(EOVERFLOW));

@@ -8,7 +8,8 @@
  * A function NAME is `wryneck_NAME` here; the program's own objects are led here by their symbols (crates/cli/src/scheduled.rs). Every definition
  * is weak: a program's own goes first. The objects lie in the program's memory as musl lays them out, whatever the C library is.
  *
- * The file WRYNECK_ORDER gets the order as it comes to be: the number of switches (8 bytes), and the thread that each made run.
+ * The file WRYNECK_ORDER gets the order as it comes to be: the number of switches (8 bytes), and for each the thread that it made run, and how many
+ * inputs `schedule` were used before it (2 bytes).
  *
  * This file synchronises by system calls that the thread sanitizer does not see; what it is told is what orders accesses in the models. */
 #define _GNU_SOURCE
@@ -47,7 +48,7 @@ extern WEAK void __tsan_release(void *);
 static void observe(const volatile void *at) { if (__tsan_acquire) __tsan_acquire((void *)at); }
 static void publish(const volatile void *at) { if (__tsan_release) __tsan_release((void *)at); }
 
-enum { THREADS = 250, KEYS = 128, ROUNDS = 4, ORDER = 4096, STACK = 8 << 20, SLICE = 200000 };
+enum { THREADS = 250, KEYS = 128, ROUNDS = 4, ORDER = 4096, STACK = 64 << 20, SLICE = 200000 };
 enum status { READY, WAITS, ENDED };
 enum stage { FRESH, CHOSEN, WOKEN, TIMED_OUT };
 enum kind { MUTEX, SPIN, CONDITION, READ_LOCK, WRITE_LOCK, BARRIER, SEMAPHORE, THREAD, ONCE };
@@ -85,13 +86,14 @@ static struct thread {
 static int count = 1;
 static uint64_t waits;
 static _Thread_local int me;
+static unsigned char decisions; /* on who goes on, modulo 256 */
 static unsigned blocks; /* of the program, that ran since the last switch */
 static int leaving; /* a thread that has ended in the program and not yet in the kernel */
 static const uint64_t epoch = UINT64_C(1700000000) * 1000000;
 
 static struct order {
 	uint64_t count;
-	unsigned char first[ORDER];
+	unsigned char first[ORDER][2];
 } unseen, *order = &unseen;
 
 #define mine (&threads[me])
@@ -124,7 +126,7 @@ static void await(void)
 
 static void hand_over(int to)
 {
-	if (order->count < ORDER) order->first[order->count] = to;
+	if (order->count < ORDER) order->first[order->count][0] = to, order->first[order->count][1] = decisions;
 	order->count++;
 	blocks = 0;
 	__atomic_store_n(&threads[to].go, 1, __ATOMIC_SEQ_CST);
@@ -163,7 +165,9 @@ static int pick(int n)
 {
 	int chosen = wryneck_schedule();
 	if (chosen >= n) wryneck_cannot("fewer threads can go on than the test says", "schedule");
-	return chosen < 0 ? 0 : chosen;
+	if (chosen < 0) return 0;
+	decisions++;
+	return chosen;
 }
 
 /* Another thread may go first. */
@@ -292,6 +296,9 @@ static int time_at(const struct timespec *at, uint64_t *until)
 static int standard(int error) { return !error ? thrd_success : error == EBUSY ? thrd_busy : error == ETIMEDOUT ? thrd_timedout : thrd_error; }
 
 #define WORD(at, i) (((volatile unsigned *)(at))[i])
+
+/* What the sanitizers say of an object that is no more, or too small, comes before what is done with it. */
+#define CHECK(at, type) ((void)WORD(at, 0), (void)WORD(at, sizeof(type) / 4 - 1))
 
 #include "locks.h"
 #include "life.h"

@@ -11,6 +11,8 @@ use crate::random::Random;
 const PRELUDE: &str = include_str!("random_threads.c");
 /// Threads that a program may make.
 const THREADS: usize = 3;
+/// Kinds of statements.
+const KINDS: usize = 24;
 
 pub struct Program {
     pub text: String,
@@ -26,6 +28,10 @@ struct Generator {
     threads: usize,
     has_input: bool,
     sequential: bool,
+    /// Statements to choose from: few in most programs, so that threads meet.
+    kinds: Vec<usize>,
+    /// Of each kind.
+    objects: usize,
     /// Within how many blocks.
     depth: usize,
 }
@@ -33,8 +39,11 @@ struct Generator {
 pub fn program(seed: u64) -> Program {
     let sequential = seed % 4 == 3;
     let mut random = Random::new(seed);
-    let threads = if random.below(3) == 0 { 3 } else { 2 };
-    let mut g = Generator { random, out: String::new(), threads, has_input: false, sequential, depth: 1 };
+    let threads = 2 + random.below(2);
+    let few = seed % 3 > 0;
+    let kinds = if few { (0..4).map(|_| random.below(KINDS)).collect() } else { (0..KINDS).collect() };
+    let objects = if few { 1 } else { 2 };
+    let mut g = Generator { random, out: String::new(), threads, has_input: false, sequential, kinds, objects, depth: 1 };
     let at_barrier = if sequential { 1 } else { 1 + g.below(3) };
     g.line("static void first(void) {");
     g.line("say('O', 1);");
@@ -132,7 +141,7 @@ impl Generator {
             0 => self.count(),
             1 if self.depth < 3 => self.statement(),
             2 => {
-                let i = self.below(2);
+                let i = self.below(self.objects);
                 self.line(&format!("flag[{i}] = 1;"));
                 self.line(&format!("pthread_cond_signal(&c[{i}]);"));
             }
@@ -153,8 +162,10 @@ impl Generator {
     }
 
     fn one(&mut self) {
-        let (i, k) = (self.below(2), self.below(3));
-        match self.below(24) {
+        let (i, k) = (self.below(self.objects), self.below(3));
+        let kind = self.below(self.kinds.len());
+        let kind = self.kinds[kind];
+        match kind {
             0..=3 => {
                 self.line(&format!("say('l', pthread_mutex_lock(&m[{k}]));"));
                 self.inner();
@@ -192,7 +203,7 @@ impl Generator {
             11 => self.line(&format!("say('p', sem_post(&e[{i}]));")),
             12 => {
                 if self.below(3) > 0 {
-                    let which = self.below(2);
+                    let which = self.below(self.objects);
                     self.line(&format!("sem_post(&e[{which}]);"));
                 }
                 self.line(&format!("say('s', sem_wait(&e[{i}]));"));

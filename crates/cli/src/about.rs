@@ -34,8 +34,8 @@ pub struct About {
 #[derive(Clone, Debug, Default, Deserialize)]
 #[serde(default)]
 pub struct Ordered {
-    /// The thread that each switch made run, as far as it is recorded.
-    pub first: Vec<u8>,
+    /// For each switch, the thread that it made run, and the number of decisions before it, modulo 256, as far as they are recorded.
+    pub first: Vec<[u8; 2]>,
     /// The number of switches.
     pub count: u64,
     /// A thread gave way because it had run for long.

@@ -48,10 +48,11 @@ pub fn object(scratch: &Path) -> Result<PathBuf> {
     fresh(".o", scratch)
 }
 
-/// The order in which threads ran: the thread that each switch made run, as far as it is recorded, and the number of switches.
+/// The order in which threads ran: for each switch, as far as it is recorded, the thread that it made run and the number of decisions before it,
+/// modulo 256; and the number of switches.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Order {
-    pub first: Vec<u8>,
+    pub first: Vec<[u8; 2]>,
     pub count: u64,
 }
 
@@ -60,14 +61,19 @@ impl Order {
     pub fn of_bytes(bytes: &[u8]) -> Option<Order> {
         let (count, first) = bytes.split_first_chunk()?;
         let count = u64::from_le_bytes(*count);
-        let recorded = first.len().min(usize::try_from(count).unwrap_or(usize::MAX));
-        Some(Order { first: first[..recorded].to_vec(), count })
+        let recorded = usize::try_from(count).unwrap_or(usize::MAX);
+        Some(Order { first: first.as_chunks().0.iter().take(recorded).copied().collect(), count })
     }
 
     /// Where this order is no longer that of a path, in words.
     pub fn differs(&self, path: &Order) -> String {
         match self.first.iter().zip(&path.first).position(|(to, wanted)| to != wanted) {
-            Some(at) => format!("switch {} is to thread {} instead of {}", at + 1, self.first[at], path.first[at]),
+            Some(at) => match (self.first[at], path.first[at]) {
+                ([to, _], [wanted, _]) if to != wanted => format!("switch {} is to thread {to} instead of {wanted}", at + 1),
+                ([to, after], [_, wanted]) => {
+                    format!("switch {} to thread {to} comes after {after} decisions instead of {wanted}, modulo 256", at + 1)
+                }
+            },
             None => format!("{} switches instead of {}", self.count, path.count),
         }
     }
@@ -84,13 +90,15 @@ mod tests {
 
     #[test]
     fn orders_are_compared_as_far_as_they_are_recorded() {
-        let written = [&3u64.to_le_bytes()[..], &[1, 0, 2, 0, 0]].concat();
+        let written = [&3u64.to_le_bytes()[..], &[1, 0, 0, 2, 2, 2, 0, 0]].concat();
         let order = Order::of_bytes(&written).unwrap();
-        assert_eq!(order, Order { first: vec![1, 0, 2], count: 3 });
-        assert!(Order { first: vec![1, 0], count: 2 }.begins(&order) && !Order { first: vec![1, 1], count: 2 }.begins(&order));
-        assert!(!order.begins(&Order { first: vec![1, 0], count: 2 }) && Order::default().begins(&order));
+        assert_eq!(order, Order { first: vec![[1, 0], [0, 2], [2, 2]], count: 3 });
+        let of = |first: &[[u8; 2]]| Order { first: first.to_vec(), count: first.len() as u64 };
+        assert!(of(&[[1, 0], [0, 2]]).begins(&order) && !of(&[[1, 0], [1, 2]]).begins(&order) && !of(&[[1, 1]]).begins(&order));
+        assert!(!order.begins(&of(&[[1, 0], [0, 2]])) && Order::default().begins(&order));
         assert_eq!(Order::of_bytes(&[0; 7]), None);
-        assert_eq!(order.differs(&Order { first: vec![1, 2], count: 2 }), "switch 2 is to thread 0 instead of 2");
-        assert_eq!(order.differs(&Order { first: vec![1, 0], count: 2 }), "3 switches instead of 2");
+        assert_eq!(order.differs(&of(&[[1, 0], [2, 2]])), "switch 2 is to thread 0 instead of 2");
+        assert_eq!(order.differs(&of(&[[1, 3]])), "switch 1 to thread 1 comes after 0 decisions instead of 3, modulo 256");
+        assert_eq!(order.differs(&of(&[[1, 0], [0, 2]])), "3 switches instead of 2");
     }
 }

@@ -78,8 +78,10 @@ models! {
     "__VERIFIER_nondet_ulonglong" () Undefined verifier::nondet;
     "__VERIFIER_nondet_unsigned" () Undefined verifier::nondet;
     "__VERIFIER_nondet_ushort" () Undefined verifier::nondet;
+    "__acquire_ptc" () Bitcode klee::nothing;
     "__assert_fail" (Ptr Ptr Int Ptr) Always assert::assert_fail;
     "__clock_gettime" (Int Ptr) Partly sys::clock_gettime;
+    "__inhibit_ptc" () Bitcode klee::nothing;
     "__pthread_cond_timedwait" (Ptr Ptr Ptr) Bitcode waits::condition_timedwait;
     "__pthread_create" (Ptr Ptr Ptr Ptr) Always life::create;
     "__pthread_detach" (Size) Bitcode life::detach;
@@ -101,6 +103,7 @@ models! {
     "__pthread_rwlock_wrlock" (Ptr) Bitcode exclusion::write_lock;
     "__pthread_timedjoin_np" (Size Ptr Ptr) Bitcode life::timedjoin;
     "__pthread_tryjoin_np" (Size Ptr) Bitcode life::tryjoin;
+    "__release_ptc" () Bitcode klee::nothing;
     "__sigsetjmp" (Ptr Int) Always jump::sigsetjmp;
     "__ubsan_handle_add_overflow" (Ptr Size Size) Undefined overflow::add;
     "__ubsan_handle_add_overflow_abort" (Ptr Size Size) Undefined overflow::add;

@@ -16,7 +16,7 @@ use std::collections::BTreeMap;
 use std::hash::{Hash, Hasher};
 use std::rc::Rc;
 
-use wryneck_exec::threads::{Status, ThreadId, Wait, run, set_status};
+use wryneck_exec::threads::{Status, ThreadId, Wait, decided, run, set_status};
 use wryneck_exec::{CodePos, Cx, FaultKind, LedgerKind, PathEnd, Reply, Stop, Value};
 use wryneck_expr::{ExprId, Remap};
 
@@ -209,6 +209,7 @@ fn pick(cx: &mut Cx<'_>, count: usize) -> Result<usize, Stop> {
     let numbers: Vec<u8> = (0..=u8::MAX).take(count).collect();
     let chosen = choose_byte(cx, SCHEDULE, &numbers)?.into();
     cx.new_input(SCHEDULE, 1);
+    decided(cx);
     if chosen > 0 {
         threads(cx).deviations += 1;
     }

@@ -113,10 +113,12 @@ pub(crate) struct Thread {
 /// The order in which the threads of a path ran.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Order {
-    /// The thread that each switch made run; the first [`Order::MOST`] of them.
-    pub first: Vec<u8>,
+    /// For each switch, the thread that it made run, and the number of decisions before it, modulo 256; the first [`Order::MOST`] of them.
+    pub first: Vec<[u8; 2]>,
     /// The number of all switches.
     pub count: u64,
+    /// The number of decisions on who goes on.
+    pub decisions: u64,
     /// A thread gave way because it had run for long, which nothing but the engine counts.
     pub sliced: bool,
 }
@@ -127,7 +129,7 @@ impl Order {
 
     fn push(&mut self, to: ThreadId) {
         if self.first.len() < Order::MOST {
-            self.first.push(to.try_into().unwrap_or(u8::MAX));
+            self.first.push([to.try_into().unwrap_or(u8::MAX), self.decisions as u8]);
         }
         self.count += 1;
     }
@@ -204,6 +206,13 @@ impl State {
         let order = Rc::make_mut(&mut Rc::make_mut(threads).order);
         order.push(to);
         order.sliced |= slice_ended;
+    }
+
+    /// Records a decision on who goes on.
+    pub(crate) fn record_decision(&mut self) {
+        if let Some(threads) = &mut self.threads {
+            Rc::make_mut(&mut Rc::make_mut(threads).order).decisions += 1;
+        }
     }
 
     /// Whether the path has made a thread.

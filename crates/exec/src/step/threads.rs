@@ -67,6 +67,11 @@ pub(super) fn switch(cx: &mut Cx<'_>, to: ThreadId) {
     run(cx, to);
 }
 
+/// The environment has decided who goes on.
+pub fn decided(cx: &mut Cx<'_>) {
+    cx.state.record_decision();
+}
+
 /// Has another thread run.
 pub fn run(cx: &mut Cx<'_>, to: ThreadId) {
     cx.state.dirty = true;
