@@ -28,6 +28,8 @@ struct Generator {
     threads: usize,
     has_input: bool,
     sequential: bool,
+    /// All threads first wait for one condition.
+    gather: bool,
     /// Statements to choose from: few in most programs, so that threads meet.
     kinds: Vec<usize>,
     /// Of each kind.
@@ -43,7 +45,17 @@ pub fn program(seed: u64) -> Program {
     let few = seed % 3 > 0;
     let kinds = if few { (0..4).map(|_| random.below(KINDS)).collect() } else { (0..KINDS).collect() };
     let objects = if few { 1 } else { 2 };
-    let mut g = Generator { random, out: String::new(), threads, has_input: false, sequential, kinds, objects, depth: 1 };
+    let mut g = Generator {
+        random,
+        out: String::new(),
+        threads,
+        has_input: false,
+        sequential,
+        gather: !sequential && seed.is_multiple_of(5),
+        kinds,
+        objects,
+        depth: 1,
+    };
     let at_barrier = if sequential { 1 } else { 1 + g.below(3) };
     g.line("static void first(void) {");
     g.line("say('O', 1);");
@@ -65,6 +77,14 @@ pub fn program(seed: u64) -> Program {
         if g.below(3) == 0 {
             g.statement();
         }
+    }
+    if g.gather {
+        g.line("sched_yield();");
+        for _ in 0..g.below(3) {
+            g.line("pthread_cond_signal(&c[0]);");
+        }
+        g.line("say('H', sched_yield());");
+        g.line("pthread_cond_broadcast(&c[0]);");
     }
     if g.below(8) == 0 {
         g.line("pthread_exit(0);");
@@ -94,6 +114,11 @@ impl Generator {
         self.line(&format!("self = {};", number + 1));
         self.line("#endif");
         self.line(&format!("say('t', {number});"));
+        if self.gather {
+            self.line(&format!(
+                "pthread_mutex_lock(&m[0]), pthread_cond_wait(&c[0], &m[0]), say('G', {number}), pthread_mutex_unlock(&m[0]);"
+            ));
+        }
         for _ in 0..1 + self.below(3) {
             self.statement();
         }
