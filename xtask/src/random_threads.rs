@@ -42,7 +42,7 @@ pub fn program(seed: u64) -> Program {
     let sequential = seed % 4 == 3;
     let mut random = Random::new(seed);
     let threads = 2 + random.below(2);
-    let few = seed % 3 > 0;
+    let few = !seed.is_multiple_of(3);
     let kinds = if few { (0..4).map(|_| random.below(KINDS)).collect() } else { (0..KINDS).collect() };
     let objects = if few { 1 } else { 2 };
     let mut g = Generator {

@@ -265,7 +265,11 @@ impl Native {
         let behind = Some(musl).filter(|musl| self.libc && musl.is_file());
         let own = sanitizer.library_flags(&flags);
         let program = if self.is_scheduled() { self.led(&marked, self.clang().args(flags), own)? } else { marked };
-        let inputs = [program, runtime_object("host_libc.c", own)?];
+        let mut inputs = vec![program];
+        // The thread sanitizer has these names.
+        if sanitizer != Sanitizer::Thread {
+            inputs.push(runtime_object("host_libc.c", own)?);
+        }
         tool(self.clang().args(flags).args(inputs).args(self.replay_library(own)?).args(link).args(behind).arg("-o").arg(&out))?;
         Ok(out)
     }

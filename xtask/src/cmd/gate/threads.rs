@@ -106,7 +106,7 @@ fn compare(source: &Path, program: &Program, seed: u64, musl: &NativeMusl) -> Re
     let mut run = Command::new(super::wryneck());
     run.args(["run", "--quiet", "--no-replay", "--emit", "all", "--max-time", "120s", "--max-forks", FORKS, "--schedules", "2"]);
     // Races end paths, so every other program goes on behind them.
-    run.args(if seed % 2 == 0 { ["--off", "races"] } else { ["--cc-flag", "-DAPART"] });
+    run.args(if seed.is_multiple_of(2) { ["--off", "races"] } else { ["--cc-flag", "-DAPART"] });
     run.args(["--cc-flag", ["-O0", "-O1"][(seed / 4 % 2) as usize], "--output"]).arg(&out).arg(source);
     if program.has_input {
         run.args(["--sym-arg", "1"]);
