@@ -195,11 +195,6 @@ impl State {
         self.parked_stacks().find(|(sp, top, _)| (*sp..*top).contains(&address)).map(|(.., frames)| frames)
     }
 
-    /// The order in which the threads of the path ran, if it made any.
-    pub(crate) fn order(&self) -> Option<Rc<Order>> {
-        self.threads.as_ref().map(|threads| threads.order.clone())
-    }
-
     /// Records a switch to another thread.
     pub(crate) fn record_switch(&mut self, to: ThreadId, slice_ended: bool) {
         let Some(threads) = self.threads.as_mut().filter(|threads| threads.running != to) else { return };
