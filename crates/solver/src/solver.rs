@@ -12,6 +12,7 @@ use crate::stage::abstraction::Abstraction;
 use crate::stage::cache::Cache;
 use crate::stage::known_bits;
 use crate::stage::recent_models::RecentModels;
+use crate::stage::search::Credit;
 use crate::stage::substitute::Replaced;
 use crate::stats::Stats;
 use crate::tables::Tables;
@@ -25,6 +26,8 @@ pub struct Solver {
     pub tables: Tables,
     pub(crate) replaced: Replaced,
     pub(crate) abstraction: Abstraction,
+    pub(crate) short_searches: Credit,
+    pub(crate) deep_searches: Credit,
     pub(crate) cache: Cache,
     pub(crate) recent: RecentModels,
     pub(crate) backend: Box<dyn Backend>,
@@ -49,6 +52,8 @@ impl Solver {
     pub fn with_backend(config: Config, backend: Box<dyn Backend>) -> Solver {
         Solver {
             abstraction: Abstraction::new(&config),
+            short_searches: Credit::default(),
+            deep_searches: Credit::default(),
             config,
             stats: Stats::default(),
             evaluator: Evaluator::new(),

@@ -15,6 +15,36 @@ use crate::solver::Solver;
 /// Symbols that may get values.
 const MOST_SYMBOLS: usize = 8;
 
+/// What an answer adds to a search's credit, and its bound; a search without one takes 1.
+const CREDIT: i32 = 4;
+const MOST_CREDIT: i32 = 32;
+/// Without credit, one query in so many is searched.
+const SELDOM: u32 = 16;
+
+/// How well searches of one kind did: of some programs' tables each search is in vain.
+#[derive(Clone, Copy)]
+pub(crate) struct Credit {
+    left: i32,
+    passed: u32,
+}
+
+impl Default for Credit {
+    fn default() -> Credit {
+        Credit { left: MOST_CREDIT, passed: 0 }
+    }
+}
+
+impl Credit {
+    fn is_due(&mut self) -> bool {
+        self.passed = (self.passed + 1) % SELDOM;
+        self.left > 0 || self.passed == 0
+    }
+
+    fn note(&mut self, answered: bool) {
+        self.left = (self.left + if answered { CREDIT } else { -1 }).clamp(0, MOST_CREDIT);
+    }
+}
+
 /// Symbols of a search for the best value, which meets all models.
 const MOST_OF_BEST: usize = 2;
 /// Vectors that a search may compute before the SAT solver is asked; one takes about a tenth of a microsecond.
@@ -49,12 +79,22 @@ struct Spent;
 
 /// Before the SAT solver is asked.
 pub(crate) fn run(solver: &mut Solver, pool: &mut Pool, query: &mut Query<'_>) -> Option<Answer> {
-    if is_small(pool, query) { search(solver, pool, query, SHORT) } else { None }
+    if !is_small(pool, query) || !solver.short_searches.is_due() {
+        return None;
+    }
+    let answer = search(solver, pool, query, SHORT);
+    solver.short_searches.note(answer.is_some());
+    answer
 }
 
 /// After the SAT solver had a short time for it.
 pub(crate) fn deep(solver: &mut Solver, pool: &mut Pool, query: &mut Query<'_>) -> Option<Answer> {
-    if is_small(pool, query) { search(solver, pool, query, DEEP) } else { None }
+    if !is_small(pool, query) || !solver.deep_searches.is_due() {
+        return None;
+    }
+    let answer = search(solver, pool, query, DEEP);
+    solver.deep_searches.note(answer.is_some());
+    answer
 }
 
 fn is_small(pool: &Pool, query: &Query<'_>) -> bool {
