@@ -48,8 +48,8 @@ pub fn load(cx: &mut Cx<'_>, inst: &Inst) -> Result<(), Stop> {
     let width = u32::from(inst.width);
     let pointer = cx.operand(inst.a, 64);
     let pointer = cx.address_inside(pointer)?;
-    let loaded = match cx.load_by(Some(inst), pointer, width) {
-        Ok(loaded) => loaded,
+    let loaded = match load_bytes(cx, Some(inst), pointer, bytes_of(width)) {
+        Ok(whole) => cx.core.pool.extract(whole, 0, width),
         Err(stop) => {
             cx.survive(stop)?;
             let bytes = cx.new_input("memory out of bounds", bytes_of(width));
@@ -100,48 +100,71 @@ fn bytes_of(width: u32) -> u64 {
     u64::from(width.div_ceil(8))
 }
 
+/// Reads the bytes of a load; machine code (`inst`) may read past the object.
+fn load_bytes(cx: &mut Cx<'_>, inst: Option<&Inst>, pointer: Value, size: u64) -> Result<ExprId, Stop> {
+    let e = match cx.known(pointer) {
+        Value::Bits(addr) => return load_past(cx, inst, addr, size),
+        Value::Sym(e) => e,
+    };
+    cx.require_written(e, "an address")?;
+    let e = cx.resolved(e)?;
+    let mut candidates = cx.candidates(e);
+    if candidates.len() > 1
+        && let Some(word) = cx.load_any(&mut candidates, size)?
+    {
+        return Ok(word);
+    }
+    match cx.place_among(candidates, size, false, inst)? {
+        Place::At(addr) => load_past(cx, inst, addr, size),
+        Place::In(object, offset) => {
+            if let Some(offset) = cx.core.pool.as_u64(offset) {
+                return load_past(cx, inst, object.base.wrapping_add(offset), size);
+            }
+            let readable = cx.readable(&object, offset, size);
+            if inst.is_some_and(|inst| read_at_once(cx, inst).is_some()) && !decide_within(cx, readable, offset, size)? {
+                let base = cx.core.pool.bits(64, object.base);
+                let addr = cx.core.pool.add(base, offset);
+                let addr = cx.concretise(Value::Sym(addr), PAST)?;
+                return load_past(cx, inst, addr, size);
+            }
+            cx.check_within(&object, readable, offset, size, false)?;
+            cx.load_within(&Object { size: readable, ..object }, offset, size)
+        }
+    }
+}
+
+/// Reads at an address; machine code may read past the object.
+fn load_past(cx: &mut Cx<'_>, inst: Option<&Inst>, addr: u64, size: u64) -> Result<ExprId, Stop> {
+    match inst.and_then(|inst| cx.outside_of_object(inst, addr, size)) {
+        Some(part) => Ok(part),
+        None => cx.load_at(addr, size),
+    }
+}
+
+/// Decides whether a read of `size` bytes at an offset ends before `end`.
+fn decide_within(cx: &mut Cx<'_>, end: u64, offset: ExprId, size: u64) -> Result<bool, Stop> {
+    let Some(last) = end.checked_sub(size) else { return Ok(false) };
+    let last = cx.core.pool.bits(64, last);
+    let within = cx.core.pool.ule(offset, last);
+    cx.decide(within)
+}
+
+/// What a load of machine code is a part of, if it may lie past its object; whether a string function of the C library reads it.
+fn read_at_once(cx: &Cx<'_>, inst: &Inst) -> Option<(Part, bool)> {
+    if !cx.core.config.machine_code {
+        return None;
+    }
+    let size = bytes_of(inst.width.into());
+    let in_library = size >= WORD && cx.core.image.source(cx.pos()).first().is_some_and(|here| is_string_function(&here.function));
+    let part = Part::unpack(inst.b).or(in_library.then_some(Part { of: size as u32, at: 0 }))?;
+    Some((part, in_library))
+}
+
 impl Cx<'_> {
     /// Reads `width` bits, little-endian. May decide and fault; asks the solver only for symbolic addresses.
     pub fn load(&mut self, pointer: Value, width: u32) -> Result<ExprId, Stop> {
-        self.load_by(None, pointer, width)
-    }
-
-    /// As [`Cx::load`], by an instruction.
-    fn load_by(&mut self, inst: Option<&Inst>, pointer: Value, width: u32) -> Result<ExprId, Stop> {
-        let whole = self.load_bytes(inst, pointer, bytes_of(width))?;
+        let whole = load_bytes(self, None, pointer, bytes_of(width))?;
         Ok(self.core.pool.extract(whole, 0, width))
-    }
-
-    fn load_bytes(&mut self, inst: Option<&Inst>, pointer: Value, size: u64) -> Result<ExprId, Stop> {
-        let e = match self.known(pointer) {
-            Value::Bits(addr) => return self.load_past(inst, addr, size),
-            Value::Sym(e) => e,
-        };
-        self.require_written(e, "an address")?;
-        let e = self.resolved(e)?;
-        let mut candidates = self.candidates(e);
-        if candidates.len() > 1
-            && let Some(word) = self.load_any(&mut candidates, size)?
-        {
-            return Ok(word);
-        }
-        match self.place_among(candidates, size, false, inst)? {
-            Place::At(addr) => self.load_past(inst, addr, size),
-            Place::In(object, offset) => {
-                if let Some(offset) = self.core.pool.as_u64(offset) {
-                    return self.load_past(inst, object.base.wrapping_add(offset), size);
-                }
-                let readable = self.readable(&object, offset, size);
-                if inst.is_some_and(|inst| self.read_at_once(inst).is_some()) && !self.decide_within(readable, offset, size)? {
-                    let base = self.core.pool.bits(64, object.base);
-                    let addr = self.core.pool.add(base, offset);
-                    let addr = self.concretise(Value::Sym(addr), PAST)?;
-                    return self.load_past(inst, addr, size);
-                }
-                self.check_within(&object, readable, offset, size, false)?;
-                self.load_within(&Object { size: readable, ..object }, offset, size)
-            }
-        }
     }
 
     /// Reads at an offset that is in bounds.
@@ -149,14 +172,6 @@ impl Cx<'_> {
         match self.core.pool.as_u64(offset) {
             Some(offset) => self.load_at(object.base + offset, size),
             None => self.load_in(object, offset, size),
-        }
-    }
-
-    /// Reads at an address; machine code may read past the object.
-    fn load_past(&mut self, inst: Option<&Inst>, addr: u64, size: u64) -> Result<ExprId, Stop> {
-        match inst.and_then(|inst| self.outside_of_object(inst, addr, size)) {
-            Some(part) => Ok(part),
-            None => self.load_at(addr, size),
         }
     }
 
@@ -190,25 +205,6 @@ impl Cx<'_> {
         self.core.config.machine_code && size <= 16 && size.is_power_of_two() && addr.is_multiple_of(size)
     }
 
-    /// Decides whether a read of `size` bytes at an offset ends before `end`.
-    fn decide_within(&mut self, end: u64, offset: ExprId, size: u64) -> Result<bool, Stop> {
-        let Some(last) = end.checked_sub(size) else { return Ok(false) };
-        let last = self.core.pool.bits(64, last);
-        let within = self.core.pool.ule(offset, last);
-        self.decide(within)
-    }
-
-    /// What a load of machine code is a part of, if it may lie past its object; whether a string function of the C library reads it.
-    fn read_at_once(&self, inst: &Inst) -> Option<(Part, bool)> {
-        if !self.core.config.machine_code {
-            return None;
-        }
-        let size = bytes_of(inst.width.into());
-        let in_library = size >= WORD && self.core.image.source(self.pos()).first().is_some_and(|here| is_string_function(&here.function));
-        let part = Part::unpack(inst.b).or(in_library.then_some(Part { of: size as u32, at: 0 }))?;
-        Some((part, in_library))
-    }
-
     /// What a load of machine code reads that lies partly or wholly outside of its object; nothing where it lies inside, or faults at once. String
     /// functions read whole blocks and then look only at the object's bytes: no page ends inside such a block, so the processor does not
     /// object. The bytes outside of a vector have any value, and the path faults where anything depends on them (unwritten.rs). In
@@ -219,7 +215,7 @@ impl Cx<'_> {
         if (address..address.saturating_add(size)).all(is_live) {
             return None;
         }
-        let (whole, in_library) = self.read_at_once(inst)?;
+        let (whole, in_library) = read_at_once(self, inst)?;
         let start = address.checked_sub(whole.at.into())?;
         let gone = |o: &Object| matches!(o.what, What::Heap { freed: Some(_), .. }) || self.has_returned(o);
         if self.object_at(start).is_some_and(|object| gone(&object)) {

@@ -33,11 +33,16 @@ const HIDDEN: char = '\0';
 /// Bytes of an object that become input together.
 const PIECE: u64 = 1024;
 
+/// The description of an object, with its address after [`HIDDEN`]: two objects of one place in the source have bytes of their own.
+fn only(cx: &Cx<'_>, object: &Object) -> String {
+    format!("{}{HIDDEN}{:x}", cx.describe(object), object.base)
+}
+
 impl Cx<'_> {
     /// The symbol of a byte that was never written.
     pub(crate) fn unwritten_byte(&mut self, addr: u64) -> ExprId {
         let (name, offset) = match self.object_at(addr) {
-            Some(object) => (self.only(&object), addr.wrapping_sub(object.base)),
+            Some(object) => (only(self, &object), addr.wrapping_sub(object.base)),
             None => ("memory that belongs to no object".into(), addr),
         };
         // What is below the stack pointer becomes unwritten again with each replaced function: two reads may give two values.
@@ -93,14 +98,9 @@ impl Cx<'_> {
     /// The symbol of a byte outside of an object that a vector load read with the object's own. It has any value.
     pub(crate) fn overread_byte(&mut self, addr: u64, object: &Object) -> ExprId {
         self.state.overread = true;
-        let name = format!("{OUTSIDE}{}", self.only(object));
+        let name = format!("{OUTSIDE}{}", only(self, object));
         let symbol = self.core.pool.symbol(&name, addr.wrapping_sub(object.base) as u32, 8);
         self.core.pool.sym(symbol)
-    }
-
-    /// The description of an object, with its address after [`HIDDEN`]: two objects of one place in the source have bytes of their own.
-    fn only(&self, object: &Object) -> String {
-        format!("{}{HIDDEN}{:x}", self.describe(object), object.base)
     }
 
     /// The bytes never written, or outside of their object, that the expression mentions.
