@@ -117,15 +117,19 @@ fn load_bytes(cx: &mut Cx<'_>, inst: Option<&Inst>, pointer: Value, size: u64) -
     match cx.place_among(candidates, size, false, inst)? {
         Place::At(addr) => load_past(cx, inst, addr, size),
         Place::In(object, offset) => {
-            if let Some(offset) = cx.core.pool.as_u64(offset) {
-                return load_past(cx, inst, object.base.wrapping_add(offset), size);
-            }
             let readable = cx.readable(&object, offset, size);
-            if inst.is_some_and(|inst| read_at_once(cx, inst).is_some()) && !decide_within(cx, readable, offset, size)? {
-                let base = cx.core.pool.bits(64, object.base);
+            let base = cx.core.pool.bits(64, object.base);
+            let mut offset = offset;
+            if let Some(inst) = inst
+                && read_at_once(cx, inst).is_some()
+                && !decide_within(cx, readable, offset, size)?
+            {
                 let addr = cx.core.pool.add(base, offset);
                 let addr = cx.concretise(Value::Sym(addr), PAST)?;
-                return load_past(cx, inst, addr, size);
+                if let Some(part) = cx.outside_of_object(inst, addr, size) {
+                    return Ok(part);
+                }
+                offset = cx.core.pool.bits(64, addr.wrapping_sub(object.base));
             }
             cx.check_within(&object, readable, offset, size, false)?;
             cx.load_within(&Object { size: readable, ..object }, offset, size)
