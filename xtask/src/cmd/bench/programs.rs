@@ -2,23 +2,19 @@
 //! the other benches it judges: paths must not end by `longjmp` or by floating point, and some programs must be ten times as fast as they once were.
 
 use std::collections::BTreeMap;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
-use anyhow::{Result, bail};
+use anyhow::Result;
 use serde_json::Value;
 
 use crate::cache::Cache;
 use crate::cmd::gate::bounds::Bounds;
-use crate::cmd::gate::explore::{self, Job};
+use crate::cmd::gate::explore::{self, Job, Packages};
 
 #[derive(clap::Args)]
 pub struct Args {
-    /// Seconds for each program
-    #[arg(long, default_value_t = 60)]
-    seconds: u32,
-    /// Only programs of these packages
-    #[arg(long)]
-    package: Vec<String>,
+    #[command(flatten)]
+    packages: Packages,
     /// Where results are kept, one JSON object a line; programs found there are not run again
     #[arg(long, default_value = "docs/results/programs.jsonl")]
     results: PathBuf,
@@ -91,11 +87,11 @@ const PROGRAMS: &[Program] = &[
 pub fn run(args: &Args) -> Result<()> {
     let cache = Cache::open()?;
     let mut asked = Vec::new();
-    for program in PROGRAMS.iter().filter(|row| args.package.is_empty() || args.package.iter().any(|p| p == row.package)) {
-        asked.push((program, job(program, &cache.path(&format!("{}/O2", program.package)))?));
+    for program in PROGRAMS.iter().filter(|row| args.packages.has(row.package)) {
+        asked.push((program, explore::of_package(&cache, program.package, program.name, program.input)?));
     }
     let (programs, jobs): (Vec<&Program>, Vec<Job>) = asked.into_iter().unzip();
-    let rows = explore::all(&jobs, args.seconds, None, &args.results)?;
+    let rows = explore::all(&jobs, args.packages.seconds, None, &args.results)?;
     println!(
         "\n| program and input | paths/s | before | end by `longjmp` | end by floating point | time in the solver | lines covered | most frequent in the ledger |\n\
          |---|---|---|---|---|---|---|---|"
@@ -107,19 +103,6 @@ pub fn run(args: &Args) -> Result<()> {
         judge(program, row, &mut bounds);
     }
     bounds.hold()
-}
-
-fn job(program: &Program, folder: &Path) -> Result<Job> {
-    let target = folder.join(program.name);
-    if !target.is_file() {
-        bail!("`{}` is missing; build it with `cargo xtask corpus {}`", target.display(), program.package);
-    }
-    Ok(Job {
-        name: format!("{}: {} {}", program.package, program.name, program.input),
-        target,
-        options: Vec::new(),
-        input: program.input.split_whitespace().map(|word| word.replace("{}", &folder.display().to_string())).collect(),
-    })
 }
 
 /// Paths a second.

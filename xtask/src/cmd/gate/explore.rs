@@ -7,8 +7,10 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::time::Instant;
 
-use anyhow::{Context, Result};
+use anyhow::{Context, Result, ensure};
 use serde_json::{Value, json};
+
+use crate::cache::Cache;
 
 /// One program on one input.
 pub struct Job {
@@ -19,6 +21,36 @@ pub struct Job {
     pub options: Vec<String>,
     /// The words after the target.
     pub input: Vec<String>,
+}
+
+/// Which programs of Debian packages, as `cargo xtask corpus PACKAGE` builds them.
+#[derive(clap::Args)]
+pub struct Packages {
+    /// Seconds for each program
+    #[arg(long, default_value_t = 60)]
+    pub seconds: u32,
+    /// Only programs of these packages
+    #[arg(long)]
+    package: Vec<String>,
+}
+
+impl Packages {
+    pub fn has(&self, package: &str) -> bool {
+        self.package.is_empty() || self.package.iter().any(|asked| asked == package)
+    }
+}
+
+/// A program of a package on these words; `{}` in them is the package's folder.
+pub fn of_package(cache: &Cache, package: &str, program: &str, input: &str) -> Result<Job> {
+    let folder = cache.path(&format!("{package}/O2"));
+    let target = folder.join(program);
+    ensure!(target.is_file(), "`{}` is missing; build it with `cargo xtask corpus {package}`", target.display());
+    Ok(Job {
+        name: format!("{package}: {program} {input}"),
+        target,
+        options: Vec::new(),
+        input: input.split_whitespace().map(|word| word.replace("{}", &folder.display().to_string())).collect(),
+    })
 }
 
 /// What is done with a run folder, and what it showed.

@@ -10,6 +10,7 @@ use std::time::Instant;
 use anyhow::{Context, Result, ensure};
 use serde_json::Value;
 
+use super::seeds;
 use crate::bitcode::NativeMusl;
 use crate::process;
 use crate::random_floats;
@@ -118,12 +119,7 @@ fn explored(source: &Path, args: &Args, native: &BTreeMap<u16, i64>) -> Result<F
     let summary: Value = serde_json::from_slice(&run.stdout)
         .with_context(|| format!("wryneck ended with {} on {}:\n{}", run.status, source.display(), String::from_utf8_lossy(&run.stderr)))?;
     let mut found = Found { complete: summary["status"]["kind"].as_str() == Some("complete"), ..Found::default() };
-    for entry in fs::read_dir(&out)? {
-        let path = entry?.path();
-        if path.extension().is_none_or(|e| e != "json") {
-            continue;
-        }
-        let test: Value = serde_json::from_slice(&fs::read(&path)?)?;
+    for test in seeds::tests(&out)? {
         found.tests += 1;
         let byte = |i: usize| test["objects"][0]["bytes"][i].as_u64().unwrap_or(0) as u16;
         let input = byte(0) | byte(1) << 8;

@@ -32,6 +32,7 @@ mod probe;
 mod prune;
 mod resume;
 mod same;
+mod seeds;
 mod soak;
 mod speed;
 mod strangers;

@@ -4,20 +4,16 @@
 
 use std::path::PathBuf;
 
-use anyhow::{Result, bail, ensure};
+use anyhow::{Result, ensure};
 use serde_json::Value;
 
-use super::explore::{self, Job};
+use super::explore::{self, Job, Packages};
 use crate::cache::Cache;
 
 #[derive(clap::Args)]
 pub struct Args {
-    /// Seconds for each program
-    #[arg(long, default_value_t = 60)]
-    seconds: u32,
-    /// Only programs of these packages
-    #[arg(long)]
-    package: Vec<String>,
+    #[command(flatten)]
+    packages: Packages,
     /// Where results are kept, one JSON object a line; programs found there are not run again
     #[arg(long, default_value = "docs/results/outsiders.jsonl")]
     results: PathBuf,
@@ -48,20 +44,10 @@ const PROGRAMS: &[(&str, &str, &str)] = &[
 
 pub fn run(args: &Args) -> Result<()> {
     let cache = Cache::open()?;
-    let mut jobs = Vec::new();
-    for (package, program, input) in PROGRAMS.iter().filter(|row| args.package.is_empty() || args.package.iter().any(|p| p == row.0)) {
-        let target = cache.path(&format!("{package}/O2/{program}"));
-        if !target.is_file() {
-            bail!("`{}` is missing; build it with `cargo xtask corpus {package}`", target.display());
-        }
-        jobs.push(Job {
-            name: format!("{package}: {program} {input}"),
-            target,
-            options: Vec::new(),
-            input: input.split_whitespace().map(str::to_owned).collect(),
-        });
-    }
-    let rows = explore::all(&jobs, args.seconds, Some(&explore::replay), &args.results)?;
+    let asked = PROGRAMS.iter().filter(|(package, ..)| args.packages.has(package));
+    let jobs: Vec<Job> =
+        asked.map(|(package, program, input)| explore::of_package(&cache, package, program, input)).collect::<Result<_>>()?;
+    let rows = explore::all(&jobs, args.packages.seconds, Some(&explore::replay), &args.results)?;
     println!(
         "\n| program | paths | lines covered | findings reproduced, inconclusive, other | tests: same, different, assumed, cannot | seconds |\n|---|---|---|---|---|---|"
     );
@@ -69,7 +55,9 @@ pub fn run(args: &Args) -> Result<()> {
     for row in rows.iter().filter(|row| jobs.iter().any(|job| row["program"] == job.name.as_str())) {
         table_row(row);
         wrong.extend(
-            judge(row, f64::from(args.seconds)).into_iter().map(|what| format!("{}: {what}", row["program"].as_str().unwrap_or(""))),
+            judge(row, f64::from(args.packages.seconds))
+                .into_iter()
+                .map(|what| format!("{}: {what}", row["program"].as_str().unwrap_or(""))),
         );
     }
     wrong.iter().for_each(|what| println!("{what}"));

@@ -4,13 +4,13 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::process::Command;
 use std::sync::Mutex;
 
 use anyhow::{Context, Result, bail, ensure};
-use serde_json::Value;
 
+use super::seeds::{self, Seeds};
 use crate::bitcode::{CLANG, NativeMusl};
 use crate::process;
 use crate::random_pointers::{FAULT, Program, program};
@@ -20,18 +20,11 @@ pub struct Args {
     /// How many programs
     #[arg(long, default_value_t = 1000)]
     programs: u64,
-    /// The first one's seed
-    #[arg(long, default_value_t = 1)]
-    from: u64,
     /// Every N-th program is explored as an executable, too
     #[arg(long, default_value_t = 4)]
     machine: u64,
-    /// Programs at a time
-    #[arg(long, default_value_t = 2)]
-    workers: usize,
-    /// Keep the programs that differ in this folder
-    #[arg(long)]
-    keep: Option<PathBuf>,
+    #[command(flatten)]
+    seeds: Seeds,
 }
 
 /// Status and output.
@@ -64,31 +57,18 @@ struct Counts {
 
 pub fn run(args: &Args) -> Result<()> {
     let musl = NativeMusl::debian()?;
-    let dir = tempfile::tempdir()?;
-    let seeds: Vec<u64> = (args.from..args.from + args.programs).collect();
-    let (table, wrong) = (Mutex::new(BTreeMap::<&str, Counts>::new()), Mutex::new(Vec::new()));
-    process::parallel_on(args.workers, &seeds, |&seed| {
-        let scratch = dir.path().join(seed.to_string());
-        fs::create_dir_all(&scratch)?;
-        let source = scratch.join("program.c");
+    let table = Mutex::new(BTreeMap::<&str, Counts>::new());
+    let wrong = args.seeds.compare(args.programs, |seed, source| {
         let Program { text, planted } = program(seed);
-        fs::write(&source, &text)?;
-        let native = native(&source).with_context(|| format!("seed {seed}"))?;
+        fs::write(source, &text)?;
+        let native = native(source)?;
+        let mut problems = Vec::new();
         for form in FORMS.iter().filter(|form| !form.machine || args.machine > 0 && seed % args.machine == 0) {
-            let (counts, problems) =
-                compare(&source, form, &native, &musl, planted).with_context(|| format!("seed {seed}, {}", form.name))?;
+            let (counts, found) = compare(source, form, &native, &musl, planted).context(form.name)?;
             table.lock().expect("no holder panics").entry(form.name).or_default().add(counts);
-            if let (Some(keep), false) = (&args.keep, problems.is_empty()) {
-                fs::create_dir_all(keep)?;
-                fs::write(keep.join(format!("{seed}.c")), &text)?;
-            }
-            for problem in problems {
-                println!("seed {seed}, {}: {problem}", form.name);
-                wrong.lock().expect("no holder panics").push((seed, form.name));
-            }
+            problems.extend(found.into_iter().map(|problem| format!("{}: {problem}", form.name)));
         }
-        fs::remove_dir_all(&scratch)?;
-        Ok(())
+        Ok(problems)
     })?;
     for (name, c) in table.into_inner().expect("no holder panics") {
         println!(
@@ -96,8 +76,7 @@ pub fn run(args: &Args) -> Result<()> {
             c.equal, c.runs, c.incomplete, c.results, c.tests, c.faults
         );
     }
-    let wrong = wrong.into_inner().expect("no holder panics");
-    ensure!(wrong.is_empty(), "{} explorations differ from the native runs", wrong.iter().collect::<BTreeSet<_>>().len());
+    ensure!(wrong.is_empty(), "{} programs differ from their native runs", wrong.len());
     Ok(())
 }
 
@@ -142,15 +121,9 @@ fn compare(source: &Path, form: &Form, native: &BTreeMap<u8, End>, musl: &Native
     let mut counts = Counts { runs: 1, ..Counts::default() };
     let mut problems = Vec::new();
     let mut got: BTreeSet<&End> = BTreeSet::new();
-    for entry in fs::read_dir(&out)? {
-        let path = entry?.path();
-        if path.extension().is_none_or(|e| e != "json") {
-            continue;
-        }
-        let test: Value = serde_json::from_slice(&fs::read(&path)?)?;
+    for test in seeds::tests(&out)? {
         counts.tests += 1;
-        let bytes = |value: &Value| -> Vec<u8> { value.as_array().into_iter().flatten().filter_map(|b| Some(b.as_u64()? as u8)).collect() };
-        let input = bytes(&test["objects"][0]["bytes"]);
+        let input = seeds::bytes(&test["objects"][0]["bytes"]);
         let a = input.first().copied().unwrap_or(0);
         let b = if a == 0 { 0 } else { input.get(1).copied().unwrap_or(0) };
         let n = if nibbles { a & 15 | (b & 15) << 4 } else { a };
@@ -162,7 +135,7 @@ fn compare(source: &Path, form: &Form, native: &BTreeMap<u8, End>, musl: &Native
             _ => continue,
         };
         counts.faults += u64::from(claimed == FAULT);
-        let stdout = String::from_utf8_lossy(&bytes(&test["stdout"])).into_owned();
+        let stdout = String::from_utf8_lossy(&seeds::bytes(&test["stdout"])).into_owned();
         let same = claimed == want.0 && stdout == want.1;
         if !same {
             let ended = if want.0 == FAULT { "a fault".to_owned() } else { format!("exit {} and `{}`", want.0, want.1) };

@@ -4,9 +4,10 @@
 //!
 //! Sequential programs also run as they are, with musl's own functions of threads: their end is one of the tests'.
 
+use std::collections::BTreeMap;
 use std::fs;
 use std::os::unix::process::ExitStatusExt;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::process::{Command, Stdio};
 use std::sync::Mutex;
 use std::time::{Duration, Instant};
@@ -14,6 +15,7 @@ use std::time::{Duration, Instant};
 use anyhow::{Context, Result, bail, ensure};
 use serde_json::Value;
 
+use super::seeds::{self, Seeds};
 use crate::bitcode::NativeMusl;
 use crate::process;
 use crate::random_threads::{Program, program};
@@ -23,15 +25,8 @@ pub struct Args {
     /// How many programs
     #[arg(long, default_value_t = 200)]
     programs: u64,
-    /// The first one's seed
-    #[arg(long, default_value_t = 1)]
-    from: u64,
-    /// Programs at a time
-    #[arg(long, default_value_t = 2)]
-    workers: usize,
-    /// Keep the programs that differ in this folder
-    #[arg(long)]
-    keep: Option<PathBuf>,
+    #[command(flatten)]
+    seeds: Seeds,
 }
 
 /// Most flips of an exploration.
@@ -39,56 +34,18 @@ const FORKS: &str = "60";
 /// How long a sequential program may run until it counts as one that waits for ever.
 const WAITS: Duration = Duration::from_secs(2);
 
-#[derive(Default)]
-struct Counts {
-    tests: usize,
-    exits: usize,
-    races: usize,
-    deadlocks: usize,
-    other: usize,
-    switches: u64,
-    real: usize,
-}
+/// What the tests of all programs are, by name.
+type Counts = Mutex<BTreeMap<&'static str, u64>>;
 
 pub fn run(args: &Args) -> Result<()> {
     let musl = NativeMusl::debian()?;
-    let dir = tempfile::tempdir()?;
-    let seeds: Vec<u64> = (args.from..args.from + args.programs).collect();
-    let (sum, wrong) = (Mutex::new(Counts::default()), Mutex::new(Vec::new()));
-    process::parallel_on(args.workers, &seeds, |&seed| {
-        let scratch = dir.path().join(seed.to_string());
-        fs::create_dir_all(&scratch)?;
-        let program = program(seed);
-        let source = scratch.join("program.c");
-        fs::write(&source, &program.text)?;
-        let (counts, problems) = compare(&source, &program, seed, &musl).with_context(|| format!("seed {seed}"))?;
-        sum.lock().expect("no holder panics").add(&counts);
-        if let (Some(keep), false) = (&args.keep, problems.is_empty()) {
-            fs::create_dir_all(keep)?;
-            fs::write(keep.join(format!("{seed}.c")), &program.text)?;
-        }
-        for problem in problems {
-            println!("seed {seed}: {problem}");
-            wrong.lock().expect("no holder panics").push(seed);
-        }
-        fs::remove_dir_all(&scratch)?;
-        Ok(())
-    })?;
-    let c = sum.into_inner().expect("no holder panics");
-    println!(
-        "{} programs, {} tests: {} exits, {} races, {} deadlocks, {} other faults; {} switches; {} sequential programs as they are",
-        seeds.len(),
-        c.tests,
-        c.exits,
-        c.races,
-        c.deadlocks,
-        c.other,
-        c.switches,
-        c.real
-    );
-    let wrong = wrong.into_inner().expect("no holder panics");
-    println!("{} differences", wrong.len());
-    ensure!(wrong.is_empty(), "{} tests end otherwise natively", wrong.len());
+    let counts = Counts::default();
+    let wrong = args.seeds.compare(args.programs, |seed, source| compare(source, &program(seed), seed, &musl, &counts))?;
+    let counts = counts.into_inner().expect("no holder panics");
+    let counted: Vec<String> = counts.iter().map(|(what, count)| format!("{count} {what}")).collect();
+    println!("{} programs: {}", args.programs, counted.join(", "));
+    println!("{} differ", wrong.len());
+    ensure!(wrong.is_empty(), "{} programs have tests that end otherwise natively", wrong.len());
     Ok(())
 }
 
@@ -101,7 +58,9 @@ enum End {
     Fault,
 }
 
-fn compare(source: &Path, program: &Program, seed: u64, musl: &NativeMusl) -> Result<(Counts, Vec<String>)> {
+fn compare(source: &Path, program: &Program, seed: u64, musl: &NativeMusl, counts: &Counts) -> Result<Vec<String>> {
+    let count = |what, by| *counts.lock().expect("no holder panics").entry(what).or_default() += by;
+    fs::write(source, &program.text)?;
     let out = source.with_extension("out");
     let mut run = Command::new(super::wryneck());
     run.args(["run", "--quiet", "--no-replay", "--emit", "all", "--max-time", "120s", "--max-forks", FORKS, "--schedules", "2"]);
@@ -115,29 +74,23 @@ fn compare(source: &Path, program: &Program, seed: u64, musl: &NativeMusl) -> Re
     if !matches!(ended.status.code(), Some(0 | 1 | 3)) {
         bail!("wryneck ended with {}:\n{}", ended.status, String::from_utf8_lossy(&ended.stderr));
     }
-    let mut counts = Counts::default();
     let (mut ends, mut problems) = (Vec::new(), Vec::new());
-    for entry in fs::read_dir(&out)? {
-        let path = entry?.path();
-        if path.extension().is_none_or(|e| e != "json") {
-            continue;
-        }
-        let test: Value = serde_json::from_slice(&fs::read(&path)?)?;
-        counts.tests += 1;
-        counts.switches += test["order"]["count"].as_u64().unwrap_or(0);
+    for test in seeds::tests(&out)? {
+        count("tests", 1);
+        count("switches", test["order"]["count"].as_u64().unwrap_or(0));
         let what = test["what"].as_str().unwrap_or_default();
         match test["class"].as_str() {
             Some("exit") => {
-                counts.exits += 1;
-                let stdout = test["stdout"].as_array().into_iter().flatten().filter_map(|b| Some(b.as_u64()? as u8)).collect();
-                ends.push(End::Exit(what.parse().context("an exit has a status")?, stdout));
+                count("exits", 1);
+                ends.push(End::Exit(what.parse().context("an exit has a status")?, seeds::bytes(&test["stdout"])));
             }
             Some("fault") => {
-                match what {
-                    "data-race" => counts.races += 1,
-                    "deadlock" => counts.deadlocks += 1,
-                    _ => counts.other += 1,
-                }
+                let kind = match what {
+                    "data-race" => "data races",
+                    "deadlock" => "deadlocks",
+                    _ => "other faults",
+                };
+                count(kind, 1);
                 ends.push(if what == "deadlock" { End::Waits } else { End::Fault });
             }
             _ => problems.push(format!("a path ends as {} {what}", test["class"])),
@@ -149,14 +102,14 @@ fn compare(source: &Path, program: &Program, seed: u64, musl: &NativeMusl) -> Re
         problems.push(format!("{}: {} {}", test["test"].as_str().unwrap_or("?"), test["verdict"], test["why"]));
     }
     if program.sequential && !program.has_input && !ends.contains(&End::Fault) {
-        counts.real = 1;
+        count("sequential programs as they are", 1);
         let real = as_it_is(source, musl, seed % 2 == 1)?;
         if !ends.contains(&real) {
             problems.push(format!("as it is, it ends as {real:?}, which no test does: {ends:?}"));
         }
     }
     problems.truncate(4);
-    Ok((counts, problems))
+    Ok(problems)
 }
 
 /// Runs the program without a scheduler.
@@ -180,17 +133,5 @@ fn as_it_is(source: &Path, musl: &NativeMusl, apart: bool) -> Result<End> {
     match status.code() {
         Some(code) => Ok(End::Exit(code, fs::read(&stdout)?)),
         None => bail!("as it is, it dies of signal {:?}", status.signal()),
-    }
-}
-
-impl Counts {
-    fn add(&mut self, other: &Counts) {
-        self.tests += other.tests;
-        self.exits += other.exits;
-        self.races += other.races;
-        self.deadlocks += other.deadlocks;
-        self.other += other.other;
-        self.switches += other.switches;
-        self.real += other.real;
     }
 }
