@@ -1,7 +1,8 @@
 //! What can be asked beyond one condition: must it hold, and which values can an expression have at least and at most.
 //!
 //! Technique: binary search between a bound known from the expression's interval and the value under a model, each step one query, each
-//! satisfiable answer moving the end to the value its model gives. An expression over one independent byte is read off a table instead, over few bytes by one search.
+//! satisfiable answer moving the end to the value its model gives. An expression over one independent byte is
+//! read off a table instead, and the values of one over two bytes are searched once.
 //! Bounds are exact, so they do not depend on models or caches. Each query halves the values between, so there are at most two per bit; a
 //! model that does not satisfy what was asked ends the search as [`Why::BrokenModel`], and the caller's stop ends it between queries.
 use wryneck_expr::{ExprId, Model, Pool};
@@ -102,7 +103,7 @@ impl Solver {
             }
             if step == 1
                 && self.config.search
-                && let Some(found) = self.end_by_search(pool, pc, e, &model, budget, end)
+                && let Some(found) = self.end_by_search(pool, Query::new(pc, e, &model, budget), end)
             {
                 return Ok(found);
             }
@@ -144,19 +145,13 @@ impl Solver {
         Err(Why::BrokenModel)
     }
 
-    /// For an expression over few bytes: the best of its values under all models of what constrains them.
-    fn end_by_search(
-        &mut self,
-        pool: &mut Pool,
-        pc: &PathCondition,
-        e: ExprId,
-        base: &Model,
-        budget: &Budget,
-        end: End,
-    ) -> Option<(u64, Model)> {
-        let mut query = Query::new(pc, e, base, budget);
+    /// For a query whose goal is a number over few bytes: the best of its values under all models of what constrains them.
+    fn end_by_search(&mut self, pool: &mut Pool, mut query: Query<'_>, end: End) -> Option<(u64, Model)> {
         if self.config.substitution {
-            query.goal = self.replaced.form(pool, pc, e);
+            query.goal = self.replaced.form(pool, query.pc, query.goal);
+        }
+        if !search::may_have_best(pool, query.goal) {
+            return None;
         }
         independence::run(self, pool, &mut query);
         let better = match end {

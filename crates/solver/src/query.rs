@@ -1,9 +1,12 @@
 //! A query on its way through the stages: what was asked, and what the stages have found relevant to it.
+use std::cell::OnceCell;
+
 use wryneck_expr::{ExprId, Model, Pool, SymId};
 
 use crate::answer::{Answer, Core};
 use crate::budget::Budget;
 use crate::path::PathCondition;
+use crate::stage::costly::Costly;
 
 pub(crate) struct Query<'a> {
     pub(crate) pc: &'a PathCondition,
@@ -18,6 +21,7 @@ pub(crate) struct Query<'a> {
     pub(crate) slice: Vec<Item>,
     /// The symbols of the goal and the slice, ascending; an answer's model differs from the base in these only.
     pub(crate) symbols: Vec<SymId>,
+    costly: OnceCell<Costly>,
 }
 
 /// A constraint of the slice.
@@ -30,7 +34,12 @@ pub(crate) struct Item {
 
 impl<'a> Query<'a> {
     pub(crate) fn new(pc: &'a PathCondition, cond: ExprId, base: &'a Model, budget: &'a Budget) -> Query<'a> {
-        Query { pc, base, budget, cond, goal: cond, slice: Vec::new(), symbols: Vec::new() }
+        Query { pc, base, budget, cond, goal: cond, slice: Vec::new(), symbols: Vec::new(), costly: OnceCell::new() }
+    }
+
+    /// Is the goal costly for the SAT solver? Asked once its fixed symbols are replaced.
+    pub(crate) fn costly(&self, pool: &Pool) -> &Costly {
+        self.costly.get_or_init(|| Costly::of(pool, self.goal))
     }
 
     /// Goal and slice: what has to hold together, the goal first.

@@ -12,7 +12,7 @@ use crate::stage::abstraction::Abstraction;
 use crate::stage::cache::Cache;
 use crate::stage::known_bits;
 use crate::stage::recent_models::RecentModels;
-use crate::stage::search::Credit;
+use crate::stage::search::Credits;
 use crate::stage::substitute::Replaced;
 use crate::stats::Stats;
 use crate::tables::Tables;
@@ -26,8 +26,7 @@ pub struct Solver {
     pub tables: Tables,
     pub(crate) replaced: Replaced,
     pub(crate) abstraction: Abstraction,
-    pub(crate) short_searches: Credit,
-    pub(crate) deep_searches: Credit,
+    pub(crate) searches: Credits,
     pub(crate) cache: Cache,
     pub(crate) recent: RecentModels,
     pub(crate) backend: Box<dyn Backend>,
@@ -52,8 +51,7 @@ impl Solver {
     pub fn with_backend(config: Config, backend: Box<dyn Backend>) -> Solver {
         Solver {
             abstraction: Abstraction::new(&config),
-            short_searches: Credit::default(),
-            deep_searches: Credit::default(),
+            searches: Credits::default(),
             config,
             stats: Stats::default(),
             evaluator: Evaluator::new(),
@@ -139,6 +137,7 @@ impl Solver {
         self.tables.clear();
         self.cache.clear();
         self.recent.clear();
+        self.searches = Credits::default();
         self.forget_pool();
     }
 

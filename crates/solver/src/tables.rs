@@ -67,14 +67,19 @@ impl Tables {
     /// it took.
     pub(crate) fn values_beside(&mut self, pool: &Pool, e: ExprId, symbol: SymId, model: &Model) -> ([u64; 256], usize) {
         let values = self.sweep.sweep_values_in(pool, e, symbol, model);
-        (values, self.sweep.nodes().iter().map(|&e| work_of(pool, e)).sum())
+        (values, self.work(pool))
     }
 
     /// [`beside`](Self::beside) of several conditions, and how many vectors it took; a floating-point operation counts as [`FLOAT_WORK`].
     pub(crate) fn beside_all(&mut self, pool: &Pool, conds: &[ExprId], symbol: SymId, model: &Model) -> (Vec<Domain>, usize) {
         let full = Domain::full(pool.sym_info(symbol).width);
         let tables = self.sweep.sweep_all(pool, conds, symbol, model).into_iter().map(|table| Domain(table).and(full)).collect();
-        (tables, self.sweep.nodes().iter().map(|&e| work_of(pool, e)).sum())
+        (tables, self.work(pool))
+    }
+
+    /// What the last sweep cost, in vectors.
+    fn work(&self, pool: &Pool) -> usize {
+        self.sweep.nodes().iter().map(|&e| work_of(pool, e)).sum()
     }
 
     /// Keeps the tables of the expressions that survived a compaction.

@@ -14,7 +14,7 @@ use crate::budget::Budget;
 use crate::config::Config;
 use crate::query::Query;
 use crate::solver::Solver;
-use crate::stage::costly::{Costly, is_mixed};
+use crate::stage::costly::is_mixed;
 
 /// Conflicts that such a query may cost.
 const MOST_CONFLICTS: u64 = 100;
@@ -42,7 +42,7 @@ impl Abstraction {
 }
 
 pub(crate) fn run(solver: &mut Solver, pool: &mut Pool, query: &mut Query<'_>) -> Option<Answer> {
-    if !Costly::of(pool, &[query.goal]).hash {
+    if !query.costly(pool).hash {
         return None;
     }
     let assertions = query.assertions();

@@ -1,4 +1,4 @@
-//! Which constraints are costly for the SAT solver: products, quotients, floating point, and hashes.
+//! Which conditions are costly for the SAT solver: products, quotients, floating point, and hashes.
 use wryneck_expr::visit::post_order;
 use wryneck_expr::{ExprId, Kind, Pool};
 
@@ -12,17 +12,17 @@ const MIXED: usize = 24;
 const MIXED_WIDE: u32 = 16;
 
 #[derive(Default)]
-pub(super) struct Costly {
+pub(crate) struct Costly {
     /// Wide products or quotients, or many sums of symbolic numbers.
-    pub(super) hash: bool,
-    pub(super) float: bool,
+    pub(crate) hash: bool,
+    pub(crate) float: bool,
 }
 
 impl Costly {
-    pub(super) fn of(pool: &Pool, assertions: &[ExprId]) -> Costly {
+    pub(crate) fn of(pool: &Pool, goal: ExprId) -> Costly {
         let mut costly = Costly::default();
         let mut mixed = 0;
-        post_order(pool, assertions, |e| match pool.kind(e) {
+        post_order(pool, &[goal], |e| match pool.kind(e) {
             Kind::Float(..) => costly.float = true,
             Kind::Mul(..) | Kind::Udiv(..) | Kind::Urem(..) | Kind::Sdiv(..) | Kind::Srem(..) => costly.hash |= pool.width(e) >= WIDE,
             _ => mixed += usize::from(is_mixed(pool, e)),

@@ -5,7 +5,7 @@ pub(crate) mod backend;
 pub(crate) mod byte_domain;
 pub(crate) mod cache;
 pub(crate) mod constant;
-mod costly;
+pub(crate) mod costly;
 pub(crate) mod enumerate;
 pub(crate) mod independence;
 pub(crate) mod known_bits;

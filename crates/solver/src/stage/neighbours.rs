@@ -1,7 +1,7 @@
 //! Neighbours: other values of one byte, where the goal is costly for the SAT solver.
 //!
 //! The base model satisfies all but the goal. Of a sum, a checksum or a remainder another value of a single byte often satisfies that, too, and one
-//! sweep per byte tells for all its values. Only costly goals ([`Costly`]) are worth that: their circuits have thousands of gates,
+//! sweep per byte tells for all its values. Only costly goals ([`Query::costly`]) are worth that: their circuits have thousands of gates,
 //! others are answered by the SAT solver in the time of a few sweeps. Never says that there is no model. Cost: at most [`MOST_SYMBOLS`] sweeps of
 //! the goal, and of what constrains a byte that helps.
 use wryneck_expr::Pool;
@@ -10,13 +10,12 @@ use crate::answer::Answer;
 use crate::domain::Domain;
 use crate::query::Query;
 use crate::solver::Solver;
-use crate::stage::costly::Costly;
 
 /// Bytes whose values are tried.
 const MOST_SYMBOLS: usize = 16;
 
 pub(crate) fn run(solver: &mut Solver, pool: &mut Pool, query: &mut Query<'_>) -> Option<Answer> {
-    let costly = Costly::of(pool, &[query.goal]);
+    let costly = query.costly(pool);
     if !costly.hash || costly.float {
         return None;
     }

@@ -15,15 +15,28 @@ use crate::solver::Solver;
 /// Symbols that may get values.
 const MOST_SYMBOLS: usize = 8;
 
+/// Symbols of a search for the best value, which meets all models.
+const MOST_OF_BEST: usize = 2;
+/// Vectors that a search may compute before the SAT solver is asked; one takes about a tenth of a microsecond.
+const SHORT: usize = 15_000;
+/// After the SAT solver had a short time for the query.
+const DEEP: usize = 400_000;
+
 /// What an answer adds to a search's credit, and its bound; a search without one takes 1.
 const CREDIT: i32 = 4;
 const MOST_CREDIT: i32 = 32;
 /// Without credit, one query in so many is searched.
 const SELDOM: u32 = 16;
 
-/// How well searches of one kind did: of some programs' tables each search is in vain.
-#[derive(Clone, Copy)]
-pub(crate) struct Credit {
+/// How well short and deep searches did.
+#[derive(Default)]
+pub(crate) struct Credits {
+    short: Credit,
+    deep: Credit,
+}
+
+/// How well searches of one kind did: in some programs nearly every one is in vain.
+struct Credit {
     left: i32,
     passed: u32,
 }
@@ -45,13 +58,6 @@ impl Credit {
     }
 }
 
-/// Symbols of a search for the best value, which meets all models.
-const MOST_OF_BEST: usize = 2;
-/// Vectors that a search may compute before the SAT solver is asked; one takes about a tenth of a microsecond.
-const SHORT: usize = 15_000;
-/// After the SAT solver had a short time for the query.
-const DEEP: usize = 400_000;
-
 /// A condition that links several symbols: the goal, or one of the slice.
 struct Link {
     form: ExprId,
@@ -63,12 +69,20 @@ struct Link {
 
 struct Search<'a> {
     pool: &'a Pool,
-    symbols: &'a [SymId],
+    query: &'a Query<'a>,
     links: Vec<Link>,
     /// By place in the slice: has it cut a value?
     used: Vec<bool>,
     work: usize,
     most_work: usize,
+}
+
+/// What a search looks for, and has found.
+enum Wanted {
+    /// Any model.
+    Any(Option<Model>),
+    /// The best value of a number, and a model that gives it.
+    Best { number: ExprId, better: fn(u64, u64) -> bool, found: Option<(u64, Model)> },
 }
 
 /// The values that each symbol has left.
@@ -79,26 +93,42 @@ struct Spent;
 
 /// Before the SAT solver is asked.
 pub(crate) fn run(solver: &mut Solver, pool: &mut Pool, query: &mut Query<'_>) -> Option<Answer> {
-    if !is_small(pool, query) || !solver.short_searches.is_due() {
-        return None;
-    }
-    let answer = search(solver, pool, query, SHORT);
-    solver.short_searches.note(answer.is_some());
-    answer
+    search(solver, pool, query, SHORT, |credits| &mut credits.short)
 }
 
 /// After the SAT solver had a short time for it.
 pub(crate) fn deep(solver: &mut Solver, pool: &mut Pool, query: &mut Query<'_>) -> Option<Answer> {
-    if !is_small(pool, query) || !solver.deep_searches.is_due() {
-        return None;
-    }
-    let answer = search(solver, pool, query, DEEP);
-    solver.deep_searches.note(answer.is_some());
-    answer
+    search(solver, pool, query, DEEP, |credits| &mut credits.deep)
 }
 
-fn is_small(pool: &Pool, query: &Query<'_>) -> bool {
-    query.symbols.len() <= MOST_SYMBOLS && query.symbols.iter().all(|symbol| pool.sym_info(*symbol).width <= 8)
+fn search(
+    solver: &mut Solver,
+    pool: &Pool,
+    query: &Query<'_>,
+    most_work: usize,
+    credit: fn(&mut Credits) -> &mut Credit,
+) -> Option<Answer> {
+    if !is_small(pool, query) || !credit(&mut solver.searches).is_due() {
+        return None;
+    }
+    let forms = query.assertions().into_iter().enumerate().map(|(at, form)| (form, at.checked_sub(1)));
+    let (mut search, domains) = Search::new(solver, pool, query, forms, most_work);
+    let mut wanted = Wanted::Any(None);
+    let ended = search.descend(solver, search.all(), &domains, query.base, &mut wanted);
+    credit(&mut solver.searches).note(ended.is_ok());
+    match (ended, wanted) {
+        (Err(Spent), _) => None,
+        (Ok(()), Wanted::Any(Some(model))) => Some(Answer::Sat(model)),
+        (Ok(()), _) => {
+            let used: Vec<_> = query.slice.iter().zip(&search.used).filter(|(_, used)| **used).map(|(item, _)| *item).collect();
+            Some(query.unsat(pool, used))
+        }
+    }
+}
+
+/// May [`best`] search for the values of this number?
+pub(crate) fn may_have_best(pool: &Pool, number: ExprId) -> bool {
+    pool.support(number).len() <= MOST_OF_BEST
 }
 
 /// The best value of `query.goal`, a number that the slice of the query constrains, and a model that gives it; `None`: it takes too much work.
@@ -106,127 +136,91 @@ pub(crate) fn best(solver: &mut Solver, pool: &Pool, query: &Query<'_>, better: 
     if !is_small(pool, query) || query.symbols.len() > MOST_OF_BEST {
         return None;
     }
-    let forms: Vec<(ExprId, Option<usize>)> = query.slice.iter().enumerate().map(|(at, item)| (item.form, Some(at))).collect();
-    let (mut search, domains) = begin(solver, pool, query, forms, SHORT);
-    let mut best = Best { number: query.goal, better, found: None };
-    let open = ((1_u16 << query.symbols.len()) - 1) as u8;
-    search.improve(solver, open, &domains, query.base, query, &mut best).ok()?;
-    best.found
-}
-
-/// What is looked for among the models.
-struct Best {
-    number: ExprId,
-    better: fn(u64, u64) -> bool,
-    found: Option<(u64, Model)>,
-}
-
-fn search(solver: &mut Solver, pool: &Pool, query: &Query<'_>, most_work: usize) -> Option<Answer> {
-    let forms = query.assertions().into_iter().enumerate().map(|(at, form)| (form, at.checked_sub(1))).collect();
-    let (mut search, domains) = begin(solver, pool, query, forms, most_work);
-    let open = ((1_u16 << query.symbols.len()) - 1) as u8;
-    match search.descend(solver, open, &domains, query.base, query) {
-        Ok(Some(model)) => Some(Answer::Sat(model)),
-        Ok(None) => {
-            let used: Vec<_> = query.slice.iter().zip(&search.used).filter(|(_, used)| **used).map(|(item, _)| *item).collect();
-            Some(query.unsat(pool, used))
-        }
-        Err(Spent) => None,
+    let forms = query.slice.iter().enumerate().map(|(at, item)| (item.form, Some(at)));
+    let (mut search, domains) = Search::new(solver, pool, query, forms, SHORT);
+    let mut wanted = Wanted::Best { number: query.goal, better, found: None };
+    let ended = search.descend(solver, search.all(), &domains, query.base, &mut wanted);
+    match (ended, wanted) {
+        (Ok(()), Wanted::Best { found, .. }) => found,
+        _ => None,
     }
 }
 
-/// A search for these conditions, each with its place in the slice, and the values that those over one symbol leave.
-fn begin<'a>(
-    solver: &mut Solver,
-    pool: &'a Pool,
-    query: &'a Query<'_>,
-    forms: Vec<(ExprId, Option<usize>)>,
-    most_work: usize,
-) -> (Search<'a>, Domains) {
-    let mut domains = [Domain::EMPTY; MOST_SYMBOLS];
-    for (domain, &symbol) in domains.iter_mut().zip(&query.symbols) {
-        *domain = Domain::full(pool.sym_info(symbol).width);
-    }
-    let bit = |symbol: &SymId| query.symbols.binary_search(symbol).map_or(0, |at| 1_u8 << at);
-    let links = |form: ExprId| pool.support(form).iter().map(bit).fold(0, |all, bit| all | bit);
-    let mut search = Search { pool, symbols: &query.symbols, links: Vec::new(), used: vec![false; query.slice.len()], work: 0, most_work };
-    for (form, item) in forms {
-        let link = Link { form, item, symbols: links(form) };
-        match pool.support(form) {
-            &[symbol] => {
-                let table = solver.tables.get(pool, form, symbol);
-                let domain = &mut domains[link.symbols.trailing_zeros() as usize];
-                let cut = domain.and(table);
-                search.note(link.item, *domain, cut);
-                *domain = cut;
-            }
-            _ => search.links.push(link),
-        }
-    }
-    (search, domains)
+fn is_small(pool: &Pool, query: &Query<'_>) -> bool {
+    query.symbols.len() <= MOST_SYMBOLS && query.symbols.iter().all(|symbol| pool.sym_info(*symbol).width <= 8)
 }
 
-impl Search<'_> {
-    /// A model in which the symbols that are not `open` have the values of `model`, and no link over one open symbol is left. `None`: there is none.
-    fn descend(
-        &mut self,
+/// The numbers of the symbols whose bits are set.
+fn numbers(symbols: u8) -> impl Iterator<Item = usize> {
+    (0..MOST_SYMBOLS).filter(move |at| symbols >> at & 1 == 1)
+}
+
+impl<'a> Search<'a> {
+    /// A search for these conditions, each with its place in the slice, and the values that those over one symbol leave.
+    fn new(
         solver: &mut Solver,
-        open: u8,
-        domains: &Domains,
-        model: &Model,
-        query: &Query<'_>,
-    ) -> Result<Option<Model>, Spent> {
-        let Some(at) = (0..MOST_SYMBOLS).filter(|at| open >> at & 1 == 1).min_by_key(|&at| domains[at].count()) else {
-            return Ok(Some(model.clone()));
-        };
-        let rest = open & !(1 << at);
-        for value in domains[at].iter() {
-            if query.budget.stop.asked() {
-                return Err(Spent);
-            }
-            let model = model.with(&[(self.symbols[at], value.into())]);
-            let mut left = *domains;
-            if self.cut(solver, 1 << at, rest, &mut left, &model)? {
-                let found = self.descend(solver, rest, &left, &model, query)?;
-                if found.is_some() {
-                    return Ok(found);
+        pool: &'a Pool,
+        query: &'a Query<'a>,
+        forms: impl Iterator<Item = (ExprId, Option<usize>)>,
+        most_work: usize,
+    ) -> (Search<'a>, Domains) {
+        let mut domains = [Domain::EMPTY; MOST_SYMBOLS];
+        for (domain, &symbol) in domains.iter_mut().zip(&query.symbols) {
+            *domain = Domain::full(pool.sym_info(symbol).width);
+        }
+        let bit = |symbol: &SymId| query.symbols.binary_search(symbol).map_or(0, |at| 1_u8 << at);
+        let mut search = Search { pool, query, links: Vec::new(), used: vec![false; query.slice.len()], work: 0, most_work };
+        for (form, item) in forms {
+            let link = Link { form, item, symbols: pool.support(form).iter().map(bit).fold(0, |all, bit| all | bit) };
+            match pool.support(form) {
+                &[symbol] => {
+                    let table = solver.tables.get(pool, form, symbol);
+                    search.keep(item, &mut domains[link.symbols.trailing_zeros() as usize], table);
                 }
+                _ => search.links.push(link),
             }
         }
-        Ok(None)
+        (search, domains)
     }
 
-    /// Looks at all models as [`descend`](Self::descend) does, for the best value of a number: all values of the last open symbol in one sweep.
-    fn improve(
-        &mut self,
-        solver: &mut Solver,
-        open: u8,
-        domains: &Domains,
-        model: &Model,
-        query: &Query<'_>,
-        best: &mut Best,
-    ) -> Result<(), Spent> {
-        let Some(at) = (0..MOST_SYMBOLS).filter(|at| open >> at & 1 == 1).min_by_key(|&at| domains[at].count()) else { return Ok(()) };
-        let rest = open & !(1 << at);
-        if rest == 0 {
-            let (values, work) = solver.tables.values_beside(self.pool, best.number, self.symbols[at], model);
+    /// All symbols, a bit each.
+    fn all(&self) -> u8 {
+        ((1_u16 << self.query.symbols.len()) - 1) as u8
+    }
+
+    /// Looks at the models in which the symbols that are not `open` have the values of `model`; no link has one open symbol left. Ends at the first
+    /// model if any will do.
+    fn descend(&mut self, solver: &mut Solver, open: u8, domains: &Domains, model: &Model, wanted: &mut Wanted) -> Result<(), Spent> {
+        let Some(at) = numbers(open).min_by_key(|&at| domains[at].count()) else {
+            if let Wanted::Any(found) = wanted {
+                *found = Some(model.clone());
+            }
+            return Ok(());
+        };
+        let (symbol, rest) = (self.query.symbols[at], open & !(1 << at));
+        if let (0, Wanted::Best { number, better, found }) = (rest, &mut *wanted) {
+            // All values of the last symbol in one sweep.
+            let (values, work) = solver.tables.values_beside(self.pool, *number, symbol, model);
             self.spend(work)?;
             for byte in domains[at].iter() {
                 let value = values[usize::from(byte)];
-                if best.found.as_ref().is_none_or(|(before, _)| (best.better)(value, *before)) {
-                    best.found = Some((value, model.with(&[(self.symbols[at], byte.into())])));
+                if found.as_ref().is_none_or(|(before, _)| better(value, *before)) {
+                    *found = Some((value, model.with(&[(symbol, byte.into())])));
                 }
             }
             return Ok(());
         }
         for value in domains[at].iter() {
-            if query.budget.stop.asked() {
+            if self.query.budget.stop.asked() {
                 return Err(Spent);
             }
-            let model = model.with(&[(self.symbols[at], value.into())]);
+            let model = model.with(&[(symbol, value.into())]);
             let mut left = *domains;
             if self.cut(solver, 1 << at, rest, &mut left, &model)? {
-                self.improve(solver, rest, &left, &model, query, best)?;
+                self.descend(solver, rest, &left, &model, wanted)?;
+                if let Wanted::Any(Some(_)) = wanted {
+                    return Ok(());
+                }
             }
         }
         Ok(())
@@ -239,22 +233,20 @@ impl Search<'_> {
 
     /// Cuts the open symbols' values by the links that have one of them left since `chosen` has a value. Whether each has a value left.
     fn cut(&mut self, solver: &mut Solver, chosen: u8, open: u8, left: &mut Domains, model: &Model) -> Result<bool, Spent> {
-        for at in (0..MOST_SYMBOLS).filter(|at| open >> at & 1 == 1) {
+        for at in numbers(open) {
             let due = |link: &&Link| link.symbols & chosen != 0 && link.symbols & open == 1 << at;
             let (forms, items): (Vec<ExprId>, Vec<Option<usize>>) =
                 self.links.iter().filter(due).map(|link| (link.form, link.item)).unzip();
             if forms.is_empty() {
                 continue;
             }
-            let (tables, work) = solver.tables.beside_all(self.pool, &forms, self.symbols[at], model);
+            let (tables, work) = solver.tables.beside_all(self.pool, &forms, self.query.symbols[at], model);
             self.spend(work)?;
             // What has cut values before comes first, so that the core stays small.
             for again in [true, false] {
                 for (&item, &table) in items.iter().zip(&tables) {
                     if item.is_none_or(|item| self.used[item]) == again && !left[at].is_empty() {
-                        let cut = left[at].and(table);
-                        self.note(item, left[at], cut);
-                        left[at] = cut;
+                        self.keep(item, &mut left[at], table);
                     }
                 }
             }
@@ -265,10 +257,12 @@ impl Search<'_> {
         Ok(true)
     }
 
-    /// Notes that a condition of the slice has cut a domain, if it has.
-    fn note(&mut self, item: Option<usize>, before: Domain, after: Domain) {
+    /// Keeps the values that a condition allows, and notes whether one of the slice has cut some.
+    fn keep(&mut self, item: Option<usize>, domain: &mut Domain, table: Domain) {
+        let cut = domain.and(table);
         if let Some(item) = item {
-            self.used[item] |= before != after;
+            self.used[item] |= cut != *domain;
         }
+        *domain = cut;
     }
 }
