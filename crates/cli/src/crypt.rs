@@ -7,17 +7,13 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::{collections::BTreeSet, fs};
 
-use anyhow::{Result, bail};
+use anyhow::{Context, Result};
 
-use crate::build::{LIBC, missing};
+use crate::build::LIBC;
+use crate::cache;
 use crate::compile::CLANG;
-use crate::native::MUSL_LIB;
-use crate::toolchain::{AR, FAT, INSTALL, TARGET};
-use crate::{cache, child};
-
-const EXTRACT: &str = "llvm-extract-22";
-const NM: &str = "llvm-nm-22";
-const OPT: &str = "opt-22";
+use crate::native::{self, MUSL_LIB};
+use crate::toolchain::{AR, EXTRACT, FAT, NM, OPT, TARGET};
 
 /// Keeps the functions of `crypt.h` and `unistd.h`, and what they reach.
 const KEEP: [&str; 2] = ["-passes=internalize,globaldce", "-internalize-public-api-list=crypt,crypt_r,encrypt,setkey"];
@@ -46,14 +42,7 @@ pub fn make(libc: &Path, library: &Path, scratch: &Path) -> Result<()> {
     [reached, own, kept, object].iter().try_for_each(|file| Ok(fs::remove_file(file)?))
 }
 
-/// What a tool prints.
+/// What one of LLVM's tools prints.
 fn tool(name: &str, words: impl FnOnce(&mut Command) -> &mut Command) -> Result<String> {
-    let mut command = Command::new(name);
-    words(&mut command);
-    child::bind(&mut command, libc::SIGKILL);
-    let ended = command.output().map_err(|e| missing(e, name, INSTALL))?;
-    if !ended.status.success() {
-        bail!("`libcrypt.a` cannot be made: {}", String::from_utf8_lossy(&ended.stderr).trim_end());
-    }
-    Ok(String::from_utf8_lossy(&ended.stdout).into_owned())
+    native::tool(words(&mut Command::new(name))).context("`libcrypt.a` cannot be made")
 }

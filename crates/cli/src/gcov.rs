@@ -12,7 +12,8 @@ use anyhow::{Context, Result};
 use wryneck_confine::Collected;
 
 use crate::compile::{self, CLANG};
-use crate::native::{OPT, tool};
+use crate::native::tool;
+use crate::toolchain::OPT;
 use crate::{data, source};
 
 /// What gcov reads: the program's blocks and lines, and their counts.

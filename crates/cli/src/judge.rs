@@ -87,8 +87,7 @@ static SIGNS: &[Sign] = &[
     Sign { kind: "unsigned-overflow", sanitizer: &["unsigned integer overflow", "left shift", "negation of"], signals: &[] },
     // The host's C library is not watched inside: closing a stream twice shows there as the second `free`.
     Sign { kind: "use-after-free", sanitizer: &["heap-use-after-free", "double-free"], signals: &[] },
-    // The stack of a thread that has ended is no memory any more.
-    Sign { kind: "use-after-return", sanitizer: &["stack-use-after", "SEGV"], signals: &[] },
+    Sign { kind: AFTER_RETURN, sanitizer: &["stack-use-after"], signals: &[] },
     Sign { kind: "wild-pointer", sanitizer: &["SEGV", "misaligned", "overflow"], signals: &[SEGV, libc::SIGBUS] },
 ];
 
@@ -98,6 +97,8 @@ pub const OWN_ORDER: &str = "a native run has an order of its own in which threa
 pub const SLICED: &str = "; on the path a thread gives way because it has run for long, which a native run does elsewhere";
 /// Kinds of faults that show only where threads run natively in the order of the path.
 const OF_ORDER: [&str; 3] = [DATA_RACE, "deadlock", "unheld-lock"];
+/// The kind of fault that an ended thread's stack shows by no address, too.
+const AFTER_RETURN: &str = "use-after-return";
 /// The kind of fault that only the thread sanitizer sees.
 pub const DATA_RACE: &str = "data-race";
 /// What the scheduler of the replay library ends a program by, and how its line in the report begins.
@@ -204,8 +205,8 @@ pub fn second(kind: &str, otherwise: String, seen: std::result::Result<Verdict, 
     }
 }
 
-/// Judges the run of a test under sanitizers by what they said; `None` if nothing.
-pub fn sanitized(expected: &Expected, said: &str) -> Option<Verdict> {
+/// Judges the run of a test under sanitizers by what they said; `None` if nothing. `threads`: the program has some.
+pub fn sanitized(expected: &Expected, said: &str, threads: bool) -> Option<Verdict> {
     if said.contains("LeakSanitizer has encountered a fatal error") {
         return Some(Verdict::Cannot("the leak checker may not watch processes here".into()));
     }
@@ -219,7 +220,9 @@ pub fn sanitized(expected: &Expected, said: &str) -> Option<Verdict> {
         }
         Expected::Fault(kind) => {
             let report = report?;
-            (SIGNS.iter().find(|s| s.kind == kind)?.sanitizer.iter().any(|w| report.contains(w)), report)
+            // The stack of a thread that has ended is no memory any more.
+            let gone = threads && kind == AFTER_RETURN && report.contains("SEGV");
+            (gone || SIGNS.iter().find(|s| s.kind == kind)?.sanitizer.iter().any(|w| report.contains(w)), report)
         }
         Expected::Exit(..) | Expected::Open(_) => return None,
     };
@@ -294,12 +297,15 @@ mod tests {
     fn sanitizers_are_believed_only_on_the_same_kind() {
         let report = "==1==ERROR: AddressSanitizer: heap-use-after-free on address 0x1";
         let fault = |kind: &str| Expected::Fault(kind.into());
-        assert_eq!(sanitized(&fault("use-after-free"), report), Some(Verdict::Same));
-        assert!(matches!(sanitized(&fault("double-free"), report), Some(Verdict::Different(_))));
-        assert_eq!(sanitized(&fault("double-free"), ""), None);
+        assert_eq!(sanitized(&fault("use-after-free"), report, false), Some(Verdict::Same));
+        assert!(matches!(sanitized(&fault("double-free"), report, false), Some(Verdict::Different(_))));
+        assert_eq!(sanitized(&fault("double-free"), "", false), None);
+        let gone = "==1==ERROR: AddressSanitizer: SEGV on unknown address 0x7f00";
+        assert_eq!(sanitized(&fault(AFTER_RETURN), gone, true), Some(Verdict::Same));
+        assert!(matches!(sanitized(&fault(AFTER_RETURN), gone, false), Some(Verdict::Different(_))));
         let report =
             "Direct leak of 8 byte(s) in 1 object(s) allocated from:\nSUMMARY: AddressSanitizer: 8 byte(s) leaked in 1 allocation(s).";
-        assert_eq!(sanitized(&Expected::Leak { bytes: 8, objects: 1 }, report), Some(Verdict::Same));
-        assert!(matches!(sanitized(&Expected::Leak { bytes: 9, objects: 1 }, report), Some(Verdict::Different(_))));
+        assert_eq!(sanitized(&Expected::Leak { bytes: 8, objects: 1 }, report, false), Some(Verdict::Same));
+        assert!(matches!(sanitized(&Expected::Leak { bytes: 9, objects: 1 }, report, false), Some(Verdict::Different(_))));
     }
 }

@@ -15,6 +15,7 @@ use anyhow::{Result, anyhow};
 use crate::build::{Kind, missing};
 use crate::child::{self, Limits};
 use crate::compile::{self, CLANG, MUSL_INCLUDE};
+use crate::toolchain::{INSTALL, OPT};
 use crate::{gcov, scheduled, source, stubs};
 
 /// Musl's objects as Debian's `musl-dev` installs them.
@@ -77,9 +78,7 @@ impl Sanitizer {
             (Sanitizer::Thread, _) => "thread",
         }
     }
-}
 
-impl Sanitizer {
     /// Those of these flags by which the replay library is compiled, whose last one is the sanitizer's: the library itself is not watched for races.
     fn library_flags<'f, 'w>(self, flags: &'f [&'w str]) -> &'f [&'w str] {
         match self {
@@ -284,12 +283,9 @@ fn runtime_object(file: &str, flags: &[&str]) -> Result<PathBuf> {
     compile::cached(clang, &library, "o")
 }
 
-/// LLVM's optimiser, of the same version: it marks functions for the sanitizer, which clang does only when it compiles source.
-pub const OPT: &str = "opt-22";
-
 /// Runs a tool to its end; its standard output.
 pub fn tool(command: &mut Command) -> Result<String> {
-    let ended = child::run(command, LIMITS).map_err(|e| missing(e, CLANG, "install Debian's `clang-22`"))?;
+    let ended = child::run(command, LIMITS).map_err(|e| missing(e, &command.get_program().to_string_lossy(), INSTALL))?;
     ended.check_cut("building it natively")?;
     if ended.status.success() {
         return Ok(String::from_utf8_lossy(&ended.stdout).into_owned());

@@ -313,7 +313,8 @@ impl Replay {
         if let Some(limit) = ran.ended.limit {
             return Ok(Err(Watched::No(format!("under which {limit}"))));
         }
-        Ok(judge::sanitized(expected, &ran.sanitizers).ok_or_else(|| Watched::silent(kind, self.place.native.is_c())))
+        Ok(judge::sanitized(expected, &ran.sanitizers, self.place.native.is_scheduled())
+            .ok_or_else(|| Watched::silent(kind, self.place.native.is_c())))
     }
 
     /// Runs a program on a test in the new folder `name`, looking for leaks if asked to.

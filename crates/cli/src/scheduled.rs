@@ -12,10 +12,9 @@ use std::process::Command;
 use anyhow::Result;
 
 use crate::native::tool;
-use crate::stubs::{NM, fresh};
+use crate::stubs::fresh;
+use crate::toolchain::{NM, OBJCOPY};
 
-/// LLVM's tool that renames symbols, of the same version as the compiler.
-const OBJCOPY: &str = "llvm-objcopy-22";
 /// How the names of the scheduler's functions begin.
 const PREFIX: &str = "wryneck_";
 /// Families of functions that a program without threads has no use for.

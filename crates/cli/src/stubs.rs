@@ -11,10 +11,8 @@ use std::process::Command;
 use anyhow::Result;
 
 use crate::native::tool;
+use crate::toolchain::{EXTRACT, NM};
 
-/// LLVM's tools, of the same version as the compiler.
-const EXTRACT: &str = "llvm-extract-22";
-pub const NM: &str = "llvm-nm-22";
 /// Functions that the replay library itself defines, because they write what they say.
 const WRITERS: [&str; 4] = ["clock_gettime", "getrandom", "gettimeofday", "time"];
 /// What finds its value in the environment.

@@ -25,7 +25,10 @@ pub use crate::compile::INSTALL;
 
 pub const LINKER: &str = "ld.lld-22";
 pub const AR: &str = "llvm-ar-22";
+pub const EXTRACT: &str = "llvm-extract-22";
+pub const NM: &str = "llvm-nm-22";
 pub const OBJCOPY: &str = "llvm-objcopy-22";
+pub const OPT: &str = "opt-22";
 
 /// What code is made for.
 pub const TARGET: &str = "--target=x86_64-linux-musl";

@@ -11,12 +11,12 @@ use wryneck_confine::{Confinement, Job, Limits};
 use super::outcome::{Finding, Native};
 use crate::compile::CLANG;
 use crate::judge::{self, Expected, Verdict, Watched};
-use crate::native::{OPT, tool};
+use crate::native::tool;
 use crate::replay;
 use crate::scratch::Scratch;
+use crate::toolchain::{OBJCOPY, OPT};
 
 /// LLVM's copier of objects: it makes the function and the variables that a harness names visible.
-const OBJCOPY: &str = "llvm-objcopy-22";
 /// Where Debian puts the library of C++.
 const CPP_LIBRARY: &str = "/usr/lib/x86_64-linux-gnu/libstdc++.so.6";
 /// Findings of one function whose harnesses are run.
@@ -135,7 +135,7 @@ fn one(text: &str, kind: &str, object: &Path, place: &Path, confinement: &Confin
         return Ok(Native::NotRun(format!("natively {limit}")));
     }
     let expected = Expected::Fault(kind.to_owned());
-    let verdict = judge::sanitized(&expected, &said).unwrap_or_else(|| judge::plain(&expected, &ended, "", &Watched::Silent));
+    let verdict = judge::sanitized(&expected, &said, false).unwrap_or_else(|| judge::plain(&expected, &ended, "", &Watched::Silent));
     Ok(match verdict {
         Verdict::Same => Native::Reproduced,
         Verdict::Different(how) => Native::NotReproduced(how),

@@ -118,12 +118,14 @@ fn load_bytes(cx: &mut Cx<'_>, inst: Option<&Inst>, pointer: Value, size: u64) -
         Place::At(addr) => load_past(cx, inst, addr, size),
         Place::In(object, offset) => {
             let readable = cx.readable(&object, offset, size);
-            let base = cx.core.pool.bits(64, object.base);
             let mut offset = offset;
+            // Its interval alone says of most offsets that they are inside.
             if let Some(inst) = inst
+                && cx.core.pool.interval(offset).1.checked_add(size).is_none_or(|end| end > readable)
                 && read_at_once(cx, inst).is_some()
                 && !decide_within(cx, readable, offset, size)?
             {
+                let base = cx.core.pool.bits(64, object.base);
                 let addr = cx.core.pool.add(base, offset);
                 let addr = cx.concretise(Value::Sym(addr), PAST)?;
                 if let Some(part) = cx.outside_of_object(inst, addr, size) {
