@@ -16,7 +16,7 @@ impl Pool {
             match self.kind(e) {
                 Kind::Sym(_) => return false,
                 Kind::Ite(_, a, b) => todo.extend([a, b]),
-                Kind::Read(array, _) => todo.extend(self.array_elems(array)),
+                Kind::Read(array, _) => todo.extend(self.array_open(array)),
                 other => todo.extend(other.children()),
             }
         }

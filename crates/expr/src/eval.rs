@@ -170,10 +170,14 @@ impl Evaluator {
             Kind::Extract(a, lo) => wide::extract(&self.get_limbs(pool, a, model, levels)?, lo, width)[0],
             Kind::Zext(a) => get(a)?,
             Kind::Sext(a) => signed(pool.width(a), get(a)?) as u64 & mask(width),
-            Kind::Read(array, index) => match pool.array_elems(array).get(get(index)? as usize) {
-                Some(&elem) => get(elem)?,
-                None => 0,
-            },
+            Kind::Read(array, index) => {
+                let index = get(index)? as usize;
+                match pool.array_elems(array).get(index) {
+                    Some(&elem) if pool.as_u64(elem).is_none() => get(elem)?,
+                    Some(_) => pool.array_bytes(array)[index].into(),
+                    None => 0,
+                }
+            }
             Kind::PtrAdd(base, offset) => base.wrapping_add(get(offset)?),
             Kind::Float(op, a, b) => self.float(pool, op, (a, b), width, model, levels)? as u64,
             arithmetic!(a, b) | comparison!(a, b) => {

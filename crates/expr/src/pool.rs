@@ -32,6 +32,10 @@ pub(crate) struct Meta {
 
 pub(crate) struct Array {
     pub(crate) elems: Box<[ExprId]>,
+    /// The elements that are no constants, each once.
+    open: Box<[ExprId]>,
+    /// The values of those that are; 0 for the others.
+    bytes: Box<[u8]>,
     /// What holds of every element.
     pub(crate) facts: Facts,
     pub(crate) hash: u128,
@@ -173,8 +177,19 @@ impl Pool {
             hash = mix(hash, self.digest(elem));
             support = self.supports.union(support, self.meta[elem.index()].support);
         }
+        let bytes = elems.iter().map(|&elem| self.as_u64(elem).unwrap_or(0) as u8).collect();
+        let mut open: Vec<ExprId> = elems.iter().copied().filter(|&elem| self.as_u64(elem).is_none()).collect();
+        open.sort_unstable();
+        open.dedup();
         let id = ArrayId(self.arrays.len() as u32);
-        self.arrays.push(Array { elems: elems.into(), facts: facts.unwrap_or(Facts::constant(8, 0)), hash, support });
+        self.arrays.push(Array {
+            elems: elems.into(),
+            open: open.into(),
+            bytes,
+            facts: facts.unwrap_or(Facts::constant(8, 0)),
+            hash,
+            support,
+        });
         self.array_ids.insert(elems.into(), id);
         self.array_elems += 2 * elems.len();
         id
@@ -182,6 +197,16 @@ impl Pool {
 
     pub fn array_elems(&self, array: ArrayId) -> &[ExprId] {
         &self.arrays[array.index()].elems
+    }
+
+    /// The elements that are no constants, each once, in the order of their ids.
+    pub fn array_open(&self, array: ArrayId) -> &[ExprId] {
+        &self.arrays[array.index()].open
+    }
+
+    /// The values of the elements that are constants; 0 for the others.
+    pub fn array_bytes(&self, array: ArrayId) -> &[u8] {
+        &self.arrays[array.index()].bytes
     }
 
     /// Width in bits.

@@ -93,8 +93,13 @@ impl Substitution {
         let kind = pool.kind(e);
         stack.extend(kind.children().filter(|&child| self.image(pool, child).is_none()));
         if let Kind::Read(array, _) = kind {
-            stack.extend(pool.array_elems(array).iter().filter(|&&elem| self.image(pool, elem).is_none()));
+            stack.extend(self.replaced_of(pool, array).iter().filter(|&&elem| self.image(pool, elem).is_none()));
         }
+    }
+
+    /// The elements that may become others.
+    fn replaced_of<'p>(&self, pool: &'p Pool, array: ArrayId) -> &'p [ExprId] {
+        if matches!(self.reach, Reach::All) { pool.array_elems(array) } else { pool.array_open(array) }
     }
 
     fn rebuild(&self, pool: &mut Pool, e: ExprId) -> ExprId {
@@ -126,6 +131,9 @@ impl Substitution {
 
     fn rebuild_array(&self, pool: &mut Pool, array: ArrayId) -> ArrayId {
         let image = |elem: &ExprId| self.image(pool, *elem).expect("elements come first");
+        if self.replaced_of(pool, array).iter().all(|elem| image(elem) == *elem) {
+            return array;
+        }
         let elems: Vec<ExprId> = pool.array_elems(array).iter().map(image).collect();
         pool.array(&elems)
     }

@@ -427,11 +427,17 @@ impl Sweep {
     }
 
     fn read<R: Lane>(&self, pool: &Pool, array: ArrayId, index: Lanes<'_>) -> [R; LANES] {
-        let elems = pool.array_elems(array);
-        std::array::from_fn(|v| {
-            let elem = elems.get(index.at(v) as usize);
-            R::from_u64(elem.map_or(0, |&elem| pool.as_u64(elem).unwrap_or_else(|| self.lanes(pool, elem).at(v))))
-        })
+        let bytes = pool.array_bytes(array);
+        let mut lanes = index.map(|i| bytes.get(i as usize).copied().unwrap_or(0).into());
+        if !pool.array_open(array).is_empty() {
+            let elems = pool.array_elems(array);
+            for (v, lane) in lanes.iter_mut().enumerate() {
+                if let Some(&elem) = elems.get(index.at(v) as usize).filter(|&&elem| pool.as_u64(elem).is_none()) {
+                    *lane = R::from_u64(self.lanes(pool, elem).at(v));
+                }
+            }
+        }
+        lanes
     }
 }
 
@@ -443,8 +449,8 @@ fn depends(pool: &Pool, e: ExprId, sym: SymId) -> bool {
 /// The operands of a node that get vectors; of a `Read` also the elements that are no constants.
 fn operands(pool: &Pool, e: ExprId) -> impl Iterator<Item = ExprId> {
     let kind = pool.kind(e);
-    let elems = if let Kind::Read(array, _) = kind { pool.array_elems(array) } else { &[] };
-    kind.children().chain(elems.iter().copied().filter(|&elem| pool.as_u64(elem).is_none()))
+    let elems = if let Kind::Read(array, _) = kind { pool.array_open(array) } else { &[] };
+    kind.children().chain(elems.iter().copied())
 }
 
 /// Bit `i` is byte `i`'s lowest.

@@ -86,7 +86,7 @@ fn hashes(pool: &Pool, roots: &[ExprId]) -> Vec<ExprId> {
         let kind = pool.kind(e);
         open.extend(kind.children());
         if let Kind::Read(array, _) = kind {
-            open.extend(pool.array_elems(array));
+            open.extend(pool.array_open(array));
         }
     }
     found
