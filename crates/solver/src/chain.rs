@@ -15,7 +15,7 @@ use crate::query::Query;
 use crate::solver::Solver;
 use crate::stage::{
     abstraction, backend, byte_domain, cache, constant, enumerate, independence, known_bits, log, neighbours, recent_models, search,
-    substitute, validate,
+    substitute, validate, value_sets,
 };
 
 pub(crate) struct Stage {
@@ -28,7 +28,7 @@ pub(crate) struct Stage {
 
 // One more stage: a file in `stage/`, a row here, a flag in `Config`; `tests/stages.rs` then compares on with off.
 #[rustfmt::skip]
-pub(crate) static CHAIN: [Stage; 15] = [
+pub(crate) static CHAIN: [Stage; 16] = [
     Stage { name: "log",           enabled: |_| true,          run: log::run,           remember: false },
     Stage { name: "constant",      enabled: |_| true,          run: constant::run,      remember: false },
     Stage { name: "substitution",  enabled: |c| c.substitution,  run: substitute::run,    remember: false },
@@ -40,6 +40,7 @@ pub(crate) static CHAIN: [Stage; 15] = [
     Stage { name: "enumeration",   enabled: |c| c.enumeration,   run: enumerate::run,     remember: true },
     Stage { name: "abstraction",   enabled: |c| c.abstraction,   run: abstraction::run,   remember: true },
     Stage { name: "neighbours",    enabled: |c| c.neighbours,    run: neighbours::run,    remember: true },
+    Stage { name: "value sets",    enabled: |c| c.value_sets,    run: value_sets::run,    remember: true },
     Stage { name: "search",        enabled: |c| c.search,        run: search::run,        remember: true },
     Stage { name: "short backend", enabled: |c| c.search,        run: backend::short,     remember: true },
     Stage { name: "deep search",   enabled: |c| c.search,        run: search::deep,       remember: true },

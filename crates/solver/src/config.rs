@@ -23,6 +23,8 @@ pub struct Config {
     pub abstraction: bool,
     /// Try other values of one byte, where the condition is costly.
     pub neighbours: bool,
+    /// Decide by the sets of values that tables and sums of bytes can have.
+    pub value_sets: bool,
     /// Try every combination of a few bytes, where the constraints are costly.
     pub search: bool,
     /// Look for the query, a larger satisfiable or a smaller unsatisfiable one among those answered.
@@ -59,6 +61,7 @@ impl Default for Config {
             enumeration: true,
             abstraction: true,
             neighbours: true,
+            value_sets: true,
             search: true,
             cache: true,
             recent_models: true,
@@ -83,6 +86,7 @@ impl Config {
             enumeration: false,
             abstraction: false,
             neighbours: false,
+            value_sets: false,
             search: false,
             cache: false,
             recent_models: false,

@@ -24,6 +24,7 @@ mod stage;
 pub mod stats;
 pub mod tables;
 mod trie;
+mod values;
 
 pub use answer::{Answer, Core, Why};
 pub use budget::{Budget, Stop};

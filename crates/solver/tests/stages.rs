@@ -20,6 +20,7 @@ fn settings() -> Vec<(&'static str, Config)> {
         ("no enumeration", Config { enumeration: false, ..on.clone() }),
         ("no abstraction", Config { abstraction: false, ..on.clone() }),
         ("no neighbours", Config { neighbours: false, ..on.clone() }),
+        ("no value sets", Config { value_sets: false, ..on.clone() }),
         ("no search", Config { search: false, ..on.clone() }),
         ("no cache", Config { cache: false, ..on.clone() }),
         ("no recent models", Config { recent_models: false, ..on.clone() }),
@@ -111,6 +112,36 @@ fn random_conditions(pool: &mut Pool, random: &mut Random, ids: &[SymId], count:
         let sum = pool.binary(Op::Add, product, c);
         let rest = pool.binary(Op::Urem, sum, ten);
         conditions.push(pool.eq(rest, value));
+    }
+    // Scanners: a state is an entry of a table, at the state before plus a byte.
+    for _ in 0..count / 8 {
+        let mut state = pool.bits(16, 0);
+        for round in 0..1 + random.below(3) {
+            let entries = 24 + random.below(16);
+            let symbol = pool.sym(random.pick(&small));
+            let most = random.below(3) == 0;
+            let mut bytes: Vec<ExprId> = (0..2 * entries)
+                .map(|i| (i % 2, random.below(if i % 2 == 0 { entries } else { 2 })))
+                .map(|(high, value)| pool.bits(8, value * u64::from(high == 0 || most)))
+                .collect();
+            if random.below(3) == 0 {
+                bytes[2 * random.below(entries) as usize] = pool.zext(symbol, 8);
+            }
+            let table = pool.array(&bytes);
+            let (low, mask) = (pool.zext(symbol, 64), pool.bits(64, 7 + 8 * round));
+            let class = pool.binary(Op::And, low, mask);
+            let before = pool.zext(state, 64);
+            let sum = pool.binary(Op::Add, before, class);
+            let (two, one) = (pool.bits(64, 2), pool.bits(64, 1));
+            let first = pool.binary(Op::Mul, sum, two);
+            let second = pool.binary(Op::Add, first, one);
+            let (low, high) = (pool.read(table, first), pool.read(table, second));
+            state = pool.concat(high, low);
+            let limit = pool.bits(16, random.below(64));
+            let over = pool.binary(Op::Ult, limit, state);
+            let equal = pool.eq(limit, state);
+            conditions.extend([over, pool.not(over), equal]);
+        }
     }
     // Equalities fix symbols, which random conditions seldom do.
     for &symbol in ids {

@@ -20,13 +20,19 @@ pub(crate) fn run(solver: &mut Solver, pool: &mut Pool, query: &mut Query<'_>) -
     if ranges::decided(pool, query.pc, query.goal) != Some(false) {
         return None;
     }
+    let used = alone(pool, query);
+    Some(query.unsat(pool, used))
+}
+
+/// The constraints that the domains of the goal's symbols are made of.
+pub(super) fn alone(pool: &Pool, query: &Query<'_>) -> Vec<Item> {
     let mut used = Vec::new();
     for &symbol in pool.support(query.goal) {
         let group = query.pc.group_of(symbol).into_iter().flat_map(|group| group.iter());
         let alone = group.filter(|&(_, constraint)| pool.support(constraint) == [symbol]);
         used.extend(alone.map(|(index, form)| Item { index, form }));
     }
-    Some(query.unsat(pool, used))
+    used
 }
 
 /// The truth value a 1-bit expression has under every model, if its facts say so.

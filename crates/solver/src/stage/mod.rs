@@ -15,3 +15,4 @@ pub(crate) mod recent_models;
 pub(crate) mod search;
 pub(crate) mod substitute;
 pub(crate) mod validate;
+pub(crate) mod value_sets;

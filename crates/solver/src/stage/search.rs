@@ -15,10 +15,14 @@ use crate::solver::Solver;
 /// Symbols that may get values.
 const MOST_SYMBOLS: usize = 8;
 
+/// Symbols whose combinations are searched at once, and whatever became of earlier searches: there are at most 65,536.
+const FEW: usize = 2;
 /// Symbols of a search for the best value, which meets all models.
 const MOST_OF_BEST: usize = 2;
 /// Vectors that a search may compute before the SAT solver is asked; one takes about a tenth of a microsecond.
 const SHORT: usize = 15_000;
+/// The same of a search over three symbols: on the states of scanners and parsers (`bc`) the SAT solver takes as long.
+const OF_THREE: usize = 100_000;
 /// After the SAT solver had a short time for the query.
 const DEEP: usize = 400_000;
 
@@ -108,14 +112,22 @@ fn search(
     most_work: usize,
     credit: fn(&mut Credits) -> &mut Credit,
 ) -> Option<Answer> {
-    if !is_small(pool, query) || !credit(&mut solver.searches).is_due() {
+    let few = query.symbols.len() <= FEW;
+    if !is_small(pool, query) || !few && !credit(&mut solver.searches).is_due() {
         return None;
     }
+    let most_work = match query.symbols.len() {
+        ..=FEW => DEEP,
+        3 => most_work.max(OF_THREE),
+        _ => most_work,
+    };
     let forms = query.assertions().into_iter().enumerate().map(|(at, form)| (form, at.checked_sub(1)));
     let (mut search, domains) = Search::new(solver, pool, query, forms, most_work);
     let mut wanted = Wanted::Any(None);
     let ended = search.descend(solver, search.all(), &domains, query.base, &mut wanted);
-    credit(&mut solver.searches).note(ended.is_ok());
+    if !few {
+        credit(&mut solver.searches).note(ended.is_ok());
+    }
     match (ended, wanted) {
         (Err(Spent), _) => None,
         (Ok(()), Wanted::Any(Some(model))) => Some(Answer::Sat(model)),
@@ -226,6 +238,11 @@ impl<'a> Search<'a> {
         Ok(())
     }
 
+    /// Is it the goal, or has it cut values?
+    fn is_telling(&self, link: &Link) -> bool {
+        link.item.is_none_or(|item| self.used[item])
+    }
+
     fn spend(&mut self, work: usize) -> Result<(), Spent> {
         self.work += work;
         if self.work > self.most_work { Err(Spent) } else { Ok(()) }
@@ -234,24 +251,22 @@ impl<'a> Search<'a> {
     /// Cuts the open symbols' values by the links that have one of them left since `chosen` has a value. Whether each has a value left.
     fn cut(&mut self, solver: &mut Solver, chosen: u8, open: u8, left: &mut Domains, model: &Model) -> Result<bool, Spent> {
         for at in numbers(open) {
-            let due = |link: &&Link| link.symbols & chosen != 0 && link.symbols & open == 1 << at;
-            let (forms, items): (Vec<ExprId>, Vec<Option<usize>>) =
-                self.links.iter().filter(due).map(|link| (link.form, link.item)).unzip();
-            if forms.is_empty() {
-                continue;
-            }
-            let (tables, work) = solver.tables.beside_all(self.pool, &forms, self.query.symbols[at], model);
-            self.spend(work)?;
-            // What has cut values before comes first, so that the core stays small.
+            // The goal and what has cut values before come first: they often are enough, and the core stays small.
             for again in [true, false] {
+                let due = |link: &&Link| link.symbols & chosen != 0 && link.symbols & open == 1 << at && self.is_telling(link) == again;
+                let (forms, items): (Vec<ExprId>, Vec<Option<usize>>) =
+                    self.links.iter().filter(due).map(|link| (link.form, link.item)).unzip();
+                if forms.is_empty() {
+                    continue;
+                }
+                let (tables, work) = solver.tables.beside_all(self.pool, &forms, self.query.symbols[at], model);
+                self.spend(work)?;
                 for (&item, &table) in items.iter().zip(&tables) {
-                    if item.is_none_or(|item| self.used[item]) == again && !left[at].is_empty() {
-                        self.keep(item, &mut left[at], table);
+                    self.keep(item, &mut left[at], table);
+                    if left[at].is_empty() {
+                        return Ok(false);
                     }
                 }
-            }
-            if left[at].is_empty() {
-                return Ok(false);
             }
         }
         Ok(true)

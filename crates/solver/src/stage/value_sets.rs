@@ -1,0 +1,18 @@
+//! Value sets: conditions that no values of the bytes' domains make true, tables included ([`crate::values`]).
+//!
+//! Only refutes: the sets ignore relations between bytes. The core is what the domains are made of.
+use wryneck_expr::Pool;
+
+use crate::answer::Answer;
+use crate::query::Query;
+use crate::solver::Solver;
+use crate::stage::known_bits;
+use crate::values;
+
+pub(crate) fn run(solver: &mut Solver, pool: &mut Pool, query: &mut Query<'_>) -> Option<Answer> {
+    if !values::refuted(pool, query.pc, &mut solver.tables, query.goal) {
+        return None;
+    }
+    let used = known_bits::alone(pool, query);
+    Some(query.unsat(pool, used))
+}

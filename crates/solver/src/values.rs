@@ -1,0 +1,208 @@
+//! Value sets: which values an expression can have at most, where they are few.
+//!
+//! What depends on one byte has the values that the byte's domain gives it, by one sweep. Above that, a node through which all that is symbolic below
+//! an expression reaches it (an immediate dominator in the graph of expressions) is evaluated value by value: an entry of a table of 16 bits, which
+//! is read as two bytes at one index, is one of the table's numbers. What two such nodes make has at most the values of all pairs. So the states of a
+//! scanner's or parser's table stay the states that the table has, and "the index is within the table" is decided without a solver.
+//! Sound, not complete: relations between bytes are ignored. Cost: at most [`MOST_WORK`] operations.
+use rustc_hash::{FxHashMap, FxHashSet};
+use std::collections::BTreeSet;
+use std::rc::Rc;
+
+use wryneck_expr::{ExprId, Kind, Pool, eval};
+
+use crate::domain::Domain;
+use crate::path::PathCondition;
+use crate::tables::Tables;
+
+/// Operations for one question.
+const MOST_WORK: usize = 400_000;
+/// Values that a set may have.
+const MOST_VALUES: usize = 4096;
+/// Pairs of values that one operator may be computed for.
+const MOST_PAIRS: usize = 100_000;
+/// Nodes between an expression and its dominator.
+const MOST_BETWEEN: usize = 64;
+/// Sets that are made of each other.
+const MOST_LEVELS: u32 = 64;
+
+/// The values, ascending.
+type Values = Rc<[u64]>;
+
+/// Is the 1-bit condition false whatever values the domains leave? `false`: not known.
+pub(crate) fn refuted(pool: &Pool, pc: &PathCondition, tables: &mut Tables, cond: ExprId) -> bool {
+    let mut sets = Sets { pool, pc, tables, known: FxHashMap::default(), work: 0 };
+    sets.of(cond, MOST_LEVELS).is_some_and(|values| values[..] == [0])
+}
+
+struct Sets<'a> {
+    pool: &'a Pool,
+    pc: &'a PathCondition,
+    tables: &'a mut Tables,
+    known: FxHashMap<ExprId, Option<Values>>,
+    work: usize,
+}
+
+impl Sets<'_> {
+    /// A superset of the values under the path condition; `None`: too many, or too costly to know.
+    fn of(&mut self, e: ExprId, levels: u32) -> Option<Values> {
+        if let Some(known) = self.known.get(&e) {
+            return known.clone();
+        }
+        let values = if self.pool.width(e) > 64 || levels == 0 { None } else { self.derive(e, levels - 1) };
+        self.known.insert(e, values.clone());
+        values
+    }
+
+    fn derive(&mut self, e: ExprId, levels: u32) -> Option<Values> {
+        match self.pool.support(e) {
+            [] => return Some([self.pool.as_u64(e)?].into()),
+            &[symbol] => {
+                if self.pool.sym_info(symbol).width > 8 {
+                    return None;
+                }
+                let domain = self.pc.domain(symbol).unwrap_or_else(|| Domain::full(self.pool.sym_info(symbol).width));
+                self.spend(256)?;
+                let values = self.tables.values(self.pool, e, symbol);
+                return collected(domain.iter().map(|v| values[usize::from(v)]));
+            }
+            _ => {}
+        }
+        if let Some((below, between)) = self.dominator(e) {
+            let inputs = self.of(below, levels)?;
+            self.spend(inputs.len() * between.len())?;
+            return self.mapped(below, &between, &inputs);
+        }
+        match self.pool.kind(e) {
+            Kind::Ite(c, a, b) => match self.of(c, levels).as_deref() {
+                Some([0]) => self.of(b, levels),
+                Some([1]) => self.of(a, levels),
+                _ => {
+                    let (a, b) = (self.of(a, levels)?, self.of(b, levels)?);
+                    collected(a.iter().chain(b.iter()).copied())
+                }
+            },
+            Kind::Read(array, index) => {
+                let index = self.of(index, levels)?;
+                let elems = self.pool.array_elems(array);
+                let mut all = BTreeSet::new();
+                for &i in index.iter() {
+                    match elems.get(i as usize) {
+                        Some(&elem) => all.extend(self.of(elem, levels)?.iter()),
+                        None => _ = all.insert(0),
+                    }
+                    self.spend(1)?;
+                }
+                collected(all)
+            }
+            kind => {
+                let mut operands = kind.children();
+                let (a, b) = (operands.next()?, operands.next()?);
+                if operands.next().is_some() {
+                    return None;
+                }
+                let (x, y) = (self.of(a, levels)?, self.of(b, levels)?);
+                if x.len() * y.len() > MOST_PAIRS {
+                    return None;
+                }
+                self.spend(x.len() * y.len())?;
+                let pool = self.pool;
+                let mut all = FxHashSet::default();
+                for &x in x.iter() {
+                    for &y in y.iter() {
+                        all.insert(node(pool, e, &|operand| Some(if operand == a { x } else { y }))?);
+                        if all.len() > MOST_VALUES {
+                            return None;
+                        }
+                    }
+                }
+                collected(all)
+            }
+        }
+    }
+
+    /// The nearest node below `e` through which all that is symbolic reaches it, and what is between, operands first, `e` last.
+    fn dominator(&self, e: ExprId) -> Option<(ExprId, Vec<ExprId>)> {
+        // Ids ascend from operands to what is made of them: where one node is left, everything comes through it.
+        let mut open = BTreeSet::from([e]);
+        let mut between = Vec::new();
+        while let Some(top) = open.pop_last() {
+            if top != e && open.is_empty() {
+                between.reverse();
+                return Some((top, between));
+            }
+            if between.len() == MOST_BETWEEN || self.pool.width(top) > 64 {
+                return None;
+            }
+            let kind = self.pool.kind(top);
+            if matches!(kind, Kind::Sym(_)) {
+                return None;
+            }
+            let symbolic = |operand: &ExprId| !self.pool.support(*operand).is_empty();
+            open.extend(kind.children().filter(symbolic));
+            if let Kind::Read(array, _) = kind {
+                open.extend(self.pool.array_open(array).iter().copied().filter(symbolic));
+            }
+            between.push(top);
+        }
+        None
+    }
+
+    /// The values of the last of `between` for each value of `below`.
+    fn mapped(&self, below: ExprId, between: &[ExprId], inputs: &[u64]) -> Option<Values> {
+        let mut all = Vec::with_capacity(inputs.len());
+        let mut values: FxHashMap<ExprId, u64> = FxHashMap::default();
+        for &input in inputs {
+            values.clear();
+            values.insert(below, input);
+            for &e in between {
+                let value = node(self.pool, e, &|operand| values.get(&operand).copied().or_else(|| self.pool.as_u64(operand)))?;
+                values.insert(e, value);
+            }
+            all.push(values[between.last()?]);
+        }
+        collected(all)
+    }
+
+    fn spend(&mut self, work: usize) -> Option<()> {
+        self.work += work;
+        (self.work <= MOST_WORK).then_some(())
+    }
+}
+
+fn collected(values: impl IntoIterator<Item = u64>) -> Option<Values> {
+    let mut values: Vec<u64> = values.into_iter().collect();
+    values.sort_unstable();
+    values.dedup();
+    (1..=MOST_VALUES).contains(&values.len()).then(|| values.into())
+}
+
+/// The value of a node of at most 64 bits from those of its operands; `None` if one is not known or has more bits.
+fn node(pool: &Pool, e: ExprId, of: &dyn Fn(ExprId) -> Option<u64>) -> Option<u64> {
+    let width = pool.width(e);
+    let mask = if width >= 64 { u64::MAX } else { (1 << width) - 1 };
+    if pool.kind(e).children().any(|operand| pool.width(operand) > 64) {
+        return None;
+    }
+    Some(match pool.kind(e) {
+        Kind::Const => pool.as_u64(e)?,
+        Kind::Sym(_) | Kind::Float(..) => return None,
+        Kind::Not(a) => !of(a)? & mask,
+        Kind::Neg(a) => of(a)?.wrapping_neg() & mask,
+        Kind::Zext(a) => of(a)?,
+        Kind::Sext(a) => eval::signed(pool.width(a), of(a)?) as u64 & mask,
+        Kind::Extract(a, lo) => of(a)? >> lo & mask,
+        Kind::Concat(hi, lo) => of(hi)? << pool.width(lo) | of(lo)?,
+        Kind::PtrAdd(base, offset) => base.wrapping_add(of(offset)?),
+        Kind::Ite(c, a, b) => of(if of(c)? != 0 { a } else { b })?,
+        Kind::Read(array, index) => match pool.array_elems(array).get(of(index)? as usize) {
+            Some(&elem) => of(elem)?,
+            None => 0,
+        },
+        _ => {
+            let mut operands = pool.kind(e).children();
+            let (a, b) = (operands.next()?, operands.next()?);
+            eval::apply(pool.op(e), pool.width(a), of(a)?, of(b)?)?
+        }
+    })
+}
