@@ -4,7 +4,7 @@ use super::Control;
 use super::adopt::Adopting;
 use crate::ground::path_end::PathEnd;
 use crate::state::State;
-use crate::step::core::Core;
+use crate::step::core::{Core, DECISION};
 use crate::step::plugin::Stop;
 use crate::step::turn::{POLL, step};
 
@@ -12,8 +12,6 @@ use crate::step::turn::{POLL, step};
 const POLL_QUERIES: u64 = 16;
 /// Decisions between two looks at the clock.
 const POLL_DECISIONS: u64 = 64;
-/// Instructions that a decision counts as in a batch: a path that decides in an endless loop gives others their turn.
-const DECISION: u64 = 10_000;
 /// New expressions asked for between two looks at the clock.
 const POLL_REWRITES: u64 = 200_000;
 /// Bytes of memory that block operations may fill between two looks at the clock and at memory.

@@ -247,6 +247,16 @@ pub struct Stats {
     pub blocks_covered: u64,
 }
 
+/// Instructions that a decision counts as in a batch: a path that decides in an endless loop gives others their turn.
+pub(crate) const DECISION: u64 = 10_000;
+
+impl Stats {
+    /// Work done so far, as [`Config::batch`] counts it.
+    pub(crate) fn work(&self) -> u64 {
+        self.instructions + DECISION * self.decisions
+    }
+}
+
 /// What was skipped, bounded, guessed or given up, with how often: part of every result.
 #[derive(Clone, Debug, Default)]
 pub struct Ledger {

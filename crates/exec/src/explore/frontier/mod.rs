@@ -106,6 +106,7 @@ impl Item {
             node,
             instructions,
             of_seed: false,
+            paused: false,
             urgent: false,
             calls: Rc::default(),
         };
@@ -113,7 +114,10 @@ impl Item {
         match self {
             Item::Flip(flip) => of(flip),
             Item::Held(held) => of(&held.flip),
-            Item::Paused(s) => plain(s.call_stack().first().copied().unwrap_or_default(), s.prefix.len(), s.node, s.instructions),
+            Item::Paused(s) => {
+                let pos = s.call_stack().first().copied().unwrap_or_default();
+                Candidate { paused: true, ..plain(pos, s.prefix.len(), s.node, s.instructions) }
+            }
             Item::Job(job) => plain(job.pos, job.job.prefix.len() as u32, job.node, 0),
         }
     }

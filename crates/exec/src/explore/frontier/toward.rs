@@ -35,7 +35,14 @@ impl Frontier {
         }
         let source = core.code_source.as_ref().map(|source| source.borrow());
         let goals = core.goals.as_ref().map_or(&[][..], |goals| &goals.toward);
-        self.search.select(&View { coverage: &core.coverage, tree: &core.tree, image: &core.image, source: source.as_deref(), goals })
+        self.search.select(&View {
+            coverage: &core.coverage,
+            tree: &core.tree,
+            image: &core.image,
+            source: source.as_deref(),
+            goals,
+            work: core.stats.work(),
+        })
     }
 
     /// The path that has reached a goal, if it is not yet at its end.

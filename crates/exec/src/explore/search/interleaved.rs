@@ -1,6 +1,6 @@
 //! Several searchers that take turns over the same items.
 
-use super::{Candidate, ItemId, Searcher, View, cov_new::CoverageNew, order::Dfs, random::RandomPath};
+use super::{Candidate, ItemId, Searcher, View, cov_new::CoverageNew, dives::Dives, order::Dfs, random::RandomPath};
 
 pub struct Interleaved {
     parts: Vec<Box<dyn Searcher>>,
@@ -9,7 +9,8 @@ pub struct Interleaved {
 
 /// What runs unless something else is asked for.
 pub fn standard(seed: u64) -> Box<dyn Searcher> {
-    Box::new(Interleaved::new(vec![Box::new(RandomPath::new(seed)), Box::new(CoverageNew::new(seed))]))
+    let turns: [Box<dyn Searcher>; 2] = [Box::new(RandomPath::new(seed)), Box::new(CoverageNew::new(seed))];
+    Box::new(Dives::new(Box::new(Interleaved::new(turns.into()))))
 }
 
 /// Completes subtrees early, so that later flips can be compared with them. Every fourth selection is somewhere else.

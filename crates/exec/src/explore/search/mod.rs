@@ -2,6 +2,7 @@
 
 mod cov_new;
 mod distance;
+mod dives;
 mod goal;
 mod graph;
 mod interleaved;
@@ -33,6 +34,8 @@ pub struct Candidate {
     pub instructions: u64,
     /// Left by the path of a seed.
     pub of_seed: bool,
+    /// A path that used up its batch.
+    pub paused: bool,
     /// Its condition reads input that [`Config::urgent`](crate::Config) names.
     pub urgent: bool,
     /// Where there is a goal: the blocks of the path's place and of the calls around it, innermost first.
@@ -49,6 +52,8 @@ pub struct View<'a> {
     pub source: Option<&'a dyn CodeSource>,
     /// Blocks to be reached.
     pub goals: &'a [u32],
+    /// Work done so far, as [`Config::batch`](crate::Config) counts it.
+    pub work: u64,
 }
 
 impl View<'_> {
@@ -83,7 +88,11 @@ pub static SEARCHERS: &[Row] = &[
         help: "a flip that leads to a block no path has entered",
         new: |seed| Box::new(cov_new::CoverageNew::new(seed)),
     },
-    Row { name: "default", help: "random-path and coverage-new in turns", new: |seed| interleaved::standard(seed) },
+    Row {
+        name: "default",
+        help: "random-path and coverage-new in turns, and dives: half of the work ends paths that run long, and goes depth-first from there",
+        new: |seed| interleaved::standard(seed),
+    },
     Row { name: "dfs", help: "the youngest flip: least memory", new: |_| Box::new(order::Dfs::default()) },
     Row { name: "distance-to-uncovered", help: "a flip near code no path has entered", new: |_| Box::new(distance::Distance::default()) },
     Row {
