@@ -253,3 +253,16 @@ fn a_compiler_ends_with_the_run_that_started_it() {
     run.wait().expect("it was killed");
     wait_for("the compiler goes on", || !works(&place));
 }
+
+#[test]
+fn a_path_of_many_batches_ends_though_thousands_are_pending() {
+    let scratch = scratch();
+    let dir = scratch.path();
+    let long = "#include <unistd.h>\nint main(void) {\n  unsigned char b[64];\n  int n = 0;\n  if (read(0, b, 64) != 64) return 1;\n\
+                \x20 for (int i = 0; i < 16000; i++) if (b[i % 64] > i * 7 % 251) n++;\n  return n & 1;\n}\n";
+    fs::write(dir.join("long.c"), long).expect("there is room");
+    let words = ["run", "--json", "--no-replay", "--max-instructions", "5000000", "--output", "out", "long.c", "--sym-stdin", "64"];
+    let run = json(&wryneck(dir, &words).output().expect("the tool was built"));
+    assert!(gave_up(&run, "paths that were running or pending (instructions)"), "{run}");
+    assert!(run["totals"]["paths"].as_u64().is_some_and(|paths| paths >= 20), "{}", run["totals"]);
+}
