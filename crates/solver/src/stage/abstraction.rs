@@ -14,7 +14,7 @@ use crate::budget::Budget;
 use crate::config::Config;
 use crate::query::Query;
 use crate::solver::Solver;
-use crate::stage::costly::is_mixed;
+use crate::stage::costly::{cheap, is_mixed};
 
 /// Conflicts that such a query may cost.
 const MOST_CONFLICTS: u64 = 100;
@@ -53,16 +53,17 @@ pub(crate) fn run(solver: &mut Solver, pool: &mut Pool, query: &mut Query<'_>) -
         substitution.replace(cut, to);
     }
     let goal = substitution.apply(pool, query.goal);
-    let of_goal: Vec<_> = pool.support(goal).iter().filter(|symbol| pool.sym_info(**symbol).name.starts_with(NAME)).copied().collect();
-    let mut forms = vec![goal];
-    let mut items = Vec::new();
-    for item in &query.slice {
-        let form = substitution.apply(pool, item.form);
-        if pool.support(form).iter().any(|symbol| of_goal.binary_search(symbol).is_ok()) {
-            forms.push(form);
-            items.push(*item);
-        }
+    // Where products are left, the instance would be as costly as the SAT solver's.
+    if !cheap(pool, &[goal]).contains(&goal) {
+        return None;
     }
+    let of_goal: Vec<_> = pool.support(goal).iter().filter(|symbol| pool.sym_info(**symbol).name.starts_with(NAME)).copied().collect();
+    let of_slice: Vec<_> = query.slice.iter().map(|item| (*item, substitution.apply(pool, item.form))).collect();
+    let told = |form: ExprId| pool.support(form).iter().any(|symbol| of_goal.binary_search(symbol).is_ok());
+    let told: Vec<_> = of_slice.into_iter().filter(|(_, form)| told(*form)).collect();
+    let cheap = cheap(pool, &told.iter().map(|(_, form)| *form).collect::<Vec<_>>());
+    let (items, of_slice): (Vec<_>, Vec<_>) = told.into_iter().filter(|(_, form)| cheap.contains(form)).unzip();
+    let forms: Vec<_> = std::iter::once(goal).chain(of_slice).collect();
     let short = Budget { conflicts: query.budget.conflicts.min(MOST_CONFLICTS), ..query.budget.clone() };
     match solver.abstraction.0.check(pool, &forms, &short) {
         Verdict::Unsat(used) => Some(query.unsat(pool, used.into_iter().filter_map(|at| items.get(at.checked_sub(1)?).copied()))),

@@ -1,4 +1,5 @@
 //! Which conditions are costly for the SAT solver: products, quotients, floating point, and hashes.
+use rustc_hash::FxHashSet;
 use wryneck_expr::visit::post_order;
 use wryneck_expr::{ExprId, Kind, Pool};
 
@@ -24,12 +25,32 @@ impl Costly {
         let mut mixed = 0;
         post_order(pool, &[goal], |e| match pool.kind(e) {
             Kind::Float(..) => costly.float = true,
-            Kind::Mul(..) | Kind::Udiv(..) | Kind::Urem(..) | Kind::Sdiv(..) | Kind::Srem(..) => costly.hash |= pool.width(e) >= WIDE,
+            _ if is_product(pool, e) => costly.hash = true,
             _ => mixed += usize::from(is_mixed(pool, e)),
         });
         costly.hash |= mixed >= MIXED;
         costly
     }
+}
+
+/// Is it a wide product, quotient or remainder?
+fn is_product(pool: &Pool, e: ExprId) -> bool {
+    let is_one = matches!(pool.kind(e), Kind::Mul(..) | Kind::Udiv(..) | Kind::Urem(..) | Kind::Sdiv(..) | Kind::Srem(..));
+    is_one && pool.width(e) >= WIDE
+}
+
+/// Those of the expressions that have no product or floating-point operation in them.
+pub(super) fn cheap(pool: &Pool, all: &[ExprId]) -> FxHashSet<ExprId> {
+    let mut cheap = FxHashSet::default();
+    post_order(pool, all, |e| {
+        let kind = pool.kind(e);
+        let elements = if let Kind::Read(array, _) = kind { pool.array_open(array) } else { &[] };
+        let dear = matches!(kind, Kind::Float(..)) || is_product(pool, e);
+        if !dear && kind.children().all(|child| cheap.contains(&child)) && elements.iter().all(|elem| cheap.contains(elem)) {
+            cheap.insert(e);
+        }
+    });
+    cheap
 }
 
 /// Is it a sum, a difference or an exclusive or of two symbolic numbers?

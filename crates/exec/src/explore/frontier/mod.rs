@@ -116,7 +116,8 @@ impl Item {
             Item::Held(held) => of(&held.flip),
             Item::Paused(s) => {
                 let pos = s.call_stack().first().copied().unwrap_or_default();
-                Candidate { paused: true, ..plain(pos, s.prefix.len(), s.node, s.instructions) }
+                // The first one has not run yet.
+                Candidate { paused: s.instructions > 0, ..plain(pos, s.prefix.len(), s.node, s.instructions) }
             }
             Item::Job(job) => plain(job.pos, job.job.prefix.len() as u32, job.node, 0),
         }
