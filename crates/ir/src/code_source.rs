@@ -39,6 +39,25 @@ pub struct Unaddressed {
     pub written: bool,
 }
 
+/// The variables of a function that lie in its frame, by debug information of code in which they do not move.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct FrameVariables {
+    /// The function's code: its first address and the one after the last.
+    pub code: (u64, u64),
+    pub variables: Vec<FrameVariable>,
+}
+
+/// A variable in a frame.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct FrameVariable {
+    /// Bytes from the function's return address to its first byte.
+    pub start: i64,
+    /// Bytes, at least 1.
+    pub size: u64,
+    /// It is a number or a pointer, not an array or a structure.
+    pub scalar: bool,
+}
+
 /// How functions of the code are called from outside of it: in a frame of its own, on the stack below what is in use.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Calling {
@@ -153,6 +172,10 @@ pub trait CodeSource {
     /// The variables of the program whose addresses nothing in it has, by address, apart. Not all have to be given.
     fn unaddressed(&self) -> Vec<Unaddressed> {
         Vec::new()
+    }
+    /// The variables in the frame of the function around a code address. `None`: not known.
+    fn frame_variables(&self, _address: u64) -> Option<FrameVariables> {
+        None
     }
     /// Whether the function has returned whose variable `number` began at an address of the stack. Unknown: no.
     fn has_returned(&self, _number: u32, _base: u64, _read: ReadBytes<'_>) -> bool {

@@ -135,8 +135,16 @@ impl Variables {
             let number =
                 self.add(format!("the frame of {}", symbol.name), variables, "the frame pointer", Some((saved + variables + 8) as i64));
             let (low, high) = (symbol.address, symbol.address.saturating_add(symbol.size));
-            let locals = vec![Placed { start, size: variables, number, ends: false, scope: Vec::new() }];
-            self.functions.push(Function { low, high, back: 8, bases: vec![(low + set, high, 0)], stack_bases: Vec::new(), locals });
+            let locals = vec![Placed { start, size: variables, number, ends: false, scalar: false, scope: Vec::new() }];
+            self.functions.push(Function {
+                low,
+                high,
+                back: 8,
+                bases: vec![(low + set, high, 0)],
+                stack_bases: Vec::new(),
+                locals,
+                apart: false,
+            });
         }
         self.functions.sort_by_key(|f| f.low);
         let mut last = None;
@@ -145,7 +153,7 @@ impl Variables {
                 let own = || (s.name.clone(), s.address, elf.data(s.address).map_or(s.size, |largest| largest.size));
                 let (name, start, size) = elf.array(s.address).unwrap_or_else(own);
                 let number = self.add(name, size, "its symbol", None);
-                self.statics.push(Placed { start, size, number, ends: true, scope: Vec::new() });
+                self.statics.push(Placed { start, size, number, ends: true, scalar: false, scope: Vec::new() });
                 last = Some(s.address);
             }
         }
@@ -166,8 +174,8 @@ impl Variables {
             let size = if depth == saved { RED_ZONE } else { depth - saved };
             let start = (saved + size).wrapping_neg();
             let number = self.add(format!("the frame of {name}"), size, "the unwinding tables", Some((saved + size) as i64 - 8));
-            let locals = vec![Placed { start, size, number, ends: false, scope: Vec::new() }];
-            self.functions.push(Function { low, high, back: -8, bases: Vec::new(), stack_bases: rows, locals });
+            let locals = vec![Placed { start, size, number, ends: false, scalar: false, scope: Vec::new() }];
+            self.functions.push(Function { low, high, back: -8, bases: Vec::new(), stack_bases: rows, locals, apart: false });
         }
         self.functions.sort_by_key(|f| f.low);
     }

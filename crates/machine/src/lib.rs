@@ -55,7 +55,7 @@ use std::rc::Rc;
 
 use rustc_hash::{FxHashMap, FxHasher};
 use wryneck_ir::build::{FunctionDef, ModuleBuilder, Names};
-use wryneck_ir::code_source::{Data, LoopPast, ReadBytes, Taken, Unaddressed, ValueUses};
+use wryneck_ir::code_source::{Data, FrameVariables, LoopPast, ReadBytes, Taken, Unaddressed, ValueUses};
 use wryneck_ir::{ActiveCall, Calling, CodeObject, CodeSource, Convention, Module, NoCode, SymbolId, Transfer, function_flags, linkage};
 
 pub use elf::{Elf, Segment};
@@ -487,6 +487,10 @@ impl CodeSource for MachineProgram {
 
     fn unaddressed(&self) -> Vec<Unaddressed> {
         unaddressed::unaddressed(&self.elf)
+    }
+
+    fn frame_variables(&self, address: u64) -> Option<FrameVariables> {
+        self.variables.frame(address)
     }
 
     fn has_returned(&self, number: u32, base: u64, read: ReadBytes<'_>) -> bool {

@@ -10,6 +10,7 @@ use gimli::{
     AttributeValue, CfaRule, DebuggingInformationEntry, Dwarf, Operation, Reader, UnitOffset, UnwindContext, UnwindSection, constants,
 };
 use wryneck_ir::CodeObject;
+use wryneck_ir::code_source::{FrameVariable, FrameVariables};
 
 use crate::prototype::Entries;
 
@@ -34,6 +35,8 @@ pub(crate) struct Placed {
     pub number: u32,
     /// Programs may compute the address of its end.
     pub ends: bool,
+    /// It is a number or a pointer.
+    pub scalar: bool,
     /// The code range in which it is in scope: the first address, and the one after the last. Everywhere if empty.
     pub scope: Vec<(u64, u64)>,
 }
@@ -55,6 +58,8 @@ pub(crate) struct Function {
     pub bases: Vec<(u64, u64, i64)>,
     pub stack_bases: Vec<(u64, u64, i64)>,
     pub locals: Vec<Placed>,
+    /// No code but its own accesses them, unless by their addresses.
+    pub apart: bool,
 }
 
 /// The variables of a program, by address.
@@ -146,6 +151,16 @@ impl Variables {
         self.function(pc).filter(|f| f.stack_bases.is_empty()).and_then(|_| find(&self.statics, address, 0))
     }
 
+    /// The variables in the frame of the function around an address, if debug information gives them, and no other code shares the frame.
+    pub fn frame(&self, pc: u64) -> Option<FrameVariables> {
+        let function = self.function(pc).filter(|f| f.apart)?;
+        let variable = |p: &Placed| {
+            let start = (p.start as i64).wrapping_sub(function.back);
+            FrameVariable { start, size: p.size, scalar: p.scalar }
+        };
+        Some(FrameVariables { code: (function.low, function.high), variables: function.locals.iter().map(variable).collect() })
+    }
+
     /// Whether something is known of frames of code at these addresses.
     pub fn touch(&self, range: &Range<u64>) -> bool {
         self.functions.iter().any(|f| f.low < range.end && range.start < f.high)
@@ -216,10 +231,19 @@ impl<R: Reader<Offset = usize>> Reading<'_, R> {
         level.is_none_or(|level| level == "0").then_some(producer)
     }
 
+    /// Whether the unit is in C, so that nothing catches exceptions, which go on where no branch leads.
+    fn is_c(&self) -> Result<bool, gimli::Error> {
+        use constants::{DW_AT_language, DW_LANG_C, DW_LANG_C11, DW_LANG_C89, DW_LANG_C99};
+        let mut entries = self.of.unit.entries();
+        let language = entries.next_dfs()?.and_then(|root| root.attr_value(DW_AT_language));
+        Ok(matches!(language, Some(AttributeValue::Language(DW_LANG_C | DW_LANG_C89 | DW_LANG_C99 | DW_LANG_C11))))
+    }
+
     /// Walks the unit. Returns whether it was optimised, as far as it shows: variables then move.
     fn entries(&mut self) -> Result<bool, gimli::Error> {
         let mut entries = self.of.unit.entries();
         let mut scopes: Vec<Scope> = Vec::new();
+        let is_c = self.is_c()?;
         while let Some(entry) = entries.next_dfs()? {
             while scopes.last().is_some_and(|s| s.depth >= entry.depth()) {
                 scopes.pop();
@@ -227,7 +251,12 @@ impl<R: Reader<Offset = usize>> Reading<'_, R> {
             match entry.tag() {
                 constants::DW_TAG_subprogram => {
                     let ranges = self.ranges(entry)?;
-                    self.function(entry, &ranges);
+                    // A function in a function accesses the outer one's variables by its frame.
+                    let nested = !scopes.is_empty() && !ranges.is_empty();
+                    if let Some(outer) = self.found.functions.last_mut().filter(|_| nested) {
+                        outer.apart = false;
+                    }
+                    self.function(entry, &ranges, is_c && !nested);
                     scopes = vec![Scope { depth: entry.depth(), ranges }];
                 }
                 constants::DW_TAG_lexical_block | constants::DW_TAG_inlined_subroutine => {
@@ -255,7 +284,7 @@ impl<R: Reader<Offset = usize>> Reading<'_, R> {
     }
 
     /// Begins a function, if the location of its frame's base is known.
-    fn function(&mut self, entry: &DebuggingInformationEntry<R>, ranges: &[(u64, u64)]) {
+    fn function(&mut self, entry: &DebuggingInformationEntry<R>, ranges: &[(u64, u64)], apart: bool) {
         let &[(low, high)] = ranges else { return };
         let Some(AttributeValue::Exprloc(base)) = entry.attr_value(constants::DW_AT_frame_base) else { return };
         // The return address lies below the canonical frame address, and above the saved frame pointer.
@@ -264,7 +293,7 @@ impl<R: Reader<Offset = usize>> Reading<'_, R> {
             Ok(Some(Operation::Register { register })) if register == self.frames.pointer => (vec![(low, high, 0)], 8),
             _ => (Vec::new(), 0),
         };
-        self.found.functions.push(Function { low, high, back, bases, stack_bases: Vec::new(), locals: Vec::new() });
+        self.found.functions.push(Function { low, high, back, bases, stack_bases: Vec::new(), locals: Vec::new(), apart });
     }
 
     /// The ranges of a function in which the canonical frame address is the frame pointer plus a distance.
@@ -295,7 +324,7 @@ impl<R: Reader<Offset = usize>> Reading<'_, R> {
     }
 
     fn variable(&mut self, entry: &DebuggingInformationEntry<R>, scopes: &[Scope]) -> Result<(), gimli::Error> {
-        let (Some(mut location), Some(mut name), Some((mut size, ends))) =
+        let (Some(mut location), Some(mut name), Some((mut size, ends, scalar))) =
             (self.location(entry), self.of.name(entry), self.of.kind(entry).and_then(|kind| self.type_size(kind)))
         else {
             return Ok(());
@@ -318,7 +347,7 @@ impl<R: Reader<Offset = usize>> Reading<'_, R> {
         };
         self.found.backs.push(back);
         self.found.objects.push(CodeObject { name, size, before: 0, known_by: "debug information" });
-        let placed = |start, scope| Placed { start, size, number, ends, scope };
+        let placed = |start, scope| Placed { start, size, number, ends, scalar, scope };
         match location {
             Location::Static(address) => self.found.statics.push(placed(address, Vec::new())),
             Location::Frame(distance) => {
@@ -348,8 +377,9 @@ impl<R: Reader<Offset = usize>> Reading<'_, R> {
         operations.next().ok()?.is_none().then_some(location)
     }
 
-    /// The size of a value of the type in bytes, if known, and whether programs compute the address of its end.
-    fn type_size(&self, mut kind: UnitOffset) -> Option<(u64, bool)> {
+    /// The size of a value of the type in bytes, if known, whether programs compute the address of its end, and whether it is a number or a
+    /// pointer.
+    fn type_size(&self, mut kind: UnitOffset) -> Option<(u64, bool, bool)> {
         let mut count = 1u64;
         let mut ends = false;
         for _ in 0..MAX_TYPES {
@@ -368,11 +398,12 @@ impl<R: Reader<Offset = usize>> Reading<'_, R> {
                 | constants::DW_TAG_atomic_type => kind = self.of.kind(&entry)?,
                 constants::DW_TAG_pointer_type | constants::DW_TAG_reference_type | constants::DW_TAG_rvalue_reference_type => {
                     let size = size.unwrap_or_else(|| self.of.unit.encoding().address_size.into());
-                    return Some((size.checked_mul(count)?, ends));
+                    return Some((size.checked_mul(count)?, ends, !ends));
                 }
                 tag => {
                     ends |= [constants::DW_TAG_structure_type, constants::DW_TAG_union_type, constants::DW_TAG_class_type].contains(&tag);
-                    return Some((size?.checked_mul(count)?, ends));
+                    let scalar = !ends && [constants::DW_TAG_base_type, constants::DW_TAG_enumeration_type].contains(&tag);
+                    return Some((size?.checked_mul(count)?, ends, scalar));
                 }
             }
         }
