@@ -9,6 +9,14 @@ use wryneck_ir::code_source::Unaddressed;
 
 use crate::elf::{Elf, Segment};
 
+/// The function of the compiler's own start that is called at the end, and its variable, which it alone accesses.
+const AT_END: &str = "__do_global_dtors_aux";
+const DONE: &str = "completed.";
+
+fn is_of_start(name: &str) -> bool {
+    name.strip_prefix(DONE).is_some_and(|number| number.bytes().all(|byte| byte.is_ascii_digit()))
+}
+
 /// The variables of the program itself that nobody has the address of. Cost: a pass over the program's bytes.
 pub fn unaddressed(elf: &Elf) -> Vec<Unaddressed> {
     // A loader or the start code of a program that moves would write addresses, and libraries find variables by name.
@@ -16,8 +24,12 @@ pub fn unaddressed(elf: &Elf) -> Vec<Unaddressed> {
         return Vec::new();
     }
     let all = elf.written().into_iter().filter(|data| matches!(data.size, 1 | 2 | 4 | 8));
-    let variables = all.map(|data| Unaddressed { address: data.address, size: data.size, written: false });
-    let mut found = Found { taken: Vec::new(), variables: variables.collect() };
+    let of_start = elf.symbols.iter().filter(|symbol| !symbol.code && symbol.library && symbol.size == 1 && is_of_start(&symbol.name));
+    let variables = all.map(|data| (data.address, data.size)).chain(of_start.map(|symbol| (symbol.address, symbol.size)));
+    let mut variables: Vec<Unaddressed> = variables.map(|(address, size)| Unaddressed { address, size, written: false }).collect();
+    variables.sort_unstable_by_key(|variable| variable.address);
+    variables.dedup_by(|next, before| next.address < before.address + before.size);
+    let mut found = Found { taken: Vec::new(), variables };
     found.taken.resize(found.variables.len(), false);
     for segment in &elf.segments {
         found.words(segment);
@@ -95,7 +107,8 @@ impl Found {
                 let writes = !only_reads(opcode, modrm);
                 self.variables[variable].written |= writes;
                 // What functions of the C library write is said of them as a whole.
-                self.taken[variable] |= writes && elf.is_library(at);
+                let of_start = elf.function(at).is_some_and(|function| function.name == AT_END);
+                self.taken[variable] |= writes && elf.is_library(at) && !of_start;
             }
             Some(_) | None => self.taken[variable] = true,
         }

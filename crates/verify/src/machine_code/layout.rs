@@ -20,11 +20,17 @@ const MOST: u64 = 1 << 20;
 const STREAMS: [(&str, &str); 3] = [("stdin", "__stdin_FILE"), ("stdout", "__stdout_FILE"), ("stderr", "__stderr_FILE")];
 
 /// Sections that only the loader or the program's own start writes.
-const ARRAYS: [&str; 3] = [".preinit_array", ".init_array", ".fini_array"];
+const ARRAYS: [&str; 5] = [".preinit_array", ".init_array", ".fini_array", ".data.rel.ro", ".got"];
 
 /// musl's variable that begins with four flags, which say whether there are threads, and the functions that change them.
 const FLAGS: &str = "__libc";
 const THREADS: [&str; 4] = ["__pthread_create", "pthread_create", "_Fork", "fork"];
+
+/// musl's pointers to locks that nothing takes where there is one thread.
+const LOCKS: [&str; 8] = [
+    "__atexit_lockptr", "__bump_lockptr", "__gettext_lockptr", "__locale_lockptr", "__random_lockptr", "__sem_open_lockptr",
+    "__stdio_ofl_lockptr", "__timezone_lockptr",
+];
 
 /// The functions of C libraries that make streams or open them again.
 const MAKERS: [&str; 11] = [
@@ -53,8 +59,8 @@ pub struct Layout {
     tables: Vec<(u64, u64)>,
     /// Variables that only instructions that name them access, by address.
     variables: Vec<Unaddressed>,
-    /// Standard input, if the program has no streams but the standard ones.
-    only_input: Option<u64>,
+    /// The program has no streams but the standard ones.
+    only_standard: bool,
     /// Memory that nothing writes and that is no code: addresses and bytes. What its texts, and those of variables, would do as formats.
     texts: Vec<(u64, Vec<u8>)>,
     any_format: Dangers,
@@ -116,9 +122,19 @@ impl Layout {
         }
         if let Some(flags) = one(FLAGS).filter(|_| THREADS.into_iter().all(|name| source.has_function(name) == Some(false))) {
             self.constant.push((flags.address, 4));
+            let pointers = LOCKS.into_iter().filter_map(one).filter(|data| data.size == 8);
+            let locks = pointers.filter_map(|data| word(state, data.address)).filter(|lock| *lock != 0);
+            self.constant.extend(locks.map(|lock| (lock, 4)));
         }
-        self.only_input = self.streams[0].filter(|_| MAKERS.into_iter().all(|name| source.has_function(name) == Some(false)));
-        let tables: Vec<_> = TABLES.into_iter().filter_map(|(name, size)| one(name).filter(|data| data.size == size)).collect();
+        // A linker leaves out streams that nothing names.
+        let are_known = (0..3).all(|n| self.streams[n].is_some() || named.iter().all(|data| data.name != STREAMS[n].1));
+        let is_musl = self.streams.iter().any(Option::is_some);
+        self.only_standard = is_musl && are_known && MAKERS.into_iter().all(|name| source.has_function(name) == Some(false));
+        let of_size = |(name, size)| {
+            let mut all = named.iter().filter(|data| (data.name.as_str(), data.size) == (name, size));
+            all.next().filter(|_| all.next().is_none())
+        };
+        let tables: Vec<_> = TABLES.into_iter().filter_map(of_size).collect();
         let (first, last) = (tables.iter().map(|t| t.address).min(), tables.iter().map(|t| t.address).max());
         if tables.len() == TABLES.len() && first.zip(last).is_some_and(|(first, last)| last - first <= NEXT) {
             self.tables = tables.into_iter().map(|data| (data.address, data.size)).collect();
@@ -174,9 +190,9 @@ impl Layout {
         self.streams[usize::from(!input)..].contains(&Some(address))
     }
 
-    /// The address of standard input, if the program has no streams but it and the standard outputs.
-    pub fn only_input(&self) -> Option<u64> {
-        self.only_input
+    /// If the program has no streams but the standard ones: those of them that are input, with their addresses.
+    pub fn only_inputs(&self) -> Option<&[Option<u64>]> {
+        self.only_standard.then_some(&self.streams[..1])
     }
 
     /// Memory that never changes, or that the program itself cannot reach.
@@ -228,7 +244,7 @@ mod tests {
             words: [(0x200, 2)].into_iter().collect(),
             texts: vec![(0x500, b"%d\0a%n".to_vec())],
             any_format: Dangers { writes: true, fails: false },
-            only_input: None,
+            only_standard: false,
             known: true,
         };
         assert!(layout.is_hidden(0x10f) && layout.is_hidden(0x207) && !layout.is_hidden(0x208) && !layout.is_hidden(0x300));

@@ -223,13 +223,15 @@ pub fn by_summary(summary: &Summary, argument: &dyn Fn(u32) -> Option<Value>, la
             Place::Result | Place::Arg(_) => {}
             Place::Errno => all.changes.errno = true,
             Place::NewDescriptor => all.changes.write_cell(CellKind::Numbers, None),
-            Place::Cell(CellKind::StreamOutput, Some(i)) => match (standard(*i), layout.only_input()) {
+            Place::Cell(CellKind::StreamOutput, Some(i)) => match (standard(*i), layout.only_inputs()) {
                 (Some(address), _) => all.changes.write_cell(CellKind::StreamOutput, Some(address)),
-                // If it is no standard output, it is standard input, to which nothing is written.
-                (None, Some(input)) => {
+                // If it is no standard output, it is standard input, which some programs lack, and to which nothing is written.
+                (None, Some(inputs)) => {
                     all.changes.write_cell(CellKind::StreamOutput, None);
-                    all.changes.write_cell(CellKind::StreamError, Some(input));
-                    all.changes.errno = true;
+                    for input in inputs.iter().flatten() {
+                        all.changes.write_cell(CellKind::StreamError, Some(*input));
+                        all.changes.errno = true;
+                    }
                 }
                 (None, None) => output(all),
             },
