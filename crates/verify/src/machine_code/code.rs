@@ -54,6 +54,8 @@ pub struct Function {
     pub blocks: Vec<u32>,
     pub(super) values: Vec<Values>,
     pub(super) saves: Saves,
+    /// Ranges of its frame that no pointer leads to, as distances from its return address, ascending.
+    pub private: Vec<(i64, i64)>,
     local: FxHashMap<u32, u32>,
     pub cfg: Cfg,
     pub(super) calls: FxHashMap<u32, Called>,
@@ -415,6 +417,7 @@ impl Facts {
             blocks,
             values,
             saves,
+            private: Vec::new(),
             local,
             cfg,
             calls,
@@ -425,6 +428,7 @@ impl Facts {
             sides: RefCell::default(),
             rests: RefCell::default(),
         };
+        function.private = self.private(image, &function);
         let reached: Vec<u32> = (0..function.blocks.len() as u32).collect();
         function.whole = self.on_ways(image, &function, &reached, &|block| function.cfg.returning(block));
         for block in reached.into_iter().filter(|block| !function.cfg.returning(*block)) {

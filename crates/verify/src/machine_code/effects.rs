@@ -19,8 +19,10 @@ pub type Effects = crate::flow::Effects<Memory>;
 /// What may be written.
 #[derive(Clone, Debug, Default)]
 pub struct Memory {
-    /// Anything in memory may be written, but for the tables and variables below.
+    /// Anything in memory may be written that pointers lead to: not the tables and variables below, and not [`super::private`] variables.
     pub anywhere: bool,
+    /// Anything in the function's own frame may be written, by unknown instructions of the function itself.
+    pub own: bool,
     /// The C library's tables of what is called at exit may be written through pointers.
     pub tables: bool,
     /// Variables may be written by unknown instructions that name them.
@@ -37,6 +39,7 @@ pub struct Memory {
 impl Grows for Memory {
     fn add(&mut self, other: &Memory) {
         self.anywhere |= other.anywhere;
+        self.own |= other.own;
         self.tables |= other.tables;
         self.named |= other.named;
         self.errno |= other.errno;
@@ -72,7 +75,7 @@ impl Memory {
 
     /// The same as the caller sees it. After it pushed the return address, the stack pointer was at this distance from the caller's return address.
     fn outside(&self, pushed: Option<i64>) -> Memory {
-        let mut seen = Memory { frame: Vec::new(), ..self.clone() };
+        let mut seen = Memory { frame: Vec::new(), own: false, ..self.clone() };
         for (low, high) in self.frame.iter().filter(|(_, high)| *high > 8) {
             // Its stack arguments belong to the caller's frame.
             match pushed {
@@ -83,20 +86,21 @@ impl Memory {
         seen
     }
 
-    /// Whether this may change something live in memory or in the environment, and what. The function's return address is at `base`, thread-local
-    /// memory at `thread`.
-    pub fn touches(&self, live: &Live, base: u64, thread: Option<u64>) -> Option<Why> {
+    /// Whether this may change something live in memory or in the environment, and what.
+    pub fn touches(&self, live: &Live, at: &Around<'_>) -> Option<Why> {
         let cell = self.cells.iter().find(|(kind, stream)| live.has_cell(*kind, *stream));
-        cell.map(|(kind, _)| Why::Cell(*kind)).or_else(|| self.touches_memory(live, base, thread))
+        cell.map(|(kind, _)| Why::Cell(*kind)).or_else(|| self.touches_memory(live, at))
     }
 
     /// As [`Memory::touches`], of memory alone.
-    pub fn touches_memory(&self, live: &Live, base: u64, thread: Option<u64>) -> Option<Why> {
+    pub fn touches_memory(&self, live: &Live, at: &Around<'_>) -> Option<Why> {
+        let &Around { base, thread, private } = at;
         let frame = |(low, high): &(i64, i64)| {
             base == 0 && live.has_bytes_of(ANY) || live.is_live(base.wrapping_add_signed(*low), high.wrapping_sub(*low) as u64)
         };
         let errno = || thread.map_or(live.has_bytes_of(ANY), |thread| live.is_live(thread, THREAD));
-        let memory = self.anywhere && live.has_bytes_of(ANY)
+        let memory = self.anywhere && reached(live, private)
+            || self.own && live.has_bytes_of(ANY)
             || self.tables && live.has_bytes_of(TABLES)
             || self.named && live.has_bytes_of(NAMED)
             || self.fixed.iter().any(|(address, len)| live.is_live(*address, *len))
@@ -106,12 +110,36 @@ impl Memory {
     }
 }
 
+/// Where on a path a way begins.
+pub struct Around<'a> {
+    /// The address of its function's return address; 0: not known.
+    pub base: u64,
+    /// The address of thread-local memory, if known.
+    pub thread: Option<u64>,
+    /// Memory that no pointer leads to: addresses and lengths, ascending and apart.
+    pub private: &'a dyn Fn() -> Vec<(u64, u64)>,
+}
+
+/// Whether something live may be written through pointers.
+pub fn reached(live: &Live, private: &dyn Fn() -> Vec<(u64, u64)>) -> bool {
+    let count = live.count((ANY, 0));
+    count > 0 && count > private().iter().map(|(address, len)| live.count_in(*address, *len)).sum()
+}
+
+/// Anything that a function may do which is called, by a function with so many slots.
+pub fn any_call(slots: u32) -> Effects {
+    let mut all = anything(slots);
+    (all.changes.own, all.at_exit.own) = (false, false);
+    all
+}
+
 /// Anything, in a function with so many slots.
 pub fn anything(slots: u32) -> Effects {
     Effects::with_all(
         slots,
         Memory {
             anywhere: true,
+            own: true,
             tables: true,
             named: true,
             errno: true,
@@ -136,3 +164,31 @@ pub fn called(callee: &Effects, pushed: Option<i64>, clobbered: &BitSet) -> Effe
 
 /// The bytes of thread-local memory that include `errno`.
 pub const THREAD: u64 = 256;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn pointers_reach_what_is_not_private() {
+        let mut live = Live::default();
+        live.add((ANY, 0), 0x1000, 8);
+        live.add((NAMED, 0), 0x2000, 4);
+        let around = |private: &'static [(u64, u64)]| move || private.to_vec();
+        let touches = |changes: &Memory, private: &dyn Fn() -> Vec<(u64, u64)>| {
+            changes.touches_memory(&live, &Around { base: 0x1010, thread: Some(0x9000), private }).is_some()
+        };
+        let pointer = Memory { anywhere: true, ..Memory::default() };
+        assert!(
+            touches(&pointer, &around(&[])) && touches(&pointer, &around(&[(0x1000, 4)])) && touches(&pointer, &around(&[(0x2000, 4)]))
+        );
+        assert!(!touches(&pointer, &around(&[(0x0ff8, 16)])) && !touches(&pointer, &around(&[(0x1000, 4), (0x1004, 4)])));
+        // The function itself.
+        let frame = |low, high| Memory { frame: vec![(low, high)], ..Memory::default() };
+        assert!(touches(&frame(-12, -8), &around(&[(0x1000, 8)])) && !touches(&frame(-8, -4), &around(&[(0x1000, 8)])));
+        let all = anything(4);
+        assert!(touches(&all.changes, &around(&[(0x1000, 8)])) && touches(&all.changes.outside(Some(0)), &around(&[])));
+        let call = Memory { named: false, ..any_call(4).changes };
+        assert!(!touches(&call, &around(&[(0x1000, 8)])) && touches(&call, &around(&[])));
+    }
+}

@@ -11,6 +11,7 @@
 mod code;
 mod effects;
 mod layout;
+mod private;
 mod saved;
 mod trace;
 mod values;

@@ -14,7 +14,7 @@ use wryneck_exec::{CodePos, Image, Step, Traced, Wanted};
 use wryneck_ir::{Inst, Op, Transfer};
 
 use super::code::{Facts, Function};
-use super::effects::{ANY, Effects, Memory};
+use super::effects::{Around, Effects, Memory, reached};
 use super::saved::Place as Saved;
 use super::trace::{Calls, Move};
 use crate::flow::{BitSet, ObjectId, Place, Summary};
@@ -196,14 +196,14 @@ impl<'a> Code<'a> for Over<'a, '_> {
     fn event_at_exit(&self) -> bool {
         self.facts.event_at_exit
     }
-    fn touched(&self, frame: &Frame<Running>, live: &Live, changes: &Memory) -> Option<Why> {
-        changes.touches(live, self.base(frame), self.thread)
+    fn touched(walk: &Walk<'a, '_, Self>, frame: &Frame<Running>, live: &Live, changes: &Memory) -> Option<Why> {
+        changes.touches(live, &Around { base: walk.code.base(frame), thread: walk.code.thread, private: &|| walk.private() })
     }
-    fn touched_memory(&self, frame: &Frame<Running>, live: &Live, changes: &Memory) -> Option<Why> {
-        changes.touches_memory(live, self.base(frame), self.thread)
+    fn touched_memory(walk: &Walk<'a, '_, Self>, frame: &Frame<Running>, live: &Live, changes: &Memory) -> Option<Why> {
+        changes.touches_memory(live, &Around { base: walk.code.base(frame), thread: walk.code.thread, private: &|| walk.private() })
     }
     fn may_write(walk: &mut Walk<'a, '_, Self>, op: u32) -> bool {
-        walk.course.live.has_bytes_of(ANY) && Over::known(walk, op) & 1 == 0
+        Over::known(walk, op) & 1 == 0 && reached(&walk.course.live, &|| walk.private())
     }
 
     fn placed(walk: &Walk<'a, '_, Self>, address: u64) -> Placed {
@@ -241,6 +241,25 @@ impl Over<'_, '_> {
 }
 
 impl<'a> Walk<'a, '_, Over<'a, '_>> {
+    /// Memory in the frames of calls in progress that no pointer leads to: addresses and lengths, ascending and apart.
+    fn private(&self) -> Vec<(u64, u64)> {
+        let mut all = Vec::new();
+        for frame in &self.frames {
+            let base = self.code.base(frame);
+            let ranges = frame.call.iter().flat_map(|function| &function.private).filter(|_| base != 0);
+            all.extend(ranges.map(|(low, high)| (base.wrapping_add_signed(*low), (high - low) as u64)));
+        }
+        all.sort_unstable();
+        // Frames do not overlap, unless a program moves its stack.
+        let mut behind = 0;
+        all.retain(|(address, len)| {
+            let apart = *address >= behind;
+            behind = behind.max(address.saturating_add(*len));
+            apart
+        });
+        all
+    }
+
     /// Pushes the calls in progress at the path's end.
     fn enter_all(&mut self) -> Result<(), Mismatch> {
         let path = self.code.path;

@@ -7,7 +7,7 @@ use wryneck_exec::code::Callee;
 use wryneck_ir::{Inst, Module, Op, call_flags};
 
 use super::code::{Called, Facts, Function};
-use super::effects::{Effects, Memory, anything, called};
+use super::effects::{Effects, Memory, any_call, anything, called};
 use super::layout::Layout;
 use super::values::{Value, Values};
 use crate::flow::cfg::End;
@@ -47,7 +47,7 @@ impl Facts {
                 }
             }
             Some(Called { callee: None, .. }) if self.leads_nowhere(image, record.ops.clone(), &values) => {}
-            Some(Called { callee: None, .. }) => all.add(&anything(self.slots)),
+            Some(Called { callee: None, .. }) => all.add(&any_call(self.slots)),
             None if record.end == Some(End::Jump) => all.add(&anything(self.slots)),
             None => {}
         }

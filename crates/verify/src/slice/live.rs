@@ -50,6 +50,17 @@ impl Live {
         lines(address, len).any(|(line, bits)| self.lines.get(&line).is_some_and(|live| live & bits != 0))
     }
 
+    /// How many bytes of an object are live.
+    pub fn count(&self, object: Placed) -> u64 {
+        self.objects.get(&object).copied().unwrap_or(0).into()
+    }
+
+    /// How many bytes of a range are live.
+    pub fn count_in(&self, address: u64, len: u64) -> u64 {
+        let live = |(line, bits): (u64, u64)| self.lines.get(&line).map_or(0, |live| (live & bits).count_ones());
+        lines(address, len).map(live).map(u64::from).sum()
+    }
+
     /// Bytes of an object become live.
     pub fn add(&mut self, object: Placed, address: u64, len: u64) {
         let mut new = 0;

@@ -121,9 +121,9 @@ pub trait Code<'a>: Sized {
     /// Whether an event may happen once `exit` is called.
     fn event_at_exit(&self) -> bool;
     /// Whether these changes, of a way in this call, touch something live in memory or in the environment.
-    fn touched(&self, frame: &Frame<Self::Call>, live: &Live, changes: &Self::Changes) -> Option<Why>;
+    fn touched(walk: &Walk<'a, '_, Self>, frame: &Frame<Self::Call>, live: &Live, changes: &Self::Changes) -> Option<Why>;
     /// As [`Code::touched`], of memory alone.
-    fn touched_memory(&self, frame: &Frame<Self::Call>, live: &Live, changes: &Self::Changes) -> Option<Why>;
+    fn touched_memory(walk: &Walk<'a, '_, Self>, frame: &Frame<Self::Call>, live: &Live, changes: &Self::Changes) -> Option<Why>;
     /// Whether the store at `op` may write something live, with another address.
     fn may_write(walk: &mut Walk<'a, '_, Self>, op: u32) -> bool;
 
@@ -497,7 +497,7 @@ impl<'a, 's, C: Code<'a>> Walk<'a, 's, C> {
             let side = C::side(self, block, other);
             let frame = &self.frames[innermost];
             let local = differ.unwrap_or_else(|| frame.live.meets(&side.slots));
-            let changes = || if local { Some(Why::Local) } else { self.code.touched(frame, &self.course.live, &side.changes) };
+            let changes = || if local { Some(Why::Local) } else { C::touched(self, frame, &self.course.live, &side.changes) };
             self.happens(innermost, &side).or_else(changes)
         })
     }
@@ -509,7 +509,7 @@ impl<'a, 's, C: Code<'a>> Walk<'a, 's, C> {
             _ if way.standard => Some(Why::Standard),
             _ if way.leaves && self.course.taken > 0 => Some(Why::Leaves),
             Some(exit) if way.exits && exit.changed => Some(Why::Leaves),
-            Some(exit) if way.exits => self.code.touched(&self.frames[call], &exit.live, &way.at_exit),
+            Some(exit) if way.exits => C::touched(self, &self.frames[call], &exit.live, &way.at_exit),
             None if way.exits && self.course.taken > 0 => Some(Why::Leaves),
             None if way.exits && self.code.event_at_exit() => Some(Why::Event),
             _ => None,
@@ -521,13 +521,13 @@ impl<'a, 's, C: Code<'a>> Walk<'a, 's, C> {
         match self.same_exit() {
             None => (rest.event || rest.exits && self.code.event_at_exit()).then_some(Why::GoesOn),
             Some(_) if rest.event => Some(Why::GoesOn),
-            Some(exit) => self.happens(call, rest).or_else(|| self.code.touched(&self.frames[call], &exit.live, &rest.changes)),
+            Some(exit) => self.happens(call, rest).or_else(|| C::touched(self, &self.frames[call], &exit.live, &rest.changes)),
         }
     }
 
     /// Whether the effects of an operation of the top call are relevant, whatever its operands are.
     pub fn may_matter(&self, effects: &Effects<C::Changes>) -> bool {
         let Some(at) = self.frames.len().checked_sub(1) else { return false };
-        self.happens(at, effects).is_some() || self.code.touched(&self.frames[at], &self.course.live, &effects.changes).is_some()
+        self.happens(at, effects).is_some() || C::touched(self, &self.frames[at], &self.course.live, &effects.changes).is_some()
     }
 }

@@ -191,10 +191,10 @@ impl<'a> Code<'a> for Over<'a> {
     fn event_at_exit(&self) -> bool {
         self.flow.event_at_exit()
     }
-    fn touched(&self, _: &Frame<InContext>, live: &Live, changes: &Changes) -> Option<Why> {
+    fn touched(_: &Walk<'a, '_, Self>, _: &Frame<InContext>, live: &Live, changes: &Changes) -> Option<Why> {
         live.touched_by(changes)
     }
-    fn touched_memory(&self, _: &Frame<InContext>, live: &Live, changes: &Changes) -> Option<Why> {
+    fn touched_memory(_: &Walk<'a, '_, Self>, _: &Frame<InContext>, live: &Live, changes: &Changes) -> Option<Why> {
         live.written_by(&changes.writes).map(Why::Object)
     }
     fn may_write(walk: &mut Walk<'a, '_, Self>, op: u32) -> bool {

@@ -318,11 +318,11 @@ impl<'a> Code<'a> for Toy<'_> {
     fn event_at_exit(&self) -> bool {
         false
     }
-    fn touched(&self, _: &Frame<()>, live: &Live, changes: &Words) -> Option<Why> {
+    fn touched(_: &Walk<'a, '_, Self>, _: &Frame<()>, live: &Live, changes: &Words) -> Option<Why> {
         changes.0.iter().any(|word| live.is_live(MEMORY + 8 * u64::from(word), 8)).then_some(Why::Memory)
     }
-    fn touched_memory(&self, frame: &Frame<()>, live: &Live, changes: &Words) -> Option<Why> {
-        self.touched(frame, live, changes)
+    fn touched_memory(walk: &Walk<'a, '_, Self>, frame: &Frame<()>, live: &Live, changes: &Words) -> Option<Why> {
+        Toy::touched(walk, frame, live, changes)
     }
     fn may_write(walk: &mut Walk<'a, '_, Self>, op: u32) -> bool {
         !walk.course.live.is_empty() && Toy::known(walk, op) == 0

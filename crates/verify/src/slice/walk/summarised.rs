@@ -45,11 +45,11 @@ impl<'a, C: Code<'a>> Walk<'a, '_, C> {
         if !relevant && summary.writes_sometimes() {
             // In another state it may write memory that it did not write here. Which places of the environment it writes, its arguments say.
             let top = self.frames.last();
-            relevant = top.is_some_and(|top| self.code.touched_memory(top, &self.course.live, &call.effects.changes).is_some());
+            relevant = top.is_some_and(|top| C::touched_memory(self, top, &self.course.live, &call.effects.changes).is_some());
         }
         if !relevant && !self.end_matters() {
             let top = self.frames.last();
-            let changes = || top.is_some_and(|top| self.code.touched(top, &self.course.live, &call.effects.changes).is_some());
+            let changes = || top.is_some_and(|top| C::touched(self, top, &self.course.live, &call.effects.changes).is_some());
             if !group.happens() && (call.mere_event)() && !changes() {
                 self.take();
             } else if self.may_matter(&call.effects) {

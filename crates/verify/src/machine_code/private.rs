@@ -1,0 +1,210 @@
+//! Variables in a function's frame that no pointer leads to: only the function's own instructions access them, at fixed distances from its
+//! return address.
+//!
+//! Debug information of unoptimised code gives the variables. One pass over the function's blocks finds the addresses of its frame that are
+//! used other than as the address of a load or a store: stored, passed to a call, returned, or computed with ([`Facts::private`]). The variables
+//! that contain such an address, or end there, may be accessed through pointers. Whatever [`Values`] does not follow counts as such a use, so a
+//! variable is left only if each access of it by the function's code is one at a known distance.
+//!
+//! Variables that are no numbers and no pointers are left out: compilers name elements of arrays by addresses outside of them. Nothing is found in
+//! functions with computed jumps, or where an address of the frame lies in no variable. Assumed: accesses by the address of one variable do not
+//! leave it. Where they do, a path ends with a fault, by the same debug information.
+
+use wryneck_exec::Image;
+use wryneck_exec::code::Code;
+use wryneck_ir::code_source::FrameVariable;
+use wryneck_ir::{Inst, Module, Op};
+
+use super::code::{Facts, Function, Registers};
+use super::values::{Value, Values};
+use crate::flow::BitSet;
+use crate::flow::cfg::End;
+use crate::operand::{slots_read, slots_written};
+
+/// Larger distances are none in a frame: those from the beginning of the stack, which find a word's shadow.
+const FAR: u64 = 1 << 40;
+/// Bytes of a return address.
+const RETURN_ADDRESS: i64 = 8;
+/// Results of at most so many bits are no addresses, and no sequence of them is made into one by other means than shifts.
+const BITS: u16 = 8;
+
+/// Addresses of a frame that are used otherwise than to access what is there: distances from the return address.
+#[derive(Default)]
+struct Uses {
+    at: Vec<i64>,
+}
+
+impl Uses {
+    fn add(&mut self, value: Option<Value>) {
+        if let Some(Value::Frame(k)) = value
+            && k.unsigned_abs() < FAR
+            && !self.at.contains(&k)
+        {
+            self.at.push(k);
+        }
+    }
+}
+
+impl Facts {
+    /// Ranges of a function's frame, as distances from its return address, ascending and apart, that only its own instructions access.
+    pub(super) fn private(&self, image: &Image, function: &Function) -> Vec<(i64, i64)> {
+        let Some(registers) = &self.registers else { return Vec::new() };
+        let address = |op: u32| self.source.borrow().address_of(image.code(self.func).first_inst + op);
+        let entry = function.cfg.blocks[0].ops.start;
+        let Some(frame) = address(entry).and_then(|address| self.source.borrow().frame_variables(address)) else { return Vec::new() };
+        if !frame.variables.iter().any(|variable| variable.scalar) {
+            return Vec::new();
+        }
+        let inside = |op: u32| address(op).is_some_and(|address| (frame.code.0..frame.code.1).contains(&address));
+        for block in &function.cfg.blocks {
+            let known = !matches!(block.end, Some(End::Jump));
+            if !known || block.ops.is_empty() || !inside(block.ops.start) || !inside(block.ops.end - 1) {
+                return Vec::new();
+            }
+        }
+        left(&frame.variables, &self.uses(image, function, registers).at)
+    }
+
+    /// The addresses of a function's frame that are used otherwise than to access what is there.
+    fn uses(&self, image: &Image, function: &Function, registers: &Registers) -> Uses {
+        let (module, code) = (image.function(self.func).0, image.code(self.func));
+        let first = code.consts.len() as u32;
+        let behind = first + code.param_slots;
+        // Registers, and what instructions of several blocks keep between them.
+        let mut lasting: BitSet = (first..behind).collect();
+        for block in &function.cfg.blocks {
+            let mut written = BitSet::default();
+            for op in block.ops.clone() {
+                let inst = self.inst(image, op);
+                let read = slots_read(module, &inst).into_iter().flatten();
+                lasting.extend(read.filter(|slot| *slot >= first && !written.contains(*slot)).collect::<Vec<_>>());
+                written.extend(slots_written(module, &inst));
+            }
+        }
+        let mut uses = Uses::default();
+        for (local, block) in (0u32..).zip(&function.cfg.blocks) {
+            let mut values = function.values[local as usize].clone();
+            for op in block.ops.clone() {
+                let inst = self.inst(image, op);
+                let before = values.clone();
+                self.pass(image, module, code, &mut values, op..op + 1, &function.saves);
+                used(module, code, &inst, &before, &values, &mut uses);
+            }
+            let is_call = function.calls.contains_key(&function.blocks[local as usize]);
+            let ends = block.end.is_some();
+            let kept = |slot: u32| !registers.clobbered.contains(slot);
+            // What the callee or the caller may find in a register.
+            for slot in (first..behind).filter(|slot| (is_call || ends) && !kept(*slot)) {
+                uses.add(values.get(code, slot));
+            }
+            if is_call {
+                values.pass_call(registers.stack_pointer, &kept);
+            }
+            for (_, to) in &block.edges {
+                let there = &function.values[*to as usize];
+                let lost = lasting.iter().filter(|slot| values.get(code, *slot) != there.get(code, *slot));
+                lost.for_each(|slot| uses.add(values.get(code, slot)));
+            }
+        }
+        uses
+    }
+}
+
+/// Adds the addresses of the frame that an operation uses otherwise than to access what is there.
+fn used(module: &Module, code: &Code, inst: &Inst, before: &Values, after: &Values, uses: &mut Uses) {
+    let get = |slot: u32| before.get(code, slot);
+    match inst.operator() {
+        Some(Op::Load) => {}
+        Some(Op::Store) => {
+            let slots = slots_read(module, inst).into_iter().skip(1).flatten();
+            slots.for_each(|slot| uses.add(get(slot)));
+        }
+        // It is made where an address in a variable is computed, which begins at the second operand.
+        Some(Op::Anchor) => uses.add(get(inst.b)),
+        Some(Op::Eq | Op::Ne | Op::Ult | Op::Ule | Op::Slt | Op::Sle | Op::UaddOverflow | Op::SaddOverflow | Op::SsubOverflow) => {}
+        Some(Op::Trunc | Op::And) if inst.width <= BITS => {}
+        Some(Op::Extract) if inst.width <= BITS && inst.b == 0 => {}
+        // The flag of a sum's lowest byte.
+        Some(Op::And) if [inst.a, inst.b].into_iter().any(|slot| matches!(get(slot), Some(Value::Number(0..=0xff)))) => {}
+        _ => {
+            let result = slots_written(module, inst);
+            let followed = match inst.operator() {
+                Some(Op::Copy | Op::Add | Op::Sub) if inst.width == 64 => result.len() == 1 && after.get(code, result.start).is_some(),
+                _ => false,
+            };
+            if !followed {
+                let read = slots_read(module, inst).into_iter().flatten();
+                read.for_each(|slot| uses.add(get(slot)));
+            }
+        }
+    }
+}
+
+/// The bytes of variables that have none of these addresses. None, if an address is between the variables and in none.
+fn left(variables: &[FrameVariable], uses: &[i64]) -> Vec<(i64, i64)> {
+    let end = |variable: &FrameVariable| variable.start.saturating_add_unsigned(variable.size);
+    let lowest = variables.iter().map(|variable| variable.start).min().unwrap_or(0);
+    let mut taken = vec![false; variables.len()];
+    // The caller's arguments lie above the return address.
+    for k in uses.iter().filter(|k| **k < RETURN_ADDRESS) {
+        let mut found = *k < lowest;
+        for (variable, taken) in variables.iter().zip(&mut taken) {
+            let here = (variable.start..=end(variable)).contains(k);
+            *taken |= here;
+            found |= here && *k < end(variable);
+        }
+        if !found {
+            return Vec::new();
+        }
+    }
+    let of = |scalar: bool| {
+        let taken = taken.iter().copied();
+        let all = variables.iter().zip(taken).filter(move |(variable, taken)| scalar == (variable.scalar && !taken));
+        all.map(|(variable, _)| (variable.start, end(variable)))
+    };
+    let others: Vec<_> = of(false).collect();
+    let apart = |(low, high): &(i64, i64)| *high <= 0 && others.iter().all(|(l, h)| *high <= *l || *h <= *low);
+    let mut found: Vec<(i64, i64)> = of(true).filter(apart).collect();
+    found.sort_unstable();
+    found.dedup_by(|next, before| {
+        let meets = next.0 < before.1;
+        if meets {
+            before.1 = before.1.max(next.1);
+        }
+        meets
+    });
+    found
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn addresses_take_the_variables_they_are_in() {
+        let scalar = |start, size| FrameVariable { start, size, scalar: true };
+        let array = FrameVariable { start: -32, size: 8, scalar: false };
+        let all = [scalar(-12, 4), scalar(-16, 4), scalar(-24, 8), array];
+        assert_eq!(left(&all, &[]), [(-24, -16), (-16, -12), (-12, -8)]);
+        // The beginning, the middle, and the end, which may be meant by the address of the next one.
+        assert_eq!(left(&all, &[-24]), [(-16, -12), (-12, -8)]);
+        assert_eq!(left(&all, &[-20]), [(-16, -12), (-12, -8)]);
+        assert_eq!(left(&all, &[-16]), [(-12, -8)]);
+        assert_eq!(left(&all, &[-32]), [(-24, -16), (-16, -12), (-12, -8)]);
+        // Arguments for callees lie below, those of the function above its return address; what lies between is not known.
+        assert_eq!(left(&all, &[-40, 8]).len(), 3);
+        assert_eq!(left(&all, &[-8]), []);
+        assert_eq!(left(&[scalar(-12, 4), array], &[-20]), []);
+    }
+
+    #[test]
+    fn variables_that_overlap_are_taken_together() {
+        let of = |start, size, scalar| FrameVariable { start, size, scalar };
+        let all = [of(-16, 8, true), of(-12, 4, true), of(-24, 8, true)];
+        assert_eq!(left(&all, &[]), [(-24, -16), (-16, -8)]);
+        assert_eq!(left(&all, &[-10]), [(-24, -16)]);
+        assert_eq!(left(&[of(-16, 8, false), of(-12, 4, true)], &[]), []);
+        // An argument of the caller's frame.
+        assert_eq!(left(&[of(16, 8, true)], &[]), []);
+    }
+}
