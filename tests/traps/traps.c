@@ -1,7 +1,8 @@
 /* Programs that a slicer gets wrong if it does not follow addresses as bytes and numbers, or prunes what it cannot follow. Each function is a
  * program of its own, on one symbolic byte: `-DTRAP=NAME` selects it. With `-DFIXED` it is its twin, which keeps the rule never.toml.
  * The comment after a function's head is the verdict. INCOMPLETE is that of bitcode; of an executable it may be VIOLATED, too. "Bitcode alone":
- * an executable would not link, all of it can be followed, or its debug information says that the access leaves its variable. */
+ * an executable would not link, all of it can be followed, or its debug information says that the access leaves its variable. "Executable
+ * alone": bitcode does not have it. */
 #define _GNU_SOURCE
 #include <errno.h>
 #include <fcntl.h>
@@ -1078,6 +1079,158 @@ void full_device_of_stream(char c) { // VIOLATED
   fflush(null);
   judge(ferror(full));
 }
+
+/* ---- variables of frames, to which pointers lead ---- */
+
+static int *same(int *p) { return p; }
+
+void in_a_frame_by_a_callee(char c) { // VIOLATED
+  int x = 0;
+  hit(c, &x);
+  judge(x);
+}
+
+void in_a_frame_by_a_result(char c) { // VIOLATED
+  int x = 0, *p = same(&x);
+  if (WRONG(c)) *p = 1;
+  judge(x);
+}
+
+void in_a_frame_by_a_structure(char c) { // VIOLATED
+  int x = 0;
+  struct entry e = {1, &x}, *q = &e;
+  if (WRONG(c)) *q->p = 1;
+  judge(x);
+}
+
+void in_a_frame_by_a_number(char c) { // VIOLATED
+  int x = 0;
+  uintptr_t n = (uintptr_t)&x * 2;
+  if (WRONG(c)) *(int *)(n / 2) = 1;
+  judge(x);
+}
+
+void in_a_frame_by_the_heap(char c) { // VIOLATED
+  int x = 0, **box = malloc(sizeof *box);
+  *box = &x;
+  if (WRONG(c)) **box = 1;
+  judge(x);
+}
+
+static void hit_last(char c, int n, ...) {
+  va_list rest;
+  va_start(rest, n);
+  while (n-- > 1) va_arg(rest, int *);
+  hit(c, va_arg(rest, int *));
+  va_end(rest);
+}
+
+void in_a_frame_by_variable_arguments(char c) { // VIOLATED
+  int x = 0, y = 0;
+  hit_last(c, 2, &y, &x);
+  judge(x);
+}
+
+void in_a_frame_by_a_choice(char c) { // VIOLATED
+  int x = 0, y = 0;
+  *(c == 'x' ? &x : &y) = HIT;
+  judge(x);
+}
+
+void in_a_frame_by_an_index(char c) { // VIOLATED
+  int t[2] = {0, 0};
+  long i = 40;
+  if (WRONG(c)) t[i - 39] = 1;
+  judge(t[1]);
+}
+
+static void of_parameters(char c, int x) {
+  hit(c, &x);
+  judge(x);
+}
+
+void in_a_frame_of_parameters(char c) { of_parameters(c, 0); } // VIOLATED
+
+static void of_many(char c, int n2, int n3, int n4, int n5, int n6, int n7, int n8) {
+  hit(c, n2 ? &n7 : &n8);
+  judge(n8);
+}
+
+void in_a_frame_above(char c) { of_many(c, 0, 0, 0, 0, 0, 0, 0); } // VIOLATED
+
+struct large {
+  int t[8];
+};
+
+static void of_structures(char c, struct large s) {
+  int *p = s.t + 3;
+  hit(c, p);
+  judge(s.t[3]);
+}
+
+void in_a_frame_of_structures(char c) { of_structures(c, (struct large){{0}}); } // VIOLATED
+
+static struct large made(char c) {
+  struct large s = {{0}};
+  hit(c, &s.t[2]);
+  return s;
+}
+
+void in_a_frame_by_a_result_in_memory(char c) { judge(made(c).t[2]); } // VIOLATED
+
+void in_a_frame_without_a_name(char c) { // VIOLATED
+  int *p = &(int){0};
+  int *q = p;
+  hit(c, q);
+  judge(*p);
+}
+
+static void outer_of_two(char c, int n, int *outer) {
+  int x = 0;
+  if (n > 0) outer_of_two(c, n - 1, &x);
+  else hit(c, outer);
+  judge(x);
+}
+
+void in_a_frame_of_the_same_function(char c) { outer_of_two(c, 2, 0); } // VIOLATED
+
+static void at_the_end(int *x) { judge(*x); }
+
+void in_a_frame_at_its_end(char c) { // VIOLATED
+  __attribute__((cleanup(at_the_end))) int x = 0;
+  if (WRONG(c)) x = 1;
+}
+
+void in_a_frame_that_grows(char c) { // VIOLATED
+  int x = 0, *p = &x;
+  for (int i = 1; i < 3; i++) {
+    int *table[i];
+    table[i - 1] = p;
+    if (WRONG(c)) *table[i - 1] = i;
+  }
+  judge(x);
+}
+
+static jmp_buf back_here;
+
+void in_a_frame_after_a_jump(char c) { // VIOLATED
+  volatile int x = 0;
+  if (setjmp(back_here)) {
+    judge(x);
+    return;
+  }
+  hit(c, (int *)&x);
+  longjmp(back_here, 1);
+}
+
+#ifdef ASSEMBLY
+void in_a_frame_by_assembly(char c) { // VIOLATED, executable alone
+  int x = 0, *p;
+  __asm__("lea %1, %0" : "=r"(p) : "m"(x));
+  hit(c, p);
+  judge(x);
+}
+#endif
 
 #ifdef UNDEFINED
 void elsewhere(void (*)(void));

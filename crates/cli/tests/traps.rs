@@ -18,6 +18,8 @@ struct Trap {
     verdict: String,
     /// An executable would not link, or all of it can be followed.
     bitcode_alone: bool,
+    /// Bitcode does not have it.
+    executable_alone: bool,
 }
 
 fn folder() -> PathBuf {
@@ -27,8 +29,15 @@ fn folder() -> PathBuf {
 fn traps() -> Vec<Trap> {
     let text = fs::read_to_string(folder().join("traps.c")).expect("the programs are there");
     let trap = |line: &str| {
-        let (name, rest) = line.strip_prefix("void ")?.split_once("(char c) { // ")?;
-        Some(Trap { name: name.into(), verdict: rest.split(',').next()?.into(), bitcode_alone: rest.ends_with("bitcode alone") })
+        let (name, rest) = line.strip_prefix("void ")?.split_once("(char c) { ")?;
+        let rest = rest.split_once("// ")?.1;
+        let alone = |form: &str| rest.ends_with(form);
+        Some(Trap {
+            name: name.into(),
+            verdict: rest.split(',').next()?.into(),
+            bitcode_alone: alone("bitcode alone"),
+            executable_alone: alone("executable alone"),
+        })
     };
     text.lines().filter_map(trap).collect()
 }
@@ -44,6 +53,7 @@ enum Form {
 fn verdict(trap: &Trap, form: Form, level: &str, fixed: bool, scratch: &Path) -> (String, String) {
     let mut defines = vec![format!("-DTRAP={}", trap.name)];
     defines.extend(trap.bitcode_alone.then(|| "-DUNDEFINED".to_owned()));
+    defines.extend(trap.executable_alone.then(|| "-DASSEMBLY".to_owned()));
     defines.extend(fixed.then(|| "-DFIXED".to_owned()));
     let mut command = Command::new(WRYNECK);
     let words = ["verify", "--json", "--no-replay", "--emit", "none", "--audit", "off", "--max-time", "60s", "--output", "out", "--rule"];
@@ -79,7 +89,7 @@ fn all_are_right(form: Form, level: &str) {
             scope.spawn(|| {
                 let scratch = tempfile::tempdir().expect("there is room");
                 while let Some(trap) = traps.get(next.fetch_add(1, Ordering::Relaxed)) {
-                    if trap.bitcode_alone && form == Form::Executable {
+                    if trap.bitcode_alone && form == Form::Executable || trap.executable_alone && form == Form::Bitcode {
                         continue;
                     }
                     let (found, why) = verdict(trap, form, level, false, scratch.path());
