@@ -16,7 +16,7 @@ use super::layout::Layout;
 use super::values::{Saves, Value, Values};
 use crate::flow::cfg::{Block, End};
 use crate::flow::{BitSet, Cfg, Grows, Summaries, Summary, components};
-use crate::operand::operand_slots;
+use crate::operand::{operand_slots, slots_written};
 
 /// The number of edges that the IR does not have: from a call to its return address, and to the target of a block that only jumps.
 pub const BEYOND: u32 = u32::MAX;
@@ -194,6 +194,14 @@ impl Facts {
     /// How control leaves a block.
     pub fn transfer(&self, block: u32) -> Transfer {
         self.source.borrow().transfer(block)
+    }
+
+    /// Whether a block is part of a return, and comes behind the instruction: it changes no register.
+    pub fn ends_return(&self, image: &Image, block: u32) -> bool {
+        let (module, code) = (image.function(self.func).0, image.code(self.func));
+        let registers = code.consts.len() as u32..code.consts.len() as u32 + code.param_slots;
+        let changes = |op: u32| slots_written(module, &self.inst(image, op)).any(|slot| registers.contains(&slot));
+        self.transfer(block) == Transfer::Return && !self.ops(image, block).any(changes)
     }
 
     /// The block that a branch to this one reaches, past blocks that only jump; `None`: it is not lifted.

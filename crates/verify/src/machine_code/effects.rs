@@ -1,5 +1,7 @@
 //! What machine code may write, as [`crate::flow::Effects`] count it: addresses, parts of frames, environment cells.
 
+use std::rc::Rc;
+
 use crate::flow::{BitSet, CellKind, Grows, ObjectId};
 use crate::slice::explain::Why;
 use crate::slice::live::Live;
@@ -117,11 +119,11 @@ pub struct Around<'a> {
     /// The address of thread-local memory, if known.
     pub thread: Option<u64>,
     /// Memory that no pointer leads to: addresses and lengths, ascending and apart.
-    pub private: &'a dyn Fn() -> Vec<(u64, u64)>,
+    pub private: &'a dyn Fn() -> Rc<[(u64, u64)]>,
 }
 
 /// Whether something live may be written through pointers.
-pub fn reached(live: &Live, private: &dyn Fn() -> Vec<(u64, u64)>) -> bool {
+pub fn reached(live: &Live, private: &dyn Fn() -> Rc<[(u64, u64)]>) -> bool {
     let count = live.count((ANY, 0));
     count > 0 && count > private().iter().map(|(address, len)| live.count_in(*address, *len)).sum()
 }
@@ -174,8 +176,8 @@ mod tests {
         let mut live = Live::default();
         live.add((ANY, 0), 0x1000, 8);
         live.add((NAMED, 0), 0x2000, 4);
-        let around = |private: &'static [(u64, u64)]| move || private.to_vec();
-        let touches = |changes: &Memory, private: &dyn Fn() -> Vec<(u64, u64)>| {
+        let around = |private: &'static [(u64, u64)]| move || Rc::from(private);
+        let touches = |changes: &Memory, private: &dyn Fn() -> Rc<[(u64, u64)]>| {
             changes.touches_memory(&live, &Around { base: 0x1010, thread: Some(0x9000), private }).is_some()
         };
         let pointer = Memory { anywhere: true, ..Memory::default() };

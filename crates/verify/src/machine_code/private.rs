@@ -3,7 +3,8 @@
 //!
 //! Debug information of unoptimised code gives the variables. One pass over the function's blocks finds the addresses of its frame that are
 //! used other than as the address of a load or a store: stored, passed to a call, returned, or computed with ([`Facts::private`]). The variables
-//! that contain such an address, or end there, may be accessed through pointers. Whatever [`Values`] does not follow counts as such a use, so a
+//! that contain such an address, or end there, may be accessed through pointers; where an array or a structure begins, its address is meant.
+//! Whatever [`Values`] does not follow counts as such a use, so a
 //! variable is left only if each access of it by the function's code is one at a known distance.
 //!
 //! Variables that are no numbers and no pointers are left out: compilers name elements of arrays by addresses outside of them. Nothing is found in
@@ -119,8 +120,6 @@ fn used(module: &Module, code: &Code, inst: &Inst, before: &Values, after: &Valu
             let slots = slots_read(module, inst).into_iter().skip(1).flatten();
             slots.for_each(|slot| uses.add(get(slot)));
         }
-        // It is made where an address in a variable is computed, which begins at the second operand.
-        Some(Op::Anchor) => uses.add(get(inst.b)),
         Some(Op::Eq | Op::Ne | Op::Ult | Op::Ule | Op::Slt | Op::Sle | Op::UaddOverflow | Op::SaddOverflow | Op::SsubOverflow) => {}
         Some(Op::Trunc | Op::And) if inst.width <= BITS => {}
         Some(Op::Extract) if inst.width <= BITS && inst.b == 0 => {}
@@ -130,6 +129,8 @@ fn used(module: &Module, code: &Code, inst: &Inst, before: &Values, after: &Valu
             let result = slots_written(module, inst);
             let followed = match inst.operator() {
                 Some(Op::Copy | Op::Add | Op::Sub) if inst.width == 64 => result.len() == 1 && after.get(code, result.start).is_some(),
+                // Its second operand only says where the variable begins that the address is in.
+                Some(Op::Anchor) => after.get(code, result.start).is_some(),
                 _ => false,
             };
             if !followed {
@@ -144,14 +145,15 @@ fn used(module: &Module, code: &Code, inst: &Inst, before: &Values, after: &Valu
 fn left(variables: &[FrameVariable], uses: &[i64]) -> Vec<(i64, i64)> {
     let end = |variable: &FrameVariable| variable.start.saturating_add_unsigned(variable.size);
     let lowest = variables.iter().map(|variable| variable.start).min().unwrap_or(0);
+    let begins = |k: i64| variables.iter().any(|variable| variable.start == k && !variable.scalar);
     let mut taken = vec![false; variables.len()];
     // The caller's arguments lie above the return address.
     for k in uses.iter().filter(|k| **k < RETURN_ADDRESS) {
         let mut found = *k < lowest;
         for (variable, taken) in variables.iter().zip(&mut taken) {
-            let here = (variable.start..=end(variable)).contains(k);
-            *taken |= here;
-            found |= here && *k < end(variable);
+            let here = (variable.start..end(variable)).contains(k);
+            *taken |= here || end(variable) == *k && !begins(*k);
+            found |= here;
         }
         if !found {
             return Vec::new();
@@ -191,6 +193,7 @@ mod tests {
         assert_eq!(left(&all, &[-20]), [(-16, -12), (-12, -8)]);
         assert_eq!(left(&all, &[-16]), [(-12, -8)]);
         assert_eq!(left(&all, &[-32]), [(-24, -16), (-16, -12), (-12, -8)]);
+        assert_eq!(left(&[scalar(-36, 4), array], &[-32]), [(-36, -32)]);
         // Arguments for callees lie below, those of the function above its return address; what lies between is not known.
         assert_eq!(left(&all, &[-40, 8]).len(), 3);
         assert_eq!(left(&all, &[-8]), []);

@@ -8,6 +8,7 @@
 mod calls;
 mod data;
 
+use std::cell::RefCell;
 use std::rc::Rc;
 
 use wryneck_exec::{CodePos, Image, Step, Traced, Wanted};
@@ -41,7 +42,16 @@ pub fn slice(
         let slot = registers.thread as usize;
         frame.concrete(slot)
     });
-    let over = Over { path, facts, calls, machine: machine as u32, done: false, began_inside: false, thread };
+    let over = Over {
+        path,
+        facts,
+        calls,
+        machine: machine as u32,
+        done: false,
+        began_inside: false,
+        thread,
+        private: RefCell::new(((0, 0, 0), Rc::from([]))),
+    };
     let mut walk = Walk::new(over, Record::of(path), see);
     walk.enter_all()?;
     if let Some(needs) = from {
@@ -73,7 +83,12 @@ struct Over<'a, 'f> {
     began_inside: bool,
     /// The address of thread-local memory, if known.
     thread: Option<u64>,
+    /// What [`Walk::private`] last found, for these calls in progress: how many, and the innermost one with its function's first block.
+    private: RefCell<((usize, u32, u32), Ranges)>,
 }
+
+/// Addresses and lengths, ascending and apart.
+type Ranges = Rc<[(u64, u64)]>;
 
 /// The function that a call runs, if it is known.
 type Running = Option<Rc<Function>>;
@@ -203,7 +218,7 @@ impl<'a> Code<'a> for Over<'a, '_> {
         changes.touches_memory(live, &Around { base: walk.code.base(frame), thread: walk.code.thread, private: &|| walk.private() })
     }
     fn may_write(walk: &mut Walk<'a, '_, Self>, op: u32) -> bool {
-        Over::known(walk, op) & 1 == 0 && reached(&walk.course.live, &|| walk.private())
+        !walk.returns(op) && Over::known(walk, op) & 1 == 0 && reached(&walk.course.live, &|| walk.private())
     }
 
     fn placed(walk: &Walk<'a, '_, Self>, address: u64) -> Placed {
@@ -241,8 +256,21 @@ impl Over<'_, '_> {
 }
 
 impl<'a> Walk<'a, '_, Over<'a, '_>> {
-    /// Memory in the frames of calls in progress that no pointer leads to: addresses and lengths, ascending and apart.
-    fn private(&self) -> Vec<(u64, u64)> {
+    /// Whether an operation belongs to the end of a return: what it stores lies in the shadow stack.
+    fn returns(&self, op: u32) -> bool {
+        self.code.facts.ends_return(self.code.path.image, self.code.facts.block_of(op))
+    }
+
+    /// Memory in the frames of calls in progress that no pointer leads to.
+    fn private(&self) -> Ranges {
+        let top = self.frames.last();
+        let entry = top.and_then(|top| top.call.as_ref()).map_or(u32::MAX, |function| function.entry);
+        let calls = (self.frames.len(), top.map_or(0, |top| top.number), entry);
+        if let (of, known) = &*self.code.private.borrow()
+            && *of == calls
+        {
+            return known.clone();
+        }
         let mut all = Vec::new();
         for frame in &self.frames {
             let base = self.code.base(frame);
@@ -257,6 +285,8 @@ impl<'a> Walk<'a, '_, Over<'a, '_>> {
             behind = behind.max(address.saturating_add(*len));
             apart
         });
+        let all = Ranges::from(all);
+        *self.code.private.borrow_mut() = (calls, all.clone());
         all
     }
 
