@@ -158,6 +158,18 @@ __attribute__((unused)) static void swap_bytes(void *x, void *y, unsigned long n
   }
 }
 
+/* Variables of frames, by their addresses. */
+__attribute__((unused, noinline)) static void put(int *p, int value) { *p = value; }
+__attribute__((unused, noinline)) static int *same(int *p) { return p; }
+__attribute__((unused, noinline)) static void put_last(int n, ...) {
+  __builtin_va_list rest;
+  __builtin_va_start(rest, n);
+  while (n-- > 1) __builtin_va_arg(rest, int *);
+  int *p = __builtin_va_arg(rest, int *);
+  *p = __builtin_va_arg(rest, int);
+  __builtin_va_end(rest);
+}
+
 static unsigned turn;
 __attribute__((unused)) static void put_bytes(unsigned char *ring, const void *from) {
   for (unsigned i = 0; i < 8; i++) ring[(turn + i) & 15] = ((const unsigned char *)from)[i];

@@ -6,46 +6,16 @@
 //! of the others have events when they exit.
 //! `@` in the text stands for the program's suffix. A seed means the same program for ever.
 
+mod frames;
 mod hidden;
 mod jumps;
+mod parts;
 mod rounds;
 mod terms;
 
+pub use self::parts::Shape;
+use self::parts::{HIDDEN, PARTS, Part};
 use crate::random::Random;
-
-/// What a program may use, drawn one by one.
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum Part {
-    Blocks,
-    Calls,
-    Exits,
-    FunctionPointers,
-    Gotos,
-    Heap,
-    Hidden,
-    Jumps,
-    Loops,
-    Pointers,
-    Streams,
-    Structures,
-    Switches,
-}
-
-const PARTS: [Part; 10] = [
-    Part::Blocks,
-    Part::Calls,
-    Part::Exits,
-    Part::FunctionPointers,
-    Part::Gotos,
-    Part::Heap,
-    Part::Loops,
-    Part::Pointers,
-    Part::Structures,
-    Part::Switches,
-];
-
-/// What programs of [`Shape::Hidden`] may use besides: all of them do.
-const HIDDEN: [Part; 2] = [Part::Hidden, Part::Streams];
 
 /// A statement: what it needs, how often it is drawn, whether it has statements inside, and how it is written.
 struct Statement {
@@ -67,6 +37,7 @@ const STATEMENTS: &[Statement] = &[
     row(Some(Part::Blocks), 1, false, Generator::block_operation),
     row(Some(Part::Calls), 3, false, Generator::call_statement),
     row(Some(Part::Exits), 1, false, Generator::leave),
+    row(Some(Part::Frames), 10, false, Generator::frame_address),
     row(Some(Part::FunctionPointers), 2, false, Generator::function_pointer),
     row(Some(Part::Gotos), 1, true, Generator::labelled),
     row(Some(Part::Gotos), 1, false, Generator::jump),
@@ -84,20 +55,6 @@ const STATEMENTS: &[Statement] = &[
 const TARGETS: [&str; 4] = ["c0@", "c1@", "evk", "evw"];
 /// Statements of a function that is not the entry.
 const HELPER: usize = 5;
-
-/// What the entry of a program is.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, clap::ValueEnum)]
-pub enum Shape {
-    /// Statements, each once.
-    #[default]
-    Plain,
-    /// Statements that are repeated for each byte of input, and forget some of what they know in between: many ways come to equal states.
-    Rounds,
-    /// Statements that hide what they do: addresses as bytes and numbers, streams and pipes.
-    Hidden,
-    /// Statements that jump out of functions to handlers.
-    Jumps,
-}
 
 /// A program, as part of a C file.
 #[derive(Clone)]
@@ -122,6 +79,9 @@ impl Program {
             if !parts.contains(&Part::Pointers) {
                 parts.push(Part::Pointers);
             }
+        }
+        if shape == Shape::Frames {
+            parts.push(Part::Frames);
         }
         if shape == Shape::Jumps {
             parts.retain(|part| *part != Part::Gotos);
@@ -187,6 +147,8 @@ struct Generator {
     /// Integers of the current function that may be read, and of those the ones that may be written.
     readable: Vec<String>,
     writable: Vec<String>,
+    /// Variables of the current function whose addresses are taken.
+    addressed: Vec<&'static str>,
     /// Labels further down in the current function.
     labels: Vec<u32>,
     /// Functions that may be called, by name; the entry alone may point to its locals.
@@ -261,6 +223,7 @@ impl Generator {
         self.readable = vec!["n".into(), "u".into()];
         self.writable = vec!["u".into()];
         self.declared = format!("  {} u = n & 3;\n", self.local());
+        self.frame_variables();
         self.begin(budget, 2);
         if name == "r@" {
             self.line("if (n <= 0) return u;");
@@ -288,6 +251,7 @@ impl Generator {
         let locals = ["u", "v"].map(str::to_owned).to_vec();
         (self.readable, self.writable, self.entry) = (locals.clone(), locals, true);
         self.declared = format!("  {} u = 0, v = 1;\n", self.local());
+        self.frame_variables();
         self.begin(budget, 3);
         self.line("wryneck_make_symbolic(in@, sizeof in@, \"in\");");
         for (i, values) in self.values.into_iter().enumerate() {
@@ -306,7 +270,7 @@ impl Generator {
             self.line(&format!("if (!({c})) atexit(last@);"));
         }
         match self.shape {
-            Shape::Plain | Shape::Hidden | Shape::Jumps => self.all_statements(),
+            Shape::Plain | Shape::Frames | Shape::Hidden | Shape::Jumps => self.all_statements(),
             Shape::Rounds => self.rounds(),
         }
         if !self.happened {
