@@ -4,12 +4,13 @@
 //! Debug information of unoptimised code gives the variables. One pass over the function's blocks finds the addresses of its frame that are
 //! used other than as the address of a load or a store: stored, passed to a call, returned, or computed with ([`Facts::private`]). The variables
 //! that contain such an address, or end there, may be accessed through pointers; where an array or a structure begins, its address is meant.
-//! Whatever [`Values`] does not follow counts as such a use, so a
-//! variable is left only if each access of it by the function's code is one at a known distance.
+//! Whatever [`Values`] does not follow counts as such a use, so a variable is left only if each access of it by the function's code is one at
+//! a known distance.
 //!
 //! Variables that are no numbers and no pointers are left out: compilers name elements of arrays by addresses outside of them. Nothing is found in
-//! functions with computed jumps, or where an address of the frame lies in no variable. Assumed: accesses by the address of one variable do not
-//! leave it. Where they do, a path ends with a fault, by the same debug information.
+//! functions with computed jumps, or where a used address lies between variables and in none. Assumed: accesses by the address of one variable,
+//! of what lies below all variables, or of arguments on the stack stay there. An access that leaves its variable is a fault, by the same debug
+//! information; that code which was pruned has none is what each verdict lists.
 
 use wryneck_exec::Image;
 use wryneck_exec::code::Code;
