@@ -37,7 +37,6 @@ const STATEMENTS: &[Statement] = &[
     row(Some(Part::Blocks), 1, false, Generator::block_operation),
     row(Some(Part::Calls), 3, false, Generator::call_statement),
     row(Some(Part::Exits), 1, false, Generator::leave),
-    row(Some(Part::Frames), 10, false, Generator::frame_address),
     row(Some(Part::FunctionPointers), 2, false, Generator::function_pointer),
     row(Some(Part::Gotos), 1, true, Generator::labelled),
     row(Some(Part::Gotos), 1, false, Generator::jump),
@@ -79,9 +78,6 @@ impl Program {
             if !parts.contains(&Part::Pointers) {
                 parts.push(Part::Pointers);
             }
-        }
-        if shape == Shape::Frames {
-            parts.push(Part::Frames);
         }
         if shape == Shape::Jumps {
             parts.retain(|part| *part != Part::Gotos);
@@ -147,8 +143,6 @@ struct Generator {
     /// Integers of the current function that may be read, and of those the ones that may be written.
     readable: Vec<String>,
     writable: Vec<String>,
-    /// Variables of the current function whose addresses are taken.
-    addressed: Vec<&'static str>,
     /// Labels further down in the current function.
     labels: Vec<u32>,
     /// Functions that may be called, by name; the entry alone may point to its locals.
@@ -223,7 +217,6 @@ impl Generator {
         self.readable = vec!["n".into(), "u".into()];
         self.writable = vec!["u".into()];
         self.declared = format!("  {} u = n & 3;\n", self.local());
-        self.frame_variables();
         self.begin(budget, 2);
         if name == "r@" {
             self.line("if (n <= 0) return u;");
@@ -251,7 +244,6 @@ impl Generator {
         let locals = ["u", "v"].map(str::to_owned).to_vec();
         (self.readable, self.writable, self.entry) = (locals.clone(), locals, true);
         self.declared = format!("  {} u = 0, v = 1;\n", self.local());
-        self.frame_variables();
         self.begin(budget, 3);
         self.line("wryneck_make_symbolic(in@, sizeof in@, \"in\");");
         for (i, values) in self.values.into_iter().enumerate() {
@@ -270,7 +262,8 @@ impl Generator {
             self.line(&format!("if (!({c})) atexit(last@);"));
         }
         match self.shape {
-            Shape::Plain | Shape::Frames | Shape::Hidden | Shape::Jumps => self.all_statements(),
+            Shape::Plain | Shape::Hidden | Shape::Jumps => self.all_statements(),
+            Shape::Frames => self.frames(),
             Shape::Rounds => self.rounds(),
         }
         if !self.happened {

@@ -6,7 +6,6 @@ pub enum Part {
     Blocks,
     Calls,
     Exits,
-    Frames,
     FunctionPointers,
     Gotos,
     Heap,
@@ -45,7 +44,7 @@ pub enum Shape {
     Rounds,
     /// Statements that hide what they do: addresses as bytes and numbers, streams and pipes.
     Hidden,
-    /// Statements that reach the variables of a function by pointers, and by their names alone.
+    /// Statements that reach variables of the entry by pointers, or by their names alone, and events that depend on such variables.
     Frames,
     /// Statements that jump out of functions to handlers.
     Jumps,
