@@ -1144,6 +1144,24 @@ void in_a_frame_by_an_index(char c) { // VIOLATED
   judge(t[1]);
 }
 
+static void hit_before(char c, int *end) {
+  if (WRONG(c)) end[-1] = 1;
+}
+
+void in_a_frame_by_its_end(char c) { // VIOLATED
+  struct {
+    int t[8];
+  } first;
+  int x = 0;
+  struct {
+    int t[8];
+  } last;
+  memset(&first, 0, sizeof first);
+  memset(&last, 0, sizeof last);
+  hit_before(c, &x + 1);
+  judge(x);
+}
+
 static void of_parameters(char c, int x) {
   hit(c, &x);
   judge(x);

@@ -2,7 +2,7 @@
 //! return address.
 //!
 //! Debug information of unoptimised code gives the variables. One pass over the function's blocks finds the addresses of its frame that are
-//! used other than as the address of a load or a store: stored, passed to a call, returned, or computed with ([`Facts::private`]). The variables
+//! used other than as the address of a load or a store: in a register, stored, passed to a call, returned, or computed with. The variables
 //! that contain such an address, or end there, may be accessed through pointers; where an array or a structure begins, its address is meant.
 //! Whatever [`Values`] does not follow counts as such a use, so a variable is left only if each access of it by the function's code is one at
 //! a known distance.
@@ -25,6 +25,8 @@ use crate::operand::{slots_read, slots_written};
 
 /// Larger distances are none in a frame: those from the beginning of the stack, which find a word's shadow.
 const FAR: u64 = 1 << 40;
+/// Where the frame pointer points: right below the return address.
+const FRAME_POINTER: i64 = -8;
 /// Bytes of a return address.
 const RETURN_ADDRESS: i64 = 8;
 /// Results of at most so many bits are no addresses, and no sequence of them is made into one by other means than shifts.
@@ -91,6 +93,13 @@ impl Facts {
                 let before = values.clone();
                 self.pass(image, module, code, &mut values, op..op + 1, &function.saves);
                 used(module, code, &inst, &before, &values, &mut uses);
+                // In a register it may be moved on from there, but for the stack pointer and the frame pointer.
+                for slot in slots_written(module, &inst).filter(|slot| (first..behind).contains(slot)) {
+                    let value = values.get(code, slot);
+                    let upkeep = slot == registers.stack_pointer
+                        || value == Some(Value::Frame(FRAME_POINTER)) && !registers.clobbered.contains(slot);
+                    uses.add(value.filter(|_| !upkeep));
+                }
             }
             let is_call = function.calls.contains_key(&function.blocks[local as usize]);
             let ends = block.end.is_some();
@@ -122,6 +131,13 @@ fn used(module: &Module, code: &Code, inst: &Inst, before: &Values, after: &Valu
             slots.for_each(|slot| uses.add(get(slot)));
         }
         Some(Op::Eq | Op::Ne | Op::Ult | Op::Ule | Op::Slt | Op::Sle | Op::UaddOverflow | Op::SaddOverflow | Op::SsubOverflow) => {}
+        // It is made where an address in a variable is computed, which begins at the second operand.
+        Some(Op::Anchor) => {
+            uses.add(get(inst.b));
+            if slots_written(module, inst).any(|slot| after.get(code, slot).is_none()) {
+                uses.add(get(inst.a));
+            }
+        }
         Some(Op::Trunc | Op::And) if inst.width <= BITS => {}
         Some(Op::Extract) if inst.width <= BITS && inst.b == 0 => {}
         // The flag of a sum's lowest byte.
@@ -130,8 +146,6 @@ fn used(module: &Module, code: &Code, inst: &Inst, before: &Values, after: &Valu
             let result = slots_written(module, inst);
             let followed = match inst.operator() {
                 Some(Op::Copy | Op::Add | Op::Sub) if inst.width == 64 => result.len() == 1 && after.get(code, result.start).is_some(),
-                // Its second operand only says where the variable begins that the address is in.
-                Some(Op::Anchor) => after.get(code, result.start).is_some(),
                 _ => false,
             };
             if !followed {
