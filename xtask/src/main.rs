@@ -5,7 +5,10 @@
 mod bitcode;
 mod cache;
 mod cmd;
+mod coreutils;
 mod debian;
+mod gcov;
+mod klee;
 mod process;
 mod random;
 mod random_c;

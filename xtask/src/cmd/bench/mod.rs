@@ -3,8 +3,10 @@
 
 mod angr;
 mod confine;
+mod coverage;
 mod explore;
 mod figure1;
+mod fuzzers;
 mod guard;
 mod history;
 mod programs;
@@ -29,8 +31,12 @@ enum Bench {
     Angr(angr::Args),
     /// What confinement costs a replay
     Confine(confine::Args),
+    /// Lines of coreutils covered natively by our tests and by KLEE's
+    Coverage(coverage::Args),
     /// The program of paper 1's Figure 1 and its broken variant, pruned and not
     Figure1(figure1::Args),
+    /// Lines of libraries covered natively by our inputs, by libFuzzer's, and by a loop of both
+    Fuzzers(fuzzers::Args),
     /// Lookups of guard at three sizes of store, in three orders, and what a hit costs over the native run (paper 4, Table 1 and Figure 7)
     Guard(guard::Args),
     /// Guard's hit rate over a generated shell history, and the growth of path conditions (paper 4, Figures 5 and 6)
@@ -53,7 +59,9 @@ pub fn run(args: &Args) -> Result<()> {
     match &args.bench {
         Bench::Angr(args) => angr::run(args),
         Bench::Confine(args) => confine::run(args),
+        Bench::Coverage(args) => coverage::run(args),
         Bench::Figure1(args) => figure1::run(args),
+        Bench::Fuzzers(args) => fuzzers::run(args),
         Bench::Guard(args) => guard::run(args),
         Bench::History(args) => history::run(args),
         Bench::Programs(args) => programs::run(args),

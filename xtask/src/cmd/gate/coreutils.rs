@@ -16,6 +16,7 @@ use serde_json::{Value, json};
 use super::bounds::Bounds;
 use super::explore::{self, Job};
 use crate::cache::{self, Cache};
+use crate::gcov::{self, Coverage};
 use crate::process;
 
 #[derive(clap::Args)]
@@ -37,10 +38,6 @@ pub struct Args {
 const INPUT: &str = "--sym-args 0 1 4 --sym-args 0 2 2 --sym-files 1 8 --sym-stdin 8";
 /// Lines that are named where the two disagree, per program.
 const NAMED: usize = 40;
-const GCOV: &str = "llvm-cov-22";
-
-/// Lines with code of files, and whether they ran.
-type Coverage = BTreeMap<(String, u64), bool>;
 
 pub fn run(args: &Args) -> Result<()> {
     let programs = match &args.programs {
@@ -98,7 +95,7 @@ fn replay(out: &Path) -> Result<Value> {
     for test in told["tests"].as_array().into_iter().flatten().filter(|test| test["verdict"] != "same end") {
         *reasons.entry(format!("{}: {}", test["verdict"].as_str().unwrap_or(""), test["why"].as_str().unwrap_or(""))).or_default() += 1;
     }
-    let (ours, theirs) = (ours(out)?, theirs(&counts)?);
+    let (ours, theirs) = (ours(out)?, gcov::lines(&counts)?);
     Ok(json!({
         "exit": done.status.code(), "same": told["same"], "different": told["different"], "cannot": told["cannot"],
         "reasons": reasons, "lines": compared(&ours, &theirs),
@@ -128,28 +125,6 @@ fn ours(out: &Path) -> Result<Coverage> {
         let file = row["file"].as_str().unwrap_or_default();
         for line in row["lines"].as_array().into_iter().flatten() {
             lines.insert((file.to_owned(), line[0].as_u64().unwrap_or(0)), line[1] == true);
-        }
-    }
-    Ok(lines)
-}
-
-/// What gcov makes of the counts; a line of several units ran if it did in one.
-fn theirs(counts: &Path) -> Result<Coverage> {
-    let mut lines = Coverage::new();
-    let units = cache::files(counts)?.into_iter().filter(|file| file.extension().is_some_and(|kind| kind == "gcda"));
-    for unit in units {
-        let text = process::output(Command::new(GCOV).current_dir(counts).args(["gcov", "-t"]).arg(unit))?;
-        let mut file = String::new();
-        for row in text.lines() {
-            let mut parts = row.splitn(3, ':').map(str::trim);
-            let (Some(count), Some(Ok(line)), Some(rest)) = (parts.next(), parts.next().map(str::parse::<u64>), parts.next()) else {
-                continue;
-            };
-            match (count, line, rest.strip_prefix("Source:")) {
-                ("-", 0, Some(name)) => file = name.to_owned(),
-                ("-", ..) => {}
-                _ => *lines.entry((file.clone(), line)).or_default() |= !count.starts_with(['#', '=']),
-            }
         }
     }
     Ok(lines)

@@ -60,36 +60,64 @@ pub type Replay<'a> = &'a dyn Fn(&Path) -> Result<Value>;
 /// rows of all of them, sorted by name.
 pub fn all(jobs: &[Job], seconds: u32, replay: Option<Replay<'_>>, results: &Path) -> Result<Vec<Value>> {
     let tool = super::bounds::version()?;
-    let known = fs::read_to_string(results).unwrap_or_default();
-    let mut rows: BTreeMap<String, Value> = BTreeMap::new();
-    for line in known.lines() {
-        let row: Value = serde_json::from_str(line).with_context(|| format!("{}: not our results", results.display()))?;
-        rows.insert(format!("{} {}", row["program"], row["limit"]), row);
-    }
-    if let Some(dir) = results.parent() {
-        fs::create_dir_all(dir)?;
-    }
+    let mut kept = Kept::open(results)?;
     for job in jobs {
-        let key = format!("{} {seconds}", Value::from(job.name.as_str()));
-        if rows.get(&key).is_some_and(|row| row["tool"] == tool) {
-            continue;
-        }
-        let mut row = measure(job, seconds, replay)?;
-        row["tool"] = tool.clone().into();
-        print(&row);
-        rows.insert(key, row);
-        store(rows.values(), results)?;
+        kept.row(&job.name, seconds, &tool, || {
+            let row = measure(job, seconds, replay)?;
+            print(&row);
+            Ok(row)
+        })?;
     }
     let asked = |row: &Value| row["limit"] == seconds && jobs.iter().any(|job| row["program"] == job.name.as_str());
-    Ok(rows.into_values().filter(asked).collect())
+    Ok(kept.rows.into_values().filter(asked).collect())
 }
 
-/// Replaces the results at once, so that a run that is ended leaves the old ones or the new ones.
-fn store<'a>(rows: impl Iterator<Item = &'a Value>, results: &Path) -> Result<()> {
-    let text: String = rows.map(|row| format!("{row}\n")).collect();
-    let new = results.with_extension("new");
-    fs::write(&new, text)?;
-    fs::rename(&new, results).with_context(|| format!("cannot write `{}`", results.display()))
+/// A results file: a JSON object a line, one for each program and limit.
+pub struct Kept {
+    rows: BTreeMap<String, Value>,
+    file: PathBuf,
+}
+
+impl Kept {
+    pub fn open(file: &Path) -> Result<Kept> {
+        let known = fs::read_to_string(file).unwrap_or_default();
+        let mut rows: BTreeMap<String, Value> = BTreeMap::new();
+        for line in known.lines() {
+            let row: Value = serde_json::from_str(line).with_context(|| format!("{}: not our results", file.display()))?;
+            rows.insert(Kept::key(&row["program"], &row["limit"]), row);
+        }
+        if let Some(dir) = file.parent() {
+            fs::create_dir_all(dir)?;
+        }
+        Ok(Kept { rows, file: file.to_owned() })
+    }
+
+    fn key(program: &Value, limit: &Value) -> String {
+        format!("{program} {limit}")
+    }
+
+    /// The row of this very tool; measured and kept, if the file has none.
+    pub fn row(&mut self, program: &str, limit: u32, tool: &str, measure: impl FnOnce() -> Result<Value>) -> Result<Value> {
+        let key = Kept::key(&program.into(), &limit.into());
+        if let Some(row) = self.rows.get(&key).filter(|row| row["tool"] == tool) {
+            return Ok(row.clone());
+        }
+        let mut row = measure()?;
+        row["program"] = program.into();
+        row["limit"] = limit.into();
+        row["tool"] = tool.into();
+        self.rows.insert(key, row.clone());
+        self.store()?;
+        Ok(row)
+    }
+
+    /// Replaces the results at once, so that a run that is ended leaves the old ones or the new ones.
+    fn store(&self) -> Result<()> {
+        let text: String = self.rows.values().map(|row| format!("{row}\n")).collect();
+        let new = self.file.with_extension("new");
+        fs::write(&new, text)?;
+        fs::rename(&new, &self.file).with_context(|| format!("cannot write `{}`", self.file.display()))
+    }
 }
 
 fn measure(job: &Job, seconds: u32, replay: Option<Replay<'_>>) -> Result<Value> {

@@ -1,7 +1,11 @@
 //! Goals: programs with a secret (`tests/goals/*.c`), as bitcode and as static executables of musl, and lines deep in coreutils. Each is searched by
 //! `wryneck run --find`; what was reached is then reached natively, by the command line of `replay --shell`, a line under gdb. Resumable.
 //!
+//! With `--klee` KLEE gets the same goals, one after ours: it has reached a goal when one of its paths has.
+//!
 //! A goal that is not reached in its time is a miss. A test that does not reach it natively fails the gate: that would be a wrong answer.
+
+mod beside;
 
 use std::fs::{self, OpenOptions};
 use std::io::Write;
@@ -12,7 +16,9 @@ use anyhow::{Context, Result, bail, ensure};
 use serde_json::{Value, json};
 
 use crate::cache::Cache;
+use crate::klee;
 use crate::process;
+use beside::Beside;
 
 #[derive(clap::Args)]
 pub struct Args {
@@ -28,12 +34,15 @@ pub struct Args {
     /// The programs and the table of lines
     #[arg(long, default_value = "tests/goals")]
     folder: PathBuf,
+    #[command(flatten)]
+    klee: klee::Args,
 }
 
 /// Goals that are to be reached, of a hundred of each kind.
 const SHARE: usize = 90;
 
 /// How a hit is looked at natively.
+#[derive(Clone)]
 enum Shows {
     /// The program prints this.
     Output(String),
@@ -41,6 +50,7 @@ enum Shows {
     Line(String),
 }
 
+#[derive(Clone)]
 struct Goal {
     name: String,
     kind: &'static str,
@@ -56,24 +66,19 @@ pub fn run(args: &Args) -> Result<()> {
     goals.extend(lines(args)?);
     goals.retain(|goal| goal.name.contains(&args.only));
     ensure!(!goals.is_empty(), "no goal has `{}` in its name", args.only);
+    let beside = args.klee.open()?.map(|klee| Beside::new(klee, &goals)).transpose()?;
     let known = fs::read_to_string(&args.results).unwrap_or_default();
     let known: Vec<Value> = known.lines().map(serde_json::from_str).collect::<Result<_, _>>().context("the results file is damaged")?;
     let mut rows = Vec::new();
     for goal in &goals {
-        let same = |row: &&Value| row["goal"] == goal.name.as_str() && row["kind"] == goal.kind && row["limit"] == args.seconds;
-        let row = match known.iter().rfind(same) {
-            Some(row) => row.clone(),
-            None => goal.search(args, scratch.path())?,
-        };
-        println!(
-            "{:<11} {:<52} {:>6.1} s  {:>7} paths  {}",
-            goal.kind,
-            goal.name,
-            row["seconds"].as_f64().unwrap_or(0.0),
-            row["paths"],
-            row["end"]
-        );
+        let row = goal.row(goal.kind, args, &known, || goal.search(args, scratch.path()))?;
         rows.push(row);
+        if let Some(beside) = beside.as_ref().filter(|_| goal.kind != "executable") {
+            rows.push(goal.row(&beside.kind(goal), args, &known, || beside.search(goal, args.seconds, scratch.path()))?);
+        }
+    }
+    if let Some(beside) = &beside {
+        beside.summarise(&rows);
     }
     let mut short = Vec::new();
     for kind in ["bitcode", "executable", "coreutils"] {
@@ -84,7 +89,7 @@ pub fn run(args: &Args) -> Result<()> {
             short.push(kind);
         }
     }
-    let wrong: Vec<&Value> = rows.iter().filter(|row| row["reached"] == true && row["native"] != true).map(|row| &row["goal"]).collect();
+    let wrong: Vec<&Value> = rows.iter().filter(|row| row["reached"] == true && row["native"] == false).map(|row| &row["goal"]).collect();
     ensure!(wrong.is_empty(), "reached, but not natively: {wrong:?}");
     ensure!(short.is_empty(), "fewer than {SHARE} % reached: {short:?}");
     Ok(())
@@ -138,6 +143,26 @@ fn lines(args: &Args) -> Result<Vec<Goal>> {
 }
 
 impl Goal {
+    /// The row that is known of this kind, or a new one, which is printed and kept.
+    fn row(&self, kind: &str, args: &Args, known: &[Value], search: impl FnOnce() -> Result<Value>) -> Result<Value> {
+        let same = |row: &&Value| row["goal"] == self.name.as_str() && row["kind"] == kind && row["limit"] == args.seconds;
+        let row = match known.iter().rfind(same) {
+            Some(row) => row.clone(),
+            None => {
+                let mut row = search()?;
+                row["goal"] = self.name.as_str().into();
+                row["kind"] = kind.into();
+                row["limit"] = args.seconds.into();
+                let mut file = OpenOptions::new().create(true).append(true).open(&args.results)?;
+                writeln!(file, "{row}")?;
+                row
+            }
+        };
+        let (seconds, paths, end) = (row["seconds"].as_f64().unwrap_or(0.0), &row["paths"], &row["end"]);
+        println!("{kind:<11} {:<52} {seconds:>6.1} s  {paths:>7} paths  {end}", self.name);
+        Ok(row)
+    }
+
     fn search(&self, args: &Args, scratch: &Path) -> Result<Value> {
         let out = scratch.join("out");
         let _ = fs::remove_dir_all(&out);
@@ -154,13 +179,10 @@ impl Goal {
             None => false,
         };
         let end = if reached.is_object() { reached["end"].clone() } else { format!("missed: {}", run["status"]).into() };
-        let row = json!({
-            "goal": self.name, "kind": self.kind, "limit": args.seconds, "reached": reached.is_object(), "native": native,
+        Ok(json!({
+            "reached": reached.is_object(), "native": native,
             "exit": done.status.code(), "seconds": run["seconds"], "paths": run["totals"]["paths"], "end": end,
-        });
-        let mut file = OpenOptions::new().create(true).append(true).open(&args.results)?;
-        writeln!(file, "{row}")?;
-        Ok(row)
+        }))
     }
 }
 

@@ -1,0 +1,194 @@
+//! Lines of libraries that inputs cover natively: those of ours, of libFuzzer, and of a loop of both, each from the same single seed (`benches/fuzz`) and for the
+//! same time on one core, one after the other. In the loop they take turns of a quarter, each beginning with what the other left.
+//!
+//! Unlike other benches it judges: ours alone have to cover nine tenths of libFuzzer's lines, and the loop more than either alone for four libraries.
+
+mod libraries;
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+
+use anyhow::{Context, Result, ensure};
+use serde_json::{Value, json};
+
+use crate::cache::{self, Cache, Inputs};
+use crate::cmd::gate::bounds::{self, Bounds};
+use crate::cmd::gate::explore::Kept;
+use crate::gcov::{self, Run};
+use crate::{bitcode, debian, process};
+use libraries::{LIBRARIES, Library};
+
+#[derive(clap::Args)]
+pub struct Args {
+    /// Seconds for ours, for libFuzzer, and for the loop of both
+    #[arg(long, default_value_t = 60)]
+    seconds: u32,
+    /// Only these libraries
+    #[arg(long)]
+    library: Vec<String>,
+    /// The targets
+    #[arg(long, default_value = "benches/fuzz")]
+    folder: PathBuf,
+    /// Where results are kept, one JSON object a line; rows found there are not measured again
+    #[arg(long, default_value = "docs/results/fuzzers.jsonl")]
+    results: PathBuf,
+}
+
+/// Most bytes of an input.
+const BYTES: &str = "64";
+/// Turns of either in the loop.
+const TURNS: u32 = 2;
+/// Of libFuzzer's lines that ours alone have to cover, and libraries for which the loop has to be ahead of either alone.
+const SHARE: f64 = 0.9;
+const LOOPS: f64 = 4.0;
+
+/// Gives each file to the target.
+const MAIN: &str = r#"
+#include <stdint.h>
+#include <stdio.h>
+#ifdef __cplusplus
+extern "C"
+#endif
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+int main(int argc, char **argv) {
+  static uint8_t data[1 << 16];
+  for (int i = 1; i < argc; i++) {
+    FILE *file = fopen(argv[i], "rb");
+    if (!file) return 1;
+    size_t size = fread(data, 1, sizeof data, file);
+    fclose(file);
+    LLVMFuzzerTestOneInput(data, size);
+  }
+  return 0;
+}
+"#;
+
+pub fn run(args: &Args) -> Result<()> {
+    let tool = bounds::version()?;
+    let compiler = bitcode::clang_version()?;
+    let compiler = compiler.lines().next().unwrap_or_default();
+    let mut kept = Kept::open(&args.results)?;
+    let mut found = Vec::new();
+    for library in LIBRARIES.iter().filter(|row| args.library.is_empty() || args.library.iter().any(|asked| asked == row.name)) {
+        let target = Target::built(library, &args.folder)?;
+        let mut measured = |who: &str, tool: &str, explore: &dyn Fn(&Path) -> Result<()>| {
+            kept.row(&format!("{} {who}", library.name), args.seconds, tool, || {
+                let scratch = tempfile::tempdir()?;
+                let corpus = scratch.path().join("corpus");
+                target.begin(&corpus)?;
+                explore(&corpus)?;
+                let row = target.covered(&corpus)?;
+                println!("{} {who}: {row}", library.name);
+                Ok(row)
+            })
+        };
+        let theirs = measured("libFuzzer", compiler, &|corpus| target.fuzz(corpus, args.seconds))?;
+        let ours = measured("wryneck", &tool, &|corpus| target.explore(corpus, args.seconds))?;
+        let both = measured("loop", &tool, &|corpus| {
+            for _ in 0..TURNS {
+                target.explore(corpus, args.seconds / (2 * TURNS))?;
+                target.fuzz(corpus, args.seconds / (2 * TURNS))?;
+            }
+            Ok(())
+        })?;
+        found.push((library, ours, theirs, both));
+    }
+    println!("\n| library | lines | wryneck | libFuzzer | loop of both | inputs of each |\n|---|---|---|---|---|---|");
+    let mut bounds = Bounds::default();
+    let mut ahead = 0.0;
+    for (library, ours, theirs, both) in &found {
+        let count = |row: &Value| row["covered"].as_f64().unwrap_or(0.0);
+        println!(
+            "| {} | {} | {} | {} | {} | {}, {}, {} |",
+            library.name, ours["lines"], ours["covered"], theirs["covered"], both["covered"], ours["inputs"], theirs["inputs"], both["inputs"]
+        );
+        bounds.at_least(&format!("{}: lines of ours, as a share of libFuzzer's", library.name), count(ours) / count(theirs), SHARE);
+        ahead += f64::from(count(both) > count(ours) && count(both) > count(theirs));
+    }
+    if found.len() == LIBRARIES.len() {
+        bounds.at_least("libraries for which the loop is ahead of either alone", ahead, LOOPS);
+    }
+    bounds.hold()
+}
+
+/// A library with its target, as each tool takes it.
+struct Target {
+    seed: Vec<u8>,
+    /// Programs: libFuzzer's, and one that counts lines.
+    folder: PathBuf,
+    /// Flags of clang, and sources.
+    flags: Vec<String>,
+    sources: Vec<PathBuf>,
+}
+
+impl Target {
+    fn built(library: &Library, folder: &Path) -> Result<Target> {
+        let cache = Cache::open()?;
+        let _lock = cache.lock()?;
+        let tree = debian::source(&cache, library.package)?;
+        let harness = folder.join(library.target).canonicalize().with_context(|| format!("`{}` is missing", library.target))?;
+        let text = fs::read_to_string(&harness)?;
+        let inputs = Inputs::default().text(&bitcode::clang_version()?).texts([include_str!("fuzzers.rs"), include_str!("fuzzers/libraries.rs")]);
+        let product = cache.product(&format!("fuzz-{}", library.name), &inputs.text(&text).text(&tree.to_string_lossy()), |dir| {
+            let (sources, flags) = library.prepared(&tree, dir)?;
+            let main = dir.join("main.c");
+            fs::write(&main, MAIN)?;
+            let clang = |more: &[&str], program: &str, last: &[&Path]| -> Result<()> {
+                let mut clang = Command::new(if library.is_cxx() { "clang++-22" } else { bitcode::CLANG });
+                clang.current_dir(dir).args(more).args(&flags).arg(&harness).args(&sources).args(last).arg("-lm").arg("-o").arg(program);
+                process::output(&mut clang)?;
+                Ok(())
+            };
+            clang(&["-g", "-O2", "-w", "-fsanitize=fuzzer"], "fuzzer", &[])?;
+            clang(&gcov::FLAGS.split(' ').collect::<Vec<_>>(), "counted", &[&main])
+        })?;
+        let (sources, flags) = library.prepared(&tree, &product)?;
+        Ok(Target { seed: library.seed(&text)?, folder: product, flags, sources: [vec![harness], sources].concat() })
+    }
+
+    /// A corpus of the seed alone.
+    fn begin(&self, corpus: &Path) -> Result<()> {
+        fs::create_dir(corpus)?;
+        Ok(fs::write(corpus.join("seed"), &self.seed)?)
+    }
+
+    fn fuzz(&self, corpus: &Path, seconds: u32) -> Result<()> {
+        let mut fuzzer = Command::new(self.folder.join("fuzzer"));
+        fuzzer.args([&format!("-max_total_time={seconds}"), &format!("-max_len={BYTES}"), "-seed=1", "-timeout=10"]);
+        // What it ends by at a crash stays out of the corpus.
+        fuzzer.arg(format!("-artifact_prefix={}/", corpus.with_file_name("crash").display())).arg(corpus);
+        let done = fuzzer.stdin(Stdio::null()).output()?;
+        let said = String::from_utf8_lossy(&done.stderr);
+        if !done.status.success() {
+            println!("libFuzzer ended early: {}", said.lines().rfind(|line| line.starts_with("SUMMARY")).unwrap_or("without a summary"));
+        }
+        Ok(())
+    }
+
+    fn explore(&self, corpus: &Path, seconds: u32) -> Result<()> {
+        let scratch = tempfile::tempdir()?;
+        let mut wryneck = Command::new(crate::cmd::wryneck()?);
+        wryneck.args(["run", "--json", "--no-replay", "--max-memory", "3G", "--entry-bytes", BYTES, "--max-time", &format!("{seconds}s")]);
+        wryneck.arg("--output").arg(scratch.path().join("out")).arg("--seed").arg(corpus).arg("--export").arg(corpus);
+        wryneck.args(self.flags.iter().flat_map(|flag| ["--cc-flag", flag])).args(&self.sources);
+        let done = wryneck.stdin(Stdio::null()).output()?;
+        let ran: Result<Value, _> = serde_json::from_slice(&done.stdout);
+        ensure!(ran.is_ok(), "the run said no more than: {}", String::from_utf8_lossy(&done.stderr));
+        Ok(())
+    }
+
+    /// Lines of the library and the target that the files of a corpus cover, each in a process of its own.
+    fn covered(&self, corpus: &Path) -> Result<Value> {
+        let file = |path: PathBuf| -> Result<Run> {
+            let bytes = fs::read(path)?;
+            Ok(Run { args: vec![b"input".to_vec()], stdin: Vec::new(), files: vec![("input".into(), bytes)] })
+        };
+        let runs: Vec<Run> = cache::files(corpus)?.into_iter().map(file).collect::<Result<_>>()?;
+        // It was built beside its place.
+        let moved = |path: &Path| PathBuf::from(path.to_string_lossy().replacen(".part/", "/", 1));
+        let mut lines = gcov::of_runs(&self.folder.join("counted"), moved, &runs)?;
+        lines.retain(|(file, _), _| !file.ends_with("main.c") && !file.starts_with("/usr/"));
+        Ok(json!({ "inputs": runs.len(), "lines": lines.len(), "covered": lines.values().filter(|ran| **ran).count() }))
+    }
+}
