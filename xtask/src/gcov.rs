@@ -36,9 +36,9 @@ pub struct Run {
     pub files: Vec<(PathBuf, Vec<u8>)>,
 }
 
-/// The lines that `program` covers in all of the runs together. Its `.gcno` files still lie where it was built, or where `moved` says that this place is now.
+/// The lines that `program` covers in all of the runs together. It is a product of the cache, compiled in the folder `sources` of it.
 /// A run that a signal ends is not counted, because the counts are written at exit.
-pub fn of_runs(program: &Path, moved: impl Fn(&Path) -> PathBuf, runs: &[Run]) -> Result<Coverage> {
+pub fn of_runs(program: &Path, sources: &Path, runs: &[Run]) -> Result<Coverage> {
     let scratch = tempfile::tempdir()?;
     fs::set_permissions(scratch.path(), Permissions::from_mode(0o755))?;
     let (copy, counts, work) = (scratch.path().join("program"), scratch.path().join("counts"), scratch.path().join("work"));
@@ -70,11 +70,12 @@ pub fn of_runs(program: &Path, moved: impl Fn(&Path) -> PathBuf, runs: &[Run]) -
         command.status().with_context(|| format!("cannot run `{}`", program.display()))?;
     }
     for unit in cache::files(&counts)? {
-        let from = Path::new("/").join(unit.strip_prefix(&counts)?).with_extension("gcno");
-        let from = moved(&from);
+        let built = Path::new("/").join(unit.strip_prefix(&counts)?).with_extension("gcno");
+        // A product is built beside its place.
+        let from = PathBuf::from(built.to_string_lossy().replacen(".part/", "/", 1));
         fs::copy(&from, unit.with_extension("gcno")).with_context(|| format!("`{}` is missing", from.display()))?;
     }
-    lines(&counts)
+    lines(&counts, sources)
 }
 
 /// A new folder that the user without rights can write.
@@ -83,12 +84,12 @@ fn ours_to_nobody(dir: &Path) -> Result<()> {
     chown(dir, Some(NOBODY), Some(NOBODY)).context("only root can run programs as the user without rights")
 }
 
-/// What gcov makes of the counts; a line of several units ran if it did in one.
-pub fn lines(counts: &Path) -> Result<Coverage> {
+/// What gcov makes of the counts; a line of several units ran if it did in one. It reads the sources, whose names may begin at `sources`.
+pub fn lines(counts: &Path, sources: &Path) -> Result<Coverage> {
     let mut lines = Coverage::new();
     let units = cache::files(counts)?.into_iter().filter(|file| file.extension().is_some_and(|kind| kind == "gcda"));
     for unit in units {
-        let text = process::output(Command::new(GCOV).current_dir(counts).args(["gcov", "-t"]).arg(unit))?;
+        let text = process::output(Command::new(GCOV).current_dir(sources).args(["gcov", "-t"]).arg(unit))?;
         let mut file = String::new();
         for row in text.lines() {
             let mut parts = row.splitn(3, ':').map(str::trim);
@@ -104,4 +105,3 @@ pub fn lines(counts: &Path) -> Result<Coverage> {
     }
     Ok(lines)
 }
-

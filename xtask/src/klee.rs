@@ -14,14 +14,14 @@ use crate::process;
 #[derive(clap::Args)]
 pub struct Args {
     /// KLEE's program, with its POSIX runtime and uClibc, to run it beside ours
-    #[arg(long = "klee", value_name = "PROGRAM")]
-    program: Option<PathBuf>,
+    #[arg(long, value_name = "PROGRAM")]
+    klee: Option<PathBuf>,
     /// The clang whose bitcode KLEE reads
-    #[arg(long = "klee-clang", value_name = "CLANG", default_value = "clang-16")]
-    clang: String,
+    #[arg(long, value_name = "CLANG", default_value = "clang-16")]
+    klee_clang: String,
     /// KLEE's searchers, which take turns
-    #[arg(long = "klee-search", value_name = "NAME,…", default_value = "random-path,nurs:covnew", value_delimiter = ',')]
-    search: Vec<String>,
+    #[arg(long, value_name = "NAME,…", default_value = "random-path,nurs:covnew", value_delimiter = ',')]
+    klee_search: Vec<String>,
 }
 
 /// KLEE as it is asked for.
@@ -46,14 +46,14 @@ const GRACE: u64 = 60;
 impl Args {
     /// Nothing, with a word about it, where no KLEE is named.
     pub fn open(&self) -> Result<Option<Klee>> {
-        let Some(program) = &self.program else {
+        let Some(program) = &self.klee else {
             println!("KLEE is not run: `--klee PROGRAM` names it");
             return Ok(None);
         };
         let program = program.canonicalize().with_context(|| format!("`{}` is missing", program.display()))?;
         let found = process::output(Command::new(&program).arg("--version"))?;
-        println!("{}, {}", found.lines().next().unwrap_or_default(), self.search.join(" and "));
-        Ok(Some(Klee { program, clang: self.clang.clone(), search: self.search.clone() }))
+        println!("{}, {}", found.lines().next().unwrap_or_default(), self.klee_search.join(" and "));
+        Ok(Some(Klee { program, clang: self.klee_clang.clone(), search: self.klee_search.clone() }))
     }
 }
 
@@ -61,6 +61,8 @@ impl Args {
 #[derive(Default)]
 pub struct Done {
     pub seconds: f64,
+    /// Seconds of processor time.
+    pub work: f64,
     /// It was enough.
     pub hit: bool,
     /// Of those paths that ended.
@@ -78,7 +80,13 @@ impl Klee {
     /// Explores `bitcode` on `words` in an empty folder, with `options` added, until the time is over or `enough` says so of
     /// what KLEE and the program have written.
     pub fn explore(
-        &self, bitcode: &Path, words: &[String], seconds: u32, options: &[&str], out: &Path, mut enough: impl FnMut(&str) -> Result<bool>,
+        &self,
+        bitcode: &Path,
+        words: &[String],
+        seconds: u32,
+        options: &[&str],
+        out: &Path,
+        mut enough: impl FnMut(&str) -> Result<bool>,
     ) -> Result<Done> {
         let empty = tempfile::tempdir()?;
         // STP recurses as deep as its expressions are.
@@ -100,7 +108,7 @@ impl Klee {
             .args(words);
         let log = empty.path().with_extension("log");
         let file = fs::File::create(&log)?;
-        let start = Instant::now();
+        let (start, before) = (Instant::now(), process::of_children()?);
         let mut child = command.stdin(std::process::Stdio::null()).stdout(file.try_clone()?).stderr(file).spawn()?;
         let written = || -> Result<String> { Ok(String::from_utf8_lossy(&fs::read(&log)?).into_owned()) };
         let (ended, hit) = loop {
@@ -116,16 +124,17 @@ impl Klee {
                 break (ended, hit);
             }
         };
-        let seconds = start.elapsed().as_secs_f64();
+        let (seconds, work) = (start.elapsed().as_secs_f64(), process::of_children()? - before);
         let text = written()?;
         fs::remove_file(&log)?;
-        let number = |name: &str| -> Option<u64> { text.lines().rfind(|line| line.contains(name))?.rsplit(" = ").next()?.trim().parse().ok() };
-        let paths = number(" completed paths = ");
+        let number =
+            |name: &str| -> Option<u64> { text.lines().rfind(|line| line.contains(name))?.rsplit(" = ").next()?.trim().parse().ok() };
+        let paths = number("done: completed paths = ");
         if ended && paths.is_none() {
             let last: Vec<&str> = text.lines().rev().take(5).collect();
             bail!("KLEE failed on `{}`: {}", bitcode.display(), last.join(" | "));
         }
-        Ok(Done { seconds, hit, paths: paths.unwrap_or(0), partial: number("partially completed paths = ").unwrap_or(0) })
+        Ok(Done { seconds, work, hit, paths: paths.unwrap_or(0), partial: number("partially completed paths = ").unwrap_or(0) })
     }
 }
 

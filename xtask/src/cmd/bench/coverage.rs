@@ -84,7 +84,7 @@ fn beside(args: &Args, klee: &Klee, dir: &Path, name: &str, input: &[String], li
         let out = scratch.path().join("out");
         let options = ["--only-output-states-covering-new", "--optimize", "--disable-inlining"];
         let done = klee.explore(&dir.join("build/src").join(name), input, args.seconds, &options, &out, |_| Ok(false))?;
-        let row = json!({ "paths": done.paths, "partial": done.partial, "wall": done.seconds, "replay": lines(&out)? });
+        let row = json!({ "paths": done.paths, "partial": done.partial, "wall": done.seconds, "work": done.work, "replay": lines(&out)? });
         println!("{name}: KLEE: {row}");
         Ok(row)
     })
@@ -101,9 +101,8 @@ fn covered(programs: &Path, name: &str, input: &[String], out: &Path) -> Result<
         Ok(Run { args: given.args, stdin: given.stdin.unwrap_or_default(), files })
     };
     let runs: Vec<Run> = tests.map(run).collect::<Result<_>>()?;
-    // It was built beside its place.
-    let moved = |path: &Path| PathBuf::from(path.to_string_lossy().replacen(".part/", "/", 1));
-    let lines = gcov::of_runs(&programs.join("build/src").join(name), moved, &runs)?;
+    let build = programs.join("build");
+    let lines = gcov::of_runs(&build.join("src").join(name), &build, &runs)?;
     let count = |of: &dyn Fn(&str, bool) -> bool| lines.iter().filter(|((file, _), ran)| of(file, **ran)).count();
     let own = |file: &str| file.contains("src/");
     Ok(json!({

@@ -71,7 +71,7 @@ pub fn run(args: &Args) -> Result<()> {
     let mut kept = Kept::open(&args.results)?;
     let mut found = Vec::new();
     for library in LIBRARIES.iter().filter(|row| args.library.is_empty() || args.library.iter().any(|asked| asked == row.name)) {
-        let target = Target::built(library, &args.folder)?;
+        let target = Target::built(library, &args.folder, &tool)?;
         let mut measured = |who: &str, tool: &str, explore: &dyn Fn(&Path) -> Result<()>| {
             kept.row(&format!("{} {who}", library.name), args.seconds, tool, || {
                 let scratch = tempfile::tempdir()?;
@@ -101,7 +101,14 @@ pub fn run(args: &Args) -> Result<()> {
         let count = |row: &Value| row["covered"].as_f64().unwrap_or(0.0);
         println!(
             "| {} | {} | {} | {} | {} | {}, {}, {} |",
-            library.name, ours["lines"], ours["covered"], theirs["covered"], both["covered"], ours["inputs"], theirs["inputs"], both["inputs"]
+            library.name,
+            ours["lines"],
+            ours["covered"],
+            theirs["covered"],
+            both["covered"],
+            ours["inputs"],
+            theirs["inputs"],
+            both["inputs"]
         );
         bounds.at_least(&format!("{}: lines of ours, as a share of libFuzzer's", library.name), count(ours) / count(theirs), SHARE);
         ahead += f64::from(count(both) > count(ours) && count(both) > count(theirs));
@@ -112,39 +119,49 @@ pub fn run(args: &Args) -> Result<()> {
     bounds.hold()
 }
 
-/// A library with its target, as each tool takes it.
+/// A library with its target.
 struct Target {
     seed: Vec<u8>,
     /// Programs: libFuzzer's, and one that counts lines.
-    folder: PathBuf,
-    /// Flags of clang, and sources.
-    flags: Vec<String>,
-    sources: Vec<PathBuf>,
+    natives: PathBuf,
+    /// Objects that carry bitcode.
+    units: PathBuf,
 }
 
 impl Target {
-    fn built(library: &Library, folder: &Path) -> Result<Target> {
+    fn built(library: &Library, folder: &Path, tool: &str) -> Result<Target> {
         let cache = Cache::open()?;
         let _lock = cache.lock()?;
         let tree = debian::source(&cache, library.package)?;
         let harness = folder.join(library.target).canonicalize().with_context(|| format!("`{}` is missing", library.target))?;
         let text = fs::read_to_string(&harness)?;
-        let inputs = Inputs::default().text(&bitcode::clang_version()?).texts([include_str!("fuzzers.rs"), include_str!("fuzzers/libraries.rs")]);
-        let product = cache.product(&format!("fuzz-{}", library.name), &inputs.text(&text).text(&tree.to_string_lossy()), |dir| {
+        let inputs = |compiler: &str| {
+            let inputs = Inputs::default().texts([include_str!("fuzzers.rs"), include_str!("fuzzers/libraries.rs")]);
+            inputs.text(compiler).text(&text).text(&tree.to_string_lossy())
+        };
+        let natives = cache.product(&format!("fuzz-{}", library.name), &inputs(&bitcode::clang_version()?), |dir| {
             let (sources, flags) = library.prepared(&tree, dir)?;
             let main = dir.join("main.c");
             fs::write(&main, MAIN)?;
-            let clang = |more: &[&str], program: &str, last: &[&Path]| -> Result<()> {
+            let clang = |more: &str, program: &str, last: &[&Path]| -> Result<()> {
                 let mut clang = Command::new(if library.is_cxx() { "clang++-22" } else { bitcode::CLANG });
-                clang.current_dir(dir).args(more).args(&flags).arg(&harness).args(&sources).args(last).arg("-lm").arg("-o").arg(program);
-                process::output(&mut clang)?;
+                clang.current_dir(dir).args(more.split(' ')).args(&flags).arg(&harness).args(&sources).args(last);
+                process::output(clang.arg("-lm").arg("-o").arg(program))?;
                 Ok(())
             };
-            clang(&["-g", "-O2", "-w", "-fsanitize=fuzzer"], "fuzzer", &[])?;
-            clang(&gcov::FLAGS.split(' ').collect::<Vec<_>>(), "counted", &[&main])
+            clang("-g -O2 -w -fsanitize=fuzzer", "fuzzer", &[])?;
+            clang(gcov::FLAGS, "counted", &[&main])
         })?;
-        let (sources, flags) = library.prepared(&tree, &product)?;
-        Ok(Target { seed: library.seed(&text)?, folder: product, flags, sources: [vec![harness], sources].concat() })
+        let units = cache.product(&format!("fuzz-units-{}", library.name), &inputs(tool), |dir| {
+            let (sources, flags) = library.prepared(&tree, dir)?;
+            for source in [vec![harness.clone()], sources].concat() {
+                let mut compiler = Command::new(crate::cmd::wryneck()?);
+                compiler.arg(if library.is_cxx() { "c++" } else { "cc" }).current_dir(dir).args(["-g", "-O2", "-w", "-c"]);
+                process::output(compiler.args(&flags).arg(&source))?;
+            }
+            Ok(())
+        })?;
+        Ok(Target { seed: library.seed(&text)?, natives, units })
     }
 
     /// A corpus of the seed alone.
@@ -154,14 +171,16 @@ impl Target {
     }
 
     fn fuzz(&self, corpus: &Path, seconds: u32) -> Result<()> {
-        let mut fuzzer = Command::new(self.folder.join("fuzzer"));
+        let mut fuzzer = Command::new(self.natives.join("fuzzer"));
         fuzzer.args([&format!("-max_total_time={seconds}"), &format!("-max_len={BYTES}"), "-seed=1", "-timeout=10"]);
         // What it ends by at a crash stays out of the corpus.
-        fuzzer.arg(format!("-artifact_prefix={}/", corpus.with_file_name("crash").display())).arg(corpus);
+        let crashes = corpus.with_file_name("crashes");
+        fs::create_dir_all(&crashes)?;
+        fuzzer.arg(format!("-artifact_prefix={}/", crashes.display())).arg(corpus);
         let done = fuzzer.stdin(Stdio::null()).output()?;
         let said = String::from_utf8_lossy(&done.stderr);
         if !done.status.success() {
-            println!("libFuzzer ended early: {}", said.lines().rfind(|line| line.starts_with("SUMMARY")).unwrap_or("without a summary"));
+            println!("libFuzzer ended early: {}", said.lines().last().unwrap_or_default());
         }
         Ok(())
     }
@@ -171,8 +190,8 @@ impl Target {
         let mut wryneck = Command::new(crate::cmd::wryneck()?);
         wryneck.args(["run", "--json", "--no-replay", "--max-memory", "3G", "--entry-bytes", BYTES, "--max-time", &format!("{seconds}s")]);
         wryneck.arg("--output").arg(scratch.path().join("out")).arg("--seed").arg(corpus).arg("--export").arg(corpus);
-        wryneck.args(self.flags.iter().flat_map(|flag| ["--cc-flag", flag])).args(&self.sources);
-        let done = wryneck.stdin(Stdio::null()).output()?;
+        let units = cache::files(&self.units)?.into_iter().filter(|file| file.extension().is_some_and(|kind| kind == "o"));
+        let done = wryneck.args(units).stdin(Stdio::null()).output()?;
         let ran: Result<Value, _> = serde_json::from_slice(&done.stdout);
         ensure!(ran.is_ok(), "the run said no more than: {}", String::from_utf8_lossy(&done.stderr));
         Ok(())
@@ -185,9 +204,7 @@ impl Target {
             Ok(Run { args: vec![b"input".to_vec()], stdin: Vec::new(), files: vec![("input".into(), bytes)] })
         };
         let runs: Vec<Run> = cache::files(corpus)?.into_iter().map(file).collect::<Result<_>>()?;
-        // It was built beside its place.
-        let moved = |path: &Path| PathBuf::from(path.to_string_lossy().replacen(".part/", "/", 1));
-        let mut lines = gcov::of_runs(&self.folder.join("counted"), moved, &runs)?;
+        let mut lines = gcov::of_runs(&self.natives.join("counted"), &self.natives, &runs)?;
         lines.retain(|(file, _), _| !file.ends_with("main.c") && !file.starts_with("/usr/"));
         Ok(json!({ "inputs": runs.len(), "lines": lines.len(), "covered": lines.values().filter(|ran| **ran).count() }))
     }

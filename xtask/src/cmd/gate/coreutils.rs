@@ -95,7 +95,7 @@ fn replay(out: &Path) -> Result<Value> {
     for test in told["tests"].as_array().into_iter().flatten().filter(|test| test["verdict"] != "same end") {
         *reasons.entry(format!("{}: {}", test["verdict"].as_str().unwrap_or(""), test["why"].as_str().unwrap_or(""))).or_default() += 1;
     }
-    let (ours, theirs) = (ours(out)?, gcov::lines(&counts)?);
+    let (ours, theirs) = (ours(out)?, gcov::lines(&counts, &counts)?);
     Ok(json!({
         "exit": done.status.code(), "same": told["same"], "different": told["different"], "cannot": told["cannot"],
         "reasons": reasons, "lines": compared(&ours, &theirs),

@@ -11,6 +11,7 @@ use anyhow::{Context, Result, ensure};
 use serde_json::{Value, json};
 
 use crate::cache::Cache;
+use crate::process;
 
 /// One program on one input.
 pub struct Job {
@@ -124,7 +125,7 @@ fn measure(job: &Job, seconds: u32, replay: Option<Replay<'_>>) -> Result<Value>
     let dir = tempfile::tempdir()?;
     let out = dir.path().join("out");
     let wryneck = crate::cmd::wryneck()?;
-    let start = Instant::now();
+    let (start, before) = (Instant::now(), process::of_children()?);
     // Its working directory is empty: a program may read all of it.
     let empty = dir.path().join("empty");
     fs::create_dir(&empty)?;
@@ -137,7 +138,7 @@ fn measure(job: &Job, seconds: u32, replay: Option<Replay<'_>>) -> Result<Value>
         .args(&job.input)
         .output()
         .with_context(|| format!("cannot start `{}`", wryneck.display()))?;
-    let wall = start.elapsed().as_secs_f64();
+    let (wall, work) = (start.elapsed().as_secs_f64(), process::of_children()? - before);
     let run: Value =
         serde_json::from_slice(&done.stdout).with_context(|| format!("{}: {}", job.name, String::from_utf8_lossy(&done.stderr)))?;
     let count = |class: &str| -> u64 {
@@ -153,7 +154,7 @@ fn measure(job: &Job, seconds: u32, replay: Option<Replay<'_>>) -> Result<Value>
         "paths": run["totals"]["paths"], "exit": count("exit"), "fault": count("fault"), "unsupported": count("unsupported"),
         "limits": count("limit"), "internal": count("internal"), "assumed": count("assumed"),
         "lines": run["lines"]["all"], "covered": run["lines"]["covered"], "memory": run["totals"]["memory"], "solver": run["totals"]["solver_seconds"],
-        "tests": tests, "replay": replay, "gaps": gaps, "ledger": run["ledger"], "wall": wall, "findings": findings(&run),
+        "tests": tests, "replay": replay, "gaps": gaps, "ledger": run["ledger"], "wall": wall, "work": work, "findings": findings(&run),
     }))
 }
 

@@ -46,7 +46,7 @@ pub const LIBRARIES: &[Library] = &[
         flags: "-I{}/include -DYAML_VERSION_MAJOR=0 -DYAML_VERSION_MINOR=2 -DYAML_VERSION_PATCH=5 -DYAML_VERSION_STRING=\"0.2.5\"",
         writes: &[],
     },
-    Library { name: "tinyxml2", package: "tinyxml2", target: "tinyxml2.cc", sources: &["tinyxml2.cpp"], flags: "-I{}", writes: &[] },
+    Library { name: "tinyxml2", package: "tinyxml2", target: "xml.cc", sources: &["tinyxml2.cpp"], flags: "-I{}", writes: &[] },
     Library {
         name: "zlib",
         package: "zlib",

@@ -24,7 +24,8 @@ const UNKNOWN: [&str; 2] = ["--sym-env", "--sym-file"];
 
 impl Beside {
     pub fn new(klee: Klee, goals: &[Goal]) -> Result<Beside> {
-        let mut names: Vec<&str> = goals.iter().filter(|goal| goal.kind == "coreutils").filter_map(|goal| goal.target.file_stem()?.to_str()).collect();
+        let mut names: Vec<&str> =
+            goals.iter().filter(|goal| goal.kind == "coreutils").filter_map(|goal| goal.target.file_stem()?.to_str()).collect();
         names.sort_unstable();
         names.dedup();
         let programs = if names.is_empty() { PathBuf::new() } else { Coreutils::configured()?.bitcode(&klee, &names)? };
@@ -62,7 +63,7 @@ impl Beside {
         };
         let done = self.klee.explore(&target, &goal.words, seconds, &["--istats-write-interval=2s"], &out, is_there)?;
         let end = if done.hit { "reached" } else { "missed" };
-        Ok(json!({ "reached": done.hit, "seconds": done.seconds, "paths": done.paths, "end": end }))
+        Ok(json!({ "reached": done.hit, "seconds": done.seconds, "work": done.work, "paths": done.paths, "end": end }))
     }
 
     /// How many of its goals KLEE has reached.
@@ -71,7 +72,12 @@ impl Beside {
             let name = format!("KLEE {} {kind}", self.klee.searchers());
             let asked: Vec<&Value> = rows.iter().filter(|row| row["kind"] == name.as_str()).collect();
             let count = |reached: Value| asked.iter().filter(|row| row["reached"] == reached).count();
-            println!("{name}: {} of {} reached; {} have input that KLEE does not have", count(true.into()), asked.len(), count(Value::Null));
+            println!(
+                "{name}: {} of {} reached; {} have input that KLEE does not have",
+                count(true.into()),
+                asked.len(),
+                count(Value::Null)
+            );
         }
     }
 }
