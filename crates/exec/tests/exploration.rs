@@ -94,6 +94,15 @@ fn switching_parts_of_the_engine_off_changes_nothing() {
 }
 
 #[test]
+fn queries_that_are_put_off_are_asked_in_the_end() {
+    for (solver, name) in [(Default::default(), "default"), (wryneck_solver::Config::plain(), "plain")] {
+        let config = Config { query_patience: 0, ..Config::default() };
+        check("no patience", &config, &solver, 40);
+        check_all_ends(name, &config, &solver, 40);
+    }
+}
+
+#[test]
 fn a_path_is_its_decisions() {
     for seed in 0..60 {
         let text = Generator::program(seed * 31 + 2);

@@ -3,6 +3,7 @@
 //! Technique: binary search between a bound known from the expression's interval and the value under a model, each step one query, each
 //! satisfiable answer moving the end to the value its model gives. An expression over one independent byte is
 //! read off a table instead, and the values of one over two bytes are searched once.
+//! The value under the model is often the only one, so whether there is a better one is asked before the values between are halved.
 //! Bounds are exact, so they do not depend on models or caches. Each query halves the values between, so there are at most two per bit; a
 //! model that does not satisfy what was asked ends the search as [`Why::BrokenModel`], and the caller's stop ends it between queries.
 use wryneck_expr::{ExprId, Model, Pool};
@@ -97,7 +98,7 @@ impl Solver {
         }
         // The bound itself is tried first: it is the answer more often than anything between.
         let mut probe = bound;
-        for step in 0..=2 * width + 1 {
+        for step in 0..=2 * width + 2 {
             if best == bound {
                 return Ok((best, model));
             }
@@ -138,6 +139,9 @@ impl Solver {
                 Answer::Unknown(why) => return Err(why),
             }
             probe = match end {
+                _ if bound == best => best,
+                End::Min if step == 0 => best - 1,
+                End::Max if step == 0 => best + 1,
                 End::Min => bound + (best - bound) / 2,
                 End::Max => bound - (bound - best) / 2,
             };

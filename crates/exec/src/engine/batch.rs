@@ -12,6 +12,9 @@ use crate::step::turn::{POLL, step};
 const POLL_QUERIES: u64 = 16;
 /// Decisions between two looks at the clock.
 const POLL_DECISIONS: u64 = 64;
+/// Instructions that a conflict of the SAT solver and a gate made for it count as in a batch: a path of hard queries gives others their turn.
+const CONFLICT: u64 = 2_000;
+const GATE: u64 = 10;
 /// New expressions asked for between two looks at the clock.
 const POLL_REWRITES: u64 = 200_000;
 /// Bytes of memory that block operations may fill between two looks at the clock and at memory.
@@ -24,6 +27,7 @@ pub(super) fn run(core: &mut Core, adopting: &mut Adopting, pending: usize, stat
     while used < batch {
         let mut budget = POLL;
         let (queries, decisions) = (core.stats.solver_checks, core.stats.decisions);
+        let (conflicts, gates) = (core.solver.stats().conflicts, core.solver.stats().gates);
         let rewrites = core.pool.rewrites();
         core.block_bytes = 0;
         let ended = loop {
@@ -44,6 +48,8 @@ pub(super) fn run(core: &mut Core, adopting: &mut Adopting, pending: usize, stat
         state.instructions += (POLL - budget) as u64;
         core.stats.instructions += ran;
         used += ran.max(1) + DECISION * (core.stats.decisions - decisions);
+        let solver = core.solver.stats();
+        used += CONFLICT * solver.conflicts.saturating_sub(conflicts) + GATE * solver.gates.saturating_sub(gates);
         if ended.is_some() {
             return ended;
         }

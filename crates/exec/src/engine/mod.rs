@@ -4,7 +4,7 @@ use std::rc::Rc;
 
 use rustc_hash::FxHashSet;
 use wryneck_expr::{Model, Pool};
-use wryneck_solver::{Answer, Budget, Solver};
+use wryneck_solver::{Answer, Budget, Solver, Why};
 
 use crate::explore::Exploration;
 use crate::explore::frontier::{Frontier, Held, Item, SeedEnd};
@@ -264,8 +264,17 @@ impl Explorer {
         loop {
             control.between(self);
             // All that is relevant is done by the time an audit begins.
-            let stopped = |limit| if self.core.auditing { Outcome::Complete } else { Outcome::Stopped(limit) };
+            let auditing = self.core.auditing;
+            let stopped = |limit| if auditing { Outcome::Complete } else { Outcome::Stopped(limit) };
             if let Some(limit) = control.stop(&self.core, self.frontier.len()) {
+                if limit == Limit::Time {
+                    // No other path leaves a test of what they cover.
+                    for state in self.frontier.take_new() {
+                        self.adopting.cut_path(&self.core, &state);
+                        self.after_run(Box::new(state), Some(PathEnd::Limit(limit).into()));
+                    }
+                    self.tell(control);
+                }
                 return stopped(limit);
             }
             if self.core.stats.instructions >= self.core.config.max_instructions {
@@ -319,7 +328,12 @@ impl Explorer {
     /// Turns a flip into a path, if it is feasible. Asks the solver unless that is known.
     fn activate(&mut self, mut flip: Flip, control: &mut dyn Control) -> Option<Box<State>> {
         let unwanted = self.relevance.deferred().note_begun(&flip);
+        let was_hard = flip.is_hard;
         let Some(mut state) = self.realise(&mut flip, control) else {
+            if flip.is_hard && !was_hard {
+                self.frontier.add(&mut self.core, Item::Flip(flip));
+                return None;
+            }
             self.core.tree.finish(flip.node);
             if !unwanted {
                 let (relevance, subsumption, mut below) = judges(self);
@@ -341,7 +355,10 @@ impl Explorer {
     }
 
     fn realise(&mut self, flip: &mut Flip, control: &mut dyn Control) -> Option<Box<State>> {
-        let budget = Budget { conflicts: self.core.config.query_conflicts, ..Budget::until(control.solver_stop()) };
+        let all = self.core.config.query_conflicts;
+        let patience = self.core.patience();
+        let is_short = !flip.is_hard && patience < all;
+        let budget = Budget { conflicts: if is_short { patience } else { all }, ..Budget::until(control.solver_stop()) };
         if flip.checked == Checked::NotYet {
             self.core.stats.solver_checks += 1;
             match self.core.solver.check(&mut self.core.pool, &flip.path, flip.cond, &flip.model, &budget) {
@@ -355,6 +372,10 @@ impl Explorer {
                     return None;
                 }
                 Answer::Unknown(_) if self.adopting.cut(&self.core, flip) => return None,
+                Answer::Unknown(Why::Conflicts) if is_short => {
+                    flip.is_hard = true;
+                    return None;
+                }
                 Answer::Unknown(why) => {
                     let (relevance, subsumption, mut below) = judges(self);
                     relevance.want_all(subsumption, &mut below, &flip.prefix.without_last(1), flip.subtree);

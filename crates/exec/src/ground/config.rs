@@ -97,6 +97,8 @@ options! {
     undefined: Undefined = Undefined::Symbolic;
     /// Conflicts of the SAT search that one query may cost, so that paths do not depend on the clock.
     query_conflicts: u64 = 200_000;
+    /// Conflicts after which a query is put off until other paths have had their turn, or avoided where it only looks for the smallest value. Not under pruning.
+    query_patience: u64 = 500;
     /// Keep snapshots at pending flips; off, a flip is its prefix and is run again from the start.
     snapshots: bool = true;
     /// Ask cheap facts whether a flip is infeasible as it is made.

@@ -114,6 +114,8 @@ pub struct Flip {
     /// What is known about its feasibility.
     pub checked: Checked,
     pub instructions: u64,
+    /// Its query was given up once, and is asked again with more patience.
+    pub is_hard: bool,
     /// Its leaf in the tree of paths.
     pub node: u32,
     /// Of the path that left it behind.
@@ -355,6 +357,11 @@ impl Core {
             entered: 0,
             spare: Vec::new(),
         }
+    }
+
+    /// Conflicts after which a query is put off. Pruning has to know at once what becomes of a flip, and slices know smallest values alone.
+    pub(crate) fn patience(&self) -> u64 {
+        if self.monitor.is_none() { self.config.query_patience } else { u64::MAX }
     }
 
     /// Marks a block as entered.

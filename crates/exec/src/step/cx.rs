@@ -25,12 +25,16 @@ use crate::state::{Input, State};
 use crate::step::core::{Core, LedgerKind};
 use crate::step::plugin::{Stop, Value};
 use crate::step::recorder::Step;
+use crate::step::seed::take_value_of_model;
 
 /// The running path and what it shares with all others.
 pub struct Cx<'a> {
     pub core: &'a mut Core,
     pub state: &'a mut State,
 }
+
+/// The smallest value of an expression, and the range that it lies in: its first value and how many.
+type Least = (u64, (u64, u64));
 
 /// Why the object is fixed that an address leads to.
 pub const WITHOUT_BASE: &str = "a symbolic pointer without a base";
@@ -235,7 +239,8 @@ impl Cx<'_> {
         sure
     }
 
-    /// Fixes a value of `width` bits to the smallest it can have; larger ones become a pending flip. Asks the solver.
+    /// Fixes a value of `width` bits to the smallest it can have; larger ones become a pending flip. Asks the solver. If the smallest one is hard to find, it is the
+    /// model's value, and all others become a pending flip.
     pub fn concretise(&mut self, value: Value, why: &str) -> Result<u64, Stop> {
         let e = match value {
             Value::Bits(bits) => return Ok(bits),
@@ -249,7 +254,12 @@ impl Cx<'_> {
             return Ok(value);
         }
         let flips = self.core.stats.flips;
-        let (value, _) = self.fix_least(e, why, &|_, value| (value, 1))?;
+        // Slices know the smallest value alone, and lazily made input notes what was chosen.
+        let patience = if self.core.lazy.is_none() { self.core.patience() } else { u64::MAX };
+        let value = match self.fix_least(e, why, &|_, value| (value, 1), patience)? {
+            Some((value, _)) => value,
+            None => take_value_of_model(self, e)?,
+        };
         if self.core.stats.flips > flips {
             self.core.ledger.note(LedgerKind::Concretisation, why);
         }
@@ -258,8 +268,9 @@ impl Cx<'_> {
 
     /// Fixes the range of values that the smallest value of `e` lies in, as `range` tells it (first value and how many); values beyond the range
     /// become a pending flip. Gives the smallest value and the range. Asks the solver, but not on replay. A range
-    /// has no smaller values that `e` can have than those in it, and ranges do not overlap.
-    fn fix_least(&mut self, e: ExprId, why: &str, range: &dyn Fn(&Self, u64) -> (u64, u64)) -> Result<(u64, (u64, u64)), Stop> {
+    /// has no smaller values that `e` can have than those in it, and ranges do not overlap. Nothing if a query takes more conflicts than `patience`; not
+    /// where smaller values have been left out, because the path's condition has no bound then.
+    fn fix_least(&mut self, e: ExprId, why: &str, range: &dyn Fn(&Self, u64) -> (u64, u64), patience: u64) -> Result<Option<Least>, Stop> {
         let width = self.core.pool.width(e);
         let mut within = self.state.path.clone();
         let (mut bound, mut above) = (ExprId::TRUE, None);
@@ -272,7 +283,7 @@ impl Cx<'_> {
             self.record(Decision::Value(v));
             let inside = self.is_in(e, range);
             self.assume_chosen(inside, why)?;
-            return Ok((v, range));
+            return Ok(Some((v, range)));
         }
         match self.next_scripted() {
             // The bound is for this query alone: the range chosen implies it.
@@ -287,12 +298,17 @@ impl Cx<'_> {
             None => {}
         }
         self.count_decision()?;
-        let budget = self.budget();
+        let mut budget = self.budget();
+        let is_short = above.is_none() && patience < budget.conflicts;
+        if is_short {
+            budget.conflicts = patience;
+        }
         let base = self.state.model.clone();
         self.core.stats.solver_checks += 1;
         let least = self.core.solver.min_value(&mut self.core.pool, &within, e, &base, &budget);
         let (v, model) = match least {
             Ok(found) => found,
+            Err(Why::Conflicts) if is_short => return Ok(None),
             Err(unknown) => {
                 self.take_back(&unknown, above);
                 return Err(self.undecided(unknown, why).into());
@@ -304,7 +320,7 @@ impl Cx<'_> {
         self.record(Decision::Value(v));
         self.state.model = model;
         self.assume_chosen(inside, why)?;
-        Ok((v, range))
+        Ok(Some((v, range)))
     }
 
     /// Leaves the values of `e` above the range of its smallest one. `bound`: what the smaller ones would have to satisfy besides.
@@ -340,7 +356,8 @@ impl Cx<'_> {
         if let Some(Decision::Above(_)) = self.state.script.front() {
             self.count_tried(self.core.config.max_resolutions.saturating_sub(1), Limit::Resolutions)?;
         }
-        self.fix_least(e, WITHOUT_BASE, range)
+        let least = self.fix_least(e, WITHOUT_BASE, range, u64::MAX)?;
+        Ok(least.expect("no patience is asked for"))
     }
 
     /// Whether an expression's value is one of `count` from `first` on.

@@ -31,6 +31,16 @@ impl Core {
     }
 }
 
+/// Fixes an expression to the value that the path's model has; all others become a pending flip. Asks no solver.
+pub(crate) fn take_value_of_model(cx: &mut Cx<'_>, e: ExprId) -> Result<u64, Stop> {
+    let value = cx.core.eval.eval(&cx.core.pool, e, &cx.state.model);
+    cx.record(Decision::Tried(value));
+    let known = cx.core.pool.bits(cx.core.pool.width(e), value);
+    let is = cx.core.pool.eq(e, known);
+    cx.decide(is)?;
+    Ok(value)
+}
+
 impl Cx<'_> {
     /// The value that a guided path's model, or the script, has for an expression: what is to be tried first.
     fn tried(&mut self, e: ExprId) -> Result<Option<u64>, Stop> {

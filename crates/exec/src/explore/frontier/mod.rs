@@ -110,7 +110,8 @@ impl Item {
             urgent: false,
             calls: Rc::default(),
         };
-        let of = |f: &Flip| Candidate { block: f.block, ..plain(f.pos, f.prefix.len(), f.node, f.instructions) };
+        // A hard flip waits for its turn among all others, whatever it leads to.
+        let of = |f: &Flip| Candidate { block: f.block.filter(|_| !f.is_hard), ..plain(f.pos, f.prefix.len(), f.node, f.instructions) };
         match self {
             Item::Flip(flip) => of(flip),
             Item::Held(held) => of(&held.flip),
@@ -167,6 +168,14 @@ impl Frontier {
     pub(crate) fn take(&mut self, id: ItemId) -> Option<Item> {
         self.search.remove(id);
         self.items.remove(&id)
+    }
+
+    /// Takes out the paused paths that cover new code.
+    pub(crate) fn take_new(&mut self) -> Vec<State> {
+        let is_new = |item: &Item| matches!(item, Item::Paused(state) if state.covers_new);
+        let ids: Vec<ItemId> = self.items.iter().filter(|(_, item)| is_new(item)).map(|(id, _)| *id).collect();
+        let states = ids.into_iter().filter_map(|id| self.take(id));
+        states.filter_map(|item| if let Item::Paused(state) = item { Some(*state) } else { None }).collect()
     }
 
     /// Takes out so many flips and jobs at most, those after the fewest decisions.

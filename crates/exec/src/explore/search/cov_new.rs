@@ -1,5 +1,8 @@
 //! Coverage-new: selects a flip whose block no path has entered. If there is none, it selects a random program location among those with
 //! flips, and one flip there. So locations that fork often do not crowd out the others.
+//!
+//! Some blocks cannot be entered, and thousands of flips may lead to one, each refuted by a query of its own. So the block that was tried least is
+//! taken first, and one that was tried in vain for long has only every second turn.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -10,7 +13,10 @@ use super::{Candidate, ItemId, Random, Searcher, View};
 pub struct CoverageNew {
     random: Random,
     /// Pending flips by the uncovered block they lead to.
-    leads: BTreeMap<u32, BTreeSet<ItemId>>,
+    leads: BTreeMap<u32, Leads>,
+    /// Blocks with such flips, by how often one of them was selected.
+    order: BTreeSet<(u32, u32)>,
+    turn: bool,
     /// All pending items, by the number of the place they forked at.
     places: Vec<Vec<ItemId>>,
     place_numbers: FxHashMap<(u32, u32), usize>,
@@ -19,23 +25,63 @@ pub struct CoverageNew {
     items: FxHashMap<ItemId, (Option<u32>, usize)>,
 }
 
+/// The flips that lead to a block, and how often one was selected.
+#[derive(Default)]
+struct Leads {
+    items: BTreeSet<ItemId>,
+    tried: u32,
+}
+
+/// Selections after which a block may be one that cannot be entered.
+const IN_VAIN: u32 = 16;
+
 impl CoverageNew {
     pub fn new(seed: u64) -> CoverageNew {
         CoverageNew {
             random: Random(seed ^ 0x5eed),
             leads: BTreeMap::new(),
+            order: BTreeSet::new(),
+            turn: false,
             places: Vec::new(),
             place_numbers: FxHashMap::default(),
             alive: Vec::new(),
             items: FxHashMap::default(),
         }
     }
+
+    /// A flip that leads to an uncovered block, unless it is the others' turn.
+    fn lead(&mut self, view: &View<'_>) -> Option<ItemId> {
+        while let Some(&(tried, block)) = self.order.first() {
+            let covered = view.coverage[block as usize] != 0;
+            let Some(leads) = self.leads.get_mut(&block).filter(|leads| !covered && !leads.items.is_empty()) else {
+                self.order.remove(&(tried, block));
+                if covered {
+                    self.leads.remove(&block);
+                }
+                continue;
+            };
+            if tried >= IN_VAIN {
+                self.turn = !self.turn;
+                if self.turn {
+                    return None;
+                }
+            }
+            self.order.remove(&(tried, block));
+            leads.tried = tried.saturating_add(1);
+            self.order.insert((leads.tried, block));
+            // The oldest has the shortest way; if that was in vain, the youngest may have another one.
+            return if tried % 2 == 0 { leads.items.first() } else { leads.items.last() }.copied();
+        }
+        None
+    }
 }
 
 impl Searcher for CoverageNew {
     fn add(&mut self, id: ItemId, item: &Candidate) {
         if let Some(block) = item.block {
-            self.leads.entry(block).or_default().insert(id);
+            let leads = self.leads.entry(block).or_default();
+            leads.items.insert(id);
+            self.order.insert((leads.tried, block));
         }
         let next = self.places.len();
         let place = *self.place_numbers.entry((item.pos.func, item.pos.op)).or_insert(next);
@@ -50,8 +96,8 @@ impl Searcher for CoverageNew {
     }
     fn remove(&mut self, id: ItemId) {
         let Some((block, place)) = self.items.remove(&id) else { return };
-        if let Some(ids) = block.and_then(|b| self.leads.get_mut(&b)) {
-            ids.remove(&id);
+        if let Some(leads) = block.and_then(|b| self.leads.get_mut(&b)) {
+            leads.items.remove(&id);
         }
         // The most recent items are the likeliest to go.
         if let Some(i) = self.places[place].iter().rposition(|x| *x == id) {
@@ -62,9 +108,8 @@ impl Searcher for CoverageNew {
         }
     }
     fn select(&mut self, view: &View<'_>) -> Option<ItemId> {
-        self.leads.retain(|block, ids| !ids.is_empty() && view.coverage[*block as usize] == 0);
-        if let Some(ids) = self.leads.values().next() {
-            return ids.first().copied();
+        if let Some(id) = self.lead(view) {
+            return Some(id);
         }
         let place = *self.alive.get(self.random.below(self.alive.len()))?;
         let ids = &self.places[place];

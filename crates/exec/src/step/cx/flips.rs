@@ -140,7 +140,21 @@ impl Cx<'_> {
         let (stays, node) = self.core.tree.fork(self.state.node, cond);
         let subtree = self.state.subtree;
         self.state.node = stays;
-        let checked = Checked::NotYet;
-        self.core.new_flips.push(Flip { state, prefix, script, model, path, cond, block, pos, checked, instructions, node, subtree });
+        let (checked, is_hard) = (Checked::NotYet, false);
+        self.core.new_flips.push(Flip {
+            state,
+            prefix,
+            script,
+            model,
+            path,
+            cond,
+            block,
+            pos,
+            checked,
+            instructions,
+            is_hard,
+            node,
+            subtree,
+        });
     }
 }

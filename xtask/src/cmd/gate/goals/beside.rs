@@ -48,7 +48,12 @@ impl Beside {
         } else {
             let target = scratch.join("secret.bc");
             let mut clang = Command::new(&self.klee.clang);
-            clang.args(klee::FLAGS.split(' ')).args(["-c", "-emit-llvm", "-o"]).arg(&target).arg(&goal.target);
+            // glibc's headers give the functions of `scanf` names that uClibc does not have, but for old C.
+            clang
+                .args(klee::FLAGS.split(' '))
+                .args(["-std=gnu89", "-D_GNU_SOURCE", "-c", "-emit-llvm", "-o"])
+                .arg(&target)
+                .arg(&goal.target);
             process::output(&mut clang)?;
             target
         };
