@@ -1,6 +1,6 @@
 //! Paths that follow given inputs: a state starts with that model (docs/design/001), and what the path concretises gets the input's value.
 //!
-//! A concretisation takes the smallest value otherwise. A guided path first decides whether the value is its model's, so the path of
+//! A concretisation takes the smallest value otherwise, or that of the model where the smallest one is hard to find. A guided path first decides whether the value is its model's, so the path of
 //! the seed is run first and the other values are its flip. The value is a decision of its own ([`Decision::Tried`]), so a prefix needs no seed to
 //! be replayed. Flips of guided paths are guided, too: their models differ from the seed where they must.
 

@@ -50,9 +50,9 @@ impl CoverageNew {
     }
 
     /// A flip that leads to an uncovered block, unless it is the others' turn.
-    fn lead(&mut self, view: &View<'_>) -> Option<ItemId> {
+    fn lead(&mut self, coverage: &[u8]) -> Option<ItemId> {
         while let Some(&(tried, block)) = self.order.first() {
-            let covered = view.coverage[block as usize] != 0;
+            let covered = coverage[block as usize] != 0;
             let Some(leads) = self.leads.get_mut(&block).filter(|leads| !covered && !leads.items.is_empty()) else {
                 self.order.remove(&(tried, block));
                 if covered {
@@ -108,11 +108,39 @@ impl Searcher for CoverageNew {
         }
     }
     fn select(&mut self, view: &View<'_>) -> Option<ItemId> {
-        if let Some(id) = self.lead(view) {
+        if let Some(id) = self.lead(view.coverage) {
             return Some(id);
         }
         let place = *self.alive.get(self.random.below(self.alive.len()))?;
         let ids = &self.places[place];
         ids.get(self.random.below(ids.len())).copied()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::ground::image::CodePos;
+
+    fn flip(block: u32) -> Candidate {
+        let (pos, calls) = (CodePos::default(), std::rc::Rc::default());
+        Candidate { block: Some(block), pos, depth: 0, node: 0, instructions: 0, of_seed: false, urgent: false, calls }
+    }
+
+    #[test]
+    fn a_block_that_cannot_be_entered_keeps_no_other_waiting() {
+        let mut search = CoverageNew::new(1);
+        (0..100).for_each(|id| search.add(id, &flip(0)));
+        search.add(100, &flip(1));
+        let mut selected = Vec::new();
+        for _ in 0..60 {
+            let lead = search.lead(&[0, 0]);
+            lead.into_iter().for_each(|id| search.remove(id));
+            selected.push(lead);
+        }
+        assert!(selected[..2].contains(&Some(100)), "{selected:?}");
+        assert!(selected[..17].iter().all(Option::is_some), "{selected:?}");
+        assert_eq!(selected[17..].iter().filter(|lead| lead.is_none()).count(), 22, "{selected:?}");
+        assert_eq!(search.lead(&[1, 1]), None);
     }
 }
