@@ -11,7 +11,7 @@ use crate::klee::{self, Klee};
 use crate::{bitcode, debian, gcov, process};
 
 /// The recipe. `corpus` is not touched for it: what it makes is made again where its source changes.
-#[allow(dead_code)]
+#[allow(dead_code, clippy::duplicate_mod)]
 #[path = "cmd/corpus/packages.rs"]
 mod packages;
 
