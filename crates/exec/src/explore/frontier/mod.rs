@@ -117,8 +117,8 @@ impl Item {
             Item::Held(held) => of(&held.flip),
             Item::Paused(s) => {
                 let pos = s.call_stack().first().copied().unwrap_or_default();
-                // The first one has not run yet.
-                Candidate { paused: s.instructions > 0, ..plain(pos, s.prefix.len(), s.node, s.instructions) }
+                // Where nothing is decided, there is nothing else to run.
+                Candidate { paused: s.prefix.len() > 0, ..plain(pos, s.prefix.len(), s.node, s.instructions) }
             }
             Item::Job(job) => plain(job.pos, job.job.prefix.len() as u32, job.node, 0),
         }
