@@ -1,15 +1,14 @@
 //! Lines that native runs cover, as gcov counts them.
 
 use std::collections::BTreeMap;
-use std::fs::{self, File, Permissions};
-use std::io::Write;
+use std::fs;
 use std::os::unix::ffi::OsStrExt;
-use std::os::unix::fs::{PermissionsExt, chown};
-use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
-use std::process::{Command, Stdio};
+use std::process::Command;
+use std::time::Duration;
 
-use anyhow::{Context, Result};
+use anyhow::{Context, Result, anyhow};
+use wryneck_confine::{self as confine, Confinement, Level, Limits};
 
 use crate::{cache, process};
 
@@ -21,11 +20,8 @@ pub const FLAGS: &str = "-g -O0 -w --coverage";
 /// Lines with code of files, and whether they ran.
 pub type Coverage = BTreeMap<(String, u64), bool>;
 
-/// The user and group without rights that run programs on inputs: an argument may name any file.
-const NOBODY: u32 = 65534;
-
-/// Seconds of one run.
-const LIMIT: &str = "3";
+/// Wall time of one run.
+const LIMIT: Duration = Duration::from_secs(3);
 
 /// What a native run is given.
 #[derive(Default)]
@@ -37,37 +33,31 @@ pub struct Run {
 }
 
 /// The lines that `program` covers in all of the runs together. It is a product of the cache, compiled in the folder `sources` of it.
-/// A run that a signal ends is not counted, because the counts are written at exit.
+/// The runs are confined, because an argument may name any file. A run that a signal ends is not counted, because the counts are written at exit.
 pub fn of_runs(program: &Path, sources: &Path, runs: &[Run]) -> Result<Coverage> {
     let scratch = tempfile::tempdir()?;
-    fs::set_permissions(scratch.path(), Permissions::from_mode(0o755))?;
-    let (copy, counts, work) = (scratch.path().join("program"), scratch.path().join("counts"), scratch.path().join("work"));
-    fs::copy(program, &copy).with_context(|| format!("cannot copy `{}`", program.display()))?;
-    ours_to_nobody(&counts)?;
+    let here = scratch.path().canonicalize()?;
+    let (counts, work, input) = (here.join("counts"), here.join("work"), here.join("input"));
+    let confinement = Confinement::probe_level(Level::Full).map_err(|why| anyhow!("programs cannot be confined here: {why}"))?;
+    let limits = Limits { time: LIMIT, ..Limits::default() };
+    fs::create_dir(&counts)?;
     for run in runs {
         let _ = fs::remove_dir_all(&work);
-        ours_to_nobody(&work)?;
+        fs::create_dir(&work)?;
         for (name, bytes) in &run.files {
-            let path = work.join(name);
-            fs::write(&path, bytes)?;
-            fs::set_permissions(&path, Permissions::from_mode(0o666))?;
+            fs::write(work.join(name), bytes)?;
         }
-        let input = scratch.path().join("input");
-        File::create(&input)?.write_all(&run.stdin)?;
-        let mut command = Command::new("timeout");
-        command
-            .args(["-s", "KILL", LIMIT])
-            .arg(&copy)
-            .args(run.args.iter().map(|arg| std::ffi::OsStr::from_bytes(arg)))
-            .current_dir(&work)
-            .env_clear()
-            .env("GCOV_PREFIX", &counts)
-            .stdin(File::open(&input)?)
-            .stdout(Stdio::null())
-            .stderr(Stdio::null())
-            .uid(NOBODY)
-            .gid(NOBODY);
-        command.status().with_context(|| format!("cannot run `{}`", program.display()))?;
+        fs::write(&input, &run.stdin)?;
+        let job = confine::Job {
+            program: program.canonicalize()?,
+            args: [program.as_os_str().as_bytes()].into_iter().chain(run.args.iter().map(Vec::as_slice)).map(<[u8]>::to_vec).collect(),
+            env: vec![[b"GCOV_PREFIX=", counts.as_os_str().as_bytes()].concat()],
+            work: work.clone(),
+            stdin: input.clone(),
+            keep: vec![counts.clone(), work.clone()],
+            ..confine::Job::default()
+        };
+        confinement.run(&job, &limits, &|| false).with_context(|| format!("cannot run `{}`", program.display()))?;
     }
     for unit in cache::files(&counts)? {
         let built = Path::new("/").join(unit.strip_prefix(&counts)?).with_extension("gcno");
@@ -76,12 +66,6 @@ pub fn of_runs(program: &Path, sources: &Path, runs: &[Run]) -> Result<Coverage>
         fs::copy(&from, unit.with_extension("gcno")).with_context(|| format!("`{}` is missing", from.display()))?;
     }
     lines(&counts, sources)
-}
-
-/// A new folder that the user without rights can write.
-fn ours_to_nobody(dir: &Path) -> Result<()> {
-    fs::create_dir(dir)?;
-    chown(dir, Some(NOBODY), Some(NOBODY)).context("only root can run programs as the user without rights")
 }
 
 /// What gcov makes of the counts; a line of several units ran if it did in one. It reads the sources, whose names may begin at `sources`.

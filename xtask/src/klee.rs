@@ -71,6 +71,10 @@ pub struct Done {
     pub partial: u64,
 }
 
+/// Runs a command in the second of two folders, where nothing else of the root's file system can be written: KLEE opens files that input names.
+const CONFINED: &str = r#"for dir in "$1" "$2"; do mount --bind "$dir" "$dir" || exit; done
+mount -o remount,bind,ro / && cd "$2" && shift 2 && exec "$@""#;
+
 impl Klee {
     /// The searchers, as a row of results names them.
     pub fn searchers(&self) -> String {
@@ -89,10 +93,12 @@ impl Klee {
         mut enough: impl FnMut(&str) -> Result<bool>,
     ) -> Result<Done> {
         let empty = tempfile::tempdir()?;
-        // STP recurses as deep as its expressions are.
-        let mut command = Command::new("prlimit");
+        let mut command = Command::new("unshare");
         command
-            .arg("--stack=unlimited")
+            .args(["--mount", "sh", "-c", CONFINED, "sh"])
+            .args([out.parent().context("the output folder is in one")?, empty.path()])
+            // STP recurses as deep as its expressions are.
+            .args(["prlimit", "--stack=unlimited"])
             .arg(&self.program)
             .current_dir(empty.path())
             .env_clear()
