@@ -118,7 +118,7 @@ impl Item {
             Item::Paused(s) => {
                 let pos = s.call_stack().first().copied().unwrap_or_default();
                 // Where nothing is decided, there is nothing else to run.
-                Candidate { paused: s.prefix.len() > 0, ..plain(pos, s.prefix.len(), s.node, s.instructions) }
+                Candidate { paused: !s.prefix.is_empty(), ..plain(pos, s.prefix.len(), s.node, s.instructions) }
             }
             Item::Job(job) => plain(job.pos, job.job.prefix.len() as u32, job.node, 0),
         }
