@@ -1,6 +1,7 @@
-//! KLEE beside ours, where somebody has built it: the options that it gets, and what it left.
+//! Runs KLEE, if somebody has built it, to compare wryneck with it.
 //!
-//! Its options are those that its authors give for coreutils, without the file system that they prepare and with the solver in its own process, where it is faster.
+//! KLEE gets the options that its authors recommend for coreutils, with two exceptions: no file system is prepared, and the solver runs in KLEE's own
+//! process, because that is faster.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -13,18 +14,18 @@ use crate::process;
 
 #[derive(clap::Args)]
 pub struct Args {
-    /// KLEE's program, with its POSIX runtime and uClibc, to run it beside ours
+    /// The `klee` program to compare with; it needs KLEE's POSIX runtime and klee-uclibc
     #[arg(long, value_name = "PROGRAM")]
     klee: Option<PathBuf>,
-    /// The clang whose bitcode KLEE reads
+    /// The clang of the LLVM version that KLEE was built with
     #[arg(long, value_name = "CLANG", default_value = "clang-16")]
     klee_clang: String,
-    /// KLEE's searchers, which take turns
+    /// KLEE's searchers; KLEE interleaves them
     #[arg(long, value_name = "NAME,…", default_value = "random-path,nurs:covnew", value_delimiter = ',')]
     klee_search: Vec<String>,
 }
 
-/// KLEE as it is asked for.
+/// A KLEE program and its options.
 pub struct Klee {
     program: PathBuf,
     pub clang: String,
@@ -44,7 +45,7 @@ const LOOK: Duration = Duration::from_millis(500);
 const GRACE: u64 = 60;
 
 impl Args {
-    /// Nothing, with a word about it, where no KLEE is named.
+    /// Checks that KLEE runs. Without `--klee` there is nothing to check, and a line says so.
     pub fn open(&self) -> Result<Option<Klee>> {
         let Some(program) = &self.klee else {
             println!("KLEE is not run: `--klee PROGRAM` names it");

@@ -50,6 +50,39 @@ pub fn apply(op: Op, width: Width, x: u64, y: u64) -> Option<u64> {
     Some(value & mask(width))
 }
 
+/// The value of a node of this kind from the values of its operands, all of at most 64 bits. It is no symbol and no floating-point operation, which
+/// take more than that.
+#[inline(always)]
+pub fn of_operands<E>(pool: &Pool, e: ExprId, kind: Kind, mut get: impl FnMut(ExprId) -> Result<u64, E>) -> Result<u64, E> {
+    let width = pool.width(e);
+    Ok(match kind {
+        Kind::Const => pool.as_u64(e).expect("a constant of at most 64 bits"),
+        Kind::Sym(_) | Kind::Float(..) => unreachable!("their values are not of operands alone"),
+        Kind::Not(a) => !get(a)? & mask(width),
+        Kind::Neg(a) => get(a)?.wrapping_neg() & mask(width),
+        Kind::Ite(c, a, b) => {
+            let chosen = if get(c)? != 0 { a } else { b };
+            get(chosen)?
+        }
+        Kind::Concat(hi, lo) => {
+            let (x, y) = (get(hi)?, get(lo)?);
+            x << pool.width(lo) | y
+        }
+        Kind::Extract(a, lo) => get(a)? >> lo & mask(width),
+        Kind::Zext(a) => get(a)?,
+        Kind::Sext(a) => signed(pool.width(a), get(a)?) as u64 & mask(width),
+        Kind::Read(array, index) => match pool.array_elems(array).get(get(index)? as usize) {
+            Some(&elem) => match pool.as_u64(elem) {
+                Some(value) => value,
+                None => get(elem)?,
+            },
+            None => 0,
+        },
+        Kind::PtrAdd(base, offset) => base.wrapping_add(get(offset)?),
+        arithmetic!(a, b) | comparison!(a, b) => apply(pool.op(e), pool.width(a), get(a)?, get(b)?).expect("a binary operator"),
+    })
+}
+
 /// How deep the evaluator recurses before it notes where it is and starts afresh from there.
 const LEVELS: u32 = 64;
 
@@ -152,43 +185,15 @@ impl Evaluator {
     /// The value of a node of at most 64 bits.
     fn narrow(&mut self, pool: &Pool, e: ExprId, model: &Model, levels: u32) -> Result<u64, Missing> {
         let width = pool.width(e);
-        let mut get = |operand: ExprId| self.get(pool, operand, model, levels);
         Ok(match pool.kind(e) {
-            Kind::Const => pool.as_u64(e).expect("a constant of at most 64 bits"),
             Kind::Sym(symbol) => model.get(symbol) & mask(width),
-            Kind::Not(a) => !get(a)? & mask(width),
-            Kind::Neg(a) => get(a)?.wrapping_neg() & mask(width),
-            Kind::Ite(c, a, b) => {
-                let chosen = if get(c)? != 0 { a } else { b };
-                get(chosen)?
-            }
-            Kind::Concat(hi, lo) => {
-                let (x, y) = (get(hi)?, get(lo)?);
-                x << pool.width(lo) | y
-            }
-            Kind::Extract(a, lo) if pool.width(a) <= 64 => get(a)? >> lo & mask(width),
-            Kind::Extract(a, lo) => wide::extract(&self.get_limbs(pool, a, model, levels)?, lo, width)[0],
-            Kind::Zext(a) => get(a)?,
-            Kind::Sext(a) => signed(pool.width(a), get(a)?) as u64 & mask(width),
-            Kind::Read(array, index) => {
-                let index = get(index)? as usize;
-                match pool.array_elems(array).get(index) {
-                    Some(&elem) if pool.as_u64(elem).is_none() => get(elem)?,
-                    Some(_) => pool.array_bytes(array)[index].into(),
-                    None => 0,
-                }
-            }
-            Kind::PtrAdd(base, offset) => base.wrapping_add(get(offset)?),
             Kind::Float(op, a, b) => self.float(pool, op, (a, b), width, model, levels)? as u64,
-            arithmetic!(a, b) | comparison!(a, b) => {
-                let (op, operands) = (pool.op(e), pool.width(a));
-                if operands <= 64 {
-                    apply(op, operands, get(a)?, get(b)?).expect("a binary operator")
-                } else {
-                    let (x, y) = (self.get_limbs(pool, a, model, levels)?, self.get_limbs(pool, b, model, levels)?);
-                    wide::binary(op, operands, &x, &y).expect("a binary operator")[0]
-                }
+            Kind::Extract(a, lo) if pool.width(a) > 64 => wide::extract(&self.get_limbs(pool, a, model, levels)?, lo, width)[0],
+            arithmetic!(a, b) | comparison!(a, b) if pool.width(a) > 64 => {
+                let (x, y) = (self.get_limbs(pool, a, model, levels)?, self.get_limbs(pool, b, model, levels)?);
+                wide::binary(pool.op(e), pool.width(a), &x, &y).expect("a binary operator")[0]
             }
+            kind => of_operands(pool, e, kind, |operand| self.get(pool, operand, model, levels))?,
         })
     }
 

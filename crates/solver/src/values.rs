@@ -177,32 +177,11 @@ fn collected(values: impl IntoIterator<Item = u64>) -> Option<Values> {
     (1..=MOST_VALUES).contains(&values.len()).then(|| values.into())
 }
 
-/// The value of a node of at most 64 bits from those of its operands; `None` if one is not known or has more bits.
+/// The value of a node from those of its operands; `None` if one is not known, or the node is not of operands of at most 64 bits alone.
 fn node(pool: &Pool, e: ExprId, of: &dyn Fn(ExprId) -> Option<u64>) -> Option<u64> {
-    let width = pool.width(e);
-    let mask = if width >= 64 { u64::MAX } else { (1 << width) - 1 };
-    if pool.kind(e).children().any(|operand| pool.width(operand) > 64) {
+    let kind = pool.kind(e);
+    if matches!(kind, Kind::Sym(_) | Kind::Float(..)) || kind.children().any(|operand| pool.width(operand) > 64) {
         return None;
     }
-    Some(match pool.kind(e) {
-        Kind::Const => pool.as_u64(e)?,
-        Kind::Sym(_) | Kind::Float(..) => return None,
-        Kind::Not(a) => !of(a)? & mask,
-        Kind::Neg(a) => of(a)?.wrapping_neg() & mask,
-        Kind::Zext(a) => of(a)?,
-        Kind::Sext(a) => eval::signed(pool.width(a), of(a)?) as u64 & mask,
-        Kind::Extract(a, lo) => of(a)? >> lo & mask,
-        Kind::Concat(hi, lo) => of(hi)? << pool.width(lo) | of(lo)?,
-        Kind::PtrAdd(base, offset) => base.wrapping_add(of(offset)?),
-        Kind::Ite(c, a, b) => of(if of(c)? != 0 { a } else { b })?,
-        Kind::Read(array, index) => match pool.array_elems(array).get(of(index)? as usize) {
-            Some(&elem) => of(elem)?,
-            None => 0,
-        },
-        _ => {
-            let mut operands = pool.kind(e).children();
-            let (a, b) = (operands.next()?, operands.next()?);
-            eval::apply(pool.op(e), pool.width(a), of(a)?, of(b)?)?
-        }
-    })
+    eval::of_operands(pool, e, kind, |operand| of(operand).ok_or(())).ok()
 }

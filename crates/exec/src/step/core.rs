@@ -253,7 +253,7 @@ pub struct Stats {
 pub(crate) const DECISION: u64 = 10_000;
 
 impl Stats {
-    /// Work done so far, as [`Config::batch`] counts it.
+    /// Instructions and decisions so far, weighed as in [`Config::batch`]. Unlike there, the solver's work does not count.
     pub(crate) fn work(&self) -> u64 {
         self.instructions + DECISION * self.decisions
     }

@@ -239,8 +239,8 @@ impl Cx<'_> {
         sure
     }
 
-    /// Fixes a value of `width` bits to the smallest it can have; larger ones become a pending flip. Asks the solver. If the smallest one is hard to find, it is the
-    /// model's value, and all others become a pending flip.
+    /// Fixes a value of `width` bits to the smallest it can have; larger ones become a pending flip. Asks the solver. If the smallest one is hard to
+    /// find, it is the model's value, and all others become a pending flip.
     pub fn concretise(&mut self, value: Value, why: &str) -> Result<u64, Stop> {
         let e = match value {
             Value::Bits(bits) => return Ok(bits),
@@ -361,7 +361,7 @@ impl Cx<'_> {
     }
 
     /// Whether an expression's value is one of `count` from `first` on.
-    fn is_in(&mut self, e: ExprId, (first, count): (u64, u64)) -> ExprId {
+    pub(super) fn is_in(&mut self, e: ExprId, (first, count): (u64, u64)) -> ExprId {
         let width = self.core.pool.width(e);
         let first = self.core.pool.bits(width, first);
         if count == 1 {

@@ -1,7 +1,7 @@
 //! Paths that follow given inputs: a state starts with that model (docs/design/001), and what the path concretises gets the input's value.
 //!
-//! A concretisation takes the smallest value otherwise, or that of the model where the smallest one is hard to find. A guided path first decides whether the value is its model's, so the path of
-//! the seed is run first and the other values are its flip. The value is a decision of its own ([`Decision::Tried`]), so a prefix needs no seed to
+//! A concretisation takes the smallest value otherwise, or that of the model where the smallest one is hard to find. A guided path first decides
+//! whether the value is its model's, so the path of the seed is run first and the other values are its flip. The value is a decision of its own ([`Decision::Tried`]), so a prefix needs no seed to
 //! be replayed. Flips of guided paths are guided, too: their models differ from the seed where they must.
 
 use std::rc::Rc;
@@ -35,8 +35,7 @@ impl Core {
 pub(crate) fn take_value_of_model(cx: &mut Cx<'_>, e: ExprId) -> Result<u64, Stop> {
     let value = cx.core.eval.eval(&cx.core.pool, e, &cx.state.model);
     cx.record(Decision::Tried(value));
-    let known = cx.core.pool.bits(cx.core.pool.width(e), value);
-    let is = cx.core.pool.eq(e, known);
+    let is = cx.is_in(e, (value, 1));
     cx.decide(is)?;
     Ok(value)
 }
@@ -62,8 +61,7 @@ impl Cx<'_> {
     /// The value of an expression on a guided path, if the path takes the value that its model has, which is decided here.
     pub(crate) fn seeded(&mut self, e: ExprId) -> Result<Option<u64>, Stop> {
         let Some(value) = self.tried(e)? else { return Ok(None) };
-        let known = self.core.pool.bits(self.core.pool.width(e), value);
-        let is = self.core.pool.eq(e, known);
+        let is = self.is_in(e, (value, 1));
         Ok(self.decide(is)?.then_some(value))
     }
 
@@ -72,8 +70,7 @@ impl Cx<'_> {
         let (mut name, mut same) = (Vec::new(), ExprId::TRUE);
         for &byte in bytes {
             let Some(value) = self.tried(byte)? else { return Ok(None) };
-            let known = self.core.pool.bits(8, value);
-            let is = self.core.pool.eq(byte, known);
+            let is = self.is_in(byte, (value, 1));
             same = self.core.pool.and(same, is);
             if value == 0 {
                 break;

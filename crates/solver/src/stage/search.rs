@@ -26,10 +26,10 @@ const OF_THREE: usize = 100_000;
 /// After the SAT solver had a short time for the query.
 const DEEP: usize = 400_000;
 
-/// What an answer adds to a search's credit, and its bound; a search without one takes 1.
-const CREDIT: i32 = 4;
-const MOST_CREDIT: i32 = 32;
-/// Without credit, one query in so many is searched.
+/// Searches in vain after which searches are seldom tried, and how many of those an answer makes up for.
+const MOST_IN_VAIN: i32 = 32;
+const ANSWER: i32 = 4;
+/// From then on, one query in so many is searched.
 const SELDOM: u32 = 16;
 
 /// How well short and deep searches did.
@@ -40,25 +40,20 @@ pub(crate) struct Credits {
 }
 
 /// How well searches of one kind did: in some programs nearly every one is in vain.
+#[derive(Default)]
 struct Credit {
-    left: i32,
+    in_vain: i32,
     passed: u32,
-}
-
-impl Default for Credit {
-    fn default() -> Credit {
-        Credit { left: MOST_CREDIT, passed: 0 }
-    }
 }
 
 impl Credit {
     fn is_due(&mut self) -> bool {
         self.passed = (self.passed + 1) % SELDOM;
-        self.left > 0 || self.passed == 0
+        self.in_vain < MOST_IN_VAIN || self.passed == 0
     }
 
     fn note(&mut self, answered: bool) {
-        self.left = (self.left + if answered { CREDIT } else { -1 }).clamp(0, MOST_CREDIT);
+        self.in_vain = (self.in_vain + if answered { -ANSWER } else { 1 }).clamp(0, MOST_IN_VAIN);
     }
 }
 
@@ -102,6 +97,10 @@ pub(crate) fn run(solver: &mut Solver, pool: &mut Pool, query: &mut Query<'_>) -
 
 /// After the SAT solver had a short time for it.
 pub(crate) fn deep(solver: &mut Solver, pool: &mut Pool, query: &mut Query<'_>) -> Option<Answer> {
+    // The first search has done as much.
+    if query.symbols.len() <= FEW {
+        return None;
+    }
     search(solver, pool, query, DEEP, |credits| &mut credits.deep)
 }
 

@@ -10,7 +10,9 @@ use crate::stage::known_bits;
 use crate::values;
 
 pub(crate) fn run(solver: &mut Solver, pool: &mut Pool, query: &mut Query<'_>) -> Option<Answer> {
-    if !values::refuted(pool, query.pc, &mut solver.tables, query.goal) {
+    // One byte alone has been decided by its domain.
+    if solver.config.byte_domain && pool.support(query.goal).len() <= 1 || !values::refuted(pool, query.pc, &mut solver.tables, query.goal)
+    {
         return None;
     }
     let used = known_bits::alone(pool, query);

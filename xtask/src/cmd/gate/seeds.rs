@@ -1,4 +1,4 @@
-//! Random programs of consecutive seeds, several at a time: what gates over a generator share.
+//! What gates over random programs share: they compare the programs of consecutive seeds, several at the same time.
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -12,20 +12,20 @@ use crate::process;
 
 #[derive(clap::Args)]
 pub struct Seeds {
-    /// The first one's seed
+    /// Seed of the first program
     #[arg(long, default_value_t = 1)]
     from: u64,
-    /// Programs at a time
+    /// How many programs are compared at the same time
     #[arg(long, default_value_t = 2)]
     workers: usize,
-    /// Keep the programs that differ in this folder
+    /// Folder for the programs that differ from their native runs
     #[arg(long)]
     keep: Option<PathBuf>,
 }
 
 impl Seeds {
-    /// Has so many programs compared, each in a folder of its own: `compare` writes the program of a seed to the given file and says what is wrong. Prints
-    /// that; gives the seeds of the programs of which something is wrong.
+    /// Calls `compare` for each of `programs` seeds. `compare` writes the seed's program to the file that it is given, in a folder of its own, and returns what is
+    /// wrong with it. Prints what is wrong, and returns the seeds of the programs concerned.
     pub fn compare(&self, programs: u64, compare: impl Fn(u64, &Path) -> Result<Vec<String>> + Sync) -> Result<BTreeSet<u64>> {
         let dir = tempfile::tempdir()?;
         let seeds: Vec<u64> = (self.from..self.from + programs).collect();

@@ -1,7 +1,7 @@
-//! Dives: half of the work goes on with a path that ran long, to its end and then depth-first from there.
+//! Dives: while there are paused paths, half of the work continues one of them to its end and then explores depth-first from there.
 //!
-//! A path that needs many batches is seldom selected again where thousands of flips are pending, so a search that selects by coverage alone hardly
-//! ends any. Its end makes its coverage a test, and the flips near its end cost little. How long a path needs is not known, and some never end: the
+//! A search by coverage alone hardly ends paths of many batches, because it seldom selects one again among thousands of pending flips. But only an
+//! ended path gives a test of what it covers, and the flips near its end cost little. How long a path takes is not known, and some never end. So the
 //! lengths of dives follow Luby's sequence (1, 1, 2, 1, 1, 2, 4, …; M. Luby, A. Sinclair, D. Zuckerman: "Optimal speedup of Las Vegas algorithms",
 //! 1993), whose total is within a logarithm of the best choice. A path that a dive left is taken up again by a longer one.
 

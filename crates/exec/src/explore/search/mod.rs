@@ -52,7 +52,7 @@ pub struct View<'a> {
     pub source: Option<&'a dyn CodeSource>,
     /// Blocks to be reached.
     pub goals: &'a [u32],
-    /// Work done so far, as [`Config::batch`](crate::Config) counts it.
+    /// Instructions and decisions so far, weighed as in a batch.
     pub work: u64,
 }
 
@@ -90,7 +90,7 @@ pub static SEARCHERS: &[Row] = &[
     },
     Row {
         name: "default",
-        help: "random-path and coverage-new in turns, and dives: half of the work ends paths that run long, and goes depth-first from there",
+        help: "random-path and coverage-new in turns; while paths are paused, half of the work goes to dives, which end one and go depth-first from there",
         new: |seed| interleaved::standard(seed),
     },
     Row { name: "dfs", help: "the youngest flip: least memory", new: |_| Box::new(order::Dfs::default()) },
