@@ -124,6 +124,7 @@ models! {
     "__wryneck_bad_return" (Size Size) Undefined wryneck::bad_return;
     "__wryneck_begin" () Undefined start::begin;
     "__wryneck_call" () Undefined start::call;
+    "__wryneck_concretise" (Size) Undefined wryneck::concretise_number;
     "__wryneck_exit" (Int) Undefined start::exit;
     "__wryneck_finish" () Undefined start::finish;
     "__wryneck_land" (Size) Undefined unwind::land;

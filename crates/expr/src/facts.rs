@@ -312,7 +312,7 @@ impl Pool {
                 let bits = Facts::from_bits(width, extend(a.zeros), extend(a.ones));
                 if sign(from, a).is_some() { bits.and(Facts::between(extend(a.lo), extend(a.hi))) } else { bits }
             }
-            Kind::Float(op, a, _) => self.float_facts(op, a, width).unwrap_or(Facts::unknown(width)),
+            Kind::Float(op, a, b) => self.float_facts(op, a, b, width).unwrap_or(Facts::unknown(width)),
             Kind::Read(array, index) => {
                 let array = &self.arrays[array.index()];
                 let in_range = self.facts(index).is_below(array.elems.len() as u64);

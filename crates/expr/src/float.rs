@@ -144,6 +144,51 @@ pub fn eval(op: FloatOp, from: Width, to: Width, a: u128, b: u128) -> u128 {
     }
 }
 
+/// The pattern of infinity in a format of at most 64 bits.
+fn infinity(width: Width) -> Option<u64> {
+    match width {
+        32 => Some(0x7f80_0000),
+        64 => Some(0x7ff0_0000_0000_0000),
+        _ => None,
+    }
+}
+
+/// Are all patterns up to this one of numbers that are not negative, and so in their order?
+pub(crate) fn is_positive(width: Width, most: u64) -> bool {
+    infinity(width).is_some_and(|infinity| most <= infinity)
+}
+
+/// Bounds of the value of an operation whose result has `to` (at most 64) bits, from the bounds of its operands of `from` bits, all unsigned and inclusive.
+/// Operations are monotone on numbers that are not negative, so the bounds' values are the value's bounds. `None`: nothing is known.
+pub fn bounds(op: FloatOp, from: Width, to: Width, (a, b): (u64, u64), (c, d): (u64, u64)) -> Option<(u64, u64)> {
+    let value = |x: u64, y: u64| eval(op, from, to, x.into(), y.into()) as u64;
+    let (first, both) = (is_positive(from, b), is_positive(from, b) && is_positive(from, d));
+    let result = match op {
+        FloatOp::FromUnsigned if from <= 64 && to <= 64 => (value(a, 0), value(b, 0)),
+        FloatOp::FromSigned if from <= 64 && to <= 64 && b >> (from - 1) == 0 => (value(a, 0), value(b, 0)),
+        FloatOp::Sqrt | FloatOp::Round(_) | FloatOp::Cast if first && to <= 64 => (value(a, 0), value(b, 0)),
+        FloatOp::ToSigned if first && to <= 64 => (value(a, 0), value(b, 0)),
+        FloatOp::Add | FloatOp::Mul if both => (value(a, c), value(b, d)),
+        FloatOp::Div if both && c > 0 => (value(a, d), value(b, c)),
+        FloatOp::Compare(predicate) if both => return compared(predicate.into(), (a, b), (c, d)),
+        _ => return None,
+    };
+    // Zero times infinity and their like are no numbers, and what is too large for an integer is negative.
+    let fits = if op == FloatOp::ToSigned { result.1 >> (to - 1) == 0 } else { is_positive(to, result.1) && is_positive(to, result.0) };
+    fits.then_some(result)
+}
+
+/// Bounds of a comparison of numbers that are not negative.
+fn compared(predicate: u32, (a, b): (u64, u64), (c, d): (u64, u64)) -> Option<(u64, u64)> {
+    let possible = [(FcmpPred::LT, a < d), (FcmpPred::GT, b > c), (FcmpPred::EQ, a <= d && c <= b)];
+    let possible = possible.iter().filter(|outcome| outcome.1).fold(0, |all, outcome| all | outcome.0);
+    match predicate & possible {
+        0 => Some((0, 0)),
+        all if all == possible => Some((1, 1)),
+        _ => None,
+    }
+}
+
 /// Limbs as one number; those above 128 bits are dropped.
 pub(crate) fn joined(limbs: &[u64]) -> u128 {
     let limb = |i: usize| u128::from(limbs.get(i).copied().unwrap_or(0));

@@ -107,6 +107,24 @@ pub struct Sweep {
     stack: Vec<ExprId>,
     evaluator: Evaluator,
     kept: KeptVectors,
+    live: Live,
+}
+
+/// The values of the symbol that a sweep is asked for, a bit each as in a truth table. Floating-point operations are done for these alone: each takes as
+/// long as a whole vector of others.
+#[derive(Clone, Copy, PartialEq, Eq)]
+struct Live([u64; 4]);
+
+impl Default for Live {
+    fn default() -> Live {
+        Live([u64::MAX; 4])
+    }
+}
+
+impl Live {
+    fn has(self, v: usize) -> bool {
+        self.0[v / 64] >> (v % 64) & 1 == 1
+    }
 }
 
 /// Where the vector of a node is.
@@ -212,12 +230,15 @@ impl Sweep {
 
     /// The same where every other symbol has its value in a model.
     pub fn sweep_in(&mut self, pool: &Pool, e: ExprId, sym: SymId, model: &Model) -> [u64; 4] {
-        self.sweep_all(pool, &[e], sym, model)[0]
+        self.sweep_all(pool, &[e], sym, model, [u64::MAX; 4])[0]
     }
 
-    /// The same of several expressions at once: what they share is computed once.
-    pub fn sweep_all(&mut self, pool: &Pool, all: &[ExprId], sym: SymId, model: &Model) -> Vec<[u64; 4]> {
-        match self.run(pool, all, sym, model) {
+    /// The same of several expressions at once: what they share is computed once. Only the bits of the values in `live` are asked for; others may have any value.
+    pub fn sweep_all(&mut self, pool: &Pool, all: &[ExprId], sym: SymId, model: &Model, live: [u64; 4]) -> Vec<[u64; 4]> {
+        self.live = Live(live);
+        let ended = self.run(pool, all, sym, model);
+        self.live = Live::default();
+        match ended {
             Ok(()) => all.iter().map(|&e| self.table(pool, e)).collect(),
             Err(TooWide) => {
                 let table = |&e: &ExprId| {
@@ -274,7 +295,8 @@ impl Sweep {
             self.kept = KeptVectors::default();
         }
         self.list(pool, roots, sym)?;
-        self.kept.wanted = self.order.len() > KEEP_ABOVE;
+        let is_whole = |&e: &ExprId| !matches!(pool.kind(e), Kind::Float(..));
+        self.kept.wanted = self.order.len() > KEEP_ABOVE && (self.live == Live::default() || self.order.iter().all(is_whole));
         for i in 0..self.order.len() {
             let e = self.order[i];
             self.compute(pool, e, sym, model);
@@ -412,8 +434,9 @@ impl Sweep {
             }
             Kind::PtrAdd(base, offset) => of(offset).map(|x| base.wrapping_add(x)),
             Kind::Float(op, a, b) => {
-                let from = pool.width(a);
-                of(a).zip(of(b), |x, y| float::eval(op, from, width, x.into(), y.into()) as u64)
+                let (from, a, b) = (pool.width(a), of(a), of(b));
+                let value = |v: usize| if self.live.has(v) { float::eval(op, from, width, a.quad(v), b.quad(v)) as u64 } else { 0 };
+                std::array::from_fn(|v| R::from_u64(value(v)))
             }
             Kind::Ite(c, a, b) => {
                 // The condition as a mask: no branch in the loop.

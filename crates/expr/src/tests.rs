@@ -4,6 +4,7 @@
 use rustc_hash::FxHashMap;
 
 use crate::eval::Evaluator;
+use crate::float::{self, FloatOp};
 use crate::model::Model;
 use crate::node::{ExprId, Kind, Op, SymId};
 use crate::pool::Pool;
@@ -46,10 +47,55 @@ fn a_sweep_is_256_evaluations() {
                 let model = random_model(&twins.symbols, &mut rng);
                 let table = sweep.sweep_in(pool, e, symbol, &model);
                 let mut value = |v: u64| evaluator.eval(pool, e, &model.with(&[(symbol, v)]));
-                assert!((0..1 << pool.sym_info(symbol).width).all(|v| table[v as usize / 64] >> (v % 64) & 1 == value(v)));
+                let mut holds = |table: [u64; 4], v: u64| table[v as usize / 64] >> (v % 64) & 1 == value(v);
+                let all = 0..1 << pool.sym_info(symbol).width;
+                assert!(all.clone().all(|v| holds(table, v)));
+                // Some values alone, and all again: nothing is kept that was not computed.
+                let live = [0; 4].map(|_: u64| rng.next() & rng.next() & rng.next());
+                let table = sweep.sweep_all(pool, &[e], symbol, &model, live)[0];
+                assert!(all.clone().filter(|v| live[*v as usize / 64] >> (v % 64) & 1 == 1).all(|v| holds(table, v)));
+                let table = sweep.sweep_in(pool, e, symbol, &model);
+                assert!(all.clone().all(|v| holds(table, v)));
             }
         }
     }
+}
+
+#[test]
+fn bounds_of_floating_point_hold_what_is_between() {
+    let (mut rng, mut known) = (Rng::new(77), 0);
+    for _ in 0..200_000 {
+        let op = FloatOp::ALL[rng.below(FloatOp::ALL.len() as u64) as usize];
+        let widths = [32, 64];
+        let (from, to) = (widths[rng.below(2) as usize], widths[rng.below(2) as usize]);
+        let to = if matches!(op, FloatOp::Compare(_)) { 1 } else { to };
+        if op == FloatOp::Fma || !op.fits(from, from, to) {
+            continue;
+        }
+        // Patterns of all sizes, most of them positive.
+        let most = u64::MAX >> (64 - from);
+        let mut range = || {
+            let mut end = || match rng.below(5) {
+                0 => rng.next() & most,
+                1 => float::eval(FloatOp::FromUnsigned, 64, from, rng.below(3).into(), 0) as u64,
+                2 => float::eval(FloatOp::FromUnsigned, 64, from, (rng.next() >> rng.below(64)).into(), 0) as u64,
+                3 => float::eval(FloatOp::Div, from, from, float::eval(FloatOp::FromUnsigned, 64, from, 1, 0), 0) as u64,
+                _ => (rng.next() & most) >> 1,
+            };
+            let (x, y) = (end(), end());
+            (x.min(y), x.max(y))
+        };
+        let (a, b) = (range(), range());
+        let Some((lo, hi)) = float::bounds(op, from, to, a, b) else { continue };
+        known += 1;
+        for _ in 0..8 {
+            let mut within = |(lo, hi): (u64, u64)| lo + rng.next() % (hi - lo).saturating_add(1);
+            let (x, y) = (within(a), within(b));
+            let value = float::eval(op, from, to, x.into(), y.into()) as u64;
+            assert!(lo <= value && value <= hi, "{op:?} of {x:#x} and {y:#x}: {value:#x} is not in {lo:#x} to {hi:#x}");
+        }
+    }
+    assert!(known > 20_000, "{known}");
 }
 
 /// Kept vectors are those of the swept symbol.

@@ -4,7 +4,7 @@
 //! digits make a number below 1000" needs no solver. Sound, not complete: what an arm cannot bound falls back to the kept interval. Cost:
 //! at most [`MOST_NODES`] visits, depth at most [`MOST_LEVELS`]; both only make the range wider.
 use wryneck_expr::float;
-use wryneck_expr::{ExprId, FloatOp, Kind, Pool, SymId};
+use wryneck_expr::{ExprId, Kind, Pool, SymId};
 
 use crate::path::PathCondition;
 
@@ -107,12 +107,9 @@ impl Ranges<'_> {
                 let chosen = elems.get(lo as usize..=usize::try_from(hi).ok()?).filter(|chosen| chosen.len() <= MOST_ELEMENTS)?;
                 chosen.iter().map(|&elem| self.of(elem, levels)).reduce(|(a, b), (c, d)| (a.min(c), b.max(d)))
             }
-            Kind::Float(op @ FloatOp::FromUnsigned, a, _) if width <= 64 => {
-                // The patterns of numbers that are not negative are in the order of the numbers.
-                let from = self.pool.width(a);
-                let (lo, hi) = self.of(a, levels);
-                let pattern = |integer: u64| float::eval(op, from, width, integer.into(), 0) as u64;
-                Some((pattern(lo), pattern(hi)))
+            Kind::Float(op, a, b) if width <= 64 && self.pool.width(a) <= 64 => {
+                let bounds = (self.of(a, levels), if op.is_binary() { self.of(b, levels) } else { (0, 0) });
+                float::bounds(op, self.pool.width(a), width, bounds.0, bounds.1)
             }
             Kind::Lshr(..) | Kind::Ashr(..) | Kind::PtrAdd(..) | Kind::Float(..) => None,
         }

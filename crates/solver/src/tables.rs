@@ -7,7 +7,7 @@ use wryneck_expr::{ExprId, Kind, Model, Pool, Remap, Sweep, SymId};
 
 use crate::domain::Domain;
 
-/// What a vector of floating-point operations costs, in vectors of others.
+/// What a vector of floating-point operations costs, in vectors of others: 32 of them for 256 values.
 const FLOAT_WORK: usize = 32;
 
 /// What the vector of a node costs, in vectors.
@@ -67,19 +67,28 @@ impl Tables {
     /// it took.
     pub(crate) fn values_beside(&mut self, pool: &Pool, e: ExprId, symbol: SymId, model: &Model) -> ([u64; 256], usize) {
         let values = self.sweep.sweep_values_in(pool, e, symbol, model);
-        (values, self.work(pool))
+        (values, self.work(pool, 256))
     }
 
-    /// [`beside`](Self::beside) of several conditions, and how many vectors it took; a floating-point operation counts as [`FLOAT_WORK`].
-    pub(crate) fn beside_all(&mut self, pool: &Pool, conds: &[ExprId], symbol: SymId, model: &Model) -> (Vec<Domain>, usize) {
-        let full = Domain::full(pool.sym_info(symbol).width);
-        let tables = self.sweep.sweep_all(pool, conds, symbol, model).into_iter().map(|table| Domain(table).and(full)).collect();
-        (tables, self.work(pool))
+    /// [`beside`](Self::beside) of several conditions among some values of the symbol, and how many vectors it took; a floating-point operation on
+    /// all values counts as [`FLOAT_WORK`].
+    pub(crate) fn beside_all(
+        &mut self,
+        pool: &Pool,
+        conds: &[ExprId],
+        symbol: SymId,
+        model: &Model,
+        among: Domain,
+    ) -> (Vec<Domain>, usize) {
+        let tables = self.sweep.sweep_all(pool, conds, symbol, model, among.0);
+        let tables = tables.into_iter().map(|table| Domain(table).and(among)).collect();
+        (tables, self.work(pool, among.count()))
     }
 
-    /// What the last sweep cost, in vectors.
-    fn work(&self, pool: &Pool) -> usize {
-        self.sweep.nodes().iter().map(|&e| work_of(pool, e)).sum()
+    /// What the last sweep over so many values cost, in vectors.
+    fn work(&self, pool: &Pool, values: u32) -> usize {
+        let of = |e: ExprId| (work_of(pool, e) * values as usize).div_ceil(256).max(1);
+        self.sweep.nodes().iter().map(|&e| of(e)).sum()
     }
 
     /// Keeps the tables of the expressions that survived a compaction.

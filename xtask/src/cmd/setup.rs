@@ -60,6 +60,7 @@ fn overlay() -> Result<PathBuf> {
 /// Functions that the library leaves to the engine, sorted: the overlay's own, the allocator, and control flow that C cannot
 /// express.
 const EXTERNALS: &[&str] = &[
+    "__wryneck_concretise",
     "__wryneck_land",
     "__wryneck_pad_below",
     "__wryneck_room",

@@ -29,6 +29,12 @@ pub fn concretise(_: &Linux, args: &Args<'_>, cx: &mut Cx<'_>) -> Result<Reply, 
     Ok(Reply::Value(Value::Bits(args.number(cx, 0)?)))
 }
 
+/// `__wryneck_concretise(value)`: the same, for the library of bitcode, which has a number to print or an exponent to read.
+pub fn concretise_number(_: &Linux, args: &Args<'_>, cx: &mut Cx<'_>) -> Result<Reply, Stop> {
+    let value = cx.concretise(args.value(0), "floating-point number to print, or exponent to read")?;
+    Ok(Reply::Value(Value::Bits(value)))
+}
+
 /// wryneck_room(address): bytes from it to the end of the object that holds it, 0 if none does.
 pub fn room(_: &Linux, args: &Args<'_>, cx: &mut Cx<'_>) -> Result<Reply, Stop> {
     let addr = args.number(cx, 0)?;

@@ -1,8 +1,7 @@
 //! Floating point, bit for bit as x86-64 computes it, on concrete and on symbolic operands.
 //!
-//! A symbolic operand makes a node of the expression language (`wryneck_expr::float`): no branch, and the solver is not asked; but an integer of
-//! few values is concretised when it is converted. Formats of 16 and
-//! 128 bits, remainders, and conversions of integers above 64 bits have no such node; on symbolic operands they are a named limit, never a guess.
+//! A symbolic operand makes a node of the expression language (`wryneck_expr::float`): no branch, and the solver is not asked; but executables
+//! concretise an integer of few values when they convert it. Formats of 16 and 128 bits, remainders, and conversions of integers above 64 bits have no such node; on symbolic operands they are a named limit, never a guess.
 
 use wryneck_expr::{ExprId, FloatOp};
 use wryneck_ir::float::{self, Format};
@@ -15,8 +14,8 @@ use crate::step::core::LedgerKind;
 use crate::step::cx::Cx;
 use crate::step::plugin::{Stop, Value};
 
-/// Integers of at most so many values are concretised when they become numbers: programs that print numbers digit by digit are explored
-/// faster that way (lua: 1.8 times the paths), and those that compare them have a path for each value.
+/// Integers of at most so many values are concretised when they become numbers in machine code, whose C library takes numbers apart to print them. That of
+/// bitcode concretises what is printed (`runtime/musl/src/stdio/vfprintf.c`), so that numbers which are compared stay symbolic.
 const FEW: u64 = 100;
 
 pub fn is_float(op: Op) -> bool {
@@ -75,7 +74,7 @@ pub fn step(cx: &mut Cx<'_>, op: Op, inst: &Inst) -> Result<(), Stop> {
 /// Whether an integer is symbolic and has so few values that a path for each of them costs less than symbolic numbers.
 fn has_few_values(cx: &Cx<'_>, e: ExprId, signed: bool) -> bool {
     let pool = &cx.core.pool;
-    if pool.width(e) > 64 || pool.as_u64(e).is_some() {
+    if pool.width(e) > 64 || pool.as_u64(e).is_some() || !cx.core.image.is_machine_code(cx.pos().func) {
         return false;
     }
     let (lo, hi) = ranges::bounds(pool, &cx.state.path, e);

@@ -205,7 +205,7 @@ impl Pool {
             Kind::Float(FloatOp::Cast | FloatOp::Round(_), x, _) => self.is_number(x),
             // A finite factor or divisor other than 0 makes no NaN of a number.
             Kind::Float(FloatOp::Mul | FloatOp::Div | FloatOp::Add | FloatOp::Sub, x, k) => {
-                self.float_constant(k).is_some_and(|k| is_plain(self.width(e), k)) && self.is_number(x)
+                self.float_constant(k).is_some_and(|k| is_plain(self.width(e), k)) && self.is_number(x) || self.is_positive_pattern(e)
             }
             _ => match self.float_constant(e) {
                 Some(k) => Format::of(self.width(e)).is_some_and(|format| !format.is_nan(k)),
@@ -216,12 +216,7 @@ impl Pool {
 
     /// Is it known by its facts to have a clear sign and to be at most infinity?
     fn is_positive_pattern(&self, e: ExprId) -> bool {
-        let infinity = match self.width(e) {
-            32 => 0x7f80_0000,
-            64 => 0x7ff0_0000_0000_0000,
-            _ => return false,
-        };
-        self.interval(e).1 <= infinity
+        float::is_positive(self.width(e), self.interval(e).1)
     }
 
     /// The most bits that the magnitude of an integer has.
@@ -243,16 +238,14 @@ impl Pool {
         self.bits_of_magnitude(op, x) <= precision
     }
 
-    /// What is known of a result of at most 64 bits: the pattern of an integer that is not negative lies between those of its bounds.
-    pub(crate) fn float_facts(&self, op: FloatOp, a: ExprId, width: Width) -> Option<Facts> {
-        let pattern = |value: u64| float::eval(FloatOp::FromUnsigned, 64, width, value.into(), 0) as u64;
-        match op {
-            FloatOp::FromUnsigned => {
-                let (lo, hi) = self.interval(a);
-                Some(Facts::between(pattern(lo), pattern(hi)))
-            }
-            _ => None,
+    /// What is known of a result of at most 64 bits by its operands' bounds.
+    pub(crate) fn float_facts(&self, op: FloatOp, a: ExprId, b: ExprId, width: Width) -> Option<Facts> {
+        let from = self.width(a);
+        if width > 64 || from > 64 {
+            return None;
         }
+        let (lo, hi) = float::bounds(op, from, width, self.interval(a), if op.is_binary() { self.interval(b) } else { (0, 0) })?;
+        Some(Facts::between(lo, hi))
     }
 }
 

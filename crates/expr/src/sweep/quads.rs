@@ -58,7 +58,7 @@ impl Sweep {
             }
             Kind::Float(op, a, b) => {
                 let (from, a, b) = (pool.width(a), of(a), of(b));
-                std::array::from_fn(|i| float::eval(op, from, width, a.quad(i), b.quad(i)))
+                std::array::from_fn(|i| if self.live.has(i) { float::eval(op, from, width, a.quad(i), b.quad(i)) } else { 0 })
             }
             arithmetic!(a, b) => {
                 let (op, a, b) = (pool.op(e), of(a), of(b));
@@ -81,7 +81,8 @@ impl Sweep {
             }
             Kind::Float(op, a, b) => {
                 let (from, a, b) = (pool.width(a), of(a), of(b));
-                std::array::from_fn(|i| narrow(float::eval(op, from, width, a.quad(i), b.quad(i))))
+                let value = |i: usize| if self.live.has(i) { float::eval(op, from, width, a.quad(i), b.quad(i)) } else { 0 };
+                std::array::from_fn(|i| narrow(value(i)))
             }
             comparison!(a, b) => {
                 let (op, from, a, b) = (pool.op(e), pool.width(a), of(a), of(b));

@@ -258,7 +258,7 @@ impl<'a> Search<'a> {
                 if forms.is_empty() {
                     continue;
                 }
-                let (tables, work) = solver.tables.beside_all(self.pool, &forms, self.query.symbols[at], model);
+                let (tables, work) = solver.tables.beside_all(self.pool, &forms, self.query.symbols[at], model, left[at]);
                 self.spend(work)?;
                 for (&item, &table) in items.iter().zip(&tables) {
                     self.keep(item, &mut left[at], table);

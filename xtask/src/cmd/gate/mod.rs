@@ -25,6 +25,7 @@ mod loops;
 mod machine;
 mod memory;
 mod mutants;
+mod numbers;
 mod one_byte;
 mod outsiders;
 mod pointers;
@@ -73,6 +74,8 @@ enum Gate {
     Files(files::Args),
     /// Floating point: random functions of 16 input bits end as natively for all inputs
     Floats(floats::Args),
+    /// Programs that read and print numbers are explored to the end, as natively
+    Numbers(numbers::Args),
     /// Executables that nobody prepared (static glibc, busybox, shared libraries): to their ends as natively
     Foreign(foreign::Args),
     /// Goals: secrets and lines that `run --find` reaches, and the native program too
@@ -145,6 +148,7 @@ pub fn run(args: &Args) -> Result<()> {
         Gate::Faults(args) => faults::run(args),
         Gate::Files(args) => files::run(args),
         Gate::Floats(args) => floats::run(args),
+        Gate::Numbers(args) => numbers::run(args),
         Gate::Foreign(args) => foreign::run(args),
         Gate::Goals(args) => goals::run(args),
         Gate::Guard(args) => guard::run(args),
