@@ -4,7 +4,7 @@
 //! `fail_NAME`: 0 for success, an error number, or [`SHORT`]. So a test records what failed, and a native replay fails the same calls in
 //! the same order.
 
-use wryneck_exec::{Cx, Stop, Value};
+use wryneck_exec::{Cx, Stop, Value, inputs};
 
 use crate::errno::{EINTR, EIO, EMFILE, ENOMEM, ENOSPC, Errno};
 use crate::state::{NodeKind, World};
@@ -96,7 +96,7 @@ impl Fate {
     /// Records what was decided.
     pub fn seal(self, cx: &mut Cx<'_>) {
         if let Some(name) = self.input {
-            cx.new_input(&name, 1);
+            inputs::new_input(cx, &name, 1);
             World::change(cx).may_fail -= u32::from(self.code != 0);
         }
     }
@@ -113,7 +113,7 @@ fn decide(cx: &mut Cx<'_>, name: &str, codes: impl IntoIterator<Item = u8>) -> R
 /// Which of these an input byte is that comes next under a name; the first one comes first. A decision. The caller makes the input when nothing more is to be
 /// decided.
 pub fn choose_byte(cx: &mut Cx<'_>, name: &str, codes: &[u8]) -> Result<u8, Stop> {
-    let byte = cx.coming_input(name, 1)[0];
+    let byte = inputs::coming_input(cx, name, 1)[0];
     let pool = &mut cx.core.pool;
     let mut conds = Vec::new();
     let mut any = pool.bits(1, 0);

@@ -31,7 +31,7 @@ mod written;
 
 use std::rc::Rc;
 
-use wryneck_exec::memory::HeapObject;
+use wryneck_exec::ground::memory::HeapObject;
 use wryneck_exec::threads::ThreadId;
 use wryneck_exec::{Call, Cx, Environment, PathData, Premises, Reply, State, Stop, Value};
 

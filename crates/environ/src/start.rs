@@ -7,7 +7,7 @@ use std::collections::BTreeMap;
 use std::rc::Rc;
 use std::sync::Arc;
 
-use wryneck_exec::{Cx, Image, PathEnd, Reply, Stop, Value};
+use wryneck_exec::{Cx, Image, PathEnd, Reply, Stop, Value, heap_calls, inputs, memory, seed};
 use wryneck_expr::ExprId;
 use wryneck_ir::build::{BuildError, CallDef, Callee, FunctionDef, ModuleBuilder, ParamDef};
 use wryneck_ir::link::{Target, Unit};
@@ -226,19 +226,19 @@ pub fn start(linux: &Linux, _: &Args<'_>, cx: &mut Cx<'_>) -> Result<Reply, Stop
     words.extend([0, 0]);
     let bytes: Vec<u8> = words.iter().flat_map(|w| w.to_le_bytes()).collect();
     let unknown = (first as u64..).step_by(16).zip(&auxiliary).filter(|(_, (_, value))| value.is_none());
-    let unknown: Vec<_> = unknown.map(|(at, _)| (at + 8, cx.new_input("where the program is", 8))).collect();
+    let unknown: Vec<_> = unknown.map(|(at, _)| (at + 8, inputs::new_input(cx, "where the program is", 8))).collect();
     let bits = |words: &[u64]| words.iter().map(|w| Value::Bits(*w)).collect();
     if let Some(process) = &input.process {
         let stack = process.stack_end.saturating_sub(bytes.len() as u64) & !15;
-        cx.write_concrete(stack, &bytes)?;
-        unknown.iter().try_for_each(|(at, value)| cx.write_bytes(stack + at, value))?;
+        memory::write_concrete(cx, stack, &bytes)?;
+        unknown.iter().try_for_each(|(at, value)| memory::write_bytes(cx, stack + at, value))?;
         let mut registers = process.registers.clone();
         registers[process.stack_pointer] = stack;
         return Ok(Reply::Tail(begins, bits(&registers)));
     }
     let stack = object(cx, "the vectors of arguments and environment", &[], bytes.len() as u64)?;
-    cx.write_concrete(stack, &bytes)?;
-    unknown.iter().try_for_each(|(at, value)| cx.write_bytes(stack + at, value))?;
+    memory::write_concrete(cx, stack, &bytes)?;
+    unknown.iter().try_for_each(|(at, value)| memory::write_bytes(cx, stack + at, value))?;
     let (argc, argv, envp) = (argv.len() as u64, stack + 8, stack + 8 * (argv.len() as u64 + 2));
     Ok(match function(cx, LIBC_START) {
         Some(libc) => Reply::Tail(libc, bits(&[begins, argc, argv, 0, 0, 0])),
@@ -270,7 +270,7 @@ fn auxiliary(cx: &mut Cx<'_>, linux: &Linux, name: u64) -> Result<Vec<Row>, Stop
     // AT_PAGESZ, AT_UID, AT_EUID, AT_GID, AT_EGID, AT_SECURE, AT_RANDOM.
     rows.extend([(6, 4096), (11, ids[0]), (12, ids[1]), (13, ids[2]), (14, ids[3]), (23, 0)].map(|row| known(&row)));
     let random =
-        if linux.captured.log.is_some() { cx.seeded_input(&volatile("random bytes of the start"), &[0x5a; 16]) } else { Vec::new() };
+        if linux.captured.log.is_some() { seed::seeded_input(cx, &volatile("random bytes of the start"), &[0x5a; 16]) } else { Vec::new() };
     rows.push((25, Some(object(cx, "the random bytes of the start", &random, 16)?)));
     const ORDER: [u64; 22] = [33, 51, 16, 6, 17, 3, 4, 5, 7, 8, 9, 11, 12, 13, 14, 23, 25, 26, 31, 15, 27, 28];
     rows.sort_by_key(|(row, _)| ORDER.iter().position(|at| at == row));
@@ -290,7 +290,7 @@ fn of_the_kernel(cx: &mut Cx<'_>, answer: &[u8], rows: &mut Vec<Row>) -> Result<
     let number = |word: &str| word.split_once('=').and_then(|(row, value)| Some((row.parse().ok()?, value.parse().ok()?)));
     rows.extend(numbers.split_whitespace().filter_map(number).map(|(row, value)| (row, Some(value))));
     rows.push((PLATFORM, Some(string(cx, "the platform", &answer[at..])?)));
-    let name = cx.new_input("the file that runs", NAME);
+    let name = inputs::new_input(cx, "the file that runs", NAME);
     rows.push((FILE_NAME, Some(object(cx, "the name of the file that runs", &name, NAME)?)));
     let missing: Vec<Row> = PLACES.iter().filter(|row| rows.iter().all(|(other, _)| other != *row)).map(|row| (*row, None)).collect();
     rows.extend(missing);
@@ -299,10 +299,10 @@ fn of_the_kernel(cx: &mut Cx<'_>, answer: &[u8], rows: &mut Vec<Row>) -> Result<
 
 /// A new object that the program is given, zero but for these first bytes; `what` it is for messages.
 fn object(cx: &mut Cx<'_>, what: &str, bytes: &[ExprId], size: u64) -> Result<u64, Stop> {
-    let Some(addr) = cx.allocate(size, 16, true, GIVEN) else {
+    let Some(addr) = heap_calls::allocate(cx, size, 16, true, GIVEN) else {
         return Err(PathEnd::Unsupported(format!("program input of {size} bytes")).into());
     };
-    cx.write_bytes(addr, bytes)?;
+    memory::write_bytes(cx, addr, bytes)?;
     Rc::make_mut(&mut World::change(cx).given).insert(addr, what.into());
     Ok(addr)
 }
@@ -313,8 +313,8 @@ fn decide_counts(cx: &mut Cx<'_>, args: &[Arg]) -> Result<Vec<u32>, Stop> {
     for arg in args {
         let Arg::Several { min, max, .. } = arg else { continue };
         let name = if counts.is_empty() { "n_args".to_owned() } else { format!("n_args_{}", counts.len()) };
-        let bytes = cx.coming_input(&name, 4);
-        let count = cx.joined(&bytes);
+        let bytes = inputs::coming_input(cx, &name, 4);
+        let count = memory::joined(cx, &bytes);
         let (low, high) = (cx.core.pool.bits(32, (*min).into()), cx.core.pool.bits(32, (*max).into()));
         let (above, below) = (cx.core.pool.ule(low, count), cx.core.pool.ule(count, high));
         let allowed = cx.core.pool.and(above, below);
@@ -340,7 +340,7 @@ fn assume_exact(cx: &mut Cx<'_>, args: &[Arg]) -> Result<(), Stop> {
     });
     for (number, len) in symbolic.enumerate() {
         let Some(len) = len else { continue };
-        for byte in cx.coming_input(&format!("arg{number:02}"), len.into()) {
+        for byte in inputs::coming_input(cx, &format!("arg{number:02}"), len.into()) {
             let zero = cx.core.pool.bits(8, 0);
             let is_zero = cx.core.pool.eq(byte, zero);
             let not_zero = cx.core.pool.not(is_zero);
@@ -364,7 +364,7 @@ fn arguments(cx: &mut Cx<'_>, input: &ProgramInput, counts: &[u32]) -> Result<Ve
             Arg::Concrete(bytes) => argv.push(string(cx, "an argument", bytes)?),
             Arg::Symbolic(len) | Arg::Exact(len) => argv.push(symbolic(cx, *len)?),
             Arg::Several { len, .. } => {
-                cx.new_input("n_args", 4);
+                inputs::new_input(cx, "n_args", 4);
                 for _ in 0..*counts.next().expect("one count was decided per group") {
                     argv.push(symbolic(cx, *len)?);
                 }
@@ -376,15 +376,15 @@ fn arguments(cx: &mut Cx<'_>, input: &ProgramInput, counts: &[u32]) -> Result<Ve
 
 fn string(cx: &mut Cx<'_>, what: &str, bytes: &[u8]) -> Result<u64, Stop> {
     let addr = object(cx, what, &[], bytes.len() as u64 + 1)?;
-    cx.write_concrete(addr, bytes)?;
+    memory::write_concrete(cx, addr, bytes)?;
     Ok(addr)
 }
 
 /// A string of up to `len` symbolic bytes after a concrete beginning. Its input has a byte more, as KLEE's has.
 pub(crate) fn symbolic_string(cx: &mut Cx<'_>, what: &str, name: &str, len: u32, before: &[u8]) -> Result<u64, Stop> {
     let mut bytes: Vec<ExprId> = before.iter().map(|b| cx.core.pool.bits(8, (*b).into())).collect();
-    cx.room_for_input(name, u64::from(len) + 1)?;
-    bytes.extend(cx.new_input(name, u64::from(len) + 1));
+    inputs::room_for_input(cx, name, u64::from(len) + 1)?;
+    bytes.extend(inputs::new_input(cx, name, u64::from(len) + 1));
     bytes.pop();
     let size = bytes.len() as u64 + 1;
     object(cx, what, &bytes, size)
@@ -410,8 +410,8 @@ fn environment(cx: &mut Cx<'_>, env: &[(Vec<u8>, EnvValue)]) -> Result<Vec<u64>,
             EnvValue::Exact(len) => {
                 let len = u64::from(*len) + 1;
                 let mut bytes: Vec<ExprId> = text.iter().map(|b| cx.core.pool.bits(8, (*b).into())).collect();
-                cx.room_for_input(&input_of(name), len)?;
-                bytes.extend(cx.new_input(&input_of(name), len));
+                inputs::room_for_input(cx, &input_of(name), len)?;
+                bytes.extend(inputs::new_input(cx, &input_of(name), len));
                 if let Some(&end) = bytes.last() {
                     cx.core.zeros.extend(cx.core.pool.support(end).iter().copied());
                 }
@@ -436,15 +436,15 @@ fn fuzzer(cx: &mut Cx<'_>, max_len: u32) -> Result<Reply, Stop> {
     let Some(entry) = function(cx, FUZZER) else {
         return Err(PathEnd::Unsupported(format!("the program has no function `{FUZZER}`")).into());
     };
-    let bytes = cx.coming_input("size", 8);
-    let size = cx.joined(&bytes);
+    let bytes = inputs::coming_input(cx, "size", 8);
+    let size = memory::joined(cx, &bytes);
     let limit = cx.core.pool.bits(64, max_len.into());
     let allowed = cx.core.pool.ule(size, limit);
     cx.assume(allowed)?;
     let size = cx.concretise(Value::Sym(size), "size of the fuzzer's input")?;
-    cx.room_for_input("data", size)?;
-    cx.new_input("size", 8);
-    let data = cx.new_input("data", size);
+    inputs::room_for_input(cx, "data", size)?;
+    inputs::new_input(cx, "size", 8);
+    let data = inputs::new_input(cx, "data", size);
     let data = object(cx, "`data`", &data, size)?;
     Ok(Reply::Tail(entry, vec![Value::Bits(data), Value::Bits(size)]))
 }
@@ -463,8 +463,8 @@ fn any_function(cx: &mut Cx<'_>, name: &str, pointee: u64, parameters: Option<&[
             ParameterKind::ByValue(size) => size,
             ParameterKind::Variable => 0,
             ParameterKind::Scalar(width) => {
-                let bytes = cx.new_input(&name, u64::from(width.div_ceil(8)));
-                let whole = cx.joined(&bytes);
+                let bytes = inputs::new_input(cx, &name, u64::from(width.div_ceil(8)));
+                let whole = memory::joined(cx, &bytes);
                 for limb in 0..limbs(width) {
                     let width = (width - 64 * limb).min(64);
                     args.push(Value::Sym(cx.core.pool.extract(whole, 64 * limb, width)));
@@ -472,8 +472,8 @@ fn any_function(cx: &mut Cx<'_>, name: &str, pointee: u64, parameters: Option<&[
                 continue;
             }
         };
-        cx.room_for_input(&name, size)?;
-        let bytes = if size == 0 { Vec::new() } else { cx.new_input(&name, size) };
+        inputs::room_for_input(cx, &name, size)?;
+        let bytes = if size == 0 { Vec::new() } else { inputs::new_input(cx, &name, size) };
         args.push(Value::Bits(object(cx, &format!("what `{name}` points to"), &bytes, size)?));
     }
     Ok(Reply::Tail(address, args))

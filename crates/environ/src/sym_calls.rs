@@ -8,7 +8,7 @@
 //! `env_NAME`, as `--sym-env` makes it. So a native replay sets the variable. What the program sets itself is not input; where it takes away variables,
 //! its path ends by name.
 
-use wryneck_exec::{Call, Cx, PathEnd, Reply, Stop, Value};
+use wryneck_exec::{Call, Cx, PathEnd, Reply, Stop, Value, heap_calls, inputs, memory, pointer};
 use wryneck_expr::ExprId;
 
 use crate::Linux;
@@ -105,31 +105,31 @@ pub(crate) fn call(linux: &Linux, of: &SymCall, call: &Call<'_>, cx: &mut Cx<'_>
         }
         Gives::Time => {
             let at = if args.fixed(cx, 0) == Some(0) { None } else { Some(writable(cx, args.value(0), 8)?) };
-            let bytes = cx.new_input(&of.name, 8);
-            let value = cx.joined(&bytes);
+            let bytes = inputs::new_input(cx, &of.name, 8);
+            let value = memory::joined(cx, &bytes);
             at_least(cx, value, 0)?;
             if let Some(at) = at {
-                cx.write_bytes(at, &bytes)?;
+                memory::write_bytes(cx, at, &bytes)?;
             }
             Ok(Reply::Value(Value::Sym(value)))
         }
         Gives::Clock { argument, parts } => {
             let at = writable(cx, args.value(argument), 16)?;
-            let bytes = cx.new_input(&of.name, 16);
-            let (seconds, part) = (cx.joined(&bytes[..8]), cx.joined(&bytes[8..]));
+            let bytes = inputs::new_input(cx, &of.name, 16);
+            let (seconds, part) = (memory::joined(cx, &bytes[..8]), memory::joined(cx, &bytes[8..]));
             let second = cx.core.pool.bits(64, parts);
             let within = cx.core.pool.ult(part, second);
             at_least(cx, seconds, 0)?;
             cx.assume(within)?;
-            cx.write_bytes(at, &bytes)?;
+            memory::write_bytes(cx, at, &bytes)?;
             Ok(Reply::Value(Value::Bits(0)))
         }
         Gives::Bytes => {
             let len = args.number(cx, 1)?;
             let at = writable(cx, args.value(0), len)?;
-            cx.room_for_input(&of.name, len)?;
-            let bytes = cx.new_input(&of.name, len);
-            cx.write_bytes(at, &bytes)?;
+            inputs::room_for_input(cx, &of.name, len)?;
+            let bytes = inputs::new_input(cx, &of.name, len);
+            memory::write_bytes(cx, at, &bytes)?;
             Ok(Reply::Value(Value::Bits(len)))
         }
         Gives::Variable => variable(linux, of.size, &args, cx),
@@ -138,8 +138,8 @@ pub(crate) fn call(linux: &Linux, of: &SymCall, call: &Call<'_>, cx: &mut Cx<'_>
 
 /// A fresh input of the width of the call's result.
 fn result(name: &str, call: &Call<'_>, cx: &mut Cx<'_>) -> ExprId {
-    let bytes = cx.new_input(name, u64::from(call.ret_width.clamp(1, 64).div_ceil(8)));
-    cx.joined(&bytes)
+    let bytes = inputs::new_input(cx, name, u64::from(call.ret_width.clamp(1, 64).div_ceil(8)));
+    memory::joined(cx, &bytes)
 }
 
 /// Assumes that a result is this or more, as a signed number.
@@ -152,10 +152,10 @@ fn at_least(cx: &mut Cx<'_>, value: ExprId, least: u64) -> Result<(), Stop> {
 
 /// The address of so many bytes that may be written.
 fn writable(cx: &mut Cx<'_>, pointer: Value, size: u64) -> Result<u64, Stop> {
-    let at = cx.block_address(pointer, size, true)?;
-    match cx.writable_range(at, size) {
+    let at = memory::block_address(cx, pointer, size, true)?;
+    match memory::writable_range(cx, at, size) {
         true => Ok(at),
-        false => Err(cx.bad_access(at, size, true).into()),
+        false => Err(pointer::bad_access(cx, at, size, true).into()),
     }
 }
 
@@ -163,15 +163,15 @@ fn writable(cx: &mut Cx<'_>, pointer: Value, size: u64) -> Result<u64, Stop> {
 fn has_own(cx: &mut Cx<'_>, name: &[u8]) -> Result<bool, Stop> {
     let Some(target) = cx.core.image.program.lookup("__environ") else { return Ok(false) };
     let pointer = Value::Bits(cx.core.image.target_address(target));
-    let at = cx.load(pointer, 64)?;
+    let at = memory::load(cx, pointer, 64)?;
     let Some(mut at) = cx.core.pool.as_u64(at) else { return Ok(true) };
     while at != 0 {
-        let entry = cx.load(Value::Bits(at), 64)?;
+        let entry = memory::load(cx, Value::Bits(at), 64)?;
         let Some(entry) = cx.core.pool.as_u64(entry) else { return Ok(true) };
         if entry == 0 {
             break;
         }
-        let text = cx.concrete_string(Value::Bits(entry))?;
+        let text = heap_calls::concrete_string(cx, Value::Bits(entry))?;
         if text.is_none_or(|text| text.strip_prefix(name).is_some_and(|rest| rest.first() == Some(&b'='))) {
             return Ok(true);
         }
@@ -182,7 +182,7 @@ fn has_own(cx: &mut Cx<'_>, name: &[u8]) -> Result<bool, Stop> {
 
 /// A variable that the program asks for.
 fn variable(linux: &Linux, size: u32, args: &Args<'_>, cx: &mut Cx<'_>) -> Result<Reply, Stop> {
-    let Ok(Some(name)) = cx.concrete_string(args.value(0)) else { return Ok(Reply::Decline) };
+    let Ok(Some(name)) = heap_calls::concrete_string(cx, args.value(0)) else { return Ok(Reply::Decline) };
     let is_given = linux.input.env.iter().any(|(given, _)| *given == name);
     if is_given || name.is_empty() || name.contains(&b'=') || has_own(cx, &name)? {
         return Ok(Reply::Decline);
@@ -197,11 +197,11 @@ fn variable(linux: &Linux, size: u32, args: &Args<'_>, cx: &mut Cx<'_>) -> Resul
     if cx.state.inputs.iter().any(|known| *known.name == *input) {
         return Ok(Reply::Value(Value::Bits(0)));
     }
-    let byte = cx.coming_input(&input, 1)[0];
+    let byte = inputs::coming_input(cx, &input, 1)[0];
     let one = cx.core.pool.bits(8, 1);
     let set = cx.core.pool.eq(byte, one);
     let is_set = cx.decide(set)?;
-    cx.new_input(&input, 1);
+    inputs::new_input(cx, &input, 1);
     if !is_set {
         let zero = cx.core.pool.zero(8);
         let unset = cx.core.pool.eq(byte, zero);

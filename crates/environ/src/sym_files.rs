@@ -3,7 +3,7 @@
 //! A file's inputs have KLEE's names: `A_data`; `A_data_size` if the size is a decision; `A_data_stat` if the metadata are symbolic. Standard
 //! input is `stdin`, its size `stdin_size`.
 
-use wryneck_exec::{Cx, PathEnd, Stop, Value};
+use wryneck_exec::{Cx, PathEnd, Stop, Value, inputs, memory};
 
 use crate::Linux;
 use crate::content::{Byte, Content};
@@ -43,8 +43,8 @@ fn decide_size(cx: &mut Cx<'_>, name: &str, (least, most): (u64, u64)) -> Result
     if least == most {
         return Ok(least);
     }
-    let bytes = cx.coming_input(name, 8);
-    let size = cx.joined(&bytes);
+    let bytes = inputs::coming_input(cx, name, 8);
+    let size = memory::joined(cx, &bytes);
     let pool = &mut cx.core.pool;
     let (least, most) = (pool.bits(64, least), pool.bits(64, most));
     let (above, below) = (pool.ule(least, size), pool.ule(size, most));
@@ -57,7 +57,7 @@ fn decide_size(cx: &mut Cx<'_>, name: &str, (least, most): (u64, u64)) -> Result
 pub fn make(linux: &Linux, cx: &mut Cx<'_>, sizes: &Sizes) -> Result<(), Stop> {
     for (file, size) in linux.input.sym_files.iter().zip(&sizes.files) {
         if file.size.0 != file.size.1 {
-            cx.new_input(&input_name(&file.path, "data_size"), 8);
+            inputs::new_input(cx, &input_name(&file.path, "data_size"), 8);
         }
         let content = symbolic_content(cx, &input_name(&file.path, "data"), *size)?;
         let id = node(linux, cx, &file.path).map_err(|halt| match halt {
@@ -73,7 +73,7 @@ pub fn make(linux: &Linux, cx: &mut Cx<'_>, sizes: &Sizes) -> Result<(), Stop> {
     }
     if let Stdin::Symbolic(least, most) = linux.input.stdin {
         if least != most {
-            cx.new_input(STDIN_SIZE, 8);
+            inputs::new_input(cx, STDIN_SIZE, 8);
         }
         let content = symbolic_content(cx, "stdin", sizes.stdin)?;
         World::change(cx).node_mut(0).content = content;
@@ -100,8 +100,8 @@ fn metadata(cx: &mut Cx<'_>, path: &[u8], id: NodeId, user: u32) -> Result<(), S
     if ![0, meta.uid].contains(&user) {
         return Err(PathEnd::Unsupported("symbolic metadata of a file of somebody else's".into()).into());
     }
-    let bytes = cx.new_input(&input_name(path, "data_stat"), 12);
-    let [permissions, atime, mtime] = [0, 4, 8].map(|i| cx.joined(&bytes[i..i + 4]));
+    let bytes = inputs::new_input(cx, &input_name(path, "data_stat"), 12);
+    let [permissions, atime, mtime] = [0, 4, 8].map(|i| memory::joined(cx, &bytes[i..i + 4]));
     let free = u64::from(FREE_PERMISSIONS);
     let pool = &mut cx.core.pool;
     let mask = pool.bits(32, free);
@@ -114,8 +114,8 @@ fn metadata(cx: &mut Cx<'_>, path: &[u8], id: NodeId, user: u32) -> Result<(), S
 }
 
 pub(crate) fn symbolic_content(cx: &mut Cx<'_>, name: &str, size: u64) -> Result<Content, Stop> {
-    cx.room_for_input(name, size)?;
-    let bytes: Vec<Byte> = cx.new_input(name, size).into_iter().map(Byte::Symbolic).collect();
+    inputs::room_for_input(cx, name, size)?;
+    let bytes: Vec<Byte> = inputs::new_input(cx, name, size).into_iter().map(Byte::Symbolic).collect();
     let mut content = Content::default();
     content.write(0, &bytes);
     Ok(content)

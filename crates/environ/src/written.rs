@@ -4,6 +4,7 @@ use crate::errno::Halt;
 use crate::input::{Arg, EnvValue};
 use crate::observed::{keep, question};
 use crate::sys::Sys;
+use wryneck_exec::memory;
 
 /// A path that ends may have written to strings that it was given. Where their length is no part of its condition, it would write to what follows a
 /// shorter one: then the length becomes one, if it can be checked.
@@ -37,7 +38,7 @@ impl Sys<'_, '_> {
     /// Whether a string that the program was given, `what` it is, has other bytes than those of its input from an offset on.
     fn is_written(&mut self, what: &str, offset: u64, input: &str, len: u32) -> Result<bool, Halt> {
         let Some(addr) = self.world().given.iter().find(|(_, given)| &***given == what).map(|(addr, _)| *addr) else { return Ok(false) };
-        let bytes = self.cx.read_bytes(addr + offset, len.into())?;
+        let bytes = memory::read_bytes(self.cx, addr + offset, len.into())?;
         let pool = &mut self.cx.core.pool;
         let symbols = (0..len).map(|i| {
             let symbol = pool.symbol(input, i, 8);

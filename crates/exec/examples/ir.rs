@@ -9,7 +9,9 @@ use std::time::Instant;
 
 use wryneck_exec::core::Core;
 use wryneck_exec::state::{NoData, PathData};
-use wryneck_exec::{Call, Config, Control, Cx, Ended, Environment, Explorer, Image, Limit, PathEnd, Reply, Stop, Value, search};
+use wryneck_exec::{
+    Call, Config, Control, Cx, Ended, Environment, Explorer, Image, Limit, PathEnd, Reply, Stop, Value, inputs, memory, search,
+};
 use wryneck_expr::Pool;
 use wryneck_ir::link::{Program, Target, Unit};
 use wryneck_solver::Solver;
@@ -25,8 +27,8 @@ impl Environment for Bare {
         let (Value::Bits(addr), Value::Bits(size)) = (call.args[0], call.args[1]) else {
             return Err(PathEnd::Unsupported("symbolic arguments".into()).into());
         };
-        let bytes = cx.new_input("input", size);
-        cx.write_bytes(addr, &bytes)?;
+        let bytes = inputs::new_input(cx, "input", size);
+        memory::write_bytes(cx, addr, &bytes)?;
         Ok(Reply::Void)
     }
     fn initial(&self) -> Rc<dyn PathData> {

@@ -4,7 +4,8 @@
 //!
 //! - [`ground`]: memory, prefixes, path ends, configuration, the prepared program;
 //! - [`state`]: a path in progress;
-//! - [`step`]: running operations; [`cx`] decides and is the only place that forks; [`plugin`] has the traits of plug-ins;
+//! - [`step`]: running operations; [`cx`] decides and is the only place that forks; [`memory`], [`mod@pointer`], [`heap_calls`] and
+//!   [`inputs`] have what models do besides with a path; [`plugin`] has the traits of plug-ins;
 //! - [`explore`]: searchers, and running paths again;
 //! - [`relevance`]: pruning, state subsumption, audits;
 //! - [`engine`]: the exploration.
@@ -26,7 +27,7 @@ pub use ground::config::{Audit, Config};
 pub use ground::image::{CodePos, Does, Image, SourcePos};
 pub use ground::job::{Deferral, Deferred, Job};
 pub use ground::path_end::{Fault, FaultKind, Limit, PathEnd};
-pub use ground::{chain, code, config, digest, image, job, memory, path_end, prefix, sharing, stacks, thread_locals, tree};
+pub use ground::{chain, code, config, digest, image, job, path_end, prefix, sharing, stacks, thread_locals, tree};
 pub use relevance::pruner::{Begun, Continuations, Pruner, Subsumer, Traced, Wanted};
 pub use relevance::pruning::Pruning;
 pub use relevance::{pruning, subsume};
@@ -42,4 +43,6 @@ pub use step::loops::uses::{Uses, called, sides_write, uses_of_cases, uses_of_in
 pub use step::machine::set_stack_pointer;
 pub use step::plugin::{Call, Environment, Premises, Reply, Stop, Turn, Value};
 pub use step::recorder::{Step, Trace, TracedCall};
-pub use step::{core, cx, goals, heap_calls, leaks, plugin, processes, recorder, seed, threads};
+pub use step::{
+    core, cx, goals, heap_calls, inputs, landing, leaks, memory, plugin, pointer, processes, recorder, scratch, seed, survive, threads,
+};

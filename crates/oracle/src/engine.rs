@@ -7,10 +7,11 @@ use std::cell::RefCell;
 use std::hash::Hasher;
 use std::rc::Rc;
 
-use wryneck_exec::memory::Static;
+use wryneck_exec::ground::memory::Static;
 use wryneck_exec::search::by_names;
 use wryneck_exec::{
-    Call, Config, Control, Core, Cx, Ended, Environment, Explorer, FaultKind, Image, Limit, PathData, PathEnd, Reply, Stop, Value,
+    Call, Config, Control, Core, Cx, Ended, Environment, Explorer, FaultKind, Image, Limit, PathData, PathEnd, Reply, Stop, Value, inputs,
+    memory,
 };
 use wryneck_expr::{Evaluator, ExprId, Model, Pool, Remap};
 use wryneck_ir::build::{CallDef, Callee, FunctionBuilder, Names, Slot};
@@ -80,7 +81,7 @@ impl Environment for World {
     }
     fn call(&self, _: u32, call: &Call<'_>, cx: &mut Cx<'_>) -> Result<Reply, Stop> {
         let address = cx.concretise(call.args[0], "where it stops")?;
-        let window = cx.read_bytes(WINDOW, 8 * WINDOW_WORDS as u64)?;
+        let window = memory::read_bytes(cx, WINDOW, 8 * WINDOW_WORDS as u64)?;
         let registers = call.args[1..].iter().zip(&self.widths).map(|(value, width)| match value {
             Value::Bits(bits) => cx.core.pool.bits(*width, *bits),
             Value::Sym(e) => *e,
@@ -181,8 +182,8 @@ impl Engine<'_> {
                 return Ok(arguments.iter().map(|v| Value::Bits(*v)).collect());
             }
             let window: &[u8] = bytemuck::cast_slice(&before.window);
-            let bytes = cx.new_input("window", window.len() as u64);
-            cx.write_bytes(WINDOW, &bytes)?;
+            let bytes = inputs::new_input(cx, "window", window.len() as u64);
+            memory::write_bytes(cx, WINDOW, &bytes)?;
             inputs.extend(bytes.iter().zip(window).map(|(e, byte)| (*e, u64::from(*byte))));
             let mut values = Vec::with_capacity(arguments.len());
             for (n, (value, width)) in arguments.iter().zip(&limb_widths).enumerate() {
@@ -190,7 +191,7 @@ impl Engine<'_> {
                     values.push(Value::Bits(*value));
                     continue;
                 }
-                let bytes = cx.new_input("register", u64::from(width.div_ceil(8)));
+                let bytes = inputs::new_input(cx, "register", u64::from(width.div_ceil(8)));
                 inputs.extend(bytes.iter().enumerate().map(|(i, e)| (*e, value >> (8 * i) & 0xff)));
                 let all = cx.core.pool.concat_all(&bytes);
                 // A flag is a byte of which one bit counts.

@@ -2,7 +2,7 @@
 
 use std::rc::Rc;
 
-use wryneck_exec::step::pointer::{Object, What};
+use wryneck_exec::pointer::{self, Object, What};
 use wryneck_exec::{Cx, Limit, PathEnd, Stop, Value};
 use wryneck_expr::ExprId;
 
@@ -144,7 +144,7 @@ pub(crate) fn unwritten(address: u64, cx: &mut Cx<'_>) -> ExprId {
 
 /// The name of the object that an address belongs to, its first address, and the address that its offsets count from.
 fn described(address: u64, cx: &Cx<'_>) -> (String, u64, u64) {
-    let Some(object) = cx.object_at(address) else { return (format!("memory@{address:#x}"), address, address) };
+    let Some(object) = pointer::object_at(cx, address) else { return (format!("memory@{address:#x}"), address, address) };
     let base = object.base;
     let inputs = cx.state.lazy::<Inputs>();
     if let Some(made) = inputs.made(base) {

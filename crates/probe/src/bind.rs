@@ -7,10 +7,10 @@
 use std::rc::Rc;
 
 use rustc_hash::FxHashMap;
-use wryneck_exec::memory::heap;
-use wryneck_exec::memory::page::Byte;
-use wryneck_exec::step::pointer::What;
-use wryneck_exec::{Cx, FaultKind, Limit, PathEnd, Stop};
+use wryneck_exec::ground::memory::heap;
+use wryneck_exec::ground::memory::page::Byte;
+use wryneck_exec::pointer::{self, What};
+use wryneck_exec::{Cx, FaultKind, Limit, PathEnd, Stop, heap_calls};
 use wryneck_expr::subst::subst;
 use wryneck_expr::{ExprId, Kind, Pool};
 
@@ -83,7 +83,7 @@ fn has_choice(pool: &Pool, e: ExprId, depth: u32) -> bool {
 fn has_base(cx: &Cx<'_>, e: ExprId) -> bool {
     let is_base = |term| match cx.core.pool.kind(term) {
         Kind::PtrAdd(..) => true,
-        Kind::Const => cx.core.pool.as_u64(term).is_some_and(|address| cx.object_at(address).is_some() || is_mapped(cx, address)),
+        Kind::Const => cx.core.pool.as_u64(term).is_some_and(|address| pointer::object_at(cx, address).is_some() || is_mapped(cx, address)),
         _ => false,
     };
     word::any_term(&cx.core.pool, e, &is_base)
@@ -135,7 +135,9 @@ pub(crate) fn bind(probe: &Probe, address: ExprId, cx: &mut Cx<'_>) -> Result<()
     let last_alias = targets.len();
     // What the code has tested may leave no other value than the one of the model: an object that it has compared the pointer with.
     let now = cx.core.eval.eval(&cx.core.pool, word, &cx.state.model);
-    if let Some(object) = cx.object_at(now).filter(|o| now.wrapping_sub(o.base) <= o.size && !matches!(o.what, What::Function { .. })) {
+    if let Some(object) =
+        pointer::object_at(cx, now).filter(|o| now.wrapping_sub(o.base) <= o.size && !matches!(o.what, What::Function { .. }))
+    {
         targets.push(Target { object: object.base, at: now });
     }
     targets.extend(TAGS.map(|tag| Target { object: base, at: fresh + tag }));
@@ -144,7 +146,7 @@ pub(crate) fn bind(probe: &Probe, address: ExprId, cx: &mut Cx<'_>) -> Result<()
     let Some(chosen) = cx.choose_first(&conds, 1..last_alias)? else { return Err(invalid(word, &pointer, cx)?.into()) };
     let target = &targets[chosen];
     if target.object == base {
-        let made = cx.allocate(size, 16, false, KIND);
+        let made = heap_calls::allocate(cx, size, 16, false, KIND);
         debug_assert_eq!(made, Some(base), "the next address was asked for");
         let made = Made { pointer: pointer.clone(), base, at: target.at, word, low: 0, high: 0, written: Rc::default() };
         Rc::make_mut(&mut cx.state.lazy_mut::<Inputs>().objects).push(made);

@@ -5,7 +5,7 @@ use std::hash::{Hash, Hasher};
 use std::rc::Rc;
 
 use rustc_hash::FxHashMap;
-use wryneck_exec::memory::pvec::PVec;
+use wryneck_exec::ground::memory::pvec::PVec;
 use wryneck_exec::{CodePos, Exit, PathData};
 use wryneck_expr::{ExprId, Remap, SymId};
 

@@ -33,9 +33,9 @@ mod word;
 
 use std::rc::Rc;
 
-use wryneck_exec::memory::HeapObject;
+use wryneck_exec::ground::memory::HeapObject;
 use wryneck_exec::plugin::{LazyInputs, LoopEffects};
-use wryneck_exec::step::pointer::Object;
+use wryneck_exec::pointer::Object;
 use wryneck_exec::{Call, CodePos, Cx, PathData, PathEnd, Stop, Value, leaves_loop};
 use wryneck_expr::{ExprId, Pool};
 

@@ -6,9 +6,9 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::rc::Rc;
 
-use wryneck_exec::memory::Byte;
+use wryneck_exec::ground::memory::Byte;
 use wryneck_exec::plugin::LoopEffects;
-use wryneck_exec::step::pointer::{Object, What};
+use wryneck_exec::pointer::{self, Object, What};
 use wryneck_exec::{Call, Cx, LedgerKind, Stop, Value};
 use wryneck_expr::{ExprId, SymId};
 
@@ -52,7 +52,7 @@ fn forget_on_stack(arg: Value, cx: &mut Cx<'_>) {
     }
     if let Some((base, size)) = stack
         && at.checked_sub(base).is_some_and(|offset| offset + 8 <= size)
-        && cx.object_at(at).is_some_and(|object| object.base == base)
+        && pointer::object_at(cx, at).is_some_and(|object| object.base == base)
     {
         forget(base, (at, first + 8 - at), false, cx);
     }
@@ -123,19 +123,19 @@ fn stored(address: Value, len: u64, own: &BTreeSet<u64>, cx: &mut Cx<'_>) -> Vec
         }
     };
     if let Some(at) = at {
-        let object = cx.object_at(at).filter(|object| is_writable(object, own) && at.wrapping_sub(object.base) < object.size);
+        let object = pointer::object_at(cx, at).filter(|object| is_writable(object, own) && at.wrapping_sub(object.base) < object.size);
         return object.map(|o| (o.base, (at, len.min(o.size - (at - o.base))))).into_iter().collect();
     }
     let mut objects = Vec::new();
     pointed(address, cx, &mut objects);
-    let objects = objects.into_iter().filter_map(|at| cx.object_at(at)).filter(|object| is_writable(object, own));
+    let objects = objects.into_iter().filter_map(|at| pointer::object_at(cx, at)).filter(|object| is_writable(object, own));
     objects.map(|o| (o.base, (o.base, o.size.min(MOST)))).collect()
 }
 
 /// First addresses of the program's own variables that are written.
 fn variables_of(cx: &Cx<'_>) -> BTreeSet<u64> {
     // Where a library is stripped, several variables are one object.
-    cx.state.lazy::<Inputs>().variables.iter().map(|at| cx.object_at(*at).map_or(*at, |object| object.base)).collect()
+    cx.state.lazy::<Inputs>().variables.iter().map(|at| pointer::object_at(cx, *at).map_or(*at, |object| object.base)).collect()
 }
 
 fn is_writable(object: &Object, own: &BTreeSet<u64>) -> bool {
@@ -161,11 +161,11 @@ fn reachable(roots: Vec<u64>, loaded: &[u64], variables: bool, cx: &Cx<'_>) -> B
     if variables {
         work.extend(&own);
     }
-    for object in loaded.iter().filter_map(|address| cx.object_at(*address)) {
+    for object in loaded.iter().filter_map(|address| pointer::object_at(cx, *address)) {
         words_of(object.base, object.size.min(MOST), cx, &mut work);
     }
     while let Some(address) = work.pop() {
-        let Some(object) = cx.object_at(address) else { continue };
+        let Some(object) = pointer::object_at(cx, address) else { continue };
         let readable = object.size.min(MOST);
         if !is_writable(&object, &own) || found.insert(object.base, readable).is_some() {
             continue;

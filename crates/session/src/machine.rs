@@ -8,7 +8,7 @@ use anyhow::{Context, Result};
 use wryneck_environ::{Entry, FUZZER, Parameter, ParameterKind, Process, ProgramInput, stand_ins, start};
 use wryneck_exec::Image;
 use wryneck_exec::config::{Undefined, Uninit};
-use wryneck_exec::memory::Static;
+use wryneck_exec::ground::memory::Static;
 use wryneck_expr::Pool;
 use wryneck_ir::link::{Program, Target, Unit};
 use wryneck_ir::{Module, linkage, symbol_kind};

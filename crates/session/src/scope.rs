@@ -4,7 +4,7 @@
 use std::cell::RefCell;
 
 use wryneck_exec::code::FrameSlot;
-use wryneck_exec::memory::Byte;
+use wryneck_exec::ground::memory::Byte;
 use wryneck_exec::state::{Frame, State};
 use wryneck_exec::{CodePos, Core};
 use wryneck_expr::{Evaluator, ExprId};

@@ -8,7 +8,7 @@ use std::fmt;
 use std::hash::{Hash, Hasher};
 use std::rc::Rc;
 
-use wryneck_exec::{Cx, PathData, Stop, Value};
+use wryneck_exec::{Cx, PathData, Stop, Value, memory};
 use wryneck_expr::{ExprId, Remap};
 
 use crate::checker::{About, Checker, Happened, Here, Key, Learned, Name, Occurrence, Operands, Pointers, Shown, Word, Wrong};
@@ -349,9 +349,9 @@ impl Shown<'_> {
         };
         let Some(pointer) = pointer else { return Ok(None) };
         let addr = cx.concretise(pointer.value, "a pointer that a rule follows")?;
-        let bytes = cx.read_bytes(addr.wrapping_add(offset), u64::from(width) / 8).ok();
+        let bytes = memory::read_bytes(cx, addr.wrapping_add(offset), u64::from(width) / 8).ok();
         Ok(bytes.map(|bytes| {
-            let word = cx.joined(&bytes);
+            let word = memory::joined(cx, &bytes);
             Word { value: cx.value(word), width }
         }))
     }

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use std::convert::Infallible;
 use std::rc::Rc;
 
-use wryneck_exec::{Cx, Stop, Value};
+use wryneck_exec::{Cx, Stop, Value, heap_calls};
 use wryneck_expr::ExprId;
 
 use crate::checker::{Key, Name, Word};
@@ -112,7 +112,7 @@ pub fn has(pointer: Word, any_of: &[u8], cx: &mut Cx<'_>) -> Result<Option<bool>
 
 fn string(pointer: Word, cx: &mut Cx<'_>) -> Result<Option<Vec<ExprId>>, Stop> {
     let addr = cx.concretise(pointer.value, "a pointer that a rule follows")?;
-    Ok(cx.c_string(Value::Bits(addr)).ok())
+    Ok(heap_calls::c_string(cx, Value::Bits(addr)).ok())
 }
 
 fn constants(bytes: &[ExprId], cx: &Cx<'_>) -> Option<Vec<u8>> {

@@ -7,7 +7,7 @@ use std::rc::Rc;
 use serde::{Deserialize, Serialize};
 use wryneck_exec::plugin::Monitor;
 use wryneck_exec::state::NoData;
-use wryneck_exec::{Call, Cx, PathData, PathEnd, Stop, Value};
+use wryneck_exec::{Call, Cx, PathData, PathEnd, Stop, Value, memory};
 use wryneck_expr::{ExprId, Pool};
 use wryneck_probe::contract::{self, Source, Types};
 use wryneck_probe::shape::Param;
@@ -123,8 +123,8 @@ impl Source for CallPlace<'_, '_, '_> {
 
     fn load(&mut self, from: &contract::Value, bits: u32) -> Result<ExprId, String> {
         let address = wryneck_probe::resolved(from.expr, self.cx).ok_or("a pointer to a known object")?;
-        let bytes: Option<Vec<ExprId>> = (0..u64::from(bits / 8)).map(|i| self.cx.byte_at(address.wrapping_add(i))).collect();
+        let bytes: Option<Vec<ExprId>> = (0..u64::from(bits / 8)).map(|i| memory::byte_at(self.cx, address.wrapping_add(i))).collect();
         let bytes = bytes.ok_or("a pointer to memory")?;
-        Ok(self.cx.joined(&bytes))
+        Ok(memory::joined(self.cx, &bytes))
     }
 }

@@ -3,7 +3,7 @@
 //! Intrinsics that only steer KLEE (merging, preferred values, switching forking off) do nothing. What we cannot do is unsupported, by
 //! name.
 
-use wryneck_exec::{Cx, FaultKind, LedgerKind, PathEnd, Reply, Stop, Value};
+use wryneck_exec::{Cx, FaultKind, LedgerKind, PathEnd, Reply, Stop, Value, inputs, memory, pointer};
 use wryneck_expr::ExprId;
 
 use crate::Linux;
@@ -23,13 +23,13 @@ pub fn make_symbolic(_: &Linux, args: &Args<'_>, cx: &mut Cx<'_>) -> Result<Repl
 
 /// Fills a block with a fresh input.
 pub(crate) fn fill(cx: &mut Cx<'_>, pointer: Value, size: u64, name: &str) -> Result<Reply, Stop> {
-    let addr = cx.block_address(pointer, size, true)?;
-    if !cx.writable_range(addr, size) {
-        return Err(cx.bad_access(addr, size, true).into());
+    let addr = memory::block_address(cx, pointer, size, true)?;
+    if !memory::writable_range(cx, addr, size) {
+        return Err(pointer::bad_access(cx, addr, size, true).into());
     }
-    cx.room_for_input(name, size)?;
-    let bytes = cx.new_input(name, size);
-    cx.write_bytes(addr, &bytes)?;
+    inputs::room_for_input(cx, name, size)?;
+    let bytes = inputs::new_input(cx, name, size);
+    memory::write_bytes(cx, addr, &bytes)?;
     Ok(Reply::Void)
 }
 
@@ -50,8 +50,8 @@ pub(crate) fn nonzero(cx: &mut Cx<'_>, e: ExprId) -> ExprId {
 /// A fresh symbolic `int` under a name.
 fn fresh_int(cx: &mut Cx<'_>, pointer: Value) -> ExprId {
     let name = text(cx, pointer);
-    let bytes = cx.new_input(&name, 4);
-    cx.joined(&bytes)
+    let bytes = inputs::new_input(cx, &name, 4);
+    memory::joined(cx, &bytes)
 }
 
 /// klee_int(name).
@@ -77,8 +77,8 @@ pub fn range(_: &Linux, args: &Args<'_>, cx: &mut Cx<'_>) -> Result<Reply, Stop>
 /// klee_choose(n): a number below `n`.
 pub fn choose(_: &Linux, args: &Args<'_>, cx: &mut Cx<'_>) -> Result<Reply, Stop> {
     let limit = args.expr(cx, 0);
-    let bytes = cx.new_input("klee_choose", 8);
-    let e = cx.joined(&bytes);
+    let bytes = inputs::new_input(cx, "klee_choose", 8);
+    let e = memory::joined(cx, &bytes);
     let below = cx.core.pool.ult(e, limit);
     cx.assume(below)?;
     Ok(Reply::Value(Value::Sym(e)))
@@ -140,10 +140,10 @@ pub fn get_value(_: &Linux, args: &Args<'_>, cx: &mut Cx<'_>) -> Result<Reply, S
 
 /// klee_get_obj_size(address): of the object it points into, in bytes.
 pub fn get_obj_size(_: &Linux, args: &Args<'_>, cx: &mut Cx<'_>) -> Result<Reply, Stop> {
-    let addr = cx.block_address(args.value(0), 1, false)?;
-    match cx.object_at(addr) {
+    let addr = memory::block_address(cx, args.value(0), 1, false)?;
+    match pointer::object_at(cx, addr) {
         Some(object) => Ok(Reply::Value(Value::Bits(object.size))),
-        None => Err(cx.bad_access(addr, 1, false).into()),
+        None => Err(pointer::bad_access(cx, addr, 1, false).into()),
     }
 }
 
@@ -151,8 +151,8 @@ pub fn get_obj_size(_: &Linux, args: &Args<'_>, cx: &mut Cx<'_>) -> Result<Reply
 pub fn check_memory_access(_: &Linux, args: &Args<'_>, cx: &mut Cx<'_>) -> Result<Reply, Stop> {
     let size = args.number(cx, 1)?;
     if size > 0 {
-        let addr = cx.block_address(args.value(0), size, false)?;
-        cx.read_bytes(addr, size)?;
+        let addr = memory::block_address(cx, args.value(0), size, false)?;
+        memory::read_bytes(cx, addr, size)?;
     }
     Ok(Reply::Void)
 }

@@ -5,7 +5,7 @@
 //! place and the types (compiler-rt's `ubsan_handlers.h`); values of up to 64 bits come as they are, wider ones by address.
 //! Where the path survives the fault, it goes on with the wrapped result.
 
-use wryneck_exec::{Cx, Fault, FaultKind, PathEnd, Reply, Stop, Value};
+use wryneck_exec::{Cx, Fault, FaultKind, PathEnd, Reply, Stop, Value, heap_calls, memory, survive};
 use wryneck_expr::ExprId;
 
 use crate::Linux;
@@ -28,7 +28,7 @@ impl Type {
         let record = args.fixed(cx, 0)?.wrapping_add(TYPES + 8 * index);
         let at = number(cx, record, 8)?;
         let (kind, info) = (number(cx, at, 2)?, number(cx, at.wrapping_add(2), 2)?);
-        let name = cx.concrete_string(Value::Bits(at.wrapping_add(4))).ok()??;
+        let name = heap_calls::concrete_string(cx, Value::Bits(at.wrapping_add(4))).ok()??;
         // `'size_t' (aka 'unsigned long')`.
         let name = String::from_utf8_lossy(&name).split('\'').nth(1).unwrap_or("a type").to_owned();
         match kind {
@@ -42,8 +42,8 @@ impl Type {
     fn shown(&self, cx: &mut Cx<'_>, value: Value) -> String {
         let e = match (self.bits, value) {
             (..=64, value) => cx.expr(value, self.bits),
-            (_, Value::Bits(address)) => match cx.read_bytes(address, u64::from(self.bits / 8)) {
-                Ok(bytes) => cx.joined(&bytes),
+            (_, Value::Bits(address)) => match memory::read_bytes(cx, address, u64::from(self.bits / 8)) {
+                Ok(bytes) => memory::joined(cx, &bytes),
                 Err(_) => return "a value".into(),
             },
             (_, Value::Sym(_)) => return "a value".into(),
@@ -79,14 +79,14 @@ fn decimal(bits: u128, width: u32, is_signed: bool) -> String {
 
 /// A number in the program's constant data.
 fn number(cx: &mut Cx<'_>, address: u64, bytes: u64) -> Option<u64> {
-    let bytes = cx.read_bytes(address, bytes).ok()?;
-    let e = cx.joined(&bytes);
+    let bytes = memory::read_bytes(cx, address, bytes).ok()?;
+    let e = memory::joined(cx, &bytes);
     cx.core.pool.as_u64(e)
 }
 
 /// The path has this fault, and goes on if it may.
 fn found(cx: &mut Cx<'_>, kind: FaultKind, message: String) -> Result<Reply, Stop> {
-    cx.survive(Stop::End(PathEnd::Fault(Fault { kind, message }))).map(|()| Reply::Void)
+    survive::survive(cx, Stop::End(PathEnd::Fault(Fault { kind, message }))).map(|()| Reply::Void)
 }
 
 fn kind(is_signed: bool) -> FaultKind {

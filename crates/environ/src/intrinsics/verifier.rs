@@ -1,6 +1,6 @@
 //! SV-COMP's functions: `__VERIFIER_nondet_*`, `__VERIFIER_assume`, `__VERIFIER_error`, `reach_error`, `__VERIFIER_assert`.
 
-use wryneck_exec::{Cx, FaultKind, PathEnd, Reply, Stop, Value};
+use wryneck_exec::{Cx, FaultKind, PathEnd, Reply, Stop, Value, inputs, memory};
 
 use super::klee::nonzero;
 use crate::Linux;
@@ -11,8 +11,8 @@ pub fn nondet(_: &Linux, args: &Args<'_>, cx: &mut Cx<'_>) -> Result<Reply, Stop
     if args.call.ret_width == 0 {
         return Ok(Reply::Void);
     }
-    let bytes = cx.new_input(args.call.name, u64::from(args.call.ret_width.div_ceil(8)));
-    let values = bytes.chunks(8).map(|limb| Value::Sym(cx.joined(limb))).collect();
+    let bytes = inputs::new_input(cx, args.call.name, u64::from(args.call.ret_width.div_ceil(8)));
+    let values = bytes.chunks(8).map(|limb| Value::Sym(memory::joined(cx, limb))).collect();
     Ok(Reply::Limbs(values))
 }
 
@@ -33,7 +33,7 @@ pub fn result(name: &str) -> Option<u32> {
 
 /// `__VERIFIER_nondet_bool()`: a byte that is 0 or 1.
 pub fn nondet_bool(_: &Linux, _: &Args<'_>, cx: &mut Cx<'_>) -> Result<Reply, Stop> {
-    let byte = cx.new_input("__VERIFIER_nondet_bool", 1)[0];
+    let byte = inputs::new_input(cx, "__VERIFIER_nondet_bool", 1)[0];
     let one = cx.core.pool.bits(8, 1);
     let is_bool = cx.core.pool.ule(byte, one);
     cx.assume(is_bool)?;

@@ -1,6 +1,6 @@
 //! Our own intrinsics of `wryneck.h`, except those that equal another family's.
 
-use wryneck_exec::{Cx, FaultKind, PathEnd, Reply, Stop, Value};
+use wryneck_exec::{Cx, FaultKind, PathEnd, Reply, Stop, Value, inputs, memory, pointer};
 
 use crate::Linux;
 use crate::libc::assert::text;
@@ -16,8 +16,8 @@ pub fn report(_: &Linux, args: &Args<'_>, cx: &mut Cx<'_>) -> Result<Reply, Stop
 pub fn choose_range(_: &Linux, args: &Args<'_>, cx: &mut Cx<'_>) -> Result<Reply, Stop> {
     let (low, high) = (args.expr(cx, 0), args.expr(cx, 1));
     let name = text(cx, args.value(2));
-    let bytes = cx.new_input(&name, 8);
-    let e = cx.joined(&bytes);
+    let bytes = inputs::new_input(cx, &name, 8);
+    let e = memory::joined(cx, &bytes);
     let (above, below) = (cx.core.pool.sle(low, e), cx.core.pool.sle(e, high));
     let within = cx.core.pool.and(above, below);
     cx.assume(within)?;
@@ -38,7 +38,7 @@ pub fn concretise_number(_: &Linux, args: &Args<'_>, cx: &mut Cx<'_>) -> Result<
 /// wryneck_room(address): bytes from it to the end of the object that holds it, 0 if none does.
 pub fn room(_: &Linux, args: &Args<'_>, cx: &mut Cx<'_>) -> Result<Reply, Stop> {
     let addr = args.number(cx, 0)?;
-    let room = cx.object_at(addr).map_or(0, |o| o.size.saturating_sub(addr.wrapping_sub(o.base)));
+    let room = pointer::object_at(cx, addr).map_or(0, |o| o.size.saturating_sub(addr.wrapping_sub(o.base)));
     Ok(Reply::Value(Value::Bits(room)))
 }
 

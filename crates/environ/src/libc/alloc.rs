@@ -3,8 +3,8 @@
 //! A symbolic size is concretised, smallest first, and the ledger says so. Without `--fail-calls`, an allocation fails only if no machine
 //! has that much memory: it returns null, and sets errno if the libc has a function for that.
 
-use wryneck_exec::memory::HeapObject;
-use wryneck_exec::{Cx, PathEnd, Reply, Stop, Value};
+use wryneck_exec::ground::memory::HeapObject;
+use wryneck_exec::{Cx, PathEnd, Reply, Stop, Value, heap_calls, memory};
 
 use crate::Linux;
 use crate::errno::{EINVAL, ENOMEM};
@@ -33,7 +33,7 @@ fn allocate(linux: &Linux, cx: &mut Cx<'_>, size: u64, align: u64, zero: bool, k
     if size > MUCH && linux.captured.log.is_some() {
         cx.state.approximates("an allocation of more than a gigabyte may fail");
     }
-    cx.allocate(size, align, zero, kind)
+    heap_calls::allocate(cx, size, align, zero, kind)
 }
 
 /// Allocates what `size` says, which is asked only if the allocation works: what fails fails for every size.
@@ -78,14 +78,14 @@ pub fn free(_: &Linux, args: &Args<'_>, cx: &mut Cx<'_>) -> Result<Reply, Stop> 
 }
 
 fn release(args: &Args<'_>, cx: &mut Cx<'_>, kind: u32) -> Result<Reply, Stop> {
-    if let Some(object) = cx.to_free(args.value(0), kind)? {
-        cx.release(&object);
+    if let Some(object) = heap_calls::to_free(cx, args.value(0), kind)? {
+        heap_calls::release(cx, &object);
     }
     Ok(Reply::Void)
 }
 
 pub fn realloc(linux: &Linux, args: &Args<'_>, cx: &mut Cx<'_>) -> Result<Reply, Stop> {
-    let old = cx.to_free(args.value(0), MALLOC)?;
+    let old = heap_calls::to_free(cx, args.value(0), MALLOC)?;
     let mut given = 0;
     let size = |cx: &mut Cx<'_>| {
         given = args.number(cx, 1)?;
@@ -103,8 +103,8 @@ pub fn realloc(linux: &Linux, args: &Args<'_>, cx: &mut Cx<'_>) -> Result<Reply,
 /// Moves an object's bytes, uninitialised ones with them, and frees it.
 fn move_to(cx: &mut Cx<'_>, old: &HeapObject, new: u64, size: u64) -> Result<(), Stop> {
     let len = old.size.min(size);
-    cx.copy_bytes(Value::Bits(new), Value::Bits(old.base), Value::Bits(len))?;
-    cx.release(old);
+    memory::copy_bytes(cx, Value::Bits(new), Value::Bits(old.base), Value::Bits(len))?;
+    heap_calls::release(cx, old);
     Ok(())
 }
 
@@ -126,7 +126,7 @@ pub fn aligned_alloc(linux: &Linux, args: &Args<'_>, cx: &mut Cx<'_>) -> Result<
 }
 
 pub fn posix_memalign(linux: &Linux, args: &Args<'_>, cx: &mut Cx<'_>) -> Result<Reply, Stop> {
-    let result = cx.block_address(args.value(0), 8, true)?;
+    let result = memory::block_address(cx, args.value(0), 8, true)?;
     let (align, size) = (args.number(cx, 1)?, args.number(cx, 2)?);
     if !align.is_power_of_two() || !align.is_multiple_of(8) {
         return Ok(Reply::Value(Value::Bits(EINVAL.0 as u64)));
@@ -137,12 +137,12 @@ pub fn posix_memalign(linux: &Linux, args: &Args<'_>, cx: &mut Cx<'_>) -> Result
     let Some(addr) = addr else {
         return Ok(Reply::Value(Value::Bits(ENOMEM.0 as u64)));
     };
-    cx.write_concrete(result, &addr.to_le_bytes())?;
+    memory::write_concrete(cx, result, &addr.to_le_bytes())?;
     Ok(Reply::Value(Value::Bits(0)))
 }
 
 pub fn malloc_usable_size(_: &Linux, args: &Args<'_>, cx: &mut Cx<'_>) -> Result<Reply, Stop> {
-    let object = cx.to_free(args.value(0), MALLOC)?;
+    let object = heap_calls::to_free(cx, args.value(0), MALLOC)?;
     Ok(Reply::Value(Value::Bits(object.map_or(0, |o| o.size))))
 }
 

@@ -1,6 +1,6 @@
 //! How a program reports its own defects: `assert`, `abort`.
 
-use wryneck_exec::{Cx, FaultKind, PathEnd, Reply, Stop, Value};
+use wryneck_exec::{Cx, FaultKind, PathEnd, Reply, Stop, Value, heap_calls};
 
 use crate::Linux;
 use crate::sig::Args;
@@ -9,7 +9,7 @@ use crate::sys::signals;
 /// The text at an address, for a message; something readable if it is symbolic or not there.
 pub(crate) fn text(cx: &mut Cx<'_>, pointer: Value) -> String {
     match pointer {
-        Value::Bits(addr) if addr != 0 => match cx.concrete_string(pointer) {
+        Value::Bits(addr) if addr != 0 => match heap_calls::concrete_string(cx, pointer) {
             Ok(Some(bytes)) => String::from_utf8_lossy(&bytes).into_owned(),
             Ok(None) => "<symbolic text>".into(),
             Err(_) => "<no text>".into(),

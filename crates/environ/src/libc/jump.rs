@@ -1,10 +1,10 @@
 //! Non-local jumps of bitcode: `setjmp`, `longjmp` and their kin.
 //!
-//! The engine unwinds ([`wryneck_exec::step::landing`]). A `jmp_buf` has four words here: a mark that tells it from memory that `setjmp`
+//! The engine unwinds ([`wryneck_exec::landing`]). A `jmp_buf` has four words here: a mark that tells it from memory that `setjmp`
 //! has not filled, the landing's token, and for `sigsetjmp` whether the signal mask was saved, and the mask. musl's has 25 words; that of
 //! `__builtin_setjmp` has 5. In machine code these functions are code as any other.
 
-use wryneck_exec::{Cx, FaultKind, PathEnd, Reply, Stop, Token, Value};
+use wryneck_exec::{Cx, FaultKind, PathEnd, Reply, Stop, Token, Value, landing, memory};
 
 use crate::Linux;
 use crate::sig::Args;
@@ -25,20 +25,20 @@ pub fn sigsetjmp(_: &Linux, args: &Args<'_>, cx: &mut Cx<'_>) -> Result<Reply, S
 }
 
 fn fill(buffer: Value, saves: bool, cx: &mut Cx<'_>) -> Result<Reply, Stop> {
-    let buffer = cx.block_address(buffer, 8 * WORDS, true)?;
-    let token = cx.land(buffer)?;
+    let buffer = memory::block_address(cx, buffer, 8 * WORDS, true)?;
+    let token = landing::land(cx, buffer)?;
     let mask = if saves { cx.state.env::<World>().own.signal_mask } else { 0 };
     let words = [MARK, token.to_bits(), u64::from(saves), mask];
-    cx.write_concrete(buffer, &words.map(u64::to_le_bytes).concat())?;
+    memory::write_concrete(cx, buffer, &words.map(u64::to_le_bytes).concat())?;
     Ok(Reply::Value(Value::Bits(0)))
 }
 
 /// `longjmp` and `siglongjmp` are one function: the buffer says whether there is a mask to restore. A value of 0 becomes 1.
 pub fn longjmp(linux: &Linux, args: &Args<'_>, cx: &mut Cx<'_>) -> Result<Reply, Stop> {
-    let buffer = cx.block_address(args.value(0), 8 * WORDS, false)?;
+    let buffer = memory::block_address(cx, args.value(0), 8 * WORDS, false)?;
     let mut words = [0; WORDS as usize];
     for (word, at) in words.iter_mut().zip((buffer..).step_by(8)) {
-        let value = cx.load(Value::Bits(at), 64)?;
+        let value = memory::load(cx, Value::Bits(at), 64)?;
         *word = cx.concretise(Value::Sym(value), "a word of a jmp_buf")?;
     }
     let [mark, token, saves, mask] = words;

@@ -1,6 +1,6 @@
 //! Block copies and fills. Calls with symbolic pointers or lengths are left to the function's own code, which decides byte by byte.
 
-use wryneck_exec::{Cx, Reply, Stop};
+use wryneck_exec::{Cx, Reply, Stop, memory};
 
 use crate::Linux;
 use crate::sig::Args;
@@ -24,7 +24,7 @@ fn behind(args: &Args<'_>, cx: &mut Cx<'_>, beyond: u64) -> Reply {
 
 fn copy(args: &Args<'_>, cx: &mut Cx<'_>, beyond: u64) -> Result<Reply, Stop> {
     let (Some(_), Some(_), Some(_)) = (args.fixed(cx, 0), args.fixed(cx, 1), args.concrete(2)) else { return Ok(Reply::Decline) };
-    cx.copy_bytes(args.value(0), args.value(1), args.value(2))?;
+    memory::copy_bytes(cx, args.value(0), args.value(1), args.value(2))?;
     Ok(behind(args, cx, beyond))
 }
 
@@ -33,6 +33,6 @@ pub fn memset(_: &Linux, args: &Args<'_>, cx: &mut Cx<'_>) -> Result<Reply, Stop
     let (Some(_), Some(_)) = (args.fixed(cx, 0), args.concrete(2)) else { return Ok(Reply::Decline) };
     let byte = cx.expr(args.value(1), 8);
     let byte = cx.value(byte);
-    cx.fill_bytes(args.value(0), byte, args.value(2))?;
+    memory::fill_bytes(cx, args.value(0), byte, args.value(2))?;
     Ok(behind(args, cx, 0))
 }

@@ -1,8 +1,8 @@
 //! String functions on concrete bytes, a page at a time. If a byte that matters is symbolic or unreadable, the function's own code runs
 //! instead: it decides, or faults, at the same place as the program would.
 
-use wryneck_exec::memory::PAGE;
-use wryneck_exec::{Cx, Reply, Stop, Value};
+use wryneck_exec::ground::memory::PAGE;
+use wryneck_exec::{Cx, Reply, Stop, Value, memory};
 use wryneck_expr::ExprId;
 
 use crate::Linux;
@@ -121,7 +121,7 @@ fn compare_whole(cx: &mut Cx<'_>, a: u64, b: u64, limit: u64, to_nul: bool) -> O
         if at == MOST_WHOLE {
             return None;
         }
-        let (x, y) = (cx.byte_at(a.wrapping_add(at))?, cx.byte_at(b.wrapping_add(at))?);
+        let (x, y) = (memory::byte_at(cx, a.wrapping_add(at))?, memory::byte_at(cx, b.wrapping_add(at))?);
         pairs.push((x, y));
         let [c, d] = [x, y].map(|byte| cx.core.pool.as_u64(byte));
         // Behind the end of either, or a difference that is certain, nothing counts.

@@ -1,7 +1,6 @@
 //! What the unwinder of bitcode asks the engine (`runtime/musl/src/unwind`), and how a program ends that nobody catches for.
 
-use wryneck_exec::step::landing;
-use wryneck_exec::{Cx, FaultKind, PathEnd, Reply, Stop, Value};
+use wryneck_exec::{Cx, FaultKind, PathEnd, Reply, Stop, Value, landing, memory};
 
 use crate::Linux;
 use crate::libc::assert::text;
@@ -11,11 +10,11 @@ use crate::sig::Args;
 /// there is none.
 pub fn pad_below(_: &Linux, args: &Args<'_>, cx: &mut Cx<'_>) -> Result<Reply, Stop> {
     let height = args.number(cx, 0)?;
-    let to = cx.block_address(args.value(1), 8, true)?;
+    let to = memory::block_address(cx, args.value(1), 8, true)?;
     let Some((frame, table)) = landing::pad_below(cx, usize::try_from(height).unwrap_or(usize::MAX)) else {
         return Ok(Reply::Value(Value::Bits(u64::MAX)));
     };
-    cx.write_concrete(to, &table.to_le_bytes())?;
+    memory::write_concrete(cx, to, &table.to_le_bytes())?;
     Ok(Reply::Value(Value::Bits(frame as u64)))
 }
 

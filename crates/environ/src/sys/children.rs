@@ -3,7 +3,7 @@
 use std::rc::Rc;
 
 use wryneck_exec::processes::{self, ProcessId, are_several, running};
-use wryneck_exec::{Cx, FaultKind, LedgerKind, PathEnd, Stop, Turn, set_stack_pointer};
+use wryneck_exec::{Cx, FaultKind, LedgerKind, PathEnd, Stop, Turn, inputs, set_stack_pointer};
 
 use super::process::{PID, is_own};
 use super::{Done, Sys, fd, signals};
@@ -231,7 +231,7 @@ pub fn executes(s: &mut Sys<'_, '_>) -> Result<Option<Halt>, Halt> {
     }
     const STATUS: &str = "status of an executed program";
     let status = choose_byte(s.cx, STATUS, &[0, 1])?;
-    s.cx.new_input(STATUS, 1);
+    inputs::new_input(s.cx, STATUS, 1);
     s.fails("a program that a child executes is not run: it reads and writes nothing, and ends with status 0 or 1");
     Ok(Some(exit(s.cx, status).into()))
 }

@@ -1,6 +1,7 @@
 //! Directories: the working directory, creating, removing and listing directories.
 
 use std::collections::BTreeMap;
+use wryneck_exec::seed;
 
 use super::path::{AT_FDCWD, Follow, Last, Place};
 use super::{Done, Sys};
@@ -186,7 +187,7 @@ pub fn getdents64(s: &mut Sys<'_, '_>) -> Done {
         out.extend(concrete(&entry.ino.to_le_bytes()));
         out.extend(match s.linux.captured.log {
             // The kernel's places are its own: nobody knows them before a run.
-            Some(_) => s.cx.seeded_input("a place in a directory", &next.to_le_bytes()).into_iter().map(Byte::Symbolic).collect(),
+            Some(_) => seed::seeded_input(s.cx, "a place in a directory", &next.to_le_bytes()).into_iter().map(Byte::Symbolic).collect(),
             None => concrete(&next.to_le_bytes()),
         });
         out.extend(concrete(&[&(len as u16).to_le_bytes()[..], &[(entry.kind >> 12) as u8]].concat()));

@@ -2,7 +2,7 @@
 
 use std::rc::Rc;
 
-use wryneck_exec::{PathEnd, Value};
+use wryneck_exec::{PathEnd, Value, memory};
 
 use super::file::MAX_FILE;
 use super::pipe::PAGE;
@@ -289,9 +289,9 @@ impl Sys<'_, '_> {
             return Err(EINVAL.into());
         }
         let addr = self.block(vectors, 16 * count as u64, false)?;
-        let bytes = self.cx.read_bytes(addr, 16 * count as u64)?;
+        let bytes = memory::read_bytes(self.cx, addr, 16 * count as u64)?;
         let word = |s: &mut Self, bytes| {
-            let e = s.cx.joined(bytes);
+            let e = memory::joined(s.cx, bytes);
             s.cx.value(e)
         };
         Ok(bytes.chunks(16).map(|v| (word(self, &v[..8]), word(self, &v[8..]))).collect())

@@ -1,7 +1,7 @@
 //! Sockets of the internet's families, where the user asked for clients (`--sym-socket`): a stream that is bound and listens gets those of its port,
 //! in their order, and a socket of datagrams what was sent to its port. Nobody else connects, and nobody listens elsewhere: `connect` fails, which is a loss in the ledger.
 
-use wryneck_exec::{LedgerKind, Value};
+use wryneck_exec::{LedgerKind, Value, memory};
 
 use super::poll::event;
 use super::socket::{DATAGRAM, STREAM, unsupported};
@@ -71,7 +71,7 @@ impl Sys<'_, '_> {
             return Err(EINVAL.into());
         }
         let at = self.block(self.args[1], needed as u64, false)?;
-        let bytes = self.cx.read_bytes(at, needed as u64)?;
+        let bytes = memory::read_bytes(self.cx, at, needed as u64)?;
         // Port, and where: the zeros at the end of the shorter address may be anything.
         let host = if socket.family == INET { 4..8 } else { 8..24 };
         let mut known = Vec::new();

@@ -6,8 +6,8 @@
 
 use std::rc::Rc;
 
-use wryneck_exec::memory::{HeapObject, Life};
-use wryneck_exec::{PathEnd, Value};
+use wryneck_exec::ground::memory::{HeapObject, Life};
+use wryneck_exec::{PathEnd, Value, heap_calls};
 
 use super::fd::O_ACCMODE;
 use super::{Done, Sys};
@@ -143,7 +143,7 @@ pub fn mmap(s: &mut Sys<'_, '_>) -> Done {
     if len > MUCH {
         s.linux.captured.note_unknown("whether there is so much memory");
     }
-    let addr = if fixed { fixed_room(s, hint, len, flags)? } else { s.cx.allocate(len, PAGE, true, MAPPED).ok_or(ENOMEM)? };
+    let addr = if fixed { fixed_room(s, hint, len, flags)? } else { heap_calls::allocate(s.cx, len, PAGE, true, MAPPED).ok_or(ENOMEM)? };
     if fixed {
         s.put(addr, &vec![0; len as usize])?;
     }
@@ -199,7 +199,7 @@ pub fn munmap(s: &mut Sys<'_, '_>) -> Done {
         && object.base == addr
         && object.size <= len.next_multiple_of(PAGE)
     {
-        s.cx.release(&object);
+        heap_calls::release(s.cx, &object);
     }
     Ok(0)
 }
@@ -232,7 +232,7 @@ pub fn mremap(s: &mut Sys<'_, '_>) -> Done {
     if new > MUCH {
         s.linux.captured.note_unknown("whether there is so much memory");
     }
-    let to = s.cx.allocate(new, PAGE, true, MAPPED).ok_or(ENOMEM)?;
+    let to = heap_calls::allocate(s.cx, new, PAGE, true, MAPPED).ok_or(ENOMEM)?;
     let bytes = s.get(addr, old)?;
     s.put_bytes(to, &bytes)?;
     s.unmap(addr, old)?;
@@ -244,7 +244,7 @@ pub fn mremap(s: &mut Sys<'_, '_>) -> Done {
         Rc::make_mut(&mut s.change().own.mappings).insert(to, Mapping { len: new, ..mapping });
     }
     if object.base == addr && object.size <= old {
-        s.cx.release(&object);
+        heap_calls::release(s.cx, &object);
     }
     Ok(to)
 }
@@ -266,7 +266,7 @@ pub fn brk(s: &mut Sys<'_, '_>) -> Done {
     let wanted = s.long(0)?;
     let (first, old) = match s.world().own.break_at {
         Some(known) => known,
-        None => match s.cx.allocate(BREAK_ROOM, PAGE, true, MAPPED) {
+        None => match heap_calls::allocate(s.cx, BREAK_ROOM, PAGE, true, MAPPED) {
             Some(addr) => (addr, addr),
             None => return Err(ENOMEM.into()),
         },

@@ -32,9 +32,10 @@ mod watched;
 
 use std::rc::Rc;
 
-use wryneck_exec::memory::NULL_PAGE;
+use wryneck_exec::ground::memory::NULL_PAGE;
+use wryneck_exec::memory::{block_address, joined, read_bytes, writable_range, write_bytes, write_concrete};
 use wryneck_exec::processes::{are_several, running};
-use wryneck_exec::{Cx, LedgerKind, Reply, Stop, Value};
+use wryneck_exec::{Cx, LedgerKind, Reply, Stop, Value, pointer};
 use wryneck_expr::ExprId;
 
 use crate::Linux;
@@ -454,16 +455,16 @@ impl Sys<'_, '_> {
         if len == 0 {
             return Ok(0);
         }
-        let addr = self.cx.block_address(pointer, len, write)?;
-        if write && !self.cx.writable_range(addr, len) {
-            return Err(self.cx.bad_access(addr, len, true).into());
+        let addr = block_address(self.cx, pointer, len, write)?;
+        if write && !writable_range(self.cx, addr, len) {
+            return Err(pointer::bad_access(self.cx, addr, len, true).into());
         }
         Ok(addr)
     }
 
     /// Writes a structure of the kernel's at a checked address.
     pub fn put(&mut self, addr: u64, bytes: &[u8]) -> Result<(), Halt> {
-        Ok(self.cx.write_concrete(addr, bytes)?)
+        Ok(write_concrete(self.cx, addr, bytes)?)
     }
 
     /// Writes a file's bytes at a checked address.
@@ -485,7 +486,7 @@ impl Sys<'_, '_> {
                 Byte::Symbolic(e) => *e,
             })
             .collect();
-        Ok(self.cx.write_bytes(addr, &bytes)?)
+        Ok(write_bytes(self.cx, addr, &bytes)?)
     }
 
     /// Reads a block of the program at a checked address.
@@ -494,7 +495,7 @@ impl Sys<'_, '_> {
         if self.cx.state.memory.space.read(addr, &mut bytes) {
             return Ok(bytes.into_iter().map(Byte::Concrete).collect());
         }
-        let bytes = self.cx.read_bytes(addr, len)?;
+        let bytes = read_bytes(self.cx, addr, len)?;
         let byte = |e: ExprId| self.cx.core.pool.as_u64(e).map_or(Byte::Symbolic(e), |b| Byte::Concrete(b as u8));
         Ok(bytes.into_iter().map(byte).collect())
     }
@@ -524,8 +525,8 @@ impl Sys<'_, '_> {
 
     /// The same, of memory that can be read. `why` says in the ledger what is concretised.
     fn number_in_memory(&mut self, addr: u64, bytes: u64, why: &str) -> Result<u64, Halt> {
-        let bytes = self.cx.read_bytes(addr, bytes)?;
-        let e = self.cx.joined(&bytes);
+        let bytes = read_bytes(self.cx, addr, bytes)?;
+        let e = joined(self.cx, &bytes);
         Ok(self.cx.concretise(Value::Sym(e), why)?)
     }
 }

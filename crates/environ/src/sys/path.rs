@@ -6,7 +6,7 @@
 
 use std::rc::Rc;
 
-use wryneck_exec::{LedgerKind, PathEnd, Value};
+use wryneck_exec::{LedgerKind, PathEnd, Value, heap_calls, seed};
 use wryneck_expr::ExprId;
 
 use super::Sys;
@@ -159,7 +159,7 @@ impl Sys<'_, '_> {
     /// The input's name, if there is one and the path takes it. What that asserts is noted: which file a name leads to is the world's.
     fn named(&mut self, bytes: &[ExprId]) -> Result<Option<Vec<u8>>, Halt> {
         let before = self.cx.state.path.len();
-        let name = self.cx.seeded_string(bytes)?;
+        let name = seed::seeded_string(self.cx, bytes)?;
         if name.is_some() {
             self.linux.captured.note_named(before..self.cx.state.path.len());
         }
@@ -168,10 +168,10 @@ impl Sys<'_, '_> {
 
     /// The string at a pointer, up to its first byte that is surely zero.
     pub fn string(&mut self, pointer: Value) -> Result<Vec<ExprId>, Halt> {
-        if matches!(pointer, Value::Bits(addr) if addr < wryneck_exec::memory::NULL_PAGE) {
+        if matches!(pointer, Value::Bits(addr) if addr < wryneck_exec::ground::memory::NULL_PAGE) {
             return Err(EFAULT.into());
         }
-        Ok(self.cx.c_string(pointer)?)
+        Ok(heap_calls::c_string(self.cx, pointer)?)
     }
 
     pub fn concrete(&self, bytes: &[ExprId]) -> Option<Vec<u8>> {

@@ -4,7 +4,7 @@ use std::ops::Range;
 use std::rc::Rc;
 
 use wryneck_exec::processes::running;
-use wryneck_exec::{Cx, LedgerKind, PathEnd, Stop, Value};
+use wryneck_exec::{Cx, LedgerKind, PathEnd, Stop, Value, memory};
 use wryneck_expr::ExprId;
 
 use super::signals::{self, NEVER_BLOCKED, SIGNALS};
@@ -212,7 +212,7 @@ pub fn futex(s: &mut Sys<'_, '_>) -> Done {
         // FUTEX_WAIT
         0 => {
             let addr = s.block(s.args[0], 4, false)?;
-            let word = s.cx.load(Value::Bits(addr), 32)?;
+            let word = memory::load(s.cx, Value::Bits(addr), 32)?;
             let word = s.cx.concretise(Value::Sym(word), "a futex")?;
             if word as u32 as i32 != value {
                 return Err(EAGAIN.into());

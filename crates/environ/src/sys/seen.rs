@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use wryneck_exec::{Value, seed};
+use wryneck_exec::{Value, inputs, memory, seed};
 
 use super::path::{AT_FDCWD, Place};
 use super::{Done, Sys};
@@ -83,7 +83,7 @@ impl Sys<'_, '_> {
         let (Ok(name), mode::REGULAR) = (std::str::from_utf8(path), stat.mode & mode::KIND) else { return Ok(None) };
         let Some(real) = self.linux.captured.any_length(path, files) else { return Ok(None) };
         let bytes = seed::coming_input(self.cx, &input_of(SIZE, name), &real.to_le_bytes());
-        let size = self.cx.joined(&bytes);
+        let size = memory::joined(self.cx, &bytes);
         let most = self.cx.core.pool.bits(64, files.up_to);
         let allowed = self.cx.core.pool.ule(size, most);
         self.cx.assume(allowed)?;
@@ -103,10 +103,10 @@ impl Sys<'_, '_> {
         let mut seed = real.to_vec();
         if let Some(len) = len {
             // Decided before, when it got the seed's bytes.
-            self.cx.new_input(&input_of(SIZE, name), 8);
+            inputs::new_input(self.cx, &input_of(SIZE, name), 8);
             seed.resize(len as usize, 0);
         }
-        let bytes = self.cx.seeded_input(&input_of(BYTES, name), &seed);
+        let bytes = seed::seeded_input(self.cx, &input_of(BYTES, name), &seed);
         let mut content = Content::default();
         content.write(0, &bytes.into_iter().map(Byte::Symbolic).collect::<Vec<_>>());
         Ok(content)
@@ -184,7 +184,7 @@ impl Sys<'_, '_> {
     fn put_volatile(&mut self, addr: u64, what: &str, real: &[u8], ranges: &[Range<usize>]) -> Result<(), Halt> {
         for range in ranges {
             let bytes = self.volatile_bytes(what, &real[range.clone()]);
-            self.cx.write_bytes(addr + range.start as u64, &bytes)?;
+            memory::write_bytes(self.cx, addr + range.start as u64, &bytes)?;
         }
         Ok(())
     }
@@ -199,9 +199,9 @@ impl Sys<'_, '_> {
             return Ok(());
         };
         // The zero tells the number of a repeated question from its path.
-        let bytes = self.cx.seeded_input(&format!("{name}\0"), real);
+        let bytes = seed::seeded_input(self.cx, &format!("{name}\0"), real);
         for range in ranges {
-            self.cx.write_bytes(addr + range.start as u64, &bytes[range.clone()])?;
+            memory::write_bytes(self.cx, addr + range.start as u64, &bytes[range.clone()])?;
         }
         Ok(())
     }

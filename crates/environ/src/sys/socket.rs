@@ -7,7 +7,7 @@
 
 use std::rc::Rc;
 
-use wryneck_exec::{PathEnd, Value};
+use wryneck_exec::{PathEnd, Value, memory};
 
 use super::fd::{MAX_FDS, O_CLOEXEC, O_NONBLOCK, Receive, Send};
 use super::file::{FIRST_INO, new_meta};
@@ -151,8 +151,8 @@ impl Sys<'_, '_> {
             return Err(EINVAL.into());
         }
         let at = self.block(pointer, len, false)?;
-        let bytes = self.cx.read_bytes(at, len)?;
-        let family = self.cx.joined(&bytes[..FAMILY]);
+        let bytes = memory::read_bytes(self.cx, at, len)?;
+        let family = memory::joined(self.cx, &bytes[..FAMILY]);
         let family = self.cx.concretise(Value::Sym(family), "the family of a socket's address")?;
         if family != u64::from(LOCAL) {
             return Err(EINVAL.into());

@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use wryneck_exec::PathEnd;
+use wryneck_exec::{PathEnd, memory};
 use wryneck_expr::ExprId;
 
 use super::path::{AT_FDCWD, Follow, Place};
@@ -51,8 +51,8 @@ impl Sys<'_, '_> {
             return Ok(false);
         }
         let addr = self.block(self.args[path], 1, false)?;
-        let first = self.cx.read_bytes(addr, 1)?;
-        let first = self.cx.joined(&first);
+        let first = memory::read_bytes(self.cx, addr, 1)?;
+        let first = memory::joined(self.cx, &first);
         let pool = &mut self.cx.core.pool;
         let zero = pool.bits(8, 0);
         let empty = pool.eq(first, zero);
@@ -114,7 +114,7 @@ impl Sys<'_, '_> {
     pub fn put_expr(&mut self, addr: u64, e: ExprId) -> Result<(), Halt> {
         let pool = &mut self.cx.core.pool;
         let bytes: Vec<_> = (0..pool.width(e) / 8).map(|i| pool.extract(e, 8 * i, 8)).collect();
-        Ok(self.cx.write_bytes(addr, &bytes)?)
+        Ok(memory::write_bytes(self.cx, addr, &bytes)?)
     }
 
     fn access_at(&mut self, at: i32, path: usize, want: u32, flags: u32) -> Done {

@@ -1,7 +1,7 @@
 //! Time: a fixed start, advanced by a microsecond per query and by every sleep. Where facts are noted, it is input ([`super::volatile`]).
 
-use wryneck_exec::PathEnd;
 use wryneck_exec::processes::are_several;
+use wryneck_exec::{PathEnd, memory, scratch};
 use wryneck_expr::ExprId;
 
 use super::{Done, Sys};
@@ -59,7 +59,7 @@ impl Sys<'_, '_> {
             self.linux.captured.note_unknown("the time after a long sleep");
         }
         // Natively the kernel's own code tells the time, on the program's stack.
-        self.cx.forget_below_stack();
+        scratch::forget_below_stack(self.cx);
         let time = self.volatile_time(clock, fractions);
         if time.is_none() {
             self.linux.captured.note_unknown("the time");
@@ -142,8 +142,8 @@ fn known_clock(s: &mut Sys<'_, '_>, clock: i32) -> Result<[u64; 2], Halt> {
 pub fn clock_settime(s: &mut Sys<'_, '_>) -> Done {
     let clock = s.int(0)?;
     let addr = s.block(s.args[1], 16, false)?;
-    let bytes = s.cx.read_bytes(addr, 16)?;
-    let [seconds, nanoseconds] = [0, 8].map(|at| s.cx.joined(&bytes[at..at + 8]));
+    let bytes = memory::read_bytes(s.cx, addr, 16)?;
+    let [seconds, nanoseconds] = [0, 8].map(|at| memory::joined(s.cx, &bytes[at..at + 8]));
     let pool = &mut s.cx.core.pool;
     let (zero, second) = (pool.bits(64, 0), pool.bits(64, 1_000_000_000));
     let (since, within) = (pool.sle(zero, seconds), pool.ult(nanoseconds, second));

@@ -4,6 +4,7 @@
 //! Who looks a path up later has to know that its branches hold for every value, or that every side of them is verified.
 //! So values are no wider than what the kernel may answer: what lies outside would ask for paths that no run takes.
 
+use wryneck_exec::{memory, seed};
 use wryneck_expr::ExprId;
 
 use super::Sys;
@@ -29,14 +30,14 @@ impl Sys<'_, '_> {
 
     /// Input of as many bytes as the seed has, of which nobody knows the value before a run.
     pub fn volatile_bytes(&mut self, what: &str, seed: &[u8]) -> Vec<ExprId> {
-        self.cx.seeded_input(&volatile(what), seed)
+        seed::seeded_input(self.cx, &volatile(what), seed)
     }
 
     /// The same as a number of 64 bits, of which only so many may be set.
     fn volatile_number(&mut self, what: &str, bits: u32, seed: u64) -> ExprId {
         let len = bits.div_ceil(8) as usize;
         let bytes = self.volatile_bytes(what, &seed.to_le_bytes()[..len]);
-        let whole = self.cx.joined(&bytes);
+        let whole = memory::joined(self.cx, &bytes);
         let pool = &mut self.cx.core.pool;
         let low = pool.extract(whole, 0, bits);
         pool.zext(low, 64)
@@ -75,7 +76,7 @@ impl Sys<'_, '_> {
             // One process has one id.
             Some(bytes) => {
                 let bytes: Vec<ExprId> = bytes.iter().map(|symbol| self.cx.core.pool.sym(*symbol)).collect();
-                let whole = self.cx.joined(&bytes);
+                let whole = memory::joined(self.cx, &bytes);
                 let pool = &mut self.cx.core.pool;
                 let low = pool.extract(whole, 0, PID_BITS);
                 pool.zext(low, 64)
@@ -94,6 +95,6 @@ impl Sys<'_, '_> {
             return self.put(addr, &vec![0; len as usize]);
         }
         let bytes = self.volatile_bytes("random bytes", &vec![0x5a; len as usize]);
-        Ok(self.cx.write_bytes(addr, &bytes)?)
+        Ok(memory::write_bytes(self.cx, addr, &bytes)?)
     }
 }

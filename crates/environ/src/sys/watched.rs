@@ -1,7 +1,7 @@
 //! What goes to standard output or error, as goals look at it (`run --find output:TEXT`).
 
-use wryneck_exec::Stop;
 use wryneck_exec::goals::Goals;
+use wryneck_exec::{Stop, goals};
 use wryneck_expr::ExprId;
 
 use super::Sys;
@@ -27,6 +27,6 @@ impl Sys<'_, '_> {
             bytes.iter().map(expr).collect()
         };
         let (before, new) = (exprs(&before), exprs(new));
-        self.cx.wrote(&before, &new)
+        goals::wrote(self.cx, &before, &new)
     }
 }

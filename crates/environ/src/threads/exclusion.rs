@@ -4,7 +4,7 @@
 //! number of readers or [`WRITER`], word 1 the thread that writes.
 
 use wryneck_exec::threads::{ThreadId, observe, publish};
-use wryneck_exec::{Cx, FaultKind, PathEnd, Reply, Stop, Value};
+use wryneck_exec::{Cx, FaultKind, PathEnd, Reply, Stop, Value, memory, pointer};
 
 use super::{For, Stage, answer, done, name, set_word, stage, time_at, turn, wait, waiting, wake, word};
 use crate::Linux;
@@ -95,7 +95,7 @@ pub(super) fn may_give(cx: &mut Cx<'_>, at: u64, what: &str) -> Result<Option<Er
     if kind != 0 {
         return Ok(Some(EPERM));
     }
-    let object = cx.object_at(at).map_or_else(|| format!("{at:#x}"), |object| cx.describe(&object));
+    let object = pointer::object_at(cx, at).map_or_else(|| format!("{at:#x}"), |object| pointer::describe(cx, &object));
     let by = match holder(cx, Some(owner)) {
         Some(thread) => format!("{} holds", name(thread)),
         None => "no thread holds".into(),
@@ -123,7 +123,7 @@ pub(super) fn is_held_once(cx: &mut Cx<'_>, at: u64) -> Result<bool, Stop> {
 
 /// Locks a mutex, with errors as numbers.
 fn lock(cx: &mut Cx<'_>, args: &Args<'_>, how: How) -> Result<Got, Stop> {
-    let at = cx.block_address(args.value(0), MUTEX_BYTES, true)?;
+    let at = memory::block_address(cx, args.value(0), MUTEX_BYTES, true)?;
     match turn(cx)? {
         Some(reply) => Ok(Got::Waits(reply)),
         None => take(cx, at, how, Stage::Chosen),
@@ -193,7 +193,7 @@ pub fn mtx_timedlock(linux: &Linux, args: &Args<'_>, cx: &mut Cx<'_>) -> Result<
 
 /// `pthread_mutex_unlock` and `mtx_unlock`.
 pub fn mutex_unlock(_: &Linux, args: &Args<'_>, cx: &mut Cx<'_>) -> Result<Reply, Stop> {
-    let at = cx.block_address(args.value(0), MUTEX_BYTES, true)?;
+    let at = memory::block_address(cx, args.value(0), MUTEX_BYTES, true)?;
     if let Some(reply) = turn(cx)? {
         return Ok(reply);
     }
@@ -208,7 +208,7 @@ pub fn mutex_unlock(_: &Linux, args: &Args<'_>, cx: &mut Cx<'_>) -> Result<Reply
 }
 
 fn spin(cx: &mut Cx<'_>, args: &Args<'_>, how: How) -> Result<Reply, Stop> {
-    let at = cx.block_address(args.value(0), 4, true)?;
+    let at = memory::block_address(cx, args.value(0), 4, true)?;
     if let Some(reply) = turn(cx)? {
         return Ok(reply);
     }
@@ -233,7 +233,7 @@ pub fn spin_trylock(_: &Linux, args: &Args<'_>, cx: &mut Cx<'_>) -> Result<Reply
 }
 
 pub fn spin_unlock(_: &Linux, args: &Args<'_>, cx: &mut Cx<'_>) -> Result<Reply, Stop> {
-    let at = cx.block_address(args.value(0), 4, true)?;
+    let at = memory::block_address(cx, args.value(0), 4, true)?;
     if let Some(reply) = turn(cx)? {
         return Ok(reply);
     }
@@ -251,7 +251,7 @@ pub fn spin_unlock(_: &Linux, args: &Args<'_>, cx: &mut Cx<'_>) -> Result<Reply,
 
 /// Takes a read-write lock, to write or to read.
 fn share(cx: &mut Cx<'_>, args: &Args<'_>, writes: bool, how: How) -> Result<Reply, Stop> {
-    let at = cx.block_address(args.value(0), LOCK_BYTES, true)?;
+    let at = memory::block_address(cx, args.value(0), LOCK_BYTES, true)?;
     if let Some(reply) = turn(cx)? {
         return Ok(reply);
     }
@@ -315,14 +315,14 @@ pub fn timed_write_lock(linux: &Linux, args: &Args<'_>, cx: &mut Cx<'_>) -> Resu
 }
 
 pub fn read_write_unlock(_: &Linux, args: &Args<'_>, cx: &mut Cx<'_>) -> Result<Reply, Stop> {
-    let at = cx.block_address(args.value(0), LOCK_BYTES, true)?;
+    let at = memory::block_address(cx, args.value(0), LOCK_BYTES, true)?;
     if let Some(reply) = turn(cx)? {
         return Ok(reply);
     }
     let held = word(cx, at, 0)?;
     let writes = held == WRITER;
     if held == 0 || writes && word(cx, at, 1)? != me(cx) {
-        let object = cx.object_at(at).map_or_else(|| format!("{at:#x}"), |object| cx.describe(&object));
+        let object = pointer::object_at(cx, at).map_or_else(|| format!("{at:#x}"), |object| pointer::describe(cx, &object));
         let by = if held == 0 { "no thread holds".to_owned() } else { "another thread holds".into() };
         return Err(PathEnd::fault(FaultKind::UnheldLock, format!("unlock of the read-write lock {object}, which {by}")).into());
     }
@@ -341,7 +341,7 @@ pub fn read_write_unlock(_: &Linux, args: &Args<'_>, cx: &mut Cx<'_>) -> Result<
 
 /// The address of an object of so many bytes.
 pub(super) fn object(cx: &mut Cx<'_>, pointer: Value, bytes: u64) -> Result<u64, Stop> {
-    cx.block_address(pointer, bytes, true)
+    memory::block_address(cx, pointer, bytes, true)
 }
 
 /// A mutex's address.

@@ -4,7 +4,7 @@ use std::rc::Rc;
 
 use wryneck_exec::thread_locals::{ThreadLocal, thread_locals};
 use wryneck_exec::threads::{self, Status, ThreadId, observe, publish};
-use wryneck_exec::{Cx, PathEnd, Reply, Stop, Value};
+use wryneck_exec::{Cx, PathEnd, Reply, Stop, Value, heap_calls, memory};
 use wryneck_ir::THREAD;
 
 use super::{
@@ -68,7 +68,7 @@ fn peek(cx: &Cx<'_>, at: u64) -> u64 {
 
 /// A word of the list of cleanup handlers; a symbolic one is concretised.
 fn pointer(cx: &mut Cx<'_>, at: u64) -> Result<u64, Stop> {
-    let value = cx.load(Value::Bits(at), 64)?;
+    let value = memory::load(cx, Value::Bits(at), 64)?;
     cx.concretise(Value::Sym(value), "a cleanup handler")
 }
 
@@ -77,22 +77,22 @@ fn instances(cx: &mut Cx<'_>, number: ThreadId) -> Result<Vec<u64>, Stop> {
     let image = cx.core.image.clone();
     let mut locals = Vec::new();
     for ThreadLocal { name, address: first, size, align, first: bytes } in thread_locals(&image) {
-        let Some(at) = cx.allocate(size.max(1), align, true, GIVEN) else {
+        let Some(at) = heap_calls::allocate(cx, size.max(1), align, true, GIVEN) else {
             return Err(PathEnd::Unsupported(format!("a thread-local variable of {size} bytes")).into());
         };
-        cx.write_concrete(at, &bytes)?;
+        memory::write_concrete(cx, at, &bytes)?;
         let what = if name == THREAD { format!("the descriptor of thread {number}") } else { format!("`{name}` of thread {number}") };
         Rc::make_mut(&mut World::change(cx).given).insert(at, what.into());
         if name == THREAD && size >= field::END {
             for at_field in [field::SELF, field::PREVIOUS, field::NEXT] {
-                cx.write_concrete(at + at_field, &at.to_le_bytes())?;
+                memory::write_concrete(cx, at + at_field, &at.to_le_bytes())?;
             }
             let id = peek(cx, first + field::ID) as u32 + number;
             let locale = peek(cx, first + field::LOCALE);
-            cx.write_concrete(at + field::ID, &id.to_le_bytes())?;
-            cx.write_concrete(at + field::DETACH_STATE, &JOINABLE.to_le_bytes())?;
-            cx.write_concrete(at + field::ROBUST, &(at + field::ROBUST).to_le_bytes())?;
-            cx.write_concrete(at + field::LOCALE, &locale.to_le_bytes())?;
+            memory::write_concrete(cx, at + field::ID, &id.to_le_bytes())?;
+            memory::write_concrete(cx, at + field::DETACH_STATE, &JOINABLE.to_le_bytes())?;
+            memory::write_concrete(cx, at + field::ROBUST, &(at + field::ROBUST).to_le_bytes())?;
+            memory::write_concrete(cx, at + field::LOCALE, &locale.to_le_bytes())?;
         }
         locals.push(at);
     }
@@ -107,11 +107,11 @@ pub fn create(linux: &Linux, args: &Args<'_>, cx: &mut Cx<'_>) -> Result<Reply, 
     if wryneck_exec::processes::are_several(cx.state) {
         return Err(PathEnd::Unsupported("a thread of one of several processes".into()).into());
     }
-    let (out, attributes, function) = (cx.block_address(args.value(0), 8, true)?, args.number(cx, 1)?, args.number(cx, 2)?);
+    let (out, attributes, function) = (memory::block_address(cx, args.value(0), 8, true)?, args.number(cx, 1)?, args.number(cx, 2)?);
     let mut detached = false;
     if attributes != 0 && attributes != OF_C11 {
-        let at = cx.block_address(Value::Bits(attributes), ATTRIBUTE_BYTES, false)?;
-        let word = cx.load(Value::Bits(at + DETACHED), 32)?;
+        let at = memory::block_address(cx, Value::Bits(attributes), ATTRIBUTE_BYTES, false)?;
+        let word = memory::load(cx, Value::Bits(at + DETACHED), 32)?;
         detached = cx.concretise(Value::Sym(word), "an attribute of a thread")? != 0;
     }
     if let Some(reply) = turn(cx)? {
@@ -122,12 +122,12 @@ pub fn create(linux: &Linux, args: &Args<'_>, cx: &mut Cx<'_>) -> Result<Reply, 
     let handle = match descriptor(cx) {
         Some((local, _)) => locals[local],
         // Nobody asks for what the C library knows of a thread.
-        None => cx.allocate(field::END, 16, true, GIVEN).unwrap_or_default(),
+        None => heap_calls::allocate(cx, field::END, 16, true, GIVEN).unwrap_or_default(),
     };
     threads::make(cx, function, &[args.value(3)], locals)?;
     note_elsewhere(cx);
     *of(cx, number) = Thread { handle, detached, ..Thread::default() };
-    cx.write_concrete(out, &handle.to_le_bytes())?;
+    memory::write_concrete(cx, out, &handle.to_le_bytes())?;
     Ok(answer(cx, None))
 }
 
@@ -164,7 +164,7 @@ fn join_some(cx: &mut Cx<'_>, args: &Args<'_>, tries: bool, until: Option<u64>) 
     }
     if wanted {
         let value = cx.expr(known.result.unwrap_or(Value::Bits(0)), 64);
-        cx.store(result, value)?;
+        memory::store(cx, result, value)?;
     }
     observe(cx, ended(thread));
     of(cx, thread).joined = true;
@@ -210,8 +210,8 @@ pub fn exit(_: &Linux, args: &Args<'_>, cx: &mut Cx<'_>) -> Result<Reply, Stop> 
         let handler = pointer(cx, at)?;
         if handler != 0 {
             let (next, function) = (pointer(cx, handler + 16)?, pointer(cx, handler)?);
-            let argument = cx.load(Value::Bits(handler + 8), 64)?;
-            cx.write_concrete(at, &next.to_le_bytes())?;
+            let argument = memory::load(cx, Value::Bits(handler + 8), 64)?;
+            memory::write_concrete(cx, at, &next.to_le_bytes())?;
             return Ok(Reply::Again(function, vec![Value::Sym(argument)]));
         }
     }
@@ -271,7 +271,7 @@ fn destructor(cx: &mut Cx<'_>) -> Option<Reply> {
 
 /// `pthread_key_create(key, destructor)`; C11's `tss_create` calls it too.
 pub fn key_create(_: &Linux, args: &Args<'_>, cx: &mut Cx<'_>) -> Result<Reply, Stop> {
-    let (out, destructor) = (cx.block_address(args.value(0), 4, true)?, args.number(cx, 1)?);
+    let (out, destructor) = (memory::block_address(cx, args.value(0), 4, true)?, args.number(cx, 1)?);
     let keys = &mut all(cx).keys;
     let free = keys.iter().position(Option::is_none).unwrap_or(keys.len());
     if free >= KEYS {
@@ -281,7 +281,7 @@ pub fn key_create(_: &Linux, args: &Args<'_>, cx: &mut Cx<'_>) -> Result<Reply, 
         keys.push(None);
     }
     keys[free] = Some(destructor);
-    cx.write_concrete(out, &(free as u32).to_le_bytes())?;
+    memory::write_concrete(cx, out, &(free as u32).to_le_bytes())?;
     Ok(answer(cx, None))
 }
 

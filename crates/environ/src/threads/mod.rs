@@ -17,7 +17,7 @@ use std::hash::{Hash, Hasher};
 use std::rc::Rc;
 
 use wryneck_exec::threads::{Status, ThreadId, Wait, decided, run, set_status};
-use wryneck_exec::{CodePos, Cx, FaultKind, LedgerKind, PathEnd, Reply, Stop, Value};
+use wryneck_exec::{CodePos, Cx, FaultKind, LedgerKind, PathEnd, Reply, Stop, Value, inputs, memory, pointer};
 use wryneck_expr::{ExprId, Remap};
 
 use crate::Linux;
@@ -208,7 +208,7 @@ fn note_elsewhere(cx: &mut Cx<'_>) {
 fn pick(cx: &mut Cx<'_>, count: usize) -> Result<usize, Stop> {
     let numbers: Vec<u8> = (0..=u8::MAX).take(count).collect();
     let chosen = choose_byte(cx, SCHEDULE, &numbers)?.into();
-    cx.new_input(SCHEDULE, 1);
+    inputs::new_input(cx, SCHEDULE, 1);
     decided(cx);
     if chosen > 0 {
         threads(cx).deviations += 1;
@@ -351,7 +351,7 @@ fn name(thread: ThreadId) -> String {
 /// The innermost place of the program's own code.
 pub(crate) fn place(cx: &Cx<'_>, stack: &[CodePos]) -> String {
     let own = stack.iter().find(|pos| !cx.core.image.in_library(**pos)).or(stack.first());
-    own.map_or_else(|| "an unknown place".into(), |pos| cx.place_name(*pos))
+    own.map_or_else(|| "an unknown place".into(), |pos| cx.core.image.place_name(*pos))
 }
 
 /// What a thread waits for, in words.
@@ -360,9 +360,9 @@ fn what(cx: &Cx<'_>, wait: Wait) -> String {
     if kind == For::Thread {
         return format!("{} to end", name(wait.on as ThreadId));
     }
-    let object = match cx.object_at(wait.on) {
-        Some(object) if object.base == wait.on => cx.describe(&object),
-        Some(object) => format!("offset {} of {}", wait.on - object.base, cx.describe(&object)),
+    let object = match pointer::object_at(cx, wait.on) {
+        Some(object) if object.base == wait.on => pointer::describe(cx, &object),
+        Some(object) => format!("offset {} of {}", wait.on - object.base, pointer::describe(cx, &object)),
         None => format!("{:#x}", wait.on),
     };
     let mut words = format!("the {} {object}", For::WORDS[wait.kind as usize]);
@@ -383,9 +383,9 @@ fn what(cx: &Cx<'_>, wait: Wait) -> String {
 /// The time at an address of a `struct timespec`, in microseconds that the clock has moved on then. `Err`: it is none.
 fn time_at(linux: &Linux, cx: &mut Cx<'_>, pointer: Value) -> Result<Result<u64, Errno>, Stop> {
     let mut pair = [0; 2];
-    let at = cx.block_address(pointer, 16, false)?;
+    let at = memory::block_address(cx, pointer, 16, false)?;
     for (word, at) in pair.iter_mut().zip([at, at + 8]) {
-        let value = cx.load(Value::Bits(at), 64)?;
+        let value = memory::load(cx, Value::Bits(at), 64)?;
         *word = cx.concretise(Value::Sym(value), "a time to wait until")?;
     }
     if pair[1] >= 1_000_000_000 {
@@ -397,10 +397,10 @@ fn time_at(linux: &Linux, cx: &mut Cx<'_>, pointer: Value) -> Result<Result<u64,
 
 /// A 32-bit word of an object of the C library.
 fn word(cx: &mut Cx<'_>, at: u64, index: u64) -> Result<u32, Stop> {
-    let value = cx.load(Value::Bits(at + 4 * index), 32)?;
+    let value = memory::load(cx, Value::Bits(at + 4 * index), 32)?;
     Ok(cx.concretise(Value::Sym(value), "a word of a lock")? as u32)
 }
 
 fn set_word(cx: &mut Cx<'_>, at: u64, index: u64, value: u32) -> Result<(), Stop> {
-    cx.write_concrete(at + 4 * index, &value.to_le_bytes())
+    memory::write_concrete(cx, at + 4 * index, &value.to_le_bytes())
 }

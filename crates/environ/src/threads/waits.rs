@@ -3,7 +3,7 @@
 //! Of a barrier, word 2 is the number of threads less one, word 3 how many have come. Of a semaphore, word 0 is its value.
 
 use wryneck_exec::threads::{ThreadId, meet, observe, publish};
-use wryneck_exec::{Cx, PathEnd, Reply, Stop, Value};
+use wryneck_exec::{Cx, PathEnd, Reply, Stop, Value, memory};
 
 use super::exclusion::{self, Got, How, c11};
 use super::{For, Stage, answer, done, go_on, mine, next, ready, release, set_word, stage, time_at, turn, wait, waiting, wake, word};
@@ -134,7 +134,7 @@ pub fn barrier_wait(_: &Linux, args: &Args<'_>, cx: &mut Cx<'_>) -> Result<Reply
 /// -1, with errno set.
 fn fails(cx: &mut Cx<'_>, errno: Errno) -> Result<Reply, Stop> {
     if let Some(at) = super::life::errno_at(cx) {
-        cx.write_concrete(at, &errno.0.to_le_bytes())?;
+        memory::write_concrete(cx, at, &errno.0.to_le_bytes())?;
     }
     Ok(done(cx, u64::from(u32::MAX)))
 }
@@ -222,7 +222,7 @@ fn futex(cx: &mut Cx<'_>, args: &[Value]) -> Result<Option<Reply>, Stop> {
     let mut number = |i: usize| cx.concretise(args[i], "an argument of `futex`");
     let (operation, value) = (number(1)? & 0x7f, number(2)? as u32);
     let timed = args[3] != Value::Bits(0);
-    let at = cx.block_address(args[0], 4, true)?;
+    let at = memory::block_address(cx, args[0], 4, true)?;
     match operation {
         // FUTEX_WAIT, FUTEX_WAIT_BITSET
         0 | 9 => match stage(cx) {

@@ -3,7 +3,6 @@
 use wryneck_ir::{self as ir, Inst, Module, NONE, Op, call_flags, limbs, param_kind};
 
 use super::frame;
-use super::landing;
 use super::machine::Called;
 use super::run::{entered, expr_of};
 use crate::ground::code::{Callee, Code};
@@ -15,6 +14,7 @@ use crate::step::core::LedgerKind;
 use crate::step::cx::Cx;
 use crate::step::plugin::{Call, Reply, Stop, Value};
 use crate::step::threads;
+use crate::step::{inputs, landing, machine, memory, pointer, resolve, scratch};
 
 /// A call site, with its arguments evaluated.
 struct Site {
@@ -35,7 +35,7 @@ pub fn call(cx: &mut Cx<'_>, code: &Code, op: Op, inst: &Inst) -> Result<(), Sto
         Op::Call => image.callee_of(code.module, inst.a),
         _ => {
             let pointer = cx.operand(inst.a, 64);
-            if let Some(name) = cx.unknown_function(pointer)? {
+            if let Some(name) = resolve::unknown_function(cx, pointer)? {
                 let site = site(cx, module, record, inst.dst);
                 return skip(cx, &name, &site).map(drop);
             }
@@ -44,7 +44,7 @@ pub fn call(cx: &mut Cx<'_>, code: &Code, op: Op, inst: &Inst) -> Result<(), Sto
                 Called::MachineCode(address) => {
                     let site = site(cx, module, record, inst.dst);
                     cx.state.frame_mut().go_on();
-                    return cx.enter_machine_code(address, &site.args, site.dst, site.ret_width);
+                    return machine::enter(cx, address, &site.args, site.dst, site.ret_width);
                 }
             }
         }
@@ -110,11 +110,11 @@ fn name(image: &Image, callee: Callee) -> &str {
 
 /// Whom a function pointer calls.
 fn target(cx: &mut Cx<'_>, pointer: Value) -> Result<Called, Stop> {
-    let addr = cx.call_address(pointer)?;
-    cx.called_at(addr).ok_or_else(|| {
-        let message = match cx.object_at(addr) {
+    let addr = resolve::call_address(cx, pointer)?;
+    machine::called_at(cx, addr).ok_or_else(|| {
+        let message = match pointer::object_at(cx, addr) {
             _ if addr == 0 => "call of the null pointer".to_owned(),
-            Some(o) => format!("call of {}, which is not a function", cx.describe(&o)),
+            Some(o) => format!("call of {}, which is not a function", pointer::describe(cx, &o)),
             None => format!("call of {addr:#x}, which is not a function"),
         };
         PathEnd::fault(FaultKind::BadCallTarget, message).into()
@@ -145,7 +145,7 @@ fn dispatch(cx: &mut Cx<'_>, callee: Callee, site: &Site) -> Result<(), Stop> {
             let environment = cx.core.environment.clone();
             let reply = environment.call(m, &site.call(name), cx)?;
             match reply {
-                Reply::Jump(token, value) => return cx.jump_to(token, value),
+                Reply::Jump(token, value) => return landing::jump_to(cx, token, value),
                 Reply::Land(frame) => return landing::land_at(cx, frame),
                 Reply::Switch(to) => {
                     threads::switch(cx, to);
@@ -180,7 +180,7 @@ pub fn show_return(cx: &mut Cx<'_>) -> Result<(), Stop> {
 /// Does what a model replied; the result, if it is there already.
 fn answer(cx: &mut Cx<'_>, reply: Reply, model: u32, site: &Site) -> Result<Option<Value>, Stop> {
     if cx.core.config.scratch && site.flags & call_flags::REPLACES != 0 {
-        cx.forget_scratch(&site.args);
+        scratch::forget(cx, &site.args);
     }
     let result = match reply {
         Reply::Void => {
@@ -207,23 +207,23 @@ fn answer(cx: &mut Cx<'_>, reply: Reply, model: u32, site: &Site) -> Result<Opti
         Reply::Run(list) => {
             cx.state.frame_mut().go_on();
             for (addr, args) in list.iter().rev() {
-                cx.enter_called(*addr, args, NONE, 0)?;
+                machine::enter_called(cx, *addr, args, NONE, 0)?;
             }
             return Ok(None);
         }
-        Reply::Jump(token, value) => return cx.jump_to(token, value).map(|()| None),
+        Reply::Jump(token, value) => return landing::jump_to(cx, token, value).map(|()| None),
         Reply::Land(frame) => return landing::land_at(cx, frame).map(|()| None),
         Reply::Switch(to) => {
             threads::switch(cx, to);
             return Ok(None);
         }
         Reply::Again(addr, args) => {
-            cx.enter_called(addr, &args, NONE, 0)?;
+            machine::enter_called(cx, addr, &args, NONE, 0)?;
             return Ok(None);
         }
         Reply::Tail(addr, args) => {
             cx.state.frame_mut().go_on();
-            cx.enter_called(addr, &args, site.dst, site.ret_width)?;
+            machine::enter_called(cx, addr, &args, site.dst, site.ret_width)?;
             return Ok(None);
         }
     };
@@ -264,8 +264,8 @@ fn enter(cx: &mut Cx<'_>, func: u32, site: &Site) -> Result<(), Stop> {
         let mut limb = 0;
         for param in module.params.range(function.params) {
             if param.kind == param_kind::BY_VALUE && limb < args.len() {
-                let from = cx.block_address(site.args[limb], param.size.into(), false)?;
-                let bytes = cx.read_bytes(from, param.size.into())?;
+                let from = memory::block_address(cx, site.args[limb], param.size.into(), false)?;
+                let bytes = memory::read_bytes(cx, from, param.size.into())?;
                 copies.push((limb, bytes));
             }
             limb += limbs(param.width) as usize;
@@ -278,7 +278,7 @@ fn enter(cx: &mut Cx<'_>, func: u32, site: &Site) -> Result<(), Stop> {
         let Some(addr) = frame::allocate_dynamic(cx.core, cx.state, bytes.len() as u64, 16) else {
             return Err(PathEnd::fault(FaultKind::StackOverflow, "no room for a structure passed by value").into());
         };
-        cx.write_bytes(addr, &bytes)?;
+        memory::write_bytes(cx, addr, &bytes)?;
         args[limb] = (addr, 0);
         dynamic.extend(cx.state.frame_mut().dynamic.pop());
     }
@@ -303,7 +303,7 @@ fn undefined(cx: &mut Cx<'_>, name: &str, site: &Site) -> Result<Option<Value>, 
         return Err(PathEnd::Unsupported(format!("call of `{name}`, which is defined nowhere")).into());
     }
     cx.state.approximates(format!("`{name}`, which is defined nowhere, is not entered"));
-    let bytes = cx.new_input(&format!("result of {name}"), u64::from(site.ret_width.div_ceil(8)));
+    let bytes = inputs::new_input(cx, &format!("result of {name}"), u64::from(site.ret_width.div_ceil(8)));
     let mut values = Vec::new();
     for part in bytes.chunks(8) {
         let mut whole = part[0];

@@ -8,9 +8,10 @@ use wryneck_ir::{Inst, NoCode, Op};
 use super::loops;
 use crate::ground::code::{Code, PreparedEdge};
 use crate::ground::path_end::{FaultKind, PathEnd};
-use crate::step::cx::Cx;
+use crate::step::cx::{Cx, require_or_end};
 use crate::step::plugin::{Stop, Value};
 use crate::step::recorder::Step;
+use crate::step::resolve;
 
 /// Takes the branch the top frame is at.
 pub fn branch(cx: &mut Cx<'_>, code: &Code, op: Op) -> Result<(), Stop> {
@@ -77,7 +78,7 @@ pub fn jump(cx: &mut Cx<'_>, inst: &Inst) -> Result<(), Stop> {
         return Err(PathEnd::Unsupported("computed jump without a code source".into()).into());
     };
     let unknown = match target {
-        Value::Sym(target) if !cx.core.pool.is_chosen(target) => cx.unknown_function(Value::Sym(target))?,
+        Value::Sym(target) if !cx.core.pool.is_chosen(target) => resolve::unknown_function(cx, Value::Sym(target))?,
         Value::Sym(_) | Value::Bits(_) => None,
     };
     let any = source.borrow().any_function();
@@ -155,7 +156,7 @@ pub(super) fn require_code(cx: &mut Cx<'_>, target: ExprId, inside: ExprId) -> R
     let is_lazy = cx.core.lazy.clone().is_some_and(|lazy| lazy.is_lazy(target, cx));
     match is_lazy || cx.core.pool.is_chosen(target) {
         true => cx.require(inside, fault),
-        false => cx.require_or_end(inside, fault),
+        false => require_or_end(cx, inside, fault),
     }
 }
 

@@ -1,4 +1,5 @@
-//! What steps, models and monitors may do with the running path: decide, concretise, check, read and write memory.
+//! What steps, models and monitors may do with the running path: decide, concretise, check. What they do with its memory, its pointers and its
+//! inputs are functions over [`Cx`], each in the file whose job it is: [`crate::step::memory`], [`crate::step::pointer`], [`crate::step::inputs`].
 //!
 //! This is the only file that makes a second state. Every non-constant condition consumes a decision (docs/design/002). The model selects
 //! the successor that the path takes. The alternative becomes a pending flip, without a query (docs/design/001). Questions that the path
@@ -13,19 +14,17 @@
 pub(crate) mod adoption;
 mod flips;
 
-use std::rc::Rc;
-
 use wryneck_expr::{ExprId, Model};
 use wryneck_solver::{Answer, Budget, Why};
 
 use crate::ground::image::CodePos;
 use crate::ground::path_end::{Limit, PathEnd};
 use crate::ground::prefix::Decision;
-use crate::state::{Input, State};
+use crate::state::State;
 use crate::step::core::{Core, LedgerKind};
 use crate::step::plugin::{Stop, Value};
 use crate::step::recorder::Step;
-use crate::step::seed::take_value_of_model;
+use crate::step::{lazy, seed};
 
 /// The running path and what it shares with all others.
 pub struct Cx<'a> {
@@ -39,9 +38,6 @@ type Least = (u64, (u64, u64));
 /// Why the object is fixed that an address leads to.
 pub const WITHOUT_BASE: &str = "a symbolic pointer without a base";
 
-/// Bytes of memory for a symbolic byte: symbol, expression, facts, support and cell. Measured of an object of 4 MB: 343.
-const PER_INPUT_BYTE: u64 = 350;
-
 impl Cx<'_> {
     /// The place of the running operation.
     pub fn pos(&self) -> CodePos {
@@ -53,11 +49,6 @@ impl Cx<'_> {
         self.state.taken = 0;
         self.state.dirty = false;
         self.state.before = None;
-    }
-
-    /// Constraints of the path when the running operation began.
-    fn constraints_before(&self) -> u32 {
-        self.state.before.as_ref().unwrap_or(&self.state.path).len() as u32
     }
 
     /// What cheap facts say of a condition on this path, if they are switched on.
@@ -85,20 +76,20 @@ impl Cx<'_> {
         self.require_written(cond, "a branch")?;
         let quick = self.quick(cond);
         if let Some(&Decision::Branch(taken)) = self.state.script.front()
-            && self.defers_here()
+            && adoption::defers_here(self)
         {
-            self.leave_side(cond, taken, quick.is_some(), blocks);
+            leave_side(self, cond, taken, quick.is_some(), blocks);
         }
-        if let Some(taken) = self.follow_branch()? {
+        if let Some(taken) = flips::follow_branch(self)? {
             if quick != Some(taken) {
                 self.assert_side(cond, taken)?;
             }
-            self.note_tested(cond, taken, quick.is_some());
+            note_tested(self, cond, taken, quick.is_some());
             return Ok(taken);
         }
         self.count_decision()?;
         let taken = quick.unwrap_or_else(|| self.core.eval.eval(&self.core.pool, cond, &self.state.model) != 0);
-        self.leave_side(cond, taken, quick.is_some(), blocks);
+        leave_side(self, cond, taken, quick.is_some(), blocks);
         self.record(Decision::Branch(taken));
         if quick.is_none() {
             self.assert_side(cond, taken)?;
@@ -106,57 +97,20 @@ impl Cx<'_> {
         if let Some(monitor) = self.core.monitor.clone() {
             monitor.on_decision(cond, taken, self);
         }
-        self.note_tested(cond, taken, quick.is_some());
+        note_tested(self, cond, taken, quick.is_some());
         Ok(taken)
-    }
-
-    /// Leaves the alternative of a branch. If the path's decision is `known`, there is none, but for the facts that say so.
-    fn leave_side(&mut self, cond: ExprId, taken: bool, known: bool, blocks: Option<(u32, u32)>) {
-        let other = if taken { self.core.pool.not(cond) } else { cond };
-        if known {
-            return self.refute(other);
-        }
-        let block = blocks.map(|(holds, not)| if taken { not } else { holds });
-        self.add_flip(other, Some(Decision::Branch(!taken)), block);
-    }
-
-    fn note_tested(&mut self, cond: ExprId, taken: bool, known: bool) {
-        if let Some(lazy) = self.core.lazy.clone() {
-            let before = self.constraints_before();
-            lazy.tested(cond, taken, (!known).then_some(before), self);
-        }
-    }
-
-    /// Asserts what the engine chose, and notes it unless the code has tested it.
-    fn assume_chosen(&mut self, cond: ExprId, why: &str) -> Result<(), Stop> {
-        if self.core.lazy.is_some() && !self.holds_on(&self.state.path.clone(), cond) {
-            self.note_assumed(cond, why);
-        }
-        self.assert_side(cond, true)
-    }
-
-    /// Notes that the engine chose that a condition holds, where inputs are lazily made.
-    pub(crate) fn note_assumed(&mut self, cond: ExprId, why: &str) {
-        if let Some(lazy) = self.core.lazy.clone() {
-            lazy.assumed(cond, why, self);
-        }
-    }
-
-    /// Whether a path condition has every part of a condition.
-    pub(crate) fn holds_on(&self, path: &wryneck_solver::PathCondition, cond: ExprId) -> bool {
-        self.core.pool.conjuncts(cond).into_iter().all(|part| path.contains(&self.core.pool, part))
     }
 
     /// The first of these exclusive conditions that can hold, which need not hold together; those after it are pending flips, if they are
     /// among `flips`. `None`: none can. Asks the solver, but not on replay.
     pub fn choose_first(&mut self, conds: &[ExprId], flips: std::ops::Range<usize>) -> Result<Option<usize>, Stop> {
         if let Some(&Decision::Choice(i)) = self.state.script.front()
-            && self.defers_here()
+            && adoption::defers_here(self)
         {
-            self.leave_after(conds, i as usize, flips.clone());
+            leave_after(self, conds, i as usize, flips.clone());
         }
         if let Some(d) = self.next_scripted() {
-            let Decision::Choice(i) = d else { return Err(self.lost_script("choice", d)) };
+            let Decision::Choice(i) = d else { return Err(flips::lost_script("choice", d)) };
             self.record(d);
             let Some(&cond) = conds.get(i as usize) else { return Ok(None) };
             self.assert_side(cond, true)?;
@@ -170,22 +124,13 @@ impl Cx<'_> {
                     None => continue,
                 }
             }
-            self.leave_after(conds, i, flips);
+            leave_after(self, conds, i, flips);
             self.record(Decision::Choice(i as u32));
             self.assert_side(cond, true)?;
             return Ok(Some(i));
         }
         self.record(Decision::Choice(conds.len() as u32));
         Ok(None)
-    }
-
-    /// Leaves those of these conditions that come after the one taken and are among `flips`.
-    fn leave_after(&mut self, conds: &[ExprId], taken: usize, flips: std::ops::Range<usize>) {
-        for (other, &cond) in conds.iter().enumerate().skip(taken + 1) {
-            if flips.contains(&other) && self.quick(cond) != Some(false) {
-                self.add_flip(cond, Some(Decision::Choice(other as u32)), None);
-            }
-        }
     }
 
     /// Which of several conditions, exactly one of which holds, the path takes. `blocks` are where they lead.
@@ -198,18 +143,18 @@ impl Cx<'_> {
         }
         if let Some(&Decision::Choice(i)) = self.state.script.front()
             && (i as usize) < conds.len()
-            && self.defers_here()
+            && adoption::defers_here(self)
         {
-            self.leave_others(conds, i as usize, blocks);
+            leave_others(self, conds, i as usize, blocks);
         }
         if let Some(d) = self.next_scripted() {
-            let Decision::Choice(i) = d else { return Err(self.lost_script("choice", d)) };
-            let Some(&cond) = conds.get(i as usize) else { return Err(self.lost_script("choice", d)) };
+            let Decision::Choice(i) = d else { return Err(flips::lost_script("choice", d)) };
+            let Some(&cond) = conds.get(i as usize) else { return Err(flips::lost_script("choice", d)) };
             let sure = !blocks.is_empty() && self.quick(cond) == Some(true);
             self.record(d);
             self.assert_side(cond, true)?;
             if !blocks.is_empty() {
-                self.note_tested(cond, true, sure);
+                note_tested(self, cond, true, sure);
             }
             return Ok(i as usize);
         }
@@ -218,25 +163,13 @@ impl Cx<'_> {
         let Some(taken) = (0..conds.len()).find(|&i| holds(self.core, self.state, conds[i])) else {
             return Err(PathEnd::Internal("no side of a choice holds under the path's model".into()).into());
         };
-        let sure = self.leave_others(conds, taken, blocks);
+        let sure = leave_others(self, conds, taken, blocks);
         self.record(Decision::Choice(taken as u32));
         self.assert_side(conds[taken], true)?;
         if !blocks.is_empty() {
-            self.note_tested(conds[taken], true, sure);
+            note_tested(self, conds[taken], true, sure);
         }
         Ok(taken)
-    }
-
-    /// Leaves all of these exclusive conditions but the one taken. Returns whether cheap facts say that it holds.
-    fn leave_others(&mut self, conds: &[ExprId], taken: usize, blocks: &[u32]) -> bool {
-        let sure = self.quick(conds[taken]) == Some(true);
-        for (i, &cond) in conds.iter().enumerate().filter(|(i, _)| *i != taken) {
-            match if sure { Some(false) } else { self.quick(cond) } {
-                Some(false) => self.refute(cond),
-                Some(true) | None => self.add_flip(cond, Some(Decision::Choice(i as u32)), blocks.get(i).copied()),
-            }
-        }
-        sure
     }
 
     /// Fixes a value of `width` bits to the smallest it can have; larger ones become a pending flip. Asks the solver. If the smallest one is hard to
@@ -250,15 +183,15 @@ impl Cx<'_> {
             return Ok(bits);
         }
         self.require_written(e, why)?;
-        if let Some(value) = self.seeded(e)? {
+        if let Some(value) = seed::seeded(self, e)? {
             return Ok(value);
         }
         let flips = self.core.stats.flips;
         // Slices know the smallest value alone, and lazily made input notes what was chosen.
         let patience = if self.core.lazy.is_none() { self.core.patience() } else { u64::MAX };
-        let value = match self.fix_least(e, why, &|_, value| (value, 1), patience)? {
+        let value = match fix_least(self, e, why, &|_, value| (value, 1), patience)? {
             Some((value, _)) => value,
-            None => take_value_of_model(self, e)?,
+            None => seed::take_value_of_model(self, e)?,
         };
         if self.core.stats.flips > flips {
             self.core.ledger.note(LedgerKind::Concretisation, why);
@@ -266,117 +199,11 @@ impl Cx<'_> {
         Ok(value)
     }
 
-    /// Fixes the range of values that the smallest value of `e` lies in, as `range` tells it (first value and how many); values beyond the range
-    /// become a pending flip. Gives the smallest value and the range. Asks the solver, but not on replay. A range
-    /// has no smaller values that `e` can have than those in it, and ranges do not overlap. Nothing if a query takes more conflicts than `patience`; not
-    /// where smaller values have been left out, because the path's condition has no bound then.
-    fn fix_least(&mut self, e: ExprId, why: &str, range: &dyn Fn(&Self, u64) -> (u64, u64), patience: u64) -> Result<Option<Least>, Stop> {
-        let width = self.core.pool.width(e);
-        let mut within = self.state.path.clone();
-        let (mut bound, mut above) = (ExprId::TRUE, None);
-        if let Some(&Decision::Value(v)) = self.state.script.front() {
-            let range = range(self, v);
-            if self.defers_here() {
-                self.leave_rest(e, ExprId::TRUE, v, range);
-            }
-            self.next_scripted();
-            self.record(Decision::Value(v));
-            let inside = self.is_in(e, range);
-            self.assume_chosen(inside, why)?;
-            return Ok(Some((v, range)));
-        }
-        match self.next_scripted() {
-            // The bound is for this query alone: the range chosen implies it.
-            Some(Decision::Above(v)) => {
-                let floor = self.core.pool.bits(width, v);
-                bound = self.core.pool.ult(floor, e);
-                self.fit(bound, &self.state.prefix.clone())?;
-                self.core.solver.push(&self.core.pool, &mut within, bound);
-                above = Some(v);
-            }
-            Some(other) => return Err(self.lost_script("value", other)),
-            None => {}
-        }
-        self.count_decision()?;
-        let mut budget = self.budget();
-        let is_short = above.is_none() && patience < budget.conflicts;
-        if is_short {
-            budget.conflicts = patience;
-        }
-        let base = self.state.model.clone();
-        self.core.stats.solver_checks += 1;
-        let least = self.core.solver.min_value(&mut self.core.pool, &within, e, &base, &budget);
-        let (v, model) = match least {
-            Ok(found) => found,
-            Err(Why::Conflicts) if is_short => return Ok(None),
-            Err(unknown) => {
-                self.take_back(&unknown, above);
-                return Err(self.undecided(unknown, why).into());
-            }
-        };
-        let range = range(self, v);
-        let inside = self.is_in(e, range);
-        self.leave_rest(e, bound, v, range);
-        self.record(Decision::Value(v));
-        self.state.model = model;
-        self.assume_chosen(inside, why)?;
-        Ok(Some((v, range)))
-    }
-
-    /// Leaves the values of `e` above the range of its smallest one. `bound`: what the smaller ones would have to satisfy besides.
-    fn leave_rest(&mut self, e: ExprId, bound: ExprId, least: u64, range: (u64, u64)) {
-        let width = self.core.pool.width(e);
-        let last = range.0.wrapping_add(range.1.wrapping_sub(1));
-        let last_value = self.core.pool.bits(width, last);
-        let more = self.core.pool.ult(last_value, e);
-        let single = more == ExprId::FALSE || self.core.solver.quick(&mut self.core.pool, &self.state.path, more) == Some(false);
-        // No smaller value is possible: what makes it so matters if the value does.
-        let first = self.core.pool.bits(width, least);
-        let smaller = self.core.pool.ult(e, first);
-        let smaller = self.core.pool.and(bound, smaller);
-        if smaller != ExprId::FALSE {
-            self.refute(smaller);
-        }
-        match single {
-            true if more != ExprId::FALSE => self.refute(more),
-            true => {}
-            false => self.add_flip(more, Some(Decision::Above(last)), None),
-        }
-    }
-
-    /// Counts one more range or value that an expression is fixed to after the same decisions; of these there are `most`.
-    fn count_tried(&mut self, most: u32, limit: Limit) -> Result<(), Stop> {
-        let tried = self.core.targets.entry(self.state.prefix.id()).or_default();
-        *tried += 1;
-        if *tried > most { Err(PathEnd::Limit(limit).into()) } else { Ok(()) }
-    }
-
-    /// As [`Cx::fix_least`], of an address: the object or gap that it lies in. Of one pointer there are so many as the configuration allows.
-    pub(crate) fn fix_region(&mut self, e: ExprId, range: &dyn Fn(&Self, u64) -> (u64, u64)) -> Result<(u64, (u64, u64)), Stop> {
-        if let Some(Decision::Above(_)) = self.state.script.front() {
-            self.count_tried(self.core.config.max_resolutions.saturating_sub(1), Limit::Resolutions)?;
-        }
-        let least = self.fix_least(e, WITHOUT_BASE, range, u64::MAX)?;
-        Ok(least.expect("no patience is asked for"))
-    }
-
-    /// Whether an expression's value is one of `count` from `first` on.
-    pub(super) fn is_in(&mut self, e: ExprId, (first, count): (u64, u64)) -> ExprId {
-        let width = self.core.pool.width(e);
-        let first = self.core.pool.bits(width, first);
-        if count == 1 {
-            return self.core.pool.eq(e, first);
-        }
-        let count = self.core.pool.bits(width, count);
-        let offset = self.core.pool.sub(e, first);
-        self.core.pool.ult(offset, count)
-    }
-
     /// As [`Cx::concretise`]: a target of a computed jump. Of one jump there are so many as the configuration allows.
     pub(crate) fn target(&mut self, value: Value, why: &str) -> Result<u64, Stop> {
         let known = matches!(self.state.script.front(), Some(Decision::Value(_)));
         if let (Value::Sym(_), false) = (value, known) {
-            self.count_tried(self.core.config.max_targets, Limit::Targets)?;
+            count_tried(self, self.core.config.max_targets, Limit::Targets)?;
         }
         address_of_code(self, value, why)
     }
@@ -389,7 +216,7 @@ impl Cx<'_> {
         }
         let v = match self.next_scripted() {
             Some(Decision::Value(v)) => v,
-            Some(other) => return Err(self.lost_script("value", other)),
+            Some(other) => return Err(flips::lost_script("value", other)),
             None if self.state.guided => {
                 self.count_decision()?;
                 self.core.eval.eval(&self.core.pool, value, &self.state.model)
@@ -399,7 +226,7 @@ impl Cx<'_> {
                 let (budget, base) = (self.budget(), self.state.model.clone());
                 self.core.stats.solver_checks += 1;
                 let least = self.core.solver.min_value(&mut self.core.pool, &self.state.path, value, &base, &budget);
-                let (v, model) = least.map_err(|unknown| self.undecided(unknown, why))?;
+                let (v, model) = least.map_err(|unknown| undecided(self, unknown, why))?;
                 self.state.model = model;
                 v
             }
@@ -408,88 +235,25 @@ impl Cx<'_> {
         self.record(Decision::Value(v));
         let fixed = self.core.pool.bits(self.core.pool.width(value), v);
         let cond = self.core.pool.eq(value, fixed);
-        self.assume_chosen(cond, why)?;
+        assume_chosen(self, cond, why)?;
         Ok(v)
+    }
+
+    /// The smallest value of at most 64 bits an expression can have here; the path keeps all others. Asks the solver.
+    pub fn least(&mut self, e: ExprId, why: &str) -> Result<u64, Stop> {
+        if let Some(bits) = self.core.pool.as_u64(e) {
+            return Ok(bits);
+        }
+        let budget = self.budget();
+        self.core.stats.solver_checks += 1;
+        let least = self.core.solver.min_value(&mut self.core.pool, &self.state.path, e, &self.state.model, &budget);
+        least.map(|(value, _)| value).map_err(|unknown| undecided(self, unknown, why).into())
     }
 
     /// Decides now whether something can go wrong: where `ok` can be false, the path that makes it so ends as `fault` says; where it
     /// can be true, this path goes on with it. Asks the solver unless cheap facts decide.
-    pub fn require(&mut self, ok: ExprId, fault: impl FnOnce(&Self, &Model) -> PathEnd) -> Result<(), Stop> {
-        self.required(ok, true, fault)
-    }
-
-    /// As [`Cx::require`], but where `ok` can be false the path ends there, as the ledger says.
-    pub(crate) fn require_or_end(&mut self, ok: ExprId, fault: impl FnOnce(&Self, &Model) -> PathEnd) -> Result<(), Stop> {
-        self.required(ok, false, fault)
-    }
-
-    fn required(&mut self, ok: ExprId, goes_on: bool, fault: impl FnOnce(&Self, &Model) -> PathEnd) -> Result<(), Stop> {
-        if let Some(value) = self.core.pool.as_u64(ok) {
-            return if value != 0 { Ok(()) } else { Err(fault(self, &self.state.model).into()) };
-        }
-        self.require_written(ok, "whether this is a fault")?;
-        let quick = self.quick(ok);
-        if let Some(holds) = self.follow_branch()? {
-            if quick != Some(holds) {
-                self.assert_side(ok, holds)?;
-            }
-            return if holds { Ok(()) } else { Err(fault(self, &self.state.model).into()) };
-        }
-        self.count_decision()?;
-        match quick {
-            Some(true) => {
-                self.record(Decision::Branch(true));
-                return Ok(());
-            }
-            Some(false) => {
-                self.record(Decision::Branch(false));
-                return Err(fault(self, &self.state.model).into());
-            }
-            None => {}
-        }
-        let bad = self.core.pool.not(ok);
-        let now_ok = self.core.eval.eval(&self.core.pool, ok, &self.state.model) != 0;
-        let failing = if now_ok { self.ask(bad)? } else { Some(self.state.model.clone()) };
-        let passing = if now_ok { Some(self.state.model.clone()) } else { self.ask(ok)? };
-        match (failing, passing) {
-            (None, _) => {
-                self.record(Decision::Branch(true));
-                self.assert_side(ok, true)?;
-                Ok(())
-            }
-            (Some(_), None) => {
-                self.record(Decision::Branch(false));
-                self.assert_side(ok, false)?;
-                Err(fault(self, &self.state.model).into())
-            }
-            (Some(failing), Some(_)) if !goes_on => {
-                let end = fault(self, &failing);
-                self.core.ledger.note(LedgerKind::DroppedFlip, "where a jump to an address made of input goes, if code is there");
-                self.record(Decision::Branch(false));
-                self.state.model = failing;
-                self.assert_side(ok, false)?;
-                Err(end.into())
-            }
-            (Some(failing), Some(passing)) => {
-                let end = fault(self, &failing);
-                let mut ended = self.state.fork();
-                ended.model = failing;
-                let mut there = Cx { core: self.core, state: &mut ended };
-                there.record(Decision::Branch(false));
-                there.assert_side(ok, false)?;
-                if let Some(monitor) = there.core.monitor.clone() {
-                    monitor.on_end(&end, &mut there);
-                }
-                if let Some(lazy) = there.core.lazy.clone() {
-                    lazy.ends(&end, Some(ok), &mut there);
-                }
-                self.core.end(&ended, end, Vec::new());
-                self.state.node = self.core.tree.ended_beside(self.state.node, bad);
-                self.record(Decision::Branch(true));
-                self.state.model = passing;
-                self.assert_side(ok, true)
-            }
-        }
+    pub fn require(&mut self, ok: ExprId, fault: impl FnOnce(&Cx<'_>, &Model) -> PathEnd) -> Result<(), Stop> {
+        required(self, ok, true, fault)
     }
 
     /// A model of the path condition and `cond`, if there is one. Asks the solver; a path ends if it does not decide.
@@ -500,21 +264,8 @@ impl Cx<'_> {
         match self.core.solver.check(&mut self.core.pool, &self.state.path, cond, &base, &budget) {
             Answer::Sat(model) => Ok(Some(model)),
             Answer::Unsat(_) => Ok(None),
-            Answer::Unknown(unknown) => Err(self.undecided(unknown, "a decision inside a path").into()),
+            Answer::Unknown(unknown) => Err(undecided(self, unknown, "a decision inside a path").into()),
         }
-    }
-
-    /// The end of a path whose next step the solver did not decide.
-    pub(crate) fn undecided(&mut self, unknown: Why, what: &str) -> PathEnd {
-        match unknown {
-            Why::Stopped => return PathEnd::Limit(Limit::Interrupted),
-            Why::BrokenModel => {
-                return PathEnd::Internal(format!("{what}: {unknown}: {:.400}", self.core.solver.broken().unwrap_or_default()));
-            }
-            Why::Nodes | Why::Conflicts | Why::TooWide | Why::NoText | Why::Process | Why::Backend => {}
-        }
-        self.core.ledger.note(LedgerKind::SolverTimeout, format!("{what}: {unknown}"));
-        PathEnd::Limit(Limit::Solver)
     }
 
     /// Goes on only where `cond` holds; a path where it cannot ends as assumed. Asks the solver if the model does not satisfy it.
@@ -531,33 +282,262 @@ impl Cx<'_> {
         self.assert_side(cond, true)
     }
 
-    /// New symbolic input of `len` bytes: one 8-bit symbol each, part of the path's test case. A name used before gets a number.
-    pub fn new_input(&mut self, name: &str, len: u64) -> Vec<ExprId> {
-        let name: Rc<str> = self.unused_input_name(name).into();
-        let symbols: Rc<[_]> = (0..len as u32).map(|i| self.core.pool.symbol(&name, i, 8)).collect();
-        let exprs = symbols.iter().map(|s| self.core.input_byte(*s)).collect();
-        self.state.inputs.push(Input { name, bytes: symbols });
-        self.state.dirty = true;
-        exprs
-    }
-
-    /// Whether there is room for an input of `len` bytes; what takes too much memory ends its path by name. To be asked where the user or the program
-    /// says how large an input is.
-    pub fn room_for_input(&mut self, name: &str, len: u64) -> Result<(), Stop> {
-        if len.saturating_mul(PER_INPUT_BYTE) <= self.core.config.max_memory {
-            return Ok(());
-        }
-        let what = format!("the symbolic input `{name}` of {len} bytes takes more memory than there may be");
-        self.core.ledger.note(LedgerKind::Limit, what);
-        Err(PathEnd::Limit(Limit::Memory).into())
-    }
-
     /// Tells the recorder, if there is one, of something that the running operation did.
     pub fn mark(&mut self, step: Step) {
         if let Some(recorder) = &mut self.core.recorder {
             recorder.step(step);
         }
     }
+}
+
+/// Constraints of the path when the running operation began.
+fn constraints_before(cx: &Cx<'_>) -> u32 {
+    cx.state.before.as_ref().unwrap_or(&cx.state.path).len() as u32
+}
+
+/// Leaves the alternative of a branch. If the path's decision is `known`, there is none, but for the facts that say so.
+fn leave_side(cx: &mut Cx<'_>, cond: ExprId, taken: bool, known: bool, blocks: Option<(u32, u32)>) {
+    let other = if taken { cx.core.pool.not(cond) } else { cond };
+    if known {
+        return flips::refute(cx, other);
+    }
+    let block = blocks.map(|(holds, not)| if taken { not } else { holds });
+    flips::add(cx, other, Some(Decision::Branch(!taken)), block);
+}
+
+fn note_tested(cx: &mut Cx<'_>, cond: ExprId, taken: bool, known: bool) {
+    if let Some(lazy) = cx.core.lazy.clone() {
+        let before = constraints_before(cx);
+        lazy.tested(cond, taken, (!known).then_some(before), cx);
+    }
+}
+
+/// Asserts what the engine chose, and notes it unless the code has tested it.
+fn assume_chosen(cx: &mut Cx<'_>, cond: ExprId, why: &str) -> Result<(), Stop> {
+    if cx.core.lazy.is_some() && !lazy::holds_on(cx, &cx.state.path.clone(), cond) {
+        lazy::note_assumed(cx, cond, why);
+    }
+    cx.assert_side(cond, true)
+}
+
+/// Leaves those of these conditions that come after the one taken and are among `flips`.
+fn leave_after(cx: &mut Cx<'_>, conds: &[ExprId], taken: usize, flips: std::ops::Range<usize>) {
+    for (other, &cond) in conds.iter().enumerate().skip(taken + 1) {
+        if flips.contains(&other) && cx.quick(cond) != Some(false) {
+            flips::add(cx, cond, Some(Decision::Choice(other as u32)), None);
+        }
+    }
+}
+
+/// Leaves all of these exclusive conditions but the one taken. Returns whether cheap facts say that it holds.
+fn leave_others(cx: &mut Cx<'_>, conds: &[ExprId], taken: usize, blocks: &[u32]) -> bool {
+    let sure = cx.quick(conds[taken]) == Some(true);
+    for (i, &cond) in conds.iter().enumerate().filter(|(i, _)| *i != taken) {
+        match if sure { Some(false) } else { cx.quick(cond) } {
+            Some(false) => flips::refute(cx, cond),
+            Some(true) | None => flips::add(cx, cond, Some(Decision::Choice(i as u32)), blocks.get(i).copied()),
+        }
+    }
+    sure
+}
+
+/// Fixes the range of values that the smallest value of `e` lies in, as `range` tells it (first value and how many); values beyond the range
+/// become a pending flip. Gives the smallest value and the range. Asks the solver, but not on replay. A range
+/// has no smaller values that `e` can have than those in it, and ranges do not overlap. Nothing if a query takes more conflicts than `patience`; not
+/// where smaller values have been left out, because the path's condition has no bound then.
+fn fix_least(
+    cx: &mut Cx<'_>,
+    e: ExprId,
+    why: &str,
+    range: &dyn Fn(&Cx<'_>, u64) -> (u64, u64),
+    patience: u64,
+) -> Result<Option<Least>, Stop> {
+    let width = cx.core.pool.width(e);
+    let mut within = cx.state.path.clone();
+    let (mut bound, mut above) = (ExprId::TRUE, None);
+    if let Some(&Decision::Value(v)) = cx.state.script.front() {
+        let range = range(cx, v);
+        if adoption::defers_here(cx) {
+            leave_rest(cx, e, ExprId::TRUE, v, range);
+        }
+        cx.next_scripted();
+        cx.record(Decision::Value(v));
+        let inside = is_in(cx, e, range);
+        assume_chosen(cx, inside, why)?;
+        return Ok(Some((v, range)));
+    }
+    match cx.next_scripted() {
+        // The bound is for this query alone: the range chosen implies it.
+        Some(Decision::Above(v)) => {
+            let floor = cx.core.pool.bits(width, v);
+            bound = cx.core.pool.ult(floor, e);
+            adoption::fit(cx, bound, &cx.state.prefix.clone())?;
+            cx.core.solver.push(&cx.core.pool, &mut within, bound);
+            above = Some(v);
+        }
+        Some(other) => return Err(flips::lost_script("value", other)),
+        None => {}
+    }
+    cx.count_decision()?;
+    let mut budget = cx.budget();
+    let is_short = above.is_none() && patience < budget.conflicts;
+    if is_short {
+        budget.conflicts = patience;
+    }
+    let base = cx.state.model.clone();
+    cx.core.stats.solver_checks += 1;
+    let least = cx.core.solver.min_value(&mut cx.core.pool, &within, e, &base, &budget);
+    let (v, model) = match least {
+        Ok(found) => found,
+        Err(Why::Conflicts) if is_short => return Ok(None),
+        Err(unknown) => {
+            adoption::take_back(cx, &unknown, above);
+            return Err(undecided(cx, unknown, why).into());
+        }
+    };
+    let range = range(cx, v);
+    let inside = is_in(cx, e, range);
+    leave_rest(cx, e, bound, v, range);
+    cx.record(Decision::Value(v));
+    cx.state.model = model;
+    assume_chosen(cx, inside, why)?;
+    Ok(Some((v, range)))
+}
+
+/// Leaves the values of `e` above the range of its smallest one. `bound`: what the smaller ones would have to satisfy besides.
+fn leave_rest(cx: &mut Cx<'_>, e: ExprId, bound: ExprId, least: u64, range: (u64, u64)) {
+    let width = cx.core.pool.width(e);
+    let last = range.0.wrapping_add(range.1.wrapping_sub(1));
+    let last_value = cx.core.pool.bits(width, last);
+    let more = cx.core.pool.ult(last_value, e);
+    let single = more == ExprId::FALSE || cx.core.solver.quick(&mut cx.core.pool, &cx.state.path, more) == Some(false);
+    // No smaller value is possible: what makes it so matters if the value does.
+    let first = cx.core.pool.bits(width, least);
+    let smaller = cx.core.pool.ult(e, first);
+    let smaller = cx.core.pool.and(bound, smaller);
+    if smaller != ExprId::FALSE {
+        flips::refute(cx, smaller);
+    }
+    match single {
+        true if more != ExprId::FALSE => flips::refute(cx, more),
+        true => {}
+        false => flips::add(cx, more, Some(Decision::Above(last)), None),
+    }
+}
+
+/// Counts one more range or value that an expression is fixed to after the same decisions; of these there are `most`.
+fn count_tried(cx: &mut Cx<'_>, most: u32, limit: Limit) -> Result<(), Stop> {
+    let tried = cx.core.targets.entry(cx.state.prefix.id()).or_default();
+    *tried += 1;
+    if *tried > most { Err(PathEnd::Limit(limit).into()) } else { Ok(()) }
+}
+
+/// As [`fix_least`], of an address: the object or gap that it lies in. Of one pointer there are so many as the configuration allows.
+pub(crate) fn fix_region(cx: &mut Cx<'_>, e: ExprId, range: &dyn Fn(&Cx<'_>, u64) -> (u64, u64)) -> Result<(u64, (u64, u64)), Stop> {
+    if let Some(Decision::Above(_)) = cx.state.script.front() {
+        count_tried(cx, cx.core.config.max_resolutions.saturating_sub(1), Limit::Resolutions)?;
+    }
+    let least = fix_least(cx, e, WITHOUT_BASE, range, u64::MAX)?;
+    Ok(least.expect("no patience is asked for"))
+}
+
+/// Whether an expression's value is one of `count` from `first` on.
+pub(super) fn is_in(cx: &mut Cx<'_>, e: ExprId, (first, count): (u64, u64)) -> ExprId {
+    let width = cx.core.pool.width(e);
+    let first = cx.core.pool.bits(width, first);
+    if count == 1 {
+        return cx.core.pool.eq(e, first);
+    }
+    let count = cx.core.pool.bits(width, count);
+    let offset = cx.core.pool.sub(e, first);
+    cx.core.pool.ult(offset, count)
+}
+
+/// As [`Cx::require`], but where `ok` can be false the path ends there, as the ledger says.
+pub(crate) fn require_or_end(cx: &mut Cx<'_>, ok: ExprId, fault: impl FnOnce(&Cx<'_>, &Model) -> PathEnd) -> Result<(), Stop> {
+    required(cx, ok, false, fault)
+}
+
+fn required(cx: &mut Cx<'_>, ok: ExprId, goes_on: bool, fault: impl FnOnce(&Cx<'_>, &Model) -> PathEnd) -> Result<(), Stop> {
+    if let Some(value) = cx.core.pool.as_u64(ok) {
+        return if value != 0 { Ok(()) } else { Err(fault(cx, &cx.state.model).into()) };
+    }
+    cx.require_written(ok, "whether this is a fault")?;
+    let quick = cx.quick(ok);
+    if let Some(holds) = flips::follow_branch(cx)? {
+        if quick != Some(holds) {
+            cx.assert_side(ok, holds)?;
+        }
+        return if holds { Ok(()) } else { Err(fault(cx, &cx.state.model).into()) };
+    }
+    cx.count_decision()?;
+    match quick {
+        Some(true) => {
+            cx.record(Decision::Branch(true));
+            return Ok(());
+        }
+        Some(false) => {
+            cx.record(Decision::Branch(false));
+            return Err(fault(cx, &cx.state.model).into());
+        }
+        None => {}
+    }
+    let bad = cx.core.pool.not(ok);
+    let now_ok = cx.core.eval.eval(&cx.core.pool, ok, &cx.state.model) != 0;
+    let failing = if now_ok { cx.ask(bad)? } else { Some(cx.state.model.clone()) };
+    let passing = if now_ok { Some(cx.state.model.clone()) } else { cx.ask(ok)? };
+    match (failing, passing) {
+        (None, _) => {
+            cx.record(Decision::Branch(true));
+            cx.assert_side(ok, true)?;
+            Ok(())
+        }
+        (Some(_), None) => {
+            cx.record(Decision::Branch(false));
+            cx.assert_side(ok, false)?;
+            Err(fault(cx, &cx.state.model).into())
+        }
+        (Some(failing), Some(_)) if !goes_on => {
+            let end = fault(cx, &failing);
+            cx.core.ledger.note(LedgerKind::DroppedFlip, "where a jump to an address made of input goes, if code is there");
+            cx.record(Decision::Branch(false));
+            cx.state.model = failing;
+            cx.assert_side(ok, false)?;
+            Err(end.into())
+        }
+        (Some(failing), Some(passing)) => {
+            let end = fault(cx, &failing);
+            let mut ended = cx.state.fork();
+            ended.model = failing;
+            let mut there = Cx { core: cx.core, state: &mut ended };
+            there.record(Decision::Branch(false));
+            there.assert_side(ok, false)?;
+            if let Some(monitor) = there.core.monitor.clone() {
+                monitor.on_end(&end, &mut there);
+            }
+            if let Some(lazy) = there.core.lazy.clone() {
+                lazy.ends(&end, Some(ok), &mut there);
+            }
+            cx.core.end(&ended, end, Vec::new());
+            cx.state.node = cx.core.tree.ended_beside(cx.state.node, bad);
+            cx.record(Decision::Branch(true));
+            cx.state.model = passing;
+            cx.assert_side(ok, true)
+        }
+    }
+}
+
+/// The end of a path whose next step the solver did not decide.
+pub(crate) fn undecided(cx: &mut Cx<'_>, unknown: Why, what: &str) -> PathEnd {
+    match unknown {
+        Why::Stopped => return PathEnd::Limit(Limit::Interrupted),
+        Why::BrokenModel => {
+            return PathEnd::Internal(format!("{what}: {unknown}: {:.400}", cx.core.solver.broken().unwrap_or_default()));
+        }
+        Why::Nodes | Why::Conflicts | Why::TooWide | Why::NoText | Why::Process | Why::Backend => {}
+    }
+    cx.core.ledger.note(LedgerKind::SolverTimeout, format!("{what}: {unknown}"));
+    PathEnd::Limit(Limit::Solver)
 }
 
 /// As [`Cx::concretise`]: an address of code. Where the code goes by a table, as for a `switch`, is its own decision.
@@ -569,7 +549,7 @@ pub(super) fn address_of_code(cx: &mut Cx<'_>, value: Value, why: &str) -> Resul
     {
         let fixed = cx.core.pool.bits(64, address);
         let here = cx.core.pool.eq(e, fixed);
-        cx.note_tested(here, true, true);
+        note_tested(cx, here, true, true);
     }
     Ok(address)
 }

@@ -217,39 +217,37 @@ impl Core {
     }
 }
 
-impl Cx<'_> {
-    /// The program is about to write these 8-bit values, behind others. Decides whether a goal's text is among them. Before anything is changed.
-    pub fn wrote(&mut self, before: &[ExprId], new: &[ExprId]) -> Result<(), Stop> {
-        let Some(goals) = self.core.goals.as_ref().filter(|_| self.state.reached.is_none()) else { return Ok(()) };
-        let outputs = goals.outputs.clone();
-        for (text, aim) in outputs.iter() {
-            let context = before.len().min(text.len().saturating_sub(1));
-            let all: Vec<ExprId> = before[before.len() - context..].iter().chain(new).copied().collect();
-            let mut here = ExprId::FALSE;
-            for window in all.windows(text.len()) {
-                let mut same = ExprId::TRUE;
-                for (&byte, &wanted) in window.iter().zip(text) {
-                    let wanted = self.core.pool.bits(8, wanted.into());
-                    let equal = self.core.pool.eq(byte, wanted);
-                    same = self.core.pool.and(same, equal);
-                    if same == ExprId::FALSE {
-                        break;
-                    }
+/// The program is about to write these 8-bit values, behind others. Decides whether a goal's text is among them. Before anything is changed.
+pub fn wrote(cx: &mut Cx<'_>, before: &[ExprId], new: &[ExprId]) -> Result<(), Stop> {
+    let Some(goals) = cx.core.goals.as_ref().filter(|_| cx.state.reached.is_none()) else { return Ok(()) };
+    let outputs = goals.outputs.clone();
+    for (text, aim) in outputs.iter() {
+        let context = before.len().min(text.len().saturating_sub(1));
+        let all: Vec<ExprId> = before[before.len() - context..].iter().chain(new).copied().collect();
+        let mut here = ExprId::FALSE;
+        for window in all.windows(text.len()) {
+            let mut same = ExprId::TRUE;
+            for (&byte, &wanted) in window.iter().zip(text) {
+                let wanted = cx.core.pool.bits(8, wanted.into());
+                let equal = cx.core.pool.eq(byte, wanted);
+                same = cx.core.pool.and(same, equal);
+                if same == ExprId::FALSE {
+                    break;
                 }
-                here = self.core.pool.or(here, same);
             }
-            if !self.decide(here)? {
-                continue;
-            }
-            match aim {
-                Aim::Avoid => return Err(self.core.avoided().into()),
-                Aim::Find(goal) => {
-                    self.state.reached = Some(*goal);
-                    self.core.reach(None);
-                    return Ok(());
-                }
+            here = cx.core.pool.or(here, same);
+        }
+        if !cx.decide(here)? {
+            continue;
+        }
+        match aim {
+            Aim::Avoid => return Err(cx.core.avoided().into()),
+            Aim::Find(goal) => {
+                cx.state.reached = Some(*goal);
+                cx.core.reach(None);
+                return Ok(());
             }
         }
-        Ok(())
     }
+    Ok(())
 }

@@ -17,73 +17,71 @@ use crate::state::landings::{Landing, Token};
 use crate::step::cx::Cx;
 use crate::step::plugin::{Stop, Value};
 
-impl Cx<'_> {
-    /// Records a landing at the current call, for the `jmp_buf` at this address. Machine code has none: there `longjmp` is a jump.
-    pub fn land(&mut self, buffer: u64) -> Result<Token, Stop> {
-        let image = self.core.image.clone();
-        if image.is_machine_code(self.pos().func) {
-            return Err(PathEnd::Unsupported("`setjmp` of the C library, called by machine code".into()).into());
-        }
-        let state = &mut *self.state;
-        let depth = state.frames.len() as u32 - 1;
-        let landings = Rc::make_mut(&mut state.landings);
-        landings.made += 1;
-        let made = landings.made;
-        let frame = state.frames.last_mut().expect("a running state has a frame");
-        if frame.activation == 0 {
-            Rc::make_mut(frame).activation = made;
-        }
-        let (op, token) = (frame.op(), Token { landing: made, activation: frame.activation });
-        let again = |old: &Landing| (old.buffer, old.token.activation, old.frame.op()) == (buffer, token.activation, op);
-        landings.all.retain(|old| old.is_active(&state.frames) && !again(old));
-        landings.all.push(Landing { token, buffer, depth, sp: state.sp, frame: state.frames[depth as usize].clone() });
-        Ok(token)
+/// Records a landing at the current call, for the `jmp_buf` at this address. Machine code has none: there `longjmp` is a jump.
+pub fn land(cx: &mut Cx<'_>, buffer: u64) -> Result<Token, Stop> {
+    let image = cx.core.image.clone();
+    if image.is_machine_code(cx.pos().func) {
+        return Err(PathEnd::Unsupported("`setjmp` of the C library, called by machine code".into()).into());
     }
+    let state = &mut *cx.state;
+    let depth = state.frames.len() as u32 - 1;
+    let landings = Rc::make_mut(&mut state.landings);
+    landings.made += 1;
+    let made = landings.made;
+    let frame = state.frames.last_mut().expect("a running state has a frame");
+    if frame.activation == 0 {
+        Rc::make_mut(frame).activation = made;
+    }
+    let (op, token) = (frame.op(), Token { landing: made, activation: frame.activation });
+    let again = |old: &Landing| (old.buffer, old.token.activation, old.frame.op()) == (buffer, token.activation, op);
+    landings.all.retain(|old| old.is_active(&state.frames) && !again(old));
+    landings.all.push(Landing { token, buffer, depth, sp: state.sp, frame: state.frames[depth as usize].clone() });
+    Ok(token)
+}
 
-    /// Unwinds to a landing and returns `value` from its `setjmp`. Watched calls that are unwound never return: the monitor is told.
-    pub(super) fn jump_to(&mut self, token: Token, value: Value) -> Result<(), Stop> {
-        let active = self.state.frames.iter().any(|frame| frame.activation == token.activation);
-        let landing = self.state.landings.all.iter().find(|landing| landing.token == token).cloned();
-        let Some(landing) = landing.filter(|landing| active && landing.is_active(&self.state.frames)) else {
-            return Err(match active {
-                true => PathEnd::Unsupported("`longjmp` by an old copy of a `jmp_buf` that was filled again".into()),
-                false => PathEnd::fault(FaultKind::BadCallTarget, "`longjmp` to a function that has returned"),
-            }
-            .into());
-        };
-        let abandoned = unwind(self, landing.depth as usize, landing.frame.op())?;
-        self.restore(&landing);
-        tell_unwound(self, abandoned);
-        let (dst, width) = self.result_of(&landing.frame);
-        let value = self.expr(value, width);
-        self.put(dst, Value::Sym(value));
-        self.state.frame_mut().go_on();
-        Ok(())
-    }
-
-    /// Puts the frame of a landing back on top. Stack memory allocated since then is gone.
-    fn restore(&mut self, landing: &Landing) {
-        let top = self.state.frames.pop().expect("the landing's frame is on top");
-        let mut back = (*landing.frame).clone();
-        back.watched = top.watched;
-        back.widen(top.len());
-        for (address, size) in top.dynamic.iter().filter(|block| !back.dynamic.contains(block)) {
-            self.state.memory.space.make_dead(*address, *size, &mut self.core.pool);
+/// Unwinds to a landing and returns `value` from its `setjmp`. Watched calls that are unwound never return: the monitor is told.
+pub(super) fn jump_to(cx: &mut Cx<'_>, token: Token, value: Value) -> Result<(), Stop> {
+    let active = cx.state.frames.iter().any(|frame| frame.activation == token.activation);
+    let landing = cx.state.landings.all.iter().find(|landing| landing.token == token).cloned();
+    let Some(landing) = landing.filter(|landing| active && landing.is_active(&cx.state.frames)) else {
+        return Err(match active {
+            true => PathEnd::Unsupported("`longjmp` by an old copy of a `jmp_buf` that was filled again".into()),
+            false => PathEnd::fault(FaultKind::BadCallTarget, "`longjmp` to a function that has returned"),
         }
-        back.dynamic.retain(|block| top.dynamic.contains(block));
-        self.state.sp = landing.sp;
-        self.state.frames.push(Rc::new(back));
-    }
+        .into());
+    };
+    let abandoned = unwind(cx, landing.depth as usize, landing.frame.op())?;
+    restore(cx, &landing);
+    tell_unwound(cx, abandoned);
+    let (dst, width) = result_of(cx, &landing.frame);
+    let value = cx.expr(value, width);
+    cx.put(dst, Value::Sym(value));
+    cx.state.frame_mut().go_on();
+    Ok(())
+}
 
-    /// The slot and the width in bits of the result of the call that a frame is at.
-    fn result_of(&self, frame: &Frame) -> (u32, u32) {
-        let image = &self.core.image;
-        let code = image.code(frame.func());
-        let module = &image.program.units[code.module as usize].module;
-        let inst: Inst = module.insts[(code.first_inst + frame.op()) as usize];
-        debug_assert!(matches!(inst.operator(), Some(Op::Call | Op::CallIndirect)));
-        (inst.dst, module.calls[inst.b as usize].ret_width.clamp(1, 64))
+/// Puts the frame of a landing back on top. Stack memory allocated since then is gone.
+fn restore(cx: &mut Cx<'_>, landing: &Landing) {
+    let top = cx.state.frames.pop().expect("the landing's frame is on top");
+    let mut back = (*landing.frame).clone();
+    back.watched = top.watched;
+    back.widen(top.len());
+    for (address, size) in top.dynamic.iter().filter(|block| !back.dynamic.contains(block)) {
+        cx.state.memory.space.make_dead(*address, *size, &mut cx.core.pool);
     }
+    back.dynamic.retain(|block| top.dynamic.contains(block));
+    cx.state.sp = landing.sp;
+    cx.state.frames.push(Rc::new(back));
+}
+
+/// The slot and the width in bits of the result of the call that a frame is at.
+fn result_of(cx: &Cx<'_>, frame: &Frame) -> (u32, u32) {
+    let image = &cx.core.image;
+    let code = image.code(frame.func());
+    let module = &image.program.units[code.module as usize].module;
+    let inst: Inst = module.insts[(code.first_inst + frame.op()) as usize];
+    debug_assert!(matches!(inst.operator(), Some(Op::Call | Op::CallIndirect)));
+    (inst.dst, module.calls[inst.b as usize].ret_width.clamp(1, 64))
 }
 
 /// The innermost frame below `height` (the number of frames that are left of) whose call has a landing pad: its index and the address

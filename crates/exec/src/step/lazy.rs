@@ -1,5 +1,8 @@
 //! Lazily made inputs in the engine: the slot of their plug-in, and binding as an operation of its own (docs/design/016).
 
+use wryneck_expr::ExprId;
+use wryneck_solver::PathCondition;
+
 use crate::ground::path_end::PathEnd;
 use crate::state::State;
 use crate::step::cx::Cx;
@@ -24,4 +27,16 @@ pub(crate) fn bind(cx: &mut Cx<'_>) -> Result<(), Stop> {
     lazy.bind(address, cx)?;
     cx.state.binding = None;
     Ok(())
+}
+
+/// Notes that the engine chose that a condition holds, where inputs are lazily made.
+pub(crate) fn note_assumed(cx: &mut Cx<'_>, cond: ExprId, why: &str) {
+    if let Some(lazy) = cx.core.lazy.clone() {
+        lazy.assumed(cond, why, cx);
+    }
+}
+
+/// Whether a path condition has every part of a condition.
+pub(crate) fn holds_on(cx: &Cx<'_>, path: &PathCondition, cond: ExprId) -> bool {
+    cx.core.pool.conjuncts(cond).into_iter().all(|part| path.contains(&cx.core.pool, part))
 }

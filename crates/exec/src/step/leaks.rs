@@ -89,7 +89,7 @@ fn allocated_at(cx: &Cx<'_>, origin: StackId) -> String {
     const PLACES: usize = 4;
     let stack = cx.core.stacks.get(origin);
     let ours = stack.iter().rposition(|pos| !cx.core.image.in_library(*pos)).map_or(stack.len(), |outermost| outermost + 1);
-    let places: Vec<String> = stack[..ours].iter().take(PLACES).map(|pos| cx.place_name(*pos)).collect();
+    let places: Vec<String> = stack[..ours].iter().take(PLACES).map(|pos| cx.core.image.place_name(*pos)).collect();
     places.join(", called from ")
 }
 

@@ -12,6 +12,7 @@ use crate::ground::code::Callee;
 use crate::ground::path_end::{FaultKind, PathEnd};
 use crate::state::Tagged;
 use crate::step::cx::Cx;
+use crate::step::memory;
 use crate::step::plugin::{Stop, Value};
 
 /// What signal handlers and callbacks must leave alone below the stack pointer (System V x86-64 ABI, section 3.2.2).
@@ -34,99 +35,97 @@ pub fn set_stack_pointer(cx: &mut Cx<'_>, pointer: u64) -> bool {
     true
 }
 
-impl Cx<'_> {
-    /// The function that a call of this address reaches; `None` if there is none.
-    pub(super) fn called_at(&self, address: u64) -> Option<Called> {
-        let function = || self.core.image.callee_at(address).map(Called::Function);
-        let is_code = |source: &dyn wryneck_ir::CodeSource| {
-            source.calling().is_some() && source.executable().iter().any(|(base, size)| address.wrapping_sub(*base) < *size)
-        };
-        let code = self.core.code_source.as_ref().is_some_and(|source| is_code(&*source.borrow()));
-        if code { Some(Called::MachineCode(address)) } else { function() }
-    }
+/// The function that a call of this address reaches; `None` if there is none.
+pub(super) fn called_at(cx: &Cx<'_>, address: u64) -> Option<Called> {
+    let function = || cx.core.image.callee_at(address).map(Called::Function);
+    let is_code = |source: &dyn wryneck_ir::CodeSource| {
+        source.calling().is_some() && source.executable().iter().any(|(base, size)| address.wrapping_sub(*base) < *size)
+    };
+    let code = cx.core.code_source.as_ref().is_some_and(|source| is_code(&*source.borrow()));
+    if code { Some(Called::MachineCode(address)) } else { function() }
+}
 
-    /// Begins the machine code at an address with these arguments. The caller's operation is already the one after the call.
-    pub(super) fn enter_machine_code(&mut self, address: u64, args: &[Value], dst: u32, ret_width: u32) -> Result<(), Stop> {
-        let calling = self.core.code_source.as_ref().and_then(|source| source.borrow().calling().cloned());
-        let Some(calling) = calling else { return Err(PathEnd::Internal("machine code that cannot be called".into()).into()) };
-        let image = self.core.image.clone();
-        let Some((_, code)) = image.machine_code() else { return Err(PathEnd::Internal("no machine code".into()).into()) };
-        let mut limbs = self.registers(&calling, code.func, code.consts.len());
-        let stack = match limbs[calling.stack_pointer] {
-            (pointer, 0) => pointer,
-            _ => return Err(PathEnd::Unsupported("a call back to machine code while the stack pointer is symbolic".into()).into()),
-        };
-        let (registers, pushed) = args.split_at(args.len().min(calling.arguments.len()));
-        let registers: Vec<Tagged> = registers.iter().map(|arg| self.word(*arg)).collect();
-        let pointer = (stack.wrapping_sub(RED_ZONE + 8 * pushed.len() as u64) & !15).wrapping_sub(8);
-        self.write_concrete(pointer, &calling.back.to_le_bytes())?;
-        for (at, arg) in (pointer + 8..).step_by(8).zip(pushed) {
-            match *arg {
-                Value::Bits(word) => self.write_concrete(at, &word.to_le_bytes())?,
-                Value::Sym(e) => {
-                    let word = if self.core.pool.width(e) < 64 { self.core.pool.zext(e, 64) } else { e };
-                    self.store(Value::Bits(at), word)?;
-                }
-            }
-        }
-        self.write_concrete(pointer.wrapping_add(calling.shadow), &calling.back.to_le_bytes())?;
-        limbs[calling.instruction_pointer] = (address, 0);
-        limbs[calling.stack_pointer] = (pointer, 0);
-        calling.arguments.iter().zip(registers).for_each(|(limb, arg)| limbs[*limb] = arg);
-        frame::enter(self.core, self.state, code, &limbs, dst, ret_width)?;
-        entered(self.core, self.state);
-        Ok(())
-    }
-
-    /// The registers of the innermost machine code, or those a program begins with. Constants have the first slots of its frame.
-    fn registers(&self, calling: &Calling, func: u32, constants: usize) -> Vec<Tagged> {
-        let count = calling.initial.len();
-        match self.state.frames.iter().rev().find(|frame| frame.func() == func) {
-            Some(frame) => (constants..constants + count).map(|slot| frame.get(slot)).collect(),
-            None => calling.initial.iter().map(|value| (*value, 0)).collect(),
-        }
-    }
-
-    /// An argument as a register has it.
-    fn word(&mut self, value: Value) -> Tagged {
-        match value {
-            Value::Bits(bits) => (bits, 0),
+/// Begins the machine code at an address with these arguments. The caller's operation is already the one after the call.
+pub(super) fn enter(cx: &mut Cx<'_>, address: u64, args: &[Value], dst: u32, ret_width: u32) -> Result<(), Stop> {
+    let calling = cx.core.code_source.as_ref().and_then(|source| source.borrow().calling().cloned());
+    let Some(calling) = calling else { return Err(PathEnd::Internal("machine code that cannot be called".into()).into()) };
+    let image = cx.core.image.clone();
+    let Some((_, code)) = image.machine_code() else { return Err(PathEnd::Internal("no machine code".into()).into()) };
+    let mut limbs = registers(cx, &calling, code.func, code.consts.len());
+    let stack = match limbs[calling.stack_pointer] {
+        (pointer, 0) => pointer,
+        _ => return Err(PathEnd::Unsupported("a call back to machine code while the stack pointer is symbolic".into()).into()),
+    };
+    let (registers, pushed) = args.split_at(args.len().min(calling.arguments.len()));
+    let registers: Vec<Tagged> = registers.iter().map(|arg| word(cx, *arg)).collect();
+    let pointer = (stack.wrapping_sub(RED_ZONE + 8 * pushed.len() as u64) & !15).wrapping_sub(8);
+    memory::write_concrete(cx, pointer, &calling.back.to_le_bytes())?;
+    for (at, arg) in (pointer + 8..).step_by(8).zip(pushed) {
+        match *arg {
+            Value::Bits(word) => memory::write_concrete(cx, at, &word.to_le_bytes())?,
             Value::Sym(e) => {
-                let width = self.core.pool.width(e);
-                let e = if width < 64 { self.core.pool.zext(e, 64) } else { e };
-                (u64::from(e.raw()), 1)
+                let word = if cx.core.pool.width(e) < 64 { cx.core.pool.zext(e, 64) } else { e };
+                memory::store(cx, Value::Bits(at), word)?;
             }
         }
     }
+    memory::write_concrete(cx, pointer.wrapping_add(calling.shadow), &calling.back.to_le_bytes())?;
+    limbs[calling.instruction_pointer] = (address, 0);
+    limbs[calling.stack_pointer] = (pointer, 0);
+    calling.arguments.iter().zip(registers).for_each(|(limb, arg)| limbs[*limb] = arg);
+    frame::enter(cx.core, cx.state, code, &limbs, dst, ret_width)?;
+    entered(cx.core, cx.state);
+    Ok(())
+}
 
-    /// Enters whatever is called by an address. What only a call can do, and what a monitor watches, is called by [`CALL_BACK`].
-    pub(super) fn enter_called(&mut self, address: u64, args: &[Value], dst: u32, ret_width: u32) -> Result<(), Stop> {
-        let image = self.core.image.clone();
-        let enter = |cx: &mut Cx<'_>, f: u32, args: &[Value]| {
-            let args: Vec<Tagged> = args.iter().map(super::call::tagged).collect();
-            frame::enter(cx.core, cx.state, image.code(f), &args, dst, ret_width)?;
-            entered(cx.core, cx.state);
-            Ok(())
-        };
-        let caller = || match image.callee_at(image.function_address(CALL_BACK)?) {
-            Some(Callee::Body(f)) if args.len() <= 1 => Some(f),
-            Some(_) | None => None,
-        };
-        match self.called_at(address) {
-            Some(Called::MachineCode(address)) => self.enter_machine_code(address, args, dst, ret_width),
-            Some(Called::Function(callee @ Callee::Body(f))) if !image.is_watched(callee) => enter(self, f, args),
-            Some(Called::Function(callee)) => match (callee, caller()) {
-                (_, Some(caller)) => enter(self, caller, &[Value::Bits(address), args.first().copied().unwrap_or(Value::Bits(0))]),
-                (Callee::Body(f), None) => enter(self, f, args),
-                (Callee::Model(_) | Callee::Undefined(_), None) => {
-                    let name = image.callee_name(callee);
-                    Err(PathEnd::Unsupported(format!("`{name}`, which has no body, as a function that is called back")).into())
-                }
-            },
-            None => {
-                let what = format!("call back to {address:#x}, which is not a function");
-                Err(PathEnd::fault(FaultKind::BadCallTarget, what).into())
+/// The registers of the innermost machine code, or those a program begins with. Constants have the first slots of its frame.
+fn registers(cx: &Cx<'_>, calling: &Calling, func: u32, constants: usize) -> Vec<Tagged> {
+    let count = calling.initial.len();
+    match cx.state.frames.iter().rev().find(|frame| frame.func() == func) {
+        Some(frame) => (constants..constants + count).map(|slot| frame.get(slot)).collect(),
+        None => calling.initial.iter().map(|value| (*value, 0)).collect(),
+    }
+}
+
+/// An argument as a register has it.
+fn word(cx: &mut Cx<'_>, value: Value) -> Tagged {
+    match value {
+        Value::Bits(bits) => (bits, 0),
+        Value::Sym(e) => {
+            let width = cx.core.pool.width(e);
+            let e = if width < 64 { cx.core.pool.zext(e, 64) } else { e };
+            (u64::from(e.raw()), 1)
+        }
+    }
+}
+
+/// Enters whatever is called by an address. What only a call can do, and what a monitor watches, is called by [`CALL_BACK`].
+pub(super) fn enter_called(cx: &mut Cx<'_>, address: u64, args: &[Value], dst: u32, ret_width: u32) -> Result<(), Stop> {
+    let image = cx.core.image.clone();
+    let enter_body = |cx: &mut Cx<'_>, f: u32, args: &[Value]| {
+        let args: Vec<Tagged> = args.iter().map(super::call::tagged).collect();
+        frame::enter(cx.core, cx.state, image.code(f), &args, dst, ret_width)?;
+        entered(cx.core, cx.state);
+        Ok(())
+    };
+    let caller = || match image.callee_at(image.function_address(CALL_BACK)?) {
+        Some(Callee::Body(f)) if args.len() <= 1 => Some(f),
+        Some(_) | None => None,
+    };
+    match called_at(cx, address) {
+        Some(Called::MachineCode(address)) => enter(cx, address, args, dst, ret_width),
+        Some(Called::Function(callee @ Callee::Body(f))) if !image.is_watched(callee) => enter_body(cx, f, args),
+        Some(Called::Function(callee)) => match (callee, caller()) {
+            (_, Some(caller)) => enter_body(cx, caller, &[Value::Bits(address), args.first().copied().unwrap_or(Value::Bits(0))]),
+            (Callee::Body(f), None) => enter_body(cx, f, args),
+            (Callee::Model(_) | Callee::Undefined(_), None) => {
+                let name = image.callee_name(callee);
+                Err(PathEnd::Unsupported(format!("`{name}`, which has no body, as a function that is called back")).into())
             }
+        },
+        None => {
+            let what = format!("call back to {address:#x}, which is not a function");
+            Err(PathEnd::fault(FaultKind::BadCallTarget, what).into())
         }
     }
 }

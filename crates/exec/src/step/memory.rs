@@ -3,6 +3,8 @@
 //! A load at a symbolic offset reads the object's bytes within the offset's interval as an array. A store there rewrites each byte it may
 //! reach as a select. For objects above `max_symbolic_object` the offset is concretised.
 
+pub(super) mod operations;
+
 use wryneck_expr::ExprId;
 use wryneck_ir::{Inst, Part};
 
@@ -12,6 +14,7 @@ use crate::ground::memory::{Byte, PAGE};
 use crate::ground::path_end::{Limit, PathEnd};
 use crate::step::cx::Cx;
 use crate::step::plugin::{Stop, Value};
+use crate::step::{pointer, resolve, table, unwritten};
 
 /// Offsets a store at a symbolic offset may have before the offset is concretised.
 const MAX_STORE_SPREAD: u64 = 256;
@@ -44,57 +47,6 @@ fn is_string_function(name: &str) -> bool {
 /// Why the address of a load is concretised.
 pub(super) const PAST: &str = "address of a read past its object";
 
-pub fn load(cx: &mut Cx<'_>, inst: &Inst) -> Result<(), Stop> {
-    let width = u32::from(inst.width);
-    let pointer = cx.operand(inst.a, 64);
-    let pointer = cx.address_inside(pointer)?;
-    let loaded = match load_bytes(cx, Some(inst), pointer, bytes_of(width)) {
-        Ok(whole) => cx.core.pool.extract(whole, 0, width),
-        Err(stop) => {
-            cx.survive(stop)?;
-            let bytes = cx.new_input("memory out of bounds", bytes_of(width));
-            let whole = cx.join(&bytes);
-            cx.core.pool.extract(whole, 0, width)
-        }
-    };
-    cx.put_wide(inst.dst, loaded);
-    Ok(())
-}
-
-pub fn store(cx: &mut Cx<'_>, inst: &Inst) -> Result<(), Stop> {
-    let width = u32::from(inst.width);
-    let pointer = cx.operand(inst.a, 64);
-    let pointer = cx.address_inside(pointer)?;
-    let value = cx.wide_operand(inst.b, width);
-    cx.require_inside(pointer, value)?;
-    cx.store(pointer, value).or_else(|stop| cx.survive(stop))
-}
-
-/// MemCopy and MemMove: the bytes are read before any is written, so every overlap behaves as memmove.
-pub fn copy(cx: &mut Cx<'_>, inst: &Inst) -> Result<(), Stop> {
-    let (to, from, len) = (cx.operand(inst.a, 64), cx.operand(inst.b, 64), cx.operand(inst.c, 64));
-    cx.copy_bytes(to, from, len)
-}
-
-pub fn set(cx: &mut Cx<'_>, inst: &Inst) -> Result<(), Stop> {
-    let (to, len) = (cx.operand(inst.a, 64), cx.operand(inst.c, 64));
-    let byte = cx.operand(inst.b, 8);
-    cx.fill_bytes(to, byte, len)
-}
-
-pub fn undef(cx: &mut Cx<'_>, inst: &Inst) -> Result<(), Stop> {
-    if cx.core.config.uninit == Uninit::Zero {
-        return Ok(());
-    }
-    let (addr, len) = (cx.operand(inst.a, 64), cx.operand(inst.b, 64));
-    if let (Value::Bits(addr), Value::Bits(len)) = (addr, len)
-        && cx.writable_range(addr, len)
-    {
-        cx.state.memory.space.make_live(addr, len, false, &mut cx.core.pool);
-    }
-    Ok(())
-}
-
 /// Bytes a value of `width` bits takes in memory.
 fn bytes_of(width: u32) -> u64 {
     u64::from(width.div_ceil(8))
@@ -102,22 +54,22 @@ fn bytes_of(width: u32) -> u64 {
 
 /// Reads the bytes of a load; machine code (`inst`) may read past the object.
 fn load_bytes(cx: &mut Cx<'_>, inst: Option<&Inst>, pointer: Value, size: u64) -> Result<ExprId, Stop> {
-    let e = match cx.known(pointer) {
+    let e = match pointer::known(cx, pointer) {
         Value::Bits(addr) => return load_past(cx, inst, addr, size),
         Value::Sym(e) => e,
     };
     cx.require_written(e, "an address")?;
-    let e = cx.resolved(e)?;
-    let mut candidates = cx.candidates(e);
+    let e = pointer::resolved(cx, e)?;
+    let mut candidates = resolve::candidates(cx, e);
     if candidates.len() > 1
-        && let Some(word) = cx.load_any(&mut candidates, size)?
+        && let Some(word) = table::load_any(cx, &mut candidates, size)?
     {
         return Ok(word);
     }
-    match cx.place_among(candidates, size, false, inst)? {
+    match pointer::place_among(cx, candidates, size, false, inst)? {
         Place::At(addr) => load_past(cx, inst, addr, size),
         Place::In(object, offset) => {
-            let readable = cx.readable(&object, offset, size);
+            let readable = readable(cx, &object, offset, size);
             let mut offset = offset;
             // Its interval alone says of most offsets that they are inside.
             if let Some(inst) = inst
@@ -128,22 +80,22 @@ fn load_bytes(cx: &mut Cx<'_>, inst: Option<&Inst>, pointer: Value, size: u64) -
                 let base = cx.core.pool.bits(64, object.base);
                 let addr = cx.core.pool.add(base, offset);
                 let addr = cx.concretise(Value::Sym(addr), PAST)?;
-                if let Some(part) = cx.outside_of_object(inst, addr, size) {
+                if let Some(part) = outside_of_object(cx, inst, addr, size) {
                     return Ok(part);
                 }
                 offset = cx.core.pool.bits(64, addr.wrapping_sub(object.base));
             }
-            cx.check_within(&object, readable, offset, size, false)?;
-            cx.load_within(&Object { size: readable, ..object }, offset, size)
+            check_within(cx, &object, readable, offset, size, false)?;
+            load_within(cx, &Object { size: readable, ..object }, offset, size)
         }
     }
 }
 
 /// Reads at an address; machine code may read past the object.
 fn load_past(cx: &mut Cx<'_>, inst: Option<&Inst>, addr: u64, size: u64) -> Result<ExprId, Stop> {
-    match inst.and_then(|inst| cx.outside_of_object(inst, addr, size)) {
+    match inst.and_then(|inst| outside_of_object(cx, inst, addr, size)) {
         Some(part) => Ok(part),
-        None => cx.load_at(addr, size),
+        None => load_at(cx, addr, size),
     }
 }
 
@@ -166,426 +118,423 @@ fn read_at_once(cx: &Cx<'_>, inst: &Inst) -> Option<(Part, bool)> {
     Some((part, in_library))
 }
 
-impl Cx<'_> {
-    /// Reads `width` bits, little-endian. May decide and fault; asks the solver only for symbolic addresses.
-    pub fn load(&mut self, pointer: Value, width: u32) -> Result<ExprId, Stop> {
-        let whole = load_bytes(self, None, pointer, bytes_of(width))?;
-        Ok(self.core.pool.extract(whole, 0, width))
-    }
+/// Reads `width` bits, little-endian. May decide and fault; asks the solver only for symbolic addresses.
+pub fn load(cx: &mut Cx<'_>, pointer: Value, width: u32) -> Result<ExprId, Stop> {
+    let whole = load_bytes(cx, None, pointer, bytes_of(width))?;
+    Ok(cx.core.pool.extract(whole, 0, width))
+}
 
-    /// Reads at an offset that is in bounds.
-    pub(super) fn load_within(&mut self, object: &Object, offset: ExprId, size: u64) -> Result<ExprId, Stop> {
-        match self.core.pool.as_u64(offset) {
-            Some(offset) => self.load_at(object.base + offset, size),
-            None => self.load_in(object, offset, size),
+/// Reads at an offset that is in bounds.
+pub(super) fn load_within(cx: &mut Cx<'_>, object: &Object, offset: ExprId, size: u64) -> Result<ExprId, Stop> {
+    match cx.core.pool.as_u64(offset) {
+        Some(offset) => load_at(cx, object.base + offset, size),
+        None => load_in(cx, object, offset, size),
+    }
+}
+
+pub(super) fn load_at(cx: &mut Cx<'_>, addr: u64, size: u64) -> Result<ExprId, Stop> {
+    if size <= 8
+        && let Some(e) = cx.state.memory.space.whole_cell(addr, size)
+    {
+        return Ok(e);
+    }
+    let mut bytes = [0; 16];
+    if let Some(bytes) = bytes.get_mut(..size as usize)
+        && cx.state.memory.space.read(addr, bytes)
+    {
+        return Ok(constant(cx, bytes));
+    }
+    let mut parts = Vec::with_capacity(size as usize);
+    let (mut inside, zero) = (false, cx.core.pool.bits(8, 0));
+    for i in 0..size {
+        let byte = byte_at(cx, addr.wrapping_add(i));
+        inside |= byte.is_some();
+        parts.push(byte.unwrap_or(zero));
+        if byte.is_none() && !may_overhang(cx, addr, size) {
+            return Err(pointer::bad_access(cx, addr, size, false).into());
         }
     }
+    if inside { Ok(joined(cx, &parts)) } else { Err(pointer::bad_access(cx, addr, size, false).into()) }
+}
 
-    pub(super) fn load_at(&mut self, addr: u64, size: u64) -> Result<ExprId, Stop> {
-        if size <= 8
-            && let Some(e) = self.state.memory.space.whole_cell(addr, size)
-        {
-            return Ok(e);
-        }
-        let mut bytes = [0; 16];
-        if let Some(bytes) = bytes.get_mut(..size as usize)
-            && self.state.memory.space.read(addr, bytes)
-        {
-            return Ok(self.constant(bytes));
-        }
-        let mut parts = Vec::with_capacity(size as usize);
-        let (mut inside, zero) = (false, self.core.pool.bits(8, 0));
-        for i in 0..size {
-            let byte = self.byte_at(addr.wrapping_add(i));
-            inside |= byte.is_some();
-            parts.push(byte.unwrap_or(zero));
-            if byte.is_none() && !self.may_overhang(addr, size) {
-                return Err(self.bad_access(addr, size, false).into());
-            }
-        }
-        if inside { Ok(self.join(&parts)) } else { Err(self.bad_access(addr, size, false).into()) }
+/// Whether a read of `size` bytes at an address may lie partly outside of the object.
+fn may_overhang(cx: &Cx<'_>, addr: u64, size: u64) -> bool {
+    cx.core.config.machine_code && size <= 16 && size.is_power_of_two() && addr.is_multiple_of(size)
+}
+
+/// What a load of machine code reads that lies partly or wholly outside of its object; nothing where it lies inside, or faults at once. String
+/// functions read whole blocks and then look only at the object's bytes: no page ends inside such a block, so the processor does not
+/// object. The bytes outside of a vector have any value, and the path faults where anything depends on them (unwritten.rs). In
+/// functions that a symbol calls a string function of the C library, branches may: there the bytes are [`FILLER`], which no string
+/// ends with, so that one without an end is read on into the next block.
+pub(super) fn outside_of_object(cx: &mut Cx<'_>, inst: &Inst, address: u64, size: u64) -> Option<ExprId> {
+    let is_live = |at| !matches!(cx.state.memory.space.byte(at), Byte::Dead);
+    if (address..address.saturating_add(size)).all(is_live) {
+        return None;
     }
-
-    /// Whether a read of `size` bytes at an address may lie partly outside of the object.
-    fn may_overhang(&self, addr: u64, size: u64) -> bool {
-        self.core.config.machine_code && size <= 16 && size.is_power_of_two() && addr.is_multiple_of(size)
+    let (whole, in_library) = read_at_once(cx, inst)?;
+    let start = address.checked_sub(whole.at.into())?;
+    let gone = |o: &Object| matches!(o.what, What::Heap { freed: Some(_), .. }) || pointer::has_returned(cx, o);
+    if pointer::object_at(cx, start).is_some_and(|object| gone(&object)) {
+        return None;
     }
-
-    /// What a load of machine code reads that lies partly or wholly outside of its object; nothing where it lies inside, or faults at once. String
-    /// functions read whole blocks and then look only at the object's bytes: no page ends inside such a block, so the processor does not
-    /// object. The bytes outside of a vector have any value, and the path faults where anything depends on them (unwritten.rs). In
-    /// functions that a symbol calls a string function of the C library, branches may: there the bytes are [`FILLER`], which no string
-    /// ends with, so that one without an end is read on into the next block.
-    pub(super) fn outside_of_object(&mut self, inst: &Inst, address: u64, size: u64) -> Option<ExprId> {
-        let is_live = |at| !matches!(self.state.memory.space.byte(at), Byte::Dead);
-        if (address..address.saturating_add(size)).all(is_live) {
-            return None;
-        }
-        let (whole, in_library) = read_at_once(self, inst)?;
-        let start = address.checked_sub(whole.at.into())?;
-        let gone = |o: &Object| matches!(o.what, What::Heap { freed: Some(_), .. }) || self.has_returned(o);
-        if self.object_at(start).is_some_and(|object| gone(&object)) {
-            return None;
-        }
-        let last = start.checked_add(u64::from(whole.of) - 1)?;
-        let page = start / KERNEL_PAGE;
-        if page != last / KERNEL_PAGE {
-            return None;
-        }
-        let near =
-            start.saturating_sub(BLOCK).max(page * KERNEL_PAGE)..=last.saturating_add(BLOCK).min(page * KERNEL_PAGE + KERNEL_PAGE - 1);
-        // The vector's own bytes first: what lies in it is more likely its object.
-        let object = (start..=last).chain(near).find_map(|at| {
-            let live = !matches!(self.state.memory.space.byte(at), Byte::Dead);
-            live.then(|| self.object_at(at)).flatten()
-        })?;
-        let mut bytes = Vec::with_capacity(size as usize);
-        for at in address..address + size {
-            let inside = if at.wrapping_sub(object.base) < object.size { self.byte_at(at) } else { None };
-            bytes.push(match inside {
-                Some(byte) => byte,
-                None if in_library => self.core.pool.bits(8, FILLER),
-                None => self.overread_byte(at, &object),
-            });
-        }
-        Some(self.join(&bytes))
+    let last = start.checked_add(u64::from(whole.of) - 1)?;
+    let page = start / KERNEL_PAGE;
+    if page != last / KERNEL_PAGE {
+        return None;
     }
-
-    /// Up to which size of the object a read of `size` bytes at `offset` may reach: the object's own, or whole words.
-    fn readable(&self, object: &Object, offset: ExprId, size: u64) -> u64 {
-        let aligned = match self.core.pool.as_u64(offset) {
-            Some(offset) => object.base.wrapping_add(offset).is_multiple_of(size),
-            None => object.base.is_multiple_of(size) && self.core.pool.known_bits(offset).0.trailing_ones() >= size.trailing_zeros(),
-        };
-        let end = object.base.wrapping_add(object.size);
-        if aligned && self.may_overhang(0, size) { end.next_multiple_of(size).wrapping_sub(object.base) } else { object.size }
+    let near = start.saturating_sub(BLOCK).max(page * KERNEL_PAGE)..=last.saturating_add(BLOCK).min(page * KERNEL_PAGE + KERNEL_PAGE - 1);
+    // The vector's own bytes first: what lies in it is more likely its object.
+    let object = (start..=last).chain(near).find_map(|at| {
+        let live = !matches!(cx.state.memory.space.byte(at), Byte::Dead);
+        live.then(|| pointer::object_at(cx, at)).flatten()
+    })?;
+    let mut bytes = Vec::with_capacity(size as usize);
+    for at in address..address + size {
+        let inside = if at.wrapping_sub(object.base) < object.size { byte_at(cx, at) } else { None };
+        bytes.push(match inside {
+            Some(byte) => byte,
+            None if in_library => cx.core.pool.bits(8, FILLER),
+            None => unwritten::overread_byte(cx, at, &object),
+        });
     }
+    Some(joined(cx, &bytes))
+}
 
-    fn constant(&mut self, bytes: &[u8]) -> ExprId {
-        let mut limbs = vec![0u64; bytes.len().div_ceil(8)];
-        for (i, b) in bytes.iter().enumerate() {
-            limbs[i / 8] |= u64::from(*b) << (8 * (i % 8));
-        }
-        self.core.pool.wide(8 * bytes.len() as u32, &limbs)
+/// Up to which size of the object a read of `size` bytes at `offset` may reach: the object's own, or whole words.
+fn readable(cx: &Cx<'_>, object: &Object, offset: ExprId, size: u64) -> u64 {
+    let aligned = match cx.core.pool.as_u64(offset) {
+        Some(offset) => object.base.wrapping_add(offset).is_multiple_of(size),
+        None => object.base.is_multiple_of(size) && cx.core.pool.known_bits(offset).0.trailing_ones() >= size.trailing_zeros(),
+    };
+    let end = object.base.wrapping_add(object.size);
+    if aligned && may_overhang(cx, 0, size) { end.next_multiple_of(size).wrapping_sub(object.base) } else { object.size }
+}
+
+fn constant(cx: &mut Cx<'_>, bytes: &[u8]) -> ExprId {
+    let mut limbs = vec![0u64; bytes.len().div_ceil(8)];
+    for (i, b) in bytes.iter().enumerate() {
+        limbs[i / 8] |= u64::from(*b) << (8 * (i % 8));
     }
+    cx.core.pool.wide(8 * bytes.len() as u32, &limbs)
+}
 
-    /// Bytes, lowest first, as one value.
-    fn join(&mut self, parts: &[ExprId]) -> ExprId {
-        let mut whole = parts[0];
-        for part in &parts[1..] {
-            whole = self.core.pool.concat(*part, whole);
-        }
-        whole
+/// Bytes, lowest first, as one value.
+pub fn joined(cx: &mut Cx<'_>, parts: &[ExprId]) -> ExprId {
+    let mut whole = parts[0];
+    for part in &parts[1..] {
+        whole = cx.core.pool.concat(*part, whole);
     }
+    whole
+}
 
-    /// The 8-bit expression of a byte; `None` if it belongs to no object. An uninitialised byte gets its value here.
-    pub fn byte_at(&mut self, addr: u64) -> Option<ExprId> {
-        Some(match self.state.memory.space.byte(addr) {
-            Byte::Dead => return None,
-            Byte::Concrete(b) => self.core.pool.bits(8, b.into()),
-            Byte::Symbolic { expr, index } => self.core.pool.extract(expr, 8 * u32::from(index), 8),
-            Byte::Uninitialised => {
-                let s = match self.core.config.uninit {
-                    Uninit::Symbolic if let Some(lazy) = self.core.lazy.clone() => lazy.unwritten(addr, self),
-                    Uninit::Zero => self.core.pool.bits(8, 0),
-                    Uninit::Report => self.unwritten_byte(addr),
-                    Uninit::Symbolic | Uninit::SymbolicGlobals => self.unwritten_input(addr),
-                };
-                self.state.memory.space.store_expr(addr, 1, s, &mut self.core.pool);
-                s
-            }
-        })
+/// The 8-bit expression of a byte; `None` if it belongs to no object. An uninitialised byte gets its value here.
+pub fn byte_at(cx: &mut Cx<'_>, addr: u64) -> Option<ExprId> {
+    Some(match cx.state.memory.space.byte(addr) {
+        Byte::Dead => return None,
+        Byte::Concrete(b) => cx.core.pool.bits(8, b.into()),
+        Byte::Symbolic { expr, index } => cx.core.pool.extract(expr, 8 * u32::from(index), 8),
+        Byte::Uninitialised => {
+            let s = match cx.core.config.uninit {
+                Uninit::Symbolic if let Some(lazy) = cx.core.lazy.clone() => lazy.unwritten(addr, cx),
+                Uninit::Zero => cx.core.pool.bits(8, 0),
+                Uninit::Report => unwritten::unwritten_byte(cx, addr),
+                Uninit::Symbolic | Uninit::SymbolicGlobals => unwritten::unwritten_input(cx, addr),
+            };
+            cx.state.memory.space.store_expr(addr, 1, s, &mut cx.core.pool);
+            s
+        }
+    })
+}
+
+fn load_in(cx: &mut Cx<'_>, object: &Object, offset: ExprId, size: u64) -> Result<ExprId, Stop> {
+    let (low, high) = cx.core.pool.interval(offset);
+    let high = high.min(object.size - size);
+    let low = low.min(high);
+    if high - low + size > cx.core.config.max_symbolic_object {
+        let offset = cx.concretise(Value::Sym(offset), "offset into a large object")?;
+        return load_at(cx, object.base + offset, size);
     }
-
-    fn load_in(&mut self, object: &Object, offset: ExprId, size: u64) -> Result<ExprId, Stop> {
-        let (low, high) = self.core.pool.interval(offset);
-        let high = high.min(object.size - size);
-        let low = low.min(high);
-        if high - low + size > self.core.config.max_symbolic_object {
-            let offset = self.concretise(Value::Sym(offset), "offset into a large object")?;
-            return self.load_at(object.base + offset, size);
-        }
-        if let Some(word) = self.load_element(object, offset, size, low, high)? {
-            return Ok(word);
-        }
-        let mut bytes = Vec::with_capacity((high - low + size) as usize);
-        let overhangs = self.may_overhang(object.base, size);
-        for i in low..high + size {
-            match self.byte_at(object.base + i) {
-                Some(e) => bytes.push(e),
-                None if overhangs => bytes.push(self.core.pool.bits(8, 0)),
-                None => return Err(self.bad_offset(object, i, 1, false).into()),
-            }
-        }
-        let array = self.core.pool.array(&bytes);
-        let mut parts = Vec::with_capacity(size as usize);
-        for i in 0..size {
-            let shift = self.core.pool.bits(64, i.wrapping_sub(low));
-            let index = self.core.pool.add(offset, shift);
-            parts.push(self.core.pool.read(array, index));
-        }
-        Ok(self.join(&parts))
+    if let Some(word) = table::load_element(cx, object, offset, size, low, high)? {
+        return Ok(word);
     }
+    let mut bytes = Vec::with_capacity((high - low + size) as usize);
+    let overhangs = may_overhang(cx, object.base, size);
+    for i in low..high + size {
+        match byte_at(cx, object.base + i) {
+            Some(e) => bytes.push(e),
+            None if overhangs => bytes.push(cx.core.pool.bits(8, 0)),
+            None => return Err(pointer::bad_offset(cx, object, i, 1, false).into()),
+        }
+    }
+    let array = cx.core.pool.array(&bytes);
+    let mut parts = Vec::with_capacity(size as usize);
+    for i in 0..size {
+        let shift = cx.core.pool.bits(64, i.wrapping_sub(low));
+        let index = cx.core.pool.add(offset, shift);
+        parts.push(cx.core.pool.read(array, index));
+    }
+    Ok(joined(cx, &parts))
+}
 
-    /// Writes a value of any width, little-endian. May decide and fault; asks the solver only for symbolic addresses.
-    pub fn store(&mut self, pointer: Value, value: ExprId) -> Result<(), Stop> {
-        let size = bytes_of(self.core.pool.width(value));
-        let value = self.core.pool.zext(value, 8 * size as u32);
-        match self.place(pointer, size, true)? {
-            Place::At(addr) => self.store_at(addr, value, size),
-            Place::In(object, offset) => {
-                self.check_bounds(&object, offset, size, true)?;
-                match self.core.pool.as_u64(offset) {
-                    Some(offset) => self.store_at(object.base + offset, value, size),
-                    None => self.store_in(&object, offset, value, size),
-                }
+/// Writes a value of any width, little-endian. May decide and fault; asks the solver only for symbolic addresses.
+pub fn store(cx: &mut Cx<'_>, pointer: Value, value: ExprId) -> Result<(), Stop> {
+    let size = bytes_of(cx.core.pool.width(value));
+    let value = cx.core.pool.zext(value, 8 * size as u32);
+    match pointer::place(cx, pointer, size, true)? {
+        Place::At(addr) => store_at(cx, addr, value, size),
+        Place::In(object, offset) => {
+            check_bounds(cx, &object, offset, size, true)?;
+            match cx.core.pool.as_u64(offset) {
+                Some(offset) => store_at(cx, object.base + offset, value, size),
+                None => store_in(cx, &object, offset, value, size),
             }
         }
     }
+}
 
-    /// Whether every byte of the range is live and on a writable page.
-    pub fn writable_range(&self, addr: u64, len: u64) -> bool {
-        if len > MAX_BLOCK || addr.checked_add(len).is_none() {
+/// Whether every byte of the range is live and on a writable page.
+pub fn writable_range(cx: &Cx<'_>, addr: u64, len: u64) -> bool {
+    if len > MAX_BLOCK || addr.checked_add(len).is_none() {
+        return false;
+    }
+    let mut at = addr;
+    let end = addr + len;
+    while at < end {
+        let stop = end.min((at / PAGE + 1) * PAGE);
+        let Some(page) = cx.state.memory.space.page(at / PAGE) else { return false };
+        if !page.is_writable() || !page.all_live((at % PAGE) as usize, (stop - at) as usize) {
             return false;
         }
-        let mut at = addr;
-        let end = addr + len;
-        while at < end {
-            let stop = end.min((at / PAGE + 1) * PAGE);
-            let Some(page) = self.state.memory.space.page(at / PAGE) else { return false };
-            if !page.is_writable() || !page.all_live((at % PAGE) as usize, (stop - at) as usize) {
-                return false;
-            }
-            at = stop;
-        }
-        true
+        at = stop;
     }
+    true
+}
 
-    fn store_at(&mut self, addr: u64, value: ExprId, size: u64) -> Result<(), Stop> {
-        if !self.writable_range(addr, size) {
-            return Err(self.bad_access(addr, size, true).into());
-        }
-        self.put_bytes(addr, value, size);
-        Ok(())
+fn store_at(cx: &mut Cx<'_>, addr: u64, value: ExprId, size: u64) -> Result<(), Stop> {
+    if !writable_range(cx, addr, size) {
+        return Err(pointer::bad_access(cx, addr, size, true).into());
     }
+    put_bytes(cx, addr, value, size);
+    Ok(())
+}
 
-    /// Writes to bytes known to be live and writable.
-    fn put_bytes(&mut self, addr: u64, value: ExprId, size: u64) {
-        let space = &mut self.state.memory.space;
-        match self.core.pool.as_limbs(value) {
-            Some(limbs) => {
-                let bytes: Vec<u8> = limbs.iter().flat_map(|l| l.to_le_bytes()).take(size as usize).collect();
-                space.write(addr, &bytes);
-            }
-            None => {
-                for i in (0..size).step_by(8) {
-                    let n = (size - i).min(8);
-                    let part = self.core.pool.extract(value, 8 * i as u32, 8 * n as u32);
-                    match self.core.pool.as_plain(part) {
-                        Some(bits) => {
-                            space.write(addr + i, &bits.to_le_bytes()[..n as usize]);
-                        }
-                        None => {
-                            space.store_expr(addr + i, n, part, &mut self.core.pool);
-                        }
+/// Writes to bytes known to be live and writable.
+fn put_bytes(cx: &mut Cx<'_>, addr: u64, value: ExprId, size: u64) {
+    let space = &mut cx.state.memory.space;
+    match cx.core.pool.as_limbs(value) {
+        Some(limbs) => {
+            let bytes: Vec<u8> = limbs.iter().flat_map(|l| l.to_le_bytes()).take(size as usize).collect();
+            space.write(addr, &bytes);
+        }
+        None => {
+            for i in (0..size).step_by(8) {
+                let n = (size - i).min(8);
+                let part = cx.core.pool.extract(value, 8 * i as u32, 8 * n as u32);
+                match cx.core.pool.as_plain(part) {
+                    Some(bits) => {
+                        space.write(addr + i, &bits.to_le_bytes()[..n as usize]);
+                    }
+                    None => {
+                        space.store_expr(addr + i, n, part, &mut cx.core.pool);
                     }
                 }
             }
         }
     }
+}
 
-    fn store_in(&mut self, object: &Object, offset: ExprId, value: ExprId, size: u64) -> Result<(), Stop> {
-        let (low, high) = self.core.pool.interval(offset);
-        let high = high.min(object.size - size);
-        let low = low.min(high);
-        if high - low > MAX_STORE_SPREAD {
-            let offset = self.concretise(Value::Sym(offset), "offset of a store into a large object")?;
-            return self.store_at(object.base + offset, value, size);
-        }
-        let mut new = Vec::with_capacity((high - low + size) as usize);
-        for at in low..high + size {
-            let Some(mut byte) = self.byte_at(object.base + at) else {
-                return Err(self.bad_offset(object, at, 1, true).into());
-            };
-            // Byte `at` is byte i of the value where the offset is at - i.
-            for i in 0..size.min(at + 1) {
-                let start = self.core.pool.bits(64, at - i);
-                let here = self.core.pool.eq(offset, start);
-                let part = self.core.pool.extract(value, 8 * i as u32, 8);
-                byte = self.core.pool.ite(here, part, byte);
-            }
-            new.push((object.base + at, byte));
-        }
-        for (addr, byte) in new {
-            self.put_bytes(addr, byte, 1);
-        }
-        Ok(())
+fn store_in(cx: &mut Cx<'_>, object: &Object, offset: ExprId, value: ExprId, size: u64) -> Result<(), Stop> {
+    let (low, high) = cx.core.pool.interval(offset);
+    let high = high.min(object.size - size);
+    let low = low.min(high);
+    if high - low > MAX_STORE_SPREAD {
+        let offset = cx.concretise(Value::Sym(offset), "offset of a store into a large object")?;
+        return store_at(cx, object.base + offset, value, size);
     }
-
-    /// The access must lie in the object's bounds, be to a live object, and be allowed.
-    fn check_bounds(&mut self, object: &Object, offset: ExprId, size: u64, write: bool) -> Result<(), Stop> {
-        self.check_within(object, object.size, offset, size, write)
-    }
-
-    /// As [`Cx::check_bounds`], where the object's bytes may be used up to `end`.
-    fn check_within(&mut self, object: &Object, end: u64, offset: ExprId, size: u64, write: bool) -> Result<(), Stop> {
-        let freed = matches!(object.what, What::Heap { freed: Some(_), .. }) || self.has_returned(object);
-        let read_only = write && matches!(object.what, What::Global { writable: false, .. } | What::Variable { writable: false, .. });
-        let code = matches!(object.what, What::Function { .. });
-        if freed || code || read_only || size > end {
-            let at = self.core.eval.eval(&self.core.pool, offset, &self.state.model);
-            return Err(self.bad_offset(object, at, size, write).into());
-        }
-        let last = self.core.pool.bits(64, end - size);
-        let ok = self.core.pool.ule(offset, last);
-        self.require(ok, |cx, model| {
-            let at = wryneck_expr::Evaluator::default().eval(&cx.core.pool, offset, model);
-            cx.bad_offset(object, at, size, write)
-        })
-    }
-
-    /// The bytes of a range, as 8-bit expressions; faults at the first that cannot be read.
-    pub fn read_bytes(&mut self, addr: u64, len: u64) -> Result<Vec<ExprId>, Stop> {
-        if len > MAX_BLOCK {
-            return Err(self.bad_access(addr, len, false).into());
-        }
-        let mut out = Vec::with_capacity(len as usize);
-        for i in 0..len {
-            self.look_in_block(i)?;
-            match self.byte_at(addr.wrapping_add(i)) {
-                Some(e) => out.push(e),
-                None => return Err(self.bad_access(addr, len, false).into()),
-            }
-        }
-        Ok(out)
-    }
-
-    /// Writes 8-bit expressions to a range; faults if one byte cannot be written, and then writes nothing.
-    pub fn write_bytes(&mut self, addr: u64, bytes: &[ExprId]) -> Result<(), Stop> {
-        if !self.writable_range(addr, bytes.len() as u64) {
-            return Err(self.bad_access(addr, bytes.len() as u64, true).into());
-        }
-        self.state.dirty = true;
-        for (i, byte) in bytes.iter().enumerate() {
-            self.put_bytes(addr + i as u64, *byte, 1);
-        }
-        Ok(())
-    }
-
-    /// Writes concrete bytes; faults if one byte cannot be written, and then writes nothing.
-    pub fn write_concrete(&mut self, addr: u64, bytes: &[u8]) -> Result<(), Stop> {
-        if !self.writable_range(addr, bytes.len() as u64) {
-            return Err(self.bad_access(addr, bytes.len() as u64, true).into());
-        }
-        self.state.dirty = true;
-        self.state.memory.space.write(addr, bytes);
-        Ok(())
-    }
-
-    /// Copies a block; pointers and length are concretised where they are symbolic. Any overlap is a move.
-    pub fn copy_bytes(&mut self, to: Value, from: Value, len: Value) -> Result<(), Stop> {
-        let len = self.concretise(len, "length of a block copy")?;
-        self.core.block_bytes += len;
-        if len == 0 {
-            return Ok(());
-        }
-        let from = self.block_address(from, len, false)?;
-        let to = self.block_address(to, len, true)?;
-        if len > MAX_BLOCK {
-            return Err(self.bad_access(to, len, true).into());
-        }
-        if !self.writable_range(to, len) {
-            return Err(self.bad_access(to, len, true).into());
-        }
-        let mut few = [0; 64];
-        let mut many = Vec::new();
-        let bytes = match few.get_mut(..len as usize) {
-            Some(few) => few,
-            None => {
-                many.resize(len as usize, 0);
-                &mut many
-            }
+    let mut new = Vec::with_capacity((high - low + size) as usize);
+    for at in low..high + size {
+        let Some(mut byte) = byte_at(cx, object.base + at) else {
+            return Err(pointer::bad_offset(cx, object, at, 1, true).into());
         };
-        if self.state.memory.space.read(from, bytes) {
-            self.state.dirty = true;
-            self.state.memory.space.write(to, bytes);
-            return Ok(());
+        // Byte `at` is byte i of the value where the offset is at - i.
+        for i in 0..size.min(at + 1) {
+            let start = cx.core.pool.bits(64, at - i);
+            let here = cx.core.pool.eq(offset, start);
+            let part = cx.core.pool.extract(value, 8 * i as u32, 8);
+            byte = cx.core.pool.ite(here, part, byte);
         }
-        // Whole cells of eight bytes travel as they are; the rest byte by byte.
-        let mut moved = Vec::new();
-        let mut at = 0;
-        while at < len {
-            self.look_in_block(moved.len() as u64)?;
-            let n = (len - at).min(8);
-            match self.state.memory.space.whole_cell(from + at, n) {
+        new.push((object.base + at, byte));
+    }
+    for (addr, byte) in new {
+        put_bytes(cx, addr, byte, 1);
+    }
+    Ok(())
+}
+
+/// The access must lie in the object's bounds, be to a live object, and be allowed.
+fn check_bounds(cx: &mut Cx<'_>, object: &Object, offset: ExprId, size: u64, write: bool) -> Result<(), Stop> {
+    check_within(cx, object, object.size, offset, size, write)
+}
+
+/// As [`check_bounds`], where the object's bytes may be used up to `end`.
+fn check_within(cx: &mut Cx<'_>, object: &Object, end: u64, offset: ExprId, size: u64, write: bool) -> Result<(), Stop> {
+    let freed = matches!(object.what, What::Heap { freed: Some(_), .. }) || pointer::has_returned(cx, object);
+    let read_only = write && matches!(object.what, What::Global { writable: false, .. } | What::Variable { writable: false, .. });
+    let code = matches!(object.what, What::Function { .. });
+    if freed || code || read_only || size > end {
+        let at = cx.core.eval.eval(&cx.core.pool, offset, &cx.state.model);
+        return Err(pointer::bad_offset(cx, object, at, size, write).into());
+    }
+    let last = cx.core.pool.bits(64, end - size);
+    let ok = cx.core.pool.ule(offset, last);
+    cx.require(ok, |cx, model| {
+        let at = wryneck_expr::Evaluator::default().eval(&cx.core.pool, offset, model);
+        pointer::bad_offset(cx, object, at, size, write)
+    })
+}
+
+/// The bytes of a range, as 8-bit expressions; faults at the first that cannot be read.
+pub fn read_bytes(cx: &mut Cx<'_>, addr: u64, len: u64) -> Result<Vec<ExprId>, Stop> {
+    if len > MAX_BLOCK {
+        return Err(pointer::bad_access(cx, addr, len, false).into());
+    }
+    let mut out = Vec::with_capacity(len as usize);
+    for i in 0..len {
+        look_in_block(cx, i)?;
+        match byte_at(cx, addr.wrapping_add(i)) {
+            Some(e) => out.push(e),
+            None => return Err(pointer::bad_access(cx, addr, len, false).into()),
+        }
+    }
+    Ok(out)
+}
+
+/// Writes 8-bit expressions to a range; faults if one byte cannot be written, and then writes nothing.
+pub fn write_bytes(cx: &mut Cx<'_>, addr: u64, bytes: &[ExprId]) -> Result<(), Stop> {
+    if !writable_range(cx, addr, bytes.len() as u64) {
+        return Err(pointer::bad_access(cx, addr, bytes.len() as u64, true).into());
+    }
+    cx.state.dirty = true;
+    for (i, byte) in bytes.iter().enumerate() {
+        put_bytes(cx, addr + i as u64, *byte, 1);
+    }
+    Ok(())
+}
+
+/// Writes concrete bytes; faults if one byte cannot be written, and then writes nothing.
+pub fn write_concrete(cx: &mut Cx<'_>, addr: u64, bytes: &[u8]) -> Result<(), Stop> {
+    if !writable_range(cx, addr, bytes.len() as u64) {
+        return Err(pointer::bad_access(cx, addr, bytes.len() as u64, true).into());
+    }
+    cx.state.dirty = true;
+    cx.state.memory.space.write(addr, bytes);
+    Ok(())
+}
+
+/// Copies a block; pointers and length are concretised where they are symbolic. Any overlap is a move.
+pub fn copy_bytes(cx: &mut Cx<'_>, to: Value, from: Value, len: Value) -> Result<(), Stop> {
+    let len = cx.concretise(len, "length of a block copy")?;
+    cx.core.block_bytes += len;
+    if len == 0 {
+        return Ok(());
+    }
+    let from = block_address(cx, from, len, false)?;
+    let to = block_address(cx, to, len, true)?;
+    if len > MAX_BLOCK {
+        return Err(pointer::bad_access(cx, to, len, true).into());
+    }
+    if !writable_range(cx, to, len) {
+        return Err(pointer::bad_access(cx, to, len, true).into());
+    }
+    let mut few = [0; 64];
+    let mut many = Vec::new();
+    let bytes = match few.get_mut(..len as usize) {
+        Some(few) => few,
+        None => {
+            many.resize(len as usize, 0);
+            &mut many
+        }
+    };
+    if cx.state.memory.space.read(from, bytes) {
+        cx.state.dirty = true;
+        cx.state.memory.space.write(to, bytes);
+        return Ok(());
+    }
+    // Whole cells of eight bytes travel as they are; the rest byte by byte.
+    let mut moved = Vec::new();
+    let mut at = 0;
+    while at < len {
+        look_in_block(cx, moved.len() as u64)?;
+        let n = (len - at).min(8);
+        match cx.state.memory.space.whole_cell(from + at, n) {
+            Some(e) => {
+                moved.push((at, e, n));
+                at += n;
+            }
+            None => match byte_at(cx, from + at) {
                 Some(e) => {
-                    moved.push((at, e, n));
-                    at += n;
+                    moved.push((at, e, 1));
+                    at += 1;
                 }
-                None => match self.byte_at(from + at) {
-                    Some(e) => {
-                        moved.push((at, e, 1));
-                        at += 1;
-                    }
-                    None => return Err(self.bad_access(from, len, false).into()),
-                },
-            }
+                None => return Err(pointer::bad_access(cx, from, len, false).into()),
+            },
         }
-        self.state.dirty = true;
-        for (done, (at, e, n)) in moved.into_iter().enumerate() {
-            self.look_in_block(done as u64)?;
-            self.put_bytes(to + at, e, n);
-        }
-        Ok(())
     }
-
-    /// Fills a block with a byte; pointer and length are concretised where they are symbolic.
-    pub fn fill_bytes(&mut self, to: Value, byte: Value, len: Value) -> Result<(), Stop> {
-        let len = self.concretise(len, "length of a block fill")?;
-        self.core.block_bytes += len;
-        if len == 0 {
-            return Ok(());
-        }
-        let to = self.block_address(to, len, true)?;
-        if !self.writable_range(to, len) {
-            return Err(self.bad_access(to, len, true).into());
-        }
-        self.state.dirty = true;
-        match byte {
-            Value::Bits(b) => {
-                let bytes = vec![b as u8; len as usize];
-                self.state.memory.space.write(to, &bytes);
-            }
-            Value::Sym(_) => {
-                let byte = self.expr(byte, 8);
-                for i in 0..len {
-                    self.look_in_block(i)?;
-                    self.put_bytes(to + i, byte, 1);
-                }
-            }
-        }
-        Ok(())
+    cx.state.dirty = true;
+    for (done, (at, e, n)) in moved.into_iter().enumerate() {
+        look_in_block(cx, done as u64)?;
+        put_bytes(cx, to + at, e, n);
     }
+    Ok(())
+}
 
-    /// Ends a path in the middle of a block of symbolic bytes that is too long, or if the exploration is to end. `done`: bytes or whole cells so far.
-    fn look_in_block(&self, done: u64) -> Result<(), Stop> {
-        if !done.is_multiple_of(LOOK_IN_BLOCK) || done == 0 {
-            return Ok(());
-        }
-        if done >= self.core.config.max_symbolic_block {
-            return Err(PathEnd::Limit(Limit::ObjectSize).into());
-        }
-        if self.core.end_signal.asked() { Err(PathEnd::Limit(Limit::Interrupted).into()) } else { Ok(()) }
+/// Fills a block with a byte; pointer and length are concretised where they are symbolic.
+pub fn fill_bytes(cx: &mut Cx<'_>, to: Value, byte: Value, len: Value) -> Result<(), Stop> {
+    let len = cx.concretise(len, "length of a block fill")?;
+    cx.core.block_bytes += len;
+    if len == 0 {
+        return Ok(());
     }
-
-    /// The address of a block: bounds are checked before a symbolic offset is concretised.
-    pub fn block_address(&mut self, pointer: Value, len: u64, write: bool) -> Result<u64, Stop> {
-        match self.place(pointer, len, write)? {
-            Place::At(addr) => Ok(addr),
-            Place::In(object, offset) => {
-                self.check_bounds(&object, offset, len, write)?;
-                Ok(object.base + self.concretise(Value::Sym(offset), "address of a block")?)
+    let to = block_address(cx, to, len, true)?;
+    if !writable_range(cx, to, len) {
+        return Err(pointer::bad_access(cx, to, len, true).into());
+    }
+    cx.state.dirty = true;
+    match byte {
+        Value::Bits(b) => {
+            let bytes = vec![b as u8; len as usize];
+            cx.state.memory.space.write(to, &bytes);
+        }
+        Value::Sym(_) => {
+            let byte = cx.expr(byte, 8);
+            for i in 0..len {
+                look_in_block(cx, i)?;
+                put_bytes(cx, to + i, byte, 1);
             }
+        }
+    }
+    Ok(())
+}
+
+/// Ends a path in the middle of a block of symbolic bytes that is too long, or if the exploration is to end. `done`: bytes or whole cells so far.
+fn look_in_block(cx: &Cx<'_>, done: u64) -> Result<(), Stop> {
+    if !done.is_multiple_of(LOOK_IN_BLOCK) || done == 0 {
+        return Ok(());
+    }
+    if done >= cx.core.config.max_symbolic_block {
+        return Err(PathEnd::Limit(Limit::ObjectSize).into());
+    }
+    if cx.core.end_signal.asked() { Err(PathEnd::Limit(Limit::Interrupted).into()) } else { Ok(()) }
+}
+
+/// The address of a block: bounds are checked before a symbolic offset is concretised.
+pub fn block_address(cx: &mut Cx<'_>, pointer: Value, len: u64, write: bool) -> Result<u64, Stop> {
+    match pointer::place(cx, pointer, len, write)? {
+        Place::At(addr) => Ok(addr),
+        Place::In(object, offset) => {
+            check_bounds(cx, &object, offset, len, write)?;
+            Ok(object.base + cx.concretise(Value::Sym(offset), "address of a block")?)
         }
     }
 }

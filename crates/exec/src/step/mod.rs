@@ -12,6 +12,7 @@ pub mod float;
 pub mod frame;
 pub mod goals;
 pub mod heap_calls;
+pub mod inputs;
 pub mod landing;
 pub(crate) mod lazy;
 pub mod leaks;
@@ -25,9 +26,9 @@ mod races;
 pub mod recorder;
 mod resolve;
 pub mod run;
-mod scratch;
+pub mod scratch;
 pub mod seed;
-pub(crate) mod survive;
+pub mod survive;
 mod table;
 pub mod threads;
 pub(crate) mod turn;
@@ -54,11 +55,11 @@ pub fn slow(cx: &mut Cx<'_>) -> Result<(), Stop> {
     let inst = module.insts[(code.first_inst + pos.op) as usize];
     let op = inst.operator().expect("verified: every instruction has an operator");
     match op {
-        Op::Load => memory::load(cx, &inst)?,
-        Op::Store => memory::store(cx, &inst)?,
-        Op::MemCopy | Op::MemMove => memory::copy(cx, &inst)?,
-        Op::MemSet => memory::set(cx, &inst)?,
-        Op::MemUndef => memory::undef(cx, &inst)?,
+        Op::Load => memory::operations::load(cx, &inst)?,
+        Op::Store => memory::operations::store(cx, &inst)?,
+        Op::MemCopy | Op::MemMove => memory::operations::copy(cx, &inst)?,
+        Op::MemSet => memory::operations::set(cx, &inst)?,
+        Op::MemUndef => memory::operations::undef(cx, &inst)?,
         Op::PtrAdd => pointer::add(cx, &inst)?,
         Op::Anchor => pointer::anchor(cx, &inst)?,
         Op::Alloca => return Err(PathEnd::Internal("alloca left the inner loop".into()).into()),

@@ -19,8 +19,9 @@ use crate::ground::path_end::{FaultKind, PathEnd};
 use crate::state::threads::stack_top;
 use crate::state::variables::Variable;
 use crate::state::{Frame, State};
-use crate::step::cx::Cx;
+use crate::step::cx::{Cx, fix_region};
 use crate::step::plugin::{Stop, Value};
+use crate::step::{lazy, memory, resolve};
 
 /// Bytes below the stack that Linux keeps free, so that a stack overflow is noticed.
 const STACK_GUARD: u64 = 1 << 20;
@@ -71,285 +72,276 @@ pub enum Place {
     In(Object, ExprId),
 }
 
-impl Cx<'_> {
-    /// The object an address belongs to, counting the slack around it.
-    pub fn object_at(&self, addr: u64) -> Option<Object> {
-        let state: &State = self.state;
-        if heap::contains(addr) {
-            let o = state.memory.heap.find(addr)?;
-            let freed = match o.life {
-                Life::Live => None,
-                Life::Freed(pos) => Some(pos),
-            };
-            return Some(Object {
-                base: o.base,
-                size: o.size,
-                what: What::Heap { site: self.core.stacks.get(o.origin)[0], freed, kind: o.kind },
-            });
-        }
-        if let Some(frames) = state.frames_at(addr) {
-            return self.local_at(frames, addr);
-        }
-        if let Some(s) = state.memory.static_near(addr, SLACK) {
-            let what = What::Global { name: s.name.to_string(), writable: s.writable };
-            return Some(Object { base: s.base, size: s.size, what });
-        }
-        if (FUNC_BASE..GLOBAL_BASE).contains(&addr) {
-            let name = self.core.image.name_at(addr)?.to_owned();
-            return Some(Object { base: addr, size: 0, what: What::Function { name } });
-        }
-        None
-    }
-
-    /// Whether it is a variable on the stack of machine code whose function has returned.
-    pub(crate) fn has_returned(&self, object: &Object) -> bool {
-        let (What::Variable { number, .. }, Some(source)) = (&object.what, &self.core.code_source) else { return false };
-        let source = source.borrow();
-        let begin = object.base.wrapping_add(source.object(*number).map_or(0, |o| o.before));
-        source.has_returned(*number, begin, &|at, out| self.state.memory.space.read(at, out))
-    }
-
-    /// The variable of machine code that begins at an address.
-    pub(crate) fn variable_at(&self, base: u64) -> Option<Object> {
-        let Variable { size, before, number, .. } = self.state.variables.at(base)?;
-        let writable = self.state.memory.static_near(base, 0).is_none_or(|s| s.writable);
-        Some(Object { base: base.wrapping_sub(before), size: size + before, what: What::Variable { number, writable } })
-    }
-
-    fn local_at(&self, frames: &[Rc<Frame>], addr: u64) -> Option<Object> {
-        // Frames lie one below the other: the innermost one whose top is above the address owns it.
-        let i = frames.partition_point(|f| f.top > addr).checked_sub(1)?;
-        let frame = &frames[i];
-        if let Some(&(base, size)) = frame.dynamic.iter().find(|(b, s)| addr + SLACK >= *b && addr < b + s + SLACK) {
-            return Some(Object { base, size, what: What::Dynamic { func: frame.func() } });
-        }
-        let code = self.core.image.code(frame.func());
-        let rel = addr.checked_sub(frame.base)?;
-        let n = code.frame.partition_point(|s| s.offset <= rel);
-        let before = n.checked_sub(1).filter(|&n| rel < code.frame[n].offset + code.frame[n].size + SLACK);
-        let n = before.or_else(|| (n < code.frame.len()).then_some(n))?;
-        let slot = code.frame[n];
-        let (module, function) = self.core.image.function(frame.func());
-        let name = module.str(module.allocas.range(function.allocas)[n].name).to_owned();
-        Some(Object { base: frame.base + slot.offset, size: slot.size, what: What::Local { name, func: frame.func() } })
-    }
-
-    /// Where a pointer leads: an address, or an object with a symbolic offset. May decide; binds unknown pointers to objects.
-    pub fn place(&mut self, pointer: Value, size: u64, write: bool) -> Result<Place, Stop> {
-        let e = match self.known(pointer) {
-            Value::Bits(addr) => return Ok(Place::At(addr)),
-            Value::Sym(e) => e,
+/// The object an address belongs to, counting the slack around it.
+pub fn object_at(cx: &Cx<'_>, addr: u64) -> Option<Object> {
+    let state: &State = cx.state;
+    if heap::contains(addr) {
+        let o = state.memory.heap.find(addr)?;
+        let freed = match o.life {
+            Life::Live => None,
+            Life::Freed(pos) => Some(pos),
         };
-        self.require_written(e, "an address")?;
-        let e = self.resolved(e)?;
-        let candidates = self.candidates(e);
-        self.place_among(candidates, size, write, None)
+        return Some(Object {
+            base: o.base,
+            size: o.size,
+            what: What::Heap { site: cx.core.stacks.get(o.origin)[0], freed, kind: o.kind },
+        });
     }
+    if let Some(frames) = state.frames_at(addr) {
+        return local_at(cx, frames, addr);
+    }
+    if let Some(s) = state.memory.static_near(addr, SLACK) {
+        let what = What::Global { name: s.name.to_string(), writable: s.writable };
+        return Some(Object { base: s.base, size: s.size, what });
+    }
+    if (FUNC_BASE..GLOBAL_BASE).contains(&addr) {
+        let name = cx.core.image.name_at(addr)?.to_owned();
+        return Some(Object { base: addr, size: 0, what: What::Function { name } });
+    }
+    None
+}
 
-    /// An address with its lazily made pointers replaced by their objects; `Err(Stop::Bind)` if one is unbound.
-    pub(super) fn resolved(&mut self, e: ExprId) -> Result<ExprId, Stop> {
-        match self.core.lazy.clone() {
-            Some(lazy) => lazy.resolve(e, self),
-            None => Ok(e),
+/// Whether it is a variable on the stack of machine code whose function has returned.
+pub(crate) fn has_returned(cx: &Cx<'_>, object: &Object) -> bool {
+    let (What::Variable { number, .. }, Some(source)) = (&object.what, &cx.core.code_source) else { return false };
+    let source = source.borrow();
+    let begin = object.base.wrapping_add(source.object(*number).map_or(0, |o| o.before));
+    source.has_returned(*number, begin, &|at, out| cx.state.memory.space.read(at, out))
+}
+
+/// The variable of machine code that begins at an address.
+pub(crate) fn variable_at(cx: &Cx<'_>, base: u64) -> Option<Object> {
+    let Variable { size, before, number, .. } = cx.state.variables.at(base)?;
+    let writable = cx.state.memory.static_near(base, 0).is_none_or(|s| s.writable);
+    Some(Object { base: base.wrapping_sub(before), size: size + before, what: What::Variable { number, writable } })
+}
+
+fn local_at(cx: &Cx<'_>, frames: &[Rc<Frame>], addr: u64) -> Option<Object> {
+    // Frames lie one below the other: the innermost one whose top is above the address owns it.
+    let i = frames.partition_point(|f| f.top > addr).checked_sub(1)?;
+    let frame = &frames[i];
+    if let Some(&(base, size)) = frame.dynamic.iter().find(|(b, s)| addr + SLACK >= *b && addr < b + s + SLACK) {
+        return Some(Object { base, size, what: What::Dynamic { func: frame.func() } });
+    }
+    let code = cx.core.image.code(frame.func());
+    let rel = addr.checked_sub(frame.base)?;
+    let n = code.frame.partition_point(|s| s.offset <= rel);
+    let before = n.checked_sub(1).filter(|&n| rel < code.frame[n].offset + code.frame[n].size + SLACK);
+    let n = before.or_else(|| (n < code.frame.len()).then_some(n))?;
+    let slot = code.frame[n];
+    let (module, function) = cx.core.image.function(frame.func());
+    let name = module.str(module.allocas.range(function.allocas)[n].name).to_owned();
+    Some(Object { base: frame.base + slot.offset, size: slot.size, what: What::Local { name, func: frame.func() } })
+}
+
+/// Where a pointer leads: an address, or an object with a symbolic offset. May decide; binds unknown pointers to objects.
+pub fn place(cx: &mut Cx<'_>, pointer: Value, size: u64, write: bool) -> Result<Place, Stop> {
+    let e = match known(cx, pointer) {
+        Value::Bits(addr) => return Ok(Place::At(addr)),
+        Value::Sym(e) => e,
+    };
+    cx.require_written(e, "an address")?;
+    let e = resolved(cx, e)?;
+    let candidates = resolve::candidates(cx, e);
+    place_among(cx, candidates, size, write, None)
+}
+
+/// An address with its lazily made pointers replaced by their objects; `Err(Stop::Bind)` if one is unbound.
+pub(super) fn resolved(cx: &mut Cx<'_>, e: ExprId) -> Result<ExprId, Stop> {
+    match cx.core.lazy.clone() {
+        Some(lazy) => lazy.resolve(e, cx),
+        None => Ok(e),
+    }
+}
+
+/// Which of these conditions about a pointer's object the path takes: the engine's choice, unless the code has tested it.
+pub(super) fn choose_object(cx: &mut Cx<'_>, conds: &[ExprId]) -> Result<usize, Stop> {
+    let before = cx.core.lazy.is_some().then(|| cx.state.path.clone());
+    let at = cx.choose(conds, &[])?;
+    if before.is_some_and(|path| !lazy::holds_on(cx, &path, conds[at])) {
+        lazy::note_assumed(cx, conds[at], "which object a pointer points to");
+    }
+    Ok(at)
+}
+
+/// Which of these places a pointer leads to: one decision. `load` may read past its object.
+pub(super) fn place_among(
+    cx: &mut Cx<'_>,
+    mut candidates: Vec<Candidate>,
+    size: u64,
+    write: bool,
+    load: Option<&Inst>,
+) -> Result<Place, Stop> {
+    let conds: Vec<ExprId> = candidates.iter().map(|candidate| candidate.cond).collect();
+    let at = if conds.len() == 1 { 0 } else { choose_object(cx, &conds)? };
+    let e = match candidates.swap_remove(at).lead {
+        Lead::To(Place::In(object, offset)) if let Some(lazy) = cx.core.lazy.clone() => {
+            let offset = lazy.access(&object, offset, size, write, cx)?;
+            return Ok(Place::In(object, offset));
         }
+        Lead::To(place) => return Ok(place),
+        Lead::Unknown(e) => e,
+    };
+    if let Some(addr) = cx.core.pool.as_u64(e) {
+        return Ok(Place::At(addr));
     }
-
-    /// Which of these conditions about a pointer's object the path takes: the engine's choice, unless the code has tested it.
-    pub(super) fn choose_object(&mut self, conds: &[ExprId]) -> Result<usize, Stop> {
-        let before = self.core.lazy.is_some().then(|| self.state.path.clone());
-        let at = self.choose(conds, &[])?;
-        if before.is_some_and(|path| !self.holds_on(&path, conds[at])) {
-            self.note_assumed(conds[at], "which object a pointer points to");
+    if cx.core.lazy.clone().is_some_and(|lazy| lazy.is_unbound(e, cx)) {
+        // What was chosen may be a pointer that is bound.
+        let resolved = resolved(cx, e)?;
+        if resolved == e {
+            return Err(Stop::Bind(e));
         }
-        Ok(at)
+        let candidates = resolve::candidates(cx, resolved);
+        return place_among(cx, candidates, size, write, load);
     }
+    resolve(cx, e, size, write, load)
+}
 
-    /// Which of these places a pointer leads to: one decision. `load` may read past its object.
-    pub(super) fn place_among(
-        &mut self,
-        mut candidates: Vec<Candidate>,
-        size: u64,
-        write: bool,
-        load: Option<&Inst>,
-    ) -> Result<Place, Stop> {
-        let conds: Vec<ExprId> = candidates.iter().map(|candidate| candidate.cond).collect();
-        let at = if conds.len() == 1 { 0 } else { self.choose_object(&conds)? };
-        let e = match candidates.swap_remove(at).lead {
-            Lead::To(Place::In(object, offset)) if let Some(lazy) = self.core.lazy.clone() => {
-                let offset = lazy.access(&object, offset, size, write, self)?;
-                return Ok(Place::In(object, offset));
+/// Fixes the object that an address without a base lies in: that of the smallest address it can have. Larger addresses become a pending
+/// flip. Not the object of the model's address: which one is first must depend on the path alone. Asks the solver.
+fn resolve(cx: &mut Cx<'_>, e: ExprId, size: u64, write: bool, load: Option<&Inst>) -> Result<Place, Stop> {
+    let (least, region) = fix_region(cx, e, &|cx, address| {
+        let Region { base, size, .. } = resolve::region_of(cx, address);
+        (base, size)
+    })?;
+    match resolve::region_of(cx, region.0).object.filter(|object| object.base == region.0) {
+        Some(object) => {
+            let base = cx.core.pool.bits(64, object.base);
+            let offset = cx.core.pool.sub(e, base);
+            Ok(Place::In(object, offset))
+        }
+        None if load.is_some_and(|inst| memory::outside_of_object(cx, inst, least, size).is_some()) => {
+            Ok(Place::At(cx.concretise(Value::Sym(e), PAST)?))
+        }
+        None => Err(bad_access(cx, least, size, write).into()),
+    }
+}
+
+/// Whether the address `k` of an object, to which `rest` is added, says that the object is meant.
+pub(super) fn is_base(cx: &Cx<'_>, k: u64, object: &Object, rest: ExprId) -> bool {
+    match object.what {
+        What::Function { .. } | What::Variable { .. } => false,
+        What::Global { .. } if cx.core.config.machine_code => {
+            let (low, high) = cx.core.pool.interval(rest);
+            let last = k.wrapping_sub(object.base).checked_add(high);
+            low <= high && k >= object.base && last.is_some_and(|last| last < object.size)
+        }
+        // Compilers fold constants into addresses: that of `a[i - 4]` is no address of the object that lies there.
+        What::Heap { .. } if cx.core.config.machine_code => k.checked_sub(object.base).is_some_and(|inside| inside <= object.size),
+        What::Global { .. } | What::Heap { .. } | What::Local { .. } | What::Dynamic { .. } => true,
+    }
+}
+
+/// A value, with a symbolic one replaced by its bits where the expression is constant.
+pub(super) fn known(cx: &Cx<'_>, v: Value) -> Value {
+    match v {
+        Value::Sym(e) => cx.value(e),
+        bits => bits,
+    }
+}
+
+/// The fault of accessing `size` bytes at a concrete address that does not allow it.
+pub fn bad_access(cx: &Cx<'_>, addr: u64, size: u64, write: bool) -> PathEnd {
+    let verb = if write { "write" } else { "read" };
+    let access = format!("{verb} of {size} byte{}", if size == 1 { "" } else { "s" });
+    if addr < NULL_PAGE {
+        let at = if addr == 0 { String::new() } else { format!(" plus {addr}") };
+        return PathEnd::fault(FaultKind::NullDereference, format!("{access} at the null pointer{at}"));
+    }
+    if let Some(name) = cx.core.code_source.as_ref().and_then(|source| source.borrow().elsewhere(addr).map(str::to_owned)) {
+        return PathEnd::Unsupported(format!("{access} at `{name}`, which is not in the objects"));
+    }
+    match object_at(cx, addr) {
+        None if is_stack(cx, addr) => {
+            let message = format!("{access} on the stack below the running function: the variable's function has returned");
+            PathEnd::fault(FaultKind::UseAfterReturn, message)
+        }
+        None if is_below_stack(cx, addr) => PathEnd::fault(FaultKind::StackOverflow, format!("{access} below the stack, which is used up")),
+        None => PathEnd::fault(FaultKind::WildPointer, format!("{access} at {addr:#x}, which belongs to no object")),
+        Some(object) => bad_offset(cx, &object, addr.wrapping_sub(object.base), size, write),
+    }
+}
+
+/// Whether an address lies where the stack of machine code would have to grow to.
+fn is_below_stack(cx: &Cx<'_>, addr: u64) -> bool {
+    let stack = cx.core.code_source.as_ref().and_then(|source| source.borrow().stack());
+    stack.is_some_and(|(base, _)| (base - STACK_GUARD..base).contains(&addr))
+}
+
+/// The fault of accessing `size` bytes at `offset` of an object that does not allow it.
+pub fn bad_offset(cx: &Cx<'_>, object: &Object, offset: u64, size: u64, write: bool) -> PathEnd {
+    let verb = if write { "write" } else { "read" };
+    let access = format!("{verb} of {size} byte{}", if size == 1 { "" } else { "s" });
+    let name = describe(cx, object);
+    let from = offset_from(cx, object, offset);
+    if let What::Function { name } = &object.what
+        && is_undefined_data(&cx.core.image, object.base)
+    {
+        return PathEnd::Unsupported(format!("{access} at `{name}`, which nothing defines"));
+    }
+    if let What::Heap { freed: Some(pos), .. } = object.what {
+        let message = format!("{access} at offset {} of {name}, freed at {}", from, cx.core.image.place_name(pos));
+        return PathEnd::fault(FaultKind::UseAfterFree, message);
+    }
+    if has_returned(cx, object) {
+        let message = format!("{access} at offset {} of {name}, whose function has returned", from);
+        return PathEnd::fault(FaultKind::UseAfterReturn, message);
+    }
+    if is_below_stack(cx, object.base.wrapping_add(offset)) {
+        return PathEnd::fault(FaultKind::StackOverflow, format!("{access} below the stack, which is used up"));
+    }
+    let inside = offset < object.size && size <= object.size - offset;
+    if inside && is_accessible(cx, object.base.wrapping_add(offset), size, write) {
+        return PathEnd::Internal(format!("{access} at offset {} of {name} is in bounds, and would be reported as a fault", from));
+    }
+    if inside && write {
+        return PathEnd::fault(FaultKind::ReadOnlyWrite, format!("{access} at offset {} of {name}, which is read-only", from));
+    }
+    let kind = if write { FaultKind::OutOfBoundsWrite } else { FaultKind::OutOfBoundsRead };
+    PathEnd::fault(kind, format!("{access} at offset {} of {name}", from))
+}
+
+/// Whether an access of so many bytes there is allowed: a fault of such an access would be a defect of ours.
+fn is_accessible(cx: &Cx<'_>, addr: u64, size: u64, write: bool) -> bool {
+    match write {
+        true => memory::writable_range(cx, addr, size),
+        false => (0..size.min(1 << 16)).all(|i| !matches!(cx.state.memory.space.byte(addr.wrapping_add(i)), Byte::Dead)),
+    }
+}
+
+/// The object in words: name, size, where it came from.
+pub fn describe(cx: &Cx<'_>, object: &Object) -> String {
+    let size = object.size;
+    match &object.what {
+        // A compiler may keep no names.
+        What::Global { name, .. } if name.is_empty() => format!("a variable of the program ({size} bytes)"),
+        What::Local { name, .. } if name.is_empty() => format!("a local variable ({size} bytes)"),
+        What::Global { name, .. } => format!("`{name}` ({size} bytes)"),
+        What::Local { name, .. } => format!("`{name}` ({size} bytes)"),
+        What::Dynamic { func } => format!("a stack allocation of `{}` ({size} bytes)", cx.core.image.name(*func)),
+        What::Heap { .. } if let Some((name, _)) = cx.core.lazy.as_ref().and_then(|lazy| lazy.name(object.base, cx)) => name,
+        What::Heap { .. } if let Some(name) = environment_name(cx, object.base) => format!("{name} ({size} bytes)"),
+        What::Heap { site, .. } => format!("a heap object ({size} bytes) allocated at {}", cx.core.image.place_name(*site)),
+        What::Function { name } => format!("the code of `{name}`"),
+        What::Variable { number, .. } => {
+            let source = cx.core.code_source.as_ref().map(|source| source.borrow());
+            match source.as_ref().and_then(|source| source.object(*number)) {
+                Some(object) => format!("`{}` ({size} bytes by {})", object.name, object.known_by),
+                None => format!("a variable ({size} bytes)"),
             }
-            Lead::To(place) => return Ok(place),
-            Lead::Unknown(e) => e,
-        };
-        if let Some(addr) = self.core.pool.as_u64(e) {
-            return Ok(Place::At(addr));
         }
-        if self.core.lazy.clone().is_some_and(|lazy| lazy.is_unbound(e, self)) {
-            // What was chosen may be a pointer that is bound.
-            let resolved = self.resolved(e)?;
-            if resolved == e {
-                return Err(Stop::Bind(e));
-            }
-            let candidates = self.candidates(resolved);
-            return self.place_among(candidates, size, write, load);
-        }
-        self.resolve(e, size, write, load)
     }
+}
 
-    /// Fixes the object that an address without a base lies in: that of the smallest address it can have. Larger addresses become a pending
-    /// flip. Not the object of the model's address: which one is first must depend on the path alone. Asks the solver.
-    fn resolve(&mut self, e: ExprId, size: u64, write: bool, load: Option<&Inst>) -> Result<Place, Stop> {
-        let (least, region) = self.fix_region(e, &|cx, address| {
-            let Region { base, size, .. } = cx.region_of(address);
-            (base, size)
-        })?;
-        match self.region_of(region.0).object.filter(|object| object.base == region.0) {
-            Some(object) => {
-                let base = self.core.pool.bits(64, object.base);
-                let offset = self.core.pool.sub(e, base);
-                Ok(Place::In(object, offset))
-            }
-            None if load.is_some_and(|inst| self.outside_of_object(inst, least, size).is_some()) => {
-                Ok(Place::At(self.concretise(Value::Sym(e), PAST)?))
-            }
-            None => Err(self.bad_access(least, size, write).into()),
-        }
-    }
+/// An offset as messages give it: in a lazily made object from where its pointer points to.
+pub(crate) fn offset_from(cx: &Cx<'_>, object: &Object, offset: u64) -> i64 {
+    let lead = cx.core.lazy.as_ref().and_then(|lazy| lazy.name(object.base, cx)).map_or(0, |(_, lead)| lead);
+    offset.wrapping_sub(lead) as i64
+}
 
-    /// Whether the address `k` of an object, to which `rest` is added, says that the object is meant.
-    pub(super) fn is_base(&self, k: u64, object: &Object, rest: ExprId) -> bool {
-        match object.what {
-            What::Function { .. } | What::Variable { .. } => false,
-            What::Global { .. } if self.core.config.machine_code => {
-                let (low, high) = self.core.pool.interval(rest);
-                let last = k.wrapping_sub(object.base).checked_add(high);
-                low <= high && k >= object.base && last.is_some_and(|last| last < object.size)
-            }
-            // Compilers fold constants into addresses: that of `a[i - 4]` is no address of the object that lies there.
-            What::Heap { .. } if self.core.config.machine_code => k.checked_sub(object.base).is_some_and(|inside| inside <= object.size),
-            What::Global { .. } | What::Heap { .. } | What::Local { .. } | What::Dynamic { .. } => true,
-        }
-    }
-
-    /// A value, with a symbolic one replaced by its bits where the expression is constant.
-    pub(super) fn known(&self, v: Value) -> Value {
-        match v {
-            Value::Sym(e) => self.value(e),
-            bits => bits,
-        }
-    }
-
-    /// The fault of accessing `size` bytes at a concrete address that does not allow it.
-    pub fn bad_access(&self, addr: u64, size: u64, write: bool) -> PathEnd {
-        let verb = if write { "write" } else { "read" };
-        let access = format!("{verb} of {size} byte{}", if size == 1 { "" } else { "s" });
-        if addr < NULL_PAGE {
-            let at = if addr == 0 { String::new() } else { format!(" plus {addr}") };
-            return PathEnd::fault(FaultKind::NullDereference, format!("{access} at the null pointer{at}"));
-        }
-        if let Some(name) = self.core.code_source.as_ref().and_then(|source| source.borrow().elsewhere(addr).map(str::to_owned)) {
-            return PathEnd::Unsupported(format!("{access} at `{name}`, which is not in the objects"));
-        }
-        match self.object_at(addr) {
-            None if is_stack(self, addr) => {
-                let message = format!("{access} on the stack below the running function: the variable's function has returned");
-                PathEnd::fault(FaultKind::UseAfterReturn, message)
-            }
-            None if self.is_below_stack(addr) => {
-                PathEnd::fault(FaultKind::StackOverflow, format!("{access} below the stack, which is used up"))
-            }
-            None => PathEnd::fault(FaultKind::WildPointer, format!("{access} at {addr:#x}, which belongs to no object")),
-            Some(object) => self.bad_offset(&object, addr.wrapping_sub(object.base), size, write),
-        }
-    }
-
-    /// Whether an address lies where the stack of machine code would have to grow to.
-    fn is_below_stack(&self, addr: u64) -> bool {
-        let stack = self.core.code_source.as_ref().and_then(|source| source.borrow().stack());
-        stack.is_some_and(|(base, _)| (base - STACK_GUARD..base).contains(&addr))
-    }
-
-    /// The fault of accessing `size` bytes at `offset` of an object that does not allow it.
-    pub fn bad_offset(&self, object: &Object, offset: u64, size: u64, write: bool) -> PathEnd {
-        let verb = if write { "write" } else { "read" };
-        let access = format!("{verb} of {size} byte{}", if size == 1 { "" } else { "s" });
-        let name = self.describe(object);
-        let from = self.offset_from(object, offset);
-        if let What::Function { name } = &object.what
-            && is_undefined_data(&self.core.image, object.base)
-        {
-            return PathEnd::Unsupported(format!("{access} at `{name}`, which nothing defines"));
-        }
-        if let What::Heap { freed: Some(pos), .. } = object.what {
-            let message = format!("{access} at offset {} of {name}, freed at {}", from, self.place_name(pos));
-            return PathEnd::fault(FaultKind::UseAfterFree, message);
-        }
-        if self.has_returned(object) {
-            let message = format!("{access} at offset {} of {name}, whose function has returned", from);
-            return PathEnd::fault(FaultKind::UseAfterReturn, message);
-        }
-        if self.is_below_stack(object.base.wrapping_add(offset)) {
-            return PathEnd::fault(FaultKind::StackOverflow, format!("{access} below the stack, which is used up"));
-        }
-        let inside = offset < object.size && size <= object.size - offset;
-        if inside && self.is_accessible(object.base.wrapping_add(offset), size, write) {
-            return PathEnd::Internal(format!("{access} at offset {} of {name} is in bounds, and would be reported as a fault", from));
-        }
-        if inside && write {
-            return PathEnd::fault(FaultKind::ReadOnlyWrite, format!("{access} at offset {} of {name}, which is read-only", from));
-        }
-        let kind = if write { FaultKind::OutOfBoundsWrite } else { FaultKind::OutOfBoundsRead };
-        PathEnd::fault(kind, format!("{access} at offset {} of {name}", from))
-    }
-
-    /// Whether an access of so many bytes there is allowed: a fault of such an access would be a defect of ours.
-    fn is_accessible(&self, addr: u64, size: u64, write: bool) -> bool {
-        match write {
-            true => self.writable_range(addr, size),
-            false => (0..size.min(1 << 16)).all(|i| !matches!(self.state.memory.space.byte(addr.wrapping_add(i)), Byte::Dead)),
-        }
-    }
-
-    /// The object in words: name, size, where it came from.
-    pub fn describe(&self, object: &Object) -> String {
-        let size = object.size;
-        match &object.what {
-            // A compiler may keep no names.
-            What::Global { name, .. } if name.is_empty() => format!("a variable of the program ({size} bytes)"),
-            What::Local { name, .. } if name.is_empty() => format!("a local variable ({size} bytes)"),
-            What::Global { name, .. } => format!("`{name}` ({size} bytes)"),
-            What::Local { name, .. } => format!("`{name}` ({size} bytes)"),
-            What::Dynamic { func } => format!("a stack allocation of `{}` ({size} bytes)", self.core.image.name(*func)),
-            What::Heap { .. } if let Some((name, _)) = self.core.lazy.as_ref().and_then(|lazy| lazy.name(object.base, self)) => name,
-            What::Heap { .. } if let Some(name) = self.environment_name(object.base) => format!("{name} ({size} bytes)"),
-            What::Heap { site, .. } => format!("a heap object ({size} bytes) allocated at {}", self.place_name(*site)),
-            What::Function { name } => format!("the code of `{name}`"),
-            What::Variable { number, .. } => {
-                let source = self.core.code_source.as_ref().map(|source| source.borrow());
-                match source.as_ref().and_then(|source| source.object(*number)) {
-                    Some(object) => format!("`{}` ({size} bytes by {})", object.name, object.known_by),
-                    None => format!("a variable ({size} bytes)"),
-                }
-            }
-        }
-    }
-
-    /// An offset as messages give it: in a lazily made object from where its pointer points to.
-    pub(crate) fn offset_from(&self, object: &Object, offset: u64) -> i64 {
-        let lead = self.core.lazy.as_ref().and_then(|lazy| lazy.name(object.base, self)).map_or(0, |(_, lead)| lead);
-        offset.wrapping_sub(lead) as i64
-    }
-
-    fn environment_name(&self, base: u64) -> Option<String> {
-        let object = self.state.memory.heap.find(base)?;
-        self.core.environment.object_name(&object, self.state)
-    }
-
-    /// A place in the code in words: file and line, or the function.
-    pub fn place_name(&self, pos: CodePos) -> String {
-        self.core.image.place_name(pos)
-    }
+fn environment_name(cx: &Cx<'_>, base: u64) -> Option<String> {
+    let object = cx.state.memory.heap.find(base)?;
+    cx.core.environment.object_name(&object, cx.state)
 }
 
 /// Whether an address stands for a variable that nothing defines.
@@ -390,7 +382,7 @@ pub fn add(cx: &mut Cx<'_>, inst: &Inst) -> Result<(), Stop> {
             }
             cx.core.pool.add(base, offset)
         }
-        Value::Bits(addr) => match cx.object_at(addr).filter(|o| !matches!(o.what, What::Function { .. })) {
+        Value::Bits(addr) => match object_at(cx, addr).filter(|o| !matches!(o.what, What::Function { .. })) {
             Some(object) => {
                 let inside = cx.core.pool.bits(64, addr.wrapping_sub(object.base));
                 let offset = cx.core.pool.add(offset, inside);

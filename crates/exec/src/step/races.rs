@@ -17,6 +17,7 @@ use crate::state::races::{Access, Races, Touching};
 use crate::state::threads::ThreadId;
 use crate::step::core::Core;
 use crate::step::cx::Cx;
+use crate::step::pointer;
 
 /// How the accesses of a function are watched.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -130,9 +131,9 @@ fn race(core: &mut Core, state: &mut State, touching: Touching, old: Access, at:
     let me = state.thread();
     let cx = Cx { core, state };
     let verb = |write: bool| if write { "write" } else { "read" };
-    let what = match cx.object_at(at) {
-        Some(object) if object.base == at => cx.describe(&object),
-        Some(object) => format!("offset {} of {}", at.wrapping_sub(object.base), cx.describe(&object)),
+    let what = match pointer::object_at(&cx, at) {
+        Some(object) if object.base == at => pointer::describe(&cx, &object),
+        Some(object) => format!("offset {} of {}", at.wrapping_sub(object.base), pointer::describe(&cx, &object)),
         None => format!("{at:#x}"),
     };
     let bytes = format!("{} byte{}", touching.len, if touching.len == 1 { "" } else { "s" });
@@ -142,7 +143,7 @@ fn race(core: &mut Core, state: &mut State, touching: Touching, old: Access, at:
         name(me),
         verb(old.write),
         name(old.thread),
-        cx.place_name(old.pos),
+        cx.core.image.place_name(old.pos),
     );
     PathEnd::fault(FaultKind::DataRace, message)
 }

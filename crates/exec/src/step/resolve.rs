@@ -4,7 +4,7 @@
 //! read off the expression: one per object, with the condition under which the pointer points there (the set of indices) and the offset
 //! there. No solver is asked, and no value is enumerated. Which object is meant is one decision.
 //!
-//! A pointer without such a form, such as one computed from integers, is resolved by the solver ([`Cx::resolve`]): the object of the
+//! A pointer without such a form, such as one computed from integers, is resolved by the solver (`pointer::resolve`): the object of the
 //! smallest address it can have, and a flip for all larger addresses.
 
 use std::rc::Rc;
@@ -18,6 +18,7 @@ use crate::ground::memory::heap;
 use crate::ground::memory::{FUNC_BASE, GLOBAL_BASE, NULL_PAGE};
 use crate::step::cx::{Cx, address_of_code};
 use crate::step::plugin::{LazyInputs, Stop, Value};
+use crate::step::{machine, pointer};
 
 /// Nodes of one pointer expression that are looked at; what lies deeper counts as a pointer without a base.
 const MOST_NODES: usize = 20_000;
@@ -63,170 +64,165 @@ pub(super) enum Lead {
 /// Targets by expression, while one pointer is looked at.
 struct Walk {
     known: FxHashMap<ExprId, Vec<Target>>,
-    /// In machine code a constant is an address only as `Cx::is_base` says.
+    /// In machine code a constant is an address only as `pointer::is_base` says.
     machine_code: bool,
     /// Where inputs are lazily made, what is added to null is an index.
     lazy: Option<Rc<dyn LazyInputs>>,
 }
 
-impl Cx<'_> {
-    /// Where a pointer may lead, by its expression: at least one, conditions exclusive and together true, in a fixed order.
-    pub(super) fn candidates(&mut self, e: ExprId) -> Vec<Candidate> {
-        let mut walk = Walk { known: FxHashMap::default(), machine_code: self.core.config.machine_code, lazy: self.core.lazy.clone() };
-        let targets = walk.targets(self, e, 0);
-        let targets = if walk.machine_code { self.grouped(targets) } else { targets };
-        let targets = targets.into_iter().filter(|target| target.cond != ExprId::FALSE);
-        targets.map(|target| Candidate { cond: target.cond, lead: self.lead(target) }).collect()
-    }
+/// Where a pointer may lead, by its expression: at least one, conditions exclusive and together true, in a fixed order.
+pub(super) fn candidates(cx: &mut Cx<'_>, e: ExprId) -> Vec<Candidate> {
+    let mut walk = Walk { known: FxHashMap::default(), machine_code: cx.core.config.machine_code, lazy: cx.core.lazy.clone() };
+    let targets = walk.targets(cx, e, 0);
+    let targets = if walk.machine_code { grouped(cx, targets) } else { targets };
+    let targets = targets.into_iter().filter(|target| target.cond != ExprId::FALSE);
+    targets.map(|target| Candidate { cond: target.cond, lead: lead(cx, target) }).collect()
+}
 
-    /// The address that a call goes to: one decision among the functions that the pointer may be, or else one value after another.
-    pub(super) fn call_address(&mut self, pointer: Value) -> Result<u64, Stop> {
-        const WHY: &str = "function pointer";
-        let e = match self.known(pointer) {
-            Value::Bits(addr) => return Ok(addr),
-            Value::Sym(e) => e,
+/// The address that a call goes to: one decision among the functions that the pointer may be, or else one value after another.
+pub(super) fn call_address(cx: &mut Cx<'_>, pointer: Value) -> Result<u64, Stop> {
+    const WHY: &str = "function pointer";
+    let e = match pointer::known(cx, pointer) {
+        Value::Bits(addr) => return Ok(addr),
+        Value::Sym(e) => e,
+    };
+    cx.require_written(e, "a call")?;
+    let mut candidates = candidates(cx, e);
+    let conds: Vec<ExprId> = candidates.iter().map(|candidate| candidate.cond).collect();
+    let at = if conds.len() == 1 { 0 } else { cx.choose(&conds, &[])? };
+    let rest = match candidates.swap_remove(at).lead {
+        Lead::To(Place::At(addr)) => return Ok(addr),
+        Lead::To(Place::In(object, offset)) => {
+            let base = cx.core.pool.bits(64, object.base);
+            cx.core.pool.add(base, offset)
+        }
+        Lead::Unknown(e) => e,
+    };
+    // What input chooses is tried value by value.
+    if !cx.core.pool.is_chosen(rest) {
+        let source = cx.core.code_source.clone();
+        let ranges = source.map_or(Vec::new(), |source| source.borrow().executable());
+        let (in_machine_code, of_function) = (control::is_within(cx, rest, &ranges), is_of_function(cx, rest));
+        let inside = cx.core.pool.or(in_machine_code, of_function);
+        control::require_code(cx, rest, inside)?;
+    }
+    address_of_code(cx, Value::Sym(rest), WHY)
+}
+
+/// The name of the unknown function that an under-constrained function pointer points to. Null is excluded, as at a dereference; a
+/// function that the code has compared the pointer with is known. Asks the solver.
+pub(super) fn unknown_function(cx: &mut Cx<'_>, pointer: Value) -> Result<Option<String>, Stop> {
+    let Some(lazy) = cx.core.lazy.clone() else { return Ok(None) };
+    let Value::Sym(e) = pointer::known(cx, pointer) else { return Ok(None) };
+    // A choice among known functions may have become arithmetic on their addresses.
+    if cx.core.pool.is_chosen(e) || !lazy.is_lazy(e, cx) || !matches!(candidates(cx, e)[..], [Candidate { lead: Lead::Unknown(_), .. }]) {
+        return Ok(None);
+    }
+    let now = cx.core.eval.eval(&cx.core.pool, e, &cx.state.model);
+    let value = cx.core.pool.bits(64, now);
+    if now == 0 || machine::called_at(cx, now).is_some() {
+        let other = cx.core.pool.ne(e, value);
+        match cx.ask(other)? {
+            None => return Ok(None),
+            Some(model) => cx.state.model = model,
+        }
+    }
+    let zero = cx.core.pool.zero(64);
+    let some = cx.core.pool.ne(e, zero);
+    cx.assume(some)?;
+    Ok(Some(format!("*{}", lazy.pointer(e, cx))))
+}
+
+/// Whether an address is that of a function of bitcode or of a model.
+fn is_of_function(cx: &mut Cx<'_>, e: ExprId) -> ExprId {
+    let (end, apart) = cx.core.image.functions_end();
+    let inside = control::is_within(cx, e, &[(FUNC_BASE, end - FUNC_BASE)]);
+    let pool = &mut cx.core.pool;
+    let (mask, zero) = (pool.bits(64, apart - 1), pool.zero(64));
+    let rest = pool.and(e, mask);
+    let begins = pool.eq(rest, zero);
+    pool.and(inside, begins)
+}
+
+fn lead(cx: &mut Cx<'_>, target: Target) -> Lead {
+    let Target { key, offset, .. } = target;
+    match key {
+        Key::Address(addr) => Lead::To(Place::At(addr)),
+        Key::Unknown => Lead::Unknown(offset),
+        Key::Object(base) => match pointer::variable_at(cx, base).or_else(|| pointer::object_at(cx, base)) {
+            Some(object) => {
+                let shift = cx.core.pool.bits(64, base.wrapping_sub(object.base));
+                let offset = cx.core.pool.add(offset, shift);
+                Lead::To(Place::In(object, offset))
+            }
+            // Null plus an index (`pointer::add`).
+            None if base < NULL_PAGE => Lead::To(Place::At(base)),
+            None => {
+                let base = cx.core.pool.bits(64, base);
+                Lead::Unknown(cx.core.pool.add(base, offset))
+            }
+        },
+    }
+}
+
+/// Addresses in objects become offsets in those.
+fn grouped(cx: &mut Cx<'_>, targets: Vec<Target>) -> Vec<Target> {
+    let pool = &mut cx.core.pool;
+    let zero = pool.zero(64);
+    let mut all: Vec<Target> = Vec::new();
+    for target in targets {
+        let target = match target.key {
+            Key::Address(addr) => {
+                in_object(cx, addr, zero).map_or(target, |(base, offset)| Target { key: Key::Object(base), offset, ..target })
+            }
+            Key::Object(_) | Key::Unknown => target,
         };
-        self.require_written(e, "a call")?;
-        let mut candidates = self.candidates(e);
-        let conds: Vec<ExprId> = candidates.iter().map(|candidate| candidate.cond).collect();
-        let at = if conds.len() == 1 { 0 } else { self.choose(&conds, &[])? };
-        let rest = match candidates.swap_remove(at).lead {
-            Lead::To(Place::At(addr)) => return Ok(addr),
-            Lead::To(Place::In(object, offset)) => {
-                let base = self.core.pool.bits(64, object.base);
-                self.core.pool.add(base, offset)
+        match all.iter_mut().find(|other| other.key == target.key) {
+            Some(other) => {
+                let pool = &mut cx.core.pool;
+                other.offset = pool.ite(target.cond, target.offset, other.offset);
+                other.cond = pool.or(other.cond, target.cond);
             }
-            Lead::Unknown(e) => e,
-        };
-        // What input chooses is tried value by value.
-        if !self.core.pool.is_chosen(rest) {
-            let source = self.core.code_source.clone();
-            let ranges = source.map_or(Vec::new(), |source| source.borrow().executable());
-            let (in_machine_code, of_function) = (control::is_within(self, rest, &ranges), self.is_of_function(rest));
-            let inside = self.core.pool.or(in_machine_code, of_function);
-            control::require_code(self, rest, inside)?;
-        }
-        address_of_code(self, Value::Sym(rest), WHY)
-    }
-
-    /// The name of the unknown function that an under-constrained function pointer points to. Null is excluded, as at a dereference; a
-    /// function that the code has compared the pointer with is known. Asks the solver.
-    pub(super) fn unknown_function(&mut self, pointer: Value) -> Result<Option<String>, Stop> {
-        let Some(lazy) = self.core.lazy.clone() else { return Ok(None) };
-        let Value::Sym(e) = self.known(pointer) else { return Ok(None) };
-        // A choice among known functions may have become arithmetic on their addresses.
-        if self.core.pool.is_chosen(e)
-            || !lazy.is_lazy(e, self)
-            || !matches!(self.candidates(e)[..], [Candidate { lead: Lead::Unknown(_), .. }])
-        {
-            return Ok(None);
-        }
-        let now = self.core.eval.eval(&self.core.pool, e, &self.state.model);
-        let value = self.core.pool.bits(64, now);
-        if now == 0 || self.called_at(now).is_some() {
-            let other = self.core.pool.ne(e, value);
-            match self.ask(other)? {
-                None => return Ok(None),
-                Some(model) => self.state.model = model,
-            }
-        }
-        let zero = self.core.pool.zero(64);
-        let some = self.core.pool.ne(e, zero);
-        self.assume(some)?;
-        Ok(Some(format!("*{}", lazy.pointer(e, self))))
-    }
-
-    /// Whether an address is that of a function of bitcode or of a model.
-    fn is_of_function(&mut self, e: ExprId) -> ExprId {
-        let (end, apart) = self.core.image.functions_end();
-        let inside = control::is_within(self, e, &[(FUNC_BASE, end - FUNC_BASE)]);
-        let pool = &mut self.core.pool;
-        let (mask, zero) = (pool.bits(64, apart - 1), pool.zero(64));
-        let rest = pool.and(e, mask);
-        let begins = pool.eq(rest, zero);
-        pool.and(inside, begins)
-    }
-
-    fn lead(&mut self, target: Target) -> Lead {
-        let Target { key, offset, .. } = target;
-        match key {
-            Key::Address(addr) => Lead::To(Place::At(addr)),
-            Key::Unknown => Lead::Unknown(offset),
-            Key::Object(base) => match self.variable_at(base).or_else(|| self.object_at(base)) {
-                Some(object) => {
-                    let shift = self.core.pool.bits(64, base.wrapping_sub(object.base));
-                    let offset = self.core.pool.add(offset, shift);
-                    Lead::To(Place::In(object, offset))
-                }
-                // Null plus an index (`pointer::add`).
-                None if base < NULL_PAGE => Lead::To(Place::At(base)),
-                None => {
-                    let base = self.core.pool.bits(64, base);
-                    Lead::Unknown(self.core.pool.add(base, offset))
-                }
-            },
+            None => all.push(target),
         }
     }
+    all.sort_by_key(|target| target.key);
+    all
+}
 
-    /// Addresses in objects become offsets in those.
-    fn grouped(&mut self, targets: Vec<Target>) -> Vec<Target> {
-        let pool = &mut self.core.pool;
-        let zero = pool.zero(64);
-        let mut all: Vec<Target> = Vec::new();
-        for target in targets {
-            let target = match target.key {
-                Key::Address(addr) => {
-                    self.in_object(addr, zero).map_or(target, |(base, offset)| Target { key: Key::Object(base), offset, ..target })
-                }
-                Key::Object(_) | Key::Unknown => target,
-            };
-            match all.iter_mut().find(|other| other.key == target.key) {
-                Some(other) => {
-                    let pool = &mut self.core.pool;
-                    other.offset = pool.ite(target.cond, target.offset, other.offset);
-                    other.cond = pool.or(other.cond, target.cond);
-                }
-                None => all.push(target),
-            }
-        }
-        all.sort_by_key(|target| target.key);
-        all
+/// The base of the object that the address `addr` stands for where `rest` is added to it, and the whole offset there.
+fn in_object(cx: &mut Cx<'_>, addr: u64, rest: ExprId) -> Option<(u64, ExprId)> {
+    let object = pointer::object_at(cx, addr).filter(|object| pointer::is_base(cx, addr, object, rest))?;
+    let shift = cx.core.pool.bits(64, addr.wrapping_sub(object.base));
+    Some((object.base, cx.core.pool.add(rest, shift)))
+}
+
+/// The addresses around `addr` that are resolved together with it: the object it lies in, if it does, or a gap.
+pub(super) fn region_of(cx: &Cx<'_>, addr: u64) -> Region {
+    if addr < NULL_PAGE {
+        return Region { base: 0, size: NULL_PAGE, object: None };
     }
-
-    /// The base of the object that the address `addr` stands for where `rest` is added to it, and the whole offset there.
-    fn in_object(&mut self, addr: u64, rest: ExprId) -> Option<(u64, ExprId)> {
-        let object = self.object_at(addr).filter(|object| self.is_base(addr, object, rest))?;
-        let shift = self.core.pool.bits(64, addr.wrapping_sub(object.base));
-        Some((object.base, self.core.pool.add(rest, shift)))
+    let object = pointer::object_at(cx, addr).filter(|o| addr.wrapping_sub(o.base) < o.size);
+    match object {
+        Some(object) => Region { base: object.base, size: object.size, object: Some(object) },
+        None => Region { base: addr, size: gap_end(cx, addr).saturating_sub(addr).max(1), object: None },
     }
+}
 
-    /// The addresses around `addr` that are resolved together with it: the object it lies in, if it does, or a gap.
-    pub(super) fn region_of(&self, addr: u64) -> Region {
-        if addr < NULL_PAGE {
-            return Region { base: 0, size: NULL_PAGE, object: None };
-        }
-        let object = self.object_at(addr).filter(|o| addr.wrapping_sub(o.base) < o.size);
-        match object {
-            Some(object) => Region { base: object.base, size: object.size, object: Some(object) },
-            None => Region { base: addr, size: self.gap_end(addr).saturating_sub(addr).max(1), object: None },
-        }
+/// An address up to which no object begins, from one on that lies in none.
+fn gap_end(cx: &Cx<'_>, addr: u64) -> u64 {
+    if (FUNC_BASE..GLOBAL_BASE).contains(&addr) || cx.state.frames_at(addr).is_some() {
+        return addr + 1;
     }
-
-    /// An address up to which no object begins, from one on that lies in none.
-    fn gap_end(&self, addr: u64) -> u64 {
-        if (FUNC_BASE..GLOBAL_BASE).contains(&addr) || self.state.frames_at(addr).is_some() {
-            return addr + 1;
-        }
-        let statics = &self.state.memory.statics;
-        let next = statics.get(statics.partition_point(|s| s.base <= addr)).map_or(u64::MAX, |s| s.base);
-        let next = next.min(if addr < self.state.sp { self.state.sp } else { u64::MAX });
-        let next = self.state.parked_stacks().map(|(sp, ..)| sp).filter(|sp| addr < *sp).fold(next, u64::min);
-        let next = next.min(if addr < FUNC_BASE { FUNC_BASE } else { u64::MAX });
-        match heap::contains(addr) {
-            true => next.min(self.state.memory.heap.next_slot(addr)),
-            false if addr < heap::HEAP_BASE => next.min(heap::HEAP_BASE),
-            false => next,
-        }
+    let statics = &cx.state.memory.statics;
+    let next = statics.get(statics.partition_point(|s| s.base <= addr)).map_or(u64::MAX, |s| s.base);
+    let next = next.min(if addr < cx.state.sp { cx.state.sp } else { u64::MAX });
+    let next = cx.state.parked_stacks().map(|(sp, ..)| sp).filter(|sp| addr < *sp).fold(next, u64::min);
+    let next = next.min(if addr < FUNC_BASE { FUNC_BASE } else { u64::MAX });
+    match heap::contains(addr) {
+        true => next.min(cx.state.memory.heap.next_slot(addr)),
+        false if addr < heap::HEAP_BASE => next.min(heap::HEAP_BASE),
+        false => next,
     }
 }
 
@@ -289,7 +285,7 @@ impl Walk {
 
     fn address(&self, cx: &mut Cx<'_>, e: ExprId, addr: u64) -> Target {
         let zero = cx.core.pool.zero(64);
-        let object = if self.machine_code { None } else { cx.in_object(addr, zero) };
+        let object = if self.machine_code { None } else { in_object(cx, addr, zero) };
         match object {
             Some((base, offset)) => Target { key: Key::Object(base), cond: ExprId::TRUE, offset },
             None => Target { key: Key::Address(addr), cond: ExprId::TRUE, offset: e },
@@ -303,7 +299,7 @@ impl Walk {
             match target.key {
                 Key::Object(_) => target.offset = cx.core.pool.add(target.offset, rest),
                 Key::Unknown => target.offset = cx.core.pool.add(target.offset, rest),
-                Key::Address(addr) => match cx.in_object(addr, rest) {
+                Key::Address(addr) => match in_object(cx, addr, rest) {
                     Some((base, offset)) => (target.key, target.offset) = (Key::Object(base), offset),
                     None if addr < NULL_PAGE && self.lazy.as_ref().is_some_and(|lazy| lazy.is_index(rest, 1, cx)) => {}
                     None => {
@@ -331,7 +327,7 @@ fn unknown(e: ExprId) -> Target {
 
 /// Whether some of them are addresses in objects.
 fn addresses(cx: &Cx<'_>, targets: &[Target]) -> bool {
-    let in_object = |addr| cx.object_at(addr).is_some_and(|o| !matches!(o.what, What::Function { .. }));
+    let in_object = |addr| pointer::object_at(cx, addr).is_some_and(|o| !matches!(o.what, What::Function { .. }));
     targets.iter().any(|t| matches!(t.key, Key::Address(addr) if in_object(addr)))
 }
 

@@ -10,7 +10,8 @@ use wryneck_expr::{ExprId, Pool, SymId};
 
 use crate::ground::prefix::Decision;
 use crate::step::core::{Core, Ended};
-use crate::step::cx::Cx;
+use crate::step::cx::{Cx, is_in};
+use crate::step::inputs;
 use crate::step::plugin::Stop;
 
 pub(crate) fn values(pool: &mut Pool, name: &str, bytes: &[u8]) -> Vec<(SymId, u64)> {
@@ -35,64 +36,62 @@ impl Core {
 pub(crate) fn take_value_of_model(cx: &mut Cx<'_>, e: ExprId) -> Result<u64, Stop> {
     let value = cx.core.eval.eval(&cx.core.pool, e, &cx.state.model);
     cx.record(Decision::Tried(value));
-    let is = cx.is_in(e, (value, 1));
+    let is = is_in(cx, e, (value, 1));
     cx.decide(is)?;
     Ok(value)
 }
 
-impl Cx<'_> {
-    /// The value that a guided path's model, or the script, has for an expression: what is to be tried first.
-    fn tried(&mut self, e: ExprId) -> Result<Option<u64>, Stop> {
-        let value = match self.state.script.front() {
-            Some(&Decision::Tried(value)) => {
-                self.state.script.pop_front();
-                value
-            }
-            None if self.state.guided => {
-                self.count_decision()?;
-                self.core.eval.eval(&self.core.pool, e, &self.state.model)
-            }
-            Some(_) | None => return Ok(None),
-        };
-        self.record(Decision::Tried(value));
-        Ok(Some(value))
-    }
-
-    /// The value of an expression on a guided path, if the path takes the value that its model has, which is decided here.
-    pub(crate) fn seeded(&mut self, e: ExprId) -> Result<Option<u64>, Stop> {
-        let Some(value) = self.tried(e)? else { return Ok(None) };
-        let is = self.is_in(e, (value, 1));
-        Ok(self.decide(is)?.then_some(value))
-    }
-
-    /// As [`Cx::seeded`], of a string: its bytes up to the first zero.
-    pub fn seeded_string(&mut self, bytes: &[ExprId]) -> Result<Option<Vec<u8>>, Stop> {
-        let (mut name, mut same) = (Vec::new(), ExprId::TRUE);
-        for &byte in bytes {
-            let Some(value) = self.tried(byte)? else { return Ok(None) };
-            let is = self.is_in(byte, (value, 1));
-            same = self.core.pool.and(same, is);
-            if value == 0 {
-                break;
-            }
-            name.push(value as u8);
+/// The value that a guided path's model, or the script, has for an expression: what is to be tried first.
+fn tried(cx: &mut Cx<'_>, e: ExprId) -> Result<Option<u64>, Stop> {
+    let value = match cx.state.script.front() {
+        Some(&Decision::Tried(value)) => {
+            cx.state.script.pop_front();
+            value
         }
-        Ok(self.decide(same)?.then_some(name))
-    }
-
-    /// New symbolic input whose bytes the seed has. A path that decides for itself takes them; one that is run again has its model.
-    pub fn seeded_input(&mut self, name: &str, bytes: &[u8]) -> Vec<ExprId> {
-        let symbols = self.new_input(name, bytes.len() as u64);
-        let Some(name) = self.state.inputs.iter().last().map(|input| Rc::clone(&input.name)) else { return symbols };
-        seed_with(self, &name, bytes);
-        symbols
-    }
+        None if cx.state.guided => {
+            cx.count_decision()?;
+            cx.core.eval.eval(&cx.core.pool, e, &cx.state.model)
+        }
+        Some(_) | None => return Ok(None),
+    };
+    cx.record(Decision::Tried(value));
+    Ok(Some(value))
 }
 
-/// The bytes [`Cx::seeded_input`] would make, so that a model can decide on them before it makes them, by [`Cx::new_input`].
+/// The value of an expression on a guided path, if the path takes the value that its model has, which is decided here.
+pub(crate) fn seeded(cx: &mut Cx<'_>, e: ExprId) -> Result<Option<u64>, Stop> {
+    let Some(value) = tried(cx, e)? else { return Ok(None) };
+    let is = is_in(cx, e, (value, 1));
+    Ok(cx.decide(is)?.then_some(value))
+}
+
+/// As `seeded`, of a string: its bytes up to the first zero.
+pub fn seeded_string(cx: &mut Cx<'_>, bytes: &[ExprId]) -> Result<Option<Vec<u8>>, Stop> {
+    let (mut name, mut same) = (Vec::new(), ExprId::TRUE);
+    for &byte in bytes {
+        let Some(value) = tried(cx, byte)? else { return Ok(None) };
+        let is = is_in(cx, byte, (value, 1));
+        same = cx.core.pool.and(same, is);
+        if value == 0 {
+            break;
+        }
+        name.push(value as u8);
+    }
+    Ok(cx.decide(same)?.then_some(name))
+}
+
+/// New symbolic input whose bytes the seed has. A path that decides for itself takes them; one that is run again has its model.
+pub fn seeded_input(cx: &mut Cx<'_>, name: &str, bytes: &[u8]) -> Vec<ExprId> {
+    let symbols = inputs::new_input(cx, name, bytes.len() as u64);
+    let Some(name) = cx.state.inputs.iter().last().map(|input| Rc::clone(&input.name)) else { return symbols };
+    seed_with(cx, &name, bytes);
+    symbols
+}
+
+/// The bytes [`seeded_input`] would make, so that a model can decide on them before it makes them, by [`inputs::new_input`].
 pub fn coming_input(cx: &mut Cx<'_>, name: &str, bytes: &[u8]) -> Vec<ExprId> {
-    let symbols = cx.coming_input(name, bytes.len() as u64);
-    let name = cx.unused_input_name(name);
+    let symbols = inputs::coming_input(cx, name, bytes.len() as u64);
+    let name = inputs::unused_input_name(cx, name);
     seed_with(cx, &name, bytes);
     symbols
 }

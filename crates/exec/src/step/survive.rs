@@ -11,21 +11,19 @@ use crate::state::survived::Survived;
 use crate::step::cx::Cx;
 use crate::step::plugin::Stop;
 
-impl Cx<'_> {
-    /// Notes a fault that the path survives; gives back what ends it.
-    pub fn survive(&mut self, stop: Stop) -> Result<(), Stop> {
-        use FaultKind as F;
-        let Stop::End(PathEnd::Fault(fault)) = stop else { return Err(stop) };
-        let guesses = matches!(fault.kind, F::OutOfBoundsRead | F::OutOfBoundsWrite);
-        let wraps = matches!(fault.kind, F::SignedOverflow | F::UnsignedOverflow | F::LossyConversion);
-        if !(guesses || wraps) || self.state.survived.len() >= self.core.config.keep_going as usize {
-            return Err(PathEnd::Fault(fault).into());
-        }
-        let stack = self.core.call_stack(self.state, usize::MAX);
-        Rc::make_mut(&mut self.state.survived).push(Survived { fault, stack });
-        if guesses {
-            self.state.approximates("the path went on after a fault");
-        }
-        Ok(())
+/// Notes a fault that the path survives; gives back what ends it.
+pub fn survive(cx: &mut Cx<'_>, stop: Stop) -> Result<(), Stop> {
+    use FaultKind as F;
+    let Stop::End(PathEnd::Fault(fault)) = stop else { return Err(stop) };
+    let guesses = matches!(fault.kind, F::OutOfBoundsRead | F::OutOfBoundsWrite);
+    let wraps = matches!(fault.kind, F::SignedOverflow | F::UnsignedOverflow | F::LossyConversion);
+    if !(guesses || wraps) || cx.state.survived.len() >= cx.core.config.keep_going as usize {
+        return Err(PathEnd::Fault(fault).into());
     }
+    let stack = cx.core.call_stack(cx.state, usize::MAX);
+    Rc::make_mut(&mut cx.state.survived).push(Survived { fault, stack });
+    if guesses {
+        cx.state.approximates("the path went on after a fault");
+    }
+    Ok(())
 }

@@ -11,6 +11,7 @@ use crate::ground::config::Uninit;
 use crate::ground::memory::Byte;
 use crate::step::cx::Cx;
 use crate::step::plugin::Stop;
+use crate::step::{memory, pointer};
 
 /// Words of a table that become a choice whatever they are.
 const FEW_WORDS: u64 = 16;
@@ -23,99 +24,104 @@ const MOST_SPREAD: u64 = 256;
 /// Choices inside a word that are followed to see whether it is an address.
 const CHOICES: u32 = 4;
 
-impl Cx<'_> {
-    /// A load through a choice of few pointers as a choice of what is there. Where some of them are not surely good, one decision tells
-    /// these apart from the good ones together. `Err`: the place that was decided for, one of the others.
-    pub(super) fn load_any(&mut self, candidates: &mut Vec<Candidate>, size: u64) -> Result<Option<ExprId>, Stop> {
-        let (good, bad): (Vec<Candidate>, Vec<Candidate>) = candidates.iter().cloned().partition(|c| self.is_readable(&c.lead, size));
-        if good.len() < 2 || good.len() > FEW_OBJECTS {
+/// A load through a choice of few pointers as a choice of what is there. Where some of them are not surely good, one decision tells
+/// these apart from the good ones together. `Err`: the place that was decided for, one of the others.
+pub(super) fn load_any(cx: &mut Cx<'_>, candidates: &mut Vec<Candidate>, size: u64) -> Result<Option<ExprId>, Stop> {
+    let (good, bad): (Vec<Candidate>, Vec<Candidate>) = candidates.iter().cloned().partition(|c| is_readable(cx, &c.lead, size));
+    if good.len() < 2 || good.len() > FEW_OBJECTS {
+        return Ok(None);
+    }
+    if !bad.is_empty() {
+        let any = good.iter().fold(ExprId::FALSE, |any, c| cx.core.pool.or(any, c.cond));
+        let conds: Vec<ExprId> = std::iter::once(any).chain(bad.iter().map(|c| c.cond)).collect();
+        if let Some(at) = pointer::choose_object(cx, &conds)?.checked_sub(1) {
+            *candidates = vec![bad[at].clone()];
             return Ok(None);
         }
-        if !bad.is_empty() {
-            let any = good.iter().fold(ExprId::FALSE, |any, c| self.core.pool.or(any, c.cond));
-            let conds: Vec<ExprId> = std::iter::once(any).chain(bad.iter().map(|c| c.cond)).collect();
-            if let Some(at) = self.choose_object(&conds)?.checked_sub(1) {
-                *candidates = vec![bad[at].clone()];
-                return Ok(None);
-            }
-        }
-        let mut word = None;
-        for Candidate { cond, lead } in good.iter().rev() {
-            let Lead::To(Place::In(object, offset)) = lead else { continue };
-            let here = self.load_within(object, *offset, size)?;
-            word = Some(match word {
-                None => here,
-                Some(before) => self.core.pool.ite(*cond, here, before),
-            });
-        }
-        Ok(word)
     }
-
-    /// Whether a read there is surely in bounds of a live object, and of few bytes that were all written.
-    fn is_readable(&self, lead: &Lead, size: u64) -> bool {
-        let Lead::To(Place::In(object, offset)) = lead else { return false };
-        let dead = matches!(object.what, What::Heap { freed: Some(_), .. } | What::Function { .. }) || self.has_returned(object);
-        let (low, high) = self.core.pool.interval(*offset);
-        if dead || low > high || size > object.size || high > object.size - size || high - low > MOST_SPREAD {
-            return false;
-        }
-        (low..high + size).all(|at| match self.state.memory.space.byte(object.base + at) {
-            Byte::Dead => false,
-            Byte::Uninitialised => self.core.config.uninit == Uninit::Zero,
-            Byte::Concrete(_) | Byte::Symbolic { .. } => true,
-        })
+    let mut word = None;
+    for Candidate { cond, lead } in good.iter().rev() {
+        let Lead::To(Place::In(object, offset)) = lead else { continue };
+        let here = memory::load_within(cx, object, *offset, size)?;
+        word = Some(match word {
+            None => here,
+            Some(before) => cx.core.pool.ite(*cond, here, before),
+        });
     }
+    Ok(word)
+}
 
-    /// A word of a table as a choice of whole words, if there are few or they are addresses.
-    pub(super) fn load_element(&mut self, object: &Object, offset: ExprId, size: u64, low: u64, high: u64) -> Result<Option<ExprId>, Stop> {
-        if size != 8 {
-            return Ok(None);
-        }
-        let (step, rest) = stride(&self.core.pool, offset, 0);
-        let first = match step {
-            0 => rest,
-            _ => low + (rest % step + step - low % step) % step,
-        };
-        if (1..size).contains(&step) || first < low || first > high || step > 0 && (high - first) / step >= MOST_WORDS {
-            return Ok(None);
-        }
-        let mut words = Vec::new();
-        let step = if step == 0 { usize::MAX } else { step as usize };
-        for at in (first..=high).step_by(step) {
-            words.push((at, self.load_at(object.base + at, size)?));
-        }
-        if words.len() as u64 > FEW_WORDS && !words.iter().any(|(_, word)| self.is_address(*word, CHOICES)) {
-            return Ok(None);
-        }
-        Ok(Some(self.word_at(&words, offset)))
+/// Whether a read there is surely in bounds of a live object, and of few bytes that were all written.
+fn is_readable(cx: &Cx<'_>, lead: &Lead, size: u64) -> bool {
+    let Lead::To(Place::In(object, offset)) = lead else { return false };
+    let dead = matches!(object.what, What::Heap { freed: Some(_), .. } | What::Function { .. }) || pointer::has_returned(cx, object);
+    let (low, high) = cx.core.pool.interval(*offset);
+    if dead || low > high || size > object.size || high > object.size - size || high - low > MOST_SPREAD {
+        return false;
     }
+    (low..high + size).all(|at| match cx.state.memory.space.byte(object.base + at) {
+        Byte::Dead => false,
+        Byte::Uninitialised => cx.core.config.uninit == Uninit::Zero,
+        Byte::Concrete(_) | Byte::Symbolic { .. } => true,
+    })
+}
 
-    /// Whether a word may be the address of an object or a function.
-    fn is_address(&self, word: ExprId, depth: u32) -> bool {
-        match self.core.pool.kind(word) {
-            Kind::PtrAdd(..) => true,
-            Kind::Ite(_, a, b) if depth > 0 => self.is_address(a, depth - 1) || self.is_address(b, depth - 1),
-            _ => self.core.pool.as_u64(word).is_some_and(|addr| self.object_at(addr).is_some()),
-        }
+/// A word of a table as a choice of whole words, if there are few or they are addresses.
+pub(super) fn load_element(
+    cx: &mut Cx<'_>,
+    object: &Object,
+    offset: ExprId,
+    size: u64,
+    low: u64,
+    high: u64,
+) -> Result<Option<ExprId>, Stop> {
+    if size != 8 {
+        return Ok(None);
     }
+    let (step, rest) = stride(&cx.core.pool, offset, 0);
+    let first = match step {
+        0 => rest,
+        _ => low + (rest % step + step - low % step) % step,
+    };
+    if (1..size).contains(&step) || first < low || first > high || step > 0 && (high - first) / step >= MOST_WORDS {
+        return Ok(None);
+    }
+    let mut words = Vec::new();
+    let step = if step == 0 { usize::MAX } else { step as usize };
+    for at in (first..=high).step_by(step) {
+        words.push((at, memory::load_at(cx, object.base + at, size)?));
+    }
+    if words.len() as u64 > FEW_WORDS && !words.iter().any(|(_, word)| is_address(cx, *word, CHOICES)) {
+        return Ok(None);
+    }
+    Ok(Some(word_at(cx, &words, offset)))
+}
 
-    /// The word at an offset that is one of these, as a search tree.
-    fn word_at(&mut self, words: &[(u64, ExprId)], offset: ExprId) -> ExprId {
-        let (left, right) = words.split_at(words.len() / 2);
-        match (left, right) {
-            ([], [(_, word)]) => *word,
-            ([(_, one)], [(at, other)]) => {
-                let at = self.core.pool.bits(64, *at);
-                let is = self.core.pool.eq(offset, at);
-                self.core.pool.ite(is, *other, *one)
-            }
-            (_, []) => unreachable!("there is at least one word"),
-            (_, [(middle, _), ..]) => {
-                let (low, high) = (self.word_at(left, offset), self.word_at(right, offset));
-                let middle = self.core.pool.bits(64, *middle);
-                let below = self.core.pool.ult(offset, middle);
-                self.core.pool.ite(below, low, high)
-            }
+/// Whether a word may be the address of an object or a function.
+fn is_address(cx: &Cx<'_>, word: ExprId, depth: u32) -> bool {
+    match cx.core.pool.kind(word) {
+        Kind::PtrAdd(..) => true,
+        Kind::Ite(_, a, b) if depth > 0 => is_address(cx, a, depth - 1) || is_address(cx, b, depth - 1),
+        _ => cx.core.pool.as_u64(word).is_some_and(|addr| pointer::object_at(cx, addr).is_some()),
+    }
+}
+
+/// The word at an offset that is one of these, as a search tree.
+fn word_at(cx: &mut Cx<'_>, words: &[(u64, ExprId)], offset: ExprId) -> ExprId {
+    let (left, right) = words.split_at(words.len() / 2);
+    match (left, right) {
+        ([], [(_, word)]) => *word,
+        ([(_, one)], [(at, other)]) => {
+            let at = cx.core.pool.bits(64, *at);
+            let is = cx.core.pool.eq(offset, at);
+            cx.core.pool.ite(is, *other, *one)
+        }
+        (_, []) => unreachable!("there is at least one word"),
+        (_, [(middle, _), ..]) => {
+            let (low, high) = (word_at(cx, left, offset), word_at(cx, right, offset));
+            let middle = cx.core.pool.bits(64, *middle);
+            let below = cx.core.pool.ult(offset, middle);
+            cx.core.pool.ite(below, low, high)
         }
     }
 }

@@ -14,6 +14,7 @@ use crate::state::{State, Tagged};
 use crate::step::core::Core;
 use crate::step::cx::Cx;
 use crate::step::landing;
+use crate::step::machine;
 use crate::step::plugin::{Reply, Stop, Value};
 pub use crate::step::races::{meet, observe, publish};
 
@@ -32,7 +33,7 @@ pub fn make(cx: &mut Cx<'_>, address: u64, args: &[Value], locals: Vec<u64>) -> 
     let (running, slice) = (threads.running, threads.slice);
     Rc::make_mut(&mut threads.races).make(running, number);
     run(cx, number);
-    let entered = cx.enter_called(address, args, NONE, 0);
+    let entered = machine::enter_called(cx, address, args, NONE, 0);
     run(cx, running);
     table(cx).slice = slice;
     entered.map(|()| number)
@@ -95,7 +96,7 @@ pub(super) fn returned(cx: &mut Cx<'_>) -> Result<(), Stop> {
     let environment = cx.core.environment.clone();
     match environment.thread_returned(value, cx)? {
         Reply::Switch(to) => switch(cx, to),
-        Reply::Again(address, args) | Reply::Tail(address, args) => cx.enter_called(address, &args, NONE, 0)?,
+        Reply::Again(address, args) | Reply::Tail(address, args) => machine::enter_called(cx, address, &args, NONE, 0)?,
         Reply::Void | Reply::Value(_) | Reply::Limbs(_) | Reply::Decline | Reply::Run(_) | Reply::Jump(..) | Reply::Land(_) => {
             return Err(PathEnd::Internal("a thread that has ended goes on".into()).into());
         }

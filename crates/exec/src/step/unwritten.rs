@@ -23,6 +23,7 @@ use crate::ground::path_end::{FaultKind, PathEnd};
 use crate::step::cx::Cx;
 use crate::step::plugin::{Stop, Value};
 use crate::step::pointer::{Object, What};
+use crate::step::{inputs, pointer};
 
 /// What the names of such symbols begin with; no input of a program does.
 pub(crate) const MARK: &str = "never written: ";
@@ -35,114 +36,10 @@ const PIECE: u64 = 1024;
 
 /// The description of an object, with its address after [`HIDDEN`]: two objects of one place in the source have bytes of their own.
 fn only(cx: &Cx<'_>, object: &Object) -> String {
-    format!("{}{HIDDEN}{:x}", cx.describe(object), object.base)
+    format!("{}{HIDDEN}{:x}", pointer::describe(cx, object), object.base)
 }
 
 impl Cx<'_> {
-    /// The symbol of a byte that was never written.
-    pub(crate) fn unwritten_byte(&mut self, addr: u64) -> ExprId {
-        let (name, offset) = match self.object_at(addr) {
-            Some(object) => (only(self, &object), addr.wrapping_sub(object.base)),
-            None => ("memory that belongs to no object".into(), addr),
-        };
-        // What is below the stack pointer becomes unwritten again with each replaced function: two reads may give two values.
-        let when = if self.core.config.scratch { format!(" read at instruction {}", self.state.instructions) } else { String::new() };
-        let symbol = self.core.pool.symbol(&format!("{MARK}{name}{when}"), offset as u32, 8);
-        self.core.pool.sym(symbol)
-    }
-
-    /// The input that a byte never written becomes. Not a change that a fork would have to undo: reading again gives the same symbol.
-    pub(crate) fn unwritten_input(&mut self, addr: u64) -> ExprId {
-        let variable = self.state.variables.over(addr);
-        let variable = variable.and_then(|v| Some(Object { base: v.base, size: v.size, ..self.variable_at(v.base)? }));
-        let object =
-            variable.or_else(|| self.named_data(addr)).or_else(|| self.object_at(addr)).filter(|o| addr.wrapping_sub(o.base) < o.size);
-        let (mut name, base, size) = object.map_or(("memory".into(), addr, 1), |o| (self.input_name(&o), o.base, o.size));
-        let start = (addr - base) / PIECE * PIECE;
-        if start > 0 {
-            name = format!("{name}+{start}");
-        }
-        let dirty = self.state.dirty;
-        let bytes = self.new_input(&name, PIECE.min(size - start));
-        self.state.dirty = dirty;
-        for (at, byte) in (base + start..).zip(&bytes) {
-            if self.state.memory.space.byte(at) == Byte::Uninitialised {
-                self.state.memory.space.store_expr(at, 1, *byte, &mut self.core.pool);
-            }
-        }
-        self.state.unwritten_input = true;
-        bytes[(addr - base - start) as usize]
-    }
-
-    /// The variable of static storage that a symbol of machine code names.
-    fn named_data(&self, addr: u64) -> Option<Object> {
-        let data = self.core.code_source.as_ref()?.borrow().data(addr)?;
-        let writable = self.state.memory.static_near(addr, 0).is_none_or(|s| s.writable);
-        Some(Object { base: data.address, size: data.size, what: What::Global { name: data.name, writable } })
-    }
-
-    /// What an object is called in a test.
-    fn input_name(&self, object: &Object) -> String {
-        match &object.what {
-            What::Global { name, .. } | What::Local { name, .. } | What::Function { name } => name.clone(),
-            What::Dynamic { func } => format!("stack of {}", self.core.image.name(*func)),
-            What::Variable { number, .. } => {
-                let source = self.core.code_source.as_ref().map(|source| source.borrow());
-                let name = source.as_ref().and_then(|source| source.object(*number).map(|o| o.name.to_string()));
-                name.unwrap_or_else(|| format!("variable {number}"))
-            }
-            What::Heap { site, .. } => format!("heap at {}", self.place_name(*site)),
-        }
-    }
-
-    /// The symbol of a byte outside of an object that a vector load read with the object's own. It has any value.
-    pub(crate) fn overread_byte(&mut self, addr: u64, object: &Object) -> ExprId {
-        self.state.overread = true;
-        let name = format!("{OUTSIDE}{}", only(self, object));
-        let symbol = self.core.pool.symbol(&name, addr.wrapping_sub(object.base) as u32, 8);
-        self.core.pool.sym(symbol)
-    }
-
-    /// The bytes never written, or outside of their object, that the expression mentions.
-    fn unwritten_in(&self, e: ExprId) -> Vec<SymId> {
-        let pool = &self.core.pool;
-        let marked = |s: &&SymId| pool.sym_info(**s).name.starts_with(MARK) || pool.sym_info(**s).name.starts_with(OUTSIDE);
-        pool.support(e).iter().filter(marked).copied().collect()
-    }
-
-    /// Faults if a value that is to be stored depends on bytes outside of an object: registers may hold them, and the stack, where
-    /// functions with variable arguments save registers that hold nothing of theirs. May decide; asks the solver where the value mentions
-    /// such bytes.
-    pub(crate) fn require_inside(&mut self, pointer: Value, e: ExprId) -> Result<(), Stop> {
-        if !self.state.overread {
-            return Ok(());
-        }
-        let stack = self.core.code_source.as_ref().and_then(|source| source.borrow().stack());
-        if matches!((pointer, stack), (Value::Bits(at), Some((base, size))) if at.wrapping_sub(base) < size) {
-            return Ok(());
-        }
-        let mut outside = self.unwritten_in(e);
-        outside.retain(|s| self.core.pool.sym_info(*s).name.starts_with(OUTSIDE));
-        if outside.is_empty() { Ok(()) } else { self.require_same(e, &outside, "a store") }
-    }
-
-    /// An address without the bytes outside of an object that its expression mentions: it faults if it depends on them, and else they may
-    /// be anything. May decide; asks the solver where the value mentions such bytes.
-    pub(crate) fn address_inside(&mut self, pointer: Value) -> Result<Value, Stop> {
-        let Value::Sym(e) = pointer else { return Ok(pointer) };
-        if !self.state.overread || self.unwritten_in(e).is_empty() {
-            return Ok(pointer);
-        }
-        self.require_written(e, "an address")?;
-        let outside: Vec<SymId> =
-            self.unwritten_in(e).into_iter().filter(|s| self.core.pool.sym_info(*s).name.starts_with(OUTSIDE)).collect();
-        let pool = &mut self.core.pool;
-        let zero = pool.bits(8, 0);
-        let any = outside.into_iter().map(|byte| (pool.sym(byte), zero)).collect();
-        let settled = subst(pool, e, &any);
-        Ok(self.value(settled))
-    }
-
     /// Faults if the value depends on memory that was never written. `what` is decided by it: "a branch", "an address". May decide; asks
     /// the solver where the value mentions such memory.
     pub fn require_written(&mut self, e: ExprId, what: &str) -> Result<(), Stop> {
@@ -151,57 +48,160 @@ impl Cx<'_> {
         }
         let mut e = e;
         loop {
-            let unwritten = self.unwritten_in(e);
+            let unwritten = unwritten_in(self, e);
             if unwritten.is_empty() {
                 return Ok(());
             }
-            match self.clean_part(e) {
+            match clean_part(self, e) {
                 Some((first, if_set, if_clear)) => e = if self.decide(first)? { if_set } else { if_clear },
-                None => return self.require_same(e, &unwritten, what),
+                None => return require_same(self, e, &unwritten, what),
             }
         }
     }
+}
 
-    /// A value as a choice by a condition that mentions nothing unwritten: the condition, the value if it holds, the value if not.
-    fn clean_part(&mut self, e: ExprId) -> Option<(ExprId, ExprId, ExprId)> {
-        let clean = |cx: &Self, e: ExprId| cx.core.pool.as_u64(e).is_none() && cx.unwritten_in(e).is_empty();
-        let bit = self.core.pool.width(e) == 1;
-        let (fls, tru) = (self.core.pool.bits(1, 0), self.core.pool.bits(1, 1));
-        match self.core.pool.kind(e) {
-            Kind::Ite(c, a, b) if clean(self, c) => Some((c, a, b)),
-            Kind::And(a, b) if bit && clean(self, a) => Some((a, b, fls)),
-            Kind::And(a, b) if bit && clean(self, b) => Some((b, a, fls)),
-            Kind::Or(a, b) if bit && clean(self, a) => Some((a, tru, b)),
-            Kind::Or(a, b) if bit && clean(self, b) => Some((b, tru, a)),
-            Kind::Not(a) => {
-                let (c, x, y) = self.clean_part(a)?;
-                Some((c, self.core.pool.not(x), self.core.pool.not(y)))
-            }
-            _ => None,
+/// The symbol of a byte that was never written.
+pub(crate) fn unwritten_byte(cx: &mut Cx<'_>, addr: u64) -> ExprId {
+    let (name, offset) = match pointer::object_at(cx, addr) {
+        Some(object) => (only(cx, &object), addr.wrapping_sub(object.base)),
+        None => ("memory that belongs to no object".into(), addr),
+    };
+    // What is below the stack pointer becomes unwritten again with each replaced function: two reads may give two values.
+    let when = if cx.core.config.scratch { format!(" read at instruction {}", cx.state.instructions) } else { String::new() };
+    let symbol = cx.core.pool.symbol(&format!("{MARK}{name}{when}"), offset as u32, 8);
+    cx.core.pool.sym(symbol)
+}
+
+/// The input that a byte never written becomes. Not a change that a fork would have to undo: reading again gives the same symbol.
+pub(crate) fn unwritten_input(cx: &mut Cx<'_>, addr: u64) -> ExprId {
+    let variable = cx.state.variables.over(addr);
+    let variable = variable.and_then(|v| Some(Object { base: v.base, size: v.size, ..pointer::variable_at(cx, v.base)? }));
+    let object =
+        variable.or_else(|| named_data(cx, addr)).or_else(|| pointer::object_at(cx, addr)).filter(|o| addr.wrapping_sub(o.base) < o.size);
+    let (mut name, base, size) = object.map_or(("memory".into(), addr, 1), |o| (input_name(cx, &o), o.base, o.size));
+    let start = (addr - base) / PIECE * PIECE;
+    if start > 0 {
+        name = format!("{name}+{start}");
+    }
+    let dirty = cx.state.dirty;
+    let bytes = inputs::new_input(cx, &name, PIECE.min(size - start));
+    cx.state.dirty = dirty;
+    for (at, byte) in (base + start..).zip(&bytes) {
+        if cx.state.memory.space.byte(at) == Byte::Uninitialised {
+            cx.state.memory.space.store_expr(at, 1, *byte, &mut cx.core.pool);
         }
     }
+    cx.state.unwritten_input = true;
+    bytes[(addr - base - start) as usize]
+}
 
-    /// Faults if other values of the unwritten bytes would change the value.
-    fn require_same(&mut self, e: ExprId, unwritten: &[SymId], what: &str) -> Result<(), Stop> {
-        let pool = &mut self.core.pool;
-        let mut others = FxHashMap::default();
-        for &byte in unwritten {
-            let info = pool.sym_info(byte);
-            let (name, index, width) = (format!("another {}", info.name), info.index, info.width);
-            let other = pool.symbol(&name, index, width);
-            others.insert(pool.sym(byte), pool.sym(other));
+/// The variable of static storage that a symbol of machine code names.
+fn named_data(cx: &Cx<'_>, addr: u64) -> Option<Object> {
+    let data = cx.core.code_source.as_ref()?.borrow().data(addr)?;
+    let writable = cx.state.memory.static_near(addr, 0).is_none_or(|s| s.writable);
+    Some(Object { base: data.address, size: data.size, what: What::Global { name: data.name, writable } })
+}
+
+/// What an object is called in a test.
+fn input_name(cx: &Cx<'_>, object: &Object) -> String {
+    match &object.what {
+        What::Global { name, .. } | What::Local { name, .. } | What::Function { name } => name.clone(),
+        What::Dynamic { func } => format!("stack of {}", cx.core.image.name(*func)),
+        What::Variable { number, .. } => {
+            let source = cx.core.code_source.as_ref().map(|source| source.borrow());
+            let name = source.as_ref().and_then(|source| source.object(*number).map(|o| o.name.to_string()));
+            name.unwrap_or_else(|| format!("variable {number}"))
         }
-        let other = subst(pool, e, &others);
-        let differs = pool.ne(e, other);
-        let Some(model) = self.ask(differs)? else { return Ok(()) };
-        self.state.model = model;
-        let info = self.core.pool.sym_info(unwritten[0]);
-        let name = info.name.split(HIDDEN).next().unwrap_or_default();
-        if let Some(object) = name.strip_prefix(OUTSIDE) {
-            let message = format!("{what} depends on offset {} of {object}", info.index as i32);
-            return Err(PathEnd::fault(FaultKind::OutOfBoundsRead, message).into());
-        }
-        let message = format!("{what} depends on byte {} of {}, which was never written", info.index, name.trim_start_matches(MARK));
-        Err(PathEnd::fault(FaultKind::UninitialisedRead, message).into())
+        What::Heap { site, .. } => format!("heap at {}", cx.core.image.place_name(*site)),
     }
+}
+
+/// The symbol of a byte outside of an object that a vector load read with the object's own. It has any value.
+pub(crate) fn overread_byte(cx: &mut Cx<'_>, addr: u64, object: &Object) -> ExprId {
+    cx.state.overread = true;
+    let name = format!("{OUTSIDE}{}", only(cx, object));
+    let symbol = cx.core.pool.symbol(&name, addr.wrapping_sub(object.base) as u32, 8);
+    cx.core.pool.sym(symbol)
+}
+
+/// The bytes never written, or outside of their object, that the expression mentions.
+fn unwritten_in(cx: &Cx<'_>, e: ExprId) -> Vec<SymId> {
+    let pool = &cx.core.pool;
+    let marked = |s: &&SymId| pool.sym_info(**s).name.starts_with(MARK) || pool.sym_info(**s).name.starts_with(OUTSIDE);
+    pool.support(e).iter().filter(marked).copied().collect()
+}
+
+/// Faults if a value that is to be stored depends on bytes outside of an object: registers may hold them, and the stack, where
+/// functions with variable arguments save registers that hold nothing of theirs. May decide; asks the solver where the value mentions
+/// such bytes.
+pub(crate) fn require_inside(cx: &mut Cx<'_>, pointer: Value, e: ExprId) -> Result<(), Stop> {
+    if !cx.state.overread {
+        return Ok(());
+    }
+    let stack = cx.core.code_source.as_ref().and_then(|source| source.borrow().stack());
+    if matches!((pointer, stack), (Value::Bits(at), Some((base, size))) if at.wrapping_sub(base) < size) {
+        return Ok(());
+    }
+    let mut outside = unwritten_in(cx, e);
+    outside.retain(|s| cx.core.pool.sym_info(*s).name.starts_with(OUTSIDE));
+    if outside.is_empty() { Ok(()) } else { require_same(cx, e, &outside, "a store") }
+}
+
+/// An address without the bytes outside of an object that its expression mentions: it faults if it depends on them, and else they may
+/// be anything. May decide; asks the solver where the value mentions such bytes.
+pub(crate) fn address_inside(cx: &mut Cx<'_>, pointer: Value) -> Result<Value, Stop> {
+    let Value::Sym(e) = pointer else { return Ok(pointer) };
+    if !cx.state.overread || unwritten_in(cx, e).is_empty() {
+        return Ok(pointer);
+    }
+    cx.require_written(e, "an address")?;
+    let outside: Vec<SymId> = unwritten_in(cx, e).into_iter().filter(|s| cx.core.pool.sym_info(*s).name.starts_with(OUTSIDE)).collect();
+    let pool = &mut cx.core.pool;
+    let zero = pool.bits(8, 0);
+    let any = outside.into_iter().map(|byte| (pool.sym(byte), zero)).collect();
+    let settled = subst(pool, e, &any);
+    Ok(cx.value(settled))
+}
+
+/// A value as a choice by a condition that mentions nothing unwritten: the condition, the value if it holds, the value if not.
+fn clean_part(cx: &mut Cx<'_>, e: ExprId) -> Option<(ExprId, ExprId, ExprId)> {
+    let clean = |cx: &Cx<'_>, e: ExprId| cx.core.pool.as_u64(e).is_none() && unwritten_in(cx, e).is_empty();
+    let bit = cx.core.pool.width(e) == 1;
+    let (fls, tru) = (cx.core.pool.bits(1, 0), cx.core.pool.bits(1, 1));
+    match cx.core.pool.kind(e) {
+        Kind::Ite(c, a, b) if clean(cx, c) => Some((c, a, b)),
+        Kind::And(a, b) if bit && clean(cx, a) => Some((a, b, fls)),
+        Kind::And(a, b) if bit && clean(cx, b) => Some((b, a, fls)),
+        Kind::Or(a, b) if bit && clean(cx, a) => Some((a, tru, b)),
+        Kind::Or(a, b) if bit && clean(cx, b) => Some((b, tru, a)),
+        Kind::Not(a) => {
+            let (c, x, y) = clean_part(cx, a)?;
+            Some((c, cx.core.pool.not(x), cx.core.pool.not(y)))
+        }
+        _ => None,
+    }
+}
+
+/// Faults if other values of the unwritten bytes would change the value.
+fn require_same(cx: &mut Cx<'_>, e: ExprId, unwritten: &[SymId], what: &str) -> Result<(), Stop> {
+    let pool = &mut cx.core.pool;
+    let mut others = FxHashMap::default();
+    for &byte in unwritten {
+        let info = pool.sym_info(byte);
+        let (name, index, width) = (format!("another {}", info.name), info.index, info.width);
+        let other = pool.symbol(&name, index, width);
+        others.insert(pool.sym(byte), pool.sym(other));
+    }
+    let other = subst(pool, e, &others);
+    let differs = pool.ne(e, other);
+    let Some(model) = cx.ask(differs)? else { return Ok(()) };
+    cx.state.model = model;
+    let info = cx.core.pool.sym_info(unwritten[0]);
+    let name = info.name.split(HIDDEN).next().unwrap_or_default();
+    if let Some(object) = name.strip_prefix(OUTSIDE) {
+        let message = format!("{what} depends on offset {} of {object}", info.index as i32);
+        return Err(PathEnd::fault(FaultKind::OutOfBoundsRead, message).into());
+    }
+    let message = format!("{what} depends on byte {} of {}, which was never written", info.index, name.trim_start_matches(MARK));
+    Err(PathEnd::fault(FaultKind::UninitialisedRead, message).into())
 }

@@ -5,7 +5,9 @@ use std::rc::Rc;
 
 use wryneck_exec::core::Core;
 use wryneck_exec::state::{NoData, PathData};
-use wryneck_exec::{Call, Config, Control, Cx, Ended, Environment, Explorer, Image, Limit, Outcome, PathEnd, Reply, Stop, Value, search};
+use wryneck_exec::{
+    Call, Config, Control, Cx, Ended, Environment, Explorer, Image, Limit, Outcome, PathEnd, Reply, Stop, Value, inputs, memory, search,
+};
 use wryneck_expr::{ExprId, Pool};
 use wryneck_ir::link::{Program, Target, Unit};
 use wryneck_solver::Solver;
@@ -24,9 +26,9 @@ impl Environment for World {
         };
         let bytes: Vec<ExprId> = match &self.given {
             Some(given) => given[..size as usize].iter().map(|b| cx.core.pool.bits(8, (*b).into())).collect(),
-            None => cx.new_input("in", size),
+            None => inputs::new_input(cx, "in", size),
         };
-        cx.write_bytes(addr, &bytes)?;
+        memory::write_bytes(cx, addr, &bytes)?;
         Ok(Reply::Void)
     }
     fn initial(&self) -> Rc<dyn PathData> {

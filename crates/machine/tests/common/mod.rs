@@ -8,10 +8,11 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::rc::Rc;
 
-use wryneck_exec::memory::Static;
+use wryneck_exec::ground::memory::Static;
 use wryneck_exec::search::by_names;
 use wryneck_exec::{
-    Call, Config, Control, Core, Cx, Ended, Environment, Explorer, Image, Limit, Outcome, PathData, PathEnd, Reply, Stop, Value,
+    Call, Config, Control, Core, Cx, Ended, Environment, Explorer, Image, Limit, Outcome, PathData, PathEnd, Reply, Stop, Value, inputs,
+    memory,
 };
 use wryneck_expr::{Evaluator, ExprId, Pool, Remap};
 use wryneck_ir::link::{Program, Unit};
@@ -61,13 +62,13 @@ impl Environment for World {
                 let (address, len) = (cx.concretise(call.args[2], "buffer")?, cx.concretise(call.args[3], "length")?);
                 let io: &Io = cx.state.env();
                 let bytes: Vec<ExprId> = io.input[io.read..].iter().copied().take(len as usize).collect();
-                cx.write_bytes(address, &bytes)?;
+                memory::write_bytes(cx, address, &bytes)?;
                 cx.state.env_mut::<Io>().read += bytes.len();
                 bytes.len()
             }
             1 => {
                 let (address, len) = (cx.concretise(call.args[2], "buffer")?, cx.concretise(call.args[3], "length")?);
-                let bytes = cx.read_bytes(address, len)?;
+                let bytes = memory::read_bytes(cx, address, len)?;
                 cx.state.env_mut::<Io>().output.extend(&bytes);
                 bytes.len()
             }
@@ -154,7 +155,7 @@ pub fn explore(file: &[u8], input: Input<'_>, registers: &[(&str, u64)]) -> Expl
     let set_up = |cx: &mut Cx<'_>| {
         let bytes = match input {
             Input::Bytes(bytes) => bytes.iter().map(|b| cx.core.pool.bits(8, u64::from(*b))).collect(),
-            Input::Symbolic(len) => cx.new_input("stdin", len),
+            Input::Symbolic(len) => inputs::new_input(cx, "stdin", len),
         };
         cx.state.env_mut::<Io>().input = bytes;
         Ok(arguments.iter().map(|v| Value::Bits(*v)).collect())

@@ -5,7 +5,7 @@
 
 use rustc_hash::FxHashMap;
 use wryneck_exec::State;
-use wryneck_exec::memory::page::Byte;
+use wryneck_exec::ground::memory::page::Byte;
 use wryneck_ir::CodeSource;
 use wryneck_ir::code_source::Unaddressed;
 

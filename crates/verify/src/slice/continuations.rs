@@ -12,7 +12,7 @@ use std::rc::Rc;
 use rustc_hash::FxHashMap;
 use wryneck_exec::SubtreeId;
 use wryneck_exec::digest::Digest;
-use wryneck_exec::memory::page::Byte;
+use wryneck_exec::ground::memory::page::Byte;
 use wryneck_exec::{Continuations, State, Subsumer, Traced, Wanted};
 use wryneck_expr::{ExprId, Pool};
 

@@ -4,7 +4,7 @@ use std::rc::Rc;
 
 use wryneck_exec::Step;
 use wryneck_exec::code::Callee;
-use wryneck_exec::memory::Heap;
+use wryneck_exec::ground::memory::Heap;
 use wryneck_ir::{Inst, Op, call_flags, limbs};
 
 use super::Over;

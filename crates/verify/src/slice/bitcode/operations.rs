@@ -1,7 +1,7 @@
 //! Operations on the walk: their position in the code, and the memory they access.
 
 use wryneck_exec::CodePos;
-use wryneck_exec::memory::{Heap, heap};
+use wryneck_exec::ground::memory::{Heap, heap};
 
 use super::Over;
 use crate::flow::ContextId;
