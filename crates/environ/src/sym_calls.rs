@@ -8,7 +8,7 @@
 //! `env_NAME`, as `--sym-env` makes it. So a native replay sets the variable. What the program sets itself is not input; where it takes away variables,
 //! its path ends by name.
 
-use wryneck_exec::{Call, Cx, PathEnd, Reply, Stop, Value, heap_calls, inputs, memory, pointer};
+use wryneck_exec::{Call, Cx, PathEnd, Reply, Stop, Value, heap_calls, inputs, memory, places, pointer};
 use wryneck_expr::ExprId;
 
 use crate::Linux;
@@ -69,7 +69,7 @@ const FORGETTERS: [&str; 2] = ["clearenv", "unsetenv"];
 
 /// A call of one of [`FORGETTERS`].
 pub(crate) fn forget(cx: &Cx<'_>) -> Result<Reply, Stop> {
-    match cx.core.image.in_library(cx.pos()) {
+    match places::in_library(&cx.core.image, cx.pos()) {
         true => Ok(Reply::Decline),
         false => Err(PathEnd::Unsupported("the program takes variables away that `--sym-calls getenv` gives it".into()).into()),
     }
@@ -89,7 +89,7 @@ pub(crate) fn position(all: &[SymCall], name: &str) -> Option<usize> {
 
 /// Gives the result of a call.
 pub(crate) fn call(linux: &Linux, of: &SymCall, call: &Call<'_>, cx: &mut Cx<'_>) -> Result<Reply, Stop> {
-    if cx.core.image.in_library(cx.pos()) {
+    if places::in_library(&cx.core.image, cx.pos()) {
         return Ok(Reply::Decline);
     }
     let Some((_, gives, sig)) = row(&of.name) else {

@@ -10,8 +10,8 @@ use std::rc::Rc;
 use wryneck_exec::ground::memory::Static;
 use wryneck_exec::search::by_names;
 use wryneck_exec::{
-    Call, Config, Control, Core, Cx, Ended, Environment, Explorer, FaultKind, Image, Limit, PathData, PathEnd, Reply, Stop, Value, inputs,
-    memory,
+    Call, Config, Control, Core, Cx, Ended, Environment, Explorer, FaultKind, Image, Limit, PathData, PathEnd, Reply, Stop, Value, globals,
+    inputs, memory,
 };
 use wryneck_expr::{Evaluator, ExprId, Model, Pool, Remap};
 use wryneck_ir::build::{CallDef, Callee, FunctionBuilder, Names, Slot};
@@ -169,7 +169,7 @@ impl Engine<'_> {
         let mut image = Image::new(linked, &*world, &mut pool);
         let mut page = vec![0; PAGE as usize];
         page[(WINDOW - SCRATCH) as usize..][..8 * WINDOW_WORDS].copy_from_slice(bytemuck::cast_slice(&before.window));
-        image.map(Static { base: SCRATCH, size: PAGE, name: "scratch".into(), writable: true }, Some(&page), &mut pool);
+        globals::map(&mut image, Static { base: SCRATCH, size: PAGE, name: "scratch".into(), writable: true }, Some(&page), &mut pool);
         let search = by_names(&["dfs".into()], 0).map_err(|e| OracleError::Malformed(e.to_string()))?;
         let solver = Solver::new(wryneck_solver::Config::default()).map_err(|e| OracleError::Malformed(e.to_string()))?;
         let mut explorer = Explorer::new(image, pool, solver, world, None, Config::default(), search);

@@ -7,7 +7,8 @@
 
 use rustc_hash::FxHashSet;
 use wryneck_exec::{
-    CodePos, Cx, Exit, FaultKind, PathEnd, Round, WITHOUT_BASE, accessed, all_rounds_of_input, asks_of_operand, code, round_of_input,
+    CodePos, Cx, Exit, FaultKind, PathEnd, Round, WITHOUT_BASE, accessed, all_rounds_of_input, asks_of_operand, code, places,
+    round_of_input,
 };
 use wryneck_expr::{ExprId, Kind, Pool};
 use wryneck_solver::{Answer, Budget, PathCondition};
@@ -241,7 +242,7 @@ fn own_test(kind: FaultKind, cx: &Cx<'_>) -> Option<(ExprId, u32)> {
     let here = cx.core.call_stack(cx.state, CALLERS);
     // Innermost first: a call of the line may have been inlined.
     let lines = |pos: &CodePos| -> Vec<(String, u32)> {
-        let all = cx.core.image.source(*pos);
+        let all = places::source(&cx.core.image, *pos);
         all.iter().filter(|s| s.line > 0).map(|s| (s.file.to_string(), s.line)).collect()
     };
     let same_line = |test: &CodePos, here: &CodePos| {

@@ -8,7 +8,7 @@ use std::rc::Rc;
 
 use rustc_hash::{FxHashMap, FxHashSet};
 use wryneck_exec::{
-    CodePos, Cx, Exit, Image, SourcePos, Uses, called, names_address, orders_values, sides_write, uses_of_cases, uses_of_inlined,
+    CodePos, Cx, Exit, Image, SourcePos, Uses, called, names_address, orders_values, places, sides_write, uses_of_cases, uses_of_inlined,
     uses_of_loop, uses_of_result,
 };
 
@@ -243,7 +243,7 @@ struct Frame {
 fn frames(image: &Image, stack: &[CodePos]) -> Vec<Frame> {
     let of_one = |(of, pos): (usize, &CodePos)| {
         let of_machine_code = image.is_machine_code(pos.func);
-        let sources = image.source(*pos).into_iter();
+        let sources = places::source(image, *pos).into_iter();
         sources.map(move |source| Frame { source, of, of_machine_code }).collect::<Vec<_>>()
     };
     stack.iter().enumerate().flat_map(of_one).collect()

@@ -6,9 +6,9 @@ use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result};
 use wryneck_environ::{Entry, FUZZER, Parameter, ParameterKind, Process, ProgramInput, stand_ins, start};
-use wryneck_exec::Image;
 use wryneck_exec::config::{Undefined, Uninit};
 use wryneck_exec::ground::memory::Static;
+use wryneck_exec::{Image, globals};
 use wryneck_expr::Pool;
 use wryneck_ir::link::{Program, Target, Unit};
 use wryneck_ir::{Module, linkage, symbol_kind};
@@ -246,7 +246,12 @@ pub fn map(plan: &Plan, source: &mut MachineProgram, image: &mut Image, pool: &m
     source.elf.resolve(&|name| image.variable(name)).context("the objects do not link")?;
     // What stands for functions elsewhere holds nothing.
     for s in source.elf.segments.iter().filter(|s| source.elf.linked.outside_at(s.base).is_none()) {
-        image.map(Static { base: s.base, size: s.size, name: s.name.as_str().into(), writable: s.writable }, Some(&s.bytes), pool);
+        globals::map(
+            image,
+            Static { base: s.base, size: s.size, name: s.name.as_str().into(), writable: s.writable },
+            Some(&s.bytes),
+            pool,
+        );
     }
     let linked = &source.elf.linked;
     (image.machine_code_begins, image.machine_code_ends) = (linked.constructors.clone(), linked.destructors.clone());
@@ -259,10 +264,10 @@ pub fn map(plan: &Plan, source: &mut MachineProgram, image: &mut Image, pool: &m
     source.elf.symbols.iter().filter(|s| !s.code && !s.local).for_each(|s| image.place_variable(&s.name, s.address));
     let shadow = load::SHADOWED;
     let shadow = Static { base: shadow.shadow, size: shadow.size + calls::SPARE, name: "the shadow of the stack".into(), writable: true };
-    image.map(shadow, Some(&[]), pool);
+    globals::map(image, shadow, Some(&[]), pool);
     let stack = Static { base: load::STACK, size: load::STACK_SIZE, name: "the stack".into(), writable: true };
     // As the kernel gives it, but for those who ask what the program does where it never wrote.
     let zeros: Option<&[u8]> = (plan.config.uninit == Uninit::Zero).then_some(&[]);
-    image.map(stack, zeros, pool);
+    globals::map(image, stack, zeros, pool);
     Ok(())
 }

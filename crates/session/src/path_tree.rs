@@ -13,7 +13,7 @@ use anyhow::{Context, Result};
 use rustc_hash::FxHashMap;
 use serde_json::{Value, json};
 use wryneck_exec::prefix::{Decision, Prefix, PrefixId};
-use wryneck_exec::{Ended, Explorer};
+use wryneck_exec::{Ended, Explorer, places};
 use wryneck_expr::Model;
 use wryneck_report::LedgerRow;
 use wryneck_solver::Stop;
@@ -64,7 +64,7 @@ impl PathTree {
 fn line(path: &Known, nodes: &mut FxHashMap<PrefixId, usize>, explorer: &mut Explorer, stop: &Stop) -> Value {
     let mut places = Vec::new();
     explorer.retrace(&path.prefix.to_vec(), path.model.clone(), stop, &mut |image, decided| {
-        places.push(decided.stack.first().map_or(String::new(), |pos| image.place_name(*pos)));
+        places.push(decided.stack.first().map_or(String::new(), |pos| places::name(image, *pos)));
     });
     let mut new = Vec::new();
     let (mut after, mut id) = (0, path.prefix.id());

@@ -8,7 +8,7 @@ use std::sync::Arc;
 
 use rustc_hash::{FxHashMap, FxHasher};
 use wryneck_exec::prefix::Prefix;
-use wryneck_exec::{CodePos, Core, Ended, Fault, FaultKind, Image, Ledger, LedgerKind, PathEnd, SourcePos};
+use wryneck_exec::{CodePos, Core, Ended, Fault, FaultKind, Image, Ledger, LedgerKind, PathEnd, SourcePos, places};
 use wryneck_expr::Model;
 use wryneck_machine::MachineProgram;
 use wryneck_report::{Class, CodeLine, EndCount, Finding, InputValue, Kind, LOSSES, LedgerRow, Place};
@@ -117,13 +117,13 @@ impl Seen {
         let code = (what.clone(), key_frames(image, defect.at), story(core, defect.story, &mut |pos, h| pos.hash(h)));
         let next = self.ways.len() as u32;
         let place = || {
-            let innermost = |&pos: &CodePos| image.source(pos).into_iter().next();
+            let innermost = |&pos: &CodePos| places::source(image, pos).into_iter().next();
             let in_source = |s: SourcePos| {
                 let column = if self.machine.is_some() { 0 } else { s.column };
                 InSource { file: s.file, line: s.line, column, function: s.function }
             };
             let places = code.1.iter().filter_map(innermost).map(in_source).collect();
-            let told = story(core, defect.story, &mut |pos, h| image.source(pos).iter().for_each(|s| (&s.file, s.line).hash(h)));
+            let told = story(core, defect.story, &mut |pos, h| places::source(image, pos).iter().for_each(|s| (&s.file, s.line).hash(h)));
             PlaceKey(what.to_string(), places, told)
         };
         if let Some(&number) = self.by_code.get(&code) {
@@ -217,7 +217,7 @@ fn story(core: &Core, events: &[Happened], position: &mut dyn FnMut(CodePos, &mu
 }
 
 fn key_frames(image: &Image, stack: &[CodePos]) -> Vec<CodePos> {
-    let application = stack.iter().position(|pos| !image.in_library(*pos)).unwrap_or(0);
+    let application = stack.iter().position(|pos| !places::in_library(image, *pos)).unwrap_or(0);
     let mut frames = vec![stack.first().copied().unwrap_or_default()];
     frames.extend(stack.get(application).filter(|_| application > 0));
     frames
@@ -247,16 +247,16 @@ const AROUND: (usize, usize) = (5, 3);
 /// The instructions around the innermost place of a stack that is in machine code, if that has no debug information.
 fn disassembled(machine: &MachineProgram, image: &Image, stack: &[CodePos]) -> Vec<CodeLine> {
     let Some(&pos) = stack.iter().find(|pos| image.is_machine_code(pos.func)) else { return Vec::new() };
-    let known = image.source(pos).iter().any(|source| !source.file.is_empty());
-    let Some(here) = machine.address_of(image.instruction(pos)).filter(|_| !known) else { return Vec::new() };
+    let known = places::source(image, pos).iter().any(|source| !source.file.is_empty());
+    let Some(here) = machine.address_of(places::instruction(image, pos)).filter(|_| !known) else { return Vec::new() };
     let lines = machine.disassembled(here, AROUND.0, AROUND.1);
     lines.into_iter().map(|l| CodeLine { address: l.address, place: l.place, text: l.text, here: l.address == here }).collect()
 }
 
 /// The call stack as places, innermost first, without the frames that begin a program. Never empty.
 pub fn stack(image: &Image, stack: &[CodePos]) -> Vec<Place> {
-    let last = stack.iter().rposition(|pos| !image.in_library(*pos)).unwrap_or(stack.len().saturating_sub(1));
-    let mut places: Vec<Place> = stack.iter().take(last + 1).flat_map(|&pos| image.source(pos)).map(place).collect();
+    let last = stack.iter().rposition(|pos| !places::in_library(image, *pos)).unwrap_or(stack.len().saturating_sub(1));
+    let mut places: Vec<Place> = stack.iter().take(last + 1).flat_map(|&pos| places::source(image, pos)).map(place).collect();
     if places.is_empty() {
         places.push(Place::default());
     }

@@ -8,7 +8,7 @@ use std::rc::Rc;
 
 use anyhow::{Context, Result, ensure};
 use wryneck_exec::code::Callee;
-use wryneck_exec::{Core, Ended, Explorer, Image, PathEnd, Pruner, Traced, Wanted};
+use wryneck_exec::{Core, Ended, Explorer, Image, PathEnd, Pruner, Traced, Wanted, places};
 use wryneck_ir::CodeSource;
 use wryneck_report::{Pruning, RuleResult, Run, rules};
 use wryneck_verify::checker::{Happened, Pointers};
@@ -234,7 +234,7 @@ impl Rules {
             let hash = observed.sequence.hash();
             let is_first = self.sequences.insert(hash, observed.sequence.clone()).is_none();
             if is_first && core.auditing && !self.earlier.sequences.contains(&self.line(&observed.sequence)) {
-                self.lost.push((hash, core.image.place_name(core.audited)));
+                self.lost.push((hash, places::name(&core.image, core.audited)));
             }
         }
         let defect = |v: &'a wryneck_verify::Violation| {
@@ -310,8 +310,8 @@ impl Pruner for Unsliced {
 fn trail(core: &Core, trail: &[Happened]) -> String {
     let event = |h: &Happened| {
         let stack = core.stacks.get(h.stack);
-        let place = stack.iter().find(|pos| !core.image.in_library(**pos)).or(stack.first());
-        let place = place.map_or(String::new(), |pos| format!(" at {}", core.image.place_name(*pos)));
+        let place = stack.iter().find(|pos| !places::in_library(&core.image, **pos)).or(stack.first());
+        let place = place.map_or(String::new(), |pos| format!(" at {}", places::name(&core.image, *pos)));
         format!("{} by `{}`{place}", h.event, h.function)
     };
     trail.iter().map(event).collect::<Vec<_>>().join(", ")

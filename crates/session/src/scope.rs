@@ -6,7 +6,7 @@ use std::cell::RefCell;
 use wryneck_exec::code::FrameSlot;
 use wryneck_exec::ground::memory::Byte;
 use wryneck_exec::state::{Frame, State};
-use wryneck_exec::{CodePos, Core};
+use wryneck_exec::{CodePos, Core, places};
 use wryneck_expr::{Evaluator, ExprId};
 use wryneck_machine::MachineProgram;
 use wryneck_machine::scope::InScope;
@@ -42,14 +42,14 @@ pub fn variables(core: &Core, state: &State, machine: Option<&MachineProgram>, a
         }
         let mut functions: Vec<Vec<Variable>> = match machine.filter(|_| core.image.is_machine_code(pos.func)) {
             Some(machine) => {
-                let address = machine.address_of(core.image.instruction(*pos)).unwrap_or(0);
+                let address = machine.address_of(places::instruction(&core.image, *pos)).unwrap_or(0);
                 let is_here = |f: &InScope| f.address.checked_sub(address).is_some_and(|inside| inside < INSTRUCTION);
                 of_machine_code.find(is_here).map(|f| f.functions.into_iter().map(plain).collect()).unwrap_or_default()
             }
             None => frames.find(|frame| frame.func() == pos.func).map(|frame| held.of_bitcode(frame)).into_iter().collect(),
         };
         // Where they do not agree on what was inlined, all belongs to the function itself.
-        let count = core.image.source(*pos).len().max(1);
+        let count = places::source(&core.image, *pos).len().max(1);
         if functions.len() != count {
             let mut own = vec![Vec::new(); count];
             own[count - 1] = functions.concat();
@@ -79,7 +79,7 @@ impl Held<'_> {
             // A caller's operation is the one after its call.
             let here = if op.is_none() && std::ptr::eq(self.state.frame(), &**frame) { frame.op() } else { frame.op().saturating_sub(1) };
             op = Some(here);
-            let instruction = self.core.image.instruction(CodePos { func, op: here });
+            let instruction = places::instruction(&self.core.image, CodePos { func, op: here });
             all.extend(machine.in_scope(instruction, &limb, &|at, out| self.read(at, out)));
         }
         all

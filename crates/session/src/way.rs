@@ -5,7 +5,7 @@
 //! path, no solver.
 
 use wryneck_exec::prefix::Decision;
-use wryneck_exec::{CodePos, Decided, Does, Explorer, Image};
+use wryneck_exec::{CodePos, Decided, Does, Explorer, Image, places};
 use wryneck_report::{Finding, LedgerRow, Place, Step};
 
 use crate::budget::{self, Cause};
@@ -51,10 +51,10 @@ pub fn trace(explorer: &mut Explorer, seen: &Seen, findings: &mut [(u32, Finding
 
 /// A decision in words; `None` if it belongs to no function of the application, or tells nothing.
 fn step(image: &Image, decided: &Decided<'_>) -> Option<Step> {
-    let frame = decided.stack.iter().position(|pos| !image.in_library(*pos))?;
+    let frame = decided.stack.iter().position(|pos| !places::in_library(image, *pos))?;
     let pos = decided.stack[frame];
-    let here = image.source(pos).into_iter().next()?;
-    let (library, decision) = match (frame.checked_sub(1), image.does(pos)) {
+    let here = places::source(image, pos).into_iter().next()?;
+    let (library, decision) = match (frame.checked_sub(1), places::does(image, pos)) {
         (Some(callee), _) => (image.name(decided.stack[callee].func).to_owned(), LOOKS.to_owned()),
         (None, Does::Call(name)) if !matches!(decided.decision, Decision::Value(_)) => {
             (name.unwrap_or("a function").to_owned(), LOOKS.to_owned())
@@ -89,5 +89,5 @@ fn own(image: &Image, decided: &Decided<'_>, does: Does<'_>, pos: CodePos) -> Op
 }
 
 fn first(image: &Image, pos: CodePos) -> Option<Place> {
-    image.source(pos).into_iter().next().map(place)
+    places::source(image, pos).into_iter().next().map(place)
 }

@@ -14,7 +14,7 @@ use wryneck_exec::config::Uninit;
 use wryneck_exec::plugin::Monitor;
 use wryneck_exec::prefix::PrefixId;
 use wryneck_exec::search::{self, Searcher};
-use wryneck_exec::{Deferred, Explorer, Image, Job, LedgerKind, PathEnd, Pruner, Rest, Stop};
+use wryneck_exec::{Deferred, Explorer, Image, Job, LedgerKind, PathEnd, Pruner, Rest, Stop, globals};
 use wryneck_expr::Pool;
 use wryneck_ir::link::Program;
 use wryneck_machine::MachineProgram;
@@ -129,8 +129,8 @@ impl Worker {
             machine::map(plan, code, &mut image, &mut pool)?;
         }
         if plan.config.uninit == Uninit::SymbolicGlobals {
-            let variables = code.as_ref().map_or_else(|| image.zeroed(), |code| code.elf.without_bytes());
-            image.leave_unwritten(&variables, &mut pool);
+            let variables = code.as_ref().map_or_else(|| globals::zeroed(&image), |code| code.elf.without_bytes());
+            globals::leave_unwritten(&mut image, &variables, &mut pool);
         }
         usage::works_on("the static analysis");
         let mut rules = (!checkers.is_empty()).then(|| Rules::new(checkers, plan.policy, &image, code.is_some()));

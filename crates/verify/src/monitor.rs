@@ -14,7 +14,7 @@ use wryneck_exec::plugin::Monitor;
 use wryneck_exec::stacks::StackId;
 use wryneck_exec::state::own_data;
 use wryneck_exec::threads::ThreadId;
-use wryneck_exec::{Call, CodePos, Cx, Image, PathData, PathEnd, Step as Recorded, Stop, Value};
+use wryneck_exec::{Call, CodePos, Cx, Image, PathData, PathEnd, Step as Recorded, Stop, Value, places};
 use wryneck_expr::{ExprId, Remap};
 use wryneck_ir::Op;
 use wryneck_ir::link::Target;
@@ -282,7 +282,7 @@ fn clone_of(name: &str) -> Option<&str> {
 /// the program's own.
 fn is_handed_over(image: &Image, pos: CodePos, here: CodePos) -> bool {
     if image.is_machine_code(here.func) {
-        return !image.in_library(here);
+        return !places::in_library(image, here);
     }
     let (module, code) = (image.function(pos.func).0, image.code(pos.func));
     module.insts.get((code.first_inst + pos.op) as usize).is_some_and(|inst| inst.operator() == Some(Op::CallIndirect))
@@ -306,7 +306,7 @@ impl Monitor for Automata {
 
     fn on_call(&self, call: &Call<'_>, cx: &mut Cx<'_>) -> Result<bool, Stop> {
         let pos = cx.core.site(cx.state);
-        if cx.core.image.in_library(pos) && !self.policy.inside_libraries && !is_handed_over(&cx.core.image, pos, cx.pos()) {
+        if places::in_library(&cx.core.image, pos) && !self.policy.inside_libraries && !is_handed_over(&cx.core.image, pos, cx.pos()) {
             return Ok(false);
         }
         let Some(watched) = self.watched.get(call.name) else { return Ok(false) };

@@ -12,7 +12,7 @@ use std::fmt;
 use std::rc::Rc;
 
 use wryneck_exec::state::NoData;
-use wryneck_exec::{CodePos, Cx, PathData, Stop};
+use wryneck_exec::{CodePos, Cx, PathData, Stop, places};
 
 use crate::checker::{About, At, Checker, Happened, Here, Learned, Occurrence, Operands, Severity, Shown, Wrong};
 use crate::{explain, looked_at};
@@ -83,7 +83,7 @@ impl Checker for Unchecked {
         let mut known = self.looked_at.borrow_mut();
         let (image, source) = (&cx.core.image, cx.core.code_source.as_ref().filter(|_| cx.core.image.is_machine_code(call.pos.func)));
         let looked_at = *known.entry(call.pos).or_insert_with(|| match source {
-            Some(source) => source.borrow().looks_at_result(image.instruction(call.pos)),
+            Some(source) => source.borrow().looks_at_result(places::instruction(image, call.pos)),
             None => looked_at::looked_at(image, call.pos),
         });
         let event = if looked_at { CHECKED } else { IGNORED };

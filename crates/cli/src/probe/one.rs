@@ -10,7 +10,7 @@ use rustc_hash::FxHashSet;
 use wryneck_environ::{Entry, Linux, NoHost, Parameter, ParameterKind, ProgramInput};
 use wryneck_exec::config::Uninit;
 use wryneck_exec::plugin::Monitor;
-use wryneck_exec::{Config, Cx, Explorer, Image, LedgerKind, Limit, Outcome as Ending, PathEnd, Stop, search};
+use wryneck_exec::{Config, Cx, Explorer, Image, LedgerKind, Limit, Outcome as Ending, PathEnd, Stop, globals, search};
 use wryneck_expr::Pool;
 use wryneck_probe::contract::Types;
 use wryneck_probe::shape::Param;
@@ -134,9 +134,9 @@ fn round(args: &ProbeArgs, function: &str) -> Result<Probed> {
     if let Some(code) = &mut code {
         machine::map(&run, code, &mut image, &mut pool)?;
     }
-    let variables = code.as_ref().map_or_else(|| image.written(), |code| code.elf.written());
+    let variables = code.as_ref().map_or_else(|| globals::written(&image), |code| code.elf.written());
     if !args.globals_initial {
-        image.leave_unwritten(&variables, &mut pool);
+        globals::leave_unwritten(&mut image, &variables, &mut pool);
     }
     let is_machine_code = code.is_some();
     let all = || 0..image.program.functions().len() as u32;

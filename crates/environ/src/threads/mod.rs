@@ -17,7 +17,7 @@ use std::hash::{Hash, Hasher};
 use std::rc::Rc;
 
 use wryneck_exec::threads::{Status, ThreadId, Wait, decided, run, set_status};
-use wryneck_exec::{CodePos, Cx, FaultKind, LedgerKind, PathEnd, Reply, Stop, Value, inputs, memory, pointer};
+use wryneck_exec::{CodePos, Cx, FaultKind, LedgerKind, PathEnd, Reply, Stop, Value, inputs, memory, places, pointer};
 use wryneck_expr::{ExprId, Remap};
 
 use crate::Linux;
@@ -350,8 +350,8 @@ fn name(thread: ThreadId) -> String {
 
 /// The innermost place of the program's own code.
 pub(crate) fn place(cx: &Cx<'_>, stack: &[CodePos]) -> String {
-    let own = stack.iter().find(|pos| !cx.core.image.in_library(**pos)).or(stack.first());
-    own.map_or_else(|| "an unknown place".into(), |pos| cx.core.image.place_name(*pos))
+    let own = stack.iter().find(|pos| !places::in_library(&cx.core.image, **pos)).or(stack.first());
+    own.map_or_else(|| "an unknown place".into(), |pos| places::name(&cx.core.image, *pos))
 }
 
 /// What a thread waits for, in words.

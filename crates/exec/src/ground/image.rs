@@ -5,12 +5,13 @@ use std::rc::Rc;
 
 use rustc_hash::{FxHashMap, FxHashSet};
 use wryneck_expr::Pool;
-use wryneck_ir::code_source::{Data, ReadBytes};
+use wryneck_ir::code_source::ReadBytes;
 use wryneck_ir::link::{Program, Target};
-use wryneck_ir::{self as ir, CodeSource, LocId, NONE, NoCode, global_flags};
+use wryneck_ir::{self as ir, CodeSource, NoCode};
 
 use crate::ground::code::{Callee, Code, Context, PreparedEdge};
-use crate::ground::memory::{FUNC_BASE, GLOBAL_BASE, Memory, PAGE, Static};
+use crate::ground::globals;
+use crate::ground::memory::{FUNC_BASE, Memory, Static};
 
 /// A place in the code: operation `op` of function `func` of the program.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -19,31 +20,8 @@ pub struct CodePos {
     pub op: u32,
 }
 
-/// A source position; `function` is the source's name of it. Without debug information, `file` is empty and `line` 0.
-#[derive(Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub struct SourcePos {
-    pub function: String,
-    pub file: String,
-    pub line: u32,
-    pub column: u32,
-}
-
-/// The kind of an operation, for explaining a decision.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Does<'a> {
-    Branch,
-    /// With the callee's name, if the call names it.
-    Call(Option<&'a str>),
-    Other,
-}
-
 /// Bytes between function addresses.
 const FUNC_STRIDE: u64 = 16;
-/// Dead bytes between globals.
-const GLOBAL_SLACK: u64 = 16;
-
-/// What the names of guards of first values begin with (Itanium C++ ABI, 5.1.4.1 "Guard Variables").
-const GUARD: &str = "_ZGV";
 
 /// Which functions have models; environments do this.
 pub trait Models {
@@ -88,7 +66,7 @@ impl Image {
     /// Has calls of the functions that `watches` names go where a monitor sees them.
     pub fn watch(&mut self, watches: &dyn Fn(&str) -> bool) {
         let bodies = (0..self.callees.len() as u32).filter(|f| watches(self.name(*f))).map(|f| self.callees[f as usize]);
-        let undefined = (0..self.undefined.len() as u32).filter(|u| watches(self.undefined_name(*u))).map(|u| self.undefined_callee(u));
+        let undefined = (0..self.undefined.len() as u32).filter(|u| watches(self.undefined_name(*u))).map(|u| undefined_callee(self, u));
         self.watched = bodies.chain(undefined).collect();
     }
 
@@ -143,80 +121,23 @@ impl Image {
             watched: FxHashSet::default(),
             program,
         };
-        image.place_globals();
-        image.fill_globals(pool);
+        globals::place(&mut image);
+        globals::fill(&mut image, pool);
         image
-    }
-
-    /// Addresses of globals: the read-only ones first, then, on other pages, those that may be written.
-    fn place_globals(&mut self) {
-        let mut at = GLOBAL_BASE;
-        let globals = self.program.globals();
-        let mut addrs = vec![0; globals.len()];
-        let mut statics = Vec::with_capacity(globals.len());
-        for read_only in [true, false] {
-            for (i, g) in globals.iter().enumerate() {
-                let module = &self.program.units[g.place.unit as usize].module;
-                let global = &module.globals[g.place.index as usize];
-                if !g.live || (global.flags & global_flags::READ_ONLY != 0) != read_only {
-                    continue;
-                }
-                at = at.next_multiple_of(u64::from(global.align.max(16)));
-                addrs[i] = at;
-                let name = module.str(module.symbols[global.symbol as usize].name);
-                if global.flags & global_flags::THREAD_LOCAL != 0 || name == ir::THREAD {
-                    self.locals.push(i as u32);
-                }
-                statics.push(Static { base: at, size: g.size, name: name.into(), writable: !read_only });
-                at += g.size + GLOBAL_SLACK;
-            }
-            at = at.next_multiple_of(PAGE) + PAGE;
-        }
-        self.global_addrs = addrs;
-        self.statics = Rc::new(statics);
-        self.memory.statics = self.statics.clone();
-    }
-
-    fn fill_globals(&mut self, pool: &mut Pool) {
-        let mut space = std::mem::take(&mut self.memory.space);
-        for (i, g) in self.program.globals().iter().enumerate() {
-            let module = &self.program.units[g.place.unit as usize].module;
-            let global = &module.globals[g.place.index as usize];
-            if !g.live {
-                continue;
-            }
-            let base = self.global_addrs[i];
-            space.make_live(base, g.size, true, pool);
-            space.write(base, module.bytes.range(global.init));
-            for r in module.relocs.range(global.relocs) {
-                let value = self.target_address(self.program.target(g.place.unit, r.symbol)).wrapping_add_signed(r.addend);
-                space.write(base + r.offset, &value.to_le_bytes());
-            }
-        }
-        let read_only: Vec<(u64, u64)> = self.statics.iter().filter(|s| !s.writable).map(|s| (s.base, s.size)).collect();
-        for (base, size) in read_only {
-            space.set_writable(base, size, false);
-        }
-        space.sleep();
-        self.memory.space = space;
     }
 
     pub fn target_address(&self, target: Target) -> u64 {
         match target {
-            Target::Func(f) => self.func_address(f.0),
+            Target::Func(f) => func_address(f.0),
             Target::Data(g, offset) => self.global_addrs[g.0 as usize].wrapping_add(offset),
-            Target::Undefined(u) => self.func_address(self.codes.len() as u32 + u.0),
+            Target::Undefined(u) => func_address(self.codes.len() as u32 + u.0),
             Target::Null => 0,
         }
     }
 
-    fn func_address(&self, number: u32) -> u64 {
-        FUNC_BASE + u64::from(number) * FUNC_STRIDE
-    }
-
     /// The first address behind the functions', which lie this far apart.
     pub fn functions_end(&self) -> (u64, u64) {
-        (self.func_address((self.codes.len() + self.undefined.len()) as u32), FUNC_STRIDE)
+        (func_address((self.codes.len() + self.undefined.len()) as u32), FUNC_STRIDE)
     }
 
     /// The callee a code address stands for.
@@ -229,19 +150,15 @@ impl Image {
         let functions = self.codes.len() as u32;
         match number.checked_sub(functions) {
             None => Some(self.callees[number as usize]),
-            Some(u) => (u < self.undefined.len() as u32).then(|| self.undefined_callee(u)),
+            Some(u) => (u < self.undefined.len() as u32).then(|| undefined_callee(self, u)),
         }
-    }
-
-    fn undefined_callee(&self, u: u32) -> Callee {
-        self.undefined[u as usize].map_or(Callee::Undefined(u), Callee::Model)
     }
 
     /// The callee of a symbol of a module; `None` if it is data or null.
     pub fn callee_of(&self, module: u32, symbol: u32) -> Option<Callee> {
         match self.program.target(module, symbol) {
             Target::Func(f) => Some(self.callees[f.0 as usize]),
-            Target::Undefined(u) => Some(self.undefined_callee(u.0)),
+            Target::Undefined(u) => Some(undefined_callee(self, u.0)),
             Target::Data(..) | Target::Null => None,
         }
     }
@@ -310,29 +227,9 @@ impl Image {
         (module, &module.functions[f.index as usize])
     }
 
-    /// A place in the code in words: file and line, or the function.
-    pub fn place_name(&self, pos: CodePos) -> String {
-        let source = self.source(pos);
-        match source.first() {
-            Some(s) if s.line > 0 => format!("{}:{}", s.file.rsplit('/').next().unwrap_or(&s.file), s.line),
-            Some(s) => format!("`{}`", s.function),
-            None => "an unknown place".into(),
-        }
-    }
-
     /// Whether the function came with a library, not with the program.
     pub fn is_library(&self, func: u32) -> bool {
         self.function(func).1.flags & ir::function_flags::LIBRARY != 0
-    }
-
-    /// Whether the code at a place came with a library: its function did, or, where code of both is one function, it did itself.
-    pub fn in_library(&self, pos: CodePos) -> bool {
-        let here = || {
-            let module = self.function(pos.func).0;
-            let loc = module.inst_locs.get((self.code(pos.func).first_inst + pos.op) as usize).copied().unwrap_or(0);
-            module.locations[loc as usize].library != 0
-        };
-        self.is_library(pos.func) || self.is_machine_code(pos.func) && here()
     }
 
     /// Name of an undefined symbol; the number no symbol has stands for data that is called.
@@ -371,28 +268,7 @@ impl Image {
     pub fn code(&self, func: u32) -> &Code {
         self.codes[func as usize].get_or_init(|| {
             let index = self.program.functions()[func as usize].index as usize;
-            self.preparing(func, |cx| Box::new(Code::prepare(cx, index)))
-        })
-    }
-
-    /// Calls `prepare` with what preparing a function needs.
-    fn preparing<T>(&self, func: u32, prepare: impl FnOnce(&mut Context<'_>) -> T) -> T {
-        let module_index = self.program.functions()[func as usize].unit;
-        prepare(&mut Context {
-            module: &self.program.units[module_index as usize].module,
-            module_index,
-            func,
-            first_block: self.first_block[func as usize],
-            address_of: &mut |symbol| self.target_address(self.program.target(module_index, symbol)),
-            // A call of data or of null is decided when it is reached: no callee has this number.
-            callee_of: &mut |symbol| self.callee_of(module_index, symbol).unwrap_or(Callee::Undefined(u32::MAX)),
-            local_of: &mut |symbol| match self.program.target(module_index, symbol) {
-                Target::Data(global, offset) => {
-                    let number = self.locals.iter().position(|local| *local == global.0)?;
-                    Some((number as u32, offset))
-                }
-                Target::Func(_) | Target::Undefined(_) | Target::Null => None,
-            },
+            preparing(self, func, |cx| Box::new(Code::prepare(cx, index)))
         })
     }
 
@@ -410,7 +286,7 @@ impl Image {
             wryneck_ir::verify::verify_growth(module, &before).map_err(|e| NoCode::Malformed(Box::new(e)))?;
             self.blocks += grown;
             if let Some(mut code) = self.codes[func as usize].take() {
-                self.preparing(func, |cx| code.append(cx, place.index as usize));
+                preparing(self, func, |cx| code.append(cx, place.index as usize));
                 let _ = self.codes[func as usize].set(code);
             }
         }
@@ -423,60 +299,6 @@ impl Image {
         Ok(PreparedEdge { target, block, weight: insts.count, copies: ir::Range::default() })
     }
 
-    /// Puts an object at a fixed address, before any path runs: these bytes, then zeros; `None`: it was never written. Pages it shares with
-    /// an object of other permissions get its own.
-    pub fn map(&mut self, object: Static, bytes: Option<&[u8]>, pool: &mut Pool) {
-        let mut space = std::mem::take(&mut self.memory.space);
-        space.wake();
-        space.make_live(object.base, object.size, bytes.is_some(), pool);
-        space.write(object.base, bytes.unwrap_or_default());
-        space.set_writable(object.base, object.size, object.writable);
-        space.sleep();
-        self.memory.space = space;
-        self.memory.statics = Rc::default();
-        let statics = Rc::make_mut(&mut self.statics);
-        let at = statics.partition_point(|s| s.base < object.base);
-        statics.insert(at, object);
-        self.memory.statics = self.statics.clone();
-    }
-
-    /// The variables of bitcode of the program itself that begin as zeros: those without an initial value among them. Not those of threads.
-    pub fn zeroed(&self) -> Vec<Data> {
-        self.variables(true)
-    }
-
-    /// The variables of bitcode of the program itself that it can write, but for those of threads.
-    pub fn written(&self) -> Vec<Data> {
-        self.variables(false)
-    }
-
-    fn variables(&self, zero_only: bool) -> Vec<Data> {
-        let of = |g: &ir::link::LinkedGlobal| {
-            let unit = &self.program.units[g.place.unit as usize];
-            (unit.library, &unit.module, &unit.module.globals[g.place.index as usize])
-        };
-        let globals = self.program.globals().iter().zip(&self.global_addrs).filter(|(g, _)| g.live && g.size > 0);
-        let zeroed = globals.filter_map(|(g, address)| {
-            let (library, module, global) = of(g);
-            let constant = global.flags & (global_flags::READ_ONLY | global_flags::THREAD_LOCAL | global_flags::UNNAMED) != 0;
-            let zero = global.relocs.count == 0 && module.bytes.range(global.init).iter().all(|byte| *byte == 0);
-            let name = || module.str(module.symbols[global.symbol as usize].name).to_owned();
-            ((zero || !zero_only) && !library && !constant).then(|| Data { name: name(), address: *address, size: g.size })
-        });
-        zeroed.collect()
-    }
-
-    /// Has variables begin as memory that was never written, but for those by which compilers know whether a variable has its first value.
-    pub fn leave_unwritten(&mut self, variables: &[Data], pool: &mut Pool) {
-        let mut space = std::mem::take(&mut self.memory.space);
-        space.wake();
-        for v in variables.iter().filter(|v| !v.name.starts_with(GUARD)) {
-            space.make_live(v.address, v.size, false, pool);
-        }
-        space.sleep();
-        self.memory.space = space;
-    }
-
     /// The number of the function that is machine code, and its code.
     pub fn machine_code(&self) -> Option<(u32, &Code)> {
         self.machine.map(|func| (func, self.code(func)))
@@ -485,21 +307,6 @@ impl Image {
     /// Whether the function is machine code.
     pub fn is_machine_code(&self, func: u32) -> bool {
         self.machine == Some(func)
-    }
-
-    /// Whether the operation is a call that stands for the beginning of its own function, so that the event belongs to the function's caller.
-    pub fn stands_in(&self, pos: CodePos) -> bool {
-        let module = self.function(pos.func).0;
-        let inst = module.insts.get((self.code(pos.func).first_inst + pos.op) as usize);
-        let call = inst.filter(|i| i.operator() == Some(ir::Op::Call)).map(|i| module.calls[i.b as usize]);
-        call.is_some_and(|call| call.flags & ir::call_flags::STANDS_IN != 0)
-    }
-
-    /// The last operation of a block of a function.
-    pub fn end_of(&self, func: u32, block: u32) -> CodePos {
-        let (module, f) = self.function(func);
-        let insts = module.blocks.range(f.blocks)[block as usize].insts;
-        CodePos { func, op: (insts.first + insts.count).saturating_sub(1 + self.code(func).first_inst) }
     }
 
     /// The function a block number belongs to, and the block's index in it.
@@ -520,49 +327,6 @@ impl Image {
     pub fn first_block_of(&self, func: u32) -> u32 {
         self.first_block[func as usize]
     }
-
-    /// What the operation at a place does.
-    pub fn does(&self, pos: CodePos) -> Does<'_> {
-        let (module, f) = self.function(pos.func);
-        let first = module.blocks.range(f.blocks).iter().map(|b| b.insts.first).min().unwrap_or(0);
-        let Some(inst) = module.insts.get((first + pos.op) as usize) else { return Does::Other };
-        match inst.operator() {
-            Some(ir::Op::CondBr | ir::Op::Switch) => Does::Branch,
-            Some(ir::Op::Call) => Does::Call(Some(module.str(module.symbols[inst.a as usize].name))),
-            Some(ir::Op::CallIndirect) => Does::Call(None),
-            Some(_) | None => Does::Other,
-        }
-    }
-
-    /// The number of a place's instruction in its module.
-    pub fn instruction(&self, pos: CodePos) -> u32 {
-        let (module, f) = self.function(pos.func);
-        let first = module.blocks.range(f.blocks).iter().map(|b| b.insts.first).min().unwrap_or(0);
-        first + pos.op
-    }
-
-    /// The number of a place's source position in its module; 0 if it has none.
-    pub fn location(&self, pos: CodePos) -> LocId {
-        self.function(pos.func).0.inst_locs.get(self.instruction(pos) as usize).copied().unwrap_or(0)
-    }
-
-    /// The source position of a place, inlined calls unfolded: innermost first, the function itself last.
-    pub fn source(&self, pos: CodePos) -> Vec<SourcePos> {
-        let (module, f) = self.function(pos.func);
-        let mut loc = self.location(pos);
-        let mut all = Vec::new();
-        while loc != 0 && all.len() < 64 {
-            let l = module.locations[loc as usize];
-            all.push(source_pos(module, loc));
-            loc = l.inlined_at;
-        }
-        if all.is_empty() {
-            let mut here = source_pos(module, f.loc);
-            here.function = self.name(pos.func).to_owned();
-            all.push(here);
-        }
-        all
-    }
 }
 
 fn function_name(program: &Program, func: u32) -> &str {
@@ -571,10 +335,31 @@ fn function_name(program: &Program, func: u32) -> &str {
     module.str(module.functions[f.index as usize].name)
 }
 
-fn source_pos(module: &ir::Module, loc: LocId) -> SourcePos {
-    if loc == 0 || loc == NONE {
-        return SourcePos::default();
-    }
-    let l = module.locations[loc as usize];
-    SourcePos { function: module.str(l.function).to_owned(), file: module.str(l.file).to_owned(), line: l.line, column: l.column }
+fn func_address(number: u32) -> u64 {
+    FUNC_BASE + u64::from(number) * FUNC_STRIDE
+}
+
+fn undefined_callee(image: &Image, u: u32) -> Callee {
+    image.undefined[u as usize].map_or(Callee::Undefined(u), Callee::Model)
+}
+
+/// Calls `prepare` with what preparing a function needs.
+fn preparing<T>(image: &Image, func: u32, prepare: impl FnOnce(&mut Context<'_>) -> T) -> T {
+    let module_index = image.program.functions()[func as usize].unit;
+    prepare(&mut Context {
+        module: &image.program.units[module_index as usize].module,
+        module_index,
+        func,
+        first_block: image.first_block[func as usize],
+        address_of: &mut |symbol| image.target_address(image.program.target(module_index, symbol)),
+        // A call of data or of null is decided when it is reached: no callee has this number.
+        callee_of: &mut |symbol| image.callee_of(module_index, symbol).unwrap_or(Callee::Undefined(u32::MAX)),
+        local_of: &mut |symbol| match image.program.target(module_index, symbol) {
+            Target::Data(global, offset) => {
+                let number = image.locals.iter().position(|local| *local == global.0)?;
+                Some((number as u32, offset))
+            }
+            Target::Func(_) | Target::Undefined(_) | Target::Null => None,
+        },
+    })
 }

@@ -14,6 +14,7 @@ use crate::ground::config::Config;
 use crate::ground::image::{CodePos, Image};
 use crate::ground::memory::pvec::PVec;
 use crate::ground::path_end::PathEnd;
+use crate::ground::places;
 use crate::ground::prefix::{Decision, Prefix, PrefixId};
 use crate::ground::sharing::Visited;
 use crate::ground::stacks::Stacks;
@@ -402,10 +403,10 @@ impl Core {
                 }
                 false => Vec::new(),
             };
-            if callers.is_empty() || !self.image.stands_in(pos) {
+            if callers.is_empty() || !places::stands_in(&self.image, pos) {
                 all.push(pos);
             }
-            all.extend(callers.into_iter().map(|block| self.image.end_of(pos.func, block)));
+            all.extend(callers.into_iter().map(|block| places::end_of(&self.image, pos.func, block)));
         }
         all
     }

@@ -8,6 +8,7 @@ use crate::ground::config::Uninit;
 use crate::ground::memory::touch::Reuse;
 use crate::ground::memory::{HeapObject, Life, heap};
 use crate::ground::path_end::{FaultKind, PathEnd};
+use crate::ground::places;
 use crate::step::core::LedgerKind;
 use crate::step::cx::Cx;
 use crate::step::plugin::{Stop, Value};
@@ -94,7 +95,7 @@ pub fn to_free(cx: &mut Cx<'_>, pointer: Value, kind: u32) -> Result<Option<Heap
             Life::Live => Ok(Some(object)),
             Life::Freed(pos) => {
                 let name = pointer::object_at(cx, addr).map_or_else(String::new, |o| pointer::describe(cx, &o));
-                let message = format!("free of {name}, freed before at {}", cx.core.image.place_name(pos));
+                let message = format!("free of {name}, freed before at {}", places::name(&cx.core.image, pos));
                 Err(PathEnd::fault(FaultKind::DoubleFree, message).into())
             }
         };
@@ -114,7 +115,7 @@ fn bad_free(cx: &Cx<'_>, addr: u64) -> PathEnd {
     let offset = pointer::offset_from(cx, &object, addr.wrapping_sub(object.base));
     match object.what {
         What::Heap { freed: Some(pos), .. } if offset == 0 => {
-            PathEnd::fault(FaultKind::DoubleFree, format!("free of {name}, freed before at {}", cx.core.image.place_name(pos)))
+            PathEnd::fault(FaultKind::DoubleFree, format!("free of {name}, freed before at {}", places::name(&cx.core.image, pos)))
         }
         _ if offset == 0 => PathEnd::fault(FaultKind::InvalidFree, format!("free of {name}, which this allocator did not make")),
         _ => PathEnd::fault(FaultKind::InvalidFree, format!("free of a pointer to offset {offset} of {name}")),

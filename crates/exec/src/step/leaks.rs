@@ -14,6 +14,7 @@ use wryneck_expr::ExprId;
 use crate::ground::image::CodePos;
 use crate::ground::memory::{Byte, HeapObject, Life, PAGE, heap};
 use crate::ground::path_end::{Fault, FaultKind};
+use crate::ground::places;
 use crate::ground::stacks::StackId;
 use crate::step::core::LedgerKind;
 use crate::step::cx::Cx;
@@ -88,8 +89,8 @@ pub fn at_exit(cx: &mut Cx<'_>) -> Vec<Leak> {
 fn allocated_at(cx: &Cx<'_>, origin: StackId) -> String {
     const PLACES: usize = 4;
     let stack = cx.core.stacks.get(origin);
-    let ours = stack.iter().rposition(|pos| !cx.core.image.in_library(*pos)).map_or(stack.len(), |outermost| outermost + 1);
-    let places: Vec<String> = stack[..ours].iter().take(PLACES).map(|pos| cx.core.image.place_name(*pos)).collect();
+    let ours = stack.iter().rposition(|pos| !places::in_library(&cx.core.image, *pos)).map_or(stack.len(), |outermost| outermost + 1);
+    let places: Vec<String> = stack[..ours].iter().take(PLACES).map(|pos| places::name(&cx.core.image, *pos)).collect();
     places.join(", called from ")
 }
 

@@ -17,6 +17,7 @@ use super::control::take;
 use crate::ground::code::{Code, Kind};
 use crate::ground::image::CodePos;
 use crate::ground::path_end::{Limit, PathEnd};
+use crate::ground::places;
 use crate::state::LoopCount;
 use crate::step::cx::Cx;
 use crate::step::plugin::{LoopEffects, Stop, Value};
@@ -283,7 +284,7 @@ impl Scan<'_> {
             [only] => Some(loops.ops(only, code)),
             _ => None,
         };
-        let place = cx.core.image.place_name(cx.pos());
+        let place = places::name(&cx.core.image, cx.pos());
         let effects = LoopEffects { place, exit, ..LoopEffects::default() };
         let mut scan = Scan { module, written, effects, used: Vec::new(), computes: false };
         for &block in &l.blocks {

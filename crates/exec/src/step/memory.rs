@@ -12,6 +12,7 @@ use super::pointer::{Object, Place, What};
 use crate::ground::config::Uninit;
 use crate::ground::memory::{Byte, PAGE};
 use crate::ground::path_end::{Limit, PathEnd};
+use crate::ground::places;
 use crate::step::cx::Cx;
 use crate::step::plugin::{Stop, Value};
 use crate::step::{pointer, resolve, table, unwritten};
@@ -113,7 +114,8 @@ fn read_at_once(cx: &Cx<'_>, inst: &Inst) -> Option<(Part, bool)> {
         return None;
     }
     let size = bytes_of(inst.width.into());
-    let in_library = size >= WORD && cx.core.image.source(cx.pos()).first().is_some_and(|here| is_string_function(&here.function));
+    let in_library =
+        size >= WORD && places::source(&cx.core.image, cx.pos()).first().is_some_and(|here| is_string_function(&here.function));
     let part = Part::unpack(inst.b).or(in_library.then_some(Part { of: size as u32, at: 0 }))?;
     Some((part, in_library))
 }

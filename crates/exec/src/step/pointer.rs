@@ -16,6 +16,7 @@ use crate::ground::image::{CodePos, Image};
 use crate::ground::memory::heap::{self, Life, SLACK};
 use crate::ground::memory::{Byte, FUNC_BASE, GLOBAL_BASE, NULL_PAGE};
 use crate::ground::path_end::{FaultKind, PathEnd};
+use crate::ground::places;
 use crate::state::threads::stack_top;
 use crate::state::variables::Variable;
 use crate::state::{Frame, State};
@@ -280,7 +281,7 @@ pub fn bad_offset(cx: &Cx<'_>, object: &Object, offset: u64, size: u64, write: b
         return PathEnd::Unsupported(format!("{access} at `{name}`, which nothing defines"));
     }
     if let What::Heap { freed: Some(pos), .. } = object.what {
-        let message = format!("{access} at offset {} of {name}, freed at {}", from, cx.core.image.place_name(pos));
+        let message = format!("{access} at offset {} of {name}, freed at {}", from, places::name(&cx.core.image, pos));
         return PathEnd::fault(FaultKind::UseAfterFree, message);
     }
     if has_returned(cx, object) {
@@ -321,7 +322,7 @@ pub fn describe(cx: &Cx<'_>, object: &Object) -> String {
         What::Dynamic { func } => format!("a stack allocation of `{}` ({size} bytes)", cx.core.image.name(*func)),
         What::Heap { .. } if let Some((name, _)) = cx.core.lazy.as_ref().and_then(|lazy| lazy.name(object.base, cx)) => name,
         What::Heap { .. } if let Some(name) = environment_name(cx, object.base) => format!("{name} ({size} bytes)"),
-        What::Heap { site, .. } => format!("a heap object ({size} bytes) allocated at {}", cx.core.image.place_name(*site)),
+        What::Heap { site, .. } => format!("a heap object ({size} bytes) allocated at {}", places::name(&cx.core.image, *site)),
         What::Function { name } => format!("the code of `{name}`"),
         What::Variable { number, .. } => {
             let source = cx.core.code_source.as_ref().map(|source| source.borrow());

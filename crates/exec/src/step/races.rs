@@ -12,6 +12,7 @@ use crate::ground::code::Callee;
 use crate::ground::image::CodePos;
 use crate::ground::memory::touch::{Touch, Touched};
 use crate::ground::path_end::{FaultKind, PathEnd};
+use crate::ground::places;
 use crate::state::State;
 use crate::state::races::{Access, Races, Touching};
 use crate::state::threads::ThreadId;
@@ -143,7 +144,7 @@ fn race(core: &mut Core, state: &mut State, touching: Touching, old: Access, at:
         name(me),
         verb(old.write),
         name(old.thread),
-        cx.core.image.place_name(old.pos),
+        places::name(&cx.core.image, old.pos),
     );
     PathEnd::fault(FaultKind::DataRace, message)
 }

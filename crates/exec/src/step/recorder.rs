@@ -8,6 +8,7 @@ use rustc_hash::FxHashSet;
 use wryneck_ir::ActiveCall;
 
 use crate::ground::memory::touch::{Reuse, Touch, Touched};
+use crate::ground::places;
 use crate::ground::stacks::StackId;
 use crate::state::State;
 use crate::step::core::Core;
@@ -246,7 +247,7 @@ impl Watched {
         let mut slots = [0; 7];
         let limbs = convention.arguments.iter().take(6).chain([&convention.stack_pointer]);
         slots.iter_mut().zip(limbs).for_each(|(slot, limb)| *slot = first + *limb as u32);
-        let ops = source.call_blocks().into_iter().map(|block| core.image.end_of(func, block).op).collect();
+        let ops = source.call_blocks().into_iter().map(|block| places::end_of(&core.image, func, block).op).collect();
         Some(Watched { func, ops, slots })
     }
 }

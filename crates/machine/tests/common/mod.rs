@@ -11,8 +11,8 @@ use std::rc::Rc;
 use wryneck_exec::ground::memory::Static;
 use wryneck_exec::search::by_names;
 use wryneck_exec::{
-    Call, Config, Control, Core, Cx, Ended, Environment, Explorer, Image, Limit, Outcome, PathData, PathEnd, Reply, Stop, Value, inputs,
-    memory,
+    Call, Config, Control, Core, Cx, Ended, Environment, Explorer, Image, Limit, Outcome, PathData, PathEnd, Reply, Stop, Value, globals,
+    inputs, memory,
 };
 use wryneck_expr::{Evaluator, ExprId, Pool, Remap};
 use wryneck_ir::link::{Program, Unit};
@@ -141,10 +141,15 @@ pub fn explore(file: &[u8], input: Input<'_>, registers: &[(&str, u64)]) -> Expl
     let mut image = Image::new(linked, &World, &mut pool);
     for s in &program.elf.segments {
         let name = format!("segment at {:#x}", s.base);
-        image.map(Static { base: s.base, size: s.size, name: name.as_str().into(), writable: s.writable }, Some(&s.bytes), &mut pool);
+        globals::map(
+            &mut image,
+            Static { base: s.base, size: s.size, name: name.as_str().into(), writable: s.writable },
+            Some(&s.bytes),
+            &mut pool,
+        );
     }
     let stack = Static { base: STACK, size: STACK_SIZE, name: "stack".into(), writable: true };
-    image.map(stack, Some(&[]), &mut pool);
+    globals::map(&mut image, stack, Some(&[]), &mut pool);
     let mut start = vec![("RIP", program.elf.entry), ("RSP", STACK + STACK_SIZE - 256)];
     start.extend(registers);
     let arguments = program.arguments(&start).expect("registers the CPU has");

@@ -5,7 +5,7 @@ use std::rc::Rc;
 
 use rustc_hash::FxHashMap;
 use wryneck_exec::code::Callee;
-use wryneck_exec::{CodePos, Image};
+use wryneck_exec::{CodePos, Image, places};
 use wryneck_ir::link::{FuncId, Target, UndefId};
 
 use super::ObjectId;
@@ -221,8 +221,8 @@ impl Objects {
                 format!("`{}` of `{}`", module.str(alloca.name), self.image.name(func))
             }
             () => match self.made.iter().find(|(_, o)| **o == object) {
-                Some(((Some(inner), at), _)) => format!("{} from {}", self.name(*inner), self.image.place_name(*at)),
-                Some(((None, at), _)) => format!("allocated at {}", self.image.place_name(*at)),
+                Some(((Some(inner), at), _)) => format!("{} from {}", self.name(*inner), places::name(&self.image, *at)),
+                Some(((None, at), _)) => format!("allocated at {}", places::name(&self.image, *at)),
                 None => "unknown".into(),
             },
         }

@@ -8,7 +8,7 @@ use std::rc::Rc;
 
 use rustc_hash::{FxHashMap, FxHashSet};
 use wryneck_exec::code::Callee;
-use wryneck_exec::{Image, State};
+use wryneck_exec::{Image, State, places};
 use wryneck_ir::{CodeSource, Inst, Module, Op, Transfer, call_flags};
 
 use super::effects::{Effects, Memory};
@@ -159,7 +159,7 @@ impl Facts {
 
     /// Whether the call that ends a block registers a function of the program to be called at exit.
     fn registers_at_exit(&self, image: &Image, block: u32) -> bool {
-        !image.in_library(image.end_of(self.func, block))
+        !places::in_library(image, places::end_of(image, self.func, block))
             && self.called(image, block).and_then(|called| called.callee).is_some_and(|callee| {
                 // A stub of the linker may jump anywhere.
                 let last = self.inst(image, self.ops(image, callee).end - 1);
@@ -269,7 +269,7 @@ impl Facts {
 
     /// Whether a call that a block ends with, of the function at `callee`, may be an event.
     pub(super) fn is_event(&self, image: &Image, block: u32, callee: u32) -> bool {
-        let counts = self.inside_libraries || !image.in_library(image.end_of(self.func, block));
+        let counts = self.inside_libraries || !places::in_library(image, places::end_of(image, self.func, block));
         counts && self.announced(image, callee).is_some_and(|callee| image.is_watched(callee))
     }
 

@@ -10,7 +10,7 @@ use std::collections::BTreeSet;
 
 use rustc_hash::FxHashSet;
 use wryneck_exec::code::Callee;
-use wryneck_exec::{CodePos, Image};
+use wryneck_exec::{CodePos, Image, places};
 
 use super::live::Placed;
 use crate::flow::{ContextId, Flow, ObjectId, Place, Summary};
@@ -44,7 +44,7 @@ impl Checked {
     fn contradicted(&self, image: &Image, at: CodePos, what: &str) {
         let mut wrong = self.wrong.borrow_mut();
         if self.on && wrong.len() < MOST {
-            wrong.insert(format!("{}: {what}", image.place_name(at)));
+            wrong.insert(format!("{}: {what}", places::name(image, at)));
         }
     }
 

@@ -3,7 +3,7 @@
 use std::cell::RefCell;
 use std::collections::BTreeMap;
 
-use wryneck_exec::{CodePos, Image};
+use wryneck_exec::{CodePos, Image, places};
 
 use crate::flow::{CellKind, ObjectId};
 
@@ -44,7 +44,7 @@ impl Explain {
     }
 
     pub(crate) fn note(&self, image: &Image, pos: CodePos, why: Option<Why>) {
-        let here = image.source(pos).into_iter().next();
+        let here = places::source(image, pos).into_iter().next();
         if here.is_some_and(|here| self.line.is_none_or(|line| here.line == line) && here.file.ends_with(&self.file)) {
             *self.found.borrow_mut().entry(pos).or_default().entry(why).or_default() += 1;
         }
@@ -60,7 +60,7 @@ impl Explain {
         }
         let mut lines = Vec::new();
         for (pos, reasons) in &*found {
-            let Some(here) = image.source(*pos).into_iter().next() else { continue };
+            let Some(here) = places::source(image, *pos).into_iter().next() else { continue };
             lines.push(format!("{}:{}:{}, a branch in `{}`:", base_name(&here.file), here.line, here.column, here.function));
             for (why, count) in reasons {
                 let times = if *count == 1 { "once".to_owned() } else { format!("{count} times") };
@@ -80,7 +80,7 @@ fn words(image: &Image, why: Option<Why>, name: &dyn Fn(ObjectId) -> String) -> 
     match why {
         None => "its sides meet again before an event, and the other one changes nothing that an event depends on".into(),
         Some(Why::Between(at)) => {
-            let line = at.and_then(|at| image.source(at).into_iter().next());
+            let line = at.and_then(|at| places::source(image, at).into_iter().next());
             let at = line.map_or(String::new(), |here| format!(", first at {}:{}:{}", base_name(&here.file), here.line, here.column));
             format!("something that an event depends on happens on the side it took{at}")
         }

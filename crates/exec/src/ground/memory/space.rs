@@ -149,7 +149,7 @@ impl Space {
                 return Some(unsafe { &mut *e.page });
             }
         }
-        let slot = Space::slot_mut(&mut self.dir, number, create)?;
+        let slot = slot_mut(&mut self.dir, number, create)?;
         if slot.is_none() && create {
             *slot = Some(Rc::new(Page::default()));
         }
@@ -163,22 +163,6 @@ impl Space {
         Some(page)
     }
 
-    /// Where the page with this number is kept, in a chunk that only this directory owns.
-    fn slot_mut(dir: &mut Rc<Dir>, number: u64, create: bool) -> Option<&mut Option<Rc<Page>>> {
-        let chunk = number / CHUNK;
-        let dir = Rc::make_mut(dir);
-        let i = match dir.chunks.binary_search_by_key(&chunk, |c| c.0) {
-            Ok(i) => i,
-            Err(_) if !create => return None,
-            Err(i) => {
-                let pages = [const { None }; CHUNK as usize];
-                dir.chunks.insert(i, (chunk, Rc::new(Chunk { pages })));
-                i
-            }
-        };
-        Some(&mut Rc::make_mut(&mut dir.chunks[i].1).pages[(number % CHUNK) as usize])
-    }
-
     /// Drops what the buffers know of a page that is about to be replaced or to change its permissions.
     fn forget(&mut self, number: u64) {
         if let Some(tlb) = &mut self.tlb {
@@ -189,7 +173,7 @@ impl Space {
 
     /// Puts a whole (shared) page in place, or none.
     pub fn set_page(&mut self, number: u64, page: Option<Rc<Page>>) {
-        if let Some(slot) = Space::slot_mut(&mut self.dir, number, page.is_some()) {
+        if let Some(slot) = slot_mut(&mut self.dir, number, page.is_some()) {
             *slot = page;
         }
         self.forget(number);
@@ -282,25 +266,10 @@ impl Space {
         })
     }
 
-    /// Calls `f` for the part of `[addr, addr + len)` in each page: page number, offset in it, start in the range, length.
-    fn parts(addr: u64, len: u64) -> impl Iterator<Item = (u64, usize, usize, usize)> {
-        let mut done = 0;
-        std::iter::from_fn(move || {
-            if done >= len {
-                return None;
-            }
-            let at = addr.wrapping_add(done);
-            let n = (PAGE - at % PAGE).min(len - done);
-            let part = (at / PAGE, (at % PAGE) as usize, done as usize, n as usize);
-            done += n;
-            Some(part)
-        })
-    }
-
     /// Reads bytes that are all concrete; `false` at the first that is not.
     pub fn read(&self, addr: u64, out: &mut [u8]) -> bool {
         self.touched(addr, out.len() as u64, Touched::Read);
-        Space::parts(addr, out.len() as u64).all(|(number, offset, start, n)| {
+        parts(addr, out.len() as u64).all(|(number, offset, start, n)| {
             let Some(bytes) = self.page(number).and_then(|p| p.concrete_slice(offset, n)) else { return false };
             out[start..start + n].copy_from_slice(bytes);
             true
@@ -310,7 +279,7 @@ impl Space {
     /// Writes bytes, all of which must be live; page permissions are the caller's business. `false` at the first that is not.
     pub fn write(&mut self, addr: u64, bytes: &[u8]) -> bool {
         self.touched(addr, bytes.len() as u64, Touched::Write);
-        Space::parts(addr, bytes.len() as u64)
+        parts(addr, bytes.len() as u64)
             .all(|(number, offset, start, n)| self.page_mut(number, false).is_some_and(|p| p.write_slice(offset, &bytes[start..start + n])))
     }
 
@@ -338,7 +307,7 @@ impl Space {
     /// The same, page by page.
     fn make_pages_live(&mut self, addr: u64, len: u64, zero: bool, pool: &mut Pool) {
         let mut shared: Option<Rc<Page>> = None;
-        for (number, offset, _, n) in Space::parts(addr, len) {
+        for (number, offset, _, n) in parts(addr, len) {
             if n as u64 == PAGE {
                 let page = shared.get_or_insert_with(|| fresh(zero, pool)).clone();
                 self.set_page(number, Some(page));
@@ -350,7 +319,7 @@ impl Space {
 
     /// Makes a range belong to no object.
     pub fn make_dead(&mut self, addr: u64, len: u64, pool: &mut Pool) {
-        for (number, offset, _, n) in Space::parts(addr, len) {
+        for (number, offset, _, n) in parts(addr, len) {
             if n as u64 == PAGE {
                 self.set_page(number, None);
             } else if let Some(p) = self.page_mut(number, false) {
@@ -417,6 +386,37 @@ impl Space {
             }
         });
     }
+}
+
+/// Where the page with this number is kept, in a chunk that only this directory owns.
+fn slot_mut(dir: &mut Rc<Dir>, number: u64, create: bool) -> Option<&mut Option<Rc<Page>>> {
+    let chunk = number / CHUNK;
+    let dir = Rc::make_mut(dir);
+    let i = match dir.chunks.binary_search_by_key(&chunk, |c| c.0) {
+        Ok(i) => i,
+        Err(_) if !create => return None,
+        Err(i) => {
+            let pages = [const { None }; CHUNK as usize];
+            dir.chunks.insert(i, (chunk, Rc::new(Chunk { pages })));
+            i
+        }
+    };
+    Some(&mut Rc::make_mut(&mut dir.chunks[i].1).pages[(number % CHUNK) as usize])
+}
+
+/// The part of `[addr, addr + len)` in each page: page number, offset in it, start in the range, length.
+fn parts(addr: u64, len: u64) -> impl Iterator<Item = (u64, usize, usize, usize)> {
+    let mut done = 0;
+    std::iter::from_fn(move || {
+        if done >= len {
+            return None;
+        }
+        let at = addr.wrapping_add(done);
+        let n = (PAGE - at % PAGE).min(len - done);
+        let part = (at / PAGE, (at % PAGE) as usize, done as usize, n as usize);
+        done += n;
+        Some(part)
+    })
 }
 
 /// A whole page of live bytes: zero, or uninitialised.

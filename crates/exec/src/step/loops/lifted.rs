@@ -7,6 +7,7 @@ use wryneck_ir::code_source::{LoopPast, Taken, ValueUses};
 use super::operation::comparisons;
 use crate::ground::code::Kind;
 use crate::ground::image::CodePos;
+use crate::ground::places;
 use crate::step::cx::Cx;
 
 /// Blocks of a branch's instruction that only go on.
@@ -36,10 +37,10 @@ pub(super) fn loop_past(test: CodePos, taken: bool, cx: &Cx<'_>) -> Option<Rc<Lo
 
 /// What machine code does with the result of the call at this place.
 pub(super) fn uses_of_result(call: CodePos, cx: &Cx<'_>) -> Option<ValueUses> {
-    cx.core.code_source.as_ref()?.borrow().uses_of_result(cx.core.image.instruction(call))
+    cx.core.code_source.as_ref()?.borrow().uses_of_result(places::instruction(&cx.core.image, call))
 }
 
 /// The address that an operation of machine code was lifted from.
 pub(super) fn address(pos: CodePos, cx: &Cx<'_>) -> Option<u64> {
-    cx.core.code_source.as_ref()?.borrow().address_of(cx.core.image.instruction(pos))
+    cx.core.code_source.as_ref()?.borrow().address_of(places::instruction(&cx.core.image, pos))
 }

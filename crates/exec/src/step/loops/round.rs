@@ -8,6 +8,7 @@ use wryneck_ir::{Inst, Module, Op};
 use super::{HEAD, Loop, Loops, SKIPPED, edges_of, lifted, loops, operands, results};
 use crate::ground::code::{Code, Kind};
 use crate::ground::image::CodePos;
+use crate::ground::places;
 use crate::state::LoopCount;
 use crate::step::cx::Cx;
 
@@ -61,7 +62,7 @@ fn rounds(cx: &mut Cx<'_>, all: bool) -> Vec<Round> {
         let op = if depth == top { op } else { op.saturating_sub(1) };
         if image.is_machine_code(func) {
             if cx.state.loops.iter().any(|c| c.func == func && c.count > 1) {
-                let place = image.place_name(CodePos { func, op });
+                let place = places::name(&image, CodePos { func, op });
                 found.push(Round { place, func, ops: None, on_loads: Vec::new() });
                 if !all {
                     break;
@@ -84,7 +85,7 @@ fn rounds(cx: &mut Cx<'_>, all: bool) -> Vec<Round> {
             })
         };
         for l in loops.all.iter().filter(|l| (all || l.blocks.contains(&here)) && goes_round(l)) {
-            let place = image.place_name(CodePos { func, op: loops.starts[l.head] });
+            let place = places::name(&image, CodePos { func, op: loops.starts[l.head] });
             let ops = Some(l.blocks.iter().map(|block| loops.ops(*block, code)).collect());
             found.push(Round { place, func, ops, on_loads: loops.on_loads(l, code, image.function(func).0) });
             if !all {
@@ -147,7 +148,7 @@ pub(super) fn loop_left_out(pos: CodePos, taken: bool, cx: &mut Cx<'_>) -> Optio
     };
     let is_own = |l: &Loop| l.blocks.contains(&here) && !l.blocks.contains(&to) && l.blocks.contains(&other);
     // Compilers test before a loop what the loop tests: on the same line of the source.
-    let line = |op: u32| image.source(CodePos { func: pos.func, op }).into_iter().next().map(|s| (s.file, s.line));
+    let line = |op: u32| places::source(&image, CodePos { func: pos.func, op }).into_iter().next().map(|s| (s.file, s.line));
     let head = past_jumps(other);
     let is_test_of = |l: &Loop| {
         let last = |block: &usize| loops.ops(*block, code).end - 1;

@@ -7,7 +7,8 @@ use wryneck_ir::{Inst, Module, Op};
 use super::round::loop_left_out;
 use super::{edges_of, inst_at, lifted, loops, operands, results};
 use crate::ground::code::{Callee, Code, Kind};
-use crate::ground::image::{CodePos, SourcePos};
+use crate::ground::image::CodePos;
+use crate::ground::places::{self, SourcePos};
 use crate::step::cx::Cx;
 
 /// What a function does with the result of one of its calls.
@@ -64,7 +65,7 @@ pub fn uses_of_inlined(func: u32, call: &[SourcePos], cx: &mut Cx<'_>) -> Option
     let code = image.code(func);
     let mut flow = Flow::new(image.function(func).0, code);
     for op in 0..code.ops.len() as u32 {
-        let frames = image.source(CodePos { func, op });
+        let frames = places::source(&image, CodePos { func, op });
         let inside = frames.len().checked_sub(call.len()).is_some_and(|inner| {
             let same = |(a, b): (&SourcePos, &SourcePos)| (&a.function, a.line) == (&b.function, b.line);
             frames[inner].function == call[0].function && frames[inner + 1..].iter().zip(&call[1..]).all(same)
@@ -134,7 +135,7 @@ pub fn sides_write(test: CodePos, taken: bool, cx: &mut Cx<'_>) -> bool {
     let loops = loops(cx, code);
     let side = |edge: u32| loops.reachable(loops.at(code.edges[edge as usize].target));
     let (ours, others) = if taken { (side(p.b), side(p.c)) } else { (side(p.c), side(p.b)) };
-    let function = |op: u32| image.source(CodePos { func: test.func, op }).into_iter().next().map(|source| source.function);
+    let function = |op: u32| places::source(&image, CodePos { func: test.func, op }).into_iter().next().map(|source| source.function);
     let own = function(test.op);
     let mut flow = Flow::new(image.function(test.func).0, code);
     flow.pass(0..test.op);
