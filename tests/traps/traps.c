@@ -7,6 +7,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <fenv.h>
+#include <langinfo.h>
 #include <libintl.h>
 #include <locale.h>
 #include <poll.h>
@@ -1241,7 +1242,61 @@ void in_a_frame_after_a_jump(char c) { // VIOLATED
   longjmp(back_here, 1);
 }
 
+/* Nothing that debug information knows begins where it ends. */
+__attribute__((section(".data.last"))) static int before_its_end = 5;
+
+void static_by_its_end(char c) { // VIOLATED
+  hit_before(c, &before_its_end + 1);
+  judge(before_its_end == 1);
+}
+
+static int static_by_handler;
+
+static void on_user_signal(int n) { static_by_handler = n != 0; }
+
+void signal_to_itself(char c) { // VIOLATED
+  signal(SIGUSR1, on_user_signal);
+  if (WRONG(c)) pthread_kill(pthread_self(), SIGUSR1);
+  judge(static_by_handler);
+}
+
+void locale_set(char c) { // VIOLATED
+  if (WRONG(c)) setlocale(LC_ALL, "C.UTF-8");
+  judge(MB_CUR_MAX > 1);
+}
+
+void locale_used(char c) { // VIOLATED
+  locale_t other = newlocale(LC_ALL_MASK, "C.UTF-8", 0);
+  if (WRONG(c)) uselocale(other);
+  judge(nl_langinfo(CODESET)[0] == 'U');
+}
+
+void position_set(char c) { // VIOLATED
+  FILE *f = fopen("/etc/passwd", "r");
+  fpos_t first, second;
+  if (!f || fgetpos(f, &first)) return;
+  fseek(f, 8, SEEK_SET);
+  fgetpos(f, &second);
+  if (WRONG(c)) second = first;
+  fsetpos(f, &second);
+  judge(ftell(f) == 0);
+  fclose(f);
+}
+
 #ifdef ASSEMBLY
+__attribute__((noinline, optimize("O0"))) static void of_its_caller(char c) {
+  int *p = __builtin_frame_address(1);
+  for (int i = 1; i < 16 && WRONG(c); i++)
+    if (p[-i] == 0x1234567) p[-i]++;
+}
+
+__attribute__((noinline, optimize("O0")))
+void in_a_frame_of_its_caller(char c) { // VIOLATED, executable alone
+  int x = 0x1234567;
+  of_its_caller(c);
+  judge(x != 0x1234567);
+}
+
 void in_a_frame_by_assembly(char c) { // VIOLATED, executable alone
   int x = 0, *p;
   __asm__("lea %1, %0" : "=r"(p) : "m"(x));

@@ -56,6 +56,16 @@ impl Frame {
     }
 }
 
+/// Whether a function of the program itself reads a saved frame pointer other than to restore it, as `__builtin_frame_address (1)` does:
+/// `mov (%rbp),REGISTER`. By such addresses it may access the variables of its callers.
+pub fn are_walked(elf: &Elf) -> bool {
+    let reads = |code: &[u8]| matches!(code, [0x48 | 0x4c, 0x8b, modrm, 0] if modrm & 0xc7 == 0x45);
+    elf.segments.iter().filter(|segment| segment.executable).any(|segment| {
+        let mut places = (segment.base..).zip(segment.bytes.windows(4));
+        places.any(|(address, code)| reads(code) && !elf.is_library(address))
+    })
+}
+
 /// The unwinding information of a function that addresses its frame by the stack pointer.
 struct Unwound {
     /// Where the canonical frame address is the stack pointer plus a distance.

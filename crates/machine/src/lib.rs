@@ -115,6 +115,8 @@ pub struct MachineProgram {
     loops_past: uses::LoopsPast,
     /// Addresses right behind functions, ascending, once they were asked for.
     ends: OnceCell<Vec<u64>>,
+    /// Whether code of the program reads saved frame pointers, once that was asked for.
+    walks_frames: OnceCell<bool>,
     /// The addresses that code was lifted from: the number of the module's first instruction, and the address. By number.
     addresses: Vec<(u32, u64)>,
     blocks: FxHashMap<Start, u32>,
@@ -231,6 +233,7 @@ impl MachineProgram {
                 ways: Ways::default(),
                 loops_past: uses::LoopsPast::default(),
                 ends: OnceCell::new(),
+                walks_frames: OnceCell::new(),
                 addresses,
                 blocks,
                 ahead: Ahead::default(),
@@ -490,7 +493,8 @@ impl CodeSource for MachineProgram {
     }
 
     fn frame_variables(&self, address: u64) -> Option<FrameVariables> {
-        self.variables.frame(address)
+        let walks = *self.walks_frames.get_or_init(|| frames::are_walked(&self.elf));
+        self.variables.frame(address).filter(|_| !walks)
     }
 
     fn has_returned(&self, number: u32, base: u64, read: ReadBytes<'_>) -> bool {

@@ -55,9 +55,12 @@ impl Found {
         (address - self.variables[at].address < self.variables[at].size).then_some(at)
     }
 
+    /// The address is in the program: the variable that it is in may be reached by it, and so may one that ends there.
     fn take(&mut self, address: u64) {
-        if let Some(variable) = self.variable(address) {
-            self.taken[variable] = true;
+        for address in [address, address.wrapping_sub(1)] {
+            if let Some(variable) = self.variable(address) {
+                self.taken[variable] = true;
+            }
         }
     }
 
@@ -79,14 +82,12 @@ impl Found {
     fn operands(&mut self, elf: &Elf, segment: &Segment) {
         for (at, half) in segment.bytes.windows(4).enumerate() {
             let (number, before) = (half_word(half), &segment.bytes[..at]);
-            if self.variable(number.into()).is_some() {
-                // ModRM and SIB of an absolute address without registers.
-                let opcode = match before {
-                    [opcode @ .., modrm, 0x25] if modrm & 0xc7 == 0x04 => Some((opcode, *modrm)),
-                    _ => None,
-                };
-                self.access(elf, segment.base + at as u64, number.into(), opcode);
-            }
+            // ModRM and SIB of an absolute address without registers.
+            let opcode = match before {
+                [opcode @ .., modrm, 0x25] if modrm & 0xc7 == 0x04 => Some((opcode, *modrm)),
+                _ => None,
+            };
+            self.access(elf, segment.base + at as u64, number.into(), opcode);
             if let [opcode @ .., modrm] = before
                 && modrm & 0xc7 == 0x05
             {
@@ -101,16 +102,16 @@ impl Found {
 
     /// Bytes of code at `at` that are the address of a variable, as the operand of the instruction whose opcode ends these bytes, with this ModRM.
     fn access(&mut self, elf: &Elf, at: u64, address: u64, opcode: Option<(&[u8], u8)>) {
-        let Some(variable) = self.variable(address) else { return };
         match opcode {
             Some((opcode, modrm)) if opcode.last() != Some(&LEA) => {
+                let Some(variable) = self.variable(address) else { return };
                 let writes = !only_reads(opcode, modrm);
                 self.variables[variable].written |= writes;
                 // What functions of the C library write is said of them as a whole.
                 let of_start = elf.function(at).is_some_and(|function| function.name == AT_END);
                 self.taken[variable] |= writes && elf.is_library(at) && !of_start;
             }
-            Some(_) | None => self.taken[variable] = true,
+            Some(_) | None => self.take(address),
         }
     }
 }

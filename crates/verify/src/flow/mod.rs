@@ -307,11 +307,6 @@ impl Flow {
         self.facts.standard.iter().skip(1).map(|(object, address)| (*address, *object))
     }
 
-    /// The C library's variable that holds the locale.
-    pub fn locale(&self) -> Option<ObjectId> {
-        self.facts.locale
-    }
-
     /// Whether two streams may have one descriptor.
     pub fn streams_share(&self) -> bool {
         self.facts.shares

@@ -18,7 +18,7 @@ use super::code::{Facts, Function};
 use super::effects::{Around, Effects, Memory, reached};
 use super::saved::Place as Saved;
 use super::trace::{Calls, Move};
-use crate::flow::{BitSet, ObjectId, Place, Summary};
+use crate::flow::{BitSet, Place, Summary};
 use crate::slice::explain::Why;
 use crate::slice::live::{Live, Placed};
 use crate::slice::needs::{Known, Needs};
@@ -242,9 +242,6 @@ impl<'a> Code<'a> for Over<'a, '_> {
             Some(object) => bytes.into_iter().filter(|(address, _)| object.contains(address)).collect(),
             None => bytes,
         }
-    }
-    fn locale(&self) -> Option<ObjectId> {
-        None
     }
 }
 

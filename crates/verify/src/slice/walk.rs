@@ -45,7 +45,7 @@ pub use self::summarised::Skipped;
 use super::explain::Why;
 use super::live::{Live, Placed};
 use super::needs::{Call, Known, Needs};
-use crate::flow::{BitSet, Effects, Grows, ObjectId, Place, Summary};
+use crate::flow::{BitSet, Effects, Grows, Place, Summary};
 
 /// The record does not match the code. This is our defect, except for code that appeared while the path ran.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
@@ -139,8 +139,6 @@ pub trait Code<'a>: Sized {
     fn writes_live(&self, place: &Place, live: &Live, key: &dyn Fn(u32) -> Option<u64>) -> bool;
     /// Of these bytes, those of the object at an address.
     fn of_object(walk: &Walk<'a, '_, Self>, address: u64, bytes: Vec<(u64, u64)>) -> Vec<(u64, u64)>;
-    /// The C library's variable that holds the locale.
-    fn locale(&self) -> Option<ObjectId>;
 
     /// The operation at `op` of the top call is an event.
     fn happened(_walk: &Walk<'a, '_, Self>, _op: u32) {}

@@ -221,9 +221,6 @@ impl<'a> Code<'a> for Over<'a> {
         let object = walk.object_at(address);
         bytes.into_iter().filter(|(address, _)| walk.object_at(*address) == object).collect()
     }
-    fn locale(&self) -> Option<ObjectId> {
-        self.flow.locale()
-    }
 
     fn happened(walk: &Walk<'a, '_, Self>, op: u32) {
         if let Some(top) = walk.frames.last() {

@@ -346,9 +346,6 @@ impl<'a> Code<'a> for Toy<'_> {
     fn of_object(_: &Walk<'a, '_, Self>, _: u64, bytes: Vec<(u64, u64)>) -> Vec<(u64, u64)> {
         bytes
     }
-    fn locale(&self) -> Option<ObjectId> {
-        None
-    }
 }
 
 /// Walks over steps that end behind or before the operation `last`: the relevant decisions, and what is live at the function's beginning.

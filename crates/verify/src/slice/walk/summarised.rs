@@ -130,11 +130,9 @@ impl<'a, C: Code<'a>> Walk<'a, '_, C> {
             Place::Cell(kind, stream) => {
                 let of = stream.and_then(key).map(|address| (address, C::placed(self, address).0));
                 self.course.live.add_cell(kind, of);
-                if kind == CellKind::Locale
-                    && let Some(locale) = self.code.locale()
-                {
-                    let of_locale: Vec<_> = group.reads().filter(|(address, _)| C::placed(self, *address).0 == locale).collect();
-                    self.add_reads(of_locale.into_iter());
+                // `setlocale` and `uselocale` are walked: they write variables of the library and of the thread, where this call found the locale.
+                if kind == CellKind::Locale {
+                    self.add_reads(group.reads());
                 }
                 // A descriptor that was not open is one that another way may have opened.
                 if kind == CellKind::Descriptors && !self.course.record.open_descriptors {
