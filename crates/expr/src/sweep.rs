@@ -11,7 +11,7 @@
 use rustc_hash::FxHashMap;
 
 use crate::eval::{self, Evaluator};
-use crate::float;
+use crate::float::{self, FloatOp};
 use crate::model::Model;
 use crate::node::{ArrayId, ExprId, Kind, Op, SymId, Width, arithmetic, comparison};
 use crate::pool::Pool;
@@ -49,6 +49,16 @@ impl Lane for u64 {
     }
 }
 
+/// A vector by lane. A plain loop: the closures of `std::array::from_fn` are inlined or not as the rest of the module changes.
+#[inline(always)]
+fn lanes<R: Lane>(value: impl Fn(usize) -> R) -> [R; LANES] {
+    let mut lanes = [R::from_u64(0); LANES];
+    for (v, lane) in lanes.iter_mut().enumerate() {
+        *lane = value(v);
+    }
+    lanes
+}
+
 /// The vector of a node.
 #[derive(Clone, Copy)]
 enum Lanes<'a> {
@@ -63,8 +73,8 @@ impl Lanes<'_> {
     #[inline(always)]
     fn map<R: Lane>(self, f: impl Fn(u64) -> u64) -> [R; LANES] {
         match self {
-            Lanes::Bytes(x) => std::array::from_fn(|i| R::from_u64(f(x[i].to_u64()))),
-            Lanes::Words(x) => std::array::from_fn(|i| R::from_u64(f(x[i].to_u64()))),
+            Lanes::Bytes(x) => lanes(|i| R::from_u64(f(x[i].to_u64()))),
+            Lanes::Words(x) => lanes(|i| R::from_u64(f(x[i].to_u64()))),
             Lanes::Quads(_) => unreachable!("operands above 64 bits have loops of their own"),
         }
     }
@@ -72,10 +82,10 @@ impl Lanes<'_> {
     #[inline(always)]
     fn zip<R: Lane>(self, other: Lanes<'_>, f: impl Fn(u64, u64) -> u64) -> [R; LANES] {
         match (self, other) {
-            (Lanes::Bytes(x), Lanes::Bytes(y)) => std::array::from_fn(|i| R::from_u64(f(x[i].to_u64(), y[i].to_u64()))),
-            (Lanes::Words(x), Lanes::Words(y)) => std::array::from_fn(|i| R::from_u64(f(x[i].to_u64(), y[i].to_u64()))),
-            (Lanes::Bytes(x), Lanes::Words(y)) => std::array::from_fn(|i| R::from_u64(f(x[i].to_u64(), y[i].to_u64()))),
-            (Lanes::Words(x), Lanes::Bytes(y)) => std::array::from_fn(|i| R::from_u64(f(x[i].to_u64(), y[i].to_u64()))),
+            (Lanes::Bytes(x), Lanes::Bytes(y)) => lanes(|i| R::from_u64(f(x[i].to_u64(), y[i].to_u64()))),
+            (Lanes::Words(x), Lanes::Words(y)) => lanes(|i| R::from_u64(f(x[i].to_u64(), y[i].to_u64()))),
+            (Lanes::Bytes(x), Lanes::Words(y)) => lanes(|i| R::from_u64(f(x[i].to_u64(), y[i].to_u64()))),
+            (Lanes::Words(x), Lanes::Bytes(y)) => lanes(|i| R::from_u64(f(x[i].to_u64(), y[i].to_u64()))),
             (Lanes::Quads(_), _) | (_, Lanes::Quads(_)) => unreachable!("operands above 64 bits have loops of their own"),
         }
     }
@@ -124,6 +134,13 @@ impl Default for Live {
 impl Live {
     fn has(self, v: usize) -> bool {
         self.0[v / 64] >> (v % 64) & 1 == 1
+    }
+
+    /// The vector of an operation from `widths.0` to `widths.1` bits. Not inlined: the loops of other operators are to stay what the compiler makes vector code of.
+    #[inline(never)]
+    fn float<R>(self, op: FloatOp, widths: (Width, Width), a: Lanes<'_>, b: Lanes<'_>, to: impl Fn(u128) -> R) -> [R; LANES] {
+        let value = |v: usize| if self.has(v) { float::eval(op, widths.0, widths.1, a.quad(v), b.quad(v)) } else { 0 };
+        std::array::from_fn(|v| to(value(v)))
     }
 }
 
@@ -418,7 +435,7 @@ impl Sweep {
         }
         match pool.kind(e) {
             Kind::Const => [R::from_u64(pool.as_u64(e).expect("a constant of at most 64 bits")); LANES],
-            Kind::Sym(symbol) if symbol == sym => std::array::from_fn(|v| R::from_u64(v as u64 & mask(width))),
+            Kind::Sym(symbol) if symbol == sym => lanes(|v| R::from_u64(v as u64 & mask(width))),
             Kind::Sym(other) => [R::from_u64(model.get(other) & mask(width)); LANES],
             Kind::Not(a) => of(a).map(|x| !x & mask(width)),
             Kind::Neg(a) => of(a).map(|x| x.wrapping_neg() & mask(width)),
@@ -433,16 +450,12 @@ impl Sweep {
                 of(hi).zip(of(lo), |x, y| x << shift | y)
             }
             Kind::PtrAdd(base, offset) => of(offset).map(|x| base.wrapping_add(x)),
-            Kind::Float(op, a, b) => {
-                let (from, a, b) = (pool.width(a), of(a), of(b));
-                let value = |v: usize| if self.live.has(v) { float::eval(op, from, width, a.quad(v), b.quad(v)) as u64 } else { 0 };
-                std::array::from_fn(|v| R::from_u64(value(v)))
-            }
+            Kind::Float(op, a, b) => self.live.float(op, (pool.width(a), width), of(a), of(b), |value| R::from_u64(value as u64)),
             Kind::Ite(c, a, b) => {
                 // The condition as a mask: no branch in the loop.
                 let chosen: [R; LANES] = of(c).zip(of(a), |c, x| c.wrapping_neg() & x);
                 let other: [R; LANES] = of(c).zip(of(b), |c, x| c.wrapping_sub(1) & x);
-                std::array::from_fn(|i| R::from_u64(chosen[i].to_u64() | other[i].to_u64()))
+                lanes(|i| R::from_u64(chosen[i].to_u64() | other[i].to_u64()))
             }
             Kind::Read(array, index) => self.read(pool, array, of(index)),
             arithmetic!(a, b) | comparison!(a, b) => binary(pool.op(e), pool.width(a), of(a), of(b)),

@@ -56,10 +56,7 @@ impl Sweep {
                 let (c, a, b) = (of(c), of(a), of(b));
                 std::array::from_fn(|i| if c.quad(i) != 0 { a.quad(i) } else { b.quad(i) })
             }
-            Kind::Float(op, a, b) => {
-                let (from, a, b) = (pool.width(a), of(a), of(b));
-                std::array::from_fn(|i| if self.live.has(i) { float::eval(op, from, width, a.quad(i), b.quad(i)) } else { 0 })
-            }
+            Kind::Float(op, a, b) => self.live.float(op, (pool.width(a), width), of(a), of(b), |value| value),
             arithmetic!(a, b) => {
                 let (op, a, b) = (pool.op(e), of(a), of(b));
                 std::array::from_fn(|i| apply(op, width, a.quad(i), b.quad(i)))
@@ -79,11 +76,7 @@ impl Sweep {
                 let a = of(a);
                 std::array::from_fn(|i| narrow(a.quad(i) >> lo))
             }
-            Kind::Float(op, a, b) => {
-                let (from, a, b) = (pool.width(a), of(a), of(b));
-                let value = |i: usize| if self.live.has(i) { float::eval(op, from, width, a.quad(i), b.quad(i)) } else { 0 };
-                std::array::from_fn(|i| narrow(value(i)))
-            }
+            Kind::Float(op, a, b) => self.live.float(op, (pool.width(a), width), of(a), of(b), narrow),
             comparison!(a, b) => {
                 let (op, from, a, b) = (pool.op(e), pool.width(a), of(a), of(b));
                 std::array::from_fn(|i| narrow(apply(op, from, a.quad(i), b.quad(i))))
