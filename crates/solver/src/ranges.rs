@@ -68,9 +68,11 @@ impl Ranges<'_> {
                 let ((a, b), (c, d)) = (self.of(high, levels), self.of(low, levels));
                 Some((a << by | c, b << by | d))
             }
-            Kind::Extract(a, 0) if self.pool.width(a) <= 64 => {
+            Kind::Extract(a, low) if self.pool.width(a) <= 64 => {
                 let (lo, hi) = self.of(a, levels);
-                (hi <= mask(width)).then_some((lo, hi))
+                // What lies above is the same, so the order is that of the part.
+                let above = |value: u64| (value >> low) & !mask(width);
+                (above(lo) == above(hi)).then_some((lo >> low & mask(width), hi >> low & mask(width)))
             }
             Kind::Ite(c, a, b) => Some(match self.of(c, levels) {
                 (0, 0) => self.of(b, levels),

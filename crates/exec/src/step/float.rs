@@ -3,11 +3,11 @@
 //! A symbolic operand makes a node of the expression language (`wryneck_expr::float`): no branch, and the solver is not asked; but executables
 //! concretise an integer of few values when they convert it. Formats of 16 and 128 bits, remainders, and conversions of integers above 64 bits have no such node; on symbolic operands they are a named limit, never a guess.
 
-use wryneck_expr::{ExprId, FloatOp};
+use wryneck_expr::{ExprId, FloatOp, Kind, Pool, SymId};
 use wryneck_ir::float::{self, Format};
 use wryneck_ir::{FcmpPred, Inst, Op, Round, limbs};
 
-use wryneck_solver::ranges;
+use wryneck_solver::{Domain, ranges};
 
 use crate::ground::path_end::PathEnd;
 use crate::step::core::LedgerKind;
@@ -17,6 +17,9 @@ use crate::step::plugin::{Stop, Value};
 /// Integers of at most so many values are concretised when they become numbers in machine code, whose C library takes numbers apart to print them. That of
 /// bitcode concretises what is printed (`runtime/musl/src/stdio/vfprintf.c`), so that numbers which are compared stay symbolic.
 const FEW: u64 = 100;
+
+/// Numbers of at most so many values are concretised where their bits are taken apart.
+const MOST_APART: u64 = 1000;
 
 pub fn is_float(op: Op) -> bool {
     use Op::*;
@@ -46,6 +49,9 @@ pub fn step(cx: &mut Cx<'_>, op: Op, inst: &Inst) -> Result<(), Stop> {
     }
     if op == Op::Fma {
         operands.push(cx.wide_operand(inst.c, width));
+    }
+    for operand in &mut operands {
+        *operand = settled(cx, *operand)?;
     }
     let known: Option<Vec<u128>> = operands.iter().map(|&e| bits(cx, e)).collect();
     let result = match known {
@@ -80,6 +86,73 @@ fn has_few_values(cx: &Cx<'_>, e: ExprId, signed: bool) -> bool {
     let (lo, hi) = ranges::bounds(pool, &cx.state.path, e);
     let (least, most) = pool.signed_interval(e);
     hi - lo < FEW || signed && most.wrapping_sub(least) as u64 <= FEW
+}
+
+/// The number, or the part of one, as a constant, if ranges tell that the path leaves it one value.
+fn settled(cx: &mut Cx<'_>, e: ExprId) -> Result<ExprId, Stop> {
+    let pool = &cx.core.pool;
+    let width = pool.width(e);
+    if width > 64 || pool.support(e).is_empty() {
+        return Ok(e);
+    }
+    let (lo, hi) = ranges::bounds(pool, &cx.state.path, e);
+    if lo != hi {
+        return Ok(e);
+    }
+    let value = cx.concretise(Value::Sym(e), "number of fixed input")?;
+    Ok(cx.core.pool.bits(width, value))
+}
+
+/// Does this mask take a part of a number, other than its sign or all but its sign?
+pub fn is_cut(pool: &Pool, e: ExprId, mask: u64) -> bool {
+    let sign = 1 << (pool.width(e).clamp(1, 64) - 1);
+    number_of(pool, e).is_some() && mask != sign && mask != sign - 1
+}
+
+/// The result of an operation on numbers that this is, or a part of.
+fn number_of(pool: &Pool, e: ExprId) -> Option<ExprId> {
+    let number = if let Kind::Extract(whole, _) = pool.kind(e) { whole } else { e };
+    matches!(pool.kind(number), Kind::Float(op, ..) if !matches!(op, FloatOp::Compare(_) | FloatOp::ToSigned)).then_some(number)
+}
+
+/// What an operation on integers is given, of which it takes a part: a number whose exponent or mantissa is looked at, as programs do that print it by their own
+/// code. If input gives it few values, its input is concretised, since each value is printed as another text.
+pub fn taken_apart(cx: &mut Cx<'_>, e: ExprId) -> Result<ExprId, Stop> {
+    let Some(number) = number_of(&cx.core.pool, e) else { return Ok(e) };
+    let known = settled(cx, e)?;
+    if cx.core.pool.support(known).is_empty() {
+        return Ok(known);
+    }
+    let (mut symbols, mut values) = (Vec::new(), 1_u64);
+    for symbol in cx.core.pool.support(number).to_vec() {
+        let Some(domain) = domain(cx, symbol) else { return Ok(e) };
+        if matters(cx, number, symbol, domain) {
+            symbols.push(symbol);
+            values = values.saturating_mul(domain.count().into());
+        }
+    }
+    if values > MOST_APART {
+        return Ok(e);
+    }
+    for symbol in symbols {
+        let byte = cx.core.pool.sym(symbol);
+        cx.concretise(Value::Sym(byte), "input of a number whose bits are taken apart")?;
+    }
+    settled(cx, e)
+}
+
+/// The values that the path's conditions on this symbol alone leave it; `None`: it has more than eight bits.
+fn domain(cx: &Cx<'_>, symbol: SymId) -> Option<Domain> {
+    let width = cx.core.pool.sym_info(symbol).width;
+    (width <= 8).then(|| cx.state.path.domain(symbol).unwrap_or(Domain::full(width)))
+}
+
+/// Does the number change with the symbol, where all others have their values in the path's model?
+fn matters(cx: &mut Cx<'_>, number: ExprId, symbol: SymId, domain: Domain) -> bool {
+    let (pool, eval, model) = (&cx.core.pool, &mut cx.core.eval, &cx.state.model);
+    let mut values = domain.iter().map(|value| eval.eval_wide(pool, number, &model.with(&[(symbol, value.into())])));
+    let first = values.next();
+    values.any(|value| Some(&value) != first.as_ref())
 }
 
 fn sign_changed(cx: &mut Cx<'_>, op: Op, a: ExprId, width: u32) -> ExprId {

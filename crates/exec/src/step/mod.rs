@@ -136,6 +136,12 @@ fn integer(cx: &mut Cx<'_>, op: Op, inst: &Inst) -> Result<(), Stop> {
         Op::Shl | Op::Lshr | Op::Ashr if inst.c == 1 => check_shift(cx, operands[1], width)?,
         _ => {}
     }
+    // All but the sign alone.
+    if let (Op::Lshr | Op::And, Some(second)) = (op, operands.get(1).and_then(|second| cx.core.pool.as_u64(*second)))
+        && if op == Op::And { float::is_cut(&cx.core.pool, operands[0], second) } else { second != u64::from(width) - 1 }
+    {
+        operands[0] = float::taken_apart(cx, operands[0])?;
+    }
     let number = if op == Op::Extract { inst.b } else { inst.c };
     let Some(result) = arith::integer(&mut cx.core.pool, op, width, &operands, number) else {
         return Err(PathEnd::Internal(format!("operator `{}` has no meaning in the slow path", op.name())).into());

@@ -9,6 +9,7 @@ use std::rc::Rc;
 use wryneck_expr::ExprId;
 
 use super::arith;
+use super::float;
 use super::frame;
 use super::races::{self, Watch};
 use crate::ground::code::{Code, Kind, Prepared};
@@ -341,6 +342,9 @@ unsafe fn run_frame<const CHECKED: bool, const TRACE: bool>(
             Kind::Mul => binary!(p, x, y => x.wrapping_mul(y) & mask),
             Kind::And => {
                 decided_by!(p, 0);
+                if CHECKED && tag!(p.a) != 0 && tag!(p.b) == 0 && float::is_cut(&core.pool, expr_of(get!(p.a)), get!(p.b)) {
+                    leave!(Left::With(Exit::Slow));
+                }
                 binary!(p, x, y => x & y)
             }
             Kind::Or => {
