@@ -45,5 +45,6 @@ pub use step::machine::set_stack_pointer;
 pub use step::plugin::{Call, Environment, Premises, Reply, Stop, Turn, Value};
 pub use step::recorder::{Step, Trace, TracedCall};
 pub use step::{
-    core, cx, goals, heap_calls, inputs, landing, leaks, memory, plugin, pointer, processes, recorder, scratch, seed, survive, threads,
+    core, cx, float, goals, heap_calls, inputs, landing, leaks, memory, plugin, pointer, processes, recorder, scratch, seed, survive,
+    threads,
 };

@@ -1,6 +1,6 @@
 //! Our own intrinsics of `wryneck.h`, except those that equal another family's.
 
-use wryneck_exec::{Cx, FaultKind, PathEnd, Reply, Stop, Value, inputs, memory, pointer};
+use wryneck_exec::{Cx, FaultKind, PathEnd, Reply, Stop, Value, float, inputs, memory, pointer};
 
 use crate::Linux;
 use crate::libc::assert::text;
@@ -29,9 +29,11 @@ pub fn concretise(_: &Linux, args: &Args<'_>, cx: &mut Cx<'_>) -> Result<Reply, 
     Ok(Reply::Value(Value::Bits(args.number(cx, 0)?)))
 }
 
-/// `__wryneck_concretise(value)`: the same, for the library of bitcode, which has a number to print or an exponent to read.
+/// `__wryneck_concretise(value)`: the same, for the library of bitcode, which has a part of a number to print or an exponent to read.
 pub fn concretise_number(_: &Linux, args: &Args<'_>, cx: &mut Cx<'_>) -> Result<Reply, Stop> {
-    let value = cx.concretise(args.value(0), "floating-point number to print, or exponent to read")?;
+    let part = args.expr(cx, 0);
+    let part = float::taken_apart(cx, part)?;
+    let value = cx.concretise(Value::Sym(part), "floating-point number to print, or exponent to read")?;
     Ok(Reply::Value(Value::Bits(value)))
 }
 

@@ -105,13 +105,15 @@ fn settled(cx: &mut Cx<'_>, e: ExprId) -> Result<ExprId, Stop> {
 
 /// Does this mask take a part of a number, other than its sign or all but its sign?
 pub fn is_cut(pool: &Pool, e: ExprId, mask: u64) -> bool {
-    let sign = 1 << (pool.width(e).clamp(1, 64) - 1);
+    let part = if let Kind::Zext(part) = pool.kind(e) { part } else { e };
+    let sign = 1 << (pool.width(part).clamp(1, 64) - 1);
     number_of(pool, e).is_some() && mask != sign && mask != sign - 1
 }
 
 /// The result of an operation on numbers that this is, or a part of.
 fn number_of(pool: &Pool, e: ExprId) -> Option<ExprId> {
-    let number = if let Kind::Extract(whole, _) = pool.kind(e) { whole } else { e };
+    let part = if let Kind::Zext(part) = pool.kind(e) { part } else { e };
+    let number = if let Kind::Extract(whole, _) = pool.kind(part) { whole } else { part };
     matches!(pool.kind(number), Kind::Float(op, ..) if !matches!(op, FloatOp::Compare(_) | FloatOp::ToSigned)).then_some(number)
 }
 

@@ -23,7 +23,7 @@ pub struct Args {
 }
 
 /// Programs in `tests/numbers`, and the bytes of their argument.
-const PROGRAMS: &[(&str, usize)] = &[("text", 6), ("print", 3), ("quadratic", 3)];
+const PROGRAMS: &[(&str, usize)] = &[("text", 6), ("print", 3), ("quadratic", 3), ("scan", 4), ("forms", 3), ("fraction", 3)];
 /// What the texts that are run natively are made of.
 const ALPHABET: &[u8] = b"0259.eE-+xn ";
 /// Texts of longer arguments are so many of all.
