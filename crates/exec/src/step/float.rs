@@ -125,22 +125,30 @@ pub fn taken_apart(cx: &mut Cx<'_>, e: ExprId) -> Result<ExprId, Stop> {
     if cx.core.pool.support(known).is_empty() {
         return Ok(known);
     }
-    let (mut symbols, mut values) = (Vec::new(), 1_u64);
+    // Bytes whose values are told apart by the number are fixed, so that all that is made of them is known.
+    let (mut fixed, mut values) = (Vec::new(), 1_u64);
     for symbol in cx.core.pool.support(number).to_vec() {
         let Some(domain) = domain(cx, symbol) else { return Ok(e) };
-        if matters(cx, number, symbol, domain) {
-            symbols.push(symbol);
-            values = values.saturating_mul(domain.count().into());
+        let distinct = distinct(cx, number, symbol, domain);
+        values = values.saturating_mul(distinct);
+        if distinct > 1 && distinct == u64::from(domain.count()) {
+            fixed.push(symbol);
         }
     }
     if values > MOST_APART {
         return Ok(e);
     }
-    for symbol in symbols {
+    const WHY: &str = "input of a number whose bits are taken apart";
+    for symbol in fixed {
         let byte = cx.core.pool.sym(symbol);
-        cx.concretise(Value::Sym(byte), "input of a number whose bits are taken apart")?;
+        cx.concretise(Value::Sym(byte), WHY)?;
     }
-    settled(cx, e)
+    let width = cx.core.pool.width(e);
+    if width > 64 {
+        return Ok(e);
+    }
+    let value = cx.concretise(Value::Sym(e), WHY)?;
+    Ok(cx.core.pool.bits(width, value))
 }
 
 /// The values that the path's conditions on this symbol alone leave it; `None`: it has more than eight bits.
@@ -149,12 +157,13 @@ fn domain(cx: &Cx<'_>, symbol: SymId) -> Option<Domain> {
     (width <= 8).then(|| cx.state.path.domain(symbol).unwrap_or(Domain::full(width)))
 }
 
-/// Does the number change with the symbol, where all others have their values in the path's model?
-fn matters(cx: &mut Cx<'_>, number: ExprId, symbol: SymId, domain: Domain) -> bool {
+/// How many values the number has over the symbol's, where all others have their values in the path's model.
+fn distinct(cx: &mut Cx<'_>, number: ExprId, symbol: SymId, domain: Domain) -> u64 {
     let (pool, eval, model) = (&cx.core.pool, &mut cx.core.eval, &cx.state.model);
-    let mut values = domain.iter().map(|value| eval.eval_wide(pool, number, &model.with(&[(symbol, value.into())])));
-    let first = values.next();
-    values.any(|value| Some(&value) != first.as_ref())
+    let mut values: Vec<_> = domain.iter().map(|value| eval.eval_wide(pool, number, &model.with(&[(symbol, value.into())]))).collect();
+    values.sort_unstable();
+    values.dedup();
+    values.len() as u64
 }
 
 fn sign_changed(cx: &mut Cx<'_>, op: Op, a: ExprId, width: u32) -> ExprId {
