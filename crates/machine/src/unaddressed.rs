@@ -2,7 +2,7 @@
 //!
 //! Each place of a static program at a fixed address is looked at where four or eight bytes could be such an address. If they are the operand
 //! of an instruction that names the variable directly (`mov 0x10704(%rip),%rax`), they are an access. Otherwise, or if the instruction is
-//! `lea`, or a writing one of the C library, the address counts as taken. So what is found is never too much, however the bytes are cut into
+//! `lea`, or a writing one of the C library, the address counts as taken, and so does that of a variable's end. So what is found is never too much, however the bytes are cut into
 //! instructions. Arrays and structures are left out: compilers name them by addresses before them (`a[i - 1]`).
 
 use wryneck_ir::code_source::Unaddressed;
@@ -57,10 +57,10 @@ impl Found {
 
     /// The address is in the program: the variable that it is in may be reached by it, and so may one that ends there.
     fn take(&mut self, address: u64) {
-        for address in [address, address.wrapping_sub(1)] {
-            if let Some(variable) = self.variable(address) {
-                self.taken[variable] = true;
-            }
+        let behind = self.variables.partition_point(|v| v.address <= address);
+        for at in behind.saturating_sub(2)..behind {
+            let variable = &self.variables[at];
+            self.taken[at] |= address - variable.address <= variable.size;
         }
     }
 

@@ -23,10 +23,7 @@ pub fn make_symbolic(_: &Linux, args: &Args<'_>, cx: &mut Cx<'_>) -> Result<Repl
 
 /// Fills a block with a fresh input.
 pub(crate) fn fill(cx: &mut Cx<'_>, pointer: Value, size: u64, name: &str) -> Result<Reply, Stop> {
-    let addr = memory::block_address(cx, pointer, size, true)?;
-    if !memory::writable_range(cx, addr, size) {
-        return Err(pointer::bad_access(cx, addr, size, true).into());
-    }
+    let addr = memory::writable_block(cx, pointer, size)?;
     inputs::room_for_input(cx, name, size)?;
     let bytes = inputs::new_input(cx, name, size);
     memory::write_bytes(cx, addr, &bytes)?;

@@ -1,9 +1,11 @@
 //! Floating point, bit for bit as x86-64 computes it, on concrete and on symbolic operands.
 //!
-//! A symbolic operand makes a node of the expression language (`wryneck_expr::float`): no branch, and the solver is not asked; but executables
-//! concretise an integer of few values when they convert it. Formats of 16 and 128 bits, remainders, and conversions of integers above 64 bits have no such node; on symbolic operands they are a named limit, never a guess.
+//! A symbolic operand makes a node of the expression language (`wryneck_expr::float`): no branch, and the solver is not asked. Two things are
+//! concretised: in executables an integer of few values that is converted ([`FEW`]), and a number of few values of which the program takes a
+//! part ([`taken_apart`]). Formats of 16 and 128 bits, remainders, and conversions of integers above 64 bits have no such node; on symbolic
+//! operands they are a named limit, never a guess.
 
-use wryneck_expr::{ExprId, FloatOp, Kind, Pool, SymId};
+use wryneck_expr::{ExprId, FloatOp, Kind, Model, Pool, SymId};
 use wryneck_ir::float::{self, Format};
 use wryneck_ir::{FcmpPred, Inst, Op, Round, limbs};
 
@@ -20,6 +22,7 @@ const FEW: u64 = 100;
 
 /// Numbers of at most so many values are concretised where their bits are taken apart.
 const MOST_APART: u64 = 1000;
+const TAKEN_APART: &str = "input of a number whose bits are taken apart";
 
 pub fn is_float(op: Op) -> bool {
     use Op::*;
@@ -103,52 +106,70 @@ fn settled(cx: &mut Cx<'_>, e: ExprId) -> Result<ExprId, Stop> {
     Ok(cx.core.pool.bits(width, value))
 }
 
-/// Does this mask take a part of a number, other than its sign or all but its sign?
-pub fn is_cut(pool: &Pool, e: ExprId, mask: u64) -> bool {
-    let part = if let Kind::Zext(part) = pool.kind(e) { part } else { e };
-    let sign = 1 << (pool.width(part).clamp(1, 64) - 1);
-    number_of(pool, e).is_some() && mask != sign && mask != sign - 1
+/// Does `op` with this second operand take a part of a number, other than its sign or all but its sign?
+pub fn takes_part(pool: &Pool, op: Op, e: ExprId, second: u64) -> bool {
+    let width = u64::from(pool.width(unextended(pool, e)).min(64));
+    let sign = 1 << (width - 1);
+    let takes = match op {
+        Op::And => second != sign && second != sign - 1,
+        Op::Lshr => second != width - 1,
+        _ => false,
+    };
+    takes && number_of(pool, e).is_some()
+}
+
+fn unextended(pool: &Pool, e: ExprId) -> ExprId {
+    if let Kind::Zext(part) = pool.kind(e) { part } else { e }
 }
 
 /// The result of an operation on numbers that this is, or a part of.
 fn number_of(pool: &Pool, e: ExprId) -> Option<ExprId> {
-    let part = if let Kind::Zext(part) = pool.kind(e) { part } else { e };
+    let part = unextended(pool, e);
     let number = if let Kind::Extract(whole, _) = pool.kind(part) { whole } else { part };
     matches!(pool.kind(number), Kind::Float(op, ..) if !matches!(op, FloatOp::Compare(_) | FloatOp::ToSigned)).then_some(number)
 }
 
-/// What an operation on integers is given, of which it takes a part: a number whose exponent or mantissa is looked at, as programs do that print it by their own
-/// code. If input gives it few values, its input is concretised, since each value is printed as another text.
+/// What an operation on integers is given, of which it takes a part. A number of few values becomes a constant: programs look at exponents and mantissas to
+/// print, and each value is another text. Bytes whose values the number tells apart are fixed before, so that all that is made of them is known.
 pub fn taken_apart(cx: &mut Cx<'_>, e: ExprId) -> Result<ExprId, Stop> {
     let Some(number) = number_of(&cx.core.pool, e) else { return Ok(e) };
     let known = settled(cx, e)?;
     if cx.core.pool.support(known).is_empty() {
         return Ok(known);
     }
-    // Bytes whose values are told apart by the number are fixed, so that all that is made of them is known.
-    let (mut fixed, mut values) = (Vec::new(), 1_u64);
-    for symbol in cx.core.pool.support(number).to_vec() {
-        let Some(domain) = domain(cx, symbol) else { return Ok(e) };
-        let distinct = distinct(cx, number, symbol, domain);
-        values = values.saturating_mul(distinct);
-        if distinct > 1 && distinct == u64::from(domain.count()) {
-            fixed.push(symbol);
-        }
-    }
-    if values > MOST_APART {
-        return Ok(e);
-    }
-    const WHY: &str = "input of a number whose bits are taken apart";
+    let Some(fixed) = telling(cx, number) else { return Ok(e) };
     for symbol in fixed {
         let byte = cx.core.pool.sym(symbol);
-        cx.concretise(Value::Sym(byte), WHY)?;
+        cx.concretise(Value::Sym(byte), TAKEN_APART)?;
     }
     let width = cx.core.pool.width(e);
     if width > 64 {
         return Ok(e);
     }
-    let value = cx.concretise(Value::Sym(e), WHY)?;
+    let value = cx.concretise(Value::Sym(e), TAKEN_APART)?;
     Ok(cx.core.pool.bits(width, value))
+}
+
+/// The bytes whose values a number tells apart; `None`: it may have more than [`MOST_APART`] values. A byte is looked at while the others have
+/// the smallest values that their conditions leave them. The path's model must not matter: a replay takes the same decisions under another one.
+fn telling(cx: &mut Cx<'_>, number: ExprId) -> Option<Vec<SymId>> {
+    let domains: Vec<(SymId, Domain)> =
+        cx.core.pool.support(number).iter().map(|&symbol| Some((symbol, domain(cx, symbol)?))).collect::<Option<_>>()?;
+    let smallest: Vec<(SymId, u64)> =
+        domains.iter().map(|(symbol, domain)| Some((*symbol, domain.min()?.into()))).collect::<Option<_>>()?;
+    let base = Model::empty().with(&smallest);
+    let (mut telling, mut values) = (Vec::new(), 1_u64);
+    for (symbol, domain) in domains {
+        let distinct = distinct(cx, number, symbol, domain, &base);
+        values = values.saturating_mul(distinct);
+        if values > MOST_APART {
+            return None;
+        }
+        if distinct > 1 && distinct == u64::from(domain.count()) {
+            telling.push(symbol);
+        }
+    }
+    Some(telling)
 }
 
 /// The values that the path's conditions on this symbol alone leave it; `None`: it has more than eight bits.
@@ -157,9 +178,9 @@ fn domain(cx: &Cx<'_>, symbol: SymId) -> Option<Domain> {
     (width <= 8).then(|| cx.state.path.domain(symbol).unwrap_or(Domain::full(width)))
 }
 
-/// How many values the number has over the symbol's, where all others have their values in the path's model.
-fn distinct(cx: &mut Cx<'_>, number: ExprId, symbol: SymId, domain: Domain) -> u64 {
-    let (pool, eval, model) = (&cx.core.pool, &mut cx.core.eval, &cx.state.model);
+/// How many values the number has over the symbol's, where all others have their values in a model.
+fn distinct(cx: &mut Cx<'_>, number: ExprId, symbol: SymId, domain: Domain, model: &Model) -> u64 {
+    let (pool, eval) = (&cx.core.pool, &mut cx.core.eval);
     let mut values: Vec<_> = domain.iter().map(|value| eval.eval_wide(pool, number, &model.with(&[(symbol, value.into())]))).collect();
     values.sort_unstable();
     values.dedup();

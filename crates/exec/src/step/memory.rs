@@ -442,13 +442,7 @@ pub fn copy_bytes(cx: &mut Cx<'_>, to: Value, from: Value, len: Value) -> Result
         return Ok(());
     }
     let from = block_address(cx, from, len, false)?;
-    let to = block_address(cx, to, len, true)?;
-    if len > MAX_BLOCK {
-        return Err(pointer::bad_access(cx, to, len, true).into());
-    }
-    if !writable_range(cx, to, len) {
-        return Err(pointer::bad_access(cx, to, len, true).into());
-    }
+    let to = writable_block(cx, to, len)?;
     let mut few = [0; 64];
     let mut many = Vec::new();
     let bytes = match few.get_mut(..len as usize) {
@@ -498,10 +492,7 @@ pub fn fill_bytes(cx: &mut Cx<'_>, to: Value, byte: Value, len: Value) -> Result
     if len == 0 {
         return Ok(());
     }
-    let to = block_address(cx, to, len, true)?;
-    if !writable_range(cx, to, len) {
-        return Err(pointer::bad_access(cx, to, len, true).into());
-    }
+    let to = writable_block(cx, to, len)?;
     cx.state.dirty = true;
     match byte {
         Value::Bits(b) => {
@@ -539,4 +530,10 @@ pub fn block_address(cx: &mut Cx<'_>, pointer: Value, len: u64, write: bool) -> 
             Ok(object.base + cx.concretise(Value::Sym(offset), "address of a block")?)
         }
     }
+}
+
+/// The same of a block that may be written as a whole; a fault otherwise.
+pub fn writable_block(cx: &mut Cx<'_>, pointer: Value, len: u64) -> Result<u64, Stop> {
+    let address = block_address(cx, pointer, len, true)?;
+    if writable_range(cx, address, len) { Ok(address) } else { Err(pointer::bad_access(cx, address, len, true).into()) }
 }

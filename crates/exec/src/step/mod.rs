@@ -136,9 +136,8 @@ fn integer(cx: &mut Cx<'_>, op: Op, inst: &Inst) -> Result<(), Stop> {
         Op::Shl | Op::Lshr | Op::Ashr if inst.c == 1 => check_shift(cx, operands[1], width)?,
         _ => {}
     }
-    // All but the sign alone.
-    if let (Op::Lshr | Op::And, Some(second)) = (op, operands.get(1).and_then(|second| cx.core.pool.as_u64(*second)))
-        && if op == Op::And { float::is_cut(&cx.core.pool, operands[0], second) } else { second != u64::from(width) - 1 }
+    if let Some(second) = operands.get(1).and_then(|second| cx.core.pool.as_u64(*second))
+        && float::takes_part(&cx.core.pool, op, operands[0], second)
     {
         operands[0] = float::taken_apart(cx, operands[0])?;
     }

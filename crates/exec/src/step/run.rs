@@ -7,6 +7,7 @@
 use std::rc::Rc;
 
 use wryneck_expr::ExprId;
+use wryneck_ir::Op;
 
 use super::arith;
 use super::float;
@@ -342,7 +343,7 @@ unsafe fn run_frame<const CHECKED: bool, const TRACE: bool>(
             Kind::Mul => binary!(p, x, y => x.wrapping_mul(y) & mask),
             Kind::And => {
                 decided_by!(p, 0);
-                if CHECKED && tag!(p.a) != 0 && tag!(p.b) == 0 && float::is_cut(&core.pool, expr_of(get!(p.a)), get!(p.b)) {
+                if CHECKED && tag!(p.a) != 0 && tag!(p.b) == 0 && float::takes_part(&core.pool, Op::And, expr_of(get!(p.a)), get!(p.b)) {
                     leave!(Left::With(Exit::Slow));
                 }
                 binary!(p, x, y => x & y)

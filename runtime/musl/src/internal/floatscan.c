@@ -5,11 +5,9 @@
 #define __floatscan __floatscan_any
 #include <floatscan.c>
 #undef __floatscan
+#include <concretise.h>
 
 hidden long double __floatscan(FILE *, int, int);
-
-/* Gives its argument, on a path for each value. */
-long __wryneck_concretise(long);
 
 /* By precision: how many digits a mantissa holds whatever they are, and which powers of ten. */
 static const struct { int digits, power; } exact[] = { { 7, 10 }, { 15, 22 }, { 19, 27 } };
@@ -55,6 +53,13 @@ static uint64_t five(int i)
 	return value;
 }
 
+/* 2 ^ exponent, which is not subnormal. */
+static double two(int exponent)
+{
+	union { uint64_t bits; double number; } of = { (uint64_t)(1023 + exponent) << 52 };
+	return of.number;
+}
+
 /* The double nearest to `digits * 10 ^ exponent`, for few digits that are not all 0, and exponents from LEAST to MOST: below is nothing
  * but 0, above nothing but infinity. Of the product with the power's first 128 bits 78 are enough for all digits. They are rounded once:
  * by the sum of two doubles, or as an integer where the result is subnormal. */
@@ -83,11 +88,7 @@ static double scaled(uint64_t digits, int exponent)
 	}
 	double number = (double)(int64_t)(product >> 40) * 0x1p40 + (double)(int64_t)(product & 0xffffffffff);
 	/* In two steps, since one factor may be too small or too large. */
-	for (int i = 0; i < 2; i++) {
-		union { uint64_t bits; double number; } factor = { (uint64_t)(1023 + (i ? power - power / 2 : power / 2)) << 52 };
-		number *= factor.number;
-	}
-	return number;
+	return number * two(power / 2) * two(power - power / 2);
 }
 
 /* What comes next: a byte, the end of the number's field, or nothing that can be told without reading on. */
@@ -167,8 +168,7 @@ static int convert(const struct text *text, int prec, long double *result)
 	if (text->hex) {
 		/* All precisions hold these powers of two, and the product is exact. */
 		if (exponent < -100 | exponent > 100) return 0;
-		union { uint64_t bits; double number; } factor = { (uint64_t)(1023 + __wryneck_concretise(exponent)) << 52 };
-		*result = product(prec, text->digits, factor.number, 0);
+		*result = product(prec, text->digits, two(__wryneck_concretise(exponent)), 0);
 		return 1;
 	}
 	if (exponent >= -exact[prec].power & exponent <= exact[prec].power) {

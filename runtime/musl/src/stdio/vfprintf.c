@@ -2,9 +2,7 @@
  * make, whose decisions about symbolic digits take the solver long. Its sign, infinities and NaN are decided before. */
 #include <math.h>
 #include <stdint.h>
-
-/* Gives its argument, on a path for each value. */
-long __wryneck_concretise(long);
+#include <concretise.h>
 
 static long double concretise(long double y)
 {

@@ -29,7 +29,7 @@ impl End {
         let test: Value = serde_json::from_slice(&text)?;
         fs::remove_dir_all(out)?;
         let what = test["what"].as_str().unwrap_or_default();
-        let bytes: Vec<u8> = test["stdout"].as_array().into_iter().flatten().filter_map(Value::as_u64).map(|byte| byte as u8).collect();
+        let bytes: Vec<u8> = super::seeds::bytes(&test["stdout"]);
         let result = match test["class"].as_str() {
             Some("exit") => Ok(shown(what, &bytes)),
             // A false finding is a wrong result.

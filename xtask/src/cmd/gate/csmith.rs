@@ -123,7 +123,7 @@ fn ended(done: &Output, out: &Path) -> Result<Ours> {
     }
     let test: Value = serde_json::from_slice(&fs::read(out.join("test000001.json"))?)?;
     let status = test["what"].as_str().filter(|_| test["class"] == "exit").and_then(|s| s.parse().ok());
-    let bytes = test["stdout"].as_array().into_iter().flatten().filter_map(|b| b.as_u64()).map(|b| b as u8).collect();
+    let bytes = super::seeds::bytes(&test["stdout"]);
     Ok(Ours::Ended(match status {
         Some(status) => End(status, bytes),
         None => End(-1, format!("{} {}", test["class"], test["what"]).into_bytes()),

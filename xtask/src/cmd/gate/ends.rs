@@ -53,11 +53,10 @@ pub fn ours(target: &Path, out: &Path, options: &[&str], status: &dyn Fn(&Value)
             continue;
         }
         let test: Value = serde_json::from_slice(&fs::read(&file)?)?;
-        let bytes = |value: &Value| value.as_array().into_iter().flatten().filter_map(Value::as_u64).map(|b| b as u8).collect::<Vec<u8>>();
         let input = test["objects"].as_array().into_iter().flatten().find(|object| object["name"] == "stdin");
-        let input = input.and_then(|object| bytes(&object["bytes"]).first().copied()).unwrap_or(0);
+        let input = input.and_then(|object| super::seeds::bytes(&object["bytes"]).first().copied()).unwrap_or(0);
         let end = || format!("{}: an end that is none of the program: {} {}", target.display(), test["what"], test["message"]);
-        ends.push((input, (status(&test).with_context(end)?, bytes(&test["stdout"]))));
+        ends.push((input, (status(&test).with_context(end)?, super::seeds::bytes(&test["stdout"]))));
     }
     ensure!(!ends.is_empty(), "{} has no test", target.display());
     fs::remove_dir_all(out)?;

@@ -13,7 +13,7 @@ use std::sync::Mutex;
 use anyhow::{Context, Result, ensure};
 use serde_json::Value;
 
-use super::watched;
+use super::{seeds, watched};
 use crate::cache::Cache;
 use crate::process;
 use crate::random::Random;
@@ -217,7 +217,7 @@ impl Tool {
         let text = fs::read(out.join("test000001.json")).with_context(|| String::from_utf8_lossy(&done.stderr).into_owned())?;
         let test: Value = serde_json::from_slice(&text)?;
         let status = test["what"].as_str().filter(|_| test["class"] == "exit").and_then(|s| s.parse().ok());
-        let bytes = test["stdout"].as_array().into_iter().flatten().filter_map(|b| b.as_u64()).map(|b| b as u8).collect::<Vec<_>>();
+        let bytes = seeds::bytes(&test["stdout"]);
         Ok(match status {
             Some(status) => End(status, String::from_utf8_lossy(&bytes).into_owned()),
             None => End(-1, format!("{} {} {}", test["class"], test["what"], test["message"])),

@@ -1,5 +1,5 @@
 //! Numbers in text: small programs that read and print floating-point numbers are explored to the end. Each test ends natively as its path, and texts over
-//! an alphabet of numbers give natively nothing that no path gives.
+//! an alphabet of numbers give natively nothing that no path gives. One and two workers find the same ends.
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -36,8 +36,11 @@ pub fn run(args: &Args) -> Result<()> {
         let source = tests.join(name).with_extension("c");
         let native = Native::build(&source, dir.path())?;
         let started = Instant::now();
-        let (texts, ends) = explored(&source, size, args.seconds, &dir.path().join("out"))?;
+        let (texts, ends) = explored(&source, size, args.seconds, 1, &dir.path().join("out"))?;
         let seconds = started.elapsed().as_secs_f64();
+        // A second worker runs the decisions of a prefix again, under another model.
+        let (_, again) = explored(&source, size, args.seconds, 2, &dir.path().join("out"))?;
+        ensure!(sorted(&again) == sorted(&ends), "{name}: {} paths by two workers, {} by one", again.len(), ends.len());
         for ((text, found), want) in texts.iter().zip(&ends).zip(native.ends(&texts)?) {
             ensure!(*found == want, "{name}: a test with {text:x?} ends as {found:?}, natively {want:?}");
         }
@@ -49,6 +52,12 @@ pub fn run(args: &Args) -> Result<()> {
         println!("{name} ({size} bytes): {} paths in {seconds:.1} s, as natively; so are {} texts", texts.len(), all.len());
     }
     Ok(())
+}
+
+fn sorted(ends: &[String]) -> Vec<&String> {
+    let mut ends: Vec<_> = ends.iter().collect();
+    ends.sort_unstable();
+    ends
 }
 
 /// Texts over the alphabet: all, or some evenly among them.
@@ -89,10 +98,11 @@ impl Native {
 }
 
 /// The argument of each test, and what its path printed and gave.
-fn explored(source: &Path, size: usize, seconds: u64, out: &Path) -> Result<(Vec<Vec<u8>>, Vec<String>)> {
+fn explored(source: &Path, size: usize, seconds: u64, workers: u32, out: &Path) -> Result<(Vec<Vec<u8>>, Vec<String>)> {
     let _ = fs::remove_dir_all(out);
     let run = Command::new(super::wryneck())
-        .args(["run", "--quiet", "--json", "--no-replay", "--emit", "all", "--max-time", &format!("{seconds}s"), "--output"])
+        .args(["run", "--quiet", "--json", "--no-replay", "--emit", "all", "--max-time", &format!("{seconds}s")])
+        .args(["-j", &workers.to_string(), "--output"])
         .arg(out)
         .arg(source)
         .args(["--sym-arg", &size.to_string()])
@@ -103,14 +113,12 @@ fn explored(source: &Path, size: usize, seconds: u64, out: &Path) -> Result<(Vec
     ensure!(summary["status"]["kind"].as_str() == Some("complete"), "{} does not end in {seconds} s", source.display());
     let (mut texts, mut ends) = (Vec::new(), Vec::new());
     for test in seeds::tests(out)? {
-        let bytes =
-            |value: &Value| value.as_array().into_iter().flatten().filter_map(Value::as_u64).map(|byte| byte as u8).collect::<Vec<u8>>();
         let (class, what) = (test["class"].as_str().unwrap_or("?"), test["what"].as_str().unwrap_or("?"));
         ensure!(class == "exit", "{}: a path ends as {class} {what}", source.display());
-        let mut text = bytes(&test["objects"][0]["bytes"]);
+        let mut text = seeds::bytes(&test["objects"][0]["bytes"]);
         text.truncate(text.iter().position(|byte| *byte == 0).unwrap_or(text.len()));
         texts.push(text);
-        ends.push(String::from_utf8_lossy(&bytes(&test["stdout"])).into_owned() + what.rsplit(' ').next().unwrap_or_default());
+        ends.push(String::from_utf8_lossy(&seeds::bytes(&test["stdout"])).into_owned() + what.rsplit(' ').next().unwrap_or_default());
     }
     Ok((texts, ends))
 }
