@@ -1,5 +1,5 @@
 //! Runs IR files without an environment: `cargo run --release -p wryneck-exec --example ir -- [--search NAME] FILE.wir...`.
-//! For looking at the engine alone; prints how paths ended and how fast it went.
+//! It shows the engine alone. It prints how the paths ended and how fast the run was.
 
 #![expect(clippy::disallowed_methods, reason = "it shows how long a run takes")]
 

@@ -1,12 +1,12 @@
 //! The engine: explores the paths of a program (docs/design/001 to 006).
 //!
-//! It has floors. Suggested reading order, from the bottom:
+//! Its modules form floors: each imports only from itself and from those below it. Suggested reading order, from the bottom:
 //!
 //! - [`ground`]: memory, prefixes, path ends, configuration, the prepared program;
 //! - [`state`]: a path in progress;
-//! - [`step`]: running operations; [`cx`] decides and is the only place that forks; [`memory`], [`mod@pointer`], [`heap_calls`] and
-//!   [`inputs`] have what models do besides with a path; [`plugin`] has the traits of plug-ins;
-//! - [`explore`]: searchers, and running paths again;
+//! - [`step`]: running operations. [`cx`] decides and is the only module that forks. Models also use [`memory`], [`mod@pointer`],
+//!   [`heap_calls`] and [`inputs`]. [`plugin`] has traits of plug-ins;
+//! - [`explore`]: searchers, and replay;
 //! - [`relevance`]: pruning, state subsumption, audits;
 //! - [`engine`]: the exploration.
 //!

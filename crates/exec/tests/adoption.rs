@@ -1,4 +1,4 @@
-//! What one explorer leaves, another one explores: over any number of stops, the paths are those of an exploration that was never stopped.
+//! Adoption loses and repeats nothing: over any number of stops, the paths are those of an exploration that was never stopped.
 
 mod common;
 

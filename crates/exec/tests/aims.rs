@@ -1,5 +1,5 @@
-//! Seeds and goals: on random programs the paths of seeds are the seeds' own, every input still belongs to exactly one path, and a goal is reached
-//! where an input reaches it natively.
+//! Seeds and goals on random programs. The path of a seed is that of its input, and every input still belongs to exactly one path. A goal
+//! is reached if and only if some concrete input reaches it.
 
 mod common;
 

@@ -1,5 +1,5 @@
-//! Exploration is complete and true, whatever is switched on or off: on random programs the ends of all paths are those of
-//! all inputs run concretely, each path's input ends as the path did, and a path's decisions give its state again.
+//! Exploration is complete and correct, whichever parts of the engine are switched off. On random programs the path ends are those of all
+//! inputs run concretely. Each path's input ends as the path did, and replaying a path's decisions gives its state.
 
 mod common;
 

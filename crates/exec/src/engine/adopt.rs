@@ -1,11 +1,13 @@
-//! Adoption: one explorer goes on where another one of the same program stopped (docs/design/014).
+//! Adoption: an explorer continues where another one of the same program stopped (docs/design/014).
 //!
-//! [`Explorer::left`] names what is pending; [`Explorer::adopt`] takes it in place of the path from the root. A job waits as plain data until it is selected.
-//! Then its prefix is re-run from the root. Each decision is asserted under the job's input, and the solver is asked where that does not satisfy it: once, for
-//! the flip, if the input is the one that was stored. So no prefix and no input leads to an infeasible path.
+//! [`Explorer::left`] lists the pending work. [`Explorer::adopt`] replaces the path from the root by that work. A job stays plain data
+//! until it is selected. Then its prefix is run again from the root, and each decision is asserted under the job's input. The solver is
+//! asked only about decisions that the input does not satisfy. With the stored input that is only the flip. So a wrong prefix or input
+//! cannot lead to an infeasible path.
 //!
-//! Under pruning the decisions before the flip have deferred alternatives, too. They are made again as the prefix is re-run, if they were deferred when the
-//! other explorer stopped. Those on no pending path stay away: nothing can make them relevant any more, because only a path through a decision can.
+//! Under pruning the decisions before the flip have deferred alternatives, too. They are made again with the prefix if they were deferred
+//! when the other explorer stopped. Deferred flips that lie on no pending path are not made again: only a path through their decision could
+//! make them relevant.
 
 use std::collections::{BTreeMap, VecDeque};
 

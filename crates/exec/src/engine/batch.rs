@@ -1,4 +1,4 @@
-//! A batch: how long a path runs before others get their turn, and how often the caller is asked meanwhile whether to go on.
+//! A batch: how long a path runs before the searcher selects again. Meanwhile the caller is asked at intervals whether to go on.
 
 use super::Control;
 use super::adopt::Adopting;

@@ -1,4 +1,5 @@
-//! The exploration loop: select a pending flip, check its feasibility, run it to its end, and report the new flips to the searcher.
+//! The exploration loop: select a pending item, check a flip's feasibility, run the path for one batch, and report the new flips to the
+//! searcher.
 
 use std::rc::Rc;
 

@@ -1,4 +1,4 @@
-//! The floor of the exploration: what is pending and in which order it runs ([`frontier`], [`search`]), and running a path again ([`replay`]).
+//! The floor that orders the exploration: pending items and searchers ([`frontier`], [`search`]), and replay ([`replay`]).
 
 pub mod frontier;
 pub mod replay;

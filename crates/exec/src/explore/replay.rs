@@ -1,6 +1,6 @@
 //! Replaying a path by its decisions: to show it, to record it, or to restore a flip without a snapshot (docs/design/002).
 //!
-//! A replay never asks the solver. Only taking up a job may, since another explorer left it ([`crate::step::cx`]).
+//! A replay never asks the solver. The exception is a job that another explorer left ([`crate::step::cx`]).
 
 use std::rc::Rc;
 

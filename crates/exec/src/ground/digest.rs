@@ -1,5 +1,5 @@
-//! Hashes of 128 bits, for what a verdict rests on: states and constraints that count as equal. Two hashes of 64 bits run side by side, each with
-//! a multiplier and a rotation of its own.
+//! Hashes of 128 bits. They decide which states and constraints count as equal, so verdicts rest on them. Two hashes of 64 bits run side by
+//! side, each with a multiplier and a rotation of its own.
 
 use std::hash::Hasher;
 

@@ -1,5 +1,5 @@
-//! Functions that leave the address of a variable of theirs behind: they store it outside of their frame, or return it. The memory of such a frame is
-//! not used again at once ([`crate::step`]), so that an access by what is left behind finds no object.
+//! Functions from which the address of a stack variable escapes: they store it outside of their frame, or return it. The memory of such a
+//! frame is not used again at once ([`crate::step`]), so that an access through the escaped address finds no object.
 //!
 //! This is a hint, not a proof: an address that a callee stores is not followed.
 

@@ -1,8 +1,8 @@
-//! Jobs: work that is left, as plain data (docs/design/014).
+//! Jobs: pending work as plain data (docs/design/014).
 //!
-//! A job names a path by its decisions ([`crate::ground::prefix`]). Where the last decision is a flip, nobody has asked yet whether it is feasible. The input
-//! satisfies what the decisions before the last one assert, so that taking a job up asks the solver about that decision alone. An input that does not fit
-//! costs more queries and never a wrong answer ([`crate::Explorer::adopt`]).
+//! A job names a path by its decisions ([`crate::ground::prefix`]). If the last decision is a flip, its feasibility is not known yet. The
+//! input satisfies the conditions of all decisions before the last one. So adopting the job asks the solver about the last decision alone.
+//! An input that does not fit costs more queries and never a wrong answer ([`crate::Explorer::adopt`]).
 
 use std::collections::BTreeSet;
 

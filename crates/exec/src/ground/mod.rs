@@ -1,4 +1,5 @@
-//! The ground floor: what needs no path in progress. The prepared program, memory, the names of paths, why they end, and the configuration.
+//! The lowest floor: the parts that need no path in progress. These are the prepared program, memory, prefixes, path ends and the
+//! configuration.
 
 pub mod chain;
 pub mod code;

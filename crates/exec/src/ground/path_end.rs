@@ -1,4 +1,4 @@
-//! Why a path stopped: a closed list. A path end is data, not an error of ours by itself.
+//! Why a path stopped: a closed list. A path end is data; by itself it is no error of the engine.
 
 use std::fmt;
 

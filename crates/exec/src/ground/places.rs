@@ -1,4 +1,4 @@
-//! What there is at a place in the code: its instruction, what that does, and where it stands in the source.
+//! Program locations: the instruction at a location, its kind, and its position in the source.
 
 use wryneck_ir::{self as ir, LocId, NONE};
 

@@ -1,9 +1,9 @@
-//! Audit: when all that is relevant has been explored, some of the flips that pruning left out are explored, too, and flips on their paths. An event
+//! Audit: after all relevant flips have been explored, a sample of the pruned flips is explored, and of the flips on their paths. An event
 //! sequence that only these show is one that pruning lost.
 //!
-//! The choice is deterministic: flips are taken by the names of the decisions before them, which are hashes; every second one is a flip that an audited
-//! path left behind, the newest first, so that the audit gets deep. Flips that were left out as subsumed take their turn with the others. Nothing is sliced meanwhile.
-//! Budget: [`Audit`]; an audited path that is longer than all others together is given up.
+//! The choice is deterministic: pruned flips are selected by the hashes of their prefixes. Every second one is a flip on an audited path,
+//! the newest first, so that the audit goes deep. A third of the others are subsumed flips. No path is sliced meanwhile. Budget: [`Audit`].
+//! An audited path is given up when it is longer than all paths before the audit together, and than `LONGEST`.
 
 use wryneck_expr::{ExprId, Remap};
 

@@ -1,7 +1,7 @@
 //! The floor of relevance: which flips are explored at all (docs/design/010).
 //!
-//! [`Relevance`] owns what is deferred, classified and audited; [`subsume::Subsumption`] owns the subtrees that later states are compared with. The methods
-//! of each take the other, and what is lent of the floors below ([`crate::explore`]).
+//! [`Relevance`] owns the deferred flips, the classes of paths and the audit. [`subsume::Subsumption`] owns the subtrees that later states
+//! are compared with. The methods of each borrow the other, and the lower floors ([`crate::explore`]).
 
 pub(crate) mod audit;
 mod classify;

@@ -1,16 +1,16 @@
-//! Pruning: which flips are explored (paper 1, section 5; docs/design/010). *Wanted* in this file means relevant, *waiting* means
-//! deferred.
+//! Pruning: which flips are explored (paper 1, section 5; docs/design/010). *Wanted* in this file means relevant, *waiting* means deferred,
+//! *portion* means segment.
 //!
-//! A flip starts deferred. It becomes relevant in three ways. A path that completes makes the flips of the decisions in its slice
-//! relevant. A relevant flip that proves infeasible makes the flips of every decision in its unsat core relevant, because one of these
-//! decisions, taken otherwise, may make it feasible. A path that does not complete makes all its flips relevant. Flips that are deferred
-//! when no relevant flip is left are pruned. The result does not depend on the order of exploration, so every searcher works. Algorithm 1
-//! of the paper, which loses behaviour, is kept for comparison ([`Pruning::AsPrinted`]).
+//! A flip starts deferred. It becomes relevant in three ways. A path that completes makes the flips of the decisions in its slice relevant.
+//! A relevant flip that proves infeasible makes the flips of every decision in its unsat core relevant. The reason is that another choice
+//! at one of these decisions may make it feasible. A path that does not complete makes all its flips relevant. Flips that are deferred when
+//! no relevant flip is left are pruned. These rules do not depend on the order of exploration, so every searcher works. Algorithm 1 of the
+//! paper, which loses behaviour, is kept for comparison ([`Pruning::AsPrinted`]).
 //!
-//! A completed path is replayed without the solver to be sliced, from where it left its parent. The slice extends back to the oldest
-//! undecided flip only if its live-in set exceeds what earlier paths with the same prefix needed. An alternative that cheap facts refute
-//! is kept without a state. Where nearly every flip becomes relevant, few paths are sliced; the others make all their flips relevant,
-//! which is always sound.
+//! A completed path is replayed without the solver and sliced. First its last segment is sliced, from the flip where the path began. The
+//! slice extends back to the oldest decision with deferred flips only if its live-in set exceeds those of earlier paths with the same
+//! prefix. An alternative that a quick check refutes is recorded without a state. Where nearly every flip becomes relevant, few paths are
+//! sliced. The others make all their flips relevant, which is always sound, but which paths these are depends on the order.
 
 use std::any::Any;
 use std::collections::BTreeSet;

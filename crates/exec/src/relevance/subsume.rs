@@ -1,12 +1,11 @@
-//! State subsumption: a relevant flip is skipped if the same program point was fully explored from a state that agrees on everything
-//! relevant.
+//! State subsumption: a relevant flip is skipped if the same program point was fully explored from a state that agrees on its live-in set.
 //!
 //! A flip begins at a program point: call stack, decision, events so far, environment. An earlier flip may have begun at the same point,
 //! with its relevant subtree explored to the end. If this flip's state has the same values in the live-in set of that subtree, it cannot
-//! show new behaviour (after Boonstoppel, Cadar and Engler, "RWset: attacking path explosion in constraint-based test generation", TACAS
-//! 2008; the slices of [`crate::Pruner`] stand for their read sets). The constraints in the unsat cores of that subtree must hold here
-//! too. The path to the skipped flip is sliced as if it continued as the earlier one did. A flip that may turn out subsumed is held until
-//! the earlier subtree is complete, or nothing else is left.
+//! show new behaviour. This follows Boonstoppel, Cadar and Engler, "RWset: attacking path explosion in constraint-based test generation",
+//! TACAS 2008. The live-in sets, from the slices of [`crate::Pruner`], take the place of their read sets. The constraints in the unsat
+//! cores of that subtree must hold here too. The path to the skipped flip is sliced as if it continued as the earlier one did. A flip that
+//! may turn out to be subsumed is held back until the earlier subtree is complete, or nothing else is left.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::hash::Hash;

@@ -1,4 +1,4 @@
-//! A call in progress. What the inner loop ([`crate::step::run`]) takes for granted of it is private to this file.
+//! A call in progress. The invariants that the inner loop ([`crate::step::run`]) relies on are private to this file.
 
 use wryneck_expr::ExprId;
 use wryneck_ir::NONE;

@@ -1,7 +1,8 @@
-//! The processes of a path. One runs, in the fields of [`State`]; the others are parked here, each with its memory and its calls in progress.
+//! The processes of a path. One runs, in the fields of [`State`]; the others are parked here, each with its memory and its calls in
+//! progress.
 //!
-//! What processes share is the path: its condition, its inputs and the data of the environment, which says itself what of that belongs to one process.
-//! Who runs next, and what a process waits for, is the environment's to say.
+//! Processes share the path: its condition, its inputs and the data of the environment. The environment keeps apart which of its data
+//! belongs to one process. The environment also decides which process runs next, and what a process waits for.
 
 use std::hash::{Hash, Hasher};
 use std::rc::Rc;

@@ -1,8 +1,9 @@
-//! What is known of the accesses of a path's threads, to find data races: vector clocks, and the last accesses of each byte.
+//! The accesses of a path's threads, to find data races: vector clocks, and the last accesses of each byte.
 //!
-//! A thread's clock says up to which of their own steps it knows of the others. Who publishes at a lock says there what it knows; who observes
-//! there knows it from then on. Two accesses race if one of them writes, they are not both atomic, and the later one's thread does not know
-//! of the earlier one's step. Atomic accesses publish and observe at their address, whatever their order.
+//! A thread's clock holds, for each other thread, the last step that happened before the thread's current step. A thread that publishes at
+//! a lock joins its clock into that of the lock. A thread that observes the lock joins the clock of the lock into its own. Two accesses
+//! race if one of them writes, they are not both atomic, and the later thread's clock does not include the earlier access. Atomic reads
+//! observe at their address; atomic writes observe and publish there, whatever their memory order.
 
 use std::collections::BTreeMap;
 use std::rc::Rc;

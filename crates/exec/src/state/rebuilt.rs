@@ -1,4 +1,4 @@
-//! What a compaction has rebuilt of states ([`crate::ground::sharing`]).
+//! The parts of states that a compaction has already rebuilt ([`crate::ground::sharing`]).
 
 use std::rc::Rc;
 

@@ -1,6 +1,6 @@
 //! Path data: what plug-ins keep per path, in a table of slots.
 //!
-//! One more plug-in with data: a [`Slot`]. Fork, compaction and hash go through the table.
+//! Each plug-in with data needs a [`Slot`]. Fork, compaction and hash go through the table.
 
 use std::any::Any;
 use std::hash::Hasher;

@@ -1,4 +1,4 @@
-//! Recovered accesses of a path ([`crate::step::survive`]).
+//! Recovered faults of a path ([`crate::step::survive`]).
 
 use crate::ground::image::CodePos;
 use crate::ground::path_end::Fault;

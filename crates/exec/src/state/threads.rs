@@ -1,7 +1,8 @@
-//! The threads of a path. One runs, in the fields of [`State`]; the others are parked here with what of a state is theirs alone.
+//! The threads of a path. One runs, in the fields of [`State`]; the others are parked here with the parts of a state that each thread has
+//! for itself.
 //!
-//! The engine knows how to make, park and switch to threads ([`crate::step::threads`]). Who runs next, and what a thread waits for, is the
-//! environment's to say.
+//! The engine makes, parks and switches threads ([`crate::step::threads`]). The environment decides which thread runs next, and what a
+//! thread waits for.
 
 use std::hash::{Hash, Hasher};
 use std::rc::Rc;

@@ -1,7 +1,7 @@
-//! Objects inside larger ones: which variable of machine code lies where, as far as anchored addresses have shown.
+//! Variables inside larger objects: which variable of machine code lies at which address, as far as anchored addresses have shown.
 //!
-//! The memory objects are one stack and a few sections; the bounds are those of the variable that an address came from. An entry lasts
-//! until another variable is seen in its place, so a variable of a function that has returned is still known.
+//! The memory objects of machine code are one stack and a few sections. The bounds of an access are those of the variable that its address
+//! came from. An entry lasts until another variable is seen in its place, so a variable of a function that has returned is still known.
 
 /// A variable at its address.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]

@@ -1,5 +1,5 @@
-//! The blocks that paths have entered. It never shrinks, and has a byte for every block of the program: the unsafe code of the inner loop
-//! ([`crate::step::run`]) rests on that.
+//! The blocks that paths have entered, one byte for every block of the program. The number of bytes never shrinks. The unsafe code of the
+//! inner loop ([`crate::step::run`]) relies on both.
 
 use std::ops::{Deref, DerefMut};
 

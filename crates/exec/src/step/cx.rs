@@ -1,15 +1,16 @@
-//! What steps, models and monitors may do with the running path: decide, concretise, check. What they do with its memory, its pointers and its
-//! inputs are functions over [`Cx`], each in the file whose job it is: [`crate::step::memory`], [`crate::step::pointer`], [`crate::step::inputs`].
+//! Operations of steps, models and monitors on the running path: decide, concretise, check. Those on memory, pointers and inputs are
+//! functions over [`Cx`] in [`crate::step::memory`], [`crate::step::pointer`] and [`crate::step::inputs`].
 //!
-//! This is the only file that makes a second state. Every non-constant condition consumes a decision (docs/design/002). The model selects
-//! the successor that the path takes. The alternative becomes a pending flip, without a query (docs/design/001). Questions that the path
-//! needs answered at once go to the solver: can this division fail?
+//! Only this module and its submodules fork a running path. Every non-constant condition consumes a decision (docs/design/002). The model
+//! selects the successor that the path takes. The alternative becomes a pending flip, without a query (docs/design/001). Questions that the
+//! path needs answered at once go to the solver: can this division fail?
 //!
 //! **The law of flips.** An operation may decide several times. The state of a flip is the state before the operation, and the flip's
 //! script holds the operation's decisions up to the flipped one. The path condition of that state holds only constraints of decisions
-//! before the operation: [`Cx::assert_side`] saves it before it adds the operation's first constraint. The operation then runs again
-//! under its script and meets each condition, and each question to the solver, exactly as it did the first time.
-//! What the operation asserted before the flip is in [`crate::step::core::Flip::path`], which is what the solver is asked about.
+//! before the operation: [`Cx::assert_side`] saves it before it adds the operation's first constraint. The operation then runs again under
+//! its script and meets each condition, and each question to the solver, exactly as it did the first time.
+//! [`crate::step::core::Flip::path`] also holds what the operation asserted before the flip. The query about the flip's feasibility uses
+//! it.
 
 pub(crate) mod adoption;
 mod flips;

@@ -1,9 +1,12 @@
 //! Floating point, bit for bit as x86-64 computes it, on concrete and on symbolic operands.
 //!
-//! A symbolic operand makes a node of the expression language (`wryneck_expr::float`): no branch, and the solver is not asked. Two things are
-//! concretised: in executables an integer of few values that is converted ([`FEW`]), and a number of few values of which the program takes a
-//! part ([`taken_apart`]). Formats of 16 and 128 bits, remainders, and conversions of integers above 64 bits have no such node; on symbolic
-//! operands they are a named limit, never a guess.
+//! A symbolic operand makes a node of the expression language (`wryneck_expr::float`), without a branch or a query. Two kinds of values are
+//! concretised:
+//! - in executables, an integer of few values that is converted to floating point ([`FEW`]);
+//! - a floating-point number of few values whose bits the program takes apart ([`taken_apart`]).
+//!
+//! Formats of 16 and 128 bits, remainders, and conversions of integers above 64 bits have no such node. With symbolic operands they end the
+//! path as unsupported; their results are never guessed.
 
 use wryneck_expr::{ExprId, FloatOp, Kind, Model, Pool, SymId};
 use wryneck_ir::float::{self, Format};

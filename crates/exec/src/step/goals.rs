@@ -1,8 +1,8 @@
 //! Goals: places in the code, or output, that a path is to reach or to avoid.
 //!
-//! A place is an operation of a block. A path that enters the block awaits the operation; it has reached it when it stands at it, or has left the
-//! block by its end. So a line behind a call that never returns is not reached. The block of a goal stays uncovered until then: coverage is what
-//! the inner loop asks about anyway, so goals cost nothing elsewhere.
+//! A place is an operation of a block. A path that enters the block awaits the operation. It has reached the place when it is at the
+//! operation, or has left the block by its end. So a line after a call that never returns is not reached. The block of a goal stays
+//! uncovered until then. The inner loop tests coverage anyway, so goals cost nothing elsewhere.
 
 use std::rc::Rc;
 

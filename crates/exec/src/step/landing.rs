@@ -1,10 +1,10 @@
 //! Non-local jumps: `setjmp` records a landing, `longjmp` unwinds the frames above it and makes `setjmp` return again. An exception unwinds
-//! to a landing pad: to a call with [`Op::Unwound`] behind it, which then gives 1.
+//! to a landing pad, which is a call followed by [`Op::Unwound`]. That operation then gives 1.
 //!
 //! A landing is a copy of the frame that called `setjmp`, shared until the frame is written. Its token lies in the program's `jmp_buf`, so
-//! a copied buffer works. The copy restores the values that live in slots: a value that is live at `setjmp` was computed before it. C leaves
-//! variables that are changed after `setjmp` indeterminate unless they are volatile; volatile ones live in memory, which a jump does not
-//! restore. A landing is dropped when its frame is gone, or when the same call fills the same buffer again.
+//! a copied buffer works. The copy restores the values that live in slots: a value that is live at `setjmp` was computed before it. C
+//! leaves variables that are changed after `setjmp` indeterminate unless they are volatile. Volatile ones live in memory, which a jump does
+//! not restore. A landing is dropped when its frame is gone, or when the same call fills the same buffer again.
 
 use std::rc::Rc;
 

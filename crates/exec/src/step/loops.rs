@@ -1,7 +1,8 @@
-//! Loops under a limit: how often a path takes them, and how it goes on after one that it took too often.
+//! Loops under a limit: how often a path takes a loop, and how the path continues once it took the loop too often.
 //!
-//! Where inputs are lazily made, such a loop is skipped (paper 2, section 2.2): what it may have changed is forgotten, and the path goes on at
-//! the loop's head as any iteration would find it. From there it leaves the loop by the loop's own tests, or ends when it comes round.
+//! With lazily made inputs, such a loop is skipped (paper 2, section 2.2). What the loop may have changed becomes unknown, and the path
+//! continues at the loop's head as in any iteration. From there it leaves the loop by the loop's own tests, or ends when it takes a back
+//! edge.
 
 pub mod lifted;
 pub mod operation;

@@ -1,4 +1,5 @@
-//! The traits of plug-ins: models of functions, monitors, pruners. The engine has no rule, library function or system call of its own.
+//! The traits of plug-ins that run inside a path: models of functions, monitors, lazily made inputs. The engine has no rule, library
+//! function or system call of its own.
 
 use std::rc::Rc;
 

@@ -1,6 +1,6 @@
-//! Processes: switching between them. Who runs, the environment decides.
+//! Processes: switching between them. The environment decides which process runs.
 //!
-//! A process that cannot go on is parked at the operation that it could not do. When it runs again it does that operation again.
+//! A process that cannot continue is parked at the operation that it could not do. When it runs again it repeats that operation.
 
 use crate::state::State;
 use crate::state::processes::change;

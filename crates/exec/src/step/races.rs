@@ -1,8 +1,8 @@
 //! Data races: the accesses of paths with threads are compared with those of other threads ([`crate::state::races`]).
 //!
-//! Paths with one thread are not watched. With several, the copy of the inner loop that records runs, and shows what it accesses; slow
-//! operations show what their address space has logged. What functions of libraries access by themselves is not watched: they have locks of
-//! their own. In those of which the environment says so, each access synchronises.
+//! Paths with one thread are not checked. Paths with several threads run in the recording copy of the inner loop, which reports its
+//! accesses. The accesses of slow operations come from the log of the address space. Accesses inside library functions are not checked,
+//! because libraries have locks of their own. In library functions that the environment names, each access synchronises.
 
 use std::rc::Rc;
 

@@ -1,11 +1,11 @@
 //! Which objects a symbolic pointer may point to.
 //!
-//! A pointer that was loaded from a table, or chosen by a condition, is a choice among pointers whose objects are known. Its [`Target`]s are
-//! read off the expression: one per object, with the condition under which the pointer points there (the set of indices) and the offset
-//! there. No solver is asked, and no value is enumerated. Which object is meant is one decision.
+//! A pointer that was loaded from a table, or chosen by a condition, is a choice among pointers whose objects are known. Its [`Target`]s
+//! are read off the expression, one per object. Each has the condition under which the pointer points to the object (the set of indices),
+//! and the offset in it. No solver is asked, and no value is enumerated. Which object is meant is one decision.
 //!
-//! A pointer without such a form, such as one computed from integers, is resolved by the solver (`pointer::resolve`): the object of the
-//! smallest address it can have, and a flip for all larger addresses.
+//! A pointer without such a form, such as one computed from integers, is resolved by the solver (`pointer::resolve`). The path takes the
+//! object at the pointer's smallest address; a flip stands for all larger addresses.
 
 use std::rc::Rc;
 

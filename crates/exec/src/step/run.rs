@@ -1,8 +1,9 @@
 //! The inner loop: runs concrete operations until one needs more.
 //!
-//! It is compiled twice. `CHECKED = false` runs frames without a symbolic slot: only a load can create one there, and such a load leaves
-//! the loop. `CHECKED = true` tests the tags of operands, and builds expressions for plain arithmetic on symbolic operands in place.
-//! Whatever may fork, fault or end the path leaves the loop with the frame's `op` at that operation.
+//! It is compiled for each value of two constants. `CHECKED = false` runs frames without a symbolic slot: only a load can create one there,
+//! and such a load leaves the loop. `CHECKED = true` tests the tags of operands, and builds expressions for plain arithmetic on symbolic
+//! operands in place. `TRACE = true` also records steps, or reports accesses to find data races. Whatever may fork, fault or end the path
+//! leaves the loop with the frame's `op` at that operation.
 
 use std::rc::Rc;
 

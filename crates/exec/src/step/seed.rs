@@ -1,8 +1,10 @@
-//! Paths that follow given inputs: a state starts with that model (docs/design/001), and what the path concretises gets the input's value.
+//! Paths that follow given inputs. A state starts with the input as its model (docs/design/001), and concretisation fixes values to those
+//! of the input.
 //!
-//! A concretisation takes the smallest value otherwise, or that of the model where the smallest one is hard to find. A guided path first decides
-//! whether the value is its model's, so the path of the seed is run first and the other values are its flip. The value is a decision of its own ([`Decision::Tried`]), so a prefix needs no seed to
-//! be replayed. Flips of guided paths are guided, too: their models differ from the seed where they must.
+//! On other paths a concretisation takes the smallest value, or that of the model where the smallest one is hard to find. A guided path
+//! first decides whether the value is its model's. So the path of the seed is run first, and the other values are its flip. The value is a
+//! decision of its own ([`Decision::Tried`]), so a prefix needs no seed to be replayed. Flips of guided paths are guided, too: their models
+//! differ from the seed where they must.
 
 use std::rc::Rc;
 

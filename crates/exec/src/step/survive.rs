@@ -1,8 +1,8 @@
-//! Recovered faults: a path may continue after a number of accesses out of bounds and of results that overflow. What such a read returns is
-//! input; such a write is dropped; an overflowing result wraps, as the processor computes it.
+//! Recovered faults: a path may continue after a number of accesses out of bounds and of results that overflow or lose bits. What such a
+//! read returns is input; such a write is dropped; an overflowing result wraps, as the processor computes it.
 //!
-//! This shows further faults of a path, such as the access that a shorter path leads to first. Later faults may depend on the first one,
-//! so findings list it. Of accesses only loads and stores of the program are recovered, not those of models. No queries.
+//! This shows faults of a path that its first fault would hide. Later faults may depend on the first one, so findings list it. Of accesses
+//! only loads and stores of the program are recovered, not those of models. No query is made.
 
 use std::rc::Rc;
 

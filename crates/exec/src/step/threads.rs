@@ -1,7 +1,7 @@
-//! Threads: making them, switching between them, ending them. Who runs, the environment decides.
+//! Threads: making them, switching between them, ending them. The environment decides which thread runs.
 //!
-//! A thread that cannot go on is parked at the call that it could not make. When it runs again it makes that call again: so a switch changes
-//! nothing but who runs, and a model of a blocking function is one that is asked again.
+//! A thread that cannot continue is parked at the call that it could not make. When it runs again it repeats that call. So a switch changes
+//! only which thread runs, and the model of a blocking function is called again.
 
 use std::rc::Rc;
 

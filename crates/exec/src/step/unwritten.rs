@@ -1,17 +1,18 @@
 //! Uninitialised memory: input of the program, or a fault where the program depends on it.
 //!
-//! [`Uninit::Symbolic`]: it is input. The first read of an uninitialised byte turns all uninitialised bytes of its piece of the object
+//! [`Uninit::Symbolic`]: it is input. The first read of an uninitialised byte turns all uninitialised bytes in its `PIECE` of the object
 //! into input, named after the object. [`Uninit::SymbolicGlobals`]: the program's own variables without an initial value count too,
-//! although C zeroes them. In bitcode these are the variables that are all zeros; in executables those without bytes in the file.
-//! Pointers among them may have any value.
+//! although C zeroes them. In bitcode these are the variables that are all zeros; in executables those without bytes in the file. Pointers
+//! among them may have any value.
 //!
 //! [`Uninit::Report`]: reading is harmless, but a branch, an address or output must not depend on such a byte. A byte that is read before
 //! it is written becomes a symbol named after its object, and copies carry the symbol. A decision first tests by support whether its
 //! expression contains such a symbol. If so, the solver is asked whether another value of the symbol would change the result. Conditions
 //! with an independent first part are decided part by part, as the program's own `&&` and `||` would be. The other modes cost nothing.
 //!
-//! Bytes outside of an object that machine code read in one vector with the object's own are treated so in every mode, and must not be
-//! stored either, but on the stack: a string function that ignores them is right, a copy that moves them is not.
+//! A vector load of machine code may read bytes outside of an object together with the object's own. In every mode, decisions must not
+//! depend on such bytes. They must not be stored either, except on the stack. A string function that ignores them is right; a copy that
+//! moves them is not.
 
 use rustc_hash::FxHashMap;
 use wryneck_expr::subst::subst;

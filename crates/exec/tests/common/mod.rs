@@ -1,5 +1,5 @@
-//! Small programs in text form, run by the engine with a world of two functions: `@input(address, size)` makes symbolic
-//! bytes (or takes given ones), and what `@main` returns is the exit status.
+//! Small programs in text form, run by the engine. Their environment has one function: `@input(address, size)` makes symbolic bytes, or
+//! copies given ones. The result of `@main` is the exit status.
 
 use std::rc::Rc;
 

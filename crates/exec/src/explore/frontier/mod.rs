@@ -1,6 +1,7 @@
-//! The frontier: all that can be run next, and what selects from it.
+//! The frontier: all pending items, and the choice of the next one.
 //!
-//! It owns the pending items, the searcher, and what overrides the searcher: seeds ([`seeds`]), goals ([`toward`]) and memory pressure ([`pressure`]).
+//! It owns the pending items, the searcher, and what overrides the searcher: seeds ([`seeds`]), goals ([`toward`]) and memory pressure
+//! ([`pressure`]).
 
 mod pressure;
 mod seeds;

@@ -1,4 +1,4 @@
-//! Memory pressure: which snapshots go, and when the exploration turns depth-first. No flip is dropped (docs/design/001).
+//! Memory pressure: which snapshots are dropped, and when the exploration turns depth-first. No flip is dropped (docs/design/001).
 
 use super::{Frontier, Item, ItemId};
 use crate::state::State;

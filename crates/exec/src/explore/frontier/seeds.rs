@@ -1,9 +1,9 @@
-//! Seeds: inputs whose paths are run before all others.
+//! Seeds: inputs whose paths are run before all others, for at most `MOST_TURNS` batches each.
 //!
-//! The first seed's path begins at the root. Every input belongs to one leaf of the tree of paths: a later seed's path begins at the pending flip
-//! that holds for it, with the seed as its model, so no path is run twice and the solver is not asked. A seed whose leaf is finished took an
-//! earlier path. What the engine chooses without the model (which object a pointer leads to) may lead the path elsewhere; the seed's path then
-//! goes on at the flip that was left there.
+//! The first seed's path begins at the root. Every input belongs to one leaf of the tree of paths. A later seed's path begins at its
+//! pending leaf, with the seed as its model. So no path is run twice, and the solver is not asked. If the leaf is finished, an earlier path
+//! was that of the seed. Some choices do not depend on the model, such as the object that a pointer leads to. Such a choice may take
+//! another path than the seed's. The seed's path then continues at the flip that the choice recorded.
 
 use std::collections::VecDeque;
 

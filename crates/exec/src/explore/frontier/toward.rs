@@ -1,6 +1,7 @@
-//! The search towards goals: what a searcher is shown of the program, and what comes behind a goal.
+//! The search towards goals: what the searcher sees of the program, and how long a path runs after it has reached a goal.
 //!
-//! A path that has reached a goal is run to its end before anything else, so that its test shows natively how it ends.
+//! A path that has reached a goal runs before anything else, so that its test shows natively how it ends. After `MOST_TURNS` batches it
+//! ends as a limit.
 
 use std::rc::Rc;
 

@@ -1,8 +1,8 @@
 //! Coverage-new: selects a flip whose block no path has entered. If there is none, it selects a random program location among those with
 //! flips, and one flip there. So locations that fork often do not crowd out the others.
 //!
-//! Some blocks cannot be entered, and thousands of flips may lead to one, each refuted by a query of its own. So the block that was tried least is
-//! taken first, and one that was tried in vain for long has only every second turn.
+//! Some blocks cannot be entered, and thousands of flips may lead to one, each refuted by a query of its own. So the block with the fewest
+//! selections comes first. If that block was selected `IN_VAIN` times, only every second selection is one of its flips.
 
 use std::collections::{BTreeMap, BTreeSet};
 

@@ -1,9 +1,10 @@
 //! Dives: while there are paused paths, half of the work continues one of them to its end and then explores depth-first from there.
 //!
-//! A search by coverage alone hardly ends paths of many batches, because it seldom selects one again among thousands of pending flips. But only an
-//! ended path gives a test of what it covers, and the flips near its end cost little. How long a path takes is not known, and some never end. So the
-//! lengths of dives follow Luby's sequence (1, 1, 2, 1, 1, 2, 4, …; M. Luby, A. Sinclair, D. Zuckerman: "Optimal speedup of Las Vegas algorithms",
-//! 1993), whose total is within a logarithm of the best choice. A path that a dive left is taken up again by a longer one.
+//! A search by coverage alone hardly ends paths of many batches, because it seldom selects one again among thousands of pending flips. But
+//! only an ended path gives a test of what it covers, and the flips near its end cost little. How long a path takes is not known, and some
+//! never end. So the lengths of dives follow Luby's sequence: 1, 1, 2, 1, 1, 2, 4, and so on. Its total is within a logarithm of the best
+//! choice (M. Luby, A. Sinclair, D. Zuckerman: "Optimal speedup of Las Vegas algorithms", 1993). If a dive does not end its path, a longer
+//! dive continues the path.
 
 use std::collections::BTreeSet;
 

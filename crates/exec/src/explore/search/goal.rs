@@ -1,10 +1,11 @@
-//! Towards a goal: selects the flip with the shortest way to it, by static control flow and the call graph.
+//! Towards a goal: selects the flip with the shortest distance to it, by static control flow and the call graph.
 //!
-//! The way of a flip is the shortest of those from its block and from the calls in progress around it, with a price for each return (Ma et
-//! al., "Directed symbolic execution", SAS'11: shortest-distance search over calls that are matched with returns). Flips of one place and
-//! distance are a group. Each selection makes its group a block longer, so that a loop which forks cannot starve the rest. In a group three orders
-//! take turns: the newest item, whose path came farthest; the one with fewest decisions that were never flipped, which takes the other side at one
-//! decision after the other (counted matches); the oldest.
+//! Distances are measured from the flip's block, and from the calls in progress around it with a price for each return; the least one
+//! counts. This is the shortest-distance search over matched calls and returns of Ma et al., "Directed symbolic execution", SAS'11. Flips
+//! of one program location and distance form a group. Each selection counts as one more block of distance for its group, so that a loop
+//! that forks cannot starve the rest. Every second selection in a group takes the newest item, whose path came farthest. Every fourth takes
+//! the oldest item. Every fourth takes the item with the fewest decisions that were never flipped, so that one decision after the other is
+//! flipped (counted matches).
 
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet};

@@ -1,4 +1,4 @@
-//! The program's static control flow over blocks, backwards: by branches and direct calls. Of machine code it grows as code is lowered.
+//! The program's static control flow over blocks, backwards: by branches and direct calls. The graph grows as machine code is lifted.
 
 use std::collections::VecDeque;
 

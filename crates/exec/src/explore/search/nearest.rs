@@ -1,5 +1,5 @@
-//! Near the first path: the flips of a path before those of its flips, and of these the latest decision first. Urgent flips come before the others,
-//! and what they lead to is no farther away than they are.
+//! Near the first path: selects a flip that is the fewest flips away from the first path. Among these, urgent flips ([`Candidate::urgent`])
+//! come first, then the latest decision. The flips on an urgent flip's path count as no farther away than the urgent flip.
 
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet};

@@ -1,7 +1,7 @@
-//! After seeds: their flips first, nearest to uncovered code first; then another searcher.
+//! After seeds: selects flips on the seeds' paths first, nearest to uncovered code first. Then it uses another searcher.
 //!
-//! A flip whose own side is uncovered comes at once. Of the others, which only lead towards something new, every second selection is one: what the
-//! first flips found is then explored beside them.
+//! A flip that leads to an uncovered block is selected at once. Flips that are farther from uncovered code get every second selection. The
+//! other searcher gets the rest, so that it explores what the first flips found.
 
 use super::distance::Distance;
 use super::{Candidate, ItemId, Searcher, View};

@@ -1,4 +1,4 @@
-//! What an address space logs of the accesses of slow operations, while a path is recorded.
+//! The log of an address space: the accesses of slow operations, while a path is recorded or data races are searched for.
 
 use crate::ground::stacks::StackId;
 

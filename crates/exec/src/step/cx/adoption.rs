@@ -1,4 +1,5 @@
-//! Taking up a job: its prefix is followed, each decision is asserted under the job's input, and deferred alternatives are made again.
+//! Adopting a job: the job's prefix is followed, and each decision is asserted under the job's input. Alternatives that were deferred are
+//! made again.
 
 use wryneck_expr::ExprId;
 use wryneck_solver::{Answer, Budget, Core as UnsatCore, Why};

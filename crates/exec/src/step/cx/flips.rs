@@ -1,4 +1,4 @@
-//! How a decision is counted, taken from a script, recorded and asserted, and how its other side is left for later.
+//! How a decision is counted, taken from a script, recorded and asserted, and how its alternative becomes a pending flip.
 
 use std::rc::Rc;
 

@@ -1,4 +1,5 @@
-//! The same questions about machine code, which answers them by its addresses: its blocks are lifted one by one, so no function is there as a whole.
+//! Loops, and uses of results, in machine code. Its blocks are lifted one by one, so no function is known as a whole. The code source
+//! answers instead, by addresses.
 
 use std::rc::Rc;
 

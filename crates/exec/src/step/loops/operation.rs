@@ -1,4 +1,5 @@
-//! What single operations look at: the one that a path is at, and the test of a branch. For callers that grade errors; no solver is asked.
+//! Properties of single operations: the one that a path is at, and the test of a branch. For callers that tell must errors from may errors.
+//! No solver is asked.
 
 use std::rc::Rc;
 

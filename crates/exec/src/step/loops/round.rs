@@ -1,4 +1,4 @@
-//! Loops that go round again because input says so, for callers that grade what happens in them.
+//! Loops that iterate again because of symbolic input, for callers that tell must errors from may errors.
 
 use std::ops::Range;
 

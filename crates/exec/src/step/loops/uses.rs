@@ -1,4 +1,4 @@
-//! What a function does with the result of a call, for callers that grade what a callee's tests tell.
+//! What a function does with the result of a call, for callers that tell must errors from may errors.
 
 use rustc_hash::{FxHashMap, FxHashSet};
 use wryneck_ir::code_source::ValueUses;
