@@ -1,6 +1,6 @@
-//! Static facts of IR files, and how long they took: `cargo run --release -p wryneck-verify --example flow -- PROGRAM.wir LIBC.wir
-//! [NAME]`. Prints what calls of the functions whose names contain NAME may do. Files come from `wryneck-lower` (the library's with
-//! `--library`).
+//! Prints results of the static analysis of IR files, and how long it took: `cargo run --release -p wryneck-verify --example flow --
+//! PROGRAM.wir LIBC.wir [NAME]`. The results are what calls of the functions whose names contain NAME may do. Files come from
+//! `wryneck-lower` (the library's with `--library`).
 
 #![expect(clippy::disallowed_methods, reason = "it measures")]
 

@@ -1,7 +1,7 @@
 //! Rule files as checkers: one automaton per instance.
 //!
-//! An instance is known by names, each in a name space. Its first name, in the name space without a name, creates it. A step out of an
-//! end state starts a new life and forgets what happened before: a stream is opened at the address of a closed one.
+//! An instance is known by names, each in a name space. Its first name, in the name space without a name, creates it. A step out of an end
+//! state restarts the instance without its history. So a stream can be opened at the address of a closed one.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;

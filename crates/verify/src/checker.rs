@@ -2,8 +2,8 @@
 //!
 //! Rule files implement it by [`crate::automaton`], Rust code by [`crate::unchecked`]; both are rows of one table. The paper's
 //! `OnExecution` is split in two, because a fork runs its operation again: [`Checker::events`] reads and decides, [`Checker::learn`]
-//! changes. `MayBeEvent` is a list of names, which the image resolves once, so the static analysis runs no code of a rule. `Clone` is
-//! [`PathData`]'s.
+//! changes. `MayBeEvent` is a list of names, which the image resolves once, so the static analysis runs no code of a rule. The paper's
+//! `Clone` is that of the rule's [`PathData`].
 
 use std::collections::BTreeSet;
 use std::fmt;

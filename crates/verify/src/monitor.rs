@@ -1,9 +1,9 @@
 //! Runs the rules along a path, as a monitor of the engine.
 //!
 //! The monitor observes each call of a function that a rule names, before it runs and after it returns. It decides conditions on symbolic
-//! values (the path splits), concretises numbers that are keys, and compares names ([`crate::names`]), all before it changes anything. A
-//! violation is recorded and the path continues. Calls that a library makes inside itself are no events unless asked for (paper 1,
-//! section 6).
+//! values (the path splits), concretises numbers that are keys, and compares names ([`crate::names`]). It does all that before it changes
+//! anything. A violation is recorded and the path continues. Calls that a library makes inside itself are no events unless asked for (paper
+//! 1, section 6).
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::hash::Hasher;

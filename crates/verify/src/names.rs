@@ -1,5 +1,5 @@
-//! Names that are strings. A symbolic name stays symbolic: it is compared with the names that the rule already knows, and the path splits
-//! only where two names may be equal. Paper 1, section 6, fixes such names to one value instead, which leaves paths unexplored.
+//! Names that are strings. A symbolic name stays symbolic: it is compared with the names that the rule already knows. The path splits only
+//! where two names may be equal. Paper 1, section 6, fixes such names to one value instead, which leaves paths unexplored.
 
 use std::collections::BTreeMap;
 use std::convert::Infallible;

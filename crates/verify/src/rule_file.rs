@@ -37,13 +37,13 @@
 //! ```
 //!
 //! Operands: `result`, `arg0`; `*arg0`, the pointer that it points to; `arg0[1]`, an `int` of the array that it points to; `text arg0`, a
-//! string; `path arg0`, a string that is a file name; `global stdout`, the value of a global pointer. Conditions (`terms.rs`) compare an operand, or bits
-//! of it (`arg1 & 0x3 != 0`), with a number by `==`, `!=`, `<`, `<=`, `>`, `>=`, signed at the operand's width. `text arg1 has w+` asks for one of
-//! these characters, `lacks` for none of them.
+//! string; `path arg0`, a string that is a file name; `global stdout`, the value of a global pointer. Conditions (`terms.rs`) compare an
+//! operand, or bits of it (`arg1 & 0x3 != 0`), with a number. The relations are `==`, `!=`, `<`, `<=`, `>`, `>=`, signed at the operand's
+//! width. `text arg1 has w+` asks for one of these characters, `lacks` for none of them.
 //!
-//! One instance may have several names. `also = ["descriptor: result"]` gives it a name in another name space, and an event finds it there by
-//! `key = "descriptor: arg0"`. In the name space without a name every key is an instance; in the others only names that were given are.
-//! `loses = ["descriptor: arg0"]` removes a name, `loses = ["descriptor"]` all names of that name space.
+//! One instance may have several names. `also = ["descriptor: result"]` gives it a name in another name space, and an event finds it there
+//! by `key = "descriptor: arg0"`. In the name space without a name, every key is the name of an instance. In the others, only names that
+//! `also` gave are. `loses = ["descriptor: arg0"]` removes a name, `loses = ["descriptor"]` all names of that name space.
 //!
 //! Several events may share a name. All events that fit a call happen, in the order of the file.
 

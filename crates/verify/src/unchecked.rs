@@ -1,7 +1,7 @@
 //! The rule unchecked-results: a program checks what a function reports about its success.
 //!
-//! Each call of such a function that returns is an event. It is a violation if no path from the call checks its result ([`looked_at`];
-//! for machine code the code source answers). This is a property of the call site: nothing is reported that some path checks, and
+//! Each call of such a function that returns is an event. It is a violation if no path from the call checks its result ([`looked_at`]; for
+//! machine code, [`wryneck_ir::CodeSource`]). This is a property of the call site: a call is not reported if some path checks its result.
 //! `(void)` does not count as a check. The functions are those that glibc marks `warn_unused_result`, and those whose failure loses data
 //! (CWE-252). `close`, `fclose`, `fflush` and output to streams are not among them, because programs rightly check `ferror` once, at the
 //! end.

@@ -1,4 +1,4 @@
-//! Facts beside a path, worked out by hand on small programs in text form.
+//! The static analysis of small programs in text form, against results that were worked out by hand.
 
 mod common;
 

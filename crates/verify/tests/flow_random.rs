@@ -1,8 +1,8 @@
-//! Random programs, run by a small interpreter that knows what each byte belongs to: all that happens on a side of a branch, behind a
-//! call, or in a call, is among its static facts.
+//! Random programs, run by a small interpreter that knows which object each byte belongs to. Everything that happens on an alternative,
+//! after a call, or in a call must be among the results of the static analysis.
 //!
-//! Objects have one layout (two words of data, two addresses of such objects), so any address that is loaded can be used. Variables
-//! are written at many places, temporaries are used again and again.
+//! Objects have one layout (two words of data, two addresses of such objects), so any address that is loaded can be used. Variables are
+//! written at many places, temporaries are used again and again.
 
 mod common;
 

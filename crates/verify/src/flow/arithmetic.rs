@@ -1,8 +1,8 @@
 //! Addresses that are computed from more than one: sums, differences, indices and copies of known length, over the nodes of [`Waves`].
 //!
-//! A sum with the distance between two objects leads from one to the other. A pointer that an index is added to stays in its object; parts of other
-//! addresses in the index are followed only if the pointer itself is put together of parts, or is a mere number. Each constraint is looked
-//! at again when a set that it reads has grown. Cost: small; few values carry distances.
+//! An address plus the distance between two objects leads from one object to the other. A pointer plus an index stays in the pointer's
+//! object. Parts of addresses in the index are followed only if the pointer holds a part of an address, or no address. Each constraint is
+//! evaluated again when a set that it reads has grown. Cost: small; few values carry distances.
 
 use super::ObjectId;
 use super::places::{ANY, Form};

@@ -1,6 +1,10 @@
-//! Facts that are broken on purpose, one at a time, so that a test can see whether what checks facts notices: `write:NAME:N`, `read:NAME:N` and
-//! `flow:NAME:N` leave row N of a function's summary out, `pointer:NAME:N` constraint N of what a function says about pointers, `store:NAME:N`
-//! what the Nth store of a function writes, `callee:NAME:N` the Nth call of a function. Nothing of this is in use unless it is asked for.
+//! Deliberate faults in the static analysis, one at a time. A test injects them to see whether the checks of the static analysis find them:
+//! - `write:NAME:N`, `read:NAME:N` and `flow:NAME:N` leave out row N of a function's summary;
+//! - `pointer:NAME:N` leaves out pointer constraint N of a function;
+//! - `store:NAME:N` leaves out what the Nth store of a function writes;
+//! - `callee:NAME:N` leaves out the effects of the Nth call in a function.
+//!
+//! A run has no such fault unless it asks for one.
 
 /// What is left out.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -1,9 +1,9 @@
 //! The control-flow graph of one function: successors, and the immediate post-dominator of each branch.
 //!
-//! A path in the graph ends at the return, at instructions that nothing passes (unreachable, unsupported, traps), at computed jumps, and
-//! at calls that never return. Post-dominators are computed over returning paths; non-returning paths are part of a branch's effects.
-//! Blocks from which no path returns come next: over paths that leave otherwise, then over those that fault. Last come loops without an
-//! exit, whose last block counts as one.
+//! A path in the graph ends at the return, at instructions that nothing passes (unreachable, unsupported, traps), at computed jumps, and at
+//! calls that never return. Post-dominators are computed over returning paths, with computed jumps as returns; non-returning paths are part
+//! of a branch's effects. Blocks from which no path returns are computed over the paths that leave otherwise. Blocks without such paths are
+//! computed over those that fault. Loops without an exit come last: the block that a depth-first search finishes first counts as the exit.
 //!
 //! Algorithm: Cooper, Harvey, Kennedy, "A simple, fast dominance algorithm" (2001), on the reversed graph. Cost: a few passes over the
 //! blocks.

@@ -1,10 +1,9 @@
-//! Effects: which events, ends of the program and writes may happen in a block, on an alternative of a branch, or in a function with all
-//! its callees.
+//! Effects: which events, ends of the program and writes may happen in a block, on an alternative, or in a function with its callees.
 //!
 //! The effects of a function are those of its blocks, closed over the call graph by strongly connected components. Stack variables of a
-//! function that has returned are gone. A function that cannot be active already gets new ones at each call, so callers do not see its
-//! own; outside of a recursive component the same holds for the component. Writes of an allocator to what it has just allocated are left
-//! out, because nothing else refers to it yet.
+//! function that has returned are gone. A function that cannot be active already gets new ones at each call. So callers do not see writes
+//! to the function's own stack variables. Callers outside of a recursive component do not see writes to those of its members. Writes of an
+//! allocator to what it has just allocated are left out, because nothing else refers to it yet.
 
 use std::cell::{Cell, OnceCell, RefCell};
 use std::rc::Rc;

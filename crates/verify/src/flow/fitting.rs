@@ -1,9 +1,10 @@
-//! Which summaries fit a program: rows that its own definitions, streams or formats make wrong are left out, and the functions' bodies are
-//! analysed in their place.
+//! Which summaries fit a program. Rows that the program's definitions, streams or formats make wrong are left out. The bodies of those
+//! functions are analysed instead.
 //!
-//! - A library function that may call a function of the program, such as the program's own `malloc`, is no longer the library's alone.
+//! - A library function may call a function of the program, such as the program's own `malloc`. Then its row does not describe all its
+//!   effects.
 //! - A stream may be memory of the program (`open_memstream`, `fmemopen`, a buffer given to `setvbuf`) or call the program (`fopencookie`).
-//!   Where the program makes such a stream, no row about streams is used, since the slicer does not tell them apart from others.
+//! - Where the program makes such a stream, no row about streams is used, because the slicer cannot distinguish it from other streams.
 //! - A format may write through its arguments (`%n`), allocate (`%m`), or fail on what it is given (`%lc`, `%ls`).
 //! - A row may hold only for null pointers (`unless`).
 

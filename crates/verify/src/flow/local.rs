@@ -1,8 +1,9 @@
 //! Pointer constraints of one function, between its values, without knowledge of its callers and callees.
 //!
-//! A value of 64 bits may hold an address. Any other value, and every result of computing with an address other than moving it, may hold a
-//! part of one ([`Form`](super::places::Form)): bytes, halves, tagged and scrambled pointers are followed. Where only comparisons determine
-//! an address, it may be that of any object that is compared with numbers. Values that can only equal another value share a class. Cost: a few passes over the instructions.
+//! A value of 64 bits may hold an address. Any other value may hold a part of an address ([`Form`](super::places::Form)): bytes, halves,
+//! tagged and scrambled pointers are followed. Computing with an address, other than moving it, gives a part, too. Addresses that a program
+//! learns only by comparisons are not followed here, but in `PointsTo::in_parts`. Values that can only equal another value share a class.
+//! Cost: a few passes over the instructions.
 
 use rustc_hash::FxHashMap;
 use wryneck_exec::Image;

@@ -2,9 +2,9 @@
 //! 2005).
 //!
 //! [`cfg`] computes post-dominators, [`summary`] holds the effects of functions whose instructions are not analysed, `local`, `waves` and
-//! `points_to` compute points-to sets, and `effects` combines them. On a path that never reaches the end of an alternative, two things
-//! count: its events, and its writes before a call of `exit`, which all such paths share. Nothing reads its other writes. Effects of
-//! single alternatives are computed on first use and cached.
+//! `points_to` compute points-to sets, and `effects` combines them. A path may leave an alternative without reaching the alternative's end.
+//! Of such a path two things count: its events, and its writes before a call of `exit`, which all such paths share. Its other writes are
+//! never read. Effects of single alternatives are computed on first use and cached.
 
 mod arithmetic;
 pub mod bits;

@@ -3,8 +3,8 @@
 //!
 //! It is inclusion-based, sensitive to fields at constant offsets, and insensitive to the order of instructions. [`local`](super::local)
 //! collects a function's constraints, [`waves`](super::waves) solves them. Functions are added when a call may reach them; calls through
-//! pointers are resolved as sets grow. Context sensitivity: a function that only returns what it has just allocated (xmalloc, xcalloc …)
-//! is an allocator itself, so its objects differ by caller, up to a limit. A summary's pointer flows replace the body. A function without
+//! pointers are resolved as sets grow. Context sensitivity: a function that only returns what it has just allocated (xmalloc, xcalloc …) is
+//! an allocator itself. So its objects differ by caller, up to a limit. A summary's pointer flows replace the body. A function without
 //! body, summary or model may do anything with its arguments.
 
 use std::rc::Rc;

@@ -18,7 +18,7 @@
 //!
 //! | key | meaning |
 //! |---|---|
-//! | `gives = "zero"`, `"arg2"`, `"arg2 unless arg1 = 0"` | the result, where no failure was injected; of a row about a stream: if that is a standard stream |
+//! | `gives = "zero"`, `"arg2"`, `"arg2 unless arg1 = 0"` | the result, unless a failure was injected; in a row about a stream, only for a standard stream |
 //! | `gives = "natural"` | the result is not negative, under the same conditions |
 //! | `returns = "never"` | the function does not return |
 //! | `returns = "fault"` | the function does not return and is a fault; alternatives are assumed not to reach it |
@@ -32,13 +32,20 @@
 //! | `format = "arg1"` | the argument that is the format of a `printf` or `scanf` |
 //! | `unless = "arg1"` | the row holds only in programs that always pass a null pointer there |
 //!
-//! Cells: `result`; `errno`; `arg0`, the argument itself; `*arg0`, the object it points into; `**arg0`, all that can be reached from it;
-//! `error(arg1)`, `input(arg1)`, `output(arg1)`, the state of a stream, and without an argument of any stream (`output`: of the standard ones);
-//! `written(arg0)`, the file that a descriptor is open on; `standard(arg0)`, a standard stream or descriptor, if the argument is one;
-//! `descriptors`, what they are open on, `numbers`, which of them are free, and `new descriptor`, a newly opened one;
-//! `files` (attributes), `contents` (of files and pipes), `names` (which file a path name is), `directory` (the working directory),
-//! `clock`, `locale`, `conversion` (of multibyte characters, if the caller keeps no state), `process` (the rest of the kernel's state),
-//! `everything`. A variadic function's last argument is the address of its variable arguments.
+//! Cells:
+//! - of the call: `result`, `errno`, `arg0` (the argument itself), `*arg0` (the object it points into), `**arg0` (all that can be reached
+//!   from it);
+//! - of a stream: `error(arg1)`, `input(arg1)`, `output(arg1)`; without an argument of any stream (`output`: of the standard ones);
+//! - of a descriptor: `written(arg0)`, the file that it is open on; `standard(arg0)`, a standard stream or descriptor, if the argument
+//!   is one;
+//! - of all descriptors: `descriptors`, what they are open on; `numbers`, which of them are free; `new descriptor`, a newly opened one;
+//! - of files: `files` (attributes), `contents` (of files and pipes), `names` (which file a path name is), `directory` (the working
+//!   directory);
+//! - of the process: `clock`, `locale`, `conversion` (of multibyte characters, if the caller keeps no state), `process` (the rest of the
+//!   kernel's state);
+//! - `everything`.
+//!
+//! A variadic function's last argument is the address of its variable arguments.
 //!
 //! A write of `output` or `written` is also a write of `input`, `error`, `errno` and `contents`, unless it goes to standard output or error.
 //!

@@ -2,11 +2,11 @@
 //!
 //! Algorithm: wave propagation (Pereira and Berlin, "Wave propagation and deep propagation for pointer analysis", CGO 2009). Cycles are
 //! collapsed to one node. New elements flow in topological order. Then loads and stores through pointers add edges. This repeats until
-//! nothing is new. All loads through one pointer share a node, and so do its stores, so a location is connected to two nodes instead of
-//! one per access.
+//! nothing is new. All loads through one pointer share a node, and so do its stores. So a location is connected to two nodes instead of one
+//! per access.
 //!
-//! An object's contents have a node for each cell of 8 bytes that is accessed at a known offset. A node for stores at unknown offsets
-//! flows into all of them. All of them flow into a node for loads at unknown offsets. An access touches the cells that its bytes lie in.
+//! An object's contents have a node for each cell of 8 bytes that is accessed at a known offset. A node for stores at unknown offsets flows
+//! into all of them. All of them flow into a node for loads at unknown offsets. An access touches the cells that its bytes lie in.
 //!
 //! Values that are no address carry parts of addresses ([`Form`]) and distances between them. [`arithmetic`](super::arithmetic) combines
 //! them.

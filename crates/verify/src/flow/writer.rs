@@ -1,6 +1,7 @@
-//! Collects what operations of a function write: objects, by what their pointers may lead to, and cells of the environment, by what summaries say.
+//! Collects what the operations of a function write: objects, by points-to sets, and environment cells, by summaries.
 //!
-//! Standard output and error are told apart from other streams and descriptors: the program cannot read them back, and writing to them does not fail.
+//! Standard output and error are kept apart from other streams and descriptors: the program cannot read them back, and writing to them does
+//! not fail.
 
 use rustc_hash::FxHashSet;
 use wryneck_exec::Image;

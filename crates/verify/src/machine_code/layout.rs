@@ -1,7 +1,11 @@
-//! What lies where in an executable's memory, as far as effects depend on it: constants, the standard streams, tables of the C library that
-//! no pointer of the program leads to, and variables that only instructions that name them access.
+//! The layout of an executable's memory, as far as effects depend on it:
+//! - memory that never changes;
+//! - the standard streams;
+//! - tables of the C library that no pointer of the program leads to;
+//! - variables that only instructions with their address access.
 //!
-//! Names of variables tell, so of a stripped program nothing is known. They are musl's; other libraries' names are not taken for them.
+//! The streams and the tables are found by musl's symbols, the variables by the program's own. So a stripped program has none of them.
+//! Variables of other C libraries are not taken for musl's.
 
 use rustc_hash::FxHashMap;
 use wryneck_exec::State;

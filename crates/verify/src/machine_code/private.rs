@@ -1,16 +1,16 @@
 //! Variables in a function's frame that no pointer leads to: only the function's own instructions access them, at fixed distances from its
 //! return address.
 //!
-//! Debug information of unoptimised code gives the variables. One pass over the function's blocks finds the addresses of its frame that are
-//! used other than as the address of a load or a store: in a register, stored, passed to a call, returned, or computed with. The variables
-//! that contain such an address, or end there, may be accessed through pointers; where an array or a structure begins, its address is meant.
-//! Whatever [`Values`] does not follow counts as such a use, so a variable is left only if each access of it by the function's code is one at
-//! a known distance.
+//! Debug information of unoptimised code gives the variables. One pass over the function's blocks finds the addresses of its frame that
+//! escape. An address escapes if it is in a register, stored, passed to a call, returned, or computed with. Use as the address of a load or
+//! a store is no escape, and neither is a comparison. Variables that contain an escaped address, or end there, may be accessed through
+//! pointers. If an array or a structure begins there, the address is taken to be its own. An address that [`Values`] does not follow
+//! further counts as escaped. So the function's code accesses the remaining variables at known distances alone.
 //!
-//! Variables that are no numbers and no pointers are left out: compilers name elements of arrays by addresses outside of them. Nothing is found in
-//! functions with computed jumps, or where a used address lies between variables and in none. Assumed: accesses by the address of one variable,
-//! of what lies below all variables, or of arguments on the stack stay there. An access that leaves its variable is a fault, by the same debug
-//! information; that code which was pruned has none is what each verdict lists.
+//! Only numbers and pointers qualify, because compilers name elements of arrays by addresses outside of them. No variable qualifies in
+//! functions with computed jumps, or if an escaped address lies between the variables. Accesses by an escaped address are assumed to stay
+//! in its variable, below all variables, or in the arguments on the stack. An access that leaves its variable is a fault, by the same debug
+//! information. Each verdict lists the assumption that pruned code has no such fault.
 
 use wryneck_exec::Image;
 use wryneck_exec::code::Code;

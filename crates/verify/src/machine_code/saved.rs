@@ -1,8 +1,9 @@
-//! Where a function keeps what its callers' registers held.
+//! Where a function keeps the values of its callers' registers.
 //!
 //! A caller's live registers are not followed into a function that preserves them. But two states are equal for a caller only if its
-//! registers will be the same, so the places that hold them are compared. A register is where it was until the function writes it; before
-//! that the function stores it in its frame, at a fixed distance from its return address. Assumed: such a place holds nothing else.
+//! registers will be the same, so the places that hold them are compared. A register holds the caller's value until the function writes it.
+//! Before that write the function stores it in its frame, at a fixed distance from its return address. Assumed: such a place holds nothing
+//! else.
 
 use wryneck_exec::Image;
 use wryneck_ir::Op;

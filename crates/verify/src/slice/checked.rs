@@ -1,9 +1,13 @@
-//! Static facts against what a path did: a recorded path knows what it really wrote, read and called. What a fact rules out and a path does is a
-//! defect of ours, and no verdict may rest on such facts.
+//! Checks of the static analysis against recorded paths, which show what the program really wrote, read and called. If a path does what the
+//! static analysis excludes, the analysis is wrong, and no verdict may rest on it. Checked are:
 //!
-//! Checked are stores against what their pointers may lead to, calls by pointer against what they may call, calls with a summary against what the
-//! summary says of memory that the program can see, events against the calls that may be events, and branches against where their ways meet.
-//! What was found right is remembered, so checking costs a look-up for each store of a path that is sliced.
+//! - stores, against the objects that their pointers may point to;
+//! - calls by pointer, against the possible callees;
+//! - calls with a summary, against the summary: reads of memory that the program can see, and calls of the program's functions;
+//! - events, against may-events;
+//! - branches, against their immediate post-dominators.
+//!
+//! Results that were right are cached, so checking costs a look-up for each store of a path that is sliced.
 
 use std::cell::RefCell;
 use std::collections::BTreeSet;

@@ -1,4 +1,4 @@
-//! Live-in sets at points of a path, so that a walk stops where an earlier walk over the same prefix needed at least as much.
+//! Live-in sets at points of a path. A walk stops where an earlier walk over the same prefix had a live-in set that includes its own.
 //!
 //! The walk is monotone: a larger live set or slice only makes more decisions relevant. So where an earlier walk passed with a superset,
 //! this walk can find nothing new. Cost: a few sets for each point with deferred flips.

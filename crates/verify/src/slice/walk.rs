@@ -3,29 +3,31 @@
 //! # What it computes
 //!
 //! A *point* lies before an operation of the path. At a point the walk has an abstract state:
-//! - `live`: the slots of each call in progress, the bytes of memory and the environment cells that what was added to the slice behind the
-//!   point reads before the path writes them;
+//! - `live`: what the slice after the point reads before the path writes it: slots of each call in progress, bytes of memory, environment
+//!   cells;
 //! - `taken`, by call: when an operation of the call was last added to the slice; and `passed`: when each block's beginning was passed;
-//! - `exit`: what is live where the path calls `exit`, if the path ends so.
+//! - `exit`: what is live at the path's call of `exit`, if the path ends by one.
 //!
 //! # Laws
 //!
-//! 1. *Lattice*. States of one point are ordered by inclusion of what is live, of what was taken and of what no longer is settled
-//!    ([`Needs::within`]). A larger state makes the same decisions of the path before the point relevant, and perhaps more.
+//! 1. *Lattice*. States of one point are ordered by inclusion ([`Needs::within`]). Compared are what is live, what was added to the slice,
+//!    and which blocks are not settled. A block is settled if the slice has nothing between the point and the block. A larger state makes
+//!    the same decisions of the path before the point relevant, and perhaps more.
 //! 2. *Transfer*. Walking over an operation is monotone: from a larger state follows a larger one. An operation that defines something live
-//!    is added to the slice; what it defines is no longer live, and what it reads is. Any other operation changes nothing, unless with other
-//!    operands it might have written something live or have been an event.
-//! 3. *Branch*. A branch is relevant if something was added to the slice since the walk passed its immediate post-dominator, or if an
-//!    alternative up to there may reach an event, write something live, or end the program while anything is taken. If the path left the
-//!    branch for `exit`, and no event happens on the way, then `exit` is where the ways meet: what is live there counts.
+//!    is added to the slice; what it defines is no longer live, and what it reads is. Any other operation changes nothing, unless with
+//!    other operands it might have written something live or have been an event.
+//! 3. *Branch*. A branch is relevant if something was added to the slice since the walk passed its immediate post-dominator. It is also
+//!    relevant if an alternative up to there may reach an event or write something live. The same holds if it may end the program while the
+//!    slice is not empty. The path may have left the branch for `exit`, without an event before `exit`. Then `exit` replaces the
+//!    post-dominator: what is live there counts.
 //! 4. *Join*. The live-in set of a subtree is the least upper bound of those of its paths ([`Needs::join`]). Each of them is within it.
-//! 5. *Equality*. Two states of the engine at one program point are equal for a live-in set if they have the same values in all that is live,
-//!    in all that calls with a summary read, and in the registers that calls in progress will restore. Then each path from one has a path
-//!    from the other with the same events.
+//! 5. *Equality*. Two states at one program point are equal for a live-in set if they agree on three parts. These are all that is live, all
+//!    that calls with a summary read, and the registers that calls in progress will restore. Then each path from one state has a path from
+//!    the other with the same events.
 //!
-//! A frame on the walk's stack is a call of the path, entered at its last operation and left at its first. Time counts up as the walk
-//! goes backwards. Functions with a summary are added to the slice as a whole or not at all. The walk ends where recording began. What
-//! differs between bitcode and machine code is behind [`Code`].
+//! A frame on the walk's stack is a call of the path, entered at its last operation and left at its first. Time counts up as the walk goes
+//! backwards. Functions with a summary are added to the slice as a whole or not at all. The walk ends where recording began. Bitcode and
+//! machine code each implement [`Code`].
 
 mod group;
 #[cfg(test)]

@@ -1,4 +1,4 @@
-//! What tests of static facts share.
+//! Helpers that the tests of the static analysis share.
 
 use std::rc::Rc;
 

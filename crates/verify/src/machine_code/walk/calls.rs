@@ -1,5 +1,5 @@
-//! Calls on the walk: entering and leaving functions, and skipping calls with a summary, which are added to the slice as a whole or not
-//! at all.
+//! Calls on the walk: entering and leaving functions, and skipping calls with a summary. The latter are added to the slice as a whole or
+//! not at all.
 
 use std::rc::Rc;
 
