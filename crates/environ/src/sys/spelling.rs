@@ -481,7 +481,8 @@ impl Sys<'_, '_> {
         Ok(place.filter(|place| self.kind_of(place) == mode::DIRECTORY))
     }
 
-    /// The string at a pointer as it is, wherever it leads: a symbolic one becomes each of its strings if it is short.
+    /// The string at a pointer, without following it as a path. A symbolic string of at most `SHORT` bytes is enumerated; a longer one is fixed
+    /// to one value.
     pub fn text(&mut self, pointer: Value) -> Result<Vec<u8>, Halt> {
         let bytes = self.string(pointer)?;
         let text = match self.concrete(&bytes) {

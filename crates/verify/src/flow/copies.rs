@@ -1,5 +1,5 @@
-//! The slots whose values at a join depend on the path taken to it. A copy on an edge makes no difference if all edges copy the same
-//! value.
+//! The slots whose values at an immediate post-dominator depend on the path taken to it. A copy on an edge makes no difference if all edges
+//! copy the same value.
 
 use wryneck_ir::{Function, Module};
 

@@ -49,7 +49,7 @@ use super::live::{Live, Placed};
 use super::needs::{Call, Known, Needs};
 use crate::flow::{BitSet, Effects, Grows, Place, Summary};
 
-/// The record does not match the code. This is our defect, except for code that appeared while the path ran.
+/// The record does not match the code. This is a defect of the slicer, except for code that appeared while the path ran.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{0}")]
 pub struct Mismatch(pub &'static str);
@@ -92,12 +92,12 @@ pub trait Code<'a>: Sized {
     fn depth(walk: &Walk<'a, '_, Self>) -> usize;
     /// The walk has reached its end, although steps are left.
     fn is_over(walk: &Walk<'a, '_, Self>) -> bool;
-    /// Adds to a live-in set what is compared besides: see law 5.
+    /// Adds to a live-in set the saved registers that are compared, too: see law 5.
     fn compared(walk: &mut Walk<'a, '_, Self>, needs: &mut Needs);
     /// The engine's frame that holds a call's live slots, if they are there.
     fn state_frame(walk: &Walk<'a, '_, Self>, call: usize) -> Option<u32>;
 
-    /// Leaves a block by its beginning, to what led into it.
+    /// Leaves a block by its beginning, to the step that led into it.
     fn at_start(walk: &mut Walk<'a, '_, Self>) -> Result<(), Mismatch>;
     /// The engine's frame of this number returned by the operation `ret` to the call at `op`.
     fn left(walk: &mut Walk<'a, '_, Self>, inst: &Inst, op: u32, ret: u32, frame: u32) -> Result<(), Mismatch>;
@@ -116,13 +116,14 @@ pub trait Code<'a>: Sized {
     fn others(walk: &Walk<'a, '_, Self>, block: u32, edge: u32) -> Vec<u32>;
     /// The effects of taking an edge, up to the immediate post-dominator or the return.
     fn side(walk: &mut Walk<'a, '_, Self>, block: u32, edge: u32) -> Rc<Effects<Self::Changes>>;
-    /// The slots whose values at the immediate post-dominator depend on the way there, if that is known apart from the sides.
+    /// The slots whose values at the immediate post-dominator depend on the path to it. `None`: only the slots that each alternative writes
+    /// are known.
     fn differing(walk: &Walk<'a, '_, Self>, block: u32) -> Option<Rc<BitSet>>;
     /// The effects after the operation at `op` until the call returns, and whether it may return.
     fn rest(walk: &mut Walk<'a, '_, Self>, call: usize, op: u32) -> (Rc<Effects<Self::Changes>>, bool);
     /// Whether an event may happen once `exit` is called.
     fn event_at_exit(&self) -> bool;
-    /// Whether these changes, of a way in this call, touch something live in memory or in the environment.
+    /// Whether these changes, of an alternative in this call, touch something live in memory or in the environment.
     fn touched(walk: &Walk<'a, '_, Self>, frame: &Frame<Self::Call>, live: &Live, changes: &Self::Changes) -> Option<Why>;
     /// As [`Code::touched`], of memory alone.
     fn touched_memory(walk: &Walk<'a, '_, Self>, frame: &Frame<Self::Call>, live: &Live, changes: &Self::Changes) -> Option<Why>;
@@ -144,13 +145,13 @@ pub trait Code<'a>: Sized {
 
     /// The operation at `op` of the top call is an event.
     fn happened(_walk: &Walk<'a, '_, Self>, _op: u32) {}
-    /// No block where the alternatives of the branch at `op` meet was passed, although its call returned.
+    /// The call of the branch at `op` returned, but the walk passed no immediate post-dominator of the branch.
     fn never_met(_walk: &Walk<'a, '_, Self>, _op: u32) {}
     /// The operation at `op` wrote these bytes.
     fn wrote(_walk: &mut Walk<'a, '_, Self>, _op: u32, _address: u64, _len: u64) {}
     /// Memory was allocated at this address.
     fn came_to_be(&mut self, _address: u64) {}
-    /// The slot of the heap object just allocated had held this one.
+    /// The slot of the heap object just allocated held this object before.
     fn was_replaced(&mut self, _former: Former) {}
 }
 
@@ -197,7 +198,8 @@ pub struct Exit {
     /// When the walk passed the call, and its effects were added to the slice.
     pub time: u64,
     pub live: Live,
-    /// True if the path writes exit-live state between this point and `exit`.
+    /// True if the path writes exit-live state between this point and `exit`. A branch that reaches `exit` early skips these writes, so it is
+    /// relevant.
     pub changed: bool,
 }
 
@@ -235,8 +237,8 @@ impl<'a, 's, C: Code<'a>> Walk<'a, 's, C> {
         }
     }
 
-    /// Puts a walk at its end before the path's current operation, with this live-in set. Three times stand for its history: before something was
-    /// added to the slice, when it was added, and afterwards.
+    /// Starts a walk before the path's current operation, with this live-in set. Three times stand for the history of the walk: before
+    /// something was added to the slice, when it was added, and afterwards.
     pub fn resume(&mut self, needs: &Needs) -> Result<(), Mismatch> {
         const LONG_AGO: u64 = 0;
         const AT_EXIT: u64 = 1;
@@ -283,7 +285,7 @@ impl<'a, 's, C: Code<'a>> Walk<'a, 's, C> {
         Ok(())
     }
 
-    /// Walks to the start of the record, or to the walk's end: what is relevant.
+    /// Walks to the start of the record, or to the walk's end. Returns what is relevant.
     pub fn found(&mut self, known: &Known) -> Result<Wanted, Mismatch> {
         let settled = self.go(known)?;
         Ok(Wanted { decisions: std::mem::take(&mut self.course.wanted), settled, noted: self.course.noted })
@@ -362,8 +364,8 @@ impl<'a, 's, C: Code<'a>> Walk<'a, 's, C> {
         self.exit = Some(Exit { time: self.course.time, live: self.course.live.clone(), changed: false });
     }
 
-    /// A call that the walk has left: whether its operations make the one that called it relevant. Operations that are in the slice only for what
-    /// happens at `exit` do not make the way to `exit` relevant.
+    /// Whether the operations of a call that the walk has left make the calling operation relevant. Operations that are in the slice only
+    /// for the effects of `exit` do not make the path to `exit` relevant.
     pub fn took(&self, callee: &Frame<C::Call>) -> bool {
         callee.taken.time > self.same_exit().map_or(0, |exit| exit.time)
     }
@@ -419,7 +421,7 @@ impl<'a, 's, C: Code<'a>> Walk<'a, 's, C> {
         self.top().passed.insert(block, Passed { time, live });
     }
 
-    /// Walks through the branch at `op`, or right behind it if `op` is a comparison that is fused with it.
+    /// Walks through the branch at `op`, or right after it if `op` is a comparison that is fused with it.
     pub fn branch(&mut self, op: u32, edge: Option<u32>, group: Option<&Group<'a>>) -> Result<(), Mismatch> {
         let func = self.top().func;
         let ends = |inst: &Inst| matches!(inst.operator(), Some(Op::Br | Op::CondBr | Op::Switch | Op::Jump));
@@ -502,7 +504,7 @@ impl<'a, 's, C: Code<'a>> Walk<'a, 's, C> {
         })
     }
 
-    /// Why the effects of a way in a call are relevant, apart from its writes.
+    /// Why the effects of an alternative in a call are relevant, apart from its writes.
     pub fn happens(&self, call: usize, way: &Effects<C::Changes>) -> Option<Why> {
         match self.same_exit() {
             _ if way.event => Some(Why::Event),

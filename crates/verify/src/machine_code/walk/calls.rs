@@ -38,7 +38,8 @@ impl<'a> Walk<'a, '_, Over<'a, '_>> {
         Ok(())
     }
 
-    /// The branch that made a call; through a pointer if it is a jump. Another function, which another pointer leads to, may do anything.
+    /// Walks over the branch that made a call. A jump is a call through a pointer. It is added to the slice, because the function that
+    /// another pointer leads to may do anything.
     pub(super) fn called_by(&mut self, op: u32, group: Option<&Group<'a>>) {
         let inst = self.inst(0, op);
         if inst.operator() == Some(Op::Jump) {
@@ -74,7 +75,8 @@ impl<'a> Walk<'a, '_, Over<'a, '_>> {
         Ok(())
     }
 
-    /// What is live after the call that was just entered backwards: registers that it preserves stay its caller's.
+    /// The walk has just entered a call backwards. Callee-saved registers that are live after the call stay live in its caller. Other live
+    /// registers are live in the callee.
     fn keep(&mut self) {
         let Some(registers) = &self.code.facts.registers else { return };
         if let [.., caller, callee] = &mut self.frames[..] {
@@ -151,7 +153,8 @@ impl<'a> Walk<'a, '_, Over<'a, '_>> {
         Ok(())
     }
 
-    /// Passes a call with a summary, of a function or of the IR. Its result and what it leaves undefined are no longer live.
+    /// Walks over a call with a summary, of a function or of the IR. Its result, and registers that it leaves undefined, are no longer
+    /// live.
     #[allow(clippy::too_many_arguments, reason = "a call with all that is known of it")]
     pub(super) fn passed_by(
         &mut self,
