@@ -66,7 +66,7 @@ pub struct Wanted {
 pub trait Pruner {
     /// The decisions of a completed path whose alternatives are relevant. An error says why they cannot be determined.
     fn wanted(&self, path: &Traced<'_>) -> Result<Wanted, String>;
-    /// The static facts that paths contradicted since the last call, in words.
+    /// The results of the static analysis that paths contradicted since the last call, in words.
     fn contradicted(&self) -> Vec<String> {
         Vec::new()
     }

@@ -61,7 +61,7 @@ pub struct Function {
     pub(super) calls: FxHashMap<u32, Called>,
     /// The effects of a call of it.
     pub whole: Effects,
-    /// What it may write on ways that never return.
+    /// What it may write on paths that never return.
     ends: Memory,
     pub(super) done: RefCell<FxHashMap<u32, Rc<Effects>>>,
     /// By block: for each operation, a bit for each of its operands whose value is known.
@@ -125,7 +125,7 @@ impl Facts {
         }
     }
 
-    /// Adds blocks that were lifted since.
+    /// Adds the blocks that were lifted since the last call.
     pub fn grow(&mut self, image: &Image, state: &State) {
         self.layout.find(&*self.source.borrow(), state);
         let Some((func, code)) = image.machine_code() else { return };
@@ -196,7 +196,7 @@ impl Facts {
         self.source.borrow().transfer(block)
     }
 
-    /// Whether a block is part of a return, and comes behind the instruction: it changes no register.
+    /// Whether a block is part of a return and comes after the return instruction. Such a block changes no register.
     pub fn ends_return(&self, image: &Image, block: u32) -> bool {
         let (module, code) = (image.function(self.func).0, image.code(self.func));
         let registers = code.consts.len() as u32..code.consts.len() as u32 + code.param_slots;
@@ -248,7 +248,7 @@ impl Facts {
         self.source.borrow().names_of(entry).iter().any(|(name, library)| *library && after(name))
     }
 
-    /// Whether C's `exit` begins with a block, where all ways meet that end the program in good order.
+    /// Whether C's `exit` begins with a block. All paths that end the program normally pass it.
     pub fn is_exit(&self, entry: u32) -> bool {
         self.source.borrow().names_of(entry).iter().any(|(name, library)| *library && name == EXIT)
     }
@@ -283,7 +283,7 @@ impl Facts {
         self.functions.get(self.owner.get(&block)?).cloned()
     }
 
-    /// The same. If none is known, the symbol around the block is used.
+    /// A function that a block is part of. If none is known, the symbol around the block is used.
     pub fn around(&mut self, image: &Image, block: u32) -> Option<Rc<Function>> {
         self.owner(block).or_else(|| {
             let entry = self.source.borrow().entry_around(block)?;

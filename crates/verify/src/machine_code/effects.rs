@@ -8,14 +8,14 @@ use crate::slice::live::Live;
 
 /// The C library's tables of what is called at exit; all other memory, whose objects are not distinguished.
 pub const TABLES: ObjectId = ObjectId(1);
-/// Variables that only instructions that name them access.
+/// Variables that only instructions with their address access.
 pub const NAMED: ObjectId = ObjectId(2);
 pub const ANY: ObjectId = ObjectId(0);
 
 /// The most parts of a frame, as distances from the return address, that are distinguished.
 const PARTS: usize = 64;
 
-/// What may happen on a way of machine code.
+/// The effects of an alternative in machine code.
 pub type Effects = crate::flow::Effects<Memory>;
 
 /// What may be written.
@@ -75,7 +75,8 @@ impl Memory {
         }
     }
 
-    /// The same as the caller sees it. After it pushed the return address, the stack pointer was at this distance from the caller's return address.
+    /// These writes, as the caller sees them. `pushed`: the distance of the stack pointer from the caller's return address, after the call
+    /// pushed its own.
     fn outside(&self, pushed: Option<i64>) -> Memory {
         let mut seen = Memory { frame: Vec::new(), own: false, ..self.clone() };
         for (low, high) in self.frame.iter().filter(|(_, high)| *high > 8) {
@@ -112,7 +113,7 @@ impl Memory {
     }
 }
 
-/// Where on a path a way begins.
+/// The program point at which an alternative begins.
 pub struct Around<'a> {
     /// The address of its function's return address; 0: not known.
     pub base: u64,

@@ -61,11 +61,12 @@ pub struct Layout {
     streams: [Option<u64>; 3],
     /// Addresses and lengths of the C library's tables of what is called at exit.
     tables: Vec<(u64, u64)>,
-    /// Variables that only instructions that name them access, by address.
+    /// Variables that only instructions with their address access, by address.
     variables: Vec<Unaddressed>,
     /// The program has no streams but the standard ones.
     only_standard: bool,
-    /// Memory that nothing writes and that is no code: addresses and bytes. What its texts, and those of variables, would do as formats.
+    /// Addresses and bytes of memory that nothing writes and that is no code. `any_format`: what its texts, and those of variables, would
+    /// do as formats.
     texts: Vec<(u64, Vec<u8>)>,
     any_format: Dangers,
     known: bool,
@@ -76,7 +77,7 @@ impl Layout {
         Layout { shadow, ..Layout::default() }
     }
 
-    /// Finds out what is known of a program, once, from a path's state.
+    /// Computes the layout of a program, once, from a path's state.
     pub fn find(&mut self, source: &dyn CodeSource, state: &State) {
         if std::mem::replace(&mut self.known, true) {
             return;
@@ -205,7 +206,7 @@ impl Layout {
         self.shadow.iter().chain(&self.constant).any(|part| contains(part, address)) || constant()
     }
 
-    /// The part of memory that an address lies in: only some ways to write reach it.
+    /// The part of memory that an address lies in. Only some kinds of writes reach the tables and the variables above.
     pub fn part(&self, address: u64) -> ObjectId {
         match () {
             () if self.tables.iter().any(|part| contains(part, address)) => effects::TABLES,

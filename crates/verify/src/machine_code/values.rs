@@ -54,7 +54,7 @@ impl Values {
         }
     }
 
-    /// The slots whose values are the same on all ways to here.
+    /// The slots whose values are the same on all paths to this location.
     pub fn slots(&self) -> impl Iterator<Item = u32> + '_ {
         self.known.keys().copied()
     }
@@ -66,7 +66,7 @@ impl Values {
         }
     }
 
-    /// Keeps what holds in both. Returns whether anything was lost.
+    /// Keeps the values that both agree on. Returns whether any value was lost.
     pub fn meet(&mut self, other: &Values) -> bool {
         let before = self.known.len();
         self.known.retain(|slot, value| other.known.get(slot) == Some(value));

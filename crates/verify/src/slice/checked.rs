@@ -3,7 +3,7 @@
 //!
 //! - stores, against the objects that their pointers may point to;
 //! - calls by pointer, against the possible callees;
-//! - calls with a summary, against the summary: reads of memory that the program can see, and calls of the program's functions;
+//! - calls with a summary, against the summary: accesses to memory that the program can see, and calls of the program's functions;
 //! - events, against may-events;
 //! - branches, against their immediate post-dominators.
 //!
@@ -19,10 +19,10 @@ use wryneck_exec::{CodePos, Image, places};
 use super::live::Placed;
 use crate::flow::{ContextId, Flow, ObjectId, Place, Summary};
 
-/// More contradictions than this are not told apart.
+/// The most contradictions that are recorded.
 const MOST: usize = 64;
 
-/// What was checked, and what was wrong.
+/// The results of the checks.
 pub struct Checked {
     on: bool,
     right: RefCell<FxHashSet<(CodePos, ContextId, ObjectId)>>,
@@ -30,17 +30,17 @@ pub struct Checked {
 }
 
 impl Checked {
-    /// With `on` off nothing is noted.
+    /// If `on` is false, no contradiction is recorded.
     pub fn new(on: bool) -> Checked {
         Checked { on, right: RefCell::default(), wrong: RefCell::default() }
     }
 
-    /// Whether facts are checked.
+    /// Whether the static analysis is checked.
     pub fn is_on(&self) -> bool {
         self.on
     }
 
-    /// The contradictions since this was asked last, in words.
+    /// The contradictions since the last call, in words.
     pub fn take(&self) -> Vec<String> {
         std::mem::take(&mut *self.wrong.borrow_mut()).into_iter().collect()
     }
@@ -90,12 +90,13 @@ impl Checked {
         self.contradicted(image, at, &format!("`{name}` calls `{callee}`, which its summary does not say"));
     }
 
-    /// A branch's ways did not meet where they should have.
+    /// A call returned, but the walk passed no immediate post-dominator of a branch in it.
     pub fn never_met(&self, image: &Image, at: CodePos) {
         self.contradicted(image, at, "the ways of the branch do not meet where they are known to");
     }
 
-    /// A call with a summary read bytes of an object that the program can see. `arguments`: the objects that arguments lead to, where these are known.
+    /// A call with a summary read bytes of an object that the program can see. `arguments`: the objects that arguments point to, where
+    /// these are known.
     pub fn read(
         &self,
         flow: &Flow,

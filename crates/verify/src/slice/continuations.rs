@@ -89,7 +89,7 @@ struct Entry {
 /// Complete subtrees of one program point, by live-in set, then by the hash of its values.
 type Entries = BTreeMap<Parts, FxHashMap<u128, Vec<Rc<Entry>>>>;
 
-/// Different live-in sets that are remembered of one program point.
+/// The most live-in sets that are cached of one program point.
 const KINDS: usize = 64;
 /// New entries after which older ones are forgotten. An entry takes a few kilobytes.
 const ENTRIES: usize = 1 << 15;

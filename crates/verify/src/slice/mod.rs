@@ -32,7 +32,7 @@ use walk::Mismatch;
 
 use crate::flow::ObjectId;
 
-/// What is known of a program's code before any path: a kind of code that paths can be sliced over.
+/// A kind of code that paths can be sliced over, with the static analysis of the program.
 pub trait Front {
     /// Slices a recorded path, from its end or from a live-in set there: the recorded decisions that its events depend on. Calls `see` for each
     /// branch that is judged, with the reason if it is relevant.
@@ -43,7 +43,7 @@ pub trait Front {
         from: Option<&Needs>,
         see: &mut dyn FnMut(CodePos, Option<Why>),
     ) -> Result<Wanted, Mismatch>;
-    /// The static facts that paths contradicted since the last call, in words.
+    /// The results of the static analysis that paths contradicted since the last call, in words.
     fn contradicted(&self) -> Vec<String> {
         Vec::new()
     }

@@ -13,7 +13,7 @@ use super::live::Live;
 use super::recent::Recent;
 use crate::flow::BitSet;
 
-/// Walks that are remembered per point of a path.
+/// The most walks that are cached per point of a path.
 const KEPT: usize = 3;
 /// New points after which older ones are forgotten. A point takes a few kilobytes, and most are complete by then.
 const PLACES: usize = 1 << 13;
@@ -198,7 +198,7 @@ impl Known {
         see(self.noted.borrow().get(&subtree).map_or(&[], Vec::as_slice))
     }
 
-    /// A walk towards the oldest undecided decision passed a point.
+    /// A walk towards the oldest decision with deferred flips passed a point.
     pub fn add(&self, place: PrefixId, needs: Needs) {
         let mut walks = self.walks.borrow_mut();
         if walks.new.len() >= PLACES {

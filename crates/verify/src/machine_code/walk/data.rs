@@ -16,10 +16,10 @@ use crate::operand::slots_written;
 use crate::slice::live::Live;
 use crate::slice::walk::{Group, Walk};
 
-/// What output writes of the environment.
+/// The environment cells that output writes.
 const OF_OUTPUT: [CellKind; 4] = [CellKind::StreamOutput, CellKind::StreamInput, CellKind::StreamError, CellKind::Contents];
 
-/// The arguments that a summary names: which of the convention's registers others are arguments is not known.
+/// The arguments that a summary names. Which other registers of the calling convention are arguments is not known.
 pub fn named_arguments(summary: &Summary, args: &[u32]) -> Vec<u32> {
     let mut named = Vec::new();
     for place in summary.reads.iter().chain(&summary.writes) {
@@ -58,7 +58,7 @@ impl<'a> Walk<'a, '_, Over<'a, '_>> {
         self.add_reads(group.reads());
     }
 
-    /// The observed return of such a call.
+    /// The observed return of a call.
     pub(super) fn is_shown(&mut self, group: &Group<'_>) {
         self.happens_here(group);
         let result = self.code.facts.registers.as_ref().filter(|_| group.result_matters()).map(|registers| registers.result);

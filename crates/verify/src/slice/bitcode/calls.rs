@@ -194,7 +194,8 @@ impl<'a> Walk<'a, '_, Over<'a>> {
         Ok(())
     }
 
-    /// The live-in set of a call inside of one with a summary, where recording began. If the outer call is in the slice, all that it still does counts.
+    /// The live-in set of a call inside of one with a summary, if recording began there. If the outer call is in the slice, so is the rest
+    /// of the inner call.
     fn began_inside(&self, number: u32, took: bool) -> Call {
         let path = self.code.path;
         let traced = path.trace.frames[number as usize];
@@ -242,7 +243,8 @@ impl<'a> Walk<'a, '_, Over<'a>> {
         self.by_summary(op, group, &skipped);
     }
 
-    /// What a call with a summary did to memory that the program can see, against what the summary says.
+    /// Checks the summary of a call against the memory that the call accessed, as far as the program can see it, and against the functions
+    /// that it called.
     fn check_summarised(
         &self,
         at: CodePos,
@@ -273,7 +275,7 @@ impl<'a> Walk<'a, '_, Over<'a>> {
         }
     }
 
-    /// A call of a model, or of a function nobody defines.
+    /// A call of a model, or of an undefined function.
     pub(super) fn is_called(&mut self, inst: &Inst, op: u32, group: &Group<'a>) {
         let func = self.top().func;
         let image = self.code.path.image;
@@ -296,8 +298,8 @@ impl<'a> Walk<'a, '_, Over<'a>> {
         }
     }
 
-    /// A call that is an event, or a may-event for other arguments, observed before it runs. A call that is no event need not happen, but the operands
-    /// that make it none are live.
+    /// A call that is an event, or a may-event for other arguments, observed before it runs. A call that is no event is not in the slice,
+    /// but the operands that decide this are live.
     pub(super) fn is_announced(&mut self, inst: &Inst, mask: u32, group: &Group<'_>) {
         let func = self.top().func;
         self.happens_here(group);
@@ -314,7 +316,7 @@ impl<'a> Walk<'a, '_, Over<'a>> {
         self.add_reads(group.reads());
     }
 
-    /// The observed return of such a call.
+    /// The observed return of a call.
     pub(super) fn is_shown(&mut self, inst: &Inst, group: &Group<'_>) {
         self.happens_here(group);
         self.result_matters = is_call(inst) && group.result_matters();

@@ -17,14 +17,14 @@ use super::walk::{Asks, Code, Former, Frame, Group, Mismatch, Record, Walk, hold
 use super::{Front, Slicer};
 use crate::flow::{BitSet, Changes, ContextId, Effects, Flow, ObjectId, Place, Summary};
 
-/// The static facts of a program as bitcode, and the notes on where paths contradict them.
+/// The static analysis of a program as bitcode, and where recorded paths contradict it.
 pub struct Bitcode {
     flow: Flow,
     checked: Checked,
 }
 
 impl Slicer {
-    /// `checks`: paths are compared with the static facts.
+    /// `checks`: recorded paths are compared with the static analysis.
     pub fn new(flow: Flow, explain: Option<Explain>, checks: bool) -> Slicer {
         Slicer::over(Bitcode { flow, checked: Checked::new(checks) }, explain)
     }
@@ -70,9 +70,9 @@ struct Over<'a> {
     path: &'a Traced<'a>,
     flow: &'a Flow,
     checked: &'a Checked,
-    /// Where heap objects came to be behind the walk: what was there before is another object.
+    /// Addresses at which the path allocates heap objects after the current point. Before that, other objects are there.
     allocated: FxHashSet<u64>,
-    /// By the beginning of a heap slot that was used again behind the walk: what lay there before.
+    /// For each heap slot that the path uses again after the current point, by its first address: the object that is there before.
     former: FxHashMap<u64, Former>,
 }
 
@@ -111,7 +111,7 @@ impl<'a> Code<'a> for Over<'a> {
         Some(call as u32)
     }
 
-    /// Through the edge into the block, or the call of the function.
+    /// Leaves a block by its beginning: through the edge into the block, or by the call of the function.
     fn at_start(walk: &mut Walk<'a, '_, Self>) -> Result<(), Mismatch> {
         match walk.peek() {
             Some(Step::Edge { op, edge }) => {

@@ -45,7 +45,7 @@ impl Group<'_> {
         }
         read
     }
-    /// As [`Group::writes`], but for what calls in there keep on the stack.
+    /// As [`Group::writes`], without the stack memory of calls inside.
     pub fn writes_outside(&self) -> impl Iterator<Item = (u64, u64)> + '_ {
         let inside = self.stack_below.saturating_sub(STACK)..self.stack_below;
         self.writes().filter(move |(address, _)| !inside.contains(address))

@@ -10,13 +10,13 @@ pub struct Skipped<'s, C> {
     pub summary: &'s Summary,
     /// Its arguments' slots.
     pub args: &'s [u32],
-    /// The slot of the pointer it is made by.
+    /// The slot of the function pointer, if the call is made through one.
     pub by_pointer: Option<u32>,
     /// Its result is live.
     pub result: bool,
     /// What it is assumed to return.
     pub gives: Option<Gives>,
-    /// The argument that this rests on: another value of it may have another result.
+    /// The argument that `gives` depends on: with another value of it the result may differ.
     pub rests_on: Option<u32>,
     /// The values of arguments, where they are known.
     pub key: &'s dyn Fn(u32) -> Option<u64>,
@@ -27,7 +27,7 @@ pub struct Skipped<'s, C> {
 }
 
 impl<'a, C: Code<'a>> Walk<'a, '_, C> {
-    /// Passes a call with a summary at the operation `op`, whose steps are `group`.
+    /// Walks over a call with a summary at the operation `op`, whose steps are `group`.
     pub fn by_summary(&mut self, op: u32, group: &Group<'_>, call: &Skipped<'_, C::Changes>) {
         let Skipped { summary, args, result, gives, key, .. } = *call;
         if group.happens() {
