@@ -1,8 +1,8 @@
 //! Random C programs over twelve input bits, without undefined behaviour: what the completeness gate compares with native runs.
 //!
 //! `run(a, b, out)` computes on integers of several widths, an array, a structure and a pointer, with branches, bounded loops,
-//! switches, calls and recursion; it appends letters to `out` and returns a status whose bits are decided one by one, so that every
-//! result is a path of its own. Compiled with `-DNATIVE`, `main` prints the result of all 4,096 inputs.
+//! switches, calls, recursion and an automaton of two tables. It appends letters to `out` and returns a status whose bits are decided one by
+//! one, so that every result is a path of its own. Compiled with `-DNATIVE`, `main` prints the result of all 4,096 inputs.
 
 use crate::random::Random;
 
@@ -28,6 +28,11 @@ impl Generator {
         g.line("static unsigned mix(unsigned x, unsigned y) { return x < y ? x * 3u + y : y * 5u ^ x; }");
         g.line("static unsigned deep(unsigned n, unsigned x) { return n == 0 || x > 200 ? x : deep(n - 1, x + n); }");
         g.line("static unsigned (*const table[2])(unsigned, unsigned) = {mix, deep};");
+        let numbers = |random: &mut Random, most: usize, count| -> String {
+            (0..count).map(|_| random.below(most).to_string()).collect::<Vec<_>>().join(", ")
+        };
+        let (classes, states) = (numbers(&mut g.random, 4, 16), numbers(&mut g.random, 8, 32));
+        g.line(&format!("static const unsigned char classes[16] = {{{classes}}}, states[32] = {{{states}}};"));
         g.line("static int run(unsigned char a, unsigned char b, char *out) {");
         g.indent = 1;
         for (ty, name) in VARIABLES {
@@ -36,10 +41,11 @@ impl Generator {
         }
         g.line("unsigned char t[8] = {1, 4, 9, 16, a, b, 0, 255};");
         g.line("struct pair p = {a, b, a - b}, q = p;");
+        g.line("unsigned char state = 0;");
         g.line("unsigned char *s = t;");
         g.line("cursor = out;");
         g.statements(3, 4);
-        g.line("unsigned r = v0 ^ v2 ^ (unsigned)v5 ^ p.y, status = 0;");
+        g.line("unsigned r = v0 ^ v2 ^ (unsigned)v5 ^ p.y ^ state, status = 0;");
         g.line("for (int i = 0; i < 3; i++) if (r >> i & 1) status |= 1u << i;");
         g.line("if (cursor) *cursor = 0;");
         g.line("(void)q; (void)s; (void)v1; (void)v3; (void)v4;");
@@ -124,7 +130,7 @@ impl Generator {
     }
 
     fn statement(&mut self, depth: u32) {
-        let kind = if depth == 0 { 4 + self.below(5) } else { self.below(9) };
+        let kind = if depth == 0 { 4 + self.below(6) } else { self.below(10) };
         match kind {
             0 | 1 => {
                 let c = self.condition();
@@ -164,6 +170,12 @@ impl Generator {
                 let x = self.value(1);
                 let target = ["p.x", "p.y", "p.z"][self.below(3)];
                 self.line(&format!("{target} = {x}; q = p; s = t + ({x} & 4);"));
+            }
+            7 => {
+                let (x, letter) = (self.value(0), (b'A' + self.below(26) as u8) as char);
+                self.line(&format!("state = states[state * 4 + classes[({x}) & 15]];"));
+                let which = self.below(8);
+                self.line(&format!("if (state == {which}) say('{letter}');"));
             }
             _ => {
                 let (v, x) = (VARIABLES[self.below(6)].1, self.value(2));

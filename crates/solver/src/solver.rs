@@ -1,5 +1,6 @@
 //! The solver: what its stages share, the facts asked at every branch, and its part in a pool's compaction.
 use std::io::Write;
+use std::rc::Rc;
 
 use wryneck_expr::{Evaluator, ExprId, Model, Pool, Remap};
 
@@ -16,6 +17,7 @@ use crate::stage::search::Credits;
 use crate::stage::substitute::Replaced;
 use crate::stats::Stats;
 use crate::tables::Tables;
+use crate::values;
 
 /// Answers queries about the path conditions of one pool. Keep one per pool; see [`Solver::remap`].
 pub struct Solver {
@@ -96,6 +98,12 @@ impl Solver {
         let decided = self.by_facts(pool, pc, cond);
         self.stats.quick_decided += u64::from(decided.is_some());
         decided
+    }
+
+    /// A superset of the values, ascending, that an expression of at most 64 bits can have on this path; `None`: there are many, or they are costly to
+    /// know, or value sets are off. Relations between symbols are ignored ([`crate::values`]). No SAT solver is asked, and no model matters.
+    pub fn values(&mut self, pool: &Pool, pc: &PathCondition, e: ExprId) -> Option<Rc<[u64]>> {
+        if self.config.value_sets { values::of(pool, pc, &mut self.tables, e) } else { None }
     }
 
     fn by_facts(&mut self, pool: &mut Pool, pc: &PathCondition, cond: ExprId) -> Option<bool> {

@@ -21,6 +21,8 @@ const MOST_WORK: usize = 400_000;
 const MOST_VALUES: usize = 4096;
 /// Pairs of values that one operator may be computed for.
 const MOST_PAIRS: usize = 100_000;
+/// The same of a question that loads of a path ask: two whole bytes are too many, so checksums cost little.
+const FEWER_PAIRS: usize = 16_384;
 /// Nodes between an expression and its dominator.
 const MOST_BETWEEN: usize = 64;
 /// Sets that are made of each other.
@@ -31,8 +33,13 @@ type Values = Rc<[u64]>;
 
 /// Is the 1-bit condition false whatever values the domains leave? `false`: not known.
 pub(crate) fn refuted(pool: &Pool, pc: &PathCondition, tables: &mut Tables, cond: ExprId) -> bool {
-    let mut sets = Sets { pool, pc, tables, known: FxHashMap::default(), work: 0 };
+    let mut sets = Sets { pool, pc, tables, known: FxHashMap::default(), work: 0, most_pairs: MOST_PAIRS };
     sets.of(cond, MOST_LEVELS).is_some_and(|values| values[..] == [0])
+}
+
+/// A superset of the values under the path condition, ascending; `None`: too many, or too costly to know. It does not depend on a model.
+pub(crate) fn of(pool: &Pool, pc: &PathCondition, tables: &mut Tables, e: ExprId) -> Option<Values> {
+    Sets { pool, pc, tables, known: FxHashMap::default(), work: 0, most_pairs: FEWER_PAIRS }.of(e, MOST_LEVELS)
 }
 
 struct Sets<'a> {
@@ -41,6 +48,7 @@ struct Sets<'a> {
     tables: &'a mut Tables,
     known: FxHashMap<ExprId, Option<Values>>,
     work: usize,
+    most_pairs: usize,
 }
 
 impl Sets<'_> {
@@ -102,7 +110,7 @@ impl Sets<'_> {
                     return None;
                 }
                 let (x, y) = (self.of(a, levels)?, self.of(b, levels)?);
-                if x.len() * y.len() > MOST_PAIRS {
+                if x.len() * y.len() > self.most_pairs {
                     return None;
                 }
                 self.spend(x.len() * y.len())?;

@@ -260,6 +260,9 @@ fn load_in(cx: &mut Cx<'_>, object: &Object, offset: ExprId, size: u64) -> Resul
     if let Some(word) = table::load_element(cx, object, offset, size, low, high)? {
         return Ok(word);
     }
+    if let Some(offset) = table::automaton_offset(cx, offset)? {
+        return load_at(cx, object.base + offset, size);
+    }
     let mut bytes = Vec::with_capacity((high - low + size) as usize);
     let overhangs = may_overhang(cx, object.base, size);
     for i in low..high + size {

@@ -1,7 +1,11 @@
-//! Loads at a symbolic offset of words that may be pointers, and loads through a choice of few pointers.
+//! Loads at a symbolic offset of words that may be pointers, loads through a choice of few pointers, and loads of automata.
 //!
 //! A word of a table becomes a choice of whole words, not of bytes: a pointer keeps its object that way. A load through a pointer to one of few
 //! objects becomes a choice of the words there. Neither enumerates values, and no path is split where every access is surely in bounds.
+//!
+//! Generated scanners and parsers are automata as tables: an element of a table, with the next byte, gives an index into a table. As one value, a
+//! state over several bytes makes conditions with a multiplexer for each byte read. So where such an index has few values, each is a path
+//! of its own ([`automaton_offset`]), with a constant for its state.
 
 use wryneck_expr::{ExprId, Kind, Pool};
 
@@ -21,6 +25,10 @@ const MOST_WORDS: u64 = 512;
 const FEW_OBJECTS: usize = 8;
 /// Bytes of one object that such a load may be of.
 const MOST_SPREAD: u64 = 256;
+/// Values of an index into the table of an automaton that become a path each.
+const MOST_STATES: usize = 32;
+/// Nodes of such an index among which a load of a table is looked for.
+const MOST_OF_INDEX: usize = 32;
 /// Choices inside a word that are followed to see whether it is an address.
 const CHOICES: u32 = 4;
 
@@ -95,6 +103,39 @@ pub(super) fn load_element(
         return Ok(None);
     }
     Ok(Some(word_at(cx, &words, offset)))
+}
+
+/// The offset as a constant, if it is an index into the table of an automaton that has few values: over several symbols, one of them by way of another
+/// table. One decision. The values are those of the path's domains, so they are the same in a replay.
+pub(super) fn automaton_offset(cx: &mut Cx<'_>, offset: ExprId) -> Result<Option<u64>, Stop> {
+    let pool = &cx.core.pool;
+    if pool.support(offset).len() < 2 || !reads_table(pool, offset) {
+        return Ok(None);
+    }
+    let values = cx.core.solver.values(pool, &cx.state.path, offset).filter(|values| values.len() <= MOST_STATES);
+    let Some(values) = values else { return Ok(None) };
+    let width = cx.core.pool.width(offset);
+    let mut is = |&value: &u64| {
+        let value = cx.core.pool.bits(width, value);
+        cx.core.pool.eq(offset, value)
+    };
+    let conds: Vec<ExprId> = values.iter().map(&mut is).collect();
+    let at = cx.choose(&conds, &[])?;
+    Ok(Some(values[at]))
+}
+
+/// Whether an element of a table is part of this number, near its top.
+fn reads_table(pool: &Pool, number: ExprId) -> bool {
+    let mut open = vec![number];
+    for _ in 0..MOST_OF_INDEX {
+        let Some(e) = open.pop() else { return false };
+        let kind = pool.kind(e);
+        if matches!(kind, Kind::Read(..)) {
+            return true;
+        }
+        open.extend(kind.children().filter(|operand| !pool.support(*operand).is_empty()));
+    }
+    false
 }
 
 /// Whether a word may be the address of an object or a function.
