@@ -21,7 +21,10 @@ const MOST_WORK: usize = 400_000;
 const MOST_VALUES: usize = 4096;
 /// Pairs of values that one operator may be computed for.
 const MOST_PAIRS: usize = 100_000;
-/// The same of a question that loads of a path ask: two whole bytes are too many, so checksums cost little.
+/// What a node costs beside its values.
+const NODE: usize = 16;
+/// The same two limits of a question that loads of a path ask: two whole bytes are too many pairs, so checksums cost little.
+const LESS_WORK: usize = 40_000;
 const FEWER_PAIRS: usize = 16_384;
 /// Nodes between an expression and its dominator.
 const MOST_BETWEEN: usize = 64;
@@ -33,13 +36,13 @@ type Values = Rc<[u64]>;
 
 /// Is the 1-bit condition false whatever values the domains leave? `false`: not known.
 pub(crate) fn refuted(pool: &Pool, pc: &PathCondition, tables: &mut Tables, cond: ExprId) -> bool {
-    let mut sets = Sets { pool, pc, tables, known: FxHashMap::default(), work: 0, most_pairs: MOST_PAIRS };
+    let mut sets = Sets { pool, pc, tables, known: FxHashMap::default(), work: 0, most_work: MOST_WORK, most_pairs: MOST_PAIRS };
     sets.of(cond, MOST_LEVELS).is_some_and(|values| values[..] == [0])
 }
 
 /// A superset of the values under the path condition, ascending; `None`: too many, or too costly to know. It does not depend on a model.
 pub(crate) fn of(pool: &Pool, pc: &PathCondition, tables: &mut Tables, e: ExprId) -> Option<Values> {
-    Sets { pool, pc, tables, known: FxHashMap::default(), work: 0, most_pairs: FEWER_PAIRS }.of(e, MOST_LEVELS)
+    Sets { pool, pc, tables, known: FxHashMap::default(), work: 0, most_work: LESS_WORK, most_pairs: FEWER_PAIRS }.of(e, MOST_LEVELS)
 }
 
 struct Sets<'a> {
@@ -48,6 +51,7 @@ struct Sets<'a> {
     tables: &'a mut Tables,
     known: FxHashMap<ExprId, Option<Values>>,
     work: usize,
+    most_work: usize,
     most_pairs: usize,
 }
 
@@ -57,7 +61,8 @@ impl Sets<'_> {
         if let Some(known) = self.known.get(&e) {
             return known.clone();
         }
-        let values = if self.pool.width(e) > 64 || levels == 0 { None } else { self.derive(e, levels - 1) };
+        let is_allowed = self.pool.width(e) <= 64 && levels > 0 && self.spend(NODE).is_some();
+        let values = if is_allowed { self.derive(e, levels - 1) } else { None };
         self.known.insert(e, values.clone());
         values
     }
@@ -174,7 +179,7 @@ impl Sets<'_> {
 
     fn spend(&mut self, work: usize) -> Option<()> {
         self.work += work;
-        (self.work <= MOST_WORK).then_some(())
+        (self.work <= self.most_work).then_some(())
     }
 }
 

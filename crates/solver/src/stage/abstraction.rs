@@ -20,6 +20,8 @@ use crate::stage::costly::{cheap, is_mixed};
 const MOST_CONFLICTS: u64 = 100;
 /// What the names of the symbols begin with; no input of a program does.
 const NAME: &str = "hash: ";
+/// Nodes above the hashes, each of which is built anew. Texts that are printed at positions which depend on input have tens of thousands.
+const MOST_ABOVE: usize = 3_000;
 /// Gates of the instance.
 const MOST_GATES: usize = 100_000;
 
@@ -45,9 +47,8 @@ pub(crate) fn run(solver: &mut Solver, pool: &mut Pool, query: &mut Query<'_>) -
     if !query.costly(pool).hash {
         return None;
     }
-    let assertions = query.assertions();
     let mut substitution = Substitution::new();
-    for cut in hashes(pool, &assertions) {
+    for cut in hashes(pool, &query.assertions())? {
         let symbol = pool.symbol(NAME, cut.index() as u32, pool.width(cut));
         let to = pool.sym(symbol);
         substitution.replace(cut, to);
@@ -71,14 +72,17 @@ pub(crate) fn run(solver: &mut Solver, pool: &mut Pool, query: &mut Query<'_>) -
     }
 }
 
-/// The topmost sums and exclusive ors of two symbolic numbers below these.
-fn hashes(pool: &Pool, roots: &[ExprId]) -> Vec<ExprId> {
+/// The topmost sums and exclusive ors of two symbolic numbers below these. `None`: there are too many nodes above them.
+fn hashes(pool: &Pool, roots: &[ExprId]) -> Option<Vec<ExprId>> {
     let mut open = roots.to_vec();
     let mut seen = rustc_hash::FxHashSet::default();
     let mut found = Vec::new();
     while let Some(e) = open.pop() {
         if !seen.insert(e) {
             continue;
+        }
+        if seen.len() > MOST_ABOVE {
+            return None;
         }
         if is_mixed(pool, e) && pool.width(e) <= 64 {
             found.push(e);
@@ -90,5 +94,5 @@ fn hashes(pool: &Pool, roots: &[ExprId]) -> Vec<ExprId> {
             open.extend(pool.array_open(array));
         }
     }
-    found
+    Some(found)
 }

@@ -12,22 +12,40 @@ const MIXED: usize = 24;
 /// Their bits.
 const MIXED_WIDE: u32 = 16;
 
+/// Nodes of a goal that are looked at. One that has more is costly: texts at positions that depend on input have tens of thousands.
+const MOST_NODES: usize = 4_096;
+
 #[derive(Default)]
 pub(crate) struct Costly {
-    /// Wide products or quotients, or many sums of symbolic numbers.
+    /// Wide products or quotients, many sums of symbolic numbers, or more than [`MOST_NODES`] nodes.
     pub(crate) hash: bool,
-    pub(crate) float: bool,
+    /// A sweep of it is costly, too: floating point, or more than [`MOST_NODES`] nodes.
+    pub(crate) sweep: bool,
 }
 
 impl Costly {
+    /// Cost: at most [`MOST_NODES`] nodes.
     pub(crate) fn of(pool: &Pool, goal: ExprId) -> Costly {
         let mut costly = Costly::default();
-        let mut mixed = 0;
-        post_order(pool, &[goal], |e| match pool.kind(e) {
-            Kind::Float(..) => costly.float = true,
-            _ if is_product(pool, e) => costly.hash = true,
-            _ => mixed += usize::from(is_mixed(pool, e)),
-        });
+        let (mut open, mut seen, mut mixed) = (vec![goal], FxHashSet::default(), 0);
+        while let Some(e) = open.pop() {
+            if pool.support(e).is_empty() || !seen.insert(e) {
+                continue;
+            }
+            if seen.len() > MOST_NODES {
+                return Costly { hash: true, sweep: true };
+            }
+            let kind = pool.kind(e);
+            match kind {
+                Kind::Float(..) => costly.sweep = true,
+                _ if is_product(pool, e) => costly.hash = true,
+                _ => mixed += usize::from(is_mixed(pool, e)),
+            }
+            open.extend(kind.children());
+            if let Kind::Read(array, _) = kind {
+                open.extend(pool.array_open(array));
+            }
+        }
         costly.hash |= mixed >= MIXED;
         costly
     }

@@ -2,7 +2,7 @@
 //!
 //! The base model satisfies all but the goal. Of a sum, a checksum or a remainder another value of a single byte often satisfies that, too, and one
 //! sweep per byte tells for all its values. Only costly goals ([`Query::costly`]) are worth that: their circuits have thousands of gates,
-//! others are answered by the SAT solver in the time of a few sweeps. Never says that there is no model. Cost: at most [`MOST_SYMBOLS`] sweeps of
+//! others are answered by the SAT solver in the time of a few sweeps. Goals whose sweeps are costly, too, are left out. Never says that there is no model. Cost: at most [`MOST_SYMBOLS`] sweeps of
 //! the goal, and of what constrains a byte that helps.
 use wryneck_expr::Pool;
 
@@ -16,7 +16,7 @@ const MOST_SYMBOLS: usize = 16;
 
 pub(crate) fn run(solver: &mut Solver, pool: &mut Pool, query: &mut Query<'_>) -> Option<Answer> {
     let costly = query.costly(pool);
-    if !costly.hash || costly.float {
+    if !costly.hash || costly.sweep {
         return None;
     }
     let bytes = |symbol: &&_| pool.sym_info(**symbol).width <= 8;
