@@ -130,7 +130,7 @@ impl Generator {
     }
 
     fn statement(&mut self, depth: u32) {
-        let kind = if depth == 0 { 4 + self.below(6) } else { self.below(10) };
+        let kind = if depth == 0 { 4 + self.below(7) } else { self.below(11) };
         match kind {
             0 | 1 => {
                 let c = self.condition();
@@ -176,6 +176,11 @@ impl Generator {
                 self.line(&format!("state = states[state * 4 + classes[({x}) & 15]];"));
                 let which = self.below(8);
                 self.line(&format!("if (state == {which}) say('{letter}');"));
+            }
+            8 => {
+                // After the loop `s` is `t` again, which only the loop's end tells.
+                let (x, y, z) = (self.value(0), self.value(0), self.value(0));
+                self.line(&format!("{{ unsigned n = ({x}) & 3, m = n; s = t; while (n--) *s++ ^= {y}; s -= m; s[({z}) & 1]++; }}"));
             }
             _ => {
                 let (v, x) = (VARIABLES[self.below(6)].1, self.value(2));

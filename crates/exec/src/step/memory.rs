@@ -70,8 +70,9 @@ fn load_bytes(cx: &mut Cx<'_>, inst: Option<&Inst>, pointer: Value, size: u64) -
     match pointer::place_among(cx, candidates, size, false, inst)? {
         Place::At(addr) => load_past(cx, inst, addr, size),
         Place::In(object, offset) => {
+            // Before the bounds are checked: each value is in bounds or not.
+            let mut offset = table::automaton_offset(cx, offset)?;
             let readable = readable(cx, &object, offset, size);
-            let mut offset = offset;
             // Its interval alone says of most offsets that they are inside.
             if let Some(inst) = inst
                 && cx.core.pool.interval(offset).1.checked_add(size).is_none_or(|end| end > readable)
@@ -259,9 +260,6 @@ fn load_in(cx: &mut Cx<'_>, object: &Object, offset: ExprId, size: u64) -> Resul
     }
     if let Some(word) = table::load_element(cx, object, offset, size, low, high)? {
         return Ok(word);
-    }
-    if let Some(offset) = table::automaton_offset(cx, offset)? {
-        return load_at(cx, object.base + offset, size);
     }
     let mut bytes = Vec::with_capacity((high - low + size) as usize);
     let overhangs = may_overhang(cx, object.base, size);

@@ -12,6 +12,7 @@ pub mod float;
 pub mod frame;
 pub mod goals;
 pub mod heap_calls;
+mod implied;
 pub mod inputs;
 pub mod landing;
 pub(crate) mod lazy;

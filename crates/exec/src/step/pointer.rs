@@ -22,7 +22,7 @@ use crate::state::variables::Variable;
 use crate::state::{Frame, State};
 use crate::step::cx::{Cx, fix_region};
 use crate::step::plugin::{Stop, Value};
-use crate::step::{lazy, memory, resolve};
+use crate::step::{implied, lazy, memory, resolve};
 
 /// Bytes below the stack that Linux keeps free, so that a stack overflow is noticed.
 const STACK_GUARD: u64 = 1 << 20;
@@ -178,10 +178,11 @@ pub(super) fn place_among(
     let e = match candidates.swap_remove(at).lead {
         Lead::To(Place::In(object, offset)) if let Some(lazy) = cx.core.lazy.clone() => {
             let offset = lazy.access(&object, offset, size, write, cx)?;
-            return Ok(Place::In(object, offset));
+            return Ok(Place::In(object, implied::value(cx, offset)));
         }
+        Lead::To(Place::In(object, offset)) => return Ok(Place::In(object, implied::value(cx, offset))),
         Lead::To(place) => return Ok(place),
-        Lead::Unknown(e) => e,
+        Lead::Unknown(e) => implied::value(cx, e),
     };
     if let Some(addr) = cx.core.pool.as_u64(e) {
         return Ok(Place::At(addr));

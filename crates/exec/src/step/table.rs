@@ -105,15 +105,15 @@ pub(super) fn load_element(
     Ok(Some(word_at(cx, &words, offset)))
 }
 
-/// The offset as a constant, if it is an index into the table of an automaton that has few values: over several symbols, one of them by way of another
+/// The offset; as a constant, if it is an index into the table of an automaton that has few values: over several symbols, one of them by way of another
 /// table. One decision. The values are those of the path's domains, so they are the same in a replay.
-pub(super) fn automaton_offset(cx: &mut Cx<'_>, offset: ExprId) -> Result<Option<u64>, Stop> {
+pub(super) fn automaton_offset(cx: &mut Cx<'_>, offset: ExprId) -> Result<ExprId, Stop> {
     let pool = &cx.core.pool;
     if pool.support(offset).len() < 2 || !reads_table(pool, offset) {
-        return Ok(None);
+        return Ok(offset);
     }
     let values = cx.core.solver.values(pool, &cx.state.path, offset).filter(|values| values.len() <= MOST_STATES);
-    let Some(values) = values else { return Ok(None) };
+    let Some(values) = values else { return Ok(offset) };
     let width = cx.core.pool.width(offset);
     let mut is = |&value: &u64| {
         let value = cx.core.pool.bits(width, value);
@@ -121,7 +121,7 @@ pub(super) fn automaton_offset(cx: &mut Cx<'_>, offset: ExprId) -> Result<Option
     };
     let conds: Vec<ExprId> = values.iter().map(&mut is).collect();
     let at = cx.choose(&conds, &[])?;
-    Ok(Some(values[at]))
+    Ok(cx.core.pool.bits(width, values[at]))
 }
 
 /// Whether an element of a table is part of this number, near its top.

@@ -1,0 +1,59 @@
+//! Implied values: parts of an address that equalities on the path make constant.
+//!
+//! A copy loop whose length is input ends with `length == 7` on the path. Pointers computed from the length have one value then, but their
+//! expressions do not show it, and each access would ask the solver for its bounds. KLEE rewrites expressions by such equalities, too
+//! (OSDI 2008, section 3.3, "implied value concretization"). Here only addresses are rewritten, when they are used.
+//!
+//! The result depends on the path condition alone: the model is a guess of the constant, and the path has the equality or not. Pruning
+//! does not use it, because a slice would not see that an access depends on the branch that asserted the equality.
+//! Cost: at most [`MOST_NODES`] nodes, each evaluated and looked up in its group of constraints. No query.
+
+use wryneck_expr::subst::Substitution;
+use wryneck_expr::{ExprId, Kind};
+
+use crate::step::cx::Cx;
+
+/// Nodes of an address that are looked at.
+const MOST_NODES: usize = 48;
+
+/// An address, or an offset into an object, with its implied parts as constants.
+pub(super) fn value(cx: &mut Cx<'_>, e: ExprId) -> ExprId {
+    if cx.core.config.keep_infeasible_flips || !cx.core.config.quick_checks || cx.core.pool.support(e).is_empty() {
+        return e;
+    }
+    let mut substitution = Substitution::new();
+    let (mut open, mut seen, mut is_same) = (vec![e], Vec::new(), true);
+    while let Some(part) = open.pop() {
+        if cx.core.pool.support(part).is_empty() || seen.contains(&part) {
+            continue;
+        }
+        if seen.len() == MOST_NODES {
+            break;
+        }
+        seen.push(part);
+        match constant(cx, part) {
+            Some(value) => {
+                is_same = false;
+                substitution.replace(part, value);
+            }
+            None => open.extend(cx.core.pool.kind(part).children()),
+        }
+    }
+    if is_same { e } else { substitution.apply(&mut cx.core.pool, e) }
+}
+
+/// The constant that a part equals on this path, if one of the constraints says so.
+fn constant(cx: &mut Cx<'_>, part: ExprId) -> Option<ExprId> {
+    let width = cx.core.pool.width(part);
+    if width > 64 || matches!(cx.core.pool.kind(part), Kind::PtrAdd(..)) {
+        return None;
+    }
+    if let Kind::Sym(symbol) = cx.core.pool.kind(part) {
+        let value = cx.state.path.fixed(symbol)?;
+        return Some(cx.core.pool.bits(width, value));
+    }
+    let guess = cx.core.eval.eval(&cx.core.pool, part, &cx.state.model);
+    let guess = cx.core.pool.bits(width, guess);
+    let equal = cx.core.pool.eq(part, guess);
+    cx.state.path.contains(&cx.core.pool, equal).then_some(guess)
+}
