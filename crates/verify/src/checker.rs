@@ -1,9 +1,9 @@
 //! The trait of a rule (paper 1, section 4, `Checker`).
 //!
-//! Rule files implement it by [`crate::automaton`], Rust code by [`crate::unchecked`]; both are rows of one table. The paper's
-//! `OnExecution` is split in two, because a fork runs its operation again: [`Checker::events`] reads and decides, [`Checker::learn`]
-//! changes. `MayBeEvent` is a list of names, which the image resolves once, so the static analysis runs no code of a rule. The paper's
-//! `Clone` is that of the rule's [`PathData`].
+//! Rule files implement it by [`crate::automaton`], Rust code by [`crate::unchecked`]; `builtin.rs` lists both. The paper's `OnExecution`
+//! is split in two, because a fork runs its operation again: [`Checker::events`] reads and decides, [`Checker::learn`] changes.
+//! `MayBeEvent` is a list of names, which the image resolves once, so the static analysis runs no code of a rule. The paper's `Clone` is
+//! that of the rule's [`PathData`].
 
 use std::collections::BTreeSet;
 use std::fmt;

@@ -18,7 +18,7 @@ use crate::state::rebuilt::Rebuilt;
 use crate::state::{NO_SUBTREE, State};
 use crate::step::core::{Core, Flip};
 
-/// Flips left out as subsumed that are kept for an audit.
+/// Subsumed flips that are kept for an audit; the list is cut to so many when it has twice as many.
 const KEPT: usize = 1 << 12;
 /// Instructions that any audited path may run.
 const LONGEST: u64 = 10_000_000;

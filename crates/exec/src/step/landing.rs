@@ -1,5 +1,5 @@
 //! Non-local jumps: `setjmp` records a landing, `longjmp` unwinds the frames above it and makes `setjmp` return again. An exception unwinds
-//! to a landing pad, which is a call followed by [`Op::Unwound`]. That operation then gives 1.
+//! to a landing pad: an [`Op::Unwound`] directly after a call. That operation then gives 1.
 //!
 //! A landing is a copy of the frame that called `setjmp`, shared until the frame is written. Its token lies in the program's `jmp_buf`, so
 //! a copied buffer works. The copy restores the values that live in slots: a value that is live at `setjmp` was computed before it. C

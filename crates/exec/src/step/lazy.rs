@@ -1,4 +1,4 @@
-//! Lazily made inputs in the engine: the slot of their plug-in, and binding as an operation of its own (docs/design/016).
+//! Lazily made inputs in the engine: calls of their plug-in, and binding as an operation of its own (docs/design/016).
 
 use wryneck_expr::ExprId;
 use wryneck_solver::PathCondition;

@@ -3,9 +3,9 @@
 //! A word of a table becomes a choice of whole words, not of bytes: a pointer keeps its object that way. A load through a pointer to one of few
 //! objects becomes a choice of the words there. Neither enumerates values, and no path is split where every access is surely in bounds.
 //!
-//! Generated scanners and parsers are automata as tables: an element of a table, with the next byte, gives an index into a table. As one value, a
-//! state over several bytes makes conditions with a multiplexer for each byte read. So where such an index has few values, each is a path
-//! of its own ([`automaton_offset`]), with a constant for its state.
+//! Generated scanners and parsers are automata as tables: an element of a table, with the next byte, gives an index into a table. As one
+//! expression, the automaton's state after several bytes has a multiplexer for each byte. So where such an index has few values, each is a
+//! path of its own ([`automaton_offset`]), with a constant for its state.
 
 use wryneck_expr::{ExprId, Kind, Pool};
 

@@ -7,8 +7,8 @@
 //!
 //! [`Uninit::Report`]: reading is harmless, but a branch, an address or output must not depend on such a byte. A byte that is read before
 //! it is written becomes a symbol named after its object, and copies carry the symbol. A decision first tests by support whether its
-//! expression contains such a symbol. If so, the solver is asked whether another value of the symbol would change the result. Conditions
-//! with an independent first part are decided part by part, as the program's own `&&` and `||` would be. The other modes cost nothing.
+//! expression contains such a symbol. If so, the solver is asked whether another value of the symbol would change the result. Parts of `&&`
+//! and `||` without such a symbol are decided first, as the program's own tests would be. The other modes cost nothing.
 //!
 //! A vector load of machine code may read bytes outside of an object together with the object's own. In every mode, decisions must not
 //! depend on such bytes. They must not be stored either, except on the stack. A string function that ignores them is right; a copy that

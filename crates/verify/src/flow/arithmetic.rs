@@ -1,8 +1,8 @@
 //! Addresses that are computed from more than one: sums, differences, indices and copies of known length, over the nodes of [`Waves`].
 //!
 //! An address plus the distance between two objects leads from one object to the other. A pointer plus an index stays in the pointer's
-//! object. Parts of addresses in the index are followed only if the pointer holds a part of an address, or no address. Each constraint is
-//! evaluated again when a set that it reads has grown. Cost: small; few values carry distances.
+//! object. Addresses ([`Form`](super::places::Form)) in the index are followed only if the pointer may be other than a whole address. Each
+//! constraint is evaluated again when a set that it reads has grown. Cost: small; few values carry distances.
 
 use super::ObjectId;
 use super::places::{ANY, Form};

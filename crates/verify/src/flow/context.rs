@@ -3,7 +3,7 @@
 //!
 //! A context says which parameters of a call are known numbers. Under it the conditions of the function are evaluated, and edges that are
 //! never taken are removed. Contexts are numbered; context 0 knows no parameter. A function has at most [`MOST`] contexts. Later ones
-//! become context 0, which is always sound. Cost: one closure per function and context, when it is first asked for.
+//! become context 0, which is always sound. Cost: effects are computed once per function and context, on demand.
 
 use std::cell::RefCell;
 use std::rc::Rc;

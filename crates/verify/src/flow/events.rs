@@ -1,4 +1,4 @@
-//! May-events: calls of functions that rules name, except calls about objects that no rule can know at that point.
+//! May-events: calls of functions that rules name, unless their pointer cannot be one that the rule's calls made.
 
 use rustc_hash::FxHashSet;
 use wryneck_exec::CodePos;

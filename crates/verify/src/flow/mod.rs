@@ -3,7 +3,7 @@
 //!
 //! [`cfg`] computes post-dominators, [`summary`] holds the effects of functions whose instructions are not analysed, `local`, `waves` and
 //! `points_to` compute points-to sets, and `effects` combines them. A path may leave an alternative without reaching the alternative's end.
-//! Of such a path two things count: its events, and its writes before a call of `exit`, which all such paths share. Its other writes are
+//! Of such a path two things count: its events, and its writes before a call of `exit`, whose code may read them. Its other writes are
 //! never read. Effects of single alternatives are computed on first use and cached.
 
 mod arithmetic;

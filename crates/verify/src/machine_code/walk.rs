@@ -1,9 +1,9 @@
-//! Machine code, as the backward walk sees it ([`crate::slice::walk`]): calls are blocks of one function, which share its registers.
+//! Machine code, as the backward walk sees it ([`crate::slice::walk`]): all calls run in one IR function and share its registers.
 //!
 //! While the walk is inside of a function, live registers that the function preserves belong to its caller. So the instructions that save
-//! and restore them do not become relevant. A call of a function with a summary is added to the slice as a whole or not at all. The
-//! register values are those at the call. The same holds for a call of the IR, by which machine code reaches models. All decisions that the
-//! path made before machine code began are relevant.
+//! and restore them do not become relevant. A call of a function with a summary is added to the slice as a whole or not at all. Its
+//! arguments are read at the call. The same holds for a call of the IR, by which machine code reaches models. All decisions that the path
+//! made before machine code began are relevant.
 
 mod calls;
 mod data;

@@ -1,12 +1,12 @@
 //! Path slicing: which decisions of a completed path its events depend on (paper 1, section 5; Jhala and Majumdar, "Path slicing", PLDI
 //! 2005).
 //!
-//! The slicer walks the recorded path backwards ([`walk`]) with a live set ([`live`]). The live set starts with the operands of relevant
-//! events. It grows by what these were computed from, and by the conditions of relevant branches. A branch is relevant if something in the
-//! slice lies between the branch and its immediate post-dominator. It is also relevant if its alternative may reach an event, or write
-//! something live. The same holds if the alternative may not reach the post-dominator although the slice has something after it. A static
-//! analysis answers these questions. Alternatives are assumed to terminate without a fault of their own. Cost: a few steps per instruction
-//! of the path's own part. The part shared with earlier paths is walked only if its live-in set exceeds theirs ([`needs`]).
+//! The slicer walks the recorded path backwards ([`walk`]) with a live set ([`live`]). The live set starts with the operands of the events.
+//! It grows by what these were computed from, and by the conditions of relevant branches. A branch is relevant if something in the slice
+//! lies between the branch and its immediate post-dominator. It is also relevant if its alternative may reach an event, or write something
+//! live. The same holds if the alternative may not reach the post-dominator although the slice has something after it. A static analysis
+//! answers these questions. Alternatives are assumed to terminate without a fault of their own. Cost: a few steps per instruction of the
+//! path's own part. The part shared with earlier paths is walked only if its live-in set exceeds theirs ([`needs`]).
 //!
 //! One walk serves both kinds of code: [`bitcode`] and [`crate::machine_code`] implement [`walk::Code`].
 

@@ -4,8 +4,8 @@
 //! counts. This is the shortest-distance search over matched calls and returns of Ma et al., "Directed symbolic execution", SAS'11. Flips
 //! of one program location and distance form a group. Each selection counts as one more block of distance for its group, so that a loop
 //! that forks cannot starve the rest. Every second selection in a group takes the newest item, whose path came farthest. Every fourth takes
-//! the oldest item. Every fourth takes the item with the fewest decisions that were never flipped, so that one decision after the other is
-//! flipped (counted matches).
+//! the oldest item. Every fourth takes the item with the fewest decisions never flipped: a goal behind a count of matches needs one
+//! decision after the other flipped.
 
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet};

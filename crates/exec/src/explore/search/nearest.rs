@@ -1,5 +1,5 @@
-//! Near the first path: selects a flip that is the fewest flips away from the first path. Among these, urgent flips ([`Candidate::urgent`])
-//! come first, then the latest decision. The flips on an urgent flip's path count as no farther away than the urgent flip.
+//! Near the first path: selects a flip that is the fewest flips away from the first path. Of these, flips on input that `Config::urgent`
+//! names come first, then later decisions. The flips on an urgent flip's path count as no farther away than the urgent flip.
 
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet};

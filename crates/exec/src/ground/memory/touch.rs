@@ -1,4 +1,4 @@
-//! The log of an address space: the accesses of slow operations, while a path is recorded or data races are searched for.
+//! The log of an address space: accesses made outside of the inner loop, while a path is recorded or data races are searched for.
 
 use crate::ground::stacks::StackId;
 

@@ -1,4 +1,4 @@
-//! The recorded steps of one slow operation.
+//! The recorded steps of one operation that the inner loop leaves ([`Step::Slow`]).
 
 use wryneck_exec::Step;
 
