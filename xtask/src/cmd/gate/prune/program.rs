@@ -203,6 +203,10 @@ impl Generator {
             resets += &format!("memset(&{name}, 0, sizeof {name}); ");
         }
         text += "static struct s@ o@;\n";
+        let mut numbers =
+            |most: usize, count: usize| (0..count).map(|_| self.random.below(most).to_string()).collect::<Vec<_>>().join(", ");
+        let (kinds, states) = (numbers(4, 8), numbers(8, 16));
+        text += &format!("static const unsigned char kind@[8] = {{{kinds}}}, state@[16] = {{{states}}};\n");
         if self.has(Part::Hidden) {
             text += hidden::STORE;
         }

@@ -9,7 +9,7 @@ impl Generator {
             return self.leaf();
         }
         let (x, y) = (self.value(depth - 1), self.value(depth - 1));
-        match self.below(11) {
+        match self.below(12) {
             0 | 1 => format!("(({x} + {y}) & 7)"),
             2 => format!("(({x} - {y}) & 7)"),
             3 => format!("(({x} * {y}) & 7)"),
@@ -19,6 +19,8 @@ impl Generator {
             7 => format!("(({x} << ({y} & 3)) & 7)"),
             8 => format!("({x} % ({y} + 1))"),
             9 => format!("(({x}) ? {y} : {})", self.leaf()),
+            // An automaton's next state.
+            10 => format!("state@[({x} & 3) * 4 + kind@[{y} & 7]]"),
             _ => format!("({x} == {y})"),
         }
     }
