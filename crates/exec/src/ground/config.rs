@@ -103,6 +103,8 @@ options! {
     snapshots: bool = true;
     /// Ask cheap facts whether a flip is infeasible as it is made.
     quick_checks: bool = true;
+    /// Replace parts of offsets by constants that equalities on the path imply. Pruning turns it off: a slice would not see the dependency.
+    implied_values: bool = true;
     /// Make a flip also of a side that cheap facts show infeasible: pruning asks why it is (docs/design/010).
     keep_infeasible_flips: bool = false;
     /// Steps of a path that are recorded to be sliced, of 16 bytes each; of a longer one all flips are explored.

@@ -72,6 +72,7 @@ impl Relevance {
     /// Has only those flips explored that `pruner` finds relevant; before any path starts.
     pub(crate) fn prune(&mut self, core: &mut Core, pruning: Pruning, pruner: Rc<dyn Pruner>) {
         core.config.keep_infeasible_flips = pruning != Pruning::AsPrinted;
+        core.config.implied_values = false;
         core.config.allocation_stacks = true;
         self.mode.0 = Some((pruning, pruner));
     }

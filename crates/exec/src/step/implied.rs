@@ -5,7 +5,7 @@
 //! (OSDI 2008, section 3.3, "implied value concretization"). Here only addresses are rewritten, when they are used.
 //!
 //! The result depends on the path condition alone: the model is a guess of the constant, and the path has the equality or not. Pruning
-//! does not use it, because a slice would not see that an access depends on the branch that asserted the equality.
+//! turns it off, because a slice would not see that an access depends on the branch that asserted the equality.
 //! Cost: at most [`MOST_NODES`] nodes, each evaluated and looked up in its group of constraints. No query.
 
 use wryneck_expr::subst::Substitution;
@@ -18,7 +18,7 @@ const MOST_NODES: usize = 48;
 
 /// An address, or an offset into an object, with its implied parts as constants.
 pub(super) fn value(cx: &mut Cx<'_>, e: ExprId) -> ExprId {
-    if cx.core.config.keep_infeasible_flips || !cx.core.config.quick_checks || cx.core.pool.support(e).is_empty() {
+    if !cx.core.config.implied_values || cx.core.pool.support(e).is_empty() {
         return e;
     }
     let mut substitution = Substitution::new();

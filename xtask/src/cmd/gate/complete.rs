@@ -23,8 +23,8 @@ pub struct Args {
 
 /// What can be switched off, one at a time.
 const PARTS: &[&str] = &[
-    "snapshots", "quick-checks", "substitution", "known-bits", "byte-domain", "independence", "enumeration", "neighbours", "value-sets",
-    "search", "cache", "recent-models",
+    "snapshots", "quick-checks", "substitution", "known-bits", "byte-domain", "independence", "enumeration", "implied-values",
+    "neighbours", "value-sets", "search", "cache", "recent-models",
 ];
 
 /// Status and output of a program on an input.
