@@ -5,7 +5,7 @@
 int main(int argc, char **argv) {
   static char text[8];
   char *put = text;
-  unsigned length = argv[1][0] & 7, left = length;
+  unsigned length = (argv[1][0] + argv[1][2]) & 7, left = length;
   while (left--) *put++ = argv[1][1];
   const char *get = put - length;
   return get[0] == 'x' || length == 0;

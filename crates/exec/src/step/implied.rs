@@ -6,6 +6,7 @@
 //!
 //! The result depends on the path condition alone: the model is a guess of the constant, and the path has the equality or not. Pruning
 //! turns it off, because a slice would not see that an access depends on the branch that asserted the equality.
+//! Offsets over one byte are left as they are: facts about the byte decide their bounds.
 //! Cost: at most [`MOST_NODES`] nodes, each evaluated and looked up in its group of constraints. No query.
 
 use wryneck_expr::subst::Substitution;
@@ -18,7 +19,7 @@ const MOST_NODES: usize = 48;
 
 /// An address, or an offset into an object, with its implied parts as constants.
 pub(super) fn value(cx: &mut Cx<'_>, e: ExprId) -> ExprId {
-    if !cx.core.config.implied_values || cx.core.pool.support(e).is_empty() {
+    if !cx.core.config.implied_values || cx.core.pool.support(e).len() < 2 {
         return e;
     }
     let mut substitution = Substitution::new();
