@@ -48,6 +48,30 @@ pub fn post_order(pool: &Pool, roots: &[ExprId], visit: impl FnMut(ExprId)) {
     order.into_iter().for_each(visit);
 }
 
+/// Calls `below` on every symbolic node reachable from the roots, array elements included, once each, parents before their first child. Where it answers
+/// `false`, the walk does not go on below. Whether there were at most `most` nodes; the walk ends at the first one beyond. Cost: as many.
+pub fn top_down(pool: &Pool, roots: &[ExprId], most: usize, mut below: impl FnMut(ExprId) -> bool) -> bool {
+    let mut stack = roots.to_vec();
+    let mut reached: FxHashSet<ExprId> = FxHashSet::default();
+    while let Some(e) = stack.pop() {
+        if pool.support(e).is_empty() || !reached.insert(e) {
+            continue;
+        }
+        if reached.len() > most {
+            return false;
+        }
+        if !below(e) {
+            continue;
+        }
+        let kind = pool.kind(e);
+        stack.extend(kind.children());
+        if let Kind::Read(array, _) = kind {
+            stack.extend(pool.array_open(array));
+        }
+    }
+    true
+}
+
 /// The set of nodes reachable from the many roots of a whole pool, as one bit per node.
 pub(crate) struct Reached {
     bits: Vec<u64>,
@@ -91,5 +115,34 @@ impl Reached {
                 (bit < 64).then(|| ExprId::from_raw(word as u32 * 64 + bit))
             })
         })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn top_down_meets_each_symbolic_node_once_and_ends_at_its_bound() {
+        let mut pool = Pool::new();
+        let symbol = pool.symbol("x", 0, 8);
+        let x = pool.sym(symbol);
+        let five = pool.bits(8, 5);
+        let product = pool.mul(x, five);
+        let sum = pool.add(product, x);
+        let root = pool.eq(sum, product);
+        let met = |most: usize, stop: Option<ExprId>| {
+            let mut met = Vec::new();
+            let is_all = top_down(&pool, &[root], most, |e| {
+                met.push(e);
+                Some(e) != stop
+            });
+            (is_all, met)
+        };
+        let (is_all, all) = met(100, None);
+        let distinct: FxHashSet<ExprId> = all.iter().copied().collect();
+        assert!(is_all && distinct.len() == all.len() && all[0] == root && all.contains(&x) && !all.contains(&five));
+        assert!(!met(all.len() - 1, None).0);
+        assert_eq!(met(1, Some(root)), (true, vec![root]));
     }
 }

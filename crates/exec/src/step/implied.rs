@@ -7,37 +7,41 @@
 //! The result depends on the path condition alone: the model is a guess of the constant, and the path has the equality or not. Pruning
 //! turns it off, because a slice would not see that an access depends on the branch that asserted the equality.
 //! Offsets over one byte are left as they are: facts about the byte decide their bounds.
-//! Cost: at most [`MOST_NODES`] nodes, each evaluated and looked up in its group of constraints. No query.
+//! Cost: at most [`MOST_NODES`] nodes, each evaluated, looked up in its group of constraints, and rebuilt. No query.
 
+use rustc_hash::FxHashSet;
 use wryneck_expr::subst::Substitution;
 use wryneck_expr::{ExprId, Kind};
 
 use crate::step::cx::Cx;
 
-/// Nodes of an address that are looked at.
-const MOST_NODES: usize = 48;
+/// Nodes of an address above its constant parts. One that has more is left as it is.
+const MOST_NODES: usize = 64;
 
 /// An address, or an offset into an object, with its implied parts as constants.
 pub(super) fn value(cx: &mut Cx<'_>, e: ExprId) -> ExprId {
     if !cx.core.config.implied_values || cx.core.pool.support(e).len() < 2 {
         return e;
     }
-    let mut substitution = Substitution::new();
-    let (mut open, mut seen, mut is_same) = (vec![e], Vec::new(), true);
+    let (mut substitution, mut is_same) = (Substitution::new(), true);
+    let (mut open, mut seen) = (vec![e], FxHashSet::default());
     while let Some(part) = open.pop() {
-        if cx.core.pool.support(part).is_empty() || seen.contains(&part) {
+        if cx.core.pool.support(part).is_empty() || !seen.insert(part) {
             continue;
         }
-        if seen.len() == MOST_NODES {
-            break;
+        // What is rebuilt is what was looked at.
+        if seen.len() > MOST_NODES {
+            return e;
         }
-        seen.push(part);
-        match constant(cx, part) {
-            Some(value) => {
-                is_same = false;
-                substitution.replace(part, value);
-            }
-            None => open.extend(cx.core.pool.kind(part).children()),
+        if let Some(value) = constant(cx, part) {
+            is_same = false;
+            substitution.replace(part, value);
+            continue;
+        }
+        let kind = cx.core.pool.kind(part);
+        open.extend(kind.children());
+        if let Kind::Read(array, _) = kind {
+            open.extend(cx.core.pool.array_open(array));
         }
     }
     if is_same { e } else { substitution.apply(&mut cx.core.pool, e) }

@@ -176,11 +176,13 @@ pub(super) fn place_among(
     let conds: Vec<ExprId> = candidates.iter().map(|candidate| candidate.cond).collect();
     let at = if conds.len() == 1 { 0 } else { choose_object(cx, &conds)? };
     let e = match candidates.swap_remove(at).lead {
-        Lead::To(Place::In(object, offset)) if let Some(lazy) = cx.core.lazy.clone() => {
-            let offset = lazy.access(&object, offset, size, write, cx)?;
+        Lead::To(Place::In(object, offset)) => {
+            let offset = match cx.core.lazy.clone() {
+                Some(lazy) => lazy.access(&object, offset, size, write, cx)?,
+                None => offset,
+            };
             return Ok(Place::In(object, implied::value(cx, offset)));
         }
-        Lead::To(Place::In(object, offset)) => return Ok(Place::In(object, implied::value(cx, offset))),
         Lead::To(place) => return Ok(place),
         Lead::Unknown(e) => implied::value(cx, e),
     };

@@ -7,6 +7,7 @@
 //! expression, the automaton's state after several bytes has a multiplexer for each byte. So where such an index has few values, each is a
 //! path of its own ([`automaton_offset`]), with a constant for its state.
 
+use wryneck_expr::visit::top_down;
 use wryneck_expr::{ExprId, Kind, Pool};
 
 use super::pointer::{Object, Place, What};
@@ -126,16 +127,12 @@ pub(super) fn automaton_offset(cx: &mut Cx<'_>, offset: ExprId) -> Result<ExprId
 
 /// Whether an element of a table is part of this number, near its top.
 fn reads_table(pool: &Pool, number: ExprId) -> bool {
-    let mut open = vec![number];
-    for _ in 0..MOST_OF_INDEX {
-        let Some(e) = open.pop() else { return false };
-        let kind = pool.kind(e);
-        if matches!(kind, Kind::Read(..)) {
-            return true;
-        }
-        open.extend(kind.children().filter(|operand| !pool.support(*operand).is_empty()));
-    }
-    false
+    let mut found = false;
+    top_down(pool, &[number], MOST_OF_INDEX, |e| {
+        found |= matches!(pool.kind(e), Kind::Read(..));
+        !found
+    });
+    found
 }
 
 /// Whether a word may be the address of an object or a function.

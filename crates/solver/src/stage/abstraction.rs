@@ -5,7 +5,8 @@
 //! Procedures", 2nd edition, section 6.3, abstracts the costly operators of bit-vector formulas likewise). What is unsatisfiable then is so with the
 //! hash itself; otherwise the next stage goes on. Never says that there is a model. Cost: the conditions above the hashes, and a small SAT instance.
 use wryneck_expr::subst::Substitution;
-use wryneck_expr::{ExprId, Kind, Pool};
+use wryneck_expr::visit::top_down;
+use wryneck_expr::{ExprId, Pool};
 
 use crate::answer::Answer;
 use crate::backend::bitblast::Bitblast;
@@ -74,25 +75,11 @@ pub(crate) fn run(solver: &mut Solver, pool: &mut Pool, query: &mut Query<'_>) -
 
 /// The topmost sums and exclusive ors of two symbolic numbers below these. `None`: there are too many nodes above them.
 fn hashes(pool: &Pool, roots: &[ExprId]) -> Option<Vec<ExprId>> {
-    let mut open = roots.to_vec();
-    let mut seen = rustc_hash::FxHashSet::default();
     let mut found = Vec::new();
-    while let Some(e) = open.pop() {
-        if !seen.insert(e) {
-            continue;
-        }
-        if seen.len() > MOST_ABOVE {
-            return None;
-        }
-        if is_mixed(pool, e) && pool.width(e) <= 64 {
-            found.push(e);
-            continue;
-        }
-        let kind = pool.kind(e);
-        open.extend(kind.children());
-        if let Kind::Read(array, _) = kind {
-            open.extend(pool.array_open(array));
-        }
-    }
-    Some(found)
+    let is_all = top_down(pool, roots, MOST_ABOVE, |e| {
+        let is_hash = is_mixed(pool, e) && pool.width(e) <= 64;
+        found.extend(is_hash.then_some(e));
+        !is_hash
+    });
+    is_all.then_some(found)
 }

@@ -1,6 +1,6 @@
 //! Which conditions are costly for the SAT solver: products, quotients, floating point, and hashes.
 use rustc_hash::FxHashSet;
-use wryneck_expr::visit::post_order;
+use wryneck_expr::visit::{post_order, top_down};
 use wryneck_expr::{ExprId, Kind, Pool};
 
 use crate::tables::work_of;
@@ -26,25 +26,17 @@ pub(crate) struct Costly {
 impl Costly {
     /// Cost: at most [`MOST_NODES`] nodes.
     pub(crate) fn of(pool: &Pool, goal: ExprId) -> Costly {
-        let mut costly = Costly::default();
-        let (mut open, mut seen, mut mixed) = (vec![goal], FxHashSet::default(), 0);
-        while let Some(e) = open.pop() {
-            if pool.support(e).is_empty() || !seen.insert(e) {
-                continue;
-            }
-            if seen.len() > MOST_NODES {
-                return Costly { hash: true, sweep: true };
-            }
-            let kind = pool.kind(e);
-            match kind {
+        let (mut costly, mut mixed) = (Costly::default(), 0);
+        let is_all = top_down(pool, &[goal], MOST_NODES, |e| {
+            match pool.kind(e) {
                 Kind::Float(..) => costly.sweep = true,
                 _ if is_product(pool, e) => costly.hash = true,
                 _ => mixed += usize::from(is_mixed(pool, e)),
             }
-            open.extend(kind.children());
-            if let Kind::Read(array, _) = kind {
-                open.extend(pool.array_open(array));
-            }
+            true
+        });
+        if !is_all {
+            return Costly { hash: true, sweep: true };
         }
         costly.hash |= mixed >= MIXED;
         costly
