@@ -9,6 +9,7 @@
 
 use wryneck_expr::visit::top_down;
 use wryneck_expr::{ExprId, Kind, Pool};
+use wryneck_solver::PathCondition;
 
 use super::pointer::{Object, Place, What};
 use super::resolve::{Candidate, Lead};
@@ -107,13 +108,16 @@ pub(super) fn load_element(
 }
 
 /// The offset; as a constant, if it is an index into the table of an automaton that has few values: over several symbols, one of them by way of another
-/// table. One decision. The values are those of the path's domains, so they are the same in a replay.
+/// table. One decision. The values are those of the path's domains, so they are the same in a replay. Under pruning they are those of all paths: a value
+/// that the path excludes is an infeasible flip, whose core tells on which branches its absence depends.
 pub(super) fn automaton_offset(cx: &mut Cx<'_>, offset: ExprId) -> Result<ExprId, Stop> {
     let pool = &cx.core.pool;
     if pool.support(offset).len() < 2 || !reads_table(pool, offset) {
         return Ok(offset);
     }
-    let values = cx.core.solver.values(pool, &cx.state.path, offset).filter(|values| values.len() <= MOST_STATES);
+    let any = PathCondition::default();
+    let path = if cx.core.config.keep_infeasible_flips { &any } else { &cx.state.path };
+    let values = cx.core.solver.values(pool, path, offset).filter(|values| values.len() <= MOST_STATES);
     let Some(values) = values else { return Ok(offset) };
     let width = cx.core.pool.width(offset);
     let mut is = |&value: &u64| {
