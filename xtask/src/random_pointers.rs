@@ -119,6 +119,8 @@ impl Generator {
         self.line("static struct tree trees[K];");
         self.line("static int numbers[8] = {3, 1, 4, 1, 5, 9, 2, 6}, *nums[M], **rows[R];");
         self.line("static struct state dfa[5];");
+        let places: Vec<String> = (0..8).map(|_| (9 + self.below(27)).to_string()).collect();
+        self.line(&format!("static const unsigned char places[8] = {{{}}};", places.join(", ")));
         let words = ["ab", "a", "", "xyz", "abc", "q0", "zz9"];
         let first = self.below(4);
         let names: Vec<String> = words[first..].iter().map(|word| format!("\"{word}\"")).collect();
@@ -206,7 +208,7 @@ impl Generator {
     fn statement(&mut self) {
         let (i, j, p) = (self.index(), self.index(), self.node());
         let number = self.below(90);
-        let text = match self.below(22) {
+        let text = match self.below(24) {
             0 => format!(
                 "for (struct node *p = table[{i} % N]; p; p = p->next) if (p->key == ({j} & 127)) {{ acc += p->val; say('x'); break; }}"
             ),
@@ -247,6 +249,9 @@ impl Generator {
             20 => {
                 format!("{{ struct node *p = {p}, *q = {}; if (p == q) say('='); else if (p && q) acc += p->key - q->key; }}", self.node())
             }
+            // A text has no variable of its own; `places` may begin its section.
+            21 => format!("acc += \"0123456789abcdefghijklmnopqrstuvwxyz\"[places[{i} & 7]];"),
+            22 => format!("{{ const char *t = \"the quick brown fox jumps over it\" + places[{i} & 7] / 2; acc += *t - t[{} & 7]; }}", j),
             _ => format!(
                 "{{ struct node **v = vec + {i} % count; if (v > vec && v[-1]) acc += v[-1]->key; if (*v) (*v)->val ^= {number}; }}"
             ),

@@ -32,6 +32,8 @@ enum Key {
     Address(u64),
     /// Somewhere from the base of this object.
     Object(u64),
+    /// Somewhere in this section of machine code, which also begins where its first variable does.
+    Section(u64),
     /// An address without a base.
     Unknown,
 }
@@ -144,12 +146,18 @@ fn is_of_function(cx: &mut Cx<'_>, e: ExprId) -> ExprId {
     pool.and(inside, begins)
 }
 
+/// The object of a key: the variable that begins there, unless the whole section is meant.
+fn object_of(cx: &Cx<'_>, key: Key, base: u64) -> Option<Object> {
+    let variable = matches!(key, Key::Object(_)).then(|| pointer::variable_at(cx, base)).flatten();
+    variable.or_else(|| pointer::object_at(cx, base))
+}
+
 fn lead(cx: &mut Cx<'_>, target: Target) -> Lead {
     let Target { key, offset, .. } = target;
     match key {
         Key::Address(addr) => Lead::To(Place::At(addr)),
         Key::Unknown => Lead::Unknown(offset),
-        Key::Object(base) => match pointer::variable_at(cx, base).or_else(|| pointer::object_at(cx, base)) {
+        Key::Object(base) | Key::Section(base) => match object_of(cx, key, base) {
             Some(object) => {
                 let shift = cx.core.pool.bits(64, base.wrapping_sub(object.base));
                 let offset = cx.core.pool.add(offset, shift);
@@ -172,10 +180,8 @@ fn grouped(cx: &mut Cx<'_>, targets: Vec<Target>) -> Vec<Target> {
     let mut all: Vec<Target> = Vec::new();
     for target in targets {
         let target = match target.key {
-            Key::Address(addr) => {
-                in_object(cx, addr, zero).map_or(target, |(base, offset)| Target { key: Key::Object(base), offset, ..target })
-            }
-            Key::Object(_) | Key::Unknown => target,
+            Key::Address(addr) => in_object(cx, addr, zero).map_or(target, |(key, offset)| Target { key, offset, ..target }),
+            Key::Object(_) | Key::Section(_) | Key::Unknown => target,
         };
         match all.iter_mut().find(|other| other.key == target.key) {
             Some(other) => {
@@ -191,10 +197,12 @@ fn grouped(cx: &mut Cx<'_>, targets: Vec<Target>) -> Vec<Target> {
 }
 
 /// The base of the object that the address `addr` stands for where `rest` is added to it, and the whole offset there.
-fn in_object(cx: &mut Cx<'_>, addr: u64, rest: ExprId) -> Option<(u64, ExprId)> {
+fn in_object(cx: &mut Cx<'_>, addr: u64, rest: ExprId) -> Option<(Key, ExprId)> {
     let object = pointer::object_at(cx, addr).filter(|object| pointer::is_base(cx, addr, object, rest))?;
     let shift = cx.core.pool.bits(64, addr.wrapping_sub(object.base));
-    Some((object.base, cx.core.pool.add(rest, shift)))
+    let section = cx.core.config.machine_code && matches!(object.what, What::Global { .. });
+    let key = if section { Key::Section(object.base) } else { Key::Object(object.base) };
+    Some((key, cx.core.pool.add(rest, shift)))
 }
 
 /// The addresses around `addr` that are resolved together with it: the object it lies in, if it does, or a gap.
@@ -260,7 +268,7 @@ impl Walk {
                 either(&mut cx.core.pool, c, &a, &b)
             }
             Kind::Add(a, b) => {
-                let known = |targets: &[Target]| targets.iter().any(|t| matches!(t.key, Key::Object(_)));
+                let known = |targets: &[Target]| targets.iter().any(|t| matches!(t.key, Key::Object(_) | Key::Section(_)));
                 let left = self.targets(cx, a, depth + 1);
                 if known(&left) || self.machine_code && addresses(cx, &left) {
                     return self.moved(cx, left, b);
@@ -273,7 +281,7 @@ impl Walk {
             }
             Kind::Sub(a, b) => {
                 let left = self.targets(cx, a, depth + 1);
-                if !left.iter().any(|t| matches!(t.key, Key::Object(_))) {
+                if !left.iter().any(|t| matches!(t.key, Key::Object(_) | Key::Section(_))) {
                     return vec![unknown(e)];
                 }
                 let by = cx.core.pool.neg(b);
@@ -287,7 +295,7 @@ impl Walk {
         let zero = cx.core.pool.zero(64);
         let object = if self.machine_code { None } else { in_object(cx, addr, zero) };
         match object {
-            Some((base, offset)) => Target { key: Key::Object(base), cond: ExprId::TRUE, offset },
+            Some((key, offset)) => Target { key, cond: ExprId::TRUE, offset },
             None => Target { key: Key::Address(addr), cond: ExprId::TRUE, offset: e },
         }
     }
@@ -297,10 +305,10 @@ impl Walk {
         let mut all: Vec<Target> = Vec::with_capacity(targets.len());
         for mut target in targets {
             match target.key {
-                Key::Object(_) => target.offset = cx.core.pool.add(target.offset, rest),
+                Key::Object(_) | Key::Section(_) => target.offset = cx.core.pool.add(target.offset, rest),
                 Key::Unknown => target.offset = cx.core.pool.add(target.offset, rest),
                 Key::Address(addr) => match in_object(cx, addr, rest) {
-                    Some((base, offset)) => (target.key, target.offset) = (Key::Object(base), offset),
+                    Some(there) => (target.key, target.offset) = there,
                     None if addr < NULL_PAGE && self.lazy.as_ref().is_some_and(|lazy| lazy.is_index(rest, 1, cx)) => {}
                     None => {
                         target.offset = cx.core.pool.add(target.offset, rest);

@@ -34,14 +34,24 @@ type End = (i32, String);
 struct Form {
     name: &'static str,
     options: &'static [&'static str],
-    machine: bool,
+    linked: Linked,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Linked {
+    /// It is bitcode.
+    No,
+    Clang,
+    /// GNU tools lay out sections otherwise: the program's first constant is the first of its section.
+    Gcc,
 }
 
 const FORMS: &[Form] = &[
-    Form { name: "bitcode -O0", options: &["--cc-flag", "-O0"], machine: false },
-    Form { name: "bitcode -O2", options: &["--cc-flag", "-O2"], machine: false },
-    Form { name: "executable -O0", options: &["-O0"], machine: true },
-    Form { name: "executable -O2", options: &["-O2"], machine: true },
+    Form { name: "bitcode -O0", options: &["--cc-flag", "-O0"], linked: Linked::No },
+    Form { name: "bitcode -O2", options: &["--cc-flag", "-O2"], linked: Linked::No },
+    Form { name: "executable -O0", options: &["-O0"], linked: Linked::Clang },
+    Form { name: "executable -O2", options: &["-O2"], linked: Linked::Clang },
+    Form { name: "executable -O0 of gcc", options: &["-O0"], linked: Linked::Gcc },
 ];
 
 /// Counts of one form.
@@ -63,7 +73,7 @@ pub fn run(args: &Args) -> Result<()> {
         fs::write(source, &text)?;
         let native = native(source)?;
         let mut problems = Vec::new();
-        for form in FORMS.iter().filter(|form| !form.machine || args.machine > 0 && seed % args.machine == 0) {
+        for form in FORMS.iter().filter(|form| form.linked == Linked::No || args.machine > 0 && seed % args.machine == 0) {
             let (counts, found) = compare(source, form, &native, &musl, planted).context(form.name)?;
             table.lock().expect("no holder panics").entry(form.name).or_default().add(counts);
             problems.extend(found.into_iter().map(|problem| format!("{}: {problem}", form.name)));
@@ -103,9 +113,17 @@ fn compare(source: &Path, form: &Form, native: &BTreeMap<u8, End>, musl: &Native
     let _ = fs::remove_dir_all(&out);
     let mut run = Command::new(super::wryneck());
     run.args(["run", "--quiet", "--no-replay", "--emit", "all", "--max-time", "120s", "--output"]).arg(&out);
-    if form.machine {
+    if form.linked != Linked::No {
         let program = source.with_extension("program");
-        process::output(musl.linking(&[source], &program)?.args(form.options).args(["-g", "-fwrapv", "-DTARGET"]))?;
+        let mut compiler = match form.linked {
+            Linked::Gcc => {
+                let mut gcc = Command::new("musl-gcc");
+                gcc.args(["-static", "-w", "-o"]).arg(&program).arg(source);
+                gcc
+            }
+            Linked::No | Linked::Clang => musl.linking(&[source], &program)?,
+        };
+        process::output(compiler.args(form.options).args(["-g", "-fwrapv", "-DTARGET"]))?;
         run.arg("--machine-code").arg(&program);
     } else {
         run.args(form.options).args(["--cc-flag", "-fwrapv"]).arg(source);
