@@ -13,6 +13,7 @@ use crate::build::Kind;
 use crate::compile::CLANG;
 use crate::data;
 use crate::explored::Explored;
+use crate::native::MUSL_LIB;
 use crate::problem::problem;
 use crate::symbolic::{self, Concrete, ConcreteFile};
 
@@ -34,7 +35,14 @@ pub fn line(folder: &Path, named: &[PathBuf], test: &Path) -> Result<String> {
     }
     let program = match &explored.bitcode {
         Some(bitcode) if Kind::of(&explored.program)? != Kind::Native => {
-            steps.push(format!("{CLANG} -w -Wno-override-module -no-pie {} -lm -o ./program", word(bitcode.as_os_str())));
+            let bitcode = word(bitcode.as_os_str());
+            steps.push(format!("{CLANG} -w -Wno-override-module -c {bitcode} -o program.o"));
+            // First with musl, whose headers most bitcode was compiled with: it may name functions that only musl has.
+            let here = format!("{CLANG} -no-pie program.o -lm -o ./program");
+            steps.push(match Path::new(MUSL_LIB).join("libc.a").is_file() {
+                true => format!("{{ musl-gcc -static program.o -o ./program 2> /dev/null || {here}; }}"),
+                false => here,
+            });
             "./program".to_owned()
         }
         Some(_) | None => word(explored.program.as_os_str()),
