@@ -251,7 +251,7 @@ impl Generator {
             }
             // A text has no variable of its own; `places` may begin its section.
             21 => format!("acc += \"0123456789abcdefghijklmnopqrstuvwxyz\"[places[{i} & 7]];"),
-            22 => format!("{{ const char *t = \"the quick brown fox jumps over it\" + places[{i} & 7] / 2; acc += *t - t[{} & 7]; }}", j),
+            22 => format!("{{ const char *t = \"the quick brown fox jumps over it\" + places[{i} & 7] / 2; acc += *t - t[{j} & 7]; }}"),
             _ => format!(
                 "{{ struct node **v = vec + {i} % count; if (v > vec && v[-1]) acc += v[-1]->key; if (*v) (*v)->val ^= {number}; }}"
             ),

@@ -113,20 +113,22 @@ fn compare(source: &Path, form: &Form, native: &BTreeMap<u8, End>, musl: &Native
     let _ = fs::remove_dir_all(&out);
     let mut run = Command::new(super::wryneck());
     run.args(["run", "--quiet", "--no-replay", "--emit", "all", "--max-time", "120s", "--output"]).arg(&out);
-    if form.linked != Linked::No {
-        let program = source.with_extension("program");
-        let mut compiler = match form.linked {
-            Linked::Gcc => {
-                let mut gcc = Command::new("musl-gcc");
-                gcc.args(["-static", "-w", "-o"]).arg(&program).arg(source);
-                gcc
-            }
-            Linked::No | Linked::Clang => musl.linking(&[source], &program)?,
-        };
-        process::output(compiler.args(form.options).args(["-g", "-fwrapv", "-DTARGET"]))?;
-        run.arg("--machine-code").arg(&program);
-    } else {
-        run.args(form.options).args(["--cc-flag", "-fwrapv"]).arg(source);
+    let program = source.with_extension("program");
+    let compiler = match form.linked {
+        Linked::No => None,
+        Linked::Clang => Some(musl.linking(&[source], &program)?),
+        Linked::Gcc => {
+            let mut gcc = Command::new("musl-gcc");
+            gcc.args(["-static", "-w", "-o"]).arg(&program).arg(source);
+            Some(gcc)
+        }
+    };
+    match compiler {
+        Some(mut compiler) => {
+            process::output(compiler.args(form.options).args(["-g", "-fwrapv", "-DTARGET"]))?;
+            run.arg("--machine-code").arg(&program);
+        }
+        None => _ = run.args(form.options).args(["--cc-flag", "-fwrapv"]).arg(source),
     }
     run.args(["--sym-arg", "2"]);
     let run = run.output().context("cannot start wryneck: build it with `cargo build --release`")?;
