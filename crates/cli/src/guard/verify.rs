@@ -497,8 +497,8 @@ impl Keeper {
         if is_first {
             self.reply.first = format!("{}: {what}", class.name());
         }
-        // Where sides of a decision are to be verified still, the next verification may do so.
-        let is_open = unknown.iter().all(|step| step.volatile.is_some()) && !self.siblings;
+        // Where sides of a decision are to be verified still, the next verification may do so: that of another input followed its own path first.
+        let is_open = unknown.iter().all(|step| step.volatile.is_some()) && !(self.siblings && is_first);
         if let Some(Uncheckable { why, .. }) = unknown.first().filter(|_| !is_open) {
             // Under everything that can be checked nothing is known: this is what is found next time.
             let mut checked: Vec<Step> =
