@@ -294,6 +294,11 @@ impl<'m> Value<'m> {
             (bytes(text, text_len), bytes(constraints, constraints_len))
         }
     }
+    /// Whether inline assembly is written as Intel does, the destination first.
+    pub fn is_intel_asm(self) -> bool {
+        // SAFETY: the caller saw inline assembly.
+        unsafe { LLVMGetInlineAsmDialect(self.0) == llvm_sys::LLVMInlineAsmDialect::LLVMInlineAsmDialectIntel }
+    }
     /// Text of a metadata string passed as an argument; empty for anything else.
     pub fn metadata_string(self) -> &'m [u8] {
         let mut len = 0;

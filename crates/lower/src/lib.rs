@@ -5,6 +5,8 @@
 //! LLVM runs: what the compiler wrote is what is lowered. Cost: linear in the module; about six microseconds an
 //! instruction, of which half are LLVM's reader and verifier.
 
+mod asm;
+mod asm_arithmetic;
 pub mod bitcode;
 mod body;
 mod call;
