@@ -58,6 +58,7 @@ __asm__(".globl _start\n_start:\n\txor %ebp, %ebp\n\tmov %rsp, %rdi\n\tand $-16,
 /* Nothing is thrown here. */
 unsigned long __wryneck_pad_below(unsigned long height, void **table) { return -1; }
 _Noreturn void __wryneck_land(unsigned long frame) { for (;;) __builtin_trap(); }
+void __wryneck_panic(unsigned long catcher) {}
 long __wryneck_signals(void) { return 0; }
 long __wryneck_signalled(long result, unsigned long mask) { return result; }
 _Noreturn void __wryneck_terminate(const char *type) { for (;;) __builtin_trap(); }

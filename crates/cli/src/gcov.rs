@@ -53,7 +53,7 @@ pub fn library(musl: bool, flags: &[&str]) -> Result<Vec<PathBuf>> {
         let source = source::runtime()?.canonicalize()?.join("gcov.c");
         let mut clang = Command::new(CLANG);
         clang.args(flags).args(["-O1", "-w", "-c"]).arg(&source);
-        library.push(compile::cached(clang, &source, "o")?);
+        library.push(compile::cached(clang, &source, "o", &compile::Clang)?);
     }
     Ok(library)
 }

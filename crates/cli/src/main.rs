@@ -37,7 +37,7 @@ use anyhow::Result;
 
 use wryneck_session::{
     allocator, beneath, budget, build, cache, carried, child, compile, data, export, folder, heap, host, kept, known, machine, names,
-    objects, options, program, results, rules, scratch, seal, several, signal, source, sym_file, symbolic, target, usage,
+    objects, options, program, results, rules, rust, scratch, seal, several, signal, source, sym_file, symbolic, target, usage,
 };
 
 use crate::problem::problem;
@@ -104,6 +104,7 @@ static COMMANDS: &[Command] = &[
     Command { name: "report", about: "write what a run found as one HTML page", help: Some(cmd::report::help), run: cmd::report::run },
     Command { name: "rules", about: "list and explain the rules that `verify` checks", help: Some(cmd::rules::help), run: cmd::rules::run },
     Command { name: "run", about: "explore a whole program on symbolic input", help: Some(cmd::run::help), run: cmd::run::run },
+    Command { name: "rustc", about: "rustc, whose programs carry their bitcode", help: None, run: cmd::rustc::run },
     Command {
         name: "setup",
         about: "put what wryneck needs beside itself into its cache",

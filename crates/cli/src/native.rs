@@ -187,10 +187,16 @@ impl Native {
     }
 
     fn build_plain(&self) -> Result<PathBuf> {
+        let musl = self.libc && Path::new(MUSL_LIB).join("libc.a").is_file();
+        // Bitcode that was compiled for the host's C library, as Rust's is, may name functions that only that has.
+        self.build_with(musl).or_else(|why| if musl { self.build_with(false).map_err(|_| why) } else { Err(why) })
+    }
+
+    /// The bitcode that was explored, with musl or with the host's C library.
+    fn build_with(&self, musl: bool) -> Result<PathBuf> {
         let explored = self.bitcode.as_ref().map_or(&self.objects[..], std::slice::from_ref);
         let [first, ..] = explored else { return Ok(self.program.clone()) };
         let out = self.scratch.join("plain");
-        let musl = self.libc && Path::new(MUSL_LIB).join("libc.a").is_file();
         let for_musl: &[&str] = if musl { &["--target=x86_64-linux-musl", "-nostdlibinc", "-isystem", MUSL_INCLUDE] } else { &[] };
         let fails: &[&str] = if self.fail_calls { &["-DFAIL_CALLS"] } else { &[] };
         let replay = self.replay_library(&[for_musl, &["-O1"], fails].concat())?;
@@ -229,7 +235,7 @@ impl Native {
                 .arg(Path::new(support.trim()).with_file_name("libgcc_eh.a"))
                 .args([support.trim().into(), part("libc.a"), part("crtn.o")]);
         } else {
-            link.args(["-w", "-Wno-override-module"]).args(bitcode).args(&replay).args(counts).arg("-lm");
+            link.args(["-w", "-Wno-override-module", "-no-pie"]).args(bitcode).args(&replay).args(counts).arg("-lm");
         }
         tool(link.arg("-o").arg(&out))?;
         Ok(out)
@@ -280,7 +286,7 @@ fn runtime_object(file: &str, flags: &[&str]) -> Result<PathBuf> {
     let library = runtime.join(file);
     let mut clang = Command::new(CLANG);
     clang.current_dir(&runtime).args(flags).args(["-w", "-c", "-I"]).arg(runtime.join("include")).arg(&library);
-    compile::cached(clang, &library, "o")
+    compile::cached(clang, &library, "o", &compile::Clang)
 }
 
 /// Runs a tool to its end; its standard output.

@@ -52,6 +52,7 @@ pub static NAMES: &[(&str, &str)] = &[
     ("wryneck-c++", "c++"),
     ("wryneck-cc", "cc"),
     ("wryneck-ld", "ld"),
+    ("wryneck-rustc", "rustc"),
     ("x86_64-linux-gnu-g++", "c++"),
     ("x86_64-linux-gnu-gcc", "cc"),
     ("x86_64-linux-gnu-ld", "ld"),
@@ -168,7 +169,8 @@ fn must(command: &mut Command, tool: &str) -> Result<()> {
 /// This executable under each of [`NAMES`].
 pub fn tools() -> Result<PathBuf> {
     let here = env::current_exe().context("cannot find this executable")?;
-    let name = format!("tools/{}", cache::digest(&[here.as_os_str().as_encoded_bytes()]));
+    let names: Vec<&str> = NAMES.iter().map(|(name, _)| *name).collect();
+    let name = format!("tools/{}", cache::digest(&[here.as_os_str().as_encoded_bytes(), names.join(" ").as_bytes()]));
     folder(&name, |dir| NAMES.iter().try_for_each(|(name, _)| Ok(symlink(&here, dir.join(name))?)))
 }
 

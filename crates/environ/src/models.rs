@@ -130,6 +130,7 @@ models! {
     "__wryneck_land" (Size) Undefined unwind::land;
     "__wryneck_overflow" (Int Int Int Size Size) Undefined overflow::check;
     "__wryneck_pad_below" (Size Ptr) Undefined unwind::pad_below;
+    "__wryneck_panic" (Size) Undefined unwind::panic;
     "__wryneck_preamble" () Undefined start::preamble;
     "__wryneck_room" (Ptr) Undefined wryneck::room;
     "__wryneck_run_fini_array" () Undefined start::run_fini_array;

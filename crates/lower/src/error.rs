@@ -55,7 +55,9 @@ impl ReadError {
         match self {
             ReadError::Io { .. } => "check that the file exists and can be read",
             ReadError::Write { .. } => "check that the folder exists, can be written and has room",
-            ReadError::Empty | ReadError::NotBitcode { .. } => "compile with `clang -c -emit-llvm`, or give a `.c`, `.bc` or `.ll` file",
+            ReadError::Empty | ReadError::NotBitcode { .. } => {
+                "compile with `clang -c -emit-llvm`, or give a `.c`, `.rs`, `.bc` or `.ll` file"
+            }
             ReadError::Truncated { .. } | ReadError::Malformed { .. } | ReadError::Invalid { .. } | ReadError::Fatal { .. } => {
                 "make the file again with clang 14 to 22 or a rustc built on LLVM 22 or older"
             }

@@ -234,7 +234,7 @@ fn own_test(kind: FaultKind, cx: &Cx<'_>) -> Option<(ExprId, u32)> {
         FaultKind::AssertionFailed => true,
         // The test is the compiler's.
         FaultKind::SignedOverflow | FaultKind::UnsignedOverflow | FaultKind::LossyConversion => true,
-        FaultKind::Abort | FaultKind::Uncaught | FaultKind::Trap | FaultKind::Reported => false,
+        FaultKind::Abort | FaultKind::Panic | FaultKind::Uncaught | FaultKind::Trap | FaultKind::Reported => false,
         _ => return None,
     };
     let test = cx.state.lazy::<Inputs>().last.clone()?;

@@ -62,8 +62,8 @@ const GUESSED: &[&str] = &["undefined-function", "unknown-system-call"];
 
 /// Kinds of faults that end the native program, too, or that are found at its end, sorted. After any other the machine may go on.
 const ENDS: &[&str] = &[
-    "abort", "assertion-failed", "deadlock", "division-by-zero", "division-overflow", "memory-leak", "null-dereference", "read-only-write",
-    "reported", "stack-overflow", "trap", "uncaught-exception",
+    "abort", "assertion-failed", "deadlock", "division-by-zero", "division-overflow", "memory-leak", "null-dereference", "panic",
+    "read-only-write", "reported", "stack-overflow", "trap", "uncaught-exception",
 ];
 
 /// Whether a finding ends its path where the native program may go on, and no replay has shown the fault.

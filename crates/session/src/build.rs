@@ -19,6 +19,7 @@ const LOWER_LIMITS: Limits = Limits { time: Duration::from_secs(300), memory: So
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Kind {
     C,
+    Rust,
     /// LLVM's bitcode or text.
     Llvm,
     /// A program, an object or a static library, which carries its bitcode.
@@ -30,10 +31,11 @@ impl Kind {
     pub fn of(target: &Path) -> Result<Kind> {
         match target.extension().and_then(|e| e.to_str()) {
             Some("c") => Ok(Kind::C),
+            Some("rs") => Ok(Kind::Rust),
             Some("bc" | "ll") => Ok(Kind::Llvm),
             _ if begins_as_native(target)? => Ok(Kind::Native),
             _ => Err(problem(
-                format!("`{}` is not a `.c`, `.bc` or `.ll` file, nor a program", target.display()),
+                format!("`{}` is not a `.c`, `.rs`, `.bc` or `.ll` file, nor a program", target.display()),
                 "compile with `wryneck cc`, or with `clang-22 -g -c -emit-llvm` and give the `.bc` file",
             )),
         }

@@ -1,13 +1,13 @@
-//! From C to bitcode, and to objects for replays: clang, a limited child whose results are cached by the content of every file it read.
+//! From source to bitcode, and to objects for replays: a compiler, a limited child whose results are cached by the content of every file it read.
 //!
 //! Layout, below `c/` in the cache: `KEY.d`, the files that the last compilation of this source with these flags read (make's syntax,
 //! clang's `-MD`); `HASH.bc` or `HASH.o`, what was made, where HASH is that of the key and of the contents of all those files. A header that appears
 //! earlier in the search path than the one read before is not noticed (ccache's direct mode has the same limit).
 
-use std::env;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::time::Duration;
+use std::{env, io};
 
 use anyhow::{Context, Result, bail};
 
@@ -46,14 +46,47 @@ pub fn bitcode(target: &Path, libc: Libc, flags: &[String]) -> Result<PathBuf> {
         clang.args(["--target=x86_64-linux-musl", "-nostdlibinc", "-isystem", MUSL_INCLUDE]);
     }
     clang.arg("-I").arg(source::runtime()?.join("include")).args(flags).arg(target);
-
-    cached(clang, target, "bc")
+    cached(clang, target, "bc", &Clang)
 }
 
-/// What clang makes of `target` by these arguments, which lack only the output; in the cache, with this extension. Clang's own words if
-/// it cannot.
-pub fn cached(mut clang: Command, target: &Path, extension: &str) -> Result<PathBuf> {
-    let (dir, key) = (cache::folder("c")?, key(&clang)?);
+/// Where a compilation writes.
+pub struct Made<'a> {
+    /// Gone when it is over.
+    pub scratch: &'a Path,
+    pub output: &'a Path,
+    /// The files it read, as make's rule `_: FILE...`.
+    pub read: &'a Path,
+}
+
+/// What compilers differ in.
+pub trait Compiler {
+    /// The error if it could not be started.
+    fn missing(&self, error: io::Error) -> anyhow::Error;
+    /// Says in the arguments where to write.
+    fn write_to(&self, command: &mut Command, made: &Made<'_>);
+    /// After a compilation that succeeded: what [`Made`] names is there.
+    fn finish(&self, _target: &Path, _made: &Made<'_>) -> Result<()> {
+        Ok(())
+    }
+}
+
+/// Clang, which compiles one file.
+pub struct Clang;
+
+impl Compiler for Clang {
+    fn missing(&self, error: io::Error) -> anyhow::Error {
+        missing(error, CLANG, "install Debian's `clang-22`, or give a `.bc` file")
+    }
+
+    fn write_to(&self, clang: &mut Command, made: &Made<'_>) {
+        clang.args(["-MD", "-MT", "_", "-MF"]).arg(made.read).arg("-o").arg(made.output);
+    }
+}
+
+/// What a compiler makes of `target` by these arguments, which lack only the output; in the cache, with this extension. The compiler's own
+/// words if it cannot.
+pub fn cached(mut command: Command, target: &Path, extension: &str, compiler: &dyn Compiler) -> Result<PathBuf> {
+    let (dir, key) = (cache::folder("c")?, key(&command)?);
     let read = dir.join(format!("{key}.d"));
     let file = |name| dir.join(name).with_extension(extension);
     if let Some(made) = content(&key, &read).map(file).filter(|made| made.exists()) {
@@ -64,13 +97,15 @@ pub fn cached(mut clang: Command, target: &Path, extension: &str) -> Result<Path
     }
     let scratch = cache::scratch()?;
     let (fresh, fresh_read) = (scratch.path().join("bc"), scratch.path().join("d"));
-    clang.args(["-MD", "-MT", "_", "-MF"]).arg(&fresh_read).arg("-o").arg(&fresh);
-    let ended = child::run(&mut clang, LIMITS).map_err(|e| missing(e, CLANG, "install Debian's `clang-22`, or give a `.bc` file"))?;
+    let places = Made { scratch: scratch.path(), output: &fresh, read: &fresh_read };
+    compiler.write_to(&mut command, &places);
+    let ended = child::run(&mut command, LIMITS).map_err(|e| compiler.missing(e))?;
     ended.check_cut(&format!("`{}`: compiling", target.display()))?;
     if !ended.status.success() {
         let words = String::from_utf8_lossy(&ended.stderr);
         bail!("`{}` does not compile:\n{}", target.display(), words.trim_end());
     }
+    compiler.finish(target, &places)?;
     cache::place(&fresh_read, &read)?;
     // A name with a tab or a line end in it cannot be read back: then what was made is of no later use.
     let name = content(&key, &read).unwrap_or_else(|| format!("{key}-{}", std::process::id()));
@@ -80,12 +115,13 @@ pub fn cached(mut clang: Command, target: &Path, extension: &str) -> Result<Path
 }
 
 /// What names a compilation but for the contents of files: the compiler, its arguments, and the folder it runs in.
-fn key(clang: &Command) -> Result<String> {
-    let found = env::split_paths(&env::var_os("PATH").unwrap_or_default()).map(|dir| dir.join(CLANG)).find(|tool| tool.is_file());
+fn key(command: &Command) -> Result<String> {
+    let tool = command.get_program();
+    let found = env::split_paths(&env::var_os("PATH").unwrap_or_default()).map(|dir| dir.join(tool)).find(|tool| tool.is_file());
     let compiler = found.map(|tool| cache::identity(&tool)).transpose()?.unwrap_or_default();
-    let folder = clang.get_current_dir().map_or_else(env::current_dir, |dir| Ok(dir.to_owned()))?;
+    let folder = command.get_current_dir().map_or_else(env::current_dir, |dir| Ok(dir.to_owned()))?;
     let mut parts = vec![compiler.into_bytes(), folder.into_os_string().into_encoded_bytes()];
-    parts.extend(clang.get_args().map(|arg| arg.as_encoded_bytes().to_vec()));
+    parts.extend(command.get_args().map(|arg| arg.as_encoded_bytes().to_vec()));
     Ok(cache::digest(&parts.iter().map(Vec::as_slice).collect::<Vec<_>>()))
 }
 

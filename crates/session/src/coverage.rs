@@ -6,7 +6,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
-use wryneck_exec::Image;
+use wryneck_exec::{Image, places};
 use wryneck_ir::{Function, Module, Range};
 use wryneck_report::Lines;
 
@@ -78,17 +78,20 @@ impl LineMap {
         let (mut files, mut held, mut functions, mut blocks) = (Files::default(), Vec::new(), Vec::new(), Vec::new());
         for func in 0..image.program.functions().len() as u32 {
             let (module, f) = image.function(func);
-            let (library, first) = (image.is_library(func), image.first_block_of(func));
+            let start = module.locations[f.loc as usize];
+            let is_of_rust = |file| places::is_of_rust(module.str(file));
+            let (library, first) = (image.is_library(func) || is_of_rust(start.file), image.first_block_of(func));
             if !library {
                 blocks.push((first, first + f.blocks.count));
             }
-            let start = module.locations[f.loc as usize];
             if start.line != 0 {
                 let (file, name) = (files.name(module, start.file), image.name(func).into());
                 let row = FunctionRow { file, line: start.line, name, library, entered: false };
                 functions.push(FunctionAt { row, block: first, told: Told::Nothing });
             }
-            positions(module, f, first, |file, line, block| held.push((files.number(module, file), line, block, library)));
+            positions(module, f, first, |file, line, block| {
+                held.push((files.number(module, file), line, block, library || is_of_rust(file)));
+            });
         }
         functions.sort_by(|a, b| (&a.row.file, a.row.line, &a.row.name).cmp(&(&b.row.file, b.row.line, &b.row.name)));
         held.sort_unstable();

@@ -55,6 +55,7 @@ pub mod recorder;
 pub mod report;
 pub mod results;
 pub mod rules;
+pub mod rust;
 pub mod scope;
 pub mod scratch;
 pub mod seal;

@@ -217,14 +217,18 @@ fn story(core: &Core, events: &[Happened], position: &mut dyn FnMut(CodePos, &mu
 }
 
 fn key_frames(image: &Image, stack: &[CodePos]) -> Vec<CodePos> {
-    let application = stack.iter().position(|pos| !places::in_library(image, *pos)).unwrap_or(0);
+    let own = |is_own: fn(&Image, CodePos) -> bool| stack.iter().position(|pos| is_own(image, *pos));
+    let application = own(places::is_own).or_else(|| own(|image, pos| !places::in_library(image, pos))).unwrap_or(0);
     let mut frames = vec![stack.first().copied().unwrap_or_default()];
     frames.extend(stack.get(application).filter(|_| application > 0));
     frames
 }
 
 fn finding(image: &Image, defect: Defect<'_>, ended: &Ended) -> Finding {
-    let stack = stack(image, defect.at);
+    let mut stack = stack(image, defect.at);
+    if *defect.id == *FaultKind::Panic.id() {
+        stack = from_own(image, defect.at).unwrap_or(stack);
+    }
     let source_line = source::line(&stack[0].file, stack[0].line);
     Finding {
         kind: Kind { id: defect.id.to_string(), cwe: defect.cwe },
@@ -239,6 +243,14 @@ fn finding(image: &Image, defect: Defect<'_>, ended: &Ended) -> Finding {
         native: None,
         steps: Vec::new(),
     }
+}
+
+/// A call stack as places, from the innermost one of the program's own code: what Rust's library does to panic tells nothing.
+fn from_own(image: &Image, at: &[CodePos]) -> Option<Vec<Place>> {
+    let own = at.iter().position(|pos| places::is_own(image, *pos))?;
+    let all = stack(image, &at[own..]);
+    let first = all.iter().position(|place| !places::is_of_rust(&place.file))?;
+    Some(all[first..].to_vec())
 }
 
 /// Instructions shown before the fault's, and after it.
@@ -257,6 +269,13 @@ fn disassembled(machine: &MachineProgram, image: &Image, stack: &[CodePos]) -> V
 pub fn stack(image: &Image, stack: &[CodePos]) -> Vec<Place> {
     let last = stack.iter().rposition(|pos| !places::in_library(image, *pos)).unwrap_or(stack.len().saturating_sub(1));
     let mut places: Vec<Place> = stack.iter().take(last + 1).flat_map(|&pos| places::source(image, pos)).map(place).collect();
+    // What calls Rust's `main`: C's, which has no lines, and the standard library.
+    let is_of_rust = |place: &Place| places::is_of_rust(&place.file);
+    if places.iter().any(is_of_rust)
+        && let Some(main) = places.iter().rposition(|place| !place.file.is_empty() && !is_of_rust(place))
+    {
+        places.truncate(main + 1);
+    }
     if places.is_empty() {
         places.push(Place::default());
     }

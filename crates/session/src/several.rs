@@ -16,6 +16,7 @@ use crate::compile::{self, Libc};
 use crate::objects;
 use crate::plan::Plan;
 use crate::problem::problem;
+use crate::rust;
 
 const LIMITS: Limits = Limits { time: Duration::from_secs(300), memory: Some(8 << 30), file: 4 << 30 };
 /// Extensions of what can be linked with others.
@@ -42,12 +43,13 @@ pub fn are_machine_code(plan: &Plan) -> Result<bool> {
     Ok(true)
 }
 
-/// The bitcode of one target, compiled if it is C.
+/// The bitcode of one target, compiled if it is source.
 pub fn bitcode(plan: &Plan, target: &Path) -> Result<Carried> {
     let libc = if plan.libc { Libc::Musl } else { Libc::None };
     Ok(match Kind::of(target)? {
         Kind::Llvm => Carried { bitcode: target.to_owned(), bare: Vec::new() },
         Kind::Native => carried::extract(target, &carried::read(target)?)?,
+        Kind::Rust => Carried { bitcode: rust::bitcode(target)?, bare: Vec::new() },
         Kind::C => Carried { bitcode: compile::bitcode(target, libc, &plan.compiler_flags())?, bare: Vec::new() },
     })
 }

@@ -63,6 +63,7 @@ const EXTERNALS: &[&str] = &[
     "__wryneck_concretise",
     "__wryneck_land",
     "__wryneck_pad_below",
+    "__wryneck_panic",
     "__wryneck_room",
     "__wryneck_run_fini_array",
     "__wryneck_run_init_array",

@@ -5,8 +5,9 @@
 //! Archivers and `nm` are not replaced, because objects are ordinary ELF files with one more section. Cost: that of the compilers.
 
 use std::collections::BTreeMap;
-use std::ffi::OsString;
+use std::ffi::{OsStr, OsString};
 use std::os::unix::ffi::OsStrExt;
+use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 use std::process::{Command, ExitStatus};
 use std::{env, fs};
@@ -24,7 +25,7 @@ use crate::{output, toolchain};
 
 const HELP: &str = "usage: wryneck build [--confined] [--] COMMAND…\n\n\
     Runs COMMAND (make, cmake --build …, a script) with compilers whose programs carry their bitcode:\n\
-    CC, CXX and LD are set, and cc, gcc, clang, c++, g++, clang++ and ld come first on PATH.\n\
+    CC, CXX and LD are set, and cc, gcc, clang, c++, g++, clang++ and ld come first on PATH. Cargo's programs carry theirs, too.\n\
     Libraries beside the C library: `wryneck deps` builds some.\n\
     A build directory that was configured before with another compiler has to be configured again:\n\n\
     \x20 wryneck build -- ./configure --disable-shared\n\
@@ -69,6 +70,9 @@ pub fn run(mut words: Vec<String>) -> Result<u8> {
         ("CC", tools.join("wryneck-cc").into()),
         ("CXX", tools.join("wryneck-c++").into()),
         ("LD", tools.join("wryneck-ld").into()),
+        ("RUSTC_WRAPPER", tools.join("wryneck-rustc").into()),
+        // So that cargo does not take what another build made for its own. Programs can ask for it: `#[cfg(wryneck)]`.
+        ("RUSTFLAGS", [env::var_os("RUSTFLAGS").unwrap_or_default(), "--cfg=wryneck".into()].join(OsStr::new(" "))),
         (ld::JOURNAL, journal.clone().into()),
     ];
     let status = if confined {
@@ -128,6 +132,7 @@ fn say(journal: &Path, done: bool) -> Result<()> {
         let Made { program, label } = serde_json::from_str(line).context("the build's journal is damaged")?;
         made.insert(program, label);
     }
+    made = made.into_iter().map(|(program, label)| (given_name(&program).unwrap_or(program), label)).collect();
     // Those that a `configure` made to see whether they link are gone; cmake keeps its own in a folder of this name.
     made.retain(|program, _| program.is_file() && program.components().all(|part| part.as_os_str() != "CMakeFiles"));
     let here = env::current_dir().unwrap_or_default();
@@ -144,6 +149,15 @@ fn say(journal: &Path, done: bool) -> Result<()> {
         output::say("wryneck", "no program was linked; if there should have been one, clean the build and repeat it");
     }
     Ok(())
+}
+
+/// The name under which cargo gives a program that it compiled in a folder `deps`: a hard link in the folder above.
+fn given_name(program: &Path) -> Option<PathBuf> {
+    let folder = program.parent().filter(|folder| folder.ends_with("deps"))?.parent()?;
+    let file = fs::metadata(program).ok()?;
+    let all = fs::read_dir(folder).ok()?.flatten().map(|entry| entry.path());
+    all.into_iter()
+        .find(|path| fs::metadata(path).is_ok_and(|other| other.is_file() && (other.ino(), other.dev()) == (file.ino(), file.dev())))
 }
 
 /// Names in words, the first few of many.

@@ -54,7 +54,7 @@ pub fn run(words: Vec<String>) -> Result<u8> {
         output::say("wryneck", format!("`{}` carries no bitcode: {why}", link.output.display()));
     }
     if !link.relocatable {
-        tell(&Made { program: path::absolute(&link.output)?, label })?;
+        tell(&link.output, label)?;
     }
     Ok(0)
 }
@@ -75,9 +75,10 @@ pub fn exit_code(status: std::process::ExitStatus) -> u8 {
     u8::try_from(code).unwrap_or(u8::MAX)
 }
 
-fn tell(made: &Made) -> Result<()> {
+/// Notes in the journal of `wryneck build` that a program was made.
+pub fn tell(program: &Path, label: Label) -> Result<()> {
     let Some(journal) = env::var_os(JOURNAL) else { return Ok(()) };
-    let line = serde_json::to_string(made)? + "\n";
+    let line = serde_json::to_string(&Made { program: path::absolute(program)?, label })? + "\n";
     // One write of a short line: linkers that run at once do not mix theirs.
     let file = OpenOptions::new().append(true).create(true).open(&journal);
     file.and_then(|mut f| f.write_all(line.as_bytes())).with_context(|| format!("cannot write `{}`", Path::new(&journal).display()))
@@ -138,32 +139,40 @@ impl Link {
             // Without any bitcode among its inputs lld writes nothing, or machine code.
             label.none = Some("none of its objects does".into());
         }
-        let mut objcopy = bound(OBJCOPY);
-        let mut add = |section: &str, file: &Path| {
-            objcopy.arg(format!("--add-section={section}={}", file.display()));
-        };
-        if self.relocatable {
-            if label.none.is_some() {
-                return Ok(label);
-            }
-            add(carried::IN_OBJECT, &bitcode);
+        if !self.relocatable {
+            put(&self.output, Some(&bitcode), &mut label)?;
+        } else if label.none.is_none() {
             let name = carried::IN_OBJECT;
-            objcopy.arg(format!("--set-section-flags={name}=exclude")).arg(format!("--set-section-type={name}={OBJECT_SECTION_TYPE}"));
-        } else {
-            if label.none.is_none() {
-                add(carried::IN_PROGRAM, &bitcode);
-                label.digest = carried::digest(&fs::read(&self.output)?, &fs::read(&bitcode)?).unwrap_or_default();
-            }
-            let file = scratch.path().join("label");
-            fs::write(&file, serde_json::to_vec(&label)?)?;
-            add(carried::LABEL, &file);
-        }
-        let copied = objcopy.arg(&self.output).output().map_err(|e| missing(e, OBJCOPY, INSTALL))?;
-        if !copied.status.success() {
-            label.none = Some(format!("it cannot be put in: {}", String::from_utf8_lossy(&copied.stderr).trim_end()));
+            let flags = [format!("--set-section-flags={name}=exclude"), format!("--set-section-type={name}={OBJECT_SECTION_TYPE}")];
+            add(&self.output, &[(name, &bitcode)], &flags, &mut label)?;
         }
         Ok(label)
     }
+}
+
+/// Puts a label into a program, and its bitcode where the label does not say that it carries none.
+pub fn put(program: &Path, bitcode: Option<&Path>, label: &mut Label) -> Result<()> {
+    let scratch = Scratch::new().context("cannot make a scratch folder")?;
+    let mut sections = Vec::new();
+    if let Some(bitcode) = bitcode.filter(|_| label.none.is_none()) {
+        sections.push((carried::IN_PROGRAM, bitcode));
+        label.digest = carried::digest(&fs::read(program)?, &fs::read(bitcode)?).unwrap_or_default();
+    }
+    let file = scratch.path().join("label");
+    fs::write(&file, serde_json::to_vec(label)?)?;
+    sections.push((carried::LABEL, &file));
+    add(program, &sections, &[], label)
+}
+
+/// Adds sections to a file; the label says why, if that fails.
+fn add(file: &Path, sections: &[(&str, &Path)], flags: &[String], label: &mut Label) -> Result<()> {
+    let mut objcopy = bound(OBJCOPY);
+    objcopy.args(sections.iter().map(|(section, content)| format!("--add-section={section}={}", content.display())));
+    let copied = objcopy.args(flags).arg(file).output().map_err(|e| missing(e, OBJCOPY, INSTALL))?;
+    if !copied.status.success() {
+        label.none = Some(format!("it cannot be put in: {}", String::from_utf8_lossy(&copied.stderr).trim_end()));
+    }
+    Ok(())
 }
 
 /// Those of a link's inputs, as lld's `--trace` lists them (`a.o`, `b.a(c.o)`), that carry no bitcode: assembly, or made by another

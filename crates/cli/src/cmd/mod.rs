@@ -12,6 +12,7 @@ pub mod replay;
 pub mod report;
 pub mod rules;
 pub mod run;
+pub mod rustc;
 pub mod setup;
 pub mod show;
 pub mod verify;

@@ -1,6 +1,6 @@
 //! What the unwinder of bitcode asks the engine (`runtime/musl/src/unwind`), and how a program ends that nobody catches for.
 
-use wryneck_exec::{Cx, FaultKind, PathEnd, Reply, Stop, Value, landing, memory};
+use wryneck_exec::{Cx, FaultKind, PathEnd, Reply, Stop, Value, landing, memory, places};
 
 use crate::Linux;
 use crate::libc::assert::text;
@@ -22,6 +22,28 @@ pub fn pad_below(_: &Linux, args: &Args<'_>, cx: &mut Cx<'_>) -> Result<Reply, S
 pub fn land(_: &Linux, args: &Args<'_>, cx: &mut Cx<'_>) -> Result<Reply, Stop> {
     let frame = args.number(cx, 0)?;
     Ok(Reply::Land(frame as usize))
+}
+
+/// What calls `fn main` in Rust's library, and is never inlined.
+const CALLS_MAIN: &str = "__rust_begin_short_backtrace";
+/// What calls that, and catches panics: the second one, or the first, into which it is inlined.
+const STARTS: [&str; 2] = ["main", "lang_start_internal"];
+
+/// `__wryneck_panic(catcher)`: Rust unwinds to the frame `catcher`. A fault where that is the start of the program.
+pub fn panic(_: &Linux, args: &Args<'_>, cx: &mut Cx<'_>) -> Result<Reply, Stop> {
+    let catcher = args.number(cx, 0)? as usize;
+    let image = &cx.core.image;
+    let stack = cx.state.call_stack();
+    let mut names = stack.iter().rev().skip(catcher).map(|pos| image.name(pos.func));
+    let is_start = names.next().is_some_and(|name| name == STARTS[0] || name.contains(STARTS[1]));
+    if !(is_start && names.any(|name| name.contains(CALLS_MAIN))) {
+        return Ok(Reply::Value(Value::Bits(0)));
+    }
+    // What the program's own code calls says what is wrong.
+    let own = stack.iter().position(|pos| places::is_own(image, *pos)).unwrap_or(0);
+    let reason = stack.get(own.saturating_sub(1)).and_then(|pos| places::source(image, *pos).pop());
+    let message = format!("the program panics: `{}`", reason.map(|source| source.function).unwrap_or_default());
+    Err(PathEnd::fault(FaultKind::Panic, message).into())
 }
 
 /// `__wryneck_terminate(type)`: the default of `std::terminate`; the name of the type of the exception on hand, or null.

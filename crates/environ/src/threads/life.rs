@@ -27,6 +27,7 @@ mod field {
     pub const ID: u64 = 48;
     pub const ERRNO: u64 = 52;
     pub const DETACH_STATE: u64 = 56;
+    pub const GUARD_SIZE: u64 = 104;
     pub const CLEANUP: u64 = 120;
     pub const ROBUST: u64 = 136;
     pub const LOCALE: u64 = 168;
@@ -40,6 +41,8 @@ const ATTRIBUTE_BYTES: u64 = 56;
 /// C11's `thrd_create` gives this in place of attributes.
 const OF_C11: u64 = u64::MAX;
 const JOINABLE: u32 = 2;
+/// Bytes below a thread's stack that no access may reach, as musl has them by default. Rust's library insists on some.
+const GUARD_BYTES: u64 = 8192;
 /// Keys that there can be, and how often the destructors of all are called (POSIX: `PTHREAD_DESTRUCTOR_ITERATIONS`).
 const KEYS: usize = 128;
 const ROUNDS: u32 = 4;
@@ -91,6 +94,7 @@ fn instances(cx: &mut Cx<'_>, number: ThreadId) -> Result<Vec<u64>, Stop> {
             let locale = peek(cx, first + field::LOCALE);
             memory::write_concrete(cx, at + field::ID, &id.to_le_bytes())?;
             memory::write_concrete(cx, at + field::DETACH_STATE, &JOINABLE.to_le_bytes())?;
+            memory::write_concrete(cx, at + field::GUARD_SIZE, &GUARD_BYTES.to_le_bytes())?;
             memory::write_concrete(cx, at + field::ROBUST, &(at + field::ROBUST).to_le_bytes())?;
             memory::write_concrete(cx, at + field::LOCALE, &locale.to_le_bytes())?;
         }

@@ -94,6 +94,8 @@ fault_kinds! {
     Abort "abort" 705;
     /// An exception that nobody catches, or that leaves a function which must not throw.
     Uncaught "uncaught-exception" 248;
+    /// A panic of Rust that ends the program: only the standard library's start catches it.
+    Panic "panic" 248;
     /// Memory that no pointer leads to when the program exits.
     MemoryLeak "memory-leak" 401;
     /// A function is about to return elsewhere than to its call.

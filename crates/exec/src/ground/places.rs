@@ -42,6 +42,19 @@ pub fn in_library(image: &Image, pos: CodePos) -> bool {
     image.is_library(pos.func) || image.is_machine_code(pos.func) && here()
 }
 
+/// Where the sources of Rust's standard library are, in its debug information, and those of the crates that it uses.
+const OF_RUST: [&str; 2] = ["/rustc/", "/rust/deps/"];
+
+/// Whether the code at a place is the program's: no library's, and not all of it inlined from Rust's standard library.
+pub fn is_own(image: &Image, pos: CodePos) -> bool {
+    !in_library(image, pos) && source(image, pos).iter().any(|source| !is_of_rust(&source.file))
+}
+
+/// Whether a source file is one of Rust's standard library.
+pub fn is_of_rust(file: &str) -> bool {
+    OF_RUST.iter().any(|folder| file.starts_with(folder))
+}
+
 /// Whether the operation is a call that stands for the beginning of its own function, so that the event belongs to the function's caller.
 pub fn stands_in(image: &Image, pos: CodePos) -> bool {
     let module = image.function(pos.func).0;

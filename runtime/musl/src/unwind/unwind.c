@@ -23,6 +23,7 @@ enum { FOREIGN_EXCEPTION_CAUGHT = 1, END_OF_STACK = 5 };
 
 uint64_t __wryneck_pad_below(uint64_t height, const uint64_t **table);
 _Noreturn void __wryneck_land(uint64_t frame);
+void __wryneck_panic(uint64_t catcher);
 _Noreturn void __wryneck_terminate(const char *type);
 
 /* What a landing pad reads first; another thread may throw before it does. */
@@ -53,8 +54,14 @@ static int taken(const uint64_t *table, struct _Unwind_Exception *exception)
 	return 0;
 }
 
+/* The class of Rust's exceptions: "MOZ\0RUST", in older versions read from its end. */
+static int is_panic(struct _Unwind_Exception *exception)
+{
+	return exception->class == 0x54535552005a4f4d || exception->class == 0x4d4f5a0052555354;
+}
+
 /* Goes to the first pad that takes the exception or cleans up, if some pad takes it. */
-static void unwind(struct _Unwind_Exception *exception)
+static void unwind(struct _Unwind_Exception *exception, int is_raised)
 {
 	const uint64_t *table;
 	uint64_t frame = NO_FRAME, first = NO_FRAME;
@@ -64,6 +71,8 @@ static void unwind(struct _Unwind_Exception *exception)
 		if (first == NO_FRAME && (selector || table[0])) first = frame;
 	}
 	if (!selector) return;
+	/* Rust's library catches what the program does not, so the catcher tells which panic ends it. */
+	if (is_raised && is_panic(exception)) __wryneck_panic(frame);
 	__wryneck_landed.exception = exception;
 	__wryneck_landed.selector = first == frame ? selector : 0;
 	__wryneck_land(first);
@@ -71,7 +80,7 @@ static void unwind(struct _Unwind_Exception *exception)
 
 int _Unwind_RaiseException(struct _Unwind_Exception *exception)
 {
-	unwind(exception);
+	unwind(exception, 1);
 	return END_OF_STACK;
 }
 
@@ -79,7 +88,7 @@ int _Unwind_Resume_or_Rethrow(struct _Unwind_Exception *exception) { return _Unw
 
 _Noreturn void _Unwind_Resume(struct _Unwind_Exception *exception)
 {
-	unwind(exception);
+	unwind(exception, 0);
 	abort();
 }
 
