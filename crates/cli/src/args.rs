@@ -310,7 +310,7 @@ fn switch_off(a: &mut RunArgs, name: &str) -> Result<(), String> {
 }
 
 const TARGETS: &str = "\
-    TARGET is a `.c`, `.rs`, `.bc` or `.ll` file, a program made by `wryneck build`, an executable, or a relocatable object.\n\
+    TARGET is a `.c`, `.cc`, `.rs`, `.bc` or `.ll` file, a program made by `wryneck build`, an executable, or a relocatable object.\n\
     Several `.c`, `.bc`, `.ll`, `.o` and `.a` files are linked (`main.c more.c lib.a`). Options, before TARGET:\n";
 
 const SYMBOLIC: &str = "\nSymbolic input, before or after TARGET; other words after it are the program's arguments:\n\
@@ -380,7 +380,7 @@ pub fn parse(command: &str, words: Vec<String>) -> Result<RunArgs> {
         return Err(problem(
             "no target is given",
             format!(
-                "write `wryneck {command} [options] TARGET …`, TARGET a `.c`, `.rs`, `.bc` or `.ll` file, a program made by `wryneck build`, or an executable"
+                "write `wryneck {command} [options] TARGET …`, TARGET a `.c`, `.cc`, `.rs`, `.bc` or `.ll` file, a program made by `wryneck build`, or an executable"
             ),
         ));
     };

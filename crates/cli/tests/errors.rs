@@ -45,7 +45,7 @@ fn files_that_are_no_programs() {
     refused(dir, &["run", "missing.bc"], &["cannot read `missing.bc`", "No such file"]);
     refused(dir, &["run", "missing.c"], &["cannot read `missing.c`"]);
     fs::write(dir.join("program.exe"), "MZ").expect("there is room");
-    refused(dir, &["run", "program.exe"], &["`program.exe` is not a `.c`, `.rs`, `.bc` or `.ll` file", "help: compile with"]);
+    refused(dir, &["run", "program.exe"], &["`program.exe` is not a `.c`, `.cc`, `.rs`, `.bc` or `.ll` file", "help: compile with"]);
     refused(dir, &["run", "gone"], &["cannot read `gone`", "No such file"]);
     clang(dir, PROGRAM, &["-c"], "object.bc");
     refused(dir, &["run", "object.bc"], &["`object.bc`: this is", "not LLVM bitcode", "help: compile with `clang -c -emit-llvm`"]);

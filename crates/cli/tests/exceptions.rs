@@ -94,6 +94,30 @@ fn memory_is_freed_once_by_delete() {
     }
 }
 
+/// A source is a target as it is, alone or with others; a finding has the line of the program that throws, not the library's.
+#[test]
+fn sources_of_cxx_are_targets() {
+    let dir = tempfile::tempdir().expect("there is room");
+    let write = |name: &str, text: &str| fs::write(dir.path().join(name), text).expect("there is room");
+    let (declared, defined) =
+        ("#include <vector>\nint sum(const std::vector<int> &);\n", "{ int s = 0; for (int i : v) s += i; return s; }\n");
+    let main = "#include <unistd.h>\nint main() {\n  char in[2];\n  if (read(0, in, 2) != 2) return 1;\n  std::vector<int> v(in, in + 2);\n  \
+        return v.at(sum(v) & 3) > 0;\n}\n";
+    let sum = format!("#include <vector>\nint sum(const std::vector<int> &v) {defined}");
+    write("a.cc", &format!("{declared}{main}"));
+    write("b.cpp", &sum);
+    write("whole.cxx", &format!("{declared}{sum}{main}"));
+    for targets in [&["whole.cxx"][..], &["a.cc", "b.cpp"]] {
+        let words =
+            [&["run", "--output"], &[targets[0].split('.').next().unwrap_or_default()][..], targets, &["--sym-stdin", "2"]].concat();
+        let done = Command::new(WRYNECK).current_dir(dir.path()).args(&words).output().expect("the tool was built");
+        let said = String::from_utf8_lossy(&done.stdout).into_owned() + &String::from_utf8_lossy(&done.stderr);
+        let line = if targets.len() == 1 { 10 } else { 8 };
+        assert!(said.contains(&format!("{}:{line}:", targets[0])) && said.contains("uncaught std::out_of_range"), "{said}");
+        assert!(said.contains("natively: reproduced") && said.contains("every path was explored"), "{said}");
+    }
+}
+
 #[test]
 fn handlers_take_what_they_take_natively() {
     check("handlers.cc", &["terminate called: uncaught double"]);

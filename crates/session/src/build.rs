@@ -19,6 +19,7 @@ const LOWER_LIMITS: Limits = Limits { time: Duration::from_secs(300), memory: So
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Kind {
     C,
+    Cxx,
     Rust,
     /// LLVM's bitcode or text.
     Llvm,
@@ -31,11 +32,12 @@ impl Kind {
     pub fn of(target: &Path) -> Result<Kind> {
         match target.extension().and_then(|e| e.to_str()) {
             Some("c") => Ok(Kind::C),
+            Some("cc" | "cpp" | "cxx" | "C") => Ok(Kind::Cxx),
             Some("rs") => Ok(Kind::Rust),
             Some("bc" | "ll") => Ok(Kind::Llvm),
             _ if begins_as_native(target)? => Ok(Kind::Native),
             _ => Err(problem(
-                format!("`{}` is not a `.c`, `.rs`, `.bc` or `.ll` file, nor a program", target.display()),
+                format!("`{}` is not a `.c`, `.cc`, `.rs`, `.bc` or `.ll` file, nor a program", target.display()),
                 "compile with `wryneck cc`, or with `clang-22 -g -c -emit-llvm` and give the `.bc` file",
             )),
         }
@@ -67,6 +69,8 @@ pub struct Lowered {
     pub notes: Vec<String>,
 }
 
+/// The command of this project.
+const COMMAND: &str = "wryneck";
 /// The program that reads bitcode.
 pub const LOWER: &str = "wryneck-lower";
 /// The C library's bitcode, in the cache.
@@ -100,18 +104,24 @@ pub fn tools() -> Vec<PathBuf> {
     [Ok(own), lower.map_err(anyhow::Error::from), cache::root().map(|root| root.join(LIBC))].into_iter().flatten().collect()
 }
 
-/// Where `wryneck-lower` is for this executable: beside it; for the examples and tests of cargo, which lie one folder deeper, beside that folder.
-fn beside(executable: &Path) -> PathBuf {
+/// Where a tool is for this executable: beside it; for the examples and tests of cargo, which lie one folder deeper, beside that folder.
+fn beside(executable: &Path, tool: &str) -> PathBuf {
     let folder = executable.parent().unwrap_or(Path::new("/"));
     let is_cargo_s = folder.file_name().is_some_and(|name| name == "examples" || name == "deps");
     let folder = folder.parent().filter(|_| is_cargo_s).unwrap_or(folder);
-    folder.join(LOWER)
+    folder.join(tool)
+}
+
+/// The command of this project: this executable, or what is beside it.
+pub fn command() -> Result<PathBuf> {
+    let here = env::current_exe().context("cannot find this executable")?;
+    Ok(if here.file_name().is_some_and(|name| name == COMMAND) { here } else { beside(&here, COMMAND) })
 }
 
 /// The same, or where `wryneck setup` put it, if it is not there.
 fn lower_place(executable: &Path) -> PathBuf {
     let set_up = || cache::root().ok().map(|root| root.join(source::SETUP).join(LOWER)).filter(|tool| tool.exists());
-    let tool = beside(executable);
+    let tool = beside(executable, LOWER);
     if tool.exists() { tool } else { set_up().unwrap_or(tool) }
 }
 

@@ -11,7 +11,7 @@ use std::{env, io};
 
 use anyhow::{Context, Result, bail};
 
-use crate::build::missing;
+use crate::build::{self, missing};
 use crate::child::{self, Limits};
 use crate::{cache, data, source};
 
@@ -47,6 +47,24 @@ pub fn bitcode(target: &Path, libc: Libc, flags: &[String]) -> Result<PathBuf> {
     }
     clang.arg("-I").arg(source::runtime()?.join("include")).args(flags).arg(target);
     cached(clang, target, "bc", &Clang)
+}
+
+/// A C++ file as `wryneck c++` compiles it, which knows the C++ library: a program, or an object of one (`whole` is false). Both carry their bitcode.
+pub fn cxx(target: &Path, flags: &[String], whole: bool) -> Result<PathBuf> {
+    data::open(target).with_context(|| format!("cannot read `{}`", target.display()))?;
+    let mut command = Command::new(build::command()?);
+    command.args(["c++", "-O0", "-w"]).args(flags).arg(target);
+    if !whole {
+        command.arg("-c");
+    }
+    cached(command, target, if whole { "program" } else { "o" }, &Clang)
+}
+
+/// The C++ library as an archive.
+pub fn cxx_library() -> Result<PathBuf> {
+    let asked = Command::new(build::command()?).args(["c++", "-print-file-name=libc++.a"]).output();
+    let asked = asked.map_err(|error| missing(error, "wryneck", "build it with `cargo build --release -p wryneck-cli`"))?;
+    Ok(PathBuf::from(String::from_utf8_lossy(&asked.stdout).trim()))
 }
 
 /// Where a compilation writes.

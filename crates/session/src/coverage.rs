@@ -79,8 +79,8 @@ impl LineMap {
         for func in 0..image.program.functions().len() as u32 {
             let (module, f) = image.function(func);
             let start = module.locations[f.loc as usize];
-            let is_of_rust = |file| places::is_of_rust(module.str(file));
-            let (library, first) = (image.is_library(func) || is_of_rust(start.file), image.first_block_of(func));
+            let came_along = |file| places::is_of_toolchain(module.str(file));
+            let (library, first) = (image.is_library(func) || came_along(start.file), image.first_block_of(func));
             if !library {
                 blocks.push((first, first + f.blocks.count));
             }
@@ -90,7 +90,7 @@ impl LineMap {
                 functions.push(FunctionAt { row, block: first, told: Told::Nothing });
             }
             positions(module, f, first, |file, line, block| {
-                held.push((files.number(module, file), line, block, library || is_of_rust(file)));
+                held.push((files.number(module, file), line, block, library || came_along(file)));
             });
         }
         functions.sort_by(|a, b| (&a.row.file, a.row.line, &a.row.name).cmp(&(&b.row.file, b.row.line, &b.row.name)));

@@ -89,6 +89,11 @@ impl Defect<'_> {
         Defect { id: fault.kind.id().into(), cwe: fault.kind.cwe(), message: fault.message.clone(), at, story: &[] }
     }
 
+    /// Whether it is an exception or a panic, which ends in the library that throws.
+    fn is_thrown(&self) -> bool {
+        [FaultKind::Panic, FaultKind::Uncaught].iter().any(|kind| *self.id == *kind.id())
+    }
+
     /// The same, on a path that continued after a recovered fault.
     pub fn behind_another(mut self) -> Self {
         self.message += "; behind another fault";
@@ -114,7 +119,7 @@ impl Seen {
     pub fn add(&mut self, core: &Core, defect: Defect<'_>, ended: &Ended) -> Shown {
         let image = &core.image;
         let what = distinct(&defect);
-        let code = (what.clone(), key_frames(image, defect.at), story(core, defect.story, &mut |pos, h| pos.hash(h)));
+        let code = (what.clone(), key_frames(image, &defect), story(core, defect.story, &mut |pos, h| pos.hash(h)));
         let next = self.ways.len() as u32;
         let place = || {
             let innermost = |&pos: &CodePos| places::source(image, pos).into_iter().next();
@@ -216,9 +221,13 @@ fn story(core: &Core, events: &[Happened], position: &mut dyn FnMut(CodePos, &mu
     h.finish()
 }
 
-fn key_frames(image: &Image, stack: &[CodePos]) -> Vec<CodePos> {
-    let own = |is_own: fn(&Image, CodePos) -> bool| stack.iter().position(|pos| is_own(image, *pos));
-    let application = own(places::is_own).or_else(|| own(|image, pos| !places::in_library(image, pos))).unwrap_or(0);
+/// The innermost frame and that of the program. Of what is thrown, the program's alone: all of it ends in the library that throws.
+fn key_frames(image: &Image, defect: &Defect<'_>) -> Vec<CodePos> {
+    let stack = defect.at;
+    if let Some(own) = defect.is_thrown().then(|| stack.iter().find(|pos| places::is_own(image, **pos))).flatten() {
+        return vec![*own];
+    }
+    let application = stack.iter().position(|pos| !places::in_library(image, *pos)).unwrap_or(0);
     let mut frames = vec![stack.first().copied().unwrap_or_default()];
     frames.extend(stack.get(application).filter(|_| application > 0));
     frames
@@ -226,7 +235,7 @@ fn key_frames(image: &Image, stack: &[CodePos]) -> Vec<CodePos> {
 
 fn finding(image: &Image, defect: Defect<'_>, ended: &Ended) -> Finding {
     let mut stack = stack(image, defect.at);
-    if *defect.id == *FaultKind::Panic.id() {
+    if defect.is_thrown() {
         stack = from_own(image, defect.at).unwrap_or(stack);
     }
     let source_line = source::line(&stack[0].file, stack[0].line);
@@ -245,11 +254,11 @@ fn finding(image: &Image, defect: Defect<'_>, ended: &Ended) -> Finding {
     }
 }
 
-/// A call stack as places, from the innermost one of the program's own code: what Rust's library does to panic tells nothing.
+/// A call stack as places, from the innermost one of the program's own code: what a library does to throw or panic tells nothing.
 fn from_own(image: &Image, at: &[CodePos]) -> Option<Vec<Place>> {
     let own = at.iter().position(|pos| places::is_own(image, *pos))?;
     let all = stack(image, &at[own..]);
-    let first = all.iter().position(|place| !places::is_of_rust(&place.file))?;
+    let first = all.iter().position(|place| !places::is_of_toolchain(&place.file))?;
     Some(all[first..].to_vec())
 }
 
@@ -270,9 +279,10 @@ pub fn stack(image: &Image, stack: &[CodePos]) -> Vec<Place> {
     let last = stack.iter().rposition(|pos| !places::in_library(image, *pos)).unwrap_or(stack.len().saturating_sub(1));
     let mut places: Vec<Place> = stack.iter().take(last + 1).flat_map(|&pos| places::source(image, pos)).map(place).collect();
     // What calls Rust's `main`: C's, which has no lines, and the standard library.
-    let is_of_rust = |place: &Place| places::is_of_rust(&place.file);
-    if places.iter().any(is_of_rust)
-        && let Some(main) = places.iter().rposition(|place| !place.file.is_empty() && !is_of_rust(place))
+    let came_along = |place: &Place| places::is_of_toolchain(&place.file);
+    if places.last().is_some_and(|last| last.file.is_empty())
+        && places.iter().any(came_along)
+        && let Some(main) = places.iter().rposition(|place| !place.file.is_empty() && !came_along(place))
     {
         places.truncate(main + 1);
     }

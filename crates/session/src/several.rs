@@ -20,7 +20,7 @@ use crate::rust;
 
 const LIMITS: Limits = Limits { time: Duration::from_secs(300), memory: Some(8 << 30), file: 4 << 30 };
 /// Extensions of what can be linked with others.
-const LINKED: [&str; 5] = ["a", "bc", "c", "ll", "o"];
+const LINKED: [&str; 9] = ["C", "a", "bc", "c", "cc", "cpp", "cxx", "ll", "o"];
 
 /// Whether a word names something that can be linked with others, whether or not it is there.
 fn is_linked(word: &Path) -> bool {
@@ -49,6 +49,10 @@ pub fn bitcode(plan: &Plan, target: &Path) -> Result<Carried> {
     Ok(match Kind::of(target)? {
         Kind::Llvm => Carried { bitcode: target.to_owned(), bare: Vec::new() },
         Kind::Native => carried::extract(target, &carried::read(target)?)?,
+        Kind::Cxx => {
+            let program = compile::cxx(target, &plan.compiler_flags(), plan.objects.is_empty())?;
+            carried::extract(&program, &carried::read(&program)?)?
+        }
         Kind::Rust => Carried { bitcode: rust::bitcode(target)?, bare: Vec::new() },
         Kind::C => Carried { bitcode: compile::bitcode(target, libc, &plan.compiler_flags())?, bare: Vec::new() },
     })
@@ -61,14 +65,20 @@ pub fn linked(plan: &Plan) -> Result<Carried> {
         return Err(problem(what, "leave out `--machine-code`, or compile them (`clang-22 -c`) and give the objects"));
     }
     let (mut whole, mut libraries, mut bare) = (Vec::new(), Vec::new(), Vec::new());
+    let mut is_cxx = false;
     for target in std::iter::once(&plan.target).chain(&plan.objects) {
         let part = bitcode(plan, target)?;
+        is_cxx |= Kind::of(target)? == Kind::Cxx;
         let is_library = target.extension().is_some_and(|e| e == "a");
         if is_library { &mut libraries } else { &mut whole }.push(part.bitcode);
         bare.extend(part.bare);
     }
     if whole.is_empty() {
         whole.append(&mut libraries);
+    }
+    if is_cxx {
+        let library = compile::cxx_library()?;
+        libraries.push(carried::extract(&library, &carried::read(&library)?)?.bitcode);
     }
     let digests: Vec<String> =
         whole.iter().chain(&libraries).map(|file| Ok(cache::digest(&[&carried::read(file)?]))).collect::<Result<_>>()?;

@@ -185,7 +185,7 @@ pub static OPTIONS: &[Opt<ProbeArgs>] = &[
 
 const ABOUT: &str = "usage: wryneck probe [options] TARGET\n\n\
     Runs functions without their callers. Inputs are made as the code uses them; an error is reported if it must happen on its path.\n\n\
-    TARGET is a `.c`, `.rs`, `.bc` or `.ll` file, an object, or an executable.\n\nOptions:\n";
+    TARGET is a `.c`, `.cc`, `.rs`, `.bc` or `.ll` file, an object, or an executable.\n\nOptions:\n";
 const EXAMPLES: &str = "\nExamples:\n\
     \x20 wryneck probe list.c --function list_head       one function of a C file\n\
     \x20 wryneck probe --all --results out.jsonl lib.bc  every function; started again, it goes on where it was\n\

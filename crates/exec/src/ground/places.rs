@@ -42,17 +42,17 @@ pub fn in_library(image: &Image, pos: CodePos) -> bool {
     image.is_library(pos.func) || image.is_machine_code(pos.func) && here()
 }
 
-/// Where the sources of Rust's standard library are, in its debug information, and those of the crates that it uses.
-const OF_RUST: [&str; 2] = ["/rustc/", "/rust/deps/"];
+/// Parts of the names of files that came with a compiler: Rust's standard library, the crates that it uses, the headers of libc++.
+const OF_TOOLCHAIN: [&str; 3] = ["/include/c++/v1/", "/rust/deps/", "/rustc/"];
 
-/// Whether the code at a place is the program's: no library's, and not all of it inlined from Rust's standard library.
+/// Whether the code at a place is known to be the program's: it has lines, not all of them inlined from what came with the compiler.
 pub fn is_own(image: &Image, pos: CodePos) -> bool {
-    !in_library(image, pos) && source(image, pos).iter().any(|source| !is_of_rust(&source.file))
+    !in_library(image, pos) && source(image, pos).iter().any(|source| !source.file.is_empty() && !is_of_toolchain(&source.file))
 }
 
-/// Whether a source file is one of Rust's standard library.
-pub fn is_of_rust(file: &str) -> bool {
-    OF_RUST.iter().any(|folder| file.starts_with(folder))
+/// Whether a source file came with a compiler.
+pub fn is_of_toolchain(file: &str) -> bool {
+    OF_TOOLCHAIN.iter().any(|part| file.contains(part))
 }
 
 /// Whether the operation is a call that stands for the beginning of its own function, so that the event belongs to the function's caller.
