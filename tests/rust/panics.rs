@@ -1,4 +1,5 @@
-// A panic that nobody catches is a finding, with the program's own line; one that is caught is none.
+//! A panic that nobody catches is a finding, with the program's own line; one that is caught is none.
+
 use std::io::Read;
 
 struct Guard<'a>(&'a std::cell::Cell<u32>);

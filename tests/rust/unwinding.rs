@@ -1,12 +1,22 @@
+//! Panics with payloads of several types are caught, thrown again, and drop what they unwind.
+
 use std::io::Read;
-use std::panic::{catch_unwind, resume_unwind, AssertUnwindSafe};
+use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 struct Loud(&'static str);
-impl Drop for Loud { fn drop(&mut self) { println!("drop {} panicking={}", self.0, std::thread::panicking()); } }
+impl Drop for Loud {
+    fn drop(&mut self) {
+        println!("drop {} panicking={}", self.0, std::thread::panicking());
+    }
+}
 fn inner(c: u8) -> u32 {
     let _a = Loud("a");
-    if c == b'x' { panic!("it is {}", c as char); }
+    if c == b'x' {
+        panic!("it is {}", c as char);
+    }
     let _b = Loud("b");
-    if c > 200 { std::panic::panic_any(c as u32 * 3); }
+    if c > 200 {
+        std::panic::panic_any(c as u32 * 3);
+    }
     let v = [1u32, 2, 3];
     v[(c & 7) as usize]
 }
@@ -18,16 +28,34 @@ fn main() {
     for &c in &b[..n] {
         let _l = Loud("loop");
         match catch_unwind(|| inner(c)) {
-            Ok(v) => { println!("ok {v}"); sum += v; }
+            Ok(v) => {
+                println!("ok {v}");
+                sum += v;
+            }
             Err(e) => {
-                if let Some(s) = e.downcast_ref::<String>() { println!("string {s}"); sum += 100; }
-                else if let Some(u) = e.downcast_ref::<u32>() { println!("u32 {u}"); sum += u; }
-                else if e.is::<&'static str>() { println!("str"); }
-                else { println!("other"); }
-                if c == b'x' && sum > 150 { let r = catch_unwind(AssertUnwindSafe(|| { let _z = Loud("z"); resume_unwind(e) })); println!("again {}", r.is_err()); }
+                if let Some(s) = e.downcast_ref::<String>() {
+                    println!("string {s}");
+                    sum += 100;
+                } else if let Some(u) = e.downcast_ref::<u32>() {
+                    println!("u32 {u}");
+                    sum += u;
+                } else if e.is::<&'static str>() {
+                    println!("str");
+                } else {
+                    println!("other");
+                }
+                if c == b'x' && sum > 150 {
+                    let r = catch_unwind(AssertUnwindSafe(|| {
+                        let _z = Loud("z");
+                        resume_unwind(e)
+                    }));
+                    println!("again {}", r.is_err());
+                }
             }
         }
     }
-    if sum == 4 { panic!("end"); }
+    if sum == 4 {
+        panic!("end");
+    }
     std::process::exit((sum & 127) as i32);
 }

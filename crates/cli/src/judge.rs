@@ -75,7 +75,7 @@ static SIGNS: &[Sign] = &[
         signals: &[],
     },
     Sign { kind: "overwritten-return-address", sanitizer: &[], signals: &[SEGV, libc::SIGBUS, libc::SIGILL, libc::SIGABRT] },
-    Sign { kind: PANIC, sanitizer: &[], signals: &[libc::SIGABRT] },
+    Sign { kind: "panic", sanitizer: &[], signals: &[libc::SIGABRT] },
     Sign { kind: "read-only-write", sanitizer: &["SEGV"], signals: &[SEGV] },
     Sign { kind: "reported", sanitizer: &[], signals: &[libc::SIGABRT] },
     Sign { kind: "shift-too-far", sanitizer: &["shift exponent"], signals: &[] },
@@ -108,9 +108,6 @@ const SCHEDULER: &str = "scheduler: ";
 
 /// The kind of fault that a program which ends well may have.
 pub const MEMORY_LEAK: &str = "memory-leak";
-/// A panic of Rust, and the status it ends a program with, where it does not abort.
-const PANIC: &str = "panic";
-const PANICKED: i32 = 101;
 /// The kind of fault that is not one of addresses.
 const UNINITIALISED: &str = "uninitialised-read";
 
@@ -184,7 +181,6 @@ pub fn plain(expected: &Expected, ended: &Ended, report: &str, watched: &Watched
             match ended.status.signal() {
                 Some(signal) if signals.contains(&signal) => Verdict::Same,
                 Some(_) => Verdict::Different(how(ended)),
-                None if kind == PANIC && ended.status.code() == Some(PANICKED) => Verdict::Same,
                 None if sign.signals.is_empty() => unseen(kind, ended, watched),
                 None => Verdict::Different(how(ended)),
             }

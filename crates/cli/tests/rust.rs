@@ -34,7 +34,7 @@ fn explored(folder: &Path, target: &str, words: &[&str]) -> String {
 fn unwinding_runs_what_is_to_be_dropped() {
     let folder = tempfile::tempdir().expect("there is room");
     let said = explored(folder.path(), &program("unwinding.rs"), &["--sym-stdin", "2"]);
-    assert!(said.contains("fault panic"), "{said}");
+    assert!(said.contains("fault[panic]"), "{said}");
 }
 
 #[test]
@@ -59,6 +59,16 @@ fn panics_that_nobody_catches_are_findings() {
     assert!(said.contains("exit 3"), "{said}");
     // A caught one is none: the bounds that `third` checks are found on the other way alone.
     assert_eq!(said.matches("natively: reproduced").count(), said.matches("fault[panic]").count(), "{said}");
+}
+
+/// Behind a panic that nobody catches the path goes on: what is dropped may exit, abort, or use freed memory.
+#[test]
+fn what_an_uncaught_panic_drops_runs() {
+    let folder = tempfile::tempdir().expect("there is room");
+    let said = explored(folder.path(), &program("dropped.rs"), &["--sym-stdin", "1"]);
+    for end in ["exit 7", "exit 101", "fault abort", "fault use-after-free"] {
+        assert!(said.contains(end), "{end}: {said}");
+    }
 }
 
 #[test]

@@ -29,6 +29,13 @@ enum Does {
     Convert(Op),
     /// The index of the highest bit that is set. Of 0 it is undefined.
     HighestBit,
+    /// Adds 1 or -1, and leaves the carry as it is.
+    Step(u64),
+    /// Signed and unsigned products of one word are alike.
+    Product,
+    /// A shift; the count is taken modulo the width.
+    Shift(Op),
+    Exchange,
     /// The bytes of the destination in the opposite order.
     Swap,
     Complement,
@@ -39,14 +46,17 @@ enum Does {
 }
 
 /// Sorted by name; a suffix `l` or `q` says the width.
-const INSTRUCTIONS: [(&str, Does); 20] = [
+const INSTRUCTIONS: [(&str, Does); 27] = [
     ("adc", Does::Add { carries: true }),
     ("add", Does::Add { carries: false }),
     ("and", Does::Combine(Op::And)),
     ("bsf", Does::Convert(Op::Cttz)),
     ("bsr", Does::HighestBit),
     ("bswap", Does::Swap),
+    ("dec", Does::Step(u64::MAX)),
     ("div", Does::Divide),
+    ("imul", Does::Product),
+    ("inc", Does::Step(1)),
     ("lzcnt", Does::Convert(Op::Ctlz)),
     ("mov", Does::Move),
     ("mul", Does::Multiply),
@@ -56,19 +66,25 @@ const INSTRUCTIONS: [(&str, Does); 20] = [
     ("popcnt", Does::Convert(Op::Ctpop)),
     ("rol", Does::Combine(Op::Fshl)),
     ("ror", Does::Combine(Op::Fshr)),
+    ("sar", Does::Shift(Op::Ashr)),
     ("sbb", Does::Subtract { borrows: true }),
+    ("shl", Does::Shift(Op::Shl)),
+    ("shr", Does::Shift(Op::Lshr)),
     ("sub", Does::Subtract { borrows: false }),
     ("tzcnt", Does::Convert(Op::Cttz)),
+    ("xchg", Does::Exchange),
     ("xor", Does::Combine(Op::Xor)),
 ];
 
 /// The registers of `mul` and `div`, as constraints name them.
 const LOW: &str = "{ax}";
 const HIGH: &str = "{dx}";
+/// The register of a shift's count, in a constraint and in an instruction.
+const COUNT: [&str; 2] = ["{cx}", "%cl"];
 
 /// An operand of the template: a register that the compiler chose.
 struct Register {
-    /// As the constraint of an output names it.
+    /// As its constraint names it.
     name: String,
     /// Bits of its type.
     width: u16,
@@ -123,13 +139,13 @@ impl<'m> Body<'_, 'm> {
                 }
                 machine.registers[output].value = Some(value);
             }
-            machine.registers.push(Register { name: String::new(), width, value: Some(value) });
+            machine.registers.push(Register { name: constraint.to_owned(), width, value: Some(value) });
         }
         if outputs != widths.len() || outputs == 0 {
             return Err(refused());
         }
-        for line in code {
-            self.asm_instruction(line, asm.is_intel_asm(), &mut machine).ok_or_else(|| Unsupported::Asm((*line).to_owned()))?;
+        for line in code.iter().flat_map(|line| statements(line)) {
+            self.asm_instruction(line, asm.is_intel_asm(), &mut machine).ok_or_else(|| Unsupported::Asm(line.to_owned()))?;
         }
         let mut leaves = Vec::new();
         for register in machine.registers.into_iter().take(outputs) {
@@ -140,11 +156,12 @@ impl<'m> Body<'_, 'm> {
 
     /// One instruction; `None`: it is not known, or takes what is not.
     fn asm_instruction(&mut self, line: &str, intel: bool, machine: &mut Machine) -> Option<()> {
-        // `rep;bsf` is `tzcnt`, which gives the same but for 0. (`rep;bsr` is `lzcnt`, which does not.)
-        let line = line.strip_prefix("rep;").map(str::trim_start).filter(|rest| rest.starts_with("bsf")).unwrap_or(line);
         let (name, operands) = line.split_once([' ', '\t']).unwrap_or((line, ""));
         let (does, suffix) = known(name)?;
-        let mut operands: Vec<Operand> = operands.split(',').map(|text| operand(text.trim(), intel)).collect::<Option<_>>()?;
+        let is_count = |text: &str| text == COUNT[1] && matches!(does, Does::Shift(_) | Does::Combine(Op::Fshl | Op::Fshr));
+        let count = || machine.registers.iter().position(|register| register.name == COUNT[0]).map(|n| Operand::Register(n, None));
+        let read = |text: &str| if is_count(text) { count() } else { operand(text, intel) };
+        let mut operands: Vec<Operand> = operands.split(',').map(|text| read(text.trim())).collect::<Option<_>>()?;
         if intel {
             operands.reverse();
         }
@@ -154,8 +171,21 @@ impl<'m> Body<'_, 'm> {
         if !matches!(width, 32 | 64) {
             return None;
         }
+        // `imul number, source, destination`.
+        if let (Does::Product, [number @ Operand::Number(_), source]) = (does, sources) {
+            let (a, b) = (self.taken(*number, width, machine)?, self.taken(*source, width, machine)?);
+            machine.carry = None;
+            let product = self.b.binary(Op::Mul, width, a, b);
+            return self.give(to, width, product, machine);
+        }
         let source = match sources {
             [] => None,
+            // A count may be narrower than what it shifts.
+            [Operand::Register(n, None)] if is_count(line.split([' ', '\t', ',']).find(|word| is_count(word)).unwrap_or_default()) => {
+                let register = machine.registers.get(*n)?;
+                let (value, from) = (register.value?, register.width);
+                Some(self.integer_cast(if from > width { Op::Trunc } else { Op::Zext }, width, from, value))
+            }
             [source] => Some(self.taken(*source, width, machine)?),
             _ => return None,
         };
@@ -177,6 +207,26 @@ impl<'m> Body<'_, 'm> {
                     Op::Fshl | Op::Fshr => self.b.value(op, width, old, old, source),
                     _ => self.b.binary(op, width, old, source),
                 }
+            }
+            (Does::Product, Some(source)) => {
+                let old = self.taken(destination, width, machine)?;
+                machine.carry = None;
+                self.b.binary(Op::Mul, width, old, source)
+            }
+            (Does::Shift(op), Some(count)) => {
+                let (old, most) = (self.taken(destination, width, machine)?, self.b.int(width, u64::from(width) - 1));
+                machine.carry = None;
+                let count = self.b.binary(Op::And, width, count, most);
+                self.b.binary(op, width, old, count)
+            }
+            (Does::Exchange, Some(source)) => {
+                let (old, &Operand::Register(from, _)) = (self.taken(destination, width, machine)?, &sources[0]) else { return None };
+                self.give(from, width, old, machine)?;
+                source
+            }
+            (Does::Step(by), None) => {
+                let (old, by) = (self.taken(destination, width, machine)?, self.b.int(width, by & u64::MAX >> (64 - width)));
+                self.b.binary(Op::Add, width, old, by)
             }
             (Does::Add { carries }, Some(source)) => {
                 let old = self.taken(destination, width, machine)?;
@@ -293,6 +343,12 @@ impl<'m> Body<'_, 'm> {
     }
 }
 
+/// The statements of a line. `rep;bsf` is one: `tzcnt`, which gives the same but for 0. (`rep;bsr` is `lzcnt`, which does not.)
+fn statements(line: &str) -> impl Iterator<Item = &str> {
+    let line = line.strip_prefix("rep;").map(str::trim_start).filter(|rest| rest.starts_with("bsf")).unwrap_or(line);
+    line.split(';').map(str::trim).filter(|statement| !statement.is_empty())
+}
+
 /// What an instruction does, and the width that its suffix says.
 fn known(name: &str) -> Option<(Does, Option<u16>)> {
     let row = |name: &str| INSTRUCTIONS.binary_search_by_key(&name, |row| row.0).ok().map(|at| INSTRUCTIONS[at].1);
@@ -305,7 +361,7 @@ fn known(name: &str) -> Option<(Does, Option<u16>)> {
 /// `$1`, `${1:q}`, `$$7`, in Intel's syntax also `7`; `None` is anything else.
 fn operand(text: &str, intel: bool) -> Option<Operand> {
     if let Some(number) = text.strip_prefix("$$").or(Some(text).filter(|_| intel && !text.starts_with('$'))) {
-        return number.parse().ok().map(Operand::Number);
+        return number.parse::<i64>().map(|n| n as u64).or_else(|_| number.parse()).ok().map(Operand::Number);
     }
     let number = text.strip_prefix('$')?;
     let (number, said) = match number.strip_prefix('{').and_then(|rest| rest.strip_suffix('}')) {
@@ -328,6 +384,6 @@ mod tests {
         for (name, width) in [("mul", None), ("mulq", Some(64)), ("rol", None), ("roll", Some(32)), ("bsf", None)] {
             assert!(known(name).is_some_and(|(_, said)| said == width), "{name}");
         }
-        assert!(["q", "l", "imul", "rep", "movzbl"].iter().all(|name| known(name).is_none()));
+        assert!(["q", "l", "idiv", "rep", "movzbl"].iter().all(|name| known(name).is_none()));
     }
 }

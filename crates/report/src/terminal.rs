@@ -255,7 +255,8 @@ pub(crate) fn write_rules(out: &mut dyn Write, run: &Run) -> io::Result<()> {
 
 /// How many findings there are, and whether all was explored.
 pub(crate) fn write_conclusion(out: &mut dyn Write, run: &Run) -> io::Result<()> {
-    let cut_short = !run.rules.is_empty() && run.findings.iter().any(|f| f.is_denied() || rules::may_go_on(f));
+    // Natively the paths of what is denied go on.
+    let cut_short = run.denied() > 0 || !run.rules.is_empty() && run.findings.iter().any(rules::may_go_on);
     let all = match &run.pruning {
         Some(Pruning { never: Some(1..), .. }) if cut_short => "every path that can matter was explored up to its fault",
         Some(Pruning { never: Some(1..), .. }) => "every path that can matter was explored",
@@ -298,7 +299,9 @@ fn write_goal(out: &mut dyn Write, run: &Run, goal: &Goal, found: &str) -> io::R
         return test.map_or(Ok(()), |test| writeln!(out, "  as a command line: wryneck replay --shell {test}"));
     }
     match &run.status {
-        Status::Complete if run.is_complete() => writeln!(out, "{found}; {wanted} cannot be reached: every path was explored"),
+        Status::Complete if run.is_complete() && run.denied() == 0 => {
+            writeln!(out, "{found}; {wanted} cannot be reached: every path was explored")
+        }
         Status::Complete if run.is_complete_as_assumed() => {
             writeln!(out, "{found}; {wanted} cannot be reached: every path was explored, up to what is assumed or to be avoided")
         }

@@ -36,6 +36,9 @@ pub struct Label {
     pub bare: Vec<String>,
     /// Why it carries none at all.
     pub none: Option<String>,
+    /// It is linked with the host's C library. The bitcode is explored with musl.
+    #[serde(default)]
+    pub of_host: bool,
 }
 
 /// The bitcode of a file.
@@ -44,6 +47,8 @@ pub struct Carried {
     pub bitcode: PathBuf,
     /// Objects that should have carried a part of it and did not.
     pub bare: Vec<String>,
+    /// The machine code has the host's C library.
+    pub of_host: bool,
 }
 
 const LIMITS: Limits = Limits { time: Duration::from_secs(300), memory: Some(8 << 30), file: 4 << 30 };
@@ -73,8 +78,8 @@ pub fn extract(file: &Path, content: &[u8]) -> Result<Carried> {
     if !content.starts_with(b"\x7fELF") {
         return of_archive(file, content, &dir);
     }
-    let (bitcode, bare) = of_elf(file, content)?;
-    Ok(Carried { bitcode: kept(&dir, bitcode)?, bare })
+    let (bitcode, label) = of_elf(file, content)?;
+    Ok(Carried { bitcode: kept(&dir, bitcode)?, bare: label.bare, of_host: label.of_host })
 }
 
 /// What to say of an object in [`Carried::bare`].
@@ -100,13 +105,13 @@ pub fn digest(program: &[u8], bitcode: &[u8]) -> Option<String> {
     Some(cache::digest(&parts))
 }
 
-/// The bitcode in an ELF file, and the objects that lack theirs.
-fn of_elf<'a>(file: &Path, content: &'a [u8]) -> Result<(&'a [u8], Vec<String>)> {
+/// The bitcode in an ELF file, and what the file says of it.
+fn of_elf<'a>(file: &Path, content: &'a [u8]) -> Result<(&'a [u8], Label)> {
     let shown = file.display();
     let elf = object::File::parse(content).map_err(|e| problem(format!("`{shown}` is a damaged ELF file: {e}"), HOW_TO))?;
     let section = |name: &str| elf.section_by_name(name).and_then(|s| s.data().ok());
     if let Some(bitcode) = section(IN_OBJECT) {
-        return Ok((bitcode, Vec::new()));
+        return Ok((bitcode, Label::default()));
     }
     let label: Label = match section(LABEL).map(serde_json::from_slice) {
         Some(Ok(label)) => label,
@@ -118,14 +123,14 @@ fn of_elf<'a>(file: &Path, content: &'a [u8]) -> Result<(&'a [u8], Vec<String>)>
             ));
         }
     };
-    match (label.none, section(IN_PROGRAM)) {
+    match (&label.none, section(IN_PROGRAM)) {
         (Some(why), _) => Err(problem(format!("`{shown}` carries no bitcode: {why}"), HOW_TO)),
         (None, None) => Err(problem(format!("`{shown}` has lost the bitcode it carried: the section `{IN_PROGRAM}` is gone"), AGAIN)),
         (None, Some(bitcode)) if digest(content, bitcode).is_none_or(|now| now != label.digest) => {
             let what = format!("the bitcode in `{shown}` is not that of its machine code: one of them was changed after it was linked");
             Err(problem(what, AGAIN))
         }
-        (None, Some(bitcode)) => Ok((bitcode, label.bare)),
+        (None, Some(bitcode)) => Ok((bitcode, label)),
     }
 }
 
@@ -149,7 +154,7 @@ fn of_archive(file: &Path, content: &[u8], dir: &Path) -> Result<Carried> {
     let name = cache::digest(&parts.iter().map(String::as_bytes).collect::<Vec<_>>());
     let linked = dir.join(format!("{name}.bc"));
     if cache::is_whole(&linked) {
-        return Ok(Carried { bitcode: linked, bare });
+        return Ok(Carried { bitcode: linked, bare, of_host: false });
     }
     let scratch = cache::scratch()?;
     let fresh = scratch.path().join("bc");
@@ -160,7 +165,7 @@ fn of_archive(file: &Path, content: &[u8], dir: &Path) -> Result<Carried> {
         bail!("the members of `{shown}` do not link:\n{}", String::from_utf8_lossy(&ended.stderr).trim_end());
     }
     cache::place_whole(&fresh, &linked)?;
-    Ok(Carried { bitcode: linked, bare })
+    Ok(Carried { bitcode: linked, bare, of_host: false })
 }
 
 /// Most bytes of all members of a thin archive, which may name a file many times.

@@ -10,7 +10,7 @@ use std::time::{Duration, Instant};
 use serde_json::json;
 use wryneck_environ::{STDOUT, World};
 use wryneck_exec::prefix::{self, PrefixId};
-use wryneck_exec::{Control, Core, Ended, Explorer, Job, Leak, Limit, PathEnd};
+use wryneck_exec::{Control, Core, Ended, Explorer, FaultKind, Job, Leak, Limit, PathEnd};
 use wryneck_report::{Class, InputValue, Object, Totals};
 use wryneck_solver::Stop;
 
@@ -137,7 +137,10 @@ impl Recorder {
             true => rules.ended_again(core, ended),
         });
         let survived = ended.survived.iter().map(|s| Defect::fault(&s.fault, &s.stack));
-        let all = survived.chain(fault).enumerate().map(|(n, defect)| if n == 0 { defect } else { defect.behind_another() });
+        let all = survived.chain(fault).scan(false, |behind, defect| {
+            let is_guess = std::mem::replace(behind, *behind || *defect.id != *FaultKind::Panic.id());
+            Some(if is_guess { defect.behind_another() } else { defect })
+        });
         let shown: Vec<Shown> = all.chain(leaks).chain(violations).map(|defect| self.seen.add(core, defect, ended)).collect();
         let is_first = shown.iter().any(|shown| shown.first.is_some());
         let may_emit = match self.emit {
@@ -205,8 +208,8 @@ fn outline(core: &Core, ended: &Ended, class: Class, what: &str) -> Box<Outline>
         PathEnd::Fault(fault) => Some((fault, &ended.call_stack)),
         _ => None,
     };
-    // A native run may do anything after the first fault.
-    let survived = ended.survived.first().map(|s| (&s.fault, &s.stack));
+    // A native run may do anything after the first fault, but for a panic, which unwinds.
+    let survived = ended.survived.iter().find(|s| s.fault.kind != FaultKind::Panic).map(|s| (&s.fault, &s.stack));
     if let Some((fault, stack)) = survived.or(fault) {
         about["class"] = Class::Fault.name().into();
         about["what"] = fault.kind.id().into();

@@ -89,9 +89,9 @@ impl Defect<'_> {
         Defect { id: fault.kind.id().into(), cwe: fault.kind.cwe(), message: fault.message.clone(), at, story: &[] }
     }
 
-    /// Whether it is an exception or a panic, which ends in the library that throws.
+    /// Whether it is an exception or a panic, which ends in the library that throws, or what a library aborts by.
     fn is_thrown(&self) -> bool {
-        [FaultKind::Panic, FaultKind::Uncaught].iter().any(|kind| *self.id == *kind.id())
+        [FaultKind::Abort, FaultKind::Panic, FaultKind::Uncaught].iter().any(|kind| *self.id == *kind.id())
     }
 
     /// The same, on a path that continued after a recovered fault.

@@ -47,14 +47,14 @@ pub fn are_machine_code(plan: &Plan) -> Result<bool> {
 pub fn bitcode(plan: &Plan, target: &Path) -> Result<Carried> {
     let libc = if plan.libc { Libc::Musl } else { Libc::None };
     Ok(match Kind::of(target)? {
-        Kind::Llvm => Carried { bitcode: target.to_owned(), bare: Vec::new() },
+        Kind::Llvm => Carried { bitcode: target.to_owned(), bare: Vec::new(), of_host: false },
         Kind::Native => carried::extract(target, &carried::read(target)?)?,
         Kind::Cxx => {
             let program = compile::cxx(target, &plan.compiler_flags(), plan.objects.is_empty())?;
             carried::extract(&program, &carried::read(&program)?)?
         }
-        Kind::Rust => Carried { bitcode: rust::bitcode(target)?, bare: Vec::new() },
-        Kind::C => Carried { bitcode: compile::bitcode(target, libc, &plan.compiler_flags())?, bare: Vec::new() },
+        Kind::Rust => Carried { bitcode: rust::bitcode(target)?, bare: Vec::new(), of_host: false },
+        Kind::C => Carried { bitcode: compile::bitcode(target, libc, &plan.compiler_flags())?, bare: Vec::new(), of_host: false },
     })
 }
 
@@ -93,7 +93,7 @@ pub fn linked(plan: &Plan) -> Result<Carried> {
         let made = if libraries.is_empty() { all } else { link(&["--only-needed"], &[&[all], &libraries[..]].concat(), &needed)? };
         cache::place_whole(&made, &file)?;
     }
-    Ok(Carried { bitcode: file, bare })
+    Ok(Carried { bitcode: file, bare, of_host: false })
 }
 
 fn link(flags: &[&str], inputs: &[PathBuf], out: &Path) -> Result<PathBuf> {

@@ -37,6 +37,19 @@ static void check(uint64_t a, uint64_t b, uint64_t c, uint64_t d) {
   assert(half == ((uint32_t)d << 5 | (uint32_t)d >> 27));
   __asm__("bswap %0\n\tnotl %0" : "+r"(half));
   assert(half == ~__builtin_bswap32((uint32_t)d << 5 | (uint32_t)d >> 27));
+  uint64_t one = a, other = c;
+  __asm__("xchgq %0, %1\n\taddq $-3, %0; incq %1" : "+r"(one), "+r"(other));
+  assert(one == c - 3 && other == a + 1);
+  __asm__("shlq %%cl, %0\n\tsarq $7, %1" : "+r"(one), "+r"(other) : "c"((int)(c + 60)));
+  assert(one == (c - 3) << ((c + 60) & 63) && other == (uint64_t)((int64_t)(a + 1) >> 7));
+  __asm__("rorq %%cl, %0\n\timulq $-5, %0, %1" : "+r"(one), "=r"(other) : "c"(9ull));
+  uint64_t turned = (c - 3) << ((c + 60) & 63);
+  turned = turned >> 9 | turned << 55;
+  assert(one == turned && other == turned * -5);
+  // A step leaves the carry of the addition before it.
+  __asm__("addl %2, %0; decl %0; adcq $0, %1" : "+r"(half), "=r"(count) : "r"((uint32_t)a), "1"(0ull));
+  half = ~__builtin_bswap32((uint32_t)d << 5 | (uint32_t)d >> 27);
+  assert(count == (uint64_t)half + (uint32_t)a >> 32);
   // 32 bits clear the upper half.
   count = d;
   __asm__("addl %k1, %k0" : "+r"(count) : "r"(c));

@@ -47,7 +47,7 @@ pub fn run(words: Vec<String>) -> Result<u8> {
     if Kind::of(&program)? != Kind::Native {
         return Err(problem(format!("`{}` is not a program, an object or a static library", program.display()), ""));
     }
-    let Carried { bitcode, bare } = carried::extract(&program, &carried::read(&program)?)?;
+    let Carried { bitcode, bare, of_host: _ } = carried::extract(&program, &carried::read(&program)?)?;
     for object in &bare {
         output::say("wryneck", carried::lacking(object));
     }

@@ -117,7 +117,7 @@ impl Program {
         }
         let is_own = |name: &str| name.strip_prefix(&self.stem).is_some_and(|rest| rest.starts_with('.'));
         let bitcode = whole_program(&self.folder, is_own)?;
-        let mut label = Label::default();
+        let mut label = Label { of_host: true, ..Label::default() };
         if bitcode.is_none() {
             label.none = Some("`rustc` kept none".into());
         }

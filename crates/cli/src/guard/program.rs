@@ -152,8 +152,15 @@ fn check(file: &Path, content: &[u8], front: FrontEnd) -> Result<()> {
         ));
     }
     if front == FrontEnd::Carried && !carried::is_bare(content) {
+        let carried = carried::extract(file, content)?;
+        if carried.of_host {
+            return Err(problem(
+                format!("`{shown}` cannot be verified as bitcode: it is linked with the host's C library, and bitcode runs with musl"),
+                "verify its machine code: `--machine-code`",
+            ));
+        }
         // What carries no bitcode could be taken for the C library's function of that name.
-        if let Some(object) = carried::extract(file, content)?.bare.first() {
+        if let Some(object) = carried.bare.first() {
             return Err(problem(
                 format!("a part of `{shown}` cannot be verified as bitcode: {}", carried::lacking(object)),
                 "verify its machine code: `--machine-code`",

@@ -1,6 +1,6 @@
 //! What the unwinder of bitcode asks the engine (`runtime/musl/src/unwind`), and how a program ends that nobody catches for.
 
-use wryneck_exec::{Cx, FaultKind, PathEnd, Reply, Stop, Value, landing, memory, places};
+use wryneck_exec::{Cx, Fault, FaultKind, PathEnd, Reply, Stop, Value, landing, memory, places, survive};
 
 use crate::Linux;
 use crate::libc::assert::text;
@@ -29,7 +29,8 @@ const CALLS_MAIN: &str = "__rust_begin_short_backtrace";
 /// What calls that, and catches panics: the second one, or the first, into which it is inlined.
 const STARTS: [&str; 2] = ["main", "lang_start_internal"];
 
-/// `__wryneck_panic(catcher)`: Rust unwinds to the frame `catcher`. A fault where that is the start of the program.
+/// `__wryneck_panic(catcher)`: Rust unwinds to the frame `catcher`. Where that is the start of the program, it is
+/// a fault, behind which the path goes on: what unwinds is dropped, and the program exits.
 pub fn panic(_: &Linux, args: &Args<'_>, cx: &mut Cx<'_>) -> Result<Reply, Stop> {
     let catcher = args.number(cx, 0)? as usize;
     let image = &cx.core.image;
@@ -43,7 +44,8 @@ pub fn panic(_: &Linux, args: &Args<'_>, cx: &mut Cx<'_>) -> Result<Reply, Stop>
     let own = stack.iter().position(|pos| places::is_own(image, *pos)).unwrap_or(0);
     let reason = stack.get(own.saturating_sub(1)).and_then(|pos| places::source(image, *pos).pop());
     let message = format!("the program panics: `{}`", reason.map(|source| source.function).unwrap_or_default());
-    Err(PathEnd::fault(FaultKind::Panic, message).into())
+    survive::note(cx, Fault { kind: FaultKind::Panic, message });
+    Ok(Reply::Value(Value::Bits(0)))
 }
 
 /// `__wryneck_terminate(type)`: the default of `std::terminate`; the name of the type of the exception on hand, or null.

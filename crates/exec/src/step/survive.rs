@@ -6,7 +6,7 @@
 
 use std::rc::Rc;
 
-use crate::ground::path_end::{FaultKind, PathEnd};
+use crate::ground::path_end::{Fault, FaultKind, PathEnd};
 use crate::state::survived::Survived;
 use crate::step::cx::Cx;
 use crate::step::plugin::Stop;
@@ -20,10 +20,15 @@ pub fn survive(cx: &mut Cx<'_>, stop: Stop) -> Result<(), Stop> {
     if !(guesses || wraps) || cx.state.survived.len() >= cx.core.config.keep_going as usize {
         return Err(PathEnd::Fault(fault).into());
     }
-    let stack = cx.core.call_stack(cx.state, usize::MAX);
-    Rc::make_mut(&mut cx.state.survived).push(Survived { fault, stack });
+    note(cx, fault);
     if guesses {
         cx.state.approximates("the path went on after a fault");
     }
     Ok(())
+}
+
+/// Notes a fault behind which the path goes on as the program does.
+pub fn note(cx: &mut Cx<'_>, fault: Fault) {
+    let stack = cx.core.call_stack(cx.state, usize::MAX);
+    Rc::make_mut(&mut cx.state.survived).push(Survived { fault, stack });
 }
