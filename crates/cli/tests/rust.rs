@@ -71,6 +71,15 @@ fn what_an_uncaught_panic_drops_runs() {
     }
 }
 
+/// Rust names symbols otherwise than functions.
+#[test]
+fn any_function_is_an_entry() {
+    let folder = tempfile::tempdir().expect("there is room");
+    let ran = wryneck(folder.path(), &["run", "--entry", "third", &program("panics.rs")]);
+    let said = text(&ran.stdout);
+    assert!(said.contains("in `third`") && said.contains("text[2]"), "{said}{}", text(&ran.stderr));
+}
+
 #[test]
 fn threads_and_their_panics() {
     let folder = tempfile::tempdir().expect("there is room");

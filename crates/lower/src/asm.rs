@@ -24,7 +24,7 @@ const SYSTEM_CALL: &str = "__wryneck_syscall";
 /// The instructions of a template, without comments.
 fn instructions(template: &str) -> Vec<&str> {
     let lines = template.lines().map(|line| line.split('#').next().unwrap_or_default().trim());
-    lines.filter(|line| !line.is_empty() && !(line.starts_with("/*") && line.ends_with("*/"))).collect()
+    lines.filter(|line| !(line.is_empty() || line.starts_with("/*") && line.ends_with("*/"))).collect()
 }
 
 impl<'m> Body<'_, 'm> {

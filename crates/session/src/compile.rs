@@ -49,15 +49,12 @@ pub fn bitcode(target: &Path, libc: Libc, flags: &[String]) -> Result<PathBuf> {
     cached(clang, target, "bc", &Clang)
 }
 
-/// A C++ file as `wryneck c++` compiles it, which knows the C++ library: a program, or an object of one (`whole` is false). Both carry their bitcode.
-pub fn cxx(target: &Path, flags: &[String], whole: bool) -> Result<PathBuf> {
+/// The object of a C++ file as `wryneck c++` compiles it, which knows the C++ library. It carries its bitcode.
+pub fn cxx(target: &Path, flags: &[String]) -> Result<PathBuf> {
     data::open(target).with_context(|| format!("cannot read `{}`", target.display()))?;
     let mut command = Command::new(build::command()?);
-    command.args(["c++", "-O0", "-w"]).args(flags).arg(target);
-    if !whole {
-        command.arg("-c");
-    }
-    cached(command, target, if whole { "program" } else { "o" }, &Clang)
+    command.args(["c++", "-O0", "-w", "-c"]).args(flags).arg(target);
+    cached(command, target, "o", &Clang)
 }
 
 /// The C++ library as an archive.

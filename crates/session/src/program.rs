@@ -4,7 +4,7 @@ use anyhow::{Context, Result};
 use wryneck_environ::{Entry, FUZZER, start};
 use wryneck_exec::Environment;
 use wryneck_ir::link::{Program, Target, Unit};
-use wryneck_ir::{Module, linkage, symbol_kind};
+use wryneck_ir::{Module, Table, linkage, symbol_kind};
 
 use crate::build::{self, Lowered};
 use crate::plan::Plan;
@@ -34,6 +34,18 @@ pub fn entry(names: &[&str], plan: &Plan) -> Result<Entry> {
 /// The names of a module's functions.
 pub fn functions(module: &Module) -> Vec<&str> {
     module.functions.iter().map(|f| module.str(f.name)).collect()
+}
+
+/// Makes a function of a module visible, so that the exploration can begin with it; its symbol. C++ and Rust name symbols otherwise than functions.
+pub fn make_visible(module: &mut Module, function: usize) -> Option<String> {
+    let symbol = module.symbols.iter().position(|s| s.kind == symbol_kind::FUNCTION && s.index as usize == function)?;
+    if module.symbols[symbol].linkage == linkage::INTERNAL {
+        module.make_owned();
+        if let Table::Owned(symbols) = &mut module.symbols {
+            symbols[symbol].linkage = linkage::STRONG;
+        }
+    }
+    Some(module.str(module.symbols[symbol].name).to_owned())
 }
 
 fn defined(all: &[&str]) -> String {

@@ -50,8 +50,8 @@ pub fn bitcode(plan: &Plan, target: &Path) -> Result<Carried> {
         Kind::Llvm => Carried { bitcode: target.to_owned(), bare: Vec::new(), of_host: false },
         Kind::Native => carried::extract(target, &carried::read(target)?)?,
         Kind::Cxx => {
-            let program = compile::cxx(target, &plan.compiler_flags(), plan.objects.is_empty())?;
-            carried::extract(&program, &carried::read(&program)?)?
+            let object = compile::cxx(target, &plan.compiler_flags())?;
+            carried::extract(&object, &carried::read(&object)?)?
         }
         Kind::Rust => Carried { bitcode: rust::bitcode(target)?, bare: Vec::new(), of_host: false },
         Kind::C => Carried { bitcode: compile::bitcode(target, libc, &plan.compiler_flags())?, bare: Vec::new(), of_host: false },

@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 
 use anyhow::Result;
-use wryneck_environ::{Linux, ProgramInput};
+use wryneck_environ::{Entry, Linux, ProgramInput};
 use wryneck_ir::Module;
 use wryneck_ir::link::Program;
 use wryneck_machine::MachineProgram;
@@ -43,7 +43,8 @@ impl Target {
         if plan.machine_code && kind != Kind::Native && plan.objects.is_empty() {
             return Err(problem(format!("`{}` is not an executable", plan.target.display()), "leave out `--machine-code`"));
         }
-        let several = !plan.objects.is_empty();
+        // One of C++ is linked with its library.
+        let several = !plan.objects.is_empty() || kind == Kind::Cxx;
         let machine_code = if several { several::are_machine_code(plan)? } else { plan.machine_code || carried::is_bare(&content) };
         if machine_code {
             let executable = machine::load(plan, &content, watched, input)?;
@@ -63,8 +64,14 @@ impl Target {
         let carried = if several { several::linked(plan)? } else { several::bitcode(plan, &plan.target)? };
         let Lowered { module, notes, .. } = build::lower(&carried.bitcode, check_promises)?;
         sym_calls::check(&input.sym_calls, &module)?;
-        let module = Box::new(module);
+        let mut module = Box::new(module);
         input.entry = program::entry(&program::functions(&module), plan)?;
+        if let Entry::Function { name, .. } = &mut input.entry
+            && let Some(function) = module.functions.iter().position(|f| module.str(f.name) == *name)
+            && let Some(symbol) = program::make_visible(&mut module, function)
+        {
+            *name = symbol;
+        }
         Ok(Target::Bitcode { carried, module, notes })
     }
 

@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 use std::path::Path;
 
 use anyhow::Result;
-use wryneck_ir::{Function, Module, function_flags, linkage, param_kind};
+use wryneck_ir::{Function, Module, function_flags, param_kind};
 use wryneck_probe::shape::Param;
 
 use crate::names::{address, matches};
@@ -51,17 +51,6 @@ pub fn params(module: &Module, function: &Function) -> Result<Vec<Param>, String
         });
     }
     Ok(all)
-}
-
-/// Makes a function of a module visible, so that the exploration can begin with it.
-pub fn make_visible(module: &mut Module, function: usize) {
-    let symbol = module.symbols.iter().position(|s| s.kind == wryneck_ir::symbol_kind::FUNCTION && s.index as usize == function);
-    if let Some(symbol) = symbol.filter(|&s| module.symbols[s].linkage == linkage::INTERNAL) {
-        module.make_owned();
-        if let wryneck_ir::Table::Owned(symbols) = &mut module.symbols {
-            symbols[symbol].linkage = linkage::STRONG;
-        }
-    }
 }
 
 /// The names of the functions that the symbols of machine code define, each once, in the order of their addresses. None: it is stripped.

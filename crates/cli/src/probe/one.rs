@@ -111,11 +111,12 @@ fn round(args: &ProbeArgs, function: &str) -> Result<Probed> {
         Target::Bitcode { module, .. } => contract::checked(args, module)?,
         Target::Machine(_) => Vec::new(),
     };
+    let mut entry = function.to_owned();
     let params = match &mut target {
         Target::Bitcode { module, .. } => {
             let index = functions::find(module, function)
                 .ok_or_else(|| problem(format!("the program has no function `{function}`"), "`--list --all` lists them"))?;
-            functions::make_visible(module, index);
+            entry = wryneck_session::program::make_visible(module, index).unwrap_or(entry);
             functions::params(module, &module.functions[index])
         }
         Target::Machine(_) => Ok(params_of(&input.entry)),
@@ -125,7 +126,7 @@ fn round(args: &ProbeArgs, function: &str) -> Result<Probed> {
         Err(why) => return Ok(Probed::unsupported(function, why)),
     };
     let given = params.iter().map(parameter).collect();
-    input.entry = Entry::Function { name: function.to_owned(), pointee: 0, parameters: Some(given) };
+    input.entry = Entry::Function { name: entry, pointee: 0, parameters: Some(given) };
     let environment = Rc::new(Linux::new(input, Rc::new(NoHost)));
     watchdog::works_on("linking");
     let Linked { program, entry, bitcode, mut code, .. } = target.link(&run, &environment)?;
