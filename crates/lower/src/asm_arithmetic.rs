@@ -95,14 +95,18 @@ struct Register {
 /// An operand of an instruction.
 #[derive(Clone, Copy)]
 enum Operand {
-    /// The number of the template's operand, and the bits that the instruction takes of it, if it says.
+    /// The number of a register (when read: of the template's operand), and the bits that the instruction takes of it, if it says.
     Register(usize, Option<u16>),
+    /// The register whose low byte counts a shift.
+    Count(usize),
     Number(u64),
 }
 
 /// The registers, and the carry flag where it is known.
 struct Machine {
     registers: Vec<Register>,
+    /// Of each operand of the template, its register: an input that is tied to an output has that one's.
+    operands: Vec<usize>,
     carry: Option<Slot>,
 }
 
@@ -111,7 +115,7 @@ impl<'m> Body<'_, 'm> {
     pub fn arithmetic_asm(&mut self, v: Value<'m>, asm: Value<'m>, code: &[&str], constraints: &str) -> Lowered {
         let refused = || Unsupported::Asm(code.first().unwrap_or(&"").to_string());
         let widths: Vec<u16> = self.cx.types.shape(v.ty())?.leaves().collect();
-        let mut machine = Machine { registers: Vec::new(), carry: None };
+        let mut machine = Machine { registers: Vec::new(), operands: Vec::new(), carry: None };
         let mut outputs = 0;
         let mut argument = 0;
         for constraint in constraints.split(',').filter(|c| !c.starts_with('~')) {
@@ -122,6 +126,7 @@ impl<'m> Body<'_, 'm> {
                     return Err(refused());
                 }
                 outputs += 1;
+                machine.operands.push(machine.registers.len());
                 machine.registers.push(Register { name, width, value: None });
                 continue;
             }
@@ -137,8 +142,11 @@ impl<'m> Body<'_, 'm> {
                 if machine.registers[output].width != width {
                     return Err(refused());
                 }
+                machine.operands.push(output);
                 machine.registers[output].value = Some(value);
+                continue;
             }
+            machine.operands.push(machine.registers.len());
             machine.registers.push(Register { name: constraint.to_owned(), width, value: Some(value) });
         }
         if outputs != widths.len() || outputs == 0 {
@@ -158,9 +166,13 @@ impl<'m> Body<'_, 'm> {
     fn asm_instruction(&mut self, line: &str, intel: bool, machine: &mut Machine) -> Option<()> {
         let (name, operands) = line.split_once([' ', '\t']).unwrap_or((line, ""));
         let (does, suffix) = known(name)?;
-        let is_count = |text: &str| text == COUNT[1] && matches!(does, Does::Shift(_) | Does::Combine(Op::Fshl | Op::Fshr));
-        let count = || machine.registers.iter().position(|register| register.name == COUNT[0]).map(|n| Operand::Register(n, None));
-        let read = |text: &str| if is_count(text) { count() } else { operand(text, intel) };
+        let shifts = matches!(does, Does::Shift(_) | Does::Combine(Op::Fshl | Op::Fshr));
+        let count = || machine.registers.iter().position(|register| register.name == COUNT[0]).map(Operand::Count);
+        let read = |text: &str| match operand(text, intel) {
+            Some(Operand::Register(n, said)) => machine.operands.get(n).map(|register| Operand::Register(*register, said)),
+            None if shifts && text == COUNT[1] => count(),
+            other => other,
+        };
         let mut operands: Vec<Operand> = operands.split(',').map(|text| read(text.trim())).collect::<Option<_>>()?;
         if intel {
             operands.reverse();
@@ -180,12 +192,6 @@ impl<'m> Body<'_, 'm> {
         }
         let source = match sources {
             [] => None,
-            // A count may be narrower than what it shifts.
-            [Operand::Register(n, None)] if is_count(line.split([' ', '\t', ',']).find(|word| is_count(word)).unwrap_or_default()) => {
-                let register = machine.registers.get(*n)?;
-                let (value, from) = (register.value?, register.width);
-                Some(self.integer_cast(if from > width { Op::Trunc } else { Op::Zext }, width, from, value))
-            }
             [source] => Some(self.taken(*source, width, machine)?),
             _ => return None,
         };
@@ -327,6 +333,12 @@ impl<'m> Body<'_, 'm> {
     fn taken(&mut self, operand: Operand, width: u16, machine: &Machine) -> Option<Slot> {
         match operand {
             Operand::Number(number) => Some(self.b.int(width, number & u64::MAX >> (64 - width))),
+            // It may be narrower than what it shifts, which takes it modulo the width.
+            Operand::Count(n) => {
+                let register = machine.registers.get(n)?;
+                let op = if register.width > width { Op::Trunc } else { Op::Zext };
+                Some(self.integer_cast(op, width, register.width, register.value?))
+            }
             Operand::Register(n, _) => {
                 let register = machine.registers.get(n).filter(|register| register.width >= width)?;
                 Some(self.integer_cast(Op::Trunc, width, register.width, register.value?))

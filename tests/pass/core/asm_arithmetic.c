@@ -50,6 +50,9 @@ static void check(uint64_t a, uint64_t b, uint64_t c, uint64_t d) {
   __asm__("addl %2, %0; decl %0; adcq $0, %1" : "+r"(half), "=r"(count) : "r"((uint32_t)a), "1"(0ull));
   half = ~__builtin_bswap32((uint32_t)d << 5 | (uint32_t)d >> 27);
   assert(count == (uint64_t)half + (uint32_t)a >> 32);
+  // An operand that is tied to another is the same register.
+  __asm__("addq %2, %0\n\tmovq %3, %1" : "=r"(one), "=r"(other) : "r"(b), "0"(a));
+  assert(one == a + b && other == one);
   // 32 bits clear the upper half.
   count = d;
   __asm__("addl %k1, %k0" : "+r"(count) : "r"(c));
