@@ -98,6 +98,9 @@ fn source_that_does_not_compile_is_refused_in_the_compiler_s_words() {
     let ran = wryneck(folder.path(), &["run", "a.rs"]);
     assert_eq!(ran.status.code(), Some(2));
     assert!(text(&ran.stderr).contains("cannot find function `nothing`"), "{}", text(&ran.stderr));
+    let ran = wryneck(folder.path(), &["run", "--cc-flag=-O2", "a.rs"]);
+    assert_eq!(ran.status.code(), Some(2));
+    assert!(text(&ran.stderr).contains("`--cc-flag` is for C and C++"), "{}", text(&ran.stderr));
 }
 
 #[test]

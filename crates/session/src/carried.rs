@@ -51,6 +51,13 @@ pub struct Carried {
     pub of_host: bool,
 }
 
+impl Carried {
+    /// Of a file that is no program yet: it has no C library.
+    pub fn of(bitcode: PathBuf, bare: Vec<String>) -> Carried {
+        Carried { bitcode, bare, of_host: false }
+    }
+}
+
 const LIMITS: Limits = Limits { time: Duration::from_secs(300), memory: Some(8 << 30), file: 4 << 30 };
 const HOW_TO: &str = "clean the build and repeat it with `wryneck build -- make` (or whatever builds it)";
 const AGAIN: &str = "build it again";
@@ -154,7 +161,7 @@ fn of_archive(file: &Path, content: &[u8], dir: &Path) -> Result<Carried> {
     let name = cache::digest(&parts.iter().map(String::as_bytes).collect::<Vec<_>>());
     let linked = dir.join(format!("{name}.bc"));
     if cache::is_whole(&linked) {
-        return Ok(Carried { bitcode: linked, bare, of_host: false });
+        return Ok(Carried::of(linked, bare));
     }
     let scratch = cache::scratch()?;
     let fresh = scratch.path().join("bc");
@@ -165,7 +172,7 @@ fn of_archive(file: &Path, content: &[u8], dir: &Path) -> Result<Carried> {
         bail!("the members of `{shown}` do not link:\n{}", String::from_utf8_lossy(&ended.stderr).trim_end());
     }
     cache::place_whole(&fresh, &linked)?;
-    Ok(Carried { bitcode: linked, bare, of_host: false })
+    Ok(Carried::of(linked, bare))
 }
 
 /// Most bytes of all members of a thin archive, which may name a file many times.

@@ -47,14 +47,20 @@ pub fn are_machine_code(plan: &Plan) -> Result<bool> {
 pub fn bitcode(plan: &Plan, target: &Path) -> Result<Carried> {
     let libc = if plan.libc { Libc::Musl } else { Libc::None };
     Ok(match Kind::of(target)? {
-        Kind::Llvm => Carried { bitcode: target.to_owned(), bare: Vec::new(), of_host: false },
+        Kind::Llvm => Carried::of(target.to_owned(), Vec::new()),
         Kind::Native => carried::extract(target, &carried::read(target)?)?,
         Kind::Cxx => {
             let object = compile::cxx(target, &plan.compiler_flags())?;
             carried::extract(&object, &carried::read(&object)?)?
         }
-        Kind::Rust => Carried { bitcode: rust::bitcode(target)?, bare: Vec::new(), of_host: false },
-        Kind::C => Carried { bitcode: compile::bitcode(target, libc, &plan.compiler_flags())?, bare: Vec::new(), of_host: false },
+        Kind::Rust if !plan.cc_flags.is_empty() => {
+            return Err(problem(
+                "`--cc-flag` is for C and C++",
+                "build with cargo (`wryneck build -- cargo build`), which has options of its own",
+            ));
+        }
+        Kind::Rust => Carried::of(rust::bitcode(target)?, Vec::new()),
+        Kind::C => Carried::of(compile::bitcode(target, libc, &plan.compiler_flags())?, Vec::new()),
     })
 }
 
@@ -93,7 +99,7 @@ pub fn linked(plan: &Plan) -> Result<Carried> {
         let made = if libraries.is_empty() { all } else { link(&["--only-needed"], &[&[all], &libraries[..]].concat(), &needed)? };
         cache::place_whole(&made, &file)?;
     }
-    Ok(Carried { bitcode: file, bare, of_host: false })
+    Ok(Carried::of(file, bare))
 }
 
 fn link(flags: &[&str], inputs: &[PathBuf], out: &Path) -> Result<PathBuf> {
