@@ -112,6 +112,11 @@ fn beside(executable: &Path, tool: &str) -> PathBuf {
     folder.join(tool)
 }
 
+/// The first file of this name in the folders of `PATH` that is wanted.
+pub fn on_path(name: impl AsRef<Path>, wanted: impl FnMut(&PathBuf) -> bool) -> Option<PathBuf> {
+    env::split_paths(&env::var_os("PATH").unwrap_or_default()).map(|dir| dir.join(&name)).find(wanted)
+}
+
 /// The command of this project: this executable, or what is beside it.
 pub fn command() -> Result<PathBuf> {
     let here = env::current_exe().context("cannot find this executable")?;

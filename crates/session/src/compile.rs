@@ -132,7 +132,7 @@ pub fn cached(mut command: Command, target: &Path, extension: &str, compiler: &d
 /// What names a compilation but for the contents of files: the compiler, its arguments, and the folder it runs in.
 fn key(command: &Command) -> Result<String> {
     let tool = command.get_program();
-    let found = env::split_paths(&env::var_os("PATH").unwrap_or_default()).map(|dir| dir.join(tool)).find(|tool| tool.is_file());
+    let found = build::on_path(tool, |tool| tool.is_file());
     let compiler = found.map(|tool| cache::identity(&tool)).transpose()?.unwrap_or_default();
     let folder = command.get_current_dir().map_or_else(env::current_dir, |dir| Ok(dir.to_owned()))?;
     let mut parts = vec![compiler.into_bytes(), folder.into_os_string().into_encoded_bytes()];

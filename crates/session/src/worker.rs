@@ -371,7 +371,7 @@ fn solver(plan: &Plan, memory: u64, spent: Rc<Cell<Duration>>) -> Result<Solver>
     let config = wryneck_solver::Config { graph_nodes: plan.solver.graph_nodes.min(gates), ..plan.solver.clone() };
     let row = wryneck_solver::backend::by_name(&plan.solver.backend)?;
     if let Some(tool) = row.program()
-        && !env::split_paths(&env::var_os("PATH").unwrap_or_default()).any(|dir| dir.join(tool).is_file())
+        && crate::build::on_path(tool, |tool| tool.is_file()).is_none()
     {
         return Err(problem(format!("the solver `{tool}` is not installed"), "install it, or leave out `--solver`"));
     }

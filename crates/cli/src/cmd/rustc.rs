@@ -6,14 +6,14 @@
 //!
 //! Rust links for the host's C library, so `cc` has to be the host's here.
 
+use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
-use std::{env, fs};
 
 use anyhow::{Context, Result};
 
 use super::ld;
-use crate::build::missing;
+use crate::build::{self, missing};
 use crate::carried::Label;
 use crate::rust::{INSTALL, RUSTC, SHAPE, whole_program};
 use crate::{child, output, toolchain};
@@ -77,8 +77,7 @@ fn leave_out_incremental(words: &mut Vec<String>) {
 /// The C compiler that links on this machine: the first `cc` on `PATH` that is not this tool.
 fn host_linker() -> Result<Option<PathBuf>> {
     let tools = toolchain::tools()?;
-    let path = env::var_os("PATH").unwrap_or_default();
-    Ok(env::split_paths(&path).filter(|dir| *dir != tools).map(|dir| dir.join("cc")).find(|cc| cc.is_file()))
+    Ok(build::on_path("cc", |cc| cc.is_file() && !cc.starts_with(&tools)))
 }
 
 /// A program that is compiled.

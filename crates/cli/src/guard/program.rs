@@ -56,7 +56,7 @@ pub fn find(name: &OsStr) -> Result<PathBuf> {
         return std::path::absolute(name).with_context(|| format!("cannot find `{shown}`"));
     }
     let runs = |file: &PathBuf| fs::metadata(file).is_ok_and(|m| m.is_file() && m.permissions().mode() & 0o111 != 0);
-    let found = env::split_paths(&env::var_os("PATH").unwrap_or_default()).map(|dir| dir.join(name)).find(runs);
+    let found = build::on_path(name, runs);
     found.ok_or_else(|| problem(format!("the program `{shown}` is not found"), "give a path with a `/`, or set `PATH`"))
 }
 
