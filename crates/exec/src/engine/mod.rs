@@ -477,6 +477,7 @@ impl Explorer {
         core.tree.remap(&remap);
         core.solver.remap(&remap);
         core.eval.clear();
+        core.memo.clear();
         self.compact_at = core.config.compact_above.max(2 * core.pool.len());
     }
 }

@@ -30,6 +30,7 @@ use crate::step::cx::adoption::Adoption;
 use crate::step::goals::Goals;
 use crate::step::leaks::Leak;
 use crate::step::loops::Loops;
+use crate::step::memo::Memo;
 use crate::step::plugin::{Environment, LazyInputs, Monitor};
 use crate::step::processes;
 use crate::step::recorder::Recorder;
@@ -47,6 +48,8 @@ pub struct Core {
     /// Branches, by function and operation, of which it is known whether they leave a loop that they are in.
     /// Of functions with symbolic branches.
     pub(crate) loops: FxHashMap<u32, Rc<Loops>>,
+    /// Elements of tables and targets of pointers, by expression.
+    pub(crate) memo: Memo,
     /// Functions whose calls are skipped.
     pub skipped: FxHashSet<u32>,
     /// What runs now, nobody wanted: it is run to see what pruning loses.
@@ -332,6 +335,7 @@ impl Core {
             monitor: None,
             lazy: None,
             loops: FxHashMap::default(),
+            memo: Memo::default(),
             skipped: FxHashSet::default(),
             auditing: false,
             audited: CodePos::default(),

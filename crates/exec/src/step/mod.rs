@@ -4,6 +4,7 @@
 
 pub mod arith;
 pub mod call;
+mod chosen;
 pub mod control;
 pub mod core;
 pub mod coverage;
@@ -19,6 +20,7 @@ pub(crate) mod lazy;
 pub mod leaks;
 pub(crate) mod loops;
 pub mod machine;
+pub(crate) mod memo;
 pub mod memory;
 pub mod plugin;
 pub mod pointer;

@@ -12,6 +12,7 @@ use std::rc::Rc;
 use rustc_hash::FxHashMap;
 use wryneck_expr::{ExprId, Kind, Pool};
 
+use super::chosen::chosen;
 use super::control;
 use super::pointer::{Object, Place, What};
 use crate::ground::memory::heap;
@@ -21,13 +22,15 @@ use crate::step::plugin::{LazyInputs, Stop, Value};
 use crate::step::{machine, pointer};
 
 /// Nodes of one pointer expression that are looked at; what lies deeper counts as a pointer without a base.
-const MOST_NODES: usize = 20_000;
+pub(super) const MOST_NODES: usize = 20_000;
 /// How deep choices are followed.
-const MOST_DEPTH: u32 = 2_000;
+pub(super) const MOST_DEPTH: u32 = 2_000;
+/// How deep in a pointer the choices lie whose targets are kept for other paths: a field of what the choice points to is one deep.
+const DEPTH_KEPT: u32 = 1;
 
 /// What a pointer may point to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-enum Key {
+pub(super) enum Key {
     /// Exactly this address: null, a function, or one that belongs to no object.
     Address(u64),
     /// Somewhere from the base of this object.
@@ -40,12 +43,12 @@ enum Key {
 
 /// One of the things a pointer may point to.
 #[derive(Clone, Copy, Debug)]
-struct Target {
-    key: Key,
+pub(super) struct Target {
+    pub key: Key,
     /// Holds exactly where the pointer points there.
-    cond: ExprId,
+    pub cond: ExprId,
     /// From the object's base; the address itself without an object.
-    offset: ExprId,
+    pub offset: ExprId,
 }
 
 /// One of the places a pointer may lead to, and when it does.
@@ -76,7 +79,7 @@ struct Walk {
 pub(super) fn candidates(cx: &mut Cx<'_>, e: ExprId) -> Vec<Candidate> {
     let mut walk = Walk { known: FxHashMap::default(), machine_code: cx.core.config.machine_code, lazy: cx.core.lazy.clone() };
     let targets = walk.targets(cx, e, 0);
-    let targets = if walk.machine_code { grouped(cx, targets) } else { targets };
+    let targets = if walk.machine_code { grouped(cx, &targets) } else { targets };
     let targets = targets.into_iter().filter(|target| target.cond != ExprId::FALSE);
     targets.map(|target| Candidate { cond: target.cond, lead: lead(cx, target) }).collect()
 }
@@ -174,18 +177,23 @@ fn lead(cx: &mut Cx<'_>, target: Target) -> Lead {
 }
 
 /// Addresses in objects become offsets in those.
-fn grouped(cx: &mut Cx<'_>, targets: Vec<Target>) -> Vec<Target> {
-    let pool = &mut cx.core.pool;
-    let zero = pool.zero(64);
-    let mut all: Vec<Target> = Vec::new();
-    for target in targets {
-        let target = match target.key {
-            Key::Address(addr) => in_object(cx, addr, zero).map_or(target, |(key, offset)| Target { key, offset, ..target }),
-            Key::Object(_) | Key::Section(_) | Key::Unknown => target,
-        };
+fn grouped(cx: &mut Cx<'_>, targets: &[Target]) -> Vec<Target> {
+    let zero = cx.core.pool.zero(64);
+    let mut all: Vec<Target> = Vec::with_capacity(targets.len());
+    let mut moved = Vec::new();
+    for &target in targets {
+        match target.key {
+            Key::Address(addr) => match in_object(cx, addr, zero) {
+                Some((key, offset)) => moved.push(Target { key, offset, ..target }),
+                None => all.push(target),
+            },
+            Key::Object(_) | Key::Section(_) | Key::Unknown => all.push(target),
+        }
+    }
+    for target in moved {
+        let pool = &mut cx.core.pool;
         match all.iter_mut().find(|other| other.key == target.key) {
             Some(other) => {
-                let pool = &mut cx.core.pool;
                 other.offset = pool.ite(target.cond, target.offset, other.offset);
                 other.cond = pool.or(other.cond, target.cond);
             }
@@ -264,6 +272,11 @@ impl Walk {
         }
         match cx.core.pool.kind(e) {
             Kind::Ite(c, a, b) => {
+                if depth <= DEPTH_KEPT
+                    && let Some(targets) = chosen(cx, e)
+                {
+                    return self.settled(cx, &targets);
+                }
                 let (a, b) = (self.targets(cx, a, depth + 1), self.targets(cx, b, depth + 1));
                 either(&mut cx.core.pool, c, &a, &b)
             }
@@ -287,8 +300,16 @@ impl Walk {
                 let by = cx.core.pool.neg(b);
                 self.moved(cx, left, by)
             }
+            _ if cx.core.pool.as_choice_of_constants(e).is_some() => {
+                chosen(cx, e).map_or(vec![unknown(e)], |targets| self.settled(cx, &targets))
+            }
             _ => vec![unknown(e)],
         }
+    }
+
+    /// Targets whatever the state, in this one.
+    fn settled(&self, cx: &mut Cx<'_>, targets: &[Target]) -> Vec<Target> {
+        if self.machine_code { targets.to_vec() } else { grouped(cx, targets) }
     }
 
     fn address(&self, cx: &mut Cx<'_>, e: ExprId, addr: u64) -> Target {
@@ -340,7 +361,7 @@ fn addresses(cx: &Cx<'_>, targets: &[Target]) -> bool {
 }
 
 /// The targets of a choice: both lists are sorted.
-fn either(pool: &mut Pool, c: ExprId, a: &[Target], b: &[Target]) -> Vec<Target> {
+pub(super) fn either(pool: &mut Pool, c: ExprId, a: &[Target], b: &[Target]) -> Vec<Target> {
     let not = pool.not(c);
     let mut all = Vec::with_capacity(a.len() + b.len());
     let (mut i, mut j) = (0, 0);

@@ -104,7 +104,13 @@ pub(super) fn load_element(
     if words.len() as u64 > FEW_WORDS && !words.iter().any(|(_, word)| is_address(cx, *word, CHOICES)) {
         return Ok(None);
     }
-    Ok(Some(word_at(cx, &words, offset)))
+    let key = (offset, words.into_boxed_slice());
+    if let Some(element) = cx.core.memo.element(&key) {
+        return Ok(Some(element));
+    }
+    let element = word_at(cx, &key.1, offset);
+    cx.core.memo.keep_element(key, element);
+    Ok(Some(element))
 }
 
 /// The offset; as a constant, if it is an index into the table of an automaton that has few values: over several symbols, one of them by way of another
