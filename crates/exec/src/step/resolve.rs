@@ -236,7 +236,11 @@ fn gap_end(cx: &Cx<'_>, addr: u64) -> u64 {
     let next = cx.state.parked_stacks().map(|(sp, ..)| sp).filter(|sp| addr < *sp).fold(next, u64::min);
     let next = next.min(if addr < FUNC_BASE { FUNC_BASE } else { u64::MAX });
     match heap::contains(addr) {
-        true => next.min(cx.state.memory.heap.next_slot(addr)),
+        true => {
+            let heap = &cx.state.memory.heap;
+            let behind = heap.find(addr).map(|object| object.base).filter(|base| addr < *base);
+            next.min(behind.unwrap_or(heap.next_slot(addr)))
+        }
         false if addr < heap::HEAP_BASE => next.min(heap::HEAP_BASE),
         false => next,
     }
