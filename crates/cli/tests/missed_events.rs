@@ -123,9 +123,13 @@ fn arrays_that_the_linker_makes_are_no_faults_and_verify_nothing() {
             "{body}: {verdict}: {ledger}"
         );
     }
-    let run = run(&format!("{array}int main(int argc, char **argv) {{ {reads} }}\n"), &[]);
-    assert!(run["findings"].as_array().is_some_and(Vec::is_empty), "{}", run["findings"]);
-    assert!(run["ends"][0]["class"] == "unsupported" && run["ends"][0]["what"].to_string().contains("nothing defines"), "{}", run["ends"]);
+    let inside = "extern int table[100]; int *entry = table + 70; return *entry + argc;";
+    for body in [reads, inside] {
+        let run = run(&format!("{array}int main(int argc, char **argv) {{ {body} }}\n"), &[]);
+        assert!(run["findings"].as_array().is_some_and(Vec::is_empty), "{}", run["findings"]);
+        let end = &run["ends"][0];
+        assert!(end["class"] == "unsupported" && end["what"].to_string().contains("nothing defines"), "{end}");
+    }
 }
 
 /// Its verdict under the rule `locks`.

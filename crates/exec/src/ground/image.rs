@@ -22,6 +22,8 @@ pub struct CodePos {
 
 /// Bytes between function addresses.
 const FUNC_STRIDE: u64 = 16;
+/// Distance between the addresses of variables that nothing defines, behind the functions: their sizes are not known.
+const UNDEFINED_STRIDE: u64 = 1024;
 
 /// Which functions have models; environments do this.
 pub trait Models {
@@ -130,6 +132,7 @@ impl Image {
         match target {
             Target::Func(f) => func_address(f.0),
             Target::Data(g, offset) => self.global_addrs[g.0 as usize].wrapping_add(offset),
+            Target::Undefined(u) if self.is_undefined_data(u.0) => self.undefined_data() + u64::from(u.0) * UNDEFINED_STRIDE,
             Target::Undefined(u) => func_address(self.codes.len() as u32 + u.0),
             Target::Null => 0,
         }
@@ -140,8 +143,26 @@ impl Image {
         (func_address((self.codes.len() + self.undefined.len()) as u32), FUNC_STRIDE)
     }
 
+    /// Where the variables lie that nothing defines.
+    fn undefined_data(&self) -> u64 {
+        self.functions_end().0.next_multiple_of(UNDEFINED_STRIDE)
+    }
+
+    fn is_undefined_data(&self, u: u32) -> bool {
+        self.program.undefined().get(u as usize).is_some_and(|symbol| !symbol.function)
+    }
+
+    /// The number of the undefined variable that an address lies at or, as far as can be told, in.
+    pub fn undefined_data_at(&self, address: u64) -> Option<u32> {
+        let number = address.checked_sub(self.undefined_data())? / UNDEFINED_STRIDE;
+        u32::try_from(number).ok().filter(|u| self.is_undefined_data(*u))
+    }
+
     /// The callee a code address stands for.
     pub fn callee_at(&self, address: u64) -> Option<Callee> {
+        if let Some(u) = self.undefined_data_at(address) {
+            return address.is_multiple_of(UNDEFINED_STRIDE).then(|| undefined_callee(self, u));
+        }
         let offset = address.checked_sub(FUNC_BASE)?;
         let number = u32::try_from(offset / FUNC_STRIDE).ok()?;
         if !offset.is_multiple_of(FUNC_STRIDE) {
@@ -214,6 +235,9 @@ impl Image {
 
     /// Name of a code address that is a function's.
     pub fn name_at(&self, address: u64) -> Option<&str> {
+        if let Some(u) = self.undefined_data_at(address) {
+            return Some(self.undefined_name(u));
+        }
         let number = u32::try_from(address.checked_sub(FUNC_BASE)? / FUNC_STRIDE).ok()?;
         match number.checked_sub(self.codes.len() as u32) {
             None => Some(self.name(number)),

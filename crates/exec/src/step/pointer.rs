@@ -11,8 +11,7 @@ use wryneck_ir::{CodeSource, Inst};
 
 use super::memory::PAST;
 use super::resolve::{Candidate, Lead, Region};
-use crate::ground::code::Callee;
-use crate::ground::image::{CodePos, Image};
+use crate::ground::image::CodePos;
 use crate::ground::memory::heap::{self, Life, SLACK};
 use crate::ground::memory::{Byte, FUNC_BASE, GLOBAL_BASE, NULL_PAGE};
 use crate::ground::path_end::{FaultKind, PathEnd};
@@ -279,7 +278,7 @@ pub fn bad_offset(cx: &Cx<'_>, object: &Object, offset: u64, size: u64, write: b
     let name = describe(cx, object);
     let from = offset_from(cx, object, offset);
     if let What::Function { name } = &object.what
-        && is_undefined_data(&cx.core.image, object.base)
+        && cx.core.image.undefined_data_at(object.base).is_some()
     {
         return PathEnd::Unsupported(format!("{access} at `{name}`, which nothing defines"));
     }
@@ -349,11 +348,6 @@ fn environment_name(cx: &Cx<'_>, base: u64) -> Option<String> {
 }
 
 /// Whether an address stands for a variable that nothing defines.
-fn is_undefined_data(image: &Image, address: u64) -> bool {
-    let Some(Callee::Undefined(u)) = image.callee_at(address) else { return false };
-    image.program.undefined().get(u as usize).is_some_and(|symbol| !symbol.function)
-}
-
 /// Whether an address lies where the stack of a thread may.
 fn is_stack(cx: &Cx<'_>, addr: u64) -> bool {
     let size = cx.core.config.stack_size;
