@@ -21,14 +21,13 @@ use crate::native::MUSL_LIB;
 use crate::problem::problem;
 use crate::{cache, child, crypt, output, source};
 
-pub use crate::compile::INSTALL;
+pub use crate::compile::{INSTALL, OPT};
 
 pub const LINKER: &str = "ld.lld-22";
 pub const AR: &str = "llvm-ar-22";
 pub const EXTRACT: &str = "llvm-extract-22";
 pub const NM: &str = "llvm-nm-22";
 pub const OBJCOPY: &str = "llvm-objcopy-22";
-pub const OPT: &str = "opt-22";
 
 /// What code is made for.
 pub const TARGET: &str = "--target=x86_64-linux-musl";

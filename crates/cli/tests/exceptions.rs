@@ -28,17 +28,22 @@ fn native(source: &Path, dir: &Path) -> BTreeSet<End> {
     (0..=255).map(end).collect()
 }
 
-/// The ends of all paths, and the messages of findings.
+/// The ends of all paths of a program, and the messages of findings.
 fn explored(source: &Path, dir: &Path, level: &str) -> (BTreeSet<End>, BTreeSet<String>) {
-    let (program, out) = (dir.join("program"), dir.join(format!("out{level}")));
-    let tool = |words: &[&str]| Command::new(WRYNECK).current_dir(dir).args(words).output().expect("the tool was built");
-    let built = tool(&["c++", "-w", "-std=c++17", level, &source.to_string_lossy(), "-o", "program"]);
+    let built = Command::new(WRYNECK).current_dir(dir).args(["c++", "-w", "-std=c++17", level, "-o", "program"]).arg(source).output();
+    let built = built.expect("the tool was built");
     assert!(built.status.success(), "{}", String::from_utf8_lossy(&built.stderr));
-    let folder = out.to_string_lossy().into_owned();
-    let done = tool(&["run", "--json", "--emit", "all", "--output", &folder, &program.to_string_lossy(), "--sym-stdin", "1"]);
+    explored_as(source, dir, &format!("out{level}"), &["program"])
+}
+
+/// The same where these are the target and the options before it.
+fn explored_as(source: &Path, dir: &Path, folder: &str, target: &[&str]) -> (BTreeSet<End>, BTreeSet<String>) {
+    let out = dir.join(folder);
+    let tool = |words: &[&str]| Command::new(WRYNECK).current_dir(dir).args(words).output().expect("the tool was built");
+    let done = tool(&[&["run", "--json", "--emit", "all", "--output", folder], target, &["--sym-stdin", "1"]].concat());
     let run: serde_json::Value = serde_json::from_slice(&done.stdout).expect("it is JSON");
     assert!(matches!(done.status.code(), Some(0 | 1)), "{}: {run}", source.display());
-    let replayed = tool(&["replay", &folder]);
+    let replayed = tool(&["replay", folder]);
     let words = String::from_utf8_lossy(&replayed.stdout).into_owned();
     assert!(words.ends_with(" same end, 0 different end, 0 cannot replay\n"), "{words}");
     let findings = run["findings"].as_array().into_iter().flatten();
@@ -76,6 +81,16 @@ fn each_uncaught_exception_is_found() {
         "uncaught.cc",
         &["terminate called: uncaught int", "terminate called: uncaught std::length_error", "terminate called: uncaught std::out_of_range"],
     );
+}
+
+/// Optimised code has copies of what the library has. They are the library's, as the linker says.
+#[test]
+fn what_optimised_code_leaves_to_the_library_is_there() {
+    check("library.cc", &[]);
+    let source = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../tests/cxx/library.cc").canonicalize().expect("the repository has it");
+    let dir = tempfile::tempdir().expect("there is room");
+    let target = ["--cc-flag=-O2", "--cc-flag=-std=c++20", &source.to_string_lossy()];
+    assert_eq!(explored_as(&source, dir.path(), "out", &target).0, native(&source, dir.path()));
 }
 
 /// `operator delete` frees by `free`, which is no second event.

@@ -18,6 +18,7 @@ use crate::{cache, data, source};
 /// The compiler, of the LLVM that `wryneck-lower` links.
 pub const CLANG: &str = "clang-22";
 pub const LLVM_LINK: &str = "llvm-link-22";
+pub const OPT: &str = "opt-22";
 /// What to do if one of LLVM's tools is missing.
 pub const INSTALL: &str = "install Debian's `clang-22`, `lld-22` and `llvm-22`";
 /// Musl's headers as Debian's `musl-dev` installs them.

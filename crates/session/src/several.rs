@@ -19,6 +19,8 @@ use crate::problem::problem;
 use crate::rust;
 
 const LIMITS: Limits = Limits { time: Duration::from_secs(300), memory: Some(8 << 30), file: 4 << 30 };
+/// Changed whenever [`linked`] makes anything else than before.
+const LINKING: &str = "2";
 /// Extensions of what can be linked with others.
 const LINKED: [&str; 9] = ["C", "a", "bc", "c", "cc", "cpp", "cxx", "ll", "o"];
 
@@ -88,25 +90,36 @@ pub fn linked(plan: &Plan) -> Result<Carried> {
     }
     let digests: Vec<String> =
         whole.iter().chain(&libraries).map(|file| Ok(cache::digest(&[&carried::read(file)?]))).collect::<Result<_>>()?;
-    let count = whole.len().to_string();
+    let count = format!("{LINKING} {}", whole.len());
     let parts: Vec<&[u8]> = std::iter::once(&count).chain(&digests).map(|part| part.as_bytes()).collect();
     let dir = cache::folder("carried")?;
     let file = dir.join(format!("{}.bc", cache::digest(&parts)));
     if !cache::is_whole(&file) {
         let scratch = cache::scratch()?;
-        let (all, needed) = (scratch.path().join("all.bc"), scratch.path().join("needed.bc"));
+        let [all, bare, needed] = ["all.bc", "bare.bc", "needed.bc"].map(|name| scratch.path().join(name));
         link(&[], &whole, &all)?;
-        let made = if libraries.is_empty() { all } else { link(&["--only-needed"], &[&[all], &libraries[..]].concat(), &needed)? };
+        let made = match libraries.is_empty() {
+            true => all,
+            false => {
+                // What clang copies from a library for the optimiser counts as defined, so that `llvm-link` would not take the library's.
+                run(Command::new(compile::OPT).arg("-passes=elim-avail-extern").arg(&all).arg("-o").arg(&bare), compile::OPT)?;
+                link(&["--only-needed"], &[&[bare], &libraries[..]].concat(), &needed)?
+            }
+        };
         cache::place_whole(&made, &file)?;
     }
     Ok(Carried::of(file, bare))
 }
 
 fn link(flags: &[&str], inputs: &[PathBuf], out: &Path) -> Result<PathBuf> {
-    let ended = child::run(Command::new(compile::LLVM_LINK).args(flags).args(inputs).arg("-o").arg(out), LIMITS)
-        .map_err(|e| missing(e, compile::LLVM_LINK, compile::INSTALL))?;
+    run(Command::new(compile::LLVM_LINK).args(flags).args(inputs).arg("-o").arg(out), compile::LLVM_LINK)?;
+    Ok(out.to_owned())
+}
+
+fn run(command: &mut Command, tool: &str) -> Result<()> {
+    let ended = child::run(command, LIMITS).map_err(|e| missing(e, tool, compile::INSTALL))?;
     if !ended.status.success() {
         bail!("the targets do not link:\n{}", String::from_utf8_lossy(&ended.stderr).trim_end());
     }
-    Ok(out.to_owned())
+    Ok(())
 }
